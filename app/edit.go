@@ -423,9 +423,6 @@ func (a *App) deleteByBD(ctx context.Context, store beads.Store, r DeleteRequest
 	if !process.Finder("", a.Getenv)("bd") {
 		return nil, refused
 	}
-	if store.Place().Mode == beads.SQLite { // later versions keep no reason
-		argv = append(argv, "--reason="+d.Reason)
-	}
 	result, err := a.BD().Run(ctx, store.Place(), argv[1:]...)
 	if err == nil && result.Exit != 0 {
 		refused.Reason = fmt.Sprintf("bd did not delete them: exit code %d, %q", result.Exit, strings.TrimSpace(string(result.Stderr)+string(result.Stdout)))

@@ -193,8 +193,8 @@ func gateSince(ctx context.Context, history beads.History, store beads.Place, co
 // PrepareCommit checks that the store can be committed and gives the function
 // that does it once the checkpoint of an issue is written.
 func (a *App) PrepareCommit(ctx context.Context, store beads.Place) (commit func(ctx context.Context, id string) (string, error), err error) {
-	if store.Mode == beads.Dolt {
-		return nil, Usage("--commit: bd keeps the issues in its Dolt database and commits each write there", "leave --commit out")
+	if store.Mode == beads.BD {
+		return nil, Usage("--commit: bd keeps the issues in a database, and not in the file", "leave --commit out")
 	}
 	return checkpoint.PrepareCommit(ctx, store, a.Environ())
 }
@@ -210,7 +210,7 @@ func (a *App) Git(store beads.Place) (repo git.Client, path string, err error) {
 		return git.Client{}, "", err
 	}
 	real, err := filepath.EvalSymlinks(path)
-	if (store.Mode == beads.Dolt || store.Mode == beads.Server) && errors.Is(err, fs.ErrNotExist) { // bd has exported nothing yet, or no edit was copied
+	if (store.Mode == beads.BD || store.Mode == beads.Server) && errors.Is(err, fs.ErrNotExist) { // bd has exported nothing yet, or no edit was copied
 		if real, err = filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
 			real = filepath.Join(real, filepath.Base(path))
 		}
@@ -249,8 +249,8 @@ func (a *App) openAt(ctx context.Context, store beads.Place, revision string) (*
 // about the command line.
 func unknownRevision(err error, store beads.Place) error {
 	if unknown, ok := fault.As(err, fault.NoRevision); ok {
-		if store.Mode == beads.Dolt {
-			unknown.Hint = "bd keeps the history of its database: type bd history ID for that of an issue"
+		if store.Mode == beads.BD {
+			unknown.Hint = "bd keeps the issues in a database: type bd history ID for the past of one"
 		}
 		return Usage(unknown.Reason, cmp.Or(unknown.Hint, "name a commit that has the store: see git log --oneline -- "+Shortest(store.File())))
 	}

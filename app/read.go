@@ -276,7 +276,7 @@ const patienceOfRights = 2 * time.Second
 // ReadOnly is why no edit of a store in a file is possible, by this user; nil where it is, and
 // for a store elsewhere, which only an edit would ask.
 func ReadOnly(p beads.Place) *fault.Error {
-	if p.Mode != beads.Plain && p.Mode != beads.SQLite {
+	if p.Mode != beads.Plain {
 		return nil
 	}
 	return jsonl.ReadOnly(p)

@@ -124,8 +124,8 @@ func (a *App) missing(ctx context.Context, ids []string) (findings []recovery.Fi
 	if err := inFile(store.Place(), "stig recover"); err != nil {
 		return nil, place, err
 	}
-	if store.Place().Mode == beads.Dolt {
-		return nil, place, Usage("stig recover: is for a store in a file, and bd keeps this one in Dolt, with its history",
+	if store.Place().Mode == beads.BD {
+		return nil, place, Usage("stig recover: is for a store in a file, and bd keeps this one in a database",
 			"type stig log to see what was written from here, and bd history ID to see what became of it")
 	}
 	q, err := a.question(ctx, store, live.Place.Journal, recoverWait)
@@ -365,7 +365,7 @@ func (a *App) warnOfLost(ctx context.Context, store beads.Place) {
 // work tree was last looked at. It costs one look at the file where nothing but
 // stig wrote it. What cannot be found out is no hindrance.
 func (a *App) noteLost(ctx context.Context, store beads.Place) string {
-	if store.Mode == beads.Server || store.Mode == beads.Dolt {
+	if store.Mode == beads.Server || store.Mode == beads.BD {
 		return "" // no program writes an old copy over it
 	}
 	place, err := a.Live(store)
@@ -439,7 +439,7 @@ func (a *App) lostSince(ctx context.Context, session string) (text string, err e
 	if err != nil {
 		return loss.Vanished(cmp.Or(a.Dir, "."), session), nil
 	}
-	if store.Mode == beads.Server || store.Mode == beads.Dolt {
+	if store.Mode == beads.Server || store.Mode == beads.BD {
 		return "", nil // a file beside it is a copy, and whoever keeps the database keeps its history
 	}
 	l, err := loss.NewLook(store, session)

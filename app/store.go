@@ -40,7 +40,6 @@ func (a *App) Discover() (beads.Store, error) {
 	if place.Copy != "" {
 		place.Copy = Shortest(place.Copy)
 	}
-	place = a.BD().Settle(place)
 	return a.At(place), a.Configure(place)
 }
 
@@ -74,13 +73,9 @@ func (a *App) notHere(ctx context.Context, dir string, err error) error {
 }
 
 // At gives the store at a place as this run works on it: what it writes is in the
-// journal, and bd imports it where bd keeps the issues in a database too.
+// journal, and bd writes it where bd keeps the issues in a database.
 func (a *App) At(p beads.Place) beads.Store {
-	program := a.BD()
-	if p.Mode == beads.Dolt {
-		return &journalled{Store: program.Wrap(a.bare(p)), journal: a.edits()}
-	}
-	return program.Wrap(&journalled{Store: a.synced(a.bare(p)), journal: a.edits()})
+	return &journalled{Store: a.BD().Wrap(a.synced(a.bare(p))), journal: a.edits()}
 }
 
 // Kept gives the store at a place with its copy, for what At knows nothing of.
@@ -201,7 +196,7 @@ func (a *App) Disconnect() {
 
 // BD is the bd of this machine as this run calls it.
 func (a *App) BD() bd.Program {
-	b := bd.Program{Env: a.Environ(), OnPath: process.Finder("", a.Getenv)("bd"), Warn: a.Warn, Getenv: a.Getenv, Lock: jsonl.Lock}
+	b := bd.Program{Env: a.Environ(), OnPath: process.Finder("", a.Getenv)("bd"), Warn: a.Warn, Lock: jsonl.Lock}
 	if dir := a.StateDir(); dir != "" {
 		b.Cache = filepath.Join(dir, "bd")
 	}

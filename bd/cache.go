@@ -5,29 +5,88 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
-	"time"
 
-	"stig/internal/arrange"
+	"stig/beads"
+	"stig/beadsdir"
 	"stig/textfile"
 )
 
-// cache keeps, in a file for each store, the lines that were read last and the version
-// of the database that they are of. It is never trusted: what does not have the sum
-// that its first line names is not there.
+// metadata is what bd's metadata.json says of its database.
+type metadata struct {
+	Mode     string `json:"dolt_mode"`
+	Database string `json:"dolt_database"`
+}
+
+func metadataOf(p beads.Place) (m metadata, err error) {
+	err = beadsdir.Metadata(p.Dir, &m)
+	return m, err
+}
+
+// fingerprint names the state of a Dolt database in .beads/embeddeddolt, which each bd opens
+// for itself: the manifest of its storage, which holds the hash of the root, and the sizes of
+// the files, of which the journal grows with every write. It takes no program, and times do
+// not count, for bd touches the files when it reads. It is "", unknown, of a database on a
+// server, of SQLite, and where anything might lead bd elsewhere.
+func (b Program) fingerprint(p beads.Place) string {
+	if m, err := metadataOf(p); err != nil || m.Mode != "embedded" || b.elsewhere(p) {
+		return ""
+	}
+	sum, manifests := sha256.New(), 0
+	err := filepath.WalkDir(filepath.Join(p.Dir, "embeddeddolt"), func(path string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil || e.IsDir():
+			return err
+		case e.Name() == "LOCK" || e.Name() == "journal.idx": // made anew by readers
+			return nil
+		case e.Name() == "manifest":
+			text, err := os.ReadFile(path)
+			manifests++
+			fmt.Fprintf(sum, "%s %q\n", path, text)
+			return err
+		}
+		info, err := e.Info()
+		if err == nil {
+			fmt.Fprintf(sum, "%s %d\n", path, info.Size())
+		}
+		return err
+	})
+	if err != nil || manifests == 0 { // bd makes and removes files while it works
+		return ""
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// elsewhere reports whether a variable, a file of variables or a setting might have bd use
+// another database than that of its directory.
+func (b Program) elsewhere(p beads.Place) bool {
+	set, err := beadsdir.ReadSettings(p.Dir)
+	for key := range set {
+		if strings.HasPrefix(key, "dolt.") && key != "dolt.auto-commit" {
+			return true
+		}
+	}
+	_, none := os.Lstat(filepath.Join(p.Dir, ".env"))
+	return err != nil || none == nil || slices.ContainsFunc(b.Env, func(variable string) bool {
+		return strings.HasPrefix(variable, "BEADS_DOLT_") || strings.HasPrefix(variable, "BEADS_DB=")
+	})
+}
+
+// cache keeps, in a file for each store, the lines that were read last and the version of
+// the database that they are of. It is never trusted: what does not have the sum that its
+// first line names is not there.
 type cache struct{ dir string }
 
-const (
-	cacheEnd    = ".lines"
-	mostCached  = 64 << 20 // bytes of one store; more is read each time
-	cachedAtAll = 24       // stores; the ones read longest ago go first
-)
+// mostCached is in bytes of one store; more is read each time.
+const mostCached = 64 << 20
 
 func (c cache) path(store string) string {
 	sum := sha256.Sum256([]byte(store))
-	return filepath.Join(c.dir, hex.EncodeToString(sum[:12])+cacheEnd)
+	return filepath.Join(c.dir, hex.EncodeToString(sum[:12])+".lines")
 }
 
 // head is the first line of a cached text.
@@ -46,7 +105,7 @@ func (c cache) get(store, version string) (text []byte, ok bool) {
 		return nil, false
 	}
 	first, text, ok := bytes.Cut(kept, []byte("\n"))
-	if !ok || !strings.HasSuffix(string(first), " "+version) || string(first)+"\n" != head(version, text) {
+	if !ok || string(first)+"\n" != head(version, text) {
 		return nil, false
 	}
 	return text, true
@@ -57,28 +116,5 @@ func (c cache) put(store, version string, text []byte) {
 	if c.dir == "" || version == "" || len(text) > mostCached || os.MkdirAll(c.dir, 0o700) != nil {
 		return
 	}
-	if textfile.Replace(c.path(store), append([]byte(head(version, text)), text...)) == nil {
-		c.trim()
-	}
-}
-
-// trim removes the files that were written longest ago, and what a run left that was
-// ended while it wrote.
-func (c cache) trim() {
-	entries, err := os.ReadDir(c.dir)
-	if err != nil || len(entries) <= cachedAtAll {
-		return
-	}
-	arrange.Sort(entries, func(a, b os.DirEntry) int { return age(b).Compare(age(a)) })
-	for _, old := range entries[cachedAtAll:] {
-		_ = os.Remove(filepath.Join(c.dir, old.Name())) // else the next run tries
-	}
-}
-
-// age is when a file was written; the zero time for one that is gone.
-func age(e os.DirEntry) (written time.Time) {
-	if info, err := e.Info(); err == nil {
-		written = info.ModTime()
-	}
-	return written
+	_ = textfile.Replace(c.path(store), append([]byte(head(version, text)), text...)) // else the next run reads again
 }

@@ -1,10 +1,12 @@
 package bd
 
 import (
-	"fmt"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"stig/beads"
 )
 
 // A cache gives what was put there for the same store and version, and nothing of a file
@@ -35,14 +37,55 @@ func TestCache(t *testing.T) {
 			t.Errorf("%s: trusted", name)
 		}
 	}
-	for n := range 3 * cachedAtAll {
-		c.put(fmt.Sprintf("/store/%d", n), "v1", nil)
-	}
-	if all, err := os.ReadDir(c.dir); err != nil || len(all) > cachedAtAll {
-		t.Errorf("%d files are kept, %v", len(all), err)
-	}
-	if _, ok := c.get(fmt.Sprintf("/store/%d", 3*cachedAtAll-1), "v1"); !ok {
-		t.Error("the latest one went")
-	}
 	cache{}.put("/a", "v1", nil) // keeps nothing, and harms nothing
+}
+
+// The fingerprint of a database changes when bd writes, and not when it reads; where bd may
+// use another database it is unknown.
+func TestFingerprint(t *testing.T) {
+	p := beads.Place{Dir: t.TempDir()}
+	write := func(name, text string) {
+		t.Helper()
+		path := filepath.Join(p.Dir, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const noms = "embeddeddolt/w/.dolt/noms/"
+	write("metadata.json", `{"dolt_mode":"embedded"}`)
+	if got := (Program{}).fingerprint(p); got != "" {
+		t.Errorf("of no database: %q", got)
+	}
+	write(noms+"manifest", "root 1")
+	write(noms+"vvvv", "journal")
+	was := Program{}.fingerprint(p)
+	write(noms+"LOCK", "held")
+	write(noms+"journal.idx", "index")
+	write("config.yaml", "issue-prefix: w\n")
+	if now := (Program{}).fingerprint(p); was == "" || now != was {
+		t.Errorf("a reader changes %q to %q", was, now)
+	}
+	for name, text := range map[string]string{noms + "manifest": "root 2", noms + "vvvv": "journal, longer"} {
+		write(name, text)
+		now := Program{}.fingerprint(p)
+		if now == was || now == "" {
+			t.Errorf("%s was written: %q", name, now)
+		}
+		was = now
+	}
+	if got := (Program{Env: []string{"BEADS_DOLT_SERVER_MODE=1"}}).fingerprint(p); got != "" {
+		t.Errorf("with a variable: %q", got)
+	}
+	for name, text := range map[string]string{"config.yaml": "dolt:\n  shared-server: true\n", ".env": "BEADS_DOLT_SERVER_MODE=1\n", "metadata.json": `{"dolt_mode":"server"}`} {
+		kept, _ := os.ReadFile(filepath.Join(p.Dir, name))
+		write(name, text)
+		if got := (Program{}).fingerprint(p); got != "" {
+			t.Errorf("%s says %q: %q", name, text, got)
+		}
+		if write(name, string(kept)); kept == nil {
+			if err := os.Remove(filepath.Join(p.Dir, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 }

@@ -18,13 +18,6 @@ type step struct {
 	actor string // "" for the actor of the run
 }
 
-// write is a value that bd is to set in an issue that is there.
-type write struct {
-	issue         string
-	key           beads.Key
-	before, after string
-}
-
 // flags are those of bd update that set a value. Each sets its own column alone, so
 // that what another program writes to another one stays.
 var flags = []struct {
@@ -55,12 +48,10 @@ const (
 	mostUpdates = 16
 )
 
-// plan gives the calls of bd that make changes, and the values that they set in issues
-// that are there. New issues come first, in one import; dependencies of all issues go
-// into one batch, which bd writes whole or not at all. The error is a
-// fault.Refused where bd has no command for a change.
-func plan(p beads.Place, changes []beads.Change) (steps []step, writes []write, err error) {
-	var lines, batch bytes.Buffer
+// plan gives the calls of bd that make changes: new issues first, all in one import. The
+// error is a fault.Refused where bd has no command for a change.
+func plan(p beads.Place, changes []beads.Change) (steps []step, err error) {
+	var lines bytes.Buffer
 	var updates, later []step
 	many := len(changes) > mostUpdates
 	for _, c := range changes {
@@ -70,25 +61,19 @@ func plan(p beads.Place, changes []beads.Change) (steps []step, writes []write, 
 		}
 		e, err := edited(p, c)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		writes = append(writes, e.writes...)
 		if argv := e.update(); e.imports(many) {
 			lines.Write(e.line())
 		} else if len(argv) > 0 {
 			updates = append(updates, step{argv: argv, actor: e.claimedBy()})
 		}
 		later = append(later, e.afterwards()...)
-		batch.WriteString(e.links())
 	}
 	if lines.Len() > 0 {
 		steps = append(steps, step{argv: []string{"import", "-"}, stdin: lines.Bytes()})
 	}
-	steps = append(steps, updates...)
-	if batch.Len() > 0 {
-		steps = append(steps, step{argv: []string{"batch"}, stdin: batch.Bytes()})
-	}
-	return append(steps, later...), writes, nil
+	return slices.Concat(steps, updates, later), nil
 }
 
 // edit is a change of an issue that is there.
@@ -96,7 +81,6 @@ type edit struct {
 	id            string
 	before, after *beads.Record
 	values        map[beads.Key]beads.Value
-	writes        []write
 }
 
 // edited reads a change, and refuses what no command of bd makes.
@@ -118,13 +102,10 @@ func edited(p beads.Place, c beads.Change) (*edit, error) {
 			continue
 		}
 		if !e.has(v.Key) {
-			return nil, &fault.Error{Code: fault.Refused, Path: p.Dir, Reason: fmt.Sprintf("%s: bd has no command that changes %s", c.ID, v.Key),
+			return nil, &fault.Error{Code: fault.Refused, Path: dirOf(p), Reason: fmt.Sprintf("%s: bd has no command that changes %s", c.ID, v.Key),
 				Hint: "type bd update --help to see what it changes"}
 		}
 		e.values[v.Key] = v
-		if !slices.Contains([]beads.Key{beads.Labels, beads.Dependencies, beads.Comments}, v.Key) {
-			e.writes = append(e.writes, write{c.ID, v.Key, v.Before, v.After})
-		}
 	}
 	return e, nil
 }
@@ -237,38 +218,38 @@ func (e *edit) line() []byte {
 	return append(line, '\n')
 }
 
-// afterwards are the calls that follow the update: bd closes, and adds comments one by one.
+// afterwards are the calls that follow the update: bd links, closes, and adds comments one
+// by one.
 func (e *edit) afterwards() (steps []step) {
-	if e.closes() {
-		steps = append(steps, step{argv: []string{"close", e.id, "--force", "--reason=" + e.after.Text(beads.CloseReason)}})
-	}
-	was := e.before.Comments()
-	for _, c := range e.after.Comments() {
-		if !slices.ContainsFunc(was, func(o beads.Comment) bool { return o.Author == c.Author && o.Text == c.Text }) {
-			steps = append(steps, step{argv: []string{"comment", e.id, "--stdin"}, stdin: []byte(c.Text), actor: c.Author})
-		}
-	}
-	return steps
-}
-
-// links are the lines of bd batch that take dependencies away and add others.
-func (e *edit) links() string {
+	add := func(argv ...string) { steps = append(steps, step{argv: argv}) }
 	was, is := e.before.Deps(), e.after.Deps()
-	var lines strings.Builder
 	for _, d := range was {
 		if !slices.Contains(is, d) {
-			fmt.Fprintf(&lines, "dep remove %s %s\n", token(e.id), token(d.On))
+			add("dep", "remove", e.id, d.On)
 		}
 	}
 	for _, d := range is {
 		if !slices.Contains(was, d) {
-			fmt.Fprintf(&lines, "dep add %s %s %s\n", token(e.id), token(d.On), token(d.Type))
+			add("dep", "add", e.id, d.On, "--type="+d.Type)
 		}
 	}
-	return lines.String()
+	if e.closes() {
+		add("close", e.id, "--force", "--reason="+e.after.Text(beads.CloseReason))
+	}
+	for _, c := range e.added() {
+		one := step{argv: []string{"comments", "add", "--author=" + c.Author, "--", e.id, c.Text}}
+		if len(c.Text) > longestText { // bd before 1.0 has no such flag
+			one = step{argv: []string{"comment", e.id, "--stdin"}, stdin: []byte(c.Text), actor: c.Author}
+		}
+		steps = append(steps, one)
+	}
+	return steps
 }
 
-// token writes a word as bd batch reads it.
-func token(word string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(word) + `"`
+// added are the comments that are new.
+func (e *edit) added() []beads.Comment {
+	was := e.before.Comments()
+	return slices.DeleteFunc(e.after.Comments(), func(c beads.Comment) bool {
+		return slices.ContainsFunc(was, func(o beads.Comment) bool { return o.Author == c.Author && o.Text == c.Text })
+	})
 }

@@ -11,8 +11,8 @@ import (
 )
 
 // Each change goes by the command of bd that keeps what others write beside it: values
-// by a flag of their own, a claim by the one guard that bd has, dependencies in one
-// batch, and what no argument takes by an import.
+// by a flag of their own, a claim by the one guard that bd has, dependencies by a
+// command each, and what no argument takes by an import.
 func TestPlan(t *testing.T) {
 	const before = `{"_type":"issue","id":"d-1","title":"t","notes":"n","status":"open","priority":2,"labels":["a","b,c"],"estimated_minutes":5,"updated_at":"2026-01-01T00:00:00Z","dependencies":[{"issue_id":"d-1","depends_on_id":"d-2","type":"blocks"}],"comments":[{"id":"u","author":"bo","text":"seen"}]}`
 	long := strings.Repeat("x", longestText+1)
@@ -27,8 +27,8 @@ func TestPlan(t *testing.T) {
 		{"no labels", `"labels":["a","b,c"],`, ``, `update d-1 --remove-label=a "--remove-label=\"b,c\""`},
 		{"closed", `"status":"open"`, `"status":"closed","closed_at":"2026-01-02T00:00:00Z","close_reason":"done"`, `close d-1 --force --reason=done`},
 		{"deferred", `"status":"open"`, `"status":"open","defer_until":"2027-01-01T00:00:00Z"`, `update d-1 --defer=2027-01-01T00:00:00Z --status=open`},
-		{"dependencies", `"depends_on_id":"d-2"`, `"depends_on_id":"d-3"`, `batch <"dep remove \"d-1\" \"d-2\"\ndep add \"d-1\" \"d-3\" \"blocks\"\n"`},
-		{"a comment", `"text":"seen"}]`, `"text":"seen"},{"id":"v","author":"ann","text":"and\nheard"}]`, `ann: comment d-1 --stdin <"and\nheard"`},
+		{"dependencies", `"depends_on_id":"d-2"`, `"depends_on_id":"d-3"`, `dep remove d-1 d-2; dep add d-1 d-3 --type=blocks`},
+		{"a comment", `"text":"seen"}]`, `"text":"seen"},{"id":"v","author":"ann","text":"and\nheard"}]`, `comments add --author=ann -- d-1 "and\nheard"`},
 		{"no estimate", `"estimated_minutes":5,`, ``, `import - <LINE`},
 		{"a long text", `"notes":"n"`, `"notes":"` + long + `"`, `import - <LINE`},
 		{"the time alone", `2026-01-01`, `2026-01-02`, ``},
@@ -38,17 +38,17 @@ func TestPlan(t *testing.T) {
 			if after == before {
 				t.Fatal("changes nothing")
 			}
-			steps, _, err := plan(beads.Place{}, []beads.Change{{ID: "d-1", Line: 1, Before: []byte(before), After: []byte(after)}})
+			steps, err := plan(beads.Place{}, []beads.Change{{ID: "d-1", Line: 1, Before: []byte(before), After: []byte(after)}})
 			if got := shownSteps(t, steps); err != nil || got != c.want {
 				t.Errorf("%v\ngot  %s\nwant %s", err, got, c.want)
 			}
 		})
 	}
-	_, _, err := plan(beads.Place{}, []beads.Change{{ID: "d-1", Before: []byte(before), After: []byte(strings.Replace(before, `"title"`, `"owner":"x","title"`, 1))}})
+	_, err := plan(beads.Place{}, []beads.Change{{ID: "d-1", Before: []byte(before), After: []byte(strings.Replace(before, `"title"`, `"owner":"x","title"`, 1))}})
 	if refused, ok := fault.As(err, fault.Refused); !ok || !strings.Contains(refused.Reason, "owner") {
 		t.Errorf("an owner: %v", err)
 	}
-	if _, _, err := plan(beads.Place{}, []beads.Change{{ID: "d-1", Before: []byte(before), After: []byte(strings.Replace(before, `,"comments":[{"id":"u","author":"bo","text":"seen"}]`, ``, 1))}}); err == nil {
+	if _, err := plan(beads.Place{}, []beads.Change{{ID: "d-1", Before: []byte(before), After: []byte(strings.Replace(before, `,"comments":[{"id":"u","author":"bo","text":"seen"}]`, ``, 1))}}); err == nil {
 		t.Error("a comment was taken away")
 	}
 }
@@ -96,45 +96,14 @@ func TestPlanMany(t *testing.T) {
 	}
 	changes[3].After = []byte(strings.Replace(string(changes[3].Before), "open", "blocked", 1))
 	changes = append(changes, beads.Change{ID: "d-99", After: []byte(`{"id":"d-99","title":"new"}`)})
-	steps, writes, err := plan(beads.Place{}, changes)
-	if err != nil || len(steps) != 2 || len(writes) != mostUpdates+1 {
-		t.Fatalf("%v, %d steps, %d writes", err, len(steps), len(writes))
+	steps, err := plan(beads.Place{}, changes)
+	if err != nil || len(steps) != 2 {
+		t.Fatalf("%v, %d steps", err, len(steps))
 	}
 	if first := string(steps[0].stdin); strings.Count(first, "\n") != mostUpdates+1 || !strings.Contains(first, `"d-99"`) || strings.Contains(first, `"d-3"`) {
 		t.Errorf("imported: %s", first)
 	}
 	if got := shownSteps(t, steps[1:]); got != "update d-3 --status=blocked" {
 		t.Error(got)
-	}
-}
-
-// What a write replaced is the value of the version before the first one that has it.
-func TestReplacedIn(t *testing.T) {
-	w := write{"d-1", beads.Notes, "read", "ours"}
-	for _, c := range []struct {
-		name, versions, was string
-		differs, fails      bool
-	}{
-		{"as read", "ours read", "", false, false},
-		{"as read long ago", "ours ours read older", "", false, false},
-		{"others wrote after", "theirs ours read", "", false, false},
-		{"others wrote before", "ours theirs read", "theirs", true, false},
-		{"what was read was not committed yet", "ours older", "", false, true},
-		{"notes were taken away", "ours - read", "", true, false},
-		{"no commit has it", "read", "", false, true},
-		{"all is ours", "ours ours", "", false, false},
-	} {
-		var history []past
-		for v := range strings.SplitSeq(c.versions, " ") {
-			issue := `{"id":"d-1","notes":"` + v + `"}`
-			if v == "-" {
-				issue = `{"id":"d-1"}`
-			}
-			history = append(history, past{json.RawMessage(issue)})
-		}
-		r, differs, err := w.replacedIn(history)
-		if differs != c.differs || (err != nil) != c.fails || differs && r.was != c.was {
-			t.Errorf("%s: %+v, %v, %v", c.name, r, differs, err)
-		}
 	}
 }

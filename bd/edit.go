@@ -15,13 +15,14 @@ import (
 	"stig/process"
 )
 
-// Edit implements beads.Store. It reads the database, calls fn, looks that the database
-// is still what was read, has bd write, and reads the database again. What fn reads is
-// never an export. Once bd began to write, nothing starts over: the error is then a
-// beads.ErrLost that says what is written and what is not.
-func (s *dolt) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx) error) (changes []beads.Change, err error) {
-	if err := s.refuseWithout(); err != nil {
-		return nil, err
+// Edit implements beads.Store. It reads what bd has, which is never an export in a file,
+// calls fn, looks that bd still has what was read, has it write, and reads again. Once bd
+// wrote something, nothing starts over: the error is then a beads.ErrLost that says what is
+// written and what is not. bd has no compare and swap but for a claim: what another program
+// writes to the same value while bd starts is written over.
+func (s *store) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx) error) (changes []beads.Change, err error) {
+	if !s.bd.OnPath {
+		return nil, absent(s.place, fault.Refused, "write")
 	}
 	if s.bd.Lock != nil && !o.DryRun {
 		unlock, err := s.bd.Lock(ctx, s.place, cmp.Or(o.Wait, turn))
@@ -30,33 +31,17 @@ func (s *dolt) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx) err
 		}
 		defer func() { err = errors.Join(err, unlock()) }()
 	}
-	db, err := s.open()
-	if err != nil {
-		return nil, err
-	}
-	defer db.close()
-	return beads.Retry(ctx, s.place, func() ([]beads.Change, error) { return s.try(ctx, db, o, fn) })
+	return beads.Retry(ctx, s.place, func() ([]beads.Change, error) { return s.try(ctx, o, fn) })
 }
 
-// turn is how long a run waits for others of this machine: each write takes bd a second
-// or two.
+// turn is how long a run waits for others of this machine: each write takes bd a second or
+// two.
 const turn = 2 * time.Minute
 
-// refuseWithout refuses to write where there is no bd to do it.
-func (s *dolt) refuseWithout() error {
-	if s.bd.OnPath {
-		return nil
-	}
-	return &fault.Error{Code: fault.Refused, Path: s.place.Dir, Reason: "bd keeps the issues in Dolt (" + s.where.Where() + ") and has to write them, and no bd is on PATH",
-		Hint: "install bd 1.0 or later, and run the command again"}
-}
-
-// try makes the edit on the database as it is. The error is beads.ErrStale while
-// nothing is written and another program writes.
-func (s *dolt) try(ctx context.Context, db source, o beads.Options, fn func(*beads.Tx) error) ([]beads.Change, error) {
-	limit, done := s.bd.patient(ctx)
-	defer done()
-	lines, version, err := db.read(limit)
+// try makes the edit on what bd has now. The error is beads.ErrStale where nothing is
+// written and another program wrote.
+func (s *store) try(ctx context.Context, o beads.Options, fn func(*beads.Tx) error) ([]beads.Change, error) {
+	lines, err := s.read(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -72,21 +57,15 @@ func (s *dolt) try(ctx context.Context, db source, o beads.Options, fn func(*bea
 	if len(changes) == 0 {
 		return nil, nil
 	}
-	steps, writes, err := plan(s.place, changes)
-	if err != nil {
-		return nil, err
+	steps, err := plan(s.place, changes)
+	if err != nil || o.DryRun {
+		return changes, err
 	}
-	if o.DryRun {
-		return changes, nil
-	}
-	if now, err := db.version(limit); err != nil || version == "" || now != version {
-		if err == nil {
-			err = beads.ErrStale
-		}
-		return nil, err
+	if now, err := s.read(ctx); err != nil || !bytes.Equal(now, lines) {
+		return nil, cmp.Or(err, beads.ErrStale)
 	}
 	failed := s.perform(ctx, steps)
-	err = s.verify(ctx, db, outcome{changes, writes, failed, version})
+	err = s.verify(ctx, lines, changes, failed)
 	if err != nil && !errors.Is(err, beads.ErrLost) {
 		return nil, err
 	}
@@ -94,11 +73,12 @@ func (s *dolt) try(ctx context.Context, db source, o beads.Options, fn func(*bea
 }
 
 // perform has bd make the steps, until one fails.
-func (s *dolt) perform(ctx context.Context, steps []step) *failure {
+func (s *store) perform(ctx context.Context, steps []step) *failure {
 	for _, one := range steps {
-		limit, done := s.bd.patient(ctx)
-		result, err := s.bd.write(limit, s.place, one)
-		done()
+		if one.actor == "" && s.bd.Actor != nil {
+			one.actor = s.bd.Actor()
+		}
+		result, err := s.bd.run(ctx, s.place, one)
 		if err != nil || result.Exit != 0 {
 			return &failure{one, result, err}
 		}
@@ -123,71 +103,39 @@ func (f *failure) String() string {
 	return fmt.Sprintf("; bd %s failed%s", f.step.argv[0], said(f.result))
 }
 
-// write starts bd for a step, as its actor.
-func (b Program) write(ctx context.Context, p beads.Place, s step) (process.Result, error) {
-	actor := s.actor
-	if actor == "" && b.Actor != nil {
-		actor = b.Actor()
-	}
-	argv := s.argv
-	if actor != "" {
-		argv = append([]string{"--actor=" + actor}, argv...)
-	}
-	return b.start(ctx, p, s.stdin, argv...)
-}
-
-// outcome is what is known of an edit once bd was called.
-type outcome struct {
-	changes []beads.Change
-	writes  []write
-	failed  *failure
-	version string // of the database before
-}
-
-// verify reads the database again, and says what of the edit is not there and what
-// another program wrote in the moment in which bd did. It does so too of an edit that was
-// interrupted; where nothing of that was written it gives the error of the context.
-func (s *dolt) verify(ctx context.Context, db source, o outcome) error {
-	limit, done := s.bd.patient(context.WithoutCancel(ctx))
-	defer done()
-	lines, _, err := db.read(limit)
+// verify reads again, and says what of the changes bd does not have. It does so too of an
+// edit that was interrupted; where nothing of that was written it gives the error of the
+// context.
+func (s *store) verify(ctx context.Context, before []byte, changes []beads.Change, failed *failure) error {
+	hint := "type bd show " + changes[0].ID + " to see what it holds now, and run the command again"
+	lines, err := s.read(context.WithoutCancel(ctx))
 	if err != nil {
-		return unknown(s.place, o, err)
+		return &fault.Error{Code: fault.Changed, Path: dirOf(s.place), Reason: fmt.Sprintf("bd was told to write, and whether it did is not known: %v%s", err, failed), Hint: hint}
 	}
-	lost, whole, err := missingOf(lines, o.changes)
-	if err != nil {
+	lost, whole, err := missing(lines, changes)
+	switch {
+	case err != nil || lost == "":
 		return err
-	}
-	if lost == "" {
-		return s.refuseReplaced(limit, db, o.writes)
-	}
-	if o.failed == nil {
-		return lostIn(beads.Place{Path: s.place.Dir}, "bd wrote it, and another program wrote over it: "+lost, showHint(o.changes))
-	}
-	if !whole {
-		return lostIn(beads.Place{Path: s.place.Dir}, "a part of the edit is written, and this is not: "+lost+o.failed.String(), showHint(o.changes))
-	}
-	if errors.Is(ctx.Err(), context.Canceled) {
+	case failed == nil:
+		return s.lost("bd says that it wrote, and does not have: "+lost, hint)
+	case !whole:
+		return s.lost("a part of the edit is written, and this is not: "+lost+failed.String(), hint)
+	case errors.Is(ctx.Err(), context.Canceled):
 		return ctx.Err()
-	}
-	if now, err := db.version(limit); err == nil && now != o.version {
+	case !bytes.Equal(lines, before):
 		return beads.ErrStale // another program wrote, and bd may have failed for that
 	}
-	return &fault.Error{Code: fault.Changed, Path: s.place.Dir, Reason: "nothing was written" + o.failed.String(), Hint: "fix what bd says, and run the command again; bd doctor looks at its database"}
+	return &fault.Error{Code: fault.Changed, Path: dirOf(s.place), Reason: "nothing was written" + failed.String(),
+		Hint: "fix what bd says, and run the command again; it takes bd 1.0 or later, and bd doctor looks at its database"}
 }
 
-func showHint(changes []beads.Change) string {
-	return "type bd show " + changes[0].ID + " to see what it holds now, and run the command again"
+func (s *store) lost(reason, hint string) error {
+	return &fault.Error{Code: fault.Changed, Path: dirOf(s.place), Reason: reason, Hint: hint, Err: beads.ErrLost}
 }
 
-// unknown is the error of an edit after which the database cannot be read.
-func unknown(p beads.Place, o outcome, err error) error {
-	return &fault.Error{Code: fault.Changed, Path: p.Dir, Reason: fmt.Sprintf("bd was told to write, and whether it did is not known: %v%s", err, o.failed), Hint: showHint(o.changes)}
-}
-
-// missingOf names what of the changes the lines do not hold; whole reports whether that
-// is all of each change.
-func missingOf(lines []byte, changes []beads.Change) (lost string, whole bool, err error) {
+// missing names what of the changes the lines do not hold; whole reports whether that is
+// all of each change.
+func missing(lines []byte, changes []beads.Change) (lost string, whole bool, err error) {
 	records := map[string]*beads.Record{}
 	for line := range bytes.Lines(lines) {
 		r, err := beads.ParseRecord(bytes.TrimRight(line, "\n"))

@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -17,13 +16,11 @@ import (
 
 	"stig/beads"
 	"stig/fault"
-	"stig/internal/servers"
 	"stig/jsonl"
 )
 
-// These tests run the bd that STIG_TEST_BD names on databases of its own, with each way
-// that bd has to reach one. They are left out without a bd of 1.0 or later; those on a
-// server also without dolt.
+// These tests run the bd that STIG_TEST_BD names on databases of its own. They are left out
+// without a bd of 1.0 or later.
 
 // workspace is a directory with a store of the real bd.
 type workspace struct {
@@ -33,7 +30,8 @@ type workspace struct {
 	place   beads.Place
 }
 
-// inEach runs a test on an embedded database and on one of a server.
+// inEach runs a test on a database whose files stig looks at, and on one of which it knows
+// nothing: bd 1.0 takes a mode that it does not know for an embedded database.
 func inEach(t *testing.T, test func(*testing.T, *workspace)) {
 	real := os.Getenv("STIG_TEST_BD")
 	if real == "" {
@@ -42,12 +40,9 @@ func inEach(t *testing.T, test func(*testing.T, *workspace)) {
 	if said, err := exec.Command(real, "version").Output(); err != nil || regexp.MustCompile(`version 0\.`).Match(said) {
 		t.Skipf("left out: a bd before 1.0: %s, %v", said, err)
 	}
-	for _, how := range []topology{topologyEmbedded, topologyServer} {
-		t.Run(string(how), func(t *testing.T) { test(t, newWorkspace(t, real, how)) })
-	}
-	// bd 1.0 takes a mode that it does not know for an embedded database.
-	t.Run(string(topologyThrough), func(t *testing.T) {
-		w := newWorkspace(t, real, topologyEmbedded)
+	t.Run("embedded", func(t *testing.T) { test(t, newWorkspace(t, real)) })
+	t.Run("elsewhere", func(t *testing.T) {
+		w := newWorkspace(t, real)
 		path := filepath.Join(w.place.Dir, "metadata.json")
 		text, err := os.ReadFile(path)
 		if err == nil {
@@ -60,7 +55,7 @@ func inEach(t *testing.T, test func(*testing.T, *workspace)) {
 	})
 }
 
-func newWorkspace(t *testing.T, real string, how topology) *workspace {
+func newWorkspace(t *testing.T, real string) *workspace {
 	t.Helper()
 	home := t.TempDir()
 	w := &workspace{t: t, dir: filepath.Join(home, "work")}
@@ -73,26 +68,13 @@ func newWorkspace(t *testing.T, real string, how topology) *workspace {
 	env := []string{"PATH=" + path, "HOME=" + home, "GIT_CONFIG_NOSYSTEM=1", "BD_NON_INTERACTIVE=1", "BEADS_ACTOR=mara", "TZ=UTC"}
 	w.program = Program{Env: env, OnPath: true, Cache: filepath.Join(home, "cache"), Actor: func() string { return "ann" }, Lock: jsonl.Lock,
 		Warn: func(format string, args ...any) { t.Errorf("warned: "+format, args...) },
-		Getenv: func(name string) string {
-			for _, variable := range env {
-				if value, ok := strings.CutPrefix(variable, name+"="); ok {
-					return value
-				}
-			}
-			return ""
-		}}
-	beside := filepath.Join(w.dir, beads.DirName)
-	w.place = beads.Place{Dir: beside, Path: filepath.Join(beside, "issues.jsonl"), Mode: beads.Dolt}
-	argv := []string{"init", "--prefix=w", "--quiet", "--skip-hooks", "--skip-agents"}
-	if how == topologyServer {
-		c := servers.Need(t, servers.Dolt).Config
-		name := "bd_" + strconv.FormatInt(time.Now().UnixNano(), 36)
-		argv = append(argv, "--server", "--external", "--server-host="+c.Host, "--server-port="+strconv.Itoa(c.Port), "--database="+name)
 	}
+	beside := filepath.Join(w.dir, beads.DirName)
+	w.place = beads.Place{Dir: beside, Path: filepath.Join(beside, "issues.jsonl"), Mode: beads.BD}
 	w.git("init", "-q")
 	w.git("config", "user.name", "mara")
 	w.git("config", "user.email", "mara@harbor.example")
-	w.bd(argv...)
+	w.bd("init", "--prefix=w", "--quiet", "--skip-hooks", "--skip-agents")
 	return w
 }
 
@@ -135,8 +117,7 @@ func (w *workspace) lines() string {
 	w.t.Helper()
 	program := w.program
 	program.Cache = ""
-	d := program.openDolt(jsonl.Open(w.place))
-	lines, err := d.lines()
+	lines, err := program.Wrap(jsonl.Open(w.place)).(*store).read(context.Background())
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -312,59 +293,6 @@ func TestRealConflicts(t *testing.T) {
 	})
 }
 
-// What another program writes between the last look of stig and the write of its bd is
-// written over by that, and the edit says so with exit 5.
-func TestRealReplaced(t *testing.T) {
-	inEach(t, func(t *testing.T, w *workspace) {
-		w.bd("create", "First", "--id=w-1", "--notes=read")
-		between(t, w, "update", `bd update w-1 --notes=theirs --title=Theirs`)
-		err := w.edit(func(tx *beads.Tx) error { return tx.Set("w-1", beads.Set{Key: beads.Notes, Text: "ours"}) })
-		lost, ok := asLost(err)
-		if !ok || !strings.Contains(lost.Reason, "w-1 notes") || !strings.Contains(lost.Hint, "bd history w-1") {
-			t.Errorf("%v", err)
-		}
-		if r := w.record("w-1"); r.Text(beads.Title) != "Theirs" || r.Text(beads.Notes) != "ours" {
-			t.Errorf("%s", r.Bytes())
-		}
-		if history := w.bd("history", "w-1", "--json"); !strings.Contains(history, `"theirs"`) {
-			t.Errorf("the hint does not help: %s", history)
-		}
-		// another value of the issue is nobody's loss
-		between(t, w, "update", `bd update w-1 --title=Again`)
-		if err := w.edit(func(tx *beads.Tx) error { return tx.Set("w-1", beads.Set{Key: beads.Notes, Text: "more"}) }); err != nil {
-			t.Error(err)
-		}
-		if r := w.record("w-1"); r.Text(beads.Title) != "Again" || r.Text(beads.Notes) != "more" {
-			t.Errorf("%s", r.Bytes())
-		}
-	})
-}
-
-// A closing by another bd in the moment in which bd closes for stig is not lost unsaid.
-func TestRealClosedTogether(t *testing.T) {
-	inEach(t, func(t *testing.T, w *workspace) {
-		w.bd("create", "First", "--id=w-1")
-		closed := func(reason string) error {
-			return w.edit(func(tx *beads.Tx) error { return tx.MarkClosed("w-1", reason) })
-		}
-		between(t, w, "close", `bd close w-1 --reason=theirs`)
-		err := closed("ours")
-		if lost, ok := asLost(err); !ok || !strings.Contains(lost.Reason, "w-1 close_reason") {
-			t.Errorf("%v", err)
-		}
-		if history := w.bd("history", "w-1", "--json"); !strings.Contains(history, `"theirs"`) {
-			t.Errorf("the hint does not help: %s", history)
-		}
-		w.bd("reopen", "w-1")
-		if err := closed("ours"); err != nil { // nobody else
-			t.Error(err)
-		}
-		if r := w.record("w-1"); r.Text(beads.CloseReason) != "ours" {
-			t.Errorf("%s", r.Bytes())
-		}
-	})
-}
-
 // between has a command run just before the next bd of that name starts.
 func between(t *testing.T, w *workspace, name, command string) {
 	t.Helper()
@@ -457,89 +385,6 @@ func TestRealTogether(t *testing.T) {
 	})
 }
 
-// Without bd a server is read, and a write is refused with the reason; an embedded
-// database is read from its export, if there is one. A server that is away, too.
-func TestRealWithout(t *testing.T) {
-	inEach(t, func(t *testing.T, w *workspace) {
-		w.bd("create", "First", "--id=w-1")
-		w.bd("export", "-o", w.place.Path)
-		want := w.lines()
-		w.program.OnPath = false
-		var warned []string
-		w.program.Warn = func(format string, args ...any) { warned = append(warned, fmt.Sprintf(format, args...)) }
-		refused := func(reason string) {
-			t.Helper()
-			place := w.program.Settle(w.place)
-			err := func() error {
-				_, err := w.program.Wrap(jsonl.Open(place)).Edit(t.Context(), beads.Options{Now: time.Now()}, func(tx *beads.Tx) error { return tx.Set("w-1", beads.Set{Key: beads.Title, Text: "x"}) })
-				return err
-			}()
-			if e, ok := fault.As(err, fault.Refused); !ok || !strings.Contains(e.Reason, reason) || e.Hint == "" {
-				t.Errorf("%v", err)
-			}
-		}
-		where, err := w.program.locate(w.place)
-		if err != nil {
-			t.Fatal(err)
-		}
-		refused("no bd is on PATH")
-		if place := w.program.Settle(w.place); (place.Mode == beads.Export) != (where.topology != topologyServer) {
-			t.Errorf("mode %d", place.Mode)
-		}
-		if where.topology != topologyServer {
-			return
-		}
-		if got := w.lines(); got != want || len(warned) > 0 {
-			t.Errorf("%q, warned %q", got, warned)
-		}
-		db, err := where.connect()
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer db.Close()
-		if _, err := db.Exec("ALTER TABLE issues ADD COLUMN later varchar(9) DEFAULT 'x'"); err != nil {
-			t.Fatal(err)
-		}
-		if got := w.lines(); got != want { // a bd on PATH would be asked for its export
-			t.Errorf("with a later column: %q", got)
-		}
-		if err := (compared(map[string][]string{"issues": {"later"}}, true)); err == nil {
-			t.Error("no columns are enough")
-		}
-		if _, err := db.Exec("ALTER TABLE issues DROP COLUMN await_id"); err != nil {
-			t.Fatal(err)
-		}
-		d := w.program.openDolt(jsonl.Open(w.place))
-		_, err = d.lines()
-		if e, ok := fault.As(err, fault.Refused); !ok || !strings.Contains(e.Reason, "lack issues.await_id, and no bd is on PATH") {
-			t.Errorf("%v", err)
-		}
-		path := filepath.Join(w.place.Dir, "metadata.json")
-		metadata, err := os.ReadFile(path)
-		if err == nil {
-			err = os.WriteFile(path, regexp.MustCompile(`"project_id": "[^"]*"`).ReplaceAll(metadata, []byte(`"project_id": "other"`)), 0o600)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := db.Exec("ALTER TABLE issues ADD COLUMN await_id varchar(255)"); err != nil {
-			t.Fatal(err)
-		}
-		d = w.program.openDolt(jsonl.Open(w.place))
-		_, err = d.lines()
-		if e, ok := fault.As(err, fault.Refused); !ok || !strings.Contains(e.Reason, "is of another project") {
-			t.Errorf("%v", err)
-		}
-		if err := os.WriteFile(filepath.Join(w.place.Dir, "dolt-server.port"), []byte("1"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		f, err := w.store().Snapshot()
-		if err != nil || f.Len() != 1 || len(warned) != 1 || !strings.Contains(warned[0], "127.0.0.1:1") {
-			t.Errorf("%v, warned %q", err, warned)
-		}
-	})
-}
-
 // A watch sends when bd writes, and not when stig or bd read.
 func TestRealWatch(t *testing.T) {
 	inEach(t, func(t *testing.T, w *workspace) {
@@ -552,12 +397,12 @@ func TestRealWatch(t *testing.T) {
 		select {
 		case <-changes:
 			t.Error("a reader is no change")
-		case <-time.After(2 * watchEvery):
+		case <-time.After(2 * watchExport):
 		}
 		w.bd("update", "w-1", "--title=Renamed")
 		select {
 		case <-changes:
-		case <-time.After(10 * watchEvery):
+		case <-time.After(10 * watchExport):
 			t.Error("nothing was sent")
 		}
 	})
@@ -567,9 +412,9 @@ func TestRealWatch(t *testing.T) {
 // the issue as it was or as the edit makes it, and the next run writes.
 func TestRealKilled(t *testing.T) {
 	if dir := os.Getenv("STIG_TEST_KILLED"); dir != "" { // the run that is killed
-		b := Program{Env: os.Environ(), OnPath: true, Getenv: os.Getenv, Warn: func(string, ...any) {}, Lock: jsonl.Lock}
+		b := Program{Env: os.Environ(), OnPath: true, Warn: func(string, ...any) {}, Lock: jsonl.Lock}
 		beside := filepath.Join(dir, beads.DirName)
-		place := beads.Place{Dir: beside, Path: filepath.Join(beside, "issues.jsonl"), Mode: beads.Dolt}
+		place := beads.Place{Dir: beside, Path: filepath.Join(beside, "issues.jsonl"), Mode: beads.BD}
 		_, err := b.Wrap(jsonl.Open(place)).Edit(t.Context(), beads.Options{Now: time.Now(), Notes: anyNotes}, func(tx *beads.Tx) error {
 			return tx.Set("w-1", beads.Set{Key: beads.Title, Text: "Killed"}, beads.Set{Key: beads.Notes, Text: "killed"})
 		})

@@ -123,7 +123,7 @@ type Place struct {
 }
 
 // ByBD reports whether bd keeps the issues in a database of its own.
-func (p Place) ByBD() bool { return p.Mode == SQLite || p.Mode == Dolt || p.Mode == Export }
+func (p Place) ByBD() bool { return p.Mode == BD || p.Mode == Export }
 
 // Name is what messages call the store: its file, or the URL of one on a server.
 func (p Place) Name() string {
@@ -147,8 +147,7 @@ type Mode int
 
 const (
 	Plain  Mode = iota // JSONL only, no-db, br
-	SQLite             // bd keeps a SQLite database beside it
-	Dolt               // bd keeps the issues in a Dolt database; Path is its export, which need not be there
+	BD                 // bd keeps the issues in a database; Path is its export, which need not be there
 	Server             // a server holds the issues, at Place.URL
 	Export             // the JSONL is an export of a Dolt database that is not here
 )

@@ -53,7 +53,7 @@ func Amend(ctx context.Context, s beads.Store, o beads.Options, ids []string, by
 		now := make([]*Amended, 0, len(ids))
 		for i, id := range ids {
 			a := amend(i)
-			amended, err := amendOne(s, tx, o.Now, id, by, a)
+			amended, err := amendOne(tx, o.Now, id, by, a)
 			if err != nil {
 				return &BatchError{i, a.Line, err}
 			}
@@ -68,7 +68,7 @@ func Amend(ctx context.Context, s beads.Store, o beads.Options, ids []string, by
 	return list, lines, err
 }
 
-func amendOne(s beads.Store, tx *beads.Tx, now time.Time, id, by string, a Amendment) (*Amended, error) {
+func amendOne(tx *beads.Tx, now time.Time, id, by string, a Amendment) (*Amended, error) {
 	before, err := tx.Record(id)
 	if err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func amendOne(s beads.Store, tx *beads.Tx, now time.Time, id, by string, a Amend
 		return nil, err
 	}
 	if a.Parent != nil {
-		if err := move(s, tx, id, *a.Parent, by); err != nil {
+		if err := move(tx, id, *a.Parent, by); err != nil {
 			return nil, err
 		}
 	}
@@ -140,7 +140,7 @@ func deferUntil(tx *beads.Tx, id, status string, until time.Time) error {
 }
 
 // move puts an issue into another epic, or into none.
-func move(s beads.Store, tx *beads.Tx, id, parent, by string) error {
+func move(tx *beads.Tx, id, parent, by string) error {
 	record, err := tx.Record(id)
 	if err != nil {
 		return err
@@ -159,9 +159,6 @@ func move(s beads.Store, tx *beads.Tx, id, parent, by string) error {
 	for _, old := range record.Deps() {
 		if old.Type != parentChild || old.On == row.On {
 			continue
-		}
-		if s.Place().Mode == beads.SQLite {
-			return bdPutsBack(s.Place(), fmt.Sprintf("type bd update %s --parent '%s'", id, row.On))
 		}
 		if err := tx.DropRow(id, old); err != nil {
 			return err

@@ -55,11 +55,8 @@ func Link(ctx context.Context, s beads.Store, o beads.Options, from string, d be
 
 // Unlink drops the rows by which from depends on on: those of d.Type, or of
 // every type when that is "". on need not be there any more. No such row
-// changes nothing. Where bd keeps a database it refuses (fault.Refused).
+// changes nothing.
 func Unlink(ctx context.Context, s beads.Store, o beads.Options, from string, d beads.Dep) (*Linked, error) {
-	if s.Place().Mode == beads.SQLite {
-		return nil, bdPutsBack(s.Place(), fmt.Sprintf("type bd dep remove %s %s", from, d.On))
-	}
 	return editIssue(ctx, s, o, from, func(tx *beads.Tx, record *beads.Record) (linked *Linked, err error) {
 		rows := record.Deps()
 		on := d.On
@@ -131,11 +128,6 @@ func oddDeps(f *beads.Snapshot, rows []beads.Dep) (list []string) {
 		}
 	}
 	return list
-}
-
-func bdPutsBack(p beads.Place, hint string) error {
-	return &fault.Error{Code: fault.Refused, Path: p.Name(), Hint: hint,
-		Reason: "bd keeps these issues in a database, and puts back dependencies that go from the file alone"}
 }
 
 func usesDep(f *beads.Snapshot, kind string) bool {

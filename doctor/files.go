@@ -26,7 +26,7 @@ func (e *examination) files() {
 			path, k.Size, k.Modified.UTC().Format(time.DateOnly)),
 			"type stig recover --all to see what the store does not hold of it; stig recover --apply puts back what is lost, stig recover --forget removes the file")
 	}
-	if e.store.Mode == beads.Dolt {
+	if e.store.Mode == beads.BD {
 		return
 	}
 	if names, err := jsonl.HardLinks(e.store); err == nil && names > 1 {

@@ -66,7 +66,6 @@ func (e *examination) findStore() bool {
 		return false
 	}
 	store.Path = app.Shortest(store.Path)
-	store = e.app.BD().Settle(store)
 	e.store = store
 	file, err := e.app.At(store).Snapshot()
 	if err != nil {
@@ -108,21 +107,14 @@ func (e *examination) ahead(file *beads.Snapshot) (n int) {
 // trackers says whose store it is, and which of their programs are here.
 func (e *examination) trackers() {
 	switch e.store.Mode {
-	case beads.Dolt:
-		e.dolt()
+	case beads.BD:
+		e.byBD()
 	case beads.Export:
 		refused := app.Classify(bd.Refuse(e.store))
 		e.todo("mode", strings.TrimPrefix(refused.Message, e.store.Path+": ")+"; stig reads it and does not write", refused.Hint)
 	case beads.Server:
 		e.ok("mode", "a server holds the issues")
 		e.server()
-	case beads.SQLite:
-		if e.have("bd") {
-			e.ok("mode", "bd keeps a SQLite database beside the file, and imports what stig writes")
-			break
-		}
-		e.todo("mode", "bd keeps a SQLite database beside the file, and no bd is on PATH to be told of writes",
-			"install bd, then type bd sync --import-only")
 	default:
 		if e.store.NoDB {
 			e.ok("mode", "the file is the store; bd works on it too (no-db in config.yaml)")
@@ -137,23 +129,13 @@ func (e *examination) trackers() {
 	}
 }
 
-// dolt says how the database of bd is reached, and why so.
-func (e *examination) dolt() {
-	access, err := e.app.BD().Look(e.ctx, e.store)
-	if err != nil {
+// byBD says whether bd gives the issues.
+func (e *examination) byBD() {
+	if err := e.app.BD().Check(e.ctx, e.store); err != nil {
 		e.failed("mode", err)
 		return
 	}
-	dolt := ""
-	if access.Dolt != "" {
-		dolt = ", Dolt " + access.Dolt
-	}
-	found := fmt.Sprintf("bd keeps the issues in a Dolt database (%s%s); stig reads them by %s (%s), and has bd write them", access.Where(), dolt, access.By, access.Why)
-	if e.have("bd") {
-		e.ok("mode", "%s", found)
-		return
-	}
-	e.todo("mode", found+", but no bd is on PATH", "install the bd that made the database")
+	e.ok("mode", "bd keeps the issues in a database; stig reads what bd exports, and has bd write")
 }
 
 // patience is how long a program may take to say its version.

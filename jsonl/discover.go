@@ -74,7 +74,7 @@ func storeOfFile(path string) (beads.Place, error) {
 		return beads.Place{Path: path, Dir: d.dir}, nil
 	}
 	s, err := d.store(filepath.Base(path))
-	if main, _ := d.jsonl(); s.Mode == beads.Dolt && filepath.Base(path) != main {
+	if main, _ := d.jsonl(); s.Mode == beads.BD && filepath.Base(path) != main {
 		s.Mode = beads.Export // some other export
 	}
 	return s, err
@@ -88,7 +88,7 @@ func unexported(path string) (beads.Place, bool) {
 		return beads.Place{}, false
 	}
 	s, found, err := d.find()
-	return s, err == nil && found && s.Mode == beads.Dolt && s.Path == path
+	return s, err == nil && found && s.Mode == beads.BD && s.Path == path
 }
 
 // storeOfDir is the store of a .beads that was named and so must hold one.
@@ -214,8 +214,7 @@ func (d listing) here() (beads.Place, bool, error) {
 	}
 	name, err := d.jsonl()
 	if err == nil && name == "" { // bd 1.0 writes no file unless it is told to
-		_, mode, wrong := d.metadata()
-		if wrong != nil || d.isDolt(mode) {
+		if _, dolt, wrong := d.dolt(); wrong != nil || dolt {
 			name, err = "issues.jsonl", wrong
 		}
 	}

@@ -116,23 +116,23 @@ func TestDiscoverMode(t *testing.T) {
 		br    bool
 	}{
 		{"issues alone", nil, beads.Plain, false},
-		{"database", []string{".beads/beads.db", `.beads/metadata.json: {"database":"beads.db"}`}, beads.SQLite, false},
-		{"database of another name", []string{".beads/old.db"}, beads.SQLite, false},
+		{"database", []string{".beads/beads.db", `.beads/metadata.json: {"database":"beads.db"}`}, beads.BD, false},
+		{"database of another name", []string{".beads/old.db"}, beads.BD, false},
 		{"no-db", []string{".beads/beads.db", ".beads/config.yaml: issue-prefix: h\nno-db: true # for now\n"}, beads.Plain, false},
 		{"no-db quoted", []string{".beads/beads.db", ".beads/config.yaml: \"no-db\": \"true\"\r\n"}, beads.Plain, false},
-		{"no-db off", []string{".beads/beads.db", ".beads/config.yaml: no-db: false\n"}, beads.SQLite, false},
-		{"no-db as a comment", []string{".beads/beads.db", ".beads/config.yaml: # no-db: true\nsync:\n  no-db: true\n"}, beads.SQLite, false},
+		{"no-db off", []string{".beads/beads.db", ".beads/config.yaml: no-db: false\n"}, beads.BD, false},
+		{"no-db as a comment", []string{".beads/beads.db", ".beads/config.yaml: # no-db: true\nsync:\n  no-db: true\n"}, beads.BD, false},
 		{"Dolt by metadata", []string{`.beads/metadata.json: {"database":"dolt", "backend":"Dolt"}` + "\n"}, beads.Export, false},
-		{"Dolt on a server", []string{`.beads/metadata.json: {"backend":"dolt","dolt_mode":"server"}` + "\n"}, beads.Dolt, false},
-		{"Dolt by directory", []string{".beads/dolt/x", ".beads/beads.db"}, beads.Dolt, false},
-		{"Dolt, embedded", []string{".beads/embeddeddolt/x"}, beads.Dolt, false},
+		{"Dolt on a server", []string{`.beads/metadata.json: {"backend":"dolt","dolt_mode":"server"}` + "\n"}, beads.BD, false},
+		{"Dolt by directory", []string{".beads/dolt/x", ".beads/beads.db"}, beads.BD, false},
+		{"Dolt, embedded", []string{".beads/embeddeddolt/x"}, beads.BD, false},
 		{"a file named dolt", []string{".beads/dolt"}, beads.Plain, false},
 		{"beads_rust by lock", []string{".beads/beads.db", ".beads/.write.lock"}, beads.Plain, true},
 		{"beads_rust by history", []string{".beads/beads.db", ".beads/.br_history/x"}, beads.Plain, true},
 		{"beads_rust by its lines", []string{".beads/beads.db", `.beads/issues.jsonl: {"id":"h-1","title":"x","compaction_level":0}`}, beads.Plain, true},
-		{"bd's lines", []string{".beads/beads.db", `.beads/issues.jsonl: {"id":"h-1","title":"\"compaction_level\":0","compaction_level":1}`}, beads.SQLite, false},
-		{"lines from before bd", []string{".beads/beads.db", ".beads/.local_version", `.beads/issues.jsonl: {"id":"h-1","title":"x","compaction_level":0}`}, beads.SQLite, false},
-		{"both", []string{".beads/beads.db", ".beads/.br_history/x", ".beads/.local_version"}, beads.SQLite, true},
+		{"bd's lines", []string{".beads/beads.db", `.beads/issues.jsonl: {"id":"h-1","title":"\"compaction_level\":0","compaction_level":1}`}, beads.BD, false},
+		{"lines from before bd", []string{".beads/beads.db", ".beads/.local_version", `.beads/issues.jsonl: {"id":"h-1","title":"x","compaction_level":0}`}, beads.BD, false},
+		{"both", []string{".beads/beads.db", ".beads/.br_history/x", ".beads/.local_version"}, beads.BD, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			root := tree(t, append([]string{".git/", ".beads/issues.jsonl"}, c.files...)...)
@@ -165,11 +165,11 @@ func TestDiscoverHints(t *testing.T) {
 func TestDiscoverDolt(t *testing.T) {
 	root := tree(t, ".git/", ".beads/embeddeddolt/x", "a/")
 	p, err := Discover(Where{Dir: filepath.Join(root, "a")})
-	if want := filepath.Join(root, ".beads", "issues.jsonl"); err != nil || p.Mode != beads.Dolt || p.Path != want {
+	if want := filepath.Join(root, ".beads", "issues.jsonl"); err != nil || p.Mode != beads.BD || p.Path != want {
 		t.Errorf("%+v, %v; want %s", p, err, want)
 	}
 	root = tree(t, ".git/", ".beads/embeddeddolt/x", ".beads/issues.jsonl", ".beads/copy.jsonl")
-	for name, mode := range map[string]beads.Mode{"issues.jsonl": beads.Dolt, "copy.jsonl": beads.Export} {
+	for name, mode := range map[string]beads.Mode{"issues.jsonl": beads.BD, "copy.jsonl": beads.Export} {
 		if p, err := Discover(Where{Dir: root, File: filepath.Join(".beads", name)}); err != nil || p.Mode != mode {
 			t.Errorf("%s: mode %d, %v; want %d", name, p.Mode, err, mode)
 		}

@@ -121,7 +121,7 @@ func Vacant(dir string) error {
 	}
 	s, err := Discover(Where{Dir: dir})
 	if err == nil {
-		if _, err := os.Stat(s.Path); err != nil && s.Mode != beads.Dolt { // a link to nothing
+		if _, err := os.Stat(s.Path); err != nil && s.Mode != beads.BD { // a link to nothing
 			return beads.Unreadable(s.Path, err)
 		}
 		return beads.AlreadyThere(s.Path)

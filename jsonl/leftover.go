@@ -46,7 +46,7 @@ type Leftover struct {
 // be in no other file, by name. The error is a fault.Store.
 func Leftovers(s beads.Place) ([]Leftover, error) {
 	target, err := filepath.EvalSymlinks(s.Path)
-	if s.Mode == beads.Dolt && errors.Is(err, fs.ErrNotExist) { // bd has exported nothing yet
+	if s.Mode == beads.BD && errors.Is(err, fs.ErrNotExist) { // bd has exported nothing yet
 		return nil, nil
 	}
 	if err != nil {

@@ -71,7 +71,7 @@ func (d listing) jsonl() (string, error) {
 // tracked reports whether a tracker keeps something here, although no file of
 // issues was found.
 func (d listing) tracked() bool {
-	return d.has(beadsdir.MetadataFile) || d.has(beadsdir.SettingsFile) || d.database() || d.isDir("dolt") || d.isDir("embeddeddolt")
+	return d.has(beadsdir.MetadataFile) || d.has(beadsdir.SettingsFile) || d.database()
 }
 
 func (d listing) hint() string {
@@ -88,15 +88,15 @@ func (d listing) store(name string) (beads.Place, error) {
 	// bd also writes .local_version.
 	s.BR = d.has(".write.lock") || d.has(".br_history") ||
 		d.database() && !d.has(".local_version") && writtenByBR(s.Path)
-	backend, mode, err := d.metadata()
+	dolt, here, err := d.dolt()
 	if err != nil {
 		return beads.Place{}, err
 	}
-	if d.isDolt(mode) {
-		s.Mode = beads.Dolt
+	if here {
+		s.Mode = beads.BD
 		return s, nil
 	}
-	if backend == "dolt" {
+	if dolt {
 		s.Mode = beads.Export
 		return s, nil
 	}
@@ -106,7 +106,7 @@ func (d listing) store(name string) (beads.Place, error) {
 	}
 	s.NoDB = strings.EqualFold(settings["no-db"], "true")
 	if d.database() && !s.NoDB && (!s.BR || d.has(".local_version")) {
-		s.Mode = beads.SQLite
+		s.Mode = beads.BD
 	}
 	return s, nil
 }
@@ -127,8 +127,9 @@ func (d listing) database() bool {
 	return slices.ContainsFunc(d.names, func(name string) bool { return strings.HasSuffix(name, ".db") })
 }
 
-// metadata is what metadata.json says about the database, in small letters; "" where there is none.
-func (d listing) metadata() (backend, mode string, err error) {
+// dolt reports whether bd keeps the issues in Dolt, and whether the database is here, or on a
+// server that metadata.json names.
+func (d listing) dolt() (dolt, here bool, err error) {
 	var m struct {
 		Backend string `json:"backend"`
 		Mode    string `json:"dolt_mode"`
@@ -136,12 +137,8 @@ func (d listing) metadata() (backend, mode string, err error) {
 	if d.has(beadsdir.MetadataFile) {
 		err = beadsdir.Metadata(d.dir, &m)
 	}
-	return strings.ToLower(m.Backend), strings.ToLower(m.Mode), err
-}
-
-// isDolt reports whether bd keeps a Dolt database, here or on a server that its mode names.
-func (d listing) isDolt(mode string) bool {
-	return mode != "" && mode != "embedded" || d.isDir("dolt") || d.isDir("embeddeddolt")
+	here = m.Mode != "" && !strings.EqualFold(m.Mode, "embedded") || d.isDir("dolt") || d.isDir("embeddeddolt")
+	return here || strings.EqualFold(m.Backend, "dolt"), here, err
 }
 
 // settings are those of config.yaml.

@@ -55,7 +55,7 @@ func Touched(s beads.Place) ([]string, error) {
 		return nil, nil
 	}
 	target, err := filepath.EvalSymlinks(s.File())
-	if (s.Mode == beads.Dolt || s.Mode == beads.Server) && errors.Is(err, fs.ErrNotExist) { // bd has exported nothing yet, or no edit was copied
+	if (s.Mode == beads.BD || s.Mode == beads.Server) && errors.Is(err, fs.ErrNotExist) { // bd has exported nothing yet, or no edit was copied
 		target, err = s.File(), nil
 	}
 	if err == nil {

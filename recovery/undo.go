@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"stig/beads"
@@ -140,22 +139,10 @@ func takeBack(tx *beads.Tx, c live.Change, actor string, now time.Time, schema *
 	})
 }
 
-// refuseRemoving refuses to take away from the file what bd puts back from its database,
-// and the tombstone that beads_rust puts back.
+// refuseRemoving refuses to take away the tombstone that beads_rust puts back.
 func refuseRemoving(p beads.Place, c live.Change) error {
 	if p.BR && c.Kind == string(diff.Key) && c.Name == string(beads.Status) && c.Now == `"`+beads.StatusTombstone+`"` {
 		return cannotUndo(c, "br keeps it deleted, and puts that back", "make it anew with stig create, and see stig log "+c.Issue)
-	}
-	if p.Mode != beads.SQLite || c.Was != "" {
-		return nil
-	}
-	what := c.Kind + " " + c.Name
-	switch diff.Kind(c.Kind) {
-	case diff.Comment:
-		return cannotUndo(c, what+": bd keeps the issues and puts back comments that go from the file only", "say what holds in another comment: stig comment "+c.Issue)
-	case diff.Edge:
-		on, _, _ := strings.Cut(c.Name, " ")
-		return cannotUndo(c, what+": bd keeps the issues and puts back dependencies that go from the file only", "type bd dep remove "+c.Issue+" "+on)
 	}
 	return nil
 }

@@ -56,7 +56,7 @@ func Copy(ctx context.Context, a *app.App, r CopyRequest) (c Copied, err error) 
 	if c.From, err = place(a, r.From); err != nil {
 		return c, err
 	}
-	if c.From.Mode != beads.Server && c.From.Mode != beads.Dolt && !app.Exists(c.From.Path) {
+	if c.From.Mode != beads.Server && c.From.Mode != beads.BD && !app.Exists(c.From.Path) {
 		return c, &fault.Error{Code: fault.Store, Path: app.Shortest(c.From.Path), Reason: "no such file", Hint: "name a file of issues or the URL of a store"}
 	}
 	if c.To, err = place(a, r.To); err != nil {
@@ -65,7 +65,7 @@ func Copy(ctx context.Context, a *app.App, r CopyRequest) (c Copied, err error) 
 	for _, p := range []*beads.Place{&c.From, &c.To} {
 		p.Path = app.Shortest(p.Path)
 	}
-	if c.From.Mode == beads.Dolt {
+	if c.From.Mode == beads.BD {
 		return c, &fault.Error{Code: fault.Refused, Path: c.From.Path, Reason: "an export of bd's database, in which issues may have changed since", Hint: exportHint(c.To.Name())}
 	}
 	if filepath.Base(c.To.Path) == beads.DirName {

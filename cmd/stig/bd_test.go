@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,8 +16,8 @@ import (
 )
 
 // TestRealBD runs the scripts of testdata/bd with the bd that STIG_TEST_BD
-// names: those that begin with sqlite or nodb with a bd before 1.0, those that
-// begin with dolt with a later one.
+// names: those that begin with nodb with a bd before 1.0, those that begin with
+// dolt with a later one.
 func TestRealBD(t *testing.T) {
 	bd := os.Getenv("STIG_TEST_BD")
 	if bd == "" {
@@ -29,22 +28,17 @@ func TestRealBD(t *testing.T) {
 	if err != nil || version == "" {
 		t.Fatalf("%s version: %v, %q", bd, err, said)
 	}
-	kinds := []string{"dolt"}
+	kind := "dolt"
 	if strings.HasPrefix(version, "0.") {
-		kinds = []string{"sqlite", "nodb"}
+		kind = "nodb"
 	}
-	var files []string
-	for _, kind := range kinds {
-		found, err := filepath.Glob(fromHere("testdata", "bd", kind+"_*.txtar"))
-		if err != nil || len(found) == 0 {
-			t.Fatalf("no scripts for %s: %v", kind, err)
-		}
-		files = append(files, found...)
+	files, err := filepath.Glob(fromHere("testdata", "bd", kind+"_*.txtar"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no scripts for %s: %v", kind, err)
 	}
 	t.Logf("with bd %s", version)
 	run := func(t *testing.T, server func() *servers.Server) {
 		commands, give := scriptCommands(), setUp
-		commands["long"] = long
 		commands["init-bd"] = initBD(server)
 		testscript.Run(t, testscript.Params{
 			Files:               files,
@@ -53,7 +47,7 @@ func TestRealBD(t *testing.T) {
 			Setup:               func(env *testscript.Env) error { return setUpBD(env, give, bd) },
 		})
 	}
-	if kinds[0] != "dolt" {
+	if kind != "dolt" {
 		run(t, nil)
 		return
 	}
@@ -104,14 +98,4 @@ func setUpBD(env *testscript.Env, give func(*testscript.Env) error, bd string) e
 		env.Setenv(name, value)
 	}
 	return nil
-}
-
-// long writes a text of that many bytes to a file: long file bytes
-func long(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 2 {
-		ts.Fatalf("usage: long file bytes")
-	}
-	size, err := strconv.Atoi(args[1])
-	ts.Check(err)
-	ts.Check(os.WriteFile(ts.MkAbs(args[0]), bytes.Repeat([]byte("word "), size/5), 0o644))
 }

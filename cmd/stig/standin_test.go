@@ -2,19 +2,18 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
-
-	"stig/beads"
 )
 
 // useBD has the rest of a script find a bd on PATH: use-bd BEHAVIOUR, where
@@ -46,159 +45,107 @@ func useBD(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.Symlink(self, link))
 }
 
-// standIn is as much of bd 0.49 as stig speaks to: it keeps the lines of the
-// issues in beads.db, takes up those with a newer updated_at, and writes its
-// own over the file. STANDIN says how it goes wrong.
+// standIn is as much of bd 1.0 as stig speaks to: it keeps the lines of the issues in
+// beads.db, and in no file. STANDIN says how it goes wrong: it "fails" to write, "forgets" what
+// it says that it wrote, or is "old" and knows no export.
 func standIn(args []string) error {
-	if args[0] == "version" {
-		fmt.Println("bd version 0.49.1 (stand-in)")
-		return nil
-	}
-	how, dir := os.Getenv("STANDIN"), os.Getenv("BEADS_DIR")
+	how, db := os.Getenv("STANDIN"), filepath.Join(os.Getenv("BEADS_DIR"), "beads.db")
 	calls, err := os.OpenFile(os.Getenv("STANDIN_CALLS"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err
 	}
 	defer calls.Close()
 	fmt.Fprintln(calls, "bd", strings.Join(args, " "))
-	db, file, waiting := filepath.Join(dir, "beads.db"), filepath.Join(dir, "issues.jsonl"), filepath.Join(dir, "unwritten")
-	if how == "of-1.0" {
-		return errors.New(`unknown command "sync" for "bd"`)
+	actor, named := strings.CutPrefix(args[0], "--actor=")
+	if named {
+		args = args[1:]
 	}
-	switch strings.Join(args[:2], " ") {
-	case "sync --status":
-		if _, err := os.Stat(waiting); err == nil {
-			fmt.Println("Pending changes: 1 issues modified since last export")
-		}
+	text, err := os.ReadFile(db)
+	switch {
+	case args[0] == "version":
+		fmt.Println("bd version 1.0.4 (stand-in)")
 		return nil
-	case "sync --flush-only":
-		if err := os.Remove(waiting); err != nil {
+	case err != nil:
+		return err
+	case args[0] == "export" && how == "old":
+		return errors.New(`unknown command "export" for "bd"`)
+	case args[0] == "export":
+		_, err := os.Stdout.Write(text)
+		return err
+	case how == "fails":
+		return errors.New("bd is unwell\nsee its log")
+	case how == "forgets":
+		return nil
+	case args[0] == "import":
+		lines, err := io.ReadAll(os.Stdin)
+		return errors.Join(err, os.WriteFile(db, append(text, lines...), 0o644))
+	}
+	return changeLine(db, text, actor, args)
+}
+
+// changeLine makes the change of a command in the line of its issue.
+func changeLine(db string, text []byte, actor string, args []string) error {
+	id := args[1]
+	if args[0] == "dep" {
+		id = args[2]
+	} else if args[0] == "comments" { // comments add --author=NAME -- ID TEXT
+		id = args[4]
+	}
+	var lines bytes.Buffer
+	for line := range bytes.Lines(text) {
+		var issue map[string]any
+		if err := json.Unmarshal(line, &issue); err != nil {
 			return err
 		}
-		return copyFile(db, file)
-	case "sync --import-only":
-		if how == "fails" || how == "ignores" {
-			return errors.New("importing: bd is unwell\nsee its log")
-		}
-		if overwrites(how, calls.Name()) {
-			return copyFile(db, file)
-		}
-		return takeUp(db, file)
-	case "close " + args[1]:
-		if forgets(how, calls.Name()) {
-			return nil
-		}
-		return change(db, file, args[1], beads.Set{Key: beads.Status, Text: "closed"}, beads.Set{Key: beads.ClosedAt, Text: "2026-11-20T09:00:09Z"},
-			beads.Set{Key: beads.CloseReason, Text: strings.TrimPrefix(args[3], "--reason=")})
-	case "reopen " + args[1]:
-		return change(db, file, args[1], beads.Set{Key: beads.Status, Text: "open"}, beads.Set{Key: beads.ClosedAt}, beads.Set{Key: beads.CloseReason})
-	case "export --id":
-		lines, err := linesOf(db)
-		for id := range strings.SplitSeq(args[2], ",") {
-			if at := slices.IndexFunc(lines, has(id)); at >= 0 && how != "ignores" {
-				fmt.Printf("%s\n", lines[at].Bytes())
+		if issue["id"] == id {
+			if args[0] == "delete" {
+				continue
 			}
-		}
-		return err
-	}
-	return fmt.Errorf("no stand-in for bd %v", args)
-}
-
-// overwrites reports whether this import loses to an export: always, or the
-// first time alone.
-func overwrites(how, calls string) bool {
-	said, err := os.ReadFile(calls)
-	return how == "overwrites" || how == "overwrites-once" && err == nil && bytes.Count(said, []byte("--import-only")) == 1
-}
-
-// forgets reports whether this close does not stay: always, or the first time
-// alone.
-func forgets(how, calls string) bool {
-	said, err := os.ReadFile(calls)
-	return how == "forgets" || how == "forgets-once" && err == nil && bytes.Count(said, []byte("bd close")) == 1
-}
-
-// takeUp puts what of the file is newer into the database.
-func takeUp(db, file string) error {
-	kept, err := linesOf(db)
-	if err != nil {
-		return err
-	}
-	offered, err := linesOf(file)
-	if err != nil {
-		return err
-	}
-	for _, line := range offered {
-		at := slices.IndexFunc(kept, has(line.Text(beads.ID)))
-		if at < 0 {
-			kept = append(kept, line)
-			continue
-		}
-		was, _ := kept[at].Time(beads.UpdatedAt)
-		if is, _ := line.Time(beads.UpdatedAt); is.After(was) {
-			// Of an issue that it knows bd takes no close reason, and does not
-			// open again what it closed itself.
-			sets := []beads.Set{{Key: beads.CloseReason, Text: kept[at].Text(beads.CloseReason)}}
-			if kept[at].Text(beads.Status) == "closed" {
-				sets = append(sets, beads.Set{Key: beads.Status, Text: "closed"}, beads.Set{Key: beads.ClosedAt, Text: kept[at].Text(beads.ClosedAt)})
-			}
-			if line, err = line.With(is.Add(-time.Second), sets...); err != nil {
-				return err
-			}
-			kept[at] = line
-		}
-	}
-	var text bytes.Buffer
-	for _, line := range kept {
-		text.Write(append(line.Bytes(), '\n'))
-	}
-	return os.WriteFile(db, text.Bytes(), 0o644)
-}
-
-// change sets keys of an issue in the database, and writes the file.
-func change(db, file, id string, sets ...beads.Set) error {
-	lines, err := linesOf(db)
-	if err != nil {
-		return err
-	}
-	var text bytes.Buffer
-	for _, line := range lines {
-		if has(id)(line) {
-			if line, err = line.With(time.Time{}, sets...); err != nil {
+			if err := apply(issue, actor, args); err != nil {
 				return err
 			}
 		}
-		text.Write(append(line.Bytes(), '\n'))
-	}
-	if err := os.WriteFile(db, text.Bytes(), 0o644); err != nil {
-		return err
-	}
-	return copyFile(db, file)
-}
-
-func has(id string) func(*beads.Record) bool {
-	return func(r *beads.Record) bool { return r.Text(beads.ID) == id }
-}
-
-func linesOf(path string) (records []*beads.Record, err error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	for line := range bytes.Lines(text) {
-		r, err := beads.ParseRecord(bytes.TrimSpace(line))
-		if err != nil {
-			return nil, err
+		if err := json.NewEncoder(&lines).Encode(issue); err != nil {
+			return err
 		}
-		records = append(records, r)
 	}
-	return records, nil
+	return os.WriteFile(db, lines.Bytes(), 0o644)
 }
 
-func copyFile(from, to string) error {
-	text, err := os.ReadFile(from)
-	if err != nil {
-		return err
+// apply makes the change of a command in an issue.
+func apply(issue map[string]any, actor string, args []string) error {
+	list := func(key string) []any { l, _ := issue[key].([]any); return l }
+	switch args[0] {
+	case "close":
+		issue["status"], issue["close_reason"], issue["closed_at"] = "closed", strings.TrimPrefix(args[3], "--reason="), "2026-11-20T09:00:09Z"
+	case "comments":
+		issue["comments"] = append(list("comments"), map[string]any{"author": strings.TrimPrefix(args[2], "--author="), "text": args[5], "created_at": "2026-11-20T09:00:09Z"})
+	case "dep":
+		kept := slices.DeleteFunc(list("dependencies"), func(d any) bool { return d.(map[string]any)["depends_on_id"] == args[3] })
+		if args[1] == "add" {
+			kept = append(kept, map[string]any{"issue_id": args[2], "depends_on_id": args[3], "type": strings.TrimPrefix(args[4], "--type=")})
+		}
+		issue["dependencies"] = kept
+	case "update":
+		for _, flag := range args[2:] {
+			name, value, _ := strings.Cut(strings.TrimPrefix(flag, "--"), "=")
+			switch name {
+			case "claim":
+				issue["status"], issue["assignee"] = "in_progress", actor
+			case "acceptance":
+				issue["acceptance_criteria"] = value
+			case "priority":
+				issue[name] = json.Number(value)
+			default:
+				issue[name] = value
+			}
+		}
+		if issue["status"] != "closed" {
+			delete(issue, "closed_at")
+			delete(issue, "close_reason")
+		}
+	default:
+		return fmt.Errorf("no stand-in for bd %v", args)
 	}
-	return os.WriteFile(to, text, 0o644)
+	return nil
 }
