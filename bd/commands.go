@@ -63,9 +63,11 @@ func plan(p beads.Place, changes []beads.Change) (steps []step, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if argv := e.update(); e.imports(many) {
+		imported := e.imports(many)
+		if imported {
 			lines.Write(e.line())
-		} else if len(argv) > 0 {
+		}
+		if argv := e.update(imported); len(argv) > 0 {
 			updates = append(updates, step{argv: argv, actor: e.claimedBy()})
 		}
 		later = append(later, e.afterwards()...)
@@ -147,8 +149,9 @@ func (e *edit) claimedBy() string {
 	return ""
 }
 
-// update is the bd update that sets values and labels; nil for none.
-func (e *edit) update() []string {
+// update is the bd update that sets values, but those that are imported, and labels; nil for
+// none.
+func (e *edit) update(imported bool) []string {
 	argv := []string{"update", e.id}
 	claimed := e.claimedBy() != ""
 	if claimed {
@@ -156,7 +159,7 @@ func (e *edit) update() []string {
 	}
 	for _, f := range flags {
 		v, changed := e.values[f.key]
-		if !changed || claimed && (f.key == beads.Status || f.key == beads.Assignee) || e.closes() && f.key == beads.Status {
+		if !changed || imported && slices.Contains(importable, f.key) || claimed && (f.key == beads.Status || f.key == beads.Assignee) || e.closes() && f.key == beads.Status {
 			continue
 		}
 		argv = append(argv, f.flag+"="+v.After)
@@ -189,16 +192,16 @@ func asField(label string) string {
 	return `"` + strings.ReplaceAll(label, `"`, `""`) + `"`
 }
 
-// imports reports whether bd imports the line in the place of an update: it has no flag
-// for the change, a text is too long for an argument, or many issues change, for each
-// of which a command would take its time. Then bd sets all importable keys at once.
+// imports reports whether bd imports the importable keys, all at once: it has no flag for the
+// change, a text is too long for an argument, or many issues change, for each of which a
+// command would take its time.
 func (e *edit) imports(many bool) bool {
-	must, can := false, true
 	for k, v := range e.values {
-		must = must || len(v.After) > longestText || k == "metadata" || k == beads.EstimatedMinutes && v.After == ""
-		can = can && slices.Contains(importable, k)
+		if slices.Contains(importable, k) && (many || len(v.After) > longestText || k == "metadata" || k == beads.EstimatedMinutes && v.After == "") {
+			return true
+		}
 	}
-	return must || many && can && len(e.values) > 0
+	return false
 }
 
 // line is the issue as bd imports it: without lists, to which an import only adds, and

@@ -30,6 +30,8 @@ func TestPlan(t *testing.T) {
 		{"dependencies", `"depends_on_id":"d-2"`, `"depends_on_id":"d-3"`, `dep remove d-1 d-2; dep add d-1 d-3 --type=blocks`},
 		{"a comment", `"text":"seen"}]`, `"text":"seen"},{"id":"v","author":"ann","text":"and\nheard"}]`, `comments add --author=ann -- d-1 "and\nheard"`},
 		{"no estimate", `"estimated_minutes":5,`, ``, `import - <LINE`},
+		{"a long text, with a label and a status", `"notes":"n","status":"open","priority":2,"labels":["a","b,c"]`, `"notes":"` + long + `","status":"blocked","priority":2,"labels":["a","b,c","d"]`, `import - <LINE; update d-1 --status=blocked --add-label=d`},
+		{"a long comment", `"text":"seen"}]`, `"text":"seen"},{"id":"v","author":"ann","text":"` + long + `"}]`, fmt.Sprintf("ann: comment d-1 --stdin <%q", long)},
 		{"a long text", `"notes":"n"`, `"notes":"` + long + `"`, `import - <LINE`},
 		{"the time alone", `2026-01-01`, `2026-01-02`, ``},
 	} {

@@ -12,7 +12,6 @@ import (
 
 	"stig/beads"
 	"stig/fault"
-	"stig/process"
 )
 
 // Edit implements beads.Store. It reads what bd has, which is never an export in a file,
@@ -73,44 +72,33 @@ func (s *store) try(ctx context.Context, o beads.Options, fn func(*beads.Tx) err
 }
 
 // perform has bd make the steps, until one fails.
-func (s *store) perform(ctx context.Context, steps []step) *failure {
+func (s *store) perform(ctx context.Context, steps []step) error {
 	for _, one := range steps {
 		if one.actor == "" && s.bd.Actor != nil {
 			one.actor = s.bd.Actor()
 		}
 		result, err := s.bd.run(ctx, s.place, one)
-		if err != nil || result.Exit != 0 {
-			return &failure{one, result, err}
+		if err != nil {
+			return fmt.Errorf("bd %s: %w", one.argv[0], err)
+		}
+		if result.Exit != 0 {
+			return fmt.Errorf("bd %s failed%s", one.argv[0], said(result))
 		}
 	}
 	return nil
 }
 
-// failure is a step that failed.
-type failure struct {
-	step   step
-	result process.Result
-	err    error // of starting bd, or of its time limit
-}
-
-func (f *failure) String() string {
-	if f == nil {
-		return ""
-	}
-	if f.err != nil {
-		return fmt.Sprintf("; bd %s: %v", f.step.argv[0], f.err)
-	}
-	return fmt.Sprintf("; bd %s failed%s", f.step.argv[0], said(f.result))
-}
-
 // verify reads again, and says what of the changes bd does not have. It does so too of an
 // edit that was interrupted; where nothing of that was written it gives the error of the
 // context.
-func (s *store) verify(ctx context.Context, before []byte, changes []beads.Change, failed *failure) error {
+func (s *store) verify(ctx context.Context, before []byte, changes []beads.Change, failed error) error {
 	hint := "type bd show " + changes[0].ID + " to see what it holds now, and run the command again"
 	lines, err := s.read(context.WithoutCancel(ctx))
 	if err != nil {
-		return &fault.Error{Code: fault.Changed, Path: dirOf(s.place), Reason: fmt.Sprintf("bd was told to write, and whether it did is not known: %v%s", err, failed), Hint: hint}
+		if failed != nil {
+			err = fmt.Errorf("%w; %w", failed, err)
+		}
+		return &fault.Error{Code: fault.Changed, Path: dirOf(s.place), Reason: "bd was told to write, and whether it did is not known", Cause: err, Hint: hint}
 	}
 	lost, whole, err := missing(lines, changes)
 	switch {
@@ -119,13 +107,13 @@ func (s *store) verify(ctx context.Context, before []byte, changes []beads.Chang
 	case failed == nil:
 		return s.lost("bd says that it wrote, and does not have: "+lost, hint)
 	case !whole:
-		return s.lost("a part of the edit is written, and this is not: "+lost+failed.String(), hint)
+		return s.lost("a part of the edit is written, and this is not: "+lost+"; "+failed.Error(), hint)
 	case errors.Is(ctx.Err(), context.Canceled):
 		return ctx.Err()
 	case !bytes.Equal(lines, before):
 		return beads.ErrStale // another program wrote, and bd may have failed for that
 	}
-	return &fault.Error{Code: fault.Changed, Path: dirOf(s.place), Reason: "nothing was written" + failed.String(),
+	return &fault.Error{Code: fault.Changed, Path: dirOf(s.place), Reason: "nothing was written; " + failed.Error(),
 		Hint: "fix what bd says, and run the command again; it takes bd 1.0 or later, and bd doctor looks at its database"}
 }
 

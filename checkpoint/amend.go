@@ -59,10 +59,7 @@ func Amend(ctx context.Context, s beads.Store, o beads.Options, ids []string, by
 			}
 			now = append(now, amended)
 		}
-		changed := func(a *Amended) bool { return len(a.Changed) > 0 }
-		if list == nil || slices.ContainsFunc(now, changed) { // else it is made once more for bd's sake
-			list = now
-		}
+		list = now
 		return nil
 	})
 	return list, lines, err

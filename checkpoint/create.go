@@ -1,7 +1,6 @@
 package checkpoint
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -96,13 +95,9 @@ func CreateAll(ctx context.Context, s beads.Store, o beads.Options, drafts []Dra
 		d.Number = once(d.Number)
 	}
 	var created []*Created
-	var written [][]byte
 	lines, err := s.Edit(ctx, o, func(tx *beads.Tx) error {
-		if written != nil && holdsAll(tx.Snapshot(), created, written) {
-			return nil // made already: the edit is being made once more
-		}
 		b := batch{file: &grown{Snapshot: tx.Snapshot()}, rules: rules, named: map[string]string{}, greatest: map[string]int{}}
-		created, written = nil, nil
+		created = nil
 		for i, d := range drafts {
 			issue, err := b.issue(d)
 			if err != nil {
@@ -112,13 +107,11 @@ func CreateAll(ctx context.Context, s beads.Store, o beads.Options, drafts []Dra
 				return &BatchError{i, d.Line, err}
 			}
 			issue.Notes = tables[i]
-			line, err := tx.Add(issue)
-			if err != nil {
+			if _, err := tx.Add(issue); err != nil {
 				return &BatchError{i, d.Line, err}
 			}
 			warnings := append(oddType(tx.Snapshot(), issue.Type), oddDeps(tx.Snapshot(), d.Deps)...)
 			created = append(created, &Created{ID: issue.ID, Title: issue.Title, Warnings: warnings})
-			written = append(written, line)
 		}
 		return nil
 	})
@@ -137,21 +130,6 @@ func once(number func(string, int) (int, error)) func(string, int) (int, error) 
 		}
 		return given, err
 	}
-}
-
-// holdsAll reports whether the store holds these very lines.
-func holdsAll(f *beads.Snapshot, created []*Created, lines [][]byte) bool {
-	for i, c := range created {
-		at, ok := f.Index(c.ID)
-		if !ok {
-			return false
-		}
-		record, err := f.At(at).Record()
-		if err != nil || !bytes.Equal(record.Bytes(), lines[i]) {
-			return false
-		}
-	}
-	return true
 }
 
 // checkTitle says why no issue can have a title.

@@ -15,26 +15,19 @@ func (s *stored) wrote(lines []beads.Change) { s.Lines = lines }
 
 // said is what an edit says.
 type said interface {
-	comparable
 	wrote(lines []beads.Change)
 }
 
-// edit has do edit the store, and gives what that said. It may be called several times:
-// what it said counts when it last changed something, where that was written, since an
-// edit that was written may be made once more for bd's sake.
+// edit has do edit the store, and gives what that said. It may be called several times: what
+// it said last counts.
 func edit[T said](ctx context.Context, s beads.Store, o beads.Options, do func(*beads.Tx) (T, error)) (T, error) {
-	var last, changing, none T
+	var last, none T
 	lines, err := s.Edit(ctx, o, func(tx *beads.Tx) (err error) {
-		if last, err = do(tx); err == nil && len(tx.Changes()) > 0 {
-			changing = last
-		}
+		last, err = do(tx)
 		return err
 	})
 	if err != nil {
 		return none, err
-	}
-	if len(lines) > 0 && changing != none {
-		last = changing
 	}
 	last.wrote(lines)
 	return last, nil

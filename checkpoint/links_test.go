@@ -1,7 +1,6 @@
 package checkpoint_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -58,48 +57,6 @@ func TestClaimOne(t *testing.T) {
 	if want := fmt.Sprintf(`"assignee":"w%d"`, winner); !strings.Contains(s.Text(), want) {
 		t.Errorf("the file says %s", s.Text())
 	}
-}
-
-// When another program loses what was written, the edit is made once more: an
-// issue that is still there is not made twice, one that is gone is.
-func TestCreateOnceMore(t *testing.T) {
-	for _, gone := range []bool{false, true} {
-		t.Run(fmt.Sprint("gone: ", gone), func(t *testing.T) {
-			s := storeOf(`{"id":"demo-1","title":"t","status":"open"}`)
-			twice := &editedTwice{Store: s, between: func(before string) {
-				if gone {
-					s.Write(before)
-				}
-			}}
-			created, err := checkpoint.Create(t.Context(), twice, beads.Options{Now: rules().Now}, checkpoint.Draft{Title: "new", Type: "task"}, rules())
-			if err != nil {
-				t.Fatal(err)
-			}
-			if n := strings.Count(s.Text(), `"title":"new"`); n != 1 || len(created.Lines) != 1 {
-				t.Errorf("%d issues were made, %d lines reported", n, len(created.Lines))
-			}
-		})
-	}
-}
-
-// editedTwice makes each edit once more, as the wrapper for bd does after a loss.
-type editedTwice struct {
-	*memory.Store
-	between func(before string)
-}
-
-func (s *editedTwice) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx) error) ([]beads.Change, error) {
-	before := s.Text()
-	first, err := s.Store.Edit(ctx, o, fn)
-	if err != nil {
-		return nil, err
-	}
-	s.between(before)
-	again, err := s.Store.Edit(ctx, o, fn)
-	if len(again) == 0 {
-		again = first // they are there
-	}
-	return again, err
 }
 
 // One bad target keeps all from being told.
