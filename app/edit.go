@@ -428,7 +428,25 @@ func (a *App) deleteByBD(ctx context.Context, store beads.Store, r DeleteRequest
 		refused.Reason = fmt.Sprintf("bd did not delete them: exit code %d, %q", result.Exit, strings.TrimSpace(string(result.Stderr)+string(result.Stdout)))
 		err = refused
 	}
+	if err == nil {
+		err = undeleted(store, deleted)
+	}
 	return &Deleted{Deleted: deleted}, err
+}
+
+// undeleted is the error of issues of which bd said that it deleted them, and which it has.
+func undeleted(store beads.Store, deleted []*checkpoint.Deleted) error {
+	file, err := store.Snapshot()
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	for _, issue := range deleted {
+		if at, there := file.Index(issue.ID); there && file.At(at).Status != beads.StatusTombstone {
+			return &fault.Error{Code: fault.Changed, Path: store.Place().Name(), Reason: "bd says that it deleted " + issue.ID + ", and has it", Hint: "type bd show " + issue.ID + " to see what it holds now", Err: beads.ErrLost}
+		}
+	}
+	return nil
 }
 
 // DuplicateRequest closes an issue that repeats another one.
