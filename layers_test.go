@@ -27,7 +27,7 @@ const modulePath = "stig"
 // bands, the lowest first. A package imports packages of lower bands only,
 // so packages that share a band never import each other.
 var bands = [][]string{
-	{"schemas", samples, book, "internal/ended", "internal/arrange", early, "fault", "textfile", "secret", "visible", "actor", "unit"},
+	{"schemas", samples, book, "internal/ended", early, "fault", "textfile", "secret", "visible", "actor", "unit"},
 	{"notes", "beads", "cue", "host", "process", "shell", "mysql", "markdown", "upgrade"},
 	{"beadsdir"},
 	{"signals", "trace", "dag", "criteria", "guard", "git", "jsonl", "bd", "profile", "credentials", "internal/memory", servers, "internal/load"},

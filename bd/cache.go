@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
-	"stig/internal/arrange"
 	"stig/textfile"
 )
 
@@ -69,7 +69,7 @@ func (c cache) trim() {
 	if err != nil || len(entries) <= cachedAtAll {
 		return
 	}
-	arrange.Sort(entries, func(a, b os.DirEntry) int { return age(b).Compare(age(a)) })
+	slices.SortFunc(entries, func(a, b os.DirEntry) int { return age(b).Compare(age(a)) })
 	for _, old := range entries[cachedAtAll:] {
 		_ = os.Remove(filepath.Join(c.dir, old.Name())) // else the next run tries
 	}

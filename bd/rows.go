@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"stig/internal/arrange"
 )
 
 // What is in the tables of a database of bd 1.0, and how its export writes it as lines.
@@ -110,7 +108,7 @@ func (c *contents) lines() ([]byte, error) {
 	c.issues = slices.DeleteFunc(c.issues, func(i *issueRow) bool {
 		return i.Ephemeral || i.IsTemplate || slices.Contains(c.infra, i.IssueType)
 	})
-	arrange.Stable(c.issues, inExportOrder)
+	slices.SortStableFunc(c.issues, inExportOrder)
 	c.relate()
 	var text bytes.Buffer
 	for _, i := range c.issues {

@@ -12,7 +12,6 @@ import (
 
 	"stig/beads"
 	"stig/fault"
-	"stig/internal/arrange"
 	"stig/mysql"
 )
 
@@ -205,7 +204,7 @@ func (c *contents) readDependencies(ctx context.Context, tx *sql.Tx) error {
 		c.depends = append(c.depends, d)
 		return nil
 	})
-	arrange.Stable(c.depends, func(a, b dependencyRow) int { // as the index is ordered that bd's query reads
+	slices.SortStableFunc(c.depends, func(a, b dependencyRow) int { // as the index is ordered that bd's query reads
 		return cmp.Or(strings.Compare(a.external, b.external), strings.Compare(a.id, b.id))
 	})
 	return err
@@ -244,7 +243,7 @@ func (c *contents) readTexts(ctx context.Context, tx *sql.Tx) error {
 		slices.Sort(list)
 	}
 	for _, list := range c.comments {
-		arrange.Sort(list, func(a, b commentRow) int {
+		slices.SortFunc(list, func(a, b commentRow) int {
 			return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), strings.Compare(a.ID, b.ID))
 		})
 	}
