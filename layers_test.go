@@ -27,7 +27,7 @@ const modulePath = "stig"
 // bands, the lowest first. A package imports packages of lower bands only,
 // so packages that share a band never import each other.
 var bands = [][]string{
-	{"schemas", samples, book, "internal/ended", early, "fault", "textfile", "secret", "visible", "actor", "unit"},
+	{"schemas", samples, "internal/ended", early, "fault", "textfile", "secret", "visible", "actor", "unit"},
 	{"notes", "beads", "cue", "host", "process", "shell", "mysql", "markdown", "upgrade"},
 	{"beadsdir"},
 	{"signals", "trace", "dag", "criteria", "guard", "git", "jsonl", "bd", "profile", "credentials", "internal/memory", servers, "internal/load"},
@@ -62,8 +62,6 @@ const (
 	samples = "internal/sample"
 	// servers is for tests, which name the programs in the environment.
 	servers = "internal/servers"
-	// book writes the documents as HTML, as a program of its own.
-	book = "internal/book"
 )
 
 // dependencies names, for each library (or part of the standard one), the one
@@ -81,7 +79,7 @@ var dependencies = map[string][]string{
 	"github.com/spf13/cobra":                 commands,
 	"github.com/spf13/pflag":                 commands,
 	"github.com/tailscale/hujson":            {"host"},
-	"github.com/yuin/goldmark":               {"notes", "markdown", book},
+	"github.com/yuin/goldmark":               {"notes", "markdown"},
 	"mvdan.cc/sh":                            {"shell", "criteria", "guard"},
 	"net/http":                               {"upgrade", "app", "board"},
 	"os/exec":                                {"process"},
@@ -313,7 +311,7 @@ func dependency(imported string) string {
 }
 
 func touchesProcess(p pkg) (problems []string) {
-	if p.name == command || p.name == early || p.name == cli || p.name == releases || p.name == samples || p.name == servers || p.name == book {
+	if p.name == command || p.name == early || p.name == cli || p.name == releases || p.name == samples || p.name == servers {
 		return nil
 	}
 	for _, f := range p.files {
