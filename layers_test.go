@@ -31,7 +31,7 @@ var bands = [][]string{
 	{"notes", "beads", "cue", "host", "process", "shell", "mysql", "markdown", "upgrade"},
 	{"beadsdir"},
 	{"signals", "trace", "dag", "criteria", "guard", "git", "jsonl", "bd", "profile", "credentials", "internal/memory", servers, "internal/load"},
-	{"verify", "diff", "live", "recall", "swarm", "internal/dirstore"},
+	{"verify", "diff", "live", "recall", "swarm"},
 	{"orient", "checkpoint", "lint", "merge", "draw", "recovery", "watch", "loss", "session", "lease", "inbox", "work", "worktree", "database", "internal/overnight"},
 	{"remote"},
 	{"app"},
