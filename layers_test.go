@@ -28,7 +28,7 @@ const modulePath = "stig"
 // so packages that share a band never import each other.
 var bands = [][]string{
 	{"schemas", samples, "internal/ended", early, "fault", "textfile", "secret", "visible", "actor", "unit"},
-	{"notes", "beads", "cue", "host", "process", "shell", "mysql", "markdown", "upgrade"},
+	{"notes", "beads", "cue", "host", "process", "shell", "mysql", "markdown"},
 	{"beadsdir"},
 	{"signals", "trace", "dag", "criteria", "guard", "git", "jsonl", "bd", "profile", "credentials", "internal/memory", servers, "internal/load"},
 	{"verify", "diff", "live", "recall", "swarm"},
@@ -81,7 +81,7 @@ var dependencies = map[string][]string{
 	"github.com/tailscale/hujson":            {"host"},
 	"github.com/yuin/goldmark":               {"notes", "markdown"},
 	"mvdan.cc/sh":                            {"shell", "criteria", "guard"},
-	"net/http":                               {"upgrade", "app", "board"},
+	"net/http":                               {"app", "board"},
 	"os/exec":                                {"process"},
 }
 

@@ -20,8 +20,6 @@ var (
 	Version = "0.1.0"
 	// Commit is the commit of which a release was built, Date its day; "" in other programs.
 	Commit, Date string
-	// Latest is the URL at which stig upgrade --check asks, where a release knows one.
-	Latest string
 )
 
 // Answered is false in a program that goes on: `stig version` of a release never gets so far.
