@@ -1,3 +1,5 @@
+//go:build !generate
+
 // Command stig lets many workers share a codebase through the issues in its
 // repository: it briefs them before they work and keeps what they learned.
 //
