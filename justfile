@@ -19,10 +19,6 @@ race:
 lint:
     bash .ci/run format vet staticcheck
 
-# the documents as HTML
-book dir:
-    go run ./internal/book -o "$1"
-
 # every fuzz target, for so long each
 fuzz time="20s":
     FUZZTIME="$1" bash .ci/run fuzz

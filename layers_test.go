@@ -27,11 +27,11 @@ const modulePath = "stig"
 // bands, the lowest first. A package imports packages of lower bands only,
 // so packages that share a band never import each other.
 var bands = [][]string{
-	{"schemas", samples, book, "internal/ended", "internal/arrange", early, "fault", "textfile", "secret", "visible", "actor", "unit"},
-	{"notes", "beads", "cue", "host", "process", "shell", "mysql", "markdown", "upgrade"},
+	{"schemas", samples, "internal/ended", "fault", "textfile", "secret", "visible", "actor", "unit"},
+	{"notes", "beads", "cue", "host", "process", "shell", "mysql", "markdown"},
 	{"beadsdir"},
 	{"signals", "trace", "dag", "criteria", "guard", "git", "jsonl", "bd", "profile", "credentials", "internal/memory", servers, "internal/load"},
-	{"verify", "diff", "live", "recall", "swarm", "internal/dirstore"},
+	{"verify", "diff", "live", "recall", "swarm"},
 	{"orient", "checkpoint", "lint", "merge", "draw", "recovery", "watch", "loss", "session", "lease", "inbox", "work", "worktree", "database", "internal/overnight"},
 	{"remote"},
 	{"app"},
@@ -40,8 +40,7 @@ var bands = [][]string{
 	{"doctor", "board"},
 	{cli},
 	groups,
-	{tree},
-	{command, releases},
+	{command},
 }
 
 // groups are the packages of commands, one a noun.
@@ -49,21 +48,12 @@ var groups = []string{"cmd/stig/issue", "cmd/stig/decide", "cmd/stig/check", "cm
 
 const (
 	command = "cmd/stig"
-	// tree is all commands, for the program and for releases.
-	tree = "cmd/stig/tree"
-	// releases makes what a release has beside the program.
-	releases = "internal/release"
 	// cli is what all commands share.
 	cli = "cmd/stig/cli"
-	// early answers "stig version" in a package variable, before the
-	// heavy libraries that cmd/stig imports have initialised themselves.
-	early = "cmd/stig/early"
 	// samples is what tests share, and how many rounds they do is in the environment.
 	samples = "internal/sample"
 	// servers is for tests, which name the programs in the environment.
 	servers = "internal/servers"
-	// book writes the documents as HTML, as a program of its own.
-	book = "internal/book"
 )
 
 // dependencies names, for each library (or part of the standard one), the one
@@ -81,14 +71,14 @@ var dependencies = map[string][]string{
 	"github.com/spf13/cobra":                 commands,
 	"github.com/spf13/pflag":                 commands,
 	"github.com/tailscale/hujson":            {"host"},
-	"github.com/yuin/goldmark":               {"notes", "markdown", book},
+	"github.com/yuin/goldmark":               {"notes", "markdown"},
 	"mvdan.cc/sh":                            {"shell", "criteria", "guard"},
-	"net/http":                               {"upgrade", "app", "board"},
+	"net/http":                               {"app", "board"},
 	"os/exec":                                {"process"},
 }
 
 // commands are the packages that bind flags.
-var commands = append([]string{command, tree, cli, releases}, groups...)
+var commands = append([]string{command, cli}, groups...)
 
 // optional may be without an importer: cobra brings pflag with it, and
 // whether cmd/stig names its types is nobody's business.
@@ -149,7 +139,7 @@ func TestEveryPackageHasABand(t *testing.T) {
 		}
 	}
 	for _, name := range known {
-		if name != early && !slices.Contains(found, name) {
+		if !slices.Contains(found, name) {
 			t.Errorf("%s: in the bands, but there is no such package", name)
 		}
 	}
@@ -194,9 +184,8 @@ func TestRulesCatch(t *testing.T) {
 	}{
 		{"notes", `import "stig/beads"`, importsPointDown, "notes imports beads, which is not in a lower band"},
 		{"dag", `import "stig/orient"`, importsPointDown, "dag imports orient"},
-		{"verify", `import "stig/cmd/stig/early"`, importsPointDown, ""},
 		{"signals", `import ("stig/cue"; "stig/notes")`, importsPointDown, ""},
-		{early, `import "stig/notes"`, importsPointDown, "imports notes"},
+		{"fault", `import "stig/notes"`, importsPointDown, "imports notes"},
 		{"misc", `import "stig/notes"`, importsPointDown, ""}, // has no band: another test says so
 
 		{"lint", `import "os/exec"`, wrongImporter, "only process may import os/exec"},
@@ -217,7 +206,6 @@ func TestRulesCatch(t *testing.T) {
 		{"lint", `import "os"; func f() (*os.File, error) { return os.Open("x") }`, touchesProcess, ""},
 		{"lint", `type clock struct{}; func (clock) Now() {}; func f(time clock) { time.Now() }`, touchesProcess, ""},
 		{command, `import "os"; func f() { os.Exit(1) }`, touchesProcess, ""},
-		{early, `import "os"; var _ = os.Args`, touchesProcess, ""},
 
 		{"lint", `func init() {}`, runsBeforeMain, "func init"},
 		{command, `func init() {}`, runsBeforeMain, "func init"},
@@ -231,7 +219,6 @@ func TestRulesCatch(t *testing.T) {
 		{"lint", `import ("regexp"; "sync"); var r = sync.OnceValue(func() any { return regexp.MustCompile("x") })`, runsBeforeMain, ""},
 		{"lint", "import _ \"embed\"\n//go:embed x\nvar text string", runsBeforeMain, ""},
 		{"lint", `var _ error = (*T)(nil); var words = []string{"a"}; var b = []byte("x")`, runsBeforeMain, ""},
-		{early, `import "os"; var _ = os.Getpid()`, runsBeforeMain, ""},
 
 		{"lint", "", of(26, foldersAreSmall), "lint: 26 files, at most 25"},
 		{"lint", "", of(25, foldersAreSmall), ""},
@@ -313,7 +300,7 @@ func dependency(imported string) string {
 }
 
 func touchesProcess(p pkg) (problems []string) {
-	if p.name == command || p.name == early || p.name == cli || p.name == releases || p.name == samples || p.name == servers || p.name == book {
+	if p.name == command || p.name == cli || p.name == samples || p.name == servers {
 		return nil
 	}
 	for _, f := range p.files {
@@ -359,7 +346,7 @@ func runsBeforeMain(p pkg) (problems []string) {
 					problems = append(problems, f.at(decl, "func init: call it by name from where it is needed"))
 				}
 			case *ast.GenDecl:
-				if decl.Tok == token.VAR && p.name != early {
+				if decl.Tok == token.VAR {
 					problems = append(problems, workingVariables(f, decl)...)
 				}
 			}

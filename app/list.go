@@ -13,7 +13,6 @@ import (
 	"stig/beads"
 	"stig/checkpoint"
 	"stig/dag"
-	"stig/internal/arrange"
 	"stig/notes"
 	"stig/recall"
 	"stig/signals"
@@ -118,7 +117,7 @@ func (a *App) List(r ListRequest) (rows []ListRow, total int, err error) {
 			rows = append(rows, row)
 		}
 	}
-	arrange.Sort(rows, r.order)
+	slices.SortFunc(rows, r.order)
 	total = len(rows)
 	if r.Limit > 0 {
 		rows = rows[:min(r.Limit, total)]

@@ -8,7 +8,6 @@ import (
 	"stig/beads"
 	"stig/criteria"
 	"stig/dag"
-	"stig/internal/arrange"
 	"stig/notes"
 	"stig/signals"
 )
@@ -48,7 +47,7 @@ func (c *Closed) follow(f *beads.Snapshot, r *beads.Record, rules Rules) error {
 			ready = append(ready, i)
 		}
 	}
-	arrange.Sort(ready, func(a, b int) int { return strings.Compare(f.At(a).ID, f.At(b).ID) })
+	slices.SortFunc(ready, func(a, b int) int { return strings.Compare(f.At(a).ID, f.At(b).ID) })
 	c.Unblocked = refs(f, ready)
 	c.Nearer = max(0, before.Unblocks()[at]-free)
 

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 
-	"stig/internal/arrange"
 	"stig/notes"
 	"stig/shell"
 )
@@ -69,7 +68,7 @@ func Plan(text string, look Lookup) []Check {
 			}, line.Start})
 		}
 	}
-	arrange.Stable(found, func(a, b placed) int { return cmp.Compare(a.at, b.at) })
+	slices.SortStableFunc(found, func(a, b placed) int { return cmp.Compare(a.at, b.at) })
 	checks := make([]Check, len(found))
 	for i, f := range found {
 		if i > 0 && f.Origin == Span && f.Class == Skipped && f.Text == checks[i-1].Expect.Text {

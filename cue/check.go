@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"stig/internal/arrange"
-
 	cuelang "cuelang.org/go/cue"
 	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/errors"
@@ -155,7 +153,7 @@ func (d *definition) judge(values []Value) []verdict {
 			verdicts = append(verdicts, verdict{-1, Violation{Name: name, Message: name + ": field is required"}})
 		}
 	}
-	arrange.Stable(verdicts, func(a, b verdict) int { return byIndex(a.index, b.index) })
+	slices.SortStableFunc(verdicts, func(a, b verdict) int { return byIndex(a.index, b.index) })
 	return verdicts
 }
 

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"stig/internal/arrange"
 	"stig/visible"
 
 	cuelang "cuelang.org/go/cue"
@@ -85,7 +84,7 @@ func mistakes(err error, name string, allowed, given cuelang.Value) error {
 			all = append(all, found{at, where + ": " + words})
 		}
 	}
-	arrange.Stable(all, func(a, b found) int { return a.at.Offset() - b.at.Offset() })
+	slices.SortStableFunc(all, func(a, b found) int { return a.at.Offset() - b.at.Offset() })
 	var lines []string
 	for _, one := range all {
 		lines = append(lines, one.line)

@@ -17,7 +17,6 @@ import (
 	"sync"
 	"time"
 
-	"stig/internal/arrange"
 	"stig/textfile"
 )
 
@@ -182,7 +181,7 @@ func rowsIn(index []byte, fresh []parsed) ([]row, error) {
 		rows = append(rows, row{pos: r.Pos, id: r.ID, size: r.Size, off: off, fresh: true})
 		off += int64(r.Size)
 	}
-	arrange.Sort(rows, compareRows)
+	slices.SortFunc(rows, compareRows)
 	return rows, nil
 }
 
@@ -275,7 +274,7 @@ func rebase(dir string, h *held, rows []row) (_ *held, err error) {
 func writeHead(dir string, h *held, base string, rows []row) error {
 	text := head{held: h, Base: base, Sum: h.snapshot.Sum().String()}
 	fresh := slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return !r.fresh })
-	arrange.Sort(fresh, func(a, b row) int { return cmp.Compare(a.off, b.off) })
+	slices.SortFunc(fresh, func(a, b row) int { return cmp.Compare(a.off, b.off) })
 	for _, r := range fresh {
 		text.Rows = append(text.Rows, parsed{r.pos, r.id, r.size})
 	}

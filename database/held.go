@@ -7,7 +7,6 @@ import (
 	"sort"
 
 	"stig/beads"
-	"stig/internal/arrange"
 )
 
 // The bits of a shape.
@@ -79,7 +78,7 @@ func (h *held) with(n *news) (*held, error) {
 		l.off, l.fresh = int64(len(next.fresh)), true
 		next.fresh, rows = append(next.fresh, l.text...), append(rows, l.row)
 	}
-	arrange.Sort(rows, compareRows)
+	slices.SortFunc(rows, compareRows)
 	next.rows = func() ([]row, error) { return rows, nil }
 	next.Pieces = pieces(rows)
 	return next, nil

@@ -10,7 +10,6 @@ import (
 	"math"
 	"slices"
 
-	"stig/internal/arrange"
 	"stig/mysql"
 )
 
@@ -171,7 +170,7 @@ func (n *news) assemble() error {
 			return errors.New("a line is shorter than the place of its comments")
 		}
 		comments := n.comments[l.id]
-		arrange.Sort(comments, func(a, b comment) int {
+		slices.SortFunc(comments, func(a, b comment) int {
 			return cmp.Or(cmp.Compare(a.version, b.version), bytes.Compare(a.token, b.token), cmp.Compare(a.n, b.n))
 		})
 		for _, c := range comments {
@@ -180,6 +179,6 @@ func (n *news) assemble() error {
 		l.text = slices.Concat(p.join(), l.ending)
 		l.size = len(l.text)
 	}
-	arrange.Sort(n.lines, func(a, b line) int { return compareRows(a.row, b.row) })
+	slices.SortFunc(n.lines, func(a, b line) int { return compareRows(a.row, b.row) })
 	return nil
 }

@@ -3,8 +3,6 @@ package draw
 import (
 	"cmp"
 	"slices"
-
-	"stig/internal/arrange"
 )
 
 // Sizes in pixels.
@@ -142,7 +140,7 @@ func (l *layout) connect(p *Picture) {
 	}
 	bends := 0
 	for _, t := range trees {
-		arrange.Stable(t.targets, func(a, b int) int { return cmp.Compare(l.items[a].layer, l.items[b].layer) })
+		slices.SortStableFunc(t.targets, func(a, b int) int { return cmp.Compare(l.items[a].layer, l.items[b].layer) })
 		if n := len(t.targets); n > 0 {
 			bends += max(0, l.items[t.targets[n-1]].layer-l.items[t.from].layer-1)
 		}

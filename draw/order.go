@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"iter"
 	"slices"
-
-	"stig/internal/arrange"
 )
 
 const (
@@ -67,7 +65,7 @@ func reorder(group, wishes, ranks []int) []int {
 	for k, i := range group {
 		at[i] = wishes[k]
 	}
-	arrange.Stable(group, func(a, b int) int {
+	slices.SortStableFunc(group, func(a, b int) int {
 		return cmp.Or(cmp.Compare(ranks[a], ranks[b]), cmp.Compare(at[a], at[b]))
 	})
 	for k, i := range group {

@@ -18,7 +18,6 @@ import (
 
 	"stig/beads"
 	"stig/dag"
-	"stig/internal/arrange"
 	"stig/notes"
 	"stig/signals"
 )
@@ -131,7 +130,7 @@ func listed(chosen map[int]bool) (list []int) {
 // longer be read.
 func Draw(f *beads.Snapshot, g *dag.Graph, chosen []int, schema *signals.Schema) (*Picture, error) {
 	chosen = slices.Clone(chosen)
-	arrange.Sort(chosen, func(a, b int) int { return cmp.Compare(f.At(a).ID, f.At(b).ID) })
+	slices.SortFunc(chosen, func(a, b int) int { return cmp.Compare(f.At(a).ID, f.At(b).ID) })
 	place := map[int]int{}
 	for n, i := range chosen {
 		place[i] = n
@@ -160,7 +159,7 @@ func Draw(f *beads.Snapshot, g *dag.Graph, chosen []int, schema *signals.Schema)
 		}
 		p.Nodes = append(p.Nodes, node)
 	}
-	arrange.Sort(p.Edges, func(a, b Edge) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
+	slices.SortFunc(p.Edges, func(a, b Edge) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
 	p.Edges = slices.Compact(p.Edges)
 	p.markRings()
 	return p, nil

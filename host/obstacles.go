@@ -10,8 +10,6 @@ import (
 	"strings"
 	"sync"
 
-	"stig/internal/arrange"
-
 	"github.com/pelletier/go-toml/v2"
 	"github.com/tailscale/hujson"
 )
@@ -175,7 +173,7 @@ func claudeServer(around Surroundings) (list []Obstacle) {
 			list = append(list, Obstacle{file, "the server " + name + " is not approved: claude starts it with -p alone", "start claude here and approve it"})
 		}
 	}
-	arrange.Sort(list, func(a, b Obstacle) int { return strings.Compare(a.Found, b.Found) })
+	slices.SortFunc(list, func(a, b Obstacle) int { return strings.Compare(a.Found, b.Found) })
 	return list
 }
 

@@ -4,8 +4,6 @@ import (
 	_ "embed"
 	"slices"
 	"strings"
-
-	"stig/internal/arrange"
 )
 
 // SkillName is the name of the skill and of the folder that holds it.
@@ -35,7 +33,7 @@ func SkillDirs() (all []SkillDir) {
 			all = append(all, dir)
 		}
 	}
-	arrange.Sort(all, func(a, b SkillDir) int { return strings.Compare(a.Reader, b.Reader) })
+	slices.SortFunc(all, func(a, b SkillDir) int { return strings.Compare(a.Reader, b.Reader) })
 	return all
 }
 

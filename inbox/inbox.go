@@ -17,7 +17,6 @@ import (
 	"stig/actor"
 	"stig/beads"
 	"stig/dag"
-	"stig/internal/arrange"
 )
 
 // Why an item is in an inbox. Of several reasons the first one counts.
@@ -141,13 +140,13 @@ func byTime(a, b Item) int {
 
 // grouped sorts items: the oldest first, those of an issue together.
 func grouped(items []Item) []Item {
-	arrange.Sort(items, byTime)
+	slices.SortFunc(items, byTime)
 	place := map[string]int{}
 	for i, item := range items {
 		if _, there := place[item.Issue]; !there {
 			place[item.Issue] = i
 		}
 	}
-	arrange.Stable(items, func(a, b Item) int { return place[a.Issue] - place[b.Issue] })
+	slices.SortStableFunc(items, func(a, b Item) int { return place[a.Issue] - place[b.Issue] })
 	return items
 }

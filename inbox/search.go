@@ -10,7 +10,6 @@ import (
 	"stig/actor"
 	"stig/beads"
 	"stig/dag"
-	"stig/internal/arrange"
 	"stig/notes"
 	"stig/shell"
 	"stig/signals"
@@ -292,7 +291,7 @@ func (s *search) answers(i int, closed time.Time, record *beads.Record) {
 
 // items are what was found and concerns the actor, with what is acknowledged.
 func (s *search) items() []Item {
-	arrange.Stable(s.found, func(a, b found) int { return byTime(a.Item, b.Item) })
+	slices.SortStableFunc(s.found, func(a, b found) int { return byTime(a.Item, b.Item) })
 	list, named := []Item{}, map[string]bool{}
 	for _, f := range s.found {
 		toOwn := slices.ContainsFunc(f.re, func(name string) bool { return s.wrote[name] })

@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"stig/beads"
-	"stig/internal/arrange"
 	"stig/live"
 	"stig/process"
 )
@@ -304,7 +303,7 @@ func (j Judge) Prune(c *live.Claims) {
 	if len(c.Done) == 0 || j.InStore == nil {
 		return
 	}
-	arrange.Stable(c.Done, func(a, b live.Done) int { return cmp.Or(b.At.Compare(a.At), strings.Compare(a.Issue, b.Issue)) })
+	slices.SortStableFunc(c.Done, func(a, b live.Done) int { return cmp.Or(b.At.Compare(a.At), strings.Compare(a.Issue, b.Issue)) })
 	c.Done = slices.DeleteFunc(c.Done[:min(len(c.Done), mostMarks)], func(d live.Done) bool {
 		status, _ := j.InStore(d.Issue)
 		return old(d.At) && (beads.IsClosed(status) || status == "")

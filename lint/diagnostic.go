@@ -16,7 +16,6 @@ import (
 	"slices"
 
 	"stig/beads"
-	"stig/internal/arrange"
 )
 
 // Severity says how bad a diagnostic is.
@@ -72,7 +71,7 @@ func (d Diagnostic) Place() string {
 func WorstFirst(found []Diagnostic) []Diagnostic {
 	severities := []Severity{Error, Warning, Info}
 	sorted := slices.Clone(found)
-	arrange.Stable(sorted, func(a, b Diagnostic) int {
+	slices.SortStableFunc(sorted, func(a, b Diagnostic) int {
 		return slices.Index(severities, a.Severity) - slices.Index(severities, b.Severity)
 	})
 	return sorted
@@ -107,7 +106,7 @@ func Count(diagnostics []Diagnostic) Counts {
 
 // inOrder sorts by place in the store, then in the notes, then by rule.
 func inOrder(diagnostics []Diagnostic) []Diagnostic {
-	arrange.Stable(diagnostics, func(a, b Diagnostic) int {
+	slices.SortStableFunc(diagnostics, func(a, b Diagnostic) int {
 		return cmp.Or(
 			cmp.Compare(a.Line, b.Line),
 			cmp.Compare(a.Column, b.Column),

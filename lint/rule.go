@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-
-	"stig/internal/arrange"
 )
 
 // Rule is one thing that a store is validated against. The table of rules is the
@@ -47,7 +45,7 @@ func rulesOf(wanted func(part) bool) (all []Rule) {
 			all = append(all, p.rules...)
 		}
 	}
-	arrange.Sort(all, func(a, b Rule) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(all, func(a, b Rule) int { return cmp.Compare(a.ID, b.ID) })
 	return all
 }
 

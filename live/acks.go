@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"stig/internal/arrange"
 	"stig/jsonl"
 )
 
@@ -54,7 +53,7 @@ func (a *Acks) Add(acks ...Ack) {
 		known[ack.Item] = true
 		return before
 	})
-	arrange.Stable(all, func(x, y Ack) int { return x.At.Compare(y.At) })
+	slices.SortStableFunc(all, func(x, y Ack) int { return x.At.Compare(y.At) })
 	a.Items = all
 }
 

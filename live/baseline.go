@@ -11,7 +11,6 @@ import (
 	"slices"
 	"time"
 
-	"stig/internal/arrange"
 	"stig/jsonl"
 	"stig/textfile"
 )
@@ -105,7 +104,7 @@ func dropBaselines(dir string, before time.Time) {
 			kept = append(kept, info)
 		}
 	}
-	arrange.Sort(kept, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
+	slices.SortFunc(kept, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
 	var size int64
 	for i, info := range kept {
 		if size += info.Size(); i > 0 && size > mostCopies {

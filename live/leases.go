@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"stig/fault"
-	"stig/internal/arrange"
 	"stig/process"
 )
 
@@ -159,8 +158,8 @@ func claimsOf(known map[string]claim) (c Claims) {
 			c.Done = append(c.Done, *one.Done)
 		}
 	}
-	arrange.Sort(c.Leases, func(a, b Lease) int { return cmp.Compare(a.Issue, b.Issue) })
-	arrange.Sort(c.Done, func(a, b Done) int { return cmp.Compare(a.Issue, b.Issue) })
+	slices.SortFunc(c.Leases, func(a, b Lease) int { return cmp.Compare(a.Issue, b.Issue) })
+	slices.SortFunc(c.Done, func(a, b Done) int { return cmp.Compare(a.Issue, b.Issue) })
 	return c
 }
 
@@ -230,6 +229,6 @@ func changedClaims(known map[string]claim, c Claims, keep bool) (all []claim) {
 		}
 		all = append(all, one)
 	}
-	arrange.Sort(all, func(a, b claim) int { return strings.Compare(a.Issue, b.Issue) })
+	slices.SortFunc(all, func(a, b claim) int { return strings.Compare(a.Issue, b.Issue) })
 	return all
 }

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"stig/internal/arrange"
 	"stig/textfile"
 )
 
@@ -78,7 +77,7 @@ func prune(dir string) {
 			list = append(list, info)
 		}
 	}
-	arrange.Sort(list, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
+	slices.SortFunc(list, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
 	var size int64
 	for i, info := range list {
 		size += info.Size()

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"stig/internal/arrange"
 	"stig/process"
 )
 
@@ -168,7 +167,7 @@ func (p Presence) Told(now time.Time) State {
 // hundred those that were seen longest ago. Those that keep names stay.
 func (p Place) PrunePresences(now time.Time, keep func(name string) bool) error {
 	all, err := p.Presences()
-	arrange.Sort(all, func(a, b Presence) int { return b.Seen.Compare(a.Seen) })
+	slices.SortFunc(all, func(a, b Presence) int { return b.Seen.Compare(a.Seen) })
 	kept := 0
 	for _, one := range all {
 		if keep(one.Name) || now.Sub(one.Seen) < presenceAge && kept < mostPresences {

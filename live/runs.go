@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"stig/internal/arrange"
 	"stig/process"
 )
 
@@ -113,7 +112,7 @@ func (l *RunLog) Runs(p Place, since time.Time) (list []Run, damaged []string, e
 	if len(l.all) > 2*len(list)+mostOld {
 		l.forget(list, since)
 	}
-	arrange.Stable(list, func(a, b Run) int { return a.Started.Compare(b.Started) })
+	slices.SortStableFunc(list, func(a, b Run) int { return a.Started.Compare(b.Started) })
 	return list, slices.Compact(slices.Clone(l.damaged)), err
 }
 

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"stig/internal/arrange"
 	"stig/process"
 )
 
@@ -48,14 +47,14 @@ func (p Place) Sessions() (all []SessionRecord) {
 	}
 	// Of two records of one session the later one counts: git's directory could not
 	// be written at one of their times.
-	arrange.Stable(all, func(a, b SessionRecord) int { return b.Seen.Compare(a.Seen) })
+	slices.SortStableFunc(all, func(a, b SessionRecord) int { return b.Seen.Compare(a.Seen) })
 	known := map[[2]string]bool{}
 	all = slices.DeleteFunc(all, func(s SessionRecord) bool {
 		key := [2]string{s.Host, s.ID}
 		defer func() { known[key] = true }()
 		return known[key]
 	})
-	arrange.Sort(all, func(a, b SessionRecord) int { return cmp.Or(a.Seen.Compare(b.Seen), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(all, func(a, b SessionRecord) int { return cmp.Or(a.Seen.Compare(b.Seen), cmp.Compare(a.ID, b.ID)) })
 	return all
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"stig/beads"
 	"stig/diff"
-	"stig/internal/arrange"
 	"stig/live"
 	"stig/notes"
 	"stig/signals"
@@ -196,7 +195,7 @@ func (f *finder) dated(id string, now *beads.Record) bool {
 // changesOf lists changes, ordered by what they change.
 func changesOf(wrote map[diff.PartName]live.Change) []live.Change {
 	list := slices.Collect(maps.Values(wrote))
-	arrange.Sort(list, func(a, b live.Change) int {
+	slices.SortFunc(list, func(a, b live.Change) int {
 		return slices.Compare([]string{a.Kind, a.Name}, []string{b.Kind, b.Name})
 	})
 	return list

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"stig/beads"
-	"stig/internal/arrange"
 )
 
 // Births returns the title that an issue was made with, as far as it is known,
@@ -367,7 +366,7 @@ func (f *file) rename(ids map[int]string) {
 		for i, at := range places {
 			sorted[i] = f.lines[at]
 		}
-		arrange.Stable(sorted, func(a, b line) int { return strings.Compare(a.id, b.id) })
+		slices.SortStableFunc(sorted, func(a, b line) int { return strings.Compare(a.id, b.id) })
 		for i, at := range places {
 			end := f.lines[at].end
 			f.lines[at] = sorted[i]

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"stig/beads"
-	"stig/internal/arrange"
 )
 
 // element is one element of a list.
@@ -122,7 +121,7 @@ func unite(base, ours, theirs []element) []element {
 	}
 	if ascending(ours) && ascending(theirs) {
 		all := slices.Concat(kept, mine, yours)
-		arrange.Stable(all, func(a, b element) int { return strings.Compare(a.name, b.name) })
+		slices.SortStableFunc(all, func(a, b element) int { return strings.Compare(a.name, b.name) })
 		return all
 	}
 	if inside {

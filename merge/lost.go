@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"stig/internal/arrange"
 	"stig/notes"
 	"stig/signals"
 	"stig/visible"
@@ -43,7 +42,7 @@ func (l *lost) row(r, kept row) {
 func (l *lost) section(updated time.Time) (name, text string) {
 	date := l.date
 	var said []string
-	arrange.Sort(l.rows, func(a, b row) int { return cmp.Or(cmp.Compare(order(a), order(b)), strings.Compare(a.name, b.name)) })
+	slices.SortFunc(l.rows, func(a, b row) int { return cmp.Or(cmp.Compare(order(a), order(b)), strings.Compare(a.name, b.name)) })
 	for _, r := range l.rows {
 		line := r.name + " " + r.value
 		if r.date != "" {

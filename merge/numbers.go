@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"stig/beads"
-	"stig/internal/arrange"
 )
 
 // numbered is a comment with a number, and who has it under that number.
@@ -46,7 +45,7 @@ func (m *merger) renumber(names []string, decided []decision) {
 	taken, elsewhere := m.numbers(names, decided)
 	for _, number := range twice {
 		all := of[number]
-		arrange.Sort(all, numbered.compare)
+		slices.SortFunc(all, numbered.compare)
 		if !elsewhere[number] {
 			all = all[1:] // the first keeps it
 		}

@@ -4,8 +4,6 @@ import (
 	"slices"
 	"sort"
 	"strings"
-
-	"stig/internal/arrange"
 )
 
 // order lists the names of the lines of both sides in the order of the result.
@@ -63,7 +61,7 @@ func placed(lead, other *file) map[int][]string {
 	}
 	if ascending {
 		for _, names := range before {
-			arrange.Stable(names, other.byID)
+			slices.SortStableFunc(names, other.byID)
 		}
 	}
 	return before

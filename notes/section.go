@@ -3,9 +3,8 @@ package notes
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
-
-	"stig/internal/arrange"
 )
 
 // Section is one well-delimited section.
@@ -126,7 +125,7 @@ func pair(text string, delimiters []delimiter) ([]Section, []*Error) {
 	for _, i := range open {
 		report(delimiters[i], "never closed: no %s follows", closer(delimiters[i].name))
 	}
-	arrange.Sort(malformed, func(a, b *Error) int { return cmp.Compare(a.Line, b.Line) })
+	slices.SortFunc(malformed, func(a, b *Error) int { return cmp.Compare(a.Line, b.Line) })
 	return sections, malformed
 }
 

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"stig/internal/arrange"
 )
 
 // Splice replaces the bytes of Span by Text. An empty Span inserts.
@@ -46,7 +44,7 @@ func (d *Doc) Apply(splices ...Splice) (*Doc, error) {
 
 func order(splices []Splice, size int) ([]Splice, error) {
 	ordered := slices.Clone(splices)
-	arrange.Stable(ordered, func(a, b Splice) int {
+	slices.SortStableFunc(ordered, func(a, b Splice) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(min(a.End-a.Start, 1), min(b.End-b.Start, 1)))
 	})
 	end := 0

@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"stig/beads"
-	"stig/internal/arrange"
 	"stig/signals"
 	"stig/visible"
 )
@@ -74,7 +73,7 @@ func (a assembly) children(i int) (*Children, error) {
 		c.Open = append(c.Open, a.child(at, asked[k]))
 	}
 	states := childStates()
-	arrange.Stable(c.Open, func(x, y Child) int {
+	slices.SortStableFunc(c.Open, func(x, y Child) int {
 		return cmp.Or(slices.Index(states, x.State)-slices.Index(states, y.State), x.Priority-y.Priority)
 	})
 	c.Surprising, err = a.surprising(children)
@@ -124,7 +123,7 @@ func (a assembly) surprising(issues []int) ([]Surprised, error) {
 			list = append(list, Surprised{a.refs([]int{at})[0], t.surprise})
 		}
 	}
-	arrange.Stable(list, func(x, y Surprised) int { return cmp.Compare(y.Surprise, x.Surprise) })
+	slices.SortStableFunc(list, func(x, y Surprised) int { return cmp.Compare(y.Surprise, x.Surprise) })
 	return list[:min(len(list), mostSurprising)], nil
 }
 

@@ -10,7 +10,6 @@ import (
 
 	"stig/beads"
 	"stig/dag"
-	"stig/internal/arrange"
 	"stig/signals"
 )
 
@@ -102,7 +101,7 @@ func escalations(f *beads.Snapshot, g *dag.Graph, rules Rules, pick func([]signa
 			groups = append(groups, group)
 		}
 	}
-	arrange.Stable(groups, func(a, b []Asked) int {
+	slices.SortStableFunc(groups, func(a, b []Asked) int {
 		return cmp.Or(strings.Compare(a[0].Since, b[0].Since), strings.Compare(a[0].ID, b[0].ID))
 	})
 	return append([]Asked{}, slices.Concat(groups...)...), nil

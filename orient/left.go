@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"stig/beads"
-	"stig/internal/arrange"
 	"stig/signals"
 	"stig/trace"
 	"stig/visible"
@@ -145,7 +144,7 @@ func (a assembly) findings(b *Briefing) ([]Left, error) {
 		}
 		list = append(list, findingsOf(record)...)
 	}
-	arrange.Stable(list, func(x, y Left) int { return strings.Compare(x.CreatedAt, y.CreatedAt) })
+	slices.SortStableFunc(list, func(x, y Left) int { return strings.Compare(x.CreatedAt, y.CreatedAt) })
 	return list, nil
 }
 

@@ -3,12 +3,12 @@ package orient
 import (
 	"cmp"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 
 	"stig/beads"
-	"stig/internal/arrange"
 	"stig/notes"
 	"stig/signals"
 )
@@ -52,7 +52,7 @@ func Pending(f *beads.Snapshot, issues []int, schema *signals.Schema) ([]bool, e
 	for k := range order {
 		order[k] = k
 	}
-	arrange.Sort(order, func(a, b int) int { return issues[a] - issues[b] })
+	slices.SortFunc(order, func(a, b int) int { return issues[a] - issues[b] })
 	reader, tables := f.Reader(), new(signals.Reader)
 	for _, k := range order {
 		issue := f.At(issues[k])

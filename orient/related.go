@@ -9,7 +9,6 @@ import (
 
 	"stig/beads"
 	"stig/dag"
-	"stig/internal/arrange"
 	"stig/visible"
 )
 
@@ -96,7 +95,7 @@ func (b *Briefing) relatedLine(w *page) {
 func Comments(record *beads.Record) []Comment {
 	list := []Comment{}
 	all := record.Comments()
-	arrange.Stable(all, func(a, b beads.Comment) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	slices.SortStableFunc(all, func(a, b beads.Comment) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	for _, c := range all {
 		comment := Comment{Author: c.Author, Text: strings.TrimSpace(c.Text)}
 		if !c.CreatedAt.IsZero() {

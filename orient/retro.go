@@ -10,7 +10,6 @@ import (
 
 	"stig/beads"
 	"stig/dag"
-	"stig/internal/arrange"
 	"stig/notes"
 	"stig/signals"
 	"stig/verify"
@@ -178,7 +177,7 @@ func closedIssues(f *beads.Snapshot, g *dag.Graph, within func(id string) bool, 
 		})
 		list = append(list, c)
 	}
-	arrange.Sort(list, func(a, b closedIssue) int { return cmp.Or(b.at.Compare(a.at), strings.Compare(a.id, b.id)) })
+	slices.SortFunc(list, func(a, b closedIssue) int { return cmp.Or(b.at.Compare(a.at), strings.Compare(a.id, b.id)) })
 	return list, nil
 }
 

@@ -9,7 +9,6 @@ import (
 	"stig/actor"
 	"stig/beads"
 	"stig/dag"
-	"stig/internal/arrange"
 	"stig/signals"
 	"stig/visible"
 )
@@ -284,7 +283,7 @@ func (s *surveyor) inProgress(first string) []Claim {
 		}
 		return 2
 	}
-	arrange.Sort(list, func(a, b Claim) int {
+	slices.SortFunc(list, func(a, b Claim) int {
 		return cmp.Or(cmp.Compare(others(a), others(b)), strings.Compare(a.ID, b.ID))
 	})
 	return list
@@ -309,7 +308,7 @@ func (s *surveyor) ready() []Entry {
 // be closed.
 func (s *surveyor) epics() []EpicState {
 	indices := slices.DeleteFunc(s.graph.Epics(), func(i int) bool { return s.graph.Closed(i) || !s.graph.Lasting(i) })
-	arrange.Stable(indices, func(a, b int) int { return cmp.Compare(s.file.At(a).Priority, s.file.At(b).Priority) })
+	slices.SortStableFunc(indices, func(a, b int) int { return cmp.Compare(s.file.At(a).Priority, s.file.At(b).Priority) })
 	list := []EpicState{}
 	for _, i := range indices {
 		t := s.graph.Tally(i, s.worker)
@@ -323,7 +322,7 @@ func (s *surveyor) epics() []EpicState {
 		e.Surprise, e.Rated = s.sum(s.graph.Children(i))
 		list = append(list, e)
 	}
-	arrange.Stable(list, func(a, b EpicState) int {
+	slices.SortStableFunc(list, func(a, b EpicState) int {
 		switch {
 		case a.Complete == b.Complete:
 			return 0
@@ -353,7 +352,7 @@ func (s *surveyor) convergence() []Convergence {
 			Limit: signals.ConvergenceLimit(s.notes[i].cynefin, len(blockers)),
 		})
 	})
-	arrange.Sort(list, func(a, b Convergence) int {
+	slices.SortFunc(list, func(a, b Convergence) int {
 		return cmp.Or(cmp.Compare(b.Blockers, a.Blockers), strings.Compare(a.ID, b.ID))
 	})
 	return list

@@ -10,7 +10,6 @@ import (
 
 	"stig/beads"
 	"stig/dag"
-	"stig/internal/arrange"
 	"stig/notes"
 	"stig/signals"
 	"stig/visible"
@@ -163,7 +162,7 @@ func (s *surveyor) ranked(list []Attention) []Attention {
 	for k, a := range list {
 		places[k] = place{order[a.Rule], priority(a), k}
 	}
-	arrange.Sort(places, func(a, b place) int {
+	slices.SortFunc(places, func(a, b place) int {
 		return cmp.Or(a.rule-b.rule, cmp.Compare(a.priority, b.priority), strings.Compare(list[a.at].ID, list[b.at].ID), a.at-b.at)
 	})
 	sorted := make([]Attention, len(list))

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
-
-	"stig/internal/arrange"
 )
 
 // Question is what a ranking looks for: stems of words, and how much each counts.
@@ -101,7 +99,7 @@ func Rank(q Question, shares ...iter.Seq[Document]) *Ranking {
 		}
 		before += c.total
 	}
-	arrange.Stable(r.Ranked, func(a, b Ranked) int { return cmp.Compare(b.Score, a.Score) })
+	slices.SortStableFunc(r.Ranked, func(a, b Ranked) int { return cmp.Compare(b.Score, a.Score) })
 	return r
 }
 
@@ -159,7 +157,7 @@ func (r *Ranking) value(q Question, holding []int, total int) (whole float64) {
 		r.values[i] = q.weights[i] * rarity(holding[i], total)
 		order[i] = i
 	}
-	arrange.Stable(order, func(a, b int) int {
+	slices.SortStableFunc(order, func(a, b int) int {
 		return cmp.Or(cmp.Compare(min(holding[b], 1), min(holding[a], 1)), cmp.Compare(r.values[b], r.values[a]))
 	})
 	for n, i := range order {

@@ -39,8 +39,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-
-	"stig/internal/arrange"
 )
 
 // Field is one text of a document, and how much a word in it counts.
@@ -106,7 +104,7 @@ func Search(query string, documents iter.Seq[Document]) []Hit {
 	for _, c := range found {
 		hits = append(hits, c.hit(held, total, length/float64(total)))
 	}
-	arrange.Stable(hits, func(a, b Hit) int {
+	slices.SortStableFunc(hits, func(a, b Hit) int {
 		return cmp.Or(cmp.Compare(b.Words, a.Words), cmp.Compare(b.Score, a.Score))
 	})
 	return hits

@@ -9,7 +9,6 @@ import (
 
 	"stig/beads"
 	"stig/diff"
-	"stig/internal/arrange"
 	"stig/notes"
 	"stig/signals"
 )
@@ -90,7 +89,7 @@ func byIssue(findings []Finding) (groups [][]Finding) {
 			end = len(findings)
 		}
 		group := slices.Clone(findings[:end])
-		arrange.Stable(group, func(a, b Finding) int { return rank(a) - rank(b) })
+		slices.SortStableFunc(group, func(a, b Finding) int { return rank(a) - rank(b) })
 		groups, findings = append(groups, group), findings[end:]
 	}
 	return groups

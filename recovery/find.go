@@ -7,7 +7,6 @@ import (
 
 	"stig/beads"
 	"stig/diff"
-	"stig/internal/arrange"
 	"stig/live"
 	"stig/signals"
 )
@@ -135,7 +134,7 @@ func Find(ctx context.Context, q Question) ([]Finding, error) {
 		err = f.leaveTaken(findings)
 	}
 	f.leaveState(findings)
-	arrange.Stable(findings, byFirst(findings))
+	slices.SortStableFunc(findings, byFirst(findings))
 	return findings, err
 }
 

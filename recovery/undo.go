@@ -9,7 +9,6 @@ import (
 	"stig/beads"
 	"stig/diff"
 	"stig/fault"
-	"stig/internal/arrange"
 	"stig/live"
 	"stig/signals"
 )
@@ -67,7 +66,7 @@ func Undo(ctx context.Context, s beads.Store, o beads.Options, actor string, sch
 func inUndoOrder(changes []live.Change) []live.Change {
 	changes = slices.Clone(changes)
 	slices.Reverse(changes)
-	arrange.Stable(changes, func(a, b live.Change) int { return made(a) - made(b) })
+	slices.SortStableFunc(changes, func(a, b live.Change) int { return made(a) - made(b) })
 	return changes
 }
 

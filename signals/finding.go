@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"stig/cue"
-	"stig/internal/arrange"
 )
 
 // Severity of a Finding.
@@ -74,7 +73,7 @@ func (e *InvalidError) InNotes() bool { return e.Findings[0].Line > 0 }
 func (e *InvalidError) Hint() string { return e.Findings[0].Hint }
 
 func sortByPlace(findings []Finding) {
-	arrange.Stable(findings, func(a, b Finding) int {
+	slices.SortStableFunc(findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 }

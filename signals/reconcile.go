@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"stig/internal/arrange"
 	"stig/notes"
 )
 
@@ -192,7 +191,7 @@ func (r *reconciler) uniteParts(name string) string {
 			}
 		}
 	}
-	arrange.Stable(passages, func(a, b Passage) int { return strings.Compare(a.Date, b.Date) })
+	slices.SortStableFunc(passages, func(a, b Passage) int { return strings.Compare(a.Date, b.Date) })
 	for _, s := range sections[:len(sections)-1] {
 		r.remove(s.Span)
 		r.say("united the section %s of line %d with that of line %d", name, s.Line, sections[len(sections)-1].Line)
@@ -284,7 +283,7 @@ func (t *Table) insertions(d *notes.Doc, winners []contender, own map[string]int
 // around each, so that what is left stands as far apart as it did.
 func removeLines(d *notes.Doc, spans []notes.Span) (*notes.Doc, error) {
 	text := d.Text()
-	arrange.Sort(spans, func(a, b notes.Span) int { return a.Start - b.Start })
+	slices.SortFunc(spans, func(a, b notes.Span) int { return a.Start - b.Start })
 	var merged []notes.Splice
 	for _, s := range spans {
 		lines := wholeLines(text, s)

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-
-	"stig/internal/arrange"
 )
 
 // Convergence is how near a swarm is to its end.
@@ -108,7 +106,7 @@ func (s *State) ideas(standing []*Finding, active, needed int) []Idea {
 			idea.Concentration = d.Concentration
 		}
 	}
-	arrange.Sort(list, func(a, b Idea) int {
+	slices.SortFunc(list, func(a, b Idea) int {
 		return cmp.Or(cmp.Compare(len(b.Supporters), len(a.Supporters)), cmp.Compare(b.Concentration, a.Concentration), strings.Compare(a.Idea, b.Idea))
 	})
 	return list

@@ -5,11 +5,11 @@ import (
 	"encoding/base32"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"stig/internal/arrange"
 	"stig/trace"
 )
 
@@ -78,7 +78,7 @@ func ReadRecord(left []trace.Left) (p Past) {
 	for id, start := range starts {
 		p.Swarms = append(p.Swarms, Recorded{id, by[id+"\x00"+start.Agent]})
 	}
-	arrange.Sort(p.Swarms, func(a, b Recorded) int {
+	slices.SortFunc(p.Swarms, func(a, b Recorded) int {
 		if c := starts[a.Swarm].At.Compare(starts[b.Swarm].At); c != 0 {
 			return c
 		}

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"stig/internal/arrange"
 	"stig/visible"
 )
 
@@ -26,7 +25,7 @@ func Replay(operations []Operation) *State {
 	for i := range operations {
 		list = append(list, &operations[i])
 	}
-	arrange.Stable(list, before)
+	slices.SortStableFunc(list, before)
 	s := &State{
 		Given: []string{}, Directions: []*Direction{}, Signals: []Signal{}, Claims: []*Claim{}, Findings: []Finding{}, Agents: []*Agent{},
 		Opinions: []Opinions{}, Roles: []RoleCount{}, Verdicts: []Verdict{}, Warnings: []Warned{}, directed: map[string]*Direction{},

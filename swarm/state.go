@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"stig/internal/arrange"
 )
 
 // Roles of an agent. All begin as explorers.
@@ -233,8 +231,8 @@ func (s *State) direction(name string) *Direction {
 
 // ordered sorts what has an order of its own.
 func (s *State) ordered() {
-	arrange.Sort(s.Directions, func(a, b *Direction) int {
+	slices.SortFunc(s.Directions, func(a, b *Direction) int {
 		return cmp.Or(cmp.Compare(b.Concentration, a.Concentration), strings.Compare(a.Name, b.Name))
 	})
-	arrange.Sort(s.Claims, func(a, b *Claim) int { return strings.Compare(a.Subtask, b.Subtask) })
+	slices.SortFunc(s.Claims, func(a, b *Claim) int { return strings.Compare(a.Subtask, b.Subtask) })
 }

@@ -2,11 +2,11 @@ package trace
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
 	"stig/beads"
-	"stig/internal/arrange"
 )
 
 // Left is a comment of an issue, read as a trace.
@@ -58,7 +58,7 @@ func (l Left) IsTrace() bool { return l.Type != Comment }
 // Sort orders traces by their times, oldest first; those of one time, and those
 // without one, stay as they are, the latter first.
 func Sort(list []Left) {
-	arrange.Stable(list, func(a, b Left) int { return a.At.Compare(b.At) })
+	slices.SortStableFunc(list, func(a, b Left) int { return a.At.Compare(b.At) })
 }
 
 // Line is the line of the comment that holds a key of the content, 1-based: that of

@@ -7,9 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
-	"stig/internal/arrange"
 	"stig/textfile"
 )
 
@@ -76,7 +76,7 @@ func (j Job) prepareLogs() error {
 			logs = append(logs, info)
 		}
 	}
-	arrange.Sort(logs, func(a, b fs.FileInfo) int {
+	slices.SortFunc(logs, func(a, b fs.FileInfo) int {
 		return cmp.Or(b.ModTime().Compare(a.ModTime()), cmp.Compare(b.Name(), a.Name()))
 	})
 	var bytes int64

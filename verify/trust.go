@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,7 +17,6 @@ import (
 
 	"stig/criteria"
 	"stig/git"
-	"stig/internal/arrange"
 	"stig/jsonl"
 	"stig/textfile"
 )
@@ -245,7 +245,7 @@ func (t Trust) List() ([]Grant, error) {
 			grants = append(grants, g)
 		}
 	}
-	arrange.Sort(grants, func(a, b Grant) int { return cmp.Compare(a.Root, b.Root) })
+	slices.SortFunc(grants, func(a, b Grant) int { return cmp.Compare(a.Root, b.Root) })
 	return grants, err
 }
 

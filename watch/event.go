@@ -9,7 +9,6 @@ import (
 
 	"stig/beads"
 	"stig/diff"
-	"stig/internal/arrange"
 	"stig/notes"
 	"stig/signals"
 	"stig/trace"
@@ -86,7 +85,7 @@ func eventsOf(a about, edits []diff.Edit) []Event {
 		t.events = append(t.events, e)
 	}
 	order := Names()
-	arrange.Stable(t.events, func(x, y Event) int { return slices.Index(order, x.Event) - slices.Index(order, y.Event) })
+	slices.SortStableFunc(t.events, func(x, y Event) int { return slices.Index(order, x.Event) - slices.Index(order, y.Event) })
 	return t.events
 }
 

@@ -19,7 +19,6 @@ import (
 	"stig/beads"
 	"stig/dag"
 	"stig/diff"
-	"stig/internal/arrange"
 	"stig/live"
 	"stig/notes"
 	"stig/signals"
@@ -86,7 +85,7 @@ func (s *Seen) take(r Reading) (changed []change, err error) {
 			gone = append(gone, change{id: id, before: before})
 		}
 	}
-	arrange.Sort(gone, func(a, b change) int { return bytes.Compare([]byte(a.id), []byte(b.id)) })
+	slices.SortFunc(gone, func(a, b change) int { return bytes.Compare([]byte(a.id), []byte(b.id)) })
 	s.Lines, s.Changed = lines, map[string][]byte{}
 	for _, c := range slices.Concat(changed, gone) {
 		s.Changed[c.id] = c.after
@@ -305,7 +304,7 @@ func overwritten(told left, edits []diff.Edit, after *beads.Record) (list []diff
 			list = append(list, diff.Edit{Kind: name.Kind, Name: name.Name, Now: p.Text})
 		}
 	}
-	arrange.Sort(list, func(a, b diff.Edit) int {
+	slices.SortFunc(list, func(a, b diff.Edit) int {
 		return slices.Compare([]string{string(a.Kind), a.Name}, []string{string(b.Kind), b.Name})
 	})
 	return list

@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"stig/internal/arrange"
 	"stig/live"
 )
 
@@ -30,7 +29,7 @@ func FailsAlike(runs []live.Run, now time.Time) Alike {
 	ended := slices.DeleteFunc(slices.Clone(runs), func(r live.Run) bool {
 		return r.Outcome == "" || r.Outcome == string(Stopped) || r.Outcome == string(Lost)
 	})
-	arrange.Stable(ended, func(a, b live.Run) int { return a.Ended.Compare(b.Ended) })
+	slices.SortStableFunc(ended, func(a, b live.Run) int { return a.Ended.Compare(b.Ended) })
 	if len(ended) == 0 {
 		return Alike{}
 	}

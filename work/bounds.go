@@ -2,10 +2,10 @@ package work
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
-	"stig/internal/arrange"
 	"stig/live"
 )
 
@@ -72,7 +72,7 @@ func (b Bounds) Next(actor string, runs []live.Run, now time.Time) time.Time {
 	if len(starts) < b.PerHour {
 		return time.Time{}
 	}
-	arrange.Sort(starts, time.Time.Compare)
+	slices.SortFunc(starts, time.Time.Compare)
 	return starts[len(starts)-b.PerHour].Add(time.Hour)
 }
 

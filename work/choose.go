@@ -2,10 +2,9 @@ package work
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"time"
-
-	"stig/internal/arrange"
 )
 
 // Kind is why an issue is taken, the first first.
@@ -47,7 +46,7 @@ func Choose(list []Candidate, now time.Time) (order []Candidate, next time.Time)
 			order = append(order, c)
 		}
 	}
-	arrange.Sort(order, Candidate.compare)
+	slices.SortFunc(order, Candidate.compare)
 	return order, next
 }
 

@@ -20,13 +20,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
 
 	"stig/fault"
 	"stig/git"
-	"stig/internal/arrange"
 	"stig/shell"
 )
 
@@ -391,7 +391,7 @@ func List(ctx context.Context, o Options) ([]*Tree, error) {
 		}
 		trees = append(trees, t)
 	}
-	arrange.Sort(trees, func(a, b *Tree) int { return strings.Compare(a.Dir, b.Dir) })
+	slices.SortFunc(trees, func(a, b *Tree) int { return strings.Compare(a.Dir, b.Dir) })
 	return trees, nil
 }
 

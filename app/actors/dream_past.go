@@ -12,7 +12,6 @@ import (
 	"stig/app"
 	"stig/beads"
 	"stig/diff"
-	"stig/internal/arrange"
 	"stig/live"
 	"stig/notes"
 	"stig/orient"
@@ -141,9 +140,9 @@ func (p *past) read(a *app.App, name string) error {
 		}
 		p.answered(name, issue.ID, record)
 	}
-	arrange.Stable(p.errors, func(a, b repeated) int { return cmp.Compare(b.times, a.times) })
+	slices.SortStableFunc(p.errors, func(a, b repeated) int { return cmp.Compare(b.times, a.times) })
 	trace.Sort(p.feedback)
-	arrange.Stable(p.answers, func(a, b reply) int { return cmp.Compare(a.day, b.day) })
+	slices.SortStableFunc(p.answers, func(a, b reply) int { return cmp.Compare(a.day, b.day) })
 	return nil
 }
 

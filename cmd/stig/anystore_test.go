@@ -12,12 +12,10 @@ import (
 
 	"stig/app"
 	"stig/beads"
-	"stig/internal/dirstore"
 )
 
 // testStore is the variable that names what keeps the issues when the scripts run:
-// "dir" for a file an issue, "mariadb" or "dolt" for a server, else the JSONL file. It
-// proves the seam, beads.Store.
+// "mariadb" or "dolt" for a server, else the JSONL file.
 const testStore = "STIG_TEST_STORE"
 
 // clockFile is the variable that names a file with how far the clock of stig is ahead.
@@ -49,8 +47,6 @@ func nightClock(path string) func() time.Time {
 func onTestStore(a *app.App) {
 	switch a.Getenv(testStore) {
 	case "":
-	case "dir":
-		a.OpenStore = func(p beads.Place) beads.Store { return dirstore.Open(p) }
 	default:
 		a.OpenStore = func(p beads.Place) beads.Store { return onServer(a, p, a.Getenv(testServer)) }
 	}
@@ -72,7 +68,7 @@ func scriptsForAnyStore(t *testing.T, dir string) (files []string) {
 			t.Fatal(err)
 		}
 		name := strings.TrimSuffix(filepath.Base(path), ".txtar")
-		if _, not := notOnServers[name]; not && os.Getenv(testStore) != "dir" {
+		if _, not := notOnServers[name]; not {
 			continue
 		}
 		if !isAboutFile(name, string(text)) {

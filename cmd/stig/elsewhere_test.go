@@ -7,14 +7,13 @@ import (
 
 	"stig/app"
 	"stig/cmd/stig/cli"
-	"stig/cmd/stig/tree"
 )
 
 // A hint for the word of another program names commands and flags that are there, and no
 // word of ours leads away from the command that it is.
 func TestElsewhere(t *testing.T) {
 	t.Parallel()
-	root := tree.New(cli.Front(nil, io.Discard, io.Discard, &app.App{}))
+	root := command(cli.Front(nil, io.Discard, io.Discard, &app.App{}))
 	for word, hint := range cli.Elsewhere() {
 		if !strings.HasSuffix(word, "*") && !strings.Contains(word, " -") {
 			if cmd, rest, err := root.Find(strings.Fields(word)); err == nil && len(rest) == 0 {

@@ -1,3 +1,5 @@
+//go:build !generate
+
 // Command stig lets many workers share a codebase through the issues in its
 // repository: it briefs them before they work and keeps what they learned.
 //
@@ -17,12 +19,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"stig/app"
 	"stig/app/inboxes"
 	"stig/cmd/stig/cli"
-	"stig/cmd/stig/tree"
 	"stig/cue"
 	"stig/lease"
 	"stig/process"
@@ -34,8 +33,6 @@ func newApp() *cli.App {
 	return cli.Front(os.Stdin, os.Stdout, os.Stderr, &app.App{Getenv: os.Getenv, Env: os.Environ, HomeDir: os.UserHomeDir, ConfigDir: os.UserConfigDir, CacheDir: os.UserCacheDir, Now: time.Now, Schema: cue.Embedded(), Ancestors: process.Ancestors, Inbox: inboxes.Count,
 		Foreign: &lease.Observer{Now: time.Now}})
 }
-
-func command(a *cli.App) *cobra.Command { return tree.New(a) }
 
 // run runs the command line of this process.
 func run(a *cli.App) {

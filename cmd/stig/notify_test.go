@@ -29,8 +29,8 @@ type listener struct {
 }
 
 // listen starts a server: "ok" takes what it gets, "refuse" answers 503,
-// "hang" does not answer, "away" redirects to another scheme, "unknown" has
-// a certificate that nobody vouches for, and "release" has a release of stig.
+// "hang" does not answer, "away" redirects to another scheme, and "unknown" has
+// a certificate that nobody vouches for.
 func listen(how string) *listener {
 	l := &listener{held: make(chan struct{})}
 	start := httptest.NewServer
@@ -49,8 +49,6 @@ func listen(how string) *listener {
 			http.Redirect(w, r, "https://"+r.Host+"/", http.StatusTemporaryRedirect)
 		case "hang":
 			<-l.held
-		case "release":
-			_, _ = io.WriteString(w, `{"tag_name":"v9.0.0","html_url":"https://stig.example/9","published_at":"2026-12-01T08:00:00Z","body":"- berths\r\n- tides\u001b[31m"}`)
 		}
 	}))
 	return l

@@ -29,7 +29,7 @@ const testServer = "STIG_TEST_SERVER"
 // and those that it starts.
 func serveScripts(t *testing.T) {
 	kind := os.Getenv(testStore)
-	if kind == "" || kind == "dir" {
+	if kind == "" {
 		return
 	}
 	if !slices.Contains(servers.Kinds(), kind) {

@@ -18,7 +18,6 @@ var variables = [][2]string{
 	{"STIG_TRUST", "`1`: run the commands of whatever repository is here"},
 	{"STIG_DB_USER", "who connects to a server, where the URL has no user"},
 	{"STIG_DB_PASSWORD", "the password for a server; prefer the credentials file"},
-	{"STIG_UPGRADE_URL", "where `stig upgrade --check` asks for the latest release"},
 	{"BEADS_DIR", "the directory of the store; stig sets it for what a loop runs"},
 	{"NO_COLOR", "print without colour"},
 	{"CLICOLOR_FORCE", "print with colour, also where the output is no terminal; `NO_COLOR` counts more"},

@@ -10,7 +10,7 @@ import (
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/cuecontext"
 
-	"stig/cmd/stig/early"
+	"stig/cmd/stig/cli"
 	"stig/schemas"
 )
 
@@ -81,12 +81,12 @@ func keysBelow(v cue.Value, path string, depth int) (keys []string) {
 func TestVersionIsNamed(t *testing.T) {
 	changes := readFile(t, "..", "..", "CHANGELOG.md")
 	first, _, _ := strings.Cut(changes[strings.Index(changes, "\n## ")+1:], "\n")
-	if !strings.HasPrefix(first, "## "+early.Version) {
-		t.Errorf("CHANGELOG.md begins with %q, and this is %s", first, early.Version)
+	if !strings.HasPrefix(first, "## "+cli.Version) {
+		t.Errorf("CHANGELOG.md begins with %q, and this is %s", first, cli.Version)
 	}
 	for _, plugin := range []string{".claude-plugin", ".codex-plugin"} {
-		if text := readFile(t, "..", "..", "plugin", plugin, "plugin.json"); !strings.Contains(text, `"version": "`+early.Version+`"`) {
-			t.Errorf("plugin/%s/plugin.json: is of another version than %s", plugin, early.Version)
+		if text := readFile(t, "..", "..", "plugin", plugin, "plugin.json"); !strings.Contains(text, `"version": "`+cli.Version+`"`) {
+			t.Errorf("plugin/%s/plugin.json: is of another version than %s", plugin, cli.Version)
 		}
 	}
 }

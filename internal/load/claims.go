@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"stig/internal/arrange"
 )
 
 // The operations of a worker that takes issues of a pool, in the order in which it does them.
@@ -83,7 +81,7 @@ func JudgeClaims(text []byte, events []Event, actor func(worker int) string) (fa
 
 func judgeIssue(now claimed, list []Event, actor func(int) string) (faults []string) {
 	fault := func(format string, args ...any) { faults = append(faults, now.ID+": "+fmt.Sprintf(format, args...)) }
-	arrange.Sort(list, func(a, b Event) int { return cmp.Compare(a.when(), b.when()) })
+	slices.SortFunc(list, func(a, b Event) int { return cmp.Compare(a.when(), b.when()) })
 	holder, note, said := "", "", map[string]int{}
 	for _, c := range now.Comments {
 		said[c.Text]++

@@ -6,7 +6,6 @@ import (
 
 	"stig/app"
 	"stig/cmd/stig/cli"
-	"stig/cmd/stig/early"
 	"stig/lint"
 )
 
@@ -77,7 +76,7 @@ const sarifSchema = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/
 // Columns are left out: SARIF counts characters there, and lines are long.
 func asSARIF(a *cli.App, r outcome) (string, error) {
 	run := sarifRun{
-		Tool:    sarifTool{sarifDriver{Name: "stig", Version: early.Version, Rules: []sarifRule{}}},
+		Tool:    sarifTool{sarifDriver{Name: "stig", Version: cli.Version, Rules: []sarifRule{}}},
 		Results: []sarifResult{},
 	}
 	index := map[string]int{}

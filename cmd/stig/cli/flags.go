@@ -13,7 +13,6 @@ import (
 
 	"stig/app"
 	"stig/checkpoint"
-	"stig/internal/arrange"
 )
 
 // span is the value of a flag that takes a span of time, in the units of checkpoint.ParseSpan.
@@ -141,7 +140,7 @@ func nearFlags(cmd *cobra.Command, name string) []string {
 			near = append(near, "--"+f.Name)
 		}
 	})
-	arrange.Sort(near, func(a, b string) int { return cmp.Or(cmp.Compare(away[a], away[b]), strings.Compare(a, b)) })
+	slices.SortFunc(near, func(a, b string) int { return cmp.Or(cmp.Compare(away[a], away[b]), strings.Compare(a, b)) })
 	return near[:min(most, len(near))]
 }
 
@@ -161,7 +160,7 @@ func nearCommands(cmd *cobra.Command, name string) []string {
 			near = append(near, c.Name())
 		}
 	}
-	arrange.Sort(near, func(a, b string) int { return cmp.Or(cmp.Compare(away[a], away[b]), strings.Compare(a, b)) })
+	slices.SortFunc(near, func(a, b string) int { return cmp.Or(cmp.Compare(away[a], away[b]), strings.Compare(a, b)) })
 	return near
 }
 

@@ -1,5 +1,5 @@
 // Package connect has the commands that connect stig to other programs: hooks, the
-// MCP server, the board, setup, doctor, the skill, trust, upgrade. It knows no settings of
+// MCP server, the board, setup, doctor, the skill, trust. It knows no settings of
 // an assistant (package host) and makes no check of a machine (package doctor).
 //
 //	root.AddCommand(connect.SetupCommand(a))

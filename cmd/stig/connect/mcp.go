@@ -13,7 +13,6 @@ import (
 
 	"stig/app"
 	"stig/cmd/stig/cli"
-	"stig/cmd/stig/early"
 )
 
 func McpCommand(a *cli.App) *cobra.Command {
@@ -52,7 +51,7 @@ type server struct {
 
 // protocol is the server as the protocol sees it.
 func (s *server) protocol() *mcp.Server {
-	p := mcp.NewServer(&mcp.Implementation{Name: "stig", Title: "stig", Version: early.Version}, &mcp.ServerOptions{
+	p := mcp.NewServer(&mcp.Implementation{Name: "stig", Title: "stig", Version: cli.Version}, &mcp.ServerOptions{
 		Instructions: "Issues in the repository are how workers here share what they know. Call orient before work, claim the issue " +
 			"you take, checkpoint when you learn something or stop, escalate what a person must decide, and close when the acceptance criteria pass." + s.looped(),
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Prompts: &mcp.PromptCapabilities{}, Resources: &mcp.ResourceCapabilities{}},

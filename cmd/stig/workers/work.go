@@ -15,7 +15,6 @@ import (
 	"stig/app"
 	"stig/app/working"
 	"stig/cmd/stig/cli"
-	"stig/cmd/stig/early"
 	"stig/lease"
 	"stig/shell"
 	"stig/visible"
@@ -24,7 +23,7 @@ import (
 
 // WorkCommand is stig work.
 func WorkCommand(a *cli.App) *cobra.Command {
-	r := working.Request{Onto: worktree.Usual, Attempts: 2, Version: early.Version}
+	r := working.Request{Onto: worktree.Usual, Attempts: 2, Version: cli.Version}
 	r.Bounds.Runs, r.Bounds.Time, r.Cap = 20, 8*time.Hour, lease.LoopCap
 	cmd := &cobra.Command{
 		Use:   "work [FILTER…] [-- CMD ARG…]",

@@ -1,4 +1,4 @@
-package dirstore_test
+package memory_test
 
 import (
 	"context"
@@ -13,10 +13,8 @@ import (
 
 	"stig/beads"
 	"stig/fault"
-	"stig/internal/dirstore"
 	"stig/internal/memory"
 	"stig/jsonl"
-	"stig/textfile"
 )
 
 const two = `{"id":"h-1","title":"Light the lamp","status":"open","mine":1.50,"updated_at":"2026-01-01T00:00:00Z"}` + "\n" +
@@ -54,16 +52,6 @@ var stores = map[string]func(t *testing.T, text string) held{
 		return held{s, func(id, line string) error {
 			s.Write(withLine(s.Text(), id, line))
 			return nil
-		}}
-	},
-	"directory": func(t *testing.T, text string) held {
-		p := place(t, text)
-		s := dirstore.Open(p)
-		if _, err := s.Snapshot(); err != nil {
-			t.Fatal(err)
-		}
-		return held{s, func(id, line string) error {
-			return textfile.Replace(filepath.Join(p.Dir, "issues", id+".json"), []byte(line))
 		}}
 	},
 }

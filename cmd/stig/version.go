@@ -1,13 +1,13 @@
-package tree
+package main
 
 import (
+	"fmt"
 	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"stig/cmd/stig/cli"
-	"stig/cmd/stig/early"
 )
 
 // versionOutput is the version as data. Commit and date are those of the source.
@@ -25,15 +25,22 @@ func versionCommand(a *cli.App) *cobra.Command {
 		Args:    cli.Takes(0, 0, "nothing"),
 		RunE: func(*cobra.Command, []string) error {
 			v := built()
-			return a.Result("version", v, nil, func() error { return a.Print(early.Line(v.Commit, v.Date)) })
+			return a.Result("version", v, nil, func() error { return a.Print(v.line()) })
 		},
 	}
+}
+
+func (v versionOutput) line() string {
+	if v.Commit == "" {
+		return "stig " + v.Version + "\n"
+	}
+	return fmt.Sprintf("stig %s (%s, %s)\n", v.Version, v.Commit, v.Date)
 }
 
 // built says of which source this program was built: as the release says, or else the go
 // command, which asked git.
 func built() versionOutput {
-	v := versionOutput{early.Version, early.Commit, early.Date}
+	v := versionOutput{cli.Version, cli.Commit, cli.Date}
 	info, ok := debug.ReadBuildInfo()
 	if v.Commit != "" || !ok {
 		return v

@@ -1,9 +1,4 @@
-// Package tree is the tree of commands, for the program and for what is made of it: manual
-// pages and completions. It knows the order of the commands and the flags that all have,
-// and nothing of what a command does.
-//
-//	err := tree.New(a).ExecuteContext(ctx)
-package tree
+package main
 
 import (
 	"os"
@@ -22,8 +17,9 @@ import (
 	"stig/cmd/stig/workers"
 )
 
-// New is the root command of an app.
-func New(a *cli.App) *cobra.Command {
+// command is the root command of an app: the groups of commands in their order, and the
+// flags that all have.
+func command(a *cli.App) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "stig",
 		Short: "share a codebase through the issues in its repository",
@@ -68,7 +64,7 @@ func New(a *cli.App) *cobra.Command {
 		store.InitCommand(a), store.Command(a), issue.CreateCommand(a), issue.EditCommand(a), issue.DepCommand(a), issue.CommentCommand(a), issue.DeleteCommand(a), issue.DuplicateCommand(a), issue.SearchCommand(a),
 		workers.WorkCommand(a), workers.SwarmCommand(a), workers.InboxCommand(a), workers.AckCommand(a), workers.ActorCommand(a), workers.WorkerCommand(a), workers.DreamCommand(a),
 		connect.HookCommand(a), connect.McpCommand(a), connect.BoardCommand(a), connect.SendCommand(a),
-		issue.SignalsCommand(a), store.SchemaCommand(a), versionCommand(a), connect.UpgradeCommand(a), store.DiffCommand(a),
+		issue.SignalsCommand(a), store.SchemaCommand(a), versionCommand(a), store.DiffCommand(a),
 		store.LogCommand(a), store.RecoverCommand(a), store.UndoCommand(a), store.MergeCommand(a), connect.SetupCommand(a), connect.DoctorCommand(a), connect.SkillCommand(a), graph.ReadyCommand(a), check.CyclesCommand(a), graph.PlanCommand(a), issue.ListCommand(a), graph.TrajectoryCommand(a), graph.GraphCommand(a),
 	)
 	root.SetHelpCommandGroupID("connect")
