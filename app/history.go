@@ -19,54 +19,34 @@ import (
 	"stig/git"
 	"stig/lint"
 	"stig/orient"
-	"stig/process"
 	"stig/schemas"
 	"stig/signals"
 	"stig/textfile"
 )
 
-// LookBack computes the retrospective of the store or of an epic.
-func (a *App) LookBack(ctx context.Context, args []string, last int) (*orient.Retro, error) {
+// LookBack computes the retrospective of an epic, or of the store for "".
+func (a *App) LookBack(id string, last int) (*orient.Retro, error) {
 	file, err := a.Open()
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	request := orient.RetroRequest{Last: last}
 	graph := dag.New(file)
-	if len(args) == 1 {
-		epic, err := file.Find(args[0])
+	if id != "" {
+		epic, err := file.Find(id)
 		if err != nil {
 			return nil, err
 		}
-		if at, _ := file.Index(epic.ID); len(graph.Children(at)) == 0 {
-			return nil, Usage(epic.ID+": holds no issues", "name an epic, or none for the whole store")
+		id = epic.ID
+		if at, _ := file.Index(id); len(graph.Children(at)) == 0 {
+			return nil, Usage(id+": holds no issues", "name an epic, or none for the whole store")
 		}
-		request.Epic = epic.ID
-	}
-	if request.Turns, request.History, err = a.turns(ctx, file.Place()); err != nil {
-		return nil, err
 	}
 	rules, err := a.reading(file, signals.ThresholdStaleDays)
 	if err != nil {
 		return nil, err
 	}
-	return orient.LookBack(file, graph, request, rules)
-}
-
-// turns reads the history of the store, where it has one.
-func (a *App) turns(ctx context.Context, store beads.Place) (turns []orient.Turn, known bool, err error) {
-	if store.Mode != beads.Server && !process.Finder("", a.Getenv)("git") {
-		return nil, false, nil
-	}
-	history, err := a.history(ctx, store)
-	if fault.Is(err, fault.Usage) { // it has none
-		return nil, false, nil
-	}
-	if err != nil {
-		return nil, false, err
-	}
-	return orient.Turns(ctx, history, a.Schema)
+	return orient.LookBack(file, graph, id, last, rules)
 }
 
 // Trajectory lists the commits that changed an issue's signals or estimate,

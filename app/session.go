@@ -496,15 +496,12 @@ func (a *App) draft(ctx context.Context) signals.Estimate {
 // and leaves every other decision to the host. A closing that a fresh verdict
 // stands behind is not past the gate.
 func (a *App) preToolUse(ctx context.Context, h host.Host, e host.Event) []byte {
-	attempts := guard.Closes(e.Command)
+	attempts := guard.Attempts(e.Command)
 	if len(e.Writes) > 0 {
 		attempts = append(attempts, guard.Attempt{Verb: "this tool", Files: e.Writes})
 	}
 	if len(e.Closes) > 0 {
 		attempts = append(attempts, guard.Attempt{Verb: "this tool", IDs: e.Closes})
-	}
-	if len(e.Notes) > 0 {
-		attempts = append(attempts, guard.Attempt{Verb: "this tool", IDs: e.Notes, Notes: true})
 	}
 	if len(attempts) == 0 {
 		return nil
@@ -528,12 +525,6 @@ func (a *App) preToolUse(ctx context.Context, h host.Host, e host.Event) []byte 
 // objection says why an attempt must not be, and what to type instead; "" when
 // it may.
 func (a *App) objection(ctx context.Context, store beads.Place, attempt guard.Attempt) string {
-	switch {
-	case a.isElsewhere(store, attempt.Dir):
-		return ""
-	case attempt.Notes:
-		return a.replacedNotes(store, attempt)
-	}
 	if len(attempt.Files) > 0 {
 		dir, err := filepath.Abs(cmp.Or(a.Dir, "."))
 		path, err2 := filepath.Abs(store.File())
@@ -542,6 +533,9 @@ func (a *App) objection(ctx context.Context, store beads.Place, attempt guard.At
 		}
 		return fmt.Sprintf("%s: writes %s past stig, which checks what is written and loses nothing\n", attempt.Verb, filepath.Base(path)) +
 			"hint: type stig checkpoint ID, stig signals set ID, stig create or stig close ID; reading the file is fine"
+	}
+	if a.isElsewhere(store, attempt.Dir) {
+		return ""
 	}
 	if attempt.Open {
 		return attempt.Verb + ": only running it can tell which issues it closes, and an issue closes when its acceptance criteria pass\n" +
@@ -574,32 +568,4 @@ func (a *App) isElsewhere(store beads.Place, dir string) bool {
 	here, err := realPath(store.Path)
 	there, err2 := realPath(other.Path)
 	return err == nil && err2 == nil && here != there
-}
-
-// replacedNotes says which issues lose what stig keeps in their notes when an attempt
-// replaces these, and what to type instead; "" where none does.
-func (a *App) replacedNotes(store beads.Place, attempt guard.Attempt) string {
-	file, err := a.At(store).Snapshot()
-	if err != nil {
-		return ""
-	}
-	defer file.Close()
-	var ids []string
-	for _, id := range attempt.IDs {
-		issue, err := file.Find(id)
-		if err != nil {
-			continue
-		}
-		if record, err := issue.Record(); err == nil && len(notes.Parse(record.Text(beads.Notes)).Sections()) > 0 {
-			ids = append(ids, issue.ID)
-		}
-	}
-	if len(ids) == 0 {
-		return ""
-	}
-	instead := fmt.Sprintf("stig checkpoint %s, which keeps them, or stig comment %s -m \"…\"", ids[0], ids[0])
-	if store.Mode == beads.Export {
-		instead = fmt.Sprintf("bd update %s --append-notes \"…\"", ids[0])
-	}
-	return fmt.Sprintf("%s: replaces the notes of %s, and with them its signals and state estimate\nhint: type %s", attempt.Verb, strings.Join(ids, ", "), instead)
 }

@@ -34,7 +34,7 @@ func misspelt(id string, ids func(func(string) bool) []string) []string {
 	away := map[string]int{}
 	found := ids(func(s string) bool {
 		lower := strings.ToLower(s)
-		d := min(distance(id, lower), distance(id, lower[strings.LastIndexByte(lower, '-')+1:]))
+		d := min(Distance(id, lower), Distance(id, lower[strings.LastIndexByte(lower, '-')+1:]))
 		if d > 2 || d >= len(id) {
 			return false
 		}
@@ -56,26 +56,30 @@ func firstDistinct(list []string, most int) (out []string) {
 	return out
 }
 
-// distance is the number of bytes to insert, delete or replace to get from a
-// to b, or 3 when it is more than 2.
-func distance(a, b string) int {
+// Distance is the number of bytes to insert, delete, replace or swap with the next to get
+// from a to b, or 3 when it is more than 2.
+func Distance(a, b string) int {
 	const far = 3
 	if len(a)-len(b) >= far || len(b)-len(a) >= far {
 		return far
 	}
-	row := make([]int, len(b)+1)
+	rows := make([]int, 3*(len(b)+1)) // the last three
+	above, last, row := rows[:len(b)+1], rows[len(b)+1:2*len(b)+2], rows[2*len(b)+2:]
 	for k := range row {
 		row[k] = k
 	}
 	for i := range len(a) {
-		corner := row[0]
-		row[0]++
+		above, last, row = last, row, above
+		row[0] = i + 1
 		for k := range len(b) {
-			next := corner
+			replaced := last[k]
 			if a[i] != b[k] {
-				next = 1 + min(corner, row[k], row[k+1])
+				replaced++
 			}
-			corner, row[k+1] = row[k+1], next
+			row[k+1] = min(last[k+1]+1, row[k]+1, replaced)
+			if i > 0 && k > 0 && a[i] == b[k-1] && a[i-1] == b[k] {
+				row[k+1] = min(row[k+1], above[k-1]+1)
+			}
 		}
 	}
 	return min(row[len(b)], far)

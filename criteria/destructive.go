@@ -117,11 +117,10 @@ var harmless = []string{"--dry-run", "--dry-run=client", "--dry-run=server", "--
 
 // isRunner reports whether a program runs the command given to it.
 func isRunner(program string) bool {
-	_, found := shell.RunnerOf(program)
-	return found || slices.Contains(otherRunners, program)
+	return shell.IsRunner(program) || slices.Contains(otherRunners, program)
 }
 
-// otherRunners have more forms than a shell.Runner has fields for.
+// otherRunners are a matter of criteria alone.
 var otherRunners = []string{"xargs", "parallel", "unshare", "valgrind", "su", "runuser"}
 
 // environments run the command that follows one of the words of handing.

@@ -19,7 +19,6 @@ type Event struct {
 	Command string   // the shell command that is about to run
 	Writes  []string // the files that another tool is about to write, relative to Dir or absolute
 	Closes  []string // the issues that a tool of bd's server is about to close
-	Notes   []string // the issues whose notes such a tool is about to replace
 	Again   bool     // the session goes on only because a hook asked for it when it was to stop
 }
 

@@ -40,8 +40,5 @@ func (e *Event) serve(tool string, input map[string]json.RawMessage) {
 		if word(input["status"]) == "closed" {
 			e.Closes = []string{id}
 		}
-		if input["notes"] != nil {
-			e.Notes = []string{id}
-		}
 	}
 }

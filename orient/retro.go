@@ -22,29 +22,19 @@ const FailureOpening = "Its acceptance criteria do not pass."
 // RetroLast is how many closed issues a retrospective looks at unless told.
 const RetroLast = 20
 
-// RetroRequest says what to look back at.
-type RetroRequest struct {
-	Epic    string // what is inside of the epic with exactly this id, at any depth; "" for the whole store
-	Last    int    // so many closed issues, at least 1
-	History bool   // Turns are known; otherwise nothing is said that only history tells
-	Turns   []Turn // the oldest first
-}
-
 // Retro is what the double loop looks at: not whether work was done well, but
 // whether the way of working is right. What has children does not count, nor do
-// epics: the surprise is that of the work itself. What is not known is null.
+// epics: the surprise is that of the work itself.
 type Retro struct {
 	Epic     string        `json:"epic"` // "" for the whole store
 	Closed   []string      `json:"closed"`
 	From     string        `json:"from"` // YYYY-MM-DD when the first and the last of them were closed, "" for none
 	To       string        `json:"to"`
 	Surprise RetroSurprise `json:"surprise"`
-	Shifts   *RetroShifts  `json:"shifts"`
-	Reopened *Share        `json:"reopened"`
+	Reopened Share         `json:"reopened"`
 	Waivers  Share         `json:"waivers"`
-	// FirstPass is of those that were closed as verified: which of them never
-	// were reopened, nor went back from verifying, nor had a failure put to a
-	// person. A run that failed and was fixed at once leaves no trace.
+	// FirstPass is of those that were closed as verified: which of them were never
+	// reopened, nor had a failure put to a person.
 	FirstPass Share `json:"first_pass"`
 	// ZeroSurprise is of all: which have surprise 0.0, said or by default.
 	ZeroSurprise Share     `json:"zero_surprise"`
@@ -60,25 +50,12 @@ type Share struct {
 	IDs []string `json:"ids"`
 }
 
-// RetroSurprise is the surprise of the last closed issues, and of as many
-// before them.
+// RetroSurprise is the surprise of closed issues.
 type RetroSurprise struct {
-	N      int      `json:"n"`
-	Sum    float64  `json:"sum"`
-	Mean   *float64 `json:"mean"` // two decimals, null of none
-	Before struct {
-		N    int      `json:"n"`
-		Mean *float64 `json:"mean"`
-	} `json:"before"`
-	Over []string `json:"over"` // the issues whose own surprise is a divergence
-}
-
-// RetroShifts are the last changes of cynefin, as many as there are issues.
-type RetroShifts struct {
 	N    int      `json:"n"`
-	Up   int      `json:"up"`
-	Down int      `json:"down"`
-	IDs  []string `json:"ids"` // of the direction in which more went
+	Sum  float64  `json:"sum"`
+	Mean *float64 `json:"mean"` // two decimals, null of none
+	Over []string `json:"over"` // the issues whose own surprise is a divergence
 }
 
 // Pattern is something that is no accident.
@@ -91,74 +68,63 @@ type Pattern struct {
 
 // closedIssue is a closed issue as it is looked back at.
 type closedIssue struct {
-	id          string
-	at          time.Time
-	reason      string
-	surprise    float64
-	estimated   bool // it has a state estimate
-	putToPerson bool // a failure of its checks
-	reopened    bool // its notes say so, also where no commit shows it
+	id        string
+	at        time.Time
+	reason    string
+	surprise  float64
+	estimated bool // it has a state estimate
+	failed    bool // a failure of its checks was put to a person
+	reopened  bool
 }
 
-// LookBack computes a retrospective. It fails only when a line of the store
-// can no longer be read.
-func LookBack(f *beads.Snapshot, g *dag.Graph, req RetroRequest, rules Rules) (*Retro, error) {
-	within := retroScope(f, g, req.Epic)
-	all, err := closedIssues(f, g, within, rules)
+// LookBack computes a retrospective of the issues that were closed last, at least 1: of
+// those inside of an epic at any depth, or of the store for "". It fails only when a line
+// of the store can no longer be read.
+func LookBack(f *beads.Snapshot, g *dag.Graph, epic string, last int, rules Rules) (*Retro, error) {
+	list, err := closedIssues(f, g, epic, rules)
 	if err != nil {
 		return nil, err
 	}
-	last, before := split(all, req.Last)
-	before, _ = split(before, req.Last)
-	r := &Retro{Epic: req.Epic, Closed: idsOf(last), Surprise: retroSurprise(last, before)}
-	if len(last) > 0 {
-		r.From, r.To = dayIn(last[len(last)-1].at), dayIn(last[0].at)
+	list = list[:min(last, len(list))]
+	var surprises []float64
+	for _, c := range list {
+		surprises = append(surprises, c.surprise)
 	}
-	turned := map[TurnKind]map[string]bool{Reopened: {}, WentBack: {}}
-	for _, c := range last {
-		turned[Reopened][c.id] = c.reopened // a reopening and a closing within one commit leave no turn
+	all := share(list, func(closedIssue) bool { return true })
+	verified := slices.DeleteFunc(slices.Clone(list), func(c closedIssue) bool { return !strings.HasPrefix(c.reason, verify.Verified) })
+	failed := share(verified, func(c closedIssue) bool { return c.reopened || c.failed })
+	r := &Retro{
+		Epic: epic, Closed: all.IDs,
+		Surprise: RetroSurprise{N: all.N, Sum: signals.Sum(surprises),
+			Over: share(list, func(c closedIssue) bool { return signals.Over(c.surprise, signals.ThresholdDivergence) }).IDs},
+		Reopened:     share(list, func(c closedIssue) bool { return c.reopened }),
+		Waivers:      share(list, func(c closedIssue) bool { return strings.HasPrefix(c.reason, verify.Unverified) }),
+		FirstPass:    share(verified, func(c closedIssue) bool { return !c.reopened && !c.failed }),
+		ZeroSurprise: share(list, func(c closedIssue) bool { return c.surprise == 0 }),
+		NoCheckpoint: share(list, func(c closedIssue) bool { return !c.estimated }),
 	}
-	for _, t := range req.Turns {
-		if turned[t.Kind] != nil {
-			turned[t.Kind][t.ID] = true
-		}
+	if len(list) > 0 {
+		mean := math.Round(r.Surprise.Sum/float64(len(list))*100) / 100
+		r.From, r.To, r.Surprise.Mean = dayIn(list[len(list)-1].at), dayIn(list[0].at), &mean
 	}
-	r.Waivers = share(last, func(c closedIssue) bool { return strings.HasPrefix(c.reason, verify.Unverified) })
-	r.ZeroSurprise = share(last, func(c closedIssue) bool { return c.surprise == 0 })
-	r.NoCheckpoint = share(last, func(c closedIssue) bool { return !c.estimated })
-	verified := slices.DeleteFunc(slices.Clone(last), func(c closedIssue) bool { return !strings.HasPrefix(c.reason, verify.Verified) })
-	r.FirstPass = share(verified, func(c closedIssue) bool {
-		return !turned[Reopened][c.id] && !turned[WentBack][c.id] && !c.putToPerson
-	})
-	if req.History {
-		reopened := share(last, func(c closedIssue) bool { return turned[Reopened][c.id] })
-		r.Reopened, r.Shifts = &reopened, retroShifts(req.Turns, req.Last, within)
-	}
-	r.Patterns = r.patterns(verified)
+	r.Patterns = r.patterns(failed)
 	r.Draft = r.draft()
 	return r, nil
 }
 
-// retroScope tells which issues are looked back at, by id.
-func retroScope(f *beads.Snapshot, g *dag.Graph, epic string) func(id string) bool {
-	at, there := f.Index(epic)
-	if !there {
-		return func(string) bool { return epic == "" }
-	}
-	inside := map[string]bool{}
-	for _, i := range g.Inside(at) {
-		inside[f.At(i).ID] = true
-	}
-	return func(id string) bool { return inside[id] }
-}
-
 // closedIssues lists closed issues, the last first, ties by id.
-func closedIssues(f *beads.Snapshot, g *dag.Graph, within func(id string) bool, rules Rules) ([]closedIssue, error) {
+func closedIssues(f *beads.Snapshot, g *dag.Graph, epic string, rules Rules) ([]closedIssue, error) {
+	inside := map[int]bool{}
+	if at, there := f.Index(epic); there {
+		for _, i := range g.Inside(at) {
+			inside[i] = true
+		}
+	}
 	var list []closedIssue
 	reader := f.Reader()
 	for i, issue := range f.All() {
 		at, _ := f.Index(issue.ID)
-		if at != i || issue.Status != beads.StatusClosed || issue.Type == "epic" || len(g.Children(i)) > 0 || !within(issue.ID) {
+		if at != i || issue.Status != beads.StatusClosed || issue.Type == "epic" || len(g.Children(i)) > 0 || epic != "" && !inside[i] {
 			continue
 		}
 		record, err := reader.Record(issue)
@@ -166,13 +132,13 @@ func closedIssues(f *beads.Snapshot, g *dag.Graph, within func(id string) bool, 
 			return nil, err
 		}
 		doc := notes.Parse(record.Text(beads.Notes))
-		c := closedIssue{id: issue.ID, at: issue.UpdatedAt, reason: record.Text(beads.CloseReason), surprise: signals.Read(doc, rules.Schema).Number()}
+		c := closedIssue{id: issue.ID, at: issue.UpdatedAt, reason: record.Text(beads.CloseReason),
+			surprise: signals.Read(doc, rules.Schema).Number(), reopened: signals.WasReopened(doc)}
 		if t, ok := record.Time(beads.ClosedAt); ok {
 			c.at = t
 		}
 		_, c.estimated = signals.LastEstimate(doc)
-		c.reopened = signals.WasReopened(doc)
-		c.putToPerson = slices.ContainsFunc(signals.Escalations(doc), func(p signals.Part) bool {
+		c.failed = slices.ContainsFunc(signals.Escalations(doc), func(p signals.Part) bool {
 			return p.Kind.Asks() && strings.HasPrefix(p.Text, FailureOpening)
 		})
 		list = append(list, c)
@@ -181,22 +147,15 @@ func closedIssues(f *beads.Snapshot, g *dag.Graph, within func(id string) bool, 
 	return list, nil
 }
 
-func split(list []closedIssue, n int) (first, rest []closedIssue) {
-	n = min(n, len(list))
-	return list[:n], list[n:]
-}
-
-func idsOf(list []closedIssue) []string {
-	ids := []string{}
-	for _, c := range list {
-		ids = append(ids, c.id)
-	}
-	return ids
-}
-
 func share(list []closedIssue, has func(closedIssue) bool) Share {
-	those := slices.DeleteFunc(slices.Clone(list), func(c closedIssue) bool { return !has(c) })
-	return Share{N: len(those), Of: len(list), IDs: idsOf(those)}
+	s := Share{Of: len(list), IDs: []string{}}
+	for _, c := range list {
+		if has(c) {
+			s.IDs = append(s.IDs, c.id)
+		}
+	}
+	s.N = len(s.IDs)
+	return s
 }
 
 // over reports whether the share makes a pattern: it is above the limit, and not
@@ -205,130 +164,45 @@ func (s Share) over(limit float64) bool {
 	return s.Of > signals.ThresholdTooFew && signals.Over(float64(s.N), limit*float64(s.Of))
 }
 
-// rest is the share of those that have it not.
-func (s Share) rest(all []closedIssue) Share {
-	return share(all, func(c closedIssue) bool { return !slices.Contains(s.IDs, c.id) })
-}
-
-func retroSurprise(last, before []closedIssue) (s RetroSurprise) {
-	numbers := func(list []closedIssue) (all []float64) {
-		for _, c := range list {
-			all = append(all, c.surprise)
-		}
-		return all
-	}
-	s.N, s.Sum, s.Mean = len(last), signals.Sum(numbers(last)), mean(numbers(last))
-	s.Before.N, s.Before.Mean = len(before), mean(numbers(before))
-	s.Over = share(last, func(c closedIssue) bool { return signals.Over(c.surprise, signals.ThresholdDivergence) }).IDs
-	return s
-}
-
-// mean is nil of nothing.
-func mean(numbers []float64) *float64 {
-	if len(numbers) == 0 {
-		return nil
-	}
-	m := math.Round(signals.Sum(numbers)/float64(len(numbers))*100) / 100
-	return &m
-}
-
-func retroShifts(turns []Turn, last int, within func(id string) bool) *RetroShifts {
-	shifts := slices.DeleteFunc(slices.Clone(turns), func(t Turn) bool { return t.Kind != Shifted || !within(t.ID) })
-	shifts = shifts[max(0, len(shifts)-last):]
-	s := &RetroShifts{N: len(shifts)}
-	up, down := []string{}, []string{}
-	for _, t := range shifts {
-		if signals.Complexity(t.To) > signals.Complexity(t.From) {
-			up = append(up, t.ID)
-		} else {
-			down = append(down, t.ID)
-		}
-	}
-	s.Up, s.Down, s.IDs = len(up), len(down), up
-	if s.Down > s.Up {
-		s.IDs = down
-	}
-	slices.Sort(s.IDs)
-	s.IDs = slices.Compact(s.IDs)
-	return s
-}
-
-// patterns finds what is no accident, the most telling first.
-func (r *Retro) patterns(verified []closedIssue) []Pattern {
+// patterns finds what is no accident, the most telling first. failed are the issues
+// closed as verified that did not pass at first.
+func (r *Retro) patterns(failed Share) []Pattern {
 	list := []Pattern{}
-	add := func(is bool, p Pattern) {
-		if is {
-			list = append(list, p)
+	if s := r.Surprise; s.N > signals.ThresholdTooFew && signals.Over(*s.Mean, signals.ThresholdDivergence) {
+		list = append(list, Pattern{"surprise", "work turns out otherwise than it was described: surprise is " + s.words(), s.Over,
+			"let somebody explore before such an issue is described, and split it afterwards"})
+	}
+	for _, p := range []struct {
+		name              string
+		share             Share
+		limit             float64
+		message, proposal string
+	}{
+		{"first-pass", failed, signals.ThresholdPatternShare,
+			"work is taken for done before it is: " + failed.words() + " did not pass their criteria at first",
+			"run stig verify before work is handed over, or say in the criteria what they leave out"},
+		{"waivers", r.Waivers, signals.ThresholdPatternShare, "issues are closed without a verdict: " + r.Waivers.words(),
+			"write criteria that can be run, or say of which kind of work nothing can be shown"},
+		{"reopened", r.Reopened, signals.ThresholdPatternShare, "what was closed is opened again: " + r.Reopened.words(),
+			"find out what the criteria of these did not ask for, and ask for it from now on"},
+		{"zero-surprise", r.ZeroSurprise, signals.ThresholdHabitShare,
+			fmt.Sprintf("almost no surprise is recorded: %s, %d of them without a checkpoint", r.ZeroSurprise.words(), r.NoCheckpoint.N),
+			"judge surprise anew with each checkpoint, against what the description said"},
+	} {
+		if p.share.over(p.limit) {
+			list = append(list, Pattern{p.name, p.message, p.share.IDs, p.proposal})
 		}
 	}
-	s := r.Surprise
-	add(s.N > signals.ThresholdTooFew && signals.Over(*s.Mean, signals.ThresholdDivergence), Pattern{
-		Name: "surprise", IDs: s.Over,
-		Message:  "work turns out otherwise than it was described: surprise is " + s.words(),
-		Proposal: "let somebody explore before such an issue is described, and split it afterwards",
-	})
-	if r.Shifts != nil {
-		add(r.Shifts.oneWay(), r.Shifts.pattern())
-	}
-	failed := r.FirstPass.rest(verified)
-	add(failed.over(signals.ThresholdPatternShare), Pattern{
-		Name: "first-pass", IDs: failed.IDs,
-		Message:  "work is taken for done before it is: " + failed.words() + " did not pass their criteria at first",
-		Proposal: "run stig verify before work is handed over, or say in the criteria what they leave out",
-	})
-	add(r.Waivers.over(signals.ThresholdPatternShare), Pattern{
-		Name: "waivers", IDs: r.Waivers.IDs,
-		Message:  "issues are closed without a verdict: " + r.Waivers.words(),
-		Proposal: "write criteria that can be run, or say of which kind of work nothing can be shown",
-	})
-	if r.Reopened != nil {
-		add(r.Reopened.over(signals.ThresholdPatternShare), Pattern{
-			Name: "reopened", IDs: r.Reopened.IDs,
-			Message:  "what was closed is opened again: " + r.Reopened.words(),
-			Proposal: "find out what the criteria of these did not ask for, and ask for it from now on",
-		})
-	}
-	add(r.ZeroSurprise.over(signals.ThresholdHabitShare), Pattern{
-		Name: "zero-surprise", IDs: r.ZeroSurprise.IDs,
-		Message: fmt.Sprintf("almost no surprise is recorded: %s, %d of them without a checkpoint",
-			r.ZeroSurprise.words(), r.NoCheckpoint.N),
-		Proposal: "judge surprise anew with each checkpoint, against what the description said",
-	})
 	return list
-}
-
-// most is how many shifts go in the direction in which more of them go.
-func (s *RetroShifts) most() int { return max(s.Up, s.Down) }
-
-// oneWay reports whether hardly any shift goes in the other direction.
-func (s *RetroShifts) oneWay() bool {
-	return s.N > signals.ThresholdTooFew && signals.Over(float64(s.most()), (1-signals.ThresholdPatternShare)*float64(s.N))
-}
-
-func (s *RetroShifts) pattern() Pattern {
-	certain, proposal := "less", "begin one domain higher where nobody has done the like before"
-	if s.Down > s.Up {
-		certain, proposal = "more", "begin one domain lower, and spare the depth of planning"
-	}
-	return Pattern{
-		Name: "shifts", IDs: s.IDs, Proposal: proposal,
-		Message: fmt.Sprintf("issues turn out %s certain than they were taken for: %d of the last %d changes of cynefin go in one direction",
-			certain, s.most(), s.N),
-	}
 }
 
 func (s Share) words() string { return fmt.Sprintf("%d of %d", s.N, s.Of) }
 
-// words says the surprise, and that of before where there was enough of it.
 func (s RetroSurprise) words() string {
 	if s.Mean == nil {
 		return "not known: nothing is closed"
 	}
-	words := fmt.Sprintf("%s on average over %s", signals.Decimal(*s.Mean), count(s.N, "issue"))
-	if s.Before.N > signals.ThresholdTooFew {
-		words += fmt.Sprintf(", and was %s over the %d before", signals.Decimal(*s.Before.Mean), s.Before.N)
-	}
-	return words
+	return fmt.Sprintf("%s on average over %s", signals.Decimal(*s.Mean), count(s.N, "issue"))
 }
 
 // draft is the question to a person. It must not end in a list, which would be
@@ -357,17 +231,16 @@ func (r *Retro) Markdown() string {
 	}
 	w.linef("# Retrospective of %s", where)
 	w.blank()
-	w.line(r.looked())
+	if len(r.Closed) == 0 {
+		w.line("Nothing is closed yet.")
+	} else {
+		w.linef("The last %s closed, from %s to %s.", count(len(r.Closed), "issue"), r.From, r.To)
+	}
 	w.blank()
 	w.linef("- surprise: %s", r.Surprise.words())
-	w.linef("- shifts of domain: %s", r.Shifts.words())
 	w.linef("- passed at first: %s closed as verified%s", r.FirstPass.words(), r.FirstPass.few())
 	w.linef("- waived: %s%s", r.Waivers.words(), r.Waivers.few())
-	if r.Reopened == nil {
-		w.line("- reopened: not known, the store has no history")
-	} else {
-		w.linef("- reopened: %s%s", r.Reopened.words(), r.Reopened.few())
-	}
+	w.linef("- reopened: %s%s", r.Reopened.words(), r.Reopened.few())
 	w.linef("- no surprise at all: %s, without a checkpoint: %s%s", r.ZeroSurprise.words(), r.NoCheckpoint.words(), r.ZeroSurprise.few())
 	if r.Draft == "" {
 		w.blank()
@@ -379,28 +252,10 @@ func (r *Retro) Markdown() string {
 	return strings.TrimRight(w.String(), "\n") + "\n"
 }
 
-// looked says what was looked at.
-func (r *Retro) looked() string {
-	if len(r.Closed) == 0 {
-		return "Nothing is closed yet."
-	}
-	return fmt.Sprintf("The last %s closed, from %s to %s.", count(len(r.Closed), "issue"), r.From, r.To)
-}
-
 // few says that nothing is claimed of a share.
 func (s Share) few() string {
 	if s.Of > signals.ThresholdTooFew {
 		return ""
 	}
 	return " (too few to say more)"
-}
-
-func (s *RetroShifts) words() string {
-	switch {
-	case s == nil:
-		return "not known, the store has no history"
-	case s.N <= signals.ThresholdTooFew:
-		return fmt.Sprintf("%d up, %d down (too few to say more)", s.Up, s.Down)
-	}
-	return fmt.Sprintf("%d up, %d down", s.Up, s.Down)
 }

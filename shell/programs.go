@@ -5,50 +5,15 @@ import (
 	"strings"
 )
 
-// Runner is a program that runs the command behind its options.
-type Runner struct {
-	Valued   string   // its options with a value, without hyphens, separated by blanks
-	Operands int      // how many words of its own stand before the command
-	Scripts  []string // its options behind which all is text for a shell
-	Text     bool     // a lone word is such text
-}
+// IsRunner reports whether a program runs the command behind its options. The name is
+// without a directory.
+func IsRunner(program string) bool { return slices.Contains(runners, program) }
 
-// RunnerOf gives the Runner of this name, which is without a directory.
-func RunnerOf(program string) (Runner, bool) {
-	r, found := runners[program]
-	return r, found
-}
-
-var runners = map[string]Runner{
-	"sudo":       {Valued: "u g h p C r t T U D R user group prompt chdir host role type other-user chroot"},
-	"doas":       {Valued: "u C"},
-	"env":        {Valued: "u C unset chdir", Scripts: []string{"-S", "--split-string"}},
-	"nohup":      {},
-	"time":       {Valued: "f o format output"},
-	"nice":       {Valued: "n adjustment"},
-	"ionice":     {Valued: "c n class classdata"},
-	"timeout":    {Valued: "k s kill-after signal", Operands: 1},
-	"gtimeout":   {Valued: "k s kill-after signal", Operands: 1},
-	"stdbuf":     {Valued: "i o e input output error"},
-	"setsid":     {},
-	"chronic":    {},
-	"command":    {},
-	"builtin":    {},
-	"exec":       {Valued: "a"},
-	"noglob":     {},
-	"nocorrect":  {},
-	"watch":      {Valued: "n interval", Text: true},
-	"caffeinate": {Valued: "t w"},
-	"unbuffer":   {},
-	"strace":     {Valued: "e o p s E"},
-	"chroot":     {Valued: "userspec groups", Operands: 1},
-	"flock":      {Valued: "w E timeout conflict-exit-code c command", Operands: 1, Scripts: []string{"-c", "--command"}},
-	"busybox":    {},
-	"coproc":     {},
-	"npx":        {Valued: "p package"},
-	"pnpx":       {Valued: "p package"},
-	"bunx":       {},
-	"uvx":        {Valued: "p from with"},
+var runners = []string{
+	"sudo", "doas", "env", "nohup", "time", "nice", "ionice", "timeout", "gtimeout", "stdbuf",
+	"setsid", "chronic", "command", "builtin", "exec", "noglob", "nocorrect", "watch",
+	"caffeinate", "unbuffer", "strace", "chroot", "flock", "busybox", "coproc", "npx", "pnpx",
+	"bunx", "uvx",
 }
 
 // IsShell reports whether a program runs a script: that of -c, of a file, or of

@@ -1,9 +1,9 @@
-// Package shell reads the text of shell commands: its statements, the words of
+// Package shell reads the text of shell commands: its simple commands, the words of
 // a command, and which programs run the command that follows them.
 //
 // Two packages judge commands that have not run: criteria asks what running
 // them would destroy, guard what they would close or overwrite. What both must
-// know of a shell stands here once; each walks the syntax tree by itself.
+// know of a shell stands here once; criteria walks the syntax tree by itself.
 //
 // The package does not know what a command means to issues, or what is on this
 // machine. It runs nothing.
@@ -11,8 +11,8 @@
 //	file, err := shell.Parse("sudo -u ann git push")
 //	if err == nil {
 //		call := file.Stmts[0].Cmd.(*syntax.CallExpr)
-//		words := shell.Words(call.Args)          // sudo -u ann git push
-//		runner, found := shell.RunnerOf(words[0]) // its option -u has a value
+//		words := shell.Words(call.Args) // sudo -u ann git push
+//		runs := shell.IsRunner(words[0]) // true
 //	}
 package shell
 
@@ -23,23 +23,56 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
+// Limits of a text that is read. No program can be given a longer one by a shell's -c on
+// Linux, and the parser needs a stack for each level.
+const (
+	maxText  = 64 << 10 // bytes
+	maxDepth = 500      // brackets that stand open
+)
+
 // Parse reads a text as bash. The error says why it is not.
 func Parse(text string) (file *syntax.File, err error) {
 	defer recovered(&err)
+	if err := bounded(text); err != nil {
+		return nil, err
+	}
 	return syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
 }
 
-// Statements gives the statements before the first mistake in a text, which
-// a shell would run, and the mistake.
-func Statements(text string, language syntax.LangVariant) (stmts []*syntax.Stmt, err error) {
+// statements gives the statements before the first mistake in a text, which bash would run.
+func statements(text string) (stmts []*syntax.Stmt) {
+	var err error
 	defer recovered(&err)
-	for s, err := range syntax.NewParser(syntax.Variant(language)).StmtsSeq(strings.NewReader(text)) {
+	if bounded(text) != nil {
+		return nil
+	}
+	for s, err := range syntax.NewParser(syntax.Variant(syntax.LangBash)).StmtsSeq(strings.NewReader(text)) {
 		if err != nil {
-			return stmts, err
+			break
 		}
 		stmts = append(stmts, s)
 	}
-	return stmts, nil
+	return stmts
+}
+
+// bounded says which limit a text is beyond.
+func bounded(text string) error {
+	if len(text) > maxText {
+		return fmt.Errorf("longer than %d bytes", maxText)
+	}
+	depth := 0
+	for _, b := range []byte(text) {
+		switch b {
+		case '(', '[', '{':
+			depth++
+		case ')', ']', '}':
+			depth = max(depth-1, 0)
+		}
+		if depth > maxDepth {
+			return fmt.Errorf("more than %d brackets stand open", maxDepth)
+		}
+	}
+	return nil
 }
 
 // recovered turns a panic of the parser, which some texts cause, into an error:

@@ -1,9 +1,9 @@
 package shell_test
 
 import (
-	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"mvdan.cc/sh/v3/syntax"
 
@@ -27,11 +27,54 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// What stands before a mistake runs, so it is given.
-func TestStatementsBeforeAMistake(t *testing.T) {
-	stmts, err := shell.Statements("ls\npwd\n)", syntax.LangBash)
-	if len(stmts) != 2 || err == nil {
-		t.Errorf("got %d statements, %v", len(stmts), err)
+// TestCommands: every simple command, wherever it stands, up to the first mistake.
+func TestCommands(t *testing.T) {
+	for text, want := range map[string]string{
+		"ls\npwd\n)":                                                   "ls; pwd",
+		"a && b || c | d & { e; }; (f)":                                "a; b; c; d; e; f",
+		"if a; then b; else c; fi; while d; do e; done":                "a; b; c; d; e",
+		`x=$(a) b "$(c)" <(d); f() { e; }`:                             "b $() $(); a; c; d; e",
+		`cd a; bash -lc "cd b; c"; sh -c 'd' x; sh e -c f`:             "cd a; a: bash -lc cd b; c; a: cd b; a/b: c; a: sh -c d x; a: d; a: sh e -c f",
+		"a > x 2>&1 >> y < z; > w":                                     "a >x >1 >y; >w",
+		"cat <<E\n$(a)\nE":                                             "cat; a",
+		"cd a; b; cd c && d; cd /e; f; cd -; g":                        "cd a; a: b; a: cd c; a/c: d; a/c: cd /e; /e: f; /e: cd -; g",
+		"(cd a; b); c $(cd a); f() { cd a; }; d; cd $X; e; pushd a; g": "cd a; a: b; c $(); cd a; cd a; d; cd $X; e; pushd a; g",
+	} {
+		var got []string
+		for _, c := range shell.Commands(text) {
+			words := c.Words
+			if c.Dir != "" {
+				words = append([]string{c.Dir + ":"}, words...)
+			}
+			for _, file := range c.Writes {
+				words = append(words, ">"+file)
+			}
+			got = append(got, strings.Join(words, " "))
+		}
+		if got := strings.Join(got, "; "); got != want {
+			t.Errorf("%s\n got %s\nwant %s", text, got, want)
+		}
+	}
+}
+
+// TestBounds: the parser recurses, and what nests without end would end the program.
+func TestBounds(t *testing.T) {
+	for _, text := range []string{"(", "$(", "{ ", "if ", "$[", "coproc ", "f()", "<<E $("} {
+		for _, n := range []int{1 << 10, 1 << 16, 1 << 22} {
+			start := time.Now()
+			if _, err := shell.Parse(strings.Repeat(text, n/len(text))); err == nil && text != "f()" {
+				t.Errorf("%d bytes of %s: no error", n, text)
+			}
+			if took := time.Since(start); took > 5*time.Second { // half a second; without bounds the stack ends
+				t.Errorf("%d bytes of %s: took %v", n, text, took)
+			}
+		}
+	}
+	if _, err := shell.Parse(strings.Repeat("echo {(a)} [b];", 4000)); err == nil {
+		t.Error("a mistake is not seen")
+	}
+	if _, err := shell.Parse(strings.Repeat("(a); [ b ];", 4000)); err != nil {
+		t.Error("what closes its brackets does not nest:", err)
 	}
 }
 
@@ -46,15 +89,10 @@ func TestIsIncomplete(t *testing.T) {
 }
 
 func TestPrograms(t *testing.T) {
-	for _, program := range []string{"sudo", "nohup", "env"} {
-		if _, found := shell.RunnerOf(program); !found {
-			t.Errorf("%s: is no runner", program)
-		}
+	if !shell.IsRunner("sudo") || !shell.IsRunner("env") {
+		t.Error("sudo and env run what is given to them")
 	}
-	if r, _ := shell.RunnerOf("sudo"); !slices.Contains(strings.Fields(r.Valued), "user") {
-		t.Errorf("sudo: options with a value: %q", r.Valued)
-	}
-	if _, found := shell.RunnerOf("git"); found || shell.IsShell("git") || shell.IsInterpreter("git") {
+	if shell.IsRunner("git") || shell.IsShell("git") || shell.IsInterpreter("git") {
 		t.Error("git: runs no command that is given to it")
 	}
 	if !shell.IsShell("bash") || !shell.IsInterpreter("python3.12") || !shell.IsInterpreter("node") {
@@ -71,14 +109,7 @@ func FuzzParse(f *testing.F) {
 		if file, err := shell.Parse(text); file == nil && err == nil {
 			t.Errorf("%q: neither a file nor an error", text)
 		}
-		for _, language := range []syntax.LangVariant{syntax.LangBash, syntax.LangZsh} {
-			stmts, _ := shell.Statements(text, language)
-			for _, s := range stmts {
-				if call, ok := s.Cmd.(*syntax.CallExpr); ok {
-					shell.Words(call.Args)
-				}
-			}
-		}
+		shell.Commands(text)
 	})
 }
 

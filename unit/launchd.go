@@ -2,10 +2,44 @@ package unit
 
 import (
 	"encoding/xml"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 )
+
+// agent is a property list; see launchd.plist(5).
+const agent = `<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+<plist version="1.0">
+<dict>
+	<key>Label</key>
+	<string>%s</string>
+	<key>ProgramArguments</key>
+	<array>
+%s	</array>
+%s	<key>ProcessType</key>
+	<string>Background</string>
+	<key>StartInterval</key>
+	<integer>%d</integer>
+%s</dict>
+</plist>
+`
+
+// A loop is started at once, and again when it crashed; when it ended by itself, which it
+// does on purpose, every so often.
+const agentOfLoop = `	<key>RunAtLoad</key>
+	<true/>
+	<key>KeepAlive</key>
+	<dict>
+		<key>Crashed</key>
+		<true/>
+	</dict>
+	<key>ThrottleInterval</key>
+	<integer>10</integer>
+	<key>ExitTimeOut</key>
+	<integer>60</integer>
+`
 
 // Launchd gives the property lists of launchd for a worker, agents of the user who
 // installs them.
@@ -13,55 +47,35 @@ func (w Worker) Launchd() ([]File, error) {
 	if err := w.check(); err != nil {
 		return nil, err
 	}
-	files := []File{{w.label("worker") + ".plist", w.agent(w.label("worker"), w.work(), 24*time.Hour, true)}}
+	names := w.LaunchdNames()
+	files := []File{{names[0], w.agent(names[0], w.work(), 24*time.Hour, agentOfLoop)}}
 	if w.Dream > 0 {
-		files = append(files, File{w.label("dream") + ".plist", w.agent(w.label("dream"), w.dream(), w.Dream, false)})
+		files = append(files, File{names[1], w.agent(names[1], w.dream(), w.Dream, "")})
 	}
 	return files, nil
 }
 
-// LaunchdNames lists the files of launchd that there may be for the worker, whether it
-// dreams or not.
+// LaunchdNames lists the files of launchd that there may be for the worker: of its loop and
+// of its dreams. A backslash is no part of a label.
 func (w Worker) LaunchdNames() []string {
-	return []string{w.label("worker") + ".plist", w.label("dream") + ".plist"}
+	id := strings.ReplaceAll(w.id(), `\x`, "_")
+	return []string{"stig.worker." + id + ".plist", "stig.dream." + id + ".plist"}
 }
 
-// label names an agent. A backslash is no part of a label.
-func (w Worker) label(what string) string {
-	return "stig." + what + "." + strings.ReplaceAll(w.id(), `\x`, "_")
-}
-
-// agent is a property list; see launchd.plist(5). A loop is started at once, and again
-// when it crashed; when it ended by itself, which it does on purpose, every so often.
-func (w Worker) agent(label string, argv []string, every time.Duration, loop bool) string {
-	t := &text{}
-	t.linef(`<?xml version="1.0" encoding="UTF-8"?>`)
-	t.linef(`<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">`)
-	t.linef(`<plist version="1.0">`)
-	t.linef("<dict>")
-	t.linef("\t<key>Label</key>\n\t<string>%s</string>", escaped(label))
-	t.linef("\t<key>ProgramArguments</key>\n\t<array>")
+func (w Worker) agent(name string, argv []string, every time.Duration, loop string) string {
+	var words, env strings.Builder
 	for _, word := range argv {
-		t.linef("\t\t<string>%s</string>", escaped(word))
+		words.WriteString("\t\t<string>" + escaped(word) + "</string>\n")
 	}
-	t.linef("\t</array>")
 	if len(w.Env) > 0 {
-		t.linef("\t<key>EnvironmentVariables</key>\n\t<dict>")
+		env.WriteString("\t<key>EnvironmentVariables</key>\n\t<dict>\n")
 		for _, variable := range slices.Sorted(slices.Values(w.Env)) {
 			name, value, _ := strings.Cut(variable, "=")
-			t.linef("\t\t<key>%s</key>\n\t\t<string>%s</string>", escaped(name), escaped(value))
+			fmt.Fprintf(&env, "\t\t<key>%s</key>\n\t\t<string>%s</string>\n", escaped(name), escaped(value))
 		}
-		t.linef("\t</dict>")
+		env.WriteString("\t</dict>\n")
 	}
-	t.linef("\t<key>ProcessType</key>\n\t<string>Background</string>")
-	t.linef("\t<key>StartInterval</key>\n\t<integer>%d</integer>", max(1, every/time.Second))
-	if loop {
-		t.linef("\t<key>RunAtLoad</key>\n\t<true/>")
-		t.linef("\t<key>KeepAlive</key>\n\t<dict>\n\t\t<key>Crashed</key>\n\t\t<true/>\n\t</dict>")
-		t.linef("\t<key>ThrottleInterval</key>\n\t<integer>10</integer>\n\t<key>ExitTimeOut</key>\n\t<integer>60</integer>")
-	}
-	t.linef("</dict>\n</plist>")
-	return t.String()
+	return fmt.Sprintf(agent, escaped(strings.TrimSuffix(name, ".plist")), words.String(), env.String(), max(1, every/time.Second), loop)
 }
 
 func escaped(word string) string {

@@ -6,8 +6,68 @@ import (
 	"time"
 )
 
-// Systemd gives the units of systemd for a worker: a service and a timer, and for one
-// that dreams both once more.
+// What ended by itself with 1 did so after runs that left nothing, and must not be started
+// again by itself; 6 says that only questions to people remain, 129, 130 and 143 that it was
+// stopped. The rest is bounded by the start limit. The loop ends its command by itself; what
+// is left of both is killed then. A command that takes too much memory is a failed run and
+// not the end of the loop.
+const service = `StartLimitIntervalSec=1h
+StartLimitBurst=10
+
+[Service]
+ExecStart=%s
+Restart=on-failure
+RestartSec=10
+RestartPreventExitStatus=1
+SuccessExitStatus=6 129 130 143
+KillMode=mixed
+TimeoutStopSec=60
+OOMPolicy=continue
+%s
+[Install]
+WantedBy=%s
+`
+
+const dreams = `
+[Service]
+Type=oneshot
+ExecStart=%s
+TimeoutStartSec=600
+%s`
+
+const timer = `
+[Timer]
+%s
+
+[Install]
+WantedBy=timers.target
+`
+
+// An assistant needs the network, its home, the repository, and the right to make
+// namespaces for a sandbox of its own.
+const bounds = `MemoryMax=4G
+NoNewPrivileges=yes
+LockPersonality=yes
+RestrictRealtime=yes
+RestrictSUIDSGID=yes
+`
+
+// A manager of a user can only confine the file system by a user namespace, in which
+// every file of root is nobody's: ssh then refuses its configuration, and some systems
+// allow none. There no more is taken than what needs no namespace.
+const machineBounds = `ProtectSystem=strict
+PrivateTmp=yes
+ProtectClock=yes
+ProtectControlGroups=yes
+ProtectHostname=yes
+ProtectKernelLogs=yes
+ProtectKernelModules=yes
+ProtectKernelTunables=yes
+`
+
+// Systemd gives the units of systemd for a worker: a service that keeps the loop running,
+// and a timer that starts it again a day after it ended at one of its bounds, which are
+// counted over 24 hours; for one that dreams a service and a timer of its dreams.
 func (w Worker) Systemd() ([]File, error) {
 	if err := w.check(); err != nil {
 		return nil, err
@@ -15,105 +75,47 @@ func (w Worker) Systemd() ([]File, error) {
 	if strings.ContainsAny(w.Program, `"'\`) {
 		return nil, fmt.Errorf("%s: systemd starts no program whose path has quotes or backslashes", w.Program)
 	}
-	files := []File{{w.Service(), w.service()}, {w.Daily(), w.daily()}}
+	target, online := "default.target", ""
+	if w.User != "" {
+		target, online = "multi-user.target", "Wants=network-online.target\nAfter=network-online.target\n"
+	}
+	files := []File{
+		{w.Service(), w.head("worker") + online + fmt.Sprintf(service, command(w.work()), w.confined(), target)},
+		{w.Daily(), w.head("daily start of") + fmt.Sprintf(timer, "OnUnitInactiveSec=24h")},
+	}
 	if w.Dream > 0 {
-		files = append(files, File{w.Dreams(), w.dreams()}, File{w.Timer(), w.timer()})
+		files = append(files,
+			File{w.Dreams(), w.head("dream of") + fmt.Sprintf(dreams, command(w.dream()), w.confined())},
+			File{w.Timer(), w.head("when to dream of") + fmt.Sprintf(timer, "OnBootSec=30min\nOnUnitActiveSec="+span(w.Dream))})
 	}
 	return files, nil
 }
 
-// text is a unit that is being written.
-type text struct{ strings.Builder }
-
-func (t *text) linef(format string, args ...any) { fmt.Fprintf(t, format+"\n", args...) }
-
-func (w Worker) head(t *text, what string) {
-	t.linef("# Written by stig worker install. To remove it, type stig worker install %s --remove", w.Actor)
-	t.linef("[Unit]")
-	t.linef("Description=%s", specifiers(fmt.Sprintf("stig: %s %s on %s", what, w.Actor, w.Repo)))
+func (w Worker) head(what string) string {
+	return fmt.Sprintf("# Written by stig worker install. To remove it, type stig worker install %s --remove\n[Unit]\nDescription=%s\n",
+		w.Actor, specifiers(fmt.Sprintf("stig: %s %s on %s", what, w.Actor, w.Repo)))
 }
 
-// service keeps the loop running. What ended by itself with 1 did so after runs that
-// left nothing, and must not be started again by itself; 6 says that only questions to
-// people remain, 129, 130 and 143 that it was stopped. The rest is bounded by the start limit.
-func (w Worker) service() string {
-	t := &text{}
-	w.head(t, "worker")
+// confined is what the processes of a unit run with, and may do.
+func (w Worker) confined() string {
+	var b strings.Builder
 	if w.User != "" {
-		t.linef("Wants=network-online.target\nAfter=network-online.target")
-	}
-	t.linef("StartLimitIntervalSec=1h\nStartLimitBurst=10\n")
-	t.linef("[Service]")
-	t.linef("ExecStart=%s", command(w.work()))
-	t.linef("Restart=on-failure\nRestartSec=10\nRestartPreventExitStatus=1\nSuccessExitStatus=6 129 130 143")
-	// The loop ends its command by itself; what is left of both is killed then. A
-	// command that takes too much memory is a failed run and not the end of the loop.
-	t.linef("KillMode=mixed\nTimeoutStopSec=60\nOOMPolicy=continue")
-	w.confined(t)
-	t.linef("\n[Install]\nWantedBy=%s", w.target())
-	return t.String()
-}
-
-func (w Worker) target() string {
-	if w.User != "" {
-		return "multi-user.target"
-	}
-	return "default.target"
-}
-
-// dreams has the worker dream once.
-func (w Worker) dreams() string {
-	t := &text{}
-	w.head(t, "dream of")
-	t.linef("\n[Service]\nType=oneshot")
-	t.linef("ExecStart=%s", command(w.dream()))
-	t.linef("TimeoutStartSec=600")
-	w.confined(t)
-	return t.String()
-}
-
-// daily starts the loop again a day after it ended at one of its bounds, which are
-// counted over 24 hours.
-func (w Worker) daily() string {
-	t := &text{}
-	w.head(t, "daily start of")
-	t.linef("\n[Timer]\nOnUnitInactiveSec=24h")
-	t.linef("\n[Install]\nWantedBy=timers.target")
-	return t.String()
-}
-
-func (w Worker) timer() string {
-	t := &text{}
-	w.head(t, "when to dream of")
-	t.linef("\n[Timer]\nOnBootSec=30min\nOnUnitActiveSec=%s", span(w.Dream))
-	t.linef("\n[Install]\nWantedBy=timers.target")
-	return t.String()
-}
-
-// confined bounds what the processes of a unit may do. An assistant needs the network,
-// its home, the repository, and the right to make namespaces for a sandbox of its own.
-//
-// A manager of a user can only confine the file system by a user namespace, in which
-// every file of root is nobody's: ssh then refuses its configuration, and some systems
-// allow none. There no more is taken than what needs no namespace.
-func (w Worker) confined(t *text) {
-	if w.User != "" {
-		t.linef("User=%s", specifiers(w.User))
+		b.WriteString("User=" + specifiers(w.User) + "\n")
 	}
 	for _, variable := range w.Env {
-		t.linef("Environment=%s", quoted(variable))
+		b.WriteString("Environment=" + quoted(variable) + "\n")
 	}
 	if w.EnvFile != "" {
-		t.linef("EnvironmentFile=-%s", specifiers(w.EnvFile))
+		b.WriteString("EnvironmentFile=-" + specifiers(w.EnvFile) + "\n")
 	}
-	t.linef("MemoryMax=4G\nNoNewPrivileges=yes\nLockPersonality=yes\nRestrictRealtime=yes\nRestrictSUIDSGID=yes")
-	if w.User == "" {
-		return
+	b.WriteString(bounds)
+	if w.User != "" {
+		b.WriteString(machineBounds)
+		for _, dir := range append([]string{w.Repo}, w.Writes...) {
+			b.WriteString("ReadWritePaths=" + quoted("-"+dir) + "\n")
+		}
 	}
-	t.linef("ProtectSystem=strict\nPrivateTmp=yes\nProtectClock=yes\nProtectControlGroups=yes\nProtectHostname=yes\nProtectKernelLogs=yes\nProtectKernelModules=yes\nProtectKernelTunables=yes")
-	for _, dir := range append([]string{w.Repo}, w.Writes...) {
-		t.linef("ReadWritePaths=%s", quoted("-"+dir))
-	}
+	return b.String()
 }
 
 // command is a command line as ExecStart takes it. The colon keeps variables from
@@ -134,7 +136,7 @@ func quoted(word string) string {
 // specifiers keeps a percent sign from beginning a specifier.
 func specifiers(text string) string { return strings.ReplaceAll(text, "%", "%%") }
 
-// span is a time as systemd reads it; see systemd.time(7).
+// span is a time as systemd reads it, in its greatest whole unit; see systemd.time(7).
 func span(d time.Duration) string {
 	switch {
 	case d%time.Hour == 0:

@@ -83,7 +83,7 @@ func pastOf(ctx context.Context, a *app.App, place live.Place, name string, sinc
 	if err := p.read(a, name); err != nil {
 		return p, err
 	}
-	if retro, err := a.LookBack(ctx, nil, orient.RetroLast); err == nil && len(retro.Patterns) > 0 { // without it the rest is enough
+	if retro, err := a.LookBack("", orient.RetroLast); err == nil && len(retro.Patterns) > 0 { // without it the rest is enough
 		p.retro = retro.Markdown()
 	}
 	return p, nil

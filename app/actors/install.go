@@ -36,7 +36,6 @@ type Installed struct {
 	Files   []Installee `json:"files"`
 	Changed bool        `json:"changed"`
 	Started bool        `json:"started"`
-	Linger  string      `json:"linger"` // "no" where units end when their user logs out, "yes", "" where nobody knows
 	DryRun  bool        `json:"dry_run"`
 	Diff    string      `json:"diff,omitempty"` // of a dry run
 	Hints   []string    `json:"-"`
@@ -57,7 +56,6 @@ var systemUnits = "/etc/systemd/system"
 type installation struct {
 	worker  unit.Worker
 	profile *profile.Profile
-	home    string // of the user of its own
 	dir     string
 	names   []string // of all files that there may be
 	write   func() ([]unit.File, error)
@@ -168,11 +166,6 @@ func Install(ctx context.Context, a *app.App, r InstallRequest) (*Installed, err
 	if err != nil {
 		return nil, app.Usage(err.Error(), "move it to a path without that")
 	}
-	if r.RunAs != "" && !r.Print {
-		if err := i.reachable(ctx, a); err != nil {
-			return nil, err
-		}
-	}
 	var steps []app.SetupStep
 	for _, f := range files {
 		path := filepath.Join(i.dir, f.Name)
@@ -192,14 +185,14 @@ func Install(ctx context.Context, a *app.App, r InstallRequest) (*Installed, err
 	if err := carryOut(steps, r.DryRun, done); err != nil || r.Print || r.DryRun {
 		return done, writable(err, r)
 	}
-	if done.Linger = i.linger(ctx, a); done.Linger == "no" {
-		done.Hints = append(done.Hints, "its units end when you log out: type loginctl enable-linger")
-	}
 	if r.RunAs != "" {
-		done.Hints = append(done.Hints, "it runs what its file names where "+r.RunAs+" trusts the repository: type sudo -u "+r.RunAs+" -H stig trust there")
-	} else if trust, err := a.TrustsActor(ctx, i.profile); err != nil {
+		done.Hints = append(done.Hints, r.RunAs+" must own the repository and trust it: type sudo -u "+r.RunAs+" -H stig trust there")
+	} else if runtime.GOOS != "darwin" {
+		done.Hints = append(done.Hints, "its units end when you log out, unless you typed loginctl enable-linger")
+	}
+	if trust, err := a.TrustsActor(ctx, i.profile); err != nil {
 		return nil, err
-	} else if !trust.Agreed {
+	} else if r.RunAs == "" && !trust.Agreed { // that of another user only that user sees
 		done.Hints = append(done.Hints, "it runs what its file names when you trust that: type "+agreeing(trust, r.Name))
 	}
 	if err := i.control(ctx, a, i.starts(files, done.Changed)); err != nil {
@@ -207,40 +200,6 @@ func Install(ctx context.Context, a *app.App, r InstallRequest) (*Installed, err
 	}
 	done.Started = true
 	return done, nil
-}
-
-// reachable refuses a user who could not do the work: who may not start stig, may not
-// write where it writes, or for whom git reads nothing of the repository. Where nobody
-// can be asked as that user, it is taken to be as it should.
-func (i installation) reachable(ctx context.Context, a *app.App) error {
-	as := i.worker.User
-	ask := func(argv ...string) (said string, no bool) {
-		argv = append([]string{"runuser", "-u", as, "--", "env", "HOME=" + i.home}, argv...)
-		result, err := process.Run(ctx, process.Command{Argv: argv, Dir: "/", Env: a.Environ()})
-		return string(result.Stderr), err == nil && result.Exit != 0
-	}
-	refuse := func(reason, hint string) error {
-		return &fault.Error{Code: fault.Refused, ID: i.worker.Actor, Reason: reason, Hint: hint}
-	}
-	own := func(dir string) string { return "type chown -R " + shell.Quoted(as) + " " + shell.Quoted(dir) }
-	program := i.worker.Program
-	if said, no := ask("test", "-x", program); no && said == "" {
-		return refuse(as+" may not start "+program, "put it where all may start it: install "+shell.Quoted(program)+" /usr/local/bin/, and type /usr/local/bin/stig worker install")
-	}
-	for _, dir := range i.worker.Writes {
-		if said, no := ask("test", "-w", dir); no && said == "" {
-			hint := own(i.worker.Repo)
-			if dir == i.home {
-				hint = "type install -d -o " + shell.Quoted(as) + " " + shell.Quoted(dir)
-			}
-			return refuse(as+" may not write "+dir, hint)
-		}
-	}
-	if said, no := ask("git", "-C", i.worker.Repo, "rev-parse", "--git-dir"); no && strings.Contains(said, "dubious ownership") {
-		return refuse(i.worker.Repo+": belongs to another user than "+as+", and git reads nothing of it",
-			own(i.worker.Repo)+", or sudo -u "+shell.Quoted(as)+" -H git config --global --add safe.directory "+shell.Quoted(i.worker.Repo))
-	}
-	return nil
 }
 
 // agreeing is what to type so that a worker's loop runs what its file names.
@@ -279,7 +238,6 @@ func (r InstallRequest) installation(a *app.App) (installation, error) {
 	case err == nil && as.Uid == "0":
 		return i, app.Usage("--run-as: root may do everything, and so may what it runs", "give a user of its own, that owns the repository")
 	case err == nil:
-		i.home = as.HomeDir
 		i.worker.Writes = append(i.worker.Writes, as.HomeDir)
 		i.worker.Env = i.worker.Env[:min(1, len(i.worker.Env))] // PATH; the rest is of another user
 		i.write = i.worker.Systemd
@@ -338,14 +296,6 @@ func (i installation) remove(ctx context.Context, a *app.App, r InstallRequest, 
 	}
 	stopped := i.control(ctx, a, i.stops(units)) // which removes the links of the manager
 	err := carryOut(steps, false, done)
-	links, _ := filepath.Glob(filepath.Join(i.dir, "*.wants", "stig-*")) // of a manager that could not be asked
-	for _, link := range links {
-		for _, name := range i.names {
-			if filepath.Base(link) == name {
-				err = errors.Join(err, os.Remove(link))
-			}
-		}
-	}
 	if err != nil {
 		return writable(err, r)
 	}
@@ -424,18 +374,4 @@ func (i installation) control(ctx context.Context, a *app.App, commands [][]stri
 			Hint: "type " + strings.Join(left, "; ")}
 	}
 	return nil
-}
-
-// linger reports whether units of the user go on when they log out: "yes" or "no", ""
-// where nobody knows.
-func (i installation) linger(ctx context.Context, a *app.App) string {
-	who, err := user.Current()
-	if err != nil || i.worker.User != "" || runtime.GOOS == "darwin" {
-		return ""
-	}
-	result, err := process.Run(ctx, process.Command{Argv: []string{"loginctl", "show-user", who.Username, "--property=Linger", "--value"}, Env: a.Environ()})
-	if err != nil || result.Exit != 0 {
-		return ""
-	}
-	return strings.TrimSpace(string(result.Stdout))
 }

@@ -71,7 +71,7 @@ func printed() []string {
 		`stig undo --actor ole`, `git stash -q; git stash drop -q; stig recover --all`, `stig recover harbor-d3w --apply --dry-run`, `stig recover --apply`, `stig recover --forget`,
 		`stig log harbor-v6k --forget`,
 		`for n in 1 2 3 4 5; do stig create "Turn key $n" >../key; stig close $(id key) --reason "key $n turns" --waive 'nobody hears it'; done >../keys
-			stig retro --last 5 --escalate --on harbor-t3c`,
+			stig retro --last 5`,
 		`stig merge .beads/issues.jsonl .beads/issues.jsonl .beads/issues.jsonl -o other`, `stig merge .beads/issues.jsonl .beads/issues.jsonl .beads/issues.jsonl --dry-run`,
 		`stig setup claude`, `stig setup git --check`, `stig setup claude --remove`, `stig setup codex`, `stig skill install`,
 		`mkdir -p sub && cd sub && git init -q && stig init --prefix sub --dry-run`, `stig store copy .beads/issues.jsonl ../copy.jsonl --dry-run`, `stig store copy .beads/issues.jsonl ../copy.jsonl`,

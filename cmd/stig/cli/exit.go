@@ -51,7 +51,7 @@ func (a *App) UnknownCommand(cmd *cobra.Command, args []string) error {
 	elsewhere := Elsewhere()
 	if here := elsewhere[behind+strings.ToLower(args[0])]; here != "" {
 		hint = "type " + here
-	} else if near := nearCommands(cmd, args[0]); len(near) > 0 {
+	} else if near := nearest(args[0], commandsOf(cmd)); len(near) > 0 {
 		hint = "did you mean " + strings.Join(near, ", ") + "?"
 	} else if likely := elsewhere[behind+"*"]; likely != "" {
 		hint = "type " + likely + ", or " + cmd.CommandPath() + " --help to see what there is"

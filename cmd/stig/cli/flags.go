@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"stig/app"
+	"stig/beads"
 	"stig/checkpoint"
 )
 
@@ -104,8 +106,8 @@ func flagError(cmd *cobra.Command, err error) error {
 			return app.Usage(err.Error(), "did you mean --"+here+"?")
 		}
 	}
-	if near := nearFlags(cmd, name); len(near) > 0 && dashes == "--" {
-		return app.Usage(err.Error(), "did you mean "+strings.Join(near, ", ")+"?")
+	if near := nearest(name, flagsOf(cmd)); len(near) > 0 && dashes == "--" {
+		return app.Usage(err.Error(), "did you mean --"+strings.Join(near, ", --")+"?")
 	}
 	return app.Usage(err.Error(), "")
 }
@@ -124,76 +126,41 @@ func wanted(e *pflag.InvalidValueError) string {
 	return e.Unwrap().Error()
 }
 
-// nearFlags are up to three flags of a command with a name near to one that it does
-// not have, the nearest first.
-func nearFlags(cmd *cobra.Command, name string) []string {
+// nearest are up to three of some names that are near to one that is not among them, the
+// nearest first: those that it begins, or up to two letters away.
+func nearest(name string, names []string) []string {
 	const most = 3
+	name = strings.ToLower(name)
 	away := map[string]int{}
-	var near []string
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		d := distance(name, f.Name)
-		if strings.HasPrefix(f.Name, name) || strings.HasPrefix(name, f.Name) {
-			d = min(d, 1)
+	for _, other := range names {
+		d := beads.Distance(name, other)
+		if strings.HasPrefix(other, name) {
+			d = 0
 		}
-		if !f.Hidden && d <= tolerated(name) {
-			away["--"+f.Name] = d
-			near = append(near, "--"+f.Name)
+		if d < 2 || d == 2 && len(name) > 4 {
+			away[other] = d
 		}
-	})
+	}
+	near := slices.Collect(maps.Keys(away))
 	slices.SortFunc(near, func(a, b string) int { return cmp.Or(cmp.Compare(away[a], away[b]), strings.Compare(a, b)) })
 	return near[:min(most, len(near))]
 }
 
-// nearCommands are the commands with a name near to one that is not there, the
-// nearest first.
-func nearCommands(cmd *cobra.Command, name string) []string {
-	name = strings.ToLower(name)
-	away := map[string]int{}
-	var near []string
+// flagsOf and commandsOf are the names of what a command has that is no secret.
+func flagsOf(cmd *cobra.Command) (names []string) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, f.Name)
+		}
+	})
+	return names
+}
+
+func commandsOf(cmd *cobra.Command) (names []string) {
 	for _, c := range cmd.Commands() {
-		d := distance(name, c.Name())
-		if strings.HasPrefix(c.Name(), name) {
-			d = 0
-		}
-		if c.IsAvailableCommand() && d <= tolerated(name) {
-			away[c.Name()] = d
-			near = append(near, c.Name())
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
 		}
 	}
-	slices.SortFunc(near, func(a, b string) int { return cmp.Or(cmp.Compare(away[a], away[b]), strings.Compare(a, b)) })
-	return near
-}
-
-// tolerated is how far a name may be from the one that is meant.
-func tolerated(name string) int {
-	if len(name) < 5 {
-		return 1
-	}
-	return 2
-}
-
-// distance is the number of letters to insert, delete or replace to get from a to b;
-// two that are swapped count as one.
-func distance(a, b string) int {
-	rows := [][]int{make([]int, len(b)+1)}
-	for k := range rows[0] {
-		rows[0][k] = k
-	}
-	for i := range len(a) {
-		row := make([]int, len(b)+1)
-		row[0] = i + 1
-		for k := range len(b) {
-			row[k+1] = min(rows[i][k+1], row[k]) + 1
-			if a[i] == b[k] {
-				row[k+1] = min(row[k+1], rows[i][k])
-			} else {
-				row[k+1] = min(row[k+1], rows[i][k]+1)
-			}
-			if i > 0 && k > 0 && a[i] == b[k-1] && a[i-1] == b[k] {
-				row[k+1] = min(row[k+1], rows[i-1][k-1]+1)
-			}
-		}
-		rows = append(rows, row)
-	}
-	return rows[len(a)][len(b)]
+	return names
 }
