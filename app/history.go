@@ -59,7 +59,7 @@ func (a *App) turns(ctx context.Context, store beads.Place) (turns []orient.Turn
 	if store.Mode != beads.Server && !process.Finder("", a.Getenv)("git") {
 		return nil, false, nil
 	}
-	history, err := a.history(ctx, store)
+	history, err := a.history(store)
 	if fault.Is(err, fault.Usage) { // it has none
 		return nil, false, nil
 	}
@@ -72,7 +72,7 @@ func (a *App) turns(ctx context.Context, store beads.Place) (turns []orient.Turn
 // Trajectory lists the commits that changed an issue's signals or estimate,
 // the oldest first.
 func (a *App) Trajectory(ctx context.Context, store beads.Place, id, since string) ([]orient.Point, error) {
-	history, err := a.history(ctx, store)
+	history, err := a.history(store)
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +132,7 @@ func (a *App) past(ctx context.Context, store beads.Place, revision string) (*li
 	if revision == "" {
 		return nil, func() {}, nil
 	}
-	history, err := a.history(ctx, store)
+	history, err := a.history(store)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -221,20 +221,15 @@ func (a *App) Git(store beads.Place) (repo git.Client, path string, err error) {
 	return a.GitIn("").Beside(real), real, nil
 }
 
-// history gives the past of a store: what it keeps itself, else git's of its file.
-func (a *App) history(ctx context.Context, store beads.Place) (beads.History, error) {
-	if kept, ok := a.bare(store).(beads.Historic); ok {
-		if history, err := kept.History(ctx); history != nil || err != nil {
-			return history, err
-		}
-	}
+// history gives the past of a store: git's of its file.
+func (a *App) history(store beads.Place) (beads.History, error) {
 	repo, path, err := a.Git(store)
 	return git.Past{Client: repo, Path: path}, err
 }
 
 // openAt reads the store as it was at a revision.
 func (a *App) openAt(ctx context.Context, store beads.Place, revision string) (*beads.Snapshot, error) {
-	history, err := a.history(ctx, store)
+	history, err := a.history(store)
 	if err != nil {
 		return nil, err
 	}
