@@ -35,7 +35,7 @@ var bands = [][]string{
 	{"orient", "checkpoint", "lint", "merge", "draw", "recovery", "watch", "loss", "session", "lease", "inbox", "work", "worktree", "database", "internal/overnight"},
 	{"remote"},
 	{"app"},
-	{"setup", "app/traces", "app/watching", "app/inboxes", "app/actors", "app/stores", "app/merging", "app/swarming", "app/boards"},
+	{"setup", "app/traces", "app/watching", "app/inboxes", "app/actors", "app/stores", "app/swarming", "app/boards"},
 	{"app/working"},
 	{"doctor", "board"},
 	{cli},

@@ -52,7 +52,7 @@ func (a *App) LookBack(id string, last int) (*orient.Retro, error) {
 // Trajectory lists the commits that changed an issue's signals or estimate,
 // the oldest first.
 func (a *App) Trajectory(ctx context.Context, store beads.Place, id, since string) ([]orient.Point, error) {
-	history, err := a.history(ctx, store)
+	history, err := a.history(store)
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ func (a *App) past(ctx context.Context, store beads.Place, revision string) (*li
 	if revision == "" {
 		return nil, func() {}, nil
 	}
-	history, err := a.history(ctx, store)
+	history, err := a.history(store)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -201,20 +201,15 @@ func (a *App) Git(store beads.Place) (repo git.Client, path string, err error) {
 	return a.GitIn("").Beside(real), real, nil
 }
 
-// history gives the past of a store: what it keeps itself, else git's of its file.
-func (a *App) history(ctx context.Context, store beads.Place) (beads.History, error) {
-	if kept, ok := a.bare(store).(beads.Historic); ok {
-		if history, err := kept.History(ctx); history != nil || err != nil {
-			return history, err
-		}
-	}
+// history gives the past of a store: git's of its file.
+func (a *App) history(store beads.Place) (beads.History, error) {
 	repo, path, err := a.Git(store)
 	return git.Past{Client: repo, Path: path}, err
 }
 
 // openAt reads the store as it was at a revision.
 func (a *App) openAt(ctx context.Context, store beads.Place, revision string) (*beads.Snapshot, error) {
-	history, err := a.history(ctx, store)
+	history, err := a.history(store)
 	if err != nil {
 		return nil, err
 	}

@@ -244,7 +244,7 @@ func (a *App) Resolve(ctx context.Context, r ResolveRequest) (*Resolved, error) 
 	if err != nil {
 		return nil, err
 	}
-	id, unknown := FullID(store, r.ID)
+	id, unknown := fullID(store, r.ID)
 	answered := &Resolved{ID: id, Store: store.Place().Path}
 	from := a.origin(ctx, store.Place())
 	var before, after string
@@ -257,7 +257,7 @@ func (a *App) Resolve(ctx context.Context, r ResolveRequest) (*Resolved, error) 
 		return []jsonl.Splice{{Start: done.Start, End: done.End, Text: done.Text}}, nil
 	})
 	if err != nil {
-		return nil, Unresolved(err, id, unknown)
+		return nil, unresolved(err, id, unknown)
 	}
 	answered.Left = merge.Open(after, from)
 	if r.DryRun {
@@ -266,9 +266,9 @@ func (a *App) Resolve(ctx context.Context, r ResolveRequest) (*Resolved, error) 
 	return answered, nil
 }
 
-// Unresolved says why answers about an issue were not taken; unknown is the error of
-// FullID.
-func Unresolved(err error, id string, unknown error) error {
+// unresolved says why answers about an issue were not taken; unknown is the error of
+// fullID.
+func unresolved(err error, id string, unknown error) error {
 	switch {
 	case errors.Is(err, merge.ErrNoConflict) && unknown != nil:
 		return unknown
@@ -278,9 +278,9 @@ func Unresolved(err error, id string, unknown error) error {
 	return err
 }
 
-// FullID is the id of the issue that was meant, and as it was given, with an
+// fullID is the id of the issue that was meant, and as it was given, with an
 // error, where the store knows none.
-func FullID(store beads.Store, id string) (string, error) {
+func fullID(store beads.Store, id string) (string, error) {
 	file, err := store.Snapshot()
 	if err != nil {
 		return id, err

@@ -78,9 +78,6 @@ func (a *App) At(p beads.Place) beads.Store {
 	return &journalled{Store: a.BD().Wrap(a.synced(a.bare(p))), journal: a.edits()}
 }
 
-// Kept gives the store at a place with its copy, for what At knows nothing of.
-func (a *App) Kept(p beads.Place) beads.Store { return a.synced(a.bare(p)) }
-
 // bare gives the store at a place without what At adds.
 func (a *App) bare(p beads.Place) beads.Store {
 	switch {

@@ -57,15 +57,6 @@ type Store interface {
 	Watch() (changes <-chan struct{}, stop func())
 }
 
-// Historic is a store that keeps its past versions itself, as a database with commits
-// does. Those of a store in a file are in git.
-type Historic interface {
-	Store
-
-	// History gives the past of the store; nil where the server that it is on keeps none.
-	History(ctx context.Context) (History, error)
-}
-
 // History is what a store was, commit by commit. A revision is what those who keep the
 // commits take for one: a hash, a branch, HEAD~1. Where there is no such revision, or no
 // store in it, the error is a fault.NoRevision, which wraps

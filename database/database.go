@@ -2,7 +2,7 @@
 // whose machines are many. Each issue is a row that holds its line byte for byte, with a
 // version that only grows; comments are rows of their own; every edit is one transaction
 // that compares what it read with what is there. Package database knows no notes, no
-// signals and no graph, and of Dolt only what other servers lack.
+// signals and no graph.
 //
 //	store := database.Open(place, database.Options{Config: config, Cache: dir})
 //	file, err := store.Snapshot()
@@ -45,7 +45,6 @@ type Store struct {
 	hub     hub
 	writers connections
 	writing sync.Mutex // held by the one edit of this process that is being written
-	commits commits
 
 	patience time.Duration
 
@@ -64,17 +63,12 @@ func (s *Store) Remember(m *beads.Memo) {
 
 // Open gives the store at a place. Nothing is dialled before the first use.
 func Open(p beads.Place, o Options) *Store {
-	s := &Store{place: p, options: o, url: o.Config.URL(), patience: patience,
+	return &Store{place: p, options: o, url: o.Config.URL(), patience: patience,
 		dial: sync.OnceValue(func() *sql.DB { return dial(o.Config) })}
-	s.commits.make = s.commitEdits
-	return s
 }
 
-// Close ends the connections, on Dolt once what was edited is committed.
-func (s *Store) Close() error {
-	s.commits.close()
-	return s.DB().Close()
-}
+// Close ends the connections.
+func (s *Store) Close() error { return s.DB().Close() }
 
 // Place implements beads.Store.
 func (s *Store) Place() beads.Place { return s.place }
@@ -118,5 +112,5 @@ func explain(c mysql.Config, err error) error {
 // isOurs reports whether an error says already where it happened.
 func isOurs(err error) bool {
 	return fault.Is(err, fault.Store) || fault.Is(err, fault.Refused) || fault.Is(err, fault.Changed) ||
-		errors.Is(err, beads.ErrStale) || errors.Is(err, ErrNoMerge) || errors.Is(err, context.Canceled)
+		errors.Is(err, beads.ErrStale) || errors.Is(err, context.Canceled)
 }

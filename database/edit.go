@@ -30,9 +30,6 @@ func (s *Store) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx) er
 		if err == nil {
 			err = s.put(limited, e)
 		}
-		if err == nil && e.onDolt {
-			s.commits.add(noted(e.command, changes), e.actor)
-		}
 		if o, ok := err.(theirs); ok {
 			return nil, o.err
 		}

@@ -2,7 +2,6 @@ package database
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"database/sql"
 	"slices"
@@ -44,11 +43,7 @@ func (s *Store) Fill(ctx context.Context, text []byte, prefix string, told func(
 		told = func(int, int) {}
 	}
 	token := newToken()
-	err = s.write(ctx, token, func(tx *sql.Tx) error { return s.fill(ctx, tx, token, rows, shape, prefix, told) })
-	if err == nil && isDolt(ctx, s.DB()) {
-		s.commits.add(noted(cmp.Or(s.options.Command, "store copy"), nil), s.options.Actor)
-	}
-	return s.explain(err)
+	return s.explain(s.write(ctx, token, func(tx *sql.Tx) error { return s.fill(ctx, tx, token, rows, shape, prefix, told) }))
 }
 
 // filling is a line that is put into an empty store.

@@ -18,7 +18,6 @@ type edition struct {
 	swaps   []swap
 	added   []addition
 	events  []event
-	onDolt  bool
 
 	actor, command string // who edits, and by which command
 }
@@ -48,7 +47,7 @@ type event struct {
 }
 
 func newEdition(h *held, tx *beads.Tx) (*edition, error) {
-	e := &edition{version: h.Version, token: newToken(), onDolt: h.Shape&onDolt != 0}
+	e := &edition{version: h.Version, token: newToken()}
 	for _, c := range tx.Changes() {
 		after, err := beads.ParseRecord(c.After)
 		if err != nil {

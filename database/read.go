@@ -76,6 +76,23 @@ type row struct {
 	fresh bool   // in held.fresh, not in held.base
 }
 
+// querier is a database or a transaction.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// each scans each row that a query gives into the places, and calls take after it.
+func each(ctx context.Context, q querier, query string, args []any, take func(), into ...any) error {
+	return mysql.Each(ctx, q, query, args, func(rows *sql.Rows) error {
+		err := rows.Scan(into...)
+		if err == nil {
+			take()
+		}
+		return err
+	})
+}
+
 func compareRows(a, b row) int { return cmp.Or(cmp.Compare(a.pos, b.pos), cmp.Compare(a.id, b.id)) }
 
 // ask fetches what is newer than a version; everything for -1.

@@ -127,19 +127,10 @@ func create(ctx context.Context, db *sql.DB, o Options, prefix string) error {
 			return err
 		}
 	}
-	dolt := isDolt(ctx, db)
-	if dolt {
-		if err := ignoreLive(ctx, db); err != nil {
-			return err
-		}
-	}
 	_, err := db.ExecContext(ctx, `INSERT INTO stig_meta (one, schema_version, store, version, turn, prefix, bom, unended) VALUES (1, ?, ?, 0, ?, ?, 0, 0)`,
 		schema, newToken(), newToken(), prefix)
-	switch {
-	case mysql.Repeated(err):
+	if mysql.Repeated(err) {
 		return beads.AlreadyThere(o.Config.URL())
-	case err == nil && dolt:
-		return commit(ctx, db, "stig init", o.Actor)
 	}
 	return err
 }

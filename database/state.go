@@ -103,6 +103,15 @@ func (s *state) Change(ctx context.Context, name string, change func([]live.Entr
 	return errors.Join(refused, s.told(err))
 }
 
+// Prune implements live.Documents.
+func (s *state) Prune(ctx context.Context, folder string, age time.Duration) error {
+	return s.told(repeat(ctx, func() error {
+		_, err := s.db().ExecContext(ctx, "DELETE FROM stig_live WHERE name >= ? AND name < ? AND TIMESTAMPDIFF(MICROSECOND, changed, UTC_TIMESTAMP(6)) > ?",
+			folder, strings.TrimSuffix(folder, "/")+"0", age.Microseconds())
+		return err
+	}))
+}
+
 // errLost says that another changed a document meanwhile.
 var errLost = errors.New("changed meanwhile")
 

@@ -1,13 +1,10 @@
 package live
 
 import (
+	"context"
 	"errors"
-	"os"
-	"path/filepath"
 	"slices"
 	"time"
-
-	"stig/jsonl"
 )
 
 // Ack says that an actor acknowledged an item of its inbox.
@@ -27,11 +24,9 @@ type Acks struct {
 }
 
 const (
-	// mostAcks is how many acknowledgements are kept of all actors together: each has an
-	// equal share, and fewAcks at least. Of more the oldest are dropped, and the floor is
-	// raised to them.
-	mostAcks = 4000
-	fewAcks  = 20
+	// mostAcks is how many acknowledgements are kept of one actor. Of more the oldest are
+	// dropped, and the floor is raised to them.
+	mostAcks = 1000
 	// acksAge is after which time those of an actor are dropped that acknowledged nothing more.
 	acksAge = presenceAge
 )
@@ -57,8 +52,8 @@ func (a *Acks) Add(acks ...Ack) {
 	a.Items = all
 }
 
-// unite adds what was acknowledged elsewhere.
-func (a *Acks) unite(b Acks) {
+// with is what was acknowledged here and elsewhere.
+func (a Acks) with(b Acks) Acks {
 	a.Add(b.Items...)
 	if a.First.IsZero() || !b.First.IsZero() && b.First.Before(a.First) {
 		a.First = b.First
@@ -66,6 +61,7 @@ func (a *Acks) unite(b Acks) {
 	if b.Floor.After(a.Floor) {
 		a.Floor = b.Floor
 	}
+	return a
 }
 
 // keep drops the oldest of more items than most.
@@ -83,81 +79,35 @@ func (a *Acks) keep(most int) {
 // Acks reads what an actor acknowledged in the store. The error names what cannot be
 // read, which counts as nothing.
 func (p Place) Acks(name string) (all Acks, err error) {
-	if p.Documents != nil {
-		entries, err := p.load(entryName(ackEntries, name))
-		for _, e := range entries {
-			err = errors.Join(err, e.decode(&all))
-		}
-		all.Store, all.Name = p.Store, name
-		return all, err
-	}
-	for _, dir := range p.dirs() {
-		var some Acks
-		if e := readJSON(filepath.Join(dir, p.acksFile(name)), &some); e != nil {
-			err = errors.Join(err, e)
-			continue
-		}
-		all.unite(some)
+	entries, err := p.load(entryName(ackEntries, name))
+	for _, e := range entries {
+		err = errors.Join(err, e.decode(&all))
 	}
 	all.Store, all.Name = p.Store, name
 	return all, err
 }
 
-// ChangeAcks edits what an actor acknowledged under a lock, which no other actor waits
-// for. Where change gives false nothing is written.
+// ChangeAcks edits what an actor acknowledged, for which no other actor waits. Where change
+// gives false nothing is written; it may be called more than once. When an actor comes that
+// was not there, those go that acknowledged nothing for long.
 func (p Place) ChangeAcks(name string, change func(*Acks) bool) error {
-	if p.Documents != nil {
-		return p.changeServedAcks(name, change)
-	}
-	return p.locked(p.acksFile(name), func(dir string) error {
-		path := filepath.Join(dir, p.acksFile(name))
-		var all Acks
-		_ = readJSON(path, &all) // what cannot be read is set aside, and Acks says so
+	isNew := false
+	err := changeOne(p, entryName(ackEntries, name), func(all *Acks, _ time.Duration) bool {
+		isNew = all.Name == ""
 		all.Store, all.Name = p.Store, name
-		if !change(&all) {
-			return nil
+		if !change(all) {
+			isNew = false
+			return false
 		}
-		all.keep(shareOfAcks(dir))
-		if err := replaceJSON(path, all); err != nil {
-			return err
-		}
-		pruneAcks(dir, path)
-		return nil
+		all.keep(mostAcks)
+		return true
 	})
-}
-
-// shareOfAcks is how many acknowledgements one actor may keep in a directory.
-func shareOfAcks(dir string) int {
-	files, _ := filepath.Glob(filepath.Join(dir, allAcks)) // the pattern is sound
-	return max(fewAcks, mostAcks/max(1, len(files)))
-}
-
-// pruneAcks removes the files of actors that were last written long before a file that was
-// written now. Those whose lock is held stay, and so does what cannot be removed.
-func pruneAcks(dir, now string) {
-	last, err := os.Stat(now)
-	if err != nil {
-		return
+	if err == nil && isNew {
+		ctx, cancel := context.WithTimeout(context.Background(), stateWait)
+		defer cancel()
+		_ = p.documents().Prune(ctx, ackEntries, acksAge) // else when the next one comes
 	}
-	files, _ := filepath.Glob(filepath.Join(dir, allAcks)) // the pattern is sound
-	for _, path := range files {
-		info, err := os.Stat(path)
-		if err != nil || last.ModTime().Sub(info.ModTime()) <= acksAge {
-			continue
-		}
-		unlock, err := jsonl.LockFile(path+".lock", soon)
-		if err != nil {
-			continue
-		}
-		_, _ = os.Remove(path), os.Remove(path+".lock")
-		_ = unlock()
-	}
-}
-
-const allAcks = "acks-*.json" // files of acknowledgements, of all stores of the clone
-
-func (p Place) acksFile(name string) string {
-	return "acks-" + hash(p.Store) + "-" + hash(name) + ".json"
+	return err
 }
 
 // RenameAcks gives what an actor acknowledged to another name, besides what was
@@ -168,7 +118,7 @@ func (p Place) RenameAcks(name, to string) error {
 		return err
 	}
 	return p.ChangeAcks(to, func(a *Acks) bool {
-		a.unite(was)
+		*a = a.with(was)
 		return true
 	})
 }

@@ -62,19 +62,14 @@ func TestAcksAreBounded(t *testing.T) {
 		}
 	}
 	all, err := p.Acks("ann")
-	if err != nil || len(all.Items) != 4000 || !all.Floor.Equal(many[99].At) {
+	if err != nil || len(all.Items) != 1000 || !all.Floor.Equal(many[3099].At) {
 		t.Fatalf("%d items, floor %v, %v", len(all.Items), all.Floor, err)
 	}
 	if err := p.ChangeAcks("bo", func(a *live.Acks) bool { a.Add(many[0]); return true }); err != nil {
 		t.Fatal(err)
 	}
-	for n := range 10 { // of two actors each has a half
-		if err := p.ChangeAcks("bo", func(a *live.Acks) bool { a.Add(many[n*400 : n*400+400]...); return true }); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if bo, err := p.Acks("bo"); err != nil || len(bo.Items) != 2000 || !bo.Known()(many[0].Item, many[0].At) {
-		t.Errorf("%d items of the second actor, %v", len(bo.Items), err)
+	if bo, err := p.Acks("bo"); err != nil || len(bo.Items) != 1 || !bo.Floor.IsZero() {
+		t.Errorf("%+v of the second actor, %v", bo, err)
 	}
 	known := all.Known()
 	for _, ack := range many {
@@ -82,7 +77,7 @@ func TestAcksAreBounded(t *testing.T) {
 			t.Fatalf("%v is acknowledged no more", ack)
 		}
 	}
-	if known("t-new", many[4099].At) || !known("t-old", many[50].At) {
+	if known("t-new", many[4099].At) || !known("t-old", many[3050].At) {
 		t.Error("the floor is elsewhere")
 	}
 	files, _ := filepath.Glob(filepath.Join(dir, "acks-*.json"))
@@ -90,7 +85,7 @@ func TestAcksAreBounded(t *testing.T) {
 		t.Fatal(files)
 	}
 	for _, path := range files {
-		if info, err := os.Stat(path); err != nil || info.Size() > 600<<10 || info.Mode().Perm() != 0o600 {
+		if info, err := os.Stat(path); err != nil || info.Size() > 150<<10 || info.Mode().Perm() != 0o600 {
 			t.Errorf("%s: %v, %v", path, info, err)
 		}
 	}

@@ -18,25 +18,31 @@ import (
 // readJSON reads a small file into v; a file that is not there leaves v as it
 // is. One that cannot be read is moved aside, and named in the error.
 func readJSON(path string, v any) error {
+	_, err := checkJSON(path, v)
+	return err
+}
+
+// checkJSON is readJSON, and gives the text; nil where there is none.
+func checkJSON(path string, v any) ([]byte, error) {
 	text, err := textfile.Read(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
-		return nil
+		return nil, nil
 	case errors.Is(err, fs.ErrPermission): // it is another user's, and may be right
-		return err
+		return nil, err
 	}
 	if err == nil {
 		if string(bytes.TrimSpace(text)) == "null" {
-			return nil // it would take the map away that v was made with
+			return nil, nil // it would take the map away that v was made with
 		}
 		if err = json.Unmarshal(text, v); err != nil {
 			err = fmt.Errorf("%s cannot be read, and was set aside: %w", path, err)
 		}
 	}
 	if err != nil {
-		return errors.Join(err, os.Rename(path, path+unreadable))
+		return nil, errors.Join(err, os.Rename(path, path+unreadable))
 	}
-	return nil
+	return text, nil
 }
 
 const unreadable = ".unreadable" // what cannot be read is moved to its name with this behind

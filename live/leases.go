@@ -2,15 +2,13 @@ package live
 
 import (
 	"cmp"
-	"context"
 	"errors"
+	"maps"
 	"path/filepath"
 	"reflect"
 	"slices"
-	"strings"
 	"time"
 
-	"stig/fault"
 	"stig/process"
 )
 
@@ -109,18 +107,44 @@ const leasesFile = "leases.json" // of all stores of the clone, by their path
 
 // Claims reads the leases and marks of the store, by issue. The error names what cannot
 // be read, which was set aside in files; the rest is there all the same. Who needs those
-// of one issue alone names it: a server then gives no others.
+// of one issue alone names it, and may be given no others.
 func (p Place) Claims(issues ...string) (Claims, error) {
-	if p.Documents != nil {
-		entries, err := p.load(claimsOfIssues(issues))
-		known, trouble := p.servedClaims(entries)
-		return claimsOf(known), errors.Join(err, trouble)
-	}
-	known, _, err := p.claims()
-	return claimsOf(known), err
+	entries, err := p.load(claimsOfIssues(issues))
+	known, trouble := p.knownClaims(entries)
+	return claimsOf(known), errors.Join(err, trouble)
 }
 
-// claims unites what all directories hold of the store, and gives the files.
+// knownClaims reads documents of claims. Times of another machine are told by the clock of
+// this one.
+func (p Place) knownClaims(entries []Entry) (known map[string]claim, err error) {
+	known = map[string]claim{}
+	for _, e := range entries {
+		var one claim
+		if e := e.decode(&one); e != nil {
+			err = errors.Join(err, e)
+			continue
+		}
+		if l := one.Lease; l != nil && e.Age > 0 {
+			l.Age = e.Age
+			if l.Host != p.Host {
+				l.Until = p.Now().Add(l.Lasts - e.Age)
+			}
+		}
+		known[one.Issue] = one
+	}
+	return known, err
+}
+
+// claimsOfIssues is the name of the documents that a change of claims needs: of one issue
+// that alone, else all.
+func claimsOfIssues(issues []string) string {
+	if len(issues) == 1 {
+		return entryName(claimEntries, issues[0])
+	}
+	return claimEntries
+}
+
+// claims unites what the files hold of the store, and gives them by their directories.
 func (p Place) claims() (known map[string]claim, files map[string]map[string][]claim, err error) {
 	known, files = map[string]claim{}, map[string]map[string][]claim{}
 	for _, dir := range p.dirs() {
@@ -163,50 +187,31 @@ func claimsOf(known map[string]claim) (c Claims) {
 	return c
 }
 
-// ChangeClaims edits the leases and marks of the store under a lock. Where change
-// fails, or gives false, nothing is written, and its error is given as it is. beside
+// ChangeClaims edits the leases and marks of the store. Where change fails, or gives false,
+// nothing is written, and its error is given as it is; it may be called more than once. beside
 // says that git's directory cannot be written: other work trees do not see the change.
-// Who changes claims of one issue alone names it: a server then gives no others.
+// Who changes claims of one issue alone names it, and may be given no others.
 func (p Place) ChangeClaims(change func(*Claims) (bool, error), issues ...string) (beside bool, err error) {
-	if p.Documents != nil {
-		return false, p.changeServedClaims(claimsOfIssues(issues), change)
-	}
-	var refused error
-	err = p.inDir(func(dir string) (err error) {
-		unlock, err := lockIn(dir, "leases.lock")
-		if errors.Is(err, context.DeadlineExceeded) {
-			// Another file would not keep out those who use this one.
-			refused = &fault.Error{Code: fault.Conflict, Reason: "another process keeps the leases of this clone locked", Hint: "try again", Err: err}
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, unlock()) }()
-		known, files, trouble := p.claims()
+	in := p.documents()
+	err = changeIn(in, claimsOfIssues(issues), func(entries []Entry) ([]Entry, bool, error) {
+		known, trouble := p.knownClaims(entries)
 		c := claimsOf(known)
-		var changed bool
-		if changed, refused = change(&c); refused != nil || !changed {
-			return nil
+		if changed, err := change(&c); err != nil || !changed {
+			return nil, false, err
 		}
-		beside = p.Shared() && dir == p.beside
-		files[dir][p.Store] = changedClaims(known, c, beside)
-		if err := replaceJSON(filepath.Join(dir, leasesFile), files[dir]); err != nil {
-			return err
+		now := changedClaims(entries, known, c)
+		if trouble != nil {
+			now = append(now, unreadEntries(entries, now)...)
 		}
-		if other := files[p.beside]; dir != p.beside && len(other[p.Store]) > 0 {
-			delete(other, p.Store) // all of it is in the shared file now
-			_ = replaceJSON(filepath.Join(p.beside, leasesFile), other)
-		}
-		refused = trouble
-		return nil
+		return now, true, nil
 	})
-	return beside, errors.Join(refused, err)
+	f, inFiles := in.(*files)
+	return inFiles && f.beside, err
 }
 
-// changedClaims is what is known with what changed. keep leaves a trace of what was
-// taken away, since the other file still holds it.
-func changedClaims(known map[string]claim, c Claims, keep bool) (all []claim) {
+// changedClaims are the documents of what is known with what changed. Those of issues that
+// did not change stay as they are.
+func changedClaims(entries []Entry, known map[string]claim, c Claims) (all []Entry) {
 	now := map[string]claim{}
 	for _, l := range c.Leases {
 		now[l.Issue] = claim{Issue: l.Issue, Lease: &l}
@@ -216,19 +221,32 @@ func changedClaims(known map[string]claim, c Claims, keep bool) (all []claim) {
 		one.Issue, one.Done = d.Issue, &d
 		now[d.Issue] = one
 	}
-	for issue, was := range known {
-		if _, there := now[issue]; !there && keep {
-			now[issue] = claim{Issue: issue, Turn: was.Turn}
+	for _, issue := range slices.Sorted(maps.Keys(now)) {
+		one, was := now[issue], known[issue]
+		e := Entry{Name: entryName(claimEntries, issue)}
+		if i := slices.IndexFunc(entries, func(was Entry) bool { return was.Name == e.Name }); i >= 0 {
+			e = entries[i]
 		}
-	}
-	for issue, one := range now {
-		was := known[issue]
-		one.Turn = was.Turn
-		if !reflect.DeepEqual(one, was) {
+		if one.Turn = was.Turn; !reflect.DeepEqual(one, was) {
 			one.Turn++
+			e = e.with(one)
 		}
-		all = append(all, one)
+		all = append(all, e)
 	}
-	slices.SortFunc(all, func(a, b claim) int { return strings.Compare(a.Issue, b.Issue) })
 	return all
+}
+
+// unreadEntries are those that cannot be read and have not been replaced: a newer stig
+// may have written them.
+func unreadEntries(entries, now []Entry) (list []Entry) {
+	replaced := map[string]bool{}
+	for _, e := range now {
+		replaced[e.Name] = true
+	}
+	for _, e := range entries {
+		if !replaced[e.Name] && e.decode(new(claim)) != nil {
+			list = append(list, e)
+		}
+	}
+	return list
 }

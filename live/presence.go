@@ -3,9 +3,6 @@ package live
 import (
 	"cmp"
 	"errors"
-	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -55,63 +52,60 @@ const (
 
 // Presences lists what is known of the actors of the store, by name. The error names
 // what cannot be read; the rest is there all the same.
-func (p Place) Presences() (all []Presence, err error) {
-	if p.Documents != nil {
-		return p.servedPresences(presenceEntries)
-	}
-	known := map[string]Presence{}
-	for _, dir := range p.dirs() {
-		files, _ := filepath.Glob(filepath.Join(dir, "actor-"+hash(p.Store)+"-*.json")) // the pattern is sound
-		for _, path := range files {
-			var one Presence
-			if e := readJSON(path, &one); e != nil {
-				err = errors.Join(err, e)
-			} else if one.Changes > known[one.Name].Changes {
-				known[one.Name] = one
-			}
-		}
-	}
-	return slices.SortedFunc(maps.Values(known), func(a, b Presence) int { return cmp.Compare(a.Name, b.Name) }), err
-}
+func (p Place) Presences() (all []Presence, err error) { return p.presences(presenceEntries) }
 
-// Presence gives what is known of one actor; ok is false for nothing.
-// Of several records the one that was written last counts: git's directory could not
-// be written at some of these times. What cannot be read is set aside.
+// Presence gives what is known of one actor; ok is false for nothing, and for what cannot
+// be read.
 func (p Place) Presence(name string) (one Presence, ok bool) {
-	if p.Documents != nil {
-		all, _ := p.servedPresences(entryName(presenceEntries, name))
-		if len(all) > 0 {
-			one = all[0]
-		}
-		return one, one.Changes > 0
-	}
-	for _, dir := range p.dirs() {
-		var other Presence
-		if readJSON(filepath.Join(dir, p.presenceFile(name)), &other) == nil && other.Name == name && other.Changes > one.Changes {
-			one = other
-		}
+	all, _ := p.presences(entryName(presenceEntries, name))
+	if len(all) > 0 {
+		one = all[0]
 	}
 	return one, one.Changes > 0
 }
 
-// ChangePresence edits what is known of one actor under a lock, which no other actor
-// waits for. Where change gives false nothing is written.
+// presences reads the documents of actors below a name.
+func (p Place) presences(name string) (all []Presence, err error) {
+	entries, err := p.load(name)
+	for _, e := range entries {
+		one, bad := p.presenceOf(e)
+		if err = errors.Join(err, bad); bad == nil {
+			all = append(all, one)
+		}
+	}
+	slices.SortFunc(all, func(a, b Presence) int { return cmp.Compare(a.Name, b.Name) })
+	return all, err
+}
+
+// presenceOf reads the document of an actor. One of another machine was seen when the server
+// heard of it.
+func (p Place) presenceOf(e Entry) (one Presence, err error) {
+	if err := e.decode(&one); err != nil {
+		return one, err
+	}
+	if one.Age = e.Age; e.Age > 0 && one.Host != p.Host {
+		one.Seen = p.Now().Add(-e.Age)
+	}
+	return one, nil
+}
+
+// later is the one of two records that was written more often: git's directory could not be
+// written at some of these times.
+func (p Presence) later(other Presence) Presence {
+	if other.Changes > p.Changes {
+		return other
+	}
+	return p
+}
+
+// ChangePresence edits what is known of one actor, for which no other actor waits. Where
+// change gives false nothing is written; it may be called more than once.
 func (p Place) ChangePresence(name string, change func(*Presence) bool) error {
-	next := func(one *Presence) bool {
-		one.Store, one.Name = p.Store, name
+	return changeOne(p, entryName(presenceEntries, name), func(one *Presence, age time.Duration) bool {
+		one.Store, one.Name, one.Age = p.Store, name, age
 		changed := change(one)
 		one.Changes++
 		return changed
-	}
-	if p.Documents != nil {
-		return p.changeServedPresence(name, next)
-	}
-	return p.locked(p.presenceFile(name), func(dir string) error {
-		one, _ := p.Presence(name)
-		if !next(&one) {
-			return nil
-		}
-		return replaceJSON(filepath.Join(dir, p.presenceFile(name)), one)
 	})
 }
 
@@ -120,20 +114,11 @@ func (p Place) ForgetPresence(name string) error {
 	return p.forgetPresence(name, func(Presence) bool { return true })
 }
 
-// forgetPresence removes what is known of an actor, if that still is as it was taken
-// for. Whoever waits for the lock that goes too makes another one.
+// forgetPresence removes what is known of an actor, if that still is as it was taken for.
 func (p Place) forgetPresence(name string, still func(Presence) bool) error {
-	if p.Documents != nil {
-		return p.drop(entryName(presenceEntries, name), func(e Entry) bool {
-			one, err := p.servedPresence(e)
-			return err != nil || still(one)
-		})
-	}
-	return p.locked(p.presenceFile(name), func(dir string) error {
-		if one, _ := p.Presence(name); !still(one) {
-			return nil
-		}
-		return errors.Join(p.remove(p.presenceFile(name)), os.Remove(filepath.Join(dir, p.presenceFile(name)+".lock")))
+	return p.drop(entryName(presenceEntries, name), func(e Entry) bool {
+		one, err := p.presenceOf(e)
+		return err != nil || still(one)
 	})
 }
 
@@ -177,8 +162,4 @@ func (p Place) PrunePresences(now time.Time, keep func(name string) bool) error 
 		err = errors.Join(err, p.forgetPresence(one.Name, func(again Presence) bool { return again.Changes == one.Changes }))
 	}
 	return err
-}
-
-func (p Place) presenceFile(name string) string {
-	return "actor-" + hash(p.Store) + "-" + hash(name) + ".json"
 }

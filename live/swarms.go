@@ -6,8 +6,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"path/filepath"
 	"slices"
+	"time"
 
 	"stig/process"
 )
@@ -31,17 +31,9 @@ const SwarmTask = "swarm"
 
 // SwarmRound gives the running round on an issue; the zero value where there is none.
 func (p Place) SwarmRound(issue string) (r SwarmRound, err error) {
-	if p.Documents != nil {
-		entries, err := p.load(entryName(swarmEntries, issue))
-		if err == nil && len(entries) > 0 {
-			err = entries[0].decode(&r)
-		}
-		return r, err
-	}
-	for _, dir := range p.dirs() {
-		var one SwarmRound
-		err = errors.Join(err, readJSON(filepath.Join(dir, p.swarmFile(issue)), &one))
-		r = r.with(one)
+	entries, err := p.load(entryName(swarmEntries, issue))
+	for _, e := range entries {
+		err = errors.Join(err, e.decode(&r))
 	}
 	if r.Forgotten {
 		r = SwarmRound{}
@@ -74,28 +66,16 @@ func (r SwarmRound) with(other SwarmRound) SwarmRound {
 // ChangeSwarmRound edits the running round on an issue, unless change gives an error. It
 // may be called more than once.
 func (p Place) ChangeSwarmRound(issue string, change func(*SwarmRound) error) (err error) {
-	if p.Documents != nil {
-		var failed error
-		err := changeOne(p, entryName(swarmEntries, issue), func(r *SwarmRound) bool {
-			r.Store, r.Issue = p.Store, issue
-			failed = change(r)
-			return failed == nil
-		})
-		return errors.Join(failed, err)
-	}
 	var refused error
-	err = p.locked(p.swarmFile(issue), func(dir string) error {
-		r, _ := p.SwarmRound(issue) // what cannot be read was set aside
-		r.Store, r.Issue = p.Store, issue
-		if refused = change(&r); refused != nil {
-			return nil
+	err = changeOne(p, entryName(swarmEntries, issue), func(r *SwarmRound, _ time.Duration) bool {
+		if r.Forgotten {
+			*r = SwarmRound{}
 		}
-		return replaceJSON(filepath.Join(dir, p.swarmFile(issue)), r)
+		r.Store, r.Issue = p.Store, issue
+		refused = change(r)
+		return refused == nil
 	})
-	if refused != nil {
-		return refused
-	}
-	return err
+	return cmp.Or(refused, err)
 }
 
 // LockSwarm has this process alone start, settle or end the swarm on an issue, of those in
@@ -150,11 +130,8 @@ func (p Place) UnsignSwarm(issue string, self process.ID) error {
 
 // ForgetSwarmRound removes the running round on an issue.
 func (p Place) ForgetSwarmRound(issue string) error {
-	if p.Documents != nil {
-		return p.drop(entryName(swarmEntries, issue), func(Entry) bool { return true })
-	}
-	err := p.remove(p.swarmFile(issue))
-	if err == nil || p.shared == "" {
+	err := p.drop(entryName(swarmEntries, issue), func(Entry) bool { return true })
+	if err == nil || p.Documents != nil || p.shared == "" {
 		return err
 	}
 	return p.ChangeSwarmRound(issue, func(r *SwarmRound) error {
@@ -162,5 +139,3 @@ func (p Place) ForgetSwarmRound(issue string) error {
 		return nil
 	})
 }
-
-func (p Place) swarmFile(issue string) string { return "swarm-" + hash(p.Store, issue) + ".json" }

@@ -192,18 +192,6 @@ func Open(text string, from Origin) []Conflict {
 	return list
 }
 
-// Settled is a store without what stands between conflict markers.
-func Settled(text string) string {
-	var settled strings.Builder
-	at := 0
-	for _, b := range blocks(text, Origin{}) {
-		settled.WriteString(text[at:b.start])
-		at = b.end
-	}
-	settled.WriteString(text[at:])
-	return settled.String()
-}
-
 // first is the id of the first issue in ours, else in theirs.
 func (m *merger) first() string {
 	for _, l := range slices.Concat(m.ours.lines, m.theirs.lines) {

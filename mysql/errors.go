@@ -168,7 +168,7 @@ func Explain(c Config, err error) error {
 	var unknownHost *net.DNSError
 	switch {
 	case Unmerged(err):
-		e.Reason, e.Hint = "a merge left conflicts in the database, and nothing can be written until they are resolved", "type stig merge --database"
+		e.Reason, e.Hint = "a merge left conflicts in the database, and nothing can be written until they are resolved", "resolve them with CALL DOLT_CONFLICTS_RESOLVE, or undo the merge: CALL DOLT_MERGE('--abort')"
 	case is(err, wrongPassword):
 		e.Reason, e.Hint = "the server refused the user or the password", "correct the password in the credentials file or in STIG_DB_PASSWORD, or the user in the URL"
 	case is(err, noRight):

@@ -190,14 +190,3 @@ func (s Syncing) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx) e
 	}
 	return changes, err
 }
-
-// Merge merges a branch of the store as database.Store.Merge does, and writes the copy.
-func (s Syncing) Merge(ctx context.Context, o database.MergeOptions, unite func(database.Merging) (database.United, error)) (database.MergeOutcome, error) {
-	done, err := s.Copy.Store.Merge(ctx, o, unite)
-	if err == nil && !o.DryRun {
-		if _, err := s.Copy.Sync(context.WithoutCancel(ctx), beads.Options{}); err != nil {
-			s.Warn(err)
-		}
-	}
-	return done, err
-}

@@ -17,7 +17,6 @@ import (
 var ranBy = map[string]string{
 	"README.md sh":                   "TestSetUp",
 	"docs/ci.md sh":                  "TestPipelineDocument",
-	"docs/dolt.md sh":                "TestDoltDocument",
 	"docs/database.md sh":            "TestFromOneMachineToATeam",
 	"docs/traces.md sh research.sh":  "TestStory",
 	"docs/traces.md sh code.sh":      "TestStory",

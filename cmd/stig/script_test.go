@@ -20,7 +20,6 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"stig/internal/sample"
-	"stig/internal/servers"
 	"stig/schemas"
 )
 
@@ -113,13 +112,10 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// condition adds to what may stand in brackets before a line: mariadb and dolt, that such
-// a server can be started; full, that all scripts run; nohup, that the tests were started with hangups ignored, and so
+// condition adds to what may stand in brackets before a line: full, that all scripts run; nohup, that the tests were started with hangups ignored, and so
 // is all that they start.
 func condition(name string) (bool, error) {
 	switch name {
-	case servers.MariaDB, servers.Dolt:
-		return slices.Contains(servers.Kinds(), name), nil
 	case "full":
 		return allScripts(), nil
 	case "nohup":
@@ -160,8 +156,6 @@ func setUp(env *testscript.Env) error {
 func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"stig":      stig,
-		"database":  makeDatabase,
-		"sql":       sqlCommand,
 		"exits":     exits,
 		"only-line": onlyLine,
 		"crlf":      crlf,

@@ -125,30 +125,3 @@ func (p *team) shell(dir, home, commands string) {
 		p.Logf("%s\n%s", commands, out)
 	}
 }
-
-// TestDoltDocument runs the blocks of docs/dolt.md one after the other, on a Dolt server that
-// stands for the one of the page.
-func TestDoltDocument(t *testing.T) {
-	server := servers.Need(t, servers.Dolt)
-	text, err := os.ReadFile(fromHere("..", "..", "docs", "dolt.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	database := server.Database("document")
-	p := &team{T: t, dir: t.TempDir(), program: program(t)}
-	if err := os.CopyFS(p.dir, os.DirFS(fromHere("..", "..", "examples", "harbor"))); err != nil {
-		t.Fatal(err)
-	}
-	p.shell(p.dir, p.dir, "git init -q && git config user.name mara && stig init --store "+database.URL()+" --import && rm .beads/issues.jsonl")
-	for _, block := range regexp.MustCompile("(?ms)^```(sh|sql)\n(.*?)^```\n").FindAllStringSubmatch(string(text), -1) {
-		if block[1] == "sh" {
-			p.shell(p.dir, p.dir, strings.ReplaceAll(block[2], "mysql://mara@db.example/harbor", database.URL()))
-		} else if err := execute(database, strings.TrimSuffix(strings.TrimSpace(block[2]), ";")); err != nil {
-			t.Fatalf("%s: %v", block[2], err)
-		}
-		p.ran++
-	}
-	if p.ran != 5 {
-		t.Errorf("%d blocks ran", p.ran)
-	}
-}

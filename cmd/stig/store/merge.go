@@ -4,28 +4,25 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"stig/app"
-	"stig/app/merging"
 	"stig/cmd/stig/cli"
 	"stig/merge"
 )
 
 // mergeOptions are the flags of one merge.
 type mergeOptions struct {
-	output   string // the file to write; "" is OURS, "-" the output stream
-	resolve  bool
-	database bool
-	dryRun   bool
+	output  string // the file to write; "" is OURS, "-" the output stream
+	resolve bool
+	dryRun  bool
 }
 
 func MergeCommand(a *cli.App) *cobra.Command {
 	var o mergeOptions
 	cmd := &cobra.Command{
-		Use:   "merge BASE OURS THEIRS | --database [BRANCH] | --resolve [ID KEY=SIDE…]",
+		Use:   "merge BASE OURS THEIRS | --resolve [ID KEY=SIDE…]",
 		Short: "merge two versions of a store that come from one",
 		Long: "merge brings the changes from BASE to THEIRS into OURS, by issue, key, section and\n" +
 			"signal row, and writes OURS. git calls it as a merge driver: see stig setup git.\n" +
@@ -34,39 +31,31 @@ func MergeCommand(a *cli.App) *cobra.Command {
 			"--resolve lists the open questions in the store, or answers those of one issue:\n" +
 			"KEY=ours or KEY=theirs for each key, all=ours or all=theirs for the whole line.\n" +
 			"Both versions stay in the store until its last question is answered.\n\n" +
-			"--database merges a branch of Dolt into that of the store, or goes on with a merge that\n" +
-			"Dolt left with conflicts. While questions are open, Dolt lets nobody write to the branch.\n\n" +
 			"Exit codes: 0 merged, or answered; 1 there are conflicts, marked in the result, or\n" +
 			"listed; above 128 a merge wrote nothing, which git then says itself.",
 		GroupID: "store",
 		Args: func(cmd *cobra.Command, args []string) error {
-			switch {
-			case o.resolve:
+			if o.resolve {
 				return nil
-			case o.database:
-				return cli.Takes(0, 1, "one branch")(cmd, args)
 			}
 			return cli.Takes(3, 3, "three files")(cmd, args)
 		},
 		Example: "  stig merge %O %A %B\n  stig merge base.jsonl ours.jsonl theirs.jsonl -o merged.jsonl\n" +
-			"  stig merge --resolve\n  stig merge --resolve demo-1 title=ours priority=theirs\n  stig merge --database side",
+			"  stig merge --resolve\n  stig merge --resolve demo-1 title=ours priority=theirs",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
-			case (o.resolve || o.database) && o.output != "":
-				return app.Usage("--resolve and --database write the store: they go without --output", "")
+			case o.resolve && o.output != "":
+				return app.Usage("--resolve writes the store: it goes without --output", "")
 			case o.resolve && len(args) == 0:
 				return listConflicts(cmd.Context(), a)
 			case o.resolve:
 				return resolveConflict(cmd.Context(), a, args[0], args[1:], o.dryRun)
-			case o.database:
-				return mergeDatabase(cmd.Context(), a, merging.Request{Branch: strings.Join(args, ""), DryRun: o.dryRun})
 			}
 			return mergeFiles(a, args, o)
 		},
 	}
 	cmd.Flags().StringVarP(&o.output, "output", "o", "", "write to `FILE` instead of OURS; - is the output stream")
 	cmd.Flags().BoolVar(&o.resolve, "resolve", false, "list the open questions in the store, or answer those of an issue")
-	cmd.Flags().BoolVar(&o.database, "database", false, "merge a branch of Dolt, or go on with a merge that has conflicts")
 	a.Writes(cmd, &o.dryRun)
 	return cmd
 }

@@ -8,14 +8,13 @@ import (
 	"strings"
 
 	"stig/app"
-	"stig/app/merging"
 	"stig/cmd/stig/cli"
 	"stig/merge"
 )
 
 // listConflicts lists what a merge left open in the store.
 func listConflicts(ctx context.Context, a *cli.App) error {
-	open, err := merging.Conflicts(ctx, a.App)
+	open, err := a.Conflicts(ctx)
 	if err != nil {
 		return err
 	}
@@ -53,13 +52,9 @@ func conflictsText(open []merge.Conflict) string {
 	return text.String()
 }
 
-// conflictName is what a conflict is about, and where: it has no line in a database.
+// conflictName is what a conflict is about, and where.
 func conflictName(c merge.Conflict) string {
-	name := cmp.Or(c.ID, "a line that is no issue")
-	if c.Line == 0 {
-		return name
-	}
-	return fmt.Sprintf("%s (line %d)", name, c.Line)
+	return fmt.Sprintf("%s (line %d)", cmp.Or(c.ID, "a line that is no issue"), c.Line)
 }
 
 // stillOpen counts what is to be decided.
@@ -101,7 +96,7 @@ func resolveConflict(ctx context.Context, a *cli.App, id string, args []string, 
 	if err != nil {
 		return err
 	}
-	r, err := merging.Resolve(ctx, a.App, app.ResolveRequest{ID: id, Answers: answers, DryRun: dryRun})
+	r, err := a.Resolve(ctx, app.ResolveRequest{ID: id, Answers: answers, DryRun: dryRun})
 	switch {
 	case err != nil:
 		return err
@@ -135,10 +130,7 @@ func printResolved(a *cli.App, r *app.Resolved) error {
 	for _, w := range r.Warnings {
 		a.Warn("%s: %s", w.ID, w.Message)
 	}
-	switch {
-	case len(r.Left) == 0 && strings.Contains(r.Store, "://"):
-		return nil // it is committed
-	case len(r.Left) == 0:
+	if len(r.Left) == 0 {
 		a.Hint("type git add " + app.Shortest(r.Store))
 		return nil
 	}
