@@ -170,6 +170,7 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"holds":     holds,
 		"quick":     quick,
 		"ran":       ran,
+		"repo":      repo,
 	}
 }
 
