@@ -130,7 +130,7 @@ func (l *layout) connect(p *Picture) {
 	}
 	var trees []tree
 	out := make([][]int, len(p.Nodes))
-	for _, e := range p.Edges {
+	for _, e := range p.thinned() {
 		if e.Ring {
 			trees = append(trees, tree{e.To, []int{e.From}, true})
 			continue
