@@ -215,9 +215,17 @@ func (g *Graph) RingThrough(i int) []Step {
 
 // stepsOf reads a path as a cycle that begins with the step from its last node
 // to its first.
-func stepsOf(path []int32) (steps []Step) {
-	for k, node := range path {
-		from := path[(k+len(path)-1)%len(path)]
+func stepsOf(path []int32) []Step {
+	if len(path) == 0 {
+		return nil
+	}
+	return along(slices.Concat(path[len(path)-1:], path))
+}
+
+// along gives the steps from node to node of a path.
+func along(path []int32) (steps []Step) {
+	for k, node := range path[1:] {
+		from := path[k]
 		s := Step{Issue: int(from / 2), Does: Event(from % 2), For: int(node / 2), Done: Event(node % 2)}
 		if !s.implied() {
 			steps = append(steps, s)
