@@ -62,6 +62,7 @@ const (
 // "x" stands for x and everything under it. golang.org/x counts as the standard library.
 var dependencies = map[string][]string{
 	"cuelang.org/go":                         {"cue"},
+	"github.com/dominikbraun/graph":          {"dag", "draw"},
 	"github.com/fsnotify/fsnotify":           {"jsonl"},
 	"github.com/go-sql-driver/mysql":         {"mysql"},
 	"github.com/modelcontextprotocol/go-sdk": {"cmd/stig/connect"},

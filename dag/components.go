@@ -1,8 +1,94 @@
 package dag
 
+import (
+	"container/heap"
+	"slices"
+
+	"github.com/dominikbraun/graph"
+)
+
+// peel takes away those of the nodes that are left whose targets are gone, until there
+// are none, and gives them in that order: A. B. Kahn, Topological sorting of large
+// networks, 1962. back is the edges the other way round.
+func (e edges) peel(back edges, left []bool) (order []int32) {
+	targets := make([]int32, len(left)) // of each node, those that are left
+	order = make([]int32, 0, len(left))
+	for node, is := range left {
+		if !is {
+			continue
+		}
+		for _, to := range e.of(node) {
+			if left[to] {
+				targets[node]++
+			}
+		}
+		if targets[node] == 0 {
+			order = append(order, int32(node))
+		}
+	}
+	for k := 0; k < len(order); k++ {
+		left[order[k]] = false
+		for _, from := range back.of(int(order[k])) {
+			if targets[from]--; targets[from] == 0 && left[from] {
+				order = append(order, from)
+			}
+		}
+	}
+	return order
+}
+
+// knots takes a graph apart: nodes that reach no ring, targets first; then groups of those
+// that reach a ring and are reached by one; then those that only reach one. The groups are
+// the strongly connected components, targets first; but where the nodes in them are more
+// than mostTangled there is only one group, of all.
+func (e edges) knots() (free []int32, groups [][]int32, waiting []int32) {
+	left := make([]bool, len(e.start)-1)
+	for node := range left {
+		left[node] = true
+	}
+	back := e.reversed()
+	free = e.peel(back, left)
+	if len(free) == len(left) {
+		return free, nil, nil
+	}
+	waiting = back.peel(e, left)
+	slices.Reverse(waiting)
+	var tangled []int32
+	for node, is := range left {
+		if is {
+			tangled = append(tangled, int32(node))
+		}
+	}
+	if len(tangled) > mostTangled {
+		return free, [][]int32{tangled}, waiting
+	}
+	part := e.part(tangled)
+	parts, err := graph.StronglyConnectedComponents(part)
+	if err != nil { // only for a graph that is not directed
+		panic("dag: " + err.Error())
+	}
+	for _, names := range parts { // Tarjan's algorithm ends with each after all that it reaches
+		groups = append(groups, numbers(part, names))
+	}
+	return free, groups, waiting
+}
+
+// part is the graph of some nodes.
+func (e edges) part(nodes []int32) graph.Graph[string, Node] {
+	vertices := make([]Node, len(nodes))
+	var list []Edge
+	for k, node := range nodes {
+		vertices[k] = Node{Number: int(node)}
+		for _, to := range e.of(int(node)) {
+			list = append(list, Edge{From: int(node), To: int(to)})
+		}
+	}
+	return Part(vertices, list)
+}
+
 // components are the strongly connected components of a graph, numbered so that
 // a node's targets have numbers no greater than its own: the ends of all ways
-// come first.
+// come first. What knots leaves in one group is one component.
 type components struct {
 	of    []int32 // the component of each node
 	nodes edges   // the nodes of each component, in the order of their numbers
@@ -10,28 +96,30 @@ type components struct {
 
 func (c components) count() int { return len(c.nodes.start) - 1 }
 
-// components finds them by Tarjan's algorithm with its own stack, since a chain
-// of 100,000 issues is as deep: R. E. Tarjan, Depth-first search and linear
-// graph algorithms, 1972.
 func (e edges) components() components {
-	nodes := len(e.start) - 1
-	t := tarjan{
-		edges: e, of: make([]int32, nodes), low: make([]int32, nodes),
-		visit: make([]int32, nodes), next: make([]int32, nodes),
-	}
-	for i := range t.of {
-		t.of[i] = none
-	}
-	for root := range t.of {
-		if t.visit[root] == 0 {
-			t.search(int32(root))
+	free, groups, waiting := e.knots()
+	of := make([]int32, len(e.start)-1)
+	count := int32(0)
+	number := func(nodes ...int32) {
+		for _, node := range nodes {
+			of[node] = count
 		}
+		count++
 	}
-	links := make([]link, nodes)
-	for node, c := range t.of {
+	for _, node := range free {
+		number(node)
+	}
+	for _, group := range groups {
+		number(group...)
+	}
+	for _, node := range waiting {
+		number(node)
+	}
+	links := make([]link, len(of))
+	for node, c := range of {
 		links[node] = link{from: c, to: int32(node)}
 	}
-	return components{of: t.of, nodes: newEdges(int(t.count), links)}
+	return components{of: of, nodes: newEdges(int(count), links)}
 }
 
 // condensed is the edges from one component to another.
@@ -47,73 +135,98 @@ func (e edges) condensed(parts components) edges {
 	return newEdges(parts.count(), links)
 }
 
-// none is the component of a node that has none yet.
+// none is the place of what has none.
 const none = -1
 
-// tarjan is how far the algorithm is.
-type tarjan struct {
-	edges
-	of     []int32 // the component of each node, or none
-	count  int32   // of components
-	visit  []int32 // the number of the visit to each node; 0 before it
-	visits int32
-	low    []int32 // that number, then the least one reached from the node
-	next   []int32 // the edge to follow next
-	way    []int32 // the nodes from the root to here
-	open   []int32 // those without a component, as they were visited
-}
-
-// search goes over all that a root reaches and nothing before it did.
-func (t *tarjan) search(root int32) {
-	t.enter(root)
-	for len(t.way) > 0 {
-		at := t.way[len(t.way)-1]
-		if to := t.unvisited(at); to != none {
-			t.enter(to)
+// order lists all nodes, targets first, of those that could come next always the one with
+// the smallest number. A ring is entered at its smallest, once all that it leads to outside
+// is listed: no ring is without a node that was entered.
+func (e edges) order() (order, entered []int32) {
+	parts, back := e.components(), e.reversed()
+	inside, outside := make([]int32, len(parts.of)), make([]int32, parts.count()) // targets not yet listed, of nodes and of components
+	for node, c := range parts.of {
+		for _, to := range e.of(node) {
+			if inside[node]++; parts.of[to] != c {
+				outside[c]++
+			}
+		}
+	}
+	free, rings := &smallest{}, &smallest{}
+	for node, c := range parts.of {
+		if inside[node] == 0 {
+			heap.Push(free, int32(node))
+		} else if outside[c] == 0 {
+			heap.Push(rings, int32(node))
+		}
+	}
+	listed := make([]bool, len(parts.of))
+	for len(order) < len(listed) {
+		from := free
+		if free.Len() == 0 {
+			from = rings
+		}
+		node := heap.Pop(from).(int32)
+		if listed[node] {
 			continue
 		}
-		t.way = t.way[:len(t.way)-1]
-		if len(t.way) > 0 {
-			before := t.way[len(t.way)-1]
-			t.low[before] = min(t.low[before], t.low[at])
+		if inside[node] > 0 {
+			entered = append(entered, node)
 		}
-		if t.low[at] == t.visit[at] {
-			t.close(at)
-		}
-	}
-}
-
-func (t *tarjan) enter(node int32) {
-	t.visits++
-	t.visit[node], t.low[node], t.next[node] = t.visits, t.visits, t.start[node]
-	t.way, t.open = append(t.way, node), append(t.open, node)
-}
-
-// unvisited follows the edges of a node up to one that leads somewhere new, and
-// notes of the others how far back they lead.
-func (t *tarjan) unvisited(at int32) int32 {
-	for end := t.start[at+1]; t.next[at] < end; {
-		to := t.targets[t.next[at]]
-		t.next[at]++
-		if t.visit[to] == 0 {
-			return to
-		}
-		if t.of[to] == none {
-			t.low[at] = min(t.low[at], t.visit[to])
+		listed[node] = true
+		order = append(order, node)
+		for _, before := range back.of(int(node)) {
+			if inside[before]--; inside[before] == 0 {
+				heap.Push(free, before)
+			}
+			if c := parts.of[before]; c != parts.of[node] {
+				if outside[c]--; outside[c] == 0 {
+					for _, n := range parts.nodes.of(int(c)) {
+						heap.Push(rings, n)
+					}
+				}
+			}
 		}
 	}
-	return none
+	return order, entered
 }
 
-// close makes a component of a node and of all that is open since its visit.
-func (t *tarjan) close(at int32) {
-	for {
-		last := t.open[len(t.open)-1]
-		t.open = t.open[:len(t.open)-1]
-		t.of[last] = t.count
-		if last == at {
-			t.count++
-			return
+// Levels gives each of so many nodes a level: one more than the highest of those that edges
+// lead from to it, 0 without any. Edges that close a ring are left out of that, and told.
+func Levels(nodes int, list []Edge) (level []int, closing []bool) {
+	links := make([]link, len(list))
+	for k, l := range list {
+		links[k] = link{from: int32(l.To), to: int32(l.From)}
+	}
+	e := newEdges(nodes, links)
+	place := make([]int, nodes)
+	order, _ := e.order()
+	for k, node := range order {
+		place[node] = k
+	}
+	level = make([]int, nodes)
+	for k, node := range order {
+		for _, from := range e.of(int(node)) {
+			if place[from] < k {
+				level[node] = max(level[node], level[from]+1)
+			}
 		}
 	}
+	closing = make([]bool, len(list))
+	for k, l := range list {
+		closing[k] = place[l.From] >= place[l.To]
+	}
+	return level, closing
+}
+
+// smallest is a heap of nodes.
+type smallest []int32
+
+func (s smallest) Len() int           { return len(s) }
+func (s smallest) Less(a, b int) bool { return s[a] < s[b] }
+func (s smallest) Swap(a, b int)      { s[a], s[b] = s[b], s[a] }
+func (s *smallest) Push(x any)        { *s = append(*s, x.(int32)) }
+func (s *smallest) Pop() any {
+	last := (*s)[len(*s)-1]
+	*s = (*s)[:len(*s)-1]
+	return last
 }

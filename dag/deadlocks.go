@@ -8,18 +8,13 @@ import (
 )
 
 // Ring is a cycle of unclosed issues that wait for each other, and the row to
-// remove to break it. More tells that cycles are left among the issues that wait
-// for each other with these, see mostEdges.
+// remove to break it. More is among how many issues that wait for each other there are
+// cycles that are not told: they are more than mostTangled vertices, see also mostSteps.
 type Ring struct {
 	Steps  []Step
 	Remove Row
-	More   bool
+	More   int
 }
-
-// mostEdges bounds the work on deadlocks: in stores that are so tangled that
-// more edges would have to be followed, the shortest cycle is the shortest of
-// those seen, and cycles that share issues with one that is told are told next time.
-const mostEdges = 1 << 26
 
 // Deadlocks gives the cycles of the waiting-for relation among unclosed
 // issues: of every strongly connected component the shortest cycle through "it
@@ -29,45 +24,64 @@ const mostEdges = 1 << 26
 // rows, which make the same cycle of "it can start" the other way round, so
 // that none is missed and none told twice.
 //
-// Of equally short cycles it is the one with the smallest ids, so the order of
-// lines and rows makes no difference. Each begins at its smallest id; they are
-// sorted by that.
+// The order of lines and rows makes no difference. Each cycle begins at its
+// smallest id; they are sorted by that, then by their rows.
 //
 // The row to remove is the likeliest mistake: a blocking row between an issue
 // and itself, or what contains it or is contained in it at any depth; then any
 // other blocking row; then a containment row. Of several such the one whose
 // holder has the last id, then that on the last id. Where the same two issues
 // are linked by several blocking types all of them have to go.
-func (g *Graph) Deadlocks() []Ring { return g.deadlocks(mostEdges) }
+func (g *Graph) Deadlocks() []Ring { return g.deadlocks(mostSteps) }
 
-// deadlocks are those that are found along left edges.
-func (g *Graph) deadlocks(left int) []Ring {
-	order, rank := g.ranks()
-	named := func(cycle []int32) []int32 {
-		list := make([]int32, len(cycle))
-		for k, node := range cycle {
-			list[k] = 2*order[node/2] + node%2
-		}
-		return list
-	}
-	var rings []Ring
-	for knots := split(g.relation(rank), nil); len(knots) > 0; knots = knots[1:] {
-		knot := knots[0]
-		cycle := knot.shortestCycle(func(node int32) bool { return Event(node%2) == Start }, &left)
-		if cycle == nil {
-			continue
-		}
-		steps := g.fromSmallest(stepsOf(named(cycle)))
-		ring := Ring{Steps: steps, Remove: g.mistake(steps)}
-		rings = append(rings, ring)
-		rest := knot.without(needsOf(ring.Remove, rank))
-		if left -= len(knot.edges.targets); left > 0 {
-			knots = append(knots, rest...)
-		} else {
-			rings[len(rings)-1].More = len(rest) > 0
+// deadlocks are those that are found in so many steps.
+func (g *Graph) deadlocks(left int) (rings []Ring) {
+	e := g.relation()
+	_, groups, _ := e.knots()
+	for _, group := range groups {
+		if len(group) > 1 || slices.Contains(e.of(int(group[0])), group[0]) {
+			rings = append(rings, g.untangle(e, group, &left)...)
 		}
 	}
-	slices.SortStableFunc(rings, func(a, b Ring) int { return g.byID(a.Steps[0].Issue, b.Steps[0].Issue) })
+	slices.SortStableFunc(rings, func(a, b Ring) int {
+		return cmp.Or(g.byID(a.Steps[0].Issue, b.Steps[0].Issue), g.byID(a.Remove.From, b.Remove.From), g.byID(a.Remove.On, b.Remove.On))
+	})
+	return rings
+}
+
+// untangle gives the rings of a knot, the shortest first, each as if the rows of those
+// before were removed.
+func (g *Graph) untangle(e edges, group []int32, left *int) (rings []Ring) {
+	issues := make(map[int32]bool, len(group)) // the issues of the knot
+	starts := 0
+	for _, node := range group {
+		issues[node/2] = true
+		if Event(node%2) == Start {
+			starts++
+		}
+	}
+	slices.SortFunc(group, func(a, b int32) int { return cmp.Or(cmp.Compare(a%2, b%2), g.byID(int(a/2), int(b/2))) })
+	tell := func(nodes []int32, more int) Row {
+		steps := g.fromSmallest(stepsOf(nodes))
+		rings = append(rings, Ring{Steps: steps, Remove: g.mistake(steps), More: more})
+		return rings[len(rings)-1].Remove
+	}
+	if len(group) > mostTangled {
+		tell(e.walked(group), len(issues))
+		return rings
+	}
+	k := e.knot(group, starts)
+	for nodes := k.shortest(left); nodes != nil; nodes = k.shortest(left) {
+		for _, pair := range needsOf(tell(nodes, 0)) {
+			k.cut(pair[0], pair[1])
+		}
+		if *left <= 0 {
+			if k.shortest(left) != nil {
+				rings[len(rings)-1].More = len(issues)
+			}
+			break
+		}
+	}
 	return rings
 }
 
@@ -106,13 +120,12 @@ func Tangles(rings []Ring) [][]Ring {
 	return tangles
 }
 
-// needsOf are the pairs of nodes that a row stands for, by the order of ids.
-func needsOf(r Row, rank []int32) [][2]int32 {
-	from, on := 2*rank[r.From], 2*rank[r.On]
+// needsOf are the pairs of nodes that a row stands for.
+func needsOf(r Row) [][2]int32 {
 	if kindOf(r.Type) == blocks {
-		return [][2]int32{{from + int32(Start), on + int32(Close)}}
+		return [][2]int32{{startOf(r.From), closeOf(r.On)}}
 	}
-	return [][2]int32{{from + int32(Start), on + int32(Start)}, {on + int32(Close), from + int32(Close)}}
+	return [][2]int32{{startOf(r.From), startOf(r.On)}, {closeOf(r.On), closeOf(r.From)}}
 }
 
 // ranking is indices in an order, and the place of each in it.
@@ -144,9 +157,8 @@ func (g *Graph) ranks() (order, rank []int32) {
 	return r.order, r.rank
 }
 
-// relation is the whole waiting-for relation among unclosed issues, with the
-// place of an issue in the order of ids in its nodes, and targets in order.
-func (g *Graph) relation(rank []int32) edges {
+// relation is the whole waiting-for relation among unclosed issues.
+func (g *Graph) relation() edges {
 	w := waiting{graph: g}
 	var links []link
 	for i := range g.issues.Len() {
@@ -154,12 +166,10 @@ func (g *Graph) relation(rank []int32) edges {
 			continue
 		}
 		for _, node := range []int32{startOf(i), closeOf(i)} {
-			w.each(node, func(need int32) {
-				links = append(links, link{from: 2*rank[node/2] + node%2, to: 2*rank[need/2] + need%2})
-			})
+			w.each(node, func(need int32) { links = append(links, link{from: node, to: need}) })
 		}
 	}
-	return newSortedEdges(2*g.issues.Len(), links)
+	return newEdges(2*g.issues.Len(), links)
 }
 
 // fromSmallest turns a cycle so that it begins at its smallest id.
@@ -236,52 +246,56 @@ func (g *Graph) inside(i, epic int) bool {
 // edges alone, whatever the state of its issues, the shortest cycle through an
 // issue that holds nothing up any more, closed or pinned: it is no deadlock,
 // and yet no order of work. Each issue of a cycle waits for the next; it
-// begins at its smallest id. Deleted issues (tombstones) are left out.
-func (g *Graph) ClosedCycles() [][]int {
-	kept := func(i int) bool { return g.issues.At(i).Status != beads.StatusTombstone }
-	if !g.blockingRing(kept) {
-		return nil
-	}
-	all := g.rankByID(kept)
-	order, e := all.order, g.between(all.rank, kept)
-	left := mostEdges
-	var cycles [][]int
-	for _, knot := range split(e, nil) {
-		cycle := knot.shortestCycle(func(node int32) bool { return !g.holds(int(order[node])) }, &left)
-		if cycle == nil {
+// begins at its smallest id. Deleted issues (tombstones) are left out. Of more than
+// mostTangled issues some cycle is given.
+func (g *Graph) ClosedCycles() (cycles [][]int) {
+	left, e := mostSteps, g.between(nil, func(i int) bool { return g.issues.At(i).Status != beads.StatusTombstone })
+	_, groups, _ := e.knots()
+	for _, group := range groups {
+		over := 0 // how many hold nothing up: they come first
+		for k, node := range group {
+			if !g.holds(int(node)) {
+				group[k], group[over] = group[over], node
+				over++
+			}
+		}
+		if over == 0 || len(group) == 1 && !slices.Contains(e.of(int(group[0])), group[0]) {
 			continue
 		}
-		first := slices.Index(cycle, slices.Min(cycle))
-		var list []int
-		for _, node := range slices.Concat(cycle[first:], cycle[:first]) {
-			list = append(list, int(order[node]))
+		for _, part := range [][]int32{group[:over], group[over:]} {
+			slices.SortFunc(part, func(a, b int32) int { return g.byID(int(a), int(b)) })
 		}
-		cycles = append(cycles, list)
+		var nodes []int32
+		if len(group) > mostTangled {
+			nodes = e.walked(group)
+		} else {
+			nodes = e.knot(group, over).shortest(&left)
+		}
+		var cycle []int
+		for _, node := range nodes {
+			cycle = append(cycle, int(node))
+		}
+		first := slices.Index(cycle, slices.MinFunc(cycle, g.byID))
+		cycles = append(cycles, slices.Concat(cycle[first:], cycle[:first]))
 	}
 	slices.SortStableFunc(cycles, func(a, b []int) int { return g.byID(a[0], b[0]) })
 	return cycles
 }
 
-// blockingRing reports whether any blocking edges make a ring: most often none
-// do, and no order is needed then.
-func (g *Graph) blockingRing(kept func(i int) bool) bool {
-	places := make([]int32, g.issues.Len())
-	for i := range places {
-		places[i] = int32(i)
-	}
-	return len(split(g.between(places, kept), nil)) > 0
-}
-
 // between is the blocking edges between issues that keep picks, from issue to
-// blocker, by the order of ids.
+// blocker, by the ranks of the issues; nil for their indices.
 func (g *Graph) between(rank []int32, keep func(i int) bool) edges {
 	var links []link
 	for i := range g.issues.Len() {
 		for _, b := range g.blockers.of(i) {
 			if keep(i) && keep(int(b)) {
-				links = append(links, link{from: rank[i], to: rank[b]})
+				l := link{from: int32(i), to: b}
+				if rank != nil {
+					l = link{from: rank[i], to: rank[b]}
+				}
+				links = append(links, l)
 			}
 		}
 	}
-	return newSortedEdges(g.issues.Len(), links)
+	return newEdges(g.issues.Len(), links)
 }

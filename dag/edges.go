@@ -1,9 +1,6 @@
 package dag
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // kind is what a dependency type means to the graph.
 type kind int
@@ -93,15 +90,6 @@ func newEdges(nodes int, links []link) edges {
 	}
 	copy(e.start[1:], e.start[:nodes])
 	e.start[0] = 0
-	return e
-}
-
-// newSortedEdges has the targets of every node in order.
-func newSortedEdges(nodes int, links []link) edges {
-	e := newEdges(nodes, links)
-	for node := range nodes {
-		slices.Sort(e.of(node))
-	}
 	return e
 }
 

@@ -1,132 +1,140 @@
 package dag
 
-import "slices"
+import (
+	"errors"
+	"hash/fnv"
+	"math"
+	"slices"
 
-// knot is a strongly connected component that holds a cycle, with numbers of
-// its own for its nodes.
+	"github.com/dominikbraun/graph"
+)
+
+// mostSteps bounds the work on rings, in vertices and edges that are looked at: in stores
+// that are so tangled that more would have to be, the shortest ring is the shortest of
+// those seen, and rings that share issues with one that is told are told next time.
+const mostSteps = 1 << 22
+
+// knot is a strongly connected component that holds a ring. Its vertices are numbered in the
+// order of nodes.
 type knot struct {
-	nodes []int32 // the node that each stands for, in their order
-	edges edges
+	graph.Graph[string, Node]
+	nodes   []int32
+	edges   map[string]map[string]graph.Edge[string] // from its vertices to others
+	size    int                                      // of vertices and edges
+	through []int                                    // vertices, one of which is in each ring
+	length  []int                                    // of the shortest ring through each of those: no more than it is
 }
 
-// split gives the knots of a graph; nodes are what its nodes stand for, nil
-// for themselves.
-func split(e edges, nodes []int32) (knots []knot) {
-	parts := e.components()
-	local := make([]int32, len(parts.of))
-	for c := range parts.count() {
-		group := parts.nodes.of(c)
-		if len(group) == 1 && !slices.Contains(e.of(int(group[0])), group[0]) {
-			continue
-		}
-		part := knot{nodes: make([]int32, len(group))}
-		for k, node := range group {
-			local[node] = int32(k)
-			if part.nodes[k] = node; nodes != nil {
-				part.nodes[k] = nodes[node]
-			}
-		}
-		var links []link
-		for _, node := range group {
-			for _, to := range e.of(int(node)) {
-				if parts.of[to] == int32(c) {
-					links = append(links, link{from: local[node], to: local[to]})
-				}
-			}
-		}
-		part.edges = newEdges(len(group), links)
-		knots = append(knots, part)
+// knot makes one of nodes in an order that does not depend on that of lines. Its rings are
+// to lead through one of the first so many.
+func (e edges) knot(nodes []int32, through int) *knot {
+	place := make(map[int32]int32, len(nodes))
+	vertices := make([]Node, len(nodes))
+	for at, node := range nodes {
+		place[node], vertices[at] = int32(at), Node{Number: at}
 	}
-	return knots
-}
-
-// without gives the knots that are left when edges between pairs of nodes are
-// taken out.
-func (k knot) without(pairs [][2]int32) []knot {
-	gone := make(map[[2]int32]bool, len(pairs))
-	for _, pair := range pairs {
-		gone[pair] = true
-	}
+	var list []Edge
 	var links []link
-	for node := range k.nodes {
-		for _, to := range k.edges.of(node) {
-			if !gone[[2]int32{k.nodes[node], k.nodes[to]}] {
-				links = append(links, link{from: int32(node), to: to})
+	for at, node := range nodes {
+		for _, to := range e.of(int(node)) {
+			if on, in := place[to]; in {
+				links = append(links, link{from: int32(at), to: on})
+				list = append(list, Edge{From: at, To: int(on), Weight: weight(at, int(on), len(nodes))})
 			}
 		}
 	}
-	return split(newEdges(len(k.nodes), links), k.nodes)
+	k := &knot{Graph: Part(vertices, list), nodes: nodes, size: len(nodes) + len(list)}
+	var err error
+	if k.edges, err = k.Graph.AdjacencyMap(); err != nil {
+		panic("dag: " + err.Error()) // only for a store of vertices that can fail
+	}
+	_, entered := newEdges(len(nodes), links).order()
+	for _, at := range entered {
+		if int(at) < through {
+			k.through, k.length = append(k.through, int(at)), append(k.length, 1)
+		}
+	}
+	return k
 }
 
-// shortestCycle gives the nodes of the shortest cycle through one that through
-// picks, from the first such node on one of the least length, along targets in
-// their order; nil when there is none. It takes the edges that it follows from
-// left, and is content with the best so far when there are none.
-func (k knot) shortestCycle(through func(node int32) bool, left *int) []int32 {
-	search := newSearch(len(k.nodes))
+// weight is that of an edge of a part with so many vertices: one unit, and so little more
+// that it only tells apart ways of equally many edges, the same in each run. The weight of a
+// way is exact as a float64.
+func weight(from, to, vertices int) int {
+	const most = math.MaxInt >> 11
+	sum := fnv.New64a()
+	sum.Write([]byte{byte(from), byte(from >> 8), byte(to), byte(to >> 8)})
+	unit := most / (vertices + 1)
+	return unit + int(sum.Sum64()%uint64(unit/(vertices+1)))
+}
+
+// AdjacencyMap is what is left of the edges, for the library to look at.
+func (k *knot) AdjacencyMap() (map[string]map[string]graph.Edge[string], error) { return k.edges, nil }
+
+// cut takes out the edge between two nodes, if it is there.
+func (k *knot) cut(from, to int32) {
+	delete(k.edges[k.name(from)], k.name(to))
+}
+
+func (k *knot) name(node int32) string { return Node{Number: slices.Index(k.nodes, node)}.Name() }
+
+// shortest gives the nodes of the shortest ring; nil when there is none. It takes the steps
+// that it needs from left, and is content with the shortest so far when there are none.
+func (k *knot) shortest(left *int) []int32 {
 	var best []int32
-	for from, node := range k.nodes {
-		if !through(node) {
-			continue
-		}
-		if cycle := search.cycle(k.edges, int32(from), len(best), left); cycle != nil {
-			best = cycle
-		}
-		if len(best) == 1 || *left <= 0 && best != nil {
+	for len(k.through) > 0 {
+		at := slices.Index(k.length, slices.Min(k.length))
+		if best != nil && (len(best) <= k.length[at] || *left <= 0) {
 			break
 		}
-	}
-	for at, node := range best {
-		best[at] = k.nodes[node]
+		ring := k.ring(Node{Number: k.through[at]}.Name())
+		*left -= k.size + len(ring)*len(ring)/32
+		if ring == nil {
+			k.through, k.length = slices.Delete(k.through, at, at+1), slices.Delete(k.length, at, at+1)
+			continue
+		}
+		k.length[at] = len(ring)
+		if best == nil || len(ring) < len(best) {
+			best = ring
+		}
 	}
 	return best
 }
 
-// search remembers how nodes were reached. One serves many searches, each of
-// which costs only what it touches.
-type search struct {
-	round  int32
-	in     []int32 // the round in which a node was reached last
-	before []int32
-	depth  []int32 // number of nodes on the way
-	queue  []int32
-}
-
-func newSearch(nodes int) *search {
-	return &search{in: make([]int32, nodes), before: make([]int32, nodes), depth: make([]int32, nodes)}
-}
-
-// cycle gives the shortest cycle through a node that has less than under nodes
-// (0: however many).
-func (s *search) cycle(e edges, from int32, under int, left *int) []int32 {
-	s.round++
-	s.in[from], s.depth[from] = s.round, 1
-	s.queue = append(s.queue[:0], from)
-	for k := 0; k < len(s.queue); k++ {
-		at := s.queue[k]
-		if under > 0 && int(s.depth[at]) >= under {
-			return nil
-		}
-		targets := e.of(int(at))
-		*left -= len(targets)
-		for _, to := range targets {
-			if to == from {
-				return s.way(at)
-			}
-			if s.in[to] != s.round {
-				s.in[to], s.before[to], s.depth[to] = s.round, at, s.depth[at]+1
-				s.queue = append(s.queue, to)
-			}
-		}
+// ring gives the nodes of the shortest ring through a vertex; nil when there is none.
+func (k *knot) ring(vertex string) []int32 {
+	const begin = "" // a second vertex with the same edges, so that the way back has two ends
+	k.edges[begin] = k.edges[vertex]
+	defer delete(k.edges, begin)
+	way, err := graph.ShortestPath[string, Node](k, begin, vertex)
+	switch {
+	case errors.Is(err, graph.ErrTargetNotReachable):
+		return nil
+	case err != nil: // only for a store of vertices that can fail
+		panic("dag: " + err.Error())
 	}
-	return nil
+	ring := numbers(k, way[1:])
+	for at, n := range ring {
+		ring[at] = k.nodes[n]
+	}
+	return ring
 }
 
-// way gives the nodes on the way to one that was reached.
-func (s *search) way(to int32) []int32 {
-	way := make([]int32, s.depth[to])
-	for k, at := len(way)-1, to; k >= 0; k, at = k-1, s.before[at] {
-		way[k] = at
+// walked is a ring of a knot that is too large to be searched, along the first targets.
+func (e edges) walked(nodes []int32) []int32 {
+	in := make(map[int32]bool, len(nodes))
+	for _, node := range nodes {
+		in[node] = true
 	}
-	return way
+	met := map[int32]int{}
+	var way []int32
+	for at := nodes[0]; ; {
+		if k, again := met[at]; again {
+			return way[k:]
+		}
+		met[at] = len(way)
+		way = append(way, at)
+		to := slices.IndexFunc(e.of(int(at)), func(to int32) bool { return in[to] })
+		at = e.of(int(at))[to]
+	}
 }

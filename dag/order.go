@@ -1,8 +1,6 @@
 package dag
 
 import (
-	"container/heap"
-	"maps"
 	"slices"
 
 	"stig/beads"
@@ -17,8 +15,8 @@ type Dependency struct {
 // ClosedDependencies lists the closed issues that this one waits for, directly
 // or through other closed ones, dependencies before dependents, ties by id.
 // What lies behind an open blocker belongs to that blocker's own list.
-// Closed issues that block each other in a ring have no such order, nor has what waits
-// for them: of these the smallest id comes first.
+// Closed issues that block each other in a ring have no such order: the ring is
+// entered at its smallest id.
 func (g *Graph) ClosedDependencies(i int) []Dependency {
 	distance := map[int]int{i: 0}
 	var found []int
@@ -41,71 +39,25 @@ func (g *Graph) ClosedDependencies(i int) []Dependency {
 	return list
 }
 
-// topological sorts nodes so that blockers come before what they block, ties
-// by id. It is linear but for the heap. A ring cannot be sorted: what is left then is
-// entered at its smallest id.
+// topological sorts nodes so that blockers come before what they block, ties by id.
 func (g *Graph) topological(nodes []int) []int {
-	waits := make(map[int]int, len(nodes)) // blockers not yet listed
-	for _, n := range nodes {
-		waits[n] = 0
+	slices.SortFunc(nodes, g.byID)
+	place := make(map[int]int32, len(nodes))
+	for k, n := range nodes {
+		place[n] = int32(k)
 	}
-	for _, n := range nodes {
-		for _, w := range g.waiters.of(n) {
-			if _, in := waits[int(w)]; in && int(w) != n {
-				waits[int(w)]++
+	var links []link
+	for k, n := range nodes {
+		for _, b := range g.blockers.of(n) {
+			if on, in := place[int(b)]; in && int(b) != n {
+				links = append(links, link{from: int32(k), to: on})
 			}
 		}
 	}
-	free := &byID{g: g}
-	for _, n := range nodes {
-		if waits[n] == 0 {
-			free.list = append(free.list, n)
-		}
+	list := make([]int, len(nodes))
+	order, _ := newEdges(len(nodes), links).order()
+	for k, at := range order {
+		list[k] = nodes[at]
 	}
-	heap.Init(free)
-	order := make([]int, 0, len(nodes))
-	for len(waits) > 0 {
-		if free.Len() == 0 {
-			heap.Push(free, g.entrance(waits))
-		}
-		n := heap.Pop(free).(int)
-		order = append(order, n)
-		delete(waits, n)
-		for _, w := range g.waiters.of(n) {
-			w := int(w)
-			left, in := waits[w]
-			if !in || left == 0 {
-				continue
-			}
-			waits[w] = left - 1
-			if left == 1 {
-				heap.Push(free, w)
-			}
-		}
-	}
-	return order
-}
-
-// entrance is where rings are entered: the smallest id that is left. Its count is set
-// to 0 so that it is not freed a second time.
-func (g *Graph) entrance(waits map[int]int) int {
-	first := slices.MinFunc(slices.Collect(maps.Keys(waits)), g.byID)
-	waits[first] = 0
-	return first
-}
-
-// byID is a heap of nodes ordered by their ids.
-type byID struct {
-	g    *Graph
-	list []int
-}
-
-func (h *byID) Len() int           { return len(h.list) }
-func (h *byID) Less(a, b int) bool { return h.g.byID(h.list[a], h.list[b]) < 0 }
-func (h *byID) Swap(a, b int)      { h.list[a], h.list[b] = h.list[b], h.list[a] }
-func (h *byID) Push(x any)         { h.list = append(h.list, x.(int)) }
-func (h *byID) Pop() any {
-	last := h.list[len(h.list)-1]
-	h.list = h.list[:len(h.list)-1]
-	return last
+	return list
 }

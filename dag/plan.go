@@ -73,9 +73,8 @@ func followed(blockers edges, parts components, length []int, longest int) []int
 // what is left out still holds up what is shown, and stages that would be empty
 // are dropped. Each stage is sorted by id; width is the size of the largest.
 func (g *Graph) Stages(within func(i int) bool) (stages [][]int, width int) {
-	order, rank := g.ranks()
-	e := g.relation(rank)
-	level := e.levels()
+	order, _ := g.ranks()
+	level := g.relation().levels()
 	at := map[int][]int{}
 	deepest := 0
 	for _, i := range order {
@@ -84,7 +83,7 @@ func (g *Graph) Stages(within func(i int) bool) (stages [][]int, width int) {
 			continue
 		}
 		// closing takes one level more than what has to come before it
-		l := level[2*rank[i]+int32(Close)]
+		l := level[closeOf(i)]
 		if l == 0 {
 			continue
 		}
@@ -101,36 +100,18 @@ func (g *Graph) Stages(within func(i int) bool) (stages [][]int, width int) {
 }
 
 // levels gives every "it can close" one more than the greatest level it needs,
-// and every "it can start" that greatest level; 0 for what can never be.
-// Starting is kept one higher than it is, so that 0 is free.
+// and every "it can start" that greatest level; 0 also for what can never be.
 func (e edges) levels() []int {
-	nodes := len(e.start) - 1
-	parts := e.components()
-	const never = -1
-	level := make([]int, nodes)
-	for c := range parts.count() {
-		group := parts.nodes.of(c)
-		for _, node := range group {
-			l := 0
-			if len(group) > 1 {
-				l = never
-			}
-			for _, to := range e.of(int(node)) {
-				if to == node || level[to] == never {
-					l = never
-				}
-				if l != never {
-					l = max(l, level[to])
-				}
-			}
-			if l != never && node%2 == int32(Close) {
-				l++
-			}
-			level[node] = l
-		}
+	left := make([]bool, len(e.start)-1)
+	for node := range left {
+		left[node] = true
 	}
-	for node, l := range level {
-		level[node] = max(l, 0)
+	level := make([]int, len(left))
+	for _, node := range e.peel(e.reversed(), left) {
+		for _, to := range e.of(int(node)) {
+			level[node] = max(level[node], level[to])
+		}
+		level[node] += int(node % 2)
 	}
 	return level
 }

@@ -95,7 +95,7 @@ func (g *Graph) Deadlock(added ...Row) []Step {
 	}
 	var shortest []int32
 	for _, need := range first {
-		if path := w.path(need[1], need[0]); path != nil && (shortest == nil || len(path) < len(shortest)) {
+		if path := w.path([]int32{need[1]}, need[0]); path != nil && (shortest == nil || len(path) < len(shortest)) {
 			shortest = path
 		}
 	}
@@ -162,33 +162,30 @@ func (w waiting) each(node int32, visit func(int32)) {
 	}
 }
 
-// path is the shortest way from one node to another along what each needs,
+// path is the shortest way from one of some nodes to another along what each needs,
 // both ends included; nil when there is none. Of several it is the one along
 // the rows that come first in the store.
-func (w waiting) path(from, to int32) []int32 {
-	const unseen = -1
-	before := make([]int32, 2*(w.graph.issues.Len()+1))
-	for i := range before {
-		before[i] = unseen
+func (w waiting) path(from []int32, to int32) []int32 {
+	before := map[int32]int32{}
+	for _, node := range from {
+		before[node] = none
 	}
-	before[from] = from
-	for queue := []int32{from}; len(queue) > 0 && before[to] == unseen; queue = queue[1:] {
+	_, met := before[to]
+	for queue := slices.Clone(from); len(queue) > 0 && !met; queue = queue[1:] {
 		w.each(queue[0], func(need int32) {
-			if before[need] == unseen {
+			if _, seen := before[need]; !seen {
 				before[need] = queue[0]
 				queue = append(queue, need)
+				met = met || need == to
 			}
 		})
 	}
-	if before[to] == unseen {
+	if !met {
 		return nil
 	}
 	var path []int32
-	for at := to; ; at = before[at] {
+	for at := to; at != none; at = before[at] {
 		path = append(path, at)
-		if at == from {
-			break
-		}
 	}
 	slices.Reverse(path)
 	return path
@@ -202,9 +199,13 @@ func (g *Graph) RingThrough(i int) []Step {
 		return nil
 	}
 	w := waiting{graph: g}
-	shortest := w.back(startOf(i))
-	if path := w.back(closeOf(i)); shortest == nil || path != nil && len(path) < len(shortest) {
-		shortest = path
+	var shortest []int32
+	for _, node := range []int32{startOf(i), closeOf(i)} {
+		var needs []int32
+		w.each(node, func(need int32) { needs = append(needs, need) })
+		if path := w.path(needs, node); path != nil && (shortest == nil || len(path) < len(shortest)) {
+			shortest = path
+		}
 	}
 	if shortest == nil {
 		return nil
@@ -212,39 +213,19 @@ func (g *Graph) RingThrough(i int) []Step {
 	return g.fromSmallest(stepsOf(shortest))
 }
 
-// back is the shortest way from a node along what each needs to one that needs
-// it; nil when there is none.
-func (w waiting) back(node int32) []int32 {
-	before := map[int32]int32{node: node}
-	last := int32(none)
-	for queue := []int32{node}; len(queue) > 0 && last == none; queue = queue[1:] {
-		at := queue[0]
-		w.each(at, func(need int32) {
-			switch _, seen := before[need]; {
-			case need == node && last == none:
-				last = at
-			case !seen:
-				before[need] = at
-				queue = append(queue, need)
-			}
-		})
-	}
-	if last == none {
-		return nil
-	}
-	path := []int32{last}
-	for at := last; at != node; at = before[at] {
-		path = append(path, before[at])
-	}
-	slices.Reverse(path)
-	return path
-}
-
 // stepsOf reads a path as a cycle that begins with the step from its last node
 // to its first.
-func stepsOf(path []int32) (steps []Step) {
-	for k, node := range path {
-		from := path[(k+len(path)-1)%len(path)]
+func stepsOf(path []int32) []Step {
+	if len(path) == 0 {
+		return nil
+	}
+	return along(slices.Concat(path[len(path)-1:], path))
+}
+
+// along gives the steps from node to node of a path.
+func along(path []int32) (steps []Step) {
+	for k, node := range path[1:] {
+		from := path[k]
 		s := Step{Issue: int(from / 2), Does: Event(from % 2), For: int(node / 2), Done: Event(node % 2)}
 		if !s.implied() {
 			steps = append(steps, s)

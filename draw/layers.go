@@ -1,34 +1,27 @@
 package draw
 
+import (
+	"cmp"
+	"slices"
+)
+
 // layers gives each node a column such that edges, rings apart, lead to the
-// right: as far left as what it waits for allows, then nodes that more wait
-// for than they wait for as near to those as they can be.
+// right: that of its level, then nodes that more wait for than they wait for as
+// near to those as they can be.
 func (p *Picture) layers() []int {
-	out, in := make([][]int, len(p.Nodes)), make([]int, len(p.Nodes))
+	layer, order := slices.Clone(p.levels), make([]int, len(p.Nodes))
+	in, out := make([]int, len(order)), make([][]int, len(order))
 	for _, e := range p.Edges {
 		if !e.Ring {
-			out[e.From] = append(out[e.From], e.To)
 			in[e.To]++
+			out[e.From] = append(out[e.From], e.To)
 		}
 	}
-	layer := make([]int, len(p.Nodes))
-	left := append([]int(nil), in...)
-	var order []int
-	for n := range p.Nodes {
-		if left[n] == 0 {
-			order = append(order, n)
-		}
+	for n := range order {
+		order[n] = n
 	}
-	for i := 0; i < len(order); i++ {
-		for _, to := range out[order[i]] {
-			layer[to] = max(layer[to], layer[order[i]]+1)
-			if left[to]--; left[to] == 0 {
-				order = append(order, to)
-			}
-		}
-	}
-	for i := len(order) - 1; i >= 0; i-- {
-		n := order[i]
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(p.levels[b], p.levels[a]) })
+	for _, n := range order {
 		if len(out[n]) == 0 || len(out[n]) < in[n] {
 			continue
 		}

@@ -34,6 +34,7 @@ type item struct {
 	node          int  // -1 for a bend
 	ring          bool // a bend of an edge that is marked as a ring
 	lane, layer   int
+	rank          int   // -1: an epic without edges, above all that is linked; 1: others without, below
 	y             int   // of its centre
 	height        int   // with its margins
 	before, after []int // the items that edges lead from and to, in the columns beside
@@ -61,7 +62,7 @@ type layout struct {
 // frame goes round an epic and what it holds.
 type frame struct {
 	box
-	epic int
+	epic, depth int
 }
 
 // arrange lays a picture out: columns by what waits for what, from left to
@@ -81,13 +82,20 @@ func (p *Picture) arrange() *layout {
 	layer, alone := p.layers(), p.alone()
 	last := spread(flat, layer, alone)
 	for n := range p.Nodes {
-		l.items = append(l.items, item{node: n, lane: laneOf[n], layer: layer[n], height: boxHeight + 2*boxMargin})
+		it := item{node: n, lane: laneOf[n], layer: layer[n], height: boxHeight + 2*boxMargin}
+		switch {
+		case alone[n] && flat[it.lane].epic == n:
+			it.rank = -1
+		case alone[n]:
+			it.rank = 1
+		}
+		l.items = append(l.items, it)
 	}
 	l.connect(p)
 	l.group(last+1, len(flat), flat)
-	deepest := l.stack(lanes, 0, &l.height)
-	l.improve(flat, alone)
-	l.place(p, lanes, deepest)
+	deepest := l.stack(lanes, 0, 0, &l.height)
+	l.improve()
+	l.place(deepest)
 	return l
 }
 
@@ -128,7 +136,7 @@ func (l *layout) connect(p *Picture) {
 	}
 	var trees []tree
 	out := make([][]int, len(p.Nodes))
-	for _, e := range p.Edges {
+	for _, e := range p.thinned() {
 		if e.Ring {
 			trees = append(trees, tree{e.To, []int{e.From}, true})
 			continue
@@ -193,34 +201,30 @@ func (l *layout) group(layers, lanes int, flat []lane) {
 	}
 }
 
-// stack gives the lanes their heights from y on and says how deep frames lie
-// in each other. next is the lane to go on with.
-func (l *layout) stack(lanes []lane, next int, y *int) (deepest int) {
+// stack gives the lanes, in so many frames, their heights from y on and says how deep
+// frames lie in each other. next is the lane to go on with.
+func (l *layout) stack(lanes []lane, next, depth int, y *int) (deepest int) {
 	for _, in := range lanes {
-		framed := in.epic >= 0
 		start := *y
-		if framed {
+		if in.epic >= 0 {
 			*y += laneHead
 		}
 		l.tops[next] = *y
 		for _, column := range l.groups {
 			room := 0
 			for _, i := range column[next] {
-				l.items[i].y = *y + room + l.items[i].height/2
+				l.items[i].y = l.tops[next] + room + l.items[i].height/2
 				room += l.items[i].height
 			}
-			l.bottoms[next] = max(l.bottoms[next], *y+room)
+			*y = max(*y, l.tops[next]+room)
 		}
-		l.bottoms[next] = max(l.bottoms[next], *y)
-		*y = l.bottoms[next]
+		l.bottoms[next] = *y
 		next++
-		if len(in.inner) > 0 {
-			deepest = max(deepest, 1+l.stack(in.inner, next, y))
-			next += len(flatten(in.inner))
-		}
-		if framed {
+		deepest = max(deepest, depth, l.stack(in.inner, next, depth+1, y))
+		next += len(flatten(in.inner))
+		if in.epic >= 0 {
 			*y += lanePad
-			l.frames = append(l.frames, frame{box{y: start, h: *y - start}, in.epic})
+			l.frames = append(l.frames, frame{box{y: start, h: *y - start}, in.epic, depth})
 		}
 		*y += laneSpace
 	}
@@ -228,7 +232,7 @@ func (l *layout) stack(lanes []lane, next int, y *int) (deepest int) {
 }
 
 // place turns columns into pixels.
-func (l *layout) place(p *Picture, lanes []lane, deepest int) {
+func (l *layout) place(deepest int) {
 	between := make([]int, len(l.groups))
 	for _, k := range l.links {
 		between[l.items[k.from].layer]++
@@ -240,26 +244,15 @@ func (l *layout) place(p *Picture, lanes []lane, deepest int) {
 		x += boxWidth + min(mostGap, leastGap+2*between[i])
 	}
 	l.width = l.columns[len(l.columns)-1] + boxWidth + left
-	for n := range p.Nodes {
-		it := &l.items[n]
-		it.y += margin
-		l.boxes[n] = box{l.columns[it.layer], it.y - boxHeight/2, boxWidth, boxHeight}
-	}
-	for i := len(p.Nodes); i < len(l.items); i++ {
-		l.items[i].y += margin
-	}
-	depth := map[int]int{}
-	var descend func(lanes []lane, d int)
-	descend = func(lanes []lane, d int) {
-		for _, in := range lanes {
-			depth[in.epic] = d
-			descend(in.inner, d+1)
+	for i := range l.items {
+		it := &l.items[i]
+		if it.y += margin; it.node >= 0 {
+			l.boxes[it.node] = box{l.columns[it.layer], it.y - boxHeight/2, boxWidth, boxHeight}
 		}
 	}
-	descend(lanes, 0)
 	for i := range l.frames {
 		f := &l.frames[i]
-		f.x = margin + frameStep*depth[f.epic]
+		f.x = margin + frameStep*f.depth
 		f.w = l.width - 2*f.x
 		f.y += margin
 	}

@@ -1,10 +1,15 @@
 package draw
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/dominikbraun/graph/draw"
+
 	"stig/beads"
+	"stig/dag"
 	"stig/signals"
 	"stig/visible"
 )
@@ -52,50 +57,65 @@ const ringColour = "#b3261e"
 
 // DOT is the picture for Graphviz: epics are clusters.
 func (p *Picture) DOT() string {
-	var b strings.Builder
-	b.WriteString("digraph issues {\n  rankdir=LR\n  node [shape=box fontname=\"sans-serif\" fontsize=11 fontcolor=\"#1f2328\"]\n  edge [color=\"#6b7280\"]\n")
-	p.dotLanes(&b, p.lanes(), "  ")
-	for _, e := range p.Edges {
-		style := ""
-		if e.Ring {
-			style = fmt.Sprintf(" [color=%q style=dashed constraint=false]", ringColour)
-		}
-		fmt.Fprintf(&b, "  n%d -> n%d%s\n", e.From, e.To, style)
-	}
+	nodes := make([]dag.Node, len(p.Nodes))
+	var edges []dag.Edge
 	for n, node := range p.Nodes {
+		frame := borderOf(node.Status)
+		nodes[n] = dag.Node{Number: n, Look: map[string]string{
+			"label": dotText(p.marked(n) + "\n" + visible.ClippedColumns(visible.OneLine(node.Title), 40)), "shape": "box",
+			"fontname": "sans-serif", "fontsize": "11", "fontcolor": ink, "style": "filled," + frame.dot,
+			"fillcolor": fill(node.Cynefin), "color": frame.colour, "penwidth": frame.width,
+		}}
 		if node.Itself {
-			fmt.Fprintf(&b, "  n%d -> n%d [color=%q style=dashed]\n", n, n, ringColour)
+			edges = append(edges, dag.Edge{From: n, To: n, Look: map[string]string{"color": ringColour, "style": "dashed"}})
 		}
 	}
-	b.WriteString("}\n")
-	return b.String()
+	for _, e := range p.thinned() {
+		look := map[string]string{"color": lineInk}
+		if e.Ring {
+			look = map[string]string{"color": ringColour, "style": "dashed", "constraint": "false"}
+		}
+		edges = append(edges, dag.Edge{From: e.From, To: e.To, Look: look})
+	}
+	var text strings.Builder
+	if err := draw.DOT(dag.Part(nodes, edges), &text, draw.GraphAttribute("rankdir", "LR")); err != nil {
+		panic("draw: " + err.Error()) // only for a graph or a writer that can fail
+	}
+	// The library writes nodes and edges in any order, and no clusters.
+	lines := slices.DeleteFunc(strings.Split(text.String(), "\n"), func(line string) bool { return strings.TrimSpace(line) == "" })
+	last := len(lines) - 1
+	slices.SortFunc(lines[2:last], func(a, b string) int { // nodes, then edges, by their numbers
+		a, _, _ = strings.Cut(a, "[")
+		b, _, _ = strings.Cut(b, "[")
+		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
+	})
+	var b strings.Builder
+	for _, line := range lines[:last] {
+		b.WriteString(line + "\n")
+	}
+	p.dotLanes(&b, p.lanes(), "\t")
+	return b.String() + lines[last] + "\n"
 }
 
 func (p *Picture) dotLanes(b *strings.Builder, lanes []lane, indent string) {
 	for _, l := range lanes {
-		inside := indent
-		if l.epic >= 0 {
-			inside += "  "
-			fmt.Fprintf(b, "%ssubgraph cluster_%d {\n%slabel=%s\n%sstyle=\"rounded,dashed\" color=\"#8b949e\" fontname=\"sans-serif\" fontsize=10\n",
-				indent, l.epic, inside, dotText(p.heading(l.epic)), inside)
+		if l.epic < 0 {
+			continue
 		}
+		fmt.Fprintf(b, "%ssubgraph cluster_%d {\n%s\tlabel=\"%s\" style=\"rounded,dashed\" color=\"#8b949e\" fontname=\"sans-serif\" fontsize=10\n",
+			indent, l.epic, indent, dotText(p.heading(l.epic)))
 		for _, n := range l.nodes {
-			node := p.Nodes[n]
-			edge := borderOf(node.Status)
-			fmt.Fprintf(b, "%sn%d [label=%s style=\"filled,%s\" fillcolor=%q color=%q penwidth=%s]\n", inside, n,
-				dotText(p.marked(n)+"\n"+visible.ClippedColumns(visible.OneLine(node.Title), 40)), edge.dot, fill(node.Cynefin), edge.colour, edge.width)
+			fmt.Fprintf(b, "%s\t%q;\n", indent, dag.Node{Number: n}.Name())
 		}
-		p.dotLanes(b, l.inner, inside)
-		if l.epic >= 0 {
-			b.WriteString(indent + "}\n")
-		}
+		p.dotLanes(b, l.inner, indent+"\t")
+		b.WriteString(indent + "}\n")
 	}
 }
 
-// dotText is a quoted string of DOT in which nothing is an escape but the
+// dotText is what stands in a quoted string of DOT, so that nothing is an escape but the
 // line's end.
 func dotText(text string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "&", "&amp;").Replace(visible.Text(text)) + `"`
+	return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "&", "&amp;").Replace(visible.Text(text))
 }
 
 // heading names an epic with its progress.
@@ -119,7 +139,7 @@ func (p *Picture) Mermaid() string {
 	b.WriteString("flowchart LR\n")
 	p.mermaidLanes(&b, p.lanes(), "  ")
 	var rings []string
-	for i, e := range p.Edges {
+	for i, e := range p.thinned() {
 		arrow := "-->"
 		if e.Ring {
 			arrow = "-.->"

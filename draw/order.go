@@ -2,38 +2,41 @@ package draw
 
 import (
 	"cmp"
-	"iter"
+	"math"
 	"slices"
 )
 
 const (
-	sweeps      = 5     // the last one goes the way of the edges: after one against it more of them cross
+	sweeps      = 3     // the last one goes the way of the edges: after one against it more of them cross
 	manyItems   = 20000 // pictures beyond are not for reading: they keep the order in which they are listed
-	alignSweeps = 4
+	alignSweeps = 2
 )
 
 // improve moves items up and down within their lanes, towards what they are
 // linked to: in sweeps that may change their order, then in sweeps that only
 // straighten the edges.
-func (l *layout) improve(lanes []lane, alone []bool) {
-	rounds := sweeps
-	if len(l.items) > manyItems {
-		rounds = 0
-	}
-	ranks := l.fixed(lanes, alone)
-	for round := range rounds {
+func (l *layout) improve() {
+	for round := range sweeps + alignSweeps {
+		reorders := round < sweeps
 		columns, near := slices.All(l.groups), before
 		if round%2 == 1 {
 			columns, near = slices.Backward(l.groups), after
 		}
-		l.sweep(columns, ranks, func(group []int) []int { return reorder(group, l.wishes(group, near), ranks) })
-	}
-	for round := range alignSweeps {
-		columns := slices.All(l.groups)
-		if round%2 == 1 {
-			columns = slices.Backward(l.groups)
+		if !reorders {
+			near = beside
+		} else if len(l.items) > manyItems {
+			continue
 		}
-		l.sweep(columns, ranks, func(group []int) []int { return l.wishes(group, beside) })
+		for _, column := range columns {
+			for lane, group := range column {
+				if wishes := l.wishes(group, near); len(group) > 0 {
+					if reorders {
+						l.reorder(group, wishes)
+					}
+					l.settle(group, wishes, l.tops[lane], l.bottoms[lane])
+				}
+			}
+		}
 	}
 }
 
@@ -42,47 +45,17 @@ func before(it *item) []int { return it.before }
 func after(it *item) []int  { return it.after }
 func beside(it *item) []int { return slices.Concat(it.before, it.after) }
 
-// fixed gives the items that stay above (-1: an epic without edges) and below
-// (1: others without) all that are linked.
-func (l *layout) fixed(lanes []lane, alone []bool) []int {
-	ranks := make([]int, len(l.items))
-	for n, is := range alone {
-		if is {
-			ranks[n] = 1
-		}
-	}
-	for _, in := range lanes {
-		if in.epic >= 0 && alone[in.epic] {
-			ranks[in.epic] = -1
-		}
-	}
-	return ranks
-}
-
-// reorder sorts a group by its wishes, and gives these in the new order.
-func reorder(group, wishes, ranks []int) []int {
+// reorder sorts a group by its wishes, and these with it.
+func (l *layout) reorder(group, wishes []int) {
 	at := make(map[int]int, len(group))
 	for k, i := range group {
 		at[i] = wishes[k]
 	}
 	slices.SortStableFunc(group, func(a, b int) int {
-		return cmp.Or(cmp.Compare(ranks[a], ranks[b]), cmp.Compare(at[a], at[b]))
+		return cmp.Or(cmp.Compare(l.items[a].rank, l.items[b].rank), cmp.Compare(at[a], at[b]))
 	})
 	for k, i := range group {
 		wishes[k] = at[i]
-	}
-	return wishes
-}
-
-// sweep goes over columns once and settles each group where it wishes to lie;
-// wish may sort the group.
-func (l *layout) sweep(columns iter.Seq2[int, [][]int], ranks []int, wish func(group []int) []int) {
-	for _, column := range columns {
-		for lane, group := range column {
-			if len(group) > 0 {
-				l.settle(group, wish(group), l.tops[lane], l.bottoms[lane], ranks)
-			}
-		}
 	}
 }
 
@@ -107,13 +80,13 @@ func (l *layout) wishes(group []int, nearTo func(*item) []int) []int {
 // settle gives a group places in its order, as near to its wishes as the room
 // allows: neighbours that would overlap are moved as one, to the mean of what
 // they wish. Items that are fixed stay above the others, and below.
-func (l *layout) settle(group, wish []int, top, bottom int, ranks []int) {
+func (l *layout) settle(group, wish []int, top, bottom int) {
 	first, end := 0, len(group)
-	for first < end && ranks[group[first]] < 0 {
+	for first < end && l.items[group[first]].rank < 0 {
 		top = l.put(group[first], top)
 		first++
 	}
-	for end > first && ranks[group[end-1]] > 0 {
+	for end > first && l.items[group[end-1]].rank > 0 {
 		end--
 		bottom -= l.items[group[end]].height
 	}
@@ -147,7 +120,7 @@ func (l *layout) settleLinked(group, wish []int, top, bottom int) {
 	}
 	k := 0
 	for _, p := range pools {
-		start := min(max(floorDiv(p.sum, p.count), top), bottom-height)
+		start := min(max(int(math.Floor(float64(p.sum)/float64(p.count))), top), bottom-height)
 		for range p.count {
 			l.items[group[k]].y = start + offsets[k]
 			k++
@@ -159,12 +132,4 @@ func (l *layout) settleLinked(group, wish []int, top, bottom int) {
 func (l *layout) put(i, top int) int {
 	l.items[i].y = top + l.items[i].height/2
 	return top + l.items[i].height
-}
-
-func floorDiv(a, b int) int {
-	q := a / b
-	if a%b != 0 && a < 0 {
-		q--
-	}
-	return q
 }

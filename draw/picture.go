@@ -16,6 +16,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/dominikbraun/graph"
+
 	"stig/beads"
 	"stig/dag"
 	"stig/notes"
@@ -26,6 +28,8 @@ import (
 type Picture struct {
 	Nodes []Node `json:"nodes"`
 	Edges []Edge `json:"edges"`
+
+	levels []int // of the nodes, each above those of what it waits for
 
 	Link func(id string) string `json:"-"` // where the box of an issue leads to; nil for nowhere
 }
@@ -183,60 +187,45 @@ func read(f *beads.Snapshot, i int, schema *signals.Schema) (Node, error) {
 	}, nil
 }
 
-// markRings marks the edges that lead back to where a walk along the edges,
-// begun at what waits for nothing, else at the smallest id, has come from.
+// markRings marks the edges that close rings, and puts the nodes into levels by the others.
 func (p *Picture) markRings() {
-	w := walk{picture: p, out: make([][]int, len(p.Nodes)), state: make([]int, len(p.Nodes))}
-	waits := make([]bool, len(p.Nodes))
-	for e, edge := range p.Edges {
-		w.out[edge.From] = append(w.out[edge.From], e)
-		waits[edge.To] = true
+	edges := make([]dag.Edge, len(p.Edges))
+	for k, e := range p.Edges {
+		edges[k] = dag.Edge{From: e.From, To: e.To}
 	}
-	for n := range p.Nodes {
-		if !waits[n] {
-			w.from(n)
-		}
-	}
-	for n := range p.Nodes {
-		w.from(n)
+	var closing []bool
+	p.levels, closing = dag.Levels(len(p.Nodes), edges)
+	for k := range p.Edges {
+		p.Edges[k].Ring = closing[k]
 	}
 }
 
-// walk goes along edges, depth first.
-type walk struct {
-	picture *Picture
-	out     [][]int // edges by their source
-	state   []int   // of the nodes
-}
+// mostThinned is of how many issues that wait, or are waited for, a picture is thinned.
+const mostThinned = 300
 
-// States of a node: not met, on the way to where the walk is, and left behind.
-const (
-	fresh = iota
-	onWay
-	left
-)
-
-func (w *walk) from(start int) {
-	if w.state[start] != fresh {
-		return
-	}
-	type step struct{ node, next int }
-	w.state[start] = onWay
-	for way := []step{{start, 0}}; len(way) > 0; {
-		at := &way[len(way)-1]
-		if at.next == len(w.out[at.node]) {
-			w.state[at.node] = left
-			way = way[:len(way)-1]
-			continue
-		}
-		edge := &w.picture.Edges[w.out[at.node][at.next]]
-		at.next++
-		switch w.state[edge.To] {
-		case onWay:
-			edge.Ring = true
-		case fresh:
-			w.state[edge.To] = onWay
-			way = append(way, step{edge.To, 0})
+// thinned is the edges without those that say no more than longer ways do.
+func (p *Picture) thinned() []Edge {
+	linked := map[int]bool{}
+	var edges []dag.Edge
+	for _, e := range p.Edges {
+		linked[e.From], linked[e.To] = true, true
+		if !e.Ring {
+			edges = append(edges, dag.Edge{From: e.From, To: e.To})
 		}
 	}
+	if len(linked) > mostThinned {
+		return p.Edges
+	}
+	var nodes []dag.Node
+	for n := range linked {
+		nodes = append(nodes, dag.Node{Number: n})
+	}
+	thin, err := graph.TransitiveReduction(dag.Part(nodes, edges))
+	if err != nil { // only for a graph with a ring
+		panic("draw: " + err.Error())
+	}
+	return slices.DeleteFunc(slices.Clone(p.Edges), func(e Edge) bool {
+		_, err := thin.Edge(dag.Node{Number: e.From}.Name(), dag.Node{Number: e.To}.Name())
+		return !e.Ring && err != nil
+	})
 }

@@ -19,8 +19,8 @@ func Cycles(f *beads.Snapshot, g *dag.Graph) []Diagnostic {
 	for _, ring := range g.Deadlocks() {
 		holder := f.At(ring.Remove.From)
 		message := "they form a dependency cycle: " + strings.Join(dag.Circle(ring.Steps, name), "; ")
-		if ring.More {
-			message += "; more are left around these"
+		if ring.More > 0 {
+			message += fmt.Sprintf("; there are more among the %d issues that wait for each other with these", ring.More)
 		}
 		found = append(found, breach(f, RuleDeadlock, holder.ID, holder.Line, message,
 			removal(f, holder, name(ring.Remove.On), ring.Remove.Type)))

@@ -9,44 +9,102 @@ import (
 
 	"stig/app"
 	"stig/cmd/stig/cli"
+	"stig/dag"
 	"stig/draw"
 )
 
 func GraphCommand(a *cli.App) *cobra.Command {
 	formats := []string{"text", "dot", "mermaid", "svg"}
-	format := formats[0]
+	format, to := formats[0], ""
 	cmd := &cobra.Command{
 		Use:   "graph [ID]",
-		Short: "draw what waits for what, of all issues or around one",
+		Short: "draw what waits for what, of all issues, around one or between two",
 		Long: "graph draws the issues that are not closed, with the closed ones that they were\n" +
 			"waiting for; with an ID what bears on that issue. Colours are cynefin domains,\n" +
-			"frames are states, epics go round what they hold.",
+			"frames are states, epics go round what they hold. An arrow is left out of the DOT,\n" +
+			"Mermaid and SVG of up to 300 linked issues where longer ways say the same.\n\n" +
+			"With an ID and --to it tells every way by which the first issue waits for the\n" +
+			"second to be closed, the shortest first: through blockers, epics that wait, and\n" +
+			"children of epics. Of very many it tells some, and past a dependency cycle the\n" +
+			"shortest, and says so. It exits with 1 where there is none.",
 		GroupID: "graph",
 		Args:    cli.Takes(0, 1, "one issue at most"),
-		Example: "  stig graph\n  stig graph demo-1 --format mermaid\n  stig graph --format svg > graph.svg",
+		Example: "  stig graph\n  stig graph demo-1 --format mermaid\n  stig graph --format svg > graph.svg\n" +
+			"  stig graph demo-1 --to demo-4",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if !slices.Contains(formats, format) {
 				return app.Usage(fmt.Sprintf("--format: must be one of %s; found %q", strings.Join(formats, ", "), format), "")
+			}
+			if to != "" {
+				return ways(a, args, to, format)
 			}
 			picture, err := a.Picture(args)
 			if err != nil {
 				return err
 			}
-			switch {
-			case a.JSON:
+			if a.JSON {
 				return a.PrintJSON("graph", graphOf(picture))
-			case format == "dot":
-				return a.Print(picture.DOT())
-			case format == "mermaid":
-				return a.Print(picture.Mermaid())
-			case format == "svg":
-				return a.Print(picture.SVG())
 			}
-			return a.Print(picture.Text())
+			return a.Print(drawn(picture, format))
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", format, cli.Either(formats))
+	cmd.Flags().StringVar(&to, "to", "", "every way by which the issue waits for `OTHER`")
 	return cmd
+}
+
+// drawn is a picture in a format.
+func drawn(picture *draw.Picture, format string) string {
+	switch format {
+	case "dot":
+		return picture.DOT()
+	case "mermaid":
+		return picture.Mermaid()
+	case "svg":
+		return picture.SVG()
+	}
+	return picture.Text()
+}
+
+// ways tells why one issue waits for another.
+func ways(a *cli.App, args []string, to, format string) error {
+	if len(args) == 0 {
+		return app.Usage("--to: needs the issue that waits before it", "type stig graph ID --to "+to)
+	}
+	w, err := a.Ways(args[0], to)
+	switch {
+	case err != nil:
+		return err
+	case a.JSON:
+		err = a.PrintJSON("ways", w, graphOf(w.Picture))
+	case format != "text":
+		err = a.Print(drawn(w.Picture, format))
+	default:
+		err = a.Print(waysText(w))
+	}
+	if err == nil && len(w.Ways) == 0 {
+		return app.Found()
+	}
+	return err
+}
+
+// waysText tells them in words.
+func waysText(w *app.Ways) string {
+	if len(w.Ways) == 0 {
+		return fmt.Sprintf("%s does not wait for %s\n", w.From, w.To)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s waits for %s in %s\n", w.From, w.To, app.Counted(len(w.Ways), "way"))
+	for _, way := range w.Ways {
+		fmt.Fprintf(&b, "\n%s\n", strings.Join(dag.Ends(way.Issues), " → "))
+		for _, step := range dag.Ends(way.Steps) {
+			fmt.Fprintf(&b, "  %s\n", step)
+		}
+	}
+	if w.More {
+		b.WriteString("\nthere may be more: only some of very many are told, and past a dependency cycle the shortest\n")
+	}
+	return b.String()
 }
 
 // graphView is a picture as data, in which issues go by their ids.
