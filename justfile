@@ -79,7 +79,7 @@ bench sizes="160,10000,100000" rounds="7":
     trap 'rm -rf "$tmp"' EXIT
     go build -o "$tmp/stig" ./cmd/stig
     # in $tmp: tests keep their stores in memory otherwise
-    TMPDIR="$tmp" go test ./cmd/stig -count=1 -timeout=0 -v -run '^TestSpeed$' -speed "$1" -rounds "$2" -stig "$tmp/stig"
+    TMPDIR="$tmp" go test ./cmd/stig -count=1 -timeout=0 -v -run '^TestSpeed$' -speed "$1" -speed-rounds "$2" -stig "$tmp/stig"
 
 # the inner loops, so often each: two such files are compared by benchstat
 loops count="1":

@@ -150,15 +150,8 @@ func (c *editedClone) stig(exit int, actor string, args ...string) string {
 	cmd := stigCommand(c.dir, args...)
 	cmd.Env = append(cmd.Env, "STIG_ACTOR="+actor)
 	var out bytes.Buffer
-	got := 0
-	if everyProcess() {
-		cmd.Stdout, cmd.Stderr = &out, &out
-		_ = cmd.Run() // its exit code says what it is worth
-		got = cmd.ProcessState.ExitCode()
-	} else {
-		both := &oneAtATime{to: &out}
-		got = runInside(c.dir, cmd.Env, both, both, args...)
-	}
+	both := &oneAtATime{to: &out}
+	got := runInside(c.dir, cmd.Env, both, both, args...)
 	if got != exit {
 		c.t.Fatalf("stig %q: exit %d, want %d\n%s", args, got, exit, &out)
 	}
