@@ -15,7 +15,6 @@ import (
 
 	"stig/app"
 	"stig/beads"
-	"stig/internal/sample"
 	"stig/trace"
 )
 

@@ -17,7 +17,6 @@ import (
 	"testing"
 	"time"
 
-	"stig/internal/sample"
 	"stig/watch"
 )
 

@@ -14,7 +14,6 @@ import (
 
 	"stig/beads"
 	"stig/diff"
-	"stig/internal/sample"
 )
 
 // writtenEdit is one way to write the store: what others wrote before, and what
@@ -227,7 +226,6 @@ func saidBy(t *testing.T, text string) map[string]string {
 // TestUndoAll asserts of every command that writes: after undo the store says
 // what it said before, and recover misses nothing.
 func TestUndoAll(t *testing.T) {
-	sample.SkipLong(t)
 	t.Parallel()
 	for _, e := range writtenEdits {
 		t.Run(e.name, func(t *testing.T) {
@@ -256,10 +254,7 @@ func TestUndoAll(t *testing.T) {
 // file took away what it wrote, recover puts it back.
 func TestRecoverAll(t *testing.T) {
 	t.Parallel()
-	for i, e := range writtenEdits {
-		if !sample.Picked(i) {
-			continue
-		}
+	for _, e := range writtenEdits {
 		t.Run(e.name, func(t *testing.T) {
 			c := newEditedClone(t, e)
 			c.edit(e)

@@ -25,7 +25,7 @@ func TestRemoveUnitsOfTheMachine(t *testing.T) {
 	}
 	i, err := installationOf(a, profile.Default("tide"), "daemon")
 	if err != nil {
-		t.Skip(err) // no units of systemd here
+		t.Fatal(err)
 	}
 	for _, name := range i.names {
 		if err := os.WriteFile(filepath.Join(systemUnits, name), nil, 0o644); err != nil {

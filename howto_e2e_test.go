@@ -1,3 +1,5 @@
+//go:build e2e
+
 package stig_test
 
 import (
@@ -8,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"stig/internal/sample"
 )
 
 // additions is what CONTRIBUTING.md says to do to add a thing: insertions in at most
@@ -66,7 +67,6 @@ const added = `{"id":"a-1","title":"Do it!","status":"open","priority":2,"issue_
 // TestHowToAdd adds things to the program as CONTRIBUTING.md says, all to one copy of
 // the files that change, and runs it.
 func TestHowToAdd(t *testing.T) {
-	sample.SkipLong(t)
 	dir := t.TempDir()
 	store := filepath.Join(dir, "issues.jsonl")
 	text := strings.NewReplacer(

@@ -1,10 +1,11 @@
+//go:build unix
+
 package textfile_test
 
 import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"testing"
 
 	"stig/textfile"
@@ -12,9 +13,6 @@ import (
 
 // What is private is the group's where the directory above is.
 func TestPrivate(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("no modes")
-	}
 	for above, want := range map[fs.FileMode][2]fs.FileMode{0o755: {0o700, 0o600}, 0o775 | fs.ModeSetgid: {0o770 | fs.ModeSetgid, 0o660}} {
 		top := t.TempDir()
 		dir := filepath.Join(top, "stig")
