@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
 )
 
 // additions is what CONTRIBUTING.md says to do to add a thing: insertions in at most

@@ -14,7 +14,6 @@ import (
 	"stig/app/swarming"
 	"stig/board"
 	"stig/checkpoint"
-	"stig/internal/sample"
 )
 
 func contains(t *testing.T, body string, wants ...string) {

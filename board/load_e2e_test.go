@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -52,6 +53,16 @@ func loadedPages(t *testing.T) (s *served, pages []string) {
 		s.askOn(t, id, "cy", fmt.Sprintf("Which way, %d?", i), "left", "right")
 	}
 	return s, []string{"/", "/issues", "/issues?sort=title&all=yes", "/issues?q=deploy+rope", "/issues/" + sample.ID(500), "/issues/" + ids[0], "/graph?around=" + sample.ID(500), "/graph", "/actors", "/actors/cy", "/check"}
+}
+
+// program builds stig.
+func program(t *testing.T) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "stig")
+	if out, err := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", name, "stig/cmd/stig").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return name
 }
 
 // readAll reads every page.

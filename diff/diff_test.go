@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"stig/jsonl"
 	"strings"
 	"testing"
 
@@ -136,4 +137,14 @@ func FuzzStores(f *testing.F) {
 			t.Fatalf("%v vanished from %q to %q, and nothing is added the other way", gone, before, after)
 		}
 	})
+}
+
+func read(t testing.TB, path string) *beads.Snapshot {
+	t.Helper()
+	f, err := jsonl.Read(beads.Place{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
 }

@@ -49,8 +49,6 @@ func TestRates(t *testing.T) {
 	for size := range strings.SplitSeq(*issues, ",") {
 		for kind := range strings.SplitSeq(*kinds, ",") {
 			t.Run(size+"/"+kind, func(t *testing.T) {
-				if kind != file {
-				}
 				n, err := strconv.Atoi(size)
 				if err != nil {
 					t.Fatal(err)

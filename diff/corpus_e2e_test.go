@@ -1,3 +1,5 @@
+//go:build e2e
+
 package diff_test
 
 import (
@@ -6,7 +8,6 @@ import (
 	"stig/beads"
 	"stig/diff"
 	"stig/internal/sample"
-	"stig/jsonl"
 )
 
 // TestKanban: between these two commits of a real project a rewrite lost 20
@@ -40,14 +41,4 @@ func TestKanban(t *testing.T) {
 	if got["criteria"] == 0 || got["edge"] == 0 {
 		t.Errorf("no criteria or no edges vanished: %v", got)
 	}
-}
-
-func read(t testing.TB, path string) *beads.Snapshot {
-	t.Helper()
-	f, err := jsonl.Read(beads.Place{Path: path})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { f.Close() })
-	return f
 }

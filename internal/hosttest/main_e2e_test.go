@@ -1,4 +1,4 @@
-//go:build linux
+//go:build e2e && linux
 
 // Package hosttest_test runs whole sessions of real assistants (Claude Code, Codex,
 // Copilot CLI, the Gemini CLI, OpenCode) with stig connected to them by stig setup. A
@@ -6,7 +6,7 @@
 // empty home and in a network namespace that has the loopback interface alone.
 //
 //	npm install --prefix /srv/hosts @anthropic-ai/claude-code @openai/codex @github/copilot @google/gemini-cli opencode-ai
-//	STIG_TEST_HOSTS=/srv/hosts go test ./internal/hosttest -v
+//	STIG_TEST_HOSTS=/srv/hosts go test -tags e2e ./internal/hosttest -v
 package hosttest_test
 
 import (
@@ -30,6 +30,8 @@ const (
 func TestMain(m *testing.M) {
 	switch {
 	case os.Getenv(hostsVariable) == "":
+		fmt.Fprintln(os.Stderr, hostsVariable+" names no folder into which npm installed the programs")
+		os.Exit(1)
 	case os.Getenv(insideVariable) == "":
 		os.Exit(runIsolated())
 	default:

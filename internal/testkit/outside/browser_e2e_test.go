@@ -1,15 +1,23 @@
-package board_test
+//go:build e2e
+
+package outside
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
+	"io"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,48 +29,43 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
-
-	"stig/app"
-	"stig/internal/sample"
-	"stig/signals"
 )
 
-// Variables of these tests. CI sets the first two.
+// Variables that name programs of others; bash .ci/browser prints them.
 const (
 	browserProgram = "STIG_TEST_BROWSER" // a Chromium
 	axeScript      = "STIG_TEST_AXE"     // axe.min.js of axe-core: pages are validated with it
-	shotsDir       = "STIG_TEST_SHOTS"   // a directory to keep screenshots in
 )
 
-var leftOut sync.Once
+var (
+	shots  = flag.String("shots", "", "a directory that keeps pictures of all pages")
+	update = flag.Bool("update", false, "take the pictures of docs/board again")
+)
 
 // theBrowser is one for all tests, since its start takes as long as a test: each page of tab
-// is of a person who shares nothing with others. TestMain ends it.
+// is of a person who shares nothing with others. atEnd ends it.
 var theBrowser struct {
 	sync.Once
 	context.Context
-	end func()
 	err error
 }
 
-// chromium gives the browser: the one that the environment names or, where all is tested, one
-// on PATH. The test is left out where there is none.
+// chromium gives the browser: that of browserProgram, or one on PATH.
 func chromium(t *testing.T) context.Context {
 	t.Helper()
 	program := os.Getenv(browserProgram)
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if program == "" && sample.All() {
+		if program == "" {
 			program, _ = exec.LookPath(name)
 		}
 	}
 	if program == "" {
-		leftOut.Do(func() { fmt.Println("left out: no browser for the tests of the board") })
-		t.SkipNow()
+		t.Fatal("no browser; type eval \"$(bash .ci/browser)\" to have one")
 	}
 	theBrowser.Do(func() {
 		options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.Flag("disable-dev-shm-usage", true))
 		ctx, end := chromedp.NewExecAllocator(context.Background(), options...)
-		theBrowser.Context, theBrowser.end = ctx, end
+		atEnd = end
 		theBrowser.Context, _ = chromedp.NewContext(ctx) // end ends it too
 		theBrowser.err = soon(theBrowser.Context, end)
 	})
@@ -100,6 +103,7 @@ func tab(t *testing.T, browser context.Context, s *served) context.Context {
 	}))
 	ctx, cancel := chromedp.NewContext(browser, chromedp.WithTargetID(person))
 	t.Cleanup(cancel) // closes the page, or gives up after seconds
+	key := s.key(t)
 	chromedp.ListenTarget(ctx, func(e any) {
 		switch e := e.(type) {
 		case *runtime.EventExceptionThrown:
@@ -121,7 +125,7 @@ func tab(t *testing.T, browser context.Context, s *served) context.Context {
 	if err := soon(ctx, cancel, network.Enable(), log.Enable()); err != nil {
 		t.Fatal(err)
 	}
-	do(t, ctx, navigate(s.key(t)))
+	do(t, ctx, navigate(key))
 	has(t, ctx, "main")
 	return ctx
 }
@@ -196,23 +200,16 @@ func has(t *testing.T, ctx context.Context, selector string) {
 // TestBrowserWalk looks at every page, light and dark, wide and narrow.
 func TestBrowserWalk(t *testing.T) {
 	browser := chromium(t)
-	s := serve(t, lines, nil)
+	s := serve(t, lines, morning)
 	s.swarm(t)
 	s.ask(t, "ann", "Hemp or steel?", "hemp", "steel")
 	ctx := tab(t, browser, s)
-	axe := ""
-	if path := os.Getenv(axeScript); path != "" {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		axe = string(text)
+	axe, err := os.ReadFile(os.Getenv(axeScript))
+	if err != nil {
+		t.Fatalf("no axe-core: %v; type eval \"$(bash .ci/browser)\" to have it", err)
 	}
 	for _, scheme := range []string{"light", "dark"} {
 		for _, width := range []int64{360, 1440} {
-			if !sample.All() && (scheme == "light") == (width == 360) {
-				continue // without all rounds: light and wide, dark and narrow
-			}
 			do(t, ctx, emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}), chromedp.EmulateViewport(width, 900))
 			for _, path := range []string{"/", "/issues", "/issues?q=rope", "/issues/pier-1", "/issues/pier-2", "/graph", "/actors", "/actors/ann", "/check", "/swarm/pier-1", "/nothing"} {
 				name := fmt.Sprintf("%s at %d, %s", path, width, scheme)
@@ -222,9 +219,7 @@ func TestBrowserWalk(t *testing.T) {
 				if overflow > 0 {
 					t.Errorf("%s: %d pixels wider than the window", name, overflow)
 				}
-				if axe != "" {
-					validate(t, ctx, axe, name)
-				}
+				validate(t, ctx, string(axe), name)
 				shoot(t, ctx, fmt.Sprintf("%s-%d-%s.png", strings.NewReplacer("/", "_", "?", "_", "=", "_").Replace(path), width, scheme))
 			}
 		}
@@ -245,8 +240,8 @@ func validate(t *testing.T, ctx context.Context, axe, name string) {
 
 func shoot(t *testing.T, ctx context.Context, name string) {
 	t.Helper()
-	if dir := os.Getenv(shotsDir); dir != "" {
-		take(t, ctx, filepath.Join(dir, name))
+	if *shots != "" {
+		take(t, ctx, filepath.Join(*shots, name))
 	}
 }
 
@@ -264,7 +259,7 @@ func take(t *testing.T, ctx context.Context, path string) {
 // within a second, and is refused in words where they had written one too.
 func TestBrowserAnswers(t *testing.T) {
 	browser := chromium(t)
-	s := serve(t, lines, nil)
+	s := serve(t, lines, morning)
 	s.ask(t, "ann", "Hemp or steel?", "hemp", "steel")
 	one, two, writing := tab(t, browser, s), tab(t, browser, s), tab(t, browser, s)
 	shows(t, one, "Hemp or steel?")
@@ -289,7 +284,7 @@ func TestBrowserAnswers(t *testing.T) {
 // TestBrowserForms sends each form of an issue and of an actor.
 func TestBrowserForms(t *testing.T) {
 	browser := chromium(t)
-	s := serve(t, lines, nil)
+	s := serve(t, lines, morning)
 	ctx := tab(t, browser, s)
 	visit(t, ctx, s.base+"/issues/pier-1")
 	do(t, ctx, chromedp.SendKeys(`form[action$="/comment"] textarea`, "a word"), chromedp.Click(`form[action$="/comment"] button`))
@@ -313,13 +308,10 @@ func TestBrowserForms(t *testing.T) {
 // TestBrowserTrajectory wants a page to draw what the commits of an issue say of it.
 func TestBrowserTrajectory(t *testing.T) {
 	browser := chromium(t)
-	s := serve(t, lines, nil)
+	s := serve(t, lines, morning)
 	s.clone(t)
 	for _, surprise := range []string{"0.2", "0.8"} {
-		r := app.CheckpointRequest{ID: "pier-1", Signals: map[signals.Signal]string{signals.Surprise: surprise}, Commit: true}
-		if _, err := s.app("ann").Fresh(t.Context(), "checkpoint").Checkpoint(t.Context(), r); err != nil {
-			t.Fatal(err)
-		}
+		s.as(t, "ann", "checkpoint", "pier-1", "--surprise", surprise, "--commit")
 	}
 	ctx := tab(t, browser, s)
 	visit(t, ctx, s.base+"/issues/pier-1")
@@ -331,7 +323,7 @@ func TestBrowserTrajectory(t *testing.T) {
 // TestBrowserEnd wants a page to say that its board has ended, and not before.
 func TestBrowserEnd(t *testing.T) {
 	browser := chromium(t)
-	s := serve(t, lines, nil)
+	s := serve(t, lines, morning)
 	ctx := tab(t, browser, s)
 	s.ask(t, "ann", "Hemp or steel?")
 	shows(t, ctx, "Hemp or steel?") // over the connection that is to break
@@ -343,7 +335,7 @@ func TestBrowserEnd(t *testing.T) {
 // TestBrowserKeys walks with the keyboard alone.
 func TestBrowserKeys(t *testing.T) {
 	browser := chromium(t)
-	s := serve(t, lines, nil)
+	s := serve(t, lines, morning)
 	s.ask(t, "ann", "Hemp or steel?")
 	ctx := tab(t, browser, s)
 	has(t, ctx, "article.question")
@@ -353,4 +345,178 @@ func TestBrowserKeys(t *testing.T) {
 	has(t, ctx, "table")
 	do(t, ctx, chromedp.KeyEvent("/"), chromedp.KeyEvent("rope"), chromedp.KeyEvent("\r"))
 	shows(t, ctx, "1 issue")
+}
+
+// worker is what an agent would be: it asks which rope, and goes on with the answer.
+const worker = `echo "looking at ropes for $STIG_ISSUE"
+grep -q 'it lasts' "$STIG_BRIEFING" && exec cp "$STIG_BRIEFING" done.txt
+echo 'hemp rots, steel rusts' >ropes.txt
+stig escalate "$STIG_ISSUE" -m 'Hemp or steel?' --option hemp --option steel`
+
+// TestBrowserLoop has stig work, a process of its own, go on while the board shows it: its
+// worker asks, a person answers in the browser, beside the diff, and the loop goes on by
+// itself and closes.
+func TestBrowserLoop(t *testing.T) {
+	browser := chromium(t)
+	const line = `{"id":"pier-1","title":"Which rope","description":"x","acceptance_criteria":"~~~verify\ntest -s done.txt\n~~~","status":"open","priority":1,"issue_type":"task","created_at":"2026-11-10T09:00:00Z","updated_at":"2026-11-10T09:00:00Z"}` + "\n"
+	s := serve(t, line, "") // the time of the loop
+	s.clone(t)
+	ctx := tab(t, browser, s)
+	shows(t, ctx, "No question waits.")
+
+	loop := s.command("bo", "", "work", "--attempts", "3", "--", "sh", "-c", worker)
+	var said bytes.Buffer
+	loop.Stdout, loop.Stderr = &said, &said
+	if err := loop.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = loop.Process.Signal(os.Interrupt)
+		_ = loop.Wait() // that it was interrupted
+		t.Logf("stig work: %s", &said)
+	})
+
+	shows(t, ctx, "Hemp or steel?") // without a load of the page
+	shows(t, ctx, "asked by bo")
+	shows(t, ctx, "What was done for it") // which is read while the question is shown
+	do(t, ctx, chromedp.Evaluate(`document.querySelectorAll("article.question details").forEach(d => d.open = true)`, nil))
+	shows(t, ctx, "hemp rots, steel rusts")
+	do(t, ctx, chromedp.Click(`article.question input[value="2"]`), chromedp.SendKeys("article.question textarea", "it lasts"), chromedp.Click("article.question button"))
+	shows(t, ctx, "No question waits.")
+	holds(t, ctx, `document.querySelector(".closings").innerText.includes("pier-1")`)
+	text, err := os.ReadFile(filepath.Join(s.dir, ".beads", "issues.jsonl"))
+	if err != nil || !strings.Contains(string(text), `"status":"closed"`) {
+		t.Errorf("the issue is not closed: %v\n%s", err, text)
+	}
+	visit(t, ctx, s.base+"/actors/bo")
+	shows(t, ctx, "looking at ropes for pier-1")
+	do(t, ctx, chromedp.Click(`form[action$="/pause"] button`))
+	has(t, ctx, ".state.paused")
+	do(t, ctx, chromedp.Click(`form[action$="/resume"] button`))
+	holds(t, ctx, `!document.querySelector(".state.paused")`)
+}
+
+// TestPictures takes the pictures of docs/board; with -update they are kept. What words they
+// show is held by TestPictures of package board.
+func TestPictures(t *testing.T) {
+	s := harbor(t)
+	ctx := tab(t, chromium(t), s)
+	dir := t.TempDir()
+	if *update {
+		dir = filepath.Join(root, "docs", "board")
+	}
+	for _, p := range []struct {
+		path, name, scheme string
+		width              int64
+	}{{"/", "today.png", "light", 1440}, {"/", "today-narrow-dark.png", "dark", 360}, {"/graph", "graph-dark.png", "dark", 1440}} {
+		do(t, ctx, emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: p.scheme}}), chromedp.EmulateViewport(p.width, 900))
+		visit(t, ctx, s.base+p.path)
+		take(t, ctx, filepath.Join(dir, p.name))
+	}
+}
+
+// harbor serves the example store after a morning of three loops: one asks, one closes what
+// passes, one fails.
+func harbor(t *testing.T) *served {
+	t.Helper()
+	s := store{t.TempDir(), t.TempDir()}
+	if err := os.CopyFS(s.dir, os.DirFS(filepath.Join(root, "examples", "harbor"))); err != nil {
+		t.Fatal(err)
+	}
+	s.clone(t)
+	for _, run := range [][3]string{
+		{"bo", "harbor-d3w", `stig escalate harbor-d3w -m "Who measures the floor of a new berth? A lead line at low water is free, and within 20 cm. A survey costs 400, and is what the insurance asks for." --option "a lead line" --option "a survey" --option "a lead line, and a survey of berths below -1 m"`},
+		{"ann", "harbor-4ke.4", "sed s/2026-11/2026-12/ tides/2026-11.csv >tides/2026-12.csv"},
+		{"cy", "harbor-t3c", "echo the printer does not answer; exit 1"},
+	} {
+		out, err := s.command(run[0], morning, "work", run[1], "--once", "--attempts", "2", "--", "sh", "-c", run[2]).CombinedOutput()
+		t.Logf("%s: %v\n%s", run[0], err, out) // what a loop comes to is what the pictures show
+	}
+	return s.serve(t, morning)
+}
+
+// lines are a small store with a question, and with texts that mean harm.
+const lines = `{"id":"pier-1","title":"Which rope","description":"See [here](javascript:alert(1)) <script>alert(2)</script> ![p](http://evil.example/x.png)","status":"open","priority":1,"issue_type":"task","created_at":"2026-11-10T09:00:00Z","updated_at":"2026-11-10T09:00:00Z"}
+{"id":"pier-2","title":"<img src=x onerror=alert(1)>","status":"in_progress","priority":2,"issue_type":"task","assignee":"ann","created_at":"2026-11-10T09:00:00Z","updated_at":"2026-11-19T09:00:00Z","dependencies":[{"issue_id":"pier-2","depends_on_id":"pier-1","type":"blocks"}]}
+{"id":"pier-3","title":"Old rope","status":"closed","priority":2,"issue_type":"task","created_at":"2026-11-10T09:00:00Z","updated_at":"2026-11-20T08:00:00Z","closed_at":"2026-11-20T08:00:00Z","close_reason":"Verified: go test ./... passed"}
+`
+
+// served is a board in a test.
+type served struct {
+	store
+	base  string
+	keys  chan string // addresses, each of which lets one browser in
+	end   func()      // interrupts it
+	ended atomic.Bool // by the test: pages may say that they cannot reach it
+}
+
+func serve(t *testing.T, lines, now string) *served {
+	t.Helper()
+	return newStore(t, lines).serve(t, now)
+}
+
+// serve has stig board serve a store until the test ends.
+func (of store) serve(t *testing.T, now string) *served {
+	t.Helper()
+	s := &served{store: of, keys: make(chan string, 100)}
+	c := s.command("mara", now, "board")
+	out, in := io.Pipe()
+	c.Stdout, c.Stderr = in, in
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	s.end = sync.OnceFunc(func() {
+		s.ended.Store(true)
+		_ = c.Process.Signal(os.Interrupt)
+		_ = c.Wait() // that it was interrupted
+		_ = in.Close()
+	})
+	t.Cleanup(s.end)
+	go func() {
+		address := regexp.MustCompile(`http://\S+`)
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			if url := address.FindString(lines.Text()); url != "" {
+				s.keys <- url
+			}
+		}
+	}()
+	return s
+}
+
+// key is the address that lets the next browser in.
+func (s *served) key(t *testing.T) string {
+	t.Helper()
+	select {
+	case key := <-s.keys:
+		u, err := url.Parse(key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.base = u.Scheme + "://" + u.Host
+		return key
+	case <-time.After(20 * time.Second):
+		t.Fatal("nobody was invited")
+		return ""
+	}
+}
+
+// ask has an actor ask about pier-1.
+func (s *served) ask(t *testing.T, actor, text string, options ...string) {
+	t.Helper()
+	args := []string{"escalate", "pier-1", "-m", text}
+	for _, o := range options {
+		args = append(args, "--option", o)
+	}
+	s.as(t, actor, args...)
+}
+
+// swarm has two explorers leave something on pier-1.
+func (s *served) swarm(t *testing.T) {
+	t.Helper()
+	s.as(t, "mara", "swarm", "start", "pier-1", "--agent", "cy", "--agent", "di", "--force")
+	for _, agent := range []string{"cy", "di"} {
+		s.as(t, agent, "swarm", "deposit", "pier-1", "--direction", "steel cable")
+		s.as(t, agent, "swarm", "finding", "pier-1", "--direction", "steel cable", "--idea", "cable-holds", "--perspective", "cost", "--details", "A cable <u>holds</u>, says "+agent)
+		s.as(t, agent, "swarm", "stop", "pier-1", "--target", "hemp", "--reason", "contradictory_evidence", "--evidence", "It rots")
+	}
 }
