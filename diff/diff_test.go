@@ -5,12 +5,12 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"stig/jsonl"
 	"strings"
 	"testing"
 
 	"stig/beads"
 	"stig/diff"
+	"stig/jsonl"
 )
 
 // diffCase is one comparison; the cases are the fuzz seeds too. The words of

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"stig/internal/sample"
-	"stig/signals"
 )
 
 // TestBudgetCorpus does the same on real stores.

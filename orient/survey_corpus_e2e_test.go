@@ -3,15 +3,10 @@
 package orient_test
 
 import (
-	"encoding/json"
-	"fmt"
-	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
-	"stig/beads"
 	"stig/dag"
 	"stig/internal/sample"
 	"stig/orient"
