@@ -11,6 +11,10 @@ default:
 test:
     go test ./...
 
+# what takes servers, a browser, kills and load too, for a short while
+e2e:
+    bash .ci/run others e2e
+
 # tests under the race detector
 race:
     bash .ci/run race
@@ -30,7 +34,7 @@ stress time="60s":
     tmp=$(mktemp -d)
     trap 'rm -rf "$tmp"' EXIT
     go build -o "$tmp/stig" ./cmd/stig
-    go test ./cmd/stig -count=1 -timeout=0 -v -run '^TestStress' -stress "$1" -stig "$tmp/stig"
+    go test -tags e2e ./cmd/stig -count=1 -timeout=0 -v -run '^TestStress' -stress "$1" -stig "$tmp/stig"
 
 # what git and other programs take from the store beside writers, so long each,
 # and what stig recover puts back; STIG_TEST_BD names a bd before 1.0 to try too
@@ -40,11 +44,11 @@ losses time="10s":
     tmp=$(mktemp -d)
     trap 'rm -rf "$tmp"' EXIT
     go build -o "$tmp/stig" ./cmd/stig
-    go test ./cmd/stig -count=1 -timeout=0 -v -run '^TestLosses' -losses "$1" -stig "$tmp/stig"
+    go test -tags e2e ./cmd/stig -count=1 -timeout=0 -v -run '^TestLosses' -losses "$1" -stig "$tmp/stig"
 
 # ten worker loops on 300 issues, killed at random, and the judge of the morning
 overnight size="30x10" seed="1" store="file":
-    go test ./cmd/stig -count=1 -timeout=0 -v -run '^TestOvernight$' -overnight "$1" -overnight-seed "$2" -overnight-store "$3"
+    go test -tags e2e ./cmd/stig -count=1 -timeout=0 -v -run '^TestOvernight$' -overnight "$1" -overnight-seed "$2" -overnight-store "$3"
 
 # stores on a file, MariaDB and Dolt side by side: claims and checkpoints a second
 load workers="1,8,32,64" issues="10000" time="20s":
@@ -53,11 +57,11 @@ load workers="1,8,32,64" issues="10000" time="20s":
     tmp=$(mktemp -d)
     trap 'rm -rf "$tmp"' EXIT
     go build -o "$tmp/stig" ./cmd/stig
-    go test ./internal/load -count=1 -timeout=0 -v -run '^TestRates$' -load-workers "$1" -load-issues "$2" -load-time "$3" -stig "$tmp/stig"
+    go test -tags e2e ./internal/load -count=1 -timeout=0 -v -run '^TestRates$' -load-workers "$1" -load-issues "$2" -load-time "$3" -stig "$tmp/stig"
 
 # so many writes on each server, killed and cut off, and what was lost
 breaks writes="10000":
-    go test ./internal/load -count=1 -timeout=0 -v -run '^(TestKilled|TestCut|TestWires)$' -load-writes "$1"
+    go test -tags e2e ./internal/load -count=1 -timeout=0 -v -run '^(TestKilled|TestCut|TestWires)$' -load-writes "$1"
 
 # stress, losses, a night of workers, stores on servers and fuzzing, for long
 long:
@@ -75,7 +79,7 @@ bench sizes="160,10000,100000" rounds="7":
     trap 'rm -rf "$tmp"' EXIT
     go build -o "$tmp/stig" ./cmd/stig
     # in $tmp: tests keep their stores in memory otherwise
-    TMPDIR="$tmp" go test ./cmd/stig -count=1 -timeout=0 -v -run '^TestSpeed$' -speed "$1" -rounds "$2" -stig "$tmp/stig"
+    TMPDIR="$tmp" go test -tags e2e ./cmd/stig -count=1 -timeout=0 -v -run '^TestSpeed$' -speed "$1" -speed-rounds "$2" -stig "$tmp/stig"
 
 # the inner loops, so often each: two such files are compared by benchstat
 loops count="1":

@@ -19,7 +19,7 @@ func TestAfter(t *testing.T) {
 		strings.ReplaceAll(string(generate(60)), "demo", "other") + `{"id":"last-1","title":"no newline"}`
 	text = strings.Replace(text, "}\n", "}\r\n", 7)
 	f := indexText(t, text)
-	for round := range sample.Rounds(400) {
+	for round := range sample.Rounds(50) {
 		tx, err := Try(f, Options{Now: time.Unix(int64(round), 0), Notes: func(string, string) error { return nil }}, func(tx *Tx) error {
 			for range 1 + random.IntN(3) {
 				if err := anyEdit(random, tx); err != nil {

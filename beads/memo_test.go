@@ -17,7 +17,7 @@ func TestMemo(t *testing.T) {
 	lines := strings.Split("\xef\xbb\xbf"+strings.TrimSuffix(string(generate(400)), "\n"), "\n")
 	memo := NewMemo()
 	remembered := map[string]string{} // by the line
-	for round := range sample.Rounds(100) {
+	for round := range sample.Rounds(12) {
 		text := strings.Join(lines, "\n")
 		f, err := NewSnapshot(Place{Path: "x"}, Source{Lines: strings.NewReader(text), Size: int64(len(text)), Summed: true, Memo: memo})
 		if err != nil {

@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"stig/fault"
-	"stig/internal/sample"
 )
 
 // readCases are whole files with what is wrong in them, as
@@ -139,7 +138,7 @@ func TestIssueFields(t *testing.T) {
 func TestReadParallel(t *testing.T) {
 	var b strings.Builder
 	b.Write(generate(3000))
-	long := sample.Rounds(12 << 20) // bytes, of several blocks
+	long := 12 << 17 // bytes, of several blocks
 	fmt.Fprintf(&b, `{"id":"long","description":"%s","status":"open"}`+"\n", strings.Repeat("lantern ", long/8))
 	b.WriteString("no json\n")
 	b.Write(generate(1500))

@@ -3,7 +3,6 @@ package board_test
 import (
 	"bufio"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -14,7 +13,6 @@ import (
 	"stig/app/swarming"
 	"stig/board"
 	"stig/checkpoint"
-	"stig/internal/sample"
 )
 
 func contains(t *testing.T, body string, wants ...string) {
@@ -197,13 +195,13 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// TestBounded wants pages below 100 kB whatever stands in the store: 10 MB of notes,
+// TestBounded wants pages below 100 kB whatever stands in the store: a MB of notes,
 // titles, traces and questions without end.
 func TestBounded(t *testing.T) {
 	var text strings.Builder
-	big := strings.Repeat("<b>word</b> ", sample.Unless(400_000, 12_500))
+	big := strings.Repeat("<b>word</b> ", 12_500)
 	fmt.Fprintf(&text, `{"id":"pier-1","title":%q,"description":%q,"notes":%q,"status":"in_progress","assignee":"ann","priority":1,"issue_type":"task"}`+"\n", big[:100_000], big, strings.Repeat(big, 2))
-	for i := range 300 {
+	for i := range 60 {
 		fmt.Fprintf(&text, `{"id":"quay-%d","title":%q,"status":"open","priority":1,"issue_type":%q}`+"\n", i, big[:2000], big[:2000])
 	}
 	s := serve(t, text.String(), nil)
@@ -460,52 +458,4 @@ func TestEvents(t *testing.T) {
 	defer leave()
 	e = await(t, again, "questions")
 	contains(t, e.data, "Hemp or steel?", hash, c.secret(t))
-}
-
-// TestSlowBrowsers wants many open pages, some of which read nothing, to hold nobody up.
-func TestSlowBrowsers(t *testing.T) {
-	s := serve(t, lines, nil)
-	c := s.browser(t)
-	at, _ := url.Parse(s.base)
-	cookie := c.http.Jar.Cookies(at)[0]
-	for range 200 {
-		conn, err := net.Dial("tcp", at.Host)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close()
-		fmt.Fprintf(conn, "GET /events?at=/ HTTP/1.1\r\nHost: %s\r\nCookie: %s=%s\r\n\r\n", at.Host, cookie.Name, cookie.Value)
-	}
-	start := time.Now()
-	if status, body := c.post(t, "/issues/pier-1/comment", "text", "not held up"); status != 200 {
-		t.Fatal(body)
-	}
-	if spent := time.Since(start); spent > 10*time.Second {
-		t.Errorf("a form took %s", spent)
-	}
-	for range 60 { // more than there are places
-		conn, err := net.Dial("tcp", at.Host)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close()
-		fmt.Fprintf(conn, "GET /events?at=/ HTTP/1.1\r\nHost: %s\r\nCookie: %s=%s\r\n\r\n", at.Host, cookie.Name, cookie.Value)
-	}
-	var status int
-	for end := time.Now().Add(20 * time.Second); status != http.StatusServiceUnavailable && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		status, _ = c.get(t, "/") // a busy machine takes seconds to let all of them in
-		// Meanwhile it has a place itself, which another page was refused for.
-		conn, err := net.Dial("tcp", at.Host)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close()
-		fmt.Fprintf(conn, "GET /events?at=/ HTTP/1.1\r\nHost: %s\r\nCookie: %s=%s\r\n\r\n", at.Host, cookie.Name, cookie.Value)
-	}
-	if status != http.StatusServiceUnavailable {
-		t.Errorf("one more: %d", status)
-	}
-	if status, _ := s.stranger(t).get(t, "/"); status != http.StatusForbidden {
-		t.Errorf("a stranger, who takes no place: %d", status)
-	}
 }

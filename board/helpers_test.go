@@ -253,7 +253,6 @@ func (s *served) clone(t testing.TB) {
 // What the binary of these tests does where this variable is set, in place of testing.
 const (
 	asAnother = "BOARD_TEST_AS"
-	isWorker  = "worker" // see worker
 	isEditor  = "editor" // see editor
 	isAsker   = "asker"  // see asker
 )
@@ -262,15 +261,9 @@ func TestMain(m *testing.M) {
 	switch as := os.Getenv(asAnother); as {
 	case "":
 		sample.Overlap()
-		code := m.Run()
-		if theBrowser.end != nil {
-			theBrowser.end()
-		}
-		os.Exit(code)
+		os.Exit(m.Run())
 	case isEditor:
 		ended(editor(os.Args[1], os.Args[2]))
-	case isWorker:
-		ended(worker())
 	case isAsker:
 		ended(asker())
 	}

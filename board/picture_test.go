@@ -11,53 +11,33 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/chromedp"
-
 	"stig/app"
 	"stig/app/working"
 	"stig/board"
 	"stig/checkpoint"
 )
 
-var update = flag.Bool("update", false, "take the pictures of pages again whose words are others now")
-
-// picture is one of docs/board: a page in a browser.
-type picture struct {
-	name, scheme string
-	width        int64
-}
+var update = flag.Bool("update", false, "write the words of the pages in docs/board")
 
 // TestPictures keeps the words in the pictures of docs/board those that the board shows of
 // the example store: words are compared with testdata/NAME.txt, since pictures differ from
-// browser to browser. With -update, and a browser, those whose words differ are taken again.
+// browser to browser. Where -update writes other words, take the pictures again.
 func TestPictures(t *testing.T) {
 	s := harbor(t)
 	c := s.browser(t)
-	for _, of := range []struct {
-		path, words string
-		pictures    []picture
-	}{
-		{"/", "today.txt", []picture{{"today.png", "light", 1440}, {"today-narrow-dark.png", "dark", 360}}},
-		{"/graph", "graph.txt", []picture{{"graph-dark.png", "dark", 1440}}},
-	} {
-		path := filepath.Join("testdata", of.words)
+	for page, name := range map[string]string{"/": "today.txt", "/graph": "graph.txt"} {
+		path := filepath.Join("testdata", name)
 		kept, err := os.ReadFile(path)
-		now := c.words(t, of.path, string(kept))
+		now := c.words(t, page, string(kept))
 		switch {
 		case err == nil && string(kept) == now:
 		case *update:
-			ctx := tab(t, chromium(t), s)
-			for _, p := range of.pictures {
-				do(t, ctx, emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: p.scheme}}), chromedp.EmulateViewport(p.width, 900))
-				visit(t, ctx, s.base+of.path)
-				take(t, ctx, filepath.Join("..", "docs", "board", p.name))
-			}
 			if err := os.WriteFile(path, []byte(now), 0o644); err != nil {
 				t.Fatal(err)
 			}
+			t.Log("now take the pictures: cd internal/testkit/outside && go test -tags e2e -run TestPictures -update")
 		default:
-			t.Errorf("pictures of docs/board have other words (%v): run go test ./board -run TestPictures -update, and look at them; the page has\n%s", err, now)
+			t.Errorf("pictures of docs/board have other words (%v): run go test ./board -run TestPictures -update; the page has\n%s", err, now)
 		}
 	}
 }

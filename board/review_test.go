@@ -63,22 +63,6 @@ func TestSlowSearch(t *testing.T) {
 	}
 }
 
-// TestSlowForm sends a form that has more to do than a browser has time to take an answer:
-// that time begins with the answer.
-func TestSlowForm(t *testing.T) {
-	t.Parallel()
-	const left = 1500 * time.Millisecond // of the 10 s, by a clock that is late
-	s := serve(t, strings.Replace(lines, `"priority":1`, `"acceptance_criteria":"~~~verify\nsleep 2\n~~~","priority":1`, 1), func(o *board.Options) {
-		o.App.Now = func() time.Time { return time.Now().Add(left - 10*time.Second) }
-	})
-	c := s.browser(t)
-	form := url.Values{"secret": {c.secret(t)}, "back": {"/"}}
-	c.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	if status, body := c.do(t, "POST", "/issues/pier-1/verify", form, nil); status != http.StatusSeeOther {
-		t.Errorf("%d %s", status, body)
-	}
-}
-
 // TestNames wants the names of --host to let in, however they are written.
 func TestNames(t *testing.T) {
 	s := serve(t, lines, func(o *board.Options) { o.Names = []string{"Pier.Example"} })

@@ -3,7 +3,6 @@ package credentials
 import (
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -80,22 +79,5 @@ func TestForRefuses(t *testing.T) {
 	}
 	if _, err := For(mysql.Config{Host: "db.example", Database: "harbor"}, Given{File: filepath.Join(t.TempDir(), "none")}); err != nil {
 		t.Errorf("no file: %v", err)
-	}
-}
-
-// TestForRefusesOthers refuses a file that others may read, as ssh refuses such a key.
-func TestForRefusesOthers(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("modes say little on Windows")
-	}
-	for _, mode := range []os.FileMode{0o640, 0o604, 0o644, 0o620} {
-		path := file(t, mode, "mysql://db.example p\n")
-		if _, err := For(mysql.Config{Host: "db.example"}, Given{File: path}); err == nil || !strings.Contains(err.Error(), "others may read it") {
-			t.Errorf("mode %o: %v", mode, err)
-		}
-	}
-	path := file(t, 0o400, "mysql://db.example p\n")
-	if _, err := For(mysql.Config{Host: "db.example"}, Given{File: path}); err != nil {
-		t.Errorf("mode 400: %v", err)
 	}
 }

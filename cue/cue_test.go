@@ -10,7 +10,6 @@ import (
 	"cuelang.org/go/cue/cuecontext"
 
 	"stig/cue"
-	"stig/internal/sample"
 	"stig/schemas"
 )
 
@@ -237,12 +236,12 @@ func TestCheckAgreesWithCUE(t *testing.T) {
 	numbers := []string{"0", "1", "2", "0.0", "0.15", "1.0", "1.0000001", "-1", "-0.0", "1e-1", "1.00"}
 	for k, v := range table() {
 		for n, text := range texts {
-			if sample.Picked(k+n) || text == v.Text {
+			if (k+n)%8 == 0 || text == v.Text {
 				agree(t, schema, cue.Value{Name: v.Name, Text: text})
 			}
 		}
 		for n, text := range numbers {
-			if sample.Picked(k + n) {
+			if (k+n)%8 == 0 {
 				agree(t, schema, cue.Value{Name: v.Name, Text: text, Kind: cue.Number})
 			}
 		}

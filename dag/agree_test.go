@@ -19,7 +19,7 @@ import (
 // stores with all types of rows and all states, rings and repeated ids among
 // them.
 func TestAgree(t *testing.T) {
-	rounds := sample.Rounds(4000)
+	rounds := sample.Rounds(500)
 	random := rand.New(rand.NewPCG(2, 4))
 	seen := map[string]int{}
 	for round := range rounds {

@@ -10,6 +10,7 @@ import (
 
 	"stig/beads"
 	"stig/diff"
+	"stig/jsonl"
 )
 
 // diffCase is one comparison; the cases are the fuzz seeds too. The words of
@@ -136,4 +137,14 @@ func FuzzStores(f *testing.F) {
 			t.Fatalf("%v vanished from %q to %q, and nothing is added the other way", gone, before, after)
 		}
 	})
+}
+
+func read(t testing.TB, path string) *beads.Snapshot {
+	t.Helper()
+	f, err := jsonl.Read(beads.Place{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
 }

@@ -188,26 +188,6 @@ func TestTreeUnderHook(t *testing.T) {
 	}
 }
 
-// What cannot be read still tells two trees apart, and is no reason to fail.
-func TestTreeUnreadable(t *testing.T) {
-	if os.Getuid() <= 0 {
-		t.Skip("everything can be read here")
-	}
-	g := repository(t, version{"a", "1\n"})
-	put(t, "1\n", g.Dir, "closed")
-	if err := os.Chmod(filepath.Join(g.Dir, "closed"), 0); err != nil {
-		t.Fatal(err)
-	}
-	one := tree(t, g)
-	later := time.Now().Add(time.Hour)
-	if err := os.Chtimes(filepath.Join(g.Dir, "closed"), later, later); err != nil {
-		t.Fatal(err)
-	}
-	if other := tree(t, g); !one.Dirty || other.State == one.State {
-		t.Errorf("got %+v and %+v", one, other)
-	}
-}
-
 func TestTreeFails(t *testing.T) {
 	g := repository(t, version{"a", "1\n"})
 	put(t, "broken", g.Dir, ".git", "index")

@@ -227,7 +227,7 @@ func plain(t *testing.T, text []byte) map[string]any {
 func TestSettingsRandom(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	installed := 0
-	rounds := sample.Rounds(2000)
+	rounds := sample.Rounds(250)
 	for range rounds {
 		s := spliced()[r.IntN(len(spliced()))]
 		if holds(t, s, []byte(scrawl{r, s}.file())) {

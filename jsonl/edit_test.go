@@ -16,7 +16,6 @@ import (
 
 	"stig/beads"
 	"stig/fault"
-	"stig/internal/sample"
 )
 
 const harbour = `{"_schema":"beads-jsonl/1"}` + "\n" +
@@ -471,7 +470,7 @@ func TestLockGivenUp(t *testing.T) {
 // unluckiest.
 func TestLockFair(t *testing.T) {
 	s := writeStore(t, strings.Replace(harbour, `"one"`, `"0"`, 1))
-	enough, cancel := context.WithTimeout(ctx, sample.Unless(time.Second, 300*time.Millisecond))
+	enough, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
 	defer cancel()
 	var busy sync.WaitGroup
 	counts := make([]int, 16)

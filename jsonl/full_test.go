@@ -103,7 +103,7 @@ func TestEditSignals(t *testing.T) {
 			}
 		}
 	}()
-	edits := sample.Rounds(50)
+	edits := sample.Rounds(6)
 	for range edits {
 		if err := countOnce(s); err != nil {
 			t.Error(err)

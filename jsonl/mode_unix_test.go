@@ -3,13 +3,11 @@
 package jsonl
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -70,19 +68,5 @@ func TestUnlockable(t *testing.T) {
 	}
 	if e := unlockable(lock, s.Path, unix.EROFS).(*fault.Error); e.Hint != "see how the file system is mounted" {
 		t.Errorf("hint %q of a file system that is read-only", e.Hint)
-	}
-}
-
-// Where no lock can be made, that is the reason, not that there is none.
-func TestLockNotMade(t *testing.T) {
-	if _, err := os.Stat("/sys"); err != nil {
-		t.Skip(err) // where nobody, not even root, can make a file
-	}
-	unlock, err := LockFile("/sys/stig.lock", time.Second)
-	if err == nil {
-		t.Fatal(unlock())
-	}
-	if !errors.Is(err, fs.ErrPermission) && !errors.Is(err, unix.EROFS) {
-		t.Error(err)
 	}
 }

@@ -111,7 +111,7 @@ func TestEditConcurrent(t *testing.T) {
 				select {
 				case <-done:
 					reading = false
-				case <-time.After(sample.Unless(0, time.Millisecond)):
+				case <-time.After(time.Millisecond):
 				}
 				f, err := Read(s)
 				if err != nil {

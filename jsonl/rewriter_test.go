@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"stig/beads"
-	"stig/internal/sample"
 )
 
 // rewriteEnv has the test program, run again, rewrite a store without its lock
@@ -21,7 +20,7 @@ import (
 const rewriteEnv = "STIG_TEST_REWRITE"
 
 // rewriteFor is how long a rewriter works.
-func rewriteFor() time.Duration { return sample.Unless(time.Second, 300*time.Millisecond) }
+func rewriteFor() time.Duration { return 300 * time.Millisecond }
 
 // bell is what only a rewriter writes; the number after it counts up.
 const bell = `"title": "Ring the bell `

@@ -3,7 +3,6 @@ package jsonl
 import (
 	"os"
 	"path/filepath"
-	"runtime"
 	"testing"
 	"time"
 
@@ -61,7 +60,7 @@ func TestWatch(t *testing.T) {
 		path := storeToWatch(t)
 		w := newWatch(beads.Place{Path: path})
 		if err := w.listen(); err != nil {
-			unlessLinux(t, err)
+			t.Fatal(err)
 		}
 		go w.run(time.Hour)
 		defer close(w.done)
@@ -72,11 +71,11 @@ func TestWatch(t *testing.T) {
 		path := storeToWatch(t)
 		link := filepath.Join(t.TempDir(), "issues.jsonl")
 		if err := os.Symlink(path, link); err != nil {
-			unlessLinux(t, err)
+			t.Fatal(err)
 		}
 		w := newWatch(beads.Place{Path: link})
 		if err := w.listen(); err != nil {
-			unlessLinux(t, err)
+			t.Fatal(err)
 		}
 		go w.run(time.Hour)
 		defer close(w.done)
@@ -102,21 +101,12 @@ func TestWatch(t *testing.T) {
 		path := storeToWatch(t)
 		w := newWatch(beads.Place{Path: path})
 		if err := w.listen(); err != nil {
-			unlessLinux(t, err)
+			t.Fatal(err)
 		}
 		go w.run(20 * time.Millisecond)
 		defer close(w.done)
 		told(t, w.changes, path, len(steps))
 	})
-}
-
-// unlessLinux skips a test of what a system may lack; Linux lacks nothing.
-func unlessLinux(t *testing.T, err error) {
-	t.Helper()
-	if runtime.GOOS == "linux" {
-		t.Fatal(err)
-	}
-	t.Skip(err)
 }
 
 func storeToWatch(t *testing.T) string {
@@ -136,7 +126,7 @@ func TestWatchRests(t *testing.T) {
 	path := storeToWatch(t)
 	w := newWatch(beads.Place{Path: path})
 	if err := w.listen(); err != nil {
-		unlessLinux(t, err)
+		t.Fatal(err)
 	}
 	go w.run(5 * time.Millisecond)
 	defer close(w.done)

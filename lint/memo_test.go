@@ -28,7 +28,7 @@ func TestCheckWithMemo(t *testing.T) {
 			line(id+".2", "status", "open", "dependencies", rows(id, on+".1", "blocked", id, "blocks"), "updated_at", "2026-11-22T00:00:00Z", "comments", `[{"id":7,"author":"","text":"x"}]`))
 	}
 	memo, now := beads.NewMemo(), time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	for round := range sample.Rounds(160) {
+	for round := range sample.Rounds(20) {
 		text := strings.Join(lines, "\n") + "\n"
 		look := func(word string) bool { return word == "frob" && round%3 == 0 }
 		check := func(m *beads.Memo) []lint.Diagnostic {

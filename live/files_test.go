@@ -105,37 +105,38 @@ func TestClaimsFile(t *testing.T) {
 	}
 }
 
-// TestSwarmRound: a round is changed, refused and forgotten, in files and on a server.
+// TestSwarmRound: a round is changed, refused and forgotten, in files.
 func TestSwarmRound(t *testing.T) {
-	onServer, _ := machines(t, "pier", "quay")
 	_, store := clone(t)
-	for name, places := range map[string][]live.Place{"files": {at(t, store), at(t, store)}, "server": onServer} {
-		t.Run(name, func(t *testing.T) {
-			add := func(p live.Place, operation string) error {
-				return p.ChangeSwarmRound("odd/ü", func(r *live.SwarmRound) error {
-					if len(r.Operations) == 2 {
-						return errors.New("full")
-					}
-					r.Swarm, r.Operations = "s-1", append(r.Operations, json.RawMessage(operation))
-					return nil
-				})
+	swarmRound(t, at(t, store), at(t, store))
+}
+
+// swarmRound has two users of one round change it, be refused and forget it.
+func swarmRound(t *testing.T, places ...live.Place) {
+	t.Helper()
+	add := func(p live.Place, operation string) error {
+		return p.ChangeSwarmRound("odd/ü", func(r *live.SwarmRound) error {
+			if len(r.Operations) == 2 {
+				return errors.New("full")
 			}
-			for i, want := range []string{"", "", "full"} {
-				if err := add(places[i%2], "1"); (err == nil) != (want == "") || err != nil && err.Error() != want {
-					t.Errorf("%d: %v", i, err)
-				}
-			}
-			if r, err := places[0].SwarmRound("odd/ü"); err != nil || len(r.Operations) != 2 || r.Issue != "odd/ü" {
-				t.Errorf("%+v, %v", r, err)
-			}
-			for range 2 {
-				if err := places[1].ForgetSwarmRound("odd/ü"); err != nil {
-					t.Error(err)
-				}
-			}
-			if r, err := places[0].SwarmRound("odd/ü"); err != nil || r.Swarm != "" {
-				t.Errorf("forgotten: %+v, %v", r, err)
-			}
+			r.Swarm, r.Operations = "s-1", append(r.Operations, json.RawMessage(operation))
+			return nil
 		})
+	}
+	for i, want := range []string{"", "", "full"} {
+		if err := add(places[i%2], "1"); (err == nil) != (want == "") || err != nil && err.Error() != want {
+			t.Errorf("%d: %v", i, err)
+		}
+	}
+	if r, err := places[0].SwarmRound("odd/ü"); err != nil || len(r.Operations) != 2 || r.Issue != "odd/ü" {
+		t.Errorf("%+v, %v", r, err)
+	}
+	for range 2 {
+		if err := places[1].ForgetSwarmRound("odd/ü"); err != nil {
+			t.Error(err)
+		}
+	}
+	if r, err := places[0].SwarmRound("odd/ü"); err != nil || r.Swarm != "" {
+		t.Errorf("forgotten: %+v, %v", r, err)
 	}
 }

@@ -56,7 +56,7 @@ func TestHTMLIsBounded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			start := time.Now()
 			got, _ := markdown.HTML(text, markdown.Most)
-			if spent := time.Since(start); spent > 2*time.Second {
+			if spent := time.Since(start); spent > 10*time.Second { // what is quadratic takes minutes
 				t.Errorf("%d bytes took %s", len(text), spent)
 			}
 			if len(got) > 6*markdown.Most {

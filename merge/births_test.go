@@ -266,7 +266,7 @@ func (c *clones) wrong(m *commit) string {
 // same issues under the same ids.
 func TestClones(t *testing.T) {
 	renamed := 0
-	for seed := range uint64(sample.Rounds(1000)) {
+	for seed := range uint64(sample.Rounds(125)) {
 		c := &clones{T: t, r: rand.New(rand.NewPCG(seed, 3)), seed: seed, made: map[string]bool{}}
 		first := &commit{facts: map[fact]bool{}}
 		var list []testIssue
@@ -302,7 +302,7 @@ func TestClones(t *testing.T) {
 			t.Fatalf("seed %d: ids are\n%s in one order, and in the other\n%s", seed, ends[0], ends[1])
 		}
 	}
-	if renamed < sample.Rounds(1000) {
+	if renamed < sample.Rounds(125) {
 		t.Fatalf("only %d issues got another id: the test tests little", renamed)
 	}
 }

@@ -1,13 +1,11 @@
 package merge
 
 import (
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"stig/beads"
-	"stig/internal/sample"
 )
 
 // merged merges as Stores does, without its look for the simple cases.
@@ -82,24 +80,6 @@ func (f *file) has(name string) bool { return f.line(name) != nil }
 func TestLawsOfCases(t *testing.T) {
 	for _, c := range mergeCases() {
 		t.Run(c.name, func(t *testing.T) { checkLaws(t, c.base, c.ours, c.theirs) })
-	}
-}
-
-// TestLawsOfCorpus merges real stores with themselves and with others.
-func TestLawsOfCorpus(t *testing.T) {
-	var texts []string
-	for _, name := range sample.Corpus(t, "edge/*.jsonl", "*vanixiets.jsonl", "thrash*.jsonl") {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		texts = append(texts, string(text))
-	}
-	if len(texts) < 4 {
-		t.Fatal("the corpus has too few stores")
-	}
-	for i := range texts {
-		checkLaws(t, texts[i], texts[(i+1)%len(texts)], texts[(i+2)%len(texts)])
 	}
 }
 

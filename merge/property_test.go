@@ -164,7 +164,7 @@ func newItem(n int) *item {
 // TestIndependentEdits: of edits that do not touch each other the merge is what
 // comes of making all of them, whichever side is ours.
 func TestIndependentEdits(t *testing.T) {
-	for seed := range uint64(sample.Rounds(400)) {
+	for seed := range uint64(sample.Rounds(50)) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		base := store{}
 		for n := range 4 {

@@ -242,12 +242,12 @@ func FuzzSetCells(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string, r, c int, value string) {
 		d := notes.Parse(text)
 		if len(d.Malformed()) > 0 || len(d.Sections()) == 0 || strings.Contains(value, "\n") || c < 0 || c > 9 {
-			t.Skip()
+			return
 		}
 		live := len(d.Sections()) - 1
 		table := d.Table(d.Sections()[live])
 		if table == nil || r < 0 || r >= len(table.Rows) {
-			t.Skip()
+			return
 		}
 		if same, err := d.Apply(table.SetCells(d, r, map[int]string{c: at(table, r, c)})); err != nil || same.Text() != text {
 			t.Fatalf("setting the present value of %d,%d changes %q (%v)", r, c, text, err)
@@ -260,7 +260,7 @@ func FuzzSetCells(f *testing.F) {
 		}
 		got, err := d.Apply(splice)
 		if err != nil {
-			t.Skip() // refused; that nothing else is done is Apply's own test
+			return // refused; that nothing else is done is Apply's own test
 		}
 		if got.Text()[:splice.Start] != text[:splice.Start] || !strings.HasSuffix(got.Text(), text[splice.End:]) {
 			t.Fatalf("bytes outside %v changed:\n%q\n%q", splice.Span, text, got.Text())

@@ -9,7 +9,6 @@ import (
 	"stig/beads"
 	"stig/criteria"
 	"stig/dag"
-	"stig/internal/sample"
 	"stig/notes"
 	"stig/orient"
 	"stig/signals"
@@ -68,21 +67,6 @@ func TestBriefingOfHolder(t *testing.T) {
 		if want == "" && strings.Contains(text, "leave it to them") || !strings.Contains(text, want) || strings.Contains(text, "stig claim") {
 			t.Errorf("%q reads\n%s", reader, text)
 		}
-	}
-}
-
-// TestBriefingsCorpus asserts of every open issue of real stores what the golden
-// files show of invented ones.
-func TestBriefingsCorpus(t *testing.T) {
-	for _, path := range sample.Corpus(t, "*.jsonl") {
-		t.Run(filepath.Base(path), func(t *testing.T) {
-			file := open(t, path)
-			for i, issue := range file.All() {
-				if at, ok := file.Index(issue.ID); ok && at == i && !beads.IsClosed(issue.Status) {
-					whole(t, file, issue.ID)
-				}
-			}
-		})
 	}
 }
 

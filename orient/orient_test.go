@@ -18,7 +18,6 @@ import (
 	"stig/cue"
 	"stig/dag"
 	"stig/internal/memory"
-	"stig/internal/sample"
 	"stig/jsonl"
 	"stig/orient"
 	"stig/signals"
@@ -123,13 +122,6 @@ func TestBudget(t *testing.T) {
 	budget(t, harbor(t))
 	for _, store := range []string{"ferry", "mill", "orchard"} {
 		budget(t, open(t, filepath.Join("testdata", "briefings", store+".jsonl")))
-	}
-}
-
-// TestBudgetCorpus does the same on real stores.
-func TestBudgetCorpus(t *testing.T) {
-	for _, path := range sample.Corpus(t, "*.jsonl") {
-		t.Run(filepath.Base(path), func(t *testing.T) { budget(t, open(t, path)) })
 	}
 }
 

@@ -60,7 +60,7 @@ func TestStrict(t *testing.T) {
 func TestStrictRuns(t *testing.T) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {
-		t.Skip("no bash")
+		t.Fatal(err)
 	}
 	fails := func(text string) bool { return exec.Command(bash, "-euo", "pipefail", "-c", text).Run() != nil }
 	for _, script := range []string{

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"stig/cue"
-	"stig/internal/sample"
 	"stig/notes"
 	"stig/signals"
 )
@@ -271,7 +270,7 @@ func nearMisses() []string {
 func tried(k int, s signals.Signal) (texts []string) {
 	for n, text := range nearMisses() {
 		own := func(value string) bool { return strings.Contains(strings.ToLower(text), value[1:]) }
-		if sample.Picked(k+n) || slices.ContainsFunc(s.Domain(), own) {
+		if (k+n)%8 == 0 || slices.ContainsFunc(s.Domain(), own) {
 			texts = append(texts, text)
 		}
 	}

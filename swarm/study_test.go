@@ -279,7 +279,7 @@ var usual = arm{landscape: landscape{options: 5, noise: 0.2}, agents: 6, quorum:
 func TestStudy(t *testing.T) {
 	n := *seeds
 	if n == 0 {
-		n = sample.Rounds(8)
+		n = sample.Rounds(1)
 	}
 	table := func(title, name, head string, arms []arm, label func(arm) string, x func(arm) float64) {
 		t.Run(name, func(t *testing.T) {

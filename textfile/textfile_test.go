@@ -19,10 +19,8 @@ func TestRead(t *testing.T) {
 	}
 	for target, want := range map[string]string{"/dev/zero": "is not a plain file", long: "is longer than 16 MiB", dir: "is a directory", "nowhere": "no such file"} {
 		link := filepath.Join(t.TempDir(), "link")
-		if err := os.Symlink(target, link); err != nil && runtime.GOOS != "windows" {
+		if err := os.Symlink(target, link); err != nil {
 			t.Fatal(err)
-		} else if err != nil {
-			t.Skip(err) // not every user may make links there
 		}
 		_, err := Read(link)
 		if at, ok := errors.AsType[*fs.PathError](err); !ok || at.Path != link || !strings.Contains(err.Error(), want) {

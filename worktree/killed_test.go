@@ -80,7 +80,7 @@ func TestKilled(t *testing.T) {
 		defer killer.Stop()
 		return cmd.Wait()
 	}
-	for range sample.Rounds(40) {
+	for range sample.Rounds(5) {
 		if run(20*time.Millisecond+rand.N(600*time.Millisecond)) != nil && strings.Contains(out.String(), "--- FAIL") {
 			t.Errorf("goes not on: %s", out.String())
 		}

@@ -98,7 +98,7 @@ type counts struct {
 // countPasses has a loop do so many runs.
 func countPasses(t *testing.T, script string, runs int) (c counts) {
 	t.Helper()
-	dir, log := sampled(t, 1500), filepath.Join(t.TempDir(), "git")
+	dir, log := sampled(t, 600), filepath.Join(t.TempDir(), "git")
 	store := filepath.Join(dir, ".beads", "issues.jsonl")
 	a := sampleApp(t, dir, t.TempDir())
 	a.Cache = jsonl.NewCache(time.Now)

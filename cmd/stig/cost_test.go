@@ -2,10 +2,7 @@ package main
 
 import (
 	"bytes"
-	"fmt"
-	"os"
 	"runtime"
-	"strings"
 	"testing"
 
 	"stig/app"
@@ -59,56 +56,4 @@ func TestSameOnAllCores(t *testing.T) {
 			t.Errorf("stig %v printed %q, which proves little", args, first)
 		}
 	}
-}
-
-// TestBytesRead holds commands to so many readings of the whole store: one to
-// know what there is and one more where all notes are read, or a part of one
-// for those of what is ready; for a write one to know, one to copy, and two to
-// see that nothing changed meanwhile.
-func TestBytesRead(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("only Linux counts the bytes that a process reads")
-	}
-	const issues = 3000
-	dir, path := sample.Store(t, issues)
-	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	size, id := info.Size(), middleID(issues)
-	for _, c := range []struct {
-		readings float64
-		args     []string
-	}{
-		{1, []string{"signals", "get", id}},
-		{1, []string{"show", id}},
-		{1, []string{"orient", id}},
-		{1.74, []string{"ready"}}, // once for the index, and the notes of what is ready
-		{1, []string{"list"}},
-		{1, []string{"cycles"}},
-		{2, []string{"orient"}},
-		{2, []string{"vet"}},
-		{2, []string{"check"}},
-		{4, []string{"checkpoint", id, "--surprise", "0.35", "--done", "x", "--remains", "y", "--actor", "mara"}},
-	} {
-		before := bytesRead(t)
-		inProcess(t, dir, c.args...)
-		read := float64(bytesRead(t)-before) / float64(size)
-		if read < c.readings-0.5 || read > c.readings*1.12 {
-			t.Errorf("stig %s read the store %.2f times, want %.2f", strings.Join(c.args, " "), read, c.readings)
-		}
-	}
-}
-
-// bytesRead is how much this process has read so far.
-func bytesRead(t *testing.T) (n int64) {
-	t.Helper()
-	text, err := os.ReadFile("/proc/self/io")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := fmt.Sscanf(string(text), "rchar: %d", &n); err != nil {
-		t.Fatal(err)
-	}
-	return n
 }

@@ -12,8 +12,6 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/diff"
-
-	"stig/internal/sample"
 )
 
 // documents are what people read: the book in docs, and the pages beside the code. Each
@@ -39,9 +37,6 @@ func documents(t *testing.T) (names []string) {
 	return names
 }
 
-// readFirst are the documents that are read first, and tested always.
-var readFirst = []string{"README.md", "docs/quickstart.md"}
-
 // TestDocuments runs the samples of the documents, and with -update writes
 // what they print.
 func TestDocuments(t *testing.T) {
@@ -49,9 +44,6 @@ func TestDocuments(t *testing.T) {
 	program := program(t)
 	for _, name := range documents(t) {
 		t.Run(name, func(t *testing.T) {
-			if !slices.Contains(readFirst, name) {
-				sample.SkipLong(t)
-			}
 			t.Parallel()
 			path := fromHere("..", "..", name)
 			text, err := os.ReadFile(path)

@@ -24,8 +24,8 @@ import (
 )
 
 // stig runs a command line of a script in this process, which costs a tenth of
-// a process: stig orient demo-1. It is a process, as exec stig always is, where
-// STIG_TEST_PROCESSES is set, where it is one that waits, and where the script gives it a
+// a process: stig orient demo-1. It is a process, as exec stig always is, in
+// scripts of testdata/e2e, where it is one that waits, and where the script gives it a
 // terminal, or an environment that differs in what Go reads once for each process.
 func stig(ts *testscript.TestScript, neg bool, args []string) {
 	switch code := runStig(ts, args); {
@@ -71,7 +71,7 @@ var (
 
 // plainArgs gives the arguments of a command line of stig that can run in this process.
 func plainArgs(line string) (args []string, plain bool) {
-	if !plainLine.MatchString(line) || everyProcess() {
+	if !plainLine.MatchString(line) {
 		return nil, false
 	}
 	for _, word := range plainWord.FindAllString(line, -1)[1:] {
@@ -83,14 +83,17 @@ func plainArgs(line string) (args []string, plain bool) {
 // needsProcess reports whether a command of a script has to be a process.
 func needsProcess(ts *testscript.TestScript, getenv func(string) string) bool {
 	dir := getenv("XDG_CONFIG_HOME")
-	return everyProcess() ||
+	return getenv(inProcesses) != "" ||
 		scriptField(ts, "ttyin").Len() > 0 || scriptField(ts, "stdinPty").Bool() ||
 		getenv("PATH") != os.Getenv("PATH") || getenv("TZ") != "UTC" || getenv("GODEBUG") != os.Getenv("GODEBUG") ||
 		!filepath.IsAbs(getenv("HOME")) || dir != "" && !filepath.IsAbs(dir)
 }
 
-// everyProcess reports whether each stig is a process.
-func everyProcess() bool { return os.Getenv("STIG_TEST_PROCESSES") != "" }
+// inProcesses is the variable that scripts of testdata/e2e have: each stig is a process.
+const inProcesses = "STIG_IN_PROCESSES"
+
+// onScriptStore has a run open other stores than those that its place names.
+var onScriptStore = func(*app.App) {}
 
 // directory is held while the working directory of this process is that of a command.
 var directory sync.Mutex
@@ -115,7 +118,7 @@ func runReading(in io.Reader, dir string, env []string, out, err io.Writer, args
 	environ := func() []string { return append(slices.Clone(env), "PWD="+dir) }
 	a := cli.Front(in, &oneAtATime{to: out}, &oneAtATime{to: err},
 		&app.App{Getenv: getenv, Env: environ, HomeDir: home, ConfigDir: config, CacheDir: cache, Now: time.Now, Schema: embedded(), Inbox: inboxes.Count})
-	onTestStore(a.App)
+	onScriptStore(a.App)
 	directory.Lock()
 	defer directory.Unlock()
 	back, failed := os.Getwd()

@@ -18,7 +18,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"stig/internal/ended"
-	"stig/internal/sample"
 )
 
 // TestMCPReading wants survey and briefings as resources, and prompts that hold them.
@@ -128,7 +127,6 @@ func slow(t *testing.T, dir string) (pid string) {
 // TestMCPProgress wants a client that asks told what runs, and a call that it cancels
 // to end with its check.
 func TestMCPProgress(t *testing.T) {
-	sample.SkipLong(t)
 	t.Parallel()
 	dir := harbor(t)
 	pid := slow(t, dir)
@@ -167,11 +165,11 @@ const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocol
 // machine one may be late.
 func TestMCPEnds(t *testing.T) {
 	for _, by := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		if signal.Ignored(by) { // as hangups under nohup, which what these tests start inherits
+			continue
+		}
 		t.Run(by.String(), func(t *testing.T) {
 			t.Parallel()
-			if signal.Ignored(by) { // as under nohup, which what these tests start inherits
-				t.Skip("these tests were started with this signal ignored")
-			}
 			var late []time.Duration
 			for len(late) < 3 {
 				took := endsBy(t, by)

@@ -14,7 +14,6 @@ import (
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/cuecontext"
 
-	"stig/internal/sample"
 	"stig/schemas"
 )
 
@@ -89,7 +88,6 @@ func refused() []string {
 // definition of its kind, and fails for a kind without one, for one that no
 // command here prints, and for a key that its definition does not have.
 func TestOutputIsPublished(t *testing.T) {
-	sample.SkipLong(t)
 	t.Parallel()
 	published := definitions(t, schemas.Output)
 	exact := definitions(t, regexp.MustCompile(`(?m)^\t+\.\.\.\n`).ReplaceAllString(schemas.Output, ""))

@@ -23,10 +23,19 @@ import (
 	"stig/schemas"
 )
 
+// programs are those that tests start beside stig, by the names that this test binary has
+// then. The first is copied for stig itself, see withStig.
+var programs = map[string]func(){beside: stigProcess}
+
+const beside = "stig-beside"
+
+// newProcess makes the run of a stig that is a process.
+var newProcess = newApp
+
+func stigProcess() { run(newProcess()) }
+
 // TestMain lets scripts run this very program as a real process named stig, and
 // as the stand-in for bd under that name.
-// programs are those that tests start beside stig, by the names that this test binary has then.
-var programs = map[string]func(){"stress-writer": stressWriter}
 
 func TestMain(m *testing.M) {
 	switch filepath.Base(os.Args[0]) {
@@ -37,7 +46,7 @@ func TestMain(m *testing.M) {
 		}
 		return
 	case "stig":
-		stigOnTestStore()
+		stigProcess()
 		return
 	}
 	testscript.Main(withStig{m}, programs)
@@ -50,12 +59,12 @@ type withStig struct{ testscript.TestingM }
 func (m withStig) Run() int {
 	here()
 	sample.Overlap()
-	beside, err := exec.LookPath("stress-writer")
+	program, err := exec.LookPath(beside)
 	if err == nil {
-		err = os.Link(beside, filepath.Join(filepath.Dir(beside), "stig"))
+		err = os.Link(program, filepath.Join(filepath.Dir(program), "stig"))
 	}
 	if err == nil {
-		forGit, err = sample.CheapGit(filepath.Join(filepath.Dir(filepath.Dir(beside)), "template"))
+		forGit, err = sample.CheapGit(filepath.Join(filepath.Dir(filepath.Dir(program)), "template"))
 	}
 	if err = errors.Join(err, sample.Quick()); err != nil {
 		fmt.Fprintln(os.Stderr, "stig for the tests:", err)
@@ -87,46 +96,40 @@ var forGit []string
 
 // TestScripts runs testdata/script: a script for each behaviour, named
 // command_topic, opening with why it exists. Update expected files in place
-// with go test ./cmd/stig -update.
+// with go test ./cmd/stig -update. Those of testdata/e2e, which kill and wait, run
+// under the tag e2e.
 func TestScripts(t *testing.T) {
-	if os.Getenv(testStore) == "" { // serveScripts sets a variable, which parallel tests may not
-		t.Parallel()
+	t.Parallel()
+	testscript.Run(t, scriptsIn(t, "script"))
+}
+
+// scriptsIn are the scripts of a folder of testdata.
+func scriptsIn(t *testing.T, folder string) testscript.Params {
+	dir := fromHere("testdata", folder)
+	if found, _ := filepath.Glob(filepath.Join(dir, "*.txtar")); len(found) == 0 {
+		t.Fatalf("no scripts in %s", dir)
 	}
-	scripts := fromHere("testdata", "script")
-	if found, _ := filepath.Glob(filepath.Join(scripts, "*.txtar")); len(found) == 0 {
-		t.Fatal("no scripts found")
-	}
-	serveScripts(t)
-	params := testscript.Params{Dir: scripts}
-	if os.Getenv(testStore) != "" {
-		params = testscript.Params{Files: scriptsForAnyStore(t, scripts)}
-	}
-	testscript.Run(t, testscript.Params{
-		Dir:                 params.Dir,
-		Files:               params.Files,
+	return testscript.Params{
+		Dir:                 dir,
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		Setup:               setUp,
 		Cmds:                scriptCommands(),
 		Condition:           condition,
-	})
+	}
 }
 
-// condition adds to what may stand in brackets before a line: full, that all scripts run; nohup, that the tests were started with hangups ignored, and so
-// is all that they start.
+// condition adds to what may stand in brackets before a line: nohup, that the tests were
+// started with hangups ignored, and so is all that they start.
 func condition(name string) (bool, error) {
 	switch name {
-	case "full":
-		return allScripts(), nil
+	case "full": // until no script has it
+		return true, nil
 	case "nohup":
-	default:
-		return false, fmt.Errorf("no condition is named %q", name)
+		return signal.Ignored(syscall.SIGHUP), nil
 	}
-	return signal.Ignored(syscall.SIGHUP), nil
+	return false, fmt.Errorf("no condition is named %q", name)
 }
-
-// allScripts reports whether scripts run that take long, as they do on another store.
-func allScripts() bool { return sample.Long() || os.Getenv(testStore) != "" }
 
 // setUp gives every script a home of its own, a fixed clock, and the example store.
 func setUp(env *testscript.Env) error {
@@ -140,11 +143,6 @@ func setUp(env *testscript.Env) error {
 	env.Setenv("HARBOR", harbor)
 	env.Setenv("STIG_NOW", "2026-11-20T09:00:00Z")
 	env.Setenv("TZ", "UTC")
-	env.Setenv(testStore, os.Getenv(testStore))
-	if server := os.Getenv(testServer); server != "" {
-		env.Setenv(testServer, server)
-		env.Setenv("XDG_CACHE_HOME", env.WorkDir+"-cache") // what is below WorkDir may be work that a hook sees
-	}
 	env.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 	env.Vars = append(env.Vars, forGit...)
 	env.Setenv("GIT_CEILING_DIRECTORIES", filepath.Dir(env.WorkDir))

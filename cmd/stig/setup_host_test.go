@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"stig/host"
-	"stig/internal/sample"
 )
 
 // TestHooksRun runs every command that setup writes as its host would, in each
@@ -33,7 +32,7 @@ func TestHooksRun(t *testing.T) {
 		t.Run(shell, func(t *testing.T) {
 			t.Parallel()
 			for i, command := range hookCommands(t) {
-				if shell != "sh" && !sample.Picked(i) {
+				if shell != "sh" && i%8 != 0 { // how a shell takes such a line, not each line
 					continue
 				}
 				silence := ""

@@ -4,14 +4,11 @@ import (
 	"os"
 	"strings"
 	"testing"
-
-	"stig/internal/sample"
 )
 
 // The example of docs/swarm.md: three explorers agree on a wrong idea, and the fix of the
 // fourth passes the acceptance criteria, which ends the swarm as proved.
 func TestSwarmExample(t *testing.T) {
-	sample.SkipLong(t)
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS(fromHere("..", "..", "examples", "swarm"))); err != nil {
 		t.Fatal(err)

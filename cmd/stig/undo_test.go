@@ -14,7 +14,6 @@ import (
 
 	"stig/beads"
 	"stig/diff"
-	"stig/internal/sample"
 )
 
 // writtenEdit is one way to write the store: what others wrote before, and what
@@ -150,15 +149,8 @@ func (c *editedClone) stig(exit int, actor string, args ...string) string {
 	cmd := stigCommand(c.dir, args...)
 	cmd.Env = append(cmd.Env, "STIG_ACTOR="+actor)
 	var out bytes.Buffer
-	got := 0
-	if everyProcess() {
-		cmd.Stdout, cmd.Stderr = &out, &out
-		_ = cmd.Run() // its exit code says what it is worth
-		got = cmd.ProcessState.ExitCode()
-	} else {
-		both := &oneAtATime{to: &out}
-		got = runInside(c.dir, cmd.Env, both, both, args...)
-	}
+	both := &oneAtATime{to: &out}
+	got := runInside(c.dir, cmd.Env, both, both, args...)
 	if got != exit {
 		c.t.Fatalf("stig %q: exit %d, want %d\n%s", args, got, exit, &out)
 	}
@@ -234,7 +226,6 @@ func saidBy(t *testing.T, text string) map[string]string {
 // TestUndoAll asserts of every command that writes: after undo the store says
 // what it said before, and recover misses nothing.
 func TestUndoAll(t *testing.T) {
-	sample.SkipLong(t)
 	t.Parallel()
 	for _, e := range writtenEdits {
 		t.Run(e.name, func(t *testing.T) {
@@ -263,10 +254,7 @@ func TestUndoAll(t *testing.T) {
 // file took away what it wrote, recover puts it back.
 func TestRecoverAll(t *testing.T) {
 	t.Parallel()
-	for i, e := range writtenEdits {
-		if !sample.Picked(i) {
-			continue
-		}
+	for _, e := range writtenEdits {
 		t.Run(e.name, func(t *testing.T) {
 			c := newEditedClone(t, e)
 			c.edit(e)

@@ -16,7 +16,6 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"stig/internal/sample"
 	"stig/verify"
 )
 
@@ -30,7 +29,7 @@ func TestUpgrade(t *testing.T) {
 		t.Fatalf("no fixtures: %v", err)
 	}
 	for i, fixture := range fixtures {
-		if i < len(fixtures)-1 && !sample.Picked(i) { // the first and the last stay
+		if i < len(fixtures)-1 && i%8 != 0 { // the first and the last stay
 			continue
 		}
 		t.Run(strings.TrimSuffix(filepath.Base(fixture), ".txtar"), func(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 )
 
 // Main is for the TestMain of a package whose tests write many files or start git
-// often: it runs them with Overlap, and with Quick and CheapGit unless Full is set.
+// often: it runs them with Overlap, and with Quick and CheapGit.
 // Benchmarks measure the disk, git and the collector that users have.
 func Main(m interface{ Run() int }) {
 	os.Exit(run(m))
@@ -18,7 +18,7 @@ func Main(m interface{ Run() int }) {
 func run(m interface{ Run() int }) (exit int) {
 	Overlap()
 	flag.Parse()
-	if All() || flag.Lookup("test.bench").Value.String() != "" {
+	if flag.Lookup("test.bench").Value.String() != "" {
 		return m.Run()
 	}
 	err := Quick()
@@ -43,10 +43,10 @@ func Overlap() {
 }
 
 // Quick takes from the tests of this process most collections of garbage, and waiting
-// for a disk, where memory can hold their files and Full is not set.
+// for a disk, where memory can hold their files.
 func Quick() error {
 	CollectLess()
-	if dir := inMemory(); dir != "" && os.Getenv("TMPDIR") == "" && !All() {
+	if dir := inMemory(); dir != "" && os.Getenv("TMPDIR") == "" {
 		return os.Setenv("TMPDIR", dir)
 	}
 	return nil

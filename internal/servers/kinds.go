@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 
-	"stig/internal/sample"
 	"stig/process"
 )
 
@@ -30,33 +29,18 @@ func kinds() map[string]kind {
 	}
 }
 
-// kindOf gives a kind with the path of its program.
+// kindOf gives a kind with the path of its program: that of its variable, or on PATH.
 func kindOf(name string) (kind, error) {
 	k, ok := kinds()[name]
 	if !ok {
 		return k, fmt.Errorf("%q is no kind of server: %v", name, slices.Sorted(maps.Keys(kinds())))
 	}
-	named := os.Getenv(k.variable)
-	if named == "" && !sample.All() {
-		return k, fmt.Errorf("%s: set %s to %s, or %s to take it from PATH", name, k.variable, k.program, sample.Full)
-	}
-	path, err := process.Find(cmp.Or(named, k.program))
+	path, err := process.Find(cmp.Or(os.Getenv(k.variable), k.program))
 	if err != nil {
-		return k, fmt.Errorf("%s: %w; set %s to it", name, err, k.variable)
+		return k, fmt.Errorf("%s: %w; type eval \"$(bash .ci/servers)\" to have one, or set %s", name, err, k.variable)
 	}
 	k.program, err = filepath.Abs(path)
 	return k, err
-}
-
-// Kinds are the kinds of servers that can be started here: those whose program is named by
-// STIG_TEST_MARIADB or STIG_TEST_DOLT, or, with STIG_TEST_FULL, is on PATH.
-func Kinds() (names []string) {
-	for _, name := range slices.Sorted(maps.Keys(kinds())) {
-		if _, err := kindOf(name); err == nil {
-			names = append(names, name)
-		}
-	}
-	return names
 }
 
 // prepareMariaDB has mariadb-install-db make the data, unless there is some.

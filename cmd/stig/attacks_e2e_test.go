@@ -1,0 +1,391 @@
+//go:build e2e && unix
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/diff"
+
+	"stig/app"
+	"stig/cmd/stig/cli"
+	"stig/process"
+)
+
+// The outcomes of an attack, the best first.
+const (
+	prevented = "prevented"     // the harm was not done
+	atOnce    = "found at once" // it was done, and the next thing that stig said names it
+	inCI      = "found in CI"   // it was done, and stig check fails on the server
+	notFound  = "not found"
+)
+
+// TestAttacks performs each attack of testdata/attacks.txt and compares the table in
+// docs/security.md with the outcomes; -update writes it. What people and assistants do
+// without meaning harm, a slip, must never end as not found.
+func TestAttacks(t *testing.T) {
+	list := readAttacks(t)
+	base := newAttackBase(t)
+	rows := make([]string, len(list))
+	path := fromHere("..", "..", "docs", "security.md")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Run("all", func(t *testing.T) {
+		for i, a := range list {
+			t.Run(a.name, func(t *testing.T) {
+				stage := newStage(t, base) // before any other runs: a program that is being written cannot be started
+				t.Parallel()
+				outcome := stage.perform(a)
+				t.Logf("%s:\n%s", outcome, stage.said.String())
+				if a.slip && outcome == notFound {
+					t.Error("a slip, and not found")
+				}
+				rows[i] = a.opening(i) + outcome + " |\n"
+			})
+		}
+	})
+	if slices.Contains(rows, "") {
+		return // -run chose some, or one could not be performed
+	}
+	table := "| | | attack | how | outcome |\n|---|---|---|---|---|\n" + strings.Join(rows, "")
+	want := attackTable.ReplaceAllLiteralString(string(text), table)
+	switch {
+	case want == string(text):
+	case *update:
+		err = os.WriteFile(path, []byte(want), 0o644)
+	default:
+		t.Fatalf("run go test ./cmd/stig -run TestAttacks -update:\n%s", diff.Diff("security.md", text, "as it ended", []byte(want)))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// attackTable is the table of attacks in docs/security.md.
+var attackTable = regexp.MustCompile(`(?m)^\| \| \| attack \|.*\n(\|.*\n)*`)
+
+// attack is one entry of testdata/attacks.txt.
+type attack struct {
+	name  string
+	slip  bool // somebody does it without meaning harm
+	steps []attackStep
+}
+
+// attackStep is a line of an attack: a verb and what it is about.
+type attackStep struct{ verb, text string }
+
+// opening is the row of an attack in the table, up to its outcome.
+func (a attack) opening(i int) string {
+	return fmt.Sprintf("| %d | %s | %s | %s | ", i+1, a.kind(), cell(a.name), a.how())
+}
+
+// row is the row of an attack in a document; ok is false where it has none.
+func (a attack) row(i int, document []byte) (row string, ok bool) {
+	_, rest, ok := strings.Cut(string(document), "\n"+a.opening(i))
+	outcome, _, _ := strings.Cut(rest, "\n")
+	return a.opening(i) + outcome + "\n", ok
+}
+
+func (a attack) kind() string {
+	if a.slip {
+		return "slip"
+	}
+	return "attack"
+}
+
+// how is what is typed or called, for the table.
+func (a attack) how() string {
+	var parts []string
+	for _, s := range a.steps {
+		switch s.verb {
+		case "before", "call", "env", "$", "%":
+			parts = append(parts, "`` "+cell(strings.TrimPrefix(s.verb+" ", "call ")+s.text)+" ``")
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+// cell is a text that can stand in a cell of a table.
+func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
+
+// readAttacks reads testdata/attacks.txt, which explains its own form.
+func readAttacks(t *testing.T) (list []attack) {
+	text, err := os.ReadFile(fromHere("testdata", "attacks.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var common []attackStep
+	for n, line := range strings.Split(string(text), "\n") {
+		verb, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		indented := strings.HasPrefix(line, "\t")
+		switch {
+		case line == "" || strings.HasPrefix(line, "#"):
+		case indented && len(list) > 0 && slices.Contains([]string{"before", "env", "call", "does", "$", "%", "says", "harm"}, verb):
+			last := &list[len(list)-1]
+			last.steps = append(last.steps, attackStep{verb, rest})
+		case !indented && verb == "harm":
+			common = []attackStep{{verb, rest}}
+		case !indented && (verb == "slip" || verb == "attack"):
+			list = append(list, attack{name: rest, slip: verb == "slip", steps: slices.Clone(common)})
+		default:
+			t.Fatalf("attacks.txt:%d: %q", n+1, line)
+		}
+	}
+	return list
+}
+
+// attackBase is what attacks begin with: a repository in which stig is set up for
+// Claude Code, with a commit named base, and what stig check says of it.
+type attackBase struct {
+	dir   string
+	hooks map[string][]attackHook
+}
+
+// attackHook is a hook of settings.json.
+type attackHook struct {
+	Matcher string
+	Hooks   []struct{ Command string }
+}
+
+func newAttackBase(t *testing.T) *attackBase {
+	s := &stage{t: t, dir: filepath.Join(t.TempDir(), "repo")}
+	if err := os.CopyFS(s.dir, os.DirFS(fromHere("testdata", "attacked"))); err != nil {
+		t.Fatal(err)
+	}
+	s.setEnv()
+	for _, command := range []string{"git init -q -b main", "chmod +x ../repo/tools/*", "git add -A", "git commit -qm begin"} {
+		s.mustShell(command)
+	}
+	for _, target := range []string{"claude", "git"} {
+		if code, out := s.stig("", "setup", target); code != 0 {
+			t.Fatalf("setup %s: %s", target, out)
+		}
+	}
+	s.mustShell("git add -A && git commit -qm 'set stig up' && git tag base")
+	if why := s.server(); why != "" {
+		t.Fatalf("the base fails in CI: %s", why)
+	}
+	text, err := os.ReadFile(filepath.Join(s.dir, ".claude", "settings.json"))
+	var settings struct{ Hooks map[string][]attackHook }
+	if err == nil {
+		err = json.Unmarshal(text, &settings)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &attackBase{dir: filepath.Dir(s.dir), hooks: settings.Hooks}
+}
+
+// stage is where one attack is performed.
+type stage struct {
+	*attackBase
+	t      *testing.T
+	dir    string   // the repository
+	env    []string // of whatever runs in it
+	said   strings.Builder
+	told   bool   // stig spoke of the harm
+	denied bool   // the last call
+	began  bool   // the session
+	last   string // the tool that was called
+}
+
+func newStage(t *testing.T, base *attackBase) *stage {
+	root := t.TempDir()
+	if err := os.CopyFS(root, os.DirFS(base.dir)); err != nil {
+		t.Fatal(err)
+	}
+	s := &stage{attackBase: base, t: t, dir: filepath.Join(root, "repo")}
+	s.setEnv()
+	return s
+}
+
+// setEnv makes the environment: a home beside the repository, whose programs are in
+// tools, and nothing else that could name a person or an assistant.
+func (s *stage) setEnv() {
+	root := filepath.Dir(s.dir)
+	s.env = append(slices.Clone(forGit), "HOME="+root, "PWD="+s.dir, "TZ=UTC", "STIG_NOW=2026-11-20T09:00:00Z", "STIG_TRUST=1",
+		"PATH="+filepath.Join(s.dir, "tools")+":"+os.Getenv("PATH"), "CLAUDE_ENV_FILE="+filepath.Join(root, "claude-env"),
+		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+filepath.Join(s.dir, "gitconfig"), "GIT_CEILING_DIRECTORIES="+root)
+}
+
+// perform does what an attack does and judges how it ended.
+func (s *stage) perform(a attack) string {
+	harm := ""
+	for _, step := range a.steps {
+		switch step.verb {
+		case "env":
+			s.env = append(s.env, step.text)
+		case "before":
+			s.mustShell(step.text + " && git add -A && git commit -qm before && git tag -f base")
+		case "%":
+			s.shell(step.text)
+		case "$":
+			s.tool("Bash", map[string]any{"command": step.text}, func() { s.shell(step.text) })
+		case "call":
+			name, input, _ := strings.Cut(step.text, " ")
+			s.tool(name, json.RawMessage(strings.ReplaceAll(input, "$PWD", s.dir)), nil)
+		case "does":
+			if !s.denied {
+				s.shell(step.text)
+				s.hook("PostToolUse", map[string]any{"tool_name": s.last})
+			}
+		case "says":
+			s.told = s.told || regexp.MustCompile(step.text).MatchString(s.said.String())
+		case "harm":
+			harm = step.text
+		}
+	}
+	if !s.shellOK(harm) {
+		return prevented
+	}
+	if s.told {
+		return atOnce
+	}
+	if s.server() != "" {
+		return inCI
+	}
+	return notFound
+}
+
+// begin starts the session of the assistant.
+func (s *stage) begin() {
+	if !s.began {
+		s.began = true
+		s.hook("SessionStart", map[string]any{"source": "startup"})
+		s.said.Reset()
+	}
+}
+
+// tool is a call of a tool as the assistant's program makes it: the hooks that
+// settings.json names are asked before and told after.
+func (s *stage) tool(name string, input any, run func()) {
+	s.begin()
+	s.last = name
+	reply := s.hook("PreToolUse", map[string]any{"tool_name": name, "tool_input": input})
+	s.denied = strings.Contains(reply, `"deny"`)
+	if s.denied || run == nil {
+		return
+	}
+	run()
+	s.hook("PostToolUse", map[string]any{"tool_name": name, "tool_input": input})
+}
+
+// hook sends an event to the hooks whose matcher fits, and gives their replies.
+func (s *stage) hook(event string, fields map[string]any) (replies string) {
+	fields["hook_event_name"], fields["session_id"], fields["cwd"] = event, "5e55", s.dir
+	text, err := json.Marshal(fields)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	tool, _ := fields["tool_name"].(string)
+	for _, h := range s.hooks[event] {
+		if !regexp.MustCompile(h.Matcher).MatchString(tool) {
+			continue
+		}
+		for _, one := range h.Hooks {
+			_, command, _ := strings.Cut(one.Command, "|| stig ")
+			_, out := s.stig(string(text), strings.Fields(command)...)
+			replies += out
+		}
+	}
+	s.said.WriteString(replies)
+	s.told = s.told || event == "PostToolUse" && replies != ""
+	return replies
+}
+
+// stig runs stig in this process and gives its exit code, and what it prints.
+func (s *stage) stig(in string, args ...string) (int, string) {
+	var out bytes.Buffer
+	both := &oneAtATime{to: &out}
+	env := s.environ()
+	home := func() (string, error) { return lookUp(env)("HOME"), nil }
+	config := func() (string, error) { return filepath.Join(lookUp(env)("HOME"), ".config"), nil }
+	a := cli.Front(strings.NewReader(in), both, both, &app.App{
+		Getenv: lookUp(env), Env: func() []string { return env }, HomeDir: home, ConfigDir: config, Now: time.Now, Schema: embedded(),
+		Ancestors: assistant,
+	})
+	code := a.Run(s.t.Context(), command(a), append([]string{"-C", s.dir}, args...))
+	return code, out.String()
+}
+
+// assistant is this process, as the program of the assistant that starts stig: what runs
+// in a process of its own is below it too.
+func assistant() []process.Ancestor {
+	self, ok := process.Self()
+	if !ok {
+		return nil
+	}
+	self.Name = "assistant"
+	return []process.Ancestor{self}
+}
+
+// environ is the environment with what the session's hook put into its file.
+func (s *stage) environ() []string {
+	env := slices.Clone(s.env)
+	text, _ := os.ReadFile(lookUp(env)("CLAUDE_ENV_FILE"))
+	for line := range strings.Lines(string(text)) {
+		if variable, ok := strings.CutPrefix(strings.TrimSpace(line), "export "); ok {
+			env = append(env, strings.ReplaceAll(variable, `"`, ""))
+		}
+	}
+	return env
+}
+
+// stigAlone is a command line that starts stig and no other program.
+var stigAlone = regexp.MustCompile(`^stig (?:[^'"$;&|<>(){}\\*` + "`" + `]|'[^']*')+$`)
+
+// shell runs a command line and keeps what it prints; stig alone in this process, which
+// costs a tenth.
+func (s *stage) shell(line string) error {
+	if stigAlone.MatchString(line) {
+		var args []string
+		for _, word := range regexp.MustCompile(`'[^']*'|[^ ']+`).FindAllString(line, -1) {
+			args = append(args, strings.Trim(word, "'"))
+		}
+		code, out := s.stig("", args[1:]...)
+		s.said.WriteString(out)
+		if code != 0 {
+			return fmt.Errorf("exit status %d", code)
+		}
+		return nil
+	}
+	cmd := exec.Command("sh", "-c", line)
+	cmd.Dir, cmd.Env = s.dir, s.environ()
+	out, err := cmd.CombinedOutput()
+	s.said.Write(out)
+	return err
+}
+
+func (s *stage) mustShell(line string) {
+	s.t.Helper()
+	if err := s.shell(line); err != nil {
+		s.t.Fatalf("%s: %v: %s", line, err, s.said.String())
+	}
+}
+
+func (s *stage) shellOK(line string) bool { return s.shell(line) == nil }
+
+// server commits what is there and checks it as a server does, with nothing of what
+// this clone or this home knew; "" when nothing is found.
+func (s *stage) server() string {
+	s.mustShell("git add -A && git commit -qm work --allow-empty && git clean -qfdX && rm -rf .git/stig")
+	s.env = append(slices.DeleteFunc(s.env, func(v string) bool { return strings.HasPrefix(v, "STIG_TRUST") || strings.HasPrefix(v, "CLAUDE") }), "HOME="+s.t.TempDir())
+	code, out := s.stig("", "check", "--strict", "--against", "base", "--verify")
+	s.said.WriteString(out)
+	if code == 0 {
+		return ""
+	}
+	return out
+}

@@ -1,0 +1,126 @@
+//go:build e2e && unix
+
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"stig/app"
+	"stig/internal/overnight"
+	"stig/live"
+	"stig/process"
+)
+
+// morning looks whether loops start workers when nothing is ready, and gathers what
+// the judge needs.
+func (n *night) morning(t *testing.T) overnight.Night {
+	n.forward(nightLease + time.Minute)
+	m := overnight.Night{Project: n.project, Lease: nightLease, Repeated: map[string]string{}, Explained: map[string]string{}}
+	m.Idle = n.idle(t)
+	m.Alive = func(l live.Lease) bool {
+		runs, known := process.Running(l.Process)
+		return runs || !known
+	}
+	m.Now = time.Now().Add(n.ahead)
+	var err, wrong error
+	m.Starts, err = readStarts(n.dir)
+	m.Before, wrong = overnight.ParseStore(n.project.Files()[".beads/issues.jsonl"])
+	m.After = n.issues(n.clone)
+	err = errors.Join(err, wrong, n.must(n.clone, "stig", "vet"), n.liveState(&m), n.log(&m), n.repeat(&m))
+	for _, i := range m.After {
+		if i.Status != "closed" {
+			m.Explained[i.ID], _, wrong = n.says(n.clone, "stig", "orient", i.ID)
+			err = errors.Join(err, wrong)
+		}
+	}
+	if err != nil {
+		t.Error(err)
+	}
+	return m
+}
+
+// idle starts the loops once more, when there is nothing to do, and gives the workers
+// that they started all the same.
+func (n *night) idle(t *testing.T) []overnight.Start {
+	before, err := readStarts(n.dir)
+	if err != nil {
+		t.Error(err)
+	}
+	for _, l := range n.loops {
+		c, err := l.start("--until-empty")
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		late := time.AfterFunc(time.Minute, func() { _ = c.Process.Kill() })
+		_ = c.Wait() // the exit code says how it ended
+		late.Stop()
+		if code := c.ProcessState.ExitCode(); code != 0 && code != app.ExitWaits {
+			t.Errorf("%s ended with %d when nothing was ready", l.name, code)
+		}
+	}
+	after, err := readStarts(n.dir)
+	if err != nil {
+		t.Error(err)
+	}
+	return after[len(before):]
+}
+
+// liveState gathers the run records and the leases.
+func (n *night) liveState(m *overnight.Night) error {
+	place, err := n.place()
+	if err != nil {
+		return err
+	}
+	runs, damaged, err := place.Runs(time.Time{})
+	if len(damaged) > 0 {
+		err = errors.Join(err, fmt.Errorf("unreadable run records in %v", damaged))
+	}
+	claims, wrong := place.Claims()
+	m.Runs, m.Leases = runs, claims.Leases
+	return errors.Join(err, wrong)
+}
+
+// log gathers what stig log prints.
+func (n *night) log(m *overnight.Night) error {
+	c := n.command(n.clone, "stig", "log", "--json")
+	out, err := c.Output()
+	if err != nil {
+		return fmt.Errorf("stig log: %w: %s", err, out)
+	}
+	var log struct{ Edits []overnight.Edit }
+	err = json.Unmarshal(out, &log)
+	m.Log = log.Edits
+	return err
+}
+
+// repeat checks the merged branch out of a fresh clone, and runs the criteria of all
+// closed issues there with nothing but a shell.
+func (n *night) repeat(m *overnight.Night) error {
+	fresh := filepath.Join(n.dir, "fresh")
+	if err := n.must(n.dir, "git", "clone", "-q", "--branch", "stig/work", n.clone, fresh); err != nil {
+		return err
+	}
+	for _, i := range m.After {
+		if i.Status != "closed" || i.Type == "epic" {
+			continue
+		}
+		script, ok := overnight.Script(i.Criteria)
+		if !ok {
+			return fmt.Errorf("%s: no script in its criteria", i.ID)
+		}
+		c := n.command(fresh, "bash", "-eo", "pipefail", "-c", script)
+		out, err := c.CombinedOutput()
+		m.Repeated[i.ID] = ""
+		if err != nil {
+			m.Repeated[i.ID] = fmt.Sprintf("%v: %s", err, out)
+		}
+	}
+	return os.RemoveAll(fresh)
+}

@@ -1,0 +1,26 @@
+//go:build e2e
+
+package orient_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"stig/beads"
+	"stig/internal/sample"
+)
+
+// TestBriefingsCorpus asserts of every open issue of real stores what the golden
+// files show of invented ones.
+func TestBriefingsCorpus(t *testing.T) {
+	for _, path := range sample.Corpus(t, "*.jsonl") {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			file := open(t, path)
+			for i, issue := range file.All() {
+				if at, ok := file.Index(issue.ID); ok && at == i && !beads.IsClosed(issue.Status) {
+					whole(t, file, issue.ID)
+				}
+			}
+		})
+	}
+}
