@@ -91,13 +91,6 @@ func (a attack) opening(i int) string {
 	return fmt.Sprintf("| %d | %s | %s | %s | ", i+1, a.kind(), cell(a.name), a.how())
 }
 
-// row is the row of an attack in a document; ok is false where it has none.
-func (a attack) row(i int, document []byte) (row string, ok bool) {
-	_, rest, ok := strings.Cut(string(document), "\n"+a.opening(i))
-	outcome, _, _ := strings.Cut(rest, "\n")
-	return a.opening(i) + outcome + "\n", ok
-}
-
 func (a attack) kind() string {
 	if a.slip {
 		return "slip"
