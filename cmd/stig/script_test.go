@@ -163,6 +163,7 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"database":  makeDatabase,
 		"sql":       sqlCommand,
 		"exits":     exits,
+		"event":     event,
 		"only-line": onlyLine,
 		"crlf":      crlf,
 		"cut-short": cutShort,
