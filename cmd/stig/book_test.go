@@ -34,10 +34,8 @@ func TestNamesInOrigins(t *testing.T) {
 		case regexp.MustCompile(`^Test[A-Z]\w*$`).MatchString(name):
 			there = strings.Contains(tests.String(), "func "+name+"(t *testing.T)")
 		case strings.HasSuffix(name, ".txtar"):
-			for _, folder := range []string{"script", "e2e"} {
-				_, err := os.Stat(fromHere("testdata", folder, name))
-				there = there || err == nil
-			}
+			_, err := os.Stat(fromHere("testdata", "script", name))
+			there = err == nil
 		case regexp.MustCompile(`^[a-z]+/[\w./-]+\.(go|cue|md)$`).MatchString(name):
 			_, err := os.Stat(filepath.Join(root, filepath.FromSlash(name)))
 			there = err == nil
