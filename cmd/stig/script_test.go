@@ -163,7 +163,6 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"database":  makeDatabase,
 		"sql":       sqlCommand,
 		"exits":     exits,
-		"event":     event,
 		"only-line": onlyLine,
 		"crlf":      crlf,
 		"cut-short": cutShort,
@@ -177,6 +176,7 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"holds":     holds,
 		"quick":     quick,
 		"ran":       ran,
+		"event":     event,
 	}
 }
 
