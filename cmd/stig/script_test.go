@@ -122,10 +122,7 @@ func scriptsIn(t *testing.T, folder string) testscript.Params {
 // condition adds to what may stand in brackets before a line: nohup, that the tests were
 // started with hangups ignored, and so is all that they start.
 func condition(name string) (bool, error) {
-	switch name {
-	case "full": // until no script has it
-		return true, nil
-	case "nohup":
+	if name == "nohup" {
 		return signal.Ignored(syscall.SIGHUP), nil
 	}
 	return false, fmt.Errorf("no condition is named %q", name)
@@ -168,6 +165,7 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"holds":     holds,
 		"quick":     quick,
 		"ran":       ran,
+		"event":     event,
 		"repo":      repo,
 	}
 }
