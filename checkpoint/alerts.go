@@ -3,8 +3,8 @@ package checkpoint
 import (
 	"time"
 
-	"stig/beads"
 	"stig/dag"
+	"stig/internal/beads"
 	"stig/notes"
 	"stig/signals"
 )

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"stig/beads"
-	"stig/fault"
+	"stig/internal/beads"
+	"stig/internal/fault"
 )
 
 // Amendment is what issues are to say from now on; what is nil stays, and a text

@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"stig/beads"
 	"stig/checkpoint"
-	"stig/fault"
-	"stig/jsonl"
+	"stig/internal/beads"
+	"stig/internal/fault"
+	"stig/internal/store/jsonl"
 )
 
 // plain is a store of its own with those lines.

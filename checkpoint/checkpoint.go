@@ -19,12 +19,12 @@ import (
 	"strings"
 	"time"
 
-	"stig/beads"
 	"stig/dag"
-	"stig/fault"
+	"stig/internal/beads"
+	"stig/internal/fault"
+	"stig/internal/visible"
 	"stig/notes"
 	"stig/signals"
-	"stig/visible"
 )
 
 // Update is what a worker reports about one issue.

@@ -7,7 +7,7 @@ import (
 
 	"stig/checkpoint"
 	"stig/cue"
-	"stig/fault"
+	"stig/internal/fault"
 	"stig/notes"
 	"stig/signals"
 )

@@ -5,14 +5,14 @@ import (
 	"fmt"
 	"strings"
 
-	"stig/actor"
-	"stig/beads"
 	"stig/dag"
-	"stig/fault"
+	"stig/internal/beads"
+	"stig/internal/clone"
+	"stig/internal/fault"
+	"stig/internal/swarm"
+	"stig/internal/trace"
 	"stig/notes"
 	"stig/signals"
-	"stig/swarm"
-	"stig/trace"
 )
 
 // Claimed says who works on an issue now.
@@ -94,11 +94,11 @@ func (c Claiming) claimable(f *beads.Snapshot, r *beads.Record) error {
 // whoever started it checkpoints and closes that.
 func foreign(r *beads.Record, by string) error {
 	holder := r.Text(beads.Assignee)
-	if !actor.IsSubagent(by) || holder == by {
+	if !clone.IsSubagent(by) || holder == by {
 		return nil
 	}
 	e := held(r.Text(beads.ID), "is not claimed by "+by+", and a subagent checkpoints and closes only what it claimed itself")
-	e.Hint = "report to " + actor.Parent(by) + ", which started you"
+	e.Hint = "report to " + clone.ParentActor(by) + ", which started you"
 	if holder == "" {
 		e.Hint += ", or type stig claim " + e.ID + " --actor " + by
 	}

@@ -3,9 +3,9 @@ package checkpoint
 import (
 	"strings"
 
-	"stig/beads"
 	"stig/dag"
-	"stig/fault"
+	"stig/internal/beads"
+	"stig/internal/fault"
 )
 
 // refuseClosing says what keeps an issue from being closed, whatever its

@@ -5,22 +5,21 @@ import (
 	"fmt"
 	"strings"
 
-	"stig/actor"
-	"stig/beads"
-	"stig/criteria"
-	"stig/fault"
+	"stig/internal/beads"
+	"stig/internal/clone"
+	"stig/internal/fault"
+	"stig/internal/gate"
 	"stig/notes"
 	"stig/signals"
-	"stig/verify"
 )
 
 // Closing is why an issue is closed, and by whom.
 type Closing struct {
-	Reason   string          // what exists now that did not before
-	Evidence verify.Evidence // a verdict that passed, or a waiver
-	Actor    string          // "" when unknown
-	Edited   *Edited         // what became of its criteria since they were committed; nil for nothing
-	Despite  string          // why it closes though a question on it waits for an answer; "" waits
+	Reason   string        // what exists now that did not before
+	Evidence gate.Evidence // a verdict that passed, or a waiver
+	Actor    string        // "" when unknown
+	Edited   *Edited       // what became of its criteria since they were committed; nil for nothing
+	Despite  string        // why it closes though a question on it waits for an answer; "" waits
 
 	DuplicateOf string // the issue that it repeats, see Duplicate; gives the reason
 }
@@ -60,7 +59,7 @@ func (e *EpicTold) Complete() bool {
 type Candidate struct {
 	ID       string
 	Title    string
-	Criteria criteria.Criteria
+	Criteria gate.Criteria
 	Already  bool   // it is closed, and nothing else was looked at
 	Reason   string // then, why
 }
@@ -94,7 +93,7 @@ func Closable(ctx context.Context, s beads.Store, o beads.Options, id string, c 
 			return err
 		}
 		candidate = &Candidate{
-			ID: record.Text(beads.ID), Title: record.Text(beads.Title), Criteria: criteria.Of(record),
+			ID: record.Text(beads.ID), Title: record.Text(beads.Title), Criteria: gate.Of(record),
 			Already: record.Text(beads.Status) == beads.StatusClosed, Reason: record.Text(beads.CloseReason),
 		}
 		if candidate.Already {
@@ -162,7 +161,7 @@ func Close(ctx context.Context, s beads.Store, o beads.Options, id string, c Clo
 
 // allowed says why the issue must not be closed so.
 func (c Closing) allowed(f *beads.Snapshot, r *beads.Record, rules Rules) error {
-	id, criteria := r.Text(beads.ID), criteria.Of(r).Text()
+	id, criteria := r.Text(beads.ID), gate.Of(r).Text()
 	if err := c.refused(f, r, rules); err != nil {
 		return err
 	}
@@ -173,7 +172,7 @@ func (c Closing) allowed(f *beads.Snapshot, r *beads.Record, rules Rules) error 
 		return &fault.Error{Code: fault.Found, ID: id, Reason: "no evidence to close it: its criteria were not run", Hint: "type stig close " + id + " --reason …"}
 	}
 	err := c.Evidence.Allows(id, criteria)
-	if v, ran := c.Evidence.(*verify.Verdict); err != nil && ran && v.Passed() && v.Issue() == id {
+	if v, ran := c.Evidence.(*gate.Verdict); err != nil && ran && v.Passed() && v.Issue() == id {
 		return &fault.Error{Code: fault.Changed, Path: f.Place().Name(), Reason: id + ": its criteria changed while they ran",
 			Hint: "read them again with stig show " + id + ", then run the command again"}
 	}
@@ -197,7 +196,7 @@ func (c Closing) refused(f *beads.Snapshot, r *beads.Record, rules Rules) error 
 // sayingReason refuses a reason that says nothing.
 func sayingReason(id, reason string, f *beads.Snapshot) error {
 	known := func(word string) bool { _, ok := f.Index(word); return ok }
-	if verify.IsInformative(bare(reason), known) {
+	if gate.IsInformative(bare(reason), known) {
 		return nil
 	}
 	e := &fault.Error{Code: fault.Usage, ID: id, Reason: fmt.Sprintf("the reason %q is too short to be useful", reason),
@@ -212,7 +211,7 @@ func sayingReason(id, reason string, f *beads.Snapshot) error {
 // the full stop that it puts behind.
 func bare(reason string) string {
 	reason = strings.TrimSpace(reason)
-	for _, word := range []string{verify.Verified, verify.Unverified} {
+	for _, word := range []string{gate.Verified, gate.Unverified} {
 		reason = strings.TrimSpace(strings.TrimPrefix(reason, word))
 	}
 	return strings.TrimRight(reason, ".")
@@ -221,11 +220,11 @@ func bare(reason string) string {
 // sentence is the close reason: what those who build on the issue read. despite is
 // what it adds of questions.
 func (c Closing) sentence(despite string) string {
-	said := verify.Verified + " " + bare(c.Reason)
+	said := gate.Verified + " " + bare(c.Reason)
 	switch evidence := c.Evidence.(type) {
-	case *verify.Verdict:
+	case *gate.Verdict:
 		said += ". " + evidence.Passing()
-	case verify.Waiver:
+	case gate.Waiver:
 		said = evidence.Reason(bare(c.Reason))
 	}
 	if c.Edited != nil {
@@ -253,7 +252,7 @@ func verifying(tx *beads.Tx, r *beads.Record, rules Rules) ([]Changed, error) {
 // meant.
 func (c Closing) warnings(r *beads.Record) []string {
 	list := []string{}
-	if holder := r.Text(beads.Assignee); holder != "" && c.Actor != "" && !actor.MayTake(c.Actor, holder) && !actor.Of(holder, c.Actor) {
+	if holder := r.Text(beads.Assignee); holder != "" && c.Actor != "" && !clone.MayTake(c.Actor, holder) && !clone.IsActor(holder, c.Actor) {
 		list = append(list, fmt.Sprintf("it was claimed by %s, and is closed by %s", holder, c.Actor))
 	}
 	return list

@@ -8,16 +8,16 @@ import (
 	"sync"
 	"testing"
 
-	"stig/beads"
 	"stig/checkpoint"
-	"stig/fault"
+	"stig/internal/beads"
+	"stig/internal/fault"
+	"stig/internal/gate"
 	"stig/signals"
-	"stig/verify"
 )
 
-func waiver(t *testing.T) verify.Evidence {
+func waiver(t *testing.T) gate.Evidence {
 	t.Helper()
-	w, err := verify.Waive("the sea is too rough to measure", "mara")
+	w, err := gate.Waive("the sea is too rough to measure", "mara")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,9 +26,9 @@ func waiver(t *testing.T) verify.Evidence {
 
 // Without evidence nothing is closed, whatever stands in the place of evidence.
 func TestCloseNeedsAGround(t *testing.T) {
-	var none *verify.Verdict
-	for name, evidence := range map[string]verify.Evidence{
-		"nil": nil, "no verdict": none, "empty verdict": &verify.Verdict{}, "empty waiver": verify.Waiver{},
+	var none *gate.Verdict
+	for name, evidence := range map[string]gate.Evidence{
+		"nil": nil, "no verdict": none, "empty verdict": &gate.Verdict{}, "empty waiver": gate.Waiver{},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := storeOf(`{"id":"demo-1","title":"t","status":"open","acceptance_criteria":"` + "`true x`" + `"}`)

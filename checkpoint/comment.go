@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"stig/beads"
+	"stig/internal/beads"
 )
 
 // Commented says on which issue a comment stands.

@@ -6,10 +6,10 @@ import (
 	"path/filepath"
 	"slices"
 
-	"stig/beads"
-	"stig/fault"
-	"stig/git"
-	"stig/live"
+	"stig/internal/beads"
+	"stig/internal/clone"
+	"stig/internal/fault"
+	"stig/internal/git"
 )
 
 // committer commits a store and nothing else.
@@ -74,7 +74,7 @@ const committing = "STIG_COMMITTING"
 func (c *committer) commit(ctx context.Context, id string) (string, error) {
 	// One after the other: of two at once git refuses one, or finds its change committed.
 	// Not in a hook of such a commit, which waits for the hook.
-	if place, err := live.At(c.path); err == nil && !slices.Contains(c.git.Env, committing+"=1") {
+	if place, err := clone.At(c.path); err == nil && !slices.Contains(c.git.Env, committing+"=1") {
 		if unlock, err := place.Lock(ctx, "commit"); err == nil {
 			defer func() { _ = unlock() }()
 		}

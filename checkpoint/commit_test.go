@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"stig/beads"
 	"stig/checkpoint"
-	"stig/jsonl"
+	"stig/internal/beads"
+	"stig/internal/store/jsonl"
 )
 
 // TestCommitTogether: of several who commit the store at once none fails, whoever's commit has

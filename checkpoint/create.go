@@ -8,8 +8,8 @@ import (
 	"time"
 	"unicode"
 
-	"stig/beads"
-	"stig/fault"
+	"stig/internal/beads"
+	"stig/internal/fault"
 	"stig/notes"
 	"stig/signals"
 )

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"slices"
 
-	"stig/beads"
-	"stig/criteria"
-	"stig/fault"
-	"stig/git"
+	"stig/internal/beads"
+	"stig/internal/fault"
+	"stig/internal/gate"
+	"stig/internal/git"
 )
 
 // Edited is how the criteria of an issue differ from those that are committed:
@@ -31,7 +31,7 @@ func (e *Edited) String() string {
 // EditedSince compares the criteria of an issue with those in the store as
 // HEAD has it; path is that of git.Client.FileAt. nil tells that they are the
 // same, or that HEAD has no such store or no such issue.
-func EditedSince(ctx context.Context, repo git.Client, path, id string, now criteria.Criteria, look criteria.Lookup) (*Edited, error) {
+func EditedSince(ctx context.Context, repo git.Client, path, id string, now gate.Criteria, look gate.Lookup) (*Edited, error) {
 	before, known, err := committed(ctx, repo, path, id)
 	if err != nil || !known || before.Text() == now.Text() {
 		return nil, err
@@ -47,7 +47,7 @@ func EditedSince(ctx context.Context, repo git.Client, path, id string, now crit
 }
 
 // committed gives the criteria of an issue in HEAD's store.
-func committed(ctx context.Context, repo git.Client, path, id string) (before criteria.Criteria, known bool, err error) {
+func committed(ctx context.Context, repo git.Client, path, id string) (before gate.Criteria, known bool, err error) {
 	find := &lineOf{id: id}
 	err = repo.FileAt(ctx, "HEAD", path, find)
 	if fault.Is(err, fault.NoRevision) {
@@ -60,11 +60,11 @@ func committed(ctx context.Context, repo git.Client, path, id string) (before cr
 	if find.record == nil {
 		return nil, false, nil
 	}
-	return criteria.Of(find.record), true, nil
+	return gate.Of(find.record), true, nil
 }
 
 // commands are the texts of the checks that count when the issue closes.
-func commands(c criteria.Criteria, look criteria.Lookup) (texts []string) {
+func commands(c gate.Criteria, look gate.Lookup) (texts []string) {
 	for _, check := range c.Plan(look) {
 		if check.Asked() {
 			texts = append(texts, check.Text)

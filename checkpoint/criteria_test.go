@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"stig/checkpoint"
-	"stig/criteria"
-	"stig/git"
+	"stig/internal/gate"
+	"stig/internal/git"
 )
 
 // The committed criteria are found wherever the line stands in the store, and
@@ -24,7 +24,7 @@ func TestEditedSince(t *testing.T) {
 	path := filepath.Join(dir, "issues.jsonl")
 	edited := func(id, text string) *checkpoint.Edited {
 		t.Helper()
-		e, err := checkpoint.EditedSince(t.Context(), repo, path, id, criteria.Find(text, "", ""), nil)
+		e, err := checkpoint.EditedSince(t.Context(), repo, path, id, gate.Find(text, "", ""), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

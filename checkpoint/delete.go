@@ -7,11 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"stig/actor"
-	"stig/beads"
-	"stig/fault"
-	"stig/verify"
-	"stig/visible"
+	"stig/internal/beads"
+	"stig/internal/clone"
+	"stig/internal/fault"
+	"stig/internal/gate"
+	"stig/internal/visible"
 )
 
 // Deletion is why issues are deleted, and by whom.
@@ -124,7 +124,7 @@ func (d Deletion) refuse(f *beads.Snapshot, issue *beads.Issue, all []*beads.Iss
 	if d.Force {
 		return nil
 	}
-	if issue.IsClaimed() && !actor.MayTake(d.Actor, issue.Assignee) {
+	if issue.IsClaimed() && !clone.MayTake(d.Actor, issue.Assignee) {
 		e := held(issue.ID, "is claimed by "+issue.Assignee)
 		e.Hint = "let them release it, or delete it with --force"
 		return e
@@ -174,7 +174,7 @@ func dependents(f *beads.Snapshot, issue *beads.Issue, all []*beads.Issue) (list
 // would be a duplicate of itself, or of one that was deleted or is a duplicate of
 // it, and what has open children.
 func Duplicate(ctx context.Context, s beads.Store, o beads.Options, id, of, by string, rules Rules) (*Closed, error) {
-	waiver, err := verify.Waive("the work is in the issue that it repeats", by)
+	waiver, err := gate.Waive("the work is in the issue that it repeats", by)
 	if err != nil {
 		return nil, err
 	}

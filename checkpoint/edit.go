@@ -3,7 +3,7 @@ package checkpoint
 import (
 	"context"
 
-	"stig/beads"
+	"stig/internal/beads"
 )
 
 // stored is what each edit says that was made.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"stig/beads"
-	"stig/fault"
+	"stig/internal/beads"
+	"stig/internal/fault"
 	"stig/notes"
 	"stig/signals"
 )

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"stig/beads"
 	"stig/checkpoint"
-	"stig/fault"
+	"stig/internal/beads"
+	"stig/internal/fault"
 	"stig/notes"
 	"stig/signals"
 )

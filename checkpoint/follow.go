@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"stig/beads"
-	"stig/criteria"
 	"stig/dag"
+	"stig/internal/beads"
+	"stig/internal/gate"
 	"stig/notes"
 	"stig/signals"
 )
@@ -57,7 +57,7 @@ func (c *Closed) follow(f *beads.Snapshot, r *beads.Record, rules Rules) error {
 		if err != nil {
 			return err
 		}
-		c.Epic = &EpicTold{Ref: refs(f, []int{epic})[0], Closed: closed, Total: total, NoCriteria: len(criteria.Of(record)) == 0}
+		c.Epic = &EpicTold{Ref: refs(f, []int{epic})[0], Closed: closed, Total: total, NoCriteria: len(gate.Of(record)) == 0}
 	}
 	list, err := near.alerts()
 	c.Alerts = append(c.Alerts, list...)

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"stig/beads"
+	"stig/internal/beads"
 )
 
 // formLines are the fields of a form that are one line, and formTexts those that are

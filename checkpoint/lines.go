@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"stig/beads"
-	"stig/fault"
+	"stig/internal/beads"
+	"stig/internal/fault"
 )
 
 // badLine refuses a line of a batch or a form, from 1, that cannot be used.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"stig/checkpoint"
-	"stig/fault"
+	"stig/internal/fault"
 )
 
 // TestParseAmendmentsRefuses holds what a line of a batch is refused for.

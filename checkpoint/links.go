@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"stig/beads"
 	"stig/dag"
-	"stig/fault"
+	"stig/internal/beads"
+	"stig/internal/fault"
 )
 
 // external begins the ids of issues that other stores hold: nothing here is

@@ -7,10 +7,10 @@ import (
 	"sync"
 	"testing"
 
-	"stig/beads"
 	"stig/checkpoint"
-	"stig/fault"
-	"stig/internal/memory"
+	"stig/internal/beads"
+	"stig/internal/fault"
+	"stig/internal/testkit/memory"
 	"stig/signals"
 )
 

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"stig/internal/visible"
 	"stig/notes"
-	"stig/visible"
 )
 
 // ParsePlan reads issues from Markdown: a heading is the title of one, and the

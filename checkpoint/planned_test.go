@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"stig/checkpoint"
-	"stig/fault"
+	"stig/internal/fault"
 )
 
 // TestParsePlanRefuses holds what a plan is refused for, with the line at fault.

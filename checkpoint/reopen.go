@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"stig/beads"
 	"stig/dag"
-	"stig/fault"
+	"stig/internal/beads"
+	"stig/internal/fault"
 	"stig/notes"
 	"stig/signals"
 )

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"stig/beads"
-	"stig/fault"
-	"stig/internal/memory"
+	"stig/internal/beads"
+	"stig/internal/fault"
+	"stig/internal/testkit/memory"
 	"stig/notes"
 	"stig/signals"
 )

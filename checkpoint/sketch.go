@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"stig/beads"
+	"stig/internal/beads"
 	"stig/notes"
 	"stig/signals"
 )

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"stig/beads"
 	"stig/checkpoint"
 	"stig/cue"
+	"stig/internal/beads"
 	"stig/signals"
 )
 

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"stig/beads"
-	"stig/trace"
-	"stig/visible"
+	"stig/internal/beads"
+	"stig/internal/trace"
+	"stig/internal/visible"
 )
 
 // Swept says which claims went back.

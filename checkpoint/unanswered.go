@@ -3,8 +3,8 @@ package checkpoint
 import (
 	"strings"
 
-	"stig/beads"
-	"stig/fault"
+	"stig/internal/beads"
+	"stig/internal/fault"
 	"stig/notes"
 	"stig/signals"
 )

@@ -6,13 +6,13 @@ import (
 	"strconv"
 	"strings"
 
-	"stig/visible"
-
 	cuelang "cuelang.org/go/cue"
 	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/errors"
 	"cuelang.org/go/cue/format"
 	"cuelang.org/go/cue/token"
+
+	"stig/internal/visible"
 )
 
 // Decode validates a CUE or JSON file against a definition of a schema and sets

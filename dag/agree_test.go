@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"stig/beads"
 	"stig/dag"
-	"stig/internal/sample"
+	"stig/internal/beads"
+	"stig/internal/testkit/sample"
 )
 
 // TestAgree holds every answer against the second implementation on generated

@@ -3,8 +3,8 @@ package dag_test
 import (
 	"testing"
 
-	"stig/beads"
 	"stig/dag"
+	"stig/internal/beads"
 )
 
 // What stig calls ready agrees with what bd lists as such but where versions of

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"stig/beads"
+	"stig/internal/beads"
 )
 
 // brute answers the same questions as the package a second time, straight from

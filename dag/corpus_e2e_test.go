@@ -6,10 +6,10 @@ import (
 	"path/filepath"
 	"testing"
 
-	"stig/beads"
 	"stig/dag"
-	"stig/internal/sample"
-	"stig/jsonl"
+	"stig/internal/beads"
+	"stig/internal/store/jsonl"
+	"stig/internal/testkit/sample"
 )
 
 // TestCorpus holds the answers against the second implementation on the real

@@ -3,10 +3,10 @@ package dag_test
 import (
 	"testing"
 
-	"stig/beads"
 	"stig/dag"
-	"stig/internal/sample"
-	"stig/jsonl"
+	"stig/internal/beads"
+	"stig/internal/store/jsonl"
+	"stig/internal/testkit/sample"
 )
 
 // sampled is a store shaped as those in use.

@@ -22,7 +22,7 @@ import (
 	"sync"
 	"time"
 
-	"stig/beads"
+	"stig/internal/beads"
 )
 
 // Issues is a store as read; *beads.Snapshot is one.

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"stig/beads"
 	"stig/dag"
+	"stig/internal/beads"
 )
 
 var now = time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)

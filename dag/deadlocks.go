@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"stig/beads"
+	"stig/internal/beads"
 )
 
 // Ring is a cycle of unclosed issues that wait for each other, and the row to

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"stig/beads"
 	"stig/dag"
+	"stig/internal/beads"
 )
 
 // rings gives the deadlocks of a store: the issues in their order, and the row

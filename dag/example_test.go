@@ -3,8 +3,8 @@ package dag_test
 import (
 	"fmt"
 
-	"stig/beads"
 	"stig/dag"
+	"stig/internal/beads"
 )
 
 func ExampleGraph_ClosedDependencies() {

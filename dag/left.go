@@ -3,7 +3,7 @@ package dag
 import (
 	"time"
 
-	"stig/beads"
+	"stig/internal/beads"
 )
 
 // SweepAfter is how long nobody has touched an issue before its claim is stale.

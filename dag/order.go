@@ -3,7 +3,7 @@ package dag
 import (
 	"slices"
 
-	"stig/beads"
+	"stig/internal/beads"
 )
 
 // Dependency is a closed issue that another one was built on.

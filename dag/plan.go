@@ -3,7 +3,7 @@ package dag
 import (
 	"slices"
 
-	"stig/beads"
+	"stig/internal/beads"
 )
 
 // LongestChain gives the longest chain of unclosed issues of which each waits

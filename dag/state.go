@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"stig/beads"
+	"stig/internal/beads"
 )
 
 // State is where an issue stands for somebody who looks for work. Every issue

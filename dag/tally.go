@@ -1,6 +1,6 @@
 package dag
 
-import "stig/beads"
+import "stig/internal/beads"
 
 // ClosedBlockers lists the closed issues that this one waited for directly,
 // sorted by id.

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"stig/beads"
 	"stig/dag"
-	"stig/internal/sample"
+	"stig/internal/beads"
+	"stig/internal/testkit/sample"
 )
 
 // deadlock adds rows "a b>c" to a store and gives the cycle in words.

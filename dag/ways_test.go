@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"stig/beads"
 	"stig/dag"
-	"stig/internal/sample"
+	"stig/internal/beads"
+	"stig/internal/testkit/sample"
 )
 
 // ways gives the issues of each way, one a line.

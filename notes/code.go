@@ -3,10 +3,10 @@ package notes
 import (
 	"strings"
 
-	"stig/visible"
-
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/text"
+
+	"stig/internal/visible"
 )
 
 // Code is a piece of code in a Markdown text.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"stig/internal/sample"
+	"stig/internal/testkit/sample"
 	"stig/notes"
 )
 

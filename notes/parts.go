@@ -3,9 +3,9 @@ package notes
 import (
 	"strings"
 
-	"stig/visible"
-
 	"github.com/yuin/goldmark/ast"
+
+	"stig/internal/visible"
 )
 
 // Part is a heading of a Markdown text with all that stands under it, up to

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"stig/fault"
-	"stig/visible"
+	"stig/internal/fault"
+	"stig/internal/visible"
 )
 
 // Replace gives the live section of that name a new body; where there is none

@@ -3,8 +3,8 @@ package orient
 import (
 	"time"
 
-	"stig/beads"
 	"stig/dag"
+	"stig/internal/beads"
 	"stig/signals"
 )
 

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"strings"
 
+	"stig/internal/visible"
 	"stig/signals"
-	"stig/visible"
 )
 
 // Answered is an answer with the questions that it answers.

@@ -6,14 +6,14 @@ import (
 	"strings"
 	"time"
 
-	"stig/beads"
-	"stig/criteria"
 	"stig/dag"
+	"stig/internal/beads"
+	"stig/internal/gate"
+	"stig/internal/swarm"
+	"stig/internal/trace"
+	"stig/internal/visible"
 	"stig/notes"
 	"stig/signals"
-	"stig/swarm"
-	"stig/trace"
-	"stig/visible"
 )
 
 // Request says how to read an issue.
@@ -39,7 +39,7 @@ const BriefingBudget = 9000
 // Rules are what a briefing is validated against.
 type Rules struct {
 	Schema    *signals.Schema
-	Look      criteria.Lookup
+	Look      gate.Lookup
 	Now       time.Time
 	StaleDays int // an issue in progress may go unchanged for so many days
 	Digest    int // so many traces without a summary are many; 0 is digestAfter
@@ -157,7 +157,7 @@ func (a assembly) common(i int, record *beads.Record) *Briefing {
 		Discover:     []Item{},
 		Omitted:      []Omission{},
 	}
-	found := criteria.Find(record.Text(beads.AcceptanceCriteria), a.description, a.design)
+	found := gate.Find(record.Text(beads.AcceptanceCriteria), a.description, a.design)
 	acceptance := strings.TrimSpace(found.Text())
 	b.Acceptance = Acceptance{Text: acceptance, Checks: found.Plan(a.rules.Look), there: acceptance != ""}
 	if e, ok := signals.LastEstimate(a.doc); ok {
@@ -179,7 +179,7 @@ const criteriaMark = "[… see the acceptance criteria below …]"
 // withoutCriteria is a text without the criteria in it, which the briefing shows once,
 // in a section of their own.
 func withoutCriteria(text string) string {
-	return strings.TrimSpace(criteria.Without(text, criteriaMark))
+	return strings.TrimSpace(gate.Without(text, criteriaMark))
 }
 
 func (a assembly) issue(i int, record *beads.Record) Issue {

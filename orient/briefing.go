@@ -16,11 +16,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"stig/criteria"
-	"stig/recall"
+	"stig/internal/gate"
+	"stig/internal/swarm"
+	"stig/internal/visible"
 	"stig/signals"
-	"stig/swarm"
-	"stig/visible"
 )
 
 // Held is who has an issue that is open in this store: somebody works on it in another
@@ -77,13 +76,13 @@ type Briefing struct {
 	OpenBlockers       []Blocker    `json:"open_blockers"`
 	Dependents         []Ref        `json:"dependents"` // unclosed issues that wait for this one
 
-	Findings  []Left         `json:"upstream_findings"` // depth deep: on closed dependencies and open blockers, newest last
-	Seen      []recall.Known `json:"seen_before"`       // depths deep and probe: issues like this one, and memories
-	Known     []Item         `json:"known"`             // depth deep
-	Discover  []Item         `json:"discover"`          // depth deep
-	Probe     *Probe         `json:"probe,omitempty"`   // depth probe
-	Directive string         `json:"directive"`
-	Learned   string         `json:"learned,omitempty"` // what the reader learned from earlier work, see Request
+	Findings  []Left  `json:"upstream_findings"` // depth deep: on closed dependencies and open blockers, newest last
+	Seen      []Known `json:"seen_before"`       // depths deep and probe: issues like this one, and memories
+	Known     []Item  `json:"known"`             // depth deep
+	Discover  []Item  `json:"discover"`          // depth deep
+	Probe     *Probe  `json:"probe,omitempty"`   // depth probe
+	Directive string  `json:"directive"`
+	Learned   string  `json:"learned,omitempty"` // what the reader learned from earlier work, see Request
 
 	Omitted []Omission `json:"omitted"`
 	Next    []Step     `json:"next"`
@@ -173,8 +172,8 @@ type Divergence struct {
 
 // Acceptance is what must hold at the end.
 type Acceptance struct {
-	Text   string           `json:"text"`
-	Checks []criteria.Check `json:"checks"`
+	Text   string       `json:"text"`
+	Checks []gate.Check `json:"checks"`
 
 	there bool // there is a text, though a budget may have cut it
 }
@@ -182,7 +181,7 @@ type Acceptance struct {
 // isOneScript reports whether the criteria are one script that can run and no
 // word more: then text and check are the same.
 func (a Acceptance) isOneScript() bool {
-	return len(a.Checks) == 1 && a.Checks[0].Origin == criteria.Fence && a.Checks[0].Class == criteria.Runnable &&
+	return len(a.Checks) == 1 && a.Checks[0].Origin == gate.Fence && a.Checks[0].Class == gate.Runnable &&
 		strings.HasPrefix(a.Text, "```") && strings.HasSuffix(a.Text, "```") && strings.Count(a.Text, "```") == 2
 }
 
@@ -255,6 +254,6 @@ func (d Dependency) size() int {
 	return utf8.RuneCountInString(d.ID + d.Title + d.CloseReason + d.Checkpoint + d.Learned + d.Ran)
 }
 
-func checkSize(c criteria.Check) int      { return utf8.RuneCountInString(c.Text + c.Reason) }
+func checkSize(c gate.Check) int          { return utf8.RuneCountInString(c.Text + c.Reason) }
 func violationSize(v signals.Finding) int { return utf8.RuneCountInString(v.Message) }
 func alertSize(a signals.Alert) int       { return utf8.RuneCountInString(a.Rule + a.Message) }

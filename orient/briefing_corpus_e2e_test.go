@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"stig/beads"
-	"stig/internal/sample"
+	"stig/internal/beads"
+	"stig/internal/testkit/sample"
 )
 
 // TestBriefingsCorpus asserts of every open issue of real stores what the golden

@@ -6,13 +6,13 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"stig/beads"
-	"stig/criteria"
 	"stig/dag"
+	"stig/internal/beads"
+	"stig/internal/gate"
+	"stig/internal/visible"
 	"stig/notes"
 	"stig/orient"
 	"stig/signals"
-	"stig/visible"
 )
 
 // TestBriefings holds briefings that were read as the worker who must do the task
@@ -120,7 +120,7 @@ type partText struct{ name, text string }
 // an omission names them.
 func textsOf(record *beads.Record, b *orient.Briefing) []partText {
 	mark := "[… see the acceptance criteria below …]"
-	description, design := criteria.Without(record.Text(beads.Description), mark), criteria.Without(record.Text(beads.Design), mark)
+	description, design := gate.Without(record.Text(beads.Description), mark), gate.Without(record.Text(beads.Design), mark)
 	list := []partText{{"criteria", b.Acceptance.Text}, {"description", description}}
 	if !strings.Contains(visible.OneLine(record.Text(beads.Description)), visible.OneLine(record.Text(beads.Design))) {
 		list = append(list, partText{"design", design})

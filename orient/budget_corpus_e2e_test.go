@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"stig/internal/sample"
+	"stig/internal/testkit/sample"
 )
 
 // TestBudgetCorpus does the same on real stores.

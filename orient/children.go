@@ -7,9 +7,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"stig/beads"
+	"stig/internal/beads"
+	"stig/internal/visible"
 	"stig/signals"
-	"stig/visible"
 )
 
 // Children is where the issues stand that an epic contains directly.

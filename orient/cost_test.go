@@ -4,11 +4,11 @@ import (
 	"runtime"
 	"testing"
 
-	"stig/beads"
 	"stig/cue"
 	"stig/dag"
-	"stig/internal/sample"
-	"stig/jsonl"
+	"stig/internal/beads"
+	"stig/internal/store/jsonl"
+	"stig/internal/testkit/sample"
 )
 
 // sampled is a store shaped as those in use.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"stig/internal/visible"
 	"stig/signals"
-	"stig/visible"
 )
 
 // Kinds of omissions that a depth may take back.

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"sync"
 
+	"stig/internal/visible"
 	"stig/notes"
 	"stig/signals"
-	"stig/visible"
 )
 
 // What a worker on an uncertain issue is told to do before committing to a way.

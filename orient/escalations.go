@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"stig/beads"
 	"stig/dag"
+	"stig/internal/beads"
 	"stig/signals"
 )
 

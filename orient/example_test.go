@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"strings"
 
-	"stig/beads"
 	"stig/cue"
 	"stig/dag"
-	"stig/jsonl"
+	"stig/internal/beads"
+	"stig/internal/store/jsonl"
 	"stig/orient"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"stig/beads"
+	"stig/internal/beads"
 	"stig/notes"
 	"stig/signals"
 )

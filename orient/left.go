@@ -8,10 +8,10 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"stig/beads"
+	"stig/internal/beads"
+	"stig/internal/trace"
+	"stig/internal/visible"
 	"stig/signals"
-	"stig/trace"
-	"stig/visible"
 )
 
 // Left is a trace that somebody left on an issue.

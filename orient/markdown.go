@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"stig/beads"
-	"stig/criteria"
+	"stig/internal/beads"
+	"stig/internal/gate"
+	"stig/internal/visible"
 	"stig/signals"
-	"stig/visible"
 )
 
 // Markdown renders a briefing: what is urgent first, what to do at the end,
@@ -263,7 +263,7 @@ func (b *Briefing) commands(w *page) {
 	}
 	for _, c := range b.Acceptance.Checks {
 		switch {
-		case c.Class == criteria.Runnable:
+		case c.Class == gate.Runnable:
 			w.command(c.Text)
 		case c.Asked() || b.full:
 			w.linef("- %s: `%s`: %s", c.Class, visible.OneLine(c.Text), visible.OneLine(c.Reason))

@@ -5,11 +5,11 @@ import (
 	"slices"
 	"strings"
 
-	"stig/beads"
-	"stig/criteria"
+	"stig/internal/beads"
+	"stig/internal/gate"
+	"stig/internal/visible"
 	"stig/notes"
 	"stig/signals"
-	"stig/visible"
 )
 
 // over reports whether there is nothing left to do about the issue.
@@ -150,7 +150,7 @@ func (b *Briefing) closing() Step {
 	case b.Acceptance.Text == "":
 		s.Why = "when it is done: say what exists now, and why nothing needs to be run"
 		s.Argv = append(s.Argv, "--waive", "…")
-	case !criteria.Asks(b.Acceptance.Checks):
+	case !gate.Asks(b.Acceptance.Checks):
 		s.Why = "when its criteria hold, and a command in them shows it"
 	}
 	return s

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"stig/beads"
+	"stig/internal/beads"
 )
 
 // What a shell would do something with is in quotes that end all of it.

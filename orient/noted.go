@@ -8,7 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"stig/beads"
+	"stig/internal/beads"
 	"stig/notes"
 	"stig/signals"
 )

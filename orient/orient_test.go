@@ -13,12 +13,12 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"stig/beads"
-	"stig/criteria"
 	"stig/cue"
 	"stig/dag"
-	"stig/internal/memory"
-	"stig/jsonl"
+	"stig/internal/beads"
+	"stig/internal/gate"
+	"stig/internal/store/jsonl"
+	"stig/internal/testkit/memory"
 	"stig/orient"
 	"stig/signals"
 )
@@ -29,7 +29,7 @@ var update = flag.Bool("update", false, "update golden files")
 func rules() orient.Rules {
 	look := func(word string) bool { return !strings.HasPrefix(word, "./bin/") && !strings.HasPrefix(word, "$") }
 	return orient.Rules{
-		Schema: cue.Embedded(), Look: criteria.Lookup(look),
+		Schema: cue.Embedded(), Look: gate.Lookup(look),
 		Now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC), StaleDays: signals.ThresholdStaleDays,
 	}
 }

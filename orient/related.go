@@ -7,9 +7,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"stig/beads"
 	"stig/dag"
-	"stig/visible"
+	"stig/internal/beads"
+	"stig/internal/visible"
 )
 
 // Related is an issue that this one is linked to without waiting for it.

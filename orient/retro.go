@@ -8,11 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"stig/beads"
 	"stig/dag"
+	"stig/internal/beads"
+	"stig/internal/gate"
 	"stig/notes"
 	"stig/signals"
-	"stig/verify"
 )
 
 // FailureOpening is what the question about criteria that do not pass begins
@@ -91,14 +91,14 @@ func LookBack(f *beads.Snapshot, g *dag.Graph, epic string, last int, rules Rule
 		surprises = append(surprises, c.surprise)
 	}
 	all := share(list, func(closedIssue) bool { return true })
-	verified := slices.DeleteFunc(slices.Clone(list), func(c closedIssue) bool { return !strings.HasPrefix(c.reason, verify.Verified) })
+	verified := slices.DeleteFunc(slices.Clone(list), func(c closedIssue) bool { return !strings.HasPrefix(c.reason, gate.Verified) })
 	failed := share(verified, func(c closedIssue) bool { return c.reopened || c.failed })
 	r := &Retro{
 		Epic: epic, Closed: all.IDs,
 		Surprise: RetroSurprise{N: all.N, Sum: signals.Sum(surprises),
 			Over: share(list, func(c closedIssue) bool { return signals.Over(c.surprise, signals.ThresholdDivergence) }).IDs},
 		Reopened:     share(list, func(c closedIssue) bool { return c.reopened }),
-		Waivers:      share(list, func(c closedIssue) bool { return strings.HasPrefix(c.reason, verify.Unverified) }),
+		Waivers:      share(list, func(c closedIssue) bool { return strings.HasPrefix(c.reason, gate.Unverified) }),
 		FirstPass:    share(verified, func(c closedIssue) bool { return !c.reopened && !c.failed }),
 		ZeroSurprise: share(list, func(c closedIssue) bool { return c.surprise == 0 }),
 		NoCheckpoint: share(list, func(c closedIssue) bool { return !c.estimated }),

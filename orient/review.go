@@ -5,11 +5,11 @@ import (
 	"slices"
 	"strings"
 
-	"stig/beads"
-	"stig/criteria"
 	"stig/dag"
+	"stig/internal/beads"
+	"stig/internal/gate"
+	"stig/internal/visible"
 	"stig/signals"
-	"stig/visible"
 )
 
 // Review is what is to be judged where finished work comes together: the
@@ -173,7 +173,7 @@ func (r *Review) commands(w *page) {
 		for _, c := range r.Acceptance.Checks {
 			switch {
 			case c.Class != class:
-			case class == criteria.Runnable:
+			case class == gate.Runnable:
 				w.command(c.Text)
 			default:
 				w.linef("- `%s`: %s", visible.OneLine(c.Text), visible.OneLine(c.Reason))

@@ -4,9 +4,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"stig/recall"
+	"stig/internal/visible"
 	"stig/signals"
-	"stig/visible"
 )
 
 const (
@@ -23,15 +22,15 @@ const (
 
 // seenBefore asks the whole store about what the issue is about. What the briefing shows
 // anyway is not among the answers.
-func (a assembly) seenBefore(b *Briefing) ([]recall.Known, error) {
+func (a assembly) seenBefore(b *Briefing) ([]Known, error) {
 	if b.Depth != signals.PlanningDepthDeep && b.Depth != signals.PlanningDepthProbe {
-		return []recall.Known{}, nil
+		return []Known{}, nil
 	}
 	if a.file.Size() > mostSearched && !a.full {
 		b.Omitted = append(b.Omitted, Omission{What: "what was seen before", Argv: []string{"stig", "recall", "--like", b.Issue.ID}})
-		return []recall.Known{}, nil
+		return []Known{}, nil
 	}
-	list, _, err := recall.In(a.file, recall.Request{Like: b.Issue.ID, Except: b.named(), Limit: keptSeen, Least: leastAlike})
+	list, _, err := Recall(a.file, Recollection{Like: b.Issue.ID, Except: b.named(), Limit: keptSeen, Least: leastAlike})
 	return list, err
 }
 
@@ -69,7 +68,7 @@ func (b *Briefing) seen(w *page) {
 	w.heading("Seen before")
 	for _, k := range b.Seen {
 		about := k.ID + " " + visible.OneLine(k.Title) + " " + parenthesised(k.Status)
-		if k.Kind == recall.KindMemory {
+		if k.Kind == KindMemory {
 			about = "memory " + k.ID
 		}
 		if k.Passage != "" {
@@ -79,4 +78,4 @@ func (b *Briefing) seen(w *page) {
 	}
 }
 
-func seenSize(k recall.Known) int { return utf8.RuneCountInString(k.ID + k.Title + k.Passage) }
+func seenSize(k Known) int { return utf8.RuneCountInString(k.ID + k.Title + k.Passage) }

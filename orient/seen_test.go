@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"stig/beads"
 	"stig/cue"
 	"stig/dag"
+	"stig/internal/beads"
 )
 
 // like is a store in which issues are like h-1, with others so that their words are rare.

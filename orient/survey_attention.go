@@ -8,11 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"stig/beads"
 	"stig/dag"
+	"stig/internal/beads"
+	"stig/internal/visible"
 	"stig/notes"
 	"stig/signals"
-	"stig/visible"
 )
 
 // Rules of attention beside those of alerts.

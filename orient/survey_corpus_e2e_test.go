@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"stig/dag"
-	"stig/internal/sample"
+	"stig/internal/testkit/sample"
 	"stig/orient"
 )
 

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"stig/actor"
+	"stig/internal/clone"
+	"stig/internal/visible"
 	"stig/signals"
-	"stig/visible"
 )
 
 // widest is how many characters of a title or a first line a survey shows.
@@ -106,7 +106,7 @@ func numbers(list []number) (words []string) {
 // claims parts those of the reader from those of others.
 func (s *Survey) claims() (own, others []Claim) {
 	for _, c := range s.InProgress {
-		if actor.Of(c.Assignee, s.As) {
+		if clone.IsActor(c.Assignee, s.As) {
 			own = append(own, c)
 			continue
 		}

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"stig/beads"
 	"stig/dag"
+	"stig/internal/beads"
 	"stig/orient"
 )
 

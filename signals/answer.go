@@ -11,8 +11,8 @@ import (
 	"strings"
 	"sync"
 
+	"stig/internal/visible"
 	"stig/notes"
-	"stig/visible"
 )
 
 // Several questions of one issue can be answered apart. For readers who know only

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"stig/cue"
-	"stig/internal/sample"
+	"stig/internal/testkit/sample"
 	"stig/notes"
 	"stig/signals"
 )

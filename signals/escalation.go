@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"stig/fault"
+	"stig/internal/fault"
+	"stig/internal/visible"
 	"stig/notes"
-	"stig/visible"
 )
 
 // EscalationSection is the name of the section that holds questions and answers.

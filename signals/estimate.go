@@ -5,8 +5,8 @@ import (
 	"strings"
 	"sync"
 
+	"stig/internal/visible"
 	"stig/notes"
-	"stig/visible"
 )
 
 // EstimateSection is the name of the section that holds the state estimate.

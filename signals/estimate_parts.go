@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"stig/fault"
+	"stig/internal/fault"
+	"stig/internal/visible"
 	"stig/notes"
-	"stig/visible"
 )
 
 // unknownDay stands in place of the day of a text where nothing says it.

@@ -3,7 +3,7 @@ package signals_test
 import (
 	"testing"
 
-	"stig/internal/sample"
+	"stig/internal/testkit/sample"
 )
 
 func TestMain(m *testing.M) { sample.Main(m) }

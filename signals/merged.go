@@ -6,8 +6,8 @@ import (
 	"encoding/hex"
 	"strings"
 
+	"stig/internal/visible"
 	"stig/notes"
-	"stig/visible"
 )
 
 // MergedSection begins the names of the sections that hold a state estimate of

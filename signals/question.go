@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"stig/visible"
+	"stig/internal/visible"
 )
 
 // Question is what a part of the escalation section asks. In the notes it is

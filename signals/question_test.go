@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"stig/fault"
+	"stig/internal/fault"
 	"stig/notes"
 	"stig/signals"
 )

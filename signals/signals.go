@@ -19,7 +19,7 @@ import (
 	"stig/cue"
 )
 
-//go:generate go test ./internal/gen -update
+//go:generate go test ../internal/testkit/gen -update
 
 // Section is the name of the section that holds the table.
 const Section = "stigmergic-signals"

@@ -17,9 +17,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 
-	"stig/app"
 	"stig/cmd/stig/cli"
-	"stig/process"
+	"stig/internal/process"
+	"stig/internal/workspace"
 )
 
 // The outcomes of an attack, the best first.
@@ -305,17 +305,17 @@ func (s *stage) stig(in string, args ...string) (int, string) {
 	env := s.environ()
 	home := func() (string, error) { return lookUp(env)("HOME"), nil }
 	config := func() (string, error) { return filepath.Join(lookUp(env)("HOME"), ".config"), nil }
-	a := cli.Front(strings.NewReader(in), both, both, &app.App{
+	a := cli.Front(strings.NewReader(in), both, both, &workspace.Run{
 		Getenv: lookUp(env), Env: func() []string { return env }, HomeDir: home, ConfigDir: config, Now: time.Now, Schema: embedded(),
-		Ancestors: assistant,
+		Ancestors: assistantAbove,
 	})
-	code := a.Run(s.t.Context(), command(a), append([]string{"-C", s.dir}, args...))
+	code := a.Execute(s.t.Context(), command(a), append([]string{"-C", s.dir}, args...))
 	return code, out.String()
 }
 
 // assistant is this process, as the program of the assistant that starts stig: what runs
 // in a process of its own is below it too.
-func assistant() []process.Ancestor {
+func assistantAbove() []process.Ancestor {
 	self, ok := process.Self()
 	if !ok {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"stig/app"
+	"stig/internal/workspace"
 )
 
 // waiter is stig await as a real process.
@@ -132,12 +132,12 @@ func TestAwaitEnds(t *testing.T) {
 		if err := os.WriteFile(store, []byte(strings.Join(kept, "")), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		w.ends(t, 20*time.Second, app.ExitNoIssue)
+		w.ends(t, 20*time.Second, workspace.ExitNoIssue)
 	})
 	t.Run("time", func(t *testing.T) {
 		t.Parallel()
 		w, _ := awaiting(t, "--timeout", "5s")
-		w.ends(t, 20*time.Second, app.ExitWaits)
+		w.ends(t, 20*time.Second, workspace.ExitWaits)
 		if !strings.Contains(w.err.String(), "harbor-b7q: no answer within 5s") {
 			t.Errorf("said %q", w.err.String())
 		}
@@ -153,7 +153,7 @@ func TestAwaitEnds(t *testing.T) {
 		if err := w.Process.Signal(os.Interrupt); err != nil {
 			t.Fatal(err)
 		}
-		w.ends(t, 20*time.Second, app.ExitInterrupted)
+		w.ends(t, 20*time.Second, workspace.ExitInterrupted)
 	})
 }
 
@@ -216,7 +216,7 @@ func TestWatchedEscalations(t *testing.T) {
 	if line, more := <-lines; more {
 		t.Errorf("printed %s after the last", line)
 	}
-	if err := watch.Wait(); watch.ProcessState.ExitCode() != app.ExitInterrupted {
-		t.Errorf("ended with %v, want exit %d", err, app.ExitInterrupted)
+	if err := watch.Wait(); watch.ProcessState.ExitCode() != workspace.ExitInterrupted {
+		t.Errorf("ended with %v, want exit %d", err, workspace.ExitInterrupted)
 	}
 }

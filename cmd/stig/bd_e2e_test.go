@@ -14,7 +14,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"stig/internal/servers"
+	"stig/internal/testkit/servers"
 )
 
 // TestRealBD runs the scripts of testdata/bd with the bd that STIG_TEST_BD

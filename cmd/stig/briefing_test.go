@@ -11,11 +11,11 @@ import (
 	"testing"
 	"time"
 
-	"stig/app"
-	"stig/beads"
 	"stig/cmd/stig/cli"
 	"stig/cue"
-	"stig/jsonl"
+	"stig/internal/beads"
+	"stig/internal/store/jsonl"
+	"stig/internal/workspace"
 )
 
 // TestBriefingsSuggestWhatSucceeds types what a briefing of every unclosed issue
@@ -108,9 +108,9 @@ func runHere(t *testing.T, dir string, args ...string) (out string, code int) {
 	}
 	defer stdin.Close()
 	var stdout, stderr bytes.Buffer
-	a := cli.Front(stdin, &stdout, &stderr, &app.App{Getenv: func(name string) string { return env[name] }, Env: func() []string { return list },
+	a := cli.Front(stdin, &stdout, &stderr, &workspace.Run{Getenv: func(name string) string { return env[name] }, Env: func() []string { return list },
 		HomeDir: home, ConfigDir: home, Now: time.Now, Schema: cue.Embedded()})
-	code = a.Run(context.Background(), command(a), append([]string{"-C", dir}, args...))
+	code = a.Execute(context.Background(), command(a), append([]string{"-C", dir}, args...))
 	if code == 0 {
 		return stdout.String(), 0
 	}

@@ -11,7 +11,7 @@ import (
 	"cuelang.org/go/cue/cuecontext"
 	"cuelang.org/go/encoding/yaml"
 
-	"stig/host"
+	"stig/internal/assistant"
 )
 
 // Pipelines run elsewhere. What can be tested here is: their files parse, say
@@ -73,7 +73,7 @@ func branched(t *testing.T) *pipeline {
 		"TZ=UTC", "STIG_NOW=", "BEADS_DIR=", "STIG_ACTOR=mara", "BD_ACTOR=", "GITHUB_WORKSPACE=", "GITHUB_STEP_SUMMARY=",
 		"GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_AUTHOR_NAME=Mara", "GIT_AUTHOR_EMAIL=mara@example.org", "GIT_COMMITTER_NAME=Mara", "GIT_COMMITTER_EMAIL=mara@example.org")}
-	for _, h := range host.AllSettings() { // no assistant runs us
+	for _, h := range assistant.AllSettings() { // no assistant runs us
 		for _, variable := range h.RunBy {
 			p.env = append(p.env, variable+"=")
 		}

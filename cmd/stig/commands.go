@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app"
 	"stig/cmd/stig/check"
 	"stig/cmd/stig/cli"
 	"stig/cmd/stig/connect"
@@ -15,6 +14,7 @@ import (
 	"stig/cmd/stig/store"
 	"stig/cmd/stig/traces"
 	"stig/cmd/stig/workers"
+	"stig/internal/workspace"
 )
 
 // command is the root command of an app: the groups of commands in their order, and the
@@ -41,7 +41,7 @@ func command(a *cli.App) *cobra.Command {
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		a.Ctx, a.Running = cmd.Context(), cli.Called(cmd)
 		if info, err := os.Stat(a.Dir); a.Dir != "" && (err != nil || !info.IsDir()) {
-			return app.Usage(a.Dir+": no such directory", "name with -C a directory that is there, or leave it out")
+			return workspace.Usage(a.Dir+": no such directory", "name with -C a directory that is there, or leave it out")
 		}
 		return cli.EmptyFilter(cmd)
 	}

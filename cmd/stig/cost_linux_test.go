@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"stig/internal/sample"
+	"stig/internal/testkit/sample"
 )
 
 // TestBytesRead holds commands to so many readings of the whole store: one to

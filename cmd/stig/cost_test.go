@@ -5,8 +5,8 @@ import (
 	"runtime"
 	"testing"
 
-	"stig/app"
-	"stig/internal/sample"
+	"stig/internal/testkit/sample"
+	"stig/internal/workspace"
 )
 
 // middleID is the id of an issue in the middle of a generated store.
@@ -25,7 +25,7 @@ func inProcess(t *testing.T, dir string, args ...string) string {
 		}
 		return environment(name)
 	}
-	if code := a.Run(t.Context(), command(a), append([]string{"-C", dir}, args...)); code > app.ExitFound {
+	if code := a.Execute(t.Context(), command(a), append([]string{"-C", dir}, args...)); code > workspace.ExitFound {
 		t.Fatalf("stig %v: exit %d: %s", args, code, out.Bytes())
 	}
 	return out.String()

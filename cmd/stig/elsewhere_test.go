@@ -5,15 +5,15 @@ import (
 	"strings"
 	"testing"
 
-	"stig/app"
 	"stig/cmd/stig/cli"
+	"stig/internal/workspace"
 )
 
 // A hint for the word of another program names commands and flags that are there, and no
 // word of ours leads away from the command that it is.
 func TestElsewhere(t *testing.T) {
 	t.Parallel()
-	root := command(cli.Front(nil, io.Discard, io.Discard, &app.App{}))
+	root := command(cli.Front(nil, io.Discard, io.Discard, &workspace.Run{}))
 	for word, hint := range cli.Elsewhere() {
 		if !strings.HasSuffix(word, "*") && !strings.Contains(word, " -") {
 			if cmd, rest, err := root.Find(strings.Fields(word)); err == nil && len(rest) == 0 {

@@ -11,16 +11,17 @@ import (
 	"testing"
 	"time"
 
-	"stig/app"
 	"stig/cmd/stig/cli"
 	"stig/cue"
-	"stig/host"
+	"stig/internal/assistant"
+	"stig/internal/service/hooks"
+	"stig/internal/workspace"
 )
 
 // hookApp answers a hook in a directory, with an event on its standard input.
 func hookApp(dir, actor string, event []byte, out *bytes.Buffer) *cli.App {
 	env := map[string]string{"STIG_ACTOR": actor, "STIG_NOW": "2026-11-20T09:00:00Z"}
-	return cli.Front(bytes.NewReader(event), out, new(bytes.Buffer), &app.App{
+	return cli.Front(bytes.NewReader(event), out, new(bytes.Buffer), &workspace.Run{
 		Getenv: func(name string) string { return env[name] }, Env: os.Environ, HomeDir: os.UserHomeDir, ConfigDir: os.UserConfigDir, Now: time.Now, Schema: cue.Embedded(),
 	})
 }
@@ -31,7 +32,7 @@ func hookReply(t *testing.T, dir, actor string, event []byte, args ...string) ma
 	t.Helper()
 	var out bytes.Buffer
 	a := hookApp(dir, actor, event, &out)
-	if code := a.Run(t.Context(), command(a), append([]string{"-C", dir, "hook"}, args...)); code != 0 {
+	if code := a.Execute(t.Context(), command(a), append([]string{"-C", dir, "hook"}, args...)); code != 0 {
 		t.Fatalf("hook %v: exit %d for %q", args, code, event)
 	}
 	if out.Len() == 0 {
@@ -78,12 +79,12 @@ func TestSessionStartFits(t *testing.T) {
 		"controls":            line("demo-1", "a", strings.Repeat("\x1b[2J\x00", 3000), "ann"),
 		"survey":              many.String(),
 	} {
-		for _, h := range []host.Host{host.Claude, host.Codex} {
+		for _, h := range []assistant.Host{assistant.Claude, assistant.Codex} {
 			t.Run(name+" "+string(h), func(t *testing.T) {
 				reply := hookReply(t, hookStore(t, lines), "ann", nil, "session-start", "--host", string(h))
 				text, _ := reply["hookSpecificOutput"].(map[string]any)["additionalContext"].(string)
-				if n := h.Length(text); n == 0 || n > app.ContextLimit {
-					t.Errorf("%d characters, want 1 to %d", n, app.ContextLimit)
+				if n := h.Length(text); n == 0 || n > hooks.ContextLimit {
+					t.Errorf("%d characters, want 1 to %d", n, hooks.ContextLimit)
 				}
 				if !strings.Contains(text, "demo-1") {
 					t.Errorf("nothing of the issues is left: %q", text)
@@ -106,7 +107,7 @@ func TestStopRemindsOnce(t *testing.T) {
 		all.Go(func() {
 			var out bytes.Buffer
 			a := hookApp(dir, "ann", []byte(`{"session_id":"../../1"}`), &out)
-			a.Run(t.Context(), command(a), []string{"-C", dir, "hook", "stop"})
+			a.Execute(t.Context(), command(a), []string{"-C", dir, "hook", "stop"})
 			told <- out.Len() > 0
 		})
 	}
@@ -159,7 +160,7 @@ func TestHookActsWhereTheSessionWorks(t *testing.T) {
 			}
 			var out bytes.Buffer
 			a := hookApp("", "ann", text, &out)
-			a.Run(t.Context(), command(a), []string{"hook", event})
+			a.Execute(t.Context(), command(a), []string{"hook", event})
 			if !strings.Contains(out.String(), says) {
 				t.Errorf("%s: %s: %q", event, text, out.String())
 			}
@@ -186,7 +187,7 @@ func TestHooksWriteOnlyWhereSaid(t *testing.T) {
 		}
 		return trusting(name)
 	}
-	if code := a.Run(t.Context(), command(a), []string{"-C", dir, "verify", "demo-1"}); code != 0 {
+	if code := a.Execute(t.Context(), command(a), []string{"-C", dir, "verify", "demo-1"}); code != 0 {
 		t.Fatalf("verify: exit %d", code)
 	}
 	touched := time.Now().Add(-time.Hour) // git status would like to write that into its index
@@ -246,7 +247,7 @@ func TestHookSurvivesItself(t *testing.T) {
 	var out bytes.Buffer
 	a := hookApp(dir, "ann", nil, &out)
 	a.Schema = cue.New("broken.cue", []byte("{")) // compiling it panics
-	if code := a.Run(t.Context(), command(a), []string{"-C", dir, "hook", "session-start"}); code != 0 || out.Len() > 0 {
+	if code := a.Execute(t.Context(), command(a), []string{"-C", dir, "hook", "session-start"}); code != 0 || out.Len() > 0 {
 		t.Errorf("exit %d, %q", code, out.Bytes())
 	}
 }
@@ -267,7 +268,7 @@ func FuzzPreToolUse(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, h := range host.Hosts() {
+		for _, h := range assistant.Hosts() {
 			hookReply(t, dir, "ann", event, "pre-tool-use", "--host", string(h))
 			hookReply(t, dir, "ann", []byte(command), "pre-tool-use", "--host", string(h))
 		}

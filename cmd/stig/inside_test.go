@@ -17,10 +17,10 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"stig/app"
-	"stig/app/inboxes"
 	"stig/cmd/stig/cli"
 	"stig/cue"
+	"stig/internal/service/traces"
+	"stig/internal/workspace"
 )
 
 // stig runs a command line of a script in this process, which costs a tenth of
@@ -93,7 +93,7 @@ func needsProcess(ts *testscript.TestScript, getenv func(string) string) bool {
 const inProcesses = "STIG_IN_PROCESSES"
 
 // onScriptStore has a run open other stores than those that its place names.
-var onScriptStore = func(*app.App) {}
+var onScriptStore = func(*workspace.Run) {}
 
 // directory is held while the working directory of this process is that of a command.
 var directory sync.Mutex
@@ -117,8 +117,8 @@ func runReading(in io.Reader, dir string, env []string, out, err io.Writer, args
 	}
 	environ := func() []string { return append(slices.Clone(env), "PWD="+dir) }
 	a := cli.Front(in, &oneAtATime{to: out}, &oneAtATime{to: err},
-		&app.App{Getenv: getenv, Env: environ, HomeDir: home, ConfigDir: config, CacheDir: cache, Now: time.Now, Schema: embedded(), Inbox: inboxes.Count})
-	onScriptStore(a.App)
+		&workspace.Run{Getenv: getenv, Env: environ, HomeDir: home, ConfigDir: config, CacheDir: cache, Now: time.Now, Schema: embedded(), Inbox: traces.CountInbox})
+	onScriptStore(a.Run)
 	directory.Lock()
 	defer directory.Unlock()
 	back, failed := os.Getwd()
@@ -129,7 +129,7 @@ func runReading(in io.Reader, dir string, env []string, out, err io.Writer, args
 		panic(failed)
 	}
 	defer func() { _ = os.Chdir(back) }()
-	return a.Run(context.Background(), command(a), args)
+	return a.Execute(context.Background(), command(a), args)
 }
 
 // lookUp looks a variable up in an environment, where the last one counts.

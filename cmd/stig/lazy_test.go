@@ -18,7 +18,7 @@ func TestReadingCompilesNoSchema(t *testing.T) {
 		var out bytes.Buffer
 		a.Out, a.Err = &out, &out
 		a.Schema = cue.New("broken.cue", []byte("{"))
-		return a.Run(t.Context(), command(a), append([]string{"-C", harbor}, args...)), nil
+		return a.Execute(t.Context(), command(a), append([]string{"-C", harbor}, args...)), nil
 	}
 	for _, args := range [][]string{
 		{"orient"}, {"orient", "harbor-9fd.3"}, {"orient", "harbor-4ke.5", "--json"}, {"review", "harbor-9fd.3"},

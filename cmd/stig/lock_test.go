@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"stig/app"
-	"stig/beads"
-	"stig/jsonl"
+	"stig/internal/beads"
+	"stig/internal/store/jsonl"
+	"stig/internal/workspace"
 )
 
 // While somebody holds the lock, commands that read do not wait, and one that
@@ -68,7 +68,7 @@ func TestLockHeld(t *testing.T) {
 		}
 		<-done
 	}
-	if code := writer.ProcessState.ExitCode(); code != app.ExitInterrupted {
+	if code := writer.ProcessState.ExitCode(); code != workspace.ExitInterrupted {
 		t.Errorf("exit %d: %s", code, said.Bytes())
 	}
 	close(free)

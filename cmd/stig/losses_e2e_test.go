@@ -18,7 +18,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"stig/app"
+	"stig/internal/workspace"
 )
 
 var lossesTime = flag.Duration("losses", 0, "how long TestLosses disturbs the writers in each of its scenarios")
@@ -203,7 +203,7 @@ type recovered struct {
 
 func (r *lossRun) findings(dir string, args ...string) (found recovered, err error) {
 	out, err := r.stig(dir, append([]string{"recover", "--json"}, args...)...).Output()
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() != app.ExitFound {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() != workspace.ExitFound {
 		return found, fmt.Errorf("stig recover: %w: %s%s", err, out, exit.Stderr)
 	}
 	return found, json.Unmarshal(out, &found)

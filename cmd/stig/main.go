@@ -19,19 +19,19 @@ import (
 	"syscall"
 	"time"
 
-	"stig/app"
-	"stig/app/inboxes"
 	"stig/cmd/stig/cli"
 	"stig/cue"
-	"stig/lease"
-	"stig/process"
+	"stig/internal/clone"
+	"stig/internal/process"
+	"stig/internal/service/traces"
+	"stig/internal/workspace"
 )
 
 func main() { run(newApp()) }
 
 func newApp() *cli.App {
-	return cli.Front(os.Stdin, os.Stdout, os.Stderr, &app.App{Getenv: os.Getenv, Env: os.Environ, HomeDir: os.UserHomeDir, ConfigDir: os.UserConfigDir, CacheDir: os.UserCacheDir, Now: time.Now, Schema: cue.Embedded(), Ancestors: process.Ancestors, Inbox: inboxes.Count,
-		Foreign: &lease.Observer{Now: time.Now}})
+	return cli.Front(os.Stdin, os.Stdout, os.Stderr, &workspace.Run{Getenv: os.Getenv, Env: os.Environ, HomeDir: os.UserHomeDir, ConfigDir: os.UserConfigDir, CacheDir: os.UserCacheDir, Now: time.Now, Schema: cue.Embedded(), Ancestors: process.Ancestors, Inbox: traces.CountInbox,
+		Foreign: &clone.Observer{Now: time.Now}})
 }
 
 // run runs the command line of this process.
@@ -50,8 +50,8 @@ func run(a *cli.App) {
 	if len(args) == 1 && args[0] == "--version" {
 		args[0] = "version"
 	}
-	code := a.Run(ctx, command(a), args)
-	if by, ok := errors.AsType[*caughtError](context.Cause(ctx)); ok && code == app.ExitInterrupted {
+	code := a.Execute(ctx, command(a), args)
+	if by, ok := errors.AsType[*caughtError](context.Cause(ctx)); ok && code == workspace.ExitInterrupted {
 		code = by.exit()
 	}
 	os.Exit(code)
@@ -78,5 +78,5 @@ func (e *caughtError) exit() int {
 	if number, ok := e.signal.(syscall.Signal); ok {
 		return 128 + int(number)
 	}
-	return app.ExitInterrupted
+	return workspace.ExitInterrupted
 }

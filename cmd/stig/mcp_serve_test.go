@@ -17,7 +17,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"stig/internal/ended"
+	"stig/internal/testkit/ended"
 )
 
 // TestMCPReading wants survey and briefings as resources, and prompts that hold them.

@@ -17,7 +17,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"stig/app"
+	"stig/internal/workspace"
 )
 
 // serve starts the real program in a copy of the example store, as a process
@@ -293,15 +293,15 @@ func keysOf(object map[string]any) string { return strings.Join(slices.Sorted(ma
 func TestMCPErrors(t *testing.T) {
 	session, _ := serve(t)
 	object, failed := call(t, session, "orient", map[string]any{"id": "harbor-nowhere"})
-	if !failed || object["kind"] != "error" || object["code"] != float64(app.ExitNoIssue) || object["hint"] == "" {
+	if !failed || object["kind"] != "error" || object["code"] != float64(workspace.ExitNoIssue) || object["hint"] == "" {
 		t.Errorf("%v %v", object, failed)
 	}
 	object, failed = call(t, session, "checkpoint", map[string]any{"id": "--help", "surprise": 0.5})
-	if !failed || object["code"] != float64(app.ExitNoIssue) {
+	if !failed || object["code"] != float64(workspace.ExitNoIssue) {
 		t.Errorf("an id that looks like a flag: %v", object)
 	}
 	object, failed = call(t, session, "checkpoint", map[string]any{"id": "harbor-9fd.3", "surprise": 1.5})
-	if !failed || object["code"] != float64(app.ExitUsage) || !strings.Contains(object["message"].(string), "surprise") {
+	if !failed || object["code"] != float64(workspace.ExitUsage) || !strings.Contains(object["message"].(string), "surprise") {
 		t.Errorf("%v", object)
 	}
 	for _, arguments := range []map[string]any{{}, {"id": 7}, {"id": []string{"a"}}, {"id": "harbor-9fd.3", "why": "x"}, {"id": "harbor-9fd.3", "plan": "perhaps"}} {

@@ -17,7 +17,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"stig/app"
+	"stig/internal/service"
+	"stig/internal/workspace"
 )
 
 // listener is a server on loopback that notes what it is sent, one line for each.
@@ -133,7 +134,7 @@ func holds(ts *testscript.TestScript, neg bool, args []string) {
 func quick(ts *testscript.TestScript, neg bool, args []string) {
 	start := time.Now()
 	ts.Check(ts.Exec("stig", args...))
-	if took := time.Since(start); took >= app.Telling {
+	if took := time.Since(start); took >= service.Telling {
 		ts.Fatalf("stig %s took %s", strings.Join(args, " "), took)
 	}
 }
@@ -164,14 +165,14 @@ func TestDeliver(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			p := app.Parcel{Dir: dir, Log: filepath.Join(dir, "log"), Mark: filepath.Join(dir, "notified", "mark")}
-			p.To = app.Notifications{URL: down.server.URL, Command: test.command}
+			p := service.Parcel{Dir: dir, Log: filepath.Join(dir, "log"), Mark: filepath.Join(dir, "notified", "mark")}
+			p.To = workspace.Notifications{URL: down.server.URL, Command: test.command}
 			if test.how != "" {
 				l := listen(test.how)
 				t.Cleanup(l.close)
 				p.To.URL = strings.Replace(l.server.URL, "://", "://mara:secret-word@", 1) + "/secret-word"
 			}
-			p.Notice = app.Notice{Event: app.EventAsked, ID: "t-1", Time: "2026-11-20T09:00:00Z"}
+			p.Notice = service.Notice{Event: service.EventAsked, ID: "t-1", Time: "2026-11-20T09:00:00Z"}
 			if err := p.Claim(); err != nil {
 				t.Fatal(err)
 			}
@@ -204,15 +205,15 @@ func TestDeliver(t *testing.T) {
 
 // TestNotifyLogIsBounded fills the log of failures.
 func TestNotifyLogIsBounded(t *testing.T) {
-	p := app.Parcel{Log: filepath.Join(t.TempDir(), "log")}
-	if err := os.WriteFile(p.Log, []byte(strings.Repeat("an old line\n", app.LogLimit/12)), 0o600); err != nil {
+	p := service.Parcel{Log: filepath.Join(t.TempDir(), "log")}
+	if err := os.WriteFile(p.Log, []byte(strings.Repeat("an old line\n", service.LogLimit/12)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := p.LogFailure(errors.New("the last word")); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(p.Log)
-	if err != nil || len(text) > app.LogLimit || !strings.HasPrefix(string(text), "an old line\n") || !strings.HasSuffix(string(text), "the last word\n") {
+	if err != nil || len(text) > service.LogLimit || !strings.HasPrefix(string(text), "an old line\n") || !strings.HasSuffix(string(text), "the last word\n") {
 		t.Errorf("%v: %d bytes, %.40q", err, len(text), text)
 	}
 }
@@ -222,19 +223,19 @@ func TestOldMarksGo(t *testing.T) {
 	dir := t.TempDir()
 	for name, days := range map[string]int{"old": 91, "known": 89, "new": 0} {
 		made := time.Now().AddDate(0, 0, -days)
-		p := app.Parcel{Mark: filepath.Join(dir, name)}
+		p := service.Parcel{Mark: filepath.Join(dir, name)}
 		if err := errors.Join(p.Claim(), os.Chtimes(p.Mark, made, made)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := (app.Parcel{Mark: filepath.Join(dir, "newest")}).Claim(); err != nil {
+	if err := (service.Parcel{Mark: filepath.Join(dir, "newest")}).Claim(); err != nil {
 		t.Fatal(err)
 	}
 	left, err := filepath.Glob(filepath.Join(dir, "*"))
 	if err != nil || len(left) != 3 || filepath.Base(left[0]) != "known" {
 		t.Errorf("left %q: %v", left, err)
 	}
-	if err := (app.Parcel{Mark: left[0]}).Claim(); !errors.Is(err, os.ErrExist) {
+	if err := (service.Parcel{Mark: left[0]}).Claim(); !errors.Is(err, os.ErrExist) {
 		t.Errorf("what was notified is notified again: %v", err)
 	}
 }
@@ -242,8 +243,8 @@ func TestOldMarksGo(t *testing.T) {
 // TestLongestNoticeIsPassed starts the process with as much as a notice holds.
 func TestLongestNoticeIsPassed(t *testing.T) {
 	control := strings.Repeat("\x01", 5000)
-	p := app.Parcel{To: app.Notifications{URL: "https://" + strings.Repeat("u", 1000)}, Dir: t.TempDir(), Mark: strings.Repeat("m", 1000), Log: strings.Repeat("l", 1000)}
-	p.Notice = app.Notice{Event: app.EventAsked, ID: "t-1", Title: control, Message: control}.Bounded()
+	p := service.Parcel{To: workspace.Notifications{URL: "https://" + strings.Repeat("u", 1000)}, Dir: t.TempDir(), Mark: strings.Repeat("m", 1000), Log: strings.Repeat("l", 1000)}
+	p.Notice = service.Notice{Event: service.EventAsked, ID: "t-1", Title: control, Message: control}.Bounded()
 	text, err := json.Marshal(p)
 	if err != nil {
 		t.Fatal(err)

@@ -160,7 +160,7 @@ func kindsIn(t *testing.T) (kinds []string) {
 	t.Helper()
 	var files []string
 	root := os.DirFS(fromHere("..", ".."))
-	for _, pattern := range []string{"cmd/stig/*.go", "cmd/stig/*/*.go", "app/*.go"} {
+	for _, pattern := range []string{"cmd/stig/*.go", "cmd/stig/*/*.go", "internal/workspace/*.go", "internal/service/*.go"} {
 		found, err := fs.Glob(root, pattern)
 		if err != nil {
 			t.Fatal(err)

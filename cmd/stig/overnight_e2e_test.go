@@ -19,7 +19,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"stig/internal/overnight"
+	"stig/internal/testkit/overnight"
 )
 
 var (

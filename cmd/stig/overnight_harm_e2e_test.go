@@ -16,10 +16,10 @@ import (
 	"syscall"
 	"time"
 
-	"stig/app"
-	"stig/internal/overnight"
-	"stig/live"
-	"stig/process"
+	"stig/internal/clone"
+	"stig/internal/process"
+	"stig/internal/testkit/overnight"
+	"stig/internal/workspace"
 )
 
 // work lets the loops, the killer and the person work until nothing more can be done.
@@ -285,7 +285,7 @@ func (n *night) answer() {
 				n.mu.Lock()
 				n.answered++
 				n.mu.Unlock()
-			case err != nil || code != app.ExitConflict && !n.isFull():
+			case err != nil || code != workspace.ExitConflict && !n.isFull():
 				n.fault("stig resolve %s: exit %d, %v: %s", i.ID, code, err, out)
 			}
 		}
@@ -386,12 +386,12 @@ func (n *night) each(args ...string) {
 
 // inHand reports whether a loop that runs has an issue in hand.
 func (n *night) inHand() bool {
-	place, err := live.At(filepath.Join(n.clone, ".beads", "issues.jsonl"))
+	place, err := clone.At(filepath.Join(n.clone, ".beads", "issues.jsonl"))
 	if err != nil {
 		return true
 	}
 	all, _ := place.Presences()
-	return slices.ContainsFunc(all, func(p live.Presence) bool {
+	return slices.ContainsFunc(all, func(p clone.Presence) bool {
 		runs, _ := process.Running(p.Process)
 		return runs && p.Issue != ""
 	})

@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"stig/app"
-	"stig/internal/overnight"
-	"stig/live"
-	"stig/process"
+	"stig/internal/clone"
+	"stig/internal/process"
+	"stig/internal/testkit/overnight"
+	"stig/internal/workspace"
 )
 
 // morning looks whether loops start workers when nothing is ready, and gathers what
@@ -23,7 +23,7 @@ func (n *night) morning(t *testing.T) overnight.Night {
 	n.forward(nightLease + time.Minute)
 	m := overnight.Night{Project: n.project, Lease: nightLease, Repeated: map[string]string{}, Explained: map[string]string{}}
 	m.Idle = n.idle(t)
-	m.Alive = func(l live.Lease) bool {
+	m.Alive = func(l clone.Lease) bool {
 		runs, known := process.Running(l.Process)
 		return runs || !known
 	}
@@ -61,7 +61,7 @@ func (n *night) idle(t *testing.T) []overnight.Start {
 		late := time.AfterFunc(time.Minute, func() { _ = c.Process.Kill() })
 		_ = c.Wait() // the exit code says how it ended
 		late.Stop()
-		if code := c.ProcessState.ExitCode(); code != 0 && code != app.ExitWaits {
+		if code := c.ProcessState.ExitCode(); code != 0 && code != workspace.ExitWaits {
 			t.Errorf("%s ended with %d when nothing was ready", l.name, code)
 		}
 	}

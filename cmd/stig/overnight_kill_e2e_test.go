@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"stig/internal/overnight"
+	"stig/internal/testkit/overnight"
 )
 
 var workKills = flag.Int("work-kills", 3, "how often TestWorkKilled kills stig work")

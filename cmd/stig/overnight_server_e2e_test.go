@@ -13,15 +13,15 @@ import (
 	"testing"
 	"time"
 
-	"stig/beads"
-	"stig/database"
-	"stig/internal/load"
-	"stig/internal/overnight"
-	"stig/internal/servers"
-	"stig/jsonl"
-	"stig/live"
-	"stig/mysql"
-	"stig/process"
+	"stig/internal/beads"
+	"stig/internal/clone"
+	"stig/internal/process"
+	"stig/internal/store/jsonl"
+	"stig/internal/store/mysql"
+	"stig/internal/store/sql"
+	"stig/internal/testkit/load"
+	"stig/internal/testkit/overnight"
+	"stig/internal/testkit/servers"
 )
 
 var nightStore = flag.String("overnight-store", "file", "what keeps the issues of TestOvernight: file, mariadb or dolt")
@@ -55,7 +55,7 @@ func nightText(beadsDir string) (string, error) {
 // machine of its own. The work trees are of one clone, since stig pushes nothing by itself.
 type nightServer struct {
 	config mysql.Config // as the test reaches it
-	store  *database.Store
+	store  *sql.Store
 
 	seen    int64     // version
 	changed time.Time // when the test saw it first
@@ -68,7 +68,7 @@ func newNightServer(t *testing.T, p overnight.Project) *nightServer {
 		return nil
 	}
 	ctx, s := context.Background(), &nightServer{config: servers.Need(t, *nightStore).Database("night")}
-	err := database.Create(ctx, database.Options{Config: s.config}, "quay")
+	err := sql.Create(ctx, sql.Options{Config: s.config}, "quay")
 	s.store = openNight(s.config)
 	if err = errors.Join(err, s.store.Fill(ctx, []byte(p.Files()[".beads/issues.jsonl"]), "quay", nil)); err != nil {
 		t.Fatal(err)
@@ -77,8 +77,8 @@ func newNightServer(t *testing.T, p overnight.Project) *nightServer {
 	return s
 }
 
-func openNight(c mysql.Config) *database.Store {
-	return database.Open(beads.Place{Mode: beads.Server, URL: c.URL()}, database.Options{Config: c})
+func openNight(c mysql.Config) *sql.Store {
+	return sql.Open(beads.Place{Mode: beads.Server, URL: c.URL()}, sql.Options{Config: c})
 }
 
 // text is the store as the server has it.
@@ -158,11 +158,11 @@ func (n *night) mustAt(home, dir string, args ...string) error {
 }
 
 // place is where the clone keeps live state.
-func (n *night) place() (live.Place, error) {
+func (n *night) place() (clone.Place, error) {
 	if n.server == nil {
-		return live.At(filepath.Join(n.clone, ".beads", "issues.jsonl"))
+		return clone.At(filepath.Join(n.clone, ".beads", "issues.jsonl"))
 	}
-	place, err := live.At(filepath.Join(n.clone, ".beads", "stig.json"))
+	place, err := clone.At(filepath.Join(n.clone, ".beads", "stig.json"))
 	self, _ := process.Self()
 	place.Documents, place.Host = n.server.store.State(), self.Host
 	place.Now = func() time.Time { return time.Now().Add(n.ahead) }

@@ -20,7 +20,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"stig/internal/overnight"
+	"stig/internal/testkit/overnight"
 )
 
 // startsFile is what the workers wrote down. What stands in the directory of a night beside

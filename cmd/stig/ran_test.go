@@ -7,7 +7,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"stig/live"
+	"stig/internal/clone"
 )
 
 // ran records runs of worker loops, one a line of a file as JSON, for the store in
@@ -16,10 +16,10 @@ func ran(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: ran file")
 	}
-	place, err := live.At(ts.MkAbs(filepath.Join(".beads", "issues.jsonl")))
+	place, err := clone.At(ts.MkAbs(filepath.Join(".beads", "issues.jsonl")))
 	ts.Check(err)
 	for line := range strings.Lines(ts.ReadFile(args[0])) {
-		var r live.Run
+		var r clone.Run
 		ts.Check(json.Unmarshal([]byte(line), &r))
 		ts.Check(place.RecordRun(r, r.Started))
 	}

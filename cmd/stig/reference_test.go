@@ -14,7 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
 
-	"stig/lint"
+	"stig/internal/lint"
 )
 
 const written = "<!-- Written by go test ./cmd/stig -run TestReference -update; do not edit. -->\n"

@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"stig/internal/load"
-	"stig/internal/sample"
-	"stig/internal/servers"
+	"stig/internal/testkit/load"
+	"stig/internal/testkit/sample"
+	"stig/internal/testkit/servers"
 )
 
 // farAway is a round trip to a server on another continent.

@@ -19,7 +19,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"stig/internal/sample"
+	"stig/internal/testkit/sample"
 	"stig/schemas"
 )
 

@@ -10,10 +10,10 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"stig/app"
-	"stig/beads"
 	"stig/cmd/stig/cli"
-	"stig/internal/servers"
+	"stig/internal/beads"
+	"stig/internal/testkit/servers"
+	"stig/internal/workspace"
 )
 
 // TestE2EScripts runs testdata/e2e: scripts that kill, wait or load. Each stig of them is
@@ -60,14 +60,14 @@ func TestScriptsOnMariaDB(t *testing.T) {
 }
 
 func init() {
-	onScriptStore = func(a *app.App) {
+	onScriptStore = func(a *workspace.Run) {
 		if server := a.Getenv(scriptServer); server != "" {
 			a.OpenStore = func(p beads.Place) beads.Store { return onServer(a, p, server) }
 		}
 	}
 	newProcess = func() *cli.App {
 		a := newApp()
-		onScriptStore(a.App)
+		onScriptStore(a.Run)
 		if path := os.Getenv(clockFile); path != "" {
 			a.Now = nightClock(path)
 		}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"stig/internal/servers"
-	"stig/mysql"
+	"stig/internal/store/mysql"
+	"stig/internal/testkit/servers"
 )
 
 // TestServerScripts runs the scripts of testdata/server on a real server of each kind.

@@ -12,18 +12,17 @@ import (
 	"path/filepath"
 	"sync"
 
-	"stig/app"
-	"stig/beads"
-	"stig/database"
-	"stig/jsonl"
-	"stig/mysql"
-	"stig/remote"
+	"stig/internal/beads"
+	"stig/internal/store/jsonl"
+	"stig/internal/store/mysql"
+	sqlstore "stig/internal/store/sql"
+	"stig/internal/workspace"
 )
 
 // onServer opens the store at a place on a server: in a database of its own, named by the
 // directory of the place. The first use makes the database and imports the file there,
 // which nobody reads any more afterwards.
-func onServer(a *app.App, p beads.Place, server string) beads.Store {
+func onServer(a *workspace.Run, p beads.Place, server string) beads.Store {
 	if p.Mode != beads.Server {
 		admin, err := mysql.ParseURL(server)
 		if err != nil {
@@ -35,12 +34,12 @@ func onServer(a *app.App, p beads.Place, server string) beads.Store {
 		p = beads.Place{Path: p.Path, Dir: p.Dir, Mode: beads.Server, URL: c.URL()}
 		a.OnServers().Tell(p, jsonl.Settings{Store: p.URL})
 		if err := importOnce(file, p, admin, c); err != nil {
-			return remote.Unopened{At: p, Err: err}
+			return sqlstore.Unopened{At: p, Err: err}
 		}
 	}
 	store, err := a.OnServers().Open(p)
 	if err != nil {
-		return remote.Unopened{At: p, Err: err}
+		return sqlstore.Unopened{At: p, Err: err}
 	}
 	return store
 }
@@ -102,17 +101,17 @@ func importFile(ctx context.Context, conn *sql.Conn, file, at beads.Place, c mys
 	if err != nil {
 		return err
 	}
-	prefix, err := remote.Prefix(f, nil)
+	prefix, err := sqlstore.PrefixOf(f, nil)
 	if err != nil {
 		return err
 	}
 	if _, err := conn.ExecContext(ctx, "CREATE DATABASE "+c.Database); err != nil {
 		return err
 	}
-	o := database.Options{Config: c}
-	store := database.Open(at, o)
+	o := sqlstore.Options{Config: c}
+	store := sqlstore.Open(at, o)
 	defer store.Close()
-	err = database.Create(ctx, o, prefix)
+	err = sqlstore.Create(ctx, o, prefix)
 	if err == nil {
 		err = store.Fill(ctx, text, prefix, nil)
 	}

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"stig/host"
+	"stig/internal/assistant"
 )
 
 // TestHooksRun runs every command that setup writes as its host would, in each
@@ -36,7 +36,7 @@ func TestHooksRun(t *testing.T) {
 					continue
 				}
 				silence := ""
-				if strings.HasSuffix(command, string(host.Cursor)) {
+				if strings.HasSuffix(command, string(assistant.Cursor)) {
 					silence = "{}\n"
 				}
 				for _, test := range []struct {
@@ -64,7 +64,7 @@ func TestHooksRun(t *testing.T) {
 
 // hookCommands are the commands in the settings of all hosts.
 func hookCommands(t *testing.T) (commands []string) {
-	for _, settings := range host.AllSettings() {
+	for _, settings := range assistant.AllSettings() {
 		for _, found := range regexp.MustCompile(`"command": (".*")`).FindAllStringSubmatch(settings.Whole(), -1) {
 			command, err := strconv.Unquote(found[1])
 			if err != nil {

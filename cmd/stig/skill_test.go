@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"stig/host"
+	"stig/internal/assistant"
 )
 
 // TestSkillCommands runs every command of the skill and of the block of
@@ -14,7 +14,7 @@ import (
 // example store, for an issue whose criteria can be met.
 func TestSkillCommands(t *testing.T) {
 	program := program(t)
-	for name, text := range map[string]string{"skill": host.Skill(), "block": host.Block()} {
+	for name, text := range map[string]string{"skill": assistant.Skill(), "block": assistant.Block()} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			if err := os.CopyFS(dir, os.DirFS(fromHere("..", "..", "examples", "harbor"))); err != nil {
@@ -60,7 +60,7 @@ func commandsIn(markdown string) (commands []string) {
 
 // TestCommandsIn counts in another way, so that none is missed.
 func TestCommandsIn(t *testing.T) {
-	for _, text := range []string{host.Skill(), host.Block()} {
+	for _, text := range []string{assistant.Skill(), assistant.Block()} {
 		want := strings.Count(text, "`stig ") + strings.Count(text, "\n   stig ") + strings.Count(text, "\n    stig ")
 		if all := commandsIn(text); len(all) != want {
 			t.Errorf("%d commands, want %d: %q", len(all), want, all)

@@ -19,8 +19,8 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"stig/app"
-	"stig/internal/sample"
+	"stig/internal/testkit/sample"
+	"stig/internal/workspace"
 )
 
 var (
@@ -97,8 +97,8 @@ func newSpeedBench(t *testing.T, issues int) *speedBench {
 	b.stig("orient")
 	b.stig("ready")
 	b.stig("list")
-	b.stig("cycles", app.ExitFound)
-	b.stig("check", app.ExitFound)
+	b.stig("cycles", workspace.ExitFound)
+	b.stig("check", workspace.ExitFound)
 	b.stig(fmt.Sprintf(`checkpoint %s --surprise 0.$(($$ %% 90 + 10)) --done "run $$" --remains nothing`, id))
 	return b
 }

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"stig/app"
+	"stig/internal/workspace"
 )
 
 // TestStressClose takes issues from a question over its answer to their close,
@@ -90,7 +90,7 @@ func (r *stressRun) step(args []string) (bool, error) {
 	case c.ProcessState.ExitCode() < 0:
 		r.countKill()
 		return false, nil
-	case args[0] == "resolve" && c.ProcessState.ExitCode() == app.ExitConflict:
+	case args[0] == "resolve" && c.ProcessState.ExitCode() == workspace.ExitConflict:
 		return false, nil
 	default:
 		return false, fmt.Errorf("stig %s: %w\n%s", strings.Join(args, " "), err, said.Bytes())

@@ -20,9 +20,9 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"stig/app"
-	"stig/beads"
-	"stig/jsonl"
+	"stig/internal/beads"
+	"stig/internal/store/jsonl"
+	"stig/internal/workspace"
 )
 
 var (
@@ -189,7 +189,7 @@ func (r *stressRun) command(writer, n int) error {
 	switch err := c.Wait(); {
 	case err == nil:
 		return log.say("done %d %d", n, time.Since(start).Microseconds())
-	case c.ProcessState.ExitCode() == app.ExitConflict:
+	case c.ProcessState.ExitCode() == workspace.ExitConflict:
 		return log.say("refused %d", n)
 	case c.ProcessState.ExitCode() < 0:
 		r.countKill()

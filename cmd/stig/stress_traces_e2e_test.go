@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"stig/app"
-	"stig/beads"
-	"stig/trace"
+	"stig/internal/beads"
+	"stig/internal/trace"
+	"stig/internal/workspace"
 )
 
 // traceWriters is how many processes leave traces on one issue at once.
@@ -130,7 +130,7 @@ func (w *traceWorker) leave() {
 	switch code := c.ProcessState.ExitCode(); {
 	case err == nil:
 		w.acknowledged = append(w.acknowledged, w.next())
-	case code == app.ExitConflict: // the lock was held too long: again
+	case code == workspace.ExitConflict: // the lock was held too long: again
 	case code < 0:
 		w.killed++
 	default:

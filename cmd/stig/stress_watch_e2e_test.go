@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"stig/watch"
+	"stig/internal/service/traces"
 )
 
 // The bounds of TestStressWatch, reached at 50 seconds.
@@ -160,7 +160,7 @@ func (r *watchRun) catchUp() {
 	r.syncs++
 	sentinel := fmt.Sprintf("all see this %d.", r.syncs)
 	r.stig("trace", "add", "p-0", "log", "-m", sentinel)
-	r.expect(watch.Left, "p-0", sentinel)
+	r.expect(traces.EventLeft, "p-0", sentinel)
 	for i := range r.programs {
 		for deadline := time.Now().Add(30 * time.Second); !r.away[i]; time.Sleep(5 * time.Millisecond) {
 			if text, _ := os.ReadFile(r.said[i]); bytes.Contains(text, []byte(sentinel)) {
@@ -185,7 +185,7 @@ func (r *watchRun) stig(args ...string) string {
 	if !slices.Contains(args, "--actor") {
 		args = append(args, "--actor", fmt.Sprint("worker-", r.syncs))
 	}
-	if code := a.Run(r.t.Context(), command(a), append([]string{"-C", r.dir}, args...)); code != 0 {
+	if code := a.Execute(r.t.Context(), command(a), append([]string{"-C", r.dir}, args...)); code != 0 {
 		r.t.Errorf("stig %v: exit %d: %s", args, code, out.Bytes())
 	}
 	return out.String()
@@ -216,7 +216,7 @@ func (r *watchRun) change(n int) {
 			busy.Go(func() {
 				said := fmt.Sprint(what, k)
 				r.stig("trace", "add", shared, "log", "-m", said, "--actor", fmt.Sprintf("crew-%d-%d", n, k))
-				r.expect(watch.Left, shared, said)
+				r.expect(traces.EventLeft, shared, said)
 			})
 		}
 		busy.Wait()
@@ -224,32 +224,32 @@ func (r *watchRun) change(n int) {
 		r.work(n)
 	case 3:
 		r.stig("edit", shared, "--title", what)
-		r.expect(watch.Edited, shared, "title")
+		r.expect(traces.EventEdited, shared, "title")
 	case 4:
 		out := r.stig("create", "Made by "+what, "-q")
-		r.expect(watch.Created, strings.Fields(out)[0], "")
+		r.expect(traces.EventCreated, strings.Fields(out)[0], "")
 	case 5:
 		on := r.one()
 		r.stig("dep", "add", r.one(), "--on", on, "--type", "related")
-		r.expect(watch.Dependency, fmt.Sprint("p-", r.fresh), "added")
+		r.expect(traces.EventDependency, fmt.Sprint("p-", r.fresh), "added")
 	case 6, 7: // of another program, or by hand: a comment
 		r.rewrite(shared, func(line string) string { return withComment(line, n, what) })
-		r.expect(watch.Left, shared, what)
+		r.expect(traces.EventLeft, shared, what)
 	case 8:
 		id := r.one()
 		if n%20 == 8 {
 			r.rewrite(id, func(string) string { return "" })
-			r.expect(watch.Vanished, id, "issue")
+			r.expect(traces.EventVanished, id, "issue")
 			return
 		}
 		r.rewrite(id, func(line string) string { return strings.Replace(line, `"open"`, `"closed"`, 1) })
-		r.expect(watch.Closed, id, "")
+		r.expect(traces.EventClosed, id, "")
 	case 9:
 		id := fmt.Sprint("q-", n)
 		r.rewrite("p-0", func(line string) string {
 			return line + "\n" + fmt.Sprintf(`{"id":%q,"title":"by hand","status":"open"}`, id)
 		})
-		r.expect(watch.Created, id, "")
+		r.expect(traces.EventCreated, id, "")
 	}
 }
 
@@ -260,29 +260,29 @@ func (r *watchRun) work(n int) {
 	case step == 0 && !r.claimed[id]:
 		r.stig("claim", id, "--actor", "bo")
 		r.claimed[id] = true
-		r.expect(watch.Claimed, id, "")
+		r.expect(traces.EventClaimed, id, "")
 	case step == 1 && r.claimed[id]:
 		r.stig("release", id, "--actor", "bo")
 		delete(r.claimed, id)
-		r.expect(watch.Released, id, "")
+		r.expect(traces.EventReleased, id, "")
 	case step == 2:
 		r.raised[id] = !r.raised[id]
 		value := map[bool]string{true: "0.1", false: "0.2"}[r.raised[id]]
 		r.stig("signals", "set", id, "surprise="+value)
-		r.expect(watch.Signal, id, value)
+		r.expect(traces.EventSignal, id, value)
 	case step == 3:
 		id = r.one()
 		r.stig("escalate", id, "-m", "Which crane?", "--option", "red", "--option", "blue")
-		r.expect(watch.Escalated, id, "")
+		r.expect(traces.EventEscalated, id, "")
 		r.stig("resolve", id, "--option", "1", "--actor", "tove")
-		r.expect(watch.Answered, id, "")
+		r.expect(traces.EventAnswered, id, "")
 	default:
 		id = r.one()
 		r.stig("close", id, "--reason", "all of the piles stand now", "--waive", "nobody can test it here")
-		r.expect(watch.Closed, id, "")
+		r.expect(traces.EventClosed, id, "")
 		r.stig("reopen", id, "--reason", "one of them fell")
-		r.expect(watch.Reopened, id, "")
-		r.expect(watch.Edited, id, "section reopen-context")
+		r.expect(traces.EventReopened, id, "")
+		r.expect(traces.EventEdited, id, "section reopen-context")
 	}
 }
 
@@ -333,11 +333,11 @@ func (r *watchRun) checkout(issues int) {
 		id, what := fmt.Sprint("p-", n), fmt.Sprintf("of checkout %d.", issues)
 		text = r.edited(text, id, func(line string) string { return withComment(line, 1000*issues+n, what) })
 		if issues <= 50 {
-			r.expect(watch.Left, id, what)
+			r.expect(traces.EventLeft, id, what)
 		}
 	}
 	if issues > 50 {
-		r.expect(watch.Switched, "", fmt.Sprint(issues))
+		r.expect(traces.EventSwitched, "", fmt.Sprint(issues))
 	}
 	index := []string{"GIT_INDEX_FILE=" + filepath.Join(r.dir, "home-index")}
 	blob := r.gitWith([]byte(text), nil, "hash-object", "-w", "--stdin")
@@ -358,7 +358,7 @@ func (r *watchRun) judge(i int) {
 		if strings.HasPrefix(line, "watching as ") || strings.HasPrefix(line, "stig: ") && strings.Contains(line, "interrupt") {
 			continue
 		}
-		var e watch.Event
+		var e traces.Event
 		if err := json.Unmarshal([]byte(line), &e); err != nil {
 			r.t.Errorf("watcher %d said %q: %v", i, line, err)
 			continue
@@ -383,25 +383,25 @@ func (r *watchRun) judge(i int) {
 }
 
 // watched is an event as expect has it; "" for what is not counted.
-func watched(e watch.Event) string {
+func watched(e traces.Event) string {
 	what := ""
 	switch e.Event {
-	case watch.Ready, watch.Blocked:
+	case traces.EventReady, traces.EventBlocked:
 		return ""
-	case watch.Signal:
+	case traces.EventSignal:
 		if e.Signal != "surprise" {
 			return ""
 		}
 		what = e.Now
-	case watch.Left:
+	case traces.EventLeft:
 		what = e.Summary
-	case watch.Dependency:
+	case traces.EventDependency:
 		what = e.Now
-	case watch.Vanished:
+	case traces.EventVanished:
 		what = e.Gone
-	case watch.Edited:
+	case traces.EventEdited:
 		what = strings.Join(e.Fields, "+")
-	case watch.Switched:
+	case traces.EventSwitched:
 		what = fmt.Sprint(e.Issues)
 	}
 	return strings.TrimSpace(e.Event + " " + e.ID + " " + what)

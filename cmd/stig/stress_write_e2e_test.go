@@ -14,9 +14,9 @@ import (
 	"strings"
 	"time"
 
-	"stig/beads"
-	"stig/fault"
-	"stig/jsonl"
+	"stig/internal/beads"
+	"stig/internal/fault"
+	"stig/internal/store/jsonl"
 	"stig/notes"
 )
 

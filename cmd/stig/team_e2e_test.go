@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"stig/internal/servers"
+	"stig/internal/testkit/servers"
 )
 
 // TestFromOneMachineToATeam follows docs/database.md from nothing: each block runs in the

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"stig/beads"
-	"stig/diff"
+	"stig/internal/beads"
+	"stig/internal/merge"
 )
 
 // writtenEdit is one way to write the store: what others wrote before, and what
@@ -214,7 +214,7 @@ func saidBy(t *testing.T, text string) map[string]string {
 			t.Fatal(err)
 		}
 		var parts []string
-		for _, p := range diff.Parts(r) {
+		for _, p := range merge.Parts(r) {
 			parts = append(parts, fmt.Sprintf("%s %s: %q\n", p.Kind, p.Name, strings.TrimSpace(p.Text)))
 		}
 		slices.Sort(parts)

@@ -16,7 +16,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"stig/verify"
+	"stig/internal/gate"
 )
 
 // TestUpgrade opens what each earlier program left, as .ci/fixtures made it: a store, its
@@ -104,7 +104,7 @@ func moved(top string, f txtar.File) (name string, data []byte) {
 		Verdict          json.RawMessage
 	}
 	if json.Unmarshal(data, &kept) == nil && strings.HasPrefix(kept.Format, "stig verdict") {
-		data = bytes.Replace(data, []byte(kept.Checksum), []byte(verify.Hash(kept.Format+"\n"+string(kept.Verdict))), 1)
+		data = bytes.Replace(data, []byte(kept.Checksum), []byte(gate.Hash(kept.Format+"\n"+string(kept.Verdict))), 1)
 	}
 	root := filepath.Join(top, "pier")
 	switch dir, file := filepath.Split(f.Name); {
@@ -112,7 +112,7 @@ func moved(top string, f txtar.File) (name string, data []byte) {
 		sum := sha256.Sum256([]byte(root + "\x00.beads/issues.jsonl"))
 		return dir + "seen-" + hex.EncodeToString(sum[:8]) + ".json", data
 	case strings.HasSuffix(dir, "/trust/"):
-		return dir + "pier-" + verify.Hash(root)[:16] + ".json", data
+		return dir + "pier-" + gate.Hash(root)[:16] + ".json", data
 	}
 	return f.Name, data
 }
@@ -162,7 +162,7 @@ func (u *upgraded) remembers() {
 		var found int
 		err := filepath.WalkDir(filepath.Join(u.dir, ".git", "stig", "verdicts"), func(path string, d os.DirEntry, err error) error {
 			if err == nil && d.Name() == "pier-2.json" {
-				if v, ok := (verify.Verdicts{Dir: filepath.Dir(path)}).Last("pier-2"); ok && v.Passed() {
+				if v, ok := (gate.Verdicts{Dir: filepath.Dir(path)}).Last("pier-2"); ok && v.Passed() {
 					found++
 				}
 			}

@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"stig/internal/sample"
-	"stig/watch"
+	"stig/internal/service/traces"
+	"stig/internal/testkit/sample"
 )
 
 var watchRounds = flag.Int("watch-rounds", 0, "how many writes TestWatchSpeed times; none are timed without")
@@ -112,7 +112,7 @@ func inHere(t *testing.T, dir string, args ...string) {
 	var out bytes.Buffer
 	a := newApp()
 	a.Out, a.Err = &out, &out
-	if code := a.Run(t.Context(), command(a), append([]string{"-C", dir}, args...)); code != 0 {
+	if code := a.Execute(t.Context(), command(a), append([]string{"-C", dir}, args...)); code != 0 {
 		t.Fatalf("stig %v: exit %d: %s", args, code, out.Bytes())
 	}
 }
@@ -126,13 +126,13 @@ func spread(list []time.Duration) string {
 // oneWatcher is a process that watches, and when it said what.
 type oneWatcher struct {
 	c      *exec.Cmd
-	said   chan watch.Event
+	said   chan traces.Event
 	at     chan time.Time
 	events int
 }
 
 func beginWatch(t *testing.T, dir string) *oneWatcher {
-	w := &oneWatcher{c: exec.Command(*stressProgram, "watch", "--json", "--event", "trace", "--as", "post"), said: make(chan watch.Event, 100), at: make(chan time.Time, 100)}
+	w := &oneWatcher{c: exec.Command(*stressProgram, "watch", "--json", "--event", "trace", "--as", "post"), said: make(chan traces.Event, 100), at: make(chan time.Time, 100)}
 	w.c.Dir, w.c.Env = dir, append(os.Environ(), "HOME="+dir, "STIG_NOW=")
 	out, err := w.c.StdoutPipe()
 	if err != nil {
@@ -155,7 +155,7 @@ func beginWatch(t *testing.T, dir string) *oneWatcher {
 		lines := bufio.NewScanner(out)
 		lines.Buffer(nil, 1<<20)
 		for lines.Scan() {
-			var e watch.Event
+			var e traces.Event
 			if json.Unmarshal(lines.Bytes(), &e) == nil {
 				w.said <- e
 				w.at <- time.Now()

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"stig/live"
-	"stig/process"
+	"stig/internal/clone"
+	"stig/internal/process"
 )
 
 // TestSurveyOfWorkers: the survey says whose loops run, wait or were paused, and which
@@ -23,7 +23,7 @@ func TestSurveyOfWorkers(t *testing.T) {
 	if out, err := exec.Command("git", "init", "-q", dir).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	place, err := live.At(filepath.Join(dir, ".beads", "issues.jsonl"))
+	place, err := clone.At(filepath.Join(dir, ".beads", "issues.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,18 +35,18 @@ func TestSurveyOfWorkers(t *testing.T) {
 	here, gone := self.ID, self.ID
 	gone.Start += "0"
 	yesterday := time.Date(2026, 11, 19, 9, 0, 0, 0, time.UTC)
-	for name, p := range map[string]live.Presence{
+	for name, p := range map[string]clone.Presence{
 		"a-works":    {Process: here, Issue: "harbor-d3w"},
 		"b-waits":    {Process: here, Why: "of before"},
-		"c-paused":   {State: live.Paused, Why: "every worker fails alike: no credit"},
-		"d-drains":   {State: live.Draining, Process: here, Issue: "harbor-t3c"},
+		"c-paused":   {State: clone.Paused, Why: "every worker fails alike: no credit"},
+		"d-drains":   {State: clone.Draining, Process: here, Issue: "harbor-t3c"},
 		"e-ended":    {Process: gone, Issue: "harbor-v6k"},
 		"f-stopped":  {Process: gone},
-		"g-dead":     {State: live.Dead, Process: gone, Issue: "harbor-c20"},
-		"h-resumed":  {State: live.Paused, Until: yesterday},
+		"g-dead":     {State: clone.Dead, Process: gone, Issue: "harbor-c20"},
+		"h-resumed":  {State: clone.Paused, Until: yesterday},
 		"i-a-person": {Seen: yesterday},
 	} {
-		if err := place.ChangePresence(name, func(now *live.Presence) bool {
+		if err := place.ChangePresence(name, func(now *clone.Presence) bool {
 			p.Store, p.Name = now.Store, now.Name
 			*now = p
 			return true
@@ -74,8 +74,8 @@ func TestSurveyOfWorkers(t *testing.T) {
 			t.Fatalf("claim: exit %d: %s", code, complaints.Bytes())
 		}
 	}
-	if _, err := place.ChangeClaims(func(c *live.Claims) (bool, error) {
-		c.Leases = []live.Lease{
+	if _, err := place.ChangeClaims(func(c *clone.Claims) (bool, error) {
+		c.Leases = []clone.Lease{
 			{Issue: "harbor-d3w", Actor: "a-works", Host: here.Host, Process: here}, {Issue: "harbor-v6k", Actor: "e-ended", Host: here.Host, Process: gone},
 			{Issue: "harbor-c20", Actor: "i-a-person", Host: here.Host, Person: true, Until: yesterday}, {Issue: "harbor-t3c", Actor: "k-once", Host: here.Host, Until: yesterday},
 			{Issue: "harbor-m8t", Actor: "e-ended", Host: here.Host, Process: gone}, // it was given back

@@ -5,13 +5,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app"
 	"stig/cmd/stig/cli"
+	"stig/internal/service"
 )
 
 func CheckCommand(a *cli.App) *cobra.Command {
 	var o outputs
-	r := app.CheckRequest{Command: "check"}
+	r := service.CheckRequest{Command: "check"}
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "validate the store against every rule",
@@ -45,7 +45,7 @@ func LintCommand(a *cli.App) *cobra.Command {
 		Args:    cli.Takes(0, -1, "any number of issues"),
 		Example: "  stig lint\n  stig lint demo-1 --strict",
 		RunE: func(cmd *cobra.Command, ids []string) error {
-			return check(cmd.Context(), a, app.CheckRequest{Command: "lint", IDs: ids}, o)
+			return check(cmd.Context(), a, service.CheckRequest{Command: "lint", IDs: ids}, o)
 		},
 	}
 	o.bind(cmd)
@@ -53,12 +53,12 @@ func LintCommand(a *cli.App) *cobra.Command {
 }
 
 // check runs a check and writes what was found.
-func check(ctx context.Context, a *cli.App, r app.CheckRequest, o outputs) error {
+func check(ctx context.Context, a *cli.App, r service.CheckRequest, o outputs) error {
 	to, err := destinations(a, o)
 	if err != nil {
 		return err
 	}
-	checked, err := a.Check(ctx, r)
+	checked, err := service.Check(ctx, a.Run, r)
 	if err != nil {
 		return err
 	}

@@ -3,8 +3,9 @@ package check
 import (
 	"github.com/spf13/cobra"
 
-	"stig/app"
 	"stig/cmd/stig/cli"
+	"stig/internal/service"
+	"stig/internal/visible"
 )
 
 func CyclesCommand(a *cli.App) *cobra.Command {
@@ -19,12 +20,12 @@ func CyclesCommand(a *cli.App) *cobra.Command {
 		Args:    cli.Takes(0, 0, "no arguments"),
 		Example: "  stig cycles\n  stig cycles --strict --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			checked, err := a.Check(cmd.Context(), app.CheckRequest{Command: "cycles"})
+			checked, err := service.Check(cmd.Context(), a.Run, service.CheckRequest{Command: "cycles"})
 			if err != nil {
 				return err
 			}
 			if len(checked.Found) == 0 && !a.JSON {
-				return a.Printf("none: no dependency cycles among %s\n", app.Counted(checked.Issues, "issue"))
+				return a.Printf("none: no dependency cycles among %s\n", visible.Counted(checked.Issues, "issue"))
 			}
 			return outcome{checked, strict}.print(a)
 		},

@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app"
 	"stig/cmd/stig/cli"
-	"stig/lint"
+	"stig/internal/lint"
+	"stig/internal/workspace"
 )
 
 func ExplainCommand(a *cli.App) *cobra.Command {
@@ -49,7 +49,7 @@ func listRules(a *cli.App) error {
 func explain(a *cli.App, id string) error {
 	rule, known := lint.Named(id)
 	if !known {
-		return app.Usage(fmt.Sprintf("no rule %q", id), nearRule(id))
+		return workspace.Usage(fmt.Sprintf("no rule %q", id), nearRule(id))
 	}
 	if a.JSON {
 		return a.PrintJSON("rule", rule)

@@ -9,14 +9,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app"
 	"stig/cmd/stig/cli"
-	"stig/lint"
+	"stig/internal/lint"
+	"stig/internal/service"
+	"stig/internal/workspace"
 )
 
 // outcome is what a check found, as every format writes it.
 type outcome struct {
-	*app.Checked
+	*service.Checked
 	strict bool
 }
 
@@ -28,7 +29,7 @@ func (r outcome) fails(s lint.Severity) bool {
 // ending is how a command ends that found this.
 func (r outcome) ending() error {
 	if slices.ContainsFunc(r.Found, func(d lint.Diagnostic) bool { return r.fails(d.Severity) }) {
-		return app.Found()
+		return workspace.Found()
 	}
 	return nil
 }
@@ -81,13 +82,13 @@ func destinations(a *cli.App, o outputs) ([]destination, error) {
 		name, file, toFile := strings.Cut(text, "=")
 		at := slices.IndexFunc(formats, func(f format) bool { return f.name == name })
 		if at < 0 {
-			return nil, app.Usage(fmt.Sprintf("--format: must be one of %s; found %q", strings.Join(formatNames(), ", "), name), "")
+			return nil, workspace.Usage(fmt.Sprintf("--format: must be one of %s; found %q", strings.Join(formatNames(), ", "), name), "")
 		}
 		if toFile && file == "" {
-			return nil, app.Usage(fmt.Sprintf("--format %s: no file after the =", text), "")
+			return nil, workspace.Usage(fmt.Sprintf("--format %s: no file after the =", text), "")
 		}
 		if !toFile && printed != "" && printed != name {
-			return nil, app.Usage(fmt.Sprintf("--format: %s and %s would both be printed", printed, name), "write one to a file: --format "+name+"=FILE")
+			return nil, workspace.Usage(fmt.Sprintf("--format: %s and %s would both be printed", printed, name), "write one to a file: --format "+name+"=FILE")
 		}
 		if !toFile && printed == name {
 			continue
@@ -106,7 +107,7 @@ func destinations(a *cli.App, o outputs) ([]destination, error) {
 // keepStore refuses a report that would be written over the store.
 func keepStore(store string, to []destination) error {
 	kept, err := os.Stat(store)
-	if app.IsAbsent(err) { // a store on a server may have no file
+	if workspace.IsAbsent(err) { // a store on a server may have no file
 		return nil
 	}
 	if err != nil {
@@ -114,7 +115,7 @@ func keepStore(store string, to []destination) error {
 	}
 	for _, t := range to {
 		if at, err := os.Stat(t.file); t.file != "" && err == nil && os.SameFile(at, kept) {
-			return app.Usage(fmt.Sprintf("--format %s=%s: that is the store", t.name, t.file), "name another file")
+			return workspace.Usage(fmt.Sprintf("--format %s=%s: that is the store", t.name, t.file), "name another file")
 		}
 	}
 	return nil
@@ -131,7 +132,7 @@ func deliver(a *cli.App, r outcome, to []destination) error {
 		if t.file == "" {
 			_, err = io.WriteString(a.Out, text)
 		} else if err = os.WriteFile(t.file, []byte(text), 0o644); err != nil {
-			err = app.Usage("--format: "+app.Placed(err).Error(), "name a file that can be written")
+			err = workspace.Usage("--format: "+workspace.Placed(err).Error(), "name a file that can be written")
 		}
 		if err != nil {
 			return err

@@ -5,9 +5,10 @@ import (
 	"os"
 	"strings"
 
-	"stig/app"
 	"stig/cmd/stig/cli"
-	"stig/lint"
+	"stig/internal/lint"
+	"stig/internal/visible"
+	"stig/internal/workspace"
 )
 
 // asGitHub writes workflow commands, which become annotations of a pull
@@ -28,7 +29,7 @@ func asGitHub(a *cli.App, r outcome) (string, error) {
 			return "", err
 		}
 	}
-	return app.Visible(text.String()), nil
+	return workspace.Visible(text.String()), nil
 }
 
 func githubLevel(s lint.Severity) string {
@@ -55,7 +56,7 @@ func summaryPage(r outcome) string {
 	c := lint.Count(r.Found)
 	var text strings.Builder
 	fmt.Fprintf(&text, "### stig %s\n\n%s: %s, %s, %d info\n", r.Command,
-		app.Counted(r.Issues, "issue"), app.Counted(c.Error, "error"), app.Counted(c.Warning, "warning"), c.Info)
+		visible.Counted(r.Issues, "issue"), visible.Counted(c.Error, "error"), visible.Counted(c.Warning, "warning"), c.Info)
 	if len(r.Found) == 0 {
 		return text.String() + "\n"
 	}
@@ -73,7 +74,7 @@ func summaryPage(r outcome) string {
 // markdownCell keeps somebody's text from ending the cell or being markup.
 func markdownCell(text string) string {
 	return strings.NewReplacer("\n", " ", `\`, `\\`, "|", `\|`, "<", "&lt;", "&", "&amp;", "`", "\\`", "*", `\*`, "_", `\_`,
-		"[", `\[`, "!", `\!`, "@", "@\u200b").Replace(app.Visible(text))
+		"[", `\[`, "!", `\!`, "@", "@\u200b").Replace(workspace.Visible(text))
 }
 
 func appendTo(path, text string) error {

@@ -4,9 +4,9 @@ import (
 	"encoding/xml"
 	"strings"
 
-	"stig/app"
 	"stig/cmd/stig/cli"
-	"stig/lint"
+	"stig/internal/lint"
+	"stig/internal/workspace"
 )
 
 // The parts of a JUnit report that stig writes: those that all readers know.
@@ -64,14 +64,14 @@ func asJUnit(a *cli.App, r outcome) (string, error) {
 }
 
 func junitCaseOf(a *cli.App, d lint.Diagnostic, fails bool) junitCase {
-	c := junitCase{Class: d.Rule, Name: app.Visible(d.Place() + ": " + d.Message)}
+	c := junitCase{Class: d.Rule, Name: workspace.Visible(d.Place() + ": " + d.Message)}
 	lines := []string{string(d.Severity) + ": " + c.Name, "at " + inRepository(a, d.File)}
 	if d.Hint != "" {
-		lines = append(lines, "hint: "+app.Visible(d.Hint))
+		lines = append(lines, "hint: "+workspace.Visible(d.Hint))
 	}
 	text := strings.Join(lines, "\n")
 	if fails {
-		c.Failure = &junitFailure{Type: string(d.Severity), Message: app.Visible(d.Message), Text: text}
+		c.Failure = &junitFailure{Type: string(d.Severity), Message: workspace.Visible(d.Message), Text: text}
 	} else {
 		c.Out = text
 	}

@@ -4,9 +4,9 @@ import (
 	"crypto/sha256"
 	"fmt"
 
-	"stig/app"
 	"stig/cmd/stig/cli"
-	"stig/lint"
+	"stig/internal/lint"
+	"stig/internal/workspace"
 )
 
 // The parts of a SARIF 2.1.0 log that stig writes.
@@ -122,7 +122,7 @@ func sarifResultOf(a *cli.App, d lint.Diagnostic, rule int) sarifResult {
 	// Lines move when issues are added: a diagnostic stays the same one by what it says of which issue.
 	said := sha256.Sum256([]byte(d.Rule + "\x00" + d.ID + "\x00" + d.Message))
 	return sarifResult{
-		RuleID: d.Rule, RuleIndex: rule, Level: sarifLevel(d.Severity), Message: sarifText{Text: app.Visible(text)},
+		RuleID: d.Rule, RuleIndex: rule, Level: sarifLevel(d.Severity), Message: sarifText{Text: workspace.Visible(text)},
 		Locations:    []sarifLocation{location},
 		Fingerprints: map[string]string{"primaryLocationLineHash": fmt.Sprintf("%x:1", said[:8])},
 	}

@@ -12,13 +12,14 @@ import (
 	"strings"
 	"testing"
 
-	"stig/app"
-	"stig/beads"
 	"stig/cmd/stig/cli"
 	"stig/cue"
 	"stig/dag"
-	"stig/jsonl"
-	"stig/lint"
+	"stig/internal/beads"
+	"stig/internal/lint"
+	"stig/internal/service"
+	"stig/internal/store/jsonl"
+	"stig/internal/workspace"
 )
 
 // awkward is what reports must get through: every part of the output is
@@ -49,7 +50,7 @@ func outcomes(t *testing.T) map[string]outcome {
 		if err != nil {
 			t.Fatal(path, err)
 		}
-		all[path] = outcome{&app.Checked{Command: "check", Rules: lint.All(), Found: found, Issues: file.Len()}, true}
+		all[path] = outcome{&service.Checked{Command: "check", Rules: lint.All(), Found: found, Issues: file.Len()}, true}
 		file.Close()
 	}
 	if len(all[paths[0]].Found) < 6 {
@@ -59,7 +60,7 @@ func outcomes(t *testing.T) map[string]outcome {
 }
 
 func quietApp() *cli.App {
-	return cli.Front(nil, io.Discard, io.Discard, &app.App{Getenv: func(string) string { return "" }})
+	return cli.Front(nil, io.Discard, io.Discard, &workspace.Run{Getenv: func(string) string { return "" }})
 }
 
 // TestSARIF asserts what readers of a log go by; internal/testkit/outside holds logs against
@@ -191,7 +192,7 @@ func TestJUnit(t *testing.T) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
-	report, err := asJUnit(quietApp(), outcome{&app.Checked{Rules: lint.All(), Found: []lint.Diagnostic{{Rule: "deadlock", Severity: lint.Error, File: "x", Line: 1, Message: "m"}}}, false})
+	report, err := asJUnit(quietApp(), outcome{&service.Checked{Rules: lint.All(), Found: []lint.Diagnostic{{Rule: "deadlock", Severity: lint.Error, File: "x", Line: 1, Message: "m"}}}, false})
 	if err != nil || followsJUnit(report) != nil {
 		t.Fatal(err, followsJUnit(report))
 	}

@@ -10,9 +10,11 @@ import (
 	"path/filepath"
 	"strings"
 
-	"stig/app"
 	"stig/cmd/stig/cli"
-	"stig/lint"
+	"stig/internal/lint"
+	"stig/internal/service"
+	"stig/internal/visible"
+	"stig/internal/workspace"
 )
 
 // print writes an outcome for a command without formats, as text or with --json,
@@ -37,7 +39,7 @@ func asText(a *cli.App, r outcome) (string, error) {
 	writeDiagnostics(&text, r.Found, a.Quiet)
 	writeProven(&text, r.Proven)
 	writeCounts(&text, lint.Count(r.Found), r.Issues)
-	return app.Visible(text.String()), nil
+	return workspace.Visible(text.String()), nil
 }
 
 // writeDiagnostics gives the hint of a rule where it is first of use: the same
@@ -54,7 +56,7 @@ func writeDiagnostics(text *strings.Builder, found []lint.Diagnostic, quiet bool
 }
 
 // writeProven says how many of the issues that were closed pass again.
-func writeProven(text *strings.Builder, proofs []app.Proof) {
+func writeProven(text *strings.Builder, proofs []service.Proof) {
 	if proofs == nil {
 		return
 	}
@@ -67,7 +69,7 @@ func writeProven(text *strings.Builder, proofs []app.Proof) {
 			reused++
 		}
 	}
-	fmt.Fprintf(text, "verified again: %d of %s pass", passed, app.Counted(len(proofs), "issue"))
+	fmt.Fprintf(text, "verified again: %d of %s pass", passed, visible.Counted(len(proofs), "issue"))
 	if reused > 0 {
 		fmt.Fprintf(text, ", %d on this very tree before", reused)
 	}
@@ -75,12 +77,12 @@ func writeProven(text *strings.Builder, proofs []app.Proof) {
 }
 
 func writeCounts(text *strings.Builder, counts lint.Counts, issues int) {
-	fmt.Fprintf(text, "%s, %s, %s", app.Counted(issues, "issue"), app.Counted(counts.Error, "error"), app.Counted(counts.Warning, "warning"))
+	fmt.Fprintf(text, "%s, %s, %s", visible.Counted(issues, "issue"), visible.Counted(counts.Error, "error"), visible.Counted(counts.Warning, "warning"))
 	if counts.Info > 0 {
 		fmt.Fprintf(text, ", %d info", counts.Info)
 	}
 	if counts.Waived > 0 {
-		fmt.Fprintf(text, ", %s", app.Counted(counts.Waived, "waiver"))
+		fmt.Fprintf(text, ", %s", visible.Counted(counts.Waived, "waiver"))
 	}
 	text.WriteString("\n")
 }

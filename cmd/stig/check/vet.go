@@ -5,9 +5,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app"
 	"stig/cmd/stig/cli"
-	"stig/lint"
+	"stig/internal/lint"
+	"stig/internal/service"
+	"stig/internal/visible"
+	"stig/internal/workspace"
 )
 
 // vetOptions are the flags of vet.
@@ -26,7 +28,7 @@ func VetCommand(a *cli.App) *cobra.Command {
 				return vetFix(cmd.Context(), a, args, o)
 			}
 			if o.dryRun {
-				return app.Usage("--dry-run goes with --fix", "")
+				return workspace.Usage("--dry-run goes with --fix", "")
 			}
 			return vet(cmd.Context(), a, args, o.strict)
 		},
@@ -39,7 +41,7 @@ func VetCommand(a *cli.App) *cobra.Command {
 
 // vet reports what is wrong; errors, and with strict warnings, end in exit 1.
 func vet(ctx context.Context, a *cli.App, ids []string, strict bool) error {
-	checked, err := a.Check(ctx, app.CheckRequest{Command: "vet", IDs: ids})
+	checked, err := service.Check(ctx, a.Run, service.CheckRequest{Command: "vet", IDs: ids})
 	if err != nil {
 		return err
 	}
@@ -48,7 +50,7 @@ func vet(ctx context.Context, a *cli.App, ids []string, strict bool) error {
 
 // vetFix fixes what can be fixed, then reports what is left.
 func vetFix(ctx context.Context, a *cli.App, ids []string, o vetOptions) error {
-	fixed, err := a.Fix(ctx, ids, o.dryRun)
+	fixed, err := service.Fix(ctx, a.Run, ids, o.dryRun)
 	if err != nil {
 		return err
 	}
@@ -62,13 +64,13 @@ func vetFix(ctx context.Context, a *cli.App, ids []string, o vetOptions) error {
 }
 
 // printFix shows the diff of what would be fixed, and ends as vet would then.
-func printFix(a *cli.App, f *app.Fixed, o vetOptions) error {
+func printFix(a *cli.App, f *service.Fixed, o vetOptions) error {
 	if err := a.PrintChanges(f.Changes, nil, true); err != nil {
 		return err
 	}
 	counts := lint.Count(f.Left)
 	if counts.Error+counts.Warning > 0 {
-		a.Note("what would be left: %s, %s; type stig vet to see them", app.Counted(counts.Error, "error"), app.Counted(counts.Warning, "warning"))
+		a.Note("what would be left: %s, %s; type stig vet to see them", visible.Counted(counts.Error, "error"), visible.Counted(counts.Warning, "warning"))
 	}
-	return outcome{&app.Checked{Found: f.Left}, o.strict}.ending()
+	return outcome{&service.Checked{Found: f.Left}, o.strict}.ending()
 }

@@ -7,12 +7,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app"
+	"stig/internal/workspace"
 )
 
 // App is the world as the commands see it, and the flags they share.
 type App struct {
-	*app.App
+	*workspace.Run
 	In       io.Reader
 	Out, Err io.Writer
 
@@ -23,14 +23,14 @@ type App struct {
 }
 
 // Front is a command line on three streams.
-func Front(in io.Reader, out, err io.Writer, c *app.App) *App {
-	a := &App{App: c, In: in, Out: out, Err: err}
+func Front(in io.Reader, out, err io.Writer, c *workspace.Run) *App {
+	a := &App{Run: c, In: in, Out: out, Err: err}
 	c.Say, c.Progress, c.Terminal = a.complaint, err, IsTerminal(err)
 	return a
 }
 
 // Run executes one command line of a tree of commands and gives the exit code.
-func (a *App) Run(ctx context.Context, root *cobra.Command, args []string) int {
+func (a *App) Execute(ctx context.Context, root *cobra.Command, args []string) int {
 	root.SetArgs(args)
 	root.SetIn(a.In)
 	root.SetOut(a.Out)
@@ -41,7 +41,7 @@ func (a *App) Run(ctx context.Context, root *cobra.Command, args []string) int {
 	cmd, err := root.ExecuteContextC(ctx)
 	a.Disconnect()
 	if err != nil && ctx.Err() != nil {
-		return app.ExitInterrupted
+		return workspace.ExitInterrupted
 	}
 	return a.report(err, cmd, args)
 }
@@ -49,7 +49,7 @@ func (a *App) Run(ctx context.Context, root *cobra.Command, args []string) int {
 // HelpAlone is what a command does that has others below it and none was given.
 func (a *App) HelpAlone(cmd *cobra.Command, _ []string) error {
 	if a.JSON {
-		return app.Usage(Called(cmd)+": a command is missing", "")
+		return workspace.Usage(Called(cmd)+": a command is missing", "")
 	}
 	return cmd.Help()
 }

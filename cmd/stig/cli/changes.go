@@ -1,8 +1,8 @@
 package cli
 
 import (
-	"stig/app"
-	"stig/beads"
+	"stig/internal/beads"
+	"stig/internal/workspace"
 )
 
 // PrintChanges says which issues an edit changed, or shows the diff of a dry run.
@@ -36,14 +36,14 @@ func (a *App) EditResult(kind string, body any, changes []beads.Change, dryRun b
 
 // PrintEdit prints the data of an edit; see app.EditOutput.
 func (a *App) PrintEdit(kind string, body any, changes []beads.Change, dryRun bool) error {
-	return a.PrintOutput(app.EditOutput(kind, body, changes, dryRun))
+	return a.PrintOutput(workspace.EditOutput(kind, body, changes, dryRun))
 }
 
 func (a *App) PrintDiff(changes []beads.Change) error {
 	if len(changes) == 0 {
 		return a.Print("nothing would change\n")
 	}
-	text, err := app.DiffText(changes)
+	text, err := workspace.DiffText(changes)
 	if err != nil {
 		return err
 	}

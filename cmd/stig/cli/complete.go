@@ -8,13 +8,14 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"stig/app"
-	"stig/beads"
 	"stig/checkpoint"
-	"stig/host"
-	"stig/lint"
+	"stig/internal/assistant"
+	"stig/internal/beads"
+	"stig/internal/lint"
+	"stig/internal/service"
+	"stig/internal/visible"
+	"stig/internal/workspace"
 	"stig/signals"
-	"stig/visible"
 )
 
 // Completion asks the store what a word of a command line can become. It says
@@ -110,7 +111,7 @@ func (a *App) completeFlag(f *pflag.Flag) cobra.CompletionFunc {
 	case "view":
 		return completer(a.views).function()
 	case "sort":
-		return fixed(app.SortKeys()...).function()
+		return fixed(service.SortKeys()...).function()
 	case "host":
 		return completer(hosts).function()
 	case "directory":
@@ -178,7 +179,7 @@ func (a *App) issuesThat(given []string, word string, fits func(*beads.Issue) bo
 		if !strings.HasPrefix(id, word) || issue.Status == beads.StatusTombstone || slices.Contains(given, issue.ID) || slices.Contains(given, id) || !fits(issue) {
 			continue
 		}
-		choice := cobra.CompletionWithDesc(id, app.Visible(visible.OneLine(issue.Title)))
+		choice := cobra.CompletionWithDesc(id, workspace.Visible(visible.OneLine(issue.Title)))
 		if issue.Status == beads.StatusClosed {
 			closed = append(closed, choice)
 		} else {
@@ -304,7 +305,7 @@ func rules(*cobra.Command, []string, string) (list []cobra.Completion) {
 }
 
 func hosts(*cobra.Command, []string, string) (list []cobra.Completion) {
-	for _, h := range host.Hosts() {
+	for _, h := range assistant.Hosts() {
 		list = append(list, string(h))
 	}
 	return list

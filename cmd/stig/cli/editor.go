@@ -8,8 +8,8 @@ import (
 	"runtime"
 	"strings"
 
-	"stig/app"
-	"stig/process"
+	"stig/internal/process"
+	"stig/internal/workspace"
 )
 
 // cutHere parts what is written in the editor from what is shown there.
@@ -30,7 +30,7 @@ func (a *App) Compose(ctx context.Context, begin, seen string) (Draft, error) {
 		return Draft{}, err
 	}
 	d := Draft{path: file.Name()}
-	_, err = file.WriteString(begin + "\n\n" + cutHere + "\n" + app.Visible(seen))
+	_, err = file.WriteString(begin + "\n\n" + cutHere + "\n" + workspace.Visible(seen))
 	if err = cmp.Or(err, file.Close()); err == nil {
 		err = a.edit(ctx, d.path)
 	}
@@ -44,7 +44,7 @@ func (a *App) Compose(ctx context.Context, begin, seen string) (Draft, error) {
 	above, _, _ := strings.Cut(string(written), cutHere)
 	d.Text = strings.TrimSpace(above)
 	if d.Text == "" || d.Text == strings.TrimSpace(begin) {
-		return Draft{}, cmp.Or(d.discard(), app.Usage("nothing was written: the text is empty or as it was", ""))
+		return Draft{}, cmp.Or(d.discard(), workspace.Usage("nothing was written: the text is empty or as it was", ""))
 	}
 	return d, nil
 }
@@ -64,7 +64,7 @@ func (a *App) edit(ctx context.Context, path string) error {
 		return err
 	}
 	if exit != 0 {
-		return app.Usage(fmt.Sprintf("the editor %q ended with exit code %d, and nothing was written", editor, exit),
+		return workspace.Usage(fmt.Sprintf("the editor %q ended with exit code %d, and nothing was written", editor, exit),
 			"set EDITOR, or give the text with -m, --file, or - for standard input")
 	}
 	return nil

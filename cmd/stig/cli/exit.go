@@ -8,17 +8,18 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app"
+	"stig/internal/visible"
+	"stig/internal/workspace"
 )
 
 // report prints an error the way the command line asked for, and gives its code.
 // A command line that has no hint of its own is referred to the help.
 func (a *App) report(err error, cmd *cobra.Command, args []string) int {
 	if err == nil {
-		return app.ExitDone
+		return workspace.ExitDone
 	}
-	f := app.Classify(err).For(cmd.CommandPath())
-	if _, saidAll := errors.AsType[app.Ended](err); saidAll {
+	f := workspace.Classify(err).For(cmd.CommandPath())
+	if _, saidAll := errors.AsType[workspace.Ended](err); saidAll {
 		return f.Code
 	}
 	if a.JSON || wantsJSON(args) {
@@ -56,7 +57,7 @@ func (a *App) UnknownCommand(cmd *cobra.Command, args []string) error {
 	} else if likely := elsewhere[behind+"*"]; likely != "" {
 		hint = "type " + likely + ", or " + cmd.CommandPath() + " --help to see what there is"
 	}
-	return app.Usage(fmt.Sprintf("unknown command %q", args[0]), hint)
+	return workspace.Usage(fmt.Sprintf("unknown command %q", args[0]), hint)
 }
 
 // UnknownFlag refuses a flag that is not there, or the word before it that is no
@@ -80,7 +81,7 @@ func Takes(least, most int, what string) cobra.PositionalArgs {
 		if len(args) >= least && (most < 0 || len(args) <= most) {
 			return nil
 		}
-		return app.Usage(fmt.Sprintf("%s: takes %s; found %s", Called(cmd), what, app.Counted(len(args), "argument")), "")
+		return workspace.Usage(fmt.Sprintf("%s: takes %s; found %s", Called(cmd), what, visible.Counted(len(args), "argument")), "")
 	}
 }
 
@@ -89,7 +90,7 @@ func TakesCommand(what string, command *[]string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if at := cmd.ArgsLenAtDash(); at >= 0 {
 			if at == len(args) {
-				return app.Usage("no command behind --", "name the program that is to be run, or leave -- out")
+				return workspace.Usage("no command behind --", "name the program that is to be run, or leave -- out")
 			}
 			*command, args = args[at:], args[:at]
 		}
@@ -103,7 +104,7 @@ func Exclude(cmd *cobra.Command, one string, others ...string) {
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
 		for _, other := range others {
 			if cmd.Flags().Changed(one) && cmd.Flags().Changed(other) {
-				return app.Usage(fmt.Sprintf("--%s and --%s exclude each other", one, other), "leave one of them out")
+				return workspace.Usage(fmt.Sprintf("--%s and --%s exclude each other", one, other), "leave one of them out")
 			}
 		}
 		return nil

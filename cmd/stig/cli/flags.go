@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"stig/app"
-	"stig/beads"
 	"stig/checkpoint"
+	"stig/internal/beads"
+	"stig/internal/workspace"
 )
 
 // span is the value of a flag that takes a span of time, in the units of checkpoint.ParseSpan.
@@ -76,7 +76,7 @@ func EmptyFilter(cmd *cobra.Command) (err error) {
 			values = list.GetSlice()
 		}
 		if _, filters := f.Annotations[filter]; filters && (len(values) == 0 || slices.Contains(values, "")) {
-			err = app.Usage("--"+f.Name+": must not be empty", "leave it out, or give it a value")
+			err = workspace.Usage("--"+f.Name+": must not be empty", "leave it out, or give it a value")
 		}
 	})
 	return err
@@ -85,31 +85,31 @@ func EmptyFilter(cmd *cobra.Command) (err error) {
 // flagError words what is wrong with the flags of a command line.
 func flagError(cmd *cobra.Command, err error) error {
 	if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
-		return app.Usage(fmt.Sprintf("--%s: %s; found %q", wrong.GetFlag().Name, wanted(wrong), wrong.GetValue()), "")
+		return workspace.Usage(fmt.Sprintf("--%s: %s; found %q", wrong.GetFlag().Name, wanted(wrong), wrong.GetValue()), "")
 	}
 	if missing, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
-		return app.Usage("--"+missing.GetFlag().Name+": a value is missing", "")
+		return workspace.Usage("--"+missing.GetFlag().Name+": a value is missing", "")
 	}
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok {
-		return app.Usage(err.Error(), "")
+		return workspace.Usage(err.Error(), "")
 	}
 	name, dashes := unknown.GetSpecifiedName(), "--"
 	if unknown.GetSpecifiedShortnames() != "" {
 		dashes = "-"
 	}
 	if here := Elsewhere()[Called(cmd)+" "+dashes+name]; here != "" {
-		return app.Usage(err.Error(), "type "+here)
+		return workspace.Usage(err.Error(), "type "+here)
 	}
 	for _, here := range flagsElsewhere()[name] {
 		if cmd.Flags().Lookup(here) != nil {
-			return app.Usage(err.Error(), "did you mean --"+here+"?")
+			return workspace.Usage(err.Error(), "did you mean --"+here+"?")
 		}
 	}
 	if near := nearest(name, flagsOf(cmd)); len(near) > 0 && dashes == "--" {
-		return app.Usage(err.Error(), "did you mean --"+strings.Join(near, ", --")+"?")
+		return workspace.Usage(err.Error(), "did you mean --"+strings.Join(near, ", --")+"?")
 	}
-	return app.Usage(err.Error(), "")
+	return workspace.Usage(err.Error(), "")
 }
 
 // wanted is what the value of a flag must be.

@@ -5,32 +5,32 @@ import (
 	"io"
 	"os"
 
-	"stig/app"
+	"stig/internal/workspace"
 )
 
 // complaint prints a message on the error stream.
-func (a *App) complaint(l app.Level, text string) {
+func (a *App) complaint(l workspace.Level, text string) {
 	switch {
-	case l == app.Warning:
-		fmt.Fprintf(a.Err, "warning: %s\n", app.Visible(text))
+	case l == workspace.Warning:
+		fmt.Fprintf(a.Err, "warning: %s\n", workspace.Visible(text))
 	case a.Quiet:
-	case l == app.Advice:
-		fmt.Fprintf(a.Err, "hint: %s\n", app.Visible(text))
+	case l == workspace.Advice:
+		fmt.Fprintf(a.Err, "hint: %s\n", workspace.Visible(text))
 	default:
-		fmt.Fprintln(a.Err, app.Visible(text))
+		fmt.Fprintln(a.Err, workspace.Visible(text))
 	}
 }
 
 // Complain prints an error and its hint.
 func (a *App) Complain(message, hint string) {
-	fmt.Fprintf(a.Err, "stig: %s\n", app.Visible(message))
+	fmt.Fprintf(a.Err, "stig: %s\n", workspace.Visible(message))
 	a.Hint(hint)
 }
 
 // Print writes a result for a reader. Control characters of somebody's text
 // must not reach a terminal, where they would act.
 func (a *App) Print(text string) error {
-	_, err := io.WriteString(a.Out, app.Visible(text))
+	_, err := io.WriteString(a.Out, workspace.Visible(text))
 	return err
 }
 
@@ -58,7 +58,7 @@ func (a *App) Printf(format string, args ...any) error { return a.Print(fmt.Spri
 // PrintJSON writes one object: schema_version and kind first, then the keys of
 // each body.
 func (a *App) PrintJSON(kind string, bodies ...any) error {
-	return app.WriteJSON(a.Out, kind, bodies...)
+	return workspace.WriteJSON(a.Out, kind, bodies...)
 }
 
 // Result ends a command that reads: with --json it prints body, of the kind, as data, else show
@@ -74,7 +74,7 @@ func (a *App) Result(kind string, body any, err error, show func() error) error 
 }
 
 // PrintOutput writes a result as data, unless making it failed.
-func (a *App) PrintOutput(o app.Output, err error) error {
+func (a *App) PrintOutput(o workspace.Output, err error) error {
 	if err != nil {
 		return err
 	}

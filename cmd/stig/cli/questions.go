@@ -5,10 +5,9 @@ import (
 	"strconv"
 	"strings"
 
-	"stig/app"
-	"stig/beads"
+	"stig/internal/beads"
+	"stig/internal/visible"
 	"stig/orient"
-	"stig/visible"
 )
 
 // Questions puts questions on the sheet, those of one issue together, each
@@ -133,7 +132,7 @@ func howOld(q orient.Asked) string {
 		case days == 1:
 			said = "asked yesterday"
 		default:
-			said = "asked " + app.Counted(days, "day") + " ago"
+			said = "asked " + visible.Counted(days, "day") + " ago"
 		}
 	}
 	return said

@@ -7,8 +7,8 @@ import (
 
 	"golang.org/x/term"
 
-	"stig/app"
-	"stig/visible"
+	"stig/internal/visible"
+	"stig/internal/workspace"
 )
 
 // pageWidth is the width in columns that text for a reader is wrapped to.
@@ -60,7 +60,7 @@ func (a *App) Show(s *sheet) error {
 }
 
 func (s *sheet) Put(st style, text string) {
-	text = app.Visible(text)
+	text = workspace.Visible(text)
 	if s.colour && st != Plain && text != "" {
 		text = "\x1b[" + string(st) + "m" + text + "\x1b[0m"
 	}
@@ -79,7 +79,7 @@ func (s *sheet) Blank() { s.text.WriteString("\n") }
 // first begins with first, all others with rest, which are as wide.
 func (s *sheet) Wrap(st style, first, rest, text string) {
 	lead := first
-	for paragraph := range strings.SplitSeq(strings.TrimRight(app.Visible(text), "\n"), "\n") {
+	for paragraph := range strings.SplitSeq(strings.TrimRight(workspace.Visible(text), "\n"), "\n") {
 		for _, line := range Wrapped(paragraph, pageWidth-visible.Columns(first)) {
 			if line == "" {
 				s.text.WriteString(strings.TrimRight(lead, " ") + "\n")

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"stig/app"
-	"stig/visible"
+	"stig/internal/visible"
+	"stig/internal/workspace"
 )
 
 // TestWrapped asserts what a reader at 80 columns sees: no line of several words is
@@ -43,7 +43,7 @@ func FuzzWrapped(f *testing.F) {
 	f.Add("  - 青い船が明日の朝六時に来る x", 9)
 	f.Fuzz(func(t *testing.T, line string, most int) {
 		most = 24 + (most&0x7fffffff)%100
-		line = app.Visible(strings.ReplaceAll(line, "\n", " "))
+		line = workspace.Visible(strings.ReplaceAll(line, "\n", " "))
 		var words strings.Builder
 		for _, part := range Wrapped(line, most) {
 			if visible.Columns(part) > most && (isWide(part) || len(strings.Fields(part)) > 1) {
@@ -73,7 +73,7 @@ func TestColours(t *testing.T) {
 	}
 	for _, test := range tests {
 		var out strings.Builder
-		a := Front(nil, &out, nil, &app.App{Getenv: func(name string) string { return test.env[name] }})
+		a := Front(nil, &out, nil, &workspace.Run{Getenv: func(name string) string { return test.env[name] }})
 		a.NoColor = test.flag
 		s := a.Sheet()
 		s.Line(Strong, "id \x1b[31m")

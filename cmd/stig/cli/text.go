@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app"
-	"stig/visible"
+	"stig/internal/visible"
+	"stig/internal/workspace"
 )
 
 // OneLine is the beginning of a text on one line, of so many characters at most.
@@ -40,16 +40,16 @@ func CutLine(text string, most int) string {
 }
 
 // TakesText binds the flags of a command that takes a text. what names it.
-func TakesText(cmd *cobra.Command, t *app.Text, what string) {
+func TakesText(cmd *cobra.Command, t *workspace.Text, what string) {
 	cmd.Flags().StringVarP(&t.Message, "message", "m", "", what+" as one `TEXT`")
 	cmd.Flags().StringVar(&t.File, "file", "", "read it from `FILE` (- for standard input)")
 }
 
 // Read gives the text that the command line names; "" where it names none.
-func (a *App) Read(t app.Text) (string, error) {
+func (a *App) Read(t workspace.Text) (string, error) {
 	switch {
 	case t.Message != "" && t.File != "":
-		return "", app.Usage("-m and --file exclude each other", "leave one of them out")
+		return "", workspace.Usage("-m and --file exclude each other", "leave one of them out")
 	case t.File == "-":
 		return bounded("standard input", a.In)
 	case t.File != "":
@@ -59,7 +59,7 @@ func (a *App) Read(t app.Text) (string, error) {
 		}
 		from, err := os.Open(file)
 		if err != nil {
-			return "", app.Usage(app.Placed(err).Error(), "")
+			return "", workspace.Usage(workspace.Placed(err).Error(), "")
 		}
 		defer from.Close()
 		return bounded(t.File, from)
@@ -74,10 +74,10 @@ const mostText = 64 << 20
 func bounded(name string, from io.Reader) (string, error) {
 	read, err := io.ReadAll(io.LimitReader(from, mostText+1))
 	if err != nil {
-		return "", app.Usage(app.Placed(err).Error(), "")
+		return "", workspace.Usage(workspace.Placed(err).Error(), "")
 	}
 	if len(read) > mostText {
-		return "", app.Usage(name+": has more than 64 MiB", "give a shorter text")
+		return "", workspace.Usage(name+": has more than 64 MiB", "give a shorter text")
 	}
 	return string(read), nil
 }
@@ -91,7 +91,7 @@ func (a *App) Asks() bool {
 // TextOrDraft is read, or where the command line names no text and a person
 // sits at a terminal, what they write in the editor. The draft is to be kept
 // until its text is written.
-func (a *App) TextOrDraft(ctx context.Context, t app.Text, seen string) (string, Draft, error) {
+func (a *App) TextOrDraft(ctx context.Context, t workspace.Text, seen string) (string, Draft, error) {
 	if t.Given() || !a.Asks() {
 		text, err := a.Read(t)
 		return text, Draft{}, err

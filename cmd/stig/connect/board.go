@@ -9,10 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app"
-	"stig/board"
 	"stig/cmd/stig/cli"
-	"stig/process"
+	"stig/internal/board"
+	"stig/internal/process"
+	"stig/internal/service"
+	"stig/internal/workspace"
 )
 
 // boardOptions are the flags of stig board.
@@ -57,17 +58,17 @@ func serveBoard(ctx context.Context, a *cli.App, o boardOptions) error {
 	if err != nil {
 		return err
 	}
-	if why := a.Unwritable(ctx, store.Place()); why != "" && !o.readOnly {
+	if why := service.Unwritable(ctx, a.Run, store.Place()); why != "" && !o.readOnly {
 		o.readOnly = true
 		a.Note("it shows, and takes nothing: %s", why)
 	}
 	host, _, err := net.SplitHostPort(o.addr)
 	if err != nil {
-		return app.Usage(fmt.Sprintf("--addr: must be HOST:PORT; found %q", o.addr), "for example --addr 127.0.0.1:8080")
+		return workspace.Usage(fmt.Sprintf("--addr: must be HOST:PORT; found %q", o.addr), "for example --addr 127.0.0.1:8080")
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.addr)
 	if err != nil {
-		return app.Usage(fmt.Sprintf("--addr: cannot serve at %s: %v", o.addr, err), "name another port, or leave it out")
+		return workspace.Usage(fmt.Sprintf("--addr: cannot serve at %s: %v", o.addr, err), "name another port, or leave it out")
 	}
 	at := listener.Addr().(*net.TCPAddr)
 	local := at.IP.IsLoopback()
@@ -83,7 +84,7 @@ func serveBoard(ctx context.Context, a *cli.App, o boardOptions) error {
 	}
 	first := true
 	b := board.New(board.Options{
-		App: a.App, Names: o.names, Write: !o.readOnly && (local || o.write), Local: local && !o.readOnly,
+		App: a.Run, Names: o.names, Write: !o.readOnly && (local || o.write), Local: local && !o.readOnly,
 		Invite: func(path string) {
 			url := "http://" + shown + path
 			if !first {

@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app"
 	"stig/cmd/stig/cli"
-	"stig/doctor"
+	"stig/internal/doctor"
+	"stig/internal/workspace"
 )
 
 func DoctorCommand(a *cli.App) *cobra.Command {
@@ -26,16 +26,16 @@ func DoctorCommand(a *cli.App) *cobra.Command {
 		Example: "  stig doctor\n  stig doctor --json\n  stig doctor --migrate --dry-run",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if migrate {
-				report, err := doctor.Migrate(cmd.Context(), a.App, dryRun)
+				report, err := doctor.Migrate(cmd.Context(), a.Run, dryRun)
 				return a.Result("doctor", report, err, func() error { return printReport(a, report) })
 			}
 			if dryRun {
-				return app.Usage("--dry-run: goes with --migrate", "leave it out: doctor changes nothing")
+				return workspace.Usage("--dry-run: goes with --migrate", "leave it out: doctor changes nothing")
 			}
-			report := doctor.Examine(cmd.Context(), a.App)
+			report := doctor.Examine(cmd.Context(), a.Run)
 			err := a.Result("doctor", report, cmd.Context().Err(), func() error { return printReport(a, report) })
 			if err == nil && report.Counts[doctor.Broken] > 0 {
-				return app.Found()
+				return workspace.Found()
 			}
 			return err
 		},

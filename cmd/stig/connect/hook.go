@@ -8,9 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app"
 	"stig/cmd/stig/cli"
-	"stig/host"
+	"stig/internal/assistant"
+	"stig/internal/service"
+	"stig/internal/service/hooks"
+	"stig/internal/workspace"
 )
 
 func HookCommand(a *cli.App) *cobra.Command {
@@ -32,7 +34,7 @@ func HookCommand(a *cli.App) *cobra.Command {
 		Args:    cobra.ArbitraryArgs,
 		Example: "  echo '{\"tool_input\":{\"command\":\"bd close demo-1\"}}' | stig hook pre-tool-use --host claude",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			hook, err := app.ParseHook(strings.Join(args, " "), name)
+			hook, err := hooks.ParseHook(strings.Join(args, " "), name)
 			if err != nil {
 				return misheard(a, err.Error())
 			}
@@ -40,7 +42,7 @@ func HookCommand(a *cli.App) *cobra.Command {
 		},
 	}
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return misheard(a, err.Error()) })
-	cmd.Flags().StringVar(&name, "host", string(host.Claude), "the `HOST` that asks: "+host.Names())
+	cmd.Flags().StringVar(&name, "host", string(assistant.Claude), "the `HOST` that asks: "+assistant.Names())
 	return cmd
 }
 
@@ -49,20 +51,20 @@ func HookCommand(a *cli.App) *cobra.Command {
 // at a terminal gets it.
 func misheard(a *cli.App, message string) error {
 	if cli.IsTerminal(a.In) {
-		return app.Usage(strings.TrimPrefix(message, "stig "), "type stig setup --help")
+		return workspace.Usage(strings.TrimPrefix(message, "stig "), "type stig setup --help")
 	}
 	a.Complain(message, "type stig setup --help")
-	return app.Found()
+	return workspace.Found()
 }
 
 // answerHook reads an event and writes the reply.
-func answerHook(ctx context.Context, a *cli.App, hook app.Hook) error {
+func answerHook(ctx context.Context, a *cli.App, hook hooks.Hook) error {
 	var text []byte
 	if !cli.IsTerminal(a.In) {
 		// What is cut short by an error is no JSON, and tells nothing.
-		text, _ = io.ReadAll(io.LimitReader(a.In, app.EventLimit))
+		text, _ = io.ReadAll(io.LimitReader(a.In, hooks.EventLimit))
 	}
-	reply, err := a.AnswerHook(ctx, hook, text)
+	reply, err := hooks.AnswerHook(ctx, a.Run, hook, text)
 	if err != nil {
 		a.Complain(err.Error(), "")
 	}
@@ -72,14 +74,14 @@ func answerHook(ctx context.Context, a *cli.App, hook app.Hook) error {
 
 func SendCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
-		Use:    app.SendName,
+		Use:    service.SendName,
 		Short:  "tell of the event on standard input",
 		Hidden: true,
 		Args:   cli.Takes(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var p app.Parcel
+			var p service.Parcel
 			if err := json.NewDecoder(a.In).Decode(&p); err != nil {
-				return app.Usage(app.SendName+": standard input: "+err.Error(), "stig starts this by itself")
+				return workspace.Usage(service.SendName+": standard input: "+err.Error(), "stig starts this by itself")
 			}
 			return p.Deliver(cmd.Context(), a.Environ())
 		},

@@ -11,8 +11,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/spf13/cobra"
 
-	"stig/app"
 	"stig/cmd/stig/cli"
+	"stig/internal/service/hooks"
+	"stig/internal/workspace"
 )
 
 func McpCommand(a *cli.App) *cobra.Command {
@@ -79,19 +80,19 @@ func (s *server) call(ctx context.Context, t tool, r *mcp.CallToolRequest) (*mcp
 	ctx, end := s.both(ctx)
 	defer end()
 	run := s.run(ctx, t.name, r.ClientInfo())
-	stop := s.progress(ctx, r, run.App)
+	stop := s.progress(ctx, r, run.Run)
 	given, err := t.read(r.Params.Arguments)
-	var found app.Output
+	var found workspace.Output
 	failed := false
 	if err == nil {
-		found, failed, err = t.answer(ctx, run.App, given)
+		found, failed, err = t.answer(ctx, run.Run, given)
 	}
 	stop()
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
 	if err != nil {
-		failed, found = true, app.Classify(err).Output()
+		failed, found = true, workspace.Classify(err).Output()
 	}
 	text, err := run.object(found)
 	return &mcp.CallToolResult{
@@ -108,30 +109,30 @@ func (s *server) both(ctx context.Context) (context.Context, func()) {
 
 // run is one call as the services see it, and what they said beside their result.
 type run struct {
-	*app.App
+	*workspace.Run
 	warnings []string
 }
 
 // run makes a run of its own for a call of a client, nil for one that does not say what
 // it is.
 func (s *server) run(ctx context.Context, name string, client *mcp.Implementation) *run {
-	r := &run{App: s.app.Fresh(ctx, name)}
+	r := &run{Run: s.app.Fresh(ctx, name)}
 	r.Terminal = false
-	r.Say = func(level app.Level, text string) {
-		if level == app.Warning {
+	r.Say = func(level workspace.Level, text string) {
+		if level == workspace.Warning {
 			r.warnings = append(r.warnings, text)
 		}
 	}
 	if client == nil {
 		client = &mcp.Implementation{}
 	}
-	r.JoinClient(ctx, client.Name, s.id)
+	hooks.JoinClient(ctx, r.Run, client.Name, s.id)
 	return r
 }
 
 // object is a result as the client gets it: with the warnings of the run, calls of
 // tools instead of commands to type, nothing hidden in its texts, and not too long.
-func (r *run) object(o app.Output) ([]byte, error) {
+func (r *run) object(o workspace.Output) ([]byte, error) {
 	text, err := o.JSON()
 	if err != nil {
 		return nil, err

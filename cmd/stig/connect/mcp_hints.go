@@ -8,8 +8,8 @@ import (
 	"strings"
 	"sync"
 
-	"stig/app"
-	"stig/visible"
+	"stig/internal/visible"
+	"stig/internal/workspace"
 )
 
 // forPerson stands for a hint of which nothing is left: what it says to type is no tool.
@@ -55,7 +55,7 @@ func forTools(value any) any {
 				issue, _ := value.get("issue").(string)
 				m = member{"call", itemCall(said, issue)}
 			case m.key == "hint":
-				if m.value = toolHint(said); m.value == forPerson && value.get("code") == json.Number(strconv.Itoa(app.ExitUsage)) {
+				if m.value = toolHint(said); m.value == forPerson && value.get("code") == json.Number(strconv.Itoa(workspace.ExitUsage)) {
 					m.value = "change the arguments"
 				}
 			case m.key == "warnings":

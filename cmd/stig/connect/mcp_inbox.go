@@ -4,20 +4,20 @@ import (
 	"context"
 	"strings"
 
-	"stig/app"
-	"stig/app/inboxes"
+	"stig/internal/service/traces"
+	"stig/internal/workspace"
 )
 
 // inboxTool lists what concerns the assistant.
-func inboxTool(ctx context.Context, a *app.App, g args) (app.Output, bool, error) {
-	in, err := inboxes.Look(ctx, a, inboxes.Request{Acked: g.flag("acked")})
-	return app.Output{Kind: "inbox", Bodies: []any{in}}, false, err
+func inboxTool(ctx context.Context, a *workspace.Run, g args) (workspace.Output, bool, error) {
+	in, err := traces.LookInbox(ctx, a, traces.InboxRequest{Acked: g.flag("acked")})
+	return workspace.Output{Kind: "inbox", Bodies: []any{in}}, false, err
 }
 
 // ackTool acknowledges items.
-func ackTool(ctx context.Context, a *app.App, g args) (app.Output, bool, error) {
-	acked, err := inboxes.Ack(ctx, a, inboxes.AckRequest{Items: g.list("items")})
-	return app.Output{Kind: "acked", Bodies: []any{acked, map[string]any{"dry_run": false}}}, false, err
+func ackTool(ctx context.Context, a *workspace.Run, g args) (workspace.Output, bool, error) {
+	acked, err := traces.Ack(ctx, a, traces.AckRequest{Items: g.list("items")})
+	return workspace.Output{Kind: "acked", Bodies: []any{acked, map[string]any{"dry_run": false}}}, false, err
 }
 
 // itemCall is the call of a tool for the command that deals with an item: of an answer

@@ -12,7 +12,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"stig/app"
+	"stig/internal/workspace"
 )
 
 // tool is a service as an assistant calls it. Types are plain: a schema with unions is
@@ -23,7 +23,7 @@ type tool struct {
 	params             []param
 	gives              []param // the keys of a result besides those of all
 	// answer gives the result; failed where it is a refusal that the result explains.
-	answer func(context.Context, *app.App, args) (out app.Output, failed bool, err error)
+	answer func(context.Context, *workspace.Run, args) (out workspace.Output, failed bool, err error)
 }
 
 // effect is what a tool does to the world.
@@ -132,7 +132,7 @@ func (t tool) read(raw json.RawMessage) (args, error) {
 	given := map[string]json.RawMessage{}
 	if len(bytes.TrimSpace(raw)) > 0 {
 		if err := json.Unmarshal(raw, &given); err != nil {
-			return nil, app.Usage("the arguments are no object", "")
+			return nil, workspace.Usage("the arguments are no object", "")
 		}
 	}
 	read := args{}
@@ -141,7 +141,7 @@ func (t tool) read(raw json.RawMessage) (args, error) {
 		delete(given, p.name)
 		if !is || string(value) == "null" {
 			if p.required {
-				return nil, app.Usage(p.name+" is missing", "give "+p.name)
+				return nil, workspace.Usage(p.name+" is missing", "give "+p.name)
 			}
 			continue
 		}
@@ -157,7 +157,7 @@ func (t tool) read(raw json.RawMessage) (args, error) {
 		for _, p := range t.params {
 			known = append(known, p.name)
 		}
-		return nil, app.Usage(fmt.Sprintf("unknown argument %q", name), t.name+" takes "+strings.Join(known, ", "))
+		return nil, workspace.Usage(fmt.Sprintf("unknown argument %q", name), t.name+" takes "+strings.Join(known, ", "))
 	}
 	return read, nil
 }
@@ -169,7 +169,7 @@ func (p param) read(raw json.RawMessage) (any, error) {
 	if !isText {
 		word = string(raw)
 	}
-	wrong := app.Usage(fmt.Sprintf("%s: must be %s; found %s", p.name, article(p.kind), clip(string(raw), 60)), "")
+	wrong := workspace.Usage(fmt.Sprintf("%s: must be %s; found %s", p.name, article(p.kind), clip(string(raw), 60)), "")
 	switch p.kind {
 	case text:
 		if !isText && strings.ContainsAny(word[:1], "{[") {

@@ -9,8 +9,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"stig/app"
-	"stig/visible"
+	"stig/internal/visible"
+	"stig/internal/workspace"
 )
 
 // progressTime is how often a client is told that checks are running: hosts give up on
@@ -19,7 +19,7 @@ const progressTime = time.Second
 
 // progress tells the client what runs, at once and every second, until it is stopped.
 // Of a client that did not ask it only keeps the output of checks from the error stream.
-func (s *server) progress(ctx context.Context, r *mcp.CallToolRequest, run *app.App) (stop func()) {
+func (s *server) progress(ctx context.Context, r *mcp.CallToolRequest, run *workspace.Run) (stop func()) {
 	latest := &lastCommand{began: make(chan struct{}, 1)}
 	run.Progress = latest
 	token := r.Params.GetProgressToken()

@@ -8,8 +8,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"stig/app"
-	"stig/visible"
+	"stig/internal/visible"
+	"stig/internal/workspace"
 )
 
 const (
@@ -60,9 +60,9 @@ func (s *server) reading(ctx context.Context, id string, client *mcp.Implementat
 	ctx, end := s.both(ctx)
 	defer end()
 	run := s.run(ctx, "orient", client)
-	found, _, err := orientTool(ctx, run.App, args{"id": id})
+	found, _, err := orientTool(ctx, run.Run, args{"id": id})
 	if err != nil {
-		f := app.Classify(err)
+		f := workspace.Classify(err)
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: visible.Text(f.Message + "; " + toolHint(f.Hint))}
 	}
 	text, err := run.object(found)

@@ -7,11 +7,12 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"stig/app"
-	"stig/app/traces"
 	"stig/checkpoint"
 	"stig/cmd/stig/cli"
-	"stig/lint"
+	"stig/internal/lint"
+	"stig/internal/service"
+	"stig/internal/service/traces"
+	"stig/internal/workspace"
 	"stig/orient"
 	"stig/signals"
 )
@@ -137,14 +138,14 @@ func edited() []param {
 
 // orientTool asks for less until the object is short enough: a budget counts the text of
 // a briefing, and its keys come on top.
-func orientTool(ctx context.Context, a *app.App, g args) (app.Output, bool, error) {
+func orientTool(ctx context.Context, a *workspace.Run, g args) (workspace.Output, bool, error) {
 	budget := cmp.Or(g.whole("budget"), resultLimit)
-	r := app.OrientRequest{ID: g.text("id"), Depth: g.text("depth"), Budget: budget}
+	r := service.OrientRequest{ID: g.text("id"), Depth: g.text("depth"), Budget: budget}
 	most := min(max(budget, orient.MinBudget), resultLimit)
 	for range 3 {
-		found, err := a.Orient(ctx, r)
+		found, err := service.Orient(ctx, a, r)
 		if err != nil {
-			return app.Output{}, false, err
+			return workspace.Output{}, false, err
 		}
 		out := found.Output()
 		object, err := out.JSON()
@@ -153,58 +154,58 @@ func orientTool(ctx context.Context, a *app.App, g args) (app.Output, bool, erro
 		}
 		r.Budget = max(orient.MinBudget, r.Budget*most/utf8.RuneCount(object)*7/8)
 	}
-	found, err := a.Orient(ctx, r)
+	found, err := service.Orient(ctx, a, r)
 	if err != nil {
-		return app.Output{}, false, err
+		return workspace.Output{}, false, err
 	}
 	return found.Output(), false, nil
 }
 
-func readyTool(ctx context.Context, a *app.App, g args) (app.Output, bool, error) {
-	found, err := a.Ready(ctx, "")
+func readyTool(ctx context.Context, a *workspace.Run, g args) (workspace.Output, bool, error) {
+	found, err := service.Ready(ctx, a, "")
 	if err != nil {
-		return app.Output{}, false, err
+		return workspace.Output{}, false, err
 	}
 	return found.Output(cmp.Or(g.whole("limit"), 20)), false, nil
 }
 
-func claimTool(ctx context.Context, a *app.App, g args) (app.Output, bool, error) {
+func claimTool(ctx context.Context, a *workspace.Run, g args) (workspace.Output, bool, error) {
 	var claimed *checkpoint.Claimed
 	var err error
 	_, named := g["id"]
 	switch id := g.text("id"); {
 	case named && id == "": // of an issue that was meant, perhaps: another one is not taken for it
-		err = app.Usage("the id of the issue is empty", "leave it out to take the first that is ready")
+		err = workspace.Usage("the id of the issue is empty", "leave it out to take the first that is ready")
 	case named:
-		claimed, err = a.Claim(ctx, app.ClaimRequest{ID: id})
+		claimed, err = service.Claim(ctx, a, service.ClaimRequest{ID: id})
 	default:
-		if claimed, err = a.ClaimNext(ctx, false); err == nil && claimed == nil {
-			err = app.Usage("nothing can be taken now", "call orient to see what waits, and for whom")
+		if claimed, err = service.ClaimNext(ctx, a, false); err == nil && claimed == nil {
+			err = workspace.Usage("nothing can be taken now", "call orient to see what waits, and for whom")
 		}
 	}
 	if err != nil {
-		return app.Output{}, false, err
+		return workspace.Output{}, false, err
 	}
-	out, err := app.EditOutput("claim", claimed, claimed.Lines, false)
+	out, err := workspace.EditOutput("claim", claimed, claimed.Lines, false)
 	return out, false, err
 }
 
-func traceTool(ctx context.Context, a *app.App, g args) (app.Output, bool, error) {
+func traceTool(ctx context.Context, a *workspace.Run, g args) (workspace.Output, bool, error) {
 	said := traces.Said{Message: g.text("message"), Body: g.text("body"), Fields: g.list("fields"), To: g.list("to"), Re: g.text("re")}
 	draft, err := said.Draft(g.text("id"), g.text("type"))
 	if err != nil {
-		return app.Output{}, false, err
+		return workspace.Output{}, false, err
 	}
 	added, err := traces.Add(ctx, a, traces.AddRequest{Drafts: []traces.Draft{draft}})
 	if err != nil {
-		return app.Output{}, false, err
+		return workspace.Output{}, false, err
 	}
-	out, err := app.EditOutput("trace-added", added, added.Changes, false)
+	out, err := workspace.EditOutput("trace-added", added, added.Changes, false)
 	return out, false, err
 }
 
-func checkpointTool(ctx context.Context, a *app.App, g args) (app.Output, bool, error) {
-	r := app.CheckpointRequest{
+func checkpointTool(ctx context.Context, a *workspace.Run, g args) (workspace.Output, bool, error) {
+	r := service.CheckpointRequest{
 		ID: g.text("id"), Signals: map[signals.Signal]string{}, Replace: g.flag("replace"), Fold: g.flag("fold"),
 		Estimate: signals.Estimate{Done: g.text("done"), Learned: g.text("learned"), Remains: g.text("remains"), Downstream: g.text("downstream")},
 	}
@@ -219,43 +220,43 @@ func checkpointTool(ctx context.Context, a *app.App, g args) (app.Output, bool, 
 	if evidence := g.text("evidence"); evidence != "" {
 		r.Evidence = &evidence
 	}
-	report, err := a.Checkpoint(ctx, r)
+	report, err := service.Checkpoint(ctx, a, r)
 	if err != nil {
-		return app.Output{}, false, err
+		return workspace.Output{}, false, err
 	}
-	out, err := app.EditOutput("checkpoint", report, report.Lines, false)
+	out, err := workspace.EditOutput("checkpoint", report, report.Lines, false)
 	return out, false, err
 }
 
-func escalateTool(ctx context.Context, a *app.App, g args) (app.Output, bool, error) {
+func escalateTool(ctx context.Context, a *workspace.Run, g args) (workspace.Output, bool, error) {
 	q := checkpoint.Question{Text: g.text("question"), Options: g.list("options"), Process: g.flag("process")}
-	asked, err := a.Escalate(ctx, app.EscalateRequest{ID: g.text("id"), Question: q})
+	asked, err := service.Escalate(ctx, a, service.EscalateRequest{ID: g.text("id"), Question: q})
 	if err != nil {
-		return app.Output{}, false, err
+		return workspace.Output{}, false, err
 	}
-	out, err := app.EditOutput("escalate", asked, asked.Lines, false)
+	out, err := workspace.EditOutput("escalate", asked, asked.Lines, false)
 	return out, false, err
 }
 
-func verifyTool(ctx context.Context, a *app.App, g args) (app.Output, bool, error) {
-	found, err := a.Verify(ctx, app.VerifyRequest{ID: g.text("id"), Plan: g.flag("plan")})
+func verifyTool(ctx context.Context, a *workspace.Run, g args) (workspace.Output, bool, error) {
+	found, err := service.Verify(ctx, a, service.VerifyRequest{ID: g.text("id"), Plan: g.flag("plan")})
 	if err != nil {
-		return app.Output{}, false, err
+		return workspace.Output{}, false, err
 	}
-	out, err := app.VerdictOutput([]app.Finding{found})
+	out, err := service.VerdictOutput([]service.Finding{found})
 	return out, found.Err != nil, err
 }
 
-func closeTool(ctx context.Context, a *app.App, g args) (app.Output, bool, error) {
-	found, err := a.Close(ctx, g.ids("ids"), app.CloseOptions{Reason: g.text("reason")}, func(app.Finding) error { return nil })
+func closeTool(ctx context.Context, a *workspace.Run, g args) (workspace.Output, bool, error) {
+	found, err := service.Close(ctx, a, g.ids("ids"), service.CloseOptions{Reason: g.text("reason")}, func(service.Finding) error { return nil })
 	if err != nil {
-		return app.Output{}, false, err
+		return workspace.Output{}, false, err
 	}
-	out, err := app.VerdictOutput(found)
-	return out, slices.ContainsFunc(found, func(f app.Finding) bool { return f.Closed == nil }), err
+	out, err := service.VerdictOutput(found)
+	return out, slices.ContainsFunc(found, func(f service.Finding) bool { return f.Closed == nil }), err
 }
 
-func createTool(ctx context.Context, a *app.App, g args) (app.Output, bool, error) {
+func createTool(ctx context.Context, a *workspace.Run, g args) (workspace.Output, bool, error) {
 	d := checkpoint.Draft{
 		Title: g.text("title"), Description: g.text("description"), Acceptance: g.text("acceptance"), Type: cmp.Or(g.text("type"), "task"),
 		Priority: 2, Parent: g.text("parent"), Labels: g.list("labels"), Cynefin: g.text("cynefin"),
@@ -263,34 +264,34 @@ func createTool(ctx context.Context, a *app.App, g args) (app.Output, bool, erro
 	if priority, given := g["priority"].(float64); given {
 		var err error
 		if d.Priority, err = checkpoint.ParsePriority(strconv.Itoa(int(priority))); err != nil {
-			return app.Output{}, false, err
+			return workspace.Output{}, false, err
 		}
 	}
 	for _, dep := range g.ids("deps") {
 		d.Deps = append(d.Deps, checkpoint.ParseDep(dep))
 	}
-	created, err := a.Create(ctx, app.CreateRequest{Draft: d})
+	created, err := service.Create(ctx, a, service.CreateRequest{Draft: d})
 	if err != nil {
-		return app.Output{}, false, err
+		return workspace.Output{}, false, err
 	}
-	out, err := app.EditOutput("created", created, created.Lines, false)
-	return out, false, a.Printed(created.ID, err)
+	out, err := workspace.EditOutput("created", created, created.Lines, false)
+	return out, false, service.Printed(a, created.ID, err)
 }
 
-func checkTool(ctx context.Context, a *app.App, g args) (app.Output, bool, error) {
-	checked, err := a.Check(ctx, app.CheckRequest{Command: "check", Against: g.text("against")})
+func checkTool(ctx context.Context, a *workspace.Run, g args) (workspace.Output, bool, error) {
+	checked, err := service.Check(ctx, a, service.CheckRequest{Command: "check", Against: g.text("against")})
 	if err != nil {
-		return app.Output{}, false, err
+		return workspace.Output{}, false, err
 	}
 	if id := g.text("id"); id != "" {
-		file, at, missing := a.OpenIssue(id)
+		file, at, missing := service.OpenIssue(a, id)
 		if missing == nil {
 			id = file.At(at).ID
 			_ = file.Close()
 		}
 		checked.Found = slices.DeleteFunc(checked.Found, func(d lint.Diagnostic) bool { return d.ID != id })
 		if missing != nil && len(checked.Found) == 0 { // what vanished is found, and is not there
-			return app.Output{}, false, missing
+			return workspace.Output{}, false, missing
 		}
 	}
 	checked.Found = lint.WorstFirst(checked.Found)
@@ -298,7 +299,7 @@ func checkTool(ctx context.Context, a *app.App, g args) (app.Output, bool, error
 }
 
 // recallTool asks what the store knows.
-func recallTool(_ context.Context, a *app.App, g args) (app.Output, bool, error) {
+func recallTool(_ context.Context, a *workspace.Run, g args) (workspace.Output, bool, error) {
 	known, err := traces.Recall(a, traces.RecallRequest{Words: g.text("words"), Like: g.text("like"), Limit: cmp.Or(g.whole("limit"), traces.RecallLimit)})
-	return app.Output{Kind: "recall", Bodies: []any{known}}, false, err
+	return workspace.Output{Kind: "recall", Bodies: []any{known}}, false, err
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"stig/cmd/stig/cli"
-	"stig/fault"
-	"stig/host"
-	"stig/setup"
+	"stig/internal/assistant"
+	"stig/internal/doctor"
+	"stig/internal/fault"
 )
 
 // SetupCommand has a subcommand for each thing that stig can be connected to.
@@ -26,7 +26,7 @@ func SetupCommand(a *cli.App) *cobra.Command {
 		Args:    func(cmd *cobra.Command, args []string) error { return unknownTarget(a.UnknownCommand(cmd, args)) },
 		RunE:    a.HelpAlone,
 	}
-	for _, settings := range host.AllSettings() {
+	for _, settings := range assistant.AllSettings() {
 		cmd.AddCommand(setupHost(a, settings))
 	}
 	cmd.AddCommand(setupGit(a), setupInstructions(a))
@@ -45,7 +45,7 @@ func unknownTarget(err error) error {
 }
 
 // setupFlags binds the flags that all targets have.
-func setupFlags(a *cli.App, cmd *cobra.Command, o *setup.Options) {
+func setupFlags(a *cli.App, cmd *cobra.Command, o *doctor.SetupOptions) {
 	cmd.Flags().BoolVar(&o.Check, "check", false, "exit with 1 when something is missing or does not run, write nothing")
 	cmd.Flags().BoolVar(&o.Remove, "remove", false, "take out what setup put in, and nothing else")
 	cmd.Flags().BoolVar(&o.Print, "print", false, "print what would be written, write nothing")
@@ -53,17 +53,17 @@ func setupFlags(a *cli.App, cmd *cobra.Command, o *setup.Options) {
 }
 
 // userFlag binds the flag of targets that a home has too.
-func userFlag(cmd *cobra.Command, o *setup.Options) {
+func userFlag(cmd *cobra.Command, o *doctor.SetupOptions) {
 	cmd.Flags().BoolVar(&o.User, "user", false, "for all projects of this user instead of this one")
 }
 
 // forceFlag binds the flag of targets where something may stand in the way.
-func forceFlag(cmd *cobra.Command, o *setup.Options, usage string) {
+func forceFlag(cmd *cobra.Command, o *doctor.SetupOptions, usage string) {
 	cmd.Flags().BoolVar(&o.Force, "force", false, usage)
 }
 
 func setupGit(a *cli.App) *cobra.Command {
-	var o setup.Options
+	var o doctor.SetupOptions
 	cmd := &cobra.Command{
 		Use:   "git",
 		Short: "have git merge the store with stig merge",
@@ -79,7 +79,7 @@ func setupGit(a *cli.App) *cobra.Command {
 		Args:    cli.Takes(0, 0, "no arguments"),
 		Example: "  stig setup git\n  stig setup git --check",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			result, err := setup.Git(cmd.Context(), a.App, o)
+			result, err := doctor.SetupGit(cmd.Context(), a.Run, o)
 			return printSetup(a, "git", o, result, err)
 		},
 	}
@@ -90,8 +90,8 @@ func setupGit(a *cli.App) *cobra.Command {
 }
 
 // setupHost connects the program of an assistant.
-func setupHost(a *cli.App, settings host.Settings) *cobra.Command {
-	var o setup.Options
+func setupHost(a *cli.App, settings assistant.Settings) *cobra.Command {
+	var o doctor.SetupOptions
 	name := string(settings.Host)
 	file := filepath.Join(settings.Dir, settings.File)
 	cmd := &cobra.Command{
@@ -104,7 +104,7 @@ func setupHost(a *cli.App, settings host.Settings) *cobra.Command {
 		Args:    cli.Takes(0, 0, "no arguments"),
 		Example: "  stig setup " + name + "\n  stig setup " + name + " --user --check",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			result, err := setup.Hooks(cmd.Context(), a.App, settings, o)
+			result, err := doctor.SetupHooks(cmd.Context(), a.Run, settings, o)
 			err = printSetup(a, name, o, result, err)
 			if err == nil && !o.Remove && !o.DryRun && len(result.Changed) > 0 && len(result.Obstacles) == 0 {
 				a.Hint(settings.Then)
@@ -122,8 +122,8 @@ const agentsFile = "AGENTS.md"
 
 // setupInstructions connects what assistants read first.
 func setupInstructions(a *cli.App) *cobra.Command {
-	var o setup.Options
-	others := slices.DeleteFunc(host.Instructions(), func(name string) bool { return name == agentsFile })
+	var o doctor.SetupOptions
+	others := slices.DeleteFunc(assistant.Instructions(), func(name string) bool { return name == agentsFile })
 	cmd := &cobra.Command{
 		Use:   "agents-md [FILE]",
 		Short: "say in AGENTS.md, or a FILE like it, how to work with stig",
@@ -138,7 +138,7 @@ func setupInstructions(a *cli.App) *cobra.Command {
 			if len(args) > 0 {
 				name = args[0]
 			}
-			result, err := setup.Instructions(cmd.Context(), a.App, name, o)
+			result, err := doctor.SetupInstructions(cmd.Context(), a.Run, name, o)
 			return printSetup(a, "agents-md", o, result, err)
 		},
 	}

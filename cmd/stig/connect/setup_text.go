@@ -4,14 +4,14 @@ import (
 	"cmp"
 	"strings"
 
-	"stig/app"
 	"stig/cmd/stig/cli"
-	"stig/setup"
+	"stig/internal/doctor"
+	"stig/internal/workspace"
 )
 
 // printSetup says what was done to a target, or would be, and what is missing now;
 // with --check it ends in exit 1 when something is. An error of setup is passed on.
-func printSetup(a *cli.App, target string, o setup.Options, r *setup.Result, err error) error {
+func printSetup(a *cli.App, target string, o doctor.SetupOptions, r *doctor.SetupResult, err error) error {
 	switch {
 	case err != nil:
 		return err
@@ -31,12 +31,12 @@ func printSetup(a *cli.App, target string, o setup.Options, r *setup.Result, err
 		a.Hint(obstacle.Do)
 	}
 	if o.Check && len(r.Missing)+len(r.Obstacles) > 0 {
-		return app.Found()
+		return workspace.Found()
 	}
 	return nil
 }
 
-func setupJSON(target string, o setup.Options, r *setup.Result) map[string]any {
+func setupJSON(target string, o doctor.SetupOptions, r *doctor.SetupResult) map[string]any {
 	if o.Print {
 		return map[string]any{"target": target, "text": r.Text}
 	}
@@ -57,7 +57,7 @@ func setupJSON(target string, o setup.Options, r *setup.Result) map[string]any {
 	return data
 }
 
-func setupText(target string, o setup.Options, r *setup.Result) string {
+func setupText(target string, o doctor.SetupOptions, r *doctor.SetupResult) string {
 	title, list := "written", r.Changed
 	switch {
 	case o.Check && len(r.Missing) == 0:

@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"stig/cmd/stig/cli"
-	"stig/host"
-	"stig/setup"
+	"stig/internal/assistant"
+	"stig/internal/doctor"
 )
 
 func SkillCommand(a *cli.App) *cobra.Command {
@@ -20,8 +20,8 @@ func SkillCommand(a *cli.App) *cobra.Command {
 		Args:    a.UnknownCommand,
 		Example: "  stig skill\n  stig skill install",
 		RunE: func(*cobra.Command, []string) error {
-			body := map[string]any{"name": host.SkillName, "text": host.Skill(), "bytes": len(host.Skill())}
-			return a.Result("skill", body, nil, func() error { return a.Data(host.Skill()) })
+			body := map[string]any{"name": assistant.SkillName, "text": assistant.Skill(), "bytes": len(assistant.Skill())}
+			return a.Result("skill", body, nil, func() error { return a.Data(assistant.Skill()) })
 		},
 	}
 	cmd.AddCommand(skillInstallCommand(a))
@@ -29,9 +29,9 @@ func SkillCommand(a *cli.App) *cobra.Command {
 }
 
 func skillInstallCommand(a *cli.App) *cobra.Command {
-	var o setup.Options
+	var o doctor.SetupOptions
 	var names, paths []string
-	for _, dir := range host.SkillDirs() {
+	for _, dir := range assistant.SkillDirs() {
 		names, paths = append(names, dir.Reader), append(paths, dir.Path)
 	}
 	last := len(paths) - 1
@@ -45,7 +45,7 @@ func skillInstallCommand(a *cli.App) *cobra.Command {
 		ValidArgs: names,
 		Example:   "  stig skill install\n  stig skill install claude --user\n  stig skill install --remove",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			result, err := setup.Skill(cmd.Context(), a.App, args, o)
+			result, err := doctor.SetupSkill(cmd.Context(), a.Run, args, o)
 			return printSetup(a, "skill", o, result, err)
 		},
 	}

@@ -7,14 +7,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app"
 	"stig/cmd/stig/cli"
+	"stig/internal/gate"
+	"stig/internal/workspace"
 	"stig/signals"
-	"stig/verify"
 )
 
 func TrustCommand(a *cli.App) *cobra.Command {
-	var r app.TrustRequest
+	var r workspace.TrustRequest
 	var list bool
 	cmd := &cobra.Command{
 		Use:   "trust",
@@ -45,7 +45,7 @@ func TrustCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-func printTrust(a *cli.App, r app.TrustRequest, t *app.TrustResult) error {
+func printTrust(a *cli.App, r workspace.TrustRequest, t *workspace.TrustResult) error {
 	if a.JSON {
 		data := map[string]any{"root": t.Root, "trusted": t.Trusted, "dry_run": r.DryRun}
 		if r.DryRun {
@@ -67,12 +67,12 @@ func printTrust(a *cli.App, r app.TrustRequest, t *app.TrustResult) error {
 
 func listTrust(a *cli.App) error {
 	grants, err := a.Grants()
-	return a.Result("trust", map[string]any{"trusted": append([]verify.Grant{}, grants...)}, err, func() error {
+	return a.Result("trust", map[string]any{"trusted": append([]gate.Grant{}, grants...)}, err, func() error {
 		return a.Print(grantsText(grants))
 	})
 }
 
-func grantsText(grants []verify.Grant) string {
+func grantsText(grants []gate.Grant) string {
 	var text strings.Builder
 	for _, g := range grants {
 		fmt.Fprintf(&text, "%s  %s", signals.Day(g.Time), g.Root)

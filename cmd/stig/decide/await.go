@@ -7,8 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app"
 	"stig/cmd/stig/cli"
+	"stig/internal/service"
+	"stig/internal/visible"
+	"stig/internal/workspace"
 )
 
 func AwaitCommand(a *cli.App) *cobra.Command {
@@ -25,9 +27,9 @@ func AwaitCommand(a *cli.App) *cobra.Command {
 		Example: "  stig await demo-1 --timeout 10m && stig orient demo-1",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if limit < 0 {
-				return app.Usage(fmt.Sprintf("--timeout: must not be negative; found %s", limit), "")
+				return workspace.Usage(fmt.Sprintf("--timeout: must not be negative; found %s", limit), "")
 			}
-			answers, err := a.Await(cmd.Context(), args[0], question, limit)
+			answers, err := service.Await(cmd.Context(), a.Run, args[0], question, limit)
 			return a.Result("await", answers, err, func() error { return printAnswers(a, answers) })
 		},
 	}
@@ -38,7 +40,7 @@ func AwaitCommand(a *cli.App) *cobra.Command {
 
 // printAnswers prints the answers alone, so that a script can take them; who
 // gave them goes beside.
-func printAnswers(a *cli.App, r *app.Answered) error {
+func printAnswers(a *cli.App, r *service.Answered) error {
 	var texts []string
 	for _, answer := range r.Answers {
 		what := "answered"
@@ -49,7 +51,7 @@ func printAnswers(a *cli.App, r *app.Answered) error {
 		texts = append(texts, answer.Text)
 	}
 	if r.Left > 0 {
-		a.Note("%s: still waiting on it: %s", r.ID, app.Counted(r.Left, "question"))
+		a.Note("%s: still waiting on it: %s", r.ID, visible.Counted(r.Left, "question"))
 	}
 	return a.Print(strings.Join(texts, "\n\n") + "\n")
 }

@@ -6,15 +6,16 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app"
 	"stig/checkpoint"
 	"stig/cmd/stig/cli"
+	"stig/internal/service"
+	"stig/internal/workspace"
 )
 
 // escalateOptions are the flags of one question.
 type escalateOptions struct {
 	question checkpoint.Question
-	text     app.Text
+	text     workspace.Text
 	holds    string // the option that holds when nobody answers: its number or its text
 	after    string
 	withdraw bool
@@ -42,10 +43,10 @@ func EscalateCommand(a *cli.App) *cobra.Command {
 				return withdraw(a, cmd, args, o)
 			}
 			if len(args) != 1 {
-				return app.Usage(fmt.Sprintf("%s: takes one issue; found %d arguments", cli.Called(cmd), len(args)), "quote the question, and give it with -m")
+				return workspace.Usage(fmt.Sprintf("%s: takes one issue; found %d arguments", cli.Called(cmd), len(args)), "quote the question, and give it with -m")
 			}
 			var err error
-			if o.question.Default, o.question.After, err = app.DefaultOf(o.question.Options, o.holds, o.after); err != nil {
+			if o.question.Default, o.question.After, err = service.DefaultOf(o.question.Options, o.holds, o.after); err != nil {
 				return err
 			}
 			return escalate(cmd.Context(), a, args[0], o)
@@ -66,7 +67,7 @@ func EscalateCommand(a *cli.App) *cobra.Command {
 // withdraw takes back the question that an argument names, or the only one.
 func withdraw(a *cli.App, cmd *cobra.Command, args []string, o escalateOptions) error {
 	if len(args) < 1 || len(args) > 2 {
-		return app.Usage(fmt.Sprintf("%s: --withdraw takes one issue and a question; found %d arguments", cli.Called(cmd), len(args)), "quote the reason, and give it with -m")
+		return workspace.Usage(fmt.Sprintf("%s: --withdraw takes one issue and a question; found %d arguments", cli.Called(cmd), len(args)), "quote the reason, and give it with -m")
 	}
 	r := resolveOptions{text: o.text, dryRun: o.dryRun, answer: checkpoint.Answer{Withdraw: true}}
 	if len(args) == 2 {
@@ -84,7 +85,7 @@ func escalate(ctx context.Context, a *cli.App, id string, o escalateOptions) err
 		return err
 	}
 	o.question.Text = text
-	asked, err := a.Escalate(ctx, app.EscalateRequest{ID: id, Question: o.question, DryRun: o.dryRun})
+	asked, err := service.Escalate(ctx, a.Run, service.EscalateRequest{ID: id, Question: o.question, DryRun: o.dryRun})
 	if err = a.Keep(d, err); err != nil {
 		return err
 	}

@@ -3,14 +3,14 @@ package decide
 import (
 	"fmt"
 
-	"stig/app"
 	"stig/checkpoint"
 	"stig/cmd/stig/cli"
+	"stig/internal/service"
+	"stig/internal/visible"
 	"stig/signals"
-	"stig/visible"
 )
 
-func printEscalated(a *cli.App, r *checkpoint.Report, ready []app.ReadyRow) error {
+func printEscalated(a *cli.App, r *checkpoint.Report, ready []service.ReadyRow) error {
 	s := a.Sheet()
 	s.Line(cli.Plain, r.ID+": asked, question "+r.Asked+"; a person has to answer")
 	for _, c := range r.Changed {
@@ -37,7 +37,7 @@ func printEscalated(a *cli.App, r *checkpoint.Report, ready []app.ReadyRow) erro
 }
 
 // printMoveOn says what to do while the question waits.
-func printMoveOn(a *cli.App, id string, ready []app.ReadyRow) error {
+func printMoveOn(a *cli.App, id string, ready []service.ReadyRow) error {
 	s := a.Sheet()
 	s.Blank()
 	s.Wrap(cli.Plain, "", "", "Move on: do not decide this yourself. Work on what does not depend on the answer, or on another issue.")

@@ -3,8 +3,9 @@ package decide
 import (
 	"github.com/spf13/cobra"
 
-	"stig/app"
 	"stig/cmd/stig/cli"
+	"stig/internal/service"
+	"stig/internal/workspace"
 	"stig/orient"
 )
 
@@ -21,13 +22,13 @@ func EscalationsCommand(a *cli.App) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case all && watch:
-				return app.Usage("--all and --watch exclude each other", "leave one of them out")
+				return workspace.Usage("--all and --watch exclude each other", "leave one of them out")
 			case watch:
-				return a.WatchEscalations(cmd.Context(), func(fresh []orient.Asked, first bool) error {
+				return service.WatchEscalations(cmd.Context(), a.Run, func(fresh []orient.Asked, first bool) error {
 					return printFresh(a, fresh, first)
 				})
 			}
-			list, err := a.Escalations(all)
+			list, err := service.ListEscalations(a.Run, all)
 			return a.Result("escalations", list, err, func() error { return printEscalations(a, list) })
 		},
 	}

@@ -3,18 +3,19 @@ package decide
 import (
 	"fmt"
 
-	"stig/app"
 	"stig/cmd/stig/cli"
+	"stig/internal/service"
+	"stig/internal/visible"
 	"stig/orient"
 )
 
-func printEscalations(a *cli.App, list *app.Escalations) error {
+func printEscalations(a *cli.App, list *service.Escalations) error {
 	s := a.Sheet()
 	s.Line(cli.Strong, waitingLine(list.Pending))
 	s.Questions(list.Pending)
 	if len(list.Answered) > 0 {
 		s.Blank()
-		s.Line(cli.Strong, app.Counted(len(list.Answered), "question")+" answered")
+		s.Line(cli.Strong, visible.Counted(len(list.Answered), "question")+" answered")
 		s.Questions(list.Answered)
 	}
 	return a.Show(s)
@@ -54,7 +55,7 @@ func waitingLine(pending []orient.Asked) string {
 		}
 	}
 	if oldest > 0 && len(pending) > 1 {
-		line += ", the oldest for " + app.Counted(oldest, "day")
+		line += ", the oldest for " + visible.Counted(oldest, "day")
 	}
 	return line
 }

@@ -7,15 +7,16 @@ import (
 	"strconv"
 	"strings"
 
-	"stig/app"
 	"stig/checkpoint"
 	"stig/cmd/stig/cli"
+	"stig/internal/service"
+	"stig/internal/workspace"
 	"stig/signals"
 )
 
 // askFor shows a person what is asked, and takes the answer. What was shown is
 // what the answer answers.
-func askFor(ctx context.Context, a *cli.App, answering *app.Answering, answer checkpoint.Answer) (checkpoint.Answer, cli.Draft, error) {
+func askFor(ctx context.Context, a *cli.App, answering *service.Answering, answer checkpoint.Answer) (checkpoint.Answer, cli.Draft, error) {
 	asked, err := answering.QuestionOf(answer)
 	if err != nil {
 		return answer, cli.Draft{}, err
@@ -47,7 +48,7 @@ func asWritten(questions []signals.Part) string {
 
 // showQuestion prints the briefing, and what is asked last: on a terminal of few lines it
 // still stands above the prompt.
-func showQuestion(a *cli.App, asked *app.Question) error {
+func showQuestion(a *cli.App, asked *service.Question) error {
 	if err := a.PrintMarkdown(strings.TrimRight(asked.Briefing.Background(), "\n") + "\n"); err != nil {
 		return err
 	}
@@ -96,7 +97,7 @@ func choose(ctx context.Context, a *cli.App, options int) (said, error) {
 		number, notNumber := strconv.Atoi(line)
 		switch {
 		case line == "":
-			return said{}, app.Usage("no answer, and nothing was written", "")
+			return said{}, workspace.Usage("no answer, and nothing was written", "")
 		case line == "e":
 			return said{}, nil
 		case notNumber != nil:

@@ -6,15 +6,16 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app"
 	"stig/checkpoint"
 	"stig/cmd/stig/cli"
+	"stig/internal/service"
+	"stig/internal/workspace"
 )
 
 // resolveOptions are the flags of one answer.
 type resolveOptions struct {
 	answer checkpoint.Answer
-	text   app.Text
+	text   workspace.Text
 	dryRun bool
 }
 
@@ -34,13 +35,13 @@ func ResolveCommand(a *cli.App) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			args = o.text.Dash(args)
 			if len(args) != 1 {
-				return app.Usage(fmt.Sprintf("%s: takes one issue; found %d arguments", cli.Called(cmd), len(args)), "quote the answer, and give it with -m")
+				return workspace.Usage(fmt.Sprintf("%s: takes one issue; found %d arguments", cli.Called(cmd), len(args)), "quote the answer, and give it with -m")
 			}
 			if cmd.Flags().Changed("option") && o.answer.Option < 1 {
-				return app.Usage(fmt.Sprintf("--option: must be at least 1; found %d", o.answer.Option), "")
+				return workspace.Usage(fmt.Sprintf("--option: must be at least 1; found %d", o.answer.Option), "")
 			}
 			if cmd.Flags().Changed("question") && o.answer.Question == "" {
-				return app.Usage("--question: must be the number or the hash of a question; found nothing", "type stig escalations to see them")
+				return workspace.Usage("--question: must be the number or the hash of a question; found nothing", "type stig escalations to see them")
 			}
 			return resolve(cmd.Context(), a, args[0], o)
 		},
@@ -55,7 +56,7 @@ func ResolveCommand(a *cli.App) *cobra.Command {
 }
 
 func resolve(ctx context.Context, a *cli.App, id string, o resolveOptions) error {
-	answering, err := a.Answering(ctx, id, o.dryRun)
+	answering, err := service.OpenQuestion(ctx, a.Run, id, o.dryRun)
 	if err != nil {
 		return err
 	}

@@ -3,9 +3,9 @@ package decide
 import (
 	"fmt"
 
-	"stig/app"
 	"stig/checkpoint"
 	"stig/cmd/stig/cli"
+	"stig/internal/visible"
 	"stig/orient"
 )
 
@@ -17,7 +17,7 @@ func printResolved(a *cli.App, r *checkpoint.Resolution, left []orient.Asked) er
 		s.Line(cli.Plain, fmt.Sprintf("  %s: %s → %s", c.Signal, c.From, c.To))
 	}
 	if r.Left > 0 {
-		s.Line(cli.Plain, "  still waiting on it: "+app.Counted(r.Left, "question"))
+		s.Line(cli.Plain, "  still waiting on it: "+visible.Counted(r.Left, "question"))
 	}
 	if len(left) > 0 {
 		s.Put(cli.Plain, waitingLine(left)+"; next: ")
@@ -42,7 +42,7 @@ func done(r *checkpoint.Resolution) string {
 func whichOf(r *checkpoint.Resolution) string {
 	switch {
 	case len(r.Hashes) > 1:
-		return ", all " + app.Counted(len(r.Hashes), "question")
+		return ", all " + visible.Counted(len(r.Hashes), "question")
 	case r.Left > 0 || r.Withdrawn:
 		return ", question " + r.Hashes[0]
 	}

@@ -6,8 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app"
 	"stig/cmd/stig/cli"
+	"stig/internal/service"
+	"stig/internal/workspace"
 	"stig/orient"
 )
 
@@ -24,9 +25,9 @@ func RetroCommand(a *cli.App) *cobra.Command {
 		Example: "  stig retro\n  stig retro demo-e --last 12",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if last < 1 {
-				return app.Usage(fmt.Sprintf("--last: must be at least 1; found %d", last), "")
+				return workspace.Usage(fmt.Sprintf("--last: must be at least 1; found %d", last), "")
 			}
-			r, err := a.LookBack(strings.Join(args, ""), last)
+			r, err := service.LookBack(a.Run, strings.Join(args, ""), last)
 			if err != nil {
 				return err
 			}

@@ -7,10 +7,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app"
 	"stig/cmd/stig/cli"
 	"stig/dag"
-	"stig/draw"
+	"stig/internal/draw"
+	"stig/internal/service"
+	"stig/internal/visible"
+	"stig/internal/workspace"
 )
 
 func GraphCommand(a *cli.App) *cobra.Command {
@@ -33,12 +35,12 @@ func GraphCommand(a *cli.App) *cobra.Command {
 			"  stig graph demo-1 --to demo-4",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if !slices.Contains(formats, format) {
-				return app.Usage(fmt.Sprintf("--format: must be one of %s; found %q", strings.Join(formats, ", "), format), "")
+				return workspace.Usage(fmt.Sprintf("--format: must be one of %s; found %q", strings.Join(formats, ", "), format), "")
 			}
 			if to != "" {
 				return ways(a, args, to, format)
 			}
-			picture, err := a.Picture(args)
+			picture, err := service.Picture(a.Run, args)
 			if err != nil {
 				return err
 			}
@@ -69,9 +71,9 @@ func drawn(picture *draw.Picture, format string) string {
 // ways tells why one issue waits for another.
 func ways(a *cli.App, args []string, to, format string) error {
 	if len(args) == 0 {
-		return app.Usage("--to: needs the issue that waits before it", "type stig graph ID --to "+to)
+		return workspace.Usage("--to: needs the issue that waits before it", "type stig graph ID --to "+to)
 	}
-	w, err := a.Ways(args[0], to)
+	w, err := service.WaysBetween(a.Run, args[0], to)
 	switch {
 	case err != nil:
 		return err
@@ -83,18 +85,18 @@ func ways(a *cli.App, args []string, to, format string) error {
 		err = a.Print(waysText(w))
 	}
 	if err == nil && len(w.Ways) == 0 {
-		return app.Found()
+		return workspace.Found()
 	}
 	return err
 }
 
 // waysText tells them in words.
-func waysText(w *app.Ways) string {
+func waysText(w *service.Ways) string {
 	if len(w.Ways) == 0 {
 		return fmt.Sprintf("%s does not wait for %s\n", w.From, w.To)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s waits for %s in %s\n", w.From, w.To, app.Counted(len(w.Ways), "way"))
+	fmt.Fprintf(&b, "%s waits for %s in %s\n", w.From, w.To, visible.Counted(len(w.Ways), "way"))
 	for _, way := range w.Ways {
 		fmt.Fprintf(&b, "\n%s\n", strings.Join(dag.Ends(way.Issues), " → "))
 		for _, step := range dag.Ends(way.Steps) {

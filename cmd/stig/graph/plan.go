@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"stig/cmd/stig/cli"
+	"stig/internal/service"
 )
 
 func PlanCommand(a *cli.App) *cobra.Command {
@@ -18,7 +19,7 @@ func PlanCommand(a *cli.App) *cobra.Command {
 		Args:    cli.Takes(0, 1, "one epic at most"),
 		Example: "  stig plan\n  stig plan demo-1",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			p, err := a.Plan(cmd.Context(), args)
+			p, err := service.PlanStages(cmd.Context(), a.Run, args)
 			return a.Result("plan", p, err, func() error { return a.Print(planText(p)) })
 		},
 	}

@@ -4,11 +4,12 @@ import (
 	"fmt"
 	"strings"
 
-	"stig/app"
+	"stig/internal/service"
+	"stig/internal/visible"
 )
 
 // planText shows the stages of a plan, and what does not fit into them.
-func planText(p *app.Plan) string {
+func planText(p *service.Plan) string {
 	var b strings.Builder
 	planned, widest := 0, 0
 	for _, stage := range p.Stages {
@@ -21,7 +22,7 @@ func planText(p *app.Plan) string {
 	if p.Epic != "" {
 		of = p.Epic + ": "
 	}
-	fmt.Fprintf(&b, "%s%s in %s, at most %d side by side; %d ready\n", of, app.Counted(planned, "issue"), app.Counted(len(p.Stages), "stage"), p.Width, len(p.Ready))
+	fmt.Fprintf(&b, "%s%s in %s, at most %d side by side; %d ready\n", of, visible.Counted(planned, "issue"), visible.Counted(len(p.Stages), "stage"), p.Width, len(p.Ready))
 	for k, stage := range p.Stages {
 		fmt.Fprintf(&b, "\nstage %d\n", k+1)
 		for _, id := range stage {

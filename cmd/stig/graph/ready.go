@@ -6,8 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app"
 	"stig/cmd/stig/cli"
+	"stig/internal/service"
+	"stig/internal/workspace"
 )
 
 func ReadyCommand(a *cli.App) *cobra.Command {
@@ -26,7 +27,7 @@ func ReadyCommand(a *cli.App) *cobra.Command {
 		Example: "  stig ready\n  stig ready --limit 5\n  stig ready --all",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if limit < 0 {
-				return app.Usage(fmt.Sprintf("--limit: must be at least 1, or 0 for all; found %d", limit), "")
+				return workspace.Usage(fmt.Sprintf("--limit: must be at least 1, or 0 for all; found %d", limit), "")
 			}
 			return ready(cmd.Context(), a, limit, all, as)
 		},
@@ -39,7 +40,7 @@ func ReadyCommand(a *cli.App) *cobra.Command {
 
 // ready lists what can be taken, the first of it where there is a limit.
 func ready(ctx context.Context, a *cli.App, limit int, all bool, as string) error {
-	r, err := a.Ready(ctx, as)
+	r, err := service.Ready(ctx, a.Run, as)
 	switch {
 	case err != nil:
 		return err
@@ -53,7 +54,7 @@ func ready(ctx context.Context, a *cli.App, limit int, all bool, as string) erro
 	return printReady(a, firstOf(rows, limit), held, len(rows), all, r.Unclosed)
 }
 
-func firstOf(rows []app.ReadyRow, limit int) []app.ReadyRow {
+func firstOf(rows []service.ReadyRow, limit int) []service.ReadyRow {
 	if limit > 0 && limit < len(rows) {
 		return rows[:limit]
 	}

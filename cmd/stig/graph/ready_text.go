@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"strings"
 
-	"stig/app"
 	"stig/cmd/stig/cli"
 	"stig/dag"
-	"stig/visible"
+	"stig/internal/service"
+	"stig/internal/visible"
 )
 
 // whyNone says what to look at when nothing is ready.
@@ -19,7 +19,7 @@ func whyNone(unclosed int) string {
 }
 
 // heldWords says how many issues that nothing blocks cannot be taken, and why.
-func heldWords(held []app.ReadyRow) string {
+func heldWords(held []service.ReadyRow) string {
 	count := map[dag.State]int{}
 	for _, row := range held {
 		count[row.State]++
@@ -41,7 +41,7 @@ func heldWords(held []app.ReadyRow) string {
 
 // printReady prints the rows, how many there are in all, of how many unclosed
 // issues, and what is held.
-func printReady(a *cli.App, rows, held []app.ReadyRow, total int, all bool, unclosed int) error {
+func printReady(a *cli.App, rows, held []service.ReadyRow, total int, all bool, unclosed int) error {
 	widest := 0
 	for _, row := range rows {
 		widest = max(widest, len(row.ID))
@@ -55,7 +55,7 @@ func printReady(a *cli.App, rows, held []app.ReadyRow, total int, all bool, uncl
 	if unclosed == 1 {
 		are = "is"
 	}
-	fmt.Fprintf(&text, "%d of %s %s ready\n", free, app.Counted(unclosed, "unclosed issue"), are)
+	fmt.Fprintf(&text, "%d of %s %s ready\n", free, visible.Counted(unclosed, "unclosed issue"), are)
 	if len(rows) > 0 {
 		text.WriteString("\n")
 	}

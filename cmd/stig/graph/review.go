@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"stig/cmd/stig/cli"
+	"stig/internal/service"
 )
 
 func ReviewCommand(a *cli.App) *cobra.Command {
@@ -17,7 +18,7 @@ func ReviewCommand(a *cli.App) *cobra.Command {
 		Args:    cli.Takes(1, 1, "one issue"),
 		Example: "  stig review demo-1",
 		RunE: func(_ *cobra.Command, args []string) error {
-			review, err := a.Review(args[0])
+			review, err := service.Review(a.Run, args[0])
 			return a.Result("review", review, err, func() error { return a.Print(review.Markdown()) })
 		},
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"stig/cmd/stig/cli"
+	"stig/internal/service"
 	"stig/orient"
 )
 
@@ -94,7 +95,7 @@ func TrajectoryCommand(a *cli.App) *cobra.Command {
 		Args:    cli.Takes(1, 1, "one issue"),
 		Example: "  stig trajectory demo-1\n  stig trajectory demo-1 --since 2026-11-01\n  stig trajectory demo-1 --since v1.2 --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			t, err := a.TrajectoryOf(cmd.Context(), args[0], since)
+			t, err := service.TrajectoryOf(cmd.Context(), a.Run, args[0], since)
 			return a.Result("trajectory", t, err, func() error {
 				text := pointsText(t.ID, t.Title, t.Points)
 				if len(t.Points) > 0 && (plot || a.ToTerminal()) {

@@ -6,14 +6,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app"
 	"stig/cmd/stig/cli"
+	"stig/internal/service"
+	"stig/internal/workspace"
 	"stig/signals"
 )
 
 func CheckpointCommand(a *cli.App) *cobra.Command {
-	var r app.CheckpointRequest
-	var text app.Text
+	var r service.CheckpointRequest
+	var text workspace.Text
 	cmd := &cobra.Command{
 		Use:   "checkpoint ID",
 		Short: "leave signals and a state estimate for whoever comes next",
@@ -66,7 +67,7 @@ func CheckpointCommand(a *cli.App) *cobra.Command {
 }
 
 // readCheckpoint turns flags and texts into a request.
-func readCheckpoint(a *cli.App, cmd *cobra.Command, args []string, text app.Text, r *app.CheckpointRequest) error {
+func readCheckpoint(a *cli.App, cmd *cobra.Command, args []string, text workspace.Text, r *service.CheckpointRequest) error {
 	r.Signals = map[signals.Signal]string{}
 	for _, s := range signals.All() {
 		if value := given(cmd, flagName(s)); value != nil {
@@ -75,7 +76,7 @@ func readCheckpoint(a *cli.App, cmd *cobra.Command, args []string, text app.Text
 	}
 	rest := text.Dash(args)
 	if len(rest) != 1 {
-		return app.Usage(fmt.Sprintf("%s: takes one issue; found %q after it", cli.Called(cmd), rest[len(rest)-1]), "quote the text, and give it with -m, or with a flag such as --done")
+		return workspace.Usage(fmt.Sprintf("%s: takes one issue; found %q after it", cli.Called(cmd), rest[len(rest)-1]), "quote the text, and give it with -m, or with a flag such as --done")
 	}
 	whole, err := a.Read(text)
 	if err != nil {
@@ -89,8 +90,8 @@ func readCheckpoint(a *cli.App, cmd *cobra.Command, args []string, text app.Text
 }
 
 // composeEstimate opens the editor with the estimate that is there.
-func composeEstimate(ctx context.Context, a *cli.App, r *app.CheckpointRequest) (cli.Draft, error) {
-	form, seen, err := a.EstimateForm(r.ID)
+func composeEstimate(ctx context.Context, a *cli.App, r *service.CheckpointRequest) (cli.Draft, error) {
+	form, seen, err := service.EstimateForm(a.Run, r.ID)
 	if err != nil {
 		return cli.Draft{}, err
 	}
@@ -101,8 +102,8 @@ func composeEstimate(ctx context.Context, a *cli.App, r *app.CheckpointRequest) 
 	return draft, err
 }
 
-func runCheckpoint(ctx context.Context, a *cli.App, r app.CheckpointRequest) error {
-	report, err := a.Checkpoint(ctx, r)
+func runCheckpoint(ctx context.Context, a *cli.App, r service.CheckpointRequest) error {
+	report, err := service.Checkpoint(ctx, a.Run, r)
 	if err != nil {
 		return err
 	}

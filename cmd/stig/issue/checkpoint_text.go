@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"stig/app"
 	"stig/checkpoint"
 	"stig/cmd/stig/cli"
+	"stig/internal/service"
 	"stig/signals"
 )
 
@@ -43,7 +43,7 @@ func ofDay(day string) string {
 	return " (" + day + ")"
 }
 
-func printCheckpoint(a *cli.App, r *app.Checkpointed) error {
+func printCheckpoint(a *cli.App, r *service.Checkpointed) error {
 	var text strings.Builder
 	nothing := r.Folded != nil && len(r.Folded) == 0
 	switch {

@@ -3,14 +3,14 @@ package issue
 import (
 	"github.com/spf13/cobra"
 
-	"stig/app"
 	"stig/checkpoint"
 	"stig/cmd/stig/cli"
-	"stig/shell"
+	"stig/internal/service"
+	"stig/internal/visible"
 )
 
 func ClaimCommand(a *cli.App) *cobra.Command {
-	var r app.ClaimRequest
+	var r service.ClaimRequest
 	cmd := &cobra.Command{
 		Use:   "claim ID",
 		Short: "take an issue to work on: in progress, and yours",
@@ -27,7 +27,7 @@ func ClaimCommand(a *cli.App) *cobra.Command {
 		Example: "  stig claim demo-1 --actor ann",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.ID = args[0]
-			claimed, err := a.Claim(cmd.Context(), r)
+			claimed, err := service.Claim(cmd.Context(), a.Run, r)
 			if err != nil {
 				return err
 			}
@@ -40,7 +40,7 @@ func ClaimCommand(a *cli.App) *cobra.Command {
 }
 
 func ReleaseCommand(a *cli.App) *cobra.Command {
-	var r app.ReleaseRequest
+	var r service.ReleaseRequest
 	cmd := &cobra.Command{
 		Use:     "release ID",
 		Short:   "give an issue back: open, and nobody's",
@@ -49,7 +49,7 @@ func ReleaseCommand(a *cli.App) *cobra.Command {
 		Example: "  stig release demo-1",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.ID = args[0]
-			released, err := a.Release(cmd.Context(), r)
+			released, err := service.Release(cmd.Context(), a.Run, r)
 			if err != nil {
 				return err
 			}
@@ -80,7 +80,7 @@ func printHolder(a *cli.App, kind string, claimed *checkpoint.Claimed) error {
 		text += "nobody holds it, nothing changed"
 	}
 	if kind == "claim" && !a.Quiet {
-		text += "\nnext: stig orient " + shell.Quoted(claimed.ID)
+		text += "\nnext: stig orient " + visible.Quoted(claimed.ID)
 	}
 	if err := a.Print(text + "\n"); err != nil {
 		return err

@@ -7,13 +7,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app"
 	"stig/checkpoint"
 	"stig/cmd/stig/cli"
+	"stig/internal/service"
+	"stig/internal/visible"
+	"stig/internal/workspace"
 )
 
 func CloseCommand(a *cli.App) *cobra.Command {
-	var o app.CloseOptions
+	var o service.CloseOptions
 	cmd := &cobra.Command{
 		Use:   "close ID…",
 		Short: "close issues whose acceptance criteria pass",
@@ -47,21 +49,21 @@ func CloseCommand(a *cli.App) *cobra.Command {
 }
 
 // readClose checks the flags and gives the issues to close.
-func readClose(a *cli.App, cmd *cobra.Command, args []string, o *app.CloseOptions) (ids []string, err error) {
+func readClose(a *cli.App, cmd *cobra.Command, args []string, o *service.CloseOptions) (ids []string, err error) {
 	ids = o.Text.Dash(args)
 	if cmd.Flags().Changed("waive") && strings.TrimSpace(o.Waive) == "" {
-		return nil, app.Usage("--waive: must say why nothing needs to be run; found nothing", "")
+		return nil, workspace.Usage("--waive: must say why nothing needs to be run; found nothing", "")
 	}
 	if cmd.Flags().Changed("despite-question") && strings.TrimSpace(o.Despite) == "" {
-		return nil, app.Usage("--despite-question: must say why the answer is not waited for; found nothing", "")
+		return nil, workspace.Usage("--despite-question: must say why the answer is not waited for; found nothing", "")
 	}
 	o.Reason, err = reason(a, o.Reason, o.Text)
 	return ids, err
 }
 
 // close closes issues one after the other, and tells of each as soon as it is known.
-func close(ctx context.Context, a *cli.App, ids []string, o app.CloseOptions) error {
-	findings, err := a.Close(ctx, ids, o, func(f app.Finding) error { return tell(a, f) })
+func close(ctx context.Context, a *cli.App, ids []string, o service.CloseOptions) error {
+	findings, err := service.Close(ctx, a.Run, ids, o, func(f service.Finding) error { return tell(a, f) })
 	if err != nil {
 		return err
 	}
@@ -87,7 +89,7 @@ func printClosed(a *cli.App, c *checkpoint.Closed) error {
 		fmt.Fprintf(&text, "ready now: %s %s\n", ref.ID, ref.Title)
 	}
 	if c.Nearer > 0 {
-		fmt.Fprintf(&text, "nearer: %s\n", app.Counted(c.Nearer, "more issue"))
+		fmt.Fprintf(&text, "nearer: %s\n", visible.Counted(c.Nearer, "more issue"))
 	}
 	if e := c.Epic; e != nil {
 		fmt.Fprintf(&text, "epic %s %s: %d of %d closed\n", e.ID, e.Title, e.Closed, e.Total)
@@ -106,7 +108,7 @@ func printClosed(a *cli.App, c *checkpoint.Closed) error {
 		return err
 	}
 	a.WarnOfEdit(c.ID, c.Warnings, c.Lines)
-	if app.WithoutEstimate(c) {
+	if service.WithoutEstimate(c) {
 		a.Hint("for those who wait for it: stig checkpoint " + c.ID + " --done … --learned … --downstream …")
 	}
 	return nil

@@ -5,13 +5,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app"
 	"stig/cmd/stig/cli"
+	"stig/internal/service"
+	"stig/internal/visible"
+	"stig/internal/workspace"
 )
 
 func CommentCommand(a *cli.App) *cobra.Command {
-	var r app.CommentRequest
-	var text app.Text
+	var r service.CommentRequest
+	var text workspace.Text
 	var words []string // the issue, and the comment where it follows
 	cmd := &cobra.Command{
 		Use:   "comment ID [TEXT]",
@@ -22,7 +24,7 @@ func CommentCommand(a *cli.App) *cobra.Command {
 		Args: func(cmd *cobra.Command, args []string) error {
 			words = text.Dash(args)
 			if len(words) > 2 {
-				return app.Usage(fmt.Sprintf("%s: takes one issue and the comment; found %d arguments", cli.Called(cmd), len(args)), "type stig comment ID TEXT, with the comment in quotes")
+				return workspace.Usage(fmt.Sprintf("%s: takes one issue and the comment; found %d arguments", cli.Called(cmd), len(args)), "type stig comment ID TEXT, with the comment in quotes")
 			}
 			return cli.Takes(1, 2, "one issue and the comment")(cmd, words)
 		},
@@ -30,7 +32,7 @@ func CommentCommand(a *cli.App) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			if r.ID = words[0]; len(words) == 2 {
 				if text.Given() {
-					return app.Usage(fmt.Sprintf("the comment is given twice; found %q after the issue", words[1]), "leave one of them out")
+					return workspace.Usage(fmt.Sprintf("the comment is given twice; found %q after the issue", words[1]), "leave one of them out")
 				}
 				text.Message = words[1]
 			}
@@ -38,7 +40,7 @@ func CommentCommand(a *cli.App) *cobra.Command {
 			if r.Text, draft, err = a.TextOrDraft(cmd.Context(), text, "The comment on "+r.ID+".\n"); err != nil {
 				return err
 			}
-			commented, err := a.Comment(cmd.Context(), r)
+			commented, err := service.Comment(cmd.Context(), a.Run, r)
 			if err = a.Keep(draft, err); err != nil {
 				return err
 			}
@@ -47,7 +49,7 @@ func CommentCommand(a *cli.App) *cobra.Command {
 					return a.Printf("%s: has this comment already, nothing changed\n", commented.ID)
 				}
 				a.WarnOfLines(commented.Lines)
-				return a.Printf("%s: commented by %s (%s)\n", commented.ID, commented.Author, app.Counted(commented.Comments, "comment"))
+				return a.Printf("%s: commented by %s (%s)\n", commented.ID, commented.Author, visible.Counted(commented.Comments, "comment"))
 			})
 		},
 	}

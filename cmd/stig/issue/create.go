@@ -7,15 +7,16 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app"
 	"stig/checkpoint"
 	"stig/cmd/stig/cli"
-	"stig/shell"
+	"stig/internal/service"
+	"stig/internal/visible"
+	"stig/internal/workspace"
 	"stig/signals"
 )
 
 func CreateCommand(a *cli.App) *cobra.Command {
-	var r app.CreateRequest
+	var r service.CreateRequest
 	var priority, estimate, until, from string
 	var deps []string
 	cmd := &cobra.Command{
@@ -33,7 +34,7 @@ func CreateCommand(a *cli.App) *cobra.Command {
 		GroupID: "store",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return app.Usage(fmt.Sprintf("%s: takes one title; found %d arguments", cli.Called(cmd), len(args)), "type stig create "+shell.Quoted(strings.Join(args, " ")))
+				return workspace.Usage(fmt.Sprintf("%s: takes one title; found %d arguments", cli.Called(cmd), len(args)), "type stig create "+visible.Quoted(strings.Join(args, " ")))
 			}
 			return nil
 		},
@@ -90,8 +91,8 @@ func CreateCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-func create(ctx context.Context, a *cli.App, r app.CreateRequest) error {
-	created, err := a.Create(ctx, r)
+func create(ctx context.Context, a *cli.App, r service.CreateRequest) error {
+	created, err := service.Create(ctx, a.Run, r)
 	if err != nil {
 		return err
 	}
@@ -103,11 +104,11 @@ func create(ctx context.Context, a *cli.App, r app.CreateRequest) error {
 	if r.DryRun {
 		return err
 	}
-	return a.Printed(created.ID, err)
+	return service.Printed(a.Run, created.ID, err)
 }
 
 // printCreated prints which issue was made.
-func printCreated(a *cli.App, created *app.Created, dryRun bool) error {
+func printCreated(a *cli.App, created *service.Created, dryRun bool) error {
 	return a.EditResult("created", created, created.Lines, dryRun, func() error {
 		if a.Quiet {
 			return a.Printf("%s\n", created.ID)

@@ -6,22 +6,23 @@ import (
 	"fmt"
 	"strings"
 
-	"stig/app"
 	"stig/checkpoint"
 	"stig/cmd/stig/cli"
-	"stig/visible"
+	"stig/internal/service"
+	"stig/internal/visible"
+	"stig/internal/workspace"
 )
 
 // createAll adds the issues of a batch.
 func createAll(ctx context.Context, a *cli.App, from string, args []string, dryRun bool) error {
 	if len(args) > 0 {
-		return app.Usage(fmt.Sprintf("--from: has the titles itself; found %q", args[0]), "leave one of them out")
+		return workspace.Usage(fmt.Sprintf("--from: has the titles itself; found %q", args[0]), "leave one of them out")
 	}
 	text, err := lines(a, from)
 	if err != nil {
 		return err
 	}
-	result, err := a.CreateAll(ctx, app.CreateAllRequest{From: from, Text: text, DryRun: dryRun})
+	result, err := service.CreateAll(ctx, a.Run, service.CreateAllRequest{From: from, Text: text, DryRun: dryRun})
 	if err != nil {
 		return err
 	}

@@ -3,14 +3,14 @@ package issue
 import (
 	"github.com/spf13/cobra"
 
-	"stig/app"
 	"stig/checkpoint"
 	"stig/cmd/stig/cli"
-	"stig/visible"
+	"stig/internal/service"
+	"stig/internal/visible"
 )
 
 func DeleteCommand(a *cli.App) *cobra.Command {
-	var r app.DeleteRequest
+	var r service.DeleteRequest
 	cmd := &cobra.Command{
 		Use:   "delete ID…",
 		Short: "delete issues, and keep a record that they were",
@@ -23,7 +23,7 @@ func DeleteCommand(a *cli.App) *cobra.Command {
 		Example: "  stig delete demo-4 --reason 'made by mistake'\n  stig delete demo-4 demo-5 --force --dry-run",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.IDs = args
-			result, err := a.Delete(cmd.Context(), r)
+			result, err := service.Delete(cmd.Context(), a.Run, r)
 			switch {
 			case err != nil:
 				return err
@@ -60,7 +60,7 @@ func printDeleted(a *cli.App, deleted []*checkpoint.Deleted, dryRun bool) error 
 }
 
 func DuplicateCommand(a *cli.App) *cobra.Command {
-	var r app.DuplicateRequest
+	var r service.DuplicateRequest
 	cmd := &cobra.Command{
 		Use:   "duplicate ID --of ID",
 		Short: "close an issue that repeats another one",
@@ -71,7 +71,7 @@ func DuplicateCommand(a *cli.App) *cobra.Command {
 		Example: "  stig duplicate demo-4 --of demo-2",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.ID = args[0]
-			closed, err := a.Duplicate(cmd.Context(), r)
+			closed, err := service.Duplicate(cmd.Context(), a.Run, r)
 			if err != nil {
 				return err
 			}

@@ -6,9 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app"
 	"stig/checkpoint"
 	"stig/cmd/stig/cli"
+	"stig/internal/service"
+	"stig/internal/workspace"
 )
 
 func DepCommand(a *cli.App) *cobra.Command {
@@ -24,7 +25,7 @@ func DepCommand(a *cli.App) *cobra.Command {
 }
 
 func depAdd(a *cli.App) *cobra.Command {
-	var r app.LinkRequest
+	var r service.LinkRequest
 	cmd := &cobra.Command{
 		Use:   "add ID --on ID",
 		Short: "have an issue wait for another, or link it otherwise",
@@ -38,7 +39,7 @@ func depAdd(a *cli.App) *cobra.Command {
 			if err := readDep(args, &r); err != nil {
 				return err
 			}
-			linked, err := a.Link(cmd.Context(), r)
+			linked, err := service.Link(cmd.Context(), a.Run, r)
 			if err != nil {
 				return err
 			}
@@ -52,7 +53,7 @@ func depAdd(a *cli.App) *cobra.Command {
 }
 
 func depRm(a *cli.App) *cobra.Command {
-	var r app.LinkRequest
+	var r service.LinkRequest
 	cmd := &cobra.Command{
 		Use:     "rm ID --on ID",
 		Short:   "take away what an issue depends on",
@@ -62,7 +63,7 @@ func depRm(a *cli.App) *cobra.Command {
 			if err := readDep(args, &r); err != nil {
 				return err
 			}
-			linked, err := a.Unlink(cmd.Context(), r)
+			linked, err := service.Unlink(cmd.Context(), a.Run, r)
 			if err != nil {
 				return err
 			}
@@ -76,13 +77,13 @@ func depRm(a *cli.App) *cobra.Command {
 }
 
 // readDep takes the issue after the first for that of --on, as bd does.
-func readDep(args []string, r *app.LinkRequest) error {
+func readDep(args []string, r *service.LinkRequest) error {
 	r.ID = args[0]
 	if len(args) < 2 {
 		return nil
 	}
 	if r.On != "" {
-		return app.Usage(fmt.Sprintf("--on is given, and %s too", args[1]), "one dependency at a time: leave one of them out")
+		return workspace.Usage(fmt.Sprintf("--on is given, and %s too", args[1]), "one dependency at a time: leave one of them out")
 	}
 	r.On = args[1]
 	return nil
@@ -90,7 +91,7 @@ func readDep(args []string, r *app.LinkRequest) error {
 
 // printLinked says what came of an edit of dependencies: what was done, or that
 // nothing was to be done.
-func printLinked(a *cli.App, r app.LinkRequest, linked *checkpoint.Linked, done, nothing string) error {
+func printLinked(a *cli.App, r service.LinkRequest, linked *checkpoint.Linked, done, nothing string) error {
 	for _, w := range linked.Warnings {
 		if !a.JSON {
 			a.Warn("%s", w)

@@ -5,13 +5,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app"
 	"stig/checkpoint"
 	"stig/cmd/stig/cli"
+	"stig/internal/service"
 )
 
 func EditCommand(a *cli.App) *cobra.Command {
-	var r app.AmendRequest
+	var r service.AmendRequest
 	var f editFlags
 	cmd := &cobra.Command{
 		Use:   "edit ID…",
@@ -34,7 +34,7 @@ func EditCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return a.Keep(draft, err)
 			}
-			result, err := a.Amend(cmd.Context(), r)
+			result, err := service.Amend(cmd.Context(), a.Run, r)
 			if err = a.Keep(draft, err); err != nil {
 				return err
 			}
@@ -72,7 +72,7 @@ func (f *editFlags) bind(cmd *cobra.Command) {
 	flags.StringVar(&f.from, "from", "", "read edits from `FILE`, a JSON object a line (- for standard input)")
 }
 
-func printAmended(a *cli.App, result *app.Amended, dryRun bool) error {
+func printAmended(a *cli.App, result *service.Amended, dryRun bool) error {
 	return a.EditResult("edit", amendedOutput(result), result.Changes, dryRun, func() error {
 		for _, e := range result.Edited {
 			said := "nothing changed"
@@ -90,7 +90,7 @@ func printAmended(a *cli.App, result *app.Amended, dryRun bool) error {
 }
 
 // amendedOutput has the keys of the one issue too where there is but one.
-func amendedOutput(result *app.Amended) map[string]any {
+func amendedOutput(result *service.Amended) map[string]any {
 	warnings := []string{}
 	for _, e := range result.Edited {
 		for _, w := range e.Warnings {

@@ -8,14 +8,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app"
 	"stig/checkpoint"
 	"stig/cmd/stig/cli"
+	"stig/internal/service"
+	"stig/internal/workspace"
 )
 
 // read makes the request of the command line, of a file, or of the editor, whose
 // draft is to be kept until it is written.
-func (f *editFlags) read(ctx context.Context, a *cli.App, cmd *cobra.Command, r *app.AmendRequest) (cli.Draft, error) {
+func (f *editFlags) read(ctx context.Context, a *cli.App, cmd *cobra.Command, r *service.AmendRequest) (cli.Draft, error) {
 	now, err := a.Clock()
 	if err != nil {
 		return cli.Draft{}, err
@@ -26,7 +27,7 @@ func (f *editFlags) read(ctx context.Context, a *cli.App, cmd *cobra.Command, r 
 	}
 	if f.from != "" {
 		if !m.IsEmpty() || len(r.IDs) > 0 {
-			return cli.Draft{}, app.Usage("--from: names the issues and the fields itself; more were given", "leave them out")
+			return cli.Draft{}, workspace.Usage("--from: names the issues and the fields itself; more were given", "leave them out")
 		}
 		text, err := lines(a, f.from)
 		if err == nil {
@@ -60,7 +61,7 @@ func (f *editFlags) amendment(a *cli.App, cmd *cobra.Command, now time.Time) (m 
 		}
 		if *text == "-" {
 			if input != "" {
-				return m, app.Usage("--"+input+" and --"+field.name+" both ask for standard input", "give one of them as text")
+				return m, workspace.Usage("--"+input+" and --"+field.name+" both ask for standard input", "give one of them as text")
 			}
 			input = field.name
 			read, err := io.ReadAll(a.In)
@@ -106,7 +107,7 @@ func parsed(cmd *cobra.Command, now time.Time, m *checkpoint.Amendment) error {
 
 // composeAmendment opens the fields of an issue in the editor.
 func composeAmendment(ctx context.Context, a *cli.App, id string, now time.Time) (cli.Draft, checkpoint.Amendment, error) {
-	form, err := a.AmendForm(id)
+	form, err := service.OpenForm(a.Run, id)
 	if err != nil {
 		return cli.Draft{}, checkpoint.Amendment{}, err
 	}

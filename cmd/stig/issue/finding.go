@@ -5,19 +5,20 @@ import (
 	"fmt"
 	"strings"
 
-	"stig/app"
 	"stig/cmd/stig/cli"
-	"stig/criteria"
-	"stig/verify"
+	"stig/internal/gate"
+	"stig/internal/service"
+	"stig/internal/visible"
+	"stig/internal/workspace"
 )
 
 // printFinding prints a finding for a reader.
-func printFinding(a *cli.App, f app.Finding) error {
+func printFinding(a *cli.App, f service.Finding) error {
 	t := f.Trial
 	if t != nil && t.Edited != nil {
-		a.WarnOfEdited(t)
+		service.WarnOfEdited(a.Run, t)
 	}
-	if errors.Is(f.Err, app.ErrNotRun) {
+	if errors.Is(f.Err, workspace.ErrNotRun) {
 		text := planText(t)
 		if !t.Asks() {
 			text += "what could show it:\n" + t.Fence()
@@ -27,7 +28,7 @@ func printFinding(a *cli.App, f app.Finding) error {
 		}
 	}
 	if f.Err != nil {
-		said := app.Classify(f.Err)
+		said := workspace.Classify(f.Err)
 		a.Complain(said.Message, said.Hint)
 		return nil
 	}
@@ -54,7 +55,7 @@ func printFinding(a *cli.App, f app.Finding) error {
 
 // printVerdict says how the checks went: in one line when they passed, with
 // command, exit code and last lines of those that did not.
-func printVerdict(a *cli.App, t *app.Trial) error {
+func printVerdict(a *cli.App, t *service.Trial) error {
 	v := t.Verdict
 	var text strings.Builder
 	if v.Passed() {
@@ -74,31 +75,31 @@ func printVerdict(a *cli.App, t *app.Trial) error {
 	return a.Printf("%s: %d of %d checks did not pass\n%s", t.Id, failed, len(v.Outcomes()), text.String())
 }
 
-func outcomeText(text *strings.Builder, o verify.Outcome) {
-	if o.Exit == verify.ExitNotRun {
-		fmt.Fprintf(text, "not run: %s\n", app.FirstLine(o.Text))
+func outcomeText(text *strings.Builder, o gate.Outcome) {
+	if o.Exit == gate.ExitNotRun {
+		fmt.Fprintf(text, "not run: %s\n", visible.FirstLine(o.Text))
 		return
 	}
-	fmt.Fprintf(text, "exit %d after %.1fs: %s\n", o.Exit, o.Seconds, app.FirstLine(o.Text))
+	fmt.Fprintf(text, "exit %d after %.1fs: %s\n", o.Exit, o.Seconds, visible.FirstLine(o.Text))
 	if o.Reason != "" {
 		fmt.Fprintf(text, "  %s\n", o.Reason)
 	}
 	text.WriteString(setIn(o.Tail))
 	if o.Log != "" {
-		fmt.Fprintf(text, "  whole output: %s\n", app.Shortest(o.Log))
+		fmt.Fprintf(text, "  whole output: %s\n", workspace.Shortest(o.Log))
 	}
 }
 
 // planText says what of the criteria would run, and why the rest would not.
-func planText(t *app.Trial) string {
+func planText(t *service.Trial) string {
 	var text strings.Builder
 	would := 0
 	for _, c := range t.Plan {
-		if c.Class == criteria.Runnable {
+		if c.Class == gate.Runnable {
 			would++
 		}
 	}
-	fmt.Fprintf(&text, "%s: %s\n", t.Id, app.Counted(would, "command")+" would run")
+	fmt.Fprintf(&text, "%s: %s\n", t.Id, visible.Counted(would, "command")+" would run")
 	for _, c := range t.Plan {
 		checkText(&text, c.Class, c)
 	}
@@ -106,16 +107,16 @@ func planText(t *app.Trial) string {
 }
 
 // notRunText lists what of the criteria a verdict is not about, and why.
-func notRunText(text *strings.Builder, checks []criteria.Check) {
+func notRunText(text *strings.Builder, checks []gate.Check) {
 	for _, c := range checks {
 		checkText(text, "not run", c)
 	}
 }
 
 // checkText shows a check: what becomes of it, where it stands, why, and its text.
-func checkText(text *strings.Builder, fate string, c criteria.Check) {
+func checkText(text *strings.Builder, fate string, c gate.Check) {
 	place := c.Place()
-	if c.Field == criteria.FieldAcceptance {
+	if c.Field == gate.FieldAcceptance {
 		place = fmt.Sprintf("line %d", c.Line)
 	}
 	fmt.Fprintf(text, "%s (%s, %s)", fate, c.Origin, place)

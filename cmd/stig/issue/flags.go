@@ -6,8 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app"
 	"stig/cmd/stig/cli"
+	"stig/internal/service"
+	"stig/internal/workspace"
 	"stig/signals"
 )
 
@@ -36,7 +37,7 @@ func given(cmd *cobra.Command, name string) *string {
 func signalNamed(name string) (signals.Signal, error) {
 	s, ok := signals.Named(name)
 	if !ok {
-		return 0, app.Usage(fmt.Sprintf("signal: must be one of %s; found %q", signalNames(), name), "")
+		return 0, workspace.Usage(fmt.Sprintf("signal: must be one of %s; found %q", signalNames(), name), "")
 	}
 	return s, nil
 }
@@ -63,9 +64,9 @@ func usageOf(s signals.Signal) string {
 }
 
 // reason is what a flag says, or else a text.
-func reason(a *cli.App, flag string, t app.Text) (string, error) {
+func reason(a *cli.App, flag string, t workspace.Text) (string, error) {
 	if flag != "" && t.Given() {
-		return "", app.Usage("the reason is given twice", "leave one of them out")
+		return "", workspace.Usage("the reason is given twice", "leave one of them out")
 	}
 	if flag != "" {
 		return flag, nil
@@ -75,15 +76,15 @@ func reason(a *cli.App, flag string, t app.Text) (string, error) {
 
 // lines reads what --from names, a line for each issue.
 func lines(a *cli.App, from string) ([]byte, error) {
-	text, err := a.Read(app.Text{File: from})
+	text, err := a.Read(workspace.Text{File: from})
 	if err != nil {
-		return nil, app.Usage("--from: "+err.Error(), "")
+		return nil, workspace.Usage("--from: "+err.Error(), "")
 	}
 	return []byte(text), nil
 }
 
 // bindTrial binds the flags of a command that runs checks.
-func bindTrial(cmd *cobra.Command, o *app.TrialOptions) {
+func bindTrial(cmd *cobra.Command, o *service.TrialOptions) {
 	flags := cmd.Flags()
 	flags.BoolVar(&o.KeepGoing, "keep-going", false, "run the checks after one that failed too")
 	flags.BoolVar(&o.AllowDestructive, "allow-destructive", false, "run what destroys or publishes, in a fence that is marked verify")

@@ -7,13 +7,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app"
 	"stig/checkpoint"
 	"stig/cmd/stig/cli"
+	"stig/internal/service"
+	"stig/internal/visible"
+	"stig/internal/workspace"
 )
 
 func ListCommand(a *cli.App) *cobra.Command {
-	var r app.ListRequest
+	var r service.ListRequest
 	var priorities, values []string
 	cmd := &cobra.Command{
 		Use:   "list",
@@ -27,7 +29,7 @@ func ListCommand(a *cli.App) *cobra.Command {
 		GroupID: "graph",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return app.Usage(fmt.Sprintf("%s: filters are flags; found %q", cli.Called(cmd), args[0]), "type stig search "+strings.Join(args, " "))
+				return workspace.Usage(fmt.Sprintf("%s: filters are flags; found %q", cli.Called(cmd), args[0]), "type stig search "+strings.Join(args, " "))
 			}
 			return nil
 		},
@@ -41,7 +43,7 @@ func ListCommand(a *cli.App) *cobra.Command {
 				return err
 			}
 			r.Tables = a.JSON
-			rows, total, err := a.List(r)
+			rows, total, err := service.List(a.Run, r)
 			return a.Result("list", map[string]any{"issues": rows, "total": total}, err, func() error { return a.Print(listText(rows, total)) })
 		},
 	}
@@ -54,7 +56,7 @@ func ListCommand(a *cli.App) *cobra.Command {
 	flags.StringArrayVar(&values, "signal", nil, "a `NAME=VALUE` such as cynefin=complex; of several each must hold")
 	flags.StringVar(&r.Parent, "parent", "", "`ID` of the epic that holds them")
 	flags.StringVar(&r.Since, "since", "", "changed since `WHEN`: a day, a time or an age such as 7d")
-	flags.StringVar(&r.Sort, "sort", "", "by `KEY`: "+cli.Either(app.SortKeys())+" (default priority)")
+	flags.StringVar(&r.Sort, "sort", "", "by `KEY`: "+cli.Either(service.SortKeys())+" (default priority)")
 	flags.IntVarP(&r.Limit, "limit", "n", 0, "the first `N` only (default all)")
 	flags.StringVar(&r.View, "view", "", "the filters of the view `NAME`")
 	flags.BoolVar(&r.All, "all", false, "closed issues too")
@@ -64,7 +66,7 @@ func ListCommand(a *cli.App) *cobra.Command {
 }
 
 // readFilters reads the filters that are more than a text.
-func readFilters(r *app.ListRequest, priorities, values []string) error {
+func readFilters(r *service.ListRequest, priorities, values []string) error {
 	for _, text := range priorities {
 		p, err := checkpoint.ParsePriority(text)
 		if err != nil {
@@ -73,7 +75,7 @@ func readFilters(r *app.ListRequest, priorities, values []string) error {
 		r.Priorities = append(r.Priorities, p)
 	}
 	for _, text := range values {
-		s, err := app.ParseSignalValue(text)
+		s, err := service.ParseSignalValue(text)
 		if err != nil {
 			return err
 		}
@@ -83,7 +85,7 @@ func readFilters(r *app.ListRequest, priorities, values []string) error {
 }
 
 // listText puts each issue on one line.
-func listText(rows []app.ListRow, total int) string {
+func listText(rows []service.ListRow, total int) string {
 	var id, status, kind int
 	for _, r := range rows {
 		id, status, kind = max(id, utf8.RuneCountInString(r.ID)), max(status, len(r.Status)), max(kind, len(r.IssueType))
@@ -99,6 +101,6 @@ func listText(rows []app.ListRow, total int) string {
 	if len(rows) < total {
 		fmt.Fprintf(&b, "%d of ", len(rows))
 	}
-	fmt.Fprintf(&b, "%s\n", app.Counted(total, "issue"))
+	fmt.Fprintf(&b, "%s\n", visible.Counted(total, "issue"))
 	return b.String()
 }

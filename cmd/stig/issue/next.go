@@ -6,10 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app"
 	"stig/cmd/stig/cli"
-	"stig/shell"
-	"stig/visible"
+	"stig/internal/service"
+	"stig/internal/visible"
+	"stig/internal/workspace"
 )
 
 func NextCommand(a *cli.App) *cobra.Command {
@@ -24,7 +24,7 @@ func NextCommand(a *cli.App) *cobra.Command {
 		Example: "  stig next\n  stig next --claim --actor ann",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if dryRun && !claim {
-				return app.Usage("--dry-run goes with --claim", "type stig next")
+				return workspace.Usage("--dry-run goes with --claim", "type stig next")
 			}
 			if claim {
 				return claimNext(cmd.Context(), a, dryRun)
@@ -39,7 +39,7 @@ func NextCommand(a *cli.App) *cobra.Command {
 
 // showNext shows the first issue that can be taken.
 func showNext(ctx context.Context, a *cli.App) error {
-	rows, before, err := a.Next(ctx)
+	rows, before, err := service.Next(ctx, a.Run)
 	switch {
 	case err != nil:
 		return err
@@ -53,7 +53,7 @@ func showNext(ctx context.Context, a *cli.App) error {
 	case before != "":
 		a.Hint(before)
 	case !a.Quiet:
-		text += "next: stig claim " + shell.Quoted(rows[0].ID) + "\n"
+		text += "next: stig claim " + visible.Quoted(rows[0].ID) + "\n"
 	}
 	return a.Print(text)
 }
@@ -69,12 +69,12 @@ func nothingToTake(a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	return app.Found()
+	return workspace.Found()
 }
 
 // claimNext takes the first issue that nobody takes meanwhile.
 func claimNext(ctx context.Context, a *cli.App, dryRun bool) error {
-	claimed, err := a.ClaimNext(ctx, dryRun)
+	claimed, err := service.ClaimNext(ctx, a.Run, dryRun)
 	switch {
 	case err != nil:
 		return err

@@ -6,14 +6,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app"
 	"stig/cmd/stig/cli"
+	"stig/internal/service"
+	"stig/internal/workspace"
 	"stig/orient"
 	"stig/signals"
 )
 
 func OrientCommand(a *cli.App) *cobra.Command {
-	var r app.OrientRequest
+	var r service.OrientRequest
 	cmd := &cobra.Command{
 		Use:   "orient [ID]",
 		Short: "show what to read before working, on one issue or on all",
@@ -26,11 +27,11 @@ func OrientCommand(a *cli.App) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				if r.ID = args[0]; r.ID == "" {
-					return app.Usage("the id of the issue is empty", "leave it out for the survey: type stig orient")
+					return workspace.Usage("the id of the issue is empty", "leave it out for the survey: type stig orient")
 				}
 			}
 			r.Whole = a.JSON
-			found, err := a.Orient(cmd.Context(), r)
+			found, err := service.Orient(cmd.Context(), a.Run, r)
 			if err != nil {
 				return err
 			}

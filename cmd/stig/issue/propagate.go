@@ -7,13 +7,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app"
 	"stig/cmd/stig/cli"
+	"stig/internal/service"
+	"stig/internal/workspace"
 )
 
 func PropagateCommand(a *cli.App) *cobra.Command {
-	var r app.PropagateRequest
-	var discovery app.Text
+	var r service.PropagateRequest
+	var discovery workspace.Text
 	cmd := &cobra.Command{
 		Use:   "propagate ID --to ID…",
 		Short: "put a discovery into the notes of the issues it bears on",
@@ -27,7 +28,7 @@ func PropagateCommand(a *cli.App) *cobra.Command {
 			rest := discovery.Dash(args[1:])
 			// --to A B C names three, as the usage line has it.
 			if len(rest) > 0 && len(r.To) == 0 {
-				return app.Usage(fmt.Sprintf("%s: takes one issue; found %q after it", cli.Called(cmd), rest[0]), "name who is to be told with --to ID")
+				return workspace.Usage(fmt.Sprintf("%s: takes one issue; found %q after it", cli.Called(cmd), rest[0]), "name who is to be told with --to ID")
 			}
 			text, d, err := a.TextOrDraft(cmd.Context(), discovery, "What was found out in "+args[0]+", for the affected issues.\n")
 			if err != nil {
@@ -44,8 +45,8 @@ func PropagateCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-func propagate(ctx context.Context, a *cli.App, r app.PropagateRequest) error {
-	report, err := a.Propagate(ctx, r)
+func propagate(ctx context.Context, a *cli.App, r service.PropagateRequest) error {
+	report, err := service.Propagate(ctx, a.Run, r)
 	if err != nil {
 		return err
 	}

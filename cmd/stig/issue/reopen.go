@@ -7,14 +7,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app"
 	"stig/checkpoint"
 	"stig/cmd/stig/cli"
+	"stig/internal/service"
+	"stig/internal/workspace"
 )
 
 func ReopenCommand(a *cli.App) *cobra.Command {
-	var r app.ReopenRequest
-	var text app.Text // the reason, given in another way
+	var r service.ReopenRequest
+	var text workspace.Text // the reason, given in another way
 	cmd := &cobra.Command{
 		Use:   "reopen ID",
 		Short: "open a closed issue again, and say why",
@@ -25,7 +26,7 @@ func ReopenCommand(a *cli.App) *cobra.Command {
 		Example: "  stig reopen demo-1 --reason \"the second form is still refused\"",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if args = text.Dash(args); len(args) != 1 {
-				return app.Usage(fmt.Sprintf("%s: takes one issue; found %d", cli.Called(cmd), len(args)), "quote the reason, and give it with --reason")
+				return workspace.Usage(fmt.Sprintf("%s: takes one issue; found %d", cli.Called(cmd), len(args)), "quote the reason, and give it with --reason")
 			}
 			r.ID = args[0]
 			return reopen(cmd.Context(), a, r, text)
@@ -38,11 +39,11 @@ func ReopenCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-func reopen(ctx context.Context, a *cli.App, r app.ReopenRequest, text app.Text) (err error) {
+func reopen(ctx context.Context, a *cli.App, r service.ReopenRequest, text workspace.Text) (err error) {
 	if r.Reason, err = reason(a, r.Reason, text); err != nil {
 		return err
 	}
-	reopened, err := a.Reopen(ctx, r)
+	reopened, err := service.Reopen(ctx, a.Run, r)
 	if err != nil {
 		return err
 	}

@@ -6,13 +6,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app"
 	"stig/cmd/stig/cli"
-	"stig/visible"
+	"stig/internal/service"
+	"stig/internal/visible"
 )
 
 func SearchCommand(a *cli.App) *cobra.Command {
-	r := app.SearchRequest{Limit: 20}
+	r := service.SearchRequest{Limit: 20}
 	cmd := &cobra.Command{
 		Use:   "search WORDS",
 		Short: "find issues by words in any of their texts",
@@ -25,7 +25,7 @@ func SearchCommand(a *cli.App) *cobra.Command {
 		Example: "  stig search tide gauge\n  stig search lock --open --limit 5",
 		RunE: func(_ *cobra.Command, args []string) error {
 			r.Words = strings.Join(args, " ")
-			rows, total, err := a.Search(r)
+			rows, total, err := service.Search(a.Run, r)
 			return a.Result("search", map[string]any{"issues": rows, "total": total}, err, func() error { return printFound(a, rows, total) })
 		},
 	}
@@ -36,7 +36,7 @@ func SearchCommand(a *cli.App) *cobra.Command {
 
 // printFound puts each issue on a line, and below it the line that was found where
 // that is another text than its title.
-func printFound(a *cli.App, rows []app.SearchRow, total int) error {
+func printFound(a *cli.App, rows []service.SearchRow, total int) error {
 	s := a.Sheet()
 	for _, r := range rows {
 		s.Line(cli.Plain, cli.CutLine(fmt.Sprintf("%s  %s  %s", r.ID, r.Status, visible.OneLine(r.Title)), cli.ListWidth))
@@ -44,7 +44,7 @@ func printFound(a *cli.App, rows []app.SearchRow, total int) error {
 			s.Line(cli.Faint, cli.CutLine("    "+r.Field+": "+r.Excerpt, cli.ListWidth))
 		}
 	}
-	count := app.Counted(total, "issue")
+	count := visible.Counted(total, "issue")
 	if len(rows) < total {
 		count = fmt.Sprintf("%d of %s; --limit 0 shows all", len(rows), count)
 	}

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"stig/cmd/stig/cli"
+	"stig/internal/service"
 )
 
 func ShowCommand(a *cli.App) *cobra.Command {
@@ -15,7 +16,7 @@ func ShowCommand(a *cli.App) *cobra.Command {
 		Args:    cli.Takes(1, 1, "one issue"),
 		Example: "  stig show demo-1\n  stig show demo-1 --notes",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			view, err := a.Issue(args[0])
+			view, err := service.Issue(a.Run, args[0])
 			if err != nil {
 				return err
 			}

@@ -6,8 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app"
 	"stig/cmd/stig/cli"
+	"stig/internal/service"
+	"stig/internal/workspace"
 	"stig/signals"
 )
 
@@ -33,9 +34,9 @@ func signalsGet(a *cli.App) *cobra.Command {
 		Example: "  stig signals get demo-1\n  stig signals get demo-1 surprise",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 2 && (a.JSON || withDates) {
-				return app.Usage("one signal is printed as plain text, without its date", "leave out "+args[1]+", or --json and --dates")
+				return workspace.Usage("one signal is printed as plain text, without its date", "leave out "+args[1]+", or --json and --dates")
 			}
-			id, table, err := a.SignalTable(args[0])
+			id, table, err := service.SignalTable(a.Run, args[0])
 			if err != nil {
 				return err
 			}
@@ -50,7 +51,7 @@ func signalsGet(a *cli.App) *cobra.Command {
 }
 
 func signalsSet(a *cli.App) *cobra.Command {
-	var r app.SetSignalsRequest
+	var r service.SetSignalsRequest
 	cmd := &cobra.Command{
 		Use:     "set ID SIGNAL=VALUE…",
 		Short:   "set rows of the signal table, and nothing else",
@@ -60,7 +61,7 @@ func signalsSet(a *cli.App) *cobra.Command {
 			if r.ID, r.Set, err = readRows(args); err != nil {
 				return err
 			}
-			edit, err := a.SetSignals(cmd.Context(), r)
+			edit, err := service.SetSignals(cmd.Context(), a.Run, r)
 			if err != nil {
 				return err
 			}
@@ -78,14 +79,14 @@ func readRows(args []string) (id string, set map[signals.Signal]string, err erro
 	for _, arg := range args[1:] {
 		name, value, ok := strings.Cut(arg, "=")
 		if !ok {
-			return "", nil, app.Usage(fmt.Sprintf("%q: must be SIGNAL=VALUE", arg), "such as surprise=0.4")
+			return "", nil, workspace.Usage(fmt.Sprintf("%q: must be SIGNAL=VALUE", arg), "such as surprise=0.4")
 		}
 		s, err := signalNamed(name)
 		if err != nil {
 			return "", nil, err
 		}
 		if _, twice := set[s]; twice {
-			return "", nil, app.Usage(fmt.Sprintf("%s: given twice", s), "")
+			return "", nil, workspace.Usage(fmt.Sprintf("%s: given twice", s), "")
 		}
 		set[s] = value
 	}
@@ -93,7 +94,7 @@ func readRows(args []string) (id string, set map[signals.Signal]string, err erro
 }
 
 func signalsInit(a *cli.App) *cobra.Command {
-	var r app.InitSignalsRequest
+	var r service.InitSignalsRequest
 	cmd := &cobra.Command{
 		Use:     "init [ID…]",
 		Short:   "give a signal table to issues that have none",
@@ -102,7 +103,7 @@ func signalsInit(a *cli.App) *cobra.Command {
 		Example: "  stig signals init demo-1\n  stig signals init --dry-run",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.IDs = args
-			edit, err := a.InitSignals(cmd.Context(), r)
+			edit, err := service.InitSignals(cmd.Context(), a.Run, r)
 			if err != nil {
 				return err
 			}
@@ -122,7 +123,7 @@ func signalsReconcile(a *cli.App) *cobra.Command {
 		Args:    cli.Takes(1, 1, "one issue"),
 		Example: "  stig signals reconcile demo-1 --dry-run",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			edit, err := a.ReconcileSignals(cmd.Context(), args[0], dryRun)
+			edit, err := service.ReconcileSignals(cmd.Context(), a.Run, args[0], dryRun)
 			if err != nil {
 				return err
 			}

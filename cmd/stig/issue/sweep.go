@@ -5,16 +5,16 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app"
 	"stig/checkpoint"
 	"stig/cmd/stig/cli"
 	"stig/dag"
-	"stig/visible"
+	"stig/internal/service"
+	"stig/internal/visible"
 )
 
 func SweepCommand(a *cli.App) *cobra.Command {
 	older := dag.SweepAfter
-	r := app.SweepRequest{Older: &older}
+	r := service.SweepRequest{Older: &older}
 	cmd := &cobra.Command{
 		Use:   "sweep",
 		Short: "return claims that nobody works on",
@@ -27,7 +27,7 @@ func SweepCommand(a *cli.App) *cobra.Command {
 		Args:    cli.Takes(0, 0, "no issue: it looks at all"),
 		Example: "  stig sweep --dry-run\n  stig sweep --older 7d --people",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			swept, err := a.Sweep(cmd.Context(), r)
+			swept, err := service.Sweep(cmd.Context(), a.Run, r)
 			if err != nil {
 				return err
 			}

@@ -3,12 +3,13 @@ package issue
 import (
 	"github.com/spf13/cobra"
 
-	"stig/app"
 	"stig/cmd/stig/cli"
+	"stig/internal/service"
+	"stig/internal/workspace"
 )
 
 func VerifyCommand(a *cli.App) *cobra.Command {
-	var r app.VerifyRequest
+	var r service.VerifyRequest
 	cmd := &cobra.Command{
 		Use:   "verify ID",
 		Short: "run the commands in an issue's acceptance criteria",
@@ -20,7 +21,7 @@ func VerifyCommand(a *cli.App) *cobra.Command {
 		Example: "  stig verify demo-1 --plan\n  stig verify demo-1 --keep-going --timeout 90s",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.ID = args[0]
-			f, err := a.Verify(cmd.Context(), r)
+			f, err := service.Verify(cmd.Context(), a.Run, r)
 			if err != nil {
 				return err
 			}
@@ -30,10 +31,10 @@ func VerifyCommand(a *cli.App) *cobra.Command {
 			if err := tell(a, f); err != nil {
 				return err
 			}
-			if err := a.WarnOfStale(cmd.Context(), f.Trial); err != nil {
+			if err := service.WarnOfStale(cmd.Context(), a.Run, f.Trial); err != nil {
 				return err
 			}
-			return conclude(a, []app.Finding{f})
+			return conclude(a, []service.Finding{f})
 		},
 	}
 	cmd.Flags().BoolVar(&r.Plan, "plan", false, "print what would run, what would not, and why; run nothing")
@@ -42,12 +43,12 @@ func VerifyCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-func printPlan(a *cli.App, f app.Finding) error {
+func printPlan(a *cli.App, f service.Finding) error {
 	if a.JSON {
-		return a.PrintOutput(app.VerdictOutput([]app.Finding{f}))
+		return a.PrintOutput(service.VerdictOutput([]service.Finding{f}))
 	}
 	if f.Trial.Edited != nil {
-		a.WarnOfEdited(f.Trial)
+		service.WarnOfEdited(a.Run, f.Trial)
 	}
 	text := planText(f.Trial)
 	if !f.Trial.Asks() {
@@ -57,7 +58,7 @@ func printPlan(a *cli.App, f app.Finding) error {
 }
 
 // tell prints a finding for a reader as soon as it is there; data waits for the end.
-func tell(a *cli.App, f app.Finding) error {
+func tell(a *cli.App, f service.Finding) error {
 	if a.JSON {
 		return nil
 	}
@@ -65,18 +66,18 @@ func tell(a *cli.App, f app.Finding) error {
 }
 
 // conclude prints findings as data, and ends with the worst of their exit codes.
-func conclude(a *cli.App, findings []app.Finding) error {
+func conclude(a *cli.App, findings []service.Finding) error {
 	if a.JSON {
-		if err := a.PrintOutput(app.VerdictOutput(findings)); err != nil {
+		if err := a.PrintOutput(service.VerdictOutput(findings)); err != nil {
 			return err
 		}
 	}
-	worst := app.ExitDone
+	worst := workspace.ExitDone
 	for _, f := range findings {
 		worst = max(worst, f.Code())
 	}
-	if worst != app.ExitDone {
-		return app.Ended{Code: worst}
+	if worst != workspace.ExitDone {
+		return workspace.Ended{Code: worst}
 	}
 	return nil
 }

@@ -6,9 +6,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app"
 	"stig/cmd/stig/cli"
-	"stig/diff"
+	"stig/internal/merge"
+	"stig/internal/service"
+	"stig/internal/visible"
+	"stig/internal/workspace"
 )
 
 func DiffCommand(a *cli.App) *cobra.Command {
@@ -23,7 +25,7 @@ func DiffCommand(a *cli.App) *cobra.Command {
 		Args:    cli.Takes(0, 2, "one revision, or with --files two files"),
 		Example: "  stig diff\n  stig diff main~3 --json\n  stig diff --files before.jsonl after.jsonl",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			d, err := a.Diff(cmd.Context(), app.DiffRequest{Args: args, Files: files})
+			d, err := service.Diff(cmd.Context(), a.Run, service.DiffRequest{Args: args, Files: files})
 			switch {
 			case err != nil:
 				return err
@@ -33,7 +35,7 @@ func DiffCommand(a *cli.App) *cobra.Command {
 				err = a.Print(diffText(d.Diff, d.Since))
 			}
 			if err == nil && exitCode && len(d.Vanished) > 0 {
-				return app.Found()
+				return workspace.Found()
 			}
 			return err
 		},
@@ -44,7 +46,7 @@ func DiffCommand(a *cli.App) *cobra.Command {
 }
 
 // diffText shows what vanished first, each issue with its own things.
-func diffText(d diff.Diff, since string) string {
+func diffText(d merge.Diff, since string) string {
 	if d.Empty() {
 		return "nothing differs from " + since + "\n"
 	}
@@ -66,7 +68,7 @@ func diffText(d diff.Diff, since string) string {
 }
 
 // named is a thing with the beginning of its text.
-func named(kind diff.Kind, id, name, text string) string {
+func named(kind merge.Kind, id, name, text string) string {
 	line := string(kind)
 	if name != id {
 		line += " " + cli.OneLine(name, 60)
@@ -102,7 +104,7 @@ func (g *grouped) write(b *strings.Builder, title string) {
 	if b.Len() > 0 {
 		b.WriteString("\n")
 	}
-	fmt.Fprintf(b, "%s (%d in %s):\n", title, g.count, app.Counted(len(g.ids), "issue"))
+	fmt.Fprintf(b, "%s (%d in %s):\n", title, g.count, visible.Counted(len(g.ids), "issue"))
 	for _, id := range g.ids {
 		fmt.Fprintf(b, "%s\n", id)
 		for _, line := range g.lines[id] {

@@ -5,15 +5,16 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app"
-	"stig/app/stores"
 	"stig/cmd/stig/cli"
-	"stig/jsonl"
+	"stig/internal/service"
+	"stig/internal/store/jsonl"
+	"stig/internal/visible"
+	"stig/internal/workspace"
 )
 
 func InitCommand(a *cli.App) *cobra.Command {
-	var r app.InitRequest
-	var server stores.InitRequest
+	var r service.InitRequest
+	var server service.ServerRequest
 	cmd := &cobra.Command{
 		Use:   "init",
 		Short: "make an empty store in this repository",
@@ -32,10 +33,10 @@ func InitCommand(a *cli.App) *cobra.Command {
 			}
 			for _, flag := range []string{"import", "sync-file", "tls", "ca"} {
 				if cmd.Flags().Changed(flag) {
-					return app.Usage("--"+flag+": goes with --store mysql://…", "leave it out, or name a server with --store")
+					return workspace.Usage("--"+flag+": goes with --store mysql://…", "leave it out, or name a server with --store")
 				}
 			}
-			m, err := a.Init(cmd.Context(), r)
+			m, err := service.Init(cmd.Context(), a.Run, r)
 			if err != nil {
 				return err
 			}
@@ -51,7 +52,7 @@ func InitCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-func printMade(a *cli.App, m *app.Made, dryRun bool) error {
+func printMade(a *cli.App, m *service.Made, dryRun bool) error {
 	if a.JSON {
 		data := map[string]any{"store": m.Store, "prefix": m.Prefix, "made": m.Files, "dry_run": dryRun}
 		if dryRun {
@@ -78,11 +79,11 @@ func printMade(a *cli.App, m *app.Made, dryRun bool) error {
 }
 
 // initServer makes a store on the server that --store names.
-func initServer(ctx context.Context, a *cli.App, r stores.InitRequest) error {
+func initServer(ctx context.Context, a *cli.App, r service.ServerRequest) error {
 	if r.TLS != "verify" && r.TLS != "off" {
-		return app.Usage("--tls: must be verify or off; found "+r.TLS, "leave it out to verify the server's certificate")
+		return workspace.Usage("--tls: must be verify or off; found "+r.TLS, "leave it out to verify the server's certificate")
 	}
-	m, err := stores.Init(ctx, a.App, r)
+	m, err := service.InitOnServer(ctx, a.Run, r)
 	if err != nil {
 		return err
 	}
@@ -102,7 +103,7 @@ func initServer(ctx context.Context, a *cli.App, r stores.InitRequest) error {
 	}
 	what := "an empty store"
 	if r.Import {
-		what = "a store of " + app.Counted(m.Issues, "issue")
+		what = "a store of " + visible.Counted(m.Issues, "issue")
 	}
 	if err := a.Printf("%s %s at %s; ids begin with %s-\n", verb, what, m.Store, m.Prefix); err != nil || r.DryRun {
 		return err

@@ -5,8 +5,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app"
 	"stig/cmd/stig/cli"
+	"stig/internal/service"
+	"stig/internal/visible"
+	"stig/internal/workspace"
 )
 
 // logOptions are the flags of stig log.
@@ -31,7 +33,7 @@ func LogCommand(a *cli.App) *cobra.Command {
 		Example: "  stig log\n  stig log demo-1 --since 7d\n  stig log --limit 5\n  stig log --actor mara --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.forget && (o.since != "" || o.actor != "" || cmd.Flags().Changed("limit")) {
-				return app.Usage("--forget: takes an issue, or all; --since, --actor and --limit choose what is listed", "leave them out")
+				return workspace.Usage("--forget: takes an issue, or all; --since, --actor and --limit choose what is listed", "leave them out")
 			}
 			if o.forget {
 				return forgetLog(a, args)
@@ -53,11 +55,11 @@ func log(a *cli.App, ids []string, o logOptions) error {
 	if err != nil {
 		return err
 	}
-	since, err := app.TimeOf(o.since, now)
+	since, err := workspace.TimeOf(o.since, now)
 	if err != nil {
 		return err
 	}
-	edits, err := a.Log(app.LogRequest{IDs: ids, Actor: o.actor, Since: since, Limit: o.limit})
+	edits, err := service.Log(a.Run, service.LogRequest{IDs: ids, Actor: o.actor, Since: since, Limit: o.limit})
 	return a.Result("log", map[string]any{"edits": edits}, err, func() error {
 		if len(edits) == 0 {
 			return a.Print("no edits\n")
@@ -71,6 +73,6 @@ func log(a *cli.App, ids []string, o logOptions) error {
 }
 
 func forgetLog(a *cli.App, ids []string) error {
-	count, err := a.ForgetLog(ids)
-	return a.Result("log", map[string]any{"edits": []app.Logged{}, "forgotten": count}, err, func() error { return a.Printf("%s forgotten\n", app.Counted(count, "edit")) })
+	count, err := service.ForgetLog(a.Run, ids)
+	return a.Result("log", map[string]any{"edits": []service.Logged{}, "forgotten": count}, err, func() error { return a.Printf("%s forgotten\n", visible.Counted(count, "edit")) })
 }

@@ -5,15 +5,15 @@ import (
 	"strings"
 	"time"
 
-	"stig/app"
-	"stig/beads"
 	"stig/cmd/stig/cli"
-	"stig/diff"
-	"stig/live"
+	"stig/internal/beads"
+	"stig/internal/clone"
+	"stig/internal/merge"
+	"stig/internal/service"
 )
 
 // writeEdit writes an edit: who, when and where, then a line for each change.
-func writeEdit(text *strings.Builder, e app.Logged) {
+func writeEdit(text *strings.Builder, e service.Logged) {
 	fmt.Fprintf(text, "%s  %s", e.At.UTC().Format(time.RFC3339), e.Command)
 	if e.Actor != "" {
 		fmt.Fprintf(text, " by %s", e.Actor)
@@ -21,7 +21,7 @@ func writeEdit(text *strings.Builder, e app.Logged) {
 	if e.Branch != "" {
 		fmt.Fprintf(text, " on %s", e.Branch)
 	}
-	if e.Result != live.Written {
+	if e.Result != clone.Written {
 		fmt.Fprintf(text, " (%s)", e.Result)
 	}
 	text.WriteString("\n")
@@ -31,8 +31,8 @@ func writeEdit(text *strings.Builder, e app.Logged) {
 }
 
 // changeLine is a change on one line: what it is, and its two texts in short.
-func changeLine(c live.Change) string {
-	if c.Kind == string(diff.Issue) {
+func changeLine(c clone.Change) string {
+	if c.Kind == string(merge.KindIssue) {
 		return "issue: " + titleIn(c.Now)
 	}
 	what := c.Kind + " " + cli.OneLine(c.Name, 60)
@@ -57,8 +57,8 @@ func titleIn(line string) string {
 
 // shortText is the text of a part in short: of a signal the value alone.
 func shortText(kind, text string) string {
-	if kind == string(diff.Signal) {
-		text, _ = diff.CutSignal(text)
+	if kind == string(merge.Signal) {
+		text, _ = merge.CutSignal(text)
 	}
 	return cli.OneLine(text, 40)
 }

@@ -7,9 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app"
 	"stig/cmd/stig/cli"
-	"stig/merge"
+	"stig/internal/merge"
+	"stig/internal/service"
+	"stig/internal/workspace"
 )
 
 // mergeOptions are the flags of one merge.
@@ -45,7 +46,7 @@ func MergeCommand(a *cli.App) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case o.resolve && o.output != "":
-				return app.Usage("--resolve writes the store: it goes without --output", "")
+				return workspace.Usage("--resolve writes the store: it goes without --output", "")
 			case o.resolve && len(args) == 0:
 				return listConflicts(cmd.Context(), a)
 			case o.resolve:
@@ -62,9 +63,9 @@ func MergeCommand(a *cli.App) *cobra.Command {
 
 func mergeFiles(a *cli.App, files []string, o mergeOptions) error {
 	if o.dryRun && o.output == "-" {
-		return app.Usage("--dry-run and --output - ask for two things", "give one of them")
+		return workspace.Usage("--dry-run and --output - ask for two things", "give one of them")
 	}
-	m, err := a.Merge(app.MergeRequest{Base: files[0], Ours: files[1], Theirs: files[2], Output: o.output, DryRun: o.dryRun})
+	m, err := service.Merge(a.Run, service.MergeRequest{Base: files[0], Ours: files[1], Theirs: files[2], Output: o.output, DryRun: o.dryRun})
 	if err != nil {
 		return err
 	}
@@ -75,19 +76,19 @@ func mergeFiles(a *cli.App, files []string, o mergeOptions) error {
 		reportMerge(a, m)
 	}
 	if len(m.Conflicts) > 0 {
-		return app.Found()
+		return workspace.Found()
 	}
 	return nil
 }
 
 // reportMerge says which lines a person must merge, and what else to look at.
-func reportMerge(a *cli.App, m *app.Merged) {
+func reportMerge(a *cli.App, m *service.Merged) {
 	for _, w := range m.Warnings {
 		a.Warn("%s: %s", w.ID, w.Message)
 	}
 	for _, c := range m.Conflicts {
 		what := cmp.Or(c.ID, "a line that is no issue")
-		fmt.Fprintf(a.Err, "stig: line %d: %s: %s\n", c.Line, app.Visible(what), app.Visible(c.Reason))
+		fmt.Fprintf(a.Err, "stig: line %d: %s: %s\n", c.Line, workspace.Visible(what), workspace.Visible(c.Reason))
 	}
 	if len(m.Conflicts) > 0 {
 		a.Hint("type stig merge --resolve to see both values and how to choose, then git add the store")
@@ -95,7 +96,7 @@ func reportMerge(a *cli.App, m *app.Merged) {
 }
 
 // printMerge prints a merge that was written, its diff, or the store that came of it.
-func printMerge(a *cli.App, m *app.Merged, dryRun bool) error {
+func printMerge(a *cli.App, m *service.Merged, dryRun bool) error {
 	data := map[string]any{
 		"conflicts": append([]merge.Conflict{}, m.Conflicts...), "warnings": append([]merge.Warning{}, m.Warnings...),
 		"written": m.Output, "dry_run": dryRun,
@@ -103,7 +104,7 @@ func printMerge(a *cli.App, m *app.Merged, dryRun bool) error {
 	switch {
 	case m.Output == "-":
 		if _, err := io.WriteString(a.Out, m.Text); err != nil {
-			return app.NotMerged(err)
+			return workspace.NotMerged(err)
 		}
 		return nil
 	case dryRun && !a.JSON:

@@ -7,14 +7,16 @@ import (
 	"slices"
 	"strings"
 
-	"stig/app"
 	"stig/cmd/stig/cli"
-	"stig/merge"
+	"stig/internal/merge"
+	"stig/internal/service"
+	"stig/internal/visible"
+	"stig/internal/workspace"
 )
 
 // listConflicts lists what a merge left open in the store.
 func listConflicts(ctx context.Context, a *cli.App) error {
-	open, err := a.Conflicts(ctx)
+	open, err := service.Conflicts(ctx, a.Run)
 	if err != nil {
 		return err
 	}
@@ -24,11 +26,11 @@ func listConflicts(ctx context.Context, a *cli.App) error {
 		err = a.Print(conflictsText(open))
 	}
 	if err == nil && len(open) > 0 {
-		a.Hint(app.AnswerHint(open[0]))
+		a.Hint(service.AnswerHint(open[0]))
 		if slices.ContainsFunc(open, withoutQuestions) {
 			a.Hint("git merged the store by lines; type stig setup git, and it asks stig the next time")
 		}
-		return app.Found()
+		return workspace.Found()
 	}
 	return err
 }
@@ -45,7 +47,7 @@ func conflictsText(open []merge.Conflict) string {
 	for _, c := range open {
 		fmt.Fprintf(&text, "%s: %s\n", conflictName(c), c.Reason)
 		for _, q := range c.Questions {
-			fmt.Fprintf(&text, "  %s\n    ours    %s\n    theirs  %s\n", q.Key, app.Briefly(q.Ours, 100), app.Briefly(q.Theirs, 100))
+			fmt.Fprintf(&text, "  %s\n    ours    %s\n    theirs  %s\n", q.Key, service.Briefly(q.Ours, 100), service.Briefly(q.Theirs, 100))
 		}
 	}
 	fmt.Fprintf(&text, "\n%s\n", stillOpen(open))
@@ -63,7 +65,7 @@ func stillOpen(open []merge.Conflict) string {
 	for _, c := range open {
 		questions += len(c.Questions)
 	}
-	return app.Counted(len(open), "conflict") + ", " + app.Counted(questions, "question")
+	return visible.Counted(len(open), "conflict") + ", " + visible.Counted(questions, "question")
 }
 
 // answersOf reads KEY=SIDE words.
@@ -76,16 +78,16 @@ func answersOf(id string, args []string) (merge.Answers, error) {
 		case arg == id && at < 0:
 			continue
 		case arg == id:
-			return nil, app.Usage(arg+": an answer, where the issue comes first", "type stig merge --resolve ID "+arg)
+			return nil, workspace.Usage(arg+": an answer, where the issue comes first", "type stig merge --resolve ID "+arg)
 		case at <= 0 || side != merge.Ours && side != merge.Theirs:
-			return nil, app.Usage(fmt.Sprintf("an answer is KEY=ours or KEY=theirs; found %q", arg), "type stig merge --resolve to see the keys")
+			return nil, workspace.Usage(fmt.Sprintf("an answer is KEY=ours or KEY=theirs; found %q", arg), "type stig merge --resolve to see the keys")
 		case answers[arg[:at]] != "" && answers[arg[:at]] != side:
-			return nil, app.Usage(arg[:at]+" is answered twice", "give one of the answers")
+			return nil, workspace.Usage(arg[:at]+" is answered twice", "give one of the answers")
 		}
 		answers[arg[:at]] = side
 	}
 	if answers[merge.Whole] != "" && len(answers) > 1 {
-		return nil, app.Usage("all takes the whole line: it goes with no other key", "leave out all, or the others")
+		return nil, workspace.Usage("all takes the whole line: it goes with no other key", "leave out all, or the others")
 	}
 	return answers, nil
 }
@@ -96,7 +98,7 @@ func resolveConflict(ctx context.Context, a *cli.App, id string, args []string, 
 	if err != nil {
 		return err
 	}
-	r, err := a.Resolve(ctx, app.ResolveRequest{ID: id, Answers: answers, DryRun: dryRun})
+	r, err := service.Resolve(ctx, a.Run, service.ResolveRequest{ID: id, Answers: answers, DryRun: dryRun})
 	switch {
 	case err != nil:
 		return err
@@ -108,7 +110,7 @@ func resolveConflict(ctx context.Context, a *cli.App, id string, args []string, 
 	return printResolved(a, r)
 }
 
-func printResolvedJSON(a *cli.App, r *app.Resolved, dryRun bool) error {
+func printResolvedJSON(a *cli.App, r *service.Resolved, dryRun bool) error {
 	data := map[string]any{
 		"id": r.ID, "open": append([]merge.Question{}, r.Open...), "conflicts": r.Left,
 		"warnings": append([]merge.Warning{}, r.Warnings...), "written": r.Store, "dry_run": dryRun,
@@ -119,7 +121,7 @@ func printResolvedJSON(a *cli.App, r *app.Resolved, dryRun bool) error {
 	return a.PrintJSON("merge", data)
 }
 
-func printResolved(a *cli.App, r *app.Resolved) error {
+func printResolved(a *cli.App, r *service.Resolved) error {
 	said := "merged"
 	if len(r.Open) > 0 {
 		said = "still open: " + strings.Join(questionKeys(r.Open), ", ")
@@ -131,11 +133,11 @@ func printResolved(a *cli.App, r *app.Resolved) error {
 		a.Warn("%s: %s", w.ID, w.Message)
 	}
 	if len(r.Left) == 0 {
-		a.Hint("type git add " + app.Shortest(r.Store))
+		a.Hint("type git add " + workspace.Shortest(r.Store))
 		return nil
 	}
 	a.Note("left in the store: %s", stillOpen(r.Left))
-	a.Hint(app.AnswerHint(r.Left[0]))
+	a.Hint(service.AnswerHint(r.Left[0]))
 	return nil
 }
 

@@ -6,9 +6,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app"
 	"stig/cmd/stig/cli"
-	"stig/recovery"
+	"stig/internal/journal"
+	"stig/internal/service"
+	"stig/internal/visible"
+	"stig/internal/workspace"
 )
 
 // recoverOptions are the flags of stig recover.
@@ -52,7 +54,7 @@ func RecoverCommand(a *cli.App) *cobra.Command {
 
 // findLost lists what is lost, and with all what is missing and not lost.
 func findLost(ctx context.Context, a *cli.App, ids []string, all bool) error {
-	lost, others, err := a.FindLost(ctx, ids)
+	lost, others, err := service.FindLost(ctx, a.Run, ids)
 	if err != nil {
 		return err
 	}
@@ -63,12 +65,12 @@ func findLost(ctx context.Context, a *cli.App, ids []string, all bool) error {
 		return err
 	}
 	if len(lost) > 0 {
-		return app.Found()
+		return workspace.Found()
 	}
 	return nil
 }
 
-func printLost(a *cli.App, lost, others []recovery.Finding) error {
+func printLost(a *cli.App, lost, others []journal.Finding) error {
 	if a.JSON {
 		body := map[string]any{"lost": valuesOf(lost), "applied": []lostValue{}, "kept": []lostValue{}}
 		if others != nil {
@@ -90,7 +92,7 @@ func printLost(a *cli.App, lost, others []recovery.Finding) error {
 
 // applyLost puts back what is lost.
 func applyLost(ctx context.Context, a *cli.App, ids []string, dryRun bool) error {
-	r, err := a.Recover(ctx, ids, dryRun)
+	r, err := service.Recover(ctx, a.Run, ids, dryRun)
 	if err != nil {
 		return err
 	}
@@ -99,12 +101,12 @@ func applyLost(ctx context.Context, a *cli.App, ids []string, dryRun bool) error
 	}
 	noteKept(a, r.Files)
 	if len(r.Kept) > 0 {
-		return app.Found()
+		return workspace.Found()
 	}
 	return nil
 }
 
-func printApplied(a *cli.App, result *recovery.Result, dryRun bool) error {
+func printApplied(a *cli.App, result *journal.Result, dryRun bool) error {
 	kept := []lostValue{}
 	for _, k := range result.Kept {
 		kept = append(kept, lostOf(k.Finding))
@@ -132,7 +134,7 @@ func printApplied(a *cli.App, result *recovery.Result, dryRun bool) error {
 
 // forgetLost lets go of what is lost now.
 func forgetLost(ctx context.Context, a *cli.App, ids []string) error {
-	lost, files, err := a.ForgetLost(ctx, ids)
+	lost, files, err := service.ForgetLost(ctx, a.Run, ids)
 	if err != nil {
 		return err
 	}
@@ -140,5 +142,5 @@ func forgetLost(ctx context.Context, a *cli.App, ids []string) error {
 	if a.JSON {
 		return a.PrintJSON("recover", map[string]any{"lost": []lostValue{}, "applied": []lostValue{}, "kept": []lostValue{}, "forgotten": valuesOf(lost)})
 	}
-	return a.Printf("%s forgotten\n", app.Counted(len(lost), "value"))
+	return a.Printf("%s forgotten\n", visible.Counted(len(lost), "value"))
 }

@@ -5,10 +5,12 @@ import (
 	"strings"
 	"time"
 
-	"stig/app"
 	"stig/cmd/stig/cli"
-	"stig/diff"
-	"stig/recovery"
+	"stig/internal/journal"
+	"stig/internal/merge"
+	"stig/internal/service"
+	"stig/internal/visible"
+	"stig/internal/workspace"
 )
 
 // lostValue is a finding as recover prints it.
@@ -24,30 +26,30 @@ type lostValue struct {
 	Argv          []string `json:"argv"` // puts it back; none where nothing does
 }
 
-func lostOf(f recovery.Finding) lostValue {
+func lostOf(f journal.Finding) lostValue {
 	v := lostValue{ID: f.ID, What: whatOf(f), Was: f.Text, State: string(f.State), Where: f.Where,
 		At: f.Record.At.UTC().Format(time.RFC3339), By: f.Record.Actor, Argv: []string{}}
-	if f.Kind == diff.Signal {
-		v.Was, _ = diff.CutSignal(f.Text)
+	if f.Kind == merge.Signal {
+		v.Was, _ = merge.CutSignal(f.Text)
 	}
-	if f.State == recovery.Lost {
+	if f.State == journal.Lost {
 		v.Argv = []string{"stig", "recover", f.ID, "--apply"}
 	}
 	return v
 }
 
 // whatOf names the part of an issue.
-func whatOf(f recovery.Finding) string {
+func whatOf(f journal.Finding) string {
 	switch {
-	case f.Kind == diff.Issue:
-		return string(diff.Issue)
+	case f.Kind == merge.KindIssue:
+		return string(merge.KindIssue)
 	case f.Removed():
 		return string(f.Kind) + " " + f.Name + " (removed)"
 	}
 	return string(f.Kind) + " " + f.Name
 }
 
-func valuesOf(findings []recovery.Finding) []lostValue {
+func valuesOf(findings []journal.Finding) []lostValue {
 	list := []lostValue{}
 	for _, f := range findings {
 		list = append(list, lostOf(f))
@@ -56,14 +58,14 @@ func valuesOf(findings []recovery.Finding) []lostValue {
 }
 
 // foundText lists what is lost, and what is not.
-func foundText(lost, others []recovery.Finding) string {
+func foundText(lost, others []journal.Finding) string {
 	var found, rest grouped
 	for _, f := range lost {
 		found.add(f.ID, "%s", lostLine(f))
 	}
 	for _, f := range others {
 		where := string(f.State)
-		if f.State == recovery.Elsewhere {
+		if f.State == journal.Elsewhere {
 			where = "on " + strings.TrimPrefix(f.Where, "refs/heads/")
 		}
 		rest.add(f.ID, "%s (%s)", lostLine(f), where)
@@ -75,12 +77,12 @@ func foundText(lost, others []recovery.Finding) string {
 }
 
 // lostLine is a finding on one line: what, by whom, when, and its text in short.
-func lostLine(f recovery.Finding) string {
+func lostLine(f journal.Finding) string {
 	what, at := cli.OneLine(whatOf(f), 60), f.Record.At.UTC().Format(time.RFC3339)
 	line := fmt.Sprintf("%s, written %s", what, at)
 	switch {
 	case f.InFile():
-		line = fmt.Sprintf("%s, in %s", what, app.Shortest(f.Where))
+		line = fmt.Sprintf("%s, in %s", what, workspace.Shortest(f.Where))
 	case f.Record.Seen: // in a session of that actor, who did not write it
 		line = fmt.Sprintf("%s, gone since %s", what, at)
 	case f.Record.Actor != "":
@@ -89,20 +91,20 @@ func lostLine(f recovery.Finding) string {
 	switch {
 	case f.Hidden:
 		line += ": the journal holds a hash alone"
-	case f.Kind != diff.Issue && !f.Removed():
+	case f.Kind != merge.KindIssue && !f.Removed():
 		line += ": " + shortText(string(f.Kind), f.Text)
 	}
 	return line
 }
 
 // noteKept says what became of versions of the store beside it.
-func noteKept(a *cli.App, files []app.KeptFile) {
+func noteKept(a *cli.App, files []service.KeptFile) {
 	for _, f := range files {
 		if f.Left == 0 {
 			a.Note("removed %s", f.Path)
 			continue
 		}
-		a.Note("%s: kept: %s not in the store", f.Path, app.Counted(f.Left, "value"))
+		a.Note("%s: kept: %s not in the store", f.Path, visible.Counted(f.Left, "value"))
 		a.Hint("type stig recover --all to see what, and stig recover --forget to remove the file")
 	}
 }

@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app"
 	"stig/cmd/stig/cli"
+	"stig/internal/workspace"
 	"stig/schemas"
 )
 
@@ -43,7 +43,7 @@ func SchemaCommand(a *cli.App) *cobra.Command {
 					return printSchema(a, name, p.source)
 				}
 			}
-			return app.Usage(fmt.Sprintf("schema: must be one of %s; found %q", strings.Join(names(), ", "), name), "")
+			return workspace.Usage(fmt.Sprintf("schema: must be one of %s; found %q", strings.Join(names(), ", "), name), "")
 		},
 	}
 }

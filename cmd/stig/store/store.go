@@ -6,9 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app"
-	"stig/app/stores"
 	"stig/cmd/stig/cli"
+	"stig/internal/service"
+	"stig/internal/visible"
+	"stig/internal/workspace"
 )
 
 // Command is stig store.
@@ -27,7 +28,7 @@ func Command(a *cli.App) *cobra.Command {
 }
 
 func copyCommand(a *cli.App) *cobra.Command {
-	var r stores.CopyRequest
+	var r service.CopyRequest
 	cmd := &cobra.Command{
 		Use:   "copy FROM TO",
 		Short: "copy a whole store, byte for byte",
@@ -38,7 +39,7 @@ func copyCommand(a *cli.App) *cobra.Command {
 		Example: "  stig store copy .beads/issues.jsonl mysql://mara@db.example/harbor\n  stig store copy mysql://mara@db.example/harbor backup.jsonl",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.From, r.To, r.Told = args[0], args[1], a.Counts()
-			c, err := stores.Copy(cmd.Context(), a.App, r)
+			c, err := service.CopyStore(cmd.Context(), a.Run, r)
 			if err != nil {
 				return err
 			}
@@ -49,19 +50,19 @@ func copyCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-func printCopied(a *cli.App, c stores.Copied, dryRun bool) error {
+func printCopied(a *cli.App, c service.Copied, dryRun bool) error {
 	if a.JSON {
 		return a.PrintJSON("store_copy", map[string]any{
 			"from": c.From.Name(), "to": c.To.Name(), "bytes": c.Bytes, "sha256": c.Hash, "behind": true, "written": !dryRun, "dry_run": dryRun,
 		})
 	}
 	if dryRun {
-		return a.Printf("would copy %s, %s, from %s to %s\n", app.Counted(c.Issues, "issue"), app.Counted(c.Bytes, "byte"), c.From.Name(), c.To.Name())
+		return a.Printf("would copy %s, %s, from %s to %s\n", visible.Counted(c.Issues, "issue"), visible.Counted(c.Bytes, "byte"), c.From.Name(), c.To.Name())
 	}
-	if err := a.Printf("copied %s, %s, from %s to %s; SHA-256 %s\n", app.Counted(c.Issues, "issue"), app.Counted(c.Bytes, "byte"), c.From.Name(), c.To.Name(), c.Hash); err != nil {
+	if err := a.Printf("copied %s, %s, from %s to %s; SHA-256 %s\n", visible.Counted(c.Issues, "issue"), visible.Counted(c.Bytes, "byte"), c.From.Name(), c.To.Name(), c.Hash); err != nil {
 		return err
 	}
-	if c.To.URL != "" && !app.Exists(c.To.Path) {
+	if c.To.URL != "" && !workspace.Exists(c.To.Path) {
 		a.Hint(fmt.Sprintf(`type mkdir -p .beads && echo '{"store": "%s"}' > .beads/stig.json to work there`, c.To.URL))
 	}
 	return nil
@@ -89,7 +90,7 @@ func syncCommand(a *cli.App) *cobra.Command {
 }
 
 func sync(ctx context.Context, a *cli.App, check, dryRun bool) error {
-	s, err := stores.Sync(ctx, a.App, dryRun)
+	s, err := service.SyncCopy(ctx, a.Run, dryRun)
 	if err != nil {
 		return err
 	}
@@ -99,15 +100,15 @@ func sync(ctx context.Context, a *cli.App, check, dryRun bool) error {
 			"from": s.Store, "to": s.Copy, "bytes": s.Bytes, "sha256": s.Hash, "behind": s.Behind, "written": s.Written, "dry_run": dryRun,
 		})
 	case !s.Behind:
-		err = a.Printf("%s: is current: %s\n", s.Copy, app.Counted(s.Lines, "line"))
+		err = a.Printf("%s: is current: %s\n", s.Copy, visible.Counted(s.Lines, "line"))
 	case s.Written:
-		err = a.Printf("%s: written: %s\n", s.Copy, app.Counted(s.Lines, "line"))
+		err = a.Printf("%s: written: %s\n", s.Copy, visible.Counted(s.Lines, "line"))
 	default:
 		err = a.Printf("%s: is behind %s\n", s.Copy, s.Store)
 	}
 	if err == nil && check && s.Behind {
 		a.Hint("type stig store sync, and commit " + s.Copy)
-		return app.Found()
+		return workspace.Found()
 	}
 	return err
 }

@@ -7,8 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app"
 	"stig/cmd/stig/cli"
+	"stig/internal/service"
+	"stig/internal/workspace"
 )
 
 func UndoCommand(a *cli.App) *cobra.Command {
@@ -27,7 +28,7 @@ func UndoCommand(a *cli.App) *cobra.Command {
 			if len(args) == 1 {
 				var err error
 				if count, err = strconv.Atoi(args[0]); err != nil || count < 1 {
-					return app.Usage(fmt.Sprintf("undo: must be a number of edits, 1 or more; found %q", args[0]), "stig log lists the edits")
+					return workspace.Usage(fmt.Sprintf("undo: must be a number of edits, 1 or more; found %q", args[0]), "stig log lists the edits")
 				}
 			}
 			return undo(cmd.Context(), a, count, dryRun)
@@ -38,7 +39,7 @@ func UndoCommand(a *cli.App) *cobra.Command {
 }
 
 func undo(ctx context.Context, a *cli.App, count int, dryRun bool) error {
-	u, err := a.Undo(ctx, count, dryRun)
+	u, err := service.Undo(ctx, a.Run, count, dryRun)
 	if err != nil {
 		return err
 	}

@@ -8,15 +8,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app"
-	"stig/app/traces"
 	"stig/cmd/stig/cli"
-	"stig/trace"
+	"stig/internal/service/traces"
+	"stig/internal/trace"
+	"stig/internal/workspace"
 )
 
 // addFlags are what the command line says of one trace.
 type addFlags struct {
-	text   app.Text
+	text   workspace.Text
 	body   string
 	fields []string
 	to     []string
@@ -40,7 +40,7 @@ func addCommand(a *cli.App) *cobra.Command {
 			if f.from != "" {
 				for _, name := range []string{"message", "body", "field", "to", "re"} {
 					if cmd.Flags().Changed(name) {
-						return app.Usage("--"+name+": does not go with --from", "say it in each line of the file")
+						return workspace.Usage("--"+name+": does not go with --from", "say it in each line of the file")
 					}
 				}
 				return cli.Takes(0, 0, "nothing beside --from")(cmd, args)
@@ -62,7 +62,7 @@ func addCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			added, err := traces.Add(cmd.Context(), a.App, r)
+			added, err := traces.Add(cmd.Context(), a.Run, r)
 			if err = a.Keep(draft, err); err != nil {
 				return err
 			}
@@ -94,7 +94,7 @@ func typesHelp() string {
 
 // dash takes the argument - for --body -.
 func (f *addFlags) dash(args []string) []string {
-	t := app.Text{File: f.body}
+	t := workspace.Text{File: f.body}
 	args = t.Dash(args)
 	f.body = t.File
 	return args
@@ -111,7 +111,7 @@ func (f *addFlags) draft(ctx context.Context, a *cli.App, id, kind string) (d tr
 		return d, kept, err
 	}
 	said := traces.Said{Message: f.text.Message, To: f.to, Re: f.re, Fields: slices.Clone(f.fields)}
-	if said.Body, err = a.Read(app.Text{File: f.body}); err != nil {
+	if said.Body, err = a.Read(workspace.Text{File: f.body}); err != nil {
 		return d, kept, err
 	}
 	for i, field := range said.Fields {
@@ -119,7 +119,7 @@ func (f *addFlags) draft(ctx context.Context, a *cli.App, id, kind string) (d tr
 		if !read {
 			continue
 		}
-		text, err := a.Read(app.Text{File: "-"})
+		text, err := a.Read(workspace.Text{File: "-"})
 		if err != nil {
 			return d, kept, err
 		}
@@ -130,7 +130,7 @@ func (f *addFlags) draft(ctx context.Context, a *cli.App, id, kind string) (d tr
 }
 
 func fromLines(a *cli.App, from string) ([]traces.Draft, error) {
-	text, err := a.Read(app.Text{File: from})
+	text, err := a.Read(workspace.Text{File: from})
 	if err != nil {
 		return nil, err
 	}

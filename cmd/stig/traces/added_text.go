@@ -3,8 +3,8 @@ package traces
 import (
 	"fmt"
 
-	"stig/app/traces"
 	"stig/cmd/stig/cli"
+	"stig/internal/service/traces"
 )
 
 func printAdded(a *cli.App, added *traces.Added, dryRun bool) error {

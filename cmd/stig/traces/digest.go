@@ -3,8 +3,8 @@ package traces
 import (
 	"github.com/spf13/cobra"
 
-	"stig/app/traces"
 	"stig/cmd/stig/cli"
+	"stig/internal/service/traces"
 )
 
 // DigestCommand is stig digest.
@@ -21,7 +21,7 @@ func DigestCommand(a *cli.App) *cobra.Command {
 		Example: "  stig digest demo-1\n  stig digest demo-1 -- ./summarise.sh",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.Issue = args[0]
-			d, err := traces.Digested(cmd.Context(), a.App, r)
+			d, err := traces.Digested(cmd.Context(), a.Run, r)
 			switch {
 			case err != nil:
 				return err
@@ -72,7 +72,7 @@ func RollupCommand(a *cli.App) *cobra.Command {
 		Example: "  stig rollup demo-4k2\n  stig rollup demo-4k2 --write",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.Epic = args[0]
-			rollup, err := traces.RollUp(cmd.Context(), a.App, r)
+			rollup, err := traces.RollUp(cmd.Context(), a.Run, r)
 			if err != nil {
 				return err
 			}

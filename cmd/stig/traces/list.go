@@ -8,13 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app"
-	"stig/app/traces"
-	"stig/app/watching"
 	"stig/cmd/stig/cli"
-	"stig/trace"
-	"stig/visible"
-	"stig/watch"
+	"stig/internal/service/traces"
+	"stig/internal/trace"
+	"stig/internal/visible"
 )
 
 func listCommand(a *cli.App) *cobra.Command {
@@ -35,13 +32,13 @@ func listCommand(a *cli.App) *cobra.Command {
 			if follow {
 				return followTraces(cmd.Context(), a, r)
 			}
-			list, err := traces.List(cmd.Context(), a.App, r)
+			list, err := traces.List(cmd.Context(), a.Run, r)
 			return a.Result("traces", map[string]any{"traces": rows(list)}, err, func() error {
 				s := a.Sheet()
 				for _, l := range list {
 					s.Line(cli.Plain, cli.CutLine(line(l), cli.ListWidth))
 				}
-				s.Line(cli.Plain, app.Counted(len(list), "trace"))
+				s.Line(cli.Plain, visible.Counted(len(list), "trace"))
 				return a.Show(s)
 			})
 		},
@@ -63,7 +60,7 @@ func listCommand(a *cli.App) *cobra.Command {
 func followTraces(ctx context.Context, a *cli.App, r traces.ListRequest) error {
 	seen := map[string]bool{}
 	tell := func(r traces.ListRequest) error {
-		list, err := traces.List(ctx, a.App, r)
+		list, err := traces.List(ctx, a.Run, r)
 		for _, l := range list {
 			key := l.Issue + " " + l.Name
 			if err != nil || seen[key] {
@@ -78,11 +75,11 @@ func followTraces(ctx context.Context, a *cli.App, r traces.ListRequest) error {
 		}
 		return err
 	}
-	watched := watching.Request{Events: []string{watch.Left}, Epic: r.Epic, Begun: func() error { return tell(r) }}
+	watched := traces.WatchRequest{Events: []string{traces.EventLeft}, Epic: r.Epic, Begun: func() error { return tell(r) }}
 	if r.Issue != "" {
 		watched.IDs = []string{r.Issue}
 	}
-	return watching.Watch(ctx, a.App, watched, func(e watch.Event) error {
+	return traces.Watch(ctx, a.Run, watched, func(e traces.Event) error {
 		one := r
 		one.Issue, one.Epic = e.ID, ""
 		return tell(one)
@@ -97,7 +94,7 @@ func showCommand(a *cli.App) *cobra.Command {
 		Args:    cli.Takes(1, 1, "the name of one trace"),
 		Example: "  stig trace show t-k2qhn5rzvw",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			list, err := traces.Show(cmd.Context(), a.App, args[0])
+			list, err := traces.Show(cmd.Context(), a.Run, args[0])
 			return a.Result("traces", map[string]any{"traces": rows(list)}, err, func() error {
 				var b strings.Builder
 				for i, l := range list {

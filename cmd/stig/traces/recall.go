@@ -6,11 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app"
-	"stig/app/traces"
 	"stig/cmd/stig/cli"
-	"stig/recall"
-	"stig/visible"
+	"stig/internal/service/traces"
+	"stig/internal/visible"
+	"stig/orient"
 )
 
 // RecallCommand is stig recall.
@@ -30,7 +29,7 @@ func RecallCommand(a *cli.App) *cobra.Command {
 		Example: "  stig recall why are the tides copied by hand\n  stig recall --like demo-1",
 		RunE: func(_ *cobra.Command, args []string) error {
 			r.Words = strings.Join(args, " ")
-			out, err := traces.Recall(a.App, r)
+			out, err := traces.Recall(a.Run, r)
 			return a.Result("recall", out, err, func() error { return printRecalled(a, out) })
 		},
 	}
@@ -44,7 +43,7 @@ func printRecalled(a *cli.App, out *traces.Recalled) error {
 	s := a.Sheet()
 	for _, k := range out.Known {
 		head := k.ID + "  " + k.Kind
-		if k.Kind == recall.KindIssue {
+		if k.Kind == orient.KindIssue {
 			head = fmt.Sprintf("%s  %s  %s", k.ID, k.Status, visible.OneLine(k.Title))
 		}
 		s.Line(cli.Plain, cli.CutLine(head, cli.ListWidth))
@@ -53,7 +52,7 @@ func printRecalled(a *cli.App, out *traces.Recalled) error {
 			s.Line(cli.Faint, cli.CutLine("    "+from+": "+visible.OneLine(k.Passage), passageWidth))
 		}
 	}
-	count := app.Counted(out.Total, "answer")
+	count := visible.Counted(out.Total, "answer")
 	switch {
 	case out.Total == 0:
 		count = "nothing is known about that"
@@ -61,7 +60,7 @@ func printRecalled(a *cli.App, out *traces.Recalled) error {
 		count = fmt.Sprintf("%d of %s; --limit 0 shows all", len(out.Known), count)
 	}
 	if len(out.Unread) > 0 {
-		count += fmt.Sprintf("; more may stand in the %s of the store that could not be read", app.Counted(len(out.Unread), "place"))
+		count += fmt.Sprintf("; more may stand in the %s of the store that could not be read", visible.Counted(len(out.Unread), "place"))
 	}
 	s.Line(cli.Plain, count)
 	return a.Show(s)

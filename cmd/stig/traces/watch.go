@@ -9,24 +9,23 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app"
-	"stig/app/watching"
 	"stig/cmd/stig/cli"
-	"stig/process"
-	"stig/watch"
+	"stig/internal/process"
+	"stig/internal/service/traces"
+	"stig/internal/workspace"
 )
 
 // WatchCommand is stig watch.
 func WatchCommand(a *cli.App) *cobra.Command {
-	var r watching.Request
+	var r traces.WatchRequest
 	var timeout time.Duration
 	var exec string
 	cmd := &cobra.Command{
 		Use:   "watch [ID…]",
 		Short: "tell what happens to issues as it happens",
 		Long: "Print a line for each thing that happens to issues, whoever does it: to those that are\n" +
-			"named, or to all. Events are " + strings.Join(watch.Names()[:8], ", ") + ",\n" +
-			strings.Join(watch.Names()[8:], ", ") + ".\n" +
+			"named, or to all. Events are " + strings.Join(traces.EventNames()[:8], ", ") + ",\n" +
+			strings.Join(traces.EventNames()[8:], ", ") + ".\n" +
 			"More than 50 issues that another program changes at once are one event, switched.\n\n" +
 			"With --as, what happened is remembered under a name: a watcher that starts again under\n" +
 			"it is told what happened meanwhile. With --until it ends at the first such event, with\n" +
@@ -44,9 +43,9 @@ func WatchCommand(a *cli.App) *cobra.Command {
 				ctx, cancel = context.WithTimeoutCause(ctx, timeout, errWaited)
 				defer cancel()
 			}
-			err := watching.Watch(ctx, a.App, r, func(e watch.Event) error { return tell(ctx, a, e, exec) })
+			err := traces.Watch(ctx, a.Run, r, func(e traces.Event) error { return tell(ctx, a, e, exec) })
 			if errors.Is(err, errWaited) {
-				return app.Ended{Code: app.ExitWaits}
+				return workspace.Ended{Code: workspace.ExitWaits}
 			}
 			return err
 		},
@@ -70,8 +69,8 @@ func WatchCommand(a *cli.App) *cobra.Command {
 var errWaited = errors.New("the time is over")
 
 // tell prints an event, and gives it to the command.
-func tell(ctx context.Context, a *cli.App, e watch.Event, exec string) error {
-	line, err := app.Output{Kind: "event", Bodies: []any{e}}.JSON()
+func tell(ctx context.Context, a *cli.App, e traces.Event, exec string) error {
+	line, err := workspace.Output{Kind: "event", Bodies: []any{e}}.JSON()
 	if err != nil {
 		return err
 	}

@@ -7,14 +7,14 @@ import (
 	"strings"
 	"time"
 
-	"stig/app"
 	"stig/cmd/stig/cli"
-	"stig/visible"
-	"stig/watch"
+	"stig/internal/service/traces"
+	"stig/internal/visible"
+	"stig/internal/workspace"
 )
 
 // eventLine is an event as a line: when, what, which issue, who, and what of it.
-func eventLine(e watch.Event) string {
+func eventLine(e traces.Event) string {
 	words := []string{e.At.UTC().Format(time.DateTime), fmt.Sprintf("%-10s", e.Event)}
 	if e.ID != "" {
 		words = append(words, e.ID)
@@ -27,28 +27,28 @@ func eventLine(e watch.Event) string {
 	} else if e.Title != "" {
 		words = append(words, visible.OneLine(e.Title))
 	}
-	return app.Visible(cli.CutLine(strings.Join(words, "  "), cli.ListWidth))
+	return workspace.Visible(cli.CutLine(strings.Join(words, "  "), cli.ListWidth))
 }
 
 // whatOf says what of an event its name does not.
-func whatOf(e watch.Event) string {
+func whatOf(e traces.Event) string {
 	switch e.Event {
-	case watch.Left:
+	case traces.EventLeft:
 		return e.Type + " " + e.Trace + ": " + visible.OneLine(e.Summary)
-	case watch.Signal:
+	case traces.EventSignal:
 		return e.Signal + ": " + e.Was + " → " + e.Now
-	case watch.Dependency:
+	case traces.EventDependency:
 		return e.Now + ": " + e.Type + " " + e.On
-	case watch.Edited:
+	case traces.EventEdited:
 		return strings.Join(e.Fields, ", ")
-	case watch.Vanished:
+	case traces.EventVanished:
 		return strings.TrimSpace(e.Gone + " " + e.Signal)
-	case watch.Switched:
+	case traces.EventSwitched:
 		var counts []string
 		for _, name := range slices.Sorted(maps.Keys(e.Counts)) {
 			counts = append(counts, fmt.Sprintf("%d %s", e.Counts[name], name))
 		}
-		return app.Counted(e.Issues, "issue") + ": " + strings.Join(counts, ", ")
+		return visible.Counted(e.Issues, "issue") + ": " + strings.Join(counts, ", ")
 	}
 	return visible.OneLine(e.Summary)
 }

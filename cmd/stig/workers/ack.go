@@ -3,14 +3,14 @@ package workers
 import (
 	"github.com/spf13/cobra"
 
-	"stig/app/inboxes"
 	"stig/cmd/stig/cli"
-	"stig/visible"
+	"stig/internal/service/traces"
+	"stig/internal/visible"
 )
 
 // AckCommand is stig ack.
 func AckCommand(a *cli.App) *cobra.Command {
-	var r inboxes.AckRequest
+	var r traces.AckRequest
 	cmd := &cobra.Command{
 		Use:   "ack ITEM… | --all",
 		Short: "acknowledge items of your inbox",
@@ -24,7 +24,7 @@ func AckCommand(a *cli.App) *cobra.Command {
 		Example: "  stig ack t-k2qhn5rzvw\n  stig ack --all",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.Items = args
-			acked, err := inboxes.Ack(cmd.Context(), a.App, r)
+			acked, err := traces.Ack(cmd.Context(), a.Run, r)
 			switch {
 			case err != nil:
 				return err
@@ -41,7 +41,7 @@ func AckCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-func printAcked(a *cli.App, acked *inboxes.Acked, dryRun bool) error {
+func printAcked(a *cli.App, acked *traces.Acked, dryRun bool) error {
 	did := "acknowledged "
 	if dryRun {
 		did = "would acknowledge "

@@ -3,8 +3,8 @@ package workers
 import (
 	"github.com/spf13/cobra"
 
-	"stig/app/actors"
 	"stig/cmd/stig/cli"
+	"stig/internal/loop/actors"
 )
 
 // ActorCommand is stig actor with what is below it.
@@ -38,7 +38,7 @@ func listCommand(a *cli.App) *cobra.Command {
 		Args:    cli.Takes(0, 0, "no arguments"),
 		Example: "  stig actor list\n  stig actor list --json | jq -r '.actors[] | select(.state == \"error\").name'",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			listed, err := actors.List(a.App, r)
+			listed, err := actors.List(a.Run, r)
 			return a.Result("actors", listed, err, func() error { return printActors(a, listed) })
 		},
 	}
@@ -53,7 +53,7 @@ func showCommand(a *cli.App) *cobra.Command {
 		Args:    cli.Takes(1, 1, "one name"),
 		Example: "  stig actor show bo",
 		RunE: func(_ *cobra.Command, args []string) error {
-			shown, err := actors.Show(a.App, args[0])
+			shown, err := actors.Show(a.Run, args[0])
 			return a.Result("actor", shown, err, func() error { return printActor(a, shown) })
 		},
 	}

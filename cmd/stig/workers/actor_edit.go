@@ -3,8 +3,8 @@ package workers
 import (
 	"github.com/spf13/cobra"
 
-	"stig/app/actors"
 	"stig/cmd/stig/cli"
+	"stig/internal/loop/actors"
 )
 
 func editCommand(a *cli.App) *cobra.Command {
@@ -30,7 +30,7 @@ func editCommand(a *cli.App) *cobra.Command {
 			if flags.Changed("watch") {
 				r.Watch = &watch
 			}
-			edited, err := actors.Edit(cmd.Context(), a.App, r)
+			edited, err := actors.Edit(cmd.Context(), a.Run, r)
 			switch {
 			case err != nil:
 				return err

@@ -3,8 +3,8 @@ package workers
 import (
 	"github.com/spf13/cobra"
 
-	"stig/app/actors"
 	"stig/cmd/stig/cli"
+	"stig/internal/loop/actors"
 )
 
 func renameCommand(a *cli.App) *cobra.Command {
@@ -21,7 +21,7 @@ func renameCommand(a *cli.App) *cobra.Command {
 		Example: "  stig actor rename bo tide-tables",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.Old, r.New = args[0], args[1]
-			renamed, err := actors.Rename(cmd.Context(), a.App, r)
+			renamed, err := actors.Rename(cmd.Context(), a.Run, r)
 			switch {
 			case err != nil:
 				return err

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app/actors"
 	"stig/cmd/stig/cli"
+	"stig/internal/loop/actors"
 )
 
 func runsCommand(a *cli.App) *cobra.Command {
@@ -25,7 +25,7 @@ func runsCommand(a *cli.App) *cobra.Command {
 			if r.All = len(args) == 0; !r.All {
 				r.Name = args[0]
 			}
-			list, err := actors.Runs(a.App, r)
+			list, err := actors.Runs(a.Run, r)
 			return a.Result("runs", map[string]any{"actor": r.Name, "runs": list}, err, func() error { return printRuns(a, list, r.All) })
 		},
 	}
@@ -48,14 +48,14 @@ func logCommand(a *cli.App) *cobra.Command {
 			r.Name = args[0]
 			if a.JSON {
 				var text bytes.Buffer
-				run, err := actors.Log(cmd.Context(), a.App, r, &text)
+				run, err := actors.Log(cmd.Context(), a.Run, r, &text)
 				if err != nil {
 					return err
 				}
 				return a.PrintJSON("run-log", map[string]any{"actor": r.Name, "run": run, "text": text.String()})
 			}
 			w := &shownLines{app: a}
-			_, err := actors.Log(cmd.Context(), a.App, r, w)
+			_, err := actors.Log(cmd.Context(), a.Run, r, w)
 			if r.Follow && errors.Is(err, context.Canceled) {
 				err = nil // an interrupt is how one stops to follow
 			}

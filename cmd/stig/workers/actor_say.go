@@ -5,9 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app/actors"
 	"stig/cmd/stig/cli"
-	"stig/visible"
+	"stig/internal/loop/actors"
+	"stig/internal/visible"
 )
 
 func sayCommand(a *cli.App) *cobra.Command {
@@ -27,7 +27,7 @@ func sayCommand(a *cli.App) *cobra.Command {
 				return err
 			}
 			r.State = args[0]
-			said, err := actors.Say(cmd.Context(), a.App, r)
+			said, err := actors.Say(cmd.Context(), a.Run, r)
 			return a.Result("actor-said", said, err, func() error {
 				return a.Printf("%s: %s%s\n", visible.OneLine(said.Actor.Name), said.Actor.State, saidText(said.Actor))
 			})

@@ -8,10 +8,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"stig/app"
-	"stig/app/actors"
 	"stig/cmd/stig/cli"
-	"stig/visible"
+	"stig/internal/loop/actors"
+	"stig/internal/visible"
 )
 
 // printActors prints actors as a table. A column in which none has anything is left out.
@@ -43,7 +42,7 @@ func printActors(a *cli.App, listed *actors.Listed) error {
 			s.Line(style, cli.CutLine(line, tableWidth))
 		}
 	}
-	count := app.Counted(len(listed.Actors), "actor")
+	count := visible.Counted(len(listed.Actors), "actor")
 	if listed.Hidden > 0 {
 		count += fmt.Sprintf(", and %d not seen for a day: stig actor list --all", listed.Hidden)
 	}
@@ -135,10 +134,10 @@ func counted(n int, one, many string) string {
 func today(one *actors.Actor) string {
 	var parts []string
 	if one.Done > 0 {
-		parts = append(parts, app.Counted(one.Done, "issue")+" closed")
+		parts = append(parts, visible.Counted(one.Done, "issue")+" closed")
 	}
 	if one.Failed > 0 {
-		parts = append(parts, app.Counted(one.Failed, "run")+" failed")
+		parts = append(parts, visible.Counted(one.Failed, "run")+" failed")
 	}
 	return strings.Join(parts, ", ")
 }
@@ -185,7 +184,7 @@ func runTotals(list []actors.Run) string {
 			costs[r.Currency] += r.Cost
 		}
 	}
-	text := app.Counted(len(list), "run")
+	text := visible.Counted(len(list), "run")
 	if len(list) == 0 {
 		return text
 	}

@@ -5,9 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app/actors"
 	"stig/cmd/stig/cli"
-	"stig/visible"
+	"stig/internal/loop/actors"
+	"stig/internal/visible"
 )
 
 // DreamCommand is stig dream.
@@ -29,7 +29,7 @@ func DreamCommand(a *cli.App) *cobra.Command {
 		Example: "  stig dream tide --print\n  stig dream tide\n  stig dream tide -- ./summarise.sh",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.Name = args[0]
-			d, err := actors.Dream(cmd.Context(), a.App, r)
+			d, err := actors.Dream(cmd.Context(), a.Run, r)
 			switch {
 			case err != nil:
 				return err

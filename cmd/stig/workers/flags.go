@@ -3,7 +3,7 @@ package workers
 import (
 	"github.com/spf13/cobra"
 
-	"stig/app"
+	"stig/internal/workspace"
 )
 
 // aboveZero refuses flags that the command has and that were given as 0, which stands for what
@@ -11,7 +11,7 @@ import (
 func aboveZero(cmd *cobra.Command, names ...string) error {
 	for _, name := range names {
 		if f := cmd.Flags().Lookup(name); f != nil && f.Changed && (f.Value.String() == "0" || f.Value.String() == "0s") {
-			return app.Usage("--"+name+": must be above 0; found 0", "")
+			return workspace.Usage("--"+name+": must be above 0; found 0", "")
 		}
 	}
 	return nil

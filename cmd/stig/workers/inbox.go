@@ -8,17 +8,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app"
-	"stig/app/inboxes"
 	"stig/cmd/stig/cli"
-	"stig/inbox"
-	"stig/shell"
-	"stig/visible"
+	"stig/internal/service/traces"
+	"stig/internal/visible"
+	"stig/internal/workspace"
 )
 
 // InboxCommand is stig inbox.
 func InboxCommand(a *cli.App) *cobra.Command {
-	var r inboxes.Request
+	var r traces.InboxRequest
 	wait := false
 	cmd := &cobra.Command{
 		Use:   "inbox",
@@ -35,9 +33,9 @@ func InboxCommand(a *cli.App) *cobra.Command {
 		Args:    cli.Takes(0, 0, "no arguments"),
 		Example: "  stig inbox\n  stig inbox --actor netty --role network --wait",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			look := inboxes.Look
+			look := traces.LookInbox
 			if wait {
-				look = inboxes.Wait
+				look = traces.WaitInbox
 			}
 			return list(cmd.Context(), a, r, look)
 		},
@@ -51,12 +49,12 @@ func InboxCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-func list(ctx context.Context, a *cli.App, r inboxes.Request, look func(context.Context, *app.App, inboxes.Request) (*inboxes.Inbox, error)) error {
-	in, err := look(ctx, a.App, r)
+func list(ctx context.Context, a *cli.App, r traces.InboxRequest, look func(context.Context, *workspace.Run, traces.InboxRequest) (*traces.Inbox, error)) error {
+	in, err := look(ctx, a.Run, r)
 	return a.Result("inbox", in, err, func() error { return printInbox(a, r, in) })
 }
 
-func printInbox(a *cli.App, r inboxes.Request, in *inboxes.Inbox) error {
+func printInbox(a *cli.App, r traces.InboxRequest, in *traces.Inbox) error {
 	s := a.Sheet()
 	issue := ""
 	for _, item := range in.Items {
@@ -67,37 +65,37 @@ func printInbox(a *cli.App, r inboxes.Request, in *inboxes.Inbox) error {
 		s.Line(cli.Plain, cli.CutLine("  "+itemLine(item), cli.ListWidth))
 		s.Line(cli.Typed, "    "+item.Command)
 	}
-	s.Line(cli.Plain, app.Counted(len(in.Items), "item"))
+	s.Line(cli.Plain, visible.Counted(len(in.Items), "item"))
 	if err := a.Show(s); err != nil {
 		return err
 	}
-	if at := slices.IndexFunc(in.Items, func(item inbox.Item) bool { return !item.Acked }); at >= 0 {
+	if at := slices.IndexFunc(in.Items, func(item traces.Item) bool { return !item.Acked }); at >= 0 {
 		of := ownerFlags(a, r)
-		a.Hint("type stig ack " + shell.Quoted(in.Items[at].ID) + of + " when it is dealt with, or stig ack --all" + of)
+		a.Hint("type stig ack " + visible.Quoted(in.Items[at].ID) + of + " when it is dealt with, or stig ack --all" + of)
 	}
 	switch in.Questions {
 	case 0:
 	case 1:
 		a.Hint("1 question waits for a person: stig escalations")
 	default:
-		a.Hint(app.Counted(in.Questions, "question") + " wait for a person: stig escalations")
+		a.Hint(visible.Counted(in.Questions, "question") + " wait for a person: stig escalations")
 	}
 	return nil
 }
 
 // ownerFlags are the flags with which another command finds the same inbox.
-func ownerFlags(a *cli.App, r inboxes.Request) (flags string) {
+func ownerFlags(a *cli.App, r traces.InboxRequest) (flags string) {
 	if a.Actor != "" {
-		flags = " --actor " + shell.Quoted(a.Actor)
+		flags = " --actor " + visible.Quoted(a.Actor)
 	}
 	for _, role := range r.Roles {
-		flags += " --role " + shell.Quoted(role)
+		flags += " --role " + visible.Quoted(role)
 	}
 	return flags
 }
 
 // itemLine is an item on one line: its id, why it is there, when, who, and what.
-func itemLine(item inbox.Item) string {
+func itemLine(item traces.Item) string {
 	words := []string{item.ID}
 	if _, _, isKey := strings.Cut(item.ID, "/"); !isKey {
 		words = append(words, item.Why)

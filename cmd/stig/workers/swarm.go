@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app/swarming"
 	"stig/cmd/stig/cli"
-	"stig/swarm"
+	"stig/internal/loop"
+	"stig/internal/swarm"
 )
 
 // SwarmCommand is stig swarm with what is below it.
@@ -36,7 +36,7 @@ func SwarmCommand(a *cli.App) *cobra.Command {
 }
 
 // printSwarmEdit prints a swarm after it was written to the store.
-func printSwarmEdit(a *cli.App, done *swarming.Changed, dryRun bool, text string) error {
+func printSwarmEdit(a *cli.App, done *loop.SwarmChanged, dryRun bool, text string) error {
 	return a.EditResult("swarm-edit", done, done.Changes, dryRun, func() error {
 		a.WarnOfLines(done.Changes)
 		for _, w := range done.Warnings {

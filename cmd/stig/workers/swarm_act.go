@@ -6,24 +6,24 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app"
-	"stig/app/swarming"
 	"stig/cmd/stig/cli"
-	"stig/swarm"
+	"stig/internal/loop"
+	"stig/internal/swarm"
+	"stig/internal/workspace"
 )
 
 // acting is a command that makes one operation of an agent.
 func acting(a *cli.App, kind swarm.Kind, use, short, long, example string, bind func(*cobra.Command, *swarm.Operation)) *cobra.Command {
-	r := swarming.ActRequest{Operation: swarm.Operation{Kind: kind}}
+	r := loop.SwarmAct{Operation: swarm.Operation{Kind: kind}}
 	cmd := &cobra.Command{
 		Use: use, Short: short, Long: long, Example: example,
 		Args: cli.Takes(1, 1, "an issue"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("amount") && r.Operation.Amount <= 0 {
-				return app.Usage(fmt.Sprintf("amount: must be above 0 and at most 1; found %v", r.Operation.Amount), "")
+				return workspace.Usage(fmt.Sprintf("amount: must be above 0 and at most 1; found %v", r.Operation.Amount), "")
 			}
 			r.ID = args[0]
-			acted, err := swarming.Act(cmd.Context(), a.App, r)
+			acted, err := loop.ActInSwarm(cmd.Context(), a.Run, r)
 			return a.Result("swarm-operation", acted, err, func() error { return a.Print(actedText(acted)) })
 		},
 	}
@@ -33,7 +33,7 @@ func acting(a *cli.App, kind swarm.Kind, use, short, long, example string, bind 
 	return cmd
 }
 
-func actedText(acted *swarming.Acted) string {
+func actedText(acted *loop.SwarmActed) string {
 	o := acted.Operation
 	text := fmt.Sprintf("%s: %s in round %d", o.ID, o.Kind, o.Round)
 	switch {

@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app/swarming"
 	"stig/cmd/stig/cli"
+	"stig/internal/loop"
 )
 
 func swarmChoose(a *cli.App) *cobra.Command {
@@ -20,7 +20,7 @@ func swarmChoose(a *cli.App) *cobra.Command {
 		Args:    cli.Takes(1, 1, "an issue"),
 		Example: "  stig swarm choose demo-1 --actor tanwei",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			chosen, err := swarming.Choose(cmd.Context(), a.App, args[0])
+			chosen, err := loop.ChooseSwarm(cmd.Context(), a.Run, args[0])
 			return a.Result("swarm-choice", chosen, err, func() error {
 				direction := cmp.Or(chosen.Direction, "one that nobody named yet")
 				text := fmt.Sprintf("%s: %s", chosen.Kind, direction)

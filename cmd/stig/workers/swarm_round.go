@@ -5,12 +5,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app/swarming"
 	"stig/cmd/stig/cli"
+	"stig/internal/loop"
 )
 
 func swarmRound(a *cli.App) *cobra.Command {
-	var r swarming.SettleRequest
+	var r loop.SettleSwarmRequest
 	cmd := &cobra.Command{
 		Use:   "round ID",
 		Short: "settle the running round",
@@ -22,7 +22,7 @@ func swarmRound(a *cli.App) *cobra.Command {
 		Example: "  stig swarm round demo-1",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.ID = args[0]
-			done, err := swarming.Settle(cmd.Context(), a.App, r)
+			done, err := loop.SettleSwarm(cmd.Context(), a.Run, r)
 			if err != nil {
 				return err
 			}
@@ -34,7 +34,7 @@ func swarmRound(a *cli.App) *cobra.Command {
 }
 
 func swarmEnd(a *cli.App) *cobra.Command {
-	var r swarming.EndRequest
+	var r loop.EndSwarmRequest
 	cmd := &cobra.Command{
 		Use:     "end ID",
 		Short:   "end a swarm as it is",
@@ -43,7 +43,7 @@ func swarmEnd(a *cli.App) *cobra.Command {
 		Example: "  stig swarm end demo-1 -m 'the customer decided'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.ID = args[0]
-			done, err := swarming.End(cmd.Context(), a.App, r)
+			done, err := loop.EndSwarm(cmd.Context(), a.Run, r)
 			if err != nil {
 				return err
 			}

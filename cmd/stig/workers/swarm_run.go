@@ -5,14 +5,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app"
-	"stig/app/swarming"
 	"stig/cmd/stig/cli"
-	"stig/swarm"
+	"stig/internal/loop"
+	"stig/internal/swarm"
+	"stig/internal/workspace"
 )
 
 func swarmRun(a *cli.App) *cobra.Command {
-	var r swarming.RunRequest
+	var r loop.SwarmRequest
 	var mode string
 	cmd := &cobra.Command{
 		Use:   "run ID [-- CMD ARG…]",
@@ -48,7 +48,7 @@ func swarmRun(a *cli.App) *cobra.Command {
 			if r.DryRun {
 				return planSwarm(cmd.Context(), a, r)
 			}
-			done, err := swarming.Run(cmd.Context(), a.App, r)
+			done, err := loop.RunSwarm(cmd.Context(), a.Run, r)
 			if err != nil {
 				return err
 			}
@@ -57,14 +57,14 @@ func swarmRun(a *cli.App) *cobra.Command {
 			}
 			switch {
 			case done.Ended.Asks():
-				return app.Ended{Code: app.ExitWaits}
+				return workspace.Ended{Code: workspace.ExitWaits}
 			case done.Partial:
-				return app.Ended{Code: app.ExitFound}
+				return workspace.Ended{Code: workspace.ExitFound}
 			}
 			return nil
 		},
 	}
-	bindStart(cmd, &r.StartRequest, &mode)
+	bindStart(cmd, &r.StartSwarmRequest, &mode)
 	cli.SpanVar(cmd.Flags(), &r.RoundTimeout, "round-timeout", "end an agent's part of a round after `TIME` (default 2m)")
 	cli.SpanVar(cmd.Flags(), &r.ResponseTimeout, "response-timeout", "remind an agent after `TIME` (default half of --round-timeout)")
 	a.Writes(cmd, &r.DryRun)
@@ -72,8 +72,8 @@ func swarmRun(a *cli.App) *cobra.Command {
 }
 
 // planSwarm prints what a run would begin with.
-func planSwarm(ctx context.Context, a *cli.App, r swarming.RunRequest) error {
-	done, err := swarming.Plan(ctx, a.App, r)
+func planSwarm(ctx context.Context, a *cli.App, r loop.SwarmRequest) error {
+	done, err := loop.PlanSwarm(ctx, a.Run, r)
 	if err != nil {
 		return err
 	}

@@ -6,10 +6,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app"
-	"stig/app/swarming"
 	"stig/cmd/stig/cli"
-	"stig/swarm"
+	"stig/internal/loop"
+	"stig/internal/swarm"
+	"stig/internal/visible"
+	"stig/internal/workspace"
 )
 
 func swarmStatus(a *cli.App) *cobra.Command {
@@ -21,7 +22,7 @@ func swarmStatus(a *cli.App) *cobra.Command {
 		Args:    cli.Takes(1, 1, "an issue"),
 		Example: "  stig swarm status demo-1 --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			status, err := swarming.Show(cmd.Context(), a.App, args[0])
+			status, err := loop.ShowSwarm(cmd.Context(), a.Run, args[0])
 			return a.Result("swarm", status, err, func() error { return a.Print(statusText(status)) })
 		},
 	}
@@ -29,7 +30,7 @@ func swarmStatus(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-func statusText(s *swarming.Status) string {
+func statusText(s *loop.SwarmStatus) string {
 	var b strings.Builder
 	now := fmt.Sprintf("round %d runs", s.Round)
 	if s.Ended != "" {
@@ -49,7 +50,7 @@ func statusText(s *swarming.Status) string {
 	}
 	section("Stop signals", len(s.Signals))
 	for _, g := range s.Signals {
-		fmt.Fprintf(&b, "  %s: %s, %s: %s\n", g.Target, g.From, g.Reason, app.FirstLine(g.Evidence))
+		fmt.Fprintf(&b, "  %s: %s, %s: %s\n", g.Target, g.From, g.Reason, visible.FirstLine(g.Evidence))
 	}
 	section("Ideas", len(c.Ideas))
 	for _, idea := range c.Ideas {
@@ -61,7 +62,7 @@ func statusText(s *swarming.Status) string {
 	}
 	section("Agents", len(s.Agents))
 	for _, one := range s.Agents {
-		fmt.Fprintf(&b, "  %s: %s, %s, %s\n", one.Name, one.Role, one.Status, app.Counted(one.Found, "finding"))
+		fmt.Fprintf(&b, "  %s: %s, %s, %s\n", one.Name, one.Role, one.Status, visible.Counted(one.Found, "finding"))
 	}
 	for _, w := range s.Warnings {
 		fmt.Fprintf(&b, "\nwarning: %s\n", warnedText(w))
@@ -77,7 +78,7 @@ func orNone(names []string) string {
 }
 
 func swarmReport(a *cli.App) *cobra.Command {
-	var r swarming.ReportRequest
+	var r loop.RoundRequest
 	var svg bool
 	cmd := &cobra.Command{
 		Use:   "report ID",
@@ -89,9 +90,9 @@ func swarmReport(a *cli.App) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.ID = args[0]
 			if svg && (a.JSON || r.Checkpoint) {
-				return app.Usage("--svg excludes --json and --checkpoint", "leave one of them out")
+				return workspace.Usage("--svg excludes --json and --checkpoint", "leave one of them out")
 			}
-			done, err := swarming.Report(cmd.Context(), a.App, r)
+			done, err := loop.ReportRound(cmd.Context(), a.Run, r)
 			if err != nil {
 				return err
 			}
@@ -104,7 +105,7 @@ func swarmReport(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-func printReport(a *cli.App, done *swarming.Reported, svg, dryRun bool) error {
+func printReport(a *cli.App, done *loop.RoundReported, svg, dryRun bool) error {
 	switch {
 	case a.JSON && done.Written != nil:
 		return a.PrintEdit("swarm-report", done, done.Written.Lines, dryRun)

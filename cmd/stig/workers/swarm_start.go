@@ -6,13 +6,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app/swarming"
 	"stig/cmd/stig/cli"
-	"stig/swarm"
+	"stig/internal/loop"
+	"stig/internal/swarm"
 )
 
 func swarmStart(a *cli.App) *cobra.Command {
-	var r swarming.StartRequest
+	var r loop.StartSwarmRequest
 	var mode string
 	cmd := &cobra.Command{
 		Use:   "start ID",
@@ -29,7 +29,7 @@ func swarmStart(a *cli.App) *cobra.Command {
 				return err
 			}
 			r.ID, r.Mode = args[0], swarm.Mode(mode)
-			done, err := swarming.Start(cmd.Context(), a.App, r)
+			done, err := loop.StartSwarm(cmd.Context(), a.Run, r)
 			if err != nil {
 				return err
 			}
@@ -42,7 +42,7 @@ func swarmStart(a *cli.App) *cobra.Command {
 }
 
 // bindStart binds the flags with which a swarm begins.
-func bindStart(cmd *cobra.Command, r *swarming.StartRequest, mode *string) {
+func bindStart(cmd *cobra.Command, r *loop.StartSwarmRequest, mode *string) {
 	flags := cmd.Flags()
 	flags.StringArrayVar(&r.Agents, "agent", nil, "an agent, by its `NAME`; several times")
 	flags.IntVar(&r.Count, "agents", 0, "`N` agents, 2 to 12 (default 5)")

@@ -12,19 +12,18 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app"
-	"stig/app/working"
 	"stig/cmd/stig/cli"
-	"stig/lease"
-	"stig/shell"
-	"stig/visible"
-	"stig/worktree"
+	"stig/internal/clone"
+	"stig/internal/git"
+	"stig/internal/loop"
+	"stig/internal/visible"
+	"stig/internal/workspace"
 )
 
 // WorkCommand is stig work.
 func WorkCommand(a *cli.App) *cobra.Command {
-	r := working.Request{Onto: worktree.Usual, Attempts: 2, Version: cli.Version}
-	r.Bounds.Runs, r.Bounds.Time, r.Cap = 20, 8*time.Hour, lease.LoopCap
+	r := loop.Request{Onto: git.WorkBranch, Attempts: 2, Version: cli.Version}
+	r.Bounds.Runs, r.Bounds.Time, r.Cap = 20, 8*time.Hour, clone.LoopCap
 	cmd := &cobra.Command{
 		Use:   "work [FILTER…] [-- CMD ARG…]",
 		Short: "run a command for one issue after another",
@@ -75,18 +74,18 @@ func WorkCommand(a *cli.App) *cobra.Command {
 }
 
 // runWork runs the loop and prints what happens as it does; as JSON, all of it at the end.
-func runWork(ctx context.Context, a *cli.App, r working.Request) error {
+func runWork(ctx context.Context, a *cli.App, r loop.Request) error {
 	if r.Bounds.Runs < 0 || r.Bounds.Time < 0 || !(r.Bounds.Cost >= 0 && r.Bounds.Cost <= math.MaxFloat64) || r.Attempts < 1 || r.Cap <= 0 {
-		return app.Usage("bounds must be numbers that are not negative, and --attempts and --cap must be above 0", "leave them out for the defaults")
+		return workspace.Usage("bounds must be numbers that are not negative, and --attempts and --cap must be above 0", "leave them out for the defaults")
 	}
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // else a pager that is left ends the loop in the middle of a run
-	r.Tell = func(e working.Event) {
+	r.Tell = func(e loop.Event) {
 		if a.JSON || e.Run == nil && a.Quiet {
 			return
 		}
 		_ = a.Print(eventLine(e)) // a closed output does not end a night's work
 	}
-	done, err := working.Work(ctx, a.App, r)
+	done, err := loop.Work(ctx, a.Run, r)
 	if err != nil {
 		return err
 	}
@@ -99,34 +98,34 @@ func runWork(ctx context.Context, a *cli.App, r working.Request) error {
 	case err != nil:
 		return err
 	case done.Silent:
-		return app.Ended{Code: app.ExitFound}
+		return workspace.Ended{Code: workspace.ExitFound}
 	case done.Waiting && !done.DryRun:
-		return app.Ended{Code: app.ExitWaits}
+		return workspace.Ended{Code: workspace.ExitWaits}
 	}
 	return nil
 }
 
-func eventLine(e working.Event) string {
-	text := app.Visible(e.Text)
+func eventLine(e loop.Event) string {
+	text := workspace.Visible(e.Text)
 	if e.Issue != "" {
 		text = visible.OneLine(e.Issue) + ": " + text
 	}
 	if r := e.Run; r != nil && r.Cost > 0 {
-		text += fmt.Sprintf(" (%.2f %s)", r.Cost, app.Visible(r.Currency))
+		text += fmt.Sprintf(" (%.2f %s)", r.Cost, workspace.Visible(r.Currency))
 	}
 	return text + "\n"
 }
 
 // endText says why the loop ended, or what a dry run found.
-func endText(d *working.Done) string {
+func endText(d *loop.Done) string {
 	w := d.Would
 	if w == nil {
 		return d.Reason + "\n"
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "would take %s: %s (%s)\n", visible.OneLine(w.Issue), app.Visible(visible.OneLine(w.Title)), w.Why)
-	fmt.Fprintf(&text, "would run %s\n", app.Visible(strings.Join(quoted(w.Command), " ")))
-	fmt.Fprintf(&text, "  in %s", app.Shortest(w.Worktree))
+	fmt.Fprintf(&text, "would take %s: %s (%s)\n", visible.OneLine(w.Issue), workspace.Visible(visible.OneLine(w.Title)), w.Why)
+	fmt.Fprintf(&text, "would run %s\n", workspace.Visible(strings.Join(quoted(w.Command), " ")))
+	fmt.Fprintf(&text, "  in %s", workspace.Shortest(w.Worktree))
 	if w.Branch != "" {
 		fmt.Fprintf(&text, ", on %s, for %s", w.Branch, w.Onto)
 	}
@@ -136,7 +135,7 @@ func endText(d *working.Done) string {
 // quoted are words as they would be typed.
 func quoted(words []string) (list []string) {
 	for _, word := range words {
-		list = append(list, shell.Quoted(word))
+		list = append(list, visible.Quoted(word))
 	}
 	return list
 }

@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app/actors"
 	"stig/cmd/stig/cli"
+	"stig/internal/loop/actors"
 )
 
 func addCommand(a *cli.App) *cobra.Command {
@@ -22,7 +22,7 @@ func addCommand(a *cli.App) *cobra.Command {
 		Example: "  stig worker add tide --role network --command 'claude -p --permission-mode acceptEdits'\n  stig worker add bo --command ./worker.sh --description 'keeps the tables current'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.Name = args[0]
-			added, err := actors.Add(cmd.Context(), a.App, r)
+			added, err := actors.Add(cmd.Context(), a.Run, r)
 			switch {
 			case err != nil:
 				return err

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app/actors"
 	"stig/cmd/stig/cli"
+	"stig/internal/loop/actors"
 )
 
 func installCommand(a *cli.App) *cobra.Command {
@@ -25,7 +25,7 @@ func installCommand(a *cli.App) *cobra.Command {
 		Example: "  stig worker install tide --print\n  stig worker install tide\n  sudo stig worker install tide --run-as stig-worker\n  stig worker install tide --remove",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.Name = args[0]
-			done, err := actors.Install(cmd.Context(), a.App, r)
+			done, err := actors.Install(cmd.Context(), a.Run, r)
 			if done == nil {
 				return err
 			}

@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app/actors"
 	"stig/cmd/stig/cli"
+	"stig/internal/loop/actors"
 )
 
 // life is a command that changes the life of a worker.
@@ -45,11 +45,11 @@ func (l life) command(a *cli.App) *cobra.Command {
 				return err
 			}
 			if all {
-				list, err := actors.ChangeAll(cmd.Context(), a.App, r, l.all)
+				list, err := actors.ChangeAll(cmd.Context(), a.Run, r, l.all)
 				return errors.Join(l.printAll(a, list, r.DryRun, err), err)
 			}
 			r.Name = args[0]
-			w, err := l.change(cmd.Context(), a.App, r)
+			w, err := l.change(cmd.Context(), a.Run, r)
 			return a.Result("worker", w, err, func() error { return a.Print(l.line(w, r.DryRun)) })
 		},
 	}

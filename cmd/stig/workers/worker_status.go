@@ -6,10 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stig/app/actors"
 	"stig/cmd/stig/cli"
+	"stig/internal/loop/actors"
+	"stig/internal/visible"
 	"stig/signals"
-	"stig/visible"
 )
 
 func statusCommand(a *cli.App) *cobra.Command {
@@ -19,7 +19,7 @@ func statusCommand(a *cli.App) *cobra.Command {
 		Long:  "Show how a worker was told to be, whether its loop runs, what it has in hand, which units\nstart it, and when it dreamt last.",
 		Args:  cli.Takes(1, 1, "one worker"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			w, err := actors.Status(cmd.Context(), a.App, args[0])
+			w, err := actors.Status(cmd.Context(), a.Run, args[0])
 			return a.Result("worker", w, err, func() error { return printWorker(a, w) })
 		},
 	}

@@ -1,0 +1,32 @@
+package assistant
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the files of the plugin")
+
+// TestPublishedPlugin: what plugin holds for Claude Code and Codex is what setup and
+// skill install would write.
+func TestPublishedPlugin(t *testing.T) {
+	for name, want := range map[string]string{
+		"hooks/hooks.json":     rowOf(Claude).Whole(),
+		"hooks/codex.json":     rowOf(Codex).Whole(),
+		"skills/stig/SKILL.md": Skill(),
+		".mcp.json":            ServerFile{".mcp.json", "mcpServers", `{"command":"stig","args":["mcp"]}`}.Whole(),
+	} {
+		path := filepath.Join("plugin", filepath.FromSlash(name))
+		if *update {
+			if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, []byte(want)) {
+			t.Errorf("%s is not current: type go test ./host -update: %v", path, err)
+		}
+	}
+}

@@ -1,0 +1,135 @@
+package assistant
+
+import (
+	"bytes"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/tailscale/hujson"
+)
+
+// ServerFile is where a host reads which servers of the Model Context Protocol to
+// start.
+type ServerFile struct {
+	Path  string // with slashes
+	key   string // of the object that has a member for each server
+	entry string // the member of stig, in JSON
+}
+
+// serverName is what stig's server is registered as.
+const serverName = "stig"
+
+// What the files of these hosts have for a server that they start.
+const (
+	copilotServer  = `{"type":"local","command":"stig","args":["mcp"],"tools":["*"]}`
+	opencodeServer = `{"type":"local","command":["stig","mcp"],"enabled":true}`
+	vscodeServer   = `{"type":"stdio","command":"stig","args":["mcp"]}`
+)
+
+// Install registers stig mcp in the text of the file; nil stands for a file that is
+// not there. All else keeps its bytes, and a server named stig that is there is left
+// as it is. It gives the keys it added. Remove undoes it to the byte.
+//
+// Errors: fault.Store when the text is not JSON, with comments or without, or has
+// something else where servers belong.
+func (f ServerFile) Install(source []byte) (text []byte, added []string, err error) {
+	d, servers, err := f.read(source)
+	if err != nil {
+		return nil, nil, err
+	}
+	if servers != nil && servers.find(serverName) != nil {
+		return source, nil, nil
+	}
+	text = f.put(d, servers, source)
+	back, _, err := f.Remove(text)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !bytes.Equal(back, source) || (back == nil) != (source == nil) {
+		return nil, nil, errOneWay
+	}
+	return text, []string{f.key + "." + serverName}, nil
+}
+
+// Missing gives the keys that Install would add. Errors are those of Install.
+func (f ServerFile) Missing(source []byte) ([]string, error) {
+	_, added, err := f.Install(source)
+	return added, err
+}
+
+// Remove takes out what Install put in. A server named stig that starts another
+// program stays. It gives nil when Install made the whole file, and the keys that it
+// took out. Errors are those of Install.
+func (f ServerFile) Remove(source []byte) (text []byte, removed []string, err error) {
+	d, servers, err := f.read(source)
+	if err != nil {
+		return nil, nil, err
+	}
+	if servers == nil || !startsStig(servers.find(serverName)) {
+		return source, nil, nil
+	}
+	removed = []string{f.key + "." + serverName}
+	if cut(servers, servers.last(serverName)) || cut(d.root, d.root.last(f.key)) {
+		return d.pack(), removed, nil
+	}
+	return d.leftover(), removed, nil
+}
+
+// read parses the file and finds the object of servers; nil when there is none.
+func (f ServerFile) read(source []byte) (*document, *members, error) {
+	d, err := newDocument(source)
+	if err != nil || d.root == nil {
+		return d, nil, err
+	}
+	value := d.root.find(f.key)
+	if value == nil {
+		return d, nil, nil
+	}
+	servers, err := d.object(value, f.key)
+	return d, servers, err
+}
+
+func (f ServerFile) put(d *document, servers *members, source []byte) []byte {
+	own := []byte(f.entry)
+	if servers != nil {
+		styleOf(d.text, d.root.Object).put(*servers, d.indent(d.root.find(f.key)), serverName, own)
+		return d.pack()
+	}
+	object := slices.Concat([]byte(`{"`+serverName+`":`), own, []byte("}"))
+	if d.root != nil {
+		styleOf(d.text, d.root.Object).put(*d.root, d.indent(&d.value), f.key, object)
+		return d.pack()
+	}
+	whole := slices.Concat([]byte(`{"`+f.key+`":`), object, []byte("}"))
+	text := slices.Concat(d.mark, style{eol: "\n", unit: "  "}.layOut(whole, "", false))
+	if source == nil {
+		text = append(text, '\n')
+	}
+	return text
+}
+
+// Whole is the text of a file that has stig's server and nothing else.
+func (f ServerFile) Whole() string { return string(f.put(&document{}, nil, nil)) }
+
+// startsStig reports whether an entry starts stig mcp, perhaps with the path of stig
+// or options that somebody put in.
+func startsStig(entry *hujson.Value) bool {
+	if entry == nil {
+		return false
+	}
+	standard, err := hujson.Standardize(bytes.TrimSpace(entry.Pack()))
+	if err != nil {
+		return false
+	}
+	said := object(standard)
+	words := append(words(said["command"]), words(said["args"])...)
+	if program := word(said["command"]); program != "" {
+		words = append([]string{program}, words...)
+	}
+	if len(words) == 0 || words[len(words)-1] != "mcp" {
+		return false
+	}
+	program := path.Base(strings.ReplaceAll(words[0], `\`, "/"))
+	return program == "stig" || program == "stig.exe"
+}

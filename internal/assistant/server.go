@@ -1,0 +1,44 @@
+package assistant
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// anyServer are the tools of all MCP servers: which of them run commands, write files or
+// close issues, their names do not say.
+const anyServer = "mcp_.*"
+
+// serve reads the call of a tool of an MCP server: mcp__beads__close, mcp_beads_update
+// (Gemini), beads-close (Copilot), MCP:close (Cursor, which does not name the server). A shell's command is read
+// like that of any tool.
+func (e *Event) serve(tool string, input map[string]json.RawMessage) {
+	parts := strings.FieldsFunc(strings.ToLower(tool), func(r rune) bool { return r == '_' || r == ':' || r == '-' })
+	if len(parts) < 2 || parts[0] != "mcp" && !strings.Contains(tool, "-") {
+		return
+	}
+	if input["owner"] != nil && input["repo"] != nil { // of a forge, whose files are elsewhere
+		e.Writes = nil
+		return
+	}
+	if slices.ContainsFunc(parts, func(part string) bool { return slices.Contains(changing, part) || part == "move" || part == "rename" }) {
+		for _, key := range []string{"source", "destination", "relative_path", "pathInProject"} {
+			if file := word(input[key]); file != "" {
+				e.Writes = append(e.Writes, file)
+			}
+		}
+	}
+	id := word(input["issue_id"])
+	if named := strings.Contains(tool, ":") || strings.Contains(strings.ToLower(tool), "beads"); !named || id == "" {
+		return
+	}
+	switch parts[len(parts)-1] {
+	case "close":
+		e.Closes = []string{id}
+	case "update":
+		if word(input["status"]) == "closed" {
+			e.Closes = []string{id}
+		}
+	}
+}

@@ -1,0 +1,125 @@
+package beads
+
+import (
+	"bytes"
+	"fmt"
+	"sync"
+
+	"stig/internal/fault"
+)
+
+// Flaw is something in an issue's line that an edit would write over, for stig
+// would not see it: the issue must not be written.
+type Flaw struct {
+	Key     Key
+	Rule    string // WrongType or RepeatedKey
+	Message string
+}
+
+// Flaws lists the flaws of a line, in its order.
+func (r *Record) Flaws() (flaws []Flaw) {
+	for i, m := range r.members {
+		raw := m.val.of(r.line)
+		if wanted, ok := r.mayHoldValue(m, raw); !ok {
+			flaws = append(flaws, r.flaw(m, WrongType, fmt.Sprintf("must be %s; found %s", wanted, shape(raw))))
+		}
+		if j := r.firstOf(m, i); j < i && Meaning(r.members[j].val.of(r.line)) != Meaning(raw) {
+			flaws = append(flaws, r.flaw(m, RepeatedKey, "stands twice in the line, with different values"))
+		}
+	}
+	return flaws
+}
+
+func (r *Record) flaw(m member, rule, message string) Flaw {
+	key := memberKey(r.line, m)
+	return Flaw{Key(key), rule, fmt.Sprintf("%q %s", key, message)}
+}
+
+// firstOf is the index of the first member that has the key of m, which is the
+// one at index n.
+func (r *Record) firstOf(m member, n int) int {
+	key := m.key.of(r.line)
+	for i, other := range r.members[:n] {
+		if !m.escaped && !other.escaped {
+			if bytes.Equal(other.key.of(r.line), key) {
+				return i
+			}
+		} else if memberKey(r.line, other) == memberKey(r.line, m) {
+			return i
+		}
+	}
+	return n
+}
+
+// The types of the structured values that stig writes.
+const (
+	aText   = "a string"
+	aNumber = "a number"
+	aList   = "a list"
+)
+
+// typeOf gives the type that the value of a key must have; "" for a key that
+// stig does not write.
+func typeOf(key []byte) string {
+	switch Key(key) {
+	case Priority:
+		return aNumber
+	case "labels", Dependencies, Comments:
+		return aList
+	}
+	if textKeys()[string(key)] {
+		return aText
+	}
+	return ""
+}
+
+var textKeys = sync.OnceValue(func() map[string]bool {
+	texts := map[string]bool{}
+	for _, o := range order {
+		texts[string(o.key)] = o.kind != structured
+	}
+	return texts
+})
+
+// mayHoldValue reports whether a member has a value of its key's type, or null,
+// and else which type that is.
+func (r *Record) mayHoldValue(m member, raw []byte) (wanted string, ok bool) {
+	found := shape(raw)
+	if found == "null" {
+		return "", true
+	}
+	key := m.key.of(r.line)
+	if m.escaped {
+		key = []byte(memberKey(r.line, m))
+	}
+	wanted = typeOf(key)
+	return wanted, wanted == "" || wanted == found
+}
+
+// shape names the type of a value.
+func shape(raw []byte) string {
+	switch raw[0] {
+	case '"':
+		return aText
+	case '[':
+		return aList
+	case '{':
+		return "an object"
+	case 't', 'f':
+		return "a boolean"
+	case 'n':
+		return "null"
+	}
+	return aNumber
+}
+
+// refuseFlaws refuses to write an issue whose line has a flaw.
+func (tx *Tx) refuseFlaws(is *Issue, r *Record) error {
+	flaws := r.Flaws()
+	if len(flaws) == 0 {
+		return nil
+	}
+	return &fault.Error{Code: fault.Refused,
+		Path: tx.snapshot.place.Name(), Line: is.Line, Reason: is.ID + ": " + flaws[0].Message,
+		Hint: fmt.Sprintf("fix %q in that line by hand, then run the command again; an edit would write over it", flaws[0].Key)}
+}

@@ -1,0 +1,285 @@
+package beads
+
+import (
+	"fmt"
+	"hash/maphash"
+	"io"
+	"iter"
+	"slices"
+	"strings"
+
+	"stig/internal/fault"
+)
+
+// Snapshot is a store as read: an index of its issues, and the source of their
+// lines. The index does not change, and the lines must not. A Snapshot may be
+// used by several goroutines at once, until Close.
+type Snapshot struct {
+	place    Place
+	source   Source
+	size     int64    // in bytes
+	issues   []*Issue // in file order
+	others   []*Issue // lines that are about no issue: where they stand
+	byID     idTable
+	repeats  map[string][]int // ids that repeat: their lines
+	problems []Problem
+	marked   []conflict // the pieces between conflict markers, by line
+	sums     []Sum      // of the text up to the end of each block; nil unless Source.Summed
+}
+
+// Source is what a snapshot is read from: a text with an issue to a line, such
+// as a file that stays open.
+type Source struct {
+	Lines  io.ReaderAt
+	Size   int64        // in bytes; what was appended since is read too
+	Close  func() error // nil where there is nothing to close
+	Summed bool         // the snapshot has a Sum
+	Memo   *Memo        // keeps what is found in lines for the next reading; nil keeps nothing
+
+	// Prefix returns what the ids of new issues begin with: what the store's
+	// configuration says, or as fallback what the store was made with; "" where
+	// there is none. It may be nil.
+	Prefix func(fallback bool) (string, error)
+}
+
+// NewSnapshot reads a source in blocks, on all cores, and keeps an index. It is
+// for implementations of Store.Snapshot and Store.Edit. Errors are those of
+// reading from the source.
+func NewSnapshot(p Place, from Source) (*Snapshot, error) {
+	f := &Snapshot{place: p, source: from, repeats: map[string][]int{}}
+	seed := maphash.MakeSeed()
+	parts, err := eachBlock(from.Lines, from.Size, func() func(block) part { return newIndexer(f, seed).part })
+	if err != nil {
+		return nil, err
+	}
+	f.assemble(parts, seed)
+	f.reportRepeats()
+	if from.Memo != nil {
+		from.Memo.keep(f)
+	}
+	return f, nil
+}
+
+// Close closes the source; records read before stay good.
+func (f *Snapshot) Close() error {
+	if f.source.Close == nil {
+		return nil
+	}
+	return f.source.Close()
+}
+
+// Shared gives the same snapshot once more, with a Close of its own: whoever keeps a
+// snapshot for several counts by it who still reads the lines.
+func (f *Snapshot) Shared(done func() error) *Snapshot {
+	shared := *f
+	shared.source.Close = done
+	return &shared
+}
+
+// Place is where the store is that was read.
+func (f *Snapshot) Place() Place { return f.place }
+
+// Size is the length of the text that was read, in bytes.
+func (f *Snapshot) Size() int64 { return f.size }
+
+// Sum is the checksum of the text that was read, if Source.Summed was set.
+func (f *Snapshot) Sum() (s Sum) {
+	if n := len(f.sums); n > 0 {
+		s = f.sums[n-1]
+	}
+	return s
+}
+
+// Len is the number of issues, tombstones and repeated ids included.
+func (f *Snapshot) Len() int { return len(f.issues) }
+
+// At gives the issue at index i, in file order.
+func (f *Snapshot) At(i int) *Issue { return f.issues[i] }
+
+// All gives the issues with their indices, in file order.
+func (f *Snapshot) All() iter.Seq2[int, *Issue] { return slices.All(f.issues) }
+
+// Problems gives what is wrong inside the file, by line.
+func (f *Snapshot) Problems() []Problem { return f.problems }
+
+// Index gives the index of the issue with exactly this id, of repeated ones
+// the last.
+func (f *Snapshot) Index(id string) (int, bool) {
+	i := f.byID.place(f.issues, id)
+	return max(i, 0), i >= 0
+}
+
+// Distinct reports whether no id stands on two lines.
+func (f *Snapshot) Distinct() bool { return len(f.repeats) == 0 }
+
+// Find gives the issue with this id, or the only one that has it after its
+// prefix and a hyphen. The error is a fault.NotFound with near misses.
+func (f *Snapshot) Find(id string) (*Issue, error) {
+	if i, ok := f.Index(id); ok {
+		return f.issues[i], nil
+	}
+	var found []string
+	if id != "" {
+		found = f.ids(func(s string) bool { return strings.HasSuffix(s, "-"+id) })
+	}
+	if len(found) == 1 {
+		i, _ := f.Index(found[0])
+		return f.issues[i], nil
+	}
+	return nil, NotFound(id, near(id, found, f.ids)...)
+}
+
+// FindRecord is Find, with the whole line of the issue.
+func (f *Snapshot) FindRecord(id string) (*Issue, *Record, error) {
+	issue, err := f.Find(id)
+	if err != nil {
+		return nil, nil, err
+	}
+	record, err := issue.Record()
+	return issue, record, err
+}
+
+// FindAll gives the issues with those ids, in their order. It fails where Find does.
+func (f *Snapshot) FindAll(ids []string) (found []*Issue, err error) {
+	for _, id := range ids {
+		issue, err := f.Find(id)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, issue)
+	}
+	return found, nil
+}
+
+// ids gives the distinct ids that match, in file order.
+func (f *Snapshot) ids(match func(string) bool) (found []string) {
+	for i, is := range f.issues {
+		if match(is.ID) && f.byID.place(f.issues, is.ID) == i {
+			found = append(found, is.ID)
+		}
+	}
+	return found
+}
+
+// Record reads the issue's whole line again and tokenises it. When another
+// program rewrote the file in place and the line no longer holds the issue,
+// the error is a fault.Changed; other errors are of code fault.Store.
+func (i *Issue) Record() (*Record, error) {
+	line, err := i.AppendLine(nil)
+	if err != nil {
+		return nil, err
+	}
+	r, bad := parseRecord(line)
+	if bad != nil || !r.is(i.ID) {
+		return nil, i.gone()
+	}
+	return r, nil
+}
+
+// unread is the error for a line of which not every byte could be read.
+func (i *Issue) unread(err error) error {
+	if isEnd(err) {
+		return i.gone()
+	}
+	return Unreadable(i.of.place.Name(), err)
+}
+
+func (i *Issue) gone() error {
+	return &fault.Error{Code: fault.Changed,
+		Path:   i.of.place.Name(),
+		Reason: fmt.Sprintf("line %d no longer holds %s", i.Line, i.ID),
+		Hint:   "another program rewrote the store in place: run the command again",
+	}
+}
+
+// After gives the snapshot of the text that an edit makes, which from holds by now. It
+// indexes the changed lines alone, and reads no more than the checksum takes. It gives nil
+// where a whole reading is needed: after new lines, and where ids repeat.
+func (tx *Tx) After(from Source) (*Snapshot, error) {
+	f, changed := tx.snapshot, tx.changed()
+	if len(changed) == 0 || len(tx.added) > 0 || len(f.problems) > 0 || f.sums == nil {
+		return nil, nil
+	}
+	from.Summed = true
+	next := &Snapshot{place: f.place, source: from, size: f.size, byID: f.byID, repeats: map[string][]int{}}
+	if !next.copyIssues(f, tx.records) {
+		return nil, nil
+	}
+	for _, was := range f.others {
+		is := *was
+		for _, c := range changed {
+			if c.off < was.off {
+				is.off += int64(len(tx.records[c].line) - c.size)
+			}
+		}
+		is.of = next
+		next.others = append(next.others, &is)
+	}
+	var replaced []stretch
+	var gone []uint64
+	for _, c := range changed {
+		gone = append(gone, c.version)
+		replaced = append(replaced, stretch{c.off, int64(len(tx.records[c].line) - c.size)})
+	}
+	var err error
+	next.sums, err = sumsAfter(f.sums, from.Lines, replaced)
+	if err != nil || next.Sum().size != next.size {
+		return nil, err
+	}
+	if from.Memo != nil {
+		from.Memo.follow(next, gone)
+	}
+	return next, nil
+}
+
+// copyIssues takes over the issues of a snapshot, but for those that were changed, and
+// reports whether that could be done.
+func (f *Snapshot) copyIssues(from *Snapshot, changed map[*Issue]*Record) bool {
+	x := newIndexer(f, f.byID.seed)
+	x.few = true
+	all := make([]Issue, len(from.issues))
+	f.issues = make([]*Issue, len(all))
+	var shift int64
+	for i, was := range from.issues {
+		is := &all[i]
+		*is = *was
+		if r := changed[was]; r != nil && r.origin != nil {
+			now, bad := x.issue(r.line)
+			if bad != nil || now == nil || now.ID != was.ID {
+				return false
+			}
+			*is = *now
+			is.Line, is.off, is.size = was.Line, was.off, len(r.line)
+			if m := f.source.Memo; m != nil {
+				is.version, _ = m.known(r.line)
+			}
+		}
+		is.of, is.off = f, is.off+shift
+		shift += int64(is.size - was.size)
+		f.issues[i] = is
+	}
+	f.size += shift
+	return true
+}
+
+// Memory is what bd remembers beside the issues, as bd remember KEY VALUE left it.
+type Memory struct{ Key, Value string }
+
+// Memories gives the memories of the store, in file order. Errors are those of
+// Issue.Record.
+func (f *Snapshot) Memories() (list []Memory, err error) {
+	for _, other := range f.others {
+		line, err := other.AppendLine(nil)
+		if err != nil {
+			return nil, err
+		}
+		record, bad := parseRecord(line)
+		if bad != nil {
+			return nil, other.gone()
+		}
+		if record.Text("_type") == "memory" {
+			list = append(list, Memory{record.Text("key"), record.Text("value")})
+		}
+	}
+	return list, nil
+}

@@ -1,0 +1,219 @@
+package board
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"stig/checkpoint"
+	"stig/internal/fault"
+	"stig/internal/loop/actors"
+	"stig/internal/service"
+	"stig/internal/workspace"
+	"stig/signals"
+)
+
+// outcome is what became of a form.
+type outcome struct {
+	alert  alert
+	status int
+	typed  url.Values // what was written into it, where it is to be written anew
+}
+
+// act is what a form does, through the service that its command calls. It gives what is to
+// be said of it.
+type act struct {
+	all bool // only where all may be done
+	do  func(ctx context.Context, a *workspace.Run, name string, form url.Values) (said string, err error)
+}
+
+// issueActs are what forms do with an issue, by the last piece of their address.
+func issueActs() map[string]act {
+	return map[string]act{
+		"resolve":    {false, resolve},
+		"comment":    {false, comment},
+		"checkpoint": {true, leave},
+		"claim": {true, func(ctx context.Context, a *workspace.Run, id string, _ url.Values) (string, error) {
+			_, err := service.Claim(ctx, a, service.ClaimRequest{ID: id})
+			return "claimed", err
+		}},
+		"release": {true, func(ctx context.Context, a *workspace.Run, id string, _ url.Values) (string, error) {
+			_, err := service.Release(ctx, a, service.ReleaseRequest{ID: id})
+			return "released", err
+		}},
+		"reopen": {true, func(ctx context.Context, a *workspace.Run, id string, form url.Values) (string, error) {
+			if strings.TrimSpace(form.Get("text")) == "" {
+				return "", workspace.Usage("a reason is missing", "write into the form what is wrong with it")
+			}
+			reopened, err := service.Reopen(ctx, a, service.ReopenRequest{ID: id, Reason: form.Get("text")})
+			if err != nil {
+				return "", err
+			}
+			if !reopened.Changed { // the reason is nowhere
+				return "", &fault.Error{Code: fault.Conflict, ID: reopened.ID, Reason: "is not closed (status " + reopened.Status + "), nothing changed", Hint: "leave a comment instead"}
+			}
+			a.WarnOfEdit(reopened.ID, reopened.Warnings, reopened.Lines)
+			return "reopened", nil
+		}},
+		"verify": {true, runChecks},
+	}
+}
+
+// actorActs are what forms do with a worker.
+func actorActs() map[string]act {
+	change := func(said string, do func(context.Context, *workspace.Run, actors.WorkerRequest) (*actors.Worker, error)) act {
+		return act{true, func(ctx context.Context, a *workspace.Run, name string, form url.Values) (string, error) {
+			_, err := do(ctx, a, actors.WorkerRequest{Name: name, Why: form.Get("text")})
+			return said, err
+		}}
+	}
+	return map[string]act{"pause": change("paused", actors.Pause), "resume": change("goes on", actors.Resume), "drain": change("ends after its run", actors.Drain)}
+}
+
+// post does what a form asks for, and leads back to the page it stands on.
+func (b *Board) post(w http.ResponseWriter, r *http.Request) {
+	acts, name := issueActs(), r.PathValue("id")
+	if name == "" {
+		acts, name = actorActs(), r.PathValue("name")
+	}
+	verb, ok := acts[r.PathValue("verb")]
+	if !ok || verb.all && !b.options.Local {
+		b.missing(w, r)
+		return
+	}
+	a := b.options.App.Fresh(r.Context(), "board "+r.PathValue("verb"))
+	a.Terminal, a.Progress = false, nil
+	var warnings []string
+	a.Say = func(level workspace.Level, text string) {
+		if level == workspace.Warning {
+			warnings = append(warnings, text)
+		}
+	}
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // the form was read; checks take their time
+	said, err := verb.do(r.Context(), a, name, r.PostForm)
+	b.keeper.forget(workOf)
+	b.hub.changed()
+	back := b.backOf(r)
+	if err != nil {
+		f := workspace.Classify(err)
+		b.show(w, r, back, &outcome{alert{Bad: true, Text: f.Message, Hint: f.Hint, Lost: written(r.PostForm)}, statusOf(f.Code), r.PostForm})
+		return
+	}
+	if len(warnings) > 0 {
+		b.show(w, r, back, &outcome{alert{Text: name + ": " + said, Hint: strings.Join(warnings, "; ")}, http.StatusOK, nil})
+		return
+	}
+	b.door.patient(w)
+	http.Redirect(w, r, back, http.StatusSeeOther)
+}
+
+// written is what somebody wrote into a form.
+func written(form url.Values) string {
+	var all []string
+	for _, field := range []string{"text", "done", "learned", "remains", "downstream"} {
+		if text := strings.TrimSpace(form.Get(field)); text != "" {
+			all = append(all, text)
+		}
+	}
+	return strings.Join(all, "\n\n")
+}
+
+// backOf is the page that a form stands on: one of this board.
+func (b *Board) backOf(r *http.Request) string {
+	back := r.PostForm.Get("back")
+	if u, err := url.Parse(back); err == nil && u.Host == "" && u.Scheme == "" && strings.HasPrefix(u.Path, "/") && !strings.HasPrefix(back, "//") && !strings.Contains(back, "\\") {
+		if _, _, err := b.look(r.Context(), back); err == nil {
+			return back
+		}
+	}
+	return "/"
+}
+
+// resolve answers the question that the form shows: another one by now is refused.
+func resolve(ctx context.Context, a *workspace.Run, id string, form url.Values) (string, error) {
+	hash := form.Get("question")
+	if hash == "" {
+		return "", workspace.Usage("the form names no question", "load the page again")
+	}
+	option := 0
+	if text := form.Get("option"); text != "" {
+		var err error
+		if option, err = strconv.Atoi(text); err != nil || option < 1 {
+			return "", workspace.Usage("option: must be a number of an option; found "+strconv.Quote(text), "load the page again")
+		}
+	}
+	text := strings.TrimSpace(form.Get("text"))
+	if option == 0 && text == "" {
+		return "", workspace.Usage("the answer is empty", "choose an option, or write it into the form")
+	}
+	answering, err := service.OpenQuestion(ctx, a, id, false)
+	if err != nil {
+		return "", err
+	}
+	answered, err := answering.Resolve(ctx, checkpoint.Answer{Question: hash, Option: option, Text: text, Self: form.Get("self") != ""})
+	if err != nil {
+		return "", err
+	}
+	a.WarnOfEdit(answered.ID, answered.Warnings, answered.Lines)
+	return "answered", nil
+}
+
+func comment(ctx context.Context, a *workspace.Run, id string, form url.Values) (string, error) {
+	if strings.TrimSpace(form.Get("text")) == "" {
+		return "", workspace.Usage("the comment is empty", "write it into the form")
+	}
+	_, err := service.Comment(ctx, a, service.CommentRequest{ID: id, Text: form.Get("text")})
+	return "commented", err
+}
+
+// leave is a checkpoint. It says what the command prints beside what was written: the form
+// does not show which texts it replaces.
+func leave(ctx context.Context, a *workspace.Run, id string, form url.Values) (string, error) {
+	r := service.CheckpointRequest{ID: id, Signals: map[signals.Signal]string{}, Estimate: signals.Estimate{
+		Done: strings.TrimSpace(form.Get("done")), Learned: strings.TrimSpace(form.Get("learned")),
+		Remains: strings.TrimSpace(form.Get("remains")), Downstream: strings.TrimSpace(form.Get("downstream")),
+	}}
+	for name, s := range map[string]signals.Signal{"surprise": signals.Surprise, "progress": signals.Progress} {
+		if value := strings.TrimSpace(form.Get(name)); value != "" {
+			r.Signals[s] = value
+		}
+	}
+	if len(r.Signals) == 0 && r.Estimate == (signals.Estimate{}) {
+		return "", workspace.Usage("nothing to write", "fill in a field of the form")
+	}
+	report, err := service.Checkpoint(ctx, a, r)
+	if err != nil {
+		return "", err
+	}
+	for _, c := range report.Changed {
+		if _, is := signals.Named(c.Signal); !is && c.From != "" {
+			a.Warn("%s: replaced; was %s", c.Signal, short(c.From, 200))
+		}
+	}
+	for _, alert := range report.Alerts {
+		a.Warn("alert %s: %s", alert.Rule, alert.Message)
+	}
+	for _, f := range report.Findings {
+		a.Warn("finding %s: %s; %s", f.Rule, f.Message, f.Hint)
+	}
+	a.WarnOfEdit(report.ID, report.Warnings, report.Lines)
+	return "noted", nil
+}
+
+// runChecks runs the checks of an issue, where they are trusted.
+func runChecks(ctx context.Context, a *workspace.Run, id string, _ url.Values) (string, error) {
+	found, err := service.Verify(ctx, a, service.VerifyRequest{ID: id})
+	if err != nil {
+		return "", err
+	}
+	switch {
+	case found.Err != nil:
+		return "", found.Err
+	case found.Failed():
+		return "", &fault.Error{Code: fault.Found, ID: id, Reason: "did not pass: " + found.Trial.Verdict.Summary(), Hint: "what its checks said stands under proof"}
+	}
+	return "passed", nil
+}

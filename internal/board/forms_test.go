@@ -1,0 +1,108 @@
+package board_test
+
+import (
+	"net/url"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"stig/internal/service"
+	"stig/signals"
+)
+
+// TestSaysWhatFollows wants a form to say what its command prints beside what was written:
+// which text it replaced, which somebody may have left since the page was made; alerts; that
+// nothing changed, with what was typed.
+func TestSaysWhatFollows(t *testing.T) {
+	s := serve(t, lines, nil)
+	c := s.browser(t)
+	if _, err := service.Checkpoint(t.Context(), s.app("ann").Fresh(t.Context(), "checkpoint"), service.CheckpointRequest{ID: "pier-1", Estimate: signals.Estimate{Done: "the knots of ann"}}); err != nil {
+		t.Fatal(err)
+	}
+	status, body := c.post(t, "/issues/pier-1/checkpoint", "done", "half of the rope", "surprise", "0.9")
+	if status != 200 {
+		t.Errorf("status %d", status)
+	}
+	contains(t, body, `role="alert"`, "done: replaced; was the knots of ann", "alert ")
+	status, body = c.post(t, "/issues/pier-1/reopen", "text", "it tore again", "form", "reopen")
+	if status != 409 {
+		t.Errorf("an issue that is open is reopened: %d", status)
+	}
+	contains(t, body, "is not closed (status open), nothing changed", "You wrote:", "it tore again")
+}
+
+// TestEmptyForms wants a form without what it needs to be refused in words of the form: there
+// are no flags in a browser.
+func TestEmptyForms(t *testing.T) {
+	s := serve(t, lines, nil)
+	hash := s.ask(t, "ann", "Hemp or steel?", "hemp", "steel")
+	c := s.browser(t)
+	for path, fields := range map[string][]string{
+		"/issues/pier-1/comment": {"text", " \n"}, "/issues/pier-1/checkpoint": {"done", " "}, "/issues/pier-3/reopen": {"text", ""},
+		"/issues/pier-1/resolve": {"question", hash, "text", " "},
+	} {
+		status, body := c.post(t, path, fields...)
+		alert := regexp.MustCompile(`(?s)role="alert">(.*?)</div>`).FindString(body)
+		if status != 422 || !strings.Contains(alert, "the form") || strings.Contains(alert, "--") {
+			t.Errorf("%s: %d %s", path, status, alert)
+		}
+	}
+}
+
+// TestNothingWrittenIsLost wants what somebody wrote to be on the page that refuses it, all of
+// it, where the store cannot be read too, and to stay there without a script.
+func TestNothingWrittenIsLost(t *testing.T) {
+	s := serve(t, lines, nil)
+	hash := s.ask(t, "ann", "Hemp or steel?")
+	c := s.browser(t)
+	secret := c.secret(t)
+	long := strings.Repeat("word ", 1000) + "the end"
+	defer s.board.HoldSearches()() // so that the page is not ready
+	form := url.Values{"secret": {secret}, "back": {"/issues/pier-1"}, "text": {long}, "question": {hash + "0"}, "form": {hash + "0"}}
+	_, body := c.do(t, "POST", "/issues/pier-1/resolve", form, nil)
+	contains(t, body, "You wrote:", "the end")
+	if strings.Contains(body, "http-equiv") {
+		t.Error("the page is loaded again, without what was written")
+	}
+	if err := os.Remove(s.store()); err != nil {
+		t.Fatal(err)
+	}
+	form = url.Values{"secret": {secret}, "back": {"/issues/pier-1"}, "done": {"the knots"}, "remains": {"the rope"}, "form": {"checkpoint"}}
+	status, body := c.do(t, "POST", "/issues/pier-1/checkpoint", form, nil)
+	if status != 503 {
+		t.Errorf("status %d", status)
+	}
+	contains(t, body, "no .beads store found", "You wrote:", "the knots", "the rope")
+	if strings.Contains(body, "http-equiv") {
+		t.Error("the page is loaded again, without what was written")
+	}
+}
+
+// TestLongForms wants 64 KiB of text to fit into a form in every script: most of its bytes are
+// sent as three.
+func TestLongForms(t *testing.T) {
+	s := serve(t, lines, nil)
+	c := s.browser(t)
+	if status, body := c.post(t, "/issues/pier-1/comment", "text", strings.Repeat("ж", 30<<10)); status != 200 {
+		t.Errorf("60 KiB: %d %s", status, body)
+	}
+	if status, _ := c.post(t, "/issues/pier-1/comment", "text", strings.Repeat("ж", 40<<10)); status != 413 {
+		t.Errorf("80 KiB: %d", status)
+	}
+}
+
+// TestTypedStays wants the part with what was written into a refused form not to be replaced
+// by the events of its page, which differs from what others see at once; all others are.
+func TestTypedStays(t *testing.T) {
+	s := serve(t, lines, nil)
+	hash := s.ask(t, "ann", "Hemp or steel?", "hemp", "steel")
+	c := s.browser(t)
+	_, body := c.post(t, "/issues/pier-1/resolve", "question", hash, "form", hash, "option", "7", "text", "as thick as it gets")
+	contains(t, body, "as thick as it gets</textarea>", `sse-swap="timeline"`, `id="part-questions"`)
+	if strings.Contains(body, `sse-swap="questions"`) {
+		t.Error("what was written is replaced")
+	}
+	_, body = c.get(t, "/issues/pier-1")
+	contains(t, body, `sse-swap="questions"`)
+}

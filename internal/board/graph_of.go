@@ -1,0 +1,85 @@
+package board
+
+import (
+	"slices"
+
+	"stig/dag"
+	"stig/internal/draw"
+	"stig/internal/workspace"
+)
+
+// GraphRequest asks for the graph of the issues that are not closed, or of those that
+// fit all that is given.
+type GraphRequest struct {
+	Around string   // what bears on this issue
+	Epic   string   // this epic and what is in it
+	Status []string // issues of these states
+	Most   int      // draw no more issues than that; 0 for any number
+}
+
+// Graphed is a graph, and what a page that shows it lists beside it.
+type Graphed struct {
+	Picture *draw.Picture // with the critical path marked; nil where the issues are too many
+	Issues  int           // how many the request asks for
+	Epic    string        // the id of the epic that was asked for
+	Epics   []Epic        // those that are not closed, and the one that was asked for
+	Path    []string      // the critical path of all that is not closed
+}
+
+// Epic is an epic that a graph can be of.
+type Epic struct{ ID, Title string }
+
+// Graph lays the graph of issues out. Where the request names an issue that there is not,
+// it gives the epics with the error.
+func Graph(a *workspace.Run, r GraphRequest) (*Graphed, error) {
+	file, err := a.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	graph := dag.New(file)
+	shown := &Graphed{}
+	for _, i := range graph.Epics() {
+		if epic := file.At(i); graph.Lasting(i) && (!graph.Closed(i) || epic.ID == r.Epic) {
+			shown.Epics = append(shown.Epics, Epic{epic.ID, epic.Title})
+		}
+	}
+	chosen := draw.Whole(file, graph)
+	if r.Epic != "" {
+		issue, err := file.Find(r.Epic)
+		if err != nil {
+			return shown, err
+		}
+		shown.Epic = issue.ID
+		at, _ := file.Index(issue.ID)
+		chosen = append(graph.Inside(at), at)
+	}
+	if r.Around != "" {
+		issue, err := file.Find(r.Around)
+		if err != nil {
+			return shown, err
+		}
+		at, _ := file.Index(issue.ID)
+		around := draw.Around(file, graph, at)
+		if r.Epic != "" {
+			around = slices.DeleteFunc(around, func(i int) bool { return !slices.Contains(chosen, i) })
+		}
+		chosen = around
+	}
+	if len(r.Status) > 0 {
+		chosen = slices.DeleteFunc(chosen, func(i int) bool { return !slices.Contains(r.Status, file.At(i).Status) })
+	}
+	for _, i := range graph.LongestChain(graph.Lasting) {
+		shown.Path = append(shown.Path, file.At(i).ID)
+	}
+	if shown.Issues = len(chosen); r.Most > 0 && shown.Issues > r.Most {
+		return shown, nil
+	}
+	if shown.Picture, err = draw.Draw(file, graph, chosen, a.Schema); err != nil {
+		return shown, err
+	}
+	for _, id := range shown.Path {
+		shown.Picture.Mark(id)
+	}
+	return shown, nil
+}

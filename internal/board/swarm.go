@@ -1,0 +1,43 @@
+package board
+
+import (
+	"fmt"
+
+	"stig/internal/loop"
+	"stig/internal/visible"
+)
+
+// blackboard is what a swarm knows, as its page shows it.
+type blackboard struct {
+	*loop.SwarmStatus
+	Now, Report string
+}
+
+// explored is the page of the newest swarm on an issue: how its rounds go, and its report.
+func explored(v *view) (page, error) {
+	id := v.path[1]
+	p := page{Title: "Swarm on " + id, Section: "Issues", Every: beat}
+	status, err := loop.ShowSwarm(v.ctx, v.Run, id)
+	if err != nil {
+		return p, err
+	}
+	report, err := loop.ReportRound(v.ctx, v.Run, loop.RoundRequest{ID: id})
+	if err != nil {
+		return p, err
+	}
+	shown := blackboard{SwarmStatus: status, Now: fmt.Sprintf("round %d of %d runs", status.Round, status.Config.MaxRounds), Report: report.Text()}
+	if status.Ended != "" {
+		shown.Now = "ended: " + string(status.Ended)
+	}
+	p.Parts = []part{v.part("rounds", shown), v.part("explorers", shown), v.part("swarm-report", shown)}
+	return p, nil
+}
+
+// hasSwarm reports whether there is or was a swarm on an issue.
+func (v *view) hasSwarm(id string) bool {
+	_, err := loop.ShowSwarm(v.ctx, v.Run, id)
+	return err == nil
+}
+
+// Counted is a number of things.
+func (v *view) Counted(n int, thing string) string { return visible.Counted(n, thing) }

@@ -1,0 +1,129 @@
+// Package actor knows the names that actors have: a person's is theirs, ann; a
+// session of an assistant that works for her is ann/claude-3f2a, and a subagent that
+// the session started is ann/claude-3f2a/2.
+//
+// It knows names alone: who is running, and where, is package session's to say.
+//
+//	name := actor.Session("Ann Lee", "claude", "3f2a9c1e-…", taken) // ann-lee/claude-3f2a
+package clone
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	// ownerSize is how many characters of a person's name stand in a session's.
+	ownerSize = 24
+	// idSize is how many characters of a session's id do, where no other begins so.
+	idSize = 4
+)
+
+// Flaw says why nobody can have a name; "" for one that somebody can have. In an assignee,
+// @me and none say whose name it is.
+func ActorFlaw(name string) string {
+	switch {
+	case name == "@me" || name == "none":
+		return fmt.Sprintf("@me and none are reserved; found %q", name)
+	case strings.TrimSpace(name) == "" || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl): // no trace could be for it
+		return fmt.Sprintf("must be one line that is not blank and has no control characters; found %q", name)
+	}
+	return ""
+}
+
+// Slug is a person's name in the characters that a session's name has: a-z, 0-9 and
+// the hyphen; "" where none of the name is left.
+func Slug(person string) string {
+	name := plain(person)
+	return strings.Trim(name[:min(len(name), ownerSize)], "-")
+}
+
+// plain is a text in small letters, with a hyphen for each run of other characters.
+func plain(text string) string {
+	var b strings.Builder
+	for _, r := range strings.ToLower(text) {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
+			b.WriteRune(r)
+		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
+			b.WriteByte('-')
+		}
+	}
+	return strings.TrimRight(b.String(), "-")
+}
+
+// Session names a session of a person by its host and its id: by as much of the id as
+// tells it from the names that are taken. owner is a Slug.
+func SessionName(owner, host, id string, taken func(name string) bool) string {
+	begin := owner + "/" + plain(host) + "-"
+	characters := strings.ReplaceAll(plain(id), "-", "")
+	if timed := strings.Split(id, "-"); len(timed) == 5 && strings.HasPrefix(timed[2], "7") {
+		// A UUID of version 7 begins with the time, which sessions of one day share.
+		characters = plain(timed[4]) + plain(timed[3])
+	}
+	characters = cmp.Or(characters, "0")
+	for size := idSize; size < len(characters); size++ {
+		if name := begin + characters[:size]; !taken(name) {
+			return name
+		}
+	}
+	return begin + characters
+}
+
+// Subagent names the subagent of a session that it started as its number n.
+func SubagentName(session string, n int) string { return fmt.Sprintf("%s/%d", session, n) }
+
+// IsSession reports whether a name is that of a session or of a subagent.
+func IsSession(name string) bool {
+	owner, rest, ok := strings.Cut(name, "/")
+	return ok && owner != "" && owner == Slug(owner) && strings.Contains(rest, "-")
+}
+
+// IsSubagent reports whether a name is that of a subagent.
+func IsSubagent(name string) bool { return IsSession(name) && strings.Count(name, "/") == 2 }
+
+// Parent gives the session that a name belongs to: that of a subagent, else the name.
+func ParentActor(name string) string {
+	if IsSubagent(name) {
+		return name[:strings.LastIndexByte(name, '/')]
+	}
+	return name
+}
+
+// owner gives the person of a name as it stands in names of sessions.
+func owner(name string) string {
+	if IsSession(name) {
+		before, _, _ := strings.Cut(name, "/")
+		return before
+	}
+	return Slug(name)
+}
+
+// SamePerson reports whether two names are those of one person, and of sessions that
+// work for them.
+func SamePerson(a, b string) bool {
+	return a != "" && (a == b || owner(a) == owner(b) && owner(a) != "" && (IsSession(a) || IsSession(b)))
+}
+
+// Of reports whether what name holds is who's own: hers, or that of a session that
+// works for her; of a session, its own or that of a subagent.
+func IsActor(name, who string) bool {
+	switch {
+	case name == "" || who == "":
+		return false
+	case name == who:
+		return true
+	case IsSession(who):
+		return strings.HasPrefix(name, who+"/")
+	}
+	return IsSession(name) && owner(name) == Slug(who)
+}
+
+// MayTake reports whether who may take what is assigned to name: its own, and for a
+// session that of its subagents, and what its person left to it.
+func MayTake(who, name string) bool {
+	return name == who || IsSession(who) && (IsActor(name, who) || !IsSession(name) && SamePerson(who, name))
+}

@@ -1,0 +1,237 @@
+package clone
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"stig/internal/fault"
+	"stig/internal/file"
+)
+
+// files keeps documents in files of the clone: the claims of all stores in leases.json, and
+// each other document in a file of its own, which is locked while it is changed. Where git's
+// directory cannot be written that is done beside the store, and what is in both is united.
+// Entries have no age and no version.
+type files struct {
+	place  Place
+	beside bool // Change wrote beside the store, where other work trees do not see it
+}
+
+// documents keeps the live state that other machines have to see too, where there are any.
+func (p Place) documents() Documents {
+	if p.Documents != nil {
+		return p.Documents
+	}
+	return &files{place: p}
+}
+
+// kind is how documents of one kind are files.
+type kind struct {
+	begin string                            // of the names of the files
+	check func(path string) ([]byte, error) // gives the text, nil where there is no file; what cannot be read is set aside
+	unite func(a, b []byte) []byte          // b is from beside the store
+}
+
+func kindOf[T any](begin string, unite func(a, b T) T) kind {
+	check := func(path string) ([]byte, error) { return checkJSON(path, new(T)) }
+	return kind{begin, check, func(a, b []byte) []byte {
+		var x, y T
+		if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
+			return a // both were checked
+		}
+		text, err := json.Marshal(unite(x, y))
+		if err != nil {
+			return a // nothing of live state has a value that cannot be encoded
+		}
+		return text
+	}}
+}
+
+// kindOfName tells by the first part of a name how documents are files.
+func kindOfName(name string) kind {
+	switch folder, _, _ := strings.Cut(name, "/"); folder + "/" {
+	case presenceEntries:
+		return kindOf("actor-", Presence.later)
+	case ackEntries:
+		return kindOf("acks-", Acks.with)
+	default:
+		return kindOf("swarm-", SwarmRound.with)
+	}
+}
+
+// file is the name of the file of a document; a pattern where the name ends with a slash.
+func (f *files) file(name string) string {
+	begin := kindOfName(name).begin
+	_, about, _ := strings.Cut(name, "/")
+	if plain, err := url.PathUnescape(about); err == nil {
+		about = plain
+	}
+	switch {
+	case begin == "swarm-":
+		return begin + hash(f.place.Store, about) + ".json"
+	case about == "":
+		return begin + hash(f.place.Store) + "-*.json"
+	}
+	return begin + hash(f.place.Store) + "-" + hash(about) + ".json"
+}
+
+// Load implements Documents.
+func (f *files) Load(_ context.Context, name string) (entries []Entry, err error) {
+	if strings.HasPrefix(name, claimEntries) {
+		known, _, err := f.place.claims()
+		return entriesOf(known, name), err
+	}
+	k, file := kindOfName(name), f.file(name)
+	texts := map[string][]byte{}
+	for _, dir := range f.place.dirs() {
+		paths := []string{filepath.Join(dir, file)}
+		if strings.HasSuffix(name, "/") {
+			paths, _ = filepath.Glob(paths[0]) // the pattern is sound
+		}
+		for _, path := range paths {
+			text, e := k.check(path)
+			if err = errors.Join(err, e); text == nil {
+				continue
+			}
+			if first, there := texts[filepath.Base(path)]; there {
+				text = k.unite(first, text)
+			}
+			texts[filepath.Base(path)] = text
+		}
+	}
+	for _, file := range slices.Sorted(maps.Keys(texts)) {
+		entries = append(entries, Entry{Name: name, Text: texts[file]})
+	}
+	return entries, err
+}
+
+// Change implements Documents, for one document or for claims. The lock of a document goes
+// with it: whoever waits for that makes another one.
+func (f *files) Change(ctx context.Context, name string, change func([]Entry) ([]Entry, bool, error)) error {
+	if strings.HasPrefix(name, claimEntries) {
+		return f.changeClaims(name, change)
+	}
+	var refused error
+	path := f.file(name)
+	err := f.place.locked(path, func(dir string) error {
+		was, _ := f.Load(ctx, name) // what cannot be read was set aside
+		now, changed, err := change(slices.Clone(was))
+		refused = err
+		changed = changed && err == nil
+		switch {
+		case changed && len(now) > 0:
+			return file.Replace(filepath.Join(dir, path), append(bytes.Clone(now[0].Text), '\n'))
+		case changed:
+			return errors.Join(f.place.remove(path), os.Remove(filepath.Join(dir, path+".lock")))
+		case len(was) == 0:
+			_ = os.Remove(filepath.Join(dir, path+".lock")) // else it stays, empty
+		}
+		return nil
+	})
+	return errors.Join(refused, err)
+}
+
+// Prune implements Documents, in the directory that is written. Ages are counted from the
+// file that was written last. What is locked or cannot be removed stays until the next time.
+func (f *files) Prune(_ context.Context, folder string, age time.Duration) error {
+	begin := kindOfName(folder).begin // of all stores of the clone
+	return f.place.inDir(func(dir string) error {
+		paths, _ := filepath.Glob(filepath.Join(dir, begin+"*.json")) // the pattern is sound
+		last := later(paths...)
+		for _, path := range paths {
+			if last.Sub(later(path)) <= age {
+				continue
+			}
+			if unlock, err := file.LockFile(path+".lock", soon); err == nil {
+				_, _, _ = os.Remove(path), os.Remove(path+".lock"), unlock()
+			}
+		}
+		return nil
+	})
+}
+
+// entriesOf are the documents of claims that a name picks.
+func entriesOf(known map[string]claim, name string) (entries []Entry) {
+	for _, issue := range slices.Sorted(maps.Keys(known)) {
+		e := Entry{Name: entryName(claimEntries, issue)}
+		if name == claimEntries || name == e.Name {
+			entries = append(entries, e.with(known[issue]))
+		}
+	}
+	return entries
+}
+
+// changeClaims is Change of claims, which are all in one file under one lock.
+func (f *files) changeClaims(name string, change func([]Entry) ([]Entry, bool, error)) error {
+	p := f.place
+	var refused error
+	err := p.inDir(func(dir string) (err error) {
+		unlock, err := lockIn(dir, "leases.lock")
+		if errors.Is(err, context.DeadlineExceeded) {
+			// Another file would not keep out those who use this one.
+			refused = &fault.Error{Code: fault.Conflict, Reason: "another process keeps the leases of this clone locked", Hint: "try again", Err: err}
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, unlock()) }()
+		known, all, trouble := p.claims()
+		was := entriesOf(known, name)
+		now, changed, err := change(slices.Clone(was))
+		if refused = err; err != nil || !changed {
+			return nil
+		}
+		f.beside = p.Shared() && dir == p.beside
+		if all[dir][p.Store], err = writtenClaims(known, was, now, f.beside); err != nil {
+			return err
+		}
+		if err := replaceJSON(filepath.Join(dir, leasesFile), all[dir]); err != nil {
+			return err
+		}
+		if other := all[p.beside]; dir != p.beside && len(other[p.Store]) > 0 {
+			delete(other, p.Store) // all of it is in the shared file now
+			_ = replaceJSON(filepath.Join(p.beside, leasesFile), other)
+		}
+		refused = trouble
+		return nil
+	})
+	return errors.Join(refused, err)
+}
+
+// writtenClaims is what is known with now in place of was. keep leaves a trace of what was
+// taken away, since the other file still holds it.
+func writtenClaims(known map[string]claim, was, now []Entry, keep bool) (list []claim, err error) {
+	next := maps.Clone(known)
+	for _, e := range was {
+		var one claim
+		if err := e.decode(&one); err != nil {
+			return nil, err
+		}
+		if next[one.Issue] = (claim{Issue: one.Issue, Turn: one.Turn}); one.Lease != nil || one.Done != nil {
+			next[one.Issue] = claim{Issue: one.Issue, Turn: one.Turn + 1}
+		}
+	}
+	for _, e := range now {
+		var one claim
+		if err := e.decode(&one); err != nil {
+			return nil, err
+		}
+		next[one.Issue] = one
+	}
+	for _, issue := range slices.Sorted(maps.Keys(next)) {
+		if one := next[issue]; keep || one.Lease != nil || one.Done != nil {
+			list = append(list, one)
+		}
+	}
+	return list, nil
+}

@@ -1,0 +1,348 @@
+// Package lease decides who may work on an issue now: claims that are exclusive across
+// the work trees of a clone, and that end with whoever holds them.
+//
+// It knows leases (package live keeps them), processes, and names of actors; it opens
+// no store. Who claims takes the lease first and writes the store then. Until the store
+// is written the lease names the process that claims, so that a crash between the two
+// leaves a lease that has ended.
+//
+//	judge := lease.Judge{Now: now, Host: host, Running: process.Running}
+//	answer := judge.Ask(held, lease.Claimant{Actor: "ann"})
+package clone
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"stig/internal/beads"
+	"stig/internal/process"
+)
+
+const (
+	// TTL is how long a claim lasts on which no program runs, from the last command of
+	// its actor about the issue.
+	LeaseTTL = 24 * time.Hour
+	// LoopLasts is how long the claim of a worker loop lasts, which renews it meanwhile.
+	LoopLasts = 10 * time.Minute
+	// LoopCap is how long a worker loop holds a claim at most, however often it renews
+	// it: a program that is stuck renews too.
+	LoopCap = 4 * time.Hour
+	// Kept is how long leases that have ended stay, and marks of issues that the store
+	// shows closed.
+	LeaseKept = 30 * 24 * time.Hour
+	// settled is how old a lease on a server must be for a reading of the store to be later.
+	settled = time.Minute
+	// mostMarks bounds the marks of closed issues.
+	mostMarks = 1000
+)
+
+// Judge says of leases whether they hold, as one run of stig sees them.
+type Judge struct {
+	Now     time.Time
+	Host    string                                     // of this run; "" where processes cannot be seen
+	Tree    string                                     // the work tree of its store
+	Running func(id process.ID) (running, known bool)  // see process.Running
+	Foreign *Observer                                  // of leases of other machines that no server keeps; nil: none has ended
+	InStore func(issue string) (status, holder string) // what the store of this run shows; nil for nothing
+}
+
+// AsRead reads leases, and gives the judge who says of these whether they hold. A process may
+// put its lease in order and end between a reading and a look at the process: the lease
+// that names it says nothing then. So leases are read again after a process was seen to have
+// ended, and the judge keeps to what it saw.
+func (j Judge) AsRead(read func() (Claims, error)) (Claims, Judge, error) {
+	type sight struct{ running, known bool }
+	running, seen, ended := j.Running, map[process.ID]sight{}, 0
+	j.Running = func(id process.ID) (bool, bool) {
+		s, ok := seen[id]
+		if !ok {
+			s.running, s.known = running(id)
+			seen[id] = s
+			if s.known && !s.running {
+				ended++
+			}
+		}
+		return s.running, s.known
+	}
+	for {
+		before := ended
+		claims, err := read()
+		for _, l := range claims.Leases {
+			if l.Process != (process.ID{}) {
+				j.Running(l.Process)
+			}
+		}
+		if ended == before {
+			return claims, j, err
+		}
+	}
+}
+
+// Ended reports whether whoever took a lease holds it no more: the process has ended, or
+// where none runs on, nothing was heard for as long as it lasts. A person's lease does
+// not end; see Overdue.
+func (j Judge) Ended(l Lease) bool { return !l.Person && j.Overdue(l) }
+
+// Overdue reports whether a lease was not renewed in time, a person's too.
+func (j Judge) Overdue(l Lease) bool {
+	if l.Process != (process.ID{}) {
+		if running, known := j.Running(l.Process); known {
+			return !running
+		}
+		return j.silent(l)
+	}
+	if l.Host != j.Host {
+		return j.silent(l)
+	}
+	return !j.Now.Before(l.Until)
+}
+
+// Lapsed reports whether a lease of another machine that no server keeps, and that no
+// command is there long enough to observe, was over for as long as it lasts by the clock of
+// this run: a machine that has another name now, or a container that is gone.
+func (j Judge) Lapsed(l Lease) bool {
+	return !j.sees(l) && l.Age == 0 && l.Lasts > 0 && !j.Now.Before(l.Until.Add(l.Lasts))
+}
+
+// sees reports whether a lease is of this machine, so that its process or its clock tells
+// whether it has ended.
+func (j Judge) sees(l Lease) bool {
+	if l.Process != (process.ID{}) {
+		_, known := j.Running(l.Process)
+		return known
+	}
+	return l.Host == j.Host
+}
+
+// silent reports whether a lease of another machine was not renewed for as long as it
+// lasts: by the clock of the server that keeps it, else by the observer.
+func (j Judge) silent(l Lease) bool {
+	if l.Age > 0 {
+		return l.Lasts > 0 && l.Age >= l.Lasts
+	}
+	return j.Foreign.silent(l)
+}
+
+// void reports whether the store whose claim a lease is shows it no more: another
+// program changed it, such as git. A lease with a process does not depend on the store.
+func (j Judge) void(l Lease) bool {
+	elsewhere := l.Tree != j.Tree
+	if l.Age > 0 { // work trees share a store that a server keeps, and no lock keeps it as it was read
+		elsewhere = l.Age < settled
+	}
+	if l.Process != (process.ID{}) || elsewhere || j.InStore == nil {
+		return false
+	}
+	status, holder := j.InStore(l.Issue)
+	return status != beads.StatusInProgress || holder != l.Actor
+}
+
+// Holds reports whether a lease keeps others from its issue.
+func (j Judge) Holds(l Lease) bool { return !j.Ended(l) && !j.void(l) }
+
+// Claimant is who claims an issue.
+type Claimant struct {
+	Actor   string
+	Process process.ID               // that claims
+	Run     string                   // of the worker loop that it belongs to, "" for none
+	Above   func() []process.ID      // the processes that it was started by
+	MayTake func(holder string) bool // whether it may go on with what others have
+	Take    bool                     // it claims whoever holds the issue
+}
+
+// Answer is what a claim of an issue comes to.
+type LeaseAnswer int
+
+const (
+	LeaseFree    LeaseAnswer = iota // the claimant may put its lease there
+	LeaseInside                     // the lease is that of the loop that the claimant works for, and stays
+	LeaseRefused                    // another holds it
+)
+
+// Ask gives what a claim of an issue with that lease comes to.
+func (j Judge) Ask(l Lease, who Claimant) LeaseAnswer {
+	own := l.Actor == who.Actor
+	switch {
+	case own && l.Process != (process.ID{}) && !l.Process.Same(who.Process) && j.inside(l, who):
+		return LeaseInside
+	case who.Take, !j.Holds(l), l.Process.Same(who.Process) && own:
+		return LeaseFree
+	case l.Process == (process.ID{}) && (own || who.MayTake(l.Actor)):
+		return LeaseFree
+	}
+	return LeaseRefused
+}
+
+// inside reports whether a claimant works for the process that holds a lease.
+func (j Judge) inside(l Lease, who Claimant) bool {
+	if running, known := j.Running(l.Process); known && !running {
+		return false
+	}
+	return l.Run != "" && l.Run == who.Run || slices.ContainsFunc(who.Above(), l.Process.Same)
+}
+
+// Closed gives the mark that keeps an issue, unclosed in this store, from being claimed:
+// it was closed on another branch, which is there still. here is the branch of the
+// store, "" for none.
+func ClosedElsewhere(c *Claims, issue, here string, isThere func(branch string) bool) (Done, bool) {
+	mark, ok := c.Mark(issue)
+	if !ok || mark.Branch == here || !isThere(mark.Branch) {
+		return Done{}, false
+	}
+	return mark, true
+}
+
+// Renewed is a lease that its holder renews. ok is false where it is over its cap.
+func Renewed(l Lease, now time.Time) (renewed Lease, ok bool) {
+	if !l.Cap.IsZero() && !now.Before(l.Cap) {
+		return l, false
+	}
+	l.Until = now.Add(l.Lasts)
+	if !l.Cap.IsZero() && l.Until.After(l.Cap) {
+		l.Until = l.Cap
+	}
+	l.Renewals++
+	return l, true
+}
+
+// Change is what one edit of the store did to one issue.
+type Handover struct {
+	Issue             string
+	Status, NewStatus string
+	Holder, NewHolder string // assignees
+}
+
+// Edit is an edit of the store that leases and marks follow.
+type ClaimEdit struct {
+	Actor  string // who made it
+	Now    time.Time
+	Before Claims // as they were when the edit was made, under the lock of the store
+	Branch string // of the store; "" for none, and then a closing leaves no mark
+	Commit string
+}
+
+// Follow has leases and marks follow what an edit did to an issue, and reports whether
+// they changed. A lease that was taken since the edit stays.
+func (e ClaimEdit) Follow(c *Claims, did Handover) bool {
+	l, held := c.Lease(did.Issue)
+	was, _ := e.Before.Lease(did.Issue)
+	same := held && SameLease(l, was)
+	switch closed, open := !beads.IsClosed(did.Status) && beads.IsClosed(did.NewStatus), beads.IsClosed(did.Status) && !beads.IsClosed(did.NewStatus); {
+	case closed:
+		if same {
+			c.End(did.Issue)
+		}
+		return e.Announce(c, did) || same
+	case open:
+		_, marked := c.Mark(did.Issue)
+		c.Forget(did.Issue)
+		return marked
+	case same && did.Holder == l.Actor && (did.NewHolder != l.Actor || did.Status == beads.StatusInProgress && did.NewStatus != did.Status):
+		c.End(did.Issue)
+		return true
+	}
+	return e.Renew(c, did.Issue)
+}
+
+// Announce leaves the mark of a closing, and reports whether it is one that leaves any. It is
+// asked before the store is written: whoever is killed between the two leaves a mark, which
+// goes with the next claim of the issue on that branch, and not an issue that is done
+// again elsewhere.
+func (e ClaimEdit) Announce(c *Claims, did Handover) bool {
+	if beads.IsClosed(did.Status) || did.NewStatus != beads.StatusClosed || e.Branch == "" {
+		return false
+	}
+	c.Close(Done{Issue: did.Issue, Actor: e.Actor, Branch: e.Branch, Commit: e.Commit, At: e.Now})
+	return true
+}
+
+// Withdraw takes back what Announce left, where the store was not written.
+func (e ClaimEdit) Withdraw(c *Claims, did Handover) bool {
+	mark, there := c.Mark(did.Issue)
+	if !there || beads.IsClosed(did.Status) || did.NewStatus != beads.StatusClosed || mark.Actor != e.Actor || mark.Branch != e.Branch || !mark.At.Equal(e.Now) {
+		return false
+	}
+	c.Forget(did.Issue)
+	if was, ok := e.Before.Mark(did.Issue); ok {
+		c.Close(was)
+	}
+	return true
+}
+
+// Concerns reports whether an edit of an issue changes leases or marks as they were.
+func (e ClaimEdit) Concerns(did Handover) bool {
+	c := Claims{Leases: slices.Clone(e.Before.Leases), Done: slices.Clone(e.Before.Done)}
+	return e.Follow(&c, did)
+}
+
+// Renew renews the lease of the actor on an issue on which no program runs, and reports
+// whether there is one.
+func (e ClaimEdit) Renew(c *Claims, issue string) bool {
+	l, held := c.Lease(issue)
+	if !held || l.Actor != e.Actor || l.Process != (process.ID{}) {
+		return false
+	}
+	l, _ = Renewed(l, e.Now)
+	c.Hold(l)
+	return true
+}
+
+// Same reports whether two records are of one lease, which may have been renewed.
+func SameLease(a, b Lease) bool {
+	return a.Issue == b.Issue && a.Actor == b.Actor && a.Process == b.Process && a.Since.Equal(b.Since)
+}
+
+// Prune takes away what nobody needs any more: leases that ended long ago, and marks of
+// issues that the store of this run has shown closed for long, the oldest of too many.
+func (j Judge) Prune(c *Claims) {
+	old := func(t time.Time) bool { return j.Now.Sub(t) > LeaseKept }
+	c.Leases = slices.DeleteFunc(c.Leases, func(l Lease) bool { return old(l.Until) && j.Ended(l) })
+	if len(c.Done) == 0 || j.InStore == nil {
+		return
+	}
+	slices.SortStableFunc(c.Done, func(a, b Done) int { return cmp.Or(b.At.Compare(a.At), strings.Compare(a.Issue, b.Issue)) })
+	c.Done = slices.DeleteFunc(c.Done[:min(len(c.Done), mostMarks)], func(d Done) bool {
+		status, _ := j.InStore(d.Issue)
+		return old(d.At) && (beads.IsClosed(status) || status == "")
+	})
+}
+
+// Observer watches leases of other machines, whose processes cannot be seen and whose
+// clocks are not believed: such a lease has ended when its counter has not moved for as
+// long as the lease lasts, on the clock of whoever observes.
+type Observer struct {
+	Now func() time.Time // with a monotonic reading, as time.Now gives it
+
+	mu   sync.Mutex
+	seen map[string]sighting
+}
+
+// sighting is how a lease stood when it was first seen so.
+type sighting struct {
+	actor    string
+	since    time.Time // of the lease
+	renewals int
+	first    time.Time
+}
+
+// silent reports whether a lease has stood still for as long as it lasts, and remembers
+// how it stands. A nil Observer has seen nothing.
+func (o *Observer) silent(l Lease) bool {
+	if o == nil {
+		return false
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	now, was := o.Now(), o.seen[l.Issue]
+	if was.actor != l.Actor || !was.since.Equal(l.Since) || was.renewals != l.Renewals {
+		if o.seen == nil {
+			o.seen = map[string]sighting{}
+		}
+		o.seen[l.Issue] = sighting{l.Actor, l.Since, l.Renewals, now}
+		return false
+	}
+	return l.Lasts > 0 && now.Sub(was.first) >= l.Lasts
+}

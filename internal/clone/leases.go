@@ -1,0 +1,252 @@
+package clone
+
+import (
+	"cmp"
+	"errors"
+	"maps"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"time"
+
+	"stig/internal/process"
+)
+
+// Lease is the right of one actor to work on one issue: a claim that ends with whoever
+// holds it. The store says who has an issue; the lease says whether they still do.
+// Package lease decides on it.
+type Lease struct {
+	Issue    string        `json:"issue"`
+	Actor    string        `json:"actor"`
+	Person   bool          `json:"person,omitempty"` // it ends by being taken alone
+	Process  process.ID    `json:"process,omitzero"` // that supervises the work; the zero value where none runs on
+	Host     string        `json:"host,omitempty"`   // the machine, "" where that is not known
+	Worktree string        `json:"worktree"`         // where the work is done
+	Tree     string        `json:"tree"`             // the work tree whose store shows the claim
+	Named    string        `json:"named,omitempty"`  // Tree as git names it, wherever it is moved; "" without git
+	Run      string        `json:"run,omitempty"`    // of a worker loop
+	Since    time.Time     `json:"since"`            // by the clock of the holder, as the times below
+	Until    time.Time     `json:"until"`            // unless it is renewed
+	Lasts    time.Duration `json:"lasts"`            // how long, from each renewal
+	Cap      time.Time     `json:"cap,omitzero"`     // after which it is not renewed; zero for never
+	Renewals int           `json:"renewals,omitzero"`
+	Took     string        `json:"took,omitempty"` // whose claim had ended and is replaced: the store may show it until it is written
+	Age      time.Duration `json:"-"`              // since it was written, by the clock of the server that keeps it; 0 where none does
+}
+
+// Covers reports whether a lease decides on what the store shows as claimed by a holder.
+func (l Lease) Covers(holder string) bool {
+	return holder != "" && (l.Actor == holder || l.Took == holder)
+}
+
+// Done is a mark that an issue was closed, for work trees whose store does not show it
+// yet.
+type Done struct {
+	Issue  string    `json:"issue"`
+	Actor  string    `json:"actor"`
+	Branch string    `json:"branch"` // on which it was closed
+	Commit string    `json:"commit"`
+	At     time.Time `json:"at"`
+}
+
+// Claims is what the clone, or the server, knows of who works on the issues of one store. An issue has
+// one lease and one mark at most.
+type Claims struct {
+	Leases []Lease
+	Done   []Done
+}
+
+// Lease gives the lease on an issue.
+func (c *Claims) Lease(issue string) (Lease, bool) {
+	if i := slices.IndexFunc(c.Leases, func(l Lease) bool { return l.Issue == issue }); i >= 0 {
+		return c.Leases[i], true
+	}
+	return Lease{}, false
+}
+
+// Mark gives the mark that an issue was closed.
+func (c *Claims) Mark(issue string) (Done, bool) {
+	if i := slices.IndexFunc(c.Done, func(d Done) bool { return d.Issue == issue }); i >= 0 {
+		return c.Done[i], true
+	}
+	return Done{}, false
+}
+
+// End takes the lease on an issue away.
+func (c *Claims) End(issue string) {
+	c.Leases = slices.DeleteFunc(c.Leases, func(l Lease) bool { return l.Issue == issue })
+}
+
+// Forget takes the mark of an issue away.
+func (c *Claims) Forget(issue string) {
+	c.Done = slices.DeleteFunc(c.Done, func(d Done) bool { return d.Issue == issue })
+}
+
+// Hold puts a lease in the place of the one that its issue had.
+func (c *Claims) Hold(l Lease) {
+	c.End(l.Issue)
+	c.Leases = append(c.Leases, l)
+}
+
+// Close puts a mark in the place of the one that its issue had.
+func (c *Claims) Close(d Done) {
+	c.Forget(d.Issue)
+	c.Done = append(c.Done, d)
+}
+
+// claim is what leases.json holds of one issue. With neither a lease nor a mark it
+// takes back what git's directory holds and cannot be written now.
+type claim struct {
+	Issue string `json:"issue"`
+	Turn  int    `json:"turn"` // grows with each change: of two the later counts
+	Lease *Lease `json:"lease,omitempty"`
+	Done  *Done  `json:"done,omitempty"`
+}
+
+const leasesFile = "leases.json" // of all stores of the clone, by their path
+
+// Claims reads the leases and marks of the store, by issue. The error names what cannot
+// be read, which was set aside in files; the rest is there all the same. Who needs those
+// of one issue alone names it, and may be given no others.
+func (p Place) Claims(issues ...string) (Claims, error) {
+	entries, err := p.load(claimsOfIssues(issues))
+	known, trouble := p.knownClaims(entries)
+	return claimsOf(known), errors.Join(err, trouble)
+}
+
+// knownClaims reads documents of claims. Times of another machine are told by the clock of
+// this one.
+func (p Place) knownClaims(entries []Entry) (known map[string]claim, err error) {
+	known = map[string]claim{}
+	for _, e := range entries {
+		var one claim
+		if e := e.decode(&one); e != nil {
+			err = errors.Join(err, e)
+			continue
+		}
+		if l := one.Lease; l != nil && e.Age > 0 {
+			l.Age = e.Age
+			if l.Host != p.Host {
+				l.Until = p.Now().Add(l.Lasts - e.Age)
+			}
+		}
+		known[one.Issue] = one
+	}
+	return known, err
+}
+
+// claimsOfIssues is the name of the documents that a change of claims needs: of one issue
+// that alone, else all.
+func claimsOfIssues(issues []string) string {
+	if len(issues) == 1 {
+		return entryName(claimEntries, issues[0])
+	}
+	return claimEntries
+}
+
+// claims unites what the files hold of the store, and gives them by their directories.
+func (p Place) claims() (known map[string]claim, files map[string]map[string][]claim, err error) {
+	known, files = map[string]claim{}, map[string]map[string][]claim{}
+	for _, dir := range p.dirs() {
+		all := map[string][]claim{}
+		err = errors.Join(err, readJSON(filepath.Join(dir, leasesFile), &all))
+		for _, one := range all[p.Store] {
+			if other, there := known[one.Issue]; !there || one.Turn > other.Turn {
+				p.followLease(one.Lease)
+				known[one.Issue] = one
+			}
+		}
+		files[dir] = all
+	}
+	return known, files, err
+}
+
+// followLease has a lease of this work tree name the directory in which it is now, as
+// followRecords does.
+func (p Place) followLease(l *Lease) {
+	if l == nil || l.Named == "" || l.Named != p.TreeName() {
+		return
+	}
+	if l.Worktree == l.Tree {
+		l.Worktree = p.Worktree
+	}
+	l.Tree = p.Worktree
+}
+
+func claimsOf(known map[string]claim) (c Claims) {
+	for _, one := range known {
+		if one.Lease != nil {
+			c.Leases = append(c.Leases, *one.Lease)
+		}
+		if one.Done != nil {
+			c.Done = append(c.Done, *one.Done)
+		}
+	}
+	slices.SortFunc(c.Leases, func(a, b Lease) int { return cmp.Compare(a.Issue, b.Issue) })
+	slices.SortFunc(c.Done, func(a, b Done) int { return cmp.Compare(a.Issue, b.Issue) })
+	return c
+}
+
+// ChangeClaims edits the leases and marks of the store. Where change fails, or gives false,
+// nothing is written, and its error is given as it is; it may be called more than once. beside
+// says that git's directory cannot be written: other work trees do not see the change.
+// Who changes claims of one issue alone names it, and may be given no others.
+func (p Place) ChangeClaims(change func(*Claims) (bool, error), issues ...string) (beside bool, err error) {
+	in := p.documents()
+	err = changeIn(in, claimsOfIssues(issues), func(entries []Entry) ([]Entry, bool, error) {
+		known, trouble := p.knownClaims(entries)
+		c := claimsOf(known)
+		if changed, err := change(&c); err != nil || !changed {
+			return nil, false, err
+		}
+		now := changedClaims(entries, known, c)
+		if trouble != nil {
+			now = append(now, unreadEntries(entries, now)...)
+		}
+		return now, true, nil
+	})
+	f, inFiles := in.(*files)
+	return inFiles && f.beside, err
+}
+
+// changedClaims are the documents of what is known with what changed. Those of issues that
+// did not change stay as they are.
+func changedClaims(entries []Entry, known map[string]claim, c Claims) (all []Entry) {
+	now := map[string]claim{}
+	for _, l := range c.Leases {
+		now[l.Issue] = claim{Issue: l.Issue, Lease: &l}
+	}
+	for _, d := range c.Done {
+		one := now[d.Issue]
+		one.Issue, one.Done = d.Issue, &d
+		now[d.Issue] = one
+	}
+	for _, issue := range slices.Sorted(maps.Keys(now)) {
+		one, was := now[issue], known[issue]
+		e := Entry{Name: entryName(claimEntries, issue)}
+		if i := slices.IndexFunc(entries, func(was Entry) bool { return was.Name == e.Name }); i >= 0 {
+			e = entries[i]
+		}
+		if one.Turn = was.Turn; !reflect.DeepEqual(one, was) {
+			one.Turn++
+			e = e.with(one)
+		}
+		all = append(all, e)
+	}
+	return all
+}
+
+// unreadEntries are those that cannot be read and have not been replaced: a newer stig
+// may have written them.
+func unreadEntries(entries, now []Entry) (list []Entry) {
+	replaced := map[string]bool{}
+	for _, e := range now {
+		replaced[e.Name] = true
+	}
+	for _, e := range entries {
+		if !replaced[e.Name] && e.decode(new(claim)) != nil {
+			list = append(list, e)
+		}
+	}
+	return list
+}

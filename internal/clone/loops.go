@@ -1,0 +1,142 @@
+package clone
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"stig/internal/file"
+)
+
+// LockLoop keeps other processes from taking the same name for a loop, in any work tree of
+// the clone, until it is released or this process ends: run records, leases and presence
+// are known by the name. It fails at once where another process has it.
+func (p Place) LockLoop(name string) (unlock func() error, err error) {
+	return p.lockSoon("loop-" + hash(p.Store, name))
+}
+
+// saidMost is how many of the things that were said once are remembered.
+const saidMost = 64
+
+// SayOnce reports whether this is the first call with a text, by whichever process.
+func (p Place) SayOnce(text string) (first bool, err error) {
+	err = p.locked("said", func(dir string) error {
+		var said []string
+		trouble := readJSON(filepath.Join(dir, "said.json"), &said)
+		if key := hash(p.Store, text); !slices.Contains(said, key) {
+			first = true
+			said = append(said, key)
+			said = said[max(0, len(said)-saidMost):]
+			return errors.Join(replaceJSON(filepath.Join(dir, "said.json"), said), trouble)
+		}
+		return trouble
+	})
+	return first, err
+}
+
+// RunFiles are the files that a run has beside its record.
+type RunFiles struct{ Log, Briefing string }
+
+const (
+	runFilesDir  = "runs"
+	runFilesAge  = 90 * 24 * time.Hour
+	runFilesMost = 256 << 20 // bytes of all of them
+	mostRunFiles = 8000      // two for each run
+)
+
+// RunFiles names the files of a run, in a directory that is there. It removes those of
+// runs of more than 90 days ago, and the oldest where there are more than 8,000 or all take
+// more than 256 MB.
+func (p Place) RunFiles(id string) (files RunFiles, err error) {
+	err = p.inDir(func(dir string) error {
+		in := filepath.Join(dir, runFilesDir)
+		if err := file.MkdirPrivate(in); err != nil {
+			return err
+		}
+		prune(in)
+		files = RunFiles{Log: filepath.Join(in, id+".log"), Briefing: filepath.Join(in, id+".md")}
+		f, err := file.OpenPrivate(files.Log, os.O_CREATE|os.O_WRONLY)
+		if err != nil {
+			return err
+		}
+		return f.Close()
+	})
+	return files, err
+}
+
+// prune removes files of runs that are too old or too many. What cannot be removed stays.
+func prune(dir string) {
+	entries, _ := os.ReadDir(dir)
+	var list []fs.FileInfo
+	for _, entry := range entries {
+		if info, err := entry.Info(); err == nil && info.Mode().IsRegular() && strings.HasPrefix(info.Name(), "r-") {
+			list = append(list, info)
+		}
+	}
+	slices.SortFunc(list, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
+	var size int64
+	for i, info := range list {
+		size += info.Size()
+		if i >= mostRunFiles || size > runFilesMost || list[0].ModTime().Sub(info.ModTime()) > runFilesAge {
+			_ = os.Remove(filepath.Join(dir, info.Name()))
+		}
+	}
+}
+
+// Dreamt is what a clone knows of the dreams of one actor.
+type Dreamt struct {
+	Store string    `json:"store"`
+	Name  string    `json:"name"`
+	Until time.Time `json:"until"` // what happened up to then was dreamt of
+	At    time.Time `json:"at"`    // when it dreamt last
+	Said  string    `json:"said"`  // what came of it, on one line
+	Count int       `json:"count"` // how often it dreamt
+}
+
+// ErrDreaming says that another process has the actor dream.
+var ErrDreaming = errors.New("another process has it dream")
+
+// Dream gives what is known of the dreams of an actor, and keeps other processes from
+// having it dream until unlock. The error is ErrDreaming where one does.
+func (p Place) Dream(name string) (d Dreamt, unlock func() error, err error) {
+	unlock, err = p.lockSoon(p.dreamFile(name))
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("%w: %w", ErrDreaming, err)
+	}
+	if err != nil {
+		return d, nil, err
+	}
+	return p.Dreamt(name), unlock, nil
+}
+
+// Dreamt gives what is known of the dreams of an actor, the zero value for nothing.
+func (p Place) Dreamt(name string) (d Dreamt) {
+	for _, dir := range p.dirs() {
+		var one Dreamt
+		if readJSON(filepath.Join(dir, p.dreamFile(name)), &one) == nil && one.Name != "" {
+			return one
+		}
+	}
+	return Dreamt{Store: p.Store, Name: name}
+}
+
+// RecordDream remembers how far an actor's dreams have come.
+func (p Place) RecordDream(d Dreamt) error {
+	d.Store = p.Store
+	return p.inDir(func(dir string) error { return replaceJSON(filepath.Join(dir, p.dreamFile(d.Name)), d) })
+}
+
+// ForgetDreams removes what is known of the dreams of an actor.
+func (p Place) ForgetDreams(name string) error {
+	return p.remove(p.dreamFile(name), p.dreamFile(name)+".lock")
+}
+
+func (p Place) dreamFile(name string) string {
+	return "dream-" + hash(p.Store) + "-" + hash(name) + ".json"
+}

@@ -1,0 +1,164 @@
+package clone
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"stig/internal/process"
+)
+
+// Run is one start of a worker's command by its loop. What became of the issue is
+// decided apart from it.
+type Run struct {
+	ID       string     `json:"id"` // unlike that of every other run
+	Store    string     `json:"store"`
+	Actor    string     `json:"actor"`
+	Task     string     `json:"task"`            // what it was started for: issue, answer, heartbeat, dream
+	Issue    string     `json:"issue,omitempty"` // "" where it is about none
+	Attempt  int        `json:"attempt,omitempty"`
+	Loop     process.ID `json:"loop,omitzero"`    // the process that started it
+	Program  process.ID `json:"program,omitzero"` // and that which it started
+	Started  time.Time  `json:"started"`
+	Ended    time.Time  `json:"ended,omitzero"` // zero while it runs, and where its loop was killed
+	Exit     int        `json:"exit,omitempty"`
+	Outcome  string     `json:"outcome,omitempty"` // as package work names it; "" while it runs
+	Why      string     `json:"why,omitempty"`     // one line
+	Bytes    int64      `json:"bytes,omitempty"`   // of output
+	Cost     float64    `json:"cost,omitempty"`    // as the program printed it
+	Currency string     `json:"currency,omitempty"`
+	Log      string     `json:"log,omitempty"` // path of the output
+	Worktree string     `json:"worktree,omitempty"`
+	Branch   string     `json:"branch,omitempty"` // the work is on
+	Base     string     `json:"base,omitempty"`   // commit that the branch was begun at
+	Commit   string     `json:"commit,omitempty"` // the last of the branch at the end
+
+	// What the loop goes on from when it was killed.
+	Step     string `json:"step,omitempty"`     // the last that was done: claimed, started, ended, landed
+	Criteria string `json:"criteria,omitempty"` // hash of the criteria when it was claimed
+	Tree     string `json:"tree,omitempty"`     // what its directory held before the command started
+	Notes    string `json:"notes,omitempty"`    // hash of its notes then
+	Comments int    `json:"comments,omitempty"` // how many it had then
+	TimedOut bool   `json:"timed_out,omitempty"`
+	Cause    string `json:"cause,omitempty"` // why the loop ended the command: lost, stopped; "" where it ended by itself
+
+	Judged bool   `json:"judged,omitempty"` // the gate refused the work that Commit has
+	Heard  bool   `json:"heard,omitempty"`  // somebody said something on the issue before, which is acknowledged at its end
+	Said   string `json:"said,omitempty"`   // the last line of the output, shortened
+	Asked  bool   `json:"asked,omitempty"`  // the loop asked a person at its end: what was before counts no more
+	Taken  *Taken `json:"taken,omitempty"`  // a person took the work as it is, and nothing was started; nil for none
+}
+
+// Taken is the answer of a person that work of which nothing can be shown is done.
+type Taken struct {
+	By   string `json:"by"`
+	Word string `json:"word"` // what they said, in one line
+	Part string `json:"part"` // tells the answer from others on the issue
+}
+
+// RecordRun puts a run into the records, at its start and again, with the same ID, at
+// each step until its end; the last of them counts. It is on disk when this returns.
+func (p Place) RecordRun(r Run, now time.Time) error {
+	r.Store = p.Store
+	return p.inDir(func(dir string) error { return runs.append(dir, r, now, true) })
+}
+
+// NewRunID names a run.
+func NewRunID() string { return "r-" + newSeq()[:10] }
+
+// Runs lists the runs of the store that started at that time or later, by their start;
+// damaged names lines that cannot be read.
+func (p Place) Runs(since time.Time) (all []Run, damaged []string, err error) {
+	return new(RunLog).Runs(p, since)
+}
+
+// RunLog remembers the run records of a store, for a process that asks for them again and
+// again: of files that are only added to it reads what was added. The zero value is empty.
+// It is for one goroutine.
+type RunLog struct {
+	since   time.Time
+	all     []Run
+	at      map[string]int   // of an ID, its index in all
+	known   map[string]int64 // of a file, how much was read of it, in bytes
+	damaged []string
+}
+
+// Runs is Place.Runs.
+func (l *RunLog) Runs(p Place, since time.Time) (list []Run, damaged []string, err error) {
+	if l.known == nil || since.Before(l.since) {
+		*l = RunLog{since: since, at: map[string]int{}, known: map[string]int64{}}
+	}
+	for _, dir := range p.dirs() {
+		files, e := runs.segments(dir)
+		err = errors.Join(err, e)
+		for i, s := range files {
+			if i+1 < len(files) && files[i+1].day.Before(since.Add(-runAge)) {
+				continue // what began after the time is in later ones
+			}
+			if e := l.read(p.Store, filepath.Join(dir, s.name())); !errors.Is(e, os.ErrNotExist) { // dropped since it was listed
+				err = errors.Join(err, e)
+			}
+		}
+	}
+	for _, r := range l.all {
+		if !r.Started.Before(since) {
+			list = append(list, r)
+		}
+	}
+	if len(l.all) > 2*len(list)+mostOld {
+		l.forget(list, since)
+	}
+	slices.SortStableFunc(list, func(a, b Run) int { return a.Started.Compare(b.Started) })
+	return list, slices.Compact(slices.Clone(l.damaged)), err
+}
+
+// mostOld is how many runs from before the time that is asked for are remembered.
+const mostOld = 1000
+
+func (l *RunLog) forget(list []Run, since time.Time) {
+	l.since, l.all = since, slices.Clone(list)
+	clear(l.at)
+	for i, r := range l.all {
+		l.at[r.ID] = i
+	}
+}
+
+// read takes what was added to a file.
+func (l *RunLog) read(store, path string) error {
+	if info, err := os.Stat(path); err == nil && info.Size() < l.known[path] {
+		delete(l.known, path) // it is another file
+	}
+	text, err := readTail(path, l.known[path])
+	if err != nil {
+		return err
+	}
+	for line := range strings.Lines(string(text)) {
+		whole := strings.HasSuffix(line, "\n") // else its writer is not done, or was ended
+		if whole {
+			l.known[path] += int64(len(line))
+		}
+		body, ok := textOf(strings.TrimSuffix(line, torn))
+		var r Run
+		if !ok || json.Unmarshal([]byte(body), &r) != nil {
+			if whole && !strings.HasSuffix(line, torn) {
+				l.damaged = append(l.damaged, path)
+			}
+			continue
+		}
+		if known, again := l.at[r.ID]; again {
+			l.all[known] = r
+		} else if r.Store == store && !r.Started.Before(l.since) {
+			l.at[r.ID] = len(l.all)
+			l.all = append(l.all, r)
+		}
+	}
+	return nil
+}
+
+// runAge is how long a run may take, with room: its last record is in the segment of
+// its end.
+const runAge = 48 * time.Hour

@@ -1,0 +1,91 @@
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"stig/internal/service"
+	"stig/internal/store/jsonl"
+	"stig/internal/workspace"
+)
+
+// server looks at the server that holds the issues, at who connects to it and how, and at
+// the copy in git.
+func (e *examination) server() {
+	s, err := service.ExamineServer(e.ctx, e.app, e.store)
+	if err != nil {
+		e.failed("server", err)
+		return
+	}
+	writable := "may be written"
+	switch {
+	case s.ReadOnly():
+		writable = "may only be read"
+		e.todo("rights", s.Refusal.Reason+": stig reads the store and does not write", s.Refusal.Hint)
+	case !s.Writable():
+		writable = "may be written in part"
+		e.todo("rights", "this user may not write "+strings.Join(s.Denied, ", ")+", without which claims and edits are refused",
+			"ask for the right on the server: GRANT SELECT, INSERT, UPDATE, DELETE on all its tables")
+	}
+	e.ok("server", "%s %s, tables of version %d, answers in %v, %s", s.Kind, s.Version, s.Schema, s.Latency.Round(10*time.Microsecond), writable)
+	e.login(s)
+	switch {
+	case s.Cipher != "":
+		e.ok("tls", "%s", s.Cipher)
+	case s.Local:
+		e.ok("tls", "none, and none is needed: the server is on this machine")
+	default:
+		e.todo("tls", "nothing encrypts what goes over the network", `set up TLS on the server, and take "tls": "off" out of `+e.store.Path)
+	}
+	e.copied()
+}
+
+func (e *examination) login(s service.ExaminedServer) {
+	user := cmp.Or(s.User, "no name")
+	if s.From == "" {
+		e.todo("login", fmt.Sprintf("connects as %s without a password", user), "give the user a password on the server")
+		return
+	}
+	e.ok("login", "connects as %s; the password is that of %s", user, s.From)
+}
+
+// copied looks at the file in git that is a copy of the store.
+func (e *examination) copied() {
+	if e.store.File() == "" {
+		e.ok("copy", "no copy is kept in git; stig store sync makes one")
+		return
+	}
+	name := workspace.Shortest(filepath.Join(e.store.Dir, jsonl.CopyFile))
+	s, err := service.SyncCopy(e.ctx, e.app, true)
+	switch {
+	case err != nil:
+		e.failed("copy", err)
+	case s.Behind:
+		e.todo("copy", name+" is behind the server", "stig store sync")
+	default:
+		e.ok("copy", "%s is current", name)
+	}
+}
+
+// Migrate brings stig's tables on a server to the version of this program, and examines
+// nothing else. A dry run reports what it would do.
+func Migrate(ctx context.Context, a *workspace.Run, dryRun bool) (*Report, error) {
+	url, from, to, err := service.MigrateServer(ctx, a, dryRun)
+	if err != nil {
+		return nil, err
+	}
+	e := &examination{app: a, ctx: ctx}
+	switch {
+	case from == to:
+		e.ok("tables", "%s: have version %d, which is that of this stig", url, to)
+	case dryRun:
+		e.todo("tables", fmt.Sprintf("%s: have version %d, and this stig needs %d", url, from, to), "stig doctor --migrate")
+	default:
+		e.ok("tables", "%s: brought from version %d to %d", url, from, to)
+	}
+	return e.report(), nil
+}

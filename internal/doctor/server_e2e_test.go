@@ -1,0 +1,74 @@
+//go:build e2e
+
+package doctor_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"stig/internal/doctor"
+	"stig/internal/service"
+	"stig/internal/store/mysql"
+	"stig/internal/testkit/servers"
+	"stig/internal/workspace"
+)
+
+// TestServer examines a store on a server, who connects and the copy, and says what there is
+// to do: with a later version of the tables, and with the server away.
+func TestServer(t *testing.T) {
+	c := servers.Need(t, servers.MariaDB).Database("doctor")
+	dir := t.TempDir()
+	front := func(store string) *workspace.Run {
+		own := func() (string, error) { return dir, nil }
+		environ := map[string]string{"STIG_ACTOR": "mara", "PATH": os.Getenv("PATH")}
+		a := &workspace.Run{
+			Getenv: func(name string) string { return environ[name] }, Env: os.Environ, HomeDir: own, ConfigDir: own,
+			Now: time.Now, Say: func(workspace.Level, string) {}, Ctx: t.Context(), Running: "test", Dir: dir, Store: store,
+		}
+		t.Cleanup(func() { _ = a.OnServers().Close() })
+		return a
+	}
+	if _, err := service.InitOnServer(t.Context(), front(c.URL()), service.ServerRequest{Prefix: "hb"}); err != nil {
+		t.Fatal(err)
+	}
+	check := func(name string, state doctor.State, message string) {
+		t.Helper()
+		all := doctor.Examine(t.Context(), front("")).Symptoms
+		at := slices.IndexFunc(all, func(s doctor.Symptom) bool { return s.Name == name })
+		if at < 0 || all[at].State != state || !strings.Contains(all[at].Found, message) {
+			t.Errorf("%s: %+v", name, all)
+		}
+	}
+	check("server", doctor.OK, "tables of version 1, answers in ")
+	check("login", doctor.Todo, "connects as root without a password")
+	check("tls", doctor.OK, "the server is on this machine")
+	check("copy", doctor.OK, "stig store sync makes one")
+	file := filepath.Join(dir, ".beads", "issues.jsonl")
+	if err := os.WriteFile(file, []byte(`{"id":"hb-1"}`+"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	check("copy", doctor.Broken, "hb-1 was written into this copy")
+	if r, err := doctor.Migrate(t.Context(), front(""), false); err != nil || r.Counts[doctor.OK] != 1 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	db, err := mysql.Open(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec("UPDATE stig_meta SET schema_version = 2"); err != nil {
+		t.Fatal(err)
+	}
+	check("store", doctor.Broken, "its tables have version 2, and this stig knows versions up to 1")
+	if _, err := doctor.Migrate(t.Context(), front(""), false); err == nil || !strings.Contains(err.Error(), "version 2") {
+		t.Errorf("%v", err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, ".beads", "stig.json"), []byte(`{"store": "mysql://root@127.0.0.1:1/harbor"}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	check("store", doctor.Broken, "the server does not answer")
+}

@@ -1,0 +1,70 @@
+package doctor
+
+import (
+	"bytes"
+	"testing"
+)
+
+// TestAttributesRestored: what setup adds is taken out byte for byte, whatever
+// the file ends with.
+func TestAttributesRestored(t *testing.T) {
+	const line = ".beads/issues.jsonl merge=stig"
+	for _, text := range []string{
+		"", "\n", "*.png binary\n", "*.png binary", "*.png binary\r\n", "*.png binary\r\n*.md text", "a\r\nb\n\n", "# é\n\n",
+	} {
+		restored(t, []byte(text), line)
+	}
+	restored(t, nil, line)
+	other := []byte("x" + line + "\n")
+	if got := removeLine(other, line); !bytes.Equal(got, other) {
+		t.Errorf("removed a line that is another: %q", got)
+	}
+	// with lines of others after it
+	if got := removeLine(append(addLine([]byte("a\n"), line), "b\n"...), line); string(got) != "a\nb\n" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func restored(t *testing.T, text []byte, line string) {
+	t.Helper()
+	added := addLine(text, line)
+	if bytes.Equal(added, text) {
+		t.Errorf("%q: nothing was added", text)
+	}
+	if got := removeLine(added, line); !bytes.Equal(got, text) || (got == nil) != (text == nil) {
+		t.Errorf("%q became %q and then %q", text, added, got)
+	}
+}
+
+func TestSwapDriver(t *testing.T) {
+	for _, test := range []struct {
+		text, want string
+		ok         bool
+	}{
+		{".beads/issues.jsonl merge=beads\n", ".beads/issues.jsonl merge=stig\n", true},
+		{"/.beads/issues.jsonl  text merge=beads  -diff\r\nx", "/.beads/issues.jsonl  text merge=stig  -diff\r\nx", true},
+		{".beads/issues.jsonl merge=beads", ".beads/issues.jsonl merge=stig", true},
+		{"other merge=beads\n", "other merge=beads\n", false},
+		{".beads/issues.jsonl merge=beads2\n", ".beads/issues.jsonl merge=beads2\n", false},
+		{"*.jsonl merge=beads\n", "*.jsonl merge=beads\n", false},
+		{"", "", false},
+	} {
+		got, ok := swapDriver(test.text, ".beads/issues.jsonl", "beads", "stig")
+		if got != test.want || ok != test.ok {
+			t.Errorf("%q: got %q, %v", test.text, got, ok)
+		}
+	}
+}
+
+func TestAttributePattern(t *testing.T) {
+	for path, want := range map[string]string{
+		".beads/issues.jsonl": ".beads/issues.jsonl",
+		"issues.jsonl":        "/issues.jsonl",
+		"a b/i.jsonl":         `"a b/i.jsonl"`,
+		`a"b\/i.jsonl`:        `"a\"b\\/i.jsonl"`,
+	} {
+		if got := attributePattern(path); got != want {
+			t.Errorf("%s: got %s, want %s", path, got, want)
+		}
+	}
+}

@@ -1,0 +1,124 @@
+package doctor
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"stig/internal/beads"
+	"stig/internal/clone"
+	"stig/internal/git"
+	"stig/internal/process"
+	"stig/internal/service"
+	"stig/internal/visible"
+)
+
+// workers looks at what worker loops left: loops that were killed at an issue, leases of
+// the dead, branches and work trees of closed issues, and files of the live state that cannot be read.
+func (e *examination) workers() {
+	place, err := e.app.Live(e.store)
+	if err != nil {
+		e.failed("workers", err)
+		return
+	}
+	now, err := e.app.Clock()
+	if err != nil {
+		return // environment said so
+	}
+	presences, _ := place.Presences() // what cannot be read is moved aside
+	claims, judge, _ := service.Judge(e.app, place, now).AsRead(func() (clone.Claims, error) { return place.Claims() })
+	e.unreadable(place)
+	e.leftTrees(place)
+	running, dead := 0, []string{}
+	for _, p := range presences {
+		switch runs, known := p.Runs(); {
+		case runs:
+			running++
+		case known && p.Process != (process.ID{}) && p.Issue != "" && p.State != clone.Dead:
+			dead = append(dead, fmt.Sprintf("%s (%s)", p.Name, p.Issue))
+		}
+	}
+	leases := e.ofTheDead(claims, judge)
+	if len(dead) > 0 {
+		e.todo("workers", "loops that ended with an issue in hand: "+strings.Join(dead, ", "), "stig sweep")
+	}
+	if len(leases) > 0 {
+		e.todo("leases", "claims of the dead: "+strings.Join(leases, ", "), "stig sweep")
+	}
+	if len(presences) > 0 && len(dead) == 0 && len(leases) == 0 {
+		e.ok("workers", "%s, no claim of the dead", visible.Counted(running, "loop"))
+	}
+}
+
+// ofTheDead names the issues in progress whose leases ended, each with its holder.
+func (e *examination) ofTheDead(claims clone.Claims, judge clone.Judge) (names []string) {
+	snapshot, err := e.app.At(e.store).Snapshot()
+	if err != nil {
+		return nil // findStore said so
+	}
+	defer snapshot.Close()
+	for _, issue := range snapshot.All() {
+		l, ok := claims.Lease(issue.ID)
+		if ok && issue.Status == beads.StatusInProgress && l.Actor == issue.Assignee && judge.Ended(l) {
+			names = append(names, fmt.Sprintf("%s (%s)", issue.ID, l.Actor))
+		}
+	}
+	return names
+}
+
+// unreadable names files of the live state that could not be read. They were moved aside,
+// and stig goes on without what they held.
+func (e *examination) unreadable(place clone.Place) {
+	if paths := place.Unreadable(); len(paths) > 0 {
+		e.todo("live state", "could not be read, and was moved aside: "+strings.Join(paths, ", "), "rm "+strings.Join(paths, " "))
+	}
+}
+
+// workTrees looks for work trees of issues that are closed, which nobody needs any more.
+func (e *examination) workTrees() {
+	snapshot, err := e.app.At(e.store).Snapshot()
+	if err != nil {
+		return // findStore said so
+	}
+	defer snapshot.Close()
+	for entry := range strings.SplitSeq(e.said("worktree", "list", "--porcelain"), "\n\n") {
+		_, issue, ok := strings.Cut(entry, "\nbranch refs/heads/stig/")
+		dir, _, _ := strings.Cut(strings.TrimPrefix(entry, "worktree "), "\n")
+		issue, _, _ = strings.Cut(issue, "\n")
+		if at, known := snapshot.Index(issue); !ok || !known || !beads.IsClosed(snapshot.At(at).Status) {
+			continue
+		}
+		if service.Stranded(e.ctx, e.app, e.store, issue) != "" {
+			continue // branches says so
+		}
+		unlock := ""
+		if strings.Contains(entry, "\nlocked") {
+			unlock = "git worktree unlock " + dir + " && "
+		}
+		e.todo("work trees", fmt.Sprintf("%s is closed, and its work tree is still there: %s", issue, filepath.ToSlash(dir)),
+			"see what it holds: git -C "+dir+" status; then type "+unlock+"git worktree remove "+dir)
+	}
+}
+
+// branches looks for branches of closed issues that have work which no other branch has.
+func (e *examination) branches() {
+	snapshot, err := e.app.At(e.store).Snapshot()
+	if err != nil {
+		return // findStore said so
+	}
+	defer snapshot.Close()
+	there := map[string]bool{}
+	for name := range strings.FieldsSeq(e.said("for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads/stig/")) {
+		there[name] = true
+	}
+	for _, issue := range snapshot.All() {
+		branch := git.BranchOf(issue.ID, git.WorkBranch)
+		if !there[branch] || !beads.IsClosed(issue.Status) {
+			continue
+		}
+		if remedy := service.Stranded(e.ctx, e.app, e.store, issue.ID); remedy != "" {
+			e.todo("branches", fmt.Sprintf("%s is closed, and its work is on branch %s alone", issue.ID, branch),
+				remedy+"; to throw it away: "+service.Discard(e.ctx, e.app, e.store, issue.ID))
+		}
+	}
+}

@@ -1,0 +1,196 @@
+package draw
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dominikbraun/graph/draw"
+
+	"stig/dag"
+	"stig/internal/beads"
+	"stig/internal/visible"
+	"stig/signals"
+)
+
+// fill is the colour of a cynefin domain, light enough for dark text.
+func fill(cynefin string) string {
+	switch cynefin {
+	case signals.CynefinClear:
+		return "#d6f0da"
+	case signals.CynefinComplicated:
+		return "#d9e7fb"
+	case signals.CynefinComplex:
+		return "#fde7ba"
+	case signals.CynefinChaotic:
+		return "#fbcfcf"
+	}
+	return "#eceff2"
+}
+
+// border is how the frame of a box is drawn.
+type border struct {
+	colour string
+	width  string
+	dashes string // as in stroke-dasharray; "" for a line
+	dot    string // its style in DOT
+}
+
+// borderOf tells the states apart by colour, width and dashes, so that no
+// colour is needed to see which it is.
+func borderOf(status string) border {
+	switch status {
+	case beads.StatusInProgress, beads.StatusHooked:
+		return border{"#0a58ca", "3", "", "bold"}
+	case beads.StatusBlocked:
+		return border{"#b3261e", "2.5", "7 3", "dashed"}
+	case beads.StatusDeferred, beads.StatusPinned:
+		return border{"#6b7280", "2", "2 3", "dotted"}
+	case beads.StatusClosed, beads.StatusTombstone:
+		return border{"#b4bcc6", "1", "", "solid"}
+	}
+	return border{"#4b5563", "1.5", "", "solid"}
+}
+
+const ringColour = "#b3261e"
+
+// DOT is the picture for Graphviz: epics are clusters.
+func (p *Picture) DOT() string {
+	nodes := make([]dag.Node, len(p.Nodes))
+	var edges []dag.Edge
+	for n, node := range p.Nodes {
+		frame := borderOf(node.Status)
+		nodes[n] = dag.Node{Number: n, Look: map[string]string{
+			"label": dotText(p.marked(n) + "\n" + visible.ClippedColumns(visible.OneLine(node.Title), 40)), "shape": "box",
+			"fontname": "sans-serif", "fontsize": "11", "fontcolor": ink, "style": "filled," + frame.dot,
+			"fillcolor": fill(node.Cynefin), "color": frame.colour, "penwidth": frame.width,
+		}}
+		if node.Itself {
+			edges = append(edges, dag.Edge{From: n, To: n, Look: map[string]string{"color": ringColour, "style": "dashed"}})
+		}
+	}
+	for _, e := range p.thinned() {
+		look := map[string]string{"color": lineInk}
+		if e.Ring {
+			look = map[string]string{"color": ringColour, "style": "dashed", "constraint": "false"}
+		}
+		edges = append(edges, dag.Edge{From: e.From, To: e.To, Look: look})
+	}
+	var text strings.Builder
+	if err := draw.DOT(dag.Part(nodes, edges), &text, draw.GraphAttribute("rankdir", "LR")); err != nil {
+		panic("draw: " + err.Error()) // only for a graph or a writer that can fail
+	}
+	// The library writes nodes and edges in any order, and no clusters.
+	lines := slices.DeleteFunc(strings.Split(text.String(), "\n"), func(line string) bool { return strings.TrimSpace(line) == "" })
+	last := len(lines) - 1
+	slices.SortFunc(lines[2:last], func(a, b string) int { // nodes, then edges, by their numbers
+		a, _, _ = strings.Cut(a, "[")
+		b, _, _ = strings.Cut(b, "[")
+		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
+	})
+	var b strings.Builder
+	for _, line := range lines[:last] {
+		b.WriteString(line + "\n")
+	}
+	p.dotLanes(&b, p.lanes(), "\t")
+	return b.String() + lines[last] + "\n"
+}
+
+func (p *Picture) dotLanes(b *strings.Builder, lanes []lane, indent string) {
+	for _, l := range lanes {
+		if l.epic < 0 {
+			continue
+		}
+		fmt.Fprintf(b, "%ssubgraph cluster_%d {\n%s\tlabel=\"%s\" style=\"rounded,dashed\" color=\"#8b949e\" fontname=\"sans-serif\" fontsize=10\n",
+			indent, l.epic, indent, dotText(p.heading(l.epic)))
+		for _, n := range l.nodes {
+			fmt.Fprintf(b, "%s\t%q;\n", indent, dag.Node{Number: n}.Name())
+		}
+		p.dotLanes(b, l.inner, indent+"\t")
+		b.WriteString(indent + "}\n")
+	}
+}
+
+// dotText is what stands in a quoted string of DOT, so that nothing is an escape but the
+// line's end.
+func dotText(text string) string {
+	return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "&", "&amp;").Replace(visible.Text(text))
+}
+
+// heading names an epic with its progress.
+func (p *Picture) heading(epic int) string {
+	node := p.Nodes[epic]
+	return fmt.Sprintf("%s · %d of %d closed", node.ID, node.Closed, node.Total)
+}
+
+// marked is an id with what is to be noticed about it.
+func (p *Picture) marked(n int) string {
+	text := p.Nodes[n].ID
+	if p.Nodes[n].Pending {
+		text += " (?)"
+	}
+	return text
+}
+
+// Mermaid is the picture as a flowchart: epics are subgraphs.
+func (p *Picture) Mermaid() string {
+	var b strings.Builder
+	b.WriteString("flowchart LR\n")
+	p.mermaidLanes(&b, p.lanes(), "  ")
+	var rings []string
+	for i, e := range p.thinned() {
+		arrow := "-->"
+		if e.Ring {
+			arrow = "-.->"
+			rings = append(rings, fmt.Sprint(i))
+		}
+		fmt.Fprintf(&b, "  n%d %s n%d\n", e.From, arrow, e.To)
+	}
+	for n, node := range p.Nodes {
+		if node.Itself {
+			fmt.Fprintf(&b, "  n%d -.-> n%d\n", n, n)
+		}
+		edge := borderOf(node.Status)
+		style := fmt.Sprintf("fill:%s,stroke:%s,stroke-width:%spx,color:#1f2328", fill(node.Cynefin), edge.colour, edge.width)
+		if edge.dashes != "" {
+			style += ",stroke-dasharray:" + edge.dashes
+		}
+		fmt.Fprintf(&b, "  style n%d %s\n", n, style)
+	}
+	if len(rings) > 0 {
+		fmt.Fprintf(&b, "  linkStyle %s stroke:%s\n", strings.Join(rings, ","), ringColour)
+	}
+	return b.String()
+}
+
+func (p *Picture) mermaidLanes(b *strings.Builder, lanes []lane, indent string) {
+	for _, l := range lanes {
+		inside := indent
+		if l.epic >= 0 {
+			inside += "  "
+			fmt.Fprintf(b, "%ssubgraph e%d [\"%s\"]\n", indent, l.epic, mermaidText(p.heading(l.epic)))
+		}
+		for _, n := range l.nodes {
+			fmt.Fprintf(b, "%sn%d[\"%s<br/>%s\"]\n", inside, n, mermaidText(p.marked(n)), mermaidText(visible.ClippedColumns(visible.OneLine(p.Nodes[n].Title), 60)))
+		}
+		p.mermaidLanes(b, l.inner, inside)
+		if l.epic >= 0 {
+			b.WriteString(indent + "end\n")
+		}
+	}
+}
+
+// mermaidText writes every character that could end a label, or mean
+// something in one, by its number.
+func mermaidText(text string) string {
+	var b strings.Builder
+	for _, r := range visible.Text(text) {
+		if strings.ContainsRune("\"#&<>`\\[]{}()|*_~;:%$", r) {
+			fmt.Fprintf(&b, "#%d;", r)
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}

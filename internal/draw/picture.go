@@ -1,0 +1,231 @@
+// Package draw shows the links of issues as pictures: an indented text, DOT,
+// Mermaid, and SVG that it lays out itself.
+//
+// It chooses the issues of a picture, reads their signals, and does all else
+// with data: the same store gives the same bytes. It does not know readiness,
+// deadlocks or advice; a ring of issues that wait for each other is only drawn
+// as one.
+//
+//	picture, err := draw.Draw(file, draw.Whole(file, graph), schema)
+//	…
+//	fmt.Print(picture.SVG())
+package draw
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/dominikbraun/graph"
+
+	"stig/dag"
+	"stig/internal/beads"
+	"stig/notes"
+	"stig/signals"
+)
+
+// Picture is what is drawn, by id.
+type Picture struct {
+	Nodes []Node `json:"nodes"`
+	Edges []Edge `json:"edges"`
+
+	levels []int // of the nodes, each above those of what it waits for
+
+	Link func(id string) string `json:"-"` // where the box of an issue leads to; nil for nowhere
+}
+
+// Node is an issue.
+type Node struct {
+	ID       string `json:"id"`
+	Title    string `json:"title"`
+	Status   string `json:"status"`
+	Priority int    `json:"priority"`
+	Cynefin  string `json:"cynefin"`
+	Pending  bool   `json:"pending"` // a question waits for a person
+	Itself   bool   `json:"itself"`  // it waits for itself
+	Epic     int    `json:"epic"`    // index of the epic that holds it; -1 without
+	Closed   int    `json:"closed"`  // of an epic: how many children are closed
+	Total    int    `json:"total"`   // of an epic: how many there are; 0 for others
+
+	marked bool
+}
+
+// Mark has the box of an issue drawn as one of the longest chain.
+func (p *Picture) Mark(id string) {
+	for n := range p.Nodes {
+		p.Nodes[n].marked = p.Nodes[n].marked || p.Nodes[n].ID == id
+	}
+}
+
+// Edge says that one issue waits for another; both are indices of nodes.
+type Edge struct {
+	From int  `json:"from"` // what is waited for
+	To   int  `json:"to"`   // what waits
+	Ring bool `json:"ring"` // without the edges so marked nothing would wait for itself
+}
+
+// blockers lists what an issue has rows for that make it wait.
+func blockers(f *beads.Snapshot, i int) (list []int) {
+	for _, dep := range f.At(i).Deps {
+		if at, ok := f.Index(dep.On); ok && dag.Blocks(dep.Type) {
+			list = append(list, at)
+		}
+	}
+	return list
+}
+
+// Whole chooses the unclosed issues, and the closed ones that those wait for directly.
+func Whole(f *beads.Snapshot, g *dag.Graph) []int {
+	chosen := map[int]bool{}
+	for i, issue := range f.All() {
+		if at, _ := f.Index(issue.ID); at != i || g.Closed(i) {
+			continue
+		}
+		chosen[i] = true
+		for _, b := range blockers(f, i) {
+			chosen[b] = f.At(b).Status != beads.StatusTombstone
+		}
+	}
+	return listed(chosen)
+}
+
+// Around chooses an issue with what bears on it: what it waits for and what
+// waits for it, through unclosed issues, the epics above it and the issues in it.
+func Around(f *beads.Snapshot, g *dag.Graph, i int) []int {
+	chosen := reached(f, g, i, func(n int) []int { return blockers(f, n) })
+	maps.Copy(chosen, reached(f, g, i, g.Dependents))
+	for _, child := range g.Children(i) {
+		chosen[child] = true
+	}
+	for at, ok := g.Epic(i); ok && !chosen[at]; at, ok = g.Epic(at) {
+		chosen[at] = true
+	}
+	return listed(chosen)
+}
+
+// reached is an issue and what a way from it leads to, through unclosed issues.
+func reached(f *beads.Snapshot, g *dag.Graph, from int, next func(int) []int) map[int]bool {
+	seen := map[int]bool{from: true}
+	for queue := []int{from}; len(queue) > 0; queue = queue[1:] {
+		for _, n := range next(queue[0]) {
+			if seen[n] || f.At(n).Status == beads.StatusTombstone {
+				continue
+			}
+			seen[n] = true
+			if !g.Closed(n) {
+				queue = append(queue, n)
+			}
+		}
+	}
+	return seen
+}
+
+func listed(chosen map[int]bool) (list []int) {
+	for i, in := range chosen {
+		if in {
+			list = append(list, i)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// Draw reads the chosen issues. It fails only when a line of the store can no
+// longer be read.
+func Draw(f *beads.Snapshot, g *dag.Graph, chosen []int, schema *signals.Schema) (*Picture, error) {
+	chosen = slices.Clone(chosen)
+	slices.SortFunc(chosen, func(a, b int) int { return cmp.Compare(f.At(a).ID, f.At(b).ID) })
+	place := map[int]int{}
+	for n, i := range chosen {
+		place[i] = n
+	}
+	p := &Picture{Nodes: []Node{}, Edges: []Edge{}}
+	for n, i := range chosen {
+		node, err := read(f, i, schema)
+		if err != nil {
+			return nil, err
+		}
+		if epic, ok := g.Epic(i); ok {
+			if at, in := place[epic]; in {
+				node.Epic = at
+			}
+		}
+		node.Closed, node.Total = g.Progress(i)
+		for _, b := range blockers(f, i) {
+			from, in := place[b]
+			switch edge := (Edge{From: from, To: n}); {
+			case !in:
+			case from == n:
+				node.Itself = true
+			default:
+				p.Edges = append(p.Edges, edge)
+			}
+		}
+		p.Nodes = append(p.Nodes, node)
+	}
+	slices.SortFunc(p.Edges, func(a, b Edge) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
+	p.Edges = slices.Compact(p.Edges)
+	p.markRings()
+	return p, nil
+}
+
+func read(f *beads.Snapshot, i int, schema *signals.Schema) (Node, error) {
+	issue := f.At(i)
+	text := ""
+	if issue.HasNotes {
+		record, err := issue.Record()
+		if err != nil {
+			return Node{}, err
+		}
+		text = record.Text(beads.Notes)
+	}
+	doc := notes.Parse(text)
+	table := signals.Read(doc, schema)
+	return Node{
+		ID: issue.ID, Title: issue.Title, Status: issue.Status, Priority: issue.Priority,
+		Cynefin: table.Value(signals.Cynefin), Pending: signals.Asks(doc, table), Epic: -1,
+	}, nil
+}
+
+// markRings marks the edges that close rings, and puts the nodes into levels by the others.
+func (p *Picture) markRings() {
+	edges := make([]dag.Edge, len(p.Edges))
+	for k, e := range p.Edges {
+		edges[k] = dag.Edge{From: e.From, To: e.To}
+	}
+	var closing []bool
+	p.levels, closing = dag.Levels(len(p.Nodes), edges)
+	for k := range p.Edges {
+		p.Edges[k].Ring = closing[k]
+	}
+}
+
+// mostThinned is of how many issues that wait, or are waited for, a picture is thinned.
+const mostThinned = 300
+
+// thinned is the edges without those that say no more than longer ways do.
+func (p *Picture) thinned() []Edge {
+	linked := map[int]bool{}
+	var edges []dag.Edge
+	for _, e := range p.Edges {
+		linked[e.From], linked[e.To] = true, true
+		if !e.Ring {
+			edges = append(edges, dag.Edge{From: e.From, To: e.To})
+		}
+	}
+	if len(linked) > mostThinned {
+		return p.Edges
+	}
+	var nodes []dag.Node
+	for n := range linked {
+		nodes = append(nodes, dag.Node{Number: n})
+	}
+	thin, err := graph.TransitiveReduction(dag.Part(nodes, edges))
+	if err != nil { // only for a graph with a ring
+		panic("draw: " + err.Error())
+	}
+	return slices.DeleteFunc(slices.Clone(p.Edges), func(e Edge) bool {
+		_, err := thin.Edge(dag.Node{Number: e.From}.Name(), dag.Node{Number: e.To}.Name())
+		return !e.Ring && err != nil
+	})
+}

@@ -1,0 +1,281 @@
+package draw
+
+import (
+	"fmt"
+	"html"
+	"slices"
+	"strings"
+
+	"stig/internal/beads"
+	"stig/internal/visible"
+	"stig/signals"
+)
+
+const (
+	ink     = "#1f2328"
+	paleInk = "#57606a"
+	lineInk = "#7b8794"
+
+	chainColour = "#7a3fb5" // of the bar on a box of the longest chain
+	paper       = "#fcfcfb" // its own ground, so that it reads on light and dark pages
+	arrowSize   = 7
+)
+
+// SVG is the picture by itself: no scripts, no fonts or files from elsewhere.
+// Colours of boxes are cynefin domains, frames are states; the legend below
+// says which.
+func (p *Picture) SVG() string {
+	if len(p.Nodes) == 0 {
+		return svgOpen(360, 60, "img", "no issues") +
+			`<text x="16" y="35" font-size="13" fill="` + ink + `">No issues to draw.</text>` + "\n</svg>\n"
+	}
+	l := p.arrange()
+	legend, below := p.legend(max(l.width, 480), l.height)
+	var b strings.Builder
+	role := "img"
+	if p.Link != nil {
+		role = "group" // of links, which readers then find
+	}
+	b.WriteString(svgOpen(max(l.width, 480), l.height+below, role, fmt.Sprintf("%d issues and what waits for what", len(p.Nodes))))
+	for i := len(l.frames) - 1; i >= 0; i-- { // the outer ones first
+		f := l.frames[i]
+		fmt.Fprintf(&b, `<rect x="%d" y="%d" width="%d" height="%d" rx="8" fill="#8b949e" fill-opacity="0.06" stroke="#8b949e" stroke-dasharray="5 4"/>`+"\n", f.x, f.y, f.w, f.h)
+	}
+	for _, k := range l.links {
+		l.writeLink(&b, k)
+	}
+	for _, it := range l.items {
+		if it.node < 0 {
+			fmt.Fprintf(&b, `<path d="M%d %dh%d" fill="none" %s/>`+"\n", l.columns[it.layer], it.y, boxWidth, stroke(it.ring))
+		}
+	}
+	for _, f := range l.frames {
+		fmt.Fprintf(&b, `<text x="%d" y="%d" font-size="11" fill="%s" stroke="%s" stroke-width="3" paint-order="stroke">%s</text>`+"\n",
+			f.x+10, f.y+16, paleInk, paper, escaped(fit(p.heading(f.epic), 11, f.w-20)))
+	}
+	for n := range p.Nodes {
+		p.writeBox(&b, n, l.boxes[n])
+	}
+	b.WriteString(legend + "</svg>\n")
+	return b.String()
+}
+
+func svgOpen(width, height int, role, label string) string {
+	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" role="%s" aria-label="%s" font-family="system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif">`+"\n"+
+		`<rect width="%d" height="%d" rx="10" fill="%s"/>`+"\n", width, height, width, height, role, escaped(label), width, height, paper)
+}
+
+func stroke(ring bool) string {
+	if ring {
+		return `stroke="` + ringColour + `" stroke-width="1.6" stroke-dasharray="5 3"`
+	}
+	return `stroke="` + lineInk + `" stroke-width="1.3"`
+}
+
+// ends are where a link leaves and arrives. Rings keep beside other edges.
+func (l *layout) ends(k link) (x0, y0, x1, y1 int) {
+	from, to := l.items[k.from], l.items[k.to]
+	x0, y0 = l.columns[from.layer]+boxWidth, from.y
+	x1, y1 = l.columns[to.layer], to.y
+	if k.ring && from.node >= 0 {
+		y0 += boxHeight / 4
+	}
+	if k.ring && to.node >= 0 {
+		y1 += boxHeight / 4
+	}
+	return x0, y0, x1, y1
+}
+
+// writeLink draws a curve that stays between its two columns, neighbours unless there
+// are no bends.
+func (l *layout) writeLink(b *strings.Builder, k link) {
+	x0, y0, x1, y1 := l.ends(k)
+	colour := lineInk
+	if k.ring {
+		colour = ringColour
+	}
+	switch {
+	case k.arrow && k.ring: // it leads back to the left
+		fmt.Fprintf(b, `<path d="M%d %dl%d %dv%dz" fill="%s"/>`+"\n", x0, y0, arrowSize, arrowSize/2+1, -2*(arrowSize/2+1), colour)
+		x0 += arrowSize - 1
+	case k.arrow:
+		fmt.Fprintf(b, `<path d="M%d %dl%d %dv%dz" fill="%s"/>`+"\n", x1, y1, -arrowSize, arrowSize/2+1, -2*(arrowSize/2+1), colour)
+		x1 -= arrowSize - 1
+	}
+	middle := (x0 + x1) / 2
+	fmt.Fprintf(b, `<path d="M%d %dC%d %d %d %d %d %d" fill="none" %s/>`+"\n", x0, y0, middle, y0, middle, y1, x1, y1, stroke(k.ring))
+}
+
+// writeBox draws an issue: id, priority, the title in two lines.
+func (p *Picture) writeBox(b *strings.Builder, n int, at box) {
+	node := p.Nodes[n]
+	tip := fmt.Sprintf("%s %s (%s, %s)", node.ID, visible.OneLine(node.Title), node.Status, node.Cynefin)
+	if p.Link != nil {
+		fmt.Fprintf(b, `<a href="%s">`+"\n", escaped(p.Link(node.ID)))
+		defer b.WriteString("</a>\n")
+	}
+	fmt.Fprintf(b, "<g><title>%s</title>\n", escaped(tip))
+	text, radius := ink, 6
+	opacity := "1"
+	if beads.IsClosed(node.Status) {
+		text, opacity = paleInk, "0.45"
+	}
+	fmt.Fprintf(b, `<rect x="%d" y="%d" width="%d" height="%d" rx="%d" fill="%s"/>`+"\n", at.x, at.y, at.w, at.h, radius, paper)
+	fmt.Fprintf(b, `<rect x="%d" y="%d" width="%d" height="%d" rx="%d" fill="%s" fill-opacity="%s" %s/>`+"\n",
+		at.x, at.y, at.w, at.h, radius, fill(node.Cynefin), opacity, borderOf(node.Status).svg())
+	if node.marked {
+		fmt.Fprintf(b, `<rect x="%d" y="%d" width="5" height="%d" fill="%s"/>`+"\n", at.x+1, at.y+5, at.h-10, chainColour)
+	}
+	id, room := node.ID, at.w-46
+	if node.Pending {
+		room -= 20
+	}
+	if node.Itself {
+		id += " ↺"
+	}
+	fmt.Fprintf(b, `<text x="%d" y="%d" font-size="11" font-weight="600" fill="%s">%s</text>`+"\n", at.x+10, at.y+17, text, escaped(fitEnd(id, 12, room)))
+	corner := fmt.Sprintf("P%d", node.Priority)
+	if beads.IsClosed(node.Status) {
+		corner = "✓"
+	}
+	fmt.Fprintf(b, `<text x="%d" y="%d" font-size="10" text-anchor="end" fill="%s">%s</text>`+"\n", at.x+at.w-9, at.y+17, paleInk, corner)
+	for i, line := range wrap(visible.OneLine(node.Title), 11, at.w-20) {
+		fmt.Fprintf(b, `<text x="%d" y="%d" font-size="11" fill="%s">%s</text>`+"\n", at.x+10, at.y+33+14*i, text, escaped(line))
+	}
+	if node.Pending {
+		writeMark(b, at.x+at.w-36, at.y+13)
+	}
+	b.WriteString("</g>\n")
+}
+
+// writeMark draws the sign of a question that waits for a person.
+func writeMark(b *strings.Builder, x, y int) {
+	fmt.Fprintf(b, `<circle cx="%d" cy="%d" r="8" fill="#b3261e"/><text x="%d" y="%d" font-size="12" font-weight="700" text-anchor="middle" fill="#ffffff">?</text>`+"\n", x, y, x, y+4)
+}
+
+func (e border) svg() string {
+	out := fmt.Sprintf(`stroke="%s" stroke-width="%s"`, e.colour, e.width)
+	if e.dashes != "" {
+		out += ` stroke-dasharray="` + e.dashes + `"`
+	}
+	return out
+}
+
+// legend explains colours, frames and marks below the picture, and gives its height.
+func (p *Picture) legend(width, y int) (string, int) {
+	const room, step = 140, 24
+	var b strings.Builder
+	x, top := margin, y
+	next := func(draw func(x, y int), words string) {
+		if x+room > width-margin {
+			x, top = margin, top+step
+		}
+		draw(x, top)
+		fmt.Fprintf(&b, `<text x="%d" y="%d" font-size="11" fill="%s">%s</text>`+"\n", x+32, top+12, paleInk, words)
+		x += room
+	}
+	swatch := func(colour string, e border) func(x, y int) {
+		return func(x, y int) {
+			fmt.Fprintf(&b, `<rect x="%d" y="%d" width="24" height="14" rx="3" fill="%s" %s/>`+"\n", x+1, y+1, colour, e.svg())
+		}
+	}
+	for _, domain := range signals.Cynefin.Domain() {
+		next(swatch(fill(domain), border{"#b4bcc6", "1", "", ""}), domain)
+	}
+	for _, s := range []struct{ status, words string }{
+		{beads.StatusOpen, "open"}, {beads.StatusInProgress, "in progress"}, {beads.StatusBlocked, "blocked"},
+		{beads.StatusDeferred, "deferred"}, {beads.StatusClosed, "closed ✓"},
+	} {
+		next(swatch("#ffffff", borderOf(s.status)), s.words)
+	}
+	next(func(x, y int) { writeMark(&b, x+13, y+8) }, "waits on a person")
+	line := func(ring bool) func(x, y int) {
+		return func(x, y int) { fmt.Fprintf(&b, `<path d="M%d %dh24" %s/>`+"\n", x+1, y+8, stroke(ring)) }
+	}
+	next(line(false), "right waits for left")
+	next(line(true), "waits in a ring ↺")
+	next(func(x, y int) {
+		fmt.Fprintf(&b, `<rect x="%d" y="%d" width="24" height="14" rx="3" fill="none" stroke="#8b949e" stroke-dasharray="5 4"/>`+"\n", x+1, y+1)
+	}, "epic")
+	if slices.ContainsFunc(p.Nodes, func(n Node) bool { return n.marked }) {
+		next(func(x, y int) {
+			fmt.Fprintf(&b, `<rect x="%d" y="%d" width="5" height="14" fill="%s"/>`+"\n", x+10, y+1, chainColour)
+		}, "critical path")
+	}
+	return b.String(), top + step + margin/2 - y
+}
+
+// escaped is a text as XML takes it.
+func escaped(text string) string { return html.EscapeString(visible.Text(text)) }
+
+// fit keeps what has room in so many pixels.
+func fit(text string, size, room int) string {
+	if pixels(text, size) <= room {
+		return text
+	}
+	kept := []rune(text)
+	kept = kept[:min(len(kept), most(size, room))]
+	for len(kept) > 0 && pixels(string(kept)+"…", size) > room {
+		kept = kept[:len(kept)-1]
+	}
+	return strings.TrimRight(string(kept), " ") + "…"
+}
+
+// fitEnd keeps the end instead: ids of a store begin alike.
+func fitEnd(text string, size, room int) string {
+	if pixels(text, size) <= room {
+		return text
+	}
+	kept := []rune(text)
+	kept = kept[len(kept)-min(len(kept), most(size, room)):]
+	for len(kept) > 0 && pixels("…"+string(kept), size) > room {
+		kept = kept[1:]
+	}
+	return "…" + string(kept)
+}
+
+// most is how many characters have room in so many pixels, however narrow they are.
+func most(size, room int) int { return max(0, room)*100/(narrowest*size) + 1 }
+
+// wrap breaks a text into two lines at most.
+func wrap(text string, size, room int) []string {
+	if pixels(text, size) <= room {
+		return []string{text}
+	}
+	first := ""
+	for word := range strings.FieldsSeq(text) {
+		if pixels(first+" "+word, size) > room {
+			break
+		}
+		first = strings.TrimSpace(first + " " + word)
+	}
+	if first == "" { // one long word
+		return []string{fit(text, size, room)}
+	}
+	return []string{first, fit(strings.TrimSpace(strings.TrimPrefix(text, first)), size, room)}
+}
+
+// narrowest is the width of the narrowest character, in hundredths of its size.
+const narrowest = 32
+
+// pixels estimates how wide a text is: fonts differ, so rather too wide.
+func pixels(text string, size int) int {
+	width := 0 // in hundredths of the size
+	for _, r := range text {
+		switch {
+		case strings.ContainsRune("iljI.,:;'|!", r):
+			width += narrowest
+		case strings.ContainsRune("ftr()[]{}-/ ", r):
+			width += 40
+		case strings.ContainsRune("mwMW@%…—", r):
+			width += 95
+		case r >= 'A' && r <= 'Z':
+			width += 70
+		case r >= 0x1f300 || visible.Columns(string(r)) == 2: // fonts have wide pictures
+			width += 105
+		default:
+			width += 60
+		}
+	}
+	return width * size / 100
+}

@@ -1,0 +1,71 @@
+package draw
+
+import (
+	"fmt"
+	"strings"
+
+	"stig/internal/visible"
+)
+
+// textWidth is the widest line of the text, in characters.
+const textWidth = 100
+
+// Text is an indented tree: below an issue stands what waits for it. Each
+// issue is shown once; where it comes again a line refers back to it.
+func (p *Picture) Text() string {
+	waiters := make([][]Edge, len(p.Nodes))
+	waits := make([]bool, len(p.Nodes))
+	for _, e := range p.Edges {
+		waiters[e.From] = append(waiters[e.From], e)
+		waits[e.To] = waits[e.To] || !e.Ring
+	}
+	var b strings.Builder
+	shown := make([]bool, len(p.Nodes))
+	var show func(n, depth int)
+	show = func(n, depth int) {
+		shown[n] = true
+		writeLine(&b, depth, p.line(n))
+		for _, e := range waiters[n] {
+			switch {
+			case e.Ring:
+				writeLine(&b, depth+1, p.Nodes[e.To].ID+" ↺ waits in a ring")
+			case shown[e.To]:
+				writeLine(&b, depth+1, p.Nodes[e.To].ID+" ↑ see above")
+			default:
+				show(e.To, depth+1)
+			}
+		}
+	}
+	for n := range p.Nodes {
+		if !waits[n] {
+			show(n, 0)
+		}
+	}
+	fmt.Fprintf(&b, "issues: %d, edges: %d; below an issue stands what waits for it\n", len(p.Nodes), len(p.Edges))
+	return b.String()
+}
+
+// line is one issue in words.
+func (p *Picture) line(n int) string {
+	node := p.Nodes[n]
+	line := fmt.Sprintf("%s [%s %s]", node.ID, node.Status, node.Cynefin)
+	if node.Total > 0 {
+		line += fmt.Sprintf(" (%d of %d closed)", node.Closed, node.Total)
+	}
+	if node.Pending {
+		line += " ? waits on a person"
+	}
+	if node.Itself {
+		line += " ↺ waits for itself"
+	}
+	if node.Epic >= 0 {
+		line += " in " + p.Nodes[node.Epic].ID
+	}
+	return line + " · " + visible.OneLine(node.Title)
+}
+
+// writeLine indents no deeper than leaves room for the words.
+func writeLine(b *strings.Builder, depth int, words string) {
+	const deepest = 20
+	b.WriteString(visible.Clipped(strings.Repeat("  ", min(depth, deepest))+words, textWidth) + "\n")
+}

@@ -1,0 +1,65 @@
+//go:build unix
+
+package file
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"stig/internal/fault"
+)
+
+// flock locks the whole file for this open file alone, when those that came
+// before are done.
+func flock(f *os.File) error {
+	return IgnoringEINTR(func() error { return unix.Flock(int(f.Fd()), unix.LOCK_EX) })
+}
+
+// ignoringEINTR calls again what a signal interrupted.
+func IgnoringEINTR(call func() error) error {
+	for {
+		if err := call(); !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
+}
+
+// keepOwner gives f the owner and the group of the file it is to replace. Only
+// root may give a file away; for others it becomes theirs, as with any editor,
+// and keeps the group when they are in it.
+func KeepOwner(f *os.File, of fs.FileInfo) error {
+	was, ok := of.Sys().(*syscall.Stat_t)
+	now, err := f.Stat()
+	if err != nil || !ok {
+		return err
+	}
+	is := now.Sys().(*syscall.Stat_t)
+	if was.Uid == is.Uid && was.Gid == is.Gid {
+		return nil
+	}
+	err = f.Chown(int(was.Uid), int(was.Gid))
+	if errors.Is(err, fs.ErrPermission) {
+		err = f.Chown(-1, int(was.Gid))
+	}
+	if errors.Is(err, fs.ErrPermission) {
+		return nil
+	}
+	return err
+}
+
+// SyncDir makes the names in a directory last through a crash.
+func SyncDir(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	err = d.Sync()
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOTSUP) {
+		err = nil // file systems that have no such thing
+	}
+	return fault.Join(err, d.Close())
+}

@@ -1,0 +1,21 @@
+package file
+
+import (
+	"io/fs"
+	"os"
+
+	"golang.org/x/sys/windows"
+)
+
+// flock locks the whole file for this open file alone, when those that came
+// before are done.
+func flock(f *os.File) error {
+	const all = ^uint32(0)
+	return windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK, 0, all, all, new(windows.Overlapped))
+}
+
+// keepOwner does nothing: a new file inherits its rights from the directory.
+func KeepOwner(*os.File, fs.FileInfo) error { return nil }
+
+// SyncDir does nothing: directories cannot be synced here.
+func SyncDir(string) error { return nil }

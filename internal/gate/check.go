@@ -1,0 +1,152 @@
+package gate
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Check is a command that was found, or what could be taken for one.
+type Check struct {
+	Text   string `json:"text"`            // the shell script; of prose the words that read like one
+	Origin string `json:"origin"`          // Fence, Span or Prose
+	Class  string `json:"class"`           // one of the constants below
+	Reason string `json:"reason"`          // why it is not run; "" when it is
+	Line   int    `json:"line"`            // 1-based line in the criteria where Text begins; of Criteria.Plan in Field
+	Field  string `json:"field,omitempty"` // where it stands: FieldAcceptance, FieldDescription or FieldDesign
+	// Expect is the output that the text expects of it; exit code 0 alone does not pass it.
+	Expect Expect `json:"expect,omitzero"`
+	// CannotFail says why running it shows nothing: it exits with 0 whatever the
+	// work does. "" where it can fail.
+	CannotFail string `json:"cannot_fail,omitempty"`
+	// Instead is what to write into a fence marked verify, where the text cannot be
+	// run as it is: of prose and of what is judged by its output.
+	Instead string `json:"instead,omitempty"`
+	// Verify tells that the fence is marked "verify": only then can a
+	// destructive command be allowed at all.
+	Verify bool `json:"-"`
+	// Broken tells that the fence is marked as shell to run and does not parse:
+	// somebody meant it to be run, so nothing passes while it stands.
+	Broken bool `json:"-"`
+}
+
+// Values of Check.Origin.
+const (
+	Fence = "fence" // a fenced block, run whole as one script
+	Span  = "span"  // inline code
+	Prose = "prose" // no code at all, never run
+)
+
+// Values of Check.Class.
+const (
+	Runnable       = "run"
+	MissingProgram = "missing-program" // a command, but a well-known program of it is not here: failed
+	Destructive    = "destructive"     // a command that destroys or publishes: not run
+	Skipped        = "skipped"         // not a command, or not surely one
+	Output         = "output"          // what the command before it is to print: compared, and not run
+)
+
+// Lookup reports whether a word names a program here: one on PATH, or, for a
+// word with a slash, an executable in the repository. A word "$NAME" asks
+// whether the environment has that variable. nil knows nothing.
+type Lookup func(word string) bool
+
+func (l Lookup) finds(word string) bool { return l != nil && l(word) }
+
+// Asks reports whether criteria with these checks ask for anything to be run: a
+// verdict on others would show nothing.
+func Asks(checks []Check) bool {
+	return slices.ContainsFunc(checks, Check.Asked)
+}
+
+// NotRun lists what no verdict on these checks is about: the code and the prose
+// that are not run, each text once, unless a check with the same text is.
+func NotRun(checks []Check) []Check {
+	rest := []Check{}
+	seen := map[string]bool{}
+	for _, c := range checks {
+		seen[c.Text] = seen[c.Text] || c.Class != Skipped || c.Broken
+	}
+	for _, c := range checks {
+		if !seen[c.Text] {
+			rest = append(rest, c)
+			seen[c.Text] = true
+		}
+	}
+	return rest
+}
+
+// Asked reports whether the criteria ask for this check: it decides whether they
+// pass, even where it cannot run.
+func (c Check) Asked() bool { return c.Class != Skipped && c.Class != Output || c.Broken }
+
+// Expect is the output that criteria expect of a check besides exit code 0; the
+// zero value expects nothing of it.
+type Expect struct {
+	How  string `json:"how"`  // Equals or Contains
+	Text string `json:"text"` // with Equals, "" is an output without any text
+}
+
+// Values of Expect.How.
+const (
+	Equals   = "equals"   // the output, without blanks around it, is the text
+	Contains = "contains" // the text stands in the output, not within a longer word or number
+)
+
+// Met reports whether an output is as expected. Colours in it do not count.
+func (e Expect) Met(output string) bool {
+	output = uncoloured(output)
+	switch e.How {
+	case "":
+		return true
+	case Equals:
+		return strings.TrimSpace(output) == strings.TrimSpace(e.Text)
+	}
+	for at := 0; ; {
+		i := strings.Index(output[at:], e.Text)
+		if i < 0 {
+			return false
+		}
+		at += i
+		if !joined(output[:at], e.Text) && !joined(e.Text, output[at+len(e.Text):]) {
+			return true
+		}
+		at++
+	}
+}
+
+// joined reports whether two texts meet within a word or a number.
+func joined(before, after string) bool {
+	last, _ := utf8.DecodeLastRuneInString(before)
+	first, _ := utf8.DecodeRuneInString(after)
+	return unicode.IsLetter(last) && unicode.IsLetter(first) || unicode.IsDigit(last) && unicode.IsDigit(first)
+}
+
+// String is the expectation as plans and failures tell it.
+func (e Expect) String() string {
+	switch {
+	case e.How == "":
+		return ""
+	case e.Text == "":
+		return "no output"
+	case e.How == Equals:
+		return fmt.Sprintf("the output %q", e.Text)
+	}
+	return fmt.Sprintf("%q in the output", e.Text)
+}
+
+var colours = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\x1b\[[0-9;:]*[A-Za-z]`)
+})
+
+// uncoloured is text without what sets the colours of a terminal.
+func uncoloured(text string) string {
+	if !strings.Contains(text, "\x1b[") {
+		return text
+	}
+	return colours().ReplaceAllString(text, "")
+}

@@ -1,0 +1,83 @@
+package gate
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Evidence is why an issue may close: a *Verdict or a Waiver, and nothing else
+// can be one.
+type Evidence interface {
+	// Allows gives an error unless the issue may close on this evidence.
+	// criteria is the text of its criteria now.
+	Allows(id, criteria string) error
+	sealed()
+}
+
+func (*Verdict) sealed() {}
+func (Waiver) sealed()   {}
+
+// Allows gives an error unless the verdict is on this issue, with these
+// criteria, and passed.
+func (v *Verdict) Allows(id, criteria string) error {
+	switch {
+	case v == nil || len(v.outcomes) == 0:
+		return fmt.Errorf("%s: no check has run", id)
+	case v.issue != id:
+		return fmt.Errorf("%s: the verdict is on %s", id, v.issue)
+	case v.hash != Hash(criteria):
+		return fmt.Errorf("%s: its criteria have changed since the checks ran", id)
+	}
+	for _, o := range v.outcomes {
+		if !o.Passed() {
+			return fmt.Errorf("%s: %s: exit %d", id, quotedText(o.Text), o.Exit)
+		}
+	}
+	return nil
+}
+
+// Waiver is somebody's word that an issue may close without a verdict. Only
+// Waive makes one that allows anything.
+type Waiver struct {
+	why, actor string
+	tried      string // what came of its checks, as a close reason ends; "" where it has none
+}
+
+// Waive gives an error where there is no reason, or one of less than three words.
+func Waive(why, actor string) (Waiver, error) {
+	if why = strings.TrimSpace(why); !explains(why) {
+		return Waiver{}, fmt.Errorf("a waiver must say why in at least %d words; found %q", waiverWords, why)
+	}
+	return Waiver{why: why, actor: actor}, nil
+}
+
+// Tried is the waiver of an issue whose checks were run first, and did not all pass.
+func (w Waiver) Tried(v *Verdict) Waiver {
+	w.tried = tried + v.Summary()
+	return w
+}
+
+// NotTried is the waiver of an issue whose checks could not be run first.
+func (w Waiver) NotTried(why string) Waiver {
+	w.tried = notTried + why
+	return w
+}
+
+// Reason is the close reason of an issue of which what exists now.
+func (w Waiver) Reason(what string) string {
+	return Waived(what, w.why, w.actor) + w.tried
+}
+
+// Allows gives an error for the zero value alone.
+func (w Waiver) Allows(id, _ string) error {
+	if w.why == "" {
+		return fmt.Errorf("%s: a waiver needs a reason", id)
+	}
+	return nil
+}
+
+// Why is the reason that was given.
+func (w Waiver) Why() string { return w.why }
+
+// Actor is who waived.
+func (w Waiver) Actor() string { return w.actor }

@@ -1,0 +1,141 @@
+package gate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"stig/internal/beads"
+	"stig/internal/visible"
+	"stig/notes"
+)
+
+// The fields of an issue in which criteria stand.
+const (
+	FieldAcceptance  = "acceptance_criteria"
+	FieldDescription = "description"
+	FieldDesign      = "design"
+)
+
+// Passage is a stretch of an issue's text that says when the issue is done.
+type Passage struct {
+	Field string // FieldAcceptance, FieldDescription or FieldDesign
+	Line  int    // 1-based line of the field on which Text begins
+	Text  string // as written; in a list without the indentation
+}
+
+// Criteria are the acceptance criteria of an issue: the field of that name, then
+// what stands under headings and labels in the description and in the design.
+type Criteria []Passage
+
+// Find finds the acceptance criteria of an issue. In the description and the design
+// they stand
+//
+//   - under a heading that begins with "Acceptance", "Success criteria",
+//     "Definition of done", "Done when", "Done means" or "AC", up to the next heading of its level;
+//   - behind such a label with a colon, in bold or not, at the beginning of a line,
+//     a sentence or a list item: the rest of the paragraph, and the lists and code
+//     directly below;
+//   - below a line that is such a label and nothing else: the first paragraph, the
+//     lists and the code directly below.
+//
+// Labels in code and in quotes are not labels. A passage that repeats one before
+// it is left out.
+func Find(acceptance, description, design string) Criteria {
+	var c Criteria
+	if strings.TrimSpace(acceptance) != "" {
+		c = append(c, Passage{Field: FieldAcceptance, Line: 1, Text: acceptance})
+	}
+	for _, in := range []struct{ field, text string }{{FieldDescription, description}, {FieldDesign, design}} {
+		for _, at := range labelled(in.text) {
+			p := Passage{Field: in.field, Line: 1 + strings.Count(in.text[:at.Start], "\n"), Text: dedent(in.text, at)}
+			if !c.holds(p.Text) {
+				c = append(c, p)
+			}
+		}
+	}
+	return c
+}
+
+// Of finds the criteria of an issue.
+func Of(r *beads.Record) Criteria {
+	return Find(r.Text(beads.AcceptanceCriteria), r.Text(beads.Description), r.Text(beads.Design))
+}
+
+// Without is a description or a design with another text in the place of each
+// passage of criteria in it; its labels stay. Find gives the text of the passages.
+func Without(text, instead string) string {
+	var rest strings.Builder
+	at := 0
+	for _, span := range labelled(text) {
+		rest.WriteString(text[at:span.Start] + instead)
+		at = span.End
+	}
+	return rest.String() + text[at:]
+}
+
+// holds reports whether one of the passages says the same.
+func (c Criteria) holds(text string) bool {
+	return slices.ContainsFunc(c, func(p Passage) bool { return visible.OneLine(p.Text) == visible.OneLine(text) })
+}
+
+// Text is all criteria as one text, "" where there are none.
+func (c Criteria) Text() string {
+	if len(c) == 1 {
+		return c[0].Text
+	}
+	texts := make([]string, len(c))
+	for i, p := range c {
+		texts[i] = strings.TrimRight(p.Text, " \t\r\n")
+	}
+	return strings.Join(texts, "\n\n")
+}
+
+// Plan is Plan for the text of each passage, with the field in which a check
+// stands and its line there. A command that an earlier passage holds is listed once.
+func (c Criteria) Plan(look Lookup) []Check {
+	checks := []Check{}
+	seen := map[string]bool{}
+	for _, p := range c {
+		planned := Plan(p.Text, look)
+		for _, check := range planned {
+			check.Field, check.Line = p.Field, check.Line+p.Line-1
+			if !check.Asked() || !seen[check.Text] {
+				checks = append(checks, check)
+			}
+		}
+		for _, check := range planned {
+			seen[check.Text] = seen[check.Text] || check.Asked()
+		}
+	}
+	return checks
+}
+
+// Place says where a check stands, for people: "description, line 12".
+func (c Check) Place() string {
+	name := c.Field
+	if name == "" || name == FieldAcceptance {
+		name = "acceptance criteria"
+	}
+	return fmt.Sprintf("%s, line %d", name, c.Line)
+}
+
+// dedent is the text of a passage. Without the indentation of a list, what is
+// in it reads as it does there.
+func dedent(text string, at notes.Span) string {
+	lines := strings.Split(text[at.Start:at.End], "\n")
+	first := 0
+	if at.Start > 0 && text[at.Start-1] != '\n' {
+		first = 1 // begins within a line
+	}
+	indent := -1
+	for _, line := range lines[min(first, len(lines)):] {
+		if rest := strings.TrimLeft(line, " "); strings.TrimSpace(rest) != "" && (indent < 0 || len(line)-len(rest) < indent) {
+			indent = len(line) - len(rest)
+		}
+	}
+	for i := first; i < len(lines) && indent > 0; i++ {
+		lines[i] = lines[i][min(indent, len(lines[i])-len(strings.TrimLeft(lines[i], " "))):]
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,72 @@
+package gate
+
+import (
+	_ "embed"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// programList is the list of well-known developer programs, one per line,
+// sorted bytewise. Those whose name is an ordinary word too, such as "find",
+// have a " ?" behind it: such a word begins a command only where what follows
+// it looks like one.
+//
+//go:embed programs.txt
+var programList string
+
+// programs tells of each well-known program whether its name is an ordinary
+// word too.
+var programs = sync.OnceValue(func() map[string]bool {
+	known := make(map[string]bool, strings.Count(programList, "\n"))
+	for line := range strings.Lines(programList) {
+		name, ordinary := strings.CutSuffix(strings.TrimSpace(line), " ?")
+		known[name] = ordinary
+	}
+	return known
+})
+
+// wellKnown reports whether a word is a developer program that is taken for one even when
+// it is not on this machine: criteria that name it are meant to run it, so its absence is
+// a failed check and not a reason to skip.
+func wellKnown(word string) bool {
+	_, found := programs()[word]
+	return found
+}
+
+// builtins are bash's own commands. The value reports whether one alone can be
+// a check: most of them only prepare what follows, and words such as return,
+// let or export begin lines of many other languages.
+var builtins = map[string]bool{
+	".": false, ":": false, "[": true, "alias": false, "bg": false, "bind": false, "break": false,
+	"builtin": false, "caller": false, "cd": false, "command": true, "compgen": false, "complete": false,
+	"compopt": false, "continue": false, "declare": false, "dirs": false, "disown": false, "echo": false,
+	"enable": false, "eval": true, "exec": true, "exit": false, "export": false, "false": false, "fc": false,
+	"fg": false, "getopts": false, "hash": false, "help": false, "history": false, "jobs": false,
+	"kill": false, "let": false, "local": false, "logout": false, "mapfile": false, "popd": false,
+	"printf": false, "pushd": false, "pwd": false, "read": false, "readarray": false, "readonly": false,
+	"return": false, "set": false, "shift": false, "shopt": false, "source": false, "suspend": false,
+	"test": true, "times": false, "trap": false, "true": false, "type": false, "typeset": false,
+	"ulimit": false, "umask": false, "unalias": false, "unset": false, "wait": false,
+}
+
+// IsRunner reports whether a program runs the command behind its options. The name is
+// without a directory.
+func IsRunner(program string) bool { return slices.Contains(runners, program) }
+
+var runners = []string{
+	"sudo", "doas", "env", "nohup", "time", "nice", "ionice", "timeout", "gtimeout", "stdbuf",
+	"setsid", "chronic", "command", "builtin", "exec", "noglob", "nocorrect", "watch",
+	"caffeinate", "unbuffer", "strace", "chroot", "flock", "busybox", "coproc", "npx", "pnpx",
+	"bunx", "uvx",
+}
+
+// IsInterpreter reports whether a program, of whatever version, runs code of a
+// language that is not a shell's.
+func IsInterpreter(program string) bool { return slices.Contains(interpreters, unversioned(program)) }
+
+var interpreters = []string{"python", "pypy", "node", "nodejs", "deno", "bun", "ruby", "perl", "php"}
+
+// unversioned is the name of a program without a version behind it: python3.12
+// is python.
+func unversioned(program string) string { return strings.TrimRight(program, "0123456789.") }

@@ -1,0 +1,383 @@
+package gate
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"stig/internal/git"
+	"stig/internal/process"
+	"stig/internal/visible"
+)
+
+// RanNoTest reports whether the check passed although every suite whose end stands in
+// its output ran no test: a name that matches none is mostly a test that was not
+// written.
+func (o Outcome) RanNoTest() bool {
+	if !o.Passed() || strings.Count(o.Tail, "\n")+1 >= tailLines {
+		return false // of a longer output the first lines are missing
+	}
+	none := false
+	for line := range strings.Lines(o.Tail) {
+		ran, tells := ranTests(strings.TrimRight(line, " \r\n"))
+		if ran {
+			return false
+		}
+		none = none || tells
+	}
+	return none
+}
+
+// ranTests reads whether tests ran from a line that tells how many did: of go test, cargo
+// test, unittest, mocha, rspec and node.
+func ranTests(line string) (ran, tells bool) {
+	if strings.HasPrefix(line, "ok  \t") {
+		return !strings.HasSuffix(line, "[no tests to run]"), true
+	}
+	count := testCount().FindStringSubmatch(line)
+	if count == nil {
+		return false, false
+	}
+	return strings.Trim(strings.Join(count[1:], ""), "0") != "", true
+}
+
+var testCount = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:running (\d+) tests?$|Ran (\d+) tests? in |\s+(\d+) passing\b|(\d+) examples?, |(?:#|ℹ) tests (\d+)$)`)
+})
+
+// Job is what Run is to run, and where.
+type Job struct {
+	Issue    string  // its id: names logs and the verdict, and is STIG_ISSUE to the checks
+	Criteria string  // the text that Checks come from
+	Checks   []Check // what Plan made of Criteria
+	// Again plans Criteria once more, right before each check: what an earlier one
+	// built or removed counts. nil has Checks stay as they are.
+	Again   func() []Check
+	Root    string   // the directory to run in: the root of the repository
+	Top     string   // of the work tree that Root is in, where that is known; see git.Client
+	Without []string // files whose change leaves a verdict fresh, such as the store; see git.Client.Tree
+
+	Env  []string // the environment to inherit from, as NAME=value
+	Pass []string // names of credentials to inherit all the same
+	// Sandbox is a program and its arguments that run each check: the shell and its
+	// arguments follow. Empty runs the shell itself.
+	Sandbox []string
+
+	Timeout, Deadline time.Duration // of one check and of all; 0 is defaultTimeout and defaultDeadline
+	KeepGoing         bool          // go on after a failure
+	AllowDestructive  bool          // run what destroys in a fence that is marked verify
+
+	Actor    string
+	Out      io.Writer        // gets the commands and their output as it comes; nil discards them
+	Terminal bool             // Out is a terminal: it gets a line with the elapsed time too
+	Logs     string           // the directory for whole outputs; "" keeps none
+	Time     time.Time        // when it runs, as the verdict and the names of logs tell
+	Now      func() time.Time // the clock that durations are measured by
+}
+
+// Limits of a Job that names none.
+const (
+	defaultTimeout  = 10 * time.Minute
+	defaultDeadline = 30 * time.Minute
+)
+
+// Why a check was ended.
+var (
+	errTimeout  = errors.New("the time of the check is over")
+	errDeadline = errors.New("the time of all checks is over")
+)
+
+// Run runs the checks of a job, one at a time and in order, up to the first
+// that fails, each as shell.Strict has it with `bash -euo pipefail`, or `sh -eu`
+// where there is no bash. Standard input is empty. The environment is inherited
+// without credentials, as their names tell, without what makes a shell, the loader
+// or git behave otherwise, and without STIG_NOW; STIG_ISSUE is the id.
+//
+// A check that fails is a verdict that did not pass, and no error. One that
+// cannot or must not run has failed: a program is missing, it destroys and
+// that is not allowed, or it does not parse. What Plan skipped does not count.
+//
+// Errors are: what is here does not let a shell be started or its output be
+// kept, the checks of this issue are being run around this run, or ctx has
+// ended; then the verdict tells how far it came.
+func Run(ctx context.Context, j Job) (*Verdict, error) {
+	if j.within() {
+		return nil, fmt.Errorf("%s: its own criteria have it verified again", j.Issue)
+	}
+	r, err := newRunner(j)
+	if err != nil {
+		return nil, err
+	}
+	here := git.Client{Dir: j.Root, Env: j.Env, Top: j.Top}
+	tree, tracked, err := here.TreeAndTracked(ctx, j.Without...)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.tryOut(ctx); err != nil {
+		return nil, err
+	}
+	v := &Verdict{issue: j.Issue, hash: Hash(j.Criteria), tree: tree, actor: j.Actor, time: j.Time}
+	limited, cancel := context.WithTimeoutCause(ctx, r.Deadline, errDeadline)
+	defer cancel()
+	stopped := ""
+	checks := slices.Clone(j.Checks)
+	for i := range checks {
+		if checks[i] = j.planned(checks, i); !checks[i].Asked() {
+			continue
+		}
+		o := Outcome{Check: checks[i], Exit: ExitNotRun}
+		if o.Reason = stopped; stopped == "" {
+			if o, err = r.run(limited, checks[i], len(v.outcomes)+1); err != nil {
+				return nil, err
+			}
+		}
+		v.outcomes = append(v.outcomes, o)
+		stopped = r.stops(limited, v.Passed())
+	}
+	v.notRun = NotRun(checks)
+	if err := context.Cause(ctx); err != nil {
+		return v, fmt.Errorf("%s: %w", j.Issue, err)
+	}
+	after, err := here.Tracked(ctx, j.Without...)
+	v.changed = after != tracked
+	return v, err
+}
+
+// planned is the check at a place of the plan as it is planned now: its text, its
+// origin and its line stay what they are.
+func (j Job) planned(checks []Check, at int) Check {
+	if j.Again == nil {
+		return checks[at]
+	}
+	same := func(a, b Check) bool {
+		return a.Text == b.Text && a.Origin == b.Origin && a.Line == b.Line && a.Field == b.Field
+	}
+	ordinal := 0
+	for _, before := range checks[:at] {
+		if same(before, checks[at]) {
+			ordinal++
+		}
+	}
+	for _, again := range j.Again() {
+		if same(again, checks[at]) {
+			if ordinal == 0 {
+				return again
+			}
+			ordinal--
+		}
+	}
+	return checks[at]
+}
+
+// runner is a job that is under way.
+type runner struct {
+	Job
+	shell    []string
+	env      []string
+	withheld []string
+	screen   *screen
+	began    time.Time
+}
+
+func newRunner(j Job) (*runner, error) {
+	j.Timeout = cmp.Or(j.Timeout, defaultTimeout)
+	j.Deadline = cmp.Or(j.Deadline, defaultDeadline)
+	if j.Out == nil {
+		j.Out = io.Discard
+	}
+	r := &runner{Job: j, screen: &screen{out: j.Out}, began: j.Now()}
+	r.env, r.withheld = j.environ()
+	if info, err := os.Stat(j.Root); err != nil || !info.IsDir() {
+		return nil, fmt.Errorf("%s: is no directory to run the checks of %s in", j.Root, j.Issue)
+	}
+	if len(j.Sandbox) > 0 {
+		if _, err := process.Find(j.Sandbox[0]); err != nil {
+			return nil, fmt.Errorf("gate.sandbox: %w", err)
+		}
+	}
+	if err := j.prepareLogs(); err != nil {
+		return nil, fmt.Errorf("logs: %w", err)
+	}
+	r.shell = []string{"bash", "-euo", "pipefail", "-c"}
+	if _, err := process.Find("bash"); err != nil {
+		r.shell = []string{"sh", "-eu", "-c"}
+		return r, r.say("bash is not here: sh runs the checks, and of a pipe only the last command counts")
+	}
+	return r, nil
+}
+
+// tryOut sees that the sandbox ends as what it runs does: in one that runs nothing, or
+// loses the exit code, every check would pass.
+func (r *runner) tryOut(ctx context.Context) error {
+	const probe = 41
+	if len(r.Sandbox) == 0 {
+		return nil
+	}
+	result, err := process.Run(ctx, process.Command{
+		Argv: slices.Concat(r.Sandbox, r.shell, []string{fmt.Sprintf("exit %d", probe)}),
+		Dir:  r.Root, Env: r.env, Limit: r.Timeout,
+	})
+	if err == nil && result.Exit != probe {
+		err = fmt.Errorf("%s ends with %d where what it runs ends with %d", quotedText(strings.Join(r.Sandbox, " ")), result.Exit, probe)
+	}
+	if err != nil {
+		return fmt.Errorf("gate.sandbox: %w", err)
+	}
+	return nil
+}
+
+// say writes lines of our own, between the outputs of checks.
+func (r *runner) say(lines string) error {
+	_, err := io.WriteString(r.screen, lines+"\n")
+	return err
+}
+
+// stops tells why no more checks are run, "" while they are.
+func (r *runner) stops(ctx context.Context, passing bool) string {
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, errDeadline):
+		return fmt.Sprintf("not run: all checks together had %v", r.Deadline)
+	case cause != nil:
+		return "not run: interrupted"
+	case !passing && !r.KeepGoing:
+		return "not run: the check before it failed"
+	}
+	return ""
+}
+
+// run runs one check, or tells why it is not allowed to.
+func (r *runner) run(ctx context.Context, check Check, number int) (Outcome, error) {
+	o := Outcome{Check: check}
+	switch {
+	case check.Broken:
+		o.Exit = ExitBroken
+	case check.Class == Runnable:
+		return r.start(ctx, check, number)
+	case check.Class == Destructive && check.Verify && r.AllowDestructive:
+		return r.start(ctx, check, number)
+	case check.Class == Destructive && check.Verify:
+		o.Exit, o.Reason = ExitRefused, check.Reason+"; not run without --allow-destructive"
+	case check.Class == Destructive:
+		o.Exit, o.Reason = ExitRefused, check.Reason+"; not run but in a fence marked verify, with --allow-destructive"
+	default:
+		o.Exit = ExitMissing
+	}
+	return o, r.say(echo(check.Text) + "\n" + visible.Text(o.Reason))
+}
+
+// start runs the script of a check to its end, or its time limit.
+func (r *runner) start(ctx context.Context, check Check, number int) (Outcome, error) {
+	o := Outcome{Check: check}
+	o.Reason = ""
+	if err := r.say(echo(check.Text)); err != nil {
+		return o, err
+	}
+	file, err := r.openLog(number)
+	if err != nil {
+		return o, fmt.Errorf("logs: %w", err)
+	}
+	output := &tee{screen: r.screen, file: file, keep: check.Expect.How != ""}
+	limited, cancel := context.WithTimeoutCause(ctx, r.Timeout, errTimeout)
+	defer cancel()
+	began := r.Now()
+	stop := r.timing(began)
+	script := StrictScript(check.Text)
+	result, err := process.Run(limited, process.Command{
+		Argv: slices.Concat(r.Sandbox, r.shell, []string{script}),
+		Dir:  r.Root, Env: r.env, Stdout: output, Stderr: output, Limit: r.left(began),
+	})
+	stop()
+	o.Seconds = r.Now().Sub(began).Seconds()
+	o.Exit, o.Tail = result.Exit, lastLines(result.Stderr)
+	if errors.Is(err, process.ErrLimit) { // while we were stopped, so that nobody else could
+		o.Exit, o.Reason = r.ended(errTimeout)
+		err = nil
+	} else if cause := context.Cause(limited); cause != nil && errors.Is(err, cause) {
+		o.Exit, o.Reason = r.ended(cause)
+		err = nil
+	} else if o.Exit != 0 {
+		if o.Reason = r.missed(o); o.Reason == "" && script != check.Text {
+			o.Reason = "a part of `a && b` or `! a` that fails ends the script here; write a condition as an if"
+		}
+	} else if !o.Expect.Met(string(output.kept)) {
+		o.Exit, o.Reason = ExitDiffers, "the output is not as the criteria say; want "+visible.Text(o.Expect.String())
+	}
+	if file != nil {
+		o.Log = file.Name()
+		err = errors.Join(err, file.Close())
+	}
+	if err = errors.Join(err, r.screen.finish()); err != nil {
+		return o, fmt.Errorf("%s: %s: %w", r.Issue, quotedText(visible.Text(o.Text)), err)
+	}
+	return o, nil
+}
+
+// left is how long a check that begins now may take.
+func (r *runner) left(now time.Time) time.Duration {
+	return max(min(r.Timeout, r.Deadline-now.Sub(r.began)), time.Nanosecond)
+}
+
+// timing shows on a terminal how long a check has taken, until it is stopped.
+func (r *runner) timing(began time.Time) (stop func()) {
+	if !r.Terminal {
+		return func() {}
+	}
+	return r.screen.timing(func() string {
+		return fmt.Sprintf("%v of %v", r.Now().Sub(began).Round(time.Second), r.Timeout)
+	})
+}
+
+// ended gives the exit code and the reason of a check that was made to end.
+// That it ended with 0 is no success.
+func (r *runner) ended(cause error) (exit int, reason string) {
+	switch {
+	case errors.Is(cause, errTimeout):
+		return ExitTimeout, fmt.Sprintf("timed out after %v", r.Timeout)
+	case errors.Is(cause, errDeadline):
+		return ExitTimeout, fmt.Sprintf("timed out: all checks together had %v", r.Deadline)
+	}
+	return ExitInterrupt, "interrupted"
+}
+
+// missed names the credentials that a check which failed speaks of, and did
+// not get.
+func (r *runner) missed(o Outcome) string {
+	for _, name := range r.withheld {
+		if strings.Contains(o.Text, name) || strings.Contains(o.Tail, name) {
+			return name + " looks like a credential and is kept from checks; gate.env in the configuration names those to pass"
+		}
+	}
+	return ""
+}
+
+// tee shows an output and logs it, where there is a log. With keep it keeps the
+// beginning, to compare it with what is expected.
+type tee struct {
+	screen *screen
+	file   *logFile
+	keep   bool
+	kept   []byte
+}
+
+// keptOutput is how much of an output is compared, in bytes.
+const keptOutput = 1 << 20
+
+func (t *tee) Write(b []byte) (int, error) {
+	if t.keep {
+		t.kept = append(t.kept, b[:min(len(b), keptOutput-len(t.kept))]...)
+	}
+	if t.file != nil {
+		if n, err := t.file.Write(b); err != nil {
+			return n, err
+		}
+	}
+	return t.screen.Write(b)
+}

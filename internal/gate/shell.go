@@ -1,0 +1,278 @@
+// Package shell reads the text of shell commands: its simple commands, the words of
+// a command, and which programs run the command that follows them.
+//
+// Two packages judge commands that have not run: criteria asks what running
+// them would destroy, guard what they would close or overwrite. What both must
+// know of a shell stands here once; criteria walks the syntax tree by itself.
+//
+// The package does not know what a command means to issues, or what is on this
+// machine. It runs nothing.
+//
+//	file, err := shell.Parse("sudo -u ann git push")
+//	if err == nil {
+//		call := file.Stmts[0].Cmd.(*syntax.CallExpr)
+//		words := shell.Words(call.Args) // sudo -u ann git push
+//		runs := shell.IsRunner(words[0]) // true
+//	}
+package gate
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Limits of a text that is read. No program can be given a longer one by a shell's -c on
+// Linux, and the parser needs a stack for each level.
+const (
+	maxText  = 64 << 10 // bytes
+	maxDepth = 500      // brackets that stand open
+)
+
+// Parse reads a text as bash. The error says why it is not.
+func ParseShell(text string) (file *syntax.File, err error) {
+	defer recovered(&err)
+	if err := bounded(text); err != nil {
+		return nil, err
+	}
+	return syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
+}
+
+// statements gives the statements before the first mistake in a text, which bash would run.
+func statements(text string) (stmts []*syntax.Stmt) {
+	var err error
+	defer recovered(&err)
+	if bounded(text) != nil {
+		return nil
+	}
+	for s, err := range syntax.NewParser(syntax.Variant(syntax.LangBash)).StmtsSeq(strings.NewReader(text)) {
+		if err != nil {
+			break
+		}
+		stmts = append(stmts, s)
+	}
+	return stmts
+}
+
+// bounded says which limit a text is beyond.
+func bounded(text string) error {
+	if len(text) > maxText {
+		return fmt.Errorf("longer than %d bytes", maxText)
+	}
+	depth := 0
+	for _, b := range []byte(text) {
+		switch b {
+		case '(', '[', '{':
+			depth++
+		case ')', ']', '}':
+			depth = max(depth-1, 0)
+		}
+		if depth > maxDepth {
+			return fmt.Errorf("more than %d brackets stand open", maxDepth)
+		}
+	}
+	return nil
+}
+
+// recovered turns a panic of the parser, which some texts cause, into an error:
+// it is a mistake in the text too, for whoever is to run it.
+func recovered(err *error) {
+	if r := recover(); r != nil {
+		*err = fmt.Errorf("the parser gives up: %v", r)
+	}
+}
+
+// IsIncomplete reports whether a shell would ask for more lines.
+func IsIncomplete(command string) bool {
+	if strings.HasSuffix(command, `\`) && !strings.HasSuffix(command, `\\`) {
+		return true
+	}
+	_, err := ParseShell(command)
+	// The parser does not count an open here-document as incomplete.
+	return err != nil && (syntax.IsIncomplete(err) || strings.Contains(err.Error(), "here-document"))
+}
+
+// Words gives the words as they stand, quotes removed. Of an expansion it
+// shows "$NAME", or "$()" for anything but a plain variable.
+func ShellWords(words []*syntax.Word) []string {
+	texts := make([]string, len(words))
+	for i, word := range words {
+		texts[i] = WordText(word.Parts)
+	}
+	return texts
+}
+
+// Text is the text of the parts of a word, as Words gives it.
+func WordText(parts []syntax.WordPart) string {
+	var text strings.Builder
+	for _, part := range parts {
+		switch part := part.(type) {
+		case *syntax.Lit:
+			text.WriteString(unescape(part.Value))
+		case *syntax.SglQuoted:
+			text.WriteString(part.Value)
+		case *syntax.DblQuoted:
+			text.WriteString(WordText(part.Parts))
+		case *syntax.ParamExp:
+			if part.Param != nil && part.Exp == nil && part.Slice == nil && part.Repl == nil && part.Index == nil && !part.Length && !part.Excl {
+				text.WriteString("$" + part.Param.Value)
+			} else {
+				text.WriteString("$()")
+			}
+		default:
+			text.WriteString("$()")
+		}
+	}
+	return text.String()
+}
+
+// unescape is the text of a literal outside of quotes, without its backslashes.
+func unescape(text string) string {
+	if !strings.Contains(text, `\`) {
+		return text
+	}
+	return strings.NewReplacer(`\\`, `\`, "\\\n", "", `\`, "").Replace(text)
+}
+
+// Strict is a script that ends wherever a statement of it fails. A shell with -e goes
+// on after `! a`, and after `a && b` of which a fails, unless it is the last of the
+// script: of these it makes `! a || exit` and `a || exit; b`. Conditions (`a && exit 1`
+// among them), what has an alternative (||), bodies of functions and scripts that set +e
+// stay as they are, and so does what does not parse.
+func StrictScript(script string) string {
+	file, err := ParseShell(script)
+	if err != nil || len(file.Stmts) == 0 || goesOn(file) {
+		return script
+	}
+	last := len(file.Stmts) - 1 // its exit code is that of the script
+	edits := append(excused(file.Stmts[:last]), within(file.Stmts[last])...)
+	slices.SortFunc(edits, func(a, b edit) int { return cmp.Compare(a.from, b.from) })
+	var text strings.Builder
+	from := 0
+	for _, e := range edits {
+		text.WriteString(script[from:e.from] + e.text)
+		from = e.to
+	}
+	return text.String() + script[from:]
+}
+
+// edit puts a text in the place of script[from:to].
+type edit struct {
+	from, to int
+	text     string
+}
+
+// goesOn reports whether a script says itself that it goes on after failures.
+func goesOn(file *syntax.File) (found bool) {
+	syntax.Walk(file, func(node syntax.Node) bool {
+		if call, ok := node.(*syntax.CallExpr); ok && len(call.Args) > 1 {
+			words := ShellWords(call.Args)
+			off := strings.HasPrefix(words[1], "+") && strings.ContainsAny(words[1], "eo") // +o errexit
+			found = found || words[0] == "set" && off
+		}
+		return !found
+	})
+	return found
+}
+
+// excused are the edits of statements after which a shell with -e goes on where they fail.
+func excused(list []*syntax.Stmt) (edits []edit) {
+	for _, s := range list {
+		if s.Background {
+			continue
+		}
+		and, both := s.Cmd.(*syntax.BinaryCmd)
+		switch {
+		case s.Negated:
+			edits = append(edits, edit{end(s), end(s), " || exit"})
+		case both && and.Op == syntax.AndStmt && !steers(and.Y):
+			at := int(and.OpPos.Offset())
+			edits = append(edits, edit{at, at + len("&&"), "|| exit;"})
+			edits = append(edits, excused([]*syntax.Stmt{and.Y})...)
+		default:
+			edits = append(edits, within(s)...)
+		}
+	}
+	return edits
+}
+
+// steering are builtins that lead a script on, or prepare what follows: what stands
+// before them and && is a condition.
+var steering = []string{"exit", "return", "break", "continue", "cd", "pushd", "popd", "source", ".", "set", "unset", "shift", "shopt", "trap", "umask", "alias", "exec", "wait"}
+
+// steers reports whether a statement ends with one of these, or with an assignment.
+func steers(s *syntax.Stmt) bool {
+	switch node := s.Cmd.(type) {
+	case *syntax.CallExpr:
+		return len(node.Args) == 0 || slices.Contains(steering, WordText(node.Args[0].Parts))
+	case *syntax.DeclClause:
+		return true
+	case *syntax.Block:
+		return len(node.Stmts) > 0 && steers(node.Stmts[len(node.Stmts)-1])
+	case *syntax.BinaryCmd:
+		return node.Op != syntax.Pipe && steers(node.Y)
+	}
+	return false
+}
+
+// within is excused for the statements that a statement consists of.
+func within(s *syntax.Stmt) []edit {
+	if s.Negated || s.Background {
+		return nil
+	}
+	switch node := s.Cmd.(type) {
+	case *syntax.Block:
+		return excused(node.Stmts)
+	case *syntax.Subshell:
+		return excused(node.Stmts)
+	case *syntax.WhileClause:
+		return excused(node.Do)
+	case *syntax.ForClause:
+		return excused(node.Do)
+	case *syntax.IfClause:
+		return branches(node)
+	case *syntax.CaseClause:
+		var edits []edit
+		for _, item := range node.Items {
+			edits = append(edits, excused(item.Stmts)...)
+		}
+		return edits
+	case *syntax.BinaryCmd:
+		switch node.Op {
+		case syntax.AndStmt:
+			return within(node.Y)
+		case syntax.Pipe, syntax.PipeAll:
+			return append(within(node.X), within(node.Y)...)
+		}
+	}
+	return nil
+}
+
+// branches is excused for what an if leads to.
+func branches(clause *syntax.IfClause) (edits []edit) {
+	for ; clause != nil; clause = clause.Else {
+		edits = append(edits, excused(clause.Then)...)
+	}
+	return edits
+}
+
+// end is where a statement ends, before a semicolon, a comment or the text of a
+// here-document.
+func end(s *syntax.Stmt) int {
+	if both, ok := s.Cmd.(*syntax.BinaryCmd); ok {
+		return end(both.Y)
+	}
+	at := s.Position
+	if s.Cmd != nil {
+		at = s.Cmd.End()
+	}
+	for _, r := range s.Redirs {
+		if r.Word.End().After(at) {
+			at = r.Word.End()
+		}
+	}
+	return int(at.Offset())
+}

@@ -1,0 +1,245 @@
+package gate
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"stig/internal/git"
+	"stig/internal/visible"
+)
+
+// Outcome is how one check went.
+type Outcome struct {
+	Check           // of a check that did not run to its end Reason says why
+	Exit    int     `json:"exit"`          // exit code of the shell, or one of the constants
+	Seconds float64 `json:"seconds"`       // how long it ran
+	Tail    string  `json:"tail"`          // the last 20 lines of its output, 8 KiB at most; valid UTF-8
+	Log     string  `json:"log,omitempty"` // the file that holds all of its output
+}
+
+// Exit codes of checks that did not run to their end.
+const (
+	ExitNotRun    = -1  // a check before it failed, or there was no time left
+	ExitDiffers   = 1   // its output is not what the criteria expect
+	ExitBroken    = 2   // does not parse
+	ExitTimeout   = 124 // ended at its time limit
+	ExitRefused   = 126 // not allowed to run
+	ExitMissing   = 127 // a program is not here
+	ExitInterrupt = 130 // interrupted
+)
+
+// Passed reports whether the check ran and succeeded.
+func (o Outcome) Passed() bool { return o.Exit == 0 }
+
+// Verdict is what running the checks of an issue showed. Only Run makes
+// one; nil and the zero value did not pass.
+type Verdict struct {
+	issue    string
+	outcomes []Outcome
+	notRun   []Check
+	hash     string
+	tree     git.Tree
+	changed  bool // the checks changed files that git tracks, or committed
+	actor    string
+	time     time.Time
+}
+
+// Passed reports whether there was a check, and every one of them passed.
+func (v *Verdict) Passed() bool {
+	if v == nil || len(v.outcomes) == 0 {
+		return false
+	}
+	return v.passed() == len(v.outcomes)
+}
+
+func (v *Verdict) passed() int {
+	count := 0
+	for _, o := range v.outcomes {
+		if o.Passed() {
+			count++
+		}
+	}
+	return count
+}
+
+// Issue is the id of the issue whose checks ran.
+func (v *Verdict) Issue() string { return v.issue }
+
+// Outcomes lists the checks in the order of the criteria, also those that
+// were not reached.
+func (v *Verdict) Outcomes() []Outcome { return v.outcomes }
+
+// NotRun lists the pieces of the criteria that the verdict is not about, each with
+// the reason why it was not run.
+func (v *Verdict) NotRun() []Check { return v.notRun }
+
+// Hash is the Hash of the criteria.
+func (v *Verdict) Hash() string { return v.hash }
+
+// Tree is the state of the work tree before the checks ran.
+func (v *Verdict) Tree() git.Tree { return v.tree }
+
+// Changed reports whether the checks changed files that git tracks, or committed: then
+// what they showed is not of Tree alone.
+func (v *Verdict) Changed() bool { return v.changed }
+
+// Actor is who had the checks run, and Time when they began.
+func (v *Verdict) Actor() string   { return v.actor }
+func (v *Verdict) Time() time.Time { return v.time }
+
+const (
+	// summaryChecks is how many checks a summary names.
+	summaryChecks = 8
+	// summaryRest is how many pieces that were not run it names.
+	summaryRest = 4
+	// summaryText is how much of a check it tells, in characters.
+	summaryText = 60
+	// shortCommit is how much of a commit, in hexadecimal digits.
+	shortCommit = 7
+)
+
+// Passing is the sentence of a close reason that tells of the results: that all
+// pass, or which of them were not run, which cannot fail, and which ran no test.
+//
+//	All acceptance criteria pass: 3/3 [go test ./... 12.3s; just lint 0.8s; go vet ./... 1.1s] at 1a2b3c4
+//	1 of 3 checked; not run: mast up; tide.yaml [go test ./... 12.3s] at 1a2b3c4
+func (v *Verdict) Passing() string {
+	results := v.Summary()
+	if len(v.notRun) == 0 {
+		results = passing + results
+	}
+	return results + v.named(cannotFail, func(o Outcome) bool { return o.CannotFail != "" }) + v.named(noTest, Outcome.RanNoTest)
+}
+
+// named names the checks of a kind, behind words that say which; "" where there is none.
+func (v *Verdict) named(kind string, is func(Outcome) bool) string {
+	var texts []string
+	for _, o := range v.outcomes {
+		if is(o) {
+			texts = append(texts, shortened(o.Text))
+		}
+	}
+	if texts == nil {
+		return ""
+	}
+	return kind + strings.Join(texts, "; ")
+}
+
+// Summary tells the results in one line, as a close reason ends:
+//
+//	3/3 [go test ./... 12.3s; just lint 0.8s; go vet ./... 1.1s] at 1a2b3c4
+//	1 of 3 checked; not run: mast up; tide.yaml [go test ./... 12.3s] at 1a2b3c4
+func (v *Verdict) Summary() string {
+	if len(v.notRun) == 0 {
+		return fmt.Sprintf("%d/%d", v.passed(), len(v.outcomes)) + v.ran()
+	}
+	return v.counted() + v.ran()
+}
+
+// counted says how much of the criteria was checked, and names the rest.
+func (v *Verdict) counted() string {
+	var rest []string
+	for i, c := range v.notRun {
+		if i == summaryRest {
+			rest = append(rest, fmt.Sprintf("and %d more", len(v.notRun)-i))
+			break
+		}
+		rest = append(rest, shortened(c.Text))
+	}
+	return fmt.Sprintf("%d of %d%s%s", v.passed(), len(v.outcomes)+len(v.notRun), checked, strings.Join(rest, "; "))
+}
+
+// ran names the checks that ran, and where.
+func (v *Verdict) ran() string {
+	var checks []string
+	for i, o := range v.outcomes {
+		if i == summaryChecks {
+			checks = append(checks, more)
+			break
+		}
+		checks = append(checks, o.summary())
+	}
+	return fmt.Sprintf(" [%s]%s", strings.Join(checks, "; "), v.place())
+}
+
+// shortened is the first line of a text, as much of it as a summary tells.
+func shortened(text string) string {
+	text, more, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	if line := []rune(text); len(line) > summaryText {
+		text, more = string(line[:summaryText]), "more"
+	}
+	text = visible.Text(strings.TrimSpace(text))
+	if more != "" {
+		text += " …"
+	}
+	return text
+}
+
+func (o Outcome) summary() string {
+	text := shortened(o.Text)
+	switch {
+	case o.Exit == ExitNotRun:
+		return text + " not run"
+	case o.Exit != 0:
+		return fmt.Sprintf("%s exit %d", text, o.Exit)
+	}
+	return fmt.Sprintf("%s %.1fs", text, o.Seconds)
+}
+
+// firstPlace is where a tree is before there is a commit.
+const firstPlace = " before the first commit"
+
+// place is where the checks ran, as the end of a sentence.
+func (v *Verdict) place() string {
+	t, with := v.tree, ""
+	switch {
+	case t == (git.Tree{}):
+		return ""
+	case t.Head == "":
+		return firstPlace
+	case t.Dirty && v.changed:
+		with = " with uncommitted changes and changes by the checks"
+	case t.Dirty:
+		with = " with uncommitted changes"
+	case v.changed:
+		with = " with changes by the checks"
+	}
+	return " at " + t.Head[:min(shortCommit, len(t.Head))] + with
+}
+
+// record is a verdict as it is told and kept.
+type record struct {
+	ID     string    `json:"id"`
+	Passed bool      `json:"passed"`
+	Checks []Outcome `json:"checks"`
+	NotRun []Check   `json:"not_run"`
+	Hash   string    `json:"criteria_hash"`
+	Tree   git.Tree  `json:"tree"`
+	Actor  string    `json:"actor"`
+	Time   time.Time `json:"time"`
+	// Changed tells that the checks changed files that git tracks.
+	Changed bool `json:"tree_changed"`
+}
+
+// MarshalJSON gives the verdict under the names of `stig verify --json`.
+func (v *Verdict) MarshalJSON() ([]byte, error) {
+	outcomes := v.outcomes
+	if outcomes == nil {
+		outcomes = []Outcome{}
+	}
+	rest := v.notRun
+	if rest == nil {
+		rest = []Check{}
+	}
+	return json.Marshal(record{v.issue, v.Passed(), outcomes, rest, v.hash, v.tree, v.actor, v.time, v.changed})
+}
+
+// Hash identifies criteria: 64 hexadecimal digits that depend on every byte.
+func Hash(criteria string) string {
+	sum := sha256.Sum256([]byte(criteria))
+	return hex.EncodeToString(sum[:])
+}

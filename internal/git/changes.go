@@ -1,0 +1,78 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"stig/internal/process"
+)
+
+// Changes is the diff of the work tree from a commit, new files by name, or of two commits
+// named A...B. It leaves out what is below without, a path from the top of the work tree.
+// Of each part it gives most bytes at most, and "" where git has none: it is to be shown.
+func (g Client) Changes(ctx context.Context, from, without string, most int) string {
+	rest := []string{"--", ":(top)", ":(top,exclude)" + without}
+	text := ""
+	if !strings.Contains(from, "...") {
+		if files := g.beginning(ctx, most/4, append([]string{"ls-files", "--others", "--exclude-standard", "--full-name"}, rest...)); files != "" {
+			text = "new files:\n " + strings.ReplaceAll(files, "\n", "\n ") + "\n"
+		}
+	}
+	return text + g.beginning(ctx, most, append([]string{"diff", "--no-color", "--no-ext-diff", "--no-textconv", "--stat", "--patch", from}, rest...))
+}
+
+// Ahead counts the commits of to that from has not and that change something which is not
+// below without, as Changes takes it; "" leaves out nothing.
+func (g Client) Ahead(ctx context.Context, from, to, without string) (int, error) {
+	argv := []string{"rev-list", "--count", from + ".." + to, "--", ":(top)"}
+	if without != "" {
+		argv = append(argv, ":(top,exclude)"+without)
+	}
+	result, err := process.Run(ctx, process.Command{Argv: slices.Concat([]string{"git"}, runsNothing, argv), Dir: g.Dir, Env: g.withPatterns()})
+	if err == nil && result.Exit != 0 {
+		err = fmt.Errorf("git rev-list: exit %d: %s", result.Exit, strings.TrimSpace(string(result.Stderr)))
+	}
+	if err != nil {
+		return 0, err
+	}
+	return strconv.Atoi(strings.TrimSpace(string(result.Stdout)))
+}
+
+// withPatterns is the environment of a git that takes paths for patterns.
+func (g Client) withPatterns() []string {
+	return append(slices.Clone(g.Env), "LC_ALL=C", "GIT_LITERAL_PATHSPECS=0", "GIT_OPTIONAL_LOCKS=0")
+}
+
+// beginning is the first of what git prints; "" where it fails.
+func (g Client) beginning(ctx context.Context, most int, argv []string) string {
+	out := &first{most: most}
+	result, err := process.Run(ctx, process.Command{
+		Argv: slices.Concat([]string{"git"}, runsNothing, argv), Dir: g.Dir, Stdout: out, Env: g.withPatterns(),
+	})
+	if err != nil || result.Exit != 0 {
+		return ""
+	}
+	text := strings.ToValidUTF8(strings.TrimRight(out.kept.String(), "\n"), "")
+	if out.more {
+		text += "\n… (there is more)"
+	}
+	return text
+}
+
+// first keeps the first bytes that are written to it.
+type first struct {
+	kept bytes.Buffer
+	most int
+	more bool
+}
+
+func (f *first) Write(text []byte) (int, error) {
+	room := min(len(text), f.most-f.kept.Len())
+	f.kept.Write(text[:room])
+	f.more = f.more || room < len(text)
+	return len(text), nil
+}

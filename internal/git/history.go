@@ -1,0 +1,166 @@
+package git
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"stig/internal/beads"
+)
+
+// History lists the commits up to HEAD that changed a file, the latest first,
+// under the names that it had before as well. Of merges those are listed that
+// left the file different from every parent. A since that is not "" leaves out
+// what that commit has already. path is as in FileAt; the error is a
+// fault.NoRevision where there is no repository, no commit yet, or no such since.
+func (g Client) History(ctx context.Context, path, since string) ([]beads.Version, error) {
+	revisions := "HEAD"
+	if since != "" {
+		commit, err := g.Commit(ctx, since)
+		if err != nil {
+			return nil, err
+		}
+		revisions = commit + "..HEAD"
+	}
+	// git itself turns an absolute path into one below the root
+	result, err := g.Run(ctx, "log", "--no-color", "--no-show-signature", "--follow", "-c", "--raw", "--no-abbrev", "-z", "--date-order",
+		"--format=%x01%H%x00%cI%x00%an%x00%s%x00", revisions, "--", path)
+	if err != nil {
+		return nil, err
+	}
+	if result.Exit != 0 {
+		if _, err := g.Commit(ctx, "HEAD"); err != nil {
+			return nil, err
+		}
+		return nil, failure([]string{"log"}, result)
+	}
+	return readChanges(string(result.Stdout))
+}
+
+// readChanges reads fields that end in NUL: four of each commit, the first
+// marked by an SOH, then what it did to the file.
+func readChanges(text string) (changes []beads.Version, err error) {
+	fields := strings.Split(text, "\x00")
+	for i := 0; i < len(fields); i++ {
+		field := strings.TrimLeft(fields[i], "\n")
+		if commit, ok := strings.CutPrefix(field, "\x01"); ok && i+3 < len(fields) {
+			c := beads.Version{Commit: commit, Author: fields[i+2], Subject: fields[i+3]}
+			if c.Time, err = time.Parse(time.RFC3339, fields[i+1]); err != nil {
+				return nil, fmt.Errorf("git log: %w", err)
+			}
+			changes = append(changes, c)
+			i += 3
+			continue
+		}
+		what := strings.TrimLeft(field, ":")
+		parents := len(field) - len(what)
+		words := strings.Fields(what) // modes, blobs, status
+		if parents == 0 || len(changes) == 0 || len(words) != 2*(parents+1)+1 {
+			continue
+		}
+		c := &changes[len(changes)-1]
+		c.Before = nil
+		for _, blob := range words[parents+1 : 2*parents+1] {
+			c.Before = append(c.Before, orNone(blob))
+		}
+		c.After = orNone(words[2*parents+1])
+		if status := words[len(words)-1]; parents == 1 && (status[0] == 'R' || status[0] == 'C') {
+			i++ // two names follow
+		}
+		i++
+	}
+	return changes, nil
+}
+
+// orNone turns git's name for no blob, zeros, into "".
+func orNone(blob string) string {
+	if strings.Trim(blob, "0") == "" {
+		return ""
+	}
+	return blob
+}
+
+// Blobs gives the texts of blobs, in their order, to take, which must not keep
+// them. It starts git once.
+func (g Client) Blobs(ctx context.Context, blobs []string, take func(blob string, text []byte)) error {
+	if len(blobs) == 0 {
+		return nil
+	}
+	var text bytes.Buffer
+	return g.objects(ctx, blobs, func(o object) error {
+		if o.kind != "blob" {
+			return fmt.Errorf("expected a blob, found %q", strings.TrimSpace(o.head))
+		}
+		text.Reset()
+		text.Grow(int(o.text.N) + bytes.MinRead) // or it is copied as it grows
+		_, err := text.ReadFrom(o.text)
+		if err == nil && o.text.N > 0 {
+			err = io.ErrUnexpectedEOF
+		}
+		if err == nil {
+			take(o.name, text.Bytes())
+		}
+		return err
+	})
+}
+
+// object is what git holds under a name; kind is "" where there is none.
+type object struct {
+	name, hash, kind string
+	head             string // what git says of it
+	text             *io.LimitedReader
+}
+
+// objects gives the objects of names, in their order, to take. It starts git once.
+func (g Client) objects(ctx context.Context, names []string, take func(object) error) error {
+	argv := []string{"cat-file", "--batch"}
+	reader, writer := io.Pipe()
+	read := make(chan error, 1)
+	go func() {
+		err := readObjects(bufio.NewReaderSize(reader, 1<<16), names, take)
+		read <- err
+		_ = reader.CloseWithError(err)
+	}()
+	result, err := g.run(ctx, []byte(strings.Join(names, "\n")+"\n"), writer, argv)
+	_ = writer.Close()
+	if readErr := <-read; readErr != nil && err == nil {
+		err = readErr
+	}
+	if err == nil && result.Exit != 0 {
+		err = failure(argv, result)
+	}
+	return err
+}
+
+func readObjects(r *bufio.Reader, names []string, take func(object) error) error {
+	for _, name := range names {
+		o := object{name: name, text: &io.LimitedReader{R: r}}
+		head, err := r.ReadString('\n')
+		if err != nil {
+			return fmt.Errorf("git cat-file: %s: %w", name, err)
+		}
+		o.head = head
+		words := strings.Fields(head)
+		if len(words) == 3 && words[2] != "missing" && words[2] != "ambiguous" {
+			o.hash, o.kind = words[0], words[1]
+			if o.text.N, err = strconv.ParseInt(words[2], 10, 64); err != nil {
+				return fmt.Errorf("git cat-file: %w", err)
+			}
+		}
+		if err := take(o); err != nil {
+			return fmt.Errorf("git cat-file: %s: %w", name, err)
+		}
+		if o.kind == "" {
+			continue
+		}
+		if _, err := io.CopyN(io.Discard, r, o.text.N+1); err != nil { // what was not read, and the line's end
+			return fmt.Errorf("git cat-file: %s: %w", name, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,21 @@
+package git
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"stig/internal/process"
+)
+
+// Perform runs git as a person would who types the command, with what the repository and
+// the person set: hooks, filters, signatures, patterns in paths. What git starts has no
+// terminal to ask on and is told so; env is put behind the environment of g. It waits
+// while another git process holds the index. An exit code other than 0 is no error.
+func (g Client) Perform(ctx context.Context, env []string, stdin []byte, argv ...string) (process.Result, error) {
+	own := slices.DeleteFunc(slices.Clone(g.Env), func(variable string) bool {
+		return strings.HasPrefix(variable, "GPG_TTY=") // where the passphrase of a signature would be asked
+	})
+	own = append(own, "LANGUAGE=en", "GIT_TERMINAL_PROMPT=0", "GIT_EDITOR=true", "GIT_MERGE_AUTOEDIT=no")
+	return g.await(ctx, process.Command{Stdin: stdin, Argv: append([]string{"git"}, argv...), Dir: g.Dir, Env: append(own, env...), Lock: g.Lock})
+}

@@ -1,0 +1,383 @@
+package git
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"stig/internal/fault"
+	"stig/internal/process"
+)
+
+// Tree identifies what a work tree holds. The zero value stands for no
+// repository.
+type Tree struct {
+	Head  string `json:"head"`  // the commit; "" before the first one
+	Dirty bool   `json:"dirty"` // something differs from Head, untracked files included
+	State string `json:"state"` // 64 hexadecimal digits: Head, and all that differs from it
+}
+
+// Tracked identifies what the files hold that git tracks, as State does with all of them;
+// "" where there is no work tree, or no git.
+func (g Client) Tracked(ctx context.Context, without ...string) (string, error) {
+	root, err := g.top(ctx)
+	if err != nil || root == "" {
+		return "", err
+	}
+	lines, err := g.status(ctx, "no")
+	if err != nil {
+		return "", err
+	}
+	tree, _, err := g.look(ctx, root, lines, without)
+	return tree.State, err
+}
+
+// TreeAndTracked is Tree and Tracked, with one look.
+func (g Client) TreeAndTracked(ctx context.Context, without ...string) (tree Tree, tracked string, err error) {
+	root, err := g.top(ctx)
+	if err != nil || root == "" {
+		return Tree{}, "", err
+	}
+	lines, err := g.Status(ctx)
+	if err != nil {
+		return Tree{}, "", err
+	}
+	return g.look(ctx, root, lines, without)
+}
+
+// top is the top of the work tree that g.Dir is in; "" where there is none, or no git.
+func (g Client) top(ctx context.Context) (string, error) {
+	if g.Top != "" {
+		return g.Top, nil
+	}
+	place, err := g.Place(ctx)
+	return place.Root, err
+}
+
+// Lacks gives the first of those paths that git tracks and the work tree that g.Dir is in
+// does not have, "" for none, with the top of that; sparse says that git leaves it out on
+// purpose. The paths count from the top.
+func (g Client) Lacks(ctx context.Context, paths ...string) (lacked, top string, sparse bool, err error) {
+	if top, err = g.top(ctx); err != nil || top == "" {
+		return "", "", false, err
+	}
+	g.Dir = top
+	listed, err := g.Must(ctx, append([]string{"ls-files", "-t", "-z", "--"}, paths...)...)
+	for line := range strings.SplitSeq(listed, "\x00") {
+		tag, path, _ := strings.Cut(line, " ")
+		if _, gone := os.Lstat(filepath.Join(top, filepath.FromSlash(path))); path != "" && errors.Is(gone, fs.ErrNotExist) {
+			return path, top, tag == "S", err
+		}
+	}
+	return "", top, false, err
+}
+
+// Tree looks at the work tree that g.Dir is in. Files that git ignores or is
+// told not to look at do not count, and neither do the files and directories
+// without, absolute or relative to g.Dir. Where there is no work tree, or no
+// git, the zero value is given, and no error.
+func (g Client) Tree(ctx context.Context, without ...string) (Tree, error) {
+	tree, _, err := g.TreeAndTracked(ctx, without...)
+	return tree, err
+}
+
+// TreeHere is Tree where g.Dir is known to be the top of a work tree: it asks git once.
+func (g Client) TreeHere(ctx context.Context, without ...string) (Tree, error) {
+	g.Top = RealPath(g.Dir)
+	return g.Tree(ctx, without...)
+}
+
+// TreeOf is TreeHere of what Status gave just now.
+func (g Client) TreeOf(ctx context.Context, lines string, without ...string) (Tree, error) {
+	tree, _, err := g.look(ctx, RealPath(g.Dir), lines, without)
+	return tree, err
+}
+
+// look looks at what git status says of the work tree of which the top is root, and gives
+// apart what Tracked does.
+func (g Client) look(ctx context.Context, root, lines string, without []string) (tree Tree, tracked string, err error) {
+	left := below(root, g.Dir, without)
+	state, known := sha256.New(), sha256.New()
+	for line := range strings.SplitSeq(lines, "\x00") {
+		if commit, ok := strings.CutPrefix(line, "# branch.oid "); ok && commit != "(initial)" {
+			tree.Head = commit
+		}
+		path := ChangedPath(line)
+		if path == "" || left(path) {
+			continue
+		}
+		tree.Dirty = true
+		to := io.MultiWriter(state, known)
+		if line[0] == '?' {
+			to = state
+		}
+		_, _ = fmt.Fprintf(to, "%q ", line)
+		if err := g.add(ctx, to, filepath.Join(root, filepath.FromSlash(path))); err != nil {
+			return Tree{}, "", err
+		}
+	}
+	_, _ = fmt.Fprintf(io.MultiWriter(state, known), "head %s", tree.Head)
+	tree.State = hex.EncodeToString(state.Sum(nil))
+	return tree, hex.EncodeToString(known.Sum(nil)), nil
+}
+
+// Status gives the lines of git status --porcelain=v2 --branch, each of which ends in NUL.
+// ChangedPath reads one.
+func (g Client) Status(ctx context.Context) (string, error) { return g.status(ctx, "all") }
+
+// status is Status with all untracked files or no.
+func (g Client) status(ctx context.Context, untracked string) (string, error) {
+	argv := []string{"status", "--porcelain=v2", "--branch", "--no-renames", "--no-ahead-behind", "--untracked-files=" + untracked, "--ignore-submodules=none", "-z"}
+	result, err := g.Run(ctx, argv...)
+	if err == nil && result.Exit != 0 {
+		err = failure(argv, result)
+	}
+	return string(result.Stdout), err
+}
+
+// Beyond identifies what the work tree holds that differs from a commit, untracked
+// files included, so that it stays the same when that is committed. A base of "" is
+// the commit before the first one. g.Dir must be the top of the work tree. What does
+// not count is as for Tree.
+func (g Client) Beyond(ctx context.Context, base string, without ...string) (string, error) {
+	// Only what is in the index is compared here: to compare files, git diff would
+	// write the index too.
+	argv := []string{"diff-index", "--cached", "--name-only", "--no-renames", "-z", base, "--"}
+	if base == "" {
+		argv = []string{"ls-files", "--cached", "-z"}
+	}
+	listed, err := g.Must(ctx, argv...)
+	if err != nil {
+		return "", err
+	}
+	paths := strings.Split(listed, "\x00")
+	lines, err := g.Status(ctx)
+	if err != nil {
+		return "", err
+	}
+	for line := range strings.SplitSeq(lines, "\x00") {
+		paths = append(paths, ChangedPath(line))
+	}
+	slices.Sort(paths)
+	left := below(g.Dir, g.Dir, without)
+	state := sha256.New()
+	for _, path := range slices.Compact(paths) {
+		if path == "" || left(path) {
+			continue
+		}
+		_, _ = fmt.Fprintf(state, "%q ", path)
+		if err := g.add(ctx, state, filepath.Join(g.Dir, filepath.FromSlash(path))); err != nil {
+			return "", err
+		}
+	}
+	return hex.EncodeToString(state.Sum(nil)), nil
+}
+
+// ChangedPath is the path in a line of git status --porcelain=v2 --no-renames -z, "" where
+// it names none.
+func ChangedPath(line string) string {
+	before := map[byte]int{'1': 8, 'u': 10, '?': 1} // fields before the path
+	if line == "" || before[line[0]] == 0 {
+		return ""
+	}
+	fields := strings.SplitN(line, " ", before[line[0]]+1)
+	return strings.TrimSuffix(fields[len(fields)-1], "/")
+}
+
+// below tells of paths as git writes them, relative to root, whether they are
+// or lie below one of names, which are relative to dir.
+func below(root, dir string, names []string) func(path string) bool {
+	var paths []string
+	for _, name := range names {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(dir, name)
+		}
+		if path, err := filepath.Rel(root, RealPath(name)); err == nil {
+			paths = append(paths, filepath.ToSlash(path))
+		}
+	}
+	return func(path string) bool {
+		for _, p := range paths {
+			if path == p || strings.HasPrefix(path, p+"/") {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// RealPath is a path absolute and without symbolic links, as far as there are
+// such files.
+func RealPath(path string) string {
+	if absolute, err := filepath.Abs(path); err == nil {
+		path = absolute
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	if parent := filepath.Dir(path); parent != path {
+		return filepath.Join(RealPath(parent), filepath.Base(path))
+	}
+	return path
+}
+
+// add puts what is at a path now into a hash. A repository in the repository
+// counts with its own state, a file that we may not read with its size and time.
+func (g Client) add(ctx context.Context, state io.Writer, path string) error {
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		_, _ = io.WriteString(state, "gone ")
+		return nil
+	case err != nil:
+		return err
+	case info.Mode()&fs.ModeSymlink != 0:
+		target, err := os.Readlink(path)
+		_, _ = fmt.Fprintf(state, "link %q ", target)
+		return err
+	case info.IsDir():
+		return g.addDirectory(ctx, state, path)
+	case !info.Mode().IsRegular():
+		_, _ = fmt.Fprintf(state, "%v ", info.Mode())
+		return nil
+	}
+	_, _ = fmt.Fprintf(state, "%v %d ", info.Mode(), info.Size())
+	f, err := os.Open(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // gone since we looked
+		_, _ = io.WriteString(state, "gone ")
+		return nil
+	case errors.Is(err, fs.ErrPermission):
+		_, _ = fmt.Fprintf(state, "%d ", info.ModTime().UnixNano())
+		return nil
+	case err != nil:
+		return err
+	}
+	_, err = io.Copy(state, f)
+	return errors.Join(err, f.Close())
+}
+
+func (g Client) addDirectory(ctx context.Context, state io.Writer, path string) error {
+	if _, err := os.Lstat(filepath.Join(path, ".git")); err != nil {
+		_, _ = io.WriteString(state, "directory ")
+		return nil
+	}
+	// Who says where our repository is does not mean the inner one.
+	env := slices.DeleteFunc(slices.Clone(g.Env), func(variable string) bool {
+		name, _, _ := strings.Cut(variable, "=")
+		return slices.Contains(PlaceVariables, name)
+	})
+	inner, err := Client{Dir: path, Env: env}.Tree(ctx)
+	_, _ = fmt.Fprintf(state, "repository %s ", inner.State)
+	return err
+}
+
+// Place is where a repository is. The zero value stands for none.
+type Place struct {
+	Root string // the top of the work tree
+	Home string // of all its work trees: the top of the main one, or the directory of git
+	Own  string // stig's directory in git's own of this work tree; it may not exist yet
+}
+
+// Place gives the places of the repository that g.Dir is in. All are absolute.
+// Where there is no work tree, or no git, the zero value is given, and no error.
+func (g Client) Place(ctx context.Context) (Place, error) {
+	if g.isOutside() {
+		return Place{}, nil
+	}
+	argv := []string{"rev-parse", "--path-format=absolute", "--show-toplevel", "--git-common-dir", "--git-path", "stig"}
+	result, err := g.Run(ctx, argv...)
+	if errors.Is(err, process.ErrNotFound) {
+		return Place{}, nil
+	}
+	if err != nil {
+		return Place{}, err
+	}
+	if result.Exit != 0 {
+		said := string(result.Stderr)
+		for _, none := range []string{"not a git repository", "must be run in a work tree", "cannot use bare repository"} {
+			if strings.Contains(said, none) {
+				return Place{}, nil
+			}
+		}
+		return Place{}, failure(argv, result)
+	}
+	lines := strings.Split(strings.TrimSuffix(string(result.Stdout), "\n"), "\n")
+	if len(lines) != 3 { // a path holds a line break: git is asked for each by itself
+		lines = nil
+		for _, what := range [][]string{argv[2:3], argv[3:4], argv[4:]} {
+			if result, err = g.Run(ctx, append(argv[:2:2], what...)...); err != nil {
+				return Place{}, err
+			}
+			lines = append(lines, strings.TrimSuffix(string(result.Stdout), "\n"))
+		}
+	}
+	common := filepath.FromSlash(lines[1])
+	p := Place{Root: filepath.FromSlash(lines[0]), Home: common, Own: filepath.FromSlash(lines[2])}
+	if filepath.Base(common) == ".git" {
+		p.Home = filepath.Dir(common)
+	}
+	return p, nil
+}
+
+// isOutside reports whether git, which takes longer than the rest of a small
+// command, would find no repository around g.Dir: none is named in the
+// environment, and .git is in no directory above.
+func (g Client) isOutside() bool {
+	for _, variable := range g.Env {
+		if dir, named := strings.CutPrefix(variable, "GIT_DIR="); named && dir != "" {
+			return false
+		}
+	}
+	for dir := RealPath(g.Dir); ; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); !errors.Is(err, fs.ErrNotExist) {
+			return false
+		}
+		if dir == filepath.Dir(dir) {
+			return true
+		}
+	}
+}
+
+// RootCommit gives the commit that a repository began with, "" before the
+// first one and outside of a repository. The first of known that HEAD comes from is
+// taken; of several beginnings the oldest.
+func (g Client) RootCommit(ctx context.Context, known ...string) (string, error) {
+	if g.isOutside() {
+		return "", nil
+	}
+	for _, commit := range known {
+		if !IsHash(commit) {
+			continue
+		}
+		// Anybody can put a commit into a repository: HEAD must come from it.
+		if result, err := g.Run(ctx, "merge-base", "--is-ancestor", commit, "HEAD"); err == nil && result.Exit == 0 {
+			return commit, nil
+		}
+	}
+	roots, err := g.Must(ctx, "rev-list", "--max-parents=0", "HEAD")
+	if err == nil {
+		return roots[strings.LastIndexByte(roots, '\n')+1:], nil
+	}
+	if _, reason := g.Commit(ctx, "HEAD"); reason != nil {
+		if fault.Is(reason, fault.NoRevision) || errors.Is(reason, process.ErrNotFound) {
+			return "", nil
+		}
+		return "", reason
+	}
+	return "", err
+}
+
+// IsHash reports whether a text is the whole name of an object, which no reference hides.
+func IsHash(text string) bool {
+	_, err := hex.DecodeString(text)
+	return err == nil && (len(text) == 40 || len(text) == 64)
+}

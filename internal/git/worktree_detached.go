@@ -1,0 +1,41 @@
+package git
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"os"
+	"path/filepath"
+)
+
+// Detached gives a directory that holds a commit and, as work trees of workers, not the
+// store, for checks that must not see what else a worker left. what names what it is for:
+// the same again replaces what a process that was killed left. remove takes it away.
+func DetachedTree(ctx context.Context, o WorktreeOptions, what, commit string) (dir string, remove func(context.Context) error, err error) {
+	r, err := open(ctx, o)
+	if err != nil {
+		return "", nil, err
+	}
+	sum := sha256.Sum256([]byte(r.common + "\x00" + what + "\x00" + commit))
+	dir = filepath.Join(o.Dir, "detached", hex.EncodeToString(sum[:8]))
+	remove = func(ctx context.Context) error {
+		err := os.RemoveAll(dir)
+		_, pruned := r.git.Run(ctx, "worktree", "prune")
+		return errors.Join(err, pruned)
+	}
+	if err := remove(ctx); err != nil {
+		return "", nil, err
+	}
+	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
+		return "", nil, err
+	}
+	t := &Worktree{Dir: dir, repo: r}
+	if err := r.alone(ctx, "worktree", "add", "--quiet", "--no-checkout", "--detach", dir, commit); err != nil {
+		return "", nil, errors.Join(t.noRoom(err), remove(context.WithoutCancel(ctx)))
+	}
+	if err := t.files(ctx, toHead); err != nil {
+		return "", nil, errors.Join(t.noRoom(err), remove(context.WithoutCancel(ctx)))
+	}
+	return dir, remove, nil
+}

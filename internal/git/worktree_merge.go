@@ -1,0 +1,191 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"stig/internal/fault"
+	"stig/internal/visible"
+)
+
+// Merge brings Onto into the branch, in the work tree, and gives the commit that Land
+// moves Onto to. All must be committed. Of the store the version of Onto counts. Where
+// there is a conflict the error is a *RejectedError with the files, and nothing has changed.
+//
+// The merge is made before any file of the work tree is touched, so that a process that
+// is killed leaves none half done.
+func (t *Worktree) Merge(ctx context.Context) (tip string, err error) {
+	release, err := t.hold(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer release()
+	s, err := t.settled(ctx, nil)
+	if err != nil {
+		return "", err
+	}
+	if s.dirty {
+		return "", &RejectedError{Reason: fmt.Sprintf("%s: has changes that are not committed, such as in %q", t.Dir, s.first)}
+	}
+	onto, err := t.repo.branch(ctx, t.repo.onto)
+	if err != nil {
+		return "", err
+	}
+	if onto == "" {
+		return "", moved(t.repo.onto, "")
+	}
+	merged, err := t.combine(ctx, s.head, onto)
+	if err == nil && merged != s.head {
+		err = t.forward(ctx, merged)
+	}
+	if err != nil {
+		return "", err
+	}
+	t.tip, t.from = merged, onto
+	return merged, nil
+}
+
+// combine gives a commit that comes from both, and has the store of onto.
+func (t *Worktree) combine(ctx context.Context, head, onto string) (string, error) {
+	base, err := t.repo.base(ctx, head, onto)
+	if err != nil || base == head {
+		return onto, err
+	}
+	tree, parents := head+"^{tree}", []string{head}
+	if base != onto {
+		// Onto first: who looks at its history sees one commit for each issue.
+		parents = []string{onto, head}
+		if tree, err = t.mergeTree(ctx, head, onto); err != nil {
+			return "", err
+		}
+	}
+	tree, changed, err := t.withStore(ctx, tree, onto)
+	if err != nil || !changed && len(parents) == 1 {
+		return head, err
+	}
+	message := fmt.Sprintf("Merge branch '%s' into %s", t.Branch, t.repo.onto)
+	if len(parents) == 1 {
+		message = fmt.Sprintf("Leave %s as it is on %s", t.repo.store, t.repo.onto)
+	}
+	return t.commitTree(ctx, tree, message, parents)
+}
+
+// mergeTree merges two commits into a tree. Files of the store may be in conflict in it.
+func (t *Worktree) mergeTree(ctx context.Context, head, onto string) (string, error) {
+	result, err := t.git().Perform(ctx, nil, nil, "merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", head, onto)
+	if err != nil {
+		return "", err
+	}
+	if result.Exit > 1 {
+		if base, err := t.git().Run(ctx, "merge-base", head, onto); err == nil && base.Exit == 1 {
+			return "", &RejectedError{Reason: fmt.Sprintf("branch %s: has no commit in common with %s", t.Branch, t.repo.onto)}
+		}
+		return "", fmt.Errorf("git merge-tree: exit %d: %s", result.Exit, strings.TrimSpace(string(result.Stderr)))
+	}
+	fields := strings.Split(strings.TrimRight(string(result.Stdout), "\x00"), "\x00")
+	files := slices.DeleteFunc(slices.Clone(fields[1:]), func(name string) bool { return name == "" || t.repo.isStore(name) })
+	if len(files) > 0 {
+		files = slices.Compact(files)
+		return "", &RejectedError{Exit: 1, Files: files, Reason: fmt.Sprintf("branch %s: conflicts with %s in %s", t.Branch, t.repo.onto, strings.Join(files, ", "))}
+	}
+	return fields[0], nil
+}
+
+// isStore reports whether a file belongs to the store, as git names it.
+func (r *worktreeRepo) isStore(name string) bool {
+	return r.store != "" && (name == r.store || strings.HasPrefix(name, r.store+"/"))
+}
+
+// withStore gives a tree with the store of a commit, and whether it had another.
+func (t *Worktree) withStore(ctx context.Context, tree, from string) (_ string, changed bool, err error) {
+	store := t.repo.store
+	if store == "" {
+		return tree, false, nil
+	}
+	g := t.git()
+	names, err := g.Names(ctx, strings.TrimSuffix(tree, "^{tree}")+":"+store, from+":"+store)
+	if err != nil || names[0] == names[1] {
+		return tree, false, err
+	}
+	dir, err := os.MkdirTemp(t.own, "stig-index-")
+	if err != nil {
+		return "", false, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	g.Env = append(slices.Clone(g.Env), "GIT_INDEX_FILE="+filepath.Join(dir, "index"))
+	steps := [][]string{{"read-tree", tree}, {"-c", "core.sparseCheckout=false", "rm", "-r", "-f", "--quiet", "--cached", "--ignore-unmatch", "--", store}}
+	if names[1] != "" {
+		steps = append(steps, []string{"read-tree", "--prefix=" + store + "/", from + ":" + store})
+	}
+	for _, argv := range steps {
+		if _, err := g.Must(ctx, argv...); err != nil {
+			return "", false, err
+		}
+	}
+	tree, err = g.Must(ctx, "write-tree")
+	return tree, true, err
+}
+
+// commitTree commits a tree. No hook runs, so that no work is at fault where it fails.
+func (t *Worktree) commitTree(ctx context.Context, tree, message string, parents []string) (string, error) {
+	signs, err := signs(ctx, t.git())
+	if err != nil {
+		return "", err
+	}
+	argv, hint := []string{"commit-tree"}, ""
+	if signs {
+		argv, hint = append(argv, "-S"), "commit.gpgSign is set: see that git can sign without asking, or type git config commit.gpgSign false"
+	}
+	argv = append(argv, tree)
+	for _, parent := range parents {
+		argv = append(argv, "-p", parent)
+	}
+	result, err := t.knowing(ctx, nil, "stig", message, argv...)
+	if err == nil && result.Exit != 0 {
+		err = &fault.Error{Code: fault.Store, Reason: "git cannot commit: " + visible.OneLine(strings.ToValidUTF8(string(result.Stderr), "\uFFFD")), Hint: hint}
+	}
+	return strings.TrimSpace(string(result.Stdout)), err
+}
+
+// signs reports whether git is told to sign commits.
+func signs(ctx context.Context, g Client) (bool, error) {
+	told, err := g.Run(ctx, "config", "--type=bool", "commit.gpgSign")
+	return strings.TrimSpace(string(told.Stdout)) == "true", err
+}
+
+// forward moves the branch and the files of the work tree on to a commit that comes from
+// its own. Hooks do not run: what is merged was committed, and is verified now.
+func (t *Worktree) forward(ctx context.Context, commit string) error {
+	if err := t.skipStore(ctx); err != nil {
+		return err
+	}
+	_, err := t.git().Must(ctx, "-c", expectFiles, "-c", noUpkeep, "-c", "core.hooksPath="+os.DevNull, "-c", "submodule.recurse=false", "merge", "--quiet", "--ff-only", commit)
+	return err
+}
+
+// expectFiles keeps git from taking files that the work tree leaves out for changed ones
+// where a worker put some there.
+const expectFiles = "sparse.expectFilesOutsideOfPatterns=true"
+
+// skipStore has git leave the store alone that a worker put into the work tree.
+func (t *Worktree) skipStore(ctx context.Context) error {
+	store := t.repo.store
+	if _, err := os.Lstat(filepath.Join(t.Dir, filepath.FromSlash(store))); store == "" || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	listed, err := t.git().Run(ctx, "ls-files", "-z", "--", store)
+	if err != nil {
+		return err
+	}
+	result, err := t.git().Perform(ctx, nil, listed.Stdout, "-c", expectFiles, "update-index", "-z", "--skip-worktree", "--stdin")
+	if err == nil && result.Exit != 0 {
+		err = rejected("git update-index", result)
+	}
+	return err
+}

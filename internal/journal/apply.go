@@ -1,0 +1,284 @@
+package journal
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"stig/internal/beads"
+	"stig/internal/merge"
+	"stig/notes"
+	"stig/signals"
+)
+
+// Kept is a finding that Apply did not put back, and why.
+type Kept struct {
+	Finding
+	Reason string
+}
+
+// Result is what Apply did.
+type Result struct {
+	Applied []Finding
+	Kept    []Kept
+	Lines   []beads.Change
+
+	schema *signals.Schema
+}
+
+// Apply puts findings back: each one where its place is still empty, or holds
+// a value that it had replaced. What somebody wrote there since they were found
+// stays. All are put back in one edit.
+func Apply(ctx context.Context, s beads.Store, o beads.Options, findings []Finding, schema *signals.Schema) (*Result, error) {
+	var result *Result
+	o.Notes = permit(findings)
+	lines, err := s.Edit(ctx, o, func(tx *beads.Tx) error {
+		again := &Result{schema: schema}
+		for _, group := range byIssue(findings) {
+			if err := again.issue(tx, group); err != nil {
+				return err
+			}
+		}
+		if result == nil || len(again.Applied) > 0 {
+			result = again
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	result.Lines = lines
+	return result, nil
+}
+
+// permit allows the sections of the findings to change or to go, notes whose
+// whole text is to go to change, and nothing else of notes.
+func permit(findings []Finding) func(before, after string) error {
+	var p notes.Permit
+	var whole []merge.Digest
+	for _, f := range findings {
+		switch {
+		case f.Kind == merge.Section && f.Removed():
+			p.Remove = append(p.Remove, f.Name)
+		case f.Kind == merge.Section:
+			p.Change = append(p.Change, f.Name)
+		case f.Kind == merge.Signal:
+			p.Change = append(p.Change, signals.Section)
+		case f.Kind == merge.KindProse:
+			whole = append(whole, f.replaced...)
+		}
+	}
+	return func(before, after string) error {
+		all := merge.Part{Kind: merge.KindProse, Text: before}
+		if before == "" && after != "" || slices.Contains(whole, all.Digest()) { // of an issue that was made again
+			return nil
+		}
+		return p.Check(before, after)
+	}
+}
+
+// byIssue groups findings, whose issues stand together, by their issue; in each
+// the issue itself comes first, and what is outside of sections second.
+func byIssue(findings []Finding) (groups [][]Finding) {
+	for len(findings) > 0 {
+		id := findings[0].ID
+		end := slices.IndexFunc(findings, func(f Finding) bool { return f.ID != id })
+		if end < 0 {
+			end = len(findings)
+		}
+		group := slices.Clone(findings[:end])
+		slices.SortStableFunc(group, func(a, b Finding) int { return rank(a) - rank(b) })
+		groups, findings = append(groups, group), findings[end:]
+	}
+	return groups
+}
+
+func rank(f Finding) int {
+	switch f.Kind {
+	case merge.KindIssue:
+		return 0
+	case merge.KindProse:
+		return 1
+	}
+	return 2
+}
+
+// issue puts back the findings of one issue.
+func (r *Result) issue(tx *beads.Tx, group []Finding) error {
+	id := group[0].ID
+	at, there := tx.Snapshot().Index(id)
+	switch {
+	case there && tx.Snapshot().At(at).Status == beads.StatusTombstone:
+		r.keep(group, "the issue was deleted")
+		return nil
+	case there:
+		return r.existing(tx, id, group)
+	case group[0].Kind != merge.KindIssue || group[0].Text == "":
+		r.keep(group, "the issue is not in the store")
+		return nil
+	}
+	record, err := beads.ParseRecord([]byte(group[0].Text))
+	if err != nil {
+		return fmt.Errorf("%s: its line in the journal: %w", id, err)
+	}
+	r.Applied = append(r.Applied, group[0])
+	return tx.Restore(r.parts(record, group[1:]))
+}
+
+func (r *Result) keep(findings []Finding, reason string) {
+	for _, f := range findings {
+		r.Kept = append(r.Kept, Kept{f, reason})
+	}
+}
+
+// existing puts parts back into an issue that is there.
+func (r *Result) existing(tx *beads.Tx, id string, group []Finding) error {
+	now, err := tx.Record(id)
+	if err != nil {
+		return err
+	}
+	group = slices.DeleteFunc(group, func(f Finding) bool { return f.Kind == merge.KindIssue })
+	if next := r.parts(now, group); bytes.Equal(next.Bytes(), now.Bytes()) {
+		return nil
+	}
+	return tx.PutBack(id, func(was *beads.Record) (*beads.Record, error) {
+		return (&Result{schema: r.schema}).parts(was, group), nil
+	})
+}
+
+// parts puts findings back into a record.
+func (r *Result) parts(record *beads.Record, group []Finding) *beads.Record {
+	now := merge.Parts(record)
+	for _, f := range group {
+		record = r.part(record, now, f)
+	}
+	return record
+}
+
+// part puts one finding back into a record, where that may be by what the issue
+// held before: a table that is made again has rows for what was not lost too.
+func (r *Result) part(record *beads.Record, before []merge.Part, f Finding) *beads.Record {
+	now, there := merge.FindPart(before, f.Kind, f.Name)
+	free := !there || slices.Contains(f.replaced, now.Digest())
+	switch {
+	case f.Hidden:
+		r.Kept = append(r.Kept, Kept{f, "the journal holds a hash of it alone: it held a credential"})
+		return record
+	case now.Same(f.Text):
+		return record
+	case !free:
+		r.Kept = append(r.Kept, Kept{f, "something else was written in its place"})
+		return record
+	}
+	next, err := Put(record, f.Part, r.schema)
+	if err != nil {
+		r.Kept = append(r.Kept, Kept{f, err.Error()})
+		return record
+	}
+	r.Applied = append(r.Applied, f)
+	return next
+}
+
+// Put gives the record with a part set to its text; "" takes the part away.
+// Everything else keeps its bytes. schema is what a signal table must satisfy.
+func Put(r *beads.Record, p merge.Part, schema *signals.Schema) (*beads.Record, error) {
+	switch p.Kind {
+	case merge.Key:
+		return r.PutRaw(beads.Key(p.Name), []byte(p.Text))
+	case merge.Label:
+		raw, err := json.Marshal(p.Name)
+		if err != nil {
+			return nil, err
+		}
+		return putElement(r, "labels", string(raw), p)
+	case merge.Edge:
+		return putElement(r, beads.Dependencies, p.Text, p)
+	case merge.Comment:
+		return putElement(r, "comments", p.Text, p)
+	case merge.Section, merge.Signal:
+		return putNotes(r, p, schema)
+	case merge.KindProse:
+		if now := merge.Parts(r); !slices.ContainsFunc(now, inSections) {
+			return r.Put(beads.Notes, p.Text), nil
+		}
+	}
+	return nil, fmt.Errorf("%s of the notes is not put back by itself", p.Kind)
+}
+
+// inSections reports whether a part is text in a section of the notes.
+func inSections(p merge.Part) bool { return p.Kind == merge.Section || p.Kind == merge.Signal }
+
+// putElement adds an element to a list, or takes it away.
+func putElement(r *beads.Record, k beads.Key, raw string, p merge.Part) (*beads.Record, error) {
+	elements := slices.Clone(r.Elements(k))
+	if p.Text != "" {
+		return r.PutElements(k, append(elements, []byte(raw)))
+	}
+	kept := slices.DeleteFunc(elements, func(e []byte) bool {
+		one, err := r.PutElements(k, [][]byte{e})
+		if err != nil {
+			return false
+		}
+		_, is := merge.FindPart(merge.Parts(one), p.Kind, p.Name)
+		return is
+	})
+	return r.PutElements(k, kept)
+}
+
+// putNotes writes a section, or a row of the signal table.
+func putNotes(r *beads.Record, p merge.Part, schema *signals.Schema) (*beads.Record, error) {
+	doc := notes.Parse(r.Text(beads.Notes))
+	var err error
+	switch {
+	case p.Kind == merge.Signal:
+		doc, err = putSignal(doc, p, schema)
+	case p.Text == "":
+		doc, err = doc.Remove(p.Name)
+	default:
+		doc, err = doc.Replace(p.Name, p.Text)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r.Put(beads.Notes, doc.Text()), nil
+}
+
+// putSignal writes the value and the date of a row as they stood, or takes the
+// row away, and the table with its last row. A table that is not there is made
+// with defaults for the other rows.
+func putSignal(doc *notes.Doc, p merge.Part, schema *signals.Schema) (*notes.Doc, error) {
+	value, date := merge.CutSignal(p.Text)
+	live, there := doc.Live(signals.Section)
+	if table := doc.Table(live); there && table != nil {
+		at := slices.IndexFunc(table.Rows, func(row notes.Row) bool { return row.Text(0) == p.Name })
+		switch {
+		case at >= 0 && p.Text != "":
+			return doc.Apply(table.SetCells(doc, at, map[int]string{1: value, 2: date}))
+		case at >= 0 && len(table.Rows) == 1:
+			return doc.Remove(signals.Section)
+		case at >= 0:
+			return doc.Apply(table.DropRow(doc, at))
+		}
+	}
+	if p.Text == "" {
+		return doc, nil
+	}
+	s, known := signals.Named(p.Name)
+	if !known {
+		return nil, fmt.Errorf("the row %q is not put back by itself", p.Name)
+	}
+	day := date
+	if !signals.IsDate(day) {
+		day = anyDay
+	}
+	doc, _, _, err := signals.Apply(doc, signals.Update{Set: map[signals.Signal]string{s: value}, Today: day, Reaffirm: true}, schema)
+	if err != nil || day == date {
+		return doc, err
+	}
+	return putSignal(doc, p, schema) // the row is there now: give it its date
+}
+
+// anyDay stands in a row that has no date until that is put back.
+const anyDay = "2000-01-01"

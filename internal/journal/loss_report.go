@@ -1,0 +1,146 @@
+package journal
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"stig/internal/beads"
+	"stig/internal/clone"
+	"stig/internal/merge"
+)
+
+// most is how many issues a report names.
+const most = 10
+
+// Report says what is gone and what was closed, and what to type; "" for nothing.
+func (f LossFound) Report(s beads.Place) string {
+	var text strings.Builder
+	gone := slices.DeleteFunc(slices.Clone(f.Gone), func(g Gone) bool { return g.replaced })
+	list(&text, filepath.Base(s.Path)+": another program than stig wrote it, and it lost", gone)
+	replaced := slices.DeleteFunc(slices.Clone(f.Gone), func(g Gone) bool { return !g.replaced })
+	list(&text, filepath.Base(s.Path)+": older values are back in the place of what stig wrote", replaced)
+	if len(f.Gone) > 0 {
+		text.WriteString("hint: type " + putBack(s, f.Gone) + "\n")
+	}
+	if len(f.Closed) > 0 {
+		var ids []string
+		for _, c := range f.Closed[:min(len(f.Closed), most)] {
+			ids = append(ids, c.ID)
+		}
+		text.WriteString(strings.Join(ids, ", "))
+		if more := len(f.Closed) - most; more > 0 {
+			fmt.Fprintf(&text, " and %d more", more)
+		}
+		text.WriteString(": closed past stig close, without a verdict\nhint: type " + openAgain(s, ids) + "\n")
+	}
+	return text.String()
+}
+
+// list says of each issue what of it is gone, below a title.
+func list(text *strings.Builder, title string, gone []Gone) {
+	if len(gone) == 0 {
+		return
+	}
+	ids, what := goneByIssue(gone)
+	text.WriteString(title + "\n")
+	for i, id := range ids[:min(len(ids), most)] {
+		fmt.Fprintf(text, "  %s: %s\n", id, short(what[i]))
+	}
+	if more := len(ids) - most; more > 0 {
+		fmt.Fprintf(text, "  and something of %d more\n", more)
+	}
+}
+
+// short cuts a list of names that is long.
+func short(names string) string {
+	const most = 300
+	if r := []rune(names); len(r) > most {
+		return string(r[:most]) + " …"
+	}
+	return names
+}
+
+// byIssue lists issues and what is gone of each.
+func goneByIssue(gone []Gone) (ids, what []string) {
+	at, last := map[string]int{}, map[string]merge.Kind{}
+	for _, g := range gone {
+		i, known := at[g.ID]
+		switch {
+		case !known:
+			at[g.ID] = len(ids)
+			ids, what = append(ids, g.ID), append(what, named(g))
+		case g.Kind == merge.Signal && last[g.ID] == merge.Signal:
+			what[i] += ", " + g.Name
+		default:
+			what[i] += ", " + named(g)
+		}
+		last[g.ID] = g.Kind
+	}
+	return ids, what
+}
+
+func named(g Gone) string {
+	name := nameOf(g)
+	if g.Hidden {
+		name += " with a credential, which stig does not keep"
+	}
+	return name
+}
+
+func nameOf(g Gone) string {
+	switch g.Kind {
+	case merge.KindIssue:
+		return "the issue"
+	case merge.Section:
+		return fmt.Sprintf("section %q", g.Name)
+	case merge.Comment:
+		author, _, _ := strings.Cut(g.Name, " ")
+		return strings.TrimSpace("a comment by " + author)
+	case merge.Key, merge.KindProse:
+		return g.Name
+	}
+	return fmt.Sprintf("%s %s", g.Kind, g.Name)
+}
+
+// putBack is what to type to have back what is gone. stig does not write issues in a
+// Dolt database, and keeps no credentials.
+func putBack(s beads.Place, gone []Gone) string {
+	kept, _ := goneByIssue(slices.DeleteFunc(slices.Clone(gone), func(g Gone) bool { return g.Hidden }))
+	switch {
+	case len(kept) == 0:
+		return fmt.Sprintf("git log -p -- %s to see what it was", s.Path)
+	case s.Mode == beads.Export:
+		return fmt.Sprintf("stig recover %s to see what it was; bd update puts it back", kept[0])
+	case len(kept) == 1:
+		return fmt.Sprintf("stig recover %s --apply", kept[0])
+	}
+	return "stig recover --apply"
+}
+
+// openAgain is what opens issues that were closed without a verdict.
+func openAgain(s beads.Place, ids []string) string {
+	var open []string
+	for _, id := range ids {
+		if s.Mode == beads.Export {
+			open = append(open, "bd reopen "+id)
+			continue
+		}
+		open = append(open, fmt.Sprintf("stig reopen %s --reason \"closed without a verdict\"", id))
+	}
+	return strings.Join(open, " && ")
+}
+
+// Vanished says which stores that a session saw in the work tree around a directory
+// are gone since, and how to have them back; each once.
+func Vanished(dir, session string) string {
+	var text strings.Builder
+	for _, gone := range clone.Vanished(dir, session) {
+		fmt.Fprintf(&text, "%s: the store is gone\nhint: type mkdir -p %s && cp %s %s\n", gone.Store,
+			quoted(filepath.Dir(gone.Store)), quoted(gone.Copy), quoted(gone.Store))
+	}
+	return text.String()
+}
+
+func quoted(path string) string { return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'" }

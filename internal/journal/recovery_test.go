@@ -1,0 +1,271 @@
+package journal_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"stig/cue"
+	"stig/internal/beads"
+	"stig/internal/clone"
+	"stig/internal/journal"
+	"stig/internal/merge"
+	"stig/internal/testkit/memory"
+)
+
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+// held is what a clone holds beside the store, as lines of issues.
+type held struct {
+	reachable []string          // the latest first
+	outside   map[string]string // by the name of what holds it
+	deleted   []string
+	ancestors []string
+	branches  []string
+	pulled    [][2]string // the line of a-1 before and after a commit, the latest first
+	merged    bool
+	head      string // the line of a-1 in the commit that is checked out
+}
+
+func (h held) Reachable(_ context.Context, _ clone.Record, ids []string, visit func(merge.Index) bool) error {
+	for _, line := range h.reachable {
+		if !visit(indexOf(line, ids)) {
+			return nil
+		}
+	}
+	return nil
+}
+
+func (h held) Outside(_ context.Context, ids []string, visit func(string, merge.Index)) error {
+	for where, line := range h.outside {
+		visit(where, indexOf(line, ids))
+	}
+	return nil
+}
+
+func (h held) Head(_ context.Context, ids []string) (merge.Index, error) {
+	return indexOf(h.head, ids), nil
+}
+
+func (h held) Deleted(context.Context, []string) (map[string]bool, error) {
+	deleted := map[string]bool{}
+	for _, id := range h.deleted {
+		deleted[id] = true
+	}
+	return deleted, nil
+}
+
+func (h held) Ancestor(_ context.Context, commit string) bool {
+	return slices.Contains(h.ancestors, commit)
+}
+func (h held) Branch(_ context.Context, name string) bool { return slices.Contains(h.branches, name) }
+
+func (h held) Merged(context.Context, string) bool { return h.merged }
+
+func (h held) Commits(_ context.Context, _ string, _ int, written map[string]time.Time, visit func(before, after merge.Index) bool) error {
+	ids := slices.Collect(maps.Keys(written))
+	for _, c := range h.pulled {
+		if !visit(indexOf(c[0], ids), indexOf(c[1], ids)) {
+			break
+		}
+	}
+	return nil
+}
+
+func indexOf(line string, ids []string) merge.Index {
+	index := merge.Index{}
+	if r, err := beads.ParseRecord([]byte(line)); err == nil && slices.Contains(ids, r.Text(beads.ID)) {
+		index[r.Text(beads.ID)] = merge.EntryOf(r)
+	}
+	return index
+}
+
+// edit is a record of one change of the title of a-1.
+func edit(seq, was, now string, change ...func(*clone.Record)) clone.Record {
+	quoted := func(s string) string {
+		if s == "" {
+			return ""
+		}
+		return fmt.Sprintf("%q", s)
+	}
+	r := clone.Record{Seq: seq, At: noon, Actor: "mara", Worktree: "/w", Branch: "main", Head: "c1", Result: clone.Written,
+		Changes: []clone.Change{{Issue: "a-1", Kind: "key", Name: "title", Was: quoted(was), Now: quoted(now)}}}
+	for _, c := range change {
+		c(&r)
+	}
+	return r
+}
+
+func on(branch string) func(*clone.Record)   { return func(r *clone.Record) { r.Branch = branch } }
+func in(worktree string) func(*clone.Record) { return func(r *clone.Record) { r.Worktree = worktree } }
+func at(commit string) func(*clone.Record)   { return func(r *clone.Record) { r.Head = commit } }
+func ended(result clone.Result) func(*clone.Record) {
+	return func(r *clone.Record) { r.Result = result }
+}
+func seen(r *clone.Record)                           { r.Seen = true }
+func forgets(r *clone.Record)                        { r.Forgets = true }
+func records(records ...clone.Record) []clone.Record { return records }
+
+func titled(title string) string { return fmt.Sprintf(`{"id":"a-1","title":%q}`, title) }
+
+// later is the line with a date after that of the edits.
+func later(title string) string {
+	return fmt.Sprintf(`{"id":"a-1","title":%q,"updated_at":%q}`, title, noon.Add(time.Hour).Format(time.RFC3339))
+}
+
+// TestFind: what became of the last title that stig wrote.
+func TestFind(t *testing.T) {
+	tests := []struct {
+		name    string
+		journal []clone.Record
+		store   string // the line of a-1, "" for none
+		branch  string
+		held    held
+		want    string // the state and the value, "" for nothing
+	}{
+		{"it is there", records(edit("1", "a", "b")), titled("b"), "main", held{}, ""},
+		{"in other spelling", records(edit("1", "a", "<b>")), `{"id":"a-1","title":"\u003cb\u003e"}`, "main", held{}, ""},
+		{"what it replaced is back", records(edit("1", "a", "b")), titled("a"), "main", held{}, `lost "b"`},
+		{"its place is empty", records(edit("1", "a", "b")), `{"id":"a-1"}`, "main", held{}, `lost "b"`},
+		{"the issue is gone", records(edit("1", "a", "b")), "", "main", held{}, `lost "b"`},
+		{"what was replaced long ago is back", records(edit("1", "a", "b"), edit("2", "b", "c")), titled("a"), "main", held{}, `lost "c"`},
+		{"somebody wrote something else", records(edit("1", "a", "b")), titled("x"), "main", held{}, `edited "b"`},
+		{"stig removed it", records(edit("1", "a", "b"), edit("2", "b", "")), `{"id":"a-1"}`, "main", held{}, ""},
+		{"stig undid it", records(edit("1", "a", "b"), edit("2", "b", "a")), titled("a"), "main", held{}, ""},
+		{"it was let go", records(edit("1", "a", "b"), edit("2", "b", "", forgets)), titled("a"), "main", held{}, ""},
+		{"written again after it was let go", records(edit("1", "a", "b"), edit("2", "b", "", forgets), edit("3", "a", "b")), titled("a"), "main", held{}, `lost "b"`},
+		{"the write failed", records(edit("1", "a", "b", ended(clone.Failed))), titled("a"), "main", held{}, ""},
+		{"the writer was ended", records(edit("1", "a", "b", ended(clone.Unfinished))), titled("a"), "main", held{}, `unfinished "b"`},
+		{"an edit that ended unfinished hides nothing", records(edit("1", "a", "b"), edit("2", "b", "c", ended(clone.Unfinished))), titled("a"), "main", held{}, `lost "b"`},
+		{"unfinished over what is there", records(edit("1", "a", "b"), edit("2", "b", "c", ended(clone.Unfinished))), titled("b"), "main", held{}, `unfinished "c"`},
+		{"what stig took away is back", records(edit("1", "a", "")), titled("a"), "main", held{}, "lost "},
+		{"something else stands where stig took something away", records(edit("1", "a", "")), titled("x"), "main", held{}, ""},
+		{"a stash holds the removal", records(edit("1", "a", "")), titled("a"), "main", held{outside: map[string]string{"stash@{0}": `{"id":"a-1"}`}}, "elsewhere "},
+		{"a removal that was let go", records(edit("1", "a", ""), edit("2", "", "", forgets)), titled("a"), "main", held{}, ""},
+		{"the issue is a tombstone", records(edit("1", "a", "b")), `{"id":"a-1","title":"a","status":"tombstone"}`, "main", held{}, ""},
+		{"the issue was deleted", records(edit("1", "a", "b")), "", "main", held{deleted: []string{"a-1"}}, ""},
+
+		{"on another branch", records(edit("1", "a", "b", on("side"))), titled("a"), "main", held{branches: []string{"side"}}, `elsewhere "b"`},
+		{"on a branch that is gone", records(edit("1", "a", "b", on("side"))), titled("a"), "main", held{}, `dropped "b"`},
+		{"on a branch that HEAD holds", records(edit("1", "a", "b", on("side"))), titled("a"), "main", held{reachable: []string{titled("a"), titled("b")}}, `lost "b"`},
+		{"in another work tree", records(edit("1", "a", "b", in("/v"))), titled("a"), "main", held{branches: []string{"main"}}, `elsewhere "b"`},
+		{"here, before another branch changed it", records(edit("1", "a", "b"), edit("2", "a", "c", on("side"))), titled("a"), "main", held{}, `lost "b"`},
+		{"HEAD detached at the same commit", records(edit("1", "a", "b", on(""))), titled("a"), "", held{}, `lost "b"`},
+		{"HEAD detached, behind", records(edit("1", "a", "b", on(""), at("c0"))), titled("a"), "", held{ancestors: []string{"c0"}}, `lost "b"`},
+		{"HEAD detached somewhere else", records(edit("1", "a", "b", on(""), at("c9"))), titled("a"), "", held{}, `dropped "b"`},
+
+		{"in a stash", records(edit("1", "a", "b")), titled("a"), "main", held{outside: map[string]string{"stash@{0}": titled("b")}}, `elsewhere "b"`},
+		{"a stash holds something else", records(edit("1", "a", "b")), titled("a"), "main", held{outside: map[string]string{"stash@{0}": titled("c")}}, `lost "b"`},
+		{"in the commit of HEAD, and a branch too", records(edit("1", "a", "b")), titled("a"), "main",
+			held{head: titled("b"), outside: map[string]string{"side": titled("b")}}, `lost "b"`},
+		{"a commit of another clone took it back", records(edit("1", "a", "b")), titled("a"), "main", held{pulled: [][2]string{{titled("b"), titled("a")}}}, `edited "b"`},
+		{"a commit of another clone wrote it again", records(edit("1", "a", "b")), titled("a"), "main",
+			held{pulled: [][2]string{{titled("a"), titled("b")}, {titled("b"), titled("a")}}}, `lost "b"`},
+		{"a commit of another clone took something else", records(edit("1", "a", "b")), titled("a"), "main", held{pulled: [][2]string{{titled("c"), titled("a")}}}, `lost "b"`},
+		{"another program took it back later", records(edit("1", "a", "b")), later("a"), "main", held{}, `edited "b"`},
+		{"a merge took another version", records(edit("1", "a", "b")), later("a"), "main", held{merged: true}, `lost "b"`},
+		{"another program wrote an old version of all", records(edit("1", "a", "b", func(r *clone.Record) {
+			r.Changes = append(r.Changes, clone.Change{Issue: "a-1", Kind: "section", Name: "x", Now: "y"})
+		})), later("a"), "main", held{}, `lost "b"; lost y`},
+		{"seen, and another program took it", records(edit("1", "", "b", seen)), `{"id":"a-1"}`, "main", held{}, `lost "b"`},
+		{"another issue has its id", records(
+			clone.Record{Seq: "0", At: noon, Worktree: "/w", Branch: "main", Result: clone.Written, Changes: []clone.Change{{Issue: "a-1", Kind: "issue", Name: "a-1",
+				Now: `{"id":"a-1","title":"a","description":"d","created_at":"2026-11-01T00:00:00Z"}`}}}),
+			`{"id":"a-1","title":"z","created_at":"2026-11-09T00:00:00Z"}`, "main", held{}, ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			q := journal.Question{
+				Place:   clone.Place{Worktree: "/w", Branch: test.branch, Head: "c1"},
+				Journal: clone.Journal{Records: test.journal}, File: read(t, store(test.store)), Held: test.held,
+			}
+			findings, err := journal.Find(t.Context(), q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, f := range findings {
+				got = append(got, string(f.State)+" "+f.Text)
+			}
+			if strings.Join(got, "; ") != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func store(line string) *memory.Store {
+	if line != "" {
+		line += "\n"
+	}
+	return memory.New(line)
+}
+
+func read(t testing.TB, s beads.Store) *beads.Snapshot {
+	t.Helper()
+	f, err := s.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// TestApply: what stood there when the findings were made is put back, and what
+// was written since stays.
+func TestApply(t *testing.T) {
+	const table = `<!-- stigmergic-signals -->\n| Signal | Value | Updated |\n|---|---|---|\n| surprise | 0.1 | 2026-11-01 |\n<!-- /stigmergic-signals -->`
+	tests := []struct {
+		name, store string
+		changes     []clone.Change
+		since       string // the line when Apply comes, "" for the store
+		want        string // in the line afterwards
+		kept        int
+	}{
+		{name: "a key", store: titled("a"), changes: []clone.Change{{Kind: "key", Name: "title", Was: `"a"`, Now: `"b"`}}, want: `"title":"b"`},
+		{name: "a number", store: `{"id":"a-1","title":"a","priority":2}`, changes: []clone.Change{{Kind: "key", Name: "priority", Was: "2", Now: "0"}}, want: `"priority":0`},
+		{name: "a section", store: titled("a"), changes: []clone.Change{{Kind: "section", Name: "x", Now: "y"}}, want: `"notes":"<!-- x -->\ny\n<!-- /x -->"`},
+		{name: "a row", store: `{"id":"a-1","title":"a","notes":"` + table + `"}`, changes: []clone.Change{{Kind: "signal", Name: "surprise", Was: "0.1\t2026-11-01", Now: "0.4\t2026-11-20"}}, want: `| surprise | 0.4 | 2026-11-20 |`},
+		{name: "a row of no table", store: titled("a"), changes: []clone.Change{{Kind: "signal", Name: "surprise", Now: "0.4\t2026-11-20"}}, want: `| surprise | 0.4 | 2026-11-20 |\n| progress | not-started |`},
+		{name: "a label", store: `{"id":"a-1","title":"a","labels":["p"]}`, changes: []clone.Change{{Kind: "label", Name: "q", Now: "q"}}, want: `["p","q"]`},
+		{name: "an edge", store: titled("a"), changes: []clone.Change{{Kind: "edge", Name: "b blocks", Now: `{"issue_id":"a-1","depends_on_id":"b","type":"blocks"}`}}, want: `"dependencies":[{"issue_id":"a-1","depends_on_id":"b","type":"blocks"}]`},
+		{name: "a comment", store: `{"id":"a-1","title":"a","comments":[{"id":1,"author":"m","text":"u"}]}`, changes: []clone.Change{{Kind: "comment", Name: "m 4c94485e", Now: `{"id":2,"author":"m","text":"v"}`}}, want: `[{"id":1,"author":"m","text":"u"},{"id":2,"author":"m","text":"v"}]`},
+		{name: "an issue", store: "", changes: []clone.Change{{Kind: "issue", Name: "a-1", Now: `{"id":"a-1","title":"a","odd":[1]}`}, {Kind: "key", Name: "assignee", Now: `"mara"`}}, want: `{"id":"a-1","title":"a","assignee":"mara","odd":[1]}`},
+		{name: "a close", store: `{"id":"a-1","title":"a","status":"open"}`, changes: []clone.Change{{Kind: "key", Name: "status", Was: `"open"`, Now: `"closed"`}, {Kind: "key", Name: "close_reason", Now: `"done well"`}}, want: `"status":"closed","updated_at":"2026-11-20T12:00:00Z","close_reason":"done well"`},
+		{name: "edited since it was found", store: titled("a"), since: titled("x"), changes: []clone.Change{{Kind: "key", Name: "title", Was: `"a"`, Now: `"b"`}}, want: `"title":"x"`, kept: 1},
+		{name: "deleted since it was found", store: titled("a"), since: `{"id":"a-1","title":"a","status":"tombstone"}`, changes: []clone.Change{{Kind: "key", Name: "title", Was: `"a"`, Now: `"b"`}}, want: `"title":"a"`, kept: 1},
+		{name: "put back since it was found", store: titled("a"), since: titled("b"), changes: []clone.Change{{Kind: "key", Name: "title", Was: `"a"`, Now: `"b"`}}, want: `{"id":"a-1","title":"b"}`},
+		{name: "a credential", store: titled("a"), changes: []clone.Change{{Kind: "section", Name: "x", Now: "0011223344556677", Hash: true}}, want: titled("a"), kept: 1},
+		{name: "of an issue that nobody has", store: "", changes: []clone.Change{{Kind: "label", Name: "q", Now: "q"}}, kept: 1},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			s := store(test.store)
+			file := read(t, s)
+			var records []clone.Record
+			for i, c := range test.changes {
+				c.Issue = "a-1"
+				records = append(records, clone.Record{Seq: fmt.Sprint(i), At: noon, Worktree: "/w", Branch: "main", Result: clone.Written, Changes: []clone.Change{c}})
+			}
+			q := journal.Question{Place: clone.Place{Worktree: "/w", Branch: "main"}, Journal: clone.Journal{Records: records}, File: file, Held: held{}}
+			findings, err := journal.Find(t.Context(), q)
+			if err != nil || len(findings) != len(test.changes) {
+				t.Fatalf("%d findings, %v", len(findings), err)
+			}
+			if test.since != "" {
+				s.Write(test.since + "\n")
+			}
+			result, err := journal.Apply(t.Context(), s, beads.Options{Now: noon}, findings, cue.Embedded())
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := strings.ReplaceAll(strings.ReplaceAll(s.Text(), `\u003c`, "<"), `\u003e`, ">")
+			if !strings.Contains(got, test.want) || len(result.Kept) != test.kept {
+				t.Errorf("%d kept, want %d; got %s\nwant %s", len(result.Kept), test.kept, got, test.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,192 @@
+package lint
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"stig/dag"
+	"stig/internal/beads"
+	"stig/internal/merge"
+	"stig/internal/visible"
+	"stig/notes"
+	"stig/signals"
+)
+
+// Past is an earlier version of the store, and what it is called.
+type Past struct {
+	File *beads.Snapshot
+	Name string   // as messages name it, such as "main"
+	Gate []string // settings of the gate that differ, each with both values
+}
+
+// against finds, in what changed since an earlier version of the store, what may
+// not happen unseen. It reads the lines of changed issues only.
+func against(f *beads.Snapshot, past Past, rules Rules) ([]Diagnostic, error) {
+	d, err := merge.Stores(past.File, f)
+	if err != nil {
+		return nil, err
+	}
+	l := losses{file: f, since: past.Name}
+	for _, v := range d.Vanished {
+		l.vanished(v)
+	}
+	for _, c := range d.Changed {
+		l.changed(c)
+	}
+	found := l.found
+	for _, setting := range past.Gate {
+		found = append(found, breach(f, RuleGateSet, "", 1, setting,
+			"see that this was meant: git diff "+past.Name+"... -- .stig.cue"))
+	}
+	var closed []string
+	var changes []*change
+	for _, id := range changedIssues(d) {
+		at, ok := f.Index(id)
+		if !ok {
+			continue // it vanished, which is said already
+		}
+		was, _ := d.Before(id)
+		c, err := changeOf(f, at, was, past, rules)
+		if err != nil {
+			return nil, err
+		}
+		c.judge()
+		if c.commit != "" {
+			changes = append(changes, c)
+		} else {
+			found = append(found, c.found...)
+		}
+		if c.toProve() {
+			closed = append(closed, id)
+		}
+	}
+	if err := lookUp(changes, rules); err != nil {
+		return nil, err
+	}
+	for _, c := range changes {
+		found = append(found, c.found...)
+	}
+	if rules.Prove == nil || closed == nil {
+		return found, nil
+	}
+	failed, err := unproven(f, closed, past.Name, rules)
+	return append(found, failed...), err
+}
+
+// changedIssues lists the ids of a difference, each once.
+func changedIssues(d merge.Diff) (ids []string) {
+	seen := map[string]bool{}
+	add := func(id string) {
+		if !seen[id] {
+			seen[id] = true
+			ids = append(ids, id)
+		}
+	}
+	for _, v := range d.Vanished {
+		add(v.ID)
+	}
+	for _, c := range d.Changed {
+		add(c.ID)
+	}
+	for _, a := range d.Added {
+		add(a.ID)
+	}
+	return ids
+}
+
+// losses are what is no more, as far as somebody relied on it.
+type losses struct {
+	file  *beads.Snapshot
+	since string
+	found []Diagnostic
+}
+
+func (l *losses) add(rule, id, message, hint string) {
+	line := 0
+	if at, there := l.file.Index(id); there {
+		line = l.file.At(at).Line
+	}
+	l.found = append(l.found, breach(l.file, rule, id, line, message, hint))
+}
+
+func (l *losses) vanished(v merge.Vanished) {
+	if l.deleted(v.ID) {
+		return // of a deleted issue only its name is kept
+	}
+	back := fmt.Sprintf("put it back: stig diff %s shows what there was", l.since)
+	switch v.Kind {
+	case merge.KindIssue:
+		l.gone(v)
+	case merge.Section:
+		if !l.keepsOne(v) {
+			l.add(RuleSection, v.ID, fmt.Sprintf("the section %q is gone from its notes since %s", v.Name, l.since), back)
+		}
+	case merge.Signal:
+		if _, known := signals.Named(v.Name); known {
+			l.add(RuleSection, v.ID, fmt.Sprintf("the signal %s is gone since %s; it was %q", v.Name, l.since, v.Was), back)
+		}
+	case merge.Comment:
+		l.add(RuleUnsaid, v.ID, strings.TrimSpace("a comment by "+v.Name)+" is gone since "+l.since+": "+opening(v.Was), back)
+	case merge.Criteria:
+		l.add(RuleWeakened, v.ID, fmt.Sprintf("acceptance criteria are gone since %s: %s", l.since, opening(v.Was)), back)
+	case merge.Edge:
+		if relies(v.Was) && !l.deleted(v.Name) {
+			l.add(RuleEdge, v.ID, fmt.Sprintf("the dependency on %s (%s) is gone since %s", v.Name, v.Was, l.since),
+				fmt.Sprintf("if that was not meant, type stig dep add %s --on %s --type %s", v.ID, v.Name, v.Was))
+		}
+	}
+}
+
+// gone reports an issue that is no more. Another one may have its id.
+func (l *losses) gone(v merge.Vanished) {
+	message := fmt.Sprintf("the issue %s is gone since %s", opening(v.Was), l.since)
+	hint := fmt.Sprintf("put its line back, which git diff %s -- %s shows", l.since, l.file.Place().File())
+	if at, taken := l.file.Index(v.ID); taken {
+		message += fmt.Sprintf("; %s has its id", opening(l.file.At(at).Title))
+		hint = strings.Replace(hint, "put its line back", "put its line back with another id", 1)
+	}
+	l.add(RuleVanished, v.ID, message, hint)
+}
+
+func (l *losses) changed(c merge.Changed) {
+	switch {
+	case c.Kind == merge.Criteria:
+		l.add(RuleWeakened, c.ID, fmt.Sprintf("acceptance criteria changed since %s, from %s to %s", l.since, opening(c.From), opening(c.To)),
+			"see that they ask for no less than before: stig diff "+l.since)
+	case c.Kind == merge.Edge && relies(c.From) && !relies(c.To):
+		l.add(RuleEdge, c.ID, fmt.Sprintf("the dependency on %s became %q since %s; it was %q", c.Name, c.To, l.since, c.From),
+			fmt.Sprintf("if that was not meant, type stig dep add %s --on %s --type %s", c.ID, c.Name, c.From))
+	}
+}
+
+// relies reports whether a dependency of this type orders work.
+func relies(dependencyType string) bool {
+	return dag.Blocks(dependencyType) || dag.Contains(dependencyType)
+}
+
+func (l *losses) deleted(id string) bool {
+	at, there := l.file.Index(id)
+	return there && l.file.At(at).Status == beads.StatusTombstone
+}
+
+// keepsOne reports whether the notes still have a section of that name: the
+// last one is live, and reconciling unites those before it with it.
+func (l *losses) keepsOne(v merge.Vanished) bool {
+	at, there := l.file.Index(v.ID)
+	if !there {
+		return false
+	}
+	record, err := l.file.At(at).Record()
+	if err != nil {
+		return false
+	}
+	_, kept := notes.Parse(record.Text(beads.Notes)).Live(v.Name)
+	return kept
+}
+
+// opening is the beginning of somebody's text, quoted, on one line.
+func opening(text string) string {
+	const most = 60
+	return strconv.Quote(visible.Clipped(visible.OneLine(text), most))
+}

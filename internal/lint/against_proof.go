@@ -1,0 +1,141 @@
+package lint
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"stig/internal/beads"
+	"stig/internal/gate"
+)
+
+// forged validates the results in the reason of an issue that was closed since:
+// against its criteria, as they stand and as they stood, and against the commits
+// that there are.
+func (c *change) forged() {
+	reason := c.record.Text(beads.CloseReason)
+	if !c.closedSince() || !strings.HasPrefix(strings.TrimSpace(reason), gate.Verified) {
+		return
+	}
+	results, ok := gate.ParseResults(reason)
+	if !ok {
+		return // which is said already
+	}
+	c.compare(results)
+	c.locate(results)
+}
+
+// untried finds waivers that lack what stig close --waive writes, and those that tell of
+// results that passed.
+func (c *change) untried() {
+	reason := strings.TrimSpace(c.record.Text(beads.CloseReason))
+	if !c.closedSince() || !strings.HasPrefix(reason, gate.Unverified) {
+		return
+	}
+	said, tried := gate.CutTried(reason)
+	if gate.TellsOfResults(said) {
+		c.add(RuleForged, 0, 0, "closed by a waiver, with words of results: "+opening(said), c.closeAgain())
+	}
+	asks := slices.ContainsFunc(planOf(c.record, c.rules.Look), gate.Check.Asked)
+	switch {
+	case !gate.NamesWho(said):
+		c.add(RuleUntried, 0, 0, fmt.Sprintf("waived since %s, by nobody: %s", c.since, opening(said)), c.closeAgain())
+	case asks && tried == "" && !c.repeats(said):
+		c.add(RuleUntried, 0, 0, fmt.Sprintf("waived since %s, and its checks were not tried: %s", c.since, opening(said)), c.closeAgain())
+	}
+}
+
+// repeats reports whether a reason is that of stig duplicate, which runs nothing, and the
+// issue that it names is there.
+func (c *change) repeats(said string) bool {
+	return slices.ContainsFunc(c.issue.Deps, func(d beads.Dep) bool {
+		at, there := c.file.Index(d.On)
+		return d.Type == "duplicates" && there && c.file.At(at).Status != beads.StatusTombstone && strings.HasPrefix(said, gate.Unverified+" duplicate of "+d.On+",")
+	})
+}
+
+// closedSince reports whether the issue was closed since, for the reason that it has.
+func (c *change) closedSince() bool {
+	reason := c.record.Text(beads.CloseReason)
+	return c.closed() && !c.closedSo(func(was string) bool { return was == reason })
+}
+
+// toProve reports whether the criteria of the issue have to pass here: it was closed
+// since, and not by a waiver.
+func (c *change) toProve() bool {
+	return c.closedSince() && !strings.HasPrefix(strings.TrimSpace(c.record.Text(beads.CloseReason)), gate.Unverified)
+}
+
+// unproven runs the criteria of issues again, and reports those that do not pass.
+func unproven(f *beads.Snapshot, ids []string, since string, rules Rules) (found []Diagnostic, err error) {
+	failures, err := rules.Prove(ids)
+	if err != nil {
+		return nil, err
+	}
+	for i, id := range ids {
+		if at, ok := f.Index(id); ok && failures[i] != "" {
+			found = append(found, breach(f, RuleGate, id, f.At(at).Line, fmt.Sprintf("closed since %s, and fails here: %s", since, failures[i]),
+				"type stig verify "+id+" to see it"))
+		}
+	}
+	return found, nil
+}
+
+// compare finds results that are those of neither the present criteria nor the ones
+// before. Criteria that were edited for the close and restored are among them.
+func (c *change) compare(results gate.Results) {
+	differ := results.Differ(planOf(c.record, c.rules.Look))
+	if differ == "" || c.before != nil && results.Differ(planOf(c.before, c.rules.Look)) == "" {
+		return
+	}
+	c.add(RuleForged, 0, 0, "the close reason and the criteria differ: it "+differ, c.closeAgain())
+}
+
+// planOf is what the criteria of an issue ask for.
+func planOf(r *beads.Record, look gate.Lookup) []gate.Check {
+	return gate.Of(r).Plan(look)
+}
+
+// hash is how a reason names a commit.
+var hash = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{7,64}$`) })
+
+// locate finds reasons that name no commit, or one that cannot be. One that git has not
+// may be of a branch that was squashed, or lie deeper than a shallow clone reaches; see
+// lookUp.
+func (c *change) locate(results gate.Results) {
+	switch commit := results.Commit; {
+	case results.First && c.before != nil:
+		c.add(RuleImpossible, 0, 0, fmt.Sprintf("its checks ran before the first commit, and %s has the issue", c.since), c.closeAgain())
+	case results.First:
+	case commit == "":
+		c.add(RuleClaimed, 0, 0, fmt.Sprintf("closed since %s without the commit of its checks", c.since), c.closeAgain())
+	case !hash().MatchString(commit) || strings.Trim(commit, "0") == "":
+		c.add(RuleImpossible, 0, 0, fmt.Sprintf("its checks ran at %q, which is no commit", commit), c.closeAgain())
+	default:
+		c.commit = commit
+	}
+}
+
+// lookUp finds the commits that git does not have, of all changes at once.
+func lookUp(changes []*change, rules Rules) error {
+	if rules.Commits == nil || len(changes) == 0 {
+		return nil
+	}
+	var names []string
+	for _, c := range changes {
+		names = append(names, c.commit)
+	}
+	has, err := rules.Commits(names)
+	if err != nil {
+		return err
+	}
+	for i, c := range changes {
+		if !has[i] {
+			c.add(RuleNoCommit, 0, 0, fmt.Sprintf("its checks ran at %s, which git does not have here", c.commit),
+				"squashed, rebased or not fetched: stig check --against "+c.since+" --verify runs them again")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,49 @@
+package lint
+
+import (
+	"fmt"
+	"strings"
+
+	"stig/internal/beads"
+	"stig/internal/gate"
+	"stig/signals"
+)
+
+// unfounded finds confidence that is of a later day than the evidence for it.
+func unfounded(s *subject) {
+	said, level := s.table.Updated(signals.Confidence), s.table.Value(signals.Confidence)
+	if signals.Weaker(level, signals.Confidence.Default()) <= 0 || !signals.IsDate(said) {
+		return
+	}
+	seen := s.table.Value(signals.EvidenceFreshness)
+	if signals.IsDate(seen) && seen >= said {
+		return
+	}
+	message := fmt.Sprintf("%s of %s, evidence of %s", level, said, seen)
+	if !signals.IsDate(seen) {
+		message = fmt.Sprintf("%s of %s, evidence undated", level, said)
+	}
+	line, column := s.table.Place(signals.Confidence)
+	s.add(RuleUnfounded, line, column, message, evidenceHint(s.issue.ID))
+}
+
+// waived counts work that was closed without its criteria having passed.
+func waived(s *subject) {
+	reason := strings.TrimSpace(s.record.Text(beads.CloseReason))
+	if !s.closed() || !strings.HasPrefix(reason, gate.Unverified) {
+		return
+	}
+	why, tells := gate.ParseWaived(reason)
+	if !tells {
+		why = strings.TrimSpace(strings.TrimPrefix(reason, gate.Unverified))
+	}
+	if !gate.ExplainsWaiver(reason) {
+		s.add(RuleUnexplained, 0, 0, "closed by a waiver that does not say why: "+opening(why), "say why in its close reason, or type stig reopen "+s.issue.ID+" --reason …")
+	}
+	s.add(RuleWaived, 0, 0, "closed by a waiver: "+opening(why),
+		"type stig reopen "+s.issue.ID+" --reason … where there is something to run now")
+}
+
+func evidenceHint(id string) string {
+	return fmt.Sprintf("run what shows it, then type stig checkpoint %s --evidence \"what it said\"", id)
+}

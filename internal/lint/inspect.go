@@ -1,0 +1,160 @@
+package lint
+
+import (
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"stig/internal/beads"
+	"stig/internal/gate"
+	"stig/notes"
+	"stig/signals"
+)
+
+// Rules are what a store is validated against.
+type Rules struct {
+	Schema *signals.Schema
+	Look   gate.Lookup // tells what the commands in criteria may name; called by one goroutine at a time
+	Now    time.Time   // for dates that are ahead; the zero time for none
+	Past   *Past       // what Check compares the store with besides; nil for nothing
+
+	Unfinished *Unfinished // what Check says of a merge; nil for nothing
+	// Commits reports for each name whether git has such a commit; nil does not look. Only
+	// Check with Past asks, once.
+	Commits func(names []string) ([]bool, error)
+	// Prove runs the criteria of issues and says of each why they do not pass, "" where
+	// they do; nil runs nothing. Only Check with Past asks, of what was closed since.
+	Prove func(ids []string) ([]string, error)
+}
+
+// subject is one issue with all that is read of it, once for all judges.
+type subject struct {
+	file   *beads.Snapshot
+	rules  Rules
+	issue  *beads.Issue
+	record *beads.Record // as long as it is judged
+	doc    *notes.Doc
+	table  *signals.Table
+	found  []Diagnostic
+
+	numbers []number // of its comments
+	asked   []answer // what was asked of the rest of the store, and of the machine
+}
+
+func subjectOf(f *beads.Snapshot, rules Rules, issue *beads.Issue, record *beads.Record) subject {
+	doc := notes.Parse(record.Text(beads.Notes))
+	return subject{
+		file: f, rules: rules, issue: issue, record: record,
+		doc: doc, table: signals.Read(doc, rules.Schema),
+	}
+}
+
+// judge validates an issue against some rules.
+type judge func(*subject)
+
+// chunk is how many issues a worker takes at a time: enough that little is read
+// ahead that another one takes, few enough that no worker is left with the rest.
+const chunk = 128
+
+// inspect has every issue judged, or those given, on all cores. What is found
+// is in the order of the issues, however many cores there are. As names the judges to the
+// memo of the snapshot, if it has one; nil keeps nothing in it.
+func inspect(f *beads.Snapshot, only []int, rules Rules, judges []judge, as any) ([]Diagnostic, error) {
+	rules.Look = oneAtATime(rules.Look)
+	indices := only
+	if only == nil {
+		indices = everyIndex(f)
+	}
+	chunks := slices.Collect(slices.Chunk(indices, chunk))
+	found := make([][]Diagnostic, len(chunks))
+	numbers := make([][]number, len(chunks))
+	errs := make([]error, len(chunks))
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(chunks)) {
+		workers.Go(func() {
+			reader := f.Reader()
+			for {
+				n := int(next.Add(1)) - 1
+				if n >= len(chunks) {
+					return
+				}
+				found[n], numbers[n], errs[n] = judgeAll(f, reader, chunks[n], rules, judges, as)
+			}
+		})
+	}
+	workers.Wait()
+	var all []Diagnostic
+	for n := range chunks {
+		if errs[n] != nil {
+			return nil, errs[n]
+		}
+		all = append(all, found[n]...)
+	}
+	return append(all, renumbered(f, slices.Concat(numbers...))...), nil
+}
+
+func everyIndex(f *beads.Snapshot) []int {
+	indices := make([]int, f.Len())
+	for i := range indices {
+		indices[i] = i
+	}
+	return indices
+}
+
+func judgeAll(f *beads.Snapshot, reader *beads.Reader, indices []int, rules Rules, judges []judge, as any) (found []Diagnostic, numbers []number, err error) {
+	for _, i := range indices {
+		issue := f.At(i)
+		s := recalled(f, issue, rules, as)
+		if s == nil {
+			record, err := reader.Record(issue)
+			if err != nil {
+				return nil, nil, err
+			}
+			s = judgeOne(f, issue, record, rules, judges)
+			s.remember(as)
+		}
+		found, numbers = append(found, s.found...), append(numbers, s.numbers...)
+	}
+	return found, numbers, nil
+}
+
+func judgeOne(f *beads.Snapshot, issue *beads.Issue, record *beads.Record, rules Rules, judges []judge) *subject {
+	s := subjectOf(f, rules, issue, record)
+	if rules.Look != nil && s.kept() {
+		s.rules.Look = s.look(rules.Look)
+	}
+	for _, judge := range judges {
+		judge(&s)
+	}
+	return &s
+}
+
+// oneAtATime makes a lookup that remembers safe for several workers.
+func oneAtATime(look gate.Lookup) gate.Lookup {
+	if look == nil {
+		return nil
+	}
+	var mu sync.Mutex
+	return func(word string) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return look(word)
+	}
+}
+
+// add reports a breach of a rule; the place in the notes is 0, 0 when it is
+// about the issue.
+func (s *subject) add(rule string, line, column int, message, hint string) {
+	d := breach(s.file, rule, s.issue.ID, s.issue.Line, message, hint)
+	d.NotesLine, d.NotesColumn = line, column
+	s.found = append(s.found, d)
+}
+
+// closed reports whether the work was closed, as opposed to deleted.
+func (s *subject) closed() bool { return s.issue.Status == beads.StatusClosed }
+
+// over reports whether nobody will work on the issue any more.
+func (s *subject) over() bool { return beads.IsClosed(s.issue.Status) }

@@ -1,0 +1,55 @@
+package lint
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"stig/internal/beads"
+)
+
+// flaws reports values that an edit would write over unseen.
+func flaws(s *subject) {
+	for _, f := range s.record.Flaws() {
+		s.add(f.Rule, 0, 0, f.Message, "fix that line by hand: this issue cannot be written until then")
+	}
+}
+
+// priority finds numbers that do not rank an issue.
+func priority(s *subject) {
+	raw := string(s.record.Raw(beads.Priority))
+	if strings.ContainsAny(raw, ".eE") && raw[0] != '"' || len(raw) > 10 {
+		s.add(RulePriority, 0, 0, fmt.Sprintf("priority %.20s is not a whole number", raw), "write a whole number from 0 to 4 into the line")
+	}
+}
+
+// encoding finds bytes that are not text.
+func encoding(s *subject) {
+	if utf8.Valid(s.record.Bytes()) {
+		return
+	}
+	for _, k := range s.record.Keys() {
+		if raw := s.record.Raw(k); !utf8.Valid(raw) {
+			s.add(RuleEncoding, 0, 0, fmt.Sprintf("%q is not valid UTF-8", k), "convert that line to UTF-8: programs replace such bytes")
+			return
+		}
+	}
+	s.add(RuleEncoding, 0, 0, "a key is not valid UTF-8", "convert that line to UTF-8: programs replace such bytes")
+}
+
+// ahead finds times after which nothing, or for long nothing, can be later.
+func ahead(s *subject) {
+	at, ok := s.record.Time(beads.UpdatedAt)
+	switch {
+	case !ok:
+		return
+	case at.Add(time.Second).UTC().Year() > 9999:
+		s.add(RuleLastTime, 0, 0, "updated_at "+s.record.Text(beads.UpdatedAt)+": no write can be later", "type stig vet --fix to set it to now")
+	case !s.rules.Now.IsZero() && at.Sub(s.rules.Now) > 24*time.Hour:
+		s.add(RuleAhead, 0, 0, "updated_at "+s.record.Text(beads.UpdatedAt)+" is more than a day ahead", "type stig vet --fix to set it to now")
+	default:
+		return
+	}
+	s.found[len(s.found)-1].fix = &fix{redate: true}
+}

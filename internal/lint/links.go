@@ -1,0 +1,212 @@
+package lint
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"stig/dag"
+	"stig/internal/beads"
+	"stig/internal/visible"
+)
+
+// unread finds links that are written as no row. One tells of all.
+func unread(s *subject) {
+	list := s.record.Unread(len(s.issue.Deps))
+	if len(list) == 0 {
+		return
+	}
+	rest := ""
+	if len(list) > 1 {
+		rest = fmt.Sprintf(", %d more", len(list)-1)
+	}
+	on, words := "ID", opening(list[0])
+	if text := ""; json.Unmarshal([]byte(list[0]), &text) == nil {
+		on, words = text, opening(text)
+	}
+	s.add(RuleUnread, 0, 0,
+		fmt.Sprintf("dependency %s is no row, links nothing%s", words, rest),
+		fmt.Sprintf(`write {"issue_id":%q,"depends_on_id":%q,"type":"blocks"} in its place`, s.issue.ID, on))
+}
+
+// nearMiss finds dependency types that look as if they blocked or contained.
+func nearMiss(s *subject) {
+	for _, dep := range s.rows() {
+		meant, turned, miss := dag.Meant(dep.Type)
+		if !miss {
+			continue
+		}
+		from, on := s.issue.ID, dep.On
+		if turned {
+			from, on = on, from
+		}
+		likely := meant
+		if turned {
+			likely += " reversed"
+		}
+		s.add(RuleType, 0, 0,
+			fmt.Sprintf("dependency on %s: no type %q; likely %s", dep.On, dep.Type, likely),
+			fmt.Sprintf("type %s\nthen stig dep add %s --on %s --type %s", s.drop(dep), from, on, meant))
+	}
+}
+
+// unknownType finds dependency types that no program knows, and no near miss
+// explains.
+func unknownType(s *subject) {
+	for _, dep := range s.rows() {
+		if _, _, miss := dag.Meant(dep.Type); miss || dag.IsKnownType(dep.Type) {
+			continue
+		}
+		s.add(RuleUnknownType, 0, 0,
+			fmt.Sprintf("dependency on %s: unknown type %q, never blocks", dep.On, dep.Type),
+			fmt.Sprintf("type %s\nthen stig dep add %s --on %s --type related, or blocks", s.drop(dep), visible.Quoted(s.issue.ID), visible.Quoted(dep.On)))
+	}
+}
+
+// dangling finds rows that point at nothing. Other stores are named external:.
+func dangling(s *subject) {
+	for _, dep := range s.rows() {
+		if _, there := s.find(dep.On); there || strings.HasPrefix(dep.On, "external:") {
+			continue
+		}
+		s.add(RuleDangling, 0, 0,
+			fmt.Sprintf("dependency on %q (%s): no such issue", dep.On, dep.Type),
+			"type "+s.drop(dep))
+	}
+}
+
+// epicAsBlocker finds blocking rows between an epic and its own child.
+func epicAsBlocker(s *subject) {
+	for _, dep := range s.rows() {
+		other, there := s.find(dep.On)
+		if !dag.Blocks(dep.Type) || !there {
+			continue
+		}
+		child, epic := s.issue, other
+		switch {
+		case within(s.issue, other.ID):
+		case within(other, s.issue.ID):
+			child, epic = epic, child
+		default:
+			continue
+		}
+		hint := "type " + s.drop(dep)
+		if !contained(child, epic.ID) {
+			hint += fmt.Sprintf("\nthen stig dep add %s --on %s --type parent-child", child.ID, epic.ID)
+		}
+		s.add(RuleEpicBlock, 0, 0,
+			fmt.Sprintf("waits for %s by %s, and %s is part of %s", dep.On, dep.Type, child.ID, epic.ID), hint)
+	}
+}
+
+// unlinkedChild finds ids that say whose child an issue is where no row does.
+// Where both are closed it changes nothing any more.
+func unlinkedChild(s *subject) {
+	parent, ok := parentByID(s.issue.ID)
+	if !ok || s.issue.Status == beads.StatusTombstone {
+		return
+	}
+	epic, there := s.find(parent)
+	if !there || slices.ContainsFunc(s.issue.Deps, s.explains(parent)) {
+		return
+	}
+	if epic.Status == beads.StatusTombstone || epic.Status == beads.StatusClosed && s.closed() {
+		return
+	}
+	turned := func(dep beads.Dep) bool { return dep.On == s.issue.ID && dep.Type == "parent-of" }
+	if slices.ContainsFunc(epic.Deps, turned) {
+		return
+	}
+	s.add(RuleOrphan, 0, 0,
+		fmt.Sprintf("no parent-child row to %s, so it is not part of it", parent),
+		fmt.Sprintf("type stig dep add %s --on %s --type parent-child", s.issue.ID, parent))
+}
+
+// explains gives whether a row says what became of a child: it is in an epic,
+// or a row to its parent is wrong in a way that another rule speaks of.
+func (s *subject) explains(parent string) func(beads.Dep) bool {
+	return func(dep beads.Dep) bool {
+		if dag.Contains(dep.Type) {
+			_, there := s.find(dep.On)
+			return there
+		}
+		_, _, miss := dag.Meant(dep.Type)
+		return dep.On == parent && (miss || dag.Blocks(dep.Type))
+	}
+}
+
+// severalParents finds issues that are in more than one epic.
+func severalParents(s *subject) {
+	var parents []string
+	for _, dep := range s.rows() {
+		if _, there := s.find(dep.On); there && dag.Contains(dep.Type) && !slices.Contains(parents, dep.On) {
+			parents = append(parents, dep.On)
+		}
+	}
+	if len(parents) < 2 {
+		return
+	}
+	slices.Sort(parents)
+	s.add(RuleParents, 0, 0,
+		fmt.Sprintf("in %d epics: %s", len(parents), strings.Join(parents, ", ")),
+		fmt.Sprintf("type %s, for all but one", s.drop(beads.Dep{On: "EPIC", Type: "parent-child"})))
+}
+
+// rows are the rows of an issue that is there, each once.
+func (s *subject) rows() []beads.Dep {
+	if s.issue.Status == beads.StatusTombstone {
+		return nil
+	}
+	const few = 16 // of which none needs to be hashed
+	var seen map[beads.Dep]bool
+	if len(s.issue.Deps) > few {
+		seen = make(map[beads.Dep]bool, len(s.issue.Deps))
+	}
+	kept := make([]beads.Dep, 0, len(s.issue.Deps))
+	for _, dep := range s.issue.Deps {
+		if seen[dep] || seen == nil && slices.Contains(kept, dep) {
+			continue
+		}
+		kept = append(kept, dep)
+		if seen != nil {
+			seen[dep] = true
+		}
+	}
+	return kept
+}
+
+// drop is the command that takes a row away. Where bd keeps a database, only bd
+// can: it puts back what goes from the file alone.
+func (s *subject) drop(dep beads.Dep) string {
+	if s.file.Place().ByBD() {
+		return fmt.Sprintf("bd dep remove %s %s", visible.Quoted(s.issue.ID), visible.Quoted(dep.On))
+	}
+	command := fmt.Sprintf("stig dep rm %s --on %s", visible.Quoted(s.issue.ID), visible.Quoted(dep.On))
+	if dep.Type != "" {
+		command += " --type " + visible.Quoted(dep.Type)
+	}
+	return command
+}
+
+// within reports whether an issue is part of another, by a row or by its id.
+func within(issue *beads.Issue, epic string) bool {
+	if parent, ok := parentByID(issue.ID); ok && parent == epic {
+		return true
+	}
+	return contained(issue, epic)
+}
+
+// contained reports whether a row puts an issue into an epic.
+func contained(issue *beads.Issue, epic string) bool {
+	return slices.ContainsFunc(issue.Deps, func(dep beads.Dep) bool { return dep.On == epic && dag.Contains(dep.Type) })
+}
+
+// parentByID is PARENT of an id PARENT.N, N a number.
+func parentByID(id string) (string, bool) {
+	dot := strings.LastIndexByte(id, '.')
+	if dot <= 0 || dot == len(id)-1 || strings.Trim(id[dot+1:], "0123456789") != "" {
+		return "", false
+	}
+	return id[:dot], true
+}

@@ -1,0 +1,9 @@
+package lint_test
+
+import (
+	"testing"
+
+	"stig/internal/testkit/sample"
+)
+
+func TestMain(m *testing.M) { sample.Main(m) }

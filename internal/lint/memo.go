@@ -1,0 +1,111 @@
+package lint
+
+import (
+	"slices"
+
+	"stig/internal/beads"
+	"stig/internal/gate"
+)
+
+// judged is what was found of an issue by its line and by what was asked for besides. A
+// process that validates a store again and again keeps it in the memo of the snapshot.
+type judged struct {
+	found   []Diagnostic
+	numbers []number
+	asked   []answer
+}
+
+// inCheck names to a memo what Check found.
+type inCheck struct{}
+
+// answer is what a judge asked for besides the line of its issue, and what it was told.
+type answer struct {
+	word  string
+	issue bool   // asked was for an issue of that id, else for a program
+	was   uint64 // beads.Issue.Version, 1 for a program that is there; 0 for none
+}
+
+// find gives the issue with an id.
+func (s *subject) find(id string) (*beads.Issue, bool) {
+	is, version := find(s.file, id)
+	s.note(answer{id, true, version})
+	return is, is != nil
+}
+
+func find(f *beads.Snapshot, id string) (*beads.Issue, uint64) {
+	at, there := f.Index(id)
+	if !there {
+		return nil, 0
+	}
+	return f.At(at), f.At(at).Version()
+}
+
+// look is a lookup of programs of which the answers are noted.
+func (s *subject) look(look gate.Lookup) gate.Lookup {
+	return func(word string) bool {
+		a := answer{word: word}
+		if look(word) {
+			a.was = 1
+		}
+		s.note(a)
+		return a.was == 1
+	}
+}
+
+// kept reports whether the store is read with a memo.
+func (s *subject) kept() bool { return s.issue.Version() != 0 }
+
+// note keeps an answer where the store is read with a memo.
+func (s *subject) note(a answer) {
+	if s.kept() && !slices.Contains(s.asked, a) {
+		s.asked = append(s.asked, a)
+	}
+}
+
+// remember keeps what was found. A time that is ahead is looked at again: it comes nearer.
+func (s *subject) remember(as any) {
+	if as == nil || !s.kept() {
+		return
+	}
+	for _, d := range s.found {
+		if d.Rule == RuleAhead {
+			return
+		}
+	}
+	numbers := slices.Clone(s.numbers)
+	for i := range numbers {
+		numbers[i].issue = nil // it would keep the whole snapshot
+	}
+	s.issue.Remember(as, judged{slices.Clip(s.found), numbers, slices.Clip(s.asked)})
+}
+
+// recalled is an issue that was judged before, where everything that was asked for has the
+// same answer; nil for any other.
+func recalled(f *beads.Snapshot, issue *beads.Issue, rules Rules, as any) *subject {
+	if as == nil {
+		return nil
+	}
+	was, ok := issue.Remembered(as).(judged)
+	if !ok {
+		return nil
+	}
+	for _, a := range was.asked {
+		if a.issue {
+			if _, version := find(f, a.word); version != a.was {
+				return nil
+			}
+		} else if rules.Look == nil || rules.Look(a.word) != (a.was == 1) {
+			return nil
+		}
+	}
+	s := &subject{}
+	for _, d := range was.found {
+		d.Line = issue.Line
+		s.found = append(s.found, d)
+	}
+	for _, n := range was.numbers {
+		n.issue = issue
+		s.numbers = append(s.numbers, n)
+	}
+	return s
+}

@@ -1,0 +1,241 @@
+package lint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"stig/internal/beads"
+	"stig/notes"
+	"stig/signals"
+)
+
+// Vet validates the form of a store: lines that parse,
+// sections that pair, signal tables that the schema accepts, sections that
+// agree with their signals. With indices it looks at those issues only,
+// without at the whole file.
+func Vet(f *beads.Snapshot, only []int, rules Rules) ([]Diagnostic, error) {
+	found, err := inspect(f, only, rules, form, nil)
+	if err == nil && only == nil {
+		found = append(store(f), found...)
+	}
+	return inOrder(found), err
+}
+
+// form are the judges of Vet.
+var form = []judge{incomplete, almostClosed, flaws, priority, encoding, ahead, malformed, values, escalation, estimate, merged, description}
+
+// store reports the lines that keep the file from being written.
+func store(f *beads.Snapshot) (found []Diagnostic) {
+	for _, p := range f.Problems() {
+		hint := "fix the line by hand or from git: nothing is written to the store until then"
+		switch {
+		case p.Rule == beads.ConflictMarker:
+			hint = "type stig merge --resolve to see what is to be decided"
+		case p.ID != "":
+			hint = "keep one of the lines: this issue cannot be written until then"
+		}
+		d := breach(f, p.Rule, p.ID, p.Line, p.Message, hint)
+		d.Column = p.Column
+		found = append(found, d)
+	}
+	return found
+}
+
+// incomplete finds issues that lack what every reader needs to place them.
+func incomplete(s *subject) {
+	switch {
+	case s.issue.Title == "" && s.issue.Status == "":
+		s.add(RuleIncomplete, 0, 0, "no title and no status: this may be another program's file", "see what writes it; an issue has a title, and is open or closed")
+	case s.issue.Title == "":
+		s.add(RuleIncomplete, 0, 0, "no title", "write one in a line: \"title\":\"…\"")
+	case s.issue.Status == "":
+		s.add(RuleIncomplete, 0, 0, "no status: it is neither open nor closed, and is never ready", "write what it is: \"status\":\"open\"")
+	}
+}
+
+// almostClosed finds statuses that people and programs write where they mean closed.
+// Other statuses that stig does not know are those of other trackers.
+func almostClosed(s *subject) {
+	switch status := s.issue.Status; strings.ToLower(status) {
+	case "done", "complete", "completed", "finished", "resolved", "fixed", beads.StatusClosed:
+		if status != beads.StatusClosed {
+			s.add(RuleStatus, 0, 0, fmt.Sprintf("status %q is not closed: it still blocks", status),
+				`write "status":"open" into its line, then type stig close `+s.issue.ID)
+		}
+	}
+}
+
+func malformed(s *subject) {
+	for _, m := range s.doc.Malformed() {
+		s.add(RuleMalformed, m.Line, m.Column,
+			fmt.Sprintf("%s: %s", m.Section, m.Problem),
+			"fix the delimiters by hand: these notes cannot be written until then")
+	}
+}
+
+// values takes over what the signal table says of itself.
+func values(s *subject) {
+	for _, f := range s.table.Findings() {
+		s.add(f.Rule, f.Line, f.Column, f.Message, strings.ReplaceAll(f.Hint, " ID", " "+s.issue.ID))
+		if f.Fix != "" {
+			s.found[len(s.found)-1].fix = &fix{signal: f.Signal, value: f.Fix}
+		}
+	}
+}
+
+// escalation compares the escalation signal with the section it is about.
+func escalation(s *subject) {
+	said := s.table.Value(signals.Escalation)
+	standing := signals.Standing(signals.Escalations(s.doc))
+	if said == standing {
+		return
+	}
+	line, column := s.table.Place(signals.Escalation)
+	s.add(RuleEscalation, line, column,
+		fmt.Sprintf("escalation: %s, but %s by its section", said, standing),
+		fmt.Sprintf("type stig signals set %s escalation=%s, or add what the section lacks", s.issue.ID, standing))
+}
+
+// estimate asks for a state estimate where somebody may take the work over.
+func estimate(s *subject) {
+	progress := s.table.Value(signals.Progress)
+	if s.closed() || !signals.UnderWay(progress) {
+		return
+	}
+	if _, has := signals.LastEstimate(s.doc); has {
+		return
+	}
+	line, column := s.table.Place(signals.Progress)
+	s.add(RuleEstimate, line, column,
+		fmt.Sprintf("progress %s without a state estimate", progress),
+		fmt.Sprintf("type stig checkpoint %s --done … --learned … --remains … --downstream …", s.issue.ID))
+}
+
+// merged finds estimates of other branches that nobody has taken over yet.
+func merged(s *subject) {
+	if s.closed() {
+		return
+	}
+	for _, e := range signals.MergedEstimates(s.doc) {
+		section, _ := s.doc.Live(e.Name)
+		day := ""
+		if e.Date != "" {
+			day = " (" + e.Date + ")"
+		}
+		s.add(RuleMerged, section.Line, 1, "the estimate of another branch"+day+" is not folded",
+			fmt.Sprintf("read it in stig orient %s, then type stig checkpoint %s --fold", s.issue.ID, s.issue.ID))
+	}
+}
+
+// description looks for signals where nothing reads them.
+func description(s *subject) {
+	if !s.record.MayHold(beads.Description, signals.Section) {
+		return
+	}
+	text := s.record.Text(beads.Description)
+	if !strings.Contains(text, signals.Section) {
+		return
+	}
+	if _, there := notes.Parse(text).Live(signals.Section); !there {
+		return
+	}
+	s.add(RuleDescription, 0, 0,
+		"a signal table in the description is not read",
+		fmt.Sprintf("type stig signals init %s and take it out of the description", s.issue.ID))
+}
+
+// fix is a value that may be written without a person's decision: that of a
+// signal, or the present time for updated_at.
+type fix struct {
+	signal, value string
+	redate        bool
+}
+
+// Fix writes what Vet found to be fixable, all in one edit of the store. It
+// returns the changed lines.
+func Fix(ctx context.Context, s beads.Store, o beads.Options, diagnostics []Diagnostic, rules Rules) ([]beads.Change, error) {
+	fixes, order, err := fixesOf(diagnostics)
+	if err != nil || len(order) == 0 {
+		return nil, err
+	}
+	o.Notes = notes.Permit{Change: []string{signals.Section}}.Check
+	return s.Edit(ctx, o, func(tx *beads.Tx) error {
+		for _, id := range order {
+			if len(fixes[id]) == 0 {
+				if err := tx.Redate(id); err != nil {
+					return err
+				}
+				continue // its signals can be written from then on
+			}
+			record, err := tx.Record(id)
+			if err != nil {
+				return err
+			}
+			update := signals.Update{Set: fixes[id], Today: signals.Day(o.Now)}
+			doc, _, _, err := signals.Apply(notes.Parse(record.Text(beads.Notes)), update, rules.Schema)
+			if _, invalid := errors.AsType[*signals.InvalidError](err); invalid {
+				continue // something else in that table needs a person; vet goes on saying so
+			}
+			if err != nil {
+				return fmt.Errorf("%s: %w", id, err)
+			}
+			if err := tx.Set(id, beads.Set{Key: beads.Notes, Text: doc.Text()}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// fixesOf are the values to write by issue, none for one to be redated, and the
+// issues in their order.
+func fixesOf(diagnostics []Diagnostic) (fixes map[string]map[signals.Signal]string, order []string, err error) {
+	fixes = map[string]map[signals.Signal]string{}
+	redated := map[string]bool{}
+	for _, d := range diagnostics {
+		if d.fix == nil {
+			continue
+		}
+		if d.fix.redate {
+			if fixes[d.ID] == nil {
+				order = append(order, d.ID)
+			}
+			fixes[d.ID], redated[d.ID] = map[signals.Signal]string{}, true
+		}
+		if redated[d.ID] {
+			continue
+		}
+		signal, ok := signals.Named(d.fix.signal)
+		if !ok {
+			return nil, nil, fmt.Errorf("%s: no signal %q to fix", d.Place(), d.fix.signal)
+		}
+		if fixes[d.ID] == nil {
+			fixes[d.ID] = map[signals.Signal]string{}
+			order = append(order, d.ID)
+		}
+		fixes[d.ID][signal] = d.fix.value
+	}
+	return fixes, order, nil
+}
+
+// Left is what Vet would find of the same issues once the changes are written,
+// given what it finds now: a dry run of Fix ends as Fix does.
+func Left(f *beads.Snapshot, found []Diagnostic, changes []beads.Change, rules Rules) ([]Diagnostic, error) {
+	left := slices.Clone(found)
+	for _, c := range changes {
+		at, ok := f.Index(c.ID)
+		if !ok {
+			continue // gone meanwhile
+		}
+		record, err := beads.ParseRecord(c.After)
+		if err != nil {
+			return nil, err
+		}
+		left = slices.DeleteFunc(left, func(d Diagnostic) bool { return d.ID == c.ID })
+		left = append(left, judgeOne(f, f.At(at), record, rules, form).found...)
+	}
+	return inOrder(left), nil
+}

@@ -1,0 +1,234 @@
+package actors
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"stig/internal/clone"
+	"stig/internal/fault"
+	"stig/internal/process"
+	"stig/internal/visible"
+	"stig/internal/workspace"
+	"stig/signals"
+)
+
+const (
+	// tryLimit is how long the command of a new worker may take to answer.
+	tryLimit = 2 * time.Minute
+	// keptOfTry is how many characters of its answer are shown.
+	keptOfTry = 2000
+	// noProgram is what a shell ends with that does not find a program.
+	noProgram = 127
+
+	tryText = "This is a test whether you can be started by stig worker add. Change nothing, and answer with the one word OK.\n"
+)
+
+// AddRequest makes a worker.
+type AddRequest struct {
+	Name        string
+	Roles       []string
+	Command     string
+	Description string
+	NoTry       bool // do not run the command once
+	DryRun      bool // neither run nor write anything
+}
+
+// Added is a worker that was made.
+type Added struct {
+	Name    string `json:"name"`
+	File    string `json:"file"`
+	Said    string `json:"said"`    // by its command, when that was tried
+	Tried   bool   `json:"tried"`   // the command was run
+	Trusted bool   `json:"trusted"` // its loop may run the command
+	DryRun  bool   `json:"dry_run"`
+	Diff    string `json:"diff"`
+}
+
+// Add writes the file of a new worker, once its command has answered a question that
+// asks for nothing, and registers it. A person who adds a worker agrees to its command.
+func Add(ctx context.Context, a *workspace.Run, r AddRequest) (*Added, error) {
+	root, p, err := r.file(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	added := &Added{Name: r.Name, File: workspace.Shortest(clone.ProfilePath(root, r.Name)), DryRun: r.DryRun}
+	if err := exists(ctx, a, root, r.Command); err != nil {
+		return nil, err
+	}
+	warnOfSecret(a, added.File, p.Text())
+	file := workspace.HostFile{Path: clone.ProfilePath(root, r.Name), Root: root}
+	step := file.Change(nil, []byte(p.Text()))[0] // the text is not empty
+	if added.Diff = step.Diff; r.DryRun {
+		return added, nil
+	}
+	if !r.NoTry {
+		added.Tried = true
+		if added.Said, err = try(ctx, a, root, r); err != nil {
+			return nil, err
+		}
+	}
+	if err := step.Do(); err != nil {
+		return nil, err
+	}
+	if err := setState(a, r.Name, clone.Provisioning); err != nil {
+		return nil, err
+	}
+	if added.Trusted, err = agree(ctx, a, p); err != nil {
+		return nil, err
+	}
+	return added, setState(a, r.Name, clone.Healthy)
+}
+
+// file makes the file of a worker; one that is there already is refused.
+func (r AddRequest) file(ctx context.Context, a *workspace.Run) (root string, p *clone.Profile, err error) {
+	if strings.TrimSpace(r.Command) == "" {
+		return "", nil, workspace.Usage("--command: is missing", `give the command that works on an issue, such as --command "claude -p"`)
+	}
+	if err := clone.CheckName(r.Name); err != nil {
+		return "", nil, err
+	}
+	if root, err = Root(a); err != nil {
+		return "", nil, err
+	}
+	path := clone.ProfilePath(root, r.Name)
+	if workspace.Exists(path) {
+		return "", nil, &fault.Error{Code: fault.Usage, ID: r.Name, Err: fs.ErrExist, Reason: "is there already: " + workspace.Shortest(path),
+			Hint: "change the file, then type stig worker resume " + r.Name}
+	}
+	by, err := a.MustActor(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	now, err := a.Clock()
+	if err != nil {
+		return "", nil, err
+	}
+	p, err = clone.ParseProfile(path, r.text(by, now))
+	return root, p, err
+}
+
+// text is the file of a worker.
+func (r AddRequest) text(by string, now time.Time) string {
+	var b strings.Builder
+	b.WriteString("---\nname: " + scalar(r.Name) + "\nkind: agent\n")
+	if r.Description != "" {
+		b.WriteString("description: " + scalar(r.Description) + "\n")
+	}
+	if len(r.Roles) > 0 {
+		var roles []string
+		for _, role := range r.Roles {
+			roles = append(roles, scalar(role))
+		}
+		b.WriteString("roles: [" + strings.Join(roles, ", ") + "]\n")
+	}
+	b.WriteString("command: " + scalar(r.Command) + "\n---\n")
+	seed := cmp.Or(r.Description, "Works on one issue after another.")
+	fmt.Fprintf(&b, "\n## Seed\n\n%s\n\n## Values\n\nClaim that it works only where you saw it work.\nAsk a person where the issue does not say what is wanted.\n\n## Heartbeat\n\n## Learned\n\n## Evolution\n\n- %s: made by %s\n",
+		seed, signals.Day(now), visible.OneLine(by))
+	return b.String()
+}
+
+// scalar is a text in the YAML of front matter: as it stands where that is plain.
+func scalar(text string) string {
+	plain := text != "" && strings.IndexFunc(text, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '-' || r == '_')
+	}) < 0
+	switch strings.ToLower(text) {
+	case "true", "false", "yes", "no", "on", "off", "null", "y", "n":
+		plain = false
+	}
+	if plain && !strings.HasPrefix(text, "-") {
+		return text
+	}
+	var b strings.Builder
+	encoder := json.NewEncoder(&b) // a text of JSON is one of YAML
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(text) // texts can be encoded
+	return strings.TrimSpace(b.String())
+}
+
+// exists refuses a command whose first word is a plain name that the shell does not
+// find. Of any other only trying it tells.
+func exists(ctx context.Context, a *workspace.Run, root, command string) error {
+	word, _, _ := strings.Cut(strings.TrimSpace(command), " ")
+	if strings.ContainsAny(word, "\"'\\$`(){}[]|&;<>*?~!#=\t") {
+		return nil
+	}
+	found, err := process.Run(ctx, process.Command{Argv: []string{"sh", "-c", `command -v -- "$1"`, "sh", word}, Dir: root, Env: a.Environ()})
+	if err != nil || found.Exit == 0 {
+		return err
+	}
+	return &fault.Error{Code: fault.Usage, Reason: "--command: " + word + ": no such program", Hint: "install it, or give its path"}
+}
+
+// try runs a command once, as the loop would, with a question that asks for nothing.
+func try(ctx context.Context, a *workspace.Run, root string, r AddRequest) (said string, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, tryLimit, fmt.Errorf("it did not answer within %s", tryLimit))
+	defer cancel()
+	dir, err := os.MkdirTemp("", "stig-try-*")
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	briefing := filepath.Join(dir, "briefing.md")
+	if err := os.WriteFile(briefing, []byte(tryText), 0o600); err != nil {
+		return "", err
+	}
+	env := a.EnvironFor("STIG_ACTOR="+r.Name, "STIG_RUN="+clone.NewRunID(), "STIG_BRIEFING="+briefing)
+	out := new(process.Dropped)
+	result, err := process.Run(ctx, process.Command{Argv: []string{"sh", "-c", r.Command}, Dir: root, Env: env, Stdin: []byte(tryText), Stdout: out, Stderr: out, Limit: tryLimit})
+	said = cmp.Or(workspace.Visible(visible.Clipped(strings.TrimSpace(string(result.Stderr)), keptOfTry)), "(no output)")
+	hint := "try it by hand, or give --no-try"
+	switch {
+	case err != nil:
+		return said, &fault.Error{Code: fault.Found, ID: r.Name, Err: err, Reason: "its command was tried: " + err.Error(), Hint: hint}
+	case result.Exit == noProgram:
+		return said, &fault.Error{Code: fault.Found, ID: r.Name, Reason: "its command was tried, and a program is not there: " + visible.Clipped(visible.OneLine(said), keptOfText), Hint: hint}
+	case result.Exit != 0:
+		return said, &fault.Error{Code: fault.Found, ID: r.Name, Reason: fmt.Sprintf("its command was tried, and ended with exit code %d: %s", result.Exit, visible.Clipped(visible.OneLine(said), keptOfText)), Hint: hint}
+	}
+	return said, nil
+}
+
+// agree records that the person who made a worker agrees to its command, and reports
+// whether its loop may run that.
+func agree(ctx context.Context, a *workspace.Run, p *clone.Profile) (bool, error) {
+	trust, err := a.TrustsActor(ctx, p)
+	if err != nil {
+		return false, err
+	}
+	who, err := a.ActorName(ctx)
+	if err != nil || !trust.Repository || !a.ByPerson(who) {
+		return trust.Agreed, err
+	}
+	return true, trust.AgreeToActor(p)
+}
+
+// setState records how stig has a worker be, and that it is known here.
+func setState(a *workspace.Run, name string, state clone.State) error {
+	now, err := a.Clock()
+	if err != nil {
+		return err
+	}
+	return edit(a, name, func(p *clone.Presence) bool {
+		if p.First.IsZero() {
+			p.First = now
+		}
+		p.Kind, p.State, p.By, p.Why, p.Until = clone.Agent, state, "", "", time.Time{}
+		return true
+	})
+}
+
+// warnOfSecret says that the text of an actor's file holds what looks like a credential.
+func warnOfSecret(a *workspace.Run, file, text string) {
+	if found := visible.Secrets(text); len(found) > 0 {
+		a.Warn("%s: holds what looks like %s; take it out before it is committed, and revoke it where it was issued", file, found[0].Kind)
+	}
+}

@@ -1,0 +1,131 @@
+//go:build unix
+
+package loop_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"stig/internal/clone"
+	"stig/internal/loop"
+)
+
+// Work that the gate refuses closes nothing: each pass leaves feedback, and after the last
+// one a person is asked.
+func TestRejectedWork(t *testing.T) {
+	y := newYard(t, "pier-1")
+	done, err := y.work(t, "echo $STIG_ATTEMPT >>attempts", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs, text := y.runs(t), y.text(t)
+	if passes := clone.DefaultProfile("bo").Passes; len(runs) != passes || !runs[passes-1].Asked || !done.Waiting {
+		t.Errorf("%+v after runs %+v", done, runs)
+	}
+	for _, r := range runs {
+		if r.Outcome != string(clone.OutcomeRejected) || !strings.Contains(text, "run: "+r.ID) {
+			t.Errorf("run %s: %s; the store says\n%s", r.ID, r.Outcome, text)
+		}
+	}
+	if strings.Contains(text, `"status":"closed"`) {
+		t.Error("the issue is closed")
+	}
+}
+
+// Criteria that changed while the command ran are not closed on, though they pass: a
+// person is asked.
+func TestCriteriaChanged(t *testing.T) {
+	y := newYard(t, "pier-1")
+	done, err := y.work(t, `echo >pier-1; sed -i.old 's/test -f pier-1/true/' .beads/issues.jsonl; rm .beads/*.old`, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if runs := y.runs(t); len(runs) != 1 || runs[0].Outcome != string(clone.OutcomeWaiting) || !done.Waiting {
+		t.Errorf("%+v after runs %+v", done, runs)
+	}
+	if text := y.text(t); !strings.Contains(text, "criteria changed while bo worked") || strings.Contains(text, `"status":"closed"`) {
+		t.Errorf("the store says\n%s", text)
+	}
+}
+
+// Attempts that were used up before the loop began, such as with a higher bound, are not
+// used again: a person is asked, and no command runs.
+func TestAttemptsUsedUp(t *testing.T) {
+	y := newYard(t, "pier-1")
+	for i, id := range []string{"r-1", "r-2"} {
+		start := noon.Add(time.Duration(i-3) * time.Hour)
+		r := clone.Run{ID: id, Actor: "cy", Task: "issue", Issue: "pier-1", Attempt: i + 1, Started: start, Ended: start.Add(time.Minute), Exit: 7, Outcome: string(clone.OutcomeFailed)}
+		if err := y.place.RecordRun(r, noon); err != nil {
+			t.Fatal(err)
+		}
+	}
+	done, err := y.work(t, "echo >ran", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs := y.runs(t)
+	if _, err := os.Stat(filepath.Join(y.dir, "ran")); err == nil || len(runs) != 2 || !runs[1].Asked || !done.Waiting {
+		t.Errorf("%+v after runs %+v", done, runs)
+	}
+	if text := y.text(t); !strings.Contains(text, "2 runs failed at this issue") || !strings.Contains(text, "run r-2 of cy: failed, exit 7") {
+		t.Errorf("the store says\n%s", text)
+	}
+}
+
+// After two runs in a row that left nothing the loop ends, whichever issues they were for.
+func TestTwoSilentRuns(t *testing.T) {
+	y := newYard(t, "pier-1", "pier-2", "pier-3")
+	y.step = time.Millisecond // so that none is due again, however often a busy machine reads the clock
+	y.underGit(t)
+	done, err := y.work(t, "true", nil)
+	if err != nil || !done.Silent || len(done.Runs) != 2 || done.Runs[0].Issue == done.Runs[1].Issue {
+		t.Errorf("%+v, %v", done, err)
+	}
+	for _, r := range done.Runs {
+		if r.Outcome != string(clone.OutcomeSilent) {
+			t.Errorf("run %s: %s", r.ID, r.Outcome)
+		}
+	}
+}
+
+// underGit puts the directory under git, and has the loop work in place all the same.
+func (y *yard) underGit(t *testing.T) {
+	t.Helper()
+	file := filepath.Join(y.dir, ".stig", "actors", "bo.md")
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte("---\nname: bo\nworktree: false\n---\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, argv := range [][]string{{"init", "-q"}, {"add", "."}, {"-c", "user.name=bo", "-c", "user.email=bo@pier.example", "commit", "-qm", "Begin"}} {
+		if out, err := exec.Command("git", append([]string{"-C", y.dir}, argv...)...).CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v: %s", argv, err, out)
+		}
+	}
+	var err error
+	if y.place, err = clone.At(filepath.Join(y.dir, ".beads", "issues.jsonl")); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What counts against the bounds of an actor counts after a restart too.
+func TestRunsAreCountedOver24Hours(t *testing.T) {
+	y := newYard(t, "pier-1")
+	for i, age := range []time.Duration{25 * time.Hour, 3 * time.Hour, 2 * time.Hour} {
+		r := clone.Run{ID: "r-" + string(rune('1'+i)), Actor: "bo", Task: "issue", Issue: "pier-9", Started: noon.Add(-age), Ended: noon.Add(-age), Outcome: string(clone.OutcomeClosed)}
+		if err := y.place.RecordRun(r, noon); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for most, ran := range map[int]bool{2: false, 3: true} {
+		done, err := y.work(t, "echo >pier-1", func(r *loop.Request) { r.Bounds.Runs = most })
+		if err != nil || len(done.Runs) > 0 != ran {
+			t.Errorf("--max-runs %d: %+v, %v", most, done, err)
+		}
+	}
+}

@@ -1,0 +1,155 @@
+//go:build unix
+
+package loop_test
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"stig/internal/clone"
+	"stig/internal/gate"
+	"stig/internal/loop"
+	"stig/internal/process"
+	"stig/internal/trace"
+)
+
+// A loop that was killed after the work landed and the issue was closed takes nothing back,
+// even where the criteria fail by now.
+func TestKilledAfterClose(t *testing.T) {
+	y := newYard(t, "pier-1")
+	r := clone.Run{ID: "r-left", Actor: "bo", Task: "issue", Issue: "pier-1", Attempt: 1, Started: noon.Add(-time.Minute), Ended: noon, Step: "landed",
+		Criteria: y.criteria(t), Worktree: y.dir}
+	y.replace(t, `"status":"open"`, `"status":"closed","close_reason":"Built"`)
+	if err := y.place.RecordRun(r, noon); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := y.work(t, "echo >ran", nil); err != nil {
+		t.Fatal(err)
+	}
+	if runs := y.runs(t); len(runs) != 1 || runs[0].Outcome != string(clone.OutcomeClosed) {
+		t.Errorf("%+v", runs)
+	}
+	if text := y.text(t); !strings.Contains(text, `"status":"closed"`) {
+		t.Errorf("the store says\n%s", text)
+	}
+	if _, err := os.Stat(filepath.Join(y.dir, "ran")); err == nil {
+		t.Error("the command ran")
+	}
+}
+
+// A loop that was killed between the error that it left and the record of the run does not
+// take its own error for work.
+func TestKilledAfterError(t *testing.T) {
+	y := newYard(t, "pier-1")
+	y.step = time.Second
+	y.inGit(t)
+	state, err := y.app.GitIn(y.dir).Tree(t.Context(), filepath.Join(y.dir, ".beads"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := trace.Draft{Type: trace.Error, Content: map[string]any{"error_type": "silent", "traceback": "(no output)", "run": "r-left"}}.Trace()
+	if err != nil {
+		t.Fatal(err)
+	}
+	said, err := json.Marshal([]map[string]any{{"id": 1, "issue_id": "pier-1", "author": "bo", "text": text.Text(), "created_at": noon}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	y.replace(t, `"status":"open"`, `"status":"in_progress","assignee":"bo","comments":`+string(said))
+	r := clone.Run{ID: "r-left", Actor: "bo", Task: "issue", Issue: "pier-1", Attempt: 1, Started: noon.Add(-time.Minute), Ended: noon, Step: "ended",
+		Criteria: y.criteria(t), Notes: gate.Hash(""), Worktree: y.dir, Tree: state.State}
+	if err := y.place.RecordRun(r, noon); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := y.work(t, "true", func(r *loop.Request) { r.Attempts = 1 }); err != nil {
+		t.Fatal(err)
+	}
+	if runs := y.runs(t); len(runs) != 1 || runs[0].Outcome != string(clone.OutcomeSilent) {
+		t.Errorf("%+v", runs)
+	}
+	if text := y.text(t); strings.Contains(text, "in_progress") || strings.Contains(text, `"closed"`) {
+		t.Errorf("the store says\n%s", text)
+	}
+}
+
+// inGit makes the directory a work tree of git, in which the actor works in place.
+func (y *yard) inGit(t *testing.T) {
+	t.Helper()
+	actor := filepath.Join(y.dir, ".stig", "actors", "bo.md")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(actor), 0o755), os.WriteFile(actor, []byte("---\nname: bo\nworktree: false\n---\n"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	for _, argv := range [][]string{{"init", "-q"}, {"add", "-A"}, {"-c", "user.name=m", "-c", "user.email=m@pier", "commit", "-qm", "begin"}} {
+		if _, err := y.app.GitIn(y.dir).Must(t.Context(), argv...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var err error
+	if y.place, err = clone.At(filepath.Join(y.dir, ".beads", "issues.jsonl")); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A loop that is slow to go on with what it was killed at, while another took the issue, ended
+// the record, worked and gave the issue back, leaves that record as it is, and works on the issue anew.
+func TestKilledAndTakenOver(t *testing.T) {
+	y := newYard(t, "pier-1")
+	y.step = time.Second
+	r := clone.Run{ID: "r-left", Actor: "bo", Task: "issue", Issue: "pier-1", Attempt: 1, Started: noon.Add(-time.Hour), Step: "started", Criteria: y.criteria(t), Worktree: y.dir}
+	if err := y.place.RecordRun(r, noon); err != nil {
+		t.Fatal(err)
+	}
+	_, err := y.work(t, "touch pier-1", func(request *loop.Request) {
+		request.Tell = func(e loop.Event) {
+			if !strings.Contains(e.Text, "is unfinished") {
+				return
+			}
+			r.Ended, r.Outcome, r.Why = noon.Add(-time.Minute), string(clone.OutcomeStopped), "cy took the issue over"
+			next := clone.Run{ID: "r-next", Actor: "cy", Task: "issue", Issue: "pier-1", Attempt: 1, Started: noon.Add(-30 * time.Second), Ended: noon, Outcome: string(clone.OutcomeStopped)}
+			for _, one := range []clone.Run{r, next} {
+				if err := y.place.RecordRun(one, noon); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	})
+	runs := y.runs(t)
+	if err != nil || len(runs) != 3 || runs[0].Why != "cy took the issue over" || !runs[0].Ended.Equal(noon.Add(-time.Minute)) || runs[2].Outcome != string(clone.OutcomeClosed) {
+		t.Errorf("%v, %+v", err, runs)
+	}
+}
+
+// A run that another process works on, such as a dream, is not brought to its end.
+func TestRunOfAnother(t *testing.T) {
+	y := newYard(t)
+	above := process.Ancestors()
+	if len(above) == 0 {
+		return // the system does not show other processes
+	}
+	if err := y.place.RecordRun(clone.Run{ID: "r-dream", Actor: "bo", Task: "dream", Loop: above[0].ID, Started: noon}, noon); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := y.work(t, "true", nil); err != nil {
+		t.Fatal(err)
+	}
+	if runs := y.runs(t); len(runs) != 1 || runs[0].Outcome != "" {
+		t.Errorf("%+v", runs)
+	}
+}
+
+// replace edits the store by hand.
+func (y *yard) replace(t *testing.T, from, to string) {
+	t.Helper()
+	text := y.text(t)
+	if !strings.Contains(text, from) {
+		t.Fatalf("no %s in\n%s", from, text)
+	}
+	if err := os.WriteFile(filepath.Join(y.dir, ".beads", "issues.jsonl"), []byte(strings.Replace(text, from, to, 1)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,275 @@
+package loop
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"stig/checkpoint"
+	"stig/internal/beads"
+	"stig/internal/clone"
+	"stig/internal/fault"
+	"stig/internal/gate"
+	"stig/internal/git"
+	"stig/internal/service"
+	"stig/internal/visible"
+	"stig/internal/workspace"
+	"stig/notes"
+	"stig/signals"
+)
+
+// land merges the work of a run, checks the result, puts it on the branch that results
+// go to, and closes the issue. Loops do that one after the other, and look at the issue when
+// it is their turn: the checks of others may take long.
+func (l *loop) land(ctx context.Context, r *clone.Run, tree *git.Worktree, left clone.Left) (clone.Outcome, error) {
+	if tree != nil {
+		unlock, err := clone.LockOnto(ctx, l.place, l.trees.Onto, l.Cap)
+		if err != nil {
+			return "", err
+		}
+		defer func() { _ = unlock() }()
+	}
+	record, err := l.recordOf(r.Issue)
+	if err != nil {
+		return "", err
+	}
+	if !left.Closed && beads.IsClosed(record.Text(beads.Status)) { // since the command ended
+		_, r.Why = l.closedByOthers(r)
+		return clone.OutcomeLost, nil
+	}
+	if r.Criteria != gate.Hash(gate.Of(record).Text()) {
+		return l.ask(ctx, r, fmt.Sprintf("The acceptance criteria changed while %s worked on the issue, so that its loop does not close it. Do they say what is wanted?\n%s", l.name, l.where(ctx, r)))
+	}
+	if tree == nil {
+		return l.prove(ctx, r, nil, left, record)
+	}
+	for range 3 {
+		outcome := clone.OutcomeLater
+		if err = l.merge(ctx, tree); err == nil {
+			outcome, err = l.prove(ctx, r, tree, left, record)
+		}
+		switch {
+		case err == nil:
+			return outcome, nil
+		case !errors.Is(err, git.ErrMoved):
+			return l.unmerged(ctx, r, left, err)
+		}
+	}
+	r.Why = err.Error() // somebody else moves the branch again and again
+	return clone.OutcomeLater, nil
+}
+
+// merge merges what others did into the work of a run, in the time of a run at most: a
+// merge driver or a hook of the repository may hang.
+func (l *loop) merge(ctx context.Context, tree *git.Worktree) error {
+	limit := cmp.Or(l.runTimeout, time.Hour)
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	_, err := tree.Merge(limited)
+	if err != nil && ctx.Err() == nil && errors.Is(limited.Err(), context.DeadlineExceeded) {
+		return &git.RejectedError{Reason: fmt.Sprintf("git merge: timed out after %s; a merge driver of the repository may hang", limit)}
+	}
+	return err
+}
+
+// unmerged gives a conflict back to the worker.
+func (l *loop) unmerged(ctx context.Context, r *clone.Run, left clone.Left, err error) (clone.Outcome, error) {
+	refused, ok := errors.AsType[*git.RejectedError](err)
+	if !ok {
+		return "", err
+	}
+	r.Why = refused.Reason
+	text := fenced(refused.Tail)
+	if len(refused.Files) > 0 {
+		text = fmt.Sprintf("What others did is on %s. Type git merge %[1]s in the work tree, and resolve it there.", l.trees.Onto)
+	}
+	return l.rejected(ctx, r, left, r.Why, refused.Exit, text)
+}
+
+// rejected leaves feedback, and takes back a close that the command made itself.
+func (l *loop) rejected(ctx context.Context, r *clone.Run, left clone.Left, why string, exit int, text string) (clone.Outcome, error) {
+	after := context.WithoutCancel(ctx)
+	r.Judged = true
+	if left.Closed {
+		if _, err := service.Reopen(after, l.fresh(after, ""), service.ReopenRequest{ID: r.Issue, Reason: "its work does not pass: " + why}); err != nil {
+			return "", err
+		}
+	}
+	return left.Unlanded(), l.leaveFeedback(after, r, why, exit, text)
+}
+
+// prove runs the criteria, in the work tree of a run or in place, lands the work that
+// passes, and closes the issue.
+func (l *loop) prove(ctx context.Context, r *clone.Run, tree *git.Worktree, left clone.Left, record *beads.Record) (clone.Outcome, error) {
+	dir := l.root
+	if tree != nil {
+		dir = tree.Dir
+	}
+	a := l.fresh(ctx, dir)
+	a.Progress, a.Terminal = io.Discard, false // what checks print is in the logs and in feedback
+	gated, err := service.Gate(ctx, a, r.Issue, service.CloseOptions{Reason: l.reason(record, r)})
+	if errors.Is(err, workspace.ErrNotRun) && r.Taken != nil {
+		err = gated.Take(r.Taken.Word, r.Taken.By)
+	}
+	switch {
+	case ctx.Err() != nil:
+		r.Why = "while its checks ran"
+		return brokenBy(ctx), nil
+	case errors.Is(err, workspace.ErrNotRun) && r.Taken == nil:
+		return l.ask(ctx, r, fmt.Sprintf("%s says that it is done, and its checks do not run: %v. Is it done? "+
+			"With criteria that can be run the loop sees for itself: stig edit %s --acceptance TEXT, and then any answer.\n%s",
+			l.name, err, visible.Quoted(r.Issue), l.where(ctx, r)), checkpoint.OnMyWord, notDone)
+	case err != nil:
+		return l.refused(ctx, r, err)
+	case !gated.Passed():
+		why, exit, text := failed(gated.Verdict())
+		r.Why = why
+		return l.rejected(ctx, r, left, why, exit, text)
+	}
+	after := context.WithoutCancel(ctx)
+	if tree != nil {
+		if err := tree.Land(after); err != nil {
+			return "", err
+		}
+	}
+	r.Step = stepLanded
+	if err := l.record(r); err != nil {
+		return "", err
+	}
+	if _, err := gated.Close(after); err != nil {
+		return l.refused(after, r, err)
+	}
+	l.commitStore(after, r)
+	return clone.OutcomeClosed, nil
+}
+
+// refused is why an issue is not closed though nobody found fault with the work: it
+// waits for others, for an answer, or its criteria changed.
+func (l *loop) refused(ctx context.Context, r *clone.Run, err error) (clone.Outcome, error) {
+	switch {
+	case fault.Is(err, fault.Waits):
+		return clone.OutcomeWaiting, nil
+	case fault.Is(err, fault.Changed):
+		return l.ask(ctx, r, fmt.Sprintf("The acceptance criteria changed while they ran: %v. Do they say what is wanted?\n%s", err, l.where(ctx, r)))
+	case fault.Is(err, fault.Found):
+		r.Why = visible.OneLine(err.Error())
+		return clone.OutcomeAdvanced, nil
+	}
+	return "", err
+}
+
+// putAway removes the work tree of a closed issue, and has git pack what the loop committed.
+// Both may take minutes in a large repository. None of it keeps the issue from being closed.
+func (l *loop) putAway(ctx context.Context, r *clone.Run, tree *git.Worktree) {
+	if tree == nil {
+		return
+	}
+	if err := tree.Remove(ctx); err != nil {
+		l.tell(r.Issue, "its work tree stays: %v", err)
+	}
+	if err := git.Upkeep(ctx, *l.trees); err != nil {
+		l.once("git does not pack the repository: " + err.Error())
+	}
+}
+
+// commitStore commits the store after a close, where that was asked for.
+func (l *loop) commitStore(ctx context.Context, r *clone.Run) {
+	if !l.Commit {
+		return
+	}
+	a := l.fresh(ctx, "")
+	commit, err := service.PrepareCommit(ctx, a, l.store.Place())
+	if err == nil {
+		_, err = commit(ctx, r.Issue)
+	}
+	if err != nil {
+		l.app.Warn("%s: the store is not committed: %v", r.Issue, err)
+	}
+}
+
+// reason is what a checkpoint says was done, else whose work it is.
+func (l *loop) reason(record *beads.Record, r *clone.Run) string {
+	estimate, ok := signals.LastEstimate(notes.Parse(record.Text(beads.Notes)))
+	done := ""
+	if ok {
+		done = firstSentences(signals.ReadEstimate(estimate.Body).Done)
+	}
+	if !gate.IsInformative(done, func(string) bool { return false }) {
+		done = fmt.Sprintf("%s: the work of %s in run %s", record.Text(beads.Title), l.name, r.ID)
+	}
+	return done
+}
+
+// mostReason is how long a close reason is, in characters.
+const mostReason = 300
+
+func firstSentences(text string) string {
+	runes := []rune(visible.OneLine(text))
+	if len(runes) > mostReason {
+		return strings.TrimSpace(string(runes[:mostReason])) + " …"
+	}
+	return string(runes)
+}
+
+// failed says which check failed, with which exit code, and its last lines.
+func failed(v *gate.Verdict) (why string, exit int, text string) {
+	for _, o := range v.Outcomes() {
+		if o.Passed() || o.Exit == gate.ExitNotRun {
+			continue
+		}
+		return fmt.Sprintf("the check %s ends with exit code %d", visible.FirstLine(o.Text), o.Exit), o.Exit, fenced(o.Reason + "\n" + o.Tail)
+	}
+	return "its checks did not pass", 1, ""
+}
+
+// where says to a person where the work of a run is: a branch that a work tree has checked
+// out cannot be checked out elsewhere.
+func (l *loop) where(ctx context.Context, r *clone.Run) string {
+	if r.Branch == "" {
+		return ""
+	}
+	text := "\nIts branch is " + r.Branch
+	if l.trees != nil && r.Step != stepLanded {
+		if dir, err := git.WorktreeAt(ctx, *l.trees, r.Branch); err == nil && dir != "" {
+			text += ", in the work tree " + dir
+		}
+	}
+	return text + ".\n"
+}
+
+// notDone is the other option of a question whether work is done of which nothing can be shown.
+const notDone = "it is not done yet"
+
+// taken is the answer of a person that the issue of a run is done as it is; nil where the
+// last one says otherwise, is an agent's, or had a run already.
+func (l *loop) taken(r *clone.Run) (*clone.Taken, error) {
+	record, err := l.recordOf(r.Issue)
+	if err != nil || record == nil {
+		return nil, err
+	}
+	said := signals.Exchanges(signals.Escalations(notes.Parse(record.Text(beads.Notes))))
+	if len(said) == 0 {
+		return nil, nil
+	}
+	last := said[len(said)-1]
+	options := signals.ReadQuestion(last.Question.Text).Options
+	if last.Answer == nil || len(options) == 0 || options[0] != checkpoint.OnMyWord || !strings.HasPrefix(last.Answer.Text, checkpoint.OnMyWord) || !service.IsPerson(l.app, l.place, last.Answer.By) {
+		return nil, nil
+	}
+	t := &clone.Taken{By: last.Answer.By, Word: visible.OneLine(last.Answer.Text), Part: fmt.Sprint(len(said), " ", last.Question.Hash())}
+	now, err := l.now()
+	if err != nil {
+		return nil, err
+	}
+	runs, err := l.runs(now)
+	for _, e := range runs {
+		if e.Issue == r.Issue && e.ID != r.ID && e.Taken != nil && e.Taken.Part == t.Part && !clone.Outcome(e.Outcome).IsRepeated() {
+			return nil, nil
+		}
+	}
+	return t, err
+}

@@ -1,0 +1,390 @@
+package loop
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"stig/internal/beads"
+	"stig/internal/clone"
+	"stig/internal/fault"
+	"stig/internal/git"
+	"stig/internal/loop/actors"
+	"stig/internal/service"
+	"stig/internal/visible"
+)
+
+// run works until there is a reason to end.
+func (l *loop) run(ctx context.Context) error {
+	changes, stop := l.store.Watch()
+	defer stop()
+	began := len(l.done.Runs)
+	for failures := 0; ; {
+		ended, err := l.turn(ctx, changes, began, failures > 0)
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case ended:
+			return err
+		case err == nil:
+			failures = 0
+			continue
+		}
+		if failures++; failures > mostFailures {
+			return err
+		}
+		l.app.Warn("%v; tries again", err)
+		l.pause(ctx, l.Times.Look<<min(failures-1, 5))
+	}
+}
+
+// mostFailures is how often in a row the loop tries again what its surroundings keep it
+// from doing: a store that others hold, a disk that is full.
+const mostFailures = 10
+
+// turn does one thing: a run, or waiting. Where the one before failed it first brings to
+// an end what that left unfinished. began is how many runs had ended before the first turn.
+func (l *loop) turn(ctx context.Context, changes <-chan struct{}, began int, again bool) (ended bool, err error) {
+	if again {
+		if err := l.recover(ctx); err != nil {
+			return false, err
+		}
+		if l.isEnough(began) {
+			return true, nil
+		}
+	}
+	ended, until, err := l.mayRun(ctx)
+	if err != nil || ended {
+		return ended, err
+	}
+	if !until.IsZero() {
+		l.wait(ctx, nil, until, nil)
+		return false, nil
+	}
+	s, err := l.sense(ctx)
+	if err != nil {
+		return false, err
+	}
+	ran, err := l.act(ctx, s)
+	switch {
+	case err != nil:
+		return false, err
+	case l.isEnough(began):
+		return true, nil
+	case ran:
+		l.idle = false
+		return false, nil
+	case l.empty(s):
+		return true, nil
+	}
+	l.sayIdle(s)
+	l.wait(ctx, changes, s.next, s.others)
+	return false, nil
+}
+
+// sayIdle says once that the loop waits, and what for, until it had something to do again.
+func (l *loop) sayIdle(s sensed) {
+	switch {
+	case l.idle:
+	case s.asked > 0 && !s.next.IsZero():
+		l.tell("", "nothing can be taken before %s: waits; %d wait for an answer", l.at(s.next), s.asked)
+	case s.asked > 0:
+		l.tell("", "nothing can be taken now: %d wait for an answer", s.asked)
+	case s.next.IsZero() && len(s.marked) > 0:
+		l.tell("", "nothing can be taken now: %s", s.unmerged())
+	case s.next.IsZero():
+		l.tell("", "nothing can be taken now: waits for the store to change")
+	default:
+		l.tell("", "nothing can be taken before %s: waits", l.at(s.next))
+	}
+	l.idle = true
+}
+
+// at is a time as people read it, in UTC as all that stig prints: with its date where that is
+// not today's.
+func (l *loop) at(t time.Time) string {
+	t = t.UTC()
+	if now, err := l.now(); err == nil && now.Format(time.DateOnly) == t.Format(time.DateOnly) {
+		return t.Format(time.TimeOnly) + " UTC"
+	}
+	return t.Format(time.DateTime) + " UTC"
+}
+
+// isEnough reports whether the loop ends after the runs that it had, and says why.
+func (l *loop) isEnough(began int) bool {
+	switch {
+	case l.silent >= 2:
+		l.done.Silent, l.done.Reason = true, "two runs in a row left nothing: no work, no trace, no checkpoint"
+	case l.Once && len(l.done.Runs) > began:
+		l.ordered, l.done.Reason = true, "one run, as --once says"
+	default:
+		return false
+	}
+	return true
+}
+
+// pause waits a while.
+func (l *loop) pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+// mayRun decides whether the loop may look for work now: ended where it is over, until
+// when it has to wait.
+func (l *loop) mayRun(ctx context.Context) (ended bool, until time.Time, err error) {
+	now, err := l.now()
+	if err != nil {
+		return false, until, err
+	}
+	if err := l.reload(ctx); err != nil {
+		return false, until, err
+	}
+	switch state := l.state(now); state {
+	case clone.Dead, clone.Draining:
+		l.ordered, l.done.Reason = true, fmt.Sprintf("%s is %s; type stig worker resume %[1]s to have it work", l.name, state)
+		return true, until, nil
+	case clone.Paused, clone.Maintenance:
+		if l.paused != string(state) {
+			l.tell("", "%s: takes no work until stig worker resume %s", state, l.name)
+		}
+		l.paused = string(state)
+		return false, now.Add(l.Times.Sense), nil
+	}
+	l.paused = ""
+	if why := l.busy(); why != "" {
+		l.once(why)
+		return false, now.Add(l.Times.Look), nil
+	}
+	delete(l.noticed, l.busyText)
+	runs, err := l.runs(now)
+	if err != nil {
+		return false, until, err
+	}
+	if reached := l.Bounds.Reached(UsedBy(l.name, runs, now)); reached != "" {
+		l.done.Reason = reached
+		return true, until, nil
+	}
+	if alike := FailsAlike(runs, now); alike.Until.After(now) {
+		l.sayAlike(ctx, alike)
+		return false, alike.Until, nil
+	}
+	next := l.Bounds.Next(l.name, runs, now)
+	if !next.IsZero() {
+		l.once(fmt.Sprintf("waits until %s: %s within an hour, as per_hour of its file says", l.at(next), visible.Counted(l.Bounds.PerHour, "run")))
+	}
+	return false, next, nil
+}
+
+// reload takes what changed in the actor's file. A mistake in it leaves all as it was.
+func (l *loop) reload(ctx context.Context) error {
+	changed, err := l.loadProfile()
+	if err != nil {
+		l.once(err.Error())
+		return nil
+	}
+	l.filter.roles = l.roles
+	if !changed || !l.ofFile {
+		return nil
+	}
+	return l.fromFile(ctx)
+}
+
+// sayAlike says once of all loops why all of them pause: whoever comes first.
+func (l *loop) sayAlike(ctx context.Context, alike Alike) {
+	text := fmt.Sprintf("every worker fails alike: %s; all pause until %s", cmp.Or(alike.Said, "exit code 75"), l.at(alike.Until))
+	if first, err := l.place.SayOnce("alike " + alike.Until.Format(time.RFC3339)); err == nil && first {
+		l.tell("", "%s", text)
+		l.notify(ctx, "loops pause", text, "")
+	}
+}
+
+// state is what a person said that the actor is to do.
+func (l *loop) state(now time.Time) clone.State {
+	p, _ := l.place.Presence(l.name)
+	return p.Told(now)
+}
+
+// leftBehind is after what time a lock of git's index is one of a git that was killed.
+const leftBehind = 10 * time.Minute
+
+// busy says that git is in the middle of something in the store's own checkout, which
+// may put another store there; "" when it is not.
+func (l *loop) busy() string {
+	own := l.place.Tree.Own
+	doing := git.Underway(own)
+	if doing == "switch" { // as git keeps the index, and leaves that behind when it is killed
+		info, err := os.Lstat(filepath.Join(own, "index.lock"))
+		if err != nil || l.app.Now().Sub(info.ModTime()) > leftBehind {
+			doing = ""
+		}
+	}
+	if doing == "" {
+		return ""
+	}
+	l.busyText = "pauses: git is in the middle of a " + doing + " in the store's checkout"
+	return l.busyText
+}
+
+// mostOutrun is how often in a row the loop looks again at once where others were faster with
+// all that it found.
+const mostOutrun = 3
+
+// act does the first thing that can be done of what was sensed.
+func (l *loop) act(ctx context.Context, s sensed) (ran bool, err error) {
+	for _, id := range s.exhausted {
+		if err := l.askAbout(ctx, s.past[id]); err != nil {
+			return false, err
+		}
+	}
+	if len(s.exhausted) > 0 {
+		return true, nil // the store changed
+	}
+	for _, c := range s.order {
+		r, err := l.claim(ctx, c)
+		if err != nil {
+			return false, err
+		}
+		if r == nil {
+			continue // others were faster
+		}
+		l.outrun = 0
+		return true, l.perform(ctx, r)
+	}
+	if len(s.order) == 0 {
+		l.outrun = 0
+	} else if l.outrun++; l.outrun <= mostOutrun {
+		return true, nil // what was sensed is not so any more
+	}
+	return l.beat(ctx)
+}
+
+// empty reports whether the loop ends since nothing is left to do, and says why.
+func (l *loop) empty(s sensed) bool {
+	wants := l.Once || l.UntilEmpty || l.filter.issue != ""
+	if !wants || !l.Once && (!s.next.IsZero() || len(s.others) > 0 && l.filter.issue == "") {
+		return false
+	}
+	l.done.Reason, l.done.Asked = "nothing is left to do", s.asked
+	switch id := l.filter.issue; {
+	case l.isClosed():
+		l.done.Reason = id + " is closed"
+	case !s.next.IsZero():
+		l.done.Reason = "nothing can be taken before " + s.next.UTC().Format(time.DateTime) + " UTC"
+	case len(s.marked) > 0:
+		l.done.Reason = s.unmerged()
+	case id != "" && !l.isLeft(s.past[id]):
+		l.done.Reason = fmt.Sprintf("%s cannot be taken now; stig orient %s says how it stands", id, visible.Quoted(id))
+	}
+	if s.asked > 0 {
+		l.done.Waiting, l.done.Reason = true, fmt.Sprintf("only questions remain: %d wait for an answer", s.asked)
+	}
+	return true
+}
+
+// isClosed reports whether the one issue that the loop is for is closed.
+func (l *loop) isClosed() bool {
+	if l.filter.issue == "" {
+		return false
+	}
+	record, err := l.recordOf(l.filter.issue)
+	return err == nil && record != nil && beads.IsClosed(record.Text(beads.Status))
+}
+
+// wait waits until the store changes, the time has come, or a person says something. The
+// loop shows meanwhile that it lives. changes is nil where the store does not matter. others
+// are leases of which none ends without a new look: the store of another work tree changes then.
+func (l *loop) wait(ctx context.Context, changes <-chan struct{}, until time.Time, others []clone.Lease) {
+	l.rest()
+	now, err := l.now()
+	most := l.Times.Sense
+	if left := until.Sub(now); err == nil && !until.IsZero() && left < most {
+		most = max(left, l.Times.Look/20)
+	}
+	end, look, sign := time.NewTimer(most), time.NewTicker(l.Times.Look), time.NewTicker(l.Times.Sign)
+	defer end.Stop()
+	defer look.Stop()
+	defer sign.Stop()
+	was, quiet := l.state(now), false
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-end.C:
+			return
+		case <-changes:
+			l.settle(ctx)
+			return
+		case <-sign.C:
+			_ = actors.SignOfLife(l.app, l.name, nil) // the next may do
+		case <-look.C:
+			if now, err := l.now(); err != nil || l.state(now) != was || !until.IsZero() && !until.After(now) {
+				return
+			}
+			if len(others) > 0 && l.isGone(others) {
+				l.settle(ctx)
+				return
+			}
+			if !quiet {
+				quiet = true
+				l.app.Cache.Drop()
+				debug.FreeOSMemory() // it may be for hours
+			}
+		}
+	}
+}
+
+// isGone reports whether one of the leases holds no more, without a look at the store.
+func (l *loop) isGone(others []clone.Lease) bool {
+	now, err := l.now()
+	if err != nil {
+		return true
+	}
+	claims, judge, _ := service.Judge(l.app, l.place, now).AsRead(func() (clone.Claims, error) { return l.place.Claims() })
+	return slices.ContainsFunc(others, func(was clone.Lease) bool {
+		is, ok := claims.Lease(was.Issue)
+		return !ok || !clone.SameLease(is, was) || !judge.Holds(is)
+	})
+}
+
+// settle waits a moment, so that several changes in a row are read once, and many loops
+// do not read a large store all the time.
+func (l *loop) settle(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(min(l.Times.Look, max(l.Times.Look/40, 4*l.reading))):
+	}
+}
+
+// isRace reports whether an error says that an issue is not to be had any more.
+func isRace(err error) bool {
+	return fault.Is(err, fault.Conflict) || fault.Is(err, fault.Waits)
+}
+
+// askAbout asks a person about an issue whose attempts or passes were used up before this
+// loop began, such as under a higher bound.
+func (l *loop) askAbout(ctx context.Context, past *Past) error {
+	if past == nil || past.Last == nil {
+		return nil
+	}
+	r := *past.Last
+	failures := past.Failures
+	if len(failures) == 0 {
+		failures = []clone.Run{r}
+	}
+	if _, err := l.escalate(ctx, &r, "", failures); err != nil {
+		return err
+	}
+	r.Asked = true // or it was closed meanwhile
+	return l.record(&r)
+}
+
+var errLost = errors.New("the claim is lost")
+var errStopped = errors.New("a person ended the actor")

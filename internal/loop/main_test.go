@@ -1,0 +1,9 @@
+package loop_test
+
+import (
+	"testing"
+
+	"stig/internal/testkit/sample"
+)
+
+func TestMain(m *testing.M) { sample.Main(m) }

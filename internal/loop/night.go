@@ -1,0 +1,494 @@
+// Package working holds the service of stig work: a loop that runs a command for one
+// issue after another, and lands what passes the gate. Package work decides; this one
+// starts programs, writes the store and keeps the run records.
+//
+// Each step of a run is recorded before the next begins, so that a loop that was killed
+// goes on from there: see recover.go.
+//
+//	done, err := working.Work(ctx, a, working.Request{Command: []string{"./agent"}})
+package loop
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"stig/internal/beads"
+	"stig/internal/clone"
+	"stig/internal/fault"
+	"stig/internal/git"
+	"stig/internal/loop/actors"
+	"stig/internal/process"
+	"stig/internal/service"
+	"stig/internal/visible"
+	"stig/internal/workspace"
+)
+
+// Request says what a loop works on, with what, and how far.
+type Request struct {
+	Filter  []string // an issue, or KEY=VALUE as filter.go has them
+	Roles   []string // labels of which an issue must have one; those of the actor's file if empty
+	Epic    string   // of the issues within this one
+	Command []string // the program and its arguments; empty for that of the actor's file
+
+	Once, UntilEmpty bool
+	Onto             string // the branch that results go to; "" for worktree.Usual
+	NoClose          bool   // neither merges nor closes
+	Commit           bool   // commits the store after a close
+	DryRun           bool
+
+	Bounds     Bounds
+	RunTimeout time.Duration // 0 is that of the actor's file
+	Attempts   int           // failed ones before a person is asked
+	Cap        time.Duration // how long a claim lives at most
+
+	Version string // of stig, for the registry
+	Tell    func(Event)
+	Times   Times
+}
+
+// Times are those of the loop that no user changes. The zero value is what holds.
+type Times struct {
+	Sign  time.Duration // between signs of life
+	Renew time.Duration // between renewals of a claim
+	Lasts time.Duration // of a claim without renewal
+	Look  time.Duration // between looks at what a person said about the actor
+	Sense time.Duration // between looks at the store where nothing says that it changed
+	Grace time.Duration // that a command has to end
+}
+
+func (t Times) defaults() Times {
+	t.Sign = cmp.Or(t.Sign, 20*time.Second)
+	t.Renew = cmp.Or(t.Renew, 3*time.Minute)
+	t.Lasts = cmp.Or(t.Lasts, clone.LoopLasts)
+	t.Look = cmp.Or(t.Look, 2*time.Second)
+	t.Sense = cmp.Or(t.Sense, 5*time.Minute)
+	t.Grace = cmp.Or(t.Grace, 10*time.Second)
+	return t
+}
+
+// Event is what the loop has to say while it runs.
+type Event struct {
+	Issue string
+	Text  string
+	Run   *clone.Run // that ended; nil for other news
+}
+
+// Done says how a loop ended.
+type Done struct {
+	Actor   string       `json:"actor"`
+	Reason  string       `json:"reason"` // why it ended
+	Runs    []actors.Run `json:"runs"`
+	DryRun  bool         `json:"dry_run"`
+	Would   *Would       `json:"would,omitempty"` // of a dry run; nil where nothing would be taken
+	Asked   int          `json:"asked"`           // issues that wait for an answer
+	Silent  bool         `json:"silent"`          // it ended since two runs in a row left nothing
+	Waiting bool         `json:"waiting"`         // only questions remain
+}
+
+// Would is what a dry run found that would be taken and run.
+type Would struct {
+	Issue    string   `json:"issue"`
+	Title    string   `json:"title"`
+	Why      string   `json:"why"`
+	Command  []string `json:"command"`
+	Worktree string   `json:"worktree"` // the directory that it works in, or below which its work tree is
+	Branch   string   `json:"branch"`
+	Onto     string   `json:"onto"`
+}
+
+// loop is one run of Work.
+type loop struct {
+	Request
+	app     *workspace.Run
+	name    string // of the actor
+	profile *clone.Profile
+	files   string // the directory that holds the actors' files
+	store   beads.Store
+	place   clone.Place
+	trees   *git.WorktreeOptions // nil where it works in place
+	root    string               // where it works in place
+	code    git.Checkout         // that of which runs get work trees; the zero value without git
+	filter  filter
+
+	ofFile     bool // the command is that of the actor's file
+	roles      []string
+	runTimeout time.Duration
+
+	done    Done
+	silent  int  // runs in a row that left nothing
+	ordered bool // a person had it end, or it was to do no more
+	paused  string
+	inHand  bool                 // the sign of life names an issue or a run
+	idle    bool                 // it waits, and has said so
+	outrun  int                  // how often in a row others were faster with all that it found
+	noticed map[string]bool      // what was said once
+	heard   map[string]time.Time // issues of runs that ended, with their start: what was said before is to be acknowledged
+
+	records  clone.RunLog
+	busyText string        // what of it says that git is at work
+	reading  time.Duration // how long the store took to read
+}
+
+// Work runs the loop until nothing is left to do, a bound is reached, or ctx ends.
+// Errors are: fault.Conflict where another loop of that name runs, fault.Usage where the
+// command is not there, fault.Found where the repository is not trusted.
+func Work(ctx context.Context, a *workspace.Run, r Request) (*Done, error) {
+	r.Times, r.Onto = r.Times.defaults(), cmp.Or(r.Onto, git.WorkBranch)
+	if r.Tell == nil {
+		r.Tell = func(Event) {}
+	}
+	l := &loop{Request: r, noticed: map[string]bool{}, heard: map[string]time.Time{}}
+	if err := l.prepare(ctx, a); err != nil {
+		return nil, err
+	}
+	l.done = Done{Actor: l.name, Runs: []actors.Run{}, DryRun: r.DryRun}
+	if r.DryRun {
+		return &l.done, l.would(ctx)
+	}
+	alone, err := l.place.LockLoop(l.name)
+	if err != nil {
+		return nil, &fault.Error{Code: fault.Conflict, Reason: fmt.Sprintf("another loop works as %s in this clone", l.name), Hint: "give another name with --actor, or end that one", Err: err}
+	}
+	defer func() { _ = alone() }()
+	if l.trees == nil {
+		only, err := l.place.LockLoop(inPlace + l.place.Worktree)
+		if err != nil {
+			return nil, &fault.Error{Code: fault.Conflict, Reason: "another loop works in this directory", Hint: "without git, or with worktree: false, one loop works at a time", Err: err}
+		}
+		defer func() { _ = only() }()
+	}
+	if err := l.begin(); err != nil {
+		return nil, err
+	}
+	err = workspace.FreshenTrees(ctx, l.trees, func(text string) { l.tell("", "%s", text) })
+	if err == nil {
+		err = l.recover(ctx)
+	}
+	if err == nil {
+		l.tidy(ctx)
+		err = l.run(ctx)
+	}
+	l.acknowledgeLast(context.WithoutCancel(ctx))
+	err = errors.Join(err, l.end())
+	l.notifyEnd(ctx, err)
+	return &l.done, err
+}
+
+// notifyEnd has people told that the loop ended, unless one of them ended it, or it found
+// nothing to do: one that cron starts each hour is no news.
+func (l *loop) notifyEnd(ctx context.Context, err error) {
+	if l.ordered || ctx.Err() != nil || err == nil && len(l.done.Runs) == 0 {
+		return
+	}
+	why := l.done.Reason
+	if err != nil {
+		why = err.Error()
+	}
+	l.notify(ctx, "loop ended: "+l.name, why, "; after "+visible.Counted(len(l.done.Runs), "run"))
+}
+
+func (l *loop) notify(ctx context.Context, title, why, details string) {
+	if now, err := l.now(); err == nil {
+		service.NotifyStopped(ctx, l.app, l.store.Place(), now, title, why, details)
+	}
+}
+
+// elsewhere refuses (fault.Conflict) a loop of a name that works on another machine of a
+// database, or in another clone on this one; of this clone LockLoop does.
+func (l *loop) elsewhere(one clone.Presence) error {
+	if l.place.Documents == nil {
+		return nil
+	}
+	self, _ := process.Self()
+	running, _ := one.Runs()
+	_, isSeen := process.RunningHere(one.Process)
+	if !running || one.Process.Same(self.ID) || one.Process.Host == self.Host && !isSeen {
+		return nil
+	}
+	return &fault.Error{Code: fault.Conflict, Reason: fmt.Sprintf("another loop works as %s on %s", l.name, one.Process.Host),
+		Hint: "give another name with --actor; one that was killed counts for a minute"}
+}
+
+// inPlace begins the name under which a loop locks the directory that it works in, where it
+// has no work trees; no actor has such a name.
+const inPlace = "\x00in place"
+
+// prepare finds out all that a loop needs, and writes nothing.
+func (l *loop) prepare(ctx context.Context, a *workspace.Run) (err error) {
+	if l.name, err = nameOf(ctx, a); err != nil {
+		return err
+	}
+	l.app = a.Lasting(ctx, "work", l.name)
+	if l.store, err = l.app.Discover(); err != nil {
+		return err
+	}
+	if p := l.store.Place(); p.Mode == beads.Server && !workspace.Exists(p.Path) {
+		return workspace.Usage("work: no file names the store to workers: "+p.Name(),
+			fmt.Sprintf(`type mkdir -p .beads && echo '{"store": "%s"}' > .beads/stig.json`, p.URL))
+	}
+	if l.place, err = l.app.Live(l.store.Place()); err != nil {
+		return err
+	}
+	if l.place.Documents != nil {
+		l.Times.Look *= 5 // each asks the server
+	}
+	l.app.Store = filepath.Join(l.place.Worktree, filepath.FromSlash(l.place.Store)) // whatever directory a step works in
+	root, err := actors.Root(l.app)
+	if err != nil {
+		return err
+	}
+	l.files = root
+	if _, err := l.loadProfile(); err != nil {
+		return err
+	}
+	if err := l.findCommand(ctx, a); err != nil {
+		return err
+	}
+	if err := l.findPlace(ctx); err != nil {
+		return err
+	}
+	if err := l.trusted(ctx); err != nil {
+		return err
+	}
+	if err := l.writable(ctx); err != nil {
+		return err
+	}
+	l.filter, err = l.readFilter()
+	return err
+}
+
+// writable refuses a store that no edit is made in: one with conflict markers, or with
+// lines that cannot be read. Later the loop waits for such a store, which another program
+// may be writing.
+func (l *loop) writable(ctx context.Context) error {
+	store, options, err := l.app.ToWrite(ctx, true)
+	if err != nil {
+		return err
+	}
+	_, err = store.Edit(ctx, options, func(*beads.Tx) error { return nil })
+	return err
+}
+
+// nameOf is who works: the actor that is named, else the person's name with a word added,
+// since what she claimed herself is not the loop's.
+func nameOf(ctx context.Context, a *workspace.Run) (string, error) {
+	name, err := a.MustActor(ctx)
+	if err != nil || cmp.Or(a.Actor, a.Getenv("STIG_ACTOR"), a.Getenv("BD_ACTOR")) != "" || clone.IsSession(name) {
+		return name, err
+	}
+	return cmp.Or(clone.Slug(name), "somebody") + "-worker", nil
+}
+
+// loadProfile reads the actor's file where it is another than was read, and reports
+// whether it is. What flags say counts before it.
+func (l *loop) loadProfile() (changed bool, err error) {
+	p, err := clone.LoadProfile(l.files, l.name)
+	if errors.Is(err, fs.ErrNotExist) {
+		p, err = clone.DefaultProfile(l.name), nil
+	}
+	if err != nil || l.profile != nil && p.Text() == l.profile.Text() {
+		return false, err
+	}
+	l.profile = p
+	l.runTimeout = cmp.Or(l.RunTimeout, p.Timeout)
+	l.Bounds.PerHour = p.PerHour
+	l.roles = l.Roles
+	if len(l.roles) == 0 {
+		l.roles = p.Roles
+	}
+	return true, nil
+}
+
+// fromFile takes the command of the actor's file. Where a person has to agree to it
+// first, the actor is paused, and the loop waits for that.
+func (l *loop) fromFile(ctx context.Context) error {
+	if l.profile.Command == "" {
+		return workspace.Usage("no command to run", "give it after --, such as stig work -- ./agent.sh; or in the actor's file: command")
+	}
+	l.Command, l.ofFile = []string{"sh", "-c", l.profile.Command}, true
+	if l.DryRun {
+		return nil
+	}
+	return l.agreed(ctx)
+}
+
+// agreed validates that a person agreed to what the actor's file has run. Where nobody
+// did the actor is paused, and that is no error.
+func (l *loop) agreed(ctx context.Context) error {
+	err := actors.Trusted(ctx, l.fresh(ctx, ""), l.profile)
+	if now, e := l.now(); err != nil && e == nil && l.state(now) == clone.Paused {
+		l.once(err.Error())
+		return nil
+	}
+	return err
+}
+
+// findCommand refuses a command that is not there before anything is claimed.
+func (l *loop) findCommand(ctx context.Context, a *workspace.Run) error {
+	if len(l.Command) == 0 {
+		return l.fromFile(ctx)
+	}
+	found, ok, err := a.Program(l.Command)
+	if err == nil && !ok {
+		err = workspace.Usage(fmt.Sprintf("%s: no such program; it must be there, and executable", named(l.Command[0])), "type stig work --dry-run -- COMMAND to validate another")
+	}
+	l.Command = found
+	return err
+}
+
+// named is a program as messages have it: in quotes where it would not be seen.
+func named(program string) string {
+	if shown := workspace.Visible(program); shown == program && strings.TrimSpace(program) != "" {
+		return program
+	}
+	return strconv.Quote(program)
+}
+
+// findPlace decides whether runs get work trees, and where these are.
+func (l *loop) findPlace(ctx context.Context) (err error) {
+	l.root = filepath.Dir(l.storeDir())
+	if l.code, err = workspace.CodeOf(l.store.Place()); err != nil {
+		return err
+	}
+	if l.code.Root == "" {
+		l.once("without git: works in place, one loop at a time")
+		return nil
+	}
+	if !l.profile.Worktree {
+		l.once("worktree: false: works in place, one loop at a time")
+		return nil
+	}
+	if l.trees, err = l.app.Trees(l.store.Place()); err != nil || l.trees == nil {
+		return err
+	}
+	l.trees.Onto = l.Onto
+	if err := l.mayBeOnto(); err != nil {
+		return err
+	}
+	return git.CheckWorktrees(ctx, *l.trees)
+}
+
+// mayBeOnto refuses as the branch that results go to what is the branch of an issue, which
+// is removed when that is closed, and what git reads as another name.
+func (l *loop) mayBeOnto() error {
+	if l.Onto == "@" || strings.HasPrefix(l.Onto, "refs/") {
+		return workspace.Usage(fmt.Sprintf("--onto: must be the name of a branch alone; found %q", l.Onto), "leave it out for "+git.WorkBranch)
+	}
+	issue, ok := strings.CutPrefix(l.Onto, "stig/")
+	if !ok {
+		return nil
+	}
+	record, err := l.recordOf(issue)
+	if err != nil || record == nil {
+		return err
+	}
+	return workspace.Usage(fmt.Sprintf("--onto: %s is the branch for the work on issue %s", l.Onto, issue), "name another branch with --onto, such as stig/results")
+}
+
+// storeDir is the directory of the store, absolute.
+func (l *loop) storeDir() string {
+	dir, err := filepath.Abs(l.store.Place().Dir)
+	if err != nil {
+		return l.store.Place().Dir
+	}
+	return dir
+}
+
+// trusted refuses to begin where the checks of issues may not run.
+func (l *loop) trusted(ctx context.Context) error {
+	if l.NoClose {
+		return nil
+	}
+	workspace, err := l.app.Workspace(ctx, l.store.Place())
+	if err != nil {
+		return err
+	}
+	ok, err := l.app.Trusted(ctx, workspace)
+	if err != nil || ok {
+		return err
+	}
+	return &fault.Error{Code: fault.Found, Reason: "this repository is not trusted here, so that no check of an issue would run",
+		Hint: "read the acceptance criteria, then type stig trust; or give --no-close"}
+}
+
+// begin registers the loop, unless another one of its name is registered.
+func (l *loop) begin() error {
+	var taken error
+	err := actors.Start(l.app, l.name, func(p *clone.Presence) bool {
+		if taken = l.elsewhere(*p); taken != nil {
+			return false
+		}
+		if p.State == "" || p.State == clone.Provisioning {
+			p.State = clone.Healthy
+		}
+		if p.Kind == "" {
+			p.Kind = clone.Agent
+		}
+		p.Boots++
+		p.Version, p.Issue, p.Run = l.Version, "", ""
+		return true
+	})
+	return errors.Join(taken, err)
+}
+
+// rest says that nothing is in hand while the loop waits.
+func (l *loop) rest() {
+	if l.inHand {
+		l.inHand = actors.SignOfLife(l.app, l.name, func(p *clone.Presence) { p.Issue, p.Run = "", "" }) != nil
+	}
+}
+
+// end says that nothing is in hand any more.
+func (l *loop) end() error {
+	return actors.SignOfLife(l.app, l.name, func(p *clone.Presence) { p.Issue, p.Run, p.Process = "", "", process.ID{} })
+}
+
+// fresh is a run of its own for one step, in the directory that it is about; "" for the
+// directory of the loop.
+func (l *loop) fresh(ctx context.Context, dir string) *workspace.Run {
+	a := l.app.Fresh(ctx, "work")
+	a.Dir = cmp.Or(dir, l.app.Dir)
+	return a
+}
+
+func (l *loop) now() (time.Time, error) { return l.app.Clock() }
+
+func (l *loop) tell(issue, format string, args ...any) {
+	l.Tell(Event{Issue: issue, Text: fmt.Sprintf(format, args...)})
+}
+
+// once says something that need not be repeated.
+func (l *loop) once(text string) {
+	if !l.noticed[text] {
+		l.noticed[text] = true
+		l.tell("", "%s", text)
+	}
+}
+
+// runs are those within work.Window, of all actors.
+func (l *loop) runs(now time.Time) ([]clone.Run, error) {
+	runs, damaged, err := l.records.Runs(l.place, now.Add(-Window))
+	for _, path := range damaged {
+		if text := path + ": holds run records that cannot be read"; !l.noticed[text] {
+			l.noticed[text] = true
+			l.app.Warn("%s", text)
+		}
+	}
+	return runs, err
+}
+
+// record keeps a step of a run.
+func (l *loop) record(r *clone.Run) error {
+	now, err := l.now()
+	if err != nil {
+		return err
+	}
+	return l.place.RecordRun(*r, now)
+}

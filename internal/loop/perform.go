@@ -1,0 +1,387 @@
+package loop
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"stig/checkpoint"
+	"stig/internal/beads"
+	"stig/internal/clone"
+	"stig/internal/fault"
+	"stig/internal/gate"
+	"stig/internal/git"
+	"stig/internal/loop/actors"
+	"stig/internal/process"
+	"stig/internal/service"
+	"stig/internal/trace"
+	"stig/internal/visible"
+	"stig/internal/workspace"
+	"stig/signals"
+)
+
+// Steps of a run, as its record has them.
+const (
+	stepClaimed = "claimed"
+	stepStarted = "started"
+	stepEnded   = "ended"  // the command did; what it left is looked at next
+	stepLanded  = "landed" // its work is on the branch that results go to
+)
+
+// What a run is started for.
+const (
+	taskIssue     = "issue"
+	taskHeartbeat = "heartbeat"
+)
+
+// claim takes an issue and begins the record of a run; nil where others were faster.
+func (l *loop) claim(ctx context.Context, c Candidate) (*clone.Run, error) {
+	self, _ := process.Self()
+	r := &clone.Run{ID: clone.NewRunID(), Actor: l.name, Task: taskIssue, Issue: c.Issue, Attempt: 1, Loop: self.ID, Step: stepClaimed}
+	claimed, err := service.Claim(ctx, l.fresh(ctx, ""), service.ClaimRequest{ID: c.Issue, Loop: &service.LoopClaim{
+		Run: r.ID, Lasts: l.Times.Lasts, Cap: l.Cap,
+	}})
+	if fault.Is(err, fault.NotFound) || isRace(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	past, err := l.inherit(ctx, c.Issue)
+	if err != nil {
+		return nil, err
+	}
+	if r.Started, err = l.now(); err != nil {
+		return nil, err
+	}
+	if past != nil && !l.isLeft(past) && (past.Until.After(r.Started) || l.isExhausted(past)) {
+		l.release(ctx, c.Issue) // another loop tried it since this one looked
+		return nil, nil
+	}
+	if past != nil {
+		r.Attempt += past.Attempts + past.Passes
+	}
+	if err := l.standing(r, claimed); err != nil {
+		return nil, err
+	}
+	return r, l.record(r)
+}
+
+// inherit ends the runs of other loops that were killed at an issue that this loop has
+// claimed, and gives what was there before: no program of theirs works on, and each run has
+// its end before the next begins. A loop that still runs has just given the issue back, and
+// records the end of its run next.
+func (l *loop) inherit(ctx context.Context, issue string) (*Past, error) {
+	isOpen := func(r clone.Run) bool { return r.Issue == issue && r.Outcome == "" && r.Task != clone.SwarmTask }
+	now, err := l.now()
+	if err != nil {
+		return nil, err
+	}
+	runs, err := l.runs(now)
+	for range 100 {
+		if err != nil || !slices.ContainsFunc(runs, func(r clone.Run) bool { return isOpen(r) && l.isOthers(r) }) {
+			break
+		}
+		l.pause(ctx, 10*time.Millisecond)
+		runs, err = l.runs(now)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range runs {
+		if !isOpen(r) {
+			continue
+		}
+		l.app.EndProgram(r, l.Times.Grace)
+		if r.Ended.IsZero() {
+			r.Ended = now
+		}
+		r.Outcome, r.Why = string(clone.OutcomeStopped), "its loop was killed, and "+l.name+" took the issue over"
+		if err := l.record(&r); err != nil {
+			return nil, err
+		}
+	}
+	if runs, err = l.runs(now); err != nil {
+		return nil, err
+	}
+	return PastOf(runs, now)[issue], nil
+}
+
+// standing keeps how an issue stood when it was claimed, to see later what was left.
+func (l *loop) standing(r *clone.Run, claimed *checkpoint.Claimed) error {
+	var record *beads.Record
+	var err error
+	for _, line := range claimed.Lines {
+		if line.ID == r.Issue {
+			record, err = beads.ParseRecord(line.After)
+		}
+	}
+	if record == nil && err == nil {
+		record, err = l.recordOf(r.Issue)
+	}
+	if err != nil || record == nil {
+		return err
+	}
+	r.Criteria = gate.Hash(gate.Of(record).Text())
+	r.Notes = gate.Hash(record.Text(beads.Notes))
+	r.Comments = l.comments(record, r.ID)
+	r.Heard = len(record.Comments()) > 0 || record.MayHold(beads.Notes, signals.EscalationSection)
+	return nil
+}
+
+// comments counts those of the actor on an issue, but for the error that the loop itself
+// left of a run before it was killed.
+func (l *loop) comments(record *beads.Record, run string) (n int) {
+	for _, c := range record.Comments() {
+		t, err := trace.Parse(c.Text)
+		ofLoop := err == nil && t.Type == trace.Error && slices.Contains(t.Trailers, trace.Trailer{Key: "run", Value: run})
+		if c.Author == l.name && !ofLoop {
+			n++
+		}
+	}
+	return n
+}
+
+// perform runs the command on a claimed issue, and does what follows.
+func (l *loop) perform(ctx context.Context, r *clone.Run) error {
+	l.inHand = true
+	_ = actors.SignOfLife(l.app, l.name, func(p *clone.Presence) { p.Issue, p.Run = r.Issue, r.ID })
+	ctx, stop := l.tend(ctx, r)
+	defer stop()
+	tree, err := l.tree(ctx, r)
+	if err != nil {
+		return l.abandon(ctx, r, err)
+	}
+	if r.Taken, err = l.taken(r); err != nil {
+		return l.abandon(ctx, r, err)
+	}
+	if r.Taken != nil {
+		return l.take(ctx, r, tree)
+	}
+	text, err := l.prompt(ctx, r)
+	if err != nil {
+		return l.abandon(ctx, r, err)
+	}
+	l.tell(r.Issue, "claimed, attempt %d, run %s", r.Attempt, r.ID)
+	if err := l.supervise(ctx, r, text); err != nil {
+		return l.abandon(ctx, r, err)
+	}
+	return l.finish(ctx, r, tree)
+}
+
+// take brings in work that a person takes as it is; nothing is started.
+func (l *loop) take(ctx context.Context, r *clone.Run, tree *git.Worktree) error {
+	l.tell(r.Issue, "claimed, run %s: %s says that it is done", r.ID, workspace.Visible(r.Taken.By))
+	now, err := l.now()
+	if err == nil {
+		r.Ended, r.Step = now, stepEnded
+		err = l.record(r)
+	}
+	if err != nil {
+		return l.abandon(ctx, r, err)
+	}
+	return l.finish(ctx, r, tree)
+}
+
+// tree gives the work tree of a run; nil in place.
+func (l *loop) tree(ctx context.Context, r *clone.Run) (*git.Worktree, error) {
+	r.Worktree = l.root
+	if l.trees == nil {
+		return nil, l.stateBefore(ctx, r)
+	}
+	name := r.Issue
+	if r.Task != taskIssue {
+		name = r.Task + "-" + l.name
+	}
+	tree, err := git.PrepareWorktree(ctx, *l.trees, name)
+	if err != nil {
+		return nil, err
+	}
+	r.Worktree, r.Branch, r.Base = tree.Dir, tree.Branch, tree.Base
+	if err := l.setUp(ctx, r, tree); err != nil {
+		return nil, err
+	}
+	return tree, l.stateBefore(ctx, r)
+}
+
+// abandon ends a run that something around it keeps from its end: nobody's fault, unless
+// the loop was stopped meanwhile.
+func (l *loop) abandon(ctx context.Context, r *clone.Run, why error) error {
+	r.Why = visible.OneLine(visible.HideSecrets(workspace.Visible(why.Error())))
+	outcome := clone.OutcomeLater
+	if ctx.Err() != nil {
+		outcome = brokenBy(ctx)
+	}
+	err := l.conclude(context.WithoutCancel(ctx), r, outcome) // which says why
+	if hint := workspace.Classify(why).Hint; hint != "" && outcome == clone.OutcomeLater {
+		l.app.Hint(hint)
+	}
+	return err
+}
+
+// supervise runs the command to its end, and keeps the claim meanwhile. What of the
+// command is wrong is in the record.
+func (l *loop) supervise(ctx context.Context, r *clone.Run, text string) error {
+	logs, err := l.place.RunFiles(r.ID)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(logs.Briefing, []byte(text), 0o600); err != nil {
+		return err
+	}
+	r.Log = logs.Log
+	limited, cancel := l.limited(ctx)
+	defer cancel()
+	ended, err := process.Supervise(limited, process.Supervised{
+		Command: process.Command{Argv: l.Command, Dir: r.Worktree, Env: l.environ(r, logs.Briefing), Stdin: []byte(text)},
+		Log:     r.Log, Grace: l.Times.Grace,
+		Started: func(id process.ID) {
+			r.Program, r.Step = id, stepStarted
+			_ = l.record(r) // without it a killed loop ends what has its mark
+		},
+	})
+	if errors.Is(err, process.ErrNotStarted) {
+		return err
+	}
+	now, e := l.now()
+	if e != nil {
+		return e
+	}
+	r.Ended, r.Step, r.Exit, r.Bytes, r.TimedOut = now, stepEnded, ended.Exit, ended.Bytes, ended.TimedOut
+	r.Cost, r.Currency = Cost(ended.Lines)
+	r.Said = lastLine(ended.Tail)
+	if err != nil || ctx.Err() != nil {
+		r.Cause = string(brokenBy(ctx))
+	}
+	if ended.Left > 0 {
+		l.tell(r.Issue, "%d of the processes that the command started still ran, and were ended", ended.Left)
+	}
+	return l.record(r)
+}
+
+// limited is a context that ends with the time of a run.
+func (l *loop) limited(ctx context.Context) (context.Context, context.CancelFunc) {
+	limit := l.runTimeout
+	if now, err := l.now(); err == nil {
+		if runs, err := l.runs(now); err == nil {
+			limit = l.Bounds.RunLimit(limit, UsedBy(l.name, runs, now))
+		}
+	}
+	if limit <= 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, limit)
+}
+
+// brokenBy is the outcome of a run whose context ended before it did.
+func brokenBy(ctx context.Context) clone.Outcome {
+	if errors.Is(context.Cause(ctx), errLost) {
+		return clone.OutcomeLost
+	}
+	return clone.OutcomeStopped
+}
+
+// tend shows that the loop lives and renews the claim of a run, also while it waits for
+// others to land and while checks run, until it is stopped. The context ends where the
+// claim is lost or a person says so.
+func (l *loop) tend(ctx context.Context, r *clone.Run) (held context.Context, stop func()) {
+	done, ended := make(chan struct{}), make(chan struct{})
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		defer close(ended)
+		sign, renew, look := time.NewTicker(l.Times.Sign), time.NewTicker(l.Times.Renew), time.NewTicker(l.Times.Look)
+		defer sign.Stop()
+		defer renew.Stop()
+		defer look.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-ctx.Done():
+				return
+			case <-sign.C:
+				_ = actors.SignOfLife(l.app, l.name, nil) // the next may do
+			case <-renew.C:
+				if r.Issue != "" && l.isLost(ctx, r) {
+					cancel(errLost)
+				}
+			case <-look.C:
+				if now, err := l.now(); err == nil && l.state(now) == clone.Dead {
+					cancel(errStopped)
+				}
+			}
+		}
+	}()
+	return ctx, func() { close(done); <-ended; cancel(nil) }
+}
+
+// isLost renews the claim of an issue, and reports whether it is somebody else's or over.
+// An issue that the command closed needs none.
+func (l *loop) isLost(ctx context.Context, r *clone.Run) bool {
+	if err := service.Renew(ctx, l.fresh(ctx, ""), r.Issue); !fault.Is(err, fault.Conflict) {
+		return false // or it cannot be renewed now, and the next time may do
+	}
+	record, err := l.recordOf(r.Issue)
+	if err != nil || record == nil || !beads.IsClosed(record.Text(beads.Status)) {
+		return err == nil
+	}
+	others, _ := l.closedByOthers(r)
+	return others
+}
+
+// environ is the environment of the command, and of a setup, which has no briefing yet.
+func (l *loop) environ(r *clone.Run, briefing string) []string {
+	return l.app.EnvironFor("STIG_ISSUE="+r.Issue, "STIG_ACTOR="+l.name, "STIG_ATTEMPT="+fmt.Sprint(r.Attempt), "STIG_RUN="+r.ID,
+		"STIG_BRIEFING="+briefing, "BEADS_DIR="+l.storeDir())
+}
+
+// setUp runs the command of the actor's file for a new work tree, once for each.
+func (l *loop) setUp(ctx context.Context, r *clone.Run, tree *git.Worktree) error {
+	if l.profile.Setup == "" {
+		return nil
+	}
+	at, err := git.CheckoutOf(tree.Dir)
+	if err != nil {
+		return err
+	}
+	mark := filepath.Join(at.Own, "stig-setup")
+	if text, err := os.ReadFile(mark); err == nil && string(text) == l.profile.Setup {
+		return nil
+	}
+	if err := actors.Trusted(ctx, l.fresh(ctx, ""), l.profile); err != nil {
+		return err
+	}
+	ctx, cancel := l.limited(ctx)
+	defer cancel()
+	out := new(process.Dropped)
+	result, err := process.Run(ctx, process.Command{Argv: []string{"sh", "-c", l.profile.Setup}, Dir: tree.Dir, Env: l.environ(r, ""), Stdout: out, Stderr: out})
+	if err == nil && result.Exit != 0 {
+		err = fmt.Errorf("setup: exit %d: %s", result.Exit, cmp.Or(lastLine(string(result.Stderr)), "(no output)"))
+	}
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(mark, []byte(l.profile.Setup), 0o600)
+}
+
+// lastLine is the last line of an output that says something, shortened: git and stig end
+// an error with lines of hints, which say what to type and not what happened, and what it
+// cost is recorded apart.
+func lastLine(text string) string {
+	last := ""
+	for line := range strings.Lines(workspace.Visible(text)) {
+		line = strings.TrimSpace(line)
+		aside := strings.HasPrefix(line, "hint:") || strings.HasPrefix(line, "stig: cost=")
+		if line != "" && (last == "" || !aside) {
+			last = line
+		}
+	}
+	line := []rune(visible.HideSecrets(last))
+	return string(line[:min(len(line), 200)])
+}

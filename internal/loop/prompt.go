@@ -1,0 +1,60 @@
+package loop
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"stig/internal/clone"
+	"stig/internal/service"
+)
+
+// prompt is what the command gets on its standard input: who it is, the briefing, and
+// how the run ends. What the actor learned stands at the end of the briefing.
+func (l *loop) prompt(ctx context.Context, r *clone.Run) (string, error) {
+	var text strings.Builder
+	if body := l.profile.Opening(); body != "" {
+		text.WriteString(body + "\n\n")
+	}
+	text.WriteString(l.terms(r))
+	if r.Task == taskHeartbeat {
+		fmt.Fprintf(&text, "\n## Heartbeat\n\n%s\n", l.profile.Section(clone.Heartbeat))
+		return text.String(), nil
+	}
+	o, err := service.Orient(ctx, l.fresh(ctx, ""), service.OrientRequest{ID: r.Issue, Loop: true})
+	if err != nil {
+		return "", err
+	}
+	text.WriteString("\n" + o.Markdown())
+	return text.String(), nil
+}
+
+// terms says what holds for the run, in terms that every assistant knows.
+func (l *loop) terms(r *clone.Run) string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "## This run\n\nYou are %s, started by stig work for run %s", l.name, r.ID)
+	if r.Issue != "" {
+		fmt.Fprintf(&text, ", attempt %d at %s", r.Attempt, r.Issue)
+	}
+	text.WriteString(".\n\n")
+	switch {
+	case r.Task == taskHeartbeat:
+		text.WriteString("- No issue is claimed. Do what stands under Heartbeat, then end.\n")
+		return text.String()
+	case l.trees == nil:
+		text.WriteString("- Work in the current directory.\n")
+	default:
+		text.WriteString("- The current directory is a work tree of your own, on branch " + r.Branch + ". Work there alone.\n")
+	}
+	id := r.Issue
+	switch {
+	case l.NoClose:
+		text.WriteString("- Do not close the issue: somebody reads your work first.\n")
+	default:
+		text.WriteString("- Do not close the issue. When you end with exit code 0, stig merges your work, runs the\n  acceptance criteria on the result, and closes the issue if they pass.\n")
+	}
+	fmt.Fprintf(&text, "- Say what you did before you end: stig checkpoint %s --done … --learned … --remains ….\n", id)
+	fmt.Fprintf(&text, "- A person decides? stig escalate %s -m QUESTION, then end.\n", id)
+	text.WriteString("- You cannot work now, such as at a rate limit? End with exit code 75.\n")
+	return text.String()
+}

@@ -1,0 +1,141 @@
+package loop
+
+import (
+	"context"
+	"slices"
+
+	"stig/internal/beads"
+	"stig/internal/clone"
+	"stig/internal/fault"
+	"stig/internal/git"
+	"stig/internal/process"
+	"stig/internal/service"
+)
+
+// recover goes on with what a loop of this name was killed at. The name is locked, so no
+// other loop has it. By the last step that was recorded:
+//
+//   - the command did not start, or was running: it is ended, and the run counts as
+//     stopped; what it left is committed on the branch of the issue, which is tried again;
+//   - the command had ended: what it left is looked at now, from the start;
+//   - its work had landed: the same, which merges nothing and closes the issue.
+//
+// A claim without any record of a run ends with the process that made it.
+func (l *loop) recover(ctx context.Context) error {
+	now, err := l.now()
+	if err != nil {
+		return err
+	}
+	runs, err := l.runs(now)
+	if err != nil {
+		return err
+	}
+	for _, r := range runs {
+		if r.Actor != l.name || r.Outcome != "" || l.isOthers(r) {
+			continue
+		}
+		if err := l.resume(ctx, &r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isOthers reports whether another process works on a run, such as stig dream.
+func (l *loop) isOthers(r clone.Run) bool {
+	self, _ := process.Self()
+	running, _ := process.Running(r.Loop)
+	return running && !r.Loop.Same(self.ID)
+}
+
+// resume brings one run to its end.
+func (l *loop) resume(ctx context.Context, r *clone.Run) error {
+	l.app.EndProgram(*r, l.Times.Grace)
+	if r.Step != stepEnded && r.Step != stepLanded {
+		r.Cause, r.Why = string(clone.OutcomeStopped), "its loop was killed"
+	}
+	if r.Step == "" {
+		r.Why = "stig dream was killed"
+	}
+	if self, _ := process.Self(); !r.Loop.Same(self.ID) { // else an error kept this very loop from ending it
+		if r.Step != "" { // a dream has none, and the next one takes in what happened
+			l.tell(r.Issue, "run %s is unfinished, since its loop was killed: goes on after %s", r.ID, r.Step)
+		}
+		r.Loop = self.ID
+	}
+	if r.Issue == "" {
+		return l.finishBeat(r)
+	}
+	now, err := l.now()
+	if err != nil {
+		return err
+	}
+	if r.Ended.IsZero() {
+		r.Ended = now // before others can have the issue again, whose runs begin later
+	}
+	claimed, err := l.reclaim(ctx, r)
+	if err != nil {
+		return err
+	}
+	lease, held := service.LeaseOf(l.fresh(ctx, ""), r.Issue)
+	if !claimed && held && lease.Run != "" && lease.Run != r.ID {
+		return nil // the loop that has it now ends the record before its run begins
+	}
+	if over, err := l.isOver(r.ID); over || err != nil { // looked at after the lease: who had the issue meanwhile ended the record
+		if over && held && lease.Run == r.ID {
+			l.release(ctx, r.Issue)
+		}
+		return err
+	}
+	if !claimed {
+		r.Cause, r.Why = string(clone.OutcomeLost), "somebody else has the issue since its loop was killed"
+		return l.conclude(ctx, r, clone.OutcomeLost)
+	}
+	ctx, stop := l.tend(ctx, r)
+	defer stop()
+	tree, err := l.treeAgain(ctx, r)
+	if err != nil {
+		return l.abandon(ctx, r, err)
+	}
+	return l.finish(ctx, r, tree)
+}
+
+// isOver reports whether the record of a run has its end by now.
+func (l *loop) isOver(id string) (bool, error) {
+	now, err := l.now()
+	if err != nil {
+		return false, err
+	}
+	runs, err := l.runs(now)
+	return slices.ContainsFunc(runs, func(r clone.Run) bool { return r.ID == id && r.Outcome != "" }), err
+}
+
+// reclaim takes the issue of a killed loop again, and reports whether it is there for it:
+// closed issues and those that wait for an answer are, since the run may have done that.
+func (l *loop) reclaim(ctx context.Context, r *clone.Run) (bool, error) {
+	record, err := l.recordOf(r.Issue)
+	if err != nil || record == nil {
+		return false, err
+	}
+	if beads.IsClosed(record.Text(beads.Status)) {
+		return true, nil
+	}
+	_, err = service.Claim(ctx, l.fresh(ctx, ""), service.ClaimRequest{ID: r.Issue, Loop: &service.LoopClaim{
+		Run: r.ID, Lasts: l.Times.Lasts, Cap: l.Cap,
+	}})
+	if fault.Is(err, fault.Waits) {
+		return true, nil // it asked a person
+	}
+	if isRace(err) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// treeAgain gives the work tree of a run that was killed; nil in place.
+func (l *loop) treeAgain(ctx context.Context, r *clone.Run) (*git.Worktree, error) {
+	if l.trees == nil || r.Branch == "" && r.Step == stepClaimed {
+		return nil, nil
+	}
+	return git.PrepareWorktree(ctx, *l.trees, r.Issue)
+}

@@ -1,0 +1,275 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"stig/dag"
+	"stig/internal/beads"
+	"stig/internal/clone"
+	"stig/internal/service"
+	"stig/internal/visible"
+	"stig/orient"
+)
+
+// sensed is what a loop finds to do, without starting anything.
+type sensed struct {
+	order     []Candidate // to try, the first first
+	next      time.Time   // when the first of those that wait need not; zero for none
+	exhausted []string    // issues on which a person is to be asked, since all attempts failed
+	past      map[string]*Past
+	asked     int            // issues that wait for an answer
+	others    []clone.Lease  // of other loops, on what they work on
+	marked    map[string]int // branch → issues that were closed there, which the store does not show yet
+}
+
+// mostCandidates is how many ready issues are looked at further: of more, the next look
+// finds the rest.
+const mostCandidates = 16
+
+// sense reads the store once. It returns what ended claims held, where it may write, and
+// asks for no work.
+func (l *loop) sense(ctx context.Context) (s sensed, err error) {
+	a := l.fresh(ctx, "")
+	now, err := l.now()
+	if err != nil {
+		return s, err
+	}
+	sweep := service.SweepEnded
+	if l.DryRun {
+		sweep = service.WouldSweep
+	}
+	returned, err := sweep(ctx, a)
+	if err != nil {
+		return s, err
+	}
+	if l.DryRun {
+		for _, id := range returned {
+			l.tell(id, "would be given back first, and can be taken then: nobody works on it any more")
+		}
+	}
+	runs, err := l.runs(now)
+	if err != nil {
+		return s, err
+	}
+	began := l.app.Now()
+	file, err := l.store.Snapshot()
+	if err != nil {
+		return s, err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	l.reading = l.app.Now().Sub(began)
+	graph := dag.New(file)
+	l.acknowledge(ctx, file, graph)
+	worker, err := service.Worker(ctx, a, file, nil, l.name, now)
+	if err != nil {
+		return s, err
+	}
+	claims, judge, err := service.Judge(l.app, l.place, now).AsRead(func() (clone.Claims, error) { return l.place.Claims() })
+	if err != nil {
+		l.once(err.Error()) // what was unreadable was set aside
+	}
+	judge.InStore = service.Shows(file)
+	p := picker{loop: l, sensed: &s, now: now, matcher: l.filter.over(file, graph), own: ownRuns(runs, l.name), leases: map[string]clone.Lease{}, held: map[string]bool{}}
+	for _, lease := range claims.Leases {
+		p.leases[lease.Issue] = lease
+		p.held[lease.Issue] = lease.Actor != l.name && judge.Holds(lease)
+		if lease.Run != "" && p.held[lease.Issue] {
+			s.others = append(s.others, lease)
+		}
+	}
+	if p.closed, err = service.ClosedElsewhere(a, l.store.Place(), &claims); err != nil {
+		return s, err
+	}
+	s.past, s.marked = PastOf(runs, now), map[string]int{}
+	list, err := p.pick(graph, worker)
+	if err == nil {
+		list, err = p.unfinished(list)
+	}
+	s.order, s.next = Choose(list, now)
+	return s, err
+}
+
+// unmerged says what was closed on other branches and waits to be merged; "" for nothing.
+func (s sensed) unmerged() string {
+	var said []string
+	for _, branch := range slices.Sorted(maps.Keys(s.marked)) {
+		n, were := s.marked[branch], "were"
+		if n == 1 {
+			were = "was"
+		}
+		said = append(said, fmt.Sprintf("%s %s closed on branch %s, which this store does not show yet: merge %[3]s", visible.Counted(n, "issue"), were, branch))
+	}
+	return strings.Join(said, "; ")
+}
+
+// ownRuns gives the last run of an actor on each issue.
+func ownRuns(runs []clone.Run, name string) map[string]clone.Run {
+	own := map[string]clone.Run{}
+	for _, r := range runs {
+		if r.Actor == name && r.Issue != "" && r.Outcome != "" {
+			own[r.Issue] = r
+		}
+	}
+	return own
+}
+
+// picker makes candidates of what is ready.
+type picker struct {
+	*loop
+	*sensed
+	now    time.Time
+	own    map[string]clone.Run // the last run of the actor on each issue
+	leases map[string]clone.Lease
+	held   map[string]bool // issues that somebody else works on, here or in another work tree
+	closed func(issue string) (clone.Done, bool)
+	matcher
+}
+
+// pick makes candidates of what is ready, in the order of its rank. Of as few issues as
+// will do it reads the texts.
+func (p *picker) pick(graph *dag.Graph, worker dag.Worker) (list []Candidate, err error) {
+	worker.Asked = func(i int) bool {
+		waits, e := orient.Pending(p.file, []int{i}, p.app.Schema)
+		err = errors.Join(err, e)
+		return e == nil && waits[0]
+	}
+	free := 0
+	for rank, i := range graph.Ready(p.now) {
+		id := p.file.At(i).ID
+		_, mine := p.own[id]
+		if free >= mostCandidates && !mine && p.sensed.past[id] == nil {
+			continue
+		}
+		fits, e := p.fits(i)
+		if err = errors.Join(err, e); err != nil {
+			return nil, err
+		}
+		if !fits {
+			continue
+		}
+		switch graph.State(i, worker) {
+		case dag.StateAsked:
+			p.asked++
+		case dag.StateHeld:
+			if mark, closed := p.closed(id); closed && !p.held[id] {
+				p.marked[mark.Branch]++
+			}
+		case dag.StateReady:
+			c, exhausted := p.candidate(id, rank)
+			if exhausted {
+				p.exhausted = append(p.exhausted, id)
+				continue
+			}
+			if !c.Held && !c.Until.After(p.now) {
+				free++
+			}
+			list = append(list, c)
+		}
+	}
+	return list, err
+}
+
+// candidate says when and why a ready issue is taken; exhausted is set where all attempts
+// failed and nobody was asked yet.
+func (p *picker) candidate(id string, rank int) (c Candidate, exhausted bool) {
+	c = Candidate{Issue: id, Kind: KindReady, Rank: rank, Held: p.held[id]}
+	if past := p.sensed.past[id]; past != nil {
+		c.Until = past.Until
+		exhausted = p.isExhausted(past)
+		if p.isLeft(past) {
+			c.Held, exhausted = true, false
+		}
+	}
+	last, ran := p.own[id]
+	if !ran {
+		return c, exhausted
+	}
+	switch o := clone.Outcome(last.Outcome); {
+	case o == clone.OutcomeWaiting || last.Asked || o == clone.OutcomeRejected:
+		c.Kind = KindAnswer
+	default:
+		c.Kind = KindOwn
+	}
+	return c, exhausted
+}
+
+// isExhausted reports whether a person is to be asked about an issue before it is tried again.
+func (l *loop) isExhausted(past *Past) bool {
+	return past.Attempts >= l.Attempts || past.Passes >= l.passes()
+}
+
+// isLeft reports whether the work on an issue waits on its branch for a person, as
+// --no-close leaves it.
+func (l *loop) isLeft(past *Past) bool {
+	return l.NoClose && past != nil && clone.Outcome(past.Last.Outcome) == clone.OutcomeAdvanced
+}
+
+func (l *loop) passes() int {
+	if l.profile.Passes < 1 {
+		return 1
+	}
+	return l.profile.Passes
+}
+
+// unfinished adds what the actor has in progress from a run of a loop. What somebody
+// claimed by hand under this name is theirs.
+func (p *picker) unfinished(list []Candidate) ([]Candidate, error) {
+	var held []int
+	for i, issue := range p.file.All() {
+		if issue.Status != beads.StatusInProgress {
+			continue
+		}
+		_, ran := p.own[issue.ID]
+		if lease, ok := p.leases[issue.ID]; issue.Assignee != p.name || !ran && (!ok || lease.Run == "") {
+			continue
+		}
+		if at, ok := p.file.Index(issue.ID); ok && at == i {
+			held = append(held, i)
+		}
+	}
+	asked, err := orient.Pending(p.file, held, p.app.Schema)
+	if err != nil {
+		return nil, err
+	}
+	for k, i := range held {
+		fits, err := p.fits(i)
+		switch {
+		case err != nil:
+			return nil, err
+		case !fits:
+		case asked[k]:
+			p.asked++
+		default:
+			c, exhausted := p.candidate(p.file.At(i).ID, i)
+			if exhausted {
+				p.exhausted = append(p.exhausted, c.Issue)
+				continue
+			}
+			if c.Kind == KindReady {
+				c.Kind = KindOwn
+			}
+			list = append(list, c)
+		}
+	}
+	return list, nil
+}
+
+// recordOf reads an issue as it stands; nil where it is gone.
+func (l *loop) recordOf(id string) (*beads.Record, error) {
+	file, err := l.store.Snapshot()
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	i, ok := file.Index(id)
+	if !ok {
+		return nil, nil
+	}
+	return file.At(i).Record()
+}

@@ -1,0 +1,352 @@
+package loop
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"stig/internal/clone"
+	"stig/internal/git"
+	"stig/internal/process"
+	"stig/internal/swarm"
+	"stig/internal/visible"
+	"stig/internal/workspace"
+)
+
+// explorer is one agent in one round.
+type explorer struct {
+	*runner
+	agent  string
+	round  int
+	tree   *git.Worktree // nil in place
+	prompt string
+
+	refused []string // of what it said in the round
+	failed  string   // how its last run failed, such as ": exit 127"; "" where it did not
+}
+
+// explorer prepares the work tree and the prompt of an agent.
+func (x *runner) explorer(ctx context.Context, agent string) (*explorer, error) {
+	e := &explorer{runner: x, agent: agent, round: x.state.Round}
+	var err error
+	if x.trees != nil {
+		if e.tree, err = git.PrepareWorktree(ctx, *x.trees, treeName(x.issue, agent)); err != nil {
+			return nil, err
+		}
+	}
+	e.prompt, err = x.promptOf(ctx, agent)
+	return e, err
+}
+
+// explore runs the command, and once more with a reminder where it did nothing. Whoever
+// did something by ResponseTimeout has until RoundTimeout.
+func (e *explorer) explore(ctx context.Context) error {
+	limited, cancel := context.WithTimeout(ctx, e.RoundTimeout)
+	defer cancel()
+	if err := e.untilReminder(limited); err != nil {
+		return err
+	}
+	if !e.answered() && !e.over() && limited.Err() == nil {
+		if err := e.attempt(limited, 2, e.prompt+e.reminder()); err != nil {
+			return err
+		}
+	}
+	if !e.answered() && !e.over() {
+		why := e.failed
+		if why == "" && len(e.refused) > 0 {
+			why = ": refused: " + e.refused[0]
+		}
+		e.Tell(fmt.Sprintf("%s has no answer in round %d%s; stig actor log %s shows what it printed", e.agent, e.round, why, visible.Quoted(e.agent)))
+	}
+	return e.note(func(r *clone.SwarmRound) {
+		if !slices.Contains(r.Done, e.agent) {
+			r.Done = append(r.Done, e.agent)
+		}
+	})
+}
+
+// untilReminder runs the command, and ends it where it did nothing in time.
+func (e *explorer) untilReminder(ctx context.Context) error {
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	defer time.AfterFunc(e.ResponseTimeout, func() {
+		if !e.answered() {
+			end(context.DeadlineExceeded)
+		}
+	}).Stop()
+	return e.attempt(ctx, 1, e.prompt)
+}
+
+func (e *explorer) reminder() string {
+	return "\n## Reminder\n\nThis round has no answer of yours yet. A second round in a row without one ends your part.\n" + refusedText(e.refused)
+}
+
+// errOver says that the round of an explorer does not run any more.
+var errOver = errors.New("the round is over")
+
+// note edits the running round while it is that of the explorer, and else does nothing.
+func (e *explorer) note(edit func(*clone.SwarmRound)) error {
+	err := e.place.ChangeSwarmRound(e.issue, func(r *clone.SwarmRound) error {
+		if r.Swarm != e.state.Swarm || r.Round != e.round {
+			return errOver
+		}
+		edit(r)
+		return nil
+	})
+	if errors.Is(err, errOver) {
+		return nil
+	}
+	return err
+}
+
+// over reports whether the round was settled, or its swarm ended, while the agent explored.
+func (e *explorer) over() bool {
+	r, err := e.place.SwarmRound(e.issue)
+	return err == nil && (r.Swarm != e.state.Swarm || r.Round != e.round)
+}
+
+// answered reports whether the agent did anything in the round. Files that it changed are
+// kept as its state.
+func (e *explorer) answered() bool {
+	r, err := e.place.SwarmRound(e.issue)
+	return err == nil && r.Swarm == e.state.Swarm && r.Round == e.round &&
+		slices.ContainsFunc(operations(r), func(o swarm.Operation) bool { return o.Agent == e.agent })
+}
+
+// attempt is one run of the command until ctx ends, with its record.
+func (e *explorer) attempt(ctx context.Context, attempt int, prompt string) error {
+	now, err := e.app.Clock()
+	if err != nil {
+		return err
+	}
+	self, _ := process.Self()
+	r := &clone.Run{ID: clone.NewRunID(), Actor: e.agent, Task: clone.SwarmTask, Issue: e.issue, Attempt: attempt, Loop: self.ID, Step: "claimed", Started: now, Worktree: e.root}
+	if e.tree != nil {
+		r.Worktree, r.Branch, r.Base = e.tree.Dir, e.tree.Branch, e.tree.Base
+	}
+	files, err := e.place.RunFiles(r.ID)
+	if err != nil {
+		return err
+	}
+	r.Log = files.Log
+	if err := os.WriteFile(files.Briefing, []byte(prompt), 0o600); err != nil {
+		return err
+	}
+	if err := e.place.RecordRun(*r, now); err != nil {
+		return err
+	}
+	said := &tail{}
+	ended, err := process.Supervise(ctx, process.Supervised{
+		Command: process.Command{Argv: e.Command, Dir: r.Worktree, Env: e.environ(r, files.Briefing), Stdin: []byte(prompt), Stdout: said},
+		Log:     r.Log, Grace: e.Grace,
+		Started: func(id process.ID) {
+			r.Program, r.Step = id, "started"
+			_ = e.place.RecordRun(*r, now) // without it a killed run ends what has its mark
+		},
+	})
+	if err != nil {
+		r.Why = visible.OneLine(err.Error())
+	}
+	r.Exit, r.Bytes, r.TimedOut, r.Step = ended.Exit, ended.Bytes, ended.TimedOut, "ended"
+	r.Cost, r.Currency = Cost(ended.Lines)
+	ctx = context.WithoutCancel(ctx)
+	worked := e.commit(ctx, r) // first: what it says may name its branch
+	e.take(ctx, said.text(), r)
+	if worked && !e.answered() && (attempt > 1 || !r.TimedOut) { // one that was ended at work is started once more
+		_ = e.accept(ctx, swarm.Operation{Kind: swarm.Host, Exploring: fmt.Sprintf("changed files, commit %.12s", r.Commit)})
+	}
+	return e.record(r)
+}
+
+// commit commits what the agent changed, and reports whether its branch has work of this
+// round. What cannot be committed is told as refused.
+func (e *explorer) commit(ctx context.Context, r *clone.Run) (worked bool) {
+	if e.tree == nil {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, e.RoundTimeout)
+	defer cancel()
+	commit, err := e.tree.Commit(ctx, fmt.Sprintf("%s: work of %s in round %d\n\nRun: %s\n", e.issue, e.agent, e.round, r.ID), e.agent)
+	if err != nil {
+		e.app.Warn("%s: the work of %s is not committed: %v", e.issue, e.agent, err)
+	}
+	if no := (*git.RejectedError)(nil); errors.As(err, &no) {
+		e.refused = append(e.refused, visible.HideSecrets(visible.OneLine("changed files: "+no.Reason)))
+	}
+	r.Commit = commit
+	return err == nil && commit != e.tree.Head
+}
+
+// record ends the record of a run.
+func (e *explorer) record(r *clone.Run) error {
+	now, err := e.app.Clock()
+	if err != nil {
+		return err
+	}
+	r.Ended, e.failed = now, ""
+	switch {
+	case r.TimedOut:
+		r.Outcome, e.failed = string(clone.OutcomeTimedOut), ": timed out"
+	case e.answered():
+		r.Outcome = string(clone.OutcomeAdvanced)
+	case r.Exit != 0 || r.Why != "":
+		r.Outcome, e.failed = string(clone.OutcomeFailed), ": "+cmp.Or(r.Why, fmt.Sprintf("exit %d", r.Exit))
+	default:
+		r.Outcome = string(clone.OutcomeSilent)
+	}
+	return e.place.RecordRun(*r, now)
+}
+
+// environ is the environment of the command, as that of stig work.
+func (e *explorer) environ(r *clone.Run, briefing string) []string {
+	dir, _ := filepath.Abs(e.store.Place().Dir)
+	return e.app.EnvironFor("STIG_ISSUE="+e.issue, "STIG_ACTOR="+e.agent, "STIG_ROUND="+fmt.Sprint(e.round), "STIG_RUN="+r.ID,
+		"STIG_BRIEFING="+briefing, "BEADS_DIR="+dir)
+}
+
+// completed is what a command may end its output with, in place of calling stig swarm.
+type completed struct {
+	Direction  string            `json:"direction"`
+	Findings   []json.RawMessage `json:"findings"`
+	Operations []json.RawMessage `json:"operations"`
+}
+
+// take has the operations of an output count, one by one. What is refused is told in the
+// next prompt; the others count.
+func (e *explorer) take(ctx context.Context, text string, r *clone.Run) {
+	report, err := lastReport(text, e.prompt)
+	if err != nil {
+		e.refused = append(e.refused, "round_complete: "+err.Error())
+	}
+	add := func(raw json.RawMessage, kind swarm.Kind) {
+		o, err := parseOperation(raw, kind, report.Direction)
+		if err == nil {
+			err = e.accept(ctx, o)
+		}
+		if err != nil {
+			e.refused = append(e.refused, visible.HideSecrets(visible.OneLine(fmt.Sprintf("%.200s: %s", raw, workspace.Classify(err).Message))))
+		}
+	}
+	for _, raw := range report.Findings {
+		add(raw, swarm.Find)
+	}
+	for _, raw := range report.Operations {
+		add(raw, "")
+	}
+	if len(e.refused) > 0 {
+		r.Said = e.refused[0]
+	}
+	_ = e.note(func(r *clone.SwarmRound) { // it is told, or not
+		delete(r.Refused, e.agent)
+		if len(e.refused) > 0 {
+			if r.Refused == nil {
+				r.Refused = map[string][]string{}
+			}
+			r.Refused[e.agent] = e.refused[:min(len(e.refused), mostRefused)]
+		}
+	})
+}
+
+// mostRefused is how many refusals an agent is told.
+const mostRefused = 10
+
+// parseOperation reads an operation of a report; kind is "" where it says that itself. A
+// finding without a direction is of that of the report.
+func parseOperation(raw json.RawMessage, kind swarm.Kind, direction string) (o swarm.Operation, err error) {
+	var given map[string]json.RawMessage
+	if err = json.Unmarshal(raw, &given); err == nil {
+		err = json.Unmarshal(raw, &o)
+	}
+	if err != nil {
+		return o, err
+	}
+	delete(given, "operation")
+	if kind != "" {
+		o.Kind = kind
+	}
+	keys := swarm.Keys(o.Kind)
+	for _, key := range slices.Sorted(maps.Keys(given)) {
+		if keys != nil && !slices.Contains(keys, key) {
+			return o, fmt.Errorf("%s: unknown key of %s; must be %s", key, o.Kind, strings.Join(keys, ", "))
+		}
+	}
+	if o.Kind == swarm.Find && o.Direction == "" {
+		o.Direction = direction
+	}
+	return o, nil
+}
+
+// accept has one operation of the agent count.
+func (e *explorer) accept(ctx context.Context, o swarm.Operation) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	now, err := e.app.Clock()
+	if err != nil {
+		return err
+	}
+	s := *e.session
+	s.now, s.state = now, s.replay(clone.SwarmRound{})
+	if o, err = s.checked(ctx, e.agent, o); err != nil {
+		return err
+	}
+	_, err = s.act(o, false)
+	return err
+}
+
+// lastReport finds the last report of a round in an output; that without anything where
+// there is none. What stands in the prompt as it is, is the example of there: programs
+// print what they were asked.
+func lastReport(text, prompt string) (completed, error) {
+	var whole struct {
+		Round completed `json:"round_complete"`
+	}
+	at := strings.LastIndex(text, `"round_complete"`)
+	if at < 0 {
+		return whole.Round, nil
+	}
+	from := strings.LastIndexByte(text[:at], '{')
+	if from < 0 || strings.TrimSpace(text[from+1:at]) != "" {
+		return whole.Round, errors.New(`must begin with {"round_complete": …}`)
+	}
+	reading := json.NewDecoder(strings.NewReader(text[from:]))
+	err := reading.Decode(&whole)
+	if err == nil && strings.Contains(prompt, text[from:from+int(reading.InputOffset())]) {
+		return completed{}, nil
+	}
+	return whole.Round, err
+}
+
+// tail keeps the end of an output.
+type tail struct {
+	mu  sync.Mutex
+	end []byte
+}
+
+// mostTail is how much of an output is searched for a report.
+const mostTail = 512 << 10
+
+// Write keeps what is written, and forgets what is too long ago.
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.end = append(t.end, p...)
+	if len(t.end) > 2*mostTail {
+		t.end = append([]byte{}, t.end[len(t.end)-mostTail:]...)
+	}
+	return len(p), nil
+}
+
+func (t *tail) text() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return string(t.end)
+}

@@ -1,0 +1,131 @@
+package loop
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"stig/internal/clone"
+	"stig/internal/fault"
+	"stig/internal/process"
+	"stig/internal/service"
+	"stig/internal/swarm"
+)
+
+// alone has this process alone run the swarm of the issue, of all that work on the store.
+func (x *runner) alone() (release func(), err error) {
+	conflict := func(where string, err error) error {
+		return &fault.Error{Code: fault.Conflict, ID: x.ID, Reason: "another process runs its swarm " + where, Hint: "type stig swarm status " + x.ID, Err: err}
+	}
+	unlock, err := x.place.LockLoop("\x00swarm " + x.ID)
+	if err != nil {
+		return nil, conflict("in this clone", err)
+	}
+	self, _ := process.Self()
+	other, err := x.place.SignSwarm(x.ID, self.ID)
+	if err == nil && other != "" {
+		err = conflict("on "+other+", or ran it less than a minute ago", nil)
+	}
+	if err != nil {
+		return nil, errors.Join(err, unlock())
+	}
+	done := make(chan struct{})
+	var signs sync.WaitGroup
+	signs.Go(func() {
+		for again := time.NewTicker(signEvery); ; {
+			select {
+			case <-again.C:
+				_, _ = x.place.SignSwarm(x.ID, self.ID) // the next one may reach the server
+			case <-done:
+				again.Stop()
+				return
+			}
+		}
+	})
+	return func() {
+		close(done)
+		signs.Wait()
+		_, _ = x.place.UnsignSwarm(x.ID, self.ID), unlock()
+	}, nil
+}
+
+// signEvery is how often a process that runs a swarm says that it does.
+const signEvery = 20 * time.Second
+
+// begin starts the swarm, or finds the one that was not brought to its end.
+func (x *runner) begin(ctx context.Context) error {
+	if err := x.inherit(); err != nil {
+		return err
+	}
+	switch {
+	case x.state.Ended != "" && x.state.Ended != swarm.Stopped && x.found == x.state.Swarm: // killed before what follows the end
+		x.Tell(fmt.Sprintf("swarm %s ended: %s", x.state.Swarm, x.state.Ended))
+		return x.finish(ctx)
+	case x.state.Ended != "" || x.state.Swarm == "":
+		done, err := StartSwarm(ctx, x.app, x.StartSwarmRequest)
+		if err != nil {
+			return err
+		}
+		x.Tell(fmt.Sprintf("swarm %s on %s: %s", done.Swarm, done.ID, names(done.State)))
+	default:
+		if err := x.own(ctx, "run"); err != nil {
+			return err
+		}
+		x.Tell(fmt.Sprintf("swarm %s goes on at round %d, as it was started", x.state.Swarm, x.state.Round))
+		if !x.held(x.name) { // killed before it was claimed
+			if _, err := service.Claim(ctx, x.app, service.ClaimRequest{ID: x.issue}); err != nil {
+				return err
+			}
+		}
+	}
+	if err := x.read(); err != nil {
+		return err
+	}
+	return x.dropUnfinished()
+}
+
+// inherit ends what a run that was killed left behind: programs and open records.
+func (x *runner) inherit() error {
+	runs, _, err := x.place.Runs(x.now.Add(-Window))
+	if err != nil {
+		return err
+	}
+	for _, r := range runs {
+		if r.Issue != x.issue || r.Task != clone.SwarmTask || r.Outcome != "" {
+			continue
+		}
+		x.app.EndProgram(r, x.Grace)
+		r.Ended, r.Outcome, r.Why = x.now, string(clone.OutcomeStopped), "the run of its swarm was killed"
+		if err := x.place.RecordRun(r, x.now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dropUnfinished forgets what agents did in a round that a run began for them and in which
+// they did not come to their end: they begin it anew.
+func (x *runner) dropUnfinished() error {
+	if len(x.round.Begun) == 0 {
+		return nil
+	}
+	err := x.change(func(r *clone.SwarmRound) error {
+		kept := []json.RawMessage{}
+		for _, raw := range r.Operations {
+			var o swarm.Operation
+			if json.Unmarshal(raw, &o) != nil || !slices.Contains(r.Begun, o.Agent) || slices.Contains(r.Done, o.Agent) {
+				kept = append(kept, raw)
+			}
+		}
+		r.Operations = kept
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return x.read()
+}

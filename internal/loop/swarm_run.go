@@ -1,0 +1,318 @@
+package loop
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"stig/checkpoint"
+	"stig/internal/clone"
+	"stig/internal/fault"
+	"stig/internal/git"
+	"stig/internal/service"
+	"stig/internal/swarm"
+	"stig/internal/workspace"
+)
+
+// RunRequest runs a swarm from its start to its end, or on from where it was killed.
+type SwarmRequest struct {
+	StartSwarmRequest
+	Command         []string
+	RoundTimeout    time.Duration // of an agent in a round; 0 is that of the configuration
+	ResponseTimeout time.Duration // after which it is reminded once; 0 is half of a RoundTimeout that is given
+	Grace           time.Duration // that a command has to end; 0 is 10 s
+	Tell            func(string)
+}
+
+// runner is one run of Run.
+type runner struct {
+	SwarmRequest
+	app   *workspace.Run
+	name  string // who runs it
+	trees *git.WorktreeOptions
+	root  string
+
+	telling sync.Mutex
+	mu      sync.Mutex // agents of a round act at once
+	*session
+}
+
+// Run has explorers explore until the swarm ends: the command once for each agent and
+// round, all agents of a round at once. When ctx ends it ends after the round, and another
+// Run goes on from there. Killed at any point, it goes on at the round that was not settled.
+func RunSwarm(ctx context.Context, a *workspace.Run, r SwarmRequest) (*RoundReported, error) {
+	x, err := newRunner(ctx, a, r)
+	if err != nil {
+		return nil, err
+	}
+	release, err := x.alone()
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	if err := workspace.FreshenTrees(ctx, x.trees, x.Tell); err != nil {
+		return nil, err
+	}
+	if err := x.begin(ctx); err != nil {
+		return nil, err
+	}
+	for x.state.Ended == "" && ctx.Err() == nil {
+		if err := x.nextRound(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if x.state.Ended == "" {
+		x.Tell(fmt.Sprintf("ends after round %d; the same command goes on", x.state.Settled))
+		return nil, context.Cause(ctx)
+	}
+	x.putAway(ctx)
+	return &RoundReported{ID: x.issue, Report: swarm.NewReport(x.state, x.now)}, nil
+}
+
+// Plan is what Run would begin with: the start of a swarm; or one that runs, without changes.
+// It refuses what Run would refuse, except one that another process runs, and writes nothing.
+func PlanSwarm(ctx context.Context, a *workspace.Run, r SwarmRequest) (*SwarmChanged, error) {
+	x, err := newRunner(ctx, a, r)
+	if err != nil {
+		return nil, err
+	}
+	if x.running() != nil {
+		r.DryRun = true
+		return StartSwarm(ctx, a, r.StartSwarmRequest)
+	}
+	return &SwarmChanged{SwarmStatus: SwarmStatus{x.issue, x.state}}, x.own(ctx, "run")
+}
+
+// newRunner finds out all that a run needs, and writes nothing.
+func newRunner(ctx context.Context, a *workspace.Run, r SwarmRequest) (*runner, error) {
+	x := &runner{SwarmRequest: r}
+	x.Tell = func(text string) {
+		if r.Tell != nil {
+			x.telling.Lock()
+			defer x.telling.Unlock()
+			r.Tell(text)
+		}
+	}
+	var err error
+	if x.name, err = a.MustActor(ctx); err != nil {
+		return nil, err
+	}
+	if err := x.findCommand(a); err != nil {
+		return nil, err
+	}
+	x.app = a.Lasting(ctx, "swarm", x.name)
+	if x.session, err = load(x.app, r.ID); err != nil {
+		return nil, err
+	}
+	x.app.Store = filepath.Join(x.place.Worktree, filepath.FromSlash(x.place.Store))
+	if err := x.times(); err != nil {
+		return nil, err
+	}
+	if x.trees, err = x.app.Trees(x.store.Place()); err != nil {
+		return nil, err
+	}
+	if x.root, err = filepath.Abs(filepath.Dir(x.store.Place().Dir)); err != nil {
+		return nil, err
+	}
+	if x.trees != nil {
+		err = git.CheckWorktrees(ctx, *x.trees)
+	} else {
+		x.Tell("without git: all agents work in place, and no solution is checked")
+	}
+	if err == nil {
+		err = x.trusted(ctx)
+	}
+	return x, err
+}
+
+// times takes the limits of a round from the configuration, where they are not given.
+func (x *runner) times() error {
+	round, response := 2*time.Minute, time.Minute
+	if given := x.app.Config.Swarm; given != nil {
+		var err error
+		if round, err = checkpoint.ParseSpan(given.RoundTimeout); err != nil {
+			return err
+		}
+		if response, err = checkpoint.ParseSpan(given.ResponseTimeout); err != nil {
+			return err
+		}
+	}
+	if x.RoundTimeout > 0 {
+		response = x.RoundTimeout / 2
+	}
+	x.RoundTimeout = cmp.Or(x.RoundTimeout, round)
+	x.ResponseTimeout = min(cmp.Or(x.ResponseTimeout, response), x.RoundTimeout)
+	x.Grace = cmp.Or(x.Grace, 10*time.Second)
+	return nil
+}
+
+// findCommand refuses a command that is not there.
+func (x *runner) findCommand(a *workspace.Run) error {
+	if len(x.Command) == 0 || x.Command[0] == "" {
+		return workspace.Usage("no command to run", "give it after --, such as stig swarm run ID -- ./explorer.sh")
+	}
+	found, ok, err := a.Program(x.Command)
+	if err == nil && !ok {
+		err = workspace.Usage(fmt.Sprintf("%q: no such program; it must be there, and executable", found[0]), "")
+	}
+	x.Command = found
+	return err
+}
+
+// trusted refuses to begin where the acceptance criteria could be run, and may not.
+func (x *runner) trusted(ctx context.Context) error {
+	t, err := service.TrialOf(ctx, x.app.Fresh(ctx, "swarm"), x.issue)
+	if err != nil || !t.Asks() {
+		return err
+	}
+	ok, err := x.app.Trusted(ctx, t.Site)
+	if err != nil || ok {
+		return err
+	}
+	return &fault.Error{Code: fault.Found, ID: x.issue, Reason: "this repository is not trusted here, so that no solution would be checked",
+		Hint: "read the acceptance criteria, then type stig trust"}
+}
+
+// nextRound runs the agents of a round at once, and settles it. An interrupt does not end
+// them: it is honoured after the round.
+func (x *runner) nextRound(ctx context.Context) error {
+	round := x.state.Round
+	told := context.AfterFunc(ctx, func() { x.Tell(fmt.Sprintf("interrupted: ends when round %d is settled", round)) })
+	ctx = context.WithoutCancel(ctx)
+	err := x.exploreAll(ctx)
+	told()
+	if err != nil {
+		return err
+	}
+	s, err := load(x.app.Fresh(ctx, "swarm"), x.issue)
+	if err != nil {
+		return err
+	}
+	if s.state.Ended != "" || s.state.Round != round { // somebody ended or settled it meanwhile
+		x.session = s
+		return nil
+	}
+	if s.closed() {
+		x.Tell(x.issue + " was closed meanwhile")
+		_, err := s.stop(ctx, "the issue was closed", false)
+		x.session = s
+		return err
+	}
+	done, err := s.settle(ctx, x.solutions(ctx, s), false)
+	if err != nil {
+		return err
+	}
+	x.Tell(done.String())
+	for _, w := range done.Warnings {
+		x.Tell("warning: " + w.Kind)
+	}
+	x.session.state = s.state
+	if s.state.Ended != "" {
+		return nil
+	}
+	return x.read()
+}
+
+// exploreAll runs the agents that have not come to their end in the round. The error of one
+// that cannot begin is a warning while another can.
+func (x *runner) exploreAll(ctx context.Context) error {
+	var explorers []*explorer
+	var kept error // of those that cannot take part
+	for _, name := range x.state.Expected() {
+		if slices.Contains(x.round.Done, name) {
+			continue
+		}
+		e, err := x.explorer(ctx, name)
+		if err != nil { // the others go on without it
+			why := workspace.Classify(err)
+			x.app.Warn("%s: %s takes no part in round %d: %s", x.issue, name, x.state.Round, strings.Trim(why.Message+"; "+why.Hint, "; "))
+			kept = errors.Join(kept, err)
+			continue
+		}
+		explorers = append(explorers, e)
+	}
+	if len(explorers)+len(x.round.Done) == 0 {
+		return kept
+	}
+	err := x.change(func(r *clone.SwarmRound) error {
+		for _, e := range explorers {
+			if !slices.Contains(r.Begun, e.agent) {
+				r.Begun = append(r.Begun, e.agent)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	errs := make([]error, len(explorers))
+	var all sync.WaitGroup
+	for i, e := range explorers {
+		all.Go(func() { errs[i] = e.explore(ctx) })
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+// solutions are the branches of agents that hold work of their own. The idea is that of
+// the agent's newest finding.
+func (x *runner) solutions(ctx context.Context, s *session) (list []swarm.Verdict) {
+	if x.trees == nil {
+		return nil
+	}
+	trees, err := git.Worktrees(ctx, *x.trees)
+	if err != nil {
+		x.app.Warn("%s: %v", x.issue, err)
+		return nil
+	}
+	for _, a := range s.state.Agents {
+		for _, tree := range trees {
+			if tree.Issue != treeName(x.issue, a.Name) {
+				continue
+			}
+			ahead, err := tree.Ahead(ctx)
+			if err != nil {
+				x.app.Warn("%s: %v", x.issue, err)
+			}
+			if !ahead {
+				continue
+			}
+			v := swarm.Verdict{Agent: a.Name, Branch: tree.Branch, Commit: tree.Head}
+			for _, f := range s.state.Findings {
+				if f.Agent == a.Name {
+					v.Idea = f.Idea
+				}
+			}
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+// treeName is the name of an agent's work tree, which is that of its branch behind stig/.
+func treeName(issue, agent string) string { return issue + "-" + agent }
+
+// putAway removes the work trees of agents that hold no work of their own.
+func (x *runner) putAway(ctx context.Context) {
+	if x.trees == nil {
+		return
+	}
+	ctx = context.WithoutCancel(ctx)
+	trees, err := git.Worktrees(ctx, *x.trees)
+	if err != nil {
+		return // they can stay
+	}
+	for _, tree := range trees {
+		for _, a := range x.state.Agents {
+			if tree.Issue == treeName(x.issue, a.Name) {
+				_ = tree.Remove(ctx) // one with work stays, with its branch
+			}
+		}
+	}
+}

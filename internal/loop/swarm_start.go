@@ -1,0 +1,190 @@
+package loop
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"stig/checkpoint"
+	"stig/internal/beads"
+	"stig/internal/fault"
+	"stig/internal/service"
+	"stig/internal/swarm"
+	"stig/internal/visible"
+	"stig/internal/workspace"
+	"stig/notes"
+	"stig/signals"
+)
+
+// StartRequest begins a swarm. What is zero is as the configuration has it.
+type StartSwarmRequest struct {
+	ID         string
+	Agents     []string // their names
+	Count      int      // of agents, where none is named
+	MaxRounds  int
+	Timeout    time.Duration
+	Mode       swarm.Mode
+	Directions []string // for another mode than emergent
+	Quorum     string
+	Task       string // "" is the title of the issue
+	Force      bool   // on an issue of depth shallow or standard too
+	DryRun     bool
+}
+
+// Changed is a swarm after it was started, settled or ended.
+type SwarmChanged struct {
+	SwarmStatus
+	Asked   bool           `json:"asked"` // a person was
+	Changes []beads.Change `json:"-"`
+}
+
+// Start begins a swarm on an issue, which becomes the work of the actor: ready and work
+// leave it alone. It refuses (fault.Usage) an issue of which it is known what to do, and
+// (fault.Conflict) one on which a swarm runs or that somebody else works on.
+func StartSwarm(ctx context.Context, a *workspace.Run, r StartSwarmRequest) (*SwarmChanged, error) {
+	s, err := load(a, r.ID)
+	if err != nil {
+		return nil, err
+	}
+	who, err := a.MustActor(ctx)
+	if err != nil {
+		return nil, err
+	}
+	unlock, err := s.place.LockSwarm(ctx, s.issue)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = unlock() }()
+	if err := s.read(); err != nil { // another process may have started one meanwhile
+		return nil, err
+	}
+	if s.state.Swarm != "" && s.state.Ended == "" {
+		return nil, &fault.Error{Code: fault.Conflict, ID: s.issue, Reason: fmt.Sprintf("swarm %s runs, started by %s", s.state.Swarm, s.state.StartedBy),
+			Hint: fmt.Sprintf("type stig swarm status %[1]s, or stig swarm end %[1]s", s.issue)}
+	}
+	if err := s.worth(r.Force); err != nil {
+		return nil, err
+	}
+	o, err := s.begun(r, who)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.finish(ctx); err != nil { // of the swarm before, where that was killed
+		return nil, err
+	}
+	held := s.held(who)
+	if held {
+		o.Note = claimedBefore
+	} else if _, err := service.Claim(ctx, a, service.ClaimRequest{ID: s.issue, DryRun: true}); err != nil {
+		return nil, err
+	}
+	done, err := s.write(ctx, 0, fmt.Sprintf("swarm %s of %s begins", o.Swarm, visible.Counted(len(o.Agents), "agent")), []swarm.Operation{o}, r.DryRun)
+	if err != nil || r.DryRun {
+		return done, err
+	}
+	if !held { // after the start: of a claim without one nobody would know what it is for
+		_, err = service.Claim(ctx, a, service.ClaimRequest{ID: s.issue})
+	}
+	return done, errors.Join(err, s.place.ForgetSwarmRound(s.issue))
+}
+
+// claimedBefore is the note of a start on an issue that the starter had in hand: it stays
+// so after the end.
+const claimedBefore = "claimed before"
+
+// held reports whether the actor has the issue in hand.
+func (s *session) held(who string) bool {
+	return s.record.Text(beads.Status) == beads.StatusInProgress && s.record.Text(beads.Assignee) == who
+}
+
+// closed reports whether the issue is.
+func (s *session) closed() bool { return beads.IsClosed(s.record.Text(beads.Status)) }
+
+// worth refuses an issue of which it is known what to do.
+func (s *session) worth(force bool) error {
+	if s.closed() {
+		return &fault.Error{Code: fault.Conflict, ID: s.issue, Reason: "is closed", Hint: "type stig reopen " + s.issue + " --reason WHY first"}
+	}
+	depth := signals.Read(notes.Parse(s.record.Text(beads.Notes)), s.app.Schema).Value(signals.PlanningDepth)
+	if force || depth == signals.PlanningDepthDeep || depth == signals.PlanningDepthProbe {
+		return nil
+	}
+	return &fault.Error{Code: fault.Usage, ID: s.issue, Reason: fmt.Sprintf("has depth %s: what to do is known, and one worker claims it; a swarm is for deep and probe", depth),
+		Hint: "type stig claim " + s.issue + ", or give --force"}
+}
+
+// begun is the operation that begins a swarm.
+func (s *session) begun(r StartSwarmRequest, who string) (swarm.Operation, error) {
+	config, err := configured(s.app, r)
+	if err != nil {
+		return swarm.Operation{}, err
+	}
+	agents, count := r.Agents, cmp.Or(r.Count, len(r.Agents), usualAgents)
+	switch {
+	case count < swarm.LeastAgents || count > swarm.MostAgents:
+		return swarm.Operation{}, workspace.Usage(fmt.Sprintf("agents: must be %d to %d; found %d", swarm.LeastAgents, swarm.MostAgents, count), "give --agents 5, or --agent NAME several times")
+	case len(agents) == 0:
+		agents = swarm.Names(count)
+	case len(agents) != count:
+		return swarm.Operation{}, workspace.Usage(fmt.Sprintf("--agents: is %d, and --agent names %d", count, len(agents)), "leave --agents out")
+	}
+	mode := cmp.Or(r.Mode, swarm.Emergent)
+	switch {
+	case !slices.Contains(swarm.Modes, mode):
+		return swarm.Operation{}, workspace.Usage(fmt.Sprintf("--mode: must be emergent, hybrid or classic; found %q", mode), "")
+	case mode == swarm.Emergent && len(r.Directions) > 0:
+		return swarm.Operation{}, workspace.Usage("--direction: an emergent swarm gets no directions, they come from its agents", "give --mode hybrid to name some")
+	case mode == swarm.Hybrid && len(r.Directions) == 0:
+		return swarm.Operation{}, workspace.Usage("--mode: hybrid begins with directions; found none", "give --direction TEXT several times")
+	}
+	at := s.now.Truncate(time.Second)
+	if last := s.state.Started; at.Before(last) {
+		at = last // the clock was set back, and the newest swarm of an issue is the last to start
+	}
+	o := swarm.Operation{
+		Swarm: swarm.NewID(s.issue, who, at, s.before+1), Agent: who, ID: fmt.Sprintf("%s-%d", who, s.before+1), Kind: swarm.Start, At: at,
+		Task: visible.OneLine(cmp.Or(r.Task, s.record.Text(beads.Title))), Agents: agents, Mode: mode, Directions: r.Directions, Config: &config,
+	}
+	if err := o.ValidateStart(); err != nil {
+		return o, workspace.Usage(err.Error(), "")
+	}
+	for _, name := range o.Directions { // the agents have to be able to name it
+		if err := (swarm.Operation{Kind: swarm.Deposit, Direction: name}).Normal().Validate(); err != nil {
+			return o, workspace.Usage(err.Error(), "")
+		}
+	}
+	return o, nil
+}
+
+// usualAgents is how many agents a swarm has where nobody says.
+const usualAgents = 5
+
+// configured are the numbers of a swarm: of the flags, else of the configuration.
+func configured(a *workspace.Run, r StartSwarmRequest) (swarm.Config, error) {
+	c := swarm.Defaults()
+	quorum := r.Quorum
+	if given := a.Config.Swarm; given != nil {
+		span, err := checkpoint.ParseSpan(given.Timeout)
+		if err != nil {
+			return c, err
+		}
+		c.Evaporation, c.Deposit, c.PerSubtask, c.Beta, c.Diversity = given.Evaporation, given.Deposit, given.PerSubtask, given.Beta, given.Diversity
+		c.MaxRounds, c.Timeout, c.Retries, c.LeastActive = given.MaxRounds, int(span/time.Second), given.Retries, given.LeastActive
+		quorum = cmp.Or(quorum, given.Quorum)
+	}
+	if quorum != "" {
+		fraction, err := swarm.ParseFraction(quorum)
+		if err != nil {
+			return c, workspace.Usage("quorum: "+err.Error(), "")
+		}
+		c.Quorum = fraction
+	}
+	c.MaxRounds = cmp.Or(r.MaxRounds, c.MaxRounds)
+	if r.Timeout > 0 {
+		c.Timeout = int(r.Timeout / time.Second)
+	}
+	return c, nil
+}

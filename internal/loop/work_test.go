@@ -1,0 +1,231 @@
+package loop
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"stig/internal/clone"
+)
+
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+func at(minutes int) time.Time { return noon.Add(time.Duration(minutes) * time.Minute) }
+
+func TestOutcome(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		left clone.Left
+		want clone.Outcome
+		land bool
+	}{
+		{"work and exit 0", clone.Left{Changed: true}, clone.OutcomeRejected, true},
+		{"a trace and exit 0", clone.Left{Traces: true}, clone.OutcomeRejected, true},
+		{"closed by the command", clone.Left{Closed: true}, clone.OutcomeRejected, true},
+		{"nothing and exit 0", clone.Left{}, clone.OutcomeSilent, false},
+		{"work and exit 1", clone.Left{Changed: true, Exit: 1}, clone.OutcomeFailed, false},
+		{"a checkpoint and exit 1", clone.Left{Checkpoint: true, Exit: 1}, clone.OutcomeAdvanced, false},
+		{"a question and exit 1", clone.Left{Asked: true, Exit: 1}, clone.OutcomeWaiting, false},
+		{"a question and its time over", clone.Left{Asked: true, Exit: 143, TimedOut: true}, clone.OutcomeWaiting, false},
+		{"its time over", clone.Left{Exit: 143, TimedOut: true, Changed: true}, clone.OutcomeTimedOut, false},
+		{"exit 0 at the end of its time", clone.Left{TimedOut: true, Changed: true}, clone.OutcomeTimedOut, false},
+		{"a checkpoint and its time over", clone.Left{Exit: 137, TimedOut: true, Checkpoint: true}, clone.OutcomeAdvanced, false},
+		{"exit 75", clone.Left{Exit: clone.ExitLater, Changed: true}, clone.OutcomeLater, false},
+		{"exit 75 at the end of its time", clone.Left{Exit: clone.ExitLater, TimedOut: true}, clone.OutcomeTimedOut, false},
+		{"the claim lost", clone.Left{Lost: true, Exit: 143}, clone.OutcomeLost, false},
+		{"stopped", clone.Left{Stopped: true, Exit: 143, Asked: true}, clone.OutcomeStopped, false},
+	} {
+		if got, land := c.left.Outcome(); got != c.want || land != c.land {
+			t.Errorf("%s: got %s, %v; want %s, %v", c.name, got, land, c.want, c.land)
+		}
+	}
+	for code := range 256 { // every exit code has an outcome that is no success but 0
+		left := clone.Left{Exit: code, Changed: true}
+		if o, land := left.Outcome(); land != (code == 0) || o == "" {
+			t.Errorf("exit %d: %s, %v", code, o, land)
+		}
+	}
+}
+
+func TestChoose(t *testing.T) {
+	list := []Candidate{
+		{Issue: "d-4", Kind: KindReady, Rank: 0},
+		{Issue: "d-3", Kind: KindReady, Rank: 1, Held: true},
+		{Issue: "d-2", Kind: KindOwn, Rank: 7},
+		{Issue: "d-1", Kind: KindAnswer, Rank: 9},
+		{Issue: "d-1", Kind: KindReady, Rank: 2}, // again, for less
+		{Issue: "d-5", Kind: KindReady, Rank: 3, Until: at(5)},
+		{Issue: "d-6", Kind: KindReady, Rank: 4, Until: at(2)},
+		{Issue: "d-7", Kind: KindReady, Rank: 5, Until: at(0)},
+		{Issue: "d-9", Kind: KindReady, Rank: 6},
+		{Issue: "d-8", Kind: KindReady, Rank: 6},
+	}
+	order, next := Choose(list, noon)
+	var ids []string
+	for _, c := range order {
+		ids = append(ids, c.Issue)
+	}
+	if want := []string{"d-1", "d-2", "d-4", "d-7", "d-8", "d-9"}; !slices.Equal(ids, want) {
+		t.Errorf("got %v; want %v", ids, want)
+	}
+	if !next.Equal(at(2)) {
+		t.Errorf("next at %s; want %s", next, at(2))
+	}
+	if order, next := Choose(nil, noon); order != nil || !next.IsZero() {
+		t.Errorf("of nothing: %v, %s", order, next)
+	}
+}
+
+func run(issue string, ended int, o clone.Outcome) clone.Run {
+	return clone.Run{Actor: "bo", Issue: issue, Started: at(ended - 1), Ended: at(ended), Outcome: string(o)}
+}
+
+func TestPast(t *testing.T) {
+	asked := run("d-1", -20, clone.OutcomeFailed)
+	asked.Asked = true
+	for _, c := range []struct {
+		name             string
+		runs             []clone.Run
+		attempts, passes int
+		until            time.Time
+	}{
+		{"never ran", nil, 0, 0, time.Time{}},
+		{"failed once", []clone.Run{run("d-1", 0, clone.OutcomeFailed)}, 1, 0, at(1)},
+		{"failed in three ways", []clone.Run{run("d-1", -9, clone.OutcomeFailed), run("d-1", -6, clone.OutcomeSilent), run("d-1", 0, clone.OutcomeTimedOut)}, 3, 0, at(4)},
+		{"got on between", []clone.Run{run("d-1", -9, clone.OutcomeFailed), run("d-1", -6, clone.OutcomeAdvanced), run("d-1", 0, clone.OutcomeFailed)}, 1, 1, at(1)},
+		{"rejected twice", []clone.Run{run("d-1", -9, clone.OutcomeRejected), run("d-1", -6, clone.OutcomeRejected)}, 0, 2, time.Time{}},
+		{"a person was asked", []clone.Run{run("d-1", -30, clone.OutcomeFailed), asked}, 0, 0, time.Time{}},
+		{"failed after a person was asked", []clone.Run{run("d-1", -30, clone.OutcomeFailed), asked, run("d-1", 0, clone.OutcomeFailed)}, 1, 0, at(1)},
+		{"waited for an answer", []clone.Run{run("d-1", -30, clone.OutcomeFailed), run("d-1", -20, clone.OutcomeWaiting)}, 0, 0, time.Time{}},
+		{"later three times", []clone.Run{run("d-1", -9, clone.OutcomeLater), run("d-1", -6, clone.OutcomeLater), run("d-1", 0, clone.OutcomeLater)}, 0, 0, at(4)},
+		{"stopped counts for nothing", []clone.Run{run("d-1", -9, clone.OutcomeFailed), run("d-1", -6, clone.OutcomeStopped)}, 1, 0, at(-8)},
+		{"lost twice is no attempt, and waits", []clone.Run{run("d-1", -9, clone.OutcomeFailed), run("d-1", -6, clone.OutcomeLost), run("d-1", 0, clone.OutcomeLost)}, 1, 0, at(2)},
+		{"another issue", []clone.Run{run("d-2", 0, clone.OutcomeFailed)}, 0, 0, time.Time{}},
+		{"the clock was set back", []clone.Run{run("d-1", 900, clone.OutcomeFailed)}, 1, 0, time.Time{}},
+		{"still runs", []clone.Run{{Issue: "d-1", Started: noon}}, 0, 0, time.Time{}},
+	} {
+		p := PastOf(c.runs, noon)["d-1"]
+		if p == nil {
+			p = &Past{}
+		}
+		if p.Attempts != c.attempts || p.Passes != c.passes || !p.Until.Equal(c.until) || len(p.Failures) != c.attempts {
+			t.Errorf("%s: %d attempts, %d passes, until %s; want %d, %d, %s", c.name, p.Attempts, p.Passes, p.Until, c.attempts, c.passes, c.until)
+		}
+	}
+}
+
+func TestBackOff(t *testing.T) {
+	var minutes []int
+	for attempts := range 10 {
+		minutes = append(minutes, int(BackOff(attempts)/time.Minute))
+	}
+	if want := []int{0, 1, 2, 4, 8, 16, 32, 60, 60, 60}; !slices.Equal(minutes, want) {
+		t.Errorf("got %v; want %v", minutes, want)
+	}
+}
+
+func TestBounds(t *testing.T) {
+	long := run("d-1", 0, clone.OutcomeClosed)
+	long.Started, long.Cost = at(-90), 0.25
+	dear := run("d-2", -5, clone.OutcomeFailed)
+	dear.Cost = 0.5
+	old, other := run("d-3", -25*60, clone.OutcomeClosed), run("d-4", 0, clone.OutcomeClosed)
+	other.Actor = "cy"
+	ahead, years := run("d-6", 23*60, clone.OutcomeClosed), run("d-7", 800*24*60, clone.OutcomeClosed)
+	ahead.Started = ahead.Ended
+	years.Started = years.Ended
+	runs := []clone.Run{old, long, dear, other, {Actor: "bo", Issue: "d-5", Started: noon}}
+	if got, want := UsedBy("bo", append(runs, ahead, years), noon).Runs, 4; got != want {
+		t.Errorf("%d runs, with one of a clock that was ahead; want %d", got, want)
+	}
+	used := UsedBy("bo", runs, noon)
+	if want := (Used{Runs: 3, Time: 91 * time.Minute, Cost: 0.75}); used != want {
+		t.Fatalf("got %+v; want %+v", used, want)
+	}
+	for _, c := range []struct {
+		bounds  Bounds
+		reached bool
+	}{
+		{Bounds{}, false},
+		{Bounds{Runs: 4}, false}, {Bounds{Runs: 3}, true},
+		{Bounds{Time: 2 * time.Hour}, false}, {Bounds{Time: 91 * time.Minute}, true},
+		{Bounds{Cost: 0.76}, false}, {Bounds{Cost: 0.75}, true},
+	} {
+		if got := c.bounds.Reached(used); (got != "") != c.reached {
+			t.Errorf("%+v: %q; want reached %v", c.bounds, got, c.reached)
+		}
+	}
+	if got := (Bounds{Time: 2 * time.Hour}).RunLimit(time.Hour, used); got != 29*time.Minute {
+		t.Errorf("a run may take %s; want 29m", got)
+	}
+	if got := (Bounds{}).RunLimit(time.Hour, used); got != time.Hour {
+		t.Errorf("a run may take %s; want 1h", got)
+	}
+	if got := (Bounds{PerHour: 2}).Next("bo", runs, noon); !got.Equal(at(54)) {
+		t.Errorf("next run at %s; want %s", got, at(54))
+	}
+	if got := (Bounds{PerHour: 3}).Next("bo", runs, noon); !got.IsZero() {
+		t.Errorf("next run at %s; want now", got)
+	}
+}
+
+func TestCost(t *testing.T) {
+	for _, c := range []struct {
+		lines    []string
+		sum      float64
+		currency string
+	}{
+		{nil, 0, ""},
+		{[]string{"cost=0.42 USD", "hello", " cost=1.08 USD"}, 1.5, "USD"},
+		{[]string{"cost=3"}, 3, ""},
+		{[]string{"cost=-3 USD", "cost=NaN", "cost=Inf", "cost=x"}, 0, "USD"},
+	} {
+		if sum, currency := Cost(c.lines); sum != c.sum || currency != c.currency {
+			t.Errorf("%q: %v %s; want %v %s", c.lines, sum, currency, c.sum, c.currency)
+		}
+	}
+}
+
+func TestFailsAlike(t *testing.T) {
+	fails := func(actor, issue string, second int, said string) clone.Run {
+		end := noon.Add(time.Duration(second) * time.Second)
+		return clone.Run{Actor: actor, Issue: issue, Started: end.Add(-time.Second), Ended: end, Exit: 1, Outcome: string(clone.OutcomeFailed), Said: said}
+	}
+	later := func(actor, issue string, second int, said string) clone.Run {
+		r := fails(actor, issue, second, said)
+		r.Outcome, r.Exit = string(clone.OutcomeLater), clone.ExitLater
+		return r
+	}
+	done := fails("cy", "d-9", -5, "")
+	done.Outcome, done.Exit = string(clone.OutcomeClosed), 0
+	const limit = "rate limit reached, try again in 17 s"
+	for _, c := range []struct {
+		name  string
+		runs  []clone.Run
+		pause time.Duration // after the last
+	}{
+		{"none", nil, 0},
+		{"one", []clone.Run{fails("bo", "d-1", 0, limit)}, 0},
+		{"one worker on two issues", []clone.Run{fails("bo", "d-1", -30, limit), fails("bo", "d-2", 0, "rate limit reached, try again in 3 s")}, time.Minute},
+		{"one issue twice", []clone.Run{fails("bo", "d-1", -30, limit), fails("bo", "d-1", 0, limit)}, 0},
+		{"in other ways", []clone.Run{fails("bo", "d-1", -30, limit), fails("bo", "d-2", 0, "no such file")}, 0},
+		{"without a word", []clone.Run{fails("bo", "d-1", -30, ""), fails("bo", "d-2", 0, "")}, 0},
+		{"later without a word", []clone.Run{later("bo", "d-1", -30, ""), later("bo", "d-2", 0, "")}, time.Minute},
+		{"later in other words", []clone.Run{later("bo", "d-1", -30, "limit"), later("bo", "d-2", 0, "no login")}, time.Minute},
+		{"later, one issue twice", []clone.Run{later("bo", "d-1", -30, ""), later("bo", "d-1", 0, "")}, 0},
+		{"not within a minute", []clone.Run{fails("bo", "d-1", -90, limit), fails("bo", "d-2", 0, limit)}, 0},
+		{"another worker succeeds", []clone.Run{done, fails("bo", "d-1", -3, limit), fails("bo", "d-2", 0, limit)}, 0},
+		{"two workers", []clone.Run{fails("bo", "d-1", -3, limit), fails("cy", "d-2", 0, limit)}, time.Minute},
+		{"a second round", []clone.Run{fails("bo", "d-1", -93, limit), fails("cy", "d-2", -90, limit), fails("bo", "d-1", -3, limit), fails("cy", "d-2", 0, limit)}, 2 * time.Minute},
+		{"one worker goes on", []clone.Run{fails("bo", "d-1", -200, limit), fails("bo", "d-2", -180, limit), fails("bo", "d-1", -100, limit), fails("bo", "d-2", 0, limit)}, 4 * time.Minute},
+	} {
+		got := FailsAlike(c.runs, noon)
+		want := time.Time{}
+		if c.pause > 0 {
+			want = noon.Add(c.pause)
+		}
+		if !got.Until.Equal(want) {
+			t.Errorf("%s: until %s; want %s", c.name, got.Until, want)
+		}
+	}
+}

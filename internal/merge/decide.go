@@ -1,0 +1,140 @@
+package merge
+
+import "stig/internal/beads"
+
+// decision is what becomes of a line: kept with a text, dropped, or left to a
+// person with questions, for a reason.
+type decision struct {
+	keep      bool
+	text      string
+	reason    string
+	questions []Question
+	answers   Answers // those that were given before
+	warning   string
+}
+
+func take(l *line) decision {
+	if l == nil {
+		return decision{}
+	}
+	return decision{keep: true, text: l.text}
+}
+
+func same(a, b *line) bool {
+	return a == b || a != nil && b != nil && a.text == b.text
+}
+
+// respelled reports whether a line says what it said before in other bytes, as
+// tools that write the whole file leave it.
+func respelled(before, after *line) bool {
+	return equal([]byte(before.text), []byte(after.text))
+}
+
+// trio is a line in the three stores; nil is a line that is not there.
+type trio struct {
+	base, ours, theirs *line
+	unknown            bool // what the base was is not known
+	answers            Answers
+}
+
+// decide is the three-way merge of one line.
+func (l trio) decide() decision {
+	d := l.judge()
+	d.answers = l.answers
+	return d
+}
+
+func (l trio) judge() decision {
+	b, o, t := l.base, l.ours, l.theirs
+	switch {
+	case same(o, t), !l.unknown && same(b, t):
+		return take(o)
+	case !l.unknown && same(b, o):
+		return take(t)
+	case l.unknown && (o == nil || t == nil):
+		return oneSided(o, t)
+	case l.answers[Whole] != "":
+		return l.whole(l.answers[Whole])
+	case o == nil && respelled(b, t), t == nil && respelled(b, o):
+		return decision{}
+	case o == nil:
+		return l.left("deleted in ours, changed in theirs")
+	case t == nil:
+		return l.left("changed in ours, deleted in theirs")
+	}
+	return l.both()
+}
+
+// oneSided keeps a line that one side has, where nobody knows whether the other
+// side deleted it or never had it.
+func oneSided(o, t *line) decision {
+	d := take(o)
+	if o == nil {
+		d = take(t)
+	}
+	if o == nil && t.id != "" || t == nil && o.id != "" {
+		d.warning = "only one side has it, and the markers do not say whether the other deleted it: kept"
+	}
+	return d
+}
+
+// both merges a line that both sides have and changed.
+func (l trio) both() decision {
+	ours, err := beads.ParseRecord([]byte(l.ours.text))
+	if err != nil {
+		return l.left("both changed it, and ours cannot be read: " + err.Error())
+	}
+	theirs, err := beads.ParseRecord([]byte(l.theirs.text))
+	if err != nil {
+		return l.left("both changed it, and theirs cannot be read: " + err.Error())
+	}
+	before := "{}"
+	if l.base != nil {
+		before = l.base.text
+	} else if !ours.Birth().Together(theirs.Birth()) && !(l.unknown && ours.Text(beads.Title) == theirs.Text(beads.Title)) {
+		return l.left("both made an issue with this id")
+	}
+	base, err := beads.ParseRecord([]byte(before))
+	if err != nil {
+		return l.left("both changed it, and what it was cannot be read: " + err.Error())
+	}
+	if l.ours.id == "" {
+		return l.left("both changed a line that is no issue")
+	}
+	return issue(versions{base: base, ours: ours, theirs: theirs, unknown: l.unknown, answers: l.answers})
+}
+
+// left leaves the line as a whole to a person.
+func (l trio) left(reason string) decision {
+	text := func(l *line) string {
+		if l == nil {
+			return ""
+		}
+		return l.text
+	}
+	return left(Question{Key: Whole, Ours: text(l.ours), Theirs: text(l.theirs), reason: reason})
+}
+
+// whole is the line of one side, with the later updated_at of the two: a
+// program that keeps the issues elsewhere too takes it for no older than either.
+func (l trio) whole(side Side) decision {
+	taken, other := l.ours, l.theirs
+	if side == Theirs {
+		taken, other = other, taken
+	}
+	if taken == nil || other == nil {
+		return take(taken)
+	}
+	mine, err := beads.ParseRecord([]byte(taken.text))
+	if err != nil {
+		return take(taken)
+	}
+	yours, err := beads.ParseRecord([]byte(other.text))
+	if err != nil || !stamp(yours).After(stamp(mine)) {
+		return take(taken)
+	}
+	if dated, err := put(mine, beads.UpdatedAt, yours.Raw(beads.UpdatedAt)); err == nil {
+		return decision{keep: true, text: string(dated.Bytes())}
+	}
+	return take(taken)
+}

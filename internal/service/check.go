@@ -1,0 +1,304 @@
+package service
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"slices"
+
+	"stig/dag"
+	"stig/internal/beads"
+	"stig/internal/gate"
+	"stig/internal/lint"
+	"stig/internal/process"
+	"stig/internal/visible"
+	"stig/internal/workspace"
+)
+
+// CheckRequest says what to look for, and where.
+type CheckRequest struct {
+	Command string   // whose rules: check, vet, cycles or lint; check is all of them
+	IDs     []string // of vet and lint: the issues; none stand for all
+	Against string   // of check: a revision to compare the store with; may be empty
+	Verify  bool     // of check: run the criteria of what was closed since Against again
+}
+
+// Checked is what a check found.
+type Checked struct {
+	Command string
+	Rules   []lint.Rule // all that were looked for
+	Found   []lint.Diagnostic
+	Issues  int    // that were looked at
+	Store   string // its path
+	Proven  []Proof
+}
+
+// Proof is what running the criteria of a closed issue again showed.
+type Proof struct {
+	ID     string `json:"id"`
+	Passed bool   `json:"passed"`
+	Reused bool   `json:"reused"` // they passed on this very tree before
+	Failed string `json:"failed"` // what did not pass; "" where all did
+}
+
+// Check validates the store, or some of its issues.
+func Check(ctx context.Context, a *workspace.Run, r CheckRequest) (*Checked, error) {
+	if r.Verify && r.Against == "" {
+		return nil, workspace.Usage("--verify: needs a revision to know what was closed since", "type stig check --against origin/main --verify")
+	}
+	store, err := a.Discover()
+	if err != nil {
+		return nil, err
+	}
+	file, err := store.Snapshot()
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	only, err := indices(file, r.IDs)
+	if err != nil {
+		return nil, err
+	}
+	past, forget, err := past(ctx, a, store.Place(), r.Against)
+	if err != nil {
+		return nil, err
+	}
+	defer forget()
+	c := &Checked{Command: r.Command, Rules: lint.Of(looksFor(r.Command, past)...), Issues: file.Len(), Store: store.Place().File()}
+	if only != nil {
+		c.Issues = len(only)
+	}
+	c.Found, err = lookFor(ctx, a, r, c, file, only, past)
+	if err == nil && r.Command != "cycles" {
+		c.Found, err = openQuestions(ctx, a, c.Found, store.Place())
+	}
+	if err != nil {
+		return nil, err
+	}
+	if past != nil {
+		c.Found = ofBranch(a, c.Found, file, past)
+	}
+	return c, nil
+}
+
+// look looks for what the rules of a command are about.
+func lookFor(ctx context.Context, a *workspace.Run, r CheckRequest, c *Checked, file *beads.Snapshot, only []int, past *lint.Past) ([]lint.Diagnostic, error) {
+	switch r.Command {
+	case "vet":
+		now, err := a.Clock()
+		if err != nil {
+			return nil, err
+		}
+		return lint.Vet(file, only, lint.Rules{Schema: a.Schema, Now: now})
+	case "cycles":
+		a.WarnOfStore(file) // no rule of cycles is about lines that cannot be read
+		return lint.Cycles(file, dag.New(file)), nil
+	}
+	rules, err := checkRules(ctx, a, file.Place(), past)
+	if err != nil {
+		return nil, err
+	}
+	if r.Verify {
+		rules.Prove = func(ids []string) ([]string, error) { return prove(ctx, a, c, file, ids) }
+	}
+	if r.Command == "lint" {
+		return lint.Lint(file, only, rules)
+	}
+	return lint.Check(file, dag.New(file), rules)
+}
+
+// looksFor names the commands whose rules a command looks for.
+func looksFor(command string, past *lint.Past) []string {
+	switch {
+	case command != "check":
+		return []string{command}
+	case past == nil:
+		return []string{"check", "vet", "cycles", "lint"}
+	}
+	return []string{"check", "vet", "cycles", "lint", "against"}
+}
+
+// Fixed is what fixing changed.
+type Fixed struct {
+	Changes []beads.Change
+	Left    []lint.Diagnostic // of a dry run: what vet would find then
+}
+
+// Fix rewrites values that have one meaning only, in the named issues or in all.
+func Fix(ctx context.Context, a *workspace.Run, ids []string, dryRun bool) (*Fixed, error) {
+	options, err := a.Options(dryRun)
+	if err != nil {
+		return nil, err
+	}
+	checked, err := Check(ctx, a, CheckRequest{Command: "vet", IDs: ids})
+	if err != nil {
+		return nil, err
+	}
+	store, err := a.Discover()
+	if err != nil {
+		return nil, err
+	}
+	if err := a.RefuseUnfinished(ctx, store.Place()); err != nil {
+		return nil, err
+	}
+	rules := lint.Rules{Schema: a.Schema}
+	f := &Fixed{}
+	if f.Changes, err = lint.Fix(ctx, store, options, checked.Found, rules); err != nil || !dryRun {
+		return f, err
+	}
+	file, err := store.Snapshot()
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	f.Left, err = lint.Left(file, checked.Found, f.Changes, rules)
+	return f, err
+}
+
+// ofBranch leaves out what is for information only and of issues that are as they
+// were, and says how much that is.
+func ofBranch(a *workspace.Run, found []lint.Diagnostic, file *beads.Snapshot, past *lint.Past) []lint.Diagnostic {
+	all := len(found)
+	found = slices.DeleteFunc(found, func(d lint.Diagnostic) bool { return untouched(d, file, past.File) })
+	if left := all - len(found); left > 0 {
+		a.Note("%d more for information, about issues that are as at %s: stig check", left, past.Name)
+	}
+	return found
+}
+
+// untouched reports whether what was found is for information only and its issue is,
+// to the byte, as it was: whoever reads what a branch did has no part in it.
+func untouched(d lint.Diagnostic, now, past *beads.Snapshot) bool {
+	if d.Severity != lint.Info {
+		return false
+	}
+	at, here := now.Index(d.ID)
+	was, there := past.Index(d.ID)
+	if !here || !there {
+		return false
+	}
+	after, err := now.At(at).Record()
+	if err != nil {
+		return false
+	}
+	before, err := past.At(was).Record()
+	return err == nil && bytes.Equal(before.Bytes(), after.Bytes())
+}
+
+// checkRules are what the store is validated with.
+func checkRules(ctx context.Context, a *workspace.Run, store beads.Place, past *lint.Past) (lint.Rules, error) {
+	unfinished, err := a.Unfinished(ctx, store, true)
+	if err != nil {
+		return lint.Rules{}, err
+	}
+	now, err := a.Clock()
+	return lint.Rules{
+		Schema: a.Schema, Now: now, Look: process.Finder(filepath.Dir(store.Dir), a.Getenv), Past: past, Unfinished: unfinished,
+		Commits: func(names []string) ([]bool, error) {
+			return a.GitIn(filepath.Dir(store.Dir)).Commits(ctx, names)
+		},
+	}, err
+}
+
+// prove runs the criteria of issues again, whoever trusts this repository, and says of
+// each why they do not pass. What passed on this very tree is not run again.
+func prove(ctx context.Context, a *workspace.Run, c *Checked, file *beads.Snapshot, ids []string) ([]string, error) {
+	workspace, err := a.Workspace(ctx, file.Place())
+	if err != nil {
+		return nil, err
+	}
+	fresh, err := workspace.Fresh(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c.Proven = make([]Proof, len(ids))
+	batch := gate.Batch{Parallel: parallel(a), Out: a.Progress, Terminal: a.Terminal, Now: a.Now}
+	var at []int // of each job, which issue it is of
+	for i, id := range ids {
+		t, err := retrial(workspace, file, id)
+		if err != nil {
+			return nil, err
+		}
+		c.Proven[i].ID = id
+		if _, c.Proven[i].Reused = fresh(id, t.criteria); c.Proven[i].Reused {
+			continue
+		}
+		if !t.Asks() {
+			c.Proven[i].Failed = "nothing in its criteria can be run"
+			continue
+		}
+		job, err := job(ctx, a, t, TrialOptions{})
+		if err != nil {
+			return nil, err
+		}
+		batch.Jobs, at = append(batch.Jobs, job), append(at, i)
+	}
+	verdicts, err := gate.RunAll(ctx, batch)
+	if err != nil {
+		return nil, err
+	}
+	kept, keeps := workspace.Verdicts()
+	for n, v := range verdicts {
+		c.Proven[at[n]].Failed = firstFailure(v)
+		if keeps {
+			err = errors.Join(err, kept.Save(v))
+		}
+	}
+	failures := make([]string, len(ids))
+	for i := range c.Proven {
+		failures[i], c.Proven[i].Passed = c.Proven[i].Failed, c.Proven[i].Failed == ""
+	}
+	return failures, err
+}
+
+// parallel is how many issues have their checks run at once.
+func parallel(a *workspace.Run) int {
+	const most = 4
+	return cmp.Or(a.Config.Gate.Jobs, min(most, runtime.NumCPU()))
+}
+
+// retrial plans the criteria of an issue that is closed, as they stand.
+func retrial(s *workspace.Code, file *beads.Snapshot, id string) (*Trial, error) {
+	issue, record, err := file.FindRecord(id)
+	if err != nil {
+		return nil, err
+	}
+	found := gate.Of(record)
+	return &Trial{Site: s, Id: issue.ID, criteria: found, Plan: found.Plan(s.Look)}, nil
+}
+
+// firstFailure names the first check that did not pass, "" where all did.
+func firstFailure(v *gate.Verdict) string {
+	for _, o := range v.Outcomes() {
+		if !o.Passed() {
+			return fmt.Sprintf("exit %d: %q", o.Exit, visible.FirstLine(o.Text))
+		}
+	}
+	return ""
+}
+
+// indices finds the named issues; nil stands for all.
+func indices(file *beads.Snapshot, ids []string) ([]int, error) {
+	issues, err := file.FindAll(ids)
+	var only []int
+	for _, issue := range issues {
+		at, _ := file.Index(issue.ID)
+		only = append(only, at)
+	}
+	return only, err
+}
+
+// Output is what a check found as data.
+func (c *Checked) Output() workspace.Output {
+	data := map[string]any{
+		"diagnostics": append([]lint.Diagnostic{}, c.Found...), "counts": lint.Count(c.Found), "issues": c.Issues,
+	}
+	if c.Proven != nil {
+		data["verified"] = c.Proven
+	}
+	return workspace.NewOutput("check", data)
+}

@@ -1,0 +1,412 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"stig/checkpoint"
+	"stig/internal/beads"
+	"stig/internal/clone"
+	"stig/internal/fault"
+	"stig/internal/process"
+	"stig/internal/workspace"
+)
+
+// The services that say whose work an issue is: in the store, and by a lease (package
+// lease) in what all work trees of the clone share. A lease is taken before the store is
+// written; what an edit of the store does to leases follows in the journal (claims.go).
+
+// ClaimRequest makes an issue the actor's work. Take claims it whoever holds it.
+type ClaimRequest struct {
+	ID           string
+	Take, DryRun bool
+	Loop         *LoopClaim // the actor is a worker loop; nil for whoever types a command
+}
+
+// LoopClaim is a claim that this process holds and renews, and that ends with it.
+type LoopClaim struct {
+	Run   string        // that works on the issue
+	Lasts time.Duration // until it has to be renewed
+	Cap   time.Duration // after which it is not renewed
+}
+
+// Claim makes an issue the actor's work. It refuses (fault.Conflict) what another holds
+// in any work tree of the clone, or the actor in another process that still runs.
+func Claim(ctx context.Context, a *workspace.Run, r ClaimRequest) (*checkpoint.Claimed, error) {
+	c, err := newClaimer(ctx, a, r)
+	if err != nil {
+		return nil, err
+	}
+	c.returnEnded(ctx)
+	return c.claim(ctx, r.ID)
+}
+
+// ClaimNext makes the first issue that can be taken the actor's work, and the one
+// after it where that is taken meanwhile, under the same name too; nil where none can be
+// taken.
+func ClaimNext(ctx context.Context, a *workspace.Run, dryRun bool) (*checkpoint.Claimed, error) {
+	c, err := newClaimer(ctx, a, ClaimRequest{DryRun: dryRun})
+	if err != nil {
+		return nil, err
+	}
+	c.returnEnded(ctx)
+	rows, _, err := takeableNow(ctx, a, c.store, c.options.Now, c.who.Actor)
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range rows {
+		claimed, err := c.claim(ctx, row.ID)
+		if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Conflict) || fault.Is(err, fault.Waits) {
+			continue // it changed since it was read
+		}
+		if err == nil && !claimed.Changed {
+			continue // another process of the same name took it since
+		}
+		return claimed, err
+	}
+	return nil, nil
+}
+
+// claimer claims issues for one actor.
+type claimer struct {
+	app     *workspace.Run
+	store   beads.Store
+	options beads.Options
+	place   clone.Place
+	judge   clone.Judge
+	who     clone.Claimant
+	loop    *LoopClaim
+	ttl     time.Duration
+
+	known clone.Claims // when ended ones were returned
+	taken *clone.Lease // the one that this claim took; nil before
+	was   *clone.Lease // that stood in its place; nil for none
+}
+
+func newClaimer(ctx context.Context, a *workspace.Run, r ClaimRequest) (*claimer, error) {
+	store, options, who, err := a.ToWriteAs(ctx, r.DryRun, a.MustActor)
+	if err != nil {
+		return nil, err
+	}
+	c := &claimer{app: a, store: store, options: options, loop: r.Loop}
+	if c.place, err = a.Live(store.Place()); err != nil {
+		return nil, err
+	}
+	if c.ttl, err = claimTTL(a); err != nil {
+		return nil, err
+	}
+	self, _ := process.Self()
+	c.judge = Judge(a, c.place, options.Now)
+	c.who = clone.Claimant{Actor: who, Process: self.ID, Run: a.Getenv("STIG_RUN"), Above: a.Above, MayTake: a.MayTake(who), Take: r.Take}
+	return c, nil
+}
+
+// claimTTL is how long a claim holds on which no program runs.
+func claimTTL(a *workspace.Run) (time.Duration, error) {
+	if a.Config.Claims.TTL == "" {
+		return clone.LeaseTTL, nil
+	}
+	return checkpoint.ParseSpan(a.Config.Claims.TTL)
+}
+
+// Judge says of the leases of a store whether they hold.
+func Judge(a *workspace.Run, p clone.Place, now time.Time) clone.Judge {
+	self, _ := process.Self()
+	j := clone.Judge{Now: now, Host: self.Host, Tree: p.Worktree, Running: process.Running, Foreign: a.Foreign}
+	if p.Documents != nil {
+		j.Running = process.RunningHere
+	}
+	return j
+}
+
+// Shows gives what a store shows of an issue: its status and whose it is.
+func Shows(f *beads.Snapshot) func(issue string) (status, holder string) {
+	return func(id string) (string, string) {
+		if i, ok := f.Index(id); ok {
+			return f.At(i).Status, f.At(i).Assignee
+		}
+		return "", ""
+	}
+}
+
+// claim takes the lease on an issue and then the issue. Where the store is not written
+// the lease is as it was.
+func (c *claimer) claim(ctx context.Context, id string) (*checkpoint.Claimed, error) {
+	c.taken, c.was = nil, nil
+	claimed, err := checkpoint.Claim(ctx, c.store, c.options, id, checkpoint.Claiming{
+		Who: c.who.Actor, Lease: c.take,
+		MayTake: func(issue, holder string) bool {
+			l, judge, ok := c.leaseOf(issue, holder)
+			return ok && judge.Ended(l) || c.who.Take || c.who.MayTake(holder)
+		},
+		Held: func(issue, holder string) *fault.Error {
+			l, judge, ok := c.leaseOf(issue, holder)
+			return judge.Refusal(issue, holder, l, ok)
+		},
+	})
+	if err != nil || c.options.DryRun {
+		c.settle(c.was)
+		return claimed, err
+	}
+	if c.taken != nil {
+		kept := *c.taken
+		if c.loop == nil {
+			kept = c.kept(ctx, kept)
+			c.settle(&kept)
+		}
+		claimed.Until = kept.Until.Format(time.RFC3339)
+	}
+	c.app.Hold(ctx, c.store.Place(), claimed.ID, c.who.Actor)
+	if c.who.Take {
+		warnOfTaken(ctx, c.app, claimed)
+	}
+	return claimed, nil
+}
+
+// leaseOf gives the lease of a holder on an issue, and the judge of it.
+func (c *claimer) leaseOf(issue, holder string) (clone.Lease, clone.Judge, bool) {
+	claims, judge, err := c.judge.AsRead(func() (clone.Claims, error) { return c.place.Claims(issue) })
+	c.app.WarnOfShared(err)
+	l, ok := claims.Lease(issue)
+	return l, judge, ok && l.Covers(holder)
+}
+
+// take puts a lease on an issue that names this process, so that it ends with it where
+// the store is not written any more. The store is locked.
+func (c *claimer) take(f *beads.Snapshot, issue string) error {
+	c.judge.InStore = Shows(f)
+	if c.options.DryRun {
+		claims, _ := c.place.Claims(issue)
+		_, err := c.ask(&claims, issue)
+		return err
+	}
+	beside, err := c.place.ChangeClaims(func(all *clone.Claims) (bool, error) {
+		answer, err := c.ask(all, issue)
+		if err != nil || answer == clone.LeaseInside {
+			return false, err
+		}
+		if l, ok := all.Lease(issue); !ok {
+			c.was = nil
+		} else if c.taken == nil || !clone.SameLease(l, *c.taken) {
+			c.was = &l
+		}
+		c.taken = new(c.lease(issue))
+		if _, holder := c.judge.InStore(issue); c.was != nil && c.was.Covers(holder) && holder != c.who.Actor && c.judge.Ended(*c.was) {
+			c.taken.Took = holder
+		}
+		c.judge.Prune(all)
+		all.Forget(issue)
+		all.Hold(*c.taken)
+		return true, nil
+	}, c.concerned(issue)...)
+	if beside {
+		c.app.Edits().WarnOfBeside()
+	}
+	if fault.Is(err, fault.Conflict) {
+		return err
+	}
+	if err != nil && c.place.Documents != nil {
+		return &fault.Error{Code: fault.Store, ID: issue, Reason: fmt.Sprintf("cannot be claimed now: %v", err), Hint: "type stig doctor to see how the server answers", Err: err}
+	}
+	c.app.WarnOfShared(err)
+	return nil
+}
+
+// concerned names the issue, unless leases and marks of others are to go too: what is not read
+// of a server need not be asked for.
+func (c *claimer) concerned(issue string) []string {
+	kept := clone.Claims{Leases: slices.Clone(c.known.Leases), Done: slices.Clone(c.known.Done)}
+	c.judge.Prune(&kept)
+	if len(kept.Leases) < len(c.known.Leases) || len(kept.Done) < len(c.known.Done) {
+		return nil
+	}
+	return []string{issue}
+}
+
+// ask refuses what a lease or the mark of a closing keeps from being claimed.
+func (c *claimer) ask(all *clone.Claims, issue string) (clone.LeaseAnswer, error) {
+	if l, ok := all.Lease(issue); ok {
+		switch answer := c.judge.Ask(l, c.who); answer {
+		case clone.LeaseInside:
+			return answer, nil
+		case clone.LeaseRefused:
+			return answer, c.judge.Refusal(issue, l.Actor, l, true)
+		}
+	}
+	if mark, closed := clone.ClosedElsewhere(all, issue, c.place.Branch, branches(c.app, c.place)); closed && !c.who.Take {
+		return clone.LeaseRefused, clone.RefusalOf(mark)
+	}
+	return clone.LeaseFree, nil
+}
+
+// lease is the one that this process takes: that of a loop, or one until the store is
+// written.
+func (c *claimer) lease(issue string) clone.Lease {
+	l := clone.Lease{
+		Issue: issue, Actor: c.who.Actor, Process: c.who.Process, Host: c.judge.Host, Worktree: c.place.Worktree, Tree: c.place.Worktree,
+		Named: c.place.TreeName(), Since: c.options.Now, Lasts: c.ttl,
+	}
+	if c.loop != nil {
+		l.Run, l.Lasts, l.Cap = c.loop.Run, c.loop.Lasts, l.Since.Add(c.loop.Cap)
+	}
+	l.Until = l.Since.Add(l.Lasts)
+	return l
+}
+
+// kept is the lease that stays when the command ends: no program runs on. Of one that a
+// worker loop started it names the run, whose end returns it.
+func (c *claimer) kept(ctx context.Context, l clone.Lease) clone.Lease {
+	l.Run, l.Took = c.who.Run, ""
+	l.Process, l.Person = process.ID{}, IsPerson(c.app, c.place, l.Actor) && !namedByAssistant(ctx, c.app, l.Actor)
+	return l
+}
+
+// namedByAssistant reports whether a name is one of its own that the session of an assistant
+// acts under, as the skill tells those to do for which no hook made a name. What such a session
+// does as git's user cannot be told from what that person does.
+func namedByAssistant(ctx context.Context, a *workspace.Run, name string) bool {
+	if a.Assistant(name) == "" {
+		return false
+	}
+	person, err := a.Person(ctx)
+	return err == nil && name != person
+}
+
+// settle puts a lease in the place of the one that this claim took, nil for none.
+func (c *claimer) settle(l *clone.Lease) {
+	if c.taken == nil {
+		return
+	}
+	_, err := c.place.ChangeClaims(func(all *clone.Claims) (bool, error) {
+		now, ok := all.Lease(c.taken.Issue)
+		switch {
+		case !ok || !clone.SameLease(now, *c.taken):
+			return false, nil
+		case l == nil:
+			all.End(now.Issue)
+		default:
+			all.Hold(*l)
+		}
+		return true, nil
+	}, c.taken.Issue)
+	c.app.WarnOfShared(err)
+}
+
+// IsPerson reports whether a name is that of a person, as far as it is known here.
+func IsPerson(a *workspace.Run, p clone.Place, name string) bool {
+	if clone.IsSession(name) || a.Getenv("STIG_RUN") != "" {
+		return false
+	}
+	who, _ := p.Presence(name)
+	return who.Kind != "agent" && who.Kind != "program"
+}
+
+// branches reports of branches of the clone whether a merge of them may bring a closing
+// that the store of this work tree does not show: they are there, and not merged, or
+// checked out elsewhere, with what is not committed. git is asked once about each.
+func branches(a *workspace.Run, p clone.Place) func(name string) bool {
+	known := map[string]bool{}
+	return func(name string) bool {
+		if _, asked := known[name]; !asked {
+			known[name] = mayBring(a, p, "refs/heads/"+name)
+		}
+		return known[name]
+	}
+}
+
+func mayBring(a *workspace.Run, p clone.Place, ref string) bool {
+	git := a.GitIn(p.Worktree)
+	merged, err := git.Run(a.Ctx, "merge-base", "--is-ancestor", ref, "HEAD")
+	if err != nil || merged.Exit == 1 {
+		return true // what cannot be known keeps work from being done twice
+	}
+	if merged.Exit != 0 {
+		there, err := git.Run(a.Ctx, "show-ref", "--verify", "--quiet", ref)
+		return err != nil || there.Exit == 0
+	}
+	trees, err := git.Run(a.Ctx, "worktree", "list", "--porcelain")
+	return err != nil || strings.Contains(string(trees.Stdout), "branch "+ref+"\n")
+}
+
+// ClosedElsewhere says of issues that a store does not show closed whether they were closed on
+// another branch that may bring it: Claim refuses these.
+func ClosedElsewhere(a *workspace.Run, store beads.Place, claims *clone.Claims) (func(issue string) (clone.Done, bool), error) {
+	if len(claims.Done) == 0 {
+		return func(string) (clone.Done, bool) { return clone.Done{}, false }, nil
+	}
+	place, err := a.Live(store) // another branch may be checked out since
+	isThere := branches(a, place)
+	return func(issue string) (clone.Done, bool) {
+		return clone.ClosedElsewhere(claims, issue, place.Branch, isThere)
+	}, err
+}
+
+// renewOwn renews the claim of the actor on an issue that they did not write to.
+func renewOwn(ctx context.Context, a *workspace.Run, store beads.Place, issue string, now time.Time) {
+	place, claims, _ := leases(a, store, now)
+	who, err := a.ActorName(ctx)
+	edit := clone.ClaimEdit{Actor: who, Now: now}
+	if err != nil || !edit.Renew(&claims, issue) {
+		return // there is nothing to renew
+	}
+	_, err = place.ChangeClaims(func(all *clone.Claims) (bool, error) { return edit.Renew(all, issue), nil }, issue)
+	a.WarnOfShared(err)
+}
+
+// Renew renews the claim of an issue that this process holds. It refuses (fault.Conflict)
+// one that was lost, or that is held for longer than its cap.
+func Renew(ctx context.Context, a *workspace.Run, issue string) error {
+	place, now, who, err := claimsOf(ctx, a)
+	if err != nil {
+		return err
+	}
+	self, _ := process.Self()
+	_, err = place.ChangeClaims(func(all *clone.Claims) (bool, error) {
+		l, ok := all.Lease(issue)
+		if !ok || l.Actor != who || !l.Process.Same(self.ID) {
+			e := &fault.Error{Code: fault.Conflict, ID: issue, Reason: "is not claimed by " + who + " any more", Hint: "type stig orient " + issue}
+			if ok {
+				e.Reason += ": " + l.Actor + " holds it" + Judge(a, place, now).Where(l)
+			}
+			return false, e
+		}
+		renewed, ok := clone.Renewed(l, now)
+		if !ok {
+			return false, &fault.Error{Code: fault.Conflict, ID: issue, Reason: "is claimed for " + l.Cap.Sub(l.Since).String() + ", the longest that a claim is renewed",
+				Hint: "type stig release " + issue}
+		}
+		all.Hold(renewed)
+		return true, nil
+	}, issue)
+	if errors.Is(err, context.DeadlineExceeded) { // that others keep the leases locked says nothing about this one
+		err = &fault.Error{Code: fault.Store, ID: issue, Reason: "the claim cannot be renewed now", Hint: "try again", Err: err}
+	}
+	return err
+}
+
+// claimsOf gives where the leases of the store are, the time, and who acts.
+func claimsOf(ctx context.Context, a *workspace.Run) (place clone.Place, now time.Time, who string, err error) {
+	if place, err = a.LivePlace(); err != nil {
+		return place, now, "", err
+	}
+	if now, err = a.Clock(); err != nil {
+		return place, now, "", err
+	}
+	who, err = a.MustActor(ctx)
+	return place, now, who, err
+}
+
+// LeaseOf gives the lease on an issue, which may have ended.
+func LeaseOf(a *workspace.Run, issue string) (clone.Lease, bool) {
+	place, err := a.LivePlace()
+	if err != nil {
+		return clone.Lease{}, false
+	}
+	claims, err := place.Claims(issue)
+	a.WarnOfShared(err)
+	return claims.Lease(issue)
+}

@@ -1,0 +1,441 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"stig/checkpoint"
+	"stig/internal/beads"
+	"stig/internal/fault"
+	"stig/internal/gate"
+	"stig/internal/git"
+	"stig/internal/process"
+	"stig/internal/visible"
+	"stig/internal/workspace"
+	"stig/notes"
+	"stig/orient"
+	"stig/signals"
+)
+
+// CloseOptions are the flags of a close.
+type CloseOptions struct {
+	TrialOptions
+	Reason   string
+	Text     workspace.Text // the same, given in another way
+	Waive    string
+	Despite  string // why a question that waits does not hold the issues
+	Escalate bool
+	DryRun   bool
+}
+
+// Close closes issues one after the other, each of them once, and notifies of what
+// follows. each is called with an issue as soon as its result is known. Why
+// one could not be closed is told by its finding, and keeps no other from being
+// closed.
+func Close(ctx context.Context, a *workspace.Run, ids []string, o CloseOptions, each func(Finding) error) (findings []Finding, err error) {
+	if err := o.check(ids); err != nil {
+		return nil, err
+	}
+	c, err := newCloser(ctx, a, o)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range ids {
+		candidate, err := checkpoint.Closable(ctx, c.store, c.edit, id, c.closing, c.rules)
+		if refused, ok := fault.As(err, fault.Refused); ok && c.site.Store.Mode == beads.Export {
+			refused.Hint = c.byTracker(id)
+		}
+		f := Finding{Id: id, DryRun: o.DryRun, Err: err}
+		if err == nil {
+			f.Id = candidate.ID
+		}
+		if slices.ContainsFunc(findings, func(done Finding) bool { return done.Id == f.Id }) {
+			continue
+		}
+		if err == nil {
+			c.close(ctx, candidate, &f)
+			if f.Closed != nil && !o.DryRun {
+				warnOfStranded(ctx, a, c.site.Store, f.Id)
+			}
+			notify(ctx, a, c.site.Store, c.edit.Now, f.notices(signals.Day(c.edit.Now)))
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := each(f); err != nil {
+			return nil, err
+		}
+		findings = append(findings, f)
+	}
+	return findings, nil
+}
+
+// warnOfStranded says that the work on an issue is on its branch alone, such as that of a
+// loop of which nothing could be shown: whoever builds on the issue does not have it.
+func warnOfStranded(ctx context.Context, a *workspace.Run, store beads.Place, id string) {
+	if remedy := Stranded(ctx, a, store, id); remedy != "" {
+		a.Warn("%s: its work is on branch %s alone", id, git.BranchOf(id, git.WorkBranch))
+		a.Hint("type " + remedy)
+	}
+}
+
+// Stranded is worktree.Stranded of an issue of the store.
+func Stranded(ctx context.Context, a *workspace.Run, store beads.Place, id string) (remedy string) {
+	if !process.Finder("", a.Getenv)("git") {
+		return ""
+	}
+	return git.StrandedWork(ctx, a.GitIn(store.Dir), id)
+}
+
+// Discard is worktree.Discard of an issue of the store.
+func Discard(ctx context.Context, a *workspace.Run, store beads.Place, id string) string {
+	return git.DiscardWork(ctx, a.GitIn(store.Dir), id)
+}
+
+// check refuses a request that names no issue or gives no reason.
+func (o *CloseOptions) check(ids []string) error {
+	if len(ids) == 0 {
+		return workspace.Usage("close: takes the issues to close; found none", "")
+	}
+	if err := o.TrialOptions.check(); err != nil {
+		return err
+	}
+	return needsReason(o.Reason, "what exists now that did not before: those who build on it read that")
+}
+
+// closer closes issues, each by its own verdict.
+type closer struct {
+	CloseOptions
+	app     *workspace.Run
+	site    *workspace.Code
+	store   beads.Store
+	edit    beads.Options
+	closing checkpoint.Closing // its evidence is a waiver or still to come
+	rules   checkpoint.Rules
+}
+
+func newCloser(ctx context.Context, a *workspace.Run, o CloseOptions) (*closer, error) {
+	store, edit, err := a.ToWrite(ctx, o.DryRun)
+	if err != nil {
+		return nil, err
+	}
+	c := &closer{CloseOptions: o, app: a, store: store, edit: edit, rules: writeRules(a, edit.Now)}
+	if c.site, err = a.Workspace(ctx, store.Place()); err != nil {
+		return nil, err
+	}
+	c.closing.Reason, c.closing.Despite = o.Reason, o.Despite
+	if o.Waive == "" && o.Despite == "" {
+		c.closing.Actor, err = a.ActorName(ctx)
+		return c, err
+	}
+	if c.closing.Actor, err = a.MustActor(ctx); err != nil {
+		return nil, err
+	}
+	if o.Waive != "" {
+		c.closing.Evidence, err = waiver(a, o.Waive, c.closing.Actor)
+	}
+	return c, err
+}
+
+// waiver is the word of the actor that an issue may close without a verdict. The
+// session of an assistant may not give it unless the configuration says so.
+func waiver(a *workspace.Run, why, actor string) (gate.Evidence, error) {
+	if program := a.Assistant(actor); program != "" && a.Config.Gate.Waivers != "anyone" {
+		return nil, &fault.Error{Code: fault.Found, Reason: fmt.Sprintf("--waive: a session of an assistant (%s) may not waive", program),
+			Hint: "ask a person with stig escalate; a project lets sessions waive with gate: waivers: \"anyone\" in .stig.cue"}
+	}
+	w, err := gate.Waive(why, actor)
+	if err != nil {
+		return nil, workspace.Usage("--waive: "+err.Error(), "say why nothing can show that it is done, and who could see it")
+	}
+	return w, nil
+}
+
+// byTracker is how an issue is closed that stig may not write.
+func (c *closer) byTracker(id string) string {
+	if waiver, ok := c.closing.Evidence.(gate.Waiver); ok {
+		return "type " + WaiveByTracker(id, c.closing.Reason, waiver.Why(), waiver.Actor())
+	}
+	return fmt.Sprintf("type stig verify %s, and when it passes bd close %s", id, id)
+}
+
+// close takes one issue through the gate.
+func (c *closer) close(ctx context.Context, candidate *checkpoint.Candidate, f *Finding) {
+	if candidate.Already {
+		f.Closed = candidate.Closed(c.Reason)
+		return
+	}
+	f.Trial = trial(ctx, c.app, c.site, f.Id, candidate.Criteria)
+	closing := c.closing
+	if waiver, waived := closing.Evidence.(gate.Waiver); waived {
+		closing.Evidence, f.Err = c.tried(ctx, f.Trial, waiver)
+	} else {
+		f.Err = c.verdict(ctx, f.Trial)
+	}
+	f.Err = errors.Join(f.Err, f.Trial.Settle())
+	switch {
+	case f.Err != nil:
+		return
+	case f.Failed() && c.Escalate: // a dry run runs nothing, and fails nothing
+		f.Escalated, f.Err = c.ask(ctx, f.Trial)
+		return
+	case closing.Evidence == nil && !f.Trial.Verdict.Passed():
+		return
+	case closing.Evidence == nil:
+		closing.Evidence = f.Trial.Verdict
+	}
+	closing.Edited = f.Trial.Edited
+	f.Closed, f.Err = checkpoint.Close(ctx, c.store, c.edit, f.Id, closing, c.rules)
+}
+
+// tried runs what can be run before it is waived: what passes needs no waiver, and what
+// came of the rest is in the reason.
+func (c *closer) tried(ctx context.Context, t *Trial, waiver gate.Waiver) (gate.Evidence, error) {
+	if !t.Asks() || c.DryRun {
+		return waiver, nil
+	}
+	trusted, err := c.app.Trusted(ctx, t.Site)
+	if err != nil || !trusted {
+		return waiver.NotTried("the repository is not trusted here"), err
+	}
+	if err := c.verdict(ctx, t); err != nil {
+		return waiver, err
+	}
+	if t.Verdict.Passed() {
+		c.app.Note("%s: its checks pass, and need no waiver", t.Id)
+		return t.Verdict, nil
+	}
+	return waiver.Tried(t.Verdict), nil
+}
+
+// verdict takes the one that still counts, or has the checks run. A dry run
+// runs nothing.
+func (c *closer) verdict(ctx context.Context, t *Trial) error {
+	if !t.Asks() {
+		return nothingToRun(t)
+	}
+	fresh, err := c.site.Fresh(ctx)
+	if err != nil {
+		return err
+	}
+	if t.Verdict, t.Reused = fresh(t.Id, t.criteria); t.Reused || c.DryRun {
+		return nil
+	}
+	return Try(ctx, c.app, t, c.TrialOptions)
+}
+
+// Gated is an issue whose checks ran for a close that is made later: what passed is put
+// meanwhile where others build on it.
+type Gated struct {
+	closer    *closer
+	candidate *checkpoint.Candidate
+	trial     *Trial
+	waiver    gate.Evidence // the word of a person instead of a verdict; nil for none
+}
+
+// Gate runs the checks of an issue in the work tree that a is started in, or takes the
+// verdict that still counts. The error says what keeps the issue from being closed
+// whatever they show, or, wrapping ErrNotRun, why they do not run. An issue that is
+// closed goes through the gate too.
+func Gate(ctx context.Context, a *workspace.Run, id string, o CloseOptions) (*Gated, error) {
+	if err := o.check([]string{id}); err != nil {
+		return nil, err
+	}
+	c, err := newCloser(ctx, a, o)
+	if err != nil {
+		return nil, err
+	}
+	g := &Gated{closer: c}
+	if g.candidate, err = checkpoint.Closable(ctx, c.store, c.edit, id, c.closing, c.rules); err != nil {
+		return nil, err
+	}
+	g.trial = trial(ctx, a, c.site, g.candidate.ID, g.candidate.Criteria)
+	return g, errors.Join(c.verdict(ctx, g.trial), g.trial.Settle())
+}
+
+// Verdict is what the checks showed.
+func (g *Gated) Verdict() *gate.Verdict { return g.trial.Verdict }
+
+// Passed reports whether all checks passed, or a person takes the issue without them.
+func (g *Gated) Passed() bool { return g.waiver != nil || g.trial.Verdict.Passed() }
+
+// Take has a person's word stand for checks that do not run.
+func (g *Gated) Take(why, person string) error {
+	waiver, err := gate.Waive(why, person)
+	if err != nil {
+		return err
+	}
+	if g.trial.Asks() {
+		waiver = waiver.NotTried("they could not be run")
+	}
+	g.waiver = waiver
+	return nil
+}
+
+// Close closes the issue on its verdict, unless its criteria changed since, and notifies
+// of what follows.
+func (g *Gated) Close(ctx context.Context) (*checkpoint.Closed, error) {
+	c := g.closer
+	if g.candidate.Already {
+		return g.candidate.Closed(c.Reason), nil
+	}
+	closing := c.closing
+	closing.Evidence, closing.Edited = g.trial.Verdict, g.trial.Edited
+	if g.waiver != nil {
+		closing.Evidence = g.waiver
+	}
+	f := Finding{Id: g.candidate.ID, Trial: g.trial}
+	if f.Closed, f.Err = checkpoint.Close(ctx, c.store, c.edit, f.Id, closing, c.rules); f.Err != nil {
+		return nil, f.Err
+	}
+	notify(ctx, c.app, c.site.Store, c.edit.Now, f.notices(signals.Day(c.edit.Now)))
+	return f.Closed, nil
+}
+
+// ask puts a failure to a person, and reports whether it was not asked before.
+func (c *closer) ask(ctx context.Context, t *Trial) (bool, error) {
+	_, err := checkpoint.Escalate(ctx, c.store, c.edit, t.Id, checkpoint.Question{
+		Text: failureText(t.Verdict), By: c.closing.Actor, Evidence: c.app.Config.Signals.Evidence,
+	}, c.rules)
+	if fault.Is(err, fault.Conflict) {
+		c.app.Note("%s", err)
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// failureText is the question that a failure puts to a person. What a command printed
+// may hold what it was given to work with: no credential comes into the notes.
+func failureText(v *gate.Verdict) string {
+	var text strings.Builder
+	text.WriteString(orient.FailureOpening + " Is the work at fault, or are they?\n")
+	for _, o := range v.Outcomes() {
+		if o.Passed() || o.Exit == gate.ExitNotRun {
+			continue
+		}
+		fmt.Fprintf(&text, "\nexit %d:\n\n%s", o.Exit, visible.Fenced(visible.HideSecrets(o.Text)))
+		if said := o.Reason + o.Tail; said != "" {
+			fmt.Fprintf(&text, "\n%s", visible.Fenced(visible.HideSecrets(said)))
+		}
+	}
+	return text.String()
+}
+
+// Finding is what became of one issue before the gate.
+type Finding struct {
+	Id        string
+	Trial     *Trial             // nil when it did not come so far
+	Closed    *checkpoint.Closed // nil when it was not asked for, or refused
+	Escalated bool               // the failure became a question
+	DryRun    bool
+	Err       error // why it went no further
+}
+
+// Code is the exit code for this issue alone.
+func (f Finding) Code() int {
+	switch {
+	case f.Err != nil:
+		return workspace.Classify(f.Err).Code
+	case f.Failed(), f.Closed != nil && f.Closed.Unkept != "":
+		return workspace.ExitFound
+	}
+	return workspace.ExitDone
+}
+
+// Failed reports whether its checks ran and did not all pass, and nobody waived that.
+func (f Finding) Failed() bool {
+	return f.Closed == nil && f.Trial != nil && f.Trial.Verdict != nil && !f.Trial.Verdict.Passed()
+}
+
+// Object is the finding as data.
+func (f Finding) Object() map[string]any {
+	o := map[string]any{
+		"id": f.Id, "passed": false, "reused": false, "checks": []gate.Check{}, "not_run": []gate.Check{}, "criteria_hash": "",
+		"criteria_changed": false, "tree": nil, "closed": false, "close_reason": "", "unblocked": []string{},
+		"escalated": f.Escalated, "dry_run": f.DryRun,
+	}
+	if t := f.Trial; t != nil {
+		o["checks"], o["not_run"] = t.Plan, gate.NotRun(t.Plan)
+		o["criteria_hash"], o["reused"] = gate.Hash(t.criteria.Text()), t.Reused
+		if t.Edited != nil {
+			o["criteria_changed"], o["criteria_edited"] = true, t.Edited
+		}
+		if v := t.Verdict; v != nil {
+			o["passed"], o["checks"], o["not_run"], o["tree"] = v.Passed(), v.Outcomes(), v.NotRun(), v.Tree()
+			o["tree_changed"] = v.Changed()
+		}
+	}
+	if c := f.Closed; c != nil {
+		var ids []string
+		for _, ref := range c.Unblocked {
+			ids = append(ids, ref.ID)
+		}
+		o["closed"], o["already"], o["close_reason"] = !f.DryRun || c.Already, c.Already, c.Reason
+		if c.Unkept != "" {
+			o["reason_not_kept"] = c.Unkept
+		}
+		o["changed"] = append([]checkpoint.Changed{}, c.Changed...)
+		o["unblocked"], o["nearer"], o["epic"] = append([]string{}, ids...), c.Nearer, c.Epic
+		o["alerts"], o["warnings"] = append([]checkpoint.Alert{}, c.Alerts...), append([]string{}, c.Warnings...)
+	}
+	if f.Err != nil {
+		o["error"] = workspace.Classify(f.Err)
+	}
+	return o
+}
+
+// VerdictOutput is what became of issues before the gate as data: one issue by
+// itself, and several as a list. The error is that of one issue of which there is
+// nothing else to say.
+func VerdictOutput(findings []Finding) (workspace.Output, error) {
+	if len(findings) == 1 && findings[0].Trial == nil && findings[0].Err != nil {
+		return workspace.Output{}, findings[0].Err
+	}
+	list := []map[string]any{}
+	for _, f := range findings {
+		object := f.Object()
+		if f.DryRun && f.Closed != nil {
+			diff, err := workspace.DiffText(f.Closed.Lines)
+			if err != nil {
+				return workspace.Output{}, err
+			}
+			object["diff"] = diff
+		}
+		list = append(list, object)
+	}
+	if len(list) == 1 {
+		return workspace.NewOutput("verdict", list[0]), nil
+	}
+	return workspace.NewOutput("verdicts", map[string]any{"verdicts": list}), nil
+}
+
+// WithoutEstimate reports whether issues wait for one that was closed now without a
+// state estimate, of which those who build on it get none.
+func WithoutEstimate(c *checkpoint.Closed) bool {
+	if len(c.Unblocked)+c.Nearer == 0 {
+		return false
+	}
+	for _, line := range c.Lines {
+		if line.ID != c.ID {
+			continue
+		}
+		if after, err := beads.ParseRecord(line.After); err == nil {
+			_, left := signals.LastEstimate(notes.Parse(after.Text(beads.Notes)))
+			return !left
+		}
+	}
+	return false
+}
+
+// WarnOfEdited says what became of criteria since they were committed.
+func WarnOfEdited(a *workspace.Run, t *Trial) {
+	a.Warn("%s: %s", t.Id, t.Edited)
+	for _, text := range t.Edited.Gone {
+		a.Warn("%s: no longer among them: %s", t.Id, visible.FirstLine(text))
+	}
+}
+
+// What a hook says to a command line that would close an issue.

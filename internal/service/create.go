@@ -1,0 +1,376 @@
+package service
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"stig/checkpoint"
+	"stig/internal/beads"
+	"stig/internal/clone"
+	"stig/internal/fault"
+	"stig/internal/gate"
+	"stig/internal/merge"
+	"stig/internal/process"
+	"stig/internal/store/jsonl"
+	"stig/internal/visible"
+	"stig/internal/workspace"
+	"stig/orient"
+)
+
+// CreateRequest is an issue to be made.
+type CreateRequest struct {
+	checkpoint.Draft // without what is found out here: By, Evidence, Number
+	DryRun           bool
+}
+
+// Created says which issue was made.
+type Created struct {
+	*checkpoint.Created
+	Earlier bool `json:"earlier,omitempty"` // the same request made it a moment ago, and nobody was told its id
+}
+
+// Create adds an issue, unless the same request did a moment ago without its id
+// being printed. Whoever has told of the issue calls Printed.
+func Create(ctx context.Context, a *workspace.Run, r CreateRequest) (*Created, error) {
+	store, options, err := a.ToWrite(ctx, r.DryRun)
+	if err != nil {
+		return nil, err
+	}
+	d := r.Draft
+	if d.By, err = a.ActorName(ctx); err != nil {
+		return nil, err
+	}
+	if d.Assignee, err = a.Assignee(ctx, d.Assignee); err != nil {
+		return nil, err
+	}
+	d.Evidence, d.Types = a.Config.Signals.Evidence, a.Config.Types
+	if earlier, ok := untold(a, store, d, options.Now); ok && !r.DryRun {
+		return &Created{&checkpoint.Created{ID: earlier, Title: d.Title, Warnings: []string{}}, true}, nil
+	}
+	d.Number = childNumbers(ctx, a, store.Place(), r.DryRun)
+	near := nearTitles(a, store, d)
+	created, err := checkpoint.Create(ctx, store, options, d, writeRules(a, options.Now))
+	if err != nil {
+		return nil, err
+	}
+	created.Warnings = append(created.Warnings, nearWarning(created, near[0])...)
+	created.Warnings = append(created.Warnings, unprovable(ctx, a, store.Place(), gate.Find(d.Acceptance, d.Description, d.Design))...)
+	return &Created{created, false}, nil
+}
+
+// CreateAllRequest is a file of issues to be made, JSON or Markdown.
+type CreateAllRequest struct {
+	From   string // the name of the file, "-" for none
+	Text   []byte
+	DryRun bool
+}
+
+// markdown reports whether the file is a plan: by its name, else by its first letter.
+func (r CreateAllRequest) markdown() bool {
+	switch filepath.Ext(r.From) {
+	case ".md", ".markdown":
+		return true
+	case ".json", ".jsonl":
+		return false
+	}
+	return bytes.HasPrefix(bytes.TrimSpace(r.Text), []byte("#"))
+}
+
+// CreatedAll says which issues were made.
+type CreatedAll struct {
+	Plan    []checkpoint.Draft // what the file says, where it is Markdown; else nil
+	Created []*checkpoint.Created
+	Changes []beads.Change
+}
+
+// CreateAll adds issues in one edit: all of them, or none.
+func CreateAll(ctx context.Context, a *workspace.Run, r CreateAllRequest) (*CreatedAll, error) {
+	now, err := a.Clock()
+	if err != nil {
+		return nil, err
+	}
+	var drafts, plan []checkpoint.Draft
+	if r.markdown() {
+		drafts, err = checkpoint.ParsePlan(string(r.Text), now)
+	} else {
+		drafts, err = checkpoint.ParseDrafts(r.Text, now)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i := range drafts {
+		d := &drafts[i]
+		if d.Assignee, err = a.Assignee(ctx, d.Assignee); err != nil {
+			return nil, &checkpoint.BatchError{At: i, Line: d.Line, Err: err}
+		}
+	}
+	if r.markdown() {
+		plan = slices.Clone(drafts)
+	}
+	if len(drafts) == 0 {
+		return nil, workspace.Usage("--from: no issue to add", `give a line such as {"title":"Read both forms"}`)
+	}
+	store, options, by, err := a.ToWriteAs(ctx, r.DryRun, a.ActorName)
+	if err != nil {
+		return nil, err
+	}
+	number := childNumbers(ctx, a, store.Place(), r.DryRun)
+	for i := range drafts {
+		d := &drafts[i]
+		d.By, d.Evidence, d.Types, d.Number = by, a.Config.Signals.Evidence, a.Config.Types, number
+	}
+	near := nearTitles(a, store, drafts...)
+	created, changes, err := checkpoint.CreateAll(ctx, store, options, drafts, writeRules(a, options.Now))
+	if err != nil {
+		return nil, err
+	}
+	for i, c := range created {
+		c.Warnings = append(c.Warnings, nearWarning(c, near[i])...)
+		c.Warnings = append(c.Warnings, unprovable(ctx, a, store.Place(), gate.Find(drafts[i].Acceptance, drafts[i].Description, drafts[i].Design))...)
+	}
+	return &CreatedAll{plan, created, changes}, nil
+}
+
+// nearTitles gives for each draft the first unclosed issue with nearly the same title,
+// nil for none. What keeps the store from being read, Create says.
+func nearTitles(a *workspace.Run, store beads.Store, drafts ...checkpoint.Draft) []*beads.Issue {
+	near := make([]*beads.Issue, len(drafts))
+	file, err := store.Snapshot()
+	if err != nil {
+		return near
+	}
+	defer file.Close()
+	for i, d := range drafts {
+		for at, issue := range file.All() {
+			if counts, ok := file.Index(issue.ID); ok && counts == at && !beads.IsClosed(issue.Status) && orient.NearTitles(issue.Title, d.Title) {
+				near[i] = issue
+				break
+			}
+		}
+	}
+	return near
+}
+
+func nearWarning(c *checkpoint.Created, near *beads.Issue) []string {
+	if near == nil || near.ID == c.ID {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s has nearly the same title, %q; if it is the same work, type stig duplicate %s --of %s", near.ID, visible.OneLine(near.Title), c.ID, near.ID)}
+}
+
+// Printed records that whoever asked for an issue was told its id, unless err says
+// that they could not be.
+func Printed(a *workspace.Run, id string, err error) error {
+	if err != nil {
+		return &fault.Error{Code: fault.Store, ID: id, Reason: fmt.Sprintf("was created, but could not be printed: %v", err),
+			Hint: "do not create it again; type stig show " + id, Err: err}
+	}
+	a.Journal.Told()
+	return nil
+}
+
+// untoldFor is how long after an issue was made without that being printed the
+// same command names it instead of making a second.
+const untoldFor = time.Minute
+
+// untold finds the issue that the same command line made a moment ago without
+// its id being printed: the disk was full, or the process was ended.
+func untold(a *workspace.Run, store beads.Store, d checkpoint.Draft, now time.Time) (issue string, ok bool) {
+	place, err := a.Live(store.Place())
+	if err != nil {
+		return "", false
+	}
+	candidate := func(r clone.Record) bool {
+		recent := r.At.Add(untoldFor).After(now) && !r.At.After(now)
+		return r.Result == clone.Written && !r.Told && recent && r.Command == a.Running && r.Worktree == place.Worktree && r.Actor == d.By &&
+			len(r.Changes) == 1 && jsonl.IsGone(r.Process) && madeFrom(r.Changes[0], d) && holdsIssue(store, r.Changes[0].Issue)
+	}
+	// Whoever made it may have told of it and ended between the journal being read and
+	// the process being looked for: what counts is the journal after that.
+	for range 2 {
+		journal, err := place.Recent()
+		at := -1
+		if err == nil {
+			at = slices.IndexFunc(journal.Records, candidate)
+		}
+		if at < 0 {
+			return "", false
+		}
+		issue = journal.Records[at].Changes[0].Issue
+	}
+	return issue, true
+}
+
+// madeFrom reports whether a new line says what a draft says.
+func madeFrom(c clone.Change, d checkpoint.Draft) bool {
+	r, err := beads.ParseRecord([]byte(c.Now))
+	if c.Kind != string(merge.KindIssue) || err != nil {
+		return false
+	}
+	parent := beads.ParentID(c.Issue)
+	if (d.Parent == "") != (parent == "") || d.Parent != "" && !isNamed([]string{d.Parent}, parent) {
+		return false
+	}
+	return r.Text(beads.Title) == d.Title && r.Text(beads.Description) == d.Description &&
+		r.Text(beads.AcceptanceCriteria) == d.Acceptance && r.Text(beads.Assignee) == d.Assignee && r.Text(beads.IssueType) == d.Type
+}
+
+func holdsIssue(store beads.Store, id string) bool {
+	file, err := store.Snapshot()
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	_, there := file.Index(id)
+	return there
+}
+
+// childNumbers gives numbers of children that no other work tree and no local
+// branch of the clone has given: two of them may add to one epic before they
+// are merged.
+func childNumbers(ctx context.Context, a *workspace.Run, store beads.Place, dryRun bool) func(parent string, greatest int) (int, error) {
+	return func(parent string, greatest int) (int, error) {
+		place, err := a.Live(store)
+		if err != nil {
+			return greatest + 1, nil // Edit says what is wrong with the store
+		}
+		n, err := place.NextChild(parent, greatest, childSources(ctx, a, store, place), dryRun)
+		if err != nil {
+			a.Warn("%s: other work trees may give the same id: %v", fmt.Sprintf("%s.%d", parent, n), err)
+		}
+		return max(n, greatest+1), nil
+	}
+}
+
+// childSources are the other places in the clone where children stand.
+func childSources(ctx context.Context, a *workspace.Run, store beads.Place, place clone.Place) (sources []clone.Source) {
+	if !place.Shared() || store.Mode == beads.Server || !process.Finder("", a.Getenv)("git") {
+		return nil
+	}
+	for _, other := range a.StoresBeside(ctx, store) {
+		sources = append(sources, clone.Source{Name: "file " + other.Place().Path, Version: clone.Stamp(other.Place().Path), Numbers: func() (map[string]int, error) {
+			file, err := other.Snapshot()
+			if err != nil {
+				return nil, nil // what cannot be read gives no numbers
+			}
+			defer file.Close()
+			return file.ChildNumbers(), nil
+		}})
+	}
+	git, path, err := a.Git(store)
+	if err != nil {
+		return sources
+	}
+	tips, err := git.Tips(ctx, path, nil, "refs/heads")
+	if err != nil {
+		return sources
+	}
+	for _, tip := range tips {
+		if tip.Blob == "" {
+			continue
+		}
+		sources = append(sources, clone.Source{Name: "blob " + tip.Blob, Version: tip.Blob, Numbers: func() (numbers map[string]int, err error) {
+			err = git.Blobs(ctx, []string{tip.Blob}, func(_ string, text []byte) { numbers = beads.ChildNumbersIn(text) })
+			return numbers, err
+		}})
+	}
+	return sources
+}
+
+// InitRequest says what store to make.
+type InitRequest struct {
+	Prefix string // of ids; "" is the name of the directory
+	DryRun bool
+}
+
+// Made is a store that was made, or would be.
+type Made struct {
+	Store, Prefix string   // the store's path
+	Files         []string // that were made
+	Ignored       bool     // git leaves it out: nobody else would get it
+	Diff          string   // of a dry run; the store is empty and has no line in it
+}
+
+// Init makes an empty store.
+func Init(ctx context.Context, a *workspace.Run, r InitRequest) (*Made, error) {
+	dir, err := Home(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	m := &Made{Files: []string{}}
+	if m.Prefix, err = PrefixFor(r.Prefix, dir); err != nil {
+		return nil, err
+	}
+	if err := a.Vacant(ctx, dir); err != nil {
+		return nil, err
+	}
+	if r.DryRun {
+		store, files, err := jsonl.Blank(dir, m.Prefix)
+		for _, f := range files {
+			m.Diff += workspace.HostFile{Path: f.Path}.Diff(nil, []byte(f.Text))
+		}
+		m.Store = workspace.Shortest(store.Path)
+		return m, err
+	}
+	store, files, err := jsonl.Init(dir, m.Prefix)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range files {
+		m.Files = append(m.Files, workspace.Shortest(f))
+	}
+	m.Store, m.Ignored = workspace.Shortest(store.Path), isIgnored(ctx, a, store)
+	return m, nil
+}
+
+// Home is the directory that gets the store.
+func Home(ctx context.Context, a *workspace.Run) (string, error) {
+	for _, named := range []struct{ what, path string }{{"--store", a.Store}, {"BEADS_DIR", a.Getenv("BEADS_DIR")}} {
+		if named.path != "" && !jsonl.IsURL(named.path) {
+			return "", workspace.Usage(fmt.Sprintf("init: makes %s, and %s names %s", filepath.Join(".beads", "issues.jsonl"), named.what, named.path),
+				"leave "+named.what+" out; -C DIR says where the store goes")
+		}
+	}
+	if a.Dir != "" {
+		return a.Dir, nil
+	}
+	if !process.Finder("", a.Getenv)("git") {
+		return ".", nil
+	}
+	result, err := a.GitIn("").Run(ctx, "rev-parse", "--show-toplevel")
+	if err != nil {
+		return "", err
+	}
+	root := strings.TrimRight(string(result.Stdout), "\r\n")
+	if result.Exit != 0 || root == "" {
+		return ".", nil
+	}
+	return filepath.FromSlash(root), nil
+}
+
+// PrefixFor is what the ids of a new store begin with: what was given, else the name of
+// its directory.
+func PrefixFor(given, dir string) (string, error) {
+	if given == "" {
+		return beads.PrefixOf(dir)
+	}
+	given = strings.TrimRight(given, "-")
+	if err := beads.CheckPrefix(given); err != nil {
+		return "", workspace.Usage(err.Error(), "such as --prefix demo, which gives ids like demo-4k2")
+	}
+	return given, nil
+}
+
+// isIgnored reports whether git leaves a store out.
+func isIgnored(ctx context.Context, a *workspace.Run, store beads.Place) bool {
+	if !process.Finder("", a.Getenv)("git") {
+		return false
+	}
+	ignored, err := a.GitIn(store.Dir).Ignores(ctx, filepath.Base(store.Path))
+	return err == nil && ignored
+}

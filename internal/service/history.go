@@ -1,0 +1,218 @@
+package service
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"stig/checkpoint"
+	"stig/cue"
+	"stig/dag"
+	"stig/internal/beads"
+	"stig/internal/fault"
+	"stig/internal/file"
+	"stig/internal/git"
+	"stig/internal/lint"
+	"stig/internal/workspace"
+	"stig/orient"
+	"stig/schemas"
+	"stig/signals"
+)
+
+// LookBack computes the retrospective of an epic, or of the store for "".
+func LookBack(a *workspace.Run, id string, last int) (*orient.Retro, error) {
+	file, err := a.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	graph := dag.New(file)
+	if id != "" {
+		epic, err := file.Find(id)
+		if err != nil {
+			return nil, err
+		}
+		id = epic.ID
+		if at, _ := file.Index(id); len(graph.Children(at)) == 0 {
+			return nil, workspace.Usage(id+": holds no issues", "name an epic, or none for the whole store")
+		}
+	}
+	rules, err := Reading(a, file, signals.ThresholdStaleDays)
+	if err != nil {
+		return nil, err
+	}
+	return orient.LookBack(file, graph, id, last, rules)
+}
+
+// Trajectory lists the commits that changed an issue's signals or estimate,
+// the oldest first.
+func Trajectory(ctx context.Context, a *workspace.Run, store beads.Place, id, since string) ([]orient.Point, error) {
+	history, err := history(a, store)
+	if err != nil {
+		return nil, err
+	}
+	after, isTime := dateOrTime(since)
+	if isTime {
+		since = ""
+	}
+	points, err := orient.Trajectory(ctx, history, id, since, after, a.Schema)
+	if unknown, ok := fault.As(err, fault.NoRevision); ok {
+		return nil, workspace.Usage(unknown.Reason, cmp.Or(unknown.Hint, "the trajectory of an issue is git's history of "+workspace.Shortest(store.File())))
+	}
+	return points, err
+}
+
+// IssueTrajectory is how the signals of an issue changed.
+type IssueTrajectory struct {
+	ID     string         `json:"id"`
+	Title  string         `json:"-"` // "" where the store no longer has the issue
+	Points []orient.Point `json:"points"`
+}
+
+// TrajectoryOf gives the trajectory of an issue that the store has, or had.
+func TrajectoryOf(ctx context.Context, a *workspace.Run, id, since string) (*IssueTrajectory, error) {
+	file, err := a.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	t := &IssueTrajectory{ID: id}
+	issue, missing := file.Find(id)
+	if missing == nil {
+		t.ID, t.Title = issue.ID, issue.Title
+	}
+	if t.Points, err = Trajectory(ctx, a, file.Place(), t.ID, since); err != nil {
+		return nil, err
+	}
+	if missing != nil && len(t.Points) == 0 {
+		return nil, missing
+	}
+	return t, nil
+}
+
+// dateOrTime reads YYYY-MM-DD, the beginning of that day in UTC, or RFC 3339.
+func dateOrTime(text string) (time.Time, bool) {
+	if t, err := time.Parse(time.RFC3339, text); err == nil {
+		return t, true
+	}
+	t, err := time.Parse(time.DateOnly, text)
+	return t, err == nil || text == ""
+}
+
+// past opens the store as it was where the present commit left a revision, so
+// that what others did there since is not taken for what was undone here. It is
+// nil for "", and for a revision from before there was a store or any commit; the
+// function that it gives closes it.
+func past(ctx context.Context, a *workspace.Run, store beads.Place, revision string) (*lint.Past, func(), error) {
+	if revision == "" {
+		return nil, func() {}, nil
+	}
+	history, err := history(a, store)
+	if err != nil {
+		return nil, nil, err
+	}
+	left, err := history.Common(ctx, revision)
+	if isNew(err) {
+		a.Warn("%s: nothing to compare the store with", err)
+		return nil, func() {}, nil
+	}
+	if err != nil {
+		return nil, nil, unknownRevision(err, store)
+	}
+	file, err := history.Snapshot(ctx, left)
+	if isNew(err) {
+		a.Warn("%s: has no store yet: nothing to compare this one with", revision)
+		return nil, func() {}, nil
+	}
+	if err != nil {
+		return nil, nil, unknownRevision(err, store)
+	}
+	warnOfLinesAt(a, left, store, file)
+	return &lint.Past{File: file, Name: revision, Gate: gateSince(ctx, history, store, left)}, func() { _ = file.Close() }, nil
+}
+
+// isNew reports whether a revision is from before there was a store.
+func isNew(err error) bool {
+	return fault.Is(err, fault.NoRevision) && errors.Is(err, beads.ErrBefore)
+}
+
+// gateSince lists the settings of the repository that say what passes the gate, as far as
+// they differ from those in a commit. A file that cannot be read sets nothing.
+func gateSince(ctx context.Context, history beads.History, store beads.Place, commit string) (differ []string) {
+	past, inGit := history.(git.Past)
+	dir, err := filepath.EvalSymlinks(filepath.Dir(store.Dir))
+	if !inGit || err != nil {
+		return nil
+	}
+	path := filepath.Join(dir, ".stig.cue")
+	var text bytes.Buffer
+	_ = past.FileAt(ctx, commit, path, &text) // it may have none
+	now, err := file.Read(path)
+	if err != nil && !workspace.IsAbsent(err) || bytes.Equal(now, text.Bytes()) {
+		return nil
+	}
+	var was, is workspace.Config
+	_ = cue.Decode(schemas.Config, "#Config", path, text.Bytes(), &was)
+	_ = cue.Decode(schemas.Config, "#Config", path, now, &is) // every command says what is wrong with it
+	set := func(name, from, to string) {
+		if from != to {
+			differ = append(differ, fmt.Sprintf("gate.%s is %q, was %q", name, to, from))
+		}
+	}
+	set("env", strings.Join(was.Gate.Env, " "), strings.Join(is.Gate.Env, " "))
+	set("sandbox", strings.Join(was.Gate.Sandbox, " "), strings.Join(is.Gate.Sandbox, " "))
+	set("waivers", cmp.Or(was.Gate.Waivers, "people"), cmp.Or(is.Gate.Waivers, "people"))
+	return differ
+}
+
+// PrepareCommit checks that the store can be committed and gives the function
+// that does it once the checkpoint of an issue is written.
+func PrepareCommit(ctx context.Context, a *workspace.Run, store beads.Place) (commit func(ctx context.Context, id string) (string, error), err error) {
+	if store.Mode == beads.BD {
+		return nil, workspace.Usage("--commit: bd keeps the issues in a database, and not in the file", "leave --commit out")
+	}
+	return checkpoint.PrepareCommit(ctx, store, a.Environ())
+}
+
+// history gives the past of a store: git's of its file.
+func history(a *workspace.Run, store beads.Place) (beads.History, error) {
+	repo, path, err := a.Git(store)
+	return git.Past{Client: repo, Path: path}, err
+}
+
+// openAt reads the store as it was at a revision.
+func openAt(ctx context.Context, a *workspace.Run, store beads.Place, revision string) (*beads.Snapshot, error) {
+	history, err := history(a, store)
+	if err != nil {
+		return nil, err
+	}
+	file, err := history.Snapshot(ctx, revision)
+	if err == nil {
+		warnOfLinesAt(a, revision, store, file)
+	}
+	return file, unknownRevision(err, store)
+}
+
+// unknownRevision turns the error about a revision that has no store into one
+// about the command line.
+func unknownRevision(err error, store beads.Place) error {
+	if unknown, ok := fault.As(err, fault.NoRevision); ok {
+		if store.Mode == beads.BD {
+			unknown.Hint = "bd keeps the issues in a database: type bd history ID for the past of one"
+		}
+		return workspace.Usage(unknown.Reason, cmp.Or(unknown.Hint, "name a commit that has the store: see git log --oneline -- "+workspace.Shortest(store.File())))
+	}
+	return err
+}
+
+// warnOfLinesAt names the first line of a revision that cannot be read.
+func warnOfLinesAt(a *workspace.Run, revision string, store beads.Place, file *beads.Snapshot) {
+	if problems := file.Problems(); len(problems) > 0 {
+		a.Warn("%s:%s:%d: %s", revision, workspace.Shortest(store.File()), problems[0].Line, problems[0].Message)
+	}
+}

@@ -1,0 +1,439 @@
+package service
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"stig/checkpoint"
+	"stig/dag"
+	"stig/internal/beads"
+	"stig/internal/clone"
+	"stig/internal/visible"
+	"stig/internal/workspace"
+	"stig/notes"
+	"stig/orient"
+	"stig/signals"
+)
+
+// ListRequest says which issues to list. Every filter must match; one that is empty
+// lets everything through.
+type ListRequest struct {
+	Status, Types, Assignees []string // one of these values; the assignee @me is who asks, none is nobody
+	Priorities               []int    // the same
+	Labels                   []string // all of these
+	Signals                  []SignalValue
+	Parent                   string // the epic that holds them
+	Since                    string // changed since then: a day, a time or an age; see TimeOf
+	All                      bool   // closed issues too, where Status is empty
+	Tables                   bool   // the rows have the tables of the issues
+
+	Sort  string // one of SortKeys; "" for priority
+	Limit int    // the first so many; 0 for all
+	View  string // the name of a view of the configuration: its filters count where the request has none
+	// LimitGiven and AllGiven say that Limit and All count as they are, whatever the view has.
+	LimitGiven, AllGiven bool
+
+	me     string    // whose issues @me means, and her sessions'; "" for nobody's
+	parent string    // the whole id
+	since  time.Time // Since
+}
+
+// SortKeys are what a list can be sorted by: times the latest first, and then by
+// id.
+func SortKeys() []string {
+	return []string{"priority", "created", "updated", "id", "title", "status"}
+}
+
+// SignalValue is a signal with the value that it must have.
+type SignalValue struct {
+	Signal signals.Signal
+	Value  string
+}
+
+// ParseSignalValue reads NAME=VALUE.
+func ParseSignalValue(text string) (SignalValue, error) {
+	name, value, ok := strings.Cut(text, "=")
+	if !ok {
+		return SignalValue{}, workspace.Usage(fmt.Sprintf("--signal: must be NAME=VALUE; found %q", text), "for example --signal cynefin=complex")
+	}
+	s, ok := signals.Named(name)
+	if !ok {
+		var names []string
+		for _, s := range signals.All() {
+			names = append(names, s.String())
+		}
+		return SignalValue{}, workspace.Usage(fmt.Sprintf("--signal: must be one of %s; found %q", strings.Join(names, ", "), name), "")
+	}
+	return SignalValue{s, value}, nil
+}
+
+// ListRow is one issue as it is listed.
+type ListRow struct {
+	ID        string         `json:"id"`
+	Title     string         `json:"title"`
+	Status    string         `json:"status"`
+	IssueType string         `json:"issue_type"`
+	Priority  int            `json:"priority"`
+	Assignee  string         `json:"assignee"`
+	Signals   *signals.Table `json:"signals"` // the defaults unless tables were asked for
+
+	created, updated time.Time
+}
+
+// List gives the issues that match, and how many there are with those beyond the
+// limit. A value that no issue can have is a mistake, not an empty list.
+func List(a *workspace.Run, r ListRequest) (rows []ListRow, total int, err error) {
+	file, err := a.Open()
+	if err != nil {
+		return nil, 0, err
+	}
+	defer file.Close()
+	if r, err = viewed(a, r); err != nil {
+		return nil, 0, err
+	}
+	if err := checkList(a, file, &r); err != nil {
+		return nil, 0, err
+	}
+	rows = []ListRow{}
+	none := signals.Read(notes.Parse(""), a.Schema)
+	reader := file.Reader()
+	for i, issue := range file.All() {
+		if at, _ := file.Index(issue.ID); at != i || !r.matchesIndex(issue) {
+			continue
+		}
+		row := ListRow{
+			ID: issue.ID, Title: issue.Title, Status: issue.Status, IssueType: issue.Type,
+			Priority: issue.Priority, Assignee: issue.Assignee, Signals: none, updated: issue.UpdatedAt,
+		}
+		matches, err := r.matchesLine(issue, reader, &row, a.Schema)
+		if err != nil {
+			return nil, 0, err
+		}
+		if matches {
+			rows = append(rows, row)
+		}
+	}
+	slices.SortFunc(rows, r.order)
+	total = len(rows)
+	if r.Limit > 0 {
+		rows = rows[:min(r.Limit, total)]
+	}
+	return rows, total, nil
+}
+
+// order compares rows by the key that the list is sorted by.
+func (r ListRequest) order(x, y ListRow) int {
+	byID := cmp.Compare(x.ID, y.ID)
+	switch r.Sort {
+	case "created":
+		return cmp.Or(y.created.Compare(x.created), byID)
+	case "updated":
+		return cmp.Or(y.updated.Compare(x.updated), byID)
+	case "id":
+		return byID
+	case "title":
+		return cmp.Or(cmp.Compare(strings.ToLower(x.Title), strings.ToLower(y.Title)), byID)
+	case "status":
+		return cmp.Or(cmp.Compare(x.Status, y.Status), cmp.Compare(x.Priority, y.Priority), byID)
+	}
+	return cmp.Or(cmp.Compare(x.Priority, y.Priority), byID)
+}
+
+// viewed gives the request with the filters of its view where it has none.
+func viewed(a *workspace.Run, r ListRequest) (ListRequest, error) {
+	if r.View == "" {
+		return r, nil
+	}
+	v, ok := a.Config.Views[r.View]
+	if !ok {
+		names := slices.Sorted(maps.Keys(a.Config.Views))
+		if len(names) == 0 {
+			return r, workspace.Usage(fmt.Sprintf("--view: the configuration has no views; found %q", r.View), "write views: {NAME: {status: [\"open\"]}} into .stig.cue")
+		}
+		return r, workspace.Usage(fmt.Sprintf("--view: must be one of %s; found %q", strings.Join(names, ", "), r.View), "")
+	}
+	for _, set := range []struct {
+		to   *[]string
+		view []string
+	}{{&r.Status, v.Status}, {&r.Types, v.Type}, {&r.Assignees, v.Assignee}, {&r.Labels, v.Label}} {
+		if len(*set.to) == 0 {
+			*set.to = set.view
+		}
+	}
+	if len(r.Priorities) == 0 {
+		r.Priorities = v.Priority
+	}
+	if len(r.Signals) == 0 {
+		for _, text := range v.Signal {
+			s, err := ParseSignalValue(text)
+			if err != nil {
+				return r, err
+			}
+			r.Signals = append(r.Signals, s)
+		}
+	}
+	r.Parent, r.Since, r.Sort = cmp.Or(r.Parent, v.Parent), cmp.Or(r.Since, v.Since), cmp.Or(r.Sort, v.Sort)
+	if !r.LimitGiven {
+		r.Limit = cmp.Or(r.Limit, v.Limit)
+	}
+	if !r.AllGiven {
+		r.All = r.All || v.All
+	}
+	return r, nil
+}
+
+// checkList refuses values that no issue can have, and finds what a request names.
+func checkList(a *workspace.Run, file *beads.Snapshot, r *ListRequest) error {
+	if err := r.check(file); err != nil {
+		return err
+	}
+	if r.Limit < 0 {
+		return workspace.Usage(fmt.Sprintf("--limit: must not be negative; found %d", r.Limit), "")
+	}
+	if r.Sort != "" && !slices.Contains(SortKeys(), r.Sort) {
+		return workspace.Usage(fmt.Sprintf("--sort: must be one of %s; found %q", strings.Join(SortKeys(), ", "), r.Sort), "")
+	}
+	if r.Parent != "" {
+		epic, err := file.Find(r.Parent)
+		if err != nil {
+			return err
+		}
+		r.parent = epic.ID
+	}
+	now, err := a.Clock()
+	if err != nil {
+		return err
+	}
+	if r.since, err = workspace.TimeOf(r.Since, now); err != nil {
+		return err
+	}
+	r.Assignees = slices.Clone(r.Assignees)
+	for i, name := range r.Assignees {
+		switch name {
+		case "@me":
+			if r.me, err = a.MustActor(a.Ctx); err != nil {
+				return err
+			}
+		case "none":
+			r.Assignees[i] = ""
+		}
+	}
+	return nil
+}
+
+// check refuses values that no issue can have, and gives those of signals the form
+// that tables have.
+func (r *ListRequest) check(file *beads.Snapshot) error {
+	statuses := []string{
+		beads.StatusOpen, beads.StatusInProgress, beads.StatusBlocked, beads.StatusDeferred,
+		beads.StatusClosed, beads.StatusTombstone, beads.StatusPinned, beads.StatusHooked,
+	}
+	if err := oneOf(file, "--status", r.Status, statuses, func(i *beads.Issue) string { return i.Status }); err != nil {
+		return err
+	}
+	if err := oneOf(file, "--type", r.Types, checkpoint.Types(), func(i *beads.Issue) string { return i.Type }); err != nil {
+		return err
+	}
+	r.Signals = slices.Clone(r.Signals)
+	for i, want := range r.Signals {
+		value, err := signals.Canonical(want.Signal, want.Value, nil)
+		if err != nil {
+			return workspace.Usage("--signal: "+err.Error(), "")
+		}
+		r.Signals[i].Value = value
+	}
+	return nil
+}
+
+// oneOf refuses what is neither usual nor in the store itself.
+func oneOf(file *beads.Snapshot, flag string, given, usual []string, of func(*beads.Issue) string) error {
+	if len(given) == 0 {
+		return nil
+	}
+	var own []string
+	for _, issue := range file.All() {
+		if value := of(issue); value != "" && !slices.Contains(usual, value) {
+			own = append(own, value)
+		}
+	}
+	slices.Sort(own)
+	allowed := slices.Concat(usual, slices.Compact(own))
+	for _, value := range given {
+		if !slices.Contains(allowed, value) {
+			return workspace.Usage(fmt.Sprintf("%s: must be one of %s; found %q", flag, strings.Join(allowed, ", "), value), "")
+		}
+	}
+	return nil
+}
+
+// matchesIndex reports whether an issue matches by what the index knows of it.
+func (r ListRequest) matchesIndex(issue *beads.Issue) bool {
+	switch {
+	case len(r.Status) > 0:
+		if !slices.Contains(r.Status, issue.Status) {
+			return false
+		}
+	case issue.Status == beads.StatusTombstone, issue.Status == beads.StatusClosed && !r.All:
+		return false
+	}
+	return (len(r.Types) == 0 || slices.Contains(r.Types, issue.Type)) &&
+		(len(r.Priorities) == 0 || slices.Contains(r.Priorities, issue.Priority)) &&
+		(len(r.Assignees) == 0 || slices.Contains(r.Assignees, issue.Assignee) || clone.IsActor(issue.Assignee, r.me)) &&
+		(r.parent == "" || slices.ContainsFunc(issue.Deps, func(d beads.Dep) bool { return d.On == r.parent && dag.Contains(d.Type) })) &&
+		!issue.UpdatedAt.Before(r.since)
+}
+
+// matchesLine reports whether an issue has the labels and the signals, and puts into
+// its row what only its line says. The line is read only where that is needed.
+func (r ListRequest) matchesLine(issue *beads.Issue, reader *beads.Reader, row *ListRow, schema *signals.Schema) (bool, error) {
+	if len(r.Labels) > 0 || r.Sort == "created" || issue.HasNotes && (r.Tables || len(r.Signals) > 0) {
+		record, err := reader.Record(issue)
+		if err != nil {
+			return false, err
+		}
+		if labels := record.Labels(); slices.ContainsFunc(r.Labels, func(l string) bool { return !slices.Contains(labels, l) }) {
+			return false, nil
+		}
+		row.created, _ = record.Time(beads.CreatedAt)
+		if issue.HasNotes {
+			row.Signals = signals.Read(notes.Parse(record.Text(beads.Notes)), schema)
+		}
+	}
+	lacks := func(want SignalValue) bool { return row.Signals.Value(want.Signal) != want.Value }
+	return !slices.ContainsFunc(r.Signals, lacks), nil
+}
+
+// SearchRequest asks which issues hold words, in any of their texts.
+type SearchRequest struct {
+	Words string
+	Open  bool         // leaves closed issues out
+	Among *ListRequest // only issues that match it; its sort, limit and view are not looked at
+	Limit int          // the best so many; 0 for all
+}
+
+// SearchRow is one issue that holds words.
+type SearchRow struct {
+	ID       string  `json:"id"`
+	Title    string  `json:"title"`
+	Status   string  `json:"status"`
+	Priority int     `json:"priority"`
+	Words    int     `json:"words"` // how many of the words it holds
+	Score    float64 `json:"score"`
+	Field    string  `json:"field"`   // the key that counted most
+	Excerpt  string  `json:"excerpt"` // the line of it that holds most of the words
+
+	IssueType, Assignee string `json:"-"`
+}
+
+// searched are the fields of an issue, and how much a word in each counts.
+func searched(r *beads.Record) orient.Document {
+	var comments []string
+	for _, c := range r.Comments() {
+		comments = append(comments, c.Text)
+	}
+	d := orient.Document{Fields: []orient.Field{
+		{Name: "labels", Text: strings.Join(r.Labels(), "\n"), Weight: 3}, {Name: "comments", Text: strings.Join(comments, "\n"), Weight: 1},
+	}}
+	for _, f := range []struct {
+		key    beads.Key
+		weight float64
+	}{
+		{beads.ID, 8}, {beads.Title, 4}, {beads.ExternalRef, 3}, {beads.Description, 1}, {beads.Design, 1},
+		{beads.AcceptanceCriteria, 1}, {beads.Notes, 1}, {beads.CloseReason, 1},
+	} {
+		d.Fields = append(d.Fields, orient.Field{Name: string(f.key), Text: r.Text(f.key), Weight: f.weight})
+	}
+	return d
+}
+
+// Search finds issues by words in any of their texts, closed ones too, the best
+// first, and says how many there are with those beyond the limit. See package recall
+// for the order.
+func Search(a *workspace.Run, r SearchRequest) (rows []SearchRow, total int, err error) {
+	if len(orient.Words(r.Words)) == 0 {
+		return nil, 0, workspace.Usage(fmt.Sprintf("search: must be words; found %q", r.Words), "type for example stig search tide gauge")
+	}
+	if r.Limit < 0 {
+		return nil, 0, workspace.Usage(fmt.Sprintf("--limit: must not be negative; found %d", r.Limit), "")
+	}
+	file, err := a.Open()
+	if err != nil {
+		return nil, 0, err
+	}
+	defer file.Close()
+	among := &ListRequest{All: true}
+	if r.Among != nil {
+		*among = *r.Among
+	}
+	if err := checkList(a, file, among); err != nil {
+		return nil, 0, err
+	}
+	var places []int
+	none := signals.Read(notes.Parse(""), a.Schema)
+	reader := file.Reader()
+	hits := orient.Search(r.Words, func(yield func(orient.Document) bool) {
+		for i, issue := range file.All() {
+			if at, _ := file.Index(issue.ID); at != i || r.Open && issue.Status == beads.StatusClosed || !among.matchesIndex(issue) {
+				continue
+			}
+			var matches bool
+			if matches, err = among.matchesLine(issue, reader, &ListRow{Signals: none}, a.Schema); err != nil {
+				return
+			} else if !matches {
+				continue
+			}
+			var record *beads.Record
+			if record, err = reader.Record(issue); err != nil {
+				return
+			}
+			if places = append(places, i); !yield(searched(record)) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	if total = len(hits); r.Limit > 0 {
+		hits = hits[:min(r.Limit, total)]
+	}
+	rows = []SearchRow{}
+	for _, hit := range hits {
+		issue := file.At(places[hit.Doc])
+		record, err := issue.Record()
+		if err != nil {
+			return nil, 0, err
+		}
+		rows = append(rows, SearchRow{
+			ID: issue.ID, Title: issue.Title, Status: issue.Status, Priority: issue.Priority, IssueType: issue.Type, Assignee: issue.Assignee,
+			Words: hit.Words, Score: math.Round(hit.Score*1000) / 1000, Field: hit.Field, Excerpt: excerpt(searched(record), hit.Field, r.Words),
+		})
+	}
+	return rows, total, nil
+}
+
+// excerpt is the line of a field that ranks best for the words.
+func excerpt(d orient.Document, field, words string) string {
+	for _, f := range d.Fields {
+		if f.Name != field {
+			continue
+		}
+		lines := strings.Split(f.Text, "\n")
+		best := orient.Search(words, func(yield func(orient.Document) bool) {
+			for _, line := range lines {
+				if !yield(orient.Document{Fields: []orient.Field{{Text: line, Weight: 1}}}) {
+					return
+				}
+			}
+		})
+		if len(best) > 0 {
+			return visible.OneLine(lines[best[0].Doc])
+		}
+	}
+	return ""
+}

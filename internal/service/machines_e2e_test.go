@@ -1,0 +1,374 @@
+//go:build e2e && unix
+
+package service
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"stig/internal/beads"
+	"stig/internal/fault"
+	"stig/internal/process"
+	"stig/internal/store/mysql"
+	"stig/internal/store/sql"
+	"stig/internal/testkit/servers"
+	"stig/internal/workspace"
+)
+
+// onServer has a front end work on the database that a URL names, as on a machine that
+// has the clone in dir.
+func onServer(t *testing.T, dir, url, name string, env ...string) *workspace.Run {
+	t.Helper()
+	c, err := mysql.ParseURL(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	place := beads.Place{Path: filepath.Join(dir, ".beads", "issues.jsonl"), Dir: filepath.Join(dir, ".beads")}
+	store := sql.Open(place, sql.Options{Config: c})
+	t.Cleanup(func() { _ = store.Close() })
+	a := claimant(t, dir, name, env...)
+	a.OpenStore = func(beads.Place) beads.Store { return store }
+	return a
+}
+
+// served makes a store with so many issues in an empty database, and clones for machines.
+func served(t *testing.T, kind string, issues, clones int) (url string, dirs []string) {
+	t.Helper()
+	c := servers.Need(t, kind).Database("machines")
+	o := sql.Options{Config: c}
+	if err := sql.Create(t.Context(), o, "demo"); err != nil {
+		t.Fatal(err)
+	}
+	text := ""
+	for n := range issues {
+		text += fmt.Sprintf(`{"id":"demo-%d","title":"issue %[1]d","status":"open","priority":1,"issue_type":"task"}`, n+1) + "\n"
+	}
+	store := sql.Open(beads.Place{}, o)
+	defer store.Close()
+	if err := store.Fill(t.Context(), []byte(text), "", nil); err != nil {
+		t.Fatal(err)
+	}
+	for range clones {
+		_, dir := front(t)
+		dirs = append(dirs, dir)
+	}
+	return c.URL(), dirs
+}
+
+// elsewhere runs this test program as on a machine named pier: with a host name and
+// process numbers of its own. The test is skipped where that is not allowed.
+func elsewhere(t *testing.T, argv ...string) *exec.Cmd {
+	t.Helper()
+	words := []string{"--uts", "--pid", "--fork", "--kill-child", "--mount-proc"}
+	if os.Geteuid() != 0 {
+		words = append(words, "--user", "--map-root-user")
+	}
+	if out, err := exec.Command("unshare", append(words, "hostname", "pier")...).CombinedOutput(); err != nil {
+		t.Fatalf("no other machine can be played here, which takes namespaces of Linux: %v: %s", err, out)
+	}
+	words = append(words, "sh", "-c", `hostname pier && exec "$0" "$@"`, os.Args[0])
+	return exec.Command("unshare", append(words, argv...)...)
+}
+
+// TestMachine is a process on a machine: it claims demo-1 as a worker loop and waits to be
+// killed, or claims issues until there are none.
+func TestMachine(t *testing.T) {
+	words := strings.Fields(os.Getenv("STIG_TEST_MACHINE"))
+	if len(words) < 4 {
+		return // the tests themselves
+	}
+	what, dir, url, name := words[0], words[1], words[2], words[3]
+	a := onServer(t, dir, url, name, "STIG_NOW=")
+	if what == "work" {
+		work(t, a, words[4])
+		return
+	}
+	_, err := Claim(t.Context(), a, ClaimRequest{ID: "demo-1", Loop: &LoopClaim{Run: "r-1", Lasts: lasts, Cap: time.Hour}})
+	fmt.Println(map[bool]string{true: "held"}[err == nil], err)
+	time.Sleep(time.Minute)
+}
+
+// lasts is how long claims hold in these tests without being renewed: long enough for two
+// claims on a machine that is busy.
+const lasts = 5 * time.Second
+
+// TestClaimOfAnotherMachine: what a worker loop holds on another machine is held here, and
+// says where; killed, it holds the issue until the server did not hear of it for as long
+// as the claim lasts, and whoever comes first after that returns it at once.
+func TestClaimOfAnotherMachine(t *testing.T) {
+	url, dirs := served(t, servers.MariaDB, 1, 2)
+	loop := elsewhere(t, "-test.run=^TestMachine$")
+	loop.Env = append(os.Environ(), "STIG_TEST_MACHINE=hold "+dirs[0]+" "+url+" w1")
+	out, err := loop.StdoutPipe()
+	before := time.Now()
+	if err == nil {
+		err = loop.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _, _ = loop.Process.Kill(), loop.Wait() }()
+	lines := bufio.NewScanner(out)
+	if lines.Scan(); !strings.HasPrefix(lines.Text(), "held") {
+		t.Fatal(lines.Text())
+	}
+	held := time.Now()
+	here := func(name string) *workspace.Run { return onServer(t, dirs[1], url, name, "STIG_NOW=") }
+	for _, name := range []string{"w2", "w1"} {
+		_, err := Claim(t.Context(), here(name), ClaimRequest{ID: "demo-1"})
+		if !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "is claimed by w1 in "+filepath.Join(dirs[0], ".beads")+" on pier by process ") || !strings.Contains(err.Error(), " until 20") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	_, _ = loop.Process.Kill(), loop.Wait()
+	for over := false; !over; time.Sleep(50 * time.Millisecond) {
+		over = time.Since(held) > lasts+time.Second
+		returned, err := SweepEnded(t.Context(), here("w2"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(returned) == 0 {
+			continue
+		}
+		if after := time.Since(before); after < lasts {
+			t.Errorf("returned after %s", after)
+		}
+		if _, err := Claim(t.Context(), here("w2"), ClaimRequest{ID: "demo-1"}); err != nil {
+			t.Error(err)
+		}
+		return
+	}
+	t.Error("the claim of the dead was not returned")
+}
+
+// TestRenewOnServer: a claim that is renewed in time goes on, by one statement each.
+func TestRenewOnServer(t *testing.T) {
+	url, dirs := served(t, servers.MariaDB, 1, 1)
+	a := onServer(t, dirs[0], url, "w1", "STIG_NOW=")
+	if _, err := Claim(t.Context(), a, ClaimRequest{ID: "demo-1", Loop: &LoopClaim{Run: "r-1", Lasts: lasts, Cap: time.Hour}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := Renew(t.Context(), a, "demo-1"); err != nil {
+		t.Fatal(err)
+	}
+	b := onServer(t, dirs[0], url, "w2", "STIG_NOW=")
+	if l, ok := LeaseOf(b, "demo-1"); !ok || l.Renewals != 1 || l.Age > time.Second || l.Age <= 0 {
+		t.Errorf("%+v, %t", l, ok)
+	}
+	if _, err := Claim(t.Context(), b, ClaimRequest{ID: "demo-1", Take: true}); err != nil {
+		t.Fatal(err)
+	}
+	if err := Renew(t.Context(), a, "demo-1"); !fault.Is(err, fault.Conflict) {
+		t.Errorf("renewed what was taken: %v", err)
+	}
+	place, err := b.LivePlace()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if claims, err := place.Claims(); err != nil || len(claims.Done) > 0 || len(claims.Leases) != 1 {
+		t.Errorf("%+v, %v", claims, err)
+	}
+	if matches, _ := filepath.Glob(filepath.Join(dirs[0], ".beads", ".stig", "leases*")); len(matches) > 0 {
+		t.Errorf("claims in files: %q", matches)
+	}
+}
+
+// work claims issues and puts them off until there are none, and writes to a log what it
+// claimed.
+func work(t *testing.T, a *workspace.Run, path string) {
+	log, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	self, _ := process.Self()
+	fewest := 0
+	for moved := time.Now(); ; { // when fewer were left for the last time
+		if _, err := SweepEnded(t.Context(), a); err != nil && !fault.Is(err, fault.Conflict) {
+			t.Log("sweep:", err)
+		}
+		rows, _, err := List(a, ListRequest{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows = slices.DeleteFunc(rows, func(r ListRow) bool { return r.Status == "deferred" })
+		left := len(rows)
+		rand.Shuffle(left, func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+		for _, row := range rows {
+			if row.Status != "open" {
+				continue
+			}
+			claimed := time.Now()
+			_, err := Claim(t.Context(), a, ClaimRequest{ID: row.ID, Loop: &LoopClaim{Run: "r", Lasts: lasts, Cap: time.Hour}})
+			if fault.Is(err, fault.Conflict) {
+				continue
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintln(log, row.ID, self.Host, self.PID, self.Space)
+			time.Sleep(rand.N(60 * time.Millisecond))
+			if err := putOff(t, a, row.ID); errors.Is(err, errTaken) && time.Since(claimed) > lasts {
+				fmt.Fprintln(log, "late", row.ID) // a machine that is busy
+			} else if err != nil {
+				t.Fatal(row.ID, err)
+			}
+			break
+		}
+		if left == 0 {
+			return
+		}
+		if fewest == 0 || left < fewest {
+			fewest, moved = left, time.Now()
+		}
+		if time.Since(moved) > 20*time.Second { // a busy server may need longer for all
+			place, _ := a.LivePlace()
+			claims, err := place.Claims()
+			t.Fatalf("%d issues left: %+v\nclaims: %+v %v", left, rows, claims, err)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// errTaken says that a claim ended before the work did.
+var errTaken = errors.New("not claimed any more")
+
+// putOff ends the work on an issue that the actor holds.
+func putOff(t *testing.T, a *workspace.Run, id string) error {
+	store, options, err := a.ToWrite(t.Context(), false)
+	if err != nil {
+		return err
+	}
+	_, err = store.Edit(t.Context(), options, func(tx *beads.Tx) error {
+		record, err := tx.Record(id)
+		if err != nil {
+			return err
+		}
+		if record.Text(beads.Assignee) != a.Actor || record.Text(beads.Status) != "in_progress" {
+			return errTaken
+		}
+		return tx.Set(id, beads.Set{Key: beads.Status, Text: "deferred"}, beads.Set{Key: beads.Assignee})
+	})
+	return err
+}
+
+// TestMachinesClaim: eight processes on two machines claim all issues of one database,
+// while processes are killed at random. No issue is held by two that live, each is done
+// once, and what the dead held is done by others.
+func TestMachinesClaim(t *testing.T) {
+	for _, kind := range []string{servers.MariaDB, servers.Dolt} {
+		t.Run(kind, func(t *testing.T) {
+			testMachinesClaim(t, kind)
+		})
+	}
+}
+
+func testMachinesClaim(t *testing.T, kind string) {
+	const issues, processes = 50, 8
+	url, dirs := served(t, kind, issues, 2)
+	log := filepath.Join(t.TempDir(), "log")
+	start := func(n int) *exec.Cmd {
+		c := exec.Command(os.Args[0], "-test.run=^TestMachine$", "-test.v")
+		if n%2 == 1 {
+			c = elsewhere(t, "-test.run=^TestMachine$", "-test.v")
+		}
+		c.Env = append(os.Environ(), fmt.Sprintf("STIG_TEST_MACHINE=work %s %s w%d %s", dirs[n%2], url, n, log))
+		c.Stdout, c.Stderr = new(strings.Builder), os.Stderr
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	running, killed := map[int]*exec.Cmd{}, map[*exec.Cmd]bool{}
+	for n := range processes {
+		running[n] = start(n)
+		all.Go(func() {
+			for again := n; ; {
+				mu.Lock()
+				c := running[n]
+				mu.Unlock()
+				err := c.Wait()
+				mu.Lock()
+				if !killed[c] {
+					if err != nil {
+						t.Errorf("process %d: %v\n%s", n, err, c.Stdout)
+					}
+					delete(running, n)
+					mu.Unlock()
+					return
+				}
+				again += processes
+				running[n] = start(again) // under another name, as another worker
+				mu.Unlock()
+			}
+		})
+	}
+	for range 8 {
+		time.Sleep(150 * time.Millisecond)
+		mu.Lock()
+		if c := running[rand.N(processes)]; c != nil {
+			killed[c] = true
+			_ = c.Process.Kill()
+		}
+		mu.Unlock()
+	}
+	all.Wait()
+	judge(t, url, dirs[0], log, issues, len(killed))
+}
+
+// judge reads what came of the issues. One that was claimed twice was left by a process
+// that was killed.
+func judge(t *testing.T, url, dir, log string, issues, killed int) {
+	rows, _, err := List(onServer(t, dir, url, "judge", "STIG_NOW="), ListRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := 0
+	for _, row := range rows {
+		if row.Status == "deferred" && row.Assignee == "" {
+			done++
+		}
+	}
+	text, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	claimed, twice := map[string]int{}, 0
+	for line := range strings.Lines(string(text)) {
+		claimed[strings.Fields(line)[0]]++
+	}
+	killed += claimed["late"]
+	delete(claimed, "late")
+	for _, n := range claimed {
+		twice += n - 1
+	}
+	t.Logf("%d of %d done, %d claimed again of %d killed", done, issues, twice, killed)
+	if done != issues || twice > killed || len(claimed) != issues {
+		t.Errorf("%d of %d done, %d claimed, %d of them again; %d killed\n%s", done, issues, len(claimed), twice, killed, text)
+	}
+	a := onServer(t, dir, url, "judge", "STIG_NOW=")
+	place, err := a.LivePlace()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for began := time.Now(); ; time.Sleep(50 * time.Millisecond) {
+		claims, err := place.Claims()
+		if err == nil && !slices.ContainsFunc(claims.Leases, Judge(a, place, time.Now()).Holds) {
+			return
+		}
+		if err != nil || time.Since(began) > 2*lasts { // a process may be killed after its last edit and before its claim ends
+			t.Fatalf("left: %+v, %v", claims.Leases, err)
+		}
+	}
+}

@@ -1,0 +1,521 @@
+package service
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"stig/checkpoint"
+	"stig/internal/beads"
+	"stig/internal/clone"
+	"stig/internal/gate"
+	"stig/internal/git"
+	"stig/internal/process"
+	"stig/internal/visible"
+	"stig/internal/workspace"
+	"stig/notes"
+	"stig/signals"
+)
+
+// Notice is an event that people are told of. It is what notify.command reads.
+type Notice struct {
+	Event   string `json:"event"`
+	ID      string `json:"id"` // of the issue that it is about; "" where it is about none
+	Title   string `json:"title"`
+	Message string `json:"message"`
+	Time    string `json:"time"`            // RFC 3339, UTC
+	Click   string `json:"click,omitempty"` // where the issue can be seen
+
+	fresh string // what makes it another event than the last of its kind about the issue; "" where each is another
+}
+
+// Events.
+const (
+	EventAsked    = "escalation-pending"
+	eventFailed   = "gate-failed"
+	eventComplete = "epic-complete"
+	eventReplan   = "replanning-needed"
+	eventStuck    = "stuck-epic"
+	eventShift    = "upward-shift"
+	eventStopped  = "loop-stopped"
+)
+
+// eventOf is the event that an alert is; of others nobody is told.
+func eventOf(alert signals.Alert) (event, title string) {
+	switch alert.Rule {
+	case signals.AlertReplanning:
+		return eventReplan, "to be replanned: "
+	case signals.AlertStuck:
+		return eventStuck, "stuck: "
+	case signals.AlertShift:
+		return eventShift, "less certain: "
+	}
+	return "", ""
+}
+
+// alertNotices are the events among the alerts of a report about an issue. An
+// epic that stays over its threshold, or stuck, is notified of once a day.
+func alertNotices(id string, alerts []checkpoint.Alert, day string) (list []Notice) {
+	for _, alert := range alerts {
+		event, title := eventOf(alert)
+		if event == "" {
+			continue
+		}
+		about, message := cmp.Or(alert.About, id), strings.TrimPrefix(alert.Message, alert.About+": ")
+		n := Notice{Event: event, ID: about, Title: title + about, Message: message, fresh: day}
+		if event == eventShift {
+			n.fresh += message
+		}
+		list = append(list, n)
+	}
+	return list
+}
+
+// shiftNotices are the events of rows that were set without a checkpoint. Lines
+// that cannot be read were not written here.
+func shiftNotices(changes []beads.Change, schema *signals.Schema, day string) (list []Notice) {
+	for _, c := range changes {
+		before, err := beads.ParseRecord(c.Before)
+		if err != nil {
+			continue
+		}
+		after, err := beads.ParseRecord(c.After)
+		if err != nil {
+			continue
+		}
+		was := signals.Read(notes.Parse(before.Text(beads.Notes)), schema)
+		is := signals.Read(notes.Parse(after.Text(beads.Notes)), schema)
+		if alert, up := signals.Shift(was.Value(signals.Cynefin), is.Value(signals.Cynefin)); up && was.Present() {
+			list = append(list, alertNotices(c.ID, []checkpoint.Alert{alert}, day)...)
+		}
+	}
+	return list
+}
+
+// questionNotice is the event of a question to a person. Of a long one the beginning is
+// told, and all that can be chosen. The store refuses what waits already, so each is another
+// event, also one that was answered and is asked again.
+func questionNotice(id string, q checkpoint.Question, now time.Time) Notice {
+	said := q.Said(now)
+	said.Text = ""
+	choices := said.String()
+	room := max(longestMessage-utf8.RuneCountInString(choices), longestTitle)
+	text := visible.Clipped(strings.TrimSpace(q.Text), room) + choices
+	title := "question: " + id
+	if q.By != "" {
+		title += ", by " + q.By
+	}
+	return Notice{Event: EventAsked, ID: id, Title: title, Message: text}
+}
+
+// reportNotices are the events of a checkpoint or a question.
+func reportNotices(r *checkpoint.Report, q checkpoint.Question, now time.Time) (list []Notice) {
+	if q.Text != "" && slices.Contains(r.Sections, signals.EscalationSection) {
+		list = append(list, questionNotice(r.ID, q, now))
+	}
+	return append(list, alertNotices(r.ID, r.Alerts, signals.Day(now))...)
+}
+
+// notices are the events of an issue before the gate. What the checks printed
+// is not among them: it may hold what must not leave the machine.
+func (f Finding) notices(day string) (list []Notice) {
+	if f.DryRun {
+		return nil
+	}
+	if f.Failed() && !f.Trial.Reused {
+		n := Notice{Event: eventFailed, ID: f.Id, Title: "gate failed: " + f.Id, fresh: day}
+		for _, o := range f.Trial.Verdict.Outcomes() {
+			if !o.Passed() && o.Exit != gate.ExitNotRun {
+				n.Message += fmt.Sprintf("exit %d: %s\n", o.Exit, visible.FirstLine(o.Text))
+			}
+		}
+		if state := f.Trial.Verdict.Tree().State; state != "" {
+			n.fresh = state
+		}
+		n.fresh += f.Trial.Verdict.Hash() + n.Message
+		if f.Escalated {
+			n.Event, n.Title, n.fresh = EventAsked, "question: "+f.Id+", whose acceptance criteria do not pass", ""
+		}
+		list = append(list, n)
+	}
+	c := f.Closed
+	if c == nil || c.Already {
+		return list
+	}
+	if c.Epic.Complete() {
+		list = append(list, Notice{Event: eventComplete, ID: c.Epic.ID, Title: "complete: " + c.Epic.ID + " " + c.Epic.Title,
+			Message: fmt.Sprintf("all of its %d children are closed; type stig close %s --reason …", c.Epic.Total, c.Epic.ID),
+			fresh:   fmt.Sprintf("%s %d", day, c.Epic.Total)})
+	}
+	return append(list, alertNotices(f.Id, c.Alerts, day)...)
+}
+
+// notify has people told of events, once of each. It waits for nobody and
+// fails nothing: the telling is left to a process of its own, and what goes
+// wrong before it is started is warned of.
+func notify(ctx context.Context, a *workspace.Run, store beads.Place, now time.Time, notices []Notice) {
+	notifyBy(ctx, a, store, now, notices, Parcel.send)
+}
+
+// NotifyStopped has people told that a loop takes no work any more, once a day of each
+// reason, whatever its details are. It waits for Telling at most: systemd ends what a loop
+// that ended has started.
+func NotifyStopped(ctx context.Context, a *workspace.Run, store beads.Place, now time.Time, title, why, details string) {
+	n := Notice{Event: eventStopped, Title: title, Message: why + details, fresh: signals.Day(now) + title + why}
+	notifyBy(ctx, a, store, now, []Notice{n}, func(p Parcel) error {
+		_ = p.Deliver(ctx, a.Environ()) // what failed is in the log
+		return nil
+	})
+}
+
+func notifyBy(ctx context.Context, a *workspace.Run, store beads.Place, now time.Time, notices []Notice, tell func(Parcel) error) {
+	if len(notices) == 0 || a.Config.Notify.Off() {
+		return
+	}
+	warn := func(err error) { a.Warn("notify: nobody is told: %v", err) }
+	workspace, err := a.Workspace(ctx, store)
+	if err != nil {
+		warn(err)
+		return
+	}
+	to, err := Whom(ctx, a, workspace)
+	if err != nil {
+		warn(err)
+		return
+	}
+	if to.Off() {
+		a.Note("notify: nobody is told: only a repository that is not trusted says whom; see stig trust")
+		return
+	}
+	for _, n := range notices {
+		n.Title, n.Message = visible.HideSecrets(n.Title), visible.HideSecrets(n.Message)
+		n.Time, n.Click = now.UTC().Format(time.RFC3339), to.Page(n.ID)
+		if err := tellOf(workspace, to, n, tell); err != nil {
+			warn(err)
+		}
+	}
+}
+
+// Whom says who is notified of events. What a repository says of it counts where
+// it is trusted, for it names programs to start and servers to contact.
+func Whom(ctx context.Context, a *workspace.Run, s *workspace.Code) (workspace.Notifications, error) {
+	if a.Config.Notify.Same(a.Own) {
+		return a.Own, nil
+	}
+	trusted, err := a.Trusted(ctx, s)
+	if err == nil && trusted {
+		trusted, err = holdsStore(ctx, a, s)
+	}
+	if err != nil || !trusted {
+		return a.Own, err
+	}
+	return a.Config.Notify, nil
+}
+
+// holdsStore reports whether the store, beside which the configuration lies, is
+// in the repository that trust is given to: --store can name any other.
+func holdsStore(ctx context.Context, a *workspace.Run, s *workspace.Code) (bool, error) {
+	holder, err := workspace.RealPath(filepath.Dir(s.Store.Dir))
+	if err != nil {
+		return false, err
+	}
+	place, err := a.PlaceOf(ctx, holder)
+	if err != nil || place.Home == "" {
+		return holder == s.Root && s.Place.Home == "", err
+	}
+	return place.Home == s.Place.Home, nil
+}
+
+// tellOf has an event told, unless it is told already.
+func tellOf(s *workspace.Code, to workspace.Notifications, n Notice, tell func(Parcel) error) error {
+	p := Parcel{To: to, Notice: n.Bounded(), Dir: s.Root, Log: NotifyLog(s), Mark: mark(s, n)}
+	if err := p.Claim(); errors.Is(err, fs.ErrExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	err := tell(p)
+	if err != nil {
+		err = errors.Join(err, p.unclaim())
+	}
+	return err
+}
+
+// How many characters a message holds.
+const longestTitle, longestMessage = 200, 1500
+
+// Bounded is the notice with no more text than a message holds.
+func (n Notice) Bounded() Notice {
+	n.Title, n.Message = visible.Clipped(visible.OneLine(n.Title), longestTitle), visible.Clipped(strings.TrimSpace(n.Message), longestMessage)
+	return n
+}
+
+// notices is the directory for what became of events, which all work trees of the clone
+// share: each is told once, and a worker's work tree goes with its issue; "" for nowhere.
+func notices(s *workspace.Code) string {
+	if s.Own == "" {
+		return s.State
+	}
+	tree, err := git.CheckoutOf(s.Place.Root)
+	if err != nil || tree.Common == "" {
+		return s.Own
+	}
+	return clone.Writable(filepath.Join(tree.Common, filepath.Base(s.Place.Own)), s.Store.Path)
+}
+
+// NotifyLog is where it is kept that somebody could not be told; "" for nowhere.
+func NotifyLog(s *workspace.Code) string { return workspace.Below(notices(s), "notify.log") }
+
+// mark is the file that says that an event was notified; "" where there is no
+// place for it, or no need.
+func mark(s *workspace.Code, n Notice) string {
+	if n.fresh == "" {
+		return ""
+	}
+	full, err := filepath.Abs(s.Store.Path) // the user's directory holds those of all stores
+	if err != nil {
+		full = s.Store.Path
+	}
+	return workspace.Below(notices(s), "notified", n.Event+"-"+gate.Hash(strings.Join([]string{full, n.Event, n.ID, n.fresh}, "\x00"))[:24])
+}
+
+// Parcel is what the process that tells of an event is given.
+type Parcel struct {
+	To     workspace.Notifications `json:"to"`
+	Notice Notice                  `json:"notice"`
+	Dir    string                  `json:"dir"`  // where the command is started
+	Log    string                  `json:"log"`  // gets a line when nobody could be told
+	Mark   string                  `json:"mark"` // is taken away then
+}
+
+// Claim makes the mark. Of several processes one does; the others get
+// fs.ErrExist.
+func (p Parcel) Claim() error {
+	if p.Mark == "" {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(p.Mark), 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(p.Mark, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	dropMarks(p.Mark)
+	return f.Close()
+}
+
+// markAge is after what time a mark goes: by then the day, the tree or the question that the
+// event was about is another one.
+const markAge = 90 * 24 * time.Hour
+
+// dropMarks removes the marks that are much older than one that was made now. What cannot be
+// removed is tried again.
+func dropMarks(mark string) {
+	now, err := os.Stat(mark)
+	entries, _ := os.ReadDir(filepath.Dir(mark))
+	for _, e := range entries {
+		if info, e := e.Info(); err == nil && e == nil && now.ModTime().Sub(info.ModTime()) > markAge {
+			_ = os.Remove(filepath.Join(filepath.Dir(mark), info.Name()))
+		}
+	}
+}
+
+func (p Parcel) unclaim() error {
+	if p.Mark == "" {
+		return nil
+	}
+	return os.Remove(p.Mark)
+}
+
+// send starts stig itself to tell of the event. What is secret in a URL goes
+// over the standard input, where nobody else sees it.
+func (p Parcel) send() error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(p); err != nil {
+		return err
+	}
+	return process.Detach(process.Command{Argv: []string{self, SendName}, Dir: p.Dir, Stdin: text.Bytes()}, "stig")
+}
+
+// SendName is the hidden command that tells of one event.
+const SendName = "notify-send"
+
+// Telling is how long telling of an event may take.
+const Telling = 5 * time.Second
+
+// Deliver tells of the event in all ways at once. What failed is logged; when
+// nobody could be told the mark goes, so that the next occasion counts. env is
+// what the command is started in.
+func (p Parcel) Deliver(ctx context.Context, env []string) error {
+	ctx, done := context.WithTimeout(ctx, Telling)
+	defer done()
+	var group sync.WaitGroup
+	var failures [2]error
+	if p.To.URL != "" {
+		group.Go(func() { failures[0] = p.post(ctx) })
+	}
+	if len(p.To.Command) > 0 {
+		group.Go(func() { failures[1] = p.runCommand(ctx, env) })
+	}
+	group.Wait()
+	told := p.To.URL != "" && failures[0] == nil || len(p.To.Command) > 0 && failures[1] == nil
+	err := errors.Join(failures[:]...)
+	if err == nil {
+		return nil
+	}
+	err = errors.Join(err, p.LogFailure(err))
+	if !told {
+		err = errors.Join(err, p.unclaim())
+	}
+	return err
+}
+
+// priorities are those of ntfy: 3 unless told, 4 where somebody waits for a person.
+func (n Notice) priority() int {
+	switch n.Event {
+	case EventAsked, eventReplan, eventStuck, eventStopped:
+		return 4
+	}
+	return 3
+}
+
+// tags are the event and the issue that it is about.
+func (n Notice) tags() []string {
+	if n.ID == "" {
+		return []string{n.Event}
+	}
+	return []string{n.Event, n.ID}
+}
+
+// post sends the event to the server, as the JSON of ntfy.
+func (p Parcel) post(ctx context.Context) error {
+	message := map[string]any{
+		"topic": cmp.Or(p.To.Topic, "stig"), "title": p.Notice.Title, "message": p.Notice.Message,
+		"priority": p.Notice.priority(), "tags": p.Notice.tags(),
+	}
+	if p.Notice.Click != "" {
+		message["click"] = p.Notice.Click
+	}
+	body, err := json.Marshal(message)
+	if err != nil {
+		return err
+	}
+	where, err := url.Parse(p.To.URL)
+	if err != nil {
+		return errors.New("notify.url: is no URL") // its text may hold a password
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, p.To.URL, bytes.NewReader(body))
+	if err != nil {
+		return errors.New("notify.url: is no URL")
+	}
+	request.Header.Set("Content-Type", "application/json")
+	client := http.Client{CheckRedirect: sameScheme}
+	response, err := client.Do(request)
+	if err != nil {
+		return fmt.Errorf("%s: %w", where.Host, withoutURL(ctx, err))
+	}
+	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, 64<<10)) // what it says is of no interest
+	if err := response.Body.Close(); err != nil {
+		return fmt.Errorf("%s: %w", where.Host, withoutURL(ctx, err))
+	}
+	if response.StatusCode < 200 || response.StatusCode > 299 {
+		return fmt.Errorf("%s: answered %d %s", where.Host, response.StatusCode, http.StatusText(response.StatusCode))
+	}
+	return nil
+}
+
+// withoutURL is an error of net/http without the URL, which may hold a
+// password or a token.
+func withoutURL(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("no answer within %s", Telling)
+	}
+	if of, ok := errors.AsType[*url.Error](err); ok {
+		return of.Err
+	}
+	return err
+}
+
+// sameScheme follows a redirect only where it leads to the same scheme: what
+// was to be encrypted stays so.
+func sameScheme(to *http.Request, via []*http.Request) error {
+	if to.URL.Scheme != via[0].URL.Scheme {
+		return fmt.Errorf("redirects from %s to %s, which is not followed", via[0].URL.Scheme, to.URL.Scheme)
+	}
+	if len(via) > 3 {
+		return errors.New("redirects more than three times")
+	}
+	return nil
+}
+
+// runCommand starts notify.command with the event on its standard input. Its
+// output is not kept: it may hold what no log should.
+func (p Parcel) runCommand(ctx context.Context, env []string) error {
+	var event bytes.Buffer
+	if err := workspace.WriteJSON(&event, "notification", p.Notice); err != nil {
+		return err
+	}
+	name := p.To.Command[0]
+	result, err := process.Run(ctx, process.Command{
+		Argv: p.To.Command, Dir: p.Dir, Stdin: event.Bytes(), Stdout: io.Discard,
+		Env: append(slices.Clone(env), "STIG_EVENT="+p.Notice.Event, "STIG_ISSUE="+p.Notice.ID),
+	})
+	switch {
+	case ctx.Err() != nil:
+		return fmt.Errorf("%s: not done within %s", name, Telling)
+	case err != nil:
+		return err
+	case result.Exit != 0:
+		return fmt.Errorf("%s: exit %d", name, result.Exit)
+	}
+	return nil
+}
+
+// LogLimit is what the log of failures grows to, in bytes; half of it is kept then.
+const LogLimit = 64 << 10
+
+// LogFailure appends failures to the log, a line for each. Other processes do so at the same
+// time: what they appended stays, but for what comes while a log that is full is shortened.
+func (p Parcel) LogFailure(failures error) (err error) {
+	if p.Log == "" {
+		return nil
+	}
+	var text []byte
+	for line := range strings.SplitSeq(failures.Error(), "\n") {
+		text = fmt.Appendf(text, "%s %s: %s\n", p.Notice.Time, strings.Join(p.Notice.tags(), " "), visible.Clipped(workspace.Visible(line), 300))
+	}
+	f, err := os.OpenFile(p.Log, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	if text, err = os.ReadFile(p.Log); err != nil || len(text) <= LogLimit {
+		return err
+	}
+	_, text, _ = bytes.Cut(text[len(text)-LogLimit/2:], []byte("\n"))
+	return os.WriteFile(p.Log, text, 0o600)
+}

@@ -1,0 +1,474 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"stig/checkpoint"
+	"stig/dag"
+	"stig/internal/beads"
+	"stig/internal/fault"
+	"stig/internal/workspace"
+	"stig/notes"
+	"stig/orient"
+	"stig/signals"
+)
+
+// elsewhereRows is how many other issues are listed for whoever asked.
+const elsewhereRows = 3
+
+// elsewhere lists the first issues that whoever asked can take meanwhile.
+func answeredElsewhere(ctx context.Context, a *workspace.Run, store beads.Store, asked, actor string, now time.Time) ([]ReadyRow, error) {
+	file, err := store.Snapshot()
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	rows, err := readyRows(ctx, a, file, dag.New(file), now, actor)
+	if err != nil {
+		return nil, err
+	}
+	rows = slices.DeleteFunc(takeable(rows), func(r ReadyRow) bool { return r.ID == asked })
+	return rows[:min(len(rows), elsewhereRows)], nil
+}
+
+// unseen gives the questions that were not seen before, and marks them seen. What waits
+// no more is forgotten: asked again, it waits again.
+func unseen(a *workspace.Run, store beads.Store, seen map[string]bool) ([]orient.Asked, error) {
+	now, err := a.Clock()
+	if err != nil {
+		return nil, err
+	}
+	list, err := pending(a, store, now)
+	if err != nil {
+		return nil, err
+	}
+	before := maps.Clone(seen)
+	clear(seen)
+	fresh := []orient.Asked{}
+	for _, q := range list {
+		key := strings.Join([]string{q.ID, q.Since, q.By, q.Kind, q.Question}, "\x00")
+		if seen[key] = true; !before[key] {
+			fresh = append(fresh, q)
+		}
+	}
+	return fresh, nil
+}
+
+// settle waits a moment, so that several changes in a row are read once.
+func settle(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(50 * time.Millisecond):
+	}
+}
+
+// pending lists the questions that wait for a person.
+func pending(a *workspace.Run, store beads.Store, now time.Time) ([]orient.Asked, error) {
+	file, err := store.Snapshot()
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return orient.Escalations(file, dag.New(file), orient.Rules{Schema: a.Schema, Now: now})
+}
+
+// Escalations are the questions of a store, the oldest first.
+type Escalations struct {
+	Answered []orient.Asked `json:"answered,omitempty"`
+	Pending  []orient.Asked `json:"pending"`
+}
+
+// Escalations lists the questions that wait for a person; with all, those that were
+// answered too.
+func ListEscalations(a *workspace.Run, all bool) (*Escalations, error) {
+	file, err := a.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	now, err := a.Clock()
+	if err != nil {
+		return nil, err
+	}
+	find := orient.Escalations
+	if all {
+		find = orient.AllEscalations
+	}
+	list, err := find(file, dag.New(file), orient.Rules{Schema: a.Schema, Now: now})
+	if err != nil {
+		return nil, err
+	}
+	found := &Escalations{Pending: []orient.Asked{}}
+	for _, q := range list {
+		if q.Answer == nil {
+			found.Pending = append(found.Pending, q)
+		} else {
+			found.Answered = append(found.Answered, q)
+		}
+	}
+	return found, nil
+}
+
+// WatchEscalations tells of the questions that wait, first of those there are, of none
+// too, and then of new ones as they come, until ctx ends or telling fails.
+func WatchEscalations(ctx context.Context, a *workspace.Run, tell func(fresh []orient.Asked, first bool) error) error {
+	file, err := a.Open() // says what of the store is unreadable
+	if err != nil {
+		return err
+	}
+	store := a.At(file.Place())
+	file.Close()
+	changes, stop := store.Watch()
+	defer stop()
+	seen := map[string]bool{}
+	for first := true; ; first = false {
+		fresh, err := unseen(a, store, seen)
+		if err != nil && first {
+			return err
+		}
+		if err != nil { // another program may be in the middle of writing; the next change tells
+			a.Warn("%s", err)
+		}
+		if len(fresh) > 0 || first {
+			if err := tell(fresh, first); err != nil {
+				return err
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-changes:
+			settle(ctx)
+		}
+	}
+}
+
+// EscalateRequest asks a person about an issue. By and Evidence of the question are
+// found out here.
+type EscalateRequest struct {
+	ID string
+	checkpoint.Question
+	DryRun bool
+}
+
+// Escalated says what asking changed, and what whoever asked can take meanwhile.
+type Escalated struct {
+	*checkpoint.Report
+	Ready []ReadyRow `json:"ready"`
+}
+
+// Escalate asks a person, and notifies of the question.
+func Escalate(ctx context.Context, a *workspace.Run, r EscalateRequest) (*Escalated, error) {
+	store, options, err := a.ToWrite(ctx, r.DryRun)
+	if err != nil {
+		return nil, err
+	}
+	q := r.Question
+	q.Evidence = a.Config.Signals.Evidence
+	if q.By, err = a.MustActor(ctx); err != nil {
+		return nil, err
+	}
+	report, err := checkpoint.Escalate(ctx, store, options, r.ID, q, writeRules(a, options.Now))
+	if err != nil {
+		return nil, err
+	}
+	if !r.DryRun {
+		notify(ctx, a, store.Place(), options.Now, reportNotices(report, q, options.Now))
+	}
+	ready, err := answeredElsewhere(ctx, a, store, report.ID, q.By, options.Now)
+	return &Escalated{report, ready}, err
+}
+
+// DefaultOf reads the default of a question: the number of the option that holds when
+// nobody answers, which holds names by its number or text, and after what time. All is
+// zero where there is no default.
+func DefaultOf(options []string, holds, after string) (option int, span time.Duration, err error) {
+	if (holds == "") != (after == "") {
+		return 0, 0, workspace.Usage("--default and --after go together", "say which option holds, and after how long")
+	}
+	if holds == "" {
+		return 0, 0, nil
+	}
+	if span, err = afterOf(after); err != nil {
+		return 0, 0, err
+	}
+	for i, text := range options {
+		if holds == strconv.Itoa(i+1) || holds == text {
+			return i + 1, span, nil
+		}
+	}
+	return 0, 0, workspace.Usage(fmt.Sprintf("--default: must be the number or the text of an option; found %q", holds),
+		"give the options with --option")
+}
+
+// afterOf reads a time span of at least a minute: 90m, 24h, 3d.
+func afterOf(text string) (time.Duration, error) {
+	const most = 3650 * 24 * time.Hour
+	span, err := checkpoint.ParseSpan(text)
+	if err != nil || span < time.Minute || span > most || span%time.Minute != 0 {
+		return 0, workspace.Usage(fmt.Sprintf("--after: must be a time of whole minutes such as 90m, 24h or 3d; found %q", text), "")
+	}
+	return span, nil
+}
+
+// Answering is an answer that is being given: to which issue, when and by whom. It is
+// begun before a person is asked for the answer, so that nobody writes one in vain.
+type Answering struct {
+	By string // who answers
+
+	id      string
+	app     *workspace.Run
+	store   beads.Store
+	options beads.Options
+}
+
+// Answering begins an answer to the questions on an issue.
+func OpenQuestion(ctx context.Context, a *workspace.Run, id string, dryRun bool) (*Answering, error) {
+	store, options, by, err := a.ToWriteAs(ctx, dryRun, a.MustActor)
+	if err != nil {
+		return nil, err
+	}
+	return &Answering{By: by, id: id, app: a, store: store, options: options}, nil
+}
+
+// Question is what a person is shown before they answer.
+type Question struct {
+	Briefing *orient.Briefing // as Orient gives it, within the same limit
+	List     []orient.Asked   // those that the answer will answer
+	Seen     []signals.Part   // the same as they are written down
+}
+
+// QuestionOf gives what an answer would answer.
+func (g *Answering) QuestionOf(answer checkpoint.Answer) (*Question, error) {
+	file, err := g.store.Snapshot()
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	issue, record, err := file.FindRecord(g.id)
+	if err != nil {
+		return nil, err
+	}
+	var q Question
+	answer.By = g.By
+	if q.Seen, err = answer.Answers(issue.ID, notes.Parse(record.Text(beads.Notes)), g.app.Schema); err != nil {
+		return nil, err
+	}
+	rules, err := Reading(g.app, file, signals.ThresholdStaleDays)
+	if err != nil {
+		return nil, err
+	}
+	graph := dag.New(file)
+	at, _ := file.Index(issue.ID)
+	if q.Briefing, err = orient.Brief(file, graph, at, orient.Request{Budget: orient.BriefingBudget}, rules); err != nil {
+		return nil, err
+	}
+	all, err := orient.Escalations(file, graph, rules)
+	if err != nil {
+		return nil, err
+	}
+	for _, asked := range all {
+		if asked.ID == issue.ID && slices.ContainsFunc(q.Seen, func(p signals.Part) bool { return p.Hash() == asked.Hash }) {
+			q.List = append(q.List, asked)
+		}
+	}
+	return &q, nil
+}
+
+// Resolve gives the answer. By of it is found out here.
+func (g *Answering) Resolve(ctx context.Context, answer checkpoint.Answer) (*checkpoint.Resolution, error) {
+	answer.By, answer.Person = g.By, g.app.ByPerson(g.By)
+	return checkpoint.Resolve(ctx, g.store, g.options, g.id, answer, writeRules(g.app, g.options.Now))
+}
+
+// Left lists the questions that wait for a person in the whole store, without issues that
+// say so and ask nothing.
+func (g *Answering) Left() ([]orient.Asked, error) {
+	left, err := pending(g.app, g.store, g.options.Now)
+	return slices.DeleteFunc(left, func(q orient.Asked) bool { return q.Question == "" }), err
+}
+
+// Answered is what a person said about one issue.
+type Answered struct {
+	ID      string   `json:"id"`
+	State   string   `json:"state"`
+	Left    int      `json:"left"`    // questions on the issue that still wait
+	Answers []answer `json:"answers"` // those that came while waiting, else the last
+}
+
+type answer struct {
+	orient.Answer
+	Questions []string `json:"questions"` // the hashes of those that it answers
+}
+
+// Await waits for an answer, for limit at most unless that is 0: to the question
+// with that number or hash, or to any where it is "".
+func Await(ctx context.Context, a *workspace.Run, id, question string, limit time.Duration) (*Answered, error) {
+	store, err := a.Discover()
+	if err != nil {
+		return nil, err
+	}
+	changes, stop := store.Watch()
+	defer stop()
+	var timeUp <-chan time.Time
+	if limit > 0 {
+		timeUp = time.After(limit)
+	}
+	look := look{app: a, id: id, question: question, before: -1}
+	for {
+		found, err := look.at(store)
+		if found != nil || err != nil {
+			return found, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-timeUp:
+			return nil, &fault.Error{Code: fault.Waits, ID: look.id, Reason: fmt.Sprintf("no answer within %s", limit),
+				Hint: "the question stands; type stig escalations to see it"}
+		case <-look.gone:
+			look.late = true
+		case <-changes:
+			settle(ctx)
+		}
+	}
+}
+
+// look is what is known from looking for an answer again and again.
+type look struct {
+	app      *workspace.Run
+	id       string
+	question string           // what is to be answered, by its hash when the waiting began; "" for any
+	before   int              // the number of answers when the waiting began; -1 before that
+	gone     <-chan time.Time // tells when the issue or the store has been gone for too long
+	late     bool             // it has
+	said     bool             // that the store is gone
+}
+
+// at looks once; it gives nothing where there is no answer yet.
+func (l *look) at(store beads.Store) (*Answered, error) {
+	id, parts, deleted, err := partsOf(store, l.id)
+	if err != nil {
+		return nil, l.away(err)
+	}
+	if l.before < 0 {
+		if err := l.begin(id, parts); err != nil {
+			return nil, err
+		}
+	}
+	l.id, l.gone, l.late, l.said = id, nil, false, false
+	answers := answersSince(parts, l.before)
+	if l.question != "" {
+		answers = slices.DeleteFunc(answers, func(a answer) bool { return !slices.Contains(a.Questions, l.question) })
+	}
+	if len(answers) > 0 {
+		return &Answered{ID: id, State: signals.Standing(parts), Left: len(signals.Questions(parts)), Answers: answers}, nil
+	}
+	if deleted {
+		return nil, &fault.Error{Code: fault.Conflict, ID: id, Reason: "was deleted, so nobody answers", Hint: "type stig log " + id + " to see by whom"}
+	}
+	return nil, nil
+}
+
+// away waits for a store, or an issue, that is not there: nil while it may come back.
+func (l *look) away(err error) error {
+	switch {
+	case l.before < 0 || !passing(err) || l.late && (l.said || fault.Is(err, fault.NotFound)):
+		return err
+	case l.late:
+		l.app.Warn("%s; waits for it", err)
+		l.gone, l.late, l.said = time.After(workspace.AwayFor), false, true
+	case l.gone == nil:
+		l.gone = time.After(workspace.GoneFor)
+	}
+	return nil
+}
+
+// begin begins to wait: for one question where one is named.
+func (l *look) begin(id string, parts []signals.Part) (err error) {
+	if l.question == "" {
+		l.before, err = begin(id, parts)
+		return err
+	}
+	open := signals.Questions(parts)
+	hash, waits := signals.Choose(open, l.question)
+	if !waits {
+		for _, e := range signals.Exchanges(parts) {
+			open = append(open, e.Question)
+		}
+		var known bool
+		if hash, known = signals.Choose(open, l.question); !known {
+			return &fault.Error{Code: fault.Usage, ID: id, Reason: fmt.Sprintf("no question %q was asked", l.question),
+				Hint: "type stig escalations --all to see what was"}
+		}
+	}
+	l.question, l.before = hash, 0
+	if waits {
+		l.before = len(answersSince(parts, 0))
+	}
+	return nil
+}
+
+// begin gives the number of answers to look beyond: those there are, or all but
+// the last when nothing waits.
+func begin(id string, parts []signals.Part) (int, error) {
+	answers := len(answersSince(parts, 0))
+	if len(signals.Questions(parts)) > 0 {
+		return answers, nil
+	}
+	if answers == 0 {
+		return 0, &fault.Error{Code: fault.Conflict, ID: id, Reason: "nothing was asked, so there is no answer to wait for",
+			Hint: "type stig escalate " + id + " -m \"…\" to ask"}
+	}
+	return answers - 1, nil
+}
+
+// answersSince lists the answers after the first ones.
+func answersSince(parts []signals.Part, first int) []answer {
+	var list []answer
+	exchanges := signals.Exchanges(parts)
+	for i, p := range parts {
+		if p.Kind.Asks() {
+			continue
+		}
+		if first--; first >= 0 {
+			continue
+		}
+		said := answer{Answer: *orient.NewAnswer(p), Questions: []string{}}
+		for _, e := range exchanges {
+			if e.Answer == &parts[i] {
+				said.Questions = append(said.Questions, e.Question.Hash())
+			}
+		}
+		list = append(list, said)
+	}
+	return list
+}
+
+// passing reports whether an error may go by itself: the store is not there, or
+// is being written, or does not hold the issue at the moment.
+func passing(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || fault.Is(err, fault.NotFound) || fault.Is(err, fault.Store) || fault.Is(err, fault.Changed)
+}
+
+// partsOf reads the questions and answers of an issue, and whether that was deleted.
+func partsOf(store beads.Store, id string) (full string, parts []signals.Part, deleted bool, err error) {
+	file, err := store.Snapshot()
+	if err != nil {
+		return "", nil, false, err
+	}
+	defer file.Close()
+	issue, record, err := file.FindRecord(id)
+	if err != nil {
+		return "", nil, false, err
+	}
+	return issue.ID, signals.Escalations(notes.Parse(record.Text(beads.Notes))), issue.Status == beads.StatusTombstone, nil
+}

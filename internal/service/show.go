@@ -1,0 +1,187 @@
+package service
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"stig/dag"
+	"stig/internal/beads"
+	"stig/internal/visible"
+	"stig/internal/workspace"
+	"stig/notes"
+	"stig/orient"
+	"stig/signals"
+)
+
+// issueView is an issue with its signals, sections and links.
+type issueView struct {
+	Issue      issueText      `json:"issue"`
+	Signals    *signals.Table `json:"signals"`
+	Sections   []sectionRow   `json:"sections"`
+	DependsOn  []linkRow      `json:"depends_on"`
+	Dependents []linkRow      `json:"dependents"`
+
+	merged []string // days of the estimates that a merge kept
+}
+
+type issueText struct {
+	ID                 string   `json:"id"`
+	Title              string   `json:"title"`
+	Status             string   `json:"status"`
+	IssueType          string   `json:"issue_type"`
+	Priority           int      `json:"priority"`
+	Assignee           string   `json:"assignee"`
+	Labels             []string `json:"labels"`
+	Description        string   `json:"description"`
+	Design             string   `json:"design"`
+	AcceptanceCriteria string   `json:"acceptance_criteria"`
+	Notes              string   `json:"notes"`
+	CloseReason        string   `json:"close_reason"`
+	CreatedAt          string   `json:"created_at"`
+	UpdatedAt          string   `json:"updated_at"`
+	ClosedAt           string   `json:"closed_at"`
+	DeferUntil         string   `json:"defer_until,omitempty"`
+	DueAt              string   `json:"due_at,omitempty"`
+	EstimatedMinutes   int      `json:"estimated_minutes,omitempty"`
+	ExternalRef        string   `json:"external_ref,omitempty"`
+
+	Comments []orient.Comment `json:"comments"` // newest last
+}
+
+type sectionRow struct {
+	Name  string `json:"name"`
+	Line  int    `json:"line"`
+	Bytes int    `json:"bytes"`
+}
+
+type linkRow struct {
+	ID     string `json:"id"`
+	Title  string `json:"title"`
+	Status string `json:"status"`
+	Type   string `json:"type"`
+}
+
+// Issue gives one issue as it stands.
+func Issue(a *workspace.Run, id string) (*issueView, error) {
+	file, at, err := OpenIssue(a, id)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return viewOf(a, file, at)
+}
+
+func viewOf(a *workspace.Run, file *beads.Snapshot, at int) (*issueView, error) {
+	issue := file.At(at)
+	record, err := issue.Record()
+	if err != nil {
+		return nil, err
+	}
+	doc := notes.Parse(record.Text(beads.Notes))
+	view := &issueView{
+		Issue: issueText{
+			ID: issue.ID, Title: issue.Title, Status: issue.Status, IssueType: issue.Type,
+			Priority: issue.Priority, Assignee: issue.Assignee, Labels: append([]string{}, record.Labels()...),
+			Description: record.Text(beads.Description), Design: record.Text(beads.Design),
+			AcceptanceCriteria: record.Text(beads.AcceptanceCriteria), Notes: doc.Text(),
+			CloseReason: record.Text(beads.CloseReason), CreatedAt: record.Text(beads.CreatedAt),
+			UpdatedAt: record.Text(beads.UpdatedAt), ClosedAt: record.Text(beads.ClosedAt),
+			DeferUntil: record.Text(beads.DeferUntil), DueAt: record.Text("due_at"), ExternalRef: record.Text(beads.ExternalRef),
+			Comments: orient.Comments(record),
+		},
+		Signals:    signals.Read(doc, a.Schema),
+		Sections:   []sectionRow{},
+		DependsOn:  []linkRow{},
+		Dependents: []linkRow{},
+	}
+	view.Issue.EstimatedMinutes, _ = record.Number(beads.EstimatedMinutes)
+	for _, s := range doc.Sections() {
+		view.Sections = append(view.Sections, sectionRow{Name: s.Name, Line: s.Line, Bytes: s.End - s.Start})
+	}
+	for _, e := range signals.MergedEstimates(doc) {
+		view.merged = append(view.merged, cmp.Or(e.Date, "undated"))
+	}
+	view.link(file, at)
+	return view, nil
+}
+
+// link lists the rows in both directions, of every type, whether or not they block.
+func (v *issueView) link(file *beads.Snapshot, at int) {
+	for _, dep := range file.At(at).Deps {
+		row := linkRow{ID: dep.On, Type: dep.Type, Status: "missing"}
+		if i, ok := file.Index(dep.On); ok {
+			row.Title, row.Status = file.At(i).Title, file.At(i).Status
+		}
+		v.DependsOn = append(v.DependsOn, row)
+	}
+	for _, l := range dag.AllIncoming(file, at) {
+		issue := file.At(l.From)
+		v.Dependents = append(v.Dependents, linkRow{ID: issue.ID, Title: issue.Title, Status: issue.Status, Type: l.Type})
+	}
+}
+
+func (v *issueView) Text() string {
+	var b strings.Builder
+	i := v.Issue
+	fmt.Fprintf(&b, "%s %s\n", i.ID, i.Title)
+	summary := "no signals"
+	if v.Signals.Present() {
+		summary = v.Signals.Summary()
+	}
+	fmt.Fprintf(&b, "%s · %s · P%d\n%s\n", i.Status, cmp.Or(i.IssueType, "no type"), i.Priority, summary)
+	estimate := ""
+	if i.EstimatedMinutes > 0 {
+		estimate = visible.Counted(i.EstimatedMinutes, "minute")
+	}
+	for _, row := range []struct{ name, value string }{
+		{"assignee", i.Assignee}, {"labels", strings.Join(i.Labels, ", ")},
+		{"deferred until", i.DeferUntil}, {"due", i.DueAt}, {"estimate", estimate}, {"external reference", i.ExternalRef},
+		{"created", i.CreatedAt}, {"updated", i.UpdatedAt}, {"closed", i.ClosedAt},
+	} {
+		if row.value != "" {
+			fmt.Fprintf(&b, "%s: %s\n", row.name, row.value)
+		}
+	}
+	if len(v.merged) > 0 {
+		fmt.Fprintf(&b, "also learned, on a branch: %s (stig checkpoint %s --fold)\n", strings.Join(v.merged, ", "), i.ID)
+	}
+	for _, part := range []struct{ name, text string }{
+		{"Description", i.Description}, {"Design", i.Design}, {"Acceptance criteria", i.AcceptanceCriteria},
+		{"Notes", i.Notes}, {"Comments", v.comments()}, {"Close reason", i.CloseReason},
+	} {
+		if strings.TrimSpace(part.text) != "" {
+			fmt.Fprintf(&b, "\n%s\n\n%s\n", part.name, strings.TrimRight(part.text, "\n"))
+		}
+	}
+	if links := v.Links(); links != "" {
+		b.WriteString("\n" + links)
+	}
+	return b.String()
+}
+
+// comments are what was remarked, newest last, each under its author and day.
+func (v *issueView) comments() string {
+	var texts []string
+	for _, c := range v.Issue.Comments {
+		texts = append(texts, c.About()+":\n"+c.Text)
+	}
+	return strings.Join(texts, "\n\n")
+}
+
+func (v *issueView) Links() string {
+	var b strings.Builder
+	for _, group := range []struct {
+		name string
+		rows []linkRow
+	}{{"Depends on", v.DependsOn}, {"Depended on by", v.Dependents}} {
+		if len(group.rows) == 0 {
+			continue
+		}
+		b.WriteString(group.name + "\n")
+		for _, r := range group.rows {
+			fmt.Fprintf(&b, "  %s %s (%s, %s)\n", r.ID, r.Title, r.Type, r.Status)
+		}
+	}
+	return b.String()
+}

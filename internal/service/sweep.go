@@ -1,0 +1,297 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"time"
+
+	"stig/checkpoint"
+	"stig/dag"
+	"stig/internal/beads"
+	"stig/internal/clone"
+	"stig/internal/fault"
+	"stig/internal/workspace"
+	"stig/orient"
+)
+
+// The services that give issues back: their holder's, and those of holders that are gone.
+
+// ReleaseRequest gives an issue back. Force takes it from whoever holds it.
+type ReleaseRequest struct {
+	ID            string
+	Force, DryRun bool
+	Before        func(*beads.Tx) error // is done in the same edit; nil for nothing
+}
+
+// Release makes an issue nobody's work.
+func Release(ctx context.Context, a *workspace.Run, r ReleaseRequest) (released *checkpoint.Claimed, err error) {
+	store, options, err := a.ToWrite(ctx, r.DryRun)
+	if err != nil {
+		return nil, err
+	}
+	if r.Before != nil {
+		store = preceded{store, r.Before}
+	}
+	who, mayTake := "", func(string) bool { return true }
+	if !r.Force {
+		if who, err = a.MustActor(ctx); err != nil {
+			return nil, err
+		}
+		mayTake = a.MayTake(who)
+	}
+	_, before, _ := leases(a, store.Place(), options.Now)
+	released, err = checkpoint.Release(ctx, store, options, r.ID, who, mayTake)
+	if err != nil || r.DryRun {
+		return released, err
+	}
+	if r.Force {
+		warnOfTaken(ctx, a, released)
+	}
+	if l, ok := before.Lease(released.ID); ok {
+		endLease(a, store.Place(), l, mayTake)
+	}
+	return released, nil
+}
+
+// preceded is a store of which each edit begins with another one.
+type preceded struct {
+	beads.Store
+	by func(*beads.Tx) error
+}
+
+func (s preceded) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx) error) ([]beads.Change, error) {
+	return s.Store.Edit(ctx, o, func(tx *beads.Tx) error {
+		if err := s.by(tx); err != nil {
+			return err
+		}
+		return fn(tx)
+	})
+}
+
+// endLease ends a lease that the store did not show, such as that of another work tree. One
+// that was taken since stays.
+func endLease(a *workspace.Run, store beads.Place, was clone.Lease, mayTake func(holder string) bool) {
+	place, err := a.Live(store)
+	if err != nil {
+		return // the edit said so
+	}
+	_, err = place.ChangeClaims(func(all *clone.Claims) (bool, error) {
+		l, ok := all.Lease(was.Issue)
+		if !ok || l.Actor != was.Actor || !l.Since.Equal(was.Since) || !mayTake(l.Actor) { // its process may have ended since
+			return false, nil
+		}
+		all.End(was.Issue)
+		return true, nil
+	}, was.Issue)
+	a.WarnOfShared(err)
+}
+
+// SweepRequest returns claims that nobody works on. Older is nil for dag.SweepAfter.
+type SweepRequest struct {
+	Older          *time.Duration
+	People, DryRun bool // People: those of people too
+}
+
+// Sweep returns to open what agents and programs do not hold any more, what assistants
+// that are gone had claimed, and what nobody is named for.
+func Sweep(ctx context.Context, a *workspace.Run, r SweepRequest) (*checkpoint.Swept, error) {
+	store, options, by, err := a.ToWriteAs(ctx, r.DryRun, a.MustActor)
+	if err != nil {
+		return nil, err
+	}
+	return checkpoint.Sweep(ctx, store, options, by, returnable(a, store.Place(), options.Now, r))
+}
+
+// returnable says of claims why a sweep returns them: a lease decides where the holder has one.
+func returnable(a *workspace.Run, store beads.Place, now time.Time, r SweepRequest) func() func(*beads.Issue) checkpoint.Left {
+	ended, older := gone(a), dag.SweepAfter
+	if r.Older != nil {
+		older = *r.Older
+	}
+	gone := func(holder string) bool { return r.People && !clone.IsSession(holder) || ended(holder) }
+	return func() func(*beads.Issue) checkpoint.Left {
+		_, claims, judge := leases(a, store, now)
+		return func(issue *beads.Issue) checkpoint.Left {
+			l, ok := claims.Lease(issue.ID)
+			held := ok && l.Covers(issue.Assignee)
+			lapsed := held && judge.Lapsed(l)
+			gone := func(holder string) bool { return lapsed && !l.Person || gone(holder) }
+			switch {
+			case held && judge.Ended(l):
+				return checkpoint.Ended
+			case held && !lapsed && !judge.Overdue(l), !dag.IsLeft(issue, now, older, gone):
+				return checkpoint.Kept
+			}
+			return checkpoint.Untouched
+		}
+	}
+}
+
+// isLeft reports of claims whether a sweep returns them.
+func IsLeft(a *workspace.Run, store beads.Place, now time.Time) func(*beads.Issue) bool {
+	why := returnable(a, store, now, SweepRequest{})()
+	return func(issue *beads.Issue) bool { return why(issue) != checkpoint.Kept }
+}
+
+// held lists, by id, the issues that are open in this store and that somebody has
+// elsewhere: by a lease, or by having closed them on another branch.
+func Held(a *workspace.Run, file *beads.Snapshot, now time.Time) map[string]orient.Held {
+	place, claims, judge := leases(a, file.Place(), now)
+	if len(claims.Leases)+len(claims.Done) == 0 {
+		return nil
+	}
+	held, isThere := map[string]orient.Held{}, branches(a, place)
+	judge.InStore = Shows(file)
+	isOpen := func(issue string) bool { status, _ := judge.InStore(issue); return status == beads.StatusOpen }
+	for _, l := range claims.Leases {
+		if isOpen(l.Issue) && judge.Holds(l) {
+			h := orient.Held{By: l.Actor, Worktree: l.Worktree}
+			if l.Age > 0 && l.Host != judge.Host {
+				h.Worktree = l.Host + ":" + l.Worktree
+			}
+			if !l.Person {
+				h.Until, h.Left = l.Until.Format(time.RFC3339), max(0, int(l.Until.Sub(now)/time.Second))
+			}
+			held[l.Issue] = h
+		}
+	}
+	for _, d := range claims.Done {
+		if !isOpen(d.Issue) {
+			continue
+		}
+		if _, closed := clone.ClosedElsewhere(&claims, d.Issue, place.Branch, isThere); closed {
+			held[d.Issue] = orient.Held{By: d.Actor, Branch: d.Branch}
+		}
+	}
+	return held
+}
+
+// leases reads the leases of a store, with the judge of them; what cannot be read is warned
+// of.
+func leases(a *workspace.Run, store beads.Place, now time.Time) (place clone.Place, claims clone.Claims, judge clone.Judge) {
+	place, err := a.Live(store)
+	if err == nil {
+		claims, judge, err = Judge(a, place, now).AsRead(func() (clone.Claims, error) { return place.Claims() })
+	}
+	a.WarnOfShared(err)
+	return place, claims, judge
+}
+
+// SweepEnded returns to open what agents and programs do not hold any more, and says
+// which issues these are.
+func SweepEnded(ctx context.Context, a *workspace.Run) (returned []string, err error) {
+	return sweepEnded(ctx, a, false)
+}
+
+// WouldSweep says which issues SweepEnded would return, and writes nothing.
+func WouldSweep(ctx context.Context, a *workspace.Run) (returned []string, err error) {
+	return sweepEnded(ctx, a, true)
+}
+
+func sweepEnded(ctx context.Context, a *workspace.Run, dryRun bool) (returned []string, err error) {
+	c, err := newClaimer(ctx, a, ClaimRequest{DryRun: dryRun})
+	if err != nil {
+		return nil, err
+	}
+	return c.sweepEnded(ctx, func(clone.Lease) bool { return true })
+}
+
+// returnEnded is SweepEnded before a claim. What the actor itself had it goes on with.
+func (c *claimer) returnEnded(ctx context.Context) {
+	if c.options.DryRun {
+		return
+	}
+	_, err := c.sweepEnded(ctx, func(l clone.Lease) bool { return l.Actor != c.who.Actor })
+	if err != nil && !fault.Is(err, fault.Conflict) {
+		c.app.Warn("claims that have ended are not returned: %v", err)
+	}
+}
+
+// sweepEnded returns those of the leases that have ended which count picks.
+func (c *claimer) sweepEnded(ctx context.Context, count func(clone.Lease) bool) (returned []string, err error) {
+	claims, err := c.place.Claims()
+	c.app.WarnOfShared(err)
+	c.known = claims
+	ended := map[string]clone.Lease{}
+	here := false
+	for _, l := range claims.Leases {
+		if count(l) && c.judge.Ended(l) {
+			ended[l.Issue] = l
+			here = here || c.isHere(l)
+		}
+	}
+	if !here {
+		return nil, nil // their own work trees return them
+	}
+	swept, err := checkpoint.Sweep(ctx, c.store, c.options, c.who.Actor, func() func(*beads.Issue) checkpoint.Left {
+		_, now, _ := leases(c.app, c.store.Place(), c.options.Now)
+		return func(issue *beads.Issue) checkpoint.Left {
+			if l, ok := now.Lease(issue.ID); ok && clone.SameLease(l, ended[issue.ID]) && l.Covers(issue.Assignee) {
+				return checkpoint.Ended
+			}
+			return checkpoint.Kept
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range swept.Returned {
+		returned = append(returned, r.ID)
+	}
+	if c.options.DryRun {
+		return returned, nil
+	}
+	_, err = c.place.ChangeClaims(func(all *clone.Claims) (changed bool, err error) {
+		for _, l := range slices.Clone(all.Leases) {
+			if clone.SameLease(l, ended[l.Issue]) && c.isHere(l) {
+				all.End(l.Issue)
+				changed = true
+			}
+		}
+		return changed, nil
+	})
+	c.app.WarnOfShared(err)
+	return returned, nil
+}
+
+// isHere reports whether the store of this run is the one that shows a claim, as is the
+// one on a server, or the work tree of the other one is gone.
+func (c *claimer) isHere(l clone.Lease) bool {
+	_, err := os.Stat(l.Tree)
+	return c.place.Documents != nil || l.Tree == c.place.Worktree || errors.Is(err, os.ErrNotExist)
+}
+
+// gone reports for names whether they are those of sessions that do not run here. A
+// person is never gone, and who is not known as a session is a person.
+func gone(a *workspace.Run) func(name string) bool {
+	r, ok := a.Sessions()
+	return func(name string) bool {
+		if !clone.IsSession(name) {
+			return false
+		}
+		if !ok {
+			return true
+		}
+		_, known := r.Named(clone.ParentActor(name))
+		return !known || r.HasEnded(name)
+	}
+}
+
+// warnOfTaken warns of an issue that was taken from a session that goes on with it: it is
+// not asked, and does not see that it has nothing any more.
+func warnOfTaken(ctx context.Context, a *workspace.Run, taken *checkpoint.Claimed) {
+	r, ok := a.Sessions()
+	who, _ := a.ActorName(ctx) // "" is another than the holder
+	for _, line := range taken.Lines {
+		before, err := beads.ParseRecord(line.Before)
+		if err != nil || !ok || line.ID != taken.ID {
+			continue
+		}
+		holder := before.Text(beads.Assignee)
+		if _, known := r.Named(holder); known && !r.HasEnded(holder) && holder != who {
+			a.Warn("%s: taken from %s, a session that still runs; tell whoever works in it", taken.ID, holder)
+		}
+	}
+}

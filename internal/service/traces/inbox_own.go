@@ -1,0 +1,151 @@
+package traces
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"stig/dag"
+	"stig/internal/beads"
+	"stig/internal/visible"
+	"stig/notes"
+	"stig/signals"
+)
+
+// own takes what became of the issues that are assigned to the actor.
+func (s *search) own() error {
+	for _, i := range s.assigned {
+		var err error
+		switch s.file.At(i).Status {
+		case beads.StatusOpen:
+			err = s.ready(i)
+		case beads.StatusInProgress:
+			err = s.inHand(i)
+		}
+		if err != nil {
+			return err
+		}
+		s.failed(i)
+	}
+	return nil
+}
+
+// failed takes the checks of the issue at i that failed, unless the actor ran them.
+func (s *search) failed(i int) {
+	if s.Failed == nil || s.graph.Closed(i) {
+		return
+	}
+	id := s.file.At(i).ID
+	if v, ok := s.Failed(id); ok && v.By != s.For.Name {
+		s.add(time.Time{}, found{Item: Item{ID: key(WhyGate, id, stamp(v.At)), Why: WhyGate, Issue: id, At: v.At.UTC(), By: v.By,
+			Text: "its checks failed: " + v.Text, Command: "stig orient " + visible.Quoted(id)}})
+	}
+}
+
+// ready takes the issue at i if it can be started now and could not before.
+func (s *search) ready(i int) error {
+	issue := s.file.At(i)
+	var failed error
+	worker := dag.Worker{Now: s.Now, Name: s.For.Name, MayTake: s.MayTake, Asked: func(i int) bool {
+		record, err := s.file.At(i).Record()
+		if failed = err; err != nil {
+			return false
+		}
+		doc := notes.Parse(record.Text(beads.Notes))
+		return signals.Asks(doc, signals.Read(doc, nil))
+	}}
+	if s.graph.State(i, worker) != dag.StateReady || failed != nil {
+		return failed
+	}
+	at, text := issue.DeferUntil, "can be started: it was put off until then"
+	for at2, holder := range s.upward(i) {
+		for _, b := range s.waitsFor(holder) {
+			record, err := s.file.At(b).Record()
+			if err != nil {
+				return err
+			}
+			if closed := ClosedAt(s.file.At(b), record); closed.After(at) {
+				at, text = closed, "can be started: "+s.file.At(b).ID+" is closed"
+				if at2 > 0 {
+					text += ", which its epic " + s.file.At(holder).ID + " waited for"
+				}
+			}
+		}
+	}
+	if !at.IsZero() {
+		s.add(time.Time{}, found{Item: Item{ID: key(WhyReady, issue.ID, stamp(at)), Why: WhyReady, Issue: issue.ID, At: at, Text: text,
+			Command: "stig claim " + visible.Quoted(issue.ID)}})
+	}
+	return nil
+}
+
+// upward lists an issue and the epics above it.
+func (s *search) upward(i int) []int {
+	list := []int{i}
+	for at := i; ; {
+		epic, ok := s.graph.Epic(at)
+		if !ok || slices.Contains(list, epic) {
+			return list
+		}
+		list, at = append(list, epic), epic
+	}
+}
+
+// inHand takes what happened to what the issue at i waits for, since the actor has it.
+func (s *search) inHand(i int) error {
+	issue := s.file.At(i)
+	claimed := time.Time{}
+	if s.Claimed != nil {
+		claimed, _ = s.Claimed(issue.ID)
+	}
+	for _, b := range s.waitsFor(i) {
+		blocker := s.file.At(b)
+		record, err := blocker.Record()
+		if err != nil {
+			return err
+		}
+		if blocker.Assignee == s.For.Name && blocker.Status == beads.StatusClosed {
+			continue // it closed it itself
+		}
+		item := Item{Issue: blocker.ID, By: blocker.Assignee, Command: "stig orient " + visible.Quoted(issue.ID)}
+		switch closed := ClosedAt(blocker, record); {
+		case closed.After(claimed):
+			item.Why, item.At, item.ID = WhyBlocker, closed, key(WhyBlocker, blocker.ID, stamp(closed))
+			item.Text = "closed, and " + issue.ID + " in your hands waits for it: " + record.Text(beads.CloseReason)
+			s.addOnce(closed, item)
+		case closed.IsZero() && !s.graph.Closed(b):
+			if at, by, times := reopened(record); times > 0 && !at.Before(day(claimed)) && by != s.For.Name {
+				item.Why, item.At, item.By, item.ID = WhyReopened, at, by, key(WhyReopened, blocker.ID, strconv.Itoa(times))
+				item.Text = "opened again, and " + issue.ID + " in your hands waits for it"
+				s.addOnce(time.Time{}, item)
+			}
+		}
+	}
+	return nil
+}
+
+// addOnce keeps an item that several issues of the actor may give.
+func (s *search) addOnce(closed time.Time, item Item) {
+	if !slices.ContainsFunc(s.found, func(f found) bool { return f.ID == item.ID }) {
+		s.add(closed, found{Item: item})
+	}
+}
+
+// reopened says on which day an issue was last opened again, by whom, and how often
+// that happened.
+func reopened(record *beads.Record) (at time.Time, by string, times int) {
+	doc := notes.Parse(record.Text(beads.Notes))
+	for _, section := range doc.Named(signals.ReopenSection) {
+		for _, p := range notes.Parts(doc.Body(section)) {
+			rest, ok := strings.CutPrefix(p.Heading, signals.Reopening+" (")
+			if !ok {
+				continue
+			}
+			date, rest, _ := strings.Cut(rest, ")")
+			at, _ = time.Parse(time.DateOnly, date) // zero where somebody wrote none
+			by, times = strings.TrimPrefix(rest, " by "), times+1
+		}
+	}
+	return at, by, times
+}

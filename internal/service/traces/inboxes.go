@@ -1,0 +1,191 @@
+// Package inboxes holds the services that list what concerns an actor, and that
+// acknowledge it. Package inbox finds it; this one gives it the store, the live state
+// and the clock.
+//
+//	items, err := inboxes.List(ctx, a, inboxes.Request{Actor: "netty"})
+package traces
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"stig/dag"
+	"stig/internal/beads"
+	"stig/internal/clone"
+	"stig/internal/gate"
+	"stig/internal/visible"
+	"stig/internal/workspace"
+	"stig/orient"
+)
+
+// Request says whose inbox to list.
+type InboxRequest struct {
+	Actor string   // "" for who acts
+	Roles []string // that it serves, besides those of its file
+	Acked bool     // acknowledged items too
+}
+
+// Inbox is what concerns an actor.
+type Inbox struct {
+	Actor string    `json:"actor"`
+	Since time.Time `json:"since"` // what is older is not listed
+	Items []Item    `json:"items"` // the oldest first, those of an issue together
+
+	Questions int `json:"-"` // that wait for a person and that the actor, a person, may answer; only Look counts them
+	kind      string
+}
+
+// List lists what concerns an actor and was not acknowledged.
+func Inboxed(ctx context.Context, a *workspace.Run, r InboxRequest) ([]Item, error) {
+	in, err := LookInbox(ctx, a, r)
+	if err != nil {
+		return nil, err
+	}
+	return in.Items, nil
+}
+
+// Look is List with whose inbox it is, and since when.
+func LookInbox(ctx context.Context, a *workspace.Run, r InboxRequest) (*Inbox, error) {
+	file, err := a.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	graph := dag.New(file)
+	in, err := InboxIn(ctx, a, file, graph, r)
+	if err != nil || in.kind != clone.Human {
+		return in, err
+	}
+	now, err := a.Clock()
+	if err != nil {
+		return nil, err
+	}
+	waiting, err := orient.Escalations(file, graph, orient.Rules{Schema: a.Schema, Now: now})
+	for _, q := range waiting {
+		if q.Hash != "" && !strings.EqualFold(q.By, in.Actor) {
+			in.Questions++
+		}
+	}
+	return in, err
+}
+
+// In is Look in a store that is read already.
+func InboxIn(ctx context.Context, a *workspace.Run, file *beads.Snapshot, graph *dag.Graph, r InboxRequest) (*Inbox, error) {
+	o, err := ownerOf(ctx, a, file.Place(), r)
+	if err != nil {
+		return nil, err
+	}
+	items, err := ItemsOf(file, graph, o.request())
+	if err != nil {
+		return nil, err
+	}
+	in := &Inbox{Actor: o.actor.Name, Since: o.actor.Since, Items: []Item{}, kind: o.actor.Kind}
+	for _, item := range items {
+		if item.Acked && !r.Acked {
+			continue
+		}
+		if a.Actor != "" {
+			item.Command = as(item.Command, a.Actor)
+		}
+		in.Items = append(in.Items, item)
+	}
+	return in, nil
+}
+
+// as has a command act as the one that --actor names, where it takes that flag.
+func as(command, name string) string {
+	if !strings.HasPrefix(command, "stig trace add ") && !strings.HasPrefix(command, "stig claim ") {
+		return command
+	}
+	return command + " --actor " + visible.Quoted(name)
+}
+
+// owner is whose inbox it is, and what the clone knows of them.
+type owner struct {
+	actor Owner
+	acks  clone.Acks
+	now   time.Time
+
+	place  clone.Place
+	known  bool // the place of live state is
+	claims map[string]time.Time
+	failed gate.Verdicts
+}
+
+func (o *owner) request() Query {
+	registry := clone.Registry{Place: o.place, Now: o.now}
+	return Query{
+		For: o.actor, Now: o.now, Acked: o.acks.Known(),
+		MayTake: func(holder string) bool { return o.known && registry.MayTake(o.actor.Name, holder) },
+		Claimed: func(issue string) (time.Time, bool) { at, ok := o.claims[issue]; return at, ok },
+		Failed:  o.lastFailed,
+	}
+}
+
+func (o *owner) lastFailed(issue string) (FailedChecks, bool) {
+	if o.failed.Dir == "" {
+		return FailedChecks{}, false
+	}
+	v, ok := o.failed.Failed(issue)
+	if !ok {
+		return FailedChecks{}, false
+	}
+	var texts []string
+	for _, c := range v.Outcomes() {
+		if !c.Passed() && c.Exit != gate.ExitNotRun {
+			texts = append(texts, fmt.Sprintf("exit %d: %s", c.Exit, visible.FirstLine(c.Text)))
+		}
+	}
+	return FailedChecks{At: v.Time(), By: v.Actor(), Text: strings.Join(texts, "; ")}, true
+}
+
+// ownerOf finds out whose inbox a request means.
+func ownerOf(ctx context.Context, a *workspace.Run, store beads.Place, r InboxRequest) (*owner, error) {
+	o, err := ownerIn(ctx, a, store, r)
+	if err == nil && o.actor.Since.IsZero() {
+		o.actor.Since = o.searched().UTC().Truncate(time.Second)
+	}
+	return o, err
+}
+
+// ownerIn is ownerOf with what the clone knows at once. Since is zero where the first
+// sign of life has to be searched for.
+func ownerIn(ctx context.Context, a *workspace.Run, store beads.Place, r InboxRequest) (*owner, error) {
+	o := &owner{actor: Owner{Name: r.Actor, Roles: slices.Clone(r.Roles)}}
+	var err error
+	if o.now, err = a.Clock(); err != nil {
+		return nil, err
+	}
+	if o.actor.Name == "" {
+		if o.actor.Name, err = a.MustActor(ctx); err != nil {
+			return nil, err
+		}
+	}
+	o.profiled(a, store)
+	if o.place, err = a.Live(store); err != nil {
+		o.actor.Kind = o.kind(a, "") // a store that is no file has no live state
+		return o, nil
+	}
+	o.known = true
+	if o.acks, err = o.place.Acks(o.actor.Name); err != nil && o.place.Documents != nil {
+		a.WarnOfShared(err)
+	} else if err != nil {
+		a.Warn("what %s acknowledged cannot be read: %v", o.actor.Name, err)
+	}
+	presence, _ := o.place.Presence(o.actor.Name)
+	o.actor.Kind = o.kind(a, presence.Kind)
+	o.actor.Since = o.first(presence).UTC().Truncate(time.Second) // as precise as times in stores
+	claims, _ := o.place.Claims()                                 // what cannot be read is nothing
+	o.claims = map[string]time.Time{}
+	for _, l := range claims.Leases {
+		o.claims[l.Issue] = o.past(l.Since)
+	}
+	if o.place.Tree.Own != "" {
+		o.failed.Dir = filepath.Join(o.place.Tree.Own, "stig", "verdicts", filepath.FromSlash(o.place.Store))
+	}
+	return o, nil
+}

@@ -1,0 +1,152 @@
+package traces
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"stig/dag"
+	"stig/internal/beads"
+	"stig/internal/trace"
+	"stig/internal/workspace"
+)
+
+// ListRequest asks which traces were left, and comments.
+type ListRequest struct {
+	Issue string // on this issue; "" for all
+	Epic  string // within this epic
+	Types []string
+	By    []string // of these actors
+	To    []string // for one of these
+	Since string   // a day, a time, or how long ago
+
+	since time.Time
+}
+
+// Row is a trace as data. Content is what its definition in the schema of traces
+// describes.
+type Row struct {
+	ID        string         `json:"id"`
+	Issue     string         `json:"issue"`
+	Type      string         `json:"type"`
+	Source    string         `json:"source"`
+	CreatedAt string         `json:"created_at"` // "" where the comment has no time
+	Content   map[string]any `json:"content"`
+	Body      string         `json:"body"`
+}
+
+// RowOf is a trace as data.
+func RowOf(l trace.Left) Row {
+	row := Row{ID: l.Name, Issue: l.Issue, Type: l.Type, Source: l.Source}
+	if !l.At.IsZero() {
+		row.CreatedAt = l.At.UTC().Format(time.RFC3339)
+	}
+	row.Content, row.Body = l.Content()
+	return row
+}
+
+// List lists the traces that were asked for, oldest first; of one time, in the order
+// of the store.
+func List(ctx context.Context, a *workspace.Run, r ListRequest) ([]trace.Left, error) {
+	file, err := a.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	now, err := a.Clock()
+	if err != nil {
+		return nil, err
+	}
+	if r.since, err = workspace.TimeOf(r.Since, now); err != nil {
+		return nil, err
+	}
+	within, err := r.within(file)
+	if err != nil {
+		return nil, err
+	}
+	list := []trace.Left{}
+	reader := file.Reader()
+	for i, issue := range file.All() {
+		if at, ok := file.Index(issue.ID); !ok || at != i || within != nil && !within[i] || !issue.HasComments {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		record, err := reader.Record(issue)
+		if err != nil {
+			return nil, err
+		}
+		for _, left := range trace.Of(record) {
+			if r.matches(left) {
+				list = append(list, left)
+			}
+		}
+	}
+	trace.Sort(list)
+	return list, r.known(list)
+}
+
+// within gives the indices of the issues that the request names; nil for all.
+func (r ListRequest) within(file *beads.Snapshot) (map[int]bool, error) {
+	if r.Issue == "" && r.Epic == "" {
+		return nil, nil
+	}
+	within := map[int]bool{}
+	for _, id := range []string{r.Issue, r.Epic} {
+		if id == "" {
+			continue
+		}
+		issue, err := file.Find(id)
+		if err != nil {
+			return nil, err
+		}
+		at, _ := file.Index(issue.ID)
+		within[at] = true
+		if id == r.Epic {
+			for _, child := range dag.New(file).Inside(at) {
+				within[child] = true
+			}
+		}
+	}
+	return within, nil
+}
+
+func (r ListRequest) matches(l trace.Left) bool {
+	forOne := func(name string) bool { return slices.Contains(l.Values("to"), name) }
+	return (len(r.Types) == 0 || slices.Contains(r.Types, l.Type)) &&
+		(len(r.By) == 0 || slices.Contains(r.By, l.Source)) &&
+		(len(r.To) == 0 || slices.ContainsFunc(r.To, forOne)) &&
+		!l.At.Before(r.since)
+}
+
+// known refuses a type that neither this program knows nor any trace has: nothing
+// would ever be listed.
+func (r ListRequest) known(found []trace.Left) error {
+	for _, name := range r.Types {
+		if _, ok := trace.KindOf(name); ok || name == trace.Comment || slices.ContainsFunc(found, func(l trace.Left) bool { return l.Type == name }) {
+			continue
+		}
+		return workspace.Usage(fmt.Sprintf("--type: must be one of %s, or that of a trace that is there; found %q", strings.Join(append(trace.Types(), trace.Comment), ", "), name), nearest(name))
+	}
+	return nil
+}
+
+// Show gives all traces of a name: the same text of the same author on several
+// issues has one.
+func Show(ctx context.Context, a *workspace.Run, name string) ([]trace.Left, error) {
+	if !trace.IsName(name) {
+		return nil, workspace.Usage(fmt.Sprintf("the name of a trace must be t- and ten letters or digits such as t-k2qhn5rzvw; found %q", name), "type stig trace list to see the names")
+	}
+	list, err := List(ctx, a, ListRequest{})
+	if err != nil {
+		return nil, err
+	}
+	list = slices.DeleteFunc(list, func(l trace.Left) bool { return l.Name != name })
+	if len(list) == 0 {
+		return nil, workspace.Usage(name+": no such trace", "type stig trace list to see those that are there")
+	}
+	return list, nil
+}

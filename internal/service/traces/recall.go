@@ -1,0 +1,75 @@
+package traces
+
+import (
+	"fmt"
+
+	"stig/internal/beads"
+	"stig/internal/fault"
+	"stig/internal/visible"
+	"stig/internal/workspace"
+	"stig/orient"
+)
+
+// RecallLimit is how many answers recall gives unless told.
+const RecallLimit = 5
+
+// RecallRequest asks what the whole store knows about words, or about what an issue
+// is about.
+type RecallRequest struct {
+	Words string
+	Like  string // the id of an issue, instead of words
+	Limit int    // the best so many; 0 for all
+}
+
+// Recalled is what the store knows, the best first.
+type Recalled struct {
+	Known  []orient.Known `json:"known"`
+	Total  int            `json:"total"`  // with what is beyond the limit
+	Unread []Unread       `json:"unread"` // where the store could not be read: more may be known there
+}
+
+// Unread is a place of the store that could not be read.
+type Unread struct {
+	Line    int    `json:"line"`
+	Message string `json:"message"`
+}
+
+// Recall searches what the store knows. Where it finds nothing in a store that could
+// not be read whole, that is an error (fault.Store): nobody knows that there is nothing.
+func Recall(a *workspace.Run, r RecallRequest) (*Recalled, error) {
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	file, err := a.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	out := &Recalled{Unread: []Unread{}}
+	for _, p := range file.Problems() {
+		if p.Rule != beads.DuplicateID {
+			out.Unread = append(out.Unread, Unread{p.Line, p.Message})
+		}
+	}
+	out.Known, out.Total, err = orient.Recall(file, orient.Recollection{Words: r.Words, Like: r.Like, Limit: r.Limit, Least: orient.Least})
+	if err == nil && out.Total == 0 && len(out.Unread) > 0 {
+		err = &fault.Error{Code: fault.Store, Hint: "type stig vet to see why, and ask again when it is fixed",
+			Reason: fmt.Sprintf("nothing found, but %s of the store could not be read", visible.Counted(len(out.Unread), "place"))}
+	}
+	return out, err
+}
+
+func (r RecallRequest) check() error {
+	const example = "type for example stig recall tide gauge"
+	switch {
+	case r.Limit < 0:
+		return workspace.Usage(fmt.Sprintf("--limit: must not be negative; found %d", r.Limit), "")
+	case r.Words != "" && r.Like != "":
+		return workspace.Usage("--like and words exclude each other", "leave one of them out")
+	case r.Words == "" && r.Like == "":
+		return workspace.Usage("neither words nor --like given", example)
+	case r.Like == "" && orient.Ask(orient.Field{Text: r.Words, Weight: 1}).Empty():
+		return workspace.Usage(fmt.Sprintf("must be words that say what it is about; found %q", r.Words), example)
+	}
+	return nil
+}

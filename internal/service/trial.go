@@ -1,0 +1,276 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"stig/checkpoint"
+	"stig/internal/beads"
+	"stig/internal/fault"
+	"stig/internal/gate"
+	"stig/internal/store/jsonl"
+	"stig/internal/visible"
+	"stig/internal/workspace"
+	"stig/signals"
+)
+
+// unprovable warns of criteria in which nothing can be run: only a waiver would
+// close the issue.
+func unprovable(ctx context.Context, a *workspace.Run, store beads.Place, found gate.Criteria) []string {
+	workspace, err := a.Workspace(ctx, store)
+	if err != nil || len(found) == 0 || gate.Asks(found.Plan(workspace.Look)) {
+		return nil
+	}
+	return []string{"nothing in its criteria can be run; write the commands into a block marked verify"}
+}
+
+// TrialOptions are the flags of a command that runs checks.
+type TrialOptions struct {
+	KeepGoing        bool
+	AllowDestructive bool
+	Timeout          time.Duration // 0 is what is configured, or else the gate's own
+	Deadline         time.Duration
+}
+
+func (o *TrialOptions) check() error {
+	if o.Timeout < 0 || o.Deadline < 0 {
+		return workspace.Usage("--timeout and --deadline must not be negative", "leave them out for 10m and 30m")
+	}
+	return nil
+}
+
+// Trial is one issue before the gate.
+type Trial struct {
+	Site     *workspace.Code
+	Id       string
+	criteria gate.Criteria
+	Plan     []gate.Check
+	Verdict  *gate.Verdict // nil until its checks have run
+	Reused   bool          // they ran before, and nothing has changed since
+
+	Edited  *checkpoint.Edited // nil when the criteria are those that are committed; see settle
+	compare func() (*checkpoint.Edited, error)
+}
+
+// trial plans what the criteria of an issue ask for, and runs nothing of it.
+// The store as it is committed is read meanwhile: a large one takes as long as
+// many a check.
+func trial(ctx context.Context, a *workspace.Run, s *workspace.Code, id string, found gate.Criteria) *Trial {
+	t := &Trial{Site: s, Id: id, criteria: found, Plan: found.Plan(s.Look)}
+	t.compare = sync.OnceValues(func() (*checkpoint.Edited, error) { return a.CriteriaEdited(ctx, s, id, found) })
+	go t.compare()
+	return t
+}
+
+// Settle waits until it is known what became of the criteria since they were
+// committed.
+func (t *Trial) Settle() (err error) {
+	t.Edited, err = t.compare()
+	return err
+}
+
+// Asks reports whether the criteria ask for anything to be run.
+func (t *Trial) Asks() bool { return gate.Asks(t.Plan) }
+
+// nothingToRun is the refusal of criteria that show nothing. Only where there are
+// none it proposes to waive them.
+func nothingToRun(t *Trial) error {
+	reason, hint := "nothing in its acceptance criteria can be run", "put such a block into them with stig edit "+t.Id+" --acceptance -"
+	waive := "stig close " + t.Id + " --reason … --waive WHY"
+	if t.Site.Store.Mode == beads.Export {
+		hint, waive = "write such a block into its criteria", WaiveByTracker(t.Id, "WHAT", "WHY", "NAME")
+	}
+	if len(t.criteria) == 0 {
+		reason = "it has no acceptance criteria"
+		hint += ", or type " + waive
+	}
+	return workspace.NotRun(t.Id, reason, hint)
+}
+
+// waiveByTracker is how an issue without anything to run is closed that stig may
+// not write.
+func WaiveByTracker(id, what, why, who string) string {
+	return fmt.Sprintf("bd close %s --reason \"%s.\"", id, gate.Waived(strings.TrimRight(what, "."), why, who))
+}
+
+// Fence is the block to write into criteria that hold nothing to run: with
+// the commands that were seen there, else with a place for them.
+func (t *Trial) Fence() string {
+	var commands []string
+	for _, check := range t.Plan {
+		if check.Instead != "" {
+			commands = append(commands, check.Instead)
+		}
+	}
+	if commands == nil {
+		commands = []string{"# the commands that succeed when it is done"}
+	}
+	return "```verify\n" + strings.Join(commands, "\n") + "\n```\n"
+}
+
+// Try runs the checks, when it may, and keeps the verdict. The error wraps
+// ErrNotRun when it may not.
+func Try(ctx context.Context, a *workspace.Run, t *Trial, o TrialOptions) error {
+	if !t.Asks() {
+		return nothingToRun(t)
+	}
+	trust, err := a.Standing(ctx, t.Site)
+	if err != nil {
+		return err
+	}
+	if err := trust.Refused(t.Id); err != nil {
+		return err
+	}
+	tellNew(a, t, trust.Grant)
+	job, err := job(ctx, a, t, o)
+	if err != nil {
+		return err
+	}
+	if t.Verdict, err = gate.Run(ctx, job); err != nil {
+		return err
+	}
+	warnOfEmpty(a, t)
+	if kept, ok := t.Site.Verdicts(); ok {
+		return kept.Save(t.Verdict)
+	}
+	return nil
+}
+
+// warnOfEmpty names the checks that passed and say that no test ran: a name
+// that matches none is mostly a test that was not written.
+func warnOfEmpty(a *workspace.Run, t *Trial) {
+	for _, o := range t.Verdict.Outcomes() {
+		if o.RanNoTest() {
+			a.Warn("%s: no test ran, and still it passed: %s", t.Id, visible.FirstLine(o.Text))
+		}
+	}
+}
+
+// job is what the gate is asked to run.
+func job(ctx context.Context, a *workspace.Run, t *Trial, o TrialOptions) (gate.Job, error) {
+	now, err := a.Clock()
+	if err != nil {
+		return gate.Job{}, err
+	}
+	j := gate.Job{
+		Issue: t.Id, Criteria: t.criteria.Text(), Checks: t.Plan,
+		Again: func() []gate.Check { return t.criteria.Plan(t.Site.Again()) }, Root: t.Site.Root, Top: t.Site.Place.Root,
+		Env: a.Environ(), Pass: a.Config.Gate.Env, Sandbox: a.Config.Gate.Sandbox,
+		KeepGoing: o.KeepGoing, AllowDestructive: o.AllowDestructive,
+		Out: a.Progress, Terminal: a.Terminal, Logs: t.Site.Logs(), Time: now, Now: a.Now,
+	}
+	if j.Timeout, err = limit(o.Timeout, a.Config.Gate.Timeout); err != nil {
+		return j, err
+	}
+	if j.Deadline, err = limit(o.Deadline, a.Config.Gate.Deadline); err != nil {
+		return j, err
+	}
+	if j.Without, err = jsonl.Touched(t.Site.Store); err != nil {
+		return j, err
+	}
+	j.Actor, err = a.ActorName(ctx)
+	return j, err
+}
+
+// limit is the time that a flag gives, or else the configuration; 0 for neither.
+func limit(flag time.Duration, configured string) (time.Duration, error) {
+	if flag > 0 || configured == "" {
+		return flag, nil
+	}
+	return checkpoint.ParseSpan(configured)
+}
+
+// TrialOf plans the criteria of an issue of the store.
+func TrialOf(ctx context.Context, a *workspace.Run, id string) (*Trial, error) {
+	if _, err := a.Discover(); err != nil {
+		return nil, err // what the configuration says of the gate counts, or nothing runs
+	}
+	file, at, err := OpenIssue(a, id)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	issue := file.At(at)
+	if issue.Status == beads.StatusTombstone {
+		return nil, &fault.Error{Code: fault.Refused, Path: file.Place().Name(), Line: issue.Line,
+			Reason: issue.ID + " was deleted (status tombstone)", Hint: "verify another issue"}
+	}
+	record, err := issue.Record()
+	if err != nil {
+		return nil, err
+	}
+	s, err := a.Workspace(ctx, file.Place())
+	if err != nil {
+		return nil, err
+	}
+	return trial(ctx, a, s, issue.ID, gate.Of(record)), nil
+}
+
+// VerifyRequest asks for the checks of an issue to be run, or with Plan for what
+// would be run.
+type VerifyRequest struct {
+	ID string
+	TrialOptions
+	Plan bool
+}
+
+// Verify runs the checks of an issue, and notifies of a failure. Why they were not
+// run is told by the finding.
+func Verify(ctx context.Context, a *workspace.Run, r VerifyRequest) (Finding, error) {
+	if err := r.check(); err != nil {
+		return Finding{}, err
+	}
+	t, err := TrialOf(ctx, a, r.ID)
+	if err != nil {
+		return Finding{}, err
+	}
+	f := Finding{Id: t.Id, Trial: t}
+	if r.Plan {
+		return f, t.Settle()
+	}
+	now, err := a.Clock()
+	if err != nil {
+		return Finding{}, err
+	}
+	f.Err = Try(ctx, a, t, r.TrialOptions)
+	if err := errors.Join(ctx.Err(), t.Settle()); err != nil {
+		return Finding{}, err
+	}
+	renewOwn(ctx, a, t.Site.Store, t.Id, now)
+	notify(ctx, a, t.Site.Store, now, f.notices(signals.Day(now)))
+	return f, nil
+}
+
+// WarnOfStale says when the checks themselves changed the work tree, so that what
+// they showed counts no more.
+func WarnOfStale(ctx context.Context, a *workspace.Run, t *Trial) error {
+	if _, kept := t.Site.Verdicts(); !kept || !t.Verdict.Passed() {
+		return nil
+	}
+	fresh, err := t.Site.Fresh(ctx)
+	if err != nil {
+		return err
+	}
+	if _, counts := fresh(t.Id, t.criteria); !counts {
+		a.Warn("%s: its checks changed the work tree, so that stig close runs them again", t.Id)
+		a.Hint("let git ignore what they write")
+	}
+	return nil
+}
+
+// tellNew prints the commands that came into the criteria since trust was given, before
+// any of them runs.
+func tellNew(a *workspace.Run, t *Trial, grant *gate.Grant) {
+	if grant == nil {
+		return
+	}
+	for _, c := range t.Plan {
+		if c.Asked() && !grant.Knows(c) {
+			a.Note("%s: new since this repository was trusted on %s: %s", t.Id, signals.Day(grant.Time), strings.TrimRight(c.Text, "\n"))
+		}
+	}
+}

@@ -1,0 +1,143 @@
+package jsonl
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"stig/internal/beads"
+	"stig/internal/fault"
+)
+
+// Where a file system cannot exchange two files it is mostly one that keeps
+// locks to itself too: a directory mounted twice has two sets of them. There the
+// writer also makes a file that must not exist yet, which every file system does
+// for one alone, and reads back what it wrote.
+
+// guardName is the file that one writer of the store alone can make.
+func (w *writer) guardName() string {
+	return filepath.Join(filepath.Dir(w.target), w.prefix()+"guard"+tempSuffix)
+}
+
+// takeGuard waits until no other writer guards the store.
+func (w *writer) takeGuard(ctx context.Context) error {
+	wait := cmp.Or(w.options.Wait, defaultWait)
+	limit, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	for {
+		err := w.disk.create(w.guardName(), thisProcess().String())
+		if err == nil {
+			w.guarded = true
+			return nil
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return w.failed("cannot make a file beside it", err)
+		}
+		if w.isGuardLeft() {
+			_ = w.disk.remove(w.guardName()) // who cannot, waits in vain and says so
+			continue
+		}
+		select {
+		case <-limit.Done():
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			return &fault.Error{Code: fault.Changed, Path: w.store.Path, Reason: fmt.Sprintf("another program has guarded it for %v", wait),
+				Hint: "let it finish and run the command again; if none runs, remove " + w.guardName()}
+		case <-time.After(settlePoll):
+		}
+	}
+}
+
+// isGuardLeft reports whether the writer that guards the store died.
+func (w *writer) isGuardLeft() bool {
+	text, err := os.ReadFile(w.guardName())
+	parts := strings.Split(string(bytes.TrimSpace(text)), "-")
+	if err != nil || len(parts) != 3 {
+		return err == nil && w.isForgotten(w.guardName())
+	}
+	pid, err := strconv.Atoi(parts[1])
+	by := process{parts[0], pid, parts[2]}
+	return err == nil && by != thisProcess() && !by.mayLive() || w.isForgotten(w.guardName())
+}
+
+func (w *writer) dropGuard() {
+	if w.guarded {
+		_ = w.disk.remove(w.guardName()) // a later writer sees that this process ended
+	}
+}
+
+// readBack gives errChanged unless the store holds the changes, line for line.
+func (w *writer) readBack(changes []beads.Change) error {
+	f, err := w.disk.read(w.store)
+	if err != nil {
+		return err
+	}
+	for _, c := range changes {
+		at, ok := f.Index(c.ID)
+		var line []byte
+		if ok {
+			line, _ = f.At(at).AppendLine(nil) // a line that cannot be read is not there
+		}
+		if !bytes.Equal(line, c.After) {
+			return fault.Join(beads.ErrStale, f.Close())
+		}
+	}
+	return f.Close()
+}
+
+// CanExchange reports whether the store's file system can exchange two files at
+// once, by trying it on two empty files beside the store. Where it cannot, a
+// write by a program that takes no lock may be lost, and locks may not reach
+// writers on other mounts or machines.
+func CanExchange(s beads.Place) (bool, error) {
+	target, err := filepath.EvalSymlinks(s.Path)
+	if err != nil {
+		return false, beads.Unreadable(s.Path, err)
+	}
+	w := &writer{disk: osDisk{}, store: s, target: target}
+	err = w.probe(func(a *os.File) error {
+		return w.probe(func(b *os.File) error { return exchange(a.Name(), b.Name()) })
+	})
+	if errors.Is(err, errors.ErrUnsupported) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// UnkeptAttributes lists the extended attributes of the store's file that a write
+// by this user cannot keep, by trying it on an empty file beside the store.
+func UnkeptAttributes(s beads.Place) (unkept []string, err error) {
+	target, err := filepath.EvalSymlinks(s.Path)
+	if err != nil {
+		return nil, beads.Unreadable(s.Path, err)
+	}
+	from, err := os.Open(target)
+	if err != nil {
+		return nil, beads.Unreadable(s.Path, err)
+	}
+	w := &writer{disk: osDisk{}, store: s, target: target}
+	err = w.probe(func(f *os.File) error {
+		unkept = keepAttributes(f, from)
+		return nil
+	})
+	return unkept, fault.Join(err, from.Close())
+}
+
+// probe makes an empty file beside the store, and removes it after fn.
+func (w *writer) probe(fn func(*os.File) error) error {
+	f, err := os.CreateTemp(filepath.Dir(w.target), w.pattern())
+	if err != nil {
+		return w.failed("cannot make a file beside it", err)
+	}
+	err = fault.Join(fn(f), f.Close())
+	return fault.Join(err, os.Remove(f.Name()))
+}

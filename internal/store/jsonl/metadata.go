@@ -1,0 +1,95 @@
+// Package beadsdir reads what bd and its relatives say of a store in files beside it:
+// metadata.json and config.yaml. It does not know what the values mean.
+//
+//	var m struct {
+//		Backend string `json:"backend"`
+//	}
+//	err := beadsdir.Metadata(".beads", &m)
+//	settings, err := beadsdir.ReadSettings(".beads")
+//	prefix := settings["issue-prefix"]
+package jsonl
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"stig/internal/beads"
+	"stig/internal/fault"
+	"stig/internal/file"
+)
+
+// The names of the files.
+const (
+	MetadataFile = "metadata.json"
+	TrackerFile  = "config.yaml"
+)
+
+// Metadata decodes metadata.json of a directory into a struct, which stays as it is where there
+// is no such file. Errors are of code fault.Store.
+func Metadata(dir string, into any) error {
+	path := filepath.Join(dir, MetadataFile)
+	text, err := readSmall(path)
+	if err != nil || text == nil {
+		return err
+	}
+	if err := json.Unmarshal(text, into); err != nil {
+		why := err.Error()
+		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+			why = fmt.Sprintf("%s: cannot be of type %s", cmp.Or(wrong.Field, "the file"), wrong.Value)
+		}
+		return &fault.Error{Code: fault.Store, Path: path, Reason: "does not say where the issues are: " + why, Hint: "fix or remove it; bd doctor says what it should hold"}
+	}
+	return nil
+}
+
+// Settings are the values of config.yaml by their dotted keys: a line "dolt.port: 1" and one
+// "port: 1" below "dolt:" say the same. What is not there is "", and of a key that repeats the
+// last counts.
+type Tracker map[string]string
+
+// ReadSettings reads config.yaml of a directory; there are no settings where there is no such file.
+// It reads plain lines, as bd writes them, and no other YAML. Errors are of code fault.Store.
+func ReadTracker(dir string) (Tracker, error) {
+	path := filepath.Join(dir, TrackerFile)
+	text, err := readSmall(path)
+	if err != nil || text == nil {
+		return nil, err
+	}
+	values, above := Tracker{}, ""
+	for line := range strings.Lines(string(text)) {
+		key, value, ok := strings.Cut(strings.TrimRight(line, "\r\n"), ":")
+		name := strings.Trim(key, `"' `+"\t")
+		if !ok || strings.HasPrefix(name, "#") || name == "" {
+			continue
+		}
+		if key[0] != ' ' && key[0] != '\t' {
+			above = name
+		} else {
+			name = above + "." + name
+		}
+		value, _, _ = strings.Cut(value, " #")
+		values[name] = strings.Trim(value, "\"' \t")
+	}
+	return values, nil
+}
+
+// read gives nil where there is no such file. A link that leads nowhere is unreadable: somebody
+// meant to say something.
+func readSmall(path string) ([]byte, error) {
+	text, err := file.Read(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, link := os.Lstat(path); link != nil {
+			return nil, nil
+		}
+	}
+	if err != nil {
+		return nil, beads.Unreadable(path, err)
+	}
+	return text, nil
+}

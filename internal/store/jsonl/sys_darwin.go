@@ -1,0 +1,14 @@
+package jsonl
+
+import (
+	"golang.org/x/sys/unix"
+
+	"stig/internal/file"
+)
+
+// exchange makes two files trade names at once. The error is
+// errors.ErrUnsupported where the file system cannot.
+func exchange(a, b string) error {
+	err := file.IgnoringEINTR(func() error { return unix.RenamexNp(a, b, unix.RENAME_SWAP) })
+	return unsupported(err, unix.EINVAL, unix.ENOTSUP)
+}

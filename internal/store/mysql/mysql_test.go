@@ -1,0 +1,52 @@
+package mysql_test
+
+import (
+	"testing"
+
+	"stig/internal/store/mysql"
+)
+
+func TestParseURL(t *testing.T) {
+	for _, test := range []struct {
+		url, database, wrong string
+	}{
+		{"mysql://mara@db.example:3306/harbor", "harbor", ""},
+		{"mysql://db.example/harbor/side", "harbor/side", ""},
+		{"mysql://db.example/harbor/feature/lamp", "harbor/feature/lamp", ""},
+		{"mysql://db.example/", "", "must name one database: mysql://USER@HOST:PORT/DATABASE"},
+		{"mysql://db.example/harbor//side", "", "must name one database: mysql://USER@HOST:PORT/DATABASE"},
+		{"mysql://mara:secret@db.example/harbor", "", "must not hold a password"},
+		{"mysql://db.example:0/harbor", "", `port "0" must be a number from 1 to 65535`},
+		{"http://db.example/harbor", "", "must read mysql://USER@HOST:PORT/DATABASE"},
+		{"mysql://mara@[fe80::1]/harbor", "harbor", ""},
+		{"mysql://mara@[::1]:3307/harbor", "harbor", ""},
+		{"mysql://mara:se%zzcret@db.example/harbor", "", "must not hold a password"},
+		{"mysql://mara:se@cret@db.example/harbor", "", "must not hold a password"},
+		{"mysql://mara:se/cret@db.example/harbor", "", "must not hold a password"},
+		{"mysql://db.example:3306/harbor/lamp@2", "harbor/lamp@2", ""},
+		{"mysql://db.example/harbor?user=mara&Password=secret", "", "must not hold a password"},
+		{"jdbc:mysql://mara:secret@db.example/harbor", "", "must not hold a password"},
+		{"mysql:///mara:secret@db.example/harbor", "", "must not hold a password"},
+		{"mara:secret@tcp(db.example:3306)/harbor", "", "must not hold a password"},
+		{"mysql:///harbor@2", "", "must read mysql://USER@HOST:PORT/DATABASE"},
+		{"mysql://mara:@db.example/harbor", "", "must not hold a password"},
+		{"mysql://db.example/harbor?tls=off", "", "takes no parameters; tls and ca are keys of .beads/stig.json"},
+		{"mysql://db.example/harbor?", "", "takes no parameters; tls and ca are keys of .beads/stig.json"},
+		{"mysql://db.example/harbor#side", "", "takes no parameters; tls and ca are keys of .beads/stig.json"},
+		{"mysql://db.example/harbor%00", "", "must name one database: mysql://USER@HOST:PORT/DATABASE"},
+		{"mysql://db.example:-1/harbor", "", "must read mysql://USER@HOST:PORT/DATABASE"},
+		{"mysql://unix(/run/mysqld/mysqld.sock)/harbor", "", "must read mysql://USER@HOST:PORT/DATABASE"},
+	} {
+		c, err := mysql.ParseURL(test.url)
+		said := ""
+		if err != nil {
+			said = err.Error()
+		}
+		if c.Database != test.database || said != test.wrong {
+			t.Errorf("%s: got %q, %q", test.url, c.Database, said)
+		}
+		if said == "" && c.URL() != test.url {
+			t.Errorf("%s: named %s", test.url, c.URL())
+		}
+	}
+}

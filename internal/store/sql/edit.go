@@ -1,0 +1,115 @@
+package sql
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"stig/internal/beads"
+	"stig/internal/fault"
+	"stig/internal/store/mysql"
+)
+
+// Edit implements beads.Store. It reads the store, calls fn, and puts what fn changed
+// into the store in one transaction that compares each line with what was read. When
+// somebody else changed one of them meanwhile, or the connection died, it starts over on
+// what is there now, for as long as o.Wait says; so fn may run many times.
+func (s *Store) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx) error) ([]beads.Change, error) {
+	limited, cancel := context.WithCancel(ctx)
+	defer cancel()
+	for n := 0; ; n++ {
+		e, changes, err := s.try(ctx, o, fn)
+		if err == nil && e == nil {
+			return changes, nil
+		}
+		if n == 0 { // what it takes to read the store for the first time does not count
+			defer time.AfterFunc(cmp.Or(o.Wait, s.patience), cancel).Stop()
+		}
+		if err == nil {
+			err = s.put(limited, e)
+		}
+		if o, ok := err.(theirs); ok {
+			return nil, o.err
+		}
+		switch {
+		case err == nil:
+			return changes, nil
+		case ctx.Err() != nil && !fault.Is(err, fault.Store): // else it may have been written
+			return nil, ctx.Err()
+		case limited.Err() != nil:
+			return nil, s.crowded(err)
+		case !again(err) && (n == 0 || !mysql.Gone(err)):
+			return nil, s.explain(err)
+		}
+		select {
+		case <-limited.Done():
+		case <-time.After(pause(n, err)):
+		}
+	}
+}
+
+const (
+	// patience is how long an edit starts over, and how long it asks what became of it.
+	patience = 30 * time.Second
+	// What an edit that met another waits before it starts over: at least and at most.
+	leastWait = 50 * time.Millisecond
+	mostWait  = 800 * time.Millisecond
+)
+
+// pause is how long an edit waits before it starts over for the n-th time, from 0 on.
+// One whose swap was lost knows that the other one is done, and need not wait at first.
+func pause(n int, err error) time.Duration {
+	within := min(leastWait<<min(n, 8), mostWait)
+	if errors.Is(err, beads.ErrStale) {
+		return rand.N(within)
+	}
+	return leastWait + rand.N(within)
+}
+
+// theirs is an error that is no business of the store: what fn said.
+type theirs struct{ err error }
+
+func (t theirs) Error() string { return t.err.Error() }
+
+// errBroken says that the connection died before the edit was committed.
+var errBroken = errors.New("the connection died, and nothing was written")
+
+// again reports whether an edit that ended so wrote nothing and is to start over.
+func again(err error) bool {
+	return errors.Is(err, beads.ErrStale) || errors.Is(err, errBroken) || mysql.Again(err) || mysql.Repeated(err)
+}
+
+// crowded says that the time was over before an edit could be made.
+func (s *Store) crowded(err error) error {
+	if errors.Is(err, errBroken) || mysql.Gone(err) {
+		return s.explain(err)
+	}
+	return &fault.Error{Code: fault.Changed, Path: s.url, Reason: "others were writing all the time", Hint: "let them finish and run the command again"}
+}
+
+// try makes one attempt, and gives what is to be written; nil for nothing.
+func (s *Store) try(ctx context.Context, o beads.Options, fn func(*beads.Tx) error) (*edition, []beads.Change, error) {
+	h, err := s.refresh(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	tx, err := beads.Try(h.snapshot, o, fn)
+	switch {
+	case err == beads.ErrStale:
+		return nil, nil, err
+	case err != nil:
+		return nil, nil, theirs{err}
+	}
+	changes := tx.Changes()
+	if o.DryRun || len(changes) == 0 {
+		return nil, changes, nil
+	}
+	e, err := newEdition(h, tx)
+	if err == nil {
+		e.actor, e.command = cmp.Or(o.Actor, s.options.Actor), cmp.Or(o.Command, s.options.Command)
+		err = s.fits(ctx, e)
+	}
+	return e, changes, err
+}

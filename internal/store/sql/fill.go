@@ -1,0 +1,122 @@
+package sql
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"slices"
+
+	"stig/internal/beads"
+	"stig/internal/fault"
+	"stig/internal/store/mysql"
+)
+
+// Fill puts a whole text into an empty store, in one transaction; Text gives it back
+// byte for byte. The ids of new issues will begin with the prefix, if it is not empty.
+// told, which may be nil, is called now and then with how many lines were sent. A text
+// with problems, or an id that stands twice, is refused (fault.Refused), and so is
+// a store that holds anything.
+func (s *Store) Fill(ctx context.Context, text []byte, prefix string, told func(done, of int)) error {
+	f, err := beads.NewSnapshot(s.place, beads.Source{Lines: bytes.NewReader(text), Size: int64(len(text))})
+	if err != nil {
+		return err
+	}
+	if p := f.Problems(); len(p) > 0 {
+		return &fault.Error{Code: fault.Refused, Path: s.place.Path, Line: p[0].Line, Reason: p[0].Rule + ": " + p[0].Message, Hint: "fix the line; stig check lists every such place"}
+	}
+	rows, shape, err := rowsOf(f, text)
+	if err != nil {
+		return err
+	}
+	var chunks []chunk
+	for _, r := range rows {
+		c := chunk{text: r.line}
+		if r.issue != nil {
+			c.id = r.issue.ID
+		}
+		chunks = append(chunks, c)
+	}
+	if err := s.fitting(ctx, chunks); err != nil {
+		return s.explain(err)
+	}
+	if told == nil {
+		told = func(int, int) {}
+	}
+	token := newToken()
+	return s.explain(s.write(ctx, token, func(tx *sql.Tx) error { return s.fill(ctx, tx, token, rows, shape, prefix, told) }))
+}
+
+// filling is a line that is put into an empty store.
+type filling struct {
+	pos    int64
+	issue  *beads.Issue // nil of what is no issue
+	record *beads.Record
+	line   []byte
+	ending []byte
+}
+
+// rowsOf splits a text into rows. Issues in the order of their ids share a pos, so that
+// later ones find their place among them.
+func rowsOf(f *beads.Snapshot, text []byte) (rows []filling, shape int, err error) {
+	at := map[int]*beads.Issue{}
+	for _, is := range f.All() {
+		at[is.Line] = is
+	}
+	if rest, ok := bytes.CutPrefix(text, []byte(byteOrderMark)); ok {
+		text, shape = rest, hasBOM
+	}
+	if len(text) > 0 && text[len(text)-1] != '\n' {
+		text, shape = append(slices.Clip(text), '\n'), shape|isUnended
+	}
+	pos, before, number := int64(0), (*beads.Issue)(nil), 0
+	for line := range bytes.Lines(text) {
+		number++
+		r := filling{line: bytes.TrimSuffix(line, []byte("\n")), issue: at[number]}
+		r.line = bytes.TrimSuffix(r.line, []byte("\r"))
+		r.ending = line[len(r.line):]
+		if r.issue != nil {
+			if r.record, err = beads.ParseRecord(r.line); err != nil {
+				return nil, 0, err
+			}
+		}
+		if r.issue == nil || before == nil || before.ID >= r.issue.ID {
+			pos++
+		}
+		r.pos, before = pos, r.issue
+		rows = append(rows, r)
+	}
+	return rows, shape, nil
+}
+
+func (s *Store) fill(ctx context.Context, tx *sql.Tx, token []byte, rows []filling, shape int, prefix string, told func(done, of int)) error {
+	result, err := tx.ExecContext(ctx, `UPDATE stig_meta SET version = LAST_INSERT_ID(version + 1), turn = ?, prefix = IF(? = '', prefix, ?), bom = ?, unended = ? WHERE one = 1 AND version = 0`,
+		token, prefix, prefix, shape&hasBOM/hasBOM, shape&isUnended)
+	if mysql.Unknown(err) {
+		return absent(s.url)
+	}
+	if err != nil {
+		return err
+	}
+	n, err := result.RowsAffected()
+	if err == nil && n == 0 {
+		err = &fault.Error{Code: fault.Refused, Path: s.url, Reason: "the store is not empty", Hint: "name an empty database"}
+	}
+	if err != nil {
+		return err
+	}
+	lines, comments, others := intoLines(), intoComments(), intoOthers()
+	for i, r := range rows {
+		if r.issue == nil {
+			others.add(len(r.line), r.pos, r.line, r.ending)
+		} else {
+			addLine(lines, comments, r.issue.ID, r.pos, r.record, r.ending, token)
+		}
+		if err := flush(ctx, tx, false, lines, comments, others); err != nil {
+			return err
+		}
+		told(i+1, len(rows))
+	}
+	events := intoEvents()
+	events.add(0, token, 0, clip(s.options.Actor, 255), clip(s.options.Command, 255), []byte{}, "", nil, nil)
+	return flush(ctx, tx, true, lines, comments, others, events)
+}

@@ -1,0 +1,78 @@
+package sql
+
+import (
+	"context"
+	"database/sql"
+	"strings"
+
+	"stig/internal/beads"
+)
+
+// inserts gathers rows that one statement puts into a table.
+type inserts struct {
+	into, row  string
+	args       []any
+	rows, size int // size is in bytes
+}
+
+// newInserts begins an INSERT into a table of rows with a parameter for each column, and
+// after those the values that the server computes.
+func newInserts(into string, columns int, computed string) *inserts {
+	return &inserts{into: "INSERT INTO " + into + " VALUES ", row: "(" + strings.Repeat("?, ", columns-1) + "?" + computed + ")"}
+}
+
+func intoLines() *inserts {
+	return newInserts("stig_lines (id, pos, line, hash, cut, ending, status, issue_type, priority, assignee, title, updated_at, version)", 12, ", "+taken)
+}
+
+func intoComments() *inserts {
+	return newInserts("stig_comments (issue, token, n, comment, body, version)", 5, ", "+taken)
+}
+
+func intoOthers() *inserts { return newInserts("stig_others (pos, line, ending)", 3, "") }
+
+func intoEvents() *inserts {
+	return newInserts("stig_events (token, n, actor, command, issue, changed, hash_before, hash_after, version, at)", 8, ", "+taken+", UTC_TIMESTAMP(6)")
+}
+
+func (i *inserts) add(size int, args ...any) {
+	i.args, i.rows, i.size = append(i.args, args...), i.rows+1, i.size+size
+}
+
+// flush sends the rows that were gathered: all of them, or only when they are many.
+func (i *inserts) flush(ctx context.Context, tx *sql.Tx, all bool) error {
+	if i.rows == 0 || !all && i.rows < batchRows && i.size < batchBytes {
+		return nil
+	}
+	_, err := tx.ExecContext(ctx, i.into+strings.Repeat(i.row+", ", i.rows-1)+i.row, i.args...)
+	i.args, i.rows, i.size = nil, 0, 0
+	return err
+}
+
+// flush sends what several gathered.
+func flush(ctx context.Context, tx *sql.Tx, all bool, each ...*inserts) error {
+	for _, i := range each {
+		if err := i.flush(ctx, tx, all); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addLine gathers the row of an issue, and those of its comments.
+func addLine(lines, comments *inserts, id string, pos int64, r *beads.Record, ending, token []byte) {
+	p := split(r)
+	k := keptOf(r)
+	var cut any
+	if p.cut >= 0 {
+		cut = p.cut
+	}
+	lines.add(len(p.line), []byte(id), pos, p.line, p.hash(), cut, ending, k.status, k.kind, k.priority, k.assignee, k.title, k.updated)
+	addComments(comments, id, p.comments, token)
+}
+
+func addComments(comments *inserts, id string, elements [][]byte, token []byte) {
+	for n, element := range elements {
+		comments.add(len(element), []byte(id), token, n, commentID(element), element)
+	}
+}

@@ -1,0 +1,31 @@
+//go:build e2e
+
+package sql_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+
+	"stig/internal/store/sql"
+	"stig/internal/testkit/servers"
+)
+
+// TestCreateSideBySide makes stores while other databases of the server are made, for which
+// Dolt refuses statements that look at all of them.
+func TestCreateSideBySide(t *testing.T) {
+	server := servers.Need(t, servers.Dolt)
+	var makers sync.WaitGroup
+	for i := range 8 {
+		makers.Go(func() {
+			for n := range 4 {
+				c := server.Database(fmt.Sprintf("%s_%d_%d", t.Name(), i, n))
+				if err := sql.Create(context.Background(), sql.Options{Config: c, Actor: "mara"}, "demo"); err != nil {
+					t.Errorf("maker %d, store %d: %v", i, n, err)
+				}
+			}
+		})
+	}
+	makers.Wait()
+}

@@ -1,0 +1,282 @@
+package sql
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"slices"
+	"strings"
+
+	"stig/internal/beads"
+	"stig/internal/fault"
+)
+
+// edition is what an edit does to the tables.
+type edition struct {
+	version int64 // that it was made on
+	token   []byte
+	swaps   []swap
+	added   []addition
+	events  []event
+
+	actor, command string // who edits, and by which command
+}
+
+// swap exchanges one line for another if it is still the one that was read.
+type swap struct {
+	id            string
+	before, after parts
+	kept          kept
+	comments      [][]byte // to be added
+	anew          bool     // those that were there go first
+	only          bool     // nothing else changes: others may add theirs at the same time
+}
+
+// addition is a new issue.
+type addition struct {
+	id     string
+	pos    int64
+	record *beads.Record
+	ending []byte
+}
+
+// event is what is noted of one issue.
+type event struct {
+	id, keys      string
+	before, after []byte // hashes of whole lines; nil of a new issue
+}
+
+func newEdition(h *held, tx *beads.Tx) (*edition, error) {
+	e := &edition{version: h.Version, token: newToken()}
+	for _, c := range tx.Changes() {
+		after, err := beads.ParseRecord(c.After)
+		if err != nil {
+			return nil, err
+		}
+		values, err := c.Values()
+		if err != nil {
+			return nil, err
+		}
+		v := event{id: c.ID, after: sum(c.After)}
+		var keys []string
+		for _, value := range values {
+			keys = append(keys, string(value.Key))
+		}
+		v.keys = clip(strings.Join(keys, " "), 1000)
+		if c.Line == 0 {
+			pos, err := h.place(c.ID)
+			if err != nil {
+				return nil, err
+			}
+			e.added = append(e.added, addition{c.ID, pos, after, endingOf(tx, c.After)})
+			v.keys = ""
+		} else {
+			before, err := beads.ParseRecord(c.Before)
+			if err != nil {
+				return nil, err
+			}
+			v.before = sum(c.Before)
+			e.swaps = append(e.swaps, newSwap(c.ID, before, after, keys))
+		}
+		e.events = append(e.events, v)
+	}
+	return e, nil
+}
+
+func newSwap(id string, before, after *beads.Record, keys []string) swap {
+	w := swap{id: id, before: split(before), after: split(after), kept: keptOf(after)}
+	n := len(w.before.comments)
+	w.anew = len(w.after.comments) < n || !slices.EqualFunc(w.before.comments, w.after.comments[:min(n, len(w.after.comments))], bytes.Equal)
+	w.comments = w.after.comments
+	if !w.anew {
+		w.comments = w.after.comments[n:]
+	}
+	others := slices.ContainsFunc(keys, func(k string) bool { return k != string(beads.Comments) && k != string(beads.UpdatedAt) })
+	w.only = !others && !w.anew && w.before.cut >= 0 && len(w.comments) > 0
+	return w
+}
+
+// place is where a new issue stands: among those in the order of their ids, or at the
+// end where the store is in no such order.
+func (h *held) place(id string) (int64, error) {
+	rows, err := h.rows()
+	if err != nil || len(rows) == 0 {
+		return 1, err
+	}
+	last := rows[len(rows)-1]
+	before, at := "", last.pos
+	if last.id == "" {
+		at++
+	}
+	for _, r := range slices.Backward(rows) {
+		switch {
+		case r.id == "":
+		case before != "" && r.id >= before:
+			return last.pos + 1, nil
+		default:
+			if before = r.id; r.id > id {
+				at = r.pos
+			}
+		}
+	}
+	return at, nil
+}
+
+// endingOf is what ends a new line.
+func endingOf(tx *beads.Tx, line []byte) []byte {
+	for _, p := range tx.Patches() {
+		if p.Start == p.End && bytes.Contains(p.With, line) && bytes.HasSuffix(bytes.Replace(p.With, line, nil, 1), []byte("\r\n")) {
+			return []byte("\r\n")
+		}
+	}
+	return []byte("\n")
+}
+
+// put writes an edition in one transaction, all or nothing. The error is beads.ErrStale
+// when a line is no longer what was read.
+func (s *Store) put(ctx context.Context, e *edition) error {
+	s.writing.Lock() // who waits here need not wait for the server
+	defer s.writing.Unlock()
+	return s.write(ctx, e.token, func(tx *sql.Tx) error { return s.send(ctx, tx, e) })
+}
+
+// send sends the statements of an edition.
+func (s *Store) send(ctx context.Context, tx *sql.Tx, e *edition) error {
+	if err := s.turn(ctx, tx, e); err != nil {
+		return err
+	}
+	for at := range slices.Chunk(e.swaps, 50) {
+		if err := e.swap(ctx, tx, at); err != nil {
+			return err
+		}
+	}
+	lines, comments, events := intoLines(), intoComments(), intoEvents()
+	for _, w := range e.swaps {
+		addComments(comments, w.id, w.comments, e.token)
+	}
+	for _, a := range e.added {
+		addLine(lines, comments, a.id, a.pos, a.record, a.ending, e.token)
+	}
+	for n, v := range e.events {
+		events.add(0, e.token, n, clip(e.actor, 255), clip(e.command, 255), []byte(v.id), v.keys, v.before, v.after)
+	}
+	return flush(ctx, tx, true, lines, comments, events)
+}
+
+// taken is the version that turn took, in the statements that follow it. Dolt does not
+// answer an UPDATE with it, so that nothing is asked for it.
+const taken = "LAST_INSERT_ID()"
+
+// turn takes the next version. Until the transaction ends others wait for theirs, so
+// that versions can be seen in their order. On Dolt nobody waits: of two transactions
+// that took one version the second fails when it is committed, because turn differs (a
+// change that both made alike would be none of a conflict).
+func (s *Store) turn(ctx context.Context, tx *sql.Tx, e *edition) error {
+	result, err := tx.ExecContext(ctx, "UPDATE stig_meta SET version = LAST_INSERT_ID(version + 1), turn = ? WHERE one = 1 AND schema_version = ?", e.token, schema)
+	if err != nil {
+		return err
+	}
+	n, err := result.RowsAffected()
+	if err == nil && n != 1 {
+		err = &fault.Error{Code: fault.Store, Path: s.url, Reason: "its tables were changed meanwhile", Hint: "run the command again"}
+	}
+	return err
+}
+
+// swap exchanges lines, all of them or none: ErrStale.
+func (e *edition) swap(ctx context.Context, tx *sql.Tx, swaps []swap) error {
+	q := newSwapQuery(swaps, e.version)
+	result, err := tx.ExecContext(ctx, q.text.String(), q.args...)
+	if err != nil {
+		return err
+	}
+	n, err := result.RowsAffected()
+	if err != nil {
+		return err
+	}
+	if int(n) != len(swaps) {
+		return beads.ErrStale
+	}
+	for _, w := range swaps {
+		if !w.anew {
+			continue
+		}
+		if _, err := tx.ExecContext(ctx, "DELETE FROM stig_comments WHERE issue = ?", []byte(w.id)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// swapQuery is one UPDATE of several lines.
+type swapQuery struct {
+	text strings.Builder
+	args []any
+}
+
+func (q *swapQuery) add(text string, args ...any) {
+	q.text.WriteString(text)
+	q.args = append(q.args, args...)
+}
+
+// newSwapQuery makes the statement. The hash is assigned last: servers assign from left
+// to right, and each column depends on the hash as it was.
+func newSwapQuery(swaps []swap, read int64) *swapQuery {
+	q := &swapQuery{}
+	q.add("UPDATE stig_lines SET version = " + taken)
+	for _, c := range []struct {
+		name  string
+		value func(swap) any
+	}{
+		{"line", func(w swap) any { return w.after.line }},
+		{"cut", func(w swap) any {
+			if w.after.cut < 0 {
+				return nil
+			}
+			return w.after.cut
+		}},
+		{"status", func(w swap) any { return w.kept.status }},
+		{"issue_type", func(w swap) any { return w.kept.kind }},
+		{"priority", func(w swap) any { return w.kept.priority }},
+		{"assignee", func(w swap) any { return w.kept.assignee }},
+		{"title", func(w swap) any { return w.kept.title }},
+		{"updated_at", func(w swap) any { return w.kept.updated }},
+		{"hash", func(w swap) any { return w.after.hash() }},
+	} {
+		q.add(", " + c.name + " = CASE id")
+		for _, w := range swaps {
+			if w.only {
+				q.add(" WHEN ? THEN IF(hash = ?, ?, "+c.name+")", []byte(w.id), w.before.hash(), c.value(w))
+			} else {
+				q.add(" WHEN ? THEN ?", []byte(w.id), c.value(w))
+			}
+		}
+		q.add(" END")
+	}
+	q.where(swaps, read)
+	return q
+}
+
+// where names the lines, and what each must be for the swap to be made: what was read;
+// or, where a comment alone is added, an issue that can have one and does not have this.
+func (q *swapQuery) where(swaps []swap, read int64) {
+	q.add(" WHERE id IN (?"+strings.Repeat(", ?", len(swaps)-1)+") AND CASE id", ids(swaps)...)
+	for _, w := range swaps {
+		if !w.only {
+			q.add(" WHEN ? THEN hash = ? AND version <= ?", []byte(w.id), w.before.hash(), read)
+			continue
+		}
+		q.add(" WHEN ? THEN cut IS NOT NULL AND status <> 'tombstone'", []byte(w.id))
+		for _, c := range w.comments {
+			q.add(" AND NOT EXISTS (SELECT 1 FROM stig_comments c WHERE c.issue = ? AND c.comment = ?)", []byte(w.id), commentID(c))
+		}
+	}
+	q.add(" END")
+}
+
+func ids(swaps []swap) (args []any) {
+	for _, w := range swaps {
+		args = append(args, []byte(w.id))
+	}
+	return args
+}

@@ -1,0 +1,158 @@
+// Package remote opens stores on servers: it puts together what the settings of a
+// repository name, who connects and with which password, and keeps one store for each
+// place in a process. It keeps the copy of such a store current that git has, and moves
+// whole stores between files and servers.
+//
+//	pool := &remote.Pool{Given: given, Cache: dir}
+//	defer pool.Close()
+//	store, err := pool.Open(place)
+package sql
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"net"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"stig/internal/beads"
+	"stig/internal/fault"
+	"stig/internal/store/jsonl"
+	"stig/internal/store/mysql"
+)
+
+// Pool is the stores on servers that a process has open. It may be used by several
+// goroutines.
+type Pool struct {
+	Given func() Given     // who connects
+	Cache string           // a directory for copies of what was read; "" for none
+	Now   func() time.Time // measures how long a server takes to answer
+	// Timeout is how long a server may take for a connection; 0 for as long as mysql.Config has it.
+	Timeout time.Duration
+
+	mu     sync.Mutex
+	told   map[string]jsonl.Settings // what is not in its file yet, by path
+	stores map[string]*Store         // by URL and the absolute path of the file that names it
+}
+
+// Tell has the pool open a store with settings that are not in its file yet.
+func (p *Pool) Tell(place beads.Place, s jsonl.Settings) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.told = map[string]jsonl.Settings{place.Path: s}
+}
+
+// Open gives the store at a place with Mode beads.Server, the same at each call. Nothing
+// is dialled before its first use.
+func (p *Pool) Open(place beads.Place) (*Store, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	path, err := filepath.Abs(place.Path)
+	if err != nil {
+		return nil, beads.Unreadable(place.Path, err)
+	}
+	key := place.URL + " " + path
+	if s := p.stores[key]; s != nil {
+		return s, nil
+	}
+	o, _, err := p.options(place)
+	if err != nil {
+		return nil, err
+	}
+	if p.stores == nil {
+		p.stores = map[string]*Store{}
+	}
+	p.stores[key] = Open(place, o)
+	return p.stores[key], nil
+}
+
+// Options are those that a store is opened with, and where its password comes from; see
+// credentials.Login.
+func (p *Pool) Options(place beads.Place) (o Options, from string, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.options(place)
+}
+
+func (p *Pool) options(place beads.Place) (o Options, from string, err error) {
+	o = Options{Cache: p.Cache, Now: p.Now}
+	if o.Config, err = mysql.ParseURL(place.URL); err != nil {
+		return o, "", &fault.Error{Code: fault.Store, Path: place.Path, Reason: "its URL " + err.Error(), Hint: "type --store mysql://USER@HOST:PORT/DATABASE"}
+	}
+	settings, known := p.told[place.Path]
+	if !known {
+		if settings, err = Settings(place); err != nil {
+			return o, "", err
+		}
+	}
+	o.Config.Plain, o.Config.CA, o.Config.Timeout = settings.TLS == "off", settings.CA, p.Timeout
+	login, err := LoginFor(o.Config, p.Given())
+	o.Config.User, o.Config.Password = login.User, login.Password
+	named := o.Config
+	o.Config.Renewed = func() (string, error) { // loops and boards outlive passwords
+		login, err := LoginFor(named, p.Given())
+		return login.Password, err
+	}
+	return o, login.From, err
+}
+
+// Settings reads the settings that name a store. Of a store that was named by hand there
+// may be none: then TLS and CA are those of the store beside it, if that is on the same
+// server, such as another branch of Dolt.
+func Settings(place beads.Place) (jsonl.Settings, error) {
+	s, err := jsonl.ReadSettings(place.Path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return s, err
+	}
+	beside, err := jsonl.ReadSettings(filepath.Join(place.Dir, jsonl.SettingsFile))
+	if err == nil && serverOf(beside.Store) == serverOf(place.URL) {
+		return jsonl.Settings{TLS: beside.TLS, CA: beside.CA}, nil
+	}
+	return jsonl.Settings{}, nil
+}
+
+// serverOf is the server of a URL; "" where it cannot be read.
+func serverOf(url string) string {
+	c, err := mysql.ParseURL(url)
+	if err != nil {
+		return ""
+	}
+	return net.JoinHostPort(c.Host, strconv.Itoa(cmp.Or(c.Port, 3306)))
+}
+
+// Close ends the connections of all stores.
+func (p *Pool) Close() (err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, s := range p.stores {
+		err = errors.Join(err, s.Close())
+	}
+	p.stores = nil
+	return err
+}
+
+// Unopened is a store that cannot be opened: whatever is asked of it gives the error.
+type Unopened struct {
+	At  beads.Place
+	Err error
+}
+
+// Place implements beads.Store.
+func (u Unopened) Place() beads.Place { return u.At }
+
+// Snapshot implements beads.Store.
+func (u Unopened) Snapshot() (*beads.Snapshot, error) { return nil, u.Err }
+
+// Edit implements beads.Store.
+func (u Unopened) Edit(context.Context, beads.Options, func(*beads.Tx) error) ([]beads.Change, error) {
+	return nil, u.Err
+}
+
+// Watch implements beads.Store; nothing changes.
+func (u Unopened) Watch() (changes <-chan struct{}, stop func()) {
+	return make(chan struct{}), func() {}
+}

@@ -1,0 +1,216 @@
+package sql
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"stig/internal/beads"
+	"stig/internal/fault"
+	"stig/internal/store/mysql"
+)
+
+// schema is the version of the tables that this program reads and writes.
+const schema = 1
+
+// tables makes the tables of version 1. Ids are bytes: no collation makes two of them
+// one. Times are UTC by the server's clock. Nothing here is what one server has alone:
+// no CHECK, no generated column, no foreign key, no full text.
+//
+// stig_lines holds an issue to a row: line is its line without the elements of its
+// comments, which stood at byte cut (NULL where they are in the line still); issues are
+// in the order of pos, then id. The columns from status on are kept for people's own SQL.
+//
+// stig_comments holds the elements of the comments with what separates each from the one
+// before, in the order of version, token, n.
+//
+// stig_others holds what is no issue: blank lines, headers, lines of other types.
+var tables = []string{
+	`CREATE TABLE IF NOT EXISTS stig_lines (
+		id VARBINARY(255) NOT NULL PRIMARY KEY,
+		pos BIGINT NOT NULL,
+		version BIGINT NOT NULL,
+		line LONGBLOB NOT NULL,
+		hash BINARY(32) NOT NULL,
+		cut INT NULL,
+		ending VARBINARY(2) NOT NULL,
+		status VARCHAR(64) NOT NULL,
+		issue_type VARCHAR(64) NOT NULL,
+		priority INT NOT NULL,
+		assignee VARCHAR(255) NOT NULL,
+		title VARCHAR(500) NOT NULL,
+		updated_at DATETIME NULL,
+		KEY stig_lines_version (version)` + charset,
+	`CREATE TABLE IF NOT EXISTS stig_comments (
+		issue VARBINARY(255) NOT NULL,
+		version BIGINT NOT NULL,
+		token VARBINARY(32) NOT NULL,
+		n INT NOT NULL,
+		comment VARBINARY(255) NOT NULL,
+		body LONGBLOB NOT NULL,
+		PRIMARY KEY (issue, version, token, n)` + charset,
+	`CREATE TABLE IF NOT EXISTS stig_others (
+		pos BIGINT NOT NULL PRIMARY KEY,
+		line LONGBLOB NOT NULL,
+		ending VARBINARY(2) NOT NULL` + charset,
+	`CREATE TABLE IF NOT EXISTS stig_events (
+		version BIGINT NOT NULL,
+		token VARBINARY(32) NOT NULL,
+		n INT NOT NULL,
+		at DATETIME(6) NOT NULL,
+		actor VARCHAR(255) NOT NULL,
+		command VARCHAR(255) NOT NULL,
+		issue VARBINARY(255) NOT NULL,
+		changed VARCHAR(1000) NOT NULL,
+		hash_before BINARY(32) NULL,
+		hash_after BINARY(32) NULL,
+		PRIMARY KEY (version, token, n),
+		KEY stig_events_token (token),
+		KEY stig_events_issue (issue)` + charset,
+	liveTable,
+	`CREATE TABLE IF NOT EXISTS stig_meta (
+		one TINYINT NOT NULL PRIMARY KEY,
+		schema_version INT NOT NULL,
+		store VARBINARY(32) NOT NULL,
+		version BIGINT NOT NULL,
+		turn VARBINARY(32) NOT NULL,
+		prefix VARCHAR(255) NOT NULL,
+		bom TINYINT NOT NULL,
+		unended TINYINT NOT NULL` + charset,
+}
+
+// liveTable makes the table of live state.
+const liveTable = `CREATE TABLE IF NOT EXISTS stig_live (
+	name VARBINARY(255) NOT NULL PRIMARY KEY,
+	text LONGBLOB NOT NULL,
+	version BIGINT NOT NULL,
+	changed DATETIME(6) NOT NULL` + charset
+
+const charset = ") DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
+
+// newToken is a random name, of an edit or a store. It is text: Dolt gives NULL for a
+// VARBINARY that is no UTF-8 where another part of a UNION has a text.
+func newToken() []byte {
+	token := make([]byte, 16)
+	_, _ = rand.Read(token) // never fails
+	return hex.AppendEncode(nil, token)
+}
+
+// Create makes the tables of a store in an empty database. It refuses
+// (fault.Refused) a database that holds anything else. What an interrupted run
+// left is completed.
+func Create(ctx context.Context, o Options, prefix string) error {
+	db := dial(o.Config)
+	defer db.Close()
+	return explain(o.Config, create(ctx, db, o, prefix))
+}
+
+// Vacant refuses (fault.Refused) a database in which Create would make no store. It
+// writes nothing.
+func Vacant(ctx context.Context, o Options) error {
+	db := dial(o.Config)
+	defer db.Close()
+	return explain(o.Config, vacant(ctx, db, o.Config.URL()))
+}
+
+func create(ctx context.Context, db *sql.DB, o Options, prefix string) error {
+	if err := vacant(ctx, db, o.Config.URL()); err != nil {
+		return err
+	}
+	for _, table := range tables {
+		if _, err := db.ExecContext(ctx, table); err != nil {
+			return err
+		}
+	}
+	_, err := db.ExecContext(ctx, `INSERT INTO stig_meta (one, schema_version, store, version, turn, prefix, bom, unended) VALUES (1, ?, ?, 0, ?, ?, 0, 0)`,
+		schema, newToken(), newToken(), prefix)
+	if mysql.Repeated(err) {
+		return beads.AlreadyThere(o.Config.URL())
+	}
+	return err
+}
+
+// vacant refuses a database in which Create would meet something else than what an
+// interrupted run of it left.
+func vacant(ctx context.Context, db *sql.DB, url string) error {
+	// not of information_schema, for which Dolt looks at all databases, and fails while one is made
+	var name string
+	var names, foreign []string
+	err := each(ctx, db, "SHOW TABLES", nil, func() {
+		names = append(names, name)
+		if !strings.HasPrefix(name, "stig_") {
+			foreign = append(foreign, name)
+		}
+	}, &name)
+	if err != nil {
+		return err
+	}
+	if len(foreign) > 0 {
+		return &fault.Error{Code: fault.Refused, Path: url, Reason: fmt.Sprintf("the database is not empty: it holds the table %s", foreign[0]),
+			Hint: "make a database for the store alone: CREATE DATABASE NAME"}
+	}
+	if !slices.Contains(names, "stig_meta") {
+		return nil
+	}
+	var one int
+	err = db.QueryRowContext(ctx, "SELECT one FROM stig_meta").Scan(&one)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err == nil {
+		err = beads.AlreadyThere(url)
+	}
+	return err
+}
+
+// schemaError refuses a store whose tables are of another version; nil for this one.
+func schemaError(url string, found int) error {
+	switch {
+	case found > schema:
+		return &fault.Error{Code: fault.Store, Path: url, Reason: fmt.Sprintf("its tables have version %d, and this stig knows versions up to %d", found, schema),
+			Hint: "install the stig that the others use"}
+	case found < schema:
+		return &fault.Error{Code: fault.Store, Path: url, Reason: fmt.Sprintf("its tables have version %d, and this stig needs version %d", found, schema),
+			Hint: "type stig doctor --migrate"}
+	}
+	return nil
+}
+
+// absent says that a database holds no store.
+func absent(url string) error {
+	return &fault.Error{Code: fault.Store, Path: url, Reason: "holds no store", Hint: "type stig init --store " + url, Err: beads.ErrAbsent}
+}
+
+// Migrate brings the tables to the version of this program, and gives the version that
+// they had and have. A dry run changes nothing.
+func Migrate(ctx context.Context, o Options, dryRun bool) (from, to int, err error) {
+	db := dial(o.Config)
+	defer db.Close()
+	err = db.QueryRowContext(ctx, "SELECT schema_version FROM stig_meta WHERE one = 1").Scan(&from)
+	switch {
+	case errors.Is(err, sql.ErrNoRows) || mysql.Unknown(err):
+		return 0, 0, absent(o.Config.URL())
+	case err != nil:
+		return 0, 0, explain(o.Config, err)
+	case from > schema || from < 1:
+		return from, from, schemaError(o.Config.URL(), from)
+	}
+	for n := from; n < schema; n++ {
+		if dryRun {
+			continue
+		}
+		if err := steps[n-1](ctx, db); err != nil {
+			return from, n, explain(o.Config, err)
+		}
+	}
+	return from, schema, nil
+}
+
+// steps[n-1] brings tables of version n to version n+1. Each may be repeated after an
+// interruption, and sets stig_meta.schema_version last.
+var steps = []func(context.Context, *sql.DB) error{}

@@ -1,0 +1,107 @@
+package sql
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"strings"
+	"time"
+
+	"stig/internal/fault"
+	"stig/internal/store/mysql"
+)
+
+// Server is what is known of the server of a store.
+type Server struct {
+	Kind    string // mariadb, mysql, tidb or dolt
+	Version string
+	Schema  int           // the version of stig's tables
+	Denied  []string      // the tables that this user may not write
+	Refusal *fault.Error  // why not the first of these
+	Latency time.Duration // of one round trip
+}
+
+// Version is the number of edits that the store has had; it only grows.
+func (s *Store) Version(ctx context.Context) (int64, error) {
+	db := s.DB()
+	var version int64
+	err := db.QueryRowContext(ctx, "SELECT version FROM stig_meta WHERE one = 1").Scan(&version)
+	if errors.Is(err, sql.ErrNoRows) || mysql.Unknown(err) {
+		return 0, absent(s.url)
+	}
+	return version, s.explain(err)
+}
+
+// Writable reports whether this user may write all tables.
+func (s Server) Writable() bool { return len(s.Denied) == 0 }
+
+// ReadOnly reports whether this user may write none of them.
+func (s Server) ReadOnly() bool { return len(s.Denied) == len(tables) }
+
+// Server asks what server it is. Whether it can be written is asked by statements that
+// change no row.
+func (s *Store) Server(ctx context.Context) (Server, error) {
+	db := s.DB()
+	var v Server
+	err := db.QueryRowContext(ctx, "SELECT VERSION(), schema_version FROM stig_meta WHERE one = 1").Scan(&v.Version, &v.Schema)
+	if errors.Is(err, sql.ErrNoRows) || mysql.Unknown(err) {
+		return v, absent(s.url)
+	}
+	if err != nil {
+		return v, s.explain(err)
+	}
+	lower := strings.ToLower(v.Version)
+	switch {
+	case strings.Contains(lower, "mariadb"):
+		v.Kind = "mariadb"
+	case strings.Contains(lower, "tidb"):
+		v.Kind = "tidb"
+	default:
+		v.Kind = "mysql"
+		var dolt string
+		if db.QueryRowContext(ctx, "SELECT DOLT_VERSION()").Scan(&dolt) == nil {
+			v.Kind, v.Version = "dolt", dolt
+		}
+	}
+	var refusal error
+	if v.Denied, refusal, err = denied(ctx, db); err != nil {
+		return v, s.explain(err)
+	}
+	v.Refusal, _ = errors.AsType[*fault.Error](s.explain(refusal))
+	var one int
+	start := s.now()
+	err = db.QueryRowContext(ctx, "SELECT 1").Scan(&one)
+	v.Latency = s.now().Sub(start)
+	return v, s.explain(err)
+}
+
+// denied lists the tables that this user may not write, and what the server said of the first.
+func denied(ctx context.Context, db *sql.DB) (list []string, refusal, err error) {
+	for _, column := range []string{"stig_lines.pos", "stig_comments.n", "stig_others.pos", "stig_events.n", "stig_live.version", "stig_meta.version"} {
+		table, _, _ := strings.Cut(column, ".")
+		_, err := db.ExecContext(ctx, "UPDATE "+table+" SET "+column+" = "+column+" WHERE 1 = 0")
+		if mysql.Denied(err) {
+			list, refusal = append(list, table), cmp.Or(refusal, err)
+		} else if err != nil {
+			return nil, nil, err
+		}
+	}
+	return list, refusal, nil
+}
+
+// Denied is why this user may write no issue; nil where they may, and where that cannot
+// be found out.
+func (s *Store) Denied(ctx context.Context) error {
+	if _, err := s.DB().ExecContext(ctx, "UPDATE stig_lines SET pos = pos WHERE 1 = 0"); mysql.Denied(err) {
+		return s.explain(err)
+	}
+	return nil
+}
+
+func (s *Store) now() time.Time {
+	if s.options.Now == nil {
+		return time.Time{}
+	}
+	return s.options.Now()
+}

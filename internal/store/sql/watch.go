@@ -1,0 +1,90 @@
+package sql
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+)
+
+// hub asks the server whether the store changed, once for all who watch it.
+type hub struct {
+	mu       sync.Mutex
+	watchers []chan struct{}
+	stop     context.CancelFunc // of the asking; nil while nobody watches
+}
+
+const (
+	askEvery  = time.Second
+	idleEvery = 5 * time.Second
+	idleAfter = time.Minute // without a change
+)
+
+// Watch implements beads.Store. The server is asked once a second, and less often when
+// nothing changes, however many watch.
+func (s *Store) Watch() (changes <-chan struct{}, stop func()) {
+	w := make(chan struct{}, 1)
+	h := &s.hub
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.watchers = append(h.watchers, w)
+	if h.stop == nil {
+		ctx, cancel := context.WithCancel(context.Background())
+		h.stop = cancel
+		go s.look(ctx, s.seen())
+	}
+	return w, func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.watchers = slices.DeleteFunc(h.watchers, func(o chan struct{}) bool { return o == w })
+		if len(h.watchers) == 0 && h.stop != nil {
+			h.stop()
+			h.stop = nil
+		}
+	}
+}
+
+// seen is the version that was read last, -1 for none.
+func (s *Store) seen() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.held == nil {
+		return -1
+	}
+	return s.held.Version
+}
+
+// look asks until nobody watches. A change since the version that was seen counts.
+func (s *Store) look(ctx context.Context, seen int64) {
+	idle := time.Duration(0)
+	for {
+		wait := askEvery
+		if idle > idleAfter {
+			wait = idleEvery
+		}
+		version, err := s.Version(ctx)
+		switch {
+		case err != nil: // the server may come back
+		case version != seen:
+			seen, idle, wait = version, 0, askEvery
+			s.hub.tell()
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(wait):
+			idle += wait
+		}
+	}
+}
+
+func (h *hub) tell() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, w := range h.watchers {
+		select {
+		case w <- struct{}{}:
+		default: // there is one that nobody has taken yet
+		}
+	}
+}

@@ -1,0 +1,160 @@
+//go:build e2e
+
+package load_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"stig/internal/beads"
+	"stig/internal/store/jsonl"
+	"stig/internal/store/mysql"
+	"stig/internal/store/sql"
+	"stig/internal/testkit/load"
+	"stig/internal/testkit/servers"
+)
+
+// file is the kind of a store that is a JSONL file, beside the kinds of servers.
+const file = "file"
+
+// where says where a store is, for this process and those that it starts.
+type where struct {
+	Path   string       // of a file
+	Config mysql.Config // of a database, where Path is ""
+}
+
+func (w where) open() beads.Store {
+	if w.Path != "" {
+		return jsonl.Open(beads.Place{Path: w.Path, Dir: filepath.Dir(w.Path)})
+	}
+	return sql.Open(beads.Place{Mode: beads.Server, URL: w.Config.URL()}, sql.Options{Config: w.Config, Command: "load"})
+}
+
+func closeStore(s beads.Store) {
+	if s, ok := s.(*sql.Store); ok {
+		_ = s.Close() // its connections end with the process at the latest
+	}
+}
+
+// text reads the whole store, through connections of its own.
+func (w where) text() ([]byte, error) {
+	if w.Path != "" {
+		return os.ReadFile(w.Path)
+	}
+	s := w.open()
+	defer closeStore(s)
+	return s.(*sql.Store).Text(context.Background())
+}
+
+// fill makes the store.
+func (w where) fill(text []byte, prefix string) error {
+	if w.Path != "" {
+		return errors.Join(os.MkdirAll(filepath.Dir(w.Path), 0o755), os.WriteFile(w.Path, text, 0o644))
+	}
+	if err := sql.Create(context.Background(), sql.Options{Config: w.Config}, prefix); err != nil {
+		return err
+	}
+	s := w.open()
+	defer closeStore(s)
+	return s.(*sql.Store).Fill(context.Background(), text, prefix, nil)
+}
+
+// durable starts a server that answers when what was written is on the disk, on data
+// that outlive it.
+func durable(t *testing.T, kind string) *server {
+	t.Helper()
+	s := &server{options: servers.Options{Kind: kind, Dir: t.TempDir()}}
+	if err := s.start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.now.Stop() })
+	return s
+}
+
+// server is one that is killed and started again.
+type server struct {
+	options servers.Options
+	now     *servers.Server
+}
+
+func (s *server) start() (err error) {
+	s.now, err = servers.StartWith(s.options)
+	if err == nil {
+		s.options.Port = s.now.Config.Port
+	}
+	return err
+}
+
+// restart kills the server in whatever it does, and starts it on what it left.
+func (s *server) restart() error {
+	s.now.Stop()
+	return s.start()
+}
+
+// answerOf is what an error of Edit says about the edit: that it was not made, unless it
+// says that nobody knows.
+func answerOf(err error) load.Answer {
+	switch {
+	case err == nil:
+		return load.Done
+	case errors.Is(err, beads.ErrLost), strings.Contains(err.Error(), "while the edit was being committed"):
+		return load.Unknown
+	}
+	return load.Refused
+}
+
+// writer makes edits from where its log ends, until so many were acknowledged. After an
+// edit that was not it waits until the store can be read again.
+func writer(s beads.Store, p load.Plan, number, most int, path string) error {
+	entries, err := load.ReadLog(path)
+	if err != nil {
+		return err
+	}
+	log, err := load.OpenLog(path)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	done := 0
+	for _, e := range entries {
+		if e.Answer == load.Done {
+			done++
+		}
+	}
+	for n := len(entries) + 1; done < most; n++ {
+		a, b := p.Target(number, n)
+		if err := log.Begin(n); err != nil {
+			return err
+		}
+		start := time.Now()
+		err := load.Write(context.Background(), s, start, a, b, load.Name(number, n))
+		if e := log.End(n, answerOf(err), time.Since(start)); e != nil {
+			return e
+		}
+		if err == nil {
+			done++
+			continue
+		}
+		fmt.Fprintf(os.Stderr, "%d.%d: %T after %s: %v\n", number, n, err, time.Since(start).Round(time.Millisecond), err)
+		if err := await(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// await waits until a store can be read, for a minute at most.
+func await(s beads.Store) (err error) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if _, err = s.Snapshot(); err == nil {
+			return nil
+		}
+	}
+	return fmt.Errorf("cannot be read again: %w", err)
+}

@@ -1,0 +1,114 @@
+package overnight_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"stig/internal/clone"
+	"stig/internal/testkit/overnight"
+)
+
+// TestJudge gives the judge a night in which all went well, and that night with one
+// thing wrong at a time: it must find nothing in the first, and name each other.
+func TestJudge(t *testing.T) {
+	if problems := overnight.Judge(quiet(t)); len(problems) > 0 {
+		t.Fatalf("a quiet night: %q", problems)
+	}
+	for _, test := range []struct {
+		name   string
+		change func(n *overnight.Night)
+		want   string
+	}{
+		{"an issue is gone", func(n *overnight.Night) { n.After = n.After[1:] }, "quay-1: lost"},
+		{"criteria were weakened", func(n *overnight.Night) { n.After[1].Criteria = "```verify\ntrue\n```" }, "quay-1.1: its acceptance criteria changed"},
+		{"a close by hand", func(n *overnight.Night) { n.After[1].Reason = "done" }, "quay-1.1: closed without a verdict"},
+		{"work that is not on the branch", func(n *overnight.Night) { n.Repeated["quay-1.1"] = "no such file" }, "quay-1.1: closed, and its criteria fail on the merged branch: no such file"},
+		{"a close that nobody repeated", func(n *overnight.Night) { delete(n.Repeated, "quay-1.1") }, "quay-1.1: closed, and its criteria were not repeated"},
+		{"closed twice", func(n *overnight.Night) { n.Log = append(n.Log, n.Log[1]) }, "quay-1.1: closed 2 times"},
+		{"runs that overlap", func(n *overnight.Night) { n.Runs[1].Started = n.Runs[0].Started.Add(time.Second) }, "quay-1.1: run r-2 of w2 began before run r-1 of w1 ended"},
+		{"two workers that met", func(n *overnight.Night) { n.Starts[0].Beside = true }, "quay-1.1: w1 (run r-1) found another worker at it"},
+		{"a start for a blocked issue", func(n *overnight.Night) { n.Starts[0].Wrong = "blocked" }, "quay-1.1: w1 (run r-1) should not have been started: blocked"},
+		{"a start when nothing was ready", func(n *overnight.Night) { n.Idle = n.Starts[:1] }, "w1 was started for"},
+		{"a lease of the dead", func(n *overnight.Night) {
+			n.Leases = []clone.Lease{{Issue: "quay-1.2", Actor: "w1", Since: at(0), Until: at(10)}}
+			n.After[2].Status, n.After[2].Assignee = "in_progress", "w1"
+		}, "quay-1.2: claimed by w1, who is dead"},
+		{"a claim without a lease", func(n *overnight.Night) { n.After[2].Status, n.After[2].Assignee = "in_progress", "w3" }, "quay-1.2: claimed by w3, who has no lease"},
+		{"a question without evidence", func(n *overnight.Night) { n.After[3].Notes = escalation("Pending", "Help?") }, "quay-1.3: a question without evidence"},
+		{"a run of another issue for evidence", func(n *overnight.Night) { n.After[3].Notes = escalation("Pending", "run r-1 failed") }, "quay-1.3: a question without evidence"},
+		{"an issue left open in silence", func(n *overnight.Night) { n.Explained["quay-1.2"] = "# quay-1.2" }, "quay-1.2: open, and stig orient does not say why"},
+		{"a close that is not logged", func(n *overnight.Night) { n.Log = n.Log[:1] }, "quay-1.1: closed, and by stig log it is in_progress"},
+		{"a close that failed", func(n *overnight.Night) { n.Log[1].Result = "failed" }, "quay-1.1: closed, and by stig log it is in_progress"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			n := quiet(t)
+			test.change(&n)
+			if problems := strings.Join(overnight.Judge(n), "\n"); !strings.Contains(problems, test.want) {
+				t.Errorf("found %q, want %q", problems, test.want)
+			}
+		})
+	}
+}
+
+// at is so many minutes after the night began.
+func at(minutes int) time.Time {
+	return time.Date(2026, 11, 20, 22, minutes, 0, 0, time.UTC)
+}
+
+func escalation(heading, question string) string {
+	return "<!-- escalation-context -->\n## " + heading + " (2026-11-20) by w1\n" + question + "\n<!-- /escalation-context -->"
+}
+
+// quiet is a night in which one issue was closed at the second run, and one waits.
+func quiet(t *testing.T) overnight.Night {
+	p := overnight.Project{Epics: 1, Each: 3, Seed: 1}
+	before, err := overnight.ParseStore(p.Files()[".beads/issues.jsonl"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, _ := overnight.ParseStore(p.Files()[".beads/issues.jsonl"])
+	after[1].Status, after[1].Reason = "closed", "Verified: the stone lies. All acceptance criteria pass"
+	after[2].Notes = escalation("Pending", overnight.Question("quay-1.2"))
+	var log []overnight.Edit
+	if err := json.Unmarshal([]byte(`[
+{"at":"2026-11-20T22:00:00Z","actor":"w1","command":"work","result":"written","changes":[{"issue":"quay-1.1","kind":"key","name":"status","was":"\"open\"","now":"\"in_progress\""}]},
+{"at":"2026-11-20T22:05:00Z","actor":"w2","command":"work","result":"written","changes":[{"issue":"quay-1.1","kind":"key","name":"status","was":"\"in_progress\"","now":"\"closed\""}]}
+]`), &log); err != nil {
+		t.Fatal(err)
+	}
+	return overnight.Night{
+		Project: p, Now: at(59), Lease: 10 * time.Minute, Before: before, After: after, Log: log,
+		Runs: []clone.Run{
+			{ID: "r-1", Actor: "w1", Issue: "quay-1.1", Started: at(1), Ended: at(2), Outcome: "failed"},
+			{ID: "r-2", Actor: "w2", Issue: "quay-1.1", Started: at(3), Ended: at(4), Outcome: "closed"},
+		},
+		Starts:    []overnight.Start{{Issue: "quay-1.1", Actor: "w1", Run: "r-1"}, {Issue: "quay-1.1", Actor: "w2", Run: "r-2"}},
+		Repeated:  map[string]string{"quay-1.1": ""},
+		Explained: map[string]string{"quay-1.2": "## Question that waits for a person", "quay-1.3": "Blocked by quay-1.2"},
+		Alive:     func(clone.Lease) bool { return false },
+	}
+}
+
+// TestNight: every temper turns up, blockers are earlier issues, and criteria have a script.
+func TestNight(t *testing.T) {
+	p, seen, known := overnight.Project{Epics: 30, Each: 10, Seed: 1}, map[overnight.Temper]bool{}, map[string]bool{}
+	for _, task := range p.Tasks() {
+		for _, blocker := range task.Blockers {
+			if !known[blocker] {
+				t.Errorf("%s waits for %s, which does not come before it", task.ID, blocker)
+			}
+		}
+		known[task.ID] = true
+		for n := range 4 {
+			seen[overnight.NewTemper(p.Seed, task.ID, n)] = true
+		}
+		if script, ok := overnight.Script(task.Criteria()); !ok || !strings.HasSuffix(script, "sh build.sh\n") {
+			t.Errorf("%s: %q", task.ID, script)
+		}
+	}
+	if len(known) != 300 || len(seen) != len(overnight.Tempers) {
+		t.Errorf("%d issues, tempers %v", len(known), seen)
+	}
+}

@@ -1,0 +1,140 @@
+package overnight
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"stig/internal/clone"
+)
+
+// Night is all that is known in the morning.
+type Night struct {
+	Project Project
+	Now     time.Time // by the clock of the night
+	Lease   time.Duration
+
+	Before, After []Issue // the store as it was made, and as it is
+	Runs          []clone.Run
+	Leases        []clone.Lease
+	Log           []Edit                 // what stig log prints, the oldest first
+	Starts        []Start                // what the scripted workers wrote down
+	Repeated      map[string]string      // by closed issue: how its criteria failed on the merged branch; "" where they passed
+	Explained     map[string]string      // by unclosed issue: what stig orient prints
+	Idle          []Start                // of workers that a loop started when nothing was ready
+	Alive         func(clone.Lease) bool // reports whether the process of a lease runs
+}
+
+// Issue is an issue as far as the judge looks at it.
+type Issue struct {
+	ID       string `json:"id"`
+	Type     string `json:"issue_type"`
+	Status   string `json:"status"`
+	Assignee string `json:"assignee"`
+	Criteria string `json:"acceptance_criteria"`
+	Notes    string `json:"notes"`
+	Reason   string `json:"close_reason"`
+	Rows     []row  `json:"dependencies"`
+	Comments []struct {
+		Author string `json:"author"`
+		Text   string `json:"text"`
+	} `json:"comments"`
+}
+
+// Blockers lists what the issue waits for.
+func (i Issue) Blockers() (ids []string) {
+	for _, r := range i.Rows {
+		if r.Type == "blocks" {
+			ids = append(ids, r.DependsOn)
+		}
+	}
+	return ids
+}
+
+// ParseStore reads the lines of a store by itself: the judge shares no reader with what
+// it judges.
+func ParseStore(text string) (issues []Issue, err error) {
+	for n, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
+		var one Issue
+		if err := json.Unmarshal([]byte(line), &one); err != nil {
+			return nil, fmt.Errorf("line %d of the store: %w", n+1, err)
+		}
+		issues = append(issues, one)
+	}
+	return issues, nil
+}
+
+// Edit is an edit of the store as stig log --json prints it.
+type Edit struct {
+	At       time.Time `json:"at"`
+	Actor    string    `json:"actor"`
+	Command  string    `json:"command"`
+	Worktree string    `json:"worktree"`
+	Result   string    `json:"result"`
+	Changes  []struct {
+		Issue string `json:"issue"`
+		Kind  string `json:"kind"`
+		Name  string `json:"name"`
+		Was   string `json:"was"`
+		Now   string `json:"now"`
+	} `json:"changes"`
+}
+
+// Start is what a scripted worker writes down when it starts and when it ends, in a
+// file that stig knows nothing of.
+type Start struct {
+	Issue, Actor, Run string
+	Pid               int
+	Temper            Temper
+	At                time.Time // by the machine's clock
+	Wrong             string    // why the worker should not have been started so; "" for nothing
+	Beside            bool      // another worker was at the issue
+	Child             int       // process that it started and leaves behind
+	End               bool      // it is the end of that run
+}
+
+// ParseStarts reads what the workers wrote down. The last line may be cut off by a kill.
+func ParseStarts(text string) (starts []Start, err error) {
+	for line := range strings.Lines(text) {
+		var s Start
+		if e := json.Unmarshal([]byte(line), &s); e != nil && strings.HasSuffix(line, "\n") {
+			return starts, fmt.Errorf("%q: %w", line, e)
+		} else if e == nil {
+			starts = append(starts, s)
+		}
+	}
+	return starts, nil
+}
+
+// NotReady says why the issue is not one for the actor to work on now; "" where it is.
+func NotReady(issues []Issue, id, actor string) string {
+	status := map[string]Issue{}
+	for _, i := range issues {
+		status[i.ID] = i
+	}
+	i, ok := status[id]
+	switch {
+	case !ok:
+		return "not in the store"
+	case i.Status != "in_progress" || i.Assignee != actor:
+		return i.Status + " and held by " + i.Assignee
+	case Asked(i.Notes):
+		return "a question waits"
+	}
+	for _, blocker := range i.Blockers() {
+		if status[blocker].Status != "closed" {
+			return "blocked by " + blocker
+		}
+	}
+	return ""
+}
+
+// Asked reports whether a question in the notes waits for an answer.
+func Asked(notes string) bool { return strings.Contains(notes, "| escalation | pending |") }
+
+// Answered reports whether a question in the notes was answered.
+func Answered(notes string) bool { return strings.Contains(notes, "| escalation | resolved |") }
+
+// Begins reports whether the note is the first of its run.
+func (s Start) Begins() bool { return !s.End && s.Child == 0 }

@@ -1,0 +1,572 @@
+package workspace
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"stig/checkpoint"
+	"stig/internal/beads"
+	"stig/internal/clone"
+	"stig/internal/fault"
+	"stig/internal/gate"
+	"stig/internal/git"
+	"stig/internal/process"
+	"stig/internal/store/jsonl"
+	"stig/internal/visible"
+)
+
+// workspace is where criteria are run, and where what came of it is kept.
+type Code struct {
+	Store beads.Place
+	Root  string     // the directory that checks run in
+	Place git.Place  // the repository that root is in, the zero value for none
+	git   git.Client // in root
+	Look  gate.Lookup
+	Again func() gate.Lookup // one that knows what has been built since
+	State string             // the user's state directory of stig
+	Own   string             // for what holds in this work tree alone; "" without git
+}
+
+// Workspace finds the place of the checks: the work tree that stig is started in. Where
+// the store is in a directory of that repository below its root, checks run in that
+// directory of the work tree, wherever in it stig is started.
+func (a *Run) Workspace(ctx context.Context, store beads.Place) (*Code, error) {
+	here, err := RealPath(cmp.Or(a.Dir, "."))
+	if err != nil {
+		return nil, err
+	}
+	holder, err := RealPath(filepath.Dir(store.Dir))
+	if err != nil {
+		return nil, err
+	}
+	if filepath.Base(store.Dir) != beads.DirName {
+		if holder, err = RealPath(store.Dir); err != nil {
+			return nil, err
+		}
+	}
+	s := &Code{Store: store, State: a.StateDir()}
+	if s.Place, err = a.PlaceOf(ctx, here); err != nil {
+		return nil, err
+	}
+	switch top := s.Place.Root; {
+	case top == "":
+		s.Root = holder
+		if s.Place, err = a.PlaceOf(ctx, holder); err != nil {
+			return nil, err
+		}
+	case filepath.Base(store.Dir) != beads.DirName:
+		s.Root = top
+	default:
+		s.Root = filepath.Join(top, a.below(ctx, s.Place, holder))
+	}
+	s.git = a.GitIn(s.Root)
+	s.git.Top = s.Place.Root
+	if s.Place.Own != "" {
+		s.Own = clone.Writable(s.Place.Own, store.Path)
+	}
+	s.Again = func() gate.Lookup { return process.Finder(s.Root, a.Getenv) }
+	s.Look = s.Again()
+	return s, nil
+}
+
+// below is where in its work tree the directory with the store is, where that is one of
+// the same repository; "" where it is none, or at the root, or missing in this work tree.
+func (a *Run) below(ctx context.Context, p git.Place, holder string) string {
+	if holder == p.Root || exists(filepath.Join(holder, ".git")) {
+		return ""
+	}
+	its, err := a.PlaceOf(ctx, holder)
+	if err != nil || its.Home != p.Home || its.Root == "" {
+		return ""
+	}
+	path, err := filepath.Rel(its.Root, holder)
+	if err != nil || !exists(filepath.Join(p.Root, path)) {
+		return ""
+	}
+	return path
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// realPath is a path in one way only: absolute, without symbolic links.
+func RealPath(path string) (string, error) {
+	full, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(full)
+}
+
+// CodeOf is the work tree of what the issues of a store are about, the zero value without
+// git: that which has .beads, though this may be a submodule, or a link to a store that is
+// elsewhere.
+func CodeOf(store beads.Place) (git.Checkout, error) {
+	dir, err := filepath.Abs(store.Dir)
+	if err != nil {
+		return git.Checkout{}, err
+	}
+	if filepath.Base(dir) == beads.DirName {
+		if code, err := git.CheckoutOf(filepath.Dir(dir)); err != nil || code.Root != "" {
+			return code, err
+		}
+	}
+	return git.CheckoutOf(dir)
+}
+
+// Trees says where the work trees of runs go; nil without git.
+func (a *Run) Trees(store beads.Place) (*git.WorktreeOptions, error) {
+	dir, err := filepath.Abs(store.Dir)
+	if err != nil {
+		return nil, err
+	}
+	code, err := CodeOf(store)
+	if err != nil || code.Root == "" {
+		return nil, err
+	}
+	state := a.StateDir()
+	if state == "" {
+		return nil, Usage("no directory to keep work trees in", "set XDG_STATE_HOME or HOME")
+	}
+	tracked, err := filepath.Rel(code.Root, dir)
+	if err != nil || !filepath.IsLocal(tracked) || filepath.Base(dir) != beads.DirName {
+		tracked = ""
+	}
+	return &git.WorktreeOptions{
+		Git: a.GitIn(code.Root), Root: code.Root, Dir: filepath.Join(state, "trees"), Store: filepath.ToSlash(tracked), Common: code.Common,
+	}, nil
+}
+
+// FreshenTrees has the branch that work trees begin at catch up with HEAD, where nobody
+// named another, and tells what it lacks: work would begin on old code. trees may be nil.
+func FreshenTrees(ctx context.Context, trees *git.WorktreeOptions, tell func(string)) error {
+	if trees == nil {
+		return nil
+	}
+	behind, err := git.BeginWork(ctx, *trees)
+	if err == nil && behind > 0 {
+		tell(fmt.Sprintf("%s lacks %s of HEAD: git merge %[1]s has work begin there, or git branch -f %[1]s HEAD where its own are merged",
+			cmp.Or(trees.Onto, git.WorkBranch), visible.Counted(behind, "commit")))
+	}
+	return err
+}
+
+// Program gives a command whose program is named so that it is found from any directory:
+// a path is that of the one in which stig was started. ok is false where there is no such
+// program.
+func (a *Run) Program(command []string) (found []string, ok bool, err error) {
+	found = slices.Clone(command)
+	program := found[0]
+	if strings.ContainsRune(program, filepath.Separator) && !filepath.IsAbs(program) {
+		if found[0], err = filepath.Abs(filepath.Join(cmp.Or(a.Dir, "."), program)); err != nil {
+			return nil, false, err
+		}
+	}
+	return found, program != "" && process.Finder(a.Dir, a.Getenv)(found[0]), nil
+}
+
+// EndProgram ends the program of a run whose own process was killed.
+func (a *Run) EndProgram(r clone.Run, grace time.Duration) {
+	if r.Program.PID == 0 {
+		return
+	}
+	if err := process.EndID(r.Program, grace); err != nil {
+		a.Warn("run %s: %v", r.ID, err)
+	}
+}
+
+// StateDir is where stig keeps what belongs to the user and to no repository;
+// "" when HOME is not set, is a relative path, or is no directory, such as
+// /dev/null.
+func (a *Run) StateDir() string {
+	if dir := a.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "stig")
+	}
+	if dir := a.Getenv("LocalAppData"); runtime.GOOS == "windows" && filepath.IsAbs(dir) {
+		return filepath.Join(dir, "stig")
+	}
+	home, err := a.HomeDir()
+	if err != nil || !filepath.IsAbs(home) {
+		return ""
+	}
+	if info, err := os.Stat(home); err != nil || !info.IsDir() {
+		return ""
+	}
+	return filepath.Join(home, ".local", "state", "stig")
+}
+
+// repository names what is trusted, and the commit that it began with.
+func (s *Code) repository(ctx context.Context, known ...string) (root, commit string, err error) {
+	commit, err = s.git.RootCommit(ctx, known...)
+	return cmp.Or(s.Place.Home, s.Root), commit, err
+}
+
+// Trusted reports whether criteria may be run here, and what the configuration of the
+// repository names may be started.
+func (a *Run) Trusted(ctx context.Context, s *Code) (bool, error) {
+	t, err := a.Standing(ctx, s)
+	return t.trusted, err
+}
+
+// standing is how far a repository is trusted.
+type standing struct {
+	trusted bool
+	changed string      // what its configuration passes on and starts now, where that was another thing when it was trusted
+	Grant   *gate.Grant // nil where it is trusted by the environment, and where it is not
+}
+
+func (a *Run) Standing(ctx context.Context, s *Code) (standing, error) {
+	switch word := a.Getenv("STIG_TRUST"); word {
+	case "1":
+		return standing{trusted: true}, nil
+	case "", "0":
+	default:
+		return standing{}, Usage(fmt.Sprintf("STIG_TRUST: must be 1 or 0; found %q", word), "type unset STIG_TRUST; stig trust trusts this repository alone")
+	}
+	trust := gate.Trust{Dir: s.State}
+	root, commit, err := s.repository(ctx, trust.Commits(cmp.Or(s.Place.Home, s.Root))...)
+	if err != nil || !trust.Granted(root, commit) {
+		return standing{}, err
+	}
+	grant, ok := trust.At(root)
+	if !ok {
+		return standing{}, nil
+	}
+	settings, words, err := a.reaches(s.Store)
+	if errors.Is(err, errConfig) {
+		settings, err = grant.Settings, nil // nothing of it counts, and others say so
+	}
+	if err != nil {
+		return standing{}, err
+	}
+	if grant.Settings != settings {
+		return standing{changed: words}, nil
+	}
+	return standing{trusted: true, Grant: &grant}, nil
+}
+
+// reaches is what the configuration beside the store passes on to checks and starts, as
+// a hash, "" for nothing, and in words: a commit may change it at any time.
+func (a *Run) reaches(store beads.Place) (settings, words string, err error) {
+	files := a.ConfigFiles(store)
+	alone := a.Fresh(a.Ctx, a.Running)
+	if err := alone.ReadConfig(files[len(files)-1]); err != nil {
+		return "", "", err
+	}
+	env, notify, sandbox := slices.Sorted(slices.Values(alone.Config.Gate.Env)), alone.Config.Notify, alone.Config.Gate.Sandbox
+	var parts []string
+	if len(env) > 0 {
+		parts = append(parts, "gate.env names "+strings.Join(env, ", "))
+	}
+	if len(sandbox) > 0 {
+		parts = append(parts, "gate.sandbox starts "+sandbox[0])
+	}
+	if !notify.Off() {
+		parts = append(parts, "notify tells "+strings.Join(notify.Words(), ", "))
+	}
+	if parts == nil {
+		return "", "no longer passes on or starts anything", nil
+	}
+	text, err := json.Marshal([]any{env, notify, sandbox})
+	return gate.Hash(string(text)), strings.Join(parts, "; "), err
+}
+
+// refused is why the checks of an issue are not run here, nil where they may be.
+func (t standing) Refused(id string) error {
+	switch {
+	case t.trusted:
+		return nil
+	case t.changed != "":
+		return NotRun(id, "what .stig.cue passes on or starts has changed since this repository was trusted: "+t.changed,
+			"read .stig.cue, then type stig trust")
+	}
+	return NotRun(id, "its checks are commands of a repository that is not trusted here",
+		"read them, then type stig trust, or set STIG_TRUST=1 to trust whatever is here")
+}
+
+// commands have a grant know the commands that the criteria of all issues ask for.
+func (s *Code) commands(store beads.Store, grant *gate.Grant) error {
+	file, err := store.Snapshot()
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	var checks []gate.Check
+	for i := range file.Len() {
+		if issue := file.At(i); !beads.IsClosed(issue.Status) {
+			record, err := issue.Record()
+			if err != nil {
+				return err
+			}
+			checks = append(checks, gate.Of(record).Plan(s.Look)...)
+		}
+	}
+	grant.Know(checks)
+	return nil
+}
+
+// verdicts keeps what the gate found, in git's own directory of this work
+// tree, below the path of the store, since a repository may have several; ok is
+// false where there is no git, and nothing can tell two trees apart.
+func (s *Code) Verdicts() (kept gate.Verdicts, ok bool) {
+	if s.Own == "" {
+		return gate.Verdicts{}, false
+	}
+	place, err := clone.At(s.Store.Path)
+	return gate.Verdicts{Dir: filepath.Join(s.Own, "verdicts", filepath.FromSlash(place.Store))}, err == nil
+}
+
+// logs is the directory for whole outputs, "" where there is none.
+func (s *Code) Logs() string { return Below(cmp.Or(s.Own, s.State), "logs") }
+
+// below is a place in a directory; "" where there is none.
+func Below(dir string, names ...string) string {
+	if dir == "" {
+		return ""
+	}
+	return filepath.Join(dir, filepath.Join(names...))
+}
+
+// fresh looks at the tree once, and gives what finds the verdict on criteria
+// that passed and still counts, for any number of issues.
+func (s *Code) Fresh(ctx context.Context) (func(id string, c gate.Criteria) (*gate.Verdict, bool), error) {
+	none := func(string, gate.Criteria) (*gate.Verdict, bool) { return nil, false }
+	kept, ok := s.Verdicts()
+	if !ok {
+		return none, nil
+	}
+	if _, err := os.Stat(kept.Dir); errors.Is(err, fs.ErrNotExist) {
+		return none, nil
+	}
+	without, err := jsonl.Touched(s.Store)
+	if err != nil {
+		return nil, err
+	}
+	tree, err := s.git.Tree(ctx, without...)
+	look := s.Again()
+	return func(id string, c gate.Criteria) (*gate.Verdict, bool) {
+		return kept.Fresh(id, c.Text(), c.Plan(look), tree)
+	}, err
+}
+
+// edited compares criteria with those that are committed.
+func (a *Run) CriteriaEdited(ctx context.Context, s *Code, id string, c gate.Criteria) (*checkpoint.Edited, error) {
+	if s.Store.File() == "" {
+		return nil, nil
+	}
+	repo, path, err := a.Git(s.Store)
+	if err != nil {
+		return nil, err
+	}
+	return checkpoint.EditedSince(ctx, repo, path, id, c, s.Look)
+}
+
+// TrustRequest says what is to become of the trust in the repository of a run.
+type TrustRequest struct{ Revoke, DryRun bool }
+
+// TrustResult says what became of it.
+type TrustResult struct {
+	Root    string // of the repository
+	Before  bool   // it was trusted; not known of a grant
+	Trusted bool   // it is now
+	Diff    string // of a dry run
+}
+
+// Trust lets the commands in the repository's acceptance criteria run on this
+// machine, or takes that back.
+func (a *Run) Trust(ctx context.Context, r TrustRequest) (*TrustResult, error) {
+	trust, grant, err := a.trustHere(ctx)
+	if err != nil {
+		return nil, err
+	}
+	result := &TrustResult{Root: grant.Root, Trusted: !r.Revoke}
+	switch {
+	case r.DryRun:
+		result.Before = trust.Granted(grant.Root, grant.Commit)
+		result.Trusted = result.Before
+		result.Diff, err = trustDiff(trust, grant, r.Revoke)
+	case r.Revoke:
+		result.Before, err = trust.Revoke(grant.Root)
+	default:
+		err = trust.Grant(grant)
+	}
+	return result, err
+}
+
+// trustDiff shows what would become of the record of a grant.
+func trustDiff(trust gate.Trust, grant gate.Grant, revoke bool) (string, error) {
+	path, after, err := trust.Record(grant)
+	if err != nil {
+		return "", err
+	}
+	if revoke {
+		after = nil
+	}
+	file := HostFile{Path: path}
+	before, err := file.Read()
+	return file.Diff(before, after), err
+}
+
+// Grants lists what is trusted on this machine.
+func (a *Run) Grants() ([]gate.Grant, error) { return gate.Trust{Dir: a.StateDir()}.List() }
+
+// trustHere gives what is trusted, and the grant for the repository that stig is
+// started in.
+func (a *Run) trustHere(ctx context.Context) (trust gate.Trust, grant gate.Grant, err error) {
+	store, err := a.Discover()
+	if err != nil {
+		return trust, grant, err
+	}
+	s, err := a.Workspace(ctx, store.Place())
+	if err != nil {
+		return trust, grant, err
+	}
+	if trust.Dir = s.State; trust.Dir == "" {
+		return trust, grant, Usage("no directory to keep what is trusted", "set XDG_STATE_HOME or HOME")
+	}
+	if grant.Root, grant.Commit, err = s.repository(ctx); err != nil {
+		return trust, grant, err
+	}
+	if grant.Time, err = a.Clock(); err != nil {
+		return trust, grant, err
+	}
+	if grant.By, err = a.ActorName(ctx); err != nil {
+		return trust, grant, err
+	}
+	if grant.Settings, _, err = a.reaches(s.Store); err != nil {
+		return trust, grant, err
+	}
+	if had, ok := trust.At(grant.Root); a.ByPerson(grant.By) {
+		a.agreeToActors(s, &grant)
+	} else if ok && trust.Granted(grant.Root, grant.Commit) {
+		grant.Actors = had.Actors
+	}
+	return trust, grant, s.commands(store, &grant)
+}
+
+// ByPerson reports whether an actor of this run is a person: neither the session of an
+// assistant nor what a worker loop started, as the environment says or the processes above.
+func (a *Run) ByPerson(name string) bool {
+	return a.Assistant(name) == "" && a.Getenv("STIG_RUN") == "" && !a.belowRun()
+}
+
+// belowRun reports whether the command of a run that has not ended started this process. It
+// is false where that cannot be seen.
+func (a *Run) belowRun() bool {
+	store, err := a.Discover()
+	if err != nil {
+		return false
+	}
+	place, err := a.Live(store.Place())
+	if err != nil {
+		return false
+	}
+	runs, _, _ := place.Runs(time.Time{}) // whatever the clock is set to
+	above := a.Above()
+	return slices.ContainsFunc(runs, func(r clone.Run) bool {
+		// The program is recorded a moment after it started, its loop before that.
+		return r.Ended.IsZero() && slices.ContainsFunc(above, func(id process.ID) bool {
+			return r.Loop.PID != 0 && r.Loop.Same(id) || r.Program.PID != 0 && r.Program.Same(id)
+		})
+	})
+}
+
+// agreeToActors has a grant know what the files of actors have run. A file with a
+// mistake runs nothing, and is asked about when it is right.
+func (a *Run) agreeToActors(s *Code, grant *gate.Grant) {
+	root := filepath.Dir(s.Store.Dir)
+	names, err := clone.ProfileNames(root)
+	for _, name := range names {
+		p, bad := clone.LoadProfile(root, name)
+		if err = errors.Join(err, bad); bad == nil {
+			grant.Agree(commandsOf(p))
+		}
+	}
+	if err != nil {
+		a.Warn("%v", err)
+	}
+}
+
+// commandsOf is a hash of what the file of an actor has run.
+func commandsOf(p *clone.Profile) string {
+	text, _ := json.Marshal([]string{p.Name, p.Command, p.Setup}) // texts can be encoded
+	return gate.Hash(string(text))
+}
+
+// ActorTrust is how far what the file of an actor has run is trusted.
+type ActorTrust struct {
+	Repository bool // the repository is
+	Agreed     bool // and a person agreed to these very commands
+
+	workspace *Code
+	grant     *gate.Grant
+}
+
+// TrustsActor tells how far what the file of an actor has run is trusted.
+func (a *Run) TrustsActor(ctx context.Context, p *clone.Profile) (t ActorTrust, err error) {
+	store, err := a.Discover()
+	if err != nil {
+		return t, err
+	}
+	if t.workspace, err = a.Workspace(ctx, store.Place()); err != nil {
+		return t, err
+	}
+	s, err := a.Standing(ctx, t.workspace)
+	t.Repository, t.grant = s.trusted, s.Grant
+	t.Agreed = s.trusted && (s.Grant == nil || s.Grant.Agreed(commandsOf(p)))
+	return t, err
+}
+
+// AgreeToActor records that a person agreed to what the file of an actor has run, in
+// a repository that is trusted.
+func (t ActorTrust) AgreeToActor(p *clone.Profile) error {
+	if t.Agreed || t.grant == nil {
+		return nil
+	}
+	err := gate.Trust{Dir: t.workspace.State}.Agree(t.grant.Root, commandsOf(p))
+	if errors.Is(err, fs.ErrNotExist) { // what was read before is not put back
+		err = &fault.Error{Code: fault.Conflict, Path: t.grant.Root, Reason: "its trust was taken back meanwhile", Hint: "read what it runs, then type stig trust"}
+	}
+	return err
+}
+
+// Git runs git beside the store, whose path it gives as git knows it: that of its file,
+// or of the copy of one on a server. Where there is no copy, the error is a fault.Usage.
+func (a *Run) Git(store beads.Place) (repo git.Client, path string, err error) {
+	if store.File() == "" {
+		return git.Client{}, "", Usage(store.Name()+": no copy of it is in git, which would hold its past",
+			"type stig store sync, and commit what it writes")
+	}
+	if path, err = filepath.Abs(store.File()); err != nil {
+		return git.Client{}, "", err
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if (store.Mode == beads.BD || store.Mode == beads.Server) && errors.Is(err, fs.ErrNotExist) { // bd has exported nothing yet, or no edit was copied
+		if real, err = filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+			real = filepath.Join(real, filepath.Base(path))
+		}
+	}
+	if err != nil {
+		return git.Client{}, "", beads.Unreadable(store.Path, err)
+	}
+	return a.GitIn("").Beside(real), real, nil
+}
+
+// ErrNotRun is wrapped by the refusal (fault.Found) to run the checks of an issue.
+var ErrNotRun = errors.New("its checks are not run")
+
+func NotRun(id, reason, hint string) error {
+	return &fault.Error{Code: fault.Found, ID: id, Reason: reason, Hint: hint, Err: ErrNotRun}
+}

@@ -1,0 +1,274 @@
+package workspace
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"stig/internal/beads"
+	"stig/internal/clone"
+	"stig/internal/lint"
+	"stig/internal/merge"
+	"stig/internal/visible"
+)
+
+// journal keeps what this run writes in the journal of the clone. A journal
+// that cannot be written never keeps an edit from being made.
+type journal struct {
+	app    *Run
+	ctx    context.Context
+	Undoes []string       // records that the edits of this run take back
+	last   *clone.Pending // the latest edit of this run
+	warned bool           // that an edit is not in the journal, the user was told
+
+	beside   bool // other work trees do not see what is kept, and the user was told
+	unshared bool // what others are to see could not be read or written, and the user was told
+}
+
+// journalled is a store of which the journal keeps the edits.
+type journalled struct {
+	beads.Store
+	journal *journal
+}
+
+// Edit records the changes under the lock, right after fn made them, and their
+// outcome when they are written: under the lock too, where the store has one, for whoever
+// writes next may undo just that, or overwrite it. It records nothing of a dry run.
+func (s *journalled) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx) error) ([]beads.Change, error) {
+	if s.Place().Mode == beads.Server && !o.DryRun {
+		o.Actor, _ = s.journal.app.ActorName(ctx) // an edit whose actor is unknown is recorded all the same
+		o.Command = cmp.Or(s.journal.app.Running, "stig")
+	}
+	entry, followed := s.journal.entry(s.Place(), o), false
+	o.Written = func(changes []beads.Change) {
+		followed = true
+		entry.end(true)
+		entry.follow(changes)
+	}
+	changes, err := s.Store.Edit(ctx, o, func(tx *beads.Tx) error {
+		entry.end(false) // when the edit starts over: what it began before was not written
+		err := fn(tx)
+		if err == nil {
+			entry.begin(tx.Changes())
+		}
+		return err
+	})
+	switch written := err == nil || len(changes) > 0; {
+	case !written:
+		entry.end(false)
+	case !followed && !o.DryRun:
+		o.Written(changes)
+	}
+	if err == nil {
+		s.journal.warnOfCredentials(changes)
+	}
+	return changes, err
+}
+
+// follow has leases follow what an edit did to issues: who works on one renews theirs,
+// and who gives one back or closes it has none any more.
+func (e *entry) follow(changes []beads.Change) {
+	if e.place.Worktree == "" || len(changes) == 0 || len(e.claims.Leases)+len(e.claims.Done) == 0 && !e.leavesMarks() {
+		return
+	}
+	if edit, did := e.edit(changes); slices.ContainsFunc(did, edit.Concerns) {
+		e.change(did, edit.Follow)
+	}
+}
+
+// leavesMarks reports whether others of the clone are told of closings: of a server's store
+// all see these themselves.
+func (e *entry) leavesMarks() bool { return e.place.Shared() && e.place.Documents == nil }
+
+// announce leaves the marks of what is about to be closed.
+func (e *entry) announce(changes []beads.Change) {
+	edit, did := e.edit(changes)
+	if slices.ContainsFunc(did, func(one clone.Handover) bool { return edit.Announce(&clone.Claims{}, one) }) {
+		e.change(did, edit.Announce)
+		e.withdraw = func() { e.change(did, edit.Withdraw) }
+	}
+}
+
+// edit says what the changes did, for leases and marks to follow.
+func (e *entry) edit(changes []beads.Change) (edit clone.ClaimEdit, did []clone.Handover) {
+	for _, c := range changes {
+		if before, after, err := parsed(c); err == nil && before != nil {
+			did = append(did, clone.Handover{Issue: c.ID, Status: before.Text(beads.Status), NewStatus: after.Text(beads.Status),
+				Holder: before.Text(beads.Assignee), NewHolder: after.Text(beads.Assignee)})
+		}
+	}
+	edit = clone.ClaimEdit{Actor: e.actor, Now: e.options.Now, Before: e.claims, Commit: e.place.Head}
+	if e.leavesMarks() {
+		edit.Branch = e.place.Branch
+	}
+	return edit, did
+}
+
+// change has leases and marks follow what was done.
+func (e *entry) change(did []clone.Handover, follow func(*clone.Claims, clone.Handover) bool) {
+	var issues []string
+	for _, one := range did {
+		issues = append(issues, one.Issue)
+	}
+	beside, err := e.place.ChangeClaims(func(all *clone.Claims) (changed bool, err error) {
+		for _, one := range did {
+			changed = follow(all, one) || changed
+		}
+		return changed, nil
+	}, issues...)
+	if beside {
+		e.WarnOfBeside()
+	}
+	e.app.WarnOfShared(err)
+}
+
+// warnOfCredentials says what an edit brought that must not come into a repository.
+func (j *journal) warnOfCredentials(changes []beads.Change) {
+	for _, c := range changes {
+		for _, what := range lint.NewCredentials(c) {
+			j.app.Warn("%s: %s; take it out before it is committed, and revoke it where it was issued", c.ID, what)
+		}
+	}
+}
+
+// entry is what the journal keeps of one edit.
+type entry struct {
+	*journal
+	at      beads.Place
+	options beads.Options
+
+	pending *clone.Pending // nil when there is none
+	place   clone.Place
+	claims  clone.Claims // before the edit
+	actor   string
+	seen    clone.Seen
+	before  string // the stamp of the store
+
+	withdraw func() // takes the marks back that were left before the store is written; nil for none
+}
+
+func (j *journal) entry(p beads.Place, o beads.Options) *entry {
+	return &entry{journal: j, at: p, options: o}
+}
+
+// begin records what is about to be written.
+func (e *entry) begin(changes []beads.Change) {
+	if len(changes) == 0 || e.options.DryRun {
+		return // or conflict markers alone were changed
+	}
+	place, err := e.app.Live(e.at)
+	if err != nil {
+		e.warn(err)
+		return
+	}
+	actor, _ := e.app.ActorName(e.ctx) // an edit whose actor is unknown is recorded all the same
+	e.place, e.seen, e.before, e.actor = place, place.Seen(), clone.Stamp(e.at.Path), actor
+	if e.claims, err = place.Claims(issuesOf(changes)...); err != nil {
+		e.app.WarnOfShared(err)
+	}
+	pending, err := place.Begin(clone.Record{
+		At: e.options.Now, Actor: actor, Command: cmp.Or(e.app.Running, "stig"), Undoes: e.Undoes, Changes: recorded(changes),
+	})
+	if err != nil {
+		e.warn(err)
+		return
+	}
+	e.pending, e.last = pending, pending
+	if pending.Beside() && place.Shared() {
+		e.WarnOfBeside()
+	}
+	e.announce(changes)
+}
+
+// warnOfBeside says, once, that other work trees do not see what this run does.
+func (j *journal) WarnOfBeside() {
+	if !j.beside {
+		j.beside = true
+		j.app.Warn("git's directory cannot be written: the journal of this edit, and claims, are beside the store, where other work trees do not see them")
+	}
+}
+
+func issuesOf(changes []beads.Change) (ids []string) {
+	for _, c := range changes {
+		ids = append(ids, c.ID)
+	}
+	return ids
+}
+
+// end records whether what was begun was written.
+func (e *entry) end(written bool) {
+	if e.pending == nil {
+		return
+	}
+	result := clone.Failed
+	if written {
+		result = clone.Written
+	}
+	if err := e.pending.End(result); err != nil {
+		e.warn(err)
+	}
+	e.pending = nil
+	if !written && e.withdraw != nil {
+		e.withdraw()
+	}
+	e.withdraw = nil
+	// What another program did to the store before is looked at by orient.
+	if written && (e.seen.Left == e.before || e.seen.Left == "") {
+		e.seen.Left = clone.Stamp(e.at.Path)
+		_ = e.place.Remember(e.seen) // else orient looks once more
+	}
+}
+
+func (j *journal) warn(err error) {
+	if !j.warned {
+		j.warned = true
+		j.app.Warn("this edit is not in the journal, and stig recover will not know of it: %v", err)
+	}
+}
+
+// told records that the output of the latest edit was printed.
+func (j *journal) Told() {
+	if j != nil && j.last != nil {
+		_ = j.last.Told() // else the next create like it names the issue
+	}
+}
+
+// recorded lists what changes as the journal keeps it: a value that holds a
+// credential as a hash.
+func recorded(changes []beads.Change) (list []clone.Change) {
+	for _, c := range changes {
+		before, after, err := parsed(c)
+		if err != nil {
+			continue // it does not happen: the store parsed both lines
+		}
+		for _, e := range merge.Edits(before, after) {
+			list = append(list, RecordedEdit(c.ID, e))
+		}
+	}
+	return list
+}
+
+// recordedEdit is one edit as the journal keeps it.
+func RecordedEdit(id string, e merge.Edit) clone.Change {
+	c := clone.Change{Issue: id, Kind: string(e.Kind), Name: e.Name, Was: e.Was, Now: e.Now}
+	if visible.HoldsSecret(e.Was) || visible.HoldsSecret(e.Now) {
+		c.Hash, c.Was, c.Now = true, hashed(e, e.Was), hashed(e, e.Now)
+	}
+	return c
+}
+
+// parsed reads both lines of a change; before is nil for a new issue.
+func parsed(c beads.Change) (before, after *beads.Record, err error) {
+	if len(c.Before) > 0 {
+		if before, err = beads.ParseRecord(c.Before); err != nil {
+			return nil, nil, err
+		}
+	}
+	after, err = beads.ParseRecord(c.After)
+	return before, after, err
+}
+
+// hashed is what the journal keeps of a text that holds a credential.
+func hashed(e merge.Edit, text string) string {
+	return string(merge.Part{Kind: e.Kind, Name: e.Name, Text: text}.Digest())
+}

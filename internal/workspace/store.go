@@ -1,0 +1,417 @@
+package workspace
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"stig/internal/beads"
+	"stig/internal/clone"
+	"stig/internal/fault"
+	"stig/internal/git"
+	"stig/internal/process"
+	"stig/internal/store/bd"
+	"stig/internal/store/jsonl"
+	"stig/internal/store/sql"
+	"stig/internal/visible"
+)
+
+// Where says what of this run decides on the store.
+func (a *Run) Where() jsonl.Where {
+	return jsonl.Where{Dir: cmp.Or(a.Dir, "."), File: a.Store, BeadsDir: a.Getenv("BEADS_DIR")}
+}
+
+// Discover finds the store of this run, and the configuration that goes with it.
+func (a *Run) Discover() (beads.Store, error) {
+	place, err := jsonl.Discover(a.Where())
+	if err != nil {
+		return nil, cmp.Or(a.notHere(context.Background(), a.Where().Dir, err), err)
+	}
+	place.Path = Shortest(place.Path)
+	if place.Copy != "" {
+		place.Copy = Shortest(place.Copy)
+	}
+	return a.At(place), a.Configure(place)
+}
+
+// Vacant reports whether a store can be made in a directory: jsonl.Vacant knows of none
+// there, and neither does git.
+func (a *Run) Vacant(ctx context.Context, dir string) error {
+	if err := jsonl.Vacant(dir); err != nil {
+		return err
+	}
+	_, absent := jsonl.Discover(jsonl.Where{Dir: dir})
+	return a.notHere(ctx, dir, absent)
+}
+
+// notHere is the error of a store that git tracks around a directory and the work tree
+// lacks: an empty one in its place would be committed as the end of all issues. It is nil
+// where none is tracked, or where err says something else than that there is no store.
+func (a *Run) notHere(ctx context.Context, dir string, err error) error {
+	if !errors.Is(err, beads.ErrAbsent) || !process.Finder("", a.Getenv)("git") {
+		return nil
+	}
+	path, top, sparse, err := a.GitIn(dir).Lacks(ctx, beads.DirName+"/issues.jsonl", beads.DirName+"/beads.jsonl")
+	if err != nil || path == "" {
+		return nil // the other error is said
+	}
+	git := "git -C " + visible.Quoted(top)
+	hint := git + " checkout -- " + path + ", then stig recover for what was not committed; git rm it to begin anew"
+	if sparse {
+		hint = git + " sparse-checkout add " + beads.DirName
+	}
+	return &fault.Error{Code: fault.Store, Path: filepath.Join(top, filepath.FromSlash(path)), Reason: "git has it, and this work tree does not", Hint: "type " + hint}
+}
+
+// At gives the store at a place as this run works on it: what it writes is in the
+// journal, and bd writes it where bd keeps the issues in a database.
+func (a *Run) At(p beads.Place) beads.Store {
+	return &journalled{Store: a.BD().Wrap(a.synced(a.Bare(p))), journal: a.Edits()}
+}
+
+// bare gives the store at a place without what At adds.
+func (a *Run) Bare(p beads.Place) beads.Store {
+	switch {
+	case a.OpenStore != nil:
+		return a.OpenStore(p)
+	case p.Mode == beads.Server:
+		store, err := a.OnServers().Open(p)
+		if err != nil {
+			return sql.Unopened{At: p, Err: err}
+		}
+		if a.Cache != nil {
+			store.Remember(a.Cache.Memo)
+		}
+		return store
+	}
+	return a.File(p)
+}
+
+// Live is where the live state of the store at a place is kept: in files of the clone,
+// and what other machines have to see where the store is, if that is a server.
+func (a *Run) Live(p beads.Place) (clone.Place, error) {
+	place, err := clone.At(p.Path)
+	if err != nil {
+		return place, err
+	}
+	if s, ok := a.Bare(p).(interface{ State() clone.Documents }); ok {
+		self, _ := process.Self()
+		place.Documents, place.Host, place.Now = s.State(), self.Host, a.now
+	}
+	return place, nil
+}
+
+// Edited gives when each actor made their last edit on any machine; nil where the journal
+// of the clone says all that is known.
+func (a *Run) LastEdits(ctx context.Context, p beads.Place) (last map[string]time.Time, err error) {
+	s, ok := a.Bare(p).(interface {
+		LastEdits(context.Context) (map[string]time.Duration, error)
+	})
+	if !ok || a.Getenv("STIG_NOW") != "" { // a clock that stands cannot be compared with the server's
+		return nil, nil
+	}
+	ago, err := s.LastEdits(ctx)
+	last = map[string]time.Time{}
+	for actor, d := range ago {
+		last[actor] = a.now().Add(-d)
+	}
+	return last, err
+}
+
+// now is Clock where that is right, which others see to.
+func (a *Run) now() time.Time {
+	if t, err := a.Clock(); err == nil {
+		return t
+	}
+	return a.Now().UTC()
+}
+
+// synced is a store on a server that also writes its copy, where the settings ask for
+// that; another store as it is.
+func (a *Run) synced(s beads.Store) beads.Store {
+	store, ok := s.(*sql.Store)
+	if !ok {
+		return s
+	}
+	p := s.Place()
+	if settings, err := sql.Settings(p); err != nil || !settings.SyncFile {
+		return s
+	}
+	return sql.Syncing{Store: store, Copy: sql.Copy{Store: store, File: cmp.Or(p.Copy, Shortest(filepath.Join(p.Dir, jsonl.CopyFile))), Cache: a.OnServers().Cache}, Warn: func(err error) {
+		said := Classify(err)
+		a.Warn("written to %s, and not to its copy: %s", p.Name(), said.Message)
+		a.Hint(said.Hint)
+	}}
+}
+
+// OnServers are the stores on servers that this process has open. A server of ours
+// asks for them from several calls at once.
+func (a *Run) OnServers() *sql.Pool {
+	a.opening.Lock()
+	defer a.opening.Unlock()
+	if a.servers == nil {
+		a.servers = a.pool()
+	}
+	return a.servers
+}
+
+// pool is one in which no store is open yet.
+func (a *Run) pool() *sql.Pool {
+	p := &sql.Pool{Now: a.Now, Given: func() sql.Given {
+		g := sql.Given{User: a.Getenv(sql.UserVariable), Password: a.Getenv(sql.PasswordVariable)}
+		if dir, err := a.ConfigDir(); err == nil && filepath.IsAbs(dir) {
+			g.File = filepath.Join(dir, "stig", "credentials")
+		}
+		return g
+	}}
+	if a.CacheDir == nil {
+		return p
+	}
+	if dir, err := a.CacheDir(); err == nil && filepath.IsAbs(dir) {
+		p.Cache = filepath.Join(dir, "stig")
+	}
+	return p
+}
+
+// Disconnect ends the connections of this process to servers.
+func (a *Run) Disconnect() {
+	a.opening.Lock()
+	defer a.opening.Unlock()
+	if a.servers != nil {
+		_ = a.servers.Close() // what was written is there
+	}
+}
+
+// BD is the bd of this machine as this run calls it.
+func (a *Run) BD() bd.Program {
+	b := bd.Program{Env: a.Environ(), OnPath: process.Finder("", a.Getenv)("bd"), Warn: a.Warn, Lock: jsonl.Lock}
+	if dir := a.StateDir(); dir != "" {
+		b.Cache = filepath.Join(dir, "bd")
+	}
+	b.Actor = func() string {
+		name, _ := a.ActorName(a.Ctx) // nobody's: bd names git's user
+		return name
+	}
+	return b
+}
+
+// edits is the journal of this run.
+func (a *Run) Edits() *journal {
+	if a.Journal == nil {
+		a.Journal = &journal{app: a, ctx: a.Ctx}
+	}
+	return a.Journal
+}
+
+// file is the file of the store at a place.
+func (a *Run) File(p beads.Place) *jsonl.Store {
+	store := jsonl.Open(p)
+	store.Weak, store.Cache = a.WarnOfWeak, a.Cache
+	return store
+}
+
+// rewrite changes the text of the store's file, in which conflict markers may keep
+// every edit from being made; see jsonl.Store.Rewrite.
+func (a *Run) Rewrite(ctx context.Context, p beads.Place, o beads.Options, fn func(text string) ([]jsonl.Splice, error)) error {
+	if err := bd.Refuse(p); err != nil {
+		return err
+	}
+	entry := a.Edits().entry(p, o)
+	o.Written = func([]beads.Change) { entry.end(true) }
+	err := a.File(p).Rewrite(ctx, o, func(text string) ([]jsonl.Splice, error) {
+		splices, err := fn(text)
+		if err == nil {
+			entry.begin(jsonl.ChangesOf(text, splices))
+		}
+		return splices, err
+	})
+	entry.end(err == nil)
+	return err
+}
+
+// Open reads the store and says on the error stream what of it is unreadable.
+func (a *Run) Open() (*beads.Snapshot, error) {
+	store, err := a.DiscoverToRead()
+	if err != nil {
+		return nil, err
+	}
+	file, err := store.Snapshot()
+	if err != nil {
+		return nil, err
+	}
+	a.WarnOfStore(file)
+	return file, nil
+}
+
+// OpenQuietly reads the store without saying anything; nil where there is none, or
+// where it cannot be read.
+func (a *Run) OpenQuietly() *beads.Snapshot {
+	store, err := a.Discover()
+	if err != nil && !errors.Is(err, errConfig) {
+		return nil
+	}
+	file, err := store.Snapshot()
+	if err != nil {
+		return nil
+	}
+	return file
+}
+
+// discoverToRead is Discover for what writes nothing and runs nothing: a mistake in the
+// configuration is a warning, and its settings are the defaults.
+func (a *Run) DiscoverToRead() (beads.Store, error) {
+	store, err := a.Discover()
+	if errors.Is(err, errConfig) {
+		if !a.misconfigured {
+			wrong := Classify(err)
+			a.Warn("%s; its settings are left out, and stig writes nothing until it is fixed", wrong.Message)
+			a.Hint(wrong.Hint)
+		}
+		a.misconfigured, err = true, nil
+	}
+	return store, err
+}
+
+// Options are those of every edit of the store: the time of this run.
+func (a *Run) Options(dryRun bool) (beads.Options, error) {
+	now, err := a.Clock()
+	if err != nil {
+		return beads.Options{}, err
+	}
+	return beads.Options{Now: now, DryRun: dryRun}, nil
+}
+
+// ToWrite gives the store of a command that writes, and the options of its edit.
+// It refuses a store in which an unfinished merge left changes out, and (fault.Usage) an
+// actor whose name nobody can have: the journal names who wrote.
+func (a *Run) ToWrite(ctx context.Context, dryRun bool) (beads.Store, beads.Options, error) {
+	options, err := a.Options(dryRun)
+	if err != nil {
+		return nil, options, err
+	}
+	if name := a.Named(); name != "" {
+		if err := checkActor(name); err != nil {
+			return nil, options, err
+		}
+	}
+	store, err := a.Discover()
+	if err == nil {
+		err = a.RefuseUnfinished(ctx, store.Place())
+	}
+	return store, options, err
+}
+
+// toWriteAs is ToWrite with who acts: by ActorName, or by MustActor where somebody
+// has to be named.
+func (a *Run) ToWriteAs(ctx context.Context, dryRun bool, named func(context.Context) (string, error)) (beads.Store, beads.Options, string, error) {
+	store, options, err := a.ToWrite(ctx, dryRun)
+	if err != nil {
+		return nil, options, "", err
+	}
+	actor, err := named(ctx)
+	return store, options, actor, err
+}
+
+// Weakness says what a file system lacks that cannot exchange two files.
+func Weakness(p beads.Place) string {
+	return "the file system of " + Shortest(filepath.Dir(p.Path)) + " cannot exchange two files: " +
+		"stig's writes are guarded and read back, those of other programs may overwrite them"
+}
+
+// warnOfWeak says, at the first write to a store, what its file system lacks.
+func (a *Run) WarnOfWeak(p beads.Place) {
+	if mark := a.weakMark(p); mark != "" {
+		if _, err := os.Stat(mark); !errors.Is(err, fs.ErrNotExist) {
+			return
+		}
+		if os.MkdirAll(filepath.Dir(mark), 0o700) == nil {
+			_ = os.WriteFile(mark, nil, 0o600) // without it the next write says it again
+		}
+	}
+	a.Warn("%s", Weakness(p))
+}
+
+// weakMark is the file that records that the user was told of a store; "" where
+// nothing is kept for the user.
+func (a *Run) weakMark(p beads.Place) string {
+	dir, err := RealPath(p.Dir)
+	if err != nil || a.StateDir() == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(dir))
+	return filepath.Join(a.StateDir(), "weak", hex.EncodeToString(sum[:8]))
+}
+
+// storesBeside are the stores at the same place in the other worktrees.
+func (a *Run) StoresBeside(ctx context.Context, store beads.Place) (list []beads.Store) {
+	if store.Mode == beads.Server {
+		return nil // they all have this one
+	}
+	gitDir, path, err := a.Git(store)
+	if err != nil {
+		return nil
+	}
+	here, err := git.CheckoutOf(filepath.Dir(path))
+	place, below := strings.CutPrefix(path, here.Root+string(filepath.Separator))
+	if err != nil || here.Root == "" || !below {
+		return nil
+	}
+	trees, err := gitDir.Must(ctx, "worktree", "list", "--porcelain", "-z")
+	if err != nil {
+		return nil
+	}
+	for field := range strings.SplitSeq(trees, "\x00") {
+		tree, ok := strings.CutPrefix(field, "worktree ")
+		if tree = filepath.FromSlash(tree); !ok || tree == here.Root {
+			continue
+		}
+		if s, err := jsonl.Discover(jsonl.Where{Dir: tree, File: filepath.Join(tree, place)}); err == nil {
+			list = append(list, a.At(s))
+		}
+	}
+	return list
+}
+
+// Again is after what time a store is read once more that could not be read, or in which
+// something is open.
+const Again = 50 * time.Millisecond
+
+// Until is for how long to wait from now for a time at which something is to be looked at
+// again: 0 for none. A machine may sleep meanwhile, which its timers do not count.
+func Until(t, now time.Time) time.Duration {
+	if t.IsZero() {
+		return 0
+	}
+	return min(max(t.Sub(now), Again), time.Hour)
+}
+
+// AwaitChange waits for a change, for most at most unless that is 0, and reports whether
+// ctx goes on. Once nothing happened for a second, the memory that reading took goes back to
+// the system: who waits may do so for days.
+func AwaitChange(ctx context.Context, changes <-chan struct{}, most time.Duration) bool {
+	var end <-chan time.Time
+	if most > 0 {
+		end = time.After(most)
+	}
+	quiet := time.After(time.Second)
+	for {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-quiet:
+			debug.FreeOSMemory()
+		case <-changes:
+			return true
+		case <-end:
+			return true
+		}
+	}
+}

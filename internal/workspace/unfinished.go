@@ -1,0 +1,142 @@
+package workspace
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"stig/internal/beads"
+	"stig/internal/fault"
+	"stig/internal/git"
+	"stig/internal/lint"
+	"stig/internal/merge"
+)
+
+// readText reads a whole file into one string: stores may be large, and three
+// of them are held at once.
+func ReadText(path string) (string, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return "", err
+	}
+	var text strings.Builder
+	text.Grow(int(info.Size()))
+	_, err = io.Copy(&text, file)
+	return text.String(), err
+}
+
+// Unfinished says what a merge that git has not finished left of the store; nil
+// where nothing is wrong with it. thorough is that of git.Client.MergeState.
+func (a *Run) Unfinished(ctx context.Context, store beads.Place, thorough bool) (*lint.Unfinished, error) {
+	if store.Mode == beads.Server {
+		return nil, nil // git merges a copy at most
+	}
+	repo, path, err := a.Git(store)
+	if err != nil {
+		return nil, err
+	}
+	state, err := repo.MergeState(ctx, path, thorough)
+	if err != nil || state.Sides != nil && !a.leftOut(state.Sides) {
+		return nil, err
+	}
+	switch {
+	case state.Unmerged && state.Alone && state.Redo:
+		return &lint.Unfinished{
+			Reason: oneSide(state.Doing),
+			Hint:   fmt.Sprintf("type %s, look at the result, then type git add %s", mergeAgain(ctx, repo, store), store.Path),
+		}, nil
+	case state.Unmerged && !hasConflict(store):
+		return &lint.Unfinished{
+			Reason: "was merged, in " + Merging(state.Doing) + " that is not finished, and git does not know it yet",
+			Hint:   "type git add " + store.Path + " when stig check finds nothing else",
+		}, nil
+	case state.Unmerged:
+		return &lint.Unfinished{
+			Reason: "has a conflict, in " + Merging(state.Doing) + " that is not finished",
+			Hint:   "type stig merge --resolve, which lists what is open and how to answer, then git add " + store.Path,
+		}, nil
+	case state.Alone:
+		again := "git " + state.Doing + " --abort, and start again"
+		if state.Redo {
+			again = mergeAgain(ctx, repo, store) + ", then git add " + store.Path
+		}
+		return &lint.Unfinished{
+			Reason: oneSide(state.Doing),
+			Hint:   "type " + again + "; if they are to be left out, type " + leaveOut(state.Doing),
+		}, nil
+	}
+	return nil, nil
+}
+
+// hasConflict reports whether a store has conflict markers, or cannot be read.
+func hasConflict(store beads.Place) bool {
+	text, err := ReadText(store.Path)
+	return err != nil || len(merge.Open(text, merge.Origin{})) > 0
+}
+
+// leftOut reports whether ours lacks what a side changed. Where stig merge makes
+// ours of both, ours has it all.
+func (a *Run) leftOut(sides []git.Side) bool {
+	for _, s := range sides {
+		merged := merge.Options{Births: a.Births()}.Stores(s.Base, s.Ours, s.Theirs)
+		if len(merged.Conflicts) > 0 || merged.Text != s.Ours {
+			return true
+		}
+	}
+	return false
+}
+
+func oneSide(doing string) string {
+	return "holds one side alone, in " + Merging(doing) + " that is not finished: the changes of the other side are missing"
+}
+
+// merging names what git does in a sentence.
+func Merging(doing string) string {
+	switch doing {
+	case "":
+		return "a merge"
+	case "am":
+		return "a git am"
+	}
+	return "a " + doing
+}
+
+// mergeAgain is what to type for git to merge the store again. The driver that
+// setup wrote once would leave out again what it left out where stig did not run.
+func mergeAgain(ctx context.Context, repo git.Client, store beads.Place) string {
+	again := "git checkout -m -- " + store.Path
+	result, err := repo.Run(ctx, "config", "--get", "merge.stig.driver")
+	if err == nil && strings.TrimSpace(string(result.Stdout)) == merge.PlainDriver {
+		return "stig setup git && " + again
+	}
+	return again
+}
+
+// leaveOut is what to type to go on with our version alone.
+func leaveOut(doing string) string {
+	switch doing {
+	case "rebase":
+		return "git rebase --continue"
+	case "merge":
+		return "git commit --no-verify"
+	}
+	return "git commit --no-verify --allow-empty"
+}
+
+// refuseUnfinished refuses a store that an unfinished merge may have left
+// incomplete: work would begin without what others did, and what is written now
+// would hide that it is missing.
+func (a *Run) RefuseUnfinished(ctx context.Context, store beads.Place) error {
+	u, err := a.Unfinished(ctx, store, false)
+	if err != nil || u == nil {
+		return err
+	}
+	return &fault.Error{Code: fault.Refused, Path: store.Path, Reason: u.Reason, Hint: u.Hint}
+}

@@ -1,9 +1,0 @@
-package merge
-
-import (
-	"testing"
-
-	"stig/internal/sample"
-)
-
-func TestMain(m *testing.M) { sample.Main(m) }

@@ -1,9 +1,0 @@
-package process
-
-import (
-	"testing"
-
-	"stig/internal/sample"
-)
-
-func TestMain(m *testing.M) { sample.Main(m) }
