@@ -155,7 +155,7 @@ func (c *counter) countBag(b *bag, places numbered) (length float64) {
 	return b.length
 }
 
-// Request asks what a store knows about something: about words, or about what an
+// Recollection asks what a store knows about something: about words, or about what an
 // issue is about.
 type Recollection struct {
 	Words  string
@@ -193,7 +193,7 @@ const (
 	passageBytes = 300
 )
 
-// In gives what a store knows, the best first, and how much there is with what is
+// Recall gives what a store knows, the best first, and how much there is with what is
 // beyond the limit. What of the store could not be read is in Snapshot.Problems. The
 // error is a fault.NotFound when there is no issue Like, or one of reading lines.
 func Recall(file *beads.Snapshot, r Recollection) (list []Known, total int, err error) {
@@ -321,7 +321,7 @@ func (r *Recollection) question(file *beads.Snapshot) (Question, error) {
 	return Ask(Field{Text: issue.Title, Weight: 3}, Field{Text: record.Text(beads.Description), Weight: 1}), nil
 }
 
-// text is one text of an issue or a memory.
+// knownText is one text of an issue or a memory.
 type knownText struct {
 	from   string // as Known.From
 	trace  string // as Known.Trace

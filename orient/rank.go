@@ -270,7 +270,7 @@ func (r *Ranking) passage(text string, most int) (passage string, worth float64)
 	return strings.TrimSpace(passage), worth
 }
 
-// opening is the first sentences or lines of a text, of at most so many bytes.
+// firstSentences is the first sentences or lines of a text, of at most so many bytes.
 func firstSentences(text string, most int) string {
 	end := 0
 	for _, s := range sentences(text, most) {

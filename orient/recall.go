@@ -5,7 +5,7 @@
 // question. Both are functions of texts. In (store.go) asks the issues of a snapshot,
 // and the memories that bd keeps beside them.
 //
-//	for _, hit := range recall.Search("tide gauge", slices.Values(documents)) {
+//	for _, hit := range orient.Search("tide gauge", slices.Values(documents)) {
 //		fmt.Println(documents[hit.Doc], hit.Score)
 //	}
 //
@@ -71,7 +71,7 @@ const (
 	prefixLeast = 3   // bytes of a word that finds longer ones
 )
 
-// counted is what a search keeps of one document.
+// tally is what a search keeps of one document.
 type tally struct {
 	doc       int
 	length    float64   // of all its words, weighted
@@ -138,7 +138,7 @@ func saturated(often, length float64) float64 {
 	return often * (saturation + 1) / (often + saturation*(1-byLength+byLength*length))
 }
 
-// count counts words in a document. Of a text that holds longer words too, each
+// counting counts words in a document. Of a text that holds longer words too, each
 // such counts for half.
 func counting(d Document, words []string) tally {
 	c := tally{frequency: make([]float64, len(words)), fields: make([]string, len(words))}
@@ -192,7 +192,7 @@ func distinct(words []string) (list []string) {
 // they say nearly the same.
 const nearlySame = 0.6
 
-// Near reports whether two titles say nearly the same: three of five of all their
+// NearTitles reports whether two titles say nearly the same: three of five of all their
 // words, words such as "the" left out, stand in both. Words of four letters and more
 // are the same as longer ones that begin with them.
 func NearTitles(a, b string) bool {

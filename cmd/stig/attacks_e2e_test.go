@@ -313,7 +313,7 @@ func (s *stage) stig(in string, args ...string) (int, string) {
 	return code, out.String()
 }
 
-// assistant is this process, as the program of the assistant that starts stig: what runs
+// assistantAbove is this process, as the program of the assistant that starts stig: what runs
 // in a process of its own is below it too.
 func assistantAbove() []process.Ancestor {
 	self, ok := process.Self()

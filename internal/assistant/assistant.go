@@ -10,7 +10,7 @@
 // The package knows no issues, no store and no git: what a hook says is made
 // elsewhere. It starts no program and reads no environment or clock.
 //
-//	text, added, err := host.AllSettings()[0].Install(source)
+//	text, added, err := assistant.AllSettings()[0].Install(source)
 //
 // To add a host: a constant and a row in hosts.go; in event.go the form of its
 // replies, and the keys of its events, where they are new; a row of the table in

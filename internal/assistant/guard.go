@@ -6,7 +6,7 @@
 // allowed, and it runs nothing. Whatever else a command does to the store (programs that
 // run others, scripts, values of variables) is found by comparing the store after it ran.
 //
-//	for _, attempt := range guard.Attempts("cd /srv && bd close demo-1") {
+//	for _, attempt := range assistant.Attempts("cd /srv && bd close demo-1") {
 //		fmt.Println(attempt.Verb, attempt.IDs, attempt.Dir) // bd close [demo-1] /srv
 //	}
 package assistant

@@ -3,7 +3,7 @@
 // shown as it was written, hidden characters as escapes, links lead to http, https, mailto and within, pictures are links,
 // and a text that would take long is shown as it stands. The package knows no page.
 //
-//	html, more := markdown.HTML(record.Text(beads.Description), markdown.Most)
+//	html, more := board.HTML(record.Text(beads.Description), board.MostHTML)
 package board
 
 import (

@@ -152,7 +152,7 @@ func (v *view) work(issues ...string) map[string]Work {
 // workOf is what the names of such searches begin with.
 const workOf = "work "
 
-// gate is what checks printed, as text.
+// gateText is what checks printed, as text.
 func gateText(verdict *gate.Verdict) string {
 	if verdict == nil {
 		return ""

@@ -1,7 +1,7 @@
 // Package boards holds the services that only the board needs: the graph in pieces that can
 // be read, and what was done for an issue so far.
 //
-//	done, err := boards.WorkOn(ctx, a, []string{"harbor-1"}, 64<<10)
+//	done, err := board.WorkOn(ctx, a, []string{"harbor-1"}, 64<<10)
 package board
 
 import (
@@ -54,7 +54,7 @@ func WorkOn(ctx context.Context, a *workspace.Run, ids []string, most int) (map[
 	return done, nil
 }
 
-// workOf is where a run worked, and from which commit.
+// placeOfRun is where a run worked, and from which commit.
 func placeOfRun(root string, run clone.Run) (dir, from string) {
 	switch {
 	case run.Worktree != "" && workspace.Exists(run.Worktree):

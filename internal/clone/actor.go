@@ -4,7 +4,7 @@
 //
 // It knows names alone: who is running, and where, is package session's to say.
 //
-//	name := actor.Session("Ann Lee", "claude", "3f2a9c1e-…", taken) // ann-lee/claude-3f2a
+//	name := clone.SessionName("Ann Lee", "claude", "3f2a9c1e-…", taken) // ann-lee/claude-3f2a
 package clone
 
 import (
@@ -22,7 +22,7 @@ const (
 	idSize = 4
 )
 
-// Flaw says why nobody can have a name; "" for one that somebody can have. In an assignee,
+// ActorFlaw says why nobody can have a name; "" for one that somebody can have. In an assignee,
 // @me and none say whose name it is.
 func ActorFlaw(name string) string {
 	switch {
@@ -55,7 +55,7 @@ func plain(text string) string {
 	return strings.TrimRight(b.String(), "-")
 }
 
-// Session names a session of a person by its host and its id: by as much of the id as
+// SessionName names a session of a person by its host and its id: by as much of the id as
 // tells it from the names that are taken. owner is a Slug.
 func SessionName(owner, host, id string, taken func(name string) bool) string {
 	begin := owner + "/" + plain(host) + "-"
@@ -73,7 +73,7 @@ func SessionName(owner, host, id string, taken func(name string) bool) string {
 	return begin + characters
 }
 
-// Subagent names the subagent of a session that it started as its number n.
+// SubagentName names the subagent of a session that it started as its number n.
 func SubagentName(session string, n int) string { return fmt.Sprintf("%s/%d", session, n) }
 
 // IsSession reports whether a name is that of a session or of a subagent.
@@ -85,7 +85,7 @@ func IsSession(name string) bool {
 // IsSubagent reports whether a name is that of a subagent.
 func IsSubagent(name string) bool { return IsSession(name) && strings.Count(name, "/") == 2 }
 
-// Parent gives the session that a name belongs to: that of a subagent, else the name.
+// ParentActor gives the session that a name belongs to: that of a subagent, else the name.
 func ParentActor(name string) string {
 	if IsSubagent(name) {
 		return name[:strings.LastIndexByte(name, '/')]
@@ -108,7 +108,7 @@ func SamePerson(a, b string) bool {
 	return a != "" && (a == b || owner(a) == owner(b) && owner(a) != "" && (IsSession(a) || IsSession(b)))
 }
 
-// Of reports whether what name holds is who's own: hers, or that of a session that
+// IsActor reports whether what name holds is who's own: hers, or that of a session that
 // works for her; of a session, its own or that of a subagent.
 func IsActor(name, who string) bool {
 	switch {

@@ -16,9 +16,9 @@
 // Where a server keeps the store it keeps small documents that all machines have to see,
 // too: see Documents.
 //
-//	p, err := live.At(store.Path)
+//	p, err := clone.At(store.Path)
 //	…
-//	pending, err := p.Begin(live.Record{At: now, Actor: "mara", Command: "checkpoint", Changes: changes})
+//	pending, err := p.Begin(clone.Record{At: now, Actor: "mara", Command: "checkpoint", Changes: changes})
 //	… // replace the store
-//	err = pending.End(live.Written)
+//	err = pending.End(clone.Written)
 package clone

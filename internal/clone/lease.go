@@ -6,8 +6,8 @@
 // is written the lease names the process that claims, so that a crash between the two
 // leaves a lease that has ended.
 //
-//	judge := lease.Judge{Now: now, Host: host, Running: process.Running}
-//	answer := judge.Ask(held, lease.Claimant{Actor: "ann"})
+//	judge := clone.Judge{Now: now, Host: host, Running: process.Running}
+//	answer := judge.Ask(held, clone.Claimant{Actor: "ann"})
 package clone
 
 import (
@@ -153,7 +153,7 @@ type Claimant struct {
 	Take    bool                     // it claims whoever holds the issue
 }
 
-// Answer is what a claim of an issue comes to.
+// LeaseAnswer is what a claim of an issue comes to.
 type LeaseAnswer int
 
 const (
@@ -208,14 +208,14 @@ func Renewed(l Lease, now time.Time) (renewed Lease, ok bool) {
 	return l, true
 }
 
-// Change is what one edit of the store did to one issue.
+// Handover is what one edit of the store did to one issue.
 type Handover struct {
 	Issue             string
 	Status, NewStatus string
 	Holder, NewHolder string // assignees
 }
 
-// Edit is an edit of the store that leases and marks follow.
+// ClaimEdit is an edit of the store that leases and marks follow.
 type ClaimEdit struct {
 	Actor  string // who made it
 	Now    time.Time
@@ -290,7 +290,7 @@ func (e ClaimEdit) Renew(c *Claims, issue string) bool {
 	return true
 }
 
-// Same reports whether two records are of one lease, which may have been renewed.
+// SameLease reports whether two records are of one lease, which may have been renewed.
 func SameLease(a, b Lease) bool {
 	return a.Issue == b.Issue && a.Actor == b.Actor && a.Process == b.Process && a.Since.Equal(b.Since)
 }

@@ -4,8 +4,8 @@
 // Its functions are pure: they take what a run left, the run records and a time.
 // Package app/working starts programs and writes what follows.
 //
-//	order, next := work.Choose(candidates, now)
-//	outcome := work.Left{Exit: ended.Exit, Asked: asked}.Outcome()
+//	order, next := loop.Choose(candidates, now)
+//	outcome := clone.Left{Exit: ended.Exit, Asked: asked}.Outcome()
 package clone
 
 // Outcome is what came of a run.

@@ -7,7 +7,7 @@
 //
 // The package knows no store, no live state and no process.
 //
-//	p, err := profile.Load(root, "bo")
+//	p, err := clone.LoadProfile(root, "bo")
 //	text, err := p.With("Learned", "The office publishes a month at a time.")
 package clone
 
@@ -61,7 +61,7 @@ type Profile struct {
 	body int    // where the front matter ends in it
 }
 
-// Default is the profile of an actor without a file.
+// DefaultProfile is the profile of an actor without a file.
 func DefaultProfile(name string) *Profile {
 	return &Profile{Name: name, Kind: Agent, Timeout: time.Hour, Passes: 3, Traces: 20, Worktree: true, Dream: 4 * time.Hour}
 }
@@ -84,7 +84,7 @@ type front struct {
 	Every       string   `json:"every"`
 }
 
-// Parse reads the text of the file at a path. Each mistake has a line of the error
+// ParseProfile reads the text of the file at a path. Each mistake has a line of the error
 // (fault.Usage), led by path:line:column.
 func ParseProfile(path, text string) (*Profile, error) {
 	end, err := frontEnd(path, text)
@@ -120,5 +120,5 @@ func span(text string, unless time.Duration) time.Duration {
 	return time.Duration(n) * units[text[len(text)-1]]
 }
 
-// Dir is where the files of actors lie in the directory that holds the store's.
+// ProfileDir is where the files of actors lie in the directory that holds the store's.
 func ProfileDir(root string) string { return filepath.Join(root, filepath.FromSlash(dir)) }

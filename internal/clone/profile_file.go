@@ -39,7 +39,7 @@ func CheckName(name string) error {
 		Hint:   "choose a name such as bo, tide-tables or ann/claude-3f2a"}
 }
 
-// Path is where the file of an actor lies, below root, the directory that holds the
+// ProfilePath is where the file of an actor lies, below root, the directory that holds the
 // store's. No name leads out of it.
 func ProfilePath(root, name string) string {
 	return filepath.Join(ProfileDir(root), fileName(name))
@@ -54,7 +54,7 @@ func fileName(name string) string {
 	return strings.ReplaceAll(name, "/", "+") + ending
 }
 
-// Load reads the file of an actor. The error is fs.ErrNotExist where there is none;
+// LoadProfile reads the file of an actor. The error is fs.ErrNotExist where there is none;
 // what is wrong in the file has a line each, led by path:line:column (fault.Usage).
 func LoadProfile(root, name string) (*Profile, error) {
 	if err := CheckName(name); err != nil {
@@ -77,7 +77,7 @@ func LoadProfile(root, name string) (*Profile, error) {
 	return p, nil
 }
 
-// Names lists the actors that have a file, in order. A file that none can be named
+// ProfileNames lists the actors that have a file, in order. A file that none can be named
 // after is left out.
 func ProfileNames(root string) (list []string, err error) {
 	in, err := os.OpenRoot(root)

@@ -6,7 +6,7 @@
 // being told. Sessions are live state: they are of one clone, and none of it goes into
 // the store.
 //
-//	r := session.Registry{Place: place, Now: now, Ancestors: process.Ancestors()}
+//	r := clone.Registry{Place: place, Now: now, Ancestors: process.Ancestors()}
 //	s, ok := r.Here()
 package clone
 
@@ -100,10 +100,10 @@ func (r Registry) MayTake(who, holder string) bool {
 	return MayTake(who, holder) || SamePerson(who, holder) && r.HasEnded(holder)
 }
 
-// Start is what a host says of a session that starts, or goes on.
+// SessionStart is what a host says of a session that starts, or goes on.
 type SessionStart struct {
 	Host, ID string
-	Owner    string // the person it works for, as actor.Slug gives it
+	Owner    string // the person it works for, as Slug gives it
 	Name     string // it acts under, where somebody chose one; "" has it made
 	Instead  bool   // the program cleared its context: it takes the place of those in the same process
 }

@@ -33,7 +33,7 @@ func (r Registry) Has(s SessionRecord, issue *beads.Issue) bool {
 	return issue.Assignee == s.Name || IsSession(s.Name) && IsActor(issue.Assignee, s.Name) || claimed && held.As == issue.Assignee
 }
 
-// Claim is an issue that a session has, as it stands when the session is to stop.
+// ClaimInSession is an issue that a session has, as it stands when the session is to stop.
 type ClaimInSession struct {
 	Issue, As string
 	Due       bool   // no checkpoint of today: counts where nothing is recorded of the work

@@ -10,10 +10,10 @@ import (
 	"stig/internal/workspace"
 )
 
-// Options say what to do to a connection; not every one has User and Force.
+// SetupOptions say what to do to a connection; not every one has User and Force.
 type SetupOptions struct{ Check, Remove, Print, DryRun, User, Force bool }
 
-// Result is what came of it.
+// SetupResult is what came of it.
 type SetupResult struct {
 	Changed []string // what was written or removed, or would be
 	Diff    string   // the same as a dry run shows it

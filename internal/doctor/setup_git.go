@@ -27,7 +27,7 @@ type mergeDriver struct {
 	force      bool               // install takes the place of another program
 }
 
-// Git connects git to stig merge: in the repository of the store, or for a user.
+// SetupGit connects git to stig merge: in the repository of the store, or for a user.
 func SetupGit(ctx context.Context, a *workspace.Run, o SetupOptions) (*SetupResult, error) {
 	if o.User && o.Force {
 		return nil, workspace.Usage("--force and --user exclude each other", "leave one of them out")

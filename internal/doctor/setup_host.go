@@ -12,7 +12,7 @@ import (
 	"stig/internal/workspace"
 )
 
-// Hooks connects the program of an assistant to stig hook, and to stig mcp where its
+// SetupHooks connects the program of an assistant to stig hook, and to stig mcp where its
 // settings name servers.
 func SetupHooks(ctx context.Context, a *workspace.Run, settings assistant.Settings, o SetupOptions) (*SetupResult, error) {
 	dir, root, err := hostDir(a, settings, o)

@@ -11,7 +11,7 @@ import (
 	"stig/internal/workspace"
 )
 
-// Instructions keeps the block of stig in the file of that name.
+// SetupInstructions keeps the block of stig in the file of that name.
 func SetupInstructions(ctx context.Context, a *workspace.Run, name string, o SetupOptions) (*SetupResult, error) {
 	file, err := instructionsFile(a, name, o)
 	if err != nil {

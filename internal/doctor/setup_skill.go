@@ -18,7 +18,7 @@ type installedSkill struct {
 	typed string // the command that installs these
 }
 
-// Skill puts the skill where those readers look for skills, all of them where none
+// SetupSkill puts the skill where those readers look for skills, all of them where none
 // is named.
 func SetupSkill(ctx context.Context, a *workspace.Run, readers []string, o SetupOptions) (*SetupResult, error) {
 	skill, err := skillFiles(a, readers, o)

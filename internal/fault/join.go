@@ -2,7 +2,7 @@ package fault
 
 import "errors"
 
-// join adds what went wrong while clearing up after err, and leaves err alone
+// Join adds what went wrong while clearing up after err, and leaves err alone
 // when nothing did.
 func Join(err, more error) error {
 	if more == nil {

@@ -1,8 +1,8 @@
 // Package textfile reads and replaces small files whole. It knows nothing of what is in them
 // and of directories: whoever calls makes these.
 //
-//	text, err := textfile.Read(path)
-//	err = textfile.Replace(path, changed(text))
+//	text, err := file.Read(path)
+//	err = file.Replace(path, changed(text))
 package file
 
 import (

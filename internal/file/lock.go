@@ -13,7 +13,7 @@ import (
 	"stig/internal/fault"
 )
 
-// lock opens and locks one file, waiting until ctx ends. Closing the file
+// Lock opens and locks one file, waiting until ctx ends. Closing the file
 // releases it.
 //
 // The system keeps those that wait in order, and hands the lock on to the one
@@ -44,7 +44,7 @@ func Lock(ctx context.Context, path, target string) (*os.File, error) {
 	}
 }
 
-// await locks path, however long others hold it. A file that was removed while
+// Await locks path, however long others hold it. A file that was removed while
 // it was being locked does not count: others lock the one that is there now. None is made
 // for a caller that gave up.
 func Await(ctx context.Context, path, target string) (*os.File, error) {
@@ -97,7 +97,7 @@ func shareLike(f *os.File, target string) {
 	}
 }
 
-// unlockable is the error for a lock that cannot be opened.
+// Unlockable is the error for a lock that cannot be opened.
 func Unlockable(path, target string, err error) error {
 	e := &fault.Error{Code: fault.Store, Path: path, Reason: "cannot be locked", Cause: err, Hint: "give yourself the right to write in " + filepath.Dir(path)}
 	if _, there := os.Lstat(path); there == nil && errors.Is(err, fs.ErrPermission) {
@@ -113,7 +113,7 @@ func Unlockable(path, target string, err error) error {
 	return e
 }
 
-// isAt reports whether f is still the file at path.
+// IsAt reports whether f is still the file at path.
 func IsAt(f *os.File, path string) (bool, error) {
 	mine, err := f.Stat()
 	if err != nil {

@@ -19,7 +19,7 @@ func flock(f *os.File) error {
 	return IgnoringEINTR(func() error { return unix.Flock(int(f.Fd()), unix.LOCK_EX) })
 }
 
-// ignoringEINTR calls again what a signal interrupted.
+// IgnoringEINTR calls again what a signal interrupted.
 func IgnoringEINTR(call func() error) error {
 	for {
 		if err := call(); !errors.Is(err, unix.EINTR) {
@@ -28,7 +28,7 @@ func IgnoringEINTR(call func() error) error {
 	}
 }
 
-// keepOwner gives f the owner and the group of the file it is to replace. Only
+// KeepOwner gives f the owner and the group of the file it is to replace. Only
 // root may give a file away; for others it becomes theirs, as with any editor,
 // and keeps the group when they are in it.
 func KeepOwner(f *os.File, of fs.FileInfo) error {

@@ -14,7 +14,7 @@ func flock(f *os.File) error {
 	return windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK, 0, all, all, new(windows.Overlapped))
 }
 
-// keepOwner does nothing: a new file inherits its rights from the directory.
+// KeepOwner does nothing: a new file inherits its rights from the directory.
 func KeepOwner(*os.File, fs.FileInfo) error { return nil }
 
 // SyncDir does nothing: directories cannot be synced here.

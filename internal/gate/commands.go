@@ -76,7 +76,7 @@ func known(dir string) string {
 	return dir
 }
 
-// script is the text that a shell is given by -c, as hosts of assistants start it (bash
+// shellScript is the text that a shell is given by -c, as hosts of assistants start it (bash
 // -lc TEXT); "" for none.
 func shellScript(words []string) string {
 	if len(words) > 2 && process.IsShell(path.Base(words[0])) && strings.HasPrefix(words[1], "-") && strings.HasSuffix(words[1], "c") {

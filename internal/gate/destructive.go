@@ -112,7 +112,7 @@ var erasing = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\brmtree\b|\brmSync\b|\brm_rf\b|\brm_r\b|\brmdirSync\b|\bremove_tree\b|\bfs\.rm\(`)
 })
 
-// harmless flags make a command of the rules one that only tells.
+// harmlessFlags flags make a command of the rules one that only tells.
 var harmlessFlags = []string{"--dry-run", "--dry-run=client", "--dry-run=server", "--help"}
 
 // isRunner reports whether a program runs the command given to it.
@@ -318,7 +318,7 @@ func deletes(arguments []string) bool {
 	})
 }
 
-// within looks into what a program is given to run.
+// runBy looks into what a program is given to run.
 func runBy(program string, arguments []string, in *scope) string {
 	starts := func(first func(word string) bool) string {
 		if i := slices.IndexFunc(arguments, first); i >= 0 {

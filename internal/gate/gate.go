@@ -8,7 +8,7 @@
 // The package knows of an issue in which of its texts criteria stand, and nothing of
 // stores, of who is to be trusted, or of what is on this machine: a Lookup tells.
 //
-//	for _, check := range criteria.Plan("Run `go test ./...`.", look) {
+//	for _, check := range gate.Plan("Run `go test ./...`.", look) {
 //		fmt.Println(check.Class, check.Text)
 //	}
 package gate

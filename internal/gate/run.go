@@ -96,7 +96,7 @@ var (
 )
 
 // Run runs the checks of a job, one at a time and in order, up to the first
-// that fails, each as shell.Strict has it with `bash -euo pipefail`, or `sh -eu`
+// that fails, each as StrictScript has it with `bash -euo pipefail`, or `sh -eu`
 // where there is no bash. Standard input is empty. The environment is inherited
 // without credentials, as their names tell, without what makes a shell, the loader
 // or git behave otherwise, and without STIG_NOW; STIG_ISSUE is the id.

@@ -15,7 +15,7 @@ import (
 // script is a shell text and what its simple commands are.
 type script struct {
 	file      *syntax.File
-	commands  [][]string      // words of each simple command as shell.Words gives them
+	commands  [][]string      // words of each simple command as ShellWords gives them
 	words     int             // words and assignments of all of them
 	program   bool            // one word, which other code gives an option
 	redirects bool            // reads from or writes to a file

@@ -65,7 +65,7 @@ func detaches(words []string) bool {
 // composers are the programs that start containers.
 var composers = []string{"docker", "docker-compose", "podman"}
 
-// goesOn reports whether a simple command serves or watches until it is stopped.
+// serves reports whether a simple command serves or watches until it is stopped.
 func serves(words []string) bool {
 	for len(words) > 1 && slices.Contains([]string{"npx", "bunx", "exec", "env", "sudo", "uv", "poetry", "pipx", "bundle", "run"}, words[0]) {
 		words = words[1:]

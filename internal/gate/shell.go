@@ -8,11 +8,11 @@
 // The package does not know what a command means to issues, or what is on this
 // machine. It runs nothing.
 //
-//	file, err := shell.Parse("sudo -u ann git push")
+//	file, err := gate.ParseShell("sudo -u ann git push")
 //	if err == nil {
 //		call := file.Stmts[0].Cmd.(*syntax.CallExpr)
-//		words := shell.Words(call.Args) // sudo -u ann git push
-//		runs := shell.IsRunner(words[0]) // true
+//		words := gate.ShellWords(call.Args) // sudo -u ann git push
+//		runs := gate.IsRunner(words[0]) // true
 //	}
 package gate
 
@@ -32,7 +32,7 @@ const (
 	maxDepth = 500      // brackets that stand open
 )
 
-// Parse reads a text as bash. The error says why it is not.
+// ParseShell reads a text as bash. The error says why it is not.
 func ParseShell(text string) (file *syntax.File, err error) {
 	defer recovered(&err)
 	if err := bounded(text); err != nil {
@@ -95,7 +95,7 @@ func IsIncomplete(command string) bool {
 	return err != nil && (syntax.IsIncomplete(err) || strings.Contains(err.Error(), "here-document"))
 }
 
-// Words gives the words as they stand, quotes removed. Of an expansion it
+// ShellWords gives the words as they stand, quotes removed. Of an expansion it
 // shows "$NAME", or "$()" for anything but a plain variable.
 func ShellWords(words []*syntax.Word) []string {
 	texts := make([]string, len(words))
@@ -105,7 +105,7 @@ func ShellWords(words []*syntax.Word) []string {
 	return texts
 }
 
-// Text is the text of the parts of a word, as Words gives it.
+// WordText is the text of the parts of a word, as Words gives it.
 func WordText(parts []syntax.WordPart) string {
 	var text strings.Builder
 	for _, part := range parts {
@@ -137,7 +137,7 @@ func unescape(text string) string {
 	return strings.NewReplacer(`\\`, `\`, "\\\n", "", `\`, "").Replace(text)
 }
 
-// Strict is a script that ends wherever a statement of it fails. A shell with -e goes
+// StrictScript is a script that ends wherever a statement of it fails. A shell with -e goes
 // on after `! a`, and after `a && b` of which a fails, unless it is the last of the
 // script: of these it makes `! a || exit` and `a || exit; b`. Conditions (`a && exit 1`
 // among them), what has an alternative (||), bodies of functions and scripts that set +e

@@ -25,7 +25,7 @@ func written(expression string) phrase {
 	})
 }
 
-// named puts the words of a list in the place of its name.
+// withLists puts the words of a list in the place of its name.
 var withLists = sync.OnceValue(func() *strings.Replacer {
 	var pairs []string
 	for name, words := range lists() {

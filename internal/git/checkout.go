@@ -15,14 +15,14 @@ import (
 	"stig/internal/file"
 )
 
-// Worktree is the git work tree that a file lies in.
+// Checkout is the git work tree that a file lies in.
 type Checkout struct {
 	Root   string // its top directory
 	Own    string // git's directory of this work tree alone
 	Common string // git's directory of all work trees of the clone
 }
 
-// WorktreeOf finds the work tree of a file or directory, whose real path it
+// CheckoutOf finds the work tree of a file or directory, whose real path it
 // follows, by looking for .git upwards; it does not start git. Without a work
 // tree the zero Worktree is given.
 func CheckoutOf(path string) (Checkout, error) {
@@ -131,7 +131,7 @@ func (w Checkout) Rebasing() string {
 	return ""
 }
 
-// gitOf is the .git of a directory, a directory or a file, or "".
+// GitOf is the .git of a directory, a directory or a file, or "".
 func GitOf(dir string) (string, error) {
 	path := filepath.Join(dir, ".git")
 	_, err := os.Stat(path)
@@ -144,7 +144,7 @@ func GitOf(dir string) (string, error) {
 	return path, nil
 }
 
-// mainCheckout is the main checkout that a linked worktree's .git leads to, or
+// MainCheckout is the main checkout that a linked worktree's .git leads to, or
 // "" when git is no linked worktree (the main checkout itself, a submodule).
 func MainCheckout(git string) (string, error) {
 	if info, err := os.Stat(git); err != nil || info.IsDir() {
@@ -209,7 +209,7 @@ func coreWorktree(config string) (worktree string) {
 	return worktree
 }
 
-// realDir names a directory in one way only: one lock file under two names
+// RealDir names a directory in one way only: one lock file under two names
 // would be waited for until the time is up.
 func RealDir(dir string) (string, error) {
 	resolved, err := filepath.EvalSymlinks(dir)

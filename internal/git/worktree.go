@@ -4,7 +4,7 @@
 // It knows git alone: no store but for its place, no gate, no process of a worker. It
 // pushes nothing and touches no branch that is checked out somewhere.
 //
-//	tree, err := worktree.Prepare(ctx, options, "harbor-9fd.3")
+//	tree, err := git.PrepareWorktree(ctx, options, "harbor-9fd.3")
 //	// … a program works in tree.Dir
 //	commit, err := tree.Commit(ctx, "Build the quay", "mole")
 //	tip, err := tree.Merge(ctx) // what to verify
@@ -29,10 +29,10 @@ import (
 	"stig/internal/visible"
 )
 
-// Usual is the branch that results go to where no other is named.
+// WorkBranch is the branch that results go to where no other is named.
 const WorkBranch = "stig/work"
 
-// Options say where work trees go and what they come from.
+// WorktreeOptions say where work trees go and what they come from.
 type WorktreeOptions struct {
 	Git   Client // of which the environment counts
 	Root  string // a directory in the repository
@@ -43,7 +43,7 @@ type WorktreeOptions struct {
 	Common string // git's directory of all work trees of the repository; "" has git asked
 }
 
-// Tree is the work tree and the branch of one issue.
+// Worktree is the work tree and the branch of one issue.
 type Worktree struct {
 	Issue  string
 	Dir    string // top of the work tree
@@ -61,7 +61,7 @@ type Worktree struct {
 	unnamed bool    // git knows nobody to commit as
 }
 
-// Prepare gives the work tree of an issue. There is one at most: where it is there
+// PrepareWorktree gives the work tree of an issue. There is one at most: where it is there
 // already it is given as it is, with what was done in it. A new one holds the branch
 // stig/ISSUE, begun at the tip of Onto, which is made from HEAD where there is none. A
 // branch of that name that is there goes on, if it has a commit in common with Onto.
@@ -364,7 +364,7 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// List gives the work trees of the repository that Prepare made, by their directories,
+// Worktrees gives the work trees of the repository that Prepare made, by their directories,
 // without Base. One that was not made or removed to the end has no Issue, and can be
 // removed; one whose branch is gone has no Head.
 func Worktrees(ctx context.Context, o WorktreeOptions) ([]*Worktree, error) {
@@ -404,7 +404,7 @@ func (t *Worktree) Ahead(ctx context.Context) (bool, error) {
 	return tip != "" && !merged, err
 }
 
-// At gives the directory of the work tree that has a branch checked out; "" for none.
+// WorktreeAt gives the directory of the work tree that has a branch checked out; "" for none.
 func WorktreeAt(ctx context.Context, o WorktreeOptions, branch string) (dir string, err error) {
 	trees, err := Worktrees(ctx, o)
 	if err != nil {

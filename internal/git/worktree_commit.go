@@ -213,7 +213,7 @@ type status struct {
 	modules  bool   // a repository within differs: a submodule, or one that git does not know
 }
 
-// State identifies what the work tree holds now, as git.Tree does. The next Commit takes that
+// State identifies what the work tree holds now, as Tree does. The next Commit takes that
 // it still is so, with what is in the files then, and so does Changed until then: nobody works
 // in the tree any more.
 func (t *Worktree) State(ctx context.Context, without ...string) (Tree, error) {

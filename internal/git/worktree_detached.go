@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 )
 
-// Detached gives a directory that holds a commit and, as work trees of workers, not the
+// DetachedTree gives a directory that holds a commit and, as work trees of workers, not the
 // store, for checks that must not see what else a worker left. what names what it is for:
 // the same again replaces what a process that was killed left. remove takes it away.
 func DetachedTree(ctx context.Context, o WorktreeOptions, what, commit string) (dir string, remove func(context.Context) error, err error) {

@@ -27,7 +27,7 @@ func BranchOf(issue, onto string) string {
 	return branch
 }
 
-// escaped writes what git does not take in names of branches, or file systems do not in
+// Escaped writes what git does not take in names of branches, or file systems do not in
 // those of files, as %XX.
 func Escaped(id string) string {
 	var name strings.Builder

@@ -19,7 +19,7 @@ import (
 	"stig/internal/visible"
 )
 
-// repository is one that has work trees of workers.
+// worktreeRepo is one that has work trees of workers.
 type worktreeRepo struct {
 	git    Client
 	common string // git's directory of all its work trees
@@ -31,7 +31,7 @@ type worktreeRepo struct {
 // oldest is the first git that merges without a work tree.
 var oldest = [2]int{2, 38}
 
-// Check reports what keeps Prepare from working in the repository, as far as that can be
+// CheckWorktrees reports what keeps Prepare from working in the repository, as far as that can be
 // said before an issue is known. It changes nothing; git signs something where it is to sign.
 func CheckWorktrees(ctx context.Context, o WorktreeOptions) error {
 	r, err := open(ctx, o)
@@ -158,7 +158,7 @@ func (r *worktreeRepo) checkName(ctx context.Context) error {
 	return err
 }
 
-// state is what a repository holds now.
+// repoState is what a repository holds now.
 type repoState struct {
 	places places
 	heads  map[string]string // commits of branches by their names; "" where there is none
@@ -222,7 +222,7 @@ func (r *worktreeRepo) advance(ctx context.Context, why, from, to string) (strin
 	return tip, err
 }
 
-// Begin makes Onto ready for a loop: it makes it from HEAD where there is none. Usual that
+// BeginWork makes Onto ready for a loop: it makes it from HEAD where there is none. Usual that
 // has nothing that HEAD lacks moves to HEAD, so that work does not begin on what a person
 // left behind long ago; a branch that a person named moves by landing alone. It gives the
 // number of commits of HEAD that Onto lacks, without those of the store alone, of which no

@@ -8,7 +8,7 @@ import (
 	"stig/internal/visible"
 )
 
-// Stranded is what to type where the branch of an issue has commits that no other branch
+// StrandedWork is what to type where the branch of an issue has commits that no other branch
 // has, to bring them to the branch that loops work from, else to the one that is checked out;
 // "" where it has none. What git cannot tell is no hindrance.
 func StrandedWork(ctx context.Context, g Client, issue string) (remedy string) {
@@ -29,7 +29,7 @@ func StrandedWork(ctx context.Context, g Client, issue string) (remedy string) {
 	return "git merge " + visible.Quoted(branch)
 }
 
-// Discard is what to type to throw the work away that is on the branch of an issue.
+// DiscardWork is what to type to throw the work away that is on the branch of an issue.
 func DiscardWork(ctx context.Context, g Client, issue string) string {
 	branch, remove := BranchOf(issue, WorkBranch), ""
 	if dir := dirOf(branch, asker(ctx, g)); dir != "" {

@@ -12,7 +12,7 @@
 // what the former one held and this one does not. What the side that was checked out
 // wrote, and its merge with another side lacks, is a loss.
 //
-//	look, err := loss.NewLook(place, session)
+//	look, err := journal.NewLook(place, session)
 //	err = look.Read(ctx)
 //	found, err := look.Find(textAt, sidesAt, put)
 //	…

@@ -43,14 +43,14 @@ type Gone struct {
 // Closed is an issue that another program closed.
 type Closed struct{ ID, Reason string }
 
-// Found is what another program took away and closed, by issue in the order of the
+// LossFound is what another program took away and closed, by issue in the order of the
 // lines.
 type LossFound struct {
 	Gone   []Gone
 	Closed []Closed
 }
 
-// finder works on one question. Maps are by the id of an issue.
+// lossFinder works on one question. Maps are by the id of an issue.
 type lossFinder struct {
 	question
 	ids         []string // whose lines differ
@@ -176,7 +176,7 @@ func (f *lossFinder) gone(id string) (list []Gone) {
 	return list
 }
 
-// slack is how far the date of an issue may be ahead of the clock: of several edits in one
+// lossSlack is how far the date of an issue may be ahead of the clock: of several edits in one
 // second each has a date of its own.
 const lossSlack = time.Minute
 

@@ -62,7 +62,7 @@ func short(names string) string {
 	return names
 }
 
-// byIssue lists issues and what is gone of each.
+// goneByIssue lists issues and what is gone of each.
 func goneByIssue(gone []Gone) (ids, what []string) {
 	at, last := map[string]int{}, map[string]merge.Kind{}
 	for _, g := range gone {

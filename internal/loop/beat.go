@@ -33,7 +33,7 @@ func (l *loop) beat(ctx context.Context) (ran bool, err error) {
 }
 
 // nextBeat is when the heartbeat is due, counted from the last one; the zero time where
-// there was none within work.Window.
+// there was none within Window.
 func (l *loop) nextBeat(runs []clone.Run, now time.Time) (due time.Time) {
 	for _, r := range runs {
 		if r.Actor == l.name && r.Task == taskHeartbeat && !r.Started.After(now) { // else the clock was set back

@@ -5,7 +5,7 @@
 // Each step of a run is recorded before the next begins, so that a loop that was killed
 // goes on from there: see recover.go.
 //
-//	done, err := working.Work(ctx, a, working.Request{Command: []string{"./agent"}})
+//	done, err := loop.Work(ctx, a, loop.Request{Command: []string{"./agent"}})
 package loop
 
 import (
@@ -38,7 +38,7 @@ type Request struct {
 	Command []string // the program and its arguments; empty for that of the actor's file
 
 	Once, UntilEmpty bool
-	Onto             string // the branch that results go to; "" for worktree.Usual
+	Onto             string // the branch that results go to; "" for git.WorkBranch
 	NoClose          bool   // neither merges nor closes
 	Commit           bool   // commits the store after a close
 	DryRun           bool
@@ -472,7 +472,7 @@ func (l *loop) once(text string) {
 	}
 }
 
-// runs are those within work.Window, of all actors.
+// runs are those within Window, of all actors.
 func (l *loop) runs(now time.Time) ([]clone.Run, error) {
 	runs, damaged, err := l.records.Runs(l.place, now.Add(-Window))
 	for _, path := range damaged {

@@ -3,7 +3,7 @@
 // operations of the running round in live state, writes a settled round to the store as
 // traces, runs acceptance criteria, and runs explorers.
 //
-//	acted, err := swarming.Act(ctx, a, swarming.ActRequest{ID: "harbor-9fd.3", Operation: o})
+//	acted, err := loop.ActInSwarm(ctx, a, loop.SwarmAct{ID: "harbor-9fd.3", Operation: o})
 package loop
 
 import (
@@ -221,13 +221,13 @@ func names(s *swarm.State) (list string) {
 	return list
 }
 
-// Status is what a swarm knows, as far as whoever asks may see it.
+// SwarmStatus is what a swarm knows, as far as whoever asks may see it.
 type SwarmStatus struct {
 	ID string `json:"id"`
 	*swarm.State
 }
 
-// Show gives the state of the newest swarm on an issue. Before the first round is settled
+// ShowSwarm gives the state of the newest swarm on an issue. Before the first round is settled
 // an agent sees only what it did itself.
 func ShowSwarm(ctx context.Context, a *workspace.Run, id string) (*SwarmStatus, error) {
 	s, err := load(a, id)
@@ -252,7 +252,7 @@ func (s *session) seenBy(who string) *swarm.State {
 	return s.state.SeenBy(who)
 }
 
-// Chosen is where an agent may look next.
+// SwarmChosen is where an agent may look next.
 type SwarmChosen struct {
 	ID    string `json:"id"`
 	Swarm string `json:"swarm"`
@@ -261,7 +261,7 @@ type SwarmChosen struct {
 	swarm.Choice
 }
 
-// Choose draws for the actor, who is an agent.
+// ChooseSwarm draws for the actor, who is an agent.
 func ChooseSwarm(ctx context.Context, a *workspace.Run, id string) (*SwarmChosen, error) {
 	s, err := load(a, id)
 	if err != nil {

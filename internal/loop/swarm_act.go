@@ -14,14 +14,14 @@ import (
 	"stig/internal/workspace"
 )
 
-// ActRequest is one operation of the actor, who is an agent.
+// SwarmAct is one operation of the actor, who is an agent.
 type SwarmAct struct {
 	ID        string
 	Operation swarm.Operation
 	DryRun    bool
 }
 
-// Acted says what an operation did.
+// SwarmActed says what an operation did.
 type SwarmActed struct {
 	ID            string          `json:"id"`
 	Operation     swarm.Operation `json:"operation"`
@@ -30,7 +30,7 @@ type SwarmActed struct {
 	DryRun        bool            `json:"dry_run"`
 }
 
-// Act has an operation count in the running round. Refusals leave no byte: fault.Usage for
+// ActInSwarm has an operation count in the running round. Refusals leave no byte: fault.Usage for
 // who is no agent and for what is wrong with the operation, fault.Conflict for a subtask
 // that has all its agents (max_agents_reached), for one solution too many of an agent
 // (max_solutions_reached), and where no swarm runs.

@@ -13,14 +13,14 @@ import (
 	"stig/signals"
 )
 
-// ReportRequest asks what a swarm came to.
+// RoundRequest asks what a swarm came to.
 type RoundRequest struct {
 	ID         string
 	Checkpoint bool // writes it as the issue's state estimate
 	DryRun     bool
 }
 
-// Reported is the report of the newest swarm on an issue.
+// RoundReported is the report of the newest swarm on an issue.
 type RoundReported struct {
 	ID string `json:"id"`
 	*swarm.Report
@@ -28,7 +28,7 @@ type RoundReported struct {
 	Written *service.Checkpointed `json:"-"` // nil where nothing was asked to be written
 }
 
-// Report reports on the newest swarm of an issue.
+// ReportRound reports on the newest swarm of an issue.
 func ReportRound(ctx context.Context, a *workspace.Run, r RoundRequest) (*RoundReported, error) {
 	s, err := load(a, r.ID)
 	if err != nil {

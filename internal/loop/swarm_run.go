@@ -20,7 +20,7 @@ import (
 	"stig/internal/workspace"
 )
 
-// RunRequest runs a swarm from its start to its end, or on from where it was killed.
+// SwarmRequest runs a swarm from its start to its end, or on from where it was killed.
 type SwarmRequest struct {
 	StartSwarmRequest
 	Command         []string
@@ -43,7 +43,7 @@ type runner struct {
 	*session
 }
 
-// Run has explorers explore until the swarm ends: the command once for each agent and
+// RunSwarm has explorers explore until the swarm ends: the command once for each agent and
 // round, all agents of a round at once. When ctx ends it ends after the round, and another
 // Run goes on from there. Killed at any point, it goes on at the round that was not settled.
 func RunSwarm(ctx context.Context, a *workspace.Run, r SwarmRequest) (*RoundReported, error) {
@@ -75,7 +75,7 @@ func RunSwarm(ctx context.Context, a *workspace.Run, r SwarmRequest) (*RoundRepo
 	return &RoundReported{ID: x.issue, Report: swarm.NewReport(x.state, x.now)}, nil
 }
 
-// Plan is what Run would begin with: the start of a swarm; or one that runs, without changes.
+// PlanSwarm is what Run would begin with: the start of a swarm; or one that runs, without changes.
 // It refuses what Run would refuse, except one that another process runs, and writes nothing.
 func PlanSwarm(ctx context.Context, a *workspace.Run, r SwarmRequest) (*SwarmChanged, error) {
 	x, err := newRunner(ctx, a, r)

@@ -21,13 +21,13 @@ import (
 	"stig/internal/workspace"
 )
 
-// SettleRequest settles the running round of a swarm that the actor started.
+// SettleSwarmRequest settles the running round of a swarm that the actor started.
 type SettleSwarmRequest struct {
 	ID     string
 	DryRun bool
 }
 
-// Settle settles the running round: it runs the acceptance criteria on the solutions that
+// SettleSwarm settles the running round: it runs the acceptance criteria on the solutions that
 // findings name, and writes the round to the store. An agent that did nothing was missing.
 // Where the swarm ends without an answer, a person is asked.
 func SettleSwarm(ctx context.Context, a *workspace.Run, r SettleSwarmRequest) (*SwarmChanged, error) {
@@ -328,14 +328,14 @@ func (s *session) question() checkpoint.Question {
 // mostOptions is how many ideas a person chooses from.
 const mostOptions = 6
 
-// EndRequest ends a swarm that the actor started.
+// EndSwarmRequest ends a swarm that the actor started.
 type EndSwarmRequest struct {
 	ID     string
 	Note   string
 	DryRun bool
 }
 
-// End ends a swarm as it is; what was done in the running round is kept.
+// EndSwarm ends a swarm as it is; what was done in the running round is kept.
 func EndSwarm(ctx context.Context, a *workspace.Run, r EndSwarmRequest) (*SwarmChanged, error) {
 	s, err := owned(ctx, a, r.ID, "end")
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"stig/signals"
 )
 
-// StartRequest begins a swarm. What is zero is as the configuration has it.
+// StartSwarmRequest begins a swarm. What is zero is as the configuration has it.
 type StartSwarmRequest struct {
 	ID         string
 	Agents     []string // their names
@@ -34,14 +34,14 @@ type StartSwarmRequest struct {
 	DryRun     bool
 }
 
-// Changed is a swarm after it was started, settled or ended.
+// SwarmChanged is a swarm after it was started, settled or ended.
 type SwarmChanged struct {
 	SwarmStatus
 	Asked   bool           `json:"asked"` // a person was
 	Changes []beads.Change `json:"-"`
 }
 
-// Start begins a swarm on an issue, which becomes the work of the actor: ready and work
+// StartSwarm begins a swarm on an issue, which becomes the work of the actor: ready and work
 // leave it alone. It refuses (fault.Usage) an issue of which it is known what to do, and
 // (fault.Conflict) one on which a swarm runs or that somebody else works on.
 func StartSwarm(ctx context.Context, a *workspace.Run, r StartSwarmRequest) (*SwarmChanged, error) {

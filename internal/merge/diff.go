@@ -9,7 +9,7 @@
 // The package does not know revisions, and judges nothing: whether a section
 // may vanish is for others to say.
 //
-//	d, err := diff.Stores(before, after)
+//	d, err := merge.Stores(before, after)
 //	for _, v := range d.Vanished {
 //		fmt.Println(v.ID, v.Kind, v.Name)
 //	}

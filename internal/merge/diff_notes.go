@@ -73,7 +73,7 @@ func (p *pair) section(was, is section) {
 	p.changed(Section, was.name, was.body, is.body)
 }
 
-// row is a row of a signal table as it stands.
+// tableRow is a row of a signal table as it stands.
 type tableRow struct{ name, value, date string }
 
 // rows lists the rows of a table; of a repeated name the last counts.

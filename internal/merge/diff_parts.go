@@ -13,7 +13,7 @@ import (
 	"stig/signals"
 )
 
-// Prose is the text of the notes outside of sections, as a part of an issue; all
+// KindProse is the text of the notes outside of sections, as a part of an issue; all
 // of the notes where a section stands twice, so that they can be put back whole.
 const KindProse Kind = "prose"
 
@@ -178,7 +178,7 @@ func Edits(before, after *beads.Record) (list []Edit) {
 	return list
 }
 
-// byName gives the texts of parts; of repeated ones the last.
+// textsByName gives the texts of parts; of repeated ones the last.
 func textsByName(parts []Part) map[PartName]string {
 	texts := make(map[PartName]string, len(parts))
 	for _, p := range parts {
@@ -187,7 +187,7 @@ func textsByName(parts []Part) map[PartName]string {
 	return texts
 }
 
-// Find gives the part of that kind and name; of repeated ones the last.
+// FindPart gives the part of that kind and name; of repeated ones the last.
 func FindPart(parts []Part, kind Kind, name string) (Part, bool) {
 	for _, p := range slices.Backward(parts) {
 		if p.Kind == kind && p.Name == name {

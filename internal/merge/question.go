@@ -42,7 +42,7 @@ func (v versions) asked(k beads.Key) Question {
 	return Question{Key: string(k), Ours: valueText(v.ours, k), Theirs: valueText(v.theirs, k), reason: changedBoth + string(k)}
 }
 
-// shown is a value for people to read: a text as it reads, another value as
+// valueText is a value for people to read: a text as it reads, another value as
 // its bytes stand.
 func valueText(r *beads.Record, k beads.Key) string {
 	raw := r.Raw(k)

@@ -82,7 +82,7 @@ func warnOfStranded(ctx context.Context, a *workspace.Run, store beads.Place, id
 	}
 }
 
-// Stranded is worktree.Stranded of an issue of the store.
+// Stranded is git.StrandedWork of an issue of the store.
 func Stranded(ctx context.Context, a *workspace.Run, store beads.Place, id string) (remedy string) {
 	if !process.Finder("", a.Getenv)("git") {
 		return ""
@@ -90,7 +90,7 @@ func Stranded(ctx context.Context, a *workspace.Run, store beads.Place, id strin
 	return git.StrandedWork(ctx, a.GitIn(store.Dir), id)
 }
 
-// Discard is worktree.Discard of an issue of the store.
+// Discard is git.DiscardWork of an issue of the store.
 func Discard(ctx context.Context, a *workspace.Run, store beads.Place, id string) string {
 	return git.DiscardWork(ctx, a.GitIn(store.Dir), id)
 }

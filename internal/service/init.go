@@ -13,7 +13,7 @@ import (
 	"stig/internal/workspace"
 )
 
-// InitRequest says what store to make on the server that --store names.
+// ServerRequest says what store to make on the server that --store names.
 type ServerRequest struct {
 	Prefix   string // of ids; "" is the name of the directory
 	Import   bool   // copy the issues of the file into it
@@ -25,7 +25,7 @@ type ServerRequest struct {
 	actor string // who makes it
 }
 
-// Made is a store that was made on a server, or would be.
+// MadeOnServer is a store that was made on a server, or would be.
 type MadeOnServer struct {
 	Store, Prefix string
 	Files         []string // that were made
@@ -33,7 +33,7 @@ type MadeOnServer struct {
 	Diff          string   // of a dry run
 }
 
-// Init makes the tables of a store in an empty database and the file that names it, last.
+// InitOnServer makes the tables of a store in an empty database and the file that names it, last.
 func InitOnServer(ctx context.Context, a *workspace.Run, r ServerRequest) (*MadeOnServer, error) {
 	dir, err := Home(ctx, a)
 	if err != nil {

@@ -362,7 +362,7 @@ func NoteLost(ctx context.Context, a *workspace.Run, store beads.Place) string {
 	return visible.Counted(fresh, "value") + " that stig wrote went from the store"
 }
 
-// rememberLost records what is lost of the store with that stamp as reported, and
+// RememberLost records what is lost of the store with that stamp as reported, and
 // counts what was not reported before.
 func RememberLost(place clone.Place, stamp string, lost []journal.Finding) (fresh int, err error) {
 	seen := place.Seen()

@@ -2,7 +2,7 @@
 // own, in a file, in a copy of the one in the other. Package remote opens and copies them;
 // this package does not know how a database keeps an issue.
 //
-//	made, err := stores.Init(ctx, a, stores.InitRequest{})
+//	made, err := service.InitOnServer(ctx, a, service.ServerRequest{})
 package service
 
 import (
@@ -16,7 +16,7 @@ import (
 	"stig/internal/workspace"
 )
 
-// place is the store that is named by a file or a URL.
+// placeNamed is the store that is named by a file or a URL.
 func placeNamed(a *workspace.Run, name string) (beads.Place, error) {
 	where := a.Where()
 	if where.File = name; !jsonl.IsURL(name) {
@@ -50,7 +50,7 @@ type Copied struct {
 	From, To beads.Place
 }
 
-// Copy copies a whole store, byte for byte, into one that is empty or not there yet.
+// CopyStore copies a whole store, byte for byte, into one that is empty or not there yet.
 func CopyStore(ctx context.Context, a *workspace.Run, r CopyRequest) (c Copied, err error) {
 	if c.From, err = placeNamed(a, r.From); err != nil {
 		return c, err
@@ -93,7 +93,7 @@ type SyncResult struct {
 	Written     bool
 }
 
-// Sync writes what the server holds into the copy of the store; a check or a dry run only
+// SyncCopy writes what the server holds into the copy of the store; a check or a dry run only
 // looks whether it would be another.
 func SyncCopy(ctx context.Context, a *workspace.Run, check bool) (s SyncResult, err error) {
 	store, err := a.Discover()
@@ -120,7 +120,7 @@ func SyncCopy(ctx context.Context, a *workspace.Run, check bool) (s SyncResult, 
 	return s, err
 }
 
-// Migrate brings stig's tables to the version of this program.
+// MigrateServer brings stig's tables to the version of this program.
 func MigrateServer(ctx context.Context, a *workspace.Run, dryRun bool) (url string, from, to int, err error) {
 	store, err := a.Discover()
 	if err != nil {
@@ -138,16 +138,16 @@ func MigrateServer(ctx context.Context, a *workspace.Run, dryRun bool) (url stri
 	return p.Name(), from, to, err
 }
 
-// Examined is what is known of the server of a store, and of who connects to it.
+// ExaminedServer is what is known of the server of a store, and of who connects to it.
 type ExaminedServer struct {
 	sql.Server
 	Cipher string // "" where nothing encrypts
 	User   string
-	From   string // where the password comes from; see credentials.Login
+	From   string // where the password comes from; see sql.Login
 	Local  bool   // the server is on this machine
 }
 
-// Examine asks the server of a store what it is.
+// ExamineServer asks the server of a store what it is.
 func ExamineServer(ctx context.Context, a *workspace.Run, p beads.Place) (e ExaminedServer, err error) {
 	pool := a.OnServers()
 	o, from, err := pool.Options(p)

@@ -91,7 +91,7 @@ func nothingToRun(t *Trial) error {
 	return workspace.NotRun(t.Id, reason, hint)
 }
 
-// waiveByTracker is how an issue without anything to run is closed that stig may
+// WaiveByTracker is how an issue without anything to run is closed that stig may
 // not write.
 func WaiveByTracker(id, what, why, who string) string {
 	return fmt.Sprintf("bd close %s --reason \"%s.\"", id, gate.Waived(strings.TrimRight(what, "."), why, who))

@@ -2,7 +2,7 @@
 // passwords that stand where only a password stands. What is only talked about (a
 // prefix alone, a placeholder, a variable) is none.
 //
-//	for _, found := range secret.Find(text) {
+//	for _, found := range visible.Secrets(text) {
 //		fmt.Println("this looks like", found.Kind)
 //	}
 package visible
@@ -15,14 +15,14 @@ import (
 	"strings"
 )
 
-// Found is one credential in a text: what it looks like, such as "a GitHub token", and
+// Secret is one credential in a text: what it looks like, such as "a GitHub token", and
 // where it stands, in bytes.
 type Secret struct {
 	Kind       string
 	Start, End int
 }
 
-// Find lists the credentials in a text in their order. Of two that overlap the first
+// Secrets lists the credentials in a text in their order. Of two that overlap the first
 // counts. Most texts cost one pass, without a pattern.
 func Secrets(text string) (all []Secret) {
 	for _, n := range candidates([]byte(text)) {
@@ -43,14 +43,14 @@ func Secrets(text string) (all []Secret) {
 	})
 }
 
-// Holds reports whether a text holds a credential.
+// HoldsSecret reports whether a text holds a credential.
 func HoldsSecret(text string) bool { return len(Secrets(text)) > 0 }
 
-// MayHold reports whether Find has to look at a text, or at the texts in a line of JSON:
+// MayHoldSecret reports whether Find has to look at a text, or at the texts in a line of JSON:
 // where it reports false there is none. It allocates nothing where there is no mark.
 func MayHoldSecret(text []byte) bool { return len(candidates(text)) > 0 }
 
-// Hide gives a text with each credential replaced by what it looked like.
+// HideSecrets gives a text with each credential replaced by what it looked like.
 func HideSecrets(text string) string {
 	var b strings.Builder
 	last := 0

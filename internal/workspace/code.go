@@ -25,7 +25,7 @@ import (
 	"stig/internal/visible"
 )
 
-// workspace is where criteria are run, and where what came of it is kept.
+// Code is where criteria are run, and where what came of it is kept.
 type Code struct {
 	Store beads.Place
 	Root  string     // the directory that checks run in
@@ -101,7 +101,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// realPath is a path in one way only: absolute, without symbolic links.
+// RealPath is a path in one way only: absolute, without symbolic links.
 func RealPath(path string) (string, error) {
 	full, err := filepath.Abs(path)
 	if err != nil {
@@ -331,7 +331,7 @@ func (s *Code) Verdicts() (kept gate.Verdicts, ok bool) {
 // logs is the directory for whole outputs, "" where there is none.
 func (s *Code) Logs() string { return Below(cmp.Or(s.Own, s.State), "logs") }
 
-// below is a place in a directory; "" where there is none.
+// Below is a place in a directory; "" where there is none.
 func Below(dir string, names ...string) string {
 	if dir == "" {
 		return ""

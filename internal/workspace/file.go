@@ -24,7 +24,7 @@ func Placed(err error) error {
 	return err
 }
 
-// replaceFile gives a file new content in one step, so that nobody ever sees
+// ReplaceFile gives a file new content in one step, so that nobody ever sees
 // half of it. It keeps the mode, and follows symbolic links. Checks are made when
 // all but that step is done; after one that fails the file is as it was.
 func ReplaceFile(path, text string, checks ...func() error) error {

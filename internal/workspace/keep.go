@@ -248,7 +248,7 @@ func recorded(changes []beads.Change) (list []clone.Change) {
 	return list
 }
 
-// recordedEdit is one edit as the journal keeps it.
+// RecordedEdit is one edit as the journal keeps it.
 func RecordedEdit(id string, e merge.Edit) clone.Change {
 	c := clone.Change{Issue: id, Kind: string(e.Kind), Name: e.Name, Was: e.Was, Now: e.Now}
 	if visible.HoldsSecret(e.Was) || visible.HoldsSecret(e.Now) {

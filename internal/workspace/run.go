@@ -234,7 +234,7 @@ func (a *Run) Assignee(ctx context.Context, name string) (string, error) {
 	return name, nil
 }
 
-// App is what every front end shares: where the store is, who acts, the clock, the
+// Run is what every front end shares: where the store is, who acts, the clock, the
 // configuration, and whom to tell what no result says.
 type Run struct {
 	Getenv             func(string) string

@@ -14,7 +14,7 @@ import (
 	"stig/internal/merge"
 )
 
-// readText reads a whole file into one string: stores may be large, and three
+// ReadText reads a whole file into one string: stores may be large, and three
 // of them are held at once.
 func ReadText(path string) (string, error) {
 	file, err := os.Open(path)
@@ -97,7 +97,7 @@ func oneSide(doing string) string {
 	return "holds one side alone, in " + Merging(doing) + " that is not finished: the changes of the other side are missing"
 }
 
-// merging names what git does in a sentence.
+// Merging names what git does in a sentence.
 func Merging(doing string) string {
 	switch doing {
 	case "":

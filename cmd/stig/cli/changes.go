@@ -34,7 +34,7 @@ func (a *App) EditResult(kind string, body any, changes []beads.Change, dryRun b
 	return show()
 }
 
-// PrintEdit prints the data of an edit; see app.EditOutput.
+// PrintEdit prints the data of an edit; see workspace.EditOutput.
 func (a *App) PrintEdit(kind string, body any, changes []beads.Change, dryRun bool) error {
 	return a.PrintOutput(workspace.EditOutput(kind, body, changes, dryRun))
 }

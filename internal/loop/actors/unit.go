@@ -2,7 +2,7 @@
 // and property lists of launchd. It gives texts and their file names, and installs
 // nothing.
 //
-//	files, err := unit.Worker{Actor: "tide", Repo: "/home/ann/harbor", Program: "/usr/bin/stig"}.Systemd()
+//	files, err := actors.Unit{Actor: "tide", Repo: "/home/ann/harbor", Program: "/usr/bin/stig"}.Systemd()
 package actors
 
 import (
@@ -17,7 +17,7 @@ import (
 	"unicode/utf8"
 )
 
-// Worker is what units are for: the loop of one actor on one repository, and what it
+// Unit is what units are for: the loop of one actor on one repository, and what it
 // learns from time to time.
 type Unit struct {
 	Actor   string        // its name
@@ -31,7 +31,7 @@ type Unit struct {
 	Dream   time.Duration // how often it dreams; 0 for never
 }
 
-// File is a file of a service manager.
+// UnitFile is a file of a service manager.
 type UnitFile struct {
 	Name string // in the directory of the manager's units
 	Text string
@@ -69,7 +69,7 @@ func (w Unit) id() string {
 
 func cut(text string, size int) string { return text[:min(len(text), size)] }
 
-// Escape writes a text in the characters that names of units have, as systemd-escape
+// EscapeUnit writes a text in the characters that names of units have, as systemd-escape
 // does: a slash as a hyphen, other bytes as \x2f. A hyphen stays, so that names can be
 // read: the hash distinguishes them.
 func EscapeUnit(text string) string {

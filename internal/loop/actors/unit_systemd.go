@@ -128,7 +128,7 @@ func command(argv []string) string {
 	return strings.Join(words, " ")
 }
 
-// quoted is a word of a list; see systemd.syntax(7) and systemd.unit(5), "Specifiers".
+// unitQuoted is a word of a list; see systemd.syntax(7) and systemd.unit(5), "Specifiers".
 func unitQuoted(word string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, `%`, `%%`).Replace(word) + `"`
 }

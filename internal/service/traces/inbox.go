@@ -5,7 +5,7 @@
 // none is lost with a mailbox and none is told twice. The package opens no store and
 // keeps no acknowledgements; they are given to it.
 //
-//	items, err := inbox.List(file, dag.New(file), inbox.Request{For: reader, Now: now, Acked: acked})
+//	items, err := traces.ItemsOf(file, dag.New(file), traces.Query{For: reader, Now: now, Acked: acked})
 package traces
 
 import (
@@ -51,7 +51,7 @@ type Item struct {
 	Acked   bool      `json:"acked"`
 }
 
-// Actor is whose inbox it is.
+// Owner is whose inbox it is.
 type Owner struct {
 	Name  string
 	Kind  string // human, agent or program
@@ -60,14 +60,14 @@ type Owner struct {
 	Since time.Time // its first sign of life: what is older is none of its concern
 }
 
-// Verdict is a run of an issue's checks that failed.
+// FailedChecks is a run of an issue's checks that failed.
 type FailedChecks struct {
 	At   time.Time
 	By   string // who had them run
 	Text string // what failed
 }
 
-// Request asks for the items of an actor.
+// Query asks for the items of an actor.
 type Query struct {
 	For   Owner
 	Now   time.Time
@@ -81,11 +81,11 @@ type Query struct {
 	Failed func(issue string) (FailedChecks, bool)
 }
 
-// Kept is for how long an issue that is closed still has items, and how long
+// ItemsKept is for how long an issue that is closed still has items, and how long
 // acknowledgements of them are kept.
 const ItemsKept = 7 * 24 * time.Hour
 
-// List gives the items of an actor, acknowledged ones too, which say so: the oldest
+// ItemsOf gives the items of an actor, acknowledged ones too, which say so: the oldest
 // first, those of an issue together, at the place of its oldest. Errors are those of
 // reading the store.
 func ItemsOf(file *beads.Snapshot, graph *dag.Graph, r Query) ([]Item, error) {
@@ -99,7 +99,7 @@ func ItemsOf(file *beads.Snapshot, graph *dag.Graph, r Query) ([]Item, error) {
 	return s.items(), nil
 }
 
-// Gone reports whether what was acknowledged on an issue at a time needs no record any
+// LongGone reports whether what was acknowledged on an issue at a time needs no record any
 // more, since List gives it no more: the issue was closed long ago. closed is zero for
 // an issue that is not closed.
 func LongGone(closed, at, now time.Time) bool {

@@ -12,7 +12,7 @@ import (
 // count its items: those who read a survey did not ask for more.
 const mostCounted = 1000
 
-// Count counts the items of an actor's inbox where that costs little beside a survey: 0
+// CountInbox counts the items of an actor's inbox where that costs little beside a survey: 0
 // where the clone does not know at once since when the actor is there, or where more
 // issues have changed since than are worth it. stig inbox lists them all the same.
 func CountInbox(ctx context.Context, a *workspace.Run, file *beads.Snapshot, graph *dag.Graph, who string) int {

@@ -10,7 +10,7 @@ import (
 	"stig/internal/workspace"
 )
 
-// Wait gives the inbox as soon as something is in it. It ends with the cause of ctx
+// WaitInbox gives the inbox as soon as something is in it. It ends with the cause of ctx
 // when that ends first. The store is looked at when it changes, and when an issue that was
 // put off can be started.
 func WaitInbox(ctx context.Context, a *workspace.Run, r InboxRequest) (*Inbox, error) {
@@ -54,7 +54,7 @@ func WaitInbox(ctx context.Context, a *workspace.Run, r InboxRequest) (*Inbox, e
 
 const unreadable = 2 * time.Second // how long a store may not be readable before that is said
 
-// look is Look that does not say once more what of the store is unreadable, and gives
+// lookOnce is Look that does not say once more what of the store is unreadable, and gives
 // after what time to look again.
 func lookOnce(ctx context.Context, a *workspace.Run, r InboxRequest) (*Inbox, time.Duration, error) {
 	store, err := a.Discover()
@@ -68,7 +68,7 @@ func lookOnce(ctx context.Context, a *workspace.Run, r InboxRequest) (*Inbox, ti
 	return nextItems(ctx, a, file, r)
 }
 
-// next looks at a store that is read, closes it, and gives after what time to look again.
+// nextItems looks at a store that is read, closes it, and gives after what time to look again.
 func nextItems(ctx context.Context, a *workspace.Run, file *beads.Snapshot, r InboxRequest) (*Inbox, time.Duration, error) {
 	defer file.Close()
 	graph := dag.New(file)

@@ -2,7 +2,7 @@
 // acknowledge it. Package inbox finds it; this one gives it the store, the live state
 // and the clock.
 //
-//	items, err := inboxes.List(ctx, a, inboxes.Request{Actor: "netty"})
+//	items, err := traces.Inboxed(ctx, a, traces.InboxRequest{Actor: "netty"})
 package traces
 
 import (
@@ -48,7 +48,7 @@ func Inboxed(ctx context.Context, a *workspace.Run, r InboxRequest) ([]Item, err
 	return in.Items, nil
 }
 
-// Look is List with whose inbox it is, and since when.
+// LookInbox is List with whose inbox it is, and since when.
 func LookInbox(ctx context.Context, a *workspace.Run, r InboxRequest) (*Inbox, error) {
 	file, err := a.Open()
 	if err != nil {
@@ -73,7 +73,7 @@ func LookInbox(ctx context.Context, a *workspace.Run, r InboxRequest) (*Inbox, e
 	return in, err
 }
 
-// In is Look in a store that is read already.
+// InboxIn is Look in a store that is read already.
 func InboxIn(ctx context.Context, a *workspace.Run, file *beads.Snapshot, graph *dag.Graph, r InboxRequest) (*Inbox, error) {
 	o, err := ownerOf(ctx, a, file.Place(), r)
 	if err != nil {

@@ -5,10 +5,10 @@
 // else wrote is found by comparing the lines; of that, two edits in a row look like
 // one. The package opens no store and keeps no memory but the one it is given.
 //
-//	seen := watch.Seen{}
+//	seen := traces.Seen{}
 //	seen.Take(before, graph, now)
 //	…
-//	events, err := seen.Look(watch.Reading{Store: after, Graph: graph, Journal: records, Now: now})
+//	events, err := seen.Look(traces.Reading{Store: after, Graph: graph, Journal: records, Now: now})
 package traces
 
 import (
@@ -42,7 +42,7 @@ type Reading struct {
 	Now     time.Time
 }
 
-// most is how many issues another program changes at once before it is taken for a
+// switchFrom is how many issues another program changes at once before it is taken for a
 // switch to another state of the store, such as a checkout.
 const switchFrom = 50
 
@@ -171,7 +171,7 @@ type left struct {
 	made  *string // "" where the journal keeps only a hash of it
 }
 
-// Own gives the events of edits that stig made, before the store is read.
+// OwnEvents gives the events of edits that stig made, before the store is read.
 func OwnEvents(records []clone.Record) []Event {
 	events, _ := fromJournal(records, nil)
 	return events

@@ -34,7 +34,7 @@ const (
 	EventSwitched   = "switched" // more than 50 issues changed at once
 )
 
-// Names lists the events.
+// EventNames lists the events.
 func EventNames() []string {
 	return []string{EventCreated, EventEdited, EventClaimed, EventReleased, EventReady, EventBlocked, EventSignal, EventCheckpoint, EventEscalated, EventAnswered, EventLeft, EventClosed, EventReopened, EventDependency, EventVanished, EventSwitched}
 }

@@ -12,7 +12,7 @@ import (
 // store. After that its writer was ended.
 const Patience = time.Second
 
-// Applied gives the records that a reading of the store holds. stig writes the journal
+// AppliedRecords gives the records that a reading of the store holds. stig writes the journal
 // first and the store then, one edit after the other, so that these are the records up
 // to the last one that is seen in the lines, or that is settled: it failed, was written
 // before the store was read, or has no result for longer than Patience. An edit of

@@ -2,7 +2,7 @@
 // happens. Package watch knows the events; this one reads the store and the journal,
 // remembers where a named watcher was, and picks the events that were asked for.
 //
-//	err := watching.Watch(ctx, a, watching.Request{Events: []string{watch.Closed}}, tell)
+//	err := traces.Watch(ctx, a, traces.WatchRequest{Events: []string{traces.EventClosed}}, tell)
 package traces
 
 import (
@@ -312,7 +312,7 @@ func (w *watcher) unread(err error) (done, later bool, _ error) {
 	return false, true, nil
 }
 
-// unreadable is how long a store may not be readable before that is said.
+// unreadableFor is how long a store may not be readable before that is said.
 const unreadableFor = 2 * time.Second
 
 // fresh reads the records that were not told of yet, of this work tree's store.

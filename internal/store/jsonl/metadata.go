@@ -4,8 +4,8 @@
 //	var m struct {
 //		Backend string `json:"backend"`
 //	}
-//	err := beadsdir.Metadata(".beads", &m)
-//	settings, err := beadsdir.ReadSettings(".beads")
+//	err := jsonl.Metadata(".beads", &m)
+//	settings, err := jsonl.ReadTracker(".beads")
 //	prefix := settings["issue-prefix"]
 package jsonl
 
@@ -48,12 +48,12 @@ func Metadata(dir string, into any) error {
 	return nil
 }
 
-// Settings are the values of config.yaml by their dotted keys: a line "dolt.port: 1" and one
+// Tracker are the values of config.yaml by their dotted keys: a line "dolt.port: 1" and one
 // "port: 1" below "dolt:" say the same. What is not there is "", and of a key that repeats the
 // last counts.
 type Tracker map[string]string
 
-// ReadSettings reads config.yaml of a directory; there are no settings where there is no such file.
+// ReadTracker reads config.yaml of a directory; there are no settings where there is no such file.
 // It reads plain lines, as bd writes them, and no other YAML. Errors are of code fault.Store.
 func ReadTracker(dir string) (Tracker, error) {
 	path := filepath.Join(dir, TrackerFile)
@@ -79,7 +79,7 @@ func ReadTracker(dir string) (Tracker, error) {
 	return values, nil
 }
 
-// read gives nil where there is no such file. A link that leads nowhere is unreadable: somebody
+// readSmall gives nil where there is no such file. A link that leads nowhere is unreadable: somebody
 // meant to say something.
 func readSmall(path string) ([]byte, error) {
 	text, err := file.Read(path)

@@ -2,7 +2,7 @@
 // environment, or from a file of the user that nobody else may read. It opens no connection,
 // and no error of it repeats a line of the file.
 //
-//	who, err := credentials.For(config, credentials.Given{File: path, Password: os.Getenv(…)})
+//	who, err := sql.LoginFor(config, sql.Given{File: path, Password: os.Getenv(…)})
 package sql
 
 import (
@@ -36,7 +36,7 @@ type Given struct {
 // variable, the place in the file, or "" where there is none.
 type Login struct{ User, Password, From string }
 
-// For gives who connects to a database: the user of its URL, else of the variable, else
+// LoginFor gives who connects to a database: the user of its URL, else of the variable, else
 // of the first line of the file that is for it; the password of the variable, else of the
 // first line of the file that is for this database and user. The error is a fault.Store: the
 // file cannot be read, others may read it, or a line in it cannot be understood.
@@ -65,7 +65,7 @@ func LoginFor(c mysql.Config, g Given) (Login, error) {
 	return login, nil
 }
 
-// line is a line of the file: a URL, which may leave out the user, the port and the
+// loginLine is a line of the file: a URL, which may leave out the user, the port and the
 // database, and a password.
 type loginLine struct {
 	number                               int

@@ -4,7 +4,7 @@
 // that compares what it read with what is there. Package database knows no notes, no
 // signals and no graph.
 //
-//	store := database.Open(place, database.Options{Config: config, Cache: dir})
+//	store := sql.Open(place, sql.Options{Config: config, Cache: dir})
 //	file, err := store.Snapshot()
 //
 // It reads and writes the tables whose names begin with stig_ and no other. A user needs

@@ -3,7 +3,7 @@
 // place in a process. It keeps the copy of such a store current that git has, and moves
 // whole stores between files and servers.
 //
-//	pool := &remote.Pool{Given: given, Cache: dir}
+//	pool := &sql.Pool{Given: given, Cache: dir}
 //	defer pool.Close()
 //	store, err := pool.Open(place)
 package sql
@@ -71,7 +71,7 @@ func (p *Pool) Open(place beads.Place) (*Store, error) {
 }
 
 // Options are those that a store is opened with, and where its password comes from; see
-// credentials.Login.
+// Login.
 func (p *Pool) Options(place beads.Place) (o Options, from string, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -92,7 +92,7 @@ func (t Transfer) read(ctx context.Context, p beads.Place) (text []byte, prefix 
 // wait is how long a copy waits for who writes the file.
 const wait = 30 * time.Second
 
-// Prefix is what the ids of new issues begin with in a store that was read.
+// PrefixOf is what the ids of new issues begin with in a store that was read.
 func PrefixOf(f *beads.Snapshot, err error) (string, error) {
 	if err != nil {
 		return "", err

@@ -41,7 +41,7 @@ func (s *Store) Edited(ctx context.Context) (ago map[string]time.Duration, err e
 	return ago, s.explain(err)
 }
 
-// state keeps live.Documents in the table stig_live: a row each, with a version that is
+// state keeps clone.Documents in the table stig_live: a row each, with a version that is
 // drawn anew with each change, since a row that was removed may come back.
 type state struct {
 	db      func() *sql.DB
@@ -103,7 +103,7 @@ func (s *state) Change(ctx context.Context, name string, change func([]clone.Ent
 	return errors.Join(refused, s.told(err))
 }
 
-// Prune implements live.Documents.
+// Prune implements clone.Documents.
 func (s *state) Prune(ctx context.Context, folder string, age time.Duration) error {
 	return s.told(repeat(ctx, func() error {
 		_, err := s.db().ExecContext(ctx, "DELETE FROM stig_live WHERE name >= ? AND name < ? AND TIMESTAMPDIFF(MICROSECOND, changed, UTC_TIMESTAMP(6)) > ?",

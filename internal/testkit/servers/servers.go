@@ -3,7 +3,7 @@
 // that started it, however that ends. Only tests import it.
 //
 //	s := servers.Need(t, servers.MariaDB) // one a test process
-//	store := database.Open(place, database.Options{Config: s.Database("harbor")})
+//	store := sql.Open(place, sql.Options{Config: s.Database("harbor")})
 package servers
 
 import (
