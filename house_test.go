@@ -15,6 +15,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,23 +25,20 @@ import (
 
 const modulePath = "stig"
 
-// bands, the lowest first. A package imports packages of lower bands only,
-// so packages that share a band never import each other.
+// bands, from the ground. A package imports packages of lower bands only; of its own
+// band a room imports the rooms inside it, groups of commands import cli, and main both.
 var bands = [][]string{
-	{"schemas", samples, "internal/ended", "fault", "textfile", "secret", "visible", "actor", "unit"},
-	{"notes", "beads", "cue", "host", "process", "shell", "mysql", "markdown"},
-	{"beadsdir"},
-	{"signals", "trace", "dag", "criteria", "guard", "git", "jsonl", "bd", "profile", "credentials", "internal/memory", servers, "internal/load"},
-	{"verify", "diff", "live", "recall", "swarm"},
-	{"orient", "checkpoint", "lint", "merge", "draw", "recovery", "watch", "loss", "session", "lease", "inbox", "work", "worktree", "database", "internal/overnight"},
-	{"remote"},
-	{"app"},
-	{"setup", "app/traces", "app/watching", "app/inboxes", "app/actors", "app/stores", "app/swarming", "app/boards"},
-	{"app/working"},
-	{"doctor", "board"},
-	{cli},
-	groups,
-	{command},
+	{"internal/fault", "internal/visible", "schemas"},
+	{"internal/file", "internal/process", "internal/beads", "notes", "cue"},
+	{"internal/git", "internal/trace", "signals", "dag", "internal/store/mysql"},
+	{"internal/store/jsonl", "internal/clone", "internal/gate", "internal/draw", "internal/swarm"},
+	{"internal/store/sql", "internal/store/bd", "internal/merge", "internal/assistant", "orient", "checkpoint"},
+	{"internal/journal", "internal/lint"},
+	{"internal/workspace"},
+	{"internal/service", "internal/service/traces"},
+	{"internal/service/hooks", "internal/doctor", "internal/loop", "internal/loop/actors"},
+	{"internal/board"},
+	append([]string{command, cli}, groups...),
 }
 
 // groups are the packages of commands, one a noun.
@@ -50,31 +48,37 @@ const (
 	command = "cmd/stig"
 	// cli is what all commands share.
 	cli = "cmd/stig/cli"
-	// samples is what tests share, among it a flag, and a quick place for their files.
-	samples = "internal/sample"
-	// servers is for tests, which name the programs in the environment.
-	servers = "internal/servers"
+	// testkit is what tests share: tests alone import it.
+	testkit = "internal/testkit"
 )
 
-// dependencies names, for each library (or part of the standard one), the one
-// package that may import it, or the few where one would force two ideas into one
-// room: package shell parses, criteria walks the syntax tree for a question of its own.
-// "x" stands for x and everything under it. golang.org/x counts as the standard library.
+// top are the folders of the top level, beside those that other programs prescribe.
+var top = []string{"checkpoint", "cmd", "cue", "dag", "docs", "examples", "internal", "notes", "orient", "schemas", "signals"}
+
+const (
+	maxRooms    = 25 // folders directly under internal
+	maxPackages = 45 // with code that is not for tests
+	maxFiles    = 28 // of a folder, tests left out: an outline shows so many
+)
+
+// dependencies names, for each library (or part of the standard one), the packages that
+// may import it. "x" stands for x and everything under it.
 var dependencies = map[string][]string{
 	"cuelang.org/go":                         {"cue"},
-	"github.com/dominikbraun/graph":          {"dag", "draw"},
-	"github.com/fsnotify/fsnotify":           {"jsonl"},
-	"github.com/go-sql-driver/mysql":         {"mysql"},
+	"github.com/dominikbraun/graph":          {"dag", "internal/draw"},
+	"github.com/fsnotify/fsnotify":           {"internal/store/jsonl"},
+	"github.com/go-sql-driver/mysql":         {"internal/store/mysql"},
 	"github.com/modelcontextprotocol/go-sdk": {"cmd/stig/connect"},
-	"github.com/pelletier/go-toml":           {"host"},
-	"github.com/rogpeppe/go-internal":        {"app"},
+	"github.com/pelletier/go-toml":           {"internal/assistant"},
+	"github.com/rogpeppe/go-internal":        {"internal/workspace"},
 	"github.com/spf13/cobra":                 commands,
 	"github.com/spf13/pflag":                 commands,
-	"github.com/tailscale/hujson":            {"host"},
-	"github.com/yuin/goldmark":               {"notes", "markdown"},
-	"mvdan.cc/sh":                            {"shell", "criteria"},
-	"net/http":                               {"upgrade", "app", "board"},
-	"os/exec":                                {"process"},
+	"github.com/tailscale/hujson":            {"internal/assistant"},
+	"github.com/yuin/goldmark":               {"notes", "internal/board"},
+	"golang.org/x/term":                      {cli},
+	"mvdan.cc/sh":                            {"internal/gate"},
+	"net/http":                               {"internal/service", "internal/board"},
+	"os/exec":                                {"internal/process"},
 }
 
 // commands are the packages that bind flags.
@@ -103,17 +107,14 @@ var lazy = []string{"errors.New", "sync.OnceValue", "sync.OnceValues", "sync.Onc
 // errorTypes are the exported types of errors, each with what it carries besides a place, a reason
 // and a hint, for which fault.Error is there.
 var errorTypes = map[string]string{
-	"fault.Error":            "a code",
-	"app.Ended":              "an exit code, after all is said",
-	"signals.InvalidError":   "findings",
-	"notes.Error":            "a line and a column of notes",
-	"checkpoint.IssueError":  "whose notes the error inside is about",
-	"checkpoint.BatchError":  "which of several drafts",
-	"worktree.RejectedError": "what git and hooks printed",
+	"fault.Error":           "a code",
+	"workspace.Ended":       "an exit code, after all is said",
+	"signals.InvalidError":  "findings",
+	"notes.Error":           "a line and a column of notes",
+	"checkpoint.IssueError": "whose notes the error inside is about",
+	"checkpoint.BatchError": "which of several drafts",
+	"git.RejectedError":     "what git and hooks printed",
 }
-
-// maxFiles is how many files without tests a folder may have: an outline shows so many.
-const maxFiles = 25
 
 // pkg is one package of the module, its test files left out.
 type pkg struct {
@@ -135,7 +136,7 @@ func TestEveryPackageHasABand(t *testing.T) {
 	for _, p := range module(t) {
 		found = append(found, p.name)
 		if !slices.Contains(known, p.name) {
-			t.Errorf("%s: package without a band: give it one in layers_test.go, a place in the picture of CONTRIBUTING.md and a line with its reason there", p.name)
+			t.Errorf("%s: package without a band: give it one in house_test.go, and a place in the picture of CONTRIBUTING.md", p.name)
 		}
 	}
 	for _, name := range known {
@@ -143,6 +144,33 @@ func TestEveryPackageHasABand(t *testing.T) {
 			t.Errorf("%s: in the bands, but there is no such package", name)
 		}
 	}
+}
+
+// TestTopLevel also counts the rooms under internal, and all packages.
+func TestTopLevel(t *testing.T) {
+	if got := foldersIn(t, "."); !slices.Equal(got, top) {
+		t.Errorf("the folders of the top level are %q, want %q: what serves them is under internal", got, top)
+	}
+	if got := foldersIn(t, "internal"); len(got) > maxRooms {
+		t.Errorf("%d folders under internal, at most %d", len(got), maxRooms)
+	}
+	if got := module(t); len(got) > maxPackages {
+		t.Errorf("%d packages, at most %d", len(got), maxPackages)
+	}
+}
+
+// foldersIn lists the folders that hold files of the repository, hidden ones left out.
+func foldersIn(t *testing.T, dir string) (names []string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if e.IsDir() && !strings.HasPrefix(e.Name(), ".") {
+			names = append(names, e.Name())
+		}
+	}
+	return names
 }
 
 func TestImportsPointDown(t *testing.T)                { hold(t, importsPointDown) }
@@ -182,18 +210,24 @@ func TestRulesCatch(t *testing.T) {
 		rule     func(pkg) []string
 		want     string // "" when the source is fine
 	}{
-		{"notes", `import "stig/beads"`, importsPointDown, "notes imports beads, which is not in a lower band"},
+		{"notes", `import "stig/internal/beads"`, importsPointDown, "notes imports internal/beads, which is not in a lower band"},
 		{"dag", `import "stig/orient"`, importsPointDown, "dag imports orient"},
+		{"internal/loop", `import "stig/internal/loop/actors"`, importsPointDown, ""},
+		{"internal/loop/actors", `import "stig/internal/loop"`, importsPointDown, "not in a lower band"},
+		{"cmd/stig/issue", `import "stig/cmd/stig/cli"`, importsPointDown, ""},
+		{"cmd/stig/issue", `import "stig/cmd/stig/graph"`, importsPointDown, "not in a lower band"},
+		{cli, `import "stig/cmd/stig/graph"`, importsPointDown, "not in a lower band"},
 		{"signals", `import ("stig/cue"; "stig/notes")`, importsPointDown, ""},
-		{"fault", `import "stig/notes"`, importsPointDown, "imports notes"},
+		{"signals", `import "stig/internal/testkit/sample"`, importsPointDown, "which is for tests"},
 		{"misc", `import "stig/notes"`, importsPointDown, ""}, // has no band: another test says so
 
-		{"lint", `import "os/exec"`, wrongImporter, "only process may import os/exec"},
-		{"lint", `import "mvdan.cc/sh/v3/syntax"`, wrongImporter, "only shell, criteria may import mvdan.cc/sh"},
+		{"lint", `import "os/exec"`, wrongImporter, "only internal/process may import os/exec"},
+		{"lint", `import "mvdan.cc/sh/v3/syntax"`, wrongImporter, "only internal/gate may import mvdan.cc/sh"},
 		{"lint", `import "example.org/new/thing"`, wrongImporter, "example.org/new/thing is in no line"},
-		{"criteria", `import "mvdan.cc/sh/v3/syntax"`, wrongImporter, ""},
-		{"process", `import "os/exec"`, wrongImporter, ""},
-		{"beads", `import "golang.org/x/sys/unix"`, wrongImporter, ""},
+		{"internal/gate", `import "mvdan.cc/sh/v3/syntax"`, wrongImporter, ""},
+		{"internal/process", `import "os/exec"`, wrongImporter, ""},
+		{"internal/beads", `import "golang.org/x/sys/unix"`, wrongImporter, ""},
+		{"internal/beads", `import "golang.org/x/term"`, wrongImporter, "only cmd/stig/cli may import golang.org/x/term"},
 
 		{"lint", `import "os"; func f() { os.Exit(1) }`, touchesProcess, "os.Exit"},
 		{"lint", `import "os"; func f() any { return os.Args }`, touchesProcess, "os.Args"},
@@ -220,8 +254,8 @@ func TestRulesCatch(t *testing.T) {
 		{"lint", "import _ \"embed\"\n//go:embed x\nvar text string", runsBeforeMain, ""},
 		{"lint", `var _ error = (*T)(nil); var words = []string{"a"}; var b = []byte("x")`, runsBeforeMain, ""},
 
-		{"lint", "", of(26, foldersAreSmall), "lint: 26 files, at most 25"},
-		{"lint", "", of(25, foldersAreSmall), ""},
+		{"lint", "", of(29, foldersAreSmall), "lint: 29 files, at most 28"},
+		{"lint", "", of(28, foldersAreSmall), ""},
 		{"lint", "", undescribed, "no package comment"},
 
 		{"lint", `type E struct{}; func (*E) Error() string { return "" }`, ownErrors, "lint.E is one more type of error"},
@@ -258,12 +292,28 @@ func importsPointDown(p pkg) (problems []string) {
 	for _, f := range p.files {
 		for _, spec := range f.ast.Imports {
 			name, ours := strings.CutPrefix(importPath(spec), modulePath+"/")
-			if ours && own >= 0 && band(name) >= own {
+			switch {
+			case !ours || own < 0:
+			case name == testkit || strings.HasPrefix(name, testkit+"/"):
+				problems = append(problems, f.at(spec, "%s imports %s, which is for tests", p.name, name))
+			case band(name) < own || band(name) == own && isInside(name, p.name):
+			default:
 				problems = append(problems, f.at(spec, "%s imports %s, which is not in a lower band", p.name, name))
 			}
 		}
 	}
 	return problems
+}
+
+// isInside reports whether a room of a band is one that another of that band may import.
+func isInside(room, importer string) bool {
+	switch {
+	case importer == command:
+		return true
+	case slices.Contains(groups, importer):
+		return room == cli
+	}
+	return strings.HasPrefix(room, importer+"/")
 }
 
 // band is -1 for a package that has none.
@@ -281,7 +331,7 @@ func wrongImporter(p pkg) (problems []string) {
 			}
 			first, _, _ := strings.Cut(name, "/")
 			if !listed && strings.Contains(first, ".") && !strings.HasPrefix(name, "golang.org/x/") {
-				problems = append(problems, f.at(spec, "%s is in no line of dependencies in layers_test.go: name its importer there", name))
+				problems = append(problems, f.at(spec, "%s is in no line of dependencies in house_test.go: name its importer there", name))
 			}
 		}
 	}
@@ -300,7 +350,7 @@ func dependency(imported string) string {
 }
 
 func touchesProcess(p pkg) (problems []string) {
-	if p.name == command || p.name == cli || p.name == samples || p.name == servers {
+	if p.name == command || p.name == cli {
 		return nil
 	}
 	for _, f := range p.files {
@@ -346,7 +396,7 @@ func runsBeforeMain(p pkg) (problems []string) {
 					problems = append(problems, f.at(decl, "func init: call it by name from where it is needed"))
 				}
 			case *ast.GenDecl:
-				if decl.Tok == token.VAR && p.name != samples {
+				if decl.Tok == token.VAR {
 					problems = append(problems, workingVariables(f, decl)...)
 				}
 			}
@@ -464,6 +514,9 @@ func module(t *testing.T) []pkg {
 	var all []pkg
 	for _, l := range listed {
 		p := pkg{name: strings.TrimPrefix(l.ImportPath, modulePath+"/"), doc: l.Doc != ""}
+		if strings.HasPrefix(p.name, testkit+"/") {
+			continue
+		}
 		for _, name := range slices.Concat(l.GoFiles, l.CgoFiles, l.IgnoredGoFiles) {
 			if strings.HasSuffix(name, "_test.go") {
 				continue
@@ -515,3 +568,201 @@ var list = sync.OnceValues(func() ([]listedPackage, error) {
 	}
 	return all, nil
 })
+
+// TestPicture compares the picture of CONTRIBUTING.md with bands, the highest first, each
+// with its packages, and in brackets the libraries that dependencies restricts to them.
+func TestPicture(t *testing.T) {
+	want := slices.Clone(bands)
+	slices.Reverse(want)
+	got := picture(t)
+	for i := range max(len(want), len(got)) {
+		var names, drawn []string
+		if i < len(want) {
+			names = slices.Sorted(slices.Values(want[i]))
+		}
+		if i < len(got) {
+			drawn = slices.Sorted(maps.Keys(got[i]))
+		}
+		if !slices.Equal(names, drawn) {
+			t.Errorf("CONTRIBUTING.md: band %d of the picture is %q, want %q", i+1, drawn, names)
+		}
+		for _, name := range drawn {
+			if libraries := librariesOf(name); !slices.Equal(got[i][name], libraries) {
+				t.Errorf("CONTRIBUTING.md: %s: in brackets stands %q, want %q", name, got[i][name], libraries)
+			}
+		}
+	}
+}
+
+// librariesOf lists what a package may import that others may not, by the names in the picture.
+func librariesOf(name string) (libraries []string) {
+	for library, owners := range dependencies {
+		if !slices.Contains(owners, name) || slices.Contains(optional, library) {
+			continue
+		}
+		libraries = append(libraries, strings.TrimPrefix(library, "github.com/"))
+	}
+	slices.Sort(libraries)
+	return libraries
+}
+
+// picture reads the first block of CONTRIBUTING.md: of each band the packages, and what
+// stands in brackets behind them.
+func picture(t *testing.T) (drawn []map[string][]string) {
+	_, rest, _ := strings.Cut(contributing(t), "```\n")
+	block, _, _ := strings.Cut(rest, "```")
+	line := regexp.MustCompile(`^(\S+) .*?(?: \[(.+)\])?$`)
+	drawn = append(drawn, map[string][]string{})
+	for text := range strings.Lines(block) {
+		if strings.HasPrefix(text, "──") {
+			drawn = append(drawn, map[string][]string{})
+			continue
+		}
+		found := line.FindStringSubmatch(strings.TrimRight(text, "\n"))
+		if found == nil {
+			t.Fatalf("CONTRIBUTING.md: %q is no package of the picture", text)
+		}
+		var libraries []string
+		if found[2] != "" {
+			libraries = strings.Split(found[2], ", ")
+		}
+		drawn[len(drawn)-1][found[1]] = libraries
+	}
+	return drawn
+}
+
+func contributing(t *testing.T) string {
+	text, err := os.ReadFile("CONTRIBUTING.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// elsewhere lists what CONTRIBUTING.md names that looks like a path of this repository
+// and is none.
+var elsewhere = []string{".stig.cue", ".beads/issues.jsonl", "/dev/shm", "net/http", "os/exec", "server/discover", "app/X", "command_topic.txtar"}
+
+// TestPathsInContributing: every file and folder that CONTRIBUTING.md names in backticks
+// is there. A capitalised word in a name, as in format_NAME.go, stands for any.
+func TestPathsInContributing(t *testing.T) {
+	_, prose, _ := strings.Cut(contributing(t), "```\n") // the picture has a test of its own
+	_, prose, _ = strings.Cut(prose, "```\n")
+	files := map[string]bool{} // by their names without folders
+	listed, err := list()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range listed {
+		names, err := filepath.Glob(filepath.Join(l.Dir, "*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			files[filepath.Base(name)] = true
+		}
+	}
+	looks := regexp.MustCompile(`^(?:[\w.*-]+/)*[\w*-]+\.(?:go|cue|md|txt|svg|yml|json|txtar)$|^\.?[\w.-]+(?:/[\w.*-]+)+/?$`)
+	capitals := regexp.MustCompile(`\b[A-Z]{2,}\b|(_)[A-Z]{2,}`)
+	paths := 0
+	for _, span := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(prose, -1) {
+		for word := range strings.FieldsSeq(span[1]) {
+			name := strings.TrimPrefix(word, "./")
+			if !looks.MatchString(name) || slices.Contains(elsewhere, name) || strings.HasPrefix(name, "-") {
+				continue
+			}
+			paths++
+			found, err := filepath.Glob(filepath.FromSlash(capitals.ReplaceAllString(name, "$1*")))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(found) == 0 && !files[name] {
+				t.Errorf("CONTRIBUTING.md: `%s` is not there", word)
+			}
+		}
+	}
+	if paths < 50 {
+		t.Errorf("only %d paths were found", paths)
+	}
+}
+
+// TestOneWayToClose validates that issues are closed in one place, which has
+// evidence for it: Tx.Set and Tx.Add refuse the status (package beads), and what
+// MarkClosed is given comes from evidence that package gate alone can make.
+// PutBack writes what the journal says that the store held: package journal alone
+// calls it.
+func TestOneWayToClose(t *testing.T) {
+	var callers []string
+	for _, p := range module(t) {
+		callers = append(callers, closers(p)...)
+	}
+	callers = slices.DeleteFunc(callers, func(c string) bool {
+		return strings.HasPrefix(c, "internal/journal/") && strings.Contains(c, "PutBack")
+	})
+	if len(callers) != 1 || !strings.HasPrefix(callers[0], "checkpoint/close.go:") || !strings.HasSuffix(callers[0], " in Close") {
+		t.Errorf("issues must be closed in Close of checkpoint/close.go alone; they are in %q", callers)
+	}
+	tests := map[string]int{
+		`func f(tx *Tx) { tx.MarkClosed("a", "b") }`:                           1,
+		`func f(tx *Tx) { g(tx.MarkClosed) }`:                                  1,
+		`func f(tx *Tx) { tx.Set("a"); func() { tx.MarkClosed("a", "b") }() }`: 1,
+		`func f(tx *Tx) { tx.PutBack("a", g) }`:                                1,
+		`func f(tx *Tx) { tx.Close() }`:                                        0,
+	}
+	for src, want := range tests {
+		if got := closers(pkg{name: "lint", files: []file{parse(t, "x.go", "package x\n"+src)}}); len(got) != want {
+			t.Errorf("%s: %q, want %d", src, got, want)
+		}
+	}
+}
+
+// closers are the places that name MarkClosed or PutBack, each with its function.
+func closers(p pkg) (places []string) {
+	for _, f := range p.files {
+		for _, decl := range f.ast.Decls {
+			ast.Inspect(decl, func(n ast.Node) bool {
+				named, ok := n.(*ast.SelectorExpr)
+				if !ok || named.Sel.Name != "MarkClosed" && named.Sel.Name != "PutBack" {
+					return true
+				}
+				where := "outside of a function"
+				if function, ok := decl.(*ast.FuncDecl); ok {
+					where = "in " + function.Name.Name
+				}
+				places = append(places, f.at(named, "%s %s", named.Sel.Name, where))
+				return true
+			})
+		}
+	}
+	return places
+}
+
+// TestOneWayToOpen validates that commands get stores from one place: what opened a
+// file itself would write without the journal, and without telling bd.
+func TestOneWayToOpen(t *testing.T) {
+	var places []string
+	for _, p := range module(t) {
+		places = append(places, openers(p)...)
+	}
+	if len(places) != 1 || !strings.HasPrefix(places[0], "internal/workspace/store.go:") {
+		t.Errorf("stores must be opened in internal/workspace/store.go alone; they are in %q", places)
+	}
+	if got := openers(pkg{name: "lint", files: []file{parse(t, "x.go", "package x\nvar s = jsonl.Open(p)")}}); len(got) != 1 {
+		t.Errorf("%q", got)
+	}
+}
+
+// openers are the places that name jsonl.Open.
+func openers(p pkg) (places []string) {
+	for _, f := range p.files {
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			if named, ok := n.(*ast.SelectorExpr); ok && named.Sel.Name == "Open" {
+				if from, ok := named.X.(*ast.Ident); ok && from.Name == "jsonl" {
+					places = append(places, f.at(named, "jsonl.Open"))
+				}
+			}
+			return true
+		})
+	}
+	return places
+}

@@ -1,6 +1,6 @@
 //go:build e2e
 
-package stig_test
+package main
 
 import (
 	"encoding/json"
@@ -18,21 +18,21 @@ var additions = []struct {
 	at    []insertion
 }{
 	{"a rule of check", []insertion{
-		{"lint/rule_table_work.go", "var linkRules = []Rule{", `{
+		{"internal/lint/rule_table_work.go", "var linkRules = []Rule{", `{
 	ID: "title-shouts", Severity: Warning,
 	Summary: "a title ends in an exclamation mark",
 	Why:     "Urgency is the priority of the issue.",
 	Example: "Do it!",
 	Fix:     "Remove the mark, and set the priority.",
 }, `},
-		{"lint/links.go", "\n)\n", `
+		{"internal/lint/links.go", "\n)\n", `
 func shouts(s *subject) {
 	if strings.HasSuffix(s.issue.Title, "!") {
 		s.add("title-shouts", 0, 0, "the title ends in an exclamation mark", "set the priority")
 	}
 }
 `},
-		{"lint/lint.go", "var content = []judge{\n", "\tshouts,\n"},
+		{"internal/lint/lint.go", "var content = []judge{\n", "\tshouts,\n"},
 	}},
 	{"a signal", []insertion{
 		{schema, "package stigmergic\n\nimport \"time\"\n", "\n#Novelty: \"known\" | \"new\" | error(\"must be one of known, new\")\n"},
