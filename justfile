@@ -57,11 +57,11 @@ load workers="1,8,32,64" issues="10000" time="20s":
     tmp=$(mktemp -d)
     trap 'rm -rf "$tmp"' EXIT
     go build -o "$tmp/stig" ./cmd/stig
-    go test -tags e2e ./internal/load -count=1 -timeout=0 -v -run '^TestRates$' -load-workers "$1" -load-issues "$2" -load-time "$3" -stig "$tmp/stig"
+    go test -tags e2e ./internal/testkit/load -count=1 -timeout=0 -v -run '^TestRates$' -load-workers "$1" -load-issues "$2" -load-time "$3" -stig "$tmp/stig"
 
 # so many writes on each server, killed and cut off, and what was lost
 breaks writes="10000":
-    go test -tags e2e ./internal/load -count=1 -timeout=0 -v -run '^(TestKilled|TestCut|TestWires)$' -load-writes "$1"
+    go test -tags e2e ./internal/testkit/load -count=1 -timeout=0 -v -run '^(TestKilled|TestCut|TestWires)$' -load-writes "$1"
 
 # stress, losses, a night of workers, stores on servers and fuzzing, for long
 long:

@@ -85,7 +85,7 @@ func TestVersionIsNamed(t *testing.T) {
 		t.Errorf("CHANGELOG.md begins with %q, and this is %s", first, cli.Version)
 	}
 	for _, plugin := range []string{".claude-plugin", ".codex-plugin"} {
-		if text := readFile(t, "..", "..", "plugin", plugin, "plugin.json"); !strings.Contains(text, `"version": "`+cli.Version+`"`) {
+		if text := readFile(t, "..", "..", "internal", "assistant", "plugin", plugin, "plugin.json"); !strings.Contains(text, `"version": "`+cli.Version+`"`) {
 			t.Errorf("plugin/%s/plugin.json: is of another version than %s", plugin, cli.Version)
 		}
 	}

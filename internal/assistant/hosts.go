@@ -116,7 +116,7 @@ func AllSettings() []Settings {
 		{
 			Host: Copilot, Dir: ".github", Home: ".copilot", File: "hooks/stig.json", Variable: "COPILOT_HOME", version: 1, flat: true, shells: true,
 			Skills: ".agents/skills", replies: copilotReplies(),
-			// A command of Copilot CLI 1.0.102 had COPILOT_CLI=1 when internal/hosttest ran it;
+			// A command of Copilot CLI 1.0.102 had COPILOT_CLI=1 when internal/testkit/hosts ran it;
 			// VS Code sets the other in terminals of agents (github.com/microsoft/vscode/pull/316267).
 			RunBy:          []string{"COPILOT_CLI", "COPILOT_AGENT"},
 			hooksObstacles: copilotHooks,

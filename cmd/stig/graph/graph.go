@@ -20,7 +20,7 @@ func GraphCommand(a *cli.App) *cobra.Command {
 	format, to := formats[0], ""
 	cmd := &cobra.Command{
 		Use:   "graph [ID]",
-		Short: "draw what waits for what, of all issues, around one or between two",
+		Short: "draw what waits for what: all, around one, or between two",
 		Long: "graph draws the issues that are not closed, with the closed ones that they were\n" +
 			"waiting for; with an ID what bears on that issue. Colours are cynefin domains,\n" +
 			"frames are states, epics go round what they hold. An arrow is left out of the DOT,\n" +

@@ -6,7 +6,7 @@
 // empty home and in a network namespace that has the loopback interface alone.
 //
 //	npm install --prefix /srv/hosts @anthropic-ai/claude-code @openai/codex @github/copilot @google/gemini-cli opencode-ai
-//	STIG_TEST_HOSTS=/srv/hosts go test -tags e2e ./internal/hosttest -v
+//	STIG_TEST_HOSTS=/srv/hosts go test -tags e2e ./internal/testkit/hosts -v
 package hosts_test
 
 import (
