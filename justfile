@@ -83,7 +83,7 @@ bench sizes="160,10000,100000" rounds="7":
 
 # the inner loops, so often each: two such files are compared by benchstat
 loops count="1":
-    go test -run '^$' -bench . -benchmem -count "$1" ./beads ./jsonl ./notes ./cue ./signals ./dag ./lint ./orient
+    go test -run '^$' -bench . -benchmem -count "$1" ./internal/beads ./internal/store/jsonl ./notes ./cue ./signals ./dag ./internal/lint ./orient
 
 # everything a change must pass
 ci:
