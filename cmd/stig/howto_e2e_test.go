@@ -100,7 +100,7 @@ func withAdditions(t *testing.T, dir string) (program string) {
 		for _, a := range thing.at {
 			text, there := texts[a.file]
 			if !there {
-				read, err := os.ReadFile(a.file)
+				read, err := os.ReadFile(filepath.Join("..", "..", a.file))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -119,7 +119,7 @@ func withAdditions(t *testing.T, dir string) (program string) {
 		if err := os.WriteFile(copied, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		full, err := filepath.Abs(name)
+		full, err := filepath.Abs(filepath.Join("..", "..", name))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -134,7 +134,7 @@ func withAdditions(t *testing.T, dir string) (program string) {
 		t.Fatal(err)
 	}
 	program = filepath.Join(dir, "stig")
-	build := exec.Command("go", "build", "-ldflags=-s -w", "-overlay", described, "-o", program, "./cmd/stig")
+	build := exec.Command("go", "build", "-ldflags=-s -w", "-overlay", described, "-o", program, ".")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
