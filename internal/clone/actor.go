@@ -1,10 +1,3 @@
-// Package actor knows the names that actors have: a person's is theirs, ann; a
-// session of an assistant that works for her is ann/claude-3f2a, and a subagent that
-// the session started is ann/claude-3f2a/2.
-//
-// It knows names alone: who is running, and where, is package session's to say.
-//
-//	name := clone.SessionName("Ann Lee", "claude", "3f2a9c1e-…", taken) // ann-lee/claude-3f2a
 package clone
 
 import (
