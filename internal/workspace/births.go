@@ -9,7 +9,7 @@ import (
 	"stig/internal/merge"
 )
 
-// readJournal reads the journal of the clone.
+// ReadJournal reads the journal of the clone.
 func (a *Run) ReadJournal() (clone.Place, clone.Journal, error) {
 	place, err := a.LivePlace()
 	if err != nil {
@@ -67,7 +67,7 @@ func decoded(raw string) (text string) {
 	return text
 }
 
-// livePlace is where the live state of the store of this run is.
+// LivePlace is where the live state of the store of this run is.
 func (a *Run) LivePlace() (clone.Place, error) {
 	store, err := a.Discover()
 	if err != nil {
@@ -76,7 +76,7 @@ func (a *Run) LivePlace() (clone.Place, error) {
 	return a.Live(store.Place())
 }
 
-// warnOfJournal names what of the journal cannot be read: of many places the first, since
+// WarnOfJournal names what of the journal cannot be read: of many places the first, since
 // a damaged disk leaves thousands.
 func (a *Run) WarnOfJournal(j clone.Journal) {
 	const most = 3

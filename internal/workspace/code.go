@@ -283,7 +283,7 @@ func (a *Run) reaches(store beads.Place) (settings, words string, err error) {
 	return gate.Hash(string(text)), strings.Join(parts, "; "), err
 }
 
-// refused is why the checks of an issue are not run here, nil where they may be.
+// Refused is why the checks of an issue are not run here, nil where they may be.
 func (t standing) Refused(id string) error {
 	switch {
 	case t.trusted:
@@ -317,7 +317,7 @@ func (s *Code) commands(store beads.Store, grant *gate.Grant) error {
 	return nil
 }
 
-// verdicts keeps what the gate found, in git's own directory of this work
+// Verdicts keeps what the gate found, in git's own directory of this work
 // tree, below the path of the store, since a repository may have several; ok is
 // false where there is no git, and nothing can tell two trees apart.
 func (s *Code) Verdicts() (kept gate.Verdicts, ok bool) {
@@ -328,7 +328,7 @@ func (s *Code) Verdicts() (kept gate.Verdicts, ok bool) {
 	return gate.Verdicts{Dir: filepath.Join(s.Own, "verdicts", filepath.FromSlash(place.Store))}, err == nil
 }
 
-// logs is the directory for whole outputs, "" where there is none.
+// Logs is the directory for whole outputs, "" where there is none.
 func (s *Code) Logs() string { return Below(cmp.Or(s.Own, s.State), "logs") }
 
 // Below is a place in a directory; "" where there is none.
@@ -339,7 +339,7 @@ func Below(dir string, names ...string) string {
 	return filepath.Join(dir, filepath.Join(names...))
 }
 
-// fresh looks at the tree once, and gives what finds the verdict on criteria
+// Fresh looks at the tree once, and gives what finds the verdict on criteria
 // that passed and still counts, for any number of issues.
 func (s *Code) Fresh(ctx context.Context) (func(id string, c gate.Criteria) (*gate.Verdict, bool), error) {
 	none := func(string, gate.Criteria) (*gate.Verdict, bool) { return nil, false }
@@ -361,7 +361,7 @@ func (s *Code) Fresh(ctx context.Context) (func(id string, c gate.Criteria) (*ga
 	}, err
 }
 
-// edited compares criteria with those that are committed.
+// CriteriaEdited compares criteria with those that are committed.
 func (a *Run) CriteriaEdited(ctx context.Context, s *Code, id string, c gate.Criteria) (*checkpoint.Edited, error) {
 	if s.Store.File() == "" {
 		return nil, nil

@@ -206,7 +206,7 @@ func (n Notifications) clone() Notifications {
 	return n
 }
 
-// page is where an issue can be seen; "" for no issue, and where no page is configured. Of
+// Page is where an issue can be seen; "" for no issue, and where no page is configured. Of
 // the id nothing is left that would mean something else in a URL.
 func (n Notifications) Page(id string) string {
 	if id == "" {

@@ -1,13 +1,12 @@
-// Package app holds the services of stig: functions that take a request and give
-// a result. Commands, the MCP server, the hooks of assistants, the board and the worker
-// loop call them.
+// Package workspace is one run of stig: who acts; where the store is and what wraps it;
+// what code stands beside it, and which of its checks are trusted; the configuration, the
+// clock, the environment, and the function that is told warnings and hints.
 //
-// An App is one run: where the store is, who acts, the clock, the environment, and
-// the function that is told warnings and hints. Package app parses no flag, though errors
-// name some in their hints, and knows no stream and no text layout; it reads no environment variable and no clock but
-// those that it is given.
+// It parses no flag, though its errors name some in their hints, knows no stream and no
+// text layout, and reads no environment variable and no clock but those that it is given.
 //
-//	ready, err := a.Ready(ctx, "")
+//	a := &workspace.Run{Dir: dir, Getenv: os.Getenv, Now: time.Now}
+//	file, err := a.Open()
 package workspace
 
 import (
@@ -59,7 +58,7 @@ func checkActor(name string) error {
 	return nil
 }
 
-// named is the actor that the command line or the environment names; "" for none. The
+// Named is the actor that the command line or the environment names; "" for none. The
 // name of a session in the environment is that of an outer one, where this run was
 // started in another: the one below got it from there.
 func (a *Run) Named() string {
@@ -72,7 +71,7 @@ func (a *Run) Named() string {
 	return cmp.Or(a.Actor, name)
 }
 
-// session gives the session of an assistant that this run was started in, or that its
+// Session gives the session of an assistant that this run was started in, or that its
 // hook or its client is about. What a worker loop runs is in none.
 func (a *Run) Session() (clone.SessionRecord, bool) {
 	if a.Hooked != nil {
@@ -84,7 +83,7 @@ func (a *Run) Session() (clone.SessionRecord, bool) {
 	return clone.SessionRecord{}, false
 }
 
-// sessions are those of this clone; ok is false where there is no store.
+// Sessions are those of this clone; ok is false where there is no store.
 func (a *Run) Sessions() (r clone.Registry, ok bool) {
 	place, err := jsonl.Discover(a.Where())
 	if err == nil {
@@ -99,7 +98,7 @@ func (a *Run) Sessions() (r clone.Registry, ok bool) {
 	return r, err == nil
 }
 
-// mayTake reports for names whether an actor may go on with what they hold.
+// MayTake reports for names whether an actor may go on with what they hold.
 func (a *Run) MayTake(who string) func(holder string) bool {
 	known := map[string]bool{}
 	return func(holder string) bool {
@@ -115,7 +114,7 @@ func (a *Run) MayTake(who string) func(holder string) bool {
 	}
 }
 
-// hold records for stop how the work on an issue stands, in the session that this run
+// Hold records for stop how the work on an issue stands, in the session that this run
 // belongs to: as is who claimed it, "" whoever did. Without a record the session is
 // reminded by date.
 func (a *Run) Hold(ctx context.Context, store beads.Place, issue, as string) {
@@ -136,7 +135,7 @@ func (a *Run) Hold(ctx context.Context, store beads.Place, issue, as string) {
 	}
 }
 
-// work gives the commit of HEAD in the work tree that stig is started in, and what
+// Work gives the commit of HEAD in the work tree that stig is started in, and what
 // identifies what the tree holds beyond a commit; "" without git.
 func (a *Run) Work(ctx context.Context, store beads.Place) (head string, beyond func(base string) (string, error)) {
 	tree, err := git.CheckoutOf(cmp.Or(a.Dir, "."))
@@ -165,7 +164,7 @@ func (a *Run) Work(ctx context.Context, store beads.Place) (head string, beyond 
 	}
 }
 
-// person is git's user.name; "" for none, which is asked again: there may be one later.
+// Person is git's user.name; "" for none, which is asked again: there may be one later.
 func (a *Run) Person(ctx context.Context) (string, error) {
 	a.told.Lock()
 	defer a.told.Unlock()
@@ -219,7 +218,7 @@ func (a *Run) MustActor(ctx context.Context) (string, error) {
 	return name, err
 }
 
-// assignee is whom an assignee in a request means: @me is who acts, none is nobody. It
+// Assignee is whom an assignee in a request means: @me is who acts, none is nobody. It
 // refuses (fault.Usage) a name that nobody can have.
 func (a *Run) Assignee(ctx context.Context, name string) (string, error) {
 	switch name {
@@ -363,7 +362,7 @@ func withSelf(path string) string {
 	return strings.Trim(path+string(filepath.ListSeparator)+filepath.Dir(self), string(filepath.ListSeparator))
 }
 
-// inbox counts the items in the inbox of an actor; 0 for nobody's.
+// InboxCount counts the items in the inbox of an actor; 0 for nobody's.
 func (a *Run) InboxCount(ctx context.Context, file *beads.Snapshot, graph *dag.Graph, who string) int {
 	if a.Inbox == nil || who == "" {
 		return 0
@@ -394,7 +393,7 @@ type SetupStep struct {
 	Do   func() error
 }
 
-// above lists the processes that this run was started by.
+// Above lists the processes that this run was started by.
 func (a *Run) Above() (list []process.ID) {
 	if a.Ancestors == nil {
 		return nil

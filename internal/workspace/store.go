@@ -77,7 +77,7 @@ func (a *Run) At(p beads.Place) beads.Store {
 	return &journalled{Store: a.BD().Wrap(a.synced(a.Bare(p))), journal: a.Edits()}
 }
 
-// bare gives the store at a place without what At adds.
+// Bare gives the store at a place without what At adds.
 func (a *Run) Bare(p beads.Place) beads.Store {
 	switch {
 	case a.OpenStore != nil:
@@ -109,7 +109,7 @@ func (a *Run) Live(p beads.Place) (clone.Place, error) {
 	return place, nil
 }
 
-// Edited gives when each actor made their last edit on any machine; nil where the journal
+// LastEdits gives when each actor made their last edit on any machine; nil where the journal
 // of the clone says all that is known.
 func (a *Run) LastEdits(ctx context.Context, p beads.Place) (last map[string]time.Time, err error) {
 	s, ok := a.Bare(p).(interface {
@@ -203,7 +203,7 @@ func (a *Run) BD() bd.Program {
 	return b
 }
 
-// edits is the journal of this run.
+// Edits is the journal of this run.
 func (a *Run) Edits() *journal {
 	if a.Journal == nil {
 		a.Journal = &journal{app: a, ctx: a.Ctx}
@@ -211,14 +211,14 @@ func (a *Run) Edits() *journal {
 	return a.Journal
 }
 
-// file is the file of the store at a place.
+// File is the file of the store at a place.
 func (a *Run) File(p beads.Place) *jsonl.Store {
 	store := jsonl.Open(p)
 	store.Weak, store.Cache = a.WarnOfWeak, a.Cache
 	return store
 }
 
-// rewrite changes the text of the store's file, in which conflict markers may keep
+// Rewrite changes the text of the store's file, in which conflict markers may keep
 // every edit from being made; see jsonl.Store.Rewrite.
 func (a *Run) Rewrite(ctx context.Context, p beads.Place, o beads.Options, fn func(text string) ([]jsonl.Splice, error)) error {
 	if err := bd.Refuse(p); err != nil {
@@ -265,7 +265,7 @@ func (a *Run) OpenQuietly() *beads.Snapshot {
 	return file
 }
 
-// discoverToRead is Discover for what writes nothing and runs nothing: a mistake in the
+// DiscoverToRead is Discover for what writes nothing and runs nothing: a mistake in the
 // configuration is a warning, and its settings are the defaults.
 func (a *Run) DiscoverToRead() (beads.Store, error) {
 	store, err := a.Discover()
@@ -309,7 +309,7 @@ func (a *Run) ToWrite(ctx context.Context, dryRun bool) (beads.Store, beads.Opti
 	return store, options, err
 }
 
-// toWriteAs is ToWrite with who acts: by ActorName, or by MustActor where somebody
+// ToWriteAs is ToWrite with who acts: by ActorName, or by MustActor where somebody
 // has to be named.
 func (a *Run) ToWriteAs(ctx context.Context, dryRun bool, named func(context.Context) (string, error)) (beads.Store, beads.Options, string, error) {
 	store, options, err := a.ToWrite(ctx, dryRun)
@@ -326,7 +326,7 @@ func Weakness(p beads.Place) string {
 		"stig's writes are guarded and read back, those of other programs may overwrite them"
 }
 
-// warnOfWeak says, at the first write to a store, what its file system lacks.
+// WarnOfWeak says, at the first write to a store, what its file system lacks.
 func (a *Run) WarnOfWeak(p beads.Place) {
 	if mark := a.weakMark(p); mark != "" {
 		if _, err := os.Stat(mark); !errors.Is(err, fs.ErrNotExist) {
@@ -350,7 +350,7 @@ func (a *Run) weakMark(p beads.Place) string {
 	return filepath.Join(a.StateDir(), "weak", hex.EncodeToString(sum[:8]))
 }
 
-// storesBeside are the stores at the same place in the other worktrees.
+// StoresBeside are the stores at the same place in the other worktrees.
 func (a *Run) StoresBeside(ctx context.Context, store beads.Place) (list []beads.Store) {
 	if store.Mode == beads.Server {
 		return nil // they all have this one

@@ -130,7 +130,7 @@ func leaveOut(doing string) string {
 	return "git commit --no-verify --allow-empty"
 }
 
-// refuseUnfinished refuses a store that an unfinished merge may have left
+// RefuseUnfinished refuses a store that an unfinished merge may have left
 // incomplete: work would begin without what others did, and what is written now
 // would hide that it is missing.
 func (a *Run) RefuseUnfinished(ctx context.Context, store beads.Place) error {
