@@ -85,7 +85,7 @@ func Check(ctx context.Context, a *workspace.Run, r CheckRequest) (*Checked, err
 	return c, nil
 }
 
-// look looks for what the rules of a command are about.
+// lookFor looks for what the rules of a command are about.
 func lookFor(ctx context.Context, a *workspace.Run, r CheckRequest, c *Checked, file *beads.Snapshot, only []int, past *lint.Past) ([]lint.Diagnostic, error) {
 	switch r.Command {
 	case "vet":

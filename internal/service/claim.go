@@ -17,8 +17,8 @@ import (
 )
 
 // The services that say whose work an issue is: in the store, and by a lease (package
-// lease) in what all work trees of the clone share. A lease is taken before the store is
-// written; what an edit of the store does to leases follows in the journal (claims.go).
+// clone) in what all work trees of the clone share. A lease is taken before the store is
+// written; what an edit of the store does to leases follows when the journal records it (ClaimEdit).
 
 // ClaimRequest makes an issue the actor's work. Take claims it whoever holds it.
 type ClaimRequest struct {

@@ -266,7 +266,7 @@ type AmendForm struct {
 	record   *beads.Record
 }
 
-// AmendForm gives the fields of an issue as they stand.
+// OpenForm gives the fields of an issue as they stand.
 func OpenForm(a *workspace.Run, id string) (*AmendForm, error) {
 	file, at, err := OpenIssue(a, id)
 	if err != nil {

@@ -40,7 +40,7 @@ type DeadlockRow struct {
 	Type string `json:"type"`
 }
 
-// Plan sorts unclosed work into stages, or that of the epic that is named.
+// PlanStages sorts unclosed work into stages, or that of the epic that is named.
 func PlanStages(ctx context.Context, a *workspace.Run, ids []string) (*Plan, error) {
 	now, err := a.Clock()
 	if err != nil {

@@ -24,7 +24,7 @@ import (
 // elsewhereRows is how many other issues are listed for whoever asked.
 const elsewhereRows = 3
 
-// elsewhere lists the first issues that whoever asked can take meanwhile.
+// answeredElsewhere lists the first issues that whoever asked can take meanwhile.
 func answeredElsewhere(ctx context.Context, a *workspace.Run, store beads.Store, asked, actor string, now time.Time) ([]ReadyRow, error) {
 	file, err := store.Snapshot()
 	if err != nil {
@@ -86,7 +86,7 @@ type Escalations struct {
 	Pending  []orient.Asked `json:"pending"`
 }
 
-// Escalations lists the questions that wait for a person; with all, those that were
+// ListEscalations lists the questions that wait for a person; with all, those that were
 // answered too.
 func ListEscalations(a *workspace.Run, all bool) (*Escalations, error) {
 	file, err := a.Open()
@@ -230,7 +230,7 @@ type Answering struct {
 	options beads.Options
 }
 
-// Answering begins an answer to the questions on an issue.
+// OpenQuestion begins an answer to the questions on an issue.
 func OpenQuestion(ctx context.Context, a *workspace.Run, id string, dryRun bool) (*Answering, error) {
 	store, options, by, err := a.ToWriteAs(ctx, dryRun, a.MustActor)
 	if err != nil {

@@ -55,7 +55,7 @@ type Way struct {
 	Steps  []string `json:"steps"`
 }
 
-// Ways finds how the issue that from names waits for the one that to names.
+// WaysBetween finds how the issue that from names waits for the one that to names.
 func WaysBetween(a *workspace.Run, from, to string) (*Ways, error) {
 	file, err := a.Open()
 	if err != nil {
@@ -300,7 +300,7 @@ func OpenIssue(a *workspace.Run, id string) (*beads.Snapshot, int, error) {
 	return file, at, nil
 }
 
-// reading are the rules of whatever reads before work.
+// Reading are the rules of whatever reads before work.
 func Reading(a *workspace.Run, file *beads.Snapshot, staleDays int) (orient.Rules, error) {
 	now, err := a.Clock()
 	rules := orient.Rules{
@@ -594,7 +594,7 @@ func Next(ctx context.Context, a *workspace.Run) (rows []ReadyRow, before string
 	return rows, before, err
 }
 
-// takeable is Next for an actor, or without a name for whoever reads.
+// takeableNow is Next for an actor, or without a name for whoever reads.
 func takeableNow(ctx context.Context, a *workspace.Run, s beads.Store, now time.Time, actor string) (rows []ReadyRow, canEdit bool, err error) {
 	file, err := s.Snapshot()
 	if err != nil {

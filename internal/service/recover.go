@@ -336,7 +336,7 @@ func warnOfLost(ctx context.Context, a *workspace.Run, store beads.Place) {
 	}
 }
 
-// noteLost says once, in one line, when values that stig wrote went since this
+// NoteLost says once, in one line, when values that stig wrote went since this
 // work tree was last looked at. It costs one look at the file where nothing but
 // stig wrote it. What cannot be found out is no hindrance.
 func NoteLost(ctx context.Context, a *workspace.Run, store beads.Place) string {
@@ -380,7 +380,7 @@ func RememberLost(place clone.Place, stamp string, lost []journal.Finding) (fres
 	return fresh, place.Remember(next)
 }
 
-// lostHere lists what was written here lately and is lost.
+// LostHere lists what was written here lately and is lost.
 func LostHere(ctx context.Context, a *workspace.Run, store beads.Place) (lost []journal.Finding, err error) {
 	q, err := question(ctx, a, a.At(store), clone.Place.Recent, asideWait)
 	if err != nil {

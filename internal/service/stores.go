@@ -1,8 +1,3 @@
-// Package stores holds the services about where a store is kept: on a server of one's
-// own, in a file, in a copy of the one in the other. Package remote opens and copies them;
-// this package does not know how a database keeps an issue.
-//
-//	made, err := service.InitOnServer(ctx, a, service.ServerRequest{})
 package service
 
 import (

@@ -129,13 +129,13 @@ func returnable(a *workspace.Run, store beads.Place, now time.Time, r SweepReque
 	}
 }
 
-// isLeft reports of claims whether a sweep returns them.
+// IsLeft reports of claims whether a sweep returns them.
 func IsLeft(a *workspace.Run, store beads.Place, now time.Time) func(*beads.Issue) bool {
 	why := returnable(a, store, now, SweepRequest{})()
 	return func(issue *beads.Issue) bool { return why(issue) != checkpoint.Kept }
 }
 
-// held lists, by id, the issues that are open in this store and that somebody has
+// Held lists, by id, the issues that are open in this store and that somebody has
 // elsewhere: by a lease, or by having closed them on another branch.
 func Held(a *workspace.Run, file *beads.Snapshot, now time.Time) map[string]orient.Held {
 	place, claims, judge := leases(a, file.Place(), now)
