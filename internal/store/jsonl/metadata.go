@@ -1,12 +1,3 @@
-// Package beadsdir reads what bd and its relatives say of a store in files beside it:
-// metadata.json and config.yaml. It does not know what the values mean.
-//
-//	var m struct {
-//		Backend string `json:"backend"`
-//	}
-//	err := jsonl.Metadata(".beads", &m)
-//	settings, err := jsonl.ReadTracker(".beads")
-//	prefix := settings["issue-prefix"]
 package jsonl
 
 import (
