@@ -24,7 +24,7 @@ type Checkout struct {
 
 // CheckoutOf finds the work tree of a file or directory, whose real path it
 // follows, by looking for .git upwards; it does not start git. Without a work
-// tree the zero Worktree is given.
+// tree the zero Checkout is given.
 func CheckoutOf(path string) (Checkout, error) {
 	dir, err := RealDir(path)
 	if err != nil {

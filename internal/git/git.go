@@ -1,14 +1,16 @@
-// Package git asks git about repositories, work trees and commits, and has it
-// commit.
+// Package git asks git about repositories, work trees and commits, has it commit, and
+// gives a worker a work tree and a branch of its own for an issue.
 //
 // Run and Must switch off what git would start by itself (fsmonitor, the display of
 // signatures); a commit that they make still runs the hooks of the repository. Perform
-// runs git as the user would. What it gives are facts: what a work tree holds (Tree), where a
-// repository is (Place), what a file was and who changed it (FileAt, History,
-// Tips), and what an unfinished merge left of it (MergeState).
+// runs git as the user would. What the package gives are facts: what a work tree holds
+// (Tree), where a repository is (Place), what a file was and who changed it (FileAt,
+// History, Tips), and what an unfinished merge left of it (MergeState). A Worktree is
+// prepared, committed, merged with what others did, landed and removed; nothing is pushed,
+// and no branch is touched that is checked out elsewhere.
 //
-// A file is a path to it, and its text bytes; that a file is a store is known to Past
-// alone, which gives the versions of one.
+// A file is a path to it, and its text bytes. Only Past knows that a file is a store. The
+// package knows no issues, no gate and no process of a worker.
 //
 //	repo := git.Client{Dir: dir, Env: environment}
 //	tree, err := repo.Tree(ctx)

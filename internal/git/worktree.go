@@ -1,15 +1,3 @@
-// Package worktree gives a worker a work tree and a branch of its own for an issue, and
-// brings what it committed together with what others did.
-//
-// It knows git alone: no store but for its place, no gate, no process of a worker. It
-// pushes nothing and touches no branch that is checked out somewhere.
-//
-//	tree, err := git.PrepareWorktree(ctx, options, "harbor-9fd.3")
-//	// … a program works in tree.Dir
-//	commit, err := tree.Commit(ctx, "Build the quay", "mole")
-//	tip, err := tree.Merge(ctx) // what to verify
-//	err = tree.Land(ctx)
-//	err = tree.Remove(ctx)
 package git
 
 import (
@@ -38,7 +26,7 @@ type WorktreeOptions struct {
 	Root  string // a directory in the repository
 	Dir   string // that gets the work trees, each repository in a directory of its own
 	Store string // path of the store's directory in the repository, with slashes; work trees leave it out; "" for none
-	Onto  string // the branch that results go to; "" is Usual
+	Onto  string // the branch that results go to; "" is WorkBranch
 
 	Common string // git's directory of all work trees of the repository; "" has git asked
 }
@@ -364,7 +352,7 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// Worktrees gives the work trees of the repository that Prepare made, by their directories,
+// Worktrees gives the work trees of the repository that PrepareWorktree made, by their directories,
 // without Base. One that was not made or removed to the end has no Issue, and can be
 // removed; one whose branch is gone has no Head.
 func Worktrees(ctx context.Context, o WorktreeOptions) ([]*Worktree, error) {

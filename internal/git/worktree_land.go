@@ -122,7 +122,7 @@ func (t *Worktree) Remove(ctx context.Context) error {
 }
 
 // remove removes what holds nothing that is not on Onto. Whatever it is killed after,
-// Prepare and List find what is left: the branch goes first, of which HEAD becomes
+// PrepareWorktree and Worktrees find what is left: the branch goes first, of which HEAD becomes
 // independent for that, and from when files are missing the tree counts as not made.
 func (t *Worktree) remove(ctx context.Context, branch, head string) error {
 	if branch != "" {

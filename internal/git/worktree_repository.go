@@ -24,14 +24,14 @@ type worktreeRepo struct {
 	git    Client
 	common string // git's directory of all its work trees
 	trees  string // directory of ours
-	store  string // as Options.Store
+	store  string // as WorktreeOptions.Store
 	onto   string
 }
 
 // oldest is the first git that merges without a work tree.
 var oldest = [2]int{2, 38}
 
-// CheckWorktrees reports what keeps Prepare from working in the repository, as far as that can be
+// CheckWorktrees reports what keeps PrepareWorktree from working in the repository, as far as that can be
 // said before an issue is known. It changes nothing; git signs something where it is to sign.
 func CheckWorktrees(ctx context.Context, o WorktreeOptions) error {
 	r, err := open(ctx, o)
@@ -222,7 +222,7 @@ func (r *worktreeRepo) advance(ctx context.Context, why, from, to string) (strin
 	return tip, err
 }
 
-// BeginWork makes Onto ready for a loop: it makes it from HEAD where there is none. Usual that
+// BeginWork makes Onto ready for a loop: it makes it from HEAD where there is none. WorkBranch that
 // has nothing that HEAD lacks moves to HEAD, so that work does not begin on what a person
 // left behind long ago; a branch that a person named moves by landing alone. It gives the
 // number of commits of HEAD that Onto lacks, without those of the store alone, of which no
