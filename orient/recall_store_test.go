@@ -34,8 +34,8 @@ func harbour(t *testing.T) *beads.Snapshot {
 	)
 }
 
-// TestIn asserts what is searched, and which passage of it is shown.
-func TestIn(t *testing.T) {
+// TestRecall asserts what is searched, and which passage of it is shown.
+func TestRecall(t *testing.T) {
 	tests := []struct {
 		words    string
 		ids      string
@@ -76,8 +76,8 @@ func TestIn(t *testing.T) {
 	}
 }
 
-// TestInLike asks with an issue's own text.
-func TestInLike(t *testing.T) {
+// TestRecallLike asks with an issue's own text.
+func TestRecallLike(t *testing.T) {
 	file := store(t,
 		`{"id":"h-1","title":"Read the tide gauge","status":"closed","close_reason":"It speaks Modbus."}`,
 		`{"id":"h-2","title":"Read the wind gauge","description":"It stands at the pier, and the cable is new.","status":"open"}`,
