@@ -101,9 +101,9 @@ func SamePerson(a, b string) bool {
 	return a != "" && (a == b || owner(a) == owner(b) && owner(a) != "" && (IsSession(a) || IsSession(b)))
 }
 
-// IsActor reports whether what name holds is who's own: hers, or that of a session that
+// BelongsTo reports whether what name holds is who's own: hers, or that of a session that
 // works for her; of a session, its own or that of a subagent.
-func IsActor(name, who string) bool {
+func BelongsTo(name, who string) bool {
 	switch {
 	case name == "" || who == "":
 		return false
@@ -118,5 +118,5 @@ func IsActor(name, who string) bool {
 // MayTake reports whether who may take what is assigned to name: its own, and for a
 // session that of its subagents, and what its person left to it.
 func MayTake(who, name string) bool {
-	return name == who || IsSession(who) && (IsActor(name, who) || !IsSession(name) && SamePerson(who, name))
+	return name == who || IsSession(who) && (BelongsTo(name, who) || !IsSession(name) && SamePerson(who, name))
 }

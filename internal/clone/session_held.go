@@ -30,7 +30,7 @@ func (r Registry) Has(s SessionRecord, issue *beads.Issue) bool {
 		return false
 	}
 	held, claimed := s.Held[r.key(issue.ID)]
-	return issue.Assignee == s.Name || IsSession(s.Name) && IsActor(issue.Assignee, s.Name) || claimed && held.As == issue.Assignee
+	return issue.Assignee == s.Name || IsSession(s.Name) && BelongsTo(issue.Assignee, s.Name) || claimed && held.As == issue.Assignee
 }
 
 // ClaimInSession is an issue that a session has, as it stands when the session is to stop.

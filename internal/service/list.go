@@ -283,7 +283,7 @@ func (r ListRequest) matchesIndex(issue *beads.Issue) bool {
 	}
 	return (len(r.Types) == 0 || slices.Contains(r.Types, issue.Type)) &&
 		(len(r.Priorities) == 0 || slices.Contains(r.Priorities, issue.Priority)) &&
-		(len(r.Assignees) == 0 || slices.Contains(r.Assignees, issue.Assignee) || clone.IsActor(issue.Assignee, r.me)) &&
+		(len(r.Assignees) == 0 || slices.Contains(r.Assignees, issue.Assignee) || clone.BelongsTo(issue.Assignee, r.me)) &&
 		(r.parent == "" || slices.ContainsFunc(issue.Deps, func(d beads.Dep) bool { return d.On == r.parent && dag.Contains(d.Type) })) &&
 		!issue.UpdatedAt.Before(r.since)
 }

@@ -64,7 +64,7 @@ func checkActor(name string) error {
 func (a *Run) Named() string {
 	name := cmp.Or(a.Getenv("STIG_ACTOR"), a.Getenv("BD_ACTOR"))
 	if a.Actor == "" && clone.IsSession(name) {
-		if s, ok := a.Session(); ok && !clone.IsActor(name, s.Name) {
+		if s, ok := a.Session(); ok && !clone.BelongsTo(name, s.Name) {
 			return s.Name
 		}
 	}

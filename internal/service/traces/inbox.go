@@ -99,7 +99,7 @@ func LongGone(closed, at, now time.Time) bool {
 }
 
 // mine reports whether a name is the actor's, or that of somebody who works for it.
-func (a Owner) mine(name string) bool { return clone.IsActor(name, a.Name) }
+func (a Owner) mine(name string) bool { return clone.BelongsTo(name, a.Name) }
 
 // group is what its kind is addressed as.
 func (a Owner) group() string {
