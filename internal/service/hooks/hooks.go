@@ -381,10 +381,10 @@ func forgottenWork(ctx context.Context, a *workspace.Run) string {
 		return ""
 	}
 	head, beyond := a.Work(ctx, file.Place())
-	var held []clone.ClaimInSession
+	var held []clone.SessionClaim
 	for _, i := range claims {
 		last, ok := lastCheckpoint(a, file.At(i))
-		held = append(held, clone.ClaimInSession{Issue: file.At(i).ID, As: file.At(i).Assignee, Due: ok && last < signals.Day(r.Now), Base: head, Work: beyond})
+		held = append(held, clone.SessionClaim{Issue: file.At(i).ID, As: file.At(i).Assignee, Due: ok && last < signals.Day(r.Now), Base: head, Work: beyond})
 	}
 	due, err := r.Remind(*a.Hooked, held)
 	if err != nil || len(due) == 0 {
