@@ -207,11 +207,11 @@ func checkRules(ctx context.Context, a *workspace.Run, store beads.Place, past *
 // prove runs the criteria of issues again, whoever trusts this repository, and says of
 // each why they do not pass. What passed on this very tree is not run again.
 func prove(ctx context.Context, a *workspace.Run, c *Checked, file *beads.Snapshot, ids []string) ([]string, error) {
-	workspace, err := a.Workspace(ctx, file.Place())
+	code, err := a.Code(ctx, file.Place())
 	if err != nil {
 		return nil, err
 	}
-	fresh, err := workspace.Fresh(ctx)
+	fresh, err := code.Fresh(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -219,7 +219,7 @@ func prove(ctx context.Context, a *workspace.Run, c *Checked, file *beads.Snapsh
 	batch := gate.Batch{Parallel: parallel(a), Out: a.Progress, Terminal: a.Terminal, Now: a.Now}
 	var at []int // of each job, which issue it is of
 	for i, id := range ids {
-		t, err := retrial(workspace, file, id)
+		t, err := retrial(code, file, id)
 		if err != nil {
 			return nil, err
 		}
@@ -231,7 +231,7 @@ func prove(ctx context.Context, a *workspace.Run, c *Checked, file *beads.Snapsh
 			c.Proven[i].Failed = "nothing in its criteria can be run"
 			continue
 		}
-		job, err := job(ctx, a, t, TrialOptions{})
+		job, err := job(ctx, a, t, GateRunOptions{})
 		if err != nil {
 			return nil, err
 		}
@@ -241,7 +241,7 @@ func prove(ctx context.Context, a *workspace.Run, c *Checked, file *beads.Snapsh
 	if err != nil {
 		return nil, err
 	}
-	kept, keeps := workspace.Verdicts()
+	kept, keeps := code.Verdicts()
 	for n, v := range verdicts {
 		c.Proven[at[n]].Failed = firstFailure(v)
 		if keeps {
@@ -262,13 +262,13 @@ func parallel(a *workspace.Run) int {
 }
 
 // retrial plans the criteria of an issue that is closed, as they stand.
-func retrial(s *workspace.Code, file *beads.Snapshot, id string) (*Trial, error) {
+func retrial(s *workspace.Code, file *beads.Snapshot, id string) (*GateRun, error) {
 	issue, record, err := file.FindRecord(id)
 	if err != nil {
 		return nil, err
 	}
 	found := gate.Of(record)
-	return &Trial{Site: s, Id: issue.ID, criteria: found, Plan: found.Plan(s.Look)}, nil
+	return &GateRun{Code: s, Id: issue.ID, criteria: found, Plan: found.Plan(s.Look)}, nil
 }
 
 // firstFailure names the first check that did not pass, "" where all did.

@@ -242,11 +242,11 @@ func Reopen(ctx context.Context, a *workspace.Run, r ReopenRequest) (*checkpoint
 // forgetVerdict has the checks of an issue run again before it closes, though nothing
 // in the work tree changes: what they showed was not enough.
 func forgetVerdict(ctx context.Context, a *workspace.Run, store beads.Place, id string) error {
-	workspace, err := a.Workspace(ctx, store)
+	code, err := a.Code(ctx, store)
 	if err != nil {
 		return err
 	}
-	if kept, ok := workspace.Verdicts(); ok {
+	if kept, ok := code.Verdicts(); ok {
 		err = kept.Forget(id)
 	}
 	return err

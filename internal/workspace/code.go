@@ -37,10 +37,10 @@ type Code struct {
 	Own   string             // for what holds in this work tree alone; "" without git
 }
 
-// Workspace finds the place of the checks: the work tree that stig is started in. Where
+// Code finds the place of the checks: the work tree that stig is started in. Where
 // the store is in a directory of that repository below its root, checks run in that
 // directory of the work tree, wherever in it stig is started.
-func (a *Run) Workspace(ctx context.Context, store beads.Place) (*Code, error) {
+func (a *Run) Code(ctx context.Context, store beads.Place) (*Code, error) {
 	here, err := RealPath(cmp.Or(a.Dir, "."))
 	if err != nil {
 		return nil, err
@@ -216,45 +216,47 @@ func (s *Code) repository(ctx context.Context, known ...string) (root, commit st
 // Trusted reports whether criteria may be run here, and what the configuration of the
 // repository names may be started.
 func (a *Run) Trusted(ctx context.Context, s *Code) (bool, error) {
-	t, err := a.Standing(ctx, s)
+	t, err := a.TrustState(ctx, s)
 	return t.trusted, err
 }
 
-// standing is how far a repository is trusted.
-type standing struct {
+// trustState is how far a repository is trusted.
+type trustState struct {
 	trusted bool
 	changed string      // what its configuration passes on and starts now, where that was another thing when it was trusted
 	Grant   *gate.Grant // nil where it is trusted by the environment, and where it is not
 }
 
-func (a *Run) Standing(ctx context.Context, s *Code) (standing, error) {
+// TrustState says how far the repository that the code is of is trusted: STIG_TRUST decides,
+// else the grant of the user. An error is a fault.Usage where STIG_TRUST is neither 1 nor 0.
+func (a *Run) TrustState(ctx context.Context, s *Code) (trustState, error) {
 	switch word := a.Getenv("STIG_TRUST"); word {
 	case "1":
-		return standing{trusted: true}, nil
+		return trustState{trusted: true}, nil
 	case "", "0":
 	default:
-		return standing{}, Usage(fmt.Sprintf("STIG_TRUST: must be 1 or 0; found %q", word), "type unset STIG_TRUST; stig trust trusts this repository alone")
+		return trustState{}, Usage(fmt.Sprintf("STIG_TRUST: must be 1 or 0; found %q", word), "type unset STIG_TRUST; stig trust trusts this repository alone")
 	}
 	trust := gate.Trust{Dir: s.State}
 	root, commit, err := s.repository(ctx, trust.Commits(cmp.Or(s.Place.Home, s.Root))...)
 	if err != nil || !trust.Granted(root, commit) {
-		return standing{}, err
+		return trustState{}, err
 	}
 	grant, ok := trust.At(root)
 	if !ok {
-		return standing{}, nil
+		return trustState{}, nil
 	}
 	settings, words, err := a.reaches(s.Store)
 	if errors.Is(err, errConfig) {
 		settings, err = grant.Settings, nil // nothing of it counts, and others say so
 	}
 	if err != nil {
-		return standing{}, err
+		return trustState{}, err
 	}
 	if grant.Settings != settings {
-		return standing{changed: words}, nil
+		return trustState{changed: words}, nil
 	}
-	return standing{trusted: true, Grant: &grant}, nil
+	return trustState{trusted: true, Grant: &grant}, nil
 }
 
 // reaches is what the configuration beside the store passes on to checks and starts, as
@@ -284,7 +286,7 @@ func (a *Run) reaches(store beads.Place) (settings, words string, err error) {
 }
 
 // Refused is why the checks of an issue are not run here, nil where they may be.
-func (t standing) Refused(id string) error {
+func (t trustState) Refused(id string) error {
 	switch {
 	case t.trusted:
 		return nil
@@ -429,7 +431,7 @@ func (a *Run) trustHere(ctx context.Context) (trust gate.Trust, grant gate.Grant
 	if err != nil {
 		return trust, grant, err
 	}
-	s, err := a.Workspace(ctx, store.Place())
+	s, err := a.Code(ctx, store.Place())
 	if err != nil {
 		return trust, grant, err
 	}
@@ -510,8 +512,8 @@ type ActorTrust struct {
 	Repository bool // the repository is
 	Agreed     bool // and a person agreed to these very commands
 
-	workspace *Code
-	grant     *gate.Grant
+	code  *Code
+	grant *gate.Grant
 }
 
 // TrustsActor tells how far what the file of an actor has run is trusted.
@@ -520,10 +522,10 @@ func (a *Run) TrustsActor(ctx context.Context, p *clone.Profile) (t ActorTrust, 
 	if err != nil {
 		return t, err
 	}
-	if t.workspace, err = a.Workspace(ctx, store.Place()); err != nil {
+	if t.code, err = a.Code(ctx, store.Place()); err != nil {
 		return t, err
 	}
-	s, err := a.Standing(ctx, t.workspace)
+	s, err := a.TrustState(ctx, t.code)
 	t.Repository, t.grant = s.trusted, s.Grant
 	t.Agreed = s.trusted && (s.Grant == nil || s.Grant.Agreed(commandsOf(p)))
 	return t, err
@@ -535,7 +537,7 @@ func (t ActorTrust) AgreeToActor(p *clone.Profile) error {
 	if t.Agreed || t.grant == nil {
 		return nil
 	}
-	err := gate.Trust{Dir: t.workspace.State}.Agree(t.grant.Root, commandsOf(p))
+	err := gate.Trust{Dir: t.code.State}.Agree(t.grant.Root, commandsOf(p))
 	if errors.Is(err, fs.ErrNotExist) { // what was read before is not put back
 		err = &fault.Error{Code: fault.Conflict, Path: t.grant.Root, Reason: "its trust was taken back meanwhile", Hint: "read what it runs, then type stig trust"}
 	}
