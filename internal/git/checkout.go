@@ -2,7 +2,6 @@ package git
 
 import (
 	"bytes"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -31,7 +30,7 @@ func CheckoutOf(path string) (Checkout, error) {
 		return Checkout{}, err
 	}
 	for ; ; dir = filepath.Dir(dir) {
-		git, err := GitOf(dir)
+		git, err := DotGit(dir)
 		if err != nil {
 			return Checkout{}, err
 		}
@@ -96,7 +95,7 @@ func (w Checkout) Ref(name string) (commit string, known bool) {
 	path := filepath.Join(w.Common, filepath.FromSlash(name))
 	if text, err := file.Read(path); err == nil {
 		commit = strings.TrimSpace(string(text))
-		return commit, isHash(commit)
+		return commit, IsHash(commit)
 	} else if info, e := os.Lstat(path); e == nil && !info.IsDir() {
 		return "", false // it is there, and cannot be read
 	}
@@ -109,13 +108,7 @@ func (w Checkout) Ref(name string) (commit string, known bool) {
 		return "", true
 	}
 	commit = string(packed[bytes.LastIndexByte(packed[:end], '\n')+1 : end])
-	return commit, isHash(commit)
-}
-
-// isHash reports whether a text is the whole name of an object of git.
-func isHash(text string) bool {
-	_, err := hex.DecodeString(text)
-	return err == nil && (len(text) == 40 || len(text) == 64)
+	return commit, IsHash(commit)
 }
 
 // Rebasing gives the branch that git is rebasing in the work tree, which HEAD
@@ -131,8 +124,8 @@ func (w Checkout) Rebasing() string {
 	return ""
 }
 
-// GitOf is the .git of a directory, a directory or a file, or "".
-func GitOf(dir string) (string, error) {
+// DotGit is the .git of a directory, a directory or a file, or "".
+func DotGit(dir string) (string, error) {
 	path := filepath.Join(dir, ".git")
 	_, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -82,7 +82,7 @@ func (a *Run) Code(ctx context.Context, store beads.Place) (*Code, error) {
 // below is where in its work tree the directory with the store is, where that is one of
 // the same repository; "" where it is none, or at the root, or missing in this work tree.
 func (a *Run) below(ctx context.Context, p git.Place, holder string) string {
-	if holder == p.Root || exists(filepath.Join(holder, ".git")) {
+	if holder == p.Root || isThere(filepath.Join(holder, ".git")) {
 		return ""
 	}
 	its, err := a.PlaceOf(ctx, holder)
@@ -90,13 +90,14 @@ func (a *Run) below(ctx context.Context, p git.Place, holder string) string {
 		return ""
 	}
 	path, err := filepath.Rel(its.Root, holder)
-	if err != nil || !exists(filepath.Join(p.Root, path)) {
+	if err != nil || !isThere(filepath.Join(p.Root, path)) {
 		return ""
 	}
 	return path
 }
 
-func exists(path string) bool {
+// isThere reports whether a path leads to anything; links are followed.
+func isThere(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
 }

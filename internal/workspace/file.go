@@ -47,6 +47,7 @@ type HostFile struct {
 	Root string // directories below it that are left empty go too
 }
 
+// Exists reports whether there is anything at a path; a link counts wherever it leads.
 func Exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
