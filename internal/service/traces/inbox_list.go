@@ -30,21 +30,21 @@ type Inbox struct {
 	Since time.Time `json:"since"` // what is older is not listed
 	Items []Item    `json:"items"` // the oldest first, those of an issue together
 
-	Questions int `json:"-"` // that wait for a person and that the actor, a person, may answer; only LookInbox counts them
+	Questions int `json:"-"` // that wait for a person and that the actor, a person, may answer; only ReadInbox counts them
 	kind      string
 }
 
-// Inboxed lists what concerns an actor and was not acknowledged.
-func Inboxed(ctx context.Context, a *workspace.Run, r InboxRequest) ([]Item, error) {
-	in, err := LookInbox(ctx, a, r)
+// ListInbox lists what concerns an actor and was not acknowledged.
+func ListInbox(ctx context.Context, a *workspace.Run, r InboxRequest) ([]Item, error) {
+	in, err := ReadInbox(ctx, a, r)
 	if err != nil {
 		return nil, err
 	}
 	return in.Items, nil
 }
 
-// LookInbox is Inboxed with whose inbox it is, and since when.
-func LookInbox(ctx context.Context, a *workspace.Run, r InboxRequest) (*Inbox, error) {
+// ReadInbox is ListInbox with whose inbox it is, and since when.
+func ReadInbox(ctx context.Context, a *workspace.Run, r InboxRequest) (*Inbox, error) {
 	file, err := a.Open()
 	if err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func LookInbox(ctx context.Context, a *workspace.Run, r InboxRequest) (*Inbox, e
 	return in, err
 }
 
-// InboxIn is LookInbox in a store that is read already.
+// InboxIn is ReadInbox in a store that is read already.
 func InboxIn(ctx context.Context, a *workspace.Run, file *beads.Snapshot, graph *dag.Graph, r InboxRequest) (*Inbox, error) {
 	o, err := ownerOf(ctx, a, file.Place(), r)
 	if err != nil {
