@@ -86,8 +86,8 @@ func (w Checkout) Head() (branch, commit string) {
 }
 
 // Ref gives the commit that a reference of the clone names, such as refs/heads/main, ""
-// for none. It does not start git, and known is false where git alone can say: it keeps its
-// references in another format than files, or this one is damaged or names another.
+// for none. It does not start git, and known is false if only git can tell: its references
+// are not kept in files, or this one is damaged or names another.
 func (w Checkout) Ref(name string) (commit string, known bool) {
 	if _, err := os.Lstat(filepath.Join(w.Common, "reftable")); !errors.Is(err, fs.ErrNotExist) {
 		return "", false
@@ -202,8 +202,8 @@ func coreWorktree(config string) (worktree string) {
 	return worktree
 }
 
-// RealDir names a directory in one way only: one lock file under two names
-// would be waited for until the time is up.
+// RealDir is the one name of a directory, absolute and without symbolic links: waiting for
+// one lock file under two names would time out.
 func RealDir(dir string) (string, error) {
 	resolved, err := filepath.EvalSymlinks(dir)
 	if err == nil {

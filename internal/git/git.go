@@ -44,8 +44,8 @@ type Client struct {
 	Lock *os.File
 }
 
-// git is waited for while another git process holds its index: so often, so
-// long each time.
+// How often git is tried again while another git process holds its index, and how long
+// stig waits each time.
 const (
 	tries = 200
 	pause = 50 * time.Millisecond
@@ -112,8 +112,8 @@ func (g Client) await(ctx context.Context, command process.Command) (process.Res
 	}
 }
 
-// isHeld reports whether git says that another git is at work just now: holds a lock, or
-// makes or removes a work tree, which those that list them stumble over.
+// isHeld reports whether git failed because another git is at work just now: it holds a lock,
+// or makes or removes a work tree, on which listing them fails.
 func isHeld(said string) bool {
 	return strings.Contains(said, ".lock': File exists") || strings.Contains(said, "could not lock config file") ||
 		strings.Contains(said, "failed to read ") && strings.Contains(said, "/worktrees/")
@@ -156,9 +156,8 @@ func failure(argv []string, r process.Result) error {
 	return fmt.Errorf("git %s: exit %d: %s", verb(append([]string{"git"}, argv...)), r.Exit, said)
 }
 
-// Foreign says why git tells nothing of a repository, and what to type, where it belongs
-// to another user, as often in a container; nil where git ended otherwise. The error is a
-// fault.Store.
+// Foreign says why git refuses to read a repository that belongs to another user, as often
+// in a container, and what to type; nil if git ended otherwise. The error is a fault.Store.
 func Foreign(r process.Result) error {
 	_, at, found := strings.Cut(string(r.Stderr), "detected dubious ownership in repository at '")
 	if !found {
