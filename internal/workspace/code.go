@@ -25,7 +25,7 @@ import (
 	"stig/internal/visible"
 )
 
-// Code is where criteria are run, and where what came of it is kept.
+// Code is the work tree in which criteria are run, and where their results are kept.
 type Code struct {
 	Store beads.Place
 	Root  string     // the directory that checks run in
@@ -37,9 +37,9 @@ type Code struct {
 	Own   string             // for what holds in this work tree alone; "" without git
 }
 
-// Code finds the place of the checks: the work tree that stig is started in. Where
-// the store is in a directory of that repository below its root, checks run in that
-// directory of the work tree, wherever in it stig is started.
+// Code finds where checks run: the work tree that stig is started in. If the store is in a
+// directory below the root of that repository, checks run in that directory of the work
+// tree, wherever in it stig is started.
 func (a *Run) Code(ctx context.Context, store beads.Place) (*Code, error) {
 	here, err := RealPath(cmp.Or(a.Dir, "."))
 	if err != nil {
@@ -79,8 +79,8 @@ func (a *Run) Code(ctx context.Context, store beads.Place) (*Code, error) {
 	return s, nil
 }
 
-// below is where in its work tree the directory with the store is, where that is one of
-// the same repository; "" where it is none, or at the root, or missing in this work tree.
+// below is the path of the store's directory in its work tree; "" if that is not of the
+// same repository, is its root, or is missing in this work tree.
 func (a *Run) below(ctx context.Context, p git.Place, holder string) string {
 	if holder == p.Root || isThere(filepath.Join(holder, ".git")) {
 		return ""
@@ -102,7 +102,7 @@ func isThere(path string) bool {
 	return err == nil
 }
 
-// RealPath is a path in one way only: absolute, without symbolic links.
+// RealPath is the one form of a path: absolute, without symbolic links.
 func RealPath(path string) (string, error) {
 	full, err := filepath.Abs(path)
 	if err != nil {
@@ -150,8 +150,9 @@ func (a *Run) Trees(store beads.Place) (*git.WorktreeOptions, error) {
 	}, nil
 }
 
-// FreshenTrees has the branch that work trees begin at catch up with HEAD, where nobody
-// named another, and tells what it lacks: work would begin on old code. trees may be nil.
+// FreshenTrees brings the branch that work trees start from up to date with HEAD, unless
+// another one was named, and tells what it lacks: work would start on old code. trees may
+// be nil.
 func FreshenTrees(ctx context.Context, trees *git.WorktreeOptions, tell func(string)) error {
 	if trees == nil {
 		return nil
@@ -164,8 +165,8 @@ func FreshenTrees(ctx context.Context, trees *git.WorktreeOptions, tell func(str
 	return err
 }
 
-// Program gives a command whose program is named so that it is found from any directory:
-// a path is that of the one in which stig was started. ok is false where there is no such
+// Program gives the command with a program that is found from any directory: a relative
+// path is made absolute from where stig was started. ok is false if there is no such
 // program.
 func (a *Run) Program(command []string) (found []string, ok bool, err error) {
 	found = slices.Clone(command)
@@ -299,7 +300,7 @@ func (t trustState) Refused(id string) error {
 		"read them, then type stig trust, or set STIG_TRUST=1 to trust whatever is here")
 }
 
-// commands have a grant know the commands that the criteria of all issues ask for.
+// commands adds to a grant the commands that the criteria of all issues ask for.
 func (s *Code) commands(store beads.Store, grant *gate.Grant) error {
 	file, err := store.Snapshot()
 	if err != nil {
@@ -320,9 +321,9 @@ func (s *Code) commands(store beads.Store, grant *gate.Grant) error {
 	return nil
 }
 
-// Verdicts keeps what the gate found, in git's own directory of this work
-// tree, below the path of the store, since a repository may have several; ok is
-// false where there is no git, and nothing can tell two trees apart.
+// Verdicts are kept in git's own directory of this work tree, below the path of the store,
+// since a repository may have several stores; ok is false without git, where nothing
+// tells two trees apart.
 func (s *Code) Verdicts() (kept gate.Verdicts, ok bool) {
 	if s.Own == "" {
 		return gate.Verdicts{}, false
@@ -342,8 +343,8 @@ func Below(dir string, names ...string) string {
 	return filepath.Join(dir, filepath.Join(names...))
 }
 
-// Fresh looks at the tree once, and gives what finds the verdict on criteria
-// that passed and still counts, for any number of issues.
+// Fresh reads the tree once, and returns a function that finds, for any number of issues,
+// the verdict that passed and still counts.
 func (s *Code) Fresh(ctx context.Context) (func(id string, c gate.Criteria) (*gate.Verdict, bool), error) {
 	none := func(string, gate.Criteria) (*gate.Verdict, bool) { return nil, false }
 	kept, ok := s.Verdicts()
@@ -486,8 +487,8 @@ func (a *Run) belowRun() bool {
 	})
 }
 
-// agreeToActors has a grant know what the files of actors have run. A file with a
-// mistake runs nothing, and is asked about when it is right.
+// agreeToActors adds the commands in the files of actors to a grant. A file with a mistake
+// runs nothing; it is asked about once it is fixed.
 func (a *Run) agreeToActors(s *Code, grant *gate.Grant) {
 	root := filepath.Dir(s.Store.Dir)
 	names, err := clone.ProfileNames(root)
@@ -502,13 +503,13 @@ func (a *Run) agreeToActors(s *Code, grant *gate.Grant) {
 	}
 }
 
-// commandsOf is a hash of what the file of an actor has run.
+// commandsOf is a hash of the commands in the file of an actor.
 func commandsOf(p *clone.Profile) string {
 	text, _ := json.Marshal([]string{p.Name, p.Command, p.Setup}) // texts can be encoded
 	return gate.Hash(string(text))
 }
 
-// ActorTrust is how far what the file of an actor has run is trusted.
+// ActorTrust says how far the commands in the file of an actor are trusted.
 type ActorTrust struct {
 	Repository bool // the repository is
 	Agreed     bool // and a person agreed to these very commands
@@ -517,7 +518,7 @@ type ActorTrust struct {
 	grant *gate.Grant
 }
 
-// TrustsActor tells how far what the file of an actor has run is trusted.
+// TrustsActor says how far the commands in the file of an actor are trusted.
 func (a *Run) TrustsActor(ctx context.Context, p *clone.Profile) (t ActorTrust, err error) {
 	store, err := a.Discover()
 	if err != nil {
@@ -532,8 +533,8 @@ func (a *Run) TrustsActor(ctx context.Context, p *clone.Profile) (t ActorTrust, 
 	return t, err
 }
 
-// AgreeToActor records that a person agreed to what the file of an actor has run, in
-// a repository that is trusted.
+// AgreeToActor records that a person agreed to the commands in the file of an actor, in a
+// trusted repository.
 func (t ActorTrust) AgreeToActor(p *clone.Profile) error {
 	if t.Agreed || t.grant == nil {
 		return nil

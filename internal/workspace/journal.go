@@ -20,8 +20,8 @@ func (a *Run) ReadJournal() (clone.Place, clone.Journal, error) {
 }
 
 // Births gives from the journal what an issue was called when it was made: two
-// branches may give one id to two issues in one second, and titles change. What
-// the journal of this clone does not know, it does not say.
+// branches may give one id to two issues in one second, and titles change. known is false
+// for an issue that is not in the journal of this clone.
 func (a *Run) Births() func(id string, as beads.Birth) (title string, known bool) {
 	journal := sync.OnceValue(func() (j clone.Journal) {
 		if place, err := a.LivePlace(); err == nil {
@@ -76,8 +76,8 @@ func (a *Run) LivePlace() (clone.Place, error) {
 	return a.Live(store.Place())
 }
 
-// WarnOfJournal names what of the journal cannot be read: of many places the first, since
-// a damaged disk leaves thousands.
+// WarnOfJournal warns of what cannot be read in the journal. Of many places it names the
+// first, since a damaged disk leaves thousands.
 func (a *Run) WarnOfJournal(j clone.Journal) {
 	const most = 3
 	for _, place := range j.Damaged[:min(most, len(j.Damaged))] {

@@ -184,7 +184,7 @@ func (a *Run) Person(ctx context.Context) (string, error) {
 	return a.told.person, nil
 }
 
-// told is what git told a run, which asks it once.
+// told caches what git told a run, which asks it once.
 type told struct {
 	sync.Mutex
 	person string               // user.name
@@ -209,7 +209,7 @@ func (a *Run) PlaceOf(ctx context.Context, dir string) (git.Place, error) {
 	return place, err
 }
 
-// MustActor is actorName where somebody has to be named.
+// MustActor is ActorName, but returns an error if no actor is set.
 func (a *Run) MustActor(ctx context.Context) (string, error) {
 	name, err := a.ActorName(ctx)
 	if err == nil && name == "" {
@@ -234,7 +234,7 @@ func (a *Run) Assignee(ctx context.Context, name string) (string, error) {
 }
 
 // Run is what every front end shares: where the store is, who acts, the clock, the
-// configuration, and whom to tell what no result says.
+// configuration, and the function that is told warnings and hints.
 type Run struct {
 	Getenv             func(string) string
 	Env                func() []string
@@ -297,8 +297,8 @@ func (a *Run) Fresh(ctx context.Context, command string) *Run {
 	}
 }
 
-// Lasting is Fresh for what works as one actor for long: the store is read once for all
-// that it does, and briefings ask the whole of it.
+// Lasting is Fresh for a process that works as one actor for long: the store is read once
+// for everything it does, and briefings search the whole of it.
 func (a *Run) Lasting(ctx context.Context, command, actor string) *Run {
 	long := a.Fresh(ctx, command)
 	if long.Actor = actor; long.Cache == nil {
@@ -324,13 +324,14 @@ func (a *Run) Clock() (time.Time, error) {
 // Environ is the environment that other programs are started in.
 func (a *Run) Environ() []string { return a.Env() }
 
-// ofRuns are variables that are said anew to each program that is started for an actor, or
-// not at all: trust is this process's own. So are git.PlaceVariables: git finds the
-// repository of the directory.
+// ofRuns are variables that are not inherited by programs started for an actor: each is
+// set anew or not at all, since trust is this process's own. The same goes for
+// git.PlaceVariables: git finds the repository by the directory.
 var ofRuns = []string{"STIG_TRUST", "STIG_ACTOR", "STIG_ISSUE", "STIG_RUN", "STIG_ATTEMPT", "STIG_ROUND", "STIG_BRIEFING", "BD_ACTOR"}
 
 // EnvironFor is the environment of a program that is started for an actor, with variables
-// NAME=VALUE of its own. It is told to type stig: where none is on PATH this one is, last.
+// NAME=VALUE of its own. The program is told to type stig: if none is on PATH, this one is
+// added, last.
 func (a *Run) EnvironFor(own ...string) (env []string) {
 	drop := slices.Concat(ofRuns, git.PlaceVariables)
 	for _, variable := range own {
@@ -362,7 +363,7 @@ func withSelf(path string) string {
 	return strings.Trim(path+string(filepath.ListSeparator)+filepath.Dir(self), string(filepath.ListSeparator))
 }
 
-// InboxCount counts the items in the inbox of an actor; 0 for nobody's.
+// InboxCount counts the items in the inbox of an actor; 0 if who is "".
 func (a *Run) InboxCount(ctx context.Context, file *beads.Snapshot, graph *dag.Graph, who string) int {
 	if a.Inbox == nil || who == "" {
 		return 0
@@ -404,8 +405,8 @@ func (a *Run) Above() (list []process.ID) {
 	return list
 }
 
-// WarnOfShared says, once, that what others in the clone or the database are to see cannot
-// be read or written: claims go by the store alone.
+// WarnOfShared warns, once, that the state shared by the clone or the database cannot be
+// read or written: claims then depend on the store alone.
 func (a *Run) WarnOfShared(err error) {
 	if err != nil && !a.Edits().unshared {
 		a.Edits().unshared = true
