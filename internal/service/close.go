@@ -32,9 +32,8 @@ type CloseOptions struct {
 }
 
 // Close closes issues one after the other, each of them once, and notifies of what
-// follows. each is called with an issue as soon as its result is known. Why
-// one could not be closed is told by its finding, and keeps no other from being
-// closed.
+// follows. each is called with an issue as soon as its result is known. A failure is in
+// the finding of its issue, and the other issues are still closed.
 func Close(ctx context.Context, a *workspace.Run, ids []string, o CloseOptions, each func(Finding) error) (findings []Finding, err error) {
 	if err := o.check(ids); err != nil {
 		return nil, err
@@ -73,8 +72,8 @@ func Close(ctx context.Context, a *workspace.Run, ids []string, o CloseOptions, 
 	return findings, nil
 }
 
-// warnOfStranded says that the work on an issue is on its branch alone, such as that of a
-// loop of which nothing could be shown: whoever builds on the issue does not have it.
+// warnOfStranded warns that the work on an issue is on its branch alone, such as that of a
+// loop whose work could not be verified: issues built on this one do not have it.
 func warnOfStranded(ctx context.Context, a *workspace.Run, store beads.Place, id string) {
 	if remedy := Stranded(ctx, a, store, id); remedy != "" {
 		a.Warn("%s: its work is on branch %s alone", id, git.BranchOf(id, git.WorkBranch))
@@ -154,7 +153,7 @@ func waiver(a *workspace.Run, why, actor string) (gate.Evidence, error) {
 	return w, nil
 }
 
-// byTracker is how an issue is closed that stig may not write.
+// byTracker says how to close an issue that stig may not write.
 func (c *closer) byTracker(id string) string {
 	if waiver, ok := c.closing.Evidence.(gate.Waiver); ok {
 		return "type " + WaiveByTracker(id, c.closing.Reason, waiver.Why(), waiver.Actor())
@@ -191,8 +190,8 @@ func (c *closer) close(ctx context.Context, candidate *checkpoint.Candidate, f *
 	f.Closed, f.Err = checkpoint.Close(ctx, c.store, c.edit, f.Id, closing, c.rules)
 }
 
-// tried runs what can be run before it is waived: what passes needs no waiver, and what
-// came of the rest is in the reason.
+// tried runs what can be run before criteria are waived: what passes needs no waiver, and
+// the result of the rest goes into the reason.
 func (c *closer) tried(ctx context.Context, t *GateRun, waiver gate.Waiver) (gate.Evidence, error) {
 	if !t.Asks() || c.DryRun {
 		return waiver, nil
@@ -211,8 +210,7 @@ func (c *closer) tried(ctx context.Context, t *GateRun, waiver gate.Waiver) (gat
 	return waiver.Tried(t.Verdict), nil
 }
 
-// verdict takes the one that still counts, or has the checks run. A dry run
-// runs nothing.
+// verdict takes the verdict that still counts, or runs the checks. A dry run runs nothing.
 func (c *closer) verdict(ctx context.Context, t *GateRun) error {
 	if !t.Asks() {
 		return nothingToRun(t)
@@ -227,8 +225,8 @@ func (c *closer) verdict(ctx context.Context, t *GateRun) error {
 	return Try(ctx, c.app, t, c.GateRunOptions)
 }
 
-// PendingClose is an issue whose checks ran for a close that is made later: what passed is put
-// meanwhile where others build on it.
+// PendingClose is an issue whose checks ran and that is closed later: meanwhile the work
+// that passed lands where others build on it.
 type PendingClose struct {
 	closer    *closer
 	candidate *checkpoint.Candidate
@@ -262,7 +260,7 @@ func (g *PendingClose) Verdict() *gate.Verdict { return g.run.Verdict }
 // Passed reports whether all checks passed, or a person takes the issue without them.
 func (g *PendingClose) Passed() bool { return g.waiver != nil || g.run.Verdict.Passed() }
 
-// Take has a person's word stand for checks that do not run.
+// Take accepts a person's word in place of checks that do not run.
 func (g *PendingClose) Take(why, person string) error {
 	waiver, err := gate.Waive(why, person)
 	if err != nil {
@@ -295,7 +293,7 @@ func (g *PendingClose) Close(ctx context.Context) (*checkpoint.Closed, error) {
 	return f.Closed, nil
 }
 
-// ask puts a failure to a person, and reports whether it was not asked before.
+// ask escalates a failure to a person, and reports whether that had not been asked before.
 func (c *closer) ask(ctx context.Context, t *GateRun) (bool, error) {
 	_, err := checkpoint.Escalate(ctx, c.store, c.edit, t.Id, checkpoint.Question{
 		Text: failureText(t.Verdict), By: c.closing.Actor, Evidence: c.app.Config.Signals.Evidence,
@@ -307,8 +305,8 @@ func (c *closer) ask(ctx context.Context, t *GateRun) (bool, error) {
 	return err == nil, err
 }
 
-// failureText is the question that a failure puts to a person. What a command printed
-// may hold what it was given to work with: no credential comes into the notes.
+// failureText is the question to a person about a failure. The output of a command may hold
+// credentials that it was given: none gets into the notes.
 func failureText(v *gate.Verdict) string {
 	var text strings.Builder
 	text.WriteString(orient.FailureOpening + " Is the work at fault, or are they?\n")
@@ -387,9 +385,8 @@ func (f Finding) Object() map[string]any {
 	return o
 }
 
-// VerdictOutput is what became of issues before the gate as data: one issue by
-// itself, and several as a list. The error is that of one issue of which there is
-// nothing else to say.
+// VerdictOutput is the results of the gate as data: an object for one issue, a list for
+// several. The error is that of a single issue with nothing else to report.
 func VerdictOutput(findings []Finding) (workspace.Output, error) {
 	if len(findings) == 1 && findings[0].GateRun == nil && findings[0].Err != nil {
 		return workspace.Output{}, findings[0].Err
@@ -412,8 +409,8 @@ func VerdictOutput(findings []Finding) (workspace.Output, error) {
 	return workspace.NewOutput("verdicts", map[string]any{"verdicts": list}), nil
 }
 
-// WithoutEstimate reports whether issues wait for one that was closed now without a
-// state estimate, of which those who build on it get none.
+// WithoutEstimate reports whether issues wait for one that was just closed without a state
+// estimate, so that they get none from it.
 func WithoutEstimate(c *checkpoint.Closed) bool {
 	if len(c.Unblocked)+c.Nearer == 0 {
 		return false
@@ -437,5 +434,3 @@ func WarnOfEdited(a *workspace.Run, t *GateRun) {
 		a.Warn("%s: no longer among them: %s", t.Id, visible.FirstLine(text))
 	}
 }
-
-// What a hook says to a command line that would close an issue.

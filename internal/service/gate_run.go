@@ -43,7 +43,7 @@ func (o *GateRunOptions) check() error {
 	return nil
 }
 
-// GateRun is one issue before the gate.
+// GateRun is one run of the gate: an issue, the plan of its checks, and their verdict.
 type GateRun struct {
 	Code     *workspace.Code
 	Id       string
@@ -56,9 +56,8 @@ type GateRun struct {
 	compare func() (*checkpoint.Edited, error)
 }
 
-// gateRun plans what the criteria of an issue ask for, and runs nothing of it.
-// The store as it is committed is read meanwhile: a large one takes as long as
-// many a check.
+// gateRun plans the checks that the criteria of an issue ask for, and runs none of them.
+// The committed store is read meanwhile: a large one takes as long as some checks.
 func gateRun(ctx context.Context, a *workspace.Run, s *workspace.Code, id string, found gate.Criteria) *GateRun {
 	t := &GateRun{Code: s, Id: id, criteria: found, Plan: found.Plan(s.Look)}
 	t.compare = sync.OnceValues(func() (*checkpoint.Edited, error) { return a.CriteriaEdited(ctx, s, id, found) })
@@ -66,8 +65,7 @@ func gateRun(ctx context.Context, a *workspace.Run, s *workspace.Code, id string
 	return t
 }
 
-// Settle waits until it is known what became of the criteria since they were
-// committed.
+// Settle waits until it is known how the criteria changed since they were committed.
 func (t *GateRun) Settle() (err error) {
 	t.Edited, err = t.compare()
 	return err
@@ -76,8 +74,8 @@ func (t *GateRun) Settle() (err error) {
 // Asks reports whether the criteria ask for anything to be run.
 func (t *GateRun) Asks() bool { return gate.Asks(t.Plan) }
 
-// nothingToRun is the refusal of criteria that show nothing. Only where there are
-// none it proposes to waive them.
+// nothingToRun is the refusal of criteria in which nothing can be run. It proposes a waiver
+// only if there are no criteria.
 func nothingToRun(t *GateRun) error {
 	reason, hint := "nothing in its acceptance criteria can be run", "put such a block into them with stig edit "+t.Id+" --acceptance -"
 	waive := "stig close " + t.Id + " --reason … --waive WHY"
@@ -91,8 +89,8 @@ func nothingToRun(t *GateRun) error {
 	return workspace.NotRun(t.Id, reason, hint)
 }
 
-// WaiveByTracker is how an issue without anything to run is closed that stig may
-// not write.
+// WaiveByTracker is the command that closes an issue with nothing to run in a store that
+// stig may not write.
 func WaiveByTracker(id, what, why, who string) string {
 	return fmt.Sprintf("bd close %s --reason \"%s.\"", id, gate.Waived(strings.TrimRight(what, "."), why, who))
 }
@@ -218,8 +216,8 @@ type VerifyRequest struct {
 	Plan bool
 }
 
-// Verify runs the checks of an issue, and notifies of a failure. Why they were not
-// run is told by the finding.
+// Verify runs the checks of an issue, and notifies of a failure. The finding says why they
+// were not run.
 func Verify(ctx context.Context, a *workspace.Run, r VerifyRequest) (Finding, error) {
 	if err := r.check(); err != nil {
 		return Finding{}, err
@@ -245,8 +243,8 @@ func Verify(ctx context.Context, a *workspace.Run, r VerifyRequest) (Finding, er
 	return f, nil
 }
 
-// WarnOfStale says when the checks themselves changed the work tree, so that what
-// they showed counts no more.
+// WarnOfStale warns if the checks themselves changed the work tree, so that their verdict
+// no longer counts.
 func WarnOfStale(ctx context.Context, a *workspace.Run, t *GateRun) error {
 	if _, kept := t.Code.Verdicts(); !kept || !t.Verdict.Passed() {
 		return nil
@@ -262,8 +260,8 @@ func WarnOfStale(ctx context.Context, a *workspace.Run, t *GateRun) error {
 	return nil
 }
 
-// tellNew prints the commands that came into the criteria since trust was given, before
-// any of them runs.
+// tellNew prints the commands that were added to the criteria since trust was given,
+// before any of them runs.
 func tellNew(a *workspace.Run, t *GateRun, grant *gate.Grant) {
 	if grant == nil {
 		return

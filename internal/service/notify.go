@@ -31,7 +31,7 @@ import (
 	"stig/signals"
 )
 
-// Notice is an event that people are told of. It is what notify.command reads.
+// Notice is an event that people are notified of. It is what notify.command reads.
 type Notice struct {
 	Event   string `json:"event"`
 	ID      string `json:"id"` // of the issue that it is about; "" where it is about none
@@ -54,7 +54,7 @@ const (
 	eventStopped  = "loop-stopped"
 )
 
-// eventOf is the event that an alert is; of others nobody is told.
+// eventOf is the event of an alert; "" for alerts that notify nobody.
 func eventOf(alert signals.Alert) (event, title string) {
 	switch alert.Rule {
 	case signals.AlertReplanning:
@@ -164,16 +164,15 @@ func (f Finding) notices(day string) (list []Notice) {
 	return append(list, alertNotices(f.Id, c.Alerts, day)...)
 }
 
-// notify has people told of events, once of each. It waits for nobody and
-// fails nothing: the telling is left to a process of its own, and what goes
-// wrong before it is started is warned of.
+// notify notifies people, once per event. It neither waits nor fails: a process of its own
+// sends the notice, and an error before that starts is a warning.
 func notify(ctx context.Context, a *workspace.Run, store beads.Place, now time.Time, notices []Notice) {
 	notifyBy(ctx, a, store, now, notices, Delivery.send)
 }
 
-// NotifyStopped has people told that a loop takes no work any more, once a day of each
-// reason, whatever its details are. It waits for Telling at most: systemd ends what a loop
-// that ended has started.
+// NotifyStopped notifies people that a loop takes no more work, once a day per reason,
+// whatever its details are. It waits at most for Telling: systemd ends what a loop started
+// when the loop ends.
 func NotifyStopped(ctx context.Context, a *workspace.Run, store beads.Place, now time.Time, title, why, details string) {
 	n := Notice{Event: eventStopped, Title: title, Message: why + details, fresh: signals.Day(now) + title + why}
 	notifyBy(ctx, a, store, now, []Notice{n}, func(p Delivery) error {
@@ -210,8 +209,8 @@ func notifyBy(ctx context.Context, a *workspace.Run, store beads.Place, now time
 	}
 }
 
-// NotifyTarget says who is notified of events. What a repository says of it counts where
-// it is trusted, for it names programs to start and servers to contact.
+// NotifyTarget says who is notified of events. The settings of a repository count only if
+// it is trusted, since they name programs to start and servers to contact.
 func NotifyTarget(ctx context.Context, a *workspace.Run, s *workspace.Code) (workspace.Notifications, error) {
 	if a.Config.Notify.Same(a.Own) {
 		return a.Own, nil
@@ -240,7 +239,7 @@ func holdsStore(ctx context.Context, a *workspace.Run, s *workspace.Code) (bool,
 	return place.Home == s.Place.Home, nil
 }
 
-// tellOf has an event told, unless it is told already.
+// tellOf notifies of an event, unless that was done before.
 func tellOf(s *workspace.Code, to workspace.Notifications, n Notice, tell func(Delivery) error) error {
 	p := Delivery{To: to, Notice: n.Bounded(), Dir: s.Root, Log: NotifyLog(s), Mark: mark(s, n)}
 	if err := p.Claim(); errors.Is(err, fs.ErrExist) {
@@ -258,7 +257,7 @@ func tellOf(s *workspace.Code, to workspace.Notifications, n Notice, tell func(D
 // How many characters a message holds.
 const longestTitle, longestMessage = 200, 1500
 
-// Bounded is the notice with no more text than a message holds.
+// Bounded is the notice, shortened to what a message holds.
 func (n Notice) Bounded() Notice {
 	n.Title, n.Message = visible.Clipped(visible.OneLine(n.Title), longestTitle), visible.Clipped(strings.TrimSpace(n.Message), longestMessage)
 	return n
@@ -277,7 +276,7 @@ func notices(s *workspace.Code) string {
 	return clone.Writable(filepath.Join(tree.Common, filepath.Base(s.Place.Own)), s.Store.Path)
 }
 
-// NotifyLog is where it is kept that somebody could not be told; "" for nowhere.
+// NotifyLog is the path of the log of failed notifications; "" for none.
 func NotifyLog(s *workspace.Code) string { return workspace.Below(notices(s), "notify.log") }
 
 // mark is the file that says that an event was notified; "" where there is no
@@ -293,7 +292,7 @@ func mark(s *workspace.Code, n Notice) string {
 	return workspace.Below(notices(s), "notified", n.Event+"-"+gate.Hash(strings.Join([]string{full, n.Event, n.ID, n.fresh}, "\x00"))[:24])
 }
 
-// Delivery is what the process that tells of an event is given.
+// Delivery is the input of the process that notifies of an event.
 type Delivery struct {
 	To     workspace.Notifications `json:"to"`
 	Notice Notice                  `json:"notice"`
@@ -319,8 +318,8 @@ func (p Delivery) Claim() error {
 	return f.Close()
 }
 
-// markAge is after what time a mark goes: by then the day, the tree or the question that the
-// event was about is another one.
+// markAge is how long a mark is kept: by then the day, the tree or the question of the event
+// has changed.
 const markAge = 90 * 24 * time.Hour
 
 // dropMarks removes the marks that are much older than one that was made now. What cannot be
@@ -358,15 +357,15 @@ func (p Delivery) send() error {
 	return process.Detach(process.Command{Argv: []string{self, SendName}, Dir: p.Dir, Stdin: text.Bytes()}, "stig")
 }
 
-// SendName is the hidden command that tells of one event.
+// SendName is the hidden command that sends one notification.
 const SendName = "notify-send"
 
-// Telling is how long telling of an event may take.
+// Telling is how long sending a notification may take.
 const Telling = 5 * time.Second
 
-// Deliver tells of the event in all ways at once. What failed is logged; when
-// nobody could be told the mark goes, so that the next occasion counts. env is
-// what the command is started in.
+// Deliver sends the notice in all configured ways at once. Failures are logged; if all
+// failed the mark is removed, so that the next occasion counts. env is the environment of
+// the command.
 func (p Delivery) Deliver(ctx context.Context, env []string) error {
 	ctx, done := context.WithTimeout(ctx, Telling)
 	defer done()

@@ -89,7 +89,7 @@ type SyncResult struct {
 }
 
 // SyncCopy writes what the server holds into the copy of the store; a check or a dry run only
-// looks whether it would be another.
+// reports whether the copy would change.
 func SyncCopy(ctx context.Context, a *workspace.Run, check bool) (s SyncResult, err error) {
 	store, err := a.Discover()
 	if err != nil {

@@ -63,7 +63,7 @@ func despiteHint(store beads.Place, held *checkpoint.Unanswered) string {
 	return fmt.Sprintf("type stig await %s; to close it all the same, once it is verified, say why in the reason: \"WHAT; closed %s: WHY\"", held.Refusal.ID, held.Despite)
 }
 
-// gatedIssue is what stands between an issue and being closed.
+// gatedIssue says what keeps an issue from being closed.
 type gatedIssue struct {
 	id     string
 	asked  *checkpoint.Unanswered // nil when no question holds it
