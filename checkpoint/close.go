@@ -252,7 +252,7 @@ func verifying(tx *beads.Tx, r *beads.Record, rules Rules) ([]Changed, error) {
 // meant.
 func (c Closing) warnings(r *beads.Record) []string {
 	list := []string{}
-	if holder := r.Text(beads.Assignee); holder != "" && c.Actor != "" && !clone.MayTake(c.Actor, holder) && !clone.IsActor(holder, c.Actor) {
+	if holder := r.Text(beads.Assignee); holder != "" && c.Actor != "" && !clone.MayTake(c.Actor, holder) && !clone.BelongsTo(holder, c.Actor) {
 		list = append(list, fmt.Sprintf("it was claimed by %s, and is closed by %s", holder, c.Actor))
 	}
 	return list

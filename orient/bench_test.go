@@ -25,16 +25,16 @@ func BenchmarkIn(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer kept.Close()
-	words, like := Recollection{Words: "tide gauge waits for the harbour", Limit: 5}, Recollection{Like: file.At(4321).ID, Limit: 3}
+	words, like := RecallRequest{Words: "tide gauge waits for the harbour", Limit: 5}, RecallRequest{Like: file.At(4321).ID, Limit: 3}
 	for _, c := range []struct {
 		name string
 		file *beads.Snapshot
-		Recollection
+		RecallRequest
 	}{{"words", file, words}, {"like", file, like}, {"like, kept", kept, like}} {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, _, err := Recall(c.file, c.Recollection); err != nil {
+				if _, _, err := Recall(c.file, c.RecallRequest); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -1,7 +1,8 @@
 // Package orient assembles what a worker reads before working: the survey of
 // a whole store; a briefing about one issue, as deep as the issue is uncertain,
 // built from what finished dependencies left behind; the review of an issue
-// where finished work comes together.
+// where finished work comes together; and what is known about some words or an issue, in
+// the store and in the memories that bd keeps beside it (Recall).
 //
 // It never writes, runs nothing, and does not know the command line: each is
 // data, rendered as Markdown or JSON by its caller.

@@ -155,9 +155,9 @@ func (c *counter) countBag(b *bag, places numbered) (length float64) {
 	return b.length
 }
 
-// Recollection asks what a store knows about something: about words, or about what an
+// RecallRequest asks what a store knows about something: about words, or about what an
 // issue is about.
-type Recollection struct {
+type RecallRequest struct {
 	Words  string
 	Like   string   // the id of an issue, instead of words; it is not among the answers
 	Except []string // ids that are not among the answers either
@@ -196,7 +196,7 @@ const (
 // Recall gives what a store knows, the best first, and how much there is with what is
 // beyond the limit. What of the store could not be read is in Snapshot.Problems. The
 // error is a fault.NotFound when there is no issue Like, or one of reading lines.
-func Recall(file *beads.Snapshot, r Recollection) (list []Known, total int, err error) {
+func Recall(file *beads.Snapshot, r RecallRequest) (list []Known, total int, err error) {
 	question, err := r.question(file)
 	if err != nil {
 		return nil, 0, err
@@ -259,7 +259,7 @@ type source struct {
 }
 
 // sources are the issues that may be among the answers, and the memories.
-func (r Recollection) sources(file *beads.Snapshot) (list []source, err error) {
+func (r RecallRequest) sources(file *beads.Snapshot) (list []source, err error) {
 	for i, issue := range file.All() {
 		if at, _ := file.Index(issue.ID); at == i && issue.Status != beads.StatusTombstone && !slices.Contains(r.Except, issue.ID) {
 			list = append(list, source{issue: issue})
@@ -309,7 +309,7 @@ func (s source) document(reader *beads.Reader, p *packer) (d Document, err error
 }
 
 // question is what is asked for. With Like, the issue is left out of the answers.
-func (r *Recollection) question(file *beads.Snapshot) (Question, error) {
+func (r *RecallRequest) question(file *beads.Snapshot) (Question, error) {
 	if r.Like == "" {
 		return Ask(Field{Text: r.Words, Weight: 1}), nil
 	}

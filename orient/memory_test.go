@@ -33,9 +33,9 @@ func TestKept(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer plain.Close()
-		requests := []Recollection{{Words: "the pump waits for OwnedRow"}, {Words: "nothing"}, {Words: "anemometer"}}
+		requests := []RecallRequest{{Words: "the pump waits for OwnedRow"}, {Words: "nothing"}, {Words: "anemometer"}}
 		for _, at := range []int{0, 50, 111, 299} {
-			requests = append(requests, Recollection{Like: plain.At(at).ID, Limit: 5})
+			requests = append(requests, RecallRequest{Like: plain.At(at).ID, Limit: 5})
 		}
 		var group sync.WaitGroup
 		for _, r := range requests {

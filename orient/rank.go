@@ -66,8 +66,14 @@ type Ranked struct {
 // that no document holds. A question that is a whole issue has hundreds.
 const mostStems = 40
 
-// Rank ranks documents by a question. Each document is looked at once, and not kept.
-// Several shares of them are looked at side by side; Doc counts through all of them.
+// Rank ranks documents by how much they say about a question. Each document is looked at
+// once, and not kept. Several shares of them are looked at side by side; Doc counts through
+// all of them.
+//
+// The score alone decides, so that a question may have words that no text holds. Endings of
+// English words do not count ("tested" finds "tests"), nor do words such as "the", and
+// a name such as OwnedRow is found by its parts. The score is a share of what the
+// question could have, so that scores of different questions can be compared.
 func Rank(q Question, shares ...iter.Seq[Document]) *Ranking {
 	r := &Ranking{places: map[string]int{}}
 	for i, s := range q.stems {

@@ -1,36 +1,3 @@
-// Package recall finds what is known about something: in texts by their words, in a
-// store by words or by an issue, and titles that say nearly the same.
-//
-// Search finds texts that hold words; Rank ranks texts by how much they say about a
-// question. Both are functions of texts. In (store.go) asks the issues of a snapshot,
-// and the memories that bd keeps beside them.
-//
-//	for _, hit := range orient.Search("tide gauge", slices.Values(documents)) {
-//		fmt.Println(documents[hit.Doc], hit.Score)
-//	}
-//
-// # How Search ranks
-//
-// Documents that hold more of the words stand first; among those that hold the same
-// number of words the score decides (BM25 over weighted fields), then the order in
-// which they were given.
-//
-//   - Words are compared without case. A word is a run of letters and digits;
-//     in scripts without blanks every letter is a word.
-//   - A word of a query also finds longer words that begin with it, from three
-//     letters on: "tide" finds "tides", for half of what "tide" itself counts.
-//   - A word counts by its field's weight each time it occurs, and less each further
-//     time (k1 = 1.2).
-//   - A rare word counts more than a frequent one: ln(1 + (N-n+½)/(n+½)) of N
-//     documents, n of which hold it.
-//   - The same words in a shorter document count more (b = 0.75).
-//
-// # How Rank ranks
-//
-// By the score alone, so that a question may have words that no text holds. Endings of
-// English words do not count ("tested" finds "tests"), nor do words such as "the", and
-// a name such as OwnedRow is found by its parts. The score is a share of what the
-// question could have, so that scores of different questions can be compared.
 package orient
 
 import (
@@ -81,6 +48,20 @@ type tally struct {
 
 // Search gives the documents that hold words of a query, the best first. Each
 // document is looked at once, and not kept.
+//
+// Documents that hold more of the words come first; among those that hold the same
+// number of words the score decides (BM25 over weighted fields), then the order in
+// which they were given.
+//
+//   - Words are compared without case. A word is a run of letters and digits;
+//     in scripts without blanks every letter is a word.
+//   - A word of a query also finds longer words that begin with it, from three
+//     letters on: "tide" finds "tides", for half of what "tide" itself counts.
+//   - A word counts by its field's weight each time it occurs, and less each further
+//     time (k1 = 1.2).
+//   - A rare word counts more than a frequent one: ln(1 + (N-n+½)/(n+½)) of N
+//     documents, n of which hold it.
+//   - The same words in a shorter document count more (b = 0.75).
 func Search(query string, documents iter.Seq[Document]) []Hit {
 	words := distinct(Words(query))
 	var found []tally

@@ -9,7 +9,7 @@ import (
 	"stig/orient"
 )
 
-// issue is a document as an issue tracker makes it.
+// recallIssue is a document as an issue tracker makes it.
 func recallIssue(id, title, text string) orient.Document {
 	return orient.Document{Fields: []orient.Field{{"id", id, 8}, {"title", title, 4}, {"text", text, 1}}}
 }

@@ -30,7 +30,7 @@ func (a assembly) seenBefore(b *Briefing) ([]Known, error) {
 		b.Omitted = append(b.Omitted, Omission{What: "what was seen before", Argv: []string{"stig", "recall", "--like", b.Issue.ID}})
 		return []Known{}, nil
 	}
-	list, _, err := Recall(a.file, Recollection{Like: b.Issue.ID, Except: b.named(), Limit: keptSeen, Least: leastAlike})
+	list, _, err := Recall(a.file, RecallRequest{Like: b.Issue.ID, Except: b.named(), Limit: keptSeen, Least: leastAlike})
 	return list, err
 }
 

@@ -276,7 +276,7 @@ func (s *surveyor) inProgress(first string) []Claim {
 	})
 	others := func(c Claim) int {
 		switch {
-		case clone.IsActor(c.Assignee, first):
+		case clone.BelongsTo(c.Assignee, first):
 			return 0
 		case !c.Stale:
 			return 1
@@ -422,7 +422,7 @@ func (s *Survey) next() []Step {
 	case damage >= 0:
 		a := s.Attention[damage]
 		return []Step{{Why: "nothing can be written before the store is fixed: " + a.Message, Argv: a.Argv}}
-	case len(s.InProgress) > 0 && clone.IsActor(s.InProgress[0].Assignee, s.As):
+	case len(s.InProgress) > 0 && clone.BelongsTo(s.InProgress[0].Assignee, s.As):
 		return brief("go on with what "+s.As+" holds: "+title(s.InProgress[0].Title), s.InProgress[0].ID)
 	case len(s.Ready) > 0:
 		return brief(s.Ready[0].why(len(s.Ready)), s.Ready[0].ID)

@@ -251,7 +251,7 @@ type Worker struct {
 }
 
 // The states of a worker. Those that were said (paused, draining, maintenance) are
-// the names of package live.
+// the names of package clone.
 const (
 	WorkerWorking = "working" // at an issue
 	WorkerWaiting = "waiting" // for work

@@ -106,7 +106,7 @@ func numbers(list []number) (words []string) {
 // claims parts those of the reader from those of others.
 func (s *Survey) claims() (own, others []Claim) {
 	for _, c := range s.InProgress {
-		if clone.IsActor(c.Assignee, s.As) {
+		if clone.BelongsTo(c.Assignee, s.As) {
 			own = append(own, c)
 			continue
 		}

@@ -62,7 +62,7 @@ func connectTo(t *testing.T, client *mcp.Client, cmd *exec.Cmd) *mcp.ClientSessi
 	return session
 }
 
-// git runs git in a directory.
+// runGit runs git in a directory.
 func runGit(t *testing.T, dir string, args ...string) {
 	t.Helper()
 	cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=mara", "-c", "user.email=mara@harbor.example"}, args...)...)

@@ -165,7 +165,7 @@ func TestDeliver(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			p := service.Parcel{Dir: dir, Log: filepath.Join(dir, "log"), Mark: filepath.Join(dir, "notified", "mark")}
+			p := service.Delivery{Dir: dir, Log: filepath.Join(dir, "log"), Mark: filepath.Join(dir, "notified", "mark")}
 			p.To = workspace.Notifications{URL: down.server.URL, Command: test.command}
 			if test.how != "" {
 				l := listen(test.how)
@@ -205,7 +205,7 @@ func TestDeliver(t *testing.T) {
 
 // TestNotifyLogIsBounded fills the log of failures.
 func TestNotifyLogIsBounded(t *testing.T) {
-	p := service.Parcel{Log: filepath.Join(t.TempDir(), "log")}
+	p := service.Delivery{Log: filepath.Join(t.TempDir(), "log")}
 	if err := os.WriteFile(p.Log, []byte(strings.Repeat("an old line\n", service.LogLimit/12)), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -223,19 +223,19 @@ func TestOldMarksGo(t *testing.T) {
 	dir := t.TempDir()
 	for name, days := range map[string]int{"old": 91, "known": 89, "new": 0} {
 		made := time.Now().AddDate(0, 0, -days)
-		p := service.Parcel{Mark: filepath.Join(dir, name)}
+		p := service.Delivery{Mark: filepath.Join(dir, name)}
 		if err := errors.Join(p.Claim(), os.Chtimes(p.Mark, made, made)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := (service.Parcel{Mark: filepath.Join(dir, "newest")}).Claim(); err != nil {
+	if err := (service.Delivery{Mark: filepath.Join(dir, "newest")}).Claim(); err != nil {
 		t.Fatal(err)
 	}
 	left, err := filepath.Glob(filepath.Join(dir, "*"))
 	if err != nil || len(left) != 3 || filepath.Base(left[0]) != "known" {
 		t.Errorf("left %q: %v", left, err)
 	}
-	if err := (service.Parcel{Mark: left[0]}).Claim(); !errors.Is(err, os.ErrExist) {
+	if err := (service.Delivery{Mark: left[0]}).Claim(); !errors.Is(err, os.ErrExist) {
 		t.Errorf("what was notified is notified again: %v", err)
 	}
 }
@@ -243,7 +243,7 @@ func TestOldMarksGo(t *testing.T) {
 // TestLongestNoticeIsPassed starts the process with as much as a notice holds.
 func TestLongestNoticeIsPassed(t *testing.T) {
 	control := strings.Repeat("\x01", 5000)
-	p := service.Parcel{To: workspace.Notifications{URL: "https://" + strings.Repeat("u", 1000)}, Dir: t.TempDir(), Mark: strings.Repeat("m", 1000), Log: strings.Repeat("l", 1000)}
+	p := service.Delivery{To: workspace.Notifications{URL: "https://" + strings.Repeat("u", 1000)}, Dir: t.TempDir(), Mark: strings.Repeat("m", 1000), Log: strings.Repeat("l", 1000)}
 	p.Notice = service.Notice{Event: service.EventAsked, ID: "t-1", Title: control, Message: control}.Bounded()
 	text, err := json.Marshal(p)
 	if err != nil {

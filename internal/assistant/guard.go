@@ -1,14 +1,3 @@
-// Package guard foresees what a command line of an assistant would do to issues past
-// the checks that close them: what parses as a close by bd or br, and the files that
-// redirections, tee, sed -i, cp and mv write.
-//
-// It does not know which issues there are, where the store is, or whether a close is
-// allowed, and it runs nothing. Whatever else a command does to the store (programs that
-// run others, scripts, values of variables) is found by comparing the store after it ran.
-//
-//	for _, attempt := range assistant.Attempts("cd /srv && bd close demo-1") {
-//		fmt.Println(attempt.Verb, attempt.IDs, attempt.Dir) // bd close [demo-1] /srv
-//	}
 package assistant
 
 import (

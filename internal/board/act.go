@@ -213,7 +213,7 @@ func runChecks(ctx context.Context, a *workspace.Run, id string, _ url.Values) (
 	case found.Err != nil:
 		return "", found.Err
 	case found.Failed():
-		return "", &fault.Error{Code: fault.Found, ID: id, Reason: "did not pass: " + found.Trial.Verdict.Summary(), Hint: "what its checks said stands under proof"}
+		return "", &fault.Error{Code: fault.Found, ID: id, Reason: "did not pass: " + found.GateRun.Verdict.Summary(), Hint: "what its checks said stands under proof"}
 	}
 	return "passed", nil
 }

@@ -40,7 +40,7 @@ func actor(v *view) (page, error) {
 	if err != nil {
 		return p, err
 	}
-	items, err := traces.Inboxed(v.ctx, v.Run, traces.InboxRequest{Actor: name})
+	items, err := traces.ListInbox(v.ctx, v.Run, traces.InboxRequest{Actor: name})
 	if err != nil {
 		items = []traces.Item{} // nobody has an inbox of that name
 	}

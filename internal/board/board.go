@@ -3,8 +3,9 @@
 // without a script; with one, the parts of a page that change are sent as they change.
 //
 // What is written goes through the services that the commands call, as the person who
-// started the board, and is refused with the same words. The package knows no flag and
-// opens no address; it shows what the store holds and keeps nothing.
+// started the board, and is refused with the same words. The texts of issues are hostile:
+// HTML writes the few tags that it knows and shows everything else as text. The package
+// knows no flag and opens no address; it shows what the store holds and keeps nothing.
 //
 //	b := board.New(board.Options{App: a, Hosts: []string{"127.0.0.1:8080"}})
 //	err := b.Serve(ctx, listener)

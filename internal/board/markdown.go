@@ -1,9 +1,3 @@
-// Package markdown gives the Markdown of issues as HTML that is safe to show: the text is
-// hostile. It writes the few tags that it knows, and everything else as text: raw HTML is
-// shown as it was written, hidden characters as escapes, links lead to http, https, mailto and within, pictures are links,
-// and a text that would take long is shown as it stands. The package knows no page.
-//
-//	html, more := board.HTML(record.Text(beads.Description), board.MostHTML)
 package board
 
 import (
@@ -20,7 +14,7 @@ import (
 )
 
 const (
-	// Most is how much of a text is rendered, in bytes.
+	// MostHTML is how much of a text is rendered, in bytes.
 	MostHTML = 256 << 10
 	// marks is how many characters of a text may open or close something: what the
 	// library takes for them grows with their square.

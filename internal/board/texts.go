@@ -28,7 +28,7 @@ func (v *view) Markdown(text string) template.HTML {
 	if more {
 		shown += `<p class="more">… the text goes on: ` + template.HTMLEscapeString(v.elsewhere()) + "</p>"
 	}
-	return template.HTML(shown) // package markdown makes it safe to show
+	return template.HTML(shown) // HTML makes it safe to show
 }
 
 // Plain shows output and diffs: the beginning of long ones.

@@ -1,7 +1,3 @@
-// Package boards holds the services that only the board needs: the graph in pieces that can
-// be read, and what was done for an issue so far.
-//
-//	done, err := board.WorkOn(ctx, a, []string{"harbor-1"}, 64<<10)
 package board
 
 import (

@@ -1,10 +1,3 @@
-// Package actor knows the names that actors have: a person's is theirs, ann; a
-// session of an assistant that works for her is ann/claude-3f2a, and a subagent that
-// the session started is ann/claude-3f2a/2.
-//
-// It knows names alone: who is running, and where, is package session's to say.
-//
-//	name := clone.SessionName("Ann Lee", "claude", "3f2a9c1e-…", taken) // ann-lee/claude-3f2a
 package clone
 
 import (
@@ -108,9 +101,9 @@ func SamePerson(a, b string) bool {
 	return a != "" && (a == b || owner(a) == owner(b) && owner(a) != "" && (IsSession(a) || IsSession(b)))
 }
 
-// IsActor reports whether what name holds is who's own: hers, or that of a session that
+// BelongsTo reports whether what name holds is who's own: hers, or that of a session that
 // works for her; of a session, its own or that of a subagent.
-func IsActor(name, who string) bool {
+func BelongsTo(name, who string) bool {
 	switch {
 	case name == "" || who == "":
 		return false
@@ -125,5 +118,5 @@ func IsActor(name, who string) bool {
 // MayTake reports whether who may take what is assigned to name: its own, and for a
 // session that of its subagents, and what its person left to it.
 func MayTake(who, name string) bool {
-	return name == who || IsSession(who) && (IsActor(name, who) || !IsSession(name) && SamePerson(who, name))
+	return name == who || IsSession(who) && (BelongsTo(name, who) || !IsSession(name) && SamePerson(who, name))
 }

@@ -77,7 +77,7 @@ func TestWhose(t *testing.T) {
 		{"ann/claude-3f2a/1", "ann/claude-3f2a", false, false, true},
 		{"team/bo", "team", false, false, false}, // a name that somebody chose
 	} {
-		if got := clone.IsActor(c.name, c.who); got != c.of {
+		if got := clone.BelongsTo(c.name, c.who); got != c.of {
 			t.Errorf("Of(%q, %q) is %t", c.name, c.who, got)
 		}
 		if got := clone.MayTake(c.who, c.name); got != c.take {

@@ -1,13 +1,3 @@
-// Package lease decides who may work on an issue now: claims that are exclusive across
-// the work trees of a clone, and that end with whoever holds them.
-//
-// It knows leases (package live keeps them), processes, and names of actors; it opens
-// no store. Who claims takes the lease first and writes the store then. Until the store
-// is written the lease names the process that claims, so that a crash between the two
-// leaves a lease that has ended.
-//
-//	judge := clone.Judge{Now: now, Host: host, Running: process.Running}
-//	answer := judge.Ask(held, clone.Claimant{Actor: "ann"})
 package clone
 
 import (
@@ -22,7 +12,7 @@ import (
 )
 
 const (
-	// TTL is how long a claim lasts on which no program runs, from the last command of
+	// LeaseTTL is how long a claim lasts on which no program runs, from the last command of
 	// its actor about the issue.
 	LeaseTTL = 24 * time.Hour
 	// LoopLasts is how long the claim of a worker loop lasts, which renews it meanwhile.
@@ -30,7 +20,7 @@ const (
 	// LoopCap is how long a worker loop holds a claim at most, however often it renews
 	// it: a program that is stuck renews too.
 	LoopCap = 4 * time.Hour
-	// Kept is how long leases that have ended stay, and marks of issues that the store
+	// LeaseKept is how long leases that have ended stay, and marks of issues that the store
 	// shows closed.
 	LeaseKept = 30 * 24 * time.Hour
 	// settled is how old a lease on a server must be for a reading of the store to be later.
@@ -39,7 +29,12 @@ const (
 	mostMarks = 1000
 )
 
-// Judge says of leases whether they hold, as one run of stig sees them.
+// Judge says of leases whether they hold, as one run of stig sees them. Whoever claims takes
+// the lease first and then writes the store. Until the store is written the lease names the
+// process that claims, so that a crash between the two leaves a lease that has ended.
+//
+//	judge := clone.Judge{Now: now, Host: host, Running: process.Running}
+//	answer := judge.Ask(held, clone.Claimant{Actor: "ann"})
 type Judge struct {
 	Now     time.Time
 	Host    string                                     // of this run; "" where processes cannot be seen
@@ -184,7 +179,7 @@ func (j Judge) inside(l Lease, who Claimant) bool {
 	return l.Run != "" && l.Run == who.Run || slices.ContainsFunc(who.Above(), l.Process.Same)
 }
 
-// Closed gives the mark that keeps an issue, unclosed in this store, from being claimed:
+// ClosedElsewhere gives the mark that keeps an issue, unclosed in this store, from being claimed:
 // it was closed on another branch, which is there still. here is the branch of the
 // store, "" for none.
 func ClosedElsewhere(c *Claims, issue, here string, isThere func(branch string) bool) (Done, bool) {

@@ -230,7 +230,7 @@ func TestClosed(t *testing.T) {
 	}
 }
 
-// TestPrune: what nobody needs goes, what somebody may is kept, and all of it is bounded.
+// TestPruneLeases: what nobody needs goes, what somebody may is kept, and all of it is bounded.
 func TestPruneLeases(t *testing.T) {
 	old := noonLease.Add(-clone.LeaseKept - time.Hour)
 	c := clone.Claims{}

@@ -14,7 +14,7 @@ import (
 
 // Lease is the right of one actor to work on one issue: a claim that ends with whoever
 // holds it. The store says who has an issue; the lease says whether they still do.
-// Package lease decides on it.
+// Judge decides on it.
 type Lease struct {
 	Issue    string        `json:"issue"`
 	Actor    string        `json:"actor"`

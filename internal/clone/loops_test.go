@@ -1,44 +1,120 @@
 package clone_test
 
 import (
-	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"stig/internal/clone"
 )
 
-// An actor dreams once at a time, also from another work tree, and what is known of its
-// dreams goes when it is forgotten; nothing is left of it then.
-func TestDreams(t *testing.T) {
+// One loop of a name works in a clone, whichever work tree it is started in: what is known
+// of a loop and its runs is known by the name.
+func TestLockLoop(t *testing.T) {
 	dir, store := cloneAt(t)
-	git(t, dir, "worktree", "add", "-q", "../other")
-	p, other := at(t, store), at(t, filepath.Join(filepath.Dir(dir), "other", ".beads", "issues.jsonl"))
-	d, unlock, err := p.Dream("tide")
-	if err != nil || !d.Until.IsZero() || d.Count != 0 {
-		t.Fatal(d, err)
-	}
-	if _, _, err := other.Dream("tide"); !errors.Is(err, clone.ErrDreaming) {
-		t.Errorf("a second dream at the same time: %v", err)
-	}
-	_, free, err := other.Dream("bo")
-	if err != nil || free() != nil {
-		t.Errorf("another actor: %v", err)
-	}
-	d.Until, d.At, d.Said, d.Count = noon, noon, "low water", 1
-	if err := errors.Join(p.RecordDream(d), unlock()); err != nil {
+	place := at(t, store)
+	other := place
+	other.Worktree = filepath.Join(dir, "..", "side")
+	unlock, err := place.LockLoop("bo")
+	if err != nil {
 		t.Fatal(err)
 	}
-	d, unlock, err = other.Dream("tide")
-	if err != nil || unlock() != nil || !d.Until.Equal(noon) || d.Said != "low water" || d.Name != "tide" {
-		t.Errorf("%+v, %v", d, err)
+	if again, err := other.LockLoop("bo"); err == nil {
+		t.Error("two loops of one name at once", again())
 	}
-	if err := errors.Join(p.ForgetDreams("tide"), p.ForgetDreams("bo"), p.ForgetDreams("nobody")); err != nil {
-		t.Error(err)
+	third, err := other.LockLoop("cy")
+	if err != nil {
+		t.Fatal("another name:", err)
 	}
-	left, err := os.ReadDir(filepath.Join(dir, ".git", "stig"))
-	if err != nil || len(left) != 0 || p.Dreamt("tide").Count != 0 {
-		t.Errorf("left: %v, %v", left, err)
+	for _, unlock := range []func() error{unlock, third} {
+		if err := unlock(); err != nil {
+			t.Error(err)
+		}
+	}
+	if unlock, err = other.LockLoop("bo"); err != nil {
+		t.Fatal("it has ended:", err)
+	}
+	_ = unlock()
+}
+
+// What several loops have to say is said by the first of them.
+func TestSayOnce(t *testing.T) {
+	_, store := cloneAt(t)
+	place := at(t, store)
+	for _, c := range []struct {
+		text string
+		want bool
+	}{{"a", true}, {"a", false}, {"b", true}, {"a", false}} {
+		if first, err := place.SayOnce(c.text); err != nil || first != c.want {
+			t.Errorf("%s: %t, %v", c.text, first, err)
+		}
+	}
+}
+
+// Files of runs go that are old or too many, and no other files.
+func TestRunFiles(t *testing.T) {
+	_, store := cloneAt(t)
+	place := at(t, store)
+	files, err := place.RunFiles("r-new")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Dir(files.Log)
+	now := time.Now()
+	made := func(name string, age time.Duration, size int64) string {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Truncate(path, size); err != nil { // a hole takes no room
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, now.Add(-age), now.Add(-age)); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	const day = 24 * time.Hour
+	for path, stays := range map[string]bool{
+		files.Log:                              true,
+		made("r-recent.log", 89*day, 10):       true,
+		made("r-old.log", 91*day, 10):          false,
+		made("r-old.md", 91*day, 10):           false,
+		made("of-somebody.md", 91*day, 10):     true,
+		made("r-large.log", 90*day, 300<<20):   false,
+		made("r-not-so-large.log", 2*day, 200): true,
+	} {
+		if _, err := place.RunFiles("r-new"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(path); (err == nil) != stays {
+			t.Errorf("%s: %v", filepath.Base(path), err)
+		}
+	}
+	for i := range 8100 {
+		made(fmt.Sprintf("r-%04d.md", i), time.Duration(i)*time.Second, 0)
+	}
+	if _, err := place.RunFiles("r-new"); err != nil {
+		t.Fatal(err)
+	}
+	left, err := os.ReadDir(dir)
+	if _, gone := os.Stat(filepath.Join(dir, "r-8099.md")); err != nil || len(left) > 8001 || gone == nil {
+		t.Errorf("%d files stay, %v, %v", len(left), err, gone)
+	}
+}
+
+// How an actor was told to be ends at its time.
+func TestTold(t *testing.T) {
+	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		until time.Time
+		want  clone.State
+	}{{time.Time{}, clone.Paused}, {now.Add(time.Second), clone.Paused}, {now, ""}} {
+		if got := (clone.Presence{State: clone.Paused, Until: c.until}).Told(now); got != c.want {
+			t.Errorf("until %s: %q", c.until, got)
+		}
 	}
 }

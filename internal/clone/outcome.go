@@ -1,11 +1,3 @@
-// Package work decides what a worker loop does next: which task, whether its bounds
-// allow it, what came of a run, how long to back off.
-//
-// Its functions are pure: they take what a run left, the run records and a time.
-// Package app/working starts programs and writes what follows.
-//
-//	order, next := loop.Choose(candidates, now)
-//	outcome := clone.Left{Exit: ended.Exit, Asked: asked}.Outcome()
 package clone
 
 // Outcome is what came of a run.

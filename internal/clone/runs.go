@@ -26,7 +26,7 @@ type Run struct {
 	Started  time.Time  `json:"started"`
 	Ended    time.Time  `json:"ended,omitzero"` // zero while it runs, and where its loop was killed
 	Exit     int        `json:"exit,omitempty"`
-	Outcome  string     `json:"outcome,omitempty"` // as package work names it; "" while it runs
+	Outcome  string     `json:"outcome,omitempty"` // an Outcome; "" while it runs
 	Why      string     `json:"why,omitempty"`     // one line
 	Bytes    int64      `json:"bytes,omitempty"`   // of output
 	Cost     float64    `json:"cost,omitempty"`    // as the program printed it

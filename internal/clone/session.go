@@ -1,13 +1,3 @@
-// Package session knows the sessions of assistants in one clone: which of them a
-// command runs in, which has ended, and what each has claimed.
-//
-// A session is an actor with a name of its own (package actor). The host's program is
-// remembered with it, so that what runs below that program acts as the session without
-// being told. Sessions are live state: they are of one clone, and none of it goes into
-// the store.
-//
-//	r := clone.Registry{Place: place, Now: now, Ancestors: process.Ancestors()}
-//	s, ok := r.Here()
 package clone
 
 import (

@@ -30,11 +30,11 @@ func (r Registry) Has(s SessionRecord, issue *beads.Issue) bool {
 		return false
 	}
 	held, claimed := s.Held[r.key(issue.ID)]
-	return issue.Assignee == s.Name || IsSession(s.Name) && IsActor(issue.Assignee, s.Name) || claimed && held.As == issue.Assignee
+	return issue.Assignee == s.Name || IsSession(s.Name) && BelongsTo(issue.Assignee, s.Name) || claimed && held.As == issue.Assignee
 }
 
-// ClaimInSession is an issue that a session has, as it stands when the session is to stop.
-type ClaimInSession struct {
+// SessionClaim is an issue that a session has, as it stands when the session is to stop.
+type SessionClaim struct {
 	Issue, As string
 	Due       bool   // no checkpoint of today: counts where nothing is recorded of the work
 	Base      string // the commit that the work is beyond
@@ -46,7 +46,7 @@ type ClaimInSession struct {
 // how it stands now, so that the same work is reminded of once. Of several that ask at
 // once one is told. The session is as it was before the claims were read: what was claimed in
 // it since is none of them, and stays.
-func (r Registry) Remind(s SessionRecord, claims []ClaimInSession) (due []string, err error) {
+func (r Registry) Remind(s SessionRecord, claims []SessionClaim) (due []string, err error) {
 	known := s.Held
 	err = r.change(s.Host, s.ID, func(s *SessionRecord) bool {
 		before, held := s.Held, map[string]Held{}
@@ -78,7 +78,7 @@ func (r Registry) Remind(s SessionRecord, claims []ClaimInSession) (due []string
 }
 
 // standing is how work stands, beyond the commit that it was last recorded beyond.
-func (c ClaimInSession) standing(was Held, known bool) (Held, error) {
+func (c SessionClaim) standing(was Held, known bool) (Held, error) {
 	base := c.Base
 	if known {
 		base = was.Base

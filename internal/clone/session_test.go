@@ -183,10 +183,10 @@ func TestRemind(t *testing.T) {
 	r := registry(t)
 	s := begin(t, r, clone.SessionStart{Host: "claude", ID: "aaaa", Owner: "ann"})
 	work := map[string]string{"c1": "", "c2": ""} // beyond a commit
-	claim := func(issue string, due bool, base string) clone.ClaimInSession {
-		return clone.ClaimInSession{Issue: issue, As: s.Name, Due: due, Base: base, Work: func(base string) (string, error) { return work[base], nil }}
+	claim := func(issue string, due bool, base string) clone.SessionClaim {
+		return clone.SessionClaim{Issue: issue, As: s.Name, Due: due, Base: base, Work: func(base string) (string, error) { return work[base], nil }}
 	}
-	remind := func(want string, claims ...clone.ClaimInSession) {
+	remind := func(want string, claims ...clone.SessionClaim) {
 		t.Helper()
 		var all sync.WaitGroup
 		told := make(chan string, 4)
@@ -267,7 +267,7 @@ func TestNothingCanBeWritten(t *testing.T) {
 		t.Errorf("%+v, %v", s, err)
 	}
 	work := func(string) (string, error) { return "", nil }
-	if due, err := r.Remind(s, []clone.ClaimInSession{{Issue: "demo-1", Due: true, Work: work}}); err == nil || len(due) > 0 {
+	if due, err := r.Remind(s, []clone.SessionClaim{{Issue: "demo-1", Due: true, Work: work}}); err == nil || len(due) > 0 {
 		t.Errorf("%v, %v", due, err)
 	}
 	if name, err := r.Agent(s, "x"); err == nil || name != "ann/claude-3f2a/1" {
@@ -301,7 +301,7 @@ func TestUnreadable(t *testing.T) {
 func TestRemindMeetsClaim(t *testing.T) {
 	r := registry(t)
 	s := begin(t, r, clone.SessionStart{Host: "claude", ID: "aaaa", Owner: "ann"})
-	claims := []clone.ClaimInSession{{Issue: "a", As: s.Name, Base: "c1", Work: func(string) (string, error) { return "file", nil }}}
+	claims := []clone.SessionClaim{{Issue: "a", As: s.Name, Base: "c1", Work: func(string) (string, error) { return "file", nil }}}
 	if err := r.Hold(s, "b", clone.Held{As: s.Name, Base: "c1", Work: "file"}); err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,11 @@
-// Package doctor examines a workspace: the store, the programs around it, git, the
-// configuration, and what stig is connected to. It changes nothing. What cannot be
-// found out is reported as broken, and the examination goes on.
+// Package doctor connects a clone to git and to coding assistants, and examines a
+// workspace: the store, the programs around it, git, the configuration, and what stig is
+// connected to. SetupGit, SetupHooks, SetupInstructions and SetupSkill write settings of other
+// programs, and take out again exactly what they wrote. Examine changes nothing; what cannot be found out is reported as broken, and
+// the examination goes on.
+//
+// The package does not know the formats of assistants' files (package assistant), and
+// prints nothing.
 //
 //	report := doctor.Examine(ctx, a)
 package doctor

@@ -20,12 +20,12 @@ func (e *examination) notifications() {
 	if a.Config.Notify.Off() {
 		return // nobody asked for it
 	}
-	code, err := a.Workspace(e.ctx, e.store)
+	code, err := a.Code(e.ctx, e.store)
 	if err != nil {
 		e.failed("notify", err)
 		return
 	}
-	to, err := service.Whom(e.ctx, a, code)
+	to, err := service.NotifyTarget(e.ctx, a, code)
 	if err != nil {
 		e.failed("notify", err)
 		return

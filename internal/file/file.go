@@ -1,5 +1,6 @@
-// Package textfile reads and replaces small files whole. It knows nothing of what is in them
-// and of directories: whoever calls makes these.
+// Package file reads and replaces small files whole, locks files, and makes what stig keeps
+// for itself private. It does not know what is in the files, and makes no directory that
+// it is not asked for.
 //
 //	text, err := file.Read(path)
 //	err = file.Replace(path, changed(text))

@@ -13,7 +13,7 @@ import (
 
 // Command is a simple command of a text, or redirections without one.
 type Command struct {
-	Words  []string // as the function Words gives them
+	Words  []string // as ShellWords gives them
 	Writes []string // the files that its redirections write
 	Dir    string   // where it runs, from where the text began; "" there, or where only running tells
 }

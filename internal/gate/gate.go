@@ -1,12 +1,14 @@
-// Package criteria finds the commands in acceptance criteria.
+// Package gate decides whether an issue may be closed: it finds the commands in acceptance
+// criteria, runs the checks that are trusted, keeps their verdicts, and says which verdict
+// closes. Only this package makes a Verdict, and the zero Verdict closes nothing.
 //
-// Criteria are Markdown; the code in them is shell. Plan says of every piece
-// of code, and of prose that reads like a command, whether it is a check that
-// can run, and if not, why: nothing is guessed and nothing is left out in
-// silence. It runs nothing; package verify does.
+// Criteria are Markdown; the code in them is shell. Plan says of every piece of code, and
+// of prose that reads like a command, whether it is a check that can run, and if not, why:
+// it guesses nothing and leaves out nothing without saying so. What can be read of shell
+// commands (ParseShell, ShellWords, IsRunner) serves package assistant too.
 //
-// The package knows of an issue in which of its texts criteria stand, and nothing of
-// stores, of who is to be trusted, or of what is on this machine: a Lookup tells.
+// The package does not know where criteria are kept, or where an issue is: it is given
+// texts, a directory and a Lookup that says what is on this machine.
 //
 //	for _, check := range gate.Plan("Run `go test ./...`.", look) {
 //		fmt.Println(check.Class, check.Text)

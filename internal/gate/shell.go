@@ -1,19 +1,3 @@
-// Package shell reads the text of shell commands: its simple commands, the words of
-// a command, and which programs run the command that follows them.
-//
-// Two packages judge commands that have not run: criteria asks what running
-// them would destroy, guard what they would close or overwrite. What both must
-// know of a shell stands here once; criteria walks the syntax tree by itself.
-//
-// The package does not know what a command means to issues, or what is on this
-// machine. It runs nothing.
-//
-//	file, err := gate.ParseShell("sudo -u ann git push")
-//	if err == nil {
-//		call := file.Stmts[0].Cmd.(*syntax.CallExpr)
-//		words := gate.ShellWords(call.Args) // sudo -u ann git push
-//		runs := gate.IsRunner(words[0]) // true
-//	}
 package gate
 
 import (
@@ -105,7 +89,7 @@ func ShellWords(words []*syntax.Word) []string {
 	return texts
 }
 
-// WordText is the text of the parts of a word, as Words gives it.
+// WordText is the text of the parts of a word, as ShellWords gives it.
 func WordText(parts []syntax.WordPart) string {
 	var text strings.Builder
 	for _, part := range parts {

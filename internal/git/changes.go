@@ -13,7 +13,8 @@ import (
 
 // Changes is the diff of the work tree from a commit, new files by name, or of two commits
 // named A...B. It leaves out what is below without, a path from the top of the work tree.
-// Of each part it gives most bytes at most, and "" where git has none: it is to be shown.
+// It gives at most most bytes of each part, since they are for people to read, and "" where
+// git has none.
 func (g Client) Changes(ctx context.Context, from, without string, most int) string {
 	rest := []string{"--", ":(top)", ":(top,exclude)" + without}
 	text := ""
@@ -25,8 +26,8 @@ func (g Client) Changes(ctx context.Context, from, without string, most int) str
 	return text + g.beginning(ctx, most, append([]string{"diff", "--no-color", "--no-ext-diff", "--no-textconv", "--stat", "--patch", from}, rest...))
 }
 
-// Ahead counts the commits of to that from has not and that change something which is not
-// below without, as Changes takes it; "" leaves out nothing.
+// Ahead counts the commits of to that from lacks and that change a path not below without,
+// which is as in Changes; "" leaves out nothing.
 func (g Client) Ahead(ctx context.Context, from, to, without string) (int, error) {
 	argv := []string{"rev-list", "--count", from + ".." + to, "--", ":(top)"}
 	if without != "" {

@@ -2,7 +2,6 @@ package git
 
 import (
 	"bytes"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -24,14 +23,14 @@ type Checkout struct {
 
 // CheckoutOf finds the work tree of a file or directory, whose real path it
 // follows, by looking for .git upwards; it does not start git. Without a work
-// tree the zero Worktree is given.
+// tree the zero Checkout is given.
 func CheckoutOf(path string) (Checkout, error) {
 	dir, err := RealDir(path)
 	if err != nil {
 		return Checkout{}, err
 	}
 	for ; ; dir = filepath.Dir(dir) {
-		git, err := GitOf(dir)
+		git, err := DotGit(dir)
 		if err != nil {
 			return Checkout{}, err
 		}
@@ -87,8 +86,8 @@ func (w Checkout) Head() (branch, commit string) {
 }
 
 // Ref gives the commit that a reference of the clone names, such as refs/heads/main, ""
-// for none. It does not start git, and known is false where git alone can say: it keeps its
-// references in another format than files, or this one is damaged or names another.
+// for none. It does not start git, and known is false if only git can tell: its references
+// are not kept in files, or this one is damaged or names another.
 func (w Checkout) Ref(name string) (commit string, known bool) {
 	if _, err := os.Lstat(filepath.Join(w.Common, "reftable")); !errors.Is(err, fs.ErrNotExist) {
 		return "", false
@@ -96,7 +95,7 @@ func (w Checkout) Ref(name string) (commit string, known bool) {
 	path := filepath.Join(w.Common, filepath.FromSlash(name))
 	if text, err := file.Read(path); err == nil {
 		commit = strings.TrimSpace(string(text))
-		return commit, isHash(commit)
+		return commit, IsHash(commit)
 	} else if info, e := os.Lstat(path); e == nil && !info.IsDir() {
 		return "", false // it is there, and cannot be read
 	}
@@ -109,13 +108,7 @@ func (w Checkout) Ref(name string) (commit string, known bool) {
 		return "", true
 	}
 	commit = string(packed[bytes.LastIndexByte(packed[:end], '\n')+1 : end])
-	return commit, isHash(commit)
-}
-
-// isHash reports whether a text is the whole name of an object of git.
-func isHash(text string) bool {
-	_, err := hex.DecodeString(text)
-	return err == nil && (len(text) == 40 || len(text) == 64)
+	return commit, IsHash(commit)
 }
 
 // Rebasing gives the branch that git is rebasing in the work tree, which HEAD
@@ -131,8 +124,8 @@ func (w Checkout) Rebasing() string {
 	return ""
 }
 
-// GitOf is the .git of a directory, a directory or a file, or "".
-func GitOf(dir string) (string, error) {
+// DotGit is the .git of a directory, a directory or a file, or "".
+func DotGit(dir string) (string, error) {
 	path := filepath.Join(dir, ".git")
 	_, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -209,8 +202,8 @@ func coreWorktree(config string) (worktree string) {
 	return worktree
 }
 
-// RealDir names a directory in one way only: one lock file under two names
-// would be waited for until the time is up.
+// RealDir is the one name of a directory, absolute and without symbolic links: waiting for
+// one lock file under two names would time out.
 func RealDir(dir string) (string, error) {
 	resolved, err := filepath.EvalSymlinks(dir)
 	if err == nil {

@@ -1,14 +1,16 @@
-// Package git asks git about repositories, work trees and commits, and has it
-// commit.
+// Package git asks git about repositories, work trees and commits, has it commit, and
+// gives a worker a work tree and a branch of its own for an issue.
 //
 // Run and Must switch off what git would start by itself (fsmonitor, the display of
 // signatures); a commit that they make still runs the hooks of the repository. Perform
-// runs git as the user would. What it gives are facts: what a work tree holds (Tree), where a
-// repository is (Place), what a file was and who changed it (FileAt, History,
-// Tips), and what an unfinished merge left of it (MergeState).
+// runs git as the user would. What the package gives are facts: what a work tree holds
+// (Tree), where a repository is (Place), what a file was and who changed it (FileAt,
+// History, Tips), and what an unfinished merge left of it (MergeState). A Worktree is
+// prepared, committed, merged with what others did, landed and removed; nothing is pushed,
+// and no branch is touched that is checked out elsewhere.
 //
-// A file is a path to it, and its text bytes; that a file is a store is known to Past
-// alone, which gives the versions of one.
+// A file is a path to it, and its text bytes. Only Past knows that a file is a store. The
+// package knows no issues, no gate and no process of a worker.
 //
 //	repo := git.Client{Dir: dir, Env: environment}
 //	tree, err := repo.Tree(ctx)
@@ -42,8 +44,8 @@ type Client struct {
 	Lock *os.File
 }
 
-// git is waited for while another git process holds its index: so often, so
-// long each time.
+// How often git is tried again while another git process holds its index, and how long
+// stig waits each time.
 const (
 	tries = 200
 	pause = 50 * time.Millisecond
@@ -110,8 +112,8 @@ func (g Client) await(ctx context.Context, command process.Command) (process.Res
 	}
 }
 
-// isHeld reports whether git says that another git is at work just now: holds a lock, or
-// makes or removes a work tree, which those that list them stumble over.
+// isHeld reports whether git failed because another git is at work just now: it holds a lock,
+// or makes or removes a work tree, on which listing them fails.
 func isHeld(said string) bool {
 	return strings.Contains(said, ".lock': File exists") || strings.Contains(said, "could not lock config file") ||
 		strings.Contains(said, "failed to read ") && strings.Contains(said, "/worktrees/")
@@ -154,9 +156,8 @@ func failure(argv []string, r process.Result) error {
 	return fmt.Errorf("git %s: exit %d: %s", verb(append([]string{"git"}, argv...)), r.Exit, said)
 }
 
-// Foreign says why git tells nothing of a repository, and what to type, where it belongs
-// to another user, as often in a container; nil where git ended otherwise. The error is a
-// fault.Store.
+// Foreign says why git refuses to read a repository that belongs to another user, as often
+// in a container, and what to type; nil if git ended otherwise. The error is a fault.Store.
 func Foreign(r process.Result) error {
 	_, at, found := strings.Cut(string(r.Stderr), "detected dubious ownership in repository at '")
 	if !found {

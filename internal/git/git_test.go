@@ -12,7 +12,7 @@ import (
 	"stig/internal/fault"
 )
 
-// repository makes a repository with one commit for each text of a file,
+// repositoryAt makes a repository with one commit for each text of a file,
 // under the name of that time.
 func repositoryAt(t *testing.T, versions ...struct{ name, text string }) Client {
 	t.Helper()

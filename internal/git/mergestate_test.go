@@ -45,7 +45,7 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-// state is the merge state of the file without its texts, and how many sides it has.
+// mergeStateIn is the merge state of the file without its texts, and how many sides it has.
 func mergeStateIn(t *testing.T, g Client, thorough bool) (MergeState, int) {
 	t.Helper()
 	s, err := g.MergeState(t.Context(), filepath.Join(g.Dir, "d", "s.jsonl"), thorough)

@@ -8,9 +8,9 @@ import (
 	"stig/internal/process"
 )
 
-// Perform runs git as a person would who types the command, with what the repository and
-// the person set: hooks, filters, signatures, patterns in paths. What git starts has no
-// terminal to ask on and is told so; env is put behind the environment of g. It waits
+// Perform runs git as if a person typed the command, with the settings of the repository and
+// of the person: hooks, filters, signatures, patterns in paths. What git starts has no
+// terminal to prompt on and is told so; env is appended to the environment of g. It waits
 // while another git process holds the index. An exit code other than 0 is no error.
 func (g Client) Perform(ctx context.Context, env []string, stdin []byte, argv ...string) (process.Result, error) {
 	own := slices.DeleteFunc(slices.Clone(g.Env), func(variable string) bool {

@@ -80,8 +80,8 @@ func (g Client) Names(ctx context.Context, of ...string) ([]string, error) {
 	return names, nil
 }
 
-// MadeHere tells by the reflog of HEAD which commits were made in this work tree, and did
-// not come to it by a pull or a checkout. Without a reflog all were.
+// MadeHere finds, by the reflog of HEAD, the commits that were made in this work tree and did
+// not come to it by a pull or a checkout. Without a reflog it gives all.
 func (g Client) MadeHere(ctx context.Context) (func(commit string) bool, error) {
 	result, err := g.Run(ctx, "log", "--walk-reflogs", "--no-show-signature", "--format=%H %gs", "HEAD")
 	if err != nil || result.Exit != 0 {

@@ -62,7 +62,7 @@ func (g Client) top(ctx context.Context) (string, error) {
 	return place.Root, err
 }
 
-// Lacks gives the first of those paths that git tracks and the work tree that g.Dir is in
+// Lacks gives the first of the paths that git tracks and the work tree that g.Dir is in
 // does not have, "" for none, with the top of that; sparse says that git leaves it out on
 // purpose. The paths count from the top.
 func (g Client) Lacks(ctx context.Context, paths ...string) (lacked, top string, sparse bool, err error) {

@@ -1,15 +1,3 @@
-// Package worktree gives a worker a work tree and a branch of its own for an issue, and
-// brings what it committed together with what others did.
-//
-// It knows git alone: no store but for its place, no gate, no process of a worker. It
-// pushes nothing and touches no branch that is checked out somewhere.
-//
-//	tree, err := git.PrepareWorktree(ctx, options, "harbor-9fd.3")
-//	// … a program works in tree.Dir
-//	commit, err := tree.Commit(ctx, "Build the quay", "mole")
-//	tip, err := tree.Merge(ctx) // what to verify
-//	err = tree.Land(ctx)
-//	err = tree.Remove(ctx)
 package git
 
 import (
@@ -38,7 +26,7 @@ type WorktreeOptions struct {
 	Root  string // a directory in the repository
 	Dir   string // that gets the work trees, each repository in a directory of its own
 	Store string // path of the store's directory in the repository, with slashes; work trees leave it out; "" for none
-	Onto  string // the branch that results go to; "" is Usual
+	Onto  string // the branch that results go to; "" is WorkBranch
 
 	Common string // git's directory of all work trees of the repository; "" has git asked
 }
@@ -61,10 +49,10 @@ type Worktree struct {
 	unnamed bool    // git knows nobody to commit as
 }
 
-// PrepareWorktree gives the work tree of an issue. There is one at most: where it is there
-// already it is given as it is, with what was done in it. A new one holds the branch
-// stig/ISSUE, begun at the tip of Onto, which is made from HEAD where there is none. A
-// branch of that name that is there goes on, if it has a commit in common with Onto.
+// PrepareWorktree gives the work tree of an issue. There is one at most: if it exists it is
+// given as it is, with the work in it. A new one holds the branch stig/ISSUE, which starts
+// at the tip of Onto, which is made from HEAD if it does not exist. An existing branch of
+// that name is continued, if it has a commit in common with Onto.
 //
 // The work tree is locked, so that git does not prune it. Submodules and files of LFS
 // are not fetched. Nothing is left behind where it cannot be made.
@@ -114,8 +102,8 @@ func (t *Worktree) since(ctx context.Context, head, tip string) (err error) {
 	return err
 }
 
-// resume makes sure that a work tree that is there can be worked in. A branch without
-// work of its own goes on from the tip of Onto.
+// resume makes sure that an existing work tree can be worked in. A branch without work of
+// its own moves to the tip of Onto.
 func (t *Worktree) resume(ctx context.Context, tip string) error {
 	if !t.linked() { // git ends with 1 where the link was gone, and has made it
 		if _, err := t.repo.git.Must(ctx, "worktree", "repair", t.Dir); err != nil && !t.linked() {
@@ -131,7 +119,7 @@ func (t *Worktree) resume(ctx context.Context, tip string) error {
 		}
 	}
 	s, err := t.status(ctx, nil)
-	if err != nil && t.mendIndex(ctx) {
+	if err != nil && t.repairIndex(ctx) {
 		s, err = t.status(ctx, nil)
 	}
 	if err == nil && t.Head == "" {
@@ -175,9 +163,9 @@ func (t *Worktree) branchAgain(ctx context.Context, s status) error {
 	return nil
 }
 
-// mendIndex makes an index anew that git cannot read, as one may be after the machine went
+// repairIndex makes an index anew that git cannot read, as one may be after the machine went
 // down, and reports whether it did: with what HEAD has. No file of the work tree changes.
-func (t *Worktree) mendIndex(ctx context.Context) bool {
+func (t *Worktree) repairIndex(ctx context.Context) bool {
 	if read, err := t.git().Run(ctx, "ls-files", "--", ":(top).git"); err != nil || read.Exit == 0 {
 		return false
 	}
@@ -207,7 +195,7 @@ func (t *Worktree) reason() string { return "stig: work on " + t.Issue }
 const lockAge = 2 * time.Second
 
 // breakLocks removes the locks of a git that was killed, alone or with the machine, which
-// would keep others from going on. Nobody but the caller works in the tree.
+// would block others. Nobody but the caller works in the tree.
 func (t *Worktree) breakLocks(ctx context.Context) error {
 	return breakLocks(ctx, filepath.Join(t.own, "index.lock"), filepath.Join(t.own, "HEAD.lock"), t.repo.lockOf(t.Branch))
 }
@@ -269,7 +257,7 @@ func (t *Worktree) make(ctx context.Context, tip string) error {
 	return nil
 }
 
-// adopts says why a branch that is there cannot be that of the issue.
+// adopts says why an existing branch cannot be that of the issue.
 func (t *Worktree) adopts(ctx context.Context, branch, tip string) error {
 	base, err := t.repo.base(ctx, branch, tip)
 	if err == nil && base == "" {
@@ -364,7 +352,7 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// Worktrees gives the work trees of the repository that Prepare made, by their directories,
+// Worktrees gives the work trees of the repository that PrepareWorktree made, by their directories,
 // without Base. One that was not made or removed to the end has no Issue, and can be
 // removed; one whose branch is gone has no Head.
 func Worktrees(ctx context.Context, o WorktreeOptions) ([]*Worktree, error) {

@@ -34,12 +34,12 @@ func rejected(what string, r process.Result) *RejectedError {
 
 // Commit commits all that the work tree holds, but for the store and what git ignores, if
 // anything differs from its last commit, and gives the commit of the branch. Hooks of the
-// repository run; a *RejectedError says that one refused, or that the work tree is in the
-// middle of a merge or on another branch, or holds a repository that is no submodule. What a hook changed while it refused, as those
-// do that format, is committed by a second try.
+// repository run. A *RejectedError says that one refused, or that the work tree is in the
+// middle of a merge or on another branch, or holds a repository that is no submodule. If a
+// hook changed files while it refused, as formatters do, that is committed on a second try.
 //
-// author is the name of who made the changes. Who has told git no name commits under the
-// author's.
+// author is the name of who made the changes. If git knows no user.name, author is the
+// committer too.
 func (t *Worktree) Commit(ctx context.Context, message, author string) (commit string, err error) {
 	release, err := t.hold(ctx)
 	if err != nil {
@@ -139,15 +139,15 @@ func (t *Worktree) unstageStore(ctx context.Context, differs bool) error {
 }
 
 // commit commits the index, in the name of author under the address of the person that git
-// knows, so that hosts show whose worker it was. Only where that fails is git asked whether
-// it knows somebody: it seldom does not.
+// knows, so that hosts show whose worker it was. Only if that fails is git asked whether it
+// knows anybody: it nearly always does.
 func (t *Worktree) commit(ctx context.Context, message, author string) (process.Result, error) {
 	argv := []string{"-c", noUpkeep, "commit", "--quiet", "--file=-"}
 	return t.knowing(ctx, []string{"GIT_AUTHOR_NAME=" + plain(author)}, author, message, argv...)
 }
 
-// knowing has git make a commit. Where that fails since git knows nobody to commit as, it
-// does so as name.
+// knowing has git make a commit. If that fails because git knows nobody to commit as, name is
+// the committer.
 func (t *Worktree) knowing(ctx context.Context, env []string, name, message string, argv ...string) (process.Result, error) {
 	g, text := t.git(), []byte(message+"\n")
 	if !t.unnamed {
@@ -168,7 +168,7 @@ func (t *Worktree) knowing(ctx context.Context, env []string, name, message stri
 	}, text, argv...)
 }
 
-// addressEnd makes an address of a name that leads nowhere.
+// addressEnd turns a name into an e-mail address that leads nowhere.
 const addressEnd = "@stig.invalid"
 
 // knowsWho reports whether git knows somebody to commit as.
@@ -213,9 +213,8 @@ type status struct {
 	modules  bool   // a repository within differs: a submodule, or one that git does not know
 }
 
-// State identifies what the work tree holds now, as Tree does. The next Commit takes that
-// it still is so, with what is in the files then, and so does Changed until then: nobody works
-// in the tree any more.
+// State identifies what the work tree holds now, as Tree does. The next Commit, and Changed
+// until then, assume that this has not changed: nobody works in the tree any more.
 func (t *Worktree) State(ctx context.Context, without ...string) (Tree, error) {
 	lines, err := t.git().Status(ctx)
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 )
 
-// DetachedTree gives a directory that holds a commit and, as work trees of workers, not the
-// store, for checks that must not see what else a worker left. what names what it is for:
-// the same again replaces what a process that was killed left. remove takes it away.
+// DetachedTree gives a directory that holds a commit, without the store, for checks that
+// must not see what else a worker left. what names its purpose: the next tree for the same
+// purpose replaces one that a killed process left. remove deletes it.
 func DetachedTree(ctx context.Context, o WorktreeOptions, what, commit string) (dir string, remove func(context.Context) error, err error) {
 	r, err := open(ctx, o)
 	if err != nil {

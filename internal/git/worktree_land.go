@@ -13,8 +13,8 @@ import (
 	"stig/internal/fault"
 )
 
-// ErrMoved is what an error of Merge and Land wraps where the branch that results go to is
-// no longer where it was when they were merged with it: merge again.
+// ErrMoved is wrapped by errors of Merge and Land if the branch that results go to has moved
+// since they were merged with it: merge again.
 var ErrMoved = errors.New("the branch has moved")
 
 // moved is that error; now is where the branch is, "" for nowhere.
@@ -121,9 +121,9 @@ func (t *Worktree) Remove(ctx context.Context) error {
 	return t.remove(ctx, branch, head)
 }
 
-// remove removes what holds nothing that is not on Onto. Whatever it is killed after,
-// Prepare and List find what is left: the branch goes first, of which HEAD becomes
-// independent for that, and from when files are missing the tree counts as not made.
+// remove removes a work tree whose commits are all on Onto. Wherever it is killed,
+// PrepareWorktree and Worktrees find what is left: HEAD is detached and the branch goes
+// first, and as soon as files are missing the tree counts as not made.
 func (t *Worktree) remove(ctx context.Context, branch, head string) error {
 	if branch != "" {
 		if isDir(t.Dir) {
@@ -141,8 +141,7 @@ func (t *Worktree) remove(ctx context.Context, branch, head string) error {
 	return t.discard(ctx)
 }
 
-// discard removes the work tree as it is, and its lock, of which one that stays does no
-// harm.
+// discard removes the work tree as it is, and its lock; a lock that stays does no harm.
 func (t *Worktree) discard(ctx context.Context) error {
 	err := t.repo.forget(ctx, t.Dir)
 	_ = os.Remove(t.lockPath())

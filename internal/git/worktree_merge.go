@@ -169,11 +169,11 @@ func (t *Worktree) forward(ctx context.Context, commit string) error {
 	return err
 }
 
-// expectFiles keeps git from taking files that the work tree leaves out for changed ones
-// where a worker put some there.
+// expectFiles keeps git from taking files that a worker put where the work tree leaves files
+// out for changed ones.
 const expectFiles = "sparse.expectFilesOutsideOfPatterns=true"
 
-// skipStore has git leave the store alone that a worker put into the work tree.
+// skipStore has git ignore a store that a worker put into the work tree.
 func (t *Worktree) skipStore(ctx context.Context) error {
 	store := t.repo.store
 	if _, err := os.Lstat(filepath.Join(t.Dir, filepath.FromSlash(store))); store == "" || errors.Is(err, fs.ErrNotExist) {

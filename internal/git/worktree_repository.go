@@ -24,15 +24,16 @@ type worktreeRepo struct {
 	git    Client
 	common string // git's directory of all its work trees
 	trees  string // directory of ours
-	store  string // as Options.Store
+	store  string // as WorktreeOptions.Store
 	onto   string
 }
 
 // oldest is the first git that merges without a work tree.
 var oldest = [2]int{2, 38}
 
-// CheckWorktrees reports what keeps Prepare from working in the repository, as far as that can be
-// said before an issue is known. It changes nothing; git signs something where it is to sign.
+// CheckWorktrees reports what keeps PrepareWorktree from working in the repository, as far
+// as that is known before an issue is. It changes nothing; if commits are to be signed, git
+// signs something.
 func CheckWorktrees(ctx context.Context, o WorktreeOptions) error {
 	r, err := open(ctx, o)
 	if err != nil {
@@ -222,9 +223,9 @@ func (r *worktreeRepo) advance(ctx context.Context, why, from, to string) (strin
 	return tip, err
 }
 
-// BeginWork makes Onto ready for a loop: it makes it from HEAD where there is none. Usual that
-// has nothing that HEAD lacks moves to HEAD, so that work does not begin on what a person
-// left behind long ago; a branch that a person named moves by landing alone. It gives the
+// BeginWork makes Onto ready for a loop: it makes it from HEAD if it does not exist. If it is
+// WorkBranch and has nothing that HEAD lacks, it moves to HEAD, so that work does not start
+// from old code; a branch that a person named moves by landing alone. It gives the
 // number of commits of HEAD that Onto lacks, without those of the store alone, of which no
 // work tree has files.
 func BeginWork(ctx context.Context, o WorktreeOptions) (behind int, err error) {

@@ -15,7 +15,7 @@ import (
 	"stig/internal/testkit/sample"
 )
 
-// clone is a repository with a store and one commit on main, which is checked out.
+// cloned is a repository with a store and one commit on main, which is checked out.
 type cloned struct {
 	*testing.T
 	git.WorktreeOptions

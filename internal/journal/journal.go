@@ -1,16 +1,17 @@
-// Package loss finds what another program took from a store: issues, sections of
-// notes, rows of the signal table, comments and long texts that are no more, and
-// issues that it closed. It compares two texts of the store's file, line by line,
-// and reads as issues only the lines that differ.
+// Package journal finds out what became of edits that stig acknowledged, and puts lost
+// ones back: it lists them, undoes them, and recovers what another program or git took
+// from the store. Package clone keeps the records.
 //
-// A value in whose place another stands is listed too, marked as replaced: it is lost
-// where the journal says that stig wrote it over that other one, which package recovery
-// knows.
+// Two questions are answered. A Look compares the store with what a session last saw of
+// it, line by line, and finds what another program took: issues, sections of notes, rows
+// of the signal table, comments, long texts, and issues that it closed. What stig took
+// away itself is no loss, nor is what the history of git took away, such as the work of a
+// commit that is no longer checked out; what a merge dropped of its own side is one. A
+// value in whose place another stands is listed as replaced. Find compares the journal
+// with the store and with what git and other work trees hold, and lists the values that
+// stig wrote and the store lacks.
 //
-// What stig took away itself, which its journal says, is no loss. Neither is what
-// the history of git took away: where another commit is checked out than before,
-// what the former one held and this one does not. What the side that was checked out
-// wrote, and its merge with another side lacks, is a loss.
+// The package does not know which command asked, and prints nothing.
 //
 //	look, err := journal.NewLook(place, session)
 //	err = look.Read(ctx)

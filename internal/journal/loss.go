@@ -108,16 +108,16 @@ func (l *Look) Read(ctx context.Context) (err error) {
 // Find compares the store with the look before; at the first look it finds nothing.
 // at gives the text of the store in a commit, merge that in the first parent of a merge and
 // in the commit from which its sides come, and put a record with a part set.
-func (l *Look) Find(at func(commit string) ([]byte, error), merge func(commit string) (ours, base []byte, err error), put func(*beads.Record, merge.Part) (*beads.Record, error)) (LossFound, error) {
+func (l *Look) Find(at func(commit string) ([]byte, error), merge func(commit string) (ours, base []byte, err error), put func(*beads.Record, merge.Part) (*beads.Record, error)) (Losses, error) {
 	if !l.known {
-		return LossFound{}, nil
+		return Losses{}, nil
 	}
 	before, err := os.ReadFile(l.was.Copy)
 	if errors.Is(err, fs.ErrNotExist) {
-		return LossFound{}, nil // somebody removed it: this is a first look
+		return Losses{}, nil // somebody removed it: this is a first look
 	}
 	if err != nil {
-		return LossFound{}, err
+		return Losses{}, err
 	}
 	records := slices.DeleteFunc(l.journal.Records, func(r clone.Record) bool { return r.Worktree != l.Place.Worktree })
 	q := question{Before: before, Now: l.text, Records: records, Put: put}

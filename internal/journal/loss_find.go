@@ -43,9 +43,9 @@ type Gone struct {
 // Closed is an issue that another program closed.
 type Closed struct{ ID, Reason string }
 
-// LossFound is what another program took away and closed, by issue in the order of the
+// Losses is what another program took away and closed, by issue in the order of the
 // lines.
-type LossFound struct {
+type Losses struct {
 	Gone   []Gone
 	Closed []Closed
 }
@@ -63,7 +63,7 @@ type lossFinder struct {
 
 // find lists what is gone and what was closed, past stig and past the history of
 // git.
-func find(q question) (found LossFound, err error) {
+func find(q question) (found Losses, err error) {
 	f := &lossFinder{question: q}
 	f.compare(q.Before)
 	f.followJournal()
@@ -288,7 +288,7 @@ func keepsSections(doc *notes.Doc, text string) bool {
 }
 
 // close adds an issue that was closed since, unless stig closed it.
-func (found *LossFound) close(f *lossFinder, id string) {
+func (found *Losses) close(f *lossFinder, id string) {
 	before, now := f.before[id], f.now[id]
 	if now == nil || now.Text(beads.Status) != beads.StatusClosed || before.Text(beads.Status) == beads.StatusClosed {
 		return

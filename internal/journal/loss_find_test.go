@@ -160,7 +160,7 @@ func TestFindKeepsWhatStigWrote(t *testing.T) {
 }
 
 func TestReport(t *testing.T) {
-	var found LossFound
+	var found Losses
 	for i := range 12 {
 		found.Gone = append(found.Gone, Gone{ID: fmt.Sprint("a-", i), Edit: merge.Edit{Kind: merge.KindIssue}})
 		found.Closed = append(found.Closed, Closed{ID: fmt.Sprint("b-", i)})
@@ -172,7 +172,7 @@ func TestReport(t *testing.T) {
 			t.Errorf("%q is not in\n%s", want, text)
 		}
 	}
-	text = LossFound{Gone: found.Gone[:1], Closed: found.Closed[:1]}.Report(beads.Place{Path: "issues.jsonl", Mode: beads.Export})
+	text = Losses{Gone: found.Gone[:1], Closed: found.Closed[:1]}.Report(beads.Place{Path: "issues.jsonl", Mode: beads.Export})
 	if !strings.Contains(text, "stig recover a-0 to see") || !strings.Contains(text, "type bd reopen b-0\n") {
 		t.Errorf("of a Dolt database:\n%s", text)
 	}

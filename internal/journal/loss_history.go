@@ -10,7 +10,7 @@ import (
 
 // weigh takes the history of git into account: what it took away or closed is not
 // another program's doing, and what it brought is missed where it is gone already.
-func (found *LossFound) weigh(f *lossFinder) error {
+func (found *Losses) weigh(f *lossFinder) error {
 	current, err := f.Past.New()
 	if err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 const most = 10
 
 // Report says what is gone and what was closed, and what to type; "" for nothing.
-func (f LossFound) Report(s beads.Place) string {
+func (f Losses) Report(s beads.Place) string {
 	var text strings.Builder
 	gone := slices.DeleteFunc(slices.Clone(f.Gone), func(g Gone) bool { return g.replaced })
 	list(&text, filepath.Base(s.Path)+": another program than stig wrote it, and it lost", gone)

@@ -181,7 +181,7 @@ func (l *loop) editors(r *clone.Run, pick func(clone.Change) bool) (names []stri
 }
 
 // isOwn reports whether a name is that of whom the loop started.
-func (l *loop) isOwn(name string) bool { return name == l.name || clone.IsActor(name, l.name) }
+func (l *loop) isOwn(name string) bool { return name == l.name || clone.BelongsTo(name, l.name) }
 
 // onlyOthers reports whether others alone changed of the issue of a run what pick picks.
 func (l *loop) onlyOthers(r *clone.Run, pick func(clone.Change) bool) bool {

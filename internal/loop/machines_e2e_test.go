@@ -91,17 +91,17 @@ func TestActorsOfMachines(t *testing.T) {
 		}
 	}
 	list := func(a *workspace.Run) (any, error) {
-		return traces.Inboxed(t.Context(), a, traces.InboxRequest{Actor: "bo", Acked: true})
+		return traces.ListInbox(t.Context(), a, traces.InboxRequest{Actor: "bo", Acked: true})
 	}
 	same(t, "inbox", list, pier.as(t, "bo"), quay.as(t, "bo"))
-	in, err := traces.Inboxed(t.Context(), pier.as(t, "bo"), traces.InboxRequest{})
+	in, err := traces.ListInbox(t.Context(), pier.as(t, "bo"), traces.InboxRequest{})
 	if err != nil || len(in) != 2 {
 		t.Fatalf("%+v, %v", in, err)
 	}
 	if _, err := traces.Ack(t.Context(), quay.as(t, "bo"), traces.AckRequest{Items: []string{in[0].ID}}); err != nil {
 		t.Fatal(err)
 	}
-	if in, err := traces.Inboxed(t.Context(), pier.as(t, "bo"), traces.InboxRequest{}); err != nil || len(in) != 1 {
+	if in, err := traces.ListInbox(t.Context(), pier.as(t, "bo"), traces.InboxRequest{}); err != nil || len(in) != 1 {
 		t.Errorf("%+v, %v", in, err)
 	}
 	same(t, "acknowledged", list, pier.as(t, "bo"), quay.as(t, "bo"))

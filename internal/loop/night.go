@@ -406,7 +406,7 @@ func (l *loop) trusted(ctx context.Context) error {
 	if l.NoClose {
 		return nil
 	}
-	workspace, err := l.app.Workspace(ctx, l.store.Place())
+	workspace, err := l.app.Code(ctx, l.store.Place())
 	if err != nil {
 		return err
 	}

@@ -63,11 +63,11 @@ func (s *session) try(ctx context.Context, v swarm.Verdict) (_ swarm.Verdict, as
 	a := s.app.Fresh(ctx, "swarm")
 	a.Dir, a.Store = dir, filepath.Join(s.place.Worktree, filepath.FromSlash(s.place.Store))
 	a.Progress, a.Terminal = io.Discard, false
-	t, err := service.TrialOf(ctx, a, s.issue)
+	t, err := service.GateRunOf(ctx, a, s.issue)
 	if err != nil || !t.Asks() {
 		return v, false, err
 	}
-	tried := errors.Join(service.Try(ctx, a, t, service.TrialOptions{}), t.Settle())
+	tried := errors.Join(service.Try(ctx, a, t, service.GateRunOptions{}), t.Settle())
 	if ctx.Err() != nil {
 		return v, true, context.Cause(ctx)
 	}

@@ -167,11 +167,11 @@ func (x *runner) findCommand(a *workspace.Run) error {
 
 // trusted refuses to begin where the acceptance criteria could be run, and may not.
 func (x *runner) trusted(ctx context.Context) error {
-	t, err := service.TrialOf(ctx, x.app.Fresh(ctx, "swarm"), x.issue)
+	t, err := service.GateRunOf(ctx, x.app.Fresh(ctx, "swarm"), x.issue)
 	if err != nil || !t.Asks() {
 		return err
 	}
-	ok, err := x.app.Trusted(ctx, t.Site)
+	ok, err := x.app.Trusted(ctx, t.Code)
 	if err != nil || ok {
 		return err
 	}

@@ -1,18 +1,3 @@
-// Package diff compares two stores by what they say: issues, sections and
-// signals of their notes, acceptance criteria, edges, comments, other keys.
-// What vanished is told apart from what changed, because that is what nobody
-// notices: a tool that rewrites the file leaves every issue in place.
-//
-// Spelling does not count: lines in another order or with other escapes are
-// the same. Neither does updated_at, which every write moves.
-//
-// The package does not know revisions, and judges nothing: whether a section
-// may vanish is for others to say.
-//
-//	d, err := merge.Stores(before, after)
-//	for _, v := range d.Vanished {
-//		fmt.Println(v.ID, v.Kind, v.Name)
-//	}
 package merge
 
 import "stig/internal/beads"

@@ -1,16 +1,19 @@
-// Package merge brings two stores together that come from one: three-way, by
-// line, by key, by section of the notes and by row of the signal table.
+// Package merge compares stores by what they say, and brings two stores together that come
+// from one: three-way, by line, by key, by section of the notes and by row of the signal
+// table.
 //
-// A line that one side changed is taken as its bytes. Of a line that both
-// changed, ours is taken and the values that theirs changed are spliced in.
-// What needs a decision (two descriptions, a changed issue that the other side
-// deleted) becomes conflict markers around that line alone.
+// A line that one side changed is taken byte for byte. Of a line that both changed, ours
+// is taken and the values that theirs changed are spliced in. What needs a decision (two
+// descriptions, a changed issue that the other side deleted) becomes conflict markers
+// around that line alone. One id may stand for two issues, made in two clones: both are
+// kept, the one made later gets another id, and what its side wrote about it follows.
 //
-// One id may stand for two issues, made in two clones. Both are kept: the one
-// made later gets another id, and what its side wrote about it follows.
+// Stores tells what vanished apart from what changed, because nobody notices what
+// vanished: a tool that rewrites the file leaves every issue in place. The order of lines,
+// escapes and updated_at, which every write moves, do not count.
 //
-// The package does not know git, files or the time, and not what the graph of
-// issues makes of the outcome: two harmless edges may deadlock together.
+// The package does not know git, revisions, files or the time, and not what the graph of
+// issues makes of the outcome: two harmless edges may form a cycle together.
 //
 //	r := merge.Options{}.Stores(base, ours, theirs)
 //	for _, c := range r.Conflicts {

@@ -85,7 +85,7 @@ func Check(ctx context.Context, a *workspace.Run, r CheckRequest) (*Checked, err
 	return c, nil
 }
 
-// look looks for what the rules of a command are about.
+// lookFor finds what the rules of a command are about.
 func lookFor(ctx context.Context, a *workspace.Run, r CheckRequest, c *Checked, file *beads.Snapshot, only []int, past *lint.Past) ([]lint.Diagnostic, error) {
 	switch r.Command {
 	case "vet":
@@ -159,8 +159,8 @@ func Fix(ctx context.Context, a *workspace.Run, ids []string, dryRun bool) (*Fix
 	return f, err
 }
 
-// ofBranch leaves out what is for information only and of issues that are as they
-// were, and says how much that is.
+// ofBranch leaves out diagnostics that are for information only and of unchanged issues,
+// and says how many it left out.
 func ofBranch(a *workspace.Run, found []lint.Diagnostic, file *beads.Snapshot, past *lint.Past) []lint.Diagnostic {
 	all := len(found)
 	found = slices.DeleteFunc(found, func(d lint.Diagnostic) bool { return untouched(d, file, past.File) })
@@ -170,8 +170,8 @@ func ofBranch(a *workspace.Run, found []lint.Diagnostic, file *beads.Snapshot, p
 	return found
 }
 
-// untouched reports whether what was found is for information only and its issue is,
-// to the byte, as it was: whoever reads what a branch did has no part in it.
+// untouched reports whether a diagnostic is for information only and its issue is unchanged
+// to the byte, so that it does not concern a reviewer of the branch.
 func untouched(d lint.Diagnostic, now, past *beads.Snapshot) bool {
 	if d.Severity != lint.Info {
 		return false
@@ -204,14 +204,14 @@ func checkRules(ctx context.Context, a *workspace.Run, store beads.Place, past *
 	}, err
 }
 
-// prove runs the criteria of issues again, whoever trusts this repository, and says of
-// each why they do not pass. What passed on this very tree is not run again.
+// prove runs the criteria of issues again, if this repository is trusted, and says of each
+// issue why they do not pass. What passed on this very tree is not run again.
 func prove(ctx context.Context, a *workspace.Run, c *Checked, file *beads.Snapshot, ids []string) ([]string, error) {
-	workspace, err := a.Workspace(ctx, file.Place())
+	code, err := a.Code(ctx, file.Place())
 	if err != nil {
 		return nil, err
 	}
-	fresh, err := workspace.Fresh(ctx)
+	fresh, err := code.Fresh(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -219,7 +219,7 @@ func prove(ctx context.Context, a *workspace.Run, c *Checked, file *beads.Snapsh
 	batch := gate.Batch{Parallel: parallel(a), Out: a.Progress, Terminal: a.Terminal, Now: a.Now}
 	var at []int // of each job, which issue it is of
 	for i, id := range ids {
-		t, err := retrial(workspace, file, id)
+		t, err := retrial(code, file, id)
 		if err != nil {
 			return nil, err
 		}
@@ -231,7 +231,7 @@ func prove(ctx context.Context, a *workspace.Run, c *Checked, file *beads.Snapsh
 			c.Proven[i].Failed = "nothing in its criteria can be run"
 			continue
 		}
-		job, err := job(ctx, a, t, TrialOptions{})
+		job, err := job(ctx, a, t, GateRunOptions{})
 		if err != nil {
 			return nil, err
 		}
@@ -241,7 +241,7 @@ func prove(ctx context.Context, a *workspace.Run, c *Checked, file *beads.Snapsh
 	if err != nil {
 		return nil, err
 	}
-	kept, keeps := workspace.Verdicts()
+	kept, keeps := code.Verdicts()
 	for n, v := range verdicts {
 		c.Proven[at[n]].Failed = firstFailure(v)
 		if keeps {
@@ -255,20 +255,20 @@ func prove(ctx context.Context, a *workspace.Run, c *Checked, file *beads.Snapsh
 	return failures, err
 }
 
-// parallel is how many issues have their checks run at once.
+// parallel is how many issues are checked at once.
 func parallel(a *workspace.Run) int {
 	const most = 4
 	return cmp.Or(a.Config.Gate.Jobs, min(most, runtime.NumCPU()))
 }
 
 // retrial plans the criteria of an issue that is closed, as they stand.
-func retrial(s *workspace.Code, file *beads.Snapshot, id string) (*Trial, error) {
+func retrial(s *workspace.Code, file *beads.Snapshot, id string) (*GateRun, error) {
 	issue, record, err := file.FindRecord(id)
 	if err != nil {
 		return nil, err
 	}
 	found := gate.Of(record)
-	return &Trial{Site: s, Id: issue.ID, criteria: found, Plan: found.Plan(s.Look)}, nil
+	return &GateRun{Code: s, Id: issue.ID, criteria: found, Plan: found.Plan(s.Look)}, nil
 }
 
 // firstFailure names the first check that did not pass, "" where all did.

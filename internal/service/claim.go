@@ -16,11 +16,11 @@ import (
 	"stig/internal/workspace"
 )
 
-// The services that say whose work an issue is: in the store, and by a lease (package
-// lease) in what all work trees of the clone share. A lease is taken before the store is
-// written; what an edit of the store does to leases follows in the journal (claims.go).
+// These services say whose work an issue is: in the store, and by a lease (package clone)
+// that all work trees of the clone share. A lease is taken before the store is written;
+// leases follow an edit of the store when the journal records it (clone.ClaimEdit).
 
-// ClaimRequest makes an issue the actor's work. Take claims it whoever holds it.
+// ClaimRequest asks to claim an issue for the actor. Take claims it whoever holds it.
 type ClaimRequest struct {
 	ID           string
 	Take, DryRun bool
@@ -34,8 +34,9 @@ type LoopClaim struct {
 	Cap   time.Duration // after which it is not renewed
 }
 
-// Claim makes an issue the actor's work. It refuses (fault.Conflict) what another holds
-// in any work tree of the clone, or the actor in another process that still runs.
+// Claim claims an issue for the actor. It refuses (fault.Conflict) an issue that another
+// actor holds in any work tree of the clone, or the same actor in another process that
+// still runs.
 func Claim(ctx context.Context, a *workspace.Run, r ClaimRequest) (*checkpoint.Claimed, error) {
 	c, err := newClaimer(ctx, a, r)
 	if err != nil {
@@ -45,9 +46,8 @@ func Claim(ctx context.Context, a *workspace.Run, r ClaimRequest) (*checkpoint.C
 	return c.claim(ctx, r.ID)
 }
 
-// ClaimNext makes the first issue that can be taken the actor's work, and the one
-// after it where that is taken meanwhile, under the same name too; nil where none can be
-// taken.
+// ClaimNext claims the first issue that can be started for the actor, or the next one if
+// that is taken meanwhile, also under the same name; nil if there is none.
 func ClaimNext(ctx context.Context, a *workspace.Run, dryRun bool) (*checkpoint.Claimed, error) {
 	c, err := newClaimer(ctx, a, ClaimRequest{DryRun: dryRun})
 	if err != nil {
@@ -105,7 +105,7 @@ func newClaimer(ctx context.Context, a *workspace.Run, r ClaimRequest) (*claimer
 	return c, nil
 }
 
-// claimTTL is how long a claim holds on which no program runs.
+// claimTTL is how long a claim lasts that no program holds.
 func claimTTL(a *workspace.Run) (time.Duration, error) {
 	if a.Config.Claims.TTL == "" {
 		return clone.LeaseTTL, nil
@@ -133,8 +133,8 @@ func Shows(f *beads.Snapshot) func(issue string) (status, holder string) {
 	}
 }
 
-// claim takes the lease on an issue and then the issue. Where the store is not written
-// the lease is as it was.
+// claim takes the lease on an issue and then the issue. If the store is not written, the
+// lease is put back as it was.
 func (c *claimer) claim(ctx context.Context, id string) (*checkpoint.Claimed, error) {
 	c.taken, c.was = nil, nil
 	claimed, err := checkpoint.Claim(ctx, c.store, c.options, id, checkpoint.Claiming{
@@ -227,7 +227,7 @@ func (c *claimer) concerned(issue string) []string {
 	return []string{issue}
 }
 
-// ask refuses what a lease or the mark of a closing keeps from being claimed.
+// ask refuses an issue that a lease or the mark of a close keeps from being claimed.
 func (c *claimer) ask(all *clone.Claims, issue string) (clone.LeaseAnswer, error) {
 	if l, ok := all.Lease(issue); ok {
 		switch answer := c.judge.Ask(l, c.who); answer {
@@ -265,9 +265,9 @@ func (c *claimer) kept(ctx context.Context, l clone.Lease) clone.Lease {
 	return l
 }
 
-// namedByAssistant reports whether a name is one of its own that the session of an assistant
-// acts under, as the skill tells those to do for which no hook made a name. What such a session
-// does as git's user cannot be told from what that person does.
+// namedByAssistant reports whether a name is one that the session of an assistant chose for
+// itself, as the skill asks if no hook made a name. What such a session does as git's user
+// cannot be told from what that person does.
 func namedByAssistant(ctx context.Context, a *workspace.Run, name string) bool {
 	if a.Assistant(name) == "" {
 		return false
@@ -305,9 +305,9 @@ func IsPerson(a *workspace.Run, p clone.Place, name string) bool {
 	return who.Kind != "agent" && who.Kind != "program"
 }
 
-// branches reports of branches of the clone whether a merge of them may bring a closing
-// that the store of this work tree does not show: they are there, and not merged, or
-// checked out elsewhere, with what is not committed. git is asked once about each.
+// branches returns a function that reports whether merging a branch of the clone may bring
+// a close that the store of this work tree does not show: the branch exists, and is not
+// merged, or is checked out elsewhere with uncommitted work. git is asked once about each.
 func branches(a *workspace.Run, p clone.Place) func(name string) bool {
 	known := map[string]bool{}
 	return func(name string) bool {
@@ -332,8 +332,8 @@ func mayBring(a *workspace.Run, p clone.Place, ref string) bool {
 	return err != nil || strings.Contains(string(trees.Stdout), "branch "+ref+"\n")
 }
 
-// ClosedElsewhere says of issues that a store does not show closed whether they were closed on
-// another branch that may bring it: Claim refuses these.
+// ClosedElsewhere returns a function that reports whether an issue that the store shows open
+// was closed on another branch, a merge of which may bring the close: Claim refuses these.
 func ClosedElsewhere(a *workspace.Run, store beads.Place, claims *clone.Claims) (func(issue string) (clone.Done, bool), error) {
 	if len(claims.Done) == 0 {
 		return func(string) (clone.Done, bool) { return clone.Done{}, false }, nil

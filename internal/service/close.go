@@ -22,7 +22,7 @@ import (
 
 // CloseOptions are the flags of a close.
 type CloseOptions struct {
-	TrialOptions
+	GateRunOptions
 	Reason   string
 	Text     workspace.Text // the same, given in another way
 	Waive    string
@@ -32,9 +32,8 @@ type CloseOptions struct {
 }
 
 // Close closes issues one after the other, each of them once, and notifies of what
-// follows. each is called with an issue as soon as its result is known. Why
-// one could not be closed is told by its finding, and keeps no other from being
-// closed.
+// follows. each is called with an issue as soon as its result is known. A failure is in
+// the finding of its issue, and the other issues are still closed.
 func Close(ctx context.Context, a *workspace.Run, ids []string, o CloseOptions, each func(Finding) error) (findings []Finding, err error) {
 	if err := o.check(ids); err != nil {
 		return nil, err
@@ -45,7 +44,7 @@ func Close(ctx context.Context, a *workspace.Run, ids []string, o CloseOptions, 
 	}
 	for _, id := range ids {
 		candidate, err := checkpoint.Closable(ctx, c.store, c.edit, id, c.closing, c.rules)
-		if refused, ok := fault.As(err, fault.Refused); ok && c.site.Store.Mode == beads.Export {
+		if refused, ok := fault.As(err, fault.Refused); ok && c.code.Store.Mode == beads.Export {
 			refused.Hint = c.byTracker(id)
 		}
 		f := Finding{Id: id, DryRun: o.DryRun, Err: err}
@@ -58,9 +57,9 @@ func Close(ctx context.Context, a *workspace.Run, ids []string, o CloseOptions, 
 		if err == nil {
 			c.close(ctx, candidate, &f)
 			if f.Closed != nil && !o.DryRun {
-				warnOfStranded(ctx, a, c.site.Store, f.Id)
+				warnOfStranded(ctx, a, c.code.Store, f.Id)
 			}
-			notify(ctx, a, c.site.Store, c.edit.Now, f.notices(signals.Day(c.edit.Now)))
+			notify(ctx, a, c.code.Store, c.edit.Now, f.notices(signals.Day(c.edit.Now)))
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -73,8 +72,8 @@ func Close(ctx context.Context, a *workspace.Run, ids []string, o CloseOptions, 
 	return findings, nil
 }
 
-// warnOfStranded says that the work on an issue is on its branch alone, such as that of a
-// loop of which nothing could be shown: whoever builds on the issue does not have it.
+// warnOfStranded warns that the work on an issue is on its branch alone, such as that of a
+// loop whose work could not be verified: issues built on this one do not have it.
 func warnOfStranded(ctx context.Context, a *workspace.Run, store beads.Place, id string) {
 	if remedy := Stranded(ctx, a, store, id); remedy != "" {
 		a.Warn("%s: its work is on branch %s alone", id, git.BranchOf(id, git.WorkBranch))
@@ -100,7 +99,7 @@ func (o *CloseOptions) check(ids []string) error {
 	if len(ids) == 0 {
 		return workspace.Usage("close: takes the issues to close; found none", "")
 	}
-	if err := o.TrialOptions.check(); err != nil {
+	if err := o.GateRunOptions.check(); err != nil {
 		return err
 	}
 	return needsReason(o.Reason, "what exists now that did not before: those who build on it read that")
@@ -110,7 +109,7 @@ func (o *CloseOptions) check(ids []string) error {
 type closer struct {
 	CloseOptions
 	app     *workspace.Run
-	site    *workspace.Code
+	code    *workspace.Code
 	store   beads.Store
 	edit    beads.Options
 	closing checkpoint.Closing // its evidence is a waiver or still to come
@@ -123,7 +122,7 @@ func newCloser(ctx context.Context, a *workspace.Run, o CloseOptions) (*closer, 
 		return nil, err
 	}
 	c := &closer{CloseOptions: o, app: a, store: store, edit: edit, rules: writeRules(a, edit.Now)}
-	if c.site, err = a.Workspace(ctx, store.Place()); err != nil {
+	if c.code, err = a.Code(ctx, store.Place()); err != nil {
 		return nil, err
 	}
 	c.closing.Reason, c.closing.Despite = o.Reason, o.Despite
@@ -154,7 +153,7 @@ func waiver(a *workspace.Run, why, actor string) (gate.Evidence, error) {
 	return w, nil
 }
 
-// byTracker is how an issue is closed that stig may not write.
+// byTracker says how to close an issue that stig may not write.
 func (c *closer) byTracker(id string) string {
 	if waiver, ok := c.closing.Evidence.(gate.Waiver); ok {
 		return "type " + WaiveByTracker(id, c.closing.Reason, waiver.Why(), waiver.Actor())
@@ -168,36 +167,36 @@ func (c *closer) close(ctx context.Context, candidate *checkpoint.Candidate, f *
 		f.Closed = candidate.Closed(c.Reason)
 		return
 	}
-	f.Trial = trial(ctx, c.app, c.site, f.Id, candidate.Criteria)
+	f.GateRun = gateRun(ctx, c.app, c.code, f.Id, candidate.Criteria)
 	closing := c.closing
 	if waiver, waived := closing.Evidence.(gate.Waiver); waived {
-		closing.Evidence, f.Err = c.tried(ctx, f.Trial, waiver)
+		closing.Evidence, f.Err = c.tried(ctx, f.GateRun, waiver)
 	} else {
-		f.Err = c.verdict(ctx, f.Trial)
+		f.Err = c.verdict(ctx, f.GateRun)
 	}
-	f.Err = errors.Join(f.Err, f.Trial.Settle())
+	f.Err = errors.Join(f.Err, f.GateRun.Settle())
 	switch {
 	case f.Err != nil:
 		return
 	case f.Failed() && c.Escalate: // a dry run runs nothing, and fails nothing
-		f.Escalated, f.Err = c.ask(ctx, f.Trial)
+		f.Escalated, f.Err = c.ask(ctx, f.GateRun)
 		return
-	case closing.Evidence == nil && !f.Trial.Verdict.Passed():
+	case closing.Evidence == nil && !f.GateRun.Verdict.Passed():
 		return
 	case closing.Evidence == nil:
-		closing.Evidence = f.Trial.Verdict
+		closing.Evidence = f.GateRun.Verdict
 	}
-	closing.Edited = f.Trial.Edited
+	closing.Edited = f.GateRun.Edited
 	f.Closed, f.Err = checkpoint.Close(ctx, c.store, c.edit, f.Id, closing, c.rules)
 }
 
-// tried runs what can be run before it is waived: what passes needs no waiver, and what
-// came of the rest is in the reason.
-func (c *closer) tried(ctx context.Context, t *Trial, waiver gate.Waiver) (gate.Evidence, error) {
+// tried runs what can be run before criteria are waived: what passes needs no waiver, and
+// the result of the rest goes into the reason.
+func (c *closer) tried(ctx context.Context, t *GateRun, waiver gate.Waiver) (gate.Evidence, error) {
 	if !t.Asks() || c.DryRun {
 		return waiver, nil
 	}
-	trusted, err := c.app.Trusted(ctx, t.Site)
+	trusted, err := c.app.Trusted(ctx, t.Code)
 	if err != nil || !trusted {
 		return waiver.NotTried("the repository is not trusted here"), err
 	}
@@ -211,28 +210,27 @@ func (c *closer) tried(ctx context.Context, t *Trial, waiver gate.Waiver) (gate.
 	return waiver.Tried(t.Verdict), nil
 }
 
-// verdict takes the one that still counts, or has the checks run. A dry run
-// runs nothing.
-func (c *closer) verdict(ctx context.Context, t *Trial) error {
+// verdict takes the verdict that still counts, or runs the checks. A dry run runs nothing.
+func (c *closer) verdict(ctx context.Context, t *GateRun) error {
 	if !t.Asks() {
 		return nothingToRun(t)
 	}
-	fresh, err := c.site.Fresh(ctx)
+	fresh, err := c.code.Fresh(ctx)
 	if err != nil {
 		return err
 	}
 	if t.Verdict, t.Reused = fresh(t.Id, t.criteria); t.Reused || c.DryRun {
 		return nil
 	}
-	return Try(ctx, c.app, t, c.TrialOptions)
+	return Try(ctx, c.app, t, c.GateRunOptions)
 }
 
-// Gated is an issue whose checks ran for a close that is made later: what passed is put
-// meanwhile where others build on it.
-type Gated struct {
+// PendingClose is an issue whose checks ran and that is closed later: meanwhile the work
+// that passed lands where others build on it.
+type PendingClose struct {
 	closer    *closer
 	candidate *checkpoint.Candidate
-	trial     *Trial
+	run       *GateRun
 	waiver    gate.Evidence // the word of a person instead of a verdict; nil for none
 }
 
@@ -240,7 +238,7 @@ type Gated struct {
 // verdict that still counts. The error says what keeps the issue from being closed
 // whatever they show, or, wrapping ErrNotRun, why they do not run. An issue that is
 // closed goes through the gate too.
-func Gate(ctx context.Context, a *workspace.Run, id string, o CloseOptions) (*Gated, error) {
+func Gate(ctx context.Context, a *workspace.Run, id string, o CloseOptions) (*PendingClose, error) {
 	if err := o.check([]string{id}); err != nil {
 		return nil, err
 	}
@@ -248,27 +246,27 @@ func Gate(ctx context.Context, a *workspace.Run, id string, o CloseOptions) (*Ga
 	if err != nil {
 		return nil, err
 	}
-	g := &Gated{closer: c}
+	g := &PendingClose{closer: c}
 	if g.candidate, err = checkpoint.Closable(ctx, c.store, c.edit, id, c.closing, c.rules); err != nil {
 		return nil, err
 	}
-	g.trial = trial(ctx, a, c.site, g.candidate.ID, g.candidate.Criteria)
-	return g, errors.Join(c.verdict(ctx, g.trial), g.trial.Settle())
+	g.run = gateRun(ctx, a, c.code, g.candidate.ID, g.candidate.Criteria)
+	return g, errors.Join(c.verdict(ctx, g.run), g.run.Settle())
 }
 
 // Verdict is what the checks showed.
-func (g *Gated) Verdict() *gate.Verdict { return g.trial.Verdict }
+func (g *PendingClose) Verdict() *gate.Verdict { return g.run.Verdict }
 
 // Passed reports whether all checks passed, or a person takes the issue without them.
-func (g *Gated) Passed() bool { return g.waiver != nil || g.trial.Verdict.Passed() }
+func (g *PendingClose) Passed() bool { return g.waiver != nil || g.run.Verdict.Passed() }
 
-// Take has a person's word stand for checks that do not run.
-func (g *Gated) Take(why, person string) error {
+// Take accepts a person's word in place of checks that do not run.
+func (g *PendingClose) Take(why, person string) error {
 	waiver, err := gate.Waive(why, person)
 	if err != nil {
 		return err
 	}
-	if g.trial.Asks() {
+	if g.run.Asks() {
 		waiver = waiver.NotTried("they could not be run")
 	}
 	g.waiver = waiver
@@ -277,26 +275,26 @@ func (g *Gated) Take(why, person string) error {
 
 // Close closes the issue on its verdict, unless its criteria changed since, and notifies
 // of what follows.
-func (g *Gated) Close(ctx context.Context) (*checkpoint.Closed, error) {
+func (g *PendingClose) Close(ctx context.Context) (*checkpoint.Closed, error) {
 	c := g.closer
 	if g.candidate.Already {
 		return g.candidate.Closed(c.Reason), nil
 	}
 	closing := c.closing
-	closing.Evidence, closing.Edited = g.trial.Verdict, g.trial.Edited
+	closing.Evidence, closing.Edited = g.run.Verdict, g.run.Edited
 	if g.waiver != nil {
 		closing.Evidence = g.waiver
 	}
-	f := Finding{Id: g.candidate.ID, Trial: g.trial}
+	f := Finding{Id: g.candidate.ID, GateRun: g.run}
 	if f.Closed, f.Err = checkpoint.Close(ctx, c.store, c.edit, f.Id, closing, c.rules); f.Err != nil {
 		return nil, f.Err
 	}
-	notify(ctx, c.app, c.site.Store, c.edit.Now, f.notices(signals.Day(c.edit.Now)))
+	notify(ctx, c.app, c.code.Store, c.edit.Now, f.notices(signals.Day(c.edit.Now)))
 	return f.Closed, nil
 }
 
-// ask puts a failure to a person, and reports whether it was not asked before.
-func (c *closer) ask(ctx context.Context, t *Trial) (bool, error) {
+// ask escalates a failure to a person, and reports whether that had not been asked before.
+func (c *closer) ask(ctx context.Context, t *GateRun) (bool, error) {
 	_, err := checkpoint.Escalate(ctx, c.store, c.edit, t.Id, checkpoint.Question{
 		Text: failureText(t.Verdict), By: c.closing.Actor, Evidence: c.app.Config.Signals.Evidence,
 	}, c.rules)
@@ -307,8 +305,8 @@ func (c *closer) ask(ctx context.Context, t *Trial) (bool, error) {
 	return err == nil, err
 }
 
-// failureText is the question that a failure puts to a person. What a command printed
-// may hold what it was given to work with: no credential comes into the notes.
+// failureText is the question to a person about a failure. The output of a command may hold
+// credentials that it was given: none gets into the notes.
 func failureText(v *gate.Verdict) string {
 	var text strings.Builder
 	text.WriteString(orient.FailureOpening + " Is the work at fault, or are they?\n")
@@ -327,7 +325,7 @@ func failureText(v *gate.Verdict) string {
 // Finding is what became of one issue before the gate.
 type Finding struct {
 	Id        string
-	Trial     *Trial             // nil when it did not come so far
+	GateRun   *GateRun           // nil when it did not come so far
 	Closed    *checkpoint.Closed // nil when it was not asked for, or refused
 	Escalated bool               // the failure became a question
 	DryRun    bool
@@ -347,7 +345,7 @@ func (f Finding) Code() int {
 
 // Failed reports whether its checks ran and did not all pass, and nobody waived that.
 func (f Finding) Failed() bool {
-	return f.Closed == nil && f.Trial != nil && f.Trial.Verdict != nil && !f.Trial.Verdict.Passed()
+	return f.Closed == nil && f.GateRun != nil && f.GateRun.Verdict != nil && !f.GateRun.Verdict.Passed()
 }
 
 // Object is the finding as data.
@@ -357,7 +355,7 @@ func (f Finding) Object() map[string]any {
 		"criteria_changed": false, "tree": nil, "closed": false, "close_reason": "", "unblocked": []string{},
 		"escalated": f.Escalated, "dry_run": f.DryRun,
 	}
-	if t := f.Trial; t != nil {
+	if t := f.GateRun; t != nil {
 		o["checks"], o["not_run"] = t.Plan, gate.NotRun(t.Plan)
 		o["criteria_hash"], o["reused"] = gate.Hash(t.criteria.Text()), t.Reused
 		if t.Edited != nil {
@@ -387,11 +385,10 @@ func (f Finding) Object() map[string]any {
 	return o
 }
 
-// VerdictOutput is what became of issues before the gate as data: one issue by
-// itself, and several as a list. The error is that of one issue of which there is
-// nothing else to say.
+// VerdictOutput is the results of the gate as data: an object for one issue, a list for
+// several. The error is that of a single issue with nothing else to report.
 func VerdictOutput(findings []Finding) (workspace.Output, error) {
-	if len(findings) == 1 && findings[0].Trial == nil && findings[0].Err != nil {
+	if len(findings) == 1 && findings[0].GateRun == nil && findings[0].Err != nil {
 		return workspace.Output{}, findings[0].Err
 	}
 	list := []map[string]any{}
@@ -412,8 +409,8 @@ func VerdictOutput(findings []Finding) (workspace.Output, error) {
 	return workspace.NewOutput("verdicts", map[string]any{"verdicts": list}), nil
 }
 
-// WithoutEstimate reports whether issues wait for one that was closed now without a
-// state estimate, of which those who build on it get none.
+// WithoutEstimate reports whether issues wait for one that was just closed without a state
+// estimate, so that they get none from it.
 func WithoutEstimate(c *checkpoint.Closed) bool {
 	if len(c.Unblocked)+c.Nearer == 0 {
 		return false
@@ -431,11 +428,9 @@ func WithoutEstimate(c *checkpoint.Closed) bool {
 }
 
 // WarnOfEdited says what became of criteria since they were committed.
-func WarnOfEdited(a *workspace.Run, t *Trial) {
+func WarnOfEdited(a *workspace.Run, t *GateRun) {
 	a.Warn("%s: %s", t.Id, t.Edited)
 	for _, text := range t.Edited.Gone {
 		a.Warn("%s: no longer among them: %s", t.Id, visible.FirstLine(text))
 	}
 }
-
-// What a hook says to a command line that would close an issue.

@@ -137,7 +137,7 @@ func CreateAll(ctx context.Context, a *workspace.Run, r CreateAllRequest) (*Crea
 }
 
 // nearTitles gives for each draft the first unclosed issue with nearly the same title,
-// nil for none. What keeps the store from being read, Create says.
+// nil for none. A store that cannot be read is reported by Create.
 func nearTitles(a *workspace.Run, store beads.Store, drafts ...checkpoint.Draft) []*beads.Issue {
 	near := make([]*beads.Issue, len(drafts))
 	file, err := store.Snapshot()

@@ -20,8 +20,8 @@ import (
 	"stig/signals"
 )
 
-// The services that write to an issue that is there. Each is one edit of the store:
-// all of it is written, or nothing.
+// These services write to an existing issue. Each is one edit of the store: all of it is
+// written, or nothing.
 
 // CheckpointRequest is what a worker reports about one issue. A text that is nil is
 // not given; one that is given must say something.
@@ -239,14 +239,14 @@ func Reopen(ctx context.Context, a *workspace.Run, r ReopenRequest) (*checkpoint
 	return reopened, nil
 }
 
-// forgetVerdict has the checks of an issue run again before it closes, though nothing
-// in the work tree changes: what they showed was not enough.
+// forgetVerdict makes the checks of an issue run again before it closes, even if nothing in
+// the work tree changes: what they showed was not enough.
 func forgetVerdict(ctx context.Context, a *workspace.Run, store beads.Place, id string) error {
-	workspace, err := a.Workspace(ctx, store)
+	code, err := a.Code(ctx, store)
 	if err != nil {
 		return err
 	}
-	if kept, ok := workspace.Verdicts(); ok {
+	if kept, ok := code.Verdicts(); ok {
 		err = kept.Forget(id)
 	}
 	return err
@@ -266,7 +266,7 @@ type AmendForm struct {
 	record   *beads.Record
 }
 
-// AmendForm gives the fields of an issue as they stand.
+// OpenForm gives the fields of an issue as they stand.
 func OpenForm(a *workspace.Run, id string) (*AmendForm, error) {
 	file, at, err := OpenIssue(a, id)
 	if err != nil {
@@ -436,7 +436,7 @@ func deleteByBD(ctx context.Context, a *workspace.Run, store beads.Store, r Dele
 	return &Deleted{Deleted: deleted}, err
 }
 
-// undeleted is the error of issues of which bd said that it deleted them, and which it has.
+// undeleted is the error of issues that bd said it deleted, and still has.
 func undeleted(store beads.Store, deleted []*checkpoint.Deleted) error {
 	file, err := store.Snapshot()
 	if err != nil {

@@ -104,10 +104,9 @@ func dateOrTime(text string) (time.Time, bool) {
 	return t, err == nil || text == ""
 }
 
-// past opens the store as it was where the present commit left a revision, so
-// that what others did there since is not taken for what was undone here. It is
-// nil for "", and for a revision from before there was a store or any commit; the
-// function that it gives closes it.
+// past opens the store as it was at the merge base of HEAD and a revision, so that others'
+// later commits are not mistaken for local reverts. It is nil for "", and for a revision
+// from before there was a store or any commit; the function that it returns closes it.
 func past(ctx context.Context, a *workspace.Run, store beads.Place, revision string) (*lint.Past, func(), error) {
 	if revision == "" {
 		return nil, func() {}, nil

@@ -283,7 +283,7 @@ func (r ListRequest) matchesIndex(issue *beads.Issue) bool {
 	}
 	return (len(r.Types) == 0 || slices.Contains(r.Types, issue.Type)) &&
 		(len(r.Priorities) == 0 || slices.Contains(r.Priorities, issue.Priority)) &&
-		(len(r.Assignees) == 0 || slices.Contains(r.Assignees, issue.Assignee) || clone.IsActor(issue.Assignee, r.me)) &&
+		(len(r.Assignees) == 0 || slices.Contains(r.Assignees, issue.Assignee) || clone.BelongsTo(issue.Assignee, r.me)) &&
 		(r.parent == "" || slices.ContainsFunc(issue.Deps, func(d beads.Dep) bool { return d.On == r.parent && dag.Contains(d.Type) })) &&
 		!issue.UpdatedAt.Before(r.since)
 }
@@ -352,8 +352,8 @@ func searched(r *beads.Record) orient.Document {
 }
 
 // Search finds issues by words in any of their texts, closed ones too, the best
-// first, and says how many there are with those beyond the limit. See package recall
-// for the order.
+// first, and says how many there are with those beyond the limit. See
+// orient.Search for the order.
 func Search(a *workspace.Run, r SearchRequest) (rows []SearchRow, total int, err error) {
 	if len(orient.Words(r.Words)) == 0 {
 		return nil, 0, workspace.Usage(fmt.Sprintf("search: must be words; found %q", r.Words), "type for example stig search tide gauge")

@@ -62,8 +62,8 @@ func Log(a *workspace.Run, r LogRequest) ([]Logged, error) {
 	return edits, nil
 }
 
-// ForgetLog removes what the journal holds of those issues, of all where none is
-// named, and counts the edits.
+// ForgetLog removes the journal's records of those issues, of all if none is named, and
+// counts the edits.
 func ForgetLog(a *workspace.Run, ids []string) (count int, err error) {
 	place, journal, err := a.ReadJournal()
 	if err != nil {

@@ -143,7 +143,7 @@ func TestFailuresTogether(t *testing.T) {
 	for range 8 {
 		all.Go(func() {
 			for range 32 {
-				if err := (Parcel{Log: log}).LogFailure(errors.New("no answer")); err != nil {
+				if err := (Delivery{Log: log}).LogFailure(errors.New("no answer")); err != nil {
 					t.Error(err)
 				}
 			}

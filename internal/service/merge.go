@@ -101,7 +101,7 @@ type MergeRequest struct {
 	DryRun             bool
 }
 
-// Merged is what came of a merge.
+// Merged is the result of a merge.
 type Merged struct {
 	merge.Result
 	Output string // where it was written, or would be; "-" for nowhere
@@ -189,9 +189,9 @@ func Conflicts(ctx context.Context, a *workspace.Run) ([]merge.Conflict, error) 
 	return merge.Open(text, origin(ctx, a, store.Place())), nil
 }
 
-// origin is what git merged into a store in conflict, as its index has it until git add: of
-// a merge by lines the markers seldom say what both sides come from. What cannot be found
-// out is asked of a person, as without git.
+// origin is what git merged into a store in conflict, taken from its index until git add:
+// after a merge by lines the markers seldom show the common base. What cannot be found out
+// is left to a person, as without git.
 func origin(ctx context.Context, a *workspace.Run, store beads.Place) merge.Origin {
 	repo, path, err := a.Git(store)
 	if err != nil {
@@ -290,7 +290,7 @@ func fullID(store beads.Store, id string) (string, error) {
 	return issue.ID, nil
 }
 
-// under is a path as -C has it.
+// under is a path relative to -C.
 func under(a *workspace.Run, path string) string {
 	if filepath.IsAbs(path) {
 		return path
@@ -325,8 +325,8 @@ func AnswerHint(c merge.Conflict) string {
 	return "type stig merge --resolve " + c.ID + " " + strings.Join(answers, " ") + ", or theirs in place of ours"
 }
 
-// openQuestions puts, in place of what was found about conflict markers, a
-// diagnostic of each issue between them with what is to be decided.
+// openQuestions replaces the diagnostics about conflict markers with one for each issue
+// between them that says what needs a decision.
 func openQuestions(ctx context.Context, a *workspace.Run, found []lint.Diagnostic, store beads.Place) ([]lint.Diagnostic, error) {
 	marker := func(d lint.Diagnostic) bool { return d.Rule == beads.ConflictMarker }
 	if store.Mode == beads.Server || !slices.ContainsFunc(found, marker) {

@@ -31,7 +31,7 @@ import (
 	"stig/signals"
 )
 
-// Notice is an event that people are told of. It is what notify.command reads.
+// Notice is an event that people are notified of. It is what notify.command reads.
 type Notice struct {
 	Event   string `json:"event"`
 	ID      string `json:"id"` // of the issue that it is about; "" where it is about none
@@ -54,7 +54,7 @@ const (
 	eventStopped  = "loop-stopped"
 )
 
-// eventOf is the event that an alert is; of others nobody is told.
+// eventOf is the event of an alert; "" for alerts that notify nobody.
 func eventOf(alert signals.Alert) (event, title string) {
 	switch alert.Rule {
 	case signals.AlertReplanning:
@@ -136,17 +136,17 @@ func (f Finding) notices(day string) (list []Notice) {
 	if f.DryRun {
 		return nil
 	}
-	if f.Failed() && !f.Trial.Reused {
+	if f.Failed() && !f.GateRun.Reused {
 		n := Notice{Event: eventFailed, ID: f.Id, Title: "gate failed: " + f.Id, fresh: day}
-		for _, o := range f.Trial.Verdict.Outcomes() {
+		for _, o := range f.GateRun.Verdict.Outcomes() {
 			if !o.Passed() && o.Exit != gate.ExitNotRun {
 				n.Message += fmt.Sprintf("exit %d: %s\n", o.Exit, visible.FirstLine(o.Text))
 			}
 		}
-		if state := f.Trial.Verdict.Tree().State; state != "" {
+		if state := f.GateRun.Verdict.Tree().State; state != "" {
 			n.fresh = state
 		}
-		n.fresh += f.Trial.Verdict.Hash() + n.Message
+		n.fresh += f.GateRun.Verdict.Hash() + n.Message
 		if f.Escalated {
 			n.Event, n.Title, n.fresh = EventAsked, "question: "+f.Id+", whose acceptance criteria do not pass", ""
 		}
@@ -164,35 +164,34 @@ func (f Finding) notices(day string) (list []Notice) {
 	return append(list, alertNotices(f.Id, c.Alerts, day)...)
 }
 
-// notify has people told of events, once of each. It waits for nobody and
-// fails nothing: the telling is left to a process of its own, and what goes
-// wrong before it is started is warned of.
+// notify notifies people, once per event. It neither waits nor fails: a process of its own
+// sends the notice, and an error before that starts is a warning.
 func notify(ctx context.Context, a *workspace.Run, store beads.Place, now time.Time, notices []Notice) {
-	notifyBy(ctx, a, store, now, notices, Parcel.send)
+	notifyBy(ctx, a, store, now, notices, Delivery.send)
 }
 
-// NotifyStopped has people told that a loop takes no work any more, once a day of each
-// reason, whatever its details are. It waits for Telling at most: systemd ends what a loop
-// that ended has started.
+// NotifyStopped notifies people that a loop takes no more work, once a day per reason,
+// whatever its details are. It waits at most for Telling: systemd ends what a loop started
+// when the loop ends.
 func NotifyStopped(ctx context.Context, a *workspace.Run, store beads.Place, now time.Time, title, why, details string) {
 	n := Notice{Event: eventStopped, Title: title, Message: why + details, fresh: signals.Day(now) + title + why}
-	notifyBy(ctx, a, store, now, []Notice{n}, func(p Parcel) error {
+	notifyBy(ctx, a, store, now, []Notice{n}, func(p Delivery) error {
 		_ = p.Deliver(ctx, a.Environ()) // what failed is in the log
 		return nil
 	})
 }
 
-func notifyBy(ctx context.Context, a *workspace.Run, store beads.Place, now time.Time, notices []Notice, tell func(Parcel) error) {
+func notifyBy(ctx context.Context, a *workspace.Run, store beads.Place, now time.Time, notices []Notice, tell func(Delivery) error) {
 	if len(notices) == 0 || a.Config.Notify.Off() {
 		return
 	}
 	warn := func(err error) { a.Warn("notify: nobody is told: %v", err) }
-	workspace, err := a.Workspace(ctx, store)
+	code, err := a.Code(ctx, store)
 	if err != nil {
 		warn(err)
 		return
 	}
-	to, err := Whom(ctx, a, workspace)
+	to, err := NotifyTarget(ctx, a, code)
 	if err != nil {
 		warn(err)
 		return
@@ -204,15 +203,15 @@ func notifyBy(ctx context.Context, a *workspace.Run, store beads.Place, now time
 	for _, n := range notices {
 		n.Title, n.Message = visible.HideSecrets(n.Title), visible.HideSecrets(n.Message)
 		n.Time, n.Click = now.UTC().Format(time.RFC3339), to.Page(n.ID)
-		if err := tellOf(workspace, to, n, tell); err != nil {
+		if err := tellOf(code, to, n, tell); err != nil {
 			warn(err)
 		}
 	}
 }
 
-// Whom says who is notified of events. What a repository says of it counts where
-// it is trusted, for it names programs to start and servers to contact.
-func Whom(ctx context.Context, a *workspace.Run, s *workspace.Code) (workspace.Notifications, error) {
+// NotifyTarget says who is notified of events. The settings of a repository count only if
+// it is trusted, since they name programs to start and servers to contact.
+func NotifyTarget(ctx context.Context, a *workspace.Run, s *workspace.Code) (workspace.Notifications, error) {
 	if a.Config.Notify.Same(a.Own) {
 		return a.Own, nil
 	}
@@ -240,9 +239,9 @@ func holdsStore(ctx context.Context, a *workspace.Run, s *workspace.Code) (bool,
 	return place.Home == s.Place.Home, nil
 }
 
-// tellOf has an event told, unless it is told already.
-func tellOf(s *workspace.Code, to workspace.Notifications, n Notice, tell func(Parcel) error) error {
-	p := Parcel{To: to, Notice: n.Bounded(), Dir: s.Root, Log: NotifyLog(s), Mark: mark(s, n)}
+// tellOf notifies of an event, unless that was done before.
+func tellOf(s *workspace.Code, to workspace.Notifications, n Notice, tell func(Delivery) error) error {
+	p := Delivery{To: to, Notice: n.Bounded(), Dir: s.Root, Log: NotifyLog(s), Mark: mark(s, n)}
 	if err := p.Claim(); errors.Is(err, fs.ErrExist) {
 		return nil
 	} else if err != nil {
@@ -258,7 +257,7 @@ func tellOf(s *workspace.Code, to workspace.Notifications, n Notice, tell func(P
 // How many characters a message holds.
 const longestTitle, longestMessage = 200, 1500
 
-// Bounded is the notice with no more text than a message holds.
+// Bounded is the notice, shortened to what a message holds.
 func (n Notice) Bounded() Notice {
 	n.Title, n.Message = visible.Clipped(visible.OneLine(n.Title), longestTitle), visible.Clipped(strings.TrimSpace(n.Message), longestMessage)
 	return n
@@ -277,7 +276,7 @@ func notices(s *workspace.Code) string {
 	return clone.Writable(filepath.Join(tree.Common, filepath.Base(s.Place.Own)), s.Store.Path)
 }
 
-// NotifyLog is where it is kept that somebody could not be told; "" for nowhere.
+// NotifyLog is the path of the log of failed notifications; "" for none.
 func NotifyLog(s *workspace.Code) string { return workspace.Below(notices(s), "notify.log") }
 
 // mark is the file that says that an event was notified; "" where there is no
@@ -293,8 +292,8 @@ func mark(s *workspace.Code, n Notice) string {
 	return workspace.Below(notices(s), "notified", n.Event+"-"+gate.Hash(strings.Join([]string{full, n.Event, n.ID, n.fresh}, "\x00"))[:24])
 }
 
-// Parcel is what the process that tells of an event is given.
-type Parcel struct {
+// Delivery is the input of the process that notifies of an event.
+type Delivery struct {
 	To     workspace.Notifications `json:"to"`
 	Notice Notice                  `json:"notice"`
 	Dir    string                  `json:"dir"`  // where the command is started
@@ -304,7 +303,7 @@ type Parcel struct {
 
 // Claim makes the mark. Of several processes one does; the others get
 // fs.ErrExist.
-func (p Parcel) Claim() error {
+func (p Delivery) Claim() error {
 	if p.Mark == "" {
 		return nil
 	}
@@ -319,8 +318,8 @@ func (p Parcel) Claim() error {
 	return f.Close()
 }
 
-// markAge is after what time a mark goes: by then the day, the tree or the question that the
-// event was about is another one.
+// markAge is how long a mark is kept: by then the day, the tree or the question of the event
+// has changed.
 const markAge = 90 * 24 * time.Hour
 
 // dropMarks removes the marks that are much older than one that was made now. What cannot be
@@ -335,7 +334,7 @@ func dropMarks(mark string) {
 	}
 }
 
-func (p Parcel) unclaim() error {
+func (p Delivery) unclaim() error {
 	if p.Mark == "" {
 		return nil
 	}
@@ -344,7 +343,7 @@ func (p Parcel) unclaim() error {
 
 // send starts stig itself to tell of the event. What is secret in a URL goes
 // over the standard input, where nobody else sees it.
-func (p Parcel) send() error {
+func (p Delivery) send() error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
@@ -358,16 +357,16 @@ func (p Parcel) send() error {
 	return process.Detach(process.Command{Argv: []string{self, SendName}, Dir: p.Dir, Stdin: text.Bytes()}, "stig")
 }
 
-// SendName is the hidden command that tells of one event.
+// SendName is the hidden command that sends one notification.
 const SendName = "notify-send"
 
-// Telling is how long telling of an event may take.
+// Telling is how long sending a notification may take.
 const Telling = 5 * time.Second
 
-// Deliver tells of the event in all ways at once. What failed is logged; when
-// nobody could be told the mark goes, so that the next occasion counts. env is
-// what the command is started in.
-func (p Parcel) Deliver(ctx context.Context, env []string) error {
+// Deliver sends the notice in all configured ways at once. Failures are logged; if all
+// failed the mark is removed, so that the next occasion counts. env is the environment of
+// the command.
+func (p Delivery) Deliver(ctx context.Context, env []string) error {
 	ctx, done := context.WithTimeout(ctx, Telling)
 	defer done()
 	var group sync.WaitGroup
@@ -409,7 +408,7 @@ func (n Notice) tags() []string {
 }
 
 // post sends the event to the server, as the JSON of ntfy.
-func (p Parcel) post(ctx context.Context) error {
+func (p Delivery) post(ctx context.Context) error {
 	message := map[string]any{
 		"topic": cmp.Or(p.To.Topic, "stig"), "title": p.Notice.Title, "message": p.Notice.Message,
 		"priority": p.Notice.priority(), "tags": p.Notice.tags(),
@@ -471,7 +470,7 @@ func sameScheme(to *http.Request, via []*http.Request) error {
 
 // runCommand starts notify.command with the event on its standard input. Its
 // output is not kept: it may hold what no log should.
-func (p Parcel) runCommand(ctx context.Context, env []string) error {
+func (p Delivery) runCommand(ctx context.Context, env []string) error {
 	var event bytes.Buffer
 	if err := workspace.WriteJSON(&event, "notification", p.Notice); err != nil {
 		return err
@@ -497,7 +496,7 @@ const LogLimit = 64 << 10
 
 // LogFailure appends failures to the log, a line for each. Other processes do so at the same
 // time: what they appended stays, but for what comes while a log that is full is shortened.
-func (p Parcel) LogFailure(failures error) (err error) {
+func (p Delivery) LogFailure(failures error) (err error) {
 	if p.Log == "" {
 		return nil
 	}

@@ -26,7 +26,7 @@ type Plan struct {
 	Standing map[string]string `json:"-"` // by id: why what nothing blocks cannot be taken
 }
 
-// Deadlock is a circle of issues, and the row whose removal breaks it.
+// Deadlock is a dependency cycle, and the row whose removal breaks it.
 type Deadlock struct {
 	Issues []string    `json:"issues"`
 	Steps  []string    `json:"steps"`
@@ -40,7 +40,7 @@ type DeadlockRow struct {
 	Type string `json:"type"`
 }
 
-// Plan sorts unclosed work into stages, or that of the epic that is named.
+// PlanStages sorts unclosed work into stages, or that of the epic that is named.
 func PlanStages(ctx context.Context, a *workspace.Run, ids []string) (*Plan, error) {
 	now, err := a.Clock()
 	if err != nil {
@@ -153,8 +153,8 @@ func (p *planner) deadlocks() []Deadlock {
 	return list
 }
 
-// standing says why an issue that no other one holds up cannot be taken; "" for
-// what can be, and for what waits for its stage.
+// standing says why an issue that nothing blocks cannot be started; "" if it can be, and for
+// one that waits for its stage.
 func (p *planner) standing(i int) string {
 	issue := p.file.At(i)
 	switch p.graph.State(i, p.worker) {

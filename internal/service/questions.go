@@ -24,7 +24,7 @@ import (
 // elsewhereRows is how many other issues are listed for whoever asked.
 const elsewhereRows = 3
 
-// elsewhere lists the first issues that whoever asked can take meanwhile.
+// answeredElsewhere lists the first issues that whoever asked can take meanwhile.
 func answeredElsewhere(ctx context.Context, a *workspace.Run, store beads.Store, asked, actor string, now time.Time) ([]ReadyRow, error) {
 	file, err := store.Snapshot()
 	if err != nil {
@@ -39,8 +39,8 @@ func answeredElsewhere(ctx context.Context, a *workspace.Run, store beads.Store,
 	return rows[:min(len(rows), elsewhereRows)], nil
 }
 
-// unseen gives the questions that were not seen before, and marks them seen. What waits
-// no more is forgotten: asked again, it waits again.
+// unseen gives the questions that were not seen before, and marks them seen. A question that
+// no longer waits is forgotten: asked again, it is new.
 func unseen(a *workspace.Run, store beads.Store, seen map[string]bool) ([]orient.Asked, error) {
 	now, err := a.Clock()
 	if err != nil {
@@ -86,7 +86,7 @@ type Escalations struct {
 	Pending  []orient.Asked `json:"pending"`
 }
 
-// Escalations lists the questions that wait for a person; with all, those that were
+// ListEscalations lists the questions that wait for a person; with all, those that were
 // answered too.
 func ListEscalations(a *workspace.Run, all bool) (*Escalations, error) {
 	file, err := a.Open()
@@ -117,8 +117,8 @@ func ListEscalations(a *workspace.Run, all bool) (*Escalations, error) {
 	return found, nil
 }
 
-// WatchEscalations tells of the questions that wait, first of those there are, of none
-// too, and then of new ones as they come, until ctx ends or telling fails.
+// WatchEscalations calls tell with the unanswered questions, first with all there are, even
+// if there are none, and then with new ones as they come, until ctx ends or tell fails.
 func WatchEscalations(ctx context.Context, a *workspace.Run, tell func(fresh []orient.Asked, first bool) error) error {
 	file, err := a.Open() // says what of the store is unreadable
 	if err != nil {
@@ -159,7 +159,7 @@ type EscalateRequest struct {
 	DryRun bool
 }
 
-// Escalated says what asking changed, and what whoever asked can take meanwhile.
+// Escalated says what an escalation changed, and which issues the asker can start meanwhile.
 type Escalated struct {
 	*checkpoint.Report
 	Ready []ReadyRow `json:"ready"`
@@ -219,8 +219,8 @@ func afterOf(text string) (time.Duration, error) {
 	return span, nil
 }
 
-// Answering is an answer that is being given: to which issue, when and by whom. It is
-// begun before a person is asked for the answer, so that nobody writes one in vain.
+// Answering is an answer that is being given: on which issue, when and by whom. It is opened
+// before a person is prompted for the answer, so that nobody writes one in vain.
 type Answering struct {
 	By string // who answers
 
@@ -230,7 +230,7 @@ type Answering struct {
 	options beads.Options
 }
 
-// Answering begins an answer to the questions on an issue.
+// OpenQuestion begins an answer to the questions on an issue.
 func OpenQuestion(ctx context.Context, a *workspace.Run, id string, dryRun bool) (*Answering, error) {
 	store, options, by, err := a.ToWriteAs(ctx, dryRun, a.MustActor)
 	if err != nil {
@@ -342,7 +342,7 @@ func Await(ctx context.Context, a *workspace.Run, id, question string, limit tim
 	}
 }
 
-// look is what is known from looking for an answer again and again.
+// look is the state of polling for an answer.
 type look struct {
 	app      *workspace.Run
 	id       string

@@ -55,7 +55,7 @@ type Way struct {
 	Steps  []string `json:"steps"`
 }
 
-// Ways finds how the issue that from names waits for the one that to names.
+// WaysBetween finds how the issue that from names waits for the one that to names.
 func WaysBetween(a *workspace.Run, from, to string) (*Ways, error) {
 	file, err := a.Open()
 	if err != nil {
@@ -300,7 +300,7 @@ func OpenIssue(a *workspace.Run, id string) (*beads.Snapshot, int, error) {
 	return file, at, nil
 }
 
-// reading are the rules of whatever reads before work.
+// Reading are the rules of whatever reads before work.
 func Reading(a *workspace.Run, file *beads.Snapshot, staleDays int) (orient.Rules, error) {
 	now, err := a.Clock()
 	rules := orient.Rules{
@@ -313,8 +313,7 @@ func Reading(a *workspace.Run, file *beads.Snapshot, staleDays int) (orient.Rule
 	return rules, err
 }
 
-// Unwritable is why no edit of a store is possible, by this user; "" where it is. A server is
-// asked.
+// Unwritable says why this user cannot edit a store; "" if they can. A server is asked.
 func Unwritable(ctx context.Context, a *workspace.Run, p beads.Place) string {
 	var refused error
 	if s, ok := a.Bare(p).(interface{ Denied(context.Context) error }); ok && p.Mode == beads.Server {
@@ -333,8 +332,8 @@ func Unwritable(ctx context.Context, a *workspace.Run, p beads.Place) string {
 // patienceOfRights is how long a server is waited for that is asked for a suggestion alone.
 const patienceOfRights = 2 * time.Second
 
-// ReadOnly is why no edit of a store in a file is possible, by this user; nil where it is, and
-// for a store elsewhere, which only an edit would ask.
+// ReadOnly says why this user cannot edit a store in a file; nil if they can, and for a store
+// on a server, which only an edit asks.
 func ReadOnly(p beads.Place) *fault.Error {
 	if p.Mode != beads.Plain {
 		return nil
@@ -342,7 +341,7 @@ func ReadOnly(p beads.Place) *fault.Error {
 	return jsonl.ReadOnly(p)
 }
 
-// Review says what an issue is to be built on.
+// Review gives the finished work that an issue is built on.
 func Review(a *workspace.Run, id string) (*orient.Review, error) {
 	file, at, err := OpenIssue(a, id)
 	if err != nil {
@@ -356,8 +355,7 @@ func Review(a *workspace.Run, id string) (*orient.Review, error) {
 	return orient.Assess(file, dag.New(file), at, rules)
 }
 
-// ReadyRow is one issue that is open and not blocked, and whether the reader can
-// take it.
+// ReadyRow is one issue that is open and not blocked, and whether the reader can start it.
 type ReadyRow struct {
 	ID       string    `json:"id"`
 	Title    string    `json:"title"`
@@ -409,7 +407,7 @@ func Ready(ctx context.Context, a *workspace.Run, as string) (*ReadyList, error)
 	return &ReadyList{Rows: rows, CanTake: len(takeable(rows)), Unclosed: unclosed(graph, file.Len())}, nil
 }
 
-// unclosed is how many of so many lines are issues that a survey counts as unclosed.
+// unclosed counts the unclosed issues, as a survey does.
 func unclosed(graph *dag.Graph, lines int) (n int) {
 	for i := range lines {
 		if graph.Lasting(i) && !graph.Closed(i) {
@@ -594,7 +592,7 @@ func Next(ctx context.Context, a *workspace.Run) (rows []ReadyRow, before string
 	return rows, before, err
 }
 
-// takeable is Next for an actor, or without a name for whoever reads.
+// takeableNow is Next for an actor, or without a name for whoever reads.
 func takeableNow(ctx context.Context, a *workspace.Run, s beads.Store, now time.Time, actor string) (rows []ReadyRow, canEdit bool, err error) {
 	file, err := s.Snapshot()
 	if err != nil {

@@ -55,7 +55,7 @@ const (
 	asideWait   = 2 * time.Second  // and those whom it is told beside something else
 )
 
-// question gathers what recovery needs of the store and of the clone. The store and its
+// question gathers what journal.Find needs of the store and of the clone. The store and its
 // journal are read while nobody writes them: what was written between would seem to be
 // lost, and what was taken away between to have been lost before. The caller closes the file.
 func question(ctx context.Context, a *workspace.Run, store beads.Store, read func(clone.Place) (clone.Journal, error), wait time.Duration) (q journal.Question, err error) {
@@ -213,7 +213,7 @@ func recordForgotten(ctx context.Context, a *workspace.Run, place clone.Place, l
 	return pending.End(clone.Written)
 }
 
-// Undone is what came of taking edits back.
+// Undone is the result of an undo.
 type Undone struct {
 	Edits []Logged // the latest first
 	Lines []beads.Change
@@ -316,7 +316,7 @@ func removeKept(a *workspace.Run, store beads.Place, letGo func(journal.Finding)
 	return files, nil
 }
 
-// split parts what is lost from what is somewhere else.
+// split separates lost values from those that are elsewhere.
 func split(findings []journal.Finding) (lost, others []journal.Finding) {
 	for _, f := range findings {
 		if f.State == journal.Lost {
@@ -328,7 +328,7 @@ func split(findings []journal.Finding) (lost, others []journal.Finding) {
 	return lost, others
 }
 
-// warnOfLost warns of what noteLost finds.
+// warnOfLost warns of what NoteLost finds.
 func warnOfLost(ctx context.Context, a *workspace.Run, store beads.Place) {
 	if lost := NoteLost(ctx, a, store); lost != "" {
 		a.Warn("%s", lost)
@@ -336,9 +336,9 @@ func warnOfLost(ctx context.Context, a *workspace.Run, store beads.Place) {
 	}
 }
 
-// noteLost says once, in one line, when values that stig wrote went since this
-// work tree was last looked at. It costs one look at the file where nothing but
-// stig wrote it. What cannot be found out is no hindrance.
+// NoteLost says once, in one line, when values that stig wrote went since this
+// work tree was last read. If only stig wrote the file this costs one look at it. What cannot be
+// found out is not reported.
 func NoteLost(ctx context.Context, a *workspace.Run, store beads.Place) string {
 	if store.Mode == beads.Server || store.Mode == beads.BD {
 		return "" // no program writes an old copy over it
@@ -380,7 +380,7 @@ func RememberLost(place clone.Place, stamp string, lost []journal.Finding) (fres
 	return fresh, place.Remember(next)
 }
 
-// lostHere lists what was written here lately and is lost.
+// LostHere lists what was written here lately and is lost.
 func LostHere(ctx context.Context, a *workspace.Run, store beads.Place) (lost []journal.Finding, err error) {
 	q, err := question(ctx, a, a.At(store), clone.Place.Recent, asideWait)
 	if err != nil {

@@ -154,7 +154,7 @@ func TestRequestsAreValidated(t *testing.T) {
 	_, amend := Amend(t.Context(), a, AmendRequest{IDs: []string{"demo-1"}})
 	_, reopen := Reopen(t.Context(), a, ReopenRequest{ID: "demo-1", Reason: blank})
 	_, link := Link(t.Context(), a, LinkRequest{ID: "demo-1"})
-	_, verify := Verify(t.Context(), a, VerifyRequest{ID: "demo-1", TrialOptions: TrialOptions{Timeout: -1}})
+	_, verify := Verify(t.Context(), a, VerifyRequest{ID: "demo-1", GateRunOptions: GateRunOptions{Timeout: -1}})
 	_, closing := Close(t.Context(), a, nil, CloseOptions{Reason: text}, nil)
 	_, silent := Close(t.Context(), a, []string{"demo-1"}, CloseOptions{}, nil)
 	for _, tt := range []struct {

@@ -160,7 +160,7 @@ func (v *issueView) Text() string {
 	return b.String()
 }
 
-// comments are what was remarked, newest last, each under its author and day.
+// comments are the comments of the issue, newest last, each under its author and day.
 func (v *issueView) comments() string {
 	var texts []string
 	for _, c := range v.Issue.Comments {

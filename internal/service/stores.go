@@ -1,8 +1,3 @@
-// Package stores holds the services about where a store is kept: on a server of one's
-// own, in a file, in a copy of the one in the other. Package remote opens and copies them;
-// this package does not know how a database keeps an issue.
-//
-//	made, err := service.InitOnServer(ctx, a, service.ServerRequest{})
 package service
 
 import (
@@ -94,7 +89,7 @@ type SyncResult struct {
 }
 
 // SyncCopy writes what the server holds into the copy of the store; a check or a dry run only
-// looks whether it would be another.
+// reports whether the copy would change.
 func SyncCopy(ctx context.Context, a *workspace.Run, check bool) (s SyncResult, err error) {
 	store, err := a.Discover()
 	if err != nil {

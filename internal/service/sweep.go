@@ -16,7 +16,7 @@ import (
 	"stig/orient"
 )
 
-// The services that give issues back: their holder's, and those of holders that are gone.
+// These services return claims: the holder's own, and those of holders that are gone.
 
 // ReleaseRequest gives an issue back. Force takes it from whoever holds it.
 type ReleaseRequest struct {
@@ -25,7 +25,7 @@ type ReleaseRequest struct {
 	Before        func(*beads.Tx) error // is done in the same edit; nil for nothing
 }
 
-// Release makes an issue nobody's work.
+// Release returns an issue: it becomes open and unassigned.
 func Release(ctx context.Context, a *workspace.Run, r ReleaseRequest) (released *checkpoint.Claimed, err error) {
 	store, options, err := a.ToWrite(ctx, r.DryRun)
 	if err != nil {
@@ -88,14 +88,14 @@ func endLease(a *workspace.Run, store beads.Place, was clone.Lease, mayTake func
 	a.WarnOfShared(err)
 }
 
-// SweepRequest returns claims that nobody works on. Older is nil for dag.SweepAfter.
+// SweepRequest asks to return claims that nobody works on. Older is nil for dag.SweepAfter.
 type SweepRequest struct {
 	Older          *time.Duration
 	People, DryRun bool // People: those of people too
 }
 
-// Sweep returns to open what agents and programs do not hold any more, what assistants
-// that are gone had claimed, and what nobody is named for.
+// Sweep returns to open the claims that agents and programs no longer hold, those of
+// assistants that are gone, and issues in progress without an assignee.
 func Sweep(ctx context.Context, a *workspace.Run, r SweepRequest) (*checkpoint.Swept, error) {
 	store, options, by, err := a.ToWriteAs(ctx, r.DryRun, a.MustActor)
 	if err != nil {
@@ -129,13 +129,13 @@ func returnable(a *workspace.Run, store beads.Place, now time.Time, r SweepReque
 	}
 }
 
-// isLeft reports of claims whether a sweep returns them.
+// IsLeft returns a function that reports whether a sweep returns a claim.
 func IsLeft(a *workspace.Run, store beads.Place, now time.Time) func(*beads.Issue) bool {
 	why := returnable(a, store, now, SweepRequest{})()
 	return func(issue *beads.Issue) bool { return why(issue) != checkpoint.Kept }
 }
 
-// held lists, by id, the issues that are open in this store and that somebody has
+// Held lists, by id, the issues that are open in this store and that somebody has
 // elsewhere: by a lease, or by having closed them on another branch.
 func Held(a *workspace.Run, file *beads.Snapshot, now time.Time) map[string]orient.Held {
 	place, claims, judge := leases(a, file.Place(), now)
@@ -263,8 +263,8 @@ func (c *claimer) isHere(l clone.Lease) bool {
 	return c.place.Documents != nil || l.Tree == c.place.Worktree || errors.Is(err, os.ErrNotExist)
 }
 
-// gone reports for names whether they are those of sessions that do not run here. A
-// person is never gone, and who is not known as a session is a person.
+// gone returns a function that reports whether a name is that of a session that has ended
+// here. A person is never gone, and a name that is not known as a session's is a person's.
 func gone(a *workspace.Run) func(name string) bool {
 	r, ok := a.Sessions()
 	return func(name string) bool {
@@ -279,8 +279,8 @@ func gone(a *workspace.Run) func(name string) bool {
 	}
 }
 
-// warnOfTaken warns of an issue that was taken from a session that goes on with it: it is
-// not asked, and does not see that it has nothing any more.
+// warnOfTaken warns that an issue was taken from a session that still works on it: the
+// session is not asked, and does not notice.
 func warnOfTaken(ctx context.Context, a *workspace.Run, taken *checkpoint.Claimed) {
 	r, ok := a.Sessions()
 	who, _ := a.ActorName(ctx) // "" is another than the holder

@@ -1,10 +1,3 @@
-// Package secret finds credentials in texts: forms that programs hand out, and
-// passwords that stand where only a password stands. What is only talked about (a
-// prefix alone, a placeholder, a variable) is none.
-//
-//	for _, found := range visible.Secrets(text) {
-//		fmt.Println("this looks like", found.Kind)
-//	}
 package visible
 
 import (
@@ -46,7 +39,7 @@ func Secrets(text string) (all []Secret) {
 // HoldsSecret reports whether a text holds a credential.
 func HoldsSecret(text string) bool { return len(Secrets(text)) > 0 }
 
-// MayHoldSecret reports whether Find has to look at a text, or at the texts in a line of JSON:
+// MayHoldSecret reports whether Secrets has to look at a text, or at the texts in a line of JSON:
 // where it reports false there is none. It allocates nothing where there is no mark.
 func MayHoldSecret(text []byte) bool { return len(candidates(text)) > 0 }
 

@@ -1,6 +1,10 @@
-// Package visible shows characters that act on a terminal, or that hide or move
-// the text around them, as escapes: who reads a command before they trust it must
-// see what would run. It shortens texts to what there is room for, too.
+// Package visible makes texts safe and short enough to show: characters that act on a
+// terminal, or that hide or move the text around them, become escapes, since people must
+// see what would run before they trust a command; texts are clipped to the room there is,
+// quoted for a shell, and searched for credentials. What is only mentioned (a prefix
+// alone, a placeholder, a variable) is no credential.
+//
+// It does not know where a text comes from or where it is shown.
 //
 //	fmt.Println(visible.Text(criteria))
 package visible

@@ -25,7 +25,7 @@ import (
 	"stig/internal/visible"
 )
 
-// Code is where criteria are run, and where what came of it is kept.
+// Code is the work tree in which criteria are run, and where their results are kept.
 type Code struct {
 	Store beads.Place
 	Root  string     // the directory that checks run in
@@ -37,10 +37,10 @@ type Code struct {
 	Own   string             // for what holds in this work tree alone; "" without git
 }
 
-// Workspace finds the place of the checks: the work tree that stig is started in. Where
-// the store is in a directory of that repository below its root, checks run in that
-// directory of the work tree, wherever in it stig is started.
-func (a *Run) Workspace(ctx context.Context, store beads.Place) (*Code, error) {
+// Code finds where checks run: the work tree that stig is started in. If the store is in a
+// directory below the root of that repository, checks run in that directory of the work
+// tree, wherever in it stig is started.
+func (a *Run) Code(ctx context.Context, store beads.Place) (*Code, error) {
 	here, err := RealPath(cmp.Or(a.Dir, "."))
 	if err != nil {
 		return nil, err
@@ -79,10 +79,10 @@ func (a *Run) Workspace(ctx context.Context, store beads.Place) (*Code, error) {
 	return s, nil
 }
 
-// below is where in its work tree the directory with the store is, where that is one of
-// the same repository; "" where it is none, or at the root, or missing in this work tree.
+// below is the path of the store's directory in its work tree; "" if that is not of the
+// same repository, is its root, or is missing in this work tree.
 func (a *Run) below(ctx context.Context, p git.Place, holder string) string {
-	if holder == p.Root || exists(filepath.Join(holder, ".git")) {
+	if holder == p.Root || isThere(filepath.Join(holder, ".git")) {
 		return ""
 	}
 	its, err := a.PlaceOf(ctx, holder)
@@ -90,18 +90,19 @@ func (a *Run) below(ctx context.Context, p git.Place, holder string) string {
 		return ""
 	}
 	path, err := filepath.Rel(its.Root, holder)
-	if err != nil || !exists(filepath.Join(p.Root, path)) {
+	if err != nil || !isThere(filepath.Join(p.Root, path)) {
 		return ""
 	}
 	return path
 }
 
-func exists(path string) bool {
+// isThere reports whether a path leads to anything; links are followed.
+func isThere(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
 }
 
-// RealPath is a path in one way only: absolute, without symbolic links.
+// RealPath is the one form of a path: absolute, without symbolic links.
 func RealPath(path string) (string, error) {
 	full, err := filepath.Abs(path)
 	if err != nil {
@@ -149,8 +150,9 @@ func (a *Run) Trees(store beads.Place) (*git.WorktreeOptions, error) {
 	}, nil
 }
 
-// FreshenTrees has the branch that work trees begin at catch up with HEAD, where nobody
-// named another, and tells what it lacks: work would begin on old code. trees may be nil.
+// FreshenTrees brings the branch that work trees start from up to date with HEAD, unless
+// another one was named, and tells what it lacks: work would start on old code. trees may
+// be nil.
 func FreshenTrees(ctx context.Context, trees *git.WorktreeOptions, tell func(string)) error {
 	if trees == nil {
 		return nil
@@ -163,8 +165,8 @@ func FreshenTrees(ctx context.Context, trees *git.WorktreeOptions, tell func(str
 	return err
 }
 
-// Program gives a command whose program is named so that it is found from any directory:
-// a path is that of the one in which stig was started. ok is false where there is no such
+// Program gives the command with a program that is found from any directory: a relative
+// path is made absolute from where stig was started. ok is false if there is no such
 // program.
 func (a *Run) Program(command []string) (found []string, ok bool, err error) {
 	found = slices.Clone(command)
@@ -216,45 +218,47 @@ func (s *Code) repository(ctx context.Context, known ...string) (root, commit st
 // Trusted reports whether criteria may be run here, and what the configuration of the
 // repository names may be started.
 func (a *Run) Trusted(ctx context.Context, s *Code) (bool, error) {
-	t, err := a.Standing(ctx, s)
+	t, err := a.TrustState(ctx, s)
 	return t.trusted, err
 }
 
-// standing is how far a repository is trusted.
-type standing struct {
+// trustState is how far a repository is trusted.
+type trustState struct {
 	trusted bool
 	changed string      // what its configuration passes on and starts now, where that was another thing when it was trusted
 	Grant   *gate.Grant // nil where it is trusted by the environment, and where it is not
 }
 
-func (a *Run) Standing(ctx context.Context, s *Code) (standing, error) {
+// TrustState says how far the repository that the code is of is trusted: STIG_TRUST decides,
+// else the grant of the user. An error is a fault.Usage where STIG_TRUST is neither 1 nor 0.
+func (a *Run) TrustState(ctx context.Context, s *Code) (trustState, error) {
 	switch word := a.Getenv("STIG_TRUST"); word {
 	case "1":
-		return standing{trusted: true}, nil
+		return trustState{trusted: true}, nil
 	case "", "0":
 	default:
-		return standing{}, Usage(fmt.Sprintf("STIG_TRUST: must be 1 or 0; found %q", word), "type unset STIG_TRUST; stig trust trusts this repository alone")
+		return trustState{}, Usage(fmt.Sprintf("STIG_TRUST: must be 1 or 0; found %q", word), "type unset STIG_TRUST; stig trust trusts this repository alone")
 	}
 	trust := gate.Trust{Dir: s.State}
 	root, commit, err := s.repository(ctx, trust.Commits(cmp.Or(s.Place.Home, s.Root))...)
 	if err != nil || !trust.Granted(root, commit) {
-		return standing{}, err
+		return trustState{}, err
 	}
 	grant, ok := trust.At(root)
 	if !ok {
-		return standing{}, nil
+		return trustState{}, nil
 	}
 	settings, words, err := a.reaches(s.Store)
 	if errors.Is(err, errConfig) {
 		settings, err = grant.Settings, nil // nothing of it counts, and others say so
 	}
 	if err != nil {
-		return standing{}, err
+		return trustState{}, err
 	}
 	if grant.Settings != settings {
-		return standing{changed: words}, nil
+		return trustState{changed: words}, nil
 	}
-	return standing{trusted: true, Grant: &grant}, nil
+	return trustState{trusted: true, Grant: &grant}, nil
 }
 
 // reaches is what the configuration beside the store passes on to checks and starts, as
@@ -283,8 +287,8 @@ func (a *Run) reaches(store beads.Place) (settings, words string, err error) {
 	return gate.Hash(string(text)), strings.Join(parts, "; "), err
 }
 
-// refused is why the checks of an issue are not run here, nil where they may be.
-func (t standing) Refused(id string) error {
+// Refused is why the checks of an issue are not run here, nil where they may be.
+func (t trustState) Refused(id string) error {
 	switch {
 	case t.trusted:
 		return nil
@@ -296,7 +300,7 @@ func (t standing) Refused(id string) error {
 		"read them, then type stig trust, or set STIG_TRUST=1 to trust whatever is here")
 }
 
-// commands have a grant know the commands that the criteria of all issues ask for.
+// commands adds to a grant the commands that the criteria of all issues ask for.
 func (s *Code) commands(store beads.Store, grant *gate.Grant) error {
 	file, err := store.Snapshot()
 	if err != nil {
@@ -317,9 +321,9 @@ func (s *Code) commands(store beads.Store, grant *gate.Grant) error {
 	return nil
 }
 
-// verdicts keeps what the gate found, in git's own directory of this work
-// tree, below the path of the store, since a repository may have several; ok is
-// false where there is no git, and nothing can tell two trees apart.
+// Verdicts are kept in git's own directory of this work tree, below the path of the store,
+// since a repository may have several stores; ok is false without git, where nothing
+// tells two trees apart.
 func (s *Code) Verdicts() (kept gate.Verdicts, ok bool) {
 	if s.Own == "" {
 		return gate.Verdicts{}, false
@@ -328,7 +332,7 @@ func (s *Code) Verdicts() (kept gate.Verdicts, ok bool) {
 	return gate.Verdicts{Dir: filepath.Join(s.Own, "verdicts", filepath.FromSlash(place.Store))}, err == nil
 }
 
-// logs is the directory for whole outputs, "" where there is none.
+// Logs is the directory for whole outputs, "" where there is none.
 func (s *Code) Logs() string { return Below(cmp.Or(s.Own, s.State), "logs") }
 
 // Below is a place in a directory; "" where there is none.
@@ -339,8 +343,8 @@ func Below(dir string, names ...string) string {
 	return filepath.Join(dir, filepath.Join(names...))
 }
 
-// fresh looks at the tree once, and gives what finds the verdict on criteria
-// that passed and still counts, for any number of issues.
+// Fresh reads the tree once, and returns a function that finds, for any number of issues,
+// the verdict that passed and still counts.
 func (s *Code) Fresh(ctx context.Context) (func(id string, c gate.Criteria) (*gate.Verdict, bool), error) {
 	none := func(string, gate.Criteria) (*gate.Verdict, bool) { return nil, false }
 	kept, ok := s.Verdicts()
@@ -361,7 +365,7 @@ func (s *Code) Fresh(ctx context.Context) (func(id string, c gate.Criteria) (*ga
 	}, err
 }
 
-// edited compares criteria with those that are committed.
+// CriteriaEdited compares criteria with those that are committed.
 func (a *Run) CriteriaEdited(ctx context.Context, s *Code, id string, c gate.Criteria) (*checkpoint.Edited, error) {
 	if s.Store.File() == "" {
 		return nil, nil
@@ -429,7 +433,7 @@ func (a *Run) trustHere(ctx context.Context) (trust gate.Trust, grant gate.Grant
 	if err != nil {
 		return trust, grant, err
 	}
-	s, err := a.Workspace(ctx, store.Place())
+	s, err := a.Code(ctx, store.Place())
 	if err != nil {
 		return trust, grant, err
 	}
@@ -483,8 +487,8 @@ func (a *Run) belowRun() bool {
 	})
 }
 
-// agreeToActors has a grant know what the files of actors have run. A file with a
-// mistake runs nothing, and is asked about when it is right.
+// agreeToActors adds the commands in the files of actors to a grant. A file with a mistake
+// runs nothing; it is asked about once it is fixed.
 func (a *Run) agreeToActors(s *Code, grant *gate.Grant) {
 	root := filepath.Dir(s.Store.Dir)
 	names, err := clone.ProfileNames(root)
@@ -499,43 +503,43 @@ func (a *Run) agreeToActors(s *Code, grant *gate.Grant) {
 	}
 }
 
-// commandsOf is a hash of what the file of an actor has run.
+// commandsOf is a hash of the commands in the file of an actor.
 func commandsOf(p *clone.Profile) string {
 	text, _ := json.Marshal([]string{p.Name, p.Command, p.Setup}) // texts can be encoded
 	return gate.Hash(string(text))
 }
 
-// ActorTrust is how far what the file of an actor has run is trusted.
+// ActorTrust says how far the commands in the file of an actor are trusted.
 type ActorTrust struct {
 	Repository bool // the repository is
 	Agreed     bool // and a person agreed to these very commands
 
-	workspace *Code
-	grant     *gate.Grant
+	code  *Code
+	grant *gate.Grant
 }
 
-// TrustsActor tells how far what the file of an actor has run is trusted.
+// TrustsActor says how far the commands in the file of an actor are trusted.
 func (a *Run) TrustsActor(ctx context.Context, p *clone.Profile) (t ActorTrust, err error) {
 	store, err := a.Discover()
 	if err != nil {
 		return t, err
 	}
-	if t.workspace, err = a.Workspace(ctx, store.Place()); err != nil {
+	if t.code, err = a.Code(ctx, store.Place()); err != nil {
 		return t, err
 	}
-	s, err := a.Standing(ctx, t.workspace)
+	s, err := a.TrustState(ctx, t.code)
 	t.Repository, t.grant = s.trusted, s.Grant
 	t.Agreed = s.trusted && (s.Grant == nil || s.Grant.Agreed(commandsOf(p)))
 	return t, err
 }
 
-// AgreeToActor records that a person agreed to what the file of an actor has run, in
-// a repository that is trusted.
+// AgreeToActor records that a person agreed to the commands in the file of an actor, in a
+// trusted repository.
 func (t ActorTrust) AgreeToActor(p *clone.Profile) error {
 	if t.Agreed || t.grant == nil {
 		return nil
 	}
-	err := gate.Trust{Dir: t.workspace.State}.Agree(t.grant.Root, commandsOf(p))
+	err := gate.Trust{Dir: t.code.State}.Agree(t.grant.Root, commandsOf(p))
 	if errors.Is(err, fs.ErrNotExist) { // what was read before is not put back
 		err = &fault.Error{Code: fault.Conflict, Path: t.grant.Root, Reason: "its trust was taken back meanwhile", Hint: "read what it runs, then type stig trust"}
 	}

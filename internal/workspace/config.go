@@ -63,7 +63,7 @@ type SwarmConfig struct {
 	LeastActive     int     `json:"least_active"`
 }
 
-// View is a list that is asked for by its name.
+// View is a named list.
 type View struct {
 	Status   []string `json:"status"`
 	Type     []string `json:"type"`
@@ -86,8 +86,8 @@ func badConfig(message, hint string) error {
 	return &fault.Error{Code: fault.Usage, Reason: message, Hint: hint, Err: errConfig}
 }
 
-// Configure reads the user's file and then that of the repository, whose word
-// counts more. Neither needs to be there.
+// Configure reads the user's file and then that of the repository, which takes
+// precedence. Neither needs to exist.
 func (a *Run) Configure(s beads.Place) error {
 	a.Config = Config{}
 	err := a.readConfigs(s)
@@ -107,7 +107,7 @@ func (a *Run) readConfigs(s beads.Place) error {
 	return a.Narrow()
 }
 
-// ConfigFiles are the places of configuration, the one that counts more last.
+// ConfigFiles are the paths of the configuration files, the one that takes precedence last.
 func (a *Run) ConfigFiles(s beads.Place) (files []string) {
 	if dir, err := a.ConfigDir(); err == nil && filepath.IsAbs(dir) {
 		files = append(files, filepath.Join(dir, "stig", "config.cue"))
@@ -139,7 +139,7 @@ func IsAbsent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// Narrow holds tables to the project's own schema as well, where it has one.
+// Narrow has tables validated against the project's own schema too, if it has one.
 func (a *Run) Narrow() error {
 	path := a.Config.Schema.File
 	if path == "" || a.Schema.Narrowed() {
@@ -175,7 +175,7 @@ func TimeOf(text string, now time.Time) (time.Time, error) {
 	return now.Add(-age), nil
 }
 
-// Words name who is told, without what may be secret of a URL.
+// Words names the targets, without the part of a URL that may be secret.
 func (n Notifications) Words() (words []string) {
 	if where, err := url.Parse(n.URL); err == nil && n.URL != "" {
 		words = append(words, where.Host)
@@ -186,7 +186,7 @@ func (n Notifications) Words() (words []string) {
 	return words
 }
 
-// Notifications say how people are told of events. The zero value tells nobody.
+// Notifications say how people are notified of events. The zero value notifies nobody.
 type Notifications struct {
 	URL     string   `json:"url"`     // takes the JSON of an ntfy server
 	Topic   string   `json:"topic"`   // "stig" unless told
@@ -200,14 +200,14 @@ func (n Notifications) Same(m Notifications) bool {
 	return n.URL == m.URL && n.Topic == m.Topic && n.Click == m.Click && slices.Equal(n.Command, m.Command)
 }
 
-// clone shares no memory with n, into which another file could be read.
+// clone is a copy that shares no memory with n, so that another file can be read into it.
 func (n Notifications) clone() Notifications {
 	n.Command = slices.Clone(n.Command)
 	return n
 }
 
-// page is where an issue can be seen; "" for no issue, and where no page is configured. Of
-// the id nothing is left that would mean something else in a URL.
+// Page is the URL of an issue; "" for no issue, and if no page is configured. The id is
+// escaped.
 func (n Notifications) Page(id string) string {
 	if id == "" {
 		return ""
@@ -215,9 +215,9 @@ func (n Notifications) Page(id string) string {
 	return strings.ReplaceAll(n.Click, "{id}", strings.ReplaceAll(url.QueryEscape(id), "+", "%20"))
 }
 
-// goneFor is how long the store or the issue may be gone: programs that write without care
-// empty the file, or remove it, before they fill it again. A store is waited for longer,
-// which is said: git takes it away in a rebase, and a server is started again.
+// GoneFor is how long the store or the issue may be gone without a word: some programs empty
+// the file, or remove it, before they fill it again. AwayFor is how long a store is waited
+// for, with a warning: git takes it away in a rebase, and a server may be restarted.
 const (
 	GoneFor = time.Second
 	AwayFor = 10 * time.Minute

@@ -16,7 +16,7 @@ import (
 	"stig/internal/file"
 )
 
-// Placed puts the path first in what is wrong with a file.
+// Placed puts the path first in the error of a file.
 func Placed(err error) error {
 	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		return fmt.Errorf("%s: %w", Shortest(at.Path), at.Err)
@@ -24,9 +24,9 @@ func Placed(err error) error {
 	return err
 }
 
-// ReplaceFile gives a file new content in one step, so that nobody ever sees
-// half of it. It keeps the mode, and follows symbolic links. Checks are made when
-// all but that step is done; after one that fails the file is as it was.
+// ReplaceFile replaces the content of a file in one step, so that nobody ever sees half of
+// it. It keeps the mode, and follows symbolic links. Checks run just before that step; if
+// one fails, the file stays as it was.
 func ReplaceFile(path, text string, checks ...func() error) error {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
@@ -40,13 +40,15 @@ func ReplaceFile(path, text string, checks ...func() error) error {
 	return file.Replacement{Pattern: "." + filepath.Base(path) + ".stig-*.tmp", Mode: mode, Sync: true, Checks: checks}.Put(path, []byte(text))
 }
 
-// HostFile is a file that stig shows a diff of, and changes whole unless somebody else
-// changed it since: of an assistant's program or of git, a unit, an actor, a grant of trust.
+// HostFile is a file of another program or of the user that stig shows a diff of, and
+// replaces whole unless somebody else changed it since: settings of an assistant or of git,
+// a unit, an actor, a grant of trust.
 type HostFile struct {
 	Path string
 	Root string // directories below it that are left empty go too
 }
 
+// Exists reports whether there is anything at a path; a link counts wherever it leads.
 func Exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
@@ -66,8 +68,8 @@ func (f HostFile) Read() ([]byte, error) {
 	return append([]byte{}, text...), nil
 }
 
-// Change is the step from the text that was read to another, where nil is no
-// file; no step when they are the same.
+// Change is the step from the text that was read to another, where nil stands for no file;
+// no step if they are equal.
 func (f HostFile) Change(before, after []byte, what ...string) []SetupStep {
 	if bytes.Equal(before, after) && (before == nil) == (after == nil) {
 		return nil
@@ -80,7 +82,7 @@ func (f HostFile) Change(before, after []byte, what ...string) []SetupStep {
 	return []SetupStep{{what, f.Diff(before, after), do}}
 }
 
-// unchanged refuses a file that no longer says what was read.
+// unchanged returns an error if the file no longer holds what was read.
 func (f HostFile) unchanged(before []byte) error {
 	now, err := f.Read()
 	if err != nil || bytes.Equal(now, before) && (now == nil) == (before == nil) {

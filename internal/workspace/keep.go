@@ -180,7 +180,7 @@ func (e *entry) begin(changes []beads.Change) {
 	e.announce(changes)
 }
 
-// warnOfBeside says, once, that other work trees do not see what this run does.
+// WarnOfBeside says, once, that other work trees do not see what this run does.
 func (j *journal) WarnOfBeside() {
 	if !j.beside {
 		j.beside = true
@@ -226,7 +226,7 @@ func (j *journal) warn(err error) {
 	}
 }
 
-// told records that the output of the latest edit was printed.
+// Told records that the output of the latest edit was printed.
 func (j *journal) Told() {
 	if j != nil && j.last != nil {
 		_ = j.last.Told() // else the next create like it names the issue

@@ -75,7 +75,7 @@ func (a *Run) Hint(text string) {
 // Visible is a text as people and assistants are shown it.
 func Visible(text string) string { return visible.Text(text) }
 
-// warnOfStore names the places that cannot be read: reading goes on without them.
+// WarnOfStore names the places that cannot be read: reading goes on without them.
 func (a *Run) WarnOfStore(f *beads.Snapshot) {
 	if f.Place().Mode == beads.Export {
 		a.Warn("%s: an export of a Dolt database, where the issues may have changed since", f.Place().Name())

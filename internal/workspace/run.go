@@ -1,13 +1,12 @@
-// Package app holds the services of stig: functions that take a request and give
-// a result. Commands, the MCP server, the hooks of assistants, the board and the worker
-// loop call them.
+// Package workspace is one run of stig: who acts; where the store is and what wraps it;
+// what code stands beside it, and which of its checks are trusted; the configuration, the
+// clock, the environment, and the function that is told warnings and hints.
 //
-// An App is one run: where the store is, who acts, the clock, the environment, and
-// the function that is told warnings and hints. Package app parses no flag, though errors
-// name some in their hints, and knows no stream and no text layout; it reads no environment variable and no clock but
-// those that it is given.
+// It parses no flag, though its errors name some in their hints, knows no stream and no
+// text layout, and reads no environment variable and no clock but those that it is given.
 //
-//	ready, err := a.Ready(ctx, "")
+//	a := &workspace.Run{Dir: dir, Getenv: os.Getenv, Now: time.Now}
+//	file, err := a.Open()
 package workspace
 
 import (
@@ -59,20 +58,20 @@ func checkActor(name string) error {
 	return nil
 }
 
-// named is the actor that the command line or the environment names; "" for none. The
+// Named is the actor that the command line or the environment names; "" for none. The
 // name of a session in the environment is that of an outer one, where this run was
 // started in another: the one below got it from there.
 func (a *Run) Named() string {
 	name := cmp.Or(a.Getenv("STIG_ACTOR"), a.Getenv("BD_ACTOR"))
 	if a.Actor == "" && clone.IsSession(name) {
-		if s, ok := a.Session(); ok && !clone.IsActor(name, s.Name) {
+		if s, ok := a.Session(); ok && !clone.BelongsTo(name, s.Name) {
 			return s.Name
 		}
 	}
 	return cmp.Or(a.Actor, name)
 }
 
-// session gives the session of an assistant that this run was started in, or that its
+// Session gives the session of an assistant that this run was started in, or that its
 // hook or its client is about. What a worker loop runs is in none.
 func (a *Run) Session() (clone.SessionRecord, bool) {
 	if a.Hooked != nil {
@@ -84,7 +83,7 @@ func (a *Run) Session() (clone.SessionRecord, bool) {
 	return clone.SessionRecord{}, false
 }
 
-// sessions are those of this clone; ok is false where there is no store.
+// Sessions are those of this clone; ok is false where there is no store.
 func (a *Run) Sessions() (r clone.Registry, ok bool) {
 	place, err := jsonl.Discover(a.Where())
 	if err == nil {
@@ -99,7 +98,7 @@ func (a *Run) Sessions() (r clone.Registry, ok bool) {
 	return r, err == nil
 }
 
-// mayTake reports for names whether an actor may go on with what they hold.
+// MayTake reports for names whether an actor may go on with what they hold.
 func (a *Run) MayTake(who string) func(holder string) bool {
 	known := map[string]bool{}
 	return func(holder string) bool {
@@ -115,7 +114,7 @@ func (a *Run) MayTake(who string) func(holder string) bool {
 	}
 }
 
-// hold records for stop how the work on an issue stands, in the session that this run
+// Hold records for stop how the work on an issue stands, in the session that this run
 // belongs to: as is who claimed it, "" whoever did. Without a record the session is
 // reminded by date.
 func (a *Run) Hold(ctx context.Context, store beads.Place, issue, as string) {
@@ -136,7 +135,7 @@ func (a *Run) Hold(ctx context.Context, store beads.Place, issue, as string) {
 	}
 }
 
-// work gives the commit of HEAD in the work tree that stig is started in, and what
+// Work gives the commit of HEAD in the work tree that stig is started in, and what
 // identifies what the tree holds beyond a commit; "" without git.
 func (a *Run) Work(ctx context.Context, store beads.Place) (head string, beyond func(base string) (string, error)) {
 	tree, err := git.CheckoutOf(cmp.Or(a.Dir, "."))
@@ -165,7 +164,7 @@ func (a *Run) Work(ctx context.Context, store beads.Place) (head string, beyond 
 	}
 }
 
-// person is git's user.name; "" for none, which is asked again: there may be one later.
+// Person is git's user.name; "" for none, which is asked again: there may be one later.
 func (a *Run) Person(ctx context.Context) (string, error) {
 	a.told.Lock()
 	defer a.told.Unlock()
@@ -185,7 +184,7 @@ func (a *Run) Person(ctx context.Context) (string, error) {
 	return a.told.person, nil
 }
 
-// told is what git told a run, which asks it once.
+// told caches what git told a run, which asks it once.
 type told struct {
 	sync.Mutex
 	person string               // user.name
@@ -210,7 +209,7 @@ func (a *Run) PlaceOf(ctx context.Context, dir string) (git.Place, error) {
 	return place, err
 }
 
-// MustActor is actorName where somebody has to be named.
+// MustActor is ActorName, but returns an error if no actor is set.
 func (a *Run) MustActor(ctx context.Context) (string, error) {
 	name, err := a.ActorName(ctx)
 	if err == nil && name == "" {
@@ -219,7 +218,7 @@ func (a *Run) MustActor(ctx context.Context) (string, error) {
 	return name, err
 }
 
-// assignee is whom an assignee in a request means: @me is who acts, none is nobody. It
+// Assignee is whom an assignee in a request means: @me is who acts, none is nobody. It
 // refuses (fault.Usage) a name that nobody can have.
 func (a *Run) Assignee(ctx context.Context, name string) (string, error) {
 	switch name {
@@ -235,7 +234,7 @@ func (a *Run) Assignee(ctx context.Context, name string) (string, error) {
 }
 
 // Run is what every front end shares: where the store is, who acts, the clock, the
-// configuration, and whom to tell what no result says.
+// configuration, and the function that is told warnings and hints.
 type Run struct {
 	Getenv             func(string) string
 	Env                func() []string
@@ -298,8 +297,8 @@ func (a *Run) Fresh(ctx context.Context, command string) *Run {
 	}
 }
 
-// Lasting is Fresh for what works as one actor for long: the store is read once for all
-// that it does, and briefings ask the whole of it.
+// Lasting is Fresh for a process that works as one actor for long: the store is read once
+// for everything it does, and briefings search the whole of it.
 func (a *Run) Lasting(ctx context.Context, command, actor string) *Run {
 	long := a.Fresh(ctx, command)
 	if long.Actor = actor; long.Cache == nil {
@@ -325,13 +324,14 @@ func (a *Run) Clock() (time.Time, error) {
 // Environ is the environment that other programs are started in.
 func (a *Run) Environ() []string { return a.Env() }
 
-// ofRuns are variables that are said anew to each program that is started for an actor, or
-// not at all: trust is this process's own. So are git.PlaceVariables: git finds the
-// repository of the directory.
+// ofRuns are variables that are not inherited by programs started for an actor: each is
+// set anew or not at all, since trust is this process's own. The same goes for
+// git.PlaceVariables: git finds the repository by the directory.
 var ofRuns = []string{"STIG_TRUST", "STIG_ACTOR", "STIG_ISSUE", "STIG_RUN", "STIG_ATTEMPT", "STIG_ROUND", "STIG_BRIEFING", "BD_ACTOR"}
 
 // EnvironFor is the environment of a program that is started for an actor, with variables
-// NAME=VALUE of its own. It is told to type stig: where none is on PATH this one is, last.
+// NAME=VALUE of its own. The program is told to type stig: if none is on PATH, this one is
+// added, last.
 func (a *Run) EnvironFor(own ...string) (env []string) {
 	drop := slices.Concat(ofRuns, git.PlaceVariables)
 	for _, variable := range own {
@@ -363,7 +363,7 @@ func withSelf(path string) string {
 	return strings.Trim(path+string(filepath.ListSeparator)+filepath.Dir(self), string(filepath.ListSeparator))
 }
 
-// inbox counts the items in the inbox of an actor; 0 for nobody's.
+// InboxCount counts the items in the inbox of an actor; 0 if who is "".
 func (a *Run) InboxCount(ctx context.Context, file *beads.Snapshot, graph *dag.Graph, who string) int {
 	if a.Inbox == nil || who == "" {
 		return 0
@@ -394,7 +394,7 @@ type SetupStep struct {
 	Do   func() error
 }
 
-// above lists the processes that this run was started by.
+// Above lists the processes that this run was started by.
 func (a *Run) Above() (list []process.ID) {
 	if a.Ancestors == nil {
 		return nil
@@ -405,8 +405,8 @@ func (a *Run) Above() (list []process.ID) {
 	return list
 }
 
-// WarnOfShared says, once, that what others in the clone or the database are to see cannot
-// be read or written: claims go by the store alone.
+// WarnOfShared warns, once, that the state shared by the clone or the database cannot be
+// read or written: claims then depend on the store alone.
 func (a *Run) WarnOfShared(err error) {
 	if err != nil && !a.Edits().unshared {
 		a.Edits().unshared = true

@@ -24,7 +24,7 @@ import (
 	"stig/internal/visible"
 )
 
-// Where says what of this run decides on the store.
+// Where gives what decides which store this run uses.
 func (a *Run) Where() jsonl.Where {
 	return jsonl.Where{Dir: cmp.Or(a.Dir, "."), File: a.Store, BeadsDir: a.Getenv("BEADS_DIR")}
 }
@@ -42,8 +42,8 @@ func (a *Run) Discover() (beads.Store, error) {
 	return a.At(place), a.Configure(place)
 }
 
-// Vacant reports whether a store can be made in a directory: jsonl.Vacant knows of none
-// there, and neither does git.
+// Vacant returns an error unless a store can be made in a directory: neither jsonl.Vacant
+// nor git knows of one there.
 func (a *Run) Vacant(ctx context.Context, dir string) error {
 	if err := jsonl.Vacant(dir); err != nil {
 		return err
@@ -71,13 +71,13 @@ func (a *Run) notHere(ctx context.Context, dir string, err error) error {
 	return &fault.Error{Code: fault.Store, Path: filepath.Join(top, filepath.FromSlash(path)), Reason: "git has it, and this work tree does not", Hint: "type " + hint}
 }
 
-// At gives the store at a place as this run works on it: what it writes is in the
-// journal, and bd writes it where bd keeps the issues in a database.
+// At gives the store at a place as this run works on it: edits are journalled, and bd makes
+// them if bd keeps the issues in a database.
 func (a *Run) At(p beads.Place) beads.Store {
 	return &journalled{Store: a.BD().Wrap(a.synced(a.Bare(p))), journal: a.Edits()}
 }
 
-// bare gives the store at a place without what At adds.
+// Bare gives the store at a place without what At adds.
 func (a *Run) Bare(p beads.Place) beads.Store {
 	switch {
 	case a.OpenStore != nil:
@@ -109,7 +109,7 @@ func (a *Run) Live(p beads.Place) (clone.Place, error) {
 	return place, nil
 }
 
-// Edited gives when each actor made their last edit on any machine; nil where the journal
+// LastEdits gives when each actor made their last edit on any machine; nil where the journal
 // of the clone says all that is known.
 func (a *Run) LastEdits(ctx context.Context, p beads.Place) (last map[string]time.Time, err error) {
 	s, ok := a.Bare(p).(interface {
@@ -126,7 +126,7 @@ func (a *Run) LastEdits(ctx context.Context, p beads.Place) (last map[string]tim
 	return last, err
 }
 
-// now is Clock where that is right, which others see to.
+// now is Clock, or the machine's time if STIG_NOW is malformed, which others report.
 func (a *Run) now() time.Time {
 	if t, err := a.Clock(); err == nil {
 		return t
@@ -152,8 +152,8 @@ func (a *Run) synced(s beads.Store) beads.Store {
 	}}
 }
 
-// OnServers are the stores on servers that this process has open. A server of ours
-// asks for them from several calls at once.
+// OnServers are the stores on servers that this process has open. Several calls may ask for
+// them at once.
 func (a *Run) OnServers() *sql.Pool {
 	a.opening.Lock()
 	defer a.opening.Unlock()
@@ -163,7 +163,7 @@ func (a *Run) OnServers() *sql.Pool {
 	return a.servers
 }
 
-// pool is one in which no store is open yet.
+// pool is a new pool, with no store open yet.
 func (a *Run) pool() *sql.Pool {
 	p := &sql.Pool{Now: a.Now, Given: func() sql.Given {
 		g := sql.Given{User: a.Getenv(sql.UserVariable), Password: a.Getenv(sql.PasswordVariable)}
@@ -203,7 +203,7 @@ func (a *Run) BD() bd.Program {
 	return b
 }
 
-// edits is the journal of this run.
+// Edits is the journal of this run.
 func (a *Run) Edits() *journal {
 	if a.Journal == nil {
 		a.Journal = &journal{app: a, ctx: a.Ctx}
@@ -211,14 +211,14 @@ func (a *Run) Edits() *journal {
 	return a.Journal
 }
 
-// file is the file of the store at a place.
+// File is the file of the store at a place.
 func (a *Run) File(p beads.Place) *jsonl.Store {
 	store := jsonl.Open(p)
 	store.Weak, store.Cache = a.WarnOfWeak, a.Cache
 	return store
 }
 
-// rewrite changes the text of the store's file, in which conflict markers may keep
+// Rewrite changes the text of the store's file, in which conflict markers may keep
 // every edit from being made; see jsonl.Store.Rewrite.
 func (a *Run) Rewrite(ctx context.Context, p beads.Place, o beads.Options, fn func(text string) ([]jsonl.Splice, error)) error {
 	if err := bd.Refuse(p); err != nil {
@@ -237,7 +237,7 @@ func (a *Run) Rewrite(ctx context.Context, p beads.Place, o beads.Options, fn fu
 	return err
 }
 
-// Open reads the store and says on the error stream what of it is unreadable.
+// Open reads the store, and warns of what it cannot read.
 func (a *Run) Open() (*beads.Snapshot, error) {
 	store, err := a.DiscoverToRead()
 	if err != nil {
@@ -265,7 +265,7 @@ func (a *Run) OpenQuietly() *beads.Snapshot {
 	return file
 }
 
-// discoverToRead is Discover for what writes nothing and runs nothing: a mistake in the
+// DiscoverToRead is Discover for what writes nothing and runs nothing: a mistake in the
 // configuration is a warning, and its settings are the defaults.
 func (a *Run) DiscoverToRead() (beads.Store, error) {
 	store, err := a.Discover()
@@ -309,8 +309,8 @@ func (a *Run) ToWrite(ctx context.Context, dryRun bool) (beads.Store, beads.Opti
 	return store, options, err
 }
 
-// toWriteAs is ToWrite with who acts: by ActorName, or by MustActor where somebody
-// has to be named.
+// ToWriteAs is ToWrite, and gives who acts: named is ActorName, or MustActor if an actor is
+// required.
 func (a *Run) ToWriteAs(ctx context.Context, dryRun bool, named func(context.Context) (string, error)) (beads.Store, beads.Options, string, error) {
 	store, options, err := a.ToWrite(ctx, dryRun)
 	if err != nil {
@@ -320,13 +320,13 @@ func (a *Run) ToWriteAs(ctx context.Context, dryRun bool, named func(context.Con
 	return store, options, actor, err
 }
 
-// Weakness says what a file system lacks that cannot exchange two files.
+// Weakness says what a file system lacks if it cannot exchange two files.
 func Weakness(p beads.Place) string {
 	return "the file system of " + Shortest(filepath.Dir(p.Path)) + " cannot exchange two files: " +
 		"stig's writes are guarded and read back, those of other programs may overwrite them"
 }
 
-// warnOfWeak says, at the first write to a store, what its file system lacks.
+// WarnOfWeak says, at the first write to a store, what its file system lacks.
 func (a *Run) WarnOfWeak(p beads.Place) {
 	if mark := a.weakMark(p); mark != "" {
 		if _, err := os.Stat(mark); !errors.Is(err, fs.ErrNotExist) {
@@ -350,7 +350,7 @@ func (a *Run) weakMark(p beads.Place) string {
 	return filepath.Join(a.StateDir(), "weak", hex.EncodeToString(sum[:8]))
 }
 
-// storesBeside are the stores at the same place in the other worktrees.
+// StoresBeside are the stores at the same place in the other worktrees.
 func (a *Run) StoresBeside(ctx context.Context, store beads.Place) (list []beads.Store) {
 	if store.Mode == beads.Server {
 		return nil // they all have this one
@@ -380,12 +380,12 @@ func (a *Run) StoresBeside(ctx context.Context, store beads.Place) (list []beads
 	return list
 }
 
-// Again is after what time a store is read once more that could not be read, or in which
-// something is open.
+// Again is how long to wait before reading a store again that could not be read, or that
+// has something pending.
 const Again = 50 * time.Millisecond
 
-// Until is for how long to wait from now for a time at which something is to be looked at
-// again: 0 for none. A machine may sleep meanwhile, which its timers do not count.
+// Until is how long to wait from now until t, at which to look again: 0 if t is zero. A
+// machine may sleep meanwhile, which its timers do not count.
 func Until(t, now time.Time) time.Duration {
 	if t.IsZero() {
 		return 0
@@ -393,9 +393,9 @@ func Until(t, now time.Time) time.Duration {
 	return min(max(t.Sub(now), Again), time.Hour)
 }
 
-// AwaitChange waits for a change, for most at most unless that is 0, and reports whether
-// ctx goes on. Once nothing happened for a second, the memory that reading took goes back to
-// the system: who waits may do so for days.
+// AwaitChange waits for a change, at most for most unless that is 0, and reports whether
+// ctx goes on. After a second without a change the memory that reading took is given back
+// to the system, since waiting may take days.
 func AwaitChange(ctx context.Context, changes <-chan struct{}, most time.Duration) bool {
 	var end <-chan time.Time
 	if most > 0 {

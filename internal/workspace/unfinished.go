@@ -81,8 +81,8 @@ func hasConflict(store beads.Place) bool {
 	return err != nil || len(merge.Open(text, merge.Origin{})) > 0
 }
 
-// leftOut reports whether ours lacks what a side changed. Where stig merge makes
-// ours of both, ours has it all.
+// leftOut reports whether ours lacks what a side changed: whether stig merge would make
+// anything but ours of them.
 func (a *Run) leftOut(sides []git.Side) bool {
 	for _, s := range sides {
 		merged := merge.Options{Births: a.Births()}.Stores(s.Base, s.Ours, s.Theirs)
@@ -97,7 +97,7 @@ func oneSide(doing string) string {
 	return "holds one side alone, in " + Merging(doing) + " that is not finished: the changes of the other side are missing"
 }
 
-// Merging names what git does in a sentence.
+// Merging names, within a sentence, what git is doing.
 func Merging(doing string) string {
 	switch doing {
 	case "":
@@ -130,7 +130,7 @@ func leaveOut(doing string) string {
 	return "git commit --no-verify --allow-empty"
 }
 
-// refuseUnfinished refuses a store that an unfinished merge may have left
+// RefuseUnfinished refuses a store that an unfinished merge may have left
 // incomplete: work would begin without what others did, and what is written now
 // would hide that it is missing.
 func (a *Run) RefuseUnfinished(ctx context.Context, store beads.Place) error {

@@ -29,7 +29,7 @@ func Front(in io.Reader, out, err io.Writer, c *workspace.Run) *App {
 	return a
 }
 
-// Run executes one command line of a tree of commands and gives the exit code.
+// Execute executes one command line of a tree of commands and gives the exit code.
 func (a *App) Execute(ctx context.Context, root *cobra.Command, args []string) int {
 	root.SetArgs(args)
 	root.SetIn(a.In)

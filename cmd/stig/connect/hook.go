@@ -79,7 +79,7 @@ func SendCommand(a *cli.App) *cobra.Command {
 		Hidden: true,
 		Args:   cli.Takes(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var p service.Parcel
+			var p service.Delivery
 			if err := json.NewDecoder(a.In).Decode(&p); err != nil {
 				return workspace.Usage(service.SendName+": standard input: "+err.Error(), "stig starts this by itself")
 			}

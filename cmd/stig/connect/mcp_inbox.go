@@ -10,7 +10,7 @@ import (
 
 // inboxTool lists what concerns the assistant.
 func inboxTool(ctx context.Context, a *workspace.Run, g args) (workspace.Output, bool, error) {
-	in, err := traces.LookInbox(ctx, a, traces.InboxRequest{Acked: g.flag("acked")})
+	in, err := traces.ReadInbox(ctx, a, traces.InboxRequest{Acked: g.flag("acked")})
 	return workspace.Output{Kind: "inbox", Bodies: []any{in}}, false, err
 }
 

@@ -42,7 +42,7 @@ func CloseCommand(a *cli.App) *cobra.Command {
 	flags.StringVar(&o.Waive, "waive", "", "close without a verdict, and record `WHY`")
 	flags.StringVar(&o.Despite, "despite-question", "", "close though a question waits for an answer, and record `WHY`")
 	flags.BoolVar(&o.Escalate, "escalate", false, "ask a person about a failure: escalation becomes pending")
-	bindTrial(cmd, &o.TrialOptions)
+	bindTrial(cmd, &o.GateRunOptions)
 	a.Writes(cmd, &o.DryRun)
 	cli.Exclude(cmd, "waive", "escalate")
 	return cmd

@@ -14,7 +14,7 @@ import (
 
 // printFinding prints a finding for a reader.
 func printFinding(a *cli.App, f service.Finding) error {
-	t := f.Trial
+	t := f.GateRun
 	if t != nil && t.Edited != nil {
 		service.WarnOfEdited(a.Run, t)
 	}
@@ -55,7 +55,7 @@ func printFinding(a *cli.App, f service.Finding) error {
 
 // printVerdict says how the checks went: in one line when they passed, with
 // command, exit code and last lines of those that did not.
-func printVerdict(a *cli.App, t *service.Trial) error {
+func printVerdict(a *cli.App, t *service.GateRun) error {
 	v := t.Verdict
 	var text strings.Builder
 	if v.Passed() {
@@ -91,7 +91,7 @@ func outcomeText(text *strings.Builder, o gate.Outcome) {
 }
 
 // planText says what of the criteria would run, and why the rest would not.
-func planText(t *service.Trial) string {
+func planText(t *service.GateRun) string {
 	var text strings.Builder
 	would := 0
 	for _, c := range t.Plan {

@@ -84,7 +84,7 @@ func lines(a *cli.App, from string) ([]byte, error) {
 }
 
 // bindTrial binds the flags of a command that runs checks.
-func bindTrial(cmd *cobra.Command, o *service.TrialOptions) {
+func bindTrial(cmd *cobra.Command, o *service.GateRunOptions) {
 	flags := cmd.Flags()
 	flags.BoolVar(&o.KeepGoing, "keep-going", false, "run the checks after one that failed too")
 	flags.BoolVar(&o.AllowDestructive, "allow-destructive", false, "run what destroys or publishes, in a fence that is marked verify")

@@ -31,14 +31,14 @@ func VerifyCommand(a *cli.App) *cobra.Command {
 			if err := tell(a, f); err != nil {
 				return err
 			}
-			if err := service.WarnOfStale(cmd.Context(), a.Run, f.Trial); err != nil {
+			if err := service.WarnOfStale(cmd.Context(), a.Run, f.GateRun); err != nil {
 				return err
 			}
 			return conclude(a, []service.Finding{f})
 		},
 	}
 	cmd.Flags().BoolVar(&r.Plan, "plan", false, "print what would run, what would not, and why; run nothing")
-	bindTrial(cmd, &r.TrialOptions)
+	bindTrial(cmd, &r.GateRunOptions)
 	a.Acts(cmd)
 	return cmd
 }
@@ -47,12 +47,12 @@ func printPlan(a *cli.App, f service.Finding) error {
 	if a.JSON {
 		return a.PrintOutput(service.VerdictOutput([]service.Finding{f}))
 	}
-	if f.Trial.Edited != nil {
-		service.WarnOfEdited(a.Run, f.Trial)
+	if f.GateRun.Edited != nil {
+		service.WarnOfEdited(a.Run, f.GateRun)
 	}
-	text := planText(f.Trial)
-	if !f.Trial.Asks() {
-		text += "what could show it:\n" + f.Trial.Fence()
+	text := planText(f.GateRun)
+	if !f.GateRun.Asks() {
+		text += "what could show it:\n" + f.GateRun.Fence()
 	}
 	return a.Print(text)
 }

@@ -21,7 +21,7 @@ func DigestCommand(a *cli.App) *cobra.Command {
 		Example: "  stig digest demo-1\n  stig digest demo-1 -- ./summarise.sh",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.Issue = args[0]
-			d, err := traces.Digested(cmd.Context(), a.Run, r)
+			d, err := traces.MakeDigest(cmd.Context(), a.Run, r)
 			switch {
 			case err != nil:
 				return err

@@ -33,7 +33,7 @@ func InboxCommand(a *cli.App) *cobra.Command {
 		Args:    cli.Takes(0, 0, "no arguments"),
 		Example: "  stig inbox\n  stig inbox --actor netty --role network --wait",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			look := traces.LookInbox
+			look := traces.ReadInbox
 			if wait {
 				look = traces.WaitInbox
 			}

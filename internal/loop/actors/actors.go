@@ -1,7 +1,9 @@
-// Package actors holds the services about who works on a clone: the registry, the
-// files of actors, their life from add to rm, and what they learn. Package profile knows
-// the form of a file, package unit that of a service; this package starts no loop, which
-// package app/working does.
+// Package actors holds the services about who works on a clone: the registry, the files of
+// actors, the life of workers from add to rm, what they learn, and the units that make a
+// service manager start them.
+//
+// It does not know the form of an actor's file, which package clone does, and starts no
+// loop, which package loop does.
 //
 //	added, err := actors.Add(ctx, a, actors.AddRequest{Name: "netty"})
 package actors

@@ -21,7 +21,7 @@ import (
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// front is an App on a new store with one issue, its place, and the clock that it has.
+// front is a run on a new store with one issue, its place, and the clock that it has.
 func front(t testing.TB) (a *workspace.Run, place clone.Place, now *time.Time) {
 	t.Helper()
 	dir, clock := t.TempDir(), noon

@@ -63,7 +63,7 @@ func despiteHint(store beads.Place, held *checkpoint.Unanswered) string {
 	return fmt.Sprintf("type stig await %s; to close it all the same, once it is verified, say why in the reason: \"WHAT; closed %s: WHY\"", held.Refusal.ID, held.Despite)
 }
 
-// gatedIssue is what stands between an issue and being closed.
+// gatedIssue says what keeps an issue from being closed.
 type gatedIssue struct {
 	id     string
 	asked  *checkpoint.Unanswered // nil when no question holds it
@@ -78,11 +78,11 @@ func gated(ctx context.Context, a *workspace.Run, store beads.Place, attempt ass
 	for i, id := range attempt.IDs {
 		list[i].id = id
 	}
-	workspace, err := a.Workspace(ctx, store)
+	code, err := a.Code(ctx, store)
 	if err != nil {
 		return list
 	}
-	fresh, err := workspace.Fresh(ctx)
+	fresh, err := code.Fresh(ctx)
 	if err != nil {
 		return list
 	}
@@ -101,7 +101,7 @@ func gated(ctx context.Context, a *workspace.Run, store beads.Place, attempt ass
 		found := gate.Of(record)
 		_, passed := fresh(issue.ID, found)
 		list[i].bare = len(found) == 0
-		list[i].proven = passed || waived && !gate.Asks(found.Plan(workspace.Look))
+		list[i].proven = passed || waived && !gate.Asks(found.Plan(code.Look))
 		held := checkpoint.HeldByQuestion(record, checkpoint.Rules{Schema: a.Schema})
 		if held != nil && !(store.Mode == beads.Export && saysDespite(attempt.Why, held)) {
 			list[i].asked = held

@@ -1,3 +1,11 @@
+// Package hooks holds the services that answer the hooks of assistants: what a session
+// begins with, what it is reminded of, and which command lines are denied because they
+// would close issues past the gate or overwrite the store.
+//
+// It does not know how a host writes an event or reads a reply: package assistant does.
+//
+//	hook, err := hooks.ParseHook("stop", "claude")
+//	reply, err := hooks.AnswerHook(ctx, a, hook, text)
 package hooks
 
 import (
@@ -77,9 +85,8 @@ func ParseHook(event, name string) (Hook, error) {
 	return Hook{}, fmt.Errorf("the event must be one of %s; found %q", strings.Join(known, ", "), event)
 }
 
-// AnswerHook gives the reply to what a host wrote. Whatever goes wrong is no reason
-// to break somebody's session, and neither is a mistake in here, of which the error
-// tells: the reply holds all the same.
+// AnswerHook gives the reply to an event of a host. No failure may break somebody's session,
+// nor a panic in here: the reply is valid even if there is an error.
 func AnswerHook(ctx context.Context, a *workspace.Run, hook Hook, text []byte) (reply []byte, err error) {
 	event := assistant.ParseEvent(text)
 	if info, err := os.Stat(event.Dir); a.Dir == "" && err == nil && info.IsDir() {
@@ -99,8 +106,8 @@ func AnswerHook(ctx context.Context, a *workspace.Run, hook Hook, text []byte) (
 	return hook.answer(ctx, a, hook.host, event), nil
 }
 
-// join has the session that an event is about in the registry, and this run act in it:
-// under the name that the environment gives, else under one of its own.
+// join registers the session that an event is about, and has this run act in it: under the
+// name in the environment, else under a name of its own.
 func join(ctx context.Context, a *workspace.Run, h assistant.Host, e assistant.Event) {
 	r, ok := a.Sessions()
 	if !ok || e.Session == "" {
@@ -118,10 +125,10 @@ func join(ctx context.Context, a *workspace.Run, h assistant.Host, e assistant.E
 	a.Hooked = &s
 }
 
-// JoinClient has this run act in a session of its own, which is that of a program that
-// calls this process: client is what it calls itself, id tells the connection from others.
-// It does so where nothing names the actor and no hook told of a session, since the name
-// that is left is that of a person, whom the program would ask and answer as one.
+// JoinClient has this run act in a session of its own, that of a program that calls this
+// process: client is what the program calls itself, id tells its connection from others. It
+// does so only if nothing names the actor and no hook registered a session: otherwise the
+// program would act as a person, and could answer its own questions.
 func JoinClient(ctx context.Context, a *workspace.Run, client, id string) {
 	r, ok := a.Sessions()
 	named := cmp.Or(a.Actor, a.Getenv("STIG_ACTOR"), a.Getenv("BD_ACTOR"), a.Getenv("STIG_RUN")) != ""
@@ -154,8 +161,8 @@ func owner(ctx context.Context, a *workspace.Run) string {
 	return "somebody"
 }
 
-// introduction tells a session under which name it acts, and sees to it that the
-// commands of the session do; "" where somebody chose the name.
+// introduction tells a session the name it acts under, and makes the commands of the session
+// act under it too; "" if somebody chose the name.
 func introduction(a *workspace.Run, h assistant.Host) string {
 	if a.Hooked == nil || !clone.IsSession(a.Hooked.Name) {
 		return ""
@@ -254,8 +261,8 @@ func withoutBriefing(h assistant.Host, err error) []byte {
 	return h.Context(workspace.Visible(text))
 }
 
-// left lists the issues in progress that an actor may go on with and does not have: of
-// its person, and of her sessions that have ended.
+// left lists the issues in progress that an actor does not hold and may continue: those of
+// its person, and of that person's sessions that have ended.
 func left(a *workspace.Run, file *beads.Snapshot, who string) (left []int) {
 	may := a.MayTake(who)
 	for i, issue := range file.All() {
@@ -266,7 +273,7 @@ func left(a *workspace.Run, file *beads.Snapshot, who string) (left []int) {
 	return left
 }
 
-// leftOver says of issues that they can be gone on with.
+// leftOver names the issues that the session can continue.
 func leftOver(file *beads.Snapshot, left []int) string {
 	const shown = 5
 	var text strings.Builder
@@ -381,10 +388,10 @@ func forgottenWork(ctx context.Context, a *workspace.Run) string {
 		return ""
 	}
 	head, beyond := a.Work(ctx, file.Place())
-	var held []clone.ClaimInSession
+	var held []clone.SessionClaim
 	for _, i := range claims {
 		last, ok := lastCheckpoint(a, file.At(i))
-		held = append(held, clone.ClaimInSession{Issue: file.At(i).ID, As: file.At(i).Assignee, Due: ok && last < signals.Day(r.Now), Base: head, Work: beyond})
+		held = append(held, clone.SessionClaim{Issue: file.At(i).ID, As: file.At(i).Assignee, Due: ok && last < signals.Day(r.Now), Base: head, Work: beyond})
 	}
 	due, err := r.Remind(*a.Hooked, held)
 	if err != nil || len(due) == 0 {

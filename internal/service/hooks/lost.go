@@ -112,7 +112,7 @@ func mergedAt(ctx context.Context, a *workspace.Run, store beads.Place, commit s
 
 // recordGone puts into the journal what stood in the store and the journal lacks, so
 // that stig recover can put it back. What cannot be recorded is not reported.
-func recordGone(ctx context.Context, a *workspace.Run, place clone.Place, found journal.LossFound, now time.Time) {
+func recordGone(ctx context.Context, a *workspace.Run, place clone.Place, found journal.Losses, now time.Time) {
 	r := clone.Record{At: now, Command: "lost", Seen: true}
 	for _, g := range found.Gone {
 		if !g.Journalled {

@@ -1,7 +1,3 @@
-// Package traces holds the services that leave traces on issues and find them
-// again. It knows what a request asks for; package trace knows how a trace reads.
-//
-//	added, err := traces.Add(ctx, a, traces.AddRequest{Drafts: drafts})
 package traces
 
 import (

@@ -36,10 +36,10 @@ type Digest struct {
 	Added    *Added // nil where no program was asked
 }
 
-// Digested makes the digest of an issue, and with a command leaves what that prints
+// MakeDigest makes the digest of an issue, and with a command leaves what that prints
 // as the summary: its first line is the summary, the rest the body. A command that
 // fails or prints nothing leaves nothing (fault.Found).
-func Digested(ctx context.Context, a *workspace.Run, r DigestRequest) (*Digest, error) {
+func MakeDigest(ctx context.Context, a *workspace.Run, r DigestRequest) (*Digest, error) {
 	r.Budget = cmp.Or(r.Budget, DigestBudget)
 	if r.Budget < 200 {
 		return nil, workspace.Usage(fmt.Sprintf("--budget: must be at least 200 characters; found %d", r.Budget), "")

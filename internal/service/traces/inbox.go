@@ -1,11 +1,3 @@
-// Package inbox finds in a store what concerns one actor and was not acknowledged:
-// traces and mentions, answers, feedback, what became ready, what was reopened.
-//
-// Items are derived from the store at each call, and named by what they are, so that
-// none is lost with a mailbox and none is told twice. The package opens no store and
-// keeps no acknowledgements; they are given to it.
-//
-//	items, err := traces.ItemsOf(file, dag.New(file), traces.Query{For: reader, Now: now, Acked: acked})
 package traces
 
 import (
@@ -100,14 +92,14 @@ func ItemsOf(file *beads.Snapshot, graph *dag.Graph, r Query) ([]Item, error) {
 }
 
 // LongGone reports whether what was acknowledged on an issue at a time needs no record any
-// more, since List gives it no more: the issue was closed long ago. closed is zero for
+// more, since ItemsOf gives it no more: the issue was closed long ago. closed is zero for
 // an issue that is not closed.
 func LongGone(closed, at, now time.Time) bool {
 	return !closed.IsZero() && now.Sub(closed) > ItemsKept && now.Sub(at) > ItemsKept
 }
 
 // mine reports whether a name is the actor's, or that of somebody who works for it.
-func (a Owner) mine(name string) bool { return clone.IsActor(name, a.Name) }
+func (a Owner) mine(name string) bool { return clone.BelongsTo(name, a.Name) }
 
 // group is what its kind is addressed as.
 func (a Owner) group() string {

@@ -18,7 +18,7 @@ import (
 type AckRequest struct {
 	Actor  string   // "" for who acts
 	Roles  []string // that it serves, besides those of its file
-	Items  []string // ids as List gives them
+	Items  []string // ids as ListInbox gives them
 	All    bool     // what is not acknowledged yet
 	DryRun bool
 }

@@ -8,7 +8,7 @@ import (
 	"stig/internal/workspace"
 )
 
-// most is how many issues that changed since the actor is there are looked through to
+// mostCounted is how many issues that changed since the actor is there are looked through to
 // count its items: those who read a survey did not ask for more.
 const mostCounted = 1000
 

@@ -54,7 +54,7 @@ func WaitInbox(ctx context.Context, a *workspace.Run, r InboxRequest) (*Inbox, e
 
 const unreadable = 2 * time.Second // how long a store may not be readable before that is said
 
-// lookOnce is Look that does not say once more what of the store is unreadable, and gives
+// lookOnce is ReadInbox that does not say once more what of the store is unreadable, and gives
 // after what time to look again.
 func lookOnce(ctx context.Context, a *workspace.Run, r InboxRequest) (*Inbox, time.Duration, error) {
 	store, err := a.Discover()

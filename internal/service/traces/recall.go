@@ -51,7 +51,7 @@ func Recall(a *workspace.Run, r RecallRequest) (*Recalled, error) {
 			out.Unread = append(out.Unread, Unread{p.Line, p.Message})
 		}
 	}
-	out.Known, out.Total, err = orient.Recall(file, orient.Recollection{Words: r.Words, Like: r.Like, Limit: r.Limit, Least: orient.Least})
+	out.Known, out.Total, err = orient.Recall(file, orient.RecallRequest{Words: r.Words, Like: r.Like, Limit: r.Limit, Least: orient.Least})
 	if err == nil && out.Total == 0 && len(out.Unread) > 0 {
 		err = &fault.Error{Code: fault.Store, Hint: "type stig vet to see why, and ask again when it is fixed",
 			Reason: fmt.Sprintf("nothing found, but %s of the store could not be read", visible.Counted(len(out.Unread), "place"))}

@@ -1,14 +1,3 @@
-// Package watch tells what happened in a store between two readings of it: as
-// events that a worker can wait for, such as claimed, ready, answered, trace.
-//
-// What stig wrote is taken from its journal, edit by edit, with who made it. What
-// else wrote is found by comparing the lines; of that, two edits in a row look like
-// one. The package opens no store and keeps no memory but the one it is given.
-//
-//	seen := traces.Seen{}
-//	seen.Take(before, graph, now)
-//	…
-//	events, err := seen.Look(traces.Reading{Store: after, Graph: graph, Journal: records, Now: now})
 package traces
 
 import (

@@ -72,7 +72,7 @@ type about struct {
 
 func (a about) event(name string) Event { return Event{Event: name, ID: a.id, By: a.by, At: a.at} }
 
-// eventsOf gives the events of an edit of one issue, in the order of Names.
+// eventsOf gives the events of an edit of one issue, in the order of EventNames.
 func eventsOf(a about, edits []merge.Edit) []Event {
 	t := teller{about: a}
 	for _, e := range edits {

@@ -11,7 +11,7 @@ import (
 	"stig/internal/workspace"
 )
 
-// Request says which events to tell of: those that fit all that is given.
+// WatchRequest says which events to tell of: those that fit all that is given.
 type WatchRequest struct {
 	IDs    []string // of these issues
 	Events []string // of these names

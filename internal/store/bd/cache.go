@@ -64,7 +64,7 @@ func (b Program) fingerprint(p beads.Place) string {
 // elsewhere reports whether a variable, a file of variables or a setting might have bd use
 // another database than that of its directory.
 func (b Program) elsewhere(p beads.Place) bool {
-	set, err := jsonl.ReadTracker(p.Dir)
+	set, err := jsonl.ReadTrackerSettings(p.Dir)
 	for key := range set {
 		if strings.HasPrefix(key, "dolt.") && key != "dolt.auto-commit" {
 			return true

@@ -50,7 +50,7 @@ func (s *store) prefix(fallback bool) (string, error) {
 		m, err := metadataOf(s.place)
 		return m.Database, err
 	}
-	set, err := jsonl.ReadTracker(s.place.Dir)
+	set, err := jsonl.ReadTrackerSettings(s.place.Dir)
 	return strings.TrimRight(set["issue-prefix"], "-"), err
 }
 

@@ -111,7 +111,7 @@ func walkUp(dir string) (beads.Place, error) {
 		if s, found, err := search.look(at); found || err != nil {
 			return s, err
 		}
-		git, err := git.GitOf(at)
+		git, err := git.DotGit(at)
 		if err != nil {
 			return beads.Place{}, err
 		}

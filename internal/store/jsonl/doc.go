@@ -1,11 +1,11 @@
 // Package jsonl keeps a store in a file, one JSON object to a line, as bd does: the
-// beads.Store that a project has unless its issues are on a server (package database).
+// beads.Store that a project has unless its issues are on a server (package sql).
 //
 // It finds the file (Discover), makes it (Init), reads it without a lock, writes it
 // under a lock that other programs honour (Store.Edit), and watches it. A write
 // compares the content on disk with what was read and replaces the file
-// atomically; readers never wait. Beside the file it reads what .beads says of
-// other programs, and what git says of the work tree (WorktreeOf).
+// atomically; readers never wait. Beside the file it reads what bd and its relatives say of
+// the store, in metadata.json and config.yaml, without knowing what the values mean.
 //
 // The package starts no program and reads no environment or clock. What stands in
 // the lines is the business of package beads; what bd does is that of package bd.

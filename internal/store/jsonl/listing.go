@@ -141,9 +141,9 @@ func (d listing) dolt() (dolt, here bool, err error) {
 }
 
 // settings are those of config.yaml.
-func (d listing) settings() (Tracker, error) {
+func (d listing) settings() (TrackerSettings, error) {
 	if !d.has(TrackerFile) {
 		return nil, nil
 	}
-	return ReadTracker(d.dir)
+	return ReadTrackerSettings(d.dir)
 }

@@ -1,12 +1,3 @@
-// Package beadsdir reads what bd and its relatives say of a store in files beside it:
-// metadata.json and config.yaml. It does not know what the values mean.
-//
-//	var m struct {
-//		Backend string `json:"backend"`
-//	}
-//	err := jsonl.Metadata(".beads", &m)
-//	settings, err := jsonl.ReadTracker(".beads")
-//	prefix := settings["issue-prefix"]
 package jsonl
 
 import (
@@ -48,20 +39,20 @@ func Metadata(dir string, into any) error {
 	return nil
 }
 
-// Tracker are the values of config.yaml by their dotted keys: a line "dolt.port: 1" and one
+// TrackerSettings are the values of config.yaml by their dotted keys: a line "dolt.port: 1" and one
 // "port: 1" below "dolt:" say the same. What is not there is "", and of a key that repeats the
 // last counts.
-type Tracker map[string]string
+type TrackerSettings map[string]string
 
-// ReadTracker reads config.yaml of a directory; there are no settings where there is no such file.
+// ReadTrackerSettings reads config.yaml of a directory; there are no settings where there is no such file.
 // It reads plain lines, as bd writes them, and no other YAML. Errors are of code fault.Store.
-func ReadTracker(dir string) (Tracker, error) {
+func ReadTrackerSettings(dir string) (TrackerSettings, error) {
 	path := filepath.Join(dir, TrackerFile)
 	text, err := readSmall(path)
 	if err != nil || text == nil {
 		return nil, err
 	}
-	values, above := Tracker{}, ""
+	values, above := TrackerSettings{}, ""
 	for line := range strings.Lines(string(text)) {
 		key, value, ok := strings.Cut(strings.TrimRight(line, "\r\n"), ":")
 		name := strings.Trim(key, `"' `+"\t")

@@ -38,7 +38,7 @@ func TestSettings(t *testing.T) {
 		"dolt.port: 1\nno-db:\n":                               {"dolt.port": "1", "no-db": ""},
 		"dolt:\n  port: 1\n\thost: 'x'\nother:\n  no-db: true": {"dolt.port": "1", "dolt.host": "x", "no-db": "", "other.no-db": "true"},
 	} {
-		got, err := jsonl.ReadTracker(with(t, jsonl.TrackerFile, text))
+		got, err := jsonl.ReadTrackerSettings(with(t, jsonl.TrackerFile, text))
 		if err != nil {
 			t.Errorf("%q: %v", text, err)
 		}
@@ -59,7 +59,7 @@ func TestLinks(t *testing.T) {
 		}
 	}
 	refused(t, jsonl.Metadata(dir, new(metadata)), "cannot be read")
-	_, err := jsonl.ReadTracker(dir)
+	_, err := jsonl.ReadTrackerSettings(dir)
 	refused(t, err, "cannot be read")
 }
 

@@ -1,8 +1,3 @@
-// Package credentials says who connects to a server, and with which password: from the
-// environment, or from a file of the user that nobody else may read. It opens no connection,
-// and no error of it repeats a line of the file.
-//
-//	who, err := sql.LoginFor(config, sql.Given{File: path, Password: os.Getenv(…)})
 package sql
 
 import (

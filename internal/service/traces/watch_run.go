@@ -1,8 +1,3 @@
-// Package watching holds the service that tells what happens in a store as it
-// happens. Package watch knows the events; this one reads the store and the journal,
-// remembers where a named watcher was, and picks the events that were asked for.
-//
-//	err := traces.Watch(ctx, a, traces.WatchRequest{Events: []string{traces.EventClosed}}, tell)
 package traces
 
 import (

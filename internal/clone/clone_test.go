@@ -18,7 +18,7 @@ import (
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// clone is a repository with a store and one commit.
+// cloneAt is a repository with a store and one commit.
 func cloneAt(t testing.TB) (dir, store string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "main")

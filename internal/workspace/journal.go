@@ -9,7 +9,7 @@ import (
 	"stig/internal/merge"
 )
 
-// readJournal reads the journal of the clone.
+// ReadJournal reads the journal of the clone.
 func (a *Run) ReadJournal() (clone.Place, clone.Journal, error) {
 	place, err := a.LivePlace()
 	if err != nil {
@@ -20,8 +20,8 @@ func (a *Run) ReadJournal() (clone.Place, clone.Journal, error) {
 }
 
 // Births gives from the journal what an issue was called when it was made: two
-// branches may give one id to two issues in one second, and titles change. What
-// the journal of this clone does not know, it does not say.
+// branches may give one id to two issues in one second, and titles change. known is false
+// for an issue that is not in the journal of this clone.
 func (a *Run) Births() func(id string, as beads.Birth) (title string, known bool) {
 	journal := sync.OnceValue(func() (j clone.Journal) {
 		if place, err := a.LivePlace(); err == nil {
@@ -67,7 +67,7 @@ func decoded(raw string) (text string) {
 	return text
 }
 
-// livePlace is where the live state of the store of this run is.
+// LivePlace is where the live state of the store of this run is.
 func (a *Run) LivePlace() (clone.Place, error) {
 	store, err := a.Discover()
 	if err != nil {
@@ -76,8 +76,8 @@ func (a *Run) LivePlace() (clone.Place, error) {
 	return a.Live(store.Place())
 }
 
-// warnOfJournal names what of the journal cannot be read: of many places the first, since
-// a damaged disk leaves thousands.
+// WarnOfJournal warns of what cannot be read in the journal. Of many places it names the
+// first, since a damaged disk leaves thousands.
 func (a *Run) WarnOfJournal(j clone.Journal) {
 	const most = 3
 	for _, place := range j.Damaged[:min(most, len(j.Damaged))] {

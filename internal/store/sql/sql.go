@@ -1,15 +1,21 @@
-// Package database keeps a store on a server that speaks MySQL's protocol, for people
-// whose machines are many. Each issue is a row that holds its line byte for byte, with a
-// version that only grows; comments are rows of their own; every edit is one transaction
-// that compares what it read with what is there. Package database knows no notes, no
-// signals and no graph.
+// Package sql keeps a store on a server that speaks MySQL's protocol, for people who work
+// on many machines. Each issue is a row that holds its line byte for byte, with a version
+// that only grows; comments are rows of their own; every edit is one transaction that
+// compares what it read with what is there.
 //
-//	store := sql.Open(place, sql.Options{Config: config, Cache: dir})
-//	file, err := store.Snapshot()
+// A Pool opens such stores: from the settings of a repository, with a login and password
+// from the environment or from a file of the user that nobody else may read. It keeps the
+// copy of the store in git current, and copies whole stores between files and servers. No
+// error repeats a line of the file of passwords.
 //
-// It reads and writes the tables whose names begin with stig_ and no other. A user needs
-// SELECT on them to read, and INSERT, UPDATE and DELETE besides to write; CREATE is needed
-// by Create, and CREATE, ALTER and INDEX by Migrate.
+// The package knows no notes, no signals and no graph. It reads and writes the tables
+// whose names begin with stig_ and no other. A user needs SELECT on them to read, and
+// INSERT, UPDATE and DELETE besides to write; Create needs CREATE, and Migrate needs
+// CREATE, ALTER and INDEX.
+//
+//	pool := &sql.Pool{Given: given, Cache: dir}
+//	defer pool.Close()
+//	store, err := pool.Open(place)
 package sql
 
 import (

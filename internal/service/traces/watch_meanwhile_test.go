@@ -18,7 +18,7 @@ import (
 	"stig/internal/workspace"
 )
 
-// meanwhile is a store that others write right after it was read.
+// whileWatching is a store that others write right after it was read.
 type whileWatching struct {
 	beads.Store
 	after func()

@@ -34,8 +34,8 @@ func harbour(t *testing.T) *beads.Snapshot {
 	)
 }
 
-// TestIn asserts what is searched, and which passage of it is shown.
-func TestIn(t *testing.T) {
+// TestRecall asserts what is searched, and which passage of it is shown.
+func TestRecall(t *testing.T) {
 	tests := []struct {
 		words    string
 		ids      string
@@ -58,7 +58,7 @@ func TestIn(t *testing.T) {
 	}
 	file := harbour(t)
 	for _, test := range tests {
-		list, total, err := Recall(file, Recollection{Words: test.words})
+		list, total, err := Recall(file, RecallRequest{Words: test.words})
 		var ids []string
 		for _, k := range list {
 			ids = append(ids, k.ID)
@@ -76,29 +76,29 @@ func TestIn(t *testing.T) {
 	}
 }
 
-// TestInLike asks with an issue's own text.
-func TestInLike(t *testing.T) {
+// TestRecallLike asks with an issue's own text.
+func TestRecallLike(t *testing.T) {
 	file := store(t,
 		`{"id":"h-1","title":"Read the tide gauge","status":"closed","close_reason":"It speaks Modbus."}`,
 		`{"id":"h-2","title":"Read the wind gauge","description":"It stands at the pier, and the cable is new.","status":"open"}`,
 		`{"id":"h-3","title":"Paint the pier","status":"closed"}`,
 		`{"id":"h-4","title":"Order rope","status":"closed"}`,
 	)
-	list, total, err := Recall(file, Recollection{Like: "h-2", Limit: 1})
+	list, total, err := Recall(file, RecallRequest{Like: "h-2", Limit: 1})
 	if err != nil || total != 2 || len(list) != 1 || list[0].ID != "h-1" {
 		t.Errorf("%+v of %d (%v)", list, total, err)
 	}
-	list, _, err = Recall(file, Recollection{Like: "2", Except: []string{"h-1"}})
+	list, _, err = Recall(file, RecallRequest{Like: "2", Except: []string{"h-1"}})
 	if err != nil || len(list) != 1 || list[0].ID != "h-3" {
 		t.Errorf("%+v (%v)", list, err)
 	}
-	if list, total, err := Recall(file, Recollection{Like: "h-2", Least: 0.9}); err != nil || len(list)+total != 0 {
+	if list, total, err := Recall(file, RecallRequest{Like: "h-2", Least: 0.9}); err != nil || len(list)+total != 0 {
 		t.Errorf("%+v (%v)", list, err)
 	}
-	if _, _, err := Recall(file, Recollection{Like: "h-9"}); err == nil {
+	if _, _, err := Recall(file, RecallRequest{Like: "h-9"}); err == nil {
 		t.Error("found h-9")
 	}
-	if list, total, err := Recall(store(t), Recollection{Words: "tide"}); list == nil || len(list)+total != 0 || err != nil {
+	if list, total, err := Recall(store(t), RecallRequest{Words: "tide"}); list == nil || len(list)+total != 0 || err != nil {
 		t.Errorf("an empty store: %+v (%v)", list, err)
 	}
 }
@@ -127,7 +127,7 @@ func TestParaphrased(t *testing.T) {
 		`{"id":"p-8","title":"Old office","status":"closed","description":"The night, the power, the format, the port, the old tables and the crane: what is it all for, and how do I know?"}`,
 	)
 	for _, p := range paraphrased {
-		list, _, err := Recall(file, Recollection{Words: p.question, Limit: 2})
+		list, _, err := Recall(file, RecallRequest{Words: p.question, Limit: 2})
 		if err != nil || !slices.ContainsFunc(list, func(k Known) bool { return k.ID == p.id }) {
 			t.Errorf("%q: %+v (%v)", p.question, list, err)
 		}

@@ -1,8 +1,3 @@
-// Package inboxes holds the services that list what concerns an actor, and that
-// acknowledge it. Package inbox finds it; this one gives it the store, the live state
-// and the clock.
-//
-//	items, err := traces.Inboxed(ctx, a, traces.InboxRequest{Actor: "netty"})
 package traces
 
 import (
@@ -22,7 +17,7 @@ import (
 	"stig/orient"
 )
 
-// Request says whose inbox to list.
+// InboxRequest says whose inbox to list.
 type InboxRequest struct {
 	Actor string   // "" for who acts
 	Roles []string // that it serves, besides those of its file
@@ -35,21 +30,21 @@ type Inbox struct {
 	Since time.Time `json:"since"` // what is older is not listed
 	Items []Item    `json:"items"` // the oldest first, those of an issue together
 
-	Questions int `json:"-"` // that wait for a person and that the actor, a person, may answer; only Look counts them
+	Questions int `json:"-"` // that wait for a person and that the actor, a person, may answer; only ReadInbox counts them
 	kind      string
 }
 
-// List lists what concerns an actor and was not acknowledged.
-func Inboxed(ctx context.Context, a *workspace.Run, r InboxRequest) ([]Item, error) {
-	in, err := LookInbox(ctx, a, r)
+// ListInbox lists what concerns an actor and was not acknowledged.
+func ListInbox(ctx context.Context, a *workspace.Run, r InboxRequest) ([]Item, error) {
+	in, err := ReadInbox(ctx, a, r)
 	if err != nil {
 		return nil, err
 	}
 	return in.Items, nil
 }
 
-// LookInbox is List with whose inbox it is, and since when.
-func LookInbox(ctx context.Context, a *workspace.Run, r InboxRequest) (*Inbox, error) {
+// ReadInbox is ListInbox with whose inbox it is, and since when.
+func ReadInbox(ctx context.Context, a *workspace.Run, r InboxRequest) (*Inbox, error) {
 	file, err := a.Open()
 	if err != nil {
 		return nil, err
@@ -73,7 +68,7 @@ func LookInbox(ctx context.Context, a *workspace.Run, r InboxRequest) (*Inbox, e
 	return in, err
 }
 
-// InboxIn is Look in a store that is read already.
+// InboxIn is ReadInbox in a store that is read already.
 func InboxIn(ctx context.Context, a *workspace.Run, file *beads.Snapshot, graph *dag.Graph, r InboxRequest) (*Inbox, error) {
 	o, err := ownerOf(ctx, a, file.Place(), r)
 	if err != nil {

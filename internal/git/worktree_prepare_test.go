@@ -12,7 +12,7 @@ import (
 	"stig/internal/git"
 )
 
-// What Prepare finds, and what it makes of that.
+// What PrepareWorktree finds, and what it makes of that.
 func TestPrepare(t *testing.T) {
 	for _, test := range []struct {
 		name  string

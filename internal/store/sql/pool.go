@@ -1,11 +1,3 @@
-// Package remote opens stores on servers: it puts together what the settings of a
-// repository name, who connects and with which password, and keeps one store for each
-// place in a process. It keeps the copy of such a store current that git has, and moves
-// whole stores between files and servers.
-//
-//	pool := &sql.Pool{Given: given, Cache: dir}
-//	defer pool.Close()
-//	store, err := pool.Open(place)
 package sql
 
 import (

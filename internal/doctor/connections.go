@@ -42,12 +42,12 @@ func (e *examination) configuration() {
 }
 
 func (e *examination) trust() {
-	workspace, err := e.app.Workspace(e.ctx, e.store)
+	code, err := e.app.Code(e.ctx, e.store)
 	if err != nil {
 		e.failed("trust", err)
 		return
 	}
-	trusted, err := e.app.Trusted(e.ctx, workspace)
+	trusted, err := e.app.Trusted(e.ctx, code)
 	switch {
 	case err != nil:
 		e.failed("trust", err)

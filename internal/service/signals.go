@@ -11,7 +11,7 @@ import (
 	"stig/signals"
 )
 
-// The services that edit signal tables alone.
+// These services edit signal tables alone.
 
 // SignalTable reads the signal table of an issue, and gives its full id.
 func SignalTable(a *workspace.Run, id string) (full string, table *signals.Table, err error) {
@@ -22,7 +22,7 @@ func SignalTable(a *workspace.Run, id string) (full string, table *signals.Table
 	return full, signals.Read(doc, a.Schema), nil
 }
 
-// TableEdit is what came of an edit of signal tables.
+// TableEdit is the result of an edit of signal tables.
 type TableEdit struct {
 	Changes  []beads.Change
 	Warnings []string // each names its issue

@@ -21,31 +21,31 @@ import (
 // unprovable warns of criteria in which nothing can be run: only a waiver would
 // close the issue.
 func unprovable(ctx context.Context, a *workspace.Run, store beads.Place, found gate.Criteria) []string {
-	workspace, err := a.Workspace(ctx, store)
-	if err != nil || len(found) == 0 || gate.Asks(found.Plan(workspace.Look)) {
+	code, err := a.Code(ctx, store)
+	if err != nil || len(found) == 0 || gate.Asks(found.Plan(code.Look)) {
 		return nil
 	}
 	return []string{"nothing in its criteria can be run; write the commands into a block marked verify"}
 }
 
-// TrialOptions are the flags of a command that runs checks.
-type TrialOptions struct {
+// GateRunOptions are the flags of a command that runs checks.
+type GateRunOptions struct {
 	KeepGoing        bool
 	AllowDestructive bool
 	Timeout          time.Duration // 0 is what is configured, or else the gate's own
 	Deadline         time.Duration
 }
 
-func (o *TrialOptions) check() error {
+func (o *GateRunOptions) check() error {
 	if o.Timeout < 0 || o.Deadline < 0 {
 		return workspace.Usage("--timeout and --deadline must not be negative", "leave them out for 10m and 30m")
 	}
 	return nil
 }
 
-// Trial is one issue before the gate.
-type Trial struct {
-	Site     *workspace.Code
+// GateRun is one run of the gate: an issue, the plan of its checks, and their verdict.
+type GateRun struct {
+	Code     *workspace.Code
 	Id       string
 	criteria gate.Criteria
 	Plan     []gate.Check
@@ -56,32 +56,30 @@ type Trial struct {
 	compare func() (*checkpoint.Edited, error)
 }
 
-// trial plans what the criteria of an issue ask for, and runs nothing of it.
-// The store as it is committed is read meanwhile: a large one takes as long as
-// many a check.
-func trial(ctx context.Context, a *workspace.Run, s *workspace.Code, id string, found gate.Criteria) *Trial {
-	t := &Trial{Site: s, Id: id, criteria: found, Plan: found.Plan(s.Look)}
+// gateRun plans the checks that the criteria of an issue ask for, and runs none of them.
+// The committed store is read meanwhile: a large one takes as long as some checks.
+func gateRun(ctx context.Context, a *workspace.Run, s *workspace.Code, id string, found gate.Criteria) *GateRun {
+	t := &GateRun{Code: s, Id: id, criteria: found, Plan: found.Plan(s.Look)}
 	t.compare = sync.OnceValues(func() (*checkpoint.Edited, error) { return a.CriteriaEdited(ctx, s, id, found) })
 	go t.compare()
 	return t
 }
 
-// Settle waits until it is known what became of the criteria since they were
-// committed.
-func (t *Trial) Settle() (err error) {
+// Settle waits until it is known how the criteria changed since they were committed.
+func (t *GateRun) Settle() (err error) {
 	t.Edited, err = t.compare()
 	return err
 }
 
 // Asks reports whether the criteria ask for anything to be run.
-func (t *Trial) Asks() bool { return gate.Asks(t.Plan) }
+func (t *GateRun) Asks() bool { return gate.Asks(t.Plan) }
 
-// nothingToRun is the refusal of criteria that show nothing. Only where there are
-// none it proposes to waive them.
-func nothingToRun(t *Trial) error {
+// nothingToRun is the refusal of criteria in which nothing can be run. It proposes a waiver
+// only if there are no criteria.
+func nothingToRun(t *GateRun) error {
 	reason, hint := "nothing in its acceptance criteria can be run", "put such a block into them with stig edit "+t.Id+" --acceptance -"
 	waive := "stig close " + t.Id + " --reason … --waive WHY"
-	if t.Site.Store.Mode == beads.Export {
+	if t.Code.Store.Mode == beads.Export {
 		hint, waive = "write such a block into its criteria", WaiveByTracker(t.Id, "WHAT", "WHY", "NAME")
 	}
 	if len(t.criteria) == 0 {
@@ -91,15 +89,15 @@ func nothingToRun(t *Trial) error {
 	return workspace.NotRun(t.Id, reason, hint)
 }
 
-// WaiveByTracker is how an issue without anything to run is closed that stig may
-// not write.
+// WaiveByTracker is the command that closes an issue with nothing to run in a store that
+// stig may not write.
 func WaiveByTracker(id, what, why, who string) string {
 	return fmt.Sprintf("bd close %s --reason \"%s.\"", id, gate.Waived(strings.TrimRight(what, "."), why, who))
 }
 
 // Fence is the block to write into criteria that hold nothing to run: with
 // the commands that were seen there, else with a place for them.
-func (t *Trial) Fence() string {
+func (t *GateRun) Fence() string {
 	var commands []string
 	for _, check := range t.Plan {
 		if check.Instead != "" {
@@ -114,11 +112,11 @@ func (t *Trial) Fence() string {
 
 // Try runs the checks, when it may, and keeps the verdict. The error wraps
 // ErrNotRun when it may not.
-func Try(ctx context.Context, a *workspace.Run, t *Trial, o TrialOptions) error {
+func Try(ctx context.Context, a *workspace.Run, t *GateRun, o GateRunOptions) error {
 	if !t.Asks() {
 		return nothingToRun(t)
 	}
-	trust, err := a.Standing(ctx, t.Site)
+	trust, err := a.TrustState(ctx, t.Code)
 	if err != nil {
 		return err
 	}
@@ -134,7 +132,7 @@ func Try(ctx context.Context, a *workspace.Run, t *Trial, o TrialOptions) error 
 		return err
 	}
 	warnOfEmpty(a, t)
-	if kept, ok := t.Site.Verdicts(); ok {
+	if kept, ok := t.Code.Verdicts(); ok {
 		return kept.Save(t.Verdict)
 	}
 	return nil
@@ -142,7 +140,7 @@ func Try(ctx context.Context, a *workspace.Run, t *Trial, o TrialOptions) error 
 
 // warnOfEmpty names the checks that passed and say that no test ran: a name
 // that matches none is mostly a test that was not written.
-func warnOfEmpty(a *workspace.Run, t *Trial) {
+func warnOfEmpty(a *workspace.Run, t *GateRun) {
 	for _, o := range t.Verdict.Outcomes() {
 		if o.RanNoTest() {
 			a.Warn("%s: no test ran, and still it passed: %s", t.Id, visible.FirstLine(o.Text))
@@ -151,17 +149,17 @@ func warnOfEmpty(a *workspace.Run, t *Trial) {
 }
 
 // job is what the gate is asked to run.
-func job(ctx context.Context, a *workspace.Run, t *Trial, o TrialOptions) (gate.Job, error) {
+func job(ctx context.Context, a *workspace.Run, t *GateRun, o GateRunOptions) (gate.Job, error) {
 	now, err := a.Clock()
 	if err != nil {
 		return gate.Job{}, err
 	}
 	j := gate.Job{
 		Issue: t.Id, Criteria: t.criteria.Text(), Checks: t.Plan,
-		Again: func() []gate.Check { return t.criteria.Plan(t.Site.Again()) }, Root: t.Site.Root, Top: t.Site.Place.Root,
+		Again: func() []gate.Check { return t.criteria.Plan(t.Code.Again()) }, Root: t.Code.Root, Top: t.Code.Place.Root,
 		Env: a.Environ(), Pass: a.Config.Gate.Env, Sandbox: a.Config.Gate.Sandbox,
 		KeepGoing: o.KeepGoing, AllowDestructive: o.AllowDestructive,
-		Out: a.Progress, Terminal: a.Terminal, Logs: t.Site.Logs(), Time: now, Now: a.Now,
+		Out: a.Progress, Terminal: a.Terminal, Logs: t.Code.Logs(), Time: now, Now: a.Now,
 	}
 	if j.Timeout, err = limit(o.Timeout, a.Config.Gate.Timeout); err != nil {
 		return j, err
@@ -169,7 +167,7 @@ func job(ctx context.Context, a *workspace.Run, t *Trial, o TrialOptions) (gate.
 	if j.Deadline, err = limit(o.Deadline, a.Config.Gate.Deadline); err != nil {
 		return j, err
 	}
-	if j.Without, err = jsonl.Touched(t.Site.Store); err != nil {
+	if j.Without, err = jsonl.Touched(t.Code.Store); err != nil {
 		return j, err
 	}
 	j.Actor, err = a.ActorName(ctx)
@@ -184,8 +182,8 @@ func limit(flag time.Duration, configured string) (time.Duration, error) {
 	return checkpoint.ParseSpan(configured)
 }
 
-// TrialOf plans the criteria of an issue of the store.
-func TrialOf(ctx context.Context, a *workspace.Run, id string) (*Trial, error) {
+// GateRunOf plans the criteria of an issue of the store.
+func GateRunOf(ctx context.Context, a *workspace.Run, id string) (*GateRun, error) {
 	if _, err := a.Discover(); err != nil {
 		return nil, err // what the configuration says of the gate counts, or nothing runs
 	}
@@ -203,32 +201,32 @@ func TrialOf(ctx context.Context, a *workspace.Run, id string) (*Trial, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := a.Workspace(ctx, file.Place())
+	s, err := a.Code(ctx, file.Place())
 	if err != nil {
 		return nil, err
 	}
-	return trial(ctx, a, s, issue.ID, gate.Of(record)), nil
+	return gateRun(ctx, a, s, issue.ID, gate.Of(record)), nil
 }
 
 // VerifyRequest asks for the checks of an issue to be run, or with Plan for what
 // would be run.
 type VerifyRequest struct {
 	ID string
-	TrialOptions
+	GateRunOptions
 	Plan bool
 }
 
-// Verify runs the checks of an issue, and notifies of a failure. Why they were not
-// run is told by the finding.
+// Verify runs the checks of an issue, and notifies of a failure. The finding says why they
+// were not run.
 func Verify(ctx context.Context, a *workspace.Run, r VerifyRequest) (Finding, error) {
 	if err := r.check(); err != nil {
 		return Finding{}, err
 	}
-	t, err := TrialOf(ctx, a, r.ID)
+	t, err := GateRunOf(ctx, a, r.ID)
 	if err != nil {
 		return Finding{}, err
 	}
-	f := Finding{Id: t.Id, Trial: t}
+	f := Finding{Id: t.Id, GateRun: t}
 	if r.Plan {
 		return f, t.Settle()
 	}
@@ -236,22 +234,22 @@ func Verify(ctx context.Context, a *workspace.Run, r VerifyRequest) (Finding, er
 	if err != nil {
 		return Finding{}, err
 	}
-	f.Err = Try(ctx, a, t, r.TrialOptions)
+	f.Err = Try(ctx, a, t, r.GateRunOptions)
 	if err := errors.Join(ctx.Err(), t.Settle()); err != nil {
 		return Finding{}, err
 	}
-	renewOwn(ctx, a, t.Site.Store, t.Id, now)
-	notify(ctx, a, t.Site.Store, now, f.notices(signals.Day(now)))
+	renewOwn(ctx, a, t.Code.Store, t.Id, now)
+	notify(ctx, a, t.Code.Store, now, f.notices(signals.Day(now)))
 	return f, nil
 }
 
-// WarnOfStale says when the checks themselves changed the work tree, so that what
-// they showed counts no more.
-func WarnOfStale(ctx context.Context, a *workspace.Run, t *Trial) error {
-	if _, kept := t.Site.Verdicts(); !kept || !t.Verdict.Passed() {
+// WarnOfStale warns if the checks themselves changed the work tree, so that their verdict
+// no longer counts.
+func WarnOfStale(ctx context.Context, a *workspace.Run, t *GateRun) error {
+	if _, kept := t.Code.Verdicts(); !kept || !t.Verdict.Passed() {
 		return nil
 	}
-	fresh, err := t.Site.Fresh(ctx)
+	fresh, err := t.Code.Fresh(ctx)
 	if err != nil {
 		return err
 	}
@@ -262,9 +260,9 @@ func WarnOfStale(ctx context.Context, a *workspace.Run, t *Trial) error {
 	return nil
 }
 
-// tellNew prints the commands that came into the criteria since trust was given, before
-// any of them runs.
-func tellNew(a *workspace.Run, t *Trial, grant *gate.Grant) {
+// tellNew prints the commands that were added to the criteria since trust was given,
+// before any of them runs.
+func tellNew(a *workspace.Run, t *GateRun, grant *gate.Grant) {
 	if grant == nil {
 		return
 	}
