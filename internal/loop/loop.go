@@ -374,16 +374,17 @@ func (l *loop) askAbout(ctx context.Context, past *Past) error {
 	if past == nil || past.Last == nil {
 		return nil
 	}
-	r := *past.Last
+	r := &Run{Run: *past.Last}
 	failures := past.Failures
 	if len(failures) == 0 {
-		failures = []clone.Run{r}
+		failures = []clone.Run{r.Run}
 	}
-	if _, err := l.escalate(ctx, &r, "", failures); err != nil {
+	r.question.Text = l.escalation(ctx, r, failures)
+	if _, err := l.ask(ctx, r); err != nil {
 		return err
 	}
 	r.Asked = true // or it was closed meanwhile
-	return l.record(&r)
+	return l.record(&r.Run)
 }
 
 var errLost = errors.New("the claim is lost")

@@ -353,7 +353,7 @@ func named(program string) string {
 
 // findPlace decides whether runs get work trees, and where these are.
 func (l *loop) findPlace(ctx context.Context) (err error) {
-	l.root = filepath.Dir(l.storeDir())
+	l.root = filepath.Dir(storeDir(l.store))
 	if l.code, err = workspace.CodeOf(l.store.Place()); err != nil {
 		return err
 	}
@@ -392,11 +392,11 @@ func (l *loop) mayBeOnto() error {
 	return workspace.Usage(fmt.Sprintf("--onto: %s is the branch for the work on issue %s", l.Onto, issue), "name another branch with --onto, such as stig/results")
 }
 
-// storeDir is the directory of the store, absolute.
-func (l *loop) storeDir() string {
-	dir, err := filepath.Abs(l.store.Place().Dir)
+// storeDir is the directory of a store, absolute.
+func storeDir(s beads.Store) string {
+	dir, err := filepath.Abs(s.Place().Dir)
 	if err != nil {
-		return l.store.Place().Dir
+		return s.Place().Dir
 	}
 	return dir
 }
@@ -482,6 +482,14 @@ func (l *loop) runs(now time.Time) ([]clone.Run, error) {
 		}
 	}
 	return runs, err
+}
+
+// lately are the runs of now.
+func (l *loop) lately() (runs []clone.Run, now time.Time, err error) {
+	if now, err = l.now(); err == nil {
+		runs, err = l.runs(now)
+	}
+	return runs, now, err
 }
 
 // record keeps a step of a run.

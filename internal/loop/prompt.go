@@ -9,9 +9,9 @@ import (
 	"stig/internal/service"
 )
 
-// prompt is what the command gets on its standard input: who it is, the briefing, and
+// promptOf is what the command gets on its standard input: who it is, the briefing, and
 // how the run ends. What the actor learned stands at the end of the briefing.
-func (l *loop) prompt(ctx context.Context, r *clone.Run) (string, error) {
+func (l *loop) promptOf(ctx context.Context, r *Run) (string, error) {
 	var text strings.Builder
 	if body := l.profile.Opening(); body != "" {
 		text.WriteString(body + "\n\n")
@@ -30,7 +30,7 @@ func (l *loop) prompt(ctx context.Context, r *clone.Run) (string, error) {
 }
 
 // terms says what holds for the run, in terms that every assistant knows.
-func (l *loop) terms(r *clone.Run) string {
+func (l *loop) terms(r *Run) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "## This run\n\nYou are %s, started by stig work for run %s", l.name, r.ID)
 	if r.Issue != "" {

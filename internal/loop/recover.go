@@ -22,11 +22,7 @@ import (
 //
 // A claim without any record of a run ends with the process that made it.
 func (l *loop) recover(ctx context.Context) error {
-	now, err := l.now()
-	if err != nil {
-		return err
-	}
-	runs, err := l.runs(now)
+	runs, _, err := l.lately()
 	if err != nil {
 		return err
 	}
@@ -34,7 +30,7 @@ func (l *loop) recover(ctx context.Context) error {
 		if r.Actor != l.name || r.Outcome != "" || l.isOthers(r) {
 			continue
 		}
-		if err := l.resume(ctx, &r); err != nil {
+		if err := l.resume(ctx, &Run{state: runOrphaned, Run: r}); err != nil {
 			return err
 		}
 	}
@@ -49,8 +45,8 @@ func (l *loop) isOthers(r clone.Run) bool {
 }
 
 // resume brings one run to its end.
-func (l *loop) resume(ctx context.Context, r *clone.Run) error {
-	l.app.EndProgram(*r, l.Times.Grace)
+func (l *loop) resume(ctx context.Context, r *Run) error {
+	l.app.EndProgram(r.Run, l.Times.Grace)
 	if r.Step != stepEnded && r.Step != stepLanded {
 		r.Cause, r.Why = string(clone.OutcomeStopped), "its loop was killed"
 	}
@@ -64,7 +60,7 @@ func (l *loop) resume(ctx context.Context, r *clone.Run) error {
 		r.Loop = self.ID
 	}
 	if r.Issue == "" {
-		return l.finishBeat(r)
+		return l.advance(ctx, r)
 	}
 	now, err := l.now()
 	if err != nil {
@@ -89,30 +85,19 @@ func (l *loop) resume(ctx context.Context, r *clone.Run) error {
 	}
 	if !claimed {
 		r.Cause, r.Why = string(clone.OutcomeLost), "somebody else has the issue since its loop was killed"
-		return l.conclude(ctx, r, clone.OutcomeLost)
 	}
-	ctx, stop := l.tend(ctx, r)
-	defer stop()
-	tree, err := l.treeAgain(ctx, r)
-	if err != nil {
-		return l.abandon(ctx, r, err)
-	}
-	return l.finish(ctx, r, tree)
+	return l.advance(ctx, r)
 }
 
 // isOver reports whether the record of a run has its end by now.
 func (l *loop) isOver(id string) (bool, error) {
-	now, err := l.now()
-	if err != nil {
-		return false, err
-	}
-	runs, err := l.runs(now)
+	runs, _, err := l.lately()
 	return slices.ContainsFunc(runs, func(r clone.Run) bool { return r.ID == id && r.Outcome != "" }), err
 }
 
 // reclaim takes the issue of a killed loop again, and reports whether it is there for it:
 // closed issues and those that wait for an answer are, since the run may have done that.
-func (l *loop) reclaim(ctx context.Context, r *clone.Run) (bool, error) {
+func (l *loop) reclaim(ctx context.Context, r *Run) (bool, error) {
 	record, err := l.recordOf(r.Issue)
 	if err != nil || record == nil {
 		return false, err
@@ -132,10 +117,14 @@ func (l *loop) reclaim(ctx context.Context, r *clone.Run) (bool, error) {
 	return err == nil, err
 }
 
-// treeAgain gives the work tree of a run that was killed; nil in place.
-func (l *loop) treeAgain(ctx context.Context, r *clone.Run) (*git.Worktree, error) {
-	if l.trees == nil || r.Branch == "" && r.Step == stepClaimed {
-		return nil, nil
+// furnishAgain finds the work tree of a run whose loop was killed; none in place, and where
+// nothing of it is to be kept.
+func (l *loop) furnishAgain(ctx context.Context, r *Run) (_ observation, err error) {
+	if l.trees != nil && r.Issue != "" && r.Cause != string(clone.OutcomeLost) && (r.Branch != "" || r.Step != stepClaimed) {
+		r.tree, err = git.PrepareWorktree(ctx, *l.trees, r.Issue)
 	}
-	return git.PrepareWorktree(ctx, *l.trees, r.Issue)
+	if err != nil {
+		return "", err
+	}
+	return sawReady, nil
 }

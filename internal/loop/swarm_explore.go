@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -129,35 +127,23 @@ func (e *explorer) attempt(ctx context.Context, attempt int, prompt string) erro
 		return err
 	}
 	self, _ := process.Self()
-	r := &clone.Run{ID: clone.NewRunID(), Actor: e.agent, Task: clone.SwarmTask, Issue: e.issue, Attempt: attempt, Loop: self.ID, Step: "claimed", Started: now, Worktree: e.root}
+	r := &clone.Run{ID: clone.NewRunID(), Actor: e.agent, Task: clone.SwarmTask, Issue: e.issue, Attempt: attempt, Loop: self.ID, Step: stepClaimed, Started: now, Worktree: e.root}
 	if e.tree != nil {
 		r.Worktree, r.Branch, r.Base = e.tree.Dir, e.tree.Branch, e.tree.Base
-	}
-	files, err := e.place.RunFiles(r.ID)
-	if err != nil {
-		return err
-	}
-	r.Log = files.Log
-	if err := os.WriteFile(files.Briefing, []byte(prompt), 0o600); err != nil {
-		return err
 	}
 	if err := e.place.RecordRun(*r, now); err != nil {
 		return err
 	}
 	said := &tail{}
-	ended, err := process.Supervise(ctx, process.Supervised{
-		Command: process.Command{Argv: e.Command, Dir: r.Worktree, Env: e.environ(r, files.Briefing), Stdin: []byte(prompt), Stdout: said},
-		Log:     r.Log, Grace: e.Grace,
-		Started: func(id process.ID) {
-			r.Program, r.Step = id, "started"
-			_ = e.place.RecordRun(*r, now) // without it a killed run ends what has its mark
-		},
-	})
-	if err != nil {
+	_, err = execution{
+		app: e.app, store: storeDir(e.store), place: e.place, run: r, argv: e.Command, prompt: prompt, stdout: said, grace: e.Grace,
+	}.start(ctx, "STIG_ROUND="+fmt.Sprint(e.round))
+	switch {
+	case err != nil && r.Log == "": // no log can be kept
+		return err
+	case err != nil:
 		r.Why = visible.OneLine(err.Error())
 	}
-	r.Exit, r.Bytes, r.TimedOut, r.Step = ended.Exit, ended.Bytes, ended.TimedOut, "ended"
-	r.Cost, r.Currency = Cost(ended.Lines)
 	ctx = context.WithoutCancel(ctx)
 	worked := e.commit(ctx, r) // first: what it says may name its branch
 	e.take(ctx, said.text(), r)
@@ -204,13 +190,6 @@ func (e *explorer) record(r *clone.Run) error {
 		r.Outcome = string(clone.OutcomeSilent)
 	}
 	return e.place.RecordRun(*r, now)
-}
-
-// environ is the environment of the command, as that of stig work.
-func (e *explorer) environ(r *clone.Run, briefing string) []string {
-	dir, _ := filepath.Abs(e.store.Place().Dir)
-	return e.app.EnvironFor("STIG_ISSUE="+e.issue, "STIG_ACTOR="+e.agent, "STIG_ROUND="+fmt.Sprint(e.round), "STIG_RUN="+r.ID,
-		"STIG_BRIEFING="+briefing, "BEADS_DIR="+dir)
 }
 
 // completed is what a command may end its output with, in place of calling stig swarm.

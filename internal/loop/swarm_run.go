@@ -117,9 +117,7 @@ func newRunner(ctx context.Context, a *workspace.Run, r SwarmRequest) (*runner, 
 	if x.trees, err = x.app.Trees(x.store.Place()); err != nil {
 		return nil, err
 	}
-	if x.root, err = filepath.Abs(filepath.Dir(x.store.Place().Dir)); err != nil {
-		return nil, err
-	}
+	x.root = filepath.Dir(storeDir(x.store))
 	if x.trees != nil {
 		err = git.CheckWorktrees(ctx, *x.trees)
 	} else {

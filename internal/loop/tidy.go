@@ -19,11 +19,12 @@ func (l *loop) tidy(ctx context.Context) {
 		return
 	}
 	busy := map[string]bool{}
-	if now, err := l.now(); err == nil {
-		runs, _ := l.runs(now)
-		for _, r := range runs {
-			busy[r.Issue] = busy[r.Issue] || r.Outcome == ""
-		}
+	runs, _, err := l.lately()
+	if err != nil {
+		return // what may be in use stays
+	}
+	for _, r := range runs {
+		busy[r.Issue] = busy[r.Issue] || r.Outcome == ""
 	}
 	for _, tree := range trees {
 		if tree.Issue == "" || busy[tree.Issue] {

@@ -9,11 +9,7 @@ import (
 
 // would finds what the loop would take and run now, and writes nothing.
 func (l *loop) would(ctx context.Context) error {
-	now, err := l.now()
-	if err != nil {
-		return err
-	}
-	runs, err := l.runs(now)
+	runs, now, err := l.lately()
 	if err != nil {
 		return err
 	}

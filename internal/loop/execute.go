@@ -1,0 +1,63 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"stig/internal/clone"
+	"stig/internal/process"
+	"stig/internal/workspace"
+)
+
+// execution is a command that is to run for a run, that of a loop or of an agent of a swarm.
+type execution struct {
+	app    *workspace.Run
+	store  string // the directory of the store
+	place  clone.Place
+	run    *clone.Run
+	argv   []string
+	prompt string    // what the command gets on its standard input
+	stdout io.Writer // gets its output besides the log; nil for nothing
+	grace  time.Duration
+}
+
+// start runs the command until it ends or ctx does, and has the record say how it ended,
+// but for the time. variables are NAME=VALUE besides those of environ. Where it did not start, the record is as it was but for its log.
+func (x execution) start(ctx context.Context, variables ...string) (process.Ended, error) {
+	r := x.run
+	files, err := x.place.RunFiles(r.ID)
+	if err != nil {
+		return process.Ended{}, err
+	}
+	if err := os.WriteFile(files.Briefing, []byte(x.prompt), 0o600); err != nil {
+		return process.Ended{}, err
+	}
+	r.Log = files.Log
+	ended, err := process.Supervise(ctx, process.Supervised{
+		Command: process.Command{Argv: x.argv, Dir: r.Worktree, Env: environ(x.app, x.store, r, files.Briefing, variables...), Stdin: []byte(x.prompt), Stdout: x.stdout},
+		Log:     r.Log, Grace: x.grace,
+		Started: func(id process.ID) {
+			r.Program, r.Step = id, stepStarted
+			if now, err := x.app.Clock(); err == nil {
+				_ = x.place.RecordRun(*r, now) // without it a killed loop ends what has its mark
+			}
+		},
+	})
+	if errors.Is(err, process.ErrNotStarted) {
+		return ended, err
+	}
+	r.Step, r.Exit, r.Bytes, r.TimedOut = stepEnded, ended.Exit, ended.Bytes, ended.TimedOut
+	r.Cost, r.Currency = Cost(ended.Lines)
+	return ended, err
+}
+
+// environ is the environment of the command of a run, and of a setup, which has no briefing
+// yet. store is the directory of the store.
+func environ(a *workspace.Run, store string, r *clone.Run, briefing string, more ...string) []string {
+	return a.EnvironFor(append([]string{"STIG_ISSUE=" + r.Issue, "STIG_ACTOR=" + r.Actor, "STIG_ATTEMPT=" + fmt.Sprint(r.Attempt), "STIG_RUN=" + r.ID,
+		"STIG_BRIEFING=" + briefing, "BEADS_DIR=" + store}, more...)...)
+}
