@@ -15,7 +15,7 @@ func (l *loop) beat(ctx context.Context) (ran bool, err error) {
 	if l.profile.Every <= 0 || l.Once || l.UntilEmpty || strings.TrimSpace(l.profile.Section(clone.Heartbeat)) == "" {
 		return false, nil
 	}
-	runs, now, err := l.lately()
+	runs, now, err := l.runs()
 	if err != nil || now.Before(l.nextBeat(runs, now)) {
 		return false, err
 	}

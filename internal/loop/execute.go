@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"time"
 
@@ -17,11 +16,11 @@ import (
 type execution struct {
 	app    *workspace.Run
 	store  string // the directory of the store
+	now    func() time.Time
 	place  clone.Place
 	run    *clone.Run
 	argv   []string
-	prompt string    // what the command gets on its standard input
-	stdout io.Writer // gets its output besides the log; nil for nothing
+	prompt string // what the command gets on its standard input
 	grace  time.Duration
 }
 
@@ -38,13 +37,11 @@ func (x execution) start(ctx context.Context, variables ...string) (process.Ende
 	}
 	r.Log = files.Log
 	ended, err := process.Supervise(ctx, process.Supervised{
-		Command: process.Command{Argv: x.argv, Dir: r.Worktree, Env: environ(x.app, x.store, r, files.Briefing, variables...), Stdin: []byte(x.prompt), Stdout: x.stdout},
+		Command: process.Command{Argv: x.argv, Dir: r.Worktree, Env: environ(x.app, x.store, r, files.Briefing, variables...), Stdin: []byte(x.prompt)},
 		Log:     r.Log, Grace: x.grace,
 		Started: func(id process.ID) {
 			r.Program, r.Step = id, stepStarted
-			if now, err := x.app.Clock(); err == nil {
-				_ = x.place.RecordRun(*r, now) // without it a killed loop ends what has its mark
-			}
+			_ = x.place.RecordRun(*r, x.now()) // without it a killed loop ends what has its mark
 		},
 	})
 	if errors.Is(err, process.ErrNotStarted) {

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -22,7 +23,7 @@ import (
 
 // weigh decides by the runs before what follows from the outcome of a run.
 func (l *loop) weigh(ctx context.Context, r *Run) (observation, error) {
-	runs, now, err := l.lately()
+	runs, now, err := l.runs()
 	if err != nil {
 		return "", err
 	}
@@ -161,10 +162,7 @@ func (l *loop) errorOf(r *Run) traces.Draft {
 		clone.OutcomeSilent: "the run left nothing: no work, no trace, no checkpoint", clone.OutcomeTimedOut: "the run timed out",
 		clone.OutcomeFailed: fmt.Sprintf("the command ended with exit code %d", r.Exit),
 	}[r.outcome]
-	tail := tailOf(r.Log)
-	if tail == "" {
-		tail = "(no output)"
-	}
+	tail := cmp.Or(shortened(endOf(r.Log, tailRead)), "(no output)")
 	return traces.Draft{Issue: r.Issue, Type: trace.Error, Content: map[string]any{
 		"error_type": what, "traceback": tail, "run": r.ID, "exit": fmt.Sprint(r.Exit),
 	}}
@@ -220,22 +218,21 @@ const (
 	tailRead  = 256 << 10 // of a log, from its end
 )
 
-// tailOf is the end of a log, without credentials. Of a long one no more is read than may
-// be shown.
-func tailOf(path string) string {
+// endOf is the end of a log, so many bytes at most; "" where it cannot be read.
+func endOf(path string, most int64) string {
 	file, err := os.Open(path)
 	if err != nil {
 		return ""
 	}
 	defer file.Close()
-	if info, err := file.Stat(); err == nil && info.Size() > tailRead {
-		_, _ = file.Seek(-tailRead, io.SeekEnd) // else all of it will do
+	if info, err := file.Stat(); err == nil && info.Size() > most {
+		_, _ = file.Seek(-most, io.SeekEnd) // else all of it will do
 	}
 	text, err := io.ReadAll(file)
 	if err != nil {
 		return ""
 	}
-	return shortened(string(text))
+	return string(text)
 }
 
 // fenced is the end of an output as feedback has it; "" where nothing was said.

@@ -39,7 +39,7 @@ func (l *loop) land(ctx context.Context, r *Run) (observation, error) {
 	if err != nil {
 		return "", err
 	}
-	if !r.left.closed && beads.IsClosed(record.Text(beads.Status)) { // since the command ended
+	if !r.left.closed && isClosed(record) { // since the command ended
 		_, r.Why = l.closedByOthers(r)
 		return sawLost, nil
 	}
@@ -221,13 +221,21 @@ func firstSentences(text string) string {
 
 // failed says which check failed, with which exit code, and its last lines.
 func failed(v *gate.Verdict) (why string, exit int, text string) {
-	for _, o := range v.Outcomes() {
-		if o.Passed() || o.Exit == gate.ExitNotRun {
-			continue
-		}
-		return fmt.Sprintf("the check %s ends with exit code %d", visible.FirstLine(o.Text), o.Exit), o.Exit, fenced(o.Reason + "\n" + o.Tail)
+	o, why := failing(v)
+	if why == "" {
+		return "its checks did not pass", 1, ""
 	}
-	return "its checks did not pass", 1, ""
+	return why, o.Exit, fenced(o.Reason + "\n" + o.Tail)
+}
+
+// failing is the first check that ran and did not pass, and what happened; "" for none.
+func failing(v *gate.Verdict) (o gate.Outcome, why string) {
+	for _, o := range v.Outcomes() {
+		if !o.Passed() && o.Exit != gate.ExitNotRun {
+			return o, fmt.Sprintf("the check %s ends with exit code %d", visible.FirstLine(o.Text), o.Exit)
+		}
+	}
+	return o, ""
 }
 
 // where says to a person where the work of a run is: a branch that a work tree has checked
@@ -265,7 +273,7 @@ func (l *loop) taken(r *Run) (*clone.Taken, error) {
 		return nil, nil
 	}
 	t := &clone.Taken{By: last.Answer.By, Word: visible.OneLine(last.Answer.Text), Part: fmt.Sprint(len(said), " ", last.Question.Hash())}
-	runs, _, err := l.lately()
+	runs, _, err := l.runs()
 	for _, e := range runs {
 		if e.Issue == r.Issue && e.ID != r.ID && e.Taken != nil && e.Taken.Part == t.Part && !clone.Outcome(e.Outcome).IsRepeated() {
 			return nil, nil

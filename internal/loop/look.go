@@ -95,7 +95,12 @@ func (l *loop) lookFurther(ctx context.Context, r *Run) error {
 	r.left.asked = signals.Asks(doc, signals.Read(doc, l.app.Schema))
 	r.left.checkpoint = r.Notes != gate.Hash(record.Text(beads.Notes)) && !l.onlyOthers(r, changesNotes)
 	r.left.traces = l.comments(record, r.ID) > r.Comments || l.edited(r)
-	now, err := l.stateAfter(ctx, r)
+	var now git.Tree
+	if r.tree != nil {
+		now, err = r.tree.State(ctx, storeDir(l.store))
+	} else {
+		now, err = l.stateOf(ctx, r)
+	}
 	r.left.changed = now.State != r.Tree || r.Taken != nil || l.code.Root == "" // without git nothing tells, and the gate decides
 	if err == nil && !r.left.changed && r.tree != nil {
 		r.left.changed, err = l.unjudged(ctx, r, now)
@@ -119,7 +124,7 @@ func (l *loop) lostTo(r *Run, record *beads.Record) (gone, closed bool) {
 			r.Why = "the issue is assigned to " + workspace.Visible(holder)
 		}
 		return gone, false
-	case beads.IsClosed(record.Text(beads.Status)):
+	case isClosed(record):
 		gone, r.Why = l.closedByOthers(r)
 		return gone, true
 	}
@@ -129,7 +134,7 @@ func (l *loop) lostTo(r *Run, record *beads.Record) (gone, closed bool) {
 // unjudged reports whether the branch of a run holds work of earlier runs that no gate
 // refused, such as that of a loop that was killed: it may be all that is needed.
 func (l *loop) unjudged(ctx context.Context, r *Run, now git.Tree) (bool, error) {
-	runs, _, err := l.lately()
+	runs, _, err := l.runs()
 	if err != nil {
 		return false, err
 	}
@@ -153,17 +158,21 @@ func (l *loop) unjudged(ctx context.Context, r *Run, now git.Tree) (bool, error)
 	return !judged, nil
 }
 
-// editors lists who changed of the issue of a run what pick picks, since it started: a
-// name for each edit that stig made, but for those of the loop.
-func (l *loop) editors(r *Run, pick func(clone.Change) bool) (names []string) {
+// edits are those that stig made since a run started, but for those of the loop.
+func (l *loop) edits(r *Run) []clone.Record {
 	journal, err := l.place.Lately(r.Started)
 	if err != nil {
 		return nil // what the issue is like says more
 	}
-	for _, e := range journal.Records {
+	return slices.DeleteFunc(journal.Records, func(e clone.Record) bool { return e.Command == "work" || e.At.Before(r.Started) })
+}
+
+// editors lists who changed of the issue of a run what pick picks, since it started: a
+// name for each edit.
+func (l *loop) editors(r *Run, pick func(clone.Change) bool) (names []string) {
+	for _, e := range l.edits(r) {
 		// The result of an edit is recorded just after the store shows it.
-		if e.Result != clone.Failed && e.Command != "work" && !e.At.Before(r.Started) &&
-			slices.ContainsFunc(e.Changes, func(c clone.Change) bool { return c.Issue == r.Issue && pick(c) }) {
+		if e.Result != clone.Failed && slices.ContainsFunc(e.Changes, func(c clone.Change) bool { return c.Issue == r.Issue && pick(c) }) {
 			names = append(names, e.Actor)
 		}
 	}
@@ -197,28 +206,7 @@ func changesNotes(c clone.Change) bool {
 
 // edited reports whether the actor edited any issue in the run, other than by the loop.
 func (l *loop) edited(r *Run) bool {
-	journal, err := l.place.Lately(r.Started)
-	if err != nil {
-		return false // the notes and the tree say more
-	}
-	return slices.ContainsFunc(journal.Records, func(e clone.Record) bool {
-		return e.Actor == l.name && e.Result == clone.Written && e.Command != "work" && !e.At.Before(r.Started)
-	})
-}
-
-// stateBefore keeps what the directory of a run holds before the command starts.
-func (l *loop) stateBefore(ctx context.Context, r *Run) error {
-	now, err := l.stateOf(ctx, r)
-	r.Tree = now.State
-	return err
-}
-
-// stateAfter is stateOf when the command has ended.
-func (l *loop) stateAfter(ctx context.Context, r *Run) (git.Tree, error) {
-	if r.tree != nil {
-		return r.tree.State(ctx, storeDir(l.store))
-	}
-	return l.stateOf(ctx, r)
+	return slices.ContainsFunc(l.edits(r), func(e clone.Record) bool { return e.Actor == l.name && e.Result == clone.Written })
 }
 
 // stateOf identifies what the directory of a run holds, the store left out; the zero value

@@ -107,6 +107,7 @@ type Would struct {
 type loop struct {
 	Request
 	app     *workspace.Run
+	now     func() time.Time
 	name    string // of the actor
 	profile *clone.Profile
 	files   string // the directory that holds the actors' files
@@ -195,9 +196,7 @@ func (l *loop) notifyEnd(ctx context.Context, err error) {
 }
 
 func (l *loop) notify(ctx context.Context, title, why, details string) {
-	if now, err := l.now(); err == nil {
-		service.NotifyStopped(ctx, l.app, l.store.Place(), now, title, why, details)
-	}
+	service.NotifyStopped(ctx, l.app, l.store.Place(), l.now(), title, why, details)
 }
 
 // elsewhere refuses (fault.Conflict) a loop of a name that works on another machine of a
@@ -226,6 +225,9 @@ func (l *loop) prepare(ctx context.Context, a *workspace.Run) (err error) {
 		return err
 	}
 	l.app = a.Lasting(ctx, "work", l.name)
+	if l.now, err = clockOf(l.app); err != nil {
+		return err
+	}
 	if l.store, err = l.app.Discover(); err != nil {
 		return err
 	}
@@ -323,7 +325,7 @@ func (l *loop) fromFile(ctx context.Context) error {
 // did the actor is paused, and that is no error.
 func (l *loop) agreed(ctx context.Context) error {
 	err := actors.Trusted(ctx, l.fresh(ctx, ""), l.profile)
-	if now, e := l.now(); err != nil && e == nil && l.state(now) == clone.Paused {
+	if err != nil && l.state(l.now()) == clone.Paused {
 		l.once(err.Error())
 		return nil
 	}
@@ -450,6 +452,12 @@ func (l *loop) end() error {
 	return actors.SignOfLife(l.app, l.name, func(p *clone.Presence) { p.Issue, p.Run, p.Process = "", "", process.ID{} })
 }
 
+// clockOf gives the clock of a run; fault.Usage where its environment sets a time that is none.
+func clockOf(a *workspace.Run) (func() time.Time, error) {
+	_, err := a.Clock()
+	return func() time.Time { now, _ := a.Clock(); return now }, err // its environment stays as it is
+}
+
 // fresh is a run of its own for one step, in the directory that it is about; "" for the
 // directory of the loop.
 func (l *loop) fresh(ctx context.Context, dir string) *workspace.Run {
@@ -457,8 +465,6 @@ func (l *loop) fresh(ctx context.Context, dir string) *workspace.Run {
 	a.Dir = cmp.Or(dir, l.app.Dir)
 	return a
 }
-
-func (l *loop) now() (time.Time, error) { return l.app.Clock() }
 
 func (l *loop) tell(issue, format string, args ...any) {
 	l.Tell(Event{Issue: issue, Text: fmt.Sprintf(format, args...)})
@@ -472,8 +478,9 @@ func (l *loop) once(text string) {
 	}
 }
 
-// runs are those within Window, of all actors.
-func (l *loop) runs(now time.Time) ([]clone.Run, error) {
+// runs are those within Window before now, of all actors.
+func (l *loop) runs() (runs []clone.Run, now time.Time, err error) {
+	now = l.now()
 	runs, damaged, err := l.records.Runs(l.place, now.Add(-Window))
 	for _, path := range damaged {
 		if text := path + ": holds run records that cannot be read"; !l.noticed[text] {
@@ -481,22 +488,10 @@ func (l *loop) runs(now time.Time) ([]clone.Run, error) {
 			l.app.Warn("%s", text)
 		}
 	}
-	return runs, err
-}
-
-// lately are the runs of now.
-func (l *loop) lately() (runs []clone.Run, now time.Time, err error) {
-	if now, err = l.now(); err == nil {
-		runs, err = l.runs(now)
-	}
 	return runs, now, err
 }
 
 // record keeps a step of a run.
 func (l *loop) record(r *clone.Run) error {
-	now, err := l.now()
-	if err != nil {
-		return err
-	}
-	return l.place.RecordRun(*r, now)
+	return l.place.RecordRun(*r, l.now())
 }

@@ -56,9 +56,7 @@ func (l *loop) claim(ctx context.Context, c Candidate) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.Started, err = l.now(); err != nil {
-		return nil, err
-	}
+	r.Started = l.now()
 	if past != nil && !l.isLeft(past) && (past.Until.After(r.Started) || l.isExhausted(past)) {
 		l.release(ctx, c.Issue) // another loop tried it since this one looked
 		return nil, nil
@@ -78,17 +76,13 @@ func (l *loop) claim(ctx context.Context, c Candidate) (*Run, error) {
 // records the end of its run next.
 func (l *loop) inherit(ctx context.Context, issue string) (*Past, error) {
 	isOpen := func(r clone.Run) bool { return r.Issue == issue && r.Outcome == "" && r.Task != clone.SwarmTask }
-	now, err := l.now()
-	if err != nil {
-		return nil, err
-	}
-	runs, err := l.runs(now)
+	runs, now, err := l.runs()
 	for range 100 {
 		if err != nil || !slices.ContainsFunc(runs, func(r clone.Run) bool { return isOpen(r) && l.isOthers(r) }) {
 			break
 		}
 		l.pause(ctx, 10*time.Millisecond)
-		runs, err = l.runs(now)
+		runs, _, err = l.runs()
 	}
 	if err != nil {
 		return nil, err
@@ -106,10 +100,8 @@ func (l *loop) inherit(ctx context.Context, issue string) (*Past, error) {
 			return nil, err
 		}
 	}
-	if runs, err = l.runs(now); err != nil {
-		return nil, err
-	}
-	return PastOf(runs, now)[issue], nil
+	runs, _, err = l.runs()
+	return PastOf(runs, now)[issue], err
 }
 
 // standing keeps how an issue stood when it was claimed, to see later what was left.
@@ -179,33 +171,28 @@ func (l *loop) sayClaimed(_ context.Context, r *Run) error {
 }
 
 // recordTaken ends the record of what no command is started for.
-func (l *loop) recordTaken(_ context.Context, r *Run) (err error) {
+func (l *loop) recordTaken(_ context.Context, r *Run) error {
 	l.tell(r.Issue, "claimed, run %s: %s says that it is done", r.ID, workspace.Visible(r.Taken.By))
-	if r.Ended, err = l.now(); err != nil {
-		return err
-	}
-	r.Step = stepEnded
+	r.Ended, r.Step = l.now(), stepEnded
 	return l.record(&r.Run)
 }
 
-// findTree gives a run its work tree; none in place.
+// findTree gives a run its work tree, none in place, and keeps what its directory holds.
 func (l *loop) findTree(ctx context.Context, r *Run) (err error) {
 	r.Worktree = l.root
-	if l.trees == nil {
-		return l.stateBefore(ctx, r)
+	if l.trees != nil {
+		name := cmp.Or(r.Issue, r.Task+"-"+l.name)
+		if r.tree, err = git.PrepareWorktree(ctx, *l.trees, name); err != nil {
+			return err
+		}
+		r.Worktree, r.Branch, r.Base = r.tree.Dir, r.tree.Branch, r.tree.Base
+		if err := l.setUp(ctx, r); err != nil {
+			return err
+		}
 	}
-	name := r.Issue
-	if r.Task != taskIssue {
-		name = r.Task + "-" + l.name
-	}
-	if r.tree, err = git.PrepareWorktree(ctx, *l.trees, name); err != nil {
-		return err
-	}
-	r.Worktree, r.Branch, r.Base = r.tree.Dir, r.tree.Branch, r.tree.Base
-	if err := l.setUp(ctx, r); err != nil {
-		return err
-	}
-	return l.stateBefore(ctx, r)
+	before, err := l.stateOf(ctx, r)
+	r.Tree = before.State
+	return err
 }
 
 // supervise runs the command to its end. What of it is wrong is in the record.
@@ -213,16 +200,12 @@ func (l *loop) supervise(ctx context.Context, r *Run) (observation, error) {
 	limited, cancel := l.limited(ctx)
 	defer cancel()
 	ended, err := execution{
-		app: l.app, store: storeDir(l.store), place: l.place, run: &r.Run, argv: l.Command, prompt: r.prompt, grace: l.Times.Grace,
+		app: l.app, store: storeDir(l.store), now: l.now, place: l.place, run: &r.Run, argv: l.Command, prompt: r.prompt, grace: l.Times.Grace,
 	}.start(limited)
 	if err != nil && r.Step != stepEnded {
 		return "", err
 	}
-	now, e := l.now()
-	if e != nil {
-		return "", e
-	}
-	r.Ended, r.Said = now, lastLine(ended.Tail)
+	r.Ended, r.Said = l.now(), lastLine(ended.Tail)
 	switch {
 	case err == nil && ctx.Err() == nil:
 	case broken(ctx) == sawErrorAtLoss:
@@ -239,7 +222,7 @@ func (l *loop) supervise(ctx context.Context, r *Run) (observation, error) {
 // limited is a context that ends with the time of a run.
 func (l *loop) limited(ctx context.Context) (context.Context, context.CancelFunc) {
 	limit := l.runTimeout
-	if runs, now, err := l.lately(); err == nil {
+	if runs, now, err := l.runs(); err == nil {
 		limit = l.Bounds.RunLimit(limit, UsedBy(l.name, runs, now))
 	}
 	if limit <= 0 {
@@ -273,7 +256,7 @@ func (l *loop) tend(ctx context.Context, r *Run) (held context.Context, stop fun
 					cancel(errLost)
 				}
 			case <-look.C:
-				if now, err := l.now(); err == nil && l.state(now) == clone.Dead {
+				if l.state(l.now()) == clone.Dead {
 					cancel(errStopped)
 				}
 			}
@@ -289,7 +272,7 @@ func (l *loop) isLost(ctx context.Context, r *Run) bool {
 		return false // or it cannot be renewed now, and the next time may do
 	}
 	record, err := l.recordOf(r.Issue)
-	if err != nil || record == nil || !beads.IsClosed(record.Text(beads.Status)) {
+	if err != nil || !isClosed(record) {
 		return err == nil
 	}
 	others, _ := l.closedByOthers(r)

@@ -46,15 +46,13 @@ func (l *loop) terms(r *Run) string {
 	default:
 		text.WriteString("- The current directory is a work tree of your own, on branch " + r.Branch + ". Work there alone.\n")
 	}
-	id := r.Issue
-	switch {
-	case l.NoClose:
+	if l.NoClose {
 		text.WriteString("- Do not close the issue: somebody reads your work first.\n")
-	default:
+	} else {
 		text.WriteString("- Do not close the issue. When you end with exit code 0, stig merges your work, runs the\n  acceptance criteria on the result, and closes the issue if they pass.\n")
 	}
-	fmt.Fprintf(&text, "- Say what you did before you end: stig checkpoint %s --done … --learned … --remains ….\n", id)
-	fmt.Fprintf(&text, "- A person decides? stig escalate %s -m QUESTION, then end.\n", id)
+	fmt.Fprintf(&text, "- Say what you did before you end: stig checkpoint %s --done … --learned … --remains ….\n", r.Issue)
+	fmt.Fprintf(&text, "- A person decides? stig escalate %s -m QUESTION, then end.\n", r.Issue)
 	text.WriteString("- You cannot work now, such as at a rate limit? End with exit code 75.\n")
 	return text.String()
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"stig/internal/beads"
 	"stig/internal/clone"
 	"stig/internal/fault"
 	"stig/internal/git"
@@ -22,7 +21,7 @@ import (
 //
 // A claim without any record of a run ends with the process that made it.
 func (l *loop) recover(ctx context.Context) error {
-	runs, _, err := l.lately()
+	runs, _, err := l.runs()
 	if err != nil {
 		return err
 	}
@@ -62,12 +61,8 @@ func (l *loop) resume(ctx context.Context, r *Run) error {
 	if r.Issue == "" {
 		return l.advance(ctx, r)
 	}
-	now, err := l.now()
-	if err != nil {
-		return err
-	}
 	if r.Ended.IsZero() {
-		r.Ended = now // before others can have the issue again, whose runs begin later
+		r.Ended = l.now() // before others can have the issue again, whose runs begin later
 	}
 	claimed, err := l.reclaim(ctx, r)
 	if err != nil {
@@ -77,11 +72,15 @@ func (l *loop) resume(ctx context.Context, r *Run) error {
 	if !claimed && held && lease.Run != "" && lease.Run != r.ID {
 		return nil // the loop that has it now ends the record before its run begins
 	}
-	if over, err := l.isOver(r.ID); over || err != nil { // looked at after the lease: who had the issue meanwhile ended the record
-		if over && held && lease.Run == r.ID {
+	runs, _, err := l.runs() // after the lease: who had the issue meanwhile ended the record
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(runs, func(e clone.Run) bool { return e.ID == r.ID && e.Outcome != "" }) {
+		if held && lease.Run == r.ID {
 			l.release(ctx, r.Issue)
 		}
-		return err
+		return nil
 	}
 	if !claimed {
 		r.Cause, r.Why = string(clone.OutcomeLost), "somebody else has the issue since its loop was killed"
@@ -89,29 +88,20 @@ func (l *loop) resume(ctx context.Context, r *Run) error {
 	return l.advance(ctx, r)
 }
 
-// isOver reports whether the record of a run has its end by now.
-func (l *loop) isOver(id string) (bool, error) {
-	runs, _, err := l.lately()
-	return slices.ContainsFunc(runs, func(r clone.Run) bool { return r.ID == id && r.Outcome != "" }), err
-}
-
 // reclaim takes the issue of a killed loop again, and reports whether it is there for it:
 // closed issues and those that wait for an answer are, since the run may have done that.
 func (l *loop) reclaim(ctx context.Context, r *Run) (bool, error) {
 	record, err := l.recordOf(r.Issue)
-	if err != nil || record == nil {
-		return false, err
-	}
-	if beads.IsClosed(record.Text(beads.Status)) {
-		return true, nil
+	if err != nil || record == nil || isClosed(record) {
+		return record != nil, err
 	}
 	_, err = service.Claim(ctx, l.fresh(ctx, ""), service.ClaimRequest{ID: r.Issue, Loop: &service.LoopClaim{
 		Run: r.ID, Lasts: l.Times.Lasts, Cap: l.Cap,
 	}})
-	if fault.Is(err, fault.Waits) {
-		return true, nil // it asked a person
-	}
-	if isRace(err) {
+	switch {
+	case fault.Is(err, fault.Waits): // it asked a person
+		return true, nil
+	case isRace(err):
 		return false, nil
 	}
 	return err == nil, err

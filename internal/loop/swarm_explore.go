@@ -9,7 +9,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"stig/internal/clone"
@@ -122,10 +121,7 @@ func (e *explorer) answered() bool {
 
 // attempt is one run of the command until ctx ends, with its record.
 func (e *explorer) attempt(ctx context.Context, attempt int, prompt string) error {
-	now, err := e.app.Clock()
-	if err != nil {
-		return err
-	}
+	now := e.clock()
 	self, _ := process.Self()
 	r := &clone.Run{ID: clone.NewRunID(), Actor: e.agent, Task: clone.SwarmTask, Issue: e.issue, Attempt: attempt, Loop: self.ID, Step: stepClaimed, Started: now, Worktree: e.root}
 	if e.tree != nil {
@@ -134,9 +130,8 @@ func (e *explorer) attempt(ctx context.Context, attempt int, prompt string) erro
 	if err := e.place.RecordRun(*r, now); err != nil {
 		return err
 	}
-	said := &tail{}
-	_, err = execution{
-		app: e.app, store: storeDir(e.store), place: e.place, run: r, argv: e.Command, prompt: prompt, stdout: said, grace: e.Grace,
+	_, err := execution{
+		app: e.app, store: storeDir(e.store), now: e.clock, place: e.place, run: r, argv: e.Command, prompt: prompt, grace: e.Grace,
 	}.start(ctx, "STIG_ROUND="+fmt.Sprint(e.round))
 	switch {
 	case err != nil && r.Log == "": // no log can be kept
@@ -146,7 +141,7 @@ func (e *explorer) attempt(ctx context.Context, attempt int, prompt string) erro
 	}
 	ctx = context.WithoutCancel(ctx)
 	worked := e.commit(ctx, r) // first: what it says may name its branch
-	e.take(ctx, said.text(), r)
+	e.take(ctx, endOf(r.Log, mostTail), r)
 	if worked && !e.answered() && (attempt > 1 || !r.TimedOut) { // one that was ended at work is started once more
 		_ = e.accept(ctx, swarm.Operation{Kind: swarm.Host, Exploring: fmt.Sprintf("changed files, commit %.12s", r.Commit)})
 	}
@@ -174,11 +169,7 @@ func (e *explorer) commit(ctx context.Context, r *clone.Run) (worked bool) {
 
 // record ends the record of a run.
 func (e *explorer) record(r *clone.Run) error {
-	now, err := e.app.Clock()
-	if err != nil {
-		return err
-	}
-	r.Ended, e.failed = now, ""
+	r.Ended, e.failed = e.clock(), ""
 	switch {
 	case r.TimedOut:
 		r.Outcome, e.failed = string(clone.OutcomeTimedOut), ": timed out"
@@ -189,7 +180,7 @@ func (e *explorer) record(r *clone.Run) error {
 	default:
 		r.Outcome = string(clone.OutcomeSilent)
 	}
-	return e.place.RecordRun(*r, now)
+	return e.place.RecordRun(*r, r.Ended)
 }
 
 // completed is what a command may end its output with, in place of calling stig swarm.
@@ -268,13 +259,10 @@ func parseOperation(raw json.RawMessage, kind swarm.Kind, direction string) (o s
 func (e *explorer) accept(ctx context.Context, o swarm.Operation) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	now, err := e.app.Clock()
-	if err != nil {
-		return err
-	}
 	s := *e.session
-	s.now, s.state = now, s.replay(clone.SwarmRound{})
-	if o, err = s.checked(ctx, e.agent, o); err != nil {
+	s.now, s.state = e.clock(), s.replay(clone.SwarmRound{})
+	o, err := s.checked(ctx, e.agent, o)
+	if err != nil {
 		return err
 	}
 	_, err = s.act(o, false)
@@ -304,28 +292,5 @@ func lastReport(text, prompt string) (completed, error) {
 	return whole.Round, err
 }
 
-// tail keeps the end of an output.
-type tail struct {
-	mu  sync.Mutex
-	end []byte
-}
-
-// mostTail is how much of an output is searched for a report.
+// mostTail is how much of an output is searched for a report, in bytes.
 const mostTail = 512 << 10
-
-// Write keeps what is written, and forgets what is too long ago.
-func (t *tail) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.end = append(t.end, p...)
-	if len(t.end) > 2*mostTail {
-		t.end = append([]byte{}, t.end[len(t.end)-mostTail:]...)
-	}
-	return len(p), nil
-}
-
-func (t *tail) text() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return string(t.end)
-}

@@ -30,18 +30,11 @@ type RoundReported struct {
 
 // ReportRound reports on the newest swarm of an issue.
 func ReportRound(ctx context.Context, a *workspace.Run, r RoundRequest) (*RoundReported, error) {
-	s, err := load(a, r.ID)
+	s, seen, err := loadSeen(ctx, a, r.ID)
 	if err != nil {
 		return nil, err
 	}
-	if s.state.Swarm == "" {
-		return nil, s.running()
-	}
-	who, err := a.ActorName(ctx)
-	if err != nil {
-		return nil, err
-	}
-	done := &RoundReported{ID: s.issue, Report: swarm.NewReport(s.seenBy(who), s.now)}
+	done := &RoundReported{ID: s.issue, Report: swarm.NewReport(seen, s.now)}
 	if r.Checkpoint {
 		done.Written, err = s.checkpoint(ctx, done.Report, r.DryRun)
 	}

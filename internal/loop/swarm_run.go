@@ -34,6 +34,7 @@ type SwarmRequest struct {
 type runner struct {
 	SwarmRequest
 	app   *workspace.Run
+	clock func() time.Time
 	name  string // who runs it
 	trees *git.WorktreeOptions
 	root  string
@@ -107,6 +108,9 @@ func newRunner(ctx context.Context, a *workspace.Run, r SwarmRequest) (*runner, 
 		return nil, err
 	}
 	x.app = a.Lasting(ctx, "swarm", x.name)
+	if x.clock, err = clockOf(x.app); err != nil {
+		return nil, err
+	}
 	if x.session, err = load(x.app, r.ID); err != nil {
 		return nil, err
 	}
@@ -196,7 +200,7 @@ func (x *runner) nextRound(ctx context.Context) error {
 		x.session = s
 		return nil
 	}
-	if s.closed() {
+	if isClosed(s.record) {
 		x.Tell(x.issue + " was closed meanwhile")
 		_, err := s.stop(ctx, "the issue was closed", false)
 		x.session = s
@@ -261,34 +265,29 @@ func (x *runner) exploreAll(ctx context.Context) error {
 // solutions are the branches of agents that hold work of their own. The idea is that of
 // the agent's newest finding.
 func (x *runner) solutions(ctx context.Context, s *session) (list []swarm.Verdict) {
-	if x.trees == nil {
-		return nil
-	}
-	trees, err := git.Worktrees(ctx, *x.trees)
+	trees, err := x.agentTrees(ctx)
 	if err != nil {
 		x.app.Warn("%s: %v", x.issue, err)
-		return nil
 	}
 	for _, a := range s.state.Agents {
-		for _, tree := range trees {
-			if tree.Issue != treeName(x.issue, a.Name) {
-				continue
-			}
-			ahead, err := tree.Ahead(ctx)
-			if err != nil {
-				x.app.Warn("%s: %v", x.issue, err)
-			}
-			if !ahead {
-				continue
-			}
-			v := swarm.Verdict{Agent: a.Name, Branch: tree.Branch, Commit: tree.Head}
-			for _, f := range s.state.Findings {
-				if f.Agent == a.Name {
-					v.Idea = f.Idea
-				}
-			}
-			list = append(list, v)
+		tree := trees[treeName(x.issue, a.Name)]
+		if tree == nil {
+			continue
 		}
+		ahead, err := tree.Ahead(ctx)
+		if err != nil {
+			x.app.Warn("%s: %v", x.issue, err)
+		}
+		if !ahead {
+			continue
+		}
+		v := swarm.Verdict{Agent: a.Name, Branch: tree.Branch, Commit: tree.Head}
+		for _, f := range s.state.Findings {
+			if f.Agent == a.Name {
+				v.Idea = f.Idea
+			}
+		}
+		list = append(list, v)
 	}
 	return list
 }
@@ -296,21 +295,26 @@ func (x *runner) solutions(ctx context.Context, s *session) (list []swarm.Verdic
 // treeName is the name of an agent's work tree, which is that of its branch behind stig/.
 func treeName(issue, agent string) string { return issue + "-" + agent }
 
+// agentTrees are the work trees of the agents, by treeName.
+func (x *runner) agentTrees(ctx context.Context) (map[string]*git.Worktree, error) {
+	if x.trees == nil {
+		return nil, nil
+	}
+	all, err := git.Worktrees(ctx, *x.trees)
+	own := map[string]*git.Worktree{}
+	for _, tree := range all {
+		if slices.ContainsFunc(x.state.Agents, func(a *swarm.Agent) bool { return tree.Issue == treeName(x.issue, a.Name) }) {
+			own[tree.Issue] = tree
+		}
+	}
+	return own, err
+}
+
 // putAway removes the work trees of agents that hold no work of their own.
 func (x *runner) putAway(ctx context.Context) {
-	if x.trees == nil {
-		return
-	}
 	ctx = context.WithoutCancel(ctx)
-	trees, err := git.Worktrees(ctx, *x.trees)
-	if err != nil {
-		return // they can stay
-	}
+	trees, _ := x.agentTrees(ctx) // they can stay
 	for _, tree := range trees {
-		for _, a := range x.state.Agents {
-			if tree.Issue == treeName(x.issue, a.Name) {
-				_ = tree.Remove(ctx) // one with work stays, with its branch
-			}
-		}
+		_ = tree.Remove(ctx) // one with work stays, with its branch
 	}
 }

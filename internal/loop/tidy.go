@@ -3,7 +3,6 @@ package loop
 import (
 	"context"
 
-	"stig/internal/beads"
 	"stig/internal/git"
 )
 
@@ -19,7 +18,7 @@ func (l *loop) tidy(ctx context.Context) {
 		return
 	}
 	busy := map[string]bool{}
-	runs, _, err := l.lately()
+	runs, _, err := l.runs()
 	if err != nil {
 		return // what may be in use stays
 	}
@@ -31,7 +30,7 @@ func (l *loop) tidy(ctx context.Context) {
 			continue
 		}
 		record, err := l.recordOf(tree.Issue)
-		if err != nil || record == nil || !beads.IsClosed(record.Text(beads.Status)) {
+		if err != nil || !isClosed(record) {
 			continue
 		}
 		if err := tree.Remove(ctx); err != nil {
