@@ -1,3 +1,17 @@
+// Package loop is the night: it runs a command for one issue after another (Work), or for
+// all agents of a swarm at once and round by round (RunSwarm), looks at what each run left,
+// has the gate judge it, lands what passes, and gives back the rest.
+//
+// A Run goes from its claim to its end along one table, transitions. Each step is recorded
+// before the next begins, so that a loop that was killed goes on from there. Which issue is
+// next, how long to back off and whether a bound is reached are computed from run records
+// and a time alone.
+//
+// The package does not know what a worker has to read, whether work is good, or how a swarm
+// comes to an answer: packages orient, gate and swarm do. It pushes nothing, and changes no
+// branch that is checked out.
+//
+//	done, err := loop.Work(ctx, a, loop.Request{Command: []string{"./agent"}, Once: true})
 package loop
 
 import (

@@ -1,11 +1,3 @@
-// Package working holds the service of stig work: a loop that runs a command for one
-// issue after another, and lands what passes the gate. Package work decides; this one
-// starts programs, writes the store and keeps the run records.
-//
-// Each step of a run is recorded before the next begins, so that a loop that was killed
-// goes on from there: see recover.go.
-//
-//	done, err := loop.Work(ctx, a, loop.Request{Command: []string{"./agent"}})
 package loop
 
 import (

@@ -25,7 +25,6 @@ type Run struct {
 	left     left                // what the command left
 	refusal  refusal             // why its work was not taken
 	question checkpoint.Question // that a person is to be asked
-	failures []clone.Run         // the failed attempts that used up the last one
 	trouble  error               // what kept the last step from its end
 	hint     string              // what a person can do about it
 	waits    int                 // how often it waited to do a step again

@@ -1,9 +1,3 @@
-// Package swarming holds the services of stig swarm: several explorers of one issue, whose
-// blackboard is computed from what they did. Package swarm computes it; this one keeps the
-// operations of the running round in live state, writes a settled round to the store as
-// traces, runs acceptance criteria, and runs explorers.
-//
-//	acted, err := loop.ActInSwarm(ctx, a, loop.SwarmAct{ID: "harbor-9fd.3", Operation: o})
 package loop
 
 import (

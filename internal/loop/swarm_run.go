@@ -30,7 +30,7 @@ type SwarmRequest struct {
 	Tell            func(string)
 }
 
-// runner is one run of Run.
+// runner is one call of RunSwarm.
 type runner struct {
 	SwarmRequest
 	app   *workspace.Run
@@ -46,8 +46,8 @@ type runner struct {
 
 // RunSwarm has explorers explore until the swarm ends: the command once for each agent and
 // round, all agents of a round at once. When ctx ends it ends after the round, and another
-// Run goes on from there. Killed at any point, it goes on at the round that was not settled.
-func RunSwarm(ctx context.Context, a *workspace.Run, r SwarmRequest) (*RoundReported, error) {
+// RunSwarm goes on from there. Killed at any point, it goes on at the round that was not settled.
+func RunSwarm(ctx context.Context, a *workspace.Run, r SwarmRequest) (*SwarmReported, error) {
 	x, err := newRunner(ctx, a, r)
 	if err != nil {
 		return nil, err
@@ -73,11 +73,11 @@ func RunSwarm(ctx context.Context, a *workspace.Run, r SwarmRequest) (*RoundRepo
 		return nil, context.Cause(ctx)
 	}
 	x.putAway(ctx)
-	return &RoundReported{ID: x.issue, Report: swarm.NewReport(x.state, x.now)}, nil
+	return &SwarmReported{ID: x.issue, Report: swarm.NewReport(x.state, x.now)}, nil
 }
 
-// PlanSwarm is what Run would begin with: the start of a swarm; or one that runs, without changes.
-// It refuses what Run would refuse, except one that another process runs, and writes nothing.
+// PlanSwarm is what RunSwarm would begin with: the start of a swarm; or one that runs, without changes.
+// It refuses what RunSwarm would refuse, except one that another process runs, and writes nothing.
 func PlanSwarm(ctx context.Context, a *workspace.Run, r SwarmRequest) (*SwarmChanged, error) {
 	x, err := newRunner(ctx, a, r)
 	if err != nil {
