@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
+	"strings"
 	"time"
 
 	"stig/internal/clone"
+	"stig/internal/fault"
 	"stig/internal/process"
 	"stig/internal/workspace"
 )
@@ -50,6 +53,43 @@ func (x execution) start(ctx context.Context, variables ...string) (process.Ende
 	r.Step, r.Exit, r.Bytes, r.TimedOut = stepEnded, ended.Exit, ended.Bytes, ended.TimedOut
 	r.Cost, r.Currency = Cost(ended.Lines)
 	return ended, err
+}
+
+// endKilled ends what is left of a run whose process was killed: its program, and its record.
+func endKilled(a *workspace.Run, p clone.Place, r clone.Run, grace time.Duration, now time.Time, why string) error {
+	a.EndProgram(r, grace)
+	if r.Ended.IsZero() {
+		r.Ended = now
+	}
+	r.Outcome, r.Why = string(clone.OutcomeStopped), why
+	return p.RecordRun(r, now)
+}
+
+// programOf is a command whose program is found from any directory; fault.Usage, with a
+// hint, where there is none.
+func programOf(a *workspace.Run, argv []string, hint string) ([]string, error) {
+	found, ok, err := a.Program(argv)
+	if err == nil && !ok {
+		err = workspace.Usage(fmt.Sprintf("%s: no such program; it must be there, and executable", named(argv[0])), hint)
+	}
+	return found, err
+}
+
+// named is a program as messages have it: in quotes where it would not be seen.
+func named(program string) string {
+	if shown := workspace.Visible(program); shown == program && strings.TrimSpace(program) != "" {
+		return program
+	}
+	return strconv.Quote(program)
+}
+
+// trustedFor refuses code that is not trusted (fault.Found); what would not be done then.
+func trustedFor(ctx context.Context, a *workspace.Run, code *workspace.Code, issue, what, hint string) error {
+	ok, err := a.Trusted(ctx, code)
+	if err != nil || ok {
+		return err
+	}
+	return &fault.Error{Code: fault.Found, ID: issue, Reason: "this repository is not trusted here, so that " + what, Hint: "read the acceptance criteria, then type stig trust" + hint}
 }
 
 // environ is the environment of the command of a run, and of a setup, which has no briefing

@@ -56,8 +56,6 @@ func (l *loop) land(ctx context.Context, r *Run) (observation, error) {
 	}
 	refused, isRefused := errors.AsType[*git.RejectedError](err)
 	switch {
-	case errors.Is(err, git.ErrMoved):
-		return sawMoved, err
 	case isRefused && len(refused.Files) > 0:
 		return r.refused(refused.Reason, refused.Exit, fmt.Sprintf("What others did is on %s. Type git merge %[1]s in the work tree, and resolve it there.", l.trees.Onto)), nil
 	case isRefused:
@@ -82,7 +80,7 @@ func (l *loop) merge(ctx context.Context, tree *git.Worktree) error {
 // refused keeps why the work of a run is not taken, with the exit code of what refused it,
 // 0 where nothing ran, and Markdown for whoever does the next pass.
 func (r *Run) refused(why string, exit int, text string) observation {
-	r.Why, r.Judged, r.refusal = why, true, refusal{exit, text}
+	r.Why, r.Judged, r.exit, r.feedback = why, true, exit, text
 	if r.left.checkpoint {
 		return sawRefusedProgress
 	}
@@ -99,10 +97,10 @@ func (l *loop) reject(ctx context.Context, r *Run) error {
 		}
 	}
 	content := map[string]any{"payload": visible.OneLine(r.Why), "to": l.name, "run": r.ID}
-	if r.refusal.exit != 0 {
-		content["exit"] = fmt.Sprint(r.refusal.exit)
+	if r.exit != 0 {
+		content["exit"] = fmt.Sprint(r.exit)
 	}
-	return l.leave(ctx, gateName, traces.Draft{Issue: r.Issue, Type: trace.Feedback, Content: content, Body: r.refusal.text})
+	return l.leave(ctx, gateName, traces.Draft{Issue: r.Issue, Type: trace.Feedback, Content: content, Body: r.feedback})
 }
 
 // prove runs the criteria, in the work tree of a run or in place, lands the work that

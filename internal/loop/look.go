@@ -69,7 +69,7 @@ func (l *loop) look(ctx context.Context, r *Run) (observation, error) {
 	}
 	if !r.left.claimLost && r.Issue != "" {
 		if err := l.lookFurther(after, r); err != nil {
-			return sawUnknown, err
+			return "", unknown{err}
 		}
 	}
 	saw := r.left.saw()
@@ -227,7 +227,7 @@ func (l *loop) offer(ctx context.Context, r *Run) (observation, error) {
 	refused, isRefused := errors.AsType[*git.RejectedError](err)
 	switch {
 	case isRefused && refused.Unable != nil:
-		return sawUnable, refused.Unable // nobody's work is at fault: the loop tries again to bring this run to its end, and starts none
+		return "", unknown{refused.Unable} // the loop tries again to bring this run to its end, and starts none
 	case isRefused:
 		return r.refused(refused.Reason, refused.Exit, fenced(refused.Tail)), nil
 	case err != nil:

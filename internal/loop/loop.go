@@ -360,10 +360,7 @@ func (l *loop) isGone(others []clone.Lease) bool {
 // settle waits a moment, so that several changes in a row are read once, and many loops
 // do not read a large store all the time.
 func (l *loop) settle(ctx context.Context) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(min(l.Times.Look, max(l.Times.Look/40, 4*l.reading))):
-	}
+	l.pause(ctx, min(l.Times.Look, max(l.Times.Look/40, 4*l.reading)))
 }
 
 // isRace reports whether an error says that an issue is not to be had any more.
@@ -377,8 +374,7 @@ func (l *loop) askAbout(ctx context.Context, past *Past) error {
 	if past == nil || past.Last == nil {
 		return nil
 	}
-	r := &Run{Run: *past.Last}
-	failures := past.Failures
+	r, failures := &Run{Run: *past.Last}, past.Failures
 	if len(failures) == 0 {
 		failures = []clone.Run{r.Run}
 	}

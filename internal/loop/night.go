@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -245,14 +244,10 @@ func (l *loop) prepare(ctx context.Context, a *workspace.Run) (err error) {
 	if err := l.findCommand(ctx, a); err != nil {
 		return err
 	}
-	if err := l.findPlace(ctx); err != nil {
-		return err
-	}
-	if err := l.trusted(ctx); err != nil {
-		return err
-	}
-	if err := l.writable(ctx); err != nil {
-		return err
+	for _, validate := range []func(context.Context) error{l.findPlace, l.trusted, l.writable} {
+		if err := validate(ctx); err != nil {
+			return err
+		}
 	}
 	l.filter, err = l.readFilter()
 	return err
@@ -325,24 +320,12 @@ func (l *loop) agreed(ctx context.Context) error {
 }
 
 // findCommand refuses a command that is not there before anything is claimed.
-func (l *loop) findCommand(ctx context.Context, a *workspace.Run) error {
+func (l *loop) findCommand(ctx context.Context, a *workspace.Run) (err error) {
 	if len(l.Command) == 0 {
 		return l.fromFile(ctx)
 	}
-	found, ok, err := a.Program(l.Command)
-	if err == nil && !ok {
-		err = workspace.Usage(fmt.Sprintf("%s: no such program; it must be there, and executable", named(l.Command[0])), "type stig work --dry-run -- COMMAND to validate another")
-	}
-	l.Command = found
+	l.Command, err = programOf(a, l.Command, "type stig work --dry-run -- COMMAND to validate another")
 	return err
-}
-
-// named is a program as messages have it: in quotes where it would not be seen.
-func named(program string) string {
-	if shown := workspace.Visible(program); shown == program && strings.TrimSpace(program) != "" {
-		return program
-	}
-	return strconv.Quote(program)
 }
 
 // findPlace decides whether runs get work trees, and where these are.
@@ -400,16 +383,11 @@ func (l *loop) trusted(ctx context.Context) error {
 	if l.NoClose {
 		return nil
 	}
-	workspace, err := l.app.Workspace(ctx, l.store.Place())
+	code, err := l.app.Workspace(ctx, l.store.Place())
 	if err != nil {
 		return err
 	}
-	ok, err := l.app.Trusted(ctx, workspace)
-	if err != nil || ok {
-		return err
-	}
-	return &fault.Error{Code: fault.Found, Reason: "this repository is not trusted here, so that no check of an issue would run",
-		Hint: "read the acceptance criteria, then type stig trust; or give --no-close"}
+	return trustedFor(ctx, l.app, code, "", "no check of an issue would run", "; or give --no-close")
 }
 
 // begin registers the loop, unless another one of its name is registered.

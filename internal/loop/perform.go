@@ -3,6 +3,7 @@ package loop
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -91,12 +92,7 @@ func (l *loop) inherit(ctx context.Context, issue string) (*Past, error) {
 		if !isOpen(r) {
 			continue
 		}
-		l.app.EndProgram(r, l.Times.Grace)
-		if r.Ended.IsZero() {
-			r.Ended = now
-		}
-		r.Outcome, r.Why = string(clone.OutcomeStopped), "its loop was killed, and "+l.name+" took the issue over"
-		if err := l.record(&r); err != nil {
+		if err := endKilled(l.app, l.place, r, l.Times.Grace, now, "its loop was killed, and "+l.name+" took the issue over"); err != nil {
 			return nil, err
 		}
 	}
@@ -157,24 +153,12 @@ func (l *loop) furnish(ctx context.Context, r *Run) (observation, error) {
 		return "", err
 	}
 	if r.Taken != nil {
-		return sawTaken, nil
+		l.tell(r.Issue, "claimed, run %s: %s says that it is done", r.ID, workspace.Visible(r.Taken.By))
+		r.Ended, r.Step = l.now(), stepEnded
+		return sawTaken, l.record(&r.Run)
 	}
-	if r.prompt, err = l.promptOf(ctx, r); err != nil {
-		return "", err
-	}
-	return sawReady, nil
-}
-
-func (l *loop) sayClaimed(_ context.Context, r *Run) error {
-	l.tell(r.Issue, "claimed, attempt %d, run %s", r.Attempt, r.ID)
-	return nil
-}
-
-// recordTaken ends the record of what no command is started for.
-func (l *loop) recordTaken(_ context.Context, r *Run) error {
-	l.tell(r.Issue, "claimed, run %s: %s says that it is done", r.ID, workspace.Visible(r.Taken.By))
-	r.Ended, r.Step = l.now(), stepEnded
-	return l.record(&r.Run)
+	r.prompt, err = l.promptOf(ctx, r)
+	return sawReady, err
 }
 
 // findTree gives a run its work tree, none in place, and keeps what its directory holds.
@@ -197,6 +181,7 @@ func (l *loop) findTree(ctx context.Context, r *Run) (err error) {
 
 // supervise runs the command to its end. What of it is wrong is in the record.
 func (l *loop) supervise(ctx context.Context, r *Run) (observation, error) {
+	l.tell(r.Issue, "claimed, attempt %d, run %s", r.Attempt, r.ID)
 	limited, cancel := l.limited(ctx)
 	defer cancel()
 	ended, err := execution{
@@ -208,7 +193,7 @@ func (l *loop) supervise(ctx context.Context, r *Run) (observation, error) {
 	r.Ended, r.Said = l.now(), lastLine(ended.Tail)
 	switch {
 	case err == nil && ctx.Err() == nil:
-	case broken(ctx) == sawErrorAtLoss:
+	case errors.Is(context.Cause(ctx), errLost):
 		r.Cause = string(clone.OutcomeLost)
 	default:
 		r.Cause = string(clone.OutcomeStopped)

@@ -113,8 +113,5 @@ func (l *loop) furnishAgain(ctx context.Context, r *Run) (_ observation, err err
 	if l.trees != nil && r.Issue != "" && r.Cause != string(clone.OutcomeLost) && (r.Branch != "" || r.Step != stepClaimed) {
 		r.tree, err = git.PrepareWorktree(ctx, *l.trees, r.Issue)
 	}
-	if err != nil {
-		return "", err
-	}
-	return sawReady, nil
+	return sawReady, err
 }

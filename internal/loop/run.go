@@ -23,18 +23,13 @@ type Run struct {
 	tree     *git.Worktree       // nil in place
 	prompt   string              // what the command gets on its standard input
 	left     left                // what the command left
-	refusal  refusal             // why its work was not taken
+	exit     int                 // of what refused its work; 0 where nothing ran
+	feedback string              // why it did, in Markdown
 	question checkpoint.Question // that a person is to be asked
 	trouble  error               // what kept the last step from its end
 	hint     string              // what a person can do about it
 	waits    int                 // how often it waited to do a step again
 	uses     map[*transition]int
-}
-
-// refusal is why the work of a run was not taken.
-type refusal struct {
-	exit int    // of what refused it; 0 where nothing ran
-	text string // Markdown for whoever does the next pass
 }
 
 // State is where a run is between two steps.
@@ -61,7 +56,7 @@ func (s State) isWorking() bool {
 	return s == runClaimed || s == runOrphaned || s == runPrepared || s == runEnded || s == runWorked || s == runOffered
 }
 
-// observation is what a step found; "" where an error kept it from its end.
+// observation is what a step found; it counts for nothing where an error kept that from its end.
 type observation string
 
 const (
@@ -103,10 +98,13 @@ const (
 	sawError       observation = "an error"
 	sawErrorAtStop observation = "an error once a person stopped it"
 	sawErrorAtLoss observation = "an error once the claim was lost"
-	// These have no row: the run stays in its state until the loop resumes it.
-	sawUnknown observation = "what it left cannot be read"
-	sawUnable  observation = "git can commit nothing here"
+	sawUnknown     observation = "it cannot be known what follows" // has no row: the run stays in its state until the loop resumes it
 )
+
+// unknown is an error of which sawUnknown follows, since nobody's work is at fault.
+type unknown struct{ error }
+
+func (e unknown) Unwrap() error { return e.error }
 
 // transition is what follows when a run is in a state and something was observed.
 type transition struct {
@@ -123,8 +121,8 @@ type action func(*loop, context.Context, *Run) error
 // transitions are all of them, the first that fits first. An error that has no row, and one
 // of a run whose outcome is known, ends the turn of the loop, which resumes the run later.
 var transitions = []transition{
-	{from: runClaimed, on: sawReady, to: runPrepared, do: (*loop).sayClaimed},
-	{from: runClaimed, on: sawTaken, to: runEnded, do: (*loop).recordTaken},
+	{from: runClaimed, on: sawReady, to: runPrepared},
+	{from: runClaimed, on: sawTaken, to: runEnded},
 	{from: runOrphaned, on: sawReady, to: runEnded},
 	{from: runPrepared, on: sawEnd, to: runEnded},
 
@@ -214,10 +212,11 @@ func (l *loop) advance(ctx context.Context, r *Run) error {
 	return nil
 }
 
-// follow does what the row for an observation says. An error of that is observed in turn.
+// follow does what the row for an observation says, or for what kept the step from its end.
+// An error of that is observed in turn.
 func (l *loop) follow(ctx context.Context, r *Run, saw observation, trouble error) error {
-	if trouble != nil && saw == "" {
-		saw = broken(ctx)
+	if trouble != nil {
+		saw = broken(ctx, trouble)
 	}
 	t := r.next(saw)
 	switch {
@@ -246,8 +245,13 @@ func (r *Run) take(t *transition) {
 }
 
 // broken is what is observed where an error keeps a step from its end.
-func broken(ctx context.Context) observation {
+func broken(ctx context.Context, err error) observation {
+	_, isUnknown := errors.AsType[unknown](err)
 	switch {
+	case isUnknown:
+		return sawUnknown
+	case errors.Is(err, git.ErrMoved):
+		return sawMoved
 	case ctx.Err() == nil:
 		return sawError
 	case errors.Is(context.Cause(ctx), errLost):

@@ -143,7 +143,7 @@ func TestTrouble(t *testing.T) {
 		for ctx, want := range map[context.Context]clone.Outcome{t.Context(): clone.OutcomeLater, stopped: clone.OutcomeStopped, lost: clone.OutcomeLost} {
 			l, r := &loop{}, &Run{state: from}
 			for range 3 { // tries
-				if err := l.follow(ctx, r, "", full); err != nil {
+				if err := l.follow(ctx, r, sawReady, full); err != nil {
 					t.Fatal(from, err)
 				}
 				if r.state != from {
@@ -157,10 +157,10 @@ func TestTrouble(t *testing.T) {
 	}
 	for _, c := range []struct {
 		from State
-		saw  observation
-	}{{runEnded, sawUnknown}, {runWorked, sawUnable}, {runJudged, ""}, {runAsking, ""}, {runSettled, ""}} {
+		err  error
+	}{{runEnded, unknown{full}}, {runWorked, unknown{full}}, {runJudged, full}, {runAsking, full}, {runSettled, full}} {
 		r := &Run{state: c.from}
-		if err := (&loop{}).follow(t.Context(), r, c.saw, full); !errors.Is(err, full) || r.state != c.from || r.Why != "" {
+		if err := (&loop{}).follow(t.Context(), r, sawRecorded, c.err); !errors.Is(err, full) || r.state != c.from || r.Why != "" {
 			t.Errorf("%s: %v, and %s", c.from, err, r.state)
 		}
 	}

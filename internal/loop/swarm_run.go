@@ -13,7 +13,6 @@ import (
 
 	"stig/checkpoint"
 	"stig/internal/clone"
-	"stig/internal/fault"
 	"stig/internal/git"
 	"stig/internal/service"
 	"stig/internal/swarm"
@@ -155,15 +154,11 @@ func (x *runner) times() error {
 }
 
 // findCommand refuses a command that is not there.
-func (x *runner) findCommand(a *workspace.Run) error {
+func (x *runner) findCommand(a *workspace.Run) (err error) {
 	if len(x.Command) == 0 || x.Command[0] == "" {
 		return workspace.Usage("no command to run", "give it after --, such as stig swarm run ID -- ./explorer.sh")
 	}
-	found, ok, err := a.Program(x.Command)
-	if err == nil && !ok {
-		err = workspace.Usage(fmt.Sprintf("%q: no such program; it must be there, and executable", found[0]), "")
-	}
-	x.Command = found
+	x.Command, err = programOf(a, x.Command, "")
 	return err
 }
 
@@ -173,12 +168,7 @@ func (x *runner) trusted(ctx context.Context) error {
 	if err != nil || !t.Asks() {
 		return err
 	}
-	ok, err := x.app.Trusted(ctx, t.Site)
-	if err != nil || ok {
-		return err
-	}
-	return &fault.Error{Code: fault.Found, ID: x.issue, Reason: "this repository is not trusted here, so that no solution would be checked",
-		Hint: "read the acceptance criteria, then type stig trust"}
+	return trustedFor(ctx, x.app, t.Site, x.issue, "no solution would be checked", "")
 }
 
 // nextRound runs the agents of a round at once, and settles it. An interrupt does not end
