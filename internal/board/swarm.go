@@ -21,7 +21,7 @@ func explored(v *view) (page, error) {
 	if err != nil {
 		return p, err
 	}
-	report, err := loop.ReportRound(v.ctx, v.Run, loop.RoundRequest{ID: id})
+	report, err := loop.ReportSwarm(v.ctx, v.Run, loop.SwarmReportRequest{ID: id})
 	if err != nil {
 		return p, err
 	}

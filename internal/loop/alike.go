@@ -57,10 +57,7 @@ func FailsAlike(runs []clone.Run, now time.Time) Alike {
 			continue
 		}
 		rounds := (len(streak) - k) / max(1, len(workers))
-		pause := mostPause
-		if rounds < 4 {
-			pause = min(time.Minute<<rounds, mostPause)
-		}
+		pause := min(time.Minute<<min(rounds, 4), mostPause)
 		found := Alike{Until: last.Ended.Add(pause), Said: last.Said}
 		if last.Ended.After(now) {
 			found.Until = time.Time{} // the clock was set back

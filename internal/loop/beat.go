@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"stig/internal/clone"
-	"stig/internal/loop/actors"
 	"stig/internal/process"
 )
 
@@ -16,17 +15,13 @@ func (l *loop) beat(ctx context.Context) (ran bool, err error) {
 	if l.profile.Every <= 0 || l.Once || l.UntilEmpty || strings.TrimSpace(l.profile.Section(clone.Heartbeat)) == "" {
 		return false, nil
 	}
-	now, err := l.now()
-	if err != nil {
-		return false, err
-	}
-	runs, err := l.runs(now)
+	runs, now, err := l.runs()
 	if err != nil || now.Before(l.nextBeat(runs, now)) {
 		return false, err
 	}
 	self, _ := process.Self()
-	r := &clone.Run{ID: clone.NewRunID(), Actor: l.name, Task: taskHeartbeat, Attempt: 1, Loop: self.ID, Step: stepClaimed, Started: now}
-	if err := l.record(r); err != nil {
+	r := &Run{state: runClaimed, Run: clone.Run{ID: clone.NewRunID(), Actor: l.name, Task: taskHeartbeat, Attempt: 1, Loop: self.ID, Step: stepClaimed, Started: now}}
+	if err := l.record(&r.Run); err != nil {
 		return false, err
 	}
 	return true, l.perform(ctx, r)
@@ -41,25 +36,4 @@ func (l *loop) nextBeat(runs []clone.Run, now time.Time) (due time.Time) {
 		}
 	}
 	return due
-}
-
-// finishBeat ends the record of a heartbeat, or of a dream that was killed. What it wrote
-// into its work tree stays there: no issue says whether it is right.
-func (l *loop) finishBeat(r *clone.Run) error {
-	outcome, _ := clone.Left{
-		Exit: r.Exit, TimedOut: r.TimedOut, Stopped: r.Cause == string(clone.OutcomeStopped), Traces: true,
-	}.Outcome()
-	if outcome == clone.OutcomeRejected { // it ended with 0
-		outcome = clone.OutcomeAdvanced
-	}
-	r.Outcome = string(outcome)
-	if now, err := l.now(); err == nil && r.Ended.IsZero() {
-		r.Ended = now
-	}
-	if err := l.record(r); err != nil {
-		return err
-	}
-	l.done.Runs = append(l.done.Runs, actors.RunOf(*r))
-	l.Tell(Event{Text: r.Task + ": " + told(r), Run: r})
-	return nil
 }

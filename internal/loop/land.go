@@ -16,6 +16,8 @@ import (
 	"stig/internal/gate"
 	"stig/internal/git"
 	"stig/internal/service"
+	"stig/internal/service/traces"
+	"stig/internal/trace"
 	"stig/internal/visible"
 	"stig/internal/workspace"
 	"stig/notes"
@@ -25,8 +27,8 @@ import (
 // land merges the work of a run, checks the result, puts it on the branch that results
 // go to, and closes the issue. Loops do that one after the other, and look at the issue when
 // it is their turn: the checks of others may take long.
-func (l *loop) land(ctx context.Context, r *clone.Run, tree *git.Worktree, left clone.Left) (clone.Outcome, error) {
-	if tree != nil {
+func (l *loop) land(ctx context.Context, r *Run) (observation, error) {
+	if r.tree != nil {
 		unlock, err := clone.LockOnto(ctx, l.place, l.trees.Onto, l.Cap)
 		if err != nil {
 			return "", err
@@ -37,30 +39,29 @@ func (l *loop) land(ctx context.Context, r *clone.Run, tree *git.Worktree, left 
 	if err != nil {
 		return "", err
 	}
-	if !left.Closed && beads.IsClosed(record.Text(beads.Status)) { // since the command ended
+	if !r.left.closed && isClosed(record) { // since the command ended
 		_, r.Why = l.closedByOthers(r)
-		return clone.OutcomeLost, nil
+		return sawLost, nil
 	}
 	if r.Criteria != gate.Hash(gate.Of(record).Text()) {
-		return l.ask(ctx, r, fmt.Sprintf("The acceptance criteria changed while %s worked on the issue, so that its loop does not close it. Do they say what is wanted?\n%s", l.name, l.where(ctx, r)))
+		r.question.Text = fmt.Sprintf("The acceptance criteria changed while %s worked on the issue, so that its loop does not close it. Do they say what is wanted?\n%s", l.name, l.where(ctx, r))
+		return sawCriteriaChanged, nil
 	}
-	if tree == nil {
-		return l.prove(ctx, r, nil, left, record)
+	if r.tree != nil {
+		err = l.merge(ctx, r.tree)
 	}
-	for range 3 {
-		outcome := clone.OutcomeLater
-		if err = l.merge(ctx, tree); err == nil {
-			outcome, err = l.prove(ctx, r, tree, left, record)
-		}
-		switch {
-		case err == nil:
-			return outcome, nil
-		case !errors.Is(err, git.ErrMoved):
-			return l.unmerged(ctx, r, left, err)
-		}
+	var saw observation
+	if err == nil {
+		saw, err = l.prove(ctx, r, record)
 	}
-	r.Why = err.Error() // somebody else moves the branch again and again
-	return clone.OutcomeLater, nil
+	refused, isRefused := errors.AsType[*git.RejectedError](err)
+	switch {
+	case isRefused && len(refused.Files) > 0:
+		return r.refused(refused.Reason, refused.Exit, fmt.Sprintf("What others did is on %s. Type git merge %[1]s in the work tree, and resolve it there.", l.trees.Onto)), nil
+	case isRefused:
+		return r.refused(refused.Reason, refused.Exit, fenced(refused.Tail)), nil
+	}
+	return saw, err
 }
 
 // merge merges what others did into the work of a run, in the time of a run at most: a
@@ -76,38 +77,38 @@ func (l *loop) merge(ctx context.Context, tree *git.Worktree) error {
 	return err
 }
 
-// unmerged gives a conflict back to the worker.
-func (l *loop) unmerged(ctx context.Context, r *clone.Run, left clone.Left, err error) (clone.Outcome, error) {
-	refused, ok := errors.AsType[*git.RejectedError](err)
-	if !ok {
-		return "", err
+// refused keeps why the work of a run is not taken, with the exit code of what refused it,
+// 0 where nothing ran, and Markdown for whoever does the next pass.
+func (r *Run) refused(why string, exit int, text string) observation {
+	r.Why, r.Judged, r.exit, r.feedback = why, true, exit, text
+	if r.left.checkpoint {
+		return sawRefusedProgress
 	}
-	r.Why = refused.Reason
-	text := fenced(refused.Tail)
-	if len(refused.Files) > 0 {
-		text = fmt.Sprintf("What others did is on %s. Type git merge %[1]s in the work tree, and resolve it there.", l.trees.Onto)
-	}
-	return l.rejected(ctx, r, left, r.Why, refused.Exit, text)
+	return sawRefused
 }
 
-// rejected leaves feedback, and takes back a close that the command made itself.
-func (l *loop) rejected(ctx context.Context, r *clone.Run, left clone.Left, why string, exit int, text string) (clone.Outcome, error) {
-	after := context.WithoutCancel(ctx)
-	r.Judged = true
-	if left.Closed {
-		if _, err := service.Reopen(after, l.fresh(after, ""), service.ReopenRequest{ID: r.Issue, Reason: "its work does not pass: " + why}); err != nil {
-			return "", err
+// reject takes back a close that the command made itself, and tells the actor on the issue
+// why its work was not taken.
+func (l *loop) reject(ctx context.Context, r *Run) error {
+	ctx = context.WithoutCancel(ctx)
+	if r.left.closed {
+		if _, err := service.Reopen(ctx, l.fresh(ctx, ""), service.ReopenRequest{ID: r.Issue, Reason: "its work does not pass: " + r.Why}); err != nil {
+			return err
 		}
 	}
-	return left.Unlanded(), l.leaveFeedback(after, r, why, exit, text)
+	content := map[string]any{"payload": visible.OneLine(r.Why), "to": l.name, "run": r.ID}
+	if r.exit != 0 {
+		content["exit"] = fmt.Sprint(r.exit)
+	}
+	return l.leave(ctx, gateName, traces.Draft{Issue: r.Issue, Type: trace.Feedback, Content: content, Body: r.feedback})
 }
 
 // prove runs the criteria, in the work tree of a run or in place, lands the work that
 // passes, and closes the issue.
-func (l *loop) prove(ctx context.Context, r *clone.Run, tree *git.Worktree, left clone.Left, record *beads.Record) (clone.Outcome, error) {
+func (l *loop) prove(ctx context.Context, r *Run, record *beads.Record) (observation, error) {
 	dir := l.root
-	if tree != nil {
-		dir = tree.Dir
+	if r.tree != nil {
+		dir = r.tree.Dir
 	}
 	a := l.fresh(ctx, dir)
 	a.Progress, a.Terminal = io.Discard, false // what checks print is in the logs and in feedback
@@ -117,67 +118,68 @@ func (l *loop) prove(ctx context.Context, r *clone.Run, tree *git.Worktree, left
 	}
 	switch {
 	case ctx.Err() != nil:
-		r.Why = "while its checks ran"
-		return brokenBy(ctx), nil
+		return "", errors.New("while its checks ran")
 	case errors.Is(err, workspace.ErrNotRun) && r.Taken == nil:
-		return l.ask(ctx, r, fmt.Sprintf("%s says that it is done, and its checks do not run: %v. Is it done? "+
+		r.question = checkpoint.Question{Options: []string{checkpoint.OnMyWord, notDone}, Text: fmt.Sprintf("%s says that it is done, and its checks do not run: %v. Is it done? "+
 			"With criteria that can be run the loop sees for itself: stig edit %s --acceptance TEXT, and then any answer.\n%s",
-			l.name, err, visible.Quoted(r.Issue), l.where(ctx, r)), checkpoint.OnMyWord, notDone)
+			l.name, err, visible.Quoted(r.Issue), l.where(ctx, r))}
+		return sawNothingRun, nil
 	case err != nil:
-		return l.refused(ctx, r, err)
+		return l.unclosed(ctx, r, err)
 	case !gated.Passed():
-		why, exit, text := failed(gated.Verdict())
-		r.Why = why
-		return l.rejected(ctx, r, left, why, exit, text)
+		return r.refused(failed(gated.Verdict())), nil
 	}
 	after := context.WithoutCancel(ctx)
-	if tree != nil {
-		if err := tree.Land(after); err != nil {
+	if r.tree != nil {
+		if err := r.tree.Land(after); err != nil {
 			return "", err
 		}
 	}
 	r.Step = stepLanded
-	if err := l.record(r); err != nil {
+	if err := l.record(&r.Run); err != nil {
 		return "", err
 	}
 	if _, err := gated.Close(after); err != nil {
-		return l.refused(after, r, err)
+		return l.unclosed(after, r, err)
 	}
 	l.commitStore(after, r)
-	return clone.OutcomeClosed, nil
+	return sawClosed, nil
 }
 
-// refused is why an issue is not closed though nobody found fault with the work: it
+// unclosed is why an issue is not closed though nobody found fault with the work: it
 // waits for others, for an answer, or its criteria changed.
-func (l *loop) refused(ctx context.Context, r *clone.Run, err error) (clone.Outcome, error) {
+func (l *loop) unclosed(ctx context.Context, r *Run, err error) (observation, error) {
 	switch {
 	case fault.Is(err, fault.Waits):
-		return clone.OutcomeWaiting, nil
+		return sawBlocked, nil
 	case fault.Is(err, fault.Changed):
-		return l.ask(ctx, r, fmt.Sprintf("The acceptance criteria changed while they ran: %v. Do they say what is wanted?\n%s", err, l.where(ctx, r)))
+		r.question.Text = fmt.Sprintf("The acceptance criteria changed while they ran: %v. Do they say what is wanted?\n%s", err, l.where(ctx, r))
+		return sawCriteriaChanged, nil
 	case fault.Is(err, fault.Found):
 		r.Why = visible.OneLine(err.Error())
-		return clone.OutcomeAdvanced, nil
+		return sawUnclosable, nil
 	}
 	return "", err
 }
 
 // putAway removes the work tree of a closed issue, and has git pack what the loop committed.
 // Both may take minutes in a large repository. None of it keeps the issue from being closed.
-func (l *loop) putAway(ctx context.Context, r *clone.Run, tree *git.Worktree) {
-	if tree == nil {
-		return
+func (l *loop) putAway(ctx context.Context, r *Run) error {
+	if r.tree == nil {
+		return nil
 	}
-	if err := tree.Remove(ctx); err != nil {
+	ctx = context.WithoutCancel(ctx)
+	if err := r.tree.Remove(ctx); err != nil {
 		l.tell(r.Issue, "its work tree stays: %v", err)
 	}
 	if err := git.Upkeep(ctx, *l.trees); err != nil {
 		l.once("git does not pack the repository: " + err.Error())
 	}
+	return nil
 }
 
 // commitStore commits the store after a close, where that was asked for.
-func (l *loop) commitStore(ctx context.Context, r *clone.Run) {
+func (l *loop) commitStore(ctx context.Context, r *Run) {
 	if !l.Commit {
 		return
 	}
@@ -192,7 +194,7 @@ func (l *loop) commitStore(ctx context.Context, r *clone.Run) {
 }
 
 // reason is what a checkpoint says was done, else whose work it is.
-func (l *loop) reason(record *beads.Record, r *clone.Run) string {
+func (l *loop) reason(record *beads.Record, r *Run) string {
 	estimate, ok := signals.LastEstimate(notes.Parse(record.Text(beads.Notes)))
 	done := ""
 	if ok {
@@ -217,18 +219,26 @@ func firstSentences(text string) string {
 
 // failed says which check failed, with which exit code, and its last lines.
 func failed(v *gate.Verdict) (why string, exit int, text string) {
-	for _, o := range v.Outcomes() {
-		if o.Passed() || o.Exit == gate.ExitNotRun {
-			continue
-		}
-		return fmt.Sprintf("the check %s ends with exit code %d", visible.FirstLine(o.Text), o.Exit), o.Exit, fenced(o.Reason + "\n" + o.Tail)
+	o, why := failing(v)
+	if why == "" {
+		return "its checks did not pass", 1, ""
 	}
-	return "its checks did not pass", 1, ""
+	return why, o.Exit, fenced(o.Reason + "\n" + o.Tail)
+}
+
+// failing is the first check that ran and did not pass, and what happened; "" for none.
+func failing(v *gate.Verdict) (o gate.Outcome, why string) {
+	for _, o := range v.Outcomes() {
+		if !o.Passed() && o.Exit != gate.ExitNotRun {
+			return o, fmt.Sprintf("the check %s ends with exit code %d", visible.FirstLine(o.Text), o.Exit)
+		}
+	}
+	return o, ""
 }
 
 // where says to a person where the work of a run is: a branch that a work tree has checked
 // out cannot be checked out elsewhere.
-func (l *loop) where(ctx context.Context, r *clone.Run) string {
+func (l *loop) where(ctx context.Context, r *Run) string {
 	if r.Branch == "" {
 		return ""
 	}
@@ -246,7 +256,7 @@ const notDone = "it is not done yet"
 
 // taken is the answer of a person that the issue of a run is done as it is; nil where the
 // last one says otherwise, is an agent's, or had a run already.
-func (l *loop) taken(r *clone.Run) (*clone.Taken, error) {
+func (l *loop) taken(r *Run) (*clone.Taken, error) {
 	record, err := l.recordOf(r.Issue)
 	if err != nil || record == nil {
 		return nil, err
@@ -261,11 +271,7 @@ func (l *loop) taken(r *clone.Run) (*clone.Taken, error) {
 		return nil, nil
 	}
 	t := &clone.Taken{By: last.Answer.By, Word: visible.OneLine(last.Answer.Text), Part: fmt.Sprint(len(said), " ", last.Question.Hash())}
-	now, err := l.now()
-	if err != nil {
-		return nil, err
-	}
-	runs, err := l.runs(now)
+	runs, _, err := l.runs()
 	for _, e := range runs {
 		if e.Issue == r.Issue && e.ID != r.ID && e.Taken != nil && e.Taken.Part == t.Part && !clone.Outcome(e.Outcome).IsRepeated() {
 			return nil, nil

@@ -1,3 +1,17 @@
+// Package loop is the night: it runs a command for one issue after another (Work), or for
+// all agents of a swarm at once and round by round (RunSwarm), looks at what each run left,
+// has the gate judge it, lands what passes, and gives back the rest.
+//
+// A Run goes from its claim to its end along one table, transitions. Each step is recorded
+// before the next begins, so that a loop that was killed goes on from there. Which issue is
+// next, how long to back off and whether a bound is reached are computed from run records
+// and a time alone.
+//
+// The package does not know what a worker has to read, whether work is good, or how a swarm
+// comes to an answer: packages orient, gate and swarm do. It pushes nothing, and changes no
+// branch that is checked out.
+//
+//	done, err := loop.Work(ctx, a, loop.Request{Command: []string{"./agent"}, Once: true})
 package loop
 
 import (
@@ -11,7 +25,6 @@ import (
 	"slices"
 	"time"
 
-	"stig/internal/beads"
 	"stig/internal/clone"
 	"stig/internal/fault"
 	"stig/internal/git"
@@ -110,7 +123,7 @@ func (l *loop) sayIdle(s sensed) {
 // not today's.
 func (l *loop) at(t time.Time) string {
 	t = t.UTC()
-	if now, err := l.now(); err == nil && now.Format(time.DateOnly) == t.Format(time.DateOnly) {
+	if l.now().Format(time.DateOnly) == t.Format(time.DateOnly) {
 		return t.Format(time.TimeOnly) + " UTC"
 	}
 	return t.Format(time.DateTime) + " UTC"
@@ -140,10 +153,7 @@ func (l *loop) pause(ctx context.Context, d time.Duration) {
 // mayRun decides whether the loop may look for work now: ended where it is over, until
 // when it has to wait.
 func (l *loop) mayRun(ctx context.Context) (ended bool, until time.Time, err error) {
-	now, err := l.now()
-	if err != nil {
-		return false, until, err
-	}
+	now := l.now()
 	if err := l.reload(ctx); err != nil {
 		return false, until, err
 	}
@@ -164,7 +174,7 @@ func (l *loop) mayRun(ctx context.Context) (ended bool, until time.Time, err err
 		return false, now.Add(l.Times.Look), nil
 	}
 	delete(l.noticed, l.busyText)
-	runs, err := l.runs(now)
+	runs, now, err := l.runs()
 	if err != nil {
 		return false, until, err
 	}
@@ -274,7 +284,7 @@ func (l *loop) empty(s sensed) bool {
 	}
 	l.done.Reason, l.done.Asked = "nothing is left to do", s.asked
 	switch id := l.filter.issue; {
-	case l.isClosed():
+	case l.isDone():
 		l.done.Reason = id + " is closed"
 	case !s.next.IsZero():
 		l.done.Reason = "nothing can be taken before " + s.next.UTC().Format(time.DateTime) + " UTC"
@@ -289,13 +299,10 @@ func (l *loop) empty(s sensed) bool {
 	return true
 }
 
-// isClosed reports whether the one issue that the loop is for is closed.
-func (l *loop) isClosed() bool {
-	if l.filter.issue == "" {
-		return false
-	}
+// isDone reports whether the one issue that the loop is for is closed.
+func (l *loop) isDone() bool {
 	record, err := l.recordOf(l.filter.issue)
-	return err == nil && record != nil && beads.IsClosed(record.Text(beads.Status))
+	return err == nil && isClosed(record)
 }
 
 // wait waits until the store changes, the time has come, or a person says something. The
@@ -303,9 +310,9 @@ func (l *loop) isClosed() bool {
 // are leases of which none ends without a new look: the store of another work tree changes then.
 func (l *loop) wait(ctx context.Context, changes <-chan struct{}, until time.Time, others []clone.Lease) {
 	l.rest()
-	now, err := l.now()
+	now := l.now()
 	most := l.Times.Sense
-	if left := until.Sub(now); err == nil && !until.IsZero() && left < most {
+	if left := until.Sub(now); !until.IsZero() && left < most {
 		most = max(left, l.Times.Look/20)
 	}
 	end, look, sign := time.NewTimer(most), time.NewTicker(l.Times.Look), time.NewTicker(l.Times.Sign)
@@ -325,7 +332,7 @@ func (l *loop) wait(ctx context.Context, changes <-chan struct{}, until time.Tim
 		case <-sign.C:
 			_ = actors.SignOfLife(l.app, l.name, nil) // the next may do
 		case <-look.C:
-			if now, err := l.now(); err != nil || l.state(now) != was || !until.IsZero() && !until.After(now) {
+			if now := l.now(); l.state(now) != was || !until.IsZero() && !until.After(now) {
 				return
 			}
 			if len(others) > 0 && l.isGone(others) {
@@ -343,11 +350,7 @@ func (l *loop) wait(ctx context.Context, changes <-chan struct{}, until time.Tim
 
 // isGone reports whether one of the leases holds no more, without a look at the store.
 func (l *loop) isGone(others []clone.Lease) bool {
-	now, err := l.now()
-	if err != nil {
-		return true
-	}
-	claims, judge, _ := service.Judge(l.app, l.place, now).AsRead(func() (clone.Claims, error) { return l.place.Claims() })
+	claims, judge, _ := service.Judge(l.app, l.place, l.now()).AsRead(func() (clone.Claims, error) { return l.place.Claims() })
 	return slices.ContainsFunc(others, func(was clone.Lease) bool {
 		is, ok := claims.Lease(was.Issue)
 		return !ok || !clone.SameLease(is, was) || !judge.Holds(is)
@@ -357,10 +360,7 @@ func (l *loop) isGone(others []clone.Lease) bool {
 // settle waits a moment, so that several changes in a row are read once, and many loops
 // do not read a large store all the time.
 func (l *loop) settle(ctx context.Context) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(min(l.Times.Look, max(l.Times.Look/40, 4*l.reading))):
-	}
+	l.pause(ctx, min(l.Times.Look, max(l.Times.Look/40, 4*l.reading)))
 }
 
 // isRace reports whether an error says that an issue is not to be had any more.
@@ -374,16 +374,16 @@ func (l *loop) askAbout(ctx context.Context, past *Past) error {
 	if past == nil || past.Last == nil {
 		return nil
 	}
-	r := *past.Last
-	failures := past.Failures
+	r, failures := &Run{Run: *past.Last}, past.Failures
 	if len(failures) == 0 {
-		failures = []clone.Run{r}
+		failures = []clone.Run{r.Run}
 	}
-	if _, err := l.escalate(ctx, &r, "", failures); err != nil {
+	r.question.Text = l.escalation(ctx, r, failures)
+	if _, err := l.ask(ctx, r); err != nil {
 		return err
 	}
 	r.Asked = true // or it was closed meanwhile
-	return l.record(&r)
+	return l.record(&r.Run)
 }
 
 var errLost = errors.New("the claim is lost")

@@ -1,11 +1,3 @@
-// Package working holds the service of stig work: a loop that runs a command for one
-// issue after another, and lands what passes the gate. Package work decides; this one
-// starts programs, writes the store and keeps the run records.
-//
-// Each step of a run is recorded before the next begins, so that a loop that was killed
-// goes on from there: see recover.go.
-//
-//	done, err := loop.Work(ctx, a, loop.Request{Command: []string{"./agent"}})
 package loop
 
 import (
@@ -15,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -107,6 +98,7 @@ type Would struct {
 type loop struct {
 	Request
 	app     *workspace.Run
+	now     func() time.Time
 	name    string // of the actor
 	profile *clone.Profile
 	files   string // the directory that holds the actors' files
@@ -195,9 +187,7 @@ func (l *loop) notifyEnd(ctx context.Context, err error) {
 }
 
 func (l *loop) notify(ctx context.Context, title, why, details string) {
-	if now, err := l.now(); err == nil {
-		service.NotifyStopped(ctx, l.app, l.store.Place(), now, title, why, details)
-	}
+	service.NotifyStopped(ctx, l.app, l.store.Place(), l.now(), title, why, details)
 }
 
 // elsewhere refuses (fault.Conflict) a loop of a name that works on another machine of a
@@ -226,6 +216,9 @@ func (l *loop) prepare(ctx context.Context, a *workspace.Run) (err error) {
 		return err
 	}
 	l.app = a.Lasting(ctx, "work", l.name)
+	if l.now, err = clockOf(l.app); err != nil {
+		return err
+	}
 	if l.store, err = l.app.Discover(); err != nil {
 		return err
 	}
@@ -251,14 +244,10 @@ func (l *loop) prepare(ctx context.Context, a *workspace.Run) (err error) {
 	if err := l.findCommand(ctx, a); err != nil {
 		return err
 	}
-	if err := l.findPlace(ctx); err != nil {
-		return err
-	}
-	if err := l.trusted(ctx); err != nil {
-		return err
-	}
-	if err := l.writable(ctx); err != nil {
-		return err
+	for _, validate := range []func(context.Context) error{l.findPlace, l.trusted, l.writable} {
+		if err := validate(ctx); err != nil {
+			return err
+		}
 	}
 	l.filter, err = l.readFilter()
 	return err
@@ -323,7 +312,7 @@ func (l *loop) fromFile(ctx context.Context) error {
 // did the actor is paused, and that is no error.
 func (l *loop) agreed(ctx context.Context) error {
 	err := actors.Trusted(ctx, l.fresh(ctx, ""), l.profile)
-	if now, e := l.now(); err != nil && e == nil && l.state(now) == clone.Paused {
+	if err != nil && l.state(l.now()) == clone.Paused {
 		l.once(err.Error())
 		return nil
 	}
@@ -331,29 +320,17 @@ func (l *loop) agreed(ctx context.Context) error {
 }
 
 // findCommand refuses a command that is not there before anything is claimed.
-func (l *loop) findCommand(ctx context.Context, a *workspace.Run) error {
+func (l *loop) findCommand(ctx context.Context, a *workspace.Run) (err error) {
 	if len(l.Command) == 0 {
 		return l.fromFile(ctx)
 	}
-	found, ok, err := a.Program(l.Command)
-	if err == nil && !ok {
-		err = workspace.Usage(fmt.Sprintf("%s: no such program; it must be there, and executable", named(l.Command[0])), "type stig work --dry-run -- COMMAND to validate another")
-	}
-	l.Command = found
+	l.Command, err = programOf(a, l.Command, "type stig work --dry-run -- COMMAND to validate another")
 	return err
-}
-
-// named is a program as messages have it: in quotes where it would not be seen.
-func named(program string) string {
-	if shown := workspace.Visible(program); shown == program && strings.TrimSpace(program) != "" {
-		return program
-	}
-	return strconv.Quote(program)
 }
 
 // findPlace decides whether runs get work trees, and where these are.
 func (l *loop) findPlace(ctx context.Context) (err error) {
-	l.root = filepath.Dir(l.storeDir())
+	l.root = filepath.Dir(storeDir(l.store))
 	if l.code, err = workspace.CodeOf(l.store.Place()); err != nil {
 		return err
 	}
@@ -392,11 +369,11 @@ func (l *loop) mayBeOnto() error {
 	return workspace.Usage(fmt.Sprintf("--onto: %s is the branch for the work on issue %s", l.Onto, issue), "name another branch with --onto, such as stig/results")
 }
 
-// storeDir is the directory of the store, absolute.
-func (l *loop) storeDir() string {
-	dir, err := filepath.Abs(l.store.Place().Dir)
+// storeDir is the directory of a store, absolute.
+func storeDir(s beads.Store) string {
+	dir, err := filepath.Abs(s.Place().Dir)
 	if err != nil {
-		return l.store.Place().Dir
+		return s.Place().Dir
 	}
 	return dir
 }
@@ -406,16 +383,11 @@ func (l *loop) trusted(ctx context.Context) error {
 	if l.NoClose {
 		return nil
 	}
-	workspace, err := l.app.Code(ctx, l.store.Place())
+	code, err := l.app.Code(ctx, l.store.Place())
 	if err != nil {
 		return err
 	}
-	ok, err := l.app.Trusted(ctx, workspace)
-	if err != nil || ok {
-		return err
-	}
-	return &fault.Error{Code: fault.Found, Reason: "this repository is not trusted here, so that no check of an issue would run",
-		Hint: "read the acceptance criteria, then type stig trust; or give --no-close"}
+	return trustedFor(ctx, l.app, code, "", "no check of an issue would run", "; or give --no-close")
 }
 
 // begin registers the loop, unless another one of its name is registered.
@@ -450,6 +422,12 @@ func (l *loop) end() error {
 	return actors.SignOfLife(l.app, l.name, func(p *clone.Presence) { p.Issue, p.Run, p.Process = "", "", process.ID{} })
 }
 
+// clockOf gives the clock of a run; fault.Usage where its environment sets a time that is none.
+func clockOf(a *workspace.Run) (func() time.Time, error) {
+	_, err := a.Clock()
+	return func() time.Time { now, _ := a.Clock(); return now }, err // its environment stays as it is
+}
+
 // fresh is a run of its own for one step, in the directory that it is about; "" for the
 // directory of the loop.
 func (l *loop) fresh(ctx context.Context, dir string) *workspace.Run {
@@ -457,8 +435,6 @@ func (l *loop) fresh(ctx context.Context, dir string) *workspace.Run {
 	a.Dir = cmp.Or(dir, l.app.Dir)
 	return a
 }
-
-func (l *loop) now() (time.Time, error) { return l.app.Clock() }
 
 func (l *loop) tell(issue, format string, args ...any) {
 	l.Tell(Event{Issue: issue, Text: fmt.Sprintf(format, args...)})
@@ -472,8 +448,9 @@ func (l *loop) once(text string) {
 	}
 }
 
-// runs are those within Window, of all actors.
-func (l *loop) runs(now time.Time) ([]clone.Run, error) {
+// runs are those within Window before now, of all actors.
+func (l *loop) runs() (runs []clone.Run, now time.Time, err error) {
+	now = l.now()
 	runs, damaged, err := l.records.Runs(l.place, now.Add(-Window))
 	for _, path := range damaged {
 		if text := path + ": holds run records that cannot be read"; !l.noticed[text] {
@@ -481,14 +458,10 @@ func (l *loop) runs(now time.Time) ([]clone.Run, error) {
 			l.app.Warn("%s", text)
 		}
 	}
-	return runs, err
+	return runs, now, err
 }
 
 // record keeps a step of a run.
 func (l *loop) record(r *clone.Run) error {
-	now, err := l.now()
-	if err != nil {
-		return err
-	}
-	return l.place.RecordRun(*r, now)
+	return l.place.RecordRun(*r, l.now())
 }

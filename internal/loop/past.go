@@ -68,8 +68,5 @@ func BackOff(attempts int) time.Duration {
 	if attempts < 1 {
 		return 0
 	}
-	if attempts > 6 {
-		return mostBackOff
-	}
-	return min(time.Minute<<(attempts-1), mostBackOff)
+	return min(time.Minute<<min(attempts-1, 6), mostBackOff)
 }

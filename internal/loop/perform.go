@@ -41,9 +41,9 @@ const (
 )
 
 // claim takes an issue and begins the record of a run; nil where others were faster.
-func (l *loop) claim(ctx context.Context, c Candidate) (*clone.Run, error) {
+func (l *loop) claim(ctx context.Context, c Candidate) (*Run, error) {
 	self, _ := process.Self()
-	r := &clone.Run{ID: clone.NewRunID(), Actor: l.name, Task: taskIssue, Issue: c.Issue, Attempt: 1, Loop: self.ID, Step: stepClaimed}
+	r := &Run{state: runClaimed, Run: clone.Run{ID: clone.NewRunID(), Actor: l.name, Task: taskIssue, Issue: c.Issue, Attempt: 1, Loop: self.ID, Step: stepClaimed}}
 	claimed, err := service.Claim(ctx, l.fresh(ctx, ""), service.ClaimRequest{ID: c.Issue, Loop: &service.LoopClaim{
 		Run: r.ID, Lasts: l.Times.Lasts, Cap: l.Cap,
 	}})
@@ -57,9 +57,7 @@ func (l *loop) claim(ctx context.Context, c Candidate) (*clone.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.Started, err = l.now(); err != nil {
-		return nil, err
-	}
+	r.Started = l.now()
 	if past != nil && !l.isLeft(past) && (past.Until.After(r.Started) || l.isExhausted(past)) {
 		l.release(ctx, c.Issue) // another loop tried it since this one looked
 		return nil, nil
@@ -70,7 +68,7 @@ func (l *loop) claim(ctx context.Context, c Candidate) (*clone.Run, error) {
 	if err := l.standing(r, claimed); err != nil {
 		return nil, err
 	}
-	return r, l.record(r)
+	return r, l.record(&r.Run)
 }
 
 // inherit ends the runs of other loops that were killed at an issue that this loop has
@@ -79,17 +77,13 @@ func (l *loop) claim(ctx context.Context, c Candidate) (*clone.Run, error) {
 // records the end of its run next.
 func (l *loop) inherit(ctx context.Context, issue string) (*Past, error) {
 	isOpen := func(r clone.Run) bool { return r.Issue == issue && r.Outcome == "" && r.Task != clone.SwarmTask }
-	now, err := l.now()
-	if err != nil {
-		return nil, err
-	}
-	runs, err := l.runs(now)
+	runs, now, err := l.runs()
 	for range 100 {
 		if err != nil || !slices.ContainsFunc(runs, func(r clone.Run) bool { return isOpen(r) && l.isOthers(r) }) {
 			break
 		}
 		l.pause(ctx, 10*time.Millisecond)
-		runs, err = l.runs(now)
+		runs, _, err = l.runs()
 	}
 	if err != nil {
 		return nil, err
@@ -98,23 +92,16 @@ func (l *loop) inherit(ctx context.Context, issue string) (*Past, error) {
 		if !isOpen(r) {
 			continue
 		}
-		l.app.EndProgram(r, l.Times.Grace)
-		if r.Ended.IsZero() {
-			r.Ended = now
-		}
-		r.Outcome, r.Why = string(clone.OutcomeStopped), "its loop was killed, and "+l.name+" took the issue over"
-		if err := l.record(&r); err != nil {
+		if err := endKilled(l.app, l.place, r, l.Times.Grace, now, "its loop was killed, and "+l.name+" took the issue over"); err != nil {
 			return nil, err
 		}
 	}
-	if runs, err = l.runs(now); err != nil {
-		return nil, err
-	}
-	return PastOf(runs, now)[issue], nil
+	runs, _, err = l.runs()
+	return PastOf(runs, now)[issue], err
 }
 
 // standing keeps how an issue stood when it was claimed, to see later what was left.
-func (l *loop) standing(r *clone.Run, claimed *checkpoint.Claimed) error {
+func (l *loop) standing(r *Run, claimed *checkpoint.Claimed) error {
 	var record *beads.Record
 	var err error
 	for _, line := range claimed.Lines {
@@ -149,129 +136,79 @@ func (l *loop) comments(record *beads.Record, run string) (n int) {
 }
 
 // perform runs the command on a claimed issue, and does what follows.
-func (l *loop) perform(ctx context.Context, r *clone.Run) error {
+func (l *loop) perform(ctx context.Context, r *Run) error {
 	l.inHand = true
 	_ = actors.SignOfLife(l.app, l.name, func(p *clone.Presence) { p.Issue, p.Run = r.Issue, r.ID })
-	ctx, stop := l.tend(ctx, r)
-	defer stop()
-	tree, err := l.tree(ctx, r)
-	if err != nil {
-		return l.abandon(ctx, r, err)
+	return l.advance(ctx, r)
+}
+
+// furnish prepares the work tree and the prompt of a run, unless a person takes the work
+// as it is: then nothing is started.
+func (l *loop) furnish(ctx context.Context, r *Run) (observation, error) {
+	if err := l.findTree(ctx, r); err != nil {
+		return "", err
 	}
+	var err error
 	if r.Taken, err = l.taken(r); err != nil {
-		return l.abandon(ctx, r, err)
+		return "", err
 	}
 	if r.Taken != nil {
-		return l.take(ctx, r, tree)
+		l.tell(r.Issue, "claimed, run %s: %s says that it is done", r.ID, workspace.Visible(r.Taken.By))
+		r.Ended, r.Step = l.now(), stepEnded
+		return sawTaken, l.record(&r.Run)
 	}
-	text, err := l.prompt(ctx, r)
-	if err != nil {
-		return l.abandon(ctx, r, err)
-	}
-	l.tell(r.Issue, "claimed, attempt %d, run %s", r.Attempt, r.ID)
-	if err := l.supervise(ctx, r, text); err != nil {
-		return l.abandon(ctx, r, err)
-	}
-	return l.finish(ctx, r, tree)
+	r.prompt, err = l.promptOf(ctx, r)
+	return sawReady, err
 }
 
-// take brings in work that a person takes as it is; nothing is started.
-func (l *loop) take(ctx context.Context, r *clone.Run, tree *git.Worktree) error {
-	l.tell(r.Issue, "claimed, run %s: %s says that it is done", r.ID, workspace.Visible(r.Taken.By))
-	now, err := l.now()
-	if err == nil {
-		r.Ended, r.Step = now, stepEnded
-		err = l.record(r)
-	}
-	if err != nil {
-		return l.abandon(ctx, r, err)
-	}
-	return l.finish(ctx, r, tree)
-}
-
-// tree gives the work tree of a run; nil in place.
-func (l *loop) tree(ctx context.Context, r *clone.Run) (*git.Worktree, error) {
+// findTree gives a run its work tree, none in place, and keeps what its directory holds.
+func (l *loop) findTree(ctx context.Context, r *Run) (err error) {
 	r.Worktree = l.root
-	if l.trees == nil {
-		return nil, l.stateBefore(ctx, r)
+	if l.trees != nil {
+		name := cmp.Or(r.Issue, r.Task+"-"+l.name)
+		if r.tree, err = git.PrepareWorktree(ctx, *l.trees, name); err != nil {
+			return err
+		}
+		r.Worktree, r.Branch, r.Base = r.tree.Dir, r.tree.Branch, r.tree.Base
+		if err := l.setUp(ctx, r); err != nil {
+			return err
+		}
 	}
-	name := r.Issue
-	if r.Task != taskIssue {
-		name = r.Task + "-" + l.name
-	}
-	tree, err := git.PrepareWorktree(ctx, *l.trees, name)
-	if err != nil {
-		return nil, err
-	}
-	r.Worktree, r.Branch, r.Base = tree.Dir, tree.Branch, tree.Base
-	if err := l.setUp(ctx, r, tree); err != nil {
-		return nil, err
-	}
-	return tree, l.stateBefore(ctx, r)
-}
-
-// abandon ends a run that something around it keeps from its end: nobody's fault, unless
-// the loop was stopped meanwhile.
-func (l *loop) abandon(ctx context.Context, r *clone.Run, why error) error {
-	r.Why = visible.OneLine(visible.HideSecrets(workspace.Visible(why.Error())))
-	outcome := clone.OutcomeLater
-	if ctx.Err() != nil {
-		outcome = brokenBy(ctx)
-	}
-	err := l.conclude(context.WithoutCancel(ctx), r, outcome) // which says why
-	if hint := workspace.Classify(why).Hint; hint != "" && outcome == clone.OutcomeLater {
-		l.app.Hint(hint)
-	}
+	before, err := l.stateOf(ctx, r)
+	r.Tree = before.State
 	return err
 }
 
-// supervise runs the command to its end, and keeps the claim meanwhile. What of the
-// command is wrong is in the record.
-func (l *loop) supervise(ctx context.Context, r *clone.Run, text string) error {
-	logs, err := l.place.RunFiles(r.ID)
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(logs.Briefing, []byte(text), 0o600); err != nil {
-		return err
-	}
-	r.Log = logs.Log
+// supervise runs the command to its end. What of it is wrong is in the record.
+func (l *loop) supervise(ctx context.Context, r *Run) (observation, error) {
+	l.tell(r.Issue, "claimed, attempt %d, run %s", r.Attempt, r.ID)
 	limited, cancel := l.limited(ctx)
 	defer cancel()
-	ended, err := process.Supervise(limited, process.Supervised{
-		Command: process.Command{Argv: l.Command, Dir: r.Worktree, Env: l.environ(r, logs.Briefing), Stdin: []byte(text)},
-		Log:     r.Log, Grace: l.Times.Grace,
-		Started: func(id process.ID) {
-			r.Program, r.Step = id, stepStarted
-			_ = l.record(r) // without it a killed loop ends what has its mark
-		},
-	})
-	if errors.Is(err, process.ErrNotStarted) {
-		return err
+	ended, err := execution{
+		app: l.app, store: storeDir(l.store), now: l.now, place: l.place, run: &r.Run, argv: l.Command, prompt: r.prompt, grace: l.Times.Grace,
+	}.start(limited)
+	if err != nil && r.Step != stepEnded {
+		return "", err
 	}
-	now, e := l.now()
-	if e != nil {
-		return e
-	}
-	r.Ended, r.Step, r.Exit, r.Bytes, r.TimedOut = now, stepEnded, ended.Exit, ended.Bytes, ended.TimedOut
-	r.Cost, r.Currency = Cost(ended.Lines)
-	r.Said = lastLine(ended.Tail)
-	if err != nil || ctx.Err() != nil {
-		r.Cause = string(brokenBy(ctx))
+	r.Ended, r.Said = l.now(), lastLine(ended.Tail)
+	switch {
+	case err == nil && ctx.Err() == nil:
+	case errors.Is(context.Cause(ctx), errLost):
+		r.Cause = string(clone.OutcomeLost)
+	default:
+		r.Cause = string(clone.OutcomeStopped)
 	}
 	if ended.Left > 0 {
 		l.tell(r.Issue, "%d of the processes that the command started still ran, and were ended", ended.Left)
 	}
-	return l.record(r)
+	return sawEnd, l.record(&r.Run)
 }
 
 // limited is a context that ends with the time of a run.
 func (l *loop) limited(ctx context.Context) (context.Context, context.CancelFunc) {
 	limit := l.runTimeout
-	if now, err := l.now(); err == nil {
-		if runs, err := l.runs(now); err == nil {
-			limit = l.Bounds.RunLimit(limit, UsedBy(l.name, runs, now))
-		}
+	if runs, now, err := l.runs(); err == nil {
+		limit = l.Bounds.RunLimit(limit, UsedBy(l.name, runs, now))
 	}
 	if limit <= 0 {
 		return context.WithCancel(ctx)
@@ -279,18 +216,10 @@ func (l *loop) limited(ctx context.Context) (context.Context, context.CancelFunc
 	return context.WithTimeout(ctx, limit)
 }
 
-// brokenBy is the outcome of a run whose context ended before it did.
-func brokenBy(ctx context.Context) clone.Outcome {
-	if errors.Is(context.Cause(ctx), errLost) {
-		return clone.OutcomeLost
-	}
-	return clone.OutcomeStopped
-}
-
 // tend shows that the loop lives and renews the claim of a run, also while it waits for
 // others to land and while checks run, until it is stopped. The context ends where the
 // claim is lost or a person says so.
-func (l *loop) tend(ctx context.Context, r *clone.Run) (held context.Context, stop func()) {
+func (l *loop) tend(ctx context.Context, r *Run) (held context.Context, stop func()) {
 	done, ended := make(chan struct{}), make(chan struct{})
 	ctx, cancel := context.WithCancelCause(ctx)
 	go func() {
@@ -312,7 +241,7 @@ func (l *loop) tend(ctx context.Context, r *clone.Run) (held context.Context, st
 					cancel(errLost)
 				}
 			case <-look.C:
-				if now, err := l.now(); err == nil && l.state(now) == clone.Dead {
+				if l.state(l.now()) == clone.Dead {
 					cancel(errStopped)
 				}
 			}
@@ -323,30 +252,24 @@ func (l *loop) tend(ctx context.Context, r *clone.Run) (held context.Context, st
 
 // isLost renews the claim of an issue, and reports whether it is somebody else's or over.
 // An issue that the command closed needs none.
-func (l *loop) isLost(ctx context.Context, r *clone.Run) bool {
+func (l *loop) isLost(ctx context.Context, r *Run) bool {
 	if err := service.Renew(ctx, l.fresh(ctx, ""), r.Issue); !fault.Is(err, fault.Conflict) {
 		return false // or it cannot be renewed now, and the next time may do
 	}
 	record, err := l.recordOf(r.Issue)
-	if err != nil || record == nil || !beads.IsClosed(record.Text(beads.Status)) {
+	if err != nil || !isClosed(record) {
 		return err == nil
 	}
 	others, _ := l.closedByOthers(r)
 	return others
 }
 
-// environ is the environment of the command, and of a setup, which has no briefing yet.
-func (l *loop) environ(r *clone.Run, briefing string) []string {
-	return l.app.EnvironFor("STIG_ISSUE="+r.Issue, "STIG_ACTOR="+l.name, "STIG_ATTEMPT="+fmt.Sprint(r.Attempt), "STIG_RUN="+r.ID,
-		"STIG_BRIEFING="+briefing, "BEADS_DIR="+l.storeDir())
-}
-
 // setUp runs the command of the actor's file for a new work tree, once for each.
-func (l *loop) setUp(ctx context.Context, r *clone.Run, tree *git.Worktree) error {
+func (l *loop) setUp(ctx context.Context, r *Run) error {
 	if l.profile.Setup == "" {
 		return nil
 	}
-	at, err := git.CheckoutOf(tree.Dir)
+	at, err := git.CheckoutOf(r.tree.Dir)
 	if err != nil {
 		return err
 	}
@@ -360,7 +283,7 @@ func (l *loop) setUp(ctx context.Context, r *clone.Run, tree *git.Worktree) erro
 	ctx, cancel := l.limited(ctx)
 	defer cancel()
 	out := new(process.Dropped)
-	result, err := process.Run(ctx, process.Command{Argv: []string{"sh", "-c", l.profile.Setup}, Dir: tree.Dir, Env: l.environ(r, ""), Stdout: out, Stderr: out})
+	result, err := process.Run(ctx, process.Command{Argv: []string{"sh", "-c", l.profile.Setup}, Dir: r.tree.Dir, Env: environ(l.app, storeDir(l.store), &r.Run, ""), Stdout: out, Stderr: out})
 	if err == nil && result.Exit != 0 {
 		err = fmt.Errorf("setup: exit %d: %s", result.Exit, cmp.Or(lastLine(string(result.Stderr)), "(no output)"))
 	}

@@ -9,9 +9,9 @@ import (
 	"stig/internal/service"
 )
 
-// prompt is what the command gets on its standard input: who it is, the briefing, and
+// promptOf is what the command gets on its standard input: who it is, the briefing, and
 // how the run ends. What the actor learned stands at the end of the briefing.
-func (l *loop) prompt(ctx context.Context, r *clone.Run) (string, error) {
+func (l *loop) promptOf(ctx context.Context, r *Run) (string, error) {
 	var text strings.Builder
 	if body := l.profile.Opening(); body != "" {
 		text.WriteString(body + "\n\n")
@@ -30,7 +30,7 @@ func (l *loop) prompt(ctx context.Context, r *clone.Run) (string, error) {
 }
 
 // terms says what holds for the run, in terms that every assistant knows.
-func (l *loop) terms(r *clone.Run) string {
+func (l *loop) terms(r *Run) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "## This run\n\nYou are %s, started by stig work for run %s", l.name, r.ID)
 	if r.Issue != "" {
@@ -46,15 +46,13 @@ func (l *loop) terms(r *clone.Run) string {
 	default:
 		text.WriteString("- The current directory is a work tree of your own, on branch " + r.Branch + ". Work there alone.\n")
 	}
-	id := r.Issue
-	switch {
-	case l.NoClose:
+	if l.NoClose {
 		text.WriteString("- Do not close the issue: somebody reads your work first.\n")
-	default:
+	} else {
 		text.WriteString("- Do not close the issue. When you end with exit code 0, stig merges your work, runs the\n  acceptance criteria on the result, and closes the issue if they pass.\n")
 	}
-	fmt.Fprintf(&text, "- Say what you did before you end: stig checkpoint %s --done … --learned … --remains ….\n", id)
-	fmt.Fprintf(&text, "- A person decides? stig escalate %s -m QUESTION, then end.\n", id)
+	fmt.Fprintf(&text, "- Say what you did before you end: stig checkpoint %s --done … --learned … --remains ….\n", r.Issue)
+	fmt.Fprintf(&text, "- A person decides? stig escalate %s -m QUESTION, then end.\n", r.Issue)
 	text.WriteString("- You cannot work now, such as at a rate limit? End with exit code 75.\n")
 	return text.String()
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"stig/internal/beads"
 	"stig/internal/clone"
 	"stig/internal/fault"
 	"stig/internal/git"
@@ -22,11 +21,7 @@ import (
 //
 // A claim without any record of a run ends with the process that made it.
 func (l *loop) recover(ctx context.Context) error {
-	now, err := l.now()
-	if err != nil {
-		return err
-	}
-	runs, err := l.runs(now)
+	runs, _, err := l.runs()
 	if err != nil {
 		return err
 	}
@@ -34,7 +29,7 @@ func (l *loop) recover(ctx context.Context) error {
 		if r.Actor != l.name || r.Outcome != "" || l.isOthers(r) {
 			continue
 		}
-		if err := l.resume(ctx, &r); err != nil {
+		if err := l.resume(ctx, &Run{state: runOrphaned, Run: r}); err != nil {
 			return err
 		}
 	}
@@ -49,8 +44,8 @@ func (l *loop) isOthers(r clone.Run) bool {
 }
 
 // resume brings one run to its end.
-func (l *loop) resume(ctx context.Context, r *clone.Run) error {
-	l.app.EndProgram(*r, l.Times.Grace)
+func (l *loop) resume(ctx context.Context, r *Run) error {
+	l.app.EndProgram(r.Run, l.Times.Grace)
 	if r.Step != stepEnded && r.Step != stepLanded {
 		r.Cause, r.Why = string(clone.OutcomeStopped), "its loop was killed"
 	}
@@ -64,14 +59,10 @@ func (l *loop) resume(ctx context.Context, r *clone.Run) error {
 		r.Loop = self.ID
 	}
 	if r.Issue == "" {
-		return l.finishBeat(r)
-	}
-	now, err := l.now()
-	if err != nil {
-		return err
+		return l.advance(ctx, r)
 	}
 	if r.Ended.IsZero() {
-		r.Ended = now // before others can have the issue again, whose runs begin later
+		r.Ended = l.now() // before others can have the issue again, whose runs begin later
 	}
 	claimed, err := l.reclaim(ctx, r)
 	if err != nil {
@@ -81,61 +72,46 @@ func (l *loop) resume(ctx context.Context, r *clone.Run) error {
 	if !claimed && held && lease.Run != "" && lease.Run != r.ID {
 		return nil // the loop that has it now ends the record before its run begins
 	}
-	if over, err := l.isOver(r.ID); over || err != nil { // looked at after the lease: who had the issue meanwhile ended the record
-		if over && held && lease.Run == r.ID {
+	runs, _, err := l.runs() // after the lease: who had the issue meanwhile ended the record
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(runs, func(e clone.Run) bool { return e.ID == r.ID && e.Outcome != "" }) {
+		if held && lease.Run == r.ID {
 			l.release(ctx, r.Issue)
 		}
-		return err
+		return nil
 	}
 	if !claimed {
 		r.Cause, r.Why = string(clone.OutcomeLost), "somebody else has the issue since its loop was killed"
-		return l.conclude(ctx, r, clone.OutcomeLost)
 	}
-	ctx, stop := l.tend(ctx, r)
-	defer stop()
-	tree, err := l.treeAgain(ctx, r)
-	if err != nil {
-		return l.abandon(ctx, r, err)
-	}
-	return l.finish(ctx, r, tree)
-}
-
-// isOver reports whether the record of a run has its end by now.
-func (l *loop) isOver(id string) (bool, error) {
-	now, err := l.now()
-	if err != nil {
-		return false, err
-	}
-	runs, err := l.runs(now)
-	return slices.ContainsFunc(runs, func(r clone.Run) bool { return r.ID == id && r.Outcome != "" }), err
+	return l.advance(ctx, r)
 }
 
 // reclaim takes the issue of a killed loop again, and reports whether it is there for it:
 // closed issues and those that wait for an answer are, since the run may have done that.
-func (l *loop) reclaim(ctx context.Context, r *clone.Run) (bool, error) {
+func (l *loop) reclaim(ctx context.Context, r *Run) (bool, error) {
 	record, err := l.recordOf(r.Issue)
-	if err != nil || record == nil {
-		return false, err
-	}
-	if beads.IsClosed(record.Text(beads.Status)) {
-		return true, nil
+	if err != nil || record == nil || isClosed(record) {
+		return record != nil, err
 	}
 	_, err = service.Claim(ctx, l.fresh(ctx, ""), service.ClaimRequest{ID: r.Issue, Loop: &service.LoopClaim{
 		Run: r.ID, Lasts: l.Times.Lasts, Cap: l.Cap,
 	}})
-	if fault.Is(err, fault.Waits) {
-		return true, nil // it asked a person
-	}
-	if isRace(err) {
+	switch {
+	case fault.Is(err, fault.Waits): // it asked a person
+		return true, nil
+	case isRace(err):
 		return false, nil
 	}
 	return err == nil, err
 }
 
-// treeAgain gives the work tree of a run that was killed; nil in place.
-func (l *loop) treeAgain(ctx context.Context, r *clone.Run) (*git.Worktree, error) {
-	if l.trees == nil || r.Branch == "" && r.Step == stepClaimed {
-		return nil, nil
+// furnishAgain finds the work tree of a run whose loop was killed; none in place, and where
+// nothing of it is to be kept.
+func (l *loop) furnishAgain(ctx context.Context, r *Run) (_ observation, err error) {
+	if l.trees != nil && r.Issue != "" && r.Cause != string(clone.OutcomeLost) && (r.Branch != "" || r.Step != stepClaimed) {
+		r.tree, err = git.PrepareWorktree(ctx, *l.trees, r.Issue)
 	}
-	return git.PrepareWorktree(ctx, *l.trees, r.Issue)
+	return sawReady, err
 }

@@ -36,10 +36,6 @@ const mostCandidates = 16
 // asks for no work.
 func (l *loop) sense(ctx context.Context) (s sensed, err error) {
 	a := l.fresh(ctx, "")
-	now, err := l.now()
-	if err != nil {
-		return s, err
-	}
 	sweep := service.SweepEnded
 	if l.DryRun {
 		sweep = service.WouldSweep
@@ -53,7 +49,7 @@ func (l *loop) sense(ctx context.Context) (s sensed, err error) {
 			l.tell(id, "would be given back first, and can be taken then: nobody works on it any more")
 		}
 	}
-	runs, err := l.runs(now)
+	runs, now, err := l.runs()
 	if err != nil {
 		return s, err
 	}
@@ -161,42 +157,37 @@ func (p *picker) pick(graph *dag.Graph, worker dag.Worker) (list []Candidate, er
 				p.marked[mark.Branch]++
 			}
 		case dag.StateReady:
-			c, exhausted := p.candidate(id, rank)
-			if exhausted {
-				p.exhausted = append(p.exhausted, id)
-				continue
+			if c, ok := p.candidate(id, rank, KindReady); ok {
+				if !c.Held && !c.Until.After(p.now) {
+					free++
+				}
+				list = append(list, c)
 			}
-			if !c.Held && !c.Until.After(p.now) {
-				free++
-			}
-			list = append(list, c)
 		}
 	}
 	return list, err
 }
 
-// candidate says when and why a ready issue is taken; exhausted is set where all attempts
-// failed and nobody was asked yet.
-func (p *picker) candidate(id string, rank int) (c Candidate, exhausted bool) {
-	c = Candidate{Issue: id, Kind: KindReady, Rank: rank, Held: p.held[id]}
+// candidate says when and why an issue is taken; kind is why where the actor did not run on
+// it. ok is false where all attempts failed and nobody was asked yet.
+func (p *picker) candidate(id string, rank int, kind Kind) (c Candidate, ok bool) {
+	c = Candidate{Issue: id, Kind: kind, Rank: rank, Held: p.held[id]}
 	if past := p.sensed.past[id]; past != nil {
 		c.Until = past.Until
-		exhausted = p.isExhausted(past)
 		if p.isLeft(past) {
-			c.Held, exhausted = true, false
+			c.Held = true
+		} else if p.isExhausted(past) {
+			p.exhausted = append(p.exhausted, id)
+			return c, false
 		}
 	}
-	last, ran := p.own[id]
-	if !ran {
-		return c, exhausted
-	}
-	switch o := clone.Outcome(last.Outcome); {
-	case o == clone.OutcomeWaiting || last.Asked || o == clone.OutcomeRejected:
-		c.Kind = KindAnswer
-	default:
+	if last, ran := p.own[id]; ran {
 		c.Kind = KindOwn
+		if o := clone.Outcome(last.Outcome); o == clone.OutcomeWaiting || last.Asked || o == clone.OutcomeRejected {
+			c.Kind = KindAnswer
+		}
 	}
-	return c, exhausted
+	return c, true
 }
 
 // isExhausted reports whether a person is to be asked about an issue before it is tried again.
@@ -210,12 +201,7 @@ func (l *loop) isLeft(past *Past) bool {
 	return l.NoClose && past != nil && clone.Outcome(past.Last.Outcome) == clone.OutcomeAdvanced
 }
 
-func (l *loop) passes() int {
-	if l.profile.Passes < 1 {
-		return 1
-	}
-	return l.profile.Passes
-}
+func (l *loop) passes() int { return max(1, l.profile.Passes) }
 
 // unfinished adds what the actor has in progress from a run of a loop. What somebody
 // claimed by hand under this name is theirs.
@@ -246,18 +232,17 @@ func (p *picker) unfinished(list []Candidate) ([]Candidate, error) {
 		case asked[k]:
 			p.asked++
 		default:
-			c, exhausted := p.candidate(p.file.At(i).ID, i)
-			if exhausted {
-				p.exhausted = append(p.exhausted, c.Issue)
-				continue
+			if c, ok := p.candidate(p.file.At(i).ID, i, KindOwn); ok {
+				list = append(list, c)
 			}
-			if c.Kind == KindReady {
-				c.Kind = KindOwn
-			}
-			list = append(list, c)
 		}
 	}
 	return list, nil
+}
+
+// isClosed reports whether an issue is closed; nil is not.
+func isClosed(record *beads.Record) bool {
+	return record != nil && beads.IsClosed(record.Text(beads.Status))
 }
 
 // recordOf reads an issue as it stands; nil where it is gone.

@@ -1,9 +1,3 @@
-// Package swarming holds the services of stig swarm: several explorers of one issue, whose
-// blackboard is computed from what they did. Package swarm computes it; this one keeps the
-// operations of the running round in live state, writes a settled round to the store as
-// traces, runs acceptance criteria, and runs explorers.
-//
-//	acted, err := loop.ActInSwarm(ctx, a, loop.SwarmAct{ID: "harbor-9fd.3", Operation: o})
 package loop
 
 import (
@@ -11,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"stig/internal/beads"
@@ -197,28 +192,33 @@ func (s *session) own(ctx context.Context, what string) error {
 	return nil
 }
 
-// agent gives the agent that acts; fault.Usage for somebody else.
-func (s *session) agent(ctx context.Context) (*swarm.Agent, error) {
-	who, err := s.app.MustActor(ctx)
+// loadAgent is load for an agent of a swarm that runs; fault.Usage for somebody else.
+func loadAgent(ctx context.Context, a *workspace.Run, id string) (*session, *swarm.Agent, error) {
+	s, err := load(a, id)
+	if err == nil {
+		err = s.running()
+	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	who, err := a.MustActor(ctx)
+	if err != nil {
+		return nil, nil, err
 	}
 	agent := s.state.Agent(who)
 	if agent == nil {
-		return nil, &fault.Error{Code: fault.Usage, ID: s.issue, Reason: who + " is no agent of the swarm; they are " + names(s.state),
+		return nil, nil, &fault.Error{Code: fault.Usage, ID: s.issue, Reason: who + " is no agent of the swarm; they are " + names(s.state),
 			Hint: "give --actor with the name of one"}
 	}
-	return agent, nil
+	return s, agent, nil
 }
 
-func names(s *swarm.State) (list string) {
-	for i, a := range s.Agents {
-		if i > 0 {
-			list += ", "
-		}
-		list += a.Name
+func names(s *swarm.State) string {
+	var list []string
+	for _, a := range s.Agents {
+		list = append(list, a.Name)
 	}
-	return list
+	return strings.Join(list, ", ")
 }
 
 // SwarmStatus is what a swarm knows, as far as whoever asks may see it.
@@ -230,26 +230,27 @@ type SwarmStatus struct {
 // ShowSwarm gives the state of the newest swarm on an issue. Before the first round is settled
 // an agent sees only what it did itself.
 func ShowSwarm(ctx context.Context, a *workspace.Run, id string) (*SwarmStatus, error) {
-	s, err := load(a, id)
+	s, seen, err := loadSeen(ctx, a, id)
 	if err != nil {
 		return nil, err
 	}
-	if s.state.Swarm == "" {
-		return nil, s.running()
-	}
-	who, err := a.ActorName(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &SwarmStatus{s.issue, s.seenBy(who)}, nil
+	return &SwarmStatus{s.issue, seen}, nil
 }
 
-// seenBy is the state as an actor may see it: whoever started the swarm sees all.
-func (s *session) seenBy(who string) *swarm.State {
-	if who == s.state.StartedBy && s.state.Agent(who) == nil {
-		return s.state
+// loadSeen is load, with the state as the actor may see it: whoever started the swarm sees all.
+func loadSeen(ctx context.Context, a *workspace.Run, id string) (*session, *swarm.State, error) {
+	s, err := load(a, id)
+	if err == nil && s.state.Swarm == "" {
+		err = s.running()
 	}
-	return s.state.SeenBy(who)
+	if err != nil {
+		return nil, nil, err
+	}
+	who, err := a.ActorName(ctx)
+	if err != nil || who == s.state.StartedBy && s.state.Agent(who) == nil {
+		return s, s.state, err
+	}
+	return s, s.state.SeenBy(who), nil
 }
 
 // SwarmChosen is where an agent may look next.
@@ -263,14 +264,7 @@ type SwarmChosen struct {
 
 // ChooseSwarm draws for the actor, who is an agent.
 func ChooseSwarm(ctx context.Context, a *workspace.Run, id string) (*SwarmChosen, error) {
-	s, err := load(a, id)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.running(); err != nil {
-		return nil, err
-	}
-	agent, err := s.agent(ctx)
+	s, agent, err := loadAgent(ctx, a, id)
 	if err != nil {
 		return nil, err
 	}

@@ -35,14 +35,7 @@ type SwarmActed struct {
 // that has all its agents (max_agents_reached), for one solution too many of an agent
 // (max_solutions_reached), and where no swarm runs.
 func ActInSwarm(ctx context.Context, a *workspace.Run, r SwarmAct) (*SwarmActed, error) {
-	s, err := load(a, r.ID)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.running(); err != nil {
-		return nil, err
-	}
-	agent, err := s.agent(ctx)
+	s, agent, err := loadAgent(ctx, a, r.ID)
 	if err != nil {
 		return nil, err
 	}

@@ -7,11 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"stig/internal/clone"
@@ -124,43 +121,27 @@ func (e *explorer) answered() bool {
 
 // attempt is one run of the command until ctx ends, with its record.
 func (e *explorer) attempt(ctx context.Context, attempt int, prompt string) error {
-	now, err := e.app.Clock()
-	if err != nil {
-		return err
-	}
+	now := e.clock()
 	self, _ := process.Self()
-	r := &clone.Run{ID: clone.NewRunID(), Actor: e.agent, Task: clone.SwarmTask, Issue: e.issue, Attempt: attempt, Loop: self.ID, Step: "claimed", Started: now, Worktree: e.root}
+	r := &clone.Run{ID: clone.NewRunID(), Actor: e.agent, Task: clone.SwarmTask, Issue: e.issue, Attempt: attempt, Loop: self.ID, Step: stepClaimed, Started: now, Worktree: e.root}
 	if e.tree != nil {
 		r.Worktree, r.Branch, r.Base = e.tree.Dir, e.tree.Branch, e.tree.Base
-	}
-	files, err := e.place.RunFiles(r.ID)
-	if err != nil {
-		return err
-	}
-	r.Log = files.Log
-	if err := os.WriteFile(files.Briefing, []byte(prompt), 0o600); err != nil {
-		return err
 	}
 	if err := e.place.RecordRun(*r, now); err != nil {
 		return err
 	}
-	said := &tail{}
-	ended, err := process.Supervise(ctx, process.Supervised{
-		Command: process.Command{Argv: e.Command, Dir: r.Worktree, Env: e.environ(r, files.Briefing), Stdin: []byte(prompt), Stdout: said},
-		Log:     r.Log, Grace: e.Grace,
-		Started: func(id process.ID) {
-			r.Program, r.Step = id, "started"
-			_ = e.place.RecordRun(*r, now) // without it a killed run ends what has its mark
-		},
-	})
-	if err != nil {
+	_, err := execution{
+		app: e.app, store: storeDir(e.store), now: e.clock, place: e.place, run: r, argv: e.Command, prompt: prompt, grace: e.Grace,
+	}.start(ctx, "STIG_ROUND="+fmt.Sprint(e.round))
+	switch {
+	case err != nil && r.Log == "": // no log can be kept
+		return err
+	case err != nil:
 		r.Why = visible.OneLine(err.Error())
 	}
-	r.Exit, r.Bytes, r.TimedOut, r.Step = ended.Exit, ended.Bytes, ended.TimedOut, "ended"
-	r.Cost, r.Currency = Cost(ended.Lines)
 	ctx = context.WithoutCancel(ctx)
 	worked := e.commit(ctx, r) // first: what it says may name its branch
-	e.take(ctx, said.text(), r)
+	e.take(ctx, endOf(r.Log, mostTail), r)
 	if worked && !e.answered() && (attempt > 1 || !r.TimedOut) { // one that was ended at work is started once more
 		_ = e.accept(ctx, swarm.Operation{Kind: swarm.Host, Exploring: fmt.Sprintf("changed files, commit %.12s", r.Commit)})
 	}
@@ -188,11 +169,7 @@ func (e *explorer) commit(ctx context.Context, r *clone.Run) (worked bool) {
 
 // record ends the record of a run.
 func (e *explorer) record(r *clone.Run) error {
-	now, err := e.app.Clock()
-	if err != nil {
-		return err
-	}
-	r.Ended, e.failed = now, ""
+	r.Ended, e.failed = e.clock(), ""
 	switch {
 	case r.TimedOut:
 		r.Outcome, e.failed = string(clone.OutcomeTimedOut), ": timed out"
@@ -203,14 +180,7 @@ func (e *explorer) record(r *clone.Run) error {
 	default:
 		r.Outcome = string(clone.OutcomeSilent)
 	}
-	return e.place.RecordRun(*r, now)
-}
-
-// environ is the environment of the command, as that of stig work.
-func (e *explorer) environ(r *clone.Run, briefing string) []string {
-	dir, _ := filepath.Abs(e.store.Place().Dir)
-	return e.app.EnvironFor("STIG_ISSUE="+e.issue, "STIG_ACTOR="+e.agent, "STIG_ROUND="+fmt.Sprint(e.round), "STIG_RUN="+r.ID,
-		"STIG_BRIEFING="+briefing, "BEADS_DIR="+dir)
+	return e.place.RecordRun(*r, r.Ended)
 }
 
 // completed is what a command may end its output with, in place of calling stig swarm.
@@ -289,13 +259,10 @@ func parseOperation(raw json.RawMessage, kind swarm.Kind, direction string) (o s
 func (e *explorer) accept(ctx context.Context, o swarm.Operation) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	now, err := e.app.Clock()
-	if err != nil {
-		return err
-	}
 	s := *e.session
-	s.now, s.state = now, s.replay(clone.SwarmRound{})
-	if o, err = s.checked(ctx, e.agent, o); err != nil {
+	s.now, s.state = e.clock(), s.replay(clone.SwarmRound{})
+	o, err := s.checked(ctx, e.agent, o)
+	if err != nil {
 		return err
 	}
 	_, err = s.act(o, false)
@@ -325,28 +292,5 @@ func lastReport(text, prompt string) (completed, error) {
 	return whole.Round, err
 }
 
-// tail keeps the end of an output.
-type tail struct {
-	mu  sync.Mutex
-	end []byte
-}
-
-// mostTail is how much of an output is searched for a report.
+// mostTail is how much of an output is searched for a report, in bytes.
 const mostTail = 512 << 10
-
-// Write keeps what is written, and forgets what is too long ago.
-func (t *tail) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.end = append(t.end, p...)
-	if len(t.end) > 2*mostTail {
-		t.end = append([]byte{}, t.end[len(t.end)-mostTail:]...)
-	}
-	return len(p), nil
-}
-
-func (t *tail) text() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return string(t.end)
-}

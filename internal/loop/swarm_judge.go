@@ -3,7 +3,6 @@ package loop
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
@@ -103,15 +102,11 @@ func (s *session) named(ctx context.Context, commit string, v *gate.Verdict) (li
 
 // why says which check did not pass; "" where all did.
 func why(v *gate.Verdict) string {
-	for _, o := range v.Outcomes() {
-		if !o.Passed() && o.Exit != gate.ExitNotRun {
-			return short(fmt.Sprintf("the check %s ends with exit code %d", visible.FirstLine(o.Text), o.Exit))
-		}
-	}
-	if !v.Passed() {
+	_, why := failing(v)
+	if why == "" && !v.Passed() {
 		return "not all checks ran"
 	}
-	return ""
+	return short(why)
 }
 
 // mostWhy bounds why a solution did not pass, in bytes.

@@ -13,35 +13,28 @@ import (
 	"stig/signals"
 )
 
-// RoundRequest asks what a swarm came to.
-type RoundRequest struct {
+// SwarmReportRequest asks what a swarm came to.
+type SwarmReportRequest struct {
 	ID         string
 	Checkpoint bool // writes it as the issue's state estimate
 	DryRun     bool
 }
 
-// RoundReported is the report of the newest swarm on an issue.
-type RoundReported struct {
+// SwarmReported is the report of the newest swarm on an issue.
+type SwarmReported struct {
 	ID string `json:"id"`
 	*swarm.Report
 
 	Written *service.Checkpointed `json:"-"` // nil where nothing was asked to be written
 }
 
-// ReportRound reports on the newest swarm of an issue.
-func ReportRound(ctx context.Context, a *workspace.Run, r RoundRequest) (*RoundReported, error) {
-	s, err := load(a, r.ID)
+// ReportSwarm reports on the newest swarm of an issue.
+func ReportSwarm(ctx context.Context, a *workspace.Run, r SwarmReportRequest) (*SwarmReported, error) {
+	s, seen, err := loadSeen(ctx, a, r.ID)
 	if err != nil {
 		return nil, err
 	}
-	if s.state.Swarm == "" {
-		return nil, s.running()
-	}
-	who, err := a.ActorName(ctx)
-	if err != nil {
-		return nil, err
-	}
-	done := &RoundReported{ID: s.issue, Report: swarm.NewReport(s.seenBy(who), s.now)}
+	done := &SwarmReported{ID: s.issue, Report: swarm.NewReport(seen, s.now)}
 	if r.Checkpoint {
 		done.Written, err = s.checkpoint(ctx, done.Report, r.DryRun)
 	}

@@ -98,9 +98,7 @@ func (x *runner) inherit() error {
 		if r.Issue != x.issue || r.Task != clone.SwarmTask || r.Outcome != "" {
 			continue
 		}
-		x.app.EndProgram(r, x.Grace)
-		r.Ended, r.Outcome, r.Why = x.now, string(clone.OutcomeStopped), "the run of its swarm was killed"
-		if err := x.place.RecordRun(r, x.now); err != nil {
+		if err := endKilled(x.app, x.place, r, x.Grace, x.now, "the run of its swarm was killed"); err != nil {
 			return err
 		}
 	}

@@ -13,7 +13,6 @@ import (
 
 	"stig/checkpoint"
 	"stig/internal/clone"
-	"stig/internal/fault"
 	"stig/internal/git"
 	"stig/internal/service"
 	"stig/internal/swarm"
@@ -30,10 +29,11 @@ type SwarmRequest struct {
 	Tell            func(string)
 }
 
-// runner is one run of Run.
+// runner is one call of RunSwarm.
 type runner struct {
 	SwarmRequest
 	app   *workspace.Run
+	clock func() time.Time
 	name  string // who runs it
 	trees *git.WorktreeOptions
 	root  string
@@ -45,8 +45,8 @@ type runner struct {
 
 // RunSwarm has explorers explore until the swarm ends: the command once for each agent and
 // round, all agents of a round at once. When ctx ends it ends after the round, and another
-// Run goes on from there. Killed at any point, it goes on at the round that was not settled.
-func RunSwarm(ctx context.Context, a *workspace.Run, r SwarmRequest) (*RoundReported, error) {
+// RunSwarm goes on from there. Killed at any point, it goes on at the round that was not settled.
+func RunSwarm(ctx context.Context, a *workspace.Run, r SwarmRequest) (*SwarmReported, error) {
 	x, err := newRunner(ctx, a, r)
 	if err != nil {
 		return nil, err
@@ -72,11 +72,11 @@ func RunSwarm(ctx context.Context, a *workspace.Run, r SwarmRequest) (*RoundRepo
 		return nil, context.Cause(ctx)
 	}
 	x.putAway(ctx)
-	return &RoundReported{ID: x.issue, Report: swarm.NewReport(x.state, x.now)}, nil
+	return &SwarmReported{ID: x.issue, Report: swarm.NewReport(x.state, x.now)}, nil
 }
 
-// PlanSwarm is what Run would begin with: the start of a swarm; or one that runs, without changes.
-// It refuses what Run would refuse, except one that another process runs, and writes nothing.
+// PlanSwarm is what RunSwarm would begin with: the start of a swarm; or one that runs, without changes.
+// It refuses what RunSwarm would refuse, except one that another process runs, and writes nothing.
 func PlanSwarm(ctx context.Context, a *workspace.Run, r SwarmRequest) (*SwarmChanged, error) {
 	x, err := newRunner(ctx, a, r)
 	if err != nil {
@@ -107,6 +107,9 @@ func newRunner(ctx context.Context, a *workspace.Run, r SwarmRequest) (*runner, 
 		return nil, err
 	}
 	x.app = a.Lasting(ctx, "swarm", x.name)
+	if x.clock, err = clockOf(x.app); err != nil {
+		return nil, err
+	}
 	if x.session, err = load(x.app, r.ID); err != nil {
 		return nil, err
 	}
@@ -117,9 +120,7 @@ func newRunner(ctx context.Context, a *workspace.Run, r SwarmRequest) (*runner, 
 	if x.trees, err = x.app.Trees(x.store.Place()); err != nil {
 		return nil, err
 	}
-	if x.root, err = filepath.Abs(filepath.Dir(x.store.Place().Dir)); err != nil {
-		return nil, err
-	}
+	x.root = filepath.Dir(storeDir(x.store))
 	if x.trees != nil {
 		err = git.CheckWorktrees(ctx, *x.trees)
 	} else {
@@ -153,15 +154,11 @@ func (x *runner) times() error {
 }
 
 // findCommand refuses a command that is not there.
-func (x *runner) findCommand(a *workspace.Run) error {
+func (x *runner) findCommand(a *workspace.Run) (err error) {
 	if len(x.Command) == 0 || x.Command[0] == "" {
 		return workspace.Usage("no command to run", "give it after --, such as stig swarm run ID -- ./explorer.sh")
 	}
-	found, ok, err := a.Program(x.Command)
-	if err == nil && !ok {
-		err = workspace.Usage(fmt.Sprintf("%q: no such program; it must be there, and executable", found[0]), "")
-	}
-	x.Command = found
+	x.Command, err = programOf(a, x.Command, "")
 	return err
 }
 
@@ -171,12 +168,7 @@ func (x *runner) trusted(ctx context.Context) error {
 	if err != nil || !t.Asks() {
 		return err
 	}
-	ok, err := x.app.Trusted(ctx, t.Code)
-	if err != nil || ok {
-		return err
-	}
-	return &fault.Error{Code: fault.Found, ID: x.issue, Reason: "this repository is not trusted here, so that no solution would be checked",
-		Hint: "read the acceptance criteria, then type stig trust"}
+	return trustedFor(ctx, x.app, t.Code, x.issue, "no solution would be checked", "")
 }
 
 // nextRound runs the agents of a round at once, and settles it. An interrupt does not end
@@ -198,7 +190,7 @@ func (x *runner) nextRound(ctx context.Context) error {
 		x.session = s
 		return nil
 	}
-	if s.closed() {
+	if isClosed(s.record) {
 		x.Tell(x.issue + " was closed meanwhile")
 		_, err := s.stop(ctx, "the issue was closed", false)
 		x.session = s
@@ -263,34 +255,29 @@ func (x *runner) exploreAll(ctx context.Context) error {
 // solutions are the branches of agents that hold work of their own. The idea is that of
 // the agent's newest finding.
 func (x *runner) solutions(ctx context.Context, s *session) (list []swarm.Verdict) {
-	if x.trees == nil {
-		return nil
-	}
-	trees, err := git.Worktrees(ctx, *x.trees)
+	trees, err := x.agentTrees(ctx)
 	if err != nil {
 		x.app.Warn("%s: %v", x.issue, err)
-		return nil
 	}
 	for _, a := range s.state.Agents {
-		for _, tree := range trees {
-			if tree.Issue != treeName(x.issue, a.Name) {
-				continue
-			}
-			ahead, err := tree.Ahead(ctx)
-			if err != nil {
-				x.app.Warn("%s: %v", x.issue, err)
-			}
-			if !ahead {
-				continue
-			}
-			v := swarm.Verdict{Agent: a.Name, Branch: tree.Branch, Commit: tree.Head}
-			for _, f := range s.state.Findings {
-				if f.Agent == a.Name {
-					v.Idea = f.Idea
-				}
-			}
-			list = append(list, v)
+		tree := trees[treeName(x.issue, a.Name)]
+		if tree == nil {
+			continue
 		}
+		ahead, err := tree.Ahead(ctx)
+		if err != nil {
+			x.app.Warn("%s: %v", x.issue, err)
+		}
+		if !ahead {
+			continue
+		}
+		v := swarm.Verdict{Agent: a.Name, Branch: tree.Branch, Commit: tree.Head}
+		for _, f := range s.state.Findings {
+			if f.Agent == a.Name {
+				v.Idea = f.Idea
+			}
+		}
+		list = append(list, v)
 	}
 	return list
 }
@@ -298,21 +285,26 @@ func (x *runner) solutions(ctx context.Context, s *session) (list []swarm.Verdic
 // treeName is the name of an agent's work tree, which is that of its branch behind stig/.
 func treeName(issue, agent string) string { return issue + "-" + agent }
 
+// agentTrees are the work trees of the agents, by treeName.
+func (x *runner) agentTrees(ctx context.Context) (map[string]*git.Worktree, error) {
+	if x.trees == nil {
+		return nil, nil
+	}
+	all, err := git.Worktrees(ctx, *x.trees)
+	own := map[string]*git.Worktree{}
+	for _, tree := range all {
+		if slices.ContainsFunc(x.state.Agents, func(a *swarm.Agent) bool { return tree.Issue == treeName(x.issue, a.Name) }) {
+			own[tree.Issue] = tree
+		}
+	}
+	return own, err
+}
+
 // putAway removes the work trees of agents that hold no work of their own.
 func (x *runner) putAway(ctx context.Context) {
-	if x.trees == nil {
-		return
-	}
 	ctx = context.WithoutCancel(ctx)
-	trees, err := git.Worktrees(ctx, *x.trees)
-	if err != nil {
-		return // they can stay
-	}
+	trees, _ := x.agentTrees(ctx) // they can stay
 	for _, tree := range trees {
-		for _, a := range x.state.Agents {
-			if tree.Issue == treeName(x.issue, a.Name) {
-				_ = tree.Remove(ctx) // one with work stays, with its branch
-			}
-		}
+		_ = tree.Remove(ctx) // one with work stays, with its branch
 	}
 }

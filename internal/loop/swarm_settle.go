@@ -259,7 +259,7 @@ func (s *session) finish(ctx context.Context) error {
 // forgets the running round. Doing it again changes nothing.
 func (s *session) conclude(ctx context.Context) (asked bool, err error) {
 	before := strings.Contains(s.record.Text(beads.Notes), s.unanswered()) // it was asked, and may be answered by now
-	if s.state.Ended.Asks() && !s.closed() && !before {
+	if s.state.Ended.Asks() && !isClosed(s.record) && !before {
 		_, err := service.Escalate(ctx, s.app, service.EscalateRequest{ID: s.issue, Question: s.question()})
 		switch {
 		case fault.Is(err, fault.Conflict):

@@ -100,12 +100,9 @@ func (s *session) held(who string) bool {
 	return s.record.Text(beads.Status) == beads.StatusInProgress && s.record.Text(beads.Assignee) == who
 }
 
-// closed reports whether the issue is.
-func (s *session) closed() bool { return beads.IsClosed(s.record.Text(beads.Status)) }
-
 // worth refuses an issue of which it is known what to do.
 func (s *session) worth(force bool) error {
-	if s.closed() {
+	if isClosed(s.record) {
 		return &fault.Error{Code: fault.Conflict, ID: s.issue, Reason: "is closed", Hint: "type stig reopen " + s.issue + " --reason WHY first"}
 	}
 	depth := signals.Read(notes.Parse(s.record.Text(beads.Notes)), s.app.Schema).Value(signals.PlanningDepth)

@@ -3,7 +3,6 @@ package loop
 import (
 	"context"
 
-	"stig/internal/beads"
 	"stig/internal/git"
 )
 
@@ -19,18 +18,19 @@ func (l *loop) tidy(ctx context.Context) {
 		return
 	}
 	busy := map[string]bool{}
-	if now, err := l.now(); err == nil {
-		runs, _ := l.runs(now)
-		for _, r := range runs {
-			busy[r.Issue] = busy[r.Issue] || r.Outcome == ""
-		}
+	runs, _, err := l.runs()
+	if err != nil {
+		return // what may be in use stays
+	}
+	for _, r := range runs {
+		busy[r.Issue] = busy[r.Issue] || r.Outcome == ""
 	}
 	for _, tree := range trees {
 		if tree.Issue == "" || busy[tree.Issue] {
 			continue
 		}
 		record, err := l.recordOf(tree.Issue)
-		if err != nil || record == nil || !beads.IsClosed(record.Text(beads.Status)) {
+		if err != nil || !isClosed(record) {
 			continue
 		}
 		if err := tree.Remove(ctx); err != nil {

@@ -12,41 +12,6 @@ var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
 func at(minutes int) time.Time { return noon.Add(time.Duration(minutes) * time.Minute) }
 
-func TestOutcome(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		left clone.Left
-		want clone.Outcome
-		land bool
-	}{
-		{"work and exit 0", clone.Left{Changed: true}, clone.OutcomeRejected, true},
-		{"a trace and exit 0", clone.Left{Traces: true}, clone.OutcomeRejected, true},
-		{"closed by the command", clone.Left{Closed: true}, clone.OutcomeRejected, true},
-		{"nothing and exit 0", clone.Left{}, clone.OutcomeSilent, false},
-		{"work and exit 1", clone.Left{Changed: true, Exit: 1}, clone.OutcomeFailed, false},
-		{"a checkpoint and exit 1", clone.Left{Checkpoint: true, Exit: 1}, clone.OutcomeAdvanced, false},
-		{"a question and exit 1", clone.Left{Asked: true, Exit: 1}, clone.OutcomeWaiting, false},
-		{"a question and its time over", clone.Left{Asked: true, Exit: 143, TimedOut: true}, clone.OutcomeWaiting, false},
-		{"its time over", clone.Left{Exit: 143, TimedOut: true, Changed: true}, clone.OutcomeTimedOut, false},
-		{"exit 0 at the end of its time", clone.Left{TimedOut: true, Changed: true}, clone.OutcomeTimedOut, false},
-		{"a checkpoint and its time over", clone.Left{Exit: 137, TimedOut: true, Checkpoint: true}, clone.OutcomeAdvanced, false},
-		{"exit 75", clone.Left{Exit: clone.ExitLater, Changed: true}, clone.OutcomeLater, false},
-		{"exit 75 at the end of its time", clone.Left{Exit: clone.ExitLater, TimedOut: true}, clone.OutcomeTimedOut, false},
-		{"the claim lost", clone.Left{Lost: true, Exit: 143}, clone.OutcomeLost, false},
-		{"stopped", clone.Left{Stopped: true, Exit: 143, Asked: true}, clone.OutcomeStopped, false},
-	} {
-		if got, land := c.left.Outcome(); got != c.want || land != c.land {
-			t.Errorf("%s: got %s, %v; want %s, %v", c.name, got, land, c.want, c.land)
-		}
-	}
-	for code := range 256 { // every exit code has an outcome that is no success but 0
-		left := clone.Left{Exit: code, Changed: true}
-		if o, land := left.Outcome(); land != (code == 0) || o == "" {
-			t.Errorf("exit %d: %s, %v", code, o, land)
-		}
-	}
-}
-
 func TestChoose(t *testing.T) {
 	list := []Candidate{
 		{Issue: "d-4", Kind: KindReady, Rank: 0},

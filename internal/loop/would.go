@@ -9,16 +9,12 @@ import (
 
 // would finds what the loop would take and run now, and writes nothing.
 func (l *loop) would(ctx context.Context) error {
-	now, err := l.now()
-	if err != nil {
-		return err
-	}
-	runs, err := l.runs(now)
+	runs, now, err := l.runs()
 	if err != nil {
 		return err
 	}
 	l.done.Reason = "nothing would be taken"
-	if l.isClosed() {
+	if l.isDone() {
 		l.done.Reason += ": " + l.filter.issue + " is closed"
 	}
 	if reached := l.Bounds.Reached(UsedBy(l.name, runs, now)); reached != "" {

@@ -78,7 +78,7 @@ func orNone(names []string) string {
 }
 
 func swarmReport(a *cli.App) *cobra.Command {
-	var r loop.RoundRequest
+	var r loop.SwarmReportRequest
 	var svg bool
 	cmd := &cobra.Command{
 		Use:   "report ID",
@@ -92,7 +92,7 @@ func swarmReport(a *cli.App) *cobra.Command {
 			if svg && (a.JSON || r.Checkpoint) {
 				return workspace.Usage("--svg excludes --json and --checkpoint", "leave one of them out")
 			}
-			done, err := loop.ReportRound(cmd.Context(), a.Run, r)
+			done, err := loop.ReportSwarm(cmd.Context(), a.Run, r)
 			if err != nil {
 				return err
 			}
@@ -105,7 +105,7 @@ func swarmReport(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-func printReport(a *cli.App, done *loop.RoundReported, svg, dryRun bool) error {
+func printReport(a *cli.App, done *loop.SwarmReported, svg, dryRun bool) error {
 	switch {
 	case a.JSON && done.Written != nil:
 		return a.PrintEdit("swarm-report", done, done.Written.Lines, dryRun)

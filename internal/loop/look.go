@@ -1,0 +1,280 @@
+package loop
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"stig/internal/beads"
+	"stig/internal/clone"
+	"stig/internal/gate"
+	"stig/internal/git"
+	"stig/internal/merge"
+	"stig/internal/workspace"
+	"stig/notes"
+	"stig/signals"
+)
+
+// left is what the command of a run left.
+type left struct {
+	exit       int
+	timedOut   bool // it was ended at its time limit
+	stopped    bool // a person, or a crash of the loop, ended it
+	claimLost  bool // the claim ended while it ran
+	gone       bool // the issue is deleted, or somebody else's by now
+	asked      bool // a question on the issue waits for an answer
+	closed     bool // the store has the issue closed
+	landed     bool // its work is on the branch that results go to
+	checkpoint bool // the notes of the issue changed
+	traces     bool // it left comments, or edited issues
+	changed    bool // its tree holds work
+}
+
+// saw says what of that counts.
+func (f left) saw() observation {
+	switch {
+	case f.landed && f.closed: // the loop was killed after that: nothing is left to decide
+		return sawClosed
+	case f.stopped:
+		return sawStop
+	case f.claimLost:
+		return sawClaimLost
+	case f.gone:
+		return sawGone
+	case f.asked:
+		return sawQuestion
+	case f.exit == clone.ExitLater && !f.timedOut:
+		return sawLater
+	case (f.timedOut || f.exit != 0) && f.checkpoint:
+		return sawProgress
+	case f.timedOut:
+		return sawTimeout
+	case f.exit != 0:
+		return sawFailure
+	case !f.closed && !f.checkpoint && !f.traces && !f.changed:
+		return sawNothing
+	}
+	return sawWork
+}
+
+// look finds out what the command of a run left, rather than what it says.
+func (l *loop) look(ctx context.Context, r *Run) (observation, error) {
+	after := context.WithoutCancel(ctx)
+	r.left = left{
+		exit: r.Exit, timedOut: r.TimedOut, landed: r.Step == stepLanded,
+		stopped: r.Cause == string(clone.OutcomeStopped), claimLost: r.Cause == string(clone.OutcomeLost),
+	}
+	if !r.left.claimLost && r.Issue != "" {
+		if err := l.lookFurther(after, r); err != nil {
+			return "", unknown{err}
+		}
+	}
+	saw := r.left.saw()
+	switch {
+	case r.Issue == "" && (saw == sawNothing || saw == sawWork): // no issue says whether it is right
+		return sawBeat, nil
+	case saw == sawClosed:
+		l.commitStore(after, r)
+	}
+	return saw, nil
+}
+
+// lookFurther looks at the issue of a run and at its directory.
+func (l *loop) lookFurther(ctx context.Context, r *Run) error {
+	record, err := l.recordOf(r.Issue)
+	if err != nil {
+		return err
+	}
+	if r.left.gone, r.left.closed = l.lostTo(r, record); r.left.gone {
+		return nil
+	}
+	doc := notes.Parse(record.Text(beads.Notes))
+	r.left.asked = signals.Asks(doc, signals.Read(doc, l.app.Schema))
+	r.left.checkpoint = r.Notes != gate.Hash(record.Text(beads.Notes)) && !l.onlyOthers(r, changesNotes)
+	r.left.traces = l.comments(record, r.ID) > r.Comments || l.edited(r)
+	var now git.Tree
+	if r.tree != nil {
+		now, err = r.tree.State(ctx, storeDir(l.store))
+	} else {
+		now, err = l.stateOf(ctx, r)
+	}
+	r.left.changed = now.State != r.Tree || r.Taken != nil || l.code.Root == "" // without git nothing tells, and the gate decides
+	if err == nil && !r.left.changed && r.tree != nil {
+		r.left.changed, err = l.unjudged(ctx, r, now)
+	}
+	return err
+}
+
+// lostTo reports whether an issue, nil for none, is not that of a run any more, with the
+// reason in its record, and whether it is closed.
+func (l *loop) lostTo(r *Run, record *beads.Record) (gone, closed bool) {
+	switch {
+	case record == nil:
+		r.Why = "the issue is not in the store any more"
+		return true, false
+	case record.Text(beads.Status) == beads.StatusTombstone:
+		r.Why = "the issue was deleted"
+		return true, false
+	case record.Text(beads.Status) == beads.StatusInProgress:
+		holder := record.Text(beads.Assignee)
+		if gone = holder != "" && holder != l.name; gone {
+			r.Why = "the issue is assigned to " + workspace.Visible(holder)
+		}
+		return gone, false
+	case isClosed(record):
+		gone, r.Why = l.closedByOthers(r)
+		return gone, true
+	}
+	return false, false
+}
+
+// unjudged reports whether the branch of a run holds work of earlier runs that no gate
+// refused, such as that of a loop that was killed: it may be all that is needed.
+func (l *loop) unjudged(ctx context.Context, r *Run, now git.Tree) (bool, error) {
+	runs, _, err := l.runs()
+	if err != nil {
+		return false, err
+	}
+	if slices.ContainsFunc(runs, func(e clone.Run) bool {
+		return e.Issue == r.Issue && e.Step == stepLanded && e.Outcome != string(clone.OutcomeClosed)
+	}) {
+		return true, nil // its loop was killed before it closed the issue
+	}
+	if !now.Dirty && now.Head == r.tree.Base {
+		return false, nil
+	}
+	if holds, err := r.tree.Changed(ctx); err != nil || !holds {
+		return false, err
+	}
+	judged := false
+	for _, e := range runs {
+		if e.Issue == r.Issue {
+			judged = !e.Asked && (judged || e.Judged && e.Commit == r.tree.Head) // an answer may say that it is well now
+		}
+	}
+	return !judged, nil
+}
+
+// edits are those that stig made since a run started, but for those of the loop.
+func (l *loop) edits(r *Run) []clone.Record {
+	journal, err := l.place.Lately(r.Started)
+	if err != nil {
+		return nil // what the issue is like says more
+	}
+	return slices.DeleteFunc(journal.Records, func(e clone.Record) bool { return e.Command == "work" || e.At.Before(r.Started) })
+}
+
+// editors lists who changed of the issue of a run what pick picks, since it started: a
+// name for each edit.
+func (l *loop) editors(r *Run, pick func(clone.Change) bool) (names []string) {
+	for _, e := range l.edits(r) {
+		// The result of an edit is recorded just after the store shows it.
+		if e.Result != clone.Failed && slices.ContainsFunc(e.Changes, func(c clone.Change) bool { return c.Issue == r.Issue && pick(c) }) {
+			names = append(names, e.Actor)
+		}
+	}
+	return names
+}
+
+// isOwn reports whether a name is that of whom the loop started.
+func (l *loop) isOwn(name string) bool { return name == l.name || clone.BelongsTo(name, l.name) }
+
+// onlyOthers reports whether others alone changed of the issue of a run what pick picks.
+func (l *loop) onlyOthers(r *Run, pick func(clone.Change) bool) bool {
+	names := l.editors(r, pick)
+	return len(names) > 0 && !slices.ContainsFunc(names, l.isOwn)
+}
+
+// closedByOthers reports whether another closed the issue of a run since it started, and
+// who. What another program than stig closed counts as the command's.
+func (l *loop) closedByOthers(r *Run) (closed bool, why string) {
+	names := l.editors(r, func(c clone.Change) bool {
+		return c.Kind == string(merge.Key) && c.Name == string(beads.Status) && c.Now == `"`+beads.StatusClosed+`"`
+	})
+	if len(names) == 0 || l.isOwn(names[len(names)-1]) {
+		return false, r.Why
+	}
+	return true, "the issue was closed by " + cmp.Or(workspace.Visible(names[len(names)-1]), "somebody else")
+}
+
+func changesNotes(c clone.Change) bool {
+	return slices.Contains([]merge.Kind{merge.Section, merge.Signal, merge.KindProse}, merge.Kind(c.Kind))
+}
+
+// edited reports whether the actor edited any issue in the run, other than by the loop.
+func (l *loop) edited(r *Run) bool {
+	return slices.ContainsFunc(l.edits(r), func(e clone.Record) bool { return e.Actor == l.name && e.Result == clone.Written })
+}
+
+// stateOf identifies what the directory of a run holds, the store left out; the zero value
+// without git.
+func (l *loop) stateOf(ctx context.Context, r *Run) (git.Tree, error) {
+	switch {
+	case l.code.Root == "" || r.Worktree == "":
+		return git.Tree{}, nil
+	case r.Branch != "":
+		return l.app.GitIn(r.Worktree).TreeHere(ctx, storeDir(l.store))
+	}
+	return l.app.GitIn(r.Worktree).Tree(ctx, storeDir(l.store))
+}
+
+// offer commits the work of a run, and decides whether it is to land.
+func (l *loop) offer(ctx context.Context, r *Run) (observation, error) {
+	err := l.keep(ctx, r)
+	refused, isRefused := errors.AsType[*git.RejectedError](err)
+	switch {
+	case isRefused && refused.Unable != nil:
+		return "", unknown{refused.Unable} // the loop tries again to bring this run to its end, and starts none
+	case isRefused:
+		return r.refused(refused.Reason, refused.Exit, fenced(refused.Tail)), nil
+	case err != nil:
+		return "", err
+	case l.NoClose && r.left.closed:
+		return sawClosed, nil
+	case l.NoClose:
+		return sawReview, nil
+	case l.isLost(context.WithoutCancel(ctx), r):
+		r.Why = "the claim was given back, or ended, while the command ran"
+		return sawLost, nil
+	}
+	return sawKept, nil
+}
+
+// keepTree commits what is not to land. What a hook of the repository refuses stays in the
+// work tree as it is.
+func (l *loop) keepTree(ctx context.Context, r *Run) error {
+	err := l.keep(ctx, r)
+	if _, refused := errors.AsType[*git.RejectedError](err); refused {
+		return nil
+	}
+	return err
+}
+
+// keep commits what a run left uncommitted on the branch of its issue.
+func (l *loop) keep(ctx context.Context, r *Run) error {
+	if r.tree == nil || r.Issue == "" {
+		return nil
+	}
+	limit := cmp.Or(l.runTimeout, time.Hour)
+	limited, cancel := l.toEnd(ctx, limit)
+	defer cancel()
+	commit, err := r.tree.Commit(limited, fmt.Sprintf("%s: work of %s\n\nRun: %s\n", r.Issue, l.name, r.ID), l.name)
+	if commit != "" {
+		r.Commit = commit
+	}
+	if err != nil && errors.Is(limited.Err(), context.DeadlineExceeded) {
+		return &git.RejectedError{Reason: fmt.Sprintf("git commit: timed out after %s; a hook of the repository may hang", limit)}
+	}
+	return err
+}
+
+// toEnd is a context for what is to be brought to an end, such as a commit with its hooks:
+// for so long at most, and once ctx ended for as long as a command has to end.
+func (l *loop) toEnd(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(l.Times.Grace, cancel) })
+	return limited, func() { stop(); cancel() }
+}

@@ -1,0 +1,275 @@
+package loop
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"stig/checkpoint"
+	"stig/internal/clone"
+	"stig/internal/git"
+	"stig/internal/visible"
+	"stig/internal/workspace"
+)
+
+// Run is one run of one issue by one worker, or of the worker's heartbeat. Its record holds
+// what another loop needs to bring it to its end, should this one be killed: that one begins
+// at runOrphaned, and does again what changes nothing the second time.
+type Run struct {
+	clone.Run
+	state    State
+	outcome  clone.Outcome       // as known so far
+	tree     *git.Worktree       // nil in place
+	prompt   string              // what the command gets on its standard input
+	left     left                // what the command left
+	exit     int                 // of what refused its work; 0 where nothing ran
+	feedback string              // why it did, in Markdown
+	question checkpoint.Question // that a person is to be asked
+	trouble  error               // what kept the last step from its end
+	hint     string              // what a person can do about it
+	waits    int                 // how often it waited to do a step again
+	uses     map[*transition]int
+}
+
+// State is where a run is between two steps.
+type State string
+
+// The states. In each, steps has what is done next.
+const (
+	runClaimed   State = "claimed"   // the issue is this worker's
+	runOrphaned  State = "orphaned"  // its loop was killed, and this one goes on with it
+	runPrepared  State = "prepared"  // work tree and prompt are there
+	runEnded     State = "ended"     // the command did
+	runWorked    State = "worked"    // it says that the issue is done
+	runOffered   State = "offered"   // its work is committed, and is to land
+	runJudged    State = "judged"    // its outcome is known
+	runAsking    State = "asking"    // a person is to decide
+	runSettled   State = "settled"   // the issue is given back, or closed
+	runConcluded State = "concluded" // its record has its end
+
+	runWorking State = "claimed to offered" // in a row: any of those
+)
+
+// isWorking reports whether the outcome of a run in this state is not known yet.
+func (s State) isWorking() bool {
+	return s == runClaimed || s == runOrphaned || s == runPrepared || s == runEnded || s == runWorked || s == runOffered
+}
+
+// observation is what a step found; it counts for nothing where an error kept that from its end.
+type observation string
+
+const (
+	sawReady           observation = "ready"
+	sawTaken           observation = "a person takes the work as it is"
+	sawEnd             observation = "the command ended"
+	sawStop            observation = "stopped by a person or a crash"
+	sawClaimLost       observation = "the claim ended while the command ran"
+	sawGone            observation = "the issue is deleted, closed or claimed by others"
+	sawQuestion        observation = "a question waits"
+	sawLater           observation = "exit 75"
+	sawProgress        observation = "a checkpoint, and not exit 0"
+	sawTimeout         observation = "timed out"
+	sawFailure         observation = "another exit than 0"
+	sawNothing         observation = "exit 0 and nothing left"
+	sawWork            observation = "exit 0 and something left"
+	sawBeat            observation = "exit 0 of a heartbeat"
+	sawKept            observation = "committed"
+	sawReview          observation = "committed, and not to be landed"
+	sawClosed          observation = "closed, by the command or after landing"
+	sawLost            observation = "the issue is not this worker's any more"
+	sawRefused         observation = "a hook, the merge or the gate refuses the work"
+	sawRefusedProgress observation = "refused, and there is a checkpoint"
+	sawMoved           observation = "the branch moved meanwhile"
+	sawCriteriaChanged observation = "the criteria are not those that were claimed"
+	sawNothingRun      observation = "no check can be run"
+	sawBlocked         observation = "others, or an answer, keep the issue open"
+	sawUnclosable      observation = "the issue cannot be closed as it is"
+	sawAlike           observation = "every worker fails alike"
+	sawAttemptsUsed    observation = "the last attempt failed"
+	sawPassesUsed      observation = "the last pass did not close the issue"
+	sawAttempt         observation = "an attempt failed"
+	sawOpen            observation = "the issue stays open"
+	sawOver            observation = "closed, lost, or about no issue"
+	sawAsked           observation = "a person was asked"
+	sawRecorded        observation = "recorded"
+
+	// What keeps a step of a working run from its end.
+	sawError       observation = "an error"
+	sawErrorAtStop observation = "an error once a person stopped it"
+	sawErrorAtLoss observation = "an error once the claim was lost"
+	sawUnknown     observation = "it cannot be known what follows" // has no row: the run stays in its state until the loop resumes it
+)
+
+// unknown is an error of which sawUnknown follows, since nobody's work is at fault.
+type unknown struct{ error }
+
+func (e unknown) Unwrap() error { return e.error }
+
+// transition is what follows when a run is in a state and something was observed.
+type transition struct {
+	from    State
+	on      observation
+	to      State
+	outcome clone.Outcome // "" leaves it as it is
+	do      action        // before to is reached; nil for nothing
+	most    int           // how often in a run, before the next row that fits counts; 0 for any number
+}
+
+type action func(*loop, context.Context, *Run) error
+
+// transitions are all of them, the first that fits first. An error that has no row, and one
+// of a run whose outcome is known, ends the turn of the loop, which resumes the run later.
+var transitions = []transition{
+	{from: runClaimed, on: sawReady, to: runPrepared},
+	{from: runClaimed, on: sawTaken, to: runEnded},
+	{from: runOrphaned, on: sawReady, to: runEnded},
+	{from: runPrepared, on: sawEnd, to: runEnded},
+
+	{from: runEnded, on: sawStop, to: runJudged, outcome: clone.OutcomeStopped, do: (*loop).keepTree},
+	{from: runEnded, on: sawClaimLost, to: runJudged, outcome: clone.OutcomeLost},
+	{from: runEnded, on: sawGone, to: runJudged, outcome: clone.OutcomeLost, do: (*loop).keepTree},
+	{from: runEnded, on: sawQuestion, to: runJudged, outcome: clone.OutcomeWaiting, do: (*loop).keepTree},
+	{from: runEnded, on: sawLater, to: runJudged, outcome: clone.OutcomeLater, do: (*loop).keepTree},
+	{from: runEnded, on: sawProgress, to: runJudged, outcome: clone.OutcomeAdvanced, do: (*loop).keepTree},
+	{from: runEnded, on: sawTimeout, to: runJudged, outcome: clone.OutcomeTimedOut},
+	{from: runEnded, on: sawFailure, to: runJudged, outcome: clone.OutcomeFailed},
+	{from: runEnded, on: sawNothing, to: runJudged, outcome: clone.OutcomeSilent},
+	{from: runEnded, on: sawBeat, to: runJudged, outcome: clone.OutcomeAdvanced},
+	{from: runEnded, on: sawClosed, to: runJudged, outcome: clone.OutcomeClosed, do: (*loop).putAway}, // landed before its loop was killed
+	{from: runEnded, on: sawWork, to: runWorked},
+
+	{from: runWorked, on: sawReview, to: runJudged, outcome: clone.OutcomeAdvanced},
+	{from: runWorked, on: sawClosed, to: runJudged, outcome: clone.OutcomeClosed},
+	{from: runWorked, on: sawKept, to: runOffered},
+
+	{from: runOffered, on: sawClosed, to: runJudged, outcome: clone.OutcomeClosed, do: (*loop).putAway}, // others may land meanwhile
+	{from: runOffered, on: sawBlocked, to: runJudged, outcome: clone.OutcomeWaiting},
+	{from: runOffered, on: sawUnclosable, to: runJudged, outcome: clone.OutcomeAdvanced},
+	{from: runOffered, on: sawCriteriaChanged, to: runAsking, outcome: clone.OutcomeWaiting},
+	{from: runOffered, on: sawNothingRun, to: runAsking, outcome: clone.OutcomeWaiting},
+	{from: runOffered, on: sawMoved, to: runOffered, most: 2},
+	{from: runOffered, on: sawMoved, to: runJudged, outcome: clone.OutcomeLater, do: (*loop).explain},
+	{from: runOffered, on: sawError, to: runOffered, do: (*loop).waitAgain, most: 2}, // a locked store or a full disk may be well in a moment
+
+	{from: runWorking, on: sawLost, to: runJudged, outcome: clone.OutcomeLost},
+	{from: runWorking, on: sawRefused, to: runJudged, outcome: clone.OutcomeRejected, do: (*loop).reject},
+	{from: runWorking, on: sawRefusedProgress, to: runJudged, outcome: clone.OutcomeAdvanced, do: (*loop).reject},
+	{from: runWorking, on: sawError, to: runJudged, outcome: clone.OutcomeLater, do: (*loop).explain}, // nobody's fault
+	{from: runWorking, on: sawErrorAtStop, to: runJudged, outcome: clone.OutcomeStopped, do: (*loop).explain},
+	{from: runWorking, on: sawErrorAtLoss, to: runJudged, outcome: clone.OutcomeLost, do: (*loop).explain},
+
+	{from: runJudged, on: sawOver, to: runSettled},
+	{from: runJudged, on: sawAlike, to: runSettled, outcome: clone.OutcomeLater, do: (*loop).giveBack},
+	{from: runJudged, on: sawAttempt, to: runSettled, do: (*loop).giveBackFailed},
+	{from: runJudged, on: sawOpen, to: runSettled, do: (*loop).giveBack},
+	{from: runJudged, on: sawAttemptsUsed, to: runAsking, do: (*loop).leaveError},
+	{from: runJudged, on: sawPassesUsed, to: runAsking},
+	{from: runAsking, on: sawAsked, to: runSettled, do: (*loop).giveBack},
+	{from: runAsking, on: sawLost, to: runSettled, outcome: clone.OutcomeLost},
+	{from: runSettled, on: sawRecorded, to: runConcluded},
+}
+
+// steps are what is done in each state, to observe something. What a step did already it may
+// do again.
+var steps = map[State]func(*loop, context.Context, *Run) (observation, error){
+	runClaimed:  (*loop).furnish,
+	runOrphaned: (*loop).furnishAgain,
+	runPrepared: (*loop).supervise,
+	runEnded:    (*loop).look,
+	runWorked:   (*loop).offer,
+	runOffered:  (*loop).land,
+	runJudged:   (*loop).weigh,
+	runAsking:   (*loop).ask,
+	runSettled:  (*loop).conclude,
+}
+
+// next is the row for an observation; nil where there is none.
+func (r *Run) next(saw observation) *transition {
+	for i := range transitions {
+		t := &transitions[i]
+		if t.on == saw && (t.from == r.state || t.from == runWorking && r.state.isWorking()) && (t.most == 0 || r.uses[t] < t.most) {
+			return t
+		}
+	}
+	return nil
+}
+
+// advance takes a run from its state to its end, and keeps its claim meanwhile.
+func (l *loop) advance(ctx context.Context, r *Run) error {
+	held, stop := l.tend(ctx, r)
+	defer stop()
+	for r.state != runConcluded {
+		ctx := held
+		if !r.state.isWorking() { // an interrupt ends checks, and keeps nothing from being put away
+			ctx = context.WithoutCancel(held)
+		}
+		saw, err := steps[r.state](l, ctx, r)
+		if err := l.follow(ctx, r, saw, err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// follow does what the row for an observation says, or for what kept the step from its end.
+// An error of that is observed in turn.
+func (l *loop) follow(ctx context.Context, r *Run, saw observation, trouble error) error {
+	if trouble != nil {
+		saw = broken(ctx, trouble)
+	}
+	t := r.next(saw)
+	switch {
+	case t == nil && trouble != nil:
+		return trouble
+	case t == nil:
+		return fmt.Errorf("run %s: nothing follows state %q when it saw %q", r.ID, r.state, saw)
+	}
+	r.trouble = trouble
+	if t.do != nil {
+		if err := t.do(l, ctx, r); err != nil {
+			return l.follow(ctx, r, "", err)
+		}
+	}
+	r.take(t)
+	return nil
+}
+
+// take goes along a row.
+func (r *Run) take(t *transition) {
+	if r.uses == nil {
+		r.uses = map[*transition]int{}
+	}
+	r.uses[t]++
+	r.state, r.outcome = t.to, cmp.Or(t.outcome, r.outcome)
+}
+
+// broken is what is observed where an error keeps a step from its end.
+func broken(ctx context.Context, err error) observation {
+	_, isUnknown := errors.AsType[unknown](err)
+	switch {
+	case isUnknown:
+		return sawUnknown
+	case errors.Is(err, git.ErrMoved):
+		return sawMoved
+	case ctx.Err() == nil:
+		return sawError
+	case errors.Is(context.Cause(ctx), errLost):
+		return sawErrorAtLoss
+	}
+	return sawErrorAtStop
+}
+
+// explain has the record say what kept a run from its end.
+func (l *loop) explain(_ context.Context, r *Run) error {
+	r.hint = workspace.Classify(r.trouble).Hint
+	r.Why = visible.OneLine(visible.HideSecrets(workspace.Visible(r.trouble.Error())))
+	return nil
+}
+
+// waitAgain waits before a step is tried again, twice as long each time.
+func (l *loop) waitAgain(ctx context.Context, r *Run) error {
+	l.pause(ctx, l.Times.Look<<r.waits)
+	r.waits++
+	return nil
+}
