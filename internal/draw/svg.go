@@ -37,8 +37,7 @@ func (p *Picture) SVG() string {
 		role = "group" // of links, which readers then find
 	}
 	b.WriteString(svgOpen(max(l.width, 480), l.height+below, role, fmt.Sprintf("%d issues and what waits for what", len(p.Nodes))))
-	for i := len(l.frames) - 1; i >= 0; i-- { // the outer ones first
-		f := l.frames[i]
+	for _, f := range l.frames { // the outer ones first
 		fmt.Fprintf(&b, `<rect x="%d" y="%d" width="%d" height="%d" rx="8" fill="#8b949e" fill-opacity="0.06" stroke="#8b949e" stroke-dasharray="5 4"/>`+"\n", f.x, f.y, f.w, f.h)
 	}
 	for _, k := range l.links {
@@ -213,29 +212,25 @@ func fit(text string, size, room int) string {
 	if pixels(text, size) <= room {
 		return text
 	}
-	kept := []rune(text)
-	kept = kept[:min(len(kept), most(size, room))]
-	for len(kept) > 0 && pixels(string(kept)+"…", size) > room {
-		kept = kept[:len(kept)-1]
+	left := room*100/size - advance('…')
+	for i, r := range text {
+		if left -= advance(r); left < 0 {
+			return strings.TrimRight(text[:i], " ") + "…"
+		}
 	}
-	return strings.TrimRight(string(kept), " ") + "…"
+	return text
 }
 
 // fitEnd keeps the end instead: ids of a store begin alike.
 func fitEnd(text string, size, room int) string {
-	if pixels(text, size) <= room {
-		return text
-	}
-	kept := []rune(text)
-	kept = kept[len(kept)-min(len(kept), most(size, room)):]
-	for len(kept) > 0 && pixels("…"+string(kept), size) > room {
-		kept = kept[1:]
-	}
-	return "…" + string(kept)
+	return backwards(fit(backwards(text), size, room))
 }
 
-// most is how many characters have room in so many pixels, however narrow they are.
-func most(size, room int) int { return max(0, room)*100/(narrowest*size) + 1 }
+func backwards(text string) string {
+	runes := []rune(text)
+	slices.Reverse(runes)
+	return string(runes)
+}
 
 // wrap breaks a text into two lines at most.
 func wrap(text string, size, room int) []string {
@@ -255,27 +250,28 @@ func wrap(text string, size, room int) []string {
 	return []string{first, fit(strings.TrimSpace(strings.TrimPrefix(text, first)), size, room)}
 }
 
-// narrowest is the width of the narrowest character, in hundredths of its size.
-const narrowest = 32
-
 // pixels estimates how wide a text is: fonts differ, so rather too wide.
 func pixels(text string, size int) int {
-	width := 0 // in hundredths of the size
+	width := 0
 	for _, r := range text {
-		switch {
-		case strings.ContainsRune("iljI.,:;'|!", r):
-			width += narrowest
-		case strings.ContainsRune("ftr()[]{}-/ ", r):
-			width += 40
-		case strings.ContainsRune("mwMW@%…—", r):
-			width += 95
-		case r >= 'A' && r <= 'Z':
-			width += 70
-		case r >= 0x1f300 || visible.Columns(string(r)) == 2: // fonts have wide pictures
-			width += 105
-		default:
-			width += 60
-		}
+		width += advance(r)
 	}
 	return width * size / 100
+}
+
+// advance is the width of a character, in hundredths of its size.
+func advance(r rune) int {
+	switch {
+	case strings.ContainsRune("iljI.,:;'|!", r):
+		return 32
+	case strings.ContainsRune("ftr()[]{}-/ ", r):
+		return 40
+	case strings.ContainsRune("mwMW@%…—", r):
+		return 95
+	case r >= 'A' && r <= 'Z':
+		return 70
+	case r >= 0x1f300 || visible.Columns(string(r)) == 2: // fonts have wide pictures
+		return 105
+	}
+	return 60
 }
