@@ -6,6 +6,9 @@ type lane struct {
 	epic  int
 	depth int   // in how many epics it lies
 	nodes []int // the epic itself first
+
+	top, bottom int // of where its nodes lie
+	frame       box // round the epic and all that it holds
 }
 
 // lanes gives each node to one lane, and lists a lane before those in it. Where epics
@@ -22,7 +25,7 @@ func (p *Picture) lanes() (all []lane) {
 	open = func(epic, depth int) {
 		seen[epic] = true
 		at := len(all)
-		all = append(all, lane{epic, depth, []int{epic}})
+		all = append(all, lane{epic: epic, depth: depth, nodes: []int{epic}})
 		for _, n := range held[epic] {
 			if len(held[n]) == 0 {
 				seen[n] = true

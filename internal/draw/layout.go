@@ -48,7 +48,6 @@ type item struct {
 type link struct {
 	from, to int // items
 	ring     bool
-	arrow    bool // it ends in a node: at to, of a ring at from
 }
 
 // layout is where everything lies.
@@ -58,16 +57,8 @@ type layout struct {
 	items         []item
 	links         []link
 	boxes         []box // by node
-	frames        []frame
 	lanes         []lane
 	groups        [][][]int // items by layer and lane, from above
-	tops, bottoms []int     // of the lanes
-}
-
-// frame goes round an epic and what it holds.
-type frame struct {
-	box
-	epic, depth int
 }
 
 // arrange lays a picture out: columns by what waits for what, from left to
@@ -150,8 +141,8 @@ func (l *layout) connect(p *Picture) {
 // bends or without.
 func (l *layout) chain(from int, targets []int, ring, bent bool) {
 	at := from
-	join := func(to int, arrow bool) {
-		l.links = append(l.links, link{at, to, ring, arrow})
+	join := func(to int) {
+		l.links = append(l.links, link{at, to, ring})
 		l.items[at].after = append(l.items[at].after, to)
 		l.items[to].before = append(l.items[to].before, at)
 	}
@@ -159,10 +150,10 @@ func (l *layout) chain(from int, targets []int, ring, bent bool) {
 		for bent && l.items[at].layer < l.items[to].layer-1 {
 			bend := len(l.items)
 			l.items = append(l.items, item{node: -1, ring: ring, lane: l.items[from].lane, layer: l.items[at].layer + 1, height: bendHeight})
-			join(bend, ring && at == from)
+			join(bend)
 			at = bend
 		}
-		join(to, !ring || at == from)
+		join(to)
 	}
 }
 
@@ -187,34 +178,36 @@ func (l *layout) group() {
 
 // stack gives the lanes, and the frames round them, their heights.
 func (l *layout) stack() {
-	y, open := 0, []int{}
-	closed := func(depth int) { // the frames that lie as deep
-		for ; len(open) > depth; open = open[:len(open)-1] {
-			f := &l.frames[open[len(open)-1]]
-			y += lanePad
-			f.h = y - f.y
-			y += laneSpace
+	var open []*lane // whose frames are not closed
+	for i := range l.lanes {
+		in := &l.lanes[i]
+		l.close(&open, in.depth)
+		if in.epic >= 0 {
+			in.frame.y = l.height
+			open = append(open, in)
+			l.height += laneHead
 		}
-	}
-	for i, in := range l.lanes {
-		if closed(in.depth); in.epic >= 0 {
-			open = append(open, len(l.frames))
-			l.frames = append(l.frames, frame{box{y: y}, in.epic, in.depth})
-			y += laneHead
-		}
-		top := y
+		in.top, in.bottom = l.height, l.height
 		for _, column := range l.groups {
-			at := top
+			at := in.top
 			for _, item := range column[i] {
 				l.items[item].y = at + l.items[item].height/2
 				at += l.items[item].height
 			}
-			y = max(y, at)
+			in.bottom = max(in.bottom, at)
 		}
-		l.tops, l.bottoms = append(l.tops, top), append(l.bottoms, y)
+		l.height = in.bottom
 	}
-	closed(0)
-	l.height = y
+	l.close(&open, 0)
+}
+
+// close ends frames below what they hold, until so many are open.
+func (l *layout) close(open *[]*lane, depth int) {
+	for ; len(*open) > depth; *open = (*open)[:len(*open)-1] {
+		frame := &(*open)[len(*open)-1].frame
+		frame.h = l.height + lanePad - frame.y
+		l.height += lanePad + laneSpace
+	}
 }
 
 // sweep moves items up and down within their lanes, towards what they are linked to: column
@@ -233,7 +226,7 @@ func (l *layout) sweep(back, reorder bool) {
 			if reorder {
 				slices.SortStableFunc(group, func(a, b int) int { return cmp.Compare(l.items[a].wish, l.items[b].wish) })
 			}
-			l.settle(group, l.tops[lane], l.bottoms[lane])
+			l.settle(group, l.lanes[lane].top, l.lanes[lane].bottom)
 		}
 	}
 }
@@ -260,7 +253,7 @@ func (l *layout) wish(it *item, after, before bool) {
 	case l.lanes[it.lane].epic == it.node:
 		it.wish = 0
 	default:
-		it.wish = l.bottoms[it.lane]
+		it.wish = l.lanes[it.lane].bottom
 	}
 }
 
@@ -296,8 +289,8 @@ func (l *layout) place() {
 		between[l.items[k.from].layer]++
 	}
 	left := margin
-	for _, f := range l.frames {
-		left = max(left, margin+frameStep*(f.depth+1))
+	for _, in := range l.lanes {
+		left = max(left, margin+frameStep*(in.depth+1))
 	}
 	x := left
 	for i := range l.groups {
@@ -311,11 +304,11 @@ func (l *layout) place() {
 			l.boxes[it.node] = box{l.columns[it.layer], it.y - boxHeight/2, boxWidth, boxHeight}
 		}
 	}
-	for i := range l.frames {
-		f := &l.frames[i]
-		f.x = margin + frameStep*f.depth
-		f.w = l.width - 2*f.x
-		f.y += margin
+	for i := range l.lanes {
+		frame := &l.lanes[i].frame
+		frame.x = margin + frameStep*l.lanes[i].depth
+		frame.w = l.width - 2*frame.x
+		frame.y += margin
 	}
 	l.height += 2 * margin
 }
