@@ -97,16 +97,16 @@ func Install(ctx context.Context, a *workspace.Run, r InstallRequest) (*Installe
 
 // unitOf is a worker as its units have it: stig as it runs now, in the repository that
 // it was started in, with what of the environment its programs are found by.
-func unitOf(a *workspace.Run, p *clone.Profile) (Unit, error) {
-	u := Unit{Actor: p.Name, Dream: p.Dream}
-	store, err := jsonl.Discover(a.Where())
-	if err != nil {
-		return u, err
-	}
+func unitOf(a *workspace.Run, p *clone.Profile) (u Unit, err error) {
+	u = Unit{Actor: p.Name, Dream: p.Dream}
 	if u.Repo, err = Root(a); err != nil {
 		return u, err
 	}
 	if a.Store != "" || a.Getenv("BEADS_DIR") != "" {
+		store, err := jsonl.Discover(a.Where())
+		if err != nil {
+			return u, err
+		}
 		here, err := filepath.Abs(cmp.Or(a.Dir, "."))
 		if err != nil {
 			return u, err
@@ -142,7 +142,7 @@ func (u Unit) placed(a *workspace.Run) (list []placed, err error) {
 	if err != nil {
 		return nil, err
 	}
-	var dir string
+	dir, root := "", home
 	var files []UnitFile
 	switch runtime.GOOS {
 	case "windows":
@@ -151,10 +151,11 @@ func (u Unit) placed(a *workspace.Run) (list []placed, err error) {
 		dir, files = filepath.Join(home, "Library", "LaunchAgents"), u.Launchd()
 	default:
 		dir, err = a.ConfigDir()
+		root = filepath.Dir(dir)
 		dir, files = filepath.Join(dir, "systemd", "user"), u.Systemd()
 	}
 	for _, f := range files {
-		list = append(list, placed{workspace.HostFile{Path: filepath.Join(dir, f.Name), Root: home}, f.Text})
+		list = append(list, placed{workspace.HostFile{Path: filepath.Join(dir, f.Name), Root: root}, f.Text})
 	}
 	return list, err
 }
@@ -229,7 +230,7 @@ func (d *Installed) remove(ctx context.Context, a *workspace.Run, files []placed
 	}
 	stopped := d.ask(ctx, a, d.stops())
 	if err := d.carryOut(steps); err != nil || stopped != nil || runtime.GOOS == "darwin" {
-		return cmp.Or(err, stopped)
+		return errors.Join(stopped, err)
 	}
 	reloaded := d.ask(ctx, a, systemctl("daemon-reload"))
 	// What failed is listed until it is told. Of what did not fail, this is an error.
