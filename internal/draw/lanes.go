@@ -4,13 +4,16 @@ package draw
 // holds what belongs to none.
 type lane struct {
 	epic  int
-	nodes []int  // the epic itself first
-	inner []lane // epics in the epic
+	depth int   // in how many epics it lies
+	nodes []int // the epic itself first
+
+	top, bottom int // of where its nodes lie
+	frame       box // round the epic and all that it holds
 }
 
-// lanes gives each node to one lane. Where epics hold each other in a ring, it
-// is entered at the smallest id.
-func (p *Picture) lanes() []lane {
+// lanes gives each node to one lane, and lists a lane before those in it. Where epics
+// hold each other in a ring, it is entered at the smallest id.
+func (p *Picture) lanes() (all []lane) {
 	held := make([][]int, len(p.Nodes))
 	for n, node := range p.Nodes {
 		if node.Epic >= 0 && node.Epic != n {
@@ -18,27 +21,24 @@ func (p *Picture) lanes() []lane {
 		}
 	}
 	seen := make([]bool, len(p.Nodes))
-	var open func(epic int) lane
-	open = func(epic int) lane {
+	var open func(epic, depth int)
+	open = func(epic, depth int) {
 		seen[epic] = true
-		l := lane{epic: epic, nodes: []int{epic}}
+		at := len(all)
+		all = append(all, lane{epic: epic, depth: depth, nodes: []int{epic}})
 		for _, n := range held[epic] {
-			switch {
-			case seen[n]:
-			case len(held[n]) > 0:
-				l.inner = append(l.inner, open(n))
-			default:
+			if len(held[n]) == 0 {
 				seen[n] = true
-				l.nodes = append(l.nodes, n)
+				all[at].nodes = append(all[at].nodes, n)
+			} else if !seen[n] {
+				open(n, depth+1)
 			}
 		}
-		return l
 	}
-	var all []lane
 	for _, ringsToo := range []bool{false, true} {
 		for n, node := range p.Nodes {
 			if !seen[n] && len(held[n]) > 0 && (ringsToo || node.Epic < 0) {
-				all = append(all, open(n))
+				open(n, 0)
 			}
 		}
 	}

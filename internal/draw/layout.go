@@ -21,6 +21,11 @@ const (
 	fewColumns = 5 // issues of a picture without edges are spread over so many at most
 )
 
+const (
+	sweeps      = 3 // the last one goes the way of the edges: after one against it more of them cross
+	alignSweeps = 2
+)
+
 // mostBends is how many bends a picture has: 4 MB of SVG. Where edges would pass more
 // columns than that, each edge is a single curve, behind the boxes.
 const mostBends = 20_000
@@ -34,8 +39,7 @@ type item struct {
 	node          int  // -1 for a bend
 	ring          bool // a bend of an edge that is marked as a ring
 	lane, layer   int
-	rank          int   // -1: an epic without edges, above all that is linked; 1: others without, below
-	y             int   // of its centre
+	y, wish       int   // of its centre: where it is, and where it would lie best
 	height        int   // with its margins
 	before, after []int // the items that edges lead from and to, in the columns beside
 }
@@ -44,7 +48,6 @@ type item struct {
 type link struct {
 	from, to int // items
 	ring     bool
-	arrow    bool // it ends in a node: at to, of a ring at from
 }
 
 // layout is where everything lies.
@@ -54,15 +57,8 @@ type layout struct {
 	items         []item
 	links         []link
 	boxes         []box // by node
-	frames        []frame
+	lanes         []lane
 	groups        [][][]int // items by layer and lane, from above
-	tops, bottoms []int     // of the lanes
-}
-
-// frame goes round an epic and what it holds.
-type frame struct {
-	box
-	epic, depth int
 }
 
 // arrange lays a picture out: columns by what waits for what, from left to
@@ -70,91 +66,74 @@ type frame struct {
 // only where a bend keeps a place for them, so that they cross no box, as long as
 // that takes no more than mostBends.
 func (p *Picture) arrange() *layout {
-	l := &layout{boxes: make([]box, len(p.Nodes))}
-	lanes := p.lanes()
-	laneOf := make([]int, len(p.Nodes))
-	flat := flatten(lanes)
-	for i, in := range flat {
-		for _, n := range in.nodes {
-			laneOf[n] = i
+	l := &layout{boxes: make([]box, len(p.Nodes)), items: make([]item, len(p.Nodes)), lanes: p.lanes()}
+	layer := p.layers()
+	for i, in := range l.lanes {
+		rows := (len(in.nodes) + fewColumns - 1) / fewColumns
+		for k, n := range in.nodes {
+			l.items[n] = item{node: n, lane: i, layer: layer[n], height: boxHeight + 2*boxMargin}
+			if len(p.Edges) == 0 { // where there are some, columns read as stages
+				l.items[n].layer = k / rows
+			}
 		}
-	}
-	layer, alone := p.layers(), p.alone()
-	last := spread(flat, layer, alone)
-	for n := range p.Nodes {
-		it := item{node: n, lane: laneOf[n], layer: layer[n], height: boxHeight + 2*boxMargin}
-		switch {
-		case alone[n] && flat[it.lane].epic == n:
-			it.rank = -1
-		case alone[n]:
-			it.rank = 1
-		}
-		l.items = append(l.items, it)
 	}
 	l.connect(p)
-	l.group(last+1, len(flat), flat)
-	deepest := l.stack(lanes, 0, 0, &l.height)
-	l.improve()
-	l.place(deepest)
+	l.group()
+	l.stack()
+	for round := range sweeps + alignSweeps {
+		l.sweep(round%2 == 1, round < sweeps)
+	}
+	l.place()
 	return l
 }
 
-// flatten lists lanes from above, inner ones after the one that holds them.
-func flatten(lanes []lane) (flat []lane) {
-	for _, l := range lanes {
-		flat = append(flat, l)
-		flat = append(flat, flatten(l.inner)...)
-	}
-	return flat
-}
-
-// spread puts the nodes of a picture without any edges into a grid, and gives
-// the last column. Where there are edges, columns read as stages, and a node
-// without one stays in the first: nothing keeps it from being started.
-func spread(lanes []lane, layer []int, alone []bool) (last int) {
-	if slices.Contains(alone, false) {
-		return slices.Max(layer)
-	}
-	for _, in := range lanes {
-		columns := min(fewColumns, len(in.nodes))
-		rows := (len(in.nodes) + columns - 1) / columns
-		for i, n := range in.nodes {
-			layer[n] = i / rows
-			last = max(last, layer[n])
+// layers gives each node a column such that edges, rings apart, lead to the right: that of
+// its level; but what more wait for than it waits for comes as near to those as it can.
+func (p *Picture) layers() []int {
+	layer, order := slices.Clone(p.levels), make([]int, len(p.Nodes))
+	in, out := make([]int, len(order)), make([][]int, len(order))
+	for _, e := range p.Edges {
+		if !e.Ring {
+			in[e.To]++
+			out[e.From] = append(out[e.From], e.To)
 		}
 	}
-	return last
+	for n := range order {
+		order[n] = n
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(p.levels[b], p.levels[a]) })
+	for _, n := range order {
+		if len(out[n]) > 0 && len(out[n]) >= in[n] {
+			layer[n] = layer[slices.MinFunc(out[n], func(a, b int) int { return cmp.Compare(layer[a], layer[b]) })] - 1
+		}
+	}
+	return layer
 }
 
 // connect links items column by column. The edges from one node share their
 // bends, so that what many wait for is the root of one tree of lines.
 func (l *layout) connect(p *Picture) {
-	type tree struct {
-		from    int
-		targets []int
-		ring    bool
-	}
-	var trees []tree
-	out := make([][]int, len(p.Nodes))
+	targets := [2][][]int{make([][]int, len(p.Nodes)), make([][]int, len(p.Nodes))} // of edges, and of rings
 	for _, e := range p.thinned() {
 		if e.Ring {
-			trees = append(trees, tree{e.To, []int{e.From}, true})
-			continue
+			targets[1][e.To] = append(targets[1][e.To], e.From)
+		} else {
+			targets[0][e.From] = append(targets[0][e.From], e.To)
 		}
-		out[e.From] = append(out[e.From], e.To)
-	}
-	for n, targets := range out {
-		trees = append(trees, tree{n, targets, false})
 	}
 	bends := 0
-	for _, t := range trees {
-		slices.SortStableFunc(t.targets, func(a, b int) int { return cmp.Compare(l.items[a].layer, l.items[b].layer) })
-		if n := len(t.targets); n > 0 {
-			bends += max(0, l.items[t.targets[n-1]].layer-l.items[t.from].layer-1)
+	for _, of := range targets {
+		for from, list := range of {
+			slices.SortStableFunc(list, func(a, b int) int { return cmp.Compare(l.items[a].layer, l.items[b].layer) })
+			if n := len(list); n > 0 {
+				bends += l.items[list[n-1]].layer - l.items[from].layer - 1
+			}
 		}
 	}
-	for _, t := range trees {
-		l.chain(t.from, t.targets, t.ring, bends <= mostBends)
+	for ring, of := range targets {
+		for from, list := range of {
+			l.chain(from, list, ring == 1, bends <= mostBends)
+		}
 	}
 }
 
@@ -162,99 +141,174 @@ func (l *layout) connect(p *Picture) {
 // bends or without.
 func (l *layout) chain(from int, targets []int, ring, bent bool) {
 	at := from
+	join := func(to int) {
+		l.links = append(l.links, link{at, to, ring})
+		l.items[at].after = append(l.items[at].after, to)
+		l.items[to].before = append(l.items[to].before, at)
+	}
 	for _, to := range targets {
 		for bent && l.items[at].layer < l.items[to].layer-1 {
+			bend := len(l.items)
 			l.items = append(l.items, item{node: -1, ring: ring, lane: l.items[from].lane, layer: l.items[at].layer + 1, height: bendHeight})
-			l.join(link{from: at, to: len(l.items) - 1, ring: ring, arrow: ring && at == from})
-			at = len(l.items) - 1
+			join(bend)
+			at = bend
 		}
-		l.join(link{from: at, to: to, ring: ring, arrow: !ring || at == from})
+		join(to)
 	}
 }
 
-func (l *layout) join(k link) {
-	l.links = append(l.links, k)
-	l.items[k.from].after = append(l.items[k.from].after, k.to)
-	l.items[k.to].before = append(l.items[k.to].before, k.from)
-}
-
-// group sorts the items into columns and lanes: first as they are listed.
-func (l *layout) group(layers, lanes int, flat []lane) {
-	l.groups = make([][][]int, layers)
-	for i := range l.groups {
-		l.groups[i] = make([][]int, lanes)
-	}
-	l.tops, l.bottoms = make([]int, lanes), make([]int, lanes)
+// group sorts the items into columns and lanes, first as they are listed.
+func (l *layout) group() {
 	add := func(i int) {
 		it := l.items[i]
+		for len(l.groups) <= it.layer {
+			l.groups = append(l.groups, make([][]int, len(l.lanes)))
+		}
 		l.groups[it.layer][it.lane] = append(l.groups[it.layer][it.lane], i)
 	}
-	nodes := 0
-	for _, in := range flat {
-		nodes += len(in.nodes)
+	for _, in := range l.lanes {
 		for _, n := range in.nodes {
 			add(n)
 		}
 	}
-	for i := nodes; i < len(l.items); i++ {
+	for i := len(l.boxes); i < len(l.items); i++ {
 		add(i)
 	}
 }
 
-// stack gives the lanes, in so many frames, their heights from y on and says how deep
-// frames lie in each other. next is the lane to go on with.
-func (l *layout) stack(lanes []lane, next, depth int, y *int) (deepest int) {
-	for _, in := range lanes {
-		start := *y
+// stack gives the lanes, and the frames round them, their heights.
+func (l *layout) stack() {
+	var open []*lane // whose frames are not closed
+	for i := range l.lanes {
+		in := &l.lanes[i]
+		l.close(&open, in.depth)
 		if in.epic >= 0 {
-			*y += laneHead
+			in.frame.y = l.height
+			open = append(open, in)
+			l.height += laneHead
 		}
-		l.tops[next] = *y
+		in.top, in.bottom = l.height, l.height
 		for _, column := range l.groups {
-			room := 0
-			for _, i := range column[next] {
-				l.items[i].y = l.tops[next] + room + l.items[i].height/2
-				room += l.items[i].height
+			at := in.top
+			for _, item := range column[i] {
+				l.items[item].y = at + l.items[item].height/2
+				at += l.items[item].height
 			}
-			*y = max(*y, l.tops[next]+room)
+			in.bottom = max(in.bottom, at)
 		}
-		l.bottoms[next] = *y
-		next++
-		deepest = max(deepest, depth, l.stack(in.inner, next, depth+1, y))
-		next += len(flatten(in.inner))
-		if in.epic >= 0 {
-			*y += lanePad
-			l.frames = append(l.frames, frame{box{y: start, h: *y - start}, in.epic, depth})
-		}
-		*y += laneSpace
+		l.height = in.bottom
 	}
-	return deepest
+	l.close(&open, 0)
+}
+
+// close ends frames below what they hold, until so many are open.
+func (l *layout) close(open *[]*lane, depth int) {
+	for ; len(*open) > depth; *open = (*open)[:len(*open)-1] {
+		frame := &(*open)[len(*open)-1].frame
+		frame.h = l.height + lanePad - frame.y
+		l.height += lanePad + laneSpace
+	}
+}
+
+// sweep moves items up and down within their lanes, towards what they are linked to: column
+// by column, in a new order towards the columns before, or back towards those after; or
+// in the same order towards both.
+func (l *layout) sweep(back, reorder bool) {
+	columns := slices.All(l.groups)
+	if back {
+		columns = slices.Backward(l.groups)
+	}
+	for _, column := range columns {
+		for lane, group := range column {
+			for _, i := range group {
+				l.wish(&l.items[i], back || !reorder, !back || !reorder)
+			}
+			if reorder {
+				slices.SortStableFunc(group, func(a, b int) int { return cmp.Compare(l.items[a].wish, l.items[b].wish) })
+			}
+			l.settle(group, l.lanes[lane].top, l.lanes[lane].bottom)
+		}
+	}
+}
+
+// wish has an item wish to lie at the mean of what it is linked to. Without any links an
+// epic lies above, and others below.
+func (l *layout) wish(it *item, after, before bool) {
+	var near []int
+	if before {
+		near = it.before
+	}
+	if after {
+		near = slices.Concat(near, it.after)
+	}
+	switch {
+	case len(near) > 0:
+		sum := 0
+		for _, i := range near {
+			sum += l.items[i].y
+		}
+		it.wish = sum / len(near)
+	case len(it.before)+len(it.after) > 0:
+		it.wish = it.y
+	case l.lanes[it.lane].epic == it.node:
+		it.wish = 0
+	default:
+		it.wish = l.lanes[it.lane].bottom
+	}
+}
+
+// settle gives a group places in its order, as near to its wishes as the room allows:
+// the mean of where they lie when each gives way downwards, and upwards.
+func (l *layout) settle(group []int, top, bottom int) {
+	low := make([]int, len(group))
+	rest := 0
+	for _, i := range group {
+		rest += l.items[i].height
+	}
+	room := rest
+	at := top
+	for k, i := range group {
+		it := l.items[i]
+		low[k] = min(max(it.wish-it.height/2, at), bottom-rest)
+		at = low[k] + it.height
+		rest -= it.height
+	}
+	at = bottom
+	for k, i := range slices.Backward(group) {
+		it := &l.items[i]
+		room -= it.height
+		at = max(min(it.wish-it.height/2, at-it.height), top+room)
+		it.y = (low[k]+at)/2 + it.height/2
+	}
 }
 
 // place turns columns into pixels.
-func (l *layout) place(deepest int) {
+func (l *layout) place() {
 	between := make([]int, len(l.groups))
 	for _, k := range l.links {
 		between[l.items[k.from].layer]++
 	}
-	left := margin + frameStep*(deepest+1)
+	left := margin
+	for _, in := range l.lanes {
+		left = max(left, margin+frameStep*(in.depth+1))
+	}
 	x := left
 	for i := range l.groups {
 		l.columns = append(l.columns, x)
+		l.width = x + boxWidth + left
 		x += boxWidth + min(mostGap, leastGap+2*between[i])
 	}
-	l.width = l.columns[len(l.columns)-1] + boxWidth + left
 	for i := range l.items {
 		it := &l.items[i]
 		if it.y += margin; it.node >= 0 {
 			l.boxes[it.node] = box{l.columns[it.layer], it.y - boxHeight/2, boxWidth, boxHeight}
 		}
 	}
-	for i := range l.frames {
-		f := &l.frames[i]
-		f.x = margin + frameStep*f.depth
-		f.w = l.width - 2*f.x
-		f.y += margin
+	for i := range l.lanes {
+		frame := &l.lanes[i].frame
+		frame.x = margin + frameStep*l.lanes[i].depth
+		frame.w = l.width - 2*frame.x
+		frame.y += margin
 	}
-	l.height += 2*margin - laneSpace
+	l.height += 2 * margin
 }

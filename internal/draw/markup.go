@@ -93,22 +93,30 @@ func (p *Picture) DOT() string {
 	for _, line := range lines[:last] {
 		b.WriteString(line + "\n")
 	}
-	p.dotLanes(&b, p.lanes(), "\t")
+	epics := slices.DeleteFunc(p.lanes(), func(l lane) bool { return l.epic < 0 })
+	clusters(&b, epics, "\t", func(epic int, indent string) string {
+		return fmt.Sprintf("subgraph cluster_%d {\n%s\tlabel=\"%s\" style=\"rounded,dashed\" color=\"#8b949e\" fontname=\"sans-serif\" fontsize=10",
+			epic, indent, dotText(p.heading(epic)))
+	}, func(n int) string { return fmt.Sprintf("%q;", dag.Node{Number: n}.Name()) }, "}")
 	return b.String() + lines[last] + "\n"
 }
 
-func (p *Picture) dotLanes(b *strings.Builder, lanes []lane, indent string) {
-	for _, l := range lanes {
-		if l.epic < 0 {
-			continue
+// clusters writes lanes in each other, a line for what opens an epic, each node, and the end.
+func clusters(b *strings.Builder, lanes []lane, step string, open func(epic int, indent string) string, node func(n int) string, end string) {
+	depth := 0
+	for _, l := range append(lanes, lane{epic: -1}) {
+		for ; depth > l.depth; depth-- {
+			b.WriteString(strings.Repeat(step, depth) + end + "\n")
 		}
-		fmt.Fprintf(b, "%ssubgraph cluster_%d {\n%s\tlabel=\"%s\" style=\"rounded,dashed\" color=\"#8b949e\" fontname=\"sans-serif\" fontsize=10\n",
-			indent, l.epic, indent, dotText(p.heading(l.epic)))
+		indent := strings.Repeat(step, depth+1)
+		if l.epic >= 0 {
+			b.WriteString(indent + open(l.epic, indent) + "\n")
+			indent += step
+			depth++
+		}
 		for _, n := range l.nodes {
-			fmt.Fprintf(b, "%s\t%q;\n", indent, dag.Node{Number: n}.Name())
+			b.WriteString(indent + node(n) + "\n")
 		}
-		p.dotLanes(b, l.inner, indent+"\t")
-		b.WriteString(indent + "}\n")
 	}
 }
 
@@ -137,7 +145,11 @@ func (p *Picture) marked(n int) string {
 func (p *Picture) Mermaid() string {
 	var b strings.Builder
 	b.WriteString("flowchart LR\n")
-	p.mermaidLanes(&b, p.lanes(), "  ")
+	clusters(&b, p.lanes(), "  ", func(epic int, _ string) string {
+		return fmt.Sprintf(`subgraph e%d ["%s"]`, epic, mermaidText(p.heading(epic)))
+	}, func(n int) string {
+		return fmt.Sprintf(`n%d["%s<br/>%s"]`, n, mermaidText(p.marked(n)), mermaidText(visible.ClippedColumns(visible.OneLine(p.Nodes[n].Title), 60)))
+	}, "end")
 	var rings []string
 	for i, e := range p.thinned() {
 		arrow := "-->"
@@ -162,23 +174,6 @@ func (p *Picture) Mermaid() string {
 		fmt.Fprintf(&b, "  linkStyle %s stroke:%s\n", strings.Join(rings, ","), ringColour)
 	}
 	return b.String()
-}
-
-func (p *Picture) mermaidLanes(b *strings.Builder, lanes []lane, indent string) {
-	for _, l := range lanes {
-		inside := indent
-		if l.epic >= 0 {
-			inside += "  "
-			fmt.Fprintf(b, "%ssubgraph e%d [\"%s\"]\n", indent, l.epic, mermaidText(p.heading(l.epic)))
-		}
-		for _, n := range l.nodes {
-			fmt.Fprintf(b, "%sn%d[\"%s<br/>%s\"]\n", inside, n, mermaidText(p.marked(n)), mermaidText(visible.ClippedColumns(visible.OneLine(p.Nodes[n].Title), 60)))
-		}
-		p.mermaidLanes(b, l.inner, inside)
-		if l.epic >= 0 {
-			b.WriteString(indent + "end\n")
-		}
-	}
 }
 
 // mermaidText writes every character that could end a label, or mean

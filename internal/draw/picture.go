@@ -83,10 +83,12 @@ func Whole(f *beads.Snapshot, g *dag.Graph) []int {
 		}
 		chosen[i] = true
 		for _, b := range blockers(f, i) {
-			chosen[b] = f.At(b).Status != beads.StatusTombstone
+			if f.At(b).Status != beads.StatusTombstone {
+				chosen[b] = true
+			}
 		}
 	}
-	return listed(chosen)
+	return slices.Sorted(maps.Keys(chosen))
 }
 
 // Around chooses an issue with what bears on it: what it waits for and what
@@ -100,7 +102,7 @@ func Around(f *beads.Snapshot, g *dag.Graph, i int) []int {
 	for at, ok := g.Epic(i); ok && !chosen[at]; at, ok = g.Epic(at) {
 		chosen[at] = true
 	}
-	return listed(chosen)
+	return slices.Sorted(maps.Keys(chosen))
 }
 
 // reached is an issue and what a way from it leads to, through unclosed issues.
@@ -118,16 +120,6 @@ func reached(f *beads.Snapshot, g *dag.Graph, from int, next func(int) []int) ma
 		}
 	}
 	return seen
-}
-
-func listed(chosen map[int]bool) (list []int) {
-	for i, in := range chosen {
-		if in {
-			list = append(list, i)
-		}
-	}
-	slices.Sort(list)
-	return list
 }
 
 // Draw reads the chosen issues. It fails only when a line of the store can no

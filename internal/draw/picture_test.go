@@ -94,12 +94,16 @@ func sound(p *Picture) error {
 			}
 		}
 	}
-	for _, f := range l.frames {
-		if !page.holds(f.x, f.y) || !page.holds(f.x+f.w, f.y+f.h) {
-			return fmt.Errorf("the frame of %d is outside the page", f.epic)
+	for _, in := range l.lanes {
+		if in.epic < 0 {
+			continue
 		}
-		if b := l.boxes[f.epic]; !f.holds(b.x, b.y) || !f.holds(b.x+b.w, b.y+b.h) {
-			return fmt.Errorf("the frame of %d does not hold it", f.epic)
+		f := in.frame
+		if !page.holds(f.x, f.y) || !page.holds(f.x+f.w, f.y+f.h) {
+			return fmt.Errorf("the frame of %d is outside the page", in.epic)
+		}
+		if b := l.boxes[in.epic]; !f.holds(b.x, b.y) || !f.holds(b.x+b.w, b.y+b.h) {
+			return fmt.Errorf("the frame of %d does not hold it", in.epic)
 		}
 	}
 	if err := l.edgesKeepOff(page); err != nil {

@@ -19,6 +19,8 @@ const (
 	chainColour = "#7a3fb5" // of the bar on a box of the longest chain
 	paper       = "#fcfcfb" // its own ground, so that it reads on light and dark pages
 	arrowSize   = 7
+
+	frameLook = `fill="#8b949e" stroke="#8b949e" stroke-dasharray="5 4"` // of epics
 )
 
 // SVG is the picture by itself: no scripts, no fonts or files from elsewhere.
@@ -37,9 +39,10 @@ func (p *Picture) SVG() string {
 		role = "group" // of links, which readers then find
 	}
 	b.WriteString(svgOpen(max(l.width, 480), l.height+below, role, fmt.Sprintf("%d issues and what waits for what", len(p.Nodes))))
-	for i := len(l.frames) - 1; i >= 0; i-- { // the outer ones first
-		f := l.frames[i]
-		fmt.Fprintf(&b, `<rect x="%d" y="%d" width="%d" height="%d" rx="8" fill="#8b949e" fill-opacity="0.06" stroke="#8b949e" stroke-dasharray="5 4"/>`+"\n", f.x, f.y, f.w, f.h)
+	for _, in := range l.lanes { // the outer ones first
+		if f := in.frame; in.epic >= 0 {
+			fmt.Fprintf(&b, `<rect x="%d" y="%d" width="%d" height="%d" rx="8" fill-opacity="0.06" %s/>`+"\n", f.x, f.y, f.w, f.h, frameLook)
+		}
 	}
 	for _, k := range l.links {
 		l.writeLink(&b, k)
@@ -49,9 +52,11 @@ func (p *Picture) SVG() string {
 			fmt.Fprintf(&b, `<path d="M%d %dh%d" fill="none" %s/>`+"\n", l.columns[it.layer], it.y, boxWidth, stroke(it.ring))
 		}
 	}
-	for _, f := range l.frames {
-		fmt.Fprintf(&b, `<text x="%d" y="%d" font-size="11" fill="%s" stroke="%s" stroke-width="3" paint-order="stroke">%s</text>`+"\n",
-			f.x+10, f.y+16, paleInk, paper, escaped(fit(p.heading(f.epic), 11, f.w-20)))
+	for _, in := range l.lanes {
+		if f := in.frame; in.epic >= 0 {
+			fmt.Fprintf(&b, `<text x="%d" y="%d" font-size="11" fill="%s" stroke="%s" stroke-width="3" paint-order="stroke">%s</text>`+"\n",
+				f.x+10, f.y+16, paleInk, paper, escaped(fit(p.heading(in.epic), 11, f.w-20)))
+		}
 	}
 	for n := range p.Nodes {
 		p.writeBox(&b, n, l.boxes[n])
@@ -74,33 +79,27 @@ func stroke(ring bool) string {
 
 // ends are where a link leaves and arrives. Rings keep beside other edges.
 func (l *layout) ends(k link) (x0, y0, x1, y1 int) {
-	from, to := l.items[k.from], l.items[k.to]
-	x0, y0 = l.columns[from.layer]+boxWidth, from.y
-	x1, y1 = l.columns[to.layer], to.y
-	if k.ring && from.node >= 0 {
-		y0 += boxHeight / 4
+	beside := func(i int) int {
+		if k.ring && l.items[i].node >= 0 {
+			return l.items[i].y + boxHeight/4
+		}
+		return l.items[i].y
 	}
-	if k.ring && to.node >= 0 {
-		y1 += boxHeight / 4
-	}
-	return x0, y0, x1, y1
+	return l.columns[l.items[k.from].layer] + boxWidth, beside(k.from), l.columns[l.items[k.to].layer], beside(k.to)
 }
 
 // writeLink draws a curve that stays between its two columns, neighbours unless there
-// are no bends.
+// are no bends. It has an arrow where it ends in a node; a ring leads back to the left.
 func (l *layout) writeLink(b *strings.Builder, k link) {
 	x0, y0, x1, y1 := l.ends(k)
-	colour := lineInk
-	if k.ring {
-		colour = ringColour
+	arrow := func(x, y, size int, colour string) int {
+		fmt.Fprintf(b, `<path d="M%d %dl%d %dv%dz" fill="%s"/>`+"\n", x, y, size, arrowSize/2+1, -2*(arrowSize/2+1), colour)
+		return x + size - size/arrowSize
 	}
-	switch {
-	case k.arrow && k.ring: // it leads back to the left
-		fmt.Fprintf(b, `<path d="M%d %dl%d %dv%dz" fill="%s"/>`+"\n", x0, y0, arrowSize, arrowSize/2+1, -2*(arrowSize/2+1), colour)
-		x0 += arrowSize - 1
-	case k.arrow:
-		fmt.Fprintf(b, `<path d="M%d %dl%d %dv%dz" fill="%s"/>`+"\n", x1, y1, -arrowSize, arrowSize/2+1, -2*(arrowSize/2+1), colour)
-		x1 -= arrowSize - 1
+	if k.ring && l.items[k.from].node >= 0 {
+		x0 = arrow(x0, y0, arrowSize, ringColour)
+	} else if !k.ring && l.items[k.to].node >= 0 {
+		x1 = arrow(x1, y1, -arrowSize, lineInk)
 	}
 	middle := (x0 + x1) / 2
 	fmt.Fprintf(b, `<path d="M%d %dC%d %d %d %d %d %d" fill="none" %s/>`+"\n", x0, y0, middle, y0, middle, y1, x1, y1, stroke(k.ring))
@@ -143,14 +142,14 @@ func (p *Picture) writeBox(b *strings.Builder, n int, at box) {
 		fmt.Fprintf(b, `<text x="%d" y="%d" font-size="11" fill="%s">%s</text>`+"\n", at.x+10, at.y+33+14*i, text, escaped(line))
 	}
 	if node.Pending {
-		writeMark(b, at.x+at.w-36, at.y+13)
+		b.WriteString(mark(at.x+at.w-36, at.y+13) + "\n")
 	}
 	b.WriteString("</g>\n")
 }
 
-// writeMark draws the sign of a question that waits for a person.
-func writeMark(b *strings.Builder, x, y int) {
-	fmt.Fprintf(b, `<circle cx="%d" cy="%d" r="8" fill="#b3261e"/><text x="%d" y="%d" font-size="12" font-weight="700" text-anchor="middle" fill="#ffffff">?</text>`+"\n", x, y, x, y+4)
+// mark is the sign of a question that waits for a person.
+func mark(x, y int) string {
+	return fmt.Sprintf(`<circle cx="%d" cy="%d" r="8" fill="#b3261e"/><text x="%d" y="%d" font-size="12" font-weight="700" text-anchor="middle" fill="#ffffff">?</text>`, x, y, x, y+4)
 }
 
 func (e border) svg() string {
@@ -163,46 +162,32 @@ func (e border) svg() string {
 
 // legend explains colours, frames and marks below the picture, and gives its height.
 func (p *Picture) legend(width, y int) (string, int) {
-	const room, step = 140, 24
-	var b strings.Builder
-	x, top := margin, y
-	next := func(draw func(x, y int), words string) {
-		if x+room > width-margin {
-			x, top = margin, top+step
-		}
-		draw(x, top)
-		fmt.Fprintf(&b, `<text x="%d" y="%d" font-size="11" fill="%s">%s</text>`+"\n", x+32, top+12, paleInk, words)
-		x += room
+	type entry struct{ mark, words string } // drawn at 0, 0
+	swatch := func(colour string, e border) string {
+		return fmt.Sprintf(`<rect x="1" y="1" width="24" height="14" rx="3" fill="%s" %s/>`, colour, e.svg())
 	}
-	swatch := func(colour string, e border) func(x, y int) {
-		return func(x, y int) {
-			fmt.Fprintf(&b, `<rect x="%d" y="%d" width="24" height="14" rx="3" fill="%s" %s/>`+"\n", x+1, y+1, colour, e.svg())
-		}
-	}
+	line := func(ring bool) string { return `<path d="M1 8h24" ` + stroke(ring) + `/>` }
+	var list []entry
 	for _, domain := range signals.Cynefin.Domain() {
-		next(swatch(fill(domain), border{"#b4bcc6", "1", "", ""}), domain)
+		list = append(list, entry{swatch(fill(domain), borderOf(beads.StatusClosed)), domain})
 	}
-	for _, s := range []struct{ status, words string }{
-		{beads.StatusOpen, "open"}, {beads.StatusInProgress, "in progress"}, {beads.StatusBlocked, "blocked"},
-		{beads.StatusDeferred, "deferred"}, {beads.StatusClosed, "closed ✓"},
-	} {
-		next(swatch("#ffffff", borderOf(s.status)), s.words)
+	for _, status := range []string{beads.StatusOpen, beads.StatusInProgress, beads.StatusBlocked, beads.StatusDeferred} {
+		list = append(list, entry{swatch("#ffffff", borderOf(status)), strings.ReplaceAll(status, "_", " ")})
 	}
-	next(func(x, y int) { writeMark(&b, x+13, y+8) }, "waits on a person")
-	line := func(ring bool) func(x, y int) {
-		return func(x, y int) { fmt.Fprintf(&b, `<path d="M%d %dh24" %s/>`+"\n", x+1, y+8, stroke(ring)) }
-	}
-	next(line(false), "right waits for left")
-	next(line(true), "waits in a ring ↺")
-	next(func(x, y int) {
-		fmt.Fprintf(&b, `<rect x="%d" y="%d" width="24" height="14" rx="3" fill="none" stroke="#8b949e" stroke-dasharray="5 4"/>`+"\n", x+1, y+1)
-	}, "epic")
+	list = append(list, entry{swatch("#ffffff", borderOf(beads.StatusClosed)), "closed ✓"}, entry{mark(13, 8), "waits on a person"},
+		entry{line(false), "right waits for left"}, entry{line(true), "waits in a ring ↺"},
+		entry{`<rect x="1" y="1" width="24" height="14" rx="3" fill-opacity="0" ` + frameLook + `/>`, "epic"})
 	if slices.ContainsFunc(p.Nodes, func(n Node) bool { return n.marked }) {
-		next(func(x, y int) {
-			fmt.Fprintf(&b, `<rect x="%d" y="%d" width="5" height="14" fill="%s"/>`+"\n", x+10, y+1, chainColour)
-		}, "critical path")
+		list = append(list, entry{fmt.Sprintf(`<rect x="10" y="1" width="5" height="14" fill="%s"/>`, chainColour), "critical path"})
 	}
-	return b.String(), top + step + margin/2 - y
+	const room, step = 140, 24
+	columns := (width - 2*margin) / room
+	var b strings.Builder
+	for i, e := range list {
+		fmt.Fprintf(&b, `<g transform="translate(%d %d)">%s<text x="32" y="12" font-size="11" fill="%s">%s</text></g>`+"\n",
+			margin+i%columns*room, y+i/columns*step, e.mark, paleInk, e.words)
+	}
+	return b.String(), (len(list)+columns-1)/columns*step + margin/2
 }
 
 // escaped is a text as XML takes it.
@@ -213,29 +198,25 @@ func fit(text string, size, room int) string {
 	if pixels(text, size) <= room {
 		return text
 	}
-	kept := []rune(text)
-	kept = kept[:min(len(kept), most(size, room))]
-	for len(kept) > 0 && pixels(string(kept)+"…", size) > room {
-		kept = kept[:len(kept)-1]
+	left := (room*100+99)/size - advance('…')
+	for i, r := range text {
+		if left -= advance(r); left < 0 {
+			return strings.TrimRight(text[:i], " ") + "…"
+		}
 	}
-	return strings.TrimRight(string(kept), " ") + "…"
+	return text
 }
 
 // fitEnd keeps the end instead: ids of a store begin alike.
 func fitEnd(text string, size, room int) string {
-	if pixels(text, size) <= room {
-		return text
-	}
-	kept := []rune(text)
-	kept = kept[len(kept)-min(len(kept), most(size, room)):]
-	for len(kept) > 0 && pixels("…"+string(kept), size) > room {
-		kept = kept[1:]
-	}
-	return "…" + string(kept)
+	return backwards(fit(backwards(text), size, room))
 }
 
-// most is how many characters have room in so many pixels, however narrow they are.
-func most(size, room int) int { return max(0, room)*100/(narrowest*size) + 1 }
+func backwards(text string) string {
+	runes := []rune(text)
+	slices.Reverse(runes)
+	return string(runes)
+}
 
 // wrap breaks a text into two lines at most.
 func wrap(text string, size, room int) []string {
@@ -255,27 +236,28 @@ func wrap(text string, size, room int) []string {
 	return []string{first, fit(strings.TrimSpace(strings.TrimPrefix(text, first)), size, room)}
 }
 
-// narrowest is the width of the narrowest character, in hundredths of its size.
-const narrowest = 32
-
 // pixels estimates how wide a text is: fonts differ, so rather too wide.
 func pixels(text string, size int) int {
-	width := 0 // in hundredths of the size
+	width := 0
 	for _, r := range text {
-		switch {
-		case strings.ContainsRune("iljI.,:;'|!", r):
-			width += narrowest
-		case strings.ContainsRune("ftr()[]{}-/ ", r):
-			width += 40
-		case strings.ContainsRune("mwMW@%…—", r):
-			width += 95
-		case r >= 'A' && r <= 'Z':
-			width += 70
-		case r >= 0x1f300 || visible.Columns(string(r)) == 2: // fonts have wide pictures
-			width += 105
-		default:
-			width += 60
-		}
+		width += advance(r)
 	}
 	return width * size / 100
+}
+
+// advance is the width of a character, in hundredths of its size.
+func advance(r rune) int {
+	switch {
+	case strings.ContainsRune("iljI.,:;'|!", r):
+		return 32
+	case strings.ContainsRune("ftr()[]{}-/ ", r):
+		return 40
+	case strings.ContainsRune("mwMW@%…—", r):
+		return 95
+	case r >= 'A' && r <= 'Z':
+		return 70
+	case r >= 0x1f300 || visible.Columns(string(r)) == 2: // fonts have wide pictures
+		return 105
+	}
+	return 60
 }

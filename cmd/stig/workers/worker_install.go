@@ -18,11 +18,10 @@ func installCommand(a *cli.App) *cobra.Command {
 		Short: "have the machine keep a worker running",
 		Long: "Write units of systemd that start the loop of a worker when the machine starts, again when\n" +
 			"it was killed, and its dream from time to time; on macOS, property lists of launchd. They\n" +
-			"are units of your own, which end when you log out unless lingering is on; --run-as makes\n" +
-			"units of the whole machine that run as a user who may do nothing else. Keys that the\n" +
-			"command needs stand as NAME=value lines in the file that EnvironmentFile names.",
+			"are units of your own, which end when you log out unless lingering is on. Keys that the\n" +
+			"command needs stand as NAME=value lines in ~/.config/stig/worker.env.",
 		Args:    cli.Takes(1, 1, "one worker"),
-		Example: "  stig worker install tide --print\n  stig worker install tide\n  sudo stig worker install tide --run-as stig-worker\n  stig worker install tide --remove",
+		Example: "  stig worker install tide --print\n  stig worker install tide\n  stig worker install tide --remove",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.Name = args[0]
 			done, err := actors.Install(cmd.Context(), a.Run, r)
@@ -33,7 +32,6 @@ func installCommand(a *cli.App) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&r.RunAs, "run-as", "", "units of the whole machine, which run as the user `USER`")
 	flags.BoolVar(&r.Print, "print", false, "print the units, write nothing")
 	flags.BoolVar(&r.Remove, "remove", false, "stop the worker and remove its units")
 	a.Writes(cmd, &r.DryRun)

@@ -216,9 +216,7 @@ func Status(ctx context.Context, a *workspace.Run, name string) (*Worker, error)
 	if err := w.now(a, place); err != nil {
 		return nil, err
 	}
-	for _, i := range installations(a, p) {
-		w.Units = append(w.Units, i.there()...)
-	}
+	w.Units = append(w.Units, installed(a, p)...)
 	dreamt := place.Dreamt(name)
 	w.Dreamt, w.Said = dreamt.At, dreamt.Said
 	return w, nil

@@ -1,13 +1,8 @@
-// Package unit writes what makes a service manager start a worker: units of systemd,
-// and property lists of launchd. It gives texts and their file names, and installs
-// nothing.
-//
-//	files, err := actors.Unit{Actor: "tide", Repo: "/home/ann/harbor", Program: "/usr/bin/stig"}.Systemd()
 package actors
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
+	"encoding/xml"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -17,99 +12,213 @@ import (
 	"unicode/utf8"
 )
 
-// Unit is what units are for: the loop of one actor on one repository, and what it
-// learns from time to time.
+// Unit is what a service manager is told of a worker: how to start its loop on one
+// repository, and its dreams.
 type Unit struct {
 	Actor   string        // its name
 	Repo    string        // absolute; the directory that stig is started in
-	Store   string        // as --store gives it, absolute; "" where stig finds it from Repo
+	Store   string        // as --store takes it, absolute; "" where stig finds it from Repo
 	Program string        // stig, absolute
 	Env     []string      // NAME=value: a service manager passes on next to nothing
-	EnvFile string        // of more variables, absolute, such as keys; it need not be there
-	User    string        // of a unit of the whole machine; "" for a unit of the user who installs it
-	Writes  []string      // directories that a unit of the whole machine may write; others may write all that their user may
 	Dream   time.Duration // how often it dreams; 0 for never
 }
 
-// UnitFile is a file of a service manager.
-type UnitFile struct {
-	Name string // in the directory of the manager's units
-	Text string
+// UnitFile is a file in the directory of a service manager; without a text it is not needed.
+type UnitFile struct{ Name, Text string }
+
+// task is what a service manager starts.
+type task struct {
+	name  string // of its files, without an ending
+	what  string // in words
+	argv  []string
+	every time.Duration // how long after it ended it is started again; 0 for never
 }
 
-// Service is the name of the systemd unit that runs the loop.
-func (w Unit) Service() string { return "stig-worker-" + w.id() + ".service" }
-
-// Daily is the name of the systemd unit that starts a loop again a day after it ended.
-func (w Unit) Daily() string { return "stig-worker-" + w.id() + ".timer" }
-
-// Timer is the name of the systemd unit that starts Dreams.
-func (w Unit) Timer() string { return "stig-dream-" + w.id() + ".timer" }
-
-// Dreams is the name of the systemd unit that has the worker dream once.
-func (w Unit) Dreams() string { return "stig-dream-" + w.id() + ".service" }
-
-// Names lists the files of systemd that there may be for the worker, whether it
-// dreams or not.
-func (w Unit) Names() []string { return []string{w.Service(), w.Daily(), w.Dreams(), w.Timer()} }
-
-// The sizes in bytes of what stands in a name, before it is escaped: a name may be 255
-// long, and each byte may take four.
-const (
-	actorSize = 32
-	repoSize  = 16
-	hashSize  = 8
-)
-
-// id names the worker and its repository for people, and by the hash like no other.
-func (w Unit) id() string {
-	sum := sha256.Sum256([]byte(w.Actor + "\x00" + w.Repo + "\x00" + w.Store))
-	return strings.Join([]string{EscapeUnit(cut(w.Actor, actorSize)), EscapeUnit(cut(filepath.Base(w.Repo), repoSize)), hex.EncodeToString(sum[:])[:hashSize]}, "-")
+// loop is the task that works. It ends at a bound on purpose, and bounds count 24 hours.
+func (u Unit) loop() task {
+	return task{"stig-worker-" + u.id(), "worker " + u.Actor + " on " + u.Repo, u.stig("work", "--actor="+u.Actor), 24 * time.Hour}
 }
 
-func cut(text string, size int) string { return text[:min(len(text), size)] }
+func (u Unit) dream() task {
+	return task{"stig-dream-" + u.id(), "dream of " + u.Actor + " on " + u.Repo, u.stig("dream", u.Actor), u.Dream}
+}
 
-// EscapeUnit writes a text in the characters that names of units have, as systemd-escape
-// does: a slash as a hyphen, other bytes as \x2f. A hyphen stays, so that names can be
-// read: the hash distinguishes them.
-func EscapeUnit(text string) string {
-	var b strings.Builder
-	for i := range len(text) {
-		switch c := text[i]; {
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == ':', c == '_', c == '-', c == '.' && i > 0:
-			b.WriteByte(c)
-		case c == '/':
-			b.WriteByte('-')
-		default:
-			fmt.Fprintf(&b, `\x%02x`, c)
+func (t task) file(ending, text string) UnitFile {
+	if t.every == 0 {
+		text = ""
+	}
+	return UnitFile{t.name + ending, text}
+}
+
+func (u Unit) stig(words ...string) []string {
+	argv := []string{u.Program, "--directory=" + u.Repo}
+	if u.Store != "" {
+		argv = append(argv, "--store="+u.Store)
+	}
+	return slices.Concat(argv, []string{"--no-input"}, words)
+}
+
+// id names the worker and its repository for people, and by the hash like no other. It
+// needs no escape in the name of a unit, nor in a shell.
+func (u Unit) id() string {
+	plain := func(r rune) rune {
+		if r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-._", r)) {
+			return r
+		}
+		return '_'
+	}
+	const most = 64 // bytes of each, of 255 that a name may have
+	cut := func(text string) string { return strings.Map(plain, text[:min(len(text), most)]) }
+	sum := sha256.Sum256([]byte(u.Actor + "\x00" + u.Repo + "\x00" + u.Store))
+	return fmt.Sprintf("%s-%s-%x", cut(u.Actor), cut(filepath.Base(u.Repo)), sum[:4])
+}
+
+// Check refuses what the files of a service manager cannot hold.
+func (u Unit) Check() error {
+	for _, path := range []string{u.Repo, u.Program} {
+		if !filepath.IsAbs(path) {
+			return fmt.Errorf("%q: must be an absolute path", path)
 		}
 	}
-	return b.String()
-}
-
-// check refuses what the files of no service manager can hold.
-func (w Unit) check() error {
-	for _, dir := range append([]string{w.Repo, w.Program}, w.Writes...) {
-		if !filepath.IsAbs(dir) {
-			return fmt.Errorf("%q: must be an absolute path", dir)
-		}
-	}
-	for _, text := range slices.Concat([]string{w.Actor, w.Repo, w.Store, w.Program, w.User, w.EnvFile}, w.Env, w.Writes) {
+	for _, text := range append([]string{u.Actor, u.Repo, u.Store, u.Program}, u.Env...) {
 		if !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
 			return fmt.Errorf("%q: has a character that a unit cannot hold", text)
 		}
 	}
+	if strings.ContainsAny(u.Program, `"'\`) {
+		return fmt.Errorf("%s: systemd starts no program whose path has quotes or backslashes", u.Program)
+	}
 	return nil
 }
 
-// work is the command line of the loop; dream is that of one dream.
-func (w Unit) work() []string  { return append(w.stig(), "work", "--actor="+w.Actor) }
-func (w Unit) dream() []string { return append(w.stig(), "dream", w.Actor) }
+// A manager of a user can confine the file system only by a user namespace, in which ssh
+// refuses the configuration of root, so no more is taken than what needs none: an
+// assistant needs the network, its home, the repository and namespaces of its own.
+const systemdUnit = `# Written by stig worker install. To remove it, type stig worker install %s --remove
+[Unit]
+Description=stig: %s
+StartLimitIntervalSec=1h
+StartLimitBurst=10
 
-func (w Unit) stig() []string {
-	argv := []string{w.Program, "--directory=" + w.Repo}
-	if w.Store != "" {
-		argv = append(argv, "--store="+w.Store)
+[Service]
+ExecStart=%s
+%sEnvironmentFile=-%%E/stig/worker.env
+MemoryMax=4G
+NoNewPrivileges=yes
+LockPersonality=yes
+RestrictRealtime=yes
+RestrictSUIDSGID=yes
+%s`
+
+// A loop that ended with 1 did so after runs that left nothing, and is not started again
+// before its timer says so; with 6 only questions to people are left; 129, 130 and 143 say
+// that it was stopped. It ends its command by itself; what is left of both is killed. A
+// command that takes too much memory is a failed run, and not the end of the loop.
+const systemdLoop = `Restart=on-failure
+RestartSec=10
+RestartPreventExitStatus=1
+SuccessExitStatus=6 129 130 143
+KillMode=mixed
+TimeoutStopSec=60
+OOMPolicy=continue
+
+[Install]
+WantedBy=default.target
+`
+
+const systemdDream = `Type=oneshot
+TimeoutStartSec=600
+`
+
+const systemdTimer = `# Written by stig worker install. To remove it, type stig worker install %s --remove
+[Unit]
+Description=stig: when to start the %s
+
+[Timer]
+%sOnUnitInactiveSec=%v
+
+[Install]
+WantedBy=timers.target
+`
+
+// Systemd gives the units of systemd for a worker: a service and a timer for each task.
+func (u Unit) Systemd() (files []UnitFile) {
+	var env strings.Builder
+	for _, variable := range u.Env {
+		env.WriteString("Environment=" + unitQuoted(variable) + "\n")
 	}
-	return append(argv, "--no-input")
+	for i, t := range []task{u.loop(), u.dream()} {
+		words := []string{unitQuoted(":" + t.argv[0])} // with a colon a dollar sign stands for itself
+		for _, word := range t.argv[1:] {
+			words = append(words, unitQuoted(word))
+		}
+		what := strings.ReplaceAll(t.what, "%", "%%")
+		service := fmt.Sprintf(systemdUnit, u.Actor, what, strings.Join(words, " "), env.String(), []string{systemdLoop, systemdDream}[i])
+		files = append(files, t.file(".service", service), t.file(".timer", fmt.Sprintf(systemdTimer, u.Actor, what, []string{"", "OnBootSec=30min\n"}[i], t.every)))
+	}
+	return files
+}
+
+// unitQuoted is a word of a list; see systemd.syntax(7) and systemd.unit(5), "Specifiers".
+func unitQuoted(word string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, `%`, `%%`).Replace(word) + `"`
+}
+
+// launchdAgent is a property list; see launchd.plist(5).
+const launchdAgent = `<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+<plist version="1.0">
+<dict>
+	<key>Label</key>
+	<string>%s</string>
+	<key>ProgramArguments</key>
+	<array>
+%s	</array>
+	<key>EnvironmentVariables</key>
+	<dict>
+%s	</dict>
+	<key>ProcessType</key>
+	<string>Background</string>
+	<key>StartInterval</key>
+	<integer>%d</integer>
+%s</dict>
+</plist>
+`
+
+// A loop is started at once, and again when it crashed.
+const launchdLoop = `	<key>RunAtLoad</key>
+	<true/>
+	<key>KeepAlive</key>
+	<dict>
+		<key>Crashed</key>
+		<true/>
+	</dict>
+	<key>ThrottleInterval</key>
+	<integer>10</integer>
+	<key>ExitTimeOut</key>
+	<integer>60</integer>
+`
+
+// Launchd gives the property lists of launchd for a worker, agents of the user who installs
+// them, one for each task.
+func (u Unit) Launchd() (files []UnitFile) {
+	var env strings.Builder
+	for _, variable := range u.Env {
+		name, value, _ := strings.Cut(variable, "=")
+		fmt.Fprintf(&env, "\t\t<key>%s</key>\n\t\t<string>%s</string>\n", escaped(name), escaped(value))
+	}
+	for i, t := range []task{u.loop(), u.dream()} {
+		var words strings.Builder
+		for _, word := range t.argv {
+			words.WriteString("\t\t<string>" + escaped(word) + "</string>\n")
+		}
+		files = append(files, t.file(".plist", fmt.Sprintf(launchdAgent, t.name, words.String(), env.String(), max(1, t.every/time.Second), []string{launchdLoop, ""}[i])))
+	}
+	return files
+}
+
+func escaped(word string) string {
+	var b strings.Builder
+	_ = xml.EscapeText(&b, []byte(word)) // a strings.Builder takes everything
+	return b.String()
 }

@@ -18,23 +18,16 @@ var update = flag.Bool("update", false, "write the golden files")
 func unitWorkers() map[string]Unit {
 	tide := Unit{Actor: "tide", Repo: "/home/ann/harbor", Program: "/usr/bin/stig", Env: []string{"PATH=/home/ann/bin:/usr/bin"}, Dream: 4 * time.Hour}
 	odd := Unit{Actor: "ann/tide 100%", Repo: `/home/ann/the $harbor "of" 50%\n`, Store: "/srv/a b/issues.jsonl", Program: "/opt/my tools$/stig",
-		Env: []string{`PATH=/opt/%s:/usr/bin`}, EnvFile: "/home/ann/100%/worker.env", Dream: 90 * time.Minute}
-	machine := tide
-	machine.User, machine.Dream, machine.Writes = "stig-worker", 0, []string{"/home/stig worker", "/srv/harbor.git"}
-	return map[string]Unit{"user": tide, "odd": odd, "machine": machine}
+		Env: []string{`PATH=/opt/%s:/usr/bin`}, Dream: 90 * time.Minute}
+	return map[string]Unit{"user": tide, "odd": odd}
 }
 
 // The texts are compared with files that people read; systemd judges them too where it
 // is there, see TestSystemdAnalyze.
 func TestTexts(t *testing.T) {
 	for name, w := range unitWorkers() {
-		units, err := w.Systemd()
-		agents, err2 := w.Launchd()
-		if err != nil || err2 != nil {
-			t.Fatal(err, err2)
-		}
 		var b strings.Builder
-		for _, f := range slices.Concat(units, agents) {
+		for _, f := range slices.Concat(w.Systemd(), w.Launchd()) {
 			b.WriteString("-- " + f.Name + " --\n" + f.Text)
 		}
 		golden := filepath.Join("testdata", name+".golden")
@@ -47,15 +40,7 @@ func TestTexts(t *testing.T) {
 		if err != nil || string(want) != b.String() {
 			t.Errorf("%s: %v\n%s", name, err, b.String())
 		}
-		for _, f := range units {
-			if !slices.Contains(w.Names(), f.Name) {
-				t.Errorf("%s: %s would not be removed", name, f.Name)
-			}
-		}
-		for _, f := range agents {
-			if !slices.Contains(w.LaunchdNames(), f.Name) {
-				t.Errorf("%s: %s would not be removed", name, f.Name)
-			}
+		for _, f := range w.Launchd() {
 			for d := xml.NewDecoder(strings.NewReader(f.Text)); ; {
 				if _, err := d.Token(); err == io.EOF {
 					break
@@ -63,6 +48,18 @@ func TestTexts(t *testing.T) {
 					t.Fatalf("%s: %v", f.Name, err)
 				}
 			}
+		}
+	}
+}
+
+// One that does not dream has the same files, so that they are removed, without a text.
+func TestNoDreams(t *testing.T) {
+	w := unitWorkers()["user"]
+	dreams := slices.Concat(w.Systemd(), w.Launchd())
+	w.Dream = 0
+	for i, f := range slices.Concat(w.Systemd(), w.Launchd()) {
+		if dream := strings.HasPrefix(f.Name, "stig-dream-"); f.Name != dreams[i].Name || dream != (f.Text == "") {
+			t.Errorf("%s: %q", f.Name, f.Text)
 		}
 	}
 }
@@ -84,15 +81,8 @@ func TestSystemdAnalyze(t *testing.T) {
 		if err := os.WriteFile(w.Program, []byte("#!/bin/sh\n"), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		files, err := w.Systemd()
-		if err != nil {
-			t.Fatal(err)
-		}
-		argv := []string{"verify"}
-		if w.User == "" {
-			argv = append(argv, "--user")
-		}
-		for _, f := range files {
+		argv := []string{"verify", "--user"}
+		for _, f := range w.Systemd() {
 			path := filepath.Join(dir, f.Name)
 			if err := os.WriteFile(path, []byte(f.Text), 0o644); err != nil {
 				t.Fatal(err)
@@ -111,56 +101,40 @@ func TestNames(t *testing.T) {
 	harbor := Unit{Actor: "tide", Repo: "/home/ann/harbor"}
 	others := []Unit{{Actor: "tide", Repo: "/srv/harbor"}, {Actor: "tide-harbor", Repo: "/home/ann"}, {Actor: "tide", Repo: "/home/ann/harbor", Store: "/home/ann/b.jsonl"},
 		{Actor: strings.Repeat("ä", 300), Repo: "/" + strings.Repeat("ß", 300)}, {Actor: strings.Repeat("ä", 301), Repo: "/" + strings.Repeat("ß", 300)}}
-	seen := map[string]bool{harbor.Service(): true}
+	seen := map[string]bool{harbor.id(): true}
 	for _, w := range others {
-		if name := w.Service(); seen[name] || len(name) > 255 || len(w.Dreams()) > 255 {
-			t.Errorf("%q: %q", w.Actor, name)
+		for _, f := range w.Systemd() {
+			if len(f.Name) > 255 {
+				t.Errorf("%q: %q", w.Actor, f.Name)
+			}
 		}
-		seen[w.Service()] = true
+		if seen[w.id()] {
+			t.Errorf("%q: %q is of another too", w.Actor, w.id())
+		}
+		seen[w.id()] = true
 	}
-	for text, want := range map[string]string{"tide": "tide", "ann/claude-3f2a": "ann-claude-3f2a", ".x y": `\x2ex\x20y`, "ä@%": `\xc3\xa4\x40\x25`, "": ""} {
-		if got := EscapeUnit(text); got != want {
-			t.Errorf("%q: %q", text, got)
+	for actor, want := range map[string]string{"tide": "tide-a-", "ann/claude-3f2a": "ann_claude-3f2a-a-", ".x y": ".x_y-a-", "x@%": "x__-a-"} {
+		if got := (Unit{Actor: actor, Repo: "/a"}).id(); !strings.HasPrefix(got, want) || len(got) != len(want)+8 {
+			t.Errorf("%q: %q", actor, got)
 		}
 	}
 }
 
 func TestRefused(t *testing.T) {
 	good := unitWorkers()["user"]
+	if err := good.Check(); err != nil {
+		t.Error(err)
+	}
 	for name, change := range map[string]func(*Unit){
 		"relative": func(w *Unit) { w.Repo = "harbor" }, "no program": func(w *Unit) { w.Program = "" },
 		"line": func(w *Unit) { w.Repo += "\nExecStart=/bin/sh" }, "line of a variable": func(w *Unit) { w.Env = []string{"A=b\nc"} },
-		"bytes": func(w *Unit) { w.Actor = "\xff" }, "relative write": func(w *Unit) { w.Writes = []string{"x"} },
+		"bytes": func(w *Unit) { w.Actor = "\xff" },
+		// systemd says of these that the name has special characters
+		"quote": func(w *Unit) { w.Program = `/opt/a"b/stig` }, "apostrophe": func(w *Unit) { w.Program = `/opt/a'b/stig` }, "backslash": func(w *Unit) { w.Program = `/opt/a\b/stig` },
 	} {
 		w := good
-		change(&w)
-		if _, err := w.Systemd(); err == nil {
+		if change(&w); w.Check() == nil {
 			t.Errorf("%s: a unit", name)
-		}
-		if _, err := w.Launchd(); err == nil {
-			t.Errorf("%s: a property list", name)
-		}
-	}
-}
-
-// systemd says of such a program that its name has special characters.
-func TestProgramThatSystemdRefuses(t *testing.T) {
-	for _, program := range []string{`/opt/a"b/stig`, `/opt/a'b/stig`, `/opt/a\b/stig`} {
-		w := unitWorkers()["user"]
-		w.Program = program
-		if _, err := w.Systemd(); err == nil {
-			t.Errorf("%s: a unit", program)
-		}
-		if _, err := w.Launchd(); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
-func TestSpan(t *testing.T) {
-	for d, want := range map[time.Duration]string{4 * time.Hour: "4h", 90 * time.Minute: "90min", 30 * time.Second: "30s", time.Millisecond: "1s", 0: "0h"} {
-		if got := span(d); got != want {
-			t.Errorf("%v: %q", d, got)
 		}
 	}
 }
