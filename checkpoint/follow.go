@@ -9,7 +9,6 @@ import (
 	"stig/internal/beads"
 	"stig/internal/gate"
 	"stig/notes"
-	"stig/signals"
 )
 
 // asClosed is a store as it is once one of its issues is closed.
@@ -33,9 +32,7 @@ func (c *Closed) follow(f *beads.Snapshot, r *beads.Record, rules Rules) error {
 	view.issue.Status = beads.StatusClosed
 	before, after := dag.New(f), dag.New(view)
 
-	table := signals.Read(notes.Parse(r.Text(beads.Notes)), rules.Schema)
-	near := around{file: f, graph: after, at: at, table: table, schema: rules.Schema, now: rules.Now}
-	worker := dag.Worker{Now: rules.Now, Asked: near.asked}
+	near := newAround(f, after, at, notes.Parse(r.Text(beads.Notes)), rules)
 	var ready []int
 	free := 0
 	for i := range f.Len() {
@@ -43,12 +40,12 @@ func (c *Closed) follow(f *beads.Snapshot, r *beads.Record, rules Rules) error {
 			continue
 		}
 		free++
-		if state := after.State(i, worker); state == dag.StateReady || state == dag.StateAssigned {
+		if state := after.State(i, near.worker); state == dag.StateReady || state == dag.StateAssigned {
 			ready = append(ready, i)
 		}
 	}
 	slices.SortFunc(ready, func(a, b int) int { return strings.Compare(f.At(a).ID, f.At(b).ID) })
-	c.Unblocked = refs(f, ready)
+	c.Unblocked = f.Refs(ready)
 	c.Nearer = max(0, before.Unblocks()[at]-free)
 
 	if epic, ok := after.Epic(at); ok {
@@ -57,7 +54,7 @@ func (c *Closed) follow(f *beads.Snapshot, r *beads.Record, rules Rules) error {
 		if err != nil {
 			return err
 		}
-		c.Epic = &EpicTold{Ref: refs(f, []int{epic})[0], Closed: closed, Total: total, NoCriteria: len(gate.Of(record)) == 0}
+		c.Epic = &EpicTold{Ref: f.At(epic).Ref(), Closed: closed, Total: total, NoCriteria: len(gate.Of(record)) == 0}
 	}
 	list, err := near.alerts()
 	c.Alerts = append(c.Alerts, list...)
