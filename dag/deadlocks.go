@@ -25,7 +25,7 @@ type Ring struct {
 // that none is missed and none told twice.
 //
 // The order of lines and rows makes no difference. Each cycle begins at its
-// smallest id; they are sorted by that, then by their rows.
+// smallest id; they are sorted by that, then by length, then by their rows.
 //
 // The row to remove is the likeliest mistake: a blocking row between an issue
 // and itself, or what contains it or is contained in it at any depth; then any
@@ -44,7 +44,8 @@ func (g *Graph) deadlocks(left int) (rings []Ring) {
 		}
 	}
 	slices.SortStableFunc(rings, func(a, b Ring) int {
-		return cmp.Or(g.byID(a.Steps[0].Issue, b.Steps[0].Issue), g.byID(a.Remove.From, b.Remove.From), g.byID(a.Remove.On, b.Remove.On))
+		return cmp.Or(g.byID(a.Steps[0].Issue, b.Steps[0].Issue), cmp.Compare(len(a.Steps), len(b.Steps)),
+			g.byID(a.Remove.From, b.Remove.From), g.byID(a.Remove.On, b.Remove.On))
 	})
 	return rings
 }

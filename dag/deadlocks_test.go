@@ -31,6 +31,7 @@ func TestDeadlocksPlanted(t *testing.T) {
 		{"none", "a\nb: b>a\ne: b>b\nf: p>e\nh: p>e b>f", ""},
 		{"blocks", "a: b>b\nb: b>c\nc: b>a\nd: b>a", "a b c; remove c blocks>a"},
 		{"the shorter of two, then what is left", "a: b>b\nb: b>c b>a\nc: b>a", "a b; remove b blocks>a\na b c; remove c blocks>a"},
+		{"the shorter of two through one", "a: b>b b>z\nb: b>c\nc: b>a\nz: b>a", "a z; remove z blocks>a\na b c; remove c blocks>a"},
 		{"waits-for and conditional-blocks", "a: w>b\nb: c>c\nc: b>a", "a b c; remove c blocks>a"},
 		{"itself", "a: w>a", "a; remove a waits-for>a"},
 		{"contained in itself", "a: p>a", "a; remove a parent-child>a"},
