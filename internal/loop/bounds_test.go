@@ -129,3 +129,29 @@ func TestRunsAreCountedOver24Hours(t *testing.T) {
 		}
 	}
 }
+
+// What a run left in its work tree is committed on the branch of its issue, unless the attempt
+// failed; the work tree of a closed issue is removed.
+func TestWorkIsKept(t *testing.T) {
+	for _, c := range []struct {
+		script       string
+		want         clone.Outcome
+		commit, tree bool
+	}{
+		{"touch pier-1", clone.OutcomeClosed, true, false},
+		{"touch pier-1; exit 75", clone.OutcomeLater, true, true},
+		{"touch pier-1; exit 3", clone.OutcomeFailed, false, true},
+		{`touch pier-1; sed -i.old 's/"in_progress"/"tombstone"/' "$BEADS_DIR/issues.jsonl"`, clone.OutcomeLost, true, true},
+		{`touch pier-1; sed -i.old 's/"status"/"notes":"## findings\\n\\nThe pier leans to the east by two degrees.\\n","status"/' "$BEADS_DIR/issues.jsonl"; exit 3`, clone.OutcomeAdvanced, true, true},
+	} {
+		y := newYard(t, "pier-1")
+		y.withTrees(t)
+		if _, err := y.work(t, c.script, func(r *loop.Request) { r.Once = true }); err != nil {
+			t.Fatal(err)
+		}
+		r := y.runs(t)[0]
+		if _, err := os.Stat(r.Worktree); r.Outcome != string(c.want) || (r.Commit != "") != c.commit || (err == nil) != c.tree {
+			t.Errorf("%s: %s, commit %q, work tree: %v; want %s, commit %t, work tree %t", c.script, r.Outcome, r.Commit, err, c.want, c.commit, c.tree)
+		}
+	}
+}

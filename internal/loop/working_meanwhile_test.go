@@ -81,10 +81,9 @@ func TestTriedMeanwhile(t *testing.T) {
 	}
 }
 
-// TestCriteriaChangeBeforeItsTurn: criteria that change while a loop waits for another to land
-// its work are asked about, as those that change while the command runs.
-func TestCriteriaChangeBeforeItsTurn(t *testing.T) {
-	y := newYard(t, "pier-1")
+// withTrees puts the directory under git, so that runs get work trees.
+func (y *yard) withTrees(t *testing.T) {
+	t.Helper()
 	for _, argv := range [][]string{{"init", "-q", "-b", "main"}, {"config", "user.name", "m"}, {"config", "user.email", "m@pier"}, {"add", "."}, {"commit", "-q", "-m", "begin"}} {
 		cmd := exec.Command("git", argv...)
 		cmd.Dir = y.dir
@@ -96,6 +95,13 @@ func TestCriteriaChangeBeforeItsTurn(t *testing.T) {
 	if y.place, err = clone.At(filepath.Join(y.dir, ".beads", "issues.jsonl")); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// TestCriteriaChangeBeforeItsTurn: criteria that change while a loop waits for another to land
+// its work are asked about, as those that change while the command runs.
+func TestCriteriaChangeBeforeItsTurn(t *testing.T) {
+	y := newYard(t, "pier-1")
+	y.withTrees(t)
 	unlock, err := clone.LockOnto(t.Context(), y.place, "stig/work", time.Minute)
 	if err != nil {
 		t.Fatal(err)
