@@ -75,9 +75,8 @@ type hook struct {
 // may have written it before.
 const claudeWriters = "^(Bash|PowerShell|Monitor|Task|Agent|Edit|Write|MultiEdit|NotebookEdit|" + anyServer + ")$"
 
-// AllSettings is the table of hosts, by name; all else that lists hosts is made
-// of it. What their files look like, and which of it was seen, docs/assistants.md
-// says. Gemini tells of PreCompress before each request to the model, as of an
+// AllSettings is the table of hosts, by name; every other list of hosts is made of it.
+// docs/assistants.md says what their files look like, and which of it was observed. Gemini tells of PreCompress before each request to the model, as of an
 // automatic one, whether or not it is going to compress; of a manual one it tells
 // when there is one.
 func AllSettings() []Settings {
@@ -116,7 +115,7 @@ func AllSettings() []Settings {
 		{
 			Host: Copilot, Dir: ".github", Home: ".copilot", File: "hooks/stig.json", Variable: "COPILOT_HOME", version: 1, flat: true, shells: true,
 			Skills: ".agents/skills", replies: copilotReplies(),
-			// A command of Copilot CLI 1.0.102 had COPILOT_CLI=1 when internal/hosttest ran it;
+			// A command of Copilot CLI 1.0.102 had COPILOT_CLI=1 when internal/testkit/hosts ran it;
 			// VS Code sets the other in terminals of agents (github.com/microsoft/vscode/pull/316267).
 			RunBy:          []string{"COPILOT_CLI", "COPILOT_AGENT"},
 			hooksObstacles: copilotHooks,
