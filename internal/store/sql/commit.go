@@ -19,7 +19,7 @@ const idle = 20
 
 // write runs a transaction on a connection that the server ends when it is left idle. do
 // sends the statements; token is that of the event which they put into stig_events. An
-// error other than errUnknown means that nothing was written.
+// error other than that of Store.unknown means that nothing was written.
 func (s *Store) write(ctx context.Context, token []byte, do func(*sql.Tx) error) error {
 	conn, err := s.writer(ctx)
 	if err != nil {
