@@ -11,7 +11,7 @@ import (
 	"stig/internal/visible"
 )
 
-// Event is what a host told a hook. Whatever it did not tell is zero.
+// Event is what a host passed to a hook. What it did not pass is zero.
 type Event struct {
 	Name    string   // of the event, as the host calls it
 	Session string   // identifies the session
@@ -24,9 +24,9 @@ type Event struct {
 	Again   bool     // the session goes on only because a hook asked for it when it was to stop
 }
 
-// ParseEvent reads what a host wrote to a hook. The names of what the hosts tell do
-// not overlap, so it need not know which one it is. What is no JSON object,
-// and keys that hold something unexpected, tell nothing.
+// ParseEvent reads what a host wrote to a hook. The keys of the hosts do not overlap, so it
+// need not know which host it is. What is no JSON object, and values of an unexpected type,
+// count as absent.
 func ParseEvent(text []byte) Event {
 	said := object(text)
 	input := object(said["tool_input"])

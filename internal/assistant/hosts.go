@@ -75,9 +75,8 @@ type hook struct {
 // may have written it before.
 const claudeWriters = "^(Bash|PowerShell|Monitor|Task|Agent|Edit|Write|MultiEdit|NotebookEdit|" + anyServer + ")$"
 
-// AllSettings is the table of hosts, by name; all else that lists hosts is made
-// of it. What their files look like, and which of it was seen, docs/assistants.md
-// says. Gemini tells of PreCompress before each request to the model, as of an
+// AllSettings is the table of hosts, by name; every other list of hosts is made of it.
+// docs/assistants.md says what their files look like, and which of it was observed. Gemini tells of PreCompress before each request to the model, as of an
 // automatic one, whether or not it is going to compress; of a manual one it tells
 // when there is one.
 func AllSettings() []Settings {

@@ -8,7 +8,7 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// errOneWay would be an edit that cannot be undone to the byte.
+// errOneWay refuses an edit that could not be undone to the byte.
 var errOneWay = errors.New("stig could not take its hooks out again and leave the file as it is, so it puts none in")
 
 // Install adds the hooks that are missing to the text of a settings file; nil

@@ -16,15 +16,15 @@ import (
 	"stig/signals"
 )
 
-// outcome is what became of a form.
+// outcome is the result of a form.
 type outcome struct {
 	alert  alert
 	status int
 	typed  url.Values // what was written into it, where it is to be written anew
 }
 
-// act is what a form does, through the service that its command calls. It gives what is to
-// be said of it.
+// act is what a form does, through the service that its command calls. It gives the message
+// to show.
 type act struct {
 	all bool // only where all may be done
 	do  func(ctx context.Context, a *workspace.Run, name string, form url.Values) (said string, err error)
@@ -73,7 +73,7 @@ func actorActs() map[string]act {
 	return map[string]act{"pause": change("paused", actors.Pause), "resume": change("goes on", actors.Resume), "drain": change("ends after its run", actors.Drain)}
 }
 
-// post does what a form asks for, and leads back to the page it stands on.
+// post carries out a form, and redirects to the page that the form is on.
 func (b *Board) post(w http.ResponseWriter, r *http.Request) {
 	acts, name := issueActs(), r.PathValue("id")
 	if name == "" {
@@ -84,7 +84,7 @@ func (b *Board) post(w http.ResponseWriter, r *http.Request) {
 		b.missing(w, r)
 		return
 	}
-	a := b.options.App.Fresh(r.Context(), "board "+r.PathValue("verb"))
+	a := b.options.Run.Fresh(r.Context(), "board "+r.PathValue("verb"))
 	a.Terminal, a.Progress = false, nil
 	var warnings []string
 	a.Say = func(level workspace.Level, text string) {
@@ -121,7 +121,7 @@ func written(form url.Values) string {
 	return strings.Join(all, "\n\n")
 }
 
-// backOf is the page that a form stands on: one of this board.
+// backOf is the page that a form is on: one of this board.
 func (b *Board) backOf(r *http.Request) string {
 	back := r.PostForm.Get("back")
 	if u, err := url.Parse(back); err == nil && u.Host == "" && u.Scheme == "" && strings.HasPrefix(u.Path, "/") && !strings.HasPrefix(back, "//") && !strings.Contains(back, "\\") {
@@ -132,7 +132,7 @@ func (b *Board) backOf(r *http.Request) string {
 	return "/"
 }
 
-// resolve answers the question that the form shows: another one by now is refused.
+// resolve answers the question that the form shows; it refuses if the question has changed.
 func resolve(ctx context.Context, a *workspace.Run, id string, form url.Values) (string, error) {
 	hash := form.Get("question")
 	if hash == "" {

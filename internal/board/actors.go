@@ -9,7 +9,7 @@ import (
 
 // everybody lists who works on the clone.
 func everybody(v *view) (page, error) {
-	p := page{Title: "Actors", Section: "Actors", Every: beat}
+	p := page{Title: "Actors", Section: "Actors", Every: recheck}
 	listed, err := actors.List(v.Run, actors.ListRequest{All: v.query.Get("all") != ""})
 	if err != nil {
 		return p, err
@@ -31,7 +31,7 @@ const (
 // actor is the page of one who works on the clone: state, inbox, runs and log.
 func actor(v *view) (page, error) {
 	name := v.path[1]
-	p := page{Title: name, Section: "Actors", Every: beat}
+	p := page{Title: name, Section: "Actors", Every: recheck}
 	shown, err := actors.Show(v.Run, name)
 	if err != nil {
 		return p, err

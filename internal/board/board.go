@@ -7,7 +7,7 @@
 // HTML writes the few tags that it knows and shows everything else as text. The package
 // knows no flag and opens no address; it shows what the store holds and keeps nothing.
 //
-//	b := board.New(board.Options{App: a, Hosts: []string{"127.0.0.1:8080"}})
+//	b := board.New(board.Options{Run: a, Hosts: []string{"127.0.0.1:8080"}})
 //	err := b.Serve(ctx, listener)
 package board
 
@@ -30,7 +30,7 @@ import (
 
 // Options of a board.
 type Options struct {
-	App *workspace.Run // of which every request gets a run of its own
+	Run *workspace.Run // of which every request gets a run of its own
 
 	// Names are the hosts by which it may be asked for, beside localhost and addresses in
 	// digits.
@@ -58,7 +58,7 @@ type Board struct {
 	searching chan struct{}   // see searches
 }
 
-// most is how many requests are served at once: pages that wait for news among them.
+// most is how many requests are served at once, pages that wait for updates included.
 const most = 256
 
 //go:embed static pages
@@ -66,9 +66,9 @@ var files embed.FS
 
 // New gives a board. Nothing is read before the first request.
 func New(o Options) *Board {
-	o.App = o.App.Fresh(o.App.Ctx, "board")
-	o.App.Cache = jsonl.NewCache(o.App.Now) // one reading of the store serves all browsers, and an edit has what it changed looked at alone
-	b := &Board{options: o, door: newDoor(o), pages: parsed(), stamp: rand.Text(), ctx: o.App.Ctx, searching: make(chan struct{}, searches)}
+	o.Run = o.Run.Fresh(o.Run.Ctx, "board")
+	o.Run.Cache = jsonl.NewCache(o.Run.Now) // one reading of the store serves all browsers, and an edit has what it changed looked at alone
+	b := &Board{options: o, door: newDoor(o), pages: parsed(), stamp: rand.Text(), ctx: o.Run.Ctx, searching: make(chan struct{}, searches)}
 	b.hub = &hub{make: b.made, state: b.state, trouble: b.troubled, rooms: map[string]*room{}, wake: newBell()}
 	return b
 }
@@ -101,8 +101,8 @@ func (b *Board) handler() http.Handler {
 	})
 }
 
-// Serve answers the requests of a listener until ctx ends. Then it ends the connections, and
-// returns when nothing is being written or looked for any more.
+// Serve answers the requests of a listener until ctx ends. Then it closes the connections,
+// and returns when all writes and searches have ended.
 func (b *Board) Serve(ctx context.Context, l net.Listener) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -113,7 +113,7 @@ func (b *Board) Serve(ctx context.Context, l net.Listener) error {
 	}
 	context.AfterFunc(ctx, func() { _ = server.Close() }) // its error comes from Serve
 	done := make(chan struct{})
-	go func() { defer close(done); b.hub.watch(ctx, b.options.App.Fresh(ctx, "board")) }()
+	go func() { defer close(done); b.hub.watch(ctx, b.options.Run.Fresh(ctx, "board")) }()
 	defer func() {
 		cancel()
 		<-done
@@ -128,7 +128,7 @@ func (b *Board) Serve(ctx context.Context, l net.Listener) error {
 	return err
 }
 
-// bare leads from an address with a slash at its end to the page.
+// bare redirects an address with a trailing slash to the page.
 func (b *Board) bare(w http.ResponseWriter, r *http.Request) {
 	to := strings.TrimSuffix(r.URL.EscapedPath(), "/")
 	if r.URL.RawQuery != "" {
@@ -137,7 +137,7 @@ func (b *Board) bare(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, to, http.StatusSeeOther)
 }
 
-// back leads from the address of a form to the page that it stands on.
+// back redirects the address of a form to the page that it is on.
 func (b *Board) back(w http.ResponseWriter, r *http.Request) {
 	name, verb := cmp.Or(r.PathValue("id"), r.PathValue("name")), r.PathValue("verb")
 	acts, pages := issueActs(), "/issues/"

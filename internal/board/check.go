@@ -5,7 +5,7 @@ import (
 	"stig/internal/service"
 )
 
-// broken is a rule with what breaks it.
+// broken is a rule with its diagnostics.
 type broken struct {
 	lint.Rule
 	Found []lint.Diagnostic

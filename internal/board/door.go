@@ -14,8 +14,7 @@ import (
 	"sync"
 )
 
-// door lets browsers in: each with an address that works once, and by a cookie from then
-// on.
+// door admits browsers: each by an address that works once, and by a cookie from then on.
 type door struct {
 	options Options
 	cookie  string // its name: cookies of all ports of a host are sent to each
@@ -65,7 +64,7 @@ func (d *door) session(r *http.Request) string {
 	return c.Value
 }
 
-// enter lets a browser in that has the token, which is worth nothing from then on.
+// enter admits a browser that has the token, which is then used up.
 func (d *door) enter(token string) (session string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -77,8 +76,8 @@ func (d *door) enter(token string) (session string) {
 	return session
 }
 
-// guard refuses what no page of this board sent. What it says to strangers does not tell
-// what is served here.
+// guard refuses requests that no page of this board sent. Its replies to strangers do not
+// reveal what is served here.
 func (d *door) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		headers(w.Header())
@@ -111,13 +110,13 @@ func (d *door) guard(next http.Handler) http.Handler {
 	})
 }
 
-// patient gives a browser a while for its answer, however late an earlier one came on the
+// patient gives a browser time to take its response, however late an earlier one was on the
 // same connection.
 func (d *door) patient(w http.ResponseWriter) {
-	_ = http.NewResponseController(w).SetWriteDeadline(d.options.App.Now().Add(patience)) // a recorder of tests has none
+	_ = http.NewResponseController(w).SetWriteDeadline(d.options.Run.Now().Add(patience)) // a recorder of tests has none
 }
 
-// headers are those of every answer.
+// headers sets the headers of every response.
 func headers(h http.Header) {
 	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -160,8 +159,8 @@ func (d *door) welcome(w http.ResponseWriter, r *http.Request, token string) {
 	http.Redirect(w, r, to.RequestURI(), http.StatusSeeOther)
 }
 
-// ours reports whether a form is one of this board's: by where it was sent from, and by
-// what only its pages hold.
+// ours reports whether a form is one of this board's: by its origin, and by the secret that
+// only its pages hold.
 func (d *door) ours(w http.ResponseWriter, r *http.Request, session string) bool {
 	origin, err := url.Parse(r.Header.Get("Origin"))
 	if err != nil || origin.Host != r.Host || origin.Scheme != "http" {

@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	// patience is how long a browser may take for what it is sent.
+	// patience is how long a browser may take to receive what it is sent.
 	patience = 10 * time.Second
-	// breath is how often a page hears from the board when nothing changed, so that either
+	// heartbeat is how often a page hears from the board when nothing changed, so that either
 	// notices when the other is gone.
-	breath = 20 * time.Second
+	heartbeat = 20 * time.Second
 )
 
 // events sends the parts of a page as they change. A browser says by Last-Event-ID what it
@@ -26,7 +26,7 @@ const (
 func (b *Board) events(w http.ResponseWriter, r *http.Request) {
 	address := r.URL.Query().Get("at")
 	shows := cmp.Or(r.Header.Get("Last-Event-ID"), r.URL.Query().Get("shows"))
-	v, err := b.hub.enter(r.Context(), address, shows, b.options.App.Now())
+	v, err := b.hub.enter(r.Context(), address, shows, b.options.Run.Now())
 	switch {
 	case err == errNoPage:
 		http.Error(w, err.Error(), http.StatusNotFound)
@@ -37,12 +37,12 @@ func (b *Board) events(w http.ResponseWriter, r *http.Request) {
 	}
 	defer b.hub.leave(address, v)
 	w.Header().Set("Content-Type", "text/event-stream")
-	line := sender{now: b.options.App.Now, w: w, control: http.NewResponseController(w), stamp: []byte(b.stamp), secret: []byte(b.door.secret(b.door.session(r)))}
+	line := sender{now: b.options.Run.Now, w: w, control: http.NewResponseController(w), stamp: []byte(b.stamp), secret: []byte(b.door.secret(b.door.session(r)))}
 	_ = line.control.SetReadDeadline(time.Time{}) // the request was read; the page stays open for hours
 	if line.send([]byte("retry: 1000\n\n")) != nil || r.Method == http.MethodHead {
 		return
 	}
-	breathe := time.NewTicker(breath)
+	breathe := time.NewTicker(heartbeat)
 	defer breathe.Stop()
 	for {
 		select {

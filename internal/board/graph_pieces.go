@@ -8,8 +8,8 @@ import (
 	"stig/internal/workspace"
 )
 
-// GraphRequest asks for the graph of the issues that are not closed, or of those that
-// fit all that is given.
+// GraphRequest asks for the graph of the unclosed issues, or of those that match all that is
+// given.
 type GraphRequest struct {
 	Around string   // what bears on this issue
 	Epic   string   // this epic and what is in it
@@ -29,8 +29,8 @@ type Graphed struct {
 // Epic is an epic that a graph can be of.
 type Epic struct{ ID, Title string }
 
-// Graph lays the graph of issues out. Where the request names an issue that there is not,
-// it gives the epics with the error.
+// Graph lays out the graph of issues. If the request names an issue that does not exist, it
+// gives the epics with the error.
 func Graph(a *workspace.Run, r GraphRequest) (*Graphed, error) {
 	file, err := a.Open()
 	if err != nil {

@@ -70,7 +70,7 @@ func serve(t testing.TB, text string, change func(*board.Options)) *served {
 		t.Fatal(err)
 	}
 	s.base = "http://" + l.Addr().String()
-	o := board.Options{App: s.app("mara"), Write: true, Local: true, Invite: func(path string) {
+	o := board.Options{Run: s.app("mara"), Write: true, Local: true, Invite: func(path string) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.paths = append(s.paths, path)

@@ -11,14 +11,14 @@ import (
 	"stig/internal/workspace"
 )
 
-// part is a piece of a page that is sent anew when it changed.
+// part is a piece of a page that is sent again when it changed.
 type part struct {
 	Name  string // unique on its page: letters
 	HTML  string
 	Typed bool // it holds what somebody wrote into a form that was refused, and stays as it is
 }
 
-// sumOf names what a page shows.
+// sumOf is a checksum of what a page shows.
 func sumOf(parts []part) string {
 	h := sha256.New()
 	for _, p := range parts {
@@ -27,8 +27,8 @@ func sumOf(parts []part) string {
 	return hex.EncodeToString(h.Sum(nil)[:12])
 }
 
-// hub knows which pages are open, and sends what changed on each: a page that many look
-// at is made once.
+// hub knows which pages are open, and sends what changed on each: a page that many have open
+// is rendered once.
 type hub struct {
 	make    func(ctx context.Context, address string) (page, reading, error)
 	state   func(ctx context.Context) (reading, error) // of the store
@@ -41,7 +41,7 @@ type hub struct {
 	wake  chan struct{}
 }
 
-// room is one page that somebody looks at.
+// room is one page that somebody has open.
 type room struct {
 	parts   []part
 	sum     string
@@ -51,7 +51,7 @@ type room struct {
 	visitor map[*visitor]bool
 }
 
-// visitor is one open page. What was not taken yet is replaced by what is newer, so a slow
+// visitor is one open page. What it did not take yet is replaced by newer parts, so a slow
 // one costs no more than a page.
 type visitor struct {
 	news    chan struct{}
@@ -59,13 +59,13 @@ type visitor struct {
 	sum     string            // of the page, once those are shown
 }
 
-// beat is how often pages are looked at whose store did not change: what actors do is kept
-// elsewhere.
-const beat = 800 * time.Millisecond
+// recheck is how often pages are checked though the store did not change: what actors do is
+// kept elsewhere.
+const recheck = 800 * time.Millisecond
 
 func newBell() chan struct{} { return make(chan struct{}, 1) }
 
-// changed has the open pages looked at now.
+// changed has the open pages checked now.
 func (h *hub) changed() {
 	select {
 	case h.wake <- struct{}{}:
@@ -73,7 +73,7 @@ func (h *hub) changed() {
 	}
 }
 
-// watch looks at the open pages when the store changed, and else from time to time, until
+// watch checks the open pages when the store changed, and otherwise from time to time, until
 // ctx ends.
 func (h *hub) watch(ctx context.Context, a *workspace.Run) {
 	changes, stop := (<-chan struct{})(nil), func() {}
@@ -81,7 +81,7 @@ func (h *hub) watch(ctx context.Context, a *workspace.Run) {
 		changes, stop = store.Watch()
 	}
 	defer stop()
-	tick := time.NewTicker(beat)
+	tick := time.NewTicker(recheck)
 	defer tick.Stop()
 	h.warm(ctx)
 	for {
@@ -95,7 +95,7 @@ func (h *hub) watch(ctx context.Context, a *workspace.Run) {
 		}
 		began := a.Now()
 		h.refresh(ctx, began)
-		rest(ctx, min(a.Now().Sub(began), beat)) // half of the time is for those who load pages
+		rest(ctx, min(a.Now().Sub(began), recheck)) // half of the time is for those who load pages
 	}
 }
 
@@ -109,8 +109,8 @@ func rest(ctx context.Context, d time.Duration) {
 	}
 }
 
-// refresh makes the open pages anew that may have changed, and tells their visitors what
-// did.
+// refresh renders again the open pages that may have changed, and tells their visitors what
+// changed.
 func (h *hub) refresh(ctx context.Context, now time.Time) {
 	due := h.due(now)
 	if len(due) == 0 {
@@ -155,12 +155,12 @@ func (h *hub) due(now time.Time) map[string]last {
 	defer h.mu.Unlock()
 	list := map[string]last{}
 	for address, room := range h.rooms {
-		list[address] = last{room.of, room.every > 0 && now.Sub(room.at) >= room.every-beat/4}
+		list[address] = last{room.of, room.every > 0 && now.Sub(room.at) >= room.every-recheck/4}
 	}
 	return list
 }
 
-// publish tells the visitors of a page what changed on it: where it cannot be made, why not.
+// publish tells the visitors of a page what changed on it, or why it cannot be rendered.
 func (h *hub) publish(address string, made page, of reading, err error, now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -194,7 +194,7 @@ func (h *hub) publish(address string, made page, of reading, err error, now time
 	}
 }
 
-// tell wakes a visitor that something is pending for.
+// tell wakes a visitor for which something is pending.
 func (v *visitor) tell(sum string) {
 	if v.sum = sum; len(v.pending) == 0 {
 		return

@@ -16,8 +16,8 @@ type reading struct {
 	snapshot *beads.Snapshot // nil for a store with a checksum
 }
 
-// keeper keeps what was found in a store while the store stays as it is: what many look at
-// is found once.
+// keeper caches what was found in a store while the store is unchanged: what many pages show
+// is computed once.
 type keeper struct {
 	mu    sync.Mutex
 	of    reading
@@ -33,13 +33,13 @@ type finding struct {
 }
 
 const (
-	// shortly is how old what also depends on the time, or on what actors do, may be.
+	// shortly is how old a finding may be that also depends on the time or on what actors do.
 	shortly = 5 * time.Second
-	// longer is how old what depends on the store and on git's history may be.
+	// longer is how old a finding may be that depends on the store and on git's history.
 	longer = time.Minute
-	// rarely is how old what is read from all of git's history may be.
+	// rarely is how old a finding may be that is read from all of git's history.
 	rarely = 10 * time.Minute
-	// mostKept is how many findings are kept, and mostLater how many of what takes long.
+	// mostKept is how many findings are kept, and mostLater how many of those that take long.
 	mostKept  = 500
 	mostLater = 100
 )
@@ -87,7 +87,7 @@ type search struct {
 }
 
 const (
-	// soon is how long the making of a page waits for what takes long.
+	// soon is how long rendering a page waits for a search that takes long.
 	soon = 40 * time.Millisecond
 	// searches is how many are under way at once.
 	searches = 2
@@ -108,7 +108,7 @@ func (k *keeper) search(name string) *search {
 	return s
 }
 
-// forget has what takes long looked for again, by what its names begin with.
+// forget has searches run again, by what their names begin with.
 func (k *keeper) forget(names string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -156,7 +156,7 @@ func looked[T any](v *view, name string, age time.Duration, anew bool, find func
 	return found, s.err
 }
 
-// wait waits until a search ends, for the moment that all those of a page have together.
+// wait waits until a search ends; all searches of a page share one time limit.
 func (v *view) wait(ends <-chan struct{}) {
 	if v.limit == nil {
 		v.limit = time.After(soon)
@@ -198,7 +198,7 @@ func (b *Board) find(v *view, s *search, find func(*view) (any, error)) {
 	})
 }
 
-// ahead has what a page needs be found at once, on all cores, each in a run of its own.
+// ahead finds what a page needs in parallel, on all cores, each in a run of its own.
 func (v *view) ahead(finds ...func(*view)) {
 	var all sync.WaitGroup
 	for _, find := range finds {

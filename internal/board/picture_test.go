@@ -47,9 +47,9 @@ func TestPictures(t *testing.T) {
 func harbor(t *testing.T) *served {
 	t.Helper()
 	s := serve(t, "", func(o *board.Options) {
-		err := os.RemoveAll(filepath.Join(o.App.Dir, ".beads"))
+		err := os.RemoveAll(filepath.Join(o.Run.Dir, ".beads"))
 		if err == nil {
-			err = os.CopyFS(o.App.Dir, os.DirFS(filepath.Join("..", "..", "examples", "harbor")))
+			err = os.CopyFS(o.Run.Dir, os.DirFS(filepath.Join("..", "..", "examples", "harbor")))
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -20,7 +20,7 @@ func TestSlowForm(t *testing.T) {
 	t.Parallel()
 	const left = 1500 * time.Millisecond // of the 10 s, by a clock that is late
 	s := serve(t, strings.Replace(lines, `"priority":1`, `"acceptance_criteria":"~~~verify\nsleep 2\n~~~","priority":1`, 1), func(o *board.Options) {
-		o.App.Now = func() time.Time { return time.Now().Add(left - 10*time.Second) }
+		o.Run.Now = func() time.Time { return time.Now().Add(left - 10*time.Second) }
 	})
 	c := s.browser(t)
 	form := url.Values{"secret": {c.secret(t)}, "back": {"/"}}

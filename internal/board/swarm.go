@@ -16,7 +16,7 @@ type blackboard struct {
 // explored is the page of the newest swarm on an issue: how its rounds go, and its report.
 func explored(v *view) (page, error) {
 	id := v.path[1]
-	p := page{Title: "Swarm on " + id, Section: "Issues", Every: beat}
+	p := page{Title: "Swarm on " + id, Section: "Issues", Every: recheck}
 	status, err := loop.ShowSwarm(v.ctx, v.Run, id)
 	if err != nil {
 		return p, err

@@ -19,7 +19,7 @@ import (
 // today is the first page: what waits for a person, what needs attention, what everybody
 // does, and what was closed.
 func today(v *view) (page, error) {
-	p := page{Title: "Today", Section: "Today", Every: beat}
+	p := page{Title: "Today", Section: "Today", Every: recheck}
 	v.ahead(
 		func(v *view) { _, _ = v.asked() }, // errors come again below
 		func(v *view) { _, _ = v.survey() },
@@ -54,7 +54,7 @@ func today(v *view) (page, error) {
 	return p, nil
 }
 
-// attention is what needs it: the first of each rule, of which the survey may leave some out.
+// attention is what needs attention: the first of each rule; the survey may leave some out.
 type attention struct {
 	List        []orient.Attention
 	Total, More int
@@ -84,7 +84,7 @@ const (
 	mostClosings  = 50
 )
 
-// asked are the questions of the store, with and without an answer.
+// asked are the questions of the store, answered or not.
 func (v *view) asked() (*service.Escalations, error) {
 	return kept(v, "asked", longer, func(v *view) (*service.Escalations, error) { return service.ListEscalations(v.Run, true) })
 }

@@ -39,7 +39,7 @@ type view struct {
 	unready bool             // something is not on the page yet, or is old
 }
 
-// alert says what became of a form.
+// alert is the result of a form.
 type alert struct {
 	Bad        bool
 	Text, Hint string
@@ -70,13 +70,13 @@ func makerOf(path []string) maker {
 	return nil
 }
 
-// look begins a view of an address.
+// look starts a view of an address.
 func (b *Board) look(ctx context.Context, address string) (*view, maker, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host != "" || !strings.HasPrefix(u.Path, "/") {
 		return nil, nil, errNoPage
 	}
-	v := &view{Run: b.options.App.Fresh(ctx, "board"), ctx: ctx, raw: u.EscapedPath(), query: u.Query(), Board: b, Address: u.RequestURI(), room: mostTexts}
+	v := &view{Run: b.options.Run.Fresh(ctx, "board"), ctx: ctx, raw: u.EscapedPath(), query: u.Query(), Board: b, Address: u.RequestURI(), room: mostTexts}
 	if trimmed := strings.Trim(u.EscapedPath(), "/"); trimmed != "" {
 		v.path = strings.Split(trimmed, "/")
 	}
@@ -118,10 +118,10 @@ func (v *view) read() (reading, error) {
 
 // state says which state of the store a look would see now.
 func (b *Board) state(ctx context.Context) (reading, error) {
-	return (&view{Run: b.options.App.Fresh(ctx, "board")}).read()
+	return (&view{Run: b.options.Run.Fresh(ctx, "board")}).read()
 }
 
-// made makes a page for all who look at it.
+// made renders a page for all who have it open.
 func (b *Board) made(ctx context.Context, address string) (page, reading, error) {
 	v, make, err := b.look(ctx, address)
 	if err != nil {
@@ -145,7 +145,7 @@ func (v *view) made(make maker) (page, error) {
 	return p, err
 }
 
-// troublePart is the part of every page that says why it cannot be made anew.
+// troublePart is the part of every page that says why it cannot be updated.
 const troublePart = "trouble"
 
 // page answers with a page.

@@ -12,8 +12,7 @@ import (
 	"stig/internal/workspace"
 )
 
-// Work is what was done for an issue that is not closed, to be shown beside what its
-// worker asks.
+// Work is what was done for an unclosed issue, to be shown beside its worker's question.
 type Work struct {
 	Diff string        // from where it was begun, uncommitted changes included; "" for none
 	Gate *gate.Verdict // what its checks showed when they ran there last; nil for never

@@ -33,7 +33,7 @@ const (
 	// mostAcks is how many acknowledgements are kept of one actor. Of more the oldest are
 	// dropped, and the floor is raised to them.
 	mostAcks = 1000
-	// acksAge is after which time those of an actor are dropped that acknowledged nothing more.
+	// acksAge is how long the acknowledgements of an actor are kept after the last one.
 	acksAge = presenceAge
 )
 
@@ -93,9 +93,9 @@ func (p Place) Acks(name string) (all Acks, err error) {
 	return all, err
 }
 
-// ChangeAcks edits what an actor acknowledged, for which no other actor waits. Where change
-// gives false nothing is written; it may be called more than once. When an actor comes that
-// was not there, those go that acknowledged nothing for long.
+// ChangeAcks edits what an actor acknowledged, without blocking other actors. If change
+// returns false nothing is written; it may be called more than once. A new actor's first
+// acknowledgement drops those of actors that acknowledged nothing for acksAge.
 func (p Place) ChangeAcks(name string, change func(*Acks) bool) error {
 	isNew := false
 	err := changeOne(p, entryName(ackEntries, name), func(all *Acks, _ time.Duration) bool {
@@ -147,7 +147,7 @@ func (p Place) Seen() (s Seen) {
 	return Seen{}
 }
 
-// Remember keeps what is to be remembered.
+// Remember stores what this work tree remembers.
 func (p Place) Remember(s Seen) error {
 	return p.inDir(func(dir string) error { return replaceJSON(p.seenFile(dir), s) })
 }

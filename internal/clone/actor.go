@@ -11,12 +11,12 @@ import (
 const (
 	// ownerSize is how many characters of a person's name stand in a session's.
 	ownerSize = 24
-	// idSize is how many characters of a session's id do, where no other begins so.
+	// idSize is how many characters of a session's id are enough if no other begins so.
 	idSize = 4
 )
 
-// ActorFlaw says why nobody can have a name; "" for one that somebody can have. In an assignee,
-// @me and none say whose name it is.
+// ActorFlaw says why a name is not allowed; "" if it is. @me and none are reserved: in an
+// assignee they stand for who acts and for nobody.
 func ActorFlaw(name string) string {
 	switch {
 	case name == "@me" || name == "none":
@@ -48,8 +48,8 @@ func plain(text string) string {
 	return strings.TrimRight(b.String(), "-")
 }
 
-// SessionName names a session of a person by its host and its id: by as much of the id as
-// tells it from the names that are taken. owner is a Slug.
+// SessionName names a session of a person by its host and the beginning of its id, as long
+// as it takes to differ from the names that are taken. owner is a Slug.
 func SessionName(owner, host, id string, taken func(name string) bool) string {
 	begin := owner + "/" + plain(host) + "-"
 	characters := strings.ReplaceAll(plain(id), "-", "")
@@ -101,8 +101,8 @@ func SamePerson(a, b string) bool {
 	return a != "" && (a == b || owner(a) == owner(b) && owner(a) != "" && (IsSession(a) || IsSession(b)))
 }
 
-// BelongsTo reports whether what name holds is who's own: hers, or that of a session that
-// works for her; of a session, its own or that of a subagent.
+// BelongsTo reports whether a name is who's own, or that of a session that works for who;
+// if who is a session, its own or that of its subagents.
 func BelongsTo(name, who string) bool {
 	switch {
 	case name == "" || who == "":
@@ -115,8 +115,8 @@ func BelongsTo(name, who string) bool {
 	return IsSession(name) && owner(name) == Slug(who)
 }
 
-// MayTake reports whether who may take what is assigned to name: its own, and for a
-// session that of its subagents, and what its person left to it.
+// MayTake reports whether who may take what is assigned to name: its own issues, and for a
+// session those of its subagents and those that its person left to it.
 func MayTake(who, name string) bool {
 	return name == who || IsSession(who) && (BelongsTo(name, who) || !IsSession(name) && SamePerson(who, name))
 }

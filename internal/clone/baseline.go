@@ -24,8 +24,8 @@ type Baseline struct {
 	Copy  string `json:"copy"`  // the path of a copy of the file; Keep fills it in
 }
 
-// baselineAge is after what time a session that looked no more is forgotten. To one whose
-// copy went before that, since all of them took too much room, the next look is the first.
+// baselineAge is how long a session is remembered after its last look. If its copy was
+// dropped earlier, because all copies took too much room, the next look counts as the first.
 const (
 	baselineAge = 14 * 24 * time.Hour
 	mostCopies  = 512 << 20 // bytes of all copies; one at least is kept
@@ -42,8 +42,8 @@ func (p Place) Baseline(id string) (s Baseline, known bool) {
 	return Baseline{}, false
 }
 
-// LockBaseline keeps other hooks of a session from looking at the store: they run at once
-// where tools do, and each would tell the same. It waits until ctx ends.
+// LockBaseline keeps other hooks of a session from comparing the store at the same time: they
+// run at once if tools do, and each would report the same. It waits until ctx ends.
 func (p Place) LockBaseline(ctx context.Context, id string) (unlock func() error, err error) {
 	return p.Lock(ctx, p.baselineFile(id))
 }
@@ -81,9 +81,9 @@ func hash(parts ...string) string {
 	return hex.EncodeToString(sum.Sum(nil)[:8])
 }
 
-// dropBaselines removes sessions that looked before that time for the last time, copies
-// that belong to no session, and the oldest of those that take too much room. What cannot
-// be removed is tried again.
+// dropBaselines removes sessions whose last look was before that time, copies that belong to
+// no session, and the oldest copies if all take too much room. What cannot be removed is
+// tried again.
 func dropBaselines(dir string, before time.Time) {
 	files, _ := filepath.Glob(filepath.Join(dir, "baseline-*.json")) // the patterns are sound
 	var used []string
@@ -113,8 +113,8 @@ func dropBaselines(dir string, before time.Time) {
 	}
 }
 
-// Vanished takes note of the stores whose file is gone, of those that a session saw
-// in the work tree around a directory. It gives each once.
+// Vanished gives the stores that a session saw in the work tree around a directory and whose
+// file is gone, each once: it records that it gave them.
 func Vanished(dir, id string) (gone []Baseline) {
 	tree, err := git.CheckoutOf(dir)
 	if err != nil || tree.Root == "" {

@@ -12,15 +12,15 @@ import (
 // under locks, or for all machines a table in its database, where comparing the version of
 // a document stands in place of a lock.
 //
-// In documents are claims, presence, acknowledgements and the running rounds of swarms, by
-// which machines keep out of each other's way. All else always stays in files of the clone, since
+// Documents hold claims, presence, acknowledgements and the running rounds of swarms, so that
+// machines keep out of each other's way. Everything else stays in files of the clone, since
 // it says what happened on this machine (journal, runs and their logs, sessions, processes
 // that a lock ends with), or how this work tree saw the store (what a watcher, a session or
 // orient saw last), or what only one loop of this clone needs (dreams, numbers of children
-// that no edit has taken yet).
+// that no edit has used yet).
 type Documents interface {
-	// Load gives documents by their names: the one that is named, or where the name ends
-	// with a slash, all whose names begin so.
+	// Load gives the document of a name, or, if the name ends with a slash, all documents
+	// whose names begin with it.
 	Load(ctx context.Context, name string) ([]Entry, error)
 
 	// Change calls change with what Load gives, and puts in its place what change gives:
@@ -43,7 +43,7 @@ type Entry struct {
 	Version int64         // another one with each change; 0 in files
 }
 
-// Names of documents begin with what they are.
+// The names of documents begin with their kind.
 const (
 	claimEntries    = "claim/"
 	presenceEntries = "actor/"
@@ -83,7 +83,7 @@ func changeIn(in Documents, name string, change func([]Entry) ([]Entry, bool, er
 	return in.Change(ctx, name, change)
 }
 
-// decode reads a document into v. It is named in the error where it cannot be read.
+// decode reads a document into v. An error names the document.
 func (e Entry) decode(v any) error {
 	if err := json.Unmarshal(e.Text, v); err != nil {
 		return fmt.Errorf("%s cannot be read: %w", e.Name, err)

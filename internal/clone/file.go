@@ -85,9 +85,8 @@ func lockIn(dir, name string) (unlock func() error, err error) {
 	return file.LockFile(filepath.Join(dir, name), lockWait)
 }
 
-// Lock keeps others in the clone from doing at once what a name stands for, which is that
-// of a file. It waits until ctx ends, behind those that came before. The lock ends with
-// the process that holds it.
+// Lock takes the lock of a name, which is that of a file, in the clone. It waits until ctx
+// ends, behind those that came before. The lock ends with the process that holds it.
 func (p Place) Lock(ctx context.Context, name string) (unlock func() error, err error) {
 	var waited error
 	err = p.inDir(func(dir string) error {
@@ -105,11 +104,11 @@ func (p Place) Lock(ctx context.Context, name string) (unlock func() error, err 
 	return unlock, err
 }
 
-// soon is how long a loop, a dream or a watcher waits for one of its name to end: one that was
-// stopped just now may take a moment.
+// soon is how long a loop, a dream or a watcher waits for another of the same name to end:
+// one that was just stopped may take a moment.
 const soon = 200 * time.Millisecond
 
-// lockSoon is Lock for the life of a process, which does not wait for that of another.
+// lockSoon is Lock for the life of a process; it waits for another for soon at most.
 func (p Place) lockSoon(name string) (unlock func() error, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), soon)
 	defer cancel()
@@ -129,8 +128,8 @@ func (p Place) locked(name string, do func(dir string) error) error {
 }
 
 // LockOnto makes this process the only one in the clone that lands on a branch. It waits
-// for others that came before, at most so long and until ctx ends. The lock ends with the
-// process. The error is a fault.Conflict when the time is over.
+// for others that came before, at most for wait and until ctx ends. The lock ends with the
+// process. If it times out, the error is a fault.Conflict.
 func LockOnto(ctx context.Context, place Place, onto string, wait time.Duration) (unlock func() error, err error) {
 	limit, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()

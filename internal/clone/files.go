@@ -114,8 +114,8 @@ func (f *files) Load(_ context.Context, name string) (entries []Entry, err error
 	return entries, err
 }
 
-// Change implements Documents, for one document or for claims. The lock of a document goes
-// with it: whoever waits for that makes another one.
+// Change implements Documents, for one document or for claims. The lock file of a document
+// is removed with it: whoever waits for the lock makes a new one.
 func (f *files) Change(ctx context.Context, name string, change func([]Entry) ([]Entry, bool, error)) error {
 	if strings.HasPrefix(name, claimEntries) {
 		return f.changeClaims(name, change)
@@ -208,8 +208,8 @@ func (f *files) changeClaims(name string, change func([]Entry) ([]Entry, bool, e
 	return errors.Join(refused, err)
 }
 
-// writtenClaims is what is known with now in place of was. keep leaves a trace of what was
-// taken away, since the other file still holds it.
+// writtenClaims is known with now in place of was. keep leaves a trace of what was removed,
+// since the other file still holds it.
 func writtenClaims(known map[string]claim, was, now []Entry, keep bool) (list []claim, err error) {
 	next := maps.Clone(known)
 	for _, e := range was {

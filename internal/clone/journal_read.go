@@ -34,8 +34,8 @@ func (p Place) Recent() (Journal, error) {
 	return p.ours(p.gather(func(_ string, all []segment) ([]segment, Mark) { return lastTwo(all), nil }))
 }
 
-// Lately reads of the last segments of the journal what was written at that time or later,
-// and of what was before as little as it can.
+// Lately reads, from the last segments of the journal, what was written at that time or
+// later, and as little as possible of what was written before.
 func (p Place) Lately(t time.Time) (Journal, error) {
 	return p.ours(p.gather(func(dir string, all []segment) ([]segment, Mark) {
 		all, from := lastTwo(all), Mark{}
@@ -105,8 +105,8 @@ func (p Place) gather(pick func(dir string, all []segment) ([]segment, Mark)) (j
 	return j, nil
 }
 
-// followRecords has records of this work tree name the directory in which it is now: it may have been
-// moved, or be seen from another container.
+// followRecords updates records of this work tree to the directory that it is in now: it may
+// have been moved, or be seen from another container.
 func (p Place) followRecords(records []Record) {
 	name := p.TreeName()
 	for i := range records {
@@ -216,8 +216,8 @@ func (j *Journal) take(line string, at map[string]int) bool {
 	return true
 }
 
-// Forget takes from the journal what it holds of those issues, of every issue
-// where none is named, and gives the number of records that it changed.
+// Forget removes from the journal what it holds of those issues, of every issue if none is
+// named, and gives the number of records that it changed.
 func (p Place) Forget(issues ...string) (count int, err error) {
 	for _, dir := range p.dirs() {
 		n, err := p.forget(dir, issues)

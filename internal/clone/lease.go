@@ -12,16 +12,16 @@ import (
 )
 
 const (
-	// LeaseTTL is how long a claim lasts on which no program runs, from the last command of
-	// its actor about the issue.
+	// LeaseTTL is how long a claim lasts that no running program holds, from its actor's last
+	// command about the issue.
 	LeaseTTL = 24 * time.Hour
-	// LoopLasts is how long the claim of a worker loop lasts, which renews it meanwhile.
+	// LoopLasts is how long the claim of a worker loop lasts after each renewal.
 	LoopLasts = 10 * time.Minute
 	// LoopCap is how long a worker loop holds a claim at most, however often it renews
 	// it: a program that is stuck renews too.
 	LoopCap = 4 * time.Hour
-	// LeaseKept is how long leases that have ended stay, and marks of issues that the store
-	// shows closed.
+	// LeaseKept is how long ended leases are kept, and marks of issues that the store shows
+	// closed.
 	LeaseKept = 30 * 24 * time.Hour
 	// settled is how old a lease on a server must be for a reading of the store to be later.
 	settled = time.Minute
@@ -44,10 +44,10 @@ type Judge struct {
 	InStore func(issue string) (status, holder string) // what the store of this run shows; nil for nothing
 }
 
-// AsRead reads leases, and gives the judge who says of these whether they hold. A process may
-// put its lease in order and end between a reading and a look at the process: the lease
-// that names it says nothing then. So leases are read again after a process was seen to have
-// ended, and the judge keeps to what it saw.
+// AsRead reads leases, and gives a judge of them. A process may hand over its lease and end
+// after the leases were read and before the process is looked at: the lease that names it is
+// out of date then. So leases are read again after a process was found to have ended, and
+// the judge remembers what it found.
 func (j Judge) AsRead(read func() (Claims, error)) (Claims, Judge, error) {
 	type sight struct{ running, known bool }
 	running, seen, ended := j.Running, map[process.ID]sight{}, 0
@@ -76,9 +76,9 @@ func (j Judge) AsRead(read func() (Claims, error)) (Claims, Judge, error) {
 	}
 }
 
-// Ended reports whether whoever took a lease holds it no more: the process has ended, or
-// where none runs on, nothing was heard for as long as it lasts. A person's lease does
-// not end; see Overdue.
+// Ended reports whether a lease is no longer held: its process has ended, or, without a
+// process, it was not renewed for as long as it lasts. A person's lease does not end; see
+// Overdue.
 func (j Judge) Ended(l Lease) bool { return !l.Person && j.Overdue(l) }
 
 // Overdue reports whether a lease was not renewed in time, a person's too.
@@ -95,9 +95,9 @@ func (j Judge) Overdue(l Lease) bool {
 	return !j.Now.Before(l.Until)
 }
 
-// Lapsed reports whether a lease of another machine that no server keeps, and that no
-// command is there long enough to observe, was over for as long as it lasts by the clock of
-// this run: a machine that has another name now, or a container that is gone.
+// Lapsed reports whether a lease of another machine, without a server and without a command
+// that runs long enough to observe it, expired by the clock of this run at least as long
+// ago as it lasts: that of a machine that was renamed, or of a container that is gone.
 func (j Judge) Lapsed(l Lease) bool {
 	return !j.sees(l) && l.Age == 0 && l.Lasts > 0 && !j.Now.Before(l.Until.Add(l.Lasts))
 }
@@ -121,8 +121,8 @@ func (j Judge) silent(l Lease) bool {
 	return j.Foreign.silent(l)
 }
 
-// void reports whether the store whose claim a lease is shows it no more: another
-// program changed it, such as git. A lease with a process does not depend on the store.
+// void reports whether the store no longer shows the claim of a lease: another program, such
+// as git, changed it. A lease with a process does not depend on the store.
 func (j Judge) void(l Lease) bool {
 	elsewhere := l.Tree != j.Tree
 	if l.Age > 0 { // work trees share a store that a server keeps, and no lock keeps it as it was read
@@ -148,7 +148,7 @@ type Claimant struct {
 	Take    bool                     // it claims whoever holds the issue
 }
 
-// LeaseAnswer is what a claim of an issue comes to.
+// LeaseAnswer says whether an issue may be claimed.
 type LeaseAnswer int
 
 const (
@@ -157,7 +157,7 @@ const (
 	LeaseRefused                    // another holds it
 )
 
-// Ask gives what a claim of an issue with that lease comes to.
+// Ask says whether who may claim an issue with that lease.
 func (j Judge) Ask(l Lease, who Claimant) LeaseAnswer {
 	own := l.Actor == who.Actor
 	switch {
@@ -179,8 +179,8 @@ func (j Judge) inside(l Lease, who Claimant) bool {
 	return l.Run != "" && l.Run == who.Run || slices.ContainsFunc(who.Above(), l.Process.Same)
 }
 
-// ClosedElsewhere gives the mark that keeps an issue, unclosed in this store, from being claimed:
-// it was closed on another branch, which is there still. here is the branch of the
+// ClosedElsewhere gives the mark that keeps an issue, unclosed in this store, from being
+// claimed: it was closed on another branch, which still exists. here is the branch of the
 // store, "" for none.
 func ClosedElsewhere(c *Claims, issue, here string, isThere func(branch string) bool) (Done, bool) {
 	mark, ok := c.Mark(issue)
@@ -242,10 +242,10 @@ func (e ClaimEdit) Follow(c *Claims, did Handover) bool {
 	return e.Renew(c, did.Issue)
 }
 
-// Announce leaves the mark of a closing, and reports whether it is one that leaves any. It is
-// asked before the store is written: whoever is killed between the two leaves a mark, which
-// goes with the next claim of the issue on that branch, and not an issue that is done
-// again elsewhere.
+// Announce leaves the mark of a close, and reports whether the edit is a close that leaves
+// one. It is called before the store is written: a process that is killed between the two
+// leaves a mark, which the next claim of the issue on that branch removes; without the mark
+// the issue could be worked on again elsewhere.
 func (e ClaimEdit) Announce(c *Claims, did Handover) bool {
 	if beads.IsClosed(did.Status) || did.NewStatus != beads.StatusClosed || e.Branch == "" {
 		return false
@@ -290,8 +290,8 @@ func SameLease(a, b Lease) bool {
 	return a.Issue == b.Issue && a.Actor == b.Actor && a.Process == b.Process && a.Since.Equal(b.Since)
 }
 
-// Prune takes away what nobody needs any more: leases that ended long ago, and marks of
-// issues that the store of this run has shown closed for long, the oldest of too many.
+// Prune removes leases that ended long ago, marks of issues that the store of this run has
+// shown closed for long, and the oldest marks if there are too many.
 func (j Judge) Prune(c *Claims) {
 	old := func(t time.Time) bool { return j.Now.Sub(t) > LeaseKept }
 	c.Leases = slices.DeleteFunc(c.Leases, func(l Lease) bool { return old(l.Until) && j.Ended(l) })
@@ -305,9 +305,9 @@ func (j Judge) Prune(c *Claims) {
 	})
 }
 
-// Observer watches leases of other machines, whose processes cannot be seen and whose
-// clocks are not believed: such a lease has ended when its counter has not moved for as
-// long as the lease lasts, on the clock of whoever observes.
+// Observer watches leases of other machines, whose processes cannot be seen and whose clocks
+// are not trusted: such a lease has ended when its counter has not moved for as long as the
+// lease lasts, by the observer's clock.
 type Observer struct {
 	Now func() time.Time // with a monotonic reading, as time.Now gives it
 

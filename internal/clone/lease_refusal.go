@@ -23,8 +23,8 @@ func (j Judge) Refusal(issue, holder string, l Lease, leased bool) *fault.Error 
 	return e
 }
 
-// isLate reports whether the clock here says that a lease of another machine is over. It is
-// not believed, and who reads it may know better.
+// isLate reports whether a lease of another machine has expired by the clock here. That
+// clock is not trusted, so it is only reported.
 func (j Judge) isLate(l Lease) bool {
 	return !j.sees(l) && !j.Now.Before(l.Until)
 }

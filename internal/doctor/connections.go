@@ -67,7 +67,7 @@ func (e *examination) root() string {
 	return filepath.Dir(e.store.Dir)
 }
 
-// assistants looks for what tells coding assistants of stig.
+// assistants examines the files that tell coding assistants about stig.
 func (e *examination) assistants() {
 	var found []string
 	for _, dir := range assistant.SkillDirs() {
@@ -133,7 +133,7 @@ func (e *examination) olderSkills() {
 	}
 }
 
-// settings looks whether the hooks of a host call stig; "" where they do not.
+// settings checks whether the hooks of a host call stig; "" if they do not.
 func (e *examination) settings(s assistant.Settings) string {
 	path := filepath.Join(s.Dir, s.File)
 	text, err := file.Read(filepath.Join(e.root(), path))
@@ -167,7 +167,7 @@ func (e *examination) obstacles(s assistant.Settings) {
 	}
 }
 
-// pipelines looks for what runs stig check on a server or before a commit.
+// pipelines looks for CI pipelines and commit hooks that run stig check.
 func (e *examination) pipelines() {
 	var found []string
 	for _, pattern := range []string{

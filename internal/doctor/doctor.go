@@ -1,8 +1,8 @@
 // Package doctor connects a clone to git and to coding assistants, and examines a
 // workspace: the store, the programs around it, git, the configuration, and what stig is
-// connected to. SetupGit, SetupHooks, SetupInstructions and SetupSkill write settings of other
-// programs, and take out again exactly what they wrote. Examine changes nothing; what cannot be found out is reported as broken, and
-// the examination goes on.
+// connected to. SetupGit, SetupHooks, SetupInstructions and SetupSkill write settings of
+// other programs, and take out again exactly what they wrote. Examine changes nothing; what
+// cannot be found out is reported as broken, and the examination goes on.
 //
 // The package does not know the formats of assistants' files (package assistant), and
 // prints nothing.
@@ -21,7 +21,7 @@ import (
 	"stig/internal/workspace"
 )
 
-// State says how a symptom is.
+// State says how bad a symptom is.
 type State string
 
 const (
@@ -45,8 +45,8 @@ type Report struct {
 	Next     string        `json:"next"`   // what to do first
 }
 
-// Examine examines the workspace of a run. Where the context ends before it does,
-// the report is of no use.
+// Examine examines the workspace of a run. If the context ends first, the report is
+// useless.
 func Examine(ctx context.Context, a *workspace.Run) *Report {
 	e := &examination{app: a, ctx: ctx, have: process.Finder("", a.Getenv)}
 	e.run()

@@ -10,8 +10,8 @@ import (
 	"stig/internal/workspace"
 )
 
-// files looks at what stands beside the store, and at what its file system can
-// do for a write. It says nothing of what is as it should be.
+// files examines the files beside the store, and what its file system can do for a write. It
+// reports only what is wrong.
 func (e *examination) files() {
 	if e.store.Mode == beads.Server {
 		return

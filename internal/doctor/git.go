@@ -68,7 +68,7 @@ func (e *examination) repository() bool {
 	return true
 }
 
-// said is what git prints, "" when it fails: then it has nothing to say.
+// said is what git prints; "" when it fails.
 func (e *examination) said(argv ...string) string {
 	result, err := e.git.Run(e.ctx, argv...)
 	if err != nil || result.Exit != 0 {
@@ -131,8 +131,8 @@ func (e *examination) mergeDriver() {
 	}
 }
 
-// lockFiles looks whether the files that are locked for a write show in git
-// status. They stay where other programs look for them.
+// lockFiles checks whether the files that are locked for a write show in git status. They
+// stay where other programs look for them.
 func (e *examination) lockFiles() {
 	touched, err := jsonl.Touched(e.store)
 	if err != nil {

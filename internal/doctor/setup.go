@@ -13,17 +13,17 @@ import (
 // SetupOptions say what to do to a connection; not every one has User and Force.
 type SetupOptions struct{ Check, Remove, Print, DryRun, User, Force bool }
 
-// SetupResult is what came of it.
+// SetupResult is the result of a setup.
 type SetupResult struct {
 	Changed []string // what was written or removed, or would be
 	Diff    string   // the same as a dry run shows it
 	Missing []string // what is not there now
 	Text    string   // with Print what would be written where nothing is, and nothing else
-	// Obstacles keep what is there from being run.
+	// Obstacles keep hooks that are installed from running.
 	Obstacles []assistant.Obstacle
 }
 
-// warnOffPath warns of what happens where others do not find stig.
+// warnOffPath warns of what happens if other programs do not find stig on PATH.
 func warnOffPath(a *workspace.Run, o SetupOptions, then string) {
 	if !o.Remove && !o.Print && !process.Finder("", a.Getenv)("stig") {
 		a.Warn("stig is not in PATH; where it is not, %s", then)
@@ -34,7 +34,7 @@ func warnOffPath(a *workspace.Run, o SetupOptions, then string) {
 type connection interface {
 	// Missing says what is not there that Install would write.
 	Missing(ctx context.Context) ([]string, error)
-	// Install and Remove work out what is to be done, and do nothing of it.
+	// Install and Remove give the steps to take, and take none.
 	Install(ctx context.Context) ([]workspace.SetupStep, error)
 	Remove(ctx context.Context) ([]workspace.SetupStep, error)
 	// Preview is what Install would write where nothing is.
@@ -73,7 +73,7 @@ func connect(ctx context.Context, c connection, o SetupOptions) (*SetupResult, e
 	return r, err
 }
 
-// contradict refuses flags that ask for two things.
+// contradict refuses flags that contradict each other.
 func (o SetupOptions) contradict() error {
 	flags := []struct {
 		given bool

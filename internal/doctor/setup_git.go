@@ -146,8 +146,8 @@ func (d *mergeDriver) configure(ctx context.Context, key, value string) workspac
 	}}
 }
 
-// claim works out the line for the store, and the note of whose place it takes,
-// which is there first.
+// claim gives the line for the store, and the note that says which line it replaces, which is
+// written first.
 func (d *mergeDriver) claim(ctx context.Context, present string) (steps []workspace.SetupStep, err error) {
 	free := present == "unspecified"
 	if !free && !d.force {

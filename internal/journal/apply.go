@@ -133,7 +133,7 @@ func (r *Result) keep(findings []Finding, reason string) {
 	}
 }
 
-// existing puts parts back into an issue that is there.
+// existing puts parts back into an existing issue.
 func (r *Result) existing(tx *beads.Tx, id string, group []Finding) error {
 	now, err := tx.Record(id)
 	if err != nil {

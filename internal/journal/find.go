@@ -47,8 +47,8 @@ type Question struct {
 	Quick   bool            // leave out what was written on other branches and in other work trees
 }
 
-// Held answers what stands outside of the store. It is asked only about values
-// that the store lacks.
+// Held says what is held outside of the store. It is asked only about values that the store
+// lacks.
 type Held interface {
 	// Reachable indexes issues in the commits reachable from HEAD that are not
 	// older than a record, the latest first, until visit returns false.
@@ -74,7 +74,7 @@ type Held interface {
 	Branch(ctx context.Context, name string) bool
 }
 
-// name tells a part from those of all issues.
+// name identifies a part among those of all issues.
 type name struct {
 	id   string
 	part merge.PartName
@@ -101,12 +101,13 @@ type finder struct {
 
 // Find lists the values that stig wrote, or that a session saw, and the store lacks.
 //
-// A value is Lost when all of these hold: it was written in this work tree on
-// the branch that is checked out now, or a commit reachable from HEAD held it;
-// its place is empty, or again holds a value that it had replaced; no later
-// edit of stig removed it, and nobody took it back on purpose (see leaveTaken); and HEAD holds it, or no stash, other work tree or branch
-// tip outside of HEAD does. A removal is lost when it was made here, and the place again
-// holds a value that it had taken away. Values are listed by issue, in the order of the journal.
+// A value is Lost when all of these hold: it was written in this work tree on the branch
+// that is checked out now, or a commit reachable from HEAD held it; its place is empty, or
+// again holds a value that it had replaced; no later edit of stig removed it, and nobody
+// reverted it on purpose (see leaveTaken); and HEAD holds it, or no stash, other work tree
+// or branch tip outside of HEAD does. A removal is lost when it was made here, and the place
+// again holds a value that it had removed. Values are listed by issue, in the order of the
+// journal.
 func Find(ctx context.Context, q Question) ([]Finding, error) {
 	f := &finder{Question: q, ctx: ctx, chains: map[name][]step{}, filled: map[name][]merge.Digest{}, branches: map[string]bool{}}
 	f.link()
@@ -181,9 +182,9 @@ func (f *finder) add(r clone.Record, c clone.Change) {
 	f.chains[n] = append(f.chains[n], step{r, c})
 }
 
-// dropFilled takes from the ends of chains the defaults that an edit wrote when
-// it found no signal table and made one: nobody asked for them, and where a row
-// had another value before, that value was lost with the table.
+// dropFilled drops from the ends of chains the defaults that an edit wrote when it found no
+// signal table and made one: nobody asked for them, and if a row had another value before,
+// that value was lost with the table.
 func (f *finder) dropFilled() {
 	for n, chain := range f.chains {
 		end := len(chain)
@@ -361,8 +362,8 @@ func withoutLines(findings []Finding) []Finding {
 	})
 }
 
-// leaveState has what was written with a status share what became of that, unless it is
-// the one of the issue: who deleted an issue does not belong to one that is open.
+// leaveState gives the values that were written with a status the state of that status,
+// unless the issue has it: who deleted an issue does not belong to one that is open.
 func (f *finder) leaveState(findings []Finding) {
 	status := merge.PartName{Kind: merge.Key, Name: string(beads.Status)}
 	became := map[[2]string]Finding{} // the status that a record wrote into an issue

@@ -34,7 +34,7 @@ type Look struct {
 	journal  clone.Journal // what was recorded since the look before
 }
 
-// NewLook begins to look at a store.
+// NewLook starts a look at a store.
 func NewLook(s beads.Place, session string) (*Look, error) {
 	place, err := clone.At(s.Path)
 	if err != nil {
@@ -45,8 +45,8 @@ func NewLook(s beads.Place, session string) (*Look, error) {
 	return l, nil
 }
 
-// Turn waits until no other hook of the session looks, and takes what that left for the
-// look before. Where nothing can be locked nothing can be kept either, and Keep says so. The
+// Turn waits until no other hook of the session looks, and takes what that one kept as the
+// look before. If nothing can be locked nothing can be kept either, and Keep says so. The
 // error is that of ctx.
 func (l *Look) Turn(ctx context.Context) (end func(), err error) {
 	limited, cancel := context.WithTimeout(ctx, pauseWait)
@@ -74,8 +74,8 @@ func (l *Look) moved() bool { return l.Place.Head != "" && l.Place.Head != l.was
 // Stamp is that of the file as Read read it.
 func (l *Look) Stamp() string { return l.now.Stamp }
 
-// Read reads the store and its journal while nobody who locks them writes: of a later
-// record the text would seem to lack what it wrote. An error leaves all to the next look.
+// Read reads the store and its journal under their locks: otherwise the text would seem to
+// lack what a later record wrote. After an error everything is left to the next look.
 func (l *Look) Read(ctx context.Context) (err error) {
 	path, err := filepath.Abs(l.Store.Path)
 	if err != nil {

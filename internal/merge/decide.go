@@ -2,8 +2,8 @@ package merge
 
 import "stig/internal/beads"
 
-// decision is what becomes of a line: kept with a text, dropped, or left to a
-// person with questions, for a reason.
+// decision is the result for a line: kept with a text, dropped, or left to a person with
+// questions, for a reason.
 type decision struct {
 	keep      bool
 	text      string

@@ -16,7 +16,7 @@ const (
 	Key       Kind = "key"     // any other key; "notes" is the text outside of sections
 )
 
-// Vanished is something that was there and is no more.
+// Vanished is something that was there before and is gone.
 type Vanished struct {
 	ID   string `json:"id"`
 	Kind Kind   `json:"kind"`

@@ -53,7 +53,7 @@ func (p *pair) criteria() {
 	}
 }
 
-// textLines are the lines of a text without those that are blank.
+// textLines are the lines of a text that are not blank.
 func textLines(text string) (lines []string) {
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); line != "" {

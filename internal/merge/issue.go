@@ -27,8 +27,8 @@ var state = []beads.Key{
 	"deleted_at", "deleted_by", "delete_reason", "original_type",
 }
 
-// texts are the keys that hold what somebody thought over: of two versions
-// neither is better for being newer.
+// texts are the keys that somebody wrote with thought: of two versions the newer is not the
+// better one.
 var texts = []beads.Key{beads.Description, beads.Design, beads.AcceptanceCriteria}
 
 // derived are the keys that programs write for themselves, such as a count or

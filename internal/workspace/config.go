@@ -33,7 +33,7 @@ type Config struct {
 		Deadline string   `json:"deadline"` // the same
 		Jobs     int      `json:"jobs"`     // how many issues have their checks run at once; 0 when not given
 		Sandbox  []string `json:"sandbox"`  // what runs each check; empty for nothing
-		Waivers  string   `json:"waivers"`  // who may waive; see mayWaive
+		Waivers  string   `json:"waivers"`  // who may waive; see service.CloseOptions
 	} `json:"gate"`
 	Claims struct {
 		TTL string `json:"ttl"` // as checkpoint.ParseSpan takes it; "" when not given

@@ -84,7 +84,7 @@ func serveBoard(ctx context.Context, a *cli.App, o boardOptions) error {
 	}
 	first := true
 	b := board.New(board.Options{
-		App: a.Run, Names: o.names, Write: !o.readOnly && (local || o.write), Local: local && !o.readOnly,
+		Run: a.Run, Names: o.names, Write: !o.readOnly && (local || o.write), Local: local && !o.readOnly,
 		Invite: func(path string) {
 			url := "http://" + shown + path
 			if !first {

@@ -75,7 +75,7 @@ func (w *writer) dropGuard() {
 	}
 }
 
-// readBack gives errChanged unless the store holds the changes, line for line.
+// readBack gives beads.ErrStale unless the store holds the changes, line for line.
 func (w *writer) readBack(changes []beads.Change) error {
 	f, err := w.disk.read(w.store)
 	if err != nil {

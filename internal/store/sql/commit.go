@@ -19,7 +19,7 @@ const idle = 20
 
 // write runs a transaction on a connection that the server ends when it is left idle. do
 // sends the statements; token is that of the event which they put into stig_events. An
-// error other than errUnknown means that nothing was written.
+// error other than that of Store.unknown means that nothing was written.
 func (s *Store) write(ctx context.Context, token []byte, do func(*sql.Tx) error) error {
 	conn, err := s.writer(ctx)
 	if err != nil {
@@ -41,7 +41,7 @@ func (s *Store) write(ctx context.Context, token []byte, do func(*sql.Tx) error)
 // alone waits on Dolt until no other edit is being written, and gives what ends that. Of
 // two transactions at the same time Dolt undoes one, whatever they change, so that many
 // would start over again and again; other servers let the second wait by themselves. It
-// is no more than a courtesy: without it edits are as safe, and slower.
+// only saves time: without it edits are as safe, and slower.
 func (s *Store) alone(ctx context.Context, conn *sql.Conn) (end func()) {
 	if !s.isDolt() {
 		return func() {}

@@ -21,7 +21,7 @@ const (
 	UserVariable     = "STIG_DB_USER"
 )
 
-// Given is where to look.
+// Given says where to look for credentials.
 type Given struct {
 	User, Password string // what the variables hold; "" where they are not set
 	File           string // the user's file; "" for none

@@ -108,7 +108,7 @@ type text struct {
 	offs  []int64
 }
 
-// Text gives the text that the pieces make.
+// text is the text that the pieces make.
 func (h *held) text() *text {
 	t := &text{}
 	if h.Shape&hasBOM != 0 {

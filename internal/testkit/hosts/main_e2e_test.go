@@ -1,6 +1,6 @@
 //go:build e2e && linux
 
-// Package hosttest_test runs whole sessions of real assistants (Claude Code, Codex,
+// Package hosts_test runs whole sessions of real assistants (Claude Code, Codex,
 // Copilot CLI, the Gemini CLI, OpenCode) with stig connected to them by stig setup. A
 // scripted server on 127.0.0.1 stands in for the model, and every program runs in an
 // empty home and in a network namespace that has the loopback interface alone.
