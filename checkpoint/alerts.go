@@ -1,8 +1,6 @@
 package checkpoint
 
 import (
-	"time"
-
 	"stig/dag"
 	"stig/internal/beads"
 	"stig/notes"
@@ -12,60 +10,51 @@ import (
 // Alert is something that the update brings to light.
 type Alert = signals.Alert
 
-// alerts compares the table before and after.
-func alerts(before, after *signals.Table) []Alert {
-	var list []Alert
-	if before.Present() {
-		list = raise(list, "")(signals.Shift(before.Value(signals.Cynefin), after.Value(signals.Cynefin)))
-	}
-	if s := after.Number(); s != before.Number() {
-		list = raise(list, "")(signals.Divergence(s))
-	}
-	return list
-}
-
-// raise adds an alert, if it is one; about names the issue, "" for the one
-// that the report is about.
-func raise(list []Alert, about string) func(Alert, bool) []Alert {
-	return func(a Alert, raised bool) []Alert {
-		if !raised {
-			return list
-		}
-		if about != "" {
-			a.About, a.Message = about, about+": "+a.Message
-		}
-		return append(list, a)
-	}
-}
-
-// around finds the alerts of an issue that gets a new table and of the issues
+// around finds the alerts of an issue that gets new notes and of the issues
 // around it: its epic, and those that wait for it and for nothing else. To
 // these it counts as closed, which is when they will build on what it left.
 type around struct {
 	file   *beads.Snapshot
 	graph  *dag.Graph
 	at     int
-	table  *signals.Table
-	schema *signals.Schema
-	now    time.Time
+	doc    *notes.Doc // its new notes
+	rules  Rules
+	worker dag.Worker
 }
 
-func (a around) alerts() ([]Alert, error) {
-	list, err := a.ofChildren(a.at, "")
-	if err != nil {
-		return nil, err
-	}
-	if epic, ok := a.graph.Epic(a.at); ok {
-		above, err := a.ofChildren(epic, a.file.At(epic).ID)
-		if err != nil {
-			return nil, err
+func newAround(f *beads.Snapshot, g *dag.Graph, at int, doc *notes.Doc, rules Rules) *around {
+	a := &around{file: f, graph: g, at: at, doc: doc, rules: rules}
+	a.worker = dag.Worker{Now: rules.Now, Asked: a.asked}
+	return a
+}
+
+func (a *around) alerts() (list []Alert, err error) {
+	of := signals.Around{Graph: a.graph, Tally: a.tally, Read: a.read}
+	add := func(about string, alerts []Alert, failed error) {
+		for _, alert := range alerts {
+			if about != "" {
+				alert.About, alert.Message = about, about+": "+alert.Message
+			}
+			list = append(list, alert)
 		}
-		list = append(list, above...)
+		if err == nil {
+			err = failed
+		}
+	}
+	ofChildren := func(about string, i int) {
+		alerts, err := of.OfChildren(i)
+		add(about, alerts, err)
+	}
+	ofBlockers := func(about string, i int, blockers []int, open string) {
+		alerts, err := of.OfBlockers(i, blockers, open)
+		add(about, alerts, err)
+	}
+	ofChildren("", a.at)
+	if epic, ok := a.graph.Epic(a.at); ok {
+		ofChildren(a.file.At(epic).ID, epic)
 	}
 	if a.graph.Converges(a.at) {
-		if list, err = a.converging(list, a.at, "", a.graph.ClosedBlockers(a.at), ""); err != nil {
-			return nil, err
-		}
+		ofBlockers("", a.at, a.graph.ClosedBlockers(a.at), "")
 	}
 	for _, i := range a.graph.Waiting(a.at) {
 		if !a.onlyOn(i) {
@@ -75,54 +64,13 @@ func (a around) alerts() ([]Alert, error) {
 		if !a.graph.Closed(a.at) {
 			blockers, open = append(blockers, a.at), a.file.At(a.at).ID
 		}
-		if list, err = a.converging(list, i, a.file.At(i).ID, blockers, open); err != nil {
-			return nil, err
-		}
+		ofBlockers(a.file.At(i).ID, i, blockers, open)
 	}
-	return list, nil
-}
-
-// converging adds the alert about an issue that builds on blockers, if it is
-// one; open is the id of the one that is not closed yet, "" for none.
-func (a around) converging(list []Alert, i int, about string, blockers []int, open string) ([]Alert, error) {
-	table, err := a.tableOf(i)
-	if err != nil {
-		return nil, err
-	}
-	surprise, err := a.surprise(blockers)
-	if err != nil {
-		return nil, err
-	}
-	return raise(list, about)(signals.Convergence(table.Value(signals.Cynefin), surprise, open)), nil
-}
-
-// ofChildren finds what the children of an unclosed epic amount to.
-func (a around) ofChildren(epic int, about string) ([]Alert, error) {
-	children := a.graph.Children(epic)
-	if len(children) == 0 || a.graph.Closed(epic) {
-		return nil, nil
-	}
-	var surprise []float64
-	for _, i := range children {
-		table, err := a.tableOf(i)
-		if err != nil {
-			return nil, err
-		}
-		if table.Has(signals.Surprise) {
-			surprise = append(surprise, table.Number())
-		}
-	}
-	own, err := a.tableOf(epic)
-	if err != nil {
-		return nil, err
-	}
-	tally := a.graph.Tally(epic, dag.Worker{Now: a.now, Asked: a.asked})
-	list := raise(nil, about)(signals.Replanning(own.Value(signals.Cynefin), surprise))
-	return raise(list, about)(signals.Stuck(tally.Unclosed(), tally.Startable(), tally.InProgress)), nil
+	return list, err
 }
 
 // onlyOn reports whether an issue waits for this one at most.
-func (a around) onlyOn(i int) bool {
+func (a *around) onlyOn(i int) bool {
 	for _, b := range a.graph.OpenBlockers(i) {
 		if b != a.at {
 			return false
@@ -131,44 +79,35 @@ func (a around) onlyOn(i int) bool {
 	return i != a.at
 }
 
-func (a around) surprise(issues []int) ([]float64, error) {
-	list := make([]float64, len(issues))
-	for k, i := range issues {
-		table, err := a.tableOf(i)
-		if err != nil {
-			return nil, err
-		}
-		list[k] = table.Number()
-	}
-	return list, nil
+func (a *around) tally(epic int) (unclosed, startable, inProgress int) {
+	t := a.graph.Tally(epic, a.worker)
+	return t.Unclosed(), t.Startable(), t.InProgress
 }
 
-// asked reports whether an issue has an unanswered question; one whose notes
-// cannot be read has none, and fails where its table is read.
-func (a around) asked(i int) bool {
+// asked reports whether an issue has an unanswered question in the store; one whose
+// notes cannot be read has none, and fails where its alerts are asked for.
+func (a *around) asked(i int) bool {
+	n, err := a.noted(i)
+	return err == nil && n.Asks
+}
+
+func (a *around) read(i int) (signals.Noted, error) {
+	if i == a.at {
+		return signals.Note(a.doc, signals.Read(a.doc, a.rules.Schema)), nil
+	}
+	return a.noted(i)
+}
+
+// noted is what the notes of an issue say in the store.
+func (a *around) noted(i int) (signals.Noted, error) {
 	issue := a.file.At(i)
 	if !issue.HasNotes {
-		return false
+		return signals.Unnoted(), nil
 	}
 	record, err := issue.Record()
 	if err != nil {
-		return false
+		return signals.Noted{}, err
 	}
 	doc := notes.Parse(record.Text(beads.Notes))
-	return signals.Asks(doc, signals.Read(doc, a.schema))
-}
-
-func (a around) tableOf(i int) (*signals.Table, error) {
-	if i == a.at {
-		return a.table, nil
-	}
-	issue := a.file.At(i)
-	if !issue.HasNotes {
-		return signals.Read(notes.Parse(""), a.schema), nil
-	}
-	record, err := issue.Record()
-	if err != nil {
-		return nil, err
-	}
-	return signals.Read(notes.Parse(record.Text(beads.Notes)), a.schema), nil
+	return signals.Note(doc, signals.Read(doc, a.rules.Schema)), nil
 }

@@ -203,7 +203,7 @@ func Apply(id string, d *notes.Doc, u Update, rules Rules) (*notes.Doc, *Report,
 			Reason: fmt.Sprintf("progress %s needs a state estimate, and there is none", after.Value(signals.Progress)),
 			Hint:   fmt.Sprintf("type stig checkpoint %s --done … --learned … --remains … --downstream …, or --no-context", id)}
 	}
-	r.Alerts = append(r.Alerts, alerts(before, after)...)
+	r.Alerts = append(r.Alerts, signals.AlertsOf(before, after)...)
 	r.warnOfConfidence(before, after)
 	return result, r, nil
 }
@@ -344,7 +344,7 @@ func (r *Report) around(f *beads.Snapshot, d *notes.Doc, rules Rules) error {
 		return nil
 	}
 	r.Dependents = refs(f, g.Waiting(at))
-	list, err := around{file: f, graph: g, at: at, table: signals.Read(d, rules.Schema), schema: rules.Schema, now: rules.Now}.alerts()
+	list, err := newAround(f, g, at, d, rules).alerts()
 	r.Alerts = append(r.Alerts, list...)
 	if ring := g.RingThrough(at); ring != nil {
 		words := dag.Circle(ring, func(i int) string { return f.At(i).ID })

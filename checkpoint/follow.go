@@ -9,7 +9,6 @@ import (
 	"stig/internal/beads"
 	"stig/internal/gate"
 	"stig/notes"
-	"stig/signals"
 )
 
 // asClosed is a store as it is once one of its issues is closed.
@@ -33,9 +32,7 @@ func (c *Closed) follow(f *beads.Snapshot, r *beads.Record, rules Rules) error {
 	view.issue.Status = beads.StatusClosed
 	before, after := dag.New(f), dag.New(view)
 
-	table := signals.Read(notes.Parse(r.Text(beads.Notes)), rules.Schema)
-	near := around{file: f, graph: after, at: at, table: table, schema: rules.Schema, now: rules.Now}
-	worker := dag.Worker{Now: rules.Now, Asked: near.asked}
+	near := newAround(f, after, at, notes.Parse(r.Text(beads.Notes)), rules)
 	var ready []int
 	free := 0
 	for i := range f.Len() {
@@ -43,7 +40,7 @@ func (c *Closed) follow(f *beads.Snapshot, r *beads.Record, rules Rules) error {
 			continue
 		}
 		free++
-		if state := after.State(i, worker); state == dag.StateReady || state == dag.StateAssigned {
+		if state := after.State(i, near.worker); state == dag.StateReady || state == dag.StateAssigned {
 			ready = append(ready, i)
 		}
 	}

@@ -119,8 +119,8 @@ func (a assembly) surprising(issues []int) ([]Surprised, error) {
 		if err != nil {
 			return nil, err
 		}
-		if t.surprise > 0 {
-			list = append(list, Surprised{a.refs([]int{at})[0], t.surprise})
+		if t.Surprise > 0 {
+			list = append(list, Surprised{a.refs([]int{at})[0], t.Surprise})
 		}
 	}
 	slices.SortStableFunc(list, func(x, y Surprised) int { return cmp.Compare(y.Surprise, x.Surprise) })

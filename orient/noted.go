@@ -13,15 +13,12 @@ import (
 	"stig/signals"
 )
 
-// noted is what the notes of one issue say about the graph around it. It holds
-// no text of the notes, so that those of all issues of a store are small.
+// noted is what the notes of one issue say about the graph around it, without a text of
+// them.
 type noted struct {
+	signals.Noted
 	table     bool // has a signal table
-	rated     bool // which records a surprise
-	surprise  float64
-	cynefin   string
 	progress  string
-	pending   bool // has an unanswered question
 	regressed bool
 	wrong     int    // how many violations
 	violation string // the first one, with its place
@@ -30,7 +27,7 @@ type noted struct {
 }
 
 func unnoted() noted {
-	return noted{cynefin: signals.Cynefin.Default(), progress: signals.Progress.Default()}
+	return noted{Noted: signals.Unnoted(), progress: signals.Progress.Default()}
 }
 
 // notedOf reads the notes of an issue.
@@ -65,7 +62,7 @@ func Pending(f *beads.Snapshot, issues []int, schema *signals.Schema) ([]bool, e
 				return nil, err
 			}
 			if text != "" {
-				waits[k] = notedIn(text, tables, schema).pending
+				waits[k] = notedIn(text, tables, schema).Asks
 				break
 			}
 		}
@@ -78,12 +75,8 @@ func notedIn(text string, tables *signals.Reader, schema *signals.Schema) noted 
 	doc := notes.Parse(text)
 	table := tables.Read(doc, schema)
 	t := unnoted()
-	t.table, t.rated, t.surprise = table.Present(), table.Has(signals.Surprise), table.Number()
-	t.pending = signals.Asks(doc, table)
+	t.Noted, t.table = signals.Note(doc, table), table.Present()
 	t.regressed = table.Value(signals.Confidence) == signals.ConfidenceRegressed
-	if v := table.Value(signals.Cynefin); v != t.cynefin {
-		t.cynefin = strings.Clone(v)
-	}
 	if v := table.Value(signals.Progress); v != t.progress {
 		t.progress = strings.Clone(v)
 	}

@@ -160,10 +160,9 @@ func NewSurvey(f *beads.Snapshot, g *dag.Graph, req SurveyRequest, rules Rules) 
 		return nil, err
 	}
 	s := &surveyor{file: f, graph: g, rules: rules, notes: list, counted: counted(f, g)}
-	s.alarm = alarm{file: f, graph: g, now: rules.Now, staleDays: rules.StaleDays,
-		read: func(i int) (noted, error) { return list[i], nil }}
+	s.alarm = newAlarm(f, g, rules, func(i int) (noted, error) { return list[i], nil })
 	s.returned, s.held = req.Left, req.Held
-	s.worker = dag.Worker{Now: rules.Now, Name: cmp.Or(req.Actor, req.As), MayTake: req.MayTake, Asked: func(i int) bool { return list[i].pending }}
+	s.worker = dag.Worker{Now: rules.Now, Name: cmp.Or(req.Actor, req.As), MayTake: req.MayTake, Asked: func(i int) bool { return list[i].Asks }}
 	s.worker.Held = func(i int) bool { _, held := req.Held[f.At(i).ID]; return held }
 	survey := &Survey{As: req.As, Omitted: []Omission{}}
 	survey.Counts, survey.statuses = s.counts()
@@ -317,7 +316,7 @@ func (s *surveyor) epics() []EpicState {
 			ID: s.file.At(i).ID, Title: s.file.At(i).Title, Total: t.Total, Closed: t.Closed,
 			Ready: t.Ready, InProgress: t.InProgress, Asked: t.Asked, Assigned: t.Assigned, Blocked: t.Blocked,
 			Deferred: t.Deferred, Epics: t.Epics + t.Complete, Unknown: t.Unknown, Other: t.Other,
-			Complete: closed == all && !s.graph.Blocked(i) && !s.notes[i].pending,
+			Complete: closed == all && !s.graph.Blocked(i) && !s.notes[i].Asks,
 		}
 		e.Surprise, e.Rated = s.sum(s.graph.Children(i))
 		list = append(list, e)
@@ -349,7 +348,7 @@ func (s *surveyor) convergence() []Convergence {
 		}
 		list = append(list, Convergence{
 			ID: issue.ID, Title: issue.Title, Blockers: len(blockers), Surprise: surprise,
-			Limit: signals.ConvergenceLimit(s.notes[i].cynefin, len(blockers)),
+			Limit: signals.ConvergenceLimit(s.notes[i].Cynefin, len(blockers)),
 		})
 	})
 	slices.SortFunc(list, func(a, b Convergence) int {
@@ -362,7 +361,7 @@ func (s *surveyor) convergence() []Convergence {
 func (s *surveyor) sum(issues []int) (sum float64, rated int) {
 	list := make([]float64, len(issues))
 	for k, i := range issues {
-		if list[k] = s.notes[i].surprise; s.notes[i].rated {
+		if list[k] = s.notes[i].Surprise; s.notes[i].Rated {
 			rated++
 		}
 	}

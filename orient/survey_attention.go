@@ -104,7 +104,7 @@ func (s *surveyor) attention() ([]Attention, error) {
 		if t.wrong > 0 && !s.graph.Closed(i) {
 			about(attentionViolation, andMore(t.violation, t.wrong-1), "vet")
 		}
-		if t.pending && !s.graph.Closed(i) {
+		if t.Asks && !s.graph.Closed(i) {
 			about(attentionEscalation, "", "orient") // the question is read once it is known to be shown
 		}
 		if t.unsummarised > 0 {
