@@ -294,11 +294,10 @@ func indices(file *beads.Snapshot, ids []string) ([]int, error) {
 
 // Output is what a check found as data.
 func (c *Checked) Output() workspace.Output {
-	data := map[string]any{
-		"diagnostics": append([]lint.Diagnostic{}, c.Found...), "counts": lint.Count(c.Found), "issues": c.Issues,
-	}
-	if c.Proven != nil {
-		data["verified"] = c.Proven
-	}
-	return workspace.NewOutput("check", data)
+	return workspace.NewOutput("check", struct {
+		Counts   lint.Counts       `json:"counts"`
+		Found    []lint.Diagnostic `json:"diagnostics"`
+		Issues   int               `json:"issues"`
+		Verified []Proof           `json:"verified,omitzero"` // nil unless asked for
+	}{lint.Count(c.Found), append([]lint.Diagnostic{}, c.Found...), c.Issues, c.Proven})
 }

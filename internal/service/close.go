@@ -350,41 +350,64 @@ func (f Finding) Failed() bool {
 	return f.Closed == nil && f.Trial != nil && f.Trial.Verdict != nil && !f.Trial.Verdict.Passed()
 }
 
-// Object is the finding as data.
-func (f Finding) Object() map[string]any {
-	o := map[string]any{
-		"id": f.Id, "passed": false, "reused": false, "checks": []gate.Check{}, "not_run": []gate.Check{}, "criteria_hash": "",
-		"criteria_changed": false, "tree": nil, "closed": false, "close_reason": "", "unblocked": []string{},
-		"escalated": f.Escalated, "dry_run": f.DryRun,
-	}
+// verdict is a finding as data. What only a closed issue has is left out of the others.
+type verdict struct {
+	Alerts          []checkpoint.Alert   `json:"alerts,omitzero"`
+	Already         *bool                `json:"already,omitempty"`
+	Changed         []checkpoint.Changed `json:"changed,omitzero"`
+	Checks          any                  `json:"checks"` // []gate.Check, or []gate.Outcome once they ran
+	CloseReason     string               `json:"close_reason"`
+	Closed          bool                 `json:"closed"`
+	CriteriaChanged bool                 `json:"criteria_changed"`
+	CriteriaEdited  *checkpoint.Edited   `json:"criteria_edited,omitempty"`
+	CriteriaHash    string               `json:"criteria_hash"`
+	Diff            *string              `json:"diff,omitempty"`
+	DryRun          bool                 `json:"dry_run"`
+	Epic            any                  `json:"epic,omitempty"` // *checkpoint.EpicTold, null for a closed issue in no epic
+	Error           *workspace.Failure   `json:"error,omitempty"`
+	Escalated       bool                 `json:"escalated"`
+	ID              string               `json:"id"`
+	Nearer          *int                 `json:"nearer,omitempty"`
+	NotRun          []gate.Check         `json:"not_run"`
+	Passed          bool                 `json:"passed"`
+	ReasonNotKept   string               `json:"reason_not_kept,omitempty"`
+	Reused          bool                 `json:"reused"`
+	Tree            *git.Tree            `json:"tree"` // nil where nothing ran
+	TreeChanged     *bool                `json:"tree_changed,omitempty"`
+	Unblocked       []string             `json:"unblocked"`
+	Warnings        []string             `json:"warnings,omitzero"`
+}
+
+func (f Finding) verdict() (verdict, error) {
+	o := verdict{ID: f.Id, Checks: []gate.Check{}, NotRun: []gate.Check{}, Unblocked: []string{}, Escalated: f.Escalated, DryRun: f.DryRun}
 	if t := f.Trial; t != nil {
-		o["checks"], o["not_run"] = t.Plan, gate.NotRun(t.Plan)
-		o["criteria_hash"], o["reused"] = gate.Hash(t.criteria.Text()), t.Reused
-		if t.Edited != nil {
-			o["criteria_changed"], o["criteria_edited"] = true, t.Edited
-		}
+		o.Checks, o.NotRun = t.Plan, gate.NotRun(t.Plan)
+		o.CriteriaHash, o.Reused = gate.Hash(t.criteria.Text()), t.Reused
+		o.CriteriaChanged, o.CriteriaEdited = t.Edited != nil, t.Edited
 		if v := t.Verdict; v != nil {
-			o["passed"], o["checks"], o["not_run"], o["tree"] = v.Passed(), v.Outcomes(), v.NotRun(), v.Tree()
-			o["tree_changed"] = v.Changed()
+			o.Passed, o.Checks, o.NotRun = v.Passed(), v.Outcomes(), v.NotRun()
+			o.Tree, o.TreeChanged = new(v.Tree()), new(v.Changed())
 		}
-	}
-	if c := f.Closed; c != nil {
-		var ids []string
-		for _, ref := range c.Unblocked {
-			ids = append(ids, ref.ID)
-		}
-		o["closed"], o["already"], o["close_reason"] = !f.DryRun || c.Already, c.Already, c.Reason
-		if c.Unkept != "" {
-			o["reason_not_kept"] = c.Unkept
-		}
-		o["changed"] = append([]checkpoint.Changed{}, c.Changed...)
-		o["unblocked"], o["nearer"], o["epic"] = append([]string{}, ids...), c.Nearer, c.Epic
-		o["alerts"], o["warnings"] = append([]checkpoint.Alert{}, c.Alerts...), append([]string{}, c.Warnings...)
 	}
 	if f.Err != nil {
-		o["error"] = workspace.Classify(f.Err)
+		o.Error = new(workspace.Classify(f.Err))
 	}
-	return o
+	c := f.Closed
+	if c == nil {
+		return o, nil
+	}
+	for _, ref := range c.Unblocked {
+		o.Unblocked = append(o.Unblocked, ref.ID)
+	}
+	o.Closed, o.Already, o.CloseReason, o.ReasonNotKept = !f.DryRun || c.Already, &c.Already, c.Reason, c.Unkept
+	o.Changed, o.Nearer, o.Epic = append([]checkpoint.Changed{}, c.Changed...), &c.Nearer, c.Epic
+	o.Alerts, o.Warnings = append([]checkpoint.Alert{}, c.Alerts...), append([]string{}, c.Warnings...)
+	if !f.DryRun {
+		return o, nil
+	}
+	diff, err := workspace.DiffText(c.Lines)
+	o.Diff = &diff
+	return o, err
 }
 
 // VerdictOutput is what became of issues before the gate as data: one issue by
@@ -394,22 +417,20 @@ func VerdictOutput(findings []Finding) (workspace.Output, error) {
 	if len(findings) == 1 && findings[0].Trial == nil && findings[0].Err != nil {
 		return workspace.Output{}, findings[0].Err
 	}
-	list := []map[string]any{}
+	list := []verdict{}
 	for _, f := range findings {
-		object := f.Object()
-		if f.DryRun && f.Closed != nil {
-			diff, err := workspace.DiffText(f.Closed.Lines)
-			if err != nil {
-				return workspace.Output{}, err
-			}
-			object["diff"] = diff
+		one, err := f.verdict()
+		if err != nil {
+			return workspace.Output{}, err
 		}
-		list = append(list, object)
+		list = append(list, one)
 	}
 	if len(list) == 1 {
 		return workspace.NewOutput("verdict", list[0]), nil
 	}
-	return workspace.NewOutput("verdicts", map[string]any{"verdicts": list}), nil
+	return workspace.NewOutput("verdicts", struct {
+		Verdicts []verdict `json:"verdicts"`
+	}{list}), nil
 }
 
 // WithoutEstimate reports whether issues wait for one that was closed now without a

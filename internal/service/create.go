@@ -83,9 +83,9 @@ func (r CreateAllRequest) markdown() bool {
 
 // CreatedAll says which issues were made.
 type CreatedAll struct {
-	Plan    []checkpoint.Draft // what the file says, where it is Markdown; else nil
-	Created []*checkpoint.Created
-	Changes []beads.Change
+	Plan    []checkpoint.Draft    `json:"-"` // what the file says, where it is Markdown; else nil
+	Created []*checkpoint.Created `json:"created"`
+	Changes []beads.Change        `json:"-"`
 }
 
 // CreateAll adds issues in one edit: all of them, or none.

@@ -382,8 +382,8 @@ type DeleteRequest struct {
 
 // Deleted says which issues were deleted.
 type Deleted struct {
-	Deleted []*checkpoint.Deleted
-	Changes []beads.Change // none where bd deleted them
+	Deleted []*checkpoint.Deleted `json:"deleted"`
+	Changes []beads.Change        `json:"-"` // none where bd deleted them
 }
 
 // Delete makes issues tombstones; where bd keeps them in a database, it has bd

@@ -410,14 +410,14 @@ func (n Notice) tags() []string {
 
 // post sends the event to the server, as the JSON of ntfy.
 func (p Parcel) post(ctx context.Context) error {
-	message := map[string]any{
-		"topic": cmp.Or(p.To.Topic, "stig"), "title": p.Notice.Title, "message": p.Notice.Message,
-		"priority": p.Notice.priority(), "tags": p.Notice.tags(),
-	}
-	if p.Notice.Click != "" {
-		message["click"] = p.Notice.Click
-	}
-	body, err := json.Marshal(message)
+	body, err := json.Marshal(struct {
+		Click    string   `json:"click,omitempty"`
+		Message  string   `json:"message"`
+		Priority int      `json:"priority"`
+		Tags     []string `json:"tags"`
+		Title    string   `json:"title"`
+		Topic    string   `json:"topic"`
+	}{p.Notice.Click, p.Notice.Message, p.Notice.priority(), p.Notice.tags(), p.Notice.Title, cmp.Or(p.To.Topic, "stig")})
 	if err != nil {
 		return err
 	}

@@ -386,7 +386,11 @@ func (l *ReadyList) Output(limit int) workspace.Output {
 	if limit > 0 {
 		rows = rows[:min(limit, len(rows))]
 	}
-	return workspace.NewOutput("ready", map[string]any{"ready": rows, "total": len(l.Rows), "can_take": l.CanTake})
+	return workspace.NewOutput("ready", struct {
+		CanTake int        `json:"can_take"`
+		Ready   []ReadyRow `json:"ready"`
+		Total   int        `json:"total"`
+	}{l.CanTake, rows, len(l.Rows)})
 }
 
 // Ready lists what the one named as can take, else the actor, and what nothing blocks

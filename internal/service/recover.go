@@ -215,8 +215,8 @@ func recordForgotten(ctx context.Context, a *workspace.Run, place clone.Place, l
 
 // Undone is what came of taking edits back.
 type Undone struct {
-	Edits []Logged // the latest first
-	Lines []beads.Change
+	Edits []Logged       `json:"undone"` // the latest first
+	Lines []beads.Change `json:"-"`
 }
 
 // Undo takes back the last so many edits that the actor made in this work tree on

@@ -218,8 +218,8 @@ func NotMerged(err error) error {
 	return &fault.Error{Code: fault.NotMerged, Reason: err.Error(), Err: err}
 }
 
-// failure is an error as it is shown: what happened, what to type, the exit code.
-type failure struct {
+// Failure is an error as it is shown: what happened, what to type, the exit code.
+type Failure struct {
 	Code    int    `json:"code"`
 	Hint    string `json:"hint"`
 	Message string `json:"message"`
@@ -227,7 +227,7 @@ type failure struct {
 
 // For is the failure of a command: a request that cannot be carried out and has no
 // hint of its own is referred to the help of that command.
-func (f failure) For(command string) failure {
+func (f Failure) For(command string) Failure {
 	if f.Code == ExitUsage && f.Hint == "" {
 		f.Hint = "type " + command + " --help"
 	}
@@ -235,7 +235,7 @@ func (f failure) For(command string) failure {
 }
 
 // Output is the failure as data.
-func (f failure) Output() Output { return NewOutput("error", f) }
+func (f Failure) Output() Output { return NewOutput("error", f) }
 
 // codes are the exit codes of faults.
 var codes = map[fault.Code]int{
@@ -245,8 +245,8 @@ var codes = map[fault.Code]int{
 
 // Classify maps an error to what is shown of it. One that nobody promised is
 // taken for a store that cannot be used. Of the errors that one wraps the outermost counts.
-func Classify(err error) failure {
-	f := failure{Code: exitStore, Message: err.Error()}
+func Classify(err error) Failure {
+	f := Failure{Code: exitStore, Message: err.Error()}
 	if e, ok := errors.AsType[Ended](err); ok {
 		f.Code = e.Code
 		return f

@@ -19,7 +19,7 @@ func TestClassifyFaults(t *testing.T) {
 		for text, err := range map[string]error{
 			"pier-1: no": refused, "run: pier-1: no": fmt.Errorf("run: %w", refused), "pier-2: pier-1: no": &checkpoint.IssueError{ID: "pier-2", Err: refused},
 		} {
-			if got := Classify(err); got != (failure{Code: want, Hint: "type yes", Message: text}) {
+			if got := Classify(err); got != (Failure{Code: want, Hint: "type yes", Message: text}) {
 				t.Errorf("%d: %+v", code, got)
 			}
 		}

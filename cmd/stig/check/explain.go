@@ -33,7 +33,9 @@ func ExplainCommand(a *cli.App) *cobra.Command {
 
 func listRules(a *cli.App) error {
 	if a.JSON {
-		return a.PrintJSON("rules", map[string]any{"rules": lint.All()})
+		return a.PrintJSON("rules", struct {
+			Rules []lint.Rule `json:"rules"`
+		}{lint.All()})
 	}
 	width := 0
 	for _, name := range lint.Names() {

@@ -7,7 +7,9 @@ import (
 
 // PrintChanges says which issues an edit changed, or shows the diff of a dry run.
 func (a *App) PrintChanges(changes []beads.Change, warnings []string, dryRun bool) error {
-	body := map[string]any{"warnings": append([]string{}, warnings...)}
+	body := struct {
+		Warnings []string `json:"warnings"`
+	}{append([]string{}, warnings...)}
 	return a.EditResult("edit", body, changes, dryRun, func() error {
 		if len(changes) == 0 {
 			return a.Print("nothing changed\n")

@@ -11,13 +11,13 @@ import (
 // inboxTool lists what concerns the assistant.
 func inboxTool(ctx context.Context, a *workspace.Run, g args) (workspace.Output, bool, error) {
 	in, err := traces.LookInbox(ctx, a, traces.InboxRequest{Acked: g.flag("acked")})
-	return workspace.Output{Kind: "inbox", Bodies: []any{in}}, false, err
+	return workspace.NewOutput("inbox", in), false, err
 }
 
 // ackTool acknowledges items.
 func ackTool(ctx context.Context, a *workspace.Run, g args) (workspace.Output, bool, error) {
 	acked, err := traces.Ack(ctx, a, traces.AckRequest{Items: g.list("items")})
-	return workspace.Output{Kind: "acked", Bodies: []any{acked, map[string]any{"dry_run": false}}}, false, err
+	return workspace.NewOutput("acked", acked), false, err
 }
 
 // itemCall is the call of a tool for the command that deals with an item: of an answer

@@ -301,5 +301,5 @@ func checkTool(ctx context.Context, a *workspace.Run, g args) (workspace.Output,
 // recallTool asks what the store knows.
 func recallTool(_ context.Context, a *workspace.Run, g args) (workspace.Output, bool, error) {
 	known, err := traces.Recall(a, traces.RecallRequest{Words: g.text("words"), Like: g.text("like"), Limit: cmp.Or(g.whole("limit"), traces.RecallLimit)})
-	return workspace.Output{Kind: "recall", Bodies: []any{known}}, false, err
+	return workspace.NewOutput("recall", known), false, err
 }

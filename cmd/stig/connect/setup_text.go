@@ -36,23 +36,38 @@ func printSetup(a *cli.App, target string, o doctor.SetupOptions, r *doctor.Setu
 	return nil
 }
 
-func setupJSON(target string, o doctor.SetupOptions, r *doctor.SetupResult) map[string]any {
+// setupOutput is what was done to a target, or its text alone where that was printed.
+type setupOutput struct {
+	Changed   []string   `json:"changed,omitzero"`
+	Diff      *string    `json:"diff,omitempty"` // of a dry run
+	DryRun    *bool      `json:"dry_run,omitempty"`
+	Installed *bool      `json:"installed,omitempty"`
+	Missing   []string   `json:"missing,omitzero"`
+	Obstacles []obstacle `json:"obstacles,omitempty"`
+	Target    string     `json:"target"`
+	Text      *string    `json:"text,omitempty"`
+}
+
+// obstacle is an assistant.Obstacle as data.
+type obstacle struct {
+	Do    string `json:"do"`
+	File  string `json:"file"`
+	Found string `json:"found"`
+}
+
+func setupJSON(target string, o doctor.SetupOptions, r *doctor.SetupResult) setupOutput {
 	if o.Print {
-		return map[string]any{"target": target, "text": r.Text}
+		return setupOutput{Target: target, Text: &r.Text}
 	}
-	data := map[string]any{
-		"target": target, "installed": len(r.Missing) == 0, "dry_run": o.DryRun,
-		"missing": append([]string{}, r.Missing...), "changed": append([]string{}, r.Changed...),
+	data := setupOutput{
+		Target: target, Installed: new(len(r.Missing) == 0), DryRun: &o.DryRun,
+		Missing: append([]string{}, r.Missing...), Changed: append([]string{}, r.Changed...),
 	}
 	if o.DryRun {
-		data["diff"] = r.Diff
+		data.Diff = &r.Diff
 	}
-	var obstacles []map[string]string
-	for _, obstacle := range r.Obstacles {
-		obstacles = append(obstacles, map[string]string{"file": obstacle.File, "found": obstacle.Found, "do": obstacle.Do})
-	}
-	if len(obstacles) > 0 {
-		data["obstacles"] = obstacles
+	for _, o := range r.Obstacles {
+		data.Obstacles = append(data.Obstacles, obstacle{o.Do, o.File, o.Found})
 	}
 	return data
 }

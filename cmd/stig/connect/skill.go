@@ -20,7 +20,11 @@ func SkillCommand(a *cli.App) *cobra.Command {
 		Args:    a.UnknownCommand,
 		Example: "  stig skill\n  stig skill install",
 		RunE: func(*cobra.Command, []string) error {
-			body := map[string]any{"name": assistant.SkillName, "text": assistant.Skill(), "bytes": len(assistant.Skill())}
+			body := struct {
+				Bytes int    `json:"bytes"`
+				Name  string `json:"name"`
+				Text  string `json:"text"`
+			}{len(assistant.Skill()), assistant.SkillName, assistant.Skill()}
 			return a.Result("skill", body, nil, func() error { return a.Data(assistant.Skill()) })
 		},
 	}

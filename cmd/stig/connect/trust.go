@@ -47,9 +47,14 @@ func TrustCommand(a *cli.App) *cobra.Command {
 
 func printTrust(a *cli.App, r workspace.TrustRequest, t *workspace.TrustResult) error {
 	if a.JSON {
-		data := map[string]any{"root": t.Root, "trusted": t.Trusted, "dry_run": r.DryRun}
+		data := struct {
+			Diff    *string `json:"diff,omitempty"`
+			DryRun  bool    `json:"dry_run"`
+			Root    string  `json:"root"`
+			Trusted bool    `json:"trusted"`
+		}{DryRun: r.DryRun, Root: t.Root, Trusted: t.Trusted}
 		if r.DryRun {
-			data["diff"] = t.Diff
+			data.Diff = &t.Diff
 		}
 		return a.PrintJSON("trust", data)
 	}
@@ -67,7 +72,10 @@ func printTrust(a *cli.App, r workspace.TrustRequest, t *workspace.TrustResult) 
 
 func listTrust(a *cli.App) error {
 	grants, err := a.Grants()
-	return a.Result("trust", map[string]any{"trusted": append([]gate.Grant{}, grants...)}, err, func() error {
+	body := struct {
+		Trusted []gate.Grant `json:"trusted"`
+	}{append([]gate.Grant{}, grants...)}
+	return a.Result("trust", body, err, func() error {
 		return a.Print(grantsText(grants))
 	})
 }

@@ -24,7 +24,9 @@ func printEscalations(a *cli.App, list *service.Escalations) error {
 // printFresh prints the questions that came since the last time.
 func printFresh(a *cli.App, fresh []orient.Asked, first bool) error {
 	if a.JSON {
-		return a.PrintJSON("escalations", map[string]any{"pending": fresh})
+		return a.PrintJSON("escalations", struct {
+			Pending []orient.Asked `json:"pending"`
+		}{fresh})
 	}
 	s := a.Sheet()
 	if first {

@@ -29,7 +29,7 @@ func createAll(ctx context.Context, a *cli.App, from string, args []string, dryR
 	noteIDs(a, dryRun)
 	switch {
 	case a.JSON:
-		return a.PrintEdit("created-all", map[string]any{"created": result.Created}, result.Changes, dryRun)
+		return a.PrintEdit("created-all", result, result.Changes, dryRun)
 	case dryRun && result.Plan != nil:
 		return a.Print(outline(result.Plan, result.Created))
 	case dryRun:

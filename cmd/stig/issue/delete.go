@@ -28,7 +28,7 @@ func DeleteCommand(a *cli.App) *cobra.Command {
 			case err != nil:
 				return err
 			case a.JSON:
-				return a.PrintEdit("delete", map[string]any{"deleted": result.Deleted}, result.Changes, r.DryRun)
+				return a.PrintEdit("delete", result, result.Changes, r.DryRun)
 			case r.DryRun && len(result.Changes) > 0:
 				return a.PrintDiff(result.Changes)
 			}

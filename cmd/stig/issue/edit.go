@@ -89,17 +89,25 @@ func printAmended(a *cli.App, result *service.Amended, dryRun bool) error {
 	})
 }
 
+// amended is what became of the issues as data.
+type amended struct {
+	Changed  *[]string             `json:"changed,omitempty"`
+	Edited   []*checkpoint.Amended `json:"edited"`
+	ID       string                `json:"id,omitempty"`
+	Warnings []string              `json:"warnings"`
+}
+
 // amendedOutput has the keys of the one issue too where there is but one.
-func amendedOutput(result *service.Amended) map[string]any {
+func amendedOutput(result *service.Amended) amended {
 	warnings := []string{}
 	for _, e := range result.Edited {
 		for _, w := range e.Warnings {
 			warnings = append(warnings, e.ID+": "+w)
 		}
 	}
-	o := map[string]any{"edited": result.Edited, "warnings": warnings}
 	if len(result.Edited) == 1 {
-		o["id"], o["changed"], o["warnings"] = result.Edited[0].ID, result.Edited[0].Changed, result.Edited[0].Warnings
+		one := result.Edited[0]
+		return amended{ID: one.ID, Changed: &one.Changed, Warnings: one.Warnings, Edited: result.Edited}
 	}
-	return o
+	return amended{Edited: result.Edited, Warnings: warnings}
 }

@@ -14,6 +14,12 @@ import (
 	"stig/internal/workspace"
 )
 
+// found are the first issues of a total as data.
+type found[Row any] struct {
+	Issues []Row `json:"issues"`
+	Total  int   `json:"total"`
+}
+
 func ListCommand(a *cli.App) *cobra.Command {
 	var r service.ListRequest
 	var priorities, values []string
@@ -44,7 +50,7 @@ func ListCommand(a *cli.App) *cobra.Command {
 			}
 			r.Tables = a.JSON
 			rows, total, err := service.List(a.Run, r)
-			return a.Result("list", map[string]any{"issues": rows, "total": total}, err, func() error { return a.Print(listText(rows, total)) })
+			return a.Result("list", found[service.ListRow]{rows, total}, err, func() error { return a.Print(listText(rows, total)) })
 		},
 	}
 	flags := cmd.Flags()

@@ -37,6 +37,12 @@ func NextCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
+// next is the first issue that can be taken, of how many, as data.
+type next struct {
+	Issue *service.ReadyRow `json:"issue"` // nil where none can
+	Total int               `json:"total"`
+}
+
 // showNext shows the first issue that can be taken.
 func showNext(ctx context.Context, a *cli.App) error {
 	rows, before, err := service.Next(ctx, a.Run)
@@ -46,7 +52,7 @@ func showNext(ctx context.Context, a *cli.App) error {
 	case len(rows) == 0:
 		return nothingToTake(a)
 	case a.JSON:
-		return a.PrintJSON("next", map[string]any{"issue": rows[0], "total": len(rows)})
+		return a.PrintJSON("next", next{&rows[0], len(rows)})
 	}
 	text := fmt.Sprintf("%s  P%d  %s%s\n", rows[0].ID, rows[0].Priority, visible.OneLine(rows[0].Title), rows[0].Place())
 	switch {
@@ -61,7 +67,7 @@ func showNext(ctx context.Context, a *cli.App) error {
 func nothingToTake(a *cli.App) error {
 	var err error
 	if a.JSON {
-		err = a.PrintJSON("next", map[string]any{"issue": nil, "total": 0})
+		err = a.PrintJSON("next", next{})
 	} else {
 		err = a.Print("nothing can be taken now\n")
 		a.Hint("type stig orient to see what holds people up")

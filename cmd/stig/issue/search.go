@@ -26,7 +26,7 @@ func SearchCommand(a *cli.App) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			r.Words = strings.Join(args, " ")
 			rows, total, err := service.Search(a.Run, r)
-			return a.Result("search", map[string]any{"issues": rows, "total": total}, err, func() error { return printFound(a, rows, total) })
+			return a.Result("search", found[service.SearchRow]{rows, total}, err, func() error { return printFound(a, rows, total) })
 		},
 	}
 	cmd.Flags().BoolVar(&r.Open, "open", false, "leave closed issues out")

@@ -19,9 +19,12 @@ func printSignal(a *cli.App, table *signals.Table, name string) error {
 func printTable(a *cli.App, id string, table *signals.Table, withDates bool) error {
 	switch {
 	case a.JSON && withDates:
-		return a.PrintJSON("signals", map[string]any{
-			"id": id, "signals": table, "updated": dates(table), "violations": append([]signals.Finding{}, table.Findings()...),
-		})
+		return a.PrintJSON("signals", struct {
+			ID         string            `json:"id"`
+			Signals    *signals.Table    `json:"signals"`
+			Updated    map[string]string `json:"updated"`
+			Violations []signals.Finding `json:"violations"`
+		}{id, table, dates(table), append([]signals.Finding{}, table.Findings()...)})
 	case a.JSON:
 		text, err := table.MarshalJSON()
 		if err != nil {

@@ -52,11 +52,21 @@ func InitCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
+// made is a new store as data.
+type made struct {
+	Diff     *string  `json:"diff,omitempty"` // of a dry run
+	DryRun   bool     `json:"dry_run"`
+	Imported *int     `json:"imported,omitempty"` // on a server: how many issues
+	Made     []string `json:"made"`
+	Prefix   string   `json:"prefix"`
+	Store    string   `json:"store"`
+}
+
 func printMade(a *cli.App, m *service.Made, dryRun bool) error {
 	if a.JSON {
-		data := map[string]any{"store": m.Store, "prefix": m.Prefix, "made": m.Files, "dry_run": dryRun}
+		data := made{Store: m.Store, Prefix: m.Prefix, Made: m.Files, DryRun: dryRun}
 		if dryRun {
-			data["diff"] = m.Diff
+			data.Diff = &m.Diff
 		}
 		return a.PrintJSON("init", data)
 	}
@@ -88,9 +98,9 @@ func initServer(ctx context.Context, a *cli.App, r service.ServerRequest) error 
 		return err
 	}
 	if a.JSON {
-		data := map[string]any{"store": m.Store, "prefix": m.Prefix, "made": m.Files, "imported": m.Issues, "dry_run": r.DryRun}
+		data := made{Store: m.Store, Prefix: m.Prefix, Made: m.Files, Imported: &m.Issues, DryRun: r.DryRun}
 		if r.DryRun {
-			data["diff"] = m.Diff
+			data.Diff = &m.Diff
 		}
 		return a.PrintJSON("init", data)
 	}

@@ -50,6 +50,12 @@ func LogCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
+// logged is the log as data.
+type logged struct {
+	Edits     []service.Logged `json:"edits"`
+	Forgotten *int             `json:"forgotten,omitempty"`
+}
+
 func log(a *cli.App, ids []string, o logOptions) error {
 	now, err := a.Clock()
 	if err != nil {
@@ -60,7 +66,7 @@ func log(a *cli.App, ids []string, o logOptions) error {
 		return err
 	}
 	edits, err := service.Log(a.Run, service.LogRequest{IDs: ids, Actor: o.actor, Since: since, Limit: o.limit})
-	return a.Result("log", map[string]any{"edits": edits}, err, func() error {
+	return a.Result("log", logged{Edits: edits}, err, func() error {
 		if len(edits) == 0 {
 			return a.Print("no edits\n")
 		}
@@ -74,5 +80,5 @@ func log(a *cli.App, ids []string, o logOptions) error {
 
 func forgetLog(a *cli.App, ids []string) error {
 	count, err := service.ForgetLog(a.Run, ids)
-	return a.Result("log", map[string]any{"edits": []service.Logged{}, "forgotten": count}, err, func() error { return a.Printf("%s forgotten\n", visible.Counted(count, "edit")) })
+	return a.Result("log", logged{[]service.Logged{}, &count}, err, func() error { return a.Printf("%s forgotten\n", visible.Counted(count, "edit")) })
 }

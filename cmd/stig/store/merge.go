@@ -95,11 +95,22 @@ func reportMerge(a *cli.App, m *service.Merged) {
 	}
 }
 
+// merged is what came of a merge, or of answers to its questions, as data.
+type merged struct {
+	Conflicts []merge.Conflict `json:"conflicts"`
+	Diff      *string          `json:"diff,omitempty"`
+	DryRun    bool             `json:"dry_run"`
+	ID        string           `json:"id,omitempty"`
+	Open      []merge.Question `json:"open,omitzero"`
+	Warnings  []merge.Warning  `json:"warnings"`
+	Written   string           `json:"written"` // "" for a dry run
+}
+
 // printMerge prints a merge that was written, its diff, or the store that came of it.
 func printMerge(a *cli.App, m *service.Merged, dryRun bool) error {
-	data := map[string]any{
-		"conflicts": append([]merge.Conflict{}, m.Conflicts...), "warnings": append([]merge.Warning{}, m.Warnings...),
-		"written": m.Output, "dry_run": dryRun,
+	data := merged{
+		Conflicts: append([]merge.Conflict{}, m.Conflicts...), Warnings: append([]merge.Warning{}, m.Warnings...),
+		Written: m.Output, DryRun: dryRun,
 	}
 	switch {
 	case m.Output == "-":
@@ -110,7 +121,7 @@ func printMerge(a *cli.App, m *service.Merged, dryRun bool) error {
 	case dryRun && !a.JSON:
 		return a.Print(cmp.Or(m.Diff, "nothing would change\n"))
 	case dryRun:
-		data["written"], data["diff"] = "", m.Diff
+		data.Written, data.Diff = "", &m.Diff
 	}
 	if a.JSON {
 		return a.PrintJSON("merge", data)

@@ -21,7 +21,7 @@ func listConflicts(ctx context.Context, a *cli.App) error {
 		return err
 	}
 	if a.JSON {
-		err = a.PrintJSON("merge", map[string]any{"conflicts": open, "warnings": []string{}, "written": "", "dry_run": false})
+		err = a.PrintJSON("merge", merged{Conflicts: open, Warnings: []merge.Warning{}})
 	} else {
 		err = a.Print(conflictsText(open))
 	}
@@ -111,12 +111,12 @@ func resolveConflict(ctx context.Context, a *cli.App, id string, args []string, 
 }
 
 func printResolvedJSON(a *cli.App, r *service.Resolved, dryRun bool) error {
-	data := map[string]any{
-		"id": r.ID, "open": append([]merge.Question{}, r.Open...), "conflicts": r.Left,
-		"warnings": append([]merge.Warning{}, r.Warnings...), "written": r.Store, "dry_run": dryRun,
+	data := merged{
+		ID: r.ID, Open: append([]merge.Question{}, r.Open...), Conflicts: r.Left,
+		Warnings: append([]merge.Warning{}, r.Warnings...), Written: r.Store, DryRun: dryRun,
 	}
 	if dryRun {
-		data["written"], data["diff"] = "", r.Diff
+		data.Written, data.Diff = "", &r.Diff
 	}
 	return a.PrintJSON("merge", data)
 }

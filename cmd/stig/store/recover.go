@@ -70,11 +70,20 @@ func findLost(ctx context.Context, a *cli.App, ids []string, all bool) error {
 	return nil
 }
 
+// recovered is what is lost, and what became of it, as data.
+type recovered struct {
+	Applied   []lostValue `json:"applied"`
+	Forgotten []lostValue `json:"forgotten,omitzero"`
+	Kept      []lostValue `json:"kept"`
+	Lost      []lostValue `json:"lost"`
+	Others    []lostValue `json:"others,omitzero"` // what is not lost, where it was asked for
+}
+
 func printLost(a *cli.App, lost, others []journal.Finding) error {
 	if a.JSON {
-		body := map[string]any{"lost": valuesOf(lost), "applied": []lostValue{}, "kept": []lostValue{}}
+		body := recovered{Lost: valuesOf(lost), Applied: []lostValue{}, Kept: []lostValue{}}
 		if others != nil {
-			body["others"] = valuesOf(others)
+			body.Others = valuesOf(others)
 		}
 		return a.PrintJSON("recover", body)
 	}
@@ -113,7 +122,7 @@ func printApplied(a *cli.App, result *journal.Result, dryRun bool) error {
 	}
 	switch {
 	case a.JSON:
-		body := map[string]any{"lost": kept, "applied": valuesOf(result.Applied), "kept": kept}
+		body := recovered{Lost: kept, Applied: valuesOf(result.Applied), Kept: kept}
 		return a.PrintEdit("recover", body, result.Lines, dryRun)
 	case dryRun:
 		return a.PrintDiff(result.Lines)
@@ -140,7 +149,7 @@ func forgetLost(ctx context.Context, a *cli.App, ids []string) error {
 	}
 	noteKept(a, files)
 	if a.JSON {
-		return a.PrintJSON("recover", map[string]any{"lost": []lostValue{}, "applied": []lostValue{}, "kept": []lostValue{}, "forgotten": valuesOf(lost)})
+		return a.PrintJSON("recover", recovered{Lost: []lostValue{}, Applied: []lostValue{}, Kept: []lostValue{}, Forgotten: valuesOf(lost)})
 	}
 	return a.Printf("%s forgotten\n", visible.Counted(len(lost), "value"))
 }

@@ -49,5 +49,9 @@ func SchemaCommand(a *cli.App) *cobra.Command {
 }
 
 func printSchema(a *cli.App, name, source string) error {
-	return a.Result("schema", map[string]string{"name": name, "source": source}, nil, func() error { return a.Data(source) })
+	body := struct {
+		Name   string `json:"name"`
+		Source string `json:"source"`
+	}{name, source}
+	return a.Result("schema", body, nil, func() error { return a.Data(source) })
 }

@@ -50,10 +50,21 @@ func copyCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
+// copied is a copy of a store as data.
+type copied struct {
+	Behind  bool   `json:"behind"`
+	Bytes   int    `json:"bytes"`
+	DryRun  bool   `json:"dry_run"`
+	From    string `json:"from"`
+	Hash    string `json:"sha256"`
+	To      string `json:"to"`
+	Written bool   `json:"written"`
+}
+
 func printCopied(a *cli.App, c service.Copied, dryRun bool) error {
 	if a.JSON {
-		return a.PrintJSON("store_copy", map[string]any{
-			"from": c.From.Name(), "to": c.To.Name(), "bytes": c.Bytes, "sha256": c.Hash, "behind": true, "written": !dryRun, "dry_run": dryRun,
+		return a.PrintJSON("store_copy", copied{
+			From: c.From.Name(), To: c.To.Name(), Bytes: c.Bytes, Hash: c.Hash, Behind: true, Written: !dryRun, DryRun: dryRun,
 		})
 	}
 	if dryRun {
@@ -96,8 +107,8 @@ func sync(ctx context.Context, a *cli.App, check, dryRun bool) error {
 	}
 	switch {
 	case a.JSON:
-		err = a.PrintJSON("store_copy", map[string]any{
-			"from": s.Store, "to": s.Copy, "bytes": s.Bytes, "sha256": s.Hash, "behind": s.Behind, "written": s.Written, "dry_run": dryRun,
+		err = a.PrintJSON("store_copy", copied{
+			From: s.Store, To: s.Copy, Bytes: s.Bytes, Hash: s.Hash, Behind: s.Behind, Written: s.Written, DryRun: dryRun,
 		})
 	case !s.Behind:
 		err = a.Printf("%s: is current: %s\n", s.Copy, visible.Counted(s.Lines, "line"))

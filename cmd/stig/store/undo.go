@@ -43,7 +43,7 @@ func undo(ctx context.Context, a *cli.App, count int, dryRun bool) error {
 	if err != nil {
 		return err
 	}
-	return a.EditResult("undo", map[string]any{"undone": u.Edits}, u.Lines, dryRun, func() error {
+	return a.EditResult("undo", u, u.Lines, dryRun, func() error {
 		for _, e := range u.Edits {
 			for _, c := range e.Changes {
 				if err := a.Printf("%s: undone: %s\n", c.Issue, changeLine(c)); err != nil {

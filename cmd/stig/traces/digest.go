@@ -38,23 +38,37 @@ func DigestCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// digestBody is a digest as data.
-func digestBody(d *traces.Digest) map[string]any {
-	type said struct {
-		traces.Row
-		Times int `json:"times"`
-	}
-	groups := []any{}
+// digested is a digest as data.
+type digested struct {
+	Groups []group `json:"groups"`
+	ID     string  `json:"id"`
+	Newest string  `json:"newest"`
+	Since  string  `json:"since"`
+	Title  string  `json:"title"`
+	Total  int     `json:"total"`
+}
+
+// group is what was said of one type.
+type group struct {
+	Traces []said `json:"traces"`
+	Type   string `json:"type"`
+}
+
+type said struct {
+	traces.Row
+	Times int `json:"times"`
+}
+
+func digestBody(d *traces.Digest) digested {
+	groups := []group{}
 	for _, g := range d.Digest.Groups {
-		list := []said{}
+		one := group{[]said{}, g.Type}
 		for _, s := range g.Said {
-			list = append(list, said{traces.RowOf(s.Left), s.Times})
+			one.Traces = append(one.Traces, said{traces.RowOf(s.Left), s.Times})
 		}
-		groups = append(groups, map[string]any{"type": g.Type, "traces": list})
+		groups = append(groups, one)
 	}
-	return map[string]any{
-		"id": d.ID, "title": d.Title, "total": d.Digest.Total, "since": d.Digest.Since, "newest": d.Digest.Newest, "groups": groups,
-	}
+	return digested{groups, d.ID, d.Digest.Newest, d.Digest.Since, d.Title, d.Digest.Total}
 }
 
 // RollupCommand is stig rollup.

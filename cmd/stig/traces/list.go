@@ -33,7 +33,7 @@ func listCommand(a *cli.App) *cobra.Command {
 				return followTraces(cmd.Context(), a, r)
 			}
 			list, err := traces.List(cmd.Context(), a.Run, r)
-			return a.Result("traces", map[string]any{"traces": rows(list)}, err, func() error {
+			return a.Result("traces", rows(list), err, func() error {
 				s := a.Sheet()
 				for _, l := range list {
 					s.Line(cli.Plain, cli.CutLine(line(l), cli.ListWidth))
@@ -95,7 +95,7 @@ func showCommand(a *cli.App) *cobra.Command {
 		Example: "  stig trace show t-k2qhn5rzvw",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			list, err := traces.Show(cmd.Context(), a.Run, args[0])
-			return a.Result("traces", map[string]any{"traces": rows(list)}, err, func() error {
+			return a.Result("traces", rows(list), err, func() error {
 				var b strings.Builder
 				for i, l := range list {
 					if i > 0 {
@@ -109,10 +109,15 @@ func showCommand(a *cli.App) *cobra.Command {
 	}
 }
 
-func rows(list []trace.Left) []traces.Row {
-	rows := []traces.Row{}
+// listed are traces as data.
+type listed struct {
+	Traces []traces.Row `json:"traces"`
+}
+
+func rows(list []trace.Left) listed {
+	rows := listed{[]traces.Row{}}
 	for _, l := range list {
-		rows = append(rows, traces.RowOf(l))
+		rows.Traces = append(rows.Traces, traces.RowOf(l))
 	}
 	return rows
 }

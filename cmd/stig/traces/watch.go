@@ -70,7 +70,7 @@ var errWaited = errors.New("the time is over")
 
 // tell prints an event, and gives it to the command.
 func tell(ctx context.Context, a *cli.App, e traces.Event, exec string) error {
-	line, err := workspace.Output{Kind: "event", Bodies: []any{e}}.JSON()
+	line, err := workspace.NewOutput("event", e).JSON()
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ func AckCommand(a *cli.App) *cobra.Command {
 			case err != nil:
 				return err
 			case a.JSON:
-				return a.PrintJSON("acked", acked, map[string]any{"dry_run": r.DryRun})
+				return a.PrintJSON("acked", acked)
 			}
 			return printAcked(a, acked, r.DryRun)
 		},

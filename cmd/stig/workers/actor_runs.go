@@ -26,7 +26,10 @@ func runsCommand(a *cli.App) *cobra.Command {
 				r.Name = args[0]
 			}
 			list, err := actors.Runs(a.Run, r)
-			return a.Result("runs", map[string]any{"actor": r.Name, "runs": list}, err, func() error { return printRuns(a, list, r.All) })
+			return a.Result("runs", struct {
+				Actor string       `json:"actor"`
+				Runs  []actors.Run `json:"runs"`
+			}{r.Name, list}, err, func() error { return printRuns(a, list, r.All) })
 		},
 	}
 	cmd.Flags().StringVar(&r.Since, "since", "", "started since `WHEN`: a day, a time or an age such as 7d (7d unless told)")
@@ -52,7 +55,11 @@ func logCommand(a *cli.App) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return a.PrintJSON("run-log", map[string]any{"actor": r.Name, "run": run, "text": text.String()})
+				return a.PrintJSON("run-log", struct {
+					Actor string     `json:"actor"`
+					Run   actors.Run `json:"run"`
+					Text  string     `json:"text"`
+				}{r.Name, run, text.String()})
 			}
 			w := &shownLines{app: a}
 			_, err := actors.Log(cmd.Context(), a.Run, r, w)

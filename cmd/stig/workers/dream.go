@@ -34,7 +34,7 @@ func DreamCommand(a *cli.App) *cobra.Command {
 			case err != nil:
 				return err
 			case a.JSON:
-				return a.PrintJSON("dream", d, map[string]any{"dry_run": r.DryRun})
+				return a.PrintJSON("dream", d)
 			}
 			return printDream(a, r, d)
 		},

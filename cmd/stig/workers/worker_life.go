@@ -86,7 +86,9 @@ func (l life) printAll(a *cli.App, list []*actors.Worker, dryRun bool, failed er
 		if failed != nil {
 			return nil // the error is the object
 		}
-		return a.PrintJSON("workers", map[string]any{"workers": append([]*actors.Worker{}, list...)})
+		return a.PrintJSON("workers", struct {
+			Workers []*actors.Worker `json:"workers"`
+		}{append([]*actors.Worker{}, list...)})
 	}
 	var text strings.Builder
 	for _, w := range list {

@@ -45,6 +45,7 @@ type Dreamed struct {
 	Proposal string    `json:"proposal"` // of changes that a person decides on
 	Prompt   string    `json:"prompt"`   // where nobody was asked
 	Diff     string    `json:"diff"`     // of the file
+	DryRun   bool      `json:"dry_run"`
 }
 
 // Dream asks a program what an actor learned from what it did, and writes that into the
@@ -71,7 +72,7 @@ func Dream(ctx context.Context, a *workspace.Run, r DreamRequest) (*Dreamed, err
 	if err != nil {
 		return nil, err
 	}
-	d := &Dreamed{Name: r.Name, Since: known.Until, Nothing: did.isEmpty()}
+	d := &Dreamed{Name: r.Name, Since: known.Until, Nothing: did.isEmpty(), DryRun: r.DryRun}
 	if len(r.Command) == 0 && p.Command == "" || r.Print {
 		d.Prompt = did.prompt(p)
 		return d, nil

@@ -25,9 +25,10 @@ type AckRequest struct {
 
 // Acked says what became of items.
 type Acked struct {
-	Actor string   `json:"actor"`
-	Acked []string `json:"acked"` // in the order of the inbox
-	There []string `json:"there"` // acknowledged before
+	Actor  string   `json:"actor"`
+	Acked  []string `json:"acked"` // in the order of the inbox
+	There  []string `json:"there"` // acknowledged before
+	DryRun bool     `json:"dry_run"`
 }
 
 // Ack acknowledges items of an inbox. What is acknowledged already stays so.
@@ -76,7 +77,7 @@ func Ack(ctx context.Context, a *workspace.Run, r AckRequest) (*Acked, error) {
 
 // chosen are the items that a request means, and those of them that are new.
 func (o *owner) chosen(r AckRequest, items []Item) (acked *Acked, fresh []clone.Ack, err error) {
-	acked = &Acked{Actor: o.actor.Name, Acked: []string{}, There: []string{}}
+	acked = &Acked{Actor: o.actor.Name, Acked: []string{}, There: []string{}, DryRun: r.DryRun}
 	left := slices.Clone(r.Items)
 	for _, item := range items {
 		named := slices.Contains(left, item.ID)
