@@ -88,7 +88,7 @@ func (v *view) listed(name string) (values []string) {
 
 // matching are the issues that the address asks for, from one on, and how many there are.
 func (v *view) matching(from int) (list []row, total int, err error) {
-	request := service.ListRequest{All: v.query.Get("all") != "", Sort: v.query.Get("sort"), Parent: v.query.Get("parent"), Since: v.query.Get("since"), Limit: from + perPage}
+	request := service.ListRequest{All: new(v.query.Get("all") != ""), Sort: v.query.Get("sort"), Parent: v.query.Get("parent"), Since: v.query.Get("since"), Limit: new(from + perPage)}
 	request.Status, request.Types, request.Assignees, request.Labels = v.listed("status"), v.listed("type"), v.listed("assignee"), v.listed("label")
 	if words := v.query.Get("q"); strings.TrimSpace(words) != "" {
 		hits, total, err := service.Search(v.Run, service.SearchRequest{Words: words, Among: &request, Limit: from + perPage})

@@ -20,11 +20,10 @@ import (
 	"stig/signals"
 )
 
-// CloseOptions are the flags of a close.
+// CloseOptions say how issues are closed.
 type CloseOptions struct {
 	TrialOptions
 	Reason   string
-	Text     workspace.Text // the same, given in another way
 	Waive    string
 	Despite  string // why a question that waits does not hold the issues
 	Escalate bool

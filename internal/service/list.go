@@ -29,14 +29,12 @@ type ListRequest struct {
 	Signals                  []SignalValue
 	Parent                   string // the epic that holds them
 	Since                    string // changed since then: a day, a time or an age; see TimeOf
-	All                      bool   // closed issues too, where Status is empty
+	All                      *bool  // closed issues too, where Status is empty; nil: as the view says
 	Tables                   bool   // the rows have the tables of the issues
 
 	Sort  string // one of SortKeys; "" for priority
-	Limit int    // the first so many; 0 for all
+	Limit *int   // the first so many; 0 for all, nil: as the view says
 	View  string // the name of a view of the configuration: its filters count where the request has none
-	// LimitGiven and AllGiven say that Limit and All count as they are, whatever the view has.
-	LimitGiven, AllGiven bool
 
 	me     string    // whose issues @me means, and her sessions'; "" for nobody's
 	parent string    // the whole id
@@ -120,8 +118,8 @@ func List(a *workspace.Run, r ListRequest) (rows []ListRow, total int, err error
 	}
 	slices.SortFunc(rows, r.order)
 	total = len(rows)
-	if r.Limit > 0 {
-		rows = rows[:min(r.Limit, total)]
+	if r.Limit != nil && *r.Limit > 0 {
+		rows = rows[:min(*r.Limit, total)]
 	}
 	return rows, total, nil
 }
@@ -178,12 +176,7 @@ func viewed(a *workspace.Run, r ListRequest) (ListRequest, error) {
 		}
 	}
 	r.Parent, r.Since, r.Sort = cmp.Or(r.Parent, v.Parent), cmp.Or(r.Since, v.Since), cmp.Or(r.Sort, v.Sort)
-	if !r.LimitGiven {
-		r.Limit = cmp.Or(r.Limit, v.Limit)
-	}
-	if !r.AllGiven {
-		r.All = r.All || v.All
-	}
+	r.Limit, r.All = cmp.Or(r.Limit, &v.Limit), cmp.Or(r.All, &v.All)
 	return r, nil
 }
 
@@ -192,8 +185,8 @@ func checkList(a *workspace.Run, file *beads.Snapshot, r *ListRequest) error {
 	if err := r.check(file); err != nil {
 		return err
 	}
-	if r.Limit < 0 {
-		return workspace.Usage(fmt.Sprintf("--limit: must not be negative; found %d", r.Limit), "")
+	if r.Limit != nil && *r.Limit < 0 {
+		return workspace.Usage(fmt.Sprintf("--limit: must not be negative; found %d", *r.Limit), "")
 	}
 	if r.Sort != "" && !slices.Contains(SortKeys(), r.Sort) {
 		return workspace.Usage(fmt.Sprintf("--sort: must be one of %s; found %q", strings.Join(SortKeys(), ", "), r.Sort), "")
@@ -278,7 +271,7 @@ func (r ListRequest) matchesIndex(issue *beads.Issue) bool {
 		if !slices.Contains(r.Status, issue.Status) {
 			return false
 		}
-	case issue.Status == beads.StatusTombstone, issue.Status == beads.StatusClosed && !r.All:
+	case issue.Status == beads.StatusTombstone, issue.Status == beads.StatusClosed && (r.All == nil || !*r.All):
 		return false
 	}
 	return (len(r.Types) == 0 || slices.Contains(r.Types, issue.Type)) &&
@@ -366,7 +359,7 @@ func Search(a *workspace.Run, r SearchRequest) (rows []SearchRow, total int, err
 		return nil, 0, err
 	}
 	defer file.Close()
-	among := &ListRequest{All: true}
+	among := &ListRequest{All: new(true)}
 	if r.Among != nil {
 		*among = *r.Among
 	}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -90,23 +89,6 @@ func (a *Run) WarnOfStore(f *beads.Snapshot) {
 		a.Warn("%s:%d: %s", f.Place().Name(), p.Line, p.Message)
 	}
 }
-
-// Text is how every command gets a longer text: -m TEXT, --file FILE, - for
-// standard input, or, on a terminal and given none of them, the editor.
-type Text struct{ Message, File string }
-
-// Dash takes the argument - for --file -, and gives the other arguments.
-func (t *Text) Dash(args []string) []string {
-	at := slices.Index(args, "-")
-	if at < 0 || t.File != "" {
-		return args
-	}
-	t.File = "-"
-	return slices.Delete(slices.Clone(args), at, at+1)
-}
-
-// Given reports whether the command line says where the text is.
-func (t Text) Given() bool { return t.Message != "" || t.File != "" }
 
 // Output is a result as data: the object that a command prints with --json and
 // that a tool of the MCP server gives.

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -39,14 +40,31 @@ func CutLine(text string, most int) string {
 	return visible.Clipped(strings.TrimRight(strings.NewReplacer("\n", " ", "\r", " ", "\t", " ").Replace(text), " "), most)
 }
 
+// Text is how every command gets a longer text: -m TEXT, --file FILE, - for
+// standard input, or, on a terminal and given none of them, the editor.
+type Text struct{ Message, File string }
+
+// Dash takes the argument - for --file -, and gives the other arguments.
+func (t *Text) Dash(args []string) []string {
+	at := slices.Index(args, "-")
+	if at < 0 || t.File != "" {
+		return args
+	}
+	t.File = "-"
+	return slices.Delete(slices.Clone(args), at, at+1)
+}
+
+// Given reports whether the command line says where the text is.
+func (t Text) Given() bool { return t.Message != "" || t.File != "" }
+
 // TakesText binds the flags of a command that takes a text. what names it.
-func TakesText(cmd *cobra.Command, t *workspace.Text, what string) {
+func TakesText(cmd *cobra.Command, t *Text, what string) {
 	cmd.Flags().StringVarP(&t.Message, "message", "m", "", what+" as one `TEXT`")
 	cmd.Flags().StringVar(&t.File, "file", "", "read it from `FILE` (- for standard input)")
 }
 
 // Read gives the text that the command line names; "" where it names none.
-func (a *App) Read(t workspace.Text) (string, error) {
+func (a *App) Read(t Text) (string, error) {
 	switch {
 	case t.Message != "" && t.File != "":
 		return "", workspace.Usage("-m and --file exclude each other", "leave one of them out")
@@ -91,7 +109,7 @@ func (a *App) Asks() bool {
 // TextOrDraft is read, or where the command line names no text and a person
 // sits at a terminal, what they write in the editor. The draft is to be kept
 // until its text is written.
-func (a *App) TextOrDraft(ctx context.Context, t workspace.Text, seen string) (string, Draft, error) {
+func (a *App) TextOrDraft(ctx context.Context, t Text, seen string) (string, Draft, error) {
 	if t.Given() || !a.Asks() {
 		text, err := a.Read(t)
 		return text, Draft{}, err

@@ -15,7 +15,7 @@ import (
 // escalateOptions are the flags of one question.
 type escalateOptions struct {
 	question checkpoint.Question
-	text     workspace.Text
+	text     cli.Text
 	holds    string // the option that holds when nobody answers: its number or its text
 	after    string
 	withdraw bool

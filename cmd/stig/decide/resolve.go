@@ -15,7 +15,7 @@ import (
 // resolveOptions are the flags of one answer.
 type resolveOptions struct {
 	answer checkpoint.Answer
-	text   workspace.Text
+	text   cli.Text
 	dryRun bool
 }
 

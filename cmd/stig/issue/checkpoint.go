@@ -14,7 +14,7 @@ import (
 
 func CheckpointCommand(a *cli.App) *cobra.Command {
 	var r service.CheckpointRequest
-	var text workspace.Text
+	var text cli.Text
 	cmd := &cobra.Command{
 		Use:   "checkpoint ID",
 		Short: "leave signals and a state estimate for whoever comes next",
@@ -67,7 +67,7 @@ func CheckpointCommand(a *cli.App) *cobra.Command {
 }
 
 // readCheckpoint turns flags and texts into a request.
-func readCheckpoint(a *cli.App, cmd *cobra.Command, args []string, text workspace.Text, r *service.CheckpointRequest) error {
+func readCheckpoint(a *cli.App, cmd *cobra.Command, args []string, text cli.Text, r *service.CheckpointRequest) error {
 	r.Signals = map[signals.Signal]string{}
 	for _, s := range signals.All() {
 		if value := given(cmd, flagName(s)); value != nil {

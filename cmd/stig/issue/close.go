@@ -16,6 +16,7 @@ import (
 
 func CloseCommand(a *cli.App) *cobra.Command {
 	var o service.CloseOptions
+	var text cli.Text // the reason, given in another way
 	cmd := &cobra.Command{
 		Use:   "close ID…",
 		Short: "close issues whose acceptance criteria pass",
@@ -29,7 +30,7 @@ func CloseCommand(a *cli.App) *cobra.Command {
 		Example: "  stig close demo-1 --reason \"the parser reads both forms\"\n" +
 			"  stig close demo-2 -m \"the page is printed\" --waive \"only a person can see it hang\"",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ids, err := readClose(a, cmd, args, &o)
+			ids, err := readClose(a, cmd, args, text, &o)
 			if err != nil {
 				return err
 			}
@@ -38,7 +39,7 @@ func CloseCommand(a *cli.App) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.Reason, "reason", "", "what exists now that did not before")
-	cli.TakesText(cmd, &o.Text, "the reason")
+	cli.TakesText(cmd, &text, "the reason")
 	flags.StringVar(&o.Waive, "waive", "", "close without a verdict, and record `WHY`")
 	flags.StringVar(&o.Despite, "despite-question", "", "close though a question waits for an answer, and record `WHY`")
 	flags.BoolVar(&o.Escalate, "escalate", false, "ask a person about a failure: escalation becomes pending")
@@ -49,15 +50,15 @@ func CloseCommand(a *cli.App) *cobra.Command {
 }
 
 // readClose checks the flags and gives the issues to close.
-func readClose(a *cli.App, cmd *cobra.Command, args []string, o *service.CloseOptions) (ids []string, err error) {
-	ids = o.Text.Dash(args)
+func readClose(a *cli.App, cmd *cobra.Command, args []string, text cli.Text, o *service.CloseOptions) (ids []string, err error) {
+	ids = text.Dash(args)
 	if cmd.Flags().Changed("waive") && strings.TrimSpace(o.Waive) == "" {
 		return nil, workspace.Usage("--waive: must say why nothing needs to be run; found nothing", "")
 	}
 	if cmd.Flags().Changed("despite-question") && strings.TrimSpace(o.Despite) == "" {
 		return nil, workspace.Usage("--despite-question: must say why the answer is not waited for; found nothing", "")
 	}
-	o.Reason, err = reason(a, o.Reason, o.Text)
+	o.Reason, err = reason(a, o.Reason, text)
 	return ids, err
 }
 

@@ -13,7 +13,7 @@ import (
 
 func CommentCommand(a *cli.App) *cobra.Command {
 	var r service.CommentRequest
-	var text workspace.Text
+	var text cli.Text
 	var words []string // the issue, and the comment where it follows
 	cmd := &cobra.Command{
 		Use:   "comment ID [TEXT]",

@@ -64,7 +64,7 @@ func usageOf(s signals.Signal) string {
 }
 
 // reason is what a flag says, or else a text.
-func reason(a *cli.App, flag string, t workspace.Text) (string, error) {
+func reason(a *cli.App, flag string, t cli.Text) (string, error) {
 	if flag != "" && t.Given() {
 		return "", workspace.Usage("the reason is given twice", "leave one of them out")
 	}
@@ -76,7 +76,7 @@ func reason(a *cli.App, flag string, t workspace.Text) (string, error) {
 
 // lines reads what --from names, a line for each issue.
 func lines(a *cli.App, from string) ([]byte, error) {
-	text, err := a.Read(workspace.Text{File: from})
+	text, err := a.Read(cli.Text{File: from})
 	if err != nil {
 		return nil, workspace.Usage("--from: "+err.Error(), "")
 	}

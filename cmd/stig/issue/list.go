@@ -23,6 +23,8 @@ type found[Row any] struct {
 func ListCommand(a *cli.App) *cobra.Command {
 	var r service.ListRequest
 	var priorities, values []string
+	var limit int
+	var all bool
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "list the issues that are not closed, or those that match",
@@ -44,7 +46,12 @@ func ListCommand(a *cli.App) *cobra.Command {
 			"  stig list --parent demo-4k2 --since 7d --sort updated\n" +
 			"  stig list --view mine",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			r.LimitGiven, r.AllGiven = cmd.Flags().Changed("limit"), cmd.Flags().Changed("all")
+			if cmd.Flags().Changed("limit") {
+				r.Limit = &limit
+			}
+			if cmd.Flags().Changed("all") {
+				r.All = &all
+			}
 			if err := readFilters(&r, priorities, values); err != nil {
 				return err
 			}
@@ -63,9 +70,9 @@ func ListCommand(a *cli.App) *cobra.Command {
 	flags.StringVar(&r.Parent, "parent", "", "`ID` of the epic that holds them")
 	flags.StringVar(&r.Since, "since", "", "changed since `WHEN`: a day, a time or an age such as 7d")
 	flags.StringVar(&r.Sort, "sort", "", "by `KEY`: "+cli.Either(service.SortKeys())+" (default priority)")
-	flags.IntVarP(&r.Limit, "limit", "n", 0, "the first `N` only (default all)")
+	flags.IntVarP(&limit, "limit", "n", 0, "the first `N` only (default all)")
 	flags.StringVar(&r.View, "view", "", "the filters of the view `NAME`")
-	flags.BoolVar(&r.All, "all", false, "closed issues too")
+	flags.BoolVar(&all, "all", false, "closed issues too")
 	cli.Filters(cmd, "status", "type", "priority", "label", "assignee", "parent", "since", "sort", "view")
 	a.Acts(cmd)
 	return cmd

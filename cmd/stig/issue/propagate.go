@@ -14,7 +14,7 @@ import (
 
 func PropagateCommand(a *cli.App) *cobra.Command {
 	var r service.PropagateRequest
-	var discovery workspace.Text
+	var discovery cli.Text
 	cmd := &cobra.Command{
 		Use:   "propagate ID --to ID…",
 		Short: "put a discovery into the notes of the issues it bears on",

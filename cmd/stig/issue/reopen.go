@@ -15,7 +15,7 @@ import (
 
 func ReopenCommand(a *cli.App) *cobra.Command {
 	var r service.ReopenRequest
-	var text workspace.Text // the reason, given in another way
+	var text cli.Text // the reason, given in another way
 	cmd := &cobra.Command{
 		Use:   "reopen ID",
 		Short: "open a closed issue again, and say why",
@@ -39,7 +39,7 @@ func ReopenCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-func reopen(ctx context.Context, a *cli.App, r service.ReopenRequest, text workspace.Text) (err error) {
+func reopen(ctx context.Context, a *cli.App, r service.ReopenRequest, text cli.Text) (err error) {
 	if r.Reason, err = reason(a, r.Reason, text); err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ import (
 
 // addFlags are what the command line says of one trace.
 type addFlags struct {
-	text   workspace.Text
+	text   cli.Text
 	body   string
 	fields []string
 	to     []string
@@ -94,7 +94,7 @@ func typesHelp() string {
 
 // dash takes the argument - for --body -.
 func (f *addFlags) dash(args []string) []string {
-	t := workspace.Text{File: f.body}
+	t := cli.Text{File: f.body}
 	args = t.Dash(args)
 	f.body = t.File
 	return args
@@ -111,7 +111,7 @@ func (f *addFlags) draft(ctx context.Context, a *cli.App, id, kind string) (d tr
 		return d, kept, err
 	}
 	said := traces.Said{Message: f.text.Message, To: f.to, Re: f.re, Fields: slices.Clone(f.fields)}
-	if said.Body, err = a.Read(workspace.Text{File: f.body}); err != nil {
+	if said.Body, err = a.Read(cli.Text{File: f.body}); err != nil {
 		return d, kept, err
 	}
 	for i, field := range said.Fields {
@@ -119,7 +119,7 @@ func (f *addFlags) draft(ctx context.Context, a *cli.App, id, kind string) (d tr
 		if !read {
 			continue
 		}
-		text, err := a.Read(workspace.Text{File: "-"})
+		text, err := a.Read(cli.Text{File: "-"})
 		if err != nil {
 			return d, kept, err
 		}
@@ -130,7 +130,7 @@ func (f *addFlags) draft(ctx context.Context, a *cli.App, id, kind string) (d tr
 }
 
 func fromLines(a *cli.App, from string) ([]traces.Draft, error) {
-	text, err := a.Read(workspace.Text{File: from})
+	text, err := a.Read(cli.Text{File: from})
 	if err != nil {
 		return nil, err
 	}
