@@ -55,15 +55,15 @@ func (r Rules) today() string { return signals.Day(r.Now) }
 
 // Report says what an update changed, and what follows from it.
 type Report struct {
-	ID         string    `json:"id"`
-	Changed    []Changed `json:"changed"`         // signals, and texts of the estimate that are gone
-	Sections   []string  `json:"sections"`        // names of the sections that were written
-	Folded     []Folded  `json:"folded,omitzero"` // nil unless asked for
-	Alerts     []Alert   `json:"alerts"`
-	Warnings   []string  `json:"warnings"`
-	Dependents []Ref     `json:"dependents"` // unclosed issues that wait for this one
-	Commit     string    `json:"commit,omitempty"`
-	Asked      string    `json:"asked,omitempty"` // the hash of the question that was asked
+	ID         string      `json:"id"`
+	Changed    []Changed   `json:"changed"`         // signals, and texts of the estimate that are gone
+	Sections   []string    `json:"sections"`        // names of the sections that were written
+	Folded     []Folded    `json:"folded,omitzero"` // nil unless asked for
+	Alerts     []Alert     `json:"alerts"`
+	Warnings   []string    `json:"warnings"`
+	Dependents []beads.Ref `json:"dependents"` // unclosed issues that wait for this one
+	Commit     string      `json:"commit,omitempty"`
+	Asked      string      `json:"asked,omitempty"` // the hash of the question that was asked
 
 	stored
 }
@@ -90,13 +90,6 @@ func changedBy(changes []signals.Change) []Changed {
 		list = append(list, Changed{Signal: c.Signal.String(), From: c.From, To: c.To})
 	}
 	return list
-}
-
-// Ref names another issue.
-type Ref struct {
-	ID     string `json:"id"`
-	Title  string `json:"title"`
-	Status string `json:"status"`
 }
 
 // IssueError says whose notes an error of signals or notes is about. Write and
@@ -174,7 +167,7 @@ func (u Update) permit() notes.Permit {
 // dry run both do no more than this. It refuses (fault.Usage) an update that
 // would leave work under way without a state estimate.
 func Apply(id string, d *notes.Doc, u Update, rules Rules) (*notes.Doc, *Report, error) {
-	r := &Report{ID: id, Sections: []string{}, Alerts: []Alert{}, Warnings: []string{}, Dependents: []Ref{}}
+	r := &Report{ID: id, Sections: []string{}, Alerts: []Alert{}, Warnings: []string{}, Dependents: []beads.Ref{}}
 	before := signals.Read(d, rules.Schema)
 	folded, err := r.fold(d, u)
 	if err != nil {
@@ -343,7 +336,7 @@ func (r *Report) around(f *beads.Snapshot, d *notes.Doc, rules Rules) error {
 	if !ok {
 		return nil
 	}
-	r.Dependents = refs(f, g.Waiting(at))
+	r.Dependents = f.Refs(g.Waiting(at))
 	list, err := newAround(f, g, at, d, rules).alerts()
 	r.Alerts = append(r.Alerts, list...)
 	if ring := g.RingThrough(at); ring != nil {
@@ -351,15 +344,6 @@ func (r *Report) around(f *beads.Snapshot, d *notes.Doc, rules Rules) error {
 		r.Alerts = append(r.Alerts, Alert{Rule: alertDeadlock, Message: "it is in a dependency cycle: " + strings.Join(words, "; ") + ": see stig cycles"})
 	}
 	return err
-}
-
-func refs(f *beads.Snapshot, indices []int) []Ref {
-	list := make([]Ref, 0, len(indices))
-	for _, i := range indices {
-		issue := f.At(i)
-		list = append(list, Ref{ID: issue.ID, Title: issue.Title, Status: issue.Status})
-	}
-	return list
 }
 
 // sameText compares two texts by their words.

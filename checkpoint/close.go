@@ -26,24 +26,24 @@ type Closing struct {
 
 // Closed says how an issue was closed, and what follows.
 type Closed struct {
-	ID        string    `json:"id"`
-	Title     string    `json:"title"`
-	Reason    string    `json:"close_reason"`
-	Already   bool      `json:"already"`                   // it was closed before, and nothing changed
-	Unkept    string    `json:"reason_not_kept,omitempty"` // the reason given, where it was closed before for another
-	Unblocked []Ref     `json:"unblocked"`                 // what can be started now and could not before
-	Changed   []Changed `json:"changed"`                   // signals that the closing set
-	Nearer    int       `json:"nearer"`                    // how many more issues wait for one thing less
-	Epic      *EpicTold `json:"epic,omitempty"`            // the epic that holds it
-	Alerts    []Alert   `json:"alerts"`
-	Warnings  []string  `json:"warnings"`
+	ID        string      `json:"id"`
+	Title     string      `json:"title"`
+	Reason    string      `json:"close_reason"`
+	Already   bool        `json:"already"`                   // it was closed before, and nothing changed
+	Unkept    string      `json:"reason_not_kept,omitempty"` // the reason given, where it was closed before for another
+	Unblocked []beads.Ref `json:"unblocked"`                 // what can be started now and could not before
+	Changed   []Changed   `json:"changed"`                   // signals that the closing set
+	Nearer    int         `json:"nearer"`                    // how many more issues wait for one thing less
+	Epic      *EpicTold   `json:"epic,omitempty"`            // the epic that holds it
+	Alerts    []Alert     `json:"alerts"`
+	Warnings  []string    `json:"warnings"`
 
 	stored
 }
 
 // EpicTold is how far an epic is.
 type EpicTold struct {
-	Ref
+	beads.Ref
 	Closed int `json:"closed"` // of its children
 	Total  int `json:"total"`
 
@@ -131,7 +131,7 @@ func Close(ctx context.Context, s beads.Store, o beads.Options, id string, c Clo
 	return editIssue(ctx, s, o, id, func(tx *beads.Tx, record *beads.Record) (closed *Closed, err error) {
 		closed = &Closed{
 			ID: record.Text(beads.ID), Title: record.Text(beads.Title),
-			Unblocked: []Ref{}, Changed: []Changed{}, Alerts: []Alert{}, Warnings: []string{},
+			Unblocked: []beads.Ref{}, Changed: []Changed{}, Alerts: []Alert{}, Warnings: []string{},
 		}
 		if record.Text(beads.Status) == beads.StatusClosed {
 			closed.Already, closed.Reason = true, record.Text(beads.CloseReason)

@@ -159,7 +159,7 @@ func TestCloseTells(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []checkpoint.Ref{{ID: "demo-2", Title: "the deck", Status: "open"}}; !reflect.DeepEqual(closed.Unblocked, want) {
+	if want := []beads.Ref{{ID: "demo-2", Title: "the deck", Status: "open"}}; !reflect.DeepEqual(closed.Unblocked, want) {
 		t.Errorf("unblocked %v, want %v", closed.Unblocked, want)
 	}
 	if closed.Nearer != 4 { // the lamp, what is deferred, and the ring

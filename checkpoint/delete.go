@@ -22,9 +22,9 @@ type Deletion struct {
 
 // Deleted says which issue was deleted.
 type Deleted struct {
-	ID         string `json:"id"`
-	Title      string `json:"title"`
-	Dependents []Ref  `json:"dependents"` // what depended on it, and does no longer
+	ID         string      `json:"id"`
+	Title      string      `json:"title"`
+	Dependents []beads.Ref `json:"dependents"` // what depended on it, and does no longer
 }
 
 func verb(n int, one, several string) string {
@@ -76,7 +76,7 @@ func Deletable(f *beads.Snapshot, ids []string, d Deletion) ([]*Deleted, error) 
 		if err := d.refuse(f, issue, found); err != nil {
 			return nil, err
 		}
-		list = append(list, &Deleted{ID: issue.ID, Title: issue.Title, Dependents: refs(f, dependents(f, issue, found))})
+		list = append(list, &Deleted{ID: issue.ID, Title: issue.Title, Dependents: f.Refs(dependents(f, issue, found))})
 	}
 	return list, nil
 }
@@ -114,7 +114,7 @@ func (d Deletion) delete(tx *beads.Tx, issue *beads.Issue, all []*beads.Issue, n
 		}
 	}
 	at := now.UTC().Truncate(time.Second).Format(time.RFC3339)
-	return &Deleted{ID: issue.ID, Title: issue.Title, Dependents: refs(f, on)}, tx.Set(issue.ID,
+	return &Deleted{ID: issue.ID, Title: issue.Title, Dependents: f.Refs(on)}, tx.Set(issue.ID,
 		beads.Set{Key: beads.Status, Text: beads.StatusTombstone}, beads.Set{Key: beads.ClosedAt},
 		beads.Set{Key: "deleted_at", Text: at}, beads.Set{Key: "deleted_by", Text: d.Actor},
 		beads.Set{Key: "delete_reason", Text: d.Reason}, beads.Set{Key: "original_type", Text: issue.Type})

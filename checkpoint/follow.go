@@ -45,7 +45,7 @@ func (c *Closed) follow(f *beads.Snapshot, r *beads.Record, rules Rules) error {
 		}
 	}
 	slices.SortFunc(ready, func(a, b int) int { return strings.Compare(f.At(a).ID, f.At(b).ID) })
-	c.Unblocked = refs(f, ready)
+	c.Unblocked = f.Refs(ready)
 	c.Nearer = max(0, before.Unblocks()[at]-free)
 
 	if epic, ok := after.Epic(at); ok {
@@ -54,7 +54,7 @@ func (c *Closed) follow(f *beads.Snapshot, r *beads.Record, rules Rules) error {
 		if err != nil {
 			return err
 		}
-		c.Epic = &EpicTold{Ref: refs(f, []int{epic})[0], Closed: closed, Total: total, NoCriteria: len(gate.Of(record)) == 0}
+		c.Epic = &EpicTold{Ref: f.At(epic).Ref(), Closed: closed, Total: total, NoCriteria: len(gate.Of(record)) == 0}
 	}
 	list, err := near.alerts()
 	c.Alerts = append(c.Alerts, list...)

@@ -24,7 +24,7 @@ type Propagated struct {
 
 // Propagatee is an issue that was told, and the section of its notes that says it.
 type Propagatee struct {
-	Ref
+	beads.Ref
 	Section string `json:"section"`
 	Changed bool   `json:"changed"`
 }
@@ -102,7 +102,7 @@ func tell(tx *beads.Tx, id, name, text string) (Propagatee, error) {
 		return Propagatee{}, err
 	}
 	p := Propagatee{
-		Ref:     Ref{ID: id, Title: record.Text(beads.Title), Status: record.Text(beads.Status)},
+		Ref:     beads.Ref{ID: id, Title: record.Text(beads.Title), Status: record.Text(beads.Status)},
 		Section: name,
 	}
 	doc := notes.Parse(record.Text(beads.Notes))

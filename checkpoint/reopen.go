@@ -14,13 +14,13 @@ import (
 
 // Reopened says what became of an issue that was closed.
 type Reopened struct {
-	ID         string   `json:"id"`
-	Title      string   `json:"title"`
-	Changed    bool     `json:"changed"` // false when it was not closed
-	Status     string   `json:"status"`
-	Was        string   `json:"close_reason"` // how it had been closed
-	Dependents []Ref    `json:"dependents"`   // unclosed issues that wait for it again
-	Warnings   []string `json:"warnings"`
+	ID         string      `json:"id"`
+	Title      string      `json:"title"`
+	Changed    bool        `json:"changed"` // false when it was not closed
+	Status     string      `json:"status"`
+	Was        string      `json:"close_reason"` // how it had been closed
+	Dependents []beads.Ref `json:"dependents"`   // unclosed issues that wait for it again
+	Warnings   []string    `json:"warnings"`
 
 	stored
 }
@@ -35,7 +35,7 @@ func Reopen(ctx context.Context, s beads.Store, o beads.Options, id, reason, act
 		full := record.Text(beads.ID)
 		reopened := &Reopened{
 			ID: full, Title: record.Text(beads.Title), Status: record.Text(beads.Status),
-			Was: record.Text(beads.CloseReason), Dependents: []Ref{}, Warnings: []string{},
+			Was: record.Text(beads.CloseReason), Dependents: []beads.Ref{}, Warnings: []string{},
 		}
 		switch {
 		case reopened.Status != beads.StatusClosed:
@@ -72,7 +72,7 @@ func reopening(reason, actor, was string, rules Rules) string {
 func (r *Reopened) around(f *beads.Snapshot) {
 	at, _ := f.Index(r.ID)
 	g := dag.New(f)
-	r.Dependents = refs(f, g.Waiting(at))
+	r.Dependents = f.Refs(g.Waiting(at))
 	for _, i := range g.Dependents(at) {
 		if g.Closed(i) && f.At(i).Status == beads.StatusClosed {
 			r.Warnings = append(r.Warnings, fmt.Sprintf("%s was built on it, and is closed", f.At(i).ID))

@@ -150,7 +150,7 @@ func (a assembly) common(i int, record *beads.Record) *Briefing {
 		Design:       withoutCriteria(a.design),
 		Notes:        a.otherNotes(),
 		OpenBlockers: a.openBlockers(i),
-		Dependents:   a.refs(a.graph.Waiting(i)),
+		Dependents:   a.file.Refs(a.graph.Waiting(i)),
 		Farther:      []string{},
 		Findings:     []Left{},
 		Known:        []Item{},
@@ -213,7 +213,7 @@ func (a assembly) openBlockers(i int) []Blocker {
 	for _, held := range a.holding(i, epics) {
 		issue := a.file.At(held.by)
 		b := Blocker{
-			Ref: Ref{ID: issue.ID, Title: issue.Title, Status: issue.Status}, Assignee: issue.Assignee,
+			Ref: issue.Ref(), Assignee: issue.Assignee,
 			Above: slices.Contains(epics, held.by),
 		}
 		if held.epic != i {
@@ -321,15 +321,6 @@ func (a assembly) otherNotes() string {
 	}
 	kept.WriteString(text[at:])
 	return strings.TrimSpace(kept.String())
-}
-
-func (a assembly) refs(indices []int) []Ref {
-	refs := make([]Ref, 0, len(indices))
-	for _, i := range indices {
-		issue := a.file.At(i)
-		refs = append(refs, Ref{ID: issue.ID, Title: issue.Title, Status: issue.Status})
-	}
-	return refs
 }
 
 func (a assembly) closedDependencies(i int) ([]Dependency, error) {

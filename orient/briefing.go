@@ -16,6 +16,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"stig/internal/beads"
 	"stig/internal/gate"
 	"stig/internal/swarm"
 	"stig/internal/visible"
@@ -74,7 +75,7 @@ type Briefing struct {
 	Farther            []string     `json:"farther_dependencies"` // ids of closed ones that left nothing to read
 	Upstream           Evidence     `json:"upstream_evidence"`    // of all closed dependencies, left out or not
 	OpenBlockers       []Blocker    `json:"open_blockers"`
-	Dependents         []Ref        `json:"dependents"` // unclosed issues that wait for this one
+	Dependents         []beads.Ref  `json:"dependents"` // unclosed issues that wait for this one
 
 	Findings  []Left  `json:"upstream_findings"` // depth deep: on closed dependencies and open blockers, newest last
 	Seen      []Known `json:"seen_before"`       // depths deep and probe: issues like this one, and memories
@@ -125,7 +126,7 @@ type Issue struct {
 
 // Blocker is an unclosed issue that holds this one up.
 type Blocker struct {
-	Ref
+	beads.Ref
 	Assignee string `json:"assignee,omitempty"`
 	Through  string `json:"through,omitempty"` // id of the epic that waits for it, where the issue itself does not
 	Above    bool   `json:"above,omitempty"`   // it is an epic of the issue: neither can be done before the other
@@ -209,13 +210,6 @@ type Dependency struct {
 	ageDays    int                                               // since then
 }
 
-// Ref names another issue.
-type Ref struct {
-	ID     string `json:"id"`
-	Title  string `json:"title"`
-	Status string `json:"status"`
-}
-
 // Item is one thing that is known, or that is to be discovered.
 type Item struct {
 	From string `json:"from"` // issue id, or the part of this issue it stands in
@@ -247,13 +241,13 @@ type Step struct {
 // The sizes below are what a reader would miss, in characters; the Markdown
 // around it is not counted, so a cut frees at least this much.
 
-func (r Ref) size() int  { return utf8.RuneCountInString(r.ID + r.Title + r.Status) }
 func (i Item) size() int { return utf8.RuneCountInString(i.From + i.Text) }
 
 func (d Dependency) size() int {
 	return utf8.RuneCountInString(d.ID + d.Title + d.CloseReason + d.Checkpoint + d.Learned + d.Ran)
 }
 
+func refSize(r beads.Ref) int             { return utf8.RuneCountInString(r.ID + r.Title + r.Status) }
 func checkSize(c gate.Check) int          { return utf8.RuneCountInString(c.Text + c.Reason) }
 func violationSize(v signals.Finding) int { return utf8.RuneCountInString(v.Message) }
 func alertSize(a signals.Alert) int       { return utf8.RuneCountInString(a.Rule + a.Message) }

@@ -91,8 +91,8 @@ func (b *Briefing) cuts() []cut {
 func (b *Briefing) cutsOfLinks() []cut {
 	return []cut{
 		cutTail(&b.Seen, "issue seen before", seenSize),
-		cutTailTo(&b.Related, len(b.Related), keptOfRows, "related issue", Related.size),
-		cutTailTo(&b.Dependents, len(b.Dependents), keptOfRows, "waiting issue", Ref.size),
+		cutTailTo(&b.Related, len(b.Related), keptOfRows, "related issue", func(r Related) int { return refSize(r.Ref) }),
+		cutTailTo(&b.Dependents, len(b.Dependents), keptOfRows, "waiting issue", refSize),
 		b.cutDependencies(func(d Dependency) bool { return d.Distance > 1 }),
 		cutTail(&b.Farther, "farther id", utf8.RuneCountInString),
 		cutTexts("trails", "trail", leastOfTrail, b.trails),
@@ -115,8 +115,8 @@ func (b *Briefing) cutsOfTexts() []cut {
 		cutTexts("traces", "trace", leastOfComment, b.leftTexts),
 		cutHead(&b.Traces, 1, "trace", Left.size),
 		b.cutText(&b.Design, "the design", 0),
-		cutTail(&b.Related, "related issue", Related.size),
-		cutTail(&b.Dependents, "waiting issue", Ref.size),
+		cutTail(&b.Related, "related issue", func(r Related) int { return refSize(r.Ref) }),
+		cutTail(&b.Dependents, "waiting issue", refSize),
 		b.cutText(&b.Description, "the description", 0),
 		cutHead(&b.Comments, 0, "comment", Comment.size),
 		cutHead(&b.Traces, 0, "trace", Left.size),
@@ -128,7 +128,7 @@ func (b *Briefing) cutsOfTexts() []cut {
 func (b *Briefing) cutsOfTask() (list []cut) {
 	if c := b.Children; c != nil {
 		list = append(list,
-			cutTail(&c.Surprising, "surprising child", func(s Surprised) int { return s.Ref.size() }),
+			cutTail(&c.Surprising, "surprising child", func(s Surprised) int { return refSize(s.Ref) }),
 			cutTail(&c.Open, "open child", Child.size))
 	}
 	list = append(list,
@@ -157,7 +157,7 @@ func (b *Briefing) cutsOfTask() (list []cut) {
 // cutsOfStanding drop what stands at the top.
 func (b *Briefing) cutsOfStanding() []cut {
 	list := []cut{
-		cutTail(&b.OpenBlockers, "open blocker", Blocker.size),
+		cutTail(&b.OpenBlockers, "open blocker", func(b Blocker) int { return refSize(b.Ref) }),
 		cutHead(&b.Escalation.Answered, 0, "answer", Answered.size),
 		b.cutText(&b.Escalation.Question, "the question", 0),
 		cutTail(&b.Alerts, "alert", alertSize),

@@ -22,7 +22,7 @@ type Children struct {
 
 // Child is an unclosed child.
 type Child struct {
-	Ref
+	beads.Ref
 	State     string   `json:"state"` // one of the Child constants
 	Priority  int      `json:"priority"`
 	Assignee  string   `json:"assignee"`
@@ -47,7 +47,7 @@ func childStates() []string {
 
 // Surprised is a closed issue with the surprise that was recorded.
 type Surprised struct {
-	Ref
+	beads.Ref
 	Surprise float64 `json:"surprise"`
 }
 
@@ -83,7 +83,7 @@ func (a assembly) children(i int) (*Children, error) {
 func (a assembly) child(at int, asked bool) Child {
 	issue := a.file.At(at)
 	c := Child{
-		Ref:      Ref{ID: issue.ID, Title: issue.Title, Status: issue.Status},
+		Ref:      issue.Ref(),
 		Priority: issue.Priority, Assignee: issue.Assignee, BlockedBy: []string{},
 	}
 	for _, held := range a.holding(at, a.above(at)) {
@@ -120,7 +120,7 @@ func (a assembly) surprising(issues []int) ([]Surprised, error) {
 			return nil, err
 		}
 		if t.Surprise > 0 {
-			list = append(list, Surprised{a.refs([]int{at})[0], t.Surprise})
+			list = append(list, Surprised{a.file.At(at).Ref(), t.Surprise})
 		}
 	}
 	slices.SortStableFunc(list, func(x, y Surprised) int { return cmp.Compare(y.Surprise, x.Surprise) })

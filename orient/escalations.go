@@ -21,20 +21,20 @@ const (
 
 // Asked is a question to a person, and where it stands.
 type Asked struct {
-	ID       string   `json:"id"`
-	Title    string   `json:"title"`
-	Status   string   `json:"status"`
-	Hash     string   `json:"hash"`     // names the question; "" when nothing is asked
-	Number   int      `json:"number"`   // 1-based among those that wait on the issue; 0 when it does not wait
-	Since    string   `json:"since"`    // YYYY-MM-DD, "" when its heading has no date
-	AgeDays  *int     `json:"age_days"` // null when its heading has no date
-	Question string   `json:"question"` // without options; "" when the signal says pending and nothing is asked
-	By       string   `json:"by"`       // "" when not recorded
-	Kind     string   `json:"kind"`
-	Options  []string `json:"options"`
-	Default  *Default `json:"default,omitempty"`
-	Waits    []Ref    `json:"waits"` // unclosed issues that wait for this one
-	Answer   *Answer  `json:"answer,omitempty"`
+	ID       string      `json:"id"`
+	Title    string      `json:"title"`
+	Status   string      `json:"status"`
+	Hash     string      `json:"hash"`     // names the question; "" when nothing is asked
+	Number   int         `json:"number"`   // 1-based among those that wait on the issue; 0 when it does not wait
+	Since    string      `json:"since"`    // YYYY-MM-DD, "" when its heading has no date
+	AgeDays  *int        `json:"age_days"` // null when its heading has no date
+	Question string      `json:"question"` // without options; "" when the signal says pending and nothing is asked
+	By       string      `json:"by"`       // "" when not recorded
+	Kind     string      `json:"kind"`
+	Options  []string    `json:"options"`
+	Default  *Default    `json:"default,omitempty"`
+	Waits    []beads.Ref `json:"waits"` // unclosed issues that wait for this one
+	Answer   *Answer     `json:"answer,omitempty"`
 }
 
 // Default is what holds when nobody answers. It is shown, never executed.
@@ -138,7 +138,7 @@ func (a assembly) asked(i int, pick func([]signals.Part) []signals.Exchange) []A
 		q := signals.ReadQuestion(e.Question.Text)
 		asked := Asked{
 			ID: issue.ID, Title: issue.Title, Status: issue.Status, Since: e.Question.Asked(), Question: q.Text, By: e.Question.By, Kind: kindQuestion,
-			Options: append([]string{}, q.Options...), Default: defaultOf(q, a.rules.Now), Waits: a.refs(a.graph.Waiting(i)),
+			Options: append([]string{}, q.Options...), Default: defaultOf(q, a.rules.Now), Waits: a.file.Refs(a.graph.Waiting(i)),
 		}
 		if q.Text != "" {
 			asked.Hash = e.Question.Hash()

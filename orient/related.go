@@ -14,7 +14,7 @@ import (
 
 // Related is an issue that this one is linked to without waiting for it.
 type Related struct {
-	Ref
+	beads.Ref
 	Type string `json:"type"` // of the row
 	As   string `json:"as"`   // what the other issue is to this one, such as "duplicate of"
 }
@@ -51,7 +51,7 @@ func (a assembly) related(i int) []Related {
 		if dag.Blocks(dependencyType) || dag.Contains(dependencyType) || id == a.file.At(i).ID || slices.ContainsFunc(list, had) {
 			return
 		}
-		r := Related{Ref: Ref{ID: id, Status: "missing"}, Type: dependencyType, As: as}
+		r := Related{Ref: beads.Ref{ID: id, Status: "missing"}, Type: dependencyType, As: as}
 		if at, ok := a.file.Index(id); ok {
 			r.Title, r.Status = a.file.At(at).Title, a.file.At(at).Status
 		}

@@ -19,7 +19,7 @@ type Review struct {
 	Issue        Issue           `json:"issue"`
 	Cynefin      string          `json:"cynefin"`
 	Converges    bool            `json:"converges"` // it had blockers, and all of them are closed
-	OpenBlockers []Ref           `json:"open_blockers"`
+	OpenBlockers []beads.Ref     `json:"open_blockers"`
 	Alerts       []signals.Alert `json:"alerts"`
 	Surprise     Surprise        `json:"surprise"`
 	Evidence     Evidence        `json:"evidence"`
@@ -48,7 +48,7 @@ func Assess(f *beads.Snapshot, g *dag.Graph, i int, rules Rules) (*Review, error
 	b := a.common(i, record)
 	r := &Review{
 		Issue: b.Issue, Cynefin: a.table.Value(signals.Cynefin), Converges: g.Converges(i),
-		OpenBlockers: []Ref{}, Acceptance: b.Acceptance,
+		OpenBlockers: []beads.Ref{}, Acceptance: b.Acceptance,
 	}
 	for _, blocker := range b.OpenBlockers {
 		r.OpenBlockers = append(r.OpenBlockers, blocker.Ref)

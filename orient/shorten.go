@@ -6,6 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"stig/internal/beads"
 	"stig/internal/visible"
 )
 
@@ -265,7 +266,7 @@ func (p *page) command(text string) {
 	p.blank()
 }
 
-func (p *page) refs(refs []Ref) {
+func (p *page) refs(refs []beads.Ref) {
 	for _, r := range refs {
 		p.linef("- %s %s (%s)", r.ID, visible.OneLine(r.Title), r.Status)
 	}

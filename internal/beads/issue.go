@@ -39,6 +39,25 @@ type Issue struct {
 	notesStart, notesEnd uint32
 }
 
+// Ref names an issue to somebody who reads about another one.
+type Ref struct {
+	ID     string `json:"id"`
+	Title  string `json:"title"`
+	Status string `json:"status"`
+}
+
+// Ref names the issue.
+func (i *Issue) Ref() Ref { return Ref{ID: i.ID, Title: i.Title, Status: i.Status} }
+
+// Refs names issues by their indices; never nil.
+func (f *Snapshot) Refs(indices []int) []Ref {
+	list := make([]Ref, len(indices))
+	for k, i := range indices {
+		list[k] = f.At(i).Ref()
+	}
+	return list
+}
+
 // IsPinned reports whether an issue is a notice and no work, by its key or by its status.
 func (i *Issue) IsPinned() bool { return i.Pinned || i.Status == StatusPinned }
 

@@ -141,7 +141,7 @@ func howOld(q orient.Asked) string {
 // namedWaiting is how many of those who wait are named.
 const namedWaiting = 5
 
-func whoWaits(waits []orient.Ref) string {
+func whoWaits(waits []beads.Ref) string {
 	var ids []string
 	for _, w := range waits[:min(len(waits), namedWaiting)] {
 		ids = append(ids, w.ID)
