@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf16"
+
+	"stig/internal/visible"
 )
 
 // Event is what a host told a hook. Whatever it did not tell is zero.
@@ -78,7 +80,7 @@ func within(dir, command string) string {
 func typed(list []string) string {
 	quoted := make([]string, len(list))
 	for i, text := range list {
-		quoted[i] = "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+		quoted[i] = visible.InQuotes(text)
 	}
 	return strings.Join(quoted, " ")
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"stig/internal/beads"
+	"stig/internal/visible"
 	"stig/internal/workspace"
 	"stig/signals"
 )
@@ -274,10 +275,7 @@ func parsed() *pages {
 
 // short is the beginning of a text, with what is hidden in it visible.
 func short(text string, most int) string {
-	if len(text) > most {
-		text = strings.ToValidUTF8(text[:most], "") + "…"
-	}
-	return workspace.Visible(text)
+	return workspace.Visible(visible.ClippedBytes(text, most))
 }
 
 // render makes a piece of a page. The templates are part of the program: that one fails is

@@ -163,9 +163,7 @@ func (e *examination) gitHooks() {
 	if dir == "" {
 		return
 	}
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(e.git.Dir, dir)
-	}
+	dir = file.Under(e.git.Dir, dir)
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		e.failed("hooks", err)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"stig/internal/file"
 	"stig/internal/process"
 )
 
@@ -81,10 +82,7 @@ func ownDirectory(dir string) string {
 		}
 		if text, err := os.ReadFile(path); err == nil {
 			link := strings.TrimSpace(strings.TrimPrefix(string(text), "gitdir:"))
-			if filepath.IsAbs(link) {
-				return link
-			}
-			return filepath.Join(dir, link)
+			return file.Under(dir, link)
 		}
 		if dir == filepath.Dir(dir) {
 			return ""

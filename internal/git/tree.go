@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"stig/internal/fault"
+	"stig/internal/file"
 	"stig/internal/process"
 )
 
@@ -197,10 +198,7 @@ func ChangedPath(line string) string {
 func below(root, dir string, names []string) func(path string) bool {
 	var paths []string
 	for _, name := range names {
-		if !filepath.IsAbs(name) {
-			name = filepath.Join(dir, name)
-		}
-		if path, err := filepath.Rel(root, RealPath(name)); err == nil {
+		if path, err := filepath.Rel(root, RealPath(file.Under(dir, name))); err == nil {
 			paths = append(paths, filepath.ToSlash(path))
 		}
 	}

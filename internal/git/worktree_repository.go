@@ -429,9 +429,7 @@ func ownDirectories(common string) map[string]string {
 		link := filepath.Join(all, entry.Name(), "gitdir")
 		if text, err := os.ReadFile(link); err == nil {
 			dir := strings.TrimSpace(string(text))
-			if !filepath.IsAbs(dir) {
-				dir = filepath.Join(filepath.Dir(link), dir)
-			}
+			dir = file.Under(filepath.Dir(link), dir)
 			own[filepath.Dir(filepath.FromSlash(dir))] = filepath.Dir(link)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"stig/internal/beads"
 	"stig/internal/clone"
 	"stig/internal/merge"
+	"stig/internal/visible"
 )
 
 // most is how many issues a report names.
@@ -138,9 +139,7 @@ func Vanished(dir, session string) string {
 	var text strings.Builder
 	for _, gone := range clone.Vanished(dir, session) {
 		fmt.Fprintf(&text, "%s: the store is gone\nhint: type mkdir -p %s && cp %s %s\n", gone.Store,
-			quoted(filepath.Dir(gone.Store)), quoted(gone.Copy), quoted(gone.Store))
+			visible.InQuotes(filepath.Dir(gone.Store)), visible.InQuotes(gone.Copy), visible.InQuotes(gone.Store))
 	}
 	return text.String()
 }
-
-func quoted(path string) string { return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'" }

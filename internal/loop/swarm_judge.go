@@ -119,9 +119,5 @@ const mostWhy = 240
 
 // short is a text in one line that is not too long, and without credentials.
 func short(text string) string {
-	text = visible.HideSecrets(visible.OneLine(text))
-	if len(text) > mostWhy {
-		text = strings.ToValidUTF8(text[:mostWhy], "") + "…"
-	}
-	return text
+	return visible.ClippedBytes(visible.HideSecrets(visible.OneLine(text)), mostWhy)
 }

@@ -184,10 +184,7 @@ const mostSaid = 600
 
 // findingOf is a finding of an agent as an ordinary trace.
 func findingOf(o swarm.Operation) trace.Draft {
-	said, body := visible.OneLine(visible.FirstLine(o.Details)), ""
-	if len(said) > mostSaid {
-		said = strings.ToValidUTF8(said[:mostSaid], "") + "…"
-	}
+	said, body := visible.ClippedBytes(visible.OneLine(visible.FirstLine(o.Details)), mostSaid), ""
 	if said != o.Details {
 		body = o.Details
 	}

@@ -12,6 +12,7 @@ import (
 
 	"stig/internal/beads"
 	"stig/internal/fault"
+	"stig/internal/file"
 	"stig/internal/lint"
 	"stig/internal/merge"
 	"stig/internal/store/jsonl"
@@ -120,7 +121,7 @@ func Merge(a *workspace.Run, r MergeRequest) (*Merged, error) {
 func mergeFiles(a *workspace.Run, r MergeRequest) (*Merged, error) {
 	var texts [3]string
 	for i, name := range []string{r.Base, r.Ours, r.Theirs} {
-		text, err := workspace.ReadText(under(a, name))
+		text, err := workspace.ReadText(file.Under(a.Dir, name))
 		if err != nil {
 			return nil, workspace.Placed(err)
 		}
@@ -133,7 +134,7 @@ func mergeFiles(a *workspace.Run, r MergeRequest) (*Merged, error) {
 	} else {
 		m.Result = merge.Options{Births: a.Births()}.Stores(texts[0], ours, texts[2])
 	}
-	file, over := workspace.HostFile{Path: under(a, m.Output)}, m.Output == r.Ours
+	file, over := workspace.HostFile{Path: file.Under(a.Dir, m.Output)}, m.Output == r.Ours
 	switch {
 	case r.DryRun && over:
 		m.Diff = file.Diff([]byte(ours), []byte(m.Text))
@@ -290,14 +291,6 @@ func fullID(store beads.Store, id string) (string, error) {
 	return issue.ID, nil
 }
 
-// under is a path as -C has it.
-func under(a *workspace.Run, path string) string {
-	if filepath.IsAbs(path) {
-		return path
-	}
-	return filepath.Join(a.Dir, path)
-}
-
 // Briefly is a value in one line.
 func Briefly(text string, most int) string {
 	if text == "" {
@@ -318,7 +311,7 @@ func AnswerHint(c merge.Conflict) string {
 	for _, q := range c.Questions {
 		answer := q.Key + "=" + string(merge.Ours)
 		if strings.ContainsAny(answer, " \t*?'\"$&;|<>(){}[]!#~`\\") {
-			answer = "'" + strings.ReplaceAll(answer, "'", `'\''`) + "'"
+			answer = visible.InQuotes(answer)
 		}
 		answers = append(answers, answer)
 	}

@@ -7,8 +7,11 @@ func Quoted(word string) string {
 	if word != "" && !strings.ContainsFunc(word, func(r rune) bool { return !strings.ContainsRune(plain, r) }) {
 		return word
 	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	return InQuotes(word)
 }
+
+// InQuotes is a text in the single quotes of a shell.
+func InQuotes(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 // plain are the characters that need no quotes.
 const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./@:+,%"

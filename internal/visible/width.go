@@ -16,6 +16,14 @@ func Clipped(text string, most int) string {
 	return text
 }
 
+// ClippedBytes is Clipped by the bytes of the text, to which "…" is added.
+func ClippedBytes(text string, most int) string {
+	if len(text) > most {
+		return strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	return text
+}
+
 // ClippedColumns is Clipped by the columns of a terminal.
 func ClippedColumns(text string, most int) string {
 	if Columns(text) <= most {

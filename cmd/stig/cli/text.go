@@ -4,12 +4,12 @@ import (
 	"context"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"stig/internal/file"
 	"stig/internal/visible"
 	"stig/internal/workspace"
 )
@@ -71,11 +71,7 @@ func (a *App) Read(t Text) (string, error) {
 	case t.File == "-":
 		return bounded("standard input", a.In)
 	case t.File != "":
-		file := t.File
-		if !filepath.IsAbs(file) {
-			file = filepath.Join(a.Dir, file)
-		}
-		from, err := os.Open(file)
+		from, err := os.Open(file.Under(a.Dir, t.File))
 		if err != nil {
 			return "", workspace.Usage(workspace.Placed(err).Error(), "")
 		}

@@ -16,6 +16,7 @@ import (
 	"stig/internal/assistant"
 	"stig/internal/beads"
 	"stig/internal/clone"
+	"stig/internal/file"
 	"stig/internal/process"
 	"stig/internal/service"
 	"stig/internal/store/jsonl"
@@ -554,10 +555,7 @@ func isElsewhere(a *workspace.Run, store beads.Place, dir string) bool {
 	if below, ok := strings.CutPrefix(dir, "~"); ok {
 		dir = a.Getenv("HOME") + below
 	}
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(where.Dir, dir)
-	}
-	where.Dir = dir
+	where.Dir = file.Under(where.Dir, dir)
 	other, err := jsonl.Discover(where)
 	if err != nil {
 		return true
