@@ -29,7 +29,7 @@ func newAround(f *beads.Snapshot, g *dag.Graph, at int, doc *notes.Doc, rules Ru
 }
 
 func (a *around) alerts() (list []Alert, err error) {
-	of := signals.Around{Graph: a.graph, Tally: a.tally, Read: a.noted}
+	of := signals.Around{Graph: a.graph, Tally: a.tally, Read: a.read}
 	add := func(about string, alerts []Alert, failed error) {
 		for _, alert := range alerts {
 			if about != "" {
@@ -84,24 +84,30 @@ func (a *around) tally(epic int) (unclosed, startable, inProgress int) {
 	return t.Unclosed(), t.Startable(), t.InProgress
 }
 
-// asked reports whether an issue has an unanswered question; one whose notes
-// cannot be read has none, and fails where its alerts are asked for.
+// asked reports whether an issue has an unanswered question in the store; one whose
+// notes cannot be read has none, and fails where its alerts are asked for.
 func (a *around) asked(i int) bool {
 	n, err := a.noted(i)
 	return err == nil && n.Asks
 }
 
-func (a *around) noted(i int) (signals.Noted, error) {
-	issue, doc := a.file.At(i), a.doc
-	if i != a.at {
-		if !issue.HasNotes {
-			return signals.Unnoted(), nil
-		}
-		record, err := issue.Record()
-		if err != nil {
-			return signals.Noted{}, err
-		}
-		doc = notes.Parse(record.Text(beads.Notes))
+func (a *around) read(i int) (signals.Noted, error) {
+	if i == a.at {
+		return signals.Note(a.doc, signals.Read(a.doc, a.rules.Schema)), nil
 	}
+	return a.noted(i)
+}
+
+// noted is what the notes of an issue say in the store.
+func (a *around) noted(i int) (signals.Noted, error) {
+	issue := a.file.At(i)
+	if !issue.HasNotes {
+		return signals.Unnoted(), nil
+	}
+	record, err := issue.Record()
+	if err != nil {
+		return signals.Noted{}, err
+	}
+	doc := notes.Parse(record.Text(beads.Notes))
 	return signals.Note(doc, signals.Read(doc, a.rules.Schema)), nil
 }

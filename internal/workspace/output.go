@@ -123,20 +123,36 @@ func EditOutput(kind string, body any, changes []beads.Change, dryRun bool) (Out
 // JSON is the output as one object on one line: schema_version and kind first, then
 // the keys of each body.
 func (o Output) JSON() (json.RawMessage, error) {
-	line := fmt.Sprintf(`{"schema_version":1,"kind":%q`, o.Kind)
+	head := struct {
+		SchemaVersion int    `json:"schema_version"`
+		Kind          string `json:"kind"`
+	}{1, o.Kind}
+	line, err := encoded(head)
 	for _, body := range o.Bodies {
-		var text bytes.Buffer
-		encoder := json.NewEncoder(&text)
-		encoder.SetEscapeHTML(false)
-		if err := encoder.Encode(body); err != nil {
+		if err != nil {
 			return nil, err
 		}
-		keys := strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(text.String()), "{"), "}")
-		if keys != "" {
-			line += "," + inert(keys)
+		var object []byte
+		if object, err = encoded(body); len(object) > len("{}") {
+			line = append(append(line[:len(line)-1], ','), object[1:]...)
 		}
 	}
-	return json.RawMessage(line + "}"), nil
+	return line, err
+}
+
+// encoded is an object of JSON on one line, without hidden characters.
+func encoded(body any) ([]byte, error) {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(body); err != nil {
+		return nil, err
+	}
+	line := bytes.TrimSpace(text.Bytes())
+	if line[0] != '{' {
+		return nil, fmt.Errorf("%T: must be an object of JSON; found %.20q", body, line)
+	}
+	return inert(line), nil
 }
 
 // WriteJSON writes an output and a newline.
@@ -150,12 +166,12 @@ func WriteJSON(w io.Writer, kind string, bodies ...any) error {
 }
 
 // inert is JSON that says the same without hidden characters.
-func inert(text string) string {
-	if !strings.ContainsFunc(text, visible.Hidden) {
+func inert(text []byte) []byte {
+	if !bytes.ContainsFunc(text, visible.Hidden) {
 		return text
 	}
-	var b strings.Builder
-	for _, r := range text {
+	var b bytes.Buffer
+	for _, r := range string(text) {
 		switch high, low := utf16.EncodeRune(r); {
 		case !visible.Hidden(r):
 			b.WriteRune(r)
@@ -165,7 +181,7 @@ func inert(text string) string {
 			fmt.Fprintf(&b, `\u%04x`, r)
 		}
 	}
-	return b.String()
+	return b.Bytes()
 }
 
 // Exit codes.

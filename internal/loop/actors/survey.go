@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -257,9 +256,7 @@ func (s *survey) filed(one *Actor) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return
 	}
-	if below, e := filepath.Rel(s.root, clone.ProfilePath(s.root, one.Name)); e == nil {
-		one.File = filepath.ToSlash(below)
-	}
+	one.File = below(s.root, clone.ProfilePath(s.root, one.Name))
 	if err != nil {
 		one.Problem = err.Error()
 		return
