@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// Unit is what a service manager is told of a worker: how to start its loop on one
+// Unit is what a service manager needs to know of a worker: how to start its loop on one
 // repository, and its dreams.
 type Unit struct {
 	Actor   string        // its name

@@ -37,7 +37,7 @@ func rename(tx *beads.Tx) error {
 	return errors.Join(tx.Set("d-1", beads.Set{Key: beads.Title, Text: "new"}), tx.Set("d-2", beads.Set{Key: beads.Title, Text: "new"}))
 }
 
-// A bd that does not end holds nothing up for ever, and what it wrote is looked for.
+// A bd that does not end holds nothing up, and what it wrote is looked for.
 func TestSlow(t *testing.T) {
 	s, _ := shell(t, "sleep 60")
 	s.bd.Limit = 300 * time.Millisecond

@@ -1,0 +1,274 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"stig/dag"
+	"stig/internal/beads"
+	"stig/internal/clone"
+	"stig/internal/fault"
+	"stig/internal/process"
+	"stig/internal/store/jsonl"
+	"stig/internal/workspace"
+	"stig/orient"
+	"stig/signals"
+)
+
+// OrientRequest asks for what to read before work: on one issue, or without ID for
+// the survey of all.
+type OrientRequest struct {
+	ID        string
+	Depth     string // of one issue, instead of its own
+	Budget    int    // most characters of the Markdown; 0 is orient.BriefingBudget or orient.SurveyBudget
+	Full      bool   // everything
+	Whole     bool   // no limit where Budget is 0: for data
+	Loop      bool   // who reads it is run by a worker loop
+	As        string // of the survey: whose claims come first
+	StaleDays *int   // an issue in progress is stale when it was not changed for longer; nil: as the schema says
+}
+
+func (r OrientRequest) staleDays() int {
+	if r.StaleDays == nil {
+		return signals.ThresholdStaleDays
+	}
+	return *r.StaleDays
+}
+
+// check refuses what does not go together.
+func (r OrientRequest) check() error {
+	switch depths := signals.PlanningDepth.Domain(); {
+	case r.Depth != "" && !slices.Contains(depths, r.Depth):
+		return workspace.Usage(fmt.Sprintf("--depth: must be one of %s; found %q", strings.Join(depths, ", "), r.Depth), "")
+	case r.Budget != 0 && r.Budget < orient.MinBudget:
+		return workspace.Usage(fmt.Sprintf("--budget: must be at least %d characters; found %d", orient.MinBudget, r.Budget), "")
+	case r.Budget != 0 && r.Full:
+		return workspace.Usage("--full and --budget exclude each other", "leave one of them out")
+	case r.staleDays() < 0:
+		return workspace.Usage(fmt.Sprintf("--stale-days: must not be negative; found %d", r.staleDays()), "")
+	case r.ID == "" && r.Depth != "":
+		return workspace.Usage("--depth: goes with one issue", "type stig orient ID --depth "+r.Depth)
+	case r.ID != "" && r.As != "":
+		return workspace.Usage("--as: goes with the survey, which names no issue", "type stig orient --as "+r.As)
+	}
+	return nil
+}
+
+// Orientation is what to read before work: a briefing or a survey.
+type Orientation struct {
+	Briefing *orient.Briefing
+	Survey   *orient.Survey
+}
+
+// Markdown is the orientation as text.
+func (o *Orientation) Markdown() string {
+	if o.Briefing != nil {
+		return o.Briefing.Markdown()
+	}
+	return o.Survey.Markdown()
+}
+
+// Output is the orientation as data.
+func (o *Orientation) Output() workspace.Output {
+	if o.Briefing != nil {
+		return workspace.NewOutput("briefing", o.Briefing)
+	}
+	return workspace.NewOutput("survey", o.Survey)
+}
+
+// Orient gives what to read before work.
+func Orient(ctx context.Context, a *workspace.Run, r OrientRequest) (*Orientation, error) {
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	if r.ID == "" {
+		survey, err := survey(ctx, a, r)
+		return &Orientation{Survey: survey}, err
+	}
+	briefing, err := briefing(ctx, a, r)
+	return &Orientation{Briefing: briefing}, err
+}
+
+func briefing(ctx context.Context, a *workspace.Run, r OrientRequest) (*orient.Briefing, error) {
+	file, at, err := OpenIssue(a, r.ID)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	rules, err := beforeWork(ctx, a, file, r.staleDays())
+	if err != nil {
+		return nil, err
+	}
+	if r.Budget == 0 && !r.Full && !r.Whole {
+		r.Budget = orient.BriefingBudget
+	}
+	request := orient.Request{Depth: r.Depth, Budget: r.Budget, Full: r.Full, Loop: r.Loop || a.Getenv("STIG_RUN") != ""}
+	if file.At(at).Assignee != "" {
+		if request.Reader, err = a.ActorName(ctx); err != nil {
+			return nil, err
+		}
+		request.MayTake = a.MayTake(request.Reader)
+	}
+	if held, ok := Held(a, file, rules.Now)[file.At(at).ID]; ok {
+		request.Held = &held
+	}
+	request.Learned = learned(ctx, a, file.Place())
+	rules.ReadOnly = Unwritable(ctx, a, file.Place())
+	return orient.Brief(file, dag.New(file), at, request, rules)
+}
+
+// learned is what the file of the actor says that it learned; "" without a file, and
+// for one with a mistake, which others report.
+func learned(ctx context.Context, a *workspace.Run, store beads.Place) string {
+	root := filepath.Dir(store.Dir)
+	if !workspace.Exists(clone.ProfileDir(root)) {
+		return "" // before anybody asks git who acts
+	}
+	name, err := a.ActorName(ctx)
+	if err != nil || name == "" {
+		return ""
+	}
+	p, err := clone.LoadProfile(root, name)
+	if err != nil {
+		return ""
+	}
+	return p.Section(clone.Learned)
+}
+
+func survey(ctx context.Context, a *workspace.Run, r OrientRequest) (*orient.Survey, error) {
+	file, err := a.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	rules, err := beforeWork(ctx, a, file, r.staleDays())
+	if err != nil {
+		return nil, err
+	}
+	if r.Budget == 0 && !r.Full {
+		r.Budget = orient.SurveyBudget
+	}
+	reader, err := reader(ctx, a, file, r.As)
+	if err != nil {
+		return nil, err
+	}
+	graph, items := dag.New(file), 0
+	if r.As == "" {
+		items = a.InboxCount(ctx, file, graph, reader)
+	}
+	return orient.NewSurvey(file, graph, orient.SurveyRequest{As: r.As, Actor: reader, Inbox: items, Left: IsLeft(a, file.Place(), rules.Now), Held: Held(a, file, rules.Now), MayTake: a.MayTake(reader), Budget: r.Budget, Full: r.Full, Workers: workers(a)}, rules)
+}
+
+// workers lists the actors whose loops run, were paused, or ended with an issue in hand.
+// What cannot be read is not listed; doctor names it.
+func workers(a *workspace.Run) (list []orient.Worker) {
+	r, ok := a.Sessions()
+	if !ok {
+		return nil
+	}
+	all, _ := r.Place.Presences()
+	for _, p := range all {
+		w := orient.Worker{Name: p.Name, State: string(p.State), Issue: p.Issue, Why: p.Why}
+		runs, known := p.Runs()
+		said := p.State == clone.Paused || p.State == clone.Draining || p.State == clone.Maintenance
+		switch {
+		case p.State == clone.Dead, p.Process == (process.ID{}) && !said, said && !p.Until.IsZero() && !r.Now.Before(p.Until) && !runs:
+			continue
+		case p.Process != (process.ID{}) && known && !runs && p.Issue != "":
+			w.State = orient.WorkerEnded
+		case said && (p.Until.IsZero() || r.Now.Before(p.Until)):
+		case !runs:
+			continue
+		case p.Issue != "":
+			w.State, w.Why = orient.WorkerWorking, ""
+		default:
+			w.State, w.Why = orient.WorkerWaiting, ""
+		}
+		list = append(list, w)
+	}
+	return list
+}
+
+// beforeWork refuses a store to begin work from that an unfinished merge left,
+// warns of values that were lost, and gives the rules to read it by.
+func beforeWork(ctx context.Context, a *workspace.Run, file *beads.Snapshot, staleDays int) (orient.Rules, error) {
+	if err := a.RefuseUnfinished(ctx, file.Place()); err != nil {
+		return orient.Rules{}, err
+	}
+	warnOfLost(ctx, a, file.Place())
+	return Reading(a, file, staleDays)
+}
+
+// OpenIssue opens the store and finds an issue in it.
+func OpenIssue(a *workspace.Run, id string) (*beads.Snapshot, int, error) {
+	file, err := a.Open()
+	if err != nil {
+		return nil, 0, err
+	}
+	issue, err := file.Find(id)
+	if err != nil {
+		file.Close()
+		return nil, 0, err
+	}
+	at, _ := file.Index(issue.ID)
+	return file, at, nil
+}
+
+// Reading are the rules of whatever reads before work.
+func Reading(a *workspace.Run, file *beads.Snapshot, staleDays int) (orient.Rules, error) {
+	now, err := a.Clock()
+	rules := orient.Rules{
+		Schema: a.Schema, Look: process.Finder(filepath.Dir(file.Place().Dir), a.Getenv),
+		Now: now, StaleDays: staleDays, Digest: a.Config.Traces.Digest,
+	}
+	if refused := ReadOnly(file.Place()); refused != nil {
+		rules.ReadOnly = refused.Error()
+	}
+	return rules, err
+}
+
+// Unwritable says why this user cannot edit a store; "" if they can. A server is asked.
+func Unwritable(ctx context.Context, a *workspace.Run, p beads.Place) string {
+	var refused error
+	if s, ok := a.Bare(p).(interface{ Denied(context.Context) error }); ok && p.Mode == beads.Server {
+		ctx, cancel := context.WithTimeout(ctx, patienceOfRights)
+		defer cancel()
+		refused = s.Denied(ctx)
+	} else if e := ReadOnly(p); e != nil {
+		refused = e
+	}
+	if refused == nil {
+		return ""
+	}
+	return refused.Error()
+}
+
+// patienceOfRights is how long a server is waited for that is asked for a suggestion alone.
+const patienceOfRights = 2 * time.Second
+
+// ReadOnly says why this user cannot edit a store in a file; nil if they can, and for a store
+// on a server, which only an edit asks.
+func ReadOnly(p beads.Place) *fault.Error {
+	if p.Mode != beads.Plain {
+		return nil
+	}
+	return jsonl.ReadOnly(p)
+}
+
+// Review gives the finished work that an issue is built on.
+func Review(a *workspace.Run, id string) (*orient.Review, error) {
+	file, at, err := OpenIssue(a, id)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	rules, err := Reading(a, file, signals.ThresholdStaleDays)
+	if err != nil {
+		return nil, err
+	}
+	return orient.Assess(file, dag.New(file), at, rules)
+}

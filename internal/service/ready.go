@@ -1,0 +1,269 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"stig/dag"
+	"stig/internal/beads"
+	"stig/internal/visible"
+	"stig/internal/workspace"
+	"stig/notes"
+	"stig/orient"
+	"stig/signals"
+)
+
+// ReadyRow is one issue that is open and not blocked, and whether the reader can start it.
+type ReadyRow struct {
+	ID       string    `json:"id"`
+	Title    string    `json:"title"`
+	Priority int       `json:"priority"`
+	Unblocks int       `json:"unblocks"` // how many unclosed issues wait for it
+	Epic     string    `json:"epic"`
+	CanTake  bool      `json:"can_take"`
+	State    dag.State `json:"state"` // why not: asked, held, assigned, epic or complete
+	Assignee string    `json:"assignee,omitempty"`
+	Asked    bool      `json:"asked,omitempty"`         // has an unanswered question
+	Children int       `json:"open_children,omitempty"` // unclosed ones
+
+	Held *orient.Held `json:"held,omitempty"` // by whom, in another work tree
+}
+
+// ReadyList is what is open and not blocked, of how many unclosed issues.
+type ReadyList struct {
+	Rows     []ReadyRow // first those that the reader can take
+	CanTake  int        // how many of them these are
+	Unclosed int
+}
+
+// Output is the list as data, the first of it where there is a limit.
+func (l *ReadyList) Output(limit int) workspace.Output {
+	rows := l.Rows
+	if limit > 0 {
+		rows = rows[:min(limit, len(rows))]
+	}
+	return workspace.NewOutput("ready", struct {
+		CanTake int        `json:"can_take"`
+		Ready   []ReadyRow `json:"ready"`
+		Total   int        `json:"total"`
+	}{l.CanTake, rows, len(l.Rows)})
+}
+
+// Ready lists what the one named as can take, else the actor, and what nothing blocks
+// besides.
+func Ready(ctx context.Context, a *workspace.Run, as string) (*ReadyList, error) {
+	now, err := a.Clock()
+	if err != nil {
+		return nil, err
+	}
+	file, err := a.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	graph := dag.New(file)
+	rows, err := readyRows(ctx, a, file, graph, now, as)
+	if err != nil {
+		return nil, err
+	}
+	return &ReadyList{Rows: rows, CanTake: len(takeable(rows)), Unclosed: unclosed(graph, file.Len())}, nil
+}
+
+// unclosed counts the unclosed issues, as a survey does.
+func unclosed(graph *dag.Graph, lines int) (n int) {
+	for i := range lines {
+		if graph.Lasting(i) && !graph.Closed(i) {
+			n++
+		}
+	}
+	return n
+}
+
+// Worker is who looks for work among issues that are ready for somebody: the one
+// named as, else the actor. Nobody's name is asked for where nothing is assigned.
+func Worker(ctx context.Context, a *workspace.Run, file *beads.Snapshot, ready []int, as string, now time.Time) (dag.Worker, error) {
+	w, _, err := worker(ctx, a, file, ready, as, now)
+	return w, err
+}
+
+// worker is Worker with what somebody has elsewhere: who asks the worker about that and reads
+// it once more may find nobody there.
+func worker(ctx context.Context, a *workspace.Run, file *beads.Snapshot, ready []int, as string, now time.Time) (w dag.Worker, held map[string]orient.Held, err error) {
+	w = dag.Worker{Now: now, Name: as}
+	waits, err := orient.Pending(file, ready, a.Schema)
+	if err != nil {
+		return w, nil, err
+	}
+	asked := map[int]bool{}
+	assigned := false
+	for k, i := range ready {
+		if waits[k] {
+			asked[i] = true
+		}
+		assigned = assigned || file.At(i).Assignee != ""
+	}
+	w.Asked = func(i int) bool { return asked[i] }
+	if as == "" && assigned {
+		w.Name, err = a.ActorName(ctx)
+	}
+	w.MayTake = a.MayTake(w.Name)
+	held = Held(a, file, now)
+	w.Held = func(i int) bool { _, ok := held[file.At(i).ID]; return ok }
+	return w, held, err
+}
+
+// reader is who reads a survey: the one named as, else the actor. Nobody's name is
+// asked for where no open issue is assigned.
+func reader(ctx context.Context, a *workspace.Run, file *beads.Snapshot, as string) (string, error) {
+	if as != "" {
+		return as, nil
+	}
+	for _, issue := range file.All() {
+		if issue.Status == beads.StatusOpen && issue.Assignee != "" {
+			return a.ActorName(ctx)
+		}
+	}
+	return "", nil
+}
+
+// readyRows lists issues that are ready, first those that the worker can take.
+func readyRows(ctx context.Context, a *workspace.Run, file *beads.Snapshot, graph *dag.Graph, now time.Time, as string) ([]ReadyRow, error) {
+	ready := graph.Ready(now)
+	w, elsewhere, err := worker(ctx, a, file, ready, as, now)
+	if err != nil {
+		return nil, err
+	}
+	unblocks := graph.Unblocks()
+	var rows, held []ReadyRow
+	for _, i := range ready {
+		issue, state := file.At(i), graph.State(i, w)
+		row := ReadyRow{
+			ID: issue.ID, Title: issue.Title, Priority: issue.Priority, Unblocks: unblocks[i],
+			CanTake: state == dag.StateReady, State: state, Assignee: issue.Assignee, Asked: w.Asked(i),
+		}
+		if epic, ok := graph.Epic(i); ok {
+			row.Epic = file.At(epic).ID
+		}
+		if state == dag.StateHeld {
+			row.Held = new(elsewhere[issue.ID])
+		}
+		if state == dag.StateEpic {
+			closed, total := graph.Progress(i)
+			row.Children = total - closed
+		}
+		if row.CanTake {
+			rows = append(rows, row)
+		} else {
+			held = append(held, row)
+		}
+	}
+	return append(append([]ReadyRow{}, rows...), held...), nil
+}
+
+// takeable is the first part of such rows: those that can be taken.
+func takeable(rows []ReadyRow) []ReadyRow {
+	for n, row := range rows {
+		if !row.CanTake {
+			return rows[:n]
+		}
+	}
+	return rows
+}
+
+// Place says what a row belongs to, what waits for it, and why it cannot be taken.
+func (r ReadyRow) Place() string {
+	var parts []string
+	if r.Epic != "" {
+		parts = append(parts, "in "+r.Epic)
+	}
+	switch r.Unblocks {
+	case 0:
+	case 1:
+		parts = append(parts, "1 issue waits for it")
+	default:
+		parts = append(parts, fmt.Sprintf("%d issues wait for it", r.Unblocks))
+	}
+	switch r.State {
+	case dag.StateAsked:
+		parts = append(parts, "waits for an answer")
+	case dag.StateHeld:
+		parts = append(parts, r.Held.Words())
+	case dag.StateAssigned:
+		parts = append(parts, "assigned to "+visible.OneLine(r.Assignee))
+	case dag.StateEpic:
+		parts = append(parts, visible.Counted(r.Children, "unclosed child issue"))
+	case dag.StateComplete:
+		parts = append(parts, "all its children are closed: close it")
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "  (" + strings.Join(parts, "; ") + ")"
+}
+
+// withoutTable picks the issues that have no table: among those named, else
+// among all that are not closed.
+func withoutTable(a *workspace.Run, named []string) ([]string, error) {
+	file, err := a.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	candidates, err := file.FindAll(named)
+	if err != nil {
+		return nil, err
+	}
+	if len(named) == 0 {
+		for _, issue := range file.All() {
+			if !beads.IsClosed(issue.Status) {
+				candidates = append(candidates, issue)
+			}
+		}
+	}
+	var ids []string
+	reader := file.Reader()
+	for _, issue := range candidates {
+		record, err := reader.Record(issue)
+		if err != nil {
+			return nil, err
+		}
+		if len(notes.Parse(record.Text(beads.Notes)).Named(signals.Section)) == 0 {
+			ids = append(ids, issue.ID)
+		}
+	}
+	return ids, nil
+}
+
+// Next lists the issues that the reader can take, the first one first, and gives a hint of what
+// must be done before one can be claimed; "" for nothing.
+func Next(ctx context.Context, a *workspace.Run) (rows []ReadyRow, before string, err error) {
+	now, err := a.Clock()
+	if err != nil {
+		return nil, "", err
+	}
+	store, err := a.Discover()
+	if err != nil {
+		return nil, "", err
+	}
+	rows, canEdit, err := takeableNow(ctx, a, store, now, a.Actor)
+	if refused := Unwritable(ctx, a, store.Place()); refused != "" {
+		before = "it cannot be claimed here: " + refused + "; type stig doctor"
+	} else if !canEdit {
+		before = "it cannot be claimed before the store is fixed: type stig vet"
+	}
+	return rows, before, err
+}
+
+// takeableNow is Next for an actor, or without a name for whoever reads.
+func takeableNow(ctx context.Context, a *workspace.Run, s beads.Store, now time.Time, actor string) (rows []ReadyRow, canEdit bool, err error) {
+	file, err := s.Snapshot()
+	if err != nil {
+		return nil, false, err
+	}
+	defer file.Close()
+	a.WarnOfStore(file)
+	rows, err = readyRows(ctx, a, file, dag.New(file), now, actor)
+	return takeable(rows), file.CanEdit(), err
+}
