@@ -26,7 +26,7 @@ func TestPublishedPlugin(t *testing.T) {
 			}
 		}
 		if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, []byte(want)) {
-			t.Errorf("%s is not current: type go test ./host -update: %v", path, err)
+			t.Errorf("%s is not current: type go test ./internal/assistant -update: %v", path, err)
 		}
 	}
 }

@@ -37,7 +37,7 @@ func TestPictures(t *testing.T) {
 			}
 			t.Log("now take the pictures: cd internal/testkit/outside && go test -tags e2e -run TestPictures -update")
 		default:
-			t.Errorf("pictures of docs/board have other words (%v): run go test ./board -run TestPictures -update; the page has\n%s", err, now)
+			t.Errorf("pictures of docs/board have other words (%v): run go test ./internal/board -run TestPictures -update; the page has\n%s", err, now)
 		}
 	}
 }
