@@ -31,6 +31,8 @@ type Draft struct {
 	By                                             string
 	Types                                          []string // types that the project uses besides those of bd
 
+	unread []string // warnings of what was read as text and may be meant otherwise
+
 	// Number gives the number of a new child of a parent whose greatest in the
 	// store is known; nil for one more.
 	Number func(parent string, greatest int) (int, error)
@@ -110,7 +112,7 @@ func CreateAll(ctx context.Context, s beads.Store, o beads.Options, drafts []Dra
 			if _, err := tx.Add(issue); err != nil {
 				return &BatchError{i, d.Line, err}
 			}
-			warnings := append(oddType(tx.Snapshot(), issue.Type), oddDeps(tx.Snapshot(), d.Deps)...)
+			warnings := slices.Concat(oddType(tx.Snapshot(), issue.Type), oddDeps(tx.Snapshot(), d.Deps), d.unread)
 			created = append(created, &Created{ID: issue.ID, Title: issue.Title, Warnings: warnings})
 		}
 		return nil

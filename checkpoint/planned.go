@@ -13,8 +13,8 @@ import (
 )
 
 // ParsePlan reads issues from Markdown: a heading is the title of one, and the
-// headings below it are those of its children. Directly under a heading may stand a
-// paragraph of lines KEY: VALUE; then come the description, and under the headings
+// headings below it are those of its children. Directly under a heading may stand
+// lines KEY: VALUE; then come the description, and under the headings
 // Acceptance and Design, one level lower, the criteria and the design.
 //
 //	# Build the pier
@@ -102,35 +102,69 @@ func (p *plan) part(part notes.Part) error {
 	return p.fields(len(p.drafts)-1, strings.TrimSpace(own))
 }
 
-var planField = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([a-z]+): +(\S.*)$`) })
+var planField = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:[-*+] +)?[*_` + "`" + `]*([A-Za-z]+(?: [a-z]+)?)[*_` + "`" + `]*:[*_` + "`" + `]*[ \t]+(\S.*)$`)
+})
 
 // planKeys are the keys that a plan may have under a heading.
 const planKeys = "name, type, priority, labels, after, cynefin, assignee, estimate, defer"
 
-// fields takes the lines KEY: VALUE from the first paragraph under a heading. It is
-// one of fields if its first line is, so that a misspelt key does not go unseen.
-func (p *plan) fields(i int, text string) error {
-	first, rest, _ := strings.Cut(text, "\n\n")
-	lines := strings.Split(first, "\n")
-	match := planField().FindStringSubmatch(lines[0])
-	if match == nil || !slices.Contains(strings.Split(planKeys, ", "), match[1]) {
-		p.drafts[i].Description = text
-		return nil
+// isPlanKey reports whether a key is one that a plan may have.
+func isPlanKey(key string) bool { return slices.Contains(strings.Split(planKeys, ", "), key) }
+
+// meantKeys are words that people write for keys of a plan.
+var meantKeys = []string{"depends on", "blocked by", "waits for", "needs", "requires", "depends", "deps", "dependencies", "prio", "label"}
+
+// planLine reads a line KEY: VALUE, its key in small letters; "" is another line.
+func planLine(line string) (key, value string) {
+	match := planField().FindStringSubmatch(line)
+	if match == nil {
+		return "", ""
 	}
-	p.drafts[i].Description = strings.TrimSpace(rest)
-	for _, line := range lines {
-		match := planField().FindStringSubmatch(line)
+	return strings.ToLower(match[1]), strings.TrimSpace(match[2])
+}
+
+// fields takes the lines KEY: VALUE that stand directly under a heading, blank lines
+// between them or not; the rest is the description. They begin with a key that is known,
+// and up to the next blank line there is no other text, so that a misspelt key does not
+// go unseen.
+func (p *plan) fields(i int, text string) error {
+	lines := strings.Split(text, "\n")
+	for n, within := 0, false; n < len(lines); n++ {
+		line := lines[n]
+		key, value := planLine(line)
+		switch {
+		case strings.TrimSpace(line) == "":
+			within = false
+			continue
+		case !within && !isPlanKey(key):
+			p.drafts[i].Description = strings.TrimSpace(strings.Join(lines[n:], "\n"))
+			p.drafts[i].unread = unreadFields(p.drafts[i].Description)
+			return nil
+		}
 		err := error(nil)
-		if match == nil {
+		if key == "" {
 			err = usage(fmt.Sprintf("must be KEY: VALUE with a key of %s; found %q", planKeys, line), "put a blank line between the fields and the description")
 		} else {
-			err = p.field(i, match[1], match[2])
+			err = p.field(i, key, value)
 		}
 		if err != nil {
 			return &BatchError{At: i, Line: p.fieldLine(i, line), Err: err}
 		}
+		within = true
 	}
 	return nil
+}
+
+// unreadFields warns of lines of a description that look as if they were fields: work
+// would begin in the wrong order.
+func unreadFields(description string) (warnings []string) {
+	for _, line := range notes.Prose(description) {
+		if key, _ := planLine(line.Text); isPlanKey(key) || slices.Contains(meantKeys, key) {
+			warnings = append(warnings, fmt.Sprintf("%q is taken for text: the fields of a plan are %s, and stand directly under the heading", line.Text, planKeys))
+		}
+	}
+	return warnings
 }
 
 // fieldLine is the line in which a field of a draft stands.
