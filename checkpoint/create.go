@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode"
 
+	"stig/dag"
 	"stig/internal/beads"
 	"stig/internal/fault"
 	"stig/notes"
@@ -42,6 +43,7 @@ type Draft struct {
 type Created struct {
 	ID       string   `json:"id"`
 	Title    string   `json:"title"`
+	After    []string `json:"after,omitempty"` // the issues that it waits for
 	Warnings []string `json:"warnings"`
 
 	stored
@@ -112,12 +114,22 @@ func CreateAll(ctx context.Context, s beads.Store, o beads.Options, drafts []Dra
 			if _, err := tx.Add(issue); err != nil {
 				return &BatchError{i, d.Line, err}
 			}
-			warnings := slices.Concat(oddType(tx.Snapshot(), issue.Type), oddDeps(tx.Snapshot(), d.Deps), d.unread)
-			created = append(created, &Created{ID: issue.ID, Title: issue.Title, Warnings: warnings})
+			warnings := append(append(oddType(tx.Snapshot(), issue.Type), oddDeps(tx.Snapshot(), d.Deps)...), d.unread...)
+			created = append(created, &Created{ID: issue.ID, Title: issue.Title, After: blockersIn(issue.Deps), Warnings: warnings})
 		}
 		return nil
 	})
 	return created, lines, err
+}
+
+// blockersIn gives what an issue waits for by its rows.
+func blockersIn(deps []beads.Dep) (ids []string) {
+	for _, dep := range deps {
+		if dag.Blocks(dep.Type) {
+			ids = append(ids, dep.On)
+		}
+	}
+	return ids
 }
 
 // once gives the number that it gave before as long as that is free.

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"iter"
 	"math"
 	"path/filepath"
 	"strconv"
@@ -171,11 +172,15 @@ func (f *Snapshot) ChildID(parent string, next func(greatest int) (int, error)) 
 	return fmt.Sprintf("%s.%d", parent, n), err
 }
 
-// ChildNumbers gives the greatest number of a child for each id that has some.
+// ChildNumbers gives the greatest number of a child for each id that has some, or to one
+// of which a dependency points.
 func (f *Snapshot) ChildNumbers() map[string]int {
 	numbers := map[string]int{}
 	for _, is := range f.issues {
 		countChild(numbers, is.ID)
+		for _, dep := range is.Deps {
+			countChild(numbers, dep.On)
+		}
 	}
 	return numbers
 }
@@ -188,6 +193,15 @@ func ChildNumbersIn(text []byte) map[string]int {
 		text = rest
 		_, line = trimLine(line, first)
 		countChild(numbers, firstID(line))
+	}
+	return numbers
+}
+
+// ChildNumbersOf is ChildNumbers of ids.
+func ChildNumbersOf(ids iter.Seq[string]) map[string]int {
+	numbers := map[string]int{}
+	for id := range ids {
+		countChild(numbers, id)
 	}
 	return numbers
 }

@@ -5,14 +5,14 @@ import (
 	"path/filepath"
 )
 
-// Source is somewhere else that ids of children stand: the store of another
-// work tree, or of a branch.
+// Source is somewhere else that ids of children stand or stood: the store of another
+// work tree, or the history of the store.
 type Source struct {
 	Name    string // unlike that of every other source of the store
 	Version string // changes with what stands there
-	// Numbers gives the greatest number of a child there for each parent. It is
-	// called when Version is another than when it was last called.
-	Numbers func() (map[string]int, error)
+	// Numbers gives the greatest number of a child there for each parent. It is called
+	// when Version is another than counted, the one that it was last called for; "" for none.
+	Numbers func(counted string) (map[string]int, error)
 }
 
 // counters are the numbers of children that were given, in one file for all
@@ -64,7 +64,7 @@ func (c *counters) count(sources []Source) error {
 	counted := map[string]string{}
 	for _, s := range sources {
 		if c.Sources[s.Name] != s.Version {
-			numbers, err := s.Numbers()
+			numbers, err := s.Numbers(c.Sources[s.Name])
 			if err != nil {
 				return err
 			}

@@ -230,7 +230,7 @@ func TestNextChild(t *testing.T) {
 	_, store := cloneAt(t)
 	p := at(t, store)
 	asked := 0
-	other := clone.Source{Name: "branch", Version: "1", Numbers: func() (map[string]int, error) {
+	other := clone.Source{Name: "branch", Version: "1", Numbers: func(string) (map[string]int, error) {
 		asked++
 		return map[string]int{"a-1": 5}, nil
 	}}

@@ -2,6 +2,8 @@ package git
 
 import (
 	"context"
+	slashpath "path"
+	"slices"
 	"strings"
 )
 
@@ -110,4 +112,36 @@ func cameAlong(how string) bool {
 		}
 	}
 	return rest == "Fast-forward"
+}
+
+// PastBlobs lists the blobs that files of these names had, beside path, in the history of
+// some commits, the latest first and each once. What the history of the commits in without
+// has is left out; one of these that is gone leaves out nothing.
+func (g Client) PastBlobs(ctx context.Context, path string, names, of, without []string) (blobs []string, err error) {
+	name, err := g.fromHere(path)
+	if err != nil {
+		return nil, err
+	}
+	var asked, told strings.Builder
+	for _, commit := range of {
+		asked.WriteString(commit + "\n")
+	}
+	for _, commit := range without {
+		asked.WriteString("^" + commit + "\n")
+	}
+	argv := []string{"rev-list", "--objects", "--full-history", "--missing=allow-any", "--ignore-missing", "--stdin", "--"}
+	for _, n := range names {
+		argv = append(argv, strings.TrimPrefix(slashpath.Join(slashpath.Dir(name), n), "./"))
+	}
+	result, err := g.run(ctx, []byte(asked.String()), &told, argv)
+	if err == nil && result.Exit != 0 {
+		err = failure(argv, result)
+	}
+	for line := range strings.Lines(told.String()) {
+		blob, at, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		if slices.Contains(names, slashpath.Base(at)) {
+			blobs = append(blobs, blob)
+		}
+	}
+	return blobs, err
 }

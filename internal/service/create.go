@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"iter"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"stig/internal/clone"
 	"stig/internal/fault"
 	"stig/internal/gate"
+	"stig/internal/git"
 	"stig/internal/merge"
 	"stig/internal/process"
 	"stig/internal/store/jsonl"
@@ -230,8 +232,9 @@ func holdsIssue(store beads.Store, id string) bool {
 	return there
 }
 
-// childNumbers gives numbers of children that no other work tree and no local
-// branch of the clone has given: two of them may add to one epic before they
+// childNumbers gives numbers of children that no issue has or had: in this work tree or
+// another, in the history of any branch, or by what the journal saw. Code and commits may
+// name an issue that was deleted since, and two work trees may add to one epic before they
 // are merged.
 func childNumbers(ctx context.Context, a *workspace.Run, store beads.Place, dryRun bool) func(parent string, greatest int) (int, error) {
 	return func(parent string, greatest int) (int, error) {
@@ -239,21 +242,37 @@ func childNumbers(ctx context.Context, a *workspace.Run, store beads.Place, dryR
 		if err != nil {
 			return greatest + 1, nil // Edit says what is wrong with the store
 		}
+		if recent, err := place.Recent(); err == nil {
+			greatest = max(greatest, beads.ChildNumbersOf(issuesOf(recent))[parent])
+		}
 		n, err := place.NextChild(parent, greatest, childSources(ctx, a, store, place), dryRun)
 		if err != nil {
-			a.Warn("%s: other work trees may give the same id: %v", fmt.Sprintf("%s.%d", parent, n), err)
+			a.Warn("%s: another issue may have or have had this id: %v", fmt.Sprintf("%s.%d", parent, n), err)
 		}
 		return max(n, greatest+1), nil
 	}
 }
 
-// childSources are the other places in the clone where children stand.
+// issuesOf gives the ids of the issues that a journal names.
+func issuesOf(j clone.Journal) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, r := range j.Records {
+			for _, c := range r.Changes {
+				if !yield(c.Issue) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// childSources are the other places in the clone where children stand or stood.
 func childSources(ctx context.Context, a *workspace.Run, store beads.Place, place clone.Place) (sources []clone.Source) {
 	if !place.Shared() || store.Mode == beads.Server || !process.Finder("", a.Getenv)("git") {
 		return nil
 	}
 	for _, other := range a.StoresBeside(ctx, store) {
-		sources = append(sources, clone.Source{Name: "file " + other.Place().Path, Version: clone.Stamp(other.Place().Path), Numbers: func() (map[string]int, error) {
+		sources = append(sources, clone.Source{Name: "file " + other.Place().Path, Version: clone.Stamp(other.Place().Path), Numbers: func(string) (map[string]int, error) {
 			file, err := other.Snapshot()
 			if err != nil {
 				return nil, nil // what cannot be read gives no numbers
@@ -266,20 +285,55 @@ func childSources(ctx context.Context, a *workspace.Run, store beads.Place, plac
 	if err != nil {
 		return sources
 	}
-	tips, err := git.Tips(ctx, path, nil, "refs/heads")
+	tips, err := git.Must(ctx, "for-each-ref", "--format=%(objectname)", "refs/heads", "refs/remotes")
 	if err != nil {
 		return sources
 	}
-	for _, tip := range tips {
-		if tip.Blob == "" {
-			continue
-		}
-		sources = append(sources, clone.Source{Name: "blob " + tip.Blob, Version: tip.Blob, Numbers: func() (numbers map[string]int, err error) {
-			err = git.Blobs(ctx, []string{tip.Blob}, func(_ string, text []byte) { numbers = beads.ChildNumbersIn(text) })
-			return numbers, err
-		}})
+	head, _ := git.Must(ctx, "rev-parse", "--quiet", "--verify", "HEAD") // there is none yet
+	commits := strings.Fields(head + "\n" + tips)
+	slices.Sort(commits)
+	commits = slices.Compact(commits)
+	if len(commits) == 0 {
+		return sources
 	}
-	return sources
+	return append(sources, clone.Source{Name: "history", Version: strings.Join(commits, " "), Numbers: func(counted string) (map[string]int, error) {
+		return pastChildren(ctx, a, git, path, commits, strings.Fields(counted))
+	}})
+}
+
+// pastChildren gives the greatest numbers of children in the history of the store up to
+// some commits, without what was counted. Of a long history it reads the latest part.
+func pastChildren(ctx context.Context, a *workspace.Run, git git.Client, path string, commits, counted []string) (map[string]int, error) {
+	const (
+		atOnce = 64
+		said   = 64 << 20  // bytes that take some time
+		most   = 512 << 20 // bytes
+	)
+	names := []string{filepath.Base(path), "issues.jsonl", "beads.jsonl", "deletions.jsonl"}
+	blobs, err := git.PastBlobs(ctx, path, names, commits, counted)
+	if err != nil {
+		return nil, err
+	}
+	numbers, read := map[string]int{}, 0
+	for batch := range slices.Chunk(blobs, atOnce) {
+		before := read
+		err := git.Blobs(ctx, batch, func(_ string, text []byte) {
+			read += len(text)
+			for parent, n := range beads.ChildNumbersIn(text) {
+				numbers[parent] = max(numbers[parent], n)
+			}
+		})
+		switch {
+		case err != nil:
+			return nil, err
+		case before < said && read >= said:
+			a.Note("reading the history of the store, so that no id of a child is given twice; this is done once")
+		case read >= most:
+			a.Warn("the history of the store is too long to be read whole: a child may get an id that an issue had long ago")
+			return numbers, nil
+		}
+	}
+	return numbers, nil
 }
 
 // InitRequest says what store to make.

@@ -1,7 +1,6 @@
 package issue
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -39,6 +38,9 @@ func createAll(ctx context.Context, a *cli.App, from string, args []string, dryR
 		line := c.ID
 		if !a.Quiet {
 			line += ": created (" + visible.OneLine(c.Title) + ")"
+			if c.After != nil {
+				line += " after " + strings.Join(c.After, ", ")
+			}
 		}
 		if err := a.Printf("%s\n", line); err != nil {
 			return err
@@ -58,21 +60,16 @@ func noteIDs(a *cli.App, dryRun bool) {
 
 // outline draws the issues of a plan: each below its epic, with what it waits for.
 func outline(drafts []checkpoint.Draft, made []*checkpoint.Created) string {
-	ids, depth := map[string]string{}, map[string]int{}
+	depth := map[string]int{}
 	var b strings.Builder
 	for i, d := range drafts {
-		ids[d.Name] = made[i].ID
 		if above, ok := depth[d.Parent]; ok && d.Parent != "" {
 			depth[d.Name] = above + 1
 		} else {
 			depth[d.Name] = 0
 		}
 		fmt.Fprintf(&b, "%s%s  P%d %s: %s", strings.Repeat("  ", depth[d.Name]), made[i].ID, d.Priority, d.Type, visible.OneLine(d.Title))
-		var after []string
-		for _, dep := range d.Deps {
-			after = append(after, cmp.Or(ids[dep.On], dep.On))
-		}
-		if len(after) > 0 {
+		if after := made[i].After; after != nil {
 			b.WriteString("  after " + strings.Join(after, ", "))
 		}
 		b.WriteString("\n")
