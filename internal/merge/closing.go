@@ -21,8 +21,9 @@ const (
 	originalType    beads.Key = "original_type"
 )
 
-// closing are the keys that say how an issue was closed or deleted. They are merged one by
-// one, and an issue that is neither keeps them in a merged estimate.
+// closing are the keys that say how an issue was closed, or from deleted_at on deleted. They
+// are merged one by one, and an issue that is not keeps them in a merged estimate: bd imports
+// nothing of a store that has them as keys there.
 var closing = []beads.Key{
 	beads.ClosedAt, beads.CloseReason, closedBySession, deletedAt, "deleted_by", "delete_reason", originalType,
 }
@@ -42,6 +43,7 @@ type closure struct {
 type closedValue struct {
 	key  beads.Key
 	from *beads.Record
+	lead *beads.Record // the side whose value the key has; nil where it cannot have one
 }
 
 // closure gives what decides on the closing keys, and the merged status. Without a base
@@ -157,51 +159,50 @@ func (c *closure) merge(k beads.Key) value {
 	default:
 		merged.raw = c.lead.Raw(k)
 		if !none(other.Raw(k)) {
-			c.lost = append(c.lost, closedValue{k, other})
+			c.lost = append(c.lost, closedValue{k, other, c.lead})
 		}
 	}
-	if closed(c.settled) || none(merged.raw) {
+	if c.stays(k) || none(merged.raw) {
 		return merged
 	}
 	from := c.ours
 	if !bytes.Equal(from.Raw(k), merged.raw) {
 		from = c.theirs
 	}
-	c.lost = append(c.lost, closedValue{k, from})
+	c.lost = append(c.lost, closedValue{k, from, nil})
 	return value{}
 }
 
-// tells reports whether what does not stay a key is worth a section: all of it where the
-// issue is not closed, else what somebody wrote.
-func (c *closure) tells() bool {
-	return !closed(c.settled) && len(c.lost) > 0 ||
-		slices.ContainsFunc(c.lost, func(s closedValue) bool { return !slices.Contains(stamps, s.key) && !c.alike(s) })
+// stays reports whether the merged issue can have a closing key.
+func (c *closure) stays(k beads.Key) bool {
+	if slices.Index(closing, k) < slices.Index(closing, deletedAt) {
+		return closed(c.settled)
+	}
+	return c.settled.Text(beads.Status) == beads.StatusTombstone
 }
 
-// alike reports whether the side that counts says the same in other blanks.
-func (c *closure) alike(s closedValue) bool {
-	return slices.Equal(strings.Fields(s.from.Text(s.key)), strings.Fields(c.lead.Text(s.key)))
+// tells reports whether a value is worth a section: what no key has, and what somebody wrote
+// in other words than those that count.
+func (s closedValue) tells() bool {
+	return s.lead == nil || !slices.Contains(stamps, s.key) &&
+		!slices.Equal(strings.Fields(s.from.Text(s.key)), strings.Fields(s.lead.Text(s.key)))
 }
 
 // warning says what does not stay a key, and where it is.
 func (c *closure) warning() string {
-	if !c.tells() {
-		return ""
-	}
-	var parts []string
+	var parts, homeless []string
 	for _, s := range c.lost {
-		switch {
-		case !closed(c.settled):
-			parts = append(parts, fmt.Sprintf("%s %s", s.key, quoted(s.from, s.key)))
-		case !slices.Contains(stamps, s.key) && !c.alike(s):
-			parts = append(parts, fmt.Sprintf("both changed %s: kept %s, %s; %s", s.key, quoted(c.lead, s.key), c.why(), quoted(s.from, s.key)))
+		switch value := quoted(s.from, s.key); {
+		case s.lead == nil:
+			homeless = append(homeless, fmt.Sprintf("%s %s", s.key, value))
+		case s.tells():
+			parts = append(parts, fmt.Sprintf("both changed %s: kept %s, %s; %s is in the merged estimate", s.key, quoted(s.lead, s.key), c.why(), value))
 		}
 	}
-	text := strings.Join(parts, ", ") + " is in the merged estimate"
-	if !closed(c.settled) {
-		text = "its status is " + c.settled.Text(beads.Status) + ": " + text
+	if len(homeless) > 0 {
+		parts = append(parts, fmt.Sprintf("in the merged estimate, since its status is %s: %s", c.settled.Text(beads.Status), strings.Join(homeless, ", ")))
 	}
-	return text
+	return strings.Join(parts, "; ")
 }
 
 // why says why the values of the lead count.
@@ -215,7 +216,7 @@ func (c *closure) why() string {
 // keepLost adds the merged estimate of what does not stay a key to the notes. It is an error
 // where they cannot take it.
 func (c *closure) keepLost(r *beads.Record) (*beads.Record, error) {
-	if !c.tells() {
+	if !slices.ContainsFunc(c.lost, closedValue.tells) {
 		return r, nil
 	}
 	name, text := c.section()

@@ -45,6 +45,8 @@ func closingCases() []mergeCase {
 			means: status(5, "closed", `"closed_at":"1"`, `"close_reason":"done"`, `"closed_by_session":"s"`)},
 		{name: "only the earlier says who deleted it", base: open, ours: status(5, "tombstone", `"deleted_at":"2026-11-02"`), theirs: status(1, "tombstone", `"deleted_by":"ann"`, `"delete_reason":"twice"`),
 			means: status(5, "tombstone", `"deleted_at":"2026-11-02"`, `"deleted_by":"ann"`, `"delete_reason":"twice"`)},
+		{name: "deleted, and closed later", base: open, ours: status(1, "tombstone", `"deleted_at":"2026-11-02T01:00:00Z"`, `"delete_reason":"twice"`), theirs: status(5, "closed", `"close_reason":"done"`),
+			means: is("p-a", 5, `"notes":"`+closerNote("2026-11-02", "delete_reason: twice", "deleted_at: 2026-11-02T01:00:00Z")+`"`, `"status":"closed"`, `"close_reason":"done"`)},
 		{name: "two reasons: the later", base: open, ours: status(5, "closed", closedAt("03", "first")...), theirs: status(4, "closed", closedAt("04", "second")...),
 			want: both(closerNote("2026-11-02", "close_reason: first", "closed_at: 2026-11-02T03:00:00Z"), "04", "second")},
 		{name: "two reasons: the verified one", base: open, ours: status(5, "closed", closedAt("04", "Closed")...), theirs: status(1, "closed", closedAt("01", "Verified: it digs.")...),
@@ -153,7 +155,7 @@ func TestClosingWarnings(t *testing.T) {
 	for want, sides := range map[string][3]string{
 		`both changed close_reason: kept "two", the later; "one" is in the merged estimate`:                {is("p", 0, `"status":"open"`), line(1, "closed", "one"), line(2, "closed", "two")},
 		`both changed close_reason: kept "Verified: a", the verified one; "two" is in the merged estimate`: {is("p", 0, `"status":"open"`), line(1, "closed", "Verified: a"), line(2, "closed", "two")},
-		`its status is open: close_reason "two" is in the merged estimate`:                                 {line(0, "closed", "one"), is("p", 1, `"status":"open"`), line(2, "closed", "two")},
+		`in the merged estimate, since its status is open: close_reason "two"`:                             {line(0, "closed", "one"), is("p", 1, `"status":"open"`), line(2, "closed", "two")},
 		`assignee: removed in ours and changed in theirs: kept "bo"`:                                       {is("p", 0, `"assignee":"ann"`), is("p", 1), is("p", 2, `"assignee":"bo"`)},
 		`both changed it, and its notes cannot keep how it was closed: they are malformed`:                 {is("p", 0, `"status":"open"`, `"notes":"<!-- x -->"`), is("p", 1, `"notes":"<!-- x -->"`, `"status":"closed"`, `"close_reason":"one"`), is("p", 2, `"notes":"<!-- x -->"`, `"status":"closed"`, `"close_reason":"two"`)},
 		`both changed it, and its notes cannot keep how it was closed: section "merged-estimate`:           {is("p", 0, `"status":"open"`), line(1, "closed", `a\n<!-- x -->\nb`), line(2, "closed", "two")},

@@ -230,7 +230,7 @@ func TestDeletion(t *testing.T) {
 	for other, want := range map[string]string{
 		is("p", 2, `"status":"in_progress"`):                        "it stays deleted",
 		is("p", 2, `"status":"open"`, `"title":"u"`):                "it stays deleted",
-		is("p", 2, `"status":"closed"`):                             "it is not deleted, and its status is closed",
+		is("p", 2, `"status":"closed"`):                             "it is not deleted, and its status is closed; in the merged estimate, since its status is closed: deleted_at \"d\"",
 		is("p", 2, `"status":"tombstone"`, `"deleted_at":"e"`):      "",
 		is("p", 0, `"status":"closed"`, `"closed_at":"2026-11-02"`): "it stays deleted",
 	} {
