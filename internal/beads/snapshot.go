@@ -262,6 +262,10 @@ func (f *Snapshot) copyIssues(from *Snapshot, changed map[*Issue]*Record) bool {
 	return true
 }
 
+// Others gives the lines that are about no issue, such as memories, in file order: of each
+// where it stands.
+func (f *Snapshot) Others() []*Issue { return f.others }
+
 // Memory is what bd remembers beside the issues, as bd remember KEY VALUE left it.
 type Memory struct{ Key, Value string }
 

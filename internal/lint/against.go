@@ -118,6 +118,9 @@ func (l *losses) vanished(v merge.Vanished) {
 	switch v.Kind {
 	case merge.KindIssue:
 		l.gone(v)
+	case merge.Memory, merge.Line:
+		l.add(RuleVanished, "", fmt.Sprintf("the %s %s is gone since %s; it was %s", v.Kind, opening(v.Name), l.since, opening(v.Was)),
+			fmt.Sprintf("put its line back, which git diff %s -- %s shows", l.since, l.file.Place().File()))
 	case merge.Section:
 		if !l.keepsOne(v) {
 			l.add(RuleSection, v.ID, fmt.Sprintf("the section %q is gone from its notes since %s", v.Name, l.since), back)
