@@ -43,16 +43,24 @@ func (l *line) subject() string {
 	return l.about
 }
 
-// split cuts a text into lines. known holds the keys of lines met before.
+// split cuts a text into lines, less those that say once more what another says. known holds
+// the keys of lines met before.
 func split(text string, known map[string]key) file {
+	f := cut(text, known)
+	f.uniteTwins()
+	return f
+}
+
+// cut cuts a text into lines.
+func cut(text string, known map[string]key) file {
 	f := file{at: map[string]int{}, ended: text == "" || strings.HasSuffix(text, "\n")}
 	if strings.HasPrefix(text, mark) {
 		f.mark, text = mark, text[len(mark):]
 	}
 	for whole := range strings.Lines(text) {
 		l := line{text: whole}
-		if cut, ok := strings.CutSuffix(whole, "\n"); ok {
-			l.text = strings.TrimSuffix(cut, "\r")
+		if rest, ok := strings.CutSuffix(whole, "\n"); ok {
+			l.text = strings.TrimSuffix(rest, "\r")
 			l.end = whole[len(l.text):]
 		}
 		k, ok := known[l.text]
@@ -65,7 +73,6 @@ func split(text string, known map[string]key) file {
 		f.lines = append(f.lines, l)
 	}
 	f.index()
-	f.uniteTwins()
 	return f
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"stig/internal/beads"
@@ -27,14 +28,13 @@ func (l *line) told() string {
 	return l.text
 }
 
-// uniteTwins takes out lines that a later line says once more. The one that stays has the
-// later updated_at of both. Of a store with conflict markers it takes out none: there, two
-// lines are the versions of one.
-func (f *file) uniteTwins() {
+// repeats gives the lines that another line says too: of those that say the same the one
+// written last stays, and of those the last. Of a store with conflict markers it gives none:
+// there, two lines are the versions of one.
+func (f *file) repeats() map[*line]bool {
 	if f.marked || len(f.twins) == 0 {
-		return
+		return nil
 	}
-	f.united = map[string]int{}
 	stays := map[string]*line{} // by what it is about, and says
 	gone := map[*line]bool{}
 	for i := len(f.lines) - 1; i >= 0; i-- {
@@ -44,24 +44,67 @@ func (f *file) uniteTwins() {
 		}
 		says := l.about + "\x00" + l.told()
 		kept := stays[says]
-		if kept == nil {
+		switch {
+		case kept == nil:
 			stays[says] = l
-			continue
+		case l.written().After(kept.written()):
+			gone[kept], stays[says] = true, l
+		default:
+			gone[l] = true
 		}
-		if x, y := parsed(l), parsed(kept); x != nil && y != nil && stamp(x).After(stamp(y)) {
-			kept.text = l.text
-		}
-		gone[l] = true
-		f.united[l.about]++
 	}
+	return gone
+}
+
+// written is the updated_at of a line, the zero time where it has none.
+func (l *line) written() time.Time {
+	if r := parsed(l); r != nil {
+		return stamp(r)
+	}
+	return time.Time{}
+}
+
+// uniteTwins takes out lines that another line says too.
+func (f *file) uniteTwins() {
+	gone := f.repeats()
+	if len(gone) == 0 {
+		return
+	}
+	f.united = map[string]int{}
 	var lines []line
 	for i := range f.lines {
-		if !gone[&f.lines[i]] {
-			lines = append(lines, f.lines[i])
+		if l := &f.lines[i]; gone[l] {
+			f.united[l.about]++
+		} else {
+			lines = append(lines, *l)
 		}
 	}
 	f.lines = lines
 	f.index()
+}
+
+// Repeat is a line of a store that another of its lines says too, but for how it is spelled
+// and when it was written.
+type Repeat struct {
+	Start, End int    // its bytes, with its end
+	Line       int    // 1-based
+	About      string // the id of the issue, or what else it is about
+}
+
+// Repeats lists the lines of a store that can go without a loss.
+func Repeats(text string) (list []Repeat) {
+	f := cut(text, map[string]key{})
+	gone := f.repeats()
+	at := len(f.mark)
+	for i := range f.lines {
+		l := &f.lines[i]
+		end := at + len(l.text) + len(l.end)
+		if gone[l] {
+			list = append(list, Repeat{at, end, i + 1, l.subject()})
+		}
+		at = end
+	}
+	return list
 }
 
 // all gives the lines that are about the same, in their order.
