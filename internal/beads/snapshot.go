@@ -112,6 +112,15 @@ func (f *Snapshot) Index(id string) (int, bool) {
 // Distinct reports whether no id stands on two lines.
 func (f *Snapshot) Distinct() bool { return len(f.repeats) == 0 }
 
+// Repeated gives how many lines each id has that stands on several.
+func (f *Snapshot) Repeated() map[string]int {
+	lines := map[string]int{}
+	for id, at := range f.repeats {
+		lines[id] = len(at)
+	}
+	return lines
+}
+
 // Find gives the issue with this id, or the only one that has it after its
 // prefix and a hyphen. The error is a fault.NotFound with near misses.
 func (f *Snapshot) Find(id string) (*Issue, error) {
@@ -261,6 +270,10 @@ func (f *Snapshot) copyIssues(from *Snapshot, changed map[*Issue]*Record) bool {
 	f.size += shift
 	return true
 }
+
+// Others gives the lines that are about no issue, such as memories, in file order: of each
+// where it stands.
+func (f *Snapshot) Others() []*Issue { return f.others }
 
 // Memory is what bd remembers beside the issues, as bd remember KEY VALUE left it.
 type Memory struct{ Key, Value string }

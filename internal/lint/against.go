@@ -118,6 +118,8 @@ func (l *losses) vanished(v merge.Vanished) {
 	switch v.Kind {
 	case merge.KindIssue:
 		l.gone(v)
+	case merge.Memory, merge.Line:
+		l.forgotten(v)
 	case merge.Section:
 		if !l.keepsOne(v) {
 			l.add(RuleSection, v.ID, fmt.Sprintf("the section %q is gone from its notes since %s", v.Name, l.since), back)
@@ -147,6 +149,15 @@ func (l *losses) gone(v merge.Vanished) {
 		hint = strings.Replace(hint, "put its line back", "put its line back with another id", 1)
 	}
 	l.add(RuleVanished, v.ID, message, hint)
+}
+
+// forgotten reports a line about no issue that is no more.
+func (l *losses) forgotten(v merge.Vanished) {
+	message := fmt.Sprintf("the %s %s is gone since %s", v.Kind, opening(v.Name), l.since)
+	if v.Kind == merge.Memory {
+		message += "; it was " + opening(v.Was)
+	}
+	l.add(RuleVanished, "", message, fmt.Sprintf("put its line back, which git diff %s -- %s shows", l.since, l.file.Place().File()))
 }
 
 func (l *losses) changed(c merge.Changed) {

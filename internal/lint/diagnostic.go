@@ -60,6 +60,8 @@ func (d Diagnostic) Place() string {
 		return fmt.Sprintf("%s notes:%d:%d", d.ID, d.NotesLine, d.NotesColumn)
 	case d.ID != "":
 		return d.ID
+	case d.Line == 0:
+		return d.File
 	case d.Column > 0:
 		return fmt.Sprintf("%s:%d:%d", d.File, d.Line, d.Column)
 	}

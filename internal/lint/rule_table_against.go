@@ -51,8 +51,8 @@ var againstRules = []Rule{{
 	Fix:     "See that it was meant, or take it back: git diff REV... -- .stig.cue",
 }, {
 	ID: RuleVanished, Severity: Error,
-	Summary: "an issue is gone from the store",
-	Why:     "Programs that rewrite the whole file drop what they cannot read, and a merge that went wrong keeps one side only. An issue that is meant to go is deleted by the tracker, which leaves a line that says so.",
+	Summary: "an issue, a memory or another line is gone from the store",
+	Why:     "Programs that rewrite the whole file drop what they cannot read, lines about no issue too, and a merge that went wrong keeps one side only. An issue that is meant to go is deleted by the tracker, which leaves a line that says so.",
 	Example: "main has a line with the id demo-1, and this store has none, or one that was made at another time",
 	Fix:     "Put the line back from git, with another id where its own is taken; delete an issue with the tracker that made it.",
 }, {

@@ -503,8 +503,10 @@ var breaches = map[string]struct{ bad, good []string }{
 	lint.RuleGateSet: {bad: []string{line("a") + gated + line("a")}, good: []string{line("a") + since + line("a")}},
 	lint.RuleVanished: {
 		bad: []string{line("a") + "\n" + line("b") + since + line("b"), line("a") + since + "{\"id\":\n" + line("b"),
+			line("a") + "\n" + `{"_type":"memory","key":"k","value":"v"}` + since + line("a"), `{"_type":"event","n":1}` + "\n" + line("a") + since + line("a"),
 			line("a", "created_at", "2026-11-01T00:00:00Z") + since + line("a", "created_at", "2026-11-01T00:00:01Z")},
 		good: []string{line("a") + "\n" + line("b") + since + line("b") + "\n" + line("a"),
+			`{"_type":"memory","key":"k","value":"v"}` + "\n" + line("a") + since + line("a") + "\n" + `{"_type":"memory","value":"w","key":"k"}`,
 			line("a", "created_at", "2026-11-01T00:00:00Z") + since + line("a", "created_at", "2026-11-01T00:00:00Z", "title", "edited"), line("a") + since + line("a", "status", "tombstone")},
 	},
 	lint.RuleDeleted: {

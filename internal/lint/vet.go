@@ -35,7 +35,7 @@ func store(f *beads.Snapshot) (found []Diagnostic) {
 		case p.Rule == beads.ConflictMarker:
 			hint = "type stig merge --resolve to see what is to be decided"
 		case p.ID != "":
-			hint = "keep one of the lines: this issue cannot be written until then"
+			hint = "keep one of the lines; of those that say the same, stig vet --fix keeps one"
 		}
 		d := breach(f, p.Rule, p.ID, p.Line, p.Message, hint)
 		d.Column = p.Column

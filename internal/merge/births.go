@@ -375,17 +375,3 @@ func (f *file) rename(ids map[int]string) {
 	}
 	f.index()
 }
-
-// index names the lines after their ids.
-func (f *file) index() {
-	clear(f.at)
-	repeats := map[string]int{}
-	for i := range f.lines {
-		l := &f.lines[i]
-		if l.id != "" {
-			l.name = repeated(issueName(l.id), repeats[l.id])
-			repeats[l.id]++
-		}
-		f.at[l.name] = i
-	}
-}

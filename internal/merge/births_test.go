@@ -357,7 +357,7 @@ func TestOneID(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			for _, sides := range [][2]string{{test.ours, test.theirs}, {test.theirs, test.ours}} {
-				r := Options{test.births}.merged(test.base, sides[0], sides[1])
+				r := Options{test.births}.Stores(test.base, sides[0], sides[1])
 				if got := issuesOf(r.Text); got != test.want {
 					t.Errorf("got %s\nwant %s\n%s", got, test.want, r.Text)
 				}

@@ -140,17 +140,13 @@ func (b block) merge(id string, given Answers) *merger {
 	}
 	m := &merger{base: split(base, keys), ours: split(b.ours, keys), theirs: split(b.theirs, keys), unknown: b.unknown}
 	for _, k := range m.order() {
-		l := trio{base: m.base.line(k), ours: m.ours.line(k), theirs: m.theirs.line(k), unknown: b.unknown, answers: b.answers}
+		answers := b.answers
 		if id != "" && m.id(k) == id {
-			l.answers = b.answers.and(given)
+			answers = answers.and(given)
 		}
-		d := l.decide()
-		if d.warning != "" { // not by add, for which a line that is kept with one is in ours
-			m.warnings = append(m.warnings, Warning{ID: m.id(k), Message: d.warning})
-			d.warning = ""
-		}
-		m.add(l.base, l.ours, l.theirs, d)
+		m.add(k, m.decide(k, answers))
 	}
+	m.sayTwins()
 	return m
 }
 

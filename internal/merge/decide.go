@@ -1,6 +1,10 @@
 package merge
 
-import "stig/internal/beads"
+import (
+	"cmp"
+
+	"stig/internal/beads"
+)
 
 // decision is the result for a line: kept with a text, dropped, or left to a person with
 // questions, for a reason.
@@ -41,6 +45,9 @@ type trio struct {
 func (l trio) decide() decision {
 	d := l.judge()
 	d.answers = l.answers
+	if one := cmp.Or(l.ours, l.theirs); d.reason != "" && one.id == "" && one.about != "" {
+		d.reason = one.about + ": " + d.reason
+	}
 	return d
 }
 
@@ -91,17 +98,30 @@ func (l trio) both() decision {
 	before := "{}"
 	if l.base != nil {
 		before = l.base.text
-	} else if !ours.Birth().Together(theirs.Birth()) && !(l.unknown && ours.Text(beads.Title) == theirs.Text(beads.Title)) {
+	} else if l.ours.id != "" && !ours.Birth().Together(theirs.Birth()) && !(l.unknown && ours.Text(beads.Title) == theirs.Text(beads.Title)) {
 		return l.left("both made an issue with this id")
 	}
 	base, err := beads.ParseRecord([]byte(before))
 	if err != nil {
 		return l.left("both changed it, and what it was cannot be read: " + err.Error())
 	}
+	v := versions{base: base, ours: ours, theirs: theirs, unknown: l.unknown, answers: l.answers}
 	if l.ours.id == "" {
-		return l.left("both changed a line that is no issue")
+		return noIssue(v)
 	}
-	return issue(versions{base: base, ours: ours, theirs: theirs, unknown: l.unknown, answers: l.answers})
+	return issue(v)
+}
+
+// noIssue merges a line that is about no issue, such as a memory, key by key.
+func noIssue(v versions) decision {
+	result, questions, err := v.members("", 0, v.ask)
+	switch {
+	case err != nil:
+		return v.left(err)
+	case len(questions) > 0:
+		return left(questions...)
+	}
+	return decision{keep: true, text: string(result.Bytes())}
 }
 
 // left leaves the line as a whole to a person.

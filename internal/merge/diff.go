@@ -14,6 +14,8 @@ const (
 	Label     Kind = "label"
 	Comment   Kind = "comment" // the name is its author
 	Key       Kind = "key"     // any other key; "notes" is the text outside of sections
+	Memory    Kind = "memory"  // a line that is a memory, without an id; the name is its key
+	Line      Kind = "line"    // another line about no issue, without an id
 )
 
 // Vanished is something that was there before and is gone.
@@ -21,7 +23,7 @@ type Vanished struct {
 	ID   string `json:"id"`
 	Kind Kind   `json:"kind"`
 	Name string `json:"name"`
-	Was  string `json:"was"` // its whole text; of an issue the title, of an edge the type
+	Was  string `json:"was"` // its whole text; of an issue the title, of an edge the type, of a memory the value
 }
 
 // Changed is something that is there in both, and differs.
@@ -41,7 +43,7 @@ type Added struct {
 }
 
 // Diff is what differs: in the order of the issues in the file, and of kinds
-// within an issue.
+// within an issue; last what is about none.
 type Diff struct {
 	Vanished []Vanished `json:"vanished"`
 	Changed  []Changed  `json:"changed"`
@@ -102,7 +104,7 @@ func Stores(before, after *beads.Snapshot) (Diff, error) {
 			d.Added = append(d.Added, Added{is.ID, KindIssue, is.Title})
 		}
 	}
-	return d, nil
+	return d, d.lines(before, after)
 }
 
 func (d *Diff) issue(all *pairing, was, is *beads.Issue) error {

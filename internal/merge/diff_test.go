@@ -68,6 +68,11 @@ func diffCases() []diffCase {
 			`{"id":"e.1","title":"x","created_at":"2026-11-01T00:00:02Z"}`,
 			`{"id":"e.1","title":"a","created_at":"2026-11-01T00:00:02Z"}` + "\n" + `{"id":"e.aroi85","title":"x","created_at":"2026-11-01T00:00:02Z"}`,
 			[]string{"~ e.aroi85 key id", "+ e.1 issue a"}},
+		{"memories", `{"_type":"memory","key":"k","value":"v"}` + "\n" + `{"_type":"memory","key":"l","value":"v"}` + "\n" + `{"_type":"memory","key":"m","value":"v"}`,
+			`{"_type":"memory","key":"n","value":"v"}` + "\n" + `{"value":"w","key":"l","_type":"memory"}` + "\n" + `{"value":"v", "key":"m","_type":"memory"}`, []string{"-  memory k", "~  memory l", "+  memory n"}},
+		{"other lines", `{"_schema":"s/1","at":1}` + "\n" + `{"_type":"x","n":1}` + "\n" + `{"_type":"x","n":1}` + "\n" + `{"_type":"event","id":"e"}`, `{"_schema":"s/1","at":2}` + "\n" + `{"n":1,"_type":"x"}`,
+			[]string{"-  line x", "-  line event e", "~  line the header"}},
+		{"of a repeated memory the last counts", `{"_type":"memory","key":"k","value":"v"}` + "\n" + `{"_type":"memory","key":"k","value":"w"}`, `{"_type":"memory","key":"k","value":"w"}`, nil},
 		{"moved text", noted("<!-- x -->\n1\n<!-- /x -->\n\ntext"), noted("text\n\n\n<!-- x -->\n1\n<!-- /x -->"), nil},
 	}
 }

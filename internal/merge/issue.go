@@ -20,13 +20,6 @@ type versions struct {
 	answers            Answers
 }
 
-// state are the keys that are written together when an issue is closed,
-// reopened or deleted, and so go together.
-var state = []beads.Key{
-	beads.Status, beads.ClosedAt, beads.CloseReason, "closed_by_session",
-	"deleted_at", "deleted_by", "delete_reason", "original_type",
-}
-
 // texts are the keys that somebody wrote with thought: of two versions the newer is not the
 // better one.
 var texts = []beads.Key{beads.Description, beads.Design, beads.AcceptanceCriteria}
@@ -50,24 +43,38 @@ type value struct {
 // issue merges key by key into ours.
 func issue(v versions) decision {
 	result := v.ours
-	settled, of := v.settle()
-	questions, warnings := of.questions, []string{of.warning}
+	c, status := v.closure()
+	questions, warnings := status.questions, []string{status.warning}
 	for _, k := range v.keys() {
-		merged := value{raw: settled.Raw(k)}
-		if !slices.Contains(state, k) {
-			merged = v.merge(k, settled)
+		var merged value
+		switch {
+		case k == beads.Status:
+			merged = value{raw: status.raw}
+		case slices.Contains(closing, k):
+			merged = c.merge(k)
+		default:
+			merged = v.merge(k, c.settled)
 		}
 		questions, warnings = append(questions, merged.questions...), append(warnings, merged.warning)
 		var err error
 		if result, err = put(result, k, merged.raw); err != nil {
-			return left(Question{Key: Whole, Ours: string(v.ours.Bytes()), Theirs: string(v.theirs.Bytes()), reason: err.Error()})
+			return v.left(err)
 		}
 	}
 	if len(questions) > 0 {
 		return left(questions...)
 	}
-	warnings = slices.DeleteFunc(warnings, func(text string) bool { return text == "" })
+	result, err := c.keepLost(result)
+	if err != nil {
+		return v.left(err)
+	}
+	warnings = slices.DeleteFunc(append(warnings, c.warning()), func(text string) bool { return text == "" })
 	return decision{keep: true, text: string(result.Bytes()), warning: strings.Join(warnings, "; ")}
+}
+
+// left leaves the line as a whole to a person.
+func (v versions) left(err error) decision {
+	return left(Question{Key: Whole, Ours: string(v.ours.Bytes()), Theirs: string(v.theirs.Bytes()), reason: err.Error()})
 }
 
 // keys lists the keys of ours, then those that only theirs has.
@@ -89,37 +96,75 @@ func put(r *beads.Record, k beads.Key, raw []byte) (*beads.Record, error) {
 	return r.PutRaw(k, raw)
 }
 
-func (v versions) bothChanged(k beads.Key) bool {
-	b, o, t := v.base.Raw(k), v.ours.Raw(k), v.theirs.Raw(k)
-	return !equal(o, t) && !equal(b, o) && !equal(b, t)
-}
+// none reports whether a value is as good as none.
+func none(raw []byte) bool { return beads.Meaning(raw) == "" }
 
-// merge merges one key that is no part of the state, which is that of settled.
-func (v versions) merge(k beads.Key, settled *beads.Record) value {
+// plain is the value of a key that needs no decision: that of the side that changed it. What
+// one side took away and the other changed stays. It is false where both have a value that
+// the other has not.
+func (v versions) plain(k beads.Key) (value, bool) {
 	b, o, t := v.base.Raw(k), v.ours.Raw(k), v.theirs.Raw(k)
 	switch {
+	case equal(o, t):
+		return value{raw: o}, true
+	case v.unknown:
+		return value{}, false
+	case equal(b, t):
+		return value{raw: o}, true
+	case equal(b, o):
+		return value{raw: t}, true
+	case none(o):
+		return value{raw: t, warning: fmt.Sprintf("%s: removed in ours and changed in theirs: kept %s", k, quoted(v.theirs, k))}, true
+	case none(t):
+		return value{raw: o, warning: fmt.Sprintf("%s: changed in ours and removed in theirs: kept %s", k, quoted(v.ours, k))}, true
+	}
+	return value{}, false
+}
+
+// merge merges one key that says nothing of how the issue was closed; settled is the side
+// whose status counts.
+func (v versions) merge(k beads.Key, settled *beads.Record) value {
+	switch {
 	case k == beads.UpdatedAt:
-		return value{raw: v.newer().Raw(k)}
+		return value{raw: v.newerOf(k)}
 	case v.isList(k):
 		return v.list(k)
-	case v.unknown && equal(o, t), !v.unknown && (equal(o, t) || equal(b, t)):
-		return value{raw: o}
-	case !v.unknown && equal(b, o):
-		return value{raw: t}
+	}
+	if merged, ok := v.plain(k); ok {
+		return merged
+	}
+	o, t := v.ours.Raw(k), v.theirs.Raw(k)
+	switch {
 	case k == beads.Notes:
 		return v.notes()
 	case isObject(o) && isObject(t):
 		return v.object(k)
 	case slices.Contains(derived, k):
-		return value{raw: v.newer().Raw(k)}
+		return value{raw: v.newerOf(k)}
 	case v.answers[string(k)] != "":
 		return value{raw: v.of(v.answers[string(k)]).Raw(k)}
-	case k == beads.Assignee && closed(settled) && !sameState(v.ours, v.theirs):
+	case k == beads.Assignee && closed(settled) && !equal(v.ours.Raw(beads.Status), v.theirs.Raw(beads.Status)):
 		return value{raw: settled.Raw(k), warning: v.dropped(k, settled, "who closed it")}
 	case v.follows(k):
 		return value{raw: v.newer().Raw(k), warning: v.dropped(k, v.newer(), "the later")}
 	}
 	return value{raw: o, questions: []Question{v.asked(k)}}
+}
+
+// newerOf is the value of the newer side, or of that which has one.
+func (v versions) newerOf(k beads.Key) []byte {
+	if raw := v.newer().Raw(k); !none(raw) {
+		return raw
+	}
+	return v.other(v.newer()).Raw(k)
+}
+
+// other is the side that is not this one.
+func (v versions) other(side *beads.Record) *beads.Record {
+	if side == v.ours {
+		return v.theirs
+	}
+	return v.ours
 }
 
 // follows reports whether a key that both sides changed follows the newer side:
@@ -146,11 +191,7 @@ func inProgress(r *beads.Record) bool { return r.Text(beads.Status) == beads.Sta
 // dropped is the warning about a value that is not that of the side that is
 // taken.
 func (v versions) dropped(k beads.Key, taken *beads.Record, why string) string {
-	other := v.ours
-	if taken == v.ours {
-		other = v.theirs
-	}
-	return fmt.Sprintf("both changed %s: kept %s, %s; dropped %s", k, quoted(taken, k), why, quoted(other, k))
+	return fmt.Sprintf("both changed %s: kept %s, %s; dropped %s", k, quoted(taken, k), why, quoted(v.other(taken), k))
 }
 
 // quoted is a value as a message shows it.
@@ -168,84 +209,6 @@ func quoted(r *beads.Record, k beads.Key) string {
 
 func severalLines(text string) bool { return strings.Contains(strings.TrimSpace(text), "\n") }
 
-func isObject(raw []byte) bool { return len(raw) > 0 && raw[0] == '{' }
-
-// object merges the members of an object, such as metadata.
-func (v versions) object(k beads.Key) value {
-	var inner versions
-	for _, side := range []struct {
-		from *beads.Record
-		into **beads.Record
-	}{{v.base, &inner.base}, {v.ours, &inner.ours}, {v.theirs, &inner.theirs}} {
-		raw := side.from.Raw(k)
-		if !isObject(raw) {
-			raw = []byte("{}")
-		}
-		r, err := beads.ParseRecord(raw)
-		if err != nil {
-			return value{questions: []Question{v.asked(k)}}
-		}
-		*side.into = r
-	}
-	result := inner.ours
-	var questions []Question
-	for _, name := range inner.keys() {
-		b, o, t := inner.base.Raw(name), inner.ours.Raw(name), inner.theirs.Raw(name)
-		taken := o
-		key := string(k) + "." + string(name)
-		switch {
-		case equal(o, t), !v.unknown && equal(b, t):
-		case !v.unknown && equal(b, o):
-			taken = t
-		case v.answers[key] != "":
-			taken = inner.of(v.answers[key]).Raw(name)
-		default:
-			questions = append(questions, Question{Key: key, Ours: valueText(inner.ours, name), Theirs: valueText(inner.theirs, name),
-				reason: "both changed " + string(name) + " in " + string(k)})
-		}
-		var err error
-		if result, err = put(result, name, taken); err != nil {
-			return value{questions: []Question{v.asked(k)}}
-		}
-	}
-	return value{raw: result.Bytes(), questions: questions}
-}
-
-// settle is the side whose state counts, with what is to be said of it. Without
-// a base nobody knows which side changed it.
-func (v versions) settle() (*beads.Record, value) {
-	if v.unknown && !sameState(v.ours, v.theirs) {
-		if side := v.answers[string(beads.Status)]; side != "" {
-			return v.of(side), value{}
-		}
-		return v.ours, value{questions: []Question{v.asked(beads.Status)}}
-	}
-	settled := v.winner()
-	if v.bothChanged(beads.CloseReason) && closed(v.ours) && closed(v.theirs) {
-		return settled, value{warning: v.dropped(beads.CloseReason, settled, "the later")}
-	}
-	return settled, value{warning: v.deletion(settled)}
-}
-
-// deletion says what became of an issue that one side deleted while the other changed it,
-// which nobody sees in a list; "" for any other.
-func (v versions) deletion(settled *beads.Record) string {
-	deleted := func(r *beads.Record) bool {
-		return beads.IsClosed(r.Text(beads.Status)) && len(r.Raw("deleted_at")) > 0
-	}
-	sides := "deleted in ours, changed in theirs"
-	switch {
-	case deleted(v.base), deleted(v.ours) == deleted(v.theirs):
-		return ""
-	case deleted(v.theirs):
-		sides = "changed in ours, deleted in theirs"
-	}
-	if deleted(settled) {
-		return sides + ": it stays deleted"
-	}
-	return sides + ": it is not deleted, and its status is " + settled.Text(beads.Status)
-}
-
 // newer is the side with the later updated_at. Of two with the same, it is
 // one and the same whichever is ours.
 func (v versions) newer() *beads.Record {
@@ -256,34 +219,7 @@ func (v versions) newer() *beads.Record {
 	return v.ours
 }
 
-// winner is the side whose state counts: that which changed it. When both
-// did, closed beats open, unless the issue was closed before and reopened
-// later than the other side was written; else the newer counts.
-func (v versions) winner() *beads.Record {
-	switch {
-	case sameState(v.base, v.theirs):
-		return v.ours
-	case sameState(v.base, v.ours):
-		return v.theirs
-	}
-	if closed(v.ours) == closed(v.theirs) {
-		return v.newer()
-	}
-	open, shut := v.ours, v.theirs
-	if closed(open) {
-		open, shut = shut, open
-	}
-	if closed(v.base) && stamp(open).After(stamp(shut)) {
-		return open
-	}
-	return shut
-}
-
 func closed(r *beads.Record) bool { return beads.IsClosed(r.Text(beads.Status)) }
-
-func sameState(a, b *beads.Record) bool {
-	return !slices.ContainsFunc(state, func(k beads.Key) bool { return !equal(a.Raw(k), b.Raw(k)) })
-}
 
 // equal compares what two values mean. Values that cannot be read without loss
 // are compared as bytes.

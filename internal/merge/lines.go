@@ -13,6 +13,10 @@ type file struct {
 	lines []line
 	at    map[string]int // the line of a key
 	ended bool           // the last line has a newline, or there is none
+
+	marked bool            // it has conflict markers
+	twins  map[string]bool // what several lines are about
+	united map[string]int  // how many lines were taken out, by what they were about
 }
 
 // line is one line of a store.
@@ -20,26 +24,43 @@ type line struct {
 	key
 	text string // without its end
 	end  string // LF or CR LF; "" of a last line without
+	name string // unlike that of every other line of its store
 	was  string // the id in its text, where the merge gives the issue another
+	twin bool   // a later line is about the same
 }
 
 // key tells what a line is about: the same in all three stores.
 type key struct {
-	name string // unlike that of every other line of its store
-	id   string // of an issue, else ""
+	about string // "" of a line that is about itself alone
+	id    string // of an issue, else ""
 }
 
-// split cuts a text into lines. known holds the keys of lines met before.
+// subject is what a line is about as messages name it.
+func (l *line) subject() string {
+	if l.id != "" {
+		return l.id
+	}
+	return l.about
+}
+
+// split cuts a text into lines, less those that say once more what another says. known holds
+// the keys of lines met before.
 func split(text string, known map[string]key) file {
+	f := cut(text, known)
+	f.uniteTwins()
+	return f
+}
+
+// cut cuts a text into lines.
+func cut(text string, known map[string]key) file {
 	f := file{at: map[string]int{}, ended: text == "" || strings.HasSuffix(text, "\n")}
 	if strings.HasPrefix(text, mark) {
 		f.mark, text = mark, text[len(mark):]
 	}
-	repeats := map[string]int{}
 	for whole := range strings.Lines(text) {
 		l := line{text: whole}
-		if cut, ok := strings.CutSuffix(whole, "\n"); ok {
-			l.text = strings.TrimSuffix(cut, "\r")
+		if rest, ok := strings.CutSuffix(whole, "\n"); ok {
+			l.text = strings.TrimSuffix(rest, "\r")
 			l.end = whole[len(l.text):]
 		}
 		k, ok := known[l.text]
@@ -48,15 +69,39 @@ func split(text string, known map[string]key) file {
 			known[l.text] = k
 		}
 		l.key = k
-		l.name = repeated(k.name, repeats[k.name])
-		repeats[k.name]++
-		f.at[l.name] = len(f.lines)
+		f.marked = f.marked || strings.HasPrefix(l.text, "<<<<<<<")
 		f.lines = append(f.lines, l)
 	}
+	f.index()
 	return f
 }
 
-// repeated is the name of a line before which n others have the same.
+// index names the lines after what they are about. Of several about the same, the last has
+// the plain name: it is the one that counts.
+func (f *file) index() {
+	clear(f.at)
+	f.twins = map[string]bool{}
+	repeats := map[string]int{}
+	for i := len(f.lines) - 1; i >= 0; i-- {
+		l := &f.lines[i]
+		plain := l.about
+		switch {
+		case l.id != "":
+			plain = issueName(l.id)
+			l.about = plain
+		case plain == "":
+			plain = "line " + l.text
+		}
+		l.name = repeated(plain, repeats[plain])
+		l.twin = repeats[plain] > 0
+		if repeats[plain]++; l.twin && l.about != "" {
+			f.twins[l.about] = true
+		}
+		f.at[l.name] = i
+	}
+}
+
+// repeated is the name of a line behind which n others are about the same.
 func repeated(name string, n int) string {
 	if n == 0 {
 		return name
@@ -69,26 +114,28 @@ func issueName(id string) string { return "issue " + id }
 // keyOf tells what a line is about. A line that cannot be read is about the
 // issue that it seems to name, or about itself.
 func keyOf(text string) key {
-	itself := key{name: "line " + text}
 	r, err := beads.ParseRecord([]byte(text))
 	if err != nil {
 		if id := seemingID(text); id != "" {
-			return key{name: issueName(id), id: id}
+			return key{about: issueName(id), id: id}
 		}
-		return itself
+		return key{}
 	}
 	id := r.Text(beads.ID)
 	if kind := r.Text("_type"); kind != "" && kind != "issue" {
 		name := id + r.Text("key")
 		if name == "" {
-			return itself
+			return key{}
 		}
-		return key{name: "_type " + kind + " " + name}
+		return key{about: kind + " " + name}
 	}
-	if id == "" {
-		return itself
+	switch {
+	case id != "":
+		return key{about: issueName(id), id: id}
+	case r.Has("_schema"):
+		return key{about: "the header"}
 	}
-	return key{name: issueName(id), id: id}
+	return key{}
 }
 
 // seemingID is the id in a line that begins as issues do.

@@ -1,7 +1,6 @@
 package merge
 
 import (
-	"bytes"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,9 +10,10 @@ import (
 
 // element is one element of a list.
 type element struct {
-	raw  []byte
-	name string // what it is: elements of one name are versions of each other
-	date string // when it was made, where it says so
+	raw    []byte
+	name   string // what it is: elements of one name are versions of each other
+	date   string // when it was made, where it says so
+	remark remark // of a comment
 }
 
 // isList reports whether a key holds lists where it is there at all.
@@ -39,9 +39,9 @@ func (v versions) list(k beads.Key) value {
 	case equal(b, o):
 		return value{raw: t}
 	}
-	base, ours, theirs := elements(v.base, k), elements(v.ours, k), elements(v.theirs, k)
+	named := elements(k, v.base, v.ours, v.theirs)
 	var list [][]byte
-	for _, e := range unite(base, ours, theirs) {
+	for _, e := range unite(named[0], named[1], named[2]) {
 		list = append(list, e.raw)
 	}
 	united, err := v.ours.PutElements(k, list)
@@ -59,23 +59,33 @@ func (v versions) list(k beads.Key) value {
 	return value{raw: united.Raw(k)}
 }
 
-func elements(r *beads.Record, k beads.Key) (list []element) {
-	said := map[string]int{}
+// elements lists the elements of a key in three versions, of which some may be nil.
+func elements(k beads.Key, records ...*beads.Record) (lists [3][]element) {
+	for i, r := range records {
+		if r != nil {
+			lists[i] = elementsOf(k, r)
+		}
+	}
+	if k == beads.Comments {
+		nameRemarks(lists[0], lists[1], lists[2])
+	}
+	return lists
+}
+
+func elementsOf(k beads.Key, r *beads.Record) (list []element) {
+	times := map[string]int{}
 	for _, raw := range r.Elements(k) {
 		e := element{raw: raw, name: beads.Meaning(raw)}
 		if member, err := beads.ParseRecord(raw); err == nil {
-			e.date = member.Text(beads.CreatedAt)
-			switch k {
-			case "dependencies":
-				e.name = member.Text("depends_on_id") + "\x00" + member.Text("type")
-			case "comments":
-				// Not by its id, nor by its time: tools give new ones, and cut
-				// fractions off. Who says the same words twice says them twice.
-				e.name = member.Text("author") + "\x00" + strings.TrimSpace(member.Text("text"))
-				said[e.name]++
-				e.name += "\x00" + strconv.Itoa(said[e.name])
+			e.date, e.remark = member.Text(beads.CreatedAt), remarkOf(member)
+			if on := member.Text("depends_on_id"); k == beads.Dependencies && on != "" {
+				e.name = on + "\x00" + member.Text("type")
 			}
+		} else {
+			e.remark.said = string(raw)
 		}
+		times[e.name]++
+		e.name += "\x00" + strconv.Itoa(times[e.name])
 		list = append(list, e)
 	}
 	return list
@@ -93,55 +103,51 @@ func byName(list []element) map[string]*element {
 }
 
 // unite merges three lists as sets, in the order of ours; what is new on both
-// sides comes in the order of its dates.
+// sides comes in the order of its dates. What one side took away goes, unless the other
+// changed it.
 func unite(base, ours, theirs []element) []element {
-	was, their := byName(base), byName(theirs)
-	var kept, mine, yours []element
+	was, mine, their := byName(base), byName(ours), byName(theirs)
+	var kept, added, yours []element
 	inside := false // something new stands before something old
 	for _, e := range ours {
-		if was[e.name] == nil {
-			mine = append(mine, e)
+		b, t := was[e.name], their[e.name]
+		switch {
+		case b == nil && t == nil:
+		case b == nil:
+			e.raw = united(nil, e.raw, t.raw)
+		case t == nil && equal(b.raw, e.raw):
+			continue
+		case t != nil:
+			e.raw = united(b.raw, e.raw, t.raw)
+		}
+		if b == nil {
+			added = append(added, e)
 			continue
 		}
-		inside = inside || len(mine) > 0
-		if t := their[e.name]; t != nil {
-			kept = append(kept, version(was, e, *t))
-		}
+		inside = inside || len(added) > 0
+		kept = append(kept, e)
 	}
-	for i, e := range mine {
-		if t := their[e.name]; t != nil {
-			mine[i] = version(was, e, *t)
-		}
-	}
-	made, stays := byName(mine), byName(kept)
 	for _, e := range theirs {
-		if was[e.name] == nil && made[e.name] == nil {
+		if b := was[e.name]; mine[e.name] == nil && (b == nil || !equal(b.raw, e.raw)) {
 			yours = append(yours, e)
 		}
 	}
 	if ascending(ours) && ascending(theirs) {
-		all := slices.Concat(kept, mine, yours)
+		all := slices.Concat(kept, added, yours)
 		slices.SortStableFunc(all, func(a, b element) int { return strings.Compare(a.name, b.name) })
 		return all
 	}
 	if inside {
-		all := slices.DeleteFunc(slices.Clone(ours), func(e element) bool { return stays[e.name] == nil && made[e.name] == nil })
+		stays := byName(slices.Concat(kept, added))
+		var all []element
+		for _, e := range ours {
+			if s := stays[e.name]; s != nil {
+				all = append(all, *s)
+			}
+		}
 		return append(all, yours...)
 	}
-	return append(kept, woven(mine, yours)...)
-}
-
-// version is the version of an element that counts: the changed one; of two
-// changed ones the same, whichever is ours.
-func version(was map[string]*element, o, t element) element {
-	b := was[o.name]
-	switch {
-	case b != nil && equal(b.raw, t.raw), equal(o.raw, t.raw):
-		return o
-	case b != nil && equal(b.raw, o.raw), bytes.Compare(t.raw, o.raw) > 0:
-		return t
-	}
-	return o
+	return append(kept, woven(added, yours)...)
 }
 
 // ascending reports whether a list is one that is kept in order, such as labels.

@@ -21,7 +21,10 @@
 //	}
 package merge
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // Result is a merged store.
 type Result struct {
@@ -61,29 +64,38 @@ type Options struct {
 // Two issues that were given one id are both kept. The one that was made later
 // gets another id, the same in every merge.
 func (opt Options) Stores(base, ours, theirs string) Result {
-	switch {
-	case ours == theirs, base == theirs:
-		return Result{Text: ours}
-	case base == ours:
-		return Result{Text: theirs}
-	}
-	return opt.merged(base, ours, theirs)
-}
-
-// merged is Stores where none of the three is another.
-func (opt Options) merged(base, ours, theirs string) Result {
 	m := opt.merger(base, ours, theirs)
 	m.out.Grow(max(len(ours), len(theirs)))
 	names := m.order()
 	decided := make([]decision, len(names))
 	for i, k := range names {
-		decided[i] = trio{base: m.base.line(k), ours: m.ours.line(k), theirs: m.theirs.line(k)}.decide()
+		decided[i] = m.decide(k, nil)
 	}
 	m.renumber(names, decided)
 	for i, k := range names {
-		m.add(m.base.line(k), m.ours.line(k), m.theirs.line(k), decided[i])
+		m.add(k, decided[i])
 	}
 	return m.result()
+}
+
+// decide decides on the line of a name. Twins are decided on together, under the name of the
+// last.
+func (m *merger) decide(name string, answers Answers) decision {
+	l := trio{base: m.base.line(name), ours: m.ours.line(name), theirs: m.theirs.line(name), unknown: m.unknown, answers: answers}
+	one := cmp.Or(l.ours, l.theirs, l.base)
+	twins, any := m.twinsOf(one)
+	switch {
+	case !any && m.base.marked && m.base.twins[one.about]:
+		l.unknown = true // the base is several versions that nobody merged
+		return l.decide()
+	case !any, twins.untouched():
+		return l.decide()
+	case one.twin:
+		return decision{}
+	}
+	d := twins.decide(answers)
+	d.answers = answers
+	return d
 }
 
 // merger reads three stores and gives every issue one id in all of them.
@@ -91,6 +103,7 @@ func (opt Options) merger(base, ours, theirs string) *merger {
 	keys := map[string]key{}
 	m := &merger{base: split(base, keys), ours: split(ours, keys), theirs: split(theirs, keys), births: opt.Births}
 	m.identify()
+	m.sayTwins()
 	return m
 }
 
@@ -107,14 +120,15 @@ type merger struct {
 }
 
 // add writes what became of a line.
-func (m *merger) add(b, o, t *line, d decision) {
+func (m *merger) add(name string, d decision) {
+	b, o, t := m.base.line(name), m.ours.line(name), m.theirs.line(name)
+	if d.keep && d.warning != "" {
+		m.warnings = append(m.warnings, Warning{cmp.Or(o, t).subject(), d.warning})
+	}
 	switch {
 	case d.reason != "":
-		m.conflict(b, o, t, d)
+		m.conflict(cmp.Or(o, t, b), d)
 	case d.keep:
-		if d.warning != "" {
-			m.warnings = append(m.warnings, Warning{o.id, d.warning})
-		}
 		m.write(d.text, m.end(b, o, t))
 	}
 }
@@ -123,7 +137,7 @@ func (m *merger) write(text, end string) {
 	m.out.WriteString(text)
 	m.out.WriteString(end)
 	m.last = line{text: text, end: end}
-	m.lines++
+	m.lines += 1 + strings.Count(text, "\n")
 }
 
 const (
@@ -133,23 +147,28 @@ const (
 
 // conflict leaves all versions of a line to a person, the base between the
 // sides, so that the questions can be asked again from the text.
-func (m *merger) conflict(b, o, t *line, d decision) {
-	c := Conflict{Line: m.lines + 1, Reason: d.reason, Questions: d.questions}
+func (m *merger) conflict(l *line, d decision) {
+	c := Conflict{ID: l.id, Line: m.lines + 1, Reason: d.reason, Questions: d.questions}
 	end := m.newline()
-	side := func(l *line) {
-		if l != nil {
-			c.ID = l.id
-			m.write(l.text, end)
+	side := func(f *file) {
+		lines := []*line{f.line(l.name)}
+		if l.about != "" {
+			lines = f.all(l.about)
+		}
+		for _, l := range lines {
+			if l != nil {
+				m.write(l.text, end)
+			}
 		}
 	}
 	m.write(firstMarker+d.answers.mark(), end)
-	side(o)
+	side(&m.ours)
 	if !m.unknown {
 		m.write("||||||| base", end)
-		side(b)
+		side(&m.base)
 	}
 	m.write("=======", end)
-	side(t)
+	side(&m.theirs)
 	m.write(lastMarker, end)
 	m.conflicts = append(m.conflicts, c)
 }

@@ -136,13 +136,10 @@ func putText(r *beads.Record, k beads.Key, text string) *beads.Record {
 
 // eachElement edits the elements of a list. own is whether base lacks the element.
 func eachElement(r, base *beads.Record, k beads.Key, edit func(e *beads.Record, own bool) *beads.Record) (*beads.Record, error) {
-	var before []element
-	if base != nil {
-		before = elements(base, k)
-	}
-	was, old := byName(before), r.Raw(k)
+	named := elements(k, base, r)
+	was, old := byName(named[0]), r.Raw(k)
 	var list []byte
-	for _, e := range elements(r, k) {
+	for _, e := range named[1] {
 		at := bytes.Index(old, e.raw) // before it is what separates elements
 		list = append(list, old[:at]...)
 		old = old[at+len(e.raw):]

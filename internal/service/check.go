@@ -122,43 +122,6 @@ func looksFor(command string, past *lint.Past) []string {
 	return []string{"check", "vet", "cycles", "lint", "against"}
 }
 
-// Fixed is what fixing changed.
-type Fixed struct {
-	Changes []beads.Change
-	Left    []lint.Diagnostic // of a dry run: what vet would find then
-}
-
-// Fix rewrites values that have one meaning only, in the named issues or in all.
-func Fix(ctx context.Context, a *workspace.Run, ids []string, dryRun bool) (*Fixed, error) {
-	options, err := a.Options(dryRun)
-	if err != nil {
-		return nil, err
-	}
-	checked, err := Check(ctx, a, CheckRequest{Command: "vet", IDs: ids})
-	if err != nil {
-		return nil, err
-	}
-	store, err := a.Discover()
-	if err != nil {
-		return nil, err
-	}
-	if err := a.RefuseUnfinished(ctx, store.Place()); err != nil {
-		return nil, err
-	}
-	rules := lint.Rules{Schema: a.Schema}
-	f := &Fixed{}
-	if f.Changes, err = lint.Fix(ctx, store, options, checked.Found, rules); err != nil || !dryRun {
-		return f, err
-	}
-	file, err := store.Snapshot()
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	f.Left, err = lint.Left(file, checked.Found, f.Changes, rules)
-	return f, err
-}
-
 // ofBranch leaves out diagnostics that are for information only and of unchanged issues,
 // and says how many it left out.
 func ofBranch(a *workspace.Run, found []lint.Diagnostic, file *beads.Snapshot, past *lint.Past) []lint.Diagnostic {

@@ -33,7 +33,7 @@ func VetCommand(a *cli.App) *cobra.Command {
 			return vet(cmd.Context(), a, args, o.strict)
 		},
 	}
-	cmd.Flags().BoolVar(&o.fix, "fix", false, "rewrite values that have one meaning only")
+	cmd.Flags().BoolVar(&o.fix, "fix", false, "rewrite values that have one meaning only, and take out lines that another says too")
 	cmd.Flags().BoolVar(&o.strict, "strict", false, "fail on warnings too")
 	a.Writes(cmd, &o.dryRun)
 	return cmd
@@ -57,16 +57,27 @@ func vetFix(ctx context.Context, a *cli.App, ids []string, o vetOptions) error {
 	if o.dryRun {
 		return printFix(a, fixed, o)
 	}
+	noteRepeats(a, fixed, "taken out")
 	for _, c := range fixed.Changes {
 		a.Note("%s: fixed", c.ID)
 	}
 	return vet(ctx, a, ids, o.strict)
 }
 
+// noteRepeats says which lines another line says too, and what became of them.
+func noteRepeats(a *cli.App, f *service.Fixed, became string) {
+	for _, r := range f.Repeats {
+		a.Note("%s: line %d says what another line says: %s", r.About, r.Line, became)
+	}
+}
+
 // printFix shows the diff of what would be fixed, and ends as vet would then.
 func printFix(a *cli.App, f *service.Fixed, o vetOptions) error {
-	if err := a.PrintChanges(f.Changes, nil, true); err != nil {
-		return err
+	noteRepeats(a, f, "it would be taken out")
+	if a.JSON || len(f.Changes) > 0 || len(f.Repeats) == 0 {
+		if err := a.PrintChanges(f.Changes, nil, true); err != nil {
+			return err
+		}
 	}
 	counts := lint.Count(f.Left)
 	if counts.Error+counts.Warning > 0 {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -19,8 +20,8 @@ func DiffCommand(a *cli.App) *cobra.Command {
 		Use:   "diff [REV]",
 		Short: "show what vanished, changed and was added since a revision",
 		Long: "diff compares the store at a revision (default HEAD) with the store as it is,\n" +
-			"by issue, section, signal, criterion, edge, comment and key. What vanished comes\n" +
-			"first. How lines are spelled and ordered, and updated_at, do not count.",
+			"by issue, section, signal, criterion, edge, comment and key, and memories and other\n" +
+			"lines about no issue. What vanished comes first. How lines are spelled and ordered, and updated_at, do not count.",
 		GroupID: "store",
 		Args:    cli.Takes(0, 2, "one revision, or with --files two files"),
 		Example: "  stig diff\n  stig diff main~3 --json\n  stig diff --files before.jsonl after.jsonl",
@@ -104,9 +105,20 @@ func (g *grouped) write(b *strings.Builder, title string) {
 	if b.Len() > 0 {
 		b.WriteString("\n")
 	}
-	fmt.Fprintf(b, "%s (%d in %s):\n", title, g.count, visible.Counted(len(g.ids), "issue"))
+	issues := len(g.ids)
+	if g.lines[""] != nil {
+		issues--
+	}
+	where := visible.Counted(issues, "issue")
+	switch {
+	case issues == 0:
+		where = "no issue"
+	case issues < len(g.ids):
+		where += " and outside"
+	}
+	fmt.Fprintf(b, "%s (%d in %s):\n", title, g.count, where)
 	for _, id := range g.ids {
-		fmt.Fprintf(b, "%s\n", id)
+		fmt.Fprintf(b, "%s\n", cmp.Or(id, "lines about no issue"))
 		for _, line := range g.lines[id] {
 			fmt.Fprintf(b, "  %s\n", line)
 		}

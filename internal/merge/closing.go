@@ -1,0 +1,264 @@
+package merge
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"stig/internal/beads"
+	"stig/internal/gate"
+	"stig/notes"
+	"stig/signals"
+)
+
+const (
+	deletedAt       beads.Key = "deleted_at"
+	closedBySession beads.Key = "closed_by_session"
+	originalType    beads.Key = "original_type"
+)
+
+// closing are the keys that say how an issue was closed, or from deleted_at on deleted. They
+// are merged one by one, and an issue that is not keeps them in a merged estimate: bd imports
+// nothing of a store that has them as keys there.
+var closing = []beads.Key{
+	beads.ClosedAt, beads.CloseReason, closedBySession, deletedAt, "deleted_by", "delete_reason", originalType,
+}
+
+// stamps are those of them that programs write. Of two, one is enough.
+var stamps = []beads.Key{beads.ClosedAt, closedBySession, deletedAt, originalType}
+
+// closure is the merge of the closing keys.
+type closure struct {
+	versions
+	settled *beads.Record // the side whose status counts
+	lead    *beads.Record // the side whose values count where both have one
+	lost    []closedValue // what does not stay a key
+}
+
+// closedValue is a value of a closing key on one side.
+type closedValue struct {
+	key  beads.Key
+	from *beads.Record
+	lead *beads.Record // the side whose value the key has; nil where it cannot have one
+}
+
+// closure gives what decides on the closing keys, and the merged status. Without a base
+// nobody knows which side changed the status.
+func (v versions) closure() (*closure, value) {
+	settled, status := v.settled(), value{}
+	if v.unknown && !equal(v.ours.Raw(beads.Status), v.theirs.Raw(beads.Status)) {
+		side := v.answers[string(beads.Status)]
+		settled = v.of(side)
+		if side == "" {
+			status.questions = []Question{v.asked(beads.Status)}
+		}
+	} else {
+		status.warning = v.deletion(settled)
+	}
+	status.raw = settled.Raw(beads.Status)
+	return &closure{versions: v, settled: settled, lead: v.closedBest(settled)}, status
+}
+
+// settled is the side whose status counts: that which changed it. When both did, closed beats
+// open, and the newer counts of two that are closed or two that are open. What was closed
+// before and is open on one side counts as open, unless the other side closed it again later.
+func (v versions) settled() *beads.Record {
+	b, o, t := v.base.Raw(beads.Status), v.ours.Raw(beads.Status), v.theirs.Raw(beads.Status)
+	open, shut := v.ours, v.theirs
+	if closed(open) {
+		open, shut = shut, open
+	}
+	differ := closed(v.ours) != closed(v.theirs)
+	switch {
+	case equal(o, t):
+		return v.newer()
+	case differ && closed(v.base) && v.closedAgain(shut).After(stamp(open)):
+		return shut
+	case differ && closed(v.base):
+		return open
+	case equal(b, t), none(t):
+		return v.ours
+	case equal(b, o), none(o):
+		return v.theirs
+	case differ:
+		return shut
+	}
+	return v.newer()
+}
+
+// closedAgain is when a side closed or deleted an issue that was closed before; the zero time
+// where it did not.
+func (v versions) closedAgain(side *beads.Record) time.Time {
+	for _, k := range []beads.Key{deletedAt, beads.ClosedAt} {
+		if at, ok := side.Time(k); ok && !equal(side.Raw(k), v.base.Raw(k)) {
+			return at
+		}
+	}
+	if equal(side.Raw(beads.Status), v.base.Raw(beads.Status)) {
+		return time.Time{}
+	}
+	return stamp(side)
+}
+
+// closedBest is the side whose closing values count where both have one: of two that are
+// closed the verified one, else that which was closed later; else the one whose status counts.
+func (v versions) closedBest(settled *beads.Record) *beads.Record {
+	if !closed(v.ours) || !closed(v.theirs) {
+		return settled
+	}
+	if verified(v.ours) != verified(v.theirs) {
+		if verified(v.ours) {
+			return v.ours
+		}
+		return v.theirs
+	}
+	o, _ := v.ours.Time(beads.ClosedAt)
+	t, _ := v.theirs.Time(beads.ClosedAt)
+	switch o.Compare(t) {
+	case -1:
+		return v.theirs
+	case 1:
+		return v.ours
+	}
+	return v.newer()
+}
+
+func verified(r *beads.Record) bool {
+	return strings.HasPrefix(strings.TrimSpace(r.Text(beads.CloseReason)), gate.Verified)
+}
+
+// deletion says what became of an issue that one side deleted while the other changed it,
+// which nobody sees in a list; "" for any other.
+func (v versions) deletion(settled *beads.Record) string {
+	deleted := func(r *beads.Record) bool { return closed(r) && len(r.Raw(deletedAt)) > 0 }
+	sides := "deleted in ours, changed in theirs"
+	switch {
+	case deleted(v.base), deleted(v.ours) == deleted(v.theirs):
+		return ""
+	case deleted(v.theirs):
+		sides = "changed in ours, deleted in theirs"
+	}
+	if deleted(settled) {
+		return sides + ": it stays deleted"
+	}
+	return sides + ": it is not deleted, and its status is " + settled.Text(beads.Status)
+}
+
+// merge merges one closing key.
+func (c *closure) merge(k beads.Key) value {
+	merged, ok := c.plain(k)
+	other := c.other(c.lead)
+	switch {
+	case ok:
+	case none(c.lead.Raw(k)):
+		merged.raw = other.Raw(k)
+	default:
+		merged.raw = c.lead.Raw(k)
+		if !none(other.Raw(k)) {
+			c.lost = append(c.lost, closedValue{k, other, c.lead})
+		}
+	}
+	if c.stays(k) || none(merged.raw) {
+		return merged
+	}
+	from := c.ours
+	if !bytes.Equal(from.Raw(k), merged.raw) {
+		from = c.theirs
+	}
+	c.lost = append(c.lost, closedValue{k, from, nil})
+	return value{}
+}
+
+// stays reports whether the merged issue can have a closing key.
+func (c *closure) stays(k beads.Key) bool {
+	if slices.Index(closing, k) < slices.Index(closing, deletedAt) {
+		return closed(c.settled)
+	}
+	return c.settled.Text(beads.Status) == beads.StatusTombstone
+}
+
+// tells reports whether a value is worth a section: what no key has, and what somebody wrote
+// in other words than those that count.
+func (s closedValue) tells() bool {
+	return s.lead == nil || !slices.Contains(stamps, s.key) &&
+		!slices.Equal(strings.Fields(s.from.Text(s.key)), strings.Fields(s.lead.Text(s.key)))
+}
+
+// warning says what does not stay a key, and where it is.
+func (c *closure) warning() string {
+	var parts, homeless []string
+	for _, s := range c.lost {
+		switch value := quoted(s.from, s.key); {
+		case s.lead == nil:
+			homeless = append(homeless, fmt.Sprintf("%s %s", s.key, value))
+		case s.tells():
+			parts = append(parts, fmt.Sprintf("both changed %s: kept %s, %s; %s is in the merged estimate", s.key, quoted(s.lead, s.key), c.why(), value))
+		}
+	}
+	if len(homeless) > 0 {
+		parts = append(parts, fmt.Sprintf("in the merged estimate, since its status is %s: %s", c.settled.Text(beads.Status), strings.Join(homeless, ", ")))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// why says why the values of the lead count.
+func (c *closure) why() string {
+	if verified(c.lead) && !verified(c.other(c.lead)) {
+		return "the verified one"
+	}
+	return "the later"
+}
+
+// keepLost adds the merged estimate of what does not stay a key to the notes. It is an error
+// where they cannot take it.
+func (c *closure) keepLost(r *beads.Record) (*beads.Record, error) {
+	if !slices.ContainsFunc(c.lost, closedValue.tells) {
+		return r, nil
+	}
+	name, text := c.section()
+	written := r.Text(beads.Notes)
+	doc := notes.Parse(written)
+	if _, there := doc.Live(name); there {
+		return r, nil
+	}
+	failed := func(err error) (*beads.Record, error) {
+		return nil, fmt.Errorf("both changed it, and its notes cannot keep how it was closed: %w", err)
+	}
+	switch {
+	case len(doc.Malformed()) > 0:
+		return failed(errors.New("they are malformed"))
+	case strings.ContainsRune(written+text, utf8.RuneError):
+		return failed(errors.New("not all of it can be read"))
+	}
+	d := documents{base: document{record: c.base}}
+	d.base.read()
+	doc, err := d.insertMerged(doc, name, text)
+	if err != nil {
+		return failed(err)
+	}
+	return r.Put(beads.Notes, doc.Text()), nil
+}
+
+// section is the merged estimate that keeps what does not stay a key, dated by when the
+// issue was closed there.
+func (c *closure) section() (name, text string) {
+	lines := []string{"From the side that closed it:"}
+	date := stamp(c.newer())
+	for _, s := range c.lost {
+		lines = append(lines, fmt.Sprintf("- %s: %s", s.key, strings.TrimSpace(valueText(s.from, s.key))))
+		if at, ok := s.from.Time(beads.ClosedAt); ok {
+			date = at
+		}
+	}
+	slices.Sort(lines[1:])
+	text = strings.Join(slices.Compact(lines), "\n")
+	day := ""
+	if !date.IsZero() {
+		day = date.UTC().Format(time.DateOnly)
+	}
+	return signals.MergedEstimateName(day, text), text
+}

@@ -1,0 +1,204 @@
+package merge
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"stig/internal/beads"
+)
+
+// Twins are lines of one store about one issue. Every reader takes the last of them, and so
+// does a merge; what the others say must not go unseen.
+
+// told is what a line says, but for how it is spelled and when it was written.
+func (l *line) told() string {
+	r := parsed(l)
+	if r == nil {
+		return l.text
+	}
+	if undated, err := put(r, beads.UpdatedAt, nil); err == nil {
+		r = undated
+	}
+	if means := beads.Meaning(r.Bytes()); !strings.ContainsRune(means, utf8.RuneError) {
+		return means
+	}
+	return l.text
+}
+
+// repeats gives the lines that another line says too: of those that say the same the one
+// written last stays, and of those the last. Of a store with conflict markers it gives none:
+// there, two lines are the versions of one.
+func (f *file) repeats() map[*line]bool {
+	if f.marked || len(f.twins) == 0 {
+		return nil
+	}
+	stays := map[string]*line{} // by what it is about, and says
+	gone := map[*line]bool{}
+	for i := len(f.lines) - 1; i >= 0; i-- {
+		l := &f.lines[i]
+		if !f.twins[l.about] {
+			continue
+		}
+		says := l.about + "\x00" + l.told()
+		kept := stays[says]
+		switch {
+		case kept == nil:
+			stays[says] = l
+		case l.written().After(kept.written()):
+			gone[kept], stays[says] = true, l
+		default:
+			gone[l] = true
+		}
+	}
+	return gone
+}
+
+// written is the updated_at of a line, the zero time where it has none.
+func (l *line) written() time.Time {
+	if r := parsed(l); r != nil {
+		return stamp(r)
+	}
+	return time.Time{}
+}
+
+// uniteTwins takes out lines that another line says too.
+func (f *file) uniteTwins() {
+	gone := f.repeats()
+	if len(gone) == 0 {
+		return
+	}
+	f.united = map[string]int{}
+	var lines []line
+	for i := range f.lines {
+		if l := &f.lines[i]; gone[l] {
+			f.united[l.about]++
+		} else {
+			lines = append(lines, *l)
+		}
+	}
+	f.lines = lines
+	f.index()
+}
+
+// Repeat is a line of a store that another of its lines says too, but for how it is spelled
+// and when it was written.
+type Repeat struct {
+	Start, End int    // its bytes, with its end
+	Line       int    // 1-based
+	About      string // the id of the issue, or what else it is about
+}
+
+// Repeats lists the lines of a store that can go without a loss.
+func Repeats(text string) (list []Repeat) {
+	f := cut(text, map[string]key{})
+	gone := f.repeats()
+	at := len(f.mark)
+	for i := range f.lines {
+		l := &f.lines[i]
+		end := at + len(l.text) + len(l.end)
+		if gone[l] {
+			list = append(list, Repeat{at, end, i + 1, l.subject()})
+		}
+		at = end
+	}
+	return list
+}
+
+// all gives the lines that are about the same, in their order.
+func (f *file) all(about string) (list []*line) {
+	for n := 0; ; n++ {
+		l := f.line(repeated(about, n))
+		if l == nil {
+			slices.Reverse(list)
+			return list
+		}
+		list = append(list, l)
+	}
+}
+
+// twins are the lines about one issue in the three stores, of which ours or theirs has
+// several.
+type twins struct{ base, ours, theirs []*line }
+
+// twinsOf gives the twins of a line, and whether there are any.
+func (m *merger) twinsOf(l *line) (twins, bool) {
+	if m.ours.marked || m.theirs.marked || !m.ours.twins[l.about] && !m.theirs.twins[l.about] {
+		return twins{}, false
+	}
+	return twins{m.base.all(l.about), m.ours.all(l.about), m.theirs.all(l.about)}, true
+}
+
+func sameLines(a, b []*line) bool { return slices.EqualFunc(a, b, same) }
+
+// pick gives the lines of the side that changed them; ok is false where both did.
+func (t twins) pick() (lines []*line, ok bool) {
+	switch {
+	case sameLines(t.ours, t.theirs), sameLines(t.base, t.theirs):
+		return t.ours, true
+	case sameLines(t.base, t.ours):
+		return t.theirs, true
+	}
+	return nil, false
+}
+
+// untouched reports whether the three stores have the same twins.
+func (t twins) untouched() bool {
+	return sameLines(t.base, t.ours) && sameLines(t.base, t.theirs)
+}
+
+// decide decides on twins that do not say the same: all that no side touched stay, what a side
+// united stays united, and all else is left to a person.
+func (t twins) decide(answers Answers) decision {
+	lines, ok := t.pick()
+	if ok && len(lines) <= 1 {
+		return take(slices.Concat(lines, []*line{nil})[0])
+	}
+	if side := answers[Whole]; side != "" {
+		d := decision{keep: true, text: linesText(t.of(side), "\n")}
+		if len(t.of(side)) > 1 {
+			d.warning = "stands on several lines still: keep one of them"
+		}
+		return d
+	}
+	var where []string
+	for _, side := range []Side{Ours, Theirs} {
+		if n := len(t.of(side)); n > 1 {
+			where = append(where, fmt.Sprintf("%d lines of %s", n, side))
+		}
+	}
+	return left(Question{Key: Whole, Ours: linesText(t.ours, "\n"), Theirs: linesText(t.theirs, "\n"),
+		reason: "stands on " + strings.Join(where, " and ") + ", which differ"})
+}
+
+// of gives the lines of a side.
+func (t twins) of(side Side) []*line {
+	if side == Theirs {
+		return t.theirs
+	}
+	return t.ours
+}
+
+func linesText(lines []*line, end string) string {
+	var texts []string
+	for _, l := range lines {
+		texts = append(texts, l.text)
+	}
+	return strings.Join(texts, end)
+}
+
+// sayTwins warns of lines that were taken out since the same store says them once more.
+func (m *merger) sayTwins() {
+	for _, side := range []struct {
+		name string
+		of   *file
+	}{{"ours", &m.ours}, {"theirs", &m.theirs}} {
+		for _, l := range side.of.lines {
+			if n := side.of.united[l.about]; n > 0 && !l.twin {
+				m.warnings = append(m.warnings, Warning{l.subject(), fmt.Sprintf("stood on %d lines of %s that say the same: kept one", n+1, side.name)})
+			}
+		}
+	}
+}
