@@ -21,17 +21,21 @@ const (
 // one pass, since the text of others may be made to keep a parser busy.
 func Tangled(markdown string) string {
 	if len(markdown) > maxMarkdown {
-		return fmt.Sprintf("it has %d bytes; at most %d are read as Markdown", len(markdown), maxMarkdown)
+		return fmt.Sprintf("it has %d bytes, and at most %d are read", len(markdown), maxMarkdown)
 	}
 	var lines, nesting, emphasis, references, links int
+	crowded := isCrowded(markdown)
 	for line := range strings.Lines(markdown) {
 		depth, begins, rest := containers(line)
-		if rest == "" || begins {
-			emphasis = 0
-		}
-		lines, nesting, emphasis, links = lines+1, max(nesting, depth), emphasis+emphases(rest), links+behindLinks(rest)
-		if strings.Contains(rest, "]:") {
-			references++
+		lines, nesting = lines+1, max(nesting, depth)
+		if crowded {
+			if rest == "" || begins {
+				emphasis = 0
+			}
+			emphasis, links = emphasis+emphases(rest), links+behindLinks(rest)
+			if strings.Contains(rest, "]:") {
+				references++
+			}
 		}
 		switch {
 		case nesting > maxNesting:
@@ -41,17 +45,24 @@ func Tangled(markdown string) string {
 		case references > maxReferences:
 			return fmt.Sprintf("more than %d lines may define links", maxReferences)
 		case links > maxLinks:
-			return fmt.Sprintf("more than %d bytes stand behind its links on their lines", maxLinks)
+			return fmt.Sprintf("its lines are too long for their %d links", strings.Count(markdown, "]("))
 		}
 	}
 	if nesting*lines > maxNested {
-		return fmt.Sprintf("its lists and quotes nest %d deep in %d lines; at most %d lines are read of such a text", nesting, lines, maxNested/nesting)
+		return fmt.Sprintf("its lists nest %d deep in more than %d lines", nesting, maxNested/nesting)
 	}
 	return ""
 }
 
+// isCrowded reports whether a text has so many marks that they have to be counted where they
+// stand; most have few.
+func isCrowded(text string) bool {
+	return strings.Count(text, "*")+strings.Count(text, "_") > maxEmphasis || strings.Count(text, "]:") > maxReferences ||
+		strings.Count(text, "](")*len(text) > maxLinks
+}
+
 // containers reads what a line begins with: how deep in lists and quotes it may stand, and
-// whether it surely begins an item of one; rest is what follows, without blanks.
+// whether it surely begins an item of one; rest is what follows, "" for blanks.
 func containers(line string) (depth int, begins bool, rest string) {
 	columns, marks := 0, 0
 	for rest = line; rest != ""; {
@@ -69,7 +80,7 @@ func containers(line string) (depth int, begins bool, rest string) {
 				if marks > 0 {
 					depth = columns/2 + marks // an item stands at least two columns in the one around it
 				}
-				return depth, marks > 0 && columns < 4, strings.TrimRight(rest, spaces+"\n")
+				return depth, marks > 0 && columns < 4, rest
 			}
 			marks, rest = marks+1, rest[size-1:]
 		}

@@ -1,43 +1,11 @@
 package notes_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
-	"stig/internal/testkit/sample"
 	"stig/notes"
 )
-
-// walks are all ways in which a text is read.
-func walks(text string) {
-	notes.Parse("<!-- s -->\n" + text + "\n<!-- /s -->")
-	notes.Blocks(text)
-	notes.FindCode(text)
-	notes.Parts(text)
-	notes.Prose(text)
-}
-
-// TestHostileTextIsWalkedInLinearTime also ends where a walk over one nests too deep for a
-// stack.
-func TestHostileTextIsWalkedInLinearTime(t *testing.T) {
-	for _, found := range sample.Superlinear(walks) {
-		t.Error(found)
-	}
-}
-
-func BenchmarkHostile(b *testing.B) {
-	for size := 25 << 10; size <= 200<<10; size *= 2 {
-		texts := sample.Hostile(size)
-		b.Run(fmt.Sprintf("%dk", size>>10), func(b *testing.B) {
-			for b.Loop() {
-				for _, text := range texts {
-					walks(text.Text)
-				}
-			}
-		})
-	}
-}
 
 func TestTangled(t *testing.T) {
 	items := func(depth int) string { return strings.Repeat("- ", depth) + "a\n" }
@@ -57,11 +25,11 @@ func TestTangled(t *testing.T) {
 		{strings.Repeat(">", 101) + "a", "nest more than 100 deep"},
 		{strings.Repeat("> 1) ", 51), "nest more than 100 deep"},
 		{strings.Repeat("\t", 51) + "- a", "nest more than 100 deep"},
-		{items(50) + strings.Repeat("\n", 6000), "nest 50 deep in 6001 lines; at most 5242 lines"},
+		{items(50) + strings.Repeat("\n", 6000), "nest 50 deep in more than 5242 lines"},
 		{strings.Repeat("a\r\n", 100) + strings.Repeat("*a ", 4097), "more than 4096 marks of emphasis"},
 		{strings.Repeat("[a]: /b\n", 4097), "more than 4096 lines may define links"},
-		{strings.Repeat("[a](", 4096), "bytes stand behind its links"},
-		{strings.Repeat("a", 1<<20+1), "at most 1048576 are read"},
+		{strings.Repeat("[a](", 4096), "too long for their 4096 links"},
+		{strings.Repeat("a", 1<<20+1), "and at most 1048576 are read"},
 	} {
 		got := notes.Tangled(c.text)
 		if c.want == "" && got != "" || !strings.Contains(got, c.want) {
@@ -70,5 +38,19 @@ func TestTangled(t *testing.T) {
 		if got != "" && len(notes.Blocks("# a\n\n"+c.text))+len(notes.FindCode("`a`\n\n"+c.text)) > 0 {
 			t.Errorf("%.40q…: is tangled and read", c.text)
 		}
+	}
+}
+
+// Sections that are not read must not be written a second time.
+func TestTangledNotesAreNotWritten(t *testing.T) {
+	d := notes.Parse("<!-- state -->\nas it is\n<!-- /state -->\n\n```\na\n```\n" + strings.Repeat("> ", 101))
+	if len(d.Sections()) > 0 || len(d.Malformed()) != 1 {
+		t.Errorf("%v %v", d.Sections(), d.Malformed())
+	}
+	if _, err := d.Replace("state", "as it will be"); err == nil || !strings.Contains(err.Error(), "nest more than 100 deep") {
+		t.Errorf("written: %v", err)
+	}
+	if _, err := notes.Parse("```\na\n```\n"+strings.Repeat("> ", 101)).Replace("state", "new"); err == nil {
+		t.Error("a section was added to what is not read")
 	}
 }

@@ -64,13 +64,13 @@ func Hostile(size int) (texts []Text) {
 
 // Sizes of hostile texts, and the time for the smaller from which on the larger matters.
 const (
-	small   = 50 << 10
-	large   = 4 * small
-	notable = 10 * time.Millisecond
+	small   = 25 << 10
+	large   = 100 << 10
+	notable = 5 * time.Millisecond
 )
 
 // Superlinear names the hostile texts for which a walk takes more than three times as long
-// for each doubling of their size, up to 200 kB, and how long it took. The machine may be
+// for each doubling of their size, up to 100 kB, and how long it took. The machine may be
 // busy with other things: the time is the shortest of several over two doublings.
 func Superlinear(walk func(text string)) (found []string) {
 	longer := Hostile(large)
