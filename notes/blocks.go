@@ -29,7 +29,7 @@ type Block struct {
 
 // Blocks lists the blocks of a text in its order. Those of quotes are not listed.
 func Blocks(markdown string) []Block {
-	return blocksIn(tree([]byte(markdown)), markdown, Span{0, len(markdown)})
+	return blocksIn(tree(markdown), markdown, Span{0, len(markdown)})
 }
 
 // blocksIn lists the blocks in a container that stands at a place.

@@ -23,16 +23,16 @@ type Code struct {
 func FindCode(markdown string) []Code {
 	var found []Code
 	source := []byte(markdown)
-	_ = ast.Walk(inlineTree(source), func(node ast.Node, entering bool) (ast.WalkStatus, error) {
+	_ = ast.Walk(inlineTree(markdown), func(node ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
 			return ast.WalkContinue, nil
 		}
 		switch node := node.(type) {
 		case *ast.FencedCodeBlock:
-			found = append(found, fence(node, markdown))
+			found = append(found, fence(node, markdown, source))
 			return ast.WalkSkipChildren, nil
 		case *ast.CodeSpan:
-			found = append(found, inlineCode(node, markdown))
+			found = append(found, inlineCode(node, source))
 			return ast.WalkSkipChildren, nil
 		}
 		return ast.WalkContinue, nil
@@ -44,12 +44,12 @@ func FindCode(markdown string) []Code {
 	return found
 }
 
-func fence(node *ast.FencedCodeBlock, markdown string) Code {
+func fence(node *ast.FencedCodeBlock, markdown string, source []byte) Code {
 	var code Code
 	if node.Info != nil {
-		code.Info = strings.TrimSpace(string(node.Info.Segment.Value([]byte(markdown))))
+		code.Info = strings.TrimSpace(string(node.Info.Segment.Value(source)))
 	}
-	code.Span, code.Text = content(node.Lines(), markdown)
+	code.Span, code.Text = content(node.Lines(), source)
 	code.Text = strings.TrimSuffix(code.Text, "\n")
 	code.End = max(code.Start, code.Start+len(trimNewline(markdown[code.Start:code.End])))
 	if node.Lines().Len() == 0 {
@@ -59,27 +59,27 @@ func fence(node *ast.FencedCodeBlock, markdown string) Code {
 	return code
 }
 
-func inlineCode(node *ast.CodeSpan, markdown string) Code {
+func inlineCode(node *ast.CodeSpan, source []byte) Code {
 	segments := text.NewSegments()
 	for child := node.FirstChild(); child != nil; child = child.NextSibling() {
 		if piece, ok := child.(*ast.Text); ok {
 			segments.Append(piece.Segment)
 		}
 	}
-	span, code := content(segments, markdown)
+	span, code := content(segments, source)
 	return Code{Span: span, Text: strings.ReplaceAll(code, "\n", " "), Inline: true}
 }
 
 // content is the text of some segments with LF line ends, and the span from
 // the first to the last.
-func content(segments *text.Segments, markdown string) (Span, string) {
+func content(segments *text.Segments, source []byte) (Span, string) {
 	if segments.Len() == 0 {
 		return Span{}, ""
 	}
 	var lines strings.Builder
 	for i := range segments.Len() {
 		segment := segments.At(i)
-		lines.Write(segment.Value([]byte(markdown)))
+		lines.Write(segment.Value(source))
 	}
 	first, last := segments.At(0), segments.At(segments.Len()-1)
 	return Span{first.Start, last.Stop}, visible.LF(lines.String())

@@ -27,18 +27,26 @@ var inlineParser = sync.OnceValue(func() parser.Parser {
 	)
 })
 
-// tree is the block tree of a text, without inline structure.
-func tree(source []byte) ast.Node { return blockParser().Parse(text.NewReader(source)) }
+// tree is the block tree of a text, without inline structure; an empty one where the text is
+// Tangled.
+func tree(source string) ast.Node { return parsed(source, blockParser) }
 
 // inlineTree is the tree of a text with code spans, links and the like.
-func inlineTree(source []byte) ast.Node { return inlineParser().Parse(text.NewReader(source)) }
+func inlineTree(source string) ast.Node { return parsed(source, inlineParser) }
+
+func parsed(source string, with func() parser.Parser) ast.Node {
+	if Tangled(source) != "" {
+		return ast.NewDocument()
+	}
+	return with().Parse(text.NewReader([]byte(source)))
+}
 
 // scan lists the delimiters of a text, and the whole lines of every top-level
 // block that may hold a table: paragraphs, and headings that are a paragraph
 // with a line of dashes directly below (a table followed by a rule).
 func scan(source string) (delimiters []delimiter, paragraphs []Span) {
 	counter := lineCounter{text: source}
-	for block := tree([]byte(source)).FirstChild(); block != nil; block = block.NextSibling() {
+	for block := tree(source).FirstChild(); block != nil; block = block.NextSibling() {
 		lines := block.Lines()
 		switch block.(type) {
 		case *ast.HTMLBlock:
@@ -61,7 +69,7 @@ func scan(source string) (delimiters []delimiter, paragraphs []Span) {
 // hold offset. Used to say what took in a delimiter.
 func blockAt(source string, offset int) (start int, kind string) {
 	var holder ast.Node
-	for block := tree([]byte(source)).FirstChild(); block != nil; block = block.NextSibling() {
+	for block := tree(source).FirstChild(); block != nil; block = block.NextSibling() {
 		if block.Pos() > offset {
 			break
 		}

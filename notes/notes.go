@@ -47,12 +47,17 @@ type Doc struct {
 //     inside is well formed and readable.
 //   - An opener inside such a pair without a closer of its own there is never
 //     closed; its closer further down closes nothing.
+//   - Notes that are Tangled are malformed as a whole, and no section of them is read.
 //   - A closer while no opener of its name is open is malformed: closed twice
 //     when the same name was closed before with no opener since, else never
 //     opened. The section before a second closer stays readable.
 func Parse(text string) *Doc {
 	d := &Doc{text: text}
 	if !strings.Contains(text, "<!--") || d.quick() {
+		return d
+	}
+	if why := Tangled(text); why != "" {
+		d.malformed = []*Error{{Line: 1, Column: 1, Section: "all", Problem: "not read: " + why}}
 		return d
 	}
 	var delimiters []delimiter

@@ -23,7 +23,7 @@ func Parts(markdown string) []Part {
 	var parts []Part
 	var bodies []int // offset at which the body of each part begins
 	source := []byte(markdown)
-	for block := inlineTree(source).FirstChild(); block != nil; block = block.NextSibling() {
+	for block := inlineTree(markdown).FirstChild(); block != nil; block = block.NextSibling() {
 		heading, ok := block.(*ast.Heading)
 		if !ok || isTable(markdown, heading) {
 			continue

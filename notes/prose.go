@@ -19,13 +19,16 @@ type Line struct {
 func Prose(markdown string) []Line {
 	var lines []Line
 	source := []byte(markdown)
-	_ = ast.Walk(inlineTree(source), func(node ast.Node, entering bool) (ast.WalkStatus, error) {
+	_ = ast.Walk(inlineTree(markdown), func(node ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering || node.Type() != ast.TypeBlock || node.IsRaw() || node.Lines().Len() == 0 {
 			return ast.WalkContinue, nil
 		}
-		code := ticked(node, markdown)
+		code := ticked(node, markdown, source)
 		for i := range node.Lines().Len() {
 			segment := node.Lines().At(i)
+			for len(code) > 0 && code[0].End <= segment.Start {
+				code = code[1:]
+			}
 			lines = append(lines, outside(markdown, Span{segment.Start, segment.Stop}, code)...)
 		}
 		return ast.WalkSkipChildren, nil
@@ -38,14 +41,14 @@ func Prose(markdown string) []Line {
 }
 
 // ticked lists the code spans of a block, backticks included.
-func ticked(block ast.Node, markdown string) []Span {
+func ticked(block ast.Node, markdown string, source []byte) []Span {
 	var spans []Span
 	_ = ast.Walk(block, func(node ast.Node, entering bool) (ast.WalkStatus, error) {
 		code, ok := node.(*ast.CodeSpan)
 		if !ok || !entering {
 			return ast.WalkContinue, nil
 		}
-		found := inlineCode(code, markdown)
+		found := inlineCode(code, source)
 		// Between the code and its backticks may stand the one blank or line
 		// end that CommonMark strips, and the marks of the next line.
 		last := strings.LastIndexByte(markdown[:found.Start], '`')
@@ -58,7 +61,8 @@ func ticked(block ast.Node, markdown string) []Span {
 	return spans
 }
 
-// outside gives the stretches of a line that are not in any of the spans.
+// outside gives the stretches of a line that are not in any of the spans, which follow each
+// other and of which none ends before the line.
 func outside(markdown string, line Span, spans []Span) []Line {
 	var lines []Line
 	add := func(start, end int) {
@@ -70,8 +74,8 @@ func outside(markdown string, line Span, spans []Span) []Line {
 		}
 	}
 	for _, span := range spans {
-		if span.End <= line.Start || span.Start >= line.End {
-			continue
+		if span.Start >= line.End {
+			break
 		}
 		add(line.Start, span.Start)
 		line.Start = min(span.End, line.End)

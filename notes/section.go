@@ -21,7 +21,7 @@ type Section struct {
 type Error struct {
 	Line, Column int    // 1-based; columns count bytes
 	Section      string // name in the delimiter
-	Problem      string // begins with "never closed", "never opened", "closed twice" or "nested"
+	Problem      string // begins with "never closed", "never opened", "closed twice", "nested" or "not read"
 }
 
 func (e *Error) Error() string {

@@ -237,3 +237,30 @@ func TestMCPLines(t *testing.T) {
 		}
 	}
 }
+
+// TestMCPIDs: whatever the id of a call is, its answer has it, byte for byte. What is no id
+// is no call.
+func TestMCPIDs(t *testing.T) {
+	ids := []string{
+		"0", "-1", "9007199254740993", "12345678901234567890", "1" + strings.Repeat("0", 400), "1.50", "1e999", `""`, `"a\u00e9\/<b>"`,
+		`"` + strings.Repeat("x", 1<<20) + `"`, `"1"`, "null", "1",
+	}
+	text := hello
+	for _, id := range ids {
+		text += `{"jsonrpc":"2.0","id":` + id + `,"method":"ping"}` + "\n"
+	}
+	cmd := server(harbor(t))
+	cmd.Stdin = strings.NewReader(text + `{"jsonrpc":"2.0","id":{},"method":"ping"}` + "\n" + `{"jsonrpc":"2.0","id":true,"method":"ping"}` + "\n")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range ids {
+		if n := strings.Count(string(out), `{"jsonrpc":"2.0","id":`+id+`,"result":{}}`+"\n"); n != 1 {
+			t.Errorf("%.40s: answered %d times", id, n)
+		}
+	}
+	if n := strings.Count(string(out), `"code":-32600`); n != 2 {
+		t.Errorf("%d calls have no id, want 2", n)
+	}
+}

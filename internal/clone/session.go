@@ -38,6 +38,7 @@ func (r Registry) Here() (here SessionRecord, ok bool) {
 
 // Find gives the session that a host calls by an id.
 func (r Registry) Find(host, id string) (SessionRecord, bool) {
+	host, id = keptAs(host), keptAs(id)
 	return first(r.Place.Sessions(), func(s SessionRecord) bool { return s.Host == host && s.ID == id })
 }
 
@@ -102,6 +103,7 @@ type SessionStart struct {
 // that goes on keeps its name. Where nothing can be written it has its name all the
 // same.
 func (r Registry) Begin(start SessionStart) (s SessionRecord, err error) {
+	start.Host, start.ID = keptAs(start.Host), keptAs(start.ID)
 	join := func(all []SessionRecord) ([]SessionRecord, bool) {
 		all = slices.DeleteFunc(all, func(known SessionRecord) bool {
 			same := known.Host == start.Host && known.ID == start.ID
@@ -182,6 +184,7 @@ func (r Registry) End(host, id string) error {
 
 // Agent names a subagent of a session, by its number in the order of their starts.
 func (r Registry) Agent(s SessionRecord, agent string) (name string, err error) {
+	agent = keptAs(agent)
 	n := len(s.Agents)
 	err = r.change(s.Host, s.ID, func(s *SessionRecord) bool {
 		if n = slices.Index(s.Agents, agent); n >= 0 && agent != "" {

@@ -67,6 +67,30 @@ func TestBegin(t *testing.T) {
 }
 
 // TestHere looks sessions up by the processes above.
+// TestLongIDs: what one host calls its sessions takes no room from those of others.
+func TestLongIDs(t *testing.T) {
+	r := registry(t)
+	begin(t, r, clone.SessionStart{Host: "claude", ID: "3f2a9c1e", Owner: "ann"})
+	long := strings.Repeat("9", 20<<20)
+	first := begin(t, r, clone.SessionStart{Host: "codex", ID: long + "1", Owner: "ann"})
+	begin(t, r, clone.SessionStart{Host: long, ID: long + "2", Owner: "ann"})
+	if _, err := r.Agent(first, long); err != nil {
+		t.Error(err)
+	}
+	if err := r.Hold(first, long, clone.Held{}); err != nil { // of this one nothing is kept
+		t.Error(err)
+	}
+	if all := r.Place.Sessions(); len(all) != 2 || len(r.Place.Unreadable()) > 0 {
+		t.Errorf("%d sessions, set aside: %q", len(all), r.Place.Unreadable())
+	}
+	if _, known := r.Find("claude", "3f2a9c1e"); !known {
+		t.Error("a session was lost")
+	}
+	if _, known := r.Find(long, long+"2"); !known {
+		t.Error("a session of a long id is not known again")
+	}
+}
+
 func TestHere(t *testing.T) {
 	outer, inner, shell := ancestor(100, "claude"), ancestor(200, "codex"), ancestor(300, "bash")
 	r := registry(t, outer)

@@ -2,6 +2,9 @@ package clone
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"path/filepath"
 	"slices"
 	"time"
@@ -34,7 +37,19 @@ const (
 	sessionsFile = "sessions.json"
 	sessionAge   = 90 * 24 * time.Hour // after its last sign of life
 	mostSessions = 500
+	longestID    = 200       // bytes of what a host calls itself, a session or a subagent
+	largest      = 256 << 10 // bytes of one session: the file of all is read up to 16 MiB
 )
+
+// keptAs is what stands in the registry for what a host calls something: a hash of what is
+// too long, since one host must not fill the file of all.
+func keptAs(id string) string {
+	if len(id) <= longestID {
+		return id
+	}
+	sum := sha256.Sum256([]byte(id))
+	return hex.EncodeToString(sum[:])
+}
 
 // Sessions lists the sessions of the clone, by their last sign of life. What cannot
 // be read is left out.
@@ -67,7 +82,10 @@ func (p Place) ChangeSessions(now time.Time, change func(all []SessionRecord) ([
 		if !changed {
 			return nil
 		}
-		all = slices.DeleteFunc(all, func(s SessionRecord) bool { return now.Sub(s.Seen) > sessionAge })
+		all = slices.DeleteFunc(all, func(s SessionRecord) bool {
+			text, err := json.Marshal(s)
+			return now.Sub(s.Seen) > sessionAge || err != nil || len(text) > largest
+		})
 		return replaceJSON(filepath.Join(dir, sessionsFile), all[max(0, len(all)-mostSessions):])
 	})
 }

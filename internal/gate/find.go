@@ -2,7 +2,6 @@ package gate
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"stig/internal/beads"
@@ -43,13 +42,18 @@ type Criteria []Passage
 // it is left out.
 func Find(acceptance, description, design string) Criteria {
 	var c Criteria
+	seen := map[string]bool{} // a passage on one line
 	if strings.TrimSpace(acceptance) != "" {
 		c = append(c, Passage{Field: FieldAcceptance, Line: 1, Text: acceptance})
+		seen[visible.OneLine(acceptance)] = true
 	}
 	for _, in := range []struct{ field, text string }{{FieldDescription, description}, {FieldDesign, design}} {
+		line, counted := 1, 0
 		for _, at := range labelled(in.text) {
-			p := Passage{Field: in.field, Line: 1 + strings.Count(in.text[:at.Start], "\n"), Text: dedent(in.text, at)}
-			if !c.holds(p.Text) {
+			line, counted = line+strings.Count(in.text[counted:at.Start], "\n"), at.Start
+			p := Passage{Field: in.field, Line: line, Text: dedent(in.text, at)}
+			if said := visible.OneLine(p.Text); !seen[said] {
+				seen[said] = true
 				c = append(c, p)
 			}
 		}
@@ -74,11 +78,6 @@ func Without(text, instead string) string {
 	return rest.String() + text[at:]
 }
 
-// holds reports whether one of the passages says the same.
-func (c Criteria) holds(text string) bool {
-	return slices.ContainsFunc(c, func(p Passage) bool { return visible.OneLine(p.Text) == visible.OneLine(text) })
-}
-
 // Text is all criteria as one text, "" where there are none.
 func (c Criteria) Text() string {
 	if len(c) == 1 {
@@ -97,6 +96,11 @@ func (c Criteria) Plan(look Lookup) []Check {
 	checks := []Check{}
 	seen := map[string]bool{}
 	for _, p := range c {
+		if len(checks) > maxCode {
+			rest := unread(p.Line, fmt.Sprintf("not read: more than %d commands stand before it", maxCode))
+			rest.Field = p.Field
+			return append(checks, rest)
+		}
 		planned := Plan(p.Text, look)
 		for _, check := range planned {
 			check.Field, check.Line = p.Field, check.Line+p.Line-1

@@ -201,10 +201,20 @@ func belongs(text string, before, block notes.Block, bare, first bool) bool {
 	return false
 }
 
-// labelIn gives where the text behind the first label of a paragraph begins.
+// labelIn gives where the text behind the first label of a paragraph begins. A label stands
+// near the beginning of its line.
 func labelIn(paragraph string) (start int, ok bool) {
+	line, ticks, counted := 0, 0, 0 // where the line of a label begins, and the backticks before it
 	for _, at := range labels().name.FindAllStringIndex(paragraph, -1) {
-		l := label{name: paragraph[at[0]:at[1]], before: paragraph[1+strings.LastIndexByte(paragraph[:at[0]], '\n') : at[0]], first: at[0]}
+		between := paragraph[counted:at[0]]
+		if newline := strings.LastIndexByte(between, '\n'); newline >= 0 {
+			line = counted + newline + 1
+		}
+		ticks, counted = ticks+strings.Count(between, "`"), at[0]
+		if at[0]-line > reach {
+			continue
+		}
+		l := label{name: paragraph[at[0]:at[1]], before: paragraph[line:at[0]], first: at[0]}
 		rest := paragraph[at[1]:]
 		if found := labels().detail.FindStringSubmatch(rest); found != nil {
 			l.separated, l.separator = true, strings.TrimSpace(found[2])
@@ -212,7 +222,7 @@ func labelIn(paragraph string) (start int, ok bool) {
 		} else {
 			rest = strings.TrimLeft(rest, "*_ ")
 		}
-		if l.marks() && strings.Count(paragraph[:at[0]], "`")%2 == 0 {
+		if l.marks() && ticks%2 == 0 {
 			return len(paragraph) - len(rest), true
 		}
 	}

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -44,9 +45,16 @@ func Plan(text string, look Lookup) []Check {
 		at int
 	}
 	text = unwrapped(text)
+	if why := notes.Tangled(text); why != "" {
+		return []Check{unread(1, "not read: "+why)}
+	}
 	var found []placed
 	optioned := sync.OnceValue(func() string { return strings.Join(withOption().FindAllString(text, -1), " ") })
-	for _, code := range codeIn(text) {
+	for i, code := range codeIn(text) {
+		if i == maxCode {
+			found = append(found, placed{unread(code.Line, fmt.Sprintf("not read: more than %d pieces of code stand before it", maxCode)), code.Start})
+			break
+		}
 		check := Check{Text: code.Text, Line: code.Line}
 		if code.Inline {
 			check.Origin = Span
@@ -59,8 +67,12 @@ func Plan(text string, look Lookup) []Check {
 		}
 		found = append(found, placed{check, code.Start})
 	}
+	prose := 0
 	for _, line := range proseIn(text) {
 		for _, words := range proseCommands(line.Text) {
+			if prose++; prose > maxCode {
+				break // nothing of it is run
+			}
 			found = append(found, placed{Check{
 				Text: words, Instead: words, Origin: Prose, Class: Skipped, Line: line.Line,
 				Reason: "prose is never run: put the command into a fence marked verify",
@@ -76,6 +88,15 @@ func Plan(text string, look Lookup) []Check {
 		checks[i] = f.Check
 	}
 	return checks
+}
+
+// maxCode is how many pieces of code a text may have that is read, and of prose.
+const maxCode = 128
+
+// unread is what stands for a text that is beyond a bound: nothing passes until somebody has
+// read it.
+func unread(line int, why string) Check {
+	return Check{Text: "…", Origin: Prose, Class: Skipped, Broken: true, Line: line, Reason: why}
 }
 
 // unwrapped is a text as it was meant: without the colours of a terminal, and with
@@ -134,7 +155,7 @@ func judgeFence(code notes.Code, above string, look Lookup) Check {
 	}
 	s, err := parse(check.Text)
 	if err != nil {
-		check.Broken = marked
+		check.Broken = marked || errors.Is(err, errBound)
 		return skip("%s", syntaxReason(err))
 	}
 	if len(s.commands) == 0 && !s.checks {
@@ -177,8 +198,8 @@ func (s *script) unlikely(above string, look Lookup) string {
 // lineAbove is the last line before the one with which a block opens, other
 // than blank ones.
 func lineAbove(text string) string {
-	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
-	return lastLine(strings.Join(lines[:len(lines)-1], "\n"))
+	text = strings.TrimRight(text, "\n")
+	return lastLine(text[:max(0, strings.LastIndexByte(text, '\n'))])
 }
 
 func lastLine(text string) string {
@@ -204,6 +225,7 @@ func judgeSpan(check *Check, near func() surroundings, optioned func() string, l
 	check.Class = Skipped
 	s, err := parse(check.Text)
 	if err != nil {
+		check.Broken = errors.Is(err, errBound)
 		if check.Reason = syntaxReason(err); inWord(check.Text) != "" {
 			check.Reason = "placeholder " + citing(inWord(check.Text))
 		}

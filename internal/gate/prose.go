@@ -78,13 +78,16 @@ func proseCommands(line string) []string {
 	return found
 }
 
+// quotation is how many words a quotation in a command of prose may have.
+const quotation = 50
+
 // closing is the word with the quote that ends what word i begins; i when it
 // begins no quotation of several words.
 func closing(words []string, i int) int {
 	if !strings.HasPrefix(words[i], `"`) || strings.Count(words[i], `"`) != 1 {
 		return i
 	}
-	for last := i + 1; last < len(words); last++ {
+	for last := i + 1; last < min(len(words), i+quotation); last++ {
 		if strings.HasSuffix(words[last], `"`) {
 			return last
 		}

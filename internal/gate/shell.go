@@ -2,6 +2,7 @@ package gate
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,8 +14,11 @@ import (
 // Linux, and the parser needs a stack for each level.
 const (
 	maxText  = 64 << 10 // bytes
-	maxDepth = 500      // brackets that stand open
+	maxDepth = 100      // brackets that stand open
 )
+
+// errBound marks a text that is beyond one of these.
+var errBound = errors.New("not read")
 
 // ParseShell reads a text as bash. The error says why it is not.
 func ParseShell(text string) (file *syntax.File, err error) {
@@ -44,7 +48,7 @@ func statements(text string) (stmts []*syntax.Stmt) {
 // bounded says which limit a text is beyond.
 func bounded(text string) error {
 	if len(text) > maxText {
-		return fmt.Errorf("longer than %d bytes", maxText)
+		return fmt.Errorf("%w: longer than %d bytes", errBound, maxText)
 	}
 	depth := 0
 	for _, b := range []byte(text) {
@@ -55,7 +59,7 @@ func bounded(text string) error {
 			depth = max(depth-1, 0)
 		}
 		if depth > maxDepth {
-			return fmt.Errorf("more than %d brackets stand open", maxDepth)
+			return fmt.Errorf("%w: more than %d brackets stand open", errBound, maxDepth)
 		}
 	}
 	return nil

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -23,7 +22,7 @@ func (g Client) Changes(ctx context.Context, from, without string, most int) str
 			text = "new files:\n " + strings.ReplaceAll(files, "\n", "\n ") + "\n"
 		}
 	}
-	return text + g.beginning(ctx, most, append([]string{"diff", "--no-color", "--no-ext-diff", "--no-textconv", "--stat", "--patch", from}, rest...))
+	return text + g.beginning(ctx, most, append([]string{"diff", "--no-color", "--no-ext-diff", "--no-textconv", "--submodule=short", g.submodules(), "--stat", "--patch", from}, rest...))
 }
 
 // Ahead counts the commits of to that from lacks and that change a path not below without,
@@ -33,7 +32,11 @@ func (g Client) Ahead(ctx context.Context, from, to, without string) (int, error
 	if without != "" {
 		argv = append(argv, ":(top,exclude)"+without)
 	}
-	result, err := process.Run(ctx, process.Command{Argv: slices.Concat([]string{"git"}, runsNothing, argv), Dir: g.Dir, Env: g.withPatterns()})
+	command, err := g.asks(ctx, argv, "GIT_LITERAL_PATHSPECS=0")
+	if err != nil {
+		return 0, err
+	}
+	result, err := process.Run(ctx, command)
 	if err == nil && result.Exit != 0 {
 		err = fmt.Errorf("git rev-list: exit %d: %s", result.Exit, strings.TrimSpace(string(result.Stderr)))
 	}
@@ -43,17 +46,15 @@ func (g Client) Ahead(ctx context.Context, from, to, without string) (int, error
 	return strconv.Atoi(strings.TrimSpace(string(result.Stdout)))
 }
 
-// withPatterns is the environment of a git that takes paths for patterns.
-func (g Client) withPatterns() []string {
-	return append(slices.Clone(g.Env), "LC_ALL=C", "GIT_LITERAL_PATHSPECS=0", "GIT_OPTIONAL_LOCKS=0")
-}
-
 // beginning is the first of what git prints; "" where it fails.
 func (g Client) beginning(ctx context.Context, most int, argv []string) string {
 	out := &first{most: most}
-	result, err := process.Run(ctx, process.Command{
-		Argv: slices.Concat([]string{"git"}, runsNothing, argv), Dir: g.Dir, Stdout: out, Env: g.withPatterns(),
-	})
+	command, err := g.asks(ctx, argv, "GIT_LITERAL_PATHSPECS=0")
+	if err != nil {
+		return ""
+	}
+	command.Stdout = out
+	result, err := process.Run(ctx, command)
 	if err != nil || result.Exit != 0 {
 		return ""
 	}

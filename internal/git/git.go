@@ -1,9 +1,9 @@
 // Package git asks git about repositories, work trees and commits, has it commit, and
 // gives a worker a work tree and a branch of its own for an issue.
 //
-// Run and Must switch off what git would start by itself (fsmonitor, the display of
-// signatures); a commit that they make still runs the hooks of the repository. Perform
-// runs git as the user would. What the package gives are facts: what a work tree holds
+// Run and Must ask, and start nothing that a repository names, from transports to filters,
+// unless the client is Trusted. Perform runs git as the user would. What the package gives
+// are facts: what a work tree holds
 // (Tree), where a repository is (Place), what a file was and who changed it (FileAt,
 // History, Tips), and what an unfinished merge left of it (MergeState). A Worktree is
 // prepared, committed, merged with what others did, landed and removed; nothing is pushed,
@@ -20,12 +20,12 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -39,6 +39,9 @@ type Client struct {
 	Dir string
 	Env []string // the environment that git runs in, as NAME=value
 	Top string   // of the work tree that Dir is in, where that is known: Tree asks git otherwise
+	// Trusted says that a person lets commands of this repository run here, as criteria and
+	// workers need: git may fetch what a partial clone lacks, and start filters.
+	Trusted bool
 	// Lock, if not nil, is open in git: a lock on it that we hold stays until git has ended,
 	// even where we are killed.
 	Lock *os.File
@@ -58,11 +61,6 @@ var PlaceVariables = []string{
 	"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE", "GIT_QUARANTINE_PATH",
 }
 
-// runsNothing keeps git from starting programs that a repository names
-// where stig only asks. A bare repository may lie in a directory of a clone,
-// with a configuration that came along; in that one nothing is asked at all.
-var runsNothing = []string{"-c", "safe.bareRepository=explicit", "-c", "core.fsmonitor=false", "-c", "log.showSignature=false"}
-
 // Run runs git to its end, in its own language and with paths taken as they
 // are written. It waits while another git process holds the index. An exit
 // code other than 0 is no error.
@@ -73,25 +71,26 @@ func (g Client) Run(ctx context.Context, argv ...string) (process.Result, error)
 // Ignores reports whether git leaves a path out, be it there or not; false where git
 // cannot say. It refuses this one question in the environment of Run.
 func (g Client) Ignores(ctx context.Context, path string) (bool, error) {
-	result, err := process.Run(ctx, process.Command{
-		Argv: slices.Concat([]string{"git"}, runsNothing, []string{"check-ignore", "--quiet", "--", path}),
-		Dir:  g.Dir,
-		Env:  g.withPatterns(),
-	})
+	command, err := g.asks(ctx, []string{"check-ignore", "--quiet", "--", path}, "GIT_LITERAL_PATHSPECS=0")
+	if err != nil {
+		return false, err
+	}
+	result, err := process.Run(ctx, command)
 	return err == nil && result.Exit == 0, err
 }
 
 // run passes what git prints on to stdout, or collects it where that is nil.
 func (g Client) run(ctx context.Context, stdin []byte, stdout io.Writer, argv []string) (process.Result, error) {
-	command := process.Command{
-		Stdin:  stdin,
-		Argv:   slices.Concat([]string{"git"}, runsNothing, argv),
-		Dir:    g.Dir,
-		Env:    append(append([]string(nil), g.Env...), "LC_ALL=C", "GIT_LITERAL_PATHSPECS=1", "GIT_OPTIONAL_LOCKS=0"),
-		Stdout: stdout,
-		Lock:   g.Lock,
+	command, err := g.asks(ctx, argv, "GIT_LITERAL_PATHSPECS=1")
+	if err != nil {
+		return process.Result{}, err
 	}
-	return g.await(ctx, command)
+	command.Stdin, command.Stdout, command.Lock = stdin, stdout, g.Lock
+	result, err := g.await(ctx, command)
+	if err == nil {
+		err = g.fetchesNot(result)
+	}
+	return result, err
 }
 
 // await runs git, and again while another git process holds what it needs.
@@ -267,6 +266,9 @@ func (g Client) FileAt(ctx context.Context, revision, path string, w io.Writer) 
 	}
 	if written {
 		return nil
+	}
+	if named, err := g.Run(ctx, "rev-parse", "--quiet", "--verify", "--end-of-options", commit+":"+name); err != nil || named.Exit == 0 {
+		return cmp.Or(err, lacking(g.Dir, strings.TrimSpace(string(named.Stdout))))
 	}
 	return g.renamedAt(ctx, commit, revision, path, w)
 }

@@ -152,8 +152,26 @@ func TestGitStartsNothingOfARepository(t *testing.T) {
 		}
 	}
 	git := filepath.Join(g.Dir, ".git")
-	hostile(git, "core.fsmonitor", "core.pager", "core.editor", "diff.external", "gpg.program", "core.sshCommand")
+	inner := filepath.Join(g.Dir, "inner") // a repository in it, which the index names
+	must(g, "init", "-q", inner)
+	must(Client{Dir: inner, Env: g.Env}, "commit", "-q", "--allow-empty", "-m", "inner")
+	put(t, "1\n", filepath.Join(inner, "f"))
+	put(t, "1\n", filepath.Join(g.Dir, "c"))
+	must(Client{Dir: inner, Env: g.Env, Trusted: true}, "add", "f")
+	must(g, "add", "inner", "c")
+	hostile(git, "core.fsmonitor", "core.pager", "core.editor", "diff.external", "gpg.program", "core.sshCommand",
+		"filter.x.clean", "filter.x.smudge", "filter.Y.process", "diff.x.textconv", "diff.x.command", "credential.helper", "core.askPass")
 	must(g, "config", "log.showSignature", "true")
+	must(g, "config", "filter.x.required", "true")
+	must(g, "config", "core.hooksPath", filepath.Dir(program))
+	if err := os.Link(program, filepath.Join(filepath.Dir(program), "post-index-change")); err != nil {
+		t.Fatal(err)
+	}
+	put(t, "*.jsonl filter=x diff=x\nc filter=Y\n", filepath.Join(git, "info", "attributes"))
+	put(t, "* filter=z\n", filepath.Join(inner, ".git", "info", "attributes"))
+	hostile(filepath.Join(inner, ".git"), "core.fsmonitor", "filter.z.clean")
+	put(t, "2\n", filepath.Join(inner, "f"))
+	put(t, "2\n", filepath.Join(g.Dir, "b.jsonl"))
 	bare := filepath.Join(g.Dir, "bare")
 	must(g, "init", "-q", "--bare", bare)
 	hostile(bare, "core.fsmonitor")
@@ -176,7 +194,53 @@ func TestGitStartsNothingOfARepository(t *testing.T) {
 	if _, err := g.Run(context.Background(), "status"); err != nil {
 		t.Error(err)
 	}
+	g.Dir = filepath.Dir(git)
+	if text := g.Changes(context.Background(), "HEAD", "none", 1<<16); !strings.Contains(text, "+2") {
+		t.Errorf("changes are %q", text)
+	}
+	if _, err := g.Must(context.Background(), "hash-object", "--", "b.jsonl"); err != nil {
+		t.Error(err)
+	}
 	if said, err := os.ReadFile(ran); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("git ran %s, %v", said, err)
+	}
+}
+
+// A partial clone names where to fetch what it left out, by a program of its own.
+func TestGitFetchesNothing(t *testing.T) {
+	g := repositoryAt(t, version{"a", "1\n"}, version{"a", "2\n"})
+	ran := filepath.Join(t.TempDir(), "ran")
+	blob := must(t, g, "rev-parse", "HEAD:a")
+	if err := os.Remove(filepath.Join(g.Dir, ".git", "objects", blob[:2], blob[2:])); err != nil {
+		t.Fatal(err)
+	}
+	ctx := context.Background()
+	lacks := map[string]func() error{
+		"file":    func() error { return g.FileAt(ctx, "HEAD", filepath.Join(g.Dir, "a"), &bytes.Buffer{}) },
+		"blobs":   func() error { return g.Blobs(ctx, []string{blob}, func(string, []byte) {}) },
+		"names":   func() error { _, err := g.Names(ctx, "HEAD:a"); return err },
+		"history": func() error { _, err := g.Must(ctx, "log", "--patch", "--", "a"); return err },
+	}
+	check := func(names ...string) {
+		t.Helper()
+		for _, name := range names {
+			if err := lacks[name](); !fault.Is(err, fault.Store) || !strings.Contains(err.Error(), "git lacks") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+	check("file", "blobs")
+	for _, setting := range []string{
+		"extensions.partialClone=origin", "core.repositoryFormatVersion=1", "remote.origin.promisor=true", "remote.origin.url=ssh://localhost/x",
+		"core.sshCommand=touch " + ran + "; false", "protocol.ext.allow=always", "protocol.allow=always",
+	} {
+		key, value, _ := strings.Cut(setting, "=")
+		must(t, g, "config", key, value)
+	}
+	check("file", "blobs", "names", "history")
+	must(t, g, "config", "remote.origin.url", "ext::touch "+ran)
+	check("file", "blobs", "names", "history")
+	if _, err := os.Stat(ran); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("git ran a program: %v", err)
 	}
 }

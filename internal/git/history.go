@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -93,8 +94,12 @@ func (g Client) Blobs(ctx context.Context, blobs []string, take func(blob string
 	}
 	var text bytes.Buffer
 	return g.objects(ctx, blobs, func(o object) error {
-		if o.kind != "blob" {
-			return fmt.Errorf("expected a blob, found %q", strings.TrimSpace(o.head))
+		switch o.kind {
+		case "blob":
+		case "":
+			return lacking(g.Dir, o.name)
+		default:
+			return fmt.Errorf("git cat-file: %s: expected a blob, found %q", o.name, strings.TrimSpace(o.head))
 		}
 		text.Reset()
 		text.Grow(int(o.text.N) + bytes.MinRead) // or it is copied as it grows
@@ -128,7 +133,7 @@ func (g Client) objects(ctx context.Context, names []string, take func(object) e
 	}()
 	result, err := g.run(ctx, []byte(strings.Join(names, "\n")+"\n"), writer, argv)
 	_ = writer.Close()
-	if readErr := <-read; readErr != nil && err == nil {
+	if readErr := <-read; readErr != nil && (err == nil || errors.Is(err, readErr)) {
 		err = readErr
 	}
 	if err == nil && result.Exit != 0 {
@@ -153,7 +158,7 @@ func readObjects(r *bufio.Reader, names []string, take func(object) error) error
 			}
 		}
 		if err := take(o); err != nil {
-			return fmt.Errorf("git cat-file: %s: %w", name, err)
+			return err
 		}
 		if o.kind == "" {
 			continue

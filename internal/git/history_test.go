@@ -81,7 +81,7 @@ func TestHistory(t *testing.T) {
 	if since, err := repo.History(ctx, path, "HEAD~1"); err != nil || len(since) != 0 {
 		t.Errorf("since HEAD~1: %v, %v", since, err)
 	}
-	if err := repo.Blobs(ctx, []string{strings.Repeat("1", 40)}, func(string, []byte) {}); err == nil || !strings.Contains(err.Error(), "missing") {
+	if err := repo.Blobs(ctx, []string{strings.Repeat("1", 40)}, func(string, []byte) {}); !fault.Is(err, fault.Store) {
 		t.Errorf("a blob that is not there: %v", err)
 	}
 }

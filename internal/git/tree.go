@@ -136,7 +136,7 @@ func (g Client) Status(ctx context.Context) (string, error) { return g.status(ct
 
 // status is Status with all untracked files or no.
 func (g Client) status(ctx context.Context, untracked string) (string, error) {
-	argv := []string{"status", "--porcelain=v2", "--branch", "--no-renames", "--no-ahead-behind", "--untracked-files=" + untracked, "--ignore-submodules=none", "-z"}
+	argv := []string{"status", "--porcelain=v2", "--branch", "--no-renames", "--no-ahead-behind", "--untracked-files=" + untracked, g.submodules(), "-z"}
 	result, err := g.Run(ctx, argv...)
 	if err == nil && result.Exit != 0 {
 		err = failure(argv, result)
@@ -273,7 +273,7 @@ func (g Client) addDirectory(ctx context.Context, state io.Writer, path string) 
 		name, _, _ := strings.Cut(variable, "=")
 		return slices.Contains(PlaceVariables, name)
 	})
-	inner, err := Client{Dir: path, Env: env}.Tree(ctx)
+	inner, err := Client{Dir: path, Env: env, Trusted: g.Trusted}.Tree(ctx)
 	_, _ = fmt.Fprintf(state, "repository %s ", inner.State)
 	return err
 }

@@ -112,7 +112,7 @@ func open(ctx context.Context, o WorktreeOptions) (*worktreeRepo, error) {
 		return slices.Contains(PlaceVariables, name)
 	})
 	// files of LFS are fetched by setup, which says that it may take long
-	r := &worktreeRepo{git: Client{Dir: o.Root, Env: append(env, "GIT_LFS_SKIP_SMUDGE=1")}, onto: o.Onto, store: strings.Trim(o.Store, "/")}
+	r := &worktreeRepo{git: Client{Dir: o.Root, Env: append(env, "GIT_LFS_SKIP_SMUDGE=1"), Trusted: true}, onto: o.Onto, store: strings.Trim(o.Store, "/")}
 	if r.onto == "" {
 		r.onto = WorkBranch
 	}

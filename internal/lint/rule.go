@@ -82,6 +82,7 @@ const (
 	RuleEstimate    = "estimate-missing"
 	RuleMerged      = "estimate-merged"
 	RuleDescription = "table-in-description"
+	RuleTangled     = "text-tangled"
 	RuleIncomplete  = "issue-incomplete"
 	RuleStatus      = "status-unknown"
 	RulePriority    = "priority-value"

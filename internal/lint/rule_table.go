@@ -121,6 +121,12 @@ var sectionRules = []Rule{{
 	Why:     "Signals are read from the notes only. The table in the description looks alive, changes nothing, and grows stale.",
 	Example: `{"id":"demo-1","description":"<!-- stigmergic-signals -->\n| Signal | Value | Updated |…"}`,
 	Fix:     "stig signals init ID, and take the table out of the description.",
+}, {
+	ID: RuleTangled, Severity: Warning,
+	Summary: "a text nests deeper, or holds more marks, than is read as Markdown",
+	Why:     "Such a text is made to keep programs busy, or a program wrote it by mistake. It is shown as it stands, and what it says is not read: no criteria, no headings, no sections.",
+	Example: "a description of 200,000 times >",
+	Fix:     "Write the text in words, or put what a program printed into a file and name that.",
 }}
 
 // signalRules are about the signal table.

@@ -133,6 +133,14 @@ var breaches = map[string]struct{ bad, good []string }{
 			line("a", "notes", "<!-- merged-estimate -->\nIt holds.\n<!-- /merged-estimate -->"),
 		},
 	},
+	lint.RuleTangled: {
+		bad: []string{
+			line("a", "description", strings.Repeat("> ", 5000)), line("a", "design", strings.Repeat("- ", 5000)), line("a", "notes", strings.Repeat("*a ", 5000)),
+			line("a", "acceptance_criteria", strings.Repeat("see[a](", 10000)),
+			line("a", "comments", `[{"id":1,"author":"m","text":"`+strings.Repeat("> ", 5000)+`","created_at":"2026-11-01T00:00:00Z"}]`),
+		},
+		good: []string{line("a", "description", strings.Repeat("> ", 100)), line("a", "notes", strings.Repeat("word ", 10000))},
+	},
 	lint.RuleDescription: {
 		bad:  []string{line("a", "description", table("| surprise | 0.1 | 2026-11-01 |"))},
 		good: []string{line("a", "description", "the section stigmergic-signals holds the table")},

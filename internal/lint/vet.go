@@ -25,7 +25,7 @@ func Vet(f *beads.Snapshot, only []int, rules Rules) ([]Diagnostic, error) {
 }
 
 // form are the judges of Vet.
-var form = []judge{incomplete, almostClosed, flaws, priority, encoding, ahead, malformed, values, escalation, estimate, merged, description}
+var form = []judge{incomplete, almostClosed, flaws, priority, encoding, ahead, malformed, values, escalation, estimate, merged, description, tangled}
 
 // store reports the lines that keep the file from being written.
 func store(f *beads.Snapshot) (found []Diagnostic) {
@@ -239,3 +239,25 @@ func Left(f *beads.Snapshot, found []Diagnostic, changes []beads.Change, rules R
 	}
 	return inOrder(left), nil
 }
+
+// tangled finds texts that are not read as Markdown.
+func tangled(s *subject) {
+	say := func(place, text string) {
+		if why := notes.Tangled(text); why != "" {
+			s.add(RuleTangled, 0, 0, place+": "+why, "write it in words, or put it into a file and name that")
+		}
+	}
+	for _, key := range []beads.Key{beads.Description, beads.Design, beads.AcceptanceCriteria, beads.Notes} {
+		if len(s.record.Raw(key)) > short {
+			say(string(key), s.record.Text(key))
+		}
+	}
+	if len(s.record.Raw(beads.Comments)) > short {
+		for i, c := range s.record.Comments() {
+			say(fmt.Sprintf("comment %d", i+1), c.Text)
+		}
+	}
+}
+
+// short is the size of texts in bytes that are read at once however tangled they are.
+const short = 4 << 10

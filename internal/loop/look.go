@@ -212,13 +212,15 @@ func (l *loop) edited(r *Run) bool {
 // stateOf identifies what the directory of a run holds, the store left out; the zero value
 // without git.
 func (l *loop) stateOf(ctx context.Context, r *Run) (git.Tree, error) {
+	there := l.app.GitIn(r.Worktree)
+	there.Trusted = true // workers run in it
 	switch {
 	case l.code.Root == "" || r.Worktree == "":
 		return git.Tree{}, nil
 	case r.Branch != "":
-		return l.app.GitIn(r.Worktree).TreeHere(ctx, storeDir(l.store))
+		return there.TreeHere(ctx, storeDir(l.store))
 	}
-	return l.app.GitIn(r.Worktree).Tree(ctx, storeDir(l.store))
+	return there.Tree(ctx, storeDir(l.store))
 }
 
 // offer commits the work of a run, and decides whether it is to land.

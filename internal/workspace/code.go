@@ -31,10 +31,12 @@ type Code struct {
 	Root  string     // the directory that checks run in
 	Place git.Place  // the repository that root is in, the zero value for none
 	git   git.Client // in root
-	Look  gate.Lookup
-	Again func() gate.Lookup // one that knows what has been built since
-	State string             // the user's state directory of stig
-	Own   string             // for what holds in this work tree alone; "" without git
+	// trusted is Run.Trusted of the repository.
+	trusted func(ctx context.Context) (bool, error)
+	Look    gate.Lookup
+	Again   func() gate.Lookup // one that knows what has been built since
+	State   string             // the user's state directory of stig
+	Own     string             // for what holds in this work tree alone; "" without git
 }
 
 // Code finds where checks run: the work tree that stig is started in. If the store is in a
@@ -71,6 +73,7 @@ func (a *Run) Code(ctx context.Context, store beads.Place) (*Code, error) {
 	}
 	s.git = a.GitIn(s.Root)
 	s.git.Top = s.Place.Root
+	s.trusted = func(ctx context.Context) (bool, error) { return a.Trusted(ctx, s) }
 	if s.Place.Own != "" {
 		s.Own = clone.Writable(s.Place.Own, store.Path)
 	}
@@ -358,7 +361,11 @@ func (s *Code) Fresh(ctx context.Context) (func(id string, c gate.Criteria) (*ga
 	if err != nil {
 		return nil, err
 	}
-	tree, err := s.git.Tree(ctx, without...)
+	here := s.git
+	if here.Trusted, err = s.trusted(ctx); err != nil {
+		return nil, err
+	}
+	tree, err := here.Tree(ctx, without...)
 	look := s.Again()
 	return func(id string, c gate.Criteria) (*gate.Verdict, bool) {
 		return kept.Fresh(id, c.Text(), c.Plan(look), tree)

@@ -8,6 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -19,7 +22,8 @@ const lineLimit = 16 << 20
 
 // lines is a connection of one message a line. A line that is no message is answered
 // with an error, and the next one is read; at the end of the input the calls that are
-// under way are answered first. The transports of the library end with the first bad
+// under way are answered first. The library gets a number in place of the id of a call, which
+// may be of any size and is answered as it was written. The transports of the library end with the first bad
 // line, and cancel what runs at the end of the input.
 type lines struct {
 	in     chan []byte // nil stands for a line that is too long
@@ -28,14 +32,15 @@ type lines struct {
 
 	mu       sync.Mutex
 	out      io.Writer
-	calls    map[jsonrpc.ID]bool // read, and not answered yet
-	answered chan struct{}       // closed when calls is empty after the end of the input; nil before that
+	count    int64                     // of calls
+	calls    map[int64]json.RawMessage // read, and not answered yet: their ids by their numbers
+	answered chan struct{}             // closed when calls is empty after the end of the input; nil before that
 	once     sync.Once
 }
 
 // newLines reads from in and writes to out, neither of which it closes.
 func newLines(in io.Reader, out io.Writer, cancel func()) *lines {
-	l := &lines{in: make(chan []byte), cancel: cancel, closed: make(chan struct{}), out: out, calls: map[jsonrpc.ID]bool{}}
+	l := &lines{in: make(chan []byte), cancel: cancel, closed: make(chan struct{}), out: out, calls: map[int64]json.RawMessage{}}
 	go l.readAll(bufio.NewReaderSize(in, 64<<10))
 	return l
 }
@@ -113,9 +118,8 @@ func (l *lines) message(line []byte) (jsonrpc.Message, error) {
 	if line == nil {
 		what = fmt.Sprintf("the line is longer than %d bytes", lineLimit)
 	} else if json.Valid(line) {
-		m, err := jsonrpc.DecodeMessage(line)
+		m, err := l.decode(line)
 		if err == nil {
-			l.note(m)
 			return m, nil
 		}
 		code, what = jsonrpc.CodeInvalidRequest, "the line is no message of JSON-RPC 2.0"
@@ -127,13 +131,67 @@ func (l *lines) message(line []byte) (jsonrpc.Message, error) {
 	return nil, l.write(reply)
 }
 
-// note remembers a call until it is answered.
-func (l *lines) note(m jsonrpc.Message) {
-	if r, ok := m.(*jsonrpc.Request); ok && r.IsCall() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.calls[r.ID] = true
+// decode reads a line that is JSON. It remembers a call until it is answered, by its number.
+func (l *lines) decode(line []byte) (jsonrpc.Message, error) {
+	var parts map[string]json.RawMessage
+	if err := json.Unmarshal(line, &parts); err != nil {
+		return nil, err
 	}
+	id, called := parts["id"]
+	if _, is := parts["method"]; !is || !called {
+		return l.cancelling(line, parts)
+	}
+	if !isID(id) {
+		return nil, fmt.Errorf("the id of a call is a text or a number; found %.20s", id)
+	}
+	l.mu.Lock()
+	l.count++
+	number := l.count
+	l.mu.Unlock()
+	parts["id"] = strconv.AppendInt(nil, number, 10)
+	m, err := decoded(parts)
+	if err == nil {
+		l.mu.Lock()
+		l.calls[number] = id
+		l.mu.Unlock()
+	}
+	return m, err
+}
+
+func decoded(parts map[string]json.RawMessage) (jsonrpc.Message, error) {
+	line, err := json.Marshal(parts)
+	if err != nil {
+		return nil, err
+	}
+	return jsonrpc.DecodeMessage(line)
+}
+
+// isID reports whether a value may be the id of a call; null is answered, too.
+func isID(value json.RawMessage) bool {
+	return len(value) > 0 && strings.IndexByte("\"-0123456789n", value[0]) >= 0
+}
+
+// cancelling reads a message that is no call. Where it cancels one, that is named by its
+// number.
+func (l *lines) cancelling(line []byte, parts map[string]json.RawMessage) (jsonrpc.Message, error) {
+	var params map[string]json.RawMessage
+	if string(parts["method"]) != `"notifications/cancelled"` || json.Unmarshal(parts["params"], &params) != nil {
+		return jsonrpc.DecodeMessage(line)
+	}
+	l.mu.Lock()
+	for number, id := range l.calls {
+		if bytes.Equal(id, params["requestId"]) {
+			params["requestId"] = strconv.AppendInt(nil, number, 10)
+			break
+		}
+	}
+	l.mu.Unlock()
+	changed, err := json.Marshal(params)
+	if err != nil {
+		return nil, err
+	}
+	parts["params"] = changed
+	return decoded(parts)
 }
 
 // awaitAnswers waits until every call is answered, or the connection is closed.
@@ -158,14 +216,23 @@ func (l *lines) Write(_ context.Context, m jsonrpc.Message) error {
 	if err != nil {
 		return err
 	}
+	r, answers := m.(*jsonrpc.Response)
+	if !answers {
+		return l.write(text)
+	}
+	number, _ := r.ID.Raw().(int64)
+	l.mu.Lock()
+	id, called := l.calls[number]
+	l.mu.Unlock()
+	if rest, numbered := bytes.CutPrefix(text, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d`, number)); called && numbered {
+		text = slices.Concat([]byte(`{"jsonrpc":"2.0","id":`), id, rest)
+	}
 	err = l.write(text)
-	if r, ok := m.(*jsonrpc.Response); ok {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		if delete(l.calls, r.ID); len(l.calls) == 0 && l.answered != nil {
-			close(l.answered)
-			l.answered = nil
-		}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if delete(l.calls, number); len(l.calls) == 0 && l.answered != nil {
+		close(l.answered)
+		l.answered = nil
 	}
 	return err
 }

@@ -480,7 +480,7 @@ func draft(ctx context.Context, a *workspace.Run) signals.Estimate {
 		Remains: "not recorded. Compare the tree with the acceptance criteria, and replace this draft with a checkpoint",
 	}
 	git := a.GitIn(cmp.Or(a.Dir, "."))
-	result, err := git.Run(ctx, "status", "--short", "--branch", "--no-ahead-behind", "--untracked-files=normal")
+	result, err := git.Run(ctx, "status", "--short", "--branch", "--no-ahead-behind", "--untracked-files=normal", "--ignore-submodules=dirty")
 	if err != nil || result.Exit != 0 {
 		return e
 	}

@@ -1,0 +1,29 @@
+//go:build e2e
+
+package gate
+
+import (
+	"testing"
+
+	"stig/internal/testkit/sample"
+)
+
+// TestHostileCriteriaAreReadInLinearTime also ends where a walk over some nests too deep for
+// a stack.
+func TestHostileCriteriaAreReadInLinearTime(t *testing.T) {
+	all := Lookup(func(string) bool { return true })
+	for _, found := range sample.Superlinear(func(text string) {
+		Plan(text, all)
+		Find("", text, "## Acceptance\n"+text).Plan(all)
+	}) {
+		t.Error(found)
+	}
+	for _, found := range sample.Superlinear(func(text string) {
+		text = text[:min(len(text), maxText)]
+		Commands(text)
+		StrictScript(text)
+		IsIncomplete(text)
+	}) {
+		t.Error(found)
+	}
+}

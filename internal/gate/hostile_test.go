@@ -1,0 +1,33 @@
+package gate
+
+import (
+	"strings"
+	"testing"
+)
+
+// What is not read may ask for anything: nothing passes while it stands.
+func TestWhatIsBeyondABoundKeepsFromPassing(t *testing.T) {
+	for _, c := range []struct{ criteria, want string }{
+		{"- `" + strings.Repeat("(", 101) + "` passes", "more than 100 brackets stand open"},
+		{"```bash\n" + strings.Repeat("$(", 101) + "\n```", "more than 100 brackets stand open"},
+		{"- `go test " + strings.Repeat("a", 64<<10) + "` passes", "longer than 65536 bytes"},
+		{strings.Repeat("> ", 101) + "run `go test`", "nest more than 100 deep"},
+		{strings.Repeat("- `go test` passes\n", 129), "more than 128 pieces of code stand before it"},
+	} {
+		plan := Plan(c.criteria, nil)
+		if last := plan[len(plan)-1]; !last.Broken || !last.Asked() || !strings.Contains(last.Reason, c.want) {
+			t.Errorf("%.60q…: %+v, want %q", c.criteria, last, c.want)
+		}
+	}
+	passages := Find("", strings.Repeat("## Acceptance\n\n```bash\ngo test ./a\n```\n\n## Acceptance\n\n```bash\ngo test ./b\n```\n", 100), "")
+	if len(passages) != 2 {
+		t.Errorf("%d passages, of which each stands 100 times", len(passages))
+	}
+	text := ""
+	for n := range 140 {
+		text += "## Acceptance\n\n```bash\ngo test ./" + strings.Repeat("a", n+1) + "\n```\n\n"
+	}
+	if plan := Find("", text, "").Plan(nil); len(plan) > 140 || !plan[len(plan)-1].Broken || plan[len(plan)-1].Field != FieldDescription {
+		t.Errorf("%d checks of 140 passages, the last %+v", len(plan), plan[len(plan)-1])
+	}
+}
