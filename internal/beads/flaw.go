@@ -74,11 +74,11 @@ func typeOf(key []byte) string {
 }
 
 var textKeys = sync.OnceValue(func() map[string]bool {
-	texts := map[string]bool{}
+	all := map[string]bool{}
 	for _, o := range order {
-		texts[string(o.key)] = o.kind != structured
+		all[string(o.key)] = o.kind.isText()
 	}
-	return texts
+	return all
 })
 
 // mayHoldValue reports whether a member has a value of its key's type, or null,
