@@ -1,6 +1,7 @@
 package beads
 
 import (
+	"bytes"
 	"fmt"
 	"strconv"
 	"sync"
@@ -17,22 +18,22 @@ type Misfit struct {
 // Misfits lists the values of known keys that are of another type than their key has, and
 // those in its lists and rows, in the order of the line. What is a flaw already is none.
 func (r *Record) Misfits() (found []Misfit) {
-	w := misfits{kinds: kindsOf()}
+	w := misfits{kinds: kindsOf(), own: r.Raw(ID)}
 	for _, m := range r.members {
 		key := m.key.of(r.line)
 		if m.escaped {
 			key = []byte(memberKey(r.line, m))
 		}
-		k, known := w.kinds[string(key)]
+		of, known := w.kinds[string(key)]
 		if !known {
 			continue
 		}
 		raw := m.val.of(r.line)
 		if _, ok := r.mayHoldValue(m, raw); ok {
-			w.value(string(key), k, raw)
+			w.value(string(of.key), of.kind, raw)
 		}
 		for _, f := range w.found {
-			f.Key = Key(key)
+			f.Key = of.key
 			found = append(found, f)
 		}
 		w.found = w.found[:0]
@@ -41,10 +42,10 @@ func (r *Record) Misfits() (found []Misfit) {
 }
 
 // kindsOf are the kinds of the known keys.
-var kindsOf = sync.OnceValue(func() map[string]kind {
-	kinds := map[string]kind{}
+var kindsOf = sync.OnceValue(func() map[string]keyKind {
+	kinds := map[string]keyKind{}
 	for _, o := range order {
-		kinds[string(o.key)] = o.kind
+		kinds[string(o.key)] = o
 	}
 	return kinds
 })
@@ -58,38 +59,61 @@ var required = map[string]bool{
 // The keys of a row and of a comment, all that programs decode.
 var (
 	rowKeys = []keyKind{
-		{"issue_id", textual}, {"depends_on_id", textual}, {"type", textual}, {CreatedAt, timely},
+		{issueID, textual}, {"depends_on_id", textual}, {"type", textual}, {CreatedAt, timely},
 		{"created_by", textual}, {"metadata", textual}, {"thread_id", textual},
 	}
-	remarkKeys = []keyKind{{ID, numbered}, {"issue_id", textual}, {"author", textual}, {"text", textual}, {CreatedAt, timely}}
+	remarkKeys = []keyKind{{ID, numbered}, {issueID, textual}, {"author", textual}, {"text", textual}, {CreatedAt, timely}}
 )
 
 // misfits collects what is said of the values of one line.
 type misfits struct {
-	kinds map[string]kind
+	kinds map[string]keyKind
 	found []Misfit
-	one   Record // of a list: its members are used again
+	own   []byte // the id of the issue, as the line has it
+	one   Record // an object of a list: its members are used again
 }
 
 // value judges the value of a key.
 func (w *misfits) value(key string, k kind, raw []byte) {
-	place := strconv.Quote(key)
 	if raw[0] != 'n' || required[key] {
-		w.judge(place, k, raw)
+		w.judge(spot{key: key}, k, raw)
 	}
-	switch {
-	case raw[0] != '[':
-	case k == texts:
-		w.each(raw, func(n int, element []byte) { w.judge(fmt.Sprintf("%s: element %d", place, n), textual, element) })
-	case k == rows:
-		w.each(raw, func(n int, element []byte) { w.object("dependency", n, element, rowKeys) })
-	case k == remarks:
-		w.each(raw, func(n int, element []byte) { w.object("comment", n, element, remarkKeys) })
+	if raw[0] != '[' {
+		return
+	}
+	s, n := scanner{b: raw}, 0
+	for v, ok := s.element(0); ok; v, ok = s.element(v.end) {
+		n++
+		switch element := v.of(raw); k {
+		case texts:
+			w.judge(spot{list: "element", n: n, key: key}, textual, element)
+		case rows:
+			w.object(spot{list: "dependency", n: n}, element, rowKeys)
+		case remarks:
+			w.object(spot{list: "comment", n: n}, element, remarkKeys)
+		}
 	}
 }
 
+// spot is where a value stands: under a key, in an element of a list, or under a key there.
+type spot struct {
+	list string
+	n    int
+	key  string
+}
+
+func (s spot) String() string {
+	switch s.list {
+	case "":
+		return strconv.Quote(s.key)
+	case "element":
+		return fmt.Sprintf("%q: element %d", s.key, s.n)
+	}
+	return fmt.Sprintf("%s %d: %q", s.list, s.n, s.key)
+}
+
 // judge says of a value that it is none of the kind.
-func (w *misfits) judge(place string, k kind, raw []byte) {
+func (w *misfits) judge(place spot, k kind, raw []byte) {
 	if !k.takes(raw) {
 		found := shape(raw)
 		if found == aNumber || k == numbered {
@@ -105,30 +129,38 @@ func (w *misfits) judge(place string, k kind, raw []byte) {
 	}
 }
 
-// each visits the elements of a list.
-func (w *misfits) each(list []byte, visit func(n int, element []byte)) {
-	s, n := scanner{b: list}, 0
-	for v, ok := s.element(0); ok; v, ok = s.element(v.end) {
-		n++
-		visit(n, v.of(list))
-	}
-}
-
 // object judges a row or a comment. One that is no object is unread, or has no author, which
 // is said elsewhere.
-func (w *misfits) object(what string, n int, element []byte, keys []keyKind) {
+func (w *misfits) object(place spot, element []byte, keys []keyKind) {
 	if element[0] != '{' {
 		return
+	}
+	if w.one.members == nil {
+		w.one.members = make([]member, 0, len(rowKeys))
 	}
 	if w.one = (Record{members: w.one.members[:0]}); w.one.parse(element) != nil {
 		return
 	}
 	for _, k := range keys {
-		if raw := w.one.Raw(k.key); w.one.Has(k.key) && (!k.kind.takes(raw) || k.kind == timely) {
-			w.judge(fmt.Sprintf("%s %d: %q", what, n, k.key), k.kind, raw)
+		raw := w.one.Raw(k.key)
+		if raw == nil || raw[0] == 'n' {
+			continue
+		}
+		place.key = string(k.key)
+		w.judge(place, k.kind, raw)
+		if k.key == issueID && raw[0] == '"' && !w.isOwn(raw) {
+			w.found = append(w.found, Misfit{Message: fmt.Sprintf("%v is another issue: %s", place, brief(raw))})
 		}
 	}
 }
+
+// isOwn reports whether a text is the id of the issue, however it is written.
+func (w *misfits) isOwn(raw []byte) bool {
+	return bytes.Equal(raw, w.own) || textOf(raw) == textOf(w.own)
+}
+
+// issueID names in a row or a comment the issue that it is of.
+const issueID Key = "issue_id"
 
 // takes reports whether a value is one of the kind.
 func (k kind) takes(raw []byte) bool {

@@ -46,10 +46,12 @@ func TestMisfits(t *testing.T) {
 		`"closed_at":null`:                    "",
 
 		`"dependencies":[{"issue_id":"a","depends_on_id":"b","type":"blocks","created_at":"2026-11-01T00:00:00Z","created_by":null,"metadata":"{}"}]`: "",
-		`"dependencies":["b",{"depends_on_id":"b","type":1}]`:         `dependency 2: "type" must be a string; found 1`,
-		`"dependencies":[{"depends_on_id":"b","metadata":{}}]`:        `dependency 1: "metadata" must be a string; found an object`,
-		`"dependencies":[{"depends_on_id":"b","created_at":"1 May"}]`: `dependency 1: "created_at" is no time: "1 May" (time)`,
-		`"dependencies":[{"depends_on_id":7}]`:                        `dependency 1: "depends_on_id" must be a string; found 7`,
+		`"dependencies":["b",{"depends_on_id":"b","type":1}]`:                                             `dependency 2: "type" must be a string; found 1`,
+		`"dependencies":[{"depends_on_id":"b","metadata":{}}]`:                                            `dependency 1: "metadata" must be a string; found an object`,
+		`"dependencies":[{"depends_on_id":"b","created_at":"1 May"}]`:                                     `dependency 1: "created_at" is no time: "1 May" (time)`,
+		`"dependencies":[{"issue_id":"b","depends_on_id":"c"},{"issue_id":"\u0061","depends_on_id":"c"}]`: `dependency 1: "issue_id" is another issue: "b"`,
+		`"comments":[{"issue_id":"a b"}]`:                                                                 `comment 1: "issue_id" is another issue: "a b"`,
+		`"dependencies":[{"depends_on_id":7}]`:                                                            `dependency 1: "depends_on_id" must be a string; found 7`,
 
 		`"comments":[{"id":7,"issue_id":"a","author":"ann","text":"x","created_at":"2026-11-01T00:00:00Z"},{"id":"018f3b9e-7C1d-7a52-9d3e-0123456789ab","text":"y"}]`: "",
 		`"comments":[{"id":"c-1"}]`:                                      `comment 1: "id" must be a whole number or a UUID; found "c-1"`,

@@ -128,6 +128,9 @@ func unquote(raw []byte) ([]byte, bool) {
 // Time gives the key's time (RFC 3339, any offset and fraction), and whether
 // it has one.
 func (r *Record) Time(k Key) (time.Time, bool) {
+	if text, is := unquote(r.Raw(k)); is && !bytes.ContainsRune(text, '\\') {
+		return parseTime(text)
+	}
 	return parseTime([]byte(r.Text(k)))
 }
 

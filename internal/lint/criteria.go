@@ -2,8 +2,10 @@ package lint
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"stig/internal/beads"
 	"stig/internal/gate"
 )
 
@@ -16,6 +18,7 @@ func acceptance(s *subject) {
 	}
 	found := gate.Of(s.record)
 	if len(found) == 0 {
+		s.noCriteria()
 		return
 	}
 	plan := found.Plan(s.rules.Look)
@@ -36,6 +39,21 @@ func acceptance(s *subject) {
 	}
 	if sound && s.issue.Type != "epic" {
 		s.nothingToRun(plan)
+	}
+}
+
+// work are the types of issues that bd lint asks for criteria; one without a type is a task.
+var work = []string{"", "task", "bug", "feature", "story", "epic"}
+
+// noCriteria asks for criteria of work, and of every issue without a description.
+func (s *subject) noCriteria() {
+	described := strings.TrimSpace(s.record.Text(beads.Description)+s.record.Text(beads.Design)) != ""
+	switch {
+	case s.issue.IsPinned() || described && !slices.Contains(work, s.issue.Type):
+	case described:
+		s.add(RuleNoCriteria, 0, 0, "no acceptance criteria", "type stig edit "+s.issue.ID+" --acceptance … with the command that shows it")
+	default:
+		s.add(RuleNoCriteria, 0, 0, "neither a description nor acceptance criteria", "type stig edit "+s.issue.ID+" --description … --acceptance …")
 	}
 }
 

@@ -153,19 +153,19 @@ func severalParents(s *subject) {
 		fmt.Sprintf("type %s, for all but one", s.drop(beads.Dep{On: "EPIC", Type: "parent-child"})))
 }
 
-// rows are the rows of an issue that is there, each once.
+// rows are the rows of an issue that matter, each once: those of a closed one only where
+// the other issue is not over.
 func (s *subject) rows() []beads.Dep {
-	if s.issue.Status == beads.StatusTombstone {
-		return nil
+	if s.links != nil || s.issue.Status == beads.StatusTombstone || len(s.issue.Deps) == 0 {
+		return s.links
 	}
-	const few = 16 // of which none needs to be hashed
 	var seen map[beads.Dep]bool
-	if len(s.issue.Deps) > few {
+	if len(s.issue.Deps) > manyRows {
 		seen = make(map[beads.Dep]bool, len(s.issue.Deps))
 	}
 	kept := make([]beads.Dep, 0, len(s.issue.Deps))
 	for _, dep := range s.issue.Deps {
-		if seen[dep] || seen == nil && slices.Contains(kept, dep) {
+		if seen[dep] || seen == nil && slices.Contains(kept, dep) || s.closed() && !s.isUnclosed(dep.On) {
 			continue
 		}
 		kept = append(kept, dep)
@@ -173,7 +173,14 @@ func (s *subject) rows() []beads.Dep {
 			seen[dep] = true
 		}
 	}
+	s.links = kept
 	return kept
+}
+
+// isUnclosed reports whether there is an issue with that id on which somebody may work.
+func (s *subject) isUnclosed(id string) bool {
+	other, there := s.find(id)
+	return there && !beads.IsClosed(other.Status)
 }
 
 // drop is the command that takes a row away. Where bd keeps a database, only bd

@@ -24,10 +24,11 @@ type part struct {
 	rules   []Rule
 }
 
+// parts are all rules, those first that weigh most: check tells of breaches in this order.
 var parts = []part{
-	{"vet", storeRules}, {"vet", sectionRules}, {"vet", signalRules},
-	{"check", mergeRules}, {"cycles", cycleRules}, {"lint", linkRules}, {"lint", trailRules}, {"lint", commentRules},
-	{"against", againstRules},
+	{"check", mergeRules}, {"vet", storeRules}, {"lint", secretRules}, {"against", againstRules},
+	{"cycles", cycleRules}, {"lint", linkRules}, {"vet", sectionRules}, {"vet", signalRules},
+	{"lint", trailRules}, {"lint", commentRules},
 }
 
 // All lists the rules by id.
@@ -88,6 +89,11 @@ const (
 	RuleEncoding    = "invalid-utf8"
 	RuleAhead       = "updated-ahead"
 	RuleLastTime    = "updated-last"
+	RuleRefused     = "value-refused"
+	RuleTime        = "time-unread"
+	RuleClosing     = "closed-at"
+	RuleBackdated   = "updated-before-created"
+	RuleRow         = "dependency-repeated"
 
 	RuleUnfinished = "merge-unfinished"
 
@@ -101,11 +107,15 @@ const (
 	RuleEpicBlock   = "epic-as-blocker"
 	RuleOrphan      = "epic-child-unlinked"
 	RuleParents     = "parents-several"
+	RuleLeftOpen    = "epic-closed-early"
 
 	RuleNotStarted  = "progress-closed"
-	RuleReflexive   = "surprise-reflexive"
 	RuleReason      = "close-reason"
-	RuleSections    = "sections-missing"
+	RuleNoCriteria  = "criteria-missing"
+	RuleGreen       = "closed-green-before"
+	RuleClaimed     = "closed-without-results"
+	RuleLabel       = "label-status"
+	RuleTwins       = "title-repeated"
 	RuleCriteria    = "criteria-not-runnable"
 	RuleUnparsed    = "criteria-not-shell"
 	RuleProgram     = "criteria-program-missing"
@@ -121,7 +131,6 @@ const (
 	RuleTraceContent  = "trace-content"
 
 	RuleByHand     = "closed-by-hand"
-	RuleClaimed    = "closed-without-results"
 	RuleForged     = "results-forged"
 	RuleUntried    = "waiver-by-hand"
 	RuleImpossible = "commit-impossible"
