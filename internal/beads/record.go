@@ -125,10 +125,15 @@ func unquote(raw []byte) ([]byte, bool) {
 	return raw[1 : len(raw)-1], true
 }
 
-// Time gives the key's time (RFC 3339, any offset and fraction), and whether
-// it has one.
+// Time gives the key's time (RFC 3339, any offset and fraction, or what can mean only one
+// time), and whether it has one.
 func (r *Record) Time(k Key) (time.Time, bool) {
-	return parseTime([]byte(r.Text(k)))
+	text := r.Text(k)
+	if at, ok := parseTime([]byte(text)); ok {
+		return at, true
+	}
+	at := likelyTime(text)
+	return at, !at.IsZero()
 }
 
 func parseTime(b []byte) (time.Time, bool) {
