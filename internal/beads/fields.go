@@ -25,6 +25,7 @@ const (
 	Assignee           Key = "assignee"
 	CreatedAt          Key = "created_at"
 	UpdatedAt          Key = "updated_at"
+	StartedAt          Key = "started_at"
 	ClosedAt           Key = "closed_at"
 	CloseReason        Key = "close_reason"
 )
@@ -111,6 +112,7 @@ func slot(k Key) int {
 // Keys of fields that an edit of an issue sets.
 const (
 	DeferUntil       Key = "defer_until"
+	DueAt            Key = "due_at"
 	ExternalRef      Key = "external_ref"
 	EstimatedMinutes Key = "estimated_minutes" // a number: see Tx.SetNumber
 	Labels           Key = "labels"            // a list: see Tx.SetLabels

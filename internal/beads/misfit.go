@@ -5,14 +5,16 @@ import (
 	"fmt"
 	"strconv"
 	"sync"
+	"time"
 )
 
 // Misfit is a value that a program decoding the line into typed fields refuses, and with it
 // the line or the whole file. stig reads past it and carries it as it stands.
 type Misfit struct {
 	Key     Key
-	Message string // `"pinned" must be true or false; found 1`
-	Time    bool   // it is a string, and no time
+	Message string    // `"pinned" must be true or false; found 1`
+	Time    bool      // it is a string, and no time
+	Means   time.Time // of one that is read all the same; else zero
 }
 
 // Misfits lists the values of known keys that are of another type than their key has, and
@@ -122,10 +124,12 @@ func (w *misfits) judge(place spot, k kind, raw []byte) {
 		w.found = append(w.found, Misfit{Message: fmt.Sprintf("%s must be %s; found %s", place, k.words(), found)})
 		return
 	}
-	if text, is := unquote(raw); is && k == timely {
-		if _, ok := parseTime(text); !ok {
-			w.found = append(w.found, Misfit{Message: fmt.Sprintf("%s is no time: %s", place, brief(raw)), Time: true})
-		}
+	if k != timely || isPlainTime(raw) {
+		return
+	}
+	text := textOf(raw)
+	if _, ok := parseTime([]byte(text)); !ok {
+		w.found = append(w.found, Misfit{Message: fmt.Sprintf("%s is no time: %s", place, brief(raw)), Time: true, Means: likelyTime(text)})
 	}
 }
 

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -47,7 +48,7 @@ var work = []string{"", "task", "bug", "feature", "story", "epic"}
 
 // noCriteria asks for criteria of work, and of every issue without a description.
 func (s *subject) noCriteria() {
-	described := strings.TrimSpace(s.record.Text(beads.Description)+s.record.Text(beads.Design)) != ""
+	described := s.says(beads.Description) || s.says(beads.Design)
 	switch {
 	case s.issue.IsPinned() || described && !slices.Contains(work, s.issue.Type):
 	case described:
@@ -55,6 +56,15 @@ func (s *subject) noCriteria() {
 	default:
 		s.add(RuleNoCriteria, 0, 0, "neither a description nor acceptance criteria", "type stig edit "+s.issue.ID+" --description … --acceptance …")
 	}
+}
+
+// says reports whether a text holds more than blanks.
+func (s *subject) says(k beads.Key) bool {
+	raw := s.record.Raw(k)
+	if bytes.ContainsFunc(raw, func(c rune) bool { return !strings.ContainsRune("\" \\nrt", c) }) {
+		return len(raw) > 0 && raw[0] == '"' // more than blanks and their escapes
+	}
+	return strings.TrimSpace(s.record.Text(k)) != ""
 }
 
 // nothingToRun finds criteria without a command, and shows the block to write.

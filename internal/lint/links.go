@@ -1,7 +1,7 @@
 package lint
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,7 +13,12 @@ import (
 
 // unread finds links that are written as no row. One tells of all.
 func unread(s *subject) {
-	list := s.record.Unread(len(s.issue.Deps))
+	var list []beads.Unread
+	for _, u := range s.issue.Unread {
+		if u.Rule == beads.UnreadRow {
+			list = append(list, u)
+		}
+	}
 	if len(list) == 0 {
 		return
 	}
@@ -21,13 +26,10 @@ func unread(s *subject) {
 	if len(list) > 1 {
 		rest = fmt.Sprintf(", %d more", len(list)-1)
 	}
-	on, words := "ID", opening(list[0])
-	if text := ""; json.Unmarshal([]byte(list[0]), &text) == nil {
-		on, words = text, opening(text)
-	}
+	first := list[0].Dep
 	s.add(RuleUnread, 0, 0,
-		fmt.Sprintf("dependency %s is no row, links nothing%s", words, rest),
-		fmt.Sprintf(`write {"issue_id":%q,"depends_on_id":%q,"type":"blocks"} in its place`, s.issue.ID, on))
+		fmt.Sprintf("malformed dependency entry %s%s", opening(list[0].Raw), rest),
+		fmt.Sprintf(`write {"issue_id":%q,"depends_on_id":%q,"type":%q} in its place`, s.issue.ID, cmp.Or(first.On, "ID"), cmp.Or(first.Type, "blocks")))
 }
 
 // nearMiss finds dependency types that look as if they blocked or contained.

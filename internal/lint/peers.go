@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"stig/dag"
@@ -17,8 +18,10 @@ func refused(s *subject) {
 	for _, m := range s.record.Misfits() {
 		switch {
 		case m.Key == beads.Priority: // see priority
+		case m.Time && m.Means.IsZero():
+			s.add(RuleTime, 0, 0, m.Message, "write a time such as 2006-01-02T15:04:05Z into the line")
 		case m.Time:
-			s.add(RuleTime, 0, 0, m.Message, "write a time like 2006-01-02T15:04:05Z into the line")
+			s.add(RuleTime, 0, 0, m.Message, fmt.Sprintf("write %q into the line, as which it is read", m.Means.Format(time.RFC3339)))
 		default:
 			s.add(RuleRefused, 0, 0, m.Message, "write such a value into the line, or take the key out")
 		}
