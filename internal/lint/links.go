@@ -66,8 +66,12 @@ func unknownType(s *subject) {
 	}
 }
 
-// dangling finds rows that point at nothing. Other stores are named external:.
+// dangling finds rows that point at nothing. Other stores are named external:, and what
+// passes may point at what has passed.
 func dangling(s *subject) {
+	if s.issue.Ephemeral {
+		return
+	}
 	for _, dep := range s.rows() {
 		if _, there := s.find(dep.On); there || strings.HasPrefix(dep.On, "external:") {
 			continue

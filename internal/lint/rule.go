@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Rule is one thing that a store is validated against. The table of rules is the
@@ -30,6 +31,17 @@ var parts = []part{
 	{"cycles", cycleRules}, {"lint", linkRules}, {"vet", sectionRules}, {"vet", signalRules},
 	{"lint", trailRules}, {"lint", commentRules},
 }
+
+// weights are the places of the rules in parts: the less, the more a breach weighs.
+var weights = sync.OnceValue(func() map[string]int {
+	at := map[string]int{}
+	for _, p := range parts {
+		for _, r := range p.rules {
+			at[r.ID] = len(at)
+		}
+	}
+	return at
+})
 
 // All lists the rules by id.
 func All() []Rule { return rulesOf(func(part) bool { return true }) }

@@ -242,8 +242,9 @@ var breaches = map[string]struct{ bad, good []string }{
 		good: []string{line("a", "status", "closed"), line("a", "status", "hooked"), line("a", "status", "tombstone"), line("a", "status", "open", "title", "done")},
 	},
 	lint.RuleDangling: {
-		bad:  []string{line("b", "dependencies", rows("b", "a", "blocks"))},
-		good: []string{line("b", "dependencies", rows("b", "external:other:a", "blocks")), line("b", "status", "closed", "dependencies", rows("b", "a", "blocks")), line("b", "status", "tombstone", "dependencies", rows("b", "a", "blocks"))},
+		bad: []string{line("b", "dependencies", rows("b", "a", "blocks"))},
+		good: []string{line("b", "dependencies", rows("b", "external:other:a", "blocks")), line("b", "status", "closed", "dependencies", rows("b", "a", "blocks")),
+			`{"id":"b","title":"t","status":"open","ephemeral":true,"dependencies":` + rows("b", "a", "blocks") + `}`, line("b", "status", "tombstone", "dependencies", rows("b", "a", "blocks"))},
 	},
 	lint.RuleEpicBlock: {
 		bad: []string{
