@@ -28,7 +28,7 @@ type part struct {
 // parts are all rules, those first that weigh most: check tells of breaches in this order.
 var parts = []part{
 	{"check", mergeRules}, {"vet", storeRules}, {"lint", secretRules}, {"against", againstRules},
-	{"cycles", cycleRules}, {"lint", linkRules}, {"vet", sectionRules}, {"vet", signalRules},
+	{"vet", peerRules}, {"cycles", cycleRules}, {"lint", linkRules}, {"vet", sectionRules}, {"vet", signalRules},
 	{"lint", trailRules}, {"lint", commentRules},
 }
 

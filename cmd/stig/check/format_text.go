@@ -52,10 +52,11 @@ type written struct {
 	fold  bool               // see outcome
 }
 
-// How many warnings of one rule are written before the rest is one line, and how many ids
-// such a line names. Of what is for information only a single breach is written.
+// How many warnings of one rule are written before the rest is one line, how much of what is
+// for information only is written rather than one line, and how many ids such a line names.
 const (
 	mostWarnings = 5
+	mostInfos    = 2
 	mostNamed    = 5
 )
 
@@ -65,10 +66,10 @@ func (w written) all(found []lint.Diagnostic) {
 		whole := len(group)
 		switch {
 		case !w.fold || group[0].Severity == lint.Error:
-		case group[0].Severity == lint.Info && whole > 1:
+		case group[0].Severity == lint.Info && whole > mostInfos:
 			whole = 0
-		case whole > mostWarnings+1:
-			whole = mostWarnings
+		case group[0].Severity == lint.Warning && whole > mostWarnings+1:
+			whole = mostWarnings // one line for one would save none
 		}
 		for _, d := range group[:whole] {
 			w.one(d)
