@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 
@@ -26,7 +27,7 @@ func refused(s *subject) {
 			s.add(RuleRefused, 0, 0, m.Message, "write such a value into the line, or take the key out")
 		}
 	}
-	for _, b := range bounds {
+	for _, b := range bounds() {
 		if why := b.breach(s.record); why != "" {
 			s.add(RuleRefused, 0, 0, why, b.hint)
 		}
@@ -40,16 +41,18 @@ type bound struct {
 }
 
 // bounds are those of bd and of beads_rust; lengths are in bytes, as they count.
-var bounds = []bound{
-	{noBlank(beads.ID), "give the issue another id in every line that names it"},
-	{atMost(beads.Title, 500), "shorten the title, and put the rest into the description"},
-	{atMost(beads.Description, 100<<10), "shorten the description: beads_rust takes 100 KiB"},
-	{atMost(beads.ExternalRef, 200), "shorten the reference: beads_rust takes 200 bytes"},
-	{noBlank(beads.ExternalRef), "write the reference without blanks, for beads_rust"},
-	{negative(beads.EstimatedMinutes), "write the minutes as a number from 0, or take the key out"},
-	{oneOf("agent_state", "idle", "spawning", "running", "working", "stuck", "done", "stopped", "dead"), "write one of the states of bd, or take the key out"},
-	{exclusive("ephemeral", "no_history"), "take one of the two keys out"},
-}
+var bounds = sync.OnceValue(func() []bound {
+	return []bound{
+		{noBlank(beads.ID), "give the issue another id in every line that names it"},
+		{atMost(beads.Title, 500), "shorten the title, and put the rest into the description"},
+		{atMost(beads.Description, 100<<10), "shorten the description: beads_rust takes 100 KiB"},
+		{atMost(beads.ExternalRef, 200), "shorten the reference: beads_rust takes 200 bytes"},
+		{noBlank(beads.ExternalRef), "write the reference without blanks, for beads_rust"},
+		{negative(beads.EstimatedMinutes), "write the minutes as a number from 0, or take the key out"},
+		{oneOf("agent_state", "idle", "spawning", "running", "working", "stuck", "done", "stopped", "dead"), "write one of the states of bd, or take the key out"},
+		{exclusive("ephemeral", "no_history"), "take one of the two keys out"},
+	}
+})
 
 func atMost(k beads.Key, most int) func(*beads.Record) string {
 	return func(r *beads.Record) string {
@@ -105,18 +108,20 @@ func exclusive(one, other beads.Key) func(*beads.Record) string {
 
 // closing finds times of closing and deleting that the status contradicts.
 func closing(s *subject) {
-	fits := func(k beads.Key, status string, also ...string) {
-		raw := s.record.Raw(k)
-		switch has := len(raw) > 2 && raw[0] == '"'; {
-		case has && s.issue.Status != status && !slices.Contains(also, s.issue.Status):
-			s.add(RuleClosing, 0, 0, fmt.Sprintf("%s on an issue with the status %s", k, opening(s.issue.Status)),
-				fmt.Sprintf("take %s out of the line, or set the status to %s", k, status))
-		case !has && s.issue.Status == status:
-			s.add(RuleClosing, 0, 0, fmt.Sprintf("status %s without %s", status, k), fmt.Sprintf("write %q into the line, the time when it was", k))
-		}
+	has := func(k beads.Key) bool { raw := s.record.Raw(k); return len(raw) > 2 && raw[0] == '"' }
+	extra := func(k beads.Key, status string) {
+		s.add(RuleClosing, 0, 0, fmt.Sprintf("%s on an issue with the status %s", k, opening(s.issue.Status)),
+			fmt.Sprintf("take %s out of the line, or set the status to %s", k, status))
 	}
-	fits(beads.ClosedAt, beads.StatusClosed, beads.StatusTombstone)
-	fits("deleted_at", beads.StatusTombstone)
+	switch closed := has(beads.ClosedAt); {
+	case closed && !s.over():
+		extra(beads.ClosedAt, beads.StatusClosed)
+	case !closed && s.closed():
+		s.add(RuleClosing, 0, 0, "status closed without closed_at", `write "closed_at" into the line, the time when it was`)
+	}
+	if has("deleted_at") && s.issue.Status != beads.StatusTombstone {
+		extra("deleted_at", beads.StatusTombstone)
+	}
 }
 
 // backdated finds issues that changed before they were made.
@@ -126,32 +131,31 @@ func backdated(s *subject) {
 	if !ok || !also || !updated.Before(made) {
 		return
 	}
+	if made.After(s.rules.Now) && !s.rules.Now.IsZero() {
+		s.add(RuleBackdated, 0, 0, "updated_at is before created_at, which is ahead", "write into created_at when it was made: a clock was wrong")
+		return
+	}
 	s.add(RuleBackdated, 0, 0, "updated_at is before created_at", "type stig vet --fix to set it to now")
 	s.found[len(s.found)-1].fix = &fix{redate: true}
 }
 
-// repeatedRows finds rows to the issue itself, and several to one issue.
+// repeatedRows finds rows to the issue itself, and rows that stand twice.
 func repeatedRows(s *subject) {
 	deps := s.issue.Deps
-	first := func(at int) int {
-		return slices.IndexFunc(deps[:at], func(d beads.Dep) bool { return d.On == deps[at].On })
-	}
+	first := func(at int) int { return slices.Index(deps, deps[at]) }
 	if len(deps) > manyRows {
-		seen := make(map[string]int, len(deps))
+		seen := make(map[beads.Dep]int, len(deps))
 		for i, d := range slices.Backward(deps) {
-			seen[d.On] = i
+			seen[d] = i
 		}
-		first = func(at int) int { return seen[deps[at].On] }
+		first = func(at int) int { return seen[deps[at]] }
 	}
 	for i, dep := range deps {
-		before := first(i)
-		switch twice := before >= 0 && before < i; {
-		case dep.On == s.issue.ID && !dag.Blocks(dep.Type) && !dag.Contains(dep.Type): // else they are a deadlock
-			s.add(RuleRow, 0, 0, fmt.Sprintf("a dependency of type %q on itself", dep.Type), "type "+s.drop(dep))
-		case twice && deps[before].Type == dep.Type:
+		switch {
+		case first(i) < i:
 			s.add(RuleRow, 0, 0, fmt.Sprintf("the dependency on %s (%s) stands twice", dep.On, dep.Type), "take one of the rows out of the line")
-		case twice && !dag.Contains(dep.Type) && !dag.Contains(deps[before].Type): // see epicAsBlocker
-			s.add(RuleRow, 0, 0, fmt.Sprintf("two dependencies on %s: %s and %s", dep.On, deps[before].Type, dep.Type), "type "+s.drop(dep))
+		case dep.On == s.issue.ID && !dag.Blocks(dep.Type) && !dag.Contains(dep.Type): // else it is a deadlock
+			s.add(RuleRow, 0, 0, fmt.Sprintf("a dependency of type %q on itself", dep.Type), "type "+s.drop(dep))
 		}
 	}
 }

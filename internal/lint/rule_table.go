@@ -108,8 +108,8 @@ var peerRules = []Rule{{
 	Fix:     "stig vet --fix sets updated_at to now.",
 }, {
 	ID: RuleRow, Severity: Warning,
-	Summary: "a dependency on the issue itself, or several on one issue",
-	Why:     "bd has one dependency from an issue to another, and none to itself: it refuses the second, or drops it, and which of them stays is chance.",
+	Summary: "a dependency on the issue itself, or one that stands twice",
+	Why:     "bd has no dependency of an issue on itself, and one row of a type from one issue to another: it refuses the rest, or drops it.",
 	Example: `two rows {"depends_on_id":"demo-1","type":"blocks"} in one line`,
 	Fix:     "Take one of the rows out of the line, or type stig dep rm ID --on ID --type TYPE.",
 }}
