@@ -93,6 +93,9 @@ func (w *misfits) value(key string, k kind, raw []byte) {
 			w.object(spot{list: "dependency", n: n}, element, rowKeys)
 		case remarks:
 			w.object(spot{list: "comment", n: n}, element, remarkKeys)
+			if element[0] != '{' && element[0] != '"' {
+				w.judge(spot{list: "comment", n: n}, mapping, element)
+			}
 		}
 	}
 }
@@ -110,6 +113,9 @@ func (s spot) String() string {
 		return strconv.Quote(s.key)
 	case "element":
 		return fmt.Sprintf("%q: element %d", s.key, s.n)
+	}
+	if s.key == "" {
+		return fmt.Sprintf("%s %d", s.list, s.n)
 	}
 	return fmt.Sprintf("%s %d: %q", s.list, s.n, s.key)
 }
@@ -133,8 +139,8 @@ func (w *misfits) judge(place spot, k kind, raw []byte) {
 	}
 }
 
-// object judges a row or a comment. One that is no object is unread, or has no author, which
-// is said elsewhere.
+// object judges a row or a comment. A row that is no object is unread, and a comment that is
+// a text has no author, which is said elsewhere.
 func (w *misfits) object(place spot, element []byte, keys []keyKind) {
 	if element[0] != '{' {
 		return

@@ -54,6 +54,7 @@ func TestMisfits(t *testing.T) {
 		`"dependencies":[{"depends_on_id":7}]`:                                                            `dependency 1: "depends_on_id" must be a string; found 7`,
 
 		`"comments":[{"id":7,"issue_id":"a","author":"ann","text":"x","created_at":"2026-11-01T00:00:00Z"},{"id":"018f3b9e-7C1d-7a52-9d3e-0123456789ab","text":"y"}]`: "",
+		`"comments":[7,"x",null]`:                                        `comment 1 must be an object; found 7, comment 3 must be an object; found null`,
 		`"comments":[{"id":"c-1"}]`:                                      `comment 1: "id" must be a whole number or a UUID; found "c-1"`,
 		`"comments":[{"id":1.5}]`:                                        `comment 1: "id" must be a whole number or a UUID; found 1.5`,
 		`"comments":[{"id":true}]`:                                       `comment 1: "id" must be a whole number or a UUID; found true`,

@@ -52,10 +52,11 @@ type written struct {
 	fold  bool               // see outcome
 }
 
-// How many warnings of one rule are written before the rest is one line, how much of what is
-// for information only is written rather than one line, and how many ids such a line names.
+// Of more warnings than mostWarnings of one rule the first few are written, and one line for
+// the rest; of what is for information only one line alone. It names so many ids.
 const (
 	mostWarnings = 5
+	fewWarnings  = 3
 	mostInfos    = 2
 	mostNamed    = 5
 )
@@ -68,8 +69,8 @@ func (w written) all(found []lint.Diagnostic) {
 		case !w.fold || group[0].Severity == lint.Error:
 		case group[0].Severity == lint.Info && whole > mostInfos:
 			whole = 0
-		case group[0].Severity == lint.Warning && whole > mostWarnings+1:
-			whole = mostWarnings // one line for one would save none
+		case group[0].Severity == lint.Warning && whole > mostWarnings:
+			whole = fewWarnings
 		}
 		for _, d := range group[:whole] {
 			w.one(d)
