@@ -52,13 +52,14 @@ type written struct {
 	fold  bool               // see outcome
 }
 
-// Of more warnings than mostWarnings of one rule the first few are written, and one line for
-// the rest; of what is for information only one line alone. It names so many ids.
+// Where more issues than mostWarned break one rule, what is said of the first few is written,
+// and one line for the rest; of what is for information only, one line alone. It names so
+// many ids.
 const (
-	mostWarnings = 5
-	fewWarnings  = 3
-	mostInfos    = 2
-	mostNamed    = 5
+	mostWarned = 5
+	fewWarned  = 3
+	mostInfos  = 2
+	mostNamed  = 5
 )
 
 // all writes the worst first. Errors are whole, always.
@@ -69,14 +70,27 @@ func (w written) all(found []lint.Diagnostic) {
 		case !w.fold || group[0].Severity == lint.Error:
 		case group[0].Severity == lint.Info && whole > mostInfos:
 			whole = 0
-		case group[0].Severity == lint.Warning && whole > mostWarnings:
-			whole = fewWarnings
+		case group[0].Severity == lint.Warning && ofFirst(group, mostWarned) < whole:
+			whole = ofFirst(group, fewWarned)
 		}
 		for _, d := range group[:whole] {
 			w.one(d)
 		}
 		w.folded(group[whole:], whole > 0)
 	}
+}
+
+// ofFirst is how many diagnostics are about the first few issues.
+func ofFirst(group []lint.Diagnostic, issues int) int {
+	for at, d := range group {
+		if at == 0 || d.Place() != group[at-1].Place() && (d.ID == "" || d.ID != group[at-1].ID) {
+			issues--
+		}
+		if issues < 0 {
+			return at
+		}
+	}
+	return len(group)
 }
 
 // one writes a diagnostic, and its hint where it is first of use: the same one below every
