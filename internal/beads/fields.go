@@ -25,6 +25,7 @@ const (
 	Assignee           Key = "assignee"
 	CreatedAt          Key = "created_at"
 	UpdatedAt          Key = "updated_at"
+	StartedAt          Key = "started_at"
 	ClosedAt           Key = "closed_at"
 	CloseReason        Key = "close_reason"
 )
@@ -49,10 +50,23 @@ func IsClosed(status string) bool { return status == StatusClosed || status == S
 type kind byte
 
 const (
-	textual    kind = iota // a string
-	timely                 // a string holding a time, RFC 3339
-	structured             // number, bool, list or object: never set as text
+	textual  kind = iota // a string
+	timely               // a string holding a time, RFC 3339
+	whole                // a whole number of 32 bits
+	wide                 // a whole number of 64 bits
+	decimal              // a number
+	numbered             // the id of a comment: a whole number, or a UUID as bd 1.0 has
+	boolean              // true or false
+	texts                // a list of strings
+	rows                 // a list of dependency rows
+	remarks              // a list of comments
+	listed               // another list
+	mapping              // an object
+	anything             // whatever JSON has
 )
+
+// isText reports whether values of the kind are strings, and set as such.
+func (k kind) isText() bool { return k <= timely }
 
 type keyKind struct {
 	key  Key
@@ -62,32 +76,32 @@ type keyKind struct {
 // order is the order in which bd 0.49 writes keys, with those that bd 1.0.5
 // and beads_rust have besides at their places. A new key goes to its slot.
 var order = []keyKind{
-	{"_type", structured}, {"_schema", structured},
+	{"_type", anything}, {"_schema", anything},
 	{ID, textual}, {Title, textual}, {Description, textual}, {Design, textual},
 	{AcceptanceCriteria, textual}, {Notes, textual}, {"spec_id", textual},
-	{Status, textual}, {Priority, structured}, {IssueType, textual}, {Assignee, textual},
-	{"owner", textual}, {"estimated_minutes", structured}, {CreatedAt, timely},
+	{Status, textual}, {Priority, whole}, {IssueType, textual}, {Assignee, textual},
+	{"owner", textual}, {"estimated_minutes", whole}, {CreatedAt, timely},
 	{"created_by", textual}, {UpdatedAt, timely}, {"started_at", timely},
 	{ClosedAt, timely}, {CloseReason, textual}, {"closed_by_session", textual},
 	{"due_at", timely}, {"defer_until", timely}, {"external_ref", textual},
 	{"source_system", textual}, {"source_repo", textual}, {"source_repo_path", textual},
-	{"agent_context", structured}, {"metadata", structured},
-	{"compaction_level", structured}, {"compacted_at", timely},
-	{"compacted_at_commit", textual}, {"original_size", structured},
-	{"labels", structured}, {Dependencies, structured}, {Comments, structured},
+	{"agent_context", anything}, {"metadata", anything},
+	{"compaction_level", whole}, {"compacted_at", timely},
+	{"compacted_at_commit", textual}, {"original_size", whole},
+	{"labels", texts}, {Dependencies, rows}, {Comments, remarks},
 	{"deleted_at", timely}, {"deleted_by", textual}, {"delete_reason", textual},
-	{"original_type", textual}, {"sender", textual}, {"ephemeral", structured},
-	{"no_history", structured}, {"wisp_type", textual}, {"pinned", structured},
-	{"is_template", structured}, {"bonded_from", structured}, {"creator", structured},
-	{"validations", structured}, {"quality_score", structured}, {"crystallizes", structured},
-	{"await_type", textual}, {"await_id", textual}, {"timeout", structured},
-	{"waiters", structured}, {"holder", textual}, {"source_formula", textual},
+	{"original_type", textual}, {"sender", textual}, {"ephemeral", boolean},
+	{"no_history", boolean}, {"wisp_type", textual}, {"pinned", boolean},
+	{"is_template", boolean}, {"bonded_from", listed}, {"creator", mapping},
+	{"validations", listed}, {"quality_score", decimal}, {"crystallizes", boolean},
+	{"await_type", textual}, {"await_id", textual}, {"timeout", wide},
+	{"waiters", texts}, {"holder", textual}, {"source_formula", textual},
 	{"source_location", textual}, {"hook_bead", textual}, {"role_bead", textual},
 	{"agent_state", textual}, {"last_activity", timely}, {"role_type", textual},
 	{"rig", textual}, {"mol_type", textual}, {"work_type", textual},
 	{"event_kind", textual}, {"actor", textual}, {"target", textual}, {"payload", textual},
-	{"dependency_count", structured}, {"dependent_count", structured},
-	{"comment_count", structured}, {"parent", textual},
+	{"dependency_count", whole}, {"dependent_count", whole},
+	{"comment_count", whole}, {"parent", textual},
 }
 
 // slot is the place of a key in the order, or -1.
@@ -98,6 +112,7 @@ func slot(k Key) int {
 // Keys of fields that an edit of an issue sets.
 const (
 	DeferUntil       Key = "defer_until"
+	DueAt            Key = "due_at"
 	ExternalRef      Key = "external_ref"
 	EstimatedMinutes Key = "estimated_minutes" // a number: see Tx.SetNumber
 	Labels           Key = "labels"            // a list: see Tx.SetLabels

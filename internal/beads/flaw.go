@@ -18,12 +18,13 @@ type Flaw struct {
 
 // Flaws lists the flaws of a line, in its order.
 func (r *Record) Flaws() (flaws []Flaw) {
+	first := r.firsts()
 	for i, m := range r.members {
 		raw := m.val.of(r.line)
 		if wanted, ok := r.mayHoldValue(m, raw); !ok {
 			flaws = append(flaws, r.flaw(m, WrongType, fmt.Sprintf("must be %s; found %s", wanted, shape(raw))))
 		}
-		if j := r.firstOf(m, i); j < i && Meaning(r.members[j].val.of(r.line)) != Meaning(raw) {
+		if j := first(m, i); j < i && Meaning(r.members[j].val.of(r.line)) != Meaning(raw) {
 			flaws = append(flaws, r.flaw(m, RepeatedKey, "stands twice in the line, with different values"))
 		}
 	}
@@ -33,6 +34,26 @@ func (r *Record) Flaws() (flaws []Flaw) {
 func (r *Record) flaw(m member, rule, message string) Flaw {
 	key := memberKey(r.line, m)
 	return Flaw{Key(key), rule, fmt.Sprintf("%q %s", key, message)}
+}
+
+// firsts gives firstOf, or for a line of many keys what takes no longer for each.
+func (r *Record) firsts() func(m member, n int) int {
+	const few = 100
+	if len(r.members) <= few {
+		return r.firstOf
+	}
+	first := make(map[string]int, len(r.members))
+	for i, m := range r.members {
+		if key := memberKey(r.line, m); !hasKey(first, key) {
+			first[key] = i
+		}
+	}
+	return func(m member, _ int) int { return first[memberKey(r.line, m)] }
+}
+
+func hasKey(m map[string]int, key string) bool {
+	_, ok := m[key]
+	return ok
 }
 
 // firstOf is the index of the first member that has the key of m, which is the
@@ -56,6 +77,8 @@ const (
 	aText   = "a string"
 	aNumber = "a number"
 	aList   = "a list"
+
+	aBoolean = "a boolean" // of what stig reads and does not write
 )
 
 // typeOf gives the type that the value of a key must have; "" for a key that
@@ -74,11 +97,11 @@ func typeOf(key []byte) string {
 }
 
 var textKeys = sync.OnceValue(func() map[string]bool {
-	texts := map[string]bool{}
+	all := map[string]bool{}
 	for _, o := range order {
-		texts[string(o.key)] = o.kind != structured
+		all[string(o.key)] = o.kind.isText()
 	}
-	return texts
+	return all
 })
 
 // mayHoldValue reports whether a member has a value of its key's type, or null,
@@ -106,7 +129,7 @@ func shape(raw []byte) string {
 	case '{':
 		return "an object"
 	case 't', 'f':
-		return "a boolean"
+		return aBoolean
 	case 'n':
 		return "null"
 	}

@@ -12,6 +12,12 @@ import (
 // when the row has none.
 type Dep struct{ On, Type string }
 
+// The types of rows that depend on more than their target.
+const (
+	WaitsFor    = "waits-for"          // until the children of the target are closed
+	Conditional = "conditional-blocks" // only if the target failed
+)
+
 // Issue is the read-only view of one line: what whole-store answers need is
 // kept in memory, the rest is read from the line when asked for (Record).
 // Texts are "" when absent, null or not a string.
@@ -19,6 +25,8 @@ type Issue struct {
 	ID, Title, Status, Type, Assignee string
 	Priority                          int // 0 when absent or no whole number
 	Deps                              []Dep
+	AnyChild                          []string  // what its waits-for rows name of which one closed child is enough
+	Unread                            []Unread  // what is not written as it must be; nil in nearly all lines
 	UpdatedAt, DeferUntil             time.Time // UTC; zero when absent or unreadable
 	Pinned, Ephemeral, Template       bool
 	Channel                           bool // the label channel is there: a place to talk, and no work
@@ -64,7 +72,8 @@ func (i *Issue) IsPinned() bool { return i.Pinned || i.Status == StatusPinned }
 // IsClaimed reports whether an issue is in progress and somebody is named who works on it.
 func (i *Issue) IsClaimed() bool { return i.Status == StatusInProgress && i.Assignee != "" }
 
-// The keys that the index holds.
+// The keys that are looked at in every line: texts first, then a number, lists and flags,
+// then further texts, of which only that they are texts.
 const (
 	inID = iota
 	inType
@@ -73,16 +82,58 @@ const (
 	inStatus
 	inIssueType
 	inAssignee
+	inNotes
+	inCreatedAt
+	inUpdatedAt
+	inStartedAt
+	inClosedAt
+	inDueAt
+	inDeferUntil
 	inPriority
 	inDependencies
-	inUpdatedAt
-	inDeferUntil
+	inLabels
+	inComments
 	inPinned
 	inEphemeral
 	inTemplate
-	inLabels
-	inNotes
-	inComments
+	inSpecID
+	inOwner
+	inCreatedBy
+	inCloseReason
+	inClosedBySession
+	inExternalRef
+	inSourceSystem
+	inSourceRepo
+	inSourceRepoPath
+	inCompactedAtCommit
+	inDeletedBy
+	inDeleteReason
+	inOriginalType
+	inSender
+	inWispType
+	inAwaitType
+	inAwaitID
+	inHolder
+	inSourceFormula
+	inSourceLocation
+	inHookBead
+	inRoleBead
+	inAgentState
+	inRoleType
+	inRig
+	inMolType
+	inWorkType
+	inEventKind
+	inActor
+	inTarget
+	inPayload
+	inParent
+	inDescription
+	inDesign
+	inAcceptanceCriteria
+	inCompactedAt
+	inDeletedAt
+	inLastActivity
 	indexed
 )
 
@@ -102,26 +153,110 @@ func indexOf(key []byte) int {
 		return inIssueType
 	case "assignee":
 		return inAssignee
+	case "notes":
+		return inNotes
+	case "created_at":
+		return inCreatedAt
+	case "updated_at":
+		return inUpdatedAt
+	case "started_at":
+		return inStartedAt
+	case "closed_at":
+		return inClosedAt
+	case "due_at":
+		return inDueAt
+	case "defer_until":
+		return inDeferUntil
 	case "priority":
 		return inPriority
 	case "dependencies":
 		return inDependencies
-	case "updated_at":
-		return inUpdatedAt
-	case "defer_until":
-		return inDeferUntil
+	case "labels":
+		return inLabels
+	case "comments":
+		return inComments
 	case "pinned":
 		return inPinned
 	case "ephemeral":
 		return inEphemeral
 	case "is_template":
 		return inTemplate
-	case "labels":
-		return inLabels
-	case "notes":
-		return inNotes
-	case "comments":
-		return inComments
+	case "spec_id":
+		return inSpecID
+	case "owner":
+		return inOwner
+	case "created_by":
+		return inCreatedBy
+	case "close_reason":
+		return inCloseReason
+	case "closed_by_session":
+		return inClosedBySession
+	case "external_ref":
+		return inExternalRef
+	case "source_system":
+		return inSourceSystem
+	case "source_repo":
+		return inSourceRepo
+	case "source_repo_path":
+		return inSourceRepoPath
+	case "compacted_at_commit":
+		return inCompactedAtCommit
+	case "deleted_by":
+		return inDeletedBy
+	case "delete_reason":
+		return inDeleteReason
+	case "original_type":
+		return inOriginalType
+	case "sender":
+		return inSender
+	case "wisp_type":
+		return inWispType
+	case "await_type":
+		return inAwaitType
+	case "await_id":
+		return inAwaitID
+	case "holder":
+		return inHolder
+	case "source_formula":
+		return inSourceFormula
+	case "source_location":
+		return inSourceLocation
+	case "hook_bead":
+		return inHookBead
+	case "role_bead":
+		return inRoleBead
+	case "agent_state":
+		return inAgentState
+	case "role_type":
+		return inRoleType
+	case "rig":
+		return inRig
+	case "mol_type":
+		return inMolType
+	case "work_type":
+		return inWorkType
+	case "event_kind":
+		return inEventKind
+	case "actor":
+		return inActor
+	case "target":
+		return inTarget
+	case "payload":
+		return inPayload
+	case "parent":
+		return inParent
+	case "description":
+		return inDescription
+	case "design":
+		return inDesign
+	case "acceptance_criteria":
+		return inAcceptanceCriteria
+	case "compacted_at":
+		return inCompactedAt
+	case "deleted_at":
+		return inDeletedAt
+	case "last_activity":
+		return inLastActivity
 	}
 	return -1
 }
@@ -150,11 +285,19 @@ func newIndexer(f *Snapshot, seed maphash.Seed) *indexer {
 func (x *indexer) issue(line []byte) (*Issue, *syntaxError) {
 	var at [indexed]span
 	var m member
+	odd, others := false, uint64(0)
 	w := walker{scanner: scanner{b: line}}
 	for w.next(&m) {
-		if i := indexOf(x.key(line, m)); i >= 0 {
-			at[i] = m.val
+		key := x.key(line, m)
+		i := indexOf(key)
+		if i < 0 {
+			bit := uint64(1) << (sketch(key) % 64)
+			odd = odd || others&bit != 0
+			others |= bit
+			continue
 		}
+		odd = odd || at[i].end > 0 || !suits(i, line[m.val.start])
+		at[i] = m.val
 	}
 	if w.err != nil {
 		return nil, w.err
@@ -172,7 +315,32 @@ func (x *indexer) issue(line []byte) (*Issue, *syntaxError) {
 	if len(id) == 0 {
 		return nil, &syntaxError{offset: at[inID].start, message: `"id" must be a string that is not empty`, sound: true}
 	}
-	return x.fill(line, x.keep(id), &at), nil
+	is := x.fill(line, x.keep(id), &at)
+	if odd { // perhaps: keys may only look alike
+		is.Unread = append(is.Unread, unreadFlaws(line)...)
+	}
+	return is, nil
+}
+
+// sketch is a number of a key: equal keys have the same.
+func sketch(key []byte) (n uint) {
+	if len(key) > 0 {
+		n = uint(len(key))*31 + uint(key[0])*7 + uint(key[len(key)-1])
+	}
+	return n
+}
+
+// suits reports whether a value that begins so can be that of an indexed key.
+func suits(i int, begins byte) bool {
+	switch {
+	case begins == 'n' || i < inPriority || i >= inSpecID:
+		return begins == '"' || begins == 'n' || i == inType || i == inSchema || i == inID
+	case i == inPriority:
+		return begins == '-' || isDigit(begins)
+	case i <= inComments:
+		return begins == '['
+	}
+	return begins == 't' || begins == 'f'
 }
 
 func (x *indexer) fill(line []byte, id string, at *[indexed]span) *Issue {
@@ -184,9 +352,13 @@ func (x *indexer) fill(line []byte, id string, at *[indexed]span) *Issue {
 	is.Type = x.word(x.text(line, at[inIssueType]))
 	is.Assignee = x.word(x.text(line, at[inAssignee]))
 	is.Priority = wholeNumber(at[inPriority].of(line))
-	is.Deps = x.dependencies(at[inDependencies].of(line))
-	is.UpdatedAt = x.time(line, at[inUpdatedAt])
-	is.DeferUntil = x.time(line, at[inDeferUntil])
+	x.dependencies(is, at[inDependencies].of(line))
+	is.UpdatedAt = x.time(is, UpdatedAt, line, at[inUpdatedAt])
+	is.DeferUntil = x.time(is, DeferUntil, line, at[inDeferUntil])
+	x.checkTime(is, CreatedAt, line, at[inCreatedAt])
+	x.checkTime(is, StartedAt, line, at[inStartedAt])
+	x.checkTime(is, ClosedAt, line, at[inClosedAt])
+	x.checkTime(is, DueAt, line, at[inDueAt])
 	is.Pinned = isTrue(line, at[inPinned])
 	is.Ephemeral = isTrue(line, at[inEphemeral])
 	is.Template = isTrue(line, at[inTemplate])
@@ -261,34 +433,39 @@ func (x *indexer) word(b []byte) string {
 	return s
 }
 
-func (x *indexer) time(line []byte, v span) time.Time {
-	t, _ := parseTime(x.text(line, v))
-	return t.UTC()
-}
-
 // dependencies reads a value that is known to be sound.
-func (x *indexer) dependencies(list []byte) []Dep {
-	if len(list) == 0 || list[0] != '[' {
-		return nil
+func (x *indexer) dependencies(is *Issue, list []byte) {
+	switch {
+	case len(list) == 0 || list[0] == 'n':
+		return
+	case list[0] != '[':
+		is.Unread = append(is.Unread, unreadRows(list)...)
+		return
 	}
 	x.row = x.row[:0]
 	s := scanner{b: list}
 	for i := s.blanks(1); list[i] != ']'; i = s.nextElement(i) {
-		if list[i] != '{' {
+		start, d, anyChild := i, Dep{}, false
+		if list[i] == '{' {
+			d, anyChild, i = x.dependency(&s, i)
+		} else {
 			i = s.value(i, 0)
+		}
+		if d.On == "" {
+			is.Unread = append(is.Unread, unreadRows(list[start:i])...)
 			continue
 		}
-		var d Dep
-		if d, i = x.dependency(&s, i); d.On != "" {
-			x.row = append(x.row, d)
+		x.row = append(x.row, d)
+		if anyChild {
+			is.AnyChild = append(is.AnyChild, d.On)
 		}
 	}
-	return x.keepRow()
+	is.Deps = x.keepRow()
 }
 
 // dependency reads the object at offset i and gives the offset after it.
-func (x *indexer) dependency(s *scanner, i int) (Dep, int) {
-	var on, kind span
+func (x *indexer) dependency(s *scanner, i int) (d Dep, anyChild bool, end int) {
+	var on, kind, metadata span
 	var m member
 	for i = s.blanks(i + 1); s.b[i] != '}'; i = s.nextElement(i) {
 		i = s.member(i, 0, &m)
@@ -297,9 +474,12 @@ func (x *indexer) dependency(s *scanner, i int) (Dep, int) {
 			on = m.val
 		case "type":
 			kind = m.val
+		case "metadata":
+			metadata = m.val
 		}
 	}
-	return Dep{On: x.keep(x.text(s.b, on)), Type: x.word(x.text(s.b, kind))}, i + 1
+	d = Dep{On: x.keep(x.text(s.b, on)), Type: x.word(x.text(s.b, kind))}
+	return d, d.Type == WaitsFor && anyChildren(metadata.of(s.b)), i + 1
 }
 
 func (x *indexer) keepRow() []Dep {

@@ -41,8 +41,10 @@ func (e *syntaxError) problem(number, skipped int, cut bool) Problem {
 }
 
 // brief cuts a text that is quoted in a message to a length fit for it.
-func brief(b []byte) string {
-	const most = 40
+func brief(b []byte) string { return shorten(b, 40) }
+
+// shorten cuts a text that is quoted to so many bytes.
+func shorten(b []byte, most int) string {
 	if len(b) <= most {
 		return string(b)
 	}

@@ -126,7 +126,7 @@ func TestIssueFields(t *testing.T) {
 	}
 	for i, is := range f.All() {
 		got := *is
-		got.of, got.off, got.size, got.sum, got.notesStart, got.notesEnd = nil, 0, 0, 0, 0, 0
+		got.of, got.off, got.size, got.sum, got.notesStart, got.notesEnd, got.Unread = nil, 0, 0, 0, 0, 0, nil
 		if !reflect.DeepEqual(got, want[i]) {
 			t.Errorf("got  %+v\nwant %+v", got, want[i])
 		}

@@ -125,10 +125,18 @@ func unquote(raw []byte) ([]byte, bool) {
 	return raw[1 : len(raw)-1], true
 }
 
-// Time gives the key's time (RFC 3339, any offset and fraction), and whether
-// it has one.
+// Time gives the key's time (RFC 3339, any offset and fraction, or what can mean only one
+// time), and whether it has one.
 func (r *Record) Time(k Key) (time.Time, bool) {
-	return parseTime([]byte(r.Text(k)))
+	text, plain := unquote(r.Raw(k))
+	if !plain || bytes.ContainsRune(text, '\\') {
+		text = []byte(r.Text(k))
+	}
+	if at, ok := parseTime(text); ok {
+		return at, true
+	}
+	at := likelyTime(string(text))
+	return at, !at.IsZero()
 }
 
 func parseTime(b []byte) (time.Time, bool) {

@@ -130,39 +130,9 @@ func (r *Record) elements(k Key) (list []span) {
 	return list
 }
 
-// Unread lists what stands among the dependencies and is no row, as it stands in
-// the line. Nobody follows it. Where there are as many elements as rows were read
-// of the line, len(Issue.Deps), none is read again.
-func (r *Record) Unread(rows int) (list []string) {
-	i := r.last(Dependencies)
-	if i < 0 {
-		return nil
-	}
-	value := r.members[i].val.of(r.line)
-	if value[0] != '[' {
-		if string(value) != "null" {
-			list = append(list, string(value))
-		}
-		return list
-	}
-	s, n := scanner{b: value}, 0
-	for v, ok := s.element(0); ok; v, ok = s.element(v.end) {
-		n++
-	}
-	if n == rows {
-		return nil
-	}
-	for _, at := range r.elements(Dependencies) {
-		if _, ok := depOf(at.of(r.line)); !ok {
-			list = append(list, string(at.of(r.line)))
-		}
-	}
-	return list
-}
-
 // parseObject parses an element of a list; bad is what is no object.
 func parseObject(element []byte) (object *Record, bad bool) {
-	if element[0] != '{' {
+	if len(element) == 0 || element[0] != '{' {
 		return nil, true
 	}
 	object, err := parseRecord(element)

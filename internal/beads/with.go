@@ -78,7 +78,7 @@ func (s Set) check() error {
 		return errors.New("an issue keeps its id")
 	case i < 0:
 		return errors.New("no key of an issue")
-	case order[i].kind == structured:
+	case !order[i].kind.isText():
 		return errors.New("does not hold a text")
 	case !utf8.ValidString(s.Text):
 		return notUTF8(s.Text)

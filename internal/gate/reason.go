@@ -1,7 +1,9 @@
 package gate
 
 import (
+	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 
 	"stig/internal/visible"
@@ -85,6 +87,24 @@ func TellsOfResults(text string) bool { return strings.Contains(text, strings.Tr
 
 // SaysNoTestRan reports whether a close reason names checks that ran no test.
 func SaysNoTestRan(reason string) bool { return strings.Contains(reason, noTest) }
+
+// SaysGreenBefore reports whether a close reason says that its checks passed before the work
+// was begun, too: "3/3 (3 held)", none of them turned by the work, or in words.
+func SaysGreenBefore(reason string) bool {
+	for _, words := range []string{"green before", "passed before", "pass before", "held before"} {
+		if strings.Contains(strings.ToLower(reason), words) {
+			return true
+		}
+	}
+	found := counted().FindStringSubmatch(reason)
+	return found != nil && strings.Contains(found[1], "held") && !strings.Contains(found[1], "turned")
+}
+
+// counted is what a reason says of the checks that passed: how many the work turned, and how
+// many held before it too.
+var counted = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(regexp.QuoteMeta(passing) + `\d+/\d+ \(([^()]*)\)`)
+})
 
 // wordsIn counts the words of a text. In scripts that put no blanks between words, two
 // letters are one.

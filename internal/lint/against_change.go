@@ -44,7 +44,6 @@ func changeOf(f *beads.Snapshot, at int, wasID string, past Past, rules Rules) (
 
 func (c *change) judge() {
 	c.closedByHand()
-	c.claimed()
 	c.forged()
 	c.untried()
 	if c.before == nil {
@@ -77,28 +76,6 @@ func (c *change) closedByHand() {
 func (c *change) closedSo(like func(reason string) bool) bool {
 	return c.before != nil && c.before.Text(beads.Status) == beads.StatusClosed &&
 		c.before.Text(beads.ClosedAt) == c.record.Text(beads.ClosedAt) && like(c.before.Text(beads.CloseReason))
-}
-
-// claimed finds issues that were closed since with the opening of the gate, and
-// without the results that the gate puts behind the reason, or with results of no test.
-func (c *change) claimed() {
-	without := func(reason string) bool {
-		return strings.HasPrefix(strings.TrimSpace(reason), gate.Verified) && (!gate.NamesResults(reason) || gate.SaysNoTestRan(reason))
-	}
-	reason := c.record.Text(beads.CloseReason)
-	if !c.closed() || !without(reason) || c.closedSo(without) {
-		return
-	}
-	if gate.SaysNoTestRan(reason) {
-		c.add(RuleClaimed, 0, 0, fmt.Sprintf("closed since %s, and no test ran: %s", c.since, opening(reason)), c.closeAgain())
-		return
-	}
-	c.add(RuleClaimed, 0, 0, fmt.Sprintf("closed since %s without results: %s", c.since, opening(reason)), c.closeAgain())
-}
-
-// closeAgain is the hint for what was closed past the gate.
-func (c *change) closeAgain() string {
-	return fmt.Sprintf("type stig reopen %s --reason …\nthen stig close %s, which runs the criteria", c.issue.ID, c.issue.ID)
 }
 
 func passedGate(reason string) bool {

@@ -9,7 +9,7 @@ import (
 
 // ofNotes are the judges that need nothing but the issue itself, and whose verdict an
 // edit of its notes may change.
-var ofNotes = []judge{malformed, values, escalation, estimate, merged, notStarted, reflexive, unfounded}
+var ofNotes = []judge{malformed, values, escalation, estimate, merged, notStarted, unfounded}
 
 // Appeared is what an edit of the notes of an issue brought: what is found of the
 // issue after the change and was not found before. It reads the two lines of the

@@ -1,9 +1,12 @@
 package lint
 
 import (
+	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
+	"stig/internal/beads"
 	"stig/internal/gate"
 )
 
@@ -16,6 +19,7 @@ func acceptance(s *subject) {
 	}
 	found := gate.Of(s.record)
 	if len(found) == 0 {
+		s.noCriteria()
 		return
 	}
 	plan := found.Plan(s.rules.Look)
@@ -37,6 +41,30 @@ func acceptance(s *subject) {
 	if sound && s.issue.Type != "epic" {
 		s.nothingToRun(plan)
 	}
+}
+
+// work are the types of issues that bd lint asks for criteria; one without a type is a task.
+var work = []string{"", "task", "bug", "feature", "story", "epic"}
+
+// noCriteria asks for criteria of work, and of every issue without a description.
+func (s *subject) noCriteria() {
+	described := s.says(beads.Description) || s.says(beads.Design)
+	switch {
+	case s.issue.IsPinned() || described && !slices.Contains(work, s.issue.Type):
+	case described:
+		s.add(RuleNoCriteria, 0, 0, "no acceptance criteria", "type stig edit "+s.issue.ID+" --acceptance … with the command that shows it")
+	default:
+		s.add(RuleNoCriteria, 0, 0, "neither a description nor acceptance criteria", "type stig edit "+s.issue.ID+" --description … --acceptance …")
+	}
+}
+
+// says reports whether a text holds more than blanks.
+func (s *subject) says(k beads.Key) bool {
+	raw := s.record.Raw(k)
+	if bytes.ContainsFunc(raw, func(c rune) bool { return !strings.ContainsRune("\" \\nrt", c) }) {
+		return len(raw) > 0 && raw[0] == '"' // more than blanks and their escapes
+	}
+	return strings.TrimSpace(s.record.Text(k)) != ""
 }
 
 // nothingToRun finds criteria without a command, and shows the block to write.

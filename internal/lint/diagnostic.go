@@ -69,14 +69,30 @@ func (d Diagnostic) Place() string {
 }
 
 // WorstFirst is the diagnostics with errors before warnings and those before the rest, within a
-// severity in the order that they had.
+// severity by the weight of their rules, and of one rule in the order that they had.
 func WorstFirst(found []Diagnostic) []Diagnostic {
 	severities := []Severity{Error, Warning, Info}
+	weights := weights()
 	sorted := slices.Clone(found)
 	slices.SortStableFunc(sorted, func(a, b Diagnostic) int {
-		return slices.Index(severities, a.Severity) - slices.Index(severities, b.Severity)
+		return cmp.Or(
+			slices.Index(severities, a.Severity)-slices.Index(severities, b.Severity),
+			weights[a.Rule]-weights[b.Rule],
+		)
 	})
 	return sorted
+}
+
+// ByRule is the diagnostics, WorstFirst, a list for each rule and severity.
+func ByRule(found []Diagnostic) (groups [][]Diagnostic) {
+	for _, d := range WorstFirst(found) {
+		if n := len(groups) - 1; n >= 0 && groups[n][0].Rule == d.Rule && groups[n][0].Severity == d.Severity {
+			groups[n] = append(groups[n], d)
+			continue
+		}
+		groups = append(groups, []Diagnostic{d})
+	}
+	return groups
 }
 
 // Counts are the numbers of diagnostics by severity, and of waivers among them.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"stig/internal/beads"
 	"stig/internal/gate"
 	"stig/signals"
 )
@@ -29,15 +28,14 @@ func unfounded(s *subject) {
 
 // waived counts work that was closed without its criteria having passed.
 func waived(s *subject) {
-	reason := strings.TrimSpace(s.record.Text(beads.CloseReason))
-	if !s.closed() || !strings.HasPrefix(reason, gate.Unverified) {
+	if !strings.HasPrefix(s.reason, gate.Unverified) {
 		return
 	}
-	why, tells := gate.ParseWaived(reason)
+	why, tells := gate.ParseWaived(s.reason)
 	if !tells {
-		why = strings.TrimSpace(strings.TrimPrefix(reason, gate.Unverified))
+		why = strings.TrimSpace(strings.TrimPrefix(s.reason, gate.Unverified))
 	}
-	if !gate.ExplainsWaiver(reason) {
+	if !gate.ExplainsWaiver(s.reason) {
 		s.add(RuleUnexplained, 0, 0, "closed by a waiver that does not say why: "+opening(why), "say why in its close reason, or type stig reopen "+s.issue.ID+" --reason …")
 	}
 	s.add(RuleWaived, 0, 0, "closed by a waiver: "+opening(why),

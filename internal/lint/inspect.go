@@ -3,6 +3,7 @@ package lint
 import (
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -37,7 +38,9 @@ type subject struct {
 	record *beads.Record // as long as it is judged
 	doc    *notes.Doc
 	table  *signals.Table
+	reason string // why it was closed, "" where it is not
 	found  []Diagnostic
+	links  []beads.Dep // see rows; nil until asked for
 
 	numbers []number // of its comments
 	asked   []answer // what was asked of the rest of the store, and of the machine
@@ -45,8 +48,13 @@ type subject struct {
 
 func subjectOf(f *beads.Snapshot, rules Rules, issue *beads.Issue, record *beads.Record) subject {
 	doc := notes.Parse(record.Text(beads.Notes))
+	reason := ""
+	if issue.Status == beads.StatusClosed {
+		reason = strings.TrimSpace(record.Text(beads.CloseReason))
+	}
 	return subject{
-		file: f, rules: rules, issue: issue, record: record,
+		reason: reason,
+		file:   f, rules: rules, issue: issue, record: record,
 		doc: doc, table: signals.Read(doc, rules.Schema),
 	}
 }

@@ -16,11 +16,14 @@ func flaws(s *subject) {
 	}
 }
 
-// priority finds numbers that do not rank an issue.
+// priority finds numbers that are no priority. A text is a flaw.
 func priority(s *subject) {
 	raw := string(s.record.Raw(beads.Priority))
-	if strings.ContainsAny(raw, ".eE") && raw[0] != '"' || len(raw) > 10 {
-		s.add(RulePriority, 0, 0, fmt.Sprintf("priority %.20s is not a whole number", raw), "write a whole number from 0 to 4 into the line")
+	if raw == "" || strings.ContainsAny(raw[:1], `"[{tf`) {
+		return
+	}
+	if n, ok := s.record.Number(beads.Priority); !ok || n < 0 || n > 4 {
+		s.add(RulePriority, 0, 0, fmt.Sprintf("priority %.20s is not one of 0 to 4", raw), "write a whole number from 0 to 4 into the line")
 	}
 }
 

@@ -1,7 +1,7 @@
 package lint
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,7 +13,12 @@ import (
 
 // unread finds links that are written as no row. One tells of all.
 func unread(s *subject) {
-	list := s.record.Unread(len(s.issue.Deps))
+	var list []beads.Unread
+	for _, u := range s.issue.Unread {
+		if u.Rule == beads.UnreadRow {
+			list = append(list, u)
+		}
+	}
 	if len(list) == 0 {
 		return
 	}
@@ -21,13 +26,10 @@ func unread(s *subject) {
 	if len(list) > 1 {
 		rest = fmt.Sprintf(", %d more", len(list)-1)
 	}
-	on, words := "ID", opening(list[0])
-	if text := ""; json.Unmarshal([]byte(list[0]), &text) == nil {
-		on, words = text, opening(text)
-	}
+	first := list[0].Dep
 	s.add(RuleUnread, 0, 0,
-		fmt.Sprintf("dependency %s is no row, links nothing%s", words, rest),
-		fmt.Sprintf(`write {"issue_id":%q,"depends_on_id":%q,"type":"blocks"} in its place`, s.issue.ID, on))
+		fmt.Sprintf("malformed dependency entry %s%s", opening(list[0].Raw), rest),
+		fmt.Sprintf(`write {"issue_id":%q,"depends_on_id":%q,"type":%q} in its place`, s.issue.ID, cmp.Or(first.On, "ID"), cmp.Or(first.Type, "blocks")))
 }
 
 // nearMiss finds dependency types that look as if they blocked or contained.
@@ -64,8 +66,12 @@ func unknownType(s *subject) {
 	}
 }
 
-// dangling finds rows that point at nothing. Other stores are named external:.
+// dangling finds rows that point at nothing. Other stores are named external:, and what
+// passes may point at what has passed.
 func dangling(s *subject) {
+	if s.issue.Ephemeral {
+		return
+	}
 	for _, dep := range s.rows() {
 		if _, there := s.find(dep.On); there || strings.HasPrefix(dep.On, "external:") {
 			continue
@@ -153,19 +159,19 @@ func severalParents(s *subject) {
 		fmt.Sprintf("type %s, for all but one", s.drop(beads.Dep{On: "EPIC", Type: "parent-child"})))
 }
 
-// rows are the rows of an issue that is there, each once.
+// rows are the rows of an issue that matter, each once: those of a closed one only where
+// the other issue is not over.
 func (s *subject) rows() []beads.Dep {
-	if s.issue.Status == beads.StatusTombstone {
-		return nil
+	if s.links != nil || s.issue.Status == beads.StatusTombstone || len(s.issue.Deps) == 0 {
+		return s.links
 	}
-	const few = 16 // of which none needs to be hashed
 	var seen map[beads.Dep]bool
-	if len(s.issue.Deps) > few {
+	if len(s.issue.Deps) > manyRows {
 		seen = make(map[beads.Dep]bool, len(s.issue.Deps))
 	}
 	kept := make([]beads.Dep, 0, len(s.issue.Deps))
 	for _, dep := range s.issue.Deps {
-		if seen[dep] || seen == nil && slices.Contains(kept, dep) {
+		if seen[dep] || seen == nil && slices.Contains(kept, dep) || s.closed() && !s.isUnclosed(dep.On) {
 			continue
 		}
 		kept = append(kept, dep)
@@ -173,7 +179,14 @@ func (s *subject) rows() []beads.Dep {
 			seen[dep] = true
 		}
 	}
+	s.links = kept
 	return kept
+}
+
+// isUnclosed reports whether there is an issue with that id on which somebody may work.
+func (s *subject) isUnclosed(id string) bool {
+	other, there := s.find(id)
+	return there && !beads.IsClosed(other.Status)
 }
 
 // drop is the command that takes a row away. Where bd keeps a database, only bd

@@ -9,16 +9,25 @@ import (
 
 // Lint validates what the issues say: how they are linked,
 // and what they leave for those who come after. With indices it looks at those
-// issues only, without at the whole file.
+// issues only, without at the whole file. That an issue has no criteria is a warning here,
+// and for information in Check.
 func Lint(f *beads.Snapshot, only []int, rules Rules) ([]Diagnostic, error) {
 	found, err := inspect(f, only, rules, content, nil)
+	if only == nil {
+		found = append(found, across(f)...)
+	}
+	for i, d := range found {
+		if d.Rule == RuleNoCriteria {
+			found[i].Severity = Warning // asked of the issues themselves, as bd lint is
+		}
+	}
 	return inOrder(found), err
 }
 
 // content are the judges of Lint.
 var content = []judge{
 	unread, nearMiss, unknownType, dangling, epicAsBlocker, unlinkedChild, severalParents,
-	notStarted, reflexive, closeReason, sections, acceptance, credentials, unfounded, waived, comments,
+	label, notStarted, closeReason, unshown, greenBefore, acceptance, credentials, unfounded, waived, comments,
 }
 
 // Check is Vet, Cycles and Lint in one pass over the file; with Rules.Past it
@@ -39,7 +48,7 @@ func Check(f *beads.Snapshot, g *dag.Graph, rules Rules) ([]Diagnostic, error) {
 		}
 		found = append(found, since...)
 	}
-	return inOrder(slices.Concat(unfinished(f, rules), store(f), deadlocks, found)), nil
+	return inOrder(slices.Concat(unfinished(f, rules), store(f), deadlocks, across(f), found)), nil
 }
 
 // Unfinished is what a merge that git has not finished left of the store, and what

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Rule is one thing that a store is validated against. The table of rules is the
@@ -24,11 +25,23 @@ type part struct {
 	rules   []Rule
 }
 
+// parts are all rules, those first that weigh most: check tells of breaches in this order.
 var parts = []part{
-	{"vet", storeRules}, {"vet", sectionRules}, {"vet", signalRules},
-	{"check", mergeRules}, {"cycles", cycleRules}, {"lint", linkRules}, {"lint", trailRules}, {"lint", commentRules},
-	{"against", againstRules},
+	{"check", mergeRules}, {"vet", storeRules}, {"lint", secretRules}, {"against", againstRules},
+	{"vet", peerRules}, {"cycles", cycleRules}, {"lint", linkRules}, {"vet", sectionRules}, {"vet", signalRules},
+	{"lint", trailRules}, {"lint", commentRules},
 }
+
+// weights are the places of the rules in parts: the less, the more a breach weighs.
+var weights = sync.OnceValue(func() map[string]int {
+	at := map[string]int{}
+	for _, p := range parts {
+		for _, r := range p.rules {
+			at[r.ID] = len(at)
+		}
+	}
+	return at
+})
 
 // All lists the rules by id.
 func All() []Rule { return rulesOf(func(part) bool { return true }) }
@@ -89,6 +102,11 @@ const (
 	RuleEncoding    = "invalid-utf8"
 	RuleAhead       = "updated-ahead"
 	RuleLastTime    = "updated-last"
+	RuleRefused     = "value-refused"
+	RuleTime        = "time-unread"
+	RuleClosing     = "closed-at"
+	RuleBackdated   = "updated-before-created"
+	RuleRow         = "dependency-repeated"
 
 	RuleUnfinished = "merge-unfinished"
 
@@ -102,11 +120,15 @@ const (
 	RuleEpicBlock   = "epic-as-blocker"
 	RuleOrphan      = "epic-child-unlinked"
 	RuleParents     = "parents-several"
+	RuleLeftOpen    = "epic-closed-early"
 
 	RuleNotStarted  = "progress-closed"
-	RuleReflexive   = "surprise-reflexive"
 	RuleReason      = "close-reason"
-	RuleSections    = "sections-missing"
+	RuleNoCriteria  = "criteria-missing"
+	RuleGreen       = "closed-green-before"
+	RuleClaimed     = "closed-without-results"
+	RuleLabel       = "label-status"
+	RuleTwins       = "title-repeated"
 	RuleCriteria    = "criteria-not-runnable"
 	RuleUnparsed    = "criteria-not-shell"
 	RuleProgram     = "criteria-program-missing"
@@ -122,7 +144,6 @@ const (
 	RuleTraceContent  = "trace-content"
 
 	RuleByHand     = "closed-by-hand"
-	RuleClaimed    = "closed-without-results"
 	RuleForged     = "results-forged"
 	RuleUntried    = "waiver-by-hand"
 	RuleImpossible = "commit-impossible"

@@ -45,9 +45,9 @@ var storeRules = []Rule{{
 	Fix:     "Join the values in one, and remove the other key.",
 }, {
 	ID: RulePriority, Severity: Error,
-	Summary: "a priority is not a whole number",
-	Why:     "stig ranks the issue as priority 0, the most urgent, and bd refuses the line.",
-	Example: `{"id":"demo-1","title":"t","status":"open","priority":1e400}`,
+	Summary: "a priority is not a whole number from 0 to 4",
+	Why:     "bd and beads_rust refuse the line, and with it the whole file; stig ranks what is no whole number as 0, the most urgent.",
+	Example: `{"id":"demo-1","title":"t","status":"open","priority":9}`,
 	Fix:     "Write a whole number from 0 (most urgent) to 4 into the line.",
 }, {
 	ID: RuleEncoding, Severity: Warning,
@@ -75,10 +75,43 @@ var storeRules = []Rule{{
 	Fix:     `Write "title":"…" and "status":"open" into the line.`,
 }, {
 	ID: RuleStatus, Severity: Warning,
-	Summary: "a status reads as closed and is another word",
-	Why:     "Only closed is closed. An issue that is done, complete or resolved is on no list of work, and keeps everything waiting that depends on it. Nothing ran its criteria either.",
+	Summary: "a status is none that is known",
+	Why:     "Only closed is closed: an issue that is done, complete or resolved is on no list of work, and keeps everything waiting that depends on it. bd refuses a status that the project has not told it of.",
 	Example: `{"id":"demo-1","title":"t","status":"done"}`,
-	Fix:     `Write "status":"open" into the line, then stig close ID, which runs the criteria.`,
+	Fix:     `Write "status":"open" into the line, then stig close ID, which runs the criteria; where the project has statuses of its own, bd config set status.custom names them to bd.`,
+}}
+
+// peerRules are about what other programs of this format refuse.
+var peerRules = []Rule{{
+	ID: RuleRefused, Severity: Warning,
+	Summary: "a value that other programs of this format refuse",
+	Why:     "bd and beads_rust read a line into typed fields. A boolean that is a number, a fraction, a label that is no text, a title over 500 bytes, a blank in an id, a row of another issue: on any of them they refuse the line, and with it the whole file, or drop the issue. stig reads past it.",
+	Example: `{"id":"demo-1","title":"t","status":"open","pinned":1}`,
+	Fix:     "Write the value as the message says.",
+}, {
+	ID: RuleTime, Severity: Warning,
+	Summary: "a time is no time",
+	Why:     "Times are RFC 3339, with seconds and a zone. bd and beads_rust refuse a file that has another; where it says when an issue can be worked on, the issue waits.",
+	Example: `{"id":"demo-1","title":"t","status":"open","defer_until":"2099-01-01"}`,
+	Fix:     "Write it as 2006-01-02T15:04:05Z.",
+}, {
+	ID: RuleClosing, Severity: Warning,
+	Summary: "closed_at or deleted_at does not fit the status",
+	Why:     "bd refuses an issue that is not closed and has closed_at; reports by date count it as closed, and what is closed without a date is in none of them. The status was changed by hand, or by a program that knows neither.",
+	Example: `{"id":"demo-1","title":"t","status":"open","closed_at":"2026-11-01T00:00:00Z"}`,
+	Fix:     "Take the time out of the line, or set the status that goes with it.",
+}, {
+	ID: RuleBackdated, Severity: Warning,
+	Summary: "an issue was updated before it was created",
+	Why:     "beads_rust refuses the whole file, and of two versions of an issue the later counts: this one loses every merge.",
+	Example: `{"created_at":"2026-11-02T00:00:00Z","updated_at":"2026-11-01T00:00:00Z"}`,
+	Fix:     "stig vet --fix sets updated_at to now.",
+}, {
+	ID: RuleRow, Severity: Warning,
+	Summary: "a dependency on the issue itself, or one that stands twice",
+	Why:     "bd has no dependency of an issue on itself, and one row of a type from one issue to another: it refuses the rest, or drops it.",
+	Example: `two rows {"depends_on_id":"demo-1","type":"blocks"} in one line`,
+	Fix:     "Take one of the rows out of the line, or type stig dep rm ID --on ID --type TYPE.",
 }}
 
 // mergeRules are about what git does with the store.

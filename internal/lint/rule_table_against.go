@@ -8,12 +8,6 @@ var againstRules = []Rule{{
 	Example: `{"status":"closed","close_reason":"Done"} where main has {"status":"open"}`,
 	Fix:     "Open it again and type stig close ID, or stig close ID --waive WHY where there is nothing to run.",
 }, {
-	ID: RuleClaimed, Severity: Warning,
-	Summary: "an issue was closed as verified without results",
-	Why:     "stig close puts the results behind the reason: which checks passed, how long each took, at which commit. A reason that begins with Verified: and has none of that was typed by hand or cut short, and says less than it seems to.",
-	Example: `{"status":"closed","close_reason":"Verified: the parser reads both forms."} where main has {"status":"open"}`,
-	Fix:     "Open it again and type stig close ID; where there is nothing to run, stig close ID --waive WHY says so.",
-}, {
 	ID: RuleForged, Severity: Error,
 	Summary: "the results in a close reason are not of the issue's criteria",
 	Why:     "stig close names the checks that it ran. Where the criteria have no such check, neither now nor at the revision, or ask for one that the reason leaves out, the reason was typed by hand, or the criteria were edited for the close and restored. A waiver has no results that passed.",

@@ -15,8 +15,23 @@ var cycleRules = []Rule{{
 	Fix:     "Remove the row that was not meant: stig cycles names one.",
 }}
 
+// secretRules are about what must not be in a repository.
+var secretRules = []Rule{{
+	ID: RuleSecret, Severity: Warning,
+	Summary: "a text of the issue holds what looks like a credential",
+	Why:     "The store is in the repository, and git keeps what was in it: everybody who can read the repository has the credential.",
+	Example: "AKIA and sixteen letters and digits after it",
+	Fix:     "Revoke the credential where it was issued, then take it out of the text; removing it alone does not help, git still has it.",
+}}
+
 // linkRules are about how issues are linked.
 var linkRules = []Rule{{
+	ID: RuleUnread, Severity: Warning,
+	Summary: "what stands among the dependencies is no row",
+	Why:     "Only rows link issues. What is written otherwise holds nothing up, so the issue shows as ready before what it needs is done; and bd refuses the whole file.",
+	Example: `{"id":"demo-2","dependencies":["demo-1"]}`,
+	Fix:     `Write {"issue_id":"demo-2","depends_on_id":"demo-1","type":"blocks"} in its place.`,
+}, {
 	ID: RuleType, Severity: Warning,
 	Summary: "a dependency type looks as if it blocked or contained, and does neither",
 	Why:     "Types that no program knows never block: the issue shows as ready while what it needs is unfinished, or is missing from its epic.",
@@ -28,12 +43,6 @@ var linkRules = []Rule{{
 	Why:     "Such a row never blocks and never contains. Where it was meant to, the issue shows as ready before what it needs is done; where it is a note, other trackers may refuse it or drop it.",
 	Example: `{"issue_id":"demo-2","depends_on_id":"demo-1","type":"foo"}`,
 	Fix:     "stig dep rm A --on B --type foo, then stig dep add A --on B --type related; type blocks where A has to wait.",
-}, {
-	ID: RuleUnread, Severity: Warning,
-	Summary: "what stands among the dependencies is no row",
-	Why:     "Only rows link issues. What is written otherwise holds nothing up, so the issue shows as ready before what it needs is done; and bd refuses the whole file.",
-	Example: `{"id":"demo-2","dependencies":["demo-1"]}`,
-	Fix:     `Write {"issue_id":"demo-2","depends_on_id":"demo-1","type":"blocks"} in its place.`,
 }, {
 	ID: RuleDangling, Severity: Warning,
 	Summary: "a dependency names an issue that the store does not hold",
@@ -47,13 +56,19 @@ var linkRules = []Rule{{
 	Example: `{"issue_id":"demo-1.2","depends_on_id":"demo-1","type":"blocks"}`,
 	Fix:     "stig dep rm demo-1.2 --on demo-1 --type blocks, then stig dep add demo-1.2 --on demo-1 --type parent-child",
 }, {
+	ID: RuleLeftOpen, Severity: Warning,
+	Summary: "an epic is closed, and children of it are not",
+	Why:     "What is left of it stands in no epic that anybody looks at, and who waited for the epic goes on without.",
+	Example: `{"id":"demo-1","status":"closed"} and demo-1.2, open, with a parent-child row to it`,
+	Fix:     "Close the children that are done, or type stig reopen EPIC --reason …",
+}, {
 	ID: RuleOrphan, Severity: Warning,
 	Summary: "an id says whose child an issue is, and no row does",
 	Why:     "Membership in an epic is read from parent-child rows. Without one the epic counts as done too early, and what blocks the epic does not hold its child.",
 	Example: `{"id":"demo-1.2","title":"…"} without a row of type parent-child to demo-1`,
 	Fix:     "stig dep add demo-1.2 --on demo-1 --type parent-child",
 }, {
-	ID: RuleParents, Severity: Warning,
+	ID: RuleParents, Severity: Info,
 	Summary: "an issue is in several epics",
 	Why:     "It is counted in the progress and the surprise of each, and readers differ in which of them they show.",
 	Example: "two rows of type parent-child, to demo-1 and to demo-7",
@@ -62,29 +77,47 @@ var linkRules = []Rule{{
 
 // trailRules are about what is left for those who come after.
 var trailRules = []Rule{{
-	ID: RuleNotStarted, Severity: Warning,
+	ID: RuleGreen, Severity: Warning,
+	Summary: "an issue was closed on criteria that passed before the work too",
+	Why:     "A check that was green before the work began shows nothing of it: the issue would have closed with nothing done.",
+	Example: "Verified: … All acceptance criteria pass: 1/1 (1 held) [go vet ./... 0.4s] at 1a2b3c4",
+	Fix:     "Look at what was done; where it is not shown, stig reopen ID --reason …, and write a check that fails without the work.",
+}, {
+	ID: RuleClaimed, Severity: Warning,
+	Summary: "an issue was closed as verified without results",
+	Why:     "stig close puts the results behind the reason: which checks passed, how long each took, at which commit. A reason that begins with Verified: and has none of that was typed by hand or cut short, and says less than it seems to.",
+	Example: `{"status":"closed","close_reason":"Verified: the parser reads both forms."}`,
+	Fix:     "Open it again and type stig close ID; where there is nothing to run, stig close ID --waive WHY says so.",
+}, {
+	ID: RuleLabel, Severity: Warning,
+	Summary: "a label says another status than the issue has",
+	Why:     "Labels and the status are written by different hands. An issue that somebody labelled as done is still on the list of work; stig and bd go by the status.",
+	Example: `{"id":"demo-1","status":"open","labels":["status:done"]}`,
+	Fix:     "stig close ID where it is done; else stig edit ID --remove-label LABEL",
+}, {
+	ID: RuleNotStarted, Severity: Info,
 	Summary: "closed work whose signals say that it was never started",
 	Why:     "Either the work was done and nobody said so, or it was closed without being done. Whoever builds on it cannot tell which.",
 	Example: `{"status":"closed"} with | progress | not-started | 2026-11-01 |`,
 	Fix:     "stig signals set ID progress=verifying, where the work was done",
 }, {
-	ID: RuleReflexive, Severity: Info,
-	Summary: "closed work with much to tell, and a surprise of 0.0",
-	Why:     "0.0 says that all went exactly as planned. Next to a long state estimate it is more likely the default that nobody reassessed, and then surprises of an epic add up to less than they were.",
-	Example: "| surprise | 0.0 | 2026-11-01 | above a state estimate of more than 400 characters",
-	Fix:     "stig signals set ID surprise=VALUE with what the work turned out to be; leave it where it went as planned.",
+	ID: RuleTwins, Severity: Info,
+	Summary: "unclosed issues have one title",
+	Why:     "Two workers may take one piece of work twice.",
+	Example: `{"id":"demo-1","title":"Fix the tide table"} and {"id":"demo-2","title":"fix the tide table"}`,
+	Fix:     "stig duplicate ID --of ID, where they are one; else say in the titles what sets them apart.",
+}, {
+	ID: RuleNoCriteria, Severity: Info,
+	Summary: "an unclosed issue has no acceptance criteria",
+	Why:     "Nobody can say when it is done, so that it closes by a waiver alone. Without a description, too, the title is all that whoever takes it learns. stig lint warns of it, as bd lint does.",
+	Example: `{"id":"demo-1","title":"Tides","status":"open","issue_type":"task"}`,
+	Fix:     "stig edit ID --acceptance … with the command that shows it.",
 }, {
 	ID: RuleReason, Severity: Info,
 	Summary: "a close reason that is too short to be useful",
 	Why:     "The close reason is what later workers read of this one: what exists now that did not before, and how is it known to work? Closed, Done or nothing sends them to the code and the history.",
 	Example: `{"status":"closed","close_reason":"Done"}`,
 	Fix:     "Write what exists now and how it is known: Verified: tides/2026-12.csv covers December. All acceptance criteria pass: bin/check tides.",
-}, {
-	ID: RuleSections, Severity: Info,
-	Summary: "an unclosed issue has neither a description nor acceptance criteria",
-	Why:     "The title is all that whoever takes it learns: what is to be done, and how it will be known to be done, is in nobody's reach.",
-	Example: `{"id":"demo-1","title":"Tides","status":"open"}`,
-	Fix:     "stig edit ID --description … --acceptance … with what is to exist, and the command that shows it.",
 }, {
 	ID: RuleCriteria, Severity: Info,
 	Summary: "acceptance criteria hold no command that can be run",
@@ -109,12 +142,6 @@ var trailRules = []Rule{{
 	Why:     "Its success shows nothing, and the issue would close on it. The close reason says so.",
 	Example: "`go test ./... || true` passes",
 	Fix:     "Leave out what hides the failure, or name the command that fails while the work is not done.",
-}, {
-	ID: RuleSecret, Severity: Warning,
-	Summary: "a text of the issue holds what looks like a credential",
-	Why:     "The store is in the repository, and git keeps what was in it: everybody who can read the repository has the credential.",
-	Example: "AKIA and sixteen letters and digits after it",
-	Fix:     "Revoke the credential where it was issued, then take it out of the text; removing it alone does not help, git still has it.",
 }, {
 	ID: RuleUnfounded, Severity: Warning,
 	Summary: "confidence went up without fresh evidence",

@@ -3,9 +3,7 @@ package lint
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
-	"stig/internal/beads"
 	"stig/internal/gate"
 	"stig/signals"
 )
@@ -20,26 +18,6 @@ func notStarted(s *subject) {
 		fmt.Sprintf("type stig signals set %s progress=verifying, if the work was done", s.issue.ID))
 }
 
-// longTrail is the length of a state estimate, in characters, above which its
-// work had something to tell.
-const longTrail = 400
-
-// reflexive finds surprises that nobody seems to have thought about.
-func reflexive(s *subject) {
-	if !s.closed() || !s.table.Has(signals.Surprise) || s.table.Value(signals.Surprise) != signals.Surprise.Default() {
-		return
-	}
-	estimate, has := signals.LastEstimate(s.doc)
-	length := utf8.RuneCountInString(estimate.Body)
-	if !has || length <= longTrail {
-		return
-	}
-	line, column := s.table.Place(signals.Surprise)
-	s.add(RuleReflexive, line, column,
-		fmt.Sprintf("surprise %s and a state estimate of %d characters", signals.Surprise.Default(), length),
-		fmt.Sprintf("type stig signals set %s surprise=VALUE, unless all went as planned", s.issue.ID))
-}
-
 // closeReason finds close reasons that tell neither what exists now nor where
 // to look: empty ones, and a few words without a number, a place or a name of
 // something.
@@ -47,14 +25,43 @@ func closeReason(s *subject) {
 	if !s.closed() || s.issue.Ephemeral || s.issue.Template {
 		return
 	}
-	reason := strings.TrimSpace(s.record.Text(beads.CloseReason))
 	isIssue := func(word string) bool { _, known := s.find(word); return known }
-	if gate.IsInformative(reason, isIssue) {
+	if gate.IsInformative(s.reason, isIssue) {
 		return
 	}
 	message := "closed without a close reason"
-	if reason != "" {
-		message = fmt.Sprintf("close reason %q is too short to be useful", reason)
+	if s.reason != "" {
+		message = fmt.Sprintf("close reason %q is too short to be useful", s.reason)
 	}
 	s.add(RuleReason, 0, 0, message, "say what exists now that did not before, and how it is known to work")
+}
+
+// unshown finds work that was closed with the opening of the gate and without the results
+// that it puts behind the reason, or with results of no test.
+func unshown(s *subject) {
+	if !strings.HasPrefix(s.reason, gate.Verified) {
+		return
+	}
+	results, shown := gate.ParseResults(s.reason)
+	switch {
+	case !shown:
+		s.add(RuleClaimed, 0, 0, "closed without results: "+opening(s.reason), s.closeAgain())
+	case gate.SaysNoTestRan(s.reason):
+		s.add(RuleClaimed, 0, 0, "closed, and no test ran: "+opening(s.reason), s.closeAgain())
+	case results.Commit == "" && !results.First:
+		s.add(RuleClaimed, 0, 0, "closed without the commit of its checks", s.closeAgain())
+	}
+}
+
+// greenBefore finds work whose checks passed before it was begun, so that they show
+// nothing of it.
+func greenBefore(s *subject) {
+	if s.reason != "" && gate.SaysGreenBefore(s.reason) {
+		s.add(RuleGreen, 0, 0, "closed on criteria that passed before the work too", "name a check that the work turned, and type stig verify "+s.issue.ID)
+	}
+}
+
+// closeAgain is the hint for what was closed past the gate.
+func (s *subject) closeAgain() string {
+	return fmt.Sprintf("type stig reopen %s --reason …\nthen stig close %s, which runs the criteria", s.issue.ID, s.issue.ID)
 }

@@ -25,7 +25,7 @@ func Vet(f *beads.Snapshot, only []int, rules Rules) ([]Diagnostic, error) {
 }
 
 // form are the judges of Vet.
-var form = []judge{incomplete, almostClosed, flaws, priority, encoding, ahead, malformed, values, escalation, estimate, merged, description, tangled}
+var form = []judge{incomplete, unknownStatus, flaws, priority, refused, closing, backdated, repeatedRows, encoding, ahead, malformed, values, escalation, estimate, merged, description, tangled}
 
 // store reports the lines that keep the file from being written.
 func store(f *beads.Snapshot) (found []Diagnostic) {
@@ -46,25 +46,14 @@ func store(f *beads.Snapshot) (found []Diagnostic) {
 
 // incomplete finds issues that lack what every reader needs to place them.
 func incomplete(s *subject) {
+	untitled := strings.TrimSpace(s.issue.Title) == ""
 	switch {
-	case s.issue.Title == "" && s.issue.Status == "":
+	case untitled && s.issue.Status == "":
 		s.add(RuleIncomplete, 0, 0, "no title and no status: this may be another program's file", "see what writes it; an issue has a title, and is open or closed")
-	case s.issue.Title == "":
+	case untitled:
 		s.add(RuleIncomplete, 0, 0, "no title", "write one in a line: \"title\":\"…\"")
 	case s.issue.Status == "":
 		s.add(RuleIncomplete, 0, 0, "no status: it is neither open nor closed, and is never ready", "write what it is: \"status\":\"open\"")
-	}
-}
-
-// almostClosed finds statuses that people and programs write where they mean closed.
-// Other statuses that stig does not know are those of other trackers.
-func almostClosed(s *subject) {
-	switch status := s.issue.Status; strings.ToLower(status) {
-	case "done", "complete", "completed", "finished", "resolved", "fixed", beads.StatusClosed:
-		if status != beads.StatusClosed {
-			s.add(RuleStatus, 0, 0, fmt.Sprintf("status %q is not closed: it still blocks", status),
-				`write "status":"open" into its line, then type stig close `+s.issue.ID)
-		}
 	}
 }
 
@@ -130,9 +119,9 @@ func merged(s *subject) {
 	}
 }
 
-// description looks for signals where nothing reads them.
+// description looks for signals where nothing reads them, of an issue that somebody may work on.
 func description(s *subject) {
-	if !s.record.MayHold(beads.Description, signals.Section) {
+	if s.over() || !s.record.MayHold(beads.Description, signals.Section) {
 		return
 	}
 	text := s.record.Text(beads.Description)

@@ -16,6 +16,8 @@ func CheckCommand(a *cli.App) *cobra.Command {
 		Use:   "check",
 		Short: "validate the store against every rule",
 		Long: "Validate the store against every rule: what stig vet, stig cycles and stig lint look for.\n" +
+			"As text the worst comes first, and many breaches of one rule are one line: --all prints\n" +
+			"each. The other formats always have all.\n" +
 			"With --against also what happened since this branch left the revision: issues closed\n" +
 			"past the gate, things that vanished, signals that moved backwards; what is only for\n" +
 			"information is left out where this branch did not touch the issue. With --verify the\n" +
@@ -31,6 +33,7 @@ func CheckCommand(a *cli.App) *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&r.Verify, "verify", false, "run the criteria of what was closed since --against again")
 	cmd.Flags().StringVar(&r.Against, "against", "", "compare the store with that of `REV` too, where this branch left it")
+	cmd.Flags().BoolVar(&o.all, "all", false, "print every breach, not one line for many of one rule")
 	o.bind(cmd)
 	return cmd
 }
@@ -38,9 +41,10 @@ func CheckCommand(a *cli.App) *cobra.Command {
 func LintCommand(a *cli.App) *cobra.Command {
 	var o outputs
 	cmd := &cobra.Command{
-		Use:     "lint [ID…]",
-		Short:   "find empty links and trails, and criteria that cannot run",
-		Long:    "Find links that mean nothing, trails that say nothing, and criteria that nothing can run.",
+		Use:   "lint [ID…]",
+		Short: "find empty links and trails, and criteria that cannot run",
+		Long: "Find links that mean nothing, trails that say nothing, and criteria that are missing or that\n" +
+			"nothing can run.",
 		GroupID: "check",
 		Args:    cli.Takes(0, -1, "any number of issues"),
 		Example: "  stig lint\n  stig lint demo-1 --strict",
@@ -65,5 +69,5 @@ func check(ctx context.Context, a *cli.App, r service.CheckRequest, o outputs) e
 	if err := keepStore(checked.Store, to); err != nil {
 		return err
 	}
-	return deliver(a, outcome{checked, o.strict}, to)
+	return deliver(a, outcome{checked, o.strict, r.Command == "check" && !o.all}, to)
 }

@@ -27,7 +27,7 @@ func CyclesCommand(a *cli.App) *cobra.Command {
 			if len(checked.Found) == 0 && !a.JSON {
 				return a.Printf("none: no dependency cycles among %s\n", visible.Counted(checked.Issues, "issue"))
 			}
-			return outcome{checked, strict}.print(a)
+			return outcome{Checked: checked, strict: strict}.print(a)
 		},
 	}
 	cmd.Flags().BoolVar(&strict, "strict", false, "fail on warnings too")

@@ -19,6 +19,7 @@ import (
 type outcome struct {
 	*service.Checked
 	strict bool
+	fold   bool // as text, many breaches of one rule are one line
 }
 
 // fails reports whether a diagnostic of this severity ends in exit 1.
@@ -37,6 +38,7 @@ func (r outcome) ending() error {
 // outputs are the flags of a check.
 type outputs struct {
 	strict  bool
+	all     bool // of check: each breach has a line of its own
 	formats []string
 }
 

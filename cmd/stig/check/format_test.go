@@ -50,7 +50,7 @@ func outcomes(t *testing.T) map[string]outcome {
 		if err != nil {
 			t.Fatal(path, err)
 		}
-		all[path] = outcome{&service.Checked{Command: "check", Rules: lint.All(), Found: found, Issues: file.Len()}, true}
+		all[path] = outcome{&service.Checked{Command: "check", Rules: lint.All(), Found: found, Issues: file.Len()}, true, true}
 		file.Close()
 	}
 	if len(all[paths[0]].Found) < 6 {
@@ -192,7 +192,7 @@ func TestJUnit(t *testing.T) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
-	report, err := asJUnit(quietApp(), outcome{&service.Checked{Rules: lint.All(), Found: []lint.Diagnostic{{Rule: "deadlock", Severity: lint.Error, File: "x", Line: 1, Message: "m"}}}, false})
+	report, err := asJUnit(quietApp(), outcome{&service.Checked{Rules: lint.All(), Found: []lint.Diagnostic{{Rule: "deadlock", Severity: lint.Error, File: "x", Line: 1, Message: "m"}}}, false, false})
 	if err != nil || followsJUnit(report) != nil {
 		t.Fatal(err, followsJUnit(report))
 	}

@@ -2,12 +2,14 @@ package check
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"stig/cmd/stig/cli"
@@ -36,23 +38,96 @@ func (r outcome) print(a *cli.App) error {
 
 func asText(a *cli.App, r outcome) (string, error) {
 	var text strings.Builder
-	writeDiagnostics(&text, r.Found, a.Quiet)
+	written{&text, map[[2]string]bool{}, a.Quiet, r.fold}.all(r.Found)
 	writeProven(&text, r.Proven)
 	writeCounts(&text, lint.Count(r.Found), r.Issues)
 	return workspace.Visible(text.String()), nil
 }
 
-// writeDiagnostics gives the hint of a rule where it is first of use: the same
-// one below every issue of a store would bury what was found. quiet leaves hints out.
-func writeDiagnostics(text *strings.Builder, found []lint.Diagnostic, quiet bool) {
-	given := map[[2]string]bool{}
-	for _, d := range found {
-		fmt.Fprintf(text, "%s: %s: %s [%s]\n", d.Severity, d.Place(), d.Message, d.Rule)
-		if d.Hint != "" && !quiet && !given[[2]string{d.Rule, d.Hint}] {
-			given[[2]string{d.Rule, d.Hint}] = true
-			fmt.Fprintf(text, "  hint: %s\n", strings.ReplaceAll(d.Hint, "\n", "\n  "))
+// written writes diagnostics as text.
+type written struct {
+	text  *strings.Builder
+	given map[[2]string]bool // the hints that were given, by rule
+	quiet bool               // no hints
+	fold  bool               // see outcome
+}
+
+// Where more issues than mostWarned break one rule, what is said of the first few is written,
+// and one line for the rest; of what is for information only, one line alone. It names so
+// many ids.
+const (
+	mostWarned = 5
+	fewWarned  = 3
+	mostInfos  = 2
+	mostNamed  = 5
+)
+
+// all writes the worst first. Errors are whole, always.
+func (w written) all(found []lint.Diagnostic) {
+	for _, group := range lint.ByRule(found) {
+		whole := len(group)
+		switch {
+		case !w.fold || group[0].Severity == lint.Error:
+		case group[0].Severity == lint.Info && whole > mostInfos:
+			whole = 0
+		case group[0].Severity == lint.Warning && ofFirst(group, mostWarned) < whole:
+			whole = ofFirst(group, fewWarned)
+		}
+		for _, d := range group[:whole] {
+			w.one(d)
+		}
+		w.folded(group[whole:], whole > 0)
+	}
+}
+
+// ofFirst is how many diagnostics are about the first few issues.
+func ofFirst(group []lint.Diagnostic, issues int) int {
+	for at, d := range group {
+		if at == 0 || d.Place() != group[at-1].Place() && (d.ID == "" || d.ID != group[at-1].ID) {
+			issues--
+		}
+		if issues < 0 {
+			return at
 		}
 	}
+	return len(group)
+}
+
+// one writes a diagnostic, and its hint where it is first of use: the same one below every
+// issue of a store would bury what was found. Folded, that is once for a rule, always for an
+// error, and never for what is for information only.
+func (w written) one(d lint.Diagnostic) {
+	fmt.Fprintf(w.text, "%s: %s: %s [%s]\n", d.Severity, d.Place(), d.Message, d.Rule)
+	said := [2]string{d.Rule, d.Hint}
+	if w.fold && d.Severity != lint.Error {
+		said[1] = ""
+	}
+	if d.Hint != "" && !w.quiet && !w.given[said] && !(w.fold && d.Severity == lint.Info) {
+		w.given[said] = true
+		fmt.Fprintf(w.text, "  hint: %s\n", strings.ReplaceAll(d.Hint, "\n", "\n  "))
+	}
+}
+
+// folded writes breaches of one rule as one line.
+func (w written) folded(group []lint.Diagnostic, more bool) {
+	if len(group) == 0 {
+		return
+	}
+	rule, _ := lint.Named(group[0].Rule)
+	count, ids := fmt.Sprint(len(group)), []string{}
+	if more {
+		count += " more"
+	}
+	for _, d := range group {
+		if place := cmp.Or(d.ID, d.Place()); !slices.Contains(ids, place) {
+			ids = append(ids, place)
+		}
+		if len(ids) > mostNamed {
+			ids[mostNamed] = "…"
+			break
+		}
+	}
+	fmt.Fprintf(w.text, "%s: %s × %s: %s: %s (stig check --all)\n", group[0].Severity, count, rule.ID, rule.Summary, strings.Join(ids, ", "))
 }
 
 // writeProven says how many of the issues that were closed pass again.

@@ -45,7 +45,7 @@ func vet(ctx context.Context, a *cli.App, ids []string, strict bool) error {
 	if err != nil {
 		return err
 	}
-	return outcome{checked, strict}.print(a)
+	return outcome{Checked: checked, strict: strict}.print(a)
 }
 
 // vetFix fixes what can be fixed, then reports what is left.
@@ -83,5 +83,5 @@ func printFix(a *cli.App, f *service.Fixed, o vetOptions) error {
 	if counts.Error+counts.Warning > 0 {
 		a.Note("what would be left: %s, %s; type stig vet to see them", visible.Counted(counts.Error, "error"), visible.Counted(counts.Warning, "warning"))
 	}
-	return outcome{&service.Checked{Found: f.Left}, o.strict}.ending()
+	return outcome{Checked: &service.Checked{Found: f.Left}, strict: o.strict}.ending()
 }
