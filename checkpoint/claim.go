@@ -3,7 +3,9 @@ package checkpoint
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"stig/dag"
 	"stig/internal/beads"
@@ -36,19 +38,21 @@ type Claiming struct {
 	Lease func(f *beads.Snapshot, issue string) error
 	// Held is why an issue cannot be claimed that another holds; nil says by whom alone.
 	Held func(issue, holder string) *fault.Error
+	// DespiteExternal is why it is claimed though it waits for something in another store,
+	// which a comment keeps; "" waits.
+	DespiteExternal string
 }
 
 // Claim makes an issue the actor's work: in progress and assigned to them.
 // What was read and what is written are one edit under the lock, so of several
 // who claim an issue one gets it. Claiming what one holds changes nothing. It
-// refuses (fault.Conflict) channels, issues that wait for others, that another holds from whom
-// the actor may not take them, and that are neither open nor in progress, and
-// (fault.Waits) those with an unanswered question.
+// refuses what dag.Graph.Standing says the actor cannot take: with fault.Waits where only an
+// unanswered question keeps it, else with fault.Conflict.
 func Claim(ctx context.Context, s beads.Store, o beads.Options, id string, c Claiming) (*Claimed, error) {
-	return changeHands(ctx, s, o, id, func(f *beads.Snapshot, r *beads.Record) ([]beads.Set, error) {
-		full, sets := r.Text(beads.ID), []beads.Set(nil)
+	return changeHands(ctx, s, o, id, func(tx *beads.Tx, r *beads.Record) ([]beads.Set, error) {
+		f, full, sets := tx.Snapshot(), r.Text(beads.ID), []beads.Set(nil)
 		if r.Text(beads.Status) != beads.StatusInProgress || r.Text(beads.Assignee) != c.Who {
-			if err := c.claimable(f, r); err != nil {
+			if err := c.claimable(tx, r, o.Now); err != nil {
 				return nil, err
 			}
 			sets = []beads.Set{{Key: beads.Status, Text: beads.StatusInProgress}, {Key: beads.Assignee, Text: c.Who}}
@@ -63,31 +67,76 @@ func Claim(ctx context.Context, s beads.Store, o beads.Options, id string, c Cla
 }
 
 // claimable refuses what cannot be claimed, as Claim says.
-func (c Claiming) claimable(f *beads.Snapshot, r *beads.Record) error {
-	full, status, holder := r.Text(beads.ID), r.Text(beads.Status), r.Text(beads.Assignee)
-	switch {
-	case status == beads.StatusClosed:
-		return held(full, "is closed")
-	case holder != "" && holder != c.Who && (c.MayTake == nil || !c.MayTake(full, holder)):
-		if c.Held != nil {
-			return c.Held(full, holder)
-		}
-		return held(full, "is claimed by "+holder)
-	case status != beads.StatusOpen && status != beads.StatusInProgress:
-		return held(full, fmt.Sprintf("only open issues can be claimed; its status is %q", status))
-	}
+func (c Claiming) claimable(tx *beads.Tx, r *beads.Record, now time.Time) error {
+	f, full := tx.Snapshot(), r.Text(beads.ID)
 	at, _ := f.Index(full)
-	if f.At(at).Channel {
-		return channel(full)
+	standing := dag.New(f).Standing(at, dag.Worker{
+		Now: now, Name: c.Who, MayTake: func(holder string) bool { return c.MayTake != nil && c.MayTake(full, holder) },
+		Asked: func(int) bool {
+			doc := notes.Parse(r.Text(beads.Notes))
+			return signals.Asks(doc, signals.Read(doc, nil))
+		},
+	})
+	if c.DespiteExternal != "" {
+		if err := c.despite(tx, full, &standing); err != nil {
+			return err
+		}
 	}
-	if err := blocked(f, dag.New(f), at); err != nil {
-		return err
+	if standing.Free() {
+		return nil
 	}
-	if doc := notes.Parse(r.Text(beads.Notes)); signals.Asks(doc, signals.Read(doc, nil)) {
-		return &fault.Error{Code: fault.Waits, ID: full, Reason: "has an unanswered question",
-			Hint: "type stig orient " + full + " to read it, or stig ready to see what can be taken"}
+	if h, others := standing.Has(dag.HeldByAssignee); others && c.Held != nil {
+		return c.Held(full, h.Raw)
 	}
-	return nil
+	return refusal(f, at, standing)
+}
+
+// despite takes what the issue waits for in other stores out of what holds it, and keeps why
+// in a comment.
+func (c Claiming) despite(tx *beads.Tx, id string, s *dag.Standing) error {
+	var outside []string
+	s.Holds = slices.DeleteFunc(slices.Clone(s.Holds), func(h dag.Hold) bool {
+		if h.Kind == dag.HeldByExternal {
+			outside = append(outside, h.Raw)
+		}
+		return h.Kind == dag.HeldByExternal
+	})
+	if outside == nil {
+		return nil
+	}
+	return tx.AddComment(id, beads.Comment{Author: c.Who, Text: "Claimed despite " + strings.Join(outside, ", ") + ": " + strings.TrimSpace(c.DespiteExternal)})
+}
+
+// refusal says why an issue cannot be taken, and what helps.
+func refusal(f *beads.Snapshot, at int, s dag.Standing) *fault.Error {
+	id := f.At(at).ID
+	words := s.Words(at, func(i int) string { return f.At(i).ID })
+	e := held(id, strings.Join(words, "; "))
+	switch first := s.Holds[0]; first.Kind {
+	case dag.HeldByClose:
+		e.Hint = "to work on it again, type stig reopen " + id + " --reason …"
+	case dag.HeldByKind:
+		if f.At(at).Channel {
+			e.Hint = "type stig trace list " + id + " to read it, or stig edit " + id + " --remove-label " + beads.ChannelLabel + " to make it work"
+		}
+	case dag.HeldByRing:
+		e.Hint = "type stig cycles to see which row is to go"
+	case dag.HeldByExternal:
+		e.Hint = fmt.Sprintf("when that is done, type stig dep rm %s --on %s; to begin before, stig claim %s --despite-external WHY", f.At(first.Through).ID, first.Raw, id)
+	case dag.HeldByRow, dag.HeldByTime, dag.HeldByLine:
+		e.Hint = "correct the line of " + f.At(first.Through).ID + " by hand: stig check names it"
+	case dag.HeldByDeferral:
+		e.Hint = "type stig edit " + f.At(first.Through).ID + " --defer none to begin now, or stig orient to see what is ready"
+	case dag.HeldByChildren:
+		e.Hint = "type stig orient " + id + " to see which child is ready"
+	case dag.HeldByComplete:
+		e.Hint = "type stig close " + id + " --reason …"
+	case dag.HeldByEnds:
+		e.Hint = "type stig create TITLE --parent " + id + " to add what is left, or stig close " + id + " --reason … --waive …"
+	case dag.HeldByQuestion:
+		e.Code, e.Hint = fault.Waits, "type stig orient "+id+" to read it, or stig ready to see what can be taken"
+	}
+	return e
 }
 
 // foreign refuses (fault.Conflict) a subagent an issue that it did not claim itself:
@@ -110,7 +159,7 @@ func foreign(r *beads.Record, by string) error {
 // issues, those that another holds from whom the actor may not take them, and those on
 // which a swarm runs. who is "" where the release is forced.
 func Release(ctx context.Context, s beads.Store, o beads.Options, id, who string, mayTake func(holder string) bool) (*Claimed, error) {
-	return changeHands(ctx, s, o, id, func(_ *beads.Snapshot, r *beads.Record) ([]beads.Set, error) {
+	return changeHands(ctx, s, o, id, func(_ *beads.Tx, r *beads.Record) ([]beads.Set, error) {
 		if holder := r.Text(beads.Assignee); holder != "" && holder != who && !mayTake(holder) {
 			e := held(r.Text(beads.ID), "is claimed by "+holder+", not by "+who)
 			e.Hint = "let them release it, or type stig release " + e.ID + " --force"
@@ -154,33 +203,10 @@ func held(id, reason string) *fault.Error {
 	return &fault.Error{Code: fault.Conflict, ID: id, Reason: reason, Hint: "type stig orient to see what is ready"}
 }
 
-// channel refuses an issue that is a place to talk.
-func channel(id string) *fault.Error {
-	e := held(id, "is a channel: a place to talk, and no work")
-	e.Hint = "type stig trace list " + id + " to read it, or stig edit " + id + " --remove-label " + beads.ChannelLabel + " to make it work"
-	return e
-}
-
-// blocked says what the issue at an index waits for; nil when it does not.
-func blocked(f *beads.Snapshot, g *dag.Graph, at int) *fault.Error {
-	if !g.Blocked(at) {
-		return nil
-	}
-	holder, through := at, ""
-	if epic, ok := g.HeldThrough(at); ok {
-		holder, through = epic, ", which its epic "+f.At(epic).ID+" waits for"
-	}
-	var ids []string
-	for _, b := range g.OpenBlockers(holder) {
-		ids = append(ids, f.At(b).ID)
-	}
-	return held(f.At(at).ID, "is blocked by "+strings.Join(ids, ", ")+through)
-}
-
 // changeHands makes the edit that decide asks for; none when it gives no sets.
-func changeHands(ctx context.Context, s beads.Store, o beads.Options, id string, decide func(*beads.Snapshot, *beads.Record) ([]beads.Set, error)) (*Claimed, error) {
+func changeHands(ctx context.Context, s beads.Store, o beads.Options, id string, decide func(*beads.Tx, *beads.Record) ([]beads.Set, error)) (*Claimed, error) {
 	claimed, err := editIssue(ctx, s, o, id, func(tx *beads.Tx, record *beads.Record) (*Claimed, error) {
-		sets, err := decide(tx.Snapshot(), record)
+		sets, err := decide(tx, record)
 		if err != nil {
 			return nil, err
 		}

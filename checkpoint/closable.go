@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"slices"
 	"strings"
 
 	"stig/dag"
@@ -18,8 +19,10 @@ func refuseClosing(f *beads.Snapshot, r *beads.Record, duplicate bool) error {
 		return &fault.Error{Code: fault.Found, ID: id, Reason: "is a template or pinned, and so no work that could be done", Hint: "leave it open"}
 	}
 	g := dag.New(f)
-	if err := blocked(f, g, at); err != nil && !duplicate {
-		return notDone(err)
+	held := g.Standing(at, dag.Worker{}).KeepsOpen()
+	held.Holds = slices.DeleteFunc(held.Holds, func(h dag.Hold) bool { return h.Kind == dag.HeldByChildren })
+	if !duplicate && !held.Free() {
+		return notDone(refusal(f, at, held))
 	}
 	var open []string
 	for _, child := range g.Children(at) {
@@ -36,5 +39,9 @@ func refuseClosing(f *beads.Snapshot, r *beads.Record, duplicate bool) error {
 // notDone turns what keeps an issue from being claimed into what keeps it from
 // being closed.
 func notDone(held *fault.Error) error {
-	return &fault.Error{Code: fault.Found, ID: held.ID, Reason: held.Reason, Hint: "close these first, or drop a dependency that is none with stig dep rm"}
+	hint := "close these first, or drop a dependency that is none with stig dep rm"
+	if !strings.Contains(held.Reason, "blocked by") {
+		hint = held.Hint
+	}
+	return &fault.Error{Code: fault.Found, ID: held.ID, Reason: held.Reason, Hint: hint}
 }

@@ -47,12 +47,15 @@ type EpicTold struct {
 	Closed int `json:"closed"` // of its children
 	Total  int `json:"total"`
 
+	Undone string `json:"undone,omitempty"` // where all are closed: how those ended that were not done
+	done   bool   // all are closed, and one was done
+
 	NoCriteria bool `json:"-"` // it has no acceptance criteria, and only a waiver closes it
 }
 
 // Complete tells that all is done in an epic that is not closed yet.
 func (e *EpicTold) Complete() bool {
-	return e != nil && e.Closed == e.Total && e.Status != beads.StatusClosed
+	return e != nil && e.done && e.Status != beads.StatusClosed
 }
 
 // Candidate is an issue that nothing but its criteria keeps from being closed.

@@ -14,8 +14,9 @@ import (
 // asClosed is a store as it is once one of its issues is closed.
 type asClosed struct {
 	*beads.Snapshot
-	at    int
-	issue beads.Issue
+	at     int
+	issue  beads.Issue
+	reason string
 }
 
 func (v *asClosed) At(i int) *beads.Issue {
@@ -25,10 +26,18 @@ func (v *asClosed) At(i int) *beads.Issue {
 	return v.Snapshot.At(i)
 }
 
+// Outcome is how an issue ended: that which is being closed as its new reason says.
+func (v *asClosed) Outcome(i int) beads.Outcome {
+	if i == v.at {
+		return beads.OutcomeOf(v.reason)
+	}
+	return v.Snapshot.Outcome(i)
+}
+
 // follow tells what the end of the issue means to those around it.
 func (c *Closed) follow(f *beads.Snapshot, r *beads.Record, rules Rules) error {
 	at, _ := f.Index(c.ID)
-	view := &asClosed{Snapshot: f, at: at, issue: *f.At(at)}
+	view := &asClosed{Snapshot: f, at: at, issue: *f.At(at), reason: c.Reason}
 	view.issue.Status = beads.StatusClosed
 	before, after := dag.New(f), dag.New(view)
 
@@ -55,6 +64,9 @@ func (c *Closed) follow(f *beads.Snapshot, r *beads.Record, rules Rules) error {
 			return err
 		}
 		c.Epic = &EpicTold{Ref: f.At(epic).Ref(), Closed: closed, Total: total, NoCriteria: len(gate.Of(record)) == 0}
+		if closed == total {
+			c.Epic.Undone, c.Epic.done = after.Ends(epic).Words(), after.DoneByClose(epic)
+		}
 	}
 	list, err := near.alerts()
 	c.Alerts = append(c.Alerts, list...)

@@ -61,6 +61,7 @@ func anyStore(random *rand.Rand, n int) (s store) {
 			issue.ID = fmt.Sprintf("i%c", 'a'+(random.IntN(n)*7)%26)
 		}
 		issue.Priority = random.IntN(2)
+		issue.Title = pick("it works", "it works", "the spike failed", "duplicate")
 		s = append(s, issue)
 	}
 	orderly := random.IntN(2) == 0
@@ -75,6 +76,9 @@ func anyStore(random *rand.Rand, n int) (s store) {
 			on = []string{"nowhere-1", "external:other:x"}[k]
 		}
 		s[a].Deps = append(s[a].Deps, beads.Dep{On: on, Type: pick(types...)})
+		if random.IntN(3) == 0 {
+			s[a].AnyChild = append(s[a].AnyChild, on)
+		}
 	}
 	return s
 }

@@ -14,6 +14,7 @@ type brute struct {
 	s     store
 	count []bool      // the line that its id stands for
 	row   [2][][]bool // blocking and containing rows
+	gate  [][]bool    // rows that wait for the children of an issue
 }
 
 func newBrute(s store) brute {
@@ -22,7 +23,7 @@ func newBrute(s store) brute {
 		last, _ := s.Index(s[i].ID)
 		b.count[i] = last == i
 	}
-	for kind, types := range [2][]string{{"blocks", "conditional-blocks", "waits-for"}, {"parent-child"}} {
+	for kind, types := range [2][]string{{"blocks", "conditional-blocks", ""}, {"parent-child"}} {
 		for i := range s {
 			b.row[kind] = append(b.row[kind], make([]bool, len(s)))
 			for j := range s {
@@ -30,7 +31,56 @@ func newBrute(s store) brute {
 			}
 		}
 	}
+	for i := range s {
+		b.gate = append(b.gate, make([]bool, len(s)))
+		for j := range s {
+			if !b.has(i, j, "waits-for") {
+				continue
+			}
+			switch some := len(b.children(j)) > 0; {
+			case !some:
+				b.row[0][i][j] = true
+			case !slices.Contains(s[i].AnyChild, s[j].ID):
+				b.gate[i][j] = true
+			}
+		}
+	}
 	return b
+}
+
+// children are what counts among what an issue contains.
+func (b brute) children(epic int) (list []int) {
+	for c := range b.s {
+		if c != epic && b.in(c, epic) && b.s[c].Status != "tombstone" {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// gathers reports whether an issue waits for children of another that are not closed.
+func (b brute) gathers(i, epic int) bool {
+	return b.gate[i][epic] && slices.ContainsFunc(b.children(epic), b.holds)
+}
+
+// held reports whether something else than an unclosed issue holds one up.
+func (b brute) held(i int) bool {
+	return b.count[i] && slices.ContainsFunc(b.s[i].Deps, func(d beads.Dep) bool {
+		on, there := b.s.Index(d.On)
+		switch d.Type {
+		case "blocks", "":
+			return !there && strings.HasPrefix(d.On, "external:")
+		case "conditional-blocks":
+			return !there && strings.HasPrefix(d.On, "external:") || there && b.closed(on) && !b.s.Outcome(on).Failed
+		case "waits-for":
+			if !there || !slices.Contains(b.s[i].AnyChild, d.On) {
+				return !there && strings.HasPrefix(d.On, "external:")
+			}
+			children := b.children(on)
+			return len(children) > 0 && !slices.ContainsFunc(children, func(c int) bool { return !b.holds(c) })
+		}
+		return false
+	})
 }
 
 func (b brute) closed(i int) bool {
@@ -52,10 +102,35 @@ func (b brute) waits(i, on int) bool { return b.row[0][i][on] }
 func (b brute) in(i, epic int) bool { return b.row[1][i][epic] }
 
 // blocked reports whether a blocker of the issue holds, or one of an epic that
-// is reached through unclosed epics.
+// is reached through unclosed epics; or something else does.
 func (b brute) blocked(i int) bool {
+	for at := range b.above(i) {
+		if b.held(at) {
+			return true
+		}
+		for on := range b.s {
+			if b.waits(at, on) && b.holds(on) || b.gathers(at, on) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// deferred reports whether the issue is put off, or an unclosed epic that it is in.
+func (b brute) deferred(i int, now time.Time) bool {
+	for at := range b.above(i) {
+		if b.s[at].Status == "deferred" || b.s[at].DeferUntil.After(now) {
+			return true
+		}
+	}
+	return false
+}
+
+// above are an unclosed issue and the unclosed epics that it is in.
+func (b brute) above(i int) map[int]bool {
 	if b.closed(i) {
-		return false
+		return nil
 	}
 	above := map[int]bool{i: true}
 	for size := 0; size < len(above); {
@@ -68,21 +143,32 @@ func (b brute) blocked(i int) bool {
 			}
 		}
 	}
-	for at := range above {
-		for on := range b.s {
-			if b.waits(at, on) && b.holds(on) {
-				return true
-			}
-		}
-	}
-	return false
+	return above
 }
 
 func (b brute) ready(i int, now time.Time) bool {
 	issue := b.s[i]
 	records := []string{"merge-request", "gate", "molecule", "message", "agent", "role", "rig", "event"}
 	return b.count[i] && issue.Status == "open" && !b.blocked(i) && !issue.Pinned && !issue.Ephemeral && !issue.Template &&
-		!issue.DeferUntil.After(now) && !slices.Contains(records, issue.Type)
+		!b.deferred(i, now) && !slices.Contains(records, issue.Type) && b.alone(i)
+}
+
+// alone reports whether an id stands on one line.
+func (b brute) alone(i int) bool {
+	return !slices.ContainsFunc(b.s, func(o *beads.Issue) bool { return o != b.s[i] && o.ID == b.s[i].ID })
+}
+
+// awaits reports whether an issue waits for another directly, by itself or as a child.
+func (b brute) awaits(j, i int) bool {
+	if b.waits(j, i) {
+		return true
+	}
+	for epic := range b.s {
+		if b.gate[j][epic] && slices.Contains(b.children(epic), i) {
+			return true
+		}
+	}
+	return false
 }
 
 // unblocks is the number of issues that wait for each: the least relation in
@@ -94,14 +180,14 @@ func (b brute) unblocks() []int {
 	for j := range w {
 		w[j] = make([]bool, n)
 		for i := range w {
-			w[j][i] = !b.closed(j) && b.waits(j, i) && b.holds(i)
+			w[j][i] = !b.closed(j) && b.awaits(j, i) && b.holds(i)
 		}
 	}
 	for changed := true; changed; {
 		changed = false
 		for j := range n {
 			for k := range n {
-				through := !b.closed(j) && (b.waits(j, k) && b.holds(k) || b.in(j, k) && !b.closed(k))
+				through := !b.closed(j) && (b.awaits(j, k) && b.holds(k) || b.in(j, k) && !b.closed(k))
 				for i := range n {
 					if through && w[k][i] && !w[j][i] {
 						w[j][i], changed = true, true
@@ -133,11 +219,14 @@ func (b brute) distances() (step [][]bool, dist [][]int) {
 	}
 	for i := range b.s {
 		if b.closed(i) {
+			for c := range b.s {
+				step[2*i+1][2*c+1] = b.isGate(i) && b.in(c, i) && !b.closed(c)
+			}
 			continue
 		}
 		step[2*i+1][2*i] = true
 		for j := range b.s {
-			if b.waits(i, j) && b.holds(j) {
+			if b.waits(i, j) && b.holds(j) || b.gathers(i, j) {
 				step[2*i][2*j+1] = true
 			}
 			if b.in(i, j) && !b.closed(j) {
@@ -161,6 +250,11 @@ func (b brute) distances() (step [][]bool, dist [][]int) {
 		}
 	}
 	return step, dist
+}
+
+// isGate reports whether somebody waits for the children of an issue.
+func (b brute) isGate(epic int) bool {
+	return slices.ContainsFunc(b.gate, func(of []bool) bool { return of[epic] })
 }
 
 // deadlocks gives, for each set of nodes that reach each other, the length of
@@ -276,13 +370,14 @@ func (b brute) stages(within func(int) bool) (stages []string) {
 	for i := range b.s {
 		done[i] = b.closed(i)
 	}
+	gathered := make([]bool, n) // the children of a closed epic, a round after the last of them
 	for closing := true; closing; {
 		for starting := true; starting; {
 			starting = false
 			for i := range n {
 				ok := !b.closed(i) && !started[i]
 				for j := range n {
-					ok = ok && !(b.waits(i, j) && b.holds(j) && !done[j]) && !(b.in(i, j) && !b.closed(j) && !started[j])
+					ok = ok && !(b.waits(i, j) && b.holds(j) && !done[j]) && !(b.gathers(i, j) && !(done[j] && (!b.closed(j) || gathered[j]))) && !(b.in(i, j) && !b.closed(j) && !started[j])
 				}
 				if ok {
 					started[i], starting = true, true
@@ -300,6 +395,15 @@ func (b brute) stages(within func(int) bool) (stages []string) {
 			}
 		}
 		closing = len(now) > 0
+		for epic := range n {
+			ok := b.closed(epic) && !gathered[epic] && b.isGate(epic)
+			for c := range n {
+				ok = ok && !(b.in(c, epic) && !done[c])
+			}
+			if ok {
+				gathered[epic], closing = true, true
+			}
+		}
 		var names []string
 		for _, i := range now {
 			done[i] = true

@@ -37,49 +37,49 @@ type Issues interface {
 // built once, in time linear in issues and edges, and never changes.
 type Graph struct {
 	issues   Issues
-	blockers edges // issue → what it waits for
-	waiters  edges // issue → who waits for it
-	parents  edges // child → epic
-	children edges // epic → child
+	blockers edges          // issue → what it waits for
+	waiters  edges          // issue → who waits for it
+	parents  edges          // child → epic
+	children edges          // epic → child
+	gates    edges          // issue → the epics whose children it waits for
+	gated    edges          // epic → who waits for its children
+	open     map[int32]bool // by epic whose children are waited for: one of them is not closed
 	counted  []bool
 	blocked  []bool
+	putOff   []bool         // may be deferred, by itself or through an epic above it
+	repeated map[int]bool   // the id stands on other lines too
+	own      map[int][]Hold // what holds an issue and those in it up, beside issues that are not closed
 
 	// found when first asked for
 	unblocks func() []int
 	ranked   func() ranking
 }
 
-// New links the issues of a store. Edges to ids that the store does not hold
-// (dangling or external) are left out: they never hold anything up.
+// New links the issues of a store. Rows that name an id which the store does not hold
+// link nothing; those that point outside on purpose, and those that cannot be read, hold.
 func New(issues Issues) *Graph {
-	g := &Graph{issues: issues, counted: countedOf(issues)}
-	var blocking, containment []link
+	g := &Graph{issues: issues, counted: countedOf(issues), repeated: map[int]bool{}, open: map[int32]bool{}, own: map[int][]Hold{}}
+	l := linker{Graph: g}
 	for i := range issues.Len() {
-		issue := issues.At(i)
-		if !g.counts(i) {
-			continue
-		}
-		for _, dep := range issue.Deps {
-			kind := kindOf(dep.Type)
-			if kind == other {
-				continue
-			}
-			on, ok := issues.Index(dep.On)
-			if !ok {
-				continue
-			}
-			l := link{from: int32(i), to: int32(on)}
-			if kind == blocks {
-				blocking = append(blocking, l)
-			} else {
-				containment = append(containment, l)
-			}
+		if g.counts(i) {
+			l.read(i, issues.At(i))
+		} else if at, ok := issues.Index(issues.At(i).ID); ok {
+			g.repeated[at] = true
 		}
 	}
 	n := issues.Len()
-	g.blockers, g.waiters = newEdges(n, blocking), newEdges(n, reversed(blocking))
-	g.parents, g.children = newEdges(n, containment), newEdges(n, reversed(containment))
+	g.parents, g.children = newEdges(n, l.containment), newEdges(n, reversed(l.containment))
+	l.gather()
+	l.judge()
+	g.blockers, g.waiters = newEdges(n, l.blocking), newEdges(n, reversed(l.blocking))
+	g.gates, g.gated = newEdges(n, l.gating), newEdges(n, reversed(l.gating))
+	for _, row := range l.gating {
+		if _, known := g.open[row.to]; !known {
+			g.open[row.to] = g.hasOpenChild(int(row.to))
+		}
+	}
 	g.blocked = g.findBlocked()
+	g.putOff = g.findPutOff()
 	g.unblocks = sync.OnceValue(g.countWaiting)
 	g.ranked = sync.OnceValue(func() ranking { return g.rankByID(func(i int) bool { return !g.Closed(i) }) })
 	return g
@@ -142,57 +142,84 @@ func (g *Graph) holds(i int) bool {
 // closed nor pinned nor a channel, and on the line that its id stands for.
 func (g *Graph) Outstanding(i int) bool { return g.counts(i) && g.holds(i) }
 
-// OpenBlockers lists the blockers of an issue that still hold, sorted by id.
-// Those of its epics are not among them; see Blocked.
+// OpenBlockers lists the issues that an issue waits for and that are not closed, sorted by
+// id: its blockers that hold, and the unclosed children of what it gathers. Those of its
+// epics are not among them; see Holds.
 func (g *Graph) OpenBlockers(i int) []int {
-	return g.sorted(g.blockers.of(i), g.holds)
+	return g.sorted(g.gathered(i), g.holds)
 }
 
-// Dependents lists the issues that wait for this one, closed ones too, sorted by id.
-func (g *Graph) Dependents(i int) []int {
-	return g.sorted(g.waiters.of(i), func(int) bool { return true })
-}
-
-// Waiting lists the unclosed issues that wait for this one, sorted by id.
-func (g *Graph) Waiting(i int) []int {
-	return g.sorted(g.waiters.of(i), func(j int) bool { return !g.Closed(j) })
-}
-
-// Blocked reports whether an issue must wait: a blocker of its own holds, or
-// one of an unclosed epic above it, at any depth.
-func (g *Graph) Blocked(i int) bool { return g.blocked[i] }
-
-// HeldThrough names the nearest epic whose blockers hold this issue up, when
-// no blocker of its own does.
-func (g *Graph) HeldThrough(i int) (epic int, ok bool) {
-	seen := map[int]bool{i: true}
-	for at := i; g.blocked[at] && !g.waits(at); {
-		next := slices.IndexFunc(g.parentsOf(at), func(p int) bool { return g.blocked[p] && !seen[p] })
-		if next < 0 {
-			return 0, false
-		}
-		at = g.parentsOf(at)[next]
-		seen[at] = true
-		if g.waits(at) {
-			return at, true
+// gathered are the blockers of an issue, and the children of the epics whose children it
+// waits for.
+func (g *Graph) gathered(i int) []int32 {
+	targets := g.blockers.of(i)
+	if epics := g.gates.of(i); len(epics) > 0 {
+		targets = slices.Clone(targets)
+		for _, epic := range epics {
+			for _, child := range g.Children(int(epic)) {
+				targets = append(targets, int32(child))
+			}
 		}
 	}
-	return 0, false
+	return targets
 }
 
-// waits reports whether a blocker of an issue's own holds.
+// Dependents lists the issues that wait for this one or for its children, closed ones too,
+// sorted by id.
+func (g *Graph) Dependents(i int) []int {
+	return g.sorted(g.waitingFor(i), func(int) bool { return true })
+}
+
+// Waiting lists the unclosed issues that wait for this one, or for its children, sorted by id.
+func (g *Graph) Waiting(i int) []int {
+	return g.sorted(g.waitingFor(i), func(j int) bool { return !g.Closed(j) })
+}
+
+func (g *Graph) waitingFor(i int) []int32 {
+	list := g.waiters.of(i)
+	if len(g.gated.targets) == 0 {
+		return list
+	}
+	list = slices.Concat(list, g.gated.of(i))
+	for _, epic := range g.parentsOf(i) {
+		list = append(list, g.gated.of(epic)...)
+	}
+	return list
+}
+
+// Blocked reports whether an issue must wait: something of its own holds it, or
+// an unclosed epic above it, at any depth; see Holds for what.
+func (g *Graph) Blocked(i int) bool { return g.blocked[i] }
+
+// waits reports whether a blocker of an issue's own holds, or anything else does.
 func (g *Graph) waits(i int) bool {
-	return slices.ContainsFunc(g.blockers.of(i), func(b int32) bool { return g.holds(int(b)) })
+	return slices.ContainsFunc(g.blockers.of(i), func(b int32) bool { return g.holds(int(b)) }) ||
+		slices.ContainsFunc(g.gates.of(i), func(epic int32) bool { return g.open[epic] }) || len(g.own[i]) > 0
 }
 
-// findBlocked spreads blockage from the issues with a holding blocker down
-// through containment.
-func (g *Graph) findBlocked() []bool {
-	blocked := make([]bool, g.issues.Len())
+// hasOpenChild reports whether a child of an epic is work that is left to do.
+func (g *Graph) hasOpenChild(epic int) bool {
+	return slices.ContainsFunc(g.children.of(epic), func(c int32) bool { return g.isChild(epic, int(c)) && g.holds(int(c)) })
+}
+
+// findBlocked spreads blockage from what waits for something down through containment.
+func (g *Graph) findBlocked() []bool { return g.spread(g.waits) }
+
+// findPutOff spreads what is put off, or was until some day, down through containment.
+func (g *Graph) findPutOff() []bool {
+	return g.spread(func(i int) bool {
+		issue := g.issues.At(i)
+		return issue.Status == beads.StatusDeferred || !issue.DeferUntil.IsZero()
+	})
+}
+
+// spread marks the unclosed issues that something is true of, and the unclosed ones in them.
+func (g *Graph) spread(from func(i int) bool) []bool {
+	marked := make([]bool, g.issues.Len())
 	var queue []int32
-	for i := range blocked {
-		if !g.Closed(i) && g.waits(i) {
-			blocked[i] = true
+	for i := range marked {
+		if !g.Closed(i) && from(i) {
+			marked[i] = true
 			queue = append(queue, int32(i))
 		}
 	}
@@ -200,13 +227,13 @@ func (g *Graph) findBlocked() []bool {
 		at := queue[len(queue)-1]
 		queue = queue[:len(queue)-1]
 		for _, child := range g.children.of(int(at)) {
-			if !blocked[child] && !g.Closed(int(child)) {
-				blocked[child] = true
+			if !marked[child] && !g.Closed(int(child)) {
+				marked[child] = true
 				queue = append(queue, child)
 			}
 		}
 	}
-	return blocked
+	return marked
 }
 
 // Epic gives the issue that contains this one. Where a store names several,
@@ -225,9 +252,12 @@ func (g *Graph) parentsOf(i int) []int {
 
 // Children lists what an epic contains directly, tombstones left out, sorted by id.
 func (g *Graph) Children(epic int) []int {
-	return g.sorted(g.children.of(epic), func(c int) bool {
-		return c != epic && g.issues.At(c).Status != beads.StatusTombstone
-	})
+	return g.sorted(g.children.of(epic), func(c int) bool { return g.isChild(epic, c) })
+}
+
+// isChild tells what counts among those that rows put into an epic.
+func (g *Graph) isChild(epic, c int) bool {
+	return c != epic && g.issues.At(c).Status != beads.StatusTombstone
 }
 
 // Progress counts an epic's children, and how many of them are closed.
@@ -244,27 +274,31 @@ func (g *Graph) Progress(epic int) (closed, total int) {
 // Ready lists what can be started now: by priority, then by how many wait for
 // it (Unblocks), the most first, then by id.
 func (g *Graph) Ready(now time.Time) []int {
-	var ready []int
+	return g.ranking(func(i int) bool { return g.counts(i) && g.IsReady(i, now) })
+}
+
+// ranking lists the issues that picked picks in the order of Ready.
+func (g *Graph) ranking(picked func(i int) bool) []int {
+	var list []int
 	for i := range g.issues.Len() {
-		if g.counts(i) && g.IsReady(i, now) {
-			ready = append(ready, i)
+		if picked(i) {
+			list = append(list, i)
 		}
 	}
 	unblocks := g.Unblocks()
-	slices.SortFunc(ready, func(a, b int) int {
+	slices.SortFunc(list, func(a, b int) int {
 		x, y := g.issues.At(a), g.issues.At(b)
 		return cmp.Or(cmp.Compare(x.Priority, y.Priority), cmp.Compare(unblocks[b], unblocks[a]), strings.Compare(x.ID, y.ID))
 	})
-	return ready
+	return list
 }
 
-// IsReady reports whether an issue can be started now: open, not blocked, and
-// work rather than a notice, a channel, a template or another program's record.
+// IsReady reports whether an issue can be started now: open, held up by nothing, and
+// work rather than a notice, a channel, a template or another program's record. Who may
+// start it is what State says.
 func (g *Graph) IsReady(i int, now time.Time) bool {
 	issue := g.issues.At(i)
-	return issue.Status == beads.StatusOpen && !g.blocked[i] &&
-		!issue.IsPinned() && !issue.Channel && !issue.Ephemeral && !issue.Template &&
-		!issue.DeferUntil.After(now) && isWork(issue.Type)
+	return issue.Status == beads.StatusOpen && !g.blocked[i] && offered(issue) && !g.damaged(i) && !g.deferred(i, now)
 }
 
 // Due is the first time after now until which an unclosed issue is put off; zero for none.

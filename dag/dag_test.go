@@ -28,6 +28,9 @@ func (s store) Index(id string) (int, bool) {
 	return 0, false
 }
 
+// Outcome reads the title of an issue as its close reason.
+func (s store) Outcome(i int) beads.Outcome { return beads.OutcomeOf(s[i].Title) }
+
 // parse reads one issue a line: "id status type: edge>target edge>target",
 // where the edge is b (blocks), c (conditional-blocks), w (waits-for),
 // p (parent-child) or the type in full.
@@ -247,7 +250,8 @@ func TestReady(t *testing.T) {
 		done closed
 		odd triage
 		held: b>plain
-		freed: b>done b>gone b>nowhere b>external:other:1
+		freed: b>done b>gone b>nowhere
+		outside: b>external:other:1
 		gone tombstone
 		heldbypin: b>pinnedstatus b>pinned
 		pinnedstatus pinned
@@ -300,12 +304,10 @@ func TestBlockedThroughEpics(t *testing.T) {
 			t.Errorf("%s is not blocked", id)
 		}
 	}
-	epic, ok := g.HeldThrough(at(t, s, "leaf"))
-	if !ok || s[epic].ID != "top" {
-		t.Errorf("leaf is held through %v %v, want top", epic, ok)
-	}
-	if _, ok := g.HeldThrough(at(t, s, "top")); ok {
-		t.Error("top is held by its own blocker, not through an epic")
+	for _, id := range []string{"leaf", "top"} {
+		if holds := g.Holds(at(t, s, id), now); len(holds) != 1 || holds[0].On != at(t, s, "base") || holds[0].Through != at(t, s, "top") {
+			t.Errorf("%s is held by %v, want by base, through top", id, holds)
+		}
 	}
 }
 

@@ -63,7 +63,7 @@ func (g *Graph) untangle(e edges, group []int32, left *int) (rings []Ring) {
 	}
 	slices.SortFunc(group, func(a, b int32) int { return cmp.Or(cmp.Compare(a%2, b%2), g.byID(int(a/2), int(b/2))) })
 	tell := func(nodes []int32, more int) Row {
-		steps := g.fromSmallest(stepsOf(nodes))
+		steps := g.fromSmallest(g.stepsOf(nodes))
 		rings = append(rings, Ring{Steps: steps, Remove: g.mistake(steps), More: more})
 		return rings[len(rings)-1].Remove
 	}
@@ -164,6 +164,9 @@ func (g *Graph) relation() edges {
 	var links []link
 	for i := range g.issues.Len() {
 		if g.Closed(i) {
+			if len(g.gated.of(i)) > 0 {
+				w.each(closeOf(i), func(need int32) { links = append(links, link{from: closeOf(i), to: need}) })
+			}
 			continue
 		}
 		for _, node := range []int32{startOf(i), closeOf(i)} {
@@ -205,11 +208,14 @@ func (g *Graph) rowOf(s Step) Row {
 	if s.Does == Start && s.Done == Close {
 		wanted = blocks
 	}
-	id := g.issues.At(row.On).ID
+	id, found := g.issues.At(row.On).ID, false
 	for _, dep := range g.issues.At(row.From).Deps {
-		if dep.On == id && kindOf(dep.Type) == wanted && (row.Type == "" || dep.Type < row.Type) {
-			row.Type = dep.Type
+		if dep.On == id && kindOf(dep.Type) == wanted && (!found || dep.Type < row.Type) {
+			row.Type, found = dep.Type, true
 		}
+	}
+	if !found && wanted == contains { // a row that is written otherwise
+		row.Type = "parent-child"
 	}
 	return row
 }

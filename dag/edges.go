@@ -1,6 +1,10 @@
 package dag
 
-import "strings"
+import (
+	"strings"
+
+	"stig/internal/beads"
+)
 
 // kind is what a dependency type means to the graph.
 type kind int
@@ -13,7 +17,7 @@ const (
 
 func kindOf(dependencyType string) kind {
 	switch dependencyType {
-	case "blocks", "conditional-blocks", "waits-for":
+	case "blocks", beads.Conditional, beads.WaitsFor, "": // a row without a type still says that it depends
 		return blocks
 	case "parent-child":
 		return contains

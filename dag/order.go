@@ -18,11 +18,11 @@ type Dependency struct {
 // Closed issues that block each other in a ring have no such order: the ring is
 // entered at its smallest id.
 func (g *Graph) ClosedDependencies(i int) []Dependency {
-	distance := map[int]int{i: 0}
+	distance, looked := map[int]int{i: 0}, map[int32]bool{}
 	var found []int
 	for queue := []int{i}; len(queue) > 0; queue = queue[1:] {
 		at := queue[0]
-		for _, b := range g.blockers.of(at) {
+		for _, b := range g.builtOn(at, looked) {
 			b := int(b)
 			if _, seen := distance[b]; seen || g.issues.At(b).Status != beads.StatusClosed {
 				continue
@@ -39,6 +39,18 @@ func (g *Graph) ClosedDependencies(i int) []Dependency {
 	return list
 }
 
+// builtOn is gathered, without the children of epics that were looked at before.
+func (g *Graph) builtOn(i int, looked map[int32]bool) []int32 {
+	targets := g.blockers.of(i)
+	for _, epic := range g.gates.of(i) {
+		if !looked[epic] {
+			looked[epic] = true
+			targets = slices.Concat(targets, g.children.of(int(epic)))
+		}
+	}
+	return targets
+}
+
 // topological sorts nodes so that blockers come before what they block, ties by id.
 func (g *Graph) topological(nodes []int) []int {
 	slices.SortFunc(nodes, g.byID)
@@ -47,17 +59,33 @@ func (g *Graph) topological(nodes []int) []int {
 		place[n] = int32(k)
 	}
 	var links []link
+	epics := map[int32]int32{} // a node behind those of the issues stands for the children of each
 	for k, n := range nodes {
 		for _, b := range g.blockers.of(n) {
 			if on, in := place[int(b)]; in && int(b) != n {
 				links = append(links, link{from: int32(k), to: on})
 			}
 		}
+		for _, epic := range g.gates.of(n) {
+			at, known := epics[epic]
+			if !known {
+				at = int32(len(nodes) + len(epics))
+				epics[epic] = at
+				for _, child := range g.children.of(int(epic)) {
+					if on, in := place[int(child)]; in {
+						links = append(links, link{from: at, to: on})
+					}
+				}
+			}
+			links = append(links, link{from: int32(k), to: at})
+		}
 	}
-	list := make([]int, len(nodes))
-	order, _ := newEdges(len(nodes), links).order()
-	for k, at := range order {
-		list[k] = nodes[at]
+	list := make([]int, 0, len(nodes))
+	order, _ := newEdges(len(nodes)+len(epics), links).order()
+	for _, at := range order {
+		if int(at) < len(nodes) {
+			list = append(list, nodes[at])
+		}
 	}
 	return list
 }

@@ -1,7 +1,6 @@
 package dag
 
 import (
-	"slices"
 	"time"
 
 	"stig/internal/beads"
@@ -14,10 +13,10 @@ type State string
 const (
 	StateReady      State = "ready" // can be taken: everything below is ruled out
 	StateInProgress State = "in_progress"
-	StateBlocked    State = "blocked"  // waits for another issue, itself or through its epic
-	StateDeferred   State = "deferred" // put off, by its status or until a day
-	StateEpic       State = "epic"     // has unclosed children, which are its work
-	StateComplete   State = "complete" // all its children are closed: to be closed itself
+	StateBlocked    State = "blocked"  // waits for another issue or for what cannot be read, itself or through its epic
+	StateDeferred   State = "deferred" // put off, by its status or until a day, itself or with its epic
+	StateEpic       State = "epic"     // has unclosed children, which are its work, or children of which none was done
+	StateComplete   State = "complete" // all its children are closed, and not all undone: to be closed itself
 	StateAsked      State = "asked"    // waits for a person's answer
 	StateHeld       State = "held"     // open here, and somebody works on it in another work tree
 	StateAssigned   State = "assigned" // open, and assigned to somebody else
@@ -41,36 +40,49 @@ type Worker struct {
 
 // State gives where an issue stands for a worker. It is the one place that
 // says what can be taken: an issue that is ready (IsReady), has no children, no
-// unanswered question, and is nobody else's here or elsewhere.
+// unanswered question, and is nobody else's here or elsewhere. Standing says why.
 func (g *Graph) State(i int, w Worker) State {
 	issue := g.issues.At(i)
 	switch {
 	case g.Closed(i):
 		return StateClosed
-	case issue.IsPinned() || issue.Channel || issue.Ephemeral || issue.Template || !isWork(issue.Type):
+	case !offered(issue):
 		return StateOther
 	case !isKnown(issue.Status):
 		return StateUnknown
 	case issue.Status == beads.StatusInProgress:
 		return StateInProgress
-	case issue.Status == beads.StatusDeferred || issue.DeferUntil.After(w.Now):
+	case g.deferred(i, w.Now):
 		return StateDeferred
-	case issue.Status == beads.StatusBlocked || g.blocked[i]:
+	case issue.Status == beads.StatusBlocked || g.blocked[i] || g.damaged(i):
 		return StateBlocked
 	}
 	switch closed, total := g.Progress(i); {
-	case closed < total:
-		return StateEpic
-	case total > 0:
+	case total > 0 && closed == total && g.DoneByClose(i):
 		return StateComplete
+	case total > 0:
+		return StateEpic
 	case w.Asked != nil && w.Asked(i):
 		return StateAsked
 	case w.Held != nil && w.Held(i):
 		return StateHeld
-	case issue.Assignee != "" && issue.Assignee != w.Name && (w.MayTake == nil || !w.MayTake(issue.Assignee)):
+	case w.isOthers(issue):
 		return StateAssigned
 	}
 	return StateReady
+}
+
+// isOthers reports whether an issue is assigned to somebody from whom the worker may not take it.
+func (w Worker) isOthers(issue *beads.Issue) bool {
+	return issue.Assignee != "" && issue.Assignee != w.Name && (w.MayTake == nil || !w.MayTake(issue.Assignee))
+}
+
+// offered tells work from notices, channels, templates and the records of other programs.
+func offered(issue *beads.Issue) bool { return kindWords(issue) == "" }
+
+// damaged reports whether something of an issue's line cannot be read or written.
+func (g *Graph) damaged(i int) bool {
+	return (len(g.issues.At(i).Unread) > 0 || len(g.repeated) > 0) && len(g.damage(i)) > 0
 }
 
 // isKnown tells the statuses of unclosed work from those that stig does not know.
@@ -84,7 +96,7 @@ func isKnown(status string) bool {
 
 // Takeable lists what a worker can take now, in the order of Ready.
 func (g *Graph) Takeable(w Worker) []int {
-	return slices.DeleteFunc(g.Ready(w.Now), func(i int) bool { return g.State(i, w) != StateReady })
+	return g.ranking(func(i int) bool { return g.counts(i) && g.IsReady(i, w.Now) && g.State(i, w) == StateReady })
 }
 
 // Tally is a number of issues by where they stand. Total is the sum of the

@@ -32,8 +32,11 @@ func (g *Graph) countWaiting() []int {
 	return counts
 }
 
-// holding is the relation that countWaiting counts over.
+// holding is the relation that countWaiting counts over. Where issues wait for the children
+// of epics, a third node of each epic (odd, behind those of all issues) stands for its
+// children.
 func (g *Graph) holding() edges {
+	gathered := int32(2 * g.issues.Len())
 	links := make([]link, 0, g.issues.Len()+len(g.waiters.targets)+len(g.children.targets))
 	for i := range g.issues.Len() {
 		if g.Closed(i) {
@@ -47,6 +50,11 @@ func (g *Graph) holding() edges {
 					links = append(links, link{from: closed, to: 2 * w})
 				}
 			}
+			for _, epic := range g.parents.of(i) {
+				if len(g.gated.of(int(epic))) > 0 && g.isChild(int(epic), i) {
+					links = append(links, link{from: closed, to: gathered + 2*epic + 1})
+				}
+			}
 		}
 		for _, child := range g.children.of(i) {
 			if !g.Closed(int(child)) {
@@ -54,7 +62,17 @@ func (g *Graph) holding() edges {
 			}
 		}
 	}
-	return newEdges(2*g.issues.Len(), links)
+	if len(g.gated.targets) == 0 {
+		return newEdges(2*g.issues.Len(), links)
+	}
+	for epic := range g.issues.Len() {
+		for _, w := range g.gated.of(epic) {
+			if !g.Closed(int(w)) {
+				links = append(links, link{from: gathered + 2*int32(epic) + 1, to: 2 * w})
+			}
+		}
+	}
+	return newEdges(4*g.issues.Len(), links)
 }
 
 // batch is a set of a few hundred nodes.

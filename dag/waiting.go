@@ -3,12 +3,18 @@ package dag
 import (
 	"fmt"
 	"slices"
+
+	"stig/internal/beads"
 )
 
 // The waiting-for relation has two nodes for each issue, "it can start" and
 // "it can close". x can close when it could start; x can start when every
 // blocker is closed and its epic could start; an epic can close when every
 // child is closed. Unclosed issues in a cycle of that relation never end.
+//
+// What waits for the children of an epic waits for that to be closeable: its children
+// could not start before it could. Of a closed epic that has unclosed children the
+// second node stands for these alone.
 //
 // A node is an int32: twice the index of the issue, and one more for closing.
 
@@ -37,6 +43,7 @@ type Step struct {
 	Does  Event
 	For   int
 	Done  Event
+	Gate  bool // it is about the children of an epic, not about the epic
 }
 
 // Words says a step in words; name gives the name of an issue.
@@ -45,6 +52,10 @@ func (s Step) Words(name func(i int) string) string {
 	switch {
 	case s.implied():
 		return fmt.Sprintf("%s can be closed only after it could start", who)
+	case s.Gate && s.Does == Start:
+		return fmt.Sprintf("%s can start only after the children of %s are closed", who, whom)
+	case s.Gate:
+		return fmt.Sprintf("the children of %s are closed only after %s is", who, whom)
 	case s.Does == Start && s.Done == Close:
 		return fmt.Sprintf("%s can start only after %s is closed", who, whom)
 	case s.Does == Start:
@@ -99,7 +110,7 @@ func (g *Graph) Deadlock(added ...Row) []Step {
 			shortest = path
 		}
 	}
-	return stepsOf(shortest)
+	return g.stepsOf(shortest)
 }
 
 // waiting is the relation over the issues of a graph and rows that are added.
@@ -115,19 +126,33 @@ func (w waiting) unclosed(i int) bool { return i >= w.graph.issues.Len() || !w.g
 func (w waiting) holds(i int) bool { return i >= w.graph.issues.Len() || w.graph.holds(i) }
 
 // needsOf are the pairs of nodes that a row adds to the relation.
-func (w waiting) needsOf(row Row) [][2]int32 {
-	if !w.unclosed(row.From) || !w.unclosed(row.On) {
+func (w waiting) needsOf(row Row) (pairs [][2]int32) {
+	if !w.unclosed(row.From) {
 		return nil
 	}
-	switch kindOf(row.Type) {
-	case blocks:
-		if w.holds(row.On) {
-			return [][2]int32{{startOf(row.From), closeOf(row.On)}}
-		}
-	case contains:
-		return [][2]int32{{startOf(row.From), startOf(row.On)}, {closeOf(row.On), closeOf(row.From)}}
+	switch kind := kindOf(row.Type); {
+	case kind == blocks && w.gathers(row):
+		return [][2]int32{{startOf(row.From), closeOf(row.On)}}
+	case kind == contains && w.unclosed(row.On):
+		pairs = [][2]int32{{startOf(row.From), startOf(row.On)}, {closeOf(row.On), closeOf(row.From)}}
+	case kind == contains:
+		pairs = [][2]int32{{closeOf(row.On), closeOf(row.From)}}
 	}
-	return nil
+	if kindOf(row.Type) == contains && row.On < w.graph.issues.Len() { // who waits for the children waits for this one
+		for _, i := range w.graph.gated.of(row.On) {
+			pairs = append(pairs, [2]int32{startOf(int(i)), closeOf(row.On)})
+		}
+	}
+	return pairs
+}
+
+// gathers reports whether a blocking row would hold: of one that waits for children, whether
+// one of these is not closed.
+func (w waiting) gathers(row Row) bool {
+	if row.Type == beads.WaitsFor && row.On < w.graph.issues.Len() && len(w.graph.Children(row.On)) > 0 {
+		return w.graph.hasOpenChild(row.On)
+	}
+	return w.holds(row.On)
 }
 
 // each calls visit with every node that a node needs.
@@ -136,7 +161,7 @@ func (w waiting) each(node int32, visit func(int32)) {
 	for _, need := range w.more[node] {
 		visit(need)
 	}
-	if node == closeOf(i) {
+	if node == closeOf(i) && w.unclosed(i) {
 		visit(startOf(i))
 	}
 	if i >= w.graph.issues.Len() {
@@ -153,6 +178,11 @@ func (w waiting) each(node int32, visit func(int32)) {
 	for _, b := range w.graph.blockers.of(i) {
 		if w.holds(int(b)) {
 			visit(closeOf(int(b)))
+		}
+	}
+	for _, epic := range w.graph.gates.of(i) {
+		if w.graph.open[epic] {
+			visit(closeOf(int(epic)))
 		}
 	}
 	for _, epic := range w.graph.parents.of(i) {
@@ -210,26 +240,38 @@ func (g *Graph) RingThrough(i int) []Step {
 	if shortest == nil {
 		return nil
 	}
-	return g.fromSmallest(stepsOf(shortest))
+	return g.fromSmallest(g.stepsOf(shortest))
 }
 
 // stepsOf reads a path as a cycle that begins with the step from its last node
 // to its first.
-func stepsOf(path []int32) []Step {
+func (g *Graph) stepsOf(path []int32) []Step {
 	if len(path) == 0 {
 		return nil
 	}
-	return along(slices.Concat(path[len(path)-1:], path))
+	return g.along(slices.Concat(path[len(path)-1:], path))
 }
 
 // along gives the steps from node to node of a path.
-func along(path []int32) (steps []Step) {
+func (g *Graph) along(path []int32) (steps []Step) {
 	for k, node := range path[1:] {
 		from := path[k]
 		s := Step{Issue: int(from / 2), Does: Event(from % 2), For: int(node / 2), Done: Event(node % 2)}
-		if !s.implied() {
+		if s.Gate = g.isGate(s); !s.implied() {
 			steps = append(steps, s)
 		}
 	}
 	return steps
+}
+
+// isGate tells a step that is about the children of an epic alone.
+func (g *Graph) isGate(s Step) bool {
+	n := g.issues.Len()
+	if s.Issue >= n || s.For >= n || s.Done != Close {
+		return false
+	}
+	if s.Does == Close {
+		return g.Closed(s.Issue)
+	}
+	return slices.Contains(g.gates.of(s.Issue), int32(s.For)) && !slices.Contains(g.blockers.of(s.Issue), int32(s.For))
 }

@@ -27,7 +27,7 @@ func (g *Graph) Ways(from, to int) (ways [][]Step, more bool) {
 	}
 	vertices, list, more, ok := b.kept(g)
 	if !ok {
-		return [][]Step{along(w.path([]int32{closeOf(from)}, closeOf(to)))}, true
+		return [][]Step{g.along(w.path([]int32{closeOf(from)}, closeOf(to)))}, true
 	}
 	part := Part(vertices, list)
 	paths, err := graph.AllPathsBetween(part, Node{}.Name(), Node{Number: int(b.goal)}.Name())
@@ -39,7 +39,7 @@ func (g *Graph) Ways(from, to int) (ways [][]Step, more bool) {
 		for k, at := range path {
 			path[k] = b.nodes[at]
 		}
-		if steps := along(path); !roundabout(steps) {
+		if steps := g.along(path); !roundabout(steps) {
 			ways = append(ways, steps)
 		}
 	}

@@ -58,6 +58,7 @@ func Brief(f *beads.Snapshot, g *dag.Graph, i int, req Request, rules Rules) (*B
 	a.full = req.Full
 	b := a.common(i, record)
 	b.Held = req.Held
+	b.stand(a, i, req, rules)
 	b.override, b.full, b.reader, b.mayTake, b.loop = req.Depth, req.Full, req.Reader, req.MayTake, req.Loop
 	b.Depth, b.DepthFrom = a.depth(req.Depth)
 	all, err := a.closedDependencies(i)
@@ -210,7 +211,7 @@ func dayIn(t time.Time) string {
 func (a assembly) openBlockers(i int) []Blocker {
 	blockers := []Blocker{}
 	epics := a.above(i)
-	for _, held := range a.holding(i, epics) {
+	for _, held := range a.holding(i) {
 		issue := a.file.At(held.by)
 		b := Blocker{
 			Ref: issue.Ref(), Assignee: issue.Assignee,
@@ -227,8 +228,8 @@ func (a assembly) openBlockers(i int) []Blocker {
 // hold is an issue that holds another up, because that or an epic above it waits for it.
 type hold struct{ by, epic int }
 
-// holding lists once each what holds an issue up that epics contain.
-func (a assembly) holding(i int, epics []int) (list []hold) {
+// holding lists once each the unclosed issues that hold one up.
+func (a assembly) holding(i int) (list []hold) {
 	if a.graph.Closed(i) {
 		return nil
 	}
@@ -246,12 +247,8 @@ func (a assembly) holding(i int, epics []int) (list []hold) {
 			}
 		}
 	}
-	add(i)
-	for _, epic := range epics {
-		add(epic)
-	}
-	if epic, held := a.graph.HeldThrough(i); held && !slices.Contains(epics, epic) {
-		add(epic)
+	for _, held := range a.graph.Above(i) {
+		add(held)
 	}
 	return list
 }

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"stig/dag"
 	"stig/internal/beads"
 	"stig/internal/gate"
 	"stig/internal/swarm"
@@ -58,7 +59,11 @@ type Briefing struct {
 	Epic       *Epic             `json:"epic"`   // nil outside any
 	Related    []Related         `json:"related"`
 	Escalation Escalation        `json:"escalation"`
-	Held       *Held             `json:"held,omitempty"` // by whom, where the store does not show it; nil for nobody
+	Held       *Held             `json:"held,omitempty"`       // by whom, where the store does not show it; nil for nobody
+	State      dag.State         `json:"state"`                // where it stands for the reader
+	Holds      []string          `json:"holds"`                // why the reader cannot take it; none where that can be
+	Conditions []string          `json:"conditions,omitempty"` // on which other issues must have failed
+	Missing    []string          `json:"missing,omitempty"`    // ids that it is said to wait for, and that the store does not hold
 
 	Estimate    *Estimate   `json:"checkpoint,omitempty"`
 	Also        []Estimate  `json:"also_learned,omitempty"` // what other branches left, kept by a merge
@@ -89,6 +94,8 @@ type Briefing struct {
 	Omitted []Omission `json:"omitted"`
 	Next    []Step     `json:"next"`
 
+	stands     dag.Standing        // see State
+	held       []string            // those of Holds that no other part of the briefing says
 	override   string              // the depth that was asked for instead of the issue's own
 	reader     string              // see Request
 	mayTake    func(string) bool   // see Request

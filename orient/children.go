@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"stig/dag"
 	"stig/internal/beads"
 	"stig/internal/visible"
 	"stig/signals"
@@ -16,8 +17,11 @@ import (
 type Children struct {
 	Total      int         `json:"total"`
 	Closed     int         `json:"closed"`
-	Open       []Child     `json:"open"`       // what can be started first, what is blocked last
-	Surprising []Surprised `json:"surprising"` // the closed ones of most surprise, at most three
+	Open       []Child     `json:"open"`             // what can be started first, what is blocked last
+	Surprising []Surprised `json:"surprising"`       // the closed ones of most surprise, at most three
+	Undone     string      `json:"undone,omitempty"` // where all are closed: how those ended that were not done
+
+	done bool // all are closed, and one was done at least
 }
 
 // Child is an unclosed child.
@@ -29,6 +33,9 @@ type Child struct {
 	BlockedBy []string `json:"blocked_by"` // ids
 	Closed    int      `json:"closed"`     // of its own children
 	Total     int      `json:"total"`
+
+	deferred bool
+	because  string // of what holds it up, where that is no issue
 }
 
 // Values of Child.State, in the order in which children are listed.
@@ -76,6 +83,9 @@ func (a assembly) children(i int) (*Children, error) {
 	slices.SortStableFunc(c.Open, func(x, y Child) int {
 		return cmp.Or(slices.Index(states, x.State)-slices.Index(states, y.State), x.Priority-y.Priority)
 	})
+	if len(c.Open) == 0 {
+		c.Undone, c.done = a.graph.Ends(i).Words(), a.graph.DoneByClose(i)
+	}
 	c.Surprising, err = a.surprising(children)
 	return c, err
 }
@@ -86,25 +96,35 @@ func (a assembly) child(at int, asked bool) Child {
 		Ref:      issue.Ref(),
 		Priority: issue.Priority, Assignee: issue.Assignee, BlockedBy: []string{},
 	}
-	for _, held := range a.holding(at, a.above(at)) {
+	for _, held := range a.holding(at) {
 		c.BlockedBy = append(c.BlockedBy, a.file.At(held.by).ID)
 	}
 	c.Closed, c.Total = a.graph.Progress(at)
-	switch {
-	case asked:
-		c.State = childAsked
-	case len(c.BlockedBy) > 0 || issue.Status == beads.StatusBlocked:
-		c.State = childBlocked
-	case issue.Status == beads.StatusInProgress:
-		c.State = childProgress
-	case c.Closed < c.Total:
-		c.State = childEpic
-	case a.graph.IsReady(at, a.rules.Now):
-		c.State = childReady
-	default:
-		c.State = childOther
+	anybody := dag.Worker{Now: a.rules.Now, Asked: func(int) bool { return asked }}
+	state := a.graph.State(at, anybody)
+	c.State = childState(state, asked, len(c.BlockedBy) > 0)
+	c.deferred = state == dag.StateDeferred
+	if c.State == childBlocked && len(c.BlockedBy) == 0 || c.deferred && issue.Status != beads.StatusDeferred {
+		c.because = a.graph.Standing(at, anybody).Words(at, func(i int) string { return a.file.At(i).ID })[0]
 	}
 	return c
+}
+
+// childState is what a child is called in the list of its epic.
+func childState(state dag.State, asked, blocked bool) string {
+	switch {
+	case asked && state != dag.StateDeferred:
+		return childAsked
+	case blocked || state == dag.StateBlocked:
+		return childBlocked
+	case state == dag.StateInProgress:
+		return childProgress
+	case state == dag.StateEpic:
+		return childEpic
+	case state == dag.StateReady || state == dag.StateAssigned || state == dag.StateComplete:
+		return childReady
+	}
+	return childOther
 }
 
 // surprising names the closed ones of some issues that surprised most, where
@@ -168,7 +188,10 @@ func (c Child) size() int {
 
 // state is the child's state, in the project's own word where it has one.
 func (c Child) state() string {
-	if c.State == childOther {
+	switch {
+	case c.State == childOther && c.deferred:
+		return "deferred"
+	case c.State == childOther:
 		return cmp.Or(c.Status, "no status")
 	}
 	return c.State
@@ -189,6 +212,9 @@ func (c Child) whys() (words []string) {
 		words = append(words, fmt.Sprintf("by %s and %d more", strings.Join(by[:most], ", "), len(by)-most))
 	} else if len(by) > 0 {
 		words = append(words, "by "+strings.Join(by, ", "))
+	}
+	if c.because != "" {
+		words = append(words, c.because)
 	}
 	if c.Total > 0 {
 		words = append(words, fmt.Sprintf("%d of %d closed", c.Closed, c.Total))
@@ -220,12 +246,17 @@ func (b *Briefing) childrenOf(w *page) {
 		closed += fmt.Sprintf("%s %s (%s)", s.ID, title(s.Title), signals.Decimal(s.Surprise))
 	}
 	w.line(closed)
-	if b.complete() {
+	switch {
+	case b.complete() && c.Undone != "":
+		w.linef("- all children closed (%s): close it", c.Undone)
+	case b.complete():
 		w.line("- all children closed: close it")
+	case c.Undone != "":
+		w.line("- nothing of it is done by that: " + c.Undone)
 	}
 }
 
 // complete reports whether all is done that an unclosed epic contains.
 func (b *Briefing) complete() bool {
-	return b.Children != nil && b.Children.Closed == b.Children.Total && !b.over()
+	return b.Children != nil && b.Children.done && !b.over()
 }

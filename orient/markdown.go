@@ -120,6 +120,7 @@ func (b *Briefing) standing(w *page) {
 			w.linef("- %s %s (%s)", blocker.ID, visible.OneLine(blocker.Title), blocker.standing())
 		}
 	}
+	b.holds(w)
 	if b.Divergence != nil {
 		w.heading("Surprise " + signals.Decimal(b.Divergence.Surprise) + ": the work so far left the description")
 		w.line(upperFirst(b.Divergence.Explained) + ".")

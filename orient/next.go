@@ -1,10 +1,12 @@
 package orient
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
+	"stig/dag"
 	"stig/internal/beads"
 	"stig/internal/gate"
 	"stig/internal/visible"
@@ -93,28 +95,84 @@ func (b *Briefing) asks() bool {
 
 // take is how the issue becomes the reader's, where nothing is in the way.
 func (b *Briefing) take() []Step {
-	id, status := b.Issue.ID, b.Issue.Status
+	id, others := b.Issue.ID, b.Issue.Assignee != "" && b.Issue.Assignee != b.reader
 	switch {
-	case b.Children != nil, len(b.OpenBlockers) > 0, b.asks(), !b.Issue.workable:
-		return nil
-	case b.Issue.Assignee != "" && b.Issue.Assignee == b.reader && status == beads.StatusInProgress:
+	case b.Issue.Assignee != "" && !others && b.Issue.Status == beads.StatusInProgress:
 		return nil // the reader holds it
-	case b.Held != nil:
-		return []Step{{Why: "it is " + b.Held.Words() + ": take another that is ready", Argv: []string{"stig", "orient"}}}
-	case b.Issue.Assignee != "" && b.Issue.Assignee != b.reader && b.mayTake != nil && b.mayTake(b.Issue.Assignee):
+	case b.stands.Free() && others:
 		return []Step{{Why: "take it over from " + visible.OneLine(b.Issue.Assignee), Argv: []string{"stig", "claim", id}}}
-	case b.Issue.Assignee != "" && b.Issue.Assignee != b.reader:
+	case b.stands.Free():
+		return []Step{{Why: "take it, so that nobody else does", Argv: []string{"stig", "claim", id}}}
+	}
+	switch b.stands.Holds[0].Kind {
+	case dag.HeldByKind, dag.HeldByBlocker, dag.HeldByChildren, dag.HeldByComplete, dag.HeldByQuestion:
+		return nil // the other steps say what to do instead
+	case dag.HeldByRing:
+		return []Step{{Why: "it is held up by a dependency cycle: see which row is to go", Argv: []string{"stig", "cycles"}}}
+	case dag.HeldByEnds:
+		return []Step{{Why: "nothing of it is done by its children; add what is left", Argv: []string{"stig", "create", "…", "--parent", id}}}
+	case dag.HeldByLease:
+		return []Step{{Why: "it is " + b.Held.Words() + ": take another that is ready", Argv: []string{"stig", "orient"}}}
+	case dag.HeldByAssignee:
 		why := fmt.Sprintf("%s has it: leave it to them, and take another that is ready", visible.OneLine(b.Issue.Assignee))
 		if b.reader == "" {
 			why = "unless you are " + strings.Replace(why, " has it:", ":", 1)
 		}
 		return []Step{{Why: why, Argv: []string{"stig", "orient"}}}
-	case b.Issue.Deferred != "":
-		return []Step{{Why: "it is deferred until " + b.Issue.Deferred + ": take another that is ready", Argv: []string{"stig", "orient"}}}
-	case status == beads.StatusOpen || status == beads.StatusInProgress:
-		return []Step{{Why: "take it, so that nobody else does", Argv: []string{"stig", "claim", id}}}
 	}
-	return []Step{{Why: fmt.Sprintf("its status is %q, and only open issues can be claimed: take another that is ready", status), Argv: []string{"stig", "orient"}}}
+	return []Step{{Why: "it " + b.Holds[0] + ": take another that is ready", Argv: []string{"stig", "orient"}}}
+}
+
+// stand says where the issue stands for the reader, and on what that depends.
+func (b *Briefing) stand(a assembly, i int, req Request, rules Rules) {
+	name := func(i int) string { return a.file.At(i).ID }
+	b.stands = a.graph.Standing(i, dag.Worker{Now: rules.Now, Name: req.Reader, MayTake: req.MayTake,
+		Asked: func(int) bool { return b.asks() }, Held: func(int) bool { return b.Held != nil }})
+	b.State, b.Holds = b.stands.State, append([]string{}, b.stands.Words(i, name)...)
+	rest := b.stands
+	rest.Holds = slices.DeleteFunc(slices.Clone(rest.Holds), func(h dag.Hold) bool {
+		switch h.Kind {
+		case dag.HeldByRing, dag.HeldByFirstChild, dag.HeldByCondition, dag.HeldByExternal, dag.HeldByRow, dag.HeldByTime, dag.HeldByLine:
+			return false
+		case dag.HeldByDeferral:
+			return h.Through == i
+		}
+		return true // it stands in another part
+	})
+	b.held = rest.Words(i, name)
+	if b.over() {
+		return
+	}
+	for _, c := range a.graph.Conditions(i) {
+		b.Conditions = append(b.Conditions, a.condition(c))
+	}
+	b.Missing = a.graph.Missing(i)
+}
+
+// condition says on the failure of which issue another one depends.
+func (a assembly) condition(c dag.Condition) string {
+	words := c.Words(func(i int) string { return a.file.At(i).ID })
+	if record, err := a.file.At(c.On).Record(); err == nil && a.graph.Closed(c.On) {
+		words += ", which was closed: " + title(cmp.Or(visible.OneLine(record.Text(beads.CloseReason)), "without a reason"))
+	}
+	return words
+}
+
+// holds lists what keeps the issue from being taken, as far as no other part says it.
+func (b *Briefing) holds(w *page) {
+	if len(b.held)+len(b.Conditions)+len(b.Missing) == 0 {
+		return
+	}
+	w.heading("What it depends on besides")
+	for _, words := range b.held {
+		w.linef("- it %s", words)
+	}
+	for _, words := range b.Conditions {
+		w.linef("- it is to be done %s", words)
+	}
+	for _, id := range b.Missing {
+		w.linef("- %s, which this store does not hold: it holds nothing up", visible.OneLine(id))
+	}
 }
 
 func (b *Briefing) checkpoint() Step {
@@ -136,7 +194,7 @@ func (i Issue) left() Step {
 
 // closable reports whether a close would not be refused before any check runs.
 func (b *Briefing) closable() bool {
-	return b.Issue.workable && len(b.OpenBlockers) == 0 && !b.asks() && (b.Children == nil || len(b.Children.Open) == 0)
+	return b.Issue.workable && !b.asks() && b.stands.KeepsOpen().Free()
 }
 
 // closing is how the issue is closed. Criteria that ask for nothing to be run
@@ -144,6 +202,9 @@ func (b *Briefing) closable() bool {
 func (b *Briefing) closing() Step {
 	s := Step{Why: "when its acceptance criteria pass", Argv: []string{"stig", "close", b.Issue.ID, "--reason", "…"}}
 	switch {
+	case b.Acceptance.Text == "" && b.Children != nil && !b.Children.done:
+		s.Why = "when it is decided that nothing of it is left to do: say what became of it"
+		s.Argv = append(s.Argv, "--waive", "…")
 	case b.Acceptance.Text == "" && b.Children != nil:
 		s.Why = "all its children are closed: close it, and say why nothing needs to be run"
 		s.Argv = append(s.Argv, "--waive", "…")

@@ -20,12 +20,16 @@ type Review struct {
 	Cynefin      string          `json:"cynefin"`
 	Converges    bool            `json:"converges"` // it had blockers, and all of them are closed
 	OpenBlockers []beads.Ref     `json:"open_blockers"`
+	Holds        []string        `json:"holds"`                // why nobody can start it, these blockers among it
+	Conditions   []string        `json:"conditions,omitempty"` // on which other issues must have failed
 	Alerts       []signals.Alert `json:"alerts"`
 	Surprise     Surprise        `json:"surprise"`
 	Evidence     Evidence        `json:"evidence"`
 	Dependencies []Dependency    `json:"closed_dependencies"` // dependencies before dependents
 	Acceptance   Acceptance      `json:"acceptance"`
 	Next         []Step          `json:"next"`
+
+	held *Briefing // says what it depends on besides issues
 }
 
 // Surprise is the sum over the closed blockers, compared with θ for each.
@@ -53,6 +57,8 @@ func Assess(f *beads.Snapshot, g *dag.Graph, i int, rules Rules) (*Review, error
 	for _, blocker := range b.OpenBlockers {
 		r.OpenBlockers = append(r.OpenBlockers, blocker.Ref)
 	}
+	b.stand(a, i, Request{}, rules)
+	r.Holds, r.Conditions, r.held = b.Holds, b.Conditions, b
 	if r.Alerts, err = a.alerts(i, nil); err != nil {
 		return nil, err
 	}
@@ -87,6 +93,8 @@ func (r *Review) next() []Step {
 		return []Step{r.Issue.left()}
 	case len(r.OpenBlockers) > 0:
 		return []Step{{Why: "not all it waits for is closed; see how the first stands", Argv: []string{"stig", "orient", r.OpenBlockers[0].ID}}}
+	case len(r.held.held) > 0:
+		return []Step{{Why: "it " + r.held.held[0] + "; be briefed on it", Argv: []string{"stig", "orient", id}}}
 	case r.Surprise.Over:
 		return []Step{
 			{Why: "if what was found makes this issue less certain than it says", Argv: []string{"stig", "checkpoint", id, "--cynefin", "…", "--learned", "…"}},
@@ -110,6 +118,7 @@ func (r *Review) Markdown() string {
 		w.heading("Blocked by")
 		w.refs(r.OpenBlockers)
 	}
+	r.held.holds(w)
 	w.heading("How much is certain")
 	r.certainty(w)
 	trails := &Briefing{ClosedDependencies: r.Dependencies}

@@ -122,9 +122,10 @@ type EpicState struct {
 	Epics      int     `json:"epics"`
 	Unknown    int     `json:"unknown"`
 	Other      int     `json:"other"`
-	Complete   bool    `json:"complete"` // all children are closed: it can be closed itself
-	Surprise   float64 `json:"surprise"` // sum over its children
-	Rated      int     `json:"rated"`    // children that record a surprise
+	Complete   bool    `json:"complete"`         // all children are closed, and one was done: it can be closed itself
+	Undone     string  `json:"undone,omitempty"` // where all are closed: how those ended that were not done
+	Surprise   float64 `json:"surprise"`         // sum over its children
+	Rated      int     `json:"rated"`            // children that record a surprise
 }
 
 // Convergence is an open issue that brings closed blockers together, of which
@@ -316,7 +317,9 @@ func (s *surveyor) epics() []EpicState {
 			ID: s.file.At(i).ID, Title: s.file.At(i).Title, Total: t.Total, Closed: t.Closed,
 			Ready: t.Ready, InProgress: t.InProgress, Asked: t.Asked, Assigned: t.Assigned, Blocked: t.Blocked,
 			Deferred: t.Deferred, Epics: t.Epics + t.Complete, Unknown: t.Unknown, Other: t.Other,
-			Complete: closed == all && !s.graph.Blocked(i) && !s.notes[i].Asks,
+		}
+		if closed == all {
+			e.Complete, e.Undone = s.graph.DoneByClose(i) && !s.graph.Blocked(i) && !s.notes[i].Asks, s.graph.Ends(i).Words()
 		}
 		e.Surprise, e.Rated = s.sum(s.graph.Children(i))
 		list = append(list, e)

@@ -19,6 +19,7 @@ import (
 const (
 	attentionDeadlock   = "deadlock"
 	attentionStore      = "store"
+	attentionUnread     = "unread"
 	attentionViolation  = "violation"
 	attentionTrail      = "trail-unsummarised"
 	attentionLeft       = "claims-left"
@@ -29,7 +30,7 @@ const (
 // urgency is the order of attention: what holds people up, then the rest.
 func urgency() []string {
 	return []string{
-		attentionDeadlock, attentionStore, attentionEscalation, attentionLeft, signals.AlertStale,
+		attentionDeadlock, attentionStore, attentionUnread, attentionEscalation, attentionLeft, signals.AlertStale,
 		attentionRegressed, signals.AlertReplanning, signals.AlertConvergence, signals.AlertStuck, attentionTrail, attentionViolation,
 	}
 }
@@ -37,7 +38,7 @@ func urgency() []string {
 // holds reports whether it holds people up, rather than is worth knowing.
 func (a Attention) holds() bool {
 	switch a.Rule {
-	case attentionDeadlock, attentionStore, attentionEscalation, signals.AlertStale:
+	case attentionDeadlock, attentionStore, attentionUnread, attentionEscalation, signals.AlertStale:
 		return true
 	}
 	return false
@@ -63,6 +64,8 @@ func ruleWords(rule string) string {
 		return "dependency cycle"
 	case attentionStore:
 		return "store"
+	case attentionUnread:
+		return "cannot be read"
 	case attentionEscalation:
 		return "question"
 	case signals.AlertStale:
@@ -94,6 +97,15 @@ func (s *surveyor) attention() ([]Attention, error) {
 	if n := s.left(); n > 0 {
 		list = append(list, Attention{Rule: attentionLeft, Argv: []string{"stig", "sweep"},
 			Message: count(n, "claim") + " of whoever runs no more: stig sweep returns them"})
+	}
+	for _, i := range s.graph.HeldBeside() {
+		issue := s.file.At(i)
+		words := s.graph.Beside(i).Unread().Words(i, func(i int) string { return s.file.At(i).ID })
+		if len(words) == 0 || !s.graph.Lasting(i) {
+			continue
+		}
+		list = append(list, Attention{Rule: attentionUnread, ID: issue.ID, Title: issue.Title, Argv: []string{"stig", "orient", issue.ID},
+			Message: "it " + strings.Join(words, "; it ") + ", so it waits"})
 	}
 	var failed error
 	s.each(func(i int, issue *beads.Issue) {

@@ -228,6 +228,9 @@ func (e EpicState) words() string {
 	case e.Complete:
 		words = fmt.Sprintf("all %d children are closed: close it (`stig orient %s`)", e.Total, e.ID)
 	}
+	if e.Undone != "" {
+		words += "; " + e.Undone
+	}
 	rest := numbers([]number{
 		{e.Ready, "ready"}, {e.InProgress, "in progress"}, {e.Asked, "waiting only for an answer"}, {e.Assigned, "assigned to others"},
 		{e.Blocked, "blocked"}, {e.Deferred, "deferred"}, {e.Epics, "epic"}, {e.Unknown, "of another status"},

@@ -32,7 +32,7 @@ func printed() []string {
 		`stig setup claude --print`, `stig trust --list`,
 		// what writes
 		`stig edit harbor-d3w --defer 2026-12-01 --estimate 30m --external-ref gh-9`, `stig show harbor-d3w`,
-		`stig trust --dry-run`, `stig trust`, `stig trust --list`, `stig claim harbor-d3w`, `stig release harbor-d3w --dry-run`, `stig release harbor-d3w`,
+		`stig trust --dry-run`, `stig trust`, `stig trust --list`, `stig edit harbor-d3w --defer none`, `stig claim harbor-d3w`, `stig release harbor-d3w --dry-run`, `stig release harbor-d3w`,
 		`stig checkpoint harbor-d3w --surprise 0.9 --cynefin complex --done x --learned y --remains z --downstream none --dry-run`,
 		`stig checkpoint harbor-d3w --surprise 0.9 --cynefin complex --done x --learned y --remains z --downstream none --commit`,
 		`stig checkpoint harbor-d3w --learned w`,

@@ -66,7 +66,11 @@ func issue(v *view) (page, error) {
 		}{trace.Types(), v.query.Get("type"), entriesOf(left), len(left)}),
 		v.part("trajectory", v.trajectory(id)),
 		v.part("proof", gateText(v.work(id)[id].Gate)),
-		v.part("acts", shown),
+		v.part("acts", struct {
+			ID     string
+			Closed bool
+			Holds  []string // why it cannot be claimed
+		}{id, shown.Issue.Status == beads.StatusClosed, found.Briefing.Holds}),
 	}
 	return p, nil
 }

@@ -57,11 +57,14 @@ func nearMiss(s *subject) {
 // explains.
 func unknownType(s *subject) {
 	for _, dep := range s.rows() {
-		if _, _, miss := dag.Meant(dep.Type); miss || dag.IsKnownType(dep.Type) {
+		if _, _, miss := dag.Meant(dep.Type); miss || dag.IsKnownType(dep.Type) && dep.Type != "" {
 			continue
 		}
-		s.add(RuleUnknownType, 0, 0,
-			fmt.Sprintf("dependency on %s: unknown type %q, never blocks", dep.On, dep.Type),
+		message := fmt.Sprintf("dependency on %s: unknown type %q, never blocks", dep.On, dep.Type)
+		if dep.Type == "" {
+			message = fmt.Sprintf("dependency on %s: no type, read as blocks", dep.On)
+		}
+		s.add(RuleUnknownType, 0, 0, message,
 			fmt.Sprintf("type %s\nthen stig dep add %s --on %s --type related, or blocks", s.drop(dep), visible.Quoted(s.issue.ID), visible.Quoted(dep.On)))
 	}
 }

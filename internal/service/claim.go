@@ -24,6 +24,7 @@ import (
 type ClaimRequest struct {
 	ID           string
 	Take, DryRun bool
+	Despite      string     // why it is claimed though it waits for something in another store
 	Loop         *LoopClaim // the actor is a worker loop; nil for whoever types a command
 }
 
@@ -80,6 +81,7 @@ type claimer struct {
 	judge   clone.Judge
 	who     clone.Claimant
 	loop    *LoopClaim
+	despite string
 	ttl     time.Duration
 
 	known clone.Claims // when ended ones were returned
@@ -92,7 +94,7 @@ func newClaimer(ctx context.Context, a *workspace.Run, r ClaimRequest) (*claimer
 	if err != nil {
 		return nil, err
 	}
-	c := &claimer{app: a, store: store, options: options, loop: r.Loop}
+	c := &claimer{app: a, store: store, options: options, loop: r.Loop, despite: r.Despite}
 	if c.place, err = a.Live(store.Place()); err != nil {
 		return nil, err
 	}
@@ -138,7 +140,7 @@ func Shows(f *beads.Snapshot) func(issue string) (status, holder string) {
 func (c *claimer) claim(ctx context.Context, id string) (*checkpoint.Claimed, error) {
 	c.taken, c.was = nil, nil
 	claimed, err := checkpoint.Claim(ctx, c.store, c.options, id, checkpoint.Claiming{
-		Who: c.who.Actor, Lease: c.take,
+		Who: c.who.Actor, Lease: c.take, DespiteExternal: c.despite,
 		MayTake: func(issue, holder string) bool {
 			l, judge, ok := c.leaseOf(issue, holder)
 			return ok && judge.Ended(l) || c.who.Take || c.who.MayTake(holder)

@@ -161,7 +161,10 @@ func (p *planner) standing(i int) string {
 	case dag.StateInProgress:
 		return "in progress, " + cmp.Or(visible.OneLine(issue.Assignee), "nobody named")
 	case dag.StateBlocked:
-		if !p.graph.Blocked(i) {
+		switch beside := p.graph.Beside(i); {
+		case !beside.Free():
+			return beside.Words(i, namesOf(p.file))[0]
+		case !p.graph.Blocked(i):
 			return "status blocked"
 		}
 	case dag.StateDeferred:

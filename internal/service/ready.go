@@ -28,7 +28,17 @@ type ReadyRow struct {
 	Asked    bool      `json:"asked,omitempty"`         // has an unanswered question
 	Children int       `json:"open_children,omitempty"` // unclosed ones
 
-	Held *orient.Held `json:"held,omitempty"` // by whom, in another work tree
+	Held       *orient.Held `json:"held,omitempty"`       // by whom, in another work tree
+	Holds      []string     `json:"holds,omitempty"`      // why it cannot be taken
+	Conditions []string     `json:"conditions,omitempty"` // on which other issues must have failed
+}
+
+// WaitingRow is an issue that waits for something else than another issue.
+type WaitingRow struct {
+	ID     string   `json:"id"`
+	Title  string   `json:"title"`
+	Holds  []string `json:"holds"`            // what for, to be put behind its id
+	Unread bool     `json:"unread,omitempty"` // something of it cannot be read
 }
 
 // ReadyList is what is open and not blocked, of how many unclosed issues.
@@ -36,6 +46,17 @@ type ReadyList struct {
 	Rows     []ReadyRow // first those that the reader can take
 	CanTake  int        // how many of them these are
 	Unclosed int
+	Waiting  []WaitingRow // in the order of the store
+}
+
+// Unread counts the issues of which something cannot be read.
+func (l *ReadyList) Unread() (n int) {
+	for _, w := range l.Waiting {
+		if w.Unread {
+			n++
+		}
+	}
+	return n
 }
 
 // Output is the list as data, the first of it where there is a limit.
@@ -45,10 +66,11 @@ func (l *ReadyList) Output(limit int) workspace.Output {
 		rows = rows[:min(limit, len(rows))]
 	}
 	return workspace.NewOutput("ready", struct {
-		CanTake int        `json:"can_take"`
-		Ready   []ReadyRow `json:"ready"`
-		Total   int        `json:"total"`
-	}{l.CanTake, rows, len(l.Rows)})
+		CanTake int          `json:"can_take"`
+		Ready   []ReadyRow   `json:"ready"`
+		Total   int          `json:"total"`
+		Waiting []WaitingRow `json:"waiting,omitempty"`
+	}{l.CanTake, rows, len(l.Rows), l.Waiting})
 }
 
 // Ready lists what the one named as can take, else the actor, and what nothing blocks
@@ -68,7 +90,23 @@ func Ready(ctx context.Context, a *workspace.Run, as string) (*ReadyList, error)
 	if err != nil {
 		return nil, err
 	}
-	return &ReadyList{Rows: rows, CanTake: len(takeable(rows)), Unclosed: unclosed(graph, file.Len())}, nil
+	return &ReadyList{Rows: rows, CanTake: len(takeable(rows)), Unclosed: unclosed(graph, file.Len()), Waiting: waiting(file, graph)}, nil
+}
+
+// waiting lists the open issues that wait for something else than another issue.
+func waiting(file *beads.Snapshot, graph *dag.Graph) (list []WaitingRow) {
+	for _, i := range graph.HeldBeside() {
+		if issue := file.At(i); issue.Status == beads.StatusOpen && graph.Lasting(i) {
+			beside := graph.Beside(i)
+			list = append(list, WaitingRow{ID: issue.ID, Title: issue.Title, Holds: beside.Words(i, namesOf(file)), Unread: !beside.Unread().Free()})
+		}
+	}
+	return list
+}
+
+// namesOf gives the ids of a store.
+func namesOf(file *beads.Snapshot) func(i int) string {
+	return func(i int) string { return file.At(i).ID }
 }
 
 // unclosed counts the unclosed issues, as a survey does.
@@ -138,10 +176,14 @@ func readyRows(ctx context.Context, a *workspace.Run, file *beads.Snapshot, grap
 	unblocks := graph.Unblocks()
 	var rows, held []ReadyRow
 	for _, i := range ready {
-		issue, state := file.At(i), graph.State(i, w)
+		issue, standing := file.At(i), graph.Standing(i, w)
+		state := standing.State
 		row := ReadyRow{
 			ID: issue.ID, Title: issue.Title, Priority: issue.Priority, Unblocks: unblocks[i],
-			CanTake: state == dag.StateReady, State: state, Assignee: issue.Assignee, Asked: w.Asked(i),
+			CanTake: standing.Free(), State: state, Assignee: issue.Assignee, Asked: w.Asked(i), Holds: standing.Words(i, namesOf(file)),
+		}
+		for _, c := range graph.Conditions(i) {
+			row.Conditions = append(row.Conditions, c.Words(namesOf(file)))
 		}
 		if epic, ok := graph.Epic(i); ok {
 			row.Epic = file.At(epic).ID
@@ -185,17 +227,20 @@ func (r ReadyRow) Place() string {
 	default:
 		parts = append(parts, fmt.Sprintf("%d issues wait for it", r.Unblocks))
 	}
-	switch r.State {
-	case dag.StateAsked:
+	parts = append(parts, r.Conditions...)
+	switch {
+	case r.State == dag.StateAsked:
 		parts = append(parts, "waits for an answer")
-	case dag.StateHeld:
+	case r.State == dag.StateHeld:
 		parts = append(parts, r.Held.Words())
-	case dag.StateAssigned:
+	case r.State == dag.StateAssigned:
 		parts = append(parts, "assigned to "+visible.OneLine(r.Assignee))
-	case dag.StateEpic:
+	case r.State == dag.StateEpic && r.Children > 0:
 		parts = append(parts, visible.Counted(r.Children, "unclosed child issue"))
-	case dag.StateComplete:
+	case r.State == dag.StateComplete:
 		parts = append(parts, "all its children are closed: close it")
+	default:
+		parts = append(parts, r.Holds...)
 	}
 	if len(parts) == 0 {
 		return ""

@@ -110,10 +110,18 @@ func viewOf(a *workspace.Run, file *beads.Snapshot, at int) (*issueView, error) 
 func (v *issueView) link(file *beads.Snapshot, at int) {
 	for _, dep := range file.At(at).Deps {
 		row := linkRow{ID: dep.On, Type: dep.Type, Status: "missing"}
+		if dag.IsExternal(dep.On) {
+			row.Status = "in another store"
+		}
 		if i, ok := file.Index(dep.On); ok {
 			row.Title, row.Status = file.At(i).Title, file.At(i).Status
 		}
 		v.DependsOn = append(v.DependsOn, row)
+	}
+	for _, u := range file.At(at).Unread {
+		if u.Rule == beads.UnreadRow {
+			v.DependsOn = append(v.DependsOn, linkRow{ID: cmp.Or(u.Dep.On, "?"), Title: u.Raw, Type: cmp.Or(u.Dep.Type, "no type"), Status: "malformed"})
+		}
 	}
 	for _, l := range dag.AllIncoming(file, at) {
 		issue := file.At(l.From)
@@ -169,6 +177,17 @@ func (v *issueView) comments() string {
 	return strings.Join(texts, "\n\n")
 }
 
+// meaning says what a row means whose type does not say it.
+func (r linkRow) meaning() string {
+	switch {
+	case r.Type == beads.Conditional:
+		return ": only if that fails"
+	case r.Type == beads.WaitsFor:
+		return ": once its children are closed"
+	}
+	return ""
+}
+
 func (v *issueView) Links() string {
 	var b strings.Builder
 	for _, group := range []struct {
@@ -180,7 +199,11 @@ func (v *issueView) Links() string {
 		}
 		b.WriteString(group.name + "\n")
 		for _, r := range group.rows {
-			fmt.Fprintf(&b, "  %s %s (%s, %s)\n", r.ID, r.Title, r.Type, r.Status)
+			meaning := ""
+			if group.name == "Depends on" {
+				meaning = r.meaning()
+			}
+			fmt.Fprintf(&b, "  %s %s (%s, %s)%s\n", r.ID, r.Title, r.Type, r.Status, meaning)
 		}
 	}
 	return b.String()

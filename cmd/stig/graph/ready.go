@@ -51,7 +51,7 @@ func ready(ctx context.Context, a *cli.App, limit int, all bool, as string) erro
 	if !all {
 		rows = rows[:r.CanTake]
 	}
-	return printReady(a, firstOf(rows, limit), held, len(rows), all, r.Unclosed)
+	return printReady(a, firstOf(rows, limit), held, len(rows), all, r)
 }
 
 func firstOf(rows []service.ReadyRow, limit int) []service.ReadyRow {

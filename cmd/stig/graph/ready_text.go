@@ -21,7 +21,12 @@ func whyNone(unclosed int) string {
 // heldWords says how many issues that nothing blocks cannot be taken, and why.
 func heldWords(held []service.ReadyRow) string {
 	count := map[dag.State]int{}
+	undone := 0
 	for _, row := range held {
+		if row.State == dag.StateEpic && row.Children == 0 {
+			undone++
+			continue
+		}
 		count[row.State]++
 	}
 	var parts []string
@@ -36,12 +41,29 @@ func heldWords(held []service.ReadyRow) string {
 			parts = append(parts, fmt.Sprintf("%d %s", n, of.words))
 		}
 	}
+	if undone > 0 {
+		parts = append(parts, fmt.Sprintf("%d whose children were closed undone", undone))
+	}
 	return strings.Join(parts, ", ")
 }
 
+// waitingText lists the issues that wait for something else than another issue.
+func waitingText(list []service.WaitingRow) string {
+	const most = 20
+	var text strings.Builder
+	for _, w := range list[:min(len(list), most)] {
+		fmt.Fprintf(&text, "  %s %s\n", w.ID, strings.Join(w.Holds, "; "))
+	}
+	if more := len(list) - most; more > 0 {
+		fmt.Fprintf(&text, "  %d more: stig ready --json\n", more)
+	}
+	return text.String()
+}
+
 // printReady prints the rows, how many there are in all, of how many unclosed
-// issues, and what is held.
-func printReady(a *cli.App, rows, held []service.ReadyRow, total int, all bool, unclosed int) error {
+// issues, what is held, and what waits for something else than an issue.
+func printReady(a *cli.App, rows, held []service.ReadyRow, total int, all bool, r *service.ReadyList) error {
+	unclosed := r.Unclosed
 	widest := 0
 	for _, row := range rows {
 		widest = max(widest, len(row.ID))
@@ -55,7 +77,11 @@ func printReady(a *cli.App, rows, held []service.ReadyRow, total int, all bool, 
 	if unclosed == 1 {
 		are = "is"
 	}
-	fmt.Fprintf(&text, "%d of %s %s ready\n", free, visible.Counted(unclosed, "unclosed issue"), are)
+	fmt.Fprintf(&text, "%d of %s %s ready", free, visible.Counted(unclosed, "unclosed issue"), are)
+	if n := r.Unread(); n > 0 {
+		fmt.Fprintf(&text, "; %d cannot be read in part, and wait", n)
+	}
+	text.WriteString("\n")
 	if len(rows) > 0 {
 		text.WriteString("\n")
 	}
@@ -67,6 +93,9 @@ func printReady(a *cli.App, rows, held []service.ReadyRow, total int, all bool, 
 	}
 	if len(held) > 0 && !all {
 		fmt.Fprintf(&text, "\nnot blocked, and not listed: %s: stig ready --all\n", heldWords(held))
+	}
+	if len(r.Waiting) > 0 {
+		text.WriteString("\nwaiting for something else than an issue:\n" + waitingText(r.Waiting))
 	}
 	if err := a.Print(text.String()); err != nil {
 		return err

@@ -15,7 +15,7 @@ func ClaimCommand(a *cli.App) *cobra.Command {
 		Use:   "claim ID",
 		Short: "take an issue to work on: in progress, and yours",
 		Long: "Take an issue to work on. Of several who claim it at once one gets it; the others\n" +
-			"end with exit code 5, as do claims of issues that are blocked, closed or another's.\n" +
+			"end with exit code 5, as do claims of what stig ready does not list, each with the reason.\n" +
 			"An issue with an unanswered question waits for a person: exit code 6.\n" +
 			"A claim counts in all work trees of the clone. That of an assistant or a program ends\n" +
 			"24 hours after its last command about the issue (claims: ttl in .stig.cue), or with the\n" +
@@ -35,6 +35,7 @@ func ClaimCommand(a *cli.App) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&r.Take, "take", false, "whoever holds it, or closed it on another branch")
+	cmd.Flags().StringVar(&r.Despite, "despite-external", "", "claim it though it waits for something in another store; a comment keeps `WHY`")
 	a.Writes(cmd, &r.DryRun)
 	return cmd
 }

@@ -1,0 +1,392 @@
+package dag
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"stig/internal/beads"
+	"stig/internal/visible"
+)
+
+// HoldKind is what kind of reason keeps an issue from being taken.
+type HoldKind string
+
+const (
+	HeldByClose      HoldKind = "closed"      // it is over
+	HeldByKind       HoldKind = "no-work"     // pinned, a channel, ephemeral, a template, another program's record
+	HeldByStatus     HoldKind = "status"      // its status is none that can be taken
+	HeldByRing       HoldKind = "deadlock"    // issues that wait for each other hold it up
+	HeldByBlocker    HoldKind = "blocker"     // On is not closed
+	HeldByFirstChild HoldKind = "first-child" // no child of On is closed
+	HeldByCondition  HoldKind = "condition"   // it is for the case that On fails, and On did not
+	HeldByExternal   HoldKind = "external"    // Raw is in another store
+	HeldByRow        HoldKind = "unread-row"  // a dependency that cannot be read
+	HeldByTime       HoldKind = "unread-time" // a time that cannot be read
+	HeldByLine       HoldKind = "unread-line" // its line cannot be written
+	HeldByDeferral   HoldKind = "deferred"    // until a time, or by a status
+	HeldByChildren   HoldKind = "children"    // its children are the work
+	HeldByComplete   HoldKind = "complete"    // its children are closed, and it is to be closed itself
+	HeldByEnds       HoldKind = "undone"      // its children are closed, and none was done
+	HeldByQuestion   HoldKind = "question"    // waits for a person's answer
+	HeldByLease      HoldKind = "lease"       // somebody works on it in another work tree
+	HeldByAssignee   HoldKind = "assignee"    // it is somebody else's
+)
+
+// Hold is one reason why an issue cannot be taken.
+type Hold struct {
+	Kind    HoldKind
+	On      int       // the issue that holds it; none for -1
+	Through int       // whose reason it is: the issue's own, or that of an epic above it
+	Raw     string    // as it stands in the store: an id elsewhere, a value, a status, a name
+	Count   int       // of children
+	Until   time.Time // of a deferral to a time
+	Ring    []Step
+}
+
+// Unreadable reports whether the reason is something in the store that cannot be read.
+func (h Hold) Unreadable() bool {
+	return h.Kind == HeldByRow || h.Kind == HeldByTime || h.Kind == HeldByLine
+}
+
+// Words says the reason, to be put behind the id of the issue at i; name gives the name of
+// an issue.
+func (h Hold) Words(i int, name func(i int) string) string {
+	raw := visible.OneLine(h.Raw)
+	words := ""
+	switch h.Kind {
+	case HeldByClose:
+		return "is closed"
+	case HeldByKind:
+		return "is " + raw
+	case HeldByStatus:
+		return fmt.Sprintf("has the status %q, and only open issues can be claimed", h.Raw)
+	case HeldByRing:
+		return "is held up by a dependency cycle: " + strings.Join(Circle(h.Ring, name), "; ")
+	case HeldByBlocker:
+		words = "is blocked by " + name(h.On)
+	case HeldByFirstChild:
+		words = "waits for the first child of " + name(h.On) + " to be closed"
+	case HeldByCondition:
+		words = "is only for the case that " + name(h.On) + " fails, and " + name(h.On) + " was closed without failing"
+	case HeldByExternal:
+		words = "waits for " + raw + ", in another store, which nobody has shown to be done"
+	case HeldByRow:
+		words = "has a dependency that cannot be read: " + raw
+	case HeldByTime:
+		words = "has a time that cannot be read: " + raw
+	case HeldByLine:
+		return "cannot be written: " + raw
+	case HeldByDeferral:
+		return h.deferral(i, name)
+	case HeldByChildren:
+		return "has " + visible.Counted(h.Count, "unclosed child issue") + ", the work on it"
+	case HeldByComplete:
+		return "has all its children closed, and is to be closed itself"
+	case HeldByEnds:
+		return "is not done by its children: " + raw
+	case HeldByQuestion:
+		return "has an unanswered question"
+	case HeldByLease:
+		return "is held in another work tree"
+	case HeldByAssignee:
+		return "is claimed by " + raw
+	}
+	switch {
+	case h.Through == i || h.Through == none:
+		return words
+	case h.Kind == HeldByBlocker:
+		return words + ", which its epic " + name(h.Through) + " waits for"
+	}
+	return "is in " + name(h.Through) + ", which " + words
+}
+
+// deferral says until when something is put off, and with what.
+func (h Hold) deferral(i int, name func(i int) string) string {
+	words := "is deferred"
+	if !h.Until.IsZero() {
+		words += " until " + h.Until.UTC().Format(time.DateOnly)
+	}
+	if h.Through != i {
+		words += " with its epic " + name(h.Through)
+	}
+	return words
+}
+
+// Standing is where an issue stands for a worker, and why it cannot be taken.
+type Standing struct {
+	State State
+	Holds []Hold // none where it can be taken
+}
+
+// Free reports whether the worker can claim the issue.
+func (s Standing) Free() bool { return len(s.Holds) == 0 }
+
+// KeepsOpen gives the reasons for which the issue cannot be closed either. Work in flight may
+// have been begun despite what holds it in another store.
+func (s Standing) KeepsOpen() Standing {
+	holds := slices.Clone(s.Holds)
+	s.Holds = slices.DeleteFunc(holds, func(h Hold) bool {
+		switch h.Kind {
+		case HeldByRing, HeldByBlocker, HeldByFirstChild, HeldByRow, HeldByChildren:
+			return false
+		case HeldByExternal:
+			return s.State == StateInProgress
+		}
+		return true
+	})
+	return s
+}
+
+// Condition is a row by which an issue is to be done only if another one fails.
+type Condition struct {
+	On     int
+	Failed bool // it was closed, and its reason says that it failed
+}
+
+// Conditions lists the conditions of an issue on others that the store holds.
+func (g *Graph) Conditions(i int) (list []Condition) {
+	for _, dep := range g.issues.At(i).Deps {
+		if on, ok := g.issues.Index(dep.On); ok && dep.Type == beads.Conditional {
+			list = append(list, Condition{On: on, Failed: g.Closed(on) && g.outcome(on).Failed})
+		}
+	}
+	return list
+}
+
+// Words says the condition; name gives the name of an issue.
+func (c Condition) Words(name func(i int) string) string {
+	if c.Failed {
+		return "only because " + name(c.On) + " failed"
+	}
+	return "only if " + name(c.On) + " fails"
+}
+
+// Missing lists the ids that an issue is said to wait for and that the store does not hold:
+// they hold nothing up.
+func (g *Graph) Missing(i int) (ids []string) {
+	for _, dep := range g.issues.At(i).Deps {
+		if _, ok := g.issues.Index(dep.On); !ok && kindOf(dep.Type) == blocks && !IsExternal(dep.On) && !slices.Contains(ids, dep.On) {
+			ids = append(ids, dep.On)
+		}
+	}
+	return ids
+}
+
+// Words says the reasons, those first that say most; of many blockers the first.
+func (s Standing) Words(i int, name func(i int) string) (words []string) {
+	const most = 5
+	for k := 0; k < len(s.Holds); {
+		h := s.Holds[k]
+		end := k + 1
+		for end < len(s.Holds) && h.Kind == HeldByBlocker && s.Holds[end].Kind == HeldByBlocker && s.Holds[end].Through == h.Through {
+			end++
+		}
+		words = append(words, h.Words(i, func(at int) string {
+			if at != h.On || h.Kind != HeldByBlocker {
+				return name(at)
+			}
+			text := name(at)
+			for _, more := range s.Holds[k+1 : min(end, k+most)] {
+				text += ", " + name(more.On)
+			}
+			if end-k > most {
+				text += fmt.Sprintf(" and %d more", end-k-most)
+			}
+			return text
+		}))
+		k = end
+	}
+	return words
+}
+
+// Has gives the first reason of a kind.
+func (s Standing) Has(kind HoldKind) (Hold, bool) {
+	k := slices.IndexFunc(s.Holds, func(h Hold) bool { return h.Kind == kind })
+	if k < 0 {
+		return Hold{}, false
+	}
+	return s.Holds[k], true
+}
+
+// Standing says whether a worker can take an issue: it is State, with every reason. It takes
+// time linear in what the issue waits for, directly or not.
+func (g *Graph) Standing(i int, w Worker) Standing {
+	s := Standing{State: g.State(i, w)}
+	if s.State != StateReady {
+		s.Holds = g.holdsOf(i, w)
+	}
+	return s
+}
+
+func (g *Graph) holdsOf(i int, w Worker) (list []Hold) {
+	issue := g.issues.At(i)
+	add := func(h Hold) { list = append(list, h) }
+	if g.Closed(i) {
+		return []Hold{{Kind: HeldByClose, On: none, Through: i}}
+	}
+	if words := kindWords(issue); words != "" {
+		add(Hold{Kind: HeldByKind, On: none, Through: i, Raw: words})
+	}
+	if !isKnown(issue.Status) || issue.Status == beads.StatusBlocked {
+		add(Hold{Kind: HeldByStatus, On: none, Through: i, Raw: issue.Status})
+	}
+	list = append(list, g.Holds(i, w.Now)...)
+	list = append(list, g.byChildren(i)...)
+	if w.Asked != nil && w.Asked(i) {
+		add(Hold{Kind: HeldByQuestion, On: none, Through: i})
+	}
+	if w.Held != nil && w.Held(i) {
+		add(Hold{Kind: HeldByLease, On: none, Through: i})
+	}
+	if w.isOthers(issue) {
+		add(Hold{Kind: HeldByAssignee, On: none, Through: i, Raw: issue.Assignee})
+	}
+	return list
+}
+
+// Holds gives what keeps anybody from starting an issue: what it waits for, and what an
+// unclosed epic above it waits for; a deferral; what cannot be read.
+func (g *Graph) Holds(i int, now time.Time) (list []Hold) {
+	if g.Closed(i) {
+		return nil
+	}
+	if by, ok := g.deferral(i, now); ok {
+		until := g.issues.At(by).DeferUntil
+		if !until.After(now) {
+			until = time.Time{}
+		}
+		list = append(list, Hold{Kind: HeldByDeferral, On: none, Through: by, Until: until})
+	}
+	if g.blocked[i] {
+		held := g.Above(i)
+		if ring := g.ringOf(held); ring != nil {
+			list = append(list, Hold{Kind: HeldByRing, On: none, Through: i, Ring: ring})
+		}
+		for _, at := range held {
+			for _, b := range g.OpenBlockers(at) {
+				list = append(list, Hold{Kind: HeldByBlocker, On: b, Through: at})
+			}
+			list = append(list, g.own[at]...)
+		}
+	}
+	return append(list, g.damage(i)...)
+}
+
+// Above are an issue and the unclosed epics that contain it, the nearest first.
+func (g *Graph) Above(i int) []int {
+	list, seen := []int{i}, map[int]bool{i: true}
+	for k := 0; k < len(list); k++ {
+		for _, epic := range g.parentsOf(list[k]) {
+			if !seen[epic] && !g.Closed(epic) {
+				seen[epic] = true
+				list = append(list, epic)
+			}
+		}
+	}
+	return list
+}
+
+// ringOf is a cycle through the first of some issues that is in one.
+func (g *Graph) ringOf(held []int) []Step {
+	for _, i := range held {
+		if !g.blocked[i] && i != held[0] {
+			continue
+		}
+		if ring := g.RingThrough(i); ring != nil {
+			return ring
+		}
+	}
+	return nil
+}
+
+// deferral gives what puts an issue off: itself, or the nearest unclosed epic above it.
+func (g *Graph) deferral(i int, now time.Time) (by int, ok bool) {
+	if !g.putOff[i] {
+		return none, false
+	}
+	for _, at := range g.Above(i) {
+		if issue := g.issues.At(at); issue.Status == beads.StatusDeferred || issue.DeferUntil.After(now) {
+			return at, true
+		}
+	}
+	return none, false
+}
+
+func (g *Graph) deferred(i int, now time.Time) bool {
+	_, ok := g.deferral(i, now)
+	return ok
+}
+
+// damage is what of an issue's line cannot be read or written, its rows apart.
+func (g *Graph) damage(i int) (list []Hold) {
+	if g.repeated[i] {
+		list = append(list, Hold{Kind: HeldByLine, On: none, Through: i, Raw: "its id stands on another line too"})
+	}
+	for _, u := range g.issues.At(i).Unread {
+		switch {
+		case u.Rule == beads.UnreadTime && u.Time.IsZero() && u.Key != beads.DeferUntil && u.Key != beads.ClosedAt:
+			list = append(list, Hold{Kind: HeldByTime, On: none, Through: i, Raw: string(u.Key) + " " + u.Raw})
+		case u.Rule == beads.WrongType || u.Rule == beads.RepeatedKey:
+			list = append(list, Hold{Kind: HeldByLine, On: none, Through: i, Raw: fmt.Sprintf("%q %s", string(u.Key), u.Why)})
+		}
+	}
+	return list
+}
+
+// Beside is what holds an issue itself up beside issues that are not closed: what another
+// store holds, what cannot be read, a condition that was not met.
+func (g *Graph) Beside(i int) Standing {
+	return Standing{State: StateBlocked, Holds: append(slices.Clone(g.own[i]), g.damage(i)...)}
+}
+
+// HeldBeside lists the unclosed issues that something holds up beside other issues, in the
+// order of the store.
+func (g *Graph) HeldBeside() (list []int) {
+	for i := range g.issues.Len() {
+		if (len(g.own[i]) > 0 || g.damaged(i)) && g.Outstanding(i) {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// Unread leaves of the reasons those that cannot be read.
+func (s Standing) Unread() Standing {
+	s.Holds = slices.DeleteFunc(slices.Clone(s.Holds), func(h Hold) bool { return !h.Unreadable() })
+	return s
+}
+
+// byChildren is what the children of an issue say against taking it.
+func (g *Graph) byChildren(i int) []Hold {
+	h := Hold{On: none, Through: i}
+	switch closed, total := g.Progress(i); {
+	case total == 0:
+		return nil
+	case closed < total:
+		h.Kind, h.Count = HeldByChildren, total-closed
+	case g.DoneByClose(i):
+		h.Kind = HeldByComplete
+	default:
+		h.Kind, h.Raw = HeldByEnds, g.Ends(i).Words()
+	}
+	return []Hold{h}
+}
+
+// kindWords says why an issue is no work; "" where it is.
+func kindWords(issue *beads.Issue) string {
+	switch {
+	case issue.IsPinned():
+		return "pinned: a notice, and no work"
+	case issue.Channel:
+		return "a channel: a place to talk, and no work"
+	case issue.Template:
+		return "a template, and no work"
+	case issue.Ephemeral:
+		return "ephemeral, and no work"
+	case !isWork(issue.Type):
+		return "another program's record, of type " + issue.Type
+	}
+	return ""
+}

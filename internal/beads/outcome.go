@@ -1,0 +1,135 @@
+package beads
+
+import (
+	"slices"
+	"strings"
+)
+
+// Outcome is what the close reason of an issue says about how it ended.
+type Outcome struct {
+	End    End
+	Failed bool // a word says that what was tried failed: what is to be done only then can be done
+}
+
+// End is how an issue ended.
+type End int
+
+// The ends of an issue. All but the first leave what it was about undone, or to another one.
+const (
+	EndDone       End = iota // also where the reason says nothing
+	EndDuplicate             // another issue is about the same
+	EndNotPlanned            // nobody will do it
+	EndFailed
+	EndUnknown // the line cannot be read any more
+)
+
+// String names an end as in "closed as …".
+func (e End) String() string {
+	return [...]string{"done", "duplicate", "not planned", "failed", "unknown"}[e]
+}
+
+// Outcome reads how the issue at an index ended. It looks at the line.
+func (f *Snapshot) Outcome(i int) Outcome {
+	type name struct{}
+	if known, ok := f.At(i).Remembered(name{}).(Outcome); ok {
+		return known
+	}
+	record, err := f.At(i).Record()
+	if err != nil {
+		return Outcome{End: EndUnknown}
+	}
+	found := OutcomeOf(record.Text(CloseReason))
+	if slices.ContainsFunc(f.At(i).Deps, func(d Dep) bool { return d.Type == "duplicates" }) {
+		found.End = EndDuplicate
+	}
+	f.At(i).Remember(name{}, found)
+	return found
+}
+
+// ends are the words with which close reasons begin that are about no work done.
+var ends = []struct {
+	end   End
+	words []string
+}{
+	{EndDuplicate, []string{"duplicate", "duplicates", "duplicated", "dup", "dupe", "superseded", "supersedes", "superceded", "replaced by", "merged into", "same as", "moved to", "tracked in", "covered by"}},
+	{EndNotPlanned, []string{"not planned", "not-planned", "not_planned", "wontfix", "won't fix", "won't do", "wont fix", "wont do", "will not fix", "will not do",
+		"obsolete", "no longer needed", "no longer relevant", "no longer necessary", "not needed", "not applicable", "n/a", "out of scope", "descoped", "invalid", "irrelevant",
+		"canceled", "cancelled", "abandoned", "declined", "rejected", "dropped", "stale", "by design", "not a bug", "works as intended", "cannot reproduce", "can't reproduce"}},
+	{EndFailed, []string{"failed", "failure", "aborted", "gave up", "impossible", "not done", "could not", "blocked"}},
+}
+
+// fillers are words that may stand before those.
+var fillers = []string{"unverified", "waived", "closed", "closing", "close", "resolved", "resolution", "status", "marked", "marking", "reason", "as", "this", "it", "issue", "is", "was", "a", "an", "the", "because"}
+
+// failures are the words by which bd tells that an issue failed.
+var failures = []string{"failed", "rejected", "wontfix", "won't fix", "canceled", "cancelled", "abandoned", "blocked", "error", "timeout", "aborted"}
+
+// OutcomeOf reads a close reason. What begins with Verified or Done is done, whatever else
+// it tells of.
+func OutcomeOf(reason string) Outcome {
+	const most = 2_000 // bytes of a reason that are looked at
+	words := wordsOf(reason[:min(len(reason), most)])
+	for len(words) > 0 && slices.Contains(fillers, words[0].text) {
+		words = words[1:]
+	}
+	var found Outcome
+	if len(words) > 0 && slices.Contains([]string{"verified", "done", "fixed", "implemented", "completed", "shipped"}, words[0].text) {
+		return found
+	}
+	for _, e := range ends {
+		if slices.ContainsFunc(e.words, func(phrase string) bool { return begins(words, phrase) && isVerdict(words, phrase) }) {
+			found.End = e.end
+			break
+		}
+	}
+	for i := range words {
+		denied := i > 0 && slices.Contains([]string{"no", "not", "without", "zero", "0", "never"}, words[i-1].text)
+		found.Failed = found.Failed || !denied && slices.ContainsFunc(failures, func(phrase string) bool { return begins(words[i:], phrase) })
+	}
+	return found
+}
+
+// word is a word of a reason in small letters; stop tells that a mark stands behind it.
+type word struct {
+	text string
+	stop bool
+}
+
+func wordsOf(text string) (words []word) {
+	const marks = ".,:;!?()[]{}\"`*|–—-"
+	for _, field := range strings.Fields(strings.ToLower(text)) {
+		bare := strings.TrimRight(field, marks)
+		stop := bare != field
+		if bare = strings.TrimLeft(bare, marks); bare != "" {
+			words = append(words, word{bare, stop})
+		} else if len(words) > 0 {
+			words[len(words)-1].stop = true
+		}
+	}
+	return words
+}
+
+// begins reports whether words begin with those of a phrase.
+func begins(words []word, phrase string) bool {
+	of := strings.Fields(phrase)
+	if len(words) < len(of) {
+		return false
+	}
+	for i, text := range of {
+		if words[i].text != text {
+			return false
+		}
+	}
+	return true
+}
+
+// isVerdict tells "duplicate of demo-7" from "duplicate keys are refused": after one word
+// alone the reason ends, pauses, or goes on to say of what or why.
+func isVerdict(words []word, phrase string) bool {
+	if strings.Contains(phrase, " ") || len(words) == 1 || words[0].stop {
+		return true
+	}
+	next := words[1].text
+	return slices.Contains([]string{"of", "by", "see", "per", "since", "because", "due", "as", "and", "issue", "bead", "task"}, next) ||
+		strings.ContainsAny(next, "0123456789") && strings.ContainsAny(next, "-#")
+}
