@@ -101,7 +101,9 @@ type Entry struct {
 	Unblocks  int    `json:"unblocks"` // unclosed issues that wait for it, directly or not
 	Epic      string `json:"epic"`
 	FirstLine string `json:"first_line,omitempty"` // of its description, at small scale
+	Against   string `json:"against,omitempty"`    // why it is not the first to take, in its own words
 
+	bare      bool // it says nothing but its title
 	index     int
 	epicTitle string
 }
@@ -173,7 +175,9 @@ func NewSurvey(f *beads.Snapshot, g *dag.Graph, req SurveyRequest, rules Rules) 
 	survey.Rules = countRules(survey.Attention)
 	survey.InProgress = s.inProgress(req.As)
 	survey.Workers, survey.Inbox = req.Workers, req.Inbox
-	survey.Ready = s.ready()
+	if survey.Ready, err = s.ready(); err != nil {
+		return nil, err
+	}
 	survey.Epics = s.epics()
 	survey.Convergence = s.convergence()
 	survey.CriticalPath = s.criticalPath()
@@ -288,8 +292,12 @@ func (s *surveyor) inProgress(first string) []Claim {
 	return list
 }
 
+// mostWeighed is of how many issues that can be taken it is read what speaks against
+// taking them first.
+const mostWeighed = 30
+
 // ready lists what the reader can take, in the order of dag.Graph.Ready.
-func (s *surveyor) ready() []Entry {
+func (s *surveyor) ready() ([]Entry, error) {
 	unblocks, ready := s.graph.Unblocks(), s.graph.Takeable(s.worker)
 	list := make([]Entry, 0, len(ready))
 	for _, i := range ready {
@@ -298,9 +306,16 @@ func (s *surveyor) ready() []Entry {
 		if epic, ok := s.graph.Epic(i); ok {
 			e.Epic, e.epicTitle = s.file.At(epic).ID, s.file.At(epic).Title
 		}
+		if len(list) < mostWeighed {
+			record, err := issue.Record()
+			if err != nil {
+				return nil, err
+			}
+			e.Against, e.bare = against(record), isBare(record)
+		}
 		list = append(list, e)
 	}
-	return list
+	return list, nil
 }
 
 // epics lists the unclosed ones by priority, then id, those first that need only
@@ -424,7 +439,8 @@ func (s *Survey) next() []Step {
 	case len(s.InProgress) > 0 && clone.BelongsTo(s.InProgress[0].Assignee, s.As):
 		return brief("go on with what "+s.As+" holds: "+title(s.InProgress[0].Title), s.InProgress[0].ID)
 	case len(s.Ready) > 0:
-		return brief(s.Ready[0].why(len(s.Ready)), s.Ready[0].ID)
+		first := recommended(s.Ready)
+		return brief(s.Ready[first].why(len(s.Ready))+passedOver(s.Ready[:first]), s.Ready[first].ID)
 	case complete >= 0:
 		e := s.Epics[complete]
 		return brief("nothing can be started, and all children of this epic are closed: close it: "+title(e.Title), e.ID)
@@ -439,9 +455,42 @@ func (s *Survey) next() []Step {
 	return []Step{{Why: "nothing is left to do; write down what comes next", Argv: []string{"stig", "create", "…"}}}
 }
 
+// recommended is the first of the issues that nothing speaks against taking. One of which
+// only the title is written down comes after those of its priority that say more.
+func recommended(ready []Entry) int {
+	most := min(len(ready), mostWeighed)
+	first := max(0, slices.IndexFunc(ready[:most], func(e Entry) bool { return e.Against == "" }))
+	if !ready[first].bare {
+		return first
+	}
+	said := slices.IndexFunc(ready[:most], func(e Entry) bool {
+		return e.Against == "" && !e.bare && e.Priority == ready[first].Priority
+	})
+	if said < 0 {
+		return first
+	}
+	return said
+}
+
+// passedOver names the issues before the recommended one, and what speaks against each.
+func passedOver(list []Entry) string {
+	var words []string
+	for _, e := range list {
+		why := e.Against
+		if why == "" {
+			why = "only a title"
+		}
+		words = append(words, e.ID+" ("+why+")")
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return "; passed over: " + someOf(words, 3)
+}
+
 // why says why the first of so many issues is the one to take.
 func (e Entry) why(of int) string {
-	why := fmt.Sprintf("P%d, the most urgent of %d that can be started", e.Priority, of)
+	why := fmt.Sprintf("P%d, first of %d that can be started", e.Priority, of)
 	if of == 1 {
 		why = fmt.Sprintf("P%d, the only one that can be started", e.Priority)
 	}

@@ -203,6 +203,9 @@ func (p *page) entry(e Entry, epic string) {
 	if e.Unblocks > 0 {
 		standing = fmt.Sprintf(", %d waiting for it", e.Unblocks)
 	}
+	if e.Against != "" {
+		standing += ", " + e.Against
+	}
 	p.linef("- P%d %s %s%s%s", e.Priority, e.ID, title(e.Title), standing, epic)
 	if e.FirstLine != "" {
 		p.linef("  > %s", e.FirstLine)
