@@ -106,7 +106,7 @@ func firstSentence(text string) string {
 			return clip(line, keptOfSentence)
 		}
 		if at += stop + 1; at >= leastSentence && strings.HasPrefix(line[at:], " ") {
-			return clip(line[:at], keptOfSentence)
+			return clip(strings.TrimSuffix(line[:at], ";"), keptOfSentence)
 		}
 	}
 }

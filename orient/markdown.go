@@ -301,14 +301,9 @@ func refLines(refs []beads.Ref) (lines []string) {
 
 // next says what to do.
 func (p *page) next(steps []Step) {
-	lines := make([]string, len(steps))
-	for k, step := range steps {
-		lines[k] = step.Why + ": `" + commandLine(step.Argv) + "`"
-	}
-	p.blank()
-	p.line("Next:")
-	for _, line := range lines {
-		p.line("- " + line)
+	p.heading("Next")
+	for _, step := range steps {
+		p.linef("- %s: `%s`", step.Why, commandLine(step.Argv))
 	}
 }
 

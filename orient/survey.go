@@ -431,6 +431,10 @@ func firstLine(text string) string {
 func (s *Survey) next() []Step {
 	brief := func(why, id string) []Step { return []Step{{Why: why, Argv: []string{"stig", "orient", id}}} }
 	complete := slices.IndexFunc(s.Epics, func(e EpicState) bool { return e.Complete })
+	first, nothing := 0, "nothing can be started"
+	if len(s.Ready) > 0 {
+		first, nothing = recommended(s.Ready), "what can be started says that it waits"+passedOver(s.Ready[:1])
+	}
 	damage := slices.IndexFunc(s.Attention, func(a Attention) bool { return a.first })
 	switch {
 	case damage >= 0:
@@ -438,15 +442,16 @@ func (s *Survey) next() []Step {
 		return []Step{{Why: "nothing can be written before the store is fixed: " + a.Message, Argv: a.Argv}}
 	case len(s.InProgress) > 0 && clone.BelongsTo(s.InProgress[0].Assignee, s.As):
 		return brief("go on with what "+s.As+" holds: "+title(s.InProgress[0].Title), s.InProgress[0].ID)
-	case len(s.Ready) > 0:
-		first := recommended(s.Ready)
+	case len(s.Ready) > 0 && s.Ready[first].Against == "":
 		return brief(s.Ready[first].why(len(s.Ready))+passedOver(s.Ready[:first]), s.Ready[first].ID)
 	case complete >= 0:
 		e := s.Epics[complete]
-		return brief("nothing can be started, and all children of this epic are closed: close it: "+title(e.Title), e.ID)
+		return brief(nothing+", and all children of this epic are closed: close it: "+title(e.Title), e.ID)
 	case len(s.Attention) > 0:
 		a := s.Attention[0]
-		return []Step{{Why: "nothing can be started; begin with what holds people up: " + a.words(), Argv: a.Argv}}
+		return []Step{{Why: nothing + "; begin with what holds people up: " + a.words(), Argv: a.Argv}}
+	case len(s.Ready) > 0:
+		return brief(s.Ready[first].why(len(s.Ready))+"; see first whether it can be done now: "+s.Ready[first].Against, s.Ready[first].ID)
 	case len(s.InProgress) > 0:
 		return brief("nothing can be started; see whether this one needs help: "+title(s.InProgress[0].Title), s.InProgress[0].ID)
 	case s.Counts.Unclosed > 0:
@@ -456,7 +461,8 @@ func (s *Survey) next() []Step {
 }
 
 // recommended is the first of the issues that nothing speaks against taking. One of which
-// only the title is written down comes after those of its priority that say more.
+// only the title is written down comes after those that say more, of its priority and,
+// unless it is P0, of the next.
 func recommended(ready []Entry) int {
 	most := min(len(ready), mostWeighed)
 	first := max(0, slices.IndexFunc(ready[:most], func(e Entry) bool { return e.Against == "" }))
@@ -464,7 +470,7 @@ func recommended(ready []Entry) int {
 		return first
 	}
 	said := slices.IndexFunc(ready[:most], func(e Entry) bool {
-		return e.Against == "" && !e.bare && e.Priority == ready[first].Priority
+		return e.Against == "" && !e.bare && e.Priority <= ready[first].Priority+min(1, ready[first].Priority)
 	})
 	if said < 0 {
 		return first

@@ -95,7 +95,7 @@ func (s *surveyor) attention() ([]Attention, error) {
 				count(n, "line"), s.file.Problems()[0].Line, s.file.Problems()[0].Message)})
 	}
 	if n, unnamed := s.left(); n > 0 {
-		message := count(n, "claim") + " that stig sweep returns"
+		message := fmt.Sprintf("%d that stig sweep returns", n)
 		if unnamed > 0 {
 			message += fmt.Sprintf(", %d with nobody named", unnamed)
 		}
