@@ -106,7 +106,7 @@ func (b *Briefing) probe(a assembly) {
 	written := a.written(b)
 	for _, part := range b.Probe.parts() {
 		if s, ok := part.topic.find(written); ok {
-			*part.text = s.text
+			*part.text = s.text()
 		}
 	}
 	b.Directive = probeDirective

@@ -62,6 +62,10 @@ func valueOf(raw []byte) string {
 	if json.Unmarshal(raw, &text) == nil {
 		return strings.TrimSpace(text)
 	}
+	var texts []string
+	if json.Unmarshal(raw, &texts) == nil {
+		return strings.TrimSpace(strings.Join(texts, "\n"))
+	}
 	switch value := string(raw); value {
 	case "null", "{}", "[]", "false", "0":
 		return ""
@@ -87,6 +91,9 @@ func (b *Briefing) references(w *page) {
 	}
 	words = nil
 	for k, v := range b.Issue.Keys {
+		if slices.ContainsFunc(b.Acceptance.Beside, func(p Beside) bool { return p.Name == v.Key }) {
+			continue // it stands below, whole
+		}
 		if k == mostKeys {
 			words = append(words, fmt.Sprintf("%d more (`stig show %s`)", len(b.Issue.Keys)-k, b.Issue.ID))
 			break
@@ -353,7 +360,7 @@ func (a assembly) closedNext(i int, record *beads.Record) (done []string) {
 	for _, text := range []string{a.description, a.design, record.Text(beads.Notes)} {
 		for _, s := range sayings("", text) {
 			if nextSteps.covers(s.label) {
-				texts = append(texts, s.text)
+				texts = append(texts, s.text())
 			}
 		}
 	}

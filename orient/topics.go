@@ -14,9 +14,18 @@ import (
 type saying struct {
 	label string // its words, in lower case
 	words string // as written, without marks around them
-	text  string
+	rest  string // what follows a label on its line
+	below []string
 	at    int // 1-based line of the label
 	place string
+}
+
+// text is what is said.
+func (s saying) text() string { return strings.TrimSpace(s.rest + "\n" + strings.Join(s.below, "\n")) }
+
+// isEmpty reports whether nothing is said.
+func (s saying) isEmpty() bool {
+	return s.rest == "" && !slices.ContainsFunc(s.below, func(line string) bool { return strings.TrimSpace(line) != "" })
 }
 
 // topic is a matter that an issue may speak of.
@@ -50,14 +59,14 @@ func (a assembly) beside(b *Briefing) (list []Beside) {
 		return nil
 	}
 	for _, s := range a.written(b) {
-		if criteria.covers(s.label) && s.text != "" {
+		if criteria.covers(s.label) && !s.isEmpty() {
 			list = append(list, Beside{Name: s.words, Place: fmt.Sprintf("%s, line %d", s.place, s.at)})
 		}
 	}
 	for _, key := range b.Issue.Keys {
 		name := key.Key[strings.LastIndexByte(key.Key, '.')+1:]
 		if label := plainLabel(spaced(name)); criteria.covers(label) || strings.Contains(label, "criteria") {
-			list = append(list, Beside{Name: key.Key, Place: "the issue's line", Text: key.Value})
+			list = append(list, Beside{Name: key.Key, Place: "a key of the issue", Text: key.Value})
 		}
 	}
 	if len(list) > 0 {
@@ -129,7 +138,7 @@ func (t topic) covers(label string) bool {
 // find gives the first saying about the topic.
 func (t topic) find(list []saying) (saying, bool) {
 	for _, s := range list {
-		if t.covers(s.label) {
+		if t.covers(s.label) && !s.isEmpty() {
 			return s, true
 		}
 	}
@@ -137,42 +146,81 @@ func (t topic) find(list []saying) (saying, bool) {
 }
 
 // sayings lists what stands under headings and behind labels of a text, in its order.
-// It walks the text once; code in fences is no heading and no label.
+// Code in fences is no heading and no label. It is linear in the text.
 func sayings(place, text string) (list []saying) {
-	var open []int   // headings of list whose texts go on, by level
-	var levels []int // of those
 	lines := strings.Split(visible.LF(text), "\n")
-	bodies := map[int]int{} // first line of the body of a heading
+	kinds := kindsOf(lines)
+	var open []int // headings of list whose texts go on
 	shut := func(level, line int) {
-		for n := len(open); n > 0 && levels[n-1] >= level; n = len(open) {
-			list[open[n-1]].text = strings.TrimSpace(strings.Join(lines[bodies[open[n-1]]:line], "\n"))
-			open, levels = open[:n-1], levels[:n-1]
+		for n := len(open); n > 0 && kinds[list[open[n-1]].at-1].level >= level; n = len(open) {
+			s := &list[open[n-1]]
+			s.below, open = lines[s.at:line], open[:n-1]
 		}
 	}
-	fence := ""
-	for i, line := range lines {
-		if mark := fenceMark(line); mark != "" && (fence == "" || strings.HasPrefix(mark, fence)) {
-			if fence == "" {
-				fence = mark
-			} else {
-				fence = ""
-			}
-			continue
-		}
-		if fence != "" {
-			continue
-		}
-		if level, heading := headingAt(lines, i); level > 0 {
-			shut(level, i)
-			open, levels = append(open, len(list)), append(levels, level)
-			bodies[len(list)] = i + 1
-			list = append(list, saying{label: plainLabel(heading), words: bareLabel(heading), at: i + 1, place: place})
-		} else if words, rest, ok := labelAt(line); ok {
-			list = append(list, saying{label: plainLabel(words), words: bareLabel(words), text: behind(lines, i, rest), at: i + 1, place: place})
+	for i, k := range kinds {
+		switch {
+		case k.level > 0:
+			shut(k.level, i)
+			open = append(open, len(list))
+			list = append(list, saying{label: plainLabel(k.words), words: bareLabel(k.words), at: i + 1, place: place})
+		case k.words != "":
+			list = append(list, saying{label: plainLabel(k.words), words: bareLabel(k.words), rest: k.rest, below: lines[i+1 : behind(kinds, i)], at: i + 1, place: place})
 		}
 	}
 	shut(0, len(lines))
 	return list
+}
+
+// lineKind is what a line of a text is.
+type lineKind struct {
+	blank, code, item bool
+	level, indent     int    // level of a heading, 0 for others
+	words, rest       string // of a heading or label, and what follows the label
+}
+
+func kindsOf(lines []string) []lineKind {
+	kinds := make([]lineKind, len(lines))
+	fence := ""
+	for i, line := range lines {
+		k := &kinds[i]
+		mark := fenceMark(line)
+		k.blank, k.indent, k.code = strings.TrimSpace(line) == "", indent(line), fence != "" || mark != ""
+		switch {
+		case mark != "" && fence == "":
+			fence = mark
+		case mark != "" && strings.HasPrefix(mark, fence):
+			fence = ""
+		}
+		if k.code || k.blank {
+			continue
+		}
+		k.item = bulletMark().MatchString(line)
+		if k.level, k.words = headingAt(lines, i); k.level == 0 {
+			k.words, k.rest, _ = labelAt(line)
+		}
+	}
+	return kinds
+}
+
+// longestSaying is how many lines the text of a label has at most.
+const longestSaying = 200
+
+// behind is the line before which the text of the label at a line ends. Where nothing
+// follows the label on its line, that is the paragraph or list below it.
+func behind(kinds []lineKind, at int) int {
+	own := kinds[at]
+	i := at + 1
+	for own.rest == "" && i < len(kinds) && kinds[i].blank && i < at+longestSaying {
+		i++
+	}
+	for ; i < min(len(kinds), at+longestSaying); i++ {
+		k := kinds[i]
+		another := k.words != "" && !k.item || k.item && (own.rest != "" || own.item)
+		if k.blank || k.level > 0 || k.code || k.indent <= own.indent && another {
+			return i
+		}
+	}
+	return i
 }
 
 // fenceMark is the mark with which a line opens or ends a block of code, "" for others.
@@ -247,28 +295,4 @@ func plainLabel(words string) string {
 	}
 	fields := strings.FieldsFunc(strings.ToLower(words), func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' })
 	return strings.Join(fields, " ")
-}
-
-// behind is the text of a label: what follows it on its line and the lines below, up to a
-// blank one; where nothing follows, the paragraph or list below. It ends before what
-// begins something else.
-func behind(lines []string, at int, rest string) string {
-	text := []string{rest}
-	for i := at + 1; i < len(lines); i++ {
-		line := lines[i]
-		blank := strings.TrimSpace(line) == ""
-		level, _ := headingAt(lines, i)
-		_, _, label := labelAt(line)
-		item := bulletMark().MatchString(line)
-		switch {
-		case blank && rest == "" && len(text) == 1:
-			continue
-		case blank, level > 0, fenceMark(line) != "":
-			return strings.TrimSpace(strings.Join(text, "\n"))
-		case indent(line) <= indent(lines[at]) && (label && !item || item && (rest != "" || bulletMark().MatchString(lines[at]))):
-			return strings.TrimSpace(strings.Join(text, "\n"))
-		}
-		text = append(text, line)
-	}
-	return strings.TrimSpace(strings.Join(text, "\n"))
 }
