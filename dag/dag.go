@@ -246,6 +246,9 @@ func (g *Graph) Epic(i int) (epic int, ok bool) {
 	return parents[0], true
 }
 
+// Parents lists the issues that contain an issue directly, sorted by id.
+func (g *Graph) Parents(i int) []int { return g.parentsOf(i) }
+
 func (g *Graph) parentsOf(i int) []int {
 	return g.sorted(g.parents.of(i), func(p int) bool { return p != i })
 }

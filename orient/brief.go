@@ -41,8 +41,9 @@ type Rules struct {
 	Schema    *signals.Schema
 	Look      gate.Lookup
 	Now       time.Time
-	StaleDays int // an issue in progress may go unchanged for so many days
-	Digest    int // so many traces without a summary are many; 0 is digestAfter
+	Exists    func(path string) bool // of a file in the work tree; nil where there is none
+	StaleDays int                    // an issue in progress may go unchanged for so many days
+	Digest    int                    // so many traces without a summary are many; 0 is digestAfter
 	// ReadOnly is why the store cannot be written by whoever reads; "" where it can.
 	ReadOnly string
 }
@@ -61,12 +62,10 @@ func Brief(f *beads.Snapshot, g *dag.Graph, i int, req Request, rules Rules) (*B
 	b.stand(a, i, req, rules)
 	b.override, b.full, b.reader, b.mayTake, b.loop = req.Depth, req.Full, req.Reader, req.MayTake, req.Loop
 	b.Depth, b.DepthFrom = a.depth(req.Depth)
-	all, err := a.closedDependencies(i)
-	if err != nil {
+	if b.ClosedDependencies, err = a.closedDependencies(i); err != nil {
 		return nil, err
 	}
-	b.Upstream = evidenceOf(all, rules.Now)
-	b.order(all, a.full)
+	b.Upstream = evidenceOf(b.ClosedDependencies, rules.Now)
 	if b.Children, err = a.children(i); err != nil {
 		return nil, err
 	}
@@ -83,6 +82,10 @@ func Brief(f *beads.Snapshot, g *dag.Graph, i int, req Request, rules Rules) (*B
 	}
 	deepen(b.Depth)(b, a)
 	b.Learned = strings.TrimSpace(req.Learned)
+	if !b.full {
+		b.foldRobots()
+		b.foldTemplates()
+	}
 	b.Next = typed(f.Place(), writable(f, a.doc, b.Issue, b.next(), rules.ReadOnly))
 	if req.Budget > 0 {
 		fit(b, req.Budget)
@@ -164,13 +167,18 @@ func (a assembly) common(i int, record *beads.Record) *Briefing {
 	if e, ok := signals.LastEstimate(a.doc); ok {
 		b.Estimate = &Estimate{Date: e.Date, Text: e.Body}
 	}
-	b.Comments, b.Traces = leftHere(record)
+	b.Comments, b.Traces, b.Concluded = leftHere(record, a.full)
 	b.swarm = swarm.Running(trace.Of(record))
 	b.Also = alsoLearned(a.doc)
 	b.Shown = a.shown()
 	b.Divergence = a.divergence()
 	b.designTold = strings.Contains(visible.OneLine(a.description), visible.OneLine(a.design))
-	b.untold = b.Description+b.Design+b.Notes == "" && len(b.Comments)+len(b.Traces) == 0 && b.Estimate == nil && len(b.Also) == 0
+	b.Acceptance.Beside = a.beside(b)
+	b.Notices = a.notices(i, record, b)
+	b.against = against(record)
+	b.pointers = a.pointers(b)
+	b.untold = b.Description+b.Design+b.Notes == "" && len(b.Comments)+len(b.Traces)+len(b.Also)+len(b.Issue.Keys) == 0 &&
+		b.Estimate == nil && b.Concluded == nil && b.Issue.ExternalRef+b.Issue.SpecID == ""
 	return b
 }
 
@@ -190,7 +198,9 @@ func (a assembly) issue(i int, record *beads.Record) Issue {
 		ID: issue.ID, Title: issue.Title, Status: issue.Status, Type: issue.Type,
 		Priority: issue.Priority, Assignee: issue.Assignee, Labels: append([]string{}, record.Labels()...),
 		Started: dayIn(started), Changed: dayIn(issue.UpdatedAt),
-		workable: !issue.IsPinned() && !issue.Channel && !issue.Template,
+		ExternalRef: record.Text(beads.ExternalRef), SpecID: record.Text("spec_id"), DueAt: record.Text("due_at"), Keys: KeysOf(record),
+		CloseReason: strings.TrimSpace(record.Text(beads.CloseReason)),
+		due:         dueWords(record, a.rules.Now), workable: !issue.IsPinned() && !issue.Channel && !issue.Template,
 	}
 	if issue.DeferUntil.After(a.rules.Now) {
 		is.Deferred = dayIn(issue.DeferUntil)
@@ -297,9 +307,9 @@ func (a assembly) divergence() *Divergence {
 	if surprise <= signals.ThresholdDivergence {
 		return nil
 	}
-	d := &Divergence{Surprise: surprise, Explained: "the state estimate below says why"}
+	d := &Divergence{Surprise: surprise, Explained: "read the state estimate below before trusting the description"}
 	if _, ok := signals.LastEstimate(a.doc); !ok {
-		d.Explained = "no state estimate says why: read the history before trusting the description"
+		d.Explained = "there is no state estimate: read the history before trusting the description"
 	}
 	return d
 }
@@ -353,7 +363,7 @@ func (a assembly) dependency(issue *beads.Issue, record *beads.Record, distance 
 		d.Ran = e.Text
 	}
 	if e, ok := signals.LastEstimate(doc); ok {
-		d.Checkpoint, d.downstream, d.learned = e.Body, e.Downstream, e.Learned
+		d.Checkpoint, d.downstream = e.Body, e.Downstream
 	}
 	for _, e := range alsoLearned(doc) {
 		d.Checkpoint = strings.TrimSpace(d.Checkpoint + "\n\n" + e.alsoHeading() + ":\n\n" + e.Text)
@@ -400,11 +410,8 @@ func idByteAt(s string, at int) bool {
 }
 
 // omit records that something is left out, and which flags of orient show it.
-func (b *Briefing) omit(what string, flags ...string) { b.omitKind("", what, flags...) }
-
-// omitKind is omit for what a depth may take back.
-func (b *Briefing) omitKind(kind, what string, flags ...string) {
-	b.Omitted = append(b.Omitted, Omission{What: what, Argv: b.argv(flags...), kind: kind})
+func (b *Briefing) omit(what string, flags ...string) {
+	b.Omitted = append(b.Omitted, Omission{What: what, Argv: b.argv(flags...)})
 }
 
 // argv is the command that briefs on the same issue with other flags.
@@ -419,6 +426,9 @@ func (b *Briefing) argv(flags ...string) []string {
 func count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
+	}
+	if before, ok := strings.CutSuffix(noun, "child"); ok {
+		return fmt.Sprintf("%d %schildren", n, before)
 	}
 	if strings.HasSuffix(noun, "y") && !strings.HasSuffix(noun, "ay") {
 		return fmt.Sprintf("%d %sies", n, strings.TrimSuffix(noun, "y"))

@@ -55,8 +55,9 @@ type Briefing struct {
 	Signals    *signals.Table    `json:"signals"`
 	Assessed   bool              `json:"assessed"` // there is a signal table; else Signals are defaults
 	Violations []signals.Finding `json:"violations"`
-	Alerts     []signals.Alert   `json:"alerts"` // its own, then those of its epic
-	Epic       *Epic             `json:"epic"`   // nil outside any
+	Alerts     []signals.Alert   `json:"alerts"`  // its own, then those of its epic
+	Notices    []string          `json:"notices"` // contradictions and dead ends, a line each
+	Epic       *Epic             `json:"epic"`    // nil outside any
 	Related    []Related         `json:"related"`
 	Escalation Escalation        `json:"escalation"`
 	Held       *Held             `json:"held,omitempty"`       // by whom, where the store does not show it; nil for nobody
@@ -68,6 +69,7 @@ type Briefing struct {
 	Estimate    *Estimate   `json:"checkpoint,omitempty"`
 	Also        []Estimate  `json:"also_learned,omitempty"` // what other branches left, kept by a merge
 	Shown       *Shown      `json:"evidence,omitempty"`
+	Concluded   *Concluded  `json:"swarm,omitempty"` // of the newest swarm on the issue that ended
 	Divergence  *Divergence `json:"divergence"`
 	Description string      `json:"description"`
 	Design      string      `json:"design"`
@@ -77,8 +79,8 @@ type Briefing struct {
 	Notes       string      `json:"notes,omitempty"`    // notes outside the sections that stig reads
 	Children    *Children   `json:"children,omitempty"` // nil where it contains none
 
-	ClosedDependencies []Dependency `json:"closed_dependencies"`  // direct ones first; dependencies before dependents among either
-	Farther            []string     `json:"farther_dependencies"` // ids of closed ones that left nothing to read
+	ClosedDependencies []Dependency `json:"closed_dependencies"`  // each behind those that it was built on
+	Farther            []string     `json:"farther_dependencies"` // ids of those that a budget left out
 	Upstream           Evidence     `json:"upstream_evidence"`    // of all closed dependencies, left out or not
 	OpenBlockers       []Blocker    `json:"open_blockers"`
 	Dependents         []beads.Ref  `json:"dependents"` // unclosed issues that wait for this one
@@ -101,6 +103,9 @@ type Briefing struct {
 	mayTake    func(string) bool   // see Request
 	loop       bool                // see Request
 	swarm      *swarm.State        // that runs on the issue; nil for none
+	ring       bool                // it is in a dependency cycle
+	against    string              // why it is not the first to take, in its own words
+	pointers   []string            // URLs and paths in its texts
 	designTold bool                // the description holds the design
 	full       bool                // everything was asked for
 	wholes     map[*string]*string // texts as they were, where a budget cut them
@@ -129,7 +134,14 @@ type Issue struct {
 	Changed  string `json:"changed,omitempty"`        // YYYY-MM-DD of the last change
 	Deferred string `json:"deferred_until,omitempty"` // YYYY-MM-DD, while it is to come
 
-	workable bool // neither pinned, a template nor another program's record
+	ExternalRef string  `json:"external_ref,omitempty"`
+	SpecID      string  `json:"spec_id,omitempty"`
+	DueAt       string  `json:"due_at,omitempty"` // as written
+	Keys        []Keyed `json:"keys,omitempty"`   // metadata, and keys that the format does not know
+	CloseReason string  `json:"close_reason,omitempty"`
+
+	due      string // when it is due, in words
+	workable bool   // neither pinned, a template nor another program's record
 }
 
 // Blocker is an unclosed issue that holds this one up.
@@ -183,8 +195,17 @@ type Divergence struct {
 type Acceptance struct {
 	Text   string       `json:"text"`
 	Checks []gate.Check `json:"checks"`
+	Beside []Beside     `json:"beside,omitempty"` // where else the issue says it, while Text is empty
 
 	there bool // there is a text, though a budget may have cut it
+}
+
+// Beside is a place outside of the acceptance criteria that says how an issue is known
+// to work.
+type Beside struct {
+	Name  string `json:"name"`  // the heading, label or key
+	Place string `json:"place"` // such as "description, line 3"
+	Text  string `json:"text,omitempty"`
 }
 
 // isOneScript reports whether the criteria are one script that can run and no
@@ -205,17 +226,15 @@ type Dependency struct {
 	Confidence  string  `json:"confidence"`
 	Freshness   string  `json:"evidence_freshness,omitempty"`
 	Ran         string  `json:"evidence,omitempty"` // what was run to show it
-	Learned     string  `json:"learned,omitempty"`  // of its checkpoint, where that is held back
 
 	assessed   bool // Surprise is what somebody wrote
-	held       bool // its checkpoint is held back
+	level      int  // how much of it is shown
+	reduced    bool // a budget cut something of it
 	wordless   bool // its close reason says nothing
 	labels     []string
-	learned    string                                            // the part of its checkpoint that says what was learned
-	whole      struct{ reason, checkpoint, learned, ran string } // as they were, where a budget cut them
-	downstream string                                            // its Downstream impact
-	aged       bool                                              // Freshness is a day
-	ageDays    int                                               // since then
+	downstream string // its Downstream impact
+	aged       bool   // Freshness is a day
+	ageDays    int    // since then
 }
 
 // Item is one thing that is known, or that is to be discovered.
@@ -252,7 +271,7 @@ type Step struct {
 func (i Item) size() int { return utf8.RuneCountInString(i.From + i.Text) }
 
 func (d Dependency) size() int {
-	return utf8.RuneCountInString(d.ID + d.Title + d.CloseReason + d.Checkpoint + d.Learned + d.Ran)
+	return utf8.RuneCountInString(d.ID + d.Title + d.CloseReason + d.Checkpoint + d.Ran)
 }
 
 func refSize(r beads.Ref) int             { return utf8.RuneCountInString(r.ID + r.Title + r.Status) }

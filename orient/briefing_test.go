@@ -99,6 +99,9 @@ func whole(t *testing.T, file *beads.Snapshot, id string) {
 		if unlimited := make(orient.Request{}).Markdown(); unlimited != text && size < orient.BriefingBudget/2 && !named(b.Omitted, "repeated line") {
 			t.Errorf("%s %s: cut to %d of %d characters", id, depth, size, utf8.RuneCountInString(unlimited))
 		}
+		if depth == signals.PlanningDepthStandard || depth == signals.PlanningDepthDeep {
+			trail(t, file, graph, at, b)
+		}
 		if heading, ok := emptyHeading(text); ok {
 			t.Errorf("%s %s: nothing under %q", id, depth, heading)
 		}
@@ -111,6 +114,33 @@ func whole(t *testing.T, file *beads.Snapshot, id string) {
 				t.Errorf("%s %s: of %s %q is missing, and not named in %q", id, depth, part.name, line, lastLine(text))
 			}
 		}
+	}
+}
+
+// trail asserts that a briefing shows each closed dependency with its title, behind those
+// that it was built on, and whole unless the budget is used; one that is not shown is
+// counted among what is left out.
+func trail(t *testing.T, file *beads.Snapshot, graph *dag.Graph, at int, b *orient.Briefing) {
+	t.Helper()
+	id, text, before := file.At(at).ID, b.Markdown(), -1
+	left := utf8.RuneCountInString(text) < orient.BriefingBudget*3/4
+	for _, d := range graph.ClosedDependencies(at) {
+		is := file.At(d.Index)
+		place := strings.Index(text, "\n"+strings.TrimSpace("- "+is.ID+" "+visible.OneLine(is.Title))+" (")
+		record, err := is.Record()
+		if err != nil {
+			t.Fatal(err)
+		}
+		reason := missing(text, strings.TrimSpace(record.Text(beads.CloseReason)))
+		switch {
+		case place < 0 && !named(b.Omitted, "closed dependenc"):
+			t.Errorf("%s: %s is neither shown nor counted", id, is.ID)
+		case place >= 0 && place < before:
+			t.Errorf("%s: %s stands before what it was built on", id, is.ID)
+		case left && (place < 0 || reason != "" && reason != "Closed" && !named(b.Omitted, "closed dependenc")):
+			t.Errorf("%s: of %s, of %d characters, %q is missing", id, is.ID, len(text), reason)
+		}
+		before = max(before, place)
 	}
 }
 

@@ -28,17 +28,16 @@ type text interface {
 // fit drops what is least urgent until the Markdown holds no more than budget
 // characters. Everything dropped is named in Omitted, each kind once.
 func fit(t text, budget int) {
+	excess := func() int { return utf8.RuneCountInString(t.Markdown()) - budget }
+	over := excess()
 	for _, cut := range t.cuts() {
-		for {
-			excess := utf8.RuneCountInString(t.Markdown()) - budget
-			if excess <= 0 {
-				return
-			}
-			what := cut.free(excess)
+		for over > 0 {
+			what := cut.free(over)
 			if what == "" {
 				break
 			}
 			t.leaveOut(cut.kind, what)
+			over = excess()
 		}
 	}
 }
@@ -63,6 +62,8 @@ const (
 	keptOfComment     = 500
 	keptOfTrail       = 400 // a checkpoint, or what was run
 	keptOfReason      = 250 // a close reason
+	keptOfSentence    = 160 // the first sentence of a close reason
+	leastSentence     = 12  // "Verified: i.e. …" is none
 	keptOfDesign      = 1800
 	keptOfDescription = 2500
 	keptOfNewest      = 1000 // comment
@@ -71,8 +72,6 @@ const (
 	keptOfAnswer      = 600
 
 	// and what stays while anything else can go
-	leastOfTrail   = 200
-	leastOfReason  = 100
 	leastOfNotes   = 250
 	leastOfComment = 200
 	leastOfDesign  = 600
@@ -84,20 +83,21 @@ const (
 // elsewhere, repeated lines, then the middles of long texts down to what each is to
 // keep, then what others left and wrote, then what stands at the top.
 func (b *Briefing) cuts() []cut {
-	return slices.Concat([]cut{b.cutText(&b.Learned, "what you learned", 0), b.foldLines()}, b.shortenings(), b.cutsOfLinks(), b.cutsOfTexts(), b.cutsOfTask(), b.cutsOfStanding())
+	return slices.Concat([]cut{b.cutText(&b.Learned, "what you learned", 0), b.foldLines(), b.cutDependencies(showSentence, isFarther)}, b.shortenings(), b.cutsOfLinks(), b.cutsOfTexts(), b.cutsOfTask(), b.cutsOfStanding())
 }
 
 // cutsOfLinks drop what stands around the issue.
-func (b *Briefing) cutsOfLinks() []cut {
-	return []cut{
+func (b *Briefing) cutsOfLinks() (list []cut) {
+	if c := b.Children; c != nil {
+		list = append(list, cutTail(&c.Done, "closed child", Done.size))
+	}
+	return append(list,
 		cutTail(&b.Seen, "issue seen before", seenSize),
 		cutTailTo(&b.Related, len(b.Related), keptOfRows, "related issue", func(r Related) int { return refSize(r.Ref) }),
 		cutTailTo(&b.Dependents, len(b.Dependents), keptOfRows, "waiting issue", refSize),
-		b.cutDependencies(func(d Dependency) bool { return d.Distance > 1 }),
-		cutTail(&b.Farther, "farther id", utf8.RuneCountInString),
-		cutTexts("trails", "trail", leastOfTrail, b.trails),
-		cutTexts("close reasons", "close reason", leastOfReason, b.reasons),
-	}
+		b.cutDependencies(showTitle, isFarther),
+		b.cutDependencies(showSentence, anyDependency),
+	)
 }
 
 // cutsOfTexts drop what was written about the task, the description after all but the
@@ -107,8 +107,8 @@ func (b *Briefing) cutsOfTexts() []cut {
 		b.cutText(&b.Notes, "the further notes", leastOfNotes),
 		cutTexts("comments", "comment", leastOfComment, b.earlier),
 		b.cutText(&b.Design, "the design", leastOfDesign),
-		cutTexts("close reasons", "close reason", 0, b.reasons),
-		cutTexts("trails", "trail", 0, b.trails),
+		b.cutDependencies(showTitle, anyDependency),
+		b.cutDependencies(showCount, isFarther),
 		b.cutText(&b.Notes, "the further notes", 0),
 		cutHead(&b.Comments, 1, "comment", Comment.size),
 		cutHead(&b.Findings, 0, "finding upstream", Left.size),
@@ -132,7 +132,7 @@ func (b *Briefing) cutsOfTask() (list []cut) {
 			cutTail(&c.Open, "open child", Child.size))
 	}
 	list = append(list,
-		b.cutDependencies(func(Dependency) bool { return true }),
+		b.cutDependencies(showCount, anyDependency),
 		cutTail(&b.Acceptance.Checks, "command", checkSize))
 	if b.Shown != nil {
 		list = append(list, b.cutText(&b.Shown.Text, "what was run to show it", 0))
@@ -174,10 +174,9 @@ func (b *Briefing) cutsOfStanding() []cut {
 func (b *Briefing) shortenings() []cut {
 	list := []cut{
 		b.cutText(&b.Notes, "the further notes", keptOfNotes),
-		cutTexts("trails", "trail", keptOfTrail, b.trails),
+		b.cutDependencies(showOutline, anyDependency),
 		cutTexts("comments", "comment", keptOfComment, b.earlier),
 		cutTexts("traces", "trace", keptOfComment, b.leftTexts),
-		cutTexts("close reasons", "close reason", keptOfReason, b.reasons),
 		b.cutText(&b.Design, "the design", keptOfDesign),
 		b.cutText(&b.Description, "the description", keptOfDescription),
 	}
@@ -224,23 +223,8 @@ func (b *Briefing) leftTexts() (list []passage) {
 	return list
 }
 
-// trails are what the dependencies left beside their close reasons, those of the
-// farthest first.
-func (b *Briefing) trails() (list []passage) {
-	for i := len(b.ClosedDependencies) - 1; i >= 0; i-- {
-		d := &b.ClosedDependencies[i]
-		list = append(list, passage{&d.Ran, &d.whole.ran}, passage{&d.Learned, &d.whole.learned}, passage{&d.Checkpoint, &d.whole.checkpoint})
-	}
-	return list
-}
-
-func (b *Briefing) reasons() (list []passage) {
-	for i := len(b.ClosedDependencies) - 1; i >= 0; i-- {
-		d := &b.ClosedDependencies[i]
-		list = append(list, passage{&d.CloseReason, &d.whole.reason})
-	}
-	return list
-}
+func isFarther(d Dependency) bool   { return d.Distance > 1 }
+func anyDependency(Dependency) bool { return true }
 
 // foldLines folds repeated lines, of a text after the other until enough is folded.
 func (b *Briefing) foldLines() cut {
@@ -249,8 +233,9 @@ func (b *Briefing) foldLines() cut {
 		texts = append(texts, &b.Comments[i].Text)
 	}
 	texts = append(texts, &b.Notes, &b.Design)
-	for _, p := range b.trails() {
-		texts = append(texts, p.text)
+	for i := len(b.ClosedDependencies) - 1; i >= 0; i-- {
+		d := &b.ClosedDependencies[i]
+		texts = append(texts, &d.Ran, &d.Checkpoint)
 	}
 	all := 0
 	return cut{"repeated lines", func(excess int) string {
@@ -375,44 +360,6 @@ func cutTexts(kind, noun string, least int, texts func() []passage) cut {
 		}
 		return "parts of " + count(cut, noun)
 	}}
-}
-
-// cutDependencies drops whole dependencies, the farthest first; of equally far
-// ones the one that was built first.
-func (b *Briefing) cutDependencies(may func(Dependency) bool) cut {
-	all := len(b.ClosedDependencies)
-	return cut{"dependencies", func(excess int) string {
-		had := len(b.ClosedDependencies)
-		for excess > 0 {
-			far := farthest(b.ClosedDependencies, may)
-			if far < 0 {
-				break
-			}
-			excess -= b.ClosedDependencies[far].size()
-			b.dropDependency(far)
-		}
-		if len(b.ClosedDependencies) == had {
-			return ""
-		}
-		return partOf(all-len(b.ClosedDependencies), all, "closed dependency")
-	}}
-}
-
-func farthest(list []Dependency, may func(Dependency) bool) int {
-	far := -1
-	for i, d := range list {
-		if may(d) && (far < 0 || d.Distance > list[far].Distance) {
-			far = i
-		}
-	}
-	return far
-}
-
-// dropDependency leaves out a dependency and what is known from it.
-func (b *Briefing) dropDependency(i int) {
-	id := b.ClosedDependencies[i].ID
-	b.ClosedDependencies = slices.Delete(b.ClosedDependencies, i, i+1)
-	b.Known = slices.DeleteFunc(b.Known, func(k Item) bool { return k.From == id })
 }
 
 func partOf(dropped, all int, noun string) string {

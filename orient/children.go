@@ -18,6 +18,7 @@ type Children struct {
 	Total      int         `json:"total"`
 	Closed     int         `json:"closed"`
 	Open       []Child     `json:"open"`             // what can be started first, what is blocked last
+	Done       []Done      `json:"done"`             // the closed ones, in the order of their ids
 	Surprising []Surprised `json:"surprising"`       // the closed ones of most surprise, at most three
 	Undone     string      `json:"undone,omitempty"` // where all are closed: how those ended that were not done
 
@@ -58,6 +59,17 @@ type Surprised struct {
 	Surprise float64 `json:"surprise"`
 }
 
+// Done is a closed child and the first sentence of why it closed.
+type Done struct {
+	beads.Ref
+	Reason string `json:"reason"`
+}
+
+func (d Done) size() int { return utf8.RuneCountInString(d.ID + d.Title + d.Reason) }
+
+// mostReasons is of how many closed children the reasons are read.
+const mostReasons = 200
+
 // mostSurprising is how many of an epic's closed children a briefing names.
 const mostSurprising = 3
 
@@ -71,10 +83,15 @@ func (a assembly) children(i int) (*Children, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Children{Total: len(children), Open: []Child{}}
+	c := &Children{Total: len(children), Open: []Child{}, Done: []Done{}}
 	for k, at := range children {
 		if a.graph.Closed(at) {
 			c.Closed++
+			done := Done{Ref: a.file.At(at).Ref()}
+			if len(c.Done) < mostReasons {
+				done.Reason = a.reason(at)
+			}
+			c.Done = append(c.Done, done)
 			continue
 		}
 		c.Open = append(c.Open, a.child(at, asked[k]))
@@ -236,7 +253,14 @@ func (b *Briefing) childrenOf(w *page) {
 		}
 		w.linef("- %s: P%d %s %s%s", child.state(), child.Priority, child.ID, visible.OneLine(child.Title), why)
 	}
-	closed := fmt.Sprintf("- closed: %d of %d", c.Closed, c.Total)
+	for _, d := range c.Done {
+		line := fmt.Sprintf("- closed: %s %s", d.ID, title(d.Title))
+		if d.Reason != "" {
+			line += ": “" + d.Reason + "”"
+		}
+		w.line(line)
+	}
+	closed := fmt.Sprintf("- %d of %d closed", c.Closed, c.Total)
 	for k, s := range c.Surprising {
 		if k == 0 {
 			closed += ", the most surprising: "
@@ -245,15 +269,15 @@ func (b *Briefing) childrenOf(w *page) {
 		}
 		closed += fmt.Sprintf("%s %s (%s)", s.ID, title(s.Title), signals.Decimal(s.Surprise))
 	}
-	w.line(closed)
 	switch {
 	case b.complete() && c.Undone != "":
-		w.linef("- all children closed (%s): close it", c.Undone)
+		closed += " (" + c.Undone + "): close it"
 	case b.complete():
-		w.line("- all children closed: close it")
+		closed += ": close it"
 	case c.Undone != "":
-		w.line("- nothing of it is done by that: " + c.Undone)
+		closed += ": nothing of it is done by that: " + c.Undone
 	}
+	w.line(closed)
 }
 
 // complete reports whether all is done that an unclosed epic contains.

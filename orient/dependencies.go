@@ -9,120 +9,138 @@ import (
 	"stig/signals"
 )
 
-// Kinds of omissions that a depth may take back.
+// How much of a dependency is shown. A budget takes it down level by level.
 const (
-	kindCheckpoints = "checkpoints of farther dependencies"
-	kindFarther     = "farther dependencies"
+	showWhole    = iota
+	showOutline  // the middles of long texts left out
+	showSentence // the first sentence of the close reason
+	showTitle
+	showCount // counted among what is left out
 )
 
-// order puts the direct dependencies before the farther ones, each group as it is
-// given. Of farther ones only those that left something to read are kept, and of
-// their checkpoints what was learned; the rest are named. full keeps everything.
-func (b *Briefing) order(all []Dependency, full bool) {
-	b.ClosedDependencies = make([]Dependency, 0, len(all))
-	for _, d := range all {
-		if d.Distance == 1 {
-			b.ClosedDependencies = append(b.ClosedDependencies, d)
+// cutDependencies takes dependencies down to a level, the farthest first; of equally far
+// ones the one that was built first.
+func (b *Briefing) cutDependencies(level int, may func(Dependency) bool) cut {
+	return cut{"dependencies", func(excess int) string {
+		var order []int
+		for i, d := range b.ClosedDependencies {
+			if may(d) && d.level < level {
+				order = append(order, i)
+			}
 		}
-	}
-	for _, d := range all {
-		switch {
-		case d.Distance == 1:
-			continue
-		case full:
-		case !d.left(b.Issue.ID):
+		slices.SortStableFunc(order, func(x, y int) int {
+			return b.ClosedDependencies[y].Distance - b.ClosedDependencies[x].Distance
+		})
+		freed := 0
+		for _, i := range order {
+			if freed < excess {
+				freed += b.ClosedDependencies[i].reduce(level)
+			}
+		}
+		b.dropCounted()
+		if freed == 0 {
+			return ""
+		}
+		return b.leftOfDependencies()
+	}}
+}
+
+// dropCounted leaves out the dependencies that are only counted, and what is known from
+// them.
+func (b *Briefing) dropCounted() {
+	gone := map[string]bool{}
+	b.ClosedDependencies = slices.DeleteFunc(b.ClosedDependencies, func(d Dependency) bool {
+		if d.level == showCount {
+			gone[d.ID] = true
 			b.Farther = append(b.Farther, d.ID)
-			continue
-		case d.Checkpoint != "":
-			d.Checkpoint, d.Learned, d.held = "", d.learned, true
 		}
-		b.ClosedDependencies = append(b.ClosedDependencies, d)
-	}
-	b.omitHeld()
-	if len(b.Farther) > 0 {
-		b.omitKind(kindFarther, "why "+count(len(b.Farther), "farther dependency")+" closed", "--full")
-	}
+		return d.level == showCount
+	})
+	b.Known = slices.DeleteFunc(b.Known, func(k Item) bool { return gone[k.From] })
 }
 
-// omitHeld says how many checkpoints are held back.
-func (b *Briefing) omitHeld() {
-	held := 0
+// leftOfDependencies says what of the dependencies is left out by now.
+func (b *Briefing) leftOfDependencies() string {
+	var words []string
+	all, reduced := len(b.ClosedDependencies)+len(b.Farther), 0
 	for _, d := range b.ClosedDependencies {
-		if d.held {
-			held++
+		if d.reduced {
+			reduced++
 		}
 	}
-	b.Omitted = slices.DeleteFunc(b.Omitted, func(o Omission) bool { return o.kind == kindCheckpoints })
-	if held > 0 {
-		b.omitKind(kindCheckpoints, count(held, "checkpoint")+" of farther dependencies", "--full")
+	if len(b.Farther) > 0 {
+		words = append(words, partOf(len(b.Farther), all, "closed dependency"))
+	}
+	if reduced > 0 {
+		words = append(words, "parts of "+count(reduced, "closed dependency"))
+	}
+	return strings.Join(words, ", ")
+}
+
+// reduce takes a dependency down to a level, and gives how many characters that frees.
+func (d *Dependency) reduce(level int) (freed int) {
+	had := d.size()
+	d.level = level
+	switch level {
+	case showOutline:
+		d.CloseReason = middleOut(d.CloseReason, keptOfReason)
+		d.Checkpoint, d.Ran = middleOut(d.Checkpoint, keptOfTrail), middleOut(d.Ran, keptOfTrail)
+	case showSentence:
+		d.CloseReason, d.Checkpoint, d.Ran = firstSentence(d.CloseReason), "", ""
+	case showTitle:
+		d.CloseReason, d.Checkpoint, d.Ran = "", "", ""
+	case showCount:
+		return had
+	}
+	freed = had - d.size()
+	d.reduced = d.reduced || freed > 0
+	return freed
+}
+
+// firstSentence is the first sentence of a text, shortened where that is long.
+func firstSentence(text string) string {
+	line := firstParagraph(text)
+	for at := 0; ; {
+		stop := strings.IndexAny(line[at:], ".!?;")
+		if stop < 0 {
+			return clip(line, keptOfSentence)
+		}
+		if at += stop + 1; at >= leastSentence && strings.HasPrefix(line[at:], " ") {
+			return clip(strings.TrimSuffix(line[:at], ";"), keptOfSentence)
+		}
 	}
 }
 
-// left reports whether a dependency left more than a close reason: an estimate, a
-// finding, surprise, or a word on the issue of that id.
-func (d Dependency) left(id string) bool {
-	return d.Checkpoint != "" || d.Surprise > 0 || d.Confidence != "" || d.bearsOn(id) || names(d.CloseReason, id)
-}
-
-// dependencies shows what finished work left: the direct ones, then the farther.
+// dependencies shows what finished work left, in the order in which it was built.
 func (b *Briefing) dependencies(w *page, heading string) {
-	if len(b.ClosedDependencies) == 0 && len(b.Farther) == 0 {
+	if len(b.ClosedDependencies) == 0 {
 		return
 	}
 	w.heading(heading)
 	if least := b.Upstream.least(); len(b.ClosedDependencies) > 1 && len(least) > 0 {
 		w.line(strings.Join(least, " · "))
-	}
-	direct := slices.IndexFunc(b.ClosedDependencies, func(d Dependency) bool { return d.Distance > 1 })
-	if direct < 0 {
-		direct = len(b.ClosedDependencies)
-	}
-	showAll(w, b.ClosedDependencies[:direct], "Also closed: ")
-	showAll(w, b.ClosedDependencies[direct:], "Also closed, farther away: ")
-	if len(b.Farther) > 0 {
 		w.blank()
-		w.line("Farther, with nothing but a close reason: " + strings.Join(b.Farther, ", "))
 	}
-}
-
-// showAll shows dependencies, and in one line those of which only the titles are
-// left to show.
-func showAll(w *page, dependencies []Dependency, also string) {
-	var bare []string
-	for _, d := range dependencies {
-		if d.isBare() {
-			bare = append(bare, strings.TrimSpace(d.ID+" "+visible.OneLine(d.Title)))
-			continue
-		}
+	for _, d := range b.ClosedDependencies {
 		d.show(w)
-	}
-	if len(bare) > 0 {
-		w.blank()
-		w.line(also + strings.Join(bare, "; "))
 	}
 }
 
 func (d Dependency) show(w *page) {
-	w.blank()
-	w.linef("### %s %s", d.ID, visible.OneLine(d.Title))
-	w.line(d.facts())
+	w.linef("- %s (%s)", strings.TrimSpace(d.ID+" "+visible.OneLine(d.Title)), d.facts())
+	var texts []string
 	if d.CloseReason != "" && !d.wordless {
-		w.quote("Closed: " + d.CloseReason)
+		texts = append(texts, "Closed: "+d.CloseReason)
 	}
 	if d.Checkpoint != "" {
-		w.quote(d.Checkpoint)
-	}
-	if d.Learned != "" {
-		w.quote("What was learned: " + d.Learned)
+		texts = append(texts, d.Checkpoint)
 	}
 	if d.Ran != "" {
-		w.quote("Evidence: " + d.Ran)
+		texts = append(texts, "Evidence: "+d.Ran)
 	}
-}
-
-// isBare reports whether there is nothing to show of a dependency but its title.
-func (d Dependency) isBare() bool {
-	return (d.wordless || d.CloseReason == "") && d.Checkpoint == "" && d.Learned == "" && d.Ran == "" && !d.assessed && d.Confidence == ""
+	if len(texts) > 0 {
+		w.quote(strings.Join(texts, "\n\n"))
+	}
 }
 
 // isBareReason reports whether a close reason says no more than that the issue is
@@ -149,5 +167,5 @@ func (d Dependency) facts() string {
 	if d.wordless {
 		facts = append(facts, "closed without a reason")
 	}
-	return strings.Join(facts, " · ")
+	return strings.Join(facts, ", ")
 }

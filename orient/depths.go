@@ -13,10 +13,9 @@ import (
 
 // What a worker on an uncertain issue is told to do before committing to a way.
 const (
-	deepDirective = "Explore first, with progress=exploring. Checkpoint what was found, the approach chosen and its risks. " +
-		"Only then set progress=implementing. Nothing here commits you to one approach."
-	probeDirective = "Act, sense, respond: make the smallest intervention, watch the feedback, answer what it shows, then checkpoint. " +
-		"Long-range planning is deferred until the situation is stable."
+	exploreDirective  = "Explore first, with progress=exploring; checkpoint what was found, the approach chosen and its risks; only then set progress=implementing."
+	exploredDirective = "Once the approach is chosen and its risks are in the state estimate, set progress=implementing."
+	probeDirective    = "Act, sense, respond: make the smallest intervention, watch the feedback, answer it, checkpoint. Plan no further before it is stable."
 )
 
 // shallow leaves what a worker needs who knows how: criteria and commands, what
@@ -77,54 +76,87 @@ func (b *Briefing) deep(a assembly) {
 	for _, d := range b.ClosedDependencies {
 		b.Known = append(b.Known, Item{From: d.ID, Text: d.known()})
 	}
-	for _, text := range []struct{ name, text string }{{"description", a.description}, {"design", a.design}, {"notes", b.Notes}} {
+	texts := []struct{ name, text string }{{"description", a.description}, {"design", a.design}, {"notes", b.Notes}}
+	if b.Estimate != nil {
+		texts = append(texts, struct{ name, text string }{"state estimate", b.Estimate.Text})
+	}
+	for _, text := range texts {
 		b.Discover = append(b.Discover, openQuestions(text.name, text.text)...)
 	}
 	for _, d := range b.ClosedDependencies {
 		b.Discover = append(b.Discover, d.doubts()...)
 	}
-	b.Directive = deepDirective
+	b.Directive = b.exploring()
+}
+
+// exploring is what a worker on an issue of depth deep is told, as far as that is not done.
+func (b *Briefing) exploring() string {
+	switch progress := b.Signals.Value(signals.Progress); {
+	case progress != signals.ProgressNotStarted && progress != signals.ProgressExploring:
+		return ""
+	case b.Estimate == nil:
+		return exploreDirective
+	}
+	return exploredDirective
 }
 
 // probe keeps what bears on the hypothesis and defers the rest.
 func (b *Briefing) probe(a assembly) {
-	parts := notes.Parts(a.description)
-	b.Probe = &Probe{
-		Hypothesis:   partNamed(parts, "hypothesis"),
-		Intervention: partNamed(parts, "intervention"),
-		Feedback:     partNamed(parts, "feedback"),
-		Stabilised:   partNamed(parts, "stabili"),
+	b.Probe = &Probe{}
+	written := a.written(b)
+	for _, part := range b.Probe.parts() {
+		if s, ok := part.topic.find(written); ok {
+			*part.text = s.text()
+		}
 	}
 	b.Directive = probeDirective
+	if asked := b.unwritten(); asked != "" {
+		b.Directive = asked + " " + probeDirective
+	}
 	if a.full {
 		return
 	}
 	b.keepDependencies(func(d Dependency) bool {
 		return d.bearsOn(b.Issue.ID) || names(b.Probe.Hypothesis, d.ID)
 	})
-	if b.Probe.Hypothesis != "" {
-		b.omit("the description beyond its probe", "--depth", signals.PlanningDepthStandard)
-		b.Description = ""
+}
+
+// probePart is a part of a probe, with the flag of checkpoint that writes it.
+type probePart struct {
+	name, flag string
+	topic      topic
+	text       *string
+}
+
+func (p *Probe) parts() []probePart {
+	return []probePart{
+		{"Hypothesis", "--hypothesis", hypothesis, &p.Hypothesis},
+		{"Smallest intervention", "--intervention", intervened, &p.Intervention},
+		{"Feedback", "--feedback", feedback, &p.Feedback},
+		{"Stabilised when", "--stabilised", stabilised, &p.Stabilised},
 	}
 }
 
-func partNamed(parts []notes.Part, word string) string {
-	for _, p := range parts {
-		if strings.Contains(strings.ToLower(p.Heading), word) {
-			return strings.TrimSpace(p.Body)
+// unwritten asks for the parts of the probe that are written nowhere.
+func (b *Briefing) unwritten() string {
+	var names []string
+	argv := []string{"stig", "checkpoint", b.Issue.ID}
+	for _, part := range b.Probe.parts() {
+		if *part.text == "" {
+			names, argv = append(names, strings.ToLower(part.name)), append(argv, part.flag, "…")
 		}
 	}
-	return ""
+	if len(names) == 0 {
+		return ""
+	}
+	return "Not written down: " + strings.Join(names, ", ") + ". Before you touch anything: `" + commandLine(argv) + "`."
 }
 
 // keepDependencies leaves out the closed dependencies that do not matter at this
-// depth, and all those that left nothing.
+// depth.
 func (b *Briefing) keepDependencies(keep func(Dependency) bool) {
-	all := len(b.ClosedDependencies) + len(b.Farther)
-	b.Farther = []string{}
-	b.Omitted = slices.DeleteFunc(b.Omitted, func(o Omission) bool { return o.kind == kindFarther })
+	all := len(b.ClosedDependencies)
 	b.ClosedDependencies = slices.DeleteFunc(b.ClosedDependencies, func(d Dependency) bool { return !keep(d) })
-	b.omitHeld()
 	if left := all - len(b.ClosedDependencies); left > 0 {
 		b.omit(count(left, "closed dependency"), "--depth", signals.PlanningDepthStandard)
 	}

@@ -3,12 +3,14 @@ package orient
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"stig/internal/beads"
+	"stig/internal/swarm"
 	"stig/internal/trace"
 	"stig/internal/visible"
 	"stig/signals"
@@ -30,11 +32,16 @@ type Left struct {
 // and what a rollup gathers.
 var unread = []string{trace.Log, trace.Notification, trace.Completion}
 
-// leftHere gives the comments of an issue, and what was left on it since the last
-// summary, which comes first.
-func leftHere(record *beads.Record) (comments []Comment, left []Left) {
+// leftHere gives the comments of an issue, what was left on it since the last summary,
+// which comes first, and what the newest swarm on it came to. The findings of a swarm that
+// ended are left to its conclusion, unless all is asked for.
+func leftHere(record *beads.Record, full bool) (comments []Comment, left []Left, concluded *Concluded) {
 	all := trace.Of(record)
 	trace.Sort(all)
+	concluded, ended := concludedOf(all)
+	if !full {
+		all = withoutRounds(all, ended)
+	}
 	var last *trace.Left
 	for i, l := range all {
 		if l.Type == trace.Summary {
@@ -55,14 +62,83 @@ func leftHere(record *beads.Record) (comments []Comment, left []Left) {
 			comments = append(comments, Comment{Author: l.Source, CreatedAt: stamped(l.At), Text: l.Whole()})
 		}
 	}
-	return append([]Comment{}, comments...), append([]Left{}, left...)
+	return append([]Comment{}, comments...), append([]Left{}, left...), concluded
+}
+
+// Concluded is what a swarm came to.
+type Concluded struct {
+	Swarm      string `json:"swarm"`
+	Ended      string `json:"ended"` // how
+	Agents     int    `json:"agents"`
+	Rounds     int    `json:"rounds"`
+	Supporters int    `json:"supporters"` // of the leading idea
+	Idea       string `json:"idea"`
+	Text       string `json:"text"` // "" where no finding was left
+	By         string `json:"by"`   // whose words these are
+}
+
+// concludedOf gives what the newest swarm that ended came to, nil for none, and the names
+// of all that ended.
+func concludedOf(all []trace.Left) (c *Concluded, ended []string) {
+	if !slices.ContainsFunc(all, func(l trace.Left) bool { return l.Type == trace.SwarmRound }) {
+		return nil, nil
+	}
+	for _, past := range swarm.ReadRecord(all).Swarms {
+		s := swarm.Replay(past.Operations)
+		if s.Swarm == "" || s.Ended == "" {
+			continue
+		}
+		r := swarm.NewReport(s, s.EndedAt)
+		ended = append(ended, s.Swarm)
+		c = &Concluded{Swarm: s.Swarm, Ended: string(s.Ended), Agents: r.Agents, Rounds: r.Rounds, Text: r.Conclusion, By: r.By}
+		if ideas := s.Convergence.Ideas; len(ideas) > 0 {
+			c.Idea, c.Supporters = ideas[0].Idea, len(ideas[0].Supporters)
+		}
+	}
+	return c, ended
+}
+
+// words say how the swarm ended.
+func (c Concluded) words() string {
+	words := fmt.Sprintf("Swarm %s of %s ended as %s after %s", c.Swarm, count(c.Agents, "agent"), c.Ended, count(c.Rounds, "round"))
+	if c.Idea != "" {
+		words += fmt.Sprintf("; %d of %d agree on %s", c.Supporters, c.Agents, visible.OneLine(c.Idea))
+	}
+	return words
+}
+
+// conclusion shows what a swarm came to.
+func (b *Briefing) conclusion(w *page) {
+	if c := b.Concluded; c != nil {
+		w.blank()
+		w.linef("%s (`stig swarm report %s`)", c.words(), b.Issue.ID)
+		if c.Text != "" {
+			w.quote(c.Text)
+		}
+	}
+}
+
+// withoutRounds is what was left without the findings of swarms that ended.
+func withoutRounds(all []trace.Left, ended []string) []trace.Left {
+	if len(ended) == 0 {
+		return all
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(l trace.Left) bool {
+		return l.Type == trace.Finding && slices.ContainsFunc(l.Trailers, func(t trace.Trailer) bool {
+			return t.Key == "swarm" && slices.Contains(ended, t.Value)
+		})
+	})
 }
 
 // findingsOf are the findings on another issue.
 func findingsOf(record *beads.Record) (left []Left) {
 	all := trace.Of(record)
 	trace.Sort(all)
-	for _, l := range all {
+	concluded, ended := concludedOf(all)
+	if concluded != nil {
+		left = append(left, Left{ID: concluded.Swarm, Issue: record.Text(beads.ID), Type: "swarm", Source: concluded.By, Text: concluded.words() + ". " + concluded.Text})
+	}
+	for _, l := range withoutRounds(all, ended) {
 		if l.Type == trace.Finding {
 			left = append(left, leftOf(l))
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"stig/internal/beads"
 	"stig/internal/gate"
@@ -18,6 +19,7 @@ import (
 func (b *Briefing) Markdown() string {
 	w := &page{}
 	b.body(w)
+	b.pointersLeft(w)
 	w.quoted("What you learned from earlier work", b.Learned)
 	w.next(b.Next)
 	w.omitted(b.Omitted)
@@ -50,12 +52,9 @@ func (b *Briefing) body(w *page) {
 
 func (b *Briefing) head(w *page) {
 	w.line(strings.TrimSpace("# " + b.Issue.ID + " " + visible.OneLine(b.Issue.Title)))
-	w.blank()
 	w.line(strings.Join(b.facts(), " · "))
 	if b.Assessed {
 		w.line(b.Signals.Summary())
-	} else {
-		w.line("no signals")
 	}
 	if len(b.Issue.Labels) > 0 {
 		w.line("labels: " + visible.OneLine(strings.Join(b.Issue.Labels, ", ")))
@@ -63,7 +62,11 @@ func (b *Briefing) head(w *page) {
 	if b.Epic != nil {
 		w.linef("epic %s %s: %d of %d closed", b.Epic.ID, visible.OneLine(b.Epic.Title), b.Epic.Closed, b.Epic.Total)
 	}
+	b.references(w)
 	b.relatedLine(w)
+	for _, notice := range b.Notices {
+		w.line(notice)
+	}
 	for _, alert := range b.Alerts {
 		w.linef("alert %s: %s", alert.Rule, alert.Message)
 	}
@@ -81,11 +84,13 @@ func (b *Briefing) facts() []string {
 	if b.Held != nil {
 		facts = append(facts, b.Held.Words())
 	}
-	depth := "briefing " + b.Depth
-	if b.DepthFrom == depthFromDefault {
-		depth += " (default)"
+	if !b.Assessed {
+		facts = append(facts, "no signals")
 	}
-	return append(facts, depth)
+	if b.DepthFrom == depthFromDefault {
+		return facts
+	}
+	return append(facts, "briefing "+b.Depth)
 }
 
 // holder says who works on the issue, and since when as far as the store says it.
@@ -114,31 +119,30 @@ func (b *Briefing) standing(w *page) {
 		w.line("Do not decide this yourself: work on what does not depend on it, or on another issue.")
 	}
 	b.answers(w)
+	w.quoted("Close reason", b.Issue.CloseReason)
 	if len(b.OpenBlockers) > 0 {
-		w.heading("Blocked by")
+		var lines []string
 		for _, blocker := range b.OpenBlockers {
-			w.linef("- %s %s (%s)", blocker.ID, visible.OneLine(blocker.Title), blocker.standing())
+			lines = append(lines, fmt.Sprintf("%s %s (%s)", blocker.ID, visible.OneLine(blocker.Title), blocker.standing()))
 		}
+		w.list("Blocked by", lines)
 	}
 	b.holds(w)
 	if b.Divergence != nil {
-		w.heading("Surprise " + signals.Decimal(b.Divergence.Surprise) + ": the work so far left the description")
-		w.line(upperFirst(b.Divergence.Explained) + ".")
+		w.section("Surprise "+signals.Decimal(b.Divergence.Surprise), b.Divergence.Explained+".")
 	}
 	if b.Estimate != nil && b.Estimate.Text != "" {
-		w.heading(strings.TrimSpace("State estimate left here " + parenthesised(b.Estimate.Date)))
-		w.quote(b.Estimate.Text)
+		w.quoted(strings.TrimSpace("State estimate left here "+parenthesised(b.Estimate.Date)), b.Estimate.Text)
 	}
 	for _, e := range b.Also {
 		if e.Text != "" {
-			w.heading(e.alsoHeading())
-			w.quote(e.Text)
+			w.quoted(e.alsoHeading(), e.Text)
 		}
 	}
 	if b.Shown != nil && b.Shown.Text != "" {
-		w.heading(b.Shown.heading())
-		w.quote(b.Shown.Text)
+		w.quoted(b.Shown.heading(), b.Shown.Text)
 	}
+	b.conclusion(w)
 }
 
 // standing says how far a blocker is, and why it counts here.
@@ -156,7 +160,7 @@ func (b Blocker) standing() string {
 	return words
 }
 
-const builtHeading = "What finished dependencies left, direct ones first, in the order they were built"
+const builtHeading = "What finished dependencies left, in the order they were built"
 
 // texts shows what was written about the task.
 func (b *Briefing) texts(w *page) {
@@ -186,44 +190,28 @@ func (b *Briefing) deepBody(w *page) {
 	b.texts(w)
 	b.childrenOf(w)
 	b.dependencies(w, "What we know")
-	if len(b.ClosedDependencies) == 0 && len(b.Farther) == 0 {
-		w.section("What we know", "No finished dependency left a trail: nothing is known but what stands above.")
-	}
 	b.found(w)
 	b.seen(w)
-	w.heading("What we need to discover")
+	var open []string
 	for _, item := range b.Discover {
-		w.linef("- %s (%s)", visible.OneLine(item.Text), visible.OneLine(item.From))
+		open = append(open, visible.OneLine(item.Text)+" ("+visible.OneLine(item.From)+")")
 	}
-	if len(b.Discover) == 0 {
-		w.line("No open question is written down: find out what is uncertain and write it into the checkpoint.")
+	switch {
+	case len(open) == 0 && b.Estimate == nil:
+		open = []string{"no open question is written down; find out what is uncertain: `stig checkpoint " + b.Issue.ID + " --question …`"}
+	case len(open) == 0:
+		open = []string{"no open question is written down"}
 	}
+	w.list("What we need to discover", open)
 	w.section("How to go about it", b.Directive)
 	b.acceptance(w)
 	b.waiting(w)
 }
 
 func (b *Briefing) probeBody(w *page) {
-	w.quoted("Description", b.Description)
-	var missing []string
-	for _, part := range []struct{ name, text string }{
-		{"Hypothesis", b.Probe.Hypothesis}, {"Smallest intervention", b.Probe.Intervention},
-		{"Feedback", b.Probe.Feedback}, {"Stabilised when", b.Probe.Stabilised},
-	} {
-		w.quoted(part.name, part.text)
-		if part.text == "" {
-			missing = append(missing, strings.ToLower(part.name))
-		}
-	}
-	directive := b.Directive
-	if len(missing) > 0 {
-		directive = "Not written down: " + strings.Join(missing, ", ") + ". Write it into the checkpoint before you touch anything. " + directive
-	}
-	w.section("How to go about it", directive)
-	b.design(w)
-	b.comments(w)
-	b.traces(w)
-	w.quoted("Further notes", b.Notes)
+	b.texts(w)
+	b.probed(w)
+	w.section("How to go about it", b.Directive)
 	b.childrenOf(w)
 	b.dependencies(w, "What bears on the hypothesis")
 	b.seen(w)
@@ -231,23 +219,48 @@ func (b *Briefing) probeBody(w *page) {
 	b.waiting(w)
 }
 
+// probed shows the parts of a probe that do not stand above, in a text of the issue.
+func (b *Briefing) probed(w *page) {
+	above := visible.OneLine(strings.ReplaceAll(w.String(), "\n>", "\n"))
+	for _, part := range b.Probe.parts() {
+		if !strings.Contains(above, visible.OneLine(*part.text)) {
+			w.quoted(part.name, *part.text)
+		}
+	}
+}
+
 // acceptance shows what must hold at the end. An epic without criteria of its own
 // is done when its children are.
 func (b *Briefing) acceptance(w *page) {
 	switch {
 	case b.Acceptance.isOneScript():
-		w.section("Acceptance criteria", "This script passes:")
+		w.heading("Acceptance criteria")
 		w.command(b.Acceptance.Checks[0].Text)
 		return
 	case b.Acceptance.Text != "":
 		w.quoted("Acceptance criteria", b.Acceptance.Text)
 	case b.Acceptance.there || b.Children != nil || b.over():
+	case len(b.Acceptance.Beside) > 0:
+		b.beside(w)
 	case b.untold:
-		w.section("Acceptance criteria", "Nothing but the title says what is to be done: agree on that, and on how it will be known to work, before you start.")
+		w.section("Acceptance criteria", "none, and only a title; agree on both first.")
 	default:
-		w.section("Acceptance criteria", "None are written down: agree on how it will be known to work before you start.")
+		w.section("Acceptance criteria", "none; agree on how it will be known to work.")
 	}
 	b.commands(w)
+}
+
+// beside says where else it stands how the issue is known to work, and what the text is
+// where that stands nowhere above.
+func (b *Briefing) beside(w *page) {
+	var places []string
+	for _, p := range b.Acceptance.Beside {
+		places = append(places, visible.OneLine(p.Name)+" ("+p.Place+")")
+	}
+	w.section("Acceptance criteria", "the field is empty; see "+someOf(places, 5))
+	for _, p := range b.Acceptance.Beside {
+		w.quoted(visible.OneLine(p.Name), p.Text)
+	}
 }
 
 // commands lists the verification commands. What only looked like one is counted,
@@ -277,11 +290,14 @@ func (b *Briefing) commands(w *page) {
 }
 
 func (b *Briefing) waiting(w *page) {
-	if len(b.Dependents) == 0 {
-		return
+	w.list("Waiting for this issue", refLines(b.Dependents))
+}
+
+func refLines(refs []beads.Ref) (lines []string) {
+	for _, r := range refs {
+		lines = append(lines, fmt.Sprintf("%s %s (%s)", r.ID, visible.OneLine(r.Title), r.Status))
 	}
-	w.heading("Waiting for this issue")
-	w.refs(b.Dependents)
+	return lines
 }
 
 // next says what to do.
@@ -289,6 +305,22 @@ func (p *page) next(steps []Step) {
 	p.heading("Next")
 	for _, step := range steps {
 		p.linef("- %s: `%s`", step.Why, commandLine(step.Argv))
+	}
+}
+
+// pointersLeft names the URLs and paths that the issue's texts name and the page does not
+// show: what a depth or a budget leaves out may be the only pointer to the work.
+func (b *Briefing) pointersLeft(w *page) {
+	shown, room := w.String(), widestRef
+	var left []string
+	for _, p := range b.pointers {
+		if n := utf8.RuneCountInString(p) + 2; !strings.Contains(shown, p) && n <= room {
+			left, room = append(left, p), room-n
+		}
+	}
+	if len(left) > 0 {
+		w.blank()
+		w.line("Named in what is left out: " + strings.Join(left, ", "))
 	}
 }
 

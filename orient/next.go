@@ -26,12 +26,18 @@ func (b *Briefing) next() []Step {
 	if b.loop {
 		return b.looped()
 	}
-	steps := append(b.instead(), b.explored()...)
+	var steps []Step
+	if b.against != "" && b.Children == nil && len(b.OpenBlockers) == 0 && !b.asks() {
+		steps = append(steps, Step{Why: "first see whether it can be done now (" + b.against + "), or take another", Argv: []string{"stig", "orient"}})
+	}
+	steps = append(append(steps, b.instead()...), b.explored()...)
 	steps = append(steps, b.take()...)
 	if len(b.Also) > 0 {
 		steps = append(steps, Step{Why: "when you took over what still holds of the other branch", Argv: []string{"stig", "checkpoint", b.Issue.ID, "--fold"}})
 	}
-	steps = append(steps, b.checkpoint())
+	if !b.complete() {
+		steps = append(steps, b.checkpoint())
+	}
 	if b.closable() {
 		steps = append(steps, b.closing())
 	}
@@ -62,7 +68,10 @@ func (b *Briefing) instead() (steps []Step) {
 		}
 		steps = append(steps, Step{Why: why, Argv: []string{"stig", "orient", first.ID}})
 	}
-	if len(b.OpenBlockers) > 0 {
+	switch {
+	case b.ring:
+		steps = append(steps, Step{Why: "it waits for itself; see which row to take away", Argv: []string{"stig", "cycles"}})
+	case len(b.OpenBlockers) > 0:
 		steps = append(steps, Step{Why: "see what it waits for", Argv: []string{"stig", "orient", b.OpenBlockers[0].ID}})
 	}
 	if len(b.OpenBlockers) > 0 || b.asks() {
@@ -102,7 +111,7 @@ func (b *Briefing) take() []Step {
 	case b.stands.Free() && others:
 		return []Step{{Why: "take it over from " + visible.OneLine(b.Issue.Assignee), Argv: []string{"stig", "claim", id}}}
 	case b.stands.Free():
-		return []Step{{Why: "take it, so that nobody else does", Argv: []string{"stig", "claim", id}}}
+		return []Step{{Why: "claim it", Argv: []string{"stig", "claim", id}}}
 	}
 	switch b.stands.Holds[0].Kind {
 	case dag.HeldByKind, dag.HeldByBlocker, dag.HeldByChildren, dag.HeldByComplete, dag.HeldByQuestion:
@@ -181,7 +190,7 @@ func (b *Briefing) checkpoint() Step {
 		surprise = b.Signals.Value(signals.Surprise)
 	}
 	return Step{
-		Why: "whenever you stop, leave the state for whoever comes next",
+		Why: "whenever you stop",
 		Argv: []string{"stig", "checkpoint", b.Issue.ID, "--surprise", surprise, "--progress", b.likelyProgress(),
 			"--done", "…", "--learned", "…", "--remains", "…", "--downstream", "…"},
 	}
@@ -200,19 +209,20 @@ func (b *Briefing) closable() bool {
 // closing is how the issue is closed. Criteria that ask for nothing to be run
 // cannot pass: that is said now, and not when the work is done.
 func (b *Briefing) closing() Step {
-	s := Step{Why: "when its acceptance criteria pass", Argv: []string{"stig", "close", b.Issue.ID, "--reason", "…"}}
+	s := Step{Why: "when its criteria pass", Argv: []string{"stig", "close", b.Issue.ID, "--reason", "…"}}
 	switch {
 	case b.Acceptance.Text == "" && b.Children != nil && !b.Children.done:
 		s.Why = "when it is decided that nothing of it is left to do: say what became of it"
 		s.Argv = append(s.Argv, "--waive", "…")
 	case b.Acceptance.Text == "" && b.Children != nil:
-		s.Why = "all its children are closed: close it, and say why nothing needs to be run"
+		s.Why = "all its children are closed"
 		s.Argv = append(s.Argv, "--waive", "…")
 	case b.Acceptance.Text == "":
-		s.Why = "when it is done: say what exists now, and why nothing needs to be run"
+		s.Why = "when done"
 		s.Argv = append(s.Argv, "--waive", "…")
 	case !gate.Asks(b.Acceptance.Checks):
-		s.Why = "when its criteria hold, and a command in them shows it"
+		s.Why = "when its criteria hold, of which none can run"
+		s.Argv = append(s.Argv, "--waive", "…")
 	}
 	return s
 }

@@ -9,7 +9,7 @@ import (
 
 // What a shell would do something with is in quotes that end all of it.
 func TestCommandLine(t *testing.T) {
-	for id, want := range map[string]string{"a-1.2": "a-1.2", "$(id)-1": "'$(id)-1'", "a;b": "'a;b'", "it's": `'it'\''s'`, "…": `"…"`, "": "''"} {
+	for id, want := range map[string]string{"a-1.2": "a-1.2", "$(id)-1": "'$(id)-1'", "a;b": "'a;b'", "it's": `'it'\''s'`, "…": "…", "": "''"} {
 		if got := commandLine([]string{"stig", "claim", id}); got != "stig claim "+want {
 			t.Errorf("%s: %s", id, got)
 		}

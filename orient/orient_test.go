@@ -173,7 +173,6 @@ func keepsTexts(t *testing.T, cut, uncut *orient.Briefing) {
 		u := uncut.ClosedDependencies[at]
 		begins(d.ID, d.CloseReason, u.CloseReason)
 		begins(d.ID, d.Checkpoint, u.Checkpoint)
-		begins(d.ID, d.Learned, u.Learned)
 	}
 	missing := len(uncut.Comments) - len(cut.Comments)
 	for i, c := range cut.Comments {

@@ -15,8 +15,9 @@ import (
 // Related is an issue that this one is linked to without waiting for it.
 type Related struct {
 	beads.Ref
-	Type string `json:"type"` // of the row
-	As   string `json:"as"`   // what the other issue is to this one, such as "duplicate of"
+	Type   string `json:"type"`             // of the row
+	Reason string `json:"reason,omitempty"` // of a closed one: the first sentence of why it closed
+	As     string `json:"as"`               // what the other issue is to this one, such as "duplicate of"
 }
 
 // relations say of a row's type what it makes the two issues to each other: what
@@ -42,6 +43,18 @@ func relations(dependencyType string) (out, in string) {
 	return dependencyType, dependencyType + " of"
 }
 
+// mostRelated is of how many related issues it is read why they closed.
+const mostRelated = 8
+
+// reason is the first sentence of why an issue closed, "" where that says nothing.
+func (a assembly) reason(at int) string {
+	record, err := a.file.At(at).Record()
+	if err != nil || isBareReason(record.Text(beads.CloseReason)) {
+		return ""
+	}
+	return firstSentence(record.Text(beads.CloseReason))
+}
+
 // related lists the links of every type that neither blocks nor contains, those
 // of its own first.
 func (a assembly) related(i int) []Related {
@@ -54,6 +67,9 @@ func (a assembly) related(i int) []Related {
 		r := Related{Ref: beads.Ref{ID: id, Status: "missing"}, Type: dependencyType, As: as}
 		if at, ok := a.file.Index(id); ok {
 			r.Title, r.Status = a.file.At(at).Title, a.file.At(at).Status
+			if r.Status == beads.StatusClosed && len(list) < mostRelated {
+				r.Reason = a.reason(at)
+			}
 		}
 		list = append(list, r)
 	}
@@ -78,6 +94,9 @@ func (b *Briefing) relatedLine(w *page) {
 		text := r.ID + " " + title(r.Title) + " (" + r.Status + ")"
 		if r.Title == "" {
 			text = r.ID + " (" + r.Status + ")"
+		}
+		if r.Reason != "" {
+			text = strings.TrimSuffix(text, ")") + ": “" + r.Reason + "”)"
 		}
 		if r.As != last {
 			text = r.As + " " + text

@@ -114,15 +114,12 @@ func (r *Review) Markdown() string {
 	for _, alert := range r.Alerts {
 		w.linef("alert %s: %s", alert.Rule, alert.Message)
 	}
-	if len(r.OpenBlockers) > 0 {
-		w.heading("Blocked by")
-		w.refs(r.OpenBlockers)
-	}
+	w.list("Blocked by", refLines(r.OpenBlockers))
 	r.held.holds(w)
 	w.heading("How much is certain")
 	r.certainty(w)
 	trails := &Briefing{ClosedDependencies: r.Dependencies}
-	trails.dependencies(w, "What finished dependencies left, in the order they were built")
+	trails.dependencies(w, builtHeading)
 	r.commands(w)
 	w.next(r.Next)
 	return w.String()

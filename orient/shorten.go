@@ -6,7 +6,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"stig/internal/beads"
 	"stig/internal/visible"
 )
 
@@ -213,9 +212,33 @@ func (p *page) heading(text string) {
 // proseWidth is how wide a text of our own is, in characters.
 const proseWidth = 100
 
-// section is a heading with a text of our own, on as many lines as it needs.
+// list shows lines below a heading, one alone behind it.
+func (p *page) list(heading string, lines []string) {
+	switch len(lines) {
+	case 0:
+	case 1:
+		p.blank()
+		p.line(heading + ": " + lines[0])
+	default:
+		p.heading(heading)
+		for _, line := range lines {
+			p.line("- " + line)
+		}
+	}
+}
+
+// section shows a text of our own: on one line behind the heading, or on as many lines
+// below it as it needs.
 func (p *page) section(heading, text string) {
+	if text == "" {
+		return
+	}
+	if utf8.RuneCountInString(heading+text) <= proseWidth {
+		p.list(heading, []string{text})
+		return
+	}
 	p.heading(heading)
+	text = upperFirst(text)
 	line := ""
 	for word := range strings.FieldsSeq(text) {
 		if line != "" && utf8.RuneCountInString(line+" "+word) > proseWidth {
@@ -227,9 +250,16 @@ func (p *page) section(heading, text string) {
 	p.line(line)
 }
 
-// quoted is a heading with somebody else's text; without a text there is no heading.
+// quoted is somebody else's text below a heading, which is a plain line above a text of
+// one line.
 func (p *page) quoted(heading, text string) {
-	if text != "" {
+	switch text = strings.TrimSpace(text); {
+	case text == "":
+	case !strings.Contains(text, "\n") && utf8.RuneCountInString(text) <= proseWidth:
+		p.blank()
+		p.line(heading + ":")
+		p.quote(text)
+	default:
 		p.heading(heading)
 		p.quote(text)
 	}
@@ -266,12 +296,6 @@ func (p *page) command(text string) {
 	p.blank()
 }
 
-func (p *page) refs(refs []beads.Ref) {
-	for _, r := range refs {
-		p.linef("- %s %s (%s)", r.ID, visible.OneLine(r.Title), r.Status)
-	}
-}
-
 func upperFirst(text string) string {
 	first, size := utf8.DecodeRuneInString(text)
 	return string(unicode.ToUpper(first)) + text[size:]
@@ -289,7 +313,7 @@ func commandLine(argv []string) string {
 	words := make([]string, len(argv))
 	for i, arg := range argv {
 		if words[i] = visible.Quoted(arg); arg == "…" {
-			words[i] = `"…"`
+			words[i] = arg
 		}
 	}
 	return strings.Join(words, " ")

@@ -101,7 +101,9 @@ type Entry struct {
 	Unblocks  int    `json:"unblocks"` // unclosed issues that wait for it, directly or not
 	Epic      string `json:"epic"`
 	FirstLine string `json:"first_line,omitempty"` // of its description, at small scale
+	Against   string `json:"against,omitempty"`    // why it is not the first to take, in its own words
 
+	bare      bool // it says nothing but its title
 	index     int
 	epicTitle string
 }
@@ -174,7 +176,9 @@ func NewSurvey(f *beads.Snapshot, g *dag.Graph, req SurveyRequest, rules Rules) 
 	survey.Rules = countRules(survey.Attention)
 	survey.InProgress = s.inProgress(req.As)
 	survey.Workers, survey.Inbox = req.Workers, req.Inbox
-	survey.Ready = s.ready()
+	if survey.Ready, err = s.ready(); err != nil {
+		return nil, err
+	}
 	survey.Epics = s.epics()
 	survey.Convergence = s.convergence()
 	survey.CriticalPath = s.criticalPath()
@@ -289,8 +293,12 @@ func (s *surveyor) inProgress(first string) []Claim {
 	return list
 }
 
+// mostWeighed is of how many issues that can be taken it is read what speaks against
+// taking them first.
+const mostWeighed = 30
+
 // ready lists what the reader can take, in the order of dag.Graph.Ready.
-func (s *surveyor) ready() []Entry {
+func (s *surveyor) ready() ([]Entry, error) {
 	unblocks, ready := s.graph.Unblocks(), s.graph.Takeable(s.worker)
 	list := make([]Entry, 0, len(ready))
 	for _, i := range ready {
@@ -299,9 +307,16 @@ func (s *surveyor) ready() []Entry {
 		if epic, ok := s.graph.Epic(i); ok {
 			e.Epic, e.epicTitle = s.file.At(epic).ID, s.file.At(epic).Title
 		}
+		if len(list) < mostWeighed {
+			record, err := issue.Record()
+			if err != nil {
+				return nil, err
+			}
+			e.Against, e.bare = against(record), isBare(record)
+		}
 		list = append(list, e)
 	}
-	return list
+	return list, nil
 }
 
 // epics lists the unclosed ones by priority, then id, those first that need only
@@ -419,6 +434,10 @@ func firstLine(text string) string {
 func (s *Survey) next() []Step {
 	brief := func(why, id string) []Step { return []Step{{Why: why, Argv: []string{"stig", "orient", id}}} }
 	complete := slices.IndexFunc(s.Epics, func(e EpicState) bool { return e.Complete })
+	first, nothing := 0, "nothing can be started"
+	if len(s.Ready) > 0 {
+		first, nothing = recommended(s.Ready), "what can be started says that it waits"+passedOver(s.Ready[:1])
+	}
 	damage := slices.IndexFunc(s.Attention, func(a Attention) bool { return a.first })
 	switch {
 	case damage >= 0:
@@ -426,14 +445,16 @@ func (s *Survey) next() []Step {
 		return []Step{{Why: "nothing can be written before the store is fixed: " + a.Message, Argv: a.Argv}}
 	case len(s.InProgress) > 0 && clone.BelongsTo(s.InProgress[0].Assignee, s.As):
 		return brief("go on with what "+s.As+" holds: "+title(s.InProgress[0].Title), s.InProgress[0].ID)
-	case len(s.Ready) > 0:
-		return brief(s.Ready[0].why(len(s.Ready)), s.Ready[0].ID)
+	case len(s.Ready) > 0 && s.Ready[first].Against == "":
+		return brief(s.Ready[first].why(len(s.Ready))+passedOver(s.Ready[:first]), s.Ready[first].ID)
 	case complete >= 0:
 		e := s.Epics[complete]
-		return brief("nothing can be started, and all children of this epic are closed: close it: "+title(e.Title), e.ID)
+		return brief(nothing+", and all children of this epic are closed: close it: "+title(e.Title), e.ID)
 	case len(s.Attention) > 0:
 		a := s.Attention[0]
-		return []Step{{Why: "nothing can be started; begin with what holds people up: " + a.words(), Argv: a.Argv}}
+		return []Step{{Why: nothing + "; begin with what holds people up: " + a.words(), Argv: a.Argv}}
+	case len(s.Ready) > 0:
+		return brief(s.Ready[first].why(len(s.Ready))+"; see first whether it can be done now: "+s.Ready[first].Against, s.Ready[first].ID)
 	case len(s.InProgress) > 0:
 		return brief("nothing can be started; see whether this one needs help: "+title(s.InProgress[0].Title), s.InProgress[0].ID)
 	case s.Counts.Unclosed > 0:
@@ -442,9 +463,43 @@ func (s *Survey) next() []Step {
 	return []Step{{Why: "nothing is left to do; write down what comes next", Argv: []string{"stig", "create", "…"}}}
 }
 
+// recommended is the first of the issues that nothing speaks against taking. One of which
+// only the title is written down comes after those that say more, of its priority and,
+// unless it is P0, of the next.
+func recommended(ready []Entry) int {
+	most := min(len(ready), mostWeighed)
+	first := max(0, slices.IndexFunc(ready[:most], func(e Entry) bool { return e.Against == "" }))
+	if !ready[first].bare {
+		return first
+	}
+	said := slices.IndexFunc(ready[:most], func(e Entry) bool {
+		return e.Against == "" && !e.bare && e.Priority <= ready[first].Priority+min(1, ready[first].Priority)
+	})
+	if said < 0 {
+		return first
+	}
+	return said
+}
+
+// passedOver names the issues before the recommended one, and what speaks against each.
+func passedOver(list []Entry) string {
+	var words []string
+	for _, e := range list {
+		why := e.Against
+		if why == "" {
+			why = "only a title"
+		}
+		words = append(words, e.ID+" ("+why+")")
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return "; passed over: " + someOf(words, 3)
+}
+
 // why says why the first of so many issues is the one to take.
 func (e Entry) why(of int) string {
-	why := fmt.Sprintf("P%d, the most urgent of %d that can be started", e.Priority, of)
+	why := fmt.Sprintf("P%d, first of %d that can be started", e.Priority, of)
 	if of == 1 {
 		why = fmt.Sprintf("P%d, the only one that can be started", e.Priority)
 	}

@@ -25,13 +25,14 @@ const (
 	attentionLeft       = "claims-left"
 	attentionEscalation = "escalation-pending"
 	attentionRegressed  = "regressed"
+	attentionClosed     = "closed-with-open-children"
 )
 
 // urgency is the order of attention: what holds people up, then the rest.
 func urgency() []string {
 	return []string{
 		attentionDeadlock, attentionStore, attentionUnread, attentionEscalation, attentionLeft, signals.AlertStale,
-		attentionRegressed, signals.AlertReplanning, signals.AlertConvergence, signals.AlertStuck, attentionTrail, attentionViolation,
+		attentionRegressed, signals.AlertReplanning, signals.AlertConvergence, signals.AlertStuck, attentionClosed, attentionTrail, attentionViolation,
 	}
 }
 
@@ -78,6 +79,8 @@ func ruleWords(rule string) string {
 		return "waiting epic"
 	case attentionLeft:
 		return "claims"
+	case attentionClosed:
+		return "closed epic"
 	case attentionTrail:
 		return "no summary"
 	case attentionViolation:
@@ -94,9 +97,12 @@ func (s *surveyor) attention() ([]Attention, error) {
 			Message: fmt.Sprintf("%s cannot be read or used, beginning with line %d: %s",
 				count(n, "line"), s.file.Problems()[0].Line, s.file.Problems()[0].Message)})
 	}
-	if n := s.left(); n > 0 {
-		list = append(list, Attention{Rule: attentionLeft, Argv: []string{"stig", "sweep"},
-			Message: count(n, "claim") + " of whoever runs no more: stig sweep returns them"})
+	if n, unnamed := s.left(); n > 0 {
+		message := fmt.Sprintf("%d that stig sweep returns", n)
+		if unnamed > 0 {
+			message += fmt.Sprintf(", %d with nobody named", unnamed)
+		}
+		list = append(list, Attention{Rule: attentionLeft, Argv: []string{"stig", "sweep"}, Message: message})
 	}
 	for _, i := range s.graph.HeldBeside() {
 		issue := s.file.At(i)
@@ -107,6 +113,7 @@ func (s *surveyor) attention() ([]Attention, error) {
 		list = append(list, Attention{Rule: attentionUnread, ID: issue.ID, Title: issue.Title, Argv: []string{"stig", "orient", issue.ID},
 			Message: "it " + strings.Join(words, "; it ") + ", so it waits"})
 	}
+	list = append(list, s.closedEpics()...)
 	var failed error
 	s.each(func(i int, issue *beads.Issue) {
 		about := func(rule, message, command string) {
@@ -143,17 +150,35 @@ func (s *surveyor) attention() ([]Attention, error) {
 	return s.ranked(list), failed
 }
 
-// left counts the claims that a sweep returns.
-func (s *surveyor) left() (n int) {
+// left counts the claims that a sweep returns, and those of them that name nobody.
+func (s *surveyor) left() (n, unnamed int) {
 	if s.returned == nil {
-		return 0
+		return 0, 0
 	}
 	s.each(func(_ int, issue *beads.Issue) {
 		if issue.Status == beads.StatusInProgress && s.returned(issue) {
 			n++
+			if issue.Assignee == "" {
+				unnamed++
+			}
 		}
 	})
-	return n
+	return n, unnamed
+}
+
+// closedEpics lists the closed issues that contain unclosed ones.
+func (s *surveyor) closedEpics() (list []Attention) {
+	for _, i := range s.graph.Epics() {
+		issue := s.file.At(i)
+		if issue.Status != beads.StatusClosed || !s.graph.Lasting(i) {
+			continue
+		}
+		if closed, all := s.graph.Progress(i); closed < all {
+			list = append(list, Attention{Rule: attentionClosed, ID: issue.ID, Title: issue.Title, Argv: []string{"stig", "orient", issue.ID},
+				Message: fmt.Sprintf("closed, with %d of %d children unclosed", all-closed, all)})
+		}
+	}
+	return list
 }
 
 // ranked sorts by rule, then by the priority of the issue, then by id; what is
@@ -298,4 +323,84 @@ func (s *Survey) workersPart(w *page) {
 	for _, worker := range s.Workers {
 		w.linef("- %s %s", visible.OneLine(worker.Name), worker.words())
 	}
+}
+
+// alarm finds the alerts of issues.
+type alarm struct {
+	signals.Around
+	file  *beads.Snapshot
+	graph *dag.Graph
+	rules Rules
+}
+
+// newAlarm leaves open where what the issues note is read from: the survey has all of it,
+// a briefing reads what it needs.
+func newAlarm(f *beads.Snapshot, g *dag.Graph, rules Rules, read func(i int) (noted, error)) alarm {
+	worker := dag.Worker{Now: rules.Now, Asked: func(i int) bool { // one that cannot be read fails where its alerts are asked for
+		n, err := read(i)
+		return err == nil && n.Asks
+	}}
+	return alarm{file: f, graph: g, rules: rules, Around: signals.Around{
+		Graph: g,
+		Tally: func(epic int) (unclosed, startable, inProgress int) {
+			t := g.Tally(epic, worker)
+			return t.Unclosed(), t.Startable(), t.InProgress
+		},
+		Read: func(i int) (signals.Noted, error) {
+			n, err := read(i)
+			return n.Noted, err
+		},
+	}}
+}
+
+// of lists the alerts of an unclosed issue, the most urgent first; closed ones
+// have none.
+func (a alarm) of(i int) ([]signals.Alert, error) {
+	list := []signals.Alert{}
+	if a.graph.Closed(i) {
+		return list, nil
+	}
+	if issue := a.file.At(i); issue.Status == beads.StatusInProgress {
+		if alert, is := signals.Stale(issue.UpdatedAt, a.rules.Now, a.rules.StaleDays); is {
+			list = append(list, alert)
+		}
+	}
+	alerts, err := a.OfChildren(i)
+	list = append(list, alerts...)
+	if err == nil && a.graph.Converges(i) {
+		alerts, err = a.OfBlockers(i, a.graph.ClosedBlockers(i), "")
+		list = append(list, alerts...)
+	}
+	return list, err
+}
+
+// alerts are those of the issue, then those of its epic. c are its children, nil where
+// they were not read.
+func (a assembly) alerts(i int, c *Children) ([]signals.Alert, error) {
+	alarm := newAlarm(a.file, a.graph, a.rules, func(i int) (noted, error) { return notedOf(a.file.At(i), a.rules.Schema) })
+	list, err := alarm.of(i)
+	if err != nil {
+		return nil, err
+	}
+	for k := range list {
+		if list[k], err = a.named(list[k], i, c); err != nil {
+			return nil, err
+		}
+	}
+	epic, ok := a.graph.Epic(i)
+	if !ok || a.graph.Closed(i) {
+		return list, nil
+	}
+	above, err := alarm.of(epic)
+	if err != nil {
+		return nil, err
+	}
+	for _, alert := range above {
+		if alert, err = a.named(alert, epic, nil); err != nil {
+			return nil, err
+		}
+		alert.Message = a.file.At(epic).ID + ": " + alert.Message
+		list = append(list, alert)
+	}
+	return list, nil
 }

@@ -70,7 +70,7 @@ func (s *Survey) countsPart(w *page) {
 		w.blank()
 		standing := []number{
 			{c.Ready, "ready"}, {c.InProgress, "in progress"}, {c.Asked, "waiting only for an answer"}, {c.Assigned, "assigned to others"},
-			{c.Blocked, "blocked"}, {c.Deferred, "deferred"}, {c.Epics, "epic"},
+			{c.Blocked, "blocked"}, {c.Deferred, "deferred"}, {c.Epics, "other epic"},
 		}
 		for _, status := range slices.Sorted(maps.Keys(s.statuses)) {
 			standing = append(standing, number{s.statuses[status], "of status " + cmp.Or(visible.OneLine(status), `""`)})
@@ -94,7 +94,7 @@ type number struct {
 func numbers(list []number) (words []string) {
 	for _, n := range list {
 		switch {
-		case n.n > 0 && n.what == "epic":
+		case n.n > 0 && n.what == "other epic": // than those that are blocked, deferred or in progress
 			words = append(words, count(n.n, n.what))
 		case n.n > 0:
 			words = append(words, fmt.Sprintf("%d %s", n.n, n.what))
@@ -164,7 +164,7 @@ func (s *Survey) readyPart(w *page) {
 	if len(s.Ready) == 0 {
 		return
 	}
-	w.heading("Ready")
+	w.heading(partHeading("Ready", len(s.Ready), s.there.ready))
 	if s.Scale != Medium {
 		for _, e := range s.Ready {
 			epic := ""
@@ -198,10 +198,21 @@ func (s *Survey) readyPart(w *page) {
 	}
 }
 
+// partHeading says of a part that is not shown whole how many of how many it has.
+func partHeading(name string, shown, all int) string {
+	if shown == all {
+		return name
+	}
+	return fmt.Sprintf("%s: %d of %d", name, shown, all)
+}
+
 func (p *page) entry(e Entry, epic string) {
 	standing := ""
 	if e.Unblocks > 0 {
 		standing = fmt.Sprintf(", %d waiting for it", e.Unblocks)
+	}
+	if e.Against != "" {
+		standing += ", " + e.Against
 	}
 	p.linef("- P%d %s %s%s%s", e.Priority, e.ID, title(e.Title), standing, epic)
 	if e.FirstLine != "" {
@@ -213,7 +224,7 @@ func (s *Survey) epicsPart(w *page) {
 	if len(s.Epics) == 0 {
 		return
 	}
-	w.heading("Epics")
+	w.heading(partHeading("Epics", len(s.Epics), s.there.epics))
 	for _, e := range s.Epics {
 		w.linef("- %s %s: %s", e.ID, title(e.Title), e.words())
 	}
@@ -233,7 +244,7 @@ func (e EpicState) words() string {
 	}
 	rest := numbers([]number{
 		{e.Ready, "ready"}, {e.InProgress, "in progress"}, {e.Asked, "waiting only for an answer"}, {e.Assigned, "assigned to others"},
-		{e.Blocked, "blocked"}, {e.Deferred, "deferred"}, {e.Epics, "epic"}, {e.Unknown, "of another status"},
+		{e.Blocked, "blocked"}, {e.Deferred, "deferred"}, {e.Epics, "other epic"}, {e.Unknown, "of another status"},
 		{e.Other, "no work"},
 	})
 	if len(rest) > 0 {
@@ -249,7 +260,7 @@ func (s *Survey) convergencePart(w *page) {
 	if len(s.Convergence) == 0 {
 		return
 	}
-	w.heading("Convergence points")
+	w.heading(partHeading("Convergence points", len(s.Convergence), s.there.convergence))
 	for _, c := range s.Convergence {
 		w.linef("- %s %s: %s closed, surprise %s of at most %s", c.ID, title(c.Title),
 			count(c.Blockers, "blocker"), signals.Decimal(c.Surprise), signals.Decimal(c.Limit))

@@ -221,7 +221,7 @@ func TestSurveyCaller(t *testing.T) {
 	for _, want := range []string{
 		"Next: `stig orient a-3`: P2, the only one that can be started: title of a-3\n",
 		"\n# 6 issues: 5 unclosed, 1 closed\n",
-		"\n1 ready · 2 assigned to others · 1 epic · 1 of status inreview\n",
+		"\n1 ready · 2 assigned to others · 1 other epic · 1 of status inreview\n",
 		"\nNot counted: 1 unclosed that are ephemeral or templates.\n",
 		"\n- a-4 title of a-4: its one child is closed: close it (`stig orient a-4`)\n",
 	} {

@@ -17,15 +17,18 @@ const EstimateSection = "checkpoint-context"
 const PropagatedSection = "propagated-from"
 
 // Estimate is a state estimate: what the next worker must know about an issue
-// as it stands. Either the four labelled texts are given, or Body alone.
+// as it stands. Either labelled texts are given, or Body alone.
 type Estimate struct {
 	Date string // YYYY-MM-DD of its heading, "" when the heading has none
 	Body string // all text but the heading, trimmed
 
 	Done, Learned, Remains, Downstream string
+
+	Hypothesis, Intervention, Feedback, Stabilised string // of a probe
+	Questions                                      string // what is uncertain
 }
 
-// labels are the four questions an estimate answers, in their written order.
+// labels are the questions that an estimate answers, in their written order.
 func (e *Estimate) labels() []label {
 	names := labelNames()
 	return []label{
@@ -33,11 +36,23 @@ func (e *Estimate) labels() []label {
 		{"learned", names[1], &e.Learned},
 		{"remains", names[2], &e.Remains},
 		{"downstream", names[3], &e.Downstream},
+		{"hypothesis", names[4], &e.Hypothesis},
+		{"intervention", names[5], &e.Intervention},
+		{"feedback", names[6], &e.Feedback},
+		{"stabilised", names[7], &e.Stabilised},
+		{"question", names[8], &e.Questions},
 	}
 }
 
-func labelNames() [4]string {
-	return [4]string{"What was done", "What was learned", "What remains", "Downstream impact"}
+// everyEstimate is how many of the labels are of every estimate; the others are of issues
+// that are uncertain.
+const everyEstimate = 4
+
+func labelNames() [9]string {
+	return [9]string{
+		"What was done", "What was learned", "What remains", "Downstream impact",
+		"Hypothesis", "Smallest intervention", "Feedback", "Stabilised when", "Open questions",
+	}
 }
 
 type label struct {
@@ -62,7 +77,7 @@ func EstimateForm(d *notes.Doc, day string) string {
 		}
 	}
 	var form []string
-	for _, l := range (&Estimate{}).labels() {
+	for _, l := range (&Estimate{}).labels()[:everyEstimate] {
 		form = append(form, l.name+":")
 	}
 	return strings.Join(form, "\n\n")

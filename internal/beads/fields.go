@@ -104,6 +104,9 @@ var order = []keyKind{
 	{"comment_count", whole}, {"parent", textual},
 }
 
+// Known reports whether a key is one of the format.
+func (k Key) Known() bool { return slot(k) >= 0 }
+
 // slot is the place of a key in the order, or -1.
 func slot(k Key) int {
 	return slices.IndexFunc(order, func(o keyKind) bool { return o.key == k })

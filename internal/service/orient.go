@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -223,12 +224,23 @@ func Reading(a *workspace.Run, file *beads.Snapshot, staleDays int) (orient.Rule
 	now, err := a.Clock()
 	rules := orient.Rules{
 		Schema: a.Schema, Look: process.Finder(filepath.Dir(file.Place().Dir), a.Getenv),
-		Now: now, StaleDays: staleDays, Digest: a.Config.Traces.Digest,
+		Exists: existsBelow(filepath.Dir(file.Place().Dir)), Now: now, StaleDays: staleDays, Digest: a.Config.Traces.Digest,
 	}
 	if refused := ReadOnly(file.Place()); refused != nil {
 		rules.ReadOnly = refused.Error()
 	}
 	return rules, err
+}
+
+// existsBelow reports of a path whether it is there: a relative one below root.
+func existsBelow(root string) func(path string) bool {
+	return func(path string) bool {
+		if path = filepath.FromSlash(path); !filepath.IsAbs(path) {
+			path = filepath.Join(root, path)
+		}
+		_, err := os.Lstat(path)
+		return err == nil
+	}
 }
 
 // Unwritable says why this user cannot edit a store; "" if they can. A server is asked.

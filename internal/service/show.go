@@ -45,6 +45,9 @@ type issueText struct {
 	DueAt              string   `json:"due_at,omitempty"`
 	EstimatedMinutes   int      `json:"estimated_minutes,omitempty"`
 	ExternalRef        string   `json:"external_ref,omitempty"`
+	SpecID             string   `json:"spec_id,omitempty"`
+
+	Keys []orient.Keyed `json:"keys,omitempty"` // metadata, and keys that the format does not know
 
 	Comments []orient.Comment `json:"comments"` // newest last
 }
@@ -88,6 +91,7 @@ func viewOf(a *workspace.Run, file *beads.Snapshot, at int) (*issueView, error) 
 			CloseReason: record.Text(beads.CloseReason), CreatedAt: record.Text(beads.CreatedAt),
 			UpdatedAt: record.Text(beads.UpdatedAt), ClosedAt: record.Text(beads.ClosedAt),
 			DeferUntil: record.Text(beads.DeferUntil), DueAt: record.Text("due_at"), ExternalRef: record.Text(beads.ExternalRef),
+			SpecID: record.Text("spec_id"), Keys: orient.KeysOf(record),
 			Comments: orient.Comments(record),
 		},
 		Signals:    signals.Read(doc, a.Schema),
@@ -144,12 +148,15 @@ func (v *issueView) Text() string {
 	}
 	for _, row := range []struct{ name, value string }{
 		{"assignee", i.Assignee}, {"labels", strings.Join(i.Labels, ", ")},
-		{"deferred until", i.DeferUntil}, {"due", i.DueAt}, {"estimate", estimate}, {"external reference", i.ExternalRef},
+		{"deferred until", i.DeferUntil}, {"due", i.DueAt}, {"estimate", estimate}, {"external reference", i.ExternalRef}, {"specification", i.SpecID},
 		{"created", i.CreatedAt}, {"updated", i.UpdatedAt}, {"closed", i.ClosedAt},
 	} {
 		if row.value != "" {
 			fmt.Fprintf(&b, "%s: %s\n", row.name, row.value)
 		}
+	}
+	for _, k := range i.Keys {
+		fmt.Fprintf(&b, "%s: %s\n", visible.OneLine(k.Key), visible.OneLine(k.Value))
 	}
 	if len(v.merged) > 0 {
 		fmt.Fprintf(&b, "also learned, on a branch: %s (stig checkpoint %s --fold)\n", strings.Join(v.merged, ", "), i.ID)

@@ -126,6 +126,8 @@ func checkpointParams() []param {
 		{"evidence", text, "what was run to show that it holds, and what it said", false},
 		{"done", text, "what was done; a part that is left out stays as it is", false}, {"learned", text, "what was learned", false},
 		{"remains", text, "what remains", false}, {"downstream", text, "what issues that depend on this one should know", false},
+		{"hypothesis", text, "", false}, {"intervention", text, "", false}, {"feedback", text, "", false}, {"stabilised", text, "", false},
+		{"question", text, "what is uncertain", false},
 		{"replace", boolean, "the parts given replace the whole estimate", false},
 		{"fold", boolean, "give back what merged branches also learned, and take it away", false},
 	}
@@ -207,7 +209,8 @@ func traceTool(ctx context.Context, a *workspace.Run, g args) (workspace.Output,
 func checkpointTool(ctx context.Context, a *workspace.Run, g args) (workspace.Output, bool, error) {
 	r := service.CheckpointRequest{
 		ID: g.text("id"), Signals: map[signals.Signal]string{}, Replace: g.flag("replace"), Fold: g.flag("fold"),
-		Estimate: signals.Estimate{Done: g.text("done"), Learned: g.text("learned"), Remains: g.text("remains"), Downstream: g.text("downstream")},
+		Estimate: signals.Estimate{Done: g.text("done"), Learned: g.text("learned"), Remains: g.text("remains"), Downstream: g.text("downstream"),
+			Hypothesis: g.text("hypothesis"), Intervention: g.text("intervention"), Feedback: g.text("feedback"), Stabilised: g.text("stabilised"), Questions: g.text("question")},
 	}
 	if surprise, given := g["surprise"].(float64); given {
 		r.Signals[signals.Surprise] = strconv.FormatFloat(surprise, 'f', -1, 64)

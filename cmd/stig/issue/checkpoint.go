@@ -20,7 +20,8 @@ func CheckpointCommand(a *cli.App) *cobra.Command {
 		Short: "leave signals and a state estimate for whoever comes next",
 		Long: "Write signals and the state estimate of an issue, at once or not at all.\n" +
 			"The estimate describes the state as it is now. --done, --learned, --remains and\n" +
-			"--downstream each replace that part of it; the others stay, with their day.\n" +
+			"--downstream each replace that part of it; the others stay, with their day. So do\n" +
+			"--hypothesis, --intervention, --feedback, --stabilised and --question.\n" +
 			"With --replace, or as one text with -m, --file, or - for standard input, it\n" +
 			"replaces all of the estimate before; on a terminal and with nothing given the editor\n" +
 			"opens with the estimate that is there. The texts that disappear are printed.\n" +
@@ -54,6 +55,11 @@ func CheckpointCommand(a *cli.App) *cobra.Command {
 	flags.StringVar(&e.Learned, "learned", "", "what was learned")
 	flags.StringVar(&e.Remains, "remains", "", "what remains")
 	flags.StringVar(&e.Downstream, "downstream", "", "what issues that depend on this one should know")
+	flags.StringVar(&e.Hypothesis, "hypothesis", "", "of a probe: what is held to be the cause")
+	flags.StringVar(&e.Intervention, "intervention", "", "of a probe: the smallest step that tests it")
+	flags.StringVar(&e.Feedback, "feedback", "", "of a probe: what shows whether it worked")
+	flags.StringVar(&e.Stabilised, "stabilised", "", "of a probe: when the situation is stable")
+	flags.StringVar(&e.Questions, "question", "", "what is uncertain, for whoever comes next; --escalate asks a person")
 	flags.BoolVar(&r.Replace, "replace", false, "replace the whole estimate with the parts given")
 	cli.TakesText(cmd, &text, "the whole state estimate")
 	flags.String("escalate", "", "also ask a person this `QUESTION`: escalation becomes pending")

@@ -1,0 +1,546 @@
+package orient
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"stig/dag"
+	"stig/internal/beads"
+	"stig/internal/visible"
+	"stig/signals"
+)
+
+// Keyed is a value of an issue that has no place of its own in a briefing: one of its
+// metadata, or of a key that the format does not know.
+type Keyed struct {
+	Key   string `json:"key"` // "metadata.NAME" for one of the metadata
+	Value string `json:"value"`
+}
+
+// What a line of a briefing shows of such values.
+const (
+	mostKeys    = 8   // values
+	widestValue = 120 // characters of one
+	widestRef   = 300 // characters of a reference
+)
+
+// KeysOf lists the metadata of an issue and the keys that the format does not know,
+// pointers first.
+func KeysOf(record *beads.Record) []Keyed {
+	list := []Keyed{}
+	add := func(key string, raw []byte) {
+		if value := valueOf(raw); value != "" {
+			list = append(list, Keyed{key, value})
+		}
+	}
+	var metadata map[string]json.RawMessage
+	if raw := record.Raw("metadata"); json.Unmarshal(raw, &metadata) == nil {
+		for _, key := range slices.Sorted(maps.Keys(metadata)) {
+			add("metadata."+key, metadata[key])
+		}
+	} else {
+		add("metadata", raw)
+	}
+	for _, key := range record.Keys() {
+		if !key.Known() && key != "content_hash" {
+			add(string(key), record.Raw(key))
+		}
+	}
+	slices.SortStableFunc(list, func(x, y Keyed) int { return strings.Count(y.Value, "://") - strings.Count(x.Value, "://") })
+	return list
+}
+
+// valueOf is a value of JSON as text, "" for one that says nothing.
+func valueOf(raw []byte) string {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return strings.TrimSpace(text)
+	}
+	var texts []string
+	if json.Unmarshal(raw, &texts) == nil {
+		return strings.TrimSpace(strings.Join(texts, "\n"))
+	}
+	switch value := string(raw); value {
+	case "null", "{}", "[]", "false", "0":
+		return ""
+	default:
+		return value
+	}
+}
+
+// references shows what the issue refers to, when it is due, and its other values. They
+// may be the only pointer to the work, so that no budget cuts them.
+func (b *Briefing) references(w *page) {
+	var words []string
+	add := func(name, value string) {
+		if value != "" {
+			words = append(words, name+" "+clip(visible.OneLine(value), widestRef))
+		}
+	}
+	add("external", b.Issue.ExternalRef)
+	add("spec", b.Issue.SpecID)
+	add("due", b.Issue.due)
+	if len(words) > 0 {
+		w.line(strings.Join(words, " · "))
+	}
+	words = nil
+	for k, v := range b.Issue.Keys {
+		if slices.ContainsFunc(b.Acceptance.Beside, func(p Beside) bool { return p.Name == v.Key }) {
+			continue // it stands below, whole
+		}
+		if k == mostKeys {
+			words = append(words, fmt.Sprintf("%d more (`stig show %s`)", len(b.Issue.Keys)-k, b.Issue.ID))
+			break
+		}
+		words = append(words, clip(visible.OneLine(v.Key), 40)+": "+clip(visible.OneLine(v.Value), widestValue))
+	}
+	if len(words) > 0 {
+		w.line(strings.Join(words, " · "))
+	}
+}
+
+// dueWords says when an issue is due, and how long that is over.
+func dueWords(record *beads.Record, now time.Time) string {
+	text := record.Text("due_at")
+	due, ok := record.Time("due_at")
+	switch {
+	case text == "":
+		return ""
+	case !ok:
+		return visible.OneLine(text) + " (not read as a time)"
+	case due.Before(now) && !beads.IsClosed(record.Text(beads.Status)):
+		return dayIn(due) + ", overdue by " + count(max(1, int(now.Sub(due)/(24*time.Hour))), "day")
+	}
+	return dayIn(due)
+}
+
+// statusLabels are labels that say where work stands, with the statuses they agree with.
+var statusLabels = []struct{ labels, statuses []string }{
+	{[]string{"done", "closed", "complete", "completed", "fixed", "resolved", "shipped", "merged", "implemented"}, []string{beads.StatusClosed}},
+	{[]string{"wip", "in-progress", "inprogress", "doing", "started", "active"}, []string{beads.StatusInProgress, beads.StatusHooked}},
+	{[]string{"blocked", "on-hold", "hold", "waiting", "stalled", "paused"}, []string{beads.StatusBlocked, beads.StatusDeferred}},
+	{[]string{"cancelled", "canceled", "wontfix", "won't-fix", "duplicate", "invalid", "obsolete"}, []string{beads.StatusClosed}},
+}
+
+// personLabels are labels that say that somebody else has to act first.
+var personLabels = []string{
+	"needs-decision", "decision-needed", "needs-approval", "needs-input", "needs-info", "needs-discussion", "needs-credentials", "needs-access",
+	"awaiting-decision", "awaiting-approval", "external-dependency", "no-auto", "no-auto-claim", "no-agent", "do-not-claim", "was-role", "role",
+}
+
+// personWords are words of labels that say so, whatever stands beside them.
+var personWords = []string{"human", "person", "hitl", "manual", "operator", "gated"}
+
+// asksPerson reports whether a label says that somebody else has to act first.
+func asksPerson(label string) bool {
+	bare := strings.ReplaceAll(bareOf(label), ":", "-")
+	return slices.Contains(personLabels, bare) ||
+		slices.ContainsFunc(strings.Split(bare, "-"), func(word string) bool { return slices.Contains(personWords, word) })
+}
+
+// putOff are words with which a text says that work does not begin yet.
+var putOff = []string{"do not start", "don't start", "do not begin", "do not claim", "don't claim", "must not be started"}
+
+// bareOf is a label without case and the prefix that says what it is of.
+func bareOf(label string) string {
+	label = strings.NewReplacer("_", "-", " ", "-").Replace(strings.ToLower(strings.TrimSpace(label)))
+	for _, prefix := range []string{"status", "state", "workflow"} {
+		if rest, ok := strings.CutPrefix(label, prefix); ok && rest != "" && strings.ContainsRune(":/-=", rune(rest[0])) {
+			return strings.TrimLeft(rest, ":/-=")
+		}
+	}
+	return label
+}
+
+// contradicts reports whether a label says of an issue what its status does not.
+func contradicts(label, status string) bool {
+	bare := bareOf(label)
+	for _, row := range statusLabels {
+		if slices.Contains(row.labels, bare) {
+			return !slices.Contains(row.statuses, status) && status != beads.StatusTombstone
+		}
+	}
+	return false
+}
+
+// What a text says that holds work up: one of the first words, and within a few words one
+// of the second.
+var (
+	waitWords = []string{"needs", "need", "requires", "require", "awaits", "awaiting", "waits", "waiting", "pending", "blocked", "missing", "lacks"}
+	waitedFor = []string{
+		"human", "person", "credential", "credentials", "access", "decision", "approval", "permission", "permissions", "secrets", "password",
+		"sign-off", "signoff", "api-key", "account", "login", "maintainer", "operator", "customer", "vendor", "stakeholder",
+	}
+	notWords = []string{"no", "not", "never", "without", "don't", "doesn't", "nobody", "longer"}
+)
+
+// between is how many words may stand between the two.
+const between = 3
+
+// waits gives the words with which a text says that work waits for a person or for what a
+// person gives; "" where it does not. It reads the beginning of the text.
+func waits(text string) string {
+	text = beginning(text, 4000)
+	text = strings.NewReplacer("API key", "api-key", "api key", "api-key", "API keys", "api-key").Replace(text)
+	for line := range strings.Lines(text) {
+		lower := strings.ToLower(line)
+		for _, phrase := range putOff {
+			if strings.Contains(lower, phrase) {
+				return phrase
+			}
+		}
+		words := strings.Fields(line)
+		for i, word := range words {
+			if !slices.Contains(waitWords, plainWord(word)) || i > 0 && denies(words[max(0, i-2):i]) {
+				continue
+			}
+			for k := i + 1; k < len(words) && k <= i+1+between && !denies(words[k:k+1]); k++ {
+				if slices.Contains(waitedFor, plainWord(words[k])) {
+					return visible.OneLine(strings.Trim(strings.Join(words[i:k+1], " "), ".,;:!*_`()"))
+				}
+				if strings.ContainsAny(words[k], ".;:") {
+					break
+				}
+			}
+		}
+	}
+	return ""
+}
+
+func denies(words []string) bool {
+	return slices.ContainsFunc(words, func(word string) bool { return slices.Contains(notWords, plainWord(word)) })
+}
+
+func plainWord(word string) string {
+	return strings.ToLower(strings.TrimFunc(word, func(r rune) bool { return !unicode.IsLetter(r) }))
+}
+
+// against is why an issue that can be taken is not the first to take, in a few words of
+// its own; "" for nothing.
+func against(record *beads.Record) string {
+	for _, label := range record.Labels() {
+		if contradicts(label, record.Text(beads.Status)) || asksPerson(label) {
+			return "label " + clip(visible.OneLine(label), 40)
+		}
+	}
+	for _, key := range []beads.Key{beads.Title, beads.Description, beads.Notes} {
+		if words := waits(record.Text(key)); words != "" {
+			return "says “" + clip(words, 60) + "”"
+		}
+	}
+	return ""
+}
+
+// isBare reports whether an issue says nothing but its title.
+func isBare(record *beads.Record) bool {
+	for _, key := range []beads.Key{beads.Description, beads.Design, beads.AcceptanceCriteria, beads.Notes, beads.ExternalRef, "spec_id"} {
+		if strings.TrimSpace(record.Text(key)) != "" {
+			return false
+		}
+	}
+	return len(record.Comments()) == 0
+}
+
+// notices are contradictions and dead ends that somebody sees only who looks at several
+// issues or at the files, a line each.
+func (a assembly) notices(i int, record *beads.Record, b *Briefing) []string {
+	list := []string{}
+	add := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
+	for _, label := range b.Issue.Labels {
+		if contradicts(label, b.Issue.Status) {
+			add("label %s, but the status is %s", visible.OneLine(label), b.Issue.Status)
+		}
+	}
+	if !b.Assessed && strings.Contains(a.description, signals.PlanningDepth.String()) {
+		add("the description holds a signal table, which counts in the notes alone")
+	}
+	if !b.over() && b.Issue.CloseReason != "" {
+		add("it has a close reason, and is not closed")
+	}
+	if ring := a.graph.RingThrough(i); ring != nil {
+		b.ring = true
+		add("in a dependency cycle: %s", someOf(dag.Circle(ring, func(i int) string { return a.file.At(i).ID }), 4))
+	}
+	closed, all := a.graph.Progress(i)
+	if b.over() && closed < all {
+		add("closed, but %d of %s %s not", all-closed, countOf(all, "child", "children"), isOrAre(all-closed))
+	}
+	if at, ok := a.graph.Epic(i); ok && a.graph.Closed(at) && !b.over() {
+		add("its epic %s is closed", a.file.At(at).ID)
+	}
+	same, unlinked := a.alike(i)
+	if len(same) > 0 {
+		add("same title: %s", someOf(same, 3))
+	}
+	if len(unlinked) > 0 {
+		add("their ids read as its children, and no row links them: %s", someOf(unlinked, 3))
+	}
+	if at, ok := a.file.Index(parentID(b.Issue.ID)); ok && b.Epic == nil {
+		add("its id reads as a child of %s %s, and no row links them", a.file.At(at).ID, clip(visible.OneLine(a.file.At(at).Title), 60))
+	}
+	if parents := a.graph.Parents(i); len(parents) > 1 {
+		var names []string
+		for _, at := range parents[1:] {
+			names = append(names, a.file.At(at).ID)
+		}
+		add("also in %s", someOf(names, 5))
+	}
+	if done := a.closedNext(i, record); len(done) > 0 {
+		add("named as next, and closed: %s", someOf(done, 3))
+	}
+	if gone := a.missingPaths(record); len(gone) > 0 {
+		add("not in this work tree: %s", someOf(gone, 4))
+	}
+	return list
+}
+
+func countOf(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+func isOrAre(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
+}
+
+// someOf names the first of a list, and how many more there are.
+func someOf(list []string, most int) string {
+	words := strings.Join(list[:min(len(list), most)], ", ")
+	if more := len(list) - most; more > 0 {
+		words += fmt.Sprintf(" and %d more", more)
+	}
+	return words
+}
+
+// alike names the other issues that have the title of one, and the unclosed ones whose
+// ids read as its children's though no row links them.
+func (a assembly) alike(i int) (same, unlinked []string) {
+	of := a.file.At(i)
+	for k, issue := range a.file.All() {
+		if k == i || issue.Status == beads.StatusTombstone || issue.ID == of.ID {
+			continue
+		}
+		if len(issue.Title) == len(of.Title) && of.Title != "" && strings.EqualFold(issue.Title, of.Title) {
+			same = append(same, issue.ID+" ("+issue.Status+")")
+		}
+		if len(issue.ID) > len(of.ID) && strings.HasPrefix(issue.ID, of.ID) && parentID(issue.ID) == of.ID && !beads.IsClosed(issue.Status) {
+			if _, linked := a.graph.Epic(k); !linked {
+				unlinked = append(unlinked, issue.ID)
+			}
+		}
+	}
+	return same, unlinked
+}
+
+// parentID is the id that the id of a child begins with, such as a-1 of a-1.2.
+func parentID(id string) string {
+	at := strings.LastIndexByte(id, '.')
+	if at < 0 || strings.Trim(id[at+1:], "0123456789") != "" {
+		return ""
+	}
+	return id[:at]
+}
+
+var nextSteps = topic{words: []string{"what remains", "next steps", "next step", "follow ups", "follow up"}, alone: []string{"next", "remains", "remaining", "todo"}}
+
+// closedNext names the issues that the texts name as next steps and that are closed.
+func (a assembly) closedNext(i int, record *beads.Record) (done []string) {
+	var texts []string
+	for _, text := range []string{a.description, a.design, record.Text(beads.Notes)} {
+		for _, s := range sayings("", text) {
+			if nextSteps.covers(s.label) {
+				texts = append(texts, s.text())
+			}
+		}
+	}
+	seen := map[string]bool{a.file.At(i).ID: true}
+	for word := range strings.FieldsFuncSeq(strings.Join(texts, "\n"), notOfID) {
+		word = strings.Trim(word, ".-_")
+		at, ok := a.file.Index(word)
+		if !ok || seen[word] || a.file.At(at).Status != beads.StatusClosed {
+			continue
+		}
+		seen[word] = true
+		done = append(done, word+" "+clip(visible.OneLine(a.file.At(at).Title), 60))
+	}
+	return done
+}
+
+func notOfID(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_.", r)
+}
+
+// missingPaths names the paths in the texts that are not among the files here.
+func (a assembly) missingPaths(record *beads.Record) (gone []string) {
+	if a.rules.Exists == nil || beads.IsClosed(record.Text(beads.Status)) {
+		return nil
+	}
+	const most = 50 // that are looked up
+	var paths []string
+	for _, text := range []string{record.Text("spec_id"), withoutCriteria(a.description), withoutCriteria(a.design), a.otherNotes()} {
+		for _, p := range pointers(text) {
+			if isPath(p) && len(paths) < most {
+				paths = append(paths, p)
+			}
+		}
+	}
+	slices.Sort(paths)
+	for _, p := range slices.Compact(paths) {
+		if !a.rules.Exists(p) {
+			gone = append(gone, p)
+		}
+	}
+	return gone
+}
+
+// pointers lists the URLs and the paths of files that a text names.
+func pointers(text string) (list []string) {
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("()[]{}<>\"'`,;|*", r) }) {
+		word = strings.TrimRight(word, ".:!?_")
+		if !strings.Contains(word, "/") || utf8.RuneCountInString(word) > widestRef || !utf8.ValidString(word) {
+			continue
+		}
+		if strings.HasPrefix(word, "https://") || strings.HasPrefix(word, "http://") || isPath(withoutLine(word)) {
+			list = append(list, withoutLine(word))
+		}
+	}
+	return list
+}
+
+// withoutLine takes the number of a line off a path.
+func withoutLine(word string) string {
+	path, _, _ := strings.Cut(word, "#L")
+	for range 2 {
+		if at := strings.LastIndexByte(path, ':'); at > 0 && strings.Trim(path[at+1:], "0123456789-") == "" {
+			path = path[:at]
+		}
+	}
+	return path
+}
+
+// isPath reports whether a word is the relative path of a file: it has a directory, which
+// is no host, and an extension.
+func isPath(word string) bool {
+	first, _, ok := strings.Cut(word, "/")
+	at := strings.LastIndexByte(word, '.')
+	if !ok || first == "" || strings.Contains(strings.TrimLeft(first, "."), ".") || at < strings.LastIndexByte(word, '/')+2 || len(word)-at < 2 || len(word)-at > 6 {
+		return false
+	}
+	for _, r := range word {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/._-+@", r) {
+			return false
+		}
+	}
+	return strings.IndexFunc(word[at:], unicode.IsLetter) > 0 && !strings.Contains(word, "..") && !strings.HasPrefix(word, "~")
+}
+
+// robots are authors of comments that are programs.
+var robots = []string{"github-actions", "dependabot", "renovate", "codecov", "coderabbitai", "coderabbit", "sonarcloud", "sonarqubecloud", "netlify", "vercel", "stale", "mergify", "greptile", "linear"}
+
+// isRobot reports whether a comment is of a program that comments by itself.
+func isRobot(author string) bool {
+	name := strings.ToLower(strings.TrimSpace(author))
+	return strings.HasSuffix(name, "[bot]") || strings.HasSuffix(name, "-bot") || slices.Contains(robots, name)
+}
+
+// foldRobots leaves out the comments of robots.
+func (b *Briefing) foldRobots() {
+	var authors []string
+	all := len(b.Comments)
+	b.Comments = slices.DeleteFunc(b.Comments, func(c Comment) bool {
+		if name := visible.OneLine(c.Author); isRobot(c.Author) && !slices.Contains(authors, name) {
+			authors = append(authors, name)
+		}
+		return isRobot(c.Author)
+	})
+	if n := all - len(b.Comments); n > 0 {
+		b.omit(count(n, "comment")+" by "+someOf(authors, 3), "--full")
+	}
+}
+
+// emptyAnswers are what a template holds where nobody wrote anything.
+var emptyAnswers = []string{"", "_no response_", "no response", "-", "*", "- [ ]", "...", "…"}
+
+// withoutTemplate is a text without the headings under which nothing is written, and how
+// many those are.
+func withoutTemplate(text string) (kept string, dropped int) {
+	lines := strings.Split(text, "\n")
+	var out []string
+	fence := false
+	for i := 0; i < len(lines); i++ {
+		if fenceMark(lines[i]) != "" {
+			fence = !fence
+		}
+		level, _ := headingAt(lines, i)
+		if fence || level == 0 || !strings.HasPrefix(strings.TrimSpace(lines[i]), "#") {
+			out = append(out, lines[i])
+			continue
+		}
+		end := i + 1
+		for end < len(lines) && emptyAnswer(lines[end]) {
+			end++
+		}
+		next := 0
+		if end < len(lines) {
+			next, _ = headingAt(lines, end)
+		}
+		if end < len(lines) && (next == 0 || next > level) {
+			out = append(out, lines[i])
+			continue
+		}
+		dropped++
+		i = end - 1
+	}
+	if dropped == 0 {
+		return text, 0
+	}
+	return strings.TrimSpace(strings.Join(out, "\n")), dropped
+}
+
+func emptyAnswer(line string) bool {
+	line = strings.ToLower(strings.TrimSpace(line))
+	return slices.Contains(emptyAnswers, line) || strings.HasPrefix(line, "<!--") && strings.HasSuffix(line, "-->")
+}
+
+// foldTemplates leaves the empty headings of templates out of description and design.
+func (b *Briefing) foldTemplates() {
+	for _, in := range []struct {
+		name string
+		text *string
+	}{{"description", &b.Description}, {"design", &b.Design}} {
+		kept, dropped := withoutTemplate(*in.text)
+		if dropped > 0 && kept != "" {
+			*in.text = kept
+			b.omit(count(dropped, "empty heading")+" of the "+in.name, "--full")
+		}
+	}
+}
+
+// written are the labelled texts of an issue that a depth or the criteria look for.
+func (a assembly) written(b *Briefing) (list []saying) {
+	texts := []struct{ place, text string }{{"description", a.description}, {"design", a.design}, {"notes", a.otherNotes()}}
+	if e, ok := signals.LastEstimate(a.doc); ok {
+		texts = append(texts, struct{ place, text string }{"state estimate", e.Body})
+	}
+	for _, e := range b.Also {
+		texts = append(texts, struct{ place, text string }{"estimate of a branch", e.Text})
+	}
+	for _, c := range b.Comments {
+		texts = append(texts, struct{ place, text string }{"comment", c.Text})
+	}
+	for _, t := range texts {
+		list = append(list, sayings(t.place, t.text)...)
+	}
+	return list
+}
