@@ -271,7 +271,11 @@ type Step struct {
 func (i Item) size() int { return utf8.RuneCountInString(i.From + i.Text) }
 
 func (d Dependency) size() int {
-	return utf8.RuneCountInString(d.ID + d.Title + d.CloseReason + d.Checkpoint + d.Ran)
+	n := utf8.RuneCountInString(d.ID + d.Title + d.facts() + d.CloseReason + d.Checkpoint + d.Ran)
+	if d.CloseReason+d.Checkpoint+d.Ran != "" {
+		n += len("> Closed: \n\n")
+	}
+	return n + len("-  ()\n")
 }
 
 func refSize(r beads.Ref) int             { return utf8.RuneCountInString(r.ID + r.Title + r.Status) }

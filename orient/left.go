@@ -70,6 +70,7 @@ type Concluded struct {
 	Swarm      string `json:"swarm"`
 	Ended      string `json:"ended"` // how
 	Agents     int    `json:"agents"`
+	Active     int    `json:"active"`
 	Rounds     int    `json:"rounds"`
 	Supporters int    `json:"supporters"` // of the leading idea
 	Idea       string `json:"idea"`
@@ -90,7 +91,7 @@ func concludedOf(all []trace.Left) (c *Concluded, ended []string) {
 		}
 		r := swarm.NewReport(s, s.EndedAt)
 		ended = append(ended, s.Swarm)
-		c = &Concluded{Swarm: s.Swarm, Ended: string(s.Ended), Agents: r.Agents, Rounds: r.Rounds, Text: r.Conclusion, By: r.By}
+		c = &Concluded{Swarm: s.Swarm, Ended: string(s.Ended), Agents: r.Agents, Active: r.Active, Rounds: r.Rounds, Text: r.Conclusion, By: r.By}
 		if ideas := s.Convergence.Ideas; len(ideas) > 0 {
 			c.Idea, c.Supporters = ideas[0].Idea, len(ideas[0].Supporters)
 		}
@@ -102,7 +103,7 @@ func concludedOf(all []trace.Left) (c *Concluded, ended []string) {
 func (c Concluded) words() string {
 	words := fmt.Sprintf("Swarm %s of %s ended as %s after %s", c.Swarm, count(c.Agents, "agent"), c.Ended, count(c.Rounds, "round"))
 	if c.Idea != "" {
-		words += fmt.Sprintf("; %d of %d agree on %s", c.Supporters, c.Agents, visible.OneLine(c.Idea))
+		words += fmt.Sprintf("; %d of %d active agree on %s", c.Supporters, c.Active, visible.OneLine(c.Idea))
 	}
 	return words
 }

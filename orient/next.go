@@ -221,8 +221,8 @@ func (b *Briefing) closing() Step {
 		s.Why = "when done"
 		s.Argv = append(s.Argv, "--waive", "…")
 	case !gate.Asks(b.Acceptance.Checks):
-		s.Why = "when its criteria hold, of which none can run"
-		s.Argv = append(s.Argv, "--waive", "…")
+		s.Why = "a close needs a command in its criteria; see what to write"
+		s.Argv = []string{"stig", "verify", b.Issue.ID, "--plan"}
 	}
 	return s
 }

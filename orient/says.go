@@ -187,7 +187,6 @@ const between = 3
 // person gives; "" where it does not. It reads the beginning of the text.
 func waits(text string) string {
 	text = beginning(text, 4000)
-	text = strings.NewReplacer("API key", "api-key", "api key", "api-key", "API keys", "api-key").Replace(text)
 	for line := range strings.Lines(text) {
 		lower := strings.ToLower(line)
 		for _, phrase := range putOff {
@@ -197,11 +196,15 @@ func waits(text string) string {
 		}
 		words := strings.Fields(line)
 		for i, word := range words {
-			if !slices.Contains(waitWords, plainWord(word)) || i > 0 && denies(words[max(0, i-2):i]) {
+			if !slices.Contains(waitWords, plainWord(word)) || strings.HasSuffix(word, ":") || denies(words[max(0, i-2):i]) {
 				continue
 			}
 			for k := i + 1; k < len(words) && k <= i+1+between && !denies(words[k:k+1]); k++ {
-				if slices.Contains(waitedFor, plainWord(words[k])) {
+				is := plainWord(words[k])
+				if is == "key" || is == "keys" {
+					is = plainWord(words[k-1]) + "-key"
+				}
+				if slices.Contains(waitedFor, is) {
 					return visible.OneLine(strings.Trim(strings.Join(words[i:k+1], " "), ".,;:!*_`()"))
 				}
 				if strings.ContainsAny(words[k], ".;:") {
