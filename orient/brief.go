@@ -83,7 +83,7 @@ func Brief(f *beads.Snapshot, g *dag.Graph, i int, req Request, rules Rules) (*B
 	}
 	deepen(b.Depth)(b, a)
 	b.Learned = strings.TrimSpace(req.Learned)
-	b.Next = typed(f.Place(), writable(f, a.doc, b.Issue, b.next(), rules.ReadOnly))
+	b.Next = typed(f.Place(), writable(f, a.doc, b.Issue, b.unwritable(), b.next(), rules.ReadOnly))
 	if req.Budget > 0 {
 		fit(b, req.Budget)
 	}
