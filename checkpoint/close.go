@@ -48,7 +48,7 @@ type EpicTold struct {
 	Total  int `json:"total"`
 
 	Undone string `json:"undone,omitempty"` // where all are closed: how those ended that were not done
-	done   bool   // all are closed, and one was done
+	done   bool   // all are closed, one was done, and nothing holds the epic
 
 	NoCriteria bool `json:"-"` // it has no acceptance criteria, and only a waiver closes it
 }

@@ -65,7 +65,7 @@ func (c *Closed) follow(f *beads.Snapshot, r *beads.Record, rules Rules) error {
 		}
 		c.Epic = &EpicTold{Ref: f.At(epic).Ref(), Closed: closed, Total: total, NoCriteria: len(gate.Of(record)) == 0}
 		if closed == total {
-			c.Epic.Undone, c.Epic.done = after.Ends(epic).Words(), after.DoneByClose(epic)
+			c.Epic.Undone, c.Epic.done = after.Ends(epic).Words(), after.DoneByClose(epic) && !after.Blocked(epic)
 		}
 	}
 	list, err := near.alerts()

@@ -77,7 +77,7 @@ func anyStore(random *rand.Rand, n int) (s store) {
 		}
 		s[a].Deps = append(s[a].Deps, beads.Dep{On: on, Type: pick(types...)})
 		if random.IntN(3) == 0 {
-			s[a].AnyChild = append(s[a].AnyChild, on)
+			s[a].AnyChild = map[string]bool{on: true}
 		}
 	}
 	return s

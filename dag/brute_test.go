@@ -40,7 +40,7 @@ func newBrute(s store) brute {
 			switch some := len(b.children(j)) > 0; {
 			case !some:
 				b.row[0][i][j] = true
-			case !slices.Contains(s[i].AnyChild, s[j].ID):
+			case !s[i].AnyChild[s[j].ID]:
 				b.gate[i][j] = true
 			}
 		}
@@ -73,7 +73,7 @@ func (b brute) held(i int) bool {
 		case "conditional-blocks":
 			return !there && strings.HasPrefix(d.On, "external:") || there && b.closed(on) && !b.s.Outcome(on).Failed
 		case "waits-for":
-			if !there || !slices.Contains(b.s[i].AnyChild, d.On) {
+			if !there || !b.s[i].AnyChild[d.On] {
 				return !there && strings.HasPrefix(d.On, "external:")
 			}
 			children := b.children(on)

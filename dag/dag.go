@@ -48,6 +48,7 @@ type Graph struct {
 	blocked  []bool
 	putOff   []bool         // may be deferred, by itself or through an epic above it
 	repeated map[int]bool   // the id stands on other lines too
+	odd      []int          // issues with something that is not written as it must be
 	own      map[int][]Hold // what holds an issue and those in it up, beside issues that are not closed
 
 	// found when first asked for
@@ -61,9 +62,13 @@ func New(issues Issues) *Graph {
 	g := &Graph{issues: issues, counted: countedOf(issues), repeated: map[int]bool{}, open: map[int32]bool{}, own: map[int][]Hold{}}
 	l := linker{Graph: g}
 	for i := range issues.Len() {
+		issue := issues.At(i)
+		if issue.Status == beads.StatusDeferred || !issue.DeferUntil.IsZero() {
+			l.putOff = append(l.putOff, int32(i))
+		}
 		if g.counts(i) {
-			l.read(i, issues.At(i))
-		} else if at, ok := issues.Index(issues.At(i).ID); ok {
+			l.read(i, issue)
+		} else if at, ok := issues.Index(issue.ID); ok {
 			g.repeated[at] = true
 		}
 	}
@@ -72,14 +77,16 @@ func New(issues Issues) *Graph {
 	l.gather()
 	l.judge()
 	g.blockers, g.waiters = newEdges(n, l.blocking), newEdges(n, reversed(l.blocking))
-	g.gates, g.gated = newEdges(n, l.gating), newEdges(n, reversed(l.gating))
+	if len(l.gating) > 0 {
+		g.gates, g.gated = newEdges(n, l.gating), newEdges(n, reversed(l.gating))
+	}
 	for _, row := range l.gating {
 		if _, known := g.open[row.to]; !known {
 			g.open[row.to] = g.hasOpenChild(int(row.to))
 		}
 	}
 	g.blocked = g.findBlocked()
-	g.putOff = g.findPutOff()
+	g.putOff = g.spread(l.putOff)
 	g.unblocks = sync.OnceValue(g.countWaiting)
 	g.ranked = sync.OnceValue(func() ranking { return g.rankByID(func(i int) bool { return !g.Closed(i) }) })
 	return g
@@ -194,7 +201,7 @@ func (g *Graph) Blocked(i int) bool { return g.blocked[i] }
 // waits reports whether a blocker of an issue's own holds, or anything else does.
 func (g *Graph) waits(i int) bool {
 	return slices.ContainsFunc(g.blockers.of(i), func(b int32) bool { return g.holds(int(b)) }) ||
-		slices.ContainsFunc(g.gates.of(i), func(epic int32) bool { return g.open[epic] }) || len(g.own[i]) > 0
+		slices.ContainsFunc(g.gates.of(i), func(epic int32) bool { return g.open[epic] }) || len(g.own) > 0 && len(g.own[i]) > 0
 }
 
 // hasOpenChild reports whether a child of an epic is work that is left to do.
@@ -203,29 +210,28 @@ func (g *Graph) hasOpenChild(epic int) bool {
 }
 
 // findBlocked spreads blockage from what waits for something down through containment.
-func (g *Graph) findBlocked() []bool { return g.spread(g.waits) }
-
-// findPutOff spreads what is put off, or was until some day, down through containment.
-func (g *Graph) findPutOff() []bool {
-	return g.spread(func(i int) bool {
-		issue := g.issues.At(i)
-		return issue.Status == beads.StatusDeferred || !issue.DeferUntil.IsZero()
-	})
+func (g *Graph) findBlocked() []bool {
+	var waiting []int32
+	for i := range g.issues.Len() {
+		if !g.Closed(i) && g.waits(i) {
+			waiting = append(waiting, int32(i))
+		}
+	}
+	return g.spread(waiting)
 }
 
-// spread marks the unclosed issues that something is true of, and the unclosed ones in them.
-func (g *Graph) spread(from func(i int) bool) []bool {
+// spread marks unclosed issues, and the unclosed ones in them.
+func (g *Graph) spread(queue []int32) []bool {
 	marked := make([]bool, g.issues.Len())
-	var queue []int32
-	for i := range marked {
-		if !g.Closed(i) && from(i) {
-			marked[i] = true
-			queue = append(queue, int32(i))
-		}
+	for _, i := range queue {
+		marked[i] = !g.Closed(int(i))
 	}
 	for len(queue) > 0 {
 		at := queue[len(queue)-1]
 		queue = queue[:len(queue)-1]
+		if !marked[at] {
+			continue
+		}
 		for _, child := range g.children.of(int(at)) {
 			if !marked[child] && !g.Closed(int(child)) {
 				marked[child] = true

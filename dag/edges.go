@@ -97,7 +97,12 @@ func newEdges(nodes int, links []link) edges {
 	return e
 }
 
-func (e edges) of(node int) []int32 { return e.targets[e.start[node]:e.start[node+1]] }
+func (e edges) of(node int) []int32 {
+	if e.start == nil { // there are none at all
+		return nil
+	}
+	return e.targets[e.start[node]:e.start[node+1]]
+}
 
 // reversed has every edge the other way round.
 func (e edges) reversed() edges {

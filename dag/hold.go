@@ -2,6 +2,7 @@ package dag
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -148,7 +149,10 @@ type Condition struct {
 // Conditions lists the conditions of an issue on others that the store holds.
 func (g *Graph) Conditions(i int) (list []Condition) {
 	for _, dep := range g.issues.At(i).Deps {
-		if on, ok := g.issues.Index(dep.On); ok && dep.Type == beads.Conditional {
+		if dep.Type != beads.Conditional {
+			continue
+		}
+		if on, ok := g.issues.Index(dep.On); ok {
 			list = append(list, Condition{On: on, Failed: g.Closed(on) && g.outcome(on).Failed})
 		}
 	}
@@ -344,7 +348,9 @@ func (g *Graph) Beside(i int) Standing {
 // HeldBeside lists the unclosed issues that something holds up beside other issues, in the
 // order of the store.
 func (g *Graph) HeldBeside() (list []int) {
-	for i := range g.issues.Len() {
+	some := slices.Concat(g.odd, slices.Collect(maps.Keys(g.own)), slices.Collect(maps.Keys(g.repeated)))
+	slices.Sort(some)
+	for _, i := range slices.Compact(some) {
 		if (len(g.own[i]) > 0 || g.damaged(i)) && g.Outstanding(i) {
 			list = append(list, i)
 		}

@@ -13,12 +13,16 @@ type linker struct {
 	blocking, containment, gating []link
 	gathering                     []link // rows that wait for the children of their target
 	conditions                    []link
+	putOff                        []int32 // what is deferred, or was
 }
 
 // read links an issue by its rows, and notes what of it holds without a link.
 func (l *linker) read(i int, issue *beads.Issue) {
 	for _, dep := range issue.Deps {
 		l.row(i, dep)
+	}
+	if len(issue.Unread) > 0 {
+		l.odd = append(l.odd, i)
 	}
 	for _, u := range issue.Unread {
 		switch {
@@ -83,7 +87,7 @@ func (l *linker) gather() {
 			l.blocking = append(l.blocking, row)
 			continue
 		}
-		if !slices.Contains(l.issues.At(from).AnyChild, l.issues.At(on).ID) {
+		if !l.issues.At(from).AnyChild[l.issues.At(on).ID] {
 			l.gating = append(l.gating, row)
 			continue
 		}

@@ -86,7 +86,7 @@ func Brief(f *beads.Snapshot, g *dag.Graph, i int, req Request, rules Rules) (*B
 		b.foldRobots()
 		b.foldTemplates()
 	}
-	b.Next = typed(f.Place(), writable(f, a.doc, b.Issue, b.next(), rules.ReadOnly))
+	b.Next = typed(f.Place(), writable(f, a.doc, b.Issue, b.unwritable(), b.next(), rules.ReadOnly))
 	if req.Budget > 0 {
 		fit(b, req.Budget)
 	}

@@ -129,7 +129,19 @@ func (b *Briefing) take() []Step {
 		}
 		return []Step{{Why: why, Argv: []string{"stig", "orient"}}}
 	}
+	if b.unwritable() != "" {
+		return nil
+	}
 	return []Step{{Why: "it " + b.Holds[0] + ": take another that is ready", Argv: []string{"stig", "orient"}}}
+}
+
+// unwritable is why the line of the issue cannot be written; "" where it can.
+func (b *Briefing) unwritable() string {
+	h, _ := b.stands.Has(dag.HeldByLine)
+	if h.Kind == "" {
+		return ""
+	}
+	return h.Words(h.Through, nil)
 }
 
 // stand says where the issue stands for the reader, and on what that depends.
@@ -210,7 +222,11 @@ func (b *Briefing) closable() bool {
 // cannot pass: that is said now, and not when the work is done.
 func (b *Briefing) closing() Step {
 	s := Step{Why: "when its criteria pass", Argv: []string{"stig", "close", b.Issue.ID, "--reason", "…"}}
+	_, unmet := b.stands.Has(dag.HeldByCondition)
 	switch {
+	case unmet:
+		s.Why = "when it is decided that it is not to be done: say so"
+		s.Argv = append(s.Argv, "--waive", "…")
 	case b.Acceptance.Text == "" && b.Children != nil && !b.Children.done:
 		s.Why = "when it is decided that nothing of it is left to do: say what became of it"
 		s.Argv = append(s.Argv, "--waive", "…")
@@ -227,9 +243,9 @@ func (b *Briefing) closing() Step {
 	return s
 }
 
-// writable is steps without those that stig refuses as the store, the line of the issue
-// or its notes are, and with what shows that first. What bd writes is not in the file.
-func writable(f *beads.Snapshot, doc *notes.Doc, i Issue, steps []Step, readOnly string) []Step {
+// writable is steps without those that stig refuses as the store, the line of the issue (which
+// line says, where it cannot be written) or its notes are, and with what shows that first. What bd writes is not in the file.
+func writable(f *beads.Snapshot, doc *notes.Doc, i Issue, line string, steps []Step, readOnly string) []Step {
 	vet := func(why string, argv ...string) Step {
 		return Step{Why: why, Argv: append([]string{"stig", "vet"}, argv...)}
 	}
@@ -244,6 +260,8 @@ func writable(f *beads.Snapshot, doc *notes.Doc, i Issue, steps []Step, readOnly
 		first = Step{Why: "it can only be read here: " + readOnly, Argv: []string{"stig", "doctor"}}
 	case problem >= 0:
 		first = vet(fmt.Sprintf("it cannot be written before the store is fixed: line %d: %s", problems[problem].Line, problems[problem].Message))
+	case line != "":
+		first = vet("it "+line+": correct its line by hand", i.ID)
 	case len(malformed) > 0:
 		first = vet("its notes cannot be written before they are fixed: "+malformed[0].Error(), i.ID)
 		refused = refused[1:]

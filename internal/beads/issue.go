@@ -25,9 +25,9 @@ type Issue struct {
 	ID, Title, Status, Type, Assignee string
 	Priority                          int // 0 when absent or no whole number
 	Deps                              []Dep
-	AnyChild                          []string  // what its waits-for rows name of which one closed child is enough
-	Unread                            []Unread  // what is not written as it must be; nil in nearly all lines
-	UpdatedAt, DeferUntil             time.Time // UTC; zero when absent or unreadable
+	Unread                            []Unread        // what is not written as it must be; nil in nearly all lines
+	AnyChild                          map[string]bool // of what waits-for rows name, where one closed child is enough
+	UpdatedAt, DeferUntil             time.Time       // UTC; zero when absent or unreadable
 	Pinned, Ephemeral, Template       bool
 	Channel                           bool // the label channel is there: a place to talk, and no work
 	HasNotes                          bool // notes are there and not empty
@@ -355,10 +355,14 @@ func (x *indexer) fill(line []byte, id string, at *[indexed]span) *Issue {
 	x.dependencies(is, at[inDependencies].of(line))
 	is.UpdatedAt = x.time(is, UpdatedAt, line, at[inUpdatedAt])
 	is.DeferUntil = x.time(is, DeferUntil, line, at[inDeferUntil])
-	x.checkTime(is, CreatedAt, line, at[inCreatedAt])
-	x.checkTime(is, StartedAt, line, at[inStartedAt])
-	x.checkTime(is, ClosedAt, line, at[inClosedAt])
-	x.checkTime(is, DueAt, line, at[inDueAt])
+	for _, t := range [...]struct {
+		k  Key
+		at int
+	}{{CreatedAt, inCreatedAt}, {StartedAt, inStartedAt}, {ClosedAt, inClosedAt}, {DueAt, inDueAt}} {
+		if v := at[t.at]; v.end > 0 && !isPlainTime(v.of(line)) {
+			x.time(is, t.k, line, v)
+		}
+	}
 	is.Pinned = isTrue(line, at[inPinned])
 	is.Ephemeral = isTrue(line, at[inEphemeral])
 	is.Template = isTrue(line, at[inTemplate])
@@ -374,7 +378,7 @@ func (x *indexer) fill(line []byte, id string, at *[indexed]span) *Issue {
 
 // blank gives a new issue from the present slab.
 func (x *indexer) blank() *Issue {
-	const slab = 128
+	const slab = 124 // of which memory has a size without waste
 	if len(x.issues) == cap(x.issues) {
 		x.issues = make([]Issue, 0, slab)
 	}
@@ -457,7 +461,10 @@ func (x *indexer) dependencies(is *Issue, list []byte) {
 		}
 		x.row = append(x.row, d)
 		if anyChild {
-			is.AnyChild = append(is.AnyChild, d.On)
+			if is.AnyChild == nil {
+				is.AnyChild = map[string]bool{}
+			}
+			is.AnyChild[d.On] = true
 		}
 	}
 	is.Deps = x.keepRow()

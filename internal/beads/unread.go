@@ -2,6 +2,7 @@ package beads
 
 import (
 	"bytes"
+	"encoding/binary"
 	"strings"
 	"time"
 )
@@ -131,28 +132,25 @@ func (x *indexer) time(is *Issue, k Key, line []byte, v span) time.Time {
 	return at.UTC()
 }
 
-// checkTime notes a time that is not written as it must be.
-func (x *indexer) checkTime(is *Issue, k Key, line []byte, v span) {
-	if !isPlainTime(v.of(line)) {
-		x.time(is, k, line, v)
-	}
-}
-
-// isPlainTime tells at little cost that a value is a time of RFC 3339 as most programs
-// write it, or none at all; what it does not know has to be parsed.
+// isPlainTime tells at little cost, eight bytes at a time, that a value is a time of RFC 3339
+// as most programs write it; what it does not know has to be parsed.
 func isPlainTime(raw []byte) bool {
-	const form = `"0000-00-00T00:00:00`
-	if len(raw) < len(form)+2 {
-		return len(raw) == 0
+	const most = len(`"0000-00-00T00:00:00Z"`)
+	if len(raw) != most || raw[0] != '"' || raw[20] != 'Z' {
+		return false
 	}
-	for i := 1; i < len(form); i++ {
-		if c := raw[i]; c != form[i] && (form[i] != '0' || !isDigit(c)) {
-			return false
-		}
+	if !hasForm(raw[1:], "0000-00-", 0xff0000ff00000000) || !hasForm(raw[9:], "00T00:00", 0x0000ff0000ff0000) || !hasForm(raw[12:], "00:00:00", 0x0000ff0000ff0000) {
+		return false
 	}
 	two := func(i int) byte { return 10*(raw[i]-'0') + raw[i+1] - '0' }
-	rest := raw[len(form):]
-	return rest[0] == 'Z' && rest[1] == '"' && two(6)-1 < 12 && two(9)-1 < 28 && two(12) < 24 && two(15) < 60 && two(18) < 60
+	return two(6)-1 < 12 && two(9)-1 < 28 && two(12) < 24 && two(15) < 60 && two(18) < 60
+}
+
+// hasForm compares eight bytes with a form: where marks are set they are the same, and digits
+// elsewhere.
+func hasForm(b []byte, form string, marks uint64) bool {
+	differ := binary.LittleEndian.Uint64(b) ^ binary.LittleEndian.Uint64([]byte(form))
+	return differ&marks == 0 && (differ|differ+6*ones)&(0xf0*ones) == 0
 }
 
 // timeForms are the forms of a time that is no RFC 3339 and can mean only one thing, to the

@@ -16,6 +16,7 @@ func briefingKeys() []param {
 	return []param{
 		{"issue", object, "", false}, {"depth", text, "", false}, {"depth_from", text, "", false}, {"signals", object, "", false}, {"assessed", boolean, "", false},
 		{"violations", rows, "", false}, {"alerts", rows, "", false}, {"notices", texts, "", false}, {"epic", anything, "", false}, {"related", rows, "", false}, {"escalation", object, "", false}, {"held", object, "who works on it in another work tree", false},
+		{"state", text, "where it stands for you", false}, {"holds", texts, "why you cannot take it", false}, {"conditions", texts, "", false}, {"missing", texts, "", false},
 		{"checkpoint", object, "the state that the last worker left", false}, {"also_learned", rows, "", false}, {"evidence", object, "", false}, {"swarm", object, "", false}, {"divergence", anything, "", false},
 		{"description", text, "", false}, {"design", text, "", false}, {"comments", rows, "", false}, {"traces", rows, "the last summary, and what was left after it", false}, {"acceptance", object, "how it is known to be done", false},
 		{"notes", text, "", false}, {"children", object, "", false}, {"closed_dependencies", rows, "what it is built on", false}, {"farther_dependencies", texts, "", false},

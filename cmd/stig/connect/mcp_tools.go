@@ -34,7 +34,7 @@ func tools() []tool {
 		name: "ready", title: "What can be started", effect: reads,
 		about:  "Issues that nothing blocks, first those you can take, by priority and by how many others wait for them.",
 		params: []param{{"limit", integer, "the first so many; 20 unless given", false}},
-		gives:  []param{{"ready", rows, "", false}, {"total", integer, "", false}, {"can_take", integer, "", false}}, answer: readyTool,
+		gives:  []param{{"ready", rows, "", false}, {"total", integer, "", false}, {"can_take", integer, "", false}, {"waiting", rows, "what waits for something else than an issue", false}}, answer: readyTool,
 	}, {
 		name: "claim", title: "Take an issue", effect: writes,
 		about:  "Make an issue yours and in progress, before you work on it. Refused where somebody else holds it or a question waits. Without an id the first issue that you can take.",

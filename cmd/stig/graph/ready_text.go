@@ -79,7 +79,7 @@ func printReady(a *cli.App, rows, held []service.ReadyRow, total int, all bool, 
 	}
 	fmt.Fprintf(&text, "%d of %s %s ready", free, visible.Counted(unclosed, "unclosed issue"), are)
 	if n := r.Unread(); n > 0 {
-		fmt.Fprintf(&text, "; %d cannot be read in part, and wait", n)
+		fmt.Fprintf(&text, "; %d cannot be read in part, and %s", n, map[bool]string{true: "waits", false: "wait"}[n == 1])
 	}
 	text.WriteString("\n")
 	if len(rows) > 0 {
