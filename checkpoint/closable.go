@@ -36,6 +36,17 @@ func refuseClosing(f *beads.Snapshot, r *beads.Record, duplicate bool) error {
 	return nil
 }
 
+// ahead says in a close reason what an epic above the issue waits for, "" for nothing: the
+// issue was finished before that.
+func ahead(f *beads.Snapshot, id string) string {
+	at, _ := f.Index(id)
+	held := dag.New(f).Standing(at, dag.Worker{}).Inherited()
+	if held.Free() {
+		return ""
+	}
+	return "; done ahead of its epic: it " + strings.Join(held.Words(at, func(i int) string { return f.At(i).ID }), "; it ")
+}
+
 // notDone turns what keeps an issue from being claimed into what keeps it from
 // being closed.
 func notDone(held *fault.Error) error {

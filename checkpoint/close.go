@@ -150,7 +150,7 @@ func Close(ctx context.Context, s beads.Store, o beads.Options, id string, c Clo
 		if err := c.allowed(tx.Snapshot(), record, rules); err != nil {
 			return nil, err
 		}
-		closed.Reason = c.sentence(c.despite(record, rules))
+		closed.Reason = c.sentence(c.despite(record, rules) + ahead(tx.Snapshot(), closed.ID))
 		if err := tx.MarkClosed(closed.ID, closed.Reason); err != nil {
 			return nil, err
 		}

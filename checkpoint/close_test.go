@@ -50,9 +50,6 @@ func TestCloseRefused(t *testing.T) {
 		{"blocker", `{"id":"demo-1","title":"t","status":"open","dependencies":[{"depends_on_id":"demo-2","type":"blocks"},{"depends_on_id":"demo-3","type":"blocks"}]}
 {"id":"demo-2","title":"t","status":"in_progress"}
 {"id":"demo-3","title":"t","status":"closed"}`, "demo-1: is blocked by demo-2"},
-		{"blocker of its epic", `{"id":"demo-1","title":"t","status":"open","dependencies":[{"depends_on_id":"demo-2","type":"parent-child"}]}
-{"id":"demo-2","title":"t","status":"open","dependencies":[{"depends_on_id":"demo-3","type":"blocks"}]}
-{"id":"demo-3","title":"t","status":"open"}`, "demo-1: is blocked by demo-3, which its epic demo-2 waits for"},
 		{"children", `{"id":"demo-1","title":"t","status":"open","issue_type":"epic"}
 {"id":"demo-1.1","title":"t","status":"closed","dependencies":[{"depends_on_id":"demo-1","type":"parent-child"}]}
 {"id":"demo-1.2","title":"t","status":"tombstone","dependencies":[{"depends_on_id":"demo-1","type":"parent-child"}]}
@@ -83,6 +80,30 @@ func TestCloseRefused(t *testing.T) {
 			}
 			if looked == nil || !strings.Contains(looked.Error(), c.want) {
 				t.Errorf("before the checks: %v", looked)
+			}
+		})
+	}
+}
+
+// What an epic waits for since does not undo what was done in it: it is said in the reason.
+func TestCloseAhead(t *testing.T) {
+	for _, c := range []struct{ name, lines, want string }{
+		{"its epic waits", `{"id":"demo-1","title":"t","status":"in_progress","dependencies":[{"depends_on_id":"demo-2","type":"parent-child"}]}
+{"id":"demo-2","title":"t","status":"open","dependencies":[{"depends_on_id":"demo-3","type":"blocks"}]}
+{"id":"demo-3","title":"t","status":"open"}`, "; done ahead of its epic: it is blocked by demo-3, which its epic demo-2 waits for."},
+		{"its epic waits for it", `{"id":"demo-1","title":"t","status":"open","dependencies":[{"depends_on_id":"demo-2","type":"parent-child"}]}
+{"id":"demo-2","title":"t","status":"open","dependencies":[{"depends_on_id":"demo-1","type":"blocks"}]}`, "By mara."},
+		{"its epic waits for another store", `{"id":"demo-1","title":"t","status":"open","dependencies":[{"depends_on_id":"demo-2","type":"parent-child"}]}
+{"id":"demo-2","title":"t","status":"open","dependencies":[{"depends_on_id":"external:api:auth","type":"blocks"}]}`, "; done ahead of its epic: it is in demo-2, which waits for external:api:auth, in another store, which nobody has shown to be done."},
+		{"nothing waits", `{"id":"demo-1","title":"t","status":"open","dependencies":[{"depends_on_id":"demo-2","type":"parent-child"}]}
+{"id":"demo-2","title":"t","status":"open"}`, "By mara."},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := storeOf(c.lines)
+			closed, err := checkpoint.Close(t.Context(), s, beads.Options{Now: rules().Now}, "demo-1",
+				checkpoint.Closing{Reason: "the pier stands on new piles", Evidence: waiver(t)}, rules())
+			if err != nil || !strings.HasSuffix(closed.Reason, c.want) {
+				t.Errorf("%v, %+v\nwant %s", err, closed, c.want)
 			}
 		})
 	}

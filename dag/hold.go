@@ -119,24 +119,43 @@ func (h Hold) deferral(i int, name func(i int) string) string {
 type Standing struct {
 	State State
 	Holds []Hold // none where it can be taken
+	of    int    // the issue
 }
 
 // Free reports whether the worker can claim the issue.
 func (s Standing) Free() bool { return len(s.Holds) == 0 }
 
-// KeepsOpen gives the reasons for which the issue cannot be closed either. Work in flight may
-// have been begun despite what holds it in another store.
+// KeepsOpen leaves of the reasons those for which the issue cannot be closed either: its
+// own. What an epic above it waits for says when work may begin, and not that what was done
+// is undone. Work in flight may have been begun despite what holds it in another store.
 func (s Standing) KeepsOpen() Standing {
-	holds := slices.Clone(s.Holds)
-	s.Holds = slices.DeleteFunc(holds, func(h Hold) bool {
+	return s.only(func(h Hold) bool {
 		switch h.Kind {
-		case HeldByRing, HeldByBlocker, HeldByFirstChild, HeldByRow, HeldByChildren:
-			return false
+		case HeldByBlocker, HeldByFirstChild, HeldByRow:
+			return h.Through == s.of
+		case HeldByRing:
+			return slices.ContainsFunc(s.Holds, func(o Hold) bool { return o.Kind == HeldByBlocker && o.Through == s.of })
 		case HeldByExternal:
-			return s.State == StateInProgress
+			return h.Through == s.of && s.State != StateInProgress
 		}
-		return true
+		return h.Kind == HeldByChildren
 	})
+}
+
+// Inherited leaves of the reasons what the epics above the issue wait for, besides it.
+func (s Standing) Inherited() Standing {
+	return s.only(func(h Hold) bool {
+		switch h.Kind {
+		case HeldByBlocker, HeldByFirstChild, HeldByRow, HeldByExternal, HeldByCondition:
+			return h.Through != s.of && h.On != s.of
+		}
+		return false
+	})
+}
+
+// only leaves those of the reasons for which keep is true.
+func (s Standing) only(keep func(Hold) bool) Standing {
+	s.Holds = slices.DeleteFunc(slices.Clone(s.Holds), func(h Hold) bool { return !keep(h) })
 	return s
 }
 
@@ -217,7 +236,7 @@ func (s Standing) Has(kind HoldKind) (Hold, bool) {
 // Standing says whether a worker can take an issue: it is State, with every reason. It takes
 // time linear in what the issue waits for, directly or not.
 func (g *Graph) Standing(i int, w Worker) Standing {
-	s := Standing{State: g.State(i, w)}
+	s := Standing{State: g.State(i, w), of: i}
 	if s.State != StateReady {
 		s.Holds = g.holdsOf(i, w)
 	}
@@ -342,7 +361,7 @@ func (g *Graph) damage(i int) (list []Hold) {
 // Beside is what holds an issue itself up beside issues that are not closed: what another
 // store holds, what cannot be read, a condition that was not met.
 func (g *Graph) Beside(i int) Standing {
-	return Standing{State: StateBlocked, Holds: append(slices.Clone(g.own[i]), g.damage(i)...)}
+	return Standing{State: StateBlocked, of: i, Holds: append(slices.Clone(g.own[i]), g.damage(i)...)}
 }
 
 // HeldBeside lists the unclosed issues that something holds up beside other issues, in the
@@ -360,8 +379,7 @@ func (g *Graph) HeldBeside() (list []int) {
 
 // Unread leaves of the reasons those that cannot be read.
 func (s Standing) Unread() Standing {
-	s.Holds = slices.DeleteFunc(slices.Clone(s.Holds), func(h Hold) bool { return !h.Unreadable() })
-	return s
+	return s.only(Hold.Unreadable)
 }
 
 // byChildren is what the children of an issue say against taking it.

@@ -215,7 +215,8 @@ func (i Issue) left() Step {
 
 // closable reports whether a close would not be refused before any check runs.
 func (b *Briefing) closable() bool {
-	return b.Issue.workable && !b.asks() && b.stands.KeepsOpen().Free()
+	begun := b.Issue.Status == beads.StatusInProgress || b.stands.Inherited().Free()
+	return b.Issue.workable && begun && !b.asks() && b.stands.KeepsOpen().Free()
 }
 
 // closing is how the issue is closed. Criteria that ask for nothing to be run

@@ -91,6 +91,8 @@ const (
 	inDeferUntil
 	inPriority
 	inDependencies
+	inBlockedBy // of other programs
+	inDependsOn
 	inLabels
 	inComments
 	inPinned
@@ -171,6 +173,10 @@ func indexOf(key []byte) int {
 		return inPriority
 	case "dependencies":
 		return inDependencies
+	case "blocked_by":
+		return inBlockedBy
+	case "depends_on":
+		return inDependsOn
 	case "labels":
 		return inLabels
 	case "comments":
@@ -353,6 +359,8 @@ func (x *indexer) fill(line []byte, id string, at *[indexed]span) *Issue {
 	is.Assignee = x.word(x.text(line, at[inAssignee]))
 	is.Priority = wholeNumber(at[inPriority].of(line))
 	x.dependencies(is, at[inDependencies].of(line))
+	is.besideRows("blocked_by", at[inBlockedBy].of(line))
+	is.besideRows("depends_on", at[inDependsOn].of(line))
 	is.UpdatedAt = x.time(is, UpdatedAt, line, at[inUpdatedAt])
 	is.DeferUntil = x.time(is, DeferUntil, line, at[inDeferUntil])
 	for _, t := range [...]struct {

@@ -3,6 +3,7 @@ package beads
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
 	"strings"
 	"time"
 )
@@ -39,6 +40,20 @@ func unreadRows(raw []byte) (list []Unread) {
 		list = []Unread{u}
 	}
 	return list
+}
+
+// besideRows reads what an issue waits for by a key of another program, unless its rows say
+// so too.
+func (i *Issue) besideRows(k Key, raw []byte) {
+	if len(raw) == 0 || string(raw) == "null" || raw[0] == '[' && len(bytes.TrimSpace(raw[1:])) == 1 {
+		return
+	}
+	for _, u := range unreadRows(raw) {
+		if !slices.ContainsFunc(i.Deps, func(d Dep) bool { return d.On == u.Dep.On }) {
+			u.Key, u.Why = k, "stands beside the dependencies, where other programs do not look"
+			i.Unread = append(i.Unread, u)
+		}
+	}
 }
 
 // The keys by which programs name what an issue depends on, and how.

@@ -27,6 +27,11 @@ func unread(s *subject) {
 		rest = fmt.Sprintf(", %d more", len(list)-1)
 	}
 	first := list[0].Dep
+	if key := list[0].Key; key != beads.Dependencies {
+		s.add(RuleUnread, 0, 0, fmt.Sprintf("%s names %s%s, and the dependencies have no such row", key, cmp.Or(first.On, opening(list[0].Raw)), rest),
+			fmt.Sprintf("type stig dep add %s --on %s", s.issue.ID, cmp.Or(first.On, "ID")))
+		return
+	}
 	s.add(RuleUnread, 0, 0,
 		fmt.Sprintf("malformed dependency entry %s%s", opening(list[0].Raw), rest),
 		fmt.Sprintf(`write {"issue_id":%q,"depends_on_id":%q,"type":%q} in its place`, s.issue.ID, cmp.Or(first.On, "ID"), cmp.Or(first.Type, "blocks")))
