@@ -83,12 +83,12 @@ func (opt Options) Stores(base, ours, theirs string) Result {
 func (m *merger) decide(name string, answers Answers) decision {
 	l := trio{base: m.base.line(name), ours: m.ours.line(name), theirs: m.theirs.line(name), unknown: m.unknown, answers: answers}
 	one := cmp.Or(l.ours, l.theirs, l.base)
-	twins, any := m.twinsOf(one)
+	twins := m.twinsOf(one)
 	switch {
-	case !any && m.base.marked && m.base.twins[one.about]:
+	case twins == nil && m.base.marked && m.base.twins[one.about]:
 		l.unknown = true // the base is several versions that nobody merged
 		return l.decide()
-	case !any, twins.untouched():
+	case twins == nil, twins.untouched:
 		return l.decide()
 	case one.twin:
 		return decision{}
@@ -116,7 +116,8 @@ type merger struct {
 	last               line // written last
 	conflicts          []Conflict
 	warnings           []Warning
-	unknown            bool // what the base was is not known
+	unknown            bool              // what the base was is not known
+	twins              map[string]*twins // by what they are about, as far as they were asked for
 }
 
 // add writes what became of a line.

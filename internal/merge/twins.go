@@ -121,20 +121,32 @@ func (f *file) all(about string) (list []*line) {
 
 // twins are the lines about one issue in the three stores, of which ours or theirs has
 // several.
-type twins struct{ base, ours, theirs []*line }
+type twins struct {
+	base, ours, theirs []*line
+	untouched          bool // the three stores have the same
+}
 
-// twinsOf gives the twins of a line, and whether there are any.
-func (m *merger) twinsOf(l *line) (twins, bool) {
+// twinsOf gives the twins of a line, nil where there are none.
+func (m *merger) twinsOf(l *line) *twins {
 	if m.ours.marked || m.theirs.marked || !m.ours.twins[l.about] && !m.theirs.twins[l.about] {
-		return twins{}, false
+		return nil
 	}
-	return twins{m.base.all(l.about), m.ours.all(l.about), m.theirs.all(l.about)}, true
+	t := m.twins[l.about]
+	if t == nil {
+		t = &twins{base: m.base.all(l.about), ours: m.ours.all(l.about), theirs: m.theirs.all(l.about)}
+		t.untouched = sameLines(t.base, t.ours) && sameLines(t.base, t.theirs)
+		if m.twins == nil {
+			m.twins = map[string]*twins{}
+		}
+		m.twins[l.about] = t
+	}
+	return t
 }
 
 func sameLines(a, b []*line) bool { return slices.EqualFunc(a, b, same) }
 
 // pick gives the lines of the side that changed them; ok is false where both did.
-func (t twins) pick() (lines []*line, ok bool) {
+func (t *twins) pick() (lines []*line, ok bool) {
 	switch {
 	case sameLines(t.ours, t.theirs), sameLines(t.base, t.theirs):
 		return t.ours, true
@@ -144,14 +156,9 @@ func (t twins) pick() (lines []*line, ok bool) {
 	return nil, false
 }
 
-// untouched reports whether the three stores have the same twins.
-func (t twins) untouched() bool {
-	return sameLines(t.base, t.ours) && sameLines(t.base, t.theirs)
-}
-
 // decide decides on twins that do not say the same: all that no side touched stay, what a side
 // united stays united, and all else is left to a person.
-func (t twins) decide(answers Answers) decision {
+func (t *twins) decide(answers Answers) decision {
 	lines, ok := t.pick()
 	if ok && len(lines) <= 1 {
 		return take(slices.Concat(lines, []*line{nil})[0])
@@ -174,7 +181,7 @@ func (t twins) decide(answers Answers) decision {
 }
 
 // of gives the lines of a side.
-func (t twins) of(side Side) []*line {
+func (t *twins) of(side Side) []*line {
 	if side == Theirs {
 		return t.theirs
 	}
