@@ -195,7 +195,7 @@ func (w *misfits) judge(place spot, k kind, raw []byte) bool {
 		w.found = append(w.found, Misfit{Message: fmt.Sprintf("%s must be %s; found %s", place, k.words(), found)})
 		return false
 	}
-	if k != timely || isPlainTime(raw) {
+	if k != timely || isTime(raw) {
 		return true
 	}
 	text := textOf(raw)
@@ -209,7 +209,7 @@ func (w *misfits) judge(place spot, k kind, raw []byte) bool {
 // object judges a row or a comment. A row that is no object is unread, and a comment that is
 // a text has no author, which is said elsewhere.
 func (w *misfits) object(place spot, element []byte, keys []keyKind) {
-	if element[0] != '{' {
+	if element[0] != '{' || w.isPlainRow(element) {
 		return
 	}
 	if w.one.members == nil {
@@ -229,6 +229,39 @@ func (w *misfits) object(place spot, element []byte, keys []keyKind) {
 			w.found = append(w.found, Misfit{Message: fmt.Sprintf("%v is another issue: %s", place, brief(raw))})
 		}
 	}
+}
+
+// isPlainRow tells at little cost that nothing is wrong with a row as most programs write it:
+// all its values are strings, it is of the issue, and created_at is a time. What it does not
+// know has to be parsed.
+func (w *misfits) isPlainRow(element []byte) bool {
+	const key, made = `"issue_id":`, `"created_at":`
+	of := bytes.Index(element, []byte(key))
+	at := bytes.Index(element, []byte(made))
+	if of < 0 || at < 0 || !bytes.HasPrefix(element[of+len(key):], w.own) {
+		return false
+	}
+	for rest := element; ; {
+		colon := bytes.Index(rest, []byte(`":`)) // a quote within a string is escaped
+		if colon < 0 {
+			break
+		}
+		if rest = rest[colon+2:]; rest[0] != '"' {
+			return false
+		}
+	}
+	raw := element[at+len(made):]
+	end := bytes.IndexByte(raw[1:], '"')
+	return end >= 0 && isTime(raw[:end+2])
+}
+
+// isTime reports whether a value is a string without escapes that is a time.
+func isTime(raw []byte) bool {
+	if isPlainTime(raw) {
+		return true
+	}
+	_, ok := parseTime(raw[1 : len(raw)-1])
+	return ok
 }
 
 // isOwn reports whether a text is the id of the issue, however it is written.
