@@ -37,6 +37,10 @@ func (r *Record) Misfits() (found []Misfit) {
 			continue
 		}
 		w.value(want, m.val.of(r.line))
+		if n := len(w.found) - mostMisfits; n > 0 {
+			w.found = w.found[:mostMisfits]
+			w.found[mostMisfits-1].Message += fmt.Sprintf("; %d more", n)
+		}
 		for _, f := range w.found {
 			f.Key = want.key
 			found = append(found, f)
@@ -45,6 +49,9 @@ func (r *Record) Misfits() (found []Misfit) {
 	}
 	return found
 }
+
+// mostMisfits is how many are listed of one key.
+const mostMisfits = 3
 
 // want is what the value of a key must be.
 type want struct {

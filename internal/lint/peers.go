@@ -71,14 +71,23 @@ func repeatedRows(s *subject) {
 		}
 		first = func(at int) int { return seen[deps[at]] }
 	}
+	var twice []beads.Dep
 	for i, dep := range deps {
 		switch {
 		case first(i) < i:
-			s.add(RuleRow, 0, 0, fmt.Sprintf("the dependency on %s (%s) stands twice", dep.On, dep.Type), "take one of the rows out of the line")
+			twice = append(twice, dep)
 		case dep.On == s.issue.ID && !dag.Blocks(dep.Type) && !dag.Contains(dep.Type): // else it is a deadlock
 			s.add(RuleRow, 0, 0, fmt.Sprintf("a dependency of type %q on itself", dep.Type), "type "+s.drop(dep))
 		}
 	}
+	if len(twice) == 0 {
+		return
+	}
+	message := fmt.Sprintf("the dependency on %s (%s) stands twice", twice[0].On, twice[0].Type)
+	if len(twice) > 1 {
+		message += fmt.Sprintf("; %d more", len(twice)-1)
+	}
+	s.add(RuleRow, 0, 0, message, "take one of the rows out of the line")
 }
 
 // manyRows is how many rows are compared with each other rather than looked up.
