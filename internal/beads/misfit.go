@@ -2,10 +2,14 @@ package beads
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
+	"unicode"
 )
 
 // Misfit is a value that a program decoding the line into typed fields refuses, and with it
@@ -17,25 +21,28 @@ type Misfit struct {
 	Means   time.Time // of one that is read all the same; else zero
 }
 
-// Misfits lists the values of known keys that are of another type than their key has, and
-// those in its lists and rows, in the order of the line. What is a flaw already is none.
+// Misfits lists the values of known keys that are of another type than their key has, or out
+// of bounds, and those in its lists and rows, in the order of the line. What is a flaw already
+// is none.
 func (r *Record) Misfits() (found []Misfit) {
-	w := misfits{kinds: kindsOf(), own: r.Raw(ID)}
+	w := misfits{own: r.Raw(ID)}
+	wants := wantsOf()
 	for _, m := range r.members {
 		key := m.key.of(r.line)
 		if m.escaped {
 			key = []byte(memberKey(r.line, m))
 		}
-		of, known := w.kinds[string(key)]
+		want, known := wants[string(key)]
 		if !known {
 			continue
 		}
-		raw := m.val.of(r.line)
-		if _, ok := r.mayHoldValue(m, raw); ok {
-			w.value(string(of.key), of.kind, raw)
+		w.value(want, m.val.of(r.line))
+		if n := len(w.found) - mostMisfits; n > 0 {
+			w.found = w.found[:mostMisfits]
+			w.found[mostMisfits-1].Message += fmt.Sprintf("; %d more", n)
 		}
 		for _, f := range w.found {
-			f.Key = of.key
+			f.Key = want.key
 			found = append(found, f)
 		}
 		w.found = w.found[:0]
@@ -43,20 +50,75 @@ func (r *Record) Misfits() (found []Misfit) {
 	return found
 }
 
-// kindsOf are the kinds of the known keys.
-var kindsOf = sync.OnceValue(func() map[string]keyKind {
-	kinds := map[string]keyKind{}
+// mostMisfits is how many are listed of one key.
+const mostMisfits = 3
+
+// want is what the value of a key must be.
+type want struct {
+	keyKind
+	flaw     bool // another type is a flaw: see Record.Flaws
+	required bool // beads_rust refuses null
+	bound    func(raw []byte) string
+}
+
+// wantsOf is what the values of the known keys must be.
+var wantsOf = sync.OnceValue(func() map[string]want {
+	bounds := boundsOf()
+	wants := map[string]want{}
 	for _, o := range order {
-		kinds[string(o.key)] = o
+		wants[string(o.key)] = want{o, typeOf([]byte(o.key)) != "", slices.Contains(required, o.key), bounds[o.key]}
 	}
-	return kinds
+	return wants
 })
 
 // required are the keys whose null beads_rust refuses.
-var required = map[string]bool{
-	"title": true, "status": true, "priority": true, "issue_type": true, "created_at": true, "updated_at": true,
-	"ephemeral": true, "pinned": true, "is_template": true, "labels": true, "dependencies": true, "comments": true,
+var required = []Key{
+	Title, Status, Priority, IssueType, CreatedAt, UpdatedAt, "ephemeral", "pinned", "is_template", Labels, Dependencies, Comments,
 }
+
+// boundsOf says of a value, as it stands in the line, how it is out of the bounds of bd and
+// beads_rust; "" where it is not. Lengths are in bytes, as they count.
+func boundsOf() map[Key]func(raw []byte) string {
+	most := func(n int) func([]byte) string {
+		return func(raw []byte) string {
+			if len(raw) <= n {
+				return "" // decoded it is shorter
+			}
+			if has := len(textOf(raw)); has > n {
+				return fmt.Sprintf("has %d bytes; at most %d", has, n)
+			}
+			return ""
+		}
+	}
+	unblank := func(raw []byte) string {
+		blank := func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
+		if bytes.ContainsFunc(raw, func(r rune) bool { return r == '\\' || blank(r) }) && strings.ContainsFunc(textOf(raw), blank) {
+			return "holds a blank: " + brief(raw)
+		}
+		return ""
+	}
+	return map[Key]func([]byte) string{
+		ID:          unblank,
+		Title:       most(500),
+		Description: most(100 << 10),
+		ExternalRef: func(raw []byte) string { return cmp.Or(most(200)(raw), unblank(raw)) },
+		EstimatedMinutes: func(raw []byte) string {
+			if raw[0] == '-' {
+				return "is negative: " + brief(raw)
+			}
+			return ""
+		},
+		"agent_state": func(raw []byte) string {
+			if !slices.Contains(agentStates, textOf(raw)) {
+				return "is none that bd has: " + brief(raw)
+			}
+			return ""
+		},
+	}
+}
+
+// agentStates are the states of an agent that bd has.
+var agentStates = []string{"", "idle", "spawning", "running", "working", "stuck", "done", "stopped", "dead"}
 
 // The keys of a row and of a comment, all that programs decode.
 var (
@@ -69,16 +131,26 @@ var (
 
 // misfits collects what is said of the values of one line.
 type misfits struct {
-	kinds map[string]keyKind
 	found []Misfit
 	own   []byte // the id of the issue, as the line has it
 	one   Record // an object of a list: its members are used again
 }
 
 // value judges the value of a key.
-func (w *misfits) value(key string, k kind, raw []byte) {
-	if raw[0] != 'n' || required[key] {
-		w.judge(spot{key: key}, k, raw)
+func (w *misfits) value(want want, raw []byte) {
+	place := spot{key: string(want.key)}
+	switch {
+	case raw[0] == 'n':
+		if want.required {
+			w.judge(place, want.kind, raw)
+		}
+		return
+	case !want.flaw || want.kind.takes(raw):
+		if w.judge(place, want.kind, raw) && want.bound != nil {
+			if why := want.bound(raw); why != "" {
+				w.found = append(w.found, Misfit{Message: place.String() + " " + why})
+			}
+		}
 	}
 	if raw[0] != '[' {
 		return
@@ -86,9 +158,9 @@ func (w *misfits) value(key string, k kind, raw []byte) {
 	s, n := scanner{b: raw}, 0
 	for v, ok := s.element(0); ok; v, ok = s.element(v.end) {
 		n++
-		switch element := v.of(raw); k {
+		switch element := v.of(raw); want.kind {
 		case texts:
-			w.judge(spot{list: "element", n: n, key: key}, textual, element)
+			w.judge(spot{list: "element", n: n, key: place.key}, textual, element)
 		case rows:
 			w.object(spot{list: "dependency", n: n}, element, rowKeys)
 		case remarks:
@@ -120,29 +192,31 @@ func (s spot) String() string {
 	return fmt.Sprintf("%s %d: %q", s.list, s.n, s.key)
 }
 
-// judge says of a value that it is none of the kind.
-func (w *misfits) judge(place spot, k kind, raw []byte) {
+// judge reports whether a value is one of the kind, and says so where it is not.
+func (w *misfits) judge(place spot, k kind, raw []byte) bool {
 	if !k.takes(raw) {
 		found := shape(raw)
 		if found == aNumber || k == numbered {
 			found = brief(raw)
 		}
 		w.found = append(w.found, Misfit{Message: fmt.Sprintf("%s must be %s; found %s", place, k.words(), found)})
-		return
+		return false
 	}
-	if k != timely || isPlainTime(raw) {
-		return
+	if k != timely || isTime(raw) {
+		return true
 	}
 	text := textOf(raw)
-	if _, ok := parseTime([]byte(text)); !ok {
+	_, ok := parseTime([]byte(text))
+	if !ok {
 		w.found = append(w.found, Misfit{Message: fmt.Sprintf("%s is no time: %s", place, brief(raw)), Time: true, Means: likelyTime(text)})
 	}
+	return ok
 }
 
 // object judges a row or a comment. A row that is no object is unread, and a comment that is
 // a text has no author, which is said elsewhere.
 func (w *misfits) object(place spot, element []byte, keys []keyKind) {
-	if element[0] != '{' {
+	if element[0] != '{' || w.isPlainRow(element) {
 		return
 	}
 	if w.one.members == nil {
@@ -151,17 +225,50 @@ func (w *misfits) object(place spot, element []byte, keys []keyKind) {
 	if w.one = (Record{members: w.one.members[:0]}); w.one.parse(element) != nil {
 		return
 	}
-	for _, k := range keys {
-		raw := w.one.Raw(k.key)
-		if raw == nil || raw[0] == 'n' {
+	for _, m := range w.one.members {
+		key, raw := m.key.of(element), m.val.of(element)
+		at := slices.IndexFunc(keys, func(k keyKind) bool { return string(k.key) == string(key) })
+		if at < 0 || raw[0] == 'n' {
 			continue
 		}
-		place.key = string(k.key)
-		w.judge(place, k.kind, raw)
-		if k.key == issueID && raw[0] == '"' && !w.isOwn(raw) {
+		place.key = string(keys[at].key)
+		if w.judge(place, keys[at].kind, raw) && keys[at].key == issueID && !w.isOwn(raw) {
 			w.found = append(w.found, Misfit{Message: fmt.Sprintf("%v is another issue: %s", place, brief(raw))})
 		}
 	}
+}
+
+// isPlainRow tells at little cost that nothing is wrong with a row as most programs write it:
+// all its values are strings, it is of the issue, and created_at is a time. What it does not
+// know has to be parsed.
+func (w *misfits) isPlainRow(element []byte) bool {
+	const key, made = `"issue_id":`, `"created_at":`
+	of := bytes.Index(element, []byte(key))
+	at := bytes.Index(element, []byte(made))
+	if of < 0 || at < 0 || !bytes.HasPrefix(element[of+len(key):], w.own) {
+		return false
+	}
+	for rest := element; ; {
+		colon := bytes.Index(rest, []byte(`":`)) // a quote within a string is escaped
+		if colon < 0 {
+			break
+		}
+		if rest = rest[colon+2:]; rest[0] != '"' {
+			return false
+		}
+	}
+	raw := element[at+len(made):]
+	end := bytes.IndexByte(raw[1:], '"')
+	return end >= 0 && isTime(raw[:end+2])
+}
+
+// isTime reports whether a value is a string without escapes that is a time.
+func isTime(raw []byte) bool {
+	if isPlainTime(raw) {
+		return true
+	}
+	_, ok := parseTime(raw[1 : len(raw)-1])
+	return ok
 }
 
 // isOwn reports whether a text is the id of the issue, however it is written.

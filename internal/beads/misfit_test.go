@@ -27,6 +27,7 @@ func TestMisfits(t *testing.T) {
 		`"estimated_minutes":null,"timeout":null`:      "",
 		`"labels":["a","b"],"waiters":[]`:              "",
 		`"labels":["a",1,null]`:                        `"labels": element 2 must be a string; found 1, "labels": element 3 must be a string; found null`,
+		`"labels":[1,2,3,4,5]`:                         `"labels": element 1 must be a string; found 1, "labels": element 2 must be a string; found 2, "labels": element 3 must be a string; found 3; 2 more`,
 		`"labels":null`:                                `"labels" must be a list; found null`,
 		`"waiters":"ann"`:                              `"waiters" must be a list; found a string`,
 		`"waiters":[["ann"]]`:                          `"waiters": element 1 must be a string; found a list`,

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -91,13 +92,16 @@ func SaysNoTestRan(reason string) bool { return strings.Contains(reason, noTest)
 // SaysGreenBefore reports whether a close reason says that its checks passed before the work
 // was begun, too: "3/3 (3 held)", none of them turned by the work, or in words.
 func SaysGreenBefore(reason string) bool {
-	for _, words := range []string{"green before", "passed before", "pass before", "held before"} {
-		if strings.Contains(strings.ToLower(reason), words) {
-			return true
-		}
+	if strings.Contains(reason, " held)") {
+		found := counted().FindStringSubmatch(reason)
+		return found != nil && !strings.Contains(found[1], "turned")
 	}
-	found := counted().FindStringSubmatch(reason)
-	return found != nil && strings.Contains(found[1], "held") && !strings.Contains(found[1], "turned")
+	if !strings.Contains(reason, "before") {
+		return false
+	}
+	reason = strings.ToLower(reason)
+	return slices.ContainsFunc([]string{"green before", "passed before", "pass before", "held before"},
+		func(words string) bool { return strings.Contains(reason, words) })
 }
 
 // counted is what a reason says of the checks that passed: how many the work turned, and how

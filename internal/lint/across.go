@@ -3,7 +3,6 @@ package lint
 import (
 	"fmt"
 	"hash/maphash"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -48,8 +47,11 @@ func leftOpen(f *beads.Snapshot) (found []Diagnostic) {
 				continue
 			}
 			epic, there := f.Index(dep.On)
-			if there && epic != i && f.At(epic).Status == beads.StatusClosed && !slices.Contains(open[epic], i) {
-				open[epic] = append(open[epic], i)
+			if !there || epic == i || f.At(epic).Status != beads.StatusClosed {
+				continue
+			}
+			if list := open[epic]; len(list) == 0 || list[len(list)-1] != i {
+				open[epic] = append(list, i)
 			}
 		}
 	}

@@ -50,7 +50,7 @@ var work = []string{"", "task", "bug", "feature", "story", "epic"}
 func (s *subject) noCriteria() {
 	described := s.says(beads.Description) || s.says(beads.Design)
 	switch {
-	case s.issue.IsPinned() || described && !slices.Contains(work, s.issue.Type):
+	case s.issue.IsPinned() || described && !slices.Contains(work, strings.ToLower(s.issue.Type)):
 	case described:
 		s.add(RuleNoCriteria, 0, 0, "no acceptance criteria", "type stig edit "+s.issue.ID+" --acceptance … with the command that shows it")
 	default:

@@ -1,13 +1,9 @@
 package lint
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
-	"strings"
-	"sync"
 	"time"
-	"unicode"
 
 	"stig/dag"
 	"stig/internal/beads"
@@ -24,85 +20,11 @@ func refused(s *subject) {
 		case m.Time:
 			s.add(RuleTime, 0, 0, m.Message, fmt.Sprintf("write %q into the line, as which it is read", m.Means.Format(time.RFC3339)))
 		default:
-			s.add(RuleRefused, 0, 0, m.Message, "write such a value into the line, or take the key out")
+			s.add(RuleRefused, 0, 0, m.Message, "write into the line what bd takes, or take the key out")
 		}
 	}
-	for _, b := range bounds() {
-		if why := b.breach(s.record); why != "" {
-			s.add(RuleRefused, 0, 0, why, b.hint)
-		}
-	}
-}
-
-// bound is what a program takes of values of the right type.
-type bound struct {
-	breach func(*beads.Record) string // says what is out of bounds, "" for nothing
-	hint   string
-}
-
-// bounds are those of bd and of beads_rust; lengths are in bytes, as they count.
-var bounds = sync.OnceValue(func() []bound {
-	return []bound{
-		{noBlank(beads.ID), "give the issue another id in every line that names it"},
-		{atMost(beads.Title, 500), "shorten the title, and put the rest into the description"},
-		{atMost(beads.Description, 100<<10), "shorten the description: beads_rust takes 100 KiB"},
-		{atMost(beads.ExternalRef, 200), "shorten the reference: beads_rust takes 200 bytes"},
-		{noBlank(beads.ExternalRef), "write the reference without blanks, for beads_rust"},
-		{negative(beads.EstimatedMinutes), "write the minutes as a number from 0, or take the key out"},
-		{oneOf("agent_state", "idle", "spawning", "running", "working", "stuck", "done", "stopped", "dead"), "write one of the states of bd, or take the key out"},
-		{exclusive("ephemeral", "no_history"), "take one of the two keys out"},
-	}
-})
-
-func atMost(k beads.Key, most int) func(*beads.Record) string {
-	return func(r *beads.Record) string {
-		if len(r.Raw(k)) <= most {
-			return "" // decoded it is shorter
-		}
-		if n := len(r.Text(k)); n > most {
-			return fmt.Sprintf("%q has %d bytes; at most %d", k, n, most)
-		}
-		return ""
-	}
-}
-
-func noBlank(k beads.Key) func(*beads.Record) string {
-	blank := func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
-	return func(r *beads.Record) string {
-		if !bytes.ContainsFunc(r.Raw(k), func(c rune) bool { return c == '\\' || blank(c) }) {
-			return ""
-		}
-		if text := r.Text(k); strings.ContainsFunc(text, blank) {
-			return fmt.Sprintf("%q holds a blank: %s", k, opening(text))
-		}
-		return ""
-	}
-}
-
-func negative(k beads.Key) func(*beads.Record) string {
-	return func(r *beads.Record) string {
-		if raw := r.Raw(k); len(raw) > 0 && raw[0] == '-' {
-			return fmt.Sprintf("%q is negative: %.20s", k, raw)
-		}
-		return ""
-	}
-}
-
-func oneOf(k beads.Key, allowed ...string) func(*beads.Record) string {
-	return func(r *beads.Record) string {
-		if text := r.Text(k); text != "" && !slices.Contains(allowed, text) {
-			return fmt.Sprintf("%q %s is none that bd has", k, opening(text))
-		}
-		return ""
-	}
-}
-
-func exclusive(one, other beads.Key) func(*beads.Record) string {
-	return func(r *beads.Record) string {
-		if string(r.Raw(one)) == "true" && string(r.Raw(other)) == "true" {
-			return fmt.Sprintf("%q and %q exclude each other", one, other)
-		}
-		return ""
+	if s.issue.Ephemeral && string(s.record.Raw("no_history")) == "true" {
+		s.add(RuleRefused, 0, 0, `"ephemeral" and "no_history" exclude each other`, "take one of the two keys out of the line")
 	}
 }
 
@@ -127,8 +49,7 @@ func closing(s *subject) {
 // backdated finds issues that changed before they were made.
 func backdated(s *subject) {
 	made, ok := s.record.Time(beads.CreatedAt)
-	updated, also := s.record.Time(beads.UpdatedAt)
-	if !ok || !also || !updated.Before(made) {
+	if !ok || s.issue.UpdatedAt.IsZero() || !s.issue.UpdatedAt.Before(made) {
 		return
 	}
 	if made.After(s.rules.Now) && !s.rules.Now.IsZero() {
@@ -150,14 +71,23 @@ func repeatedRows(s *subject) {
 		}
 		first = func(at int) int { return seen[deps[at]] }
 	}
+	var twice []beads.Dep
 	for i, dep := range deps {
 		switch {
 		case first(i) < i:
-			s.add(RuleRow, 0, 0, fmt.Sprintf("the dependency on %s (%s) stands twice", dep.On, dep.Type), "take one of the rows out of the line")
+			twice = append(twice, dep)
 		case dep.On == s.issue.ID && !dag.Blocks(dep.Type) && !dag.Contains(dep.Type): // else it is a deadlock
 			s.add(RuleRow, 0, 0, fmt.Sprintf("a dependency of type %q on itself", dep.Type), "type "+s.drop(dep))
 		}
 	}
+	if len(twice) == 0 {
+		return
+	}
+	message := fmt.Sprintf("the dependency on %s (%s) stands twice", twice[0].On, twice[0].Type)
+	if len(twice) > 1 {
+		message += fmt.Sprintf("; %d more", len(twice)-1)
+	}
+	s.add(RuleRow, 0, 0, message, "take one of the rows out of the line")
 }
 
 // manyRows is how many rows are compared with each other rather than looked up.

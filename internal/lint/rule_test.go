@@ -354,7 +354,7 @@ var breaches = map[string]struct{ bad, good []string }{
 	lint.RuleNoCriteria: {
 		bad: []string{
 			line("a", "status", "open"), line("a", "status", "in_progress", "description", " \n", "issue_type", "epic"),
-			line("a", "status", "open", "description", "Sound the basin.", "issue_type", "bug"),
+			line("a", "status", "open", "description", "Sound the basin.", "issue_type", "Bug"),
 			line("a", "status", "deferred", "description", "Sound the basin.", "acceptance_criteria", " "),
 			line("a", "status", "open", "issue_type", "chore"),
 		},

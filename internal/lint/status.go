@@ -71,6 +71,7 @@ func label(s *subject) {
 		}
 		s.add(RuleLabel, 0, 0, fmt.Sprintf("label %s, but the status is %s", opening(l), opening(s.issue.Status)),
 			fmt.Sprintf("type stig edit %s --remove-label %s, where the status is right", s.issue.ID, visible.Quoted(l)))
+		return // one is enough to look at the issue
 	}
 }
 

@@ -52,12 +52,13 @@ type written struct {
 	fold  bool               // see outcome
 }
 
-// Where more issues than mostWarned break one rule, what is said of the first few is written,
-// and one line for the rest; of what is for information only, one line alone. It names so
-// many ids.
+// Where more issues than mostWarned break one rule, or somebody breaks it more often than
+// mostLines, what is said of the first few is written, and one line for the rest; of what is
+// for information only, one line alone. It names so many ids.
 const (
 	mostWarned = 5
 	fewWarned  = 3
+	mostLines  = 12
 	mostInfos  = 2
 	mostNamed  = 5
 )
@@ -70,8 +71,8 @@ func (w written) all(found []lint.Diagnostic) {
 		case !w.fold || group[0].Severity == lint.Error:
 		case group[0].Severity == lint.Info && whole > mostInfos:
 			whole = 0
-		case group[0].Severity == lint.Warning && ofFirst(group, mostWarned) < whole:
-			whole = ofFirst(group, fewWarned)
+		case group[0].Severity == lint.Warning && (ofFirst(group, mostWarned) < whole || whole > mostLines):
+			whole = min(ofFirst(group, fewWarned), mostLines)
 		}
 		for _, d := range group[:whole] {
 			w.one(d)
