@@ -45,8 +45,8 @@ func Parts(r *beads.Record) (list []Part) {
 		case "comments":
 			list = append(list, commentParts(r)...)
 		default:
-			if raw := string(r.Raw(k)); beads.Meaning([]byte(raw)) != "" {
-				list = append(list, Part{Key, string(k), raw})
+			if raw := r.Raw(k); beads.MeansSomething(raw) {
+				list = append(list, Part{Key, string(k), string(raw)})
 			}
 		}
 	}
