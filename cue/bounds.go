@@ -1,6 +1,7 @@
 package cue
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strconv"
@@ -9,6 +10,7 @@ import (
 	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/errors"
 	"cuelang.org/go/cue/parser"
+	"cuelang.org/go/cue/scanner"
 	"cuelang.org/go/cue/token"
 	"cuelang.org/go/encoding/yaml"
 )
@@ -47,6 +49,9 @@ func parseBounded(name string, source []byte) (*ast.File, error) {
 	if len(source) > maxSource {
 		return nil, fmt.Errorf("%s:1:1: is longer than 64 KiB", name)
 	}
+	if err := scanned(name, source); err != nil {
+		return nil, located(err, name)
+	}
 	syntax, err := parser.ParseFile(name, source)
 	if err == nil {
 		err = bounded(syntax)
@@ -55,6 +60,43 @@ func parseBounded(name string, source []byte) (*ast.File, error) {
 		return nil, located(err, name)
 	}
 	return syntax, nil
+}
+
+// scanned gives an error for what the parser takes long to refuse: characters that begin
+// nothing, of which it collects all, and what nests too deep. It ends with the first.
+func scanned(name string, source []byte) (found errors.Error) {
+	file := token.NewFile(name, 0, len(source))
+	refuse := func(at token.Pos, format string, args ...any) {
+		if found == nil {
+			found = errors.Newf(at, format, args...)
+		}
+	}
+	if bytes.Count(source, []byte("@(")) > maxDepth {
+		refuse(file.Pos(0, token.NoRelPos), "has more than %d attributes", maxDepth)
+	}
+	var s scanner.Scanner
+	s.Init(file, source, func(at token.Pos, format string, args []any) { refuse(at, format, args...) }, 0)
+	for open, chained := 0, 0; found == nil; {
+		at, what, _ := s.Scan()
+		switch what {
+		case token.EOF:
+			return found
+		case token.INTERPOLATION:
+			refuse(at, "\\(…) is not allowed in this file")
+		case token.LPAREN, token.LBRACK, token.LBRACE:
+			open, chained = open+1, 0
+		case token.RPAREN, token.RBRACK, token.RBRACE:
+			open, chained = max(open-1, 0), 0
+		case token.COLON:
+			chained++
+		case token.COMMA:
+			chained = 0
+		}
+		if open+chained > maxDepth {
+			refuse(at, "is nested too deep")
+		}
+	}
+	return found
 }
 
 // parseYAML is parseBounded of YAML, of which syntax errors name the line alone: their

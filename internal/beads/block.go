@@ -85,6 +85,9 @@ func (r *blockReader) more(start int64, size int) error {
 func (r *blockReader) finishLine(start int64) error {
 	for size := tailSize; r.buf[len(r.buf)-1] != '\n'; size *= 2 {
 		had := len(r.buf)
+		if size > blockSize {
+			return r.finishLong(start)
+		}
 		if err := r.more(start, size); err != nil {
 			return err
 		}
@@ -95,6 +98,30 @@ func (r *blockReader) finishLine(start int64) error {
 		}
 	}
 	return nil
+}
+
+// finishLong reads the rest of a long line: its end is looked for first, so that there is one
+// buffer of the size of the line, and none that was too small.
+func (r *blockReader) finishLong(start int64) error {
+	var piece [blockSize]byte
+	rest := 0
+	for {
+		n, err := r.from.ReadAt(piece[:], start+int64(len(r.buf)+rest))
+		if end := bytes.IndexByte(piece[:n], '\n'); end >= 0 {
+			rest += end + 1
+			break
+		}
+		if rest += n; errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+	}
+	whole := make([]byte, len(r.buf), len(r.buf)+rest)
+	copy(whole, r.buf)
+	r.buf = whole
+	return r.more(start, rest)
 }
 
 // eachBlock makes something of every block of a file, on all cores, and gives it in file

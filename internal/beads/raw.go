@@ -43,9 +43,11 @@ func (r *Record) Elements(k Key) (elements [][]byte) {
 // mean the same are equal; "" for null, "", [] and {}, which are as good as
 // none. What cannot be decoded is its own meaning.
 func Meaning(raw []byte) string {
-	switch string(raw) {
-	case "", "null", `""`, "[]", "{}":
+	if !MeansSomething(raw) {
 		return ""
+	}
+	if raw[0] == '"' {
+		return string(append(style{}.appendString(append(make([]byte, 0, len(raw)+1), '"'), textOf(raw)), '"'))
 	}
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
@@ -58,6 +60,15 @@ func Meaning(raw []byte) string {
 		return string(raw)
 	}
 	return string(text)
+}
+
+// MeansSomething reports whether a value has a Meaning.
+func MeansSomething(raw []byte) bool {
+	switch string(raw) {
+	case "", "null", `""`, "[]", "{}":
+		return false
+	}
+	return true
 }
 
 // Put gives the record with a key set to a text ("" removes it) and nothing

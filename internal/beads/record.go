@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"time"
+	"unicode/utf8"
 )
 
 // Record is one line with the spans of its keys. It is immutable, and values
@@ -104,7 +105,13 @@ func (r *Record) Text(k Key) string { return textOf(r.Raw(k)) }
 func textOf(value []byte) string {
 	raw, _ := unquote(value)
 	var usual [4096]byte // long enough for most texts, which then are copied once
-	return string(appendText(usual[:0], raw))
+	if len(raw) <= len(usual) {
+		return string(appendText(usual[:0], raw))
+	}
+	if bytes.IndexByte(raw, '\\') < 0 && utf8.Valid(raw) {
+		return string(raw)
+	}
+	return string(appendText(make([]byte, 0, len(raw)), raw)) // what is escaped is no longer
 }
 
 // MayHold reports whether the key's text can hold a part that is plain ASCII and

@@ -11,18 +11,11 @@ import (
 	"github.com/yuin/goldmark/util"
 
 	"stig/internal/visible"
+	"stig/notes"
 )
 
-const (
-	// MostHTML is how much of a text is rendered, in bytes.
-	MostHTML = 256 << 10
-	// marks is how many characters of a text may open or close something: what the
-	// library takes for them grows with their square.
-	marks = 4000
-	// lists is how many lists may begin on one line, each in the one before it: what the
-	// library takes for them grows with their square, too.
-	lists = 32
-)
+// MostHTML is how much of a text is rendered, in bytes.
+const MostHTML = 256 << 10
 
 // HTML renders a text. Of more than most bytes it renders the beginning, and reports that
 // there is more.
@@ -31,43 +24,12 @@ func HTML(source string, most int) (shown string, more bool) {
 		source, more = strings.ToValidUTF8(source[:most], ""), true
 	}
 	source = visible.Text(source)
-	if isTangled(source) {
+	if notes.Tangled(source) != "" {
 		return "<pre>" + html.EscapeString(source) + "</pre>\n", more
 	}
 	w := writer{source: []byte(source)}
 	w.blocks(parse()(text.NewReader(w.source)))
 	return w.out.String(), more
-}
-
-// isTangled reports whether a text would take the library long.
-func isTangled(text string) bool {
-	n := 0
-	for _, mark := range []string{"*", "_", "[", "`", "<", ">", "|"} {
-		n += strings.Count(text, mark)
-	}
-	if n > marks {
-		return true
-	}
-	for line := range strings.Lines(text) {
-		if begun(line) > lists {
-			return true
-		}
-	}
-	return false
-}
-
-// begun counts the lists that a line may begin, as in "- 1. + a", one more than allowed at
-// most.
-func begun(line string) (n int) {
-	for ; n <= lists; n++ {
-		line = strings.TrimLeft(line, " \t>")
-		rest := strings.TrimLeft(line, "0123456789")
-		if len(rest) < 2 || !strings.ContainsRune("-+*.)", rune(rest[0])) || rest[1] != ' ' && rest[1] != '\t' {
-			return n
-		}
-		line = rest[2:]
-	}
-	return n
 }
 
 // parse is the parser of CommonMark.

@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
@@ -30,8 +31,14 @@ type Part struct {
 }
 
 // Parts lists the parts of an issue. updated_at is none: every edit writes it.
-func Parts(r *beads.Record) (list []Part) {
+func Parts(r *beads.Record) (list []Part) { return partsBut(r, nil) }
+
+// partsBut is Parts without those of keys that hold what they hold in another record.
+func partsBut(r, other *beads.Record) (list []Part) {
 	for _, k := range r.Keys() {
+		if other != nil && bytes.Equal(r.Raw(k), other.Raw(k)) {
+			continue
+		}
 		switch k {
 		case beads.ID, beads.UpdatedAt:
 		case beads.Notes:
@@ -45,8 +52,8 @@ func Parts(r *beads.Record) (list []Part) {
 		case "comments":
 			list = append(list, commentParts(r)...)
 		default:
-			if raw := string(r.Raw(k)); beads.Meaning([]byte(raw)) != "" {
-				list = append(list, Part{Key, string(k), raw})
+			if raw := r.Raw(k); beads.MeansSomething(raw) {
+				list = append(list, Part{Key, string(k), string(raw)})
 			}
 		}
 	}
@@ -111,7 +118,7 @@ func hash8(text string) string {
 
 // Same reports whether two texts of one part mean the same.
 func (p Part) Same(text string) bool {
-	return p.Digest() == Part{p.Kind, p.Name, text}.Digest()
+	return p.Text == text || p.Digest() == Part{p.Kind, p.Name, text}.Digest()
 }
 
 // Digest is a hash of what a part says, "" of a part without text. How
@@ -141,6 +148,9 @@ func (p Part) Digest() Digest {
 }
 
 func timeIn(raw string) (time.Time, bool) {
+	if len(raw) > 2*len(time.RFC3339Nano) {
+		return time.Time{}, false
+	}
 	t, err := time.Parse(`"`+time.RFC3339Nano+`"`, raw)
 	return t.Truncate(time.Second), err == nil
 }
@@ -162,7 +172,7 @@ func Edits(before, after *beads.Record) (list []Edit) {
 	case after == nil:
 		return []Edit{{KindIssue, before.Text(beads.ID), string(before.Bytes()), ""}}
 	}
-	was, is := Parts(before), Parts(after)
+	was, is := partsBut(before, after), partsBut(after, before)
 	had, has := textsByName(was), textsByName(is)
 	for _, p := range was {
 		now := has[PartName{p.Kind, p.Name}]

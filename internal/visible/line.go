@@ -7,7 +7,17 @@ import (
 
 // OneLine folds white space: a text on one line, with one blank between its words, which
 // cannot break the line it stands in.
-func OneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+func OneLine(text string) string {
+	var line strings.Builder
+	line.Grow(len(text))
+	for word := range strings.FieldsSeq(text) {
+		if line.Len() > 0 {
+			line.WriteByte(' ')
+		}
+		line.WriteString(word)
+	}
+	return line.String()
+}
 
 // Unspaced reports letters of the scripts that put no blanks between words.
 func Unspaced(r rune) bool {

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -39,7 +40,20 @@ func (a *Run) Discover() (beads.Store, error) {
 	if place.Copy != "" {
 		place.Copy = Shortest(place.Copy)
 	}
+	sparing(place.Path)
 	return a.At(place), a.Configure(place)
+}
+
+// leastHeap is the least limit that sparing sets, in bytes.
+const leastHeap = 256 << 20
+
+// sparing has the process collect more often than it would by itself where it holds more
+// than twice the store: of a line of 100 MB there are copies for a while. Who sets
+// GOMEMLIMIT has that limit.
+func sparing(path string) {
+	if info, err := os.Stat(path); err == nil && debug.SetMemoryLimit(-1) == math.MaxInt64 {
+		debug.SetMemoryLimit(max(leastHeap, 2*info.Size()))
+	}
 }
 
 // Vacant returns an error unless a store can be made in a directory: neither jsonl.Vacant
