@@ -239,9 +239,9 @@ func (b *Briefing) acceptance(w *page) {
 		return
 	case b.Acceptance.Text != "":
 		w.quoted("Acceptance criteria", b.Acceptance.Text)
-	case b.Acceptance.there || b.Children != nil || b.over():
 	case len(b.Acceptance.Beside) > 0:
 		b.beside(w)
+	case b.Acceptance.there || b.Children != nil || b.over():
 	case b.untold:
 		w.section("Acceptance criteria", "none, and only a title; agree on both first.")
 	default:

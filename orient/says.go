@@ -109,6 +109,9 @@ func (b *Briefing) references(w *page) {
 func dueWords(record *beads.Record, now time.Time) string {
 	text := record.Text("due_at")
 	due, ok := record.Time("due_at")
+	if day, err := time.Parse(time.DateOnly, text); err == nil {
+		due, ok = day, true
+	}
 	switch {
 	case text == "":
 		return ""

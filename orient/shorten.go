@@ -239,15 +239,19 @@ func (p *page) section(heading, text string) {
 	}
 	p.heading(heading)
 	text = upperFirst(text)
-	line := ""
+	line, code := "", ""
 	for word := range strings.FieldsSeq(text) {
+		if code = strings.TrimPrefix(code+" "+word, " "); strings.Count(code, "`")%2 == 1 {
+			continue // a command stays on one line
+		}
+		word, code = code, ""
 		if line != "" && utf8.RuneCountInString(line+" "+word) > proseWidth {
 			p.line(line)
 			line = ""
 		}
 		line = strings.TrimPrefix(line+" "+word, " ")
 	}
-	p.line(line)
+	p.line(strings.TrimSpace(line + " " + code))
 }
 
 // quoted is somebody else's text below a heading, which is a plain line above a text of

@@ -234,6 +234,9 @@ func Reading(a *workspace.Run, file *beads.Snapshot, staleDays int) (orient.Rule
 
 // existsBelow reports of a path whether it is there: a relative one below root.
 func existsBelow(root string) func(path string) bool {
+	if root == "." {
+		return nil // a store that is in no directory
+	}
 	return func(path string) bool {
 		if path = filepath.FromSlash(path); !filepath.IsAbs(path) {
 			path = filepath.Join(root, path)
