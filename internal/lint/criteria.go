@@ -52,9 +52,9 @@ func (s *subject) noCriteria() {
 	switch {
 	case s.issue.IsPinned() || described && !slices.Contains(work, strings.ToLower(s.issue.Type)):
 	case described:
-		s.add(RuleNoCriteria, 0, 0, "no acceptance criteria", "type stig edit "+s.issue.ID+" --acceptance … with the command that shows it")
+		s.add(RuleNoCriteria, 0, 0, "no acceptance criteria", "type stig edit ID --acceptance … with the command that shows it")
 	default:
-		s.add(RuleNoCriteria, 0, 0, "neither a description nor acceptance criteria", "type stig edit "+s.issue.ID+" --description … --acceptance …")
+		s.add(RuleNoCriteria, 0, 0, "neither a description nor acceptance criteria", "type stig edit ID --description … --acceptance …")
 	}
 }
 
