@@ -144,6 +144,8 @@ func TestResolve(t *testing.T) {
 		{"markers of git", git, Answers{"title": Ours}, "<<<<<<< ours answered {\"title\":\"ours\"}\n" + ours + "=======\n" + theirs + ">>>>>>> theirs\n" + is("y", 0) + is("z", 0)},
 		{"markers of git, all of it", git, Answers{"title": Ours, "priority": Theirs}, title(2, "u", `,"priority":3`) + is("y", 0) + is("z", 0)},
 		{"a state of which nobody knows who changed it", strings.ReplaceAll(baseless(marked("", base, is("x", 1, `"status":"closed"`, `"closed_at":"1"`), is("x", 2, `"status":"open"`))), "p-a", "x"), Answers{"status": Theirs}, is("x", 2, `"notes":"`+closerNote("2026-11-02", "closed_at: 1")+`"`, `"status":"open"`)},
+		{"a reason of one side, without a base", strings.ReplaceAll(baseless(marked("", base, is("x", 1, `"status":"closed"`), is("x", 2, `"status":"closed"`, `"close_reason":"done"`))), "p-a", "x"), nil,
+			strings.Replace(is("x", 2, `"status":"closed"`), "}", `,"close_reason":"done"}`, 1)},
 		{"a carriage return", crlf(marked("", base, ours, theirs)), Answers{Whole: Theirs}, crlf(theirs)},
 	} {
 		around := is("a", 0) + c.text + is("zz", 0)

@@ -3,7 +3,8 @@
 // table.
 //
 // A line that one side changed is taken byte for byte. Of a line that both changed, ours
-// is taken and the values that theirs changed are spliced in. What needs a decision (two
+// is taken and the values that theirs changed are spliced in: a value that one side alone has
+// is in the result, whatever its key. What needs a decision (two
 // descriptions, a changed issue that the other side deleted) becomes conflict markers
 // around that line alone. One id may stand for two issues, made in two clones: both are
 // kept, the one made later gets another id, and what its side wrote about it follows.
@@ -62,7 +63,8 @@ type Options struct {
 // after the line that it follows in theirs.
 //
 // Two issues that were given one id are both kept. The one that was made later
-// gets another id, the same in every merge.
+// gets another id, the same in every merge. Lines of one side about one issue
+// are one where they say the same, else a conflict.
 func (opt Options) Stores(base, ours, theirs string) Result {
 	m := opt.merger(base, ours, theirs)
 	m.out.Grow(max(len(ours), len(theirs)))
@@ -83,17 +85,17 @@ func (opt Options) Stores(base, ours, theirs string) Result {
 func (m *merger) decide(name string, answers Answers) decision {
 	l := trio{base: m.base.line(name), ours: m.ours.line(name), theirs: m.theirs.line(name), unknown: m.unknown, answers: answers}
 	one := cmp.Or(l.ours, l.theirs, l.base)
-	twins := m.twinsOf(one)
+	several := m.twinsOf(one)
 	switch {
-	case twins == nil && m.base.marked && m.base.twins[one.about]:
+	case several == nil && m.base.marked && m.base.twins[one.about]:
 		l.unknown = true // the base is several versions that nobody merged
 		return l.decide()
-	case twins == nil, twins.untouched:
+	case several == nil, several.untouched:
 		return l.decide()
 	case one.twin:
 		return decision{}
 	}
-	d := twins.decide(answers)
+	d := several.decide(answers)
 	d.answers = answers
 	return d
 }

@@ -164,7 +164,6 @@ func (h *history) compare(parents [2]string, base, ours, theirs string, r Result
 	keys := map[string]key{}
 	b, o, t, out := split(base, keys), split(ours, keys), split(theirs, keys), split(r.Text, keys)
 	left := map[string]bool{}
-	renamed := slices.ContainsFunc(r.Warnings, func(w Warning) bool { return strings.HasPrefix(w.Message, "was ") })
 	for _, c := range r.Conflicts {
 		left[c.ID] = true
 	}
@@ -191,11 +190,16 @@ func (h *history) compare(parents [2]string, base, ours, theirs string, r Result
 				for _, e := range alone(k, was, mine, yours, result) {
 					h.lose(parents, l.id, string(k), e)
 				}
-			} else if lost := lostOf(result, k, rawOf(was, k), string(mine.Raw(k)), rawOf(yours, k)); lost != "" && k != beads.UpdatedAt && !(renamed && slices.Contains(prose, k)) {
+			} else if lost := lostOf(result, k, rawOf(was, k), string(mine.Raw(k)), rawOf(yours, k)); lost != "" && k != beads.UpdatedAt && !(slices.Contains(prose, k) && strings.Contains(nameless(result.Text(k)), nameless(mine.Text(k)))) {
 				h.lose(parents, l.id, string(k), lost)
 			}
 		}
 	}
+}
+
+// nameless is a text without its ids, which may be others where two issues were given one.
+func nameless(text string) string {
+	return beads.ReplaceIDs(text, func(string, string) string { return "-" })
 }
 
 func rawOf(r *beads.Record, k beads.Key) string {
