@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"stig/internal/visible"
+	"stig/signals"
 )
 
 // saying is what a text says under a heading or behind a label.
@@ -295,4 +296,22 @@ func plainLabel(words string) string {
 	}
 	fields := strings.FieldsFunc(strings.ToLower(words), func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' })
 	return strings.Join(fields, " ")
+}
+
+// written are the labelled texts of an issue that a depth or the criteria look for.
+func (a assembly) written(b *Briefing) (list []saying) {
+	texts := []struct{ place, text string }{{"description", a.description}, {"design", a.design}, {"notes", a.otherNotes()}}
+	if e, ok := signals.LastEstimate(a.doc); ok {
+		texts = append(texts, struct{ place, text string }{"state estimate", e.Body})
+	}
+	for _, e := range b.Also {
+		texts = append(texts, struct{ place, text string }{"estimate of a branch", e.Text})
+	}
+	for _, c := range b.Comments {
+		texts = append(texts, struct{ place, text string }{"comment", c.Text})
+	}
+	for _, t := range texts {
+		list = append(list, sayings(t.place, t.text)...)
+	}
+	return list
 }
