@@ -20,18 +20,21 @@ import (
 // 200 kB that are made to keep it busy.
 const hostileLimit = 5 * time.Second
 
-// TestHostileStores has each hostile text stand in every text of an issue at once. The
-// commands in rotation read it too; some two minutes.
+// TestHostileStores has hostile texts stand in every text of an issue at once, a third of
+// them, each of which check reads and one command of the rotation; some two minutes.
 func TestHostileStores(t *testing.T) {
 	rotation := [][]string{
-		{"vet"}, {"lint"}, {"orient"}, {"orient", "pier-1", "--full"}, {"show", "pier-1"}, {"verify", "pier-1", "--plan"}, {"ready"}, {"next"},
+		{"vet"}, {"lint"}, {"orient"}, {"orient", "pier-1", "--depth", "deep"}, {"orient", "pier-1", "--full"}, {"show", "pier-1"}, {"verify", "pier-1", "--plan"}, {"ready"}, {"next"},
 		{"list", "--all"}, {"graph"}, {"digest", "pier-1"}, {"recall", "word"}, {"search", "word"}, {"review", "pier-1"}, {"rollup", "pier-0"},
 		{"merge", "base.jsonl", ".beads/issues.jsonl", "other.jsonl", "-o", "-"}, {"diff", "--files", "base.jsonl", "other.jsonl"},
 		{"inbox"}, {"retro"}, {"claim", "pier-1", "--dry-run"}, {"close", "pier-1", "--reason", "It stands and holds", "--dry-run"}, {"mcp"},
 	}
 	for i, text := range sample.Hostile(200 << 10) {
+		if i%3 > 0 {
+			continue
+		}
 		dir := hostileStore(t, strings.ToValidUTF8(text.Text, "?"))
-		for _, args := range [][]string{{"check"}, {"orient", "pier-1", "--depth", "deep"}, rotation[i%len(rotation)]} {
+		for _, args := range [][]string{{"check"}, rotation[i/3%len(rotation)]} {
 			if why := endures(dir, args); why != "" {
 				t.Errorf("%s: stig %s %s", text.Name, strings.Join(args, " "), why)
 			}
@@ -60,7 +63,7 @@ func hostileStore(t *testing.T, text string) (dir string) {
 			"notes": "<!-- checkpoint-context -->\n## State estimate (2026-11-01)\n\n**What was done**: " + said + text + "\n<!-- /checkpoint-context -->\n\n" + text,
 			"labels": []string{text}, "metadata": map[string]string{"a": text}, "unknown": text,
 			"comments":     []any{map[string]any{"id": 1, "author": "m", "text": said + text, "created_at": "2026-11-01T09:00:00Z"}},
-			"dependencies": []any{map[string]any{"issue_id": "pier-1", "depends_on_id": "pier-2", "type": "blocks"}},
+			"dependencies": []any{map[string]any{"issue_id": "pier-1", "depends_on_id": "pier-2", "type": "blocks"}, map[string]any{"issue_id": "pier-1", "depends_on_id": "pier-0", "type": "parent-child"}},
 		}
 		lines := issue("pier-0", map[string]any{"issue_type": "epic"}) + issue("pier-1", hostile)
 		hostile["status"], hostile["close_reason"], hostile["closed_at"] = "closed", text, "2026-11-02T09:00:00Z"

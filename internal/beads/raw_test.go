@@ -2,6 +2,7 @@ package beads
 
 import (
 	"bytes"
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -79,5 +80,22 @@ func TestAppendLine(t *testing.T) {
 	}
 	if _, err := f.At(0).AppendLine(nil); err == nil || !strings.Contains(err.Error(), "cannot be read") {
 		t.Errorf("a closed file: %v", err)
+	}
+}
+
+// A long text is decoded by another way than a short one.
+func TestLongTexts(t *testing.T) {
+	for _, part := range []string{"plain", `a\nb\u00e9\ud83d\ude00\ud83d\\ \"`, "\xff\xe9 \\t", "é\\u2028"} {
+		raw := strings.Repeat(part, 3000)
+		if got, want := longText([]byte(raw)), string(appendText(nil, []byte(raw))); got != want {
+			t.Errorf("%q: differs from what a short text gives", part)
+		}
+		if got := textOf([]byte(`"` + raw + `"`)); got != longText([]byte(raw)) {
+			t.Errorf("%q: %d bytes", part, len(got))
+		}
+		quoted, err := json.Marshal(textOf([]byte(`"` + raw + `"`)))
+		if got := Meaning([]byte(`"` + raw + `"`)); err != nil || got != string(quoted) {
+			t.Errorf("%q: another meaning than encoding/json has", part)
+		}
 	}
 }

@@ -111,7 +111,7 @@ func textOf(value []byte) string {
 	if bytes.IndexByte(raw, '\\') < 0 && utf8.Valid(raw) {
 		return string(raw)
 	}
-	return string(appendText(make([]byte, 0, len(raw)), raw)) // what is escaped is no longer
+	return longText(raw)
 }
 
 // MayHold reports whether the key's text can hold a part that is plain ASCII and

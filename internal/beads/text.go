@@ -33,6 +33,30 @@ func appendText(dst, raw []byte) []byte {
 	return dst
 }
 
+// longText is what appendText appends, as a text of which there is one copy.
+func longText(raw []byte) string {
+	var text strings.Builder
+	text.Grow(len(raw)) // what is escaped is seldom shorter than what it means
+	valid, usual := utf8.Valid(raw), [4096]byte{}
+	for len(raw) > 0 {
+		n := bytes.IndexByte(raw, '\\')
+		if n < 0 {
+			n = len(raw)
+		}
+		if valid {
+			text.Write(raw[:n])
+		} else {
+			text.Write(appendValid(usual[:0], raw[:n]))
+		}
+		if raw = raw[n:]; len(raw) > 0 {
+			r, n := unescape(raw)
+			text.WriteRune(r)
+			raw = raw[n:]
+		}
+	}
+	return text.String()
+}
+
 func appendValid(dst, run []byte) []byte {
 	if utf8.Valid(run) {
 		return append(dst, run...)
