@@ -74,14 +74,19 @@ func unknownType(s *subject) {
 	}
 }
 
-// dangling finds rows that point at nothing. Other stores are named external:, and what
-// passes may point at what has passed.
+// dangling finds rows that point at nothing here: at another store, named external:, or at
+// no issue. What passes may point at what has passed.
 func dangling(s *subject) {
 	if s.issue.Ephemeral {
 		return
 	}
 	for _, dep := range s.rows() {
-		if _, there := s.find(dep.On); there || strings.HasPrefix(dep.On, "external:") {
+		_, there := s.find(dep.On)
+		switch outside := dag.IsExternal(dep.On); {
+		case outside && dag.Blocks(dep.Type) && !s.closed():
+			s.add(RuleExternal, 0, 0, fmt.Sprintf("waits for %s, which nobody has shown to be done", dep.On), "when it is done, type "+s.drop(dep))
+			continue
+		case there, outside:
 			continue
 		}
 		s.add(RuleDangling, 0, 0,

@@ -117,6 +117,7 @@ const (
 	RuleType        = "dependency-type"
 	RuleUnknownType = "dependency-type-unknown"
 	RuleDangling    = "dependency-dangling"
+	RuleExternal    = "dependency-external"
 	RuleEpicBlock   = "epic-as-blocker"
 	RuleOrphan      = "epic-child-unlinked"
 	RuleParents     = "parents-several"

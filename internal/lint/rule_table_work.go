@@ -28,7 +28,7 @@ var secretRules = []Rule{{
 var linkRules = []Rule{{
 	ID: RuleUnread, Severity: Warning,
 	Summary: "what stands among the dependencies is no row",
-	Why:     "Only rows link issues. What is written otherwise holds nothing up, so the issue shows as ready before what it needs is done; and bd refuses the whole file.",
+	Why:     "Only rows link issues. stig reads what can mean one thing only and holds the issue back for the rest; other programs do not see it or refuse the whole file.",
 	Example: `{"id":"demo-2","dependencies":["demo-1"]}`,
 	Fix:     `Write {"issue_id":"demo-2","depends_on_id":"demo-1","type":"blocks"} in its place.`,
 }, {
@@ -49,6 +49,12 @@ var linkRules = []Rule{{
 	Why:     "A dangling blocker holds nothing up, so the issue may start although what it needs was never done, only deleted or kept in another store.",
 	Example: `{"issue_id":"demo-2","depends_on_id":"demo-99","type":"blocks"}, and no demo-99`,
 	Fix:     "stig dep rm A --on B; write external:… for an issue of another store.",
+}, {
+	ID: RuleExternal, Severity: Info,
+	Summary: "an issue waits for something in another store",
+	Why:     "Nothing here shows whether it is done, so it holds the issue back until the row is taken away.",
+	Example: `{"issue_id":"demo-2","depends_on_id":"external:api:auth","type":"blocks"}`,
+	Fix:     "When it is done, stig dep rm A --on external:…; to begin before, stig claim A --despite-external WHY.",
 }, {
 	ID: RuleEpicBlock, Severity: Warning,
 	Summary: "an issue is blocked by the epic that it is part of, or an epic by its part",

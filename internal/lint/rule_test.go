@@ -254,6 +254,10 @@ var breaches = map[string]struct{ bad, good []string }{
 		good: []string{line("b", "dependencies", rows("b", "external:other:a", "blocks")), line("b", "status", "closed", "dependencies", rows("b", "a", "blocks")),
 			`{"id":"b","title":"t","status":"open","ephemeral":true,"dependencies":` + rows("b", "a", "blocks") + `}`, line("b", "status", "tombstone", "dependencies", rows("b", "a", "blocks"))},
 	},
+	lint.RuleExternal: {
+		bad:  []string{line("b", "dependencies", rows("b", "external:other:a", "blocks"))},
+		good: []string{line("b", "dependencies", rows("b", "external:other:a", "related")), line("b", "status", "closed", "dependencies", rows("b", "external:other:a", "blocks"))},
+	},
 	lint.RuleEpicBlock: {
 		bad: []string{
 			line("e") + "\n" + line("e.1", "dependencies", rows("e.1", "e", "blocks")),

@@ -79,7 +79,7 @@ func tools() []tool {
 			{"parent", text, "id of the epic it belongs to", false}, {"deps", texts, "ids that it waits for, or TYPE:ID", false},
 			{"labels", texts, "", false}, {"cynefin", text, "clear, complicated, complex or chaotic", false},
 		},
-		gives: slices.Concat(edited(), []param{{"id", text, "", false}, {"title", text, "", false}, {"earlier", boolean, "", false}}), answer: createTool,
+		gives: slices.Concat(edited(), []param{{"id", text, "", false}, {"title", text, "", false}, {"after", texts, "what it waits for", false}, {"earlier", boolean, "", false}}), answer: createTool,
 	}, {
 		name: "trace", title: "Leave a finding, an error, a request or an answer", effect: writes,
 		about: "Leave a message on an issue, which others find there and in briefings: finding (fields url or file), error (traceback), " +
