@@ -60,7 +60,7 @@ func hostileStore(t *testing.T, text string) (dir string) {
 	store := func(said string) string {
 		hostile := map[string]any{
 			"title": said + text, "description": "## Acceptance\n\n" + said + text, "design": text, "acceptance_criteria": text,
-			"notes": "<!-- checkpoint-context -->\n## State estimate (2026-11-01)\n\n**What was done**: " + said + text + "\n<!-- /checkpoint-context -->\n\n" + text,
+			"notes":  "<!-- checkpoint-context -->\n## State estimate (2026-11-01)\n\n**What was done**: " + said + text + "\n<!-- /checkpoint-context -->\n\n" + text,
 			"labels": []string{text}, "metadata": map[string]string{"a": text}, "unknown": text,
 			"comments":     []any{map[string]any{"id": 1, "author": "m", "text": said + text, "created_at": "2026-11-01T09:00:00Z"}},
 			"dependencies": []any{map[string]any{"issue_id": "pier-1", "depends_on_id": "pier-2", "type": "blocks"}, map[string]any{"issue_id": "pier-1", "depends_on_id": "pier-0", "type": "parent-child"}},

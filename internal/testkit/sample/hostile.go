@@ -62,11 +62,13 @@ func Hostile(size int) (texts []Text) {
 	return texts
 }
 
-// Sizes of hostile texts, and the time for the smaller from which on the larger matters.
+// Sizes of hostile texts, and the times for the smaller and the larger from which on they
+// matter.
 const (
 	small   = 25 << 10
 	large   = 100 << 10
 	notable = 5 * time.Millisecond
+	felt    = 200 * time.Millisecond
 )
 
 // Superlinear names the hostile texts for which a walk takes more than three times as long
@@ -80,10 +82,10 @@ func Superlinear(walk func(text string)) (found []string) {
 			continue
 		}
 		now := shortest(walk, longer[i].Text, 1)
-		for tries := 0; now > 9*before && tries < 5; tries++ {
+		for tries := 0; now > max(felt, 9*before) && tries < 5; tries++ {
 			before, now = max(notable, min(before, shortest(walk, text.Text, 2))), min(now, shortest(walk, longer[i].Text, 2))
 		}
-		if now > 9*before {
+		if now > max(felt, 9*before) {
 			found = append(found, fmt.Sprintf("%s: %v for %d bytes, %v for %d", text.Name, before, small, now, large))
 		}
 	}
