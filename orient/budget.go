@@ -83,7 +83,37 @@ const (
 // elsewhere, repeated lines, then the middles of long texts down to what each is to
 // keep, then what others left and wrote, then what stands at the top.
 func (b *Briefing) cuts() []cut {
-	return slices.Concat([]cut{b.cutText(&b.Learned, "what you learned", 0), b.foldLines(), b.cutDependencies(showSentence, isFarther)}, b.shortenings(), b.cutsOfLinks(), b.cutsOfTexts(), b.cutsOfTask(), b.cutsOfStanding())
+	return slices.Concat([]cut{b.cutText(&b.Learned, "what you learned", 0), b.foldLines(), b.cutReasons(), b.cutDependencies(showSentence, isFarther)}, b.shortenings(), b.cutsOfLinks(), b.cutsOfTexts(), b.cutsOfTask(), b.cutsOfStanding())
+}
+
+// cutReasons leaves of why closed children and related issues were closed the first
+// sentence, those of the last first.
+func (b *Briefing) cutReasons() cut {
+	var reasons []*string
+	if b.Children != nil {
+		for i := range b.Children.Done {
+			reasons = append(reasons, &b.Children.Done[i].Reason)
+		}
+	}
+	for i := range b.Related {
+		reasons = append(reasons, &b.Related[i].Reason)
+	}
+	n := 0
+	return cut{"reasons", func(excess int) string {
+		before := n
+		for len(reasons) > 0 && excess > 0 {
+			last := reasons[len(reasons)-1]
+			reasons = reasons[:len(reasons)-1]
+			if short := firstSentence(*last); len(short) < len(*last) {
+				excess -= len(*last) - len(short)
+				*last, n = short, n+1
+			}
+		}
+		if n == before {
+			return ""
+		}
+		return "the rest of " + count(n, "close reason")
+	}}
 }
 
 // cutsOfLinks drop what stands around the issue.

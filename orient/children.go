@@ -59,7 +59,7 @@ type Surprised struct {
 	Surprise float64 `json:"surprise"`
 }
 
-// Done is a closed child and the first sentence of why it closed.
+// Done is a closed child and why it closed, in one line.
 type Done struct {
 	beads.Ref
 	Reason string `json:"reason"`

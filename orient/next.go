@@ -117,6 +117,9 @@ func (b *Briefing) take() []Step {
 	case dag.HeldByKind, dag.HeldByBlocker, dag.HeldByChildren, dag.HeldByComplete, dag.HeldByQuestion:
 		return nil // the other steps say what to do instead
 	case dag.HeldByRing:
+		if b.ring {
+			return nil
+		}
 		return []Step{{Why: "it is held up by a dependency cycle: see which row is to go", Argv: []string{"stig", "cycles"}}}
 	case dag.HeldByEnds:
 		return []Step{{Why: "nothing of it is done by its children; add what is left", Argv: []string{"stig", "create", "…", "--parent", id}}}
@@ -238,8 +241,8 @@ func (b *Briefing) closing() Step {
 		s.Why = "when done"
 		s.Argv = append(s.Argv, "--waive", "…")
 	case !gate.Asks(b.Acceptance.Checks):
-		s.Why = "a close needs a command in its criteria; see what to write"
-		s.Argv = []string{"stig", "verify", b.Issue.ID, "--plan"}
+		s.Why = "when its criteria hold; none can be run: add a command that shows it, else say why not"
+		s.Argv = append(s.Argv, "--waive", "…")
 	}
 	return s
 }

@@ -16,7 +16,7 @@ import (
 type Related struct {
 	beads.Ref
 	Type   string `json:"type"`             // of the row
-	Reason string `json:"reason,omitempty"` // of a closed one: the first sentence of why it closed
+	Reason string `json:"reason,omitempty"` // of a closed one: why it closed
 	As     string `json:"as"`               // what the other issue is to this one, such as "duplicate of"
 }
 
@@ -46,13 +46,13 @@ func relations(dependencyType string) (out, in string) {
 // mostRelated is of how many related issues it is read why they closed.
 const mostRelated = 8
 
-// reason is the first sentence of why an issue closed, "" where that says nothing.
+// reason is why an issue closed, in one line; "" where that says nothing.
 func (a assembly) reason(at int) string {
 	record, err := a.file.At(at).Record()
 	if err != nil || isBareReason(record.Text(beads.CloseReason)) {
 		return ""
 	}
-	return firstSentence(record.Text(beads.CloseReason))
+	return visible.OneLine(strings.TrimSpace(record.Text(beads.CloseReason)))
 }
 
 // related lists the links of every type that neither blocks nor contains, those

@@ -242,6 +242,50 @@ func against(record *beads.Record) string {
 	return ""
 }
 
+// Advice is what an issue that can be taken says itself about being taken first.
+type Advice struct {
+	Priority int
+	Against  string // why it is not the first to take, in its own words; "" for nothing
+	Bare     bool   // it says nothing but its title
+}
+
+// MostWeighed is of how many issues that can be taken it is read what they say.
+const MostWeighed = 30
+
+// AdviceOf reads what an issue says.
+func AdviceOf(issue *beads.Issue) (Advice, error) {
+	record, err := issue.Record()
+	if err != nil {
+		return Advice{}, err
+	}
+	return Advice{issue.Priority, against(record), isBare(record)}, nil
+}
+
+// Advised orders issues that can be taken, which come in their rank, and gives their places:
+// the one to begin with, the others in their rank, and last those that say that they wait.
+// One of which only the title is written down does not come before one that says more, of
+// its priority and, unless it is P0, of the next.
+func Advised(list []Advice) (order []int) {
+	first := slices.IndexFunc(list, func(a Advice) bool { return a.Against == "" })
+	if first >= 0 && list[first].Bare {
+		near := list[first].Priority + min(1, list[first].Priority)
+		if said := slices.IndexFunc(list, func(a Advice) bool { return a.Against == "" && !a.Bare && a.Priority <= near }); said >= 0 {
+			first = said
+		}
+	}
+	if first >= 0 {
+		order = append(order, first)
+	}
+	for _, waits := range []bool{false, true} {
+		for at, a := range list {
+			if (a.Against != "") == waits && at != first {
+				order = append(order, at)
+			}
+		}
+	}
+	return order
+}
+
 // isBare reports whether an issue says nothing but its title.
 func isBare(record *beads.Record) bool {
 	for _, key := range []beads.Key{beads.Description, beads.Design, beads.AcceptanceCriteria, beads.Notes, beads.ExternalRef, "spec_id"} {

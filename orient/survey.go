@@ -293,10 +293,6 @@ func (s *surveyor) inProgress(first string) []Claim {
 	return list
 }
 
-// mostWeighed is of how many issues that can be taken it is read what speaks against
-// taking them first.
-const mostWeighed = 30
-
 // ready lists what the reader can take, in the order of dag.Graph.Ready.
 func (s *surveyor) ready() ([]Entry, error) {
 	unblocks, ready := s.graph.Unblocks(), s.graph.Takeable(s.worker)
@@ -307,12 +303,12 @@ func (s *surveyor) ready() ([]Entry, error) {
 		if epic, ok := s.graph.Epic(i); ok {
 			e.Epic, e.epicTitle = s.file.At(epic).ID, s.file.At(epic).Title
 		}
-		if len(list) < mostWeighed {
-			record, err := issue.Record()
+		if len(list) < MostWeighed {
+			advice, err := AdviceOf(issue)
 			if err != nil {
 				return nil, err
 			}
-			e.Against, e.bare = against(record), isBare(record)
+			e.Against, e.bare = advice.Against, advice.Bare
 		}
 		list = append(list, e)
 	}
@@ -463,22 +459,13 @@ func (s *Survey) next() []Step {
 	return []Step{{Why: "nothing is left to do; write down what comes next", Argv: []string{"stig", "create", "…"}}}
 }
 
-// recommended is the first of the issues that nothing speaks against taking. One of which
-// only the title is written down comes after those that say more, of its priority and,
-// unless it is P0, of the next.
+// recommended is the place of the one to begin with.
 func recommended(ready []Entry) int {
-	most := min(len(ready), mostWeighed)
-	first := max(0, slices.IndexFunc(ready[:most], func(e Entry) bool { return e.Against == "" }))
-	if !ready[first].bare {
-		return first
+	advice := make([]Advice, min(len(ready), MostWeighed))
+	for k := range advice {
+		advice[k] = Advice{ready[k].Priority, ready[k].Against, ready[k].bare}
 	}
-	said := slices.IndexFunc(ready[:most], func(e Entry) bool {
-		return e.Against == "" && !e.bare && e.Priority <= ready[first].Priority+min(1, ready[first].Priority)
-	})
-	if said < 0 {
-		return first
-	}
-	return said
+	return Advised(advice)[0]
 }
 
 // passedOver names the issues before the recommended one, and what speaks against each.

@@ -165,7 +165,23 @@ func (p *picker) pick(graph *dag.Graph, worker dag.Worker) (list []Candidate, er
 			}
 		}
 	}
-	return list, err
+	return list, errors.Join(err, p.advise(list))
+}
+
+// advise ranks candidates by what they say themselves, as a survey recommends them.
+func (p *picker) advise(list []Candidate) error {
+	advice := make([]orient.Advice, len(list))
+	for k, c := range list {
+		at, _ := p.file.Index(c.Issue)
+		var err error
+		if advice[k], err = orient.AdviceOf(p.file.At(at)); err != nil {
+			return err
+		}
+	}
+	for rank, at := range orient.Advised(advice) {
+		list[at].Rank = rank
+	}
+	return nil
 }
 
 // candidate says when and why an issue is taken; kind is why where the actor did not run on

@@ -35,7 +35,7 @@ func answeredElsewhere(ctx context.Context, a *workspace.Run, store beads.Store,
 	if err != nil {
 		return nil, err
 	}
-	rows = slices.DeleteFunc(takeable(rows), func(r ReadyRow) bool { return r.ID == asked })
+	rows = slices.DeleteFunc(advised(takeable(rows)), func(r ReadyRow) bool { return r.ID == asked })
 	return rows[:min(len(rows), elsewhereRows)], nil
 }
 

@@ -31,6 +31,9 @@ type ReadyRow struct {
 	Held       *orient.Held `json:"held,omitempty"`       // by whom, in another work tree
 	Holds      []string     `json:"holds,omitempty"`      // why it cannot be taken
 	Conditions []string     `json:"conditions,omitempty"` // on which other issues must have failed
+	Against    string       `json:"against,omitempty"`    // why it is not the first to take, in its own words
+
+	bare bool // it says nothing but its title
 }
 
 // WaitingRow is an issue that waits for something else than another issue.
@@ -196,6 +199,13 @@ func readyRows(ctx context.Context, a *workspace.Run, file *beads.Snapshot, grap
 			row.Children = total - closed
 		}
 		if row.CanTake {
+			if len(rows) < orient.MostWeighed {
+				advice, err := orient.AdviceOf(issue)
+				if err != nil {
+					return nil, err
+				}
+				row.Against, row.bare = advice.Against, advice.Bare
+			}
 			rows = append(rows, row)
 		} else {
 			held = append(held, row)
@@ -214,6 +224,28 @@ func takeable(rows []ReadyRow) []ReadyRow {
 	return rows
 }
 
+// advised puts the row to begin with before the others that can be taken, and those last
+// that say that they wait.
+func advised(rows []ReadyRow) []ReadyRow {
+	advice := make([]orient.Advice, min(len(rows), orient.MostWeighed))
+	for k := range advice {
+		advice[k] = orient.Advice{Priority: rows[k].Priority, Against: rows[k].Against, Bare: rows[k].bare}
+	}
+	var list []ReadyRow
+	for _, at := range orient.Advised(advice) {
+		list = append(list, rows[at])
+	}
+	return append(list, rows[len(advice):]...)
+}
+
+// First is the id of the issue to begin with; "" where none can be taken.
+func (l *ReadyList) First() string {
+	if l.CanTake == 0 {
+		return ""
+	}
+	return advised(takeable(l.Rows))[0].ID
+}
+
 // Place says what a row belongs to, what waits for it, and why it cannot be taken.
 func (r ReadyRow) Place() string {
 	var parts []string
@@ -228,6 +260,9 @@ func (r ReadyRow) Place() string {
 		parts = append(parts, fmt.Sprintf("%d issues wait for it", r.Unblocks))
 	}
 	parts = append(parts, r.Conditions...)
+	if r.Against != "" {
+		parts = append(parts, r.Against)
+	}
 	switch {
 	case r.State == dag.StateAsked:
 		parts = append(parts, "waits for an answer")
@@ -281,7 +316,7 @@ func withoutTable(a *workspace.Run, named []string) ([]string, error) {
 	return ids, nil
 }
 
-// Next lists the issues that the reader can take, the first one first, and gives a hint of what
+// Next lists the issues that the reader can take, the one to begin with first, and gives a hint of what
 // must be done before one can be claimed; "" for nothing.
 func Next(ctx context.Context, a *workspace.Run) (rows []ReadyRow, before string, err error) {
 	now, err := a.Clock()
@@ -310,5 +345,5 @@ func takeableNow(ctx context.Context, a *workspace.Run, s beads.Store, now time.
 	defer file.Close()
 	a.WarnOfStore(file)
 	rows, err = readyRows(ctx, a, file, dag.New(file), now, actor)
-	return takeable(rows), file.CanEdit(), err
+	return advised(takeable(rows)), file.CanEdit(), err
 }

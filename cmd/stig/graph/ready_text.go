@@ -104,6 +104,10 @@ func printReady(a *cli.App, rows, held []service.ReadyRow, total int, all bool, 
 		a.Hint(whyNone(unclosed))
 		return nil
 	}
-	a.Hint("type stig orient " + rows[0].ID + " to be briefed on the first")
+	words := " to be briefed on the first"
+	if r.First() != rows[0].ID {
+		words = " to be briefed on the one to begin with"
+	}
+	a.Hint("type stig orient " + r.First() + words)
 	return nil
 }

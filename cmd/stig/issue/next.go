@@ -16,9 +16,10 @@ func NextCommand(a *cli.App) *cobra.Command {
 	var dryRun, claim bool
 	cmd := &cobra.Command{
 		Use:   "next",
-		Short: "show the first issue you can take, or take it",
-		Long: "Show the first issue that stig ready lists. With --claim it is taken; where others take\n" +
-			"it meanwhile, the one after it is. The exit code is 1 where nothing can be taken.",
+		Short: "show the issue to begin with, or take it",
+		Long: "Show the issue that stig orient recommends: the first that stig ready lists, unless it says\n" +
+			"itself that it waits, or no more than its title. With --claim it is taken; where others\n" +
+			"take it meanwhile, the one after it is. The exit code is 1 where nothing can be taken.",
 		GroupID: "work",
 		Args:    cli.Takes(0, 0, "no arguments"),
 		Example: "  stig next\n  stig next --claim --actor ann",
