@@ -122,14 +122,6 @@ func dueWords(record *beads.Record, now time.Time) string {
 	return dayIn(due)
 }
 
-// statusLabels are labels that say where work stands, with the statuses they agree with.
-var statusLabels = []struct{ labels, statuses []string }{
-	{[]string{"done", "closed", "complete", "completed", "fixed", "resolved", "shipped", "merged", "implemented"}, []string{beads.StatusClosed}},
-	{[]string{"wip", "in-progress", "inprogress", "doing", "started", "active"}, []string{beads.StatusInProgress, beads.StatusHooked}},
-	{[]string{"blocked", "on-hold", "hold", "waiting", "stalled", "paused"}, []string{beads.StatusBlocked, beads.StatusDeferred}},
-	{[]string{"cancelled", "canceled", "wontfix", "won't-fix", "duplicate", "invalid", "obsolete"}, []string{beads.StatusClosed}},
-}
-
 // personLabels are labels that say that somebody else has to act first.
 var personLabels = []string{
 	"needs-decision", "decision-needed", "needs-approval", "needs-input", "needs-info", "needs-discussion", "needs-credentials", "needs-access",
@@ -141,7 +133,8 @@ var personWords = []string{"human", "person", "hitl", "manual", "operator", "gat
 
 // asksPerson reports whether a label says that somebody else has to act first.
 func asksPerson(label string) bool {
-	bare := strings.ReplaceAll(bareOf(label), ":", "-")
+	bare := strings.NewReplacer("_", "-", " ", "-", ":", "-", "/", "-").Replace(strings.ToLower(strings.TrimSpace(label)))
+	bare = strings.TrimPrefix(bare, "status-")
 	return slices.Contains(personLabels, bare) ||
 		slices.ContainsFunc(strings.Split(bare, "-"), func(word string) bool { return slices.Contains(personWords, word) })
 }
@@ -149,26 +142,10 @@ func asksPerson(label string) bool {
 // putOff are words with which a text says that work does not begin yet.
 var putOff = []string{"do not start", "don't start", "do not begin", "do not claim", "don't claim", "must not be started"}
 
-// bareOf is a label without case and the prefix that says what it is of.
-func bareOf(label string) string {
-	label = strings.NewReplacer("_", "-", " ", "-").Replace(strings.ToLower(strings.TrimSpace(label)))
-	for _, prefix := range []string{"status", "state", "workflow"} {
-		if rest, ok := strings.CutPrefix(label, prefix); ok && rest != "" && strings.ContainsRune(":/-=", rune(rest[0])) {
-			return strings.TrimLeft(rest, ":/-=")
-		}
-	}
-	return label
-}
-
 // contradicts reports whether a label says of an issue what its status does not.
 func contradicts(label, status string) bool {
-	bare := bareOf(label)
-	for _, row := range statusLabels {
-		if slices.Contains(row.labels, bare) {
-			return !slices.Contains(row.statuses, status) && status != beads.StatusTombstone
-		}
-	}
-	return false
+	meant, _ := beads.LabelStatus(label)
+	return beads.Contradicts(meant, status)
 }
 
 // What a text says that holds work up: one of the first words, and within a few words one

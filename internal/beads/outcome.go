@@ -3,6 +3,8 @@ package beads
 import (
 	"slices"
 	"strings"
+	"sync"
+	"unicode"
 )
 
 // Outcome is what the close reason of an issue says about how it ended.
@@ -132,4 +134,72 @@ func isVerdict(words []word, phrase string) bool {
 	next := words[1].text
 	return slices.Contains([]string{"of", "by", "see", "per", "since", "because", "due", "as", "and", "issue", "bead", "task"}, next) ||
 		strings.ContainsAny(next, "0123456789") && strings.ContainsAny(next, "-#")
+}
+
+// statusWords are words of other trackers, and the status that they mean.
+var statusWords = map[string][]string{
+	StatusClosed: {
+		"closed", "done", "complete", "completed", "finished", "resolved", "fixed", "shipped", "merged", "implemented",
+		"wontfix", "wontdo", "canceled", "cancelled", "obsolete", "invalid", "duplicate",
+	},
+	StatusInProgress: {"inprogress", "wip", "doing", "started", "active"},
+	StatusBlocked:    {"blocked", "onhold", "hold", "waiting", "stalled", "paused"},
+	StatusDeferred:   {"deferred", "postponed"},
+	StatusOpen:       {"open", "todo", "new", "reopened"},
+}
+
+// statusOf are the words with the status of each.
+var statusOf = sync.OnceValue(func() map[string]string {
+	of := map[string]string{}
+	for status, words := range statusWords {
+		for _, word := range words {
+			of[word] = status
+		}
+	}
+	return of
+})
+
+// StatusMeant is the status that a word means, such as in_progress for WIP; "" for none.
+func StatusMeant(word string) string {
+	return statusOf()[strings.Map(func(r rune) rune {
+		if strings.ContainsRune("-_ '", r) {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, word)]
+}
+
+// LabelStatus is the status that a label means, "" for none: status:WORD, or a word alone,
+// which may mean something else.
+func LabelStatus(label string) (status string, alone bool) {
+	at := strings.IndexAny(label, ":/=")
+	if at < 0 {
+		return StatusMeant(label), true
+	}
+	switch strings.ToLower(strings.TrimSpace(label[:at])) {
+	case "status", "state", "workflow":
+		return StatusMeant(strings.TrimLeft(label[at+1:], ":/= ")), false
+	}
+	return "", false
+}
+
+// Contradicts reports whether an issue has another status than a label means. Whether it
+// waits for an issue or for a day, or who drives it, makes no difference.
+func Contradicts(meant, status string) bool {
+	kind := func(s string) string {
+		switch s {
+		case StatusDeferred:
+			return StatusBlocked
+		case StatusHooked:
+			return StatusInProgress
+		}
+		return s
+	}
+	switch {
+	case meant == "" || status == StatusTombstone:
+		return false
+	case meant == StatusOpen:
+		return status == StatusClosed
+	}
+	return kind(meant) != kind(status)
 }
