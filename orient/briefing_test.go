@@ -50,7 +50,7 @@ func TestBriefings(t *testing.T) {
 			}
 			b := brief(t, file, test.id, orient.Request{Budget: orient.BriefingBudget})
 			golden(t, filepath.Join("briefings", test.id+".md"), "Right, since "+test.why+".\n\n"+b.Markdown())
-			whole(t, file, test.id)
+			whole(t, file, dag.New(file), test.id)
 		})
 	}
 }
@@ -73,14 +73,13 @@ func TestBriefingOfHolder(t *testing.T) {
 // whole asserts of an issue, at every depth, that its briefing keeps within the
 // budget and uses it, has no empty heading, and that no comment, design or criterion
 // is absent without being named; with Full, that none is absent.
-func whole(t *testing.T, file *beads.Snapshot, id string) {
+func whole(t *testing.T, file *beads.Snapshot, graph *dag.Graph, id string) {
 	t.Helper()
 	at, _ := file.Index(id)
 	record, err := file.At(at).Record()
 	if err != nil {
 		t.Fatal(err)
 	}
-	graph := dag.New(file)
 	for _, depth := range append([]string{""}, signals.PlanningDepth.Domain()...) {
 		make := func(request orient.Request) *orient.Briefing {
 			request.Depth = depth
@@ -106,8 +105,9 @@ func whole(t *testing.T, file *beads.Snapshot, id string) {
 			t.Errorf("%s %s: nothing under %q", id, depth, heading)
 		}
 		full := make(orient.Request{Full: true})
+		fullText := full.Markdown()
 		for _, part := range textsOf(record, full) {
-			if line := missing(full.Markdown(), part.text); line != "" {
+			if line := missing(fullText, part.text); line != "" {
 				t.Errorf("%s %s --full: of %s %q is missing", id, depth, part.name, line)
 			}
 			if line := missing(text, part.text); line != "" && !named(b.Omitted, part.name) {

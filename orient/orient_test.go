@@ -127,7 +127,7 @@ func TestBudget(t *testing.T) {
 
 func budget(t *testing.T, file *beads.Snapshot) {
 	graph := dag.New(file)
-	step := max(1, file.Len()/200) // of large stores every so many issues
+	step := max(1, file.Len()/50) // of large stores every so many issues
 	for at := 0; at < file.Len(); at += step {
 		for _, depth := range []string{"shallow", "standard", "deep", "probe"} {
 			make := func(budget int) *orient.Briefing {
