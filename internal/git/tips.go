@@ -116,11 +116,11 @@ func cameAlong(how string) bool {
 
 // PastBlobs lists the blobs that files of these names had, beside path, in the history of
 // some commits, the latest first and each once. What the history of the commits in without
-// has is left out; one of these that is gone leaves out nothing.
-func (g Client) PastBlobs(ctx context.Context, path string, names, of, without []string) (blobs []string, err error) {
+// has is left out; one of these that is gone leaves out nothing. A partial clone lacks some.
+func (g Client) PastBlobs(ctx context.Context, path string, names, of, without []string) (blobs []string, lacking int, err error) {
 	name, err := g.fromHere(path)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	var asked, told strings.Builder
 	for _, commit := range of {
@@ -129,7 +129,7 @@ func (g Client) PastBlobs(ctx context.Context, path string, names, of, without [
 	for _, commit := range without {
 		asked.WriteString("^" + commit + "\n")
 	}
-	argv := []string{"rev-list", "--objects", "--full-history", "--missing=allow-any", "--ignore-missing", "--stdin", "--"}
+	argv := []string{"rev-list", "--objects", "--full-history", "--missing=print", "--ignore-missing", "--stdin", "--"}
 	for _, n := range names {
 		argv = append(argv, strings.TrimPrefix(slashpath.Join(slashpath.Dir(name), n), "./"))
 	}
@@ -139,9 +139,12 @@ func (g Client) PastBlobs(ctx context.Context, path string, names, of, without [
 	}
 	for line := range strings.Lines(told.String()) {
 		blob, at, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-		if slices.Contains(names, slashpath.Base(at)) {
+		switch {
+		case strings.HasPrefix(blob, "?"):
+			lacking++
+		case slices.Contains(names, slashpath.Base(at)):
 			blobs = append(blobs, blob)
 		}
 	}
-	return blobs, err
+	return blobs, lacking, err
 }

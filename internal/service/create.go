@@ -310,9 +310,13 @@ func pastChildren(ctx context.Context, a *workspace.Run, git git.Client, path st
 		most   = 512 << 20 // bytes
 	)
 	names := []string{filepath.Base(path), "issues.jsonl", "beads.jsonl", "deletions.jsonl"}
-	blobs, err := git.PastBlobs(ctx, path, names, commits, counted)
+	blobs, lacking, err := git.PastBlobs(ctx, path, names, commits, counted)
 	if err != nil {
 		return nil, err
+	}
+	if lacking > 0 {
+		a.Warn("this clone lacks %s of the store's history: a child may get an id that an issue had; type git fetch --refetch --no-filter",
+			visible.Counted(lacking, "version"))
 	}
 	numbers, read := map[string]int{}, 0
 	for batch := range slices.Chunk(blobs, atOnce) {
