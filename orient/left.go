@@ -119,15 +119,18 @@ func (b *Briefing) conclusion(w *page) {
 	}
 }
 
-// withoutRounds is what was left without the findings of swarms that ended.
+// withoutRounds is what was left without the findings of swarms that ended. A solution that
+// passed names its commit, and stays.
 func withoutRounds(all []trace.Left, ended []string) []trace.Left {
 	if len(ended) == 0 {
 		return all
 	}
 	return slices.DeleteFunc(slices.Clone(all), func(l trace.Left) bool {
-		return l.Type == trace.Finding && slices.ContainsFunc(l.Trailers, func(t trace.Trailer) bool {
-			return t.Key == "swarm" && slices.Contains(ended, t.Value)
-		})
+		has := func(key string, is func(string) bool) bool {
+			return slices.ContainsFunc(l.Trailers, func(t trace.Trailer) bool { return t.Key == key && is(t.Value) })
+		}
+		of := has("swarm", func(name string) bool { return slices.Contains(ended, name) })
+		return l.Type == trace.Finding && of && !has("commit", func(string) bool { return true })
 	})
 }
 
