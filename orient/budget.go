@@ -173,7 +173,9 @@ func (b *Briefing) cutsOfTask() (list []cut) {
 	if b.Estimate != nil {
 		list = append(list, b.cutText(&b.Estimate.Text, "the state estimate", 0))
 	}
-	list = append(list, b.cutText(&b.Acceptance.Text, "the acceptance criteria", 0))
+	list = append(list,
+		b.cutText(&b.Acceptance.Text, "the acceptance criteria", 0),
+		b.cutText(&b.Issue.CloseReason, "the close reason", keptOfReason))
 	if b.Probe != nil {
 		list = append(list,
 			b.cutText(&b.Probe.Stabilised, "what counts as stabilised", 0),

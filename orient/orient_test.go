@@ -120,6 +120,7 @@ func golden(t *testing.T, name, got string) {
 // budget which is not needed changes nothing.
 func TestBudget(t *testing.T) {
 	budget(t, harbor(t))
+	budget(t, held(t, `{"id":"a","title":"t","status":"closed","issue_type":"bug","close_reason":"`+strings.Repeat("The piles hold, as measured. ", 100)+`"}`+"\n"))
 	for _, store := range []string{"ferry", "mill", "orchard"} {
 		budget(t, open(t, filepath.Join("testdata", "briefings", store+".jsonl")))
 	}
