@@ -165,7 +165,7 @@ func isPlainTime(raw []byte) bool {
 // elsewhere.
 func hasForm(b []byte, form string, marks uint64) bool {
 	differ := binary.LittleEndian.Uint64(b) ^ binary.LittleEndian.Uint64([]byte(form))
-	return differ&marks == 0 && (differ|differ+6*ones)&(0xf0*ones) == 0
+	return differ&marks == 0 && (differ|(differ+6*ones))&(0xf0*ones) == 0
 }
 
 // timeForms are the forms of a time that is no RFC 3339 and can mean only one thing, to the

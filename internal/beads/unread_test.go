@@ -77,7 +77,7 @@ func TestUnread(t *testing.T) {
 // TestPlainTime: the quick look at a time says yes to none that has to be parsed.
 func TestPlainTime(t *testing.T) {
 	for i, text := range []string{"2026-01-02T03:04:05Z", "2026-12-28T23:59:59Z", "2026-13-01T00:00:00Z", "2026-00-01T00:00:00Z", "2026-01-00T00:00:00Z", "2026-01-32T00:00:00Z",
-		"2026-01-02T24:00:00Z", "2026-01-02T00:60:00Z", "2026-01-02T00:00:60Z", "2026-01-02 00:00:00Z", "2026-01-02T00:00:00z", "2026-01-02T00:00:00", "2026-1-02T00:00:00ZZ"} {
+		"2026-01-02T24:00:00Z", "2026-01-02T00:60:00Z", "2026-01-02T00:00:60Z", "2026-01-02 00:00:00Z", "2026-01-02T00:00:00z", "2026-01-02T00:00:00", "2026-1-02T00:00:00ZZ", "202\xca-01-02T00:00:00Z"} {
 		_, want := parseTime([]byte(text))
 		got := isPlainTime([]byte(`"` + text + `"`))
 		if got && !want {

@@ -132,6 +132,7 @@ func agreeOn(t *testing.T, run func() *workspace.Run, who string, seen map[strin
 func anyLines(random *rand.Rand, n int) (lines []string) {
 	pick := func(list ...any) any { return list[random.IntN(len(list))] }
 	rare := func() bool { return random.IntN(12) == 0 }
+	seldom := func() bool { return random.IntN(144) == 0 }
 	id := func(i int) string { return fmt.Sprintf("q-%d", i) }
 	row := func(on any, kind any) map[string]any {
 		return map[string]any{"depends_on_id": on, "type": kind}
@@ -151,16 +152,16 @@ func anyLines(random *rand.Rand, n int) (lines []string) {
 		if rare() {
 			d[pick("created_at", "due_at", "started_at").(string)] = pick("soon", "2026-02-30", "2026-02-03 10:00")
 		}
-		if rare() && rare() {
+		if seldom() {
 			d[pick("labels", "notes", "design").(string)] = 7
 		}
-		if rare() && rare() {
+		if seldom() {
 			d[pick("pinned", "ephemeral", "is_template").(string)] = pick(true, "true", false)
 		}
 		if rare() {
 			d["notes"] = "<!-- escalation-context -->\n## Pending (2026-11-01)\nwhich?\n<!-- /escalation-context -->"
 		}
-		if rare() && rare() {
+		if seldom() {
 			d["labels"] = []string{"channel"}
 		}
 		var deps []any
@@ -193,7 +194,7 @@ func anyLines(random *rand.Rand, n int) (lines []string) {
 		}
 		line, _ := json.Marshal(d)
 		lines = append(lines, string(line))
-		if rare() && rare() {
+		if seldom() {
 			lines = append(lines, string(line))
 		}
 	}
