@@ -307,7 +307,7 @@ func (a assembly) notices(i int, record *beads.Record, b *Briefing) []string {
 	if len(unlinked) > 0 {
 		add("their ids read as its children, and no row links them: %s", someOf(unlinked, 3))
 	}
-	if at, ok := a.file.Index(parentID(b.Issue.ID)); ok && b.Epic == nil {
+	if at, ok := a.file.Index(beads.NumberedParent(b.Issue.ID)); ok && b.Epic == nil {
 		add("its id reads as a child of %s %s, and no row links them", a.file.At(at).ID, clip(visible.OneLine(a.file.At(at).Title), 60))
 	}
 	if parents := a.graph.Parents(i); len(parents) > 1 {
@@ -360,22 +360,13 @@ func (a assembly) alike(i int) (same, unlinked []string) {
 		if len(issue.Title) == len(of.Title) && of.Title != "" && strings.EqualFold(issue.Title, of.Title) {
 			same = append(same, issue.ID+" ("+issue.Status+")")
 		}
-		if len(issue.ID) > len(of.ID) && strings.HasPrefix(issue.ID, of.ID) && parentID(issue.ID) == of.ID && !beads.IsClosed(issue.Status) {
+		if len(issue.ID) > len(of.ID) && strings.HasPrefix(issue.ID, of.ID) && beads.NumberedParent(issue.ID) == of.ID && !beads.IsClosed(issue.Status) {
 			if _, linked := a.graph.Epic(k); !linked {
 				unlinked = append(unlinked, issue.ID)
 			}
 		}
 	}
 	return same, unlinked
-}
-
-// parentID is the id that the id of a child begins with, such as a-1 of a-1.2.
-func parentID(id string) string {
-	at := strings.LastIndexByte(id, '.')
-	if at < 0 || strings.Trim(id[at+1:], "0123456789") != "" {
-		return ""
-	}
-	return id[:at]
 }
 
 var nextSteps = topic{words: []string{"what remains", "next steps", "next step", "follow ups", "follow up"}, alone: []string{"next", "remains", "remaining", "todo"}}

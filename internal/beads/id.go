@@ -220,6 +220,15 @@ func countChild(numbers map[string]int, id string) {
 	}
 }
 
+// NumberedParent is PARENT of an id PARENT.N, N a number; "" of any other.
+func NumberedParent(id string) string {
+	dot := strings.LastIndexByte(id, '.')
+	if dot <= 0 || dot == len(id)-1 || strings.Trim(id[dot+1:], "0123456789") != "" {
+		return ""
+	}
+	return id[:dot]
+}
+
 func childNumber(s string) (int, bool) {
 	n, err := strconv.Atoi(s)
 	return n, err == nil && n >= 0 && strconv.Itoa(n) == s

@@ -122,8 +122,8 @@ func epicAsBlocker(s *subject) {
 // unlinkedChild finds ids that say whose child an issue is where no row does.
 // Where both are closed it changes nothing any more.
 func unlinkedChild(s *subject) {
-	parent, ok := parentByID(s.issue.ID)
-	if !ok || s.issue.Status == beads.StatusTombstone {
+	parent := beads.NumberedParent(s.issue.ID)
+	if parent == "" || s.issue.Status == beads.StatusTombstone {
 		return
 	}
 	epic, there := s.find(parent)
@@ -217,22 +217,10 @@ func (s *subject) drop(dep beads.Dep) string {
 
 // within reports whether an issue is part of another, by a row or by its id.
 func within(issue *beads.Issue, epic string) bool {
-	if parent, ok := parentByID(issue.ID); ok && parent == epic {
-		return true
-	}
-	return contained(issue, epic)
+	return beads.NumberedParent(issue.ID) == epic || contained(issue, epic)
 }
 
 // contained reports whether a row puts an issue into an epic.
 func contained(issue *beads.Issue, epic string) bool {
 	return slices.ContainsFunc(issue.Deps, func(dep beads.Dep) bool { return dep.On == epic && dag.Contains(dep.Type) })
-}
-
-// parentByID is PARENT of an id PARENT.N, N a number.
-func parentByID(id string) (string, bool) {
-	dot := strings.LastIndexByte(id, '.')
-	if dot <= 0 || dot == len(id)-1 || strings.Trim(id[dot+1:], "0123456789") != "" {
-		return "", false
-	}
-	return id[:dot], true
 }
