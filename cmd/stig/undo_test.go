@@ -251,20 +251,67 @@ func TestUndoAll(t *testing.T) {
 }
 
 // TestRecoverAll asserts of every command that writes: when a checkout of the
-// file took away what it wrote, recover puts it back.
+// file took away what it wrote, recover puts it back; undo takes that back, and then nothing
+// is missed, nor when the file is checked out once more.
 func TestRecoverAll(t *testing.T) {
 	t.Parallel()
 	for _, e := range writtenEdits {
 		t.Run(e.name, func(t *testing.T) {
 			c := newEditedClone(t, e)
+			before := c.read()
 			c.edit(e)
 			after := c.read()
 			c.git("checkout", "-q", "--", ".beads")
 			c.stig(1, "mara", "recover")
 			c.stig(0, "mara", "recover", "--apply")
 			c.says(after, false)
-			c.stig(0, "mara", "recover")
+			c.missesNothing()
 			c.stig(0, "mara", "undo")
+			c.says(before, e.makes)
+			c.missesNothing()
+			c.git("checkout", "-q", "--", ".beads")
+			if !e.makes { // else the tombstones are
+				c.missesNothing()
+			}
 		})
+	}
+}
+
+// TestRecoverUndone asserts of every command that writes: when the edit was committed and a
+// checkout took away its undo, recover puts that back; undo takes that back again, twice.
+func TestRecoverUndone(t *testing.T) {
+	t.Parallel()
+	for _, e := range writtenEdits {
+		t.Run(e.name, func(t *testing.T) {
+			c := newEditedClone(t, e)
+			before := c.read()
+			c.edit(e)
+			after := c.read()
+			c.git("commit", "-qam", "edit")
+			c.stig(0, "mara", "undo", strconv.Itoa(len(e.edits)))
+			for range 2 {
+				c.missesNothing()
+				c.git("checkout", "-q", "--", ".beads")
+				c.stig(1, "mara", "recover")
+				c.stig(0, "mara", "recover", "--apply")
+				c.says(before, e.makes)
+				c.missesNothing()
+			}
+			c.stig(0, "mara", "undo")
+			c.says(after, false)
+			c.missesNothing()
+		})
+	}
+}
+
+// missesNothing asserts that nothing is lost, and that --apply leaves the store as it is.
+func (c *editedClone) missesNothing() {
+	c.t.Helper()
+	before := c.read()
+	if out := c.stig(0, "mara", "recover"); out != "nothing is lost\n" {
+		c.t.Errorf("stig recover: %s%s", out, c.stig(0, "mara", "recover", "--all"))
+	}
+	if c.stig(0, "mara", "recover", "--apply"); c.read() != before {
+		c.t.Errorf("stig recover --apply: the store has become\n%s", c.read())
 	}
 }

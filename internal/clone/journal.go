@@ -21,22 +21,41 @@ import (
 
 // Record is one edit of the store in the journal.
 type Record struct {
-	Seq      string    `json:"seq"`               // unlike that of every other record
-	At       time.Time `json:"at"`                // by the clock of the command
-	Actor    string    `json:"actor,omitempty"`   // "" when unknown
-	Command  string    `json:"command"`           // such as "checkpoint"
-	Worktree string    `json:"worktree"`          // top directory of the work tree; of this one as it is now
-	Tree     string    `json:"tree,omitempty"`    // the work tree as git names it, wherever it is moved; "" without git
-	Store    string    `json:"store"`             // path of the store in it
-	Branch   string    `json:"branch,omitempty"`  // during a rebase the one that is rebased; "" where HEAD was detached, and without git
-	Head     string    `json:"head,omitempty"`    // commit of HEAD
-	Process  int       `json:"process"`           // id of the process that wrote
-	Undoes   []string  `json:"undoes,omitempty"`  // records that this one takes back
-	Forgets  bool      `json:"forgets,omitempty"` // nothing was written: what was lost is no longer missed
-	Seen     bool      `json:"seen,omitempty"`    // nothing was written: Now is what the store held until another program took it
-	Changes  []Change  `json:"changes,omitempty"` // in the order of the lines
-	Result   Result    `json:"-"`                 // what became of it
-	Told     bool      `json:"-"`                 // the command printed what it did
+	Seq      string    `json:"seq"`                // unlike that of every other record
+	At       time.Time `json:"at"`                 // by the clock of the command
+	Actor    string    `json:"actor,omitempty"`    // "" when unknown
+	Command  string    `json:"command"`            // such as "checkpoint"
+	Worktree string    `json:"worktree"`           // top directory of the work tree; of this one as it is now
+	Tree     string    `json:"tree,omitempty"`     // the work tree as git names it, wherever it is moved; "" without git
+	Store    string    `json:"store"`              // path of the store in it
+	Branch   string    `json:"branch,omitempty"`   // during a rebase the one that is rebased; "" where HEAD was detached, and without git
+	Head     string    `json:"head,omitempty"`     // commit of HEAD
+	Process  int       `json:"process"`            // id of the process that wrote
+	Undoes   []string  `json:"undoes,omitempty"`   // records that this one takes back
+	Forgets  bool      `json:"forgets,omitempty"`  // nothing was written: what was lost is no longer missed
+	Seen     bool      `json:"seen,omitempty"`     // nothing was written: Now is what the store held until another program took it
+	Changes  []Change  `json:"changes,omitempty"`  // in the order of the lines
+	Versions []Version `json:"versions,omitempty"` // one for each issue; none in records of earlier programs
+	Result   Result    `json:"-"`                  // what became of it
+	Told     bool      `json:"-"`                  // the command printed what it did
+}
+
+// Version says from which line of an issue an edit led to which. Lines are named by hashes
+// of what they say; "" is no line.
+type Version struct {
+	Issue string    `json:"issue"`
+	Was   string    `json:"was,omitempty"`
+	Now   string    `json:"now,omitempty"`
+	At    time.Time `json:"at,omitzero"` // updated_at of the line after the edit
+
+	// Of a merge: Was is our line, Other theirs, and Base the one that both come from. Former
+	// is the id that theirs had, where the merge gave the issue another.
+	Other  string `json:"other,omitempty"`
+	Base   string `json:"base,omitempty"`
+	Former string `json:"former,omitempty"`
+
+	// Tips are the records that led to the values in Changes, which were put back, or let go.
+	Tips []string `json:"tips,omitempty"`
 }
 
 // Change is one value of an issue that an edit replaced.
@@ -75,8 +94,8 @@ const (
 
 // Pending is an edit whose record is in the journal and whose result is not.
 type Pending struct {
-	dir string
-	seq string
+	Record Record // as it was written
+	dir    string
 }
 
 // Begin puts a record into the journal, and to disk: an edit of which this
@@ -86,7 +105,7 @@ func (p Place) Begin(r Record) (*Pending, error) {
 	r.Seq, r.Process = newSeq(), os.Getpid()
 	r.Worktree, r.Tree = p.Worktree, p.TreeName()
 	r.Store, r.Branch, r.Head = p.Store, cmp.Or(p.Branch, p.rebased), p.Head
-	pending := &Pending{seq: r.Seq}
+	pending := &Pending{Record: r}
 	err := p.inDir(func(dir string) error {
 		pending.dir = dir
 		return journal.append(dir, r, r.At, true)
@@ -100,12 +119,12 @@ func (p *Pending) Beside() bool { return filepath.Base(p.dir) == besideDir }
 
 // End records what became of the edit.
 func (p *Pending) End(result Result) error {
-	return journal.append(p.dir, outcome{Of: p.seq, Result: result}, time.Time{}, false)
+	return journal.append(p.dir, outcome{Of: p.Record.Seq, Result: result}, time.Time{}, false)
 }
 
 // Told records that the command printed what it did.
 func (p *Pending) Told() error {
-	return journal.append(p.dir, outcome{Of: p.seq, Told: true}, time.Time{}, false)
+	return journal.append(p.dir, outcome{Of: p.Record.Seq, Told: true}, time.Time{}, false)
 }
 
 func newSeq() string {

@@ -285,3 +285,27 @@ func (p Place) without(text string, issues []string) (kept []byte, count int, er
 	}
 	return kept, count, nil
 }
+
+// Mark is a place in the journal: how long each of its segments was, by path.
+type Mark map[string]int64
+
+// Mark gives the present end of the journal.
+func (p Place) Mark() Mark {
+	mark := Mark{}
+	for _, dir := range p.dirs() {
+		all, _ := journal.segments(dir) // what cannot be listed cannot be read later either
+		for _, s := range all {
+			path := filepath.Join(dir, s.name())
+			if info, err := os.Stat(path); err == nil {
+				mark[path] = info.Size()
+			}
+		}
+	}
+	return mark
+}
+
+// Since reads what was recorded of the store after a mark. A segment that became
+// shorter meanwhile, because some of it was forgotten, is read whole.
+func (p Place) Since(m Mark) (Journal, error) {
+	return p.ours(p.gather(func(_ string, all []segment) ([]segment, Mark) { return all, m }))
+}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"stig/internal/beads"
+	"stig/internal/fault"
 	"stig/internal/merge"
 	"stig/notes"
 	"stig/signals"
@@ -30,13 +31,13 @@ type Result struct {
 
 // Apply puts findings back: each one where its place is still empty, or holds
 // a value that it had replaced. What somebody wrote there since they were found
-// stays. All are put back in one edit.
+// stays. An issue that cannot be written keeps no other from it. All are put back in one edit.
 func Apply(ctx context.Context, s beads.Store, o beads.Options, findings []Finding, schema *signals.Schema) (*Result, error) {
 	var result *Result
-	o.Notes = permit(findings)
+	o.Notes = func(before, after string) error { return nil } // each issue was judged by permits
 	lines, err := s.Edit(ctx, o, func(tx *beads.Tx) error {
 		again := &Result{schema: schema}
-		for _, group := range byIssue(findings) {
+		for _, group := range grouped(findings) {
 			if err := again.issue(tx, group); err != nil {
 				return err
 			}
@@ -53,35 +54,33 @@ func Apply(ctx context.Context, s beads.Store, o beads.Options, findings []Findi
 	return result, nil
 }
 
-// permit allows the sections of the findings to change or to go, notes whose
-// whole text is to go to change, and nothing else of notes.
-func permit(findings []Finding) func(before, after string) error {
+// permits reports what is wrong with the notes of an issue after findings were put back: the
+// sections of these may change or go, and nothing else of the notes.
+func permits(group []Finding, before, after string) error {
 	var p notes.Permit
-	var whole []merge.Digest
-	for _, f := range findings {
+	is := notes.Parse(after)
+	for _, f := range group {
+		name := f.Name
 		switch {
-		case f.Kind == merge.Section && f.Removed():
-			p.Remove = append(p.Remove, f.Name)
-		case f.Kind == merge.Section:
-			p.Change = append(p.Change, f.Name)
-		case f.Kind == merge.Signal:
-			p.Change = append(p.Change, signals.Section)
 		case f.Kind == merge.KindProse:
-			whole = append(whole, f.replaced...)
+			return nil // all of the notes, which hold no section
+		case f.Kind == merge.Signal:
+			name = signals.Section
+		case f.Kind != merge.Section:
+			continue
+		}
+		if _, there := is.Live(name); there {
+			p.Change = append(p.Change, name)
+		} else {
+			p.Remove = append(p.Remove, name)
 		}
 	}
-	return func(before, after string) error {
-		all := merge.Part{Kind: merge.KindProse, Text: before}
-		if before == "" && after != "" || slices.Contains(whole, all.Digest()) { // of an issue that was made again
-			return nil
-		}
-		return p.Check(before, after)
-	}
+	return p.Check(before, after)
 }
 
-// byIssue groups findings, whose issues stand together, by their issue; in each
-// the issue itself comes first, and what is outside of sections second.
-func byIssue(findings []Finding) (groups [][]Finding) {
+// grouped groups findings, whose issues stand together, by their issue; in each
+// the issue itself comes first.
+func grouped(findings []Finding) (groups [][]Finding) {
 	for len(findings) > 0 {
 		id := findings[0].ID
 		end := slices.IndexFunc(findings, func(f Finding) bool { return f.ID != id })
@@ -95,14 +94,17 @@ func byIssue(findings []Finding) (groups [][]Finding) {
 	return groups
 }
 
+// rank has sections go before the text around them is put back, and come after.
 func rank(f Finding) int {
-	switch f.Kind {
-	case merge.KindIssue:
+	switch {
+	case f.Kind == merge.KindIssue:
 		return 0
-	case merge.KindProse:
+	case inSections(f.Part) && f.Removed():
 		return 1
+	case f.Kind == merge.KindProse:
+		return 2
 	}
-	return 2
+	return 3
 }
 
 // issue puts back the findings of one issue.
@@ -110,11 +112,11 @@ func (r *Result) issue(tx *beads.Tx, group []Finding) error {
 	id := group[0].ID
 	at, there := tx.Snapshot().Index(id)
 	switch {
-	case there && tx.Snapshot().At(at).Status == beads.StatusTombstone:
+	case there && tx.Snapshot().At(at).Status == beads.StatusTombstone && !(group[0].dead && group[0].State == Lost):
 		r.keep(group, "the issue was deleted")
 		return nil
 	case there:
-		return r.existing(tx, id, group)
+		return r.existing(tx, tx.Snapshot().At(at), group)
 	case group[0].Kind != merge.KindIssue || group[0].Text == "":
 		r.keep(group, "the issue is not in the store")
 		return nil
@@ -123,8 +125,20 @@ func (r *Result) issue(tx *beads.Tx, group []Finding) error {
 	if err != nil {
 		return fmt.Errorf("%s: its line in the journal: %w", id, err)
 	}
-	r.Applied = append(r.Applied, group[0])
-	return tx.Restore(r.parts(record, group[1:]))
+	next := &Result{schema: r.schema, Applied: group[:1]}
+	return r.take(next, group, tx.Restore(next.parts(record, nil, group[1:])))
+}
+
+// take adds what was done for one issue; where it was refused all of that is kept.
+func (r *Result) take(done *Result, group []Finding, err error) error {
+	if refused, is := fault.As(err, fault.Refused); is {
+		r.keep(group, refused.Reason)
+		return nil
+	}
+	if err == nil {
+		r.Applied, r.Kept = append(r.Applied, done.Applied...), append(r.Kept, done.Kept...)
+	}
+	return err
 }
 
 func (r *Result) keep(findings []Finding, reason string) {
@@ -134,23 +148,33 @@ func (r *Result) keep(findings []Finding, reason string) {
 }
 
 // existing puts parts back into an existing issue.
-func (r *Result) existing(tx *beads.Tx, id string, group []Finding) error {
-	now, err := tx.Record(id)
+func (r *Result) existing(tx *beads.Tx, issue *beads.Issue, group []Finding) error {
+	now, err := issue.Record()
 	if err != nil {
 		return err
 	}
 	group = slices.DeleteFunc(group, func(f Finding) bool { return f.Kind == merge.KindIssue })
-	if next := r.parts(now, group); bytes.Equal(next.Bytes(), now.Bytes()) {
-		return nil
+	put := func(was *beads.Record) (*Result, *beads.Record, error) {
+		done := &Result{schema: r.schema}
+		next := done.parts(was, merge.Parts(was), group)
+		if err := permits(group, was.Text(beads.Notes), next.Text(beads.Notes)); err != nil {
+			return nil, nil, &fault.Error{Code: fault.Refused, ID: issue.ID, Reason: err.Error()}
+		}
+		return done, next, nil
 	}
-	return tx.PutBack(id, func(was *beads.Record) (*beads.Record, error) {
-		return (&Result{schema: r.schema}).parts(was, group), nil
-	})
+	done, next, err := put(now)
+	if err == nil && !bytes.Equal(next.Bytes(), now.Bytes()) {
+		err = tx.PutBack(issue.ID, func(was *beads.Record) (*beads.Record, error) {
+			_, next, err := put(was)
+			return next, err
+		})
+	}
+	return r.take(done, group, err)
 }
 
-// parts puts findings back into a record.
-func (r *Result) parts(record *beads.Record, group []Finding) *beads.Record {
-	now := merge.Parts(record)
+// parts puts findings back into a record. now is what the store shows of it; nothing of an
+// issue that is made again.
+func (r *Result) parts(record *beads.Record, now []merge.Part, group []Finding) *beads.Record {
 	for _, f := range group {
 		record = r.part(record, now, f)
 	}
@@ -161,12 +185,12 @@ func (r *Result) parts(record *beads.Record, group []Finding) *beads.Record {
 // held before: a table that is made again has rows for what was not lost too.
 func (r *Result) part(record *beads.Record, before []merge.Part, f Finding) *beads.Record {
 	now, there := merge.FindPart(before, f.Kind, f.Name)
-	free := !there || slices.Contains(f.replaced, now.Digest())
+	free := !there && f.Shown == "" || there && now.Digest() == f.Shown
 	switch {
 	case f.Hidden:
 		r.Kept = append(r.Kept, Kept{f, "the journal holds a hash of it alone: it held a credential"})
 		return record
-	case now.Same(f.Text):
+	case there && now.Same(f.Text):
 		return record
 	case !free:
 		r.Kept = append(r.Kept, Kept{f, "something else was written in its place"})

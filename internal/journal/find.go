@@ -1,14 +1,16 @@
 package journal
 
 import (
+	"cmp"
 	"context"
+	"iter"
 	"slices"
+	"strings"
 	"time"
 
 	"stig/internal/beads"
 	"stig/internal/clone"
 	"stig/internal/merge"
-	"stig/signals"
 )
 
 // State is what became of a value that stig wrote and the store lacks.
@@ -16,11 +18,16 @@ type State string
 
 const (
 	Lost       State = "lost"       // nothing explains that it is gone
-	Elsewhere  State = "elsewhere"  // another branch, work tree or a stash holds it
+	Elsewhere  State = "elsewhere"  // another branch, work tree, side of a merge or stash holds it
 	Edited     State = "edited"     // something else was written in its place since
-	Dropped    State = "dropped"    // its branch was removed, or never held it in a commit
+	Removed    State = "removed"    // a commit took it away on purpose
+	TakenBack  State = "taken back" // somebody's uncommitted line lacks it, with a later date
 	Unfinished State = "unfinished" // its writer ended before the store was seen to hold it
 )
+
+// IsAnswer reports whether a value of that state is accounted for. An unfinished edit was never
+// acknowledged.
+func (s State) IsAnswer() bool { return s != Lost && s != TakenBack }
 
 // Finding is one value that stig wrote and the store lacks, or that it took away
 // and the store has again.
@@ -29,482 +36,521 @@ type Finding struct {
 	Hidden     bool   // the journal kept a hash of the text, which is "" here
 	ID         string // of the issue
 	State      State
-	Where      string // what holds it, for Elsewhere
+	Where      string // what holds it, for Elsewhere; the commit that took it away
 	Record     clone.Record
-	digest     merge.Digest   // of the text
-	replaced   []merge.Digest // what may stand in its place
+	Shown      merge.Digest // what the store shows in its place
+	Tips       []string     // the records that led to it last, the first one to this text; none in a file beside the store
+
+	digest merge.Digest // of the text
+	edit   *edit        // the last one of it
+	tip    *edit        // the last one of the issue
+	tree   string       // the other work tree that it was written in
+	dead   bool         // the issue was deleted when it was found
 }
 
 // Removed reports whether the edit took the part away.
 func (f Finding) Removed() bool { return f.digest == "" && f.Text == "" }
 
+func (f Finding) part() merge.PartName { return merge.PartName{Kind: f.Kind, Name: f.Name} }
+
+// TipsOf gives the records that led to findings, by issue.
+func TipsOf(findings []Finding) map[string][]string {
+	tips := map[string][]string{}
+	for _, f := range findings {
+		for _, tip := range f.Tips {
+			if !slices.Contains(tips[f.ID], tip) {
+				tips[f.ID] = append(tips[f.ID], tip)
+			}
+		}
+	}
+	return tips
+}
+
 // Question is what Find needs.
 type Question struct {
 	Place   clone.Place
 	Journal clone.Journal
-	File    *beads.Snapshot // the store as it is
-	Held    Held            // what git and other work trees hold
-	Quick   bool            // leave out what was written on other branches and in other work trees
+	Store   Text // the store as it is
+	Held    Held // what git and other work trees hold
+	Quick   bool // leave out what was written in other work trees
 }
+
+// Text gives issues of a store.
+type Text func(ids []string) (Lines, error)
+
+// InSnapshot gives the issues of a store as it was read.
+func InSnapshot(file *beads.Snapshot) Text {
+	return func(ids []string) (Lines, error) { return linesIn(file, ids) }
+}
+
+// InRows gives the issues of the lines of a store.
+func InRows(rows Rows) Text { return func(ids []string) (Lines, error) { return rows.in(ids), nil } }
+
+// Lines are issues, by id.
+type Lines map[string]*beads.Record
 
 // Held says what is held outside of the store. It is asked only about values that the store
 // lacks.
 type Held interface {
-	// Reachable indexes issues in the commits reachable from HEAD that are not
-	// older than a record, the latest first, until visit returns false.
-	Reachable(ctx context.Context, since clone.Record, ids []string, visit func(merge.Index) bool) error
-	// Outside indexes issues in stashes, in other work trees and at the tips of
-	// branches that HEAD does not hold.
-	Outside(ctx context.Context, ids []string, visit func(where string, there merge.Index)) error
-	// Head indexes issues in the commit that is checked out.
-	Head(ctx context.Context, ids []string) (merge.Index, error)
-	// Deleted reports which of the issues were deleted on purpose.
-	Deleted(ctx context.Context, ids []string) (map[string]bool, error)
-	// Ancestor reports whether a commit is an ancestor of HEAD, or is HEAD.
-	Ancestor(ctx context.Context, commit string) bool
-	// Commits indexes issues before and after each commit with one parent that HEAD has
-	// and the commit since has not, the latest first and so many at most, until visit returns
-	// false. Of a commit they are those that somebody wrote in it: in another clone, or here by another
-	// program, after stig had written to them. Of one that reverts another they are all.
-	Commits(ctx context.Context, since string, most int, written map[string]time.Time, visit func(before, after merge.Index) bool) error
-	// Merged reports whether HEAD has a merge that the commit since has not, or was moved
-	// otherwise than by commits.
-	Merged(ctx context.Context, since string) bool
-	// Branch reports whether there is a branch of that name.
-	Branch(ctx context.Context, name string) bool
+	// Head gives issues in the commit that is checked out.
+	Head(ctx context.Context, ids []string) (Lines, error)
+	// Outside visits issues in stashes, in other work trees, in what is being merged and at
+	// the tips of branches that HEAD does not hold, until visit returns false.
+	Outside(ctx context.Context, ids []string, visit func(where string, there Lines) bool) error
+	// Past gives the commits reachable from HEAD that changed the store since a time.
+	Past(ctx context.Context, since time.Time, ids []string) (Past, error)
+	// Branches gives the commits of other branches, that HEAD lacks, in the same way.
+	Branches(ctx context.Context, since time.Time, ids []string) (Past, error)
+	// Deleted reports which of the issues another program lists as deleted.
+	Deleted(ids []string) (map[string]bool, error)
 }
 
-// name identifies a part among those of all issues.
-type name struct {
-	id   string
-	part merge.PartName
-}
-
-// step is one value that a record wrote into a part.
-type step struct {
-	record clone.Record
-	clone.Change
-}
-
-// finder works out the findings of one question.
+// finder works out the findings of one question. Maps are by the id of an issue.
 type finder struct {
 	Question
-	ctx     context.Context
-	names   []name // in the order in which the journal first has them
-	chains  map[name][]step
-	filled  map[name][]merge.Digest // defaults that are not in the chains
-	current merge.Index
-	reached map[name]map[string]bool
-	// branches are those that were asked for, and whether they are there
-	branches map[string]bool
+	ctx       context.Context
+	histories map[string]*history
+	store     Lines
+	head      Lines
+	held      map[string]holding // what the lines of the store hold
 }
 
-// Find lists the values that stig wrote, or that a session saw, and the store lacks.
+// Find lists what the store lacks of what stig wrote, by issue in the order of the journal.
 //
-// A value is Lost when all of these hold: it was written in this work tree on the branch
-// that is checked out now, or a commit reachable from HEAD held it; its place is empty, or
-// again holds a value that it had replaced; no later edit of stig removed it, and nobody
-// reverted it on purpose (see leaveTaken); and HEAD holds it, or no stash, other work tree
-// or branch tip outside of HEAD does. A removal is lost when it was made here, and the place
-// again holds a value that it had removed. Values are listed by issue, in the order of the
-// journal.
-func Find(ctx context.Context, q Question) ([]Finding, error) {
-	f := &finder{Question: q, ctx: ctx, chains: map[name][]step{}, filled: map[name][]merge.Digest{}, branches: map[string]bool{}}
-	f.link()
-	f.dropFilled()
-	var err error
-	if f.current, err = merge.IndexOf(q.File, f.issues()); err != nil {
+// Of each version that no record starts from, and each part, it compares the store with the
+// value after the last edit that the store's line is not made from. Where the store shows a
+// value that none of these edits wrote or replaced, somebody changed it since. Else it is
+// missing, and looked for: in another place, in the commits behind HEAD, and in the date of
+// the store's line. Lost is what none of these explains.
+func Find(ctx context.Context, q Question) (findings []Finding, err error) {
+	f := &finder{Question: q, ctx: ctx, held: map[string]holding{}}
+	ids, histories := histories(q.Journal)
+	f.histories = histories
+	if f.store, err = q.Store(ids); err != nil {
 		return nil, err
 	}
-	if !q.Quick {
-		if err := f.reach(); err != nil {
-			return nil, err
-		}
+	f.hold(ids)
+	for _, id := range ids {
+		findings = append(findings, f.missing(histories[id])...)
 	}
-	var findings []Finding
-	for _, n := range f.names {
-		if finding, ok := f.judge(n); ok {
-			findings = append(findings, finding)
-		}
+	if len(findings) > 0 {
+		findings, err = f.explain(findings)
 	}
-	findings, err = f.withoutDeleted(withoutLines(findings))
-	if err == nil {
-		err = f.lookOutside(findings)
-	}
-	if err == nil {
-		err = f.leaveTaken(findings)
-	}
-	f.leaveState(findings)
-	slices.SortStableFunc(findings, byFirst(findings))
 	return findings, err
 }
 
-// link lists the steps of each part. A new line of an issue is a step of each
-// part in it, too.
-func (f *finder) link() {
-	for _, r := range f.Journal.Records {
-		if r.Result == clone.Failed {
+// linesIn gives those issues of a store.
+func linesIn(file *beads.Snapshot, ids []string) (Lines, error) {
+	lines := Lines{}
+	for _, id := range ids {
+		at, there := file.Index(id)
+		if !there {
 			continue
 		}
-		for _, c := range r.Changes {
-			f.add(r, c)
-			if r.Forgets && c.Kind == string(merge.KindIssue) {
-				f.forget(r, c.Issue)
-			}
-			if c.Kind != string(merge.KindIssue) || c.Hash || c.Now == "" {
-				continue
-			}
-			line, err := beads.ParseRecord([]byte(c.Now))
-			if err != nil {
-				continue
-			}
-			for _, p := range merge.Parts(line) {
-				f.add(r, clone.Change{Issue: c.Issue, Kind: string(p.Kind), Name: p.Name, Now: p.Text})
+		r, err := file.At(at).Record()
+		if err != nil {
+			return nil, err
+		}
+		lines[id] = r
+	}
+	return lines, nil
+}
+
+// hold works out what the lines of the store hold. An issue that a merge gave another id
+// holds its edits under the id that it had.
+func (f *finder) hold(ids []string) {
+	for _, id := range ids {
+		f.held[id] = f.histories[id].line(f.store[id])
+	}
+	for _, id := range ids {
+		for former, held := range f.held[id].former {
+			if of, there := f.held[former]; there {
+				of.add(held)
 			}
 		}
 	}
 }
 
-// forget adds a step that forgets to each part of an issue.
-func (f *finder) forget(r clone.Record, id string) {
-	for _, n := range f.names {
-		if n.id == id && n.part.Kind != merge.KindIssue {
-			f.add(r, clone.Change{Issue: id, Kind: string(n.part.Kind), Name: n.part.Name})
-		}
+// missing lists what the store lacks of one issue.
+func (f *finder) missing(h *history) (list []Finding) {
+	now, held := f.store[h.id], f.held[h.id]
+	shown := map[merge.PartName]merge.Digest{}
+	if now != nil {
+		shown = merge.EntryOf(now).Parts
 	}
-}
-
-func (f *finder) add(r clone.Record, c clone.Change) {
-	n := name{c.Issue, merge.PartName{Kind: merge.Kind(c.Kind), Name: c.Name}}
-	if f.chains[n] == nil {
-		f.names = append(f.names, n)
+	if now != nil && h.another(now) {
+		return nil
 	}
-	f.chains[n] = append(f.chains[n], step{r, c})
-}
-
-// dropFilled drops from the ends of chains the defaults that an edit wrote when it found no
-// signal table and made one: nobody asked for them, and if a row had another value before,
-// that value was lost with the table.
-func (f *finder) dropFilled() {
-	for n, chain := range f.chains {
-		end := len(chain)
-		for end > 0 && chain[end-1].fills() {
-			end--
-		}
-		if end == 0 || end == len(chain) || chain[end-1].Now == "" {
+	for _, tip := range h.tips() {
+		if f.Quick && tip.record.Worktree != f.Place.Worktree {
 			continue
 		}
-		for _, s := range chain[end:] {
-			f.filled[n] = append(f.filled[n], s.written())
-		}
-		f.chains[n] = chain[:end]
+		list = append(list, h.missingOf(tip, held, shown)...)
 	}
+	for i := range list {
+		list[i].dead = isTombstone(now)
+	}
+	return list
 }
 
-// fills reports whether a step wrote the default of a signal into a table that
-// its record made.
-func (s step) fills() bool {
-	signal, known := signals.Named(s.Name)
-	value, _ := merge.CutSignal(s.Now)
-	return s.Kind == string(merge.Signal) && s.Was == "" && !s.record.Seen && known && value == signal.Default() &&
-		slices.ContainsFunc(s.record.Changes, func(c clone.Change) bool {
-			return c.Issue == s.Issue && c.Kind == s.Kind && c.Name == signals.SchemaVersion.String() && c.Was == ""
-		})
-}
-
-// issues lists the issues in the journal.
-func (f *finder) issues() (ids []string) {
-	listed := map[string]bool{}
-	for _, n := range f.names {
-		if !listed[n.id] {
-			listed[n.id] = true
-			ids = append(ids, n.id)
+// another reports whether a line is of another issue than the one that the journal saw made:
+// two clones may give one id twice.
+func (h *history) another(now *beads.Record) bool {
+	seen := false
+	for _, e := range h.of[merge.PartName{Kind: merge.KindIssue, Name: h.id}] {
+		c := e.parts[merge.PartName{Kind: merge.KindIssue, Name: h.id}]
+		if made, err := beads.ParseRecord([]byte(c.Now)); err == nil && !e.record.Seen {
+			if made.Birth().Together(now.Birth()) {
+				return false
+			}
+			seen = true
 		}
 	}
-	return ids
+	return seen
 }
 
-// now is what the store holds of a part, "" for nothing.
-func (f *finder) now(n name) merge.Digest { return f.current[n.id].Parts[n.part] }
-
-// there reports whether the store has an issue.
-func (f *finder) there(id string) bool {
-	_, ok := f.current[id]
-	return ok
-}
-
-// written is what a step wrote, "" where it took the part away.
-func (s step) written() merge.Digest {
-	if s.Hash {
-		return merge.Digest(s.Now)
-	}
-	return merge.Part{Kind: merge.Kind(s.Kind), Name: s.Name, Text: s.Now}.Digest()
-}
-
-// held is what a step replaced.
-func (s step) held() merge.Digest {
-	if s.Hash {
-		return merge.Digest(s.Was)
-	}
-	return merge.Part{Kind: merge.Kind(s.Kind), Name: s.Name, Text: s.Was}.Digest()
-}
-
-// here reports whether a record was written in this work tree, on the branch
-// that is checked out.
-func (f *finder) here(r clone.Record) bool {
-	if r.Worktree != f.Place.Worktree || r.Branch != f.Place.Branch {
-		return false
-	}
-	return r.Branch != "" || r.Head == f.Place.Head || f.Held.Ancestor(f.ctx, r.Head)
-}
-
-// judge works out what became of the last value of a part, or of its removal.
-// An edit whose writer ended before its result was recorded does not hide an
-// older one that is lost.
-func (f *finder) judge(n name) (missing Finding, ok bool) {
-	if f.another(n.id) {
-		return Finding{}, false
-	}
-	chain, now := f.chains[n], f.now(n)
-	var unfinished, away Finding
-	for i, s := range slices.Backward(chain) {
-		reached := f.reached[n][s.record.Seq]
-		switch {
-		case s.written() == now, s.record.Forgets && (reached || f.here(s.record)):
-			return unfinished, unfinished.State != ""
-		case !reached && !f.here(s.record):
-			if away.State == "" && s.Now != "" && !s.record.Forgets && !f.Quick {
-				away = f.away(n, s)
+// missingOf lists what is missing of one tip.
+func (h *history) missingOf(tip *edit, held holding, shown map[merge.PartName]merge.Digest) (list []Finding) {
+	for part, chain := range h.chains(tip, held) {
+		done := slices.DeleteFunc(slices.Clone(chain), func(e *edit) bool { return h.isUnfinished(e) })
+		if len(done) < len(chain) {
+			last := chain[len(chain)-1]
+			if last.parts[part].Now != "" && h.isUnfinished(last) && digestOf(last.parts[part], last.parts[part].Now) != shown[part] {
+				list = append(list, h.finding(tip, last, part, Unfinished, shown[part]))
 			}
-		case !reached && s.record.Result == clone.Unfinished:
-			if unfinished.State == "" && s.Now != "" {
-				unfinished = s.finding(n, Unfinished)
-			}
-		default:
-			held := append(replaced(chain[:i+1]), f.filled[n]...)
-			if now == "" || slices.Contains(held, now) {
-				missing = s.finding(n, Lost)
-				missing.replaced = held
-				return missing, true
-			}
-			if unfinished.State != "" {
-				return unfinished, true
-			}
-			return s.finding(n, Edited), s.Now != ""
 		}
-	}
-	if unfinished.State != "" {
-		return unfinished, true
-	}
-	return away, away.State != ""
-}
-
-// finding is what a step wrote, or took away, as a finding.
-func (s step) finding(n name, state State) Finding {
-	finding := Finding{Part: merge.Part{Kind: n.part.Kind, Name: n.part.Name}, ID: n.id, State: state, Record: s.record,
-		Hidden: s.Hash && s.Now != "", digest: s.written()}
-	if !s.Hash {
-		finding.Text = s.Now
-	}
-	return finding
-}
-
-// branch reports whether there is a branch of that name: many steps are of one.
-func (f *finder) branch(name string) bool {
-	there, asked := f.branches[name]
-	if !asked {
-		there = f.Held.Branch(f.ctx, name)
-		f.branches[name] = there
-	}
-	return there
-}
-
-// away is the finding for a step that was written somewhere else.
-func (f *finder) away(n name, s step) Finding {
-	finding := s.finding(n, Dropped)
-	if s.record.Branch != "" && f.branch(s.record.Branch) {
-		finding.State, finding.Where = Elsewhere, "branch "+s.record.Branch
-	}
-	return finding
-}
-
-// another reports whether the store has another issue under an id than the one
-// that the journal saw made: branches may give one id twice.
-func (f *finder) another(id string) bool {
-	return slices.ContainsFunc([]beads.Key{beads.CreatedAt, beads.CreatedBy}, func(k beads.Key) bool {
-		n := name{id, merge.PartName{Kind: merge.Key, Name: string(k)}}
-		now := f.now(n)
-		return now != "" && len(f.chains[n]) > 0 && !slices.ContainsFunc(f.chains[n], func(s step) bool { return s.written() == now })
-	})
-}
-
-// replaced lists the values that stood in a part before.
-func replaced(chain []step) (list []merge.Digest) {
-	for _, s := range chain {
-		if held := s.held(); held != "" {
-			list = append(list, held)
+		chain = withoutFilled(done, part)
+		if len(chain) == 0 {
+			continue
+		}
+		state := h.compare(chain, part, held, shown[part])
+		if state != "" {
+			list = append(list, h.finding(tip, chain[len(chain)-1], part, state, shown[part]))
 		}
 	}
 	return list
 }
 
-// withoutLines leaves out the parts of an issue that is missing whole, as far
-// as they came with its line.
-func withoutLines(findings []Finding) []Finding {
-	lines := map[string]string{} // the record of each such issue
-	for _, finding := range findings {
-		if finding.Kind == merge.KindIssue {
-			lines[finding.ID] = finding.Record.Seq
+// chains gives of each part the edits that led to a tip since the last that a line holds, by the
+// first of them: sections are put back in the order in which they were written.
+func (h *history) chains(tip *edit, held holding) iter.Seq2[merge.PartName, []*edit] {
+	of := h.after(tip)
+	chains := map[merge.PartName][]*edit{}
+	var names []merge.PartName
+	for _, part := range h.names {
+		for _, e := range h.of[part] {
+			switch {
+			case of.whole.Bit(e.number) == 0 || h.wasForgotten(e, part):
+			case held.has(e, part):
+				chains[part] = nil // what the line holds is newer
+			default:
+				chains[part] = append(chains[part], e)
+			}
+		}
+		if len(chains[part]) > 0 && !h.isOlder(tip, chains[part], part) {
+			names = append(names, part)
 		}
 	}
-	return slices.DeleteFunc(findings, func(finding Finding) bool {
-		return finding.Kind != merge.KindIssue && lines[finding.ID] == finding.Record.Seq
+	slices.SortStableFunc(names, func(a, b merge.PartName) int {
+		first, second := chains[a][0], chains[b][0]
+		return cmp.Or(first.number-second.number, slices.Index(first.names, a)-slices.Index(second.names, b))
+	})
+	return func(yield func(merge.PartName, []*edit) bool) {
+		for _, part := range names {
+			if !yield(part, chains[part]) {
+				return
+			}
+		}
+	}
+}
+
+// isOlder reports whether a later tip has the last edit of a part too, also where it was put
+// back: what became of it there counts.
+func (h *history) isOlder(tip *edit, chain []*edit, part merge.PartName) bool {
+	last := chain[len(chain)-1]
+	return slices.ContainsFunc(h.tips(), func(other *edit) bool {
+		return other.number > tip.number && h.after(other).has(last, part)
 	})
 }
 
-// leaveState gives the values that were written with a status the state of that status,
-// unless the issue has it: who deleted an issue does not belong to one that is open.
-func (f *finder) leaveState(findings []Finding) {
-	status := merge.PartName{Kind: merge.Key, Name: string(beads.Status)}
-	became := map[[2]string]Finding{} // the status that a record wrote into an issue
-	for _, finding := range findings {
-		if finding.Kind == status.Kind && finding.Name == status.Name {
-			became[[2]string{finding.ID, finding.Record.Seq}] = finding
+func lastOf(edits []*edit, is func(*edit) bool) *edit {
+	for _, e := range slices.Backward(edits) {
+		if is(e) {
+			return e
 		}
 	}
-	for i := range findings {
-		finding := &findings[i]
-		if finding.State != Lost || finding.Kind != merge.Key || !slices.Contains(ofState, finding.Name) {
-			continue
-		}
-		n := name{finding.ID, status}
-		if with, ok := became[[2]string{finding.ID, finding.Record.Seq}]; ok {
-			finding.State, finding.Where = with.State, with.Where
-		} else if slices.ContainsFunc(f.chains[n], func(s step) bool { return s.record.Seq == finding.Record.Seq && s.written() != f.now(n) }) {
-			finding.State = Edited
-		}
-	}
+	return nil
 }
 
-// ofState are the keys that are written with a status, and go with it.
-var ofState = []string{"closed_at", "close_reason", "deleted_at", "deleted_by", "delete_reason", "original_type"}
-
-// withoutDeleted leaves out what belongs to issues that were deleted on purpose.
-func (f *finder) withoutDeleted(findings []Finding) ([]Finding, error) {
-	findings = slices.DeleteFunc(findings, func(finding Finding) bool { return f.current[finding.ID].Status == beads.StatusTombstone })
-	var ids []string
-	for _, finding := range findings {
-		if !f.there(finding.ID) && !slices.Contains(ids, finding.ID) {
-			ids = append(ids, finding.ID)
-		}
-	}
-	if len(ids) == 0 {
-		return findings, nil
-	}
-	deleted, err := f.Held.Deleted(f.ctx, ids)
-	return slices.DeleteFunc(findings, func(finding Finding) bool { return deleted[finding.ID] }), err
+// isUnfinished reports whether the result of an edit never showed.
+func (h *history) isUnfinished(e *edit) bool {
+	return e.record.Result == clone.Unfinished && !e.used
 }
 
-// reach finds which values that were written elsewhere a commit reachable from
-// HEAD held.
-func (f *finder) reach() error {
-	f.reached = map[name]map[string]bool{}
-	open := map[name][]step{}
-	var ids []string
-	var oldest *clone.Record
-	for _, n := range f.names {
-		now := f.now(n)
-		for _, s := range slices.Backward(f.chains[n]) {
-			if s.written() == now || f.here(s.record) {
-				break
-			}
-			if s.Now == "" {
-				continue
-			}
-			open[n] = append(open[n], s)
-			if !slices.Contains(ids, n.id) {
-				ids = append(ids, n.id)
-			}
-			if oldest == nil || s.record.At.Before(oldest.At) {
-				oldest = &s.record
-			}
-		}
+// withoutFilled leaves out the defaults at the end of a chain that an edit wrote into a new
+// signal table: if the row had another value before, that one was lost with the table.
+func withoutFilled(chain []*edit, part merge.PartName) []*edit {
+	end := len(chain)
+	for end > 0 && chain[end-1].fills(part) {
+		end--
 	}
-	if oldest == nil {
-		return nil
+	if end == 0 {
+		return chain
 	}
-	return f.Held.Reachable(f.ctx, *oldest, ids, func(there merge.Index) bool {
-		for n, steps := range open {
-			open[n] = slices.DeleteFunc(steps, func(s step) bool {
-				found := s.written() == there[n.id].Parts[n.part]
-				if found {
-					f.mark(n, s.record.Seq)
-				}
-				return found
-			})
-			if len(open[n]) == 0 {
-				delete(open, n)
-			}
-		}
-		return len(open) > 0
-	})
+	return chain[:end]
 }
 
-func (f *finder) mark(n name, seq string) {
-	if f.reached[n] == nil {
-		f.reached[n] = map[string]bool{}
+// compare judges the store's value of a part by the edits of it that the store's line is not
+// made from; "" where nothing is missing.
+func (h *history) compare(chain []*edit, part merge.PartName, held holding, shown merge.Digest) State {
+	first, last := chain[0].parts[part], chain[len(chain)-1].parts[part]
+	wanted := digestOf(last, last.Now)
+	switch {
+	case wanted == shown, digestOf(first, first.Was) == wanted:
+		return ""
+	case shown == "": // nobody writes nothing in the place of something
+		return Lost
+	case slices.ContainsFunc(chain, func(e *edit) bool {
+		c := e.parts[part]
+		return shown == digestOf(c, c.Was) || shown == digestOf(c, c.Now)
+	}):
+		return Lost
 	}
-	f.reached[n][seq] = true
+	if filled := lastOf(h.of[part], func(e *edit) bool { return held.has(e, part) }); filled != nil && filled.fills(part) && digestOf(filled.parts[part], filled.parts[part].Now) == shown {
+		return Lost
+	}
+	if wanted == "" {
+		return "" // something else stands where stig took something away
+	}
+	return Edited
 }
 
-// lookOutside asks what holds the values that seem lost. What the commit that is
-// checked out holds is lost whatever else holds it: neither another branch nor a stash
-// took it away. A place that lacks what an edit took away holds that edit only if it
-// holds what else the edit wrote.
-func (f *finder) lookOutside(findings []Finding) error {
+func (h *history) finding(tip, e *edit, part merge.PartName, state State, shown merge.Digest) Finding {
+	c := e.parts[part]
+	f := Finding{Part: merge.Part{Kind: part.Kind, Name: part.Name}, ID: h.id, State: state, Record: *e.record,
+		Hidden: c.Hash && c.Now != "", Shown: shown, Tips: []string{tip.record.Seq}, digest: digestOf(c, c.Now), edit: e, tip: tip}
+	if !c.Hash {
+		f.Text = c.Now
+	}
+	return f
+}
+
+// explain looks for what is missing in other places and in the past, and leaves out what is
+// listed with something else.
+func (f *finder) explain(findings []Finding) (_ []Finding, err error) {
 	var ids []string
 	for _, finding := range findings {
 		if finding.State == Lost && !slices.Contains(ids, finding.ID) {
 			ids = append(ids, finding.ID)
 		}
 	}
-	if len(ids) == 0 {
+	if len(ids) > 0 {
+		if f.head, err = f.Held.Head(f.ctx, ids); err == nil {
+			findings, err = f.withoutDeleted(findings, ids)
+		}
+		if err == nil {
+			err = f.lookOutside(findings, ids)
+		}
+		if err == nil {
+			err = f.lookBack(findings, ids)
+		}
+		if err != nil {
+			return nil, err
+		}
+		f.lookAtDates(findings)
+		leaveTrees(findings)
+	}
+	leaveState(findings, f.histories)
+	findings = f.withLines(leaveOlder(findings))
+	slices.SortStableFunc(findings, byIssue(findings))
+	return findings, nil
+}
+
+// holds reports whether a line holds what a finding misses: it is made from the last edit of
+// it, or from one after which the edits that it lacks come to nothing. A line that lacks an
+// edit that the store's holds is older, and does not.
+func (f *finder) holds(r *beads.Record, finding *Finding) bool {
+	h, part, here := f.histories[finding.ID], finding.part(), f.held[finding.ID]
+	held, of := h.line(r), h.after(finding.tip)
+	if held.has(finding.edit, part) {
+		return true
+	}
+	var last *edit
+	for _, e := range h.of[part] {
+		switch {
+		case !of.has(e, part):
+		case held.has(e, part):
+			last = e
+		case here.has(e, part):
+			return false
+		}
+	}
+	return last != nil && digestOf(last.parts[part], last.parts[part].Now) == finding.digest
+}
+
+// open gives the findings that nothing explains so far.
+func open(findings []Finding) (list []*Finding) {
+	for i := range findings {
+		if findings[i].State == Lost {
+			list = append(list, &findings[i])
+		}
+	}
+	return list
+}
+
+// withoutDeleted leaves out what belongs to issues that somebody deleted: the store has a
+// tombstone that stig did not write, or the issue is gone from it, and HEAD has one, or bd
+// lists it.
+func (f *finder) withoutDeleted(findings []Finding, ids []string) ([]Finding, error) {
+	deleted, err := f.Held.Deleted(ids)
+	return slices.DeleteFunc(findings, func(finding Finding) bool {
+		line, head := f.store[finding.ID], f.head[finding.ID]
+		if line == nil {
+			return isTombstone(head) || deleted[finding.ID]
+		}
+		return isTombstone(line) && !f.histories[finding.ID].known[VersionOf(line)]
+	}), err
+}
+
+func isTombstone(r *beads.Record) bool {
+	return r != nil && r.Text(beads.Status) == beads.StatusTombstone
+}
+
+// lookOutside asks which other place holds what is missing. What the commit that is checked
+// out holds is lost whatever else holds it: neither another branch nor a stash took it away.
+func (f *finder) lookOutside(findings []Finding, ids []string) error {
+	left := slices.DeleteFunc(open(findings), func(finding *Finding) bool { return f.holds(f.head[finding.ID], finding) })
+	if len(left) == 0 {
 		return nil
 	}
-	head, err := f.Held.Head(f.ctx, ids)
-	if err != nil {
-		return err
-	}
-	err = f.Held.Outside(f.ctx, ids, func(where string, there merge.Index) {
-		for i := range findings {
-			finding := &findings[i]
-			entry, holds := there[finding.ID]
-			if finding.State == Lost && holds && !finding.in(head) && finding.digest == entry.Parts[merge.PartName{Kind: finding.Kind, Name: finding.Name}] {
+	return f.Held.Outside(f.ctx, ids, func(where string, there Lines) bool {
+		left = slices.DeleteFunc(left, func(finding *Finding) bool {
+			if strings.HasPrefix(where, "work tree "+finding.Record.Worktree) {
+				finding.tree = where
+			}
+			held := there[finding.ID] != nil && f.holds(there[finding.ID], finding)
+			if held {
 				finding.State, finding.Where = Elsewhere, where
 			}
-		}
+			return held
+		})
+		return len(left) > 0
 	})
-	lost := map[[2]string]bool{} // issue and record of a value that is lost
+}
+
+// leaveTrees leaves what never came here to the work tree that it was written in.
+func leaveTrees(findings []Finding) {
+	for _, finding := range open(findings) {
+		if finding.tree != "" && finding.Where == "" {
+			finding.State, finding.Where = Elsewhere, finding.tree
+		}
+	}
+}
+
+// lookAtDates finds what somebody took back in a line that is not committed.
+func (f *finder) lookAtDates(findings []Finding) {
+	for _, finding := range open(findings) {
+		line := f.store[finding.ID]
+		if finding.Where == "" && !same(line, f.head[finding.ID]) && f.takesBack(line, finding) {
+			finding.State = TakenBack
+		}
+	}
+}
+
+// takesBack reports whether somebody else wrote a line, with a later date than an edit.
+func (f *finder) takesBack(line *beads.Record, finding *Finding) bool {
+	return line != nil && !f.histories[finding.ID].known[VersionOf(line)] && dateOf(line).After(finding.edit.at())
+}
+
+// leaveOlder makes one of what is lost twice: of the values of one part the latest counts
+// that somebody asked for. An edit that several versions have is told once.
+func leaveOlder(findings []Finding) (list []Finding) {
+	type name struct {
+		id   string
+		part merge.PartName
+		edit *edit // nil for what is lost
+	}
+	places := map[name]int{}
 	for _, finding := range findings {
-		if finding.State == Lost && !finding.Removed() {
-			lost[[2]string{finding.ID, finding.Record.Seq}] = true
+		n := name{finding.ID, finding.part(), finding.edit}
+		if finding.State == Lost {
+			n.edit = nil
 		}
-	}
-	for i := range findings {
-		if finding := &findings[i]; finding.Removed() && lost[[2]string{finding.ID, finding.Record.Seq}] {
-			finding.State, finding.Where = Lost, ""
+		at, known := places[n]
+		if !known {
+			places[n] = len(list)
+			list = append(list, finding)
+			continue
 		}
+		one, two := list[at], finding
+		if one.edit.fills(one.part()) && !two.edit.fills(two.part()) || two.edit.number > one.edit.number && !two.edit.fills(two.part()) {
+			one, two = two, one
+		}
+		one.Tips = append(slices.Clone(one.Tips), two.Tips...)
+		list[at] = one
 	}
-	return err
+	return list
 }
 
-// in reports whether an index holds a value.
-func (f Finding) in(index merge.Index) bool {
-	return f.digest != "" && f.digest == index[f.ID].Parts[merge.PartName{Kind: f.Kind, Name: f.Name}]
+// withLines leaves out what came with the line of an issue that is missing whole. Where the
+// journal did not see it made, its line is that of HEAD.
+func (f *finder) withLines(findings []Finding) (list []Finding) {
+	lines := map[string][]merge.Part{} // of each such issue
+	for _, finding := range findings {
+		if finding.Kind == merge.KindIssue {
+			lines[finding.ID] = append(lines[finding.ID], partsOf(finding.Text)...)
+		}
+	}
+	for _, finding := range findings {
+		head := f.head[finding.ID]
+		if lines[finding.ID] == nil && finding.State == Lost && f.store[finding.ID] == nil && head != nil {
+			line := finding
+			line.Part, line.Hidden = merge.Part{Kind: merge.KindIssue, Name: finding.ID, Text: string(head.Bytes())}, false
+			line.digest = line.Part.Digest()
+			list, lines[finding.ID] = append(list, line), merge.Parts(head)
+		}
+		came, there := merge.FindPart(lines[finding.ID], finding.Kind, finding.Name)
+		if finding.Kind == merge.KindIssue || !there || came.Digest() != finding.digest {
+			list = append(list, finding)
+		}
+	}
+	return list
 }
 
-// byFirst orders findings by the first one of their issue.
-func byFirst(findings []Finding) func(a, b Finding) int {
+// partsOf gives the parts of a line; none where it cannot be read.
+func partsOf(line string) []merge.Part {
+	r, err := beads.ParseRecord([]byte(line))
+	if err != nil {
+		return nil
+	}
+	return merge.Parts(r)
+}
+
+// ofState are the keys that are written with a status, and go with it.
+var ofState = []string{"closed_at", "close_reason", "deleted_at", "deleted_by", "delete_reason", "original_type"}
+
+// leaveState gives the values that were written with a status the state of that status,
+// unless the issue has it: who deleted an issue does not belong to one that is open.
+func leaveState(findings []Finding, histories map[string]*history) {
+	status := merge.PartName{Kind: merge.Key, Name: string(beads.Status)}
+	became := map[[2]string]Finding{} // the status that is missing of a tip
+	for _, finding := range findings {
+		if finding.part() == status {
+			became[[2]string{finding.ID, finding.Tips[0]}] = finding
+		}
+	}
+	for _, finding := range open(findings) {
+		if finding.Kind != merge.Key || !slices.Contains(ofState, finding.Name) {
+			continue
+		}
+		if with, ok := became[[2]string{finding.ID, finding.Tips[0]}]; ok {
+			finding.State, finding.Where = with.State, cmp.Or(with.Where, finding.Where)
+		}
+	}
+}
+
+// byIssue orders findings by the first one of their issue.
+func byIssue(findings []Finding) func(a, b Finding) int {
 	first := map[string]int{}
 	for i, finding := range findings {
 		if _, known := first[finding.ID]; !known {

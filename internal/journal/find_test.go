@@ -3,8 +3,6 @@ package journal_test
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,45 +11,32 @@ import (
 	"stig/internal/beads"
 	"stig/internal/clone"
 	"stig/internal/journal"
-	"stig/internal/merge"
 	"stig/internal/testkit/memory"
 )
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// held is what a clone holds beside the store, as lines of issues.
+// held is what a clone holds beside the store, as lines of a-1.
 type held struct {
-	reachable []string          // the latest first
-	outside   map[string]string // by the name of what holds it
-	deleted   []string
-	ancestors []string
-	branches  []string
-	pulled    [][2]string // the line of a-1 before and after a commit, the latest first
-	merged    bool
-	head      string // the line of a-1 in the commit that is checked out
+	head    string
+	outside map[string]string // by the name of what holds it
+	deleted []string
 }
 
-func (h held) Reachable(_ context.Context, _ clone.Record, ids []string, visit func(merge.Index) bool) error {
-	for _, line := range h.reachable {
-		if !visit(indexOf(line, ids)) {
-			return nil
-		}
-	}
-	return nil
-}
+func (h held) Head(context.Context, []string) (journal.Lines, error) { return linesOf(h.head), nil }
 
-func (h held) Outside(_ context.Context, ids []string, visit func(string, merge.Index)) error {
+func (h held) Outside(_ context.Context, _ []string, visit func(string, journal.Lines) bool) error {
 	for where, line := range h.outside {
-		visit(where, indexOf(line, ids))
+		visit(where, linesOf(line))
 	}
 	return nil
 }
 
-func (h held) Head(_ context.Context, ids []string) (merge.Index, error) {
-	return indexOf(h.head, ids), nil
-}
+func (h held) Past(context.Context, time.Time, []string) (journal.Past, error) { return nil, nil }
 
-func (h held) Deleted(context.Context, []string) (map[string]bool, error) {
+func (h held) Branches(context.Context, time.Time, []string) (journal.Past, error) { return nil, nil }
+
+func (h held) Deleted([]string) (map[string]bool, error) {
 	deleted := map[string]bool{}
 	for _, id := range h.deleted {
 		deleted[id] = true
@@ -59,29 +44,11 @@ func (h held) Deleted(context.Context, []string) (map[string]bool, error) {
 	return deleted, nil
 }
 
-func (h held) Ancestor(_ context.Context, commit string) bool {
-	return slices.Contains(h.ancestors, commit)
-}
-func (h held) Branch(_ context.Context, name string) bool { return slices.Contains(h.branches, name) }
-
-func (h held) Merged(context.Context, string) bool { return h.merged }
-
-func (h held) Commits(_ context.Context, _ string, _ int, written map[string]time.Time, visit func(before, after merge.Index) bool) error {
-	ids := slices.Collect(maps.Keys(written))
-	for _, c := range h.pulled {
-		if !visit(indexOf(c[0], ids), indexOf(c[1], ids)) {
-			break
-		}
+func linesOf(line string) journal.Lines {
+	if r, err := beads.ParseRecord([]byte(line)); err == nil {
+		return journal.Lines{r.Text(beads.ID): r}
 	}
 	return nil
-}
-
-func indexOf(line string, ids []string) merge.Index {
-	index := merge.Index{}
-	if r, err := beads.ParseRecord([]byte(line)); err == nil && slices.Contains(ids, r.Text(beads.ID)) {
-		index[r.Text(beads.ID)] = merge.EntryOf(r)
-	}
-	return index
 }
 
 // edit is a record of one change of the title of a-1.
@@ -100,9 +67,6 @@ func edit(seq, was, now string, change ...func(*clone.Record)) clone.Record {
 	return r
 }
 
-func on(branch string) func(*clone.Record)   { return func(r *clone.Record) { r.Branch = branch } }
-func in(worktree string) func(*clone.Record) { return func(r *clone.Record) { r.Worktree = worktree } }
-func at(commit string) func(*clone.Record)   { return func(r *clone.Record) { r.Head = commit } }
 func ended(result clone.Result) func(*clone.Record) {
 	return func(r *clone.Record) { r.Result = result }
 }
@@ -117,71 +81,55 @@ func later(title string) string {
 	return fmt.Sprintf(`{"id":"a-1","title":%q,"updated_at":%q}`, title, noon.Add(time.Hour).Format(time.RFC3339))
 }
 
-// TestFind: what became of the last title that stig wrote.
-func TestFind(t *testing.T) {
+// TestFindByValue: what became of the last title that an earlier program wrote, whose records
+// name no versions.
+func TestFindByValue(t *testing.T) {
 	tests := []struct {
 		name    string
 		journal []clone.Record
 		store   string // the line of a-1, "" for none
-		branch  string
 		held    held
 		want    string // the state and the value, "" for nothing
 	}{
-		{"it is there", records(edit("1", "a", "b")), titled("b"), "main", held{}, ""},
-		{"in other spelling", records(edit("1", "a", "<b>")), `{"id":"a-1","title":"\u003cb\u003e"}`, "main", held{}, ""},
-		{"what it replaced is back", records(edit("1", "a", "b")), titled("a"), "main", held{}, `lost "b"`},
-		{"its place is empty", records(edit("1", "a", "b")), `{"id":"a-1"}`, "main", held{}, `lost "b"`},
-		{"the issue is gone", records(edit("1", "a", "b")), "", "main", held{}, `lost "b"`},
-		{"what was replaced long ago is back", records(edit("1", "a", "b"), edit("2", "b", "c")), titled("a"), "main", held{}, `lost "c"`},
-		{"somebody wrote something else", records(edit("1", "a", "b")), titled("x"), "main", held{}, `edited "b"`},
-		{"stig removed it", records(edit("1", "a", "b"), edit("2", "b", "")), `{"id":"a-1"}`, "main", held{}, ""},
-		{"stig undid it", records(edit("1", "a", "b"), edit("2", "b", "a")), titled("a"), "main", held{}, ""},
-		{"it was let go", records(edit("1", "a", "b"), edit("2", "b", "", forgets)), titled("a"), "main", held{}, ""},
-		{"written again after it was let go", records(edit("1", "a", "b"), edit("2", "b", "", forgets), edit("3", "a", "b")), titled("a"), "main", held{}, `lost "b"`},
-		{"the write failed", records(edit("1", "a", "b", ended(clone.Failed))), titled("a"), "main", held{}, ""},
-		{"the writer was ended", records(edit("1", "a", "b", ended(clone.Unfinished))), titled("a"), "main", held{}, `unfinished "b"`},
-		{"an edit that ended unfinished hides nothing", records(edit("1", "a", "b"), edit("2", "b", "c", ended(clone.Unfinished))), titled("a"), "main", held{}, `lost "b"`},
-		{"unfinished over what is there", records(edit("1", "a", "b"), edit("2", "b", "c", ended(clone.Unfinished))), titled("b"), "main", held{}, `unfinished "c"`},
-		{"what stig took away is back", records(edit("1", "a", "")), titled("a"), "main", held{}, "lost "},
-		{"something else stands where stig took something away", records(edit("1", "a", "")), titled("x"), "main", held{}, ""},
-		{"a stash holds the removal", records(edit("1", "a", "")), titled("a"), "main", held{outside: map[string]string{"stash@{0}": `{"id":"a-1"}`}}, "elsewhere "},
-		{"a removal that was let go", records(edit("1", "a", ""), edit("2", "", "", forgets)), titled("a"), "main", held{}, ""},
-		{"the issue is a tombstone", records(edit("1", "a", "b")), `{"id":"a-1","title":"a","status":"tombstone"}`, "main", held{}, ""},
-		{"the issue was deleted", records(edit("1", "a", "b")), "", "main", held{deleted: []string{"a-1"}}, ""},
+		{"it is there", records(edit("1", "a", "b")), titled("b"), held{}, ""},
+		{"in other spelling", records(edit("1", "a", "<b>")), `{"id":"a-1","title":"\u003cb\u003e"}`, held{}, ""},
+		{"what it replaced is back", records(edit("1", "a", "b")), titled("a"), held{}, `lost "b"`},
+		{"its place is empty", records(edit("1", "a", "b")), `{"id":"a-1"}`, held{}, `lost "b"`},
+		{"the issue is gone", records(edit("1", "a", "b")), "", held{}, `lost "b"`},
+		{"what was replaced long ago is back", records(edit("1", "a", "b"), edit("2", "b", "c")), titled("a"), held{}, `lost "c"`},
+		{"somebody wrote something else", records(edit("1", "a", "b")), titled("x"), held{}, `edited "b"`},
+		{"stig removed it", records(edit("1", "a", "b"), edit("2", "b", "")), `{"id":"a-1"}`, held{}, ""},
+		{"stig undid it", records(edit("1", "a", "b"), edit("2", "b", "a")), titled("a"), held{}, ""},
+		{"it was let go", records(edit("1", "a", "b"), edit("2", "b", "", forgets)), titled("a"), held{}, ""},
+		{"written again after it was let go", records(edit("1", "a", "b"), edit("2", "b", "", forgets), edit("3", "a", "b")), titled("a"), held{}, `lost "b"`},
+		{"the write failed", records(edit("1", "a", "b", ended(clone.Failed))), titled("a"), held{}, ""},
+		{"the writer was ended", records(edit("1", "a", "b", ended(clone.Unfinished))), titled("a"), held{}, `unfinished "b"`},
+		{"an edit that ended unfinished hides nothing", records(edit("1", "a", "b"), edit("2", "b", "c", ended(clone.Unfinished))), titled("a"), held{}, `unfinished "c"; lost "b"`},
+		{"unfinished over what is there", records(edit("1", "a", "b"), edit("2", "b", "c", ended(clone.Unfinished))), titled("b"), held{}, `unfinished "c"`},
+		{"what stig took away is back", records(edit("1", "a", "")), titled("a"), held{}, "lost "},
+		{"something else stands where stig took something away", records(edit("1", "a", "")), titled("x"), held{}, ""},
+		{"a stash holds the removal", records(edit("1", "a", "")), titled("a"), held{outside: map[string]string{"stash@{0}": `{"id":"a-1"}`}}, "elsewhere "},
+		{"a removal that was let go", records(edit("1", "a", ""), edit("2", "", "", forgets)), titled("a"), held{}, ""},
+		{"the issue is a tombstone", records(edit("1", "a", "b")), `{"id":"a-1","title":"a","status":"tombstone"}`, held{}, ""},
+		{"the issue was deleted", records(edit("1", "a", "b")), "", held{deleted: []string{"a-1"}}, ""},
 
-		{"on another branch", records(edit("1", "a", "b", on("side"))), titled("a"), "main", held{branches: []string{"side"}}, `elsewhere "b"`},
-		{"on a branch that is gone", records(edit("1", "a", "b", on("side"))), titled("a"), "main", held{}, `dropped "b"`},
-		{"on a branch that HEAD holds", records(edit("1", "a", "b", on("side"))), titled("a"), "main", held{reachable: []string{titled("a"), titled("b")}}, `lost "b"`},
-		{"in another work tree", records(edit("1", "a", "b", in("/v"))), titled("a"), "main", held{branches: []string{"main"}}, `elsewhere "b"`},
-		{"here, before another branch changed it", records(edit("1", "a", "b"), edit("2", "a", "c", on("side"))), titled("a"), "main", held{}, `lost "b"`},
-		{"HEAD detached at the same commit", records(edit("1", "a", "b", on(""))), titled("a"), "", held{}, `lost "b"`},
-		{"HEAD detached, behind", records(edit("1", "a", "b", on(""), at("c0"))), titled("a"), "", held{ancestors: []string{"c0"}}, `lost "b"`},
-		{"HEAD detached somewhere else", records(edit("1", "a", "b", on(""), at("c9"))), titled("a"), "", held{}, `dropped "b"`},
-
-		{"in a stash", records(edit("1", "a", "b")), titled("a"), "main", held{outside: map[string]string{"stash@{0}": titled("b")}}, `elsewhere "b"`},
-		{"a stash holds something else", records(edit("1", "a", "b")), titled("a"), "main", held{outside: map[string]string{"stash@{0}": titled("c")}}, `lost "b"`},
-		{"in the commit of HEAD, and a branch too", records(edit("1", "a", "b")), titled("a"), "main",
+		{"in a stash", records(edit("1", "a", "b")), titled("a"), held{outside: map[string]string{"stash@{0}": titled("b")}}, `elsewhere "b"`},
+		{"a stash holds something else", records(edit("1", "a", "b")), titled("a"), held{outside: map[string]string{"stash@{0}": titled("c")}}, `lost "b"`},
+		{"in the commit of HEAD, and a branch too", records(edit("1", "a", "b")), titled("a"),
 			held{head: titled("b"), outside: map[string]string{"side": titled("b")}}, `lost "b"`},
-		{"a commit of another clone took it back", records(edit("1", "a", "b")), titled("a"), "main", held{pulled: [][2]string{{titled("b"), titled("a")}}}, `edited "b"`},
-		{"a commit of another clone wrote it again", records(edit("1", "a", "b")), titled("a"), "main",
-			held{pulled: [][2]string{{titled("a"), titled("b")}, {titled("b"), titled("a")}}}, `lost "b"`},
-		{"a commit of another clone took something else", records(edit("1", "a", "b")), titled("a"), "main", held{pulled: [][2]string{{titled("c"), titled("a")}}}, `lost "b"`},
-		{"another program took it back later", records(edit("1", "a", "b")), later("a"), "main", held{}, `edited "b"`},
-		{"a merge took another version", records(edit("1", "a", "b")), later("a"), "main", held{merged: true}, `lost "b"`},
-		{"another program wrote an old version of all", records(edit("1", "a", "b", func(r *clone.Record) {
-			r.Changes = append(r.Changes, clone.Change{Issue: "a-1", Kind: "section", Name: "x", Now: "y"})
-		})), later("a"), "main", held{}, `lost "b"; lost y`},
-		{"seen, and another program took it", records(edit("1", "", "b", seen)), `{"id":"a-1"}`, "main", held{}, `lost "b"`},
+		{"another program took it back later", records(edit("1", "a", "b")), later("a"), held{}, `taken back "b"`},
+		{"in a line of another program that is committed", records(edit("1", "a", "b")), later("a"), held{head: later("a")}, `lost "b"`},
+		{"seen, and another program took it", records(edit("1", "", "b", seen)), `{"id":"a-1"}`, held{}, `lost "b"`},
 		{"another issue has its id", records(
 			clone.Record{Seq: "0", At: noon, Worktree: "/w", Branch: "main", Result: clone.Written, Changes: []clone.Change{{Issue: "a-1", Kind: "issue", Name: "a-1",
 				Now: `{"id":"a-1","title":"a","description":"d","created_at":"2026-11-01T00:00:00Z"}`}}}),
-			`{"id":"a-1","title":"z","created_at":"2026-11-09T00:00:00Z"}`, "main", held{}, ""},
+			`{"id":"a-1","title":"z","created_at":"2026-11-09T00:00:00Z"}`, held{}, ""},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			q := journal.Question{
-				Place:   clone.Place{Worktree: "/w", Branch: test.branch, Head: "c1"},
-				Journal: clone.Journal{Records: test.journal}, File: read(t, store(test.store)), Held: test.held,
+				Place:   clone.Place{Worktree: "/w", Branch: "main", Head: "c1"},
+				Journal: clone.Journal{Records: test.journal}, Store: journal.InSnapshot(read(t, store(test.store))), Held: test.held,
 			}
 			findings, err := journal.Find(t.Context(), q)
 			if err != nil {
@@ -250,7 +198,7 @@ func TestApply(t *testing.T) {
 				c.Issue = "a-1"
 				records = append(records, clone.Record{Seq: fmt.Sprint(i), At: noon, Worktree: "/w", Branch: "main", Result: clone.Written, Changes: []clone.Change{c}})
 			}
-			q := journal.Question{Place: clone.Place{Worktree: "/w", Branch: "main"}, Journal: clone.Journal{Records: records}, File: file, Held: held{}}
+			q := journal.Question{Place: clone.Place{Worktree: "/w", Branch: "main"}, Journal: clone.Journal{Records: records}, Store: journal.InSnapshot(file), Held: held{}}
 			findings, err := journal.Find(t.Context(), q)
 			if err != nil || len(findings) != len(test.changes) {
 				t.Fatalf("%d findings, %v", len(findings), err)

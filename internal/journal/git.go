@@ -7,14 +7,14 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"stig/internal/beads"
-	"stig/internal/clone"
 	"stig/internal/fault"
 	"stig/internal/file"
 	"stig/internal/git"
-	"stig/internal/merge"
 )
 
 // Clone is what git and the other work trees of a clone hold of a store. The
@@ -22,6 +22,7 @@ import (
 type Clone struct {
 	Git    git.Client // in the work tree of the store
 	Path   string     // of the store, as git.Client.FileAt takes it
+	Busy   bool       // git has not finished an operation
 	Others func() []beads.Store
 }
 
@@ -30,62 +31,26 @@ var _ Held = Clone{}
 // atOnce is how many versions are read before it is known whether more are needed.
 const atOnce = 16
 
-// slack is how much older than a record a commit may be that holds it: clocks
-// step.
-const slack = time.Hour
-
-// Reachable implements Held.
-func (c Clone) Reachable(ctx context.Context, since clone.Record, ids []string, visit func(merge.Index) bool) error {
+// Head implements Held.
+func (c Clone) Head(ctx context.Context, ids []string) (Lines, error) {
 	if c.Git.Dir == "" {
-		return nil
+		return nil, nil
 	}
-	changes, err := c.Git.History(ctx, c.Path, "")
-	if fault.Is(err, fault.NoRevision) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	var blobs []string
-	for _, change := range changes {
-		if change.Time.Before(since.At.Add(-slack)) {
-			break
-		}
-		if change.After != "" {
-			blobs = append(blobs, change.After)
-		}
-	}
-	for len(blobs) > 0 {
-		n, more := min(atOnce, len(blobs)), true
-		err := c.Git.Blobs(ctx, blobs[:n], func(_ string, text []byte) {
-			if more {
-				more = visit(indexIn(text, ids))
-			}
-		})
-		if err != nil || !more {
-			return err
-		}
-		blobs = blobs[n:]
-	}
-	return nil
+	return c.at(ctx, "HEAD", ids)
 }
 
-// indexIn indexes the issues of those ids in the text of a store.
-func indexIn(text []byte, ids []string) merge.Index {
-	index := merge.Index{}
-	for _, id := range ids {
-		if !bytes.Contains(text, []byte(id)) {
-			continue
-		}
-		if r := beads.RecordIn(text, id); r != nil {
-			index[id] = merge.EntryOf(r)
-		}
+// at gives issues in a commit; none where it has no store, or there is no commit.
+func (c Clone) at(ctx context.Context, commit string, ids []string) (Lines, error) {
+	var text bytes.Buffer
+	err := c.Git.FileAt(ctx, commit, c.Path, &text)
+	if fault.Is(err, fault.NoRevision) {
+		return nil, nil
 	}
-	return index
+	return issuesIn(text.Bytes(), ids), err
 }
 
 // Outside implements Held.
-func (c Clone) Outside(ctx context.Context, ids []string, visit func(string, merge.Index)) error {
+func (c Clone) Outside(ctx context.Context, ids []string, visit func(string, Lines) bool) error {
 	if c.Git.Dir == "" {
 		return nil
 	}
@@ -94,9 +59,9 @@ func (c Clone) Outside(ctx context.Context, ids []string, visit func(string, mer
 		if err != nil {
 			continue // it cannot be read: it holds nothing that can be relied on
 		}
-		found, err := merge.IndexOf(file, ids)
-		if err = errors.Join(err, file.Close()); err == nil {
-			visit("work tree "+filepath.Dir(s.Place().Dir), found)
+		found, err := linesIn(file, ids)
+		if err = errors.Join(err, file.Close()); err == nil && !visit("work tree "+filepath.Dir(s.Place().Dir), found) {
+			return nil
 		}
 	}
 	tips, err := c.outside(ctx)
@@ -106,29 +71,40 @@ func (c Clone) Outside(ctx context.Context, ids []string, visit func(string, mer
 	refs, blobs := map[string]string{}, []string{}
 	for _, t := range tips {
 		if t.Blob != "" && refs[t.Blob] == "" {
-			refs[t.Blob] = t.Ref
+			refs[t.Blob] = placeName(t.Ref)
 			blobs = append(blobs, t.Blob)
 		}
 	}
-	return c.Git.Blobs(ctx, blobs, func(blob string, text []byte) { visit(refs[blob], indexIn(text, ids)) })
+	more := true
+	for blob := range slices.Values(blobs) {
+		if !more {
+			return nil
+		}
+		err := c.Git.Blobs(ctx, []string{blob}, func(blob string, text []byte) { more = visit(refs[blob], issuesIn(text, ids)) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// Head implements Held.
-func (c Clone) Head(ctx context.Context, ids []string) (merge.Index, error) {
-	if c.Git.Dir == "" {
-		return nil, nil
+// placeName is a reference as people know it.
+func placeName(ref string) string {
+	if name, ok := strings.CutPrefix(ref, "refs/heads/"); ok {
+		return "branch " + name
 	}
-	var text bytes.Buffer
-	err := c.Git.FileAt(ctx, "HEAD", c.Path, &text)
-	if fault.Is(err, fault.NoRevision) {
-		return nil, nil // no commit yet, or none that has the store
-	}
-	return indexIn(text.Bytes(), ids), err
+	return strings.TrimPrefix(ref, "refs/remotes/")
 }
 
-// outside lists stashes and the tips of branches that HEAD does not hold.
+// outside lists stashes, what is being merged, and the tips of branches that HEAD does not
+// hold.
 func (c Clone) outside(ctx context.Context) ([]git.Tip, error) {
 	tips, err := c.Git.Stashes(ctx, c.Path)
+	if err == nil && c.Busy {
+		var merging []git.Tip
+		merging, err = c.Git.Merging(ctx, c.Path)
+		tips = append(tips, merging...)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -141,44 +117,120 @@ func (c Clone) outside(ctx context.Context) ([]git.Tip, error) {
 	return append(tips, branches...), err
 }
 
-// Deleted implements Held: an issue was deleted on purpose where the last commit
-// that knows it has a tombstone, or where bd lists it among its deletions.
-func (c Clone) Deleted(ctx context.Context, ids []string) (map[string]bool, error) {
-	deleted := map[string]bool{}
+// Deleted implements Held.
+func (c Clone) Deleted(ids []string) (map[string]bool, error) {
 	text, err := file.Read(filepath.Join(filepath.Dir(c.Path), "deletions.jsonl"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
+	deleted := map[string]bool{}
 	for line := range bytes.Lines(text) {
 		var d struct{ ID string }
-		if json.Unmarshal(line, &d) == nil && d.ID != "" {
+		if json.Unmarshal(line, &d) == nil && slices.Contains(ids, d.ID) {
 			deleted[d.ID] = true
 		}
 	}
-	known := map[string]bool{}
-	err = c.Reachable(ctx, clone.Record{}, ids, func(there merge.Index) bool {
-		for id, entry := range there {
-			if !known[id] && entry.Status == beads.StatusTombstone {
-				deleted[id] = true
-			}
-			known[id] = true
-		}
-		return len(known) < len(ids)
-	})
-	return deleted, err
+	return deleted, nil
 }
 
-// Ancestor implements Held.
-func (c Clone) Ancestor(ctx context.Context, commit string) bool {
+// Past implements Held.
+func (c Clone) Past(ctx context.Context, since time.Time, ids []string) (Past, error) {
+	return c.past(ctx, since, ids, "HEAD")
+}
+
+// Branches implements Held.
+func (c Clone) Branches(ctx context.Context, since time.Time, ids []string) (Past, error) {
+	return c.past(ctx, since, ids, "--branches", "--remotes", "--not", "HEAD")
+}
+
+func (c Clone) past(ctx context.Context, since time.Time, ids []string, revisions ...string) (Past, error) {
 	if c.Git.Dir == "" {
-		return true
+		return nil, nil
 	}
-	result, err := c.Git.Run(ctx, "merge-base", "--is-ancestor", commit, "HEAD")
-	return err == nil && result.Exit == 0
+	nodes, err := c.Git.Graph(ctx, c.Path, since, revisions...)
+	if err != nil || len(nodes) == 0 {
+		return nil, err
+	}
+	p := &gitPast{clone: c, nodes: nodes, ids: ids, texts: map[string]Lines{"": nil}, messages: map[int]string{}}
+	places := map[string]int{}
+	for i, n := range nodes {
+		places[n.Commit] = i
+	}
+	for _, n := range nodes {
+		one := Commit{Name: n.Commit, Time: n.Time}
+		for _, parent := range n.Parents {
+			if at, there := places[parent]; there {
+				one.Parents = append(one.Parents, at)
+			}
+		}
+		p.commits = append(p.commits, one)
+	}
+	return p, nil
 }
 
-// Branch implements Held.
-func (c Clone) Branch(ctx context.Context, name string) bool {
-	result, err := c.Git.Run(ctx, "rev-parse", "-q", "--verify", "--end-of-options", "refs/heads/"+name)
-	return err == nil && result.Exit == 0
+// gitPast is the history of a store in git.
+type gitPast struct {
+	clone    Clone
+	nodes    []git.Node
+	commits  []Commit
+	ids      []string
+	texts    map[string]Lines // by blob
+	messages map[int]string
+}
+
+// Commits implements Past.
+func (p *gitPast) Commits() []Commit { return p.commits }
+
+// Lines implements Past. It reads several commits at once.
+func (p *gitPast) Lines(ctx context.Context, commit int) (Lines, error) {
+	blob := p.nodes[commit].Blob
+	if lines, read := p.texts[blob]; read {
+		return lines, nil
+	}
+	var blobs []string
+	for _, n := range p.nodes[commit:min(len(p.nodes), commit+atOnce)] {
+		if _, read := p.texts[n.Blob]; !read && !slices.Contains(blobs, n.Blob) {
+			blobs = append(blobs, n.Blob)
+		}
+	}
+	err := p.clone.Git.Blobs(ctx, blobs, func(blob string, text []byte) { p.texts[blob] = issuesIn(text, p.ids) })
+	return p.texts[blob], err
+}
+
+// Base implements Past.
+func (p *gitPast) Base(ctx context.Context, commit int) (Lines, error) {
+	name := p.nodes[commit].Commit
+	result, err := p.clone.Git.Run(ctx, "merge-base", name+"^1", name+"^2")
+	base := strings.TrimSpace(string(result.Stdout))
+	if err != nil || result.Exit != 0 || base == "" {
+		return nil, err
+	}
+	return p.clone.at(ctx, base, p.ids)
+}
+
+// IsRevert implements Past.
+func (p *gitPast) IsRevert(ctx context.Context, commit int) (bool, error) {
+	message, asked := p.messages[commit]
+	if !asked {
+		result, err := p.clone.Git.Run(ctx, "show", "-s", "--format=%B", p.nodes[commit].Commit)
+		if err != nil {
+			return false, err
+		}
+		message = string(result.Stdout)
+		p.messages[commit] = message
+	}
+	inverse := slices.ContainsFunc(p.nodes[commit+1:], func(n git.Node) bool { return n.Blob == p.nodes[commit].Blob })
+	return saysRevert(message) || namesRevert(message) && inverse, nil
+}
+
+// MadeHere implements Past.
+func (p *gitPast) MadeHere(ctx context.Context, commit int) (bool, error) {
+	here, err := p.clone.Git.MadeHere(ctx)
+	return err == nil && here(p.nodes[commit].Commit), err
+}
+
+// Branch implements Past.
+func (p *gitPast) Branch(ctx context.Context, commit int) (string, error) {
+	ref, err := p.clone.Git.BranchOf(ctx, p.nodes[commit].Commit)
+	return placeName(ref), err
 }

@@ -1,23 +1,21 @@
-// Package journal finds out what became of edits that stig acknowledged, and puts lost
-// ones back: it lists them, undoes them, and recovers what another program or git took
-// from the store. Package clone keeps the records.
+// Package journal finds out what became of edits that stig acknowledged, puts lost ones back
+// and takes edits back. Package clone keeps the records.
 //
-// Two questions are answered. A Look compares the store with what a session last saw of
-// it, line by line, and finds what another program took: issues, sections of notes, rows
-// of the signal table, comments, long texts, and issues that it closed. What stig took
-// away itself is no loss, nor is what the history of git took away, such as the work of a
-// commit that is no longer checked out; what a merge dropped of its own side is one. A
-// value in whose place another stands is listed as replaced. Find compares the journal
-// with the store and with what git and other work trees hold, and lists the values that
-// stig wrote and the store lacks.
+// A version is a line of an issue, named by what it says. A record leads from one version to
+// another, and says which parts changed: keys, sections of notes, rows of the signal table,
+// labels, comments, edges. A merge leads from both sides to its result. So it is known from
+// which edits a line is made, of the store, of a commit, a stash or a work tree; of a line that
+// no record names the values decide, with its date. Find compares the store with each version
+// that nothing starts from, and lists what the store lacks with what became of it. Records of
+// earlier programs name no versions: they are read by their values. Others compares the store
+// with the commit that is checked out, for what other programs took from lines that stig did
+// not write.
 //
 // The package does not know which command asked, and prints nothing.
 //
-//	look, err := journal.NewLook(place, session)
-//	err = look.Read(ctx)
-//	found, err := look.Find(textAt, sidesAt, put)
+//	findings, err := journal.Find(ctx, journal.Question{Place: place, Journal: past, Store: journal.InSnapshot(file), Held: held})
 //	…
-//	for _, gone := range found.Gone {
-//		fmt.Println(gone.ID, gone.Kind, gone.Name)
+//	for _, f := range findings {
+//		fmt.Println(f.ID, f.Kind, f.Name, f.State)
 //	}
 package journal

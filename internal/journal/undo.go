@@ -13,20 +13,45 @@ import (
 	"stig/signals"
 )
 
-// Undoable lists the last so many edits of an actor in this work tree on the
-// branch that is checked out, the latest first, without those that were undone
-// and those that undid. Of an actor with fewer edits it lists fewer.
-func Undoable(j clone.Journal, p clone.Place, actor string, count int) (list []clone.Record) {
+// Undoable lists the last so many edits of an actor in this work tree that the store holds,
+// the latest first, without those that were undone and those that undid. Of an actor with
+// fewer edits it lists fewer.
+func Undoable(j clone.Journal, p clone.Place, store *beads.Snapshot, actor string, count int) (list []clone.Record, err error) {
+	ids, histories := histories(j)
+	lines, err := linesIn(store, ids)
+	if err != nil {
+		return nil, err
+	}
+	here := func(r *clone.Record) bool {
+		if r.Worktree != p.Worktree || len(r.Versions) == 0 && len(r.Changes) > 0 && r.Branch != p.Branch {
+			return false
+		}
+		return !slices.ContainsFunc(r.Versions, func(v clone.Version) bool { return !histories[v.Issue].mayHold(lines[v.Issue], r) })
+	}
 	var undone []string
-	for _, r := range slices.Backward(j.Records) {
+	for i := range slices.Backward(j.Records) {
+		r := &j.Records[i]
+		edits := len(r.Changes) > 0 && !r.Forgets && !r.Seen
+		if r.Result == clone.Failed || !edits && len(r.Undoes) == 0 || !here(r) {
+			continue
+		}
 		undone = append(undone, r.Undoes...)
-		own := r.Actor == actor && r.Worktree == p.Worktree && r.Branch == p.Branch
-		edits := len(r.Changes) > 0 && !r.Forgets && !r.Seen && len(r.Undoes) == 0
-		if own && edits && r.Result == clone.Written && !slices.Contains(undone, r.Seq) && len(list) < count {
-			list = append(list, r)
+		own := r.Actor == actor && len(r.Undoes) == 0 && r.Result == clone.Written
+		if own && !slices.Contains(undone, r.Seq) && len(list) < count {
+			list = append(list, *r)
 		}
 	}
-	return list
+	return list, nil
+}
+
+// mayHold reports whether a line holds the edit of a record, or is one that no record names.
+func (h *history) mayHold(line *beads.Record, r *clone.Record) bool {
+	version := VersionOf(line)
+	if !h.known[version] {
+		return true
+	}
+	held := h.line(line)
+	return slices.ContainsFunc(h.edits, func(e *edit) bool { return e.record.Seq == r.Seq && held.whole.Bit(e.number) == 1 })
 }
 
 // Undo takes edits back, the latest first, in one edit: each value again
@@ -47,10 +72,10 @@ func Undo(ctx context.Context, s beads.Store, o beads.Options, actor string, sch
 				return &fault.Error{Code: fault.Conflict, Reason: "the answer to a merge is not taken back by itself",
 					Hint: "type git checkout -m -- " + s.Place().Path + " while git merges"}
 			}
-			for _, c := range inUndoOrder(r.Changes) {
-				err := refuseAnother(tx, journal, c)
+			for _, of := range inUndoOrder(r.Changes) {
+				err := refuseAnother(tx, journal, of[0])
 				if err == nil {
-					err = takeBack(tx, c, actor, o.Now, schema)
+					err = takeBack(tx, of, actor, o.Now, schema)
 				}
 				if err != nil {
 					return err
@@ -61,13 +86,19 @@ func Undo(ctx context.Context, s beads.Store, o beads.Options, actor string, sch
 	})
 }
 
-// inUndoOrder lists the changes of an edit, the last first, and the issues that it
+// inUndoOrder groups the changes of an edit by issue, the last first, and the issues that it
 // made after all else: nothing depends on them by then.
-func inUndoOrder(changes []clone.Change) []clone.Change {
-	changes = slices.Clone(changes)
-	slices.Reverse(changes)
-	slices.SortStableFunc(changes, func(a, b clone.Change) int { return made(a) - made(b) })
-	return changes
+func inUndoOrder(changes []clone.Change) (groups [][]clone.Change) {
+	for _, c := range slices.Backward(changes) {
+		at := slices.IndexFunc(groups, func(g []clone.Change) bool { return g[0].Issue == c.Issue && made(g[0]) == made(c) })
+		if at < 0 {
+			groups = append(groups, []clone.Change{c})
+			continue
+		}
+		groups[at] = append(groups[at], c)
+	}
+	slices.SortStableFunc(groups, func(a, b []clone.Change) int { return made(a[0]) - made(b[0]) })
+	return groups
 }
 
 func made(c clone.Change) int {
@@ -114,27 +145,36 @@ func refuseAnother(tx *beads.Tx, j clone.Journal, c clone.Change) error {
 	return cannotUndo(c, "is another issue than the one that was edited", hint)
 }
 
-func takeBack(tx *beads.Tx, c clone.Change, actor string, now time.Time, schema *signals.Schema) error {
-	what := c.Kind + " " + c.Name
-	if c.Hash {
-		return cannotUndo(c, what+": the journal holds a hash alone: it held a credential", "set it by hand: stig edit "+c.Issue)
-	}
-	if c.Kind == string(merge.KindIssue) {
-		return unmake(tx, c, actor, now)
-	}
-	part := merge.Part{Kind: merge.Kind(c.Kind), Name: c.Name, Text: c.Was}
-	if err := refuseRemoving(tx.Snapshot().Place(), c); err != nil {
-		return err
-	}
-	return tx.PutBack(c.Issue, func(r *beads.Record) (*beads.Record, error) {
-		is, _ := merge.FindPart(merge.Parts(r), part.Kind, part.Name)
-		switch {
-		case is.Same(c.Was):
-			return r, nil
-		case !is.Same(c.Now):
-			return nil, cannotUndo(c, what+": was changed since", "see stig log "+c.Issue)
+// takeBack takes the changes of one issue back. Each is judged by what the issue shows before
+// the first: a signal table that is made again has all rows.
+func takeBack(tx *beads.Tx, changes []clone.Change, actor string, now time.Time, schema *signals.Schema) error {
+	for _, c := range changes {
+		if c.Hash {
+			return cannotUndo(c, c.Kind+" "+c.Name+": the journal holds a hash alone: it held a credential", "set it by hand: stig edit "+c.Issue)
 		}
-		return Put(r, part, schema)
+		if err := refuseRemoving(tx.Snapshot().Place(), c); err != nil {
+			return err
+		}
+	}
+	if made(changes[0]) == 1 {
+		return unmake(tx, changes[0], actor, now)
+	}
+	return tx.PutBack(changes[0].Issue, func(r *beads.Record) (*beads.Record, error) {
+		parts := merge.Parts(r)
+		for _, c := range changes {
+			is, _ := merge.FindPart(parts, merge.Kind(c.Kind), c.Name)
+			switch {
+			case is.Same(c.Was):
+				continue
+			case !is.Same(c.Now):
+				return nil, cannotUndo(c, c.Kind+" "+c.Name+": was changed since", "see stig log "+c.Issue)
+			}
+			var err error
+			if r, err = Put(r, merge.Part{Kind: is.Kind, Name: is.Name, Text: c.Was}, schema); err != nil {
+				return nil, err
+			}
+		}
+		return r, nil
 	})
 }
 
@@ -161,12 +201,15 @@ func unmake(tx *beads.Tx, c clone.Change, actor string, now time.Time) error {
 		}
 	}
 	return tx.PutBack(c.Issue, func(r *beads.Record) (*beads.Record, error) {
-		if r.Text(beads.Status) != beads.StatusOpen {
-			return nil, cannotUndo(c, fmt.Sprintf("its status is %s by now", r.Text(beads.Status)), "see stig log "+c.Issue)
-		}
 		made, err := beads.ParseRecord([]byte(c.Now))
 		if err != nil {
 			return nil, err
+		}
+		if isTombstone(r) {
+			return r, nil
+		}
+		if r.Text(beads.Status) != made.Text(beads.Status) {
+			return nil, cannotUndo(c, fmt.Sprintf("its status is %s by now", r.Text(beads.Status)), "see stig log "+c.Issue)
 		}
 		if since := merge.Edits(made, r); len(since) > 0 {
 			return nil, cannotUndo(c, fmt.Sprintf("%s %s: was written since", since[0].Kind, since[0].Name),

@@ -11,8 +11,10 @@ import (
 	"strings"
 
 	"stig/internal/beads"
+	"stig/internal/clone"
 	"stig/internal/fault"
 	"stig/internal/file"
+	"stig/internal/journal"
 	"stig/internal/lint"
 	"stig/internal/merge"
 	"stig/internal/store/jsonl"
@@ -146,9 +148,35 @@ func mergeFiles(a *workspace.Run, r MergeRequest) (*Merged, error) {
 		m.Diff = file.Diff(before, []byte(m.Text))
 	case m.Output == "-", over && ours == m.Text:
 	default:
-		return m, workspace.ReplaceFile(file.Path, m.Text)
+		if err := workspace.ReplaceFile(file.Path, m.Text); err != nil {
+			return m, err
+		}
+	}
+	if !r.DryRun {
+		recordMerge(a, texts[0], ours, texts[2], m.Text)
 	}
 	return m, nil
+}
+
+// recordMerge writes to the journal which lines the merged ones are made from. Without it
+// recover judges them by their values.
+func recordMerge(a *workspace.Run, base, ours, theirs, result string) {
+	if base == ours || base == theirs || ours == theirs {
+		return // one of them is the result
+	}
+	place, err := a.LivePlace()
+	now, err2 := a.Clock()
+	if err != nil || err2 != nil {
+		return
+	}
+	versions := journal.MergedVersions([]byte(base), []byte(ours), []byte(theirs), []byte(result))
+	if len(versions) == 0 {
+		return
+	}
+	pending, err := place.Begin(clone.Record{At: now, Command: "merge", Versions: versions})
+	if err == nil {
+		_ = pending.End(clone.Written)
+	}
 }
 
 // copied is what git's merge of the copy of a store on a server gives: what the server holds,
@@ -245,6 +273,9 @@ func Resolve(ctx context.Context, a *workspace.Run, r ResolveRequest) (*Resolved
 	id, unknown := fullID(store, r.ID)
 	answered := &Resolved{ID: id, Store: store.Place().Path}
 	from := origin(ctx, a, store.Place())
+	a.Edits().Sides = func(id string) (base, ours, theirs *beads.Record) {
+		return beads.RecordIn([]byte(from.Base), id), beads.RecordIn([]byte(from.Ours), id), beads.RecordIn([]byte(from.Theirs), id)
+	}
 	var before, after string
 	err = a.Rewrite(ctx, store.Place(), options, func(text string) ([]jsonl.Splice, error) {
 		done, err := merge.Resolve(text, from, id, r.Answers)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -58,27 +59,36 @@ const (
 // question gathers what journal.Find needs of the store and of the clone. The store and its
 // journal are read while nobody writes them: what was written between would seem to be
 // lost, and what was taken away between to have been lost before. The caller closes the file.
-func question(ctx context.Context, a *workspace.Run, store beads.Store, read func(clone.Place) (clone.Journal, error), wait time.Duration) (q journal.Question, err error) {
-	if q.Place, err = a.Live(store.Place()); err != nil {
+func question(ctx context.Context, a *workspace.Run, store beads.Store, read func(clone.Place) (clone.Journal, error), wait time.Duration) (q journal.Question, file *beads.Snapshot, err error) {
+	if q, err = held(ctx, a, store.Place()); err != nil {
+		return q, nil, err
+	}
+	resume, err := jsonl.Pause(ctx, store.Place(), wait)
+	if err != nil {
+		return q, nil, err
+	}
+	if q.Journal, err = read(q.Place); err == nil {
+		file, err = store.Snapshot()
+	}
+	q.Store = journal.InSnapshot(file)
+	return q, file, errors.Join(err, resume())
+}
+
+// held begins a question with what git and other work trees hold.
+func held(ctx context.Context, a *workspace.Run, store beads.Place) (q journal.Question, err error) {
+	if q.Place, err = a.Live(store); err != nil {
 		return q, err
 	}
-	repo, path, err := a.Git(store.Place())
+	repo, path, err := a.Git(store)
 	if err != nil {
 		return q, err
 	}
-	clone := journal.Clone{Path: path, Others: func() []beads.Store { return a.StoresBeside(ctx, store.Place()) }}
+	clone := journal.Clone{Path: path, Busy: git.Busy(q.Place.Tree.Own) != "", Others: func() []beads.Store { return a.StoresBeside(ctx, store) }}
 	if q.Place.Shared() && process.Finder("", a.Getenv)("git") {
 		clone.Git = repo
 	}
 	q.Held = clone
-	resume, err := jsonl.Pause(ctx, store.Place(), wait)
-	if err != nil {
-		return q, err
-	}
-	if q.Journal, err = read(q.Place); err == nil {
-		q.File, err = store.Snapshot()
-	}
-	return q, errors.Join(err, resume())
+	return q, nil
 }
 
 // FindLost lists what is missing of those issues, of all where none is named: what
@@ -103,11 +113,10 @@ func missing(ctx context.Context, a *workspace.Run, ids []string) (findings []jo
 		return nil, place, workspace.Usage("stig recover: is for a store in a file, and bd keeps this one in a database",
 			"type stig log to see what was written from here, and bd history ID to see what became of it")
 	}
-	q, err := question(ctx, a, store, clone.Place.Journal, recoverWait)
+	q, file, err := question(ctx, a, store, clone.Place.Journal, recoverWait)
 	if err != nil {
 		return nil, place, err
 	}
-	file := q.File
 	defer file.Close()
 	a.WarnOfStore(file)
 	problems := file.Problems()
@@ -139,10 +148,23 @@ type Recovered struct {
 	Files []KeptFile
 }
 
-// Recover puts back what is lost of those issues, of all where none is named.
-// Errors: fault.Changed while git has not finished an operation.
-func Recover(ctx context.Context, a *workspace.Run, ids []string, dryRun bool) (*Recovered, error) {
-	findings, place, err := missing(ctx, a, ids)
+// RecoverRequest says what to put back.
+type RecoverRequest struct {
+	IDs       []string // of these issues; none stand for all
+	Elsewhere bool     // also what is elsewhere
+	DryRun    bool
+}
+
+// takes reports whether a finding is to be put back: what somebody may have taken back only
+// where its issue is named.
+func (r RecoverRequest) takes(f journal.Finding) bool {
+	return f.State == journal.Lost || f.State == journal.Elsewhere && r.Elsewhere || f.State == journal.TakenBack && len(r.IDs) > 0
+}
+
+// Recover puts back what is lost. Errors: fault.Changed while git has not finished an
+// operation.
+func Recover(ctx context.Context, a *workspace.Run, r RecoverRequest) (*Recovered, error) {
+	findings, place, err := missing(ctx, a, r.IDs)
 	if err != nil {
 		return nil, err
 	}
@@ -150,20 +172,22 @@ func Recover(ctx context.Context, a *workspace.Run, ids []string, dryRun bool) (
 		return nil, &fault.Error{Code: fault.Changed, Path: place.Store, Reason: "git is in the middle of " + workspace.Merging(busy),
 			Hint: "type " + endOf(busy) + ", then run the command again"}
 	}
-	store, options, err := a.ToWrite(ctx, dryRun)
+	store, options, err := a.ToWrite(ctx, r.DryRun)
 	if err != nil {
 		return nil, err
 	}
-	r := &Recovered{Result: &journal.Result{}}
-	if lost, _ := split(findings); len(lost) > 0 {
-		if r.Result, err = journal.Apply(ctx, store, options, lost, a.Schema); err != nil {
+	done := &Recovered{Result: &journal.Result{}}
+	findings = slices.DeleteFunc(findings, func(f journal.Finding) bool { return !r.takes(f) })
+	if len(findings) > 0 {
+		a.Edits().Tips = journal.TipsOf(findings)
+		if done.Result, err = journal.Apply(ctx, store, options, findings, a.Schema); err != nil {
 			return nil, err
 		}
 	}
-	if !dryRun {
-		r.Files, err = removeKept(a, store.Place(), func(journal.Finding) bool { return false })
+	if !r.DryRun {
+		done.Files, err = removeKept(a, store.Place(), func(journal.Finding) bool { return false })
 	}
-	return r, err
+	return done, err
 }
 
 // endOf is what to type to end an operation of git.
@@ -206,6 +230,10 @@ func recordForgotten(ctx context.Context, a *workspace.Run, place clone.Place, l
 	for _, f := range lost {
 		record.Changes = append(record.Changes, clone.Change{Issue: f.ID, Kind: string(f.Kind), Name: f.Name, Was: f.Text})
 	}
+	tips := journal.TipsOf(lost)
+	for _, id := range slices.Sorted(maps.Keys(tips)) {
+		record.Versions = append(record.Versions, clone.Version{Issue: id, Tips: tips[id]})
+	}
 	pending, err := place.Begin(record)
 	if err != nil {
 		return err
@@ -236,7 +264,10 @@ func Undo(ctx context.Context, a *workspace.Run, count int, dryRun bool) (*Undon
 		if err != nil {
 			return past, nil, err
 		}
-		records := journal.Undoable(past, place, actor, count)
+		records, err := undoable(store, past, place, actor, count)
+		if err != nil {
+			return past, nil, err
+		}
 		if len(records) < count {
 			return past, nil, workspace.Usage(fmt.Sprintf("undo: %s has %s to undo here; %d asked for", actor, visible.Counted(len(records), "edit"), count), "type stig log --actor "+actor+" to see them")
 		}
@@ -252,6 +283,16 @@ func Undo(ctx context.Context, a *workspace.Run, count int, dryRun bool) (*Undon
 		err = recordUndone(a, place, options.Now, actor)
 	}
 	return u, err
+}
+
+// undoable lists the edits to take back.
+func undoable(store beads.Store, past clone.Journal, place clone.Place, actor string, count int) ([]clone.Record, error) {
+	file, err := store.Snapshot()
+	if err != nil {
+		return nil, err
+	}
+	records, err := journal.Undoable(past, place, file, actor, count)
+	return records, errors.Join(err, file.Close())
 }
 
 // recordUndone writes to the journal that edits are taken back of which nothing was left:
@@ -368,7 +409,7 @@ func RememberLost(place clone.Place, stamp string, lost []journal.Finding) (fres
 	seen := place.Seen()
 	next := clone.Seen{Left: seen.Left, Looked: stamp, Lost: []string{}}
 	for _, f := range lost {
-		name := strings.Join([]string{f.ID, string(f.Kind), f.Name, f.Record.Seq}, " ")
+		name := NameOfLost(f)
 		next.Lost = append(next.Lost, name)
 		if !slices.Contains(seen.Told, name) {
 			fresh++
@@ -380,13 +421,32 @@ func RememberLost(place clone.Place, stamp string, lost []journal.Finding) (fres
 	return fresh, place.Remember(next)
 }
 
+// NameOfLost tells what is lost from what else is.
+func NameOfLost(f journal.Finding) string {
+	return strings.Join([]string{f.ID, string(f.Kind), f.Name, f.Record.Seq}, " ")
+}
+
 // LostHere lists what was written here lately and is lost.
 func LostHere(ctx context.Context, a *workspace.Run, store beads.Place) (lost []journal.Finding, err error) {
-	q, err := question(ctx, a, a.At(store), clone.Place.Recent, asideWait)
+	q, file, err := question(ctx, a, a.At(store), clone.Place.Recent, asideWait)
 	if err != nil {
 		return nil, err
 	}
-	defer q.File.Close()
+	defer file.Close()
+	return lately(ctx, q)
+}
+
+// LostIn is LostHere of a store whose lines and journal were read.
+func LostIn(ctx context.Context, a *workspace.Run, store beads.Place, rows journal.Rows, past clone.Journal) ([]journal.Finding, error) {
+	q, err := held(ctx, a, store)
+	if err != nil {
+		return nil, err
+	}
+	q.Journal, q.Store = past, journal.InRows(rows)
+	return lately(ctx, q)
+}
+
+func lately(ctx context.Context, q journal.Question) (lost []journal.Finding, err error) {
 	q.Quick = true
 	findings, err := journal.Find(ctx, q)
 	lost, _ = split(findings)

@@ -7,6 +7,7 @@ import (
 
 	"stig/internal/beads"
 	"stig/internal/clone"
+	past "stig/internal/journal"
 	"stig/internal/lint"
 	"stig/internal/merge"
 	"stig/internal/visible"
@@ -17,7 +18,10 @@ import (
 type journal struct {
 	app    *Run
 	ctx    context.Context
-	Undoes []string       // records that the edits of this run take back
+	Undoes []string            // records that the edits of this run take back
+	Tips   map[string][]string // by issue, the records whose values the edits of this run put back
+	// Sides gives the lines of an issue between which an answer to a merge chose; nil for none.
+	Sides  func(id string) (base, ours, theirs *beads.Record)
 	last   *clone.Pending // the latest edit of this run
 	warned bool           // that an edit is not in the journal, the user was told
 
@@ -167,7 +171,8 @@ func (e *entry) begin(changes []beads.Change) {
 		e.app.WarnOfShared(err)
 	}
 	pending, err := place.Begin(clone.Record{
-		At: e.options.Now, Actor: actor, Command: cmp.Or(e.app.Running, "stig"), Undoes: e.Undoes, Changes: recorded(changes),
+		At: e.options.Now, Actor: actor, Command: cmp.Or(e.app.Running, "stig"), Undoes: e.Undoes,
+		Changes: recorded(changes), Versions: e.versions(changes),
 	})
 	if err != nil {
 		e.warn(err)
@@ -244,6 +249,24 @@ func recorded(changes []beads.Change) (list []clone.Change) {
 		for _, e := range merge.Edits(before, after) {
 			list = append(list, RecordedEdit(c.ID, e))
 		}
+	}
+	return list
+}
+
+// versions names the lines that changes lead from and to.
+func (j *journal) versions(changes []beads.Change) (list []clone.Version) {
+	for _, c := range changes {
+		before, after, err := parsed(c)
+		if err != nil {
+			continue // as in recorded
+		}
+		v := past.VersionBetween(c.ID, before, after)
+		v.Tips = j.Tips[c.ID]
+		if j.Sides != nil && before == nil {
+			base, ours, theirs := j.Sides(c.ID)
+			v.Was, v.Other, v.Base = past.VersionOf(ours), past.VersionOf(theirs), past.VersionOf(base)
+		}
+		list = append(list, v)
 	}
 	return list
 }

@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,36 +18,44 @@ import (
 // recoverOptions are the flags of stig recover.
 type recoverOptions struct {
 	all, apply, forget, dryRun bool
+	from                       string // also what is there: "elsewhere" alone
 }
 
 func RecoverCommand(a *cli.App) *cobra.Command {
 	var o recoverOptions
 	cmd := &cobra.Command{
-		Use:   "recover [ID]",
+		Use:   "recover [ID…]",
 		Short: "list or put back what stig wrote and the store lost",
 		Long: "recover compares the journal of stig's edits, and of what sessions of assistants missed,\n" +
-			"with the store. A value is lost when the store lacks it, its place is empty or again\n" +
-			"holds what it had replaced, nothing later removed it, and the commit of HEAD holds it, or\n" +
-			"no other branch, work tree or stash does. --apply puts back what is\n" +
-			"lost, and never over something newer. --all also lists what is elsewhere, was edited\n" +
-			"since, or went with its branch. --forget says that what is lost may stay so.\n\n" +
+			"with the store. What the store's line of an issue is not made from is missing, unless\n" +
+			"something else was written in its place. It is lost where no other branch, work tree,\n" +
+			"stash or side of a merge holds it, and no commit took it away on purpose: a revert, a\n" +
+			"merge with a side that changed it, or one whose line has a later date. A branch or a\n" +
+			"stash that is dropped loses what it alone held. --apply puts back what is lost, issue by\n" +
+			"issue, and never over something newer; with --from elsewhere also what another place\n" +
+			"holds. What another program may have taken back, in a line of a later date that is not\n" +
+			"committed, is listed, and put back where its issue is named. --all also lists what is\n" +
+			"elsewhere, was edited since, or removed. --forget says that what is lost may stay so.\n\n" +
 			"The exit code is 1 when something is lost and was not put back.",
 		GroupID: "store",
-		Args:    cli.Takes(0, 1, "one ID at most"),
+		Args:    cobra.ArbitraryArgs,
 		Example: "  stig recover\n  stig recover demo-1 --apply\n  stig recover --all",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
+			case o.from != "" && (o.from != "elsewhere" || !o.apply):
+				return workspace.Usage(fmt.Sprintf("--from: takes elsewhere, with --apply; found %q", o.from), "type stig recover --all to see what is where")
 			case o.forget && !o.dryRun:
 				return forgetLost(cmd.Context(), a, args)
 			case o.apply:
-				return applyLost(cmd.Context(), a, args, o.dryRun)
+				return applyLost(cmd.Context(), a, service.RecoverRequest{IDs: args, Elsewhere: o.from != "", DryRun: o.dryRun})
 			}
 			return findLost(cmd.Context(), a, args, o.all)
 		},
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&o.all, "all", false, "also list what is elsewhere, edited since, or dropped with its branch")
+	flags.BoolVar(&o.all, "all", false, "also list what is elsewhere, edited since, or removed")
 	flags.BoolVar(&o.apply, "apply", false, "put back what is lost")
+	flags.StringVar(&o.from, "from", "", "with --apply, put back also what is `elsewhere`")
 	flags.BoolVar(&o.forget, "forget", false, "no longer count what is lost now")
 	a.Writes(cmd, &o.dryRun)
 	cli.Exclude(cmd, "forget", "apply", "all")
@@ -58,10 +68,10 @@ func findLost(ctx context.Context, a *cli.App, ids []string, all bool) error {
 	if err != nil {
 		return err
 	}
-	if !all {
-		others = nil
+	if !all { // what is not accounted for is said all the same
+		others = slices.DeleteFunc(others, func(f journal.Finding) bool { return f.State.IsAnswer() })
 	}
-	if err := printLost(a, lost, others); err != nil {
+	if err := printLost(a, lost, others, all); err != nil {
 		return err
 	}
 	if len(lost) > 0 {
@@ -79,10 +89,10 @@ type recovered struct {
 	Others    []lostValue `json:"others,omitzero"` // what is not lost, where it was asked for
 }
 
-func printLost(a *cli.App, lost, others []journal.Finding) error {
+func printLost(a *cli.App, lost, others []journal.Finding, all bool) error {
 	if a.JSON {
 		body := recovered{Lost: valuesOf(lost), Applied: []lostValue{}, Kept: []lostValue{}}
-		if others != nil {
+		if all || len(others) > 0 {
 			body.Others = valuesOf(others)
 		}
 		return a.PrintJSON("recover", body)
@@ -100,12 +110,12 @@ func printLost(a *cli.App, lost, others []journal.Finding) error {
 }
 
 // applyLost puts back what is lost.
-func applyLost(ctx context.Context, a *cli.App, ids []string, dryRun bool) error {
-	r, err := service.Recover(ctx, a.Run, ids, dryRun)
+func applyLost(ctx context.Context, a *cli.App, request service.RecoverRequest) error {
+	r, err := service.Recover(ctx, a.Run, request)
 	if err != nil {
 		return err
 	}
-	if err := printApplied(a, r.Result, dryRun); err != nil {
+	if err := printApplied(a, r.Result, request.DryRun); err != nil {
 		return err
 	}
 	noteKept(a, r.Files)

@@ -61,19 +61,32 @@ func valuesOf(findings []journal.Finding) []lostValue {
 func foundText(lost, others []journal.Finding) string {
 	var found, rest grouped
 	for _, f := range lost {
-		found.add(f.ID, "%s", lostLine(f))
+		line := lostLine(f)
+		if f.Where != "" && !f.InFile() {
+			line += " (lost in " + f.Where + ")"
+		}
+		found.add(f.ID, "%s", line)
 	}
 	for _, f := range others {
-		where := string(f.State)
-		if f.State == journal.Elsewhere {
-			where = "on " + strings.TrimPrefix(f.Where, "refs/heads/")
-		}
-		rest.add(f.ID, "%s (%s)", lostLine(f), where)
+		rest.add(f.ID, "%s (%s)", lostLine(f), whereOf(f))
 	}
 	var text strings.Builder
 	found.write(&text, "lost")
 	rest.write(&text, "not lost")
 	return text.String()
+}
+
+// whereOf says what became of a value that is not lost.
+func whereOf(f journal.Finding) string {
+	switch f.State {
+	case journal.Elsewhere:
+		return "on " + f.Where
+	case journal.Removed:
+		return "removed by " + f.Where
+	case journal.TakenBack:
+		return "taken back? The line has a later date"
+	}
+	return string(f.State)
 }
 
 // lostLine is a finding on one line: what, by whom, when, and its text in short.

@@ -33,7 +33,7 @@ func front(t *testing.T) (a *workspace.Run, dir string) {
 // inGit makes a directory a repository with one commit.
 func inGit(t *testing.T, dir string) {
 	t.Helper()
-	for _, argv := range [][]string{{"init", "-q", "-b", "main"}, {"-c", "user.name=m", "-c", "user.email=m@pier", "commit", "-q", "--allow-empty", "-m", "begin"}} {
+	for _, argv := range [][]string{{"init", "-q", "-b", "main"}, {"add", "-A"}, {"-c", "user.name=m", "-c", "user.email=m@pier", "commit", "-q", "--allow-empty", "-m", "begin"}} {
 		cmd := exec.Command("git", argv...)
 		cmd.Dir = dir
 		if out, err := cmd.CombinedOutput(); err != nil {

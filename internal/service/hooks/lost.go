@@ -4,6 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -20,6 +24,11 @@ import (
 	"stig/internal/workspace"
 )
 
+const (
+	lookWait = 2 * time.Second // how long a look waits for those who write the store, and for other looks
+	lookMost = 256 << 20       // bytes of the longest store that is looked at
+)
+
 // postToolUse says what another program than stig took from the store, or closed in
 // it, since the session last looked.
 func postToolUse(ctx context.Context, a *workspace.Run, h assistant.Host, e assistant.Event) []byte {
@@ -30,9 +39,21 @@ func postToolUse(ctx context.Context, a *workspace.Run, h assistant.Host, e assi
 	return h.After(e.Name, workspace.Visible(text))
 }
 
+// isClosed ends the name of what a session was told of an issue that was closed.
+const isClosed = " closed"
+
+// look is one look at the store for a session.
+type look struct {
+	store   beads.Place
+	place   clone.Place
+	session string
+	was     clone.Look
+	known   bool // the session looked before
+}
+
 // lostSince looks at the store for a session, and says what it lost since the session
 // last looked; "" at the first time. The error says that the session cannot remember
-// how the store stands; whatever else goes wrong, it looks again after the next tool.
+// what it was told; whatever else goes wrong, it looks again after the next tool.
 func lostSince(ctx context.Context, a *workspace.Run, session string) (text string, err error) {
 	store, err := jsonl.Discover(a.Where())
 	if session == "" {
@@ -44,113 +65,131 @@ func lostSince(ctx context.Context, a *workspace.Run, session string) (text stri
 	if store.Mode == beads.Server || store.Mode == beads.BD {
 		return "", nil // a file beside it is a copy, and whoever keeps the database keeps its history
 	}
-	l, err := journal.NewLook(store, session)
-	if err != nil || l.Unchanged() || git.Busy(l.Place.Tree.Own) != "" {
+	l := look{store: store, session: session}
+	if l.place, err = clone.At(store.Path); err != nil || l.unchanged() || git.Busy(l.place.Tree.Own) != "" {
 		return "", nil
 	}
-	end, err := l.Turn(ctx)
-	if err != nil {
+	limited, cancel := context.WithTimeout(ctx, lookWait)
+	defer cancel()
+	unlock, err := l.place.LockLook(limited, session)
+	if err != nil && limited.Err() != nil {
 		return "", nil
 	}
-	defer end()
-	if l.Unchanged() || l.Read(ctx) != nil {
+	if err == nil { // where nothing can be locked nothing can be kept either, and keep says so
+		defer func() { _ = unlock() }()
+	}
+	if l.unchanged() {
 		return "", nil
 	}
-	found, err := l.Find(func(commit string) ([]byte, error) { return textAt(ctx, a, store, commit) },
-		func(commit string) ([]byte, []byte, error) { return mergedAt(ctx, a, store, commit) },
-		func(r *beads.Record, p merge.Part) (*beads.Record, error) { return journal.Put(r, p, a.Schema) })
+	return l.report(ctx, a)
+}
+
+// unchanged reports whether the file of the store and the commit that is checked out
+// are those of the look before.
+func (l *look) unchanged() bool {
+	l.was, l.known = l.place.Looked(l.session)
+	return l.known && (l.place.Head == "" || l.place.Head == l.was.Head) && l.was.Stamp == clone.Stamp(l.store.Path)
+}
+
+// report says what is lost that the session was not told.
+func (l *look) report(ctx context.Context, a *workspace.Run) (string, error) {
+	path, err := filepath.Abs(l.store.Path)
 	now, err2 := a.Clock()
 	if err != nil || err2 != nil {
 		return "", nil
 	}
-	recordGone(ctx, a, l.Place, found, now)
-	if err := l.Keep(now); err != nil {
+	next := clone.Look{Store: path, Stamp: clone.Stamp(path), Head: cmp.Or(l.place.Head, l.was.Head), Lines: l.was.Lines, Told: l.was.Told}
+	if l.known && l.place.Seen().Left == next.Stamp {
+		return "", l.place.Keep(l.session, next, now) // stig alone wrote it
+	}
+	text, past, err := l.read(ctx)
+	if err != nil {
+		return "", nil
+	}
+	rows := journal.RowsOf(text)
+	var closed []journal.Closed
+	next.Lines, next.Told = rows.Sums(), slices.DeleteFunc(slices.Clone(l.was.Told), func(name string) bool { return !strings.HasSuffix(name, isClosed) })
+	if !l.known || next.Head != l.was.Head || rows.Lacks(l.was.Lines) {
+		next.Told = nil
+		head, err := l.head(ctx, a)
+		if err != nil {
+			return "", nil
+		}
+		var gone []journal.Gone
+		if gone, closed = journal.Others(journal.RowsOf(head), rows, past, l.place); l.known && len(gone) > 0 {
+			past.Records = append(past.Records, l.record(ctx, a, gone, now)...) // what others recorded since is not in the text
+		}
+	}
+	lost, err := service.LostIn(ctx, a, l.store, rows, past)
+	if err != nil {
+		return "", nil
+	}
+	fresh := slices.DeleteFunc(slices.Clone(lost), func(f journal.Finding) bool { return l.told(&next, service.NameOfLost(f)) })
+	closed = slices.DeleteFunc(closed, func(c journal.Closed) bool { return l.told(&next, c.ID+isClosed) })
+	if err := l.place.Keep(l.session, next, now); err != nil || !l.known {
 		return "", err
 	}
-	found.Gone = stillLost(ctx, a, l, found.Gone)
-	found.Closed = slices.DeleteFunc(found.Closed, func(c journal.Closed) bool {
-		return gated(ctx, a, store, assistant.Attempt{IDs: []string{c.ID}, Why: c.Reason})[0].proven
+	_, _ = service.RememberLost(l.place, next.Stamp, lost) // else stig orient says it again
+	closed = slices.DeleteFunc(closed, func(c journal.Closed) bool {
+		return gated(ctx, a, l.store, assistant.Attempt{IDs: []string{c.ID}, Why: c.Reason})[0].proven
 	})
-	return found.Report(store), nil
+	return journal.Report(l.store, fresh, closed), nil
 }
 
-// textAt is the text of the store in a commit; "" where it has none.
-func textAt(ctx context.Context, a *workspace.Run, store beads.Place, commit string) ([]byte, error) {
-	if commit == "" {
-		return nil, nil
+// told reports whether the session was told something, and notes that it is.
+func (l *look) told(next *clone.Look, name string) bool {
+	next.Told = append(next.Told, name)
+	return slices.Contains(l.was.Told, name)
+}
+
+// read reads the store and its journal while nobody writes them.
+func (l *look) read(ctx context.Context) (text []byte, past clone.Journal, err error) {
+	info, err := os.Stat(l.store.Path)
+	if err == nil && (!info.Mode().IsRegular() || info.Size() > lookMost) {
+		err = fmt.Errorf("%s: not a plain file of at most %d MiB", l.store.Path, lookMost>>20)
 	}
-	repo, path, err := a.Git(store)
 	if err != nil {
+		return nil, past, err
+	}
+	resume, err := jsonl.Pause(ctx, l.store, lookWait)
+	if err != nil {
+		return nil, past, err
+	}
+	past, err = l.place.Recent()
+	text, err2 := os.ReadFile(l.store.Path)
+	return text, past, errors.Join(err, err2, resume())
+}
+
+// head is the text of the store in the commit that is checked out; "" where there is none.
+func (l *look) head(ctx context.Context, a *workspace.Run) ([]byte, error) {
+	repo, path, err := a.Git(l.store)
+	if err != nil || l.place.Head == "" {
 		return nil, err
 	}
 	var text bytes.Buffer
-	err = repo.FileAt(ctx, commit, path, &text)
+	if info, err := os.Stat(l.store.Path); err == nil {
+		text.Grow(int(info.Size()) + bytes.MinRead)
+	}
+	err = repo.FileAt(ctx, l.place.Head, path, &text)
 	if fault.Is(err, fault.NoRevision) {
-		return nil, nil
+		err = nil
 	}
 	return text.Bytes(), err
 }
 
-// mergedAt is the text of the store in the first parent of a merge, and in the commit
-// from which its sides come; "" of a commit that is no merge.
-func mergedAt(ctx context.Context, a *workspace.Run, store beads.Place, commit string) (ours, base []byte, err error) {
-	repo, _, err := a.Git(store)
-	if err != nil {
-		return nil, nil, err
-	}
-	result, err := repo.Run(ctx, "merge-base", commit+"^1", commit+"^2")
-	start := strings.TrimSpace(string(result.Stdout))
-	if err != nil || result.Exit != 0 || start == "" {
-		return nil, nil, err
-	}
-	if base, err = textAt(ctx, a, store, start); err != nil {
-		return nil, nil, err
-	}
-	ours, err = textAt(ctx, a, store, commit+"^1")
-	return ours, base, err
-}
-
-// recordGone puts into the journal what stood in the store and the journal lacks, so
+// record puts into the journal what stood in the store and the journal lacks, so
 // that stig recover can put it back. What cannot be recorded is not reported.
-func recordGone(ctx context.Context, a *workspace.Run, place clone.Place, found journal.Losses, now time.Time) {
+func (l *look) record(ctx context.Context, a *workspace.Run, gone []journal.Gone, now time.Time) []clone.Record {
 	r := clone.Record{At: now, Command: "lost", Seen: true}
-	for _, g := range found.Gone {
-		if !g.Journalled {
-			r.Changes = append(r.Changes, workspace.RecordedEdit(g.ID, merge.Edit{Kind: g.Kind, Name: g.Name, Was: g.Now, Now: g.Was}))
-		}
-	}
-	if len(r.Changes) == 0 {
-		return
+	for _, g := range gone {
+		r.Changes = append(r.Changes, workspace.RecordedEdit(g.ID, merge.Edit{Kind: g.Kind, Name: g.Name, Was: g.Now, Now: g.Was}))
 	}
 	r.Actor, _ = a.ActorName(ctx) // what is lost is recorded all the same
-	if pending, err := place.Begin(r); err == nil {
-		_ = pending.End(clone.Written) // without it stig recover --all alone lists it
-	}
-}
-
-// stillLost lists what of it stig recover puts back: no branch, stash or other work
-// tree holds it.
-func stillLost(ctx context.Context, a *workspace.Run, l *journal.Look, gone []journal.Gone) (lost []journal.Gone) {
-	if len(gone) == 0 {
+	pending, err := l.place.Begin(r)
+	if err != nil || pending.End(clone.Written) != nil {
 		return nil
 	}
-	all, err := service.LostHere(ctx, a, l.Store)
-	if err != nil {
-		return nil
-	}
-	type part struct{ id, kind, name string }
-	of := map[part]journal.Gone{}
-	for _, g := range gone {
-		of[part{g.ID, string(g.Kind), g.Name}] = g
-	}
-	for _, f := range all {
-		if g, fresh := of[part{f.ID, string(f.Kind), f.Name}]; fresh {
-			g.Hidden = f.Hidden
-			lost = append(lost, g)
-		}
-	}
-	if len(lost) > 0 {
-		_, _ = service.RememberLost(l.Place, l.Stamp(), all) // else stig orient says it again
-	}
-	return lost
+	r = pending.Record
+	r.Result = clone.Written
+	return []clone.Record{r}
 }

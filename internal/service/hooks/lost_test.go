@@ -60,6 +60,7 @@ func TestLossAmongWriters(t *testing.T) {
 		dropped = append(dropped, fmt.Sprint("gone-", i+1))
 	}
 	write(t, dir, slices.Concat(ids, dropped)...)
+	inGit(t, dir)
 	posted(t, a, "s")
 
 	var all sync.WaitGroup
@@ -103,7 +104,7 @@ func TestLossAmongWriters(t *testing.T) {
 	if strings.Contains(told.String(), "demo-") {
 		t.Errorf("said what is not lost:\n%s", told.String())
 	}
-	recovered, err := service.Recover(t.Context(), a.Fresh(t.Context(), "recover"), nil, false)
+	recovered, err := service.Recover(t.Context(), a.Fresh(t.Context(), "recover"), service.RecoverRequest{})
 	if err != nil || len(recovered.Applied) != len(dropped) {
 		t.Errorf("recover: %+v, %v", recovered, err)
 	}
@@ -139,6 +140,7 @@ func drop(t *testing.T, dir, id string) {
 func TestLossOfEachSession(t *testing.T) {
 	a, dir := front(t)
 	write(t, dir, "demo-1", "demo-2")
+	inGit(t, dir)
 	posted(t, a, "one")
 	posted(t, a, "two")
 	write(t, dir, "demo-1")

@@ -27,7 +27,7 @@ func TestDiffering(t *testing.T) {
 			}
 		}
 		end := []string{"\n", "\r\n"}[random.IntN(2)]
-		gone, come := differing([]byte(strings.Join(a, "\n")), []byte(strings.Join(b, end)))
+		gone, come := differing(RowsOf([]byte(strings.Join(a, "\n"))), RowsOf([]byte(strings.Join(b, end))))
 		if got, want := sorted(gone), without(a, b); !slices.Equal(got, want) {
 			t.Fatalf("round %d: gone %d lines, want %d", round, len(got), len(want))
 		}

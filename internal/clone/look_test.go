@@ -2,7 +2,6 @@ package clone_test
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -11,77 +10,36 @@ import (
 	"stig/internal/clone"
 )
 
-// copies counts the copies of stores that sessions keep.
-func copies(t *testing.T, dir string) int {
-	t.Helper()
-	found, err := filepath.Glob(filepath.Join(dir, ".git", "stig", "copy-*.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return len(found)
-}
-
-// Sessions that saw the same text share a copy, which goes with the last of them.
-func TestSessionsShareCopies(t *testing.T) {
+// A session is remembered for two weeks after its last look, and what earlier programs kept
+// as long.
+func TestLooks(t *testing.T) {
 	dir, store := cloneAt(t)
 	p := at(t, store)
-	keep := func(id, stamp, text string, now time.Time) {
+	now := time.Now()
+	keep := func(session, stamp string, now time.Time) {
 		t.Helper()
-		if err := p.Keep(id, clone.Baseline{Store: store, Stamp: stamp, Mark: p.Mark()}, []byte(text), now); err != nil {
+		if err := p.Keep(session, clone.Look{Store: store, Stamp: stamp, Told: []string{"a-1 label"}}, now); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, known := p.Baseline("1"); known {
+	if _, known := p.Looked("1"); known {
 		t.Error("a session that never looked is known")
 	}
-	now := time.Now()
-	keep("1", "a", "text a", now)
-	keep("2", "a", "text a", now)
-	if n := copies(t, dir); n != 1 {
-		t.Errorf("%d copies of one text", n)
+	keep("1", "a", now)
+	old := filepath.Join(dir, ".git", "stig", "copy-0123.jsonl")
+	if err := os.WriteFile(old, nil, 0o600); err != nil {
+		t.Fatal(err)
 	}
-	keep("1", "b", "text b", now)
-	one, _ := p.Baseline("1")
-	two, known := p.Baseline("2")
-	text, err := os.ReadFile(two.Copy)
-	if err != nil || !known || string(text) != "text a" || one.Stamp != "b" || copies(t, dir) != 2 {
-		t.Errorf("%+v, %+v, %q: %v", one, two, text, err)
+	keep("2", "b", now)
+	if l, known := p.Looked("1"); !known || l.Stamp != "a" || len(l.Told) != 1 {
+		t.Errorf("%+v, %t", l, known)
 	}
-	keep("2", "b", "text b", now)
-	if n := copies(t, dir); n != 1 {
-		t.Errorf("%d copies, of which one is used", n)
-	}
-	keep("3", "c", "text c", now.Add(15*24*time.Hour)) // the others looked two weeks ago
-	if _, known := p.Baseline("1"); known {
+	keep("3", "c", now.Add(15*24*time.Hour)) // the others looked two weeks ago
+	if _, known := p.Looked("1"); known {
 		t.Error("a session of two weeks ago is known")
 	}
-}
-
-// Copies of large stores are bounded: the oldest go, and whose copy went looks for the
-// first time again.
-func TestCopiesBounded(t *testing.T) {
-	dir, store := cloneAt(t)
-	p := at(t, store)
-	var oldest clone.Baseline
-	for n := range 5 {
-		id := fmt.Sprint(n)
-		if err := p.Keep(id, clone.Baseline{Store: store, Stamp: id}, []byte("text"), time.Now()); err != nil {
-			t.Fatal(err)
-		}
-		s, known := p.Baseline(id)
-		if !known || copies(t, dir) != min(n+1, 3) {
-			t.Fatalf("%d: known %t, %d copies", n, known, copies(t, dir))
-		}
-		if n == 0 {
-			oldest = s
-		}
-		made := time.Now().Add(time.Duration(n-5) * time.Hour)
-		if err := errors.Join(os.Truncate(s.Copy, 200<<20), os.Chtimes(s.Copy, made, made)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, err := os.Stat(oldest.Copy); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the oldest stayed: %v", err)
+	if _, err := os.Stat(old); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a copy of an earlier program stayed: %v", err)
 	}
 }
 
@@ -89,7 +47,7 @@ func TestCopiesBounded(t *testing.T) {
 func TestVanished(t *testing.T) {
 	dir, store := cloneAt(t)
 	p := at(t, store)
-	if err := p.Keep("1", clone.Baseline{Store: store, Stamp: "a"}, []byte("text"), time.Now()); err != nil {
+	if err := p.Keep("1", clone.Look{Store: store, Stamp: "a"}, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	if gone := clone.Vanished(dir, "1"); len(gone) != 0 {

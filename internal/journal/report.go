@@ -15,23 +15,23 @@ import (
 // most is how many issues a report names.
 const most = 10
 
-// Report says what is gone and what was closed, and what to type; "" for nothing.
-func (f Losses) Report(s beads.Place) string {
+// Report says what is lost and what was closed, and what to type; "" for nothing.
+func Report(s beads.Place, lost []Finding, closed []Closed) string {
 	var text strings.Builder
-	gone := slices.DeleteFunc(slices.Clone(f.Gone), func(g Gone) bool { return g.replaced })
+	gone := slices.DeleteFunc(slices.Clone(lost), func(f Finding) bool { return f.Shown != "" })
 	list(&text, filepath.Base(s.Path)+": another program than stig wrote it, and it lost", gone)
-	replaced := slices.DeleteFunc(slices.Clone(f.Gone), func(g Gone) bool { return !g.replaced })
+	replaced := slices.DeleteFunc(slices.Clone(lost), func(f Finding) bool { return f.Shown == "" })
 	list(&text, filepath.Base(s.Path)+": older values are back in the place of what stig wrote", replaced)
-	if len(f.Gone) > 0 {
-		text.WriteString("hint: type " + putBack(s, f.Gone) + "\n")
+	if len(lost) > 0 {
+		text.WriteString("hint: type " + putBack(s, lost) + "\n")
 	}
-	if len(f.Closed) > 0 {
+	if len(closed) > 0 {
 		var ids []string
-		for _, c := range f.Closed[:min(len(f.Closed), most)] {
+		for _, c := range closed[:min(len(closed), most)] {
 			ids = append(ids, c.ID)
 		}
 		text.WriteString(strings.Join(ids, ", "))
-		if more := len(f.Closed) - most; more > 0 {
+		if more := len(closed) - most; more > 0 {
 			fmt.Fprintf(&text, " and %d more", more)
 		}
 		text.WriteString(": closed past stig close, without a verdict\nhint: type " + openAgain(s, ids) + "\n")
@@ -40,7 +40,7 @@ func (f Losses) Report(s beads.Place) string {
 }
 
 // list says of each issue what of it is gone, below a title.
-func list(text *strings.Builder, title string, gone []Gone) {
+func list(text *strings.Builder, title string, gone []Finding) {
 	if len(gone) == 0 {
 		return
 	}
@@ -64,11 +64,14 @@ func short(names string) string {
 }
 
 // goneByIssue lists issues and what is gone of each.
-func goneByIssue(gone []Gone) (ids, what []string) {
+func goneByIssue(gone []Finding) (ids, what []string) {
 	at, last := map[string]int{}, map[string]merge.Kind{}
 	for _, g := range gone {
 		i, known := at[g.ID]
 		switch {
+		case known && (last[g.ID] == merge.KindIssue || g.Kind == merge.KindIssue):
+			what[i] = "the issue" // whatever else of it went with it
+			g.Kind = merge.KindIssue
 		case !known:
 			at[g.ID] = len(ids)
 			ids, what = append(ids, g.ID), append(what, named(g))
@@ -82,7 +85,7 @@ func goneByIssue(gone []Gone) (ids, what []string) {
 	return ids, what
 }
 
-func named(g Gone) string {
+func named(g Finding) string {
 	name := nameOf(g)
 	if g.Hidden {
 		name += " with a credential, which stig does not keep"
@@ -90,7 +93,7 @@ func named(g Gone) string {
 	return name
 }
 
-func nameOf(g Gone) string {
+func nameOf(g Finding) string {
 	switch g.Kind {
 	case merge.KindIssue:
 		return "the issue"
@@ -107,8 +110,8 @@ func nameOf(g Gone) string {
 
 // putBack is what to type to have back what is gone. stig does not write issues in a
 // Dolt database, and keeps no credentials.
-func putBack(s beads.Place, gone []Gone) string {
-	kept, _ := goneByIssue(slices.DeleteFunc(slices.Clone(gone), func(g Gone) bool { return g.Hidden }))
+func putBack(s beads.Place, gone []Finding) string {
+	kept, _ := goneByIssue(slices.DeleteFunc(slices.Clone(gone), func(f Finding) bool { return f.Hidden }))
 	switch {
 	case len(kept) == 0:
 		return fmt.Sprintf("git log -p -- %s to see what it was", s.Path)
@@ -138,8 +141,8 @@ func openAgain(s beads.Place, ids []string) string {
 func Vanished(dir, session string) string {
 	var text strings.Builder
 	for _, gone := range clone.Vanished(dir, session) {
-		fmt.Fprintf(&text, "%s: the store is gone\nhint: type mkdir -p %s && cp %s %s\n", gone.Store,
-			visible.InQuotes(filepath.Dir(gone.Store)), visible.InQuotes(gone.Copy), visible.InQuotes(gone.Store))
+		fmt.Fprintf(&text, "%s: the store is gone\nhint: type git checkout HEAD -- %s to have it back as it was committed, and stig recover --apply for what was written since\n",
+			gone.Store, visible.InQuotes(gone.Store))
 	}
 	return text.String()
 }

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// workedExamples say what recover --all lists after some steps: a step is a command of stig or
+// git, "save NAME" copies the store aside, "put NAME" writes that copy as another program does,
+// "in DIR" goes to another clone, "later" dates demo-1 in a line of another program. Of what is
+// listed the issue, the part, the state, and whether a place or a commit is named are wanted.
+var workedExamples = []struct {
+	name  string
+	steps string
+	want  string
+}{
+	{"three titles, checkout", `stig edit demo-1 --title A; stig edit demo-1 --title B; stig edit demo-1 --title C; git checkout -q -- .beads`,
+		`demo-1 key title lost`},
+	{"an old copy that is committed", `save old; stig comment demo-1 -m hard; git commit -qam work; put old; git commit -qam copy`,
+		`demo-1 comment mara lost in`},
+	{"an old copy of two commits", `save old; stig edit demo-1 --title A; git commit -qam one; stig edit demo-1 --title B; git commit -qam two; put old; git commit -qam copy; stig comment demo-2 -m on; git commit -qam on`,
+		`demo-1 key title lost in`},
+	{"a label taken away, checkout", `stig edit demo-1 --add-label wet; git commit -qam work; stig edit demo-1 --remove-label wet; git checkout -q -- .beads`,
+		`demo-1 label wet (removed) lost`},
+	{"made, edited, checkout", `stig create Ring --parent demo-e; stig edit demo-e.1 --title Louder; git checkout -q -- .beads`,
+		`demo-e.1 issue lost, demo-e.1 key title lost`},
+	{"an undone delete, edit, overwritten", `stig delete demo-5 --reason no; save old; git commit -qam gone; stig undo; stig edit demo-5 --title A; put old`,
+		`demo-5 key delete_reason (removed) lost, demo-5 key deleted_at (removed) lost, demo-5 key deleted_by (removed) lost, demo-5 key original_type (removed) lost, demo-5 key status lost, demo-5 key title lost`},
+	{"equal values on two branches", `git switch -qc side; stig edit demo-1 --add-label late -p 3; git commit -qam side; git switch -q main; stig edit demo-1 --add-label late; stig edit demo-1 --remove-label late; git commit -qam main`,
+		`demo-1 key priority elsewhere in, demo-1 label late elsewhere in`},
+	{"and merged", `stig setup git; git add -A; git commit -qm setup; git switch -qc side; stig edit demo-1 --add-label late; git commit -qam side; git switch -q main; stig edit demo-1 --add-label late; stig edit demo-1 --remove-label late; stig edit demo-1 -p 1; git commit -qam main; git merge -q --no-edit side`,
+		``},
+	{"a draft undone, criteria by a merge", `stig setup git; git add -A; git commit -qm setup; git switch -qc side; stig edit demo-1 --acceptance holds; git commit -qam side; git switch -q main; stig edit demo-1 --acceptance draft; stig undo; stig edit demo-1 -p 1; git commit -qam main; git merge -q --no-edit side; git branch -qD side`,
+		``},
+	{"stash, a newer edit elsewhere, dropped", `stig edit demo-1 --title A; git stash -q; git switch -qc side; stig edit demo-1 --title B; git commit -qam side; git switch -q main; git stash drop -q`,
+		`demo-1 key title elsewhere in, demo-1 key title lost`},
+	{"stash", `stig edit demo-1 --title A; git stash -q`, `demo-1 key title elsewhere in`},
+	{"switch -c, checkout", `stig edit demo-1 --title A; git switch -qc side; git checkout -q -- .beads`, `demo-1 key title lost`},
+	{"an older branch", `git branch side; stig claim demo-1; stig release demo-1; stig edit demo-1 --title A; git commit -qam main; git switch -q side`,
+		`demo-1 key title elsewhere in`},
+	{"a branch that is gone", `git switch -qc side; stig edit demo-1 --title A; git commit -qam side; git switch -q main; git branch -qD side`,
+		`demo-1 key title lost`},
+	{"amended", `stig edit demo-1 --title A; git commit -qam one; stig edit demo-1 --title B; git commit -qa --amend -m two`, ``},
+	{"rebased", `stig setup git; git add -A; git commit -qm setup; git switch -qc side; stig edit demo-1 --title A; git commit -qam side; git switch -q main; stig comment demo-2 -m on; git commit -qam main; git switch -q side; git rebase -q main`, ``},
+	{"squashed", `git switch -qc side; stig edit demo-1 --title A; git commit -qam one; stig comment demo-1 -m on; git commit -qam two; git switch -q main; git merge -q --squash side; git commit -qm squashed; git branch -qD side`, ``},
+	{"cherry-picked", `stig setup git; git add -A; git commit -qm setup; git switch -qc side; stig comment demo-2 -m on; git commit -qam one; stig edit demo-1 --title A; git commit -qam two; git switch -q main; git cherry-pick side; git branch -qD side`,
+		`demo-2 comment mara lost`},
+	{"reverted", `stig edit demo-1 --title A; stig comment demo-1 -m on; git commit -qam work; git revert --no-edit HEAD`,
+		`demo-1 comment mara removed in, demo-1 key title removed in`},
+	{"reverted by hand, in its words", `save old; stig edit demo-1 --title A; git commit -qam work; put old; git commit -qam Revert`,
+		`demo-1 key title removed in`},
+	{"reverted on another branch", `git switch -qc side; stig edit demo-1 --title A; git commit -qam side; git revert --no-edit HEAD; git switch -q main`,
+		`demo-1 key title elsewhere in`},
+	{"a merge that takes ours", `git switch -qc side; stig edit demo-1 --title A; git commit -qam side; git switch -q main; stig comment demo-2 -m on; git commit -qam main; git merge -q -s ours --no-edit side`,
+		`demo-1 key title lost in`},
+	{"a merge with a side that reverted", `stig setup git; git add -A; git commit -qm setup; stig edit demo-1 --title A; git commit -qam work; git branch side; git revert --no-edit HEAD; git switch -q side; stig comment demo-2 -m on; git commit -qam side; git switch -q main; git merge -q --no-edit side; git branch -qD side`,
+		`demo-1 key title edited in`},
+	{"another title since", `stig edit demo-1 --title A; git checkout -q -- .beads; stig edit demo-1 --title B`, `demo-1 key title edited`},
+	{"taken back by another program", `save old; stig edit demo-1 --title A; put old; later`, `demo-1 key title taken back`},
+	{"and committed", `save old; stig edit demo-1 --title A; put old; later; git commit -qam back`, `demo-1 key title removed in`},
+	{"two clones", `stig setup git; git add -A; git commit -qm setup; git clone -q . other; stig edit demo-1 --add-label wet --title A; git commit -qam one; in other; stig setup git; git pull -q; stig edit demo-1 --remove-label wet --title B; git commit -qam two; in .; git pull -q other main`,
+		`demo-1 key title edited, demo-1 label wet removed in`},
+}
+
+// TestWorkedExamples works the examples.
+func TestWorkedExamples(t *testing.T) {
+	for _, e := range workedExamples {
+		t.Run(e.name, func(t *testing.T) {
+			c := newEditedClone(t, writtenEdit{})
+			top := c.dir
+			for step := range strings.SplitSeq(e.steps, "; ") {
+				verb, rest, _ := strings.Cut(step, " ")
+				switch args := strings.Fields(rest); verb {
+				case "stig":
+					c.stig(0, "mara", args...)
+				case "git":
+					c.git(args...)
+				case "save":
+					c.write(filepath.Join(top, ".git", rest), c.read())
+				case "put":
+					text, err := os.ReadFile(filepath.Join(top, ".git", rest))
+					if err != nil {
+						t.Fatal(err)
+					}
+					c.write(c.store, string(text))
+				case "later":
+					c.write(c.store, strings.Replace(c.read(), "2026-11-05T00:00:00Z", "2026-12-01T00:00:00Z", 1))
+				case "in":
+					c.dir = filepath.Join(top, rest)
+					c.store = filepath.Join(c.dir, ".beads", "issues.jsonl")
+				}
+			}
+			if got := c.listed(strings.Contains(e.want, "lost")); got != e.want {
+				t.Errorf("recover --all lists\n%s\nwant\n%s", got, e.want)
+			}
+		})
+	}
+}
+
+// listed is what recover --all lists.
+func (c *editedClone) listed(lost bool) string {
+	c.t.Helper()
+	type value struct{ ID, What, State, Where string }
+	var found struct{ Lost, Others []value }
+	exit := 0
+	if lost {
+		exit = 1
+	}
+	if err := json.Unmarshal([]byte(c.stig(exit, "mara", "recover", "--all", "--json")), &found); err != nil {
+		c.t.Fatal(err)
+	}
+	var list []string
+	for _, v := range append(found.Lost, found.Others...) {
+		what := v.What
+		if author, ok := strings.CutPrefix(what, "comment "); ok {
+			what = "comment " + strings.Fields(author)[0]
+		}
+		if v.Where != "" {
+			v.State += " in"
+		}
+		list = append(list, v.ID+" "+what+" "+v.State)
+	}
+	slices.Sort(list)
+	return strings.Join(list, ", ")
+}

@@ -1,0 +1,157 @@
+package journal
+
+import (
+	"bytes"
+	"encoding/binary"
+	"hash/crc32"
+	"hash/maphash"
+
+	"stig/internal/beads"
+)
+
+// lines calls visit with each line of a store, as far as it says something: without
+// a byte order mark, the line end and blank lines.
+func lines(text []byte, visit func(line []byte)) {
+	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
+	for len(text) > 0 {
+		line, rest, _ := bytes.Cut(text, []byte{'\n'})
+		if line = bytes.TrimSuffix(line, []byte{'\r'}); len(line) > 0 {
+			visit(line)
+		}
+		text = rest
+	}
+}
+
+// Rows are the lines of a store, as far as they say something.
+type Rows [][]byte
+
+// RowsOf splits a text, which must last, into its lines.
+func RowsOf(text []byte) (rows Rows) {
+	lines(text, func(line []byte) { rows = append(rows, line) })
+	return rows
+}
+
+// Sums are checksums of the lines, by which Lacks knows them again.
+func (rows Rows) Sums() []byte {
+	sums := make([]byte, 0, 8*len(rows))
+	for _, line := range rows {
+		sums = binary.LittleEndian.AppendUint64(sums, sumOf(line))
+	}
+	return sums
+}
+
+func sumOf(line []byte) uint64 {
+	return uint64(crc32.Checksum(line, crc32.MakeTable(crc32.Castagnoli)))<<32 | uint64(crc32.ChecksumIEEE(line))
+}
+
+// Lacks reports whether a line is gone of those with the sums.
+func (rows Rows) Lacks(sums []byte) bool {
+	count := make(map[uint64]int, len(rows))
+	for _, line := range rows {
+		count[sumOf(line)]++
+	}
+	for ; len(sums) >= 8; sums = sums[8:] {
+		sum := binary.LittleEndian.Uint64(sums)
+		if count[sum]--; count[sum] < 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// differing lists the lines that are in one text and not in the other.
+func differing(before, now Rows) (gone, come [][]byte) {
+	seed := maphash.MakeSeed()
+	count, sums := make(map[uint64]int, len(before)), make([]uint64, len(before))
+	for i, line := range before {
+		sums[i] = maphash.Bytes(seed, line)
+		count[sums[i]]++
+	}
+	for _, line := range now {
+		sum := maphash.Bytes(seed, line)
+		if count[sum]--; count[sum] < 0 {
+			come = append(come, line)
+		}
+	}
+	for i, line := range before {
+		if count[sums[i]] > 0 {
+			count[sums[i]]--
+			gone = append(gone, line)
+		}
+	}
+	return gone, come
+}
+
+// records reads lines as issues, by id; of a repeated id the last counts, and lines
+// that cannot be read are none. ids lists them in the order of the lines.
+func records(list [][]byte) (ids []string, by map[string]*beads.Record) {
+	by = map[string]*beads.Record{}
+	for _, line := range list {
+		r, err := beads.ParseRecord(line)
+		if err != nil {
+			continue
+		}
+		id := r.Text(beads.ID)
+		if id == "" {
+			continue
+		}
+		if by[id] == nil {
+			ids = append(ids, id)
+		}
+		by[id] = r
+	}
+	return ids, by
+}
+
+// few is how many issues are looked for one by one in a text; for more, its lines are
+// gone through.
+const few = 8
+
+// issuesIn gives those issues of a text, which need not last.
+func issuesIn(text []byte, ids []string) Lines {
+	found := Lines{}
+	for id, r := range seenIn(func(visit func([]byte)) { lines(text, visit) }, ids) {
+		if own, err := beads.ParseRecord(bytes.Clone(r.Bytes())); err == nil {
+			found[id] = own
+		}
+	}
+	return found
+}
+
+// in gives those issues of the lines.
+func (rows Rows) in(ids []string) Lines {
+	return seenIn(func(visit func([]byte)) {
+		for _, line := range rows {
+			visit(line)
+		}
+	}, ids)
+}
+
+// seenIn gives those issues of lines that last.
+func seenIn(each func(visit func(line []byte)), ids []string) Lines {
+	wanted := map[string]bool{}
+	for _, id := range ids {
+		wanted[id] = true
+	}
+	var all [][]byte
+	each(func(line []byte) {
+		if id, plain := openingID(line); !plain || wanted[id] {
+			all = append(all, line)
+		}
+	})
+	_, by := records(all)
+	for id := range by {
+		if !wanted[id] {
+			delete(by, id)
+		}
+	}
+	return by
+}
+
+// openingID is the id with which most programs begin a line; plain is false where the
+// line has to be read to know it.
+func openingID(line []byte) (id string, plain bool) {
+	rest, ok := bytes.CutPrefix(line, []byte(`{"id":"`))
+	name, _, closed := bytes.Cut(rest, []byte{'"'})
+	return string(name), ok && closed && !bytes.ContainsRune(name, '\\')
+}
