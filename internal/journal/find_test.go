@@ -12,6 +12,7 @@ import (
 	"stig/internal/clone"
 	"stig/internal/journal"
 	"stig/internal/testkit/memory"
+	"stig/signals"
 )
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -131,19 +132,71 @@ func TestFindByValue(t *testing.T) {
 				Place:   clone.Place{Worktree: "/w", Branch: "main", Head: "c1"},
 				Journal: clone.Journal{Records: test.journal}, Store: journal.InSnapshot(read(t, store(test.store))), Held: test.held,
 			}
-			findings, err := journal.Find(t.Context(), q)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var got []string
-			for _, f := range findings {
-				got = append(got, string(f.State)+" "+f.Text)
-			}
-			if strings.Join(got, "; ") != test.want {
+			if got := found(t, q); got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})
 	}
+}
+
+// versioned is a record of one change of the title of a-1 that names the lines before and after.
+func versioned(seq, was, now string, change ...func(*clone.Record)) clone.Record {
+	r := edit(seq, was, now, change...)
+	r.Versions = []clone.Version{journal.VersionBetween("a-1", linesOf(titled(was))["a-1"], linesOf(titled(now))["a-1"])}
+	return r
+}
+
+// row is a change of the signal table of a-1.
+func row(name, was, now string) clone.Change {
+	return clone.Change{Issue: "a-1", Kind: "signal", Name: name, Was: was, Now: now}
+}
+
+func in(worktree string) func(*clone.Record) {
+	return func(r *clone.Record) { r.Worktree = worktree }
+}
+
+// TestFind: what became of what records wrote that name versions, and of what several wrote.
+func TestFind(t *testing.T) {
+	tests := []struct {
+		name    string
+		journal []clone.Record
+		store   string
+		quick   bool
+		want    string
+	}{
+		{"an edit without a result from which another starts", records(versioned("1", "a", "b", ended(clone.Unfinished)), versioned("2", "b", "c")), titled("a"), false, `lost "c"`},
+		{"an edit without a result from which none starts", records(versioned("1", "a", "b"), versioned("2", "b", "c", ended(clone.Unfinished))), titled("b"), false, `unfinished "c"`},
+		{"of another work tree", records(versioned("1", "a", "b", in("/x"))), titled("a"), false, `lost "b"`},
+		{"of another work tree, asked in a hurry", records(versioned("1", "a", "b", in("/x"))), titled("a"), true, ""},
+		{"a default that came with a table made again", records(
+			edit("1", "a", "b", func(r *clone.Record) { r.Changes = []clone.Change{row("surprise", "", "0.7\t2026-11-20")} }),
+			edit("2", "a", "b", func(r *clone.Record) {
+				r.Changes = []clone.Change{row("schema-version", "", "1\t2026-11-20"), row("surprise", "", signals.Surprise.Default()+"\t2026-11-20")}
+			})), titled("a"), false, "lost 0.7\t2026-11-20; lost 1\t2026-11-20"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			got := found(t, journal.Question{Place: clone.Place{Worktree: "/w"}, Journal: clone.Journal{Records: test.journal},
+				Store: journal.InSnapshot(read(t, store(test.store))), Held: held{}, Quick: test.quick})
+			if got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// found lists findings as STATE VALUE.
+func found(t *testing.T, q journal.Question) string {
+	t.Helper()
+	findings, err := journal.Find(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, f := range findings {
+		got = append(got, string(f.State)+" "+f.Text)
+	}
+	return strings.Join(got, "; ")
 }
 
 func store(line string) *memory.Store {
