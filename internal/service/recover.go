@@ -91,61 +91,60 @@ func held(ctx context.Context, a *workspace.Run, store beads.Place) (q journal.Q
 	return q, nil
 }
 
-// FindLost lists what is missing of those issues, of all where none is named: what
-// is lost, and what is somewhere else, was edited since, or went with its branch.
-func FindLost(ctx context.Context, a *workspace.Run, ids []string) (lost, others []journal.Finding, err error) {
-	findings, _, err := missing(ctx, a, ids)
-	lost, others = split(findings)
-	return lost, others, err
+// Missing is what the store lacks of what stig wrote, as far as the journal can be read.
+type Missing struct {
+	Lost, Others []journal.Finding // Others is somewhere else, was edited since, or removed
+	Unread       bool              // some of the journal cannot be read
+	all          []journal.Finding // in the order of the journal
+	place        clone.Place       // of the journal
 }
 
-// missing lists what is missing of those issues, and where the journal is that
-// says so. It refuses ids that are unknown.
-func missing(ctx context.Context, a *workspace.Run, ids []string) (findings []journal.Finding, place clone.Place, err error) {
+// FindLost lists what is missing of those issues, of all where none is named. It refuses ids
+// that are unknown.
+func FindLost(ctx context.Context, a *workspace.Run, ids []string) (m Missing, err error) {
 	store, err := a.DiscoverToRead()
 	if err != nil {
-		return nil, place, err
+		return m, err
 	}
 	if err := inFile(store.Place(), "stig recover"); err != nil {
-		return nil, place, err
+		return m, err
 	}
 	if store.Place().Mode == beads.BD {
-		return nil, place, workspace.Usage("stig recover: is for a store in a file, and bd keeps this one in a database",
+		return m, workspace.Usage("stig recover: is for a store in a file, and bd keeps this one in a database",
 			"type stig log to see what was written from here, and bd history ID to see what became of it")
 	}
 	q, file, err := question(ctx, a, store, clone.Place.Journal, recoverWait)
 	if err != nil {
-		return nil, place, err
+		return m, err
 	}
 	defer file.Close()
 	a.WarnOfStore(file)
 	problems := file.Problems()
 	if i := slices.IndexFunc(problems, func(p beads.Problem) bool { return p.Rule == beads.ConflictMarker }); i >= 0 {
-		return nil, place, &fault.Error{Code: fault.Refused, Path: file.Place().Name(), Line: problems[i].Line, Reason: "what is lost is not known: " + problems[i].Message,
+		return m, &fault.Error{Code: fault.Refused, Path: file.Place().Name(), Line: problems[i].Line, Reason: "what is lost is not known: " + problems[i].Message,
 			Hint: "type stig check to see what is to be decided, then run the command again"}
 	}
 	a.WarnOfJournal(q.Journal)
-	all, err := journal.Find(ctx, q)
+	findings, err := journal.Find(ctx, q)
 	if err != nil {
-		return nil, place, err
+		return m, err
 	}
 	kept, err := inKeptFiles(a, file)
-	for _, f := range append(all, kept...) {
-		if isNamed(ids, f.ID) {
-			findings = append(findings, f)
-		}
-	}
+	findings = slices.DeleteFunc(append(findings, kept...), func(f journal.Finding) bool { return !isNamed(ids, f.ID) })
 	if err == nil && len(findings) == 0 {
 		err = unknown(store, q.Journal, ids)
 	}
-	return findings, q.Place, err
+	m.Lost, m.Others = split(findings)
+	m.Unread, m.all, m.place = len(q.Journal.Damaged) > 0, findings, q.Place
+	return m, err
 }
 
 // Recovered is what was put back, and what became of versions of the store that
 // stig keeps beside it.
 type Recovered struct {
 	*journal.Result
-	Files []KeptFile
+	Files  []KeptFile
+	Unread bool // some of the journal cannot be read
 }
 
 // RecoverRequest says what to put back.
@@ -164,20 +163,20 @@ func (r RecoverRequest) takes(f journal.Finding) bool {
 // Recover puts back what is lost. Errors: fault.Changed while git has not finished an
 // operation.
 func Recover(ctx context.Context, a *workspace.Run, r RecoverRequest) (*Recovered, error) {
-	findings, place, err := missing(ctx, a, r.IDs)
+	m, err := FindLost(ctx, a, r.IDs)
 	if err != nil {
 		return nil, err
 	}
-	if busy := git.Busy(place.Tree.Own); busy != "" {
-		return nil, &fault.Error{Code: fault.Changed, Path: place.Store, Reason: "git is in the middle of " + workspace.Merging(busy),
+	if busy := git.Busy(m.place.Tree.Own); busy != "" {
+		return nil, &fault.Error{Code: fault.Changed, Path: m.place.Store, Reason: "git is in the middle of " + workspace.Merging(busy),
 			Hint: "type " + endOf(busy) + ", then run the command again"}
 	}
 	store, options, err := a.ToWrite(ctx, r.DryRun)
 	if err != nil {
 		return nil, err
 	}
-	done := &Recovered{Result: &journal.Result{}}
-	findings = slices.DeleteFunc(findings, func(f journal.Finding) bool { return !r.takes(f) })
+	done := &Recovered{Result: &journal.Result{}, Unread: m.Unread}
+	findings := slices.DeleteFunc(m.all, func(f journal.Finding) bool { return !r.takes(f) })
 	if len(findings) > 0 {
 		a.Edits().Tips = journal.TipsOf(findings)
 		if done.Result, err = journal.Apply(ctx, store, options, findings, a.Schema); err != nil {
@@ -201,12 +200,12 @@ func endOf(operation string) string {
 // ForgetLost records that what is lost now, of those issues, may stay so, and
 // removes the versions of the store beside it that hold nothing else.
 func ForgetLost(ctx context.Context, a *workspace.Run, ids []string) (lost []journal.Finding, files []KeptFile, err error) {
-	findings, place, err := missing(ctx, a, ids)
+	m, err := FindLost(ctx, a, ids)
 	if err != nil {
 		return nil, nil, err
 	}
-	lost, _ = split(findings)
-	if err := recordForgotten(ctx, a, place, lost); err != nil {
+	lost = m.Lost
+	if err := recordForgotten(ctx, a, m.place, lost); err != nil {
 		return nil, nil, err
 	}
 	store, err := a.Discover()

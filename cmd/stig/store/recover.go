@@ -64,17 +64,17 @@ func RecoverCommand(a *cli.App) *cobra.Command {
 
 // findLost lists what is lost, and with all what is missing and not lost.
 func findLost(ctx context.Context, a *cli.App, ids []string, all bool) error {
-	lost, others, err := service.FindLost(ctx, a.Run, ids)
+	m, err := service.FindLost(ctx, a.Run, ids)
 	if err != nil {
 		return err
 	}
 	if !all { // what is not accounted for is said all the same
-		others = slices.DeleteFunc(others, func(f journal.Finding) bool { return f.State.IsAnswer() })
+		m.Others = slices.DeleteFunc(m.Others, func(f journal.Finding) bool { return f.State.IsAnswer() })
 	}
-	if err := printLost(a, lost, others, all); err != nil {
+	if err := printLost(a, m, all); err != nil {
 		return err
 	}
-	if len(lost) > 0 {
+	if len(m.Lost) > 0 {
 		return workspace.Found()
 	}
 	return nil
@@ -89,24 +89,32 @@ type recovered struct {
 	Others    []lostValue `json:"others,omitzero"` // what is not lost, where it was asked for
 }
 
-func printLost(a *cli.App, lost, others []journal.Finding, all bool) error {
+func printLost(a *cli.App, m service.Missing, all bool) error {
 	if a.JSON {
-		body := recovered{Lost: valuesOf(lost), Applied: []lostValue{}, Kept: []lostValue{}}
-		if all || len(others) > 0 {
-			body.Others = valuesOf(others)
+		body := recovered{Lost: valuesOf(m.Lost), Applied: []lostValue{}, Kept: []lostValue{}}
+		if all || len(m.Others) > 0 {
+			body.Others = valuesOf(m.Others)
 		}
 		return a.PrintJSON("recover", body)
 	}
-	if len(lost)+len(others) == 0 {
-		return a.Print("nothing is lost\n")
+	if len(m.Lost)+len(m.Others) == 0 {
+		return a.Print(nothingLost(m.Unread))
 	}
-	if err := a.Print(foundText(lost, others)); err != nil {
+	if err := a.Print(foundText(m.Lost, m.Others)); err != nil {
 		return err
 	}
-	if len(lost) > 0 {
+	if len(m.Lost) > 0 {
 		a.Hint("type stig recover --apply to put back what is lost, or stig recover --forget to let it go")
 	}
 	return nil
+}
+
+// nothingLost says that nothing is lost, or that no more than that can be known.
+func nothingLost(unread bool) string {
+	if unread {
+		return "nothing is lost of what can be read of the journal\n"
+	}
+	return "nothing is lost\n"
 }
 
 // applyLost puts back what is lost.
@@ -115,7 +123,7 @@ func applyLost(ctx context.Context, a *cli.App, request service.RecoverRequest) 
 	if err != nil {
 		return err
 	}
-	if err := printApplied(a, r.Result, request.DryRun); err != nil {
+	if err := printApplied(a, r, request.DryRun); err != nil {
 		return err
 	}
 	noteKept(a, r.Files)
@@ -125,7 +133,7 @@ func applyLost(ctx context.Context, a *cli.App, request service.RecoverRequest) 
 	return nil
 }
 
-func printApplied(a *cli.App, result *journal.Result, dryRun bool) error {
+func printApplied(a *cli.App, result *service.Recovered, dryRun bool) error {
 	kept := []lostValue{}
 	for _, k := range result.Kept {
 		kept = append(kept, lostOf(k.Finding))
@@ -137,7 +145,7 @@ func printApplied(a *cli.App, result *journal.Result, dryRun bool) error {
 	case dryRun:
 		return a.PrintDiff(result.Lines)
 	case len(result.Applied)+len(kept) == 0:
-		return a.Print("nothing is lost\n")
+		return a.Print(nothingLost(result.Unread))
 	}
 	var done grouped
 	for _, f := range result.Applied {

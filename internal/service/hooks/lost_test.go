@@ -214,9 +214,9 @@ func TestNothingIsLostAmongWriters(t *testing.T) {
 			return
 		default:
 		}
-		lost, _, err := service.FindLost(t.Context(), a.Fresh(t.Context(), "recover"), nil)
-		if err != nil || len(lost) > 0 {
-			t.Errorf("lost: %+v, %v", lost, err)
+		m, err := service.FindLost(t.Context(), a.Fresh(t.Context(), "recover"), nil)
+		if err != nil || len(m.Lost) > 0 {
+			t.Errorf("lost: %+v, %v", m.Lost, err)
 		}
 		if text := posted(t, a, "s"); text != "" {
 			t.Errorf("a session is told:\n%s", text)
