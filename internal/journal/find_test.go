@@ -161,23 +161,26 @@ func TestFind(t *testing.T) {
 		name    string
 		journal []clone.Record
 		store   string
+		held    held
 		quick   bool
 		want    string
 	}{
-		{"an edit without a result from which another starts", records(versioned("1", "a", "b", ended(clone.Unfinished)), versioned("2", "b", "c")), titled("a"), false, `lost "c"`},
-		{"an edit without a result from which none starts", records(versioned("1", "a", "b"), versioned("2", "b", "c", ended(clone.Unfinished))), titled("b"), false, `unfinished "c"`},
-		{"of another work tree", records(versioned("1", "a", "b", in("/x"))), titled("a"), false, `lost "b"`},
-		{"of another work tree, asked in a hurry", records(versioned("1", "a", "b", in("/x"))), titled("a"), true, ""},
+		{"an edit without a result from which another starts", records(versioned("1", "a", "b", ended(clone.Unfinished)), versioned("2", "b", "c")), titled("a"), held{}, false, `lost "c"`},
+		{"an edit without a result from which none starts", records(versioned("1", "a", "b"), versioned("2", "b", "c", ended(clone.Unfinished))), titled("b"), held{}, false, `unfinished "c"`},
+		{"of another work tree", records(versioned("1", "a", "b", in("/x"))), titled("a"), held{}, false, `lost "b"`},
+		{"of another work tree, asked in a hurry", records(versioned("1", "a", "b", in("/x"))), titled("a"), held{}, true, ""},
+		{"lost in another work tree, which misses it itself", records(versioned("1", "a", "b", in("/x"))), titled("a"),
+			held{outside: map[string]string{"work tree /x": titled("a")}}, false, `elsewhere "b"`},
 		{"a default that came with a table made again", records(
 			edit("1", "a", "b", func(r *clone.Record) { r.Changes = []clone.Change{row("surprise", "", "0.7\t2026-11-20")} }),
 			edit("2", "a", "b", func(r *clone.Record) {
 				r.Changes = []clone.Change{row("schema-version", "", "1\t2026-11-20"), row("surprise", "", signals.Surprise.Default()+"\t2026-11-20")}
-			})), titled("a"), false, "lost 0.7\t2026-11-20; lost 1\t2026-11-20"},
+			})), titled("a"), held{}, false, "lost 0.7\t2026-11-20; lost 1\t2026-11-20"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			got := found(t, journal.Question{Place: clone.Place{Worktree: "/w"}, Journal: clone.Journal{Records: test.journal},
-				Store: journal.InSnapshot(read(t, store(test.store))), Held: held{}, Quick: test.quick})
+				Store: journal.InSnapshot(read(t, store(test.store))), Held: test.held, Quick: test.quick})
 			if got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
