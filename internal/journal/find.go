@@ -124,7 +124,7 @@ type finder struct {
 // the store's line. Lost is what none of these explains.
 func Find(ctx context.Context, q Question) (findings []Finding, err error) {
 	f := &finder{Question: q, ctx: ctx, held: map[string]holding{}}
-	ids, histories := histories(q.Journal)
+	ids, histories := histories(q.Journal, q.Place.Worktree)
 	f.histories = histories
 	if f.store, err = q.Store(ids); err != nil {
 		return nil, err

@@ -36,6 +36,7 @@ func (e *edit) at() time.Time {
 // history is the edits of one issue.
 type history struct {
 	id     string
+	here   string // the work tree that asks
 	edits  []*edit
 	names  []merge.PartName               // in the order in which the journal first has them
 	of     map[merge.PartName][]*edit     // those that changed a part
@@ -53,13 +54,14 @@ type forgetting struct {
 	tips   []*edit
 }
 
-// histories sorts the edits in a journal by issue, and lists the issues.
-func histories(j clone.Journal) (ids []string, all map[string]*history) {
+// histories sorts the edits in a journal by issue, as a work tree asks for them, and lists the
+// issues.
+func histories(j clone.Journal, worktree string) (ids []string, all map[string]*history) {
 	all = map[string]*history{}
 	of := func(id string) *history {
 		if all[id] == nil {
 			ids = append(ids, id)
-			all[id] = &history{id: id, of: map[merge.PartName][]*edit{}, makers: map[string][]*edit{}, known: map[string]bool{},
+			all[id] = &history{id: id, here: worktree, of: map[merge.PartName][]*edit{}, makers: map[string][]*edit{}, known: map[string]bool{},
 				forgot: map[merge.PartName]*forgetting{}, held: map[*edit]holding{}, all: all}
 		}
 		return all[id]
@@ -87,15 +89,13 @@ func (h *history) addVersion(r *clone.Record, v clone.Version) {
 	h.add(&edit{record: r, version: v, parts: map[merge.PartName]clone.Change{}})
 }
 
-// add adds an edit, and finds those before it. One line may come about in two ways within a
-// second: an edit starts from the last one that led to its line, in its work tree if there is
-// one, and from those that did the same.
+// add adds an edit, and finds those before it.
 func (h *history) add(e *edit) {
 	v, former := e.version, h
 	if v.Former != "" && h.all[v.Former] != nil {
 		former = h.all[v.Former]
 	}
-	e.from, e.other, e.base = h.led(v.Was, e.record), former.led(v.Other, e.record), h.led(v.Base, e.record)
+	e.from, e.other, e.base = h.led(v.Was, e.record.Worktree), former.led(v.Other, e.record.Worktree), h.led(v.Base, e.record.Worktree)
 	for _, before := range slices.Concat(e.from, e.other) {
 		before.used = true
 	}
@@ -108,17 +108,28 @@ func (h *history) add(e *edit) {
 	}
 }
 
-// led lists the edits that led to a version as a record found it.
-func (h *history) led(version string, r *clone.Record) (list []*edit) {
+// maker gives the edit that led to a version as a work tree has it: one line may come about in
+// several ways within a second, and then it is the last one there, if there is one. nil where
+// none led to it.
+func (h *history) maker(version, worktree string) *edit {
 	makers := h.makers[version]
 	if version == "" || len(makers) == 0 {
 		return nil
 	}
-	last := lastOf(makers, func(e *edit) bool { return e.record.Worktree == r.Worktree })
-	if last == nil {
-		last = makers[len(makers)-1]
+	if last := lastOf(makers, func(e *edit) bool { return e.record.Worktree == worktree }); last != nil {
+		return last
 	}
-	for _, e := range makers {
+	return makers[len(makers)-1]
+}
+
+// led lists the edits that led to a version from which another starts: its maker, and those that
+// did the same.
+func (h *history) led(version, worktree string) (list []*edit) {
+	last := h.maker(version, worktree)
+	if last == nil {
+		return nil
+	}
+	for _, e := range h.makers[version] {
 		if e.version.Was == last.version.Was && e.version.Other == last.version.Other {
 			list = append(list, e)
 		}
@@ -279,13 +290,10 @@ func (h holding) less(o holding) holding {
 // version gives what a line holds that a record names: what the edits led to that made it.
 // Nothing holds the absent line.
 func (h *history) version(version string) holding {
-	held := nothing()
-	if version != "" {
-		for _, e := range h.makers[version] {
-			held.add(h.after(e))
-		}
+	if last := h.maker(version, h.here); last != nil {
+		return h.after(last)
 	}
-	return held
+	return nothing()
 }
 
 // after gives what the line after an edit holds: the edits that led to it, what a merge brought
