@@ -11,8 +11,8 @@ import (
 
 // workedExamples say what recover --all lists after some steps: a step is a command of stig or
 // git, "save NAME" copies the store aside, "put NAME" writes that copy as another program does,
-// "in DIR" goes to another clone, "later" dates demo-1 in a line of another program. Of what is
-// listed the issue, the part, the state, and whether a place or a commit is named are wanted.
+// "in DIR" goes to another clone, "as OLD NEW" writes NEW for the first OLD in the store as another
+// program does, "drop TEXT" the store without the lines that hold a text. Of what is listed the issue, the part, the state, and whether a place or a commit is named are wanted.
 var workedExamples = []struct {
 	name  string
 	steps string
@@ -60,8 +60,22 @@ var workedExamples = []struct {
 	{"a merge with a side that reverted", `stig setup git; git add -A; git commit -qm setup; stig edit demo-1 --title A; git commit -qam work; git branch side; git revert --no-edit HEAD; git switch -q side; stig comment demo-2 -m on; git commit -qam side; git switch -q main; git merge -q --no-edit side; git branch -qD side`,
 		`demo-1 key title edited in`},
 	{"another title since", `stig edit demo-1 --title A; git checkout -q -- .beads; stig edit demo-1 --title B`, `demo-1 key title edited`},
-	{"taken back by another program", `save old; stig edit demo-1 --title A; put old; later`, `demo-1 key title taken back`},
-	{"and committed", `save old; stig edit demo-1 --title A; put old; later; git commit -qam back`, `demo-1 key title removed in`},
+	{"taken back by another program", `save old; stig edit demo-1 --title A; put old; as 2026-11-05T00:00:00Z 2026-12-01T00:00:00Z`, `demo-1 key title taken back`},
+	{"and committed", `save old; stig edit demo-1 --title A; put old; as 2026-11-05T00:00:00Z 2026-12-01T00:00:00Z; git commit -qam back`, `demo-1 key title removed in`},
+	{"taken back twice within a second", `stig edit demo-1 -p 3; git commit -qam work; stig edit demo-1 -p 2; stig undo; git checkout -q -- .beads; stig undo`, ``},
+	{"both sides of a merge, and taken back", `stig setup git; git add -A; git commit -qm setup; git switch -qc side; stig edit demo-1 -p 3; git commit -qam side; git switch -q main; stig comment demo-1 -m on; git commit -qam main; git merge -q --no-edit side; git branch -qD side; stig edit demo-1 -p 2`, ``},
+	{"taken back on a branch of a merged side", `stig setup git; git add -A; git commit -qm setup; git switch -qc side; stig edit demo-1 -p 3; git commit -qam side; git switch -qc third; stig edit demo-1 -p 2; git commit -qam third; git switch -q main; stig comment demo-1 -m on; git commit -qam main; git merge -q --no-edit side; git branch -qD third`,
+		`demo-1 key priority lost`},
+	{"the same, where another program wrote the side's value", `git switch -qc side; stig edit demo-1 -p 3; git commit -qam side; git switch -qc third; stig edit demo-1 -p 2; git commit -qam third; git switch -q side; as 2026-11-20T09:00:00Z 2026-11-20T09:30:00Z; stig comment demo-1 -m on; git commit -qam side; git branch -qD third`,
+		`demo-1 key priority lost`},
+	{"a merge gave it another id", `stig setup git; git add -A; git commit -qm setup; git clone -q . other; stig create Ring --parent demo-e; git commit -qam ring; in other; stig setup git; stig create Bell --parent demo-e; as "created_by":"mara" "created_by":"tove"; git commit -qam bell; in .; git pull -q --no-edit --no-rebase other main`, ``},
+	{"and then it went", `stig setup git; git add -A; git commit -qm setup; git clone -q . other; stig create Ring --parent demo-e; git commit -qam ring; in other; stig setup git; stig create Bell --parent demo-e; as "created_by":"mara" "created_by":"tove"; git commit -qam bell; in .; git pull -q --no-edit --no-rebase other main; drop Ring`,
+		`demo-e.niqyj6 issue lost`},
+	{"a merge gave another id to what stig did not make", `stig setup git; git add -A; git commit -qm setup; git clone -q . other; stig create Ring --parent demo-e; stig log demo-e.1 --forget; stig edit demo-e.1 -p 1; git commit -qam ring; in other; stig setup git; stig create Bell --parent demo-e; as "created_by":"mara" "created_by":"tove"; git commit -qam bell; in .; git pull -q --no-edit --no-rebase other main`, ``},
+	{"lost before a merge that did not know it", `stig setup git; git add -A; git commit -qm setup; save old; stig edit demo-1 --title A; git commit -qam work; git switch -qc side; stig comment demo-1 -m on; git commit -qam side; git switch -q main; put old; git commit -qam copy; git merge -q --no-edit side; git branch -qD side`,
+		`demo-1 key title edited in`},
+	{"a delete that was lost, and a claim", `stig delete demo-5 --reason no; git checkout -q -- .beads; stig claim demo-5`,
+		`demo-5 key delete_reason edited, demo-5 key deleted_at edited, demo-5 key deleted_by edited, demo-5 key original_type edited, demo-5 key status edited`},
 	{"two clones", `stig setup git; git add -A; git commit -qm setup; git clone -q . other; stig edit demo-1 --add-label wet --title A; git commit -qam one; in other; stig setup git; git pull -q; stig edit demo-1 --remove-label wet --title B; git commit -qam two; in .; git pull -q other main`,
 		`demo-1 key title edited, demo-1 label wet removed in`},
 }
@@ -87,8 +101,10 @@ func TestWorkedExamples(t *testing.T) {
 						t.Fatal(err)
 					}
 					c.write(c.store, string(text))
-				case "later":
-					c.write(c.store, strings.Replace(c.read(), "2026-11-05T00:00:00Z", "2026-12-01T00:00:00Z", 1))
+				case "as":
+					c.write(c.store, strings.Replace(c.read(), args[0], args[1], 1))
+				case "drop":
+					c.write(c.store, strings.Join(slices.DeleteFunc(strings.SplitAfter(c.read(), "\n"), func(line string) bool { return strings.Contains(line, rest) }), ""))
 				case "in":
 					c.dir = filepath.Join(top, rest)
 					c.store = filepath.Join(c.dir, ".beads", "issues.jsonl")

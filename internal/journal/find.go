@@ -124,7 +124,7 @@ type finder struct {
 // the store's line. Lost is what none of these explains.
 func Find(ctx context.Context, q Question) (findings []Finding, err error) {
 	f := &finder{Question: q, ctx: ctx, held: map[string]holding{}}
-	ids, histories := histories(q.Journal, q.Place.Worktree)
+	ids, histories := histories(q.Journal)
 	f.histories = histories
 	if f.store, err = q.Store(ids); err != nil {
 		return nil, err
@@ -234,13 +234,13 @@ func (h *history) missingOf(tip *edit, held holding, shown map[merge.PartName]me
 // chains gives of each part the edits that led to a tip since the last that a line holds, by the
 // first of them: sections are put back in the order in which they were written.
 func (h *history) chains(tip *edit, held holding) iter.Seq2[merge.PartName, []*edit] {
-	of := h.after(tip)
+	led := behind(tip)
 	chains := map[merge.PartName][]*edit{}
 	var names []merge.PartName
 	for _, part := range h.names {
 		for _, e := range h.of[part] {
 			switch {
-			case of.whole.Bit(e.number) == 0 || h.wasForgotten(e, part):
+			case !led[e] || h.wasForgotten(e, part):
 			case held.has(e, part):
 				chains[part] = nil // what the line holds is newer
 			default:

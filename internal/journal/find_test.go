@@ -167,6 +167,11 @@ func TestFind(t *testing.T) {
 	}{
 		{"an edit without a result from which another starts", records(versioned("1", "a", "b", ended(clone.Unfinished)), versioned("2", "b", "c")), titled("a"), held{}, false, `lost "c"`},
 		{"an edit without a result from which none starts", records(versioned("1", "a", "b"), versioned("2", "b", "c", ended(clone.Unfinished))), titled("b"), held{}, false, `unfinished "c"`},
+		{"a value of another program, in the same second", records(versioned("1", "a", "b"), versioned("2", "b", "a")), `{"id":"a-1","title":"b","design":"x"}`, held{}, false, ""},
+		{"a value of another program, later", records(versioned("1", "a", "b"), versioned("2", "b", "a")), later("b"), held{}, false, `taken back "a"`},
+		{"one of two tips was let go", records(versioned("1", "a", "b"), versioned("2", "a", "c"), edit("3", "b", "", forgets, func(r *clone.Record) {
+			r.Versions = []clone.Version{{Issue: "a-1", Tips: []string{"1"}}}
+		})), titled("a"), held{}, false, `lost "c"`},
 		{"of another work tree", records(versioned("1", "a", "b", in("/x"))), titled("a"), held{}, false, `lost "b"`},
 		{"of another work tree, asked in a hurry", records(versioned("1", "a", "b", in("/x"))), titled("a"), held{}, true, ""},
 		{"lost in another work tree, which misses it itself", records(versioned("1", "a", "b", in("/x"))), titled("a"),

@@ -35,7 +35,7 @@ func Others(head, now Rows, j clone.Journal, here clone.Place) (gone []Gone, clo
 	var ids, made []string
 	ids, o.head = records(left)
 	made, o.now = records(come)
-	_, o.histories = histories(j, here.Worktree)
+	_, o.histories = histories(j)
 	o.findMissing(now, ids)
 	for _, id := range ids {
 		gone = append(gone, o.gone(id)...)

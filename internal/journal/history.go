@@ -36,7 +36,6 @@ func (e *edit) at() time.Time {
 // history is the edits of one issue.
 type history struct {
 	id     string
-	here   string // the work tree that asks
 	edits  []*edit
 	names  []merge.PartName               // in the order in which the journal first has them
 	of     map[merge.PartName][]*edit     // those that changed a part
@@ -54,14 +53,13 @@ type forgetting struct {
 	tips   []*edit
 }
 
-// histories sorts the edits in a journal by issue, as a work tree asks for them, and lists the
-// issues.
-func histories(j clone.Journal, worktree string) (ids []string, all map[string]*history) {
+// histories sorts the edits in a journal by issue, and lists the issues.
+func histories(j clone.Journal) (ids []string, all map[string]*history) {
 	all = map[string]*history{}
 	of := func(id string) *history {
 		if all[id] == nil {
 			ids = append(ids, id)
-			all[id] = &history{id: id, here: worktree, of: map[merge.PartName][]*edit{}, makers: map[string][]*edit{}, known: map[string]bool{},
+			all[id] = &history{id: id, of: map[merge.PartName][]*edit{}, makers: map[string][]*edit{}, known: map[string]bool{},
 				forgot: map[merge.PartName]*forgetting{}, held: map[*edit]holding{}, all: all}
 		}
 		return all[id]
@@ -95,7 +93,7 @@ func (h *history) add(e *edit) {
 	if v.Former != "" && h.all[v.Former] != nil {
 		former = h.all[v.Former]
 	}
-	e.from, e.other, e.base = h.led(v.Was, e.record.Worktree), former.led(v.Other, e.record.Worktree), h.led(v.Base, e.record.Worktree)
+	e.from, e.other, e.base = h.led(v.Was), former.led(v.Other), h.led(v.Base)
 	for _, before := range slices.Concat(e.from, e.other) {
 		before.used = true
 	}
@@ -108,24 +106,19 @@ func (h *history) add(e *edit) {
 	}
 }
 
-// maker gives the edit that led to a version as a work tree has it: one line may come about in
-// several ways within a second, and then it is the last one there, if there is one. nil where
-// none led to it.
-func (h *history) maker(version, worktree string) *edit {
-	makers := h.makers[version]
-	if version == "" || len(makers) == 0 {
-		return nil
+// maker gives the edit that led to a version, the last one where it came about in several ways
+// within a second; nil where none did.
+func (h *history) maker(version string) *edit {
+	if makers := h.makers[version]; version != "" && len(makers) > 0 {
+		return makers[len(makers)-1]
 	}
-	if last := lastOf(makers, func(e *edit) bool { return e.record.Worktree == worktree }); last != nil {
-		return last
-	}
-	return makers[len(makers)-1]
+	return nil
 }
 
 // led lists the edits that led to a version from which another starts: its maker, and those that
 // did the same.
-func (h *history) led(version, worktree string) (list []*edit) {
-	last := h.maker(version, worktree)
+func (h *history) led(version string) (list []*edit) {
+	last := h.maker(version)
 	if last == nil {
 		return nil
 	}
@@ -290,7 +283,7 @@ func (h holding) less(o holding) holding {
 // version gives what a line holds that a record names: what the edits led to that made it.
 // Nothing holds the absent line.
 func (h *history) version(version string) holding {
-	if last := h.maker(version, h.here); last != nil {
+	if last := h.maker(version); last != nil {
 		return h.after(last)
 	}
 	return nothing()
@@ -323,6 +316,33 @@ func (h *history) after(e *edit) holding {
 	}
 	h.followRoots(held, nil)
 	return held
+}
+
+// behind gives the edits that led to one, with those of both sides of a merge, whether its line
+// holds them or not.
+func behind(e *edit) map[*edit]bool {
+	all, open := map[*edit]bool{e: true}, []*edit{e}
+	for len(open) > 0 {
+		one := open[len(open)-1]
+		open = open[:len(open)-1]
+		for _, before := range slices.Concat(one.from, one.other) {
+			if !all[before] {
+				all[before] = true
+				open = append(open, before)
+			}
+		}
+	}
+	return all
+}
+
+// startsFrom reports whether an edit, or one that led to it, starts from a version.
+func (e *edit) startsFrom(version string) bool {
+	for before := range behind(e) {
+		if before.version.Was == version || before.version.Other == version {
+			return true
+		}
+	}
+	return false
 }
 
 // afterAll is what the lines after some edits hold together.
@@ -366,7 +386,9 @@ func (h *history) followRoots(held holding, shown map[merge.PartName]merge.Diges
 				value, known = digestOf(c, c.Was), true
 			}
 			if known {
-				held.byValue(h, part, value, func(e *edit) bool { return !e.valued && e.number < first.number })
+				held.byValue(h, part, value, func(e *edit) bool {
+					return !e.valued && e.number < first.number && !e.startsFrom(first.version.Was)
+				})
 			}
 		}
 	}
@@ -400,7 +422,7 @@ func (h holding) byValue(of *history, part merge.PartName, shown merge.Digest, d
 		switch {
 		case h.has(e, part):
 			later = later || !e.valued
-		case e.valued && later, dated(e) && digestOf(e.parts[part], e.parts[part].Now) == shown:
+		case e.valued && later, digestOf(e.parts[part], e.parts[part].Now) == shown && dated(e):
 			h.addPart(part, of.after(e).part(part))
 		}
 	}

@@ -17,7 +17,7 @@ import (
 // the latest first, without those that were undone and those that undid. Of an actor with
 // fewer edits it lists fewer.
 func Undoable(j clone.Journal, p clone.Place, store *beads.Snapshot, actor string, count int) (list []clone.Record, err error) {
-	ids, histories := histories(j, p.Worktree)
+	ids, histories := histories(j)
 	lines, err := linesIn(store, ids)
 	if err != nil {
 		return nil, err

@@ -44,10 +44,10 @@ func VersionBetween(id string, before, after *beads.Record) clone.Version {
 	return clone.Version{Issue: id, Was: VersionOf(before), Now: VersionOf(after), At: dateOf(after)}
 }
 
-// MergedVersions names the lines of the issues that both sides of a merge changed, each in
-// another way, and of those that it gave another id: the result is made from both sides.
-// What one side alone changed is its line.
-func MergedVersions(base, ours, theirs, result []byte) (list []clone.Version) {
+// Merged names the lines of the issues that both sides of a merge changed, each in another way,
+// and of those that it gave another id: the result is made from both sides. What one side alone
+// changed is its line. renamed are the lines of those that have another id.
+func Merged(base, ours, theirs, result []byte) (list []clone.Version, renamed []*beads.Record) {
 	our := RowsOf(ours)
 	ids, mine, others := bothIn(our, RowsOf(theirs))
 	_, dropped, made := bothIn(our, RowsOf(result))
@@ -73,13 +73,13 @@ func MergedVersions(base, ours, theirs, result []byte) (list []clone.Version) {
 				if was.Birth().Same(r.Birth()) && was.Birth().Rename(former, func(string) bool { return false }) == id {
 					v := VersionBetween(id, nil, r)
 					v.Other, v.Former = VersionOf(was), former
-					list = append(list, v)
+					list, renamed = append(list, v), append(renamed, r)
 				}
 			}
 		}
 	}
 	slices.SortFunc(list, func(a, b clone.Version) int { return cmp.Compare(a.Issue, b.Issue) })
-	return list
+	return list, renamed
 }
 
 // bothIn gives the issues whose lines differ in two texts.

@@ -169,11 +169,17 @@ func recordMerge(a *workspace.Run, base, ours, theirs, result string) {
 	if err != nil || err2 != nil {
 		return
 	}
-	versions := journal.MergedVersions([]byte(base), []byte(ours), []byte(theirs), []byte(result))
+	versions, renamed := journal.Merged([]byte(base), []byte(ours), []byte(theirs), []byte(result))
 	if len(versions) == 0 {
 		return
 	}
-	pending, err := place.Begin(clone.Record{At: now, Command: "merge", Versions: versions})
+	record := clone.Record{At: now, Command: "merge", Versions: versions}
+	for _, r := range renamed {
+		for _, e := range merge.Edits(nil, r) {
+			record.Changes = append(record.Changes, workspace.RecordedEdit(r.Text(beads.ID), e))
+		}
+	}
+	pending, err := place.Begin(record)
 	if err == nil {
 		_ = pending.End(clone.Written)
 	}
