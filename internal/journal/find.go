@@ -129,8 +129,8 @@ func Find(ctx context.Context, q Question) (findings []Finding, err error) {
 	if f.store, err = q.Store(ids); err != nil {
 		return nil, err
 	}
-	f.hold(ids)
 	for _, id := range ids {
+		f.held[id] = histories[id].line(f.store[id])
 		findings = append(findings, f.missing(histories[id])...)
 	}
 	if len(findings) > 0 {
@@ -154,21 +154,6 @@ func linesIn(file *beads.Snapshot, ids []string) (Lines, error) {
 		lines[id] = r
 	}
 	return lines, nil
-}
-
-// hold works out what the lines of the store hold. An issue that a merge gave another id
-// holds its edits under the id that it had.
-func (f *finder) hold(ids []string) {
-	for _, id := range ids {
-		f.held[id] = f.histories[id].line(f.store[id])
-	}
-	for _, id := range ids {
-		for former, held := range f.held[id].former {
-			if of, there := f.held[former]; there {
-				of.add(held)
-			}
-		}
-	}
 }
 
 // missing lists what the store lacks of one issue.

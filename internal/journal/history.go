@@ -219,13 +219,12 @@ func (h *history) tips() []*edit {
 
 // holding is the edits that a line holds: all their parts, or some.
 type holding struct {
-	whole  *big.Int // by the numbers of the edits
-	parts  map[merge.PartName]*big.Int
-	former map[string]holding // of issues that were this one
+	whole *big.Int // by the numbers of the edits
+	parts map[merge.PartName]*big.Int
 }
 
 func nothing() holding {
-	return holding{new(big.Int), map[merge.PartName]*big.Int{}, map[string]holding{}}
+	return holding{new(big.Int), map[merge.PartName]*big.Int{}}
 }
 
 // has reports whether a part of an edit is held.
@@ -239,9 +238,6 @@ func (h holding) add(o holding) {
 	for part, some := range o.parts {
 		h.addPart(part, some)
 	}
-	for id, of := range o.former {
-		h.addFormer(id, of)
-	}
 }
 
 func (h holding) addPart(part merge.PartName, some *big.Int) {
@@ -249,13 +245,6 @@ func (h holding) addPart(part merge.PartName, some *big.Int) {
 		h.parts[part] = new(big.Int)
 	}
 	h.parts[part].Or(h.parts[part], some)
-}
-
-func (h holding) addFormer(id string, of holding) {
-	if _, there := h.former[id]; !there {
-		h.former[id] = nothing()
-	}
-	h.former[id].add(of)
 }
 
 // part is what is held of one part.
@@ -273,9 +262,6 @@ func (h holding) less(o holding) holding {
 	left.whole.AndNot(h.whole, o.whole)
 	for part, some := range h.parts {
 		left.parts[part] = new(big.Int).AndNot(some, o.part(part))
-	}
-	for id, of := range h.former {
-		left.former[id] = of
 	}
 	return left
 }
@@ -356,10 +342,7 @@ func (h *history) afterAll(edits []*edit) holding {
 
 // bring adds what an edit brought from other lines than the one before.
 func (h *history) bring(held holding, e *edit) {
-	switch former := h.all[e.version.Former]; {
-	case e.version.Former != "" && former != nil:
-		held.addFormer(e.version.Former, former.afterAll(e.other))
-	case e.version.Former == "":
+	if e.version.Former == "" { // else the other side is an issue of another id
 		held.add(h.afterAll(e.other).less(h.afterAll(e.base)))
 	}
 	for _, tip := range e.tips {
