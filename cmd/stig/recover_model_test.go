@@ -33,13 +33,13 @@ func TestRecoverModel(t *testing.T) {
 
 // model is one random run.
 type model struct {
-	t                *testing.T
-	rnd              *rand.Rand
-	dir, store       string
-	now              time.Time
-	ids, branches    []string
-	log              []string
-	count, accidents int
+	t             *testing.T
+	rnd           *rand.Rand
+	dir, store    string
+	now           time.Time
+	ids, branches []string
+	log           []string
+	count         int
 }
 
 const modelSteps = 50

@@ -103,10 +103,6 @@ func records(list [][]byte) (ids []string, by map[string]*beads.Record) {
 	return ids, by
 }
 
-// few is how many issues are looked for one by one in a text; for more, its lines are
-// gone through.
-const few = 8
-
 // issuesIn gives those issues of a text, which need not last.
 func issuesIn(text []byte, ids []string) Lines {
 	found := Lines{}
