@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 	"hash/maphash"
+	"slices"
 
 	"stig/internal/beads"
 )
@@ -33,26 +34,29 @@ func RowsOf(text []byte) (rows Rows) {
 
 // Sums are checksums of the lines, by which Lacks knows them again.
 func (rows Rows) Sums() []byte {
-	sums := make([]byte, 0, 8*len(rows))
+	sums := make([]byte, 0, sumSize*len(rows))
 	for _, line := range rows {
-		sums = binary.LittleEndian.AppendUint64(sums, sumOf(line))
+		sum := uint64(crc32.Checksum(line, crc32.MakeTable(crc32.Castagnoli)))<<32 | uint64(crc32.ChecksumIEEE(line))
+		sums = binary.LittleEndian.AppendUint64(sums, sum)
 	}
 	return sums
 }
 
-func sumOf(line []byte) uint64 {
-	return uint64(crc32.Checksum(line, crc32.MakeTable(crc32.Castagnoli)))<<32 | uint64(crc32.ChecksumIEEE(line))
-}
+const sumSize = 8 // bytes
 
-// Lacks reports whether a line is gone of those with the sums.
-func (rows Rows) Lacks(sums []byte) bool {
-	count := make(map[uint64]int, len(rows))
-	for _, line := range rows {
-		count[sumOf(line)]++
+// Lacks reports whether a line is gone of those with the sums before, and where these cannot be
+// read.
+func Lacks(now, before []byte) bool {
+	if len(before)%sumSize != 0 {
+		return true
 	}
-	for ; len(sums) >= 8; sums = sums[8:] {
-		sum := binary.LittleEndian.Uint64(sums)
-		if count[sum]--; count[sum] < 0 {
+	count := make(map[[sumSize]byte]int, len(now)/sumSize)
+	for sum := range slices.Chunk(now, sumSize) {
+		count[[sumSize]byte(sum)]++
+	}
+	for sum := range slices.Chunk(before, sumSize) {
+		key := [sumSize]byte(sum)
+		if count[key]--; count[key] < 0 {
 			return true
 		}
 	}

@@ -31,6 +31,10 @@ func TestDiffering(t *testing.T) {
 		if got, want := sorted(gone), without(a, b); !slices.Equal(got, want) {
 			t.Fatalf("round %d: gone %d lines, want %d", round, len(got), len(want))
 		}
+		now, before := RowsOf([]byte(strings.Join(b, end))).Sums(), RowsOf([]byte(strings.Join(a, "\n"))).Sums()
+		if Lacks(now, before) != (len(gone) > 0) || Lacks(before, now) != (len(come) > 0) {
+			t.Fatalf("round %d: by checksums %t and %t, %d lines gone and %d come", round, Lacks(now, before), Lacks(before, now), len(gone), len(come))
+		}
 		if got, want := sorted(come), without(b, a); !slices.Equal(got, want) {
 			t.Fatalf("round %d: come %d lines, want %d", round, len(got), len(want))
 		}

@@ -109,7 +109,7 @@ func (l *look) report(ctx context.Context, a *workspace.Run) (string, error) {
 	rows := journal.RowsOf(text)
 	var closed []journal.Closed
 	next.Lines, next.Told = rows.Sums(), slices.DeleteFunc(slices.Clone(l.was.Told), func(name string) bool { return !strings.HasSuffix(name, isClosed) })
-	if !l.known || next.Head != l.was.Head || rows.Lacks(l.was.Lines) {
+	if !l.known || next.Head != l.was.Head || journal.Lacks(next.Lines, l.was.Lines) {
 		next.Told = nil
 		head, err := l.head(ctx, a)
 		if err != nil {
