@@ -130,7 +130,7 @@ func (w *walk) judge(finding *Finding) error {
 	}
 	revert, err := w.past.IsRevert(w.ctx, at)
 	is, was := there[finding.ID], before[finding.ID]
-	if revert || is != nil && dateOf(is).After(dateOf(was)) || w.deleted(finding, is) {
+	if revert || is != nil && dateOf(is).After(dateOf(was)) {
 		finding.State = Removed
 	}
 	return err
@@ -162,11 +162,6 @@ func (w *walk) judgeLine(finding *Finding) error {
 		finding.State, finding.Where = Removed, shortName(w.commits[at].Name)
 	}
 	return err
-}
-
-// deleted reports whether a line is a tombstone that stig did not write.
-func (w *walk) deleted(finding *Finding, is *beads.Record) bool {
-	return isTombstone(is) && !w.histories[finding.ID].known[VersionOf(is)]
 }
 
 // taker finds the last commit that does not hold a value and has a parent that does; -1 for
