@@ -144,7 +144,8 @@ func FindLost(ctx context.Context, a *workspace.Run, ids []string) (m Missing, e
 type Recovered struct {
 	*journal.Result
 	Files  []KeptFile
-	Unread bool // some of the journal cannot be read
+	Left   []journal.Finding // what somebody may have taken back, and whose issue was not named
+	Unread bool              // some of the journal cannot be read
 }
 
 // RecoverRequest says what to put back.
@@ -176,7 +177,15 @@ func Recover(ctx context.Context, a *workspace.Run, r RecoverRequest) (*Recovere
 		return nil, err
 	}
 	done := &Recovered{Result: &journal.Result{}, Unread: m.Unread}
-	findings := slices.DeleteFunc(m.all, func(f journal.Finding) bool { return !r.takes(f) })
+	var findings []journal.Finding
+	for _, f := range m.all {
+		switch {
+		case r.takes(f):
+			findings = append(findings, f)
+		case !f.State.IsAnswer():
+			done.Left = append(done.Left, f)
+		}
+	}
 	if len(findings) > 0 {
 		a.Edits().Tips = journal.TipsOf(findings)
 		if done.Result, err = journal.Apply(ctx, store, options, findings, a.Schema); err != nil {

@@ -144,6 +144,8 @@ func printApplied(a *cli.App, result *service.Recovered, dryRun bool) error {
 		return a.PrintEdit("recover", body, result.Lines, dryRun)
 	case dryRun:
 		return a.PrintDiff(result.Lines)
+	case len(result.Applied)+len(kept) == 0 && len(result.Left) > 0:
+		return a.Print(foundText(nil, result.Left))
 	case len(result.Applied)+len(kept) == 0:
 		return a.Print(nothingLost(result.Unread))
 	}
