@@ -260,6 +260,9 @@ func (m *model) canonical() map[string]string {
 			case key == "updated_at", key == "closed_at", isList && len(list) == 0:
 			case isList:
 				for _, element := range list {
+					if edge, is := element.(map[string]any); is && key == "dependencies" {
+						element = []any{edge["depends_on_id"], edge["type"]} // one that is made again says the same
+					}
 					parts = append(parts, fmt.Sprint(key, ": ", element))
 				}
 			default:
