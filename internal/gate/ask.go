@@ -20,6 +20,7 @@ type claim struct {
 	expect Expect
 	counts bool // the result is a number of things, such as "0" or "nothing"
 	zero   bool // it returns 0: the exit code, of most commands
+	absent bool // nothing is to be there, which of a search says that it is to fail
 	next   int  // the token behind it
 }
 
@@ -98,10 +99,13 @@ func (p passage) clause(end int) int {
 // saying reads what is said of the code at a token.
 func (p passage) saying(i int) saying {
 	from, to := p.group(i)
+	if first := p.mentioned(from); p.at(i-1) == comma && (listed("always", first) || listed("place", first)) {
+		from = i // "after `a`, `b` passes"
+	}
 	begin := p.clause(from)
 	s := saying{claim: p.claimBehind(to)}
 	if p.at(from-1) == open && p.at(to) == closing && begin == from {
-		if about := p.claimAt(to + 1); about.found {
+		if about := p.claimBehind(to + 1); about.found {
 			s.claim = about
 		}
 	}
@@ -109,6 +113,9 @@ func (p passage) saying(i int) saying {
 	leads := begin == from || p.allIn(begin, from, "polite", "imperative") || listed("via", p.text(from-1))
 	proved := (p.ends(to) || listed("and", p.text(to))) && (p.proved(begin, from) || strings.HasPrefix(p.text(from-1), "pass"))
 	s.told = s.claim.found || s.run || proved
+	if !s.claim.found {
+		s.claim.absent = p.anyIn(p.clause(max(begin-1, 0)), from, "absent")
+	}
 	switch before := p.at(from - 1); {
 	case p.heading:
 		s.why = "names what a heading is about"
@@ -120,14 +127,14 @@ func (p passage) saying(i int) saying {
 		s.claim.manual = "it is to hold " + citing(p.supposed(from))
 	case s.claim.found && leads && before != code:
 	case s.run:
-		s.claim = claim{manual: p.condition(to)}
+		s.claim.manual = p.condition(to)
 	case begin == from && p.alone(from, to):
 		if why := p.introduced(); why != "" {
 			s.why = "listed under " + citing(why)
 		}
 	case begin == from && before == colon && p.ends(to):
 	case proved:
-		s.claim = claim{manual: p.condition(to)}
+		s.claim.manual = p.condition(to)
 	default:
 		s.why = "the text does not ask for it"
 	}
@@ -197,7 +204,7 @@ func (p passage) introduced() string {
 		return found
 	}
 	for i := range p.intro {
-		if n := above.is("negation", i); n > 0 || listed("mention", above.text(i)) && strings.HasPrefix(above.text(i), "example") {
+		if above.is("negation", i) > 0 || listed("unwanted", above.text(i)) {
 			return above.text(i)
 		}
 	}

@@ -61,7 +61,7 @@ func (p passage) deed(i int) claim {
 		i++
 	}
 	verb := p.text(i)
-	if len(verb) > 3 && strings.HasSuffix(verb, "s") && !strings.HasSuffix(verb, "ss") && !listed("subject", verb) && !listed("being", verb) && p.at(i+1) != code {
+	if len(verb) > 3 && strings.HasSuffix(verb, "s") && !strings.HasSuffix(verb, "ss") && !listed("subject", verb) && !listed("being", verb) && !listed("becoming", verb) && p.at(i+1) != code {
 		return doing
 	}
 	return claim{}
@@ -101,13 +101,15 @@ func (p passage) claimAt(i int) claim {
 	case p.is("exits", i) > 0:
 		return p.exitCode(i + 1)
 	case p.faultless(i) > 0:
-		return p.behindClaim(claim{found: true, next: p.faultless(i)})
+		return p.behindClaim(claim{found: true, absent: true, next: p.faultless(i)})
 	case p.is("failing", i) > 0:
 		return claim{found: true, manual: "it is expected to fail: write it as ! COMMAND in a fence marked verify"}
 	case p.is("elsewhere", i) > 0 && !listed("limit", p.text(i+2)) && p.at(i+2) != number:
 		return claim{}
+	case listed("starting", p.text(i)) && !p.ends(i+1) && p.is("condition", i+1) == 0 && !strings.HasSuffix(p.text(i+1), "ly") && p.faultless(i+1) == 0:
+		return claim{found: true, manual: "what it starts may run until it is stopped"}
 	case p.is("success", i) > 0:
-		return p.behindClaim(claim{found: true, next: i + p.is("success", i)})
+		return p.behindClaim(claim{found: true, absent: listed("clean", p.text(i)), next: i + p.is("success", i)})
 	case p.is("limit", i) > 0 && (is || p.text(i) != "in" && p.text(i) != "about" && p.text(i) != "only"):
 		return claim{found: true, manual: outputDecides}
 	case is:
@@ -190,7 +192,7 @@ func (p passage) shown(begin, i int, equal bool) claim {
 	none := p.is("none", i) > 0
 	switch {
 	case p.faultless(i) > 0:
-		return p.behindClaim(claim{found: true, next: p.faultless(i)})
+		return p.behindClaim(claim{found: true, absent: true, next: p.faultless(i)})
 	case p.is("nothing", i) > 0 && (p.ends(i+1) || p.is("condition", i+1) > 0 || listed("found", p.text(i+1)) || p.text(i+1) == "output"):
 		c.expect, c.counts = Expect{How: Equals}, true
 		c.next = i + 1
@@ -211,7 +213,7 @@ func (p passage) shown(begin, i int, equal bool) claim {
 		if !p.ends(i+1) && !listed("and", p.text(i+1)) && p.is("condition", i+1) == 0 || blank(c.expect.Text, false) != "" {
 			return claim{found: true, manual: outputDecides}
 		}
-		if (listed("and", p.text(i+1)) || p.at(i+1) == comma) && (p.at(i+2) == quotation || p.at(i+2) == code) {
+		if (listed("and", p.text(i+1)) || p.at(i+1) == comma) && (p.at(i+2) == quotation || p.at(i+2) == code && !p.claimAt(i+3).found) {
 			return claim{found: true, manual: outputDecides}
 		}
 	case p.succeedsWithin(i):

@@ -221,9 +221,12 @@ func (s *script) result(said claim, fence bool) (e Expect, why string) {
 	e = said.expect
 	negated := s.file.Stmts[len(s.file.Stmts)-1].Negated
 	none := e.How == Equals && (e.Text == "" || e.Text == "0") || said.zero
+	tests := s.compares || len(s.last()) > 0 && (s.last()[0] == "test" || s.last()[0] == "[")
 	switch {
-	case negated:
+	case negated, tests && e.Text == "true":
 		return Expect{}, ""
+	case tests && e.Text == "false":
+		return Expect{Exit: "1"}, ""
 	case s.counts() && said.zero:
 		e = Expect{How: Equals, Text: "0"}
 		fallthrough
@@ -234,8 +237,8 @@ func (s *script) result(said claim, fence bool) (e Expect, why string) {
 		if none && s.searches() {
 			e.Exit = "1" // of the search, which finds nothing
 		}
-	case s.searches() && said.zero:
-		return e, outputDecides
+	case s.searches() && (said.zero || said.absent && e == Expect{}):
+		return e, "a search that finds nothing fails: write it as ! COMMAND in a fence marked verify"
 	case s.searches() && none && said.counts:
 		return Expect{Exit: "1"}, ""
 	case s.reports() && e.How == "":

@@ -120,6 +120,10 @@ func (s *script) unlikely(words []string, r reading) string {
 			return citing(word) + " is no word of a shell"
 		}
 	}
+	plain := func(w string) bool { return !strings.HasPrefix(w, "-") && !symbolic(w) }
+	if program == "test" && !slices.ContainsFunc(words[1:], func(w string) bool { return !plain(w) }) {
+		return citing(program) + " with plain words only may be English"
+	}
 	if len(words) > 1 && (listed("english", strings.TrimRight(words[1], ",:")) || versions(words[1:]) && !listed("counting", program)) {
 		return citing(program+" "+words[1]) + " may be English"
 	}
@@ -131,13 +135,15 @@ func (s *script) unlikely(words []string, r reading) string {
 	switch {
 	case builtin, known && !ordinary, s.functions[program]:
 		return ""
-	case !programLike(program) || listed("language", program):
+	case strings.HasPrefix(program, "./") && !strings.HasSuffix(program, "/") && programLike(program):
+		return ""
+	case !programLike(program) || listed("language", program) || listed("subcommands", program) && !ordinary:
 		return citing(program) + " is no program of the table"
 	case ordinary && known && len(words) > 1 && listed("subcommands", words[1]):
 		return ""
-	case slices.ContainsFunc(words[1:], argument), strings.Contains(program, "/") && s.words == 1:
+	case slices.ContainsFunc(words[1:], argument), strings.Contains(program, "/") && r.run:
 		return ""
-	case len(words) > 1 && r.claimed, len(words) > 1 && strings.Contains(program, "/"):
+	case len(words) > 1 && r.claimed && !strings.Contains(program, "_"), len(words) > 1 && strings.Contains(program, "/"):
 		return ""
 	}
 	return citing(program) + " is no program of the table"

@@ -15,7 +15,9 @@ func (s *script) serves() (found string) {
 			return false
 		}
 		if call, ok := node.(*syntax.CallExpr); ok && found == "" {
-			if words := ShellWords(call.Args); serves(words) {
+			words := ShellWords(call.Args)
+			detached := slices.Contains(words, "-d") || slices.Contains(words, "--detach")
+			if serves(words) && !(detached && !slices.Equal(words, s.last())) {
 				found = strings.Join(words, " ")
 			}
 		}
