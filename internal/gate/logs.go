@@ -21,7 +21,7 @@ const (
 	keptBytes = 1 << 30
 	// logBytes bounds one log: a check that never stops to write must not
 	// fill the disk before its time is over.
-	logBytes = 256 << 20
+	logBytes = 16 << 20
 )
 
 // logFile is the file that takes all of the output of a check.

@@ -15,10 +15,11 @@ import (
 // Outcome is how one check went.
 type Outcome struct {
 	Check           // of a check that did not run to its end Reason says why
-	Exit    int     `json:"exit"`          // exit code of the shell, or one of the constants
-	Seconds float64 `json:"seconds"`       // how long it ran
-	Tail    string  `json:"tail"`          // the last 20 lines of its output, 8 KiB at most; valid UTF-8
-	Log     string  `json:"log,omitempty"` // the file that holds all of its output
+	Exit    int     `json:"exit"`             // exit code of the shell, or one of the constants
+	Seconds float64 `json:"seconds"`          // how long it ran
+	Tail    string  `json:"tail"`             // the last 20 lines of its output, 8 KiB at most; valid UTF-8
+	Log     string  `json:"log,omitempty"`    // the file that holds all of its output
+	Failed  *Failed `json:"failed,omitempty"` // the command of the script that failed; nil where nothing tells
 }
 
 // Exit codes of checks that did not run to their end.
