@@ -1,7 +1,6 @@
 package gate
 
 import (
-	"cmp"
 	"fmt"
 	"os"
 	"slices"
@@ -19,6 +18,17 @@ type Failed struct {
 	Line    int    `json:"line,omitempty"` // 1-based line of the script, or of File; 0 where bash does not tell
 	Command string `json:"command"`        // in one line
 	File    string `json:"file,omitempty"` // the file that the script sources, in which the command stands; "" for the script
+
+	strict bool // it is a part of the script after which bash alone would go on; see StrictScript
+}
+
+// Named names a check that failed, and where it did: "test -f a … at line 3: test -f b".
+func (o Outcome) Named() string {
+	text := visible.FirstLine(o.Text)
+	if at := o.Fault(); at != text && o.Failed.Line > 0 && o.Failed.File == "" {
+		return text + " at " + at
+	}
+	return o.Fault()
 }
 
 // Fault says where a check failed, in one line: its text where that is all there is to say,
@@ -117,6 +127,9 @@ func failedAt(script string, all []noted, exit int) *Failed {
 		return nil
 	}
 	f := found.Failed
+	if first, _, here := strings.Cut(f.Command, "\n"); here && strings.Contains(first, "<<") { // what follows is no command
+		f.Command = first
+	}
 	if f.File == "" && file != nil {
 		f.locate(file, script, found.last)
 	}
@@ -136,49 +149,67 @@ func spans(s *syntax.Stmt, line int) bool {
 	return int(s.Pos().Line()) <= line && line <= int(s.End().Line())
 }
 
-// locate finds the command in its script: its line, where bash did not tell, and the pipe
-// that it is part of, since any part of that may have failed.
+// locate finds the command in its script: its line, where bash did not tell, or told that of
+// a substitution, and the pipe or the list that it is part of, since any part of that may
+// have failed.
 func (f *Failed) locate(file *syntax.File, script string, anywhere bool) {
 	source := func(s *syntax.Stmt) string { return visible.OneLine(script[s.Pos().Offset():end(s)]) }
-	pipe, line, said := "", 0, visible.OneLine(f.Command)
-	var within []syntax.Node
+	said := visible.OneLine(f.Command)
+	f.strict = said == "( exit $? )"
+	var within, found []*syntax.Stmt // the statements around one, and those that it may be
 	syntax.Walk(file, func(node syntax.Node) bool {
-		if node == nil {
-			within = within[:len(within)-1]
-			return true
-		}
-		within = append(within, node)
 		s, ok := node.(*syntax.Stmt)
-		if !ok || source(s) != said || !anywhere && !spans(s, f.Line) {
+		if !ok {
 			return true
 		}
-		line = int(s.Pos().Line())
-		for _, above := range within {
-			outer, ok := above.(*syntax.Stmt)
-			if !ok || pipe != "" {
-				continue
+		within = slices.DeleteFunc(within, func(outer *syntax.Stmt) bool { return outer.End().Offset() < s.End().Offset() })
+		within = append(within, s)
+		if f.strict && spans(s, f.Line) && (s.Negated || joins(s, syntax.AndStmt)) {
+			found = []*syntax.Stmt{s}
+		} else if source(s) == said {
+			if pipe := slices.IndexFunc(within, func(outer *syntax.Stmt) bool { return joins(outer, syntax.Pipe, syntax.PipeAll) }); pipe >= 0 {
+				s = within[pipe]
 			}
-			if both, ok := outer.Cmd.(*syntax.BinaryCmd); ok && (both.Op == syntax.Pipe || both.Op == syntax.PipeAll) {
-				pipe = source(outer)
-			}
+			found = append(found, s)
 		}
 		return true
 	})
-	if anywhere {
-		f.Line = line
+	if len(found) > 1 && !anywhere {
+		found = slices.DeleteFunc(found, func(s *syntax.Stmt) bool { return !spans(s, f.Line) })
 	}
-	f.Command = cmp.Or(pipe, f.Command)
+	if len(found) != 1 {
+		if anywhere {
+			f.Line = 0
+		}
+		return
+	}
+	f.Command = source(found[0])
+	if first := int(found[0].Pos().Line()); anywhere || !spans(found[0], f.Line) {
+		f.Line = first
+	}
+}
+
+// joins reports whether a statement consists of two that are joined by one of these.
+func joins(s *syntax.Stmt, by ...syntax.BinCmdOperator) bool {
+	both, ok := s.Cmd.(*syntax.BinaryCmd)
+	return ok && slices.Contains(by, both.Op)
 }
 
 // absent is the program that a command of a script lacks, as the directory is now; "" where
 // it is there, or only running can tell which it is.
-func (f *Failed) absent(dir string) string {
-	for _, c := range Commands(f.Command) {
-		if len(c.Words) > 0 && !strings.Contains(c.Words[0], "$") {
-			if !process.Finder(dir, os.Getenv)(c.Words[0]) {
-				return c.Words[0]
+func (f *Failed) absent(dir string) (program string) {
+	there := process.Finder(dir, os.Getenv)
+	for _, s := range statements(f.Command) {
+		syntax.Walk(s, func(node syntax.Node) bool {
+			call, ok := node.(*syntax.CallExpr)
+			if ok && len(call.Args) > 0 && program == "" {
+				word := WordText(call.Args[0].Parts)
+				if _, builtin := builtins[word]; !builtin && !strings.Contains(word, "$") && !there(word) {
+					program = word
+				}
 			}
-		}
+			return true
+		})
 	}
-	return ""
+	return program
 }

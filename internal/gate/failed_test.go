@@ -25,7 +25,7 @@ func TestFailedCommand(t *testing.T) {
 		"unset":                {"true\necho \"$NO_SUCH_DEPTH\"", `line 2: echo "$NO_SUCH_DEPTH"`},
 		"substitution before":  {"x=$(false; true)\nif y=$(false; echo 1); then true; fi\n[[ 1 = 2 ]]", "line 3: [[ 1 = 2 ]]"},
 		"in a substitution":    {"true\nx=$(\n  test 1 = 2\n)\ntrue", "line 3: test 1 = 2"},
-		"a part before &&":     {"true\ntest 1 = 2 && true\ntrue", "line 2: test 1 = 2"},
+		"a part before &&":     {"true\ntest 1 = 2 && true\ntrue", "line 2: test 1 = 2 && true"},
 		"the last of &&":       {"true\ntrue &&\n  test 1 = 2", "line 3: test 1 = 2"},
 		"sourced":              {"true\nsource ./lib.sh\ntrue", "true …: ./lib.sh, line 2: test 3 = 4"},
 		"redirected":           {"true\n{ true; test 1 = 2; } 2>/dev/null\ntrue", "line 2: test 1 = 2"},

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
 
 	"stig/checkpoint"
 	"stig/internal/beads"
+	"stig/internal/clone"
 	"stig/internal/fault"
 	"stig/internal/gate"
 	"stig/internal/store/jsonl"
@@ -20,9 +22,8 @@ import (
 
 // unprovable warns of criteria in which nothing can be run: only a waiver would
 // close the issue.
-func unprovable(ctx context.Context, a *workspace.Run, store beads.Place, found gate.Criteria) []string {
-	code, err := a.Code(ctx, store)
-	if err != nil || len(found) == 0 || gate.Asks(found.Plan(code.Look)) {
+func unprovable(found gate.Criteria) []string {
+	if len(found) == 0 || gate.Asks(found.Plan()) {
 		return nil
 	}
 	return []string{"nothing in its criteria can be run; write the commands into a block marked verify"}
@@ -59,7 +60,7 @@ type GateRun struct {
 // gateRun plans the checks that the criteria of an issue ask for, and runs none of them.
 // The committed store is read meanwhile: a large one takes as long as some checks.
 func gateRun(ctx context.Context, a *workspace.Run, s *workspace.Code, id string, found gate.Criteria) *GateRun {
-	t := &GateRun{Code: s, Id: id, criteria: found, Plan: found.Plan(s.Look)}
+	t := &GateRun{Code: s, Id: id, criteria: found, Plan: found.Plan()}
 	t.compare = sync.OnceValues(func() (*checkpoint.Edited, error) { return a.CriteriaEdited(ctx, s, id, found) })
 	go t.compare()
 	return t
@@ -138,6 +139,60 @@ func Try(ctx context.Context, a *workspace.Run, t *GateRun, o GateRunOptions) er
 	return nil
 }
 
+// BeforeRequest asks what the checks of an issue show before the work on it.
+type BeforeRequest struct {
+	Name  string // under which it is kept; see befores
+	Known bool   // runs nothing
+}
+
+// Before runs the criteria of an issue before the work on it, in the work tree that a is
+// started in, and keeps what they show, unless all of it is kept already; known reports
+// that. The error wraps ErrNotRun where they may not run.
+func Before(ctx context.Context, a *workspace.Run, id string, r BeforeRequest) (known bool, err error) {
+	t, err := GateRunOf(ctx, a, id)
+	if err != nil {
+		return false, err
+	}
+	if !t.Asks() {
+		return false, errors.Join(nothingToRun(t), t.Settle())
+	}
+	trust, err := a.TrustState(ctx, t.Code)
+	if err = errors.Join(err, t.Settle()); err == nil {
+		err = trust.Refused(t.Id)
+	}
+	if err != nil {
+		return false, err
+	}
+	kept := befores(t.Code)
+	had := kept.Load(r.Name)
+	if known = had.Has(t.Id, t.Plan); known || r.Known {
+		return known, nil
+	}
+	job, err := job(ctx, a, t, GateRunOptions{})
+	if err != nil {
+		return false, err
+	}
+	shown, err := gate.RunBefore(ctx, job)
+	if err != nil {
+		return false, err
+	}
+	return false, kept.Save(r.Name, shown)
+}
+
+// befores keeps what checks showed before the work, for all work trees of the clone: by the
+// commit at which the work began, or by claimName.
+func befores(s *workspace.Code) gate.Befores {
+	place, err := clone.At(s.Store.Path)
+	if err != nil {
+		return gate.Befores{}
+	}
+	return gate.Befores{Dir: workspace.Below(notices(s), "before", filepath.FromSlash(place.Store))}
+}
+
+// claimName is the name under which is kept what the checks of an issue showed when a person
+// claimed it.
+func claimName(id string) string { return "claim " + id }
+
 // warnOfEmpty names the checks that passed and say that no test ran: a name
 // that matches none is mostly a test that was not written.
 func warnOfEmpty(a *workspace.Run, t *GateRun) {
@@ -156,7 +211,7 @@ func job(ctx context.Context, a *workspace.Run, t *GateRun, o GateRunOptions) (g
 	}
 	j := gate.Job{
 		Issue: t.Id, Criteria: t.criteria.Text(), Checks: t.Plan,
-		Again: func() []gate.Check { return t.criteria.Plan(t.Code.Again()) }, Root: t.Code.Root, Top: t.Code.Place.Root,
+		Root: t.Code.Root, Top: t.Code.Place.Root,
 		Env: a.Environ(), Pass: a.Config.Gate.Env, Sandbox: a.Config.Gate.Sandbox,
 		KeepGoing: o.KeepGoing, AllowDestructive: o.AllowDestructive,
 		Out: a.Progress, Terminal: a.Terminal, Logs: t.Code.Logs(), Time: now, Now: a.Now,
