@@ -28,6 +28,9 @@ type Check struct {
 	// Verify tells that the fence is marked "verify": only then can a
 	// destructive command be allowed at all.
 	Verify bool `json:"-"`
+	// Held tells that the fence is marked "verify held": it is to be green before the
+	// work too.
+	Held bool `json:"held,omitempty"`
 	// Broken tells that the fence is marked as shell to run and does not parse:
 	// somebody meant it to be run, so nothing passes while it stands.
 	Broken bool `json:"-"`

@@ -141,7 +141,7 @@ func unwrapped(text string) string {
 // fence plans a fenced block.
 func fence(block notes.Piece) Check {
 	info, _, _ := strings.Cut(strings.ToLower(block.Info), " ")
-	check := Check{Text: block.Text, Origin: Fence, Line: block.Line, Verify: info == "verify", Class: Mention}
+	check := Check{Text: block.Text, Origin: Fence, Line: block.Line, Verify: info == "verify", Held: isHeld(block.Info), Class: Mention}
 	console := slices.Contains(consoleInfos, info)
 	marked := console || slices.Contains(shellInfos, info)
 	if info != "" && !marked {
@@ -168,6 +168,12 @@ func fence(block notes.Piece) Check {
 		check.settle(s, claim{})
 	}
 	return check
+}
+
+// isHeld reports whether an info string says that a fence is green before the work too.
+func isHeld(info string) bool {
+	words := strings.Fields(strings.ToLower(info))
+	return len(words) > 1 && words[0] == "verify" && words[1] == "held"
 }
 
 // refuse is for what is meant to be run and cannot be read.
