@@ -30,10 +30,9 @@ func HeldByQuestion(r *beads.Record, rules Rules) *Unanswered {
 	for _, q := range questions {
 		hashes = append(hashes, q.Hash())
 	}
-	otherwise := "; to close it all the same give --despite-question WHY"
 	held := &Unanswered{Refusal: &fault.Error{
 		Code: fault.Waits, ID: id, Reason: "a question waits for an answer: " + named(questions),
-		Hint: "type stig resolve " + id + " to answer, or stig escalate " + id + " --withdraw -m WHY" + otherwise,
+		Hint: "to answer it type stig resolve " + id + ", to withdraw it stig escalate " + id + " --withdraw -m WHY",
 	}, Despite: "despite the unanswered question " + strings.Join(hashes, ", ")}
 	switch {
 	case len(questions) > 1:
@@ -41,7 +40,7 @@ func HeldByQuestion(r *beads.Record, rules Rules) *Unanswered {
 		held.Despite = "despite the unanswered questions " + strings.Join(hashes, ", ")
 	case len(questions) == 1:
 	case signals.Read(doc, rules.Schema).Value(signals.Escalation) == signals.EscalationPending:
-		held.Refusal.Reason, held.Refusal.Hint = unwritten, "type stig vet "+id+otherwise
+		held.Refusal.Reason, held.Refusal.Hint = unwritten, "to see what is wrong type stig vet "+id
 		held.Despite = "despite a pending escalation"
 	default:
 		return nil
