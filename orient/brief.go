@@ -39,7 +39,6 @@ const BriefingBudget = 9000
 // Rules are what a briefing is validated against.
 type Rules struct {
 	Schema    *signals.Schema
-	Look      gate.Lookup
 	Now       time.Time
 	Exists    func(path string) bool // of a file in the work tree; nil where there is none
 	StaleDays int                    // an issue in progress may go unchanged for so many days
@@ -163,7 +162,7 @@ func (a assembly) common(i int, record *beads.Record) *Briefing {
 	}
 	found := gate.Find(record.Text(beads.AcceptanceCriteria), a.description, a.design)
 	acceptance := strings.TrimSpace(found.Text())
-	b.Acceptance = Acceptance{Text: acceptance, Checks: found.Plan(a.rules.Look), there: acceptance != ""}
+	b.Acceptance = Acceptance{Text: acceptance, Checks: found.Plan(), there: acceptance != ""}
 	if e, ok := signals.LastEstimate(a.doc); ok {
 		b.Estimate = &Estimate{Date: e.Date, Text: e.Body}
 	}

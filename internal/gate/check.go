@@ -43,19 +43,11 @@ const (
 
 // Values of Check.Class.
 const (
-	Runnable       = "run"
-	MissingProgram = "missing-program" // a command, but a well-known program of it is not here: failed
-	Destructive    = "destructive"     // a command that destroys or publishes: not run
-	Skipped        = "skipped"         // not a command, or not surely one
-	Output         = "output"          // what the command before it is to print: compared, and not run
+	Runnable = "run"     // a command that the criteria ask for
+	Manual   = "manual"  // what a person has to read: prose, a result that cannot be compared, a server
+	Refused  = "refused" // what destroys, and what is meant to run and cannot be read: it fails
+	Mention  = "mention" // code that is no command, or that the text only speaks of
 )
-
-// Lookup reports whether a word names a program here: one on PATH, or, for a
-// word with a slash, an executable in the repository. A word "$NAME" asks
-// whether the environment has that variable. nil knows nothing.
-type Lookup func(word string) bool
-
-func (l Lookup) finds(word string) bool { return l != nil && l(word) }
 
 // Asks reports whether criteria with these checks ask for anything to be run: a
 // verdict on others would show nothing.
@@ -63,16 +55,16 @@ func Asks(checks []Check) bool {
 	return slices.ContainsFunc(checks, Check.Asked)
 }
 
-// NotRun lists what no verdict on these checks is about: the code and the prose
-// that are not run, each text once, unless a check with the same text is.
+// NotRun lists what of these checks a person has to read, since no verdict is about
+// it: each text once, unless a check with the same text runs.
 func NotRun(checks []Check) []Check {
 	rest := []Check{}
 	seen := map[string]bool{}
 	for _, c := range checks {
-		seen[c.Text] = seen[c.Text] || c.Class != Skipped || c.Broken
+		seen[c.Text] = seen[c.Text] || c.Asked()
 	}
 	for _, c := range checks {
-		if !seen[c.Text] {
+		if c.Class == Manual && !seen[c.Text] {
 			rest = append(rest, c)
 			seen[c.Text] = true
 		}
@@ -82,7 +74,7 @@ func NotRun(checks []Check) []Check {
 
 // Asked reports whether the criteria ask for this check: it decides whether they
 // pass, even where it cannot run.
-func (c Check) Asked() bool { return c.Class != Skipped && c.Class != Output || c.Broken }
+func (c Check) Asked() bool { return c.Class == Runnable || c.Class == Refused }
 
 // Expect is the output that criteria expect of a check besides exit code 0; the
 // zero value expects nothing of it.

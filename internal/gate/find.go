@@ -92,7 +92,7 @@ func (c Criteria) Text() string {
 
 // Plan is Plan for the text of each passage, with the field in which a check
 // stands and its line there. A command that an earlier passage holds is listed once.
-func (c Criteria) Plan(look Lookup) []Check {
+func (c Criteria) Plan() []Check {
 	checks := []Check{}
 	seen := map[string]bool{}
 	for _, p := range c {
@@ -101,7 +101,7 @@ func (c Criteria) Plan(look Lookup) []Check {
 			rest.Field = p.Field
 			return append(checks, rest)
 		}
-		planned := Plan(p.Text, look)
+		planned := Plan(p.Text)
 		for _, check := range planned {
 			check.Field, check.Line = p.Field, check.Line+p.Line-1
 			if !check.Asked() || !seen[check.Text] {

@@ -116,7 +116,7 @@ func TestFindInSeveralFields(t *testing.T) {
 		}
 	}
 	var got []string
-	for _, check := range gate.Find("x\n\n`cargo test` works", description, "Intro.\n\n"+design).Plan(nil) {
+	for _, check := range gate.Find("x\n\n`cargo test` works", description, "Intro.\n\n"+design).Plan() {
 		got = append(got, strings.Join([]string{check.Field, strconv.Itoa(check.Line), check.Text}, " "))
 	}
 	if want := []string{"acceptance_criteria 3 cargo test", "description 2 go vet", "design 4 go test"}; !slices.Equal(got, want) {

@@ -59,7 +59,7 @@ func TestCriteria(t *testing.T) {
 	for _, c := range all {
 		t.Run(c.name, func(t *testing.T) {
 			var got []string
-			for _, check := range gate.Plan(c.text, unix) {
+			for _, check := range gate.Plan(c.text) {
 				got = append(got, check.Origin+" "+check.Class+" "+strings.ReplaceAll(check.Text, "\n", "⏎")+" | "+check.Reason+check.Expect.String())
 			}
 			same := slices.EqualFunc(got, c.want, func(got, want string) bool {

@@ -88,7 +88,7 @@ func TestSpans(t *testing.T) {
 	var all score
 	for text := range strings.SplitSeq(texts, "\n---\n") {
 		labels := mark.FindAllStringSubmatch(text, -1)
-		for _, check := range gate.Plan(mark.ReplaceAllString(text, "`"), home) {
+		for _, check := range gate.Plan(mark.ReplaceAllString(text, "`")) {
 			if check.Origin != gate.Span {
 				continue
 			}
@@ -159,7 +159,7 @@ func planned(t *testing.T, path string) map[string]gate.Check {
 			continue // stores in this state are what edge/ is for
 		}
 		seen := map[string]int{}
-		for _, check := range gate.Find(issue.Acceptance, issue.Description, issue.Design).Plan(nil) {
+		for _, check := range gate.Find(issue.Acceptance, issue.Description, issue.Design).Plan() {
 			seen[check.Text]++
 			hash := sha256.Sum256([]byte(check.Text))
 			checks[fmt.Sprintf("%s %s %x.%d", issue.ID, check.Origin, hash[:6], seen[check.Text])] = check

@@ -39,7 +39,8 @@ const prompt = "$ "
 // "verified with X"); or to which a claim leads by a colon, a bracket, a dash or
 // a means ("all pass: X", "builds with X"). Nothing asks for what is not to be
 // run, is expected to fail, or is said to exist. In doubt it is not a command.
-func Plan(text string, look Lookup) []Check {
+func Plan(text string) []Check {
+	var look lookup
 	type placed struct {
 		Check
 		at int
@@ -74,7 +75,7 @@ func Plan(text string, look Lookup) []Check {
 				break // nothing of it is run
 			}
 			found = append(found, placed{Check{
-				Text: words, Instead: words, Origin: Prose, Class: Skipped, Line: line.Line,
+				Text: words, Instead: words, Origin: Prose, Class: Manual, Line: line.Line,
 				Reason: "prose is never run: put the command into a fence marked verify",
 			}, line.Start})
 		}
@@ -82,8 +83,8 @@ func Plan(text string, look Lookup) []Check {
 	slices.SortStableFunc(found, func(a, b placed) int { return cmp.Compare(a.at, b.at) })
 	checks := make([]Check, len(found))
 	for i, f := range found {
-		if i > 0 && f.Origin == Span && f.Class == Skipped && f.Text == checks[i-1].Expect.Text {
-			f.Class, f.Reason = Output, "compared with the output of "+checks[i-1].Text
+		if i > 0 && f.Origin == Span && f.Class == Mention && f.Text == checks[i-1].Expect.Text {
+			f.Class, f.Reason = Mention, "compared with the output of "+checks[i-1].Text
 		}
 		checks[i] = f.Check
 	}
@@ -96,7 +97,7 @@ const maxCode = 128
 // unread is what stands for a text that is beyond a bound: nothing passes until somebody has
 // read it.
 func unread(line int, why string) Check {
-	return Check{Text: "…", Origin: Prose, Class: Skipped, Broken: true, Line: line, Reason: why}
+	return Check{Text: "…", Origin: Prose, Class: Refused, Broken: true, Line: line, Reason: why}
 }
 
 // unwrapped is a text as it was meant: without the colours of a terminal, and with
@@ -134,11 +135,11 @@ func backticks(text string, code notes.Code) (start, end int) {
 }
 
 // judgeFence applies the rules for blocks. above is the line that leads to it.
-func judgeFence(code notes.Code, above string, look Lookup) Check {
+func judgeFence(code notes.Code, above string, look lookup) Check {
 	info, _, _ := strings.Cut(strings.ToLower(code.Info), " ")
 	check := Check{Text: code.Text, Origin: Fence, Line: code.Line, Verify: info == "verify"}
 	skip := func(format string, args ...any) Check {
-		check.Class, check.Reason = Skipped, fmt.Sprintf(format, args...)
+		check.Class, check.Reason = Mention, fmt.Sprintf(format, args...)
 		return check
 	}
 	console := slices.Contains(consoleInfos, info)
@@ -155,7 +156,10 @@ func judgeFence(code notes.Code, above string, look Lookup) Check {
 	}
 	s, err := parse(check.Text)
 	if err != nil {
-		check.Broken = marked || errors.Is(err, errBound)
+		if check.Broken = marked || errors.Is(err, errBound); check.Broken {
+			check.Class, check.Reason, check.Verify = Refused, syntaxReason(err), false
+			return check
+		}
 		return skip("%s", syntaxReason(err))
 	}
 	if len(s.commands) == 0 && !s.checks {
@@ -172,7 +176,7 @@ func judgeFence(code notes.Code, above string, look Lookup) Check {
 	if found := s.serves(); found != "" && !check.Verify {
 		return skip("runs until it is stopped: %s", found)
 	}
-	if check.Class, check.Reason = s.class(look); check.Class == Runnable {
+	if check.Class, check.Reason = s.class(); check.Class == Runnable {
 		check.CannotFail = s.cannotFail()
 	}
 	return check
@@ -183,7 +187,7 @@ var toFill = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`/
 
 // unlikely says why a block that no info string marks as shell may be something
 // else; "" when it is taken for shell.
-func (s *script) unlikely(above string, look Lookup) string {
+func (s *script) unlikely(above string, look lookup) string {
 	if first := (&script{commands: s.commands[:min(1, len(s.commands))], functions: s.functions}); len(first.commands) == 1 {
 		if _, unknown, resolved := first.resolve(look); !resolved {
 			return fmt.Sprintf("%q is no program here", unknown)
@@ -208,12 +212,9 @@ func lastLine(text string) string {
 }
 
 // class tells how a script that is to run would fare.
-func (s *script) class(look Lookup) (class, reason string) {
+func (s *script) class() (class, reason string) {
 	if what := s.destroys(); what != "" {
-		return Destructive, what
-	}
-	if missing, _, _ := s.resolve(look); missing != "" {
-		return MissingProgram, missing + ": not found"
+		return Refused, what
 	}
 	return Runnable, ""
 }
@@ -221,11 +222,13 @@ func (s *script) class(look Lookup) (class, reason string) {
 // judgeSpan applies the rules for inline code, and gives the check its class. near
 // reads the text around it: most code is no command, and is told without. optioned
 // holds what begins other code of the text, up to an option.
-func judgeSpan(check *Check, near func() surroundings, optioned func() string, look Lookup) {
-	check.Class = Skipped
+func judgeSpan(check *Check, near func() surroundings, optioned func() string, look lookup) {
+	check.Class = Mention
 	s, err := parse(check.Text)
 	if err != nil {
-		check.Broken = errors.Is(err, errBound)
+		if check.Broken = errors.Is(err, errBound); check.Broken {
+			check.Class = Refused
+		}
 		if check.Reason = syntaxReason(err); inWord(check.Text) != "" {
 			check.Reason = "placeholder " + citing(inWord(check.Text))
 		}
@@ -249,11 +252,7 @@ func judgeSpan(check *Check, near func() surroundings, optioned func() string, l
 		return
 	}
 	if what := s.destroys(); what != "" {
-		check.Class, check.Reason = Destructive, what
-		return
-	}
-	if missing != "" {
-		check.Class, check.Reason = MissingProgram, missing+": not found"
+		check.Class, check.Reason = Refused, what
 		return
 	}
 	s.result(check, near())
@@ -261,7 +260,7 @@ func judgeSpan(check *Check, near func() surroundings, optioned func() string, l
 
 // command resolves the programs of inline code. missing is the first that is meant
 // to be run and is not here; why says that it is no command.
-func (s *script) command(near func() surroundings, look Lookup) (missing, why string) {
+func (s *script) command(near func() surroundings, look lookup) (missing, why string) {
 	path := len(s.commands) == 1 && strings.HasPrefix(s.commands[0][0], "./")
 	if s.words < 2 && !path && !(s.own(look) && near().asksWord()) && !near().binary() && !s.named(near()) {
 		return "", "one word, and not a ./path or a known program that the text asks for"
@@ -316,6 +315,7 @@ func (s *script) result(check *Check, near surroundings) {
 		told = judgement{open: !s.silentWhenClean(), expect: Expect{How: Equals}}
 	}
 	if told.open || s.reports() && told.expect.How == "" && !near.succeeds() {
+		check.Class = Manual
 		check.Instead = check.Text + " | grep -q TEXT"
 		check.Reason = "judged by its output: write it as COMMAND | grep -q TEXT in a fence marked verify"
 		return
@@ -343,3 +343,8 @@ func prompted(console string) string {
 	}
 	return strings.Join(commands, "\n")
 }
+
+// lookup reports whether a word names a program; nil knows nothing.
+type lookup func(word string) bool
+
+func (l lookup) finds(word string) bool { return l != nil && l(word) }

@@ -103,7 +103,7 @@ func TestPlan(t *testing.T) {
 	for _, c := range planCases {
 		t.Run(c.name, func(t *testing.T) {
 			var got []string
-			for _, check := range gate.Plan(c.text, here) {
+			for _, check := range gate.Plan(c.text) {
 				line := fmt.Sprintf("%s %s %d %s", check.Origin, check.Class, check.Line, check.Text)
 				if check.Reason != "" {
 					line += "; " + check.Reason
@@ -230,12 +230,12 @@ func TestDestructive(t *testing.T) {
 		{"ls >/dev/null 2>&1", ""},
 	} {
 		for _, text := range []string{"```verify\n" + c.script + "\n```", "```bash\n" + c.script + "\n```", "`" + c.script + "`"} {
-			check := gate.Plan(text, func(string) bool { return true })[0]
+			check := gate.Plan(text)[0]
 			found := ""
-			if check.Class == gate.Destructive {
+			if check.Class == gate.Refused {
 				found = check.Reason
 			}
-			if check.Origin == gate.Span && check.Class == gate.Skipped {
+			if check.Origin == gate.Span && check.Class == gate.Manual {
 				continue // not run for another reason
 			}
 			if !strings.HasPrefix(found, c.want) || c.want == "" && found != "" {
@@ -261,16 +261,15 @@ func TestBroken(t *testing.T) {
 		"```sh\nls\n```":                false,
 		"`if x; then`":                  false,
 	} {
-		if check := gate.Plan(text, here)[0]; check.Broken != want || want && check.Class != gate.Skipped {
+		if check := gate.Plan(text)[0]; check.Broken != want || want && check.Class != gate.Manual {
 			t.Errorf("%q: broken %v, class %s", text, check.Broken, check.Class)
 		}
 	}
 }
 
 func TestPrograms(t *testing.T) {
-	none := func(string) bool { return false }
 	for _, name := range []string{"go", "cargo", "npm", "pytest", "just", "kubectl"} {
-		if check := gate.Plan("`"+name+" test`", none)[0]; check.Class == gate.Skipped {
+		if check := gate.Plan("`"+name+" test`")[0]; check.Class == gate.Manual {
 			t.Errorf("%s is skipped where it is missing", name)
 		}
 	}
@@ -288,19 +287,18 @@ func FuzzPlan(f *testing.F) {
 	}
 	f.Add("```sh\n" + strings.Repeat("eval ", 40) + "\n```")
 	f.Add("`" + strings.Repeat("sudo ", 40) + "x`")
-	everything := func(string) bool { return true }
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, look := range []gate.Lookup{here, everything, nil} {
+		{
 			line := 0
-			checks := gate.Plan(text, look)
+			checks := gate.Plan(text)
 			for _, check := range checks {
 				if (check.Class == gate.Runnable) != (check.Reason == "") || check.Line < line {
 					t.Fatalf("%+v after line %d of %q", check, line, text)
 				}
-				if check.Origin == gate.Prose && check.Class != gate.Skipped {
+				if check.Origin == gate.Prose && check.Class != gate.Manual {
 					t.Fatalf("prose to run: %+v", check)
 				}
-				if check.Broken && check.Class != gate.Skipped || check.Broken && check.Origin != gate.Fence {
+				if check.Broken && check.Class != gate.Manual || check.Broken && check.Origin != gate.Fence {
 					t.Fatalf("broken: %+v", check)
 				}
 				for word := range strings.FieldsSeq(check.Text) {
@@ -310,7 +308,7 @@ func FuzzPlan(f *testing.F) {
 				}
 				line = check.Line
 			}
-			if !slices.Equal(checks, gate.Plan(text, look)) {
+			if !slices.Equal(checks, gate.Plan(text)) {
 				t.Fatalf("another plan for %q", text)
 			}
 		}

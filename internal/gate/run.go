@@ -55,15 +55,12 @@ var testCount = sync.OnceValue(func() *regexp.Regexp {
 
 // Job is what Run is to run, and where.
 type Job struct {
-	Issue    string  // its id: names logs and the verdict, and is STIG_ISSUE to the checks
-	Criteria string  // the text that Checks come from
-	Checks   []Check // what Plan made of Criteria
-	// Again plans Criteria once more, right before each check: what an earlier one
-	// built or removed counts. nil has Checks stay as they are.
-	Again   func() []Check
-	Root    string   // the directory to run in: the root of the repository
-	Top     string   // of the work tree that Root is in, where that is known; see git.Client
-	Without []string // files whose change leaves a verdict fresh, such as the store; see git.Client.Tree
+	Issue    string   // its id: names logs and the verdict, and is STIG_ISSUE to the checks
+	Criteria string   // the text that Checks come from
+	Checks   []Check  // what Plan made of Criteria
+	Root     string   // the directory to run in: the root of the repository
+	Top      string   // of the work tree that Root is in, where that is known; see git.Client
+	Without  []string // files whose change leaves a verdict fresh, such as the store; see git.Client.Tree
 
 	Env  []string // the environment to inherit from, as NAME=value
 	Pass []string // names of credentials to inherit all the same
@@ -128,53 +125,26 @@ func Run(ctx context.Context, j Job) (*Verdict, error) {
 	limited, cancel := context.WithTimeoutCause(ctx, r.Deadline, errDeadline)
 	defer cancel()
 	stopped := ""
-	checks := slices.Clone(j.Checks)
-	for i := range checks {
-		if checks[i] = j.planned(checks, i); !checks[i].Asked() {
+	for _, check := range j.Checks {
+		if !check.Asked() {
 			continue
 		}
-		o := Outcome{Check: checks[i], Exit: ExitNotRun}
+		o := Outcome{Check: check, Exit: ExitNotRun}
 		if o.Reason = stopped; stopped == "" {
-			if o, err = r.run(limited, checks[i], len(v.outcomes)+1); err != nil {
+			if o, err = r.run(limited, check, len(v.outcomes)+1); err != nil {
 				return nil, err
 			}
 		}
 		v.outcomes = append(v.outcomes, o)
 		stopped = r.stops(limited, v.Passed())
 	}
-	v.notRun = NotRun(checks)
+	v.notRun = NotRun(j.Checks)
 	if err := context.Cause(ctx); err != nil {
 		return v, fmt.Errorf("%s: %w", j.Issue, err)
 	}
 	after, err := here.Tracked(ctx, j.Without...)
 	v.changed = after != tracked
 	return v, err
-}
-
-// planned is the check at a place of the plan as it is planned now: its text, its
-// origin and its line stay what they are.
-func (j Job) planned(checks []Check, at int) Check {
-	if j.Again == nil {
-		return checks[at]
-	}
-	same := func(a, b Check) bool {
-		return a.Text == b.Text && a.Origin == b.Origin && a.Line == b.Line && a.Field == b.Field
-	}
-	ordinal := 0
-	for _, before := range checks[:at] {
-		if same(before, checks[at]) {
-			ordinal++
-		}
-	}
-	for _, again := range j.Again() {
-		if same(again, checks[at]) {
-			if ordinal == 0 {
-				return again
-			}
-			ordinal--
-		}
-	}
-	return checks[at]
 }
 
 // runner is a job that is under way.
@@ -261,14 +231,12 @@ func (r *runner) run(ctx context.Context, check Check, number int) (Outcome, err
 		o.Exit = ExitBroken
 	case check.Class == Runnable:
 		return r.start(ctx, check, number)
-	case check.Class == Destructive && check.Verify && r.AllowDestructive:
+	case check.Verify && r.AllowDestructive:
 		return r.start(ctx, check, number)
-	case check.Class == Destructive && check.Verify:
+	case check.Verify:
 		o.Exit, o.Reason = ExitRefused, check.Reason+"; not run without --allow-destructive"
-	case check.Class == Destructive:
-		o.Exit, o.Reason = ExitRefused, check.Reason+"; not run but in a fence marked verify, with --allow-destructive"
 	default:
-		o.Exit = ExitMissing
+		o.Exit, o.Reason = ExitRefused, check.Reason+"; not run but in a fence marked verify, with --allow-destructive"
 	}
 	return o, r.say(echo(check.Text) + "\n" + visible.Text(o.Reason))
 }

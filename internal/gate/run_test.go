@@ -226,12 +226,12 @@ func TestVerifyWithoutRunning(t *testing.T) {
 		exit   int
 		reason string
 	}{
-		{"missing program", gate.Check{Class: gate.MissingProgram, Reason: "reefctl: not found"}, true, 127, "reefctl: not found"},
-		{"missing program in a fence", gate.Check{Class: gate.MissingProgram, Reason: "reefctl: not found", Verify: true}, true, 127, "reefctl: not found"},
-		{"the same, not allowed", gate.Check{Class: gate.MissingProgram, Reason: "reefctl: not found", Verify: true}, false, 127, "reefctl: not found"},
-		{"destructive span", gate.Check{Class: gate.Destructive, Reason: "rm -r"}, true, 126, "rm -r; not run but in a fence marked verify, with --allow-destructive"},
-		{"destructive fence", gate.Check{Class: gate.Destructive, Reason: "rm -r", Verify: true}, false, 126, "rm -r; not run without --allow-destructive"},
-		{"does not parse", gate.Check{Class: gate.Skipped, Broken: true, Reason: "1:1: no end"}, true, 2, "1:1: no end"},
+		{"missing program", gate.Check{Class: gate.Runnable, Reason: "reefctl: not found"}, true, 127, "reefctl: not found"},
+		{"missing program in a fence", gate.Check{Class: gate.Runnable, Reason: "reefctl: not found", Verify: true}, true, 127, "reefctl: not found"},
+		{"the same, not allowed", gate.Check{Class: gate.Runnable, Reason: "reefctl: not found", Verify: true}, false, 127, "reefctl: not found"},
+		{"destructive span", gate.Check{Class: gate.Refused, Reason: "rm -r"}, true, 126, "rm -r; not run but in a fence marked verify, with --allow-destructive"},
+		{"destructive fence", gate.Check{Class: gate.Refused, Reason: "rm -r", Verify: true}, false, 126, "rm -r; not run without --allow-destructive"},
+		{"does not parse", gate.Check{Class: gate.Manual, Broken: true, Reason: "1:1: no end"}, true, 2, "1:1: no end"},
 		{"unheard-of class", gate.Check{Class: "new"}, true, 127, ""},
 	} {
 		j := job(t, touch)
@@ -251,11 +251,11 @@ func TestVerifyWithoutRunning(t *testing.T) {
 		}
 	}
 	j := job(t, touch)
-	j.Checks[0].Class, j.Checks[0].Verify, j.Checks[0].Reason, j.AllowDestructive = gate.Destructive, true, "rm -r", true
+	j.Checks[0].Class, j.Checks[0].Verify, j.Checks[0].Reason, j.AllowDestructive = gate.Refused, true, "rm -r", true
 	if o, _ := one(t, j); o.Exit != 0 || o.Reason != "" {
 		t.Errorf("what is allowed gives %+v", o)
 	}
-	j.Checks = []gate.Check{{Text: touch, Class: gate.Skipped, Reason: "is prose"}}
+	j.Checks = []gate.Check{{Text: touch, Class: gate.Manual, Reason: "is prose"}}
 	if v := runJob(t, j); v.Passed() || len(v.Outcomes()) != 0 {
 		t.Errorf("nothing to run gives %+v", v.Outcomes())
 	}
@@ -536,7 +536,7 @@ func TestVerifyFails(t *testing.T) {
 		t.Error("a script that no shell takes did not fail")
 	}
 	j = job(t, "echo tide")
-	for _, c := range []struct{ class, text string }{{gate.Runnable, "tide"}, {gate.Runnable, "$ echo tide"}, {gate.MissingProgram, "$ echo tide"}} {
+	for _, c := range []struct{ class, text string }{{gate.Runnable, "tide"}, {gate.Runnable, "$ echo tide"}, {gate.Runnable, "$ echo tide"}} {
 		j.Checks[0].Class, j.Out = c.class, full(c.text)
 		if v, err := gate.Run(t.Context(), j); err == nil || v.Passed() || !strings.Contains(err.Error(), "no room") {
 			t.Errorf("%s: %q that cannot be shown gives %v", c.class, c.text, err)

@@ -87,7 +87,7 @@ func (s *script) call(words []string) {
 // resolve resolves the first word of every simple command. missing is
 // the first well-known program that is not here; unknown the first word that
 // is no program at all, or that only running can tell ("$NAME").
-func (s *script) resolve(look Lookup) (missing, unknown string, resolved bool) {
+func (s *script) resolve(look lookup) (missing, unknown string, resolved bool) {
 	resolved = true
 	for _, words := range s.commands {
 		word := words[0]
@@ -110,7 +110,7 @@ var scriptSuffixes = []string{".sh", ".bash", ".zsh", ".py", ".rb", ".pl", ".js"
 
 // absent reports whether all that is no program here is a path in the repository,
 // as of scripts that are not there.
-func (s *script) absent(look Lookup) bool {
+func (s *script) absent(look lookup) bool {
 	for _, words := range s.commands {
 		word := words[0]
 		_, builtin := builtins[word]
@@ -143,7 +143,7 @@ const notPrograms = " all any dark each every first hello last light max min my 
 
 // likely reports whether what is no program here reads like one that is meant to
 // be there: a name in small letters with an argument that no sentence has.
-func (s *script) likely(look Lookup) bool {
+func (s *script) likely(look lookup) bool {
 	for _, words := range s.commands {
 		word := words[0]
 		_, builtin := builtins[word]
@@ -168,7 +168,7 @@ func (s *script) filtered() bool {
 
 // own reports whether a script is one word that is a program and nothing else: a
 // well-known one whose name is no ordinary word, or an executable in the repository.
-func (s *script) own(look Lookup) bool {
+func (s *script) own(look lookup) bool {
 	if len(s.commands) != 1 || len(s.commands[0]) != 1 {
 		return false
 	}
@@ -193,7 +193,7 @@ func (s *script) idle() bool {
 }
 
 // placeholder finds what a person is meant to fill in, and says what it is.
-func (s *script) placeholder(look Lookup) (found string) {
+func (s *script) placeholder(look lookup) (found string) {
 	syntax.Walk(s.file, func(node syntax.Node) bool {
 		if found != "" {
 			return false
@@ -283,7 +283,7 @@ func inWord(text string) string {
 
 // unset is the name of a variable that nothing sets: neither the script, nor
 // a default in the expansion, nor the environment.
-func (s *script) unset(node *syntax.ParamExp, look Lookup) string {
+func (s *script) unset(node *syntax.ParamExp, look lookup) string {
 	if node.Param == nil || !syntax.ValidName(node.Param.Value) {
 		return ""
 	}

@@ -44,7 +44,7 @@ func (c *change) untried() {
 	if gate.TellsOfResults(said) {
 		c.add(RuleForged, 0, 0, "closed by a waiver, with words of results: "+opening(said), c.closeAgain())
 	}
-	asks := slices.ContainsFunc(planOf(c.record, c.rules.Look), gate.Check.Asked)
+	asks := slices.ContainsFunc(planOf(c.record), gate.Check.Asked)
 	switch {
 	case !gate.NamesWho(said):
 		c.add(RuleUntried, 0, 0, fmt.Sprintf("waived since %s, by nobody: %s", c.since, opening(said)), c.closeAgain())
@@ -109,16 +109,16 @@ func unproven(f *beads.Snapshot, ids []string, since string, rules Rules) (found
 // compare finds results that are those of neither the present criteria nor the ones
 // before. Criteria that were edited for the close and restored are among them.
 func (c *change) compare(results gate.Results) {
-	differ := results.Differ(planOf(c.record, c.rules.Look))
-	if differ == "" || c.before != nil && results.Differ(planOf(c.before, c.rules.Look)) == "" {
+	differ := results.Differ(planOf(c.record))
+	if differ == "" || c.before != nil && results.Differ(planOf(c.before)) == "" {
 		return
 	}
 	c.add(RuleForged, 0, 0, "the close reason and the criteria differ: it "+differ, c.closeAgain())
 }
 
 // planOf is what the criteria of an issue ask for.
-func planOf(r *beads.Record, look gate.Lookup) []gate.Check {
-	return gate.Of(r).Plan(look)
+func planOf(r *beads.Record) []gate.Check {
+	return gate.Of(r).Plan()
 }
 
 // hash is how a reason names a commit.

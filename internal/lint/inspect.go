@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"stig/internal/beads"
-	"stig/internal/gate"
 	"stig/notes"
 	"stig/signals"
 )
@@ -17,9 +16,8 @@ import (
 // Rules are what a store is validated against.
 type Rules struct {
 	Schema *signals.Schema
-	Look   gate.Lookup // tells what the commands in criteria may name; called by one goroutine at a time
-	Now    time.Time   // for dates that are ahead; the zero time for none
-	Past   *Past       // what Check compares the store with besides; nil for nothing
+	Now    time.Time // for dates that are ahead; the zero time for none
+	Past   *Past     // what Check compares the store with besides; nil for nothing
 
 	Unfinished *Unfinished // what Check says of a merge; nil for nothing
 	// Commits reports for each name whether git has such a commit; nil does not look. Only
@@ -43,7 +41,7 @@ type subject struct {
 	links  []beads.Dep // see rows; nil until asked for
 
 	numbers []number // of its comments
-	asked   []answer // what was asked of the rest of the store, and of the machine
+	asked   []answer // what was asked of the rest of the store
 }
 
 func subjectOf(f *beads.Snapshot, rules Rules, issue *beads.Issue, record *beads.Record) subject {
@@ -70,7 +68,6 @@ const chunk = 128
 // is in the order of the issues, however many cores there are. As names the judges to the
 // memo of the snapshot, if it has one; nil keeps nothing in it.
 func inspect(f *beads.Snapshot, only []int, rules Rules, judges []judge, as any) ([]Diagnostic, error) {
-	rules.Look = oneAtATime(rules.Look)
 	indices := only
 	if only == nil {
 		indices = everyIndex(f)
@@ -115,7 +112,7 @@ func everyIndex(f *beads.Snapshot) []int {
 func judgeAll(f *beads.Snapshot, reader *beads.Reader, indices []int, rules Rules, judges []judge, as any) (found []Diagnostic, numbers []number, err error) {
 	for _, i := range indices {
 		issue := f.At(i)
-		s := recalled(f, issue, rules, as)
+		s := recalled(f, issue, as)
 		if s == nil {
 			record, err := reader.Record(issue)
 			if err != nil {
@@ -131,26 +128,10 @@ func judgeAll(f *beads.Snapshot, reader *beads.Reader, indices []int, rules Rule
 
 func judgeOne(f *beads.Snapshot, issue *beads.Issue, record *beads.Record, rules Rules, judges []judge) *subject {
 	s := subjectOf(f, rules, issue, record)
-	if rules.Look != nil && s.kept() {
-		s.rules.Look = s.look(rules.Look)
-	}
 	for _, judge := range judges {
 		judge(&s)
 	}
 	return &s
-}
-
-// oneAtATime makes a lookup that remembers safe for several workers.
-func oneAtATime(look gate.Lookup) gate.Lookup {
-	if look == nil {
-		return nil
-	}
-	var mu sync.Mutex
-	return func(word string) bool {
-		mu.Lock()
-		defer mu.Unlock()
-		return look(word)
-	}
 }
 
 // add reports a breach of a rule; the place in the notes is 0, 0 when it is

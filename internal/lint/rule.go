@@ -132,7 +132,6 @@ const (
 	RuleTwins       = "title-repeated"
 	RuleCriteria    = "criteria-not-runnable"
 	RuleUnparsed    = "criteria-not-shell"
-	RuleProgram     = "criteria-program-missing"
 	RuleCannotFail  = "criteria-cannot-fail"
 	RuleSecret      = "credential"
 	RuleUnfounded   = "confidence-unfounded"

@@ -137,12 +137,6 @@ var trailRules = []Rule{{
 	Example: "```verify\nif test -f tides.csv; then\n```",
 	Fix:     "Correct the block, or give it another info string, such as text, if it is not to be run.",
 }, {
-	ID: RuleProgram, Severity: Info,
-	Summary: "a command in the criteria needs a program that is not here",
-	Why:     "When the issue closes the command is run, and a program that is missing is a failed check: otherwise whoever lacks it could close what nobody checked. On another machine it may be there.",
-	Example: "`cargo test` where cargo is not installed",
-	Fix:     "Install the program, or put back the script that was removed, before you type stig verify ID.",
-}, {
 	ID: RuleCannotFail, Severity: Info,
 	Summary: "a command in the criteria succeeds whatever the work does",
 	Why:     "Its success shows nothing, and the issue would close on it. The close reason says so.",

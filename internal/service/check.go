@@ -14,7 +14,6 @@ import (
 	"stig/internal/beads"
 	"stig/internal/gate"
 	"stig/internal/lint"
-	"stig/internal/process"
 	"stig/internal/visible"
 	"stig/internal/workspace"
 )
@@ -160,7 +159,7 @@ func checkRules(ctx context.Context, a *workspace.Run, store beads.Place, past *
 	}
 	now, err := a.Clock()
 	return lint.Rules{
-		Schema: a.Schema, Now: now, Look: process.Finder(filepath.Dir(store.Dir), a.Getenv), Past: past, Unfinished: unfinished,
+		Schema: a.Schema, Now: now, Past: past, Unfinished: unfinished,
 		Commits: func(names []string) ([]bool, error) {
 			return a.GitIn(filepath.Dir(store.Dir)).Commits(ctx, names)
 		},
@@ -231,7 +230,7 @@ func retrial(s *workspace.Code, file *beads.Snapshot, id string) (*GateRun, erro
 		return nil, err
 	}
 	found := gate.Of(record)
-	return &GateRun{Code: s, Id: issue.ID, criteria: found, Plan: found.Plan(s.Look)}, nil
+	return &GateRun{Code: s, Id: issue.ID, criteria: found, Plan: found.Plan()}, nil
 }
 
 // firstFailure names the first check that did not pass, "" where all did.

@@ -333,7 +333,7 @@ func Amend(ctx context.Context, a *workspace.Run, r AmendRequest) (*Amended, err
 	}
 	for i, e := range edited {
 		if m := r.Each[min(i, len(r.Each)-1)]; m.Acceptance != nil {
-			e.Warnings = append(e.Warnings, unprovable(ctx, a, store.Place(), gate.Find(*m.Acceptance, "", ""))...)
+			e.Warnings = append(e.Warnings, unprovable(gate.Find(*m.Acceptance, "", ""))...)
 		}
 	}
 	return &Amended{edited, changes}, nil

@@ -20,9 +20,8 @@ import (
 
 // unprovable warns of criteria in which nothing can be run: only a waiver would
 // close the issue.
-func unprovable(ctx context.Context, a *workspace.Run, store beads.Place, found gate.Criteria) []string {
-	code, err := a.Code(ctx, store)
-	if err != nil || len(found) == 0 || gate.Asks(found.Plan(code.Look)) {
+func unprovable(found gate.Criteria) []string {
+	if len(found) == 0 || gate.Asks(found.Plan()) {
 		return nil
 	}
 	return []string{"nothing in its criteria can be run; write the commands into a block marked verify"}
@@ -59,7 +58,7 @@ type GateRun struct {
 // gateRun plans the checks that the criteria of an issue ask for, and runs none of them.
 // The committed store is read meanwhile: a large one takes as long as some checks.
 func gateRun(ctx context.Context, a *workspace.Run, s *workspace.Code, id string, found gate.Criteria) *GateRun {
-	t := &GateRun{Code: s, Id: id, criteria: found, Plan: found.Plan(s.Look)}
+	t := &GateRun{Code: s, Id: id, criteria: found, Plan: found.Plan()}
 	t.compare = sync.OnceValues(func() (*checkpoint.Edited, error) { return a.CriteriaEdited(ctx, s, id, found) })
 	go t.compare()
 	return t
@@ -169,7 +168,7 @@ func job(ctx context.Context, a *workspace.Run, t *GateRun, o GateRunOptions) (g
 	}
 	j := gate.Job{
 		Issue: t.Id, Criteria: t.criteria.Text(), Checks: t.Plan,
-		Again: func() []gate.Check { return t.criteria.Plan(t.Code.Again()) }, Root: t.Code.Root, Top: t.Code.Place.Root,
+		Root: t.Code.Root, Top: t.Code.Place.Root,
 		Env: a.Environ(), Pass: a.Config.Gate.Env, Sandbox: a.Config.Gate.Sandbox,
 		KeepGoing: o.KeepGoing, AllowDestructive: o.AllowDestructive,
 		Out: a.Progress, Terminal: a.Terminal, Logs: t.Code.Logs(), Time: now, Now: a.Now,

@@ -101,7 +101,7 @@ func gated(ctx context.Context, a *workspace.Run, store beads.Place, attempt ass
 		found := gate.Of(record)
 		_, passed := fresh(issue.ID, found)
 		list[i].bare = len(found) == 0
-		list[i].proven = passed || waived && !gate.Asks(found.Plan(code.Look))
+		list[i].proven = passed || waived && !gate.Asks(found.Plan())
 		held := checkpoint.HeldByQuestion(record, checkpoint.Rules{Schema: a.Schema})
 		if held != nil && !(store.Mode == beads.Export && saysDespite(attempt.Why, held)) {
 			list[i].asked = held
