@@ -48,6 +48,13 @@ func HeldByQuestion(r *beads.Record, rules Rules) *Unanswered {
 	return held
 }
 
+// IsNamed reports whether the reason of a close names the questions, and says why they are
+// not waited for.
+func (u *Unanswered) IsNamed(reason string) bool {
+	_, why, named := strings.Cut(reason, u.Despite+":")
+	return named && strings.TrimSpace(why) != ""
+}
+
 // despite says in a close reason what was not waited for, "" for nothing.
 func (c Closing) despite(r *beads.Record, rules Rules) string {
 	held := HeldByQuestion(r, rules)
