@@ -337,7 +337,9 @@ func (a assembly) closedDependencies(i int) ([]Dependency, error) {
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, a.dependency(a.file.At(at.Index), record, at.Distance))
+		d := a.dependency(a.file.At(at.Index), record, at.Distance)
+		d.end = a.file.Outcome(at.Index).End
+		list = append(list, d)
 	}
 	return list, nil
 }
@@ -352,7 +354,7 @@ func (a assembly) dependency(issue *beads.Issue, record *beads.Record, distance 
 		assessed:    table.Has(signals.Surprise),
 		labels:      record.Labels(),
 	}
-	d.wordless = isBareReason(d.CloseReason)
+	d.wordless = gate.SaysNothing(d.CloseReason)
 	if table.HasEvidence() {
 		d.Confidence = table.Value(signals.Confidence)
 		d.Freshness = table.Value(signals.EvidenceFreshness)

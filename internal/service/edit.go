@@ -462,15 +462,11 @@ func Duplicate(ctx context.Context, a *workspace.Run, r DuplicateRequest) (*chec
 	if r.Of == "" {
 		return nil, workspace.Usage("--of is missing", "name the issue that "+r.ID+" repeats: --of ID")
 	}
-	store, options, actor, err := a.ToWriteAs(ctx, r.DryRun, a.MustActor)
+	found, err := Close(ctx, a, []string{r.ID}, CloseOptions{DuplicateOf: r.Of, DryRun: r.DryRun}, func(Finding) error { return nil })
 	if err != nil {
 		return nil, err
 	}
-	closed, err := checkpoint.Duplicate(ctx, store, options, r.ID, r.Of, actor, writeRules(a, options.Now))
-	if err == nil && !r.DryRun && !closed.Already {
-		notify(ctx, a, store.Place(), options.Now, Finding{Id: closed.ID, Closed: closed}.notices(signals.Day(options.Now)))
-	}
-	return closed, err
+	return found[0].Closed, found[0].Err
 }
 
 // LinkRequest names a dependency of an issue.

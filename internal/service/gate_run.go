@@ -75,19 +75,32 @@ func (t *GateRun) Settle() (err error) {
 // Asks reports whether the criteria ask for anything to be run.
 func (t *GateRun) Asks() bool { return gate.Asks(t.Plan) }
 
-// nothingToRun is the refusal of criteria in which nothing can be run. It proposes a waiver
-// only if there are no criteria.
+// nothingToRun is the refusal of criteria in which nothing can be run.
 func nothingToRun(t *GateRun) error {
-	reason, hint := "nothing in its acceptance criteria can be run", "put such a block into them with stig edit "+t.Id+" --acceptance -"
-	waive := "stig close " + t.Id + " --reason … --waive WHY"
-	if t.Code.Store.Mode == beads.Export {
-		hint, waive = "write such a block into its criteria", WaiveByTracker(t.Id, "WHAT", "WHY", "NAME")
-	}
+	reason, hint := "nothing in its acceptance criteria can be run", "to write what can be run type "+t.editLine()
 	if len(t.criteria) == 0 {
 		reason = "it has no acceptance criteria"
-		hint += ", or type " + waive
+	}
+	if t.Code.Store.Mode == beads.Export {
+		hint = "write such a block into its criteria"
+		if len(t.criteria) == 0 {
+			hint += ", or type " + WaiveByTracker(t.Id, "WHAT", "WHY", "NAME")
+		}
 	}
 	return workspace.NotRun(t.Id, reason, hint)
+}
+
+// editLine is the command that puts a check into the criteria.
+func (t *GateRun) editLine() string {
+	const most = 200 // bytes of criteria that are repeated in a hint
+	text := ""
+	if len(t.criteria) > 0 && t.criteria[0].Field == gate.FieldAcceptance {
+		text = strings.TrimSpace(t.criteria[0].Text) + " "
+	}
+	if len(text) > most || strings.Contains(text, "\n") {
+		return "stig edit " + t.Id + " --acceptance - with all of them and such a block"
+	}
+	return "stig edit " + t.Id + " --acceptance " + visible.InQuotes(text+"`COMMAND` passes")
 }
 
 // WaiveByTracker is the command that closes an issue with nothing to run in a store that

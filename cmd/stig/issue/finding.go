@@ -18,7 +18,7 @@ func printFinding(a *cli.App, f service.Finding) error {
 	if t != nil && t.Edited != nil {
 		service.WarnOfEdited(a.Run, t)
 	}
-	if errors.Is(f.Err, workspace.ErrNotRun) {
+	if f.Err != nil && t != nil && (!t.Asks() || errors.Is(f.Err, workspace.ErrNotRun)) {
 		text := planText(t)
 		if !t.Asks() {
 			text += "what could show it:\n" + t.Fence()
