@@ -176,11 +176,19 @@ func (g Client) Lacking(ctx context.Context) (submodules, pointers []string, err
 	return submodules, pointers, nil
 }
 
-// Ignored lists what git ignores and is there, a directory as one with a slash at its end.
-func (g Client) Ignored(ctx context.Context) (paths []string, err error) {
+// Ignored lists what git ignores and is there, a directory with a slash at its end, but for
+// what is below without, as for Tree. g.Dir must be in a work tree of which the top is g.Top.
+func (g Client) Ignored(ctx context.Context, without ...string) (paths []string, err error) {
+	out := below(g.Top, g.Dir, without)
+	g.Dir = g.Top
 	said, err := g.Must(ctx, "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
 	if err != nil {
 		return nil, err
 	}
-	return strings.FieldsFunc(said, func(r rune) bool { return r == 0 }), nil
+	for path := range strings.SplitSeq(said, "\x00") {
+		if path != "" && !out(strings.TrimSuffix(path, "/")) {
+			paths = append(paths, path)
+		}
+	}
+	return paths, nil
 }
