@@ -33,6 +33,9 @@ func (p passage) claimBehind(i int) claim {
 		}
 		return claim{found: true, manual: outputDecides}
 	case dash, colon:
+		if p.is("imperative", i+1) > 0 { // "- verify it compiles"
+			i++
+		}
 		for at := i + 1; p.at(at) != stop && p.at(at) != item && p.at(at) != code; at++ {
 			if c := p.claimAt(at); at == i+1 && c.found || p.faultless(at) > 0 {
 				return c
@@ -124,7 +127,7 @@ func (p passage) claimAt(i int) claim {
 		for listed("article", p.text(next)) {
 			next++
 		}
-		if p.text(next) == "exit" || p.text(next) == "status" || p.text(next) == "code" && p.at(next+1) == number {
+		if listed("nonzero", p.text(next)) || p.text(next) == "exit" || p.text(next) == "status" || p.text(next) == "code" && p.at(next+1) == number {
 			return p.exitCode(next)
 		}
 		has := listed("is", p.text(i)) || listed("has", p.text(i))
@@ -149,12 +152,22 @@ func (p passage) exitCode(i int) claim {
 	case text == "zero" || p.is("success", i) > 0:
 	case p.at(i) == code && strings.Trim(p.tokens[i].text, "0123456789") == "":
 		c.expect.Exit = strings.TrimLeft(p.tokens[i].text, "0")
-	case text == "non-zero" || text == "nonzero":
+	case listed("nonzero", text):
 		c.expect.Exit = NonZero
 	case p.ends(i):
 		c.next = i
 	default:
 		return claim{found: true, manual: "the exit code that it is to have is not named"}
+	}
+	for listed("code", p.text(c.next)) {
+		c.next++ // "non-zero exit code"
+	}
+	if what := p.at(c.next + 1); p.text(c.next) == "with" && (what == quotation || what == code) {
+		c.expect.How, c.expect.Text = Contains, p.tokens[c.next+1].text
+		c.next += 2
+	}
+	if p.text(c.next) == "or" {
+		return claim{found: true, manual: "several exit codes pass"}
 	}
 	return p.behindClaim(c)
 }
@@ -185,6 +198,9 @@ func (p passage) faultless(i int) int {
 // shown reads what a command is to show, behind the verb.
 func (p passage) shown(begin, i int, equal bool) claim {
 	c := claim{found: true}
+	if p.at(i) == colon {
+		i++
+	}
 	for p.text(i) != "" && listed("filler", p.text(i)) && !(p.text(i) == "empty") {
 		equal = equal || p.text(i) == "only" || p.text(i) == "exactly"
 		i++

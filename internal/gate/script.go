@@ -54,8 +54,8 @@ func (s *script) note(node syntax.Node) {
 		s.commands = append(s.commands, []string{node.Variant.Value})
 	case *syntax.LetClause:
 		s.commands = append(s.commands, []string{"let"})
-	case *syntax.Redirect:
-		s.formula = s.formula || node.Word != nil && strings.Trim(WordText(node.Word.Parts), "=>") == ""
+	case *syntax.Stmt:
+		s.formula = s.formula || slices.ContainsFunc(node.Redirs, func(r *syntax.Redirect) bool { return isArrow(node, r) })
 	case *syntax.TestClause, *syntax.ArithmCmd:
 		s.words += 3
 		s.compares = true
@@ -70,6 +70,13 @@ func (s *script) note(node syntax.Node) {
 	case *syntax.WordIter:
 		s.variables[node.Name.Value] = true
 	}
+}
+
+// isArrow reports whether a redirection is a part of "->", "<-", "<=" or ">=".
+func isArrow(statement *syntax.Stmt, r *syntax.Redirect) bool {
+	call, ok := statement.Cmd.(*syntax.CallExpr)
+	return r.Word != nil && strings.Trim(WordText(r.Word.Parts), "=>-") == "" ||
+		ok && slices.ContainsFunc(call.Args, func(w *syntax.Word) bool { return w.Lit() == "-" && w.End() == r.OpPos })
 }
 
 // last is the last simple command of a script.
