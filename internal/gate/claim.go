@@ -1,6 +1,9 @@
 package gate
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // claimBehind reads what is said of a command behind it: directly, behind an arrow, a dash or
 // a colon, in brackets, or in the next cell of its row.
@@ -229,7 +232,7 @@ func (p passage) shown(begin, i int, equal bool) claim {
 		if !p.ends(i+1) && !listed("and", p.text(i+1)) && p.is("condition", i+1) == 0 || blank(c.expect.Text, false) != "" {
 			return claim{found: true, manual: outputDecides}
 		}
-		if (listed("and", p.text(i+1)) || p.at(i+1) == comma) && (p.at(i+2) == quotation || p.at(i+2) == code && !p.claimAt(i+3).found) {
+		if (listed("and", p.text(i+1)) || p.at(i+1) == comma) && (p.at(i+2) == quotation || p.at(i+2) == code && !p.isVerb(i+3)) {
 			return claim{found: true, manual: outputDecides}
 		}
 	case p.succeedsWithin(i):
@@ -241,6 +244,11 @@ func (p passage) shown(begin, i int, equal bool) claim {
 		return claim{found: true, manual: outputDecides}
 	}
 	return p.behindClaim(c)
+}
+
+// isVerb reports whether a word begins a claim.
+func (p passage) isVerb(i int) bool {
+	return p.is("success", i)+p.is("output", i)+p.is("exits", i)+p.is("being", i) > 0
 }
 
 // isVersion reports whether a word is a version or an address, as a number with more parts.
@@ -272,11 +280,13 @@ func (p passage) behindClaim(c claim) claim {
 			break
 		}
 		if listed("and", p.text(i)) && c.expect.How == "" {
-			if more := p.claimAt(i + 1); more.found && (more.manual != "" || more.expect.How != "") {
-				if more.expect.Exit == "" {
-					more.expect.Exit = c.expect.Exit
-				}
+			more := p.claimAt(i + 1) // with all that follows it
+			if more.manual != "" || more.expect.How != "" {
+				more.expect.Exit = cmp.Or(more.expect.Exit, c.expect.Exit)
 				return more
+			}
+			if more.found {
+				return c
 			}
 		}
 	}
