@@ -127,18 +127,46 @@ func (p passage) saying(i int) saying {
 		s.claim.manual = "it is to hold " + citing(p.supposed(from))
 	case s.claim.found && leads && before != code:
 	case s.run:
-		s.claim.manual = p.condition(to)
+		seen := p.seen(to)
+		seen.absent = seen.absent || s.claim.absent
+		s.claim = seen
+	case p.allIn(begin, from, "step") && p.at(to) == comma && (listed("place", p.text(to+1)) || listed("always", p.text(to+1))):
+		s.claim.manual = "it is to hold " + citing(p.text(to+1)+" "+p.text(to+2))
 	case p.allIn(begin, from, "step") && p.alone(begin, to):
 		if why := p.introduced(); why != "" {
 			s.why = "listed under " + citing(why)
 		}
 	case begin == from && before == colon && p.ends(to):
 	case proved:
-		s.claim.manual = p.condition(to)
+		if s.claim.manual = p.condition(to); p.anyIn(begin, from, "bound") {
+			s.claim.manual = outputDecides
+		}
+	case before == open && begin == from && listed("place", p.text(to)) && p.proved(begin, from):
+		s.claim.manual = "it is to hold " + citing(p.text(to)+" "+p.text(to+1))
 	default:
 		s.why = "the text does not ask for it"
 	}
+	if s.why == "" && s.claim.manual == "" && p.at(from-1) == colon && p.anyIn(p.clause(from-1), from-1, "byhand") {
+		s.claim.manual = "it is said to be done by hand"
+	}
 	return s
+}
+
+// seen reads what is to be seen of a command that is to be run: "and confirm that it passes".
+func (p passage) seen(i int) claim {
+	for n := range 2 {
+		if (listed("joiner", p.text(i+n)) || p.at(i+n) == comma || p.text(i+n) == "to") && listed("look", p.text(i+n+1)) {
+			at := i + n + 2
+			for listed("polite", p.text(at)) {
+				at++
+			}
+			if c := p.claimAt(at); c.found {
+				return c
+			}
+			return claim{manual: outputDecides}
+		}
+	}
+	return claim{manual: p.condition(i)}
 }
 
 // isStruck reports whether ~~ stands open before a token.

@@ -17,7 +17,7 @@ func (p passage) claimBehind(i int) claim {
 		if c := inside.claimAt(0); c.found {
 			return c
 		}
-		if inside.anyIn(0, len(inside.tokens), "doubtful") {
+		if p.doubtful(i) {
 			return claim{found: true, manual: "the text says in brackets when it holds"}
 		}
 		if c := p.claimAt(end + 1); c.found {
@@ -36,14 +36,7 @@ func (p passage) claimBehind(i int) claim {
 		}
 		return claim{found: true, manual: outputDecides}
 	case dash, colon:
-		if p.is("imperative", i+1) > 0 { // "- verify it compiles"
-			i++
-		}
-		for at := i + 1; p.at(at) != stop && p.at(at) != item && p.at(at) != code; at++ {
-			if c := p.claimAt(at); at == i+1 && c.found || p.faultless(at) > 0 {
-				return c
-			}
-		}
+		return p.explained(i)
 	case word, number:
 		if c := p.claimAt(i); c.found {
 			return c
@@ -53,11 +46,42 @@ func (p passage) claimBehind(i int) claim {
 	return claim{}
 }
 
+// explained reads what stands behind a dash or a colon: the result, in whatever words. Behind
+// a dash they are about the command even where nothing of it can be compared.
+func (p passage) explained(mark int) claim {
+	first := mark + 1
+	if p.is("imperative", first) > 0 { // "- verify it compiles"
+		first++
+	}
+	if c := p.claimAt(first); c.found {
+		return c
+	}
+	for at := first; p.at(at) != stop && p.at(at) != item && p.at(at) != code; at++ {
+		if p.faultless(at) > 0 || p.at(mark) == dash && p.is("proof", at) > 0 && p.is("success", at) > 0 && !listed("negation", p.text(at-1)) {
+			return p.claimAt(at)
+		}
+	}
+	if p.at(mark) == dash && p.at(first) != item {
+		return claim{found: true, manual: outputDecides}
+	}
+	return claim{}
+}
+
+// doubtful reports whether brackets say that something is not always so.
+func (p passage) doubtful(open int) bool {
+	for i := open + 1; p.at(i) != closing && p.at(i) != item; i++ {
+		if listed("doubtful", p.text(i)) {
+			return true
+		}
+	}
+	return false
+}
+
 // deed reads what a command is said to do besides, or to do somewhere: a person has to see it.
 func (p passage) deed(i int) claim {
 	doing := claim{found: true, manual: "what it does cannot be compared"}
 	if listed("place", p.text(i)) {
-		for n := 1; n < 6 && p.text(i+n) != ""; n++ {
+		for n := 1; n < 15 && (p.text(i+n) != "" || p.at(i+n) == comma); n++ {
 			if c := p.claimAt(i + n); c.found {
 				return claim{found: true, manual: "it is to hold " + citing(p.text(i)+" "+p.text(i+1))}
 			}
@@ -112,8 +136,10 @@ func (p passage) claimAt(i int) claim {
 		return claim{found: true, manual: "it is expected to fail: write it as ! COMMAND in a fence marked verify"}
 	case p.is("elsewhere", i) > 0 && !listed("limit", p.text(i+2)) && p.at(i+2) != number:
 		return claim{}
-	case listed("starting", p.text(i)) && !p.ends(i+1) && p.is("condition", i+1) == 0 && !strings.HasSuffix(p.text(i+1), "ly") && p.faultless(i+1) == 0:
+	case listed("starting", p.text(i)) && !p.plain(i+1):
 		return claim{found: true, manual: "what it starts may run until it is stopped"}
+	case listed("effect", p.text(i)) && !p.plain(i+1):
+		return claim{found: true, manual: "what it does cannot be compared"}
 	case p.is("success", i) > 0:
 		return p.behindClaim(claim{found: true, absent: listed("clean", p.text(i)), next: i + p.is("success", i)})
 	case p.is("limit", i) > 0 && (is || p.text(i) != "in" && p.text(i) != "about" && p.text(i) != "only"):
@@ -141,6 +167,12 @@ func (p passage) claimAt(i int) claim {
 		return c
 	}
 	return claim{}
+}
+
+// plain reports whether a verb stands without an object: how or when follows, or nothing.
+func (p passage) plain(i int) bool {
+	return p.ends(i) || p.is("condition", i) > 0 || strings.HasSuffix(p.text(i), "ly") || p.faultless(i) > 0 ||
+		listed("joiner", p.text(i)) || p.is("limit", i) > 0 || listed("place", p.text(i)) || p.is("success", i) > 0
 }
 
 // exitCode reads the code behind "exits".
@@ -277,6 +309,9 @@ func (p passage) behindClaim(c claim) claim {
 	}
 	for i := c.next; p.at(i) != item && p.at(i) != cell && p.at(i) != stop; i++ {
 		if p.at(i) == open {
+			if p.doubtful(i) {
+				c.manual = "the text says in brackets when it holds"
+			}
 			break
 		}
 		if listed("and", p.text(i)) && c.expect.How == "" {
