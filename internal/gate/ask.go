@@ -138,7 +138,7 @@ func (p passage) saying(i int) saying {
 		}
 	case begin == from && before == colon && p.ends(to):
 	case proved:
-		if s.claim.manual = p.condition(to); p.anyIn(begin, from, "bound") {
+		if s.claim.manual = p.condition(to); p.anyIn(begin, from-1, "bound") {
 			s.claim.manual = outputDecides
 		}
 	case before == open && begin == from && listed("place", p.text(to)) && p.proved(begin, from):
