@@ -143,6 +143,8 @@ func (p passage) saying(i int) saying {
 		}
 	case before == open && begin == from && listed("place", p.text(to)) && p.proved(begin, from):
 		s.claim.manual = "it is to hold " + citing(p.text(to)+" "+p.text(to+1))
+	case begin == from && before == item && p.goesOn(to):
+		s.claim = claim{found: true, manual: "what is said of it cannot be compared"}
 	default:
 		s.why = "the text does not ask for it"
 	}
@@ -150,6 +152,13 @@ func (p passage) saying(i int) saying {
 		s.claim.manual = "it is said to be done by hand"
 	}
 	return s
+}
+
+// goesOn reports whether an item that begins with code says something of it in words that are
+// in no table: neither what it is, nor of what, nor a name for it.
+func (p passage) goesOn(i int) bool {
+	w := p.text(i)
+	return w != "" && !slices.ContainsFunc([]string{"being", "has", "subject", "becoming", "mention", "naming", "place", "always", "noun"}, func(list string) bool { return listed(list, w) })
 }
 
 // seen reads what is to be seen of a command that is to be run: "and confirm that it passes".
