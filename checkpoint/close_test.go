@@ -72,7 +72,10 @@ func TestCloseRefused(t *testing.T) {
 			s := storeOf(c.lines)
 			before := s.Text()
 			o := beads.Options{Now: rules().Now}
-			_, looked := checkpoint.Closable(t.Context(), s, o, "demo-1", checkpoint.Closing{Reason: "the pier stands on new piles"}, rules())
+			candidate, looked := checkpoint.Closable(t.Context(), s, o, "demo-1", checkpoint.Closing{Reason: "the pier stands on new piles"}, rules())
+			if looked == nil {
+				looked = checkpoint.Refused(candidate.Obstacles, "")
+			}
 			_, err := checkpoint.Close(t.Context(), s, o, "demo-1",
 				checkpoint.Closing{Reason: "the pier stands on new piles", Evidence: waiver(t)}, rules())
 			if err == nil || !strings.Contains(err.Error(), c.want) || s.Text() != before {
@@ -113,7 +116,7 @@ func TestCloseAhead(t *testing.T) {
 // without the word that stig puts before it.
 func TestCloseReasons(t *testing.T) {
 	for reason, says := range map[string]bool{
-		"": false, " \n": false, "Done": false, "Closed.": false, "Verified: done": false, "all is well": false,
+		"": false, " \n": false, "Done": false, "Closed.": false, "Verified: done": false, "all is well": true,
 		"the pier stands on new piles": true, "see demo-2": true, "fixed in 1a2b3c4": true, "`bin/pier`": true,
 		"Verified: the pier stands on new piles.": true, "桟橋は新しい杭の上": true,
 	} {

@@ -303,12 +303,17 @@ func (r *runner) start(ctx context.Context, check Check, number int) (Outcome, e
 	} else if cause := context.Cause(limited); cause != nil && errors.Is(err, cause) {
 		o.Exit, o.Reason = r.ended(cause)
 		err = nil
+	} else if check.Expect.Ends(o.Exit) && check.Expect.Exit != "" {
+		o.Exit = 0
+	} else if check.Expect.Exit != "" {
+		o.Exit, o.Reason = max(o.Exit, ExitDiffers), fmt.Sprintf("exit code %d; the criteria say %s", o.Exit, check.Expect.Exit)
 	} else if o.Exit != 0 {
 		o.Failed = failedAt(check.Text, notes.read(), o.Exit)
 		if o.Reason = r.missed(o); o.Reason == "" && o.Failed != nil && o.Failed.strict {
 			o.Reason = "a part of `a && b` or `! a` that fails ends the script here; write a condition as an if"
 		}
-	} else if !o.Expect.Met(string(output.kept)) {
+	}
+	if o.Exit == 0 && err == nil && !o.Expect.Met(string(output.kept)) {
 		o.Exit, o.Reason = ExitDiffers, "the output is not as the criteria say; want "+visible.Text(o.Expect.String())
 	}
 	if file != nil {

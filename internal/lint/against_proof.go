@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 
+	"stig/checkpoint"
+	"stig/dag"
 	"stig/internal/beads"
 	"stig/internal/gate"
 )
@@ -17,6 +19,10 @@ import (
 func (c *change) forged() {
 	reason := c.record.Text(beads.CloseReason)
 	if !c.closedSince() || !strings.HasPrefix(strings.TrimSpace(reason), gate.Verified) {
+		return
+	}
+	if said, ok := onChildren(c.record); ok {
+		c.compareChildren(said)
 		return
 	}
 	results, ok := gate.ParseResults(reason)
@@ -31,7 +37,7 @@ func (c *change) forged() {
 // results that passed.
 func (c *change) untried() {
 	reason := strings.TrimSpace(c.record.Text(beads.CloseReason))
-	if !c.closedSince() || !strings.HasPrefix(reason, gate.Unverified) {
+	if _, ok := onChildren(c.record); ok || !c.closedSince() || !strings.HasPrefix(reason, gate.Unverified) {
 		return
 	}
 	said, tried := gate.CutTried(reason)
@@ -63,9 +69,26 @@ func (c *change) closedSince() bool {
 }
 
 // toProve reports whether the criteria of the issue have to pass here: it was closed
-// since, and not by a waiver.
+// since, and neither by a waiver, nor on its children, nor as not planned.
 func (c *change) toProve() bool {
-	return c.closedSince() && !strings.HasPrefix(strings.TrimSpace(c.record.Text(beads.CloseReason)), gate.Unverified)
+	reason := strings.TrimSpace(c.record.Text(beads.CloseReason))
+	_, children := onChildren(c.record)
+	return c.closedSince() && !children && !strings.HasPrefix(reason, gate.Unverified) && !strings.HasPrefix(reason, gate.NotPlanned)
+}
+
+// onChildren is what the close reason of an epic without criteria of its own says of its
+// children; ok is false for any other issue.
+func onChildren(r *beads.Record) (said string, ok bool) {
+	said, ok = gate.ParseChildren(r.Text(beads.CloseReason))
+	return said, ok && len(gate.Of(r)) == 0
+}
+
+// compareChildren compares what a close reason says of children with how they were closed.
+func (c *change) compareChildren(said string) {
+	at, _ := c.file.Index(c.issue.ID)
+	if is := checkpoint.ChildrenOf(c.file, dag.New(c.file).Children(at)).String(); is != said {
+		c.add(RuleForged, 0, 0, fmt.Sprintf("the close reason and the children differ: it says %q, and they are %q", said, is), c.closeAgain())
+	}
 }
 
 // unproven runs the criteria of issues again, and reports those that do not pass, and those

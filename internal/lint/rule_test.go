@@ -344,15 +344,13 @@ var breaches = map[string]struct{ bad, good []string }{
 	lint.RuleReason: {
 		bad: []string{
 			line("a", "status", "closed"), line("a", "status", "closed", "close_reason", "Done."),
-			line("a", "status", "closed", "close_reason", " all children closed "),
-			line("a", "status", "closed", "close_reason", "完了しました"),
+			line("a", "status", "closed", "close_reason", " FIXED, as described! "), line("a", "status", "closed", "close_reason", "✓"),
 		},
 		good: []string{
 			line("a", "status", "open"), line("a", "status", "tombstone"),
 			line("a", "status", "closed", "close_reason", "Verified: the gauge reads metres."),
 			line("a", "status", "closed", "close_reason", "Fixed in 1ce5bbd"),
-			line("a", "status", "closed", "close_reason", "潮位表は一か月分そろった"),
-			line("b") + "\n" + line("a", "status", "closed", "close_reason", "Duplicate of b."),
+			line("a", "status", "closed", "close_reason", "完了しました"), line("a", "status", "closed", "close_reason", "all merged"),
 		},
 	},
 	lint.RuleNoCriteria: {
@@ -384,7 +382,7 @@ var breaches = map[string]struct{ bad, good []string }{
 			line("a", "status", "open", "issue_type", "epic", "acceptance_criteria", "All is well."),
 			line("a", "status", "open", "acceptance_criteria", "```verify\ngo test ./...\n```"),
 			line("a", "status", "open", "acceptance_criteria", "Run `go test ./...`."),
-			line("a", "status", "open", "acceptance_criteria", "All is well.", "description", "AC: `go test ./...` passes"),
+			line("a", "status", "open", "description", "AC: `go test ./...` passes"),
 			line("a", "status", "open", "description", "All is well.\n\n## Steps\n- a"),
 		},
 	},
@@ -493,8 +491,8 @@ var breaches = map[string]struct{ bad, good []string }{
 	},
 	lint.RuleUnexplained: {
 		bad: []string{
-			line("a", "status", "closed", "close_reason", "Unverified: the mast is up. Waived: no wind."),
-			line("a", "status", "closed", "close_reason", "Unverified: the mast is up. Waived: fine. By mara of the harbor. Tried: 0/1 [go fly exit 1]."),
+			line("a", "status", "closed", "close_reason", "Unverified: the mast is up. Waived: Done."),
+			line("a", "status", "closed", "close_reason", "Unverified: the mast is up. Waived: implemented as described. By mara of the harbor. Tried: 0/1 [go fly exit 1]."),
 			line("a", "status", "closed", "close_reason", "Unverified: in other words"),
 		},
 		good: []string{

@@ -18,20 +18,17 @@ func notStarted(s *subject) {
 		fmt.Sprintf("type stig signals set %s progress=verifying, if the work was done", s.issue.ID))
 }
 
-// closeReason finds close reasons that tell neither what exists now nor where
-// to look: empty ones, and a few words without a number, a place or a name of
-// something.
+// closeReason finds close reasons that say nothing, as stig close refuses them.
 func closeReason(s *subject) {
 	if !s.closed() || s.issue.Ephemeral || s.issue.Template {
 		return
 	}
-	isIssue := func(word string) bool { _, known := s.find(word); return known }
-	if gate.IsInformative(s.reason, isIssue) {
+	if !gate.SaysNothing(s.reason) {
 		return
 	}
 	message := "closed without a close reason"
 	if s.reason != "" {
-		message = fmt.Sprintf("close reason %q is too short to be useful", s.reason)
+		message = fmt.Sprintf("close reason %q says nothing", s.reason)
 	}
 	s.add(RuleReason, 0, 0, message, "say what exists now that did not before, and how it is known to work")
 }
@@ -39,7 +36,7 @@ func closeReason(s *subject) {
 // unshown finds work that was closed with the opening of the gate and without the results
 // that it puts behind the reason, or with results of no test.
 func unshown(s *subject) {
-	if !strings.HasPrefix(s.reason, gate.Verified) {
+	if _, ok := onChildren(s.record); ok || !strings.HasPrefix(s.reason, gate.Verified) {
 		return
 	}
 	results, shown := gate.ParseResults(s.reason)

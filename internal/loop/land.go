@@ -270,7 +270,7 @@ func (l *loop) reason(record *beads.Record, r *Run) string {
 	if ok {
 		done = firstSentences(signals.ReadEstimate(estimate.Body).Done)
 	}
-	if !gate.IsInformative(done, func(string) bool { return false }) {
+	if gate.SaysNothing(done) {
 		done = fmt.Sprintf("%s: the work of %s in run %s", record.Text(beads.Title), l.name, r.ID)
 	}
 	return done

@@ -28,6 +28,10 @@ type CloseOptions struct {
 	Despite  string // why a question that waits does not hold the issues
 	Escalate bool
 	DryRun   bool
+
+	// Not done: no check is run.
+	NotPlanned  string // why nobody will do the issues
+	DuplicateOf string // the issue that they repeat
 }
 
 // Close closes issues one after the other, each of them once, and notifies of what
@@ -93,15 +97,12 @@ func Discard(ctx context.Context, a *workspace.Run, store beads.Place, id string
 	return git.DiscardWork(ctx, a.GitIn(store.Dir), id)
 }
 
-// check refuses a request that names no issue or gives no reason.
+// check refuses a request that names no issue.
 func (o *CloseOptions) check(ids []string) error {
 	if len(ids) == 0 {
 		return workspace.Usage("close: takes the issues to close; found none", "")
 	}
-	if err := o.GateRunOptions.check(); err != nil {
-		return err
-	}
-	return needsReason(o.Reason, "what exists now that did not before: those who build on it read that")
+	return o.GateRunOptions.check()
 }
 
 // closer closes issues, each by its own verdict.
@@ -124,17 +125,25 @@ func newCloser(ctx context.Context, a *workspace.Run, o CloseOptions) (*closer, 
 	if c.code, err = a.Code(ctx, store.Place()); err != nil {
 		return nil, err
 	}
-	c.closing.Reason, c.closing.Despite = o.Reason, o.Despite
-	if o.Waive == "" && o.Despite == "" {
-		c.closing.Actor, err = a.ActorName(ctx)
-		return c, err
+	actor, must := "", a.MustActor
+	if o.Waive+o.Despite+o.NotPlanned+o.DuplicateOf == "" {
+		must = a.ActorName
 	}
-	if c.closing.Actor, err = a.MustActor(ctx); err != nil {
+	if actor, err = must(ctx); err != nil {
 		return nil, err
 	}
-	if o.Waive != "" {
-		c.closing.Evidence, err = waiver(a, o.Waive, c.closing.Actor)
+	switch {
+	case o.DuplicateOf != "":
+		c.closing, err = checkpoint.DuplicateOf(o.DuplicateOf, actor)
+	case o.NotPlanned != "":
+		c.closing = checkpoint.Closing{Reason: o.NotPlanned, NotPlanned: true}
+	default:
+		c.closing.Reason = o.Reason
 	}
+	if err == nil && o.Waive != "" {
+		c.closing.Evidence, err = waiver(a, o.Waive, actor)
+	}
+	c.closing.Actor, c.closing.Despite = actor, o.Despite
 	return c, err
 }
 
@@ -144,15 +153,23 @@ func waiver(a *workspace.Run, why, actor string) (gate.Evidence, error) {
 	if err := a.ForPeople("--waive"); err != nil {
 		return nil, err
 	}
-	if program := a.Assistant(actor); program != "" && a.Config.Gate.Waivers != "anyone" {
-		return nil, &fault.Error{Code: fault.Found, Reason: fmt.Sprintf("--waive: a session of an assistant (%s) may not waive", program),
-			Hint: "ask a person with stig escalate; a project lets sessions waive with gate: waivers: \"anyone\" in .stig.cue"}
+	if err := mayWaive(a, actor); err != nil {
+		return nil, err
 	}
 	w, err := gate.Waive(why, actor)
 	if err != nil {
 		return nil, workspace.Usage("--waive: "+err.Error(), "say why nothing can show that it is done, and who could see it")
 	}
 	return w, nil
+}
+
+// mayWaive refuses the sessions of assistants, unless the configuration lets them waive.
+func mayWaive(a *workspace.Run, actor string) error {
+	if program := a.Assistant(actor); program != "" && a.Config.Gate.Waivers != "anyone" {
+		return &fault.Error{Code: fault.Found, Reason: fmt.Sprintf("--waive: a session of an assistant (%s) may not waive", program),
+			Hint: "ask a person with stig escalate; a project lets sessions waive with gate: waivers: \"anyone\" in .stig.cue"}
+	}
+	return nil
 }
 
 // byTracker says how to close an issue that stig may not write.
@@ -166,11 +183,24 @@ func (c *closer) byTracker(id string) string {
 // close takes one issue through the gate.
 func (c *closer) close(ctx context.Context, candidate *checkpoint.Candidate, f *Finding) {
 	if candidate.Already {
-		f.Closed = candidate.Closed(c.Reason)
+		f.Closed = candidate.Closed(c.closing.Reason)
 		return
 	}
-	f.GateRun = gateRun(ctx, c.app, c.code, f.Id, candidate.Criteria)
 	closing := c.closing
+	if closing.Undone() || candidate.ByChildren {
+		if f.Err = c.refused(candidate.Obstacles); f.Err == nil {
+			f.Closed, f.Err = checkpoint.Close(ctx, c.store, c.edit, f.Id, closing, c.rules)
+		}
+		return
+	}
+	t := gateRun(ctx, c.app, c.code, f.Id, candidate.Criteria)
+	if f.Err = c.obstructed(ctx, t, candidate.Obstacles); f.Err != nil {
+		if !t.Asks() || errors.Is(f.Err, workspace.ErrNotRun) {
+			f.GateRun = t // what was seen
+		}
+		return
+	}
+	f.GateRun = t
 	if waiver, waived := closing.Evidence.(gate.Waiver); waived {
 		closing.Evidence, f.Err = c.tried(ctx, f.GateRun, waiver)
 	} else {
@@ -191,6 +221,73 @@ func (c *closer) close(ctx context.Context, candidate *checkpoint.Candidate, f *
 	}
 	closing.Edited = f.GateRun.Edited
 	f.Closed, f.Err = checkpoint.Close(ctx, c.store, c.edit, f.Id, closing, c.rules)
+}
+
+// obstructed says all that keeps the issue of a run open before any check has run: what
+// there is besides, criteria that ask for nothing, a repository that is not trusted.
+func (c *closer) obstructed(ctx context.Context, t *GateRun, obstacles []checkpoint.Obstacle) error {
+	if c.closing.Evidence == nil && !t.Asks() {
+		return c.refused(append(obstacles, c.nothingToRun(t)))
+	}
+	if c.closing.Evidence == nil && !c.DryRun {
+		untrusted, err := c.untrusted(ctx, t)
+		if err != nil {
+			return err
+		}
+		obstacles = append(obstacles, untrusted...)
+	}
+	return c.refused(obstacles)
+}
+
+// untrusted is a repository whose checks do not run here, unless they passed on this tree.
+func (c *closer) untrusted(ctx context.Context, t *GateRun) ([]checkpoint.Obstacle, error) {
+	trust, err := c.app.TrustState(ctx, t.Code)
+	if err != nil {
+		return nil, err
+	}
+	refused, _ := fault.As(trust.Refused(t.Id), fault.Found)
+	if refused == nil {
+		return nil, nil
+	}
+	fresh, err := c.code.Fresh(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if _, passed := fresh(t.Id, t.criteria); passed {
+		return nil, nil
+	}
+	refused.Hint = ""
+	return []checkpoint.Obstacle{{Error: refused, Run: "stig trust"}}, nil
+}
+
+// nothingToRun are criteria in which nothing can be run: a person may waive them.
+func (c *closer) nothingToRun(t *GateRun) checkpoint.Obstacle {
+	refused, _ := fault.As(nothingToRun(t), fault.Found)
+	o := checkpoint.Obstacle{Error: refused}
+	if c.code.Store.Mode != beads.Export && mayWaive(c.app, c.closing.Actor) == nil {
+		o.Flag = `--waive "WHY NOTHING CAN BE RUN"`
+	}
+	return o
+}
+
+// refused is what keeps an issue open, with the command that then closes it: the one that
+// was typed, and what it lacks.
+func (c *closer) refused(obstacles []checkpoint.Obstacle) error {
+	if len(obstacles) == 0 {
+		return nil
+	}
+	command := "stig close " + visible.Quoted(obstacles[0].ID)
+	for _, given := range []struct{ flag, value string }{
+		{"reason", c.Reason}, {"waive", c.Waive}, {"despite-question", c.Despite}, {"not-planned", c.NotPlanned},
+	} {
+		if !gate.SaysNothing(given.value) {
+			command += " --" + given.flag + " " + visible.InQuotes(visible.OneLine(given.value))
+		}
+	}
+	if c.closing.Actor == "" {
+		command += " --actor NAME"
+	}
+	return checkpoint.Refused(obstacles, command)
 }
 
 // tried runs what can be run before criteria are waived: what passes needs no waiver, and
@@ -250,7 +347,10 @@ func Gate(ctx context.Context, a *workspace.Run, id string, o CloseOptions) (*Pe
 		return nil, err
 	}
 	g := &PendingClose{closer: c}
-	if g.candidate, err = checkpoint.Closable(ctx, c.store, c.edit, id, c.closing, c.rules); err != nil {
+	if g.candidate, err = checkpoint.Closable(ctx, c.store, c.edit, id, c.closing, c.rules); err == nil {
+		err = c.refused(g.candidate.Obstacles)
+	}
+	if err != nil {
 		return nil, err
 	}
 	g.run = gateRun(ctx, a, c.code, g.candidate.ID, g.candidate.Criteria)
@@ -420,6 +520,15 @@ func VerdictOutput(findings []Finding) (workspace.Output, error) {
 	if len(findings) == 1 && findings[0].GateRun == nil && findings[0].Err != nil {
 		return workspace.Output{}, findings[0].Err
 	}
+	if len(findings) == 1 {
+		one, err := findings[0].verdict()
+		return workspace.NewOutput("verdict", one), err
+	}
+	return VerdictOutputs(findings)
+}
+
+// VerdictOutputs is the results of the gate as a list, of however many issues.
+func VerdictOutputs(findings []Finding) (workspace.Output, error) {
 	list := []verdict{}
 	for _, f := range findings {
 		one, err := f.verdict()
@@ -427,9 +536,6 @@ func VerdictOutput(findings []Finding) (workspace.Output, error) {
 			return workspace.Output{}, err
 		}
 		list = append(list, one)
-	}
-	if len(list) == 1 {
-		return workspace.NewOutput("verdict", list[0]), nil
 	}
 	return workspace.NewOutput("verdicts", struct {
 		Verdicts []verdict `json:"verdicts"`

@@ -74,22 +74,45 @@ func (t *GateRun) Settle() (err error) {
 	return err
 }
 
+// Runs is how many commands would run.
+func (t *GateRun) Runs() (n int) {
+	for _, c := range t.Plan {
+		if c.Class == gate.Runnable {
+			n++
+		}
+	}
+	return n
+}
+
 // Asks reports whether the criteria ask for anything to be run.
 func (t *GateRun) Asks() bool { return gate.Asks(t.Plan) }
 
-// nothingToRun is the refusal of criteria in which nothing can be run. It proposes a waiver
-// only if there are no criteria.
+// nothingToRun is the refusal of criteria in which nothing can be run.
 func nothingToRun(t *GateRun) error {
-	reason, hint := "nothing in its acceptance criteria can be run", "put such a block into them with stig edit "+t.Id+" --acceptance -"
-	waive := "stig close " + t.Id + " --reason … --waive WHY"
-	if t.Code.Store.Mode == beads.Export {
-		hint, waive = "write such a block into its criteria", WaiveByTracker(t.Id, "WHAT", "WHY", "NAME")
-	}
+	reason, hint := "nothing in its acceptance criteria can be run", "to write what can be run type "+t.editLine()
 	if len(t.criteria) == 0 {
 		reason = "it has no acceptance criteria"
-		hint += ", or type " + waive
+	}
+	if t.Code.Store.Mode == beads.Export {
+		hint = "write such a block into its criteria"
+		if len(t.criteria) == 0 {
+			hint += ", or type " + WaiveByTracker(t.Id, "WHAT", "WHY", "NAME")
+		}
 	}
 	return workspace.NotRun(t.Id, reason, hint)
+}
+
+// editLine is the command that puts a check into the criteria.
+func (t *GateRun) editLine() string {
+	const most = 200 // bytes of criteria that are repeated in a hint
+	text := ""
+	if len(t.criteria) > 0 && t.criteria[0].Field == gate.FieldAcceptance {
+		text = strings.TrimSpace(t.criteria[0].Text) + " "
+	}
+	if len(text) > most || strings.Contains(text, "\n") {
+		return "stig edit " + t.Id + " --acceptance - with all of them and such a block"
+	}
+	return "stig edit " + t.Id + " --acceptance " + visible.InQuotes(text+"`COMMAND` passes")
 }
 
 // WaiveByTracker is the command that closes an issue with nothing to run in a store that
@@ -101,6 +124,9 @@ func WaiveByTracker(id, what, why, who string) string {
 // Fence is the block to write into criteria that hold nothing to run: with
 // the commands that were seen there, else with a place for them.
 func (t *GateRun) Fence() string {
+	if _, fence := t.criteria.FromProse(); fence != "" {
+		return fence
+	}
 	var commands []string
 	for _, check := range t.Plan {
 		if check.Instead != "" {
@@ -394,6 +420,39 @@ func Verify(ctx context.Context, a *workspace.Run, r VerifyRequest) (Finding, er
 	renewOwn(ctx, a, t.Code.Store, t.Id, now)
 	notify(ctx, a, t.Code.Store, now, f.notices(signals.Day(now)))
 	return f, nil
+}
+
+// Plans plans the criteria of issues, or without ids of all that are open, in the order of
+// the store. Nothing is run.
+func Plans(ctx context.Context, a *workspace.Run, ids []string) (findings []Finding, err error) {
+	if _, err := a.Discover(); err != nil {
+		return nil, err
+	}
+	file, err := a.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	s, err := a.Code(ctx, file.Place())
+	if err != nil {
+		return nil, err
+	}
+	if len(ids) == 0 {
+		for i := range file.Len() {
+			if issue := file.At(i); !beads.IsClosed(issue.Status) {
+				ids = append(ids, issue.ID)
+			}
+		}
+	}
+	for _, id := range ids {
+		issue, record, err := file.FindRecord(id)
+		if err != nil {
+			return nil, err
+		}
+		found := gate.Of(record)
+		findings = append(findings, Finding{Id: issue.ID, GateRun: &GateRun{Code: s, Id: issue.ID, criteria: found, Plan: found.Plan()}})
+	}
+	return findings, nil
 }
 
 // WarnOfStale warns if the checks themselves changed the work tree, so that their verdict

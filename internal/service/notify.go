@@ -158,7 +158,7 @@ func (f Finding) notices(day string) (list []Notice) {
 	}
 	if c.Epic.Complete() {
 		list = append(list, Notice{Event: eventComplete, ID: c.Epic.ID, Title: "complete: " + c.Epic.ID + " " + c.Epic.Title,
-			Message: fmt.Sprintf("all of its %d children are closed; type stig close %s --reason …", c.Epic.Total, c.Epic.ID),
+			Message: fmt.Sprintf("all of its %d children are closed; type %s", c.Epic.Total, c.Epic.Command()),
 			fresh:   fmt.Sprintf("%s %d", day, c.Epic.Total)})
 	}
 	return append(list, alertNotices(f.Id, c.Alerts, day)...)

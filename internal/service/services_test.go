@@ -156,7 +156,6 @@ func TestRequestsAreValidated(t *testing.T) {
 	_, link := Link(t.Context(), a, LinkRequest{ID: "demo-1"})
 	_, verify := Verify(t.Context(), a, VerifyRequest{ID: "demo-1", GateRunOptions: GateRunOptions{Timeout: -1}})
 	_, closing := Close(t.Context(), a, nil, CloseOptions{Reason: text}, nil)
-	_, silent := Close(t.Context(), a, []string{"demo-1"}, CloseOptions{}, nil)
 	for _, tt := range []struct {
 		want string
 		err  error
@@ -175,7 +174,6 @@ func TestRequestsAreValidated(t *testing.T) {
 		{"--on is missing", link},
 		{"--timeout and --deadline", verify},
 		{"close: takes the issues to close; found", closing},
-		{"a reason is missing", silent},
 	} {
 		if tt.err == nil || !strings.Contains(tt.err.Error(), tt.want) || workspace.Classify(tt.err).Code != workspace.ExitUsage {
 			t.Errorf("%v, want %q", tt.err, tt.want)

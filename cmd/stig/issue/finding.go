@@ -18,7 +18,7 @@ func printFinding(a *cli.App, f service.Finding) error {
 	if t != nil && t.Edited != nil {
 		service.WarnOfEdited(a.Run, t)
 	}
-	if errors.Is(f.Err, workspace.ErrNotRun) {
+	if f.Err != nil && t != nil && (!t.Asks() || errors.Is(f.Err, workspace.ErrNotRun)) {
 		text := planText(t)
 		if !t.Asks() {
 			text += "what could show it:\n" + t.Fence()
@@ -90,13 +90,7 @@ func outcomeText(text *strings.Builder, o gate.Outcome) {
 // planText says what of the criteria would run, and why the rest would not.
 func planText(t *service.GateRun) string {
 	var text strings.Builder
-	would := 0
-	for _, c := range t.Plan {
-		if c.Class == gate.Runnable {
-			would++
-		}
-	}
-	fmt.Fprintf(&text, "%s: %s\n", t.Id, visible.Counted(would, "command")+" would run")
+	fmt.Fprintf(&text, "%s: %s would run\n", t.Id, visible.Counted(t.Runs(), "command"))
 	for _, c := range t.Plan {
 		checkText(&text, c.Class, c)
 	}
