@@ -56,7 +56,7 @@ func (b Before) Passed(issue string, c Check) bool {
 // work. One that fails is run once more. Errors are those of Run.
 func RunBefore(ctx context.Context, j Job) (Before, error) {
 	j.Checks = slices.DeleteFunc(slices.Clone(j.Checks), func(c Check) bool { return c.Class != Runnable })
-	j.KeepGoing = true
+	j.KeepGoing, j.bare = true, true
 	v, err := Run(ctx, j)
 	if err != nil {
 		return nil, err
