@@ -234,7 +234,7 @@ func (p passage) supposed(i int) string {
 		i--
 	}
 	if listed("place", p.text(i)) || listed("always", p.text(i)) || p.text(i) == "given" {
-		return p.text(i) + " " + p.text(i+1)
+		return strings.TrimSpace(p.text(i) + " " + p.text(i+1))
 	}
 	return ""
 }
