@@ -214,7 +214,11 @@ func befores(s *workspace.Code) gate.Befores {
 	if err != nil {
 		return gate.Befores{}
 	}
-	return gate.Befores{Dir: workspace.Below(notices(s), "before", filepath.FromSlash(place.Store))}
+	name := filepath.FromSlash(place.Store)
+	if s.Own == "" { // the user's directory holds those of all stores
+		name = gate.Hash(filepath.Join(place.Worktree, name))[:16]
+	}
+	return gate.Befores{Dir: workspace.Below(notices(s), "before", name)}
 }
 
 // claimName is the name under which is kept what the checks of an issue showed when a person
@@ -267,7 +271,6 @@ func (t *GateRun) compareForPerson(ctx context.Context, a *workspace.Run) {
 	}
 	if before != nil {
 		t.Verdict = t.Verdict.Against(before)
-		_ = kept.Forget(claimName(t.Id)) // it is replaced by the next claim
 	}
 }
 
