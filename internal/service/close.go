@@ -102,6 +102,9 @@ func (o *CloseOptions) check(ids []string) error {
 	if len(ids) == 0 {
 		return workspace.Usage("close: takes the issues to close; found none", "")
 	}
+	if o.NotPlanned != "" && o.Reason+o.Waive != "" {
+		return workspace.Usage("close: what is not planned has no other reason, and no waiver", "leave these out")
+	}
 	return o.GateRunOptions.check()
 }
 
@@ -253,7 +256,7 @@ func (c *closer) untrusted(ctx context.Context, t *GateRun) ([]checkpoint.Obstac
 		return nil, nil
 	}
 	refused.Hint = ""
-	return []checkpoint.Obstacle{{Error: refused, Run: "stig trust"}}, nil
+	return []checkpoint.Obstacle{{Error: refused, Before: "read them", Run: "stig trust"}}, nil
 }
 
 // nothingToRun are criteria in which nothing can be run: a person may waive them.
@@ -280,7 +283,8 @@ func (c *closer) refused(obstacles []checkpoint.Obstacle) error {
 			command += " --" + given.flag + " " + visible.InQuotes(visible.OneLine(given.value))
 		}
 	}
-	if c.closing.Actor == "" {
+	asksActor := func(o checkpoint.Obstacle) bool { return o.Flag != "" && !strings.HasPrefix(o.Flag, "--reason") }
+	if c.closing.Actor == "" && slices.ContainsFunc(obstacles, asksActor) {
 		command += " --actor NAME"
 	}
 	return checkpoint.Refused(obstacles, command)
@@ -470,6 +474,7 @@ type verdict struct {
 	ReasonNotKept   string               `json:"reason_not_kept,omitempty"`
 	Reused          bool                 `json:"reused"`
 	Tree            *git.Tree            `json:"tree"` // nil where nothing ran
+	Told            []string             `json:"told,omitempty"`
 	TreeChanged     *bool                `json:"tree_changed,omitempty"`
 	Unblocked       []string             `json:"unblocked"`
 	Warnings        []string             `json:"warnings,omitzero"`
@@ -498,6 +503,7 @@ func (f Finding) verdict() (verdict, error) {
 	}
 	o.Closed, o.Already, o.CloseReason, o.ReasonNotKept = !f.DryRun || c.Already, &c.Already, c.Reason, c.Unkept
 	o.Changed, o.Nearer, o.Epic = append([]checkpoint.Changed{}, c.Changed...), &c.Nearer, c.Epic
+	o.Told = c.Told
 	o.Alerts, o.Warnings = append([]checkpoint.Alert{}, c.Alerts...), append([]string{}, c.Warnings...)
 	if !f.DryRun {
 		return o, nil
