@@ -149,8 +149,8 @@ func (a assembly) common(i int, record *beads.Record) *Briefing {
 		Epic:         a.epic(i),
 		Related:      a.related(i),
 		Escalation:   a.escalation(),
-		Description:  withoutCriteria(a.description),
-		Design:       withoutCriteria(a.design),
+		Description:  withoutCriteria(record, a.description),
+		Design:       withoutCriteria(record, a.design),
 		Notes:        a.otherNotes(),
 		OpenBlockers: a.openBlockers(i),
 		Dependents:   a.file.Refs(a.graph.Waiting(i)),
@@ -186,8 +186,8 @@ const criteriaMark = "[… see the acceptance criteria below …]"
 
 // withoutCriteria is a text without the criteria in it, which the briefing shows once,
 // in a section of their own.
-func withoutCriteria(text string) string {
-	return strings.TrimSpace(gate.Without(text, criteriaMark))
+func withoutCriteria(record *beads.Record, text string) string {
+	return strings.TrimSpace(gate.Without(record.Text(beads.AcceptanceCriteria), text, criteriaMark))
 }
 
 func (a assembly) issue(i int, record *beads.Record) Issue {

@@ -41,6 +41,7 @@ type Run struct {
 	Step     string `json:"step,omitempty"`     // the last that was done: claimed, started, ended, landed
 	Criteria string `json:"criteria,omitempty"` // hash of the criteria when it was claimed
 	Tree     string `json:"tree,omitempty"`     // what its directory held before the command started
+	Before   string `json:"before,omitempty"`   // the name under which is kept what its checks showed before the work; "" for none
 	Notes    string `json:"notes,omitempty"`    // hash of its notes then
 	Comments int    `json:"comments,omitempty"` // how many it had then
 	TimedOut bool   `json:"timed_out,omitempty"`

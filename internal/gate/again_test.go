@@ -50,3 +50,22 @@ func TestPassing(t *testing.T) {
 		t.Errorf("no results in %q", said)
 	}
 }
+
+// An exit code that the criteria name passes, and no other does: neither 0 nor one that a
+// program has which is not there.
+func TestExpectedExit(t *testing.T) {
+	for _, c := range []struct {
+		script, exit string
+		want         int
+	}{
+		{"exit 2", "2", 0}, {"exit 3", "2", 3}, {"true", "2", gate.ExitDiffers},
+		{"exit 7", gate.NonZero, 0}, {"true", gate.NonZero, gate.ExitDiffers}, {"no-such-program-here", gate.NonZero, 127},
+		{"exit 1", "", 1},
+	} {
+		j := job(t, c.script)
+		j.Checks[0].Expect = gate.Expect{Exit: c.exit}
+		if o, _ := one(t, j); o.Exit != c.want || (o.Exit == 0) != (o.Reason == "") && c.exit != "" {
+			t.Errorf("%s, wanted %q: exit %d, %q", c.script, c.exit, o.Exit, o.Reason)
+		}
+	}
+}

@@ -2,10 +2,9 @@ package gate
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
+	"strconv"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -29,6 +28,9 @@ type Check struct {
 	// Verify tells that the fence is marked "verify": only then can a
 	// destructive command be allowed at all.
 	Verify bool `json:"-"`
+	// Held tells that the fence is marked "verify held": it is to be green before the
+	// work too.
+	Held bool `json:"held,omitempty"`
 	// Broken tells that the fence is marked as shell to run and does not parse:
 	// somebody meant it to be run, so nothing passes while it stands.
 	Broken bool `json:"-"`
@@ -79,8 +81,24 @@ func (c Check) Asked() bool { return c.Class == Runnable || c.Class == Refused }
 // Expect is the output that criteria expect of a check besides exit code 0; the
 // zero value expects nothing of it.
 type Expect struct {
-	How  string `json:"how"`  // Equals or Contains
-	Text string `json:"text"` // with Equals, "" is an output without any text
+	How  string `json:"how"`            // Equals, Contains, or "" for whatever it prints
+	Text string `json:"text"`           // with Equals, "" is an output without any text
+	Exit string `json:"exit,omitempty"` // the exit code that passes: "" for 0, or a number, or NonZero
+}
+
+// NonZero as the exit code that passes is any with which a command ends by itself: not one
+// of a program that is not there, or that a signal ended.
+const NonZero = "non-zero"
+
+// Ends reports whether an exit code is as expected.
+func (e Expect) Ends(exit int) bool {
+	switch e.Exit {
+	case "":
+		return exit == 0
+	case NonZero:
+		return exit > 0 && exit < 126
+	}
+	return strconv.Itoa(exit) == e.Exit
 }
 
 // Values of Expect.How.
@@ -121,6 +139,12 @@ func joined(before, after string) bool {
 // String is the expectation as plans and failures tell it.
 func (e Expect) String() string {
 	switch {
+	case e.Exit != "":
+		and := Expect{How: e.How, Text: e.Text}.String()
+		if and != "" {
+			and = ", " + and
+		}
+		return "exit code " + e.Exit + and
 	case e.How == "":
 		return ""
 	case e.Text == "":
@@ -131,14 +155,18 @@ func (e Expect) String() string {
 	return fmt.Sprintf("%q in the output", e.Text)
 }
 
-var colours = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\x1b\[[0-9;:]*[A-Za-z]`)
-})
-
-// uncoloured is text without what sets the colours of a terminal.
+// uncoloured is text without what sets the colours of a terminal: ESC, [, numbers and a letter.
 func uncoloured(text string) string {
-	if !strings.Contains(text, "\x1b[") {
-		return text
+	var plain strings.Builder
+	for {
+		before, after, found := strings.Cut(text, "\x1b[")
+		plain.WriteString(before)
+		if !found {
+			return plain.String()
+		}
+		text = strings.TrimLeft(after, "0123456789;:")
+		if text != "" && isLetter(text[0]) {
+			text = text[1:]
+		}
 	}
-	return colours().ReplaceAllString(text, "")
 }

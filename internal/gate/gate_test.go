@@ -46,11 +46,6 @@ func invented(tb testing.TB) []criterion {
 	return all
 }
 
-// unix is a machine with the tools that all have, and a few more.
-func unix(word string) bool {
-	return here(word) || slices.Contains([]string{"[", "date", "test", "sed", "head", "tail"}, word)
-}
-
 func TestCriteria(t *testing.T) {
 	all := invented(t)
 	if len(all) < 80 {

@@ -11,7 +11,6 @@ import (
 // TestHostileCriteriaAreReadInLinearTime also ends where a walk over some nests too deep for
 // a stack.
 func TestHostileCriteriaAreReadInLinearTime(t *testing.T) {
-	all := Lookup(func(string) bool { return true })
 	for _, found := range sample.Superlinear(func(text string) {
 		Plan(text)
 		Find("", text, "## Acceptance\n"+text).Plan()

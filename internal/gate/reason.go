@@ -28,7 +28,6 @@ const (
 // cannot fail, and which ran no test.
 const (
 	passing    = "All acceptance criteria pass: "
-	checked    = " checked; not run: "
 	cannotFail = "; cannot fail: "
 	noTest     = "; no test ran: "
 )

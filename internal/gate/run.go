@@ -93,8 +93,7 @@ var (
 )
 
 // Run runs the checks of a job, one at a time and in order, up to the first
-// that fails, each as StrictScript has it with `bash -euo pipefail`, or `sh -eu`
-// where there is no bash. Standard input is empty. The environment is inherited
+// that fails, each as StrictScript has it with `bash -euo pipefail`. Standard input is empty. The environment is inherited
 // without credentials, as their names tell, without what makes a shell, the loader
 // or git behave otherwise, and without STIG_NOW; STIG_ISSUE is the id.
 //
@@ -102,7 +101,7 @@ var (
 // cannot or must not run has failed: a program is missing, it destroys and
 // that is not allowed, or it does not parse. What Plan skipped does not count.
 //
-// Errors are: what is here does not let a shell be started or its output be
+// Errors are: there is no bash, what is here does not let a shell be started or its output be
 // kept, the checks of this issue are being run around this run, or ctx has
 // ended; then the verdict tells how far it came.
 func Run(ctx context.Context, j Job) (*Verdict, error) {
@@ -147,10 +146,12 @@ func Run(ctx context.Context, j Job) (*Verdict, error) {
 	return v, err
 }
 
+// shell runs a script, which follows.
+var shell = []string{"bash", "-Eeuo", "pipefail", "-c"}
+
 // runner is a job that is under way.
 type runner struct {
 	Job
-	shell    []string
 	env      []string
 	withheld []string
 	screen   *screen
@@ -176,10 +177,8 @@ func newRunner(j Job) (*runner, error) {
 	if err := j.prepareLogs(); err != nil {
 		return nil, fmt.Errorf("logs: %w", err)
 	}
-	r.shell = []string{"bash", "-euo", "pipefail", "-c"}
-	if _, err := process.Find("bash"); err != nil {
-		r.shell = []string{"sh", "-eu", "-c"}
-		return r, r.say("bash is not here: sh runs the checks, and of a pipe only the last command counts")
+	if _, err := process.Find(shell[0]); err != nil {
+		return nil, fmt.Errorf("bash: not found; the checks of %s run with %s", j.Issue, strings.Join(shell[:len(shell)-1], " "))
 	}
 	return r, nil
 }
@@ -192,7 +191,7 @@ func (r *runner) tryOut(ctx context.Context) error {
 		return nil
 	}
 	result, err := process.Run(ctx, process.Command{
-		Argv: slices.Concat(r.Sandbox, r.shell, []string{fmt.Sprintf("exit %d", probe)}),
+		Argv: slices.Concat(r.Sandbox, shell, []string{fmt.Sprintf("exit %d", probe)}),
 		Dir:  r.Root, Env: r.env, Limit: r.Timeout,
 	})
 	if err == nil && result.Exit != probe {
@@ -258,8 +257,13 @@ func (r *runner) start(ctx context.Context, check Check, number int) (Outcome, e
 	began := r.Now()
 	stop := r.timing(began)
 	script := StrictScript(check.Text)
+	notes, forget, err := traced()
+	if err != nil {
+		return o, err
+	}
+	defer forget()
 	result, err := process.Run(limited, process.Command{
-		Argv: slices.Concat(r.Sandbox, r.shell, []string{script}),
+		Argv: slices.Concat(r.Sandbox, shell, []string{notes.before() + script}),
 		Dir:  r.Root, Env: r.env, Stdout: output, Stderr: output, Limit: r.left(began),
 	})
 	stop()
@@ -271,11 +275,17 @@ func (r *runner) start(ctx context.Context, check Check, number int) (Outcome, e
 	} else if cause := context.Cause(limited); cause != nil && errors.Is(err, cause) {
 		o.Exit, o.Reason = r.ended(cause)
 		err = nil
+	} else if check.Expect.Ends(o.Exit) && check.Expect.Exit != "" {
+		o.Exit = 0
+	} else if check.Expect.Exit != "" {
+		o.Exit, o.Reason = max(o.Exit, ExitDiffers), fmt.Sprintf("exit code %d; the criteria say %s", o.Exit, check.Expect.Exit)
 	} else if o.Exit != 0 {
-		if o.Reason = r.missed(o); o.Reason == "" && script != check.Text {
+		o.Failed = failedAt(check.Text, notes.read(), o.Exit)
+		if o.Reason = r.missed(o); o.Reason == "" && o.Failed != nil && o.Failed.strict {
 			o.Reason = "a part of `a && b` or `! a` that fails ends the script here; write a condition as an if"
 		}
-	} else if !o.Expect.Met(string(output.kept)) {
+	}
+	if o.Exit == 0 && err == nil && !o.Expect.Met(string(output.kept)) {
 		o.Exit, o.Reason = ExitDiffers, "the output is not as the criteria say; want "+visible.Text(o.Expect.String())
 	}
 	if file != nil {
@@ -315,9 +325,14 @@ func (r *runner) ended(cause error) (exit int, reason string) {
 	return ExitInterrupt, "interrupted"
 }
 
-// missed names the credentials that a check which failed speaks of, and did
-// not get.
+// missed names the program that a check which failed did not find, or the credential that
+// it speaks of and did not get.
 func (r *runner) missed(o Outcome) string {
+	if o.Exit == ExitMissing && o.Failed != nil {
+		if program := o.Failed.absent(r.Root); program != "" {
+			return visible.Text(program) + ": not found"
+		}
+	}
 	for _, name := range r.withheld {
 		if strings.Contains(o.Text, name) || strings.Contains(o.Tail, name) {
 			return name + " looks like a credential and is kept from checks; gate.env in the configuration names those to pass"

@@ -166,6 +166,9 @@ func goesOn(file *syntax.File) (found bool) {
 	return found
 }
 
+// leave ends a script with the exit code of the command before it, as one that fails does.
+const leave = "(exit $?)"
+
 // excused are the edits of statements after which a shell with -e goes on where they fail.
 func excused(list []*syntax.Stmt) (edits []edit) {
 	for _, s := range list {
@@ -175,10 +178,10 @@ func excused(list []*syntax.Stmt) (edits []edit) {
 		and, both := s.Cmd.(*syntax.BinaryCmd)
 		switch {
 		case s.Negated:
-			edits = append(edits, edit{end(s), end(s), " || exit"})
+			edits = append(edits, edit{end(s), end(s), " || " + leave})
 		case both && and.Op == syntax.AndStmt && !steers(and.Y):
 			at := int(and.OpPos.Offset())
-			edits = append(edits, edit{at, at + len("&&"), "|| exit;"})
+			edits = append(edits, edit{at, at + len("&&"), "|| " + leave + ";"})
 			edits = append(edits, excused([]*syntax.Stmt{and.Y})...)
 		default:
 			edits = append(edits, within(s)...)

@@ -144,11 +144,9 @@ func (g Client) status(ctx context.Context, untracked string) (string, error) {
 	return string(result.Stdout), err
 }
 
-// Beyond identifies what the work tree holds that differs from a commit, untracked
-// files included, so that it stays the same when that is committed. A base of "" is
-// the commit before the first one. g.Dir must be the top of the work tree. What does
-// not count is as for Tree.
-func (g Client) Beyond(ctx context.Context, base string, without ...string) (string, error) {
+// beyond lists the paths at which the work tree differs from a commit, untracked files
+// included, as git status and the index have it.
+func (g Client) beyond(ctx context.Context, base string) ([]string, error) {
 	// Only what is in the index is compared here: to compare files, git diff would
 	// write the index too.
 	argv := []string{"diff-index", "--cached", "--name-only", "--no-renames", "-z", base, "--"}
@@ -157,29 +155,19 @@ func (g Client) Beyond(ctx context.Context, base string, without ...string) (str
 	}
 	listed, err := g.Must(ctx, argv...)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	paths := strings.Split(listed, "\x00")
 	lines, err := g.Status(ctx)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	for line := range strings.SplitSeq(lines, "\x00") {
 		paths = append(paths, ChangedPath(line))
 	}
 	slices.Sort(paths)
-	left := below(g.Dir, g.Dir, without)
-	state := sha256.New()
-	for _, path := range slices.Compact(paths) {
-		if path == "" || left(path) {
-			continue
-		}
-		_, _ = fmt.Fprintf(state, "%q ", path)
-		if err := g.add(ctx, state, filepath.Join(g.Dir, filepath.FromSlash(path))); err != nil {
-			return "", err
-		}
-	}
-	return hex.EncodeToString(state.Sum(nil)), nil
+	paths = slices.Compact(paths)
+	return slices.DeleteFunc(paths, func(path string) bool { return path == "" }), nil
 }
 
 // ChangedPath is the path in a line of git status --porcelain=v2 --no-renames -z, "" where

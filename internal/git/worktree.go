@@ -78,11 +78,11 @@ func PrepareWorktree(ctx context.Context, o WorktreeOptions, issue string) (*Wor
 	}
 	t.Head = now.heads[t.Branch]
 	at, found := now.places.ofTree(t)
-	if found && at.ready && isDir(at.dir) {
+	if found && at.ready && isDir(at.dir) && !isThere(filepath.Join(at.own, keepDir)) {
 		t.Dir, t.own, t.ready = at.dir, at.own, true
 		return t, t.resume(ctx, tip)
 	}
-	if found { // removed by hand, or not made or removed to the end: nothing of worth is in it
+	if found { // removed by hand, or not made, removed or put back to the end: nothing of worth is in it
 		err = r.forget(ctx, at.dir)
 	} else if at, found := now.places.of(t.Branch); found {
 		err = checkedOut(t.Branch, at, "")

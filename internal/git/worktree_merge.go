@@ -51,6 +51,10 @@ func (t *Worktree) Merge(ctx context.Context) (tip string, err error) {
 	return merged, nil
 }
 
+// Landing gives what Merge merged: where Onto was then, and the commit that Land moves it to;
+// "" before.
+func (t *Worktree) Landing() (from, tip string) { return t.from, t.tip }
+
 // combine gives a commit that comes from both, and has the store of onto.
 func (t *Worktree) combine(ctx context.Context, head, onto string) (string, error) {
 	base, err := t.repo.base(ctx, head, onto)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -163,8 +164,12 @@ func waiver(a *workspace.Run, why, actor string) (gate.Evidence, error) {
 	return w, nil
 }
 
-// mayWaive refuses the sessions of assistants, unless the configuration lets them waive.
+// mayWaive refuses what a loop started, and the sessions of assistants unless the
+// configuration lets them waive.
 func mayWaive(a *workspace.Run, actor string) error {
+	if err := a.ForPeople("--waive"); err != nil {
+		return err
+	}
 	if program := a.Assistant(actor); program != "" && a.Config.Gate.Waivers != "anyone" {
 		return &fault.Error{Code: fault.Found, Reason: fmt.Sprintf("--waive: a session of an assistant (%s) may not waive", program),
 			Hint: "ask a person with stig escalate; a project lets sessions waive with gate: waivers: \"anyone\" in .stig.cue"}
@@ -362,6 +367,35 @@ func (g *PendingClose) Verdict() *gate.Verdict { return g.run.Verdict }
 
 // Passed reports whether all checks passed, or a person takes the issue without them.
 func (g *PendingClose) Passed() bool { return g.waiver != nil || g.run.Verdict.Passed() }
+
+// Compare sets the verdict beside what is kept under a name of the time before the work.
+func (g *PendingClose) Compare(name string) {
+	if g.run.Verdict != nil {
+		g.run.Verdict = g.run.Verdict.Against(befores(g.run.Code).Load(name))
+	}
+}
+
+// Read has the verdict name the files that its checks read and that the work changed.
+func (g *PendingClose) Read(changed []git.Change) {
+	if g.run.Verdict != nil {
+		if below, err := filepath.Rel(g.run.Code.Place.Root, g.run.Code.Root); err == nil && below != "." {
+			for i, c := range changed {
+				path, _ := filepath.Rel(below, filepath.FromSlash(c.Path))
+				changed[i].Path = filepath.ToSlash(path)
+			}
+		}
+		g.run.Verdict = g.run.Verdict.Reading(gate.Reads(g.run.Plan, changed))
+	}
+}
+
+// KeepShown keeps what the checks showed under a name, as what they show before the next work,
+// unless they changed the tree.
+func (g *PendingClose) KeepShown(name string) error {
+	if g.run.Verdict == nil || g.run.Verdict.Changed() {
+		return nil
+	}
+	return befores(g.run.Code).Save(name, g.run.Verdict.Shows())
+}
 
 // Take accepts a person's word in place of checks that do not run.
 func (g *PendingClose) Take(why, person string) error {

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
 
 	"stig/checkpoint"
 	"stig/internal/beads"
+	"stig/internal/clone"
 	"stig/internal/fault"
 	"stig/internal/gate"
 	"stig/internal/store/jsonl"
@@ -149,6 +151,60 @@ func Try(ctx context.Context, a *workspace.Run, t *GateRun, o GateRunOptions) er
 	}
 	return nil
 }
+
+// BeforeRequest asks what the checks of an issue show before the work on it.
+type BeforeRequest struct {
+	Name  string // under which it is kept; see befores
+	Known bool   // runs nothing
+}
+
+// Before runs the criteria of an issue before the work on it, in the work tree that a is
+// started in, and keeps what they show, unless all of it is kept already; known reports
+// that. The error wraps ErrNotRun where they may not run.
+func Before(ctx context.Context, a *workspace.Run, id string, r BeforeRequest) (known bool, err error) {
+	t, err := GateRunOf(ctx, a, id)
+	if err != nil {
+		return false, err
+	}
+	if !t.Asks() {
+		return false, errors.Join(nothingToRun(t), t.Settle())
+	}
+	trust, err := a.TrustState(ctx, t.Code)
+	if err = errors.Join(err, t.Settle()); err == nil {
+		err = trust.Refused(t.Id)
+	}
+	if err != nil {
+		return false, err
+	}
+	kept := befores(t.Code)
+	had := kept.Load(r.Name)
+	if known = had.Has(t.Id, t.Plan); known || r.Known {
+		return known, nil
+	}
+	job, err := job(ctx, a, t, GateRunOptions{})
+	if err != nil {
+		return false, err
+	}
+	shown, err := gate.RunBefore(ctx, job)
+	if err != nil {
+		return false, err
+	}
+	return false, kept.Save(r.Name, shown)
+}
+
+// befores keeps what checks showed before the work, for all work trees of the clone: by the
+// commit at which the work began, or by claimName.
+func befores(s *workspace.Code) gate.Befores {
+	place, err := clone.At(s.Store.Path)
+	if err != nil {
+		return gate.Befores{}
+	}
+	return gate.Befores{Dir: workspace.Below(notices(s), "before", filepath.FromSlash(place.Store))}
+}
+
+// claimName is the name under which is kept what the checks of an issue showed when a person
+// claimed it.
+func claimName(id string) string { return "claim " + id }
 
 // warnOfEmpty names the checks that passed and say that no test ran: a name
 // that matches none is mostly a test that was not written.

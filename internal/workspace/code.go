@@ -393,6 +393,9 @@ type TrustResult struct {
 // Trust lets the commands in the repository's acceptance criteria run on this
 // machine, or takes that back.
 func (a *Run) Trust(ctx context.Context, r TrustRequest) (*TrustResult, error) {
+	if err := a.ForPeople("trust"); err != nil && !r.DryRun {
+		return nil, err
+	}
 	trust, grant, err := a.trustHere(ctx)
 	if err != nil {
 		return nil, err
@@ -466,6 +469,15 @@ func (a *Run) trustHere(ctx context.Context) (trust gate.Trust, grant gate.Grant
 // assistant nor what a worker loop started, as the environment says or the processes above.
 func (a *Run) ByPerson(name string) bool {
 	return a.Assistant(name) == "" && a.Getenv("STIG_RUN") == "" && !a.belowRun()
+}
+
+// ForPeople refuses (fault.Found) what people alone decide, in a run of a worker.
+func (a *Run) ForPeople(what string) error {
+	if a.Getenv("STIG_RUN") == "" && !a.belowRun() {
+		return nil
+	}
+	return &fault.Error{Code: fault.Found, Reason: what + ": a run of a worker may not; a person can, outside of it",
+		Hint: "ask one: stig escalate ID --message TEXT"}
 }
 
 // belowRun reports whether the command of a run that has not ended started this process. It

@@ -63,16 +63,13 @@ func printVerdict(a *cli.App, t *service.GateRun) error {
 		notRunText(&text, v.NotRun())
 		return a.Print(text.String())
 	}
-	failed := 0
 	for _, o := range v.Outcomes() {
-		if o.Passed() {
-			continue
+		if !o.Passed() {
+			outcomeText(&text, o)
 		}
-		failed++
-		outcomeText(&text, o)
 	}
 	notRunText(&text, v.NotRun())
-	return a.Printf("%s: %d of %d checks did not pass\n%s", t.Id, failed, len(v.Outcomes()), text.String())
+	return a.Printf("%s: %s\n%s", t.Id, v.Counts(), text.String())
 }
 
 func outcomeText(text *strings.Builder, o gate.Outcome) {
@@ -80,7 +77,7 @@ func outcomeText(text *strings.Builder, o gate.Outcome) {
 		fmt.Fprintf(text, "not run: %s\n", visible.FirstLine(o.Text))
 		return
 	}
-	fmt.Fprintf(text, "exit %d after %.1fs: %s\n", o.Exit, o.Seconds, visible.FirstLine(o.Text))
+	fmt.Fprintf(text, "exit %d after %.1fs: %s\n", o.Exit, o.Seconds, o.Named())
 	if o.Reason != "" {
 		fmt.Fprintf(text, "  %s\n", o.Reason)
 	}

@@ -1,0 +1,253 @@
+package gate
+
+import (
+	"slices"
+	"strings"
+)
+
+// saying is what a text says of the commands that stand together in it.
+type saying struct {
+	why   string // why they are only mentioned; "" where the text asks for them
+	claim claim
+	run   bool // the text says "run", or the like, before them
+	told  bool // something is said of them: a claim, or that they are to be run
+}
+
+// claim is what is said of a command: that it succeeds, or what it shows.
+type claim struct {
+	found  bool
+	manual string // why a person has to read it; "" where the gate can tell
+	expect Expect
+	counts bool // the result is a number of things, such as "0" or "nothing"
+	zero   bool // it returns 0: the exit code, of most commands
+	absent bool // nothing is to be there, which of a search says that it is to fail
+	next   int  // the token behind it
+}
+
+// passage is the tokens of a leaf, within which code is judged.
+type passage struct {
+	tokens  []token
+	heading bool
+	intro   []token // of the paragraph above that leads to a list
+}
+
+// at is the kind of a token; item beyond the ends.
+func (p passage) at(i int) kind {
+	if i < 0 || i >= len(p.tokens) {
+		return item
+	}
+	return p.tokens[i].kind
+}
+
+// is reports whether the words from a token on are a phrase of a list, and how many they are.
+func (p passage) is(list string, i int) int {
+	phrase := ""
+	for n := range 3 {
+		if k := p.at(i + n); k != word && k != number {
+			break
+		}
+		phrase += p.tokens[i+n].text
+		if n == 0 && listed(list, phrase) && !listed(list, phrase+" "+p.text(i+1)) {
+			return 1
+		}
+		if n > 0 && listed(list, phrase) {
+			return n + 1
+		}
+		phrase += " "
+	}
+	return 0
+}
+
+func (p passage) text(i int) string {
+	if k := p.at(i); k == word || k == number {
+		return p.tokens[i].text
+	}
+	return ""
+}
+
+// ends reports whether a clause ends before a token.
+func (p passage) ends(i int) bool {
+	return slices.Contains([]kind{item, cell, stop, comma, closing, open, dash}, p.at(i))
+}
+
+// group finds the code that is joined to code by commas, "and" and the like: what is said of
+// one is said of all. It gives the first token and the one behind the last.
+func (p passage) group(i int) (from, to int) {
+	from, to = i, i+1
+	joiner := func(i int) bool { return p.at(i) == comma || listed("joiner", p.text(i)) }
+	for n := 1; n <= 2 && joiner(from-n); n++ {
+		if p.at(from-n-1) == code {
+			from, n = from-n-1, 0
+		}
+	}
+	for n := 0; n < 2 && joiner(to+n); n++ {
+		if p.at(to+n+1) == code {
+			to, n = to+n+2, -1
+		}
+	}
+	return from, to
+}
+
+// clause is where the clause that ends before a token begins.
+func (p passage) clause(end int) int {
+	i := end
+	for ; i > 0 && (p.at(i-1) == word && !listed("boundary", p.text(i-1)) || p.at(i-1) == number || p.at(i-1) == quotation); i-- {
+	}
+	return i
+}
+
+// saying reads what is said of the code at a token.
+func (p passage) saying(i int) saying {
+	from, to := p.group(i)
+	if first := p.mentioned(from); p.at(i-1) == comma && (listed("always", first) || listed("place", first)) {
+		from = i // "after `a`, `b` passes"
+	}
+	begin := p.clause(from)
+	s := saying{claim: p.claimBehind(to)}
+	if p.at(from-1) == open && p.at(to) == closing && begin == from {
+		if about := p.claimBehind(to + 1); about.found {
+			s.claim = about
+		}
+	}
+	s.run = begin < from && p.allIn(begin, from, "polite", "imperative") && p.anyIn(begin, from, "imperative")
+	leads := begin == from || p.allIn(begin, from, "polite", "imperative") || listed("via", p.text(from-1))
+	proved := (p.ends(to) || listed("and", p.text(to))) && (p.proved(begin, from) || strings.HasPrefix(p.text(from-1), "pass"))
+	s.told = s.claim.found || s.run || proved
+	if !s.claim.found {
+		s.claim.absent = p.anyIn(p.clause(max(begin-1, 0)), from, "absent")
+	}
+	switch before := p.at(from - 1); {
+	case p.heading:
+		s.why = "names what a heading is about"
+	case p.isStruck(i):
+		s.why = "struck out"
+	case p.mentioned(from) != "" && !proved:
+		s.why = "mentioned after " + citing(p.mentioned(from))
+	case s.claim.found && leads && before == comma && p.supposed(from) != "":
+		s.claim.manual = "it is to hold " + citing(p.supposed(from))
+	case s.claim.found && leads && before != code:
+	case s.run:
+		s.claim.manual = p.condition(to)
+	case begin == from && p.alone(from, to):
+		if why := p.introduced(); why != "" {
+			s.why = "listed under " + citing(why)
+		}
+	case begin == from && before == colon && p.ends(to):
+	case proved:
+		s.claim.manual = p.condition(to)
+	default:
+		s.why = "the text does not ask for it"
+	}
+	return s
+}
+
+// isStruck reports whether ~~ stands open before a token.
+func (p passage) isStruck(i int) bool {
+	open := false
+	for _, t := range p.tokens[:i] {
+		open = open != (t.kind == struck)
+	}
+	return open
+}
+
+// mentioned gives the word right before a token that makes a mention of what follows.
+func (p passage) mentioned(i int) string {
+	list := "mention"
+	for i > 0 && (p.at(i-1) == colon || p.at(i-1) == open || p.at(i-1) == comma && listed("shortened", p.text(i-2))) {
+		if i--; p.at(i) != comma {
+			list = "naming"
+		}
+	}
+	for n := 2; n > 0; n-- {
+		phrase := p.text(i - 1)
+		if n == 2 {
+			phrase = p.text(i-2) + " " + phrase
+		}
+		if listed(list, phrase) || list == "mention" && listed("naming", phrase) {
+			return phrase
+		}
+	}
+	for begin := p.clause(i); begin < i; begin++ { // "never again run", "do not run"
+		if n := p.is("negation", begin); n > 0 && p.allIn(begin+n, i, "polite", "imperative") {
+			return p.text(begin)
+		}
+	}
+	return ""
+}
+
+// supposed gives the words with which a sentence begins, where they say on what the rest
+// depends.
+func (p passage) supposed(i int) string {
+	for i > 0 && p.at(i-1) != item && p.at(i-1) != cell && p.at(i-1) != stop && p.at(i-1) != colon {
+		i--
+	}
+	if listed("place", p.text(i)) || listed("always", p.text(i)) || p.text(i) == "given" {
+		return p.text(i) + " " + p.text(i+1)
+	}
+	return ""
+}
+
+// alone reports whether tokens are all of an item, a sentence or a cell. A result may stand
+// behind them in brackets, or in the next cell.
+func (p passage) alone(from, to int) bool {
+	before, after := p.at(from-1), p.at(to)
+	return (before == item || before == cell || before == stop || before == colon) && (after == item || after == cell || after == stop || after == open)
+}
+
+// introduced gives the words of the line above a list that make mentions of its items.
+func (p passage) introduced() string {
+	above := passage{tokens: p.intro}
+	if len(p.intro) == 0 {
+		return ""
+	}
+	if found := above.mentioned(len(p.intro)); found != "" {
+		return found
+	}
+	for i := range p.intro {
+		if above.is("negation", i) > 0 || listed("unwanted", above.text(i)) {
+			return above.text(i)
+		}
+	}
+	return ""
+}
+
+// proved reports whether tokens lead from what is to hold to the code that shows it: "builds
+// with", "pass (", "clean:".
+func (p passage) proved(begin, from int) bool {
+	end := from
+	for end > begin && (listed("means", p.text(end-1)) || end < from && p.text(end-1) == "the") {
+		end--
+	}
+	where := end == from && (p.text(from-1) == "in" || p.text(from-1) == "from") // of faults these say it
+	if end == from && begin < from && !where {
+		return false
+	}
+	for begin == end && slices.Contains([]kind{open, dash, colon, arrow, comma}, p.at(begin-1)) {
+		end = begin - 1
+		begin = p.clause(end)
+	}
+	for i := begin; i < end; i++ {
+		if p.faultless(i) > 0 || !where && p.is("proof", i) > 0 {
+			return !p.anyIn(begin, i, "negation") || p.is("negation", i) > 0
+		}
+	}
+	return false
+}
+
+func (p passage) allIn(from, to int, lists ...string) bool {
+	for i := from; i < to; i++ {
+		if !slices.ContainsFunc(lists, func(list string) bool { return listed(list, p.text(i)) }) && !strings.HasSuffix(p.text(i), "ly") {
+			return false
+		}
+	}
+	return true
+}
+
+func (p passage) anyIn(from, to int, list string) bool {
+	for i := from; i < to; i++ {
+		if listed(list, p.text(i)) {
+			return true
+		}
+	}
+	return false
+}
