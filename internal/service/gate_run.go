@@ -77,7 +77,7 @@ func (t *GateRun) Asks() bool { return gate.Asks(t.Plan) }
 
 // nothingToRun is the refusal of criteria in which nothing can be run.
 func nothingToRun(t *GateRun) error {
-	reason, hint := "nothing in its acceptance criteria can be run", "to write what can be run type "+t.editLine()
+	reason, hint := "nothing in its acceptance criteria can be run", "to have it checked type "+t.editLine()
 	if len(t.criteria) == 0 {
 		reason = "it has no acceptance criteria"
 	}
