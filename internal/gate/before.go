@@ -42,6 +42,12 @@ func (b Before) Has(issue string, plan []Check) bool {
 	return !slices.ContainsFunc(plan, func(c Check) bool { return c.Class == Runnable && b[beforeKey(issue, c)] == nil })
 }
 
+// Passed reports whether a check passed before the work.
+func (b Before) Passed(issue string, c Check) bool {
+	exits := b[beforeKey(issue, c)]
+	return len(exits) > 0 && exits[0] == 0
+}
+
 // RunBefore runs the checks of a job, whatever fails, and gives what they show before the
 // work. One that fails is run once more. Errors are those of Run.
 func RunBefore(ctx context.Context, j Job) (Before, error) {

@@ -24,9 +24,8 @@ type Failed struct {
 
 // Named names a check that failed, and where it did: "test -f a … at line 3: test -f b".
 func (o Outcome) Named() string {
-	text := visible.FirstLine(o.Text)
-	if at := o.Fault(); at != text && o.Failed.Line > 0 && o.Failed.File == "" {
-		return text + " at " + at
+	if at := o.Fault(); strings.HasPrefix(at, "line ") {
+		return visible.FirstLine(o.Text) + " at " + at
 	}
 	return o.Fault()
 }

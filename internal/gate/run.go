@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -121,6 +122,11 @@ func Run(ctx context.Context, j Job) (*Verdict, error) {
 		return nil, err
 	}
 	v := &Verdict{issue: j.Issue, hash: Hash(j.Criteria), tree: tree, actor: j.Actor, time: j.Time}
+	if tree.State != "" {
+		if v.ignored, err = j.ignored(ctx, here); err != nil {
+			return nil, err
+		}
+	}
 	limited, cancel := context.WithTimeoutCause(ctx, r.Deadline, errDeadline)
 	defer cancel()
 	stopped := ""
@@ -144,6 +150,28 @@ func Run(ctx context.Context, j Job) (*Verdict, error) {
 	after, err := here.Tracked(ctx, j.Without...)
 	v.changed = after != tracked
 	return v, err
+}
+
+// mostIgnored is how many files that git ignores a verdict names.
+const mostIgnored = 8
+
+// ignored names what git ignores and is there.
+func (j Job) ignored(ctx context.Context, here git.Client) (names []string, err error) {
+	if here.Top == "" {
+		place, err := here.Place(ctx)
+		if err != nil || place.Root == "" {
+			return nil, err
+		}
+		here.Top = place.Root
+	}
+	without := slices.Clone(j.Without)
+	for _, file := range j.Without { // and what stig keeps beside a store
+		without = append(without, filepath.Dir(file))
+	}
+	if names, err = here.Ignored(ctx, without...); len(names) > mostIgnored {
+		names = append(names[:mostIgnored], fmt.Sprintf("and %d more", len(names)-mostIgnored))
+	}
+	return names, err
 }
 
 // shell runs a script, which follows.

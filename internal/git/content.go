@@ -15,8 +15,8 @@ import (
 
 // Content identifies in what the files of a work tree differ from a commit, whatever git
 // status says of them: it stays the same when that is committed. What checkout filters and
-// line endings make of a file of the commit is that file; a submodule counts by the commit
-// that it stands at, and not where it is not there. Neither do the files without count, as for
+// line endings make of a file of the commit is that file, and a submodule that is not there, or
+// stands at its commit, is that of the commit. Neither do the files without count, as for
 // Tree, nor those that left names, told whether the commit has them; nil names none. g.Dir must be the top of the work tree, base
 // "" stands for the commit before the first one.
 func (g Client) Content(ctx context.Context, base string, left func(path string, tracked bool) bool, without ...string) (state string, paths []string, err error) {
@@ -44,15 +44,15 @@ func (g Client) Content(ctx context.Context, base string, left func(path string,
 		}
 		paths = append(paths, path)
 		_, _ = fmt.Fprintf(sum, "%q ", path)
-		if at, e := CheckoutOf(full); e == nil && at.Root == RealPath(full) {
-			_, head := at.Head()
-			_, _ = fmt.Fprintf(sum, "repository %s ", head)
-		} else if err := g.add(ctx, sum, full); err != nil {
+		if err := g.add(ctx, sum, full); err != nil {
 			return "", nil, err
 		}
 	}
 	return hex.EncodeToString(sum.Sum(nil)), paths, nil
 }
+
+// NoContent is the state that Content gives where nothing differs.
+var NoContent = hex.EncodeToString(sha256.New().Sum(nil))
 
 // entry is what a commit has at a path; the zero value for nothing.
 type entry struct{ mode, object string }
@@ -85,9 +85,11 @@ func (g Client) same(ctx context.Context, base, path, full string, was entry) (b
 	case was == entry{}, was.mode == "120000":
 		return false, nil // or the link would not be listed
 	case was.mode == gitlink:
-		at, e := CheckoutOf(full)
-		_, head := at.Head()
-		return err == nil && info.IsDir() && (e != nil || at.Root != RealPath(full) || head == was.object), nil
+		if err != nil || !info.IsDir() || !isThere(filepath.Join(full, ".git")) {
+			return err == nil && info.IsDir(), nil
+		}
+		inner, err := Client{Dir: full, Env: g.Env, Trusted: g.Trusted}.Tree(ctx)
+		return inner.Head == was.object && !inner.Dirty, err
 	case err != nil || !info.Mode().IsRegular():
 		return false, nil
 	}

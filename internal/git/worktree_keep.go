@@ -3,7 +3,6 @@ package git
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -148,6 +147,10 @@ func (t *Worktree) why(ctx context.Context, line, path string) string {
 // Lacking lists what the commit has in submodules or in LFS and the work tree does not: the
 // directories of submodules that are not there, and files that are pointers of LFS.
 func (g Client) Lacking(ctx context.Context) (submodules, pointers []string, err error) {
+	modules, attributes := isThere(filepath.Join(g.Dir, ".gitmodules")), isThere(filepath.Join(g.Dir, ".gitattributes"))
+	if !modules && !attributes { // which name submodules, and files of LFS
+		return nil, nil, nil
+	}
 	staged, err := g.Must(ctx, "ls-files", "-z", "--stage")
 	if err != nil {
 		return nil, nil, err
@@ -157,12 +160,9 @@ func (g Client) Lacking(ctx context.Context) (submodules, pointers []string, err
 		stat, path, _ := strings.Cut(line, "\t")
 		if strings.HasPrefix(stat, gitlink) && !isThere(filepath.Join(g.Dir, filepath.FromSlash(path), ".git")) {
 			submodules = append(submodules, path)
-		} else if path != "" {
+		} else if attributes && path != "" {
 			files = append(files, path)
 		}
-	}
-	if _, err := os.Stat(filepath.Join(g.Dir, ".gitattributes")); errors.Is(err, fs.ErrNotExist) {
-		return submodules, nil, nil // LFS names its files there
 	}
 	for _, path := range files {
 		full := filepath.Join(g.Dir, filepath.FromSlash(path))
@@ -176,11 +176,19 @@ func (g Client) Lacking(ctx context.Context) (submodules, pointers []string, err
 	return submodules, pointers, nil
 }
 
-// Ignored lists what git ignores and is there, a directory as one with a slash at its end.
-func (g Client) Ignored(ctx context.Context) (paths []string, err error) {
+// Ignored lists what git ignores and is there, a directory with a slash at its end, but for
+// what is below without, as for Tree. g.Dir must be in a work tree of which the top is g.Top.
+func (g Client) Ignored(ctx context.Context, without ...string) (paths []string, err error) {
+	out := below(g.Top, g.Dir, without)
+	g.Dir = g.Top
 	said, err := g.Must(ctx, "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
 	if err != nil {
 		return nil, err
 	}
-	return strings.FieldsFunc(said, func(r rune) bool { return r == 0 }), nil
+	for path := range strings.SplitSeq(said, "\x00") {
+		if path != "" && !out(strings.TrimSuffix(path, "/")) {
+			paths = append(paths, path)
+		}
+	}
+	return paths, nil
 }

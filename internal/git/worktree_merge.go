@@ -26,7 +26,7 @@ func (t *Worktree) Merge(ctx context.Context) (tip string, err error) {
 		return "", err
 	}
 	defer release()
-	s, err := t.settled(ctx, nil)
+	s, err := t.settled(ctx)
 	if err != nil {
 		return "", err
 	}

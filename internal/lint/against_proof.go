@@ -91,16 +91,31 @@ func (c *change) compareChildren(said string) {
 	}
 }
 
-// unproven runs the criteria of issues again, and reports those that do not pass.
+// unproven runs the criteria of issues again, and reports those that do not pass, and those
+// that show nothing of the work.
 func unproven(f *beads.Snapshot, ids []string, since string, rules Rules) (found []Diagnostic, err error) {
-	failures, err := rules.Prove(ids)
+	proofs, err := rules.Prove(ids)
 	if err != nil {
 		return nil, err
 	}
 	for i, id := range ids {
-		if at, ok := f.Index(id); ok && failures[i] != "" {
-			found = append(found, breach(f, RuleGate, id, f.At(at).Line, fmt.Sprintf("closed since %s, and fails here: %s", since, failures[i]),
-				"type stig verify "+id+" to see it"))
+		at, ok := f.Index(id)
+		if !ok {
+			continue
+		}
+		add := func(rule, message, hint string) {
+			found = append(found, breach(f, rule, id, f.At(at).Line, message, hint))
+		}
+		p, see := proofs[i], "type stig verify "+id+" to see it"
+		if p.Failed != "" {
+			add(RuleGate, fmt.Sprintf("closed since %s, and fails here: %s", since, p.Failed), see)
+		}
+		if p.Green {
+			add(RuleGreen, fmt.Sprintf("closed since %s on checks that pass at %[1]s too", since), greenHint(id))
+		}
+		if len(p.Weakened) > 0 {
+			add(RuleCheckWeakened, fmt.Sprintf("closed since %s by checks that changed: with %s of %[1]s they fail", since, strings.Join(p.Weakened, ", ")),
+				fmt.Sprintf("read git diff %s... -- %s", since, strings.Join(p.Weakened, " ")))
 		}
 	}
 	return found, nil

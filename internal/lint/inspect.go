@@ -23,9 +23,16 @@ type Rules struct {
 	// Commits reports for each name whether git has such a commit; nil does not look. Only
 	// Check with Past asks, once.
 	Commits func(names []string) ([]bool, error)
-	// Prove runs the criteria of issues and says of each why they do not pass, "" where
-	// they do; nil runs nothing. Only Check with Past asks, of what was closed since.
-	Prove func(ids []string) ([]string, error)
+	// Prove runs the criteria of issues, now and as things were in the past; nil runs
+	// nothing. Only Check with Past asks, of what was closed since.
+	Prove func(ids []string) ([]Proof, error)
+}
+
+// Proof is what running the criteria of a closed issue showed.
+type Proof struct {
+	Failed   string   // why they do not pass; "" where they do
+	Green    bool     // all of them pass, and did in the past too, which nothing says is meant
+	Weakened []string // files that they read and that changed since: with those of the past they fail
 }
 
 // subject is one issue with all that is read of it, once for all judges.

@@ -38,6 +38,12 @@ var againstRules = []Rule{{
 	Example: "go test ./... exits with 1 on the server for an issue whose reason says that it passed",
 	Fix:     "Type stig verify ID to see it fail; fix the work, or open the issue again: stig reopen ID --reason …",
 }, {
+	ID: RuleCheckWeakened, Severity: Warning,
+	Summary: "an issue passes by checks that changed with its work",
+	Why:     "Scripts that criteria run, and tests that were there before, decide what passes. stig check --against REV --verify runs the criteria with those of REV as well: where they fail with those, the work passes because its judge was changed. That may be right, and somebody has to read it.",
+	Example: "check.sh ends with exit 0 now, and with exit 1 as it was on main",
+	Fix:     "Read what changed in them: git diff REV... -- FILE; where a check was weakened, put it back and type stig reopen ID --reason …",
+}, {
 	ID: RuleGateSet, Severity: Warning,
 	Summary: "a setting changed that says what passes the gate",
 	Why:     "Who may waive, which credentials checks get, and what they run in is for the project to say, not for the branch whose issues they let pass. Whoever reviews the branch should see it.",

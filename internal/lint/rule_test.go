@@ -717,14 +717,17 @@ func check(t *testing.T, text string) []lint.Diagnostic {
 		}
 		return has, nil
 	}
-	rules.Prove = func(ids []string) ([]string, error) {
-		failures := make([]string, len(ids))
+	rules.Prove = func(ids []string) ([]lint.Proof, error) {
+		proofs := make([]lint.Proof, len(ids))
 		for i, id := range ids {
-			if id == "fails" {
-				failures[i] = `exit 1: "go test ./..."`
+			switch id {
+			case "fails":
+				proofs[i].Failed = `exit 1: "go test ./..."`
+			case "weakened":
+				proofs[i].Weakened = []string{"check.sh"}
 			}
 		}
-		return failures, nil
+		return proofs, nil
 	}
 	file := open(t, text)
 	found, err := lint.Check(file, dag.New(file), rules)

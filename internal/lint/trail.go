@@ -54,11 +54,15 @@ func unshown(s *subject) {
 // nothing of it.
 func greenBefore(s *subject) {
 	if s.reason != "" && gate.SaysGreenBefore(s.reason) {
-		s.add(RuleGreen, 0, 0, "closed on criteria that passed before the work too", "name a check that the work turned, and type stig verify "+s.issue.ID)
+		s.add(RuleGreen, 0, 0, "closed on criteria that passed before the work too", greenHint(s.issue.ID))
 	}
 }
 
 // closeAgain is the hint for what was closed past the gate.
 func (s *subject) closeAgain() string {
 	return fmt.Sprintf("type stig reopen %s --reason …\nthen stig close %s, which runs the criteria", s.issue.ID, s.issue.ID)
+}
+
+func greenHint(id string) string {
+	return "name a check that the work turned, and type stig verify " + id
 }

@@ -113,22 +113,18 @@ func (l *loop) content(ctx context.Context, r *Run) (state string, paths []strin
 // made, after setup and before any work.
 const freshMark = "stig-fresh"
 
-// isFresh reports whether the work tree of a run holds no work: it is new, or as it was when
-// it was made.
-func (l *loop) isFresh(ctx context.Context, r *Run) (bool, error) {
-	if r.tree == nil {
-		return false, nil
-	}
+// isFresh reports whether the work tree of a run, which holds this beyond its base, holds no
+// work: it is as it was when it was made.
+func (l *loop) isFresh(r *Run, content string) (bool, error) {
 	at, err := git.CheckoutOf(r.tree.Dir)
 	if err != nil {
 		return false, err
 	}
-	now, paths, err := l.content(ctx, r)
-	was, bad := os.ReadFile(filepath.Join(at.Own, freshMark))
-	if bad != nil {
-		return len(paths) == 0, err
+	was, err := os.ReadFile(filepath.Join(at.Own, freshMark))
+	if err != nil {
+		return content == git.NoContent, nil
 	}
-	return now == string(was), err
+	return content == string(was), nil
 }
 
 // markFresh keeps what the work tree of a run holds before any work.

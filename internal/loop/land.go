@@ -79,21 +79,28 @@ func (l *loop) merge(ctx context.Context, tree *git.Worktree) error {
 // refused keeps why the work of a run is not taken, with the exit code of what refused it,
 // 0 where nothing ran, and Markdown for whoever does the next pass.
 func (r *Run) refused(why string, exit int, text string) observation {
-	r.Why, r.Judged, r.exit, r.feedback = why, true, exit, text
+	r.Why, r.exit, r.feedback = why, exit, text
 	if r.left.checkpoint {
 		return sawRefusedProgress
 	}
 	return sawRefused
 }
 
+// reopen takes back a close that the command made itself.
+func (l *loop) reopen(ctx context.Context, r *Run) error {
+	if !r.left.closed {
+		return nil
+	}
+	_, err := service.Reopen(context.WithoutCancel(ctx), l.fresh(ctx, ""), service.ReopenRequest{ID: r.Issue, Reason: "its work does not pass: " + r.Why})
+	return err
+}
+
 // reject takes back a close that the command made itself, and tells the actor on the issue
 // why its work was not taken.
 func (l *loop) reject(ctx context.Context, r *Run) error {
 	ctx = context.WithoutCancel(ctx)
-	if r.left.closed {
-		if _, err := service.Reopen(ctx, l.fresh(ctx, ""), service.ReopenRequest{ID: r.Issue, Reason: "its work does not pass: " + r.Why}); err != nil {
-			return err
-		}
+	if err := l.reopen(ctx, r); err != nil {
+		return err
 	}
 	content := map[string]any{"payload": visible.OneLine(r.Why), "to": l.name, "run": r.ID}
 	if r.exit != 0 {

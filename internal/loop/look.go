@@ -95,10 +95,10 @@ func (l *loop) lookFurther(ctx context.Context, r *Run) error {
 	r.left.asked = signals.Asks(doc, signals.Read(doc, l.app.Schema))
 	r.left.checkpoint = r.Notes != gate.Hash(record.Text(beads.Notes)) && !l.onlyOthers(r, changesNotes)
 	r.left.traces = l.comments(record, r.ID) > r.Comments || l.edited(r)
-	now, paths, err := l.content(ctx, r)
+	now, _, err := l.content(ctx, r)
 	r.left.changed = now != r.Tree || r.Taken != nil || l.code.Root == "" // without git nothing tells, and the gate decides
 	if err == nil && !r.left.changed && r.tree != nil {
-		r.left.changed, err = l.unjudged(ctx, r, len(paths) > 0)
+		r.left.changed, err = l.holdsWork(r, now)
 	}
 	return err
 }
@@ -126,10 +126,10 @@ func (l *loop) lostTo(r *Run, record *beads.Record) (gone, closed bool) {
 	return false, false
 }
 
-// unjudged reports whether the branch of a run holds work of earlier runs that no gate
-// refused, such as that of a loop that was killed: it may be all that is needed. holds tells
-// whether the work tree holds anything beyond its base.
-func (l *loop) unjudged(ctx context.Context, r *Run, holds bool) (bool, error) {
+// holdsWork reports whether there is work of earlier runs to be judged, though this one changed
+// no file: in the work tree, which holds this beyond its base, or landed by a loop that was
+// killed before it closed the issue.
+func (l *loop) holdsWork(r *Run, content string) (bool, error) {
 	runs, _, err := l.runs()
 	if err != nil {
 		return false, err
@@ -137,16 +137,8 @@ func (l *loop) unjudged(ctx context.Context, r *Run, holds bool) (bool, error) {
 	if _, landed := unclosed(runs, r.Issue); landed {
 		return true, nil
 	}
-	if fresh, err := l.isFresh(ctx, r); err != nil || fresh || !holds {
-		return false, err
-	}
-	judged := false
-	for _, e := range runs {
-		if e.Issue == r.Issue {
-			judged = !e.Asked && (judged || e.Judged && e.Commit == r.tree.Head) // an answer may say that it is well now
-		}
-	}
-	return !judged, nil
+	fresh, err := l.isFresh(r, content)
+	return !fresh, err
 }
 
 // unclosed is the last run of an issue that landed its work, and was killed before it closed

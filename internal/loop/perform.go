@@ -167,15 +167,7 @@ func (l *loop) findTree(ctx context.Context, r *Run) (err error) {
 	r.Worktree = l.root
 	fresh := false
 	if l.trees != nil {
-		name := cmp.Or(r.Issue, r.Task+"-"+l.name)
-		if r.tree, err = git.PrepareWorktree(ctx, *l.trees, name); err != nil {
-			return err
-		}
-		r.Worktree, r.Branch, r.Base = r.tree.Dir, r.tree.Branch, r.tree.Base
-		if fresh, err = l.isFresh(ctx, r); err != nil {
-			return err
-		}
-		if err := l.setUp(ctx, r, r.tree.Dir); err != nil {
+		if fresh, err = l.findWorktree(ctx, r); err != nil {
 			return err
 		}
 	} else if l.code.Root != "" {
@@ -196,6 +188,26 @@ func (l *loop) findTree(ctx context.Context, r *Run) (err error) {
 		err = l.markFresh(r)
 	}
 	return err
+}
+
+// findWorktree gives a run its work tree after setup, and reports whether it is fresh: it
+// holds no work.
+func (l *loop) findWorktree(ctx context.Context, r *Run) (fresh bool, err error) {
+	name := cmp.Or(r.Issue, r.Task+"-"+l.name)
+	if r.tree, err = git.PrepareWorktree(ctx, *l.trees, name); err != nil {
+		return false, err
+	}
+	r.Worktree, r.Branch, r.Base = r.tree.Dir, r.tree.Branch, r.tree.Base
+	if fresh = r.tree.New; !fresh {
+		content, _, err := l.content(ctx, r)
+		if err == nil {
+			fresh, err = l.isFresh(r, content)
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	return fresh, l.setUp(ctx, r, r.tree.Dir)
 }
 
 // supervise runs the command to its end. What of it is wrong is in the record.

@@ -150,7 +150,7 @@ var transitions = []transition{
 	{from: runOffered, on: sawUnclosable, to: runJudged, outcome: clone.OutcomeAdvanced},
 	{from: runOffered, on: sawCriteriaChanged, to: runAsking, outcome: clone.OutcomeWaiting},
 	{from: runOffered, on: sawNothingRun, to: runAsking, outcome: clone.OutcomeWaiting},
-	{from: runOffered, on: sawUnproven, to: runAsking, outcome: clone.OutcomeUnproven},
+	{from: runOffered, on: sawUnproven, to: runAsking, outcome: clone.OutcomeUnproven, do: (*loop).reopen},
 	{from: runOffered, on: sawMoved, to: runOffered, most: 2},
 	{from: runOffered, on: sawMoved, to: runJudged, outcome: clone.OutcomeLater, do: (*loop).explain},
 	{from: runOffered, on: sawError, to: runOffered, do: (*loop).waitAgain, most: 2}, // a locked store or a full disk may be well in a moment

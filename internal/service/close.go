@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -221,6 +220,7 @@ func (c *closer) close(ctx context.Context, candidate *checkpoint.Candidate, f *
 	case closing.Evidence == nil && !f.GateRun.Verdict.Passed():
 		return
 	case closing.Evidence == nil:
+		f.GateRun.compareForPerson(ctx, c.app)
 		closing.Evidence = f.GateRun.Verdict
 	}
 	closing.Edited = f.GateRun.Edited
@@ -368,35 +368,6 @@ func (g *PendingClose) Verdict() *gate.Verdict { return g.run.Verdict }
 // Passed reports whether all checks passed, or a person takes the issue without them.
 func (g *PendingClose) Passed() bool { return g.waiver != nil || g.run.Verdict.Passed() }
 
-// Compare sets the verdict beside what is kept under a name of the time before the work.
-func (g *PendingClose) Compare(name string) {
-	if g.run.Verdict != nil {
-		g.run.Verdict = g.run.Verdict.Against(befores(g.run.Code).Load(name))
-	}
-}
-
-// Read has the verdict name the files that its checks read and that the work changed.
-func (g *PendingClose) Read(changed []git.Change) {
-	if g.run.Verdict != nil {
-		if below, err := filepath.Rel(g.run.Code.Place.Root, g.run.Code.Root); err == nil && below != "." {
-			for i, c := range changed {
-				path, _ := filepath.Rel(below, filepath.FromSlash(c.Path))
-				changed[i].Path = filepath.ToSlash(path)
-			}
-		}
-		g.run.Verdict = g.run.Verdict.Reading(gate.Reads(g.run.Plan, changed))
-	}
-}
-
-// KeepShown keeps what the checks showed under a name, as what they show before the next work,
-// unless they changed the tree.
-func (g *PendingClose) KeepShown(name string) error {
-	if g.run.Verdict == nil || g.run.Verdict.Changed() {
-		return nil
-	}
-	return befores(g.run.Code).Save(name, g.run.Verdict.Shows())
-}
-
 // Take accepts a person's word in place of checks that do not run.
 func (g *PendingClose) Take(why, person string) error {
 	waiver, err := gate.Waive(why, person)
@@ -495,6 +466,7 @@ type verdict struct {
 	Closed          bool                 `json:"closed"`
 	CriteriaChanged bool                 `json:"criteria_changed"`
 	CriteriaEdited  *checkpoint.Edited   `json:"criteria_edited,omitempty"`
+	Counts          *gate.Counts         `json:"counts,omitempty"` // nil where nothing ran
 	CriteriaHash    string               `json:"criteria_hash"`
 	Diff            *string              `json:"diff,omitempty"`
 	DryRun          bool                 `json:"dry_run"`
@@ -502,6 +474,7 @@ type verdict struct {
 	Error           *workspace.Failure   `json:"error,omitempty"`
 	Escalated       bool                 `json:"escalated"`
 	ID              string               `json:"id"`
+	Ignored         []string             `json:"ignored,omitzero"`
 	Nearer          *int                 `json:"nearer,omitempty"`
 	NotRun          []gate.Check         `json:"not_run"`
 	Passed          bool                 `json:"passed"`
@@ -523,6 +496,7 @@ func (f Finding) verdict() (verdict, error) {
 		if v := t.Verdict; v != nil {
 			o.Passed, o.Checks, o.NotRun = v.Passed(), v.Outcomes(), v.NotRun()
 			o.Tree, o.TreeChanged = new(v.Tree()), new(v.Changed())
+			o.Counts, o.Ignored = new(v.Counts()), v.Ignored()
 		}
 	}
 	if f.Err != nil {

@@ -14,6 +14,7 @@ import (
 	"stig/internal/clone"
 	"stig/internal/fault"
 	"stig/internal/gate"
+	"stig/internal/git"
 	"stig/internal/store/jsonl"
 	"stig/internal/visible"
 	"stig/internal/workspace"
@@ -55,6 +56,7 @@ type GateRun struct {
 
 	Edited  *checkpoint.Edited // nil when the criteria are those that are committed; see settle
 	compare func() (*checkpoint.Edited, error)
+	proof   *Proof // of a closed issue whose criteria run again; nil otherwise
 }
 
 // gateRun plans the checks that the criteria of an issue ask for, and runs none of them.
@@ -205,6 +207,102 @@ func befores(s *workspace.Code) gate.Befores {
 // claimName is the name under which is kept what the checks of an issue showed when a person
 // claimed it.
 func claimName(id string) string { return "claim " + id }
+
+// Compare sets the verdict beside what is kept under a name of the time before the work.
+func (g *PendingClose) Compare(name string) {
+	if g.run.Verdict != nil {
+		g.run.Verdict = g.run.Verdict.Against(befores(g.run.Code).Load(name))
+	}
+}
+
+// Read has the verdict name the files that its checks read and that the work changed.
+func (g *PendingClose) Read(changed []git.Change) {
+	if g.run.Verdict != nil {
+		g.run.Verdict = g.run.Verdict.Reading(gate.Reads(g.run.Plan, g.run.fromRoot(changed)))
+	}
+}
+
+// KeepShown keeps what the checks showed under a name, as what they show before the next work,
+// unless they changed the tree.
+func (g *PendingClose) KeepShown(name string) error {
+	if g.run.Verdict == nil || g.run.Verdict.Changed() {
+		return nil
+	}
+	return befores(g.run.Code).Save(name, g.run.Verdict.Shows())
+}
+
+// compareForPerson sets the verdict beside what the checks showed before the work: when a
+// person claimed the issue, or at the merge base where gate.before says always. What cannot be
+// found out is a warning.
+func (t *GateRun) compareForPerson(ctx context.Context, a *workspace.Run) {
+	if a.Config.Gate.Before == workspace.BeforeNever {
+		return
+	}
+	kept := befores(t.Code)
+	before := kept.Load(claimName(t.Id))
+	if before == nil && a.Config.Gate.Before == workspace.BeforeAlways {
+		base, err := t.forkOf(ctx, a)
+		var at []*gate.Verdict
+		if err == nil {
+			at, err = runAt(ctx, a, t.Code.Store, base, nil, []*GateRun{t})
+		}
+		if err != nil {
+			a.Warn("%s: what its checks showed before the work is not known: %v", t.Id, err)
+			return
+		}
+		before = at[0].Shows()
+	}
+	if before != nil {
+		t.Verdict = t.Verdict.Against(before)
+		_ = kept.Forget(claimName(t.Id)) // it is replaced by the next claim
+	}
+}
+
+// forkOf is the commit at which the work began: what HEAD has in common with the branch that
+// it comes from, or HEAD where nothing of it is committed.
+func (t *GateRun) forkOf(ctx context.Context, a *workspace.Run) (string, error) {
+	here := a.GitIn(t.Code.Root)
+	head, err := here.Commit(ctx, "HEAD")
+	if err != nil {
+		return "", err
+	}
+	for _, from := range []string{"@{upstream}", "refs/remotes/origin/HEAD", "refs/heads/main", "refs/heads/master"} {
+		base, err := here.Run(ctx, "merge-base", "HEAD", from)
+		if err != nil {
+			return "", err
+		}
+		if commit := strings.TrimSpace(string(base.Stdout)); base.Exit == 0 && (commit != head || t.Verdict.Tree().Dirty) {
+			return commit, nil
+		}
+	}
+	return "", errors.New("nothing tells at which commit it began")
+}
+
+// BeforeClaim runs the criteria of an issue that was claimed, before the work on it, and says
+// how many of its checks pass already.
+func BeforeClaim(ctx context.Context, a *workspace.Run, id string) error {
+	t, err := GateRunOf(ctx, a, id)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(befores(t.Code).Forget(claimName(t.Id)), t.Settle()); err != nil {
+		return err
+	}
+	if _, err := Before(ctx, a, id, BeforeRequest{Name: claimName(t.Id)}); err != nil {
+		return err
+	}
+	shown, green := befores(t.Code).Load(claimName(t.Id)), []string{}
+	for _, c := range t.Plan {
+		if c.Class == gate.Runnable && shown.Passed(t.Id, c) {
+			green = append(green, visible.FirstLine(c.Text))
+		}
+	}
+	a.Note("%s: before the work %d of %s pass", t.Id, len(green), visible.Counted(len(shown), "check"))
+	for _, text := range green {
+		a.Note("%s: green already, and shows nothing of the work: %s", t.Id, text)
+	}
+	return nil
+}
 
 // warnOfEmpty names the checks that passed and say that no test ran: a name
 // that matches none is mostly a test that was not written.

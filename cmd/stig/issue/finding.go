@@ -60,7 +60,7 @@ func printVerdict(a *cli.App, t *service.GateRun) error {
 	var text strings.Builder
 	if v.Passed() {
 		fmt.Fprintf(&text, "%s: %s\n", t.Id, v.Summary())
-		notRunText(&text, v.NotRun())
+		verdictText(&text, v)
 		return a.Print(text.String())
 	}
 	for _, o := range v.Outcomes() {
@@ -68,7 +68,7 @@ func printVerdict(a *cli.App, t *service.GateRun) error {
 			outcomeText(&text, o)
 		}
 	}
-	notRunText(&text, v.NotRun())
+	verdictText(&text, v)
 	return a.Printf("%s: %s\n%s", t.Id, v.Counts(), text.String())
 }
 
@@ -103,10 +103,14 @@ func planText(t *service.GateRun) string {
 	return text.String()
 }
 
-// notRunText lists what of the criteria a verdict is not about, and why.
-func notRunText(text *strings.Builder, checks []gate.Check) {
-	for _, c := range checks {
-		checkText(text, "not run", c)
+// verdictText lists what of the criteria a verdict is not about, and why, and what a fresh
+// checkout would lack of the tree.
+func verdictText(text *strings.Builder, v *gate.Verdict) {
+	for _, c := range v.NotRun() {
+		checkText(text, "manual", c)
+	}
+	if ignored := v.Ignored(); len(ignored) > 0 {
+		fmt.Fprintf(text, "there, and not in a fresh checkout: %s\n", visible.Text(strings.Join(ignored, ", ")))
 	}
 }
 
