@@ -128,7 +128,7 @@ func (p passage) saying(i int) saying {
 	case s.claim.found && leads && before != code:
 	case s.run:
 		s.claim.manual = p.condition(to)
-	case begin == from && p.alone(from, to):
+	case p.allIn(begin, from, "step") && p.alone(begin, to):
 		if why := p.introduced(); why != "" {
 			s.why = "listed under " + citing(why)
 		}

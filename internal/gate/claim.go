@@ -67,7 +67,7 @@ func (p passage) deed(i int) claim {
 	return claim{}
 }
 
-const outputDecides = "its output decides, and what that is to be cannot be compared: write it as COMMAND | grep -q TEXT in a fence marked verify"
+const outputDecides = "its output decides: write it as COMMAND | grep -q TEXT in a fence marked verify"
 
 // claimAt reads the claim that begins at a token: "passes", "must exit with 2", "prints `x`".
 func (p passage) claimAt(i int) claim {

@@ -59,6 +59,28 @@ func proseCommands(line string) (found []string) {
 	return found
 }
 
+// FromProse is the text of criteria with a fence behind it, marked verify, of the commands
+// that its prose reads like and that are not run yet; the fence is "" where there is none.
+func (c Criteria) FromProse() (text, fence string) {
+	plan := c.Plan()
+	seen := map[string]bool{}
+	for _, check := range plan {
+		seen[check.Text] = seen[check.Text] || check.Asked()
+	}
+	var commands []string
+	for _, check := range plan {
+		if check.Origin == Prose && check.Instead != "" && !seen[check.Text] {
+			seen[check.Text] = true
+			commands = append(commands, check.Instead)
+		}
+	}
+	if text = c.Text(); len(commands) == 0 {
+		return text, ""
+	}
+	fence = "```verify\n" + strings.Join(commands, "\n") + "\n```\n"
+	return strings.TrimRight(text, "\n") + "\n\n" + fence, fence
+}
+
 // bare is a word without the punctuation of the sentence, and whether that
 // ends a command. The dots of ./... belong to the word.
 func bare(word string) (string, bool) {

@@ -382,7 +382,7 @@ var breaches = map[string]struct{ bad, good []string }{
 			line("a", "status", "open", "issue_type", "epic", "acceptance_criteria", "All is well."),
 			line("a", "status", "open", "acceptance_criteria", "```verify\ngo test ./...\n```"),
 			line("a", "status", "open", "acceptance_criteria", "Run `go test ./...`."),
-			line("a", "status", "open", "acceptance_criteria", "All is well.", "description", "AC: `go test ./...` passes"),
+			line("a", "status", "open", "description", "AC: `go test ./...` passes"),
 			line("a", "status", "open", "description", "All is well.\n\n## Steps\n- a"),
 		},
 	},

@@ -177,19 +177,13 @@ func (l *loop) diffOf(ctx context.Context, r *Run) string {
 		return ""
 	}
 	from, tip := r.tree.Landing()
-	argv := []string{"diff", "--stat=100", "--no-color", from, tip, "--", ":(top)"}
-	if l.trees.Store != "" {
-		argv = append(argv, ":(top,exclude)"+l.trees.Store)
-	}
-	said, err := l.app.GitIn(r.tree.Dir).Must(ctx, argv...)
-	lines := strings.Split(strings.TrimRight(said, "\n"), "\n")
+	said := l.app.GitIn(r.tree.Dir).Stat(ctx, from, tip, l.trees.Store, 64<<10)
+	lines := strings.Split(said, "\n")
 	switch {
-	case err != nil:
-		return ""
-	case strings.TrimSpace(said) == "":
+	case said == "":
 		return "It changed no file.\n"
 	case len(lines) > mostDiff:
 		lines = append(append(lines[:mostDiff-2:mostDiff-2], " …"), lines[len(lines)-1])
 	}
-	return "It changed:\n\n" + visible.Fenced(strings.Join(lines, "\n")) + "\n"
+	return "It changed:\n\n" + visible.Fenced(strings.Join(lines, "\n"))
 }

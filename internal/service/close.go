@@ -527,6 +527,15 @@ func VerdictOutput(findings []Finding) (workspace.Output, error) {
 	if len(findings) == 1 && findings[0].GateRun == nil && findings[0].Err != nil {
 		return workspace.Output{}, findings[0].Err
 	}
+	if len(findings) == 1 {
+		one, err := findings[0].verdict()
+		return workspace.NewOutput("verdict", one), err
+	}
+	return VerdictOutputs(findings)
+}
+
+// VerdictOutputs is the results of the gate as a list, of however many issues.
+func VerdictOutputs(findings []Finding) (workspace.Output, error) {
 	list := []verdict{}
 	for _, f := range findings {
 		one, err := f.verdict()
@@ -534,9 +543,6 @@ func VerdictOutput(findings []Finding) (workspace.Output, error) {
 			return workspace.Output{}, err
 		}
 		list = append(list, one)
-	}
-	if len(list) == 1 {
-		return workspace.NewOutput("verdict", list[0]), nil
 	}
 	return workspace.NewOutput("verdicts", struct {
 		Verdicts []verdict `json:"verdicts"`

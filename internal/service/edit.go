@@ -296,6 +296,33 @@ type AmendRequest struct {
 	DryRun bool
 }
 
+// FromProse proposes acceptance criteria of issues with a fence of what their prose reads
+// like, and gives for each the fence, as a person is to see it. Criteria of the description
+// go into the field too: beside that they do not count.
+func FromProse(a *workspace.Run, ids []string) (each []checkpoint.Amendment, shown []string, err error) {
+	if len(ids) == 0 {
+		return nil, nil, workspace.Usage("--acceptance-from-prose: no issue is named", "name one: stig edit ID --acceptance-from-prose")
+	}
+	file, err := a.Open()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer file.Close()
+	for _, id := range ids {
+		issue, record, err := file.FindRecord(id)
+		if err != nil {
+			return nil, nil, err
+		}
+		text, fence := gate.Of(record).FromProse()
+		if fence == "" {
+			return nil, nil, &fault.Error{Code: fault.Refused, ID: issue.ID, Reason: "no prose of its criteria reads like a command that is not run yet",
+				Hint: "type stig verify " + issue.ID + " --plan to see what is read of them"}
+		}
+		each, shown = append(each, checkpoint.Amendment{Acceptance: &text}), append(shown, issue.ID+": from its prose\n"+fence)
+	}
+	return each, shown, nil
+}
+
 // Amended says what became of several issues.
 type Amended struct {
 	Edited  []*checkpoint.Amended

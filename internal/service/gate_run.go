@@ -74,6 +74,16 @@ func (t *GateRun) Settle() (err error) {
 	return err
 }
 
+// Runs is how many commands would run.
+func (t *GateRun) Runs() (n int) {
+	for _, c := range t.Plan {
+		if c.Class == gate.Runnable {
+			n++
+		}
+	}
+	return n
+}
+
 // Asks reports whether the criteria ask for anything to be run.
 func (t *GateRun) Asks() bool { return gate.Asks(t.Plan) }
 
@@ -114,6 +124,9 @@ func WaiveByTracker(id, what, why, who string) string {
 // Fence is the block to write into criteria that hold nothing to run: with
 // the commands that were seen there, else with a place for them.
 func (t *GateRun) Fence() string {
+	if _, fence := t.criteria.FromProse(); fence != "" {
+		return fence
+	}
 	var commands []string
 	for _, check := range t.Plan {
 		if check.Instead != "" {
@@ -407,6 +420,39 @@ func Verify(ctx context.Context, a *workspace.Run, r VerifyRequest) (Finding, er
 	renewOwn(ctx, a, t.Code.Store, t.Id, now)
 	notify(ctx, a, t.Code.Store, now, f.notices(signals.Day(now)))
 	return f, nil
+}
+
+// Plans plans the criteria of issues, or without ids of all that are open, in the order of
+// the store. Nothing is run.
+func Plans(ctx context.Context, a *workspace.Run, ids []string) (findings []Finding, err error) {
+	if _, err := a.Discover(); err != nil {
+		return nil, err
+	}
+	file, err := a.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	s, err := a.Code(ctx, file.Place())
+	if err != nil {
+		return nil, err
+	}
+	if len(ids) == 0 {
+		for i := range file.Len() {
+			if issue := file.At(i); !beads.IsClosed(issue.Status) {
+				ids = append(ids, issue.ID)
+			}
+		}
+	}
+	for _, id := range ids {
+		issue, record, err := file.FindRecord(id)
+		if err != nil {
+			return nil, err
+		}
+		found := gate.Of(record)
+		findings = append(findings, Finding{Id: issue.ID, GateRun: &GateRun{Code: s, Id: issue.ID, criteria: found, Plan: found.Plan()}})
+	}
+	return findings, nil
 }
 
 // WarnOfStale warns if the checks themselves changed the work tree, so that their verdict

@@ -90,13 +90,7 @@ func outcomeText(text *strings.Builder, o gate.Outcome) {
 // planText says what of the criteria would run, and why the rest would not.
 func planText(t *service.GateRun) string {
 	var text strings.Builder
-	would := 0
-	for _, c := range t.Plan {
-		if c.Class == gate.Runnable {
-			would++
-		}
-	}
-	fmt.Fprintf(&text, "%s: %s\n", t.Id, visible.Counted(would, "command")+" would run")
+	fmt.Fprintf(&text, "%s: %s would run\n", t.Id, visible.Counted(t.Runs(), "command"))
 	for _, c := range t.Plan {
 		checkText(&text, c.Class, c)
 	}
