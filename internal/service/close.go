@@ -231,7 +231,10 @@ func (c *closer) close(ctx context.Context, candidate *checkpoint.Candidate, f *
 // there is besides, criteria that ask for nothing, a repository that is not trusted.
 func (c *closer) obstructed(ctx context.Context, t *GateRun, obstacles []checkpoint.Obstacle) error {
 	if c.closing.Evidence == nil && !t.Asks() {
-		return c.refused(append(obstacles, c.nothingToRun(t)))
+		nothing, proposed := c.nothingToRun(t)
+		if obstacles = append(obstacles, nothing); !proposed {
+			return c.refused(obstacles)
+		}
 	}
 	if c.closing.Evidence == nil && !c.DryRun {
 		untrusted, err := c.untrusted(ctx, t)
@@ -264,14 +267,20 @@ func (c *closer) untrusted(ctx context.Context, t *GateRun) ([]checkpoint.Obstac
 	return []checkpoint.Obstacle{{Error: refused, Before: "read them", Run: "stig trust"}}, nil
 }
 
-// nothingToRun are criteria in which nothing can be run: a person may waive them.
-func (c *closer) nothingToRun(t *GateRun) checkpoint.Obstacle {
-	refused, _ := fault.As(nothingToRun(t), fault.Found)
-	o := checkpoint.Obstacle{Error: refused}
-	if c.code.Store.Mode != beads.Export && mayWaive(c.app, c.closing.Actor) == nil {
+// nothingToRun are criteria in which nothing can be run. A person may waive them, unless their
+// prose reads like commands: these are proposed first.
+func (c *closer) nothingToRun(t *GateRun) (o checkpoint.Obstacle, proposed bool) {
+	o.Error, _ = fault.As(nothingToRun(t), fault.Found)
+	_, fence := t.criteria.FromProse()
+	mayWaive := mayWaive(c.app, c.closing.Actor) == nil
+	if fence == "" && mayWaive {
 		o.Flag = `--waive "WHY NOTHING CAN BE RUN"`
+		return o, false
 	}
-	return o
+	if o.Run, o.Hint = t.editLine(), ""; mayWaive {
+		o.Hint = "to close it unchecked give --waive WHY"
+	}
+	return o, fence != ""
 }
 
 // refused is what keeps an issue open, with the command that then closes it: the one that
