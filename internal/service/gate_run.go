@@ -110,7 +110,7 @@ func (t *GateRun) editLine() string {
 	const most = 200 // bytes of criteria that are repeated in a hint
 	text := ""
 	if len(t.criteria) > 0 && t.criteria[0].Field == gate.FieldAcceptance {
-		text = strings.TrimSpace(t.criteria[0].Text) + " "
+		text = strings.TrimRight(strings.TrimSpace(t.criteria[0].Text), ".") + "; "
 	}
 	if len(text) > most || strings.Contains(text, "\n") {
 		return "stig edit " + t.Id + " --acceptance -"
