@@ -197,7 +197,7 @@ func joins(s *syntax.Stmt, by ...syntax.BinCmdOperator) bool {
 // absent is the program that a command of a script lacks, as the directory is now; "" where
 // it is there, or only running can tell which it is.
 func (f *Failed) absent(dir string) (program string) {
-	there := process.Finder(dir, os.Getenv)
+	there := process.Finder(dir, func(string) string { return "" })
 	for _, s := range statements(f.Command) {
 		syntax.Walk(s, func(node syntax.Node) bool {
 			call, ok := node.(*syntax.CallExpr)

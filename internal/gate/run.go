@@ -73,6 +73,7 @@ type Job struct {
 	KeepGoing         bool          // go on after a failure
 	AllowDestructive  bool          // run what destroys in a fence that is marked verify
 
+	bare     bool // what the tree is does not matter; see RunBefore
 	Actor    string
 	Out      io.Writer        // gets the commands and their output as it comes; nil discards them
 	Terminal bool             // Out is a terminal: it gets a line with the elapsed time too
@@ -114,9 +115,12 @@ func Run(ctx context.Context, j Job) (*Verdict, error) {
 		return nil, err
 	}
 	here := git.Client{Dir: j.Root, Env: j.Env, Top: j.Top, Trusted: true}
-	tree, tracked, err := here.TreeAndTracked(ctx, j.Without...)
-	if err != nil {
-		return nil, err
+	var tree git.Tree
+	tracked := ""
+	if !j.bare {
+		if tree, tracked, err = here.TreeAndTracked(ctx, j.Without...); err != nil {
+			return nil, err
+		}
 	}
 	if err := r.tryOut(ctx); err != nil {
 		return nil, err
@@ -146,6 +150,9 @@ func Run(ctx context.Context, j Job) (*Verdict, error) {
 	v.notRun = NotRun(j.Checks)
 	if err := context.Cause(ctx); err != nil {
 		return v, fmt.Errorf("%s: %w", j.Issue, err)
+	}
+	if j.bare {
+		return v, nil
 	}
 	after, err := here.Tracked(ctx, j.Without...)
 	v.changed = after != tracked

@@ -30,12 +30,13 @@ func (t *Worktree) Keep(ctx context.Context) (back func(context.Context) error, 
 	index, real := filepath.Join(dir, "index"), filepath.Join(t.own, "index")
 	kept := g
 	kept.Env = append(slices.Clone(g.Env), "GIT_INDEX_FILE="+index)
-	had, err := t.others(ctx)
-	if err == nil {
-		err = copyFile(real, index)
-	}
+	err = copyFile(real, index)
 	if err == nil {
 		_, err = kept.Must(ctx, "add", "--all", "--sparse")
+	}
+	var had map[string]bool
+	if err == nil {
+		had, err = t.others(ctx, kept)
 	}
 	if err != nil {
 		return nil, errors.Join(err, forget())
@@ -65,7 +66,7 @@ func copyFile(from, to string) error {
 
 // putBack makes the files of the tree those that an index has, and removes what it had not.
 func (t *Worktree) putBack(ctx context.Context, kept Client, had map[string]bool) error {
-	now, err := t.others(ctx)
+	now, err := t.others(ctx, kept)
 	if err != nil {
 		return err
 	}
@@ -95,9 +96,9 @@ func (t *Worktree) putBack(ctx context.Context, kept Client, had map[string]bool
 	return err
 }
 
-// others are the files that git does not track, those that it ignores too.
-func (t *Worktree) others(ctx context.Context) (map[string]bool, error) {
-	said, err := t.git().Must(ctx, "ls-files", "-z", "--others")
+// others are the files that an index has not, those that git ignores too.
+func (t *Worktree) others(ctx context.Context, kept Client) (map[string]bool, error) {
+	said, err := kept.Must(ctx, "ls-files", "-z", "--others")
 	if err != nil {
 		return nil, err
 	}

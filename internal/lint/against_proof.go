@@ -114,7 +114,7 @@ func unproven(f *beads.Snapshot, ids []string, since string, rules Rules) (found
 			add(RuleGreen, fmt.Sprintf("closed since %s on checks that pass at %[1]s too", since), greenHint(id))
 		}
 		if len(p.Weakened) > 0 {
-			add(RuleCheckWeakened, fmt.Sprintf("closed since %s by checks that changed: with %s of %[1]s they fail", since, strings.Join(p.Weakened, ", ")),
+			add(RuleCheckWeakened, fmt.Sprintf("closed since %s; fails with %s of %[1]s", since, strings.Join(p.Weakened, ", ")),
 				fmt.Sprintf("read git diff %s... -- %s", since, strings.Join(p.Weakened, " ")))
 		}
 	}

@@ -19,6 +19,8 @@ type Rules struct {
 	Now    time.Time // for dates that are ahead; the zero time for none
 	Past   *Past     // what Check compares the store with besides; nil for nothing
 
+	// MayHold reports whether labels say that checks are green before the work too; nil says no.
+	MayHold    func(labels []string) bool
 	Unfinished *Unfinished // what Check says of a merge; nil for nothing
 	// Commits reports for each name whether git has such a commit; nil does not look. Only
 	// Check with Past asks, once.

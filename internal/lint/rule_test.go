@@ -306,6 +306,7 @@ var breaches = map[string]struct{ bad, good []string }{
 	},
 	lint.RuleGreen: {
 		bad: []string{
+			line("green") + since + line("green", "status", "closed", "close_reason", results),
 			line("a", "status", "closed", "close_reason", "Verified: it holds. All acceptance criteria pass: 2/2 (2 held) [true 0.0s; go fly 0.1s] at 1a2b3c4."),
 			line("a", "status", "closed", "close_reason", "Verified: it holds. All acceptance criteria pass: 1/1 [true 0.0s] at 1a2b3c4; green before the work too."),
 		},
@@ -584,6 +585,10 @@ var breaches = map[string]struct{ bad, good []string }{
 			line("fails", "status", "closed") + since + line("fails", "status", "closed", "title", "renamed"),
 		},
 	},
+	lint.RuleCheckWeakened: {
+		bad:  []string{line("weakened") + since + line("weakened", "status", "closed", "close_reason", results)},
+		good: []string{line("a") + since + line("a", "status", "closed", "close_reason", results)},
+	},
 	lint.RuleGateSet: {bad: []string{line("a") + gated + line("a")}, good: []string{line("a") + since + line("a")}},
 	lint.RuleVanished: {
 		bad: []string{line("a") + "\n" + line("b") + since + line("b"), line("a") + since + "{\"id\":\n" + line("b"),
@@ -723,6 +728,8 @@ func check(t *testing.T, text string) []lint.Diagnostic {
 			switch id {
 			case "fails":
 				proofs[i].Failed = `exit 1: "go test ./..."`
+			case "green":
+				proofs[i].Green = true
 			case "weakened":
 				proofs[i].Weakened = []string{"check.sh"}
 			}

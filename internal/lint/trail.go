@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"stig/internal/gate"
@@ -53,7 +54,7 @@ func unshown(s *subject) {
 // greenBefore finds work whose checks passed before it was begun, so that they show
 // nothing of it.
 func greenBefore(s *subject) {
-	if s.reason != "" && gate.SaysGreenBefore(s.reason) {
+	if s.reason != "" && gate.SaysGreenBefore(s.reason) && !s.mayHold() {
 		s.add(RuleGreen, 0, 0, "closed on criteria that passed before the work too", greenHint(s.issue.ID))
 	}
 }
@@ -61,6 +62,14 @@ func greenBefore(s *subject) {
 // closeAgain is the hint for what was closed past the gate.
 func (s *subject) closeAgain() string {
 	return fmt.Sprintf("type stig reopen %s --reason …\nthen stig close %s, which runs the criteria", s.issue.ID, s.issue.ID)
+}
+
+// mayHold reports whether the checks of an issue are to be green before the work too, as its
+// fences or its labels say.
+func (s *subject) mayHold() bool {
+	plan := slices.DeleteFunc(planOf(s.record), func(c gate.Check) bool { return !c.Asked() })
+	fences := len(plan) > 0 && !slices.ContainsFunc(plan, func(c gate.Check) bool { return !c.Held })
+	return fences || s.rules.MayHold != nil && s.rules.MayHold(s.record.Labels())
 }
 
 func greenHint(id string) string {

@@ -64,10 +64,10 @@ func (l *loop) unlessNotRun(r *Run, err error) error {
 }
 
 // shownAt names what checks show at a commit after the setup of the actor, as
-// gate.Befores keeps it; without git it is kept for the run alone.
+// gate.Befores keeps it; in place, where nothing is committed, it is kept for the run alone.
 func (l *loop) shownAt(r *Run, commit string) string {
 	switch {
-	case commit == "":
+	case r.tree == nil:
 		return r.ID
 	case l.profile.Setup == "":
 		return commit

@@ -204,9 +204,9 @@ func (l *loop) isShown(ctx context.Context, r *Run, gated *service.PendingClose,
 	}
 	r.Why = "its checks pass, and none of them failed before the work"
 	r.question = checkpoint.Question{Options: []string{checkpoint.TakeIt, rejectIt, writeCriterion}, Text: fmt.Sprintf(
-		"The checks pass, and none of them failed before %s worked on the issue: they do not show what it did. Is the work to be taken?\n\n%s\n\n%s\n"+
+		"The checks pass, and none of them failed before run %s of %s: they do not show what it did. Is the work to be taken?\n\n%s\n\n%s\n"+
 			"A criterion that fails without the work shows it: stig edit %s --acceptance TEXT. Checks that are to hold stand in a fence marked verify held.\n%s",
-		l.name, strings.Join(checks, "\n"), l.diffOf(ctx, r), visible.Quoted(r.Issue), l.where(ctx, r))}
+		r.ID, l.name, strings.Join(checks, "\n"), l.diffOf(ctx, r), visible.Quoted(r.Issue), l.where(ctx, r))}
 	return false, nil
 }
 

@@ -141,11 +141,15 @@ func (l *loop) holdsWork(r *Run, content string) (bool, error) {
 	return !fresh, err
 }
 
-// unclosed is the last run of an issue that landed its work, and was killed before it closed
-// the issue.
+// unclosed is the last run of an issue, if that landed its work and was killed before it
+// closed the issue, and none has closed it since.
 func unclosed(runs []clone.Run, issue string) (last clone.Run, ok bool) {
 	for _, e := range runs {
-		if e.Issue == issue && e.Step == stepLanded && e.Outcome != string(clone.OutcomeClosed) {
+		switch {
+		case e.Issue != issue:
+		case e.Outcome == string(clone.OutcomeClosed):
+			ok = false
+		case e.Step == stepLanded:
 			last, ok = e, true
 		}
 	}

@@ -161,7 +161,7 @@ func checkRules(ctx context.Context, a *workspace.Run, store beads.Place, past *
 	}
 	now, err := a.Clock()
 	return lint.Rules{
-		Schema: a.Schema, Now: now, Past: past, Unfinished: unfinished,
+		Schema: a.Schema, Now: now, Past: past, Unfinished: unfinished, MayHold: a.Config.MayHold,
 		Commits: func(names []string) ([]bool, error) {
 			return a.GitIn(filepath.Dir(store.Dir)).Commits(ctx, names)
 		},

@@ -431,7 +431,11 @@ func failureText(v *gate.Verdict) string {
 		if o.Passed() || o.Exit == gate.ExitNotRun {
 			continue
 		}
-		fmt.Fprintf(&text, "\nexit %d:\n\n%s", o.Exit, visible.Fenced(visible.HideSecrets(o.Text)))
+		at := ""
+		if o.Failed != nil {
+			at = ", " + visible.HideSecrets(o.Fault())
+		}
+		fmt.Fprintf(&text, "\nexit %d%s:\n\n%s", o.Exit, at, visible.Fenced(visible.HideSecrets(o.Text)))
 		if said := o.Reason + o.Tail; said != "" {
 			fmt.Fprintf(&text, "\n%s", visible.Fenced(visible.HideSecrets(said)))
 		}

@@ -140,7 +140,7 @@ func (f Finding) notices(day string) (list []Notice) {
 		n := Notice{Event: eventFailed, ID: f.Id, Title: "gate failed: " + f.Id, fresh: day}
 		for _, o := range f.GateRun.Verdict.Outcomes() {
 			if !o.Passed() && o.Exit != gate.ExitNotRun {
-				n.Message += fmt.Sprintf("exit %d: %s\n", o.Exit, visible.FirstLine(o.Text))
+				n.Message += fmt.Sprintf("exit %d: %s\n", o.Exit, o.Named())
 			}
 		}
 		if state := f.GateRun.Verdict.Tree().State; state != "" {
