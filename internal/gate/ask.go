@@ -127,18 +127,55 @@ func (p passage) saying(i int) saying {
 		s.claim.manual = "it is to hold " + citing(p.supposed(from))
 	case s.claim.found && leads && before != code:
 	case s.run:
-		s.claim.manual = p.condition(to)
+		seen := p.seen(to)
+		seen.absent = seen.absent || s.claim.absent
+		s.claim = seen
+	case p.allIn(begin, from, "step") && p.at(to) == comma && (listed("place", p.text(to+1)) || listed("always", p.text(to+1))):
+		s.claim.manual = "it is to hold " + citing(p.text(to+1)+" "+p.text(to+2))
 	case p.allIn(begin, from, "step") && p.alone(begin, to):
 		if why := p.introduced(); why != "" {
 			s.why = "listed under " + citing(why)
 		}
 	case begin == from && before == colon && p.ends(to):
 	case proved:
-		s.claim.manual = p.condition(to)
+		if s.claim.manual = p.condition(to); p.anyIn(begin, from-1, "bound") {
+			s.claim.manual = outputDecides
+		}
+	case before == open && begin == from && listed("place", p.text(to)) && p.proved(begin, from):
+		s.claim.manual = "it is to hold " + citing(p.text(to)+" "+p.text(to+1))
+	case begin == from && before == item && p.goesOn(to):
+		s.claim = claim{found: true, manual: "what is said of it cannot be compared"}
 	default:
 		s.why = "the text does not ask for it"
 	}
+	if s.why == "" && s.claim.manual == "" && p.at(from-1) == colon && p.anyIn(p.clause(from-1), from-1, "byhand") {
+		s.claim.manual = "it is said to be done by hand"
+	}
 	return s
+}
+
+// goesOn reports whether an item that begins with code says something of it in words that are
+// in no table: neither what it is, nor of what, nor a name for it.
+func (p passage) goesOn(i int) bool {
+	w := p.text(i)
+	return w != "" && !slices.ContainsFunc([]string{"being", "has", "subject", "becoming", "mention", "naming", "place", "always", "noun"}, func(list string) bool { return listed(list, w) })
+}
+
+// seen reads what is to be seen of a command that is to be run: "and confirm that it passes".
+func (p passage) seen(i int) claim {
+	for n := range 2 {
+		if (listed("joiner", p.text(i+n)) || p.at(i+n) == comma || p.text(i+n) == "to") && listed("look", p.text(i+n+1)) {
+			at := i + n + 2
+			for listed("polite", p.text(at)) {
+				at++
+			}
+			if c := p.claimAt(at); c.found {
+				return c
+			}
+			return claim{manual: outputDecides}
+		}
+	}
+	return claim{manual: p.condition(i)}
 }
 
 // isStruck reports whether ~~ stands open before a token.
@@ -162,6 +199,9 @@ func (p passage) mentioned(i int) string {
 		phrase := p.text(i - 1)
 		if n == 2 {
 			phrase = p.text(i-2) + " " + phrase
+		}
+		if listed("exempt", phrase) {
+			return ""
 		}
 		if listed(list, phrase) || list == "mention" && listed("naming", phrase) {
 			return phrase
@@ -219,12 +259,15 @@ func (p passage) proved(begin, from int) bool {
 		end--
 	}
 	where := end == from && (p.text(from-1) == "in" || p.text(from-1) == "from") // of faults these say it
-	if end == from && begin < from && !where {
+	if end == from && begin < from && !where || listed("made", p.text(end-1)) {
 		return false
 	}
 	for begin == end && slices.Contains([]kind{open, dash, colon, arrow, comma}, p.at(begin-1)) {
 		end = begin - 1
 		begin = p.clause(end)
+	}
+	if begin < end && p.at(end) == open && p.is("imperative", begin) > 0 {
+		return true // "run the tests (X)"
 	}
 	for i := begin; i < end; i++ {
 		if p.faultless(i) > 0 || !where && p.is("proof", i) > 0 {

@@ -1,6 +1,9 @@
 package gate
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // claimBehind reads what is said of a command behind it: directly, behind an arrow, a dash or
 // a colon, in brackets, or in the next cell of its row.
@@ -14,7 +17,7 @@ func (p passage) claimBehind(i int) claim {
 		if c := inside.claimAt(0); c.found {
 			return c
 		}
-		if inside.anyIn(0, len(inside.tokens), "doubtful") {
+		if p.doubtful(i) {
 			return claim{found: true, manual: "the text says in brackets when it holds"}
 		}
 		if c := p.claimAt(end + 1); c.found {
@@ -33,11 +36,7 @@ func (p passage) claimBehind(i int) claim {
 		}
 		return claim{found: true, manual: outputDecides}
 	case dash, colon:
-		for at := i + 1; p.at(at) != stop && p.at(at) != item && p.at(at) != code; at++ {
-			if c := p.claimAt(at); at == i+1 && c.found || p.faultless(at) > 0 {
-				return c
-			}
-		}
+		return p.explained(i)
 	case word, number:
 		if c := p.claimAt(i); c.found {
 			return c
@@ -47,11 +46,42 @@ func (p passage) claimBehind(i int) claim {
 	return claim{}
 }
 
+// explained reads what stands behind a dash or a colon: the result, in whatever words. Behind
+// a dash they are about the command even where nothing of it can be compared.
+func (p passage) explained(mark int) claim {
+	first := mark + 1
+	if p.is("imperative", first) > 0 { // "- verify it compiles"
+		first++
+	}
+	if c := p.claimAt(first); c.found {
+		return c
+	}
+	for at := first; p.at(at) != stop && p.at(at) != item && p.at(at) != code; at++ {
+		if p.faultless(at) > 0 || p.at(mark) == dash && p.is("proof", at) > 0 && p.is("success", at) > 0 && !listed("negation", p.text(at-1)) {
+			return p.claimAt(at)
+		}
+	}
+	if p.at(mark) == dash && p.at(first) != item {
+		return claim{found: true, manual: outputDecides}
+	}
+	return claim{}
+}
+
+// doubtful reports whether brackets say that something is not always so.
+func (p passage) doubtful(open int) bool {
+	for i := open + 1; p.at(i) != closing && p.at(i) != item; i++ {
+		if listed("doubtful", p.text(i)) {
+			return true
+		}
+	}
+	return false
+}
+
 // deed reads what a command is said to do besides, or to do somewhere: a person has to see it.
 func (p passage) deed(i int) claim {
 	doing := claim{found: true, manual: "what it does cannot be compared"}
 	if listed("place", p.text(i)) {
-		for n := 1; n < 6 && p.text(i+n) != ""; n++ {
+		for n := 1; n < 15 && (p.text(i+n) != "" || p.at(i+n) == comma); n++ {
 			if c := p.claimAt(i + n); c.found {
 				return claim{found: true, manual: "it is to hold " + citing(p.text(i)+" "+p.text(i+1))}
 			}
@@ -106,8 +136,10 @@ func (p passage) claimAt(i int) claim {
 		return claim{found: true, manual: "it is expected to fail: write it as ! COMMAND in a fence marked verify"}
 	case p.is("elsewhere", i) > 0 && !listed("limit", p.text(i+2)) && p.at(i+2) != number:
 		return claim{}
-	case listed("starting", p.text(i)) && !p.ends(i+1) && p.is("condition", i+1) == 0 && !strings.HasSuffix(p.text(i+1), "ly") && p.faultless(i+1) == 0:
+	case listed("starting", p.text(i)) && !p.plain(i+1):
 		return claim{found: true, manual: "what it starts may run until it is stopped"}
+	case listed("effect", p.text(i)) && !p.plain(i+1):
+		return claim{found: true, manual: "what it does cannot be compared"}
 	case p.is("success", i) > 0:
 		return p.behindClaim(claim{found: true, absent: listed("clean", p.text(i)), next: i + p.is("success", i)})
 	case p.is("limit", i) > 0 && (is || p.text(i) != "in" && p.text(i) != "about" && p.text(i) != "only"):
@@ -124,7 +156,7 @@ func (p passage) claimAt(i int) claim {
 		for listed("article", p.text(next)) {
 			next++
 		}
-		if p.text(next) == "exit" || p.text(next) == "status" || p.text(next) == "code" && p.at(next+1) == number {
+		if listed("nonzero", p.text(next)) || p.text(next) == "exit" || p.text(next) == "status" || p.text(next) == "code" && p.at(next+1) == number {
 			return p.exitCode(next)
 		}
 		has := listed("is", p.text(i)) || listed("has", p.text(i))
@@ -135,6 +167,12 @@ func (p passage) claimAt(i int) claim {
 		return c
 	}
 	return claim{}
+}
+
+// plain reports whether a verb stands without an object: how or when follows, or nothing.
+func (p passage) plain(i int) bool {
+	return p.ends(i) || p.is("condition", i) > 0 || strings.HasSuffix(p.text(i), "ly") || p.faultless(i) > 0 ||
+		listed("joiner", p.text(i)) || p.is("limit", i) > 0 || listed("place", p.text(i)) || p.is("success", i) > 0
 }
 
 // exitCode reads the code behind "exits".
@@ -149,12 +187,22 @@ func (p passage) exitCode(i int) claim {
 	case text == "zero" || p.is("success", i) > 0:
 	case p.at(i) == code && strings.Trim(p.tokens[i].text, "0123456789") == "":
 		c.expect.Exit = strings.TrimLeft(p.tokens[i].text, "0")
-	case text == "non-zero" || text == "nonzero":
+	case listed("nonzero", text):
 		c.expect.Exit = NonZero
 	case p.ends(i):
 		c.next = i
 	default:
 		return claim{found: true, manual: "the exit code that it is to have is not named"}
+	}
+	for listed("code", p.text(c.next)) {
+		c.next++ // "non-zero exit code"
+	}
+	if what := p.at(c.next + 1); p.text(c.next) == "with" && (what == quotation || what == code) {
+		c.expect.How, c.expect.Text = Contains, p.tokens[c.next+1].text
+		c.next += 2
+	}
+	if p.text(c.next) == "or" {
+		return claim{found: true, manual: "several exit codes pass"}
 	}
 	return p.behindClaim(c)
 }
@@ -185,6 +233,9 @@ func (p passage) faultless(i int) int {
 // shown reads what a command is to show, behind the verb.
 func (p passage) shown(begin, i int, equal bool) claim {
 	c := claim{found: true}
+	if p.at(i) == colon {
+		i++
+	}
 	for p.text(i) != "" && listed("filler", p.text(i)) && !(p.text(i) == "empty") {
 		equal = equal || p.text(i) == "only" || p.text(i) == "exactly"
 		i++
@@ -213,7 +264,7 @@ func (p passage) shown(begin, i int, equal bool) claim {
 		if !p.ends(i+1) && !listed("and", p.text(i+1)) && p.is("condition", i+1) == 0 || blank(c.expect.Text, false) != "" {
 			return claim{found: true, manual: outputDecides}
 		}
-		if (listed("and", p.text(i+1)) || p.at(i+1) == comma) && (p.at(i+2) == quotation || p.at(i+2) == code && !p.claimAt(i+3).found) {
+		if (listed("and", p.text(i+1)) || p.at(i+1) == comma) && (p.at(i+2) == quotation || p.at(i+2) == code && !p.isVerb(i+3)) {
 			return claim{found: true, manual: outputDecides}
 		}
 	case p.succeedsWithin(i):
@@ -225,6 +276,11 @@ func (p passage) shown(begin, i int, equal bool) claim {
 		return claim{found: true, manual: outputDecides}
 	}
 	return p.behindClaim(c)
+}
+
+// isVerb reports whether a word begins a claim.
+func (p passage) isVerb(i int) bool {
+	return p.is("success", i)+p.is("output", i)+p.is("exits", i)+p.is("being", i) > 0
 }
 
 // isVersion reports whether a word is a version or an address, as a number with more parts.
@@ -253,14 +309,19 @@ func (p passage) behindClaim(c claim) claim {
 	}
 	for i := c.next; p.at(i) != item && p.at(i) != cell && p.at(i) != stop; i++ {
 		if p.at(i) == open {
+			if p.doubtful(i) {
+				c.manual = "the text says in brackets when it holds"
+			}
 			break
 		}
 		if listed("and", p.text(i)) && c.expect.How == "" {
-			if more := p.claimAt(i + 1); more.found && (more.manual != "" || more.expect.How != "") {
-				if more.expect.Exit == "" {
-					more.expect.Exit = c.expect.Exit
-				}
+			more := p.claimAt(i + 1) // with all that follows it
+			if more.manual != "" || more.expect.How != "" {
+				more.expect.Exit = cmp.Or(more.expect.Exit, c.expect.Exit)
 				return more
+			}
+			if more.found {
+				return c
 			}
 		}
 	}

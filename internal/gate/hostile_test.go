@@ -31,3 +31,12 @@ func TestWhatIsBeyondABoundKeepsFromPassing(t *testing.T) {
 		t.Errorf("%d checks of 140 passages, the last %+v", len(plan), plan[len(plan)-1])
 	}
 }
+
+// What is said of code may go on and on: it is read once, and not for each "and" again.
+func TestClaimsThatGoOn(t *testing.T) {
+	for _, claim := range []string{" passes and", " prints `a` and `b`", " prints `a` and prints `b` and", " shows no errors and works and", ", `x`", " and `x` prints 3"} {
+		if plan := Plan("- `make x`" + strings.Repeat(claim, 20_000)); len(plan) == 0 {
+			t.Errorf("nothing is read of %q", claim)
+		}
+	}
+}

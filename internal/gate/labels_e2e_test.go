@@ -33,6 +33,7 @@ func TestLabels(t *testing.T) {
 		t.Fatal(err)
 	}
 	var all, held score
+	read := score{read: true}
 	byStore := map[string]*score{}
 	stores := map[string]map[string]gate.Check{}
 	for line := range strings.Lines(string(text)) {
@@ -54,6 +55,7 @@ func TestLabels(t *testing.T) {
 			t.Logf("%s %s, labelled %s: %s %s %s", store, issue, label, check.Class, check.Text, check.Reason)
 		}
 		all.count(check, label)
+		read.count(check, label)
 		if byStore[store] == nil {
 			byStore[store] = &score{}
 		}
@@ -69,8 +71,9 @@ func TestLabels(t *testing.T) {
 	}
 	t.Logf("all:       %s", all)
 	t.Logf("held back: %s", held)
-	if all.right < 70 || all.precision() < 0.98 || all.recall() < 0.95 {
-		t.Errorf("precision must be 0.98 and recall 0.95 at least, over 70 commands")
+	t.Logf("to read:   %s", read)
+	if read.right < 70 || all.precision() < 0.98 || all.recall() < 0.95 {
+		t.Errorf("precision must be 0.98 and recall 0.95 at least, and 70 commands be found")
 	}
 }
 
@@ -85,6 +88,7 @@ func TestSpans(t *testing.T) {
 	mark := regexp.MustCompile("`\\{([rmno])\\}")
 	_, texts, _ := strings.Cut(string(file), "\n---\n")
 	var all score
+	read := score{read: true}
 	for text := range strings.SplitSeq(texts, "\n---\n") {
 		labels := mark.FindAllStringSubmatch(text, -1)
 		for _, check := range gate.Plan(mark.ReplaceAllString(text, "`")) {
@@ -100,22 +104,31 @@ func TestSpans(t *testing.T) {
 				t.Logf("labelled %s: %s %s %s", label, check.Class, check.Text, check.Reason)
 			}
 			all.count(check, label)
+			read.count(check, label)
 		}
 		if len(labels) > 0 {
 			t.Fatalf("%d labels without code in %q", len(labels), text)
 		}
 	}
-	t.Log(all)
+	t.Logf("to run:  %s", all)
+	t.Logf("to read: %s", read)
 	if all.precision() < 0.98 || all.recall() < 0.95 {
 		t.Errorf("%s: precision must be 0.98 and recall 0.95 at least", all)
 	}
 }
 
-// score counts what was taken for a command.
-type score struct{ right, wrong, missed, open, spans int }
+// score counts what was taken for a command that is to run, and, with read, for one that a
+// person has to read too.
+type score struct {
+	right, wrong, missed, open, spans int
+	read                              bool
+}
 
 func (s *score) count(check gate.Check, label string) {
 	is, said := check.Asked(), label == "run"
+	if s.read {
+		is, said = check.Class != gate.Mention, label != "not"
+	}
 	s.spans++
 	switch {
 	case label == "open":

@@ -90,13 +90,22 @@ func (p *planner) leaf(leaf notes.Leaf) {
 		}
 		check := Check{Text: strings.TrimPrefix(strings.TrimSpace(piece.Text), prompt), Origin: Span, Line: piece.Line}
 		if p.code < maxCode {
-			in.judge(&check, at)
+			near, at := in.near(at)
+			near.judge(&check, at)
 		}
 		if last := len(p.checks) - 1; last >= 0 && check.Class == Mention && check.Text == p.checks[last].Expect.Text {
 			check.Reason = "compared with the output of " + p.checks[last].Text
 		}
 		p.add(check)
 	}
+}
+
+// near is what stands around a token, so much as sentences have, and where the token is in it.
+func (p passage) near(at int) (passage, int) {
+	const reach = 100 // tokens
+	from := max(0, at-reach)
+	p.tokens = p.tokens[from:min(len(p.tokens), at+reach)]
+	return p, at - from
 }
 
 // introduction is the last line of a paragraph that ends with a colon.

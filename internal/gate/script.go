@@ -19,7 +19,6 @@ type script struct {
 	compares  bool            // holds [[ … ]] or (( … ))
 	formula   bool            // compares as formulas do: "n <= m"
 	functions map[string]bool // defined in it
-	variables map[string]bool // assigned in it
 }
 
 // parse reads a text as bash. The error says why it is not.
@@ -28,7 +27,7 @@ func parse(text string) (*script, error) {
 	if err != nil {
 		return nil, fmt.Errorf("does not parse as shell: %w", err)
 	}
-	s := &script{text: text, file: file, functions: map[string]bool{}, variables: map[string]bool{}}
+	s := &script{text: text, file: file, functions: map[string]bool{}}
 	syntax.Walk(file, func(node syntax.Node) bool {
 		s.note(node)
 		return true
@@ -41,21 +40,15 @@ func (s *script) note(node syntax.Node) {
 	case *syntax.CallExpr:
 		s.words += len(node.Args) + len(node.Assigns)
 		if len(node.Args) > 0 {
-			words := ShellWords(node.Args)
-			s.commands = append(s.commands, words)
-			if slices.Contains([]string{"read", "mapfile", "readarray", "getopts"}, words[0]) {
-				for _, name := range words[1:] {
-					s.variables[name] = true
-				}
-			}
+			s.commands = append(s.commands, ShellWords(node.Args))
 		}
 	case *syntax.DeclClause:
 		s.words += 1 + len(node.Args)
 		s.commands = append(s.commands, []string{node.Variant.Value})
 	case *syntax.LetClause:
 		s.commands = append(s.commands, []string{"let"})
-	case *syntax.Redirect:
-		s.formula = s.formula || node.Word != nil && strings.Trim(WordText(node.Word.Parts), "=>") == ""
+	case *syntax.Stmt:
+		s.formula = s.formula || slices.ContainsFunc(node.Redirs, func(r *syntax.Redirect) bool { return isArrow(node, r) })
 	case *syntax.TestClause, *syntax.ArithmCmd:
 		s.words += 3
 		s.compares = true
@@ -63,13 +56,14 @@ func (s *script) note(node syntax.Node) {
 		if node.Name != nil { // the parser takes ()cmd for a function without a name
 			s.functions[node.Name.Value] = true
 		}
-	case *syntax.Assign:
-		if node.Name != nil {
-			s.variables[node.Name.Value] = true
-		}
-	case *syntax.WordIter:
-		s.variables[node.Name.Value] = true
 	}
+}
+
+// isArrow reports whether a redirection is a part of "->", "<-", "<=" or ">=".
+func isArrow(statement *syntax.Stmt, r *syntax.Redirect) bool {
+	call, ok := statement.Cmd.(*syntax.CallExpr)
+	return r.Word != nil && strings.Trim(WordText(r.Word.Parts), "=>-") == "" ||
+		ok && slices.ContainsFunc(call.Args, func(w *syntax.Word) bool { return w.Lit() == "-" && w.End() == r.OpPos })
 }
 
 // last is the last simple command of a script.
@@ -223,8 +217,6 @@ func (s *script) placeholder() (found string) {
 			}
 		case *syntax.Lit:
 			found = blank(node.Value, patterns)
-		case *syntax.ParamExp:
-			found = s.unset(node)
 		case *syntax.Stmt:
 			found = fillIn(node)
 		}
@@ -295,16 +287,6 @@ func choice(pipe *syntax.BinaryCmd) string {
 		return ""
 	}
 	return WordText(one.Args[len(one.Args)-1].Parts) + "|" + WordText(other.Args[0].Parts)
-}
-
-// unset is the name of a variable that a shell does not set, and the script neither sets nor
-// gives a default.
-func (s *script) unset(node *syntax.ParamExp) string {
-	if node.Param == nil || !syntax.ValidName(node.Param.Value) || s.variables[node.Param.Value] ||
-		listed("variables", node.Param.Value) || node.Exp != nil {
-		return ""
-	}
-	return "$" + node.Param.Value
 }
 
 func citing(words string) string { return `"` + words + `"` }

@@ -37,7 +37,7 @@ const (
 
 // marks are the tokens that are not words.
 var marks = map[string]kind{
-	".": stop, ";": stop, "!": stop, "?": stop, "|": cell, ",": comma, ":": colon, "(": open, ")": closing, "[": open, "]": closing,
+	".": stop, ";": stop, "·": stop, "•": stop, "!": stop, "?": stop, "|": cell, ",": comma, ":": colon, "(": open, ")": closing, "[": open, "]": closing,
 	"→": arrow, "->": arrow, "=>": arrow, "⇒": arrow, "➜": arrow, "⟶": arrow, "—": dash, "–": dash, "-": dash, "--": dash, "~~": struck,
 }
 

@@ -96,7 +96,12 @@ func printPlans(a *cli.App, findings []service.Finding) error {
 	}
 	fmt.Fprintf(&text, "%s: %s would run\n", visible.Counted(len(findings), "issue"), visible.Counted(total, "command"))
 	if len(empty) > 0 {
-		fmt.Fprintf(&text, "nothing to run or to read in %s\n", strings.Join(empty, ", "))
+		const most = 20 // that are named
+		more := ""
+		if rest := len(empty) - most; rest > 0 {
+			empty, more = empty[:most], fmt.Sprintf(" and %d more", rest)
+		}
+		fmt.Fprintf(&text, "nothing to run or to read in %s%s\n", strings.Join(empty, ", "), more)
 	}
 	return a.Print(text.String())
 }
