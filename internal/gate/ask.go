@@ -136,7 +136,11 @@ func (p passage) saying(i int) saying {
 		if why := p.introduced(); why != "" {
 			s.why = "listed under " + citing(why)
 		}
-	case begin == from && before == colon && p.ends(to):
+	case begin == from && before == colon && p.ends(to), begin == from && before == dash && p.ends(to) && p.at(to) != dash,
+		begin == from && before == open && p.at(to) == closing && p.ends(to+1) && !p.makes(from-1):
+		if before == colon && p.anyIn(p.clause(from-1), from-1, "doubtful") {
+			s.claim.manual = "the text says that it is not always so"
+		}
 	case proved:
 		if s.claim.manual = p.condition(to); p.anyIn(begin, from-1, "bound") {
 			s.claim.manual = outputDecides
@@ -158,7 +162,15 @@ func (p passage) saying(i int) saying {
 // in no table: neither what it is, nor of what, nor a name for it.
 func (p passage) goesOn(i int) bool {
 	w := p.text(i)
-	return w != "" && !slices.ContainsFunc([]string{"being", "has", "subject", "becoming", "mention", "naming", "place", "always", "noun"}, func(list string) bool { return listed(list, w) })
+	return w != "" && !strings.HasSuffix(w, "ed") && !slices.ContainsFunc([]string{"being", "has", "subject", "becoming", "mention", "naming", "place", "always", "noun"}, func(list string) bool { return listed(list, w) })
+}
+
+// makes reports whether the sentence that ends with a clause is about making something.
+func (p passage) makes(end int) bool {
+	for end > 0 && p.at(end-1) != item && p.at(end-1) != cell && p.at(end-1) != stop && p.at(end-1) != colon {
+		end--
+	}
+	return listed("making", p.text(end))
 }
 
 // seen reads what is to be seen of a command that is to be run: "and confirm that it passes".

@@ -46,8 +46,7 @@ func (p passage) claimBehind(i int) claim {
 	return claim{}
 }
 
-// explained reads what stands behind a dash or a colon: the result, in whatever words. Behind
-// a dash they are about the command even where nothing of it can be compared.
+// explained reads what stands behind a dash or a colon: the result, in whatever words.
 func (p passage) explained(mark int) claim {
 	first := mark + 1
 	if p.is("imperative", first) > 0 { // "- verify it compiles"
@@ -57,11 +56,11 @@ func (p passage) explained(mark int) claim {
 		return c
 	}
 	for at := first; p.at(at) != stop && p.at(at) != item && p.at(at) != code; at++ {
-		if p.faultless(at) > 0 || p.at(mark) == dash && p.is("proof", at) > 0 && p.is("success", at) > 0 && !listed("negation", p.text(at-1)) {
+		if p.faultless(at) > 0 || p.is("proof", at) > 0 && p.is("success", at) > 0 && !listed("negation", p.text(at-1)) {
 			return p.claimAt(at)
 		}
 	}
-	if p.at(mark) == dash && p.at(first) != item {
+	if p.text(first) != "" {
 		return claim{found: true, manual: outputDecides}
 	}
 	return claim{}
@@ -91,7 +90,7 @@ func (p passage) deed(i int) claim {
 		i++
 	}
 	verb := p.text(i)
-	if len(verb) > 3 && strings.HasSuffix(verb, "s") && !strings.HasSuffix(verb, "ss") && !listed("subject", verb) && !listed("being", verb) && !listed("becoming", verb) && p.at(i+1) != code {
+	if len(verb) > 3 && strings.HasSuffix(verb, "s") && !strings.HasSuffix(verb, "ss") && !listed("subject", verb) && !listed("being", verb) && !listed("becoming", verb) && !listed("noun", verb) && p.at(i+1) != code {
 		return doing
 	}
 	return claim{}
@@ -132,6 +131,8 @@ func (p passage) claimAt(i int) claim {
 		return p.exitCode(i + 1)
 	case p.faultless(i) > 0:
 		return p.behindClaim(claim{found: true, absent: true, next: p.faultless(i)})
+	case p.is("failing", i) > 0 && p.text(i+1) == "with" && (listed("code", p.text(i+2)) || listed("nonzero", p.text(i+2))):
+		return p.exitCode(i + 2)
 	case p.is("failing", i) > 0:
 		return claim{found: true, manual: "it is expected to fail: write it as ! COMMAND in a fence marked verify"}
 	case p.is("elsewhere", i) > 0 && !listed("limit", p.text(i+2)) && p.at(i+2) != number:
