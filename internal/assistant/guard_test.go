@@ -138,12 +138,12 @@ func TestAttempts(t *testing.T) {
 // line tells.
 func TestAttemptsSayMore(t *testing.T) {
 	for command, want := range map[string]assistant.Attempt{
-		"/opt/bd close demo-1":                             {Verb: "bd close", Words: []string{"demo-1"}},
-		"br update demo-1 -s closed":                       {Verb: "br update --status closed", Words: []string{"demo-1", "-s", "closed"}},
-		"sed -ni x a":                                      {Verb: "sed -i"},
-		"echo >> a":                                        {Verb: ">"},
-		"mv a b":                                           {Verb: "mv"},
-		"bd close demo-1 demo-2 -r 'it works'":             {Verb: "bd close", Words: []string{"demo-1", "demo-2", "-r", "it works"}},
+		"/opt/bd close demo-1":                 {Verb: "bd close", Words: []string{"demo-1"}},
+		"br update demo-1 -s closed":           {Verb: "br update --status closed", Words: []string{"demo-1", "-s", "closed"}},
+		"sed -ni x a":                          {Verb: "sed -i"},
+		"echo >> a":                            {Verb: ">"},
+		"mv a b":                               {Verb: "mv"},
+		"bd close demo-1 demo-2 -r 'it works'": {Verb: "bd close", Words: []string{"demo-1", "demo-2", "-r", "it works"}},
 		"cd ../other && cd sub && bd close demo-1 -r done": {Verb: "bd close", Words: []string{"demo-1", "-r", "done"}, Dir: "../other/sub"},
 		"cd a; bd -C b close demo-1":                       {Verb: "bd close", Words: []string{"demo-1"}, Dir: "a/b"},
 		"bd --directory /b close demo-1":                   {Verb: "bd close", Words: []string{"demo-1"}, Dir: "/b"},

@@ -30,7 +30,7 @@ func (v *Verdict) Allows(id, criteria string) error {
 	}
 	for _, o := range v.outcomes {
 		if !o.Passed() {
-			return fmt.Errorf("%s: %s: exit %d", id, quotedText(o.Text), o.Exit)
+			return fmt.Errorf("%s: %s: exit %d", id, quotedText(o.Named()), o.Exit)
 		}
 	}
 	return nil

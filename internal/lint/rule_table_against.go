@@ -4,13 +4,13 @@ package lint
 var againstRules = []Rule{{
 	ID: RuleByHand, Severity: Error,
 	Summary: "an issue was closed past the gate",
-	Why:     "stig close runs the acceptance criteria of an issue and leaves in the close reason what passed, or who waived them and why. An issue that was closed in another way is a claim that nothing has shown, and those who wait for it start to build on it.",
+	Why:     "stig close runs the acceptance criteria of an issue and leaves in the close reason what passed, who waived them and why, how the children of an epic were closed, or why nobody will do it. An issue that was closed in another way is a claim that nothing has shown, and those who wait for it start to build on it.",
 	Example: `{"status":"closed","close_reason":"Done"} where main has {"status":"open"}`,
 	Fix:     "Open it again and type stig close ID, or stig close ID --waive WHY where there is nothing to run.",
 }, {
 	ID: RuleForged, Severity: Error,
 	Summary: "the results in a close reason are not of the issue's criteria",
-	Why:     "stig close names the checks that it ran. Where the criteria have no such check, neither now nor at the revision, or ask for one that the reason leaves out, the reason was typed by hand, or the criteria were edited for the close and restored. A waiver has no results that passed.",
+	Why:     "stig close names the checks that it ran. Where the criteria have no such check, neither now nor at the revision, or ask for one that the reason leaves out, the reason was typed by hand, or the criteria were edited for the close and restored. A waiver has no results that passed, and the children of an epic are as many as its reason says.",
 	Example: `"Verified: … All acceptance criteria pass: 1/1 [true 0.0s] at 1a2b3c4" on criteria that ask for go test ./...`,
 	Fix:     "Open it again and type stig close ID, which runs the criteria as they stand.",
 }, {

@@ -456,6 +456,7 @@ var breaches = map[string]struct{ bad, good []string }{
 		},
 		good: []string{
 			line("a", "status", "closed", "close_reason", "Verified: the mast is up."),
+			line("a", "status", "closed", "close_reason", "Unverified: 1 child: 1 waived."), line("a", "status", "closed", "close_reason", "Not planned: no mast."),
 			line("a", "status", "open", "close_reason", "Unverified: the mast is up."),
 		},
 	},
@@ -522,13 +523,14 @@ var breaches = map[string]struct{ bad, good []string }{
 		bad: []string{
 			line("a", "status", "closed", "close_reason", "Verified: it holds."),
 			line("a", "status", "closed", "close_reason", " Verified: all acceptance criteria pass"),
+			line("a", "status", "closed", "acceptance_criteria", "`true`", "close_reason", "Verified: 2 children: 2 verified."),
 			line("a", "status", "closed", "close_reason", "Verified: it holds. All acceptance criteria pass: 1/2 [true 0.0s; false exit 1] at 1a2b3c4."),
 			line("a", "status", "closed", "close_reason", "Verified: it holds. All acceptance criteria pass: 0/0 []."),
 			line("a", "status", "closed", "close_reason", strings.Replace(results, " at 1a2b3c4", "", 1)),
 			line("a", "status", "open") + since + line("a", "status", "closed", "close_reason", "Verified: it holds."),
 		},
 		good: []string{
-			line("a", "status", "closed", "close_reason", results),
+			line("a", "status", "closed", "close_reason", results), line("a", "status", "closed", "close_reason", "Verified: 2 children: 2 verified."),
 			line("a", "status", "closed", "close_reason", "Verified: it says All acceptance criteria pass: now. All acceptance criteria pass: 2/2 [true 0.0s; test a = ] 0.1s] at 1a2b3c4 with uncommitted changes; criteria edited since HEAD: 3 commands → 2."),
 			line("a", "status", "closed", "close_reason", "Verified: it holds. All acceptance criteria pass: 2/2 (1 turned, 1 held) [true 0.0s; go fly 0.1s] at 1a2b3c4."),
 			line("a", "status", "closed", "close_reason", "Unverified: it holds. Waived: nothing to run."),

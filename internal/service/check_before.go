@@ -11,6 +11,7 @@ import (
 	"stig/internal/beads"
 	"stig/internal/gate"
 	"stig/internal/git"
+	"stig/internal/process"
 	"stig/internal/workspace"
 )
 
@@ -68,7 +69,8 @@ func runAt(ctx context.Context, a *workspace.Run, store beads.Place, commit stri
 	if err != nil || trees == nil {
 		return nil, errors.Join(err, fmt.Errorf("%s: is in no repository", store.Name()))
 	}
-	dir, remove, err := git.DetachedTree(ctx, *trees, "check", commit)
+	self, _ := process.Self() // others may run them at the same time
+	dir, remove, err := git.DetachedTree(ctx, *trees, fmt.Sprint("check ", self.PID), commit)
 	if err != nil {
 		return nil, err
 	}

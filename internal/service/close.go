@@ -102,6 +102,9 @@ func (o *CloseOptions) check(ids []string) error {
 	if len(ids) == 0 {
 		return workspace.Usage("close: takes the issues to close; found none", "")
 	}
+	if o.NotPlanned != "" && o.Reason+o.Waive != "" {
+		return workspace.Usage("close: what is not planned has no other reason, and no waiver", "leave these out")
+	}
 	return o.GateRunOptions.check()
 }
 
@@ -150,9 +153,6 @@ func newCloser(ctx context.Context, a *workspace.Run, o CloseOptions) (*closer, 
 // waiver is the word of the actor that an issue may close without a verdict. The
 // session of an assistant may not give it unless the configuration says so.
 func waiver(a *workspace.Run, why, actor string) (gate.Evidence, error) {
-	if err := a.ForPeople("--waive"); err != nil {
-		return nil, err
-	}
 	if err := mayWaive(a, actor); err != nil {
 		return nil, err
 	}
@@ -163,8 +163,12 @@ func waiver(a *workspace.Run, why, actor string) (gate.Evidence, error) {
 	return w, nil
 }
 
-// mayWaive refuses the sessions of assistants, unless the configuration lets them waive.
+// mayWaive refuses what a loop started, and the sessions of assistants unless the
+// configuration lets them waive.
 func mayWaive(a *workspace.Run, actor string) error {
+	if err := a.ForPeople("--waive"); err != nil {
+		return err
+	}
 	if program := a.Assistant(actor); program != "" && a.Config.Gate.Waivers != "anyone" {
 		return &fault.Error{Code: fault.Found, Reason: fmt.Sprintf("--waive: a session of an assistant (%s) may not waive", program),
 			Hint: "ask a person with stig escalate; a project lets sessions waive with gate: waivers: \"anyone\" in .stig.cue"}
@@ -216,18 +220,26 @@ func (c *closer) close(ctx context.Context, candidate *checkpoint.Candidate, f *
 	case closing.Evidence == nil && !f.GateRun.Verdict.Passed():
 		return
 	case closing.Evidence == nil:
-		f.GateRun.compareForPerson(ctx, c.app)
+		if !c.DryRun {
+			f.GateRun.compareForPerson(ctx, c.app)
+		}
 		closing.Evidence = f.GateRun.Verdict
 	}
 	closing.Edited = f.GateRun.Edited
 	f.Closed, f.Err = checkpoint.Close(ctx, c.store, c.edit, f.Id, closing, c.rules)
+	if f.Err == nil && !c.DryRun {
+		_ = befores(c.code).Forget(claimName(f.Id)) // a later claim sees for itself
+	}
 }
 
 // obstructed says all that keeps the issue of a run open before any check has run: what
 // there is besides, criteria that ask for nothing, a repository that is not trusted.
 func (c *closer) obstructed(ctx context.Context, t *GateRun, obstacles []checkpoint.Obstacle) error {
 	if c.closing.Evidence == nil && !t.Asks() {
-		return c.refused(append(obstacles, c.nothingToRun(t)))
+		nothing, proposed := c.nothingToRun(t)
+		if obstacles = append(obstacles, nothing); !proposed {
+			return c.refused(obstacles)
+		}
 	}
 	if c.closing.Evidence == nil && !c.DryRun {
 		untrusted, err := c.untrusted(ctx, t)
@@ -257,17 +269,23 @@ func (c *closer) untrusted(ctx context.Context, t *GateRun) ([]checkpoint.Obstac
 		return nil, nil
 	}
 	refused.Hint = ""
-	return []checkpoint.Obstacle{{Error: refused, Run: "stig trust"}}, nil
+	return []checkpoint.Obstacle{{Error: refused, Before: "read them", Run: "stig trust"}}, nil
 }
 
-// nothingToRun are criteria in which nothing can be run: a person may waive them.
-func (c *closer) nothingToRun(t *GateRun) checkpoint.Obstacle {
-	refused, _ := fault.As(nothingToRun(t), fault.Found)
-	o := checkpoint.Obstacle{Error: refused}
-	if c.code.Store.Mode != beads.Export && mayWaive(c.app, c.closing.Actor) == nil {
+// nothingToRun are criteria in which nothing can be run. A person may waive them, unless their
+// prose reads like commands: these are proposed first.
+func (c *closer) nothingToRun(t *GateRun) (o checkpoint.Obstacle, proposed bool) {
+	o.Error, _ = fault.As(nothingToRun(t), fault.Found)
+	_, fence := t.criteria.FromProse()
+	mayWaive := mayWaive(c.app, c.closing.Actor) == nil
+	if fence == "" && mayWaive {
 		o.Flag = `--waive "WHY NOTHING CAN BE RUN"`
+		return o, false
 	}
-	return o
+	if o.Run, o.Hint = t.editLine(), ""; mayWaive {
+		o.Hint = "to close it unchecked give --waive WHY"
+	}
+	return o, fence != ""
 }
 
 // refused is what keeps an issue open, with the command that then closes it: the one that
@@ -284,7 +302,8 @@ func (c *closer) refused(obstacles []checkpoint.Obstacle) error {
 			command += " --" + given.flag + " " + visible.InQuotes(visible.OneLine(given.value))
 		}
 	}
-	if c.closing.Actor == "" {
+	asksActor := func(o checkpoint.Obstacle) bool { return o.Flag != "" && !strings.HasPrefix(o.Flag, "--reason") }
+	if c.closing.Actor == "" && slices.ContainsFunc(obstacles, asksActor) {
 		command += " --actor NAME"
 	}
 	return checkpoint.Refused(obstacles, command)
@@ -480,6 +499,7 @@ type verdict struct {
 	ReasonNotKept   string               `json:"reason_not_kept,omitempty"`
 	Reused          bool                 `json:"reused"`
 	Tree            *git.Tree            `json:"tree"` // nil where nothing ran
+	Told            []string             `json:"told,omitempty"`
 	TreeChanged     *bool                `json:"tree_changed,omitempty"`
 	Unblocked       []string             `json:"unblocked"`
 	Warnings        []string             `json:"warnings,omitzero"`
@@ -509,6 +529,7 @@ func (f Finding) verdict() (verdict, error) {
 	}
 	o.Closed, o.Already, o.CloseReason, o.ReasonNotKept = !f.DryRun || c.Already, &c.Already, c.Reason, c.Unkept
 	o.Changed, o.Nearer, o.Epic = append([]checkpoint.Changed{}, c.Changed...), &c.Nearer, c.Epic
+	o.Told = c.Told
 	o.Alerts, o.Warnings = append([]checkpoint.Alert{}, c.Alerts...), append([]string{}, c.Warnings...)
 	if !f.DryRun {
 		return o, nil

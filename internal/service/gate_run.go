@@ -89,7 +89,7 @@ func (t *GateRun) Asks() bool { return gate.Asks(t.Plan) }
 
 // nothingToRun is the refusal of criteria in which nothing can be run.
 func nothingToRun(t *GateRun) error {
-	reason, hint := "nothing in its acceptance criteria can be run", "to write what can be run type "+t.editLine()
+	reason, hint := "nothing in its acceptance criteria can be run", "to have it checked type "+t.editLine()
 	if len(t.criteria) == 0 {
 		reason = "it has no acceptance criteria"
 	}
@@ -104,13 +104,16 @@ func nothingToRun(t *GateRun) error {
 
 // editLine is the command that puts a check into the criteria.
 func (t *GateRun) editLine() string {
+	if _, fence := t.criteria.FromProse(); fence != "" {
+		return "stig edit " + t.Id + " --acceptance-from-prose"
+	}
 	const most = 200 // bytes of criteria that are repeated in a hint
 	text := ""
 	if len(t.criteria) > 0 && t.criteria[0].Field == gate.FieldAcceptance {
-		text = strings.TrimSpace(t.criteria[0].Text) + " "
+		text = strings.TrimRight(strings.TrimSpace(t.criteria[0].Text), ".") + "; "
 	}
 	if len(text) > most || strings.Contains(text, "\n") {
-		return "stig edit " + t.Id + " --acceptance - with all of them and such a block"
+		return "stig edit " + t.Id + " --acceptance -"
 	}
 	return "stig edit " + t.Id + " --acceptance " + visible.InQuotes(text+"`COMMAND` passes")
 }
@@ -214,7 +217,11 @@ func befores(s *workspace.Code) gate.Befores {
 	if err != nil {
 		return gate.Befores{}
 	}
-	return gate.Befores{Dir: workspace.Below(notices(s), "before", filepath.FromSlash(place.Store))}
+	name := filepath.FromSlash(place.Store)
+	if s.Own == "" { // the user's directory holds those of all stores
+		name = gate.Hash(filepath.Join(place.Worktree, name))[:16]
+	}
+	return gate.Befores{Dir: workspace.Below(notices(s), "before", name)}
 }
 
 // claimName is the name under which is kept what the checks of an issue showed when a person
@@ -267,7 +274,6 @@ func (t *GateRun) compareForPerson(ctx context.Context, a *workspace.Run) {
 	}
 	if before != nil {
 		t.Verdict = t.Verdict.Against(before)
-		_ = kept.Forget(claimName(t.Id)) // it is replaced by the next claim
 	}
 }
 

@@ -34,7 +34,7 @@ func verdictKeys() []param {
 		{"reused", boolean, "they passed on this very tree before", false}, {"criteria_hash", text, "", false}, {"criteria_changed", boolean, "since they were committed", false},
 		{"criteria_edited", object, "", false}, {"changed", rows, "signals that the closing set", false}, {"tree", anything, "what was checked", false},
 		{"escalated", boolean, "", false}, {"dry_run", boolean, "", false}, {"already", boolean, "it was closed before", false}, {"close_reason", text, "", false},
-		{"reason_not_kept", text, "", false}, {"unblocked", texts, "what can be started now", false}, {"nearer", integer, "", false}, {"epic", anything, "", false},
+		{"reason_not_kept", text, "", false}, {"told", texts, "", false}, {"unblocked", texts, "what can be started now", false}, {"nearer", integer, "", false}, {"epic", anything, "", false},
 		{"alerts", rows, "", false}, {"error", object, "why it went no further", false},
 	}
 }
