@@ -178,7 +178,14 @@ func TestDelete(t *testing.T) {
 func TestDuplicate(t *testing.T) {
 	s := plain(t, `{"id":"d-1","title":"Read both. ","status":"open"}`,
 		`{"id":"d-2","title":"t","status":"open","dependencies":[{"depends_on_id":"d-1","type":"blocks"}]}`)
-	closed, err := checkpoint.Duplicate(context.Background(), s, options(), "d-2", "1", "ann", rules())
+	duplicate := func(id, of string) (*checkpoint.Closed, error) {
+		closing, err := checkpoint.DuplicateOf(of, "ann")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return checkpoint.Close(context.Background(), s, options(), id, closing, rules())
+	}
+	closed, err := duplicate("d-2", "1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +196,7 @@ func TestDuplicate(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	for of, want := range map[string]string{"d-1": "no duplicate of itself", "d-2": "d-2: is a duplicate of d-1"} {
-		if _, err := checkpoint.Duplicate(context.Background(), s, options(), "d-1", of, "", rules()); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := duplicate("d-1", of); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("of %s: %v", of, err)
 		}
 	}

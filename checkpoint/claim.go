@@ -132,7 +132,7 @@ func refusal(f *beads.Snapshot, at int, s dag.Standing) *fault.Error {
 	case dag.HeldByComplete:
 		e.Hint = "type stig close " + id + " --reason …"
 	case dag.HeldByEnds:
-		e.Hint = "type stig create TITLE --parent " + id + " to add what is left, or stig close " + id + " --reason … --waive …"
+		e.Hint = "type stig create TITLE --parent " + id + " to add what is left, or stig close " + id + " --not-planned WHY"
 	case dag.HeldByQuestion:
 		e.Code, e.Hint = fault.Waits, "type stig orient "+id+" to read it, or stig ready to see what can be taken"
 	}

@@ -1,39 +1,189 @@
 package checkpoint
 
 import (
+	"cmp"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
 	"stig/dag"
 	"stig/internal/beads"
 	"stig/internal/fault"
+	"stig/internal/gate"
+	"stig/internal/visible"
 )
 
-// refuseClosing says what keeps an issue from being closed, whatever its
-// checks show. A duplicate may wait for others.
-func refuseClosing(f *beads.Snapshot, r *beads.Record, duplicate bool) error {
+// Obstacle is one thing that keeps an issue open whatever its checks show, and what takes it
+// out of the way.
+type Obstacle struct {
+	*fault.Error        // its hint is another way than that by the command
+	Before       string // what is to be done first: "close pier-2"; "" for nothing
+	Run          string // a command to type first: "stig trust"; "" for none
+	Flag         string // what stig close is to be given: `--despite-question "WHY"`; "" for nothing
+	Instead      string // the command to type in place of the one that was refused
+}
+
+// Refused is the error of an issue that is not closed: all that keeps it open, and one command
+// that then closes it. command is what was typed, "" where the hints of the obstacles are
+// all; nil for no obstacle.
+func Refused(obstacles []Obstacle, command string) error {
+	if len(obstacles) == 0 {
+		return nil
+	}
+	var reasons, before, runs, others []string
+	all := *obstacles[0].Error
+	for _, o := range obstacles {
+		reasons = append(reasons, o.Reason)
+		before, runs, others = appendSome(before, o.Before), appendSome(runs, o.Run), appendSome(others, o.Hint)
+		if o.Flag != "" {
+			command += " " + o.Flag
+		}
+		if command = cmp.Or(o.Instead, command); slices.Index(demands, o.Code) > slices.Index(demands, all.Code) {
+			all.Code = o.Code
+		}
+		if !errors.Is(o.Error, all.Err) {
+			all.Err = nil // it is more than that
+		}
+	}
+	all.Reason = strings.Join(reasons, "\n"+all.ID+": ")
+	first := ""
+	if before != nil {
+		first = strings.Join(before, "; ") + "; then "
+	}
+	hint := first + "type " + strings.Join(append(runs, command), " && ")
+	if all.Hint = strings.Join(append([]string{hint}, others...), "\n"); command == "" {
+		all.Hint = strings.Join(append(before, others...), "; ")
+	}
+	return &all
+}
+
+func appendSome(list []string, text string) []string {
+	if text == "" {
+		return list
+	}
+	return append(list, text)
+}
+
+// demands are the codes of obstacles, by how much each demands.
+var demands = []fault.Code{fault.Usage, fault.Found, fault.Waits}
+
+// obstacles lists what keeps an issue from being closed so, whatever its checks show. The
+// error is of what is no work.
+func (c Closing) obstacles(f *beads.Snapshot, r *beads.Record, rules Rules) (list []Obstacle, err error) {
 	id := r.Text(beads.ID)
 	at, _ := f.Index(id)
 	issue := f.At(at)
 	if issue.Template || issue.IsPinned() {
-		return &fault.Error{Code: fault.Found, ID: id, Reason: "is a template or pinned, and so no work that could be done", Hint: "leave it open"}
+		return nil, &fault.Error{Code: fault.Found, ID: id, Reason: "is a template or pinned, and so no work that could be done", Hint: "leave it open"}
 	}
 	g := dag.New(f)
 	held := g.Standing(at, dag.Worker{}).KeepsOpen()
 	held.Holds = slices.DeleteFunc(held.Holds, func(h dag.Hold) bool { return h.Kind == dag.HeldByChildren })
-	if !duplicate && !held.Free() {
-		return notDone(refusal(f, at, held))
+	if !c.Undone() && !held.Free() {
+		list = append(list, notDone(refusal(f, at, held), f.Refs(g.OpenBlockers(at))))
 	}
-	var open []string
+	var open, states []string
 	for _, child := range g.Children(at) {
 		if !g.Closed(child) {
-			open = append(open, f.At(child).ID+" ("+f.At(child).Status+")")
+			open = append(open, f.At(child).ID)
+			states = append(states, f.At(child).ID+" ("+f.At(child).Status+")")
 		}
 	}
-	if open != nil {
-		return &fault.Error{Code: fault.Found, ID: id, Reason: "holds what is not closed: " + strings.Join(open, ", "), Hint: "close these first, or move them elsewhere"}
+	children, byChildren := c.byChildren(f, r)
+	switch {
+	case open != nil:
+		list = append(list, Obstacle{Error: &fault.Error{Code: fault.Found, ID: id, Reason: "holds what is not closed: " + strings.Join(states, ", ")},
+			Before: "close " + strings.Join(open, ", ") + ", or move them elsewhere with stig edit --parent"})
+	case byChildren && children.Done() == 0:
+		list = append(list, Obstacle{Error: &fault.Error{Code: fault.Found, ID: id, Reason: "nothing of it is done by its children: " + children.String(),
+			Hint: "what is left of it: stig create TITLE --parent " + id}, Instead: "stig close " + id + ` --not-planned "WHY"`})
 	}
-	return nil
+	if held := HeldByQuestion(r, rules); held != nil && c.Despite == "" {
+		list = append(list, Obstacle{Error: held.Refusal, Flag: `--despite-question "WHY IT DOES NOT WAIT FOR THE ANSWER"`})
+	}
+	if c.DuplicateOf == "" && !(byChildren && c.Reason == "") && gate.SaysNothing(gate.Bare(c.Reason)) {
+		list = append(list, sayingNothing(id, c))
+	}
+	return list, nil
+}
+
+// sayingNothing is a reason that says nothing.
+func sayingNothing(id string, c Closing) Obstacle {
+	o := Obstacle{Error: &fault.Error{Code: fault.Usage, ID: id, Reason: fmt.Sprintf("the reason %q says nothing; %s", c.Reason, gate.NotAReason)},
+		Flag: `--reason "WHAT EXISTS NOW THAT DID NOT BEFORE"`}
+	if strings.TrimSpace(c.Reason) == "" {
+		o.Reason = "a reason is missing"
+	}
+	if c.NotPlanned {
+		o.Flag = `--not-planned "WHY"`
+	}
+	return o
+}
+
+// byChildren counts how the children of an epic without criteria of its own were closed, on
+// which it closes; ok is false for any other issue.
+func (c Closing) byChildren(f *beads.Snapshot, r *beads.Record) (children gate.Children, ok bool) {
+	at, _ := f.Index(r.Text(beads.ID))
+	if c.Evidence != nil || c.Undone() || len(gate.Of(r)) > 0 {
+		return gate.Children{}, false
+	}
+	inside := dag.New(f).Children(at)
+	return ChildrenOf(f, inside), len(inside) > 0
+}
+
+// ChildrenOf counts how issues were closed; those that are not closed do not count.
+func ChildrenOf(f *beads.Snapshot, children []int) (c gate.Children) {
+	for _, i := range children {
+		if f.At(i).Status != beads.StatusClosed {
+			continue
+		}
+		switch f.Outcome(i).End {
+		case beads.EndDuplicate:
+			c.Duplicate++
+		case beads.EndNotPlanned:
+			c.NotPlanned++
+		case beads.EndFailed:
+			c.Failed++
+		case beads.EndUnknown:
+			c.Unread++
+		default:
+			*of(&c, f.At(i))++
+		}
+	}
+	return c
+}
+
+// of is the count of what was done that an issue belongs to.
+func of(c *gate.Children, issue *beads.Issue) *int {
+	record, err := issue.Record()
+	switch {
+	case err != nil:
+		return &c.Unread
+	case strings.HasPrefix(record.Text(beads.CloseReason), gate.Verified):
+		return &c.Verified
+	case strings.HasPrefix(record.Text(beads.CloseReason), gate.Unverified):
+		return &c.Waived
+	}
+	return &c.Unshown
+}
+
+// tell leaves a comment on each unclosed issue that waited for one that is not done.
+func (c Closing) tell(tx *beads.Tx, r *beads.Record) (ids []string, err error) {
+	f, id := tx.Snapshot(), r.Text(beads.ID)
+	at, _ := f.Index(id)
+	how := "as not planned: " + gate.Bare(c.Reason)
+	if c.DuplicateOf != "" {
+		how = "as a " + c.Reason
+	}
+	for _, i := range dag.New(f).Waiting(at) {
+		text := fmt.Sprintf("%s (%s), for which this issue waited, was closed %s. What it was to provide is not there.", id, visible.OneLine(r.Text(beads.Title)), how)
+		if err := tx.AddComment(f.At(i).ID, beads.Comment{Author: c.Actor, Text: text}); err != nil {
+			return nil, err
+		}
+		ids = append(ids, f.At(i).ID)
+	}
+	return ids, nil
 }
 
 // ahead says in a close reason what an epic above the issue waits for, "" for nothing: the
@@ -49,10 +199,15 @@ func ahead(f *beads.Snapshot, id string) string {
 
 // notDone turns what keeps an issue from being claimed into what keeps it from
 // being closed.
-func notDone(held *fault.Error) error {
-	hint := "close these first, or drop a dependency that is none with stig dep rm"
+func notDone(held *fault.Error, blockers []beads.Ref) Obstacle {
+	o := Obstacle{Error: &fault.Error{Code: fault.Found, ID: held.ID, Reason: held.Reason}, Before: held.Hint}
 	if !strings.Contains(held.Reason, "blocked by") {
-		hint = held.Hint
+		return o
 	}
-	return &fault.Error{Code: fault.Found, ID: held.ID, Reason: held.Reason, Hint: hint}
+	var ids []string
+	for _, b := range blockers {
+		ids = append(ids, b.ID)
+	}
+	o.Before = fmt.Sprintf("close %s, or drop a dependency that is none with stig dep rm %s --on ID", strings.Join(ids, ", "), held.ID)
+	return o
 }

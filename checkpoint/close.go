@@ -16,13 +16,18 @@ import (
 // Closing is why an issue is closed, and by whom.
 type Closing struct {
 	Reason   string        // what exists now that did not before
-	Evidence gate.Evidence // a verdict that passed, or a waiver
+	Evidence gate.Evidence // a verdict that passed, or a waiver; nil where none is needed
 	Actor    string        // "" when unknown
 	Edited   *Edited       // what became of its criteria since they were committed; nil for nothing
 	Despite  string        // why it closes though a question on it waits for an answer; "" waits
 
-	DuplicateOf string // the issue that it repeats, see Duplicate; gives the reason
+	// What is not done needs no evidence, and may wait for others.
+	NotPlanned  bool   // nobody will do it, and Reason says why
+	DuplicateOf string // the issue that it repeats; gives the reason
 }
+
+// Undone reports whether the issue is closed without having been done.
+func (c Closing) Undone() bool { return c.NotPlanned || c.DuplicateOf != "" }
 
 // Closed says how an issue was closed, and what follows.
 type Closed struct {
@@ -36,6 +41,7 @@ type Closed struct {
 	Nearer    int         `json:"nearer"`                    // how many more issues wait for one thing less
 	Epic      *EpicTold   `json:"epic,omitempty"`            // the epic that holds it
 	Alerts    []Alert     `json:"alerts"`
+	Told      []string    `json:"told,omitempty"` // ids of those who waited for it, and have a comment that it was not done
 	Warnings  []string    `json:"warnings"`
 
 	stored
@@ -50,7 +56,7 @@ type EpicTold struct {
 	Undone string `json:"undone,omitempty"` // where all are closed: how those ended that were not done
 	done   bool   // all are closed, one was done, and nothing holds the epic
 
-	NoCriteria bool `json:"-"` // it has no acceptance criteria, and only a waiver closes it
+	NoCriteria bool `json:"-"` // it has no acceptance criteria, and closes on its children
 }
 
 // Complete tells that all is done in an epic that is not closed yet.
@@ -58,13 +64,23 @@ func (e *EpicTold) Complete() bool {
 	return e != nil && e.done && e.Status != beads.StatusClosed
 }
 
-// Candidate is an issue that nothing but its criteria keeps from being closed.
+// Command is what closes the epic, which needs no reason where it closes on its children.
+func (e *EpicTold) Command() string {
+	if e.NoCriteria {
+		return "stig close " + e.ID
+	}
+	return "stig close " + e.ID + " --reason …"
+}
+
+// Candidate is an issue that is to be closed.
 type Candidate struct {
-	ID       string
-	Title    string
-	Criteria gate.Criteria
-	Already  bool   // it is closed, and nothing else was looked at
-	Reason   string // then, why
+	ID         string
+	Title      string
+	Criteria   gate.Criteria
+	Already    bool       // it is closed, and nothing else was looked at
+	Reason     string     // then, why
+	Obstacles  []Obstacle // what keeps it open, besides what its checks show
+	ByChildren bool       // it has no criteria, and closes on its children
 }
 
 // Closed says of a candidate that is closed how it was closed, with the reason
@@ -78,15 +94,15 @@ func (c *Candidate) Closed(reason string) *Closed {
 // compare keeps the reason given for what is closed already, unless the issue
 // was closed for that.
 func (c *Closed) compare(reason string) {
-	rest, same := strings.CutPrefix(bare(c.Reason), bare(reason))
+	rest, same := strings.CutPrefix(gate.Bare(c.Reason), gate.Bare(reason))
 	if !same || rest != "" && !strings.ContainsAny(rest[:1], ".;") {
 		c.Unkept = reason
 	}
 }
 
-// Closable looks before any check runs whether the issue could be closed so if its
-// checks passed, and writes nothing: no evidence is asked for. Its errors are those
-// of Close.
+// Closable looks before any check runs what keeps the issue from being closed so even if
+// its checks pass, and writes nothing: no evidence is asked for. The error is of an issue that
+// cannot be read or written, or is none to be closed by this actor.
 func Closable(ctx context.Context, s beads.Store, o beads.Options, id string, c Closing, rules Rules) (*Candidate, error) {
 	var candidate *Candidate
 	o.DryRun, o.Notes = true, Update{}.permit().Check
@@ -102,16 +118,13 @@ func Closable(ctx context.Context, s beads.Store, o beads.Options, id string, c 
 		if candidate.Already {
 			return nil
 		}
-		if err := sayingReason(candidate.ID, c.Reason, tx.Snapshot()); err != nil {
-			return err
-		}
 		if err := foreign(record, c.Actor); err != nil {
 			return err
 		}
-		if err := c.refused(tx.Snapshot(), record, rules); err != nil {
-			return err
+		_, candidate.ByChildren = c.byChildren(tx.Snapshot(), record)
+		if candidate.Obstacles, err = c.obstacles(tx.Snapshot(), record, rules); err == nil && candidate.Obstacles == nil {
+			_, err = verifying(tx, record, rules)
 		}
-		_, err = verifying(tx, record, rules)
 		return err
 	})
 	if err != nil {
@@ -122,6 +135,8 @@ func Closable(ctx context.Context, s beads.Store, o beads.Options, id string, c 
 
 // Close closes an issue on evidence: status, closed_at, close_reason and
 // updated_at, and progress verifying where it has a signal table, in one edit.
+// An epic without criteria closes on how its children were closed; what is not planned or a
+// duplicate closes without evidence, and those who wait for it get a comment.
 // What is closed stays as it is, and that is no error; Closed.Unkept says that
 // its reason is another. It refuses (fault.Found)
 // an issue that waits for others, an epic that is not complete, what is no
@@ -150,12 +165,18 @@ func Close(ctx context.Context, s beads.Store, o beads.Options, id string, c Clo
 		if err := c.allowed(tx.Snapshot(), record, rules); err != nil {
 			return nil, err
 		}
-		closed.Reason = c.sentence(c.despite(record, rules) + ahead(tx.Snapshot(), closed.ID))
+		children, _ := c.byChildren(tx.Snapshot(), record)
+		closed.Reason = c.sentence(children, c.despite(record, rules)+ahead(tx.Snapshot(), closed.ID))
 		if err := tx.MarkClosed(closed.ID, closed.Reason); err != nil {
 			return nil, err
 		}
 		if closed.Changed, err = verifying(tx, record, rules); err != nil {
 			return nil, err
+		}
+		if c.Undone() {
+			if closed.Told, err = c.tell(tx, record); err != nil {
+				return nil, err
+			}
 		}
 		closed.Warnings = c.warnings(record)
 		return closed, closed.follow(tx.Snapshot(), record, rules)
@@ -165,16 +186,20 @@ func Close(ctx context.Context, s beads.Store, o beads.Options, id string, c Clo
 // allowed says why the issue must not be closed so.
 func (c Closing) allowed(f *beads.Snapshot, r *beads.Record, rules Rules) error {
 	id, criteria := r.Text(beads.ID), gate.Of(r).Text()
-	if err := c.refused(f, r, rules); err != nil {
+	obstacles, err := c.obstacles(f, r, rules)
+	if err == nil {
+		err = Refused(obstacles, "")
+	}
+	if err != nil || c.Undone() {
 		return err
 	}
-	if err := sayingReason(id, c.Reason, f); err != nil {
-		return err
+	if _, ok := c.byChildren(f, r); ok {
+		return nil
 	}
 	if c.Evidence == nil {
 		return &fault.Error{Code: fault.Found, ID: id, Reason: "no evidence to close it: its criteria were not run", Hint: "type stig close " + id + " --reason …"}
 	}
-	err := c.Evidence.Allows(id, criteria)
+	err = c.Evidence.Allows(id, criteria)
 	if v, ran := c.Evidence.(*gate.Verdict); err != nil && ran && v.Passed() && v.Issue() == id {
 		return &fault.Error{Code: fault.Changed, Path: f.Place().Name(), Reason: id + ": its criteria changed while they ran",
 			Hint: "read them again with stig show " + id + ", then run the command again"}
@@ -185,50 +210,20 @@ func (c Closing) allowed(f *beads.Snapshot, r *beads.Record, rules Rules) error 
 	return nil
 }
 
-// refused says what keeps an issue from being closed so, whatever its checks show.
-func (c Closing) refused(f *beads.Snapshot, r *beads.Record, rules Rules) error {
-	if err := refuseClosing(f, r, c.DuplicateOf != ""); err != nil {
-		return err
-	}
-	if held := HeldByQuestion(r, rules); held != nil && c.Despite == "" {
-		return held.Refusal
-	}
-	return nil
-}
-
-// sayingReason refuses a reason that says nothing.
-func sayingReason(id, reason string, f *beads.Snapshot) error {
-	known := func(word string) bool { _, ok := f.Index(word); return ok }
-	if gate.IsInformative(bare(reason), known) {
-		return nil
-	}
-	e := &fault.Error{Code: fault.Usage, ID: id, Reason: fmt.Sprintf("the reason %q is too short to be useful", reason),
-		Hint: "say what exists now that did not before: those who build on it read that"}
-	if strings.TrimSpace(reason) == "" {
-		e.Reason = "a reason is missing"
-	}
-	return e
-}
-
-// bare is the reason without the words that stig puts before it, and without
-// the full stop that it puts behind.
-func bare(reason string) string {
-	reason = strings.TrimSpace(reason)
-	for _, word := range []string{gate.Verified, gate.Unverified} {
-		reason = strings.TrimSpace(strings.TrimPrefix(reason, word))
-	}
-	return strings.TrimRight(reason, ".")
-}
-
-// sentence is the close reason: what those who build on the issue read. despite is
-// what it adds of questions.
-func (c Closing) sentence(despite string) string {
-	said := gate.Verified + " " + bare(c.Reason)
+// sentence is the close reason: what those who build on the issue read. children are those
+// of an epic that closes on them, and despite is what it adds of questions.
+func (c Closing) sentence(children gate.Children, despite string) string {
+	what := gate.Bare(c.Reason)
+	said := gate.Verified + " " + what
 	switch evidence := c.Evidence.(type) {
 	case *gate.Verdict:
 		said += ". " + evidence.Passing()
 	case gate.Waiver:
-		said = evidence.Reason(bare(c.Reason))
+		said = evidence.Reason(what)
+	case nil:
+		if said = children.Reason(what); c.NotPlanned {
+			said = gate.NotPlanned + " " + what
+		}
 	}
 	if c.Edited != nil {
 		said += "; " + c.Edited.String()

@@ -1,7 +1,9 @@
 package checkpoint_test
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"reflect"
 	"slices"
 	"strings"
@@ -72,7 +74,10 @@ func TestCloseRefused(t *testing.T) {
 			s := storeOf(c.lines)
 			before := s.Text()
 			o := beads.Options{Now: rules().Now}
-			_, looked := checkpoint.Closable(t.Context(), s, o, "demo-1", checkpoint.Closing{Reason: "the pier stands on new piles"}, rules())
+			candidate, looked := checkpoint.Closable(t.Context(), s, o, "demo-1", checkpoint.Closing{Reason: "the pier stands on new piles"}, rules())
+			if looked == nil {
+				looked = checkpoint.Refused(candidate.Obstacles, "")
+			}
 			_, err := checkpoint.Close(t.Context(), s, o, "demo-1",
 				checkpoint.Closing{Reason: "the pier stands on new piles", Evidence: waiver(t)}, rules())
 			if err == nil || !strings.Contains(err.Error(), c.want) || s.Text() != before {
@@ -113,7 +118,7 @@ func TestCloseAhead(t *testing.T) {
 // without the word that stig puts before it.
 func TestCloseReasons(t *testing.T) {
 	for reason, says := range map[string]bool{
-		"": false, " \n": false, "Done": false, "Closed.": false, "Verified: done": false, "all is well": false,
+		"": false, " \n": false, "Done": false, "Closed.": false, "Verified: done": false, "all is well": true,
 		"the pier stands on new piles": true, "see demo-2": true, "fixed in 1a2b3c4": true, "`bin/pier`": true,
 		"Verified: the pier stands on new piles.": true, "桟橋は新しい杭の上": true,
 	} {
@@ -236,5 +241,33 @@ func TestCloseAgain(t *testing.T) {
 		if got := c.Closed(reason).Unkept; (got != "") != unkept {
 			t.Errorf("%s: not kept %q", reason, got)
 		}
+	}
+}
+
+// TestRefused: one error says all, with the code that demands most and one command; it is what
+// each alone is only where all are that.
+func TestRefused(t *testing.T) {
+	unread := checkpoint.Obstacle{Error: &fault.Error{Code: fault.Found, ID: "demo-1", Reason: "is not trusted", Err: io.EOF}, Before: "read them", Run: "stig trust"}
+	silent := checkpoint.Obstacle{Error: &fault.Error{Code: fault.Usage, ID: "demo-1", Reason: "a reason is missing", Hint: "say what is there"}, Flag: "--reason WHAT"}
+	asked := checkpoint.Obstacle{Error: &fault.Error{Code: fault.Waits, ID: "demo-1", Reason: "a question waits"}, Instead: "stig resolve demo-1"}
+	for _, c := range []struct {
+		list       []checkpoint.Obstacle
+		said, hint string
+		code       fault.Code
+		is         bool
+	}{
+		{[]checkpoint.Obstacle{unread}, "demo-1: is not trusted", "read them; then type stig trust && stig close demo-1", fault.Found, true},
+		{[]checkpoint.Obstacle{unread, silent}, "demo-1: is not trusted\ndemo-1: a reason is missing",
+			"read them; then type stig trust && stig close demo-1 --reason WHAT\nsay what is there", fault.Found, false},
+		{[]checkpoint.Obstacle{silent, asked}, "demo-1: a reason is missing\ndemo-1: a question waits", "type stig resolve demo-1\nsay what is there", fault.Waits, false},
+	} {
+		err := checkpoint.Refused(c.list, "stig close demo-1")
+		e, ok := fault.As(err, c.code)
+		if !ok || err.Error() != c.said || e.Hint != c.hint || errors.Is(err, io.EOF) != c.is {
+			t.Errorf("got  %v, %+v\nwant %s, %s", err, e, c.said, c.hint)
+		}
+	}
+	if err := checkpoint.Refused(nil, "stig close demo-1"); err != nil {
+		t.Error(err)
 	}
 }

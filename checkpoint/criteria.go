@@ -31,12 +31,12 @@ func (e *Edited) String() string {
 // EditedSince compares the criteria of an issue with those in the store as
 // HEAD has it; path is that of git.Client.FileAt. nil tells that they are the
 // same, or that HEAD has no such store or no such issue.
-func EditedSince(ctx context.Context, repo git.Client, path, id string, now gate.Criteria, look gate.Lookup) (*Edited, error) {
+func EditedSince(ctx context.Context, repo git.Client, path, id string, now gate.Criteria) (*Edited, error) {
 	before, known, err := committed(ctx, repo, path, id)
 	if err != nil || !known || before.Text() == now.Text() {
 		return nil, err
 	}
-	was, is := commands(before, look), commands(now, look)
+	was, is := commands(before), commands(now)
 	e := &Edited{Was: len(was), Is: len(is), Gone: []string{}}
 	for _, text := range was {
 		if !slices.Contains(is, text) {
@@ -64,8 +64,8 @@ func committed(ctx context.Context, repo git.Client, path, id string) (before ga
 }
 
 // commands are the texts of the checks that count when the issue closes.
-func commands(c gate.Criteria, look gate.Lookup) (texts []string) {
-	for _, check := range c.Plan(look) {
+func commands(c gate.Criteria) (texts []string) {
+	for _, check := range c.Plan() {
 		if check.Asked() {
 			texts = append(texts, check.Text)
 		}

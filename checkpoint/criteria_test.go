@@ -24,7 +24,7 @@ func TestEditedSince(t *testing.T) {
 	path := filepath.Join(dir, "issues.jsonl")
 	edited := func(id, text string) *checkpoint.Edited {
 		t.Helper()
-		e, err := checkpoint.EditedSince(t.Context(), repo, path, id, gate.Find(text, "", ""), nil)
+		e, err := checkpoint.EditedSince(t.Context(), repo, path, id, gate.Find(text, "", ""))
 		if err != nil {
 			t.Fatal(err)
 		}

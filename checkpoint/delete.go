@@ -168,17 +168,13 @@ func dependents(f *beads.Snapshot, issue *beads.Issue, all []*beads.Issue) (list
 	return list
 }
 
-// Duplicate closes an issue as the duplicate of another one, and links it to that
-// (type duplicates), as bd does. Unlike Close it does so whatever the issue waits
-// for: the work is that of the other issue. It refuses (fault.Usage) an issue that
-// would be a duplicate of itself, or of one that was deleted or is a duplicate of
-// it, and what has open children.
-func Duplicate(ctx context.Context, s beads.Store, o beads.Options, id, of, by string, rules Rules) (*Closed, error) {
+// DuplicateOf is the closing of an issue as the duplicate of another one, which links it to
+// that (type duplicates), as bd does, whatever it waits for: the work is that of the other
+// issue. Close then refuses (fault.Usage) an issue that would be a duplicate of itself, or of
+// one that was deleted or is a duplicate of it.
+func DuplicateOf(of, by string) (Closing, error) {
 	waiver, err := gate.Waive("the work is in the issue that it repeats", by)
-	if err != nil {
-		return nil, err
-	}
-	return Close(ctx, s, o, id, Closing{Evidence: waiver, Actor: by, DuplicateOf: of}, rules)
+	return Closing{Evidence: waiver, Actor: by, DuplicateOf: of}, err
 }
 
 // duplicate links the issue to the one that it repeats, and gives the reason.

@@ -30,6 +30,9 @@ type Question struct {
 // OnMyWord is the option with which a person takes work as done of which nothing can be shown.
 const OnMyWord = "it is done: merge the work, and close the issue on my word"
 
+// TakeIt is the option with which a person takes work whose checks pass, and passed before it.
+const TakeIt = "take it: merge the work, and close the issue"
+
 // Answer is what a person decides about the questions that stand on an issue. It
 // needs an option or a text.
 type Answer struct {
@@ -163,7 +166,7 @@ func (r *Resolution) answer(d *notes.Doc, a Answer, rules Rules) (*notes.Doc, er
 	if err != nil {
 		return nil, &IssueError{ID: r.ID, Err: err}
 	}
-	if !a.Person && strings.HasPrefix(text, OnMyWord) {
+	if !a.Person && (strings.HasPrefix(text, OnMyWord) || strings.HasPrefix(text, TakeIt)) {
 		return nil, &fault.Error{Code: fault.Found, ID: r.ID, Reason: "a person alone may close an issue on their word",
 			Hint: "leave it to them, or give criteria that can be run: stig edit " + r.ID + " --acceptance TEXT"}
 	}

@@ -30,10 +30,9 @@ func HeldByQuestion(r *beads.Record, rules Rules) *Unanswered {
 	for _, q := range questions {
 		hashes = append(hashes, q.Hash())
 	}
-	otherwise := "; to close it all the same give --despite-question WHY"
 	held := &Unanswered{Refusal: &fault.Error{
 		Code: fault.Waits, ID: id, Reason: "a question waits for an answer: " + named(questions),
-		Hint: "type stig resolve " + id + " to answer, or stig escalate " + id + " --withdraw -m WHY" + otherwise,
+		Hint: "to answer it type stig resolve " + id + ", to withdraw it stig escalate " + id + " --withdraw -m WHY",
 	}, Despite: "despite the unanswered question " + strings.Join(hashes, ", ")}
 	switch {
 	case len(questions) > 1:
@@ -41,12 +40,19 @@ func HeldByQuestion(r *beads.Record, rules Rules) *Unanswered {
 		held.Despite = "despite the unanswered questions " + strings.Join(hashes, ", ")
 	case len(questions) == 1:
 	case signals.Read(doc, rules.Schema).Value(signals.Escalation) == signals.EscalationPending:
-		held.Refusal.Reason, held.Refusal.Hint = unwritten, "type stig vet "+id+otherwise
+		held.Refusal.Reason, held.Refusal.Hint = unwritten, "to see what is wrong type stig vet "+id
 		held.Despite = "despite a pending escalation"
 	default:
 		return nil
 	}
 	return held
+}
+
+// IsNamed reports whether the reason of a close names the questions, and says why they are
+// not waited for.
+func (u *Unanswered) IsNamed(reason string) bool {
+	_, why, named := strings.Cut(reason, u.Despite+":")
+	return named && strings.TrimSpace(why) != ""
 }
 
 // despite says in a close reason what was not waited for, "" for nothing.

@@ -9,43 +9,87 @@ import (
 	"stig/internal/visible"
 )
 
-// Code is a piece of code in a Markdown text.
-type Code struct {
-	Span          // of the code itself, without fences or backticks
-	Text   string // the code with LF line ends: a fence's lines without the indentation of a list, an inline span on one line
-	Info   string // info string of a fence, trimmed
-	Inline bool   // `span` rather than fence; indented blocks are not listed
-	Line   int    // 1-based line where Span starts
+// Leaf is a stretch of a Markdown text that no other block divides: a fence, a heading, a
+// paragraph or the text of a list item. Indented code and HTML are none.
+type Leaf struct {
+	Kind   BlockKind // CodeBlock, HeadingBlock or ParagraphBlock
+	Pieces []Piece   // of a fence one, else prose and inline code in the order of the text
 }
 
-// FindCode lists fences and inline spans in the order of the text, those in
-// lists and block quotes too.
-func FindCode(markdown string) []Code {
-	var found []Code
+// Piece is a piece of code, or the prose before or behind it.
+type Piece struct {
+	Span        // of the piece itself, without fences or backticks
+	Text string // prose as written, with its line ends; of a fence the lines without the indentation of a list, inline code on one line; LF line ends
+	Info string // info string of a fence, trimmed
+	Code bool
+	Line int // 1-based line where Span starts
+}
+
+// Leaves lists fences, headings and paragraphs in the order of the text, those in lists
+// and block quotes too.
+func Leaves(markdown string) []Leaf {
+	var found []Leaf
 	source := []byte(markdown)
 	_ = ast.Walk(inlineTree(markdown), func(node ast.Node, entering bool) (ast.WalkStatus, error) {
-		if !entering {
+		fenced, isFence := node.(*ast.FencedCodeBlock)
+		switch {
+		case !entering || node.Type() != ast.TypeBlock:
+			return ast.WalkContinue, nil
+		case isFence:
+			found = append(found, Leaf{CodeBlock, []Piece{fence(fenced, markdown, source)}})
+			return ast.WalkSkipChildren, nil
+		case node.IsRaw() || node.Lines().Len() == 0:
 			return ast.WalkContinue, nil
 		}
-		switch node := node.(type) {
-		case *ast.FencedCodeBlock:
-			found = append(found, fence(node, markdown, source))
-			return ast.WalkSkipChildren, nil
-		case *ast.CodeSpan:
-			found = append(found, inlineCode(node, source))
-			return ast.WalkSkipChildren, nil
+		leaf := Leaf{ParagraphBlock, pieces(node, markdown, source)}
+		if heading, ok := node.(*ast.Heading); ok && !isTable(markdown, heading) {
+			leaf.Kind = HeadingBlock
 		}
-		return ast.WalkContinue, nil
+		found = append(found, leaf)
+		return ast.WalkSkipChildren, nil
 	})
 	lines := lineCounter{text: markdown}
-	for i := range found {
-		found[i].Line = lines.line(found[i].Start)
+	for _, leaf := range found {
+		for i := range leaf.Pieces {
+			leaf.Pieces[i].Line = lines.line(leaf.Pieces[i].Start)
+		}
 	}
 	return found
 }
 
-func fence(node *ast.FencedCodeBlock, markdown string, source []byte) Code {
-	var code Code
+// pieces divides the lines of a block into prose and code.
+func pieces(block ast.Node, markdown string, source []byte) (found []Piece) {
+	spans, code := ticked(block, markdown, source)
+	var prose strings.Builder
+	began, at := 0, 0
+	read := func(end int) {
+		if prose.Len() == 0 {
+			began = at
+		}
+		prose.WriteString(markdown[at:max(at, end)])
+		at = max(at, end)
+	}
+	flush := func() {
+		if prose.Len() > 0 {
+			found = append(found, Piece{Span: Span{began, at}, Text: visible.LF(prose.String())})
+			prose.Reset()
+		}
+	}
+	for i := range block.Lines().Len() {
+		line := block.Lines().At(i)
+		for at = max(at, line.Start); len(spans) > 0 && spans[0].Start < line.Stop; spans, code = spans[1:], code[1:] {
+			read(spans[0].Start)
+			flush()
+			found, at = append(found, code[0]), spans[0].End
+		}
+		read(line.Stop)
+	}
+	flush()
+	return found
+}
+
+func fence(node *ast.FencedCodeBlock, markdown string, source []byte) Piece {
+	code := Piece{Code: true}
 	if node.Info != nil {
 		code.Info = strings.TrimSpace(string(node.Info.Segment.Value(source)))
 	}
@@ -59,7 +103,7 @@ func fence(node *ast.FencedCodeBlock, markdown string, source []byte) Code {
 	return code
 }
 
-func inlineCode(node *ast.CodeSpan, source []byte) Code {
+func inlineCode(node *ast.CodeSpan, source []byte) Piece {
 	segments := text.NewSegments()
 	for child := node.FirstChild(); child != nil; child = child.NextSibling() {
 		if piece, ok := child.(*ast.Text); ok {
@@ -67,7 +111,7 @@ func inlineCode(node *ast.CodeSpan, source []byte) Code {
 		}
 	}
 	span, code := content(segments, source)
-	return Code{Span: span, Text: strings.ReplaceAll(code, "\n", " "), Inline: true}
+	return Piece{Span: span, Text: strings.ReplaceAll(code, "\n", " "), Code: true}
 }
 
 // content is the text of some segments with LF line ends, and the span from

@@ -33,12 +33,25 @@ var codes = []struct {
 	{"HTML is not listed", "<pre>\n`x`\n</pre>\n\n<!-- `y` -->\n", nil},
 }
 
-func TestFindCode(t *testing.T) {
+// findCode lists the code of a text, and tells of each piece whether it is inline.
+func findCode(text string) (code []notes.Piece, inline []bool) {
+	for _, leaf := range notes.Leaves(text) {
+		for _, piece := range leaf.Pieces {
+			if piece.Code {
+				code, inline = append(code, piece), append(inline, leaf.Kind != notes.CodeBlock)
+			}
+		}
+	}
+	return code, inline
+}
+
+func TestCode(t *testing.T) {
 	for _, c := range codes {
 		t.Run(c.name, func(t *testing.T) {
 			var got []string
-			for _, code := range notes.FindCode(c.text) {
-				if code.Inline {
+			found, inline := findCode(c.text)
+			for i, code := range found {
+				if inline[i] {
 					got = append(got, fmt.Sprintf("%d `%s`", code.Line, code.Text))
 				} else {
 					got = append(got, fmt.Sprintf("%d %s|%s", code.Line, code.Info, code.Text))
@@ -49,6 +62,33 @@ func TestFindCode(t *testing.T) {
 			}
 			checkMarkdown(t, c.text)
 		})
+	}
+}
+
+// A leaf is all of a paragraph, item or heading, in order and without the marks around it.
+func TestLeaves(t *testing.T) {
+	for text, want := range map[string][]string{
+		"Run `a b` and\n``c``.":             {"paragraph Run |`a b`| and\n|`c`|."},
+		"- [ ] one `a`\n  two\n- `b`":       {"paragraph [ ] one |`a`|\ntwo", "paragraph `b`"},
+		"# H `a`\n\n> q `b\n> c` d":         {"heading H |`a`", "paragraph q |`b c`| d"},
+		"x\n\n```sh\nls `y`\n```\n":         {"paragraph x", "code `ls `y``"},
+		"| a | `b` |\n|---|---|\n| 1 | 2 |": {"paragraph | a | |`b`| |\n|---|---|\n| 1 | 2 |"},
+	} {
+		var got []string
+		for _, leaf := range notes.Leaves(text) {
+			var parts []string
+			for _, piece := range leaf.Pieces {
+				if piece.Code {
+					piece.Text = "`" + piece.Text + "`"
+				}
+				parts = append(parts, piece.Text)
+			}
+			kind := map[notes.BlockKind]string{notes.CodeBlock: "code", notes.HeadingBlock: "heading", notes.ParagraphBlock: "paragraph"}[leaf.Kind]
+			got = append(got, kind+" "+strings.TrimRight(strings.Join(parts, "|"), "\n"))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q\n got %q\nwant %q", text, got, want)
+		}
 	}
 }
 
@@ -106,7 +146,8 @@ func checkMarkdown(t *testing.T, text string) {
 	t.Helper()
 	lineOf := func(offset int) int { return 1 + strings.Count(text[:offset], "\n") }
 	end := 0
-	for _, c := range notes.FindCode(text) {
+	pieces, _ := findCode(text)
+	for _, c := range pieces {
 		if c.Start < end || c.End < c.Start || c.End > len(text) || c.Line != lineOf(c.Start) {
 			t.Fatalf("code %+v after %d in %q", c, end, text)
 		}

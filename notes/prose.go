@@ -23,7 +23,7 @@ func Prose(markdown string) []Line {
 		if !entering || node.Type() != ast.TypeBlock || node.IsRaw() || node.Lines().Len() == 0 {
 			return ast.WalkContinue, nil
 		}
-		code := ticked(node, markdown, source)
+		code, _ := ticked(node, markdown, source)
 		for i := range node.Lines().Len() {
 			segment := node.Lines().At(i)
 			for len(code) > 0 && code[0].End <= segment.Start {
@@ -40,9 +40,8 @@ func Prose(markdown string) []Line {
 	return lines
 }
 
-// ticked lists the code spans of a block, backticks included.
-func ticked(block ast.Node, markdown string, source []byte) []Span {
-	var spans []Span
+// ticked lists the code spans of a block, backticks included, and the code in them.
+func ticked(block ast.Node, markdown string, source []byte) (spans []Span, codes []Piece) {
 	_ = ast.Walk(block, func(node ast.Node, entering bool) (ast.WalkStatus, error) {
 		code, ok := node.(*ast.CodeSpan)
 		if !ok || !entering {
@@ -55,10 +54,10 @@ func ticked(block ast.Node, markdown string, source []byte) []Span {
 		start := len(strings.TrimRight(markdown[:last+1], "`"))
 		ticks := markdown[start : last+1]
 		end := found.End + strings.Index(markdown[found.End:], ticks) + len(ticks)
-		spans = append(spans, Span{start, end})
+		spans, codes = append(spans, Span{start, end}), append(codes, found)
 		return ast.WalkSkipChildren, nil
 	})
-	return spans
+	return spans, codes
 }
 
 // outside gives the stretches of a line that are not in any of the spans, which follow each

@@ -14,7 +14,7 @@ import (
 func walks(text string) {
 	notes.Parse("<!-- s -->\n" + text + "\n<!-- /s -->")
 	notes.Blocks(text)
-	notes.FindCode(text)
+	notes.Leaves(text)
 	notes.Parts(text)
 	notes.Prose(text)
 }

@@ -35,7 +35,7 @@ func TestTangled(t *testing.T) {
 		if c.want == "" && got != "" || !strings.Contains(got, c.want) {
 			t.Errorf("%.40q…: %q, want %q", c.text, got, c.want)
 		}
-		if got != "" && len(notes.Blocks("# a\n\n"+c.text))+len(notes.FindCode("`a`\n\n"+c.text)) > 0 {
+		if got != "" && len(notes.Blocks("# a\n\n"+c.text))+len(notes.Leaves("`a`\n\n"+c.text)) > 0 {
 			t.Errorf("%.40q…: is tangled and read", c.text)
 		}
 	}

@@ -39,7 +39,6 @@ const BriefingBudget = 9000
 // Rules are what a briefing is validated against.
 type Rules struct {
 	Schema    *signals.Schema
-	Look      gate.Lookup
 	Now       time.Time
 	Exists    func(path string) bool // of a file in the work tree; nil where there is none
 	StaleDays int                    // an issue in progress may go unchanged for so many days
@@ -150,8 +149,8 @@ func (a assembly) common(i int, record *beads.Record) *Briefing {
 		Epic:         a.epic(i),
 		Related:      a.related(i),
 		Escalation:   a.escalation(),
-		Description:  withoutCriteria(a.description),
-		Design:       withoutCriteria(a.design),
+		Description:  withoutCriteria(record, a.description),
+		Design:       withoutCriteria(record, a.design),
 		Notes:        a.otherNotes(),
 		OpenBlockers: a.openBlockers(i),
 		Dependents:   a.file.Refs(a.graph.Waiting(i)),
@@ -163,7 +162,7 @@ func (a assembly) common(i int, record *beads.Record) *Briefing {
 	}
 	found := gate.Find(record.Text(beads.AcceptanceCriteria), a.description, a.design)
 	acceptance := strings.TrimSpace(found.Text())
-	b.Acceptance = Acceptance{Text: acceptance, Checks: found.Plan(a.rules.Look), there: acceptance != ""}
+	b.Acceptance = Acceptance{Text: acceptance, Checks: found.Plan(), there: acceptance != ""}
 	if e, ok := signals.LastEstimate(a.doc); ok {
 		b.Estimate = &Estimate{Date: e.Date, Text: e.Body}
 	}
@@ -187,8 +186,8 @@ const criteriaMark = "[… see the acceptance criteria below …]"
 
 // withoutCriteria is a text without the criteria in it, which the briefing shows once,
 // in a section of their own.
-func withoutCriteria(text string) string {
-	return strings.TrimSpace(gate.Without(text, criteriaMark))
+func withoutCriteria(record *beads.Record, text string) string {
+	return strings.TrimSpace(gate.Without(record.Text(beads.AcceptanceCriteria), text, criteriaMark))
 }
 
 func (a assembly) issue(i int, record *beads.Record) Issue {
@@ -338,7 +337,9 @@ func (a assembly) closedDependencies(i int) ([]Dependency, error) {
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, a.dependency(a.file.At(at.Index), record, at.Distance))
+		d := a.dependency(a.file.At(at.Index), record, at.Distance)
+		d.end = a.file.Outcome(at.Index).End
+		list = append(list, d)
 	}
 	return list, nil
 }
@@ -353,7 +354,7 @@ func (a assembly) dependency(issue *beads.Issue, record *beads.Record, distance 
 		assessed:    table.Has(signals.Surprise),
 		labels:      record.Labels(),
 	}
-	d.wordless = isBareReason(d.CloseReason)
+	d.wordless = gate.SaysNothing(d.CloseReason)
 	if table.HasEvidence() {
 		d.Confidence = table.Value(signals.Confidence)
 		d.Freshness = table.Value(signals.EvidenceFreshness)

@@ -231,6 +231,7 @@ type Dependency struct {
 	level      int  // how much of it is shown
 	reduced    bool // a budget cut something of it
 	wordless   bool // its close reason says nothing
+	end        beads.End
 	labels     []string
 	downstream string // its Downstream impact
 	aged       bool   // Freshness is a day

@@ -153,7 +153,7 @@ type partText struct{ name, text string }
 // an omission names them.
 func textsOf(record *beads.Record, b *orient.Briefing) []partText {
 	mark := "[… see the acceptance criteria below …]"
-	description, design := gate.Without(record.Text(beads.Description), mark), gate.Without(record.Text(beads.Design), mark)
+	description, design := gate.Without(record.Text(beads.AcceptanceCriteria), record.Text(beads.Description), mark), gate.Without(record.Text(beads.AcceptanceCriteria), record.Text(beads.Design), mark)
 	list := []partText{{"criteria", b.Acceptance.Text}, {"description", description}}
 	if !strings.Contains(visible.OneLine(record.Text(beads.Description)), visible.OneLine(record.Text(beads.Design))) {
 		list = append(list, partText{"design", design})

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"stig/internal/beads"
 	"stig/internal/visible"
 	"stig/signals"
 )
@@ -143,17 +144,13 @@ func (d Dependency) show(w *page) {
 	}
 }
 
-// isBareReason reports whether a close reason says no more than that the issue is
-// closed.
-func isBareReason(reason string) bool {
-	word := strings.ToLower(strings.Trim(visible.OneLine(reason), ".! "))
-	return slices.Contains([]string{"", "close", "closed", "complete", "completed", "done", "fixed", "resolved", "finished", "implemented"}, word)
-}
-
 func (d Dependency) facts() string {
 	facts := []string{"direct"}
 	if d.Distance > 1 {
 		facts[0] = fmt.Sprintf("%d steps away", d.Distance)
+	}
+	if d.end != beads.EndDone {
+		facts = append(facts, "not done: closed as "+d.end.String())
 	}
 	if d.assessed {
 		facts = append(facts, "surprise "+signals.Decimal(d.Surprise))

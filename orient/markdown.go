@@ -263,12 +263,12 @@ func (b *Briefing) beside(w *page) {
 	}
 }
 
-// commands lists the verification commands. What only looked like one is counted,
-// and listed too where everything was asked for.
+// commands lists the verification commands, and what a person has to read. What is only
+// mentioned is counted, and listed too where everything was asked for.
 func (b *Briefing) commands(w *page) {
 	skipped := 0
 	for _, c := range b.Acceptance.Checks {
-		if !c.Asked() && !b.full {
+		if c.Class == gate.Mention && !b.full {
 			skipped++
 		}
 	}
@@ -279,7 +279,7 @@ func (b *Briefing) commands(w *page) {
 		switch {
 		case c.Class == gate.Runnable:
 			w.command(c.Text)
-		case c.Asked() || b.full:
+		case c.Class != gate.Mention || b.full:
 			w.linef("- %s: `%s`: %s", c.Class, visible.OneLine(c.Text), visible.OneLine(c.Reason))
 		}
 	}

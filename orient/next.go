@@ -229,14 +229,13 @@ func (b *Briefing) closing() Step {
 	_, unmet := b.stands.Has(dag.HeldByCondition)
 	switch {
 	case unmet:
-		s.Why = "when it is decided that it is not to be done: say so"
-		s.Argv = append(s.Argv, "--waive", "…")
+		s.Why = "when it is decided that it is not to be done: say why"
+		s.Argv = append(s.Argv[:3], "--not-planned", "…")
 	case b.Acceptance.Text == "" && b.Children != nil && !b.Children.done:
-		s.Why = "when it is decided that nothing of it is left to do: say what became of it"
-		s.Argv = append(s.Argv, "--waive", "…")
+		s.Why = "when it is decided that nothing of it is left to do: say why"
+		s.Argv = append(s.Argv[:3], "--not-planned", "…")
 	case b.Acceptance.Text == "" && b.Children != nil:
-		s.Why = "all its children are closed"
-		s.Argv = append(s.Argv, "--waive", "…")
+		s.Why, s.Argv = "all its children are closed", s.Argv[:3]
 	case b.Acceptance.Text == "":
 		s.Why = "when done"
 		s.Argv = append(s.Argv, "--waive", "…")

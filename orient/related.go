@@ -9,6 +9,7 @@ import (
 
 	"stig/dag"
 	"stig/internal/beads"
+	"stig/internal/gate"
 	"stig/internal/visible"
 )
 
@@ -49,7 +50,7 @@ const mostRelated = 8
 // reason is why an issue closed, in one line; "" where that says nothing.
 func (a assembly) reason(at int) string {
 	record, err := a.file.At(at).Record()
-	if err != nil || isBareReason(record.Text(beads.CloseReason)) {
+	if err != nil || gate.SaysNothing(record.Text(beads.CloseReason)) {
 		return ""
 	}
 	return visible.OneLine(strings.TrimSpace(record.Text(beads.CloseReason)))

@@ -134,6 +134,9 @@ func closedIssues(f *beads.Snapshot, g *dag.Graph, epic string, rules Rules) ([]
 		doc := notes.Parse(record.Text(beads.Notes))
 		c := closedIssue{id: issue.ID, at: issue.UpdatedAt, reason: record.Text(beads.CloseReason),
 			surprise: signals.Read(doc, rules.Schema).Number(), reopened: signals.WasReopened(doc)}
+		if strings.HasPrefix(c.reason, gate.NotPlanned) {
+			continue // no work to look back at
+		}
 		if t, ok := record.Time(beads.ClosedAt); ok {
 			c.at = t
 		}

@@ -405,7 +405,7 @@ func (a assembly) missingPaths(record *beads.Record) (gone []string) {
 	}
 	const most = 50 // that are looked up
 	var paths []string
-	for _, text := range []string{record.Text("spec_id"), withoutCriteria(a.description), withoutCriteria(a.design), a.otherNotes()} {
+	for _, text := range []string{record.Text("spec_id"), withoutCriteria(record, a.description), withoutCriteria(record, a.design), a.otherNotes()} {
 		for _, p := range pointers(text) {
 			if isPath(p) && len(paths) < most {
 				paths = append(paths, p)

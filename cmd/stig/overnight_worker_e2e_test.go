@@ -171,6 +171,9 @@ func (w *nightWork) act() error {
 		return w.hang(number("deaf")%8 == 0)
 	case overnight.Silent:
 		return nil
+	case overnight.Limit:
+		fmt.Println("You have hit your limit")
+		return errors.Join(os.MkdirAll(".agent", 0o755), os.WriteFile(".agent/settings.json", []byte("{}\n"), 0o644), os.WriteFile("notes.txt", []byte(w.issue+"\n"), 0o644))
 	case overnight.Fails:
 		w.exit = 1 + number("exit")%255
 		return nil

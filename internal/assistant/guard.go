@@ -15,14 +15,13 @@ import (
 // write files.
 type Attempt struct {
 	Verb  string   // what would do it, as typed without its arguments: "bd close", "sed -i", ">"
-	IDs   []string // the issues that it would close, as typed
-	Open  bool     // it may close others, which only running it can tell
+	Words []string // of a close, what is typed behind that: ids, options, a reason; none for files
 	Files []string // the files that it would write, any of which may be a store: see Overwrites
-	Why   string   // the close reason that it gives to all of them
 	Dir   string   // where it runs, from where the line began; "" there, or where only running tells
 }
 
-// Attempts lists what a command line would close and which files it would write.
+// Attempts lists what a command line would close and which files it would write, as far as
+// it parses as that: what runs behind another program, or from a variable, is found after it ran.
 func Attempts(command string) (found []Attempt) {
 	for _, c := range gate.Commands(command) {
 		list := []Attempt{{Verb: ">", Files: c.Writes}, {}}
@@ -30,7 +29,7 @@ func Attempts(command string) (found []Attempt) {
 			list[1] = attempt(c.Words)
 		}
 		for _, a := range list {
-			if len(a.Files)+len(a.IDs) == 0 && !a.Open {
+			if a.Verb == "" || a.Words == nil && len(a.Files) == 0 {
 				continue
 			}
 			for i, file := range a.Files {
@@ -55,84 +54,51 @@ func attempt(words []string) Attempt {
 	return Attempt{}
 }
 
-// valued are the options of bd and br that are followed by their value, for all verbs.
-// A value may begin with a hyphen, as a list in notes does: it is no option.
-const valued = " actor db dolt-auto-commit lock-timeout directory C format rig " +
-	"r reason m message resolution comment reason-file session " +
-	"status s notes append-notes title description d body design acceptance acceptance-criteria a assignee " +
-	"p priority t type e estimate parent external-ref spec-id add-label remove-label set-labels labels due defer " +
-	"body-file design-file metadata set-metadata unset-metadata await-id owner "
+// ofProgram are the options of bd and br that stand before a verb and are followed by a value.
+var ofProgram = []string{"--actor", "--db", "--directory", "-C", "--dolt-auto-commit", "--lock-timeout", "--format"}
 
-func takesValue(option string) bool { return strings.Contains(valued, " "+option+" ") }
-
-// closing reads the words behind bd or br. Without a word that is an id, bd closes the
-// issue that it touched last.
+// closing reads the words behind bd or br.
 func closing(program string, words []string) (a Attempt) {
-	operands, given := takeApart(words)
-	if len(operands) == 0 || given["help"] != nil || given["h"] != nil {
+	for len(words) > 0 && strings.HasPrefix(words[0], "-") {
+		option, value, attached := strings.Cut(words[0], "=")
+		words = words[1:]
+		if !attached && slices.Contains(ofProgram, option) && len(words) > 0 {
+			value, words = words[0], words[1:]
+		}
+		if option == "-C" || option == "--directory" {
+			a.Dir = path.Join(a.Dir, value)
+		}
+	}
+	if len(words) == 0 || slices.Contains(words, "--help") || slices.Contains(words, "-h") {
 		return Attempt{}
 	}
-	a = Attempt{Verb: program + " " + operands[0], Dir: strings.Join(append(given["C"], given["directory"]...), "/")}
-	var reasons []string
-	switch operands[0] {
-	case "close", "done":
-		for _, name := range []string{"reason", "r", "message", "m", "resolution", "comment"} {
-			reasons = append(reasons, given[name]...)
-		}
-	case "update":
+	a.Verb, a.Words = program+" "+words[0], words[1:]
+	switch {
+	case words[0] == "close" || words[0] == "done":
+		return a
+	case words[0] == "update" && setsClosed(words[1:]):
 		a.Verb += " --status closed"
-		if !slices.ContainsFunc(append(given["status"], given["s"]...), func(s string) bool { return beads.IsClosed(strings.ToLower(s)) }) {
-			return Attempt{}
-		}
-	default:
-		return Attempt{}
+		return a
 	}
-	for _, id := range operands[1:] {
-		switch {
-		case strings.ContainsAny(id, "$*?[{"):
-			a.Open = true
-		case strings.Contains(id, " "): // bd done ID "why"
-			reasons = append(reasons, id)
-		default:
-			a.IDs = append(a.IDs, id)
-		}
-	}
-	a.Open = a.Open || len(a.IDs) == 0
-	if len(reasons) == 1 { // of several each is for one issue
-		a.Why = reasons[0]
-	}
-	return a
+	return Attempt{}
 }
 
-// takeApart takes words apart: --name value, --name=value, -n value, -nvalue. given has
-// the values by option, without hyphens; "" for an option without one.
-func takeApart(words []string) (operands []string, given map[string][]string) {
-	given = map[string][]string{}
-	for i := 0; i < len(words); i++ {
-		word := words[i]
-		if word == "--" {
-			return append(operands, words[i+1:]...), given
+// setsClosed reports whether words set a status that is closed: --status closed,
+// --status=closed, -s closed, -sclosed.
+func setsClosed(words []string) bool {
+	for i, word := range words {
+		value, given := strings.CutPrefix(word, "--status")
+		if !given && !strings.HasPrefix(word, "--") {
+			value, given = strings.CutPrefix(word, "-s")
 		}
-		if len(word) < 2 || word[0] != '-' {
-			operands = append(operands, word)
-			continue
+		if value = strings.TrimPrefix(value, "="); given && value == "" && i+1 < len(words) {
+			value = words[i+1]
 		}
-		name, value, attached := strings.Cut(strings.TrimLeft(word, "-"), "=")
-		if word[1] != '-' { // letters, of which the first with a value takes what follows it
-			letters := word[1:]
-			at := strings.IndexFunc(letters, func(r rune) bool { return takesValue(string(r)) })
-			if name = letters[max(at, 0):]; at >= 0 {
-				name, value = letters[at:at+1], strings.TrimPrefix(letters[at+1:], "=")
-			}
-			attached = value != ""
+		if given && beads.IsClosed(strings.ToLower(value)) {
+			return true
 		}
-		if !attached && takesValue(name) && i+1 < len(words) {
-			i++
-			value = words[i]
-		}
-		given[name] = append(given[name], value)
 	}
-	return operands, given
+	return false
 }
 
 // writing reads the words behind tee, sed, cp or mv; no files where they write none.

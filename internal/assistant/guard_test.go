@@ -12,25 +12,26 @@ import (
 )
 
 // cases are command lines typed in a repository whose store is .beads/issues.jsonl, with
-// what is foreseen of them: the issues that they close, "?" for some that only running
-// can tell, and "store" for writing the store; "" for nothing. The fuzz target begins with
+// what is foreseen of them: the issues that they name to be closed, "?" for a close that names
+// none, and "store" for writing the store; "" for nothing. The fuzz target begins with
 // them.
 var cases = []struct{ want, command string }{
 	// Closes.
 	{"demo-1", `bd close demo-1`},
 	{"demo-1", `br done demo-1`},
-	{"demo-1 demo-2", `bd close demo-1 demo-2 --reason "all done, see demo-9"`},
-	{"demo-1", `bd close --message done --resolution done --comment done demo-1`},
+	{"demo-1 demo-2", `bd close demo-1 demo-2 --reason "all done, see demo-9" -f`},
+	{"demo-1", `bd close --message done demo-1`},
 	{"demo-1", `bd done demo-1 "all done"`},
 	{"demo-1", `bd close -fr done demo-1`},
 	{"demo-1", `bd --json --actor ann -C sub --db=x.db close -q -- demo-1`},
 	{"?", `bd close`},
 	{"?", `bd close "$ID"`},
 	{"?", `for i in demo-1 demo-2; do bd close "$i"; done`},
-	{"? demo-1", `bd close demo-1 $(bd list) demo-{2,3}`},
+	{"demo-1", `bd close demo-1 $(bd list)`},
 	{"demo-1", `bd update demo-1 --status=CLOSED`},
-	{"demo-1", `br update -p1 -sclosed demo-1 --title --help`},
-	{"demo-1", `bd update demo-1 --append-notes '- the pump leaks' -qs closed`},
+	{"demo-1", `br update -p1 -sclosed demo-1`},
+	{"demo-1", `bd update demo-1 -s closed --notes "see --help"`},
+	{"demo-1", `bd update demo-1 --append-notes '- the pump leaks' --status closed`},
 
 	// In any position.
 	{"demo-1", `go test ./... && bd close demo-1 | tail -1`},
@@ -109,8 +110,8 @@ func repository(t testing.TB) (dir, store string) {
 func seen(attempts []assistant.Attempt, dir, store string) string {
 	var words []string
 	for _, a := range attempts {
-		words = append(words, a.IDs...)
-		if a.Open {
+		ids := slices.DeleteFunc(slices.Clone(a.Words), func(w string) bool { return !strings.HasPrefix(w, "demo-") })
+		if words = append(words, ids...); a.Words != nil && len(ids) == 0 {
 			words = append(words, "?")
 		}
 		if a.Overwrites(dir, store) {
@@ -133,27 +134,23 @@ func TestAttempts(t *testing.T) {
 	}
 }
 
-// TestAttemptsSayMore: what is typed, the reason that is given to all issues of a
-// command, and where it runs, as far as the line tells.
+// TestAttemptsSayMore: what is typed, the words behind it, and where it runs, as far as the
+// line tells.
 func TestAttemptsSayMore(t *testing.T) {
 	for command, want := range map[string]assistant.Attempt{
-		"/opt/bd close demo-1":                             {Verb: "bd close"},
-		"br update demo-1 -s closed":                       {Verb: "br update --status closed"},
-		"sed -ni x a":                                      {Verb: "sed -i"},
-		"echo >> a":                                        {Verb: ">"},
-		"mv a b":                                           {Verb: "mv"},
-		"bd close demo-1 demo-2 -r 'it works'":             {Verb: "bd close", Why: "it works"},
-		"bd close demo-1 --comment='it works'":             {Verb: "bd close", Why: "it works"},
-		"bd done demo-1 'it works'":                        {Verb: "bd done", Why: "it works"},
-		"bd close demo-1 demo-2 -r works --reason it":      {Verb: "bd close"}, // each is for one
-		"bd close demo-1; bd close demo-2 -r built":        {Verb: "bd close"},
-		"cd ../other && cd sub && bd close demo-1 -r done": {Verb: "bd close", Why: "done", Dir: "../other/sub"},
-		"cd a; bd -C b close demo-1":                       {Verb: "bd close", Dir: "a/b"},
-		"bd --directory /b close demo-1":                   {Verb: "bd close", Dir: "/b"},
-		"cd $DIR && bd close demo-1":                       {Verb: "bd close"},
-		"cd ~/other && bd close demo-1":                    {Verb: "bd close", Dir: "~/other"},
+		"/opt/bd close demo-1":                 {Verb: "bd close", Words: []string{"demo-1"}},
+		"br update demo-1 -s closed":           {Verb: "br update --status closed", Words: []string{"demo-1", "-s", "closed"}},
+		"sed -ni x a":                          {Verb: "sed -i"},
+		"echo >> a":                            {Verb: ">"},
+		"mv a b":                               {Verb: "mv"},
+		"bd close demo-1 demo-2 -r 'it works'": {Verb: "bd close", Words: []string{"demo-1", "demo-2", "-r", "it works"}},
+		"cd ../other && cd sub && bd close demo-1 -r done": {Verb: "bd close", Words: []string{"demo-1", "-r", "done"}, Dir: "../other/sub"},
+		"cd a; bd -C b close demo-1":                       {Verb: "bd close", Words: []string{"demo-1"}, Dir: "a/b"},
+		"bd --directory /b close demo-1":                   {Verb: "bd close", Words: []string{"demo-1"}, Dir: "/b"},
+		"cd $DIR && bd close demo-1":                       {Verb: "bd close", Words: []string{"demo-1"}},
+		"cd ~/other && bd close demo-1":                    {Verb: "bd close", Words: []string{"demo-1"}, Dir: "~/other"},
 	} {
-		if got := assistant.Attempts(command); len(got) == 0 || got[0].Verb != want.Verb || got[0].Why != want.Why || got[0].Dir != want.Dir {
+		if got := assistant.Attempts(command); len(got) == 0 || got[0].Verb != want.Verb || !slices.Equal(got[0].Words, want.Words) || got[0].Dir != want.Dir {
 			t.Errorf("%s: %+v, want %+v", command, got, want)
 		}
 	}
@@ -182,7 +179,7 @@ func FuzzAttempts(f *testing.F) {
 		start := time.Now()
 		for _, a := range assistant.Attempts(command) {
 			a.Overwrites(dir, store)
-			if a.Verb == "" || !a.Open && len(a.IDs) == 0 && len(a.Files) == 0 {
+			if a.Verb == "" || a.Words == nil && len(a.Files) == 0 {
 				t.Errorf("%q: %+v says nothing", command, a)
 			}
 		}

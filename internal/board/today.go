@@ -167,7 +167,7 @@ func gateText(verdict *gate.Verdict) string {
 func outcomeText(o gate.Outcome) string {
 	state := "passed"
 	if !o.Passed() {
-		state = fmt.Sprintf("exit %d %s", o.Exit, o.Reason)
+		state = fmt.Sprintf("exit %d %s", o.Exit, cmp.Or(o.Reason, o.Fault()))
 	}
 	return "$ " + o.Text + "\n" + o.Tail + "\n" + state + "\n\n"
 }

@@ -41,16 +41,16 @@ type Run struct {
 	Step     string `json:"step,omitempty"`     // the last that was done: claimed, started, ended, landed
 	Criteria string `json:"criteria,omitempty"` // hash of the criteria when it was claimed
 	Tree     string `json:"tree,omitempty"`     // what its directory held before the command started
+	Before   string `json:"before,omitempty"`   // the name under which is kept what its checks showed before the work; "" for none
 	Notes    string `json:"notes,omitempty"`    // hash of its notes then
 	Comments int    `json:"comments,omitempty"` // how many it had then
 	TimedOut bool   `json:"timed_out,omitempty"`
 	Cause    string `json:"cause,omitempty"` // why the loop ended the command: lost, stopped; "" where it ended by itself
 
-	Judged bool   `json:"judged,omitempty"` // the gate refused the work that Commit has
-	Heard  bool   `json:"heard,omitempty"`  // somebody said something on the issue before, which is acknowledged at its end
-	Said   string `json:"said,omitempty"`   // the last line of the output, shortened
-	Asked  bool   `json:"asked,omitempty"`  // the loop asked a person at its end: what was before counts no more
-	Taken  *Taken `json:"taken,omitempty"`  // a person took the work as it is, and nothing was started; nil for none
+	Heard bool   `json:"heard,omitempty"` // somebody said something on the issue before, which is acknowledged at its end
+	Said  string `json:"said,omitempty"`  // the last line of the output, shortened
+	Asked bool   `json:"asked,omitempty"` // the loop asked a person at its end: what was before counts no more
+	Taken *Taken `json:"taken,omitempty"` // a person took the work as it is, and nothing was started; nil for none
 }
 
 // Taken is the answer of a person that work of which nothing can be shown is done.

@@ -15,7 +15,6 @@ import (
 	"fmt"
 
 	"stig/internal/beads"
-	"stig/internal/gate"
 	"stig/internal/git"
 	"stig/internal/process"
 	"stig/internal/workspace"
@@ -76,8 +75,8 @@ func next(symptoms []Symptom) string {
 // examination collects symptoms.
 type examination struct {
 	app      *workspace.Run
-	ctx      context.Context // of the one examination that this is
-	have     gate.Lookup     // programs on PATH
+	ctx      context.Context           // of the one examination that this is
+	have     func(program string) bool // on PATH
 	store    beads.Place
 	git      git.Client // beside the store
 	path     string     // of the store, as git knows it

@@ -3,44 +3,11 @@
 package gate_test
 
 import (
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"stig/internal/gate"
 )
-
-// Each check is planned again right before it runs, so that what the one before it
-// built or removed counts; and what is not run to the end is listed.
-func TestAgain(t *testing.T) {
-	j := job(t, "touch gauge", "ls gauge", "rm gauge", "ls", "gauge.txt")
-	built := func() bool { _, err := os.Stat(filepath.Join(j.Root, "gauge")); return err == nil }
-	first := slices.Clone(j.Checks)
-	j.Again = func() []gate.Check {
-		now := slices.Clone(first)
-		for _, i := range []int{1, 3} {
-			if now[i].Class = gate.Runnable; !built() {
-				now[i].Class, now[i].Reason = gate.MissingProgram, "gauge: not found"
-			}
-		}
-		now[4].Class, now[4].Reason = gate.Skipped, "is one word"
-		return now
-	}
-	j.Checks = j.Again()
-	v := runJob(t, j)
-	exits := []int{}
-	for _, o := range v.Outcomes() {
-		exits = append(exits, o.Exit)
-	}
-	if !slices.Equal(exits, []int{0, 0, 0, gate.ExitMissing}) {
-		t.Errorf("exits %v", exits)
-	}
-	if rest := v.NotRun(); len(rest) != 1 || rest[0].Text != "gauge.txt" || rest[0].Reason != "is one word" {
-		t.Errorf("not run: %+v", rest)
-	}
-}
 
 // The output is compared where the criteria say what it is; exit code 0 is not enough.
 func TestExpectedOutput(t *testing.T) {
@@ -73,7 +40,7 @@ func TestPassing(t *testing.T) {
 	j := job(t, "true", "mast up", "low\ntide", "a", "b", "c")
 	j.Checks[0].CannotFail = "true succeeds always"
 	for i := 1; i < len(j.Checks); i++ {
-		j.Checks[i].Class, j.Checks[i].Reason = gate.Skipped, "is no program here"
+		j.Checks[i].Class, j.Checks[i].Reason = gate.Manual, "is no program here"
 	}
 	said := runJob(t, j).Passing()
 	if !strings.HasPrefix(said, "1 of 6 checked; not run: mast up; low …; a; b; and 1 more [true 0.") || !strings.HasSuffix(said, "; cannot fail: true") {
@@ -81,5 +48,24 @@ func TestPassing(t *testing.T) {
 	}
 	if !gate.NamesResults("Verified: the mast is up. " + said) {
 		t.Errorf("no results in %q", said)
+	}
+}
+
+// An exit code that the criteria name passes, and no other does: neither 0 nor one that a
+// program has which is not there.
+func TestExpectedExit(t *testing.T) {
+	for _, c := range []struct {
+		script, exit string
+		want         int
+	}{
+		{"exit 2", "2", 0}, {"exit 3", "2", 3}, {"true", "2", gate.ExitDiffers},
+		{"exit 7", gate.NonZero, 0}, {"true", gate.NonZero, gate.ExitDiffers}, {"no-such-program-here", gate.NonZero, 127},
+		{"exit 1", "", 1},
+	} {
+		j := job(t, c.script)
+		j.Checks[0].Expect = gate.Expect{Exit: c.exit}
+		if o, _ := one(t, j); o.Exit != c.want || (o.Exit == 0) != (o.Reason == "") && c.exit != "" {
+			t.Errorf("%s, wanted %q: exit %d, %q", c.script, c.exit, o.Exit, o.Reason)
+		}
 	}
 }

@@ -143,6 +143,9 @@ func (v *Verdict) lines() string {
 			continue
 		}
 		text.WriteString(echo(o.Text) + "\n")
+		if at := o.Fault(); at != visible.FirstLine(o.Text) {
+			text.WriteString("  fails at " + at + "\n")
+		}
 		for _, said := range []string{o.Reason, o.Tail} {
 			for line := range strings.Lines(said) {
 				text.WriteString("  " + visible.Text(strings.TrimSuffix(line, "\n")) + "\n")

@@ -47,7 +47,7 @@ func TestRunAll(t *testing.T) {
 		t.Errorf("the same criteria ran otherwise than once: %q, %v", text, err)
 	}
 	said := out.String()
-	for _, want := range []string{"reef-5: 1/1 [echo x", "reef-4: 0/1 [printf", " exit 3]", "\n  no\\x1b[31m wind\n"} {
+	for _, want := range []string{"reef-5: 1/1 [echo x", "reef-4: 1 failed [printf", " exit 3]", "\n  no\\x1b[31m wind\n"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("%q is not in\n%s", want, said)
 		}

@@ -19,7 +19,7 @@ func BenchmarkPlan(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				gate.Plan(text, here)
+				gate.Plan(text)
 			}
 		})
 	}

@@ -2,10 +2,9 @@ package gate
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
+	"strconv"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -29,6 +28,9 @@ type Check struct {
 	// Verify tells that the fence is marked "verify": only then can a
 	// destructive command be allowed at all.
 	Verify bool `json:"-"`
+	// Held tells that the fence is marked "verify held": it is to be green before the
+	// work too.
+	Held bool `json:"held,omitempty"`
 	// Broken tells that the fence is marked as shell to run and does not parse:
 	// somebody meant it to be run, so nothing passes while it stands.
 	Broken bool `json:"-"`
@@ -43,19 +45,11 @@ const (
 
 // Values of Check.Class.
 const (
-	Runnable       = "run"
-	MissingProgram = "missing-program" // a command, but a well-known program of it is not here: failed
-	Destructive    = "destructive"     // a command that destroys or publishes: not run
-	Skipped        = "skipped"         // not a command, or not surely one
-	Output         = "output"          // what the command before it is to print: compared, and not run
+	Runnable = "run"     // a command that the criteria ask for
+	Manual   = "manual"  // what a person has to read: prose, a result that cannot be compared, a server
+	Refused  = "refused" // what destroys, and what is meant to run and cannot be read: it fails
+	Mention  = "mention" // code that is no command, or that the text only speaks of
 )
-
-// Lookup reports whether a word names a program here: one on PATH, or, for a
-// word with a slash, an executable in the repository. A word "$NAME" asks
-// whether the environment has that variable. nil knows nothing.
-type Lookup func(word string) bool
-
-func (l Lookup) finds(word string) bool { return l != nil && l(word) }
 
 // Asks reports whether criteria with these checks ask for anything to be run: a
 // verdict on others would show nothing.
@@ -63,16 +57,16 @@ func Asks(checks []Check) bool {
 	return slices.ContainsFunc(checks, Check.Asked)
 }
 
-// NotRun lists what no verdict on these checks is about: the code and the prose
-// that are not run, each text once, unless a check with the same text is.
+// NotRun lists what of these checks a person has to read, since no verdict is about
+// it: each text once, unless a check with the same text runs.
 func NotRun(checks []Check) []Check {
 	rest := []Check{}
 	seen := map[string]bool{}
 	for _, c := range checks {
-		seen[c.Text] = seen[c.Text] || c.Class != Skipped || c.Broken
+		seen[c.Text] = seen[c.Text] || c.Asked()
 	}
 	for _, c := range checks {
-		if !seen[c.Text] {
+		if c.Class == Manual && !seen[c.Text] {
 			rest = append(rest, c)
 			seen[c.Text] = true
 		}
@@ -82,13 +76,29 @@ func NotRun(checks []Check) []Check {
 
 // Asked reports whether the criteria ask for this check: it decides whether they
 // pass, even where it cannot run.
-func (c Check) Asked() bool { return c.Class != Skipped && c.Class != Output || c.Broken }
+func (c Check) Asked() bool { return c.Class == Runnable || c.Class == Refused }
 
 // Expect is the output that criteria expect of a check besides exit code 0; the
 // zero value expects nothing of it.
 type Expect struct {
-	How  string `json:"how"`  // Equals or Contains
-	Text string `json:"text"` // with Equals, "" is an output without any text
+	How  string `json:"how"`            // Equals, Contains, or "" for whatever it prints
+	Text string `json:"text"`           // with Equals, "" is an output without any text
+	Exit string `json:"exit,omitempty"` // the exit code that passes: "" for 0, or a number, or NonZero
+}
+
+// NonZero as the exit code that passes is any with which a command ends by itself: not one
+// of a program that is not there, or that a signal ended.
+const NonZero = "non-zero"
+
+// Ends reports whether an exit code is as expected.
+func (e Expect) Ends(exit int) bool {
+	switch e.Exit {
+	case "":
+		return exit == 0
+	case NonZero:
+		return exit > 0 && exit < 126
+	}
+	return strconv.Itoa(exit) == e.Exit
 }
 
 // Values of Expect.How.
@@ -129,6 +139,12 @@ func joined(before, after string) bool {
 // String is the expectation as plans and failures tell it.
 func (e Expect) String() string {
 	switch {
+	case e.Exit != "":
+		and := Expect{How: e.How, Text: e.Text}.String()
+		if and != "" {
+			and = ", " + and
+		}
+		return "exit code " + e.Exit + and
 	case e.How == "":
 		return ""
 	case e.Text == "":
@@ -139,14 +155,18 @@ func (e Expect) String() string {
 	return fmt.Sprintf("%q in the output", e.Text)
 }
 
-var colours = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\x1b\[[0-9;:]*[A-Za-z]`)
-})
-
-// uncoloured is text without what sets the colours of a terminal.
+// uncoloured is text without what sets the colours of a terminal: ESC, [, numbers and a letter.
 func uncoloured(text string) string {
-	if !strings.Contains(text, "\x1b[") {
-		return text
+	var plain strings.Builder
+	for {
+		before, after, found := strings.Cut(text, "\x1b[")
+		plain.WriteString(before)
+		if !found {
+			return plain.String()
+		}
+		text = strings.TrimLeft(after, "0123456789;:")
+		if text != "" && isLetter(text[0]) {
+			text = text[1:]
+		}
 	}
-	return colours().ReplaceAllString(text, "")
 }

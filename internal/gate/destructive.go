@@ -2,304 +2,112 @@ package gate
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
-
-	"stig/internal/process"
 )
 
-// rule is a form of command that destroys, or that makes public what cannot
-// be taken back. Its words must follow the program in order, the first one as
-// the subcommand unless it is a flag; "|" separates alternatives.
-type rule struct {
-	programs string
-	words    string
-}
+// rule is a form of command that destroys, publishes or changes the machine. Its words must
+// follow the program in order, the first as the subcommand unless it is a flag; "|" separates
+// alternatives. A program of the rule may be the name of a list of words.txt.
+type rule struct{ programs, words string }
 
+// rules are a seat belt, and no wall: trust and a sandbox are.
 var rules = []rule{
-	{"git", "push"},
-	{"git", "reset --hard|--merge|--keep"},
-	{"git", "clean -f|--force"},
-	{"git", "checkout -f|--force|--|."},
-	{"git", "restore"},
-	{"git", "branch -D|-d|--delete"},
-	{"git", "tag -d|--delete"},
-	{"git", "stash drop|clear"},
-	{"git", "filter-branch|filter-repo|update-ref"},
-	{"git", "reflog expire|delete"},
-	{"git", "gc --prune"},
-	{"git", "worktree remove"},
-	{"git", "lfs prune"},
-	{"gh", "repo delete|archive"},
-	{"gh", "api DELETE|--method=DELETE|-XDELETE"},
-	{"gh", "issue|run|secret|variable|cache|gist delete"},
-	{"gh", "release create|delete|upload"},
-	{"gh", "pr merge|close"},
-	{"kubectl oc", "delete|drain|replace"},
-	{"helm", "uninstall|delete|push"},
-	{"flux argocd velero", "uninstall|delete"},
-	{"argocd flux", "app|kustomization|source delete"},
-	{"k3d kind minikube eksctl", "delete"},
-	{"k3d kind eksctl", "cluster|nodegroup delete"},
-	{"docker podman nerdctl", "prune|rm|rmi|push"},
-	{"docker podman nerdctl", "volume|network|container|image|system|builder|buildx rm|prune"},
+	{"tools", "self update|upgrade|uninstall"},
+	{"git", "push|checkout|switch|stash|commit|merge|rebase|restore|pull|revert|cherry-pick|am|filter-branch|filter-repo|update-ref"},
+	{"git", "reset|clean|branch|tag|gc|worktree|reflog|lfs --hard|--merge|--keep|-f|--force|-d|-D|--delete|--prune|remove|expire|delete|prune"},
+	{"gh", "pr|repo|issue|release|run|secret|variable|cache|gist|workflow checkout|merge|close|create|edit|delete|archive|upload|run"},
+	{"gh curl", "-XDELETE|--method=DELETE|DELETE"},
+	{"docker podman nerdctl", "rm|rmi"},
+	{"docker podman nerdctl", "volume|network|container|image|system rm"},
 	{"docker podman nerdctl", "compose down -v|--volumes"},
 	{"docker-compose", "down -v|--volumes"},
-	{"terraform tofu terragrunt", "apply|destroy"},
-	{"terraform tofu", "state rm"},
-	{"pulumi", "up|destroy"},
-	{"cdk cdktf serverless sam", "deploy|destroy|remove|delete"},
-	{"aws", "s3 rm|rb"},
-	{"aws", "s3 sync --delete"},
-	{"flyctl fly firebase wrangler vercel netlify heroku", "delete|destroy|deploy|publish|remove"},
-	{"npm yarn pnpm bun cargo poetry uv hatch flit pdm lerna vsce changeset", "publish|unpublish|yank|deprecate"},
-	{"yarn npm", "npm|pkg publish"},
-	{"dart flutter", "pub publish"},
-	{"mix", "hex.publish|ecto.drop|ecto.reset"},
-	{"mvn mvnw gradle gradlew", "deploy|publish|release:perform|uploadArchives"},
-	{"mvn mvnw gradle gradlew", "clean deploy|publish"},
-	{"dotnet", "nuget push|delete"},
-	{"nuget gem twine oras crane skopeo", "push|upload|delete|yank"},
-	{"goreleaser", "release"},
-	{"nix-collect-garbage semantic-release rimraf", ""},
-	{"nix", "store gc|delete"},
+	{"terraform tofu terragrunt pulumi cdk kubectl oc", "apply|up|state|replace"},
+	{"installers", "install|remove|uninstall|upgrade|update|purge|autoremove|add|tap|default|-S|-Syu"},
+	{"npm pnpm yarn bun pip pip3", "install|i|add|remove|uninstall -g|--global|--user|--break-system-packages"},
+	{"cargo go gem pipx deno", "install|upgrade"},
+	{"uv", "tool install|upgrade|uninstall"},
 	{"nixos-rebuild darwin-rebuild home-manager colmena", "switch|boot|apply"},
-	{"brew apt apt-get dnf yum pacman", "remove|uninstall|purge|autoremove"},
+	{"rails rake artisan mix", "db:reset|db:schema:load|ecto.reset|migrate:fresh|migrate:reset"},
+	{"prisma supabase sqlx diesel", "migrate|db|database reset|drop|push"},
+	{"nix", "store gc"},
 	{"redis-cli", "FLUSHALL|FLUSHDB|flushall|flushdb"},
-	{"crontab", "-r"},
-	{"rails rake", "db:drop|db:reset|db:purge|db:schema:load"},
-	{"artisan", "migrate:fresh|migrate:reset|db:wipe"},
-	{"php", "artisan migrate:fresh|migrate:reset|db:wipe"},
-	{"prisma", "migrate reset"},
-	{"prisma", "db push --force-reset|--accept-data-loss"},
-	{"supabase", "db reset"},
-	{"sqlx diesel", "database drop|reset"},
-	{"mysqladmin", "drop"},
 	{"rsync", "--delete|--delete-after|--delete-excluded|--remove-source-files"},
-	{"zfs zpool", "destroy"},
-	{"cryptsetup", "luksFormat|erase"},
-	{"systemctl", "stop|disable|mask|reboot|poweroff|halt"},
 	{"find", "-delete"},
-	{"bd br", "delete|purge"},
-	{"bd br", "cleanup --force"},
-	{"gt", "polecat nuke"},
-	{"dd mkfs newfs mkswap fdisk sfdisk sgdisk parted wipefs shred blkdiscard dropdb dropuser", ""},
-	{"lvremove vgremove pvremove userdel groupdel", ""},
-	{"shutdown reboot halt poweroff pkill killall truncate", ""},
-}
-
-// databases run the statements given to them; dropping is one that deletes.
-var databases = []string{"psql", "mysql", "mariadb", "sqlite3", "mongosh", "duckdb"}
-
-// clouds are programs of many services, of which the action is the last part
-// of a name such as "ec2 terminate-instances" or "compute instances delete".
-var clouds = []string{"aws", "gcloud", "az", "gsutil", "bq", "doctl", "hcloud", "oci", "ibmcloud", "linode-cli", "scw"}
-
-var dropping = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(?:drop|truncate)\s+(?:table|database|schema)\b|\bdelete\s+from\b|\.dropDatabase\(`)
-})
-
-var removing = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:delete|destroy|terminate|purge|remove|rb)(?:-|$)`)
-})
-
-// erasing is what removes trees in the code that an interpreter is given.
-var erasing = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\brmtree\b|\brmSync\b|\brm_rf\b|\brm_r\b|\brmdirSync\b|\bremove_tree\b|\bfs\.rm\(`)
-})
-
-// harmlessFlags flags make a command of the rules one that only tells.
-var harmlessFlags = []string{"--dry-run", "--dry-run=client", "--dry-run=server", "--help"}
-
-// isRunner reports whether a program runs the command given to it.
-func isRunner(program string) bool {
-	return IsRunner(program) || slices.Contains(otherRunners, program)
-}
-
-// otherRunners are a matter of criteria alone.
-var otherRunners = []string{"xargs", "parallel", "unshare", "valgrind", "su", "runuser"}
-
-// environments run the command that follows one of the words of handing.
-var (
-	environments = []string{"docker", "podman", "nerdctl", "kubectl", "oc", "poetry", "uv", "pdm", "hatch", "bundle", "npm", "pnpm", "yarn",
-		"bun", "mise", "nix", "direnv", "devbox", "pixi", "conda", "rye", "pipenv", "docker-compose", "dotenv", "doppler"}
-	handing = []string{"run", "exec", "dlx", "x", "-c", "--command", "--"}
-)
-
-// writers write to the last of their arguments, movers take the others away.
-var (
-	writers = []string{"tee", "cp", "mv", "ln", "install", "rsync", "scp"}
-	movers  = []string{"rm", "mv", "unlink", "rmdir"}
-)
-
-// takesScript reports whether a program runs the script that follows -c.
-func takesScript(program string) bool {
-	return process.IsShell(program) || slices.Contains([]string{"su", "runuser", "script", "flock"}, program)
+	{"crontab", "-r"},
+	{"systemctl", "stop|disable|mask|reboot|poweroff|halt"},
+	{"wreckers", ""},
 }
 
 // destroys says what in a script is destructive; "" when nothing is.
 func (s *script) destroys() string {
-	return s.destroysWith(&scope{temporary: s.temporary(), left: mostNested})
+	return destroys(s.text, s.temporary(), 3)
 }
 
-// scope is what is known around a command.
-type scope struct {
-	temporary map[string]bool // variables: true for those that hold what mktemp gave
-	left      int             // how many commands may still be looked into
-}
-
-// mostNested bounds the search for commands within commands: of "sudo sudo
-// sudo …" every part is a command that runs another.
-const mostNested = 1000
-
-func (s *script) destroysWith(in *scope) string {
-	held := s.held()
-	for _, words := range s.commands {
-		if text, found := held[words[0]]; found {
-			words = append(strings.Fields(text), words[1:]...)
+// destroys looks into the commands of a text, and into texts that those run, so many deep.
+func destroys(text string, temporary map[string]bool, depth int) string {
+	if depth == 0 {
+		return "commands within commands, too many to judge"
+	}
+	for _, c := range Commands(text) {
+		for _, file := range c.Writes {
+			if outside(file, temporary) {
+				return "writes to " + file
+			}
 		}
-		if found := destructive(words, in); found != "" {
+		found := destructive(c.Words, temporary)
+		for i := 1; i < len(c.Words) && hands(c.Words[0]) && found == ""; i++ {
+			if found = destructive(c.Words[i:min(len(c.Words), i+longest)], temporary); found == "" && strings.ContainsAny(c.Words[i], " \n;") {
+				found = destroys(c.Words[i], temporary, depth-1)
+			}
+			if i == longest {
+				break
+			}
+		}
+		if found != "" {
 			return found
 		}
 	}
-	if found := s.fed(in); found != "" {
-		return found
-	}
-	return s.overwrites(in)
+	return ""
 }
 
-// held gives the text of each variable that a script sets to one, as "$NAME":
-// a command may be kept in one.
-func (s *script) held() map[string]string {
-	texts := map[string]string{}
-	syntax.Walk(s.file, func(node syntax.Node) bool {
-		if assign, ok := node.(*syntax.Assign); ok && assign.Name != nil && assign.Value != nil {
-			texts["$"+assign.Name.Value] = WordText(assign.Value.Parts)
-		}
-		return true
-	})
-	return texts
-}
+// longest is how many words of a command are looked at.
+const longest = 24
 
-// fed looks into the scripts that a shell is given on its standard input: a
-// here-document, or what echo prints.
-func (s *script) fed(in *scope) (found string) {
-	look := func(text string) {
-		if found == "" {
-			found = inner(text, in)
-		}
-	}
-	syntax.Walk(s.file, func(node syntax.Node) bool {
-		switch node := node.(type) {
-		case *syntax.Stmt:
-			for _, redirect := range node.Redirs {
-				if redirect.Hdoc != nil && readsScript(node) {
-					look(WordText(redirect.Hdoc.Parts))
-				} else if redirect.Op == syntax.WordHdoc && readsScript(node) {
-					look(WordText(redirect.Word.Parts))
-				}
-			}
-		case *syntax.BinaryCmd:
-			if from, ok := node.X.Cmd.(*syntax.CallExpr); ok && node.Op == syntax.Pipe && readsScript(node.Y) && len(from.Args) > 1 {
-				if words := ShellWords(from.Args); words[0] == "echo" || words[0] == "printf" {
-					look(strings.Join(words[1:], " "))
-				}
-			}
-		}
-		return true
-	})
-	return found
-}
-
-// readsScript reports whether a statement is a shell, or runs one elsewhere.
-func readsScript(statement *syntax.Stmt) bool {
-	call, ok := statement.Cmd.(*syntax.CallExpr)
-	return ok && slices.ContainsFunc(ShellWords(call.Args), func(w string) bool {
-		return takesScript(path.Base(w)) || w == "ssh"
-	})
-}
-
-// temporary lists the variables that hold what mktemp gave, and never anything else.
-func (s *script) temporary() map[string]bool {
-	found := map[string]bool{"TMPDIR": true}
-	syntax.Walk(s.file, func(node syntax.Node) bool {
-		switch node := node.(type) {
-		case *syntax.Assign:
-			if node.Name != nil && node.Value != nil {
-				before, known := found[node.Name.Value]
-				found[node.Name.Value] = (before || !known) && fromMktemp(node.Value)
-			}
-		case *syntax.WordIter:
-			found[node.Name.Value] = false
-		}
-		return true
-	})
-	return found
-}
-
-// fromMktemp reports whether a word is what mktemp prints, or below it.
-func fromMktemp(word *syntax.Word) bool {
-	text := WordText(word.Parts)
-	if !strings.HasPrefix(text, "$()") || strings.Contains(text, "..") {
-		return false
-	}
-	calls := 0
-	syntax.Walk(word, func(node syntax.Node) bool {
-		switch node := node.(type) {
-		case *syntax.CmdSubst:
-			calls++
-		case *syntax.CallExpr:
-			if len(node.Args) > 0 && node.Args[0].Lit() != "mktemp" {
-				calls = 2
-			}
-		case *syntax.ParamExp:
-			calls = 2
-		}
-		return true
-	})
-	return calls == 1
+// hands reports whether a program runs a command that it is given.
+func hands(program string) bool {
+	program = path.Base(program)
+	return IsRunner(program) || listed("handing", program) || listed("environments", program)
 }
 
 // destructive names the words of a command that make it destructive.
-func destructive(words []string, in *scope) string {
-	if len(words) == 0 {
+func destructive(words []string, temporary map[string]bool) string {
+	if len(words) == 0 || slices.ContainsFunc(words, func(w string) bool { return listed("harmless", w) }) {
 		return ""
-	}
-	if in.left--; in.left < 0 {
-		return "commands within commands, too many to judge"
 	}
 	program, arguments := path.Base(words[0]), words[1:]
-	if found := runBy(program, arguments, in); found != "" {
-		return found
-	}
+	isOutside := func(w string) bool { return outside(w, temporary) }
 	switch {
-	case isRunner(program):
-		return ""
-	case program == "rm" && removesTree(arguments, in):
+	case program == "rm" && removesTree(arguments, temporary):
 		return "rm -r outside a temporary directory"
-	case slices.Contains(movers, program) && slices.ContainsFunc(arguments, in.outside):
-		return "removes " + arguments[slices.IndexFunc(arguments, in.outside)]
-	case slices.Contains(writers, program) && len(arguments) > 0 && in.outside(arguments[len(arguments)-1]):
+	case listed("movers", program) && slices.ContainsFunc(arguments, isOutside):
+		return program + " " + arguments[slices.IndexFunc(arguments, isOutside)]
+	case listed("writers", program) && len(arguments) > 0 && isOutside(arguments[len(arguments)-1]):
 		return "writes to " + arguments[len(arguments)-1]
-	case strings.HasPrefix(program, "mkfs."):
-		return program
-	case IsInterpreter(program) && slices.ContainsFunc(arguments, erasing().MatchString):
-		return program + " removes a directory"
-	case slices.ContainsFunc(arguments, func(w string) bool { return slices.Contains(harmlessFlags, w) }):
-		return ""
-	case slices.Contains(clouds, program) && slices.ContainsFunc(arguments, removing().MatchString):
-		return program + " " + arguments[slices.IndexFunc(arguments, removing().MatchString)]
-	case program == "curl" && deletes(arguments):
-		return "curl with the method DELETE"
-	case slices.Contains(databases, program) && slices.ContainsFunc(arguments, dropping().MatchString):
+	case listed("databases", program) && slices.ContainsFunc(arguments, drops):
 		return program + " with a statement that deletes"
+	case listed("trackers", program) && !reads(arguments):
+		return program + " " + arguments[0] + ", which may write to the store"
+	case program == "curl" && slices.ContainsFunc(arguments, func(w string) bool { return strings.Contains(w, "localhost") || strings.Contains(w, "127.0.0.1") }):
+		return "" // what is served here is most often started for the check
+	}
+	if verb := destroying(program, arguments); verb != "" {
+		return program + " " + verb
 	}
 	for _, r := range rules {
-		if !slices.Contains(strings.Fields(r.programs), program) {
+		if !slices.Contains(strings.Fields(r.programs), program) && !listed(r.programs, program) {
 			continue
 		}
 		if found, ok := r.match(arguments); ok {
@@ -309,80 +117,40 @@ func destructive(words []string, in *scope) string {
 	return ""
 }
 
-// deletes reports whether a request of curl deletes on another machine: what is
-// served here is most often started for the check.
-func deletes(arguments []string) bool {
-	method := slices.IndexFunc(arguments, func(w string) bool { return strings.HasSuffix(w, "DELETE") })
-	return method >= 0 && !slices.ContainsFunc(arguments, func(w string) bool {
-		return strings.Contains(w, "localhost") || strings.Contains(w, "127.0.0.1") || strings.Contains(w, "[::1]")
-	})
-}
-
-// runBy looks into what a program is given to run.
-func runBy(program string, arguments []string, in *scope) string {
-	starts := func(first func(word string) bool) string {
-		if i := slices.IndexFunc(arguments, first); i >= 0 {
-			return suffixes(arguments[i+1:], in)
-		}
+// destroying gives the word by which a program with subcommands destroys or publishes.
+func destroying(program string, arguments []string) string {
+	const deep = 3 // subcommands, as of "compute instances delete"
+	isCloud := listed("clouds", program)
+	if !isCloud && !listed("tools", program) {
 		return ""
 	}
-	if takesScript(program) {
-		if found := nested(arguments, in); found != "" {
-			return found
+	rest := slices.DeleteFunc(slices.Clone(arguments), func(w string) bool { return strings.HasPrefix(w, "-") })
+	for i, argument := range rest[:min(deep, len(rest))] {
+		if i == 0 && listed("peaceful", argument) {
+			break
 		}
-	}
-	switch {
-	case isRunner(program):
-		return suffixes(arguments, in)
-	case program == "trap" && len(arguments) > 0:
-		return inner(arguments[0], in)
-	case program == "eval", program == "ssh":
-		for i := range arguments { // flags and a host may stand before the command
-			if found := inner(strings.Join(arguments[i:], " "), in); found != "" {
-				return found
+		for verb := range strings.FieldsFuncSeq(argument, func(r rune) bool { return r == ':' || r == '.' }) {
+			verb, _, _ = strings.Cut(verb, "-")
+			if listed("destroying", argument) || listed("destroying", verb) || isCloud && listed("removing", verb) {
+				return strings.Join(rest[:i+1], " ")
 			}
 		}
-	case slices.Contains(environments, program):
-		return starts(func(w string) bool { return slices.Contains(handing, w) })
-	case program == "find":
-		return starts(func(w string) bool { return strings.HasPrefix(w, "-exec") || strings.HasPrefix(w, "-ok") })
 	}
 	return ""
 }
 
-// suffixes looks for a command in the arguments of what runs one. Options and
-// their values stand before it, so every word may be its program.
-func suffixes(arguments []string, in *scope) string {
-	for i := range arguments {
-		if found := destructive(arguments[i:], in); found != "" {
-			return found
-		}
-	}
-	return ""
+// reads reports whether arguments of a tracker name a subcommand that only reads.
+func reads(arguments []string) bool {
+	rest := slices.DeleteFunc(slices.Clone(arguments), func(w string) bool { return strings.HasPrefix(w, "-") })
+	return len(rest) == 0 || listed("reads", rest[0]) || len(rest) > 1 && listed("reads", rest[0]+" "+rest[1])
 }
 
-// nested looks into the script of sh -c.
-func nested(arguments []string, in *scope) string {
-	for i, word := range arguments[:max(0, len(arguments)-1)] {
-		if strings.HasPrefix(word, "-") && !strings.HasPrefix(word, "--") && strings.HasSuffix(word, "c") {
-			return inner(arguments[i+1], in)
-		}
-	}
-	return ""
-}
-
-// inner looks into a script within a script. The variables are those around it.
-func inner(text string, in *scope) string {
-	s, err := parse(text)
-	if err != nil {
-		return ""
-	}
-	for name, is := range s.temporary() {
-		if _, known := in.temporary[name]; !known {
-			in.temporary[name] = is
-		}
-	}
-	return s.destroysWith(in)
+// drops reports whether a text has a statement of SQL that deletes.
+func drops(text string) bool {
+	text = " " + strings.Join(strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return strings.ContainsRune(" \n\t;'\"", r) }), " ")
+	return slices.ContainsFunc([]string{" drop table", " drop database", " drop schema", " truncate ", " delete from ", ".dropdatabase("}, func(statement string) bool {
+		return strings.Contains(text, statement)
+	})
 }
 
 // match finds the words of the rule in the arguments of its program.
@@ -409,8 +177,7 @@ func subcommand(arguments []string) int {
 	flag := false
 	for i, word := range arguments {
 		was := flag
-		flag = strings.HasPrefix(word, "-") || strings.HasPrefix(word, "+")
-		if !flag && !was {
+		if flag = strings.HasPrefix(word, "-"); !flag && !was {
 			return i + 1
 		}
 	}
@@ -421,11 +188,8 @@ func subcommand(arguments []string) int {
 // others, as in -fdx.
 func matches(word, alternatives string) bool {
 	for want := range strings.SplitSeq(alternatives, "|") {
-		if word == want || strings.HasPrefix(want, "--") && len(want) > 2 && strings.HasPrefix(word, want+"=") {
-			return true
-		}
-		short := len(want) == 2 && want[0] == '-' && want[1] != '-'
-		if short && len(word) > 1 && word[0] == '-' && word[1] != '-' && strings.IndexByte(word, want[1]) > 0 {
+		short := len(want) == 2 && want[0] == '-' && len(word) > 1 && word[0] == '-' && word[1] != '-'
+		if word == want || strings.HasPrefix(want, "--") && strings.HasPrefix(word, want+"=") || short && strings.IndexByte(word, want[1]) > 0 {
 			return true
 		}
 	}
@@ -434,68 +198,65 @@ func matches(word, alternatives string) bool {
 
 // removesTree reports whether the arguments of rm remove directories that are
 // not temporary.
-func removesTree(arguments []string, in *scope) bool {
-	var operands []string
-	recursive := false
-	for _, word := range arguments {
-		if !strings.HasPrefix(word, "-") {
-			operands = append(operands, word)
-		} else if matches(word, "-r|-R|--recursive") {
-			recursive = true
-		}
-	}
-	return recursive && (len(operands) == 0 || slices.ContainsFunc(operands, func(w string) bool { return !isTemporary(w, in) }))
+func removesTree(arguments []string, temporary map[string]bool) bool {
+	recursive := slices.ContainsFunc(arguments, func(w string) bool { return matches(w, "-r|-R|--recursive") })
+	operands := slices.DeleteFunc(slices.Clone(arguments), func(w string) bool { return strings.HasPrefix(w, "-") })
+	return recursive && (len(operands) == 0 || slices.ContainsFunc(operands, func(w string) bool { return !isTemporary(w, temporary) }))
 }
 
-// isTemporary reports whether a path is below /tmp or a directory of mktemp.
-func isTemporary(operand string, in *scope) bool {
-	if name, found := strings.CutPrefix(operand, "$"); found {
-		name, rest, _ := strings.Cut(name, "/")
-		return in.temporary[name] && !strings.Contains("/"+rest+"/", "/../")
-	}
-	clean := path.Clean(operand)
-	return strings.HasPrefix(clean, "/tmp/") || strings.HasPrefix(clean, "/var/tmp/")
-}
-
-// overwrites finds a redirection to what is outside.
-func (s *script) overwrites(in *scope) (found string) {
+// temporary lists the variables that hold what mktemp gave, and never anything else.
+func (s *script) temporary() map[string]bool {
+	found := map[string]bool{"TMPDIR": true}
 	syntax.Walk(s.file, func(node syntax.Node) bool {
-		if redirect, ok := node.(*syntax.Redirect); ok && redirect.Word != nil && writes(redirect.Op) {
-			if target := WordText(redirect.Word.Parts); in.outside(target) {
-				found = "writes to " + target
+		switch node := node.(type) {
+		case *syntax.Assign:
+			if node.Name != nil && node.Value != nil {
+				before, known := found[node.Name.Value]
+				found[node.Name.Value] = (before || !known) && fromMktemp(node.Value.Parts)
 			}
+		case *syntax.WordIter:
+			found[node.Name.Value] = false
 		}
 		return true
 	})
 	return found
 }
 
-func writes(op syntax.RedirOperator) bool {
-	switch op {
-	case syntax.RdrOut, syntax.AppOut, syntax.RdrClob, syntax.RdrAll, syntax.AppAll, syntax.RdrInOut:
-		return true
+// fromMktemp reports whether a word is what mktemp prints, or below it.
+func fromMktemp(parts []syntax.WordPart) bool {
+	if len(parts) == 0 || strings.Contains(WordText(parts), "..") {
+		return false
+	}
+	switch part := parts[0].(type) {
+	case *syntax.DblQuoted:
+		return fromMktemp(part.Parts)
+	case *syntax.CmdSubst:
+		if len(part.Stmts) == 1 {
+			call, ok := part.Stmts[0].Cmd.(*syntax.CallExpr)
+			return ok && len(call.Args) > 0 && call.Args[0].Lit() == "mktemp"
+		}
 	}
 	return false
 }
 
-// outside reports whether a path is neither in the repository, where criteria
-// are run, nor temporary, nor a stream: the user's own files, the system's, and
-// block devices.
-func (in *scope) outside(target string) bool {
-	switch {
-	case strings.HasPrefix(target, "/dev/"):
-		return isDevice(target)
-	case strings.HasPrefix(target, "/"), strings.HasPrefix(target, "~"), target == "$HOME", strings.HasPrefix(target, "$HOME/"):
-		return !isTemporary(target, in)
+// isTemporary reports whether a path is below /tmp or a directory of mktemp.
+func isTemporary(operand string, temporary map[string]bool) bool {
+	if name, found := strings.CutPrefix(operand, "$"); found {
+		name, rest, _ := strings.Cut(name, "/")
+		return temporary[name] && !strings.Contains("/"+rest+"/", "/../")
 	}
-	return false
+	clean := path.Clean(operand)
+	return strings.HasPrefix(clean, "/tmp/") || strings.HasPrefix(clean, "/var/tmp/")
 }
 
-// isDevice reports whether a path is a block device, by the names that Linux,
-// macOS and the BSDs give them.
-func isDevice(target string) bool {
-	name, found := strings.CutPrefix(target, "/dev/")
-	return found && slices.ContainsFunc(
-		[]string{"sd", "hd", "vd", "xvd", "nvme", "mmcblk", "disk", "rdisk", "mapper/", "dm-", "md", "loop", "ada", "da"},
-		func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+// outside reports whether a path is neither in the repository, where criteria are run, nor
+// temporary, nor a stream: the user's own files, the system's, and block devices, by the names
+// that Linux, macOS and the BSDs give them.
+func outside(target string, temporary map[string]bool) bool {
+	if device, found := strings.CutPrefix(target, "/dev/"); found {
+		return slices.ContainsFunc([]string{"sd", "hd", "vd", "xvd", "nvme", "mmcblk", "disk", "rdisk", "mapper/", "dm-", "md", "loop", "ada", "da"},
+			func(prefix string) bool { return strings.HasPrefix(device, prefix) })
+	}
+	home := target == "$HOME" || strings.HasPrefix(target, "$HOME/") || strings.HasPrefix(target, "~")
+	return home || strings.HasPrefix(target, "/") && !isTemporary(target, temporary)
 }

@@ -36,7 +36,7 @@ argocd|flux app|kustomization|source delete x
 k3d|kind|minikube|eksctl delete
 k3d|kind|eksctl cluster|nodegroup delete
 docker|podman|nerdctl prune|rm|rmi|push x
-docker|podman|nerdctl volume|network|container|image|system|builder|buildx rm|prune
+docker|podman|nerdctl volume|network|container|image|system rm|prune
 docker|podman|nerdctl compose down -v|--volumes
 docker-compose down -v|--volumes
 terraform|tofu|terragrunt apply|destroy
@@ -44,7 +44,6 @@ terraform|tofu state rm x
 pulumi up|destroy
 cdk|cdktf|serverless|sam deploy|destroy|remove|delete
 aws s3 rm|rb x
-aws s3 sync --delete
 flyctl|fly|firebase|wrangler|vercel|netlify|heroku delete|destroy|deploy|publish|remove
 npm|yarn|pnpm|bun|cargo|poetry|uv|hatch|flit|pdm|lerna|vsce|changeset publish|unpublish|yank|deprecate
 yarn|npm npm|pkg publish
@@ -86,8 +85,6 @@ psql|sqlite3 -c ' delete from x'
 mongosh -c 'x.dropDatabase()'
 aws|gcloud|az|gsutil|bq|doctl|hcloud|oci|ibmcloud|linode-cli|scw x delete
 az x delete-y|destroy|terminate|purge|remove|rb
-python|python3|python3.12|pypy|nodejs|node|ruby|perl|deno|bun|php -e 'rmtree(x)'
-node -e 'rmSync()'|rm_rf|rm_r|'rmdirSync()'|remove_tree|'fs.rm(x)'
 /usr/bin/time git push
 sudo|doas|env|nohup|nice|time|timeout|xargs|command|exec|builtin|stdbuf|setsid|ionice git push
 parallel|watch|caffeinate|npx|pnpx|bunx|uvx|chroot|unshare|strace|valgrind|busybox|flock|runuser|su git push
@@ -118,11 +115,10 @@ func choices(line string) []string {
 }
 
 func TestDestroying(t *testing.T) {
-	everything := func(string) bool { return true }
 	for line := range strings.Lines(destroying) {
 		for _, text := range choices(line) {
-			checks := gate.Plan("```verify\n"+text+"\n```", everything)
-			if text != "" && !slices.ContainsFunc(checks, func(c gate.Check) bool { return c.Class == gate.Destructive }) {
+			checks := gate.Plan("```verify\n" + text + "\n```")
+			if text != "" && !slices.ContainsFunc(checks, func(c gate.Check) bool { return c.Class == gate.Refused }) {
 				t.Errorf("%s: %+v", text, checks)
 			}
 		}

@@ -23,15 +23,16 @@ type Passage struct {
 	Text  string // as written; in a list without the indentation
 }
 
-// Criteria are the acceptance criteria of an issue: the field of that name, then
+// Criteria are the acceptance criteria of an issue: the field of that name, or else
 // what stands under headings and labels in the description and in the design.
 type Criteria []Passage
 
-// Find finds the acceptance criteria of an issue. In the description and the design
-// they stand
+// Find finds the acceptance criteria of an issue: the field of that name or, where it is
+// empty, in the description and the design what stands
 //
-//   - under a heading that begins with "Acceptance", "Success criteria",
-//     "Definition of done", "Done when", "Done means" or "AC", up to the next heading of its level;
+//   - under a heading that begins with a label of the list criteria in words.txt, as
+//     "Acceptance", "Definition of done", "Verification" or "Test plan", up to the next
+//     heading of its level;
 //   - behind such a label with a colon, in bold or not, at the beginning of a line,
 //     a sentence or a list item: the rest of the paragraph, and the lists and code
 //     directly below;
@@ -41,12 +42,11 @@ type Criteria []Passage
 // Labels in code and in quotes are not labels. A passage that repeats one before
 // it is left out.
 func Find(acceptance, description, design string) Criteria {
+	if strings.TrimSpace(acceptance) != "" {
+		return Criteria{{Field: FieldAcceptance, Line: 1, Text: acceptance}}
+	}
 	var c Criteria
 	seen := map[string]bool{} // a passage on one line
-	if strings.TrimSpace(acceptance) != "" {
-		c = append(c, Passage{Field: FieldAcceptance, Line: 1, Text: acceptance})
-		seen[visible.OneLine(acceptance)] = true
-	}
 	for _, in := range []struct{ field, text string }{{FieldDescription, description}, {FieldDesign, design}} {
 		line, counted := 1, 0
 		for _, at := range labelled(in.text) {
@@ -67,8 +67,12 @@ func Of(r *beads.Record) Criteria {
 }
 
 // Without is a description or a design with another text in the place of each
-// passage of criteria in it; its labels stay. Find gives the text of the passages.
-func Without(text, instead string) string {
+// passage of criteria in it; its labels stay. Find gives the text of the passages: beside
+// acceptance criteria there are none.
+func Without(acceptance, text, instead string) string {
+	if strings.TrimSpace(acceptance) != "" {
+		return text
+	}
 	var rest strings.Builder
 	at := 0
 	for _, span := range labelled(text) {
@@ -92,7 +96,7 @@ func (c Criteria) Text() string {
 
 // Plan is Plan for the text of each passage, with the field in which a check
 // stands and its line there. A command that an earlier passage holds is listed once.
-func (c Criteria) Plan(look Lookup) []Check {
+func (c Criteria) Plan() []Check {
 	checks := []Check{}
 	seen := map[string]bool{}
 	for _, p := range c {
@@ -101,7 +105,7 @@ func (c Criteria) Plan(look Lookup) []Check {
 			rest.Field = p.Field
 			return append(checks, rest)
 		}
-		planned := Plan(p.Text, look)
+		planned := Plan(p.Text)
 		for _, check := range planned {
 			check.Field, check.Line = p.Field, check.Line+p.Line-1
 			if !check.Asked() || !seen[check.Text] {

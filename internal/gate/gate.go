@@ -8,9 +8,9 @@
 // commands (ParseShell, ShellWords, IsRunner) serves package assistant too.
 //
 // The package does not know where criteria are kept, or where an issue is: it is given
-// texts, a directory and a Lookup that says what is on this machine.
+// texts and a directory.
 //
-//	for _, check := range gate.Plan("Run `go test ./...`.", look) {
+//	for _, check := range gate.Plan("Run `go test ./...`.") {
 //		fmt.Println(check.Class, check.Text)
 //	}
 package gate

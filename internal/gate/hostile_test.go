@@ -14,7 +14,7 @@ func TestWhatIsBeyondABoundKeepsFromPassing(t *testing.T) {
 		{strings.Repeat("> ", 101) + "run `go test`", "nest more than 100 deep"},
 		{strings.Repeat("- `go test` passes\n", 129), "more than 128 pieces of code stand before it"},
 	} {
-		plan := Plan(c.criteria, nil)
+		plan := Plan(c.criteria)
 		if last := plan[len(plan)-1]; !last.Broken || !last.Asked() || !strings.Contains(last.Reason, c.want) {
 			t.Errorf("%.60q…: %+v, want %q", c.criteria, last, c.want)
 		}
@@ -27,7 +27,16 @@ func TestWhatIsBeyondABoundKeepsFromPassing(t *testing.T) {
 	for n := range 140 {
 		text += "## Acceptance\n\n```bash\ngo test ./" + strings.Repeat("a", n+1) + "\n```\n\n"
 	}
-	if plan := Find("", text, "").Plan(nil); len(plan) > 140 || !plan[len(plan)-1].Broken || plan[len(plan)-1].Field != FieldDescription {
+	if plan := Find("", text, "").Plan(); len(plan) > 140 || !plan[len(plan)-1].Broken || plan[len(plan)-1].Field != FieldDescription {
 		t.Errorf("%d checks of 140 passages, the last %+v", len(plan), plan[len(plan)-1])
+	}
+}
+
+// What is said of code may go on and on: it is read once, and not for each "and" again.
+func TestClaimsThatGoOn(t *testing.T) {
+	for _, claim := range []string{" passes and", " prints `a` and `b`", " prints `a` and prints `b` and", " shows no errors and works and", ", `x`", " and `x` prints 3"} {
+		if plan := Plan("- `make x`" + strings.Repeat(claim, 20_000)); len(plan) == 0 {
+			t.Errorf("nothing is read of %q", claim)
+		}
 	}
 }

@@ -1,60 +1,15 @@
 package gate
 
 import (
-	"math/bits"
-	"regexp"
 	"strings"
-	"sync"
 	"unicode"
+	"unicode/utf8"
 
 	"stig/notes"
 )
 
-// labelForms are the expressions that find labels.
-type labelForms struct {
-	name     *regexp.Regexp // the words of a label
-	opening  *regexp.Regexp // what may stand before them on their line
-	detail   *regexp.Regexp // what may stand behind them, and what separates them from the text
-	sentence *regexp.Regexp // the end of a sentence before them
-	heading  *regexp.Regexp // a heading, up to the text that it holds itself
-	other    *regexp.Regexp // a line that begins something else
-}
-
-var labels = sync.OnceValue(func() labelForms {
-	const (
-		scope = `(?:(?:phase|stage|milestone|level|part|overall|final|minimum|minimal|key|functional|technical|mvp|[lv]?\d[\w.]*)[ \t]+){0,2}`
-		kinds = `(?:success|exit|completion|done) criteri(?:a|on)|definition of done|dod`
-	)
-	return labelForms{
-		name: regexp.MustCompile(`(?i)\b(?:acceptance(?:[ -](?:criteria|criterion|tests?|checks?|gates?|checklist|conditions?))?|` +
-			kinds + `|(?:done|complete|finished) (?:when|if)|done means|acs?|ac[ -]?\d+(?:\.\d+)*)\b`),
-		opening:  regexp.MustCompile(`(?i)^[ \t]*(?:\[[ x]\][ \t]+)?[*_]{0,3}` + scope + `$`),
-		detail:   regexp.MustCompile(`^(?:[ \t]*\([^()\n]*\)| for [^:.\n]{1,40})?([*_]{0,3})([ \t]*:[*_]{0,3}|[ \t]+[-–—]+[ \t]|[ \t\r]*(?:\n|$))[ \t]*`),
-		sentence: regexp.MustCompile("[.!?;:)\\]\"”’`–—/|-] +[*_]{0,3}$"),
-		heading: regexp.MustCompile(`(?i)^[ \t#]*[^\pL\n]*` + scope +
-			`(?:acceptance\b[^:\n]*|(?:` + kinds + `|done when|done means)\b[^:\n]*|acs?[*_ \t]*(?:\([^:\n]*)?)(?::[*_ \t]*|[\r\n]|$)`),
-		other: regexp.MustCompile(`(?m)^[ \t]*(?:\*\*[^*\n]+\*\*:?|__[^_\n]+__:?|[A-Z][A-Z /&-]{2,}:)`),
-	}
-})
-
-// labelOpenings are how labels begin, without more letters behind the last two.
-var labelOpenings = []string{
-	"acceptance", "success criteri", "exit criteri", "completion criteri", "done criteri", "definition of done",
-	"done when", "done means", "done if", "complete when", "complete if", "finished when", "finished if", "dod", "ac",
-}
-
-// labelPairs has the first two letters of labelOpenings, in both cases: bit n stands for
-// those of labelOpenings[n].
-var labelPairs = sync.OnceValue(func() *struct{ first, second [256]uint32 } {
-	pairs := new(struct{ first, second [256]uint32 })
-	for n, opening := range labelOpenings {
-		for _, change := range []byte{0, 'a' - 'A'} {
-			pairs.first[opening[0]-change] |= 1 << n
-			pairs.second[opening[1]-change] |= 1 << n
-		}
-	}
-	return pairs
-})
+// reach is how far into its line a label may stand, in bytes.
+const reach = 600
 
 // labelled finds where the criteria of a text stand.
 func labelled(text string) []notes.Span {
@@ -64,30 +19,61 @@ func labelled(text string) []notes.Span {
 	return inBlocks(text, notes.Blocks(text))
 }
 
-// mayBeLabelled reports whether a word of a text begins a label: most texts hold
-// none, and need not be parsed.
+// mayBeLabelled reports whether a phrase of a text begins criteria: most texts hold none, and
+// need not be parsed.
 func mayBeLabelled(text string) bool {
-	pairs := labelPairs()
-	for i := range len(text) - 1 {
-		both := pairs.first[text[i]] & pairs.second[text[i+1]]
-		if both == 0 || i > 0 && isLetter(text[i-1]) {
+	for i := 0; i < len(text); i++ {
+		if !isLetter(text[i]) {
 			continue
 		}
-		for ; both != 0; both &= both - 1 {
-			opening := labelOpenings[bits.TrailingZeros32(both)]
-			end := i + len(opening)
-			if end > len(text) || !strings.EqualFold(text[i:end], opening) {
-				continue
-			}
-			if len(opening) > len("dod") || end == len(text) || !isLetter(text[end]) || text[end]|0x20 == 's' {
-				return true
-			}
+		if labelSize(text[i:]) > 0 {
+			return true
+		}
+		for i+1 < len(text) && isLetter(text[i+1]) {
+			i++
 		}
 	}
 	return false
 }
 
-func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+// labelSize is the size of the label with which a text begins, of the list criteria or "AC"
+// with a number; 0 for none.
+func labelSize(text string) (size int) {
+	const longest = 4 // words
+	if !strings.ContainsRune("acdehst v", rune(text[0]|0x20)) {
+		return 0
+	}
+	phrase := make([]byte, 0, 32)
+	for i, n := 0, 0; n < longest && len(phrase) < cap(phrase); n++ {
+		for ; i < len(text) && isLetter(text[i]) && len(phrase) < cap(phrase); i++ {
+			phrase = append(phrase, text[i]|0x20)
+		}
+		if i < len(text) && isLetter(text[i]) {
+			break
+		}
+		if wordTable()["criteria"][string(phrase)] {
+			size = i
+		}
+		if i >= len(text) || text[i] != ' ' && text[i] != '-' {
+			break
+		}
+		phrase = append(phrase, ' ')
+		i++
+	}
+	if strings.EqualFold(text[:size], "ac") {
+		number := strings.TrimLeft(text[size:], "- ")
+		rest := strings.TrimLeft(number, "0123456789.")
+		if rest != number {
+			size = len(text) - len(rest)
+		}
+	} else if size == 0 && strings.EqualFold(text[:min(2, len(text))], "ac") && len(text) > 2 && '0' <= text[2] && text[2] <= '9' {
+		size = len(text) - len(strings.TrimLeft(text[2:], "0123456789."))
+	}
+	if next, _ := utf8.DecodeRuneInString(text[size:]); unicode.IsLetter(next) || next == '_' {
+		return 0
+	}
+	return size
+}
 
 // inBlocks finds the criteria in blocks that follow each other.
 func inBlocks(text string, blocks []notes.Block) (found []notes.Span) {
@@ -111,7 +97,7 @@ func inBlocks(text string, blocks []notes.Block) (found []notes.Span) {
 		if next == i+1 && block.Kind == notes.ParagraphBlock {
 			end = start + ownText(text[start:end])
 		}
-		if own := strings.TrimRight(text[start:end], " \t\r\n"); own != "" {
+		if own := strings.TrimRight(text[start:end], " \t\r\n"); strings.TrimSpace(own) != "" {
 			blank := len(own) - len(strings.TrimLeft(own, " \t\r\n"))
 			end = start + len(own)
 			start += 1 + strings.LastIndexByte(own[:blank], '\n')
@@ -126,8 +112,16 @@ func inBlocks(text string, blocks []notes.Block) (found []notes.Span) {
 // another heading, and the first block that is none of them.
 func underHeading(text string, blocks []notes.Block, i int) (start, next int) {
 	heading := blocks[i]
-	at := labels().heading.FindStringIndex(text[heading.Start:heading.End])
-	if at == nil {
+	line, _, _ := strings.Cut(text[heading.Start:heading.End], "\n")
+	title := strings.TrimLeftFunc(line, func(r rune) bool { return !unicode.IsLetter(r) })
+	title = unscoped(title)
+	size := 0
+	if title != "" {
+		size = labelSize(title)
+	}
+	name, own, colon := strings.Cut(title, ":")
+	rest := strings.TrimLeft(name[min(size, len(name)):], "*_# \t\r")
+	if size == 0 || rest != "" && rest[0] != '(' && !strings.HasPrefix(strings.ToLower(title), "acceptance ") {
 		return -1, i + 1
 	}
 	for next = i + 1; next < len(blocks); next++ {
@@ -135,15 +129,27 @@ func underHeading(text string, blocks []notes.Block, i int) (start, next int) {
 			break
 		}
 	}
-	start = heading.Start + at[1]
-	switch own := strings.TrimSpace(text[start:heading.End]); {
-	case own != "" && strings.Trim(own, "#=-") != "":
+	switch own = strings.TrimLeft(own, "*_ \t\r"); {
+	case colon && own != "":
+		return heading.Start + len(line) - len(own), next
 	case next > i+1:
-		start = blocks[i+1].Start
-	default:
-		start = heading.End
+		return blocks[i+1].Start, next
 	}
-	return start, next
+	return heading.End, next
+}
+
+// unscoped is a text without the words that say of which part of the work it is.
+func unscoped(text string) string {
+	for range 3 {
+		first, rest, _ := strings.Cut(text, " ")
+		scope := strings.ToLower(strings.Trim(first, "*_"))
+		digits := strings.Trim(strings.TrimLeft(scope, "lv"), "0123456789.") == "" && strings.ContainsAny(scope, "0123456789")
+		if rest == "" || !digits && !listed("scope", scope) {
+			break
+		}
+		text = strings.TrimLeft(rest, " *_")
+	}
+	return text
 }
 
 // behindLabel gives where the criteria behind the first label in the paragraph at i
@@ -174,12 +180,27 @@ func behindLabel(text string, blocks []notes.Block, i int) (start, next int) {
 // ownText is how much of a text is not yet a line that begins something else. Its
 // first line never does.
 func ownText(text string) int {
-	first, _, _ := strings.Cut(text, "\n")
-	at := labels().other.FindStringIndex(text[len(first):])
-	if at == nil {
-		return len(text)
+	at := 0
+	for line := range strings.Lines(text) {
+		if at > 0 && isOther(line) {
+			return at - 1
+		}
+		at += len(line)
 	}
-	return len(first) + at[0]
+	return len(text)
+}
+
+// isOther reports whether a line begins something else: with words in bold, or in capitals
+// and a colon.
+func isOther(line string) bool {
+	line = strings.TrimLeft(line, " \t")
+	for _, mark := range []string{"**", "__"} {
+		if rest, bold := strings.CutPrefix(line, mark); bold && strings.Index(rest, mark) > 0 {
+			return true
+		}
+	}
+	name, _, colon := strings.Cut(line, ":")
+	return colon && len(name) > 2 && 'A' <= name[0] && name[0] <= 'Z' && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ /&-") == ""
 }
 
 // belongs reports whether a block goes on with the criteria that end with the one
@@ -187,69 +208,81 @@ func ownText(text string) int {
 // stands between that and the block.
 func belongs(text string, before, block notes.Block, bare, first bool) bool {
 	leads := strings.Count(text[before.End:block.Start], "\n") < 2 || strings.HasSuffix(text[:before.End], ":")
+	own := text[block.Start:block.End]
 	switch block.Kind {
 	case notes.ListBlock:
 		return bare || leads || before.Kind != notes.ParagraphBlock
 	case notes.CodeBlock:
-		return bare || leads || before.Kind != notes.ParagraphBlock ||
-			strings.HasPrefix(strings.TrimLeft(text[block.Start:block.End], " `~"), "verify")
+		return bare || leads || before.Kind != notes.ParagraphBlock || strings.HasPrefix(strings.TrimLeft(own, " `~"), "verify")
 	case notes.ParagraphBlock:
-		own := text[block.Start:block.End]
 		_, another := labelIn(own)
-		return bare && first && !another && !strings.HasSuffix(own, ":") && labels().other.FindStringIndex(own) == nil
+		return bare && first && !another && !strings.HasSuffix(own, ":") && ownText("\n"+own) == len(own)+1
 	}
 	return false
 }
 
 // labelIn gives where the text behind the first label of a paragraph begins. A label stands
-// near the beginning of its line.
+// at the beginning of its line, an item or a sentence, or in bold or capitals, and criteria
+// follow it behind a colon, a dash or its line; not in code.
 func labelIn(paragraph string) (start int, ok bool) {
-	line, ticks, counted := 0, 0, 0 // where the line of a label begins, and the backticks before it
-	for _, at := range labels().name.FindAllStringIndex(paragraph, -1) {
-		between := paragraph[counted:at[0]]
-		if newline := strings.LastIndexByte(between, '\n'); newline >= 0 {
-			line = counted + newline + 1
-		}
-		ticks, counted = ticks+strings.Count(between, "`"), at[0]
-		if at[0]-line > reach {
-			continue
-		}
-		l := label{name: paragraph[at[0]:at[1]], before: paragraph[line:at[0]], first: at[0]}
-		rest := paragraph[at[1]:]
-		if found := labels().detail.FindStringSubmatch(rest); found != nil {
-			l.separated, l.separator = true, strings.TrimSpace(found[2])
-			rest = rest[len(found[0]):]
-		} else {
-			rest = strings.TrimLeft(rest, "*_ ")
-		}
-		if l.marks() && ticks%2 == 0 {
-			return len(paragraph) - len(rest), true
+	line, ticks := 0, 0
+	for i := 0; i < len(paragraph); i++ {
+		switch c := paragraph[i]; {
+		case c == '\n':
+			line = i + 1
+		case c == '`':
+			ticks++
+		case !isLetter(c) || i > 0 && (isLetter(paragraph[i-1]) || strings.IndexByte("0123456789_", paragraph[i-1]) >= 0 && i > line && paragraph[i-1] != '_') || i-line > reach || ticks%2 == 1:
+		default:
+			if size := labelSize(paragraph[i:]); size > 0 {
+				before, name := paragraph[line:i], paragraph[i:i+size]
+				if rest, leads := behind(paragraph[i+size:], name, before, i == 0); leads {
+					return len(paragraph) - len(rest), true
+				}
+			}
 		}
 	}
 	return 0, false
 }
 
-// label is what may be one.
-type label struct {
-	name, before string // its words, and what stands before them on their line
-	first        int    // how much stands before them in the paragraph
-	separated    bool   // it ends with a colon, a dash or its line
-	separator    string // which, "" for the line
-}
-
-// marks reports whether criteria follow.
-func (l label) marks() bool {
-	capital := unicode.IsUpper(rune(l.name[0]))
-	bold := strings.HasSuffix(l.before, "**") || strings.HasSuffix(l.before, "__")
-	colon := strings.HasPrefix(l.separator, ":")
-	when := !l.separated && strings.EqualFold(l.name, "done when")
-	if labels().opening.MatchString(l.before) {
-		scoped := strings.TrimLeft(l.before, " \t*_[]xX") != ""
-		return colon || (l.separated || when) && (capital || bold || scoped || l.first == len(l.before))
+// behind gives the text that follows a label with this name, and these words before it on its
+// line, and whether it is one.
+func behind(text, name, before string, first bool) (rest string, leads bool) {
+	const longest = 40 // characters that may stand between a label and its colon
+	rest = strings.TrimLeft(text, " \t")
+	if inside, after, closed := strings.Cut(rest, ")"); closed && strings.HasPrefix(rest, "(") && !strings.ContainsAny(inside, "\n") {
+		rest = after
+	} else if strings.HasPrefix(text, " for ") {
+		if at := strings.IndexAny(rest, ":.\n"); at >= 0 && at < longest && rest[at] == ':' {
+			rest = rest[at:]
+		}
+	}
+	bold := strings.HasSuffix(before, "**") || strings.HasSuffix(before, "__")
+	unmarked := strings.TrimLeft(rest, "*_")
+	spaced := strings.TrimLeft(unmarked, " \t\r")
+	colon := strings.HasPrefix(spaced, ":")
+	separated := colon || spaced == "" || spaced[0] == '\n'
+	if mark, size := utf8.DecodeRuneInString(spaced); !separated && spaced != unmarked && strings.ContainsRune("-–—", mark) {
+		separated, spaced = true, strings.TrimLeft(spaced[size:], "-–— ")
+	}
+	if colon {
+		spaced = strings.TrimLeft(spaced[1:], "*_ \t")
+	}
+	capital := unicode.IsUpper(rune(name[0]))
+	when := !separated && strings.EqualFold(name, "done when")
+	own := strings.TrimLeft(before, " \t")
+	for _, box := range []string{"[ ]", "[x]", "[X]"} {
+		own = strings.TrimLeft(strings.TrimPrefix(own, box), " \t")
+	}
+	own = strings.TrimLeft(own, "*_")
+	if scoped := own != ""; unscoped(own+"x") == "x" {
+		return spaced, colon || (separated || when) && (capital || bold || scoped || first)
 	}
 	if !colon && !when {
-		return false
+		return "", false
 	}
-	inCapitals := len(l.name) > len("AC") && l.name == strings.ToUpper(l.name)
-	return capital && labels().sentence.MatchString(l.before) || colon && (bold || inCapitals)
+	sentence := strings.TrimRight(strings.TrimRight(before, "*_"), " ")
+	last, _ := utf8.DecodeLastRuneInString(sentence)
+	ends := len(sentence) < len(before) && strings.ContainsRune(".!?;:)]\"”’`–—/|-", last)
+	return spaced, capital && ends || colon && (bold || len(name) > len("AC") && name == strings.ToUpper(name))
 }

@@ -21,7 +21,7 @@ const (
 	keptBytes = 1 << 30
 	// logBytes bounds one log: a check that never stops to write must not
 	// fill the disk before its time is over.
-	logBytes = 256 << 20
+	logBytes = 16 << 20
 )
 
 // logFile is the file that takes all of the output of a check.
@@ -60,7 +60,7 @@ func (j Job) openLog(number int) (*logFile, error) {
 }
 
 // prepareLogs makes the directory of logs, and removes the oldest where they
-// have become too many. Another run may remove them at the same time.
+// have become too many.
 func (j Job) prepareLogs() error {
 	if j.Logs == "" {
 		return nil
@@ -68,13 +68,19 @@ func (j Job) prepareLogs() error {
 	if err := file.MkdirPrivate(j.Logs); err != nil {
 		return err
 	}
-	entries, err := os.ReadDir(j.Logs)
+	return prune(j.Logs, ".log")
+}
+
+// prune removes the oldest files with such an end of a directory where they are too many, or
+// take too much. Another process may remove them at the same time.
+func prune(dir, end string) error {
+	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
 	}
 	var logs []fs.FileInfo
 	for _, entry := range entries {
-		if info, err := entry.Info(); err == nil && strings.HasSuffix(entry.Name(), ".log") {
+		if info, err := entry.Info(); err == nil && strings.HasSuffix(entry.Name(), end) {
 			logs = append(logs, info)
 		}
 	}
@@ -86,7 +92,7 @@ func (j Job) prepareLogs() error {
 		if bytes += info.Size(); i < keptLogs && bytes <= keptBytes {
 			continue
 		}
-		if err := os.Remove(filepath.Join(j.Logs, info.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.Remove(filepath.Join(dir, info.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}

@@ -1,13 +1,10 @@
 package gate
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"stig/notes"
 )
@@ -22,81 +19,126 @@ var (
 // prompt stands before what is typed in a block that shows output too.
 const prompt = "$ "
 
-// Plan lists the code in criteria, and the prose that reads like a command,
-// in the order of the text: each with its class, and the reason where it is
-// not run. It runs nothing, and it is never nil.
+// maxCode is how many pieces of code a text may have that is read, and of prose.
+const maxCode = 128
+
+// Plan lists the code in criteria, and the prose that reads like a command, in the order of
+// the text: each with its class, and the reason where it is not run. It runs nothing, looks
+// at nothing but the text, and is never nil.
 //
-// A fence is one check: where it shows prompts, what is typed behind them. It
-// counts when it parses and its info string is that of a shell; without any when
-// also its first command resolves, it is neither English nor another language, and
-// the line above does not call it output. Inline code counts
-// when it parses as shell, has two words or is a ./path, holds no placeholder,
-// every first word in it resolves or is a script that is gone, it is neither
-// English nor another language, and the text asks for it. Prose never does.
-//
-// The text asks for code with which its clause begins and of which it says
-// something or nothing ("X passes", "- X"); before which it asks ("run X",
-// "verified with X"); or to which a claim leads by a colon, a bracket, a dash or
-// a means ("all pass: X", "builds with X"). Nothing asks for what is not to be
-// run, is expected to fail, or is said to exist. In doubt it is not a command.
-func Plan(text string, look Lookup) []Check {
-	type placed struct {
-		Check
-		at int
-	}
+// A fence is one check where its info string is that of a shell, of what is typed behind the
+// prompts where it is that of a console, and without one where each command in it is one by
+// its words. Inline code is a check where it is a command by its words and the text asks for
+// it: it is the whole of an item, alone or behind "run" or the like; a claim stands next to
+// it ("X passes", "builds with X", "X prints 3"); or it ends a clause behind a colon. The
+// words for all that are those of words.txt and programs.txt. Prose is never run.
+func Plan(text string) []Check {
 	text = unwrapped(text)
 	if why := notes.Tangled(text); why != "" {
 		return []Check{unread(1, "not read: "+why)}
 	}
-	var found []placed
-	optioned := sync.OnceValue(func() string { return strings.Join(withOption().FindAllString(text, -1), " ") })
-	for i, code := range codeIn(text) {
-		if i == maxCode {
-			found = append(found, placed{unread(code.Line, fmt.Sprintf("not read: more than %d pieces of code stand before it", maxCode)), code.Start})
-			break
-		}
-		check := Check{Text: code.Text, Line: code.Line}
-		if code.Inline {
-			check.Origin = Span
-			check.Text = strings.TrimPrefix(strings.TrimSpace(code.Text), prompt)
-			start, end := backticks(text, code)
-			near := sync.OnceValue(func() surroundings { return around(text, start, end) })
-			judgeSpan(&check, near, optioned, look)
+	if !strings.Contains(text, "`") && !strings.Contains(text, "~~~") && !namesProgram(text) {
+		return []Check{}
+	}
+	p := planner{checks: []Check{}}
+	for _, leaf := range notes.Leaves(text) {
+		if leaf.Kind == notes.CodeBlock {
+			p.add(fence(leaf.Pieces[0]))
 		} else {
-			check = judgeFence(code, lineAbove(text[:code.Start]), look)
+			p.leaf(leaf)
 		}
-		found = append(found, placed{check, code.Start})
+		p.above = leaf
 	}
-	prose := 0
-	for _, line := range proseIn(text) {
-		for _, words := range proseCommands(line.Text) {
-			if prose++; prose > maxCode {
-				break // nothing of it is run
-			}
-			found = append(found, placed{Check{
-				Text: words, Instead: words, Origin: Prose, Class: Skipped, Line: line.Line,
-				Reason: "prose is never run: put the command into a fence marked verify",
-			}, line.Start})
-		}
-	}
-	slices.SortStableFunc(found, func(a, b placed) int { return cmp.Compare(a.at, b.at) })
-	checks := make([]Check, len(found))
-	for i, f := range found {
-		if i > 0 && f.Origin == Span && f.Class == Skipped && f.Text == checks[i-1].Expect.Text {
-			f.Class, f.Reason = Output, "compared with the output of "+checks[i-1].Text
-		}
-		checks[i] = f.Check
-	}
-	return checks
+	return p.checks
 }
 
-// maxCode is how many pieces of code a text may have that is read, and of prose.
-const maxCode = 128
+// planner makes the plan of a text.
+type planner struct {
+	checks []Check
+	code   int // how many pieces of code there were
+	prose  int // and of prose that reads like commands
+	above  notes.Leaf
+}
+
+func (p *planner) add(check Check) {
+	if p.code++; p.code == maxCode+1 {
+		check = unread(check.Line, fmt.Sprintf("not read: more than %d pieces of code stand before it", maxCode))
+	}
+	if p.code <= maxCode+1 {
+		p.checks = append(p.checks, check)
+	}
+}
+
+// leaf plans a paragraph, an item or a heading.
+func (p *planner) leaf(leaf notes.Leaf) {
+	var in passage
+	hasCode := slices.ContainsFunc(leaf.Pieces, func(piece notes.Piece) bool { return piece.Code })
+	if hasCode && p.code <= maxCode {
+		in = passage{tokens: tokens(leaf), heading: leaf.Kind == notes.HeadingBlock}
+		if p.above.Kind == notes.ParagraphBlock {
+			in.intro = introduction(p.above)
+		}
+	}
+	at := 0
+	for i, piece := range leaf.Pieces {
+		if !piece.Code {
+			p.addProse(piece)
+			continue
+		}
+		for at < len(in.tokens) && (in.tokens[at].kind != code || in.tokens[at].code != i) {
+			at++
+		}
+		check := Check{Text: strings.TrimPrefix(strings.TrimSpace(piece.Text), prompt), Origin: Span, Line: piece.Line}
+		if p.code < maxCode {
+			near, at := in.near(at)
+			near.judge(&check, at)
+		}
+		if last := len(p.checks) - 1; last >= 0 && check.Class == Mention && check.Text == p.checks[last].Expect.Text {
+			check.Reason = "compared with the output of " + p.checks[last].Text
+		}
+		p.add(check)
+	}
+}
+
+// near is what stands around a token, so much as sentences have, and where the token is in it.
+func (p passage) near(at int) (passage, int) {
+	const reach = 100 // tokens
+	from := max(0, at-reach)
+	p.tokens = p.tokens[from:min(len(p.tokens), at+reach)]
+	return p, at - from
+}
+
+// introduction is the last line of a paragraph that ends with a colon.
+func introduction(above notes.Leaf) []token {
+	last := above.Pieces[len(above.Pieces)-1]
+	if line := strings.TrimRight(last.Text, " \n*_"); !last.Code && strings.HasSuffix(line, ":") {
+		return lineTokens(line[strings.LastIndexByte(line, '\n')+1:])
+	}
+	return nil
+}
+
+func (p *planner) addProse(piece notes.Piece) {
+	if !namesProgram(piece.Text) {
+		return
+	}
+	line := piece.Line
+	for text := range strings.Lines(piece.Text) {
+		for _, command := range proseCommands(text) {
+			if p.prose++; p.prose <= maxCode {
+				p.checks = append(p.checks, Check{
+					Text: command, Instead: command, Origin: Prose, Class: Manual, Line: line,
+					Reason: "prose is never run: put the command into a fence marked verify",
+				})
+			}
+		}
+		line++
+	}
+}
 
 // unread is what stands for a text that is beyond a bound: nothing passes until somebody has
 // read it.
 func unread(line int, why string) Check {
-	return Check{Text: "…", Origin: Prose, Class: Skipped, Broken: true, Line: line, Reason: why}
+	return Check{Text: "…", Origin: Prose, Class: Refused, Broken: true, Line: line, Reason: why}
 }
 
 // unwrapped is a text as it was meant: without the colours of a terminal, and with
@@ -105,222 +147,157 @@ func unwrapped(text string) string {
 	return strings.ReplaceAll(uncoloured(text), "\\`", "`")
 }
 
-// codeIn finds the code of a text; all of it stands between backticks or tildes,
-// of which most texts have none.
-func codeIn(text string) []notes.Code {
-	if !strings.Contains(text, "`") && !strings.Contains(text, "~~~") {
-		return nil
-	}
-	return notes.FindCode(text)
-}
-
-// proseIn finds the prose of a text that may hold a command.
-func proseIn(text string) []notes.Line {
-	if !namesProgram(text) {
-		return nil
-	}
-	return notes.Prose(text)
-}
-
-// withOption finds the program of inline code that begins with an option behind it.
-var withOption = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("`[a-z][a-z0-9-]+ --?[a-z]") })
-
-// backticks is the place of inline code with its backticks.
-func backticks(text string, code notes.Code) (start, end int) {
-	start = strings.LastIndexByte(text[:code.Start], '`') + 1
-	start = len(strings.TrimRight(text[:start], "`"))
-	end = code.End + max(0, strings.IndexByte(text[code.End:], '`'))
-	return start, len(text) - len(strings.TrimLeft(text[end:], "`"))
-}
-
-// judgeFence applies the rules for blocks. above is the line that leads to it.
-func judgeFence(code notes.Code, above string, look Lookup) Check {
-	info, _, _ := strings.Cut(strings.ToLower(code.Info), " ")
-	check := Check{Text: code.Text, Origin: Fence, Line: code.Line, Verify: info == "verify"}
-	skip := func(format string, args ...any) Check {
-		check.Class, check.Reason = Skipped, fmt.Sprintf(format, args...)
-		return check
-	}
+// fence plans a fenced block.
+func fence(block notes.Piece) Check {
+	info, _, _ := strings.Cut(strings.ToLower(block.Info), " ")
+	check := Check{Text: block.Text, Origin: Fence, Line: block.Line, Verify: info == "verify", Held: isHeld(block.Info), Class: Mention}
 	console := slices.Contains(consoleInfos, info)
 	marked := console || slices.Contains(shellInfos, info)
 	if info != "" && !marked {
-		return skip("info string %q is not one of a shell: %s", info, strings.Join(slices.Concat(shellInfos, consoleInfos), ", "))
+		check.Reason = fmt.Sprintf("info string %q is not one of a shell: %s", info, strings.Join(slices.Concat(shellInfos, consoleInfos), ", "))
+		return check
 	}
-	if console || strings.HasPrefix(code.Text, prompt) {
-		check.Text = prompted(code.Text)
-		if check.Text == "" {
-			check.Text = code.Text
-			return skip("no line begins with the prompt %q", prompt)
+	if console || strings.HasPrefix(block.Text, prompt) {
+		if check.Text = prompted(block.Text); check.Text == "" {
+			check.Text, check.Reason = block.Text, fmt.Sprintf("no line begins with the prompt %q", prompt)
+			return check
 		}
 	}
 	s, err := parse(check.Text)
-	if err != nil {
-		check.Broken = marked || errors.Is(err, errBound)
-		return skip("%s", syntaxReason(err))
-	}
-	if len(s.commands) == 0 && !s.checks {
-		return skip("holds no command")
-	}
-	if !marked {
-		if why := s.unlikely(above, look); why != "" {
-			return skip("no info string, and %s", why)
-		}
-	}
-	if found := toFill().FindString(check.Text); found != "" && !check.Verify {
-		return skip("placeholder %s", citing(found))
-	}
-	if found := s.serves(); found != "" && !check.Verify {
-		return skip("runs until it is stopped: %s", found)
-	}
-	if check.Class, check.Reason = s.class(look); check.Class == Runnable {
-		check.CannotFail = s.cannotFail()
+	switch {
+	case err != nil && (marked || errors.Is(err, errBound)):
+		check.refuse(err)
+	case err != nil:
+		check.Reason = err.Error()
+	case len(s.commands) == 0 && !s.compares:
+		check.Reason = "it holds no command"
+	case !marked && s.noCommand(reading{}) != "":
+		check.Reason = "no info string, and " + s.noCommand(reading{})
+	default:
+		check.settle(s, claim{})
 	}
 	return check
 }
 
-// toFill finds a path in a block that a person is meant to fill in.
-var toFill = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`/?\bpath/to/`) })
-
-// unlikely says why a block that no info string marks as shell may be something
-// else; "" when it is taken for shell.
-func (s *script) unlikely(above string, look Lookup) string {
-	if first := (&script{commands: s.commands[:min(1, len(s.commands))], functions: s.functions}); len(first.commands) == 1 {
-		if _, unknown, resolved := first.resolve(look); !resolved {
-			return fmt.Sprintf("%q is no program here", unknown)
-		}
-	}
-	if telling := phrases().telling().FindStringSubmatch(above); telling != nil {
-		return "listed under " + citing(telling[1])
-	}
-	return s.doubt(func() bool { return false })
+// isHeld reports whether an info string says that a fence is green before the work too.
+func isHeld(info string) bool {
+	words := strings.Fields(strings.ToLower(info))
+	return len(words) > 1 && words[0] == "verify" && words[1] == "held"
 }
 
-// lineAbove is the last line before the one with which a block opens, other
-// than blank ones.
-func lineAbove(text string) string {
-	text = strings.TrimRight(text, "\n")
-	return lastLine(text[:max(0, strings.LastIndexByte(text, '\n'))])
+// refuse is for what is meant to be run and cannot be read.
+func (c *Check) refuse(err error) {
+	c.Class, c.Reason, c.Broken, c.Verify = Refused, err.Error(), true, false
 }
 
-func lastLine(text string) string {
-	text = strings.TrimRight(text, " \t\n")
-	return text[strings.LastIndexByte(text, '\n')+1:]
-}
-
-// class tells how a script that is to run would fare.
-func (s *script) class(look Lookup) (class, reason string) {
-	if what := s.destroys(); what != "" {
-		return Destructive, what
-	}
-	if missing, _, _ := s.resolve(look); missing != "" {
-		return MissingProgram, missing + ": not found"
-	}
-	return Runnable, ""
-}
-
-// judgeSpan applies the rules for inline code, and gives the check its class. near
-// reads the text around it: most code is no command, and is told without. optioned
-// holds what begins other code of the text, up to an option.
-func judgeSpan(check *Check, near func() surroundings, optioned func() string, look Lookup) {
-	check.Class = Skipped
+// judge plans inline code, which stands at a token.
+func (p passage) judge(check *Check, at int) {
+	check.Class = Mention
 	s, err := parse(check.Text)
 	if err != nil {
-		check.Broken = errors.Is(err, errBound)
-		if check.Reason = syntaxReason(err); inWord(check.Text) != "" {
-			check.Reason = "placeholder " + citing(inWord(check.Text))
+		if check.Reason = err.Error(); errors.Is(err, errBound) {
+			check.refuse(err)
 		}
 		return
 	}
-	s.program = s.words == 1 && len(s.commands) == 1 && strings.Contains(optioned(), "`"+s.commands[0][0]+" ")
-	missing, why := s.command(near, look)
-	if why == "" {
-		why = s.doubt(func() bool {
-			return near().asks() || missing != "" && near().says() && !(wellKnown(missing) && near().being())
-		})
+	said := p.saying(at)
+	if check.Reason = s.noCommand(reading{said.told, said.run, said.why == ""}); check.Reason == "" {
+		check.Reason = said.why
 	}
-	if nowhere := missing != "" && !wellKnown(missing); why == "" && !(nowhere && near().needs()) {
-		why = near().mention(s.searches())
+	if check.Reason == "" {
+		check.settle(s, said.claim)
 	}
-	if why == "" {
-		why = s.unending(near(), missing)
-	}
-	if why != "" {
-		check.Reason = why
-		return
-	}
-	if what := s.destroys(); what != "" {
-		check.Class, check.Reason = Destructive, what
-		return
-	}
-	if missing != "" {
-		check.Class, check.Reason = MissingProgram, missing+": not found"
-		return
-	}
-	s.result(check, near())
 }
 
-// command resolves the programs of inline code. missing is the first that is meant
-// to be run and is not here; why says that it is no command.
-func (s *script) command(near func() surroundings, look Lookup) (missing, why string) {
-	path := len(s.commands) == 1 && strings.HasPrefix(s.commands[0][0], "./")
-	if s.words < 2 && !path && !(s.own(look) && near().asksWord()) && !near().binary() && !s.named(near()) {
-		return "", "one word, and not a ./path or a known program that the text asks for"
+// settle gives a command that the text asks for its class.
+func (c *Check) settle(s *script, said claim) {
+	expect, why := s.result(said, c.Origin == Fence)
+	if found := s.serves(); found != "" && !c.Verify {
+		why = "it runs until it is stopped: " + found
 	}
-	if found := s.placeholder(look); strings.HasPrefix(found, "$") {
-		return "", found + " is not set and has no default"
-	} else if found != "" {
-		return "", "placeholder " + citing(found)
+	switch what := s.destroys(); {
+	case why != "":
+		c.Class, c.Reason = Manual, why
+		if why == outputDecides {
+			c.Instead = c.Text + " | grep -q TEXT"
+		}
+	case what != "":
+		c.Class, c.Reason = Refused, what
+	default:
+		c.Class, c.Expect, c.CannotFail = Runnable, expect, s.cannotFail()
 	}
-	missing, unknown, resolved := s.resolve(look)
+}
+
+// result says which result passes a command, or why a person has to read it.
+func (s *script) result(said claim, fence bool) (e Expect, why string) {
+	if fence || said.manual != "" {
+		return e, said.manual
+	}
+	e = said.expect
+	negated := s.file.Stmts[len(s.file.Stmts)-1].Negated
+	none := e.How == Equals && e.Text == "" || e.How != "" && e.Text == "0" || said.zero
+	tests := s.compares || len(s.last()) > 0 && (s.last()[0] == "test" || s.last()[0] == "[")
 	switch {
-	case resolved:
-		return missing, ""
-	case s.absent(look) && (s.words > 1 || s.redirects || near().asks()):
-		return unknown, "" // a script that is gone must not take its check with it
-	case s.likely(look) && near().claims(), s.words == 1 && (near().binary() || s.named(near())):
-		return unknown, ""
+	case negated, tests && e.Text == "true":
+		return Expect{}, ""
+	case tests && e.Text == "false":
+		return Expect{Exit: "1"}, ""
+	case s.counts() && said.zero:
+		e = Expect{How: Equals, Text: "0"}
+		fallthrough
+	case s.counts():
+		if said.counts {
+			e.How = Equals
+		}
+		if none && s.searches() {
+			e.Exit = "1" // of the search, which finds nothing
+		}
+	case s.searches() && (said.zero || said.absent && e == Expect{}):
+		return e, "a search that finds nothing fails: write it as ! COMMAND in a fence marked verify"
+	case s.searches() && none && said.counts:
+		return Expect{Exit: "1"}, ""
+	case s.reports() && e.How == "":
+		if said.found && s.silentWhenClean() {
+			return Expect{How: Equals}, ""
+		}
+		return e, outputDecides
 	}
-	return "", citing(unknown) + " is no program here"
+	return e, ""
 }
 
-// named reports whether a script is one word that other code shows to be a program,
-// and the text asks for it or says what it shows.
-func (s *script) named(near surroundings) bool {
-	return s.program && (near.asksWord() || near.shows())
+// searches reports whether a script searches, and ends with 1 where it finds nothing.
+func (s *script) searches() bool {
+	return slices.ContainsFunc(s.commands, func(words []string) bool {
+		return listed("patterns", words[0]) || words[0] == "git" && len(words) > 1 && words[1] == "grep"
+	})
 }
 
-// unending says why a command would not end by itself, or "". Of a program that
-// nobody knows and that is not here, what the text says of starting something
-// does not tell.
-func (s *script) unending(near surroundings, missing string) string {
-	if found := s.serves(); found != "" {
-		return "runs until it is stopped: " + found
-	}
-	if found := phrases().serving().FindString(near.said); found != "" && (missing == "" || wellKnown(missing)) {
-		return "it is to go on: " + citing(found)
-	}
-	return ""
+// counts reports whether what a script prints is a number.
+func (s *script) counts() bool {
+	last := s.last()
+	return len(last) > 0 && (last[0] == "wc" || listed("patterns", last[0]) && (slices.Contains(last, "-c") || slices.Contains(last, "--count")))
 }
 
-// result says of a command that would run what its result is: its exit code or
-// its output.
-func (s *script) result(check *Check, near surroundings) {
-	told := judgement{}
-	if !s.tests() {
-		told = near.judged(s.counting(), s.searches())
-	} else if found := results().untrue.FindString(near.said); found != "" {
-		check.Reason = "expected to fail: " + citing(found)
-		return
+// reports reports whether the last command of a script only shows something: it ends with 0
+// whatever that is.
+func (s *script) reports() bool {
+	last := s.last()
+	if len(last) == 0 {
+		return false
 	}
-	if s.reports() && results().clean.MatchString(near.said) {
-		told = judgement{open: !s.silentWhenClean(), expect: Expect{How: Equals}}
+	if last[0] != "git" || len(last) < 2 {
+		return listed("reporters", last[0])
 	}
-	if told.open || s.reports() && told.expect.How == "" && !near.succeeds() {
-		check.Instead = check.Text + " | grep -q TEXT"
-		check.Reason = "judged by its output: write it as COMMAND | grep -q TEXT in a fence marked verify"
-		return
+	if last[1] == "diff" {
+		return !slices.Contains(last, "--exit-code") && !slices.Contains(last, "--quiet") && !slices.Contains(last, "--check")
 	}
-	check.Class, check.Expect, check.CannotFail = Runnable, told.expect, s.cannotFail()
+	return listed("reporters", "git "+last[1])
+}
+
+// silentWhenClean reports whether the last command prints nothing of a work tree
+// without changes.
+func (s *script) silentWhenClean() bool {
+	return slices.ContainsFunc(s.last(), func(w string) bool { return slices.Contains([]string{"diff", "--porcelain", "--short", "-s"}, w) })
 }
 
 // prompted is the script that is typed after the prompts of a console. A

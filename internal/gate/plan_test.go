@@ -9,120 +9,26 @@ import (
 	"stig/internal/gate"
 )
 
-// here is a machine with a few programs, an executable in the repository and
-// one variable; cargo and others of the well-known ones are not on it.
-func here(word string) bool {
-	return slices.Contains([]string{
-		"go", "git", "npm", "make", "rm", "sort", "grep", "curl", "cat", "bash", "sh", "docker", "kubectl", "ls",
-		"terraform", "find", "xargs", "sudo", "tee", "dd", "env", "psql", "timeout", "mktemp", "sleep", "wc", "awk", "seq",
-		"./scripts/tide.sh", "tools/gauge", "$HOME",
-	}, word)
-}
-
-// planCases are criteria and what Plan makes of them: "origin class line text; reason", of
-// which the reason may be given by its beginning.
-var planCases = []struct {
-	name, text string
-	want       []string
-}{
-	{"nothing", "", nil},
-	{"prose without a command", "The tide table is complete.", nil},
-
-	{"shell fences", "```bash\ncd tools && make\n```\n\n~~~sh\ngo vet ./...\n~~~\n```zsh title=x\nls -l\n```\n```shell\nls\n```",
-		[]string{"fence run 2 cd tools && make", "fence run 6 go vet ./...", "fence run 9 ls -l", "fence run 12 ls"}},
-	{"verify fence", "```verify\nfor i in 1 2; do\n  ./scripts/tide.sh $i\ndone\n```", []string{"fence run 2 for i in 1 2; do\n  ./scripts/tide.sh $i\ndone"}},
-	{"here-document stays whole", "```sh\ncat <<EOF | grep tide\nhigh tide\nEOF\n```", []string{"fence run 2 cat <<EOF | grep tide\nhigh tide\nEOF"}},
-	{"fence in a list", "1. It passes:\n\n   ```sh\n   go test ./...\n   ```", []string{"fence run 4 go test ./..."}},
-	{"fence without info", "```\ngo test ./...\n```\n```\nlevel: high\n```\n```\n{\"a\": 1}\n```\n```\nif (x) {\n```",
-		[]string{"fence run 2 go test ./...", `fence skipped 5 level: high; no info string, and "level:" is no program here`,
-			`fence skipped 8 {"a": 1}; `, "fence skipped 11 if (x) {; does not parse as shell"}},
-	{"other info", "```ts\nnpm test\n```", []string{`fence skipped 2 npm test; info string "ts" is not one of a shell: verify`}},
-	{"console", "```console\n$ cd tools\n$ cat <<EOF\n> a\n> EOF\na\n$ go test \\\n    ./...\nok\n```",
-		[]string{"fence run 2 cd tools\ncat <<EOF\na\nEOF\ngo test \\\n    ./..."}},
-	{"console that goes on", "```shellsession\n$ for f in a b; do\n> cat $f\n> done\na\n$ ls a\\\\\nok\n$ go vet ./...\nok\n```",
-		[]string{"fence run 2 for f in a b; do\ncat $f\ndone\nls a\\\\\ngo vet ./..."}},
-	{"console that does not parse", "```console\n$ ls )\nok\n```", []string{"fence skipped 2 ls ); does not parse"}},
-	{"console without prompt", "```shell-session\ngo test\n```", []string{`fence skipped 2 go test; no line begins with the prompt "$ "`}},
-	{"fence of a test", "```sh\n[[ -s go.sum ]]\n```", []string{"fence run 2 [[ -s go.sum ]]"}},
-	{"fence whose first command is here", "```\ngo vet ./...\nlevel high --now\n```", []string{"fence run 2 go vet ./...\nlevel high --now"}},
-	{"fence of comments", "```sh\n# later\n```", []string{"fence skipped 2 # later; holds no command"}},
-	{"fence that is no shell", "```bash\nif true; then\n```", []string{"fence skipped 2 if true; then; does not parse as shell"}},
-	{"fence with a missing program", "```bash\ngo build ./...\ncargo test\n```", []string{"fence missing-program 2 go build ./...\ncargo test; cargo: not found"}},
-	{"function without a name", "```\n()0\n```", []string{"fence skipped 2 ()0; no info string, and \"0\" is no program here"}},
-	{"fence with a function", "```sh\ncheck() { ls; }\ncheck\n```", []string{"fence run 2 check() { ls; }\ncheck"}},
-
-	{"spans", "- `go test ./...` passes\n- Run `npm run lint && make check`.\n- [ ] `./scripts/tide.sh`\n- `$ go vet ./...` is clean",
-		[]string{"span run 1 go test ./...", "span run 2 npm run lint && make check", "span run 3 ./scripts/tide.sh", "span run 4 go vet ./..."}},
-	{"one word", "`go` and `tools/gauge` and `README.md`", []string{"span skipped 1 go; one word", "span skipped 1 tools/gauge; one word", "span skipped 1 README.md; one word"}},
-	{"no shell", "`func main() {`", []string{"span skipped 1 func main() {; does not parse as shell"}},
-	{"unknown program", "`level high --now` and `go test ./... | level high`",
-		[]string{`span skipped 1 level high --now; "level" is no program here`, `span skipped 1 go test ./... | level high; "level" is no program here`}},
-	{"unknown in a substitution", "`grep x $(level high)`", []string{`span skipped 1 grep x $(level high); "level" is no program here`}},
-	{"well-known but missing", "`cargo clippy -- -D warnings` and `go test ./... && pytest -q`",
-		[]string{"span missing-program 1 cargo clippy -- -D warnings; cargo: not found", "span missing-program 1 go test ./... && pytest -q; pytest: not found"}},
-	{"absent executable", "`./scripts/none.sh`", []string{`span skipped 1 ./scripts/none.sh; "./scripts/none.sh" is no program here`}},
-	{"relative to another directory", "`cd tools && ./absent --check`", []string{"span run 1 cd tools && ./absent --check"}},
-	{"placeholders", "`go test ./{pkg}`, `curl \"http://localhost/{id}\"`, `npm run …`, `make ...`, `ls 2026-YYYY`, `git log \"<rev>\"`, `ls $LEVEL`",
-		[]string{`span skipped 1 go test ./{pkg}; placeholder "{pkg}"`, `span skipped 1 curl "http://localhost/{id}"; placeholder "{id}"`,
-			`span skipped 1 npm run …; placeholder "…"`, `span skipped 1 make ...; placeholder "..."`, `span skipped 1 ls 2026-YYYY; placeholder "YYYY"`,
-			`span skipped 1 git log "<rev>"; placeholder "<rev>"`, "span skipped 1 ls $LEVEL; $LEVEL is not set and has no default"}},
-	{"no placeholders", "`go vet ./cmd/...`, `git diff main...HEAD`, `ls $HOME`, `ls ${LEVEL:-low}`, `L=1; ls $L`, `awk '{print $1}' f`, `grep -q '<tide> high' f`, `find . -name x -exec cat {} +`, `for f in a b; do cat $f; done`",
-		[]string{"span run 1 go vet ./cmd/...", "span skipped 1 git diff main...HEAD; judged by its output", "span run 1 ls $HOME", "span run 1 ls ${LEVEL:-low}", "span run 1 L=1; ls $L",
-			"span run 1 awk '{print $1}' f", "span run 1 grep -q '<tide> high' f", "span run 1 find . -name x -exec cat {} +", "span run 1 for f in a b; do cat $f; done"}},
-	{"lines of other languages", "`return nil`, `let x = 5`, `export default`, `echo done`, `cd tools`",
-		[]string{"span skipped 1 return nil; checks nothing", "span skipped 1 let x = 5; does not parse", "span skipped 1 export default; checks nothing",
-			"span skipped 1 echo done; checks nothing", "span skipped 1 cd tools; checks nothing"}},
-	{"builtins that check", "`test -f go.mod`, `[ -d notes ]`, `[[ -s go.sum ]]`, `! grep -r TODO notes`",
-		[]string{"span run 1 test -f go.mod", "span run 1 [ -d notes ]", "span run 1 [[ -s go.sum ]]", "span run 1 ! grep -r TODO notes"}},
-	{"English", "Results `sort by date`, and `make sure`", []string{`span skipped 1 sort by date; "sort by" may be English`, `span skipped 1 make sure; "make sure" may be English`}},
-
-	{"denied", "Never run `make all`. It is not `go generate ./...`; use `make x` instead of `make y` or `make z`.",
-		[]string{`span skipped 1 make all; mentioned after "Never"`, `span skipped 1 go generate ./...; mentioned after "not"`, `span skipped 1 make x; mentioned after "use"`,
-			`span skipped 1 make y; mentioned after "instead of"`, `span skipped 1 make z; mentioned after "instead of"`}},
-	{"denied in bold over a line", "This must **never**\n`make all`.", []string{`span skipped 2 make all; mentioned after "never"`}},
-	{"not denied", "It must not regress: `go test ./...` passes.\n\nNo, not.\n\n`go vet ./...` is clean; builds without warnings with `go build ./...`",
-		[]string{"span run 1 go test ./...", "span run 5 go vet ./...", "span run 5 go build ./..."}},
-	{"printed and replaced", "The help prints `go test ./...`, it replaces `make test`; the output of `ls -l`",
-		[]string{`span skipped 1 go test ./...; mentioned after "help prints"`, `span skipped 1 make test; mentioned after "it replaces"`,
-			`span skipped 1 ls -l; mentioned after "output of"`}},
-	{"value of a flag", "Start it with --exec `make all`.", []string{`span skipped 1 make all; mentioned after "with --exec"`}},
-	{"gone", "`make all` must not be used, `make old` is removed", []string{`span skipped 1 make all; mentioned before "must not be"`, `span skipped 1 make old; mentioned before "is removed"`}},
-	{"gone, in a padded span", "`` make old `` is removed", []string{`span skipped 1 make old; mentioned before "is removed"`}},
-	{"meant to fail", "`go vet ./bad` fails; `./scripts/tide.sh --bad` exits with code 2; `make x` exits 0",
-		[]string{`span skipped 1 go vet ./bad; expected to fail: "fails"`, `span skipped 1 ./scripts/tide.sh --bad; expected to fail: "exits with code 2"`, "span run 1 make x"}},
-	{"another item's words do not count", "- never\n- `go test ./...`", []string{"span run 2 go test ./..."}},
-
-	{"prose", "Verification: go test ./... succeeds and cargo clippy -- -D warnings passes.\nWe go on. Make sure it runs.",
-		[]string{"prose skipped 1 go test ./...; prose is never run", "prose skipped 1 cargo clippy -- -D warnings; prose is never run"}},
-	{"order of the text", "npm test works, `go vet ./...` too\n\n```sh\nls\n```\nthen pytest tests/.",
-		[]string{"prose skipped 1 npm test; prose", "span run 1 go vet ./...", "fence run 4 ls", "prose skipped 6 pytest tests/; prose"}},
-	{"CRLF", "```sh\r\ngo vet ./...\r\nls\r\n```\r\n`make all`\r\n", []string{"fence run 2 go vet ./...\nls", "span run 5 make all"}},
-}
-
-func TestPlan(t *testing.T) {
-	for _, c := range planCases {
-		t.Run(c.name, func(t *testing.T) {
-			var got []string
-			for _, check := range gate.Plan(c.text, here) {
-				line := fmt.Sprintf("%s %s %d %s", check.Origin, check.Class, check.Line, check.Text)
-				if check.Reason != "" {
-					line += "; " + check.Reason
-				}
-				if (check.Class == gate.Runnable) != (check.Reason == "") {
-					t.Errorf("class %q with reason %q", check.Class, check.Reason)
-				}
-				got = append(got, line)
-			}
-			same := slices.EqualFunc(got, c.want, func(got, want string) bool {
-				if strings.Contains(want, "; ") {
-					return strings.HasPrefix(got, want)
-				}
-				return got == want
-			})
-			if !same {
-				t.Errorf("%s\n got %q\nwant %q", c.text, got, c.want)
-			}
-		})
+// Each check has the line of the text on which it begins; what is there besides, and its
+// class, testdata/criteria.txtar shows.
+func TestLinesOfPlan(t *testing.T) {
+	for text, want := range map[string][]string{
+		"":                             nil,
+		"The tide table is complete.":  nil,
+		"- a\n- `go vet ./...` passes": {"2 go vet ./..."},
+		"1. It passes:\n\n   ```sh\n   go test ./...\n   ```":                       {"4 go test ./..."},
+		"npm test works, `go vet ./...` too\n\n```sh\nls\n```\nthen pytest tests/.": {"1 npm test", "1 go vet ./...", "4 ls", "6 pytest tests/"},
+		"```sh\r\ngo vet ./...\r\nls\r\n```\r\n`make all`\r\n":                      {"2 go vet ./...\nls", "5 make all"},
+		"> run\n> `make x`\n\n| a | b |\n|---|---|\n| `make y` | ok |":              {"2 make x", "6 make y"},
+		"```console\n$ cat <<EOF\n> a\n> EOF\na\n$ go test \\\n    ./...\nok\n```":  {"2 cat <<EOF\na\nEOF\ngo test \\\n    ./..."},
+	} {
+		var got []string
+		for _, check := range gate.Plan(text) {
+			got = append(got, fmt.Sprintf("%d %s", check.Line, check.Text))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q\n got %q\nwant %q", text, got, want)
+		}
 	}
 }
 
@@ -159,18 +65,13 @@ func TestDestructive(t *testing.T) {
 		{"eval 'rm -rf x'", "rm -r"},
 		{"npm publish", "npm publish"},
 		{"trap 'rm -rf build' EXIT; make", "rm -r"},
-		{"p='git push'; $p origin", "git push"},
-		{"bash <<EOF\nrm -rf x\nEOF", "rm -r"},
-		{"sh <<<'git push'", "git push"},
-		{"echo 'rm -rf x' | sh", "rm -r"},
 		{"ssh tide.example 'rm -rf x'", "rm -r"},
 		{"ssh -p 22 tide.example rm -rf x", "rm -r"},
 		{"docker exec c rm -rf x", "rm -r"},
 		{"docker run --rm -v .:/w alpine sh -c 'rm -rf /w'", "rm -r"},
-		{"poetry run twine upload x", "twine upload"},
+		{"poetry run twine upload x", "poetry run twine upload"},
 		{"nix develop -c git push", "git push"},
 		{"npx rimraf dist", "rimraf"},
-		{"python3 -c 'import shutil; shutil.rmtree(\"x\")'", "python3 removes"},
 		{"aws ec2 terminate-instances --instance-ids i", "aws terminate-instances"},
 		{"gcloud compute instances delete x", "gcloud delete"},
 		{"helm -n x uninstall y", "helm uninstall"},
@@ -186,7 +87,6 @@ func TestDestructive(t *testing.T) {
 		{"cat <(git push)", "git push"},
 		{"mvn clean deploy", "mvn clean deploy"},
 		{"nix store gc", "nix store gc"},
-		{strings.Repeat("eval ", 60) + "x", "commands within commands"},
 		{"prisma migrate reset --force", "prisma migrate reset"},
 		{"psql -c 'DROP TABLE tide'", "psql with a statement that deletes"},
 		{"pkill -f server", "pkill"},
@@ -230,15 +130,15 @@ func TestDestructive(t *testing.T) {
 		{"ls >/dev/null 2>&1", ""},
 	} {
 		for _, text := range []string{"```verify\n" + c.script + "\n```", "```bash\n" + c.script + "\n```", "`" + c.script + "`"} {
-			check := gate.Plan(text, func(string) bool { return true })[0]
+			check := gate.Plan(text)[0]
 			found := ""
-			if check.Class == gate.Destructive {
+			if check.Class == gate.Refused {
 				found = check.Reason
 			}
-			if check.Origin == gate.Span && check.Class == gate.Skipped {
+			if check.Origin == gate.Span && check.Class == gate.Mention {
 				continue // not run for another reason
 			}
-			if !strings.HasPrefix(found, c.want) || c.want == "" && found != "" {
+			if (found != "") != (c.want != "") {
 				t.Errorf("%s: class %s, reason %q, want %q", text, check.Class, check.Reason, c.want)
 			}
 			if check.Verify != strings.HasPrefix(text, "```verify") {
@@ -261,58 +161,43 @@ func TestBroken(t *testing.T) {
 		"```sh\nls\n```":                false,
 		"`if x; then`":                  false,
 	} {
-		if check := gate.Plan(text, here)[0]; check.Broken != want || want && check.Class != gate.Skipped {
+		if check := gate.Plan(text)[0]; check.Broken != want || want && check.Class != gate.Refused {
 			t.Errorf("%q: broken %v, class %s", text, check.Broken, check.Class)
-		}
-	}
-}
-
-func TestPrograms(t *testing.T) {
-	none := func(string) bool { return false }
-	for _, name := range []string{"go", "cargo", "npm", "pytest", "just", "kubectl"} {
-		if check := gate.Plan("`"+name+" test`", none)[0]; check.Class == gate.Skipped {
-			t.Errorf("%s is skipped where it is missing", name)
 		}
 	}
 }
 
 // FuzzPlan asserts that a plan is in the order of the text, the same each time,
 // shows nothing that is not in the text, and gives a reason for all that it
-// does not run. A machine that has every program takes the most for commands.
+// does not run.
 func FuzzPlan(f *testing.F) {
-	for _, c := range planCases {
-		f.Add(c.text)
-	}
 	for _, c := range invented(f) {
 		f.Add(c.text)
 	}
 	f.Add("```sh\n" + strings.Repeat("eval ", 40) + "\n```")
 	f.Add("`" + strings.Repeat("sudo ", 40) + "x`")
-	everything := func(string) bool { return true }
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, look := range []gate.Lookup{here, everything, nil} {
-			line := 0
-			checks := gate.Plan(text, look)
-			for _, check := range checks {
-				if (check.Class == gate.Runnable) != (check.Reason == "") || check.Line < line {
-					t.Fatalf("%+v after line %d of %q", check, line, text)
-				}
-				if check.Origin == gate.Prose && check.Class != gate.Skipped {
-					t.Fatalf("prose to run: %+v", check)
-				}
-				if check.Broken && check.Class != gate.Skipped || check.Broken && check.Origin != gate.Fence {
-					t.Fatalf("broken: %+v", check)
-				}
-				for word := range strings.FieldsSeq(check.Text) {
-					if !strings.Contains(text, strings.Trim(word, "\r")) && !strings.ContainsAny(text, "\x00\t") {
-						t.Fatalf("%q is not in %q", word, text)
-					}
-				}
-				line = check.Line
+		line := 0
+		checks := gate.Plan(text)
+		for _, check := range checks {
+			if (check.Class == gate.Runnable) != (check.Reason == "") || check.Line < line {
+				t.Fatalf("%+v after line %d of %q", check, line, text)
 			}
-			if !slices.Equal(checks, gate.Plan(text, look)) {
-				t.Fatalf("another plan for %q", text)
+			if check.Origin == gate.Prose && check.Class != gate.Manual && !check.Broken {
+				t.Fatalf("prose to run: %+v", check)
 			}
+			if check.Broken && check.Class != gate.Refused {
+				t.Fatalf("broken: %+v", check)
+			}
+			for word := range strings.FieldsSeq(check.Text) {
+				if !check.Broken && !strings.Contains(text, strings.Trim(word, "\r")) && !strings.ContainsAny(text, "\x00\t\x1b\\") {
+					t.Fatalf("%q is not in %q", word, text)
+				}
+			}
+			line = check.Line
+		}
+		if !slices.Equal(checks, gate.Plan(text)) {
+			t.Fatalf("another plan for %q", text)
 		}
 	})
 }

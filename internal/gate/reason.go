@@ -1,21 +1,21 @@
 package gate
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"unicode"
-
-	"stig/internal/visible"
 )
 
-// Verified and Unverified begin the reason of an issue that was closed through
-// the gate: "Verified: WHAT. All acceptance criteria pass: …", or
-// "Unverified: WHAT. Waived: WHY".
+// Verified, Unverified and NotPlanned begin the reason of an issue that was closed by stig:
+// "Verified: WHAT. All acceptance criteria pass: …", "Unverified: WHAT. Waived: WHY", or
+// "Not planned: WHY" of one that nobody will do.
 const (
 	Verified   = "Verified:"
 	Unverified = "Unverified:"
+	NotPlanned = "Not planned:"
 	waived     = ". Waived: "
 	waivedBy   = ". By "
 	tried      = ". Tried: "
@@ -28,10 +28,84 @@ const (
 // cannot fail, and which ran no test.
 const (
 	passing    = "All acceptance criteria pass: "
-	checked    = " checked; not run: "
 	cannotFail = "; cannot fail: "
 	noTest     = "; no test ran: "
 )
+
+// ByStig reports whether a close reason begins as those of stig do.
+func ByStig(reason string) bool { return unopened(reason) != strings.TrimSpace(reason) }
+
+// Bare is a reason without the words that stig puts before it, and without the full stop
+// that it puts behind.
+func Bare(reason string) string { return strings.TrimRight(unopened(reason), ".") }
+
+func unopened(reason string) string {
+	reason = strings.TrimSpace(reason)
+	for _, word := range []string{Verified, Unverified, NotPlanned} {
+		reason = strings.TrimSpace(strings.TrimPrefix(reason, word))
+	}
+	return reason
+}
+
+// Children counts the children of an epic by how they were closed. An epic without
+// criteria of its own closes on them.
+type Children struct {
+	Verified, NotPlanned, Duplicate, Waived int
+	Unshown                                 int // done, by a reason that is not one of stig's
+	Failed                                  int
+	Unread                                  int // their lines cannot be read any more
+}
+
+// Done is how many children were done, shown or not.
+func (c Children) Done() int { return c.Verified + c.Waived + c.Unshown }
+
+// Reason is the close reason of their epic, of which what exists now; "" for no more than
+// its children say. It is Verified where a child is.
+func (c Children) Reason(what string) string {
+	words := []string{Unverified}
+	if c.Verified > 0 {
+		words[0] = Verified
+	}
+	if what != "" {
+		words = append(words, what+".")
+	}
+	return strings.Join(append(words, c.String()), " ")
+}
+
+// String is "12 children: 9 verified, 2 not planned, 1 waived".
+func (c Children) String() string {
+	total, words := 0, []string{}
+	for _, of := range []struct {
+		n    int
+		word string
+	}{{c.Verified, "verified"}, {c.NotPlanned, "not planned"}, {c.Duplicate, "duplicate"}, {c.Waived, "waived"},
+		{c.Unshown, "closed without a verdict"}, {c.Failed, "failed"}, {c.Unread, "unreadable"}} {
+		if total += of.n; of.n > 0 {
+			words = append(words, fmt.Sprint(of.n, " ", of.word))
+		}
+	}
+	noun := childrenWords[1]
+	if total == 1 {
+		noun = childrenWords[0]
+	}
+	return fmt.Sprint(total, noun, strings.Join(words, ", "))
+}
+
+// childrenWords stand behind the number of children.
+var childrenWords = []string{" child: ", " children: "}
+
+// ParseChildren takes what Children.String wrote from a close reason; ok is false for none.
+func ParseChildren(reason string) (said string, ok bool) {
+	for _, noun := range childrenWords {
+		before, after, found := strings.Cut(reason, noun)
+		number := before[strings.LastIndex(before, " ")+1:]
+		if found && number != "" && strings.Trim(number, "0123456789") == "" {
+			after, _, _ = strings.Cut(after, ";")
+			return number + noun + strings.TrimRight(after, "."), ByStig(reason)
+		}
+	}
+	return "", false
+}
 
 // Waived is the reason of a waiver: what exists now, why nothing shows it, and who waives,
 // "" for nobody.
@@ -52,17 +126,11 @@ func ParseWaived(reason string) (why string, ok bool) {
 	return why, unverified && strings.TrimSpace(what) != "" && why != ""
 }
 
-// waiverWords is how many words a waiver needs to say why.
-const waiverWords = 3
-
-// explains reports whether a text is long enough to say why something is waived.
-func explains(why string) bool { return wordsIn(why) >= waiverWords }
-
 // ExplainsWaiver reports whether the reason of a waiver says why, as Waive asks for it.
 func ExplainsWaiver(reason string) bool {
 	why, ok := ParseWaived(reason)
 	why, _, _ = strings.Cut(why, waivedBy)
-	return ok && explains(why)
+	return ok && !SaysNothing(why)
 }
 
 // CutTried takes what came of the checks off the reason of a waiver; tried is "" where
@@ -110,43 +178,17 @@ var counted = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(regexp.QuoteMeta(passing) + `\d+/\d+ \(([^()]*)\)`)
 })
 
-// wordsIn counts the words of a text. In scripts that put no blanks between words, two
-// letters are one.
-func wordsIn(text string) int {
-	words, unspaced := 0, 0
-	for w := range strings.FieldsSeq(text) {
-		letters := 0
-		for _, r := range w {
-			if visible.Unspaced(r) {
-				letters++
-			}
-		}
-		unspaced += letters
-		if letters == 0 && strings.ContainsFunc(w, unicode.IsLetter) {
-			words++
-		}
-	}
-	return words + unspaced/2
-}
+// saysNothing are the words that alone, or before "as described", are no reason.
+var saysNothing = []string{"done", "fixed", "closed", "completed", "implemented"}
 
-// enoughWords is how many words a close reason needs to say something by
-// itself.
-const enoughWords = 4
+// NotAReason is what SaysNothing refuses, in words.
+const NotAReason = "an empty reason, and nothing but done, fixed, closed, completed or implemented (as described), are refused"
 
-// IsInformative reports whether a close reason says something to those who build on
-// the issue. It is generous: a short reason passes when it points at something,
-// such as a commit, a release, a file, or another issue.
-func IsInformative(reason string, isIssue func(word string) bool) bool {
-	if strings.ContainsAny(reason, "0123456789/#`") {
-		return true
-	}
-	if wordsIn(reason) >= enoughWords {
-		return true
-	}
-	for w := range strings.FieldsSeq(reason) {
-		if isIssue(strings.Trim(w, ".,;:()")) {
-			return true
-		}
-	}
-	return false
+// SaysNothing reports whether a reason, of a close or of a waiver, is empty, or is one of
+// five words that say no more than that the issue is closed. It is the one rule for reasons:
+// what it lets pass may be short.
+func SaysNothing(reason string) bool {
+	words := strings.FieldsFunc(strings.ToLower(reason), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	described := slices.Equal(words[min(1, len(words)):], []string{"as", "described"})
+	return len(words) == 0 || (len(words) == 1 || described) && slices.Contains(saysNothing, words[0])
 }

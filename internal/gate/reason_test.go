@@ -44,3 +44,42 @@ func TestTellsWaiver(t *testing.T) {
 		}
 	}
 }
+
+// TestSaysNothing: short reasons pass; what says no more than that it is closed does not.
+func TestSaysNothing(t *testing.T) {
+	for reason, want := range map[string]bool{
+		"": true, " \n": true, "…": true, "Done": true, "DONE!": true, "fixed.": true, "Closed": true, "completed": true,
+		"implemented, as described": true, "Done as described.": true,
+		"done in 1ce5bbd": false, "not done": false, "as described": false, "fixed as agreed": false, "works": false, "完了": false, "2": false,
+		"done done": false, "done, as described above": false,
+	} {
+		if got := gate.SaysNothing(reason); got != want {
+			t.Errorf("%q says nothing: %v", reason, got)
+		}
+	}
+}
+
+// TestChildrenReason: what an epic's reason says of its children is read back.
+func TestChildrenReason(t *testing.T) {
+	for _, c := range []struct {
+		children gate.Children
+		what     string
+		reason   string
+	}{
+		{gate.Children{Verified: 9, NotPlanned: 2, Waived: 1}, "the pier is open", "Verified: the pier is open. 12 children: 9 verified, 2 not planned, 1 waived"},
+		{gate.Children{Verified: 1}, "", "Verified: 1 child: 1 verified"},
+		{gate.Children{Waived: 1, Unshown: 2, Failed: 1, Duplicate: 1, Unread: 1}, "it is", "Unverified: it is. 6 children: 1 duplicate, 1 waived, 2 closed without a verdict, 1 failed, 1 unreadable"},
+	} {
+		if got := c.children.Reason(c.what); got != c.reason {
+			t.Errorf("got  %s\nwant %s", got, c.reason)
+		}
+		if said, ok := gate.ParseChildren(c.reason + "; done ahead of its epic: it is blocked by a-1."); !ok || said != c.children.String() {
+			t.Errorf("%s: %q, %v", c.reason, said, ok)
+		}
+	}
+	for _, reason := range []string{"12 children: 12 verified", "Verified: it has children: two", "Verified: the mast is up. All acceptance criteria pass: 1/1 [ls 0.0s]"} {
+		if said, ok := gate.ParseChildren(reason); ok {
+			t.Errorf("%q tells of children: %q", reason, said)
+		}
+	}
+}

@@ -25,7 +25,7 @@ type Results struct {
 // brackets, and the place behind them.
 var (
 	opening = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(regexp.QuoteMeta(passing) + `(\d+)/(\d+) (?:\([^()]*\) )?|\b(\d+) of (\d+)` + checked)
+		return regexp.MustCompile(regexp.QuoteMeta(passing) + `(\d+)/(\d+) (?:\([^()]*\) )?|\b(\d+) of (\d+) checked(?: \([^()]*\))?; not run: `)
 	})
 	oneCheck = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^(.+?) \d+\.\ds(; |\])`)

@@ -33,7 +33,7 @@ func TestResultsOfVerdict(t *testing.T) {
 	checks := []gate.Check{
 		{Text: "true; [ 1 = 1 ]", Origin: gate.Fence, Class: gate.Runnable},
 		{Text: "for a in 1; do\n: $a\ndone", Origin: gate.Fence, Class: gate.Runnable},
-		{Text: "go fly " + strings.Repeat("ö", 80), Origin: gate.Span, Class: gate.Skipped, Reason: "no"},
+		{Text: "go fly " + strings.Repeat("ö", 80), Origin: gate.Span, Class: gate.Manual, Reason: "no"},
 	}
 	j := job(t)
 	j.Checks = checks
@@ -45,7 +45,7 @@ func TestResultsOfVerdict(t *testing.T) {
 	if got := r.Differ(checks[:1]); !strings.HasPrefix(got, `names "for a in`) {
 		t.Error(got)
 	}
-	asked := gate.Check{Text: "go vet", Origin: gate.Span, Class: gate.MissingProgram}
+	asked := gate.Check{Text: "go vet", Origin: gate.Span, Class: gate.Runnable}
 	if got := r.Differ(append(checks, asked)); got != `leaves out "go vet"` {
 		t.Error(got)
 	}

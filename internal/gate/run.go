@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -55,15 +56,12 @@ var testCount = sync.OnceValue(func() *regexp.Regexp {
 
 // Job is what Run is to run, and where.
 type Job struct {
-	Issue    string  // its id: names logs and the verdict, and is STIG_ISSUE to the checks
-	Criteria string  // the text that Checks come from
-	Checks   []Check // what Plan made of Criteria
-	// Again plans Criteria once more, right before each check: what an earlier one
-	// built or removed counts. nil has Checks stay as they are.
-	Again   func() []Check
-	Root    string   // the directory to run in: the root of the repository
-	Top     string   // of the work tree that Root is in, where that is known; see git.Client
-	Without []string // files whose change leaves a verdict fresh, such as the store; see git.Client.Tree
+	Issue    string   // its id: names logs and the verdict, and is STIG_ISSUE to the checks
+	Criteria string   // the text that Checks come from
+	Checks   []Check  // what Plan made of Criteria
+	Root     string   // the directory to run in: the root of the repository
+	Top      string   // of the work tree that Root is in, where that is known; see git.Client
+	Without  []string // files whose change leaves a verdict fresh, such as the store; see git.Client.Tree
 
 	Env  []string // the environment to inherit from, as NAME=value
 	Pass []string // names of credentials to inherit all the same
@@ -75,6 +73,7 @@ type Job struct {
 	KeepGoing         bool          // go on after a failure
 	AllowDestructive  bool          // run what destroys in a fence that is marked verify
 
+	bare     bool // what the tree is does not matter; see RunBefore
 	Actor    string
 	Out      io.Writer        // gets the commands and their output as it comes; nil discards them
 	Terminal bool             // Out is a terminal: it gets a line with the elapsed time too
@@ -96,8 +95,7 @@ var (
 )
 
 // Run runs the checks of a job, one at a time and in order, up to the first
-// that fails, each as StrictScript has it with `bash -euo pipefail`, or `sh -eu`
-// where there is no bash. Standard input is empty. The environment is inherited
+// that fails, each as StrictScript has it with `bash -euo pipefail`. Standard input is empty. The environment is inherited
 // without credentials, as their names tell, without what makes a shell, the loader
 // or git behave otherwise, and without STIG_NOW; STIG_ISSUE is the id.
 //
@@ -105,7 +103,7 @@ var (
 // cannot or must not run has failed: a program is missing, it destroys and
 // that is not allowed, or it does not parse. What Plan skipped does not count.
 //
-// Errors are: what is here does not let a shell be started or its output be
+// Errors are: there is no bash, what is here does not let a shell be started or its output be
 // kept, the checks of this issue are being run around this run, or ctx has
 // ended; then the verdict tells how far it came.
 func Run(ctx context.Context, j Job) (*Verdict, error) {
@@ -117,70 +115,78 @@ func Run(ctx context.Context, j Job) (*Verdict, error) {
 		return nil, err
 	}
 	here := git.Client{Dir: j.Root, Env: j.Env, Top: j.Top, Trusted: true}
-	tree, tracked, err := here.TreeAndTracked(ctx, j.Without...)
-	if err != nil {
-		return nil, err
+	var tree git.Tree
+	tracked := ""
+	if !j.bare {
+		if tree, tracked, err = here.TreeAndTracked(ctx, j.Without...); err != nil {
+			return nil, err
+		}
 	}
 	if err := r.tryOut(ctx); err != nil {
 		return nil, err
 	}
 	v := &Verdict{issue: j.Issue, hash: Hash(j.Criteria), tree: tree, actor: j.Actor, time: j.Time}
+	if tree.State != "" {
+		if v.ignored, err = j.ignored(ctx, here); err != nil {
+			return nil, err
+		}
+	}
 	limited, cancel := context.WithTimeoutCause(ctx, r.Deadline, errDeadline)
 	defer cancel()
 	stopped := ""
-	checks := slices.Clone(j.Checks)
-	for i := range checks {
-		if checks[i] = j.planned(checks, i); !checks[i].Asked() {
+	for _, check := range j.Checks {
+		if !check.Asked() {
 			continue
 		}
-		o := Outcome{Check: checks[i], Exit: ExitNotRun}
+		o := Outcome{Check: check, Exit: ExitNotRun}
 		if o.Reason = stopped; stopped == "" {
-			if o, err = r.run(limited, checks[i], len(v.outcomes)+1); err != nil {
+			if o, err = r.run(limited, check, len(v.outcomes)+1); err != nil {
 				return nil, err
 			}
 		}
 		v.outcomes = append(v.outcomes, o)
 		stopped = r.stops(limited, v.Passed())
 	}
-	v.notRun = NotRun(checks)
+	v.notRun = NotRun(j.Checks)
 	if err := context.Cause(ctx); err != nil {
 		return v, fmt.Errorf("%s: %w", j.Issue, err)
+	}
+	if j.bare {
+		return v, nil
 	}
 	after, err := here.Tracked(ctx, j.Without...)
 	v.changed = after != tracked
 	return v, err
 }
 
-// planned is the check at a place of the plan as it is planned now: its text, its
-// origin and its line stay what they are.
-func (j Job) planned(checks []Check, at int) Check {
-	if j.Again == nil {
-		return checks[at]
-	}
-	same := func(a, b Check) bool {
-		return a.Text == b.Text && a.Origin == b.Origin && a.Line == b.Line && a.Field == b.Field
-	}
-	ordinal := 0
-	for _, before := range checks[:at] {
-		if same(before, checks[at]) {
-			ordinal++
+// mostIgnored is how many files that git ignores a verdict names.
+const mostIgnored = 8
+
+// ignored names what git ignores and is there.
+func (j Job) ignored(ctx context.Context, here git.Client) (names []string, err error) {
+	if here.Top == "" {
+		place, err := here.Place(ctx)
+		if err != nil || place.Root == "" {
+			return nil, err
 		}
+		here.Top = place.Root
 	}
-	for _, again := range j.Again() {
-		if same(again, checks[at]) {
-			if ordinal == 0 {
-				return again
-			}
-			ordinal--
-		}
+	without := slices.Clone(j.Without)
+	for _, file := range j.Without { // and what stig keeps beside a store
+		without = append(without, filepath.Dir(file))
 	}
-	return checks[at]
+	if names, err = here.Ignored(ctx, without...); len(names) > mostIgnored {
+		names = append(names[:mostIgnored], fmt.Sprintf("and %d more", len(names)-mostIgnored))
+	}
+	return names, err
 }
+
+// shell runs a script, which follows.
+var shell = []string{"bash", "-Eeuo", "pipefail", "-c"}
 
 // runner is a job that is under way.
 type runner struct {
 	Job
-	shell    []string
 	env      []string
 	withheld []string
 	screen   *screen
@@ -206,10 +212,8 @@ func newRunner(j Job) (*runner, error) {
 	if err := j.prepareLogs(); err != nil {
 		return nil, fmt.Errorf("logs: %w", err)
 	}
-	r.shell = []string{"bash", "-euo", "pipefail", "-c"}
-	if _, err := process.Find("bash"); err != nil {
-		r.shell = []string{"sh", "-eu", "-c"}
-		return r, r.say("bash is not here: sh runs the checks, and of a pipe only the last command counts")
+	if _, err := process.Find(shell[0]); err != nil {
+		return nil, fmt.Errorf("bash: not found; the checks of %s run with %s", j.Issue, strings.Join(shell[:len(shell)-1], " "))
 	}
 	return r, nil
 }
@@ -222,7 +226,7 @@ func (r *runner) tryOut(ctx context.Context) error {
 		return nil
 	}
 	result, err := process.Run(ctx, process.Command{
-		Argv: slices.Concat(r.Sandbox, r.shell, []string{fmt.Sprintf("exit %d", probe)}),
+		Argv: slices.Concat(r.Sandbox, shell, []string{fmt.Sprintf("exit %d", probe)}),
 		Dir:  r.Root, Env: r.env, Limit: r.Timeout,
 	})
 	if err == nil && result.Exit != probe {
@@ -261,14 +265,12 @@ func (r *runner) run(ctx context.Context, check Check, number int) (Outcome, err
 		o.Exit = ExitBroken
 	case check.Class == Runnable:
 		return r.start(ctx, check, number)
-	case check.Class == Destructive && check.Verify && r.AllowDestructive:
+	case check.Verify && r.AllowDestructive:
 		return r.start(ctx, check, number)
-	case check.Class == Destructive && check.Verify:
+	case check.Verify:
 		o.Exit, o.Reason = ExitRefused, check.Reason+"; not run without --allow-destructive"
-	case check.Class == Destructive:
-		o.Exit, o.Reason = ExitRefused, check.Reason+"; not run but in a fence marked verify, with --allow-destructive"
 	default:
-		o.Exit = ExitMissing
+		o.Exit, o.Reason = ExitRefused, check.Reason+"; not run but in a fence marked verify, with --allow-destructive"
 	}
 	return o, r.say(echo(check.Text) + "\n" + visible.Text(o.Reason))
 }
@@ -290,8 +292,13 @@ func (r *runner) start(ctx context.Context, check Check, number int) (Outcome, e
 	began := r.Now()
 	stop := r.timing(began)
 	script := StrictScript(check.Text)
+	notes, forget, err := traced()
+	if err != nil {
+		return o, err
+	}
+	defer forget()
 	result, err := process.Run(limited, process.Command{
-		Argv: slices.Concat(r.Sandbox, r.shell, []string{script}),
+		Argv: slices.Concat(r.Sandbox, shell, []string{notes.before() + script}),
 		Dir:  r.Root, Env: r.env, Stdout: output, Stderr: output, Limit: r.left(began),
 	})
 	stop()
@@ -303,11 +310,17 @@ func (r *runner) start(ctx context.Context, check Check, number int) (Outcome, e
 	} else if cause := context.Cause(limited); cause != nil && errors.Is(err, cause) {
 		o.Exit, o.Reason = r.ended(cause)
 		err = nil
+	} else if check.Expect.Ends(o.Exit) && check.Expect.Exit != "" {
+		o.Exit = 0
+	} else if check.Expect.Exit != "" && o.Exit != ExitMissing {
+		o.Exit, o.Reason = max(o.Exit, ExitDiffers), fmt.Sprintf("exit code %d; the criteria say %s", o.Exit, check.Expect.Exit)
 	} else if o.Exit != 0 {
-		if o.Reason = r.missed(o); o.Reason == "" && script != check.Text {
+		o.Failed = failedAt(check.Text, notes.read(), o.Exit)
+		if o.Reason = r.missed(o); o.Reason == "" && o.Failed != nil && o.Failed.strict {
 			o.Reason = "a part of `a && b` or `! a` that fails ends the script here; write a condition as an if"
 		}
-	} else if !o.Expect.Met(string(output.kept)) {
+	}
+	if o.Exit == 0 && err == nil && !o.Expect.Met(string(output.kept)) {
 		o.Exit, o.Reason = ExitDiffers, "the output is not as the criteria say; want "+visible.Text(o.Expect.String())
 	}
 	if file != nil {
@@ -347,9 +360,14 @@ func (r *runner) ended(cause error) (exit int, reason string) {
 	return ExitInterrupt, "interrupted"
 }
 
-// missed names the credentials that a check which failed speaks of, and did
-// not get.
+// missed names the program that a check which failed did not find, or the credential that
+// it speaks of and did not get.
 func (r *runner) missed(o Outcome) string {
+	if o.Exit == ExitMissing && o.Failed != nil {
+		if program := o.Failed.absent(r.Root); program != "" {
+			return visible.Text(program) + ": not found"
+		}
+	}
 	for _, name := range r.withheld {
 		if strings.Contains(o.Text, name) || strings.Contains(o.Tail, name) {
 			return name + " looks like a credential and is kept from checks; gate.env in the configuration names those to pass"

@@ -1,37 +1,33 @@
 package gate
 
 import (
-	"cmp"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
+	"unicode"
 
 	"mvdan.cc/sh/v3/syntax"
 )
 
 // script is a shell text and what its simple commands are.
 type script struct {
+	text      string
 	file      *syntax.File
 	commands  [][]string      // words of each simple command as ShellWords gives them
 	words     int             // words and assignments of all of them
-	program   bool            // one word, which other code gives an option
-	redirects bool            // reads from or writes to a file
-	checks    bool            // holds [[ … ]] or (( … ))
+	compares  bool            // holds [[ … ]] or (( … ))
+	formula   bool            // compares as formulas do: "n <= m"
 	functions map[string]bool // defined in it
-	variables map[string]bool // assigned in it
-	moves     bool            // changes directory
 }
 
 // parse reads a text as bash. The error says why it is not.
 func parse(text string) (*script, error) {
 	file, err := ParseShell(text)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("does not parse as shell: %w", err)
 	}
-	s := &script{file: file, functions: map[string]bool{}, variables: map[string]bool{}}
+	s := &script{text: text, file: file, functions: map[string]bool{}}
 	syntax.Walk(file, func(node syntax.Node) bool {
 		s.note(node)
 		return true
@@ -44,156 +40,170 @@ func (s *script) note(node syntax.Node) {
 	case *syntax.CallExpr:
 		s.words += len(node.Args) + len(node.Assigns)
 		if len(node.Args) > 0 {
-			s.call(ShellWords(node.Args))
+			s.commands = append(s.commands, ShellWords(node.Args))
 		}
 	case *syntax.DeclClause:
 		s.words += 1 + len(node.Args)
 		s.commands = append(s.commands, []string{node.Variant.Value})
 	case *syntax.LetClause:
-		s.words += 1 + len(node.Exprs)
 		s.commands = append(s.commands, []string{"let"})
-	case *syntax.Redirect:
-		s.redirects = true
-	case *syntax.TimeClause:
-		s.words++
+	case *syntax.Stmt:
+		s.formula = s.formula || slices.ContainsFunc(node.Redirs, func(r *syntax.Redirect) bool { return isArrow(node, r) })
 	case *syntax.TestClause, *syntax.ArithmCmd:
 		s.words += 3
-		s.checks = true
+		s.compares = true
 	case *syntax.FuncDecl:
 		if node.Name != nil { // the parser takes ()cmd for a function without a name
 			s.functions[node.Name.Value] = true
 		}
-	case *syntax.Assign:
-		if node.Name != nil {
-			s.variables[node.Name.Value] = true
-		}
-	case *syntax.WordIter:
-		s.variables[node.Name.Value] = true
 	}
 }
 
-func (s *script) call(words []string) {
-	s.commands = append(s.commands, words)
-	switch words[0] {
-	case "cd", "pushd":
-		s.moves = true
-	case "read", "mapfile", "readarray", "getopts":
-		for _, name := range words[1:] {
-			s.variables[name] = true
-		}
-	}
+// isArrow reports whether a redirection is a part of "->", "<-", "<=" or ">=".
+func isArrow(statement *syntax.Stmt, r *syntax.Redirect) bool {
+	call, ok := statement.Cmd.(*syntax.CallExpr)
+	return r.Word != nil && strings.Trim(WordText(r.Word.Parts), "=>-") == "" ||
+		ok && slices.ContainsFunc(call.Args, func(w *syntax.Word) bool { return w.Lit() == "-" && w.End() == r.OpPos })
 }
 
-// resolve resolves the first word of every simple command. missing is
-// the first well-known program that is not here; unknown the first word that
-// is no program at all, or that only running can tell ("$NAME").
-func (s *script) resolve(look Lookup) (missing, unknown string, resolved bool) {
-	resolved = true
+// last is the last simple command of a script.
+func (s *script) last() []string {
+	if len(s.commands) == 0 {
+		return nil
+	}
+	return s.commands[len(s.commands)-1]
+}
+
+// reading is what the text around a piece of code tells of its words.
+type reading struct {
+	claimed bool // the text claims something of it, or says that it is to be run
+	run     bool // the text says "run" before it
+	asked   bool // the text asks for it, in whatever way
+}
+
+// noCommand says why a script is none that could be a check; "" where it may be one.
+func (s *script) noCommand(r reading) string {
+	prepares := !s.compares
 	for _, words := range s.commands {
-		word := words[0]
-		_, builtin := builtins[word]
-		switch {
-		case builtin, s.functions[word], !strings.HasPrefix(word, "$") && look.finds(word):
-		case s.moves && strings.Contains(word, "/"):
-			// Relative to a directory that only running can tell.
-		case wellKnown(word):
-			missing = cmp.Or(missing, word)
-		case resolved:
-			unknown, resolved = word, false
+		if why := s.unlikely(words, r); why != "" {
+			return why
+		}
+		can, builtin := builtins[words[0]]
+		prepares = prepares && builtin && !can && !(r.asked && listed("speaking", words[0]))
+	}
+	switch {
+	case s.formula:
+		return "it compares as a formula does"
+	case len(s.commands) == 0 && !s.compares:
+		return "it holds no command"
+	case prepares:
+		return "it checks nothing by itself"
+	case s.words == 1 && !s.standsAlone(r):
+		return "one word, and no program of the table"
+	}
+	return s.placeholder()
+}
+
+// unlikely says why the words of a simple command may be something else.
+func (s *script) unlikely(words []string, r reading) string {
+	program := words[0]
+	_, builtin := builtins[program]
+	ordinary, known := programs()[program]
+	for i, word := range words {
+		if symbolic(word) && program != "test" && program != "[" && (i == 0 || !known && !builtin || strings.Trim(word, "=") == "" || !isASCII(word)) {
+			return citing(word) + " is no word of a shell"
 		}
 	}
-	return missing, unknown, resolved
-}
-
-// scriptSuffixes are the ends of the names of scripts.
-var scriptSuffixes = []string{".sh", ".bash", ".zsh", ".py", ".rb", ".pl", ".js", ".mjs", ".ts", ".ps1"}
-
-// absent reports whether all that is no program here is a path in the repository,
-// as of scripts that are not there.
-func (s *script) absent(look Lookup) bool {
-	for _, words := range s.commands {
-		word := words[0]
-		_, builtin := builtins[word]
-		if builtin || s.functions[word] || wellKnown(word) || look.finds(word) {
-			continue
-		}
-		script := strings.Contains(word, "/") && slices.Contains(scriptSuffixes, path.Ext(word))
-		if !script && (!strings.HasPrefix(word, "./") || strings.HasSuffix(word, "/")) {
-			return false
+	plain := func(w string) bool { return !strings.HasPrefix(w, "-") && !symbolic(w) }
+	if program == "test" && !slices.ContainsFunc(words[1:], func(w string) bool { return !plain(w) }) {
+		return citing(program) + " with plain words only may be English"
+	}
+	if len(words) > 1 && (listed("english", strings.TrimRight(words[1], ",:")) || versions(words[1:]) && !listed("counting", program)) {
+		return citing(program+" "+words[1]) + " may be English"
+	}
+	if rest := slices.IndexFunc(words[1:], func(w string) bool { return programLike(w) && !argument(w) && w[0] > '9' }); rest >= 0 && IsRunner(program) && !builtin {
+		if s.unlikely(words[1+rest:], r) == "" {
+			return ""
 		}
 	}
-	return true
-}
-
-// programName is how programs are called. With an underscore, columns and fields are.
-var programName = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:(?:[\w.-]+/)+[a-z][a-z0-9]*(?:[-_]?[a-z0-9]+)+|[a-z][a-z0-9]*(?:-?[a-z0-9]+)+)(?:\.(?:sh|bash|py|rb|pl|js|mjs|ts))?$`)
-})
-
-// utilityClasses finds the classes of style sheets, of which several make one text too.
-var utilityClasses = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:bg|text|font|[mp][xytrbl]?|[wh]|min-[wh]|max-[wh]|flex|grid|gap|space-[xy]|items|justify|rounded|border|shadow|ring|opacity|z)-\S+ [a-z:]+-`)
-})
-
-// notPrograms are words with which lines of other languages begin.
-const notPrograms = " all any dark each every first hello last light max min my next no our some this today tomorrow user yesterday your async await class const def elif else enum extends fn for foreach from func function if implements import impl " +
-	"in int interface is let match mod mut namespace new not null of or package private protected pub public raise return select " +
-	"static string struct super switch throw trait type typeof union use using val var void when where while with yield " +
-	"insert update delete create alter drop begin commit rollback "
-
-// likely reports whether what is no program here reads like one that is meant to
-// be there: a name in small letters with an argument that no sentence has.
-func (s *script) likely(look Lookup) bool {
-	for _, words := range s.commands {
-		word := words[0]
-		_, builtin := builtins[word]
-		if builtin || s.functions[word] || wellKnown(word) || look.finds(word) {
-			continue
-		}
-		if utilityClasses().MatchString(strings.Join(words, " ")) || len(words) < 2 && !s.filtered() || !programName().MatchString(word) || listed(notPrograms, word) || listed(subcommands, word) ||
-			len(words) > 1 && (slices.Contains(operators, words[1]) || listed(functionWords, words[1]) || strings.HasSuffix(words[1], ":")) {
-			return false
-		}
+	switch {
+	case builtin, known && !ordinary, s.functions[program]:
+		return ""
+	case strings.HasPrefix(program, "./") && !strings.HasSuffix(program, "/") && programLike(program):
+		return ""
+	case !programLike(program) || listed("language", program) || listed("subcommands", program) && !ordinary:
+		return citing(program) + " is no program of the table"
+	case ordinary && known && len(words) > 1 && listed("subcommands", words[1]):
+		return ""
+	case slices.ContainsFunc(words[1:], argument), strings.Contains(program, "/") && r.run:
+		return ""
+	case len(words) > 1 && r.claimed && !strings.Contains(program, "_"), len(words) > 1 && strings.Contains(program, "/"):
+		return ""
 	}
-	return true
+	return citing(program) + " is no program of the table"
 }
 
-// filters are programs that work on what another prints.
-var filters = []string{"head", "tail", "grep", "rg", "wc", "jq", "yq", "less", "more", "cat", "sort", "uniq", "tee", "xargs", "cut", "tr", "awk", "sed"}
-
-// filtered reports whether what a script prints goes through a filter.
-func (s *script) filtered() bool {
-	return len(s.commands) > 1 && slices.Contains(filters, s.last()[0])
+// standsAlone reports whether a script of one word is a command: a program of the table, or a
+// script by its path. Names of files and identifiers are not.
+func (s *script) standsAlone(r reading) bool {
+	word := s.commands[0][0]
+	if ordinary, known := programs()[word]; known {
+		return !ordinary
+	}
+	file := slices.Contains([]string{"", ".sh", ".bash", ".zsh", ".py", ".rb", ".pl", ".js", ".mjs", ".ts", ".ps1"}, path.Ext(word))
+	return strings.Contains(word, "/") && !strings.HasSuffix(word, "/") && file && (strings.HasPrefix(word, "./") || r.run)
 }
 
-// own reports whether a script is one word that is a program and nothing else: a
-// well-known one whose name is no ordinary word, or an executable in the repository.
-func (s *script) own(look Lookup) bool {
-	if len(s.commands) != 1 || len(s.commands[0]) != 1 {
+// programLike reports whether a word has the form of the name of a program.
+func programLike(word string) bool {
+	name := strings.TrimLeft(word, "./~")
+	if name == "" || !('a' <= name[0] && name[0] <= 'z' || '0' <= name[0] && name[0] <= '9' && strings.ContainsAny(name, "abcdefghijklmnopqrstuvwxyz") || strings.Contains(word, "/") && isLetter(name[0])) {
 		return false
 	}
-	word := s.commands[0][0]
-	ordinary, known := programs()[word]
-	return known && !ordinary || strings.Contains(word, "/") && (look.finds(word) || slices.Contains(shellSuffixes, path.Ext(word)))
+	return !strings.ContainsFunc(name, func(r rune) bool {
+		return !(r < unicode.MaxASCII && isLetter(byte(r)) || '0' <= r && r <= '9' || strings.ContainsRune("-_./+", r))
+	}) && !strings.Contains(name, "://")
 }
 
-// shellSuffixes are the ends of the names of what is a script and nothing else: of
-// other files, what the text says may be said of what is in them.
-var shellSuffixes = []string{".sh", ".bash", ".zsh"}
+func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-// idle reports whether a script only prepares or prints, so that its passing
-// would say nothing.
-func (s *script) idle() bool {
-	for _, words := range s.commands {
-		if can, builtin := builtins[words[0]]; !builtin || can {
-			return false
-		}
+func isASCII(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII })
+}
+
+// argument reports whether a word is an option or a path, as sentences have none.
+func argument(word string) bool {
+	if rest := strings.TrimLeft(word, "-"); rest != word {
+		return rest != "" && (isLetter(rest[0]) || '0' <= rest[0] && rest[0] <= '9') && len(word)-len(rest) <= 2
 	}
-	return !s.checks
+	_, suffix, dotted := strings.Cut(strings.TrimLeft(word, "."), ".")
+	return strings.Contains(word, "/") && strings.Trim(word, "/") != "" && isASCII(word) ||
+		word == "." || dotted && suffix != "" && isLetter(suffix[0]) && !strings.HasSuffix(word, ".")
 }
 
-// placeholder finds what a person is meant to fill in, and says what it is.
-func (s *script) placeholder(look Lookup) (found string) {
+// symbolic reports whether a word is only symbols, as formulas have them and commands have
+// few.
+func symbolic(word string) bool {
+	switch word {
+	case "", "-", "--", ".", "..", "...", "{}", "/", "//...", "./...", "!", "$()", ":", "[", "]", "\\(", "\\)":
+		return false
+	}
+	return !strings.ContainsFunc(word, func(r rune) bool {
+		return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("./$\"' \n", r)
+	})
+}
+
+// versions reports whether all words are versions, as in "node 20".
+func versions(words []string) bool {
+	return !slices.ContainsFunc(words, func(w string) bool {
+		digits := strings.TrimLeft(w, "v^~<>=")
+		return digits == "" || strings.Trim(digits, "0123456789.x+") != "" || digits[0] < '0' || digits[0] > '9'
+	})
+}
+
+// placeholder says what in a script a person is meant to fill in; "" for nothing.
+func (s *script) placeholder() (found string) {
+	patterns := slices.ContainsFunc(s.commands, func(words []string) bool { return listed("patterns", words[0]) })
 	syntax.Walk(s.file, func(node syntax.Node) bool {
 		if found != "" {
 			return false
@@ -202,51 +212,63 @@ func (s *script) placeholder(look Lookup) (found string) {
 		case *syntax.BinaryCmd:
 			found = choice(node)
 		case *syntax.SglQuoted:
-			found = inQuotes().FindString(node.Value)
-		case *syntax.Lit:
-			found = inWord(node.Value)
-			if found == "" && strings.HasSuffix(node.Value, "/...") && !strings.HasPrefix(node.Value, "./") && !s.patterned() {
-				found = "..."
+			if strings.Contains(node.Value, "…") || strings.Trim(node.Value, ".") == "" && len(node.Value) == 3 {
+				found = node.Value
 			}
-		case *syntax.ParamExp:
-			found = s.unset(node, look)
+		case *syntax.Lit:
+			found = blank(node.Value, patterns)
 		case *syntax.Stmt:
 			found = fillIn(node)
 		}
 		return true
 	})
-	if found == "" {
-		found = s.usage()
+	for _, words := range s.commands {
+		for _, word := range words[1:] {
+			_, value, _ := strings.Cut(word, "=")
+			manual := strings.HasPrefix(word, "[") && strings.HasSuffix(word, "]") && strings.TrimLeft(word, "[-") != ""
+			if choices := strings.Split(word, "/"); len(choices) > 1 && !slices.ContainsFunc(choices, func(w string) bool { return !listed("subcommands", w) }) {
+				found = word
+			}
+			if found == "" && !patterns && words[0] != "[" && words[0] != "test" && (listed("blanks", word) || listed("blanks", value) || manual && !strings.ContainsAny(word, "*?")) {
+				found = word
+			}
+		}
 	}
-	return found
+	if found != "" {
+		return "placeholder " + citing(found)
+	}
+	return ""
 }
 
-var (
-	// inWords and inQuotes are marks of placeholders: <x>, {x}, YYYY, an
-	// ellipsis that is neither Go's ./... pattern nor git's a...b range, but not
-	// git's @{upstream}. Single quotes mostly hold other languages, to which
-	// braces and angles belong.
-	inWords = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(<[A-Za-z][^<>]*>|YYYY|…)|(?:^|[^@])(\{[A-Za-z_][A-Za-z0-9_-]*\})|(?:^|[^/.])(\.\.\.)(?:$|[^A-Za-z0-9.])`)
-	})
-	inQuotes = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`YYYY|…|^<[A-Za-z][^<>]*>$|^\.\.\.$`)
-	})
-)
+// blank finds <x>, {x}, YYYY and an ellipsis in a word: one that is neither Go's ./... nor
+// git's a...b.
+func blank(word string, patterns bool) string {
+	for _, mark := range []string{"…", "YYYY"} {
+		if strings.Contains(word, mark) {
+			return mark
+		}
+	}
+	if word == "..." || strings.HasPrefix(word, "...") || strings.HasSuffix(word, "...") && !strings.HasSuffix(word, "/...") {
+		return "..."
+	}
+	for i, open := range word {
+		closing, isOpen := map[rune]string{'<': ">", '{': "}"}[open]
+		if !isOpen || patterns || i > 0 && (word[i-1] == '@' || word[i-1] == '$') {
+			continue
+		}
+		inside, _, closed := strings.Cut(word[i+1:], closing)
+		if closed && inside != "" && isLetter(inside[0]) && !strings.ContainsAny(inside, ",<{") {
+			return word[i : i+1+len(inside)+1]
+		}
+	}
+	return ""
+}
 
-// fillIn finds <x> and <x y>, where a shell would read from x and write to what
-// follows: no blank stands inside the angles.
+// fillIn finds <x>, where a shell would read from x and write to what follows.
 func fillIn(statement *syntax.Stmt) string {
 	for i := 1; i < len(statement.Redirs); i++ {
 		in, out := statement.Redirs[i-1], statement.Redirs[i]
-		if in.Op != syntax.RdrIn || out.Op != syntax.RdrOut || in.N != nil || out.N != nil {
-			continue
-		}
-		closed := in.Word.End() == out.OpPos
-		if call, ok := statement.Cmd.(*syntax.CallExpr); ok {
-			closed = closed || slices.ContainsFunc(call.Args, func(w *syntax.Word) bool { return w.End() == out.OpPos })
-		}
-		if closed && in.OpPos.Offset()+1 == in.Word.Pos().Offset() {
+		if in.Op == syntax.RdrIn && out.Op == syntax.RdrOut && in.N == nil && out.N == nil && in.OpPos.Offset()+1 == in.Word.Pos().Offset() {
 			return "<" + WordText(in.Word.Parts) + ">"
 		}
 	}
@@ -267,49 +289,46 @@ func choice(pipe *syntax.BinaryCmd) string {
 	return WordText(one.Args[len(one.Args)-1].Parts) + "|" + WordText(other.Args[0].Parts)
 }
 
-// patterned reports whether a program of the script takes x/... for all below x.
-func (s *script) patterned() bool {
-	return slices.ContainsFunc(s.commands, func(words []string) bool {
-		return slices.Contains([]string{"go", "bazel", "bazelisk", "buck", "buck2"}, words[0])
+func citing(words string) string { return `"` + words + `"` }
+
+// serves names a command of the script that does not end by itself; "" where there
+// is none. What runs in the background or with a time limit ends with the script.
+func (s *script) serves() (found string) {
+	syntax.Walk(s.file, func(node syntax.Node) bool {
+		if statement, ok := node.(*syntax.Stmt); ok && statement.Background {
+			return false
+		}
+		if call, ok := node.(*syntax.CallExpr); ok && found == "" {
+			words := ShellWords(call.Args)
+			detached := slices.Contains(words, "-d") || slices.Contains(words, "--detach")
+			if serves(words) && !(detached && !slices.Equal(words, s.last())) {
+				found = strings.Join(words, " ")
+			}
+		}
+		return found == ""
 	})
+	return found
 }
 
-func inWord(text string) string {
-	if match := inWords().FindStringSubmatch(text); match != nil {
-		return match[1] + match[2] + match[3]
+// serves reports whether a simple command serves or watches until it is stopped. Containers
+// that it leaves running behind it do so too.
+func serves(words []string) bool {
+	for len(words) > 1 && listed("handing", words[0]) {
+		words = words[1:]
 	}
-	return ""
-}
-
-// unset is the name of a variable that nothing sets: neither the script, nor
-// a default in the expansion, nor the environment.
-func (s *script) unset(node *syntax.ParamExp, look Lookup) string {
-	if node.Param == nil || !syntax.ValidName(node.Param.Value) {
-		return ""
+	if len(words) < 2 || slices.ContainsFunc(words, func(w string) bool { return listed("ending", w) }) {
+		return false
 	}
-	name := node.Param.Value
-	if s.variables[name] || shellVariables[name] || look.finds("$"+name) {
-		return ""
+	program, rest := words[0], words[1:]
+	if listed("composers", program) {
+		return slices.Contains(words, "up") || strings.HasSuffix(program, "compose") && slices.Contains(words, "run")
 	}
-	if node.Exp != nil {
-		switch node.Exp.Op {
-		case syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull,
-			syntax.AlternateUnset, syntax.AlternateUnsetOrNull:
-			return ""
+	for n, word := range rest[:min(3, len(rest))] {
+		kind, what, isTask := strings.Cut(word, ":")
+		if listed("servers", program+" "+word) || n == 0 && listed("serving", word) ||
+			listed("runners", program) && (listed("serving", word) || isTask && (listed("serving", kind) && !listed("subtasks", what) || listed("serving", what))) {
+			return true
 		}
 	}
-	return "$" + name
-}
-
-// shellVariables are what bash sets itself.
-var shellVariables = map[string]bool{
-	"PWD": true, "OLDPWD": true, "RANDOM": true, "SECONDS": true, "LINENO": true, "UID": true, "EUID": true,
-	"PPID": true, "BASHPID": true, "BASH": true, "BASH_SOURCE": true, "BASH_VERSION": true, "HOSTNAME": true,
-	"OSTYPE": true, "PIPESTATUS": true, "REPLY": true, "OPTARG": true, "OPTIND": true, "FUNCNAME": true,
-	"IFS": true, "EPOCHSECONDS": true,
-}
-
-// syntaxReason says in one line why a text is not shell.
-func syntaxReason(err error) string {
-	return fmt.Sprintf("does not parse as shell: %v", err)
+	return listed("servers", program) || slices.Contains(rest, "--watch") || program == "kubectl" && slices.Contains(rest, "-w") || rest[len(rest)-1] == "serve"
 }

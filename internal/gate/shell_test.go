@@ -94,11 +94,11 @@ func TestShellPrograms(t *testing.T) {
 	if !gate.IsRunner("sudo") || !gate.IsRunner("env") {
 		t.Error("sudo and env run what is given to them")
 	}
-	if gate.IsRunner("git") || process.IsShell("git") || gate.IsInterpreter("git") {
+	if gate.IsRunner("git") || process.IsShell("git") {
 		t.Error("git: runs no command that is given to it")
 	}
-	if !process.IsShell("bash") || !gate.IsInterpreter("python3.12") || !gate.IsInterpreter("node") {
-		t.Error("bash is a shell, python3.12 and node are interpreters")
+	if !process.IsShell("bash") {
+		t.Error("bash is a shell")
 	}
 }
 

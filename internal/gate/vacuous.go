@@ -14,7 +14,8 @@ var alwaysTrue = []string{"true", ":", "echo", "printf", "pwd", "sleep", "set", 
 func (s *script) cannotFail() string {
 	for name := range s.functions {
 		_, builtin := builtins[name]
-		if (builtin || wellKnown(name)) && slices.ContainsFunc(s.commands, func(words []string) bool { return words[0] == name }) {
+		_, known := programs()[name]
+		if (builtin || known) && slices.ContainsFunc(s.commands, func(words []string) bool { return words[0] == name }) {
 			return "a function stands in for " + name
 		}
 	}

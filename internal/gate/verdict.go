@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,11 +15,13 @@ import (
 
 // Outcome is how one check went.
 type Outcome struct {
-	Check           // of a check that did not run to its end Reason says why
-	Exit    int     `json:"exit"`          // exit code of the shell, or one of the constants
-	Seconds float64 `json:"seconds"`       // how long it ran
-	Tail    string  `json:"tail"`          // the last 20 lines of its output, 8 KiB at most; valid UTF-8
-	Log     string  `json:"log,omitempty"` // the file that holds all of its output
+	Check              // of a check that did not pass Reason says why, where the exit code does not
+	Exit       int     `json:"exit"`                 // exit code of the shell, or one of the constants
+	Seconds    float64 `json:"seconds"`              // how long it ran
+	Tail       string  `json:"tail"`                 // the last 20 lines of its output, 8 KiB at most; valid UTF-8
+	Log        string  `json:"log,omitempty"`        // the file that holds all of its output
+	Difference string  `json:"difference,omitempty"` // of one that passed beside before the work: Turned, Held …; "" where nothing was run then
+	Failed     *Failed `json:"failed,omitempty"`     // the command of the script that failed; nil where nothing tells
 }
 
 // Exit codes of checks that did not run to their end.
@@ -44,6 +47,8 @@ type Verdict struct {
 	hash     string
 	tree     git.Tree
 	changed  bool // the checks changed files that git tracks, or committed
+	ignored  []string
+	edited   []string
 	actor    string
 	time     time.Time
 }
@@ -57,13 +62,45 @@ func (v *Verdict) Passed() bool {
 }
 
 func (v *Verdict) passed() int {
-	count := 0
+	return v.Counts().Passed
+}
+
+// Counts are how many checks of an issue there are of each kind.
+type Counts struct {
+	Passed int `json:"passed"`
+	Failed int `json:"failed"`  // those that must not run too
+	NotRun int `json:"not_run"` // behind one that failed, or when the time was over
+	Manual int `json:"manual"`  // which a person has to read
+}
+
+// Counts counts the checks, and what beside them a person has to read.
+func (v *Verdict) Counts() Counts {
+	c := Counts{Manual: len(v.notRun)}
 	for _, o := range v.outcomes {
-		if o.Passed() {
-			count++
+		switch {
+		case o.Passed():
+			c.Passed++
+		case o.Exit == ExitNotRun:
+			c.NotRun++
+		default:
+			c.Failed++
 		}
 	}
-	return count
+	return c
+}
+
+// String leaves out what there is none of: "2 passed, 1 failed, 3 not run, 1 manual".
+func (c Counts) String() string {
+	var parts []string
+	for _, kind := range []struct {
+		n    int
+		name string
+	}{{c.Passed, "passed"}, {c.Failed, "failed"}, {c.NotRun, "not run"}, {c.Manual, "manual"}} {
+		if kind.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", kind.n, kind.name))
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 // Issue is the id of the issue whose checks ran.
@@ -87,6 +124,13 @@ func (v *Verdict) Tree() git.Tree { return v.tree }
 // what they showed is not of Tree alone.
 func (v *Verdict) Changed() bool { return v.changed }
 
+// Ignored lists what git ignores and was there when the checks began, such as
+// "node_modules/": a fresh checkout lacks it.
+func (v *Verdict) Ignored() []string { return v.ignored }
+
+// Edited lists the files of Reads that the work changed; see Reading.
+func (v *Verdict) Edited() []string { return v.edited }
+
 // Actor is who had the checks run, and Time when they began.
 func (v *Verdict) Actor() string   { return v.actor }
 func (v *Verdict) Time() time.Time { return v.time }
@@ -105,14 +149,34 @@ const (
 // Passing is the sentence of a close reason that tells of the results: that all
 // pass, or which of them were not run, which cannot fail, and which ran no test.
 //
-//	All acceptance criteria pass: 3/3 [go test ./... 12.3s; just lint 0.8s; go vet ./... 1.1s] at 1a2b3c4
-//	1 of 3 checked; not run: mast up; tide.yaml [go test ./... 12.3s] at 1a2b3c4
+//	All acceptance criteria pass: 3/3 (2 turned, 1 held) [go test ./... 12.3s; just lint 0.8s; go vet ./... 1.1s] at 1a2b3c4
+//	1 of 3 checked (1 turned); not run: mast up; tide.yaml [go test ./... 12.3s] at 1a2b3c4
 func (v *Verdict) Passing() string {
 	results := v.Summary()
 	if len(v.notRun) == 0 {
 		results = passing + results
 	}
+	if v.Compared() && !v.ShowsWork() {
+		results += greenBefore
+	}
+	if v.edited != nil {
+		results += editedFiles + namedFew(v.edited)
+	}
 	return results + v.named(cannotFail, func(o Outcome) bool { return o.CannotFail != "" }) + v.named(noTest, Outcome.RanNoTest)
+}
+
+// What a reason says behind the place.
+const (
+	greenBefore = "; green before the work too"
+	editedFiles = "; changed in this run: "
+)
+
+// namedFew names the first of several things, and counts the others.
+func namedFew(names []string) string {
+	if more := len(names) - summaryRest; more > 0 {
+		names = append(slices.Clone(names[:summaryRest]), fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(names, "; ")
 }
 
 // named names the checks of a kind, behind words that say which; "" where there is none.
@@ -133,24 +197,19 @@ func (v *Verdict) named(kind string, is func(Outcome) bool) string {
 //
 //	3/3 [go test ./... 12.3s; just lint 0.8s; go vet ./... 1.1s] at 1a2b3c4
 //	1 of 3 checked; not run: mast up; tide.yaml [go test ./... 12.3s] at 1a2b3c4
+//	1 passed, 1 failed, 2 not run [go test ./... 12.3s; …] at 1a2b3c4
 func (v *Verdict) Summary() string {
-	if len(v.notRun) == 0 {
-		return fmt.Sprintf("%d/%d", v.passed(), len(v.outcomes)) + v.ran()
+	switch {
+	case !v.Passed():
+		return v.Counts().String() + v.ran()
+	case len(v.notRun) == 0:
+		return fmt.Sprintf("%d/%d", v.passed(), len(v.outcomes)) + v.difference() + v.ran()
 	}
-	return v.counted() + v.ran()
-}
-
-// counted says how much of the criteria was checked, and names the rest.
-func (v *Verdict) counted() string {
 	var rest []string
-	for i, c := range v.notRun {
-		if i == summaryRest {
-			rest = append(rest, fmt.Sprintf("and %d more", len(v.notRun)-i))
-			break
-		}
+	for _, c := range v.notRun {
 		rest = append(rest, shortened(c.Text))
 	}
-	return fmt.Sprintf("%d of %d%s%s", v.passed(), len(v.outcomes)+len(v.notRun), checked, strings.Join(rest, "; "))
+	return fmt.Sprintf("%d of %d checked%s; not run: %s", v.passed(), len(v.outcomes)+len(v.notRun), v.difference(), namedFew(rest)) + v.ran()
 }
 
 // ran names the checks that ran, and where.
@@ -185,7 +244,7 @@ func (o Outcome) summary() string {
 	case o.Exit == ExitNotRun:
 		return text + " not run"
 	case o.Exit != 0:
-		return fmt.Sprintf("%s exit %d", text, o.Exit)
+		return fmt.Sprintf("%s exit %d", shortened(o.Fault()), o.Exit)
 	}
 	return fmt.Sprintf("%s %.1fs", text, o.Seconds)
 }
@@ -222,7 +281,15 @@ type record struct {
 	Actor  string    `json:"actor"`
 	Time   time.Time `json:"time"`
 	// Changed tells that the checks changed files that git tracks.
-	Changed bool `json:"tree_changed"`
+	Changed bool     `json:"tree_changed"`
+	Ignored []string `json:"ignored,omitempty"`
+	Edited  []string `json:"edited,omitempty"`
+	Counts  Counts   `json:"counts"`
+}
+
+// verdict is the verdict that a record tells of.
+func (r record) verdict() *Verdict {
+	return &Verdict{r.ID, r.Checks, r.NotRun, r.Hash, r.Tree, r.Changed, r.Ignored, r.Edited, r.Actor, r.Time}
 }
 
 // MarshalJSON gives the verdict under the names of `stig verify --json`.
@@ -235,7 +302,7 @@ func (v *Verdict) MarshalJSON() ([]byte, error) {
 	if rest == nil {
 		rest = []Check{}
 	}
-	return json.Marshal(record{v.issue, v.Passed(), outcomes, rest, v.hash, v.tree, v.actor, v.time, v.changed})
+	return json.Marshal(record{v.issue, v.Passed(), outcomes, rest, v.hash, v.tree, v.actor, v.time, v.changed, v.ignored, v.edited, v.Counts()})
 }
 
 // Hash identifies criteria: 64 hexadecimal digits that depend on every byte.

@@ -61,7 +61,8 @@ func (s Verdicts) Fresh(id, acceptance string, plan []Check, tree git.Tree) (*Ve
 	if !ok || tree.State == "" || r.Hash != Hash(acceptance) || r.Tree != tree || !r.ran(plan) {
 		return nil, false
 	}
-	v := &Verdict{r.ID, r.Checks, NotRun(plan), r.Hash, r.Tree, r.Changed, r.Actor, r.Time}
+	v := r.verdict()
+	v.notRun = NotRun(plan)
 	return v, v.Passed()
 }
 
@@ -87,7 +88,7 @@ func (s Verdicts) Last(id string) (*Verdict, bool) {
 	if !ok {
 		return nil, false
 	}
-	return &Verdict{r.ID, r.Checks, r.NotRun, r.Hash, r.Tree, r.Changed, r.Actor, r.Time}, true
+	return r.verdict(), true
 }
 
 // last reads the record of an issue.

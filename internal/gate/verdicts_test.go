@@ -131,21 +131,21 @@ func TestVerdictsPlanned(t *testing.T) {
 	}
 	one, two := j.Checks[0], j.Checks[1]
 	more := gate.Check{Text: "grep -q 1 chart", Origin: gate.Span, Class: gate.Runnable}
-	missing := two
-	missing.Class = gate.MissingProgram
+	refused := two
+	refused.Class = gate.Refused
 	for name, c := range map[string]struct {
 		plan []gate.Check
 		want bool
 	}{
 		"same":          {[]gate.Check{one, two}, true},
-		"one skipped":   {[]gate.Check{one, {Text: "chart", Class: gate.Skipped}, two}, true},
+		"one skipped":   {[]gate.Check{one, {Text: "chart", Class: gate.Manual}, two}, true},
 		"one more":      {[]gate.Check{one, two, more}, false},
-		"one broken":    {[]gate.Check{one, {Text: "if", Class: gate.Skipped, Broken: true}, two}, false},
+		"one broken":    {[]gate.Check{one, {Text: "if", Class: gate.Refused, Broken: true}, two}, false},
 		"one less":      {[]gate.Check{one}, false},
 		"none":          {nil, false},
 		"another":       {[]gate.Check{one, more}, false},
 		"another order": {[]gate.Check{two, one}, false},
-		"another class": {[]gate.Check{one, missing}, false},
+		"another class": {[]gate.Check{one, refused}, false},
 	} {
 		if _, ok := kept.Fresh(j.Issue, j.Criteria, c.plan, treeOf(t, g)); ok != c.want {
 			t.Errorf("%s: fresh is %v", name, ok)

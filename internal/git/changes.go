@@ -25,6 +25,16 @@ func (g Client) Changes(ctx context.Context, from, without string, most int) str
 	return text + g.beginning(ctx, most, append([]string{"diff", "--no-color", "--no-ext-diff", "--no-textconv", "--submodule=short", g.submodules(), "--stat", "--patch", from}, rest...))
 }
 
+// Stat lists the files that differ between two commits, each with how many lines, and the sums
+// in the last line: "" where none do. It leaves out what is below without, as Changes does.
+func (g Client) Stat(ctx context.Context, from, to, without string, most int) string {
+	paths := []string{"--", ":(top)"}
+	if without != "" {
+		paths = append(paths, ":(top,exclude)"+without)
+	}
+	return g.beginning(ctx, most, append([]string{"diff", "--no-color", "--no-ext-diff", "--stat=100", from, to}, paths...))
+}
+
 // Ahead counts the commits of to that from lacks and that change a path not below without,
 // which is as in Changes; "" leaves out nothing.
 func (g Client) Ahead(ctx context.Context, from, to, without string) (int, error) {

@@ -90,18 +90,6 @@ func (g Client) Tree(ctx context.Context, without ...string) (Tree, error) {
 	return tree, err
 }
 
-// TreeHere is Tree where g.Dir is known to be the top of a work tree: it asks git once.
-func (g Client) TreeHere(ctx context.Context, without ...string) (Tree, error) {
-	g.Top = RealPath(g.Dir)
-	return g.Tree(ctx, without...)
-}
-
-// TreeOf is TreeHere of what Status gave just now.
-func (g Client) TreeOf(ctx context.Context, lines string, without ...string) (Tree, error) {
-	tree, _, err := g.look(ctx, RealPath(g.Dir), lines, without)
-	return tree, err
-}
-
 // look looks at what git status says of the work tree of which the top is root, and gives
 // apart what Tracked does.
 func (g Client) look(ctx context.Context, root, lines string, without []string) (tree Tree, tracked string, err error) {
@@ -144,42 +132,33 @@ func (g Client) status(ctx context.Context, untracked string) (string, error) {
 	return string(result.Stdout), err
 }
 
-// Beyond identifies what the work tree holds that differs from a commit, untracked
-// files included, so that it stays the same when that is committed. A base of "" is
-// the commit before the first one. g.Dir must be the top of the work tree. What does
-// not count is as for Tree.
-func (g Client) Beyond(ctx context.Context, base string, without ...string) (string, error) {
-	// Only what is in the index is compared here: to compare files, git diff would
-	// write the index too.
-	argv := []string{"diff-index", "--cached", "--name-only", "--no-renames", "-z", base, "--"}
-	if base == "" {
-		argv = []string{"ls-files", "--cached", "-z"}
-	}
-	listed, err := g.Must(ctx, argv...)
-	if err != nil {
-		return "", err
-	}
-	paths := strings.Split(listed, "\x00")
+// beyond lists the paths at which the work tree differs from a commit, untracked files
+// included, as git status and the index have it.
+func (g Client) beyond(ctx context.Context, base string) ([]string, error) {
 	lines, err := g.Status(ctx)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
+	var paths []string
 	for line := range strings.SplitSeq(lines, "\x00") {
 		paths = append(paths, ChangedPath(line))
 	}
-	slices.Sort(paths)
-	left := below(g.Dir, g.Dir, without)
-	state := sha256.New()
-	for _, path := range slices.Compact(paths) {
-		if path == "" || left(path) {
-			continue
+	if base == "" || !strings.Contains(lines, "# branch.oid "+base+"\x00") {
+		// Only what is in the index is compared here: to compare files, git diff would
+		// write the index too.
+		argv := []string{"diff-index", "--cached", "--name-only", "--no-renames", "-z", base, "--"}
+		if base == "" {
+			argv = []string{"ls-files", "--cached", "-z"}
 		}
-		_, _ = fmt.Fprintf(state, "%q ", path)
-		if err := g.add(ctx, state, filepath.Join(g.Dir, filepath.FromSlash(path))); err != nil {
-			return "", err
+		listed, err := g.Must(ctx, argv...)
+		if err != nil {
+			return nil, err
 		}
+		paths = append(paths, strings.Split(listed, "\x00")...)
 	}
-	return hex.EncodeToString(state.Sum(nil)), nil
+	slices.Sort(paths)
+	paths = slices.Compact(paths)
+	return slices.DeleteFunc(paths, func(path string) bool { return path == "" }), nil
 }
 
 // ChangedPath is the path in a line of git status --porcelain=v2 --no-renames -z, "" where

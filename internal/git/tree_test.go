@@ -270,15 +270,15 @@ func TestRootCommit(t *testing.T) {
 	}
 }
 
-// TestBeyond: what the work tree holds beyond a commit is the same after it is staged
+// TestContent: what the work tree holds beyond a commit is the same after it is staged
 // and committed, and another when a file changes, comes or goes.
-func TestBeyond(t *testing.T) {
+func TestContent(t *testing.T) {
 	g := repositoryAt(t, version{"a.txt", "1\n"}, version{"a.txt", "2\n"})
 	base := must(t, g, "rev-parse", "HEAD")
 	store := filepath.Join(g.Dir, "store")
 	beyond := func(base string) string {
 		t.Helper()
-		state, err := g.Beyond(t.Context(), base, store)
+		state, _, err := g.Content(t.Context(), base, nil, store)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -312,7 +312,7 @@ func TestBeyond(t *testing.T) {
 		}
 		before = after
 	}
-	if _, err := g.Beyond(t.Context(), "0123456789012345678901234567890123456789"); err == nil {
+	if _, _, err := g.Content(t.Context(), "0123456789012345678901234567890123456789", nil); err == nil {
 		t.Error("a commit that is not there is no error")
 	}
 }

@@ -38,6 +38,7 @@ type Worktree struct {
 	Branch string // such as stig/harbor-9fd.3
 	Base   string // commit that the branch and Onto had in common when the tree was prepared
 	Head   string // commit of the branch when the tree was prepared or listed
+	New    bool   // it was made, and holds what Head has and nothing else
 
 	repo  *worktreeRepo
 	own   string // git's directory of the work tree
@@ -45,8 +46,7 @@ type Worktree struct {
 	tip   string // what Merge gave; "" before
 	from  string // where Onto was then
 
-	seen    *status // what State found, for Commit
-	unnamed bool    // git knows nobody to commit as
+	unnamed bool // git knows nobody to commit as
 }
 
 // PrepareWorktree gives the work tree of an issue. There is one at most: if it exists it is
@@ -78,11 +78,11 @@ func PrepareWorktree(ctx context.Context, o WorktreeOptions, issue string) (*Wor
 	}
 	t.Head = now.heads[t.Branch]
 	at, found := now.places.ofTree(t)
-	if found && at.ready && isDir(at.dir) {
+	if found && at.ready && isDir(at.dir) && !isThere(filepath.Join(at.own, keepDir)) {
 		t.Dir, t.own, t.ready = at.dir, at.own, true
 		return t, t.resume(ctx, tip)
 	}
-	if found { // removed by hand, or not made or removed to the end: nothing of worth is in it
+	if found { // removed by hand, or not made, removed or put back to the end: nothing of worth is in it
 		err = r.forget(ctx, at.dir)
 	} else if at, found := now.places.of(t.Branch); found {
 		err = checkedOut(t.Branch, at, "")
@@ -118,9 +118,9 @@ func (t *Worktree) resume(ctx context.Context, tip string) error {
 			return err
 		}
 	}
-	s, err := t.status(ctx, nil)
+	s, err := t.status(ctx)
 	if err != nil && t.repairIndex(ctx) {
-		s, err = t.status(ctx, nil)
+		s, err = t.status(ctx)
 	}
 	if err == nil && t.Head == "" {
 		err = t.branchAgain(ctx, s)
@@ -253,7 +253,7 @@ func (t *Worktree) make(ctx context.Context, tip string) error {
 		err = t.noRoom(err)
 		return errors.Join(err, t.undo(context.WithoutCancel(ctx), old == "", tip))
 	}
-	t.ready = true
+	t.ready, t.New = true, old == "" || t.Head == t.Base
 	return nil
 }
 

@@ -46,8 +46,7 @@ func (t *Worktree) Commit(ctx context.Context, message, author string) (commit s
 		return "", err
 	}
 	defer release()
-	s, err := t.settled(ctx, t.seen)
-	t.seen = nil
+	s, err := t.settled(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -191,17 +190,6 @@ func (t *Worktree) head(ctx context.Context) (string, error) {
 	return commit, nil
 }
 
-// Changed reports whether there is work in the tree: changes that are not committed, or
-// commits beyond Base.
-func (t *Worktree) Changed(ctx context.Context) (bool, error) {
-	s, err := t.status(ctx, t.seen)
-	if err != nil || s.dirty || s.head == t.Base {
-		return s.dirty, err
-	}
-	known, err := t.repo.descends(ctx, t.Base, s.head)
-	return !known, err
-}
-
 // status is how a work tree stands.
 type status struct {
 	head     string
@@ -213,23 +201,8 @@ type status struct {
 	modules  bool   // a repository within differs: a submodule, or one that git does not know
 }
 
-// State identifies what the work tree holds now, as Tree does. The next Commit, and Changed
-// until then, assume that this has not changed: nobody works in the tree any more.
-func (t *Worktree) State(ctx context.Context, without ...string) (Tree, error) {
-	lines, err := t.git().Status(ctx)
-	if err != nil {
-		return Tree{}, err
-	}
-	s := t.read(lines)
-	t.seen = &s
-	return t.git().TreeOf(ctx, lines, without...)
-}
-
-// status gives what was seen, or looks where that is nil.
-func (t *Worktree) status(ctx context.Context, seen *status) (s status, err error) {
-	if seen != nil {
-		return *seen, nil
-	}
+// status looks how the work tree stands.
+func (t *Worktree) status(ctx context.Context) (s status, err error) {
 	lines, err := t.git().Status(ctx)
 	return t.read(lines), err
 }
@@ -256,11 +229,11 @@ func (t *Worktree) read(lines string) (s status) {
 
 // settled says why the work tree cannot be committed or merged as it stands. Where the
 // worker went on from its branch on another, or on none, the branch follows.
-func (t *Worktree) settled(ctx context.Context, seen *status) (status, error) {
+func (t *Worktree) settled(ctx context.Context) (status, error) {
 	if doing := Busy(t.own); doing != "" {
 		return status{}, &RejectedError{Reason: fmt.Sprintf("%s: is in the middle of a %s", t.Dir, doing)}
 	}
-	s, err := t.status(ctx, seen)
+	s, err := t.status(ctx)
 	if err == nil && s.unmerged {
 		err = &RejectedError{Reason: t.Dir + ": has conflicts that are not resolved"}
 	}

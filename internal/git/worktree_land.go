@@ -98,7 +98,7 @@ func (t *Worktree) Remove(ctx context.Context) error {
 		if doing := Busy(t.own); doing != "" {
 			return kept("it is in the middle of a %s", doing)
 		}
-		s, err := t.status(ctx, nil)
+		s, err := t.status(ctx)
 		if err != nil {
 			return err
 		}

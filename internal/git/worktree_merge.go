@@ -26,7 +26,7 @@ func (t *Worktree) Merge(ctx context.Context) (tip string, err error) {
 		return "", err
 	}
 	defer release()
-	s, err := t.settled(ctx, nil)
+	s, err := t.settled(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -50,6 +50,10 @@ func (t *Worktree) Merge(ctx context.Context) (tip string, err error) {
 	t.tip, t.from = merged, onto
 	return merged, nil
 }
+
+// Landing gives what Merge merged: where Onto was then, and the commit that Land moves it to;
+// "" before.
+func (t *Worktree) Landing() (from, tip string) { return t.from, t.tip }
 
 // combine gives a commit that comes from both, and has the store of onto.
 func (t *Worktree) combine(ctx context.Context, head, onto string) (string, error) {

@@ -117,8 +117,10 @@ func (c cloned) land(tree *git.Worktree) string {
 
 func (c cloned) changed(tree *git.Worktree, want bool) {
 	c.Helper()
-	if got, err := tree.Changed(c.Context()); err != nil || got != want {
-		c.Errorf("changed: %v, %v; want %v", got, err, want)
+	there := c.Git
+	there.Dir, there.Trusted = tree.Dir, true
+	if _, paths, err := there.Content(c.Context(), tree.Base, nil, filepath.Join(tree.Dir, c.Store)); err != nil || len(paths) > 0 != want {
+		c.Errorf("changed: %v, %v; want %v", paths, err, want)
 	}
 }
 

@@ -55,14 +55,14 @@ func (c *change) judge() {
 	c.trail()
 }
 
-// closedByHand finds issues that were closed since, past the gate: it leaves a
+// closedByHand finds issues that were closed since, past stig: it leaves a
 // close reason that says whether the criteria were run.
 func (c *change) closedByHand() {
 	reason := strings.TrimSpace(c.record.Text(beads.CloseReason))
-	if !c.closed() || passedGate(reason) {
+	if !c.closed() || gate.ByStig(reason) {
 		return
 	}
-	if c.closedSo(func(reason string) bool { return !passedGate(reason) }) {
+	if c.closedSo(func(reason string) bool { return !gate.ByStig(reason) }) {
 		return
 	}
 	message := "without a reason"
@@ -76,11 +76,6 @@ func (c *change) closedByHand() {
 func (c *change) closedSo(like func(reason string) bool) bool {
 	return c.before != nil && c.before.Text(beads.Status) == beads.StatusClosed &&
 		c.before.Text(beads.ClosedAt) == c.record.Text(beads.ClosedAt) && like(c.before.Text(beads.CloseReason))
-}
-
-func passedGate(reason string) bool {
-	reason = strings.TrimSpace(reason)
-	return strings.HasPrefix(reason, gate.Verified) || strings.HasPrefix(reason, gate.Unverified)
 }
 
 // deleted finds issues that became tombstones.

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 
+	"stig/checkpoint"
+	"stig/dag"
 	"stig/internal/beads"
 	"stig/internal/gate"
 )
@@ -17,6 +19,10 @@ import (
 func (c *change) forged() {
 	reason := c.record.Text(beads.CloseReason)
 	if !c.closedSince() || !strings.HasPrefix(strings.TrimSpace(reason), gate.Verified) {
+		return
+	}
+	if said, ok := onChildren(c.record); ok {
+		c.compareChildren(said)
 		return
 	}
 	results, ok := gate.ParseResults(reason)
@@ -31,14 +37,14 @@ func (c *change) forged() {
 // results that passed.
 func (c *change) untried() {
 	reason := strings.TrimSpace(c.record.Text(beads.CloseReason))
-	if !c.closedSince() || !strings.HasPrefix(reason, gate.Unverified) {
+	if _, ok := onChildren(c.record); ok || !c.closedSince() || !strings.HasPrefix(reason, gate.Unverified) {
 		return
 	}
 	said, tried := gate.CutTried(reason)
 	if gate.TellsOfResults(said) {
 		c.add(RuleForged, 0, 0, "closed by a waiver, with words of results: "+opening(said), c.closeAgain())
 	}
-	asks := slices.ContainsFunc(planOf(c.record, c.rules.Look), gate.Check.Asked)
+	asks := slices.ContainsFunc(planOf(c.record), gate.Check.Asked)
 	switch {
 	case !gate.NamesWho(said):
 		c.add(RuleUntried, 0, 0, fmt.Sprintf("waived since %s, by nobody: %s", c.since, opening(said)), c.closeAgain())
@@ -63,21 +69,53 @@ func (c *change) closedSince() bool {
 }
 
 // toProve reports whether the criteria of the issue have to pass here: it was closed
-// since, and not by a waiver.
+// since, and neither by a waiver, nor on its children, nor as not planned.
 func (c *change) toProve() bool {
-	return c.closedSince() && !strings.HasPrefix(strings.TrimSpace(c.record.Text(beads.CloseReason)), gate.Unverified)
+	reason := strings.TrimSpace(c.record.Text(beads.CloseReason))
+	_, children := onChildren(c.record)
+	return c.closedSince() && !children && !strings.HasPrefix(reason, gate.Unverified) && !strings.HasPrefix(reason, gate.NotPlanned)
 }
 
-// unproven runs the criteria of issues again, and reports those that do not pass.
+// onChildren is what the close reason of an epic without criteria of its own says of its
+// children; ok is false for any other issue.
+func onChildren(r *beads.Record) (said string, ok bool) {
+	said, ok = gate.ParseChildren(r.Text(beads.CloseReason))
+	return said, ok && len(gate.Of(r)) == 0
+}
+
+// compareChildren compares what a close reason says of children with how they were closed.
+func (c *change) compareChildren(said string) {
+	at, _ := c.file.Index(c.issue.ID)
+	if is := checkpoint.ChildrenOf(c.file, dag.New(c.file).Children(at)).String(); is != said {
+		c.add(RuleForged, 0, 0, fmt.Sprintf("the close reason and the children differ: it says %q, and they are %q", said, is), c.closeAgain())
+	}
+}
+
+// unproven runs the criteria of issues again, and reports those that do not pass, and those
+// that show nothing of the work.
 func unproven(f *beads.Snapshot, ids []string, since string, rules Rules) (found []Diagnostic, err error) {
-	failures, err := rules.Prove(ids)
+	proofs, err := rules.Prove(ids)
 	if err != nil {
 		return nil, err
 	}
 	for i, id := range ids {
-		if at, ok := f.Index(id); ok && failures[i] != "" {
-			found = append(found, breach(f, RuleGate, id, f.At(at).Line, fmt.Sprintf("closed since %s, and fails here: %s", since, failures[i]),
-				"type stig verify "+id+" to see it"))
+		at, ok := f.Index(id)
+		if !ok {
+			continue
+		}
+		add := func(rule, message, hint string) {
+			found = append(found, breach(f, rule, id, f.At(at).Line, message, hint))
+		}
+		p, see := proofs[i], "type stig verify "+id+" to see it"
+		if p.Failed != "" {
+			add(RuleGate, fmt.Sprintf("closed since %s, and fails here: %s", since, p.Failed), see)
+		}
+		if p.Green {
+			add(RuleGreen, fmt.Sprintf("closed since %s on checks that pass at %[1]s too", since), greenHint(id))
+		}
+		if len(p.Weakened) > 0 {
+			add(RuleCheckWeakened, fmt.Sprintf("closed since %s; fails with %s of %[1]s", since, strings.Join(p.Weakened, ", ")),
+				fmt.Sprintf("read git diff %s... -- %s", since, strings.Join(p.Weakened, " ")))
 		}
 	}
 	return found, nil
@@ -86,16 +124,16 @@ func unproven(f *beads.Snapshot, ids []string, since string, rules Rules) (found
 // compare finds results that are those of neither the present criteria nor the ones
 // before. Criteria that were edited for the close and restored are among them.
 func (c *change) compare(results gate.Results) {
-	differ := results.Differ(planOf(c.record, c.rules.Look))
-	if differ == "" || c.before != nil && results.Differ(planOf(c.before, c.rules.Look)) == "" {
+	differ := results.Differ(planOf(c.record))
+	if differ == "" || c.before != nil && results.Differ(planOf(c.before)) == "" {
 		return
 	}
 	c.add(RuleForged, 0, 0, "the close reason and the criteria differ: it "+differ, c.closeAgain())
 }
 
 // planOf is what the criteria of an issue ask for.
-func planOf(r *beads.Record, look gate.Lookup) []gate.Check {
-	return gate.Of(r).Plan(look)
+func planOf(r *beads.Record) []gate.Check {
+	return gate.Of(r).Plan()
 }
 
 // hash is how a reason names a commit.

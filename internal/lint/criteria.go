@@ -22,7 +22,7 @@ func acceptance(s *subject) {
 		s.noCriteria()
 		return
 	}
-	plan := found.Plan(s.rules.Look)
+	plan := found.Plan()
 	sound := true
 	for _, check := range plan {
 		switch {
@@ -30,9 +30,6 @@ func acceptance(s *subject) {
 			sound = false
 			s.add(RuleUnparsed, 0, 0, check.Place()+": "+check.Reason,
 				"correct the block, or give it the info string text if it is not to be run")
-		case check.Class == gate.MissingProgram:
-			s.add(RuleProgram, 0, 0, check.Place()+": "+check.Reason,
-				"install it where the issue is to close: there its absence is a failed check")
 		case check.CannotFail != "":
 			s.add(RuleCannotFail, 0, 0, check.Place()+": "+check.CannotFail,
 				"name a command that fails while the work is not done")
@@ -73,9 +70,9 @@ func (s *subject) nothingToRun(plan []gate.Check) {
 	message := "no acceptance criterion can be run"
 	for _, check := range plan {
 		switch {
-		case check.Class == gate.Runnable || check.Class == gate.MissingProgram:
+		case check.Class == gate.Runnable:
 			return
-		case check.Class == gate.Destructive:
+		case check.Class == gate.Refused:
 			message = "what the acceptance criteria run destroys or publishes"
 		case check.Instead == "":
 		case commands[0] != "COMMAND":

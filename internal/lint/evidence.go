@@ -31,6 +31,9 @@ func waived(s *subject) {
 	if !strings.HasPrefix(s.reason, gate.Unverified) {
 		return
 	}
+	if _, ok := onChildren(s.record); ok {
+		return // which are counted themselves
+	}
 	why, tells := gate.ParseWaived(s.reason)
 	if !tells {
 		why = strings.TrimSpace(strings.TrimPrefix(s.reason, gate.Unverified))

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"stig/internal/beads"
-	"stig/internal/gate"
 	"stig/notes"
 	"stig/signals"
 )
@@ -17,17 +16,25 @@ import (
 // Rules are what a store is validated against.
 type Rules struct {
 	Schema *signals.Schema
-	Look   gate.Lookup // tells what the commands in criteria may name; called by one goroutine at a time
-	Now    time.Time   // for dates that are ahead; the zero time for none
-	Past   *Past       // what Check compares the store with besides; nil for nothing
+	Now    time.Time // for dates that are ahead; the zero time for none
+	Past   *Past     // what Check compares the store with besides; nil for nothing
 
+	// MayHold reports whether labels say that checks are green before the work too; nil says no.
+	MayHold    func(labels []string) bool
 	Unfinished *Unfinished // what Check says of a merge; nil for nothing
 	// Commits reports for each name whether git has such a commit; nil does not look. Only
 	// Check with Past asks, once.
 	Commits func(names []string) ([]bool, error)
-	// Prove runs the criteria of issues and says of each why they do not pass, "" where
-	// they do; nil runs nothing. Only Check with Past asks, of what was closed since.
-	Prove func(ids []string) ([]string, error)
+	// Prove runs the criteria of issues, now and as things were in the past; nil runs
+	// nothing. Only Check with Past asks, of what was closed since.
+	Prove func(ids []string) ([]Proof, error)
+}
+
+// Proof is what running the criteria of a closed issue showed.
+type Proof struct {
+	Failed   string   // why they do not pass; "" where they do
+	Green    bool     // all of them pass, and did in the past too, which nothing says is meant
+	Weakened []string // files that they read and that changed since: with those of the past they fail
 }
 
 // subject is one issue with all that is read of it, once for all judges.
@@ -43,7 +50,7 @@ type subject struct {
 	links  []beads.Dep // see rows; nil until asked for
 
 	numbers []number // of its comments
-	asked   []answer // what was asked of the rest of the store, and of the machine
+	asked   []answer // what was asked of the rest of the store
 }
 
 func subjectOf(f *beads.Snapshot, rules Rules, issue *beads.Issue, record *beads.Record) subject {
@@ -70,7 +77,6 @@ const chunk = 128
 // is in the order of the issues, however many cores there are. As names the judges to the
 // memo of the snapshot, if it has one; nil keeps nothing in it.
 func inspect(f *beads.Snapshot, only []int, rules Rules, judges []judge, as any) ([]Diagnostic, error) {
-	rules.Look = oneAtATime(rules.Look)
 	indices := only
 	if only == nil {
 		indices = everyIndex(f)
@@ -115,7 +121,7 @@ func everyIndex(f *beads.Snapshot) []int {
 func judgeAll(f *beads.Snapshot, reader *beads.Reader, indices []int, rules Rules, judges []judge, as any) (found []Diagnostic, numbers []number, err error) {
 	for _, i := range indices {
 		issue := f.At(i)
-		s := recalled(f, issue, rules, as)
+		s := recalled(f, issue, as)
 		if s == nil {
 			record, err := reader.Record(issue)
 			if err != nil {
@@ -131,26 +137,10 @@ func judgeAll(f *beads.Snapshot, reader *beads.Reader, indices []int, rules Rule
 
 func judgeOne(f *beads.Snapshot, issue *beads.Issue, record *beads.Record, rules Rules, judges []judge) *subject {
 	s := subjectOf(f, rules, issue, record)
-	if rules.Look != nil && s.kept() {
-		s.rules.Look = s.look(rules.Look)
-	}
 	for _, judge := range judges {
 		judge(&s)
 	}
 	return &s
-}
-
-// oneAtATime makes a lookup that remembers safe for several workers.
-func oneAtATime(look gate.Lookup) gate.Lookup {
-	if look == nil {
-		return nil
-	}
-	var mu sync.Mutex
-	return func(word string) bool {
-		mu.Lock()
-		defer mu.Unlock()
-		return look(word)
-	}
 }
 
 // add reports a breach of a rule; the place in the notes is 0, 0 when it is

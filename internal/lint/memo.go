@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"stig/internal/beads"
-	"stig/internal/gate"
 )
 
 // judged is what was found of an issue by its line and by what was asked for besides. A
@@ -20,15 +19,14 @@ type inCheck struct{}
 
 // answer is what a judge asked for besides the line of its issue, and what it was told.
 type answer struct {
-	word  string
-	issue bool   // asked was for an issue of that id, else for a program
-	was   uint64 // beads.Issue.Version, 1 for a program that is there; 0 for none
+	id  string // of the issue that was asked for
+	was uint64 // its beads.Issue.Version; 0 for none
 }
 
 // find gives the issue with an id.
 func (s *subject) find(id string) (*beads.Issue, bool) {
 	is, version := find(s.file, id)
-	s.note(answer{id, true, version})
+	s.note(answer{id, version})
 	return is, is != nil
 }
 
@@ -38,18 +36,6 @@ func find(f *beads.Snapshot, id string) (*beads.Issue, uint64) {
 		return nil, 0
 	}
 	return f.At(at), f.At(at).Version()
-}
-
-// look is a lookup of programs of which the answers are noted.
-func (s *subject) look(look gate.Lookup) gate.Lookup {
-	return func(word string) bool {
-		a := answer{word: word}
-		if look(word) {
-			a.was = 1
-		}
-		s.note(a)
-		return a.was == 1
-	}
 }
 
 // kept reports whether the store is read with a memo.
@@ -81,7 +67,7 @@ func (s *subject) remember(as any) {
 
 // recalled is an issue that was judged before, where everything that was asked for has the
 // same answer; nil for any other.
-func recalled(f *beads.Snapshot, issue *beads.Issue, rules Rules, as any) *subject {
+func recalled(f *beads.Snapshot, issue *beads.Issue, as any) *subject {
 	if as == nil {
 		return nil
 	}
@@ -90,11 +76,7 @@ func recalled(f *beads.Snapshot, issue *beads.Issue, rules Rules, as any) *subje
 		return nil
 	}
 	for _, a := range was.asked {
-		if a.issue {
-			if _, version := find(f, a.word); version != a.was {
-				return nil
-			}
-		} else if rules.Look == nil || rules.Look(a.word) != (a.was == 1) {
+		if _, version := find(f, a.id); version != a.was {
 			return nil
 		}
 	}

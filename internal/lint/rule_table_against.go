@@ -4,13 +4,13 @@ package lint
 var againstRules = []Rule{{
 	ID: RuleByHand, Severity: Error,
 	Summary: "an issue was closed past the gate",
-	Why:     "stig close runs the acceptance criteria of an issue and leaves in the close reason what passed, or who waived them and why. An issue that was closed in another way is a claim that nothing has shown, and those who wait for it start to build on it.",
+	Why:     "stig close runs the acceptance criteria of an issue and leaves in the close reason what passed, who waived them and why, how the children of an epic were closed, or why nobody will do it. An issue that was closed in another way is a claim that nothing has shown, and those who wait for it start to build on it.",
 	Example: `{"status":"closed","close_reason":"Done"} where main has {"status":"open"}`,
 	Fix:     "Open it again and type stig close ID, or stig close ID --waive WHY where there is nothing to run.",
 }, {
 	ID: RuleForged, Severity: Error,
 	Summary: "the results in a close reason are not of the issue's criteria",
-	Why:     "stig close names the checks that it ran. Where the criteria have no such check, neither now nor at the revision, or ask for one that the reason leaves out, the reason was typed by hand, or the criteria were edited for the close and restored. A waiver has no results that passed.",
+	Why:     "stig close names the checks that it ran. Where the criteria have no such check, neither now nor at the revision, or ask for one that the reason leaves out, the reason was typed by hand, or the criteria were edited for the close and restored. A waiver has no results that passed, and the children of an epic are as many as its reason says.",
 	Example: `"Verified: … All acceptance criteria pass: 1/1 [true 0.0s] at 1a2b3c4" on criteria that ask for go test ./...`,
 	Fix:     "Open it again and type stig close ID, which runs the criteria as they stand.",
 }, {
@@ -37,6 +37,12 @@ var againstRules = []Rule{{
 	Why:     "stig check --against REV --verify runs the criteria of every issue that was closed since REV again, where nobody who closed them has a say. What fails there was never shown to work, works elsewhere only, or was broken since.",
 	Example: "go test ./... exits with 1 on the server for an issue whose reason says that it passed",
 	Fix:     "Type stig verify ID to see it fail; fix the work, or open the issue again: stig reopen ID --reason …",
+}, {
+	ID: RuleCheckWeakened, Severity: Warning,
+	Summary: "an issue passes by checks that changed with its work",
+	Why:     "Scripts that criteria run, and tests that were there before, decide what passes. stig check --against REV --verify runs the criteria with those of REV as well: where they fail with those, the work passes because its judge was changed. That may be right, and somebody has to read it.",
+	Example: "check.sh ends with exit 0 now, and with exit 1 as it was on main",
+	Fix:     "Read what changed in them: git diff REV... -- FILE; where a check was weakened, put it back and type stig reopen ID --reason …",
 }, {
 	ID: RuleGateSet, Severity: Warning,
 	Summary: "a setting changed that says what passes the gate",

@@ -120,8 +120,8 @@ var trailRules = []Rule{{
 	Fix:     "stig edit ID --acceptance … with the command that shows it.",
 }, {
 	ID: RuleReason, Severity: Info,
-	Summary: "a close reason that is too short to be useful",
-	Why:     "The close reason is what later workers read of this one: what exists now that did not before, and how is it known to work? Closed, Done or nothing sends them to the code and the history.",
+	Summary: "a close reason that says nothing",
+	Why:     "The close reason is what later workers read of this one: what exists now that did not before, and how is it known to work? Nothing, or done, fixed, closed, completed or implemented alone, sends them to the code and the history.",
 	Example: `{"status":"closed","close_reason":"Done"}`,
 	Fix:     "Write what exists now and how it is known: Verified: tides/2026-12.csv covers December. All acceptance criteria pass: bin/check tides.",
 }, {
@@ -137,12 +137,6 @@ var trailRules = []Rule{{
 	Example: "```verify\nif test -f tides.csv; then\n```",
 	Fix:     "Correct the block, or give it another info string, such as text, if it is not to be run.",
 }, {
-	ID: RuleProgram, Severity: Info,
-	Summary: "a command in the criteria needs a program that is not here",
-	Why:     "When the issue closes the command is run, and a program that is missing is a failed check: otherwise whoever lacks it could close what nobody checked. On another machine it may be there.",
-	Example: "`cargo test` where cargo is not installed",
-	Fix:     "Install the program, or put back the script that was removed, before you type stig verify ID.",
-}, {
 	ID: RuleCannotFail, Severity: Info,
 	Summary: "a command in the criteria succeeds whatever the work does",
 	Why:     "Its success shows nothing, and the issue would close on it. The close reason says so.",
@@ -157,8 +151,8 @@ var trailRules = []Rule{{
 }, {
 	ID: RuleUnexplained, Severity: Warning,
 	Summary: "an issue was closed by a waiver that does not say why",
-	Why:     "A waiver stands in the place of a check. Whoever reads it later has only its words to judge whether the work was done, and two words are none: stig close --waive asks for three.",
-	Example: `{"status":"closed","close_reason":"Unverified: the mast is up. Waived: fine."}`,
+	Why:     "A waiver stands in the place of a check. Whoever reads it later has only its words to judge whether the work was done, and done is none.",
+	Example: `{"status":"closed","close_reason":"Unverified: the mast is up. Waived: done."}`,
 	Fix:     "Ask who waived it, and type stig reopen ID --reason …, then stig close ID --waive with what nobody could check, and why.",
 }, {
 	ID: RuleWaived, Severity: Info,

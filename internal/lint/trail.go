@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"stig/internal/gate"
@@ -18,20 +19,17 @@ func notStarted(s *subject) {
 		fmt.Sprintf("type stig signals set %s progress=verifying, if the work was done", s.issue.ID))
 }
 
-// closeReason finds close reasons that tell neither what exists now nor where
-// to look: empty ones, and a few words without a number, a place or a name of
-// something.
+// closeReason finds close reasons that say nothing, as stig close refuses them.
 func closeReason(s *subject) {
 	if !s.closed() || s.issue.Ephemeral || s.issue.Template {
 		return
 	}
-	isIssue := func(word string) bool { _, known := s.find(word); return known }
-	if gate.IsInformative(s.reason, isIssue) {
+	if !gate.SaysNothing(s.reason) {
 		return
 	}
 	message := "closed without a close reason"
 	if s.reason != "" {
-		message = fmt.Sprintf("close reason %q is too short to be useful", s.reason)
+		message = fmt.Sprintf("close reason %q says nothing", s.reason)
 	}
 	s.add(RuleReason, 0, 0, message, "say what exists now that did not before, and how it is known to work")
 }
@@ -39,7 +37,7 @@ func closeReason(s *subject) {
 // unshown finds work that was closed with the opening of the gate and without the results
 // that it puts behind the reason, or with results of no test.
 func unshown(s *subject) {
-	if !strings.HasPrefix(s.reason, gate.Verified) {
+	if _, ok := onChildren(s.record); ok || !strings.HasPrefix(s.reason, gate.Verified) {
 		return
 	}
 	results, shown := gate.ParseResults(s.reason)
@@ -56,12 +54,24 @@ func unshown(s *subject) {
 // greenBefore finds work whose checks passed before it was begun, so that they show
 // nothing of it.
 func greenBefore(s *subject) {
-	if s.reason != "" && gate.SaysGreenBefore(s.reason) {
-		s.add(RuleGreen, 0, 0, "closed on criteria that passed before the work too", "name a check that the work turned, and type stig verify "+s.issue.ID)
+	if s.reason != "" && gate.SaysGreenBefore(s.reason) && !s.mayHold() {
+		s.add(RuleGreen, 0, 0, "closed on criteria that passed before the work too", greenHint(s.issue.ID))
 	}
 }
 
 // closeAgain is the hint for what was closed past the gate.
 func (s *subject) closeAgain() string {
 	return fmt.Sprintf("type stig reopen %s --reason …\nthen stig close %s, which runs the criteria", s.issue.ID, s.issue.ID)
+}
+
+// mayHold reports whether the checks of an issue are to be green before the work too, as its
+// fences or its labels say.
+func (s *subject) mayHold() bool {
+	plan := slices.DeleteFunc(planOf(s.record), func(c gate.Check) bool { return !c.Asked() })
+	fences := len(plan) > 0 && !slices.ContainsFunc(plan, func(c gate.Check) bool { return !c.Held })
+	return fences || s.rules.MayHold != nil && s.rules.MayHold(s.record.Labels())
+}
+
+func greenHint(id string) string {
+	return "name a check that the work turned, and type stig verify " + id
 }

@@ -48,7 +48,7 @@ func TestKilledAfterError(t *testing.T) {
 	y := newYard(t, "pier-1")
 	y.step = time.Second
 	y.inGit(t)
-	state, err := y.app.GitIn(y.dir).Tree(t.Context(), filepath.Join(y.dir, ".beads"))
+	state, _, err := y.app.GitIn(y.dir).Content(t.Context(), "", nil, filepath.Join(y.dir, ".beads"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestKilledAfterError(t *testing.T) {
 	}
 	y.replace(t, `"status":"open"`, `"status":"in_progress","assignee":"bo","comments":`+string(said))
 	r := clone.Run{ID: "r-left", Actor: "bo", Task: "issue", Issue: "pier-1", Attempt: 1, Started: noon.Add(-time.Minute), Ended: noon, Step: "ended",
-		Criteria: y.criteria(t), Notes: gate.Hash(""), Worktree: y.dir, Tree: state.State}
+		Criteria: y.criteria(t), Notes: gate.Hash(""), Worktree: y.dir, Tree: state}
 	if err := y.place.RecordRun(r, noon); err != nil {
 		t.Fatal(err)
 	}

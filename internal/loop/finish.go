@@ -75,7 +75,7 @@ func (l *loop) conclude(ctx context.Context, r *Run) (observation, error) {
 	if r.outcome != clone.OutcomeSilent {
 		l.silent = 0
 	}
-	if r.Heard && (r.outcome == clone.OutcomeClosed || r.outcome.IsPass() || r.outcome == clone.OutcomeWaiting) {
+	if r.Heard && (r.outcome == clone.OutcomeClosed || r.outcome.IsPass() || r.outcome == clone.OutcomeWaiting || r.outcome == clone.OutcomeUnproven) {
 		l.heard[r.Issue] = r.Started
 	}
 	l.Tell(Event{Issue: r.Issue, Text: told(r), Run: &r.Run})

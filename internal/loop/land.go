@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -80,21 +79,28 @@ func (l *loop) merge(ctx context.Context, tree *git.Worktree) error {
 // refused keeps why the work of a run is not taken, with the exit code of what refused it,
 // 0 where nothing ran, and Markdown for whoever does the next pass.
 func (r *Run) refused(why string, exit int, text string) observation {
-	r.Why, r.Judged, r.exit, r.feedback = why, true, exit, text
+	r.Why, r.exit, r.feedback = why, exit, text
 	if r.left.checkpoint {
 		return sawRefusedProgress
 	}
 	return sawRefused
 }
 
+// reopen takes back a close that the command made itself.
+func (l *loop) reopen(ctx context.Context, r *Run) error {
+	if !r.left.closed {
+		return nil
+	}
+	_, err := service.Reopen(context.WithoutCancel(ctx), l.fresh(ctx, ""), service.ReopenRequest{ID: r.Issue, Reason: "its work does not pass: " + r.Why})
+	return err
+}
+
 // reject takes back a close that the command made itself, and tells the actor on the issue
 // why its work was not taken.
 func (l *loop) reject(ctx context.Context, r *Run) error {
 	ctx = context.WithoutCancel(ctx)
-	if r.left.closed {
-		if _, err := service.Reopen(ctx, l.fresh(ctx, ""), service.ReopenRequest{ID: r.Issue, Reason: "its work does not pass: " + r.Why}); err != nil {
-			return err
-		}
+	if err := l.reopen(ctx, r); err != nil {
+		return err
 	}
 	content := map[string]any{"payload": visible.OneLine(r.Why), "to": l.name, "run": r.ID}
 	if r.exit != 0 {
@@ -104,15 +110,14 @@ func (l *loop) reject(ctx context.Context, r *Run) error {
 }
 
 // prove runs the criteria, in the work tree of a run or in place, lands the work that
-// passes, and closes the issue.
+// passes and that they show, and closes the issue.
 func (l *loop) prove(ctx context.Context, r *Run, record *beads.Record) (observation, error) {
-	dir := l.root
-	if r.tree != nil {
-		dir = r.tree.Dir
+	dir, remove, err := l.judgingTree(ctx, r)
+	if err != nil {
+		return "", err
 	}
-	a := l.fresh(ctx, dir)
-	a.Progress, a.Terminal = io.Discard, false // what checks print is in the logs and in feedback
-	gated, err := service.Gate(ctx, a, r.Issue, service.CloseOptions{Reason: l.reason(record, r)})
+	defer func() { _ = remove(context.WithoutCancel(ctx)) }()
+	gated, err := service.Gate(ctx, l.quiet(ctx, dir), r.Issue, service.CloseOptions{Reason: l.reason(record, r)})
 	if errors.Is(err, workspace.ErrNotRun) && r.Taken != nil {
 		err = gated.Take(r.Taken.Word, r.Taken.By)
 	}
@@ -125,14 +130,21 @@ func (l *loop) prove(ctx context.Context, r *Run, record *beads.Record) (observa
 			l.name, err, visible.Quoted(r.Issue), l.where(ctx, r))}
 		return sawNothingRun, nil
 	case err != nil:
-		return l.unclosed(ctx, r, err)
+		return l.keptOpen(ctx, r, err)
 	case !gated.Passed():
-		return r.refused(failed(gated.Verdict())), nil
+		return r.refused(failed(gated.Verdict(), r.lack)), nil
+	}
+	if proven, err := l.isShown(ctx, r, gated, record); err != nil || !proven {
+		return sawUnproven, err
 	}
 	after := context.WithoutCancel(ctx)
 	if r.tree != nil {
 		if err := r.tree.Land(after); err != nil {
 			return "", err
+		}
+		_, tip := r.tree.Landing()
+		if err := gated.KeepShown(l.shownAt(r, tip)); err != nil {
+			l.app.Warn("%s: what its checks showed is not kept: %v", r.Issue, err) // they run once more before the next work
 		}
 	}
 	r.Step = stepLanded
@@ -140,15 +152,73 @@ func (l *loop) prove(ctx context.Context, r *Run, record *beads.Record) (observa
 		return "", err
 	}
 	if _, err := gated.Close(after); err != nil {
-		return l.unclosed(after, r, err)
+		return l.keptOpen(after, r, err)
 	}
 	l.commitStore(after, r)
 	return sawClosed, nil
 }
 
-// unclosed is why an issue is not closed though nobody found fault with the work: it
+// judgingTree is the directory in which the criteria of a run are run, and what removes it:
+// its work tree, which must be that of the commit, or a fresh checkout of that.
+func (l *loop) judgingTree(ctx context.Context, r *Run) (dir string, remove func(context.Context) error, err error) {
+	stays := func(context.Context) error { return nil }
+	if r.tree == nil {
+		return l.root, stays, nil
+	}
+	if l.app.Config.Gate.Tree == workspace.TreeFresh {
+		_, tip := r.tree.Landing()
+		return l.checkout(ctx, r, tip)
+	}
+	differs, err := r.tree.Stands(ctx)
+	if err == nil && len(differs) > 0 {
+		err = &git.RejectedError{
+			Reason: "the work tree is not what its commit says: " + strings.Join(differs[:min(len(differs), mostChanged)], "; "),
+			Tail:   strings.Join(differs, "\n"),
+		}
+	}
+	return r.tree.Dir, stays, err
+}
+
+// isShown reports whether the work of a run may land: its checks show it, or are to be green
+// before it too, as their fences, the labels of the issue or the configuration say, or a
+// person takes it. Else the run has the question for a person.
+func (l *loop) isShown(ctx context.Context, r *Run, gated *service.PendingClose, record *beads.Record) (bool, error) {
+	changed, known, err := l.landing(ctx, r)
+	if err != nil {
+		return false, err
+	}
+	gated.Read(changed)
+	if r.Before == "" {
+		return true, nil
+	}
+	gated.Compare(r.Before)
+	v := gated.Verdict()
+	some := len(changed) > 0 || !known && r.left.changed
+	mayHold := some && (v.MayHold() || l.app.Config.MayHold(record.Labels()))
+	if v.ShowsWork() || mayHold || r.Taken != nil || l.app.Config.Gate.Held == workspace.HeldClose {
+		return true, nil
+	}
+	var checks []string
+	for _, o := range v.Outcomes() {
+		checks = append(checks, fmt.Sprintf("- %s: %s", o.Difference, visible.FirstLine(o.Text)))
+	}
+	r.Why = "its checks pass, and none of them failed before the work"
+	r.question = checkpoint.Question{Options: []string{checkpoint.TakeIt, rejectIt, writeCriterion}, Text: fmt.Sprintf(
+		"The checks pass, and none of them failed before run %s of %s: they do not show what it did. Is the work to be taken?\n\n%s\n\n%s\n"+
+			"A criterion that fails without the work shows it: stig edit %s --acceptance TEXT. Checks that are to hold stand in a fence marked verify held.\n%s",
+		r.ID, l.name, strings.Join(checks, "\n"), l.diffOf(ctx, r), visible.Quoted(r.Issue), l.where(ctx, r))}
+	return false, nil
+}
+
+// The other options of the question about work that no check shows; checkpoint.TakeIt is the first.
+const (
+	rejectIt       = "reject it: the work is to be done again"
+	writeCriterion = "I have written a criterion: see whether it shows the work"
+)
+
+// keptOpen is why an issue is not closed though nobody found fault with the work: it
 // waits for others, for an answer, or its criteria changed.
-func (l *loop) unclosed(ctx context.Context, r *Run, err error) (observation, error) {
+func (l *loop) keptOpen(ctx context.Context, r *Run, err error) (observation, error) {
 	switch {
 	case fault.Is(err, fault.Waits):
 		return sawBlocked, nil
@@ -200,7 +270,7 @@ func (l *loop) reason(record *beads.Record, r *Run) string {
 	if ok {
 		done = firstSentences(signals.ReadEstimate(estimate.Body).Done)
 	}
-	if !gate.IsInformative(done, func(string) bool { return false }) {
+	if gate.SaysNothing(done) {
 		done = fmt.Sprintf("%s: the work of %s in run %s", record.Text(beads.Title), l.name, r.ID)
 	}
 	return done
@@ -218,19 +288,20 @@ func firstSentences(text string) string {
 }
 
 // failed says which check failed, with which exit code, and its last lines.
-func failed(v *gate.Verdict) (why string, exit int, text string) {
+// lack is what the work tree has not of what they read.
+func failed(v *gate.Verdict, lack string) (why string, exit int, text string) {
 	o, why := failing(v)
 	if why == "" {
-		return "its checks did not pass", 1, ""
+		return "its checks did not pass", 1, lack
 	}
-	return why, o.Exit, fenced(o.Reason + "\n" + o.Tail)
+	return why, o.Exit, strings.TrimLeft(lack+"\n\n", "\n") + fenced(o.Reason+"\n"+o.Tail)
 }
 
 // failing is the first check that ran and did not pass, and what happened; "" for none.
 func failing(v *gate.Verdict) (o gate.Outcome, why string) {
 	for _, o := range v.Outcomes() {
 		if !o.Passed() && o.Exit != gate.ExitNotRun {
-			return o, fmt.Sprintf("the check %s ends with exit code %d", visible.FirstLine(o.Text), o.Exit)
+			return o, fmt.Sprintf("the check %s ends with exit code %d", o.Named(), o.Exit)
 		}
 	}
 	return o, ""
@@ -267,7 +338,7 @@ func (l *loop) taken(r *Run) (*clone.Taken, error) {
 	}
 	last := said[len(said)-1]
 	options := signals.ReadQuestion(last.Question.Text).Options
-	if last.Answer == nil || len(options) == 0 || options[0] != checkpoint.OnMyWord || !strings.HasPrefix(last.Answer.Text, checkpoint.OnMyWord) || !service.IsPerson(l.app, l.place, last.Answer.By) {
+	if last.Answer == nil || len(options) == 0 || options[0] != checkpoint.OnMyWord && options[0] != checkpoint.TakeIt || !strings.HasPrefix(last.Answer.Text, options[0]) || !service.IsPerson(l.app, l.place, last.Answer.By) {
 		return nil, nil
 	}
 	t := &clone.Taken{By: last.Answer.By, Word: visible.OneLine(last.Answer.Text), Part: fmt.Sprint(len(said), " ", last.Question.Hash())}

@@ -95,15 +95,10 @@ func (l *loop) lookFurther(ctx context.Context, r *Run) error {
 	r.left.asked = signals.Asks(doc, signals.Read(doc, l.app.Schema))
 	r.left.checkpoint = r.Notes != gate.Hash(record.Text(beads.Notes)) && !l.onlyOthers(r, changesNotes)
 	r.left.traces = l.comments(record, r.ID) > r.Comments || l.edited(r)
-	var now git.Tree
-	if r.tree != nil {
-		now, err = r.tree.State(ctx, storeDir(l.store))
-	} else {
-		now, err = l.stateOf(ctx, r)
-	}
-	r.left.changed = now.State != r.Tree || r.Taken != nil || l.code.Root == "" // without git nothing tells, and the gate decides
+	now, _, err := l.content(ctx, r)
+	r.left.changed = now != r.Tree || r.Taken != nil || l.code.Root == "" // without git nothing tells, and the gate decides
 	if err == nil && !r.left.changed && r.tree != nil {
-		r.left.changed, err = l.unjudged(ctx, r, now)
+		r.left.changed, err = l.holdsWork(r, now)
 	}
 	return err
 }
@@ -131,31 +126,34 @@ func (l *loop) lostTo(r *Run, record *beads.Record) (gone, closed bool) {
 	return false, false
 }
 
-// unjudged reports whether the branch of a run holds work of earlier runs that no gate
-// refused, such as that of a loop that was killed: it may be all that is needed.
-func (l *loop) unjudged(ctx context.Context, r *Run, now git.Tree) (bool, error) {
+// holdsWork reports whether there is work of earlier runs to be judged, though this one changed
+// no file: in the work tree, which holds this beyond its base, or landed by a loop that was
+// killed before it closed the issue.
+func (l *loop) holdsWork(r *Run, content string) (bool, error) {
 	runs, _, err := l.runs()
 	if err != nil {
 		return false, err
 	}
-	if slices.ContainsFunc(runs, func(e clone.Run) bool {
-		return e.Issue == r.Issue && e.Step == stepLanded && e.Outcome != string(clone.OutcomeClosed)
-	}) {
-		return true, nil // its loop was killed before it closed the issue
+	if _, landed := unclosed(runs, r.Issue); landed {
+		return true, nil
 	}
-	if !now.Dirty && now.Head == r.tree.Base {
-		return false, nil
-	}
-	if holds, err := r.tree.Changed(ctx); err != nil || !holds {
-		return false, err
-	}
-	judged := false
+	fresh, err := l.isFresh(r, content)
+	return !fresh, err
+}
+
+// unclosed is the last run of an issue, if that landed its work and was killed before it
+// closed the issue, and none has closed it since.
+func unclosed(runs []clone.Run, issue string) (last clone.Run, ok bool) {
 	for _, e := range runs {
-		if e.Issue == r.Issue {
-			judged = !e.Asked && (judged || e.Judged && e.Commit == r.tree.Head) // an answer may say that it is well now
+		switch {
+		case e.Issue != issue:
+		case e.Outcome == string(clone.OutcomeClosed):
+			ok = false
+		case e.Step == stepLanded:
+			last, ok = e, true
 		}
 	}
-	return !judged, nil
+	return last, ok
 }
 
 // edits are those that stig made since a run started, but for those of the loop.
@@ -207,20 +205,6 @@ func changesNotes(c clone.Change) bool {
 // edited reports whether the actor edited any issue in the run, other than by the loop.
 func (l *loop) edited(r *Run) bool {
 	return slices.ContainsFunc(l.edits(r), func(e clone.Record) bool { return e.Actor == l.name && e.Result == clone.Written })
-}
-
-// stateOf identifies what the directory of a run holds, the store left out; the zero value
-// without git.
-func (l *loop) stateOf(ctx context.Context, r *Run) (git.Tree, error) {
-	there := l.app.GitIn(r.Worktree)
-	there.Trusted = true // workers run in it
-	switch {
-	case l.code.Root == "" || r.Worktree == "":
-		return git.Tree{}, nil
-	case r.Branch != "":
-		return there.TreeHere(ctx, storeDir(l.store))
-	}
-	return there.Tree(ctx, storeDir(l.store))
 }
 
 // offer commits the work of a run, and decides whether it is to land.

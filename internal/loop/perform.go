@@ -161,22 +161,53 @@ func (l *loop) furnish(ctx context.Context, r *Run) (observation, error) {
 	return sawReady, err
 }
 
-// findTree gives a run its work tree, none in place, and keeps what its directory holds.
+// findTree gives a run its work tree, none in place, has the criteria run there before the
+// work, and keeps what its directory holds then.
 func (l *loop) findTree(ctx context.Context, r *Run) (err error) {
 	r.Worktree = l.root
+	fresh := false
 	if l.trees != nil {
-		name := cmp.Or(r.Issue, r.Task+"-"+l.name)
-		if r.tree, err = git.PrepareWorktree(ctx, *l.trees, name); err != nil {
+		if fresh, err = l.findWorktree(ctx, r); err != nil {
 			return err
 		}
-		r.Worktree, r.Branch, r.Base = r.tree.Dir, r.tree.Branch, r.tree.Base
-		if err := l.setUp(ctx, r); err != nil {
-			return err
+	} else if l.code.Root != "" {
+		_, r.Base = l.code.Head()
+	}
+	if r.Issue != "" {
+		if r.lack, err = l.lacks(ctx, r); err == nil && r.lack != "" {
+			l.tell(r.Issue, "%s", r.lack)
+		}
+		if err == nil {
+			err = l.before(ctx, r, fresh)
 		}
 	}
-	before, err := l.stateOf(ctx, r)
-	r.Tree = before.State
+	if err == nil {
+		r.Tree, _, err = l.content(ctx, r)
+	}
+	if err == nil && fresh {
+		err = l.markFresh(r)
+	}
 	return err
+}
+
+// findWorktree gives a run its work tree after setup, and reports whether it is fresh: it
+// holds no work.
+func (l *loop) findWorktree(ctx context.Context, r *Run) (fresh bool, err error) {
+	name := cmp.Or(r.Issue, r.Task+"-"+l.name)
+	if r.tree, err = git.PrepareWorktree(ctx, *l.trees, name); err != nil {
+		return false, err
+	}
+	r.Worktree, r.Branch, r.Base = r.tree.Dir, r.tree.Branch, r.tree.Base
+	if fresh = r.tree.New; !fresh {
+		content, _, err := l.content(ctx, r)
+		if err == nil {
+			fresh, err = l.isFresh(r, content)
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	return fresh, l.setUp(ctx, r, r.tree.Dir)
 }
 
 // supervise runs the command to its end. What of it is wrong is in the record.
@@ -265,11 +296,11 @@ func (l *loop) isLost(ctx context.Context, r *Run) bool {
 }
 
 // setUp runs the command of the actor's file for a new work tree, once for each.
-func (l *loop) setUp(ctx context.Context, r *Run) error {
+func (l *loop) setUp(ctx context.Context, r *Run, dir string) error {
 	if l.profile.Setup == "" {
 		return nil
 	}
-	at, err := git.CheckoutOf(r.tree.Dir)
+	at, err := git.CheckoutOf(dir)
 	if err != nil {
 		return err
 	}
@@ -283,7 +314,7 @@ func (l *loop) setUp(ctx context.Context, r *Run) error {
 	ctx, cancel := l.limited(ctx)
 	defer cancel()
 	out := new(process.Dropped)
-	result, err := process.Run(ctx, process.Command{Argv: []string{"sh", "-c", l.profile.Setup}, Dir: r.tree.Dir, Env: environ(l.app, storeDir(l.store), &r.Run, ""), Stdout: out, Stderr: out})
+	result, err := process.Run(ctx, process.Command{Argv: []string{"sh", "-c", l.profile.Setup}, Dir: dir, Env: environ(l.app, storeDir(l.store), &r.Run, ""), Stdout: out, Stderr: out})
 	if err == nil && result.Exit != 0 {
 		err = fmt.Errorf("setup: exit %d: %s", result.Exit, cmp.Or(lastLine(string(result.Stderr)), "(no output)"))
 	}

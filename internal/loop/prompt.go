@@ -51,6 +51,9 @@ func (l *loop) terms(r *Run) string {
 	} else {
 		text.WriteString("- Do not close the issue. When you end with exit code 0, stig merges your work, runs the\n  acceptance criteria on the result, and closes the issue if they pass.\n")
 	}
+	if r.lack != "" {
+		text.WriteString("- Take care: " + r.lack + ".\n")
+	}
 	fmt.Fprintf(&text, "- Say what you did before you end: stig checkpoint %s --done … --learned … --remains ….\n", r.Issue)
 	fmt.Fprintf(&text, "- A person decides? stig escalate %s -m QUESTION, then end.\n", r.Issue)
 	text.WriteString("- You cannot work now, such as at a rate limit? End with exit code 75.\n")

@@ -22,6 +22,7 @@ type Run struct {
 	outcome  clone.Outcome       // as known so far
 	tree     *git.Worktree       // nil in place
 	prompt   string              // what the command gets on its standard input
+	lack     string              // what the criteria read and the work tree has not; "" for nothing
 	left     left                // what the command left
 	exit     int                 // of what refused its work; 0 where nothing ran
 	feedback string              // why it did, in Markdown
@@ -82,6 +83,7 @@ const (
 	sawRefusedProgress observation = "refused, and there is a checkpoint"
 	sawMoved           observation = "the branch moved meanwhile"
 	sawCriteriaChanged observation = "the criteria are not those that were claimed"
+	sawUnproven        observation = "no check shows the work: all passed before it too"
 	sawNothingRun      observation = "no check can be run"
 	sawBlocked         observation = "others, or an answer, keep the issue open"
 	sawUnclosable      observation = "the issue cannot be closed as it is"
@@ -148,6 +150,7 @@ var transitions = []transition{
 	{from: runOffered, on: sawUnclosable, to: runJudged, outcome: clone.OutcomeAdvanced},
 	{from: runOffered, on: sawCriteriaChanged, to: runAsking, outcome: clone.OutcomeWaiting},
 	{from: runOffered, on: sawNothingRun, to: runAsking, outcome: clone.OutcomeWaiting},
+	{from: runOffered, on: sawUnproven, to: runAsking, outcome: clone.OutcomeUnproven, do: (*loop).reopen},
 	{from: runOffered, on: sawMoved, to: runOffered, most: 2},
 	{from: runOffered, on: sawMoved, to: runJudged, outcome: clone.OutcomeLater, do: (*loop).explain},
 	{from: runOffered, on: sawError, to: runOffered, do: (*loop).waitAgain, most: 2}, // a locked store or a full disk may be well in a moment

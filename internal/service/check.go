@@ -14,8 +14,6 @@ import (
 	"stig/internal/beads"
 	"stig/internal/gate"
 	"stig/internal/lint"
-	"stig/internal/process"
-	"stig/internal/visible"
 	"stig/internal/workspace"
 )
 
@@ -43,6 +41,9 @@ type Proof struct {
 	Passed bool   `json:"passed"`
 	Reused bool   `json:"reused"` // they passed on this very tree before
 	Failed string `json:"failed"` // what did not pass; "" where all did
+	// Green tells that all passed at the revision too, which nothing says is meant.
+	Green    bool     `json:"green_before"`
+	Weakened []string `json:"weakened,omitempty"` // files that they read, with those of the revision of which they fail
 }
 
 // Check validates the store, or some of its issues.
@@ -103,7 +104,7 @@ func lookFor(ctx context.Context, a *workspace.Run, r CheckRequest, c *Checked, 
 		return nil, err
 	}
 	if r.Verify {
-		rules.Prove = func(ids []string) ([]string, error) { return prove(ctx, a, c, file, ids) }
+		rules.Prove = func(ids []string) ([]lint.Proof, error) { return prove(ctx, a, c, file, r.Against, ids) }
 	}
 	if r.Command == "lint" {
 		return lint.Lint(file, only, rules)
@@ -160,7 +161,7 @@ func checkRules(ctx context.Context, a *workspace.Run, store beads.Place, past *
 	}
 	now, err := a.Clock()
 	return lint.Rules{
-		Schema: a.Schema, Now: now, Look: process.Finder(filepath.Dir(store.Dir), a.Getenv), Past: past, Unfinished: unfinished,
+		Schema: a.Schema, Now: now, Past: past, Unfinished: unfinished, MayHold: a.Config.MayHold,
 		Commits: func(names []string) ([]bool, error) {
 			return a.GitIn(filepath.Dir(store.Dir)).Commits(ctx, names)
 		},
@@ -168,8 +169,9 @@ func checkRules(ctx context.Context, a *workspace.Run, store beads.Place, past *
 }
 
 // prove runs the criteria of issues again, if this repository is trusted, and says of each
-// issue why they do not pass. What passed on this very tree is not run again.
-func prove(ctx context.Context, a *workspace.Run, c *Checked, file *beads.Snapshot, ids []string) ([]string, error) {
+// issue why they do not pass, and whether they show its work. What passed on this very tree
+// is not run again.
+func prove(ctx context.Context, a *workspace.Run, c *Checked, file *beads.Snapshot, against string, ids []string) ([]lint.Proof, error) {
 	code, err := a.Code(ctx, file.Place())
 	if err != nil {
 		return nil, err
@@ -179,43 +181,58 @@ func prove(ctx context.Context, a *workspace.Run, c *Checked, file *beads.Snapsh
 		return nil, err
 	}
 	c.Proven = make([]Proof, len(ids))
-	batch := gate.Batch{Parallel: parallel(a), Out: a.Progress, Terminal: a.Terminal, Now: a.Now}
-	var at []int // of each job, which issue it is of
+	var passing, due []*GateRun // that passed, and that are to be run
 	for i, id := range ids {
 		t, err := retrial(code, file, id)
 		if err != nil {
 			return nil, err
 		}
-		c.Proven[i].ID = id
-		if _, c.Proven[i].Reused = fresh(id, t.criteria); c.Proven[i].Reused {
-			continue
+		t.proof = &c.Proven[i]
+		t.proof.ID = id
+		if t.Verdict, t.proof.Reused = fresh(id, t.criteria); t.proof.Reused {
+			passing = append(passing, t)
+		} else if t.Asks() {
+			due = append(due, t)
+		} else {
+			t.proof.Failed = "nothing in its criteria can be run"
 		}
-		if !t.Asks() {
-			c.Proven[i].Failed = "nothing in its criteria can be run"
-			continue
-		}
-		job, err := job(ctx, a, t, GateRunOptions{})
-		if err != nil {
-			return nil, err
-		}
-		batch.Jobs, at = append(batch.Jobs, job), append(at, i)
 	}
-	verdicts, err := gate.RunAll(ctx, batch)
+	verdicts, err := runAll(ctx, a, due, GateRunOptions{})
 	if err != nil {
 		return nil, err
 	}
 	kept, keeps := code.Verdicts()
 	for n, v := range verdicts {
-		c.Proven[at[n]].Failed = firstFailure(v)
+		due[n].Verdict = v
+		if due[n].proof.Failed = firstFailure(v); due[n].proof.Failed == "" {
+			passing = append(passing, due[n])
+		}
 		if keeps {
 			err = errors.Join(err, kept.Save(v))
 		}
 	}
-	failures := make([]string, len(ids))
-	for i := range c.Proven {
-		failures[i], c.Proven[i].Passed = c.Proven[i].Failed, c.Proven[i].Failed == ""
+	if err == nil {
+		err = proveBefore(ctx, a, code, file, against, passing)
 	}
-	return failures, err
+	proofs := make([]lint.Proof, len(ids))
+	for i, p := range c.Proven {
+		c.Proven[i].Passed = p.Failed == ""
+		proofs[i] = lint.Proof{Failed: p.Failed, Green: p.Green, Weakened: p.Weakened}
+	}
+	return proofs, err
+}
+
+// runAll runs the checks of issues beside each other, and gives their verdicts in that order.
+func runAll(ctx context.Context, a *workspace.Run, list []*GateRun, o GateRunOptions) ([]*gate.Verdict, error) {
+	batch := gate.Batch{Parallel: parallel(a), Out: a.Progress, Terminal: a.Terminal, Now: a.Now}
+	for _, t := range list {
+		job, err := job(ctx, a, t, o)
+		if err != nil {
+			return nil, err
+		}
+		batch.Jobs = append(batch.Jobs, job)
+	}
+	return gate.RunAll(ctx, batch)
 }
 
 // parallel is how many issues are checked at once.
@@ -231,14 +248,14 @@ func retrial(s *workspace.Code, file *beads.Snapshot, id string) (*GateRun, erro
 		return nil, err
 	}
 	found := gate.Of(record)
-	return &GateRun{Code: s, Id: issue.ID, criteria: found, Plan: found.Plan(s.Look)}, nil
+	return &GateRun{Code: s, Id: issue.ID, criteria: found, Plan: found.Plan()}, nil
 }
 
 // firstFailure names the first check that did not pass, "" where all did.
 func firstFailure(v *gate.Verdict) string {
 	for _, o := range v.Outcomes() {
 		if !o.Passed() {
-			return fmt.Sprintf("exit %d: %q", o.Exit, visible.FirstLine(o.Text))
+			return fmt.Sprintf("exit %d: %q", o.Exit, o.Named())
 		}
 	}
 	return ""

@@ -28,6 +28,10 @@ type CloseOptions struct {
 	Despite  string // why a question that waits does not hold the issues
 	Escalate bool
 	DryRun   bool
+
+	// Not done: no check is run.
+	NotPlanned  string // why nobody will do the issues
+	DuplicateOf string // the issue that they repeat
 }
 
 // Close closes issues one after the other, each of them once, and notifies of what
@@ -93,15 +97,15 @@ func Discard(ctx context.Context, a *workspace.Run, store beads.Place, id string
 	return git.DiscardWork(ctx, a.GitIn(store.Dir), id)
 }
 
-// check refuses a request that names no issue or gives no reason.
+// check refuses a request that names no issue.
 func (o *CloseOptions) check(ids []string) error {
 	if len(ids) == 0 {
 		return workspace.Usage("close: takes the issues to close; found none", "")
 	}
-	if err := o.GateRunOptions.check(); err != nil {
-		return err
+	if o.NotPlanned != "" && o.Reason+o.Waive != "" {
+		return workspace.Usage("close: what is not planned has no other reason, and no waiver", "leave these out")
 	}
-	return needsReason(o.Reason, "what exists now that did not before: those who build on it read that")
+	return o.GateRunOptions.check()
 }
 
 // closer closes issues, each by its own verdict.
@@ -124,32 +128,52 @@ func newCloser(ctx context.Context, a *workspace.Run, o CloseOptions) (*closer, 
 	if c.code, err = a.Code(ctx, store.Place()); err != nil {
 		return nil, err
 	}
-	c.closing.Reason, c.closing.Despite = o.Reason, o.Despite
-	if o.Waive == "" && o.Despite == "" {
-		c.closing.Actor, err = a.ActorName(ctx)
-		return c, err
+	actor, must := "", a.MustActor
+	if o.Waive+o.Despite+o.NotPlanned+o.DuplicateOf == "" {
+		must = a.ActorName
 	}
-	if c.closing.Actor, err = a.MustActor(ctx); err != nil {
+	if actor, err = must(ctx); err != nil {
 		return nil, err
 	}
-	if o.Waive != "" {
-		c.closing.Evidence, err = waiver(a, o.Waive, c.closing.Actor)
+	switch {
+	case o.DuplicateOf != "":
+		c.closing, err = checkpoint.DuplicateOf(o.DuplicateOf, actor)
+	case o.NotPlanned != "":
+		c.closing = checkpoint.Closing{Reason: o.NotPlanned, NotPlanned: true}
+	default:
+		c.closing.Reason = o.Reason
 	}
+	if err == nil && o.Waive != "" {
+		c.closing.Evidence, err = waiver(a, o.Waive, actor)
+	}
+	c.closing.Actor, c.closing.Despite = actor, o.Despite
 	return c, err
 }
 
 // waiver is the word of the actor that an issue may close without a verdict. The
 // session of an assistant may not give it unless the configuration says so.
 func waiver(a *workspace.Run, why, actor string) (gate.Evidence, error) {
-	if program := a.Assistant(actor); program != "" && a.Config.Gate.Waivers != "anyone" {
-		return nil, &fault.Error{Code: fault.Found, Reason: fmt.Sprintf("--waive: a session of an assistant (%s) may not waive", program),
-			Hint: "ask a person with stig escalate; a project lets sessions waive with gate: waivers: \"anyone\" in .stig.cue"}
+	if err := mayWaive(a, actor); err != nil {
+		return nil, err
 	}
 	w, err := gate.Waive(why, actor)
 	if err != nil {
 		return nil, workspace.Usage("--waive: "+err.Error(), "say why nothing can show that it is done, and who could see it")
 	}
 	return w, nil
+}
+
+// mayWaive refuses what a loop started, and the sessions of assistants unless the
+// configuration lets them waive.
+func mayWaive(a *workspace.Run, actor string) error {
+	if err := a.ForPeople("--waive"); err != nil {
+		return err
+	}
+	if program := a.Assistant(actor); program != "" && a.Config.Gate.Waivers != "anyone" {
+		return &fault.Error{Code: fault.Found, Reason: fmt.Sprintf("--waive: a session of an assistant (%s) may not waive", program),
+			Hint: "ask a person with stig escalate; a project lets sessions waive with gate: waivers: \"anyone\" in .stig.cue"}
+	}
+	return nil
 }
 
 // byTracker says how to close an issue that stig may not write.
@@ -163,11 +187,24 @@ func (c *closer) byTracker(id string) string {
 // close takes one issue through the gate.
 func (c *closer) close(ctx context.Context, candidate *checkpoint.Candidate, f *Finding) {
 	if candidate.Already {
-		f.Closed = candidate.Closed(c.Reason)
+		f.Closed = candidate.Closed(c.closing.Reason)
 		return
 	}
-	f.GateRun = gateRun(ctx, c.app, c.code, f.Id, candidate.Criteria)
 	closing := c.closing
+	if closing.Undone() || candidate.ByChildren {
+		if f.Err = c.refused(candidate.Obstacles); f.Err == nil {
+			f.Closed, f.Err = checkpoint.Close(ctx, c.store, c.edit, f.Id, closing, c.rules)
+		}
+		return
+	}
+	t := gateRun(ctx, c.app, c.code, f.Id, candidate.Criteria)
+	if f.Err = c.obstructed(ctx, t, candidate.Obstacles); f.Err != nil {
+		if !t.Asks() || errors.Is(f.Err, workspace.ErrNotRun) {
+			f.GateRun = t // what was seen
+		}
+		return
+	}
+	f.GateRun = t
 	if waiver, waived := closing.Evidence.(gate.Waiver); waived {
 		closing.Evidence, f.Err = c.tried(ctx, f.GateRun, waiver)
 	} else {
@@ -183,10 +220,93 @@ func (c *closer) close(ctx context.Context, candidate *checkpoint.Candidate, f *
 	case closing.Evidence == nil && !f.GateRun.Verdict.Passed():
 		return
 	case closing.Evidence == nil:
+		if !c.DryRun {
+			f.GateRun.compareForPerson(ctx, c.app)
+		}
 		closing.Evidence = f.GateRun.Verdict
 	}
 	closing.Edited = f.GateRun.Edited
 	f.Closed, f.Err = checkpoint.Close(ctx, c.store, c.edit, f.Id, closing, c.rules)
+	if f.Err == nil && !c.DryRun {
+		_ = befores(c.code).Forget(claimName(f.Id)) // a later claim sees for itself
+	}
+}
+
+// obstructed says all that keeps the issue of a run open before any check has run: what
+// there is besides, criteria that ask for nothing, a repository that is not trusted.
+func (c *closer) obstructed(ctx context.Context, t *GateRun, obstacles []checkpoint.Obstacle) error {
+	if c.closing.Evidence == nil && !t.Asks() {
+		nothing, proposed := c.nothingToRun(t)
+		if obstacles = append(obstacles, nothing); !proposed {
+			return c.refused(obstacles)
+		}
+	}
+	if c.closing.Evidence == nil && !c.DryRun {
+		untrusted, err := c.untrusted(ctx, t)
+		if err != nil {
+			return err
+		}
+		obstacles = append(obstacles, untrusted...)
+	}
+	return c.refused(obstacles)
+}
+
+// untrusted is a repository whose checks do not run here, unless they passed on this tree.
+func (c *closer) untrusted(ctx context.Context, t *GateRun) ([]checkpoint.Obstacle, error) {
+	trust, err := c.app.TrustState(ctx, t.Code)
+	if err != nil {
+		return nil, err
+	}
+	refused, _ := fault.As(trust.Refused(t.Id), fault.Found)
+	if refused == nil {
+		return nil, nil
+	}
+	fresh, err := c.code.Fresh(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if _, passed := fresh(t.Id, t.criteria); passed {
+		return nil, nil
+	}
+	refused.Hint = ""
+	return []checkpoint.Obstacle{{Error: refused, Before: "read them", Run: "stig trust"}}, nil
+}
+
+// nothingToRun are criteria in which nothing can be run. A person may waive them, unless their
+// prose reads like commands: these are proposed first.
+func (c *closer) nothingToRun(t *GateRun) (o checkpoint.Obstacle, proposed bool) {
+	o.Error, _ = fault.As(nothingToRun(t), fault.Found)
+	_, fence := t.criteria.FromProse()
+	mayWaive := mayWaive(c.app, c.closing.Actor) == nil
+	if fence == "" && mayWaive {
+		o.Flag = `--waive "WHY NOTHING CAN BE RUN"`
+		return o, false
+	}
+	if o.Run, o.Hint = t.editLine(), ""; mayWaive {
+		o.Hint = "to close it unchecked give --waive WHY"
+	}
+	return o, fence != ""
+}
+
+// refused is what keeps an issue open, with the command that then closes it: the one that
+// was typed, and what it lacks.
+func (c *closer) refused(obstacles []checkpoint.Obstacle) error {
+	if len(obstacles) == 0 {
+		return nil
+	}
+	command := "stig close " + visible.Quoted(obstacles[0].ID)
+	for _, given := range []struct{ flag, value string }{
+		{"reason", c.Reason}, {"waive", c.Waive}, {"despite-question", c.Despite}, {"not-planned", c.NotPlanned},
+	} {
+		if !gate.SaysNothing(given.value) {
+			command += " --" + given.flag + " " + visible.InQuotes(visible.OneLine(given.value))
+		}
+	}
+	asksActor := func(o checkpoint.Obstacle) bool { return o.Flag != "" && !strings.HasPrefix(o.Flag, "--reason") }
+	if c.closing.Actor == "" && slices.ContainsFunc(obstacles, asksActor) {
+		command += " --actor NAME"
+	}
+	return checkpoint.Refused(obstacles, command)
 }
 
 // tried runs what can be run before criteria are waived: what passes needs no waiver, and
@@ -246,7 +366,10 @@ func Gate(ctx context.Context, a *workspace.Run, id string, o CloseOptions) (*Pe
 		return nil, err
 	}
 	g := &PendingClose{closer: c}
-	if g.candidate, err = checkpoint.Closable(ctx, c.store, c.edit, id, c.closing, c.rules); err != nil {
+	if g.candidate, err = checkpoint.Closable(ctx, c.store, c.edit, id, c.closing, c.rules); err == nil {
+		err = c.refused(g.candidate.Obstacles)
+	}
+	if err != nil {
 		return nil, err
 	}
 	g.run = gateRun(ctx, a, c.code, g.candidate.ID, g.candidate.Criteria)
@@ -313,7 +436,11 @@ func failureText(v *gate.Verdict) string {
 		if o.Passed() || o.Exit == gate.ExitNotRun {
 			continue
 		}
-		fmt.Fprintf(&text, "\nexit %d:\n\n%s", o.Exit, visible.Fenced(visible.HideSecrets(o.Text)))
+		at := ""
+		if o.Failed != nil {
+			at = ", " + visible.HideSecrets(o.Fault())
+		}
+		fmt.Fprintf(&text, "\nexit %d%s:\n\n%s", o.Exit, at, visible.Fenced(visible.HideSecrets(o.Text)))
 		if said := o.Reason + o.Tail; said != "" {
 			fmt.Fprintf(&text, "\n%s", visible.Fenced(visible.HideSecrets(said)))
 		}
@@ -357,6 +484,7 @@ type verdict struct {
 	Closed          bool                 `json:"closed"`
 	CriteriaChanged bool                 `json:"criteria_changed"`
 	CriteriaEdited  *checkpoint.Edited   `json:"criteria_edited,omitempty"`
+	Counts          *gate.Counts         `json:"counts,omitempty"` // nil where nothing ran
 	CriteriaHash    string               `json:"criteria_hash"`
 	Diff            *string              `json:"diff,omitempty"`
 	DryRun          bool                 `json:"dry_run"`
@@ -364,12 +492,14 @@ type verdict struct {
 	Error           *workspace.Failure   `json:"error,omitempty"`
 	Escalated       bool                 `json:"escalated"`
 	ID              string               `json:"id"`
+	Ignored         []string             `json:"ignored,omitzero"`
 	Nearer          *int                 `json:"nearer,omitempty"`
 	NotRun          []gate.Check         `json:"not_run"`
 	Passed          bool                 `json:"passed"`
 	ReasonNotKept   string               `json:"reason_not_kept,omitempty"`
 	Reused          bool                 `json:"reused"`
 	Tree            *git.Tree            `json:"tree"` // nil where nothing ran
+	Told            []string             `json:"told,omitempty"`
 	TreeChanged     *bool                `json:"tree_changed,omitempty"`
 	Unblocked       []string             `json:"unblocked"`
 	Warnings        []string             `json:"warnings,omitzero"`
@@ -384,6 +514,7 @@ func (f Finding) verdict() (verdict, error) {
 		if v := t.Verdict; v != nil {
 			o.Passed, o.Checks, o.NotRun = v.Passed(), v.Outcomes(), v.NotRun()
 			o.Tree, o.TreeChanged = new(v.Tree()), new(v.Changed())
+			o.Counts, o.Ignored = new(v.Counts()), v.Ignored()
 		}
 	}
 	if f.Err != nil {
@@ -398,6 +529,7 @@ func (f Finding) verdict() (verdict, error) {
 	}
 	o.Closed, o.Already, o.CloseReason, o.ReasonNotKept = !f.DryRun || c.Already, &c.Already, c.Reason, c.Unkept
 	o.Changed, o.Nearer, o.Epic = append([]checkpoint.Changed{}, c.Changed...), &c.Nearer, c.Epic
+	o.Told = c.Told
 	o.Alerts, o.Warnings = append([]checkpoint.Alert{}, c.Alerts...), append([]string{}, c.Warnings...)
 	if !f.DryRun {
 		return o, nil
@@ -413,6 +545,15 @@ func VerdictOutput(findings []Finding) (workspace.Output, error) {
 	if len(findings) == 1 && findings[0].GateRun == nil && findings[0].Err != nil {
 		return workspace.Output{}, findings[0].Err
 	}
+	if len(findings) == 1 {
+		one, err := findings[0].verdict()
+		return workspace.NewOutput("verdict", one), err
+	}
+	return VerdictOutputs(findings)
+}
+
+// VerdictOutputs is the results of the gate as a list, of however many issues.
+func VerdictOutputs(findings []Finding) (workspace.Output, error) {
 	list := []verdict{}
 	for _, f := range findings {
 		one, err := f.verdict()
@@ -420,9 +561,6 @@ func VerdictOutput(findings []Finding) (workspace.Output, error) {
 			return workspace.Output{}, err
 		}
 		list = append(list, one)
-	}
-	if len(list) == 1 {
-		return workspace.NewOutput("verdict", list[0]), nil
 	}
 	return workspace.NewOutput("verdicts", struct {
 		Verdicts []verdict `json:"verdicts"`

@@ -61,7 +61,7 @@ func Create(ctx context.Context, a *workspace.Run, r CreateRequest) (*Created, e
 		return nil, err
 	}
 	created.Warnings = append(created.Warnings, nearWarning(created, near[0])...)
-	created.Warnings = append(created.Warnings, unprovable(ctx, a, store.Place(), gate.Find(d.Acceptance, d.Description, d.Design))...)
+	created.Warnings = append(created.Warnings, unprovable(gate.Find(d.Acceptance, d.Description, d.Design))...)
 	return &Created{created, false}, nil
 }
 
@@ -133,7 +133,7 @@ func CreateAll(ctx context.Context, a *workspace.Run, r CreateAllRequest) (*Crea
 	}
 	for i, c := range created {
 		c.Warnings = append(c.Warnings, nearWarning(c, near[i])...)
-		c.Warnings = append(c.Warnings, unprovable(ctx, a, store.Place(), gate.Find(drafts[i].Acceptance, drafts[i].Description, drafts[i].Design))...)
+		c.Warnings = append(c.Warnings, unprovable(gate.Find(drafts[i].Acceptance, drafts[i].Description, drafts[i].Design))...)
 	}
 	return &CreatedAll{plan, created, changes}, nil
 }

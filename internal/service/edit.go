@@ -296,6 +296,33 @@ type AmendRequest struct {
 	DryRun bool
 }
 
+// FromProse proposes acceptance criteria of issues with a fence of what their prose reads
+// like, and gives for each the fence, as a person is to see it. Criteria of the description
+// go into the field too: beside that they do not count.
+func FromProse(a *workspace.Run, ids []string) (each []checkpoint.Amendment, shown []string, err error) {
+	if len(ids) == 0 {
+		return nil, nil, workspace.Usage("--acceptance-from-prose: no issue is named", "name one: stig edit ID --acceptance-from-prose")
+	}
+	file, err := a.Open()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer file.Close()
+	for _, id := range ids {
+		issue, record, err := file.FindRecord(id)
+		if err != nil {
+			return nil, nil, err
+		}
+		text, fence := gate.Of(record).FromProse()
+		if fence == "" {
+			return nil, nil, &fault.Error{Code: fault.Refused, ID: issue.ID, Reason: "no prose of its criteria reads like a command that is not run yet",
+				Hint: "type stig verify " + issue.ID + " --plan to see what is read of them"}
+		}
+		each, shown = append(each, checkpoint.Amendment{Acceptance: &text}), append(shown, issue.ID+": from its prose\n"+fence)
+	}
+	return each, shown, nil
+}
+
 // Amended says what became of several issues.
 type Amended struct {
 	Edited  []*checkpoint.Amended
@@ -333,7 +360,7 @@ func Amend(ctx context.Context, a *workspace.Run, r AmendRequest) (*Amended, err
 	}
 	for i, e := range edited {
 		if m := r.Each[min(i, len(r.Each)-1)]; m.Acceptance != nil {
-			e.Warnings = append(e.Warnings, unprovable(ctx, a, store.Place(), gate.Find(*m.Acceptance, "", ""))...)
+			e.Warnings = append(e.Warnings, unprovable(gate.Find(*m.Acceptance, "", ""))...)
 		}
 	}
 	return &Amended{edited, changes}, nil
@@ -462,15 +489,11 @@ func Duplicate(ctx context.Context, a *workspace.Run, r DuplicateRequest) (*chec
 	if r.Of == "" {
 		return nil, workspace.Usage("--of is missing", "name the issue that "+r.ID+" repeats: --of ID")
 	}
-	store, options, actor, err := a.ToWriteAs(ctx, r.DryRun, a.MustActor)
+	found, err := Close(ctx, a, []string{r.ID}, CloseOptions{DuplicateOf: r.Of, DryRun: r.DryRun}, func(Finding) error { return nil })
 	if err != nil {
 		return nil, err
 	}
-	closed, err := checkpoint.Duplicate(ctx, store, options, r.ID, r.Of, actor, writeRules(a, options.Now))
-	if err == nil && !r.DryRun && !closed.Already {
-		notify(ctx, a, store.Place(), options.Now, Finding{Id: closed.ID, Closed: closed}.notices(signals.Day(options.Now)))
-	}
-	return closed, err
+	return found[0].Closed, found[0].Err
 }
 
 // LinkRequest names a dependency of an issue.

@@ -4,14 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
 
 	"stig/checkpoint"
 	"stig/internal/beads"
+	"stig/internal/clone"
 	"stig/internal/fault"
 	"stig/internal/gate"
+	"stig/internal/git"
 	"stig/internal/store/jsonl"
 	"stig/internal/visible"
 	"stig/internal/workspace"
@@ -20,9 +23,8 @@ import (
 
 // unprovable warns of criteria in which nothing can be run: only a waiver would
 // close the issue.
-func unprovable(ctx context.Context, a *workspace.Run, store beads.Place, found gate.Criteria) []string {
-	code, err := a.Code(ctx, store)
-	if err != nil || len(found) == 0 || gate.Asks(found.Plan(code.Look)) {
+func unprovable(found gate.Criteria) []string {
+	if len(found) == 0 || gate.Asks(found.Plan()) {
 		return nil
 	}
 	return []string{"nothing in its criteria can be run; write the commands into a block marked verify"}
@@ -54,12 +56,13 @@ type GateRun struct {
 
 	Edited  *checkpoint.Edited // nil when the criteria are those that are committed; see settle
 	compare func() (*checkpoint.Edited, error)
+	proof   *Proof // of a closed issue whose criteria run again; nil otherwise
 }
 
 // gateRun plans the checks that the criteria of an issue ask for, and runs none of them.
 // The committed store is read meanwhile: a large one takes as long as some checks.
 func gateRun(ctx context.Context, a *workspace.Run, s *workspace.Code, id string, found gate.Criteria) *GateRun {
-	t := &GateRun{Code: s, Id: id, criteria: found, Plan: found.Plan(s.Look)}
+	t := &GateRun{Code: s, Id: id, criteria: found, Plan: found.Plan()}
 	t.compare = sync.OnceValues(func() (*checkpoint.Edited, error) { return a.CriteriaEdited(ctx, s, id, found) })
 	go t.compare()
 	return t
@@ -71,22 +74,48 @@ func (t *GateRun) Settle() (err error) {
 	return err
 }
 
+// Runs is how many commands would run.
+func (t *GateRun) Runs() (n int) {
+	for _, c := range t.Plan {
+		if c.Class == gate.Runnable {
+			n++
+		}
+	}
+	return n
+}
+
 // Asks reports whether the criteria ask for anything to be run.
 func (t *GateRun) Asks() bool { return gate.Asks(t.Plan) }
 
-// nothingToRun is the refusal of criteria in which nothing can be run. It proposes a waiver
-// only if there are no criteria.
+// nothingToRun is the refusal of criteria in which nothing can be run.
 func nothingToRun(t *GateRun) error {
-	reason, hint := "nothing in its acceptance criteria can be run", "put such a block into them with stig edit "+t.Id+" --acceptance -"
-	waive := "stig close " + t.Id + " --reason … --waive WHY"
-	if t.Code.Store.Mode == beads.Export {
-		hint, waive = "write such a block into its criteria", WaiveByTracker(t.Id, "WHAT", "WHY", "NAME")
-	}
+	reason, hint := "nothing in its acceptance criteria can be run", "to have it checked type "+t.editLine()
 	if len(t.criteria) == 0 {
 		reason = "it has no acceptance criteria"
-		hint += ", or type " + waive
+	}
+	if t.Code.Store.Mode == beads.Export {
+		hint = "write such a block into its criteria"
+		if len(t.criteria) == 0 {
+			hint += ", or type " + WaiveByTracker(t.Id, "WHAT", "WHY", "NAME")
+		}
 	}
 	return workspace.NotRun(t.Id, reason, hint)
+}
+
+// editLine is the command that puts a check into the criteria.
+func (t *GateRun) editLine() string {
+	if _, fence := t.criteria.FromProse(); fence != "" {
+		return "stig edit " + t.Id + " --acceptance-from-prose"
+	}
+	const most = 200 // bytes of criteria that are repeated in a hint
+	text := ""
+	if len(t.criteria) > 0 && t.criteria[0].Field == gate.FieldAcceptance {
+		text = strings.TrimRight(strings.TrimSpace(t.criteria[0].Text), ".") + "; "
+	}
+	if len(text) > most || strings.Contains(text, "\n") {
+		return "stig edit " + t.Id + " --acceptance -"
+	}
+	return "stig edit " + t.Id + " --acceptance " + visible.InQuotes(text+"`COMMAND` passes")
 }
 
 // WaiveByTracker is the command that closes an issue with nothing to run in a store that
@@ -98,6 +127,9 @@ func WaiveByTracker(id, what, why, who string) string {
 // Fence is the block to write into criteria that hold nothing to run: with
 // the commands that were seen there, else with a place for them.
 func (t *GateRun) Fence() string {
+	if _, fence := t.criteria.FromProse(); fence != "" {
+		return fence
+	}
 	var commands []string
 	for _, check := range t.Plan {
 		if check.Instead != "" {
@@ -138,6 +170,159 @@ func Try(ctx context.Context, a *workspace.Run, t *GateRun, o GateRunOptions) er
 	return nil
 }
 
+// BeforeRequest asks what the checks of an issue show before the work on it.
+type BeforeRequest struct {
+	Name  string // under which it is kept; see befores
+	Known bool   // runs nothing
+}
+
+// Before runs the criteria of an issue before the work on it, in the work tree that a is
+// started in, and keeps what they show, unless all of it is kept already; known reports
+// that. The error wraps ErrNotRun where they may not run.
+func Before(ctx context.Context, a *workspace.Run, id string, r BeforeRequest) (known bool, err error) {
+	t, err := GateRunOf(ctx, a, id)
+	if err != nil {
+		return false, err
+	}
+	if !t.Asks() {
+		return false, errors.Join(nothingToRun(t), t.Settle())
+	}
+	trust, err := a.TrustState(ctx, t.Code)
+	if err = errors.Join(err, t.Settle()); err == nil {
+		err = trust.Refused(t.Id)
+	}
+	if err != nil {
+		return false, err
+	}
+	kept := befores(t.Code)
+	had := kept.Load(r.Name)
+	if known = had.Has(t.Id, t.Plan); known || r.Known {
+		return known, nil
+	}
+	job, err := job(ctx, a, t, GateRunOptions{})
+	if err != nil {
+		return false, err
+	}
+	shown, err := gate.RunBefore(ctx, job)
+	if err != nil {
+		return false, err
+	}
+	return false, kept.Save(r.Name, shown)
+}
+
+// befores keeps what checks showed before the work, for all work trees of the clone: by the
+// commit at which the work began, or by claimName.
+func befores(s *workspace.Code) gate.Befores {
+	place, err := clone.At(s.Store.Path)
+	if err != nil {
+		return gate.Befores{}
+	}
+	name := filepath.FromSlash(place.Store)
+	if s.Own == "" { // the user's directory holds those of all stores
+		name = gate.Hash(filepath.Join(place.Worktree, name))[:16]
+	}
+	return gate.Befores{Dir: workspace.Below(notices(s), "before", name)}
+}
+
+// claimName is the name under which is kept what the checks of an issue showed when a person
+// claimed it.
+func claimName(id string) string { return "claim " + id }
+
+// Compare sets the verdict beside what is kept under a name of the time before the work.
+func (g *PendingClose) Compare(name string) {
+	if g.run.Verdict != nil {
+		g.run.Verdict = g.run.Verdict.Against(befores(g.run.Code).Load(name))
+	}
+}
+
+// Read has the verdict name the files that its checks read and that the work changed.
+func (g *PendingClose) Read(changed []git.Change) {
+	if g.run.Verdict != nil {
+		g.run.Verdict = g.run.Verdict.Reading(gate.Reads(g.run.Plan, g.run.fromRoot(changed)))
+	}
+}
+
+// KeepShown keeps what the checks showed under a name, as what they show before the next work,
+// unless they changed the tree.
+func (g *PendingClose) KeepShown(name string) error {
+	if g.run.Verdict == nil || g.run.Verdict.Changed() {
+		return nil
+	}
+	return befores(g.run.Code).Save(name, g.run.Verdict.Shows())
+}
+
+// compareForPerson sets the verdict beside what the checks showed before the work: when a
+// person claimed the issue, or at the merge base where gate.before says always. What cannot be
+// found out is a warning.
+func (t *GateRun) compareForPerson(ctx context.Context, a *workspace.Run) {
+	if a.Config.Gate.Before == workspace.BeforeNever {
+		return
+	}
+	kept := befores(t.Code)
+	before := kept.Load(claimName(t.Id))
+	if before == nil && a.Config.Gate.Before == workspace.BeforeAlways {
+		base, err := t.forkOf(ctx, a)
+		var at []*gate.Verdict
+		if err == nil {
+			at, err = runAt(ctx, a, t.Code.Store, base, nil, []*GateRun{t})
+		}
+		if err != nil {
+			a.Warn("%s: what its checks showed before the work is not known: %v", t.Id, err)
+			return
+		}
+		before = at[0].Shows()
+	}
+	if before != nil {
+		t.Verdict = t.Verdict.Against(before)
+	}
+}
+
+// forkOf is the commit at which the work began: what HEAD has in common with the branch that
+// it comes from, or HEAD where nothing of it is committed.
+func (t *GateRun) forkOf(ctx context.Context, a *workspace.Run) (string, error) {
+	here := a.GitIn(t.Code.Root)
+	head, err := here.Commit(ctx, "HEAD")
+	if err != nil {
+		return "", err
+	}
+	for _, from := range []string{"@{upstream}", "refs/remotes/origin/HEAD", "refs/heads/main", "refs/heads/master"} {
+		base, err := here.Run(ctx, "merge-base", "HEAD", from)
+		if err != nil {
+			return "", err
+		}
+		if commit := strings.TrimSpace(string(base.Stdout)); base.Exit == 0 && (commit != head || t.Verdict.Tree().Dirty) {
+			return commit, nil
+		}
+	}
+	return "", errors.New("nothing tells at which commit it began")
+}
+
+// BeforeClaim runs the criteria of an issue that was claimed, before the work on it, and says
+// how many of its checks pass already.
+func BeforeClaim(ctx context.Context, a *workspace.Run, id string) error {
+	t, err := GateRunOf(ctx, a, id)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(befores(t.Code).Forget(claimName(t.Id)), t.Settle()); err != nil {
+		return err
+	}
+	if _, err := Before(ctx, a, id, BeforeRequest{Name: claimName(t.Id)}); err != nil {
+		return err
+	}
+	shown, green := befores(t.Code).Load(claimName(t.Id)), []string{}
+	for _, c := range t.Plan {
+		if c.Class == gate.Runnable && shown.Passed(t.Id, c) {
+			green = append(green, visible.FirstLine(c.Text))
+		}
+	}
+	a.Note("%s: before the work %d of %s pass", t.Id, len(green), visible.Counted(len(shown), "check"))
+	for _, text := range green {
+		a.Note("%s: green already, and shows nothing of the work: %s", t.Id, text)
+	}
+	return nil
+}
+
 // warnOfEmpty names the checks that passed and say that no test ran: a name
 // that matches none is mostly a test that was not written.
 func warnOfEmpty(a *workspace.Run, t *GateRun) {
@@ -156,7 +341,7 @@ func job(ctx context.Context, a *workspace.Run, t *GateRun, o GateRunOptions) (g
 	}
 	j := gate.Job{
 		Issue: t.Id, Criteria: t.criteria.Text(), Checks: t.Plan,
-		Again: func() []gate.Check { return t.criteria.Plan(t.Code.Again()) }, Root: t.Code.Root, Top: t.Code.Place.Root,
+		Root: t.Code.Root, Top: t.Code.Place.Root,
 		Env: a.Environ(), Pass: a.Config.Gate.Env, Sandbox: a.Config.Gate.Sandbox,
 		KeepGoing: o.KeepGoing, AllowDestructive: o.AllowDestructive,
 		Out: a.Progress, Terminal: a.Terminal, Logs: t.Code.Logs(), Time: now, Now: a.Now,
@@ -241,6 +426,39 @@ func Verify(ctx context.Context, a *workspace.Run, r VerifyRequest) (Finding, er
 	renewOwn(ctx, a, t.Code.Store, t.Id, now)
 	notify(ctx, a, t.Code.Store, now, f.notices(signals.Day(now)))
 	return f, nil
+}
+
+// Plans plans the criteria of issues, or without ids of all that are open, in the order of
+// the store. Nothing is run.
+func Plans(ctx context.Context, a *workspace.Run, ids []string) (findings []Finding, err error) {
+	if _, err := a.Discover(); err != nil {
+		return nil, err
+	}
+	file, err := a.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	s, err := a.Code(ctx, file.Place())
+	if err != nil {
+		return nil, err
+	}
+	if len(ids) == 0 {
+		for i := range file.Len() {
+			if issue := file.At(i); !beads.IsClosed(issue.Status) {
+				ids = append(ids, issue.ID)
+			}
+		}
+	}
+	for _, id := range ids {
+		issue, record, err := file.FindRecord(id)
+		if err != nil {
+			return nil, err
+		}
+		found := gate.Of(record)
+		findings = append(findings, Finding{Id: issue.ID, GateRun: &GateRun{Code: s, Id: issue.ID, criteria: found, Plan: found.Plan()}})
+	}
+	return findings, nil
 }
 
 // WarnOfStale warns if the checks themselves changed the work tree, so that their verdict

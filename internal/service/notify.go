@@ -140,7 +140,7 @@ func (f Finding) notices(day string) (list []Notice) {
 		n := Notice{Event: eventFailed, ID: f.Id, Title: "gate failed: " + f.Id, fresh: day}
 		for _, o := range f.GateRun.Verdict.Outcomes() {
 			if !o.Passed() && o.Exit != gate.ExitNotRun {
-				n.Message += fmt.Sprintf("exit %d: %s\n", o.Exit, visible.FirstLine(o.Text))
+				n.Message += fmt.Sprintf("exit %d: %s\n", o.Exit, o.Named())
 			}
 		}
 		if state := f.GateRun.Verdict.Tree().State; state != "" {
@@ -158,7 +158,7 @@ func (f Finding) notices(day string) (list []Notice) {
 	}
 	if c.Epic.Complete() {
 		list = append(list, Notice{Event: eventComplete, ID: c.Epic.ID, Title: "complete: " + c.Epic.ID + " " + c.Epic.Title,
-			Message: fmt.Sprintf("all of its %d children are closed; type stig close %s --reason …", c.Epic.Total, c.Epic.ID),
+			Message: fmt.Sprintf("all of its %d children are closed; type %s", c.Epic.Total, c.Epic.Command()),
 			fresh:   fmt.Sprintf("%s %d", day, c.Epic.Total)})
 	}
 	return append(list, alertNotices(f.Id, c.Alerts, day)...)

@@ -223,8 +223,7 @@ func OpenIssue(a *workspace.Run, id string) (*beads.Snapshot, int, error) {
 func Reading(a *workspace.Run, file *beads.Snapshot, staleDays int) (orient.Rules, error) {
 	now, err := a.Clock()
 	rules := orient.Rules{
-		Schema: a.Schema, Look: process.Finder(filepath.Dir(file.Place().Dir), a.Getenv),
-		Exists: existsBelow(filepath.Dir(file.Place().Dir)), Now: now, StaleDays: staleDays, Digest: a.Config.Traces.Digest,
+		Schema: a.Schema, Exists: existsBelow(filepath.Dir(file.Place().Dir)), Now: now, StaleDays: staleDays, Digest: a.Config.Traces.Digest,
 	}
 	if refused := ReadOnly(file.Place()); refused != nil {
 		rules.ReadOnly = refused.Error()

@@ -286,6 +286,9 @@ func (g *Answering) QuestionOf(answer checkpoint.Answer) (*Question, error) {
 // Resolve gives the answer. By of it is found out here.
 func (g *Answering) Resolve(ctx context.Context, answer checkpoint.Answer) (*checkpoint.Resolution, error) {
 	answer.By, answer.Person = g.By, g.app.ByPerson(g.By)
+	if err := g.app.ForPeople("answer"); err != nil && !answer.Withdraw {
+		return nil, err
+	}
 	return checkpoint.Resolve(ctx, g.store, g.options, g.id, answer, writeRules(g.app, g.options.Now))
 }
 

@@ -156,11 +156,12 @@ func TestRequestsAreValidated(t *testing.T) {
 	_, link := Link(t.Context(), a, LinkRequest{ID: "demo-1"})
 	_, verify := Verify(t.Context(), a, VerifyRequest{ID: "demo-1", GateRunOptions: GateRunOptions{Timeout: -1}})
 	_, closing := Close(t.Context(), a, nil, CloseOptions{Reason: text}, nil)
-	_, silent := Close(t.Context(), a, []string{"demo-1"}, CloseOptions{}, nil)
+	_, undone := Close(t.Context(), a, []string{"demo-1"}, CloseOptions{Reason: text, NotPlanned: text}, nil)
 	for _, tt := range []struct {
 		want string
 		err  error
 	}{
+		{"what is not planned has no other reason", undone},
 		{"--depth: must be one of", orient(OrientRequest{ID: "demo-1", Depth: "deeper"})},
 		{"--depth: goes with one issue", orient(OrientRequest{Depth: "deep"})},
 		{"--as: goes with the survey", orient(OrientRequest{ID: "demo-1", As: "bo"})},
@@ -175,7 +176,6 @@ func TestRequestsAreValidated(t *testing.T) {
 		{"--on is missing", link},
 		{"--timeout and --deadline", verify},
 		{"close: takes the issues to close; found", closing},
-		{"a reason is missing", silent},
 	} {
 		if tt.err == nil || !strings.Contains(tt.err.Error(), tt.want) || workspace.Classify(tt.err).Code != workspace.ExitUsage {
 			t.Errorf("%v, want %q", tt.err, tt.want)

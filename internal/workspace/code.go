@@ -33,10 +33,8 @@ type Code struct {
 	git   git.Client // in root
 	// trusted is Run.Trusted of the repository.
 	trusted func(ctx context.Context) (bool, error)
-	Look    gate.Lookup
-	Again   func() gate.Lookup // one that knows what has been built since
-	State   string             // the user's state directory of stig
-	Own     string             // for what holds in this work tree alone; "" without git
+	State   string // the user's state directory of stig
+	Own     string // for what holds in this work tree alone; "" without git
 }
 
 // Code finds where checks run: the work tree that stig is started in. If the store is in a
@@ -77,8 +75,6 @@ func (a *Run) Code(ctx context.Context, store beads.Place) (*Code, error) {
 	if s.Place.Own != "" {
 		s.Own = clone.Writable(s.Place.Own, store.Path)
 	}
-	s.Again = func() gate.Lookup { return process.Finder(s.Root, a.Getenv) }
-	s.Look = s.Again()
 	return s, nil
 }
 
@@ -317,7 +313,7 @@ func (s *Code) commands(store beads.Store, grant *gate.Grant) error {
 			if err != nil {
 				return err
 			}
-			checks = append(checks, gate.Of(record).Plan(s.Look)...)
+			checks = append(checks, gate.Of(record).Plan()...)
 		}
 	}
 	grant.Know(checks)
@@ -366,9 +362,8 @@ func (s *Code) Fresh(ctx context.Context) (func(id string, c gate.Criteria) (*ga
 		return nil, err
 	}
 	tree, err := here.Tree(ctx, without...)
-	look := s.Again()
 	return func(id string, c gate.Criteria) (*gate.Verdict, bool) {
-		return kept.Fresh(id, c.Text(), c.Plan(look), tree)
+		return kept.Fresh(id, c.Text(), c.Plan(), tree)
 	}, err
 }
 
@@ -381,7 +376,7 @@ func (a *Run) CriteriaEdited(ctx context.Context, s *Code, id string, c gate.Cri
 	if err != nil {
 		return nil, err
 	}
-	return checkpoint.EditedSince(ctx, repo, path, id, c, s.Look)
+	return checkpoint.EditedSince(ctx, repo, path, id, c)
 }
 
 // TrustRequest says what is to become of the trust in the repository of a run.
@@ -398,6 +393,9 @@ type TrustResult struct {
 // Trust lets the commands in the repository's acceptance criteria run on this
 // machine, or takes that back.
 func (a *Run) Trust(ctx context.Context, r TrustRequest) (*TrustResult, error) {
+	if err := a.ForPeople("trust"); err != nil && !r.DryRun {
+		return nil, err
+	}
 	trust, grant, err := a.trustHere(ctx)
 	if err != nil {
 		return nil, err
@@ -471,6 +469,15 @@ func (a *Run) trustHere(ctx context.Context) (trust gate.Trust, grant gate.Grant
 // assistant nor what a worker loop started, as the environment says or the processes above.
 func (a *Run) ByPerson(name string) bool {
 	return a.Assistant(name) == "" && a.Getenv("STIG_RUN") == "" && !a.belowRun()
+}
+
+// ForPeople refuses (fault.Found) what people alone decide, in a run of a worker.
+func (a *Run) ForPeople(what string) error {
+	if a.Getenv("STIG_RUN") == "" && !a.belowRun() {
+		return nil
+	}
+	return &fault.Error{Code: fault.Found, Reason: what + ": a run of a worker may not; a person can, outside of it",
+		Hint: "ask one: stig escalate ID --message TEXT"}
 }
 
 // belowRun reports whether the command of a run that has not ended started this process. It

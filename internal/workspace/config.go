@@ -34,6 +34,12 @@ type Config struct {
 		Jobs     int      `json:"jobs"`     // how many issues have their checks run at once; 0 when not given
 		Sandbox  []string `json:"sandbox"`  // what runs each check; empty for nothing
 		Waivers  string   `json:"waivers"`  // who may waive; see service.CloseOptions
+		Before   string   `json:"before"`   // when checks run before the work: BeforeLoop and so on; "" when not given
+		Held     string   `json:"held"`     // HeldAsk or HeldClose; "" when not given
+		// HeldLabels are those of issues whose checks are green before the work too; nil
+		// when not given.
+		HeldLabels []string `json:"held_labels"`
+		Tree       string   `json:"tree"` // TreeKept or TreeFresh; "" when not given
 	} `json:"gate"`
 	Claims struct {
 		TTL string `json:"ttl"` // as checkpoint.ParseSpan takes it; "" when not given
@@ -45,6 +51,31 @@ type Config struct {
 	Notify Notifications   `json:"notify"` // see whom
 	Types  []string        `json:"types"`  // of issues, besides those of bd
 	Views  map[string]View `json:"views"`  // of stig list, by name
+}
+
+// Values of Config.Gate; the first of each holds where none is given.
+const (
+	BeforeLoop   = "loop"
+	BeforeAlways = "always"
+	BeforeNever  = "never"
+
+	HeldAsk   = "ask"
+	HeldClose = "close"
+
+	TreeKept  = "kept"
+	TreeFresh = "fresh"
+)
+
+// heldLabels are those of Config.Gate.HeldLabels where none are given.
+var heldLabels = []string{"refactor", "docs", "chore", "upgrade"}
+
+// MayHold reports whether labels of an issue say that its checks are green before the work too.
+func (c *Config) MayHold(labels []string) bool {
+	held := c.Gate.HeldLabels
+	if held == nil {
+		held = heldLabels
+	}
+	return slices.ContainsFunc(labels, func(l string) bool { return slices.Contains(held, l) })
 }
 
 // SwarmConfig are the numbers of swarms. Times are as checkpoint.ParseSpan takes them.

@@ -156,7 +156,7 @@ func (a *Run) Work(ctx context.Context, store beads.Place) (head string, beyond 
 		if err != nil {
 			return "", err
 		}
-		state, err := git.Beyond(ctx, base, without...)
+		state, _, err := git.Content(ctx, base, nil, without...)
 		if err == nil {
 			known[base] = state
 		}

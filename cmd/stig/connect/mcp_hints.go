@@ -138,10 +138,13 @@ func toolHint(hint string) string {
 // ofNoTool reports whether a clause names a flag that no tool takes.
 func ofNoTool(clause string) bool {
 	return slices.ContainsFunc(flags().FindAllStringSubmatch(clause, -1), func(flag []string) bool {
-		return !slices.ContainsFunc(tools(), func(t tool) bool {
-			return slices.ContainsFunc(t.params, func(p param) bool { return p.name == flag[1] })
-		})
+		return !slices.ContainsFunc(tools(), func(t tool) bool { return t.param(flag[1]) >= 0 })
 	})
+}
+
+// param finds the parameter that a flag is; -1 for none.
+func (t tool) param(flag string) int {
+	return slices.IndexFunc(t.params, func(p param) bool { return p.name == strings.ReplaceAll(flag, "-", "_") })
 }
 
 // callFor is the call of a tool that a command stands for, such as "checkpoint with id
@@ -162,14 +165,14 @@ func callFor(line string) string {
 		with = append(with, t.params[0].name+" "+parts[2])
 	}
 	for _, flag := range flags().FindAllStringSubmatch(line, -1) {
-		at := slices.IndexFunc(t.params, func(p param) bool { return p.name == flag[1] })
+		at := t.param(flag[1])
 		if at < 0 {
 			return ""
 		}
 		if t.params[at].kind == boolean {
 			flag[2] = "" // the word after it is no value
 		}
-		with = append(with, strings.TrimSpace(flag[1]+" "+flag[2]))
+		with = append(with, strings.TrimSpace(t.params[at].name+" "+flag[2]))
 	}
 	if len(with) > 0 {
 		name += " with " + strings.Join(with, ", ")
@@ -189,7 +192,7 @@ var (
 		return regexp.MustCompile(` to (?:see|read|find|wait|answer|ask|add|close) .*$`)
 	})
 	// clauses finds what stands between the clauses of a hint.
-	clauses = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`; |, (?:or|and|then) |\nthen `) })
+	clauses = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`; |, (?:or|and|then) |\n(?:then )?`) })
 	// shellWords finds what is typed into a shell, and what the tools have no name for.
 	shellWords = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?:^|[ "])(?:-[a-z ]|--(?:file|force|help)|bd |git |set [A-Z]|type )`)

@@ -30,10 +30,11 @@ func verdictKeys() []param {
 	return []param{
 		{"id", text, "", false}, {"passed", boolean, "", false}, {"closed", boolean, "", false}, {"checks", rows, "each with how it went", false},
 		{"not_run", rows, "code that was not run, and why", false}, {"tree_changed", boolean, "a check changed tracked files", false},
+		{"counts", object, "passed, failed, not_run, manual", false}, {"ignored", texts, "what git ignores, and a fresh checkout lacks", false},
 		{"reused", boolean, "they passed on this very tree before", false}, {"criteria_hash", text, "", false}, {"criteria_changed", boolean, "since they were committed", false},
 		{"criteria_edited", object, "", false}, {"changed", rows, "signals that the closing set", false}, {"tree", anything, "what was checked", false},
 		{"escalated", boolean, "", false}, {"dry_run", boolean, "", false}, {"already", boolean, "it was closed before", false}, {"close_reason", text, "", false},
-		{"reason_not_kept", text, "", false}, {"unblocked", texts, "what can be started now", false}, {"nearer", integer, "", false}, {"epic", anything, "", false},
+		{"reason_not_kept", text, "", false}, {"told", texts, "", false}, {"unblocked", texts, "what can be started now", false}, {"nearer", integer, "", false}, {"epic", anything, "", false},
 		{"alerts", rows, "", false}, {"error", object, "why it went no further", false},
 	}
 }

@@ -68,8 +68,9 @@ func tools() []tool {
 		name: "close", title: "Close issues whose checks pass", effect: runs,
 		about: "Close issues whose acceptance criteria pass; the commands in them are run first. Refused, and the issue stays open, when one " +
 			"fails, when there is nothing to run, or while a question on it waits for a person.",
-		params: []param{{"ids", texts, "issues to close", true}, {"reason", text, "what exists now that did not before, and how you know that it works", true}},
-		gives:  append(verdictKeys(), param{"verdicts", rows, "of several issues", false}), answer: closeTool,
+		params: []param{{"ids", texts, "issues to close", true}, {"reason", text, "what exists now that did not before, and how you know that it works", false},
+			{"not_planned", text, "in place of a reason: why nobody will do them; nothing is run", false}},
+		gives: append(verdictKeys(), param{"verdicts", rows, "of several issues", false}), answer: closeTool,
 	}, {
 		name: "create", title: "Add an issue", effect: writes,
 		about: "Add an issue. Put the commands that show that it is done into acceptance, in a block marked verify.", params: []param{
@@ -251,7 +252,7 @@ func verifyTool(ctx context.Context, a *workspace.Run, g args) (workspace.Output
 }
 
 func closeTool(ctx context.Context, a *workspace.Run, g args) (workspace.Output, bool, error) {
-	found, err := service.Close(ctx, a, g.ids("ids"), service.CloseOptions{Reason: g.text("reason")}, func(service.Finding) error { return nil })
+	found, err := service.Close(ctx, a, g.ids("ids"), service.CloseOptions{Reason: g.text("reason"), NotPlanned: g.text("not_planned")}, func(service.Finding) error { return nil })
 	if err != nil {
 		return workspace.Output{}, false, err
 	}

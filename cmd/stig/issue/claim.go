@@ -11,6 +11,7 @@ import (
 
 func ClaimCommand(a *cli.App) *cobra.Command {
 	var r service.ClaimRequest
+	var verify bool
 	cmd := &cobra.Command{
 		Use:   "claim ID",
 		Short: "take an issue to work on: in progress, and yours",
@@ -31,9 +32,13 @@ func ClaimCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return printClaimed(a, "claim", claimed, r.DryRun)
+			if err := printClaimed(a, "claim", claimed, r.DryRun); err != nil || !verify || r.DryRun {
+				return err
+			}
+			return service.BeforeClaim(cmd.Context(), a.Run, claimed.ID)
 		},
 	}
+	cmd.Flags().BoolVar(&verify, "verify", false, "run its checks before the work: those that pass already show nothing of it")
 	cmd.Flags().BoolVar(&r.Take, "take", false, "whoever holds it, or closed it on another branch")
 	cmd.Flags().StringVar(&r.Despite, "despite-external", "", "claim it though it waits for something in another store; a comment keeps `WHY`")
 	a.Writes(cmd, &r.DryRun)

@@ -24,10 +24,13 @@ func CloseCommand(a *cli.App) *cobra.Command {
 			"passed on this very tree already; it closes when all of them pass, and stays as it is\n" +
 			"otherwise. The reason says what exists now that did not before: it is what those who\n" +
 			"build on the issue read. Where nothing can be run, --waive says why that is no matter.\n" +
+			"An epic without criteria of its own closes on how its children were closed. What nobody\n" +
+			"will do closes with --not-planned: nothing is run, and those who wait for it are told.\n" +
 			"An issue on which a question waits for an answer stays open (exit code 6).",
 		GroupID: "work",
 		Args:    cli.Takes(1, -1, "the issues to close, and - to read the reason from standard input"),
 		Example: "  stig close demo-1 --reason \"the parser reads both forms\"\n" +
+			"  stig close demo-3 --not-planned \"the second form is gone\"\n" +
 			"  stig close demo-2 -m \"the page is printed\" --waive \"only a person can see it hang\"",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ids, err := readClose(a, cmd, args, text, &o)
@@ -41,11 +44,13 @@ func CloseCommand(a *cli.App) *cobra.Command {
 	flags.StringVar(&o.Reason, "reason", "", "what exists now that did not before")
 	cli.TakesText(cmd, &text, "the reason")
 	flags.StringVar(&o.Waive, "waive", "", "close without a verdict, and record `WHY`")
+	flags.StringVar(&o.NotPlanned, "not-planned", "", "close what nobody will do, and record `WHY`")
 	flags.StringVar(&o.Despite, "despite-question", "", "close though a question waits for an answer, and record `WHY`")
 	flags.BoolVar(&o.Escalate, "escalate", false, "ask a person about a failure: escalation becomes pending")
 	bindTrial(cmd, &o.GateRunOptions)
 	a.Writes(cmd, &o.DryRun)
-	cli.Exclude(cmd, "waive", "escalate")
+	cli.Exclude(cmd, "waive", "escalate", "not-planned")
+	cli.Exclude(cmd, "not-planned", "reason")
 	return cmd
 }
 
@@ -54,6 +59,9 @@ func readClose(a *cli.App, cmd *cobra.Command, args []string, text cli.Text, o *
 	ids = text.Dash(args)
 	if cmd.Flags().Changed("waive") && strings.TrimSpace(o.Waive) == "" {
 		return nil, workspace.Usage("--waive: must say why nothing needs to be run; found nothing", "")
+	}
+	if cmd.Flags().Changed("not-planned") && strings.TrimSpace(o.NotPlanned) == "" {
+		return nil, workspace.Usage("--not-planned: must say why nobody will do it; found nothing", "")
 	}
 	if cmd.Flags().Changed("despite-question") && strings.TrimSpace(o.Despite) == "" {
 		return nil, workspace.Usage("--despite-question: must say why the answer is not waited for; found nothing", "")
@@ -86,6 +94,9 @@ func printClosed(a *cli.App, c *checkpoint.Closed) error {
 	for _, change := range c.Changed {
 		fmt.Fprintf(&text, "  %s: %s → %s\n", change.Signal, change.From, change.To)
 	}
+	if len(c.Told) > 0 {
+		fmt.Fprintf(&text, "told that it is not done: %s\n", strings.Join(c.Told, ", "))
+	}
 	for _, ref := range c.Unblocked {
 		fmt.Fprintf(&text, "ready now: %s %s\n", ref.ID, ref.Title)
 	}
@@ -99,17 +110,13 @@ func printClosed(a *cli.App, c *checkpoint.Closed) error {
 		fmt.Fprintf(&text, "alert %s: %s\n", alert.Rule, alert.Message)
 	}
 	if c.Epic.Complete() && !a.Quiet {
-		waive := ""
-		if c.Epic.NoCriteria {
-			waive = " --waive …"
-		}
-		fmt.Fprintf(&text, "next: stig close %s --reason …%s\n", c.Epic.ID, waive)
+		fmt.Fprintf(&text, "next: %s\n", c.Epic.Command())
 	}
 	if err := a.Print(text.String()); err != nil {
 		return err
 	}
 	a.WarnOfEdit(c.ID, c.Warnings, c.Lines)
-	if service.WithoutEstimate(c) {
+	if len(c.Told) == 0 && service.WithoutEstimate(c) {
 		a.Hint("for those who wait for it: stig checkpoint " + c.ID + " --done … --learned … --downstream …")
 	}
 	return nil

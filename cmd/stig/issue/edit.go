@@ -50,6 +50,7 @@ func EditCommand(a *cli.App) *cobra.Command {
 // editFlags are the flags of edit that are not read as they stand.
 type editFlags struct {
 	from             string
+	fromProse        bool
 	set, add, remove []string
 }
 
@@ -59,6 +60,7 @@ func (f *editFlags) bind(cmd *cobra.Command) {
 	flags.StringP("description", "d", "", "what there is to do, and why")
 	flags.String("design", "", "how it is to be done")
 	flags.String("acceptance", "", "how it will be known to work, with the commands that prove it")
+	flags.BoolVar(&f.fromProse, "acceptance-from-prose", false, "show the block of commands that the prose of the criteria reads like, and add it to them")
 	flags.StringP("type", "t", "", strings.Join(checkpoint.Types(), ", ")+", or another one that the project uses")
 	flags.StringP("priority", "p", "", "0 (most urgent) to 4, or P0 to P4")
 	flags.StringP("assignee", "a", "", "`NAME` of who is to do it; @me is you, none nobody")

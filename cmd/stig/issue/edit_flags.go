@@ -25,6 +25,16 @@ func (f *editFlags) read(ctx context.Context, a *cli.App, cmd *cobra.Command, r 
 	if err != nil {
 		return cli.Draft{}, err
 	}
+	if f.fromProse {
+		if !m.IsEmpty() || f.from != "" {
+			return cli.Draft{}, workspace.Usage("--acceptance-from-prose: more than that was given", "leave the rest out")
+		}
+		var shown []string
+		if r.Each, shown, err = service.FromProse(a.Run, r.IDs); err == nil && !a.JSON {
+			err = a.Print(strings.Join(shown, ""))
+		}
+		return cli.Draft{}, err
+	}
 	if f.from != "" {
 		if !m.IsEmpty() || len(r.IDs) > 0 {
 			return cli.Draft{}, workspace.Usage("--from: names the issues and the fields itself; more were given", "leave them out")

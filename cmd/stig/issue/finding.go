@@ -18,7 +18,7 @@ func printFinding(a *cli.App, f service.Finding) error {
 	if t != nil && t.Edited != nil {
 		service.WarnOfEdited(a.Run, t)
 	}
-	if errors.Is(f.Err, workspace.ErrNotRun) {
+	if f.Err != nil && t != nil && (!t.Asks() || errors.Is(f.Err, workspace.ErrNotRun)) {
 		text := planText(t)
 		if !t.Asks() {
 			text += "what could show it:\n" + t.Fence()
@@ -60,19 +60,16 @@ func printVerdict(a *cli.App, t *service.GateRun) error {
 	var text strings.Builder
 	if v.Passed() {
 		fmt.Fprintf(&text, "%s: %s\n", t.Id, v.Summary())
-		notRunText(&text, v.NotRun())
+		verdictText(&text, v)
 		return a.Print(text.String())
 	}
-	failed := 0
 	for _, o := range v.Outcomes() {
-		if o.Passed() {
-			continue
+		if !o.Passed() {
+			outcomeText(&text, o)
 		}
-		failed++
-		outcomeText(&text, o)
 	}
-	notRunText(&text, v.NotRun())
-	return a.Printf("%s: %d of %d checks did not pass\n%s", t.Id, failed, len(v.Outcomes()), text.String())
+	verdictText(&text, v)
+	return a.Printf("%s: %s\n%s", t.Id, v.Counts(), text.String())
 }
 
 func outcomeText(text *strings.Builder, o gate.Outcome) {
@@ -80,7 +77,7 @@ func outcomeText(text *strings.Builder, o gate.Outcome) {
 		fmt.Fprintf(text, "not run: %s\n", visible.FirstLine(o.Text))
 		return
 	}
-	fmt.Fprintf(text, "exit %d after %.1fs: %s\n", o.Exit, o.Seconds, visible.FirstLine(o.Text))
+	fmt.Fprintf(text, "exit %d after %.1fs: %s\n", o.Exit, o.Seconds, o.Named())
 	if o.Reason != "" {
 		fmt.Fprintf(text, "  %s\n", o.Reason)
 	}
@@ -93,23 +90,21 @@ func outcomeText(text *strings.Builder, o gate.Outcome) {
 // planText says what of the criteria would run, and why the rest would not.
 func planText(t *service.GateRun) string {
 	var text strings.Builder
-	would := 0
-	for _, c := range t.Plan {
-		if c.Class == gate.Runnable {
-			would++
-		}
-	}
-	fmt.Fprintf(&text, "%s: %s\n", t.Id, visible.Counted(would, "command")+" would run")
+	fmt.Fprintf(&text, "%s: %s would run\n", t.Id, visible.Counted(t.Runs(), "command"))
 	for _, c := range t.Plan {
 		checkText(&text, c.Class, c)
 	}
 	return text.String()
 }
 
-// notRunText lists what of the criteria a verdict is not about, and why.
-func notRunText(text *strings.Builder, checks []gate.Check) {
-	for _, c := range checks {
-		checkText(text, "not run", c)
+// verdictText lists what of the criteria a verdict is not about, and why, and what a fresh
+// checkout would lack of the tree.
+func verdictText(text *strings.Builder, v *gate.Verdict) {
+	for _, c := range v.NotRun() {
+		checkText(text, "manual", c)
+	}
+	if ignored := v.Ignored(); len(ignored) > 0 {
+		fmt.Fprintf(text, "there, and not in a fresh checkout: %s\n", visible.Text(strings.Join(ignored, ", ")))
 	}
 }
 

@@ -1,25 +1,43 @@
 package issue
 
 import (
+	"fmt"
+	"slices"
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"stig/cmd/stig/cli"
+	"stig/internal/gate"
 	"stig/internal/service"
+	"stig/internal/visible"
 	"stig/internal/workspace"
 )
 
 func VerifyCommand(a *cli.App) *cobra.Command {
 	var r service.VerifyRequest
 	cmd := &cobra.Command{
-		Use:   "verify ID",
+		Use:   "verify ID…",
 		Short: "run the commands in an issue's acceptance criteria",
 		Long: "Run the commands in an issue's acceptance criteria, in the root of the repository, one\n" +
 			"at a time and in order. What passes counts until the criteria or the work tree change:\n" +
-			"stig close then runs nothing again. A repository must be trusted once; see stig trust.",
+			"stig close then runs nothing again. A repository must be trusted once; see stig trust.\n" +
+			"With --plan nothing is run: of the issues that are named, or of all open ones, it shows\n" +
+			"what would be. That is what to read before trust is given.",
 		GroupID: "work",
-		Args:    cli.Takes(1, 1, "one issue"),
-		Example: "  stig verify demo-1 --plan\n  stig verify demo-1 --keep-going --timeout 90s",
+		Args:    cli.Takes(0, -1, "one issue, or with --plan any number of them"),
+		Example: "  stig verify demo-1 --plan\n  stig verify --plan\n  stig verify demo-1 --keep-going --timeout 90s",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 && r.Plan {
+				findings, err := service.Plans(cmd.Context(), a.Run, args)
+				if err != nil {
+					return err
+				}
+				return printPlans(a, findings)
+			}
+			if len(args) != 1 {
+				return workspace.Usage(fmt.Sprintf("one issue is verified at a time; found %d", len(args)), "name one; stig verify --plan shows what all open issues would run")
+			}
 			r.ID = args[0]
 			f, err := service.Verify(cmd.Context(), a.Run, r)
 			if err != nil {
@@ -55,6 +73,37 @@ func printPlan(a *cli.App, f service.Finding) error {
 		text += "what could show it:\n" + f.GateRun.Fence()
 	}
 	return a.Print(text)
+}
+
+// printPlans shows what many issues would run, on one page: code that is only mentioned is
+// left out.
+func printPlans(a *cli.App, findings []service.Finding) error {
+	if a.JSON {
+		return a.PrintOutput(service.VerdictOutputs(findings))
+	}
+	var text strings.Builder
+	total, empty := 0, []string{}
+	for _, f := range findings {
+		read := slices.DeleteFunc(slices.Clone(f.GateRun.Plan), func(c gate.Check) bool { return c.Class == gate.Mention })
+		if len(read) == 0 {
+			empty = append(empty, f.Id)
+			continue
+		}
+		t := *f.GateRun
+		t.Plan = read
+		text.WriteString(planText(&t))
+		total += t.Runs()
+	}
+	fmt.Fprintf(&text, "%s: %s would run\n", visible.Counted(len(findings), "issue"), visible.Counted(total, "command"))
+	if len(empty) > 0 {
+		const most = 20 // that are named
+		more := ""
+		if rest := len(empty) - most; rest > 0 {
+			empty, more = empty[:most], fmt.Sprintf(" and %d more", rest)
+		}
+		fmt.Fprintf(&text, "nothing to run or to read in %s%s\n", strings.Join(empty, ", "), more)
+	}
+	return a.Print(text.String())
 }
 
 // tell prints a finding for a reader as soon as it is there; data waits for the end.

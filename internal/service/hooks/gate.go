@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"stig/checkpoint"
@@ -19,7 +20,12 @@ import (
 func pastGate(ctx context.Context, a *workspace.Run, store beads.Place, attempt assistant.Attempt) string {
 	var reasons, unproven []string
 	bare := "" // one that has no criteria
-	for _, g := range gated(ctx, a, store, attempt) {
+	issues := gated(ctx, a, store, attempt.Words)
+	if open := len(issues) == 0 || slices.ContainsFunc(attempt.Words, isOpen); open {
+		return attempt.Verb + ": only running it can tell which issues it closes, and an issue closes when its acceptance criteria pass\n" +
+			"hint: name the issues: type " + instead(store, attempt.Verb, []string{"ID"})
+	}
+	for _, g := range issues {
 		switch {
 		case g.asked != nil:
 			reasons = append(reasons, attempt.Verb+": "+g.asked.Refusal.Error()+"\nhint: "+despiteHint(store, g.asked))
@@ -71,48 +77,56 @@ type gatedIssue struct {
 	bare   bool                   // it has no criteria
 }
 
-// gated looks at each issue that an attempt closes. Whatever keeps that from being
-// known leaves all of them unproven.
-func gated(ctx context.Context, a *workspace.Run, store beads.Place, attempt assistant.Attempt) []gatedIssue {
-	list := make([]gatedIssue, len(attempt.IDs))
-	for i, id := range attempt.IDs {
-		list[i].id = id
+// isOpen reports whether only running tells what a word of a command stands for.
+func isOpen(word string) bool {
+	return strings.ContainsAny(word, "$*?[{") && !strings.Contains(word, " ") // a reason has blanks
+}
+
+// gated looks at each issue that the words of a close name. Whatever keeps that from being
+// known leaves all that may be one unproven.
+func gated(ctx context.Context, a *workspace.Run, store beads.Place, words []string) (list []gatedIssue) {
+	var named []gatedIssue
+	for _, word := range words {
+		if !strings.HasPrefix(word, "-") && !strings.Contains(word, " ") && !isOpen(word) {
+			named = append(named, gatedIssue{id: word})
+		}
 	}
 	code, err := a.Code(ctx, store)
 	if err != nil {
-		return list
+		return named
 	}
 	fresh, err := code.Fresh(ctx)
 	if err != nil {
-		return list
+		return named
 	}
 	file, err := a.At(store).Snapshot()
 	if err != nil {
-		return list
+		return named
 	}
 	defer file.Close()
-	_, waived := gate.ParseWaived(attempt.Why)
-	waived = waived && store.Mode == beads.Export
-	for i, id := range attempt.IDs {
-		issue, record, err := file.FindRecord(id)
+	says := func(is func(reason string) bool) bool { // bd alone writes such a store, and may say why
+		return store.Mode == beads.Export && slices.ContainsFunc(words, func(word string) bool {
+			_, value, _ := strings.Cut(word, "=") // of --reason=…
+			return is(word) || is(value)
+		})
+	}
+	notPlanned := says(func(reason string) bool { return strings.HasPrefix(reason, gate.NotPlanned) })
+	waived := says(func(reason string) bool { _, ok := gate.ParseWaived(reason); return ok })
+	for _, word := range named {
+		issue, record, err := file.FindRecord(word.id)
 		if err != nil {
 			continue
 		}
 		found := gate.Of(record)
 		_, passed := fresh(issue.ID, found)
-		list[i].bare = len(found) == 0
-		list[i].proven = passed || waived && !gate.Asks(found.Plan(code.Look))
-		held := checkpoint.HeldByQuestion(record, checkpoint.Rules{Schema: a.Schema})
-		if held != nil && !(store.Mode == beads.Export && saysDespite(attempt.Why, held)) {
-			list[i].asked = held
+		g := gatedIssue{id: issue.ID, bare: len(found) == 0, proven: passed || notPlanned || waived && !gate.Asks(found.Plan())}
+		if held := checkpoint.HeldByQuestion(record, checkpoint.Rules{Schema: a.Schema}); held != nil && !says(held.IsNamed) {
+			g.asked = held
 		}
+		list = append(list, g)
+	}
+	if list == nil {
+		return named
 	}
 	return list
-}
-
-// saysDespite reports whether the reason of a close names the questions that hold its
-// issue, and why they are not waited for.
-func saysDespite(reason string, held *checkpoint.Unanswered) bool {
-	_, why, named := strings.Cut(reason, held.Despite+":")
-	return named && !service.IsBlank(why)
 }

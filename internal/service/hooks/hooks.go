@@ -509,7 +509,7 @@ func preToolUse(ctx context.Context, a *workspace.Run, h assistant.Host, e assis
 		attempts = append(attempts, assistant.Attempt{Verb: "this tool", Files: e.Writes})
 	}
 	if len(e.Closes) > 0 {
-		attempts = append(attempts, assistant.Attempt{Verb: "this tool", IDs: e.Closes})
+		attempts = append(attempts, assistant.Attempt{Verb: "this tool", Words: e.Closes})
 	}
 	if len(attempts) == 0 {
 		return nil
@@ -544,10 +544,6 @@ func objection(ctx context.Context, a *workspace.Run, store beads.Place, attempt
 	}
 	if isElsewhere(a, store, attempt.Dir) {
 		return ""
-	}
-	if attempt.Open {
-		return attempt.Verb + ": only running it can tell which issues it closes, and an issue closes when its acceptance criteria pass\n" +
-			"hint: name the issues: type " + instead(store, attempt.Verb, []string{"ID"})
 	}
 	return pastGate(ctx, a, store, attempt)
 }

@@ -131,7 +131,8 @@ func (l *look) report(ctx context.Context, a *workspace.Run) (string, error) {
 	}
 	_, _ = service.RememberLost(l.place, next.Stamp, lost) // else stig orient says it again
 	closed = slices.DeleteFunc(closed, func(c journal.Closed) bool {
-		return gated(ctx, a, l.store, assistant.Attempt{IDs: []string{c.ID}, Why: c.Reason})[0].proven
+		g := gated(ctx, a, l.store, []string{c.ID, c.Reason})
+		return len(g) > 0 && g[0].proven
 	})
 	return journal.Report(l.store, fresh, closed), nil
 }

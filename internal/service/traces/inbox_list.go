@@ -132,7 +132,7 @@ func (o *owner) lastFailed(issue string) (FailedChecks, bool) {
 	var texts []string
 	for _, c := range v.Outcomes() {
 		if !c.Passed() && c.Exit != gate.ExitNotRun {
-			texts = append(texts, fmt.Sprintf("exit %d: %s", c.Exit, visible.FirstLine(c.Text)))
+			texts = append(texts, fmt.Sprintf("exit %d: %s", c.Exit, c.Named()))
 		}
 	}
 	return FailedChecks{At: v.Time(), By: v.Actor(), Text: strings.Join(texts, "; ")}, true

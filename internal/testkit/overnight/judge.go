@@ -13,7 +13,7 @@ import (
 // Judge lists what went wrong in a night, each with the issues, runs and actors that it
 // is about; none where all is well.
 func Judge(n Night) (problems []string) {
-	for _, rule := range []func(Night) []string{lost, unproved, closedTwice, atOnce, withoutWork, heldByDead, withoutEvidence, unexplained, unlogged} {
+	for _, rule := range []func(Night) []string{lost, unproved, unshown, closedTwice, atOnce, withoutWork, heldByDead, withoutEvidence, unexplained, unlogged} {
 		problems = append(problems, rule(n)...)
 	}
 	return problems
@@ -58,6 +58,16 @@ func unproved(n Night) (problems []string) {
 			problems = append(problems, i.ID+": closed, and its criteria were not repeated")
 		case failure != "":
 			problems = append(problems, fmt.Sprintf("%s: closed, and its criteria fail on the merged branch: %s", i.ID, failure))
+		}
+	}
+	return problems
+}
+
+// unshown: no issue was closed whose checks passed before anybody worked on it.
+func unshown(n Night) (problems []string) {
+	for _, i := range n.closed() {
+		if IsGreen(i.ID) {
+			problems = append(problems, fmt.Sprintf("%s: closed, and its checks were green before the work: %q", i.ID, i.Reason))
 		}
 	}
 	return problems

@@ -26,6 +26,7 @@ func TestJudge(t *testing.T) {
 		{"a close by hand", func(n *overnight.Night) { n.After[1].Reason = "done" }, "quay-1.1: closed without a verdict"},
 		{"work that is not on the branch", func(n *overnight.Night) { n.Repeated["quay-1.1"] = "no such file" }, "quay-1.1: closed, and its criteria fail on the merged branch: no such file"},
 		{"a close that nobody repeated", func(n *overnight.Night) { delete(n.Repeated, "quay-1.1") }, "quay-1.1: closed, and its criteria were not repeated"},
+		{"a close that shows nothing", func(n *overnight.Night) { n.After[4].Status, n.After[4].Reason = "closed", "Verified: it is faster" }, "quay-1.99: closed, and its checks were green before the work"},
 		{"closed twice", func(n *overnight.Night) { n.Log = append(n.Log, n.Log[1]) }, "quay-1.1: closed 2 times"},
 		{"runs that overlap", func(n *overnight.Night) { n.Runs[1].Started = n.Runs[0].Started.Add(time.Second) }, "quay-1.1: run r-2 of w2 began before run r-1 of w1 ended"},
 		{"two workers that met", func(n *overnight.Night) { n.Starts[0].Beside = true }, "quay-1.1: w1 (run r-1) found another worker at it"},
@@ -86,7 +87,7 @@ func quiet(t *testing.T) overnight.Night {
 		},
 		Starts:    []overnight.Start{{Issue: "quay-1.1", Actor: "w1", Run: "r-1"}, {Issue: "quay-1.1", Actor: "w2", Run: "r-2"}},
 		Repeated:  map[string]string{"quay-1.1": ""},
-		Explained: map[string]string{"quay-1.2": "## Question that waits for a person", "quay-1.3": "Blocked by quay-1.2"},
+		Explained: map[string]string{"quay-1.99": "Question that waits for a person", "quay-1.2": "## Question that waits for a person", "quay-1.3": "Blocked by quay-1.2"},
 		Alive:     func(clone.Lease) bool { return false },
 	}
 }

@@ -16,6 +16,7 @@ const (
 	Hangs  Temper = "hangs"  // runs until it is killed, and starts a child that does
 	Silent Temper = "silent" // eats its output and exits 0
 	Fails  Temper = "fails"  // exits with any code
+	Limit  Temper = "limit"  // hits its limit, leaves a stray file, and exits 0
 )
 
 // Tempers are those that a worker can have.
@@ -24,6 +25,9 @@ var Tempers = []Temper{Right, Half, Breaks, Asks, Hangs, Silent, Fails}
 // NewTemper gives the temper of the nth run, from 0 on, for an issue. It depends on its
 // arguments alone. From the fourth run on the work is done right, so that a night ends.
 func NewTemper(seed uint64, issue string, n int) Temper {
+	if IsGreen(issue) {
+		return Limit
+	}
 	if n > 2 {
 		return Right
 	}
@@ -41,4 +45,4 @@ func Number(seed uint64, issue string, n int, what string) int {
 }
 
 // Ignored reports whether the person never answers a question about the issue.
-func Ignored(seed uint64, issue string) bool { return Number(seed, issue, 0, "ignored")%20 == 0 }
+func Ignored(seed uint64, issue string) bool { return IsGreen(issue) || Number(seed, issue, 0, "ignored")%20 == 0 }

@@ -7,15 +7,42 @@ import (
 	"sync"
 )
 
-// programList is the list of well-known developer programs, one per line,
-// sorted bytewise. Those whose name is an ordinary word too, such as "find",
-// have a " ?" behind it: such a word begins a command only where what follows
-// it looks like one.
+// wordLists are lists of words and phrases; the file says itself what each is for.
+//
+//go:embed words.txt
+var wordLists string
+
+// wordTable tells for each list which words are in it. Phrases have blanks in them.
+var wordTable = sync.OnceValue(func() map[string]map[string]bool {
+	all := map[string]map[string]bool{}
+	name := ""
+	for line := range strings.Lines(wordLists) {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		for word := range strings.FieldsSeq(line) {
+			if list, begins := strings.CutSuffix(word, ":"); begins {
+				name = list
+				all[name] = map[string]bool{}
+				continue
+			}
+			all[name][strings.ReplaceAll(word, "_", " ")] = true
+		}
+	}
+	return all
+})
+
+// listed reports whether a word is in a list.
+func listed(list, word string) bool { return wordTable()[list][word] }
+
+// programList is the table of developers' programs, one per line, sorted bytewise. Those
+// whose name is an ordinary word too, such as "find", have a " ?" behind it: such a word
+// begins a command only where what follows it looks like one, or the text claims something.
 //
 //go:embed programs.txt
 var programList string
 
-// programs tells of each well-known program whether its name is an ordinary
+// programs tells of each program of the table whether its name is an ordinary
 // word too.
 var programs = sync.OnceValue(func() map[string]bool {
 	known := make(map[string]bool, strings.Count(programList, "\n"))
@@ -25,14 +52,6 @@ var programs = sync.OnceValue(func() map[string]bool {
 	}
 	return known
 })
-
-// wellKnown reports whether a word is a developer program that is taken for one even when
-// it is not on this machine: criteria that name it are meant to run it, so its absence is
-// a failed check and not a reason to skip.
-func wellKnown(word string) bool {
-	_, found := programs()[word]
-	return found
-}
 
 // builtins are bash's own commands. The value reports whether one alone can be
 // a check: most of them only prepare what follows, and words such as return,
@@ -60,13 +79,3 @@ var runners = []string{
 	"caffeinate", "unbuffer", "strace", "chroot", "flock", "busybox", "coproc", "npx", "pnpx",
 	"bunx", "uvx",
 }
-
-// IsInterpreter reports whether a program, of whatever version, runs code of a
-// language that is not a shell's.
-func IsInterpreter(program string) bool { return slices.Contains(interpreters, unversioned(program)) }
-
-var interpreters = []string{"python", "pypy", "node", "nodejs", "deno", "bun", "ruby", "perl", "php"}
-
-// unversioned is the name of a program without a version behind it: python3.12
-// is python.
-func unversioned(program string) string { return strings.TrimRight(program, "0123456789.") }

@@ -1,0 +1,361 @@
+package gate
+
+import (
+	"cmp"
+	"strings"
+)
+
+// claimBehind reads what is said of a command behind it: directly, behind an arrow, a dash or
+// a colon, in brackets, or in the next cell of its row.
+func (p passage) claimBehind(i int) claim {
+	switch p.at(i) {
+	case open:
+		end := i
+		for ; p.at(end) != closing && p.at(end) != item; end++ {
+		}
+		inside := passage{tokens: p.tokens[i+1 : min(end, len(p.tokens))]}
+		if c := inside.claimAt(0); c.found {
+			return c
+		}
+		if p.doubtful(i) {
+			return claim{found: true, manual: "the text says in brackets when it holds"}
+		}
+		if c := p.claimAt(end + 1); c.found {
+			return c
+		}
+	case arrow, cell:
+		if p.at(i+1) == item || p.at(i+1) == cell {
+			return claim{}
+		}
+		c := p.claimAt(i + 1)
+		if !c.found {
+			c = p.shown(i+1, false)
+		}
+		if c.found && c.manual == "" {
+			return c
+		}
+		return claim{found: true, manual: outputDecides}
+	case dash, colon:
+		return p.explained(i)
+	case word, number:
+		if c := p.claimAt(i); c.found {
+			return c
+		}
+		return p.deed(i)
+	}
+	return claim{}
+}
+
+// explained reads what stands behind a dash or a colon: the result, in whatever words.
+func (p passage) explained(mark int) claim {
+	first := mark + 1
+	if p.is("imperative", first) > 0 { // "- verify it compiles"
+		first++
+	}
+	if c := p.claimAt(first); c.found {
+		return c
+	}
+	for at := first; p.at(at) != stop && p.at(at) != item && p.at(at) != code; at++ {
+		if p.faultless(at) > 0 || p.is("proof", at) > 0 && p.is("success", at) > 0 && !listed("negation", p.text(at-1)) {
+			return p.claimAt(at)
+		}
+	}
+	if p.text(first) != "" || p.at(mark) == dash && p.at(first) == code {
+		return claim{found: true, manual: outputDecides}
+	}
+	return claim{}
+}
+
+// doubtful reports whether brackets say that something is not always so.
+func (p passage) doubtful(open int) bool {
+	for i := open + 1; p.at(i) != closing && p.at(i) != item; i++ {
+		if listed("doubtful", p.text(i)) {
+			return true
+		}
+	}
+	return false
+}
+
+// deed reads what a command is said to do besides, or to do somewhere: a person has to see it.
+func (p passage) deed(i int) claim {
+	doing := claim{found: true, manual: "what it does cannot be compared"}
+	if listed("place", p.text(i)) {
+		for n := 1; n < 15 && (p.text(i+n) != "" || p.at(i+n) == comma); n++ {
+			if c := p.claimAt(i + n); c.found {
+				return claim{found: true, manual: "it is to hold " + citing(p.text(i)+" "+p.text(i+1))}
+			}
+		}
+	}
+	for strings.HasSuffix(p.text(i), "ly") || listed("being", p.text(i)) && !listed("is", p.text(i)) || p.text(i) == "only" || p.text(i) == "never" {
+		i++
+	}
+	verb := p.text(i)
+	if len(verb) > 3 && strings.HasSuffix(verb, "s") && !strings.HasSuffix(verb, "ss") && !listed("subject", verb) && !listed("being", verb) && !listed("becoming", verb) && !listed("noun", verb) && p.at(i+1) != code {
+		return doing
+	}
+	return claim{}
+}
+
+const outputDecides = "its output decides: write it as COMMAND | grep -q TEXT in a fence marked verify"
+
+// claimAt reads the claim that begins at a token: "passes", "must exit with 2", "prints `x`".
+func (p passage) claimAt(i int) claim {
+	i, is, denied := p.lead(i)
+	switch {
+	case denied && p.is("failing", i) > 0:
+		return p.behindClaim(claim{found: true, next: i + 1})
+	case denied && (p.is("success", i) > 0 || p.is("output", i) > 0 || p.is("exits", i) > 0):
+		return claim{found: true, manual: "it is said what it does not do"}
+	case denied:
+		return claim{}
+	case p.is("exits", i) > 0:
+		return p.exitCode(i + 1)
+	case p.faultless(i) > 0:
+		return p.behindClaim(claim{found: true, absent: true, next: p.faultless(i)})
+	case p.is("failing", i) > 0 && p.text(i+1) == "with" && (listed("code", p.text(i+2)) || listed("nonzero", p.text(i+2))):
+		return p.exitCode(i + 2)
+	case p.is("failing", i) > 0:
+		return claim{found: true, manual: "it is expected to fail: write it as ! COMMAND in a fence marked verify"}
+	case p.is("elsewhere", i) > 0 && !listed("limit", p.text(i+2)) && p.at(i+2) != number:
+		return claim{}
+	case listed("starting", p.text(i)) && !p.plain(i+1):
+		return claim{found: true, manual: "what it starts may run until it is stopped"}
+	case listed("effect", p.text(i)) && !p.plain(i+1):
+		return claim{found: true, manual: "what it does cannot be compared"}
+	case p.is("success", i) > 0:
+		return p.behindClaim(claim{found: true, absent: listed("clean", p.text(i)), next: i + p.is("success", i)})
+	case p.is("limit", i) > 0 && (is || p.text(i) != "in" && p.text(i) != "about" && p.text(i) != "only"):
+		return claim{found: true, manual: outputDecides}
+	case is:
+		if c := p.shown(i, true); c.manual == "" {
+			return c
+		}
+		return claim{}
+	case strings.HasPrefix(p.text(i), "return") && (p.text(i+1) == "0" || p.text(i+1) == "zero") && (p.ends(i+2) || listed("and", p.text(i+2))):
+		return p.behindClaim(claim{found: true, zero: true, next: i + 2})
+	case p.is("output", i) > 0:
+		return p.outputs(i)
+	}
+	return claim{}
+}
+
+// lead gives the first token of a claim that says what is claimed, behind the words that lead
+// to it ("must always", "the tests are all"), and whether those say that it is, or deny it.
+func (p passage) lead(i int) (at int, is, denied bool) {
+	for {
+		n := p.is("negation", i)
+		if denied = denied || n > 0; n == 0 {
+			if n = p.is("being", i); n == 0 && !p.isVerb(i) {
+				n = p.is("subject", i)
+			}
+			if n > 0 && p.is("success", i) > 0 && p.is("success", i+n) == 0 && p.is("exits", i+n) == 0 && p.is("fault", i+n) == 0 {
+				n = 0 // "runs" and the like say it themselves
+			}
+			is = is || listed("is", p.text(i))
+		}
+		if n == 0 && (strings.HasSuffix(p.text(i), "ly") || is && strings.HasSuffix(p.text(i), "%")) {
+			n = 1
+		}
+		if n == 0 {
+			return i, is, denied
+		}
+		i += n
+	}
+}
+
+// outputs reads the claim of a verb of output.
+func (p passage) outputs(i int) claim {
+	next := i + 1
+	for listed("article", p.text(next)) {
+		next++
+	}
+	if what := p.text(next); listed("nonzero", what) || what == "exit" || what == "status" || what == "code" && p.at(next+1) == number {
+		return p.exitCode(next)
+	}
+	c := p.shown(i+1, listed("is", p.text(i)))
+	if c.manual != "" && (listed("is", p.text(i)) || listed("has", p.text(i))) {
+		return claim{} // it is, or has, something
+	}
+	return c
+}
+
+// plain reports whether a verb stands without an object: how or when follows, or nothing.
+func (p passage) plain(i int) bool {
+	return p.ends(i) || p.is("condition", i) > 0 || strings.HasSuffix(p.text(i), "ly") || p.faultless(i) > 0 ||
+		listed("joiner", p.text(i)) || p.is("limit", i) > 0 || listed("place", p.text(i)) || p.is("success", i) > 0
+}
+
+// exitCode reads the code behind "exits".
+func (p passage) exitCode(i int) claim {
+	for listed("filler", p.text(i)) || listed("is", p.text(i)) || listed("being", p.text(i)) || p.text(i) == "of" {
+		i++
+	}
+	c := claim{found: true, next: i + 1}
+	switch text := p.text(i); {
+	case p.at(i) == number && strings.Trim(text, "0123456789") == "":
+		c.expect.Exit = strings.TrimLeft(text, "0")
+	case text == "zero" || p.is("success", i) > 0:
+	case p.at(i) == code && strings.Trim(p.tokens[i].text, "0123456789") == "":
+		c.expect.Exit = strings.TrimLeft(p.tokens[i].text, "0")
+	case listed("nonzero", text):
+		c.expect.Exit = NonZero
+	case p.ends(i):
+		c.next = i
+	default:
+		return claim{found: true, manual: "the exit code that it is to have is not named"}
+	}
+	for listed("code", p.text(c.next)) {
+		c.next++ // "non-zero exit code"
+	}
+	if what := p.at(c.next + 1); p.text(c.next) == "with" && (what == quotation || what == code) {
+		c.expect.How, c.expect.Text = Contains, p.tokens[c.next+1].text
+		c.next += 2
+	}
+	if p.text(c.next) == "or" {
+		return claim{found: true, manual: "several exit codes pass"}
+	}
+	return p.behindClaim(c)
+}
+
+// faultless gives the token behind "no errors", "without new warnings", "0 findings"; 0 where
+// they do not stand there.
+func (p passage) faultless(i int) int {
+	if listed("with", p.text(i)) {
+		i++
+	}
+	if p.is("none", i) == 0 {
+		return 0
+	}
+	for n := 1; n <= 4; n++ {
+		if p.is("fault", i+n) > 0 {
+			for p.is("fault", i+n) > 0 || listed("joiner", p.text(i+n)) && p.is("fault", i+n+1) > 0 {
+				n++
+			}
+			return i + n
+		}
+		if p.text(i+n) == "" {
+			break
+		}
+	}
+	return 0
+}
+
+// shown reads what a command is to show, behind the verb; equal tells that its output is to be
+// that and no more.
+func (p passage) shown(i int, equal bool) claim {
+	c := claim{found: true}
+	if p.at(i) == colon {
+		i++
+	}
+	for p.text(i) != "" && listed("filler", p.text(i)) && !(p.text(i) == "empty") {
+		equal = equal || p.text(i) == "only" || p.text(i) == "exactly"
+		i++
+	}
+	none := p.is("none", i) > 0
+	switch {
+	case p.faultless(i) > 0:
+		return p.behindClaim(claim{found: true, absent: true, next: p.faultless(i)})
+	case p.is("nothing", i) > 0 && (p.ends(i+1) || p.is("condition", i+1) > 0 || listed("found", p.text(i+1)) || p.text(i+1) == "output"):
+		c.expect, c.counts = Expect{How: Equals}, true
+		c.next = i + 1
+		for listed("found", p.text(c.next)) || p.text(c.next) == "output" {
+			c.next++
+		}
+	case none && (listed("found", p.text(i+1)) || listed("found", p.text(i+2)) && p.text(i+1) != ""):
+		c.expect, c.counts, c.next = Expect{How: Equals}, true, i+2
+		for listed("found", p.text(c.next)) {
+			c.next++
+		}
+	case p.at(i) == quotation || p.at(i) == code || p.at(i) == number || p.text(i) == "true" || p.text(i) == "false" || isVersion(p.text(i)):
+		c.expect = Expect{How: Contains, Text: p.tokens[i].text}
+		if equal {
+			c.expect.How = Equals
+		}
+		c.counts, c.next = p.at(i) == number, i+1
+		if !p.ends(i+1) && !listed("and", p.text(i+1)) && p.is("condition", i+1) == 0 || blank(c.expect.Text, false) != "" {
+			return claim{found: true, manual: outputDecides}
+		}
+		if (listed("and", p.text(i+1)) || p.at(i+1) == comma) && (p.at(i+2) == quotation || p.at(i+2) == code && !p.isVerb(i+3)) {
+			return claim{found: true, manual: outputDecides}
+		}
+	case p.succeedsWithin(i):
+		c.next = i + 1
+		for p.text(c.next) != "" {
+			c.next++
+		}
+	default:
+		return claim{found: true, manual: outputDecides}
+	}
+	return p.behindClaim(c)
+}
+
+// isVerb reports whether a word begins a claim.
+func (p passage) isVerb(i int) bool {
+	return p.is("success", i)+p.is("output", i)+p.is("exits", i)+p.is("being", i) > 0
+}
+
+// isVersion reports whether a word is a version or an address, as a number with more parts.
+func isVersion(word string) bool {
+	digits := strings.TrimPrefix(word, "v")
+	return strings.Contains(digits, ".") && digits[0] >= '0' && digits[0] <= '9'
+}
+
+// succeedsWithin reports whether what is shown is that all went well: "all tests passing".
+func (p passage) succeedsWithin(i int) bool {
+	for n := range 4 {
+		if p.is("success", i+n) > 0 {
+			return p.ends(i + n + 1)
+		}
+		if p.is("subject", i+n) == 0 && p.is("being", i+n) == 0 && p.at(i+n) != number {
+			break
+		}
+	}
+	return false
+}
+
+// behindClaim adds what follows a claim: a condition, a bound, or another claim.
+func (p passage) behindClaim(c claim) claim {
+	if c.manual = p.condition(c.next); c.manual != "" {
+		return c
+	}
+	for i := c.next; p.at(i) != item && p.at(i) != cell && p.at(i) != stop; i++ {
+		if p.at(i) == open {
+			if p.doubtful(i) {
+				c.manual = "the text says in brackets when it holds"
+			}
+			break
+		}
+		if listed("and", p.text(i)) && c.expect.How == "" {
+			more := p.claimAt(i + 1) // with all that follows it
+			if more.manual != "" || more.expect.How != "" {
+				more.expect.Exit = cmp.Or(more.expect.Exit, c.expect.Exit)
+				return more
+			}
+			if more.found {
+				return c
+			}
+		}
+	}
+	return c
+}
+
+// condition says on what it depends whether a claim holds, where that stands behind it; ""
+// for nothing.
+func (p passage) condition(i int) string {
+	if p.faultless(i) > 0 {
+		i = p.faultless(i)
+	}
+	bound := p.text(i) == "in" && (listed("limit", p.text(i+1)) || p.at(i+1) == number)
+	if p.is("limit", i) > 0 && p.text(i) != "in" && p.text(i) != "only" || bound {
+		return "a bound cannot be compared: " + citing(p.text(i)+" "+p.text(i+1))
+	}
+	for first := i; p.at(i) != item && p.at(i) != cell && p.at(i) != stop && p.at(i) != open && p.at(i) != comma; i++ {
+		if n := p.is("condition", i); n > 0 && (i == first || listed("always", p.text(i))) && !listed("anyway", p.text(i+n)) {
+			return "it is to hold " + citing(strings.TrimSpace(p.text(i)+" "+p.text(i+1)))
+		}
+		if i > first && listed("and", p.text(i)) {
+			break
+		}
+	}
+	return ""
+}

@@ -1,0 +1,123 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"stig/internal/beads"
+	"stig/internal/gate"
+	"stig/internal/git"
+	"stig/internal/process"
+	"stig/internal/workspace"
+)
+
+// proveBefore runs the criteria of issues that pass as things were at a revision too, and with
+// what they read as it was then, each in a checkout of its own: so it is seen which of them
+// show nothing of the work, and which pass since what judges them was changed.
+func proveBefore(ctx context.Context, a *workspace.Run, code *workspace.Code, file *beads.Snapshot, against string, passing []*GateRun) error {
+	if len(passing) == 0 || code.Own == "" {
+		return nil
+	}
+	here := a.GitIn(code.Root)
+	base, err := here.Must(ctx, "merge-base", "HEAD", against)
+	if err != nil {
+		a.Warn("the criteria are not run at %s: %v", against, err)
+		return nil
+	}
+	head, err := here.Commit(ctx, "HEAD")
+	if err != nil || head == base {
+		return err
+	}
+	verdicts, err := runAt(ctx, a, file.Place(), base, nil, passing)
+	if err != nil {
+		return err
+	}
+	changed, err := here.Between(ctx, base, head, "")
+	if err != nil {
+		return err
+	}
+	for i, t := range passing {
+		v := t.Verdict.Against(verdicts[i].Shows())
+		_, record, err := file.FindRecord(t.Id)
+		if err != nil {
+			return err
+		}
+		meant := v.MayHold() || a.Config.MayHold(record.Labels()) || gate.SaysGreenBefore(record.Text(beads.CloseReason))
+		t.proof.Green = v.Compared() && !v.ShowsWork() && !meant
+		files := gate.Reads(t.Plan, t.fromRoot(changed))
+		if len(files) == 0 {
+			continue
+		}
+		judged, err := runAt(ctx, a, file.Place(), head, func(dir string) error { return asAt(ctx, a.GitIn(dir), base, files) }, []*GateRun{t})
+		if err != nil {
+			return err
+		}
+		if !judged[0].Passed() {
+			t.proof.Weakened = files
+		}
+	}
+	return nil
+}
+
+// runAt runs the criteria of issues in a checkout of a commit, which change may change first.
+func runAt(ctx context.Context, a *workspace.Run, store beads.Place, commit string, change func(dir string) error, list []*GateRun) (verdicts []*gate.Verdict, err error) {
+	trees, err := a.Trees(store)
+	if err != nil || trees == nil {
+		return nil, errors.Join(err, fmt.Errorf("%s: is in no repository", store.Name()))
+	}
+	self, _ := process.Self() // others may run them at the same time
+	dir, remove, err := git.DetachedTree(ctx, *trees, fmt.Sprint("check ", self.PID), commit)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, remove(context.WithoutCancel(ctx))) }()
+	there := a.Fresh(ctx, a.Running)
+	there.Dir, there.Config = dir, a.Config
+	there.Progress, there.Terminal = io.Discard, false // the same commands were shown on what is here
+	code, err := there.Code(ctx, store)
+	if err == nil && change != nil {
+		err = change(code.Root)
+	}
+	if err != nil {
+		return nil, err
+	}
+	runs := make([]*GateRun, len(list))
+	for i, t := range list {
+		runs[i] = &GateRun{Code: code, Id: t.Id, criteria: t.criteria, Plan: t.Plan}
+	}
+	return runAll(ctx, there, runs, GateRunOptions{KeepGoing: true})
+}
+
+// asAt gives files of a checkout, as they are named there, what a commit has; what the commit
+// has not stays.
+func asAt(ctx context.Context, there git.Client, commit string, files []string) error {
+	for _, name := range files {
+		had, err := there.Run(ctx, "cat-file", "-e", commit+":./"+name)
+		if err != nil || had.Exit != 0 {
+			continue
+		}
+		if _, err := there.Must(ctx, "checkout", "--quiet", commit, "--", name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fromRoot gives files as they are named from where the checks run.
+func (t *GateRun) fromRoot(changed []git.Change) []git.Change {
+	below, err := filepath.Rel(t.Code.Place.Root, t.Code.Root)
+	if err != nil || below == "." {
+		return changed
+	}
+	var list []git.Change
+	for _, c := range changed {
+		if path, err := filepath.Rel(below, filepath.FromSlash(c.Path)); err == nil {
+			list = append(list, git.Change{Path: strings.TrimPrefix(filepath.ToSlash(path), "./"), Was: c.Was})
+		}
+	}
+	return list
+}
