@@ -147,7 +147,7 @@ func (p passage) saying(i int) saying {
 		}
 	case before == open && begin == from && listed("place", p.text(to)) && p.proved(begin, from):
 		s.claim.manual = "it is to hold " + citing(p.text(to)+" "+p.text(to+1))
-	case begin == from && before == item && p.goesOn(to):
+	case begin == from && before == item && p.tells(to):
 		s.claim = claim{found: true, manual: "what is said of it cannot be compared"}
 	default:
 		s.why = "the text does not ask for it"
@@ -158,9 +158,9 @@ func (p passage) saying(i int) saying {
 	return s
 }
 
-// goesOn reports whether an item that begins with code says something of it in words that are
+// tells reports whether an item that begins with code says something of it in words that are
 // in no table: neither what it is, nor of what, nor a name for it.
-func (p passage) goesOn(i int) bool {
+func (p passage) tells(i int) bool {
 	w := p.text(i)
 	return w != "" && !strings.HasSuffix(w, "ed") && !slices.ContainsFunc([]string{"being", "has", "subject", "becoming", "mention", "naming", "place", "always", "noun"}, func(list string) bool { return listed(list, w) })
 }
@@ -234,7 +234,7 @@ func (p passage) supposed(i int) string {
 		i--
 	}
 	if listed("place", p.text(i)) || listed("always", p.text(i)) || p.text(i) == "given" {
-		return p.text(i) + " " + p.text(i+1)
+		return strings.TrimSpace(p.text(i) + " " + p.text(i+1))
 	}
 	return ""
 }

@@ -60,7 +60,7 @@ func (p passage) explained(mark int) claim {
 			return p.claimAt(at)
 		}
 	}
-	if p.text(first) != "" {
+	if p.text(first) != "" || p.at(mark) == dash && p.at(first) == code {
 		return claim{found: true, manual: outputDecides}
 	}
 	return claim{}

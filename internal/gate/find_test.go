@@ -76,6 +76,7 @@ var findCases = []struct {
 	{"wrapped prose", "It counts as\ndone when the pump runs, after its\nacceptance\nby the harbour.", nil},
 	{"words that begin so", "Action: pump\nACL: none\nAC current: 3 A\nDone: the pump", nil},
 	{"nothing", "", nil},
+	{"a label and a blank that is none of ASCII", "AC\n\u2028", nil},
 }
 
 func TestFind(t *testing.T) {

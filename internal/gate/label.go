@@ -97,7 +97,7 @@ func inBlocks(text string, blocks []notes.Block) (found []notes.Span) {
 		if next == i+1 && block.Kind == notes.ParagraphBlock {
 			end = start + ownText(text[start:end])
 		}
-		if own := strings.TrimRight(text[start:end], " \t\r\n"); own != "" {
+		if own := strings.TrimRight(text[start:end], " \t\r\n"); strings.TrimSpace(own) != "" {
 			blank := len(own) - len(strings.TrimLeft(own, " \t\r\n"))
 			end = start + len(own)
 			start += 1 + strings.LastIndexByte(own[:blank], '\n')

@@ -235,7 +235,7 @@ func (s *script) result(said claim, fence bool) (e Expect, why string) {
 	}
 	e = said.expect
 	negated := s.file.Stmts[len(s.file.Stmts)-1].Negated
-	none := e.How == Equals && (e.Text == "" || e.Text == "0") || said.zero
+	none := e.How == Equals && e.Text == "" || e.How != "" && e.Text == "0" || said.zero
 	tests := s.compares || len(s.last()) > 0 && (s.last()[0] == "test" || s.last()[0] == "[")
 	switch {
 	case negated, tests && e.Text == "true":

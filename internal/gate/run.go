@@ -312,7 +312,7 @@ func (r *runner) start(ctx context.Context, check Check, number int) (Outcome, e
 		err = nil
 	} else if check.Expect.Ends(o.Exit) && check.Expect.Exit != "" {
 		o.Exit = 0
-	} else if check.Expect.Exit != "" {
+	} else if check.Expect.Exit != "" && o.Exit != ExitMissing {
 		o.Exit, o.Reason = max(o.Exit, ExitDiffers), fmt.Sprintf("exit code %d; the criteria say %s", o.Exit, check.Expect.Exit)
 	} else if o.Exit != 0 {
 		o.Failed = failedAt(check.Text, notes.read(), o.Exit)
