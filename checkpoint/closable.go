@@ -100,7 +100,11 @@ func (c Closing) obstacles(f *beads.Snapshot, r *beads.Record, rules Rules) (lis
 			Hint: "what is left of it: stig create TITLE --parent " + id}, Instead: "stig close " + id + ` --not-planned "WHY"`})
 	}
 	if held := HeldByQuestion(r, rules); held != nil && c.Despite == "" {
-		list = append(list, Obstacle{Error: held.Refusal, Flag: `--despite-question "WHY IT DOES NOT WAIT FOR THE ANSWER"`})
+		question := Obstacle{Error: held.Refusal, Flag: `--despite-question "WHY IT DOES NOT WAIT FOR THE ANSWER"`}
+		if c.DuplicateOf != "" { // stig duplicate has no such flag
+			question.Flag, question.Before = "", "answer it"
+		}
+		list = append(list, question)
 	}
 	if c.DuplicateOf == "" && !(byChildren && c.Reason == "") && gate.SaysNothing(gate.Bare(c.Reason)) {
 		list = append(list, sayingNothing(id, c))

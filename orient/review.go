@@ -101,6 +101,11 @@ func (r *Review) next() []Step {
 			{Why: "then be briefed on it", Argv: []string{"stig", "orient", id}},
 		}
 	}
+	for _, d := range r.Dependencies {
+		if d.end != beads.EndDone {
+			return []Step{{Why: d.ID + " was closed as " + d.end.String() + ", not done; be briefed on it", Argv: []string{"stig", "orient", id}}}
+		}
+	}
 	return []Step{{Why: "nothing speaks against building on this; be briefed on it", Argv: []string{"stig", "orient", id}}}
 }
 

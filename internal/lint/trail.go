@@ -37,7 +37,10 @@ func closeReason(s *subject) {
 // unshown finds work that was closed with the opening of the gate and without the results
 // that it puts behind the reason, or with results of no test.
 func unshown(s *subject) {
-	if _, ok := onChildren(s.record); ok || !strings.HasPrefix(s.reason, gate.Verified) {
+	if !strings.HasPrefix(s.reason, gate.Verified) {
+		return
+	}
+	if _, ok := onChildren(s.record); ok {
 		return
 	}
 	results, shown := gate.ParseResults(s.reason)

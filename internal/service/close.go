@@ -295,6 +295,9 @@ func (c *closer) refused(obstacles []checkpoint.Obstacle) error {
 		return nil
 	}
 	command := "stig close " + visible.Quoted(obstacles[0].ID)
+	if c.DuplicateOf != "" {
+		command = "stig duplicate " + visible.Quoted(obstacles[0].ID) + " --of " + visible.Quoted(c.DuplicateOf)
+	}
 	for _, given := range []struct{ flag, value string }{
 		{"reason", c.Reason}, {"waive", c.Waive}, {"despite-question", c.Despite}, {"not-planned", c.NotPlanned},
 	} {
@@ -303,8 +306,14 @@ func (c *closer) refused(obstacles []checkpoint.Obstacle) error {
 		}
 	}
 	asksActor := func(o checkpoint.Obstacle) bool { return o.Flag != "" && !strings.HasPrefix(o.Flag, "--reason") }
-	if c.closing.Actor == "" && slices.ContainsFunc(obstacles, asksActor) {
+	switch {
+	case c.app.Actor != "":
+		command += " --actor " + visible.Quoted(c.app.Actor)
+	case c.closing.Actor == "" && slices.ContainsFunc(obstacles, asksActor):
 		command += " --actor NAME"
+	}
+	if c.AllowDestructive {
+		command += " --allow-destructive"
 	}
 	return checkpoint.Refused(obstacles, command)
 }
