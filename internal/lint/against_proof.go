@@ -18,11 +18,11 @@ import (
 // that there are.
 func (c *change) forged() {
 	reason := c.record.Text(beads.CloseReason)
-	if !c.closedSince() || !strings.HasPrefix(strings.TrimSpace(reason), gate.Verified) {
+	if said, ok := onChildren(c.record); ok && c.closedSince() {
+		c.compareChildren(said)
 		return
 	}
-	if said, ok := onChildren(c.record); ok {
-		c.compareChildren(said)
+	if !c.closedSince() || !strings.HasPrefix(strings.TrimSpace(reason), gate.Verified) {
 		return
 	}
 	results, ok := gate.ParseResults(reason)
