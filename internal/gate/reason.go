@@ -85,6 +85,9 @@ func (c Children) String() string {
 			words = append(words, fmt.Sprint(of.n, " ", of.word))
 		}
 	}
+	if total == 0 {
+		return "none"
+	}
 	noun := childrenWords[1]
 	if total == 1 {
 		noun = childrenWords[0]
