@@ -96,66 +96,105 @@ func (p passage) clause(end int) int {
 	return i
 }
 
-// saying reads what is said of the code at a token.
-func (p passage) saying(i int) saying {
+// site is where code stands, joined to other code, in a passage.
+type site struct {
+	passage
+	from, to int  // the tokens of the code
+	begin    int  // where the clause begins that leads to it
+	before   kind // of the token before the code
+}
+
+func (p passage) site(i int) site {
 	from, to := p.group(i)
 	if first := p.mentioned(from); p.at(i-1) == comma && (listed("always", first) || listed("place", first)) {
 		from = i // "after `a`, `b` passes"
 	}
-	begin := p.clause(from)
-	s := saying{claim: p.claimBehind(to)}
-	if p.at(from-1) == open && p.at(to) == closing && begin == from {
-		if about := p.claimBehind(to + 1); about.found {
-			s.claim = about
-		}
-	}
-	s.run = begin < from && p.allIn(begin, from, "polite", "imperative") && p.anyIn(begin, from, "imperative")
-	leads := begin == from || p.allIn(begin, from, "polite", "imperative") || listed("via", p.text(from-1))
-	proved := (p.ends(to) || listed("and", p.text(to))) && (p.proved(begin, from) || strings.HasPrefix(p.text(from-1), "pass"))
+	return site{p, from, to, p.clause(from), p.at(from - 1)}
+}
+
+// saying reads what is said of the code at a token.
+func (p passage) saying(i int) saying {
+	c := p.site(i)
+	proved := (c.ends(c.to) || listed("and", c.text(c.to))) && (c.proved(c.begin, c.from) || strings.HasPrefix(c.text(c.from-1), "pass"))
+	asked := c.allIn(c.begin, c.from, "polite", "imperative")
+	s := saying{claim: c.claim(), run: asked && c.anyIn(c.begin, c.from, "imperative")}
 	s.told = s.claim.found || s.run || proved
-	if !s.claim.found {
-		s.claim.absent = p.anyIn(p.clause(max(begin-1, 0)), from, "absent")
+	absent := !s.claim.found && c.anyIn(c.clause(max(c.begin-1, 0)), c.from, "absent")
+	if s.why = c.spoken(i, proved); s.why != "" {
+		return s
 	}
-	switch before := p.at(from - 1); {
-	case p.heading:
-		s.why = "names what a heading is about"
-	case p.isStruck(i):
-		s.why = "struck out"
-	case p.mentioned(from) != "" && !proved:
-		s.why = "mentioned after " + citing(p.mentioned(from))
-	case s.claim.found && leads && before == comma && p.supposed(from) != "":
-		s.claim.manual = "it is to hold " + citing(p.supposed(from))
-	case s.claim.found && leads && before != code:
+	switch manual, bare := c.bare(); {
+	case s.claim.found && (asked || listed("via", c.text(c.from-1))) && c.before != code:
+		if supposed := c.supposed(c.from); c.before == comma && supposed != "" {
+			s.claim.manual = "it is to hold " + citing(supposed)
+		}
 	case s.run:
-		seen := p.seen(to)
-		seen.absent = seen.absent || s.claim.absent
-		s.claim = seen
-	case p.allIn(begin, from, "step") && p.at(to) == comma && (listed("place", p.text(to+1)) || listed("always", p.text(to+1))):
-		s.claim.manual = "it is to hold " + citing(p.text(to+1)+" "+p.text(to+2))
-	case p.allIn(begin, from, "step") && p.alone(begin, to):
-		if why := p.introduced(); why != "" {
-			s.why = "listed under " + citing(why)
-		}
-	case begin == from && before == colon && p.ends(to), begin == from && before == dash && p.ends(to) && p.at(to) != dash,
-		begin == from && before == open && p.at(to) == closing && p.ends(to+1) && !p.makes(from-1):
-		if before == colon && p.anyIn(p.clause(from-1), from-1, "doubtful") {
-			s.claim.manual = "the text says that it is not always so"
-		}
+		s.claim = c.seen(c.to)
+	case bare:
+		s.claim.manual = manual
 	case proved:
-		if s.claim.manual = p.condition(to); p.anyIn(begin, from-1, "bound") {
+		if s.claim.manual = c.condition(c.to); c.anyIn(c.begin, c.from-1, "bound") {
 			s.claim.manual = outputDecides
 		}
-	case before == open && begin == from && listed("place", p.text(to)) && p.proved(begin, from):
-		s.claim.manual = "it is to hold " + citing(p.text(to)+" "+p.text(to+1))
-	case begin == from && before == item && p.tells(to):
+	case c.begin == c.from && c.before == item && c.tells(c.to):
 		s.claim = claim{found: true, manual: "what is said of it cannot be compared"}
 	default:
 		s.why = "the text does not ask for it"
 	}
-	if s.why == "" && s.claim.manual == "" && p.at(from-1) == colon && p.anyIn(p.clause(from-1), from-1, "byhand") {
+	s.claim.absent = s.claim.absent || absent
+	if s.claim.manual == "" && c.before == colon && c.anyIn(c.clause(c.from-1), c.from-1, "byhand") {
 		s.claim.manual = "it is said to be done by hand"
 	}
 	return s
+}
+
+// claim is what is claimed behind the code, or behind the brackets around it.
+func (c site) claim() claim {
+	if c.before == open && c.at(c.to) == closing && c.begin == c.from {
+		if about := c.claimBehind(c.to + 1); about.found {
+			return about
+		}
+	}
+	return c.claimBehind(c.to)
+}
+
+// spoken says why the code is only spoken of, whatever is said of it; "" where it is not.
+func (c site) spoken(i int, proved bool) string {
+	switch word := c.mentioned(c.from); {
+	case c.heading:
+		return "names what a heading is about"
+	case c.isStruck(i):
+		return "struck out"
+	case word != "" && !proved:
+		return "mentioned after " + citing(word)
+	case c.allIn(c.begin, c.from, "step") && c.alone(c.begin, c.to) && !c.claim().found:
+		if why := c.introduced(); why != "" {
+			return "listed under " + citing(why)
+		}
+	}
+	return ""
+}
+
+// bare reports whether nothing but the code stands in an item, a sentence, a cell, or behind a
+// colon, a dash or in brackets at its end; and on what that depends.
+func (c site) bare() (manual string, ok bool) {
+	first, next := c.begin == c.from, c.text(c.to+1)
+	step := c.allIn(c.begin, c.from, "step")
+	switch {
+	case step && c.at(c.to) == comma && (listed("place", next) || listed("always", next)):
+		return "it is to hold " + citing(strings.TrimSpace(next+" "+c.text(c.to+2))), true
+	case step && c.alone(c.begin, c.to), first && c.before == dash && c.ends(c.to) && c.at(c.to) != dash,
+		first && c.before == open && c.at(c.to) == closing && c.ends(c.to+1) && !c.makes(c.from-1):
+		return "", true
+	case first && c.before == colon && c.ends(c.to):
+		if c.anyIn(c.clause(c.from-1), c.from-1, "doubtful") {
+			manual = "the text says that it is not always so"
+		}
+		return manual, true
+	case first && c.before == open && listed("place", c.text(c.to)) && c.proved(c.begin, c.from):
+		return "it is to hold " + citing(c.text(c.to)+" "+next), true
+	}
+	return "", false
 }
 
 // tells reports whether an item that begins with code says something of it in words that are

@@ -29,7 +29,7 @@ func (p passage) claimBehind(i int) claim {
 		}
 		c := p.claimAt(i + 1)
 		if !c.found {
-			c = p.shown(i+1, i+1, false)
+			c = p.shown(i+1, false)
 		}
 		if c.found && c.manual == "" {
 			return c
@@ -100,26 +100,7 @@ const outputDecides = "its output decides: write it as COMMAND | grep -q TEXT in
 
 // claimAt reads the claim that begins at a token: "passes", "must exit with 2", "prints `x`".
 func (p passage) claimAt(i int) claim {
-	is, denied := false, false
-	for {
-		n := p.is("negation", i)
-		if denied = denied || n > 0; n == 0 {
-			if n = p.is("being", i); n == 0 && p.is("success", i) == 0 && p.is("output", i) == 0 && p.is("exits", i) == 0 {
-				n = p.is("subject", i)
-			}
-			if n > 0 && p.is("success", i) > 0 && p.is("success", i+n) == 0 && p.is("exits", i+n) == 0 && p.is("fault", i+n) == 0 {
-				n = 0
-			}
-			is = is || listed("is", p.text(i))
-		}
-		if n == 0 && (strings.HasSuffix(p.text(i), "ly") || is && strings.HasSuffix(p.text(i), "%")) {
-			n = 1
-		}
-		if n == 0 {
-			break
-		}
-		i += n
-	}
+	i, is, denied := p.lead(i)
 	switch {
 	case denied && p.is("failing", i) > 0:
 		return p.behindClaim(claim{found: true, next: i + 1})
@@ -146,28 +127,56 @@ func (p passage) claimAt(i int) claim {
 	case p.is("limit", i) > 0 && (is || p.text(i) != "in" && p.text(i) != "about" && p.text(i) != "only"):
 		return claim{found: true, manual: outputDecides}
 	case is:
-		if c := p.shown(i, i, true); c.manual == "" {
+		if c := p.shown(i, true); c.manual == "" {
 			return c
 		}
 		return claim{}
 	case strings.HasPrefix(p.text(i), "return") && (p.text(i+1) == "0" || p.text(i+1) == "zero") && (p.ends(i+2) || listed("and", p.text(i+2))):
 		return p.behindClaim(claim{found: true, zero: true, next: i + 2})
 	case p.is("output", i) > 0:
-		next := i + 1
-		for listed("article", p.text(next)) {
-			next++
-		}
-		if listed("nonzero", p.text(next)) || p.text(next) == "exit" || p.text(next) == "status" || p.text(next) == "code" && p.at(next+1) == number {
-			return p.exitCode(next)
-		}
-		has := listed("is", p.text(i)) || listed("has", p.text(i))
-		c := p.shown(i+1, i+1, listed("is", p.text(i)))
-		if has && c.manual != "" {
-			return claim{}
-		}
-		return c
+		return p.outputs(i)
 	}
 	return claim{}
+}
+
+// lead gives the first token of a claim that says what is claimed, behind the words that lead
+// to it ("must always", "the tests are all"), and whether those say that it is, or deny it.
+func (p passage) lead(i int) (at int, is, denied bool) {
+	for {
+		n := p.is("negation", i)
+		if denied = denied || n > 0; n == 0 {
+			if n = p.is("being", i); n == 0 && !p.isVerb(i) {
+				n = p.is("subject", i)
+			}
+			if n > 0 && p.is("success", i) > 0 && p.is("success", i+n) == 0 && p.is("exits", i+n) == 0 && p.is("fault", i+n) == 0 {
+				n = 0 // "runs" and the like say it themselves
+			}
+			is = is || listed("is", p.text(i))
+		}
+		if n == 0 && (strings.HasSuffix(p.text(i), "ly") || is && strings.HasSuffix(p.text(i), "%")) {
+			n = 1
+		}
+		if n == 0 {
+			return i, is, denied
+		}
+		i += n
+	}
+}
+
+// outputs reads the claim of a verb of output.
+func (p passage) outputs(i int) claim {
+	next := i + 1
+	for listed("article", p.text(next)) {
+		next++
+	}
+	if what := p.text(next); listed("nonzero", what) || what == "exit" || what == "status" || what == "code" && p.at(next+1) == number {
+		return p.exitCode(next)
+	}
+	c := p.shown(i+1, listed("is", p.text(i)))
+	if c.manual != "" && (listed("is", p.text(i)) || listed("has", p.text(i))) {
+		return claim{} // it is, or has, something
+	}
+	return c
 }
 
 // plain reports whether a verb stands without an object: how or when follows, or nothing.
@@ -231,8 +240,9 @@ func (p passage) faultless(i int) int {
 	return 0
 }
 
-// shown reads what a command is to show, behind the verb.
-func (p passage) shown(begin, i int, equal bool) claim {
+// shown reads what a command is to show, behind the verb; equal tells that its output is to be
+// that and no more.
+func (p passage) shown(i int, equal bool) claim {
 	c := claim{found: true}
 	if p.at(i) == colon {
 		i++
