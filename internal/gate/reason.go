@@ -60,10 +60,11 @@ type Children struct {
 func (c Children) Done() int { return c.Verified + c.Waived + c.Unshown }
 
 // Reason is the close reason of their epic, of which what exists now; "" for no more than
-// its children say. It is Verified where a child is.
+// its children say. It is Verified where a child is, and none was closed without a verdict
+// or a waiver.
 func (c Children) Reason(what string) string {
 	words := []string{Unverified}
-	if c.Verified > 0 {
+	if c.Verified > 0 && c.Unshown == 0 {
 		words[0] = Verified
 	}
 	if what != "" {
@@ -83,6 +84,9 @@ func (c Children) String() string {
 		if total += of.n; of.n > 0 {
 			words = append(words, fmt.Sprint(of.n, " ", of.word))
 		}
+	}
+	if total == 0 {
+		return "none"
 	}
 	noun := childrenWords[1]
 	if total == 1 {

@@ -68,6 +68,7 @@ func TestChildrenReason(t *testing.T) {
 	}{
 		{gate.Children{Verified: 9, NotPlanned: 2, Waived: 1}, "the pier is open", "Verified: the pier is open. 12 children: 9 verified, 2 not planned, 1 waived"},
 		{gate.Children{Verified: 1}, "", "Verified: 1 child: 1 verified"},
+		{gate.Children{Verified: 1, Unshown: 1}, "", "Unverified: 2 children: 1 verified, 1 closed without a verdict"},
 		{gate.Children{Waived: 1, Unshown: 2, Failed: 1, Duplicate: 1, Unread: 1}, "it is", "Unverified: it is. 6 children: 1 duplicate, 1 waived, 2 closed without a verdict, 1 failed, 1 unreadable"},
 	} {
 		if got := c.children.Reason(c.what); got != c.reason {

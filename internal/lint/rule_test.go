@@ -539,6 +539,7 @@ var breaches = map[string]struct{ bad, good []string }{
 	},
 	lint.RuleForged: {
 		bad: []string{
+			line("a", "status", "open") + since + line("a", "status", "closed", "close_reason", "Unverified: it holds. 1 child: 1 waived."),
 			line("a", "acceptance_criteria", "`go fly`") + since + line("a", "acceptance_criteria", "`go fly`", "status", "closed", "close_reason", results),
 			line("b") + since + line("b") + "\n" + line("a", "status", "closed", "close_reason", results),
 			line("a", "acceptance_criteria", goTwice) + since + line("a", "acceptance_criteria", goTwice, "status", "closed",
