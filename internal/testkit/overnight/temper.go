@@ -45,4 +45,6 @@ func Number(seed uint64, issue string, n int, what string) int {
 }
 
 // Ignored reports whether the person never answers a question about the issue.
-func Ignored(seed uint64, issue string) bool { return IsGreen(issue) || Number(seed, issue, 0, "ignored")%20 == 0 }
+func Ignored(seed uint64, issue string) bool {
+	return IsGreen(issue) || Number(seed, issue, 0, "ignored")%20 == 0
+}
