@@ -220,8 +220,11 @@ func (p passage) seen(i int) claim {
 			for listed("polite", p.text(at)) {
 				at++
 			}
-			if c := p.claimAt(at); c.found {
+			switch c := p.claimAt(at); {
+			case c.found:
 				return c
+			case p.text(i+n) == "to" && listed("purpose", p.text(i+n+1)):
+				return claim{manual: p.condition(i)} // it is said what the command is for
 			}
 			return claim{manual: outputDecides}
 		}

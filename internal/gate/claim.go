@@ -69,7 +69,7 @@ func (p passage) explained(mark int) claim {
 // doubtful reports whether brackets say that something is not always so.
 func (p passage) doubtful(open int) bool {
 	for i := open + 1; p.at(i) != closing && p.at(i) != item; i++ {
-		if listed("doubtful", p.text(i)) {
+		if listed("doubtful", p.text(i)) && p.text(i-1) != "even" {
 			return true
 		}
 	}
@@ -80,9 +80,9 @@ func (p passage) doubtful(open int) bool {
 func (p passage) deed(i int) claim {
 	doing := claim{found: true, manual: "what it does cannot be compared"}
 	if listed("place", p.text(i)) {
-		for n := 1; n < 15 && (p.text(i+n) != "" || p.at(i+n) == comma); n++ {
+		for n := 1; n < 15 && (p.text(i+n) != "" || p.at(i+n) == comma || p.at(i+n) == code && n < 3); n++ {
 			if c := p.claimAt(i + n); c.found {
-				return claim{found: true, manual: "it is to hold " + citing(p.text(i)+" "+p.text(i+1))}
+				return claim{found: true, manual: "it is to hold " + citing(p.text(i)+" "+p.tokens[i+1].text)}
 			}
 		}
 	}
@@ -120,6 +120,8 @@ func (p passage) claimAt(i int) claim {
 		return claim{}
 	case listed("starting", p.text(i)) && !p.plain(i+1):
 		return claim{found: true, manual: "what it starts may run until it is stopped"}
+	case listed("effect", p.text(i)) && p.is("none", i+1) > 0 && p.text(i+2) == "output":
+		return p.outputs(i)
 	case listed("effect", p.text(i)) && !p.plain(i+1):
 		return claim{found: true, manual: "what it does cannot be compared"}
 	case p.is("success", i) > 0:
@@ -350,7 +352,12 @@ func (p passage) condition(i int) string {
 		return "a bound cannot be compared: " + citing(p.text(i)+" "+p.text(i+1))
 	}
 	for first := i; p.at(i) != item && p.at(i) != cell && p.at(i) != stop && p.at(i) != open && p.at(i) != comma; i++ {
-		if n := p.is("condition", i); n > 0 && (i == first || listed("always", p.text(i))) && !listed("anyway", p.text(i+n)) {
+		n := p.is("condition", i)
+		next := i + n
+		for listed("article", p.text(next)) {
+			next++
+		}
+		if n > 0 && (i == first || listed("always", p.text(i))) && !listed("anyway", p.text(next)) {
 			return "it is to hold " + citing(strings.TrimSpace(p.text(i)+" "+p.text(i+1)))
 		}
 		if i > first && listed("and", p.text(i)) {
