@@ -101,7 +101,7 @@ const (
 
 func newNight(t *testing.T) *night {
 	n := &night{dir: t.TempDir(), killed: map[string]int{}, exits: map[int]int{}, did: map[string]bool{}, began: time.Now()}
-	n.project.Seed = *nightSeed
+	n.project.Seed, n.project.Green = *nightSeed, true
 	if _, err := fmt.Sscanf(*nightSize, "%dx%d", &n.project.Epics, &n.project.Each); err != nil {
 		t.Fatalf("-overnight %s: %v", *nightSize, err)
 	}

@@ -64,7 +64,7 @@ func escalation(heading, question string) string {
 
 // quiet is a night in which one issue was closed at the second run, and one waits.
 func quiet(t *testing.T) overnight.Night {
-	p := overnight.Project{Epics: 1, Each: 3, Seed: 1}
+	p := overnight.Project{Epics: 1, Each: 3, Seed: 1, Green: true}
 	before, err := overnight.ParseStore(p.Files()[".beads/issues.jsonl"])
 	if err != nil {
 		t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 type Project struct {
 	Epics, Each int // how many epics, and issues of each
 	Seed        uint64
+	Green       bool // each epic has an issue whose criteria pass before anybody works on it
 }
 
 // Task is an issue that a worker can do.
@@ -110,7 +111,7 @@ func (p Project) store() string {
 		put(map[string]any{"id": t.ID, "title": "Lay the stone " + t.ID, "issue_type": "task", "priority": 1 + n%3,
 			"acceptance_criteria": t.Criteria(), "dependencies": rows})
 	}
-	for e := range p.Epics {
+	for e := 0; p.Green && e < p.Epics; e++ {
 		id := fmt.Sprintf("quay-%d%s", e+1, green)
 		put(map[string]any{"id": id, "title": "Lay it faster", "issue_type": "task", "priority": 1, "acceptance_criteria": "```verify\nsh build.sh\n```",
 			"dependencies": []row{{id, fmt.Sprintf("quay-%d", e+1), "parent-child", day}}})
