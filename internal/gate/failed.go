@@ -136,7 +136,7 @@ func failedAt(script string, all []noted, exit int) *Failed {
 	return &f
 }
 
-// maxFailed is how much is told of a command that failed, in characters.
+// maxFailed is how many characters of a command that failed are shown.
 const maxFailed = 160
 
 // covers reports whether a statement of a script has both lines.
