@@ -71,9 +71,12 @@ type night struct {
 	always  string // the temper of all workers; "" where each has its own
 	late    string // work tree with an old copy of the store; on a server the clone
 	server  *nightServer
-	loops   []*nightLoop
-	rests   int // looks at which all loops rested
-	began   time.Time
+
+	stashed, configured string // the commit of what a person stashed, and the configuration of the clone, before the night
+
+	loops []*nightLoop
+	rests int // looks at which all loops rested
+	began time.Time
 
 	mu                      sync.Mutex
 	ahead                   time.Duration // the clock of stig is before the machine's
@@ -138,7 +141,7 @@ func (n *night) begin(t *testing.T) {
 	for _, args := range append(steps, []string{"stig", "trust"}) {
 		err = errors.Join(err, n.must(n.clone, args...))
 	}
-	if err = errors.Join(err, n.must(n.late, "stig", "trust")); err != nil {
+	if err = errors.Join(err, n.must(n.late, "stig", "trust"), n.stash()); err != nil {
 		t.Fatal(err)
 	}
 	n.makeLoops(t, min(mostNightLoops, max(2, n.project.Epics*n.project.Each/4)))

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -32,7 +34,7 @@ func (n *night) morning(t *testing.T) overnight.Night {
 	m.Starts, err = readStarts(n.dir)
 	m.Before, wrong = overnight.ParseStore(n.project.Files()[".beads/issues.jsonl"])
 	m.After = n.issues(n.clone)
-	err = errors.Join(err, wrong, n.must(n.clone, "stig", "vet"), n.liveState(&m), n.log(&m), n.repeat(&m))
+	err = errors.Join(err, wrong, n.must(n.clone, "stig", "vet"), n.liveState(&m), n.log(&m), n.repeat(&m), n.shared(&m))
 	for _, i := range m.After {
 		if i.Status != "closed" {
 			m.Explained[i.ID], _, wrong = n.says(n.clone, "stig", "orient", i.ID)
@@ -123,4 +125,36 @@ func (n *night) repeat(m *overnight.Night) error {
 		}
 	}
 	return os.RemoveAll(fresh)
+}
+
+// shared gathers what all work trees of the clone share.
+func (n *night) shared(m *overnight.Night) error {
+	log, _, err := n.says(n.clone, "git", "log", "--no-merges", "--name-only", "--format=%x01%H%x00%an", "main..stig/work")
+	m.Commits = overnight.ParseCommits(log)
+	m.ConfigAs = n.configured
+	config, wrong := n.config()
+	err = errors.Join(err, wrong)
+	m.Config, m.Stash = config, n.stashed
+	refs, _, wrong := n.says(n.clone, "git", "for-each-ref", "--format=%(objectname)")
+	stashes, _, also := n.says(n.clone, "git", "stash", "list", "--format=%H")
+	m.Kept = strings.Contains(refs+stashes, n.stashed)
+	return errors.Join(err, wrong, also)
+}
+
+// config is the configuration of the clone, sorted.
+func (n *night) config() (string, error) {
+	text, _, err := n.says(n.clone, "git", "config", "--local", "--list")
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	slices.Sort(lines)
+	return strings.Join(lines, "\n"), err
+}
+
+// stash leaves unfinished work of a person in the stash.
+func (n *night) stash() error {
+	err := errors.Join(os.WriteFile(filepath.Join(n.clone, "draft.txt"), []byte("draft of mara\n"), 0o644), n.must(n.clone, "git", "stash", "push", "-q", "-u", "--", "draft.txt"))
+	hash, _, wrong := n.says(n.clone, "git", "rev-parse", "refs/stash")
+	n.stashed = strings.TrimSpace(hash)
+	config, also := n.config()
+	n.configured = config
+	return errors.Join(err, wrong, also)
 }

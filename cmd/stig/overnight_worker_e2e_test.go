@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -92,10 +93,10 @@ func (w *nightWork) run(briefing string) error {
 	return w.write()
 }
 
-// lock takes the lock of the issue, which ends with this process, and reports whether
+// lock takes the lock of the issue, or of the worker that has none, which ends with this process, and reports whether
 // nobody else has it.
 func (w *nightWork) lock() (alone bool, err error) {
-	f, err := os.OpenFile(filepath.Join(w.dir, "lock-"+w.issue), os.O_RDWR|os.O_CREATE, 0o644)
+	f, err := os.OpenFile(filepath.Join(w.dir, "lock-"+cmp.Or(w.issue, w.actor)), os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return false, err
 	}
@@ -144,6 +145,10 @@ func (w *nightWork) look(briefing string) (known overnight.Issue, wrong string) 
 	}
 	inFile, err := os.ReadFile(os.Getenv("STIG_BRIEFING"))
 	switch {
+	case w.issue == "" && !strings.Contains(briefing, "Waiting for you"):
+		return known, "nothing waits for it"
+	case w.issue == "":
+		return known, ""
 	case err != nil || string(inFile) != briefing:
 		return known, fmt.Sprintf("STIG_BRIEFING is not what came on standard input: %v", err)
 	case !strings.Contains(briefing, w.issue):
@@ -169,8 +174,24 @@ func (w *nightWork) act() error {
 		return w.sh("stig", "escalate", w.issue, "-m", overnight.Question(w.issue))
 	case overnight.Hangs:
 		return w.hang(number("deaf")%8 == 0)
-	case overnight.Silent:
+	case overnight.Silent, overnight.Idle:
 		return nil
+	case overnight.Crashes:
+		return w.crash()
+	case overnight.Wrong:
+		return w.put("", "stone of nobody\n")
+	case overnight.Replies:
+		return w.reply()
+	case overnight.Pops:
+		_ = exec.Command("git", "stash", "pop", "-q").Run() // somebody else's may be popped before it
+	case overnight.Signs:
+		if err := errors.Join(w.sh("git", "config", "user.name", "Robot"), w.sh("git", "config", "user.email", "robot@harbor.example")); err != nil {
+			return err
+		}
+	case overnight.Requests:
+		if err := w.sh("stig", "trace", "add", w.issue, "request", "--to", w.other(), "-m", overnight.Request(w.issue)); err != nil {
+			return err
+		}
 	case overnight.Limit:
 		fmt.Println("You have hit your limit")
 		return errors.Join(os.MkdirAll(".agent", 0o755), os.WriteFile(".agent/settings.json", []byte("{}\n"), 0o644), os.WriteFile("notes.txt", []byte(w.issue+"\n"), 0o644))
@@ -189,6 +210,49 @@ func (w *nightWork) act() error {
 		err = errors.Join(err, w.sh("stig", "checkpoint", w.issue, "--progress", "verifying", "--done", "the stone lies", "--surprise", "0.1"))
 	}
 	return err
+}
+
+// crash leaves debris that says whose it is beside half of the work, a merge that waits for
+// its commit, and no end.
+func (w *nightWork) crash() error {
+	run := os.Getenv("STIG_RUN")
+	err := errors.Join(w.put("", "stone of nobody\n"), os.WriteFile(overnight.Debris(run), []byte(w.actor+"\n"), 0o644))
+	_ = exec.Command("git", "merge", "-q", "--no-commit", "--no-ff", "HEAD~1").Run() // there may be nothing to merge
+	if err == nil {
+		err = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	}
+	return err
+}
+
+// other is another worker of the night.
+func (w *nightWork) other() string {
+	if w.actor == "worker-1" {
+		return "worker-2"
+	}
+	return "worker-1"
+}
+
+// reply answers all that waits for the worker.
+func (w *nightWork) reply() error {
+	out, err := exec.Command("stig", "inbox", "--json").Output()
+	if err != nil {
+		return fmt.Errorf("stig inbox: %w: %s", err, out)
+	}
+	var inbox struct {
+		Items []struct{ ID, Issue, Type string }
+	}
+	if err := json.Unmarshal(out, &inbox); err != nil {
+		return err
+	}
+	for _, i := range inbox.Items {
+		if i.Type != "request" {
+			continue
+		}
+		if err := w.sh("stig", "trace", "add", i.Issue, "result", "--re", i.ID, "-m", "The grey one."); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (w *nightWork) put(suffix, text string) error {

@@ -2,6 +2,7 @@ package overnight
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,7 +14,7 @@ import (
 // Judge lists what went wrong in a night, each with the issues, runs and actors that it
 // is about; none where all is well.
 func Judge(n Night) (problems []string) {
-	for _, rule := range []func(Night) []string{lost, unproved, unshown, closedTwice, atOnce, withoutWork, heldByDead, withoutEvidence, unexplained, unlogged} {
+	for _, rule := range []func(Night) []string{lost, unproved, unshown, closedTwice, atOnce, withoutWork, heldByDead, withoutEvidence, unexplained, unlogged, anothers, unsaid, unpriced} {
 		problems = append(problems, rule(n)...)
 	}
 	return problems
@@ -162,6 +163,12 @@ func withoutEvidence(n Night) (problems []string) {
 // Question is what a worker that asks a person asks.
 func Question(id string) string { return "Which stone for " + id + "?" }
 
+// Request is what a worker asks another for.
+func Request(id string) string { return "Which stone is there for " + id + "?" }
+
+// Debris is the file that the worker of a run leaves when it crashes.
+func Debris(run string) string { return "debris-" + run + ".txt" }
+
 // questions are the texts of the questions in notes, answered or not.
 func questions(notes string) (texts []string) {
 	_, context, ok := strings.Cut(notes, "<!-- escalation-context -->\n")
@@ -214,6 +221,72 @@ func unlogged(n Night) (problems []string) {
 	for _, i := range n.After {
 		if !slices.Contains(may[i.ID], i.Status) {
 			problems = append(problems, fmt.Sprintf("%s: %s, and by stig log it is %s", i.ID, i.Status, strings.Join(may[i.ID], " or ")))
+		}
+	}
+	return problems
+}
+
+// anothers: no commit holds what another worker left. The debris of a crash says whose it is.
+func anothers(n Night) (problems []string) {
+	owner := map[string]string{}
+	for _, s := range n.Starts {
+		owner[Debris(s.Run)] = s.Actor
+	}
+	for _, c := range n.Commits {
+		for _, file := range c.Files {
+			if of, ok := owner[file]; ok && of != c.Author {
+				problems = append(problems, fmt.Sprintf("commit %s of %s holds %s of %s", c.Hash, c.Author, file, of))
+			}
+		}
+	}
+	return problems
+}
+
+// unsaid: what all work trees share is as it was, and the record of a run that changed it says so.
+// What a run was doing whose worker was killed is not known.
+func unsaid(n Night) (problems []string) {
+	if n.Stash != "" && !n.Kept {
+		problems = append(problems, "nothing leads to "+n.Stash+", which a person stashed")
+	}
+	if n.Config != n.ConfigAs {
+		problems = append(problems, fmt.Sprintf("the configuration was %q, and is %q", n.ConfigAs, n.Config))
+	}
+	popped := false
+	for _, s := range n.Starts {
+		if !s.End {
+			continue
+		}
+		record := n.record(s.Run)
+		popped = popped || strings.Contains(record, n.Stash)
+		if s.Temper == Signs && !strings.Contains(record, "user.name") {
+			problems = append(problems, fmt.Sprintf("%s: run %s of %s set user.name, and its record does not say so: %s", s.Issue, s.Run, s.Actor, record))
+		}
+	}
+	if pops := slices.ContainsFunc(n.Starts, func(s Start) bool { return s.End && s.Temper == Pops }); n.Stash != "" && pops && !popped {
+		problems = append(problems, "what a person stashed was popped, and no record says so")
+	}
+	return problems
+}
+
+// record is that of a run in JSON; "" for none.
+func (n Night) record(run string) string {
+	at := slices.IndexFunc(n.Runs, func(r clone.Run) bool { return r.ID == run })
+	if at < 0 {
+		return ""
+	}
+	text, _ := json.Marshal(n.Runs[at]) // it was read from such text
+	return string(text)
+}
+
+// Cost is what each worker says that its run cost, in USD.
+const Cost = 0.01
+
+// unpriced: what each run cost is known whose worker came to its end.
+func unpriced(n Night) (problems []string) {
+	for _, s := range n.Starts {
+		at := slices.IndexFunc(n.Runs, func(r clone.Run) bool { return r.ID == s.Run })
+		if s.End && at >= 0 && (n.Runs[at].Cost != Cost || n.Runs[at].Currency != "USD") {
+			problems = append(problems, fmt.Sprintf("run %s of %s cost %v USD, and its record says %v %s", s.Run, s.Actor, Cost, n.Runs[at].Cost, n.Runs[at].Currency))
 		}
 	}
 	return problems

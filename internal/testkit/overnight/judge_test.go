@@ -42,6 +42,12 @@ func TestJudge(t *testing.T) {
 		{"an issue left open in silence", func(n *overnight.Night) { n.Explained["quay-1.2"] = "# quay-1.2" }, "quay-1.2: open, and stig orient does not say why"},
 		{"a close that is not logged", func(n *overnight.Night) { n.Log = n.Log[:1] }, "quay-1.1: closed, and by stig log it is in_progress"},
 		{"a close that failed", func(n *overnight.Night) { n.Log[1].Result = "failed" }, "quay-1.1: closed, and by stig log it is in_progress"},
+		{"the debris of another", func(n *overnight.Night) { n.Commits[0].Files[1] = overnight.Debris("r-1") }, "commit c0ffee of w2 holds debris-r-1.txt of w1"},
+		{"a stash that is gone", func(n *overnight.Night) { n.Kept = false }, "nothing leads to 5ta5h"},
+		{"a stash that was popped in silence", func(n *overnight.Night) { n.Runs[1].Why = "" }, "what a person stashed was popped"},
+		{"an identity that stays", func(n *overnight.Night) { n.Config = "user.name=Robot" }, `the configuration was "core.bare=false", and is "user.name=Robot"`},
+		{"an identity that was set in silence", func(n *overnight.Night) { n.Starts[2].Temper = overnight.Signs }, "r-2 of w2 set user.name, and its record does not say so"},
+		{"a cost that is not known", func(n *overnight.Night) { n.Runs[1].Cost = 0 }, "run r-2 of w2 cost 0.01 USD, and its record says 0 USD"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			n := quiet(t)
@@ -83,9 +89,14 @@ func quiet(t *testing.T) overnight.Night {
 		Project: p, Now: at(59), Lease: 10 * time.Minute, Before: before, After: after, Log: log,
 		Runs: []clone.Run{
 			{ID: "r-1", Actor: "w1", Issue: "quay-1.1", Started: at(1), Ended: at(2), Outcome: "failed"},
-			{ID: "r-2", Actor: "w2", Issue: "quay-1.1", Started: at(3), Ended: at(4), Outcome: "closed"},
+			{ID: "r-2", Actor: "w2", Issue: "quay-1.1", Started: at(3), Ended: at(4), Outcome: "closed", Cost: overnight.Cost, Currency: "USD", Why: "5ta5h was popped"},
 		},
-		Starts:    []overnight.Start{{Issue: "quay-1.1", Actor: "w1", Run: "r-1"}, {Issue: "quay-1.1", Actor: "w2", Run: "r-2"}},
+		Starts: []overnight.Start{
+			{Issue: "quay-1.1", Actor: "w1", Run: "r-1"}, {Issue: "quay-1.1", Actor: "w2", Run: "r-2"},
+			{Issue: "quay-1.1", Actor: "w2", Run: "r-2", Temper: overnight.Pops, End: true},
+		},
+		Commits: []overnight.Commit{{Hash: "c0ffee", Author: "w2", Files: []string{"src/quay-1.1.txt", overnight.Debris("r-2")}}},
+		Stash:   "5ta5h", Kept: true, Config: "core.bare=false", ConfigAs: "core.bare=false",
 		Repeated:  map[string]string{"quay-1.1": ""},
 		Explained: map[string]string{"quay-1.99": "Question that waits for a person", "quay-1.2": "## Question that waits for a person", "quay-1.3": "Blocked by quay-1.2"},
 		Alive:     func(clone.Lease) bool { return false },

@@ -24,6 +24,28 @@ type Night struct {
 	Explained     map[string]string      // by unclosed issue: what stig orient prints
 	Idle          []Start                // of workers that a loop started when nothing was ready
 	Alive         func(clone.Lease) bool // reports whether the process of a lease runs
+
+	Commits  []Commit // what is on the merged branch, but for merges
+	Stash    string   // the commit that a person stashed before the night
+	Kept     bool     // a reference leads to it
+	Config   string   // of the clone, but for what a person set in the night
+	ConfigAs string   // as it was before
+}
+
+// Commit is a commit of the merged branch.
+type Commit struct {
+	Hash, Author string
+	Files        []string
+}
+
+// ParseCommits reads what git log --no-merges --name-only --format=%x01%H%x00%an prints.
+func ParseCommits(text string) (commits []Commit) {
+	for _, part := range strings.Split(text, "\x01")[1:] {
+		head, files, _ := strings.Cut(part, "\n")
+		hash, author, _ := strings.Cut(head, "\x00")
+		commits = append(commits, Commit{Hash: hash, Author: author, Files: strings.Fields(files)})
+	}
+	return commits
 }
 
 // Issue is an issue as far as the judge looks at it.

@@ -17,24 +17,32 @@ const (
 	Silent Temper = "silent" // eats its output and exits 0
 	Fails  Temper = "fails"  // exits with any code
 	Limit  Temper = "limit"  // hits its limit, leaves a stray file, and exits 0
+	Idle   Temper = "idle"   // says that all is done, and exits 0
+
+	Crashes  Temper = "crashes"  // leaves debris beside half of the work, and is gone
+	Wrong    Temper = "wrong"    // does the work wrong, and exits 0
+	Pops     Temper = "pops"     // pops what is stashed, by whomever, and does the work
+	Signs    Temper = "signs"    // sets the identity that git commits with, and does the work
+	Requests Temper = "requests" // asks another worker for something, and does the work
+	Replies  Temper = "replies"  // has no issue, and answers what it was asked
 )
 
 // Tempers are those that a worker can have.
-var Tempers = []Temper{Right, Half, Breaks, Asks, Hangs, Silent, Fails}
+var Tempers = []Temper{Right, Half, Breaks, Asks, Hangs, Silent, Fails, Crashes, Wrong, Pops, Signs, Requests}
 
 // NewTemper gives the temper of the nth run, from 0 on, for an issue. It depends on its
 // arguments alone. From the fourth run on the work is done right, so that a night ends.
 func NewTemper(seed uint64, issue string, n int) Temper {
-	if IsGreen(issue) {
-		return Limit
-	}
-	if n > 2 {
+	switch p := Number(seed, issue, n, "temper") % 100; {
+	case issue == "":
+		return Replies
+	case IsGreen(issue):
+		return []Temper{Limit, Idle}[p%2]
+	case n > 2 || p < 34:
 		return Right
+	default:
+		return Tempers[1+(p-34)/6]
 	}
-	if p := Number(seed, issue, n, "temper") % 100; p >= 40 {
-		return Tempers[1+(p-40)/10]
-	}
-	return Right
 }
 
 // Number is a number that depends on its arguments alone, for what is random in a night.
