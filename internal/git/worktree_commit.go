@@ -160,11 +160,16 @@ func (t *Worktree) knowing(ctx context.Context, env []string, name, message stri
 		}
 		t.unnamed = true
 	}
+	return g.Perform(ctx, identity(name), text, argv...)
+}
+
+// identity has git commit as a name that it knows no address of.
+func identity(name string) []string {
 	name = plain(name)
-	return g.Perform(ctx, []string{
+	return []string{
 		"GIT_COMMITTER_NAME=" + name, "GIT_COMMITTER_EMAIL=" + name + addressEnd,
 		"GIT_AUTHOR_NAME=" + name, "GIT_AUTHOR_EMAIL=" + name + addressEnd,
-	}, text, argv...)
+	}
 }
 
 // addressEnd turns a name into an e-mail address that leads nowhere.

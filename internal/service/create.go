@@ -2,9 +2,11 @@ package service
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -351,6 +353,7 @@ type Made struct {
 	Store, Prefix string   // the store's path
 	Files         []string // that were made
 	Ignored       bool     // git leaves it out: nobody else would get it
+	Founded       bool     // a git repository was made of the empty directory, and is trusted
 	Diff          string   // of a dry run; the store is empty and has no line in it
 }
 
@@ -367,6 +370,7 @@ func Init(ctx context.Context, a *workspace.Run, r InitRequest) (*Made, error) {
 	if err := a.Vacant(ctx, dir); err != nil {
 		return nil, err
 	}
+	m.Founded = isEmpty(ctx, a, dir)
 	if r.DryRun {
 		store, files, err := jsonl.Blank(dir, m.Prefix)
 		for _, f := range files {
@@ -382,8 +386,44 @@ func Init(ctx context.Context, a *workspace.Run, r InitRequest) (*Made, error) {
 	for _, f := range files {
 		m.Files = append(m.Files, workspace.Shortest(f))
 	}
+	if m.Founded {
+		if err := found(ctx, a, dir); err != nil {
+			return nil, err
+		}
+	}
 	m.Store, m.Ignored = workspace.Shortest(store.Path), isIgnored(ctx, a, store)
 	return m, nil
+}
+
+// isEmpty reports whether a directory holds nothing and is in no git repository, and git is there
+// to make one.
+func isEmpty(ctx context.Context, a *workspace.Run, dir string) bool {
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) > 0 || !process.Finder("", a.Getenv)("git") {
+		return false
+	}
+	result, err := a.GitIn(dir).Run(ctx, "rev-parse", "--git-dir")
+	return err == nil && result.Exit == noRepository
+}
+
+// noRepository is the exit code of git outside of a repository.
+const noRepository = 128
+
+// found makes a git repository of a directory that holds a new store and nothing else, and
+// trusts it: whatever comes to stand in it, somebody brings in from now on.
+func found(ctx context.Context, a *workspace.Run, dir string) error {
+	name, err := a.ActorName(ctx)
+	if err != nil {
+		return err
+	}
+	if err := a.GitIn(dir).Found(ctx, cmp.Or(name, "stig"), "Begin", beads.DirName); err != nil {
+		return err
+	}
+	if a.ForPeople("trust") != nil {
+		return nil
+	}
+	_, err = a.Trust(ctx, workspace.TrustRequest{})
+	return err
 }
 
 // Home is the directory that gets the store.

@@ -19,7 +19,8 @@ func InitCommand(a *cli.App) *cobra.Command {
 		Use:   "init",
 		Short: "make an empty store in this repository",
 		Long: "Make .beads with an empty issues.jsonl in the directory of -C, else at the root\n" +
-			"of the git repository, else here. Ids begin with the prefix, which is kept in\n" +
+			"of the git repository, else here. An empty directory outside of a repository becomes\n" +
+			"one, which is trusted. Ids begin with the prefix, which is kept in\n" +
 			".beads/prefix until issues show it; config.yaml, if there is one, counts more.\n" +
 			"With --store mysql://USER@HOST:PORT/DATABASE it makes stig's tables in that empty\n" +
 			"database, and .beads/stig.json, which names it: see docs/database.md.",
@@ -56,6 +57,7 @@ func InitCommand(a *cli.App) *cobra.Command {
 type made struct {
 	Diff     *string  `json:"diff,omitempty"` // of a dry run
 	DryRun   bool     `json:"dry_run"`
+	Founded  bool     `json:"founded"`            // with a git repository
 	Imported *int     `json:"imported,omitempty"` // on a server: how many issues
 	Made     []string `json:"made"`
 	Prefix   string   `json:"prefix"`
@@ -64,7 +66,7 @@ type made struct {
 
 func printMade(a *cli.App, m *service.Made, dryRun bool) error {
 	if a.JSON {
-		data := made{Store: m.Store, Prefix: m.Prefix, Made: m.Files, DryRun: dryRun}
+		data := made{Store: m.Store, Prefix: m.Prefix, Made: m.Files, Founded: m.Founded, DryRun: dryRun}
 		if dryRun {
 			data.Diff = &m.Diff
 		}
@@ -74,10 +76,10 @@ func printMade(a *cli.App, m *service.Made, dryRun bool) error {
 		if err := a.Print(m.Diff); err != nil {
 			return err
 		}
-		a.Note("would make %s; ids begin with %s-", m.Store, m.Prefix)
+		a.Note("would make %s%s; ids begin with %s-", repository(m.Founded), m.Store, m.Prefix)
 		return nil
 	}
-	if err := a.Printf("made %s; ids begin with %s-\n", m.Store, m.Prefix); err != nil {
+	if err := a.Printf("made %s%s; ids begin with %s-\n", repository(m.Founded), m.Store, m.Prefix); err != nil {
 		return err
 	}
 	if m.Ignored {
@@ -86,6 +88,14 @@ func printMade(a *cli.App, m *service.Made, dryRun bool) error {
 	}
 	a.Hint("type stig create TITLE to add the first issue")
 	return nil
+}
+
+// repository says that one was made with the store.
+func repository(founded bool) string {
+	if founded {
+		return "a git repository with "
+	}
+	return ""
 }
 
 // initServer makes a store on the server that --store names.
