@@ -81,14 +81,14 @@ func (l *loop) setAside(ctx context.Context, r *Run, last clone.Run, rejected bo
 	if err != nil {
 		return err
 	}
-	what := fmt.Sprintf("what run %s of %s left is taken out of the work tree", last.ID, workspace.Visible(last.Actor))
+	what := fmt.Sprintf("run %s of %s left changes uncommitted", last.ID, workspace.Visible(last.Actor))
 	switch {
 	case kept.Branch != "":
-		l.tell(r.Issue, "%s, and on branch %s: %s", what, kept.Branch, listed(kept.Files))
+		l.tell(r.Issue, "%s; they are out of the work tree, on branch %s: %s", what, kept.Branch, listed(kept.Files))
 	case kept.Commit != "":
-		what += fmt.Sprintf("; the issue has all its branches of leftovers, and git branch NAME %.12s keeps this commit: %s", kept.Commit, listed(kept.Files))
-		l.tell(r.Issue, "%s", what)
-		r.found = append(r.found, what)
+		l.tell(r.Issue, "%s; they are out of the work tree, in commit %.12[2]s: %s; the issue has as many branches of leftovers as it may, so type git branch NAME %.12[2]s to keep it",
+			what, kept.Commit, listed(kept.Files))
+		r.found = append(r.found, fmt.Sprintf("Commit %.12s has leftovers of %s (%s), which are not in this work tree: %s.", kept.Commit, last.ID, last.Actor, listed(kept.Files)))
 	}
 	r.tree, err = git.PrepareWorktree(ctx, *l.trees, r.tree.Issue)
 	return err
@@ -104,7 +104,7 @@ func (l *loop) holdDebris(ctx context.Context, r *Run, last clone.Run) (held str
 	if held, err = l.place.Held(last.ID); err != nil || len(left) == 0 {
 		return held, err
 	}
-	l.tell(r.Issue, "what run %s of %s left is moved to %s: %s", last.ID, workspace.Visible(last.Actor), held, listed(left))
+	l.tell(r.Issue, "run %s of %s left files that no commit takes; they are moved to %s: %s", last.ID, workspace.Visible(last.Actor), held, listed(left))
 	if last.Started.IsZero() { // nobody knows of it
 		r.leftOut(left)
 		return held, l.record(&r.Run)
@@ -132,7 +132,7 @@ func (l *loop) findLeftovers(ctx context.Context, r *Run) error {
 			continue
 		}
 		if held, err := l.place.Held(e.ID); err == nil && isThere(held) {
-			r.found = append(r.found, fmt.Sprintf("What run %s of %s left and no commit takes is in %s: %s.", e.ID, e.Actor, held, listed(e.LeftOut)))
+			r.found = append(r.found, fmt.Sprintf("Run %s of %s left files that no commit takes; they are in %s: %s.", e.ID, e.Actor, held, listed(e.LeftOut)))
 		}
 	}
 	return err
