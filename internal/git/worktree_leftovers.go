@@ -56,11 +56,15 @@ func (t *Worktree) SetAside(ctx context.Context, o Aside) (kept Leftovers, err e
 	}
 	defer release()
 	s, left, err := t.debris(ctx)
+	isModule := func(l LeftOut) bool { return l.Why == changedModule }
 	if err == nil {
-		err = t.MoveOut(left, o.Held)
+		err = t.MoveOut(slices.DeleteFunc(slices.Clone(left), isModule), o.Held)
 	}
 	if err == nil {
 		kept, err = t.commitAside(ctx, s.head, o)
+	}
+	if err == nil { // the commit has where they stand
+		err = t.MoveOut(left, o.Held)
 	}
 	if err == nil && t.submodulesChanged(ctx) { // their commits may be nowhere else
 		err = move(filepath.Join(t.own, "modules"), filepath.Join(o.Held, ".git", "modules"))
@@ -82,6 +86,9 @@ func (t *Worktree) Omitted(ctx context.Context) ([]LeftOut, error) {
 	return left, err
 }
 
+const changedModule = "a submodule with changes of its own"
+
+// debris is Omitted, with how the work tree stands.
 func (t *Worktree) debris(ctx context.Context) (s status, left []LeftOut, err error) {
 	if s, err = t.status(ctx); err == nil {
 		left, err = t.omitted(ctx, s.fresh)
@@ -90,7 +97,7 @@ func (t *Worktree) debris(ctx context.Context) (s status, left []LeftOut, err er
 		s.head = t.Head
 	}
 	for _, module := range s.nested {
-		left = append(left, LeftOut{module + "/", "a submodule with changes of its own"})
+		left = append(left, LeftOut{module + "/", changedModule})
 	}
 	return s, left, err
 }

@@ -106,12 +106,11 @@ func (l *loop) holdDebris(ctx context.Context, r *Run, last clone.Run) (held str
 	}
 	l.tell(r.Issue, "run %s of %s left files that no commit takes; they are moved to %s: %s", last.ID, workspace.Visible(last.Actor), held, listed(left))
 	if last.Started.IsZero() { // nobody knows of it
-		r.leftOut(left)
+		leftOut(&r.Run, left)
 		return held, l.record(&r.Run)
 	}
-	was := Run{Run: last}
-	was.leftOut(left)
-	return held, l.record(&was.Run)
+	leftOut(&last, left)
+	return held, l.record(&last)
 }
 
 // findLeftovers has the prompt of a run name what others left of its issue.
@@ -175,7 +174,7 @@ func isThere(path string) bool {
 const mostLeftOut = 50
 
 // leftOut has the record of a run say what is no part of its commit.
-func (r *Run) leftOut(left []git.LeftOut) {
+func leftOut(r *clone.Run, left []git.LeftOut) {
 	for _, one := range left {
 		text := workspace.Visible(one.String())
 		switch {

@@ -241,6 +241,9 @@ func (l *loop) keepTree(ctx context.Context, r *Run) error {
 	if _, refused := errors.AsType[*git.RejectedError](err); refused {
 		return nil
 	}
+	if err == nil && r.tree != nil && len(r.tree.LeftOut) > 0 {
+		l.tell(r.Issue, "left out of the commit, and still in the work tree: %s", listed(r.LeftOut))
+	}
 	return err
 }
 
@@ -256,7 +259,7 @@ func (l *loop) keep(ctx context.Context, r *Run) error {
 	if commit != "" {
 		r.Commit = commit
 	}
-	r.leftOut(r.tree.LeftOut)
+	leftOut(&r.Run, r.tree.LeftOut)
 	if err != nil && errors.Is(limited.Err(), context.DeadlineExceeded) {
 		return &git.RejectedError{Reason: fmt.Sprintf("git commit: timed out after %s; a hook of the repository may hang", limit)}
 	}
