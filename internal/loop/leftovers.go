@@ -78,6 +78,9 @@ func (l *loop) setAside(ctx context.Context, r *Run, last clone.Run, rejected bo
 		return err
 	}
 	kept, err := r.tree.SetAside(ctx, git.Aside{Run: last.ID, Actor: last.Actor, Held: held, Branch: rejected})
+	if err == nil {
+		err = l.place.PruneHeld(last.ID)
+	}
 	if err != nil {
 		return err
 	}
@@ -201,7 +204,10 @@ func (l *loop) holdBack(r *Run) error {
 		return err
 	}
 	l.tell(r.Issue, "left out of the commit, and moved to %s: %s", held, listed(r.LeftOut))
-	return r.tree.MoveOut(r.tree.LeftOut, held)
+	if err := r.tree.MoveOut(r.tree.LeftOut, held); err != nil {
+		return err
+	}
+	return l.place.PruneHeld(r.ID)
 }
 
 // saidLeftOut begins the feedback of a run whose checks fail with what they could not see.
