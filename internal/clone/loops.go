@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -68,6 +69,67 @@ func (p Place) RunFiles(id string) (files RunFiles, err error) {
 		return f.Close()
 	})
 	return files, err
+}
+
+const (
+	heldDir  = "held"
+	heldMost = 4 << 30 // bytes of all that is held
+)
+
+// Held gives the directory that takes what the work tree of a run held and no commit does. It
+// need not be there.
+func (p Place) Held(id string) (dir string, err error) {
+	err = p.inDir(func(in string) error {
+		dir = filepath.Join(in, heldDir, id)
+		return file.MkdirPrivate(filepath.Dir(dir))
+	})
+	return dir, err
+}
+
+// PruneHeld removes what is held of runs for more than 90 days, and the oldest where all of it
+// takes more than 4 GB, but for that of one run. What cannot be removed stays.
+func (p Place) PruneHeld(but string) error {
+	return p.inDir(func(in string) error {
+		all := filepath.Join(in, heldDir)
+		entries, err := os.ReadDir(all)
+		age := map[string]time.Time{}
+		var names []string
+		for _, e := range entries {
+			if e.IsDir() && e.Name() != but {
+				names, age[e.Name()] = append(names, e.Name()), later(filepath.Join(all, e.Name()))
+			}
+		}
+		slices.SortFunc(names, func(a, b string) int { return age[b].Compare(age[a]) })
+		size, last := int64(0), later(all)
+		for _, name := range names {
+			dir := filepath.Join(all, name)
+			size += sizeOf(dir)
+			if size > heldMost || last.Sub(age[name]) > runFilesAge {
+				_, _ = os.RemoveAll(dir), os.Remove(dir+".size")
+			}
+		}
+		return err
+	})
+}
+
+// sizeOf is how many bytes the files of a directory take that is not written any more. It is
+// kept beside that, since there may be very many.
+func sizeOf(dir string) (size int64) {
+	if text, err := os.ReadFile(dir + ".size"); err == nil {
+		if size, err := strconv.ParseInt(string(text), 10, 64); err == nil {
+			return size
+		}
+	}
+	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
+		if err == nil {
+			if info, err := e.Info(); err == nil {
+				size += info.Size()
+			}
+		}
+		return nil // what cannot be read counts as nothing
+	})
+	_ = file.Replace(dir+".size", []byte(strconv.FormatInt(size, 10))) // else it is counted again
+	return size
 }
 
 // prune removes files of runs that are too old or too many. What cannot be removed stays.

@@ -106,6 +106,48 @@ func TestRunFiles(t *testing.T) {
 	}
 }
 
+// What is held of runs goes where it is old, or all of it too large, but for that of one run.
+func TestPruneHeld(t *testing.T) {
+	_, store := cloneAt(t)
+	place := at(t, store)
+	const day = 24 * time.Hour
+	held := func(id string, age time.Duration, size int64) string {
+		t.Helper()
+		dir, err := place.Held(id)
+		if err == nil {
+			err = os.MkdirAll(filepath.Join(dir, "below"), 0o700)
+		}
+		path := filepath.Join(dir, "below", "big")
+		if err == nil {
+			err = os.WriteFile(path, nil, 0o600)
+		}
+		if err == nil {
+			err = os.Truncate(path, size) // a hole takes no room
+		}
+		if err == nil {
+			err = os.Chtimes(dir, time.Now().Add(-age), time.Now().Add(-age))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	want := map[string]bool{
+		held("r-this", 99*day, 5<<30): true, held("r-new", day, 3<<30): true, held("r-large", 2*day, 2<<30): false,
+		held("r-small", 3*day, 1): false, held("r-old", 91*day, 1): false,
+	}
+	for range 2 { // the second time the sizes are known
+		if err := place.PruneHeld("r-this"); err != nil {
+			t.Fatal(err)
+		}
+		for path, stays := range want {
+			if _, err := os.Stat(path); (err == nil) != stays {
+				t.Errorf("%s: %v", path, err)
+			}
+		}
+	}
+}
+
 // How an actor was told to be ends at its time.
 func TestTold(t *testing.T) {
 	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)

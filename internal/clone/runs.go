@@ -51,6 +51,8 @@ type Run struct {
 	Said  string `json:"said,omitempty"`  // the last line of the output, shortened
 	Asked bool   `json:"asked,omitempty"` // the loop asked a person at its end: what was before counts no more
 	Taken *Taken `json:"taken,omitempty"` // a person took the work as it is, and nothing was started; nil for none
+
+	LeftOut []string `json:"left_out,omitempty"` // what is no part of its commit, each as "PATH (WHY)"
 }
 
 // Taken is the answer of a person that work of which nothing can be shown is done.

@@ -218,6 +218,11 @@ func (l *loop) offer(ctx context.Context, r *Run) (observation, error) {
 		return r.refused(refused.Reason, refused.Exit, fenced(refused.Tail)), nil
 	case err != nil:
 		return "", err
+	}
+	if err := l.holdBack(r); err != nil {
+		return "", err
+	}
+	switch {
 	case l.NoClose && r.left.closed:
 		return sawClosed, nil
 	case l.NoClose:
@@ -236,6 +241,9 @@ func (l *loop) keepTree(ctx context.Context, r *Run) error {
 	if _, refused := errors.AsType[*git.RejectedError](err); refused {
 		return nil
 	}
+	if err == nil && r.tree != nil && len(r.tree.LeftOut) > 0 {
+		l.tell(r.Issue, "left out of the commit, and still in the work tree: %s", listed(r.LeftOut))
+	}
 	return err
 }
 
@@ -251,6 +259,7 @@ func (l *loop) keep(ctx context.Context, r *Run) error {
 	if commit != "" {
 		r.Commit = commit
 	}
+	leftOut(&r.Run, r.tree.LeftOut)
 	if err != nil && errors.Is(limited.Err(), context.DeadlineExceeded) {
 		return &git.RejectedError{Reason: fmt.Sprintf("git commit: timed out after %s; a hook of the repository may hang", limit)}
 	}

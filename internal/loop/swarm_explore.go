@@ -165,6 +165,7 @@ func (e *explorer) commit(ctx context.Context, r *clone.Run) (worked bool) {
 		e.refused = append(e.refused, visible.HideSecrets(visible.OneLine("changed files: "+no.Reason)))
 	}
 	r.Commit = commit
+	leftOut(r, e.tree.LeftOut)
 	return err == nil && commit != e.tree.Head
 }
 

@@ -35,6 +35,7 @@ type Run struct {
 	Log      string     `json:"log"` // path of the output
 	Branch   string     `json:"branch"`
 	Commit   string     `json:"commit"`
+	LeftOut  []string   `json:"left_out"` // of its commit, each as "PATH (WHY)"
 }
 
 // RunOf is a run record as data.
@@ -43,6 +44,7 @@ func RunOf(r clone.Run) Run {
 		ID: r.ID, Actor: r.Actor, Task: r.Task, Issue: r.Issue, Attempt: r.Attempt, Started: r.Started, Exit: r.Exit, Outcome: r.Outcome, Why: r.Why,
 		Bytes: r.Bytes, Cost: r.Cost, Currency: r.Currency, Log: r.Log, Branch: r.Branch, Commit: r.Commit,
 	}
+	one.LeftOut = append([]string{}, r.LeftOut...)
 	if !r.Ended.IsZero() {
 		one.Ended = &r.Ended
 	} else {
