@@ -204,8 +204,8 @@ type loop struct {
 	roles      []string
 	runTimeout time.Duration
 
-	began   time.Time         // when this stig work did
-	titles  map[string]string // of issues that it had
+	began   time.Time             // when this stig work did
+	known   map[string]issueWords // issues that it had
 	done    Done
 	silent  int  // runs in a row that left nothing
 	ordered bool // a person had it end, or it was to do no more
@@ -265,7 +265,7 @@ func newLoop(ctx context.Context, a *workspace.Run, r Request) (*loop, error) {
 	if r.Tell == nil {
 		r.Tell = func(Event) {}
 	}
-	l := &loop{Request: r, noticed: map[string]bool{}, heard: map[string]time.Time{}, titles: map[string]string{}}
+	l := &loop{Request: r, noticed: map[string]bool{}, heard: map[string]time.Time{}, known: map[string]issueWords{}}
 	if err := l.prepare(ctx, a); err != nil {
 		return nil, err
 	}
@@ -301,6 +301,9 @@ func (l *loop) work(ctx context.Context) (*Done, error) {
 	}
 	if err == nil {
 		l.tidy(ctx)
+		err = l.trySubject(ctx)
+	}
+	if err == nil {
 		err = l.run(ctx)
 	}
 	l.acknowledgeLast(context.WithoutCancel(ctx))
@@ -592,7 +595,7 @@ func (l *loop) tell(issue, format string, args ...any) {
 
 // event tells of something, with who, when, and what the issue is about.
 func (l *loop) event(e Event) {
-	e.At, e.Actor, e.Title = l.now(), l.name, l.titles[e.Issue]
+	e.At, e.Actor, e.Title = l.now(), l.name, l.known[e.Issue].title
 	l.Tell(e)
 }
 
