@@ -100,7 +100,6 @@ type Done struct {
 	Summary Summary      `json:"summary"`
 	Plan    *Plan        `json:"plan,omitempty"` // of --plan
 
-	spent clone.Spent
 	lands bool // its results go to a branch
 }
 
@@ -119,7 +118,9 @@ func (d *Done) summarize() {
 	last := map[string]actors.Run{}
 	var order []string
 	var took time.Duration
+	var spent clone.Spent
 	for _, r := range d.Runs {
+		spent.Join(r.Spent())
 		if r.Ended != nil {
 			took += max(r.Ended.Sub(r.Started), 0)
 		}
@@ -131,7 +132,7 @@ func (d *Done) summarize() {
 		}
 		last[r.Issue] = r
 	}
-	s := Summary{Closed: []string{}, Waiting: []string{}, Failed: []string{}, Next: []string{}, Seconds: int(took.Seconds()), Cost: d.spent.String()}
+	s := Summary{Closed: []string{}, Waiting: []string{}, Failed: []string{}, Next: []string{}, Seconds: int(took.Seconds()), Cost: spent.String()}
 	for _, id := range order {
 		switch r := last[id]; {
 		case r.Outcome == string(clone.OutcomeClosed):
@@ -163,7 +164,6 @@ func Merge(all []*Done) *Done {
 		one.Runs = append(one.Runs, d.Runs...)
 		one.DryRun, one.Silent, one.Waiting = d.DryRun, one.Silent || d.Silent, one.Waiting && d.Waiting
 		one.Asked, one.lands, one.Would, one.Plan = max(one.Asked, d.Asked), one.lands || d.lands, cmp.Or(one.Would, d.Would), cmp.Or(one.Plan, d.Plan)
-		one.spent.Join(d.spent)
 	}
 	if len(all) == 1 {
 		reasons = []string{all[0].Reason}
