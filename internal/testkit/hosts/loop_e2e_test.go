@@ -4,6 +4,7 @@ package hosts_test
 
 import (
 	"context"
+	"fmt"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -76,5 +77,46 @@ func loop(t *testing.T, p program, cost string) {
 	}
 	if text := s.must(t, "git", "status", "--porcelain", "--untracked-files=all", "--", ".", ":!.beads"); text != "" {
 		t.Errorf("the work tree of the user changed:\n%s", text)
+	}
+}
+
+// TestNights lets three loops of each program work on twelve issues. Every issue is closed
+// once, with what it cost.
+func TestNights(t *testing.T) {
+	for _, p := range programs {
+		if cost, ok := presets[p.name]; ok {
+			t.Run(p.name, func(t *testing.T) { night(t, p, cost) })
+		}
+	}
+}
+
+func night(t *testing.T, p program, cost string) {
+	const issues = 12
+	answers, lines := scripts{}, ""
+	for i := range issues {
+		name := "gate-" + string(rune('a'+i))
+		answers[name] = []step{shell("echo open >" + name), shell("git add " + name + " && git commit -qm 'open " + name + "' || true"), say("Done.")}
+		lines += fmt.Sprintf(`{"id":"demo-%d","title":"Open %s","status":"open","priority":1,"issue_type":"task","description":%q,"acceptance_criteria":"~~~verify\ntest -f %[2]s\n~~~"}`, i+1, name, prompt(name)) + "\n"
+	}
+	s := newSession(t, p, answers)
+	s.write(t, filepath.Join(s.dir, ".beads", "issues.jsonl"), lines)
+	s.must(t, "git", "add", "-A")
+	s.must(t, "git", "commit", "-qm", "twelve gates")
+	s.must(t, "stig", "trust")
+	s.path = filepath.Dir(s.executable()) + ":" + s.path
+	start := time.Now()
+	out, err := s.output("timeout", "120", "stig", "work", "--"+p.name, "3", "--until-empty")
+	t.Logf("%s: %.1f s\n%s", p.name, time.Since(start).Seconds(), out)
+	if err != nil {
+		t.Errorf("stig work: %v", err)
+	}
+	if n := len(regexp.MustCompile(`(?m): closed, [0-9ms]+`+cost).FindAllString(out, -1)); n != issues {
+		t.Errorf("%d issues closed with their cost", n)
+	}
+	if !regexp.MustCompile(`(?m)^12 closed .*; 12 runs, .*` + strings.TrimPrefix(cost, ", ")).MatchString(out) {
+		t.Error("no summary")
+	}
+	if files := strings.Fields(s.must(t, "git", "ls-tree", "--name-only", "stig/work")); len(files) < issues {
+		t.Errorf("stig/work holds %q", files)
 	}
 }
