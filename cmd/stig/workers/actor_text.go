@@ -140,6 +140,9 @@ func today(one *actors.Actor) string {
 	if one.Failed > 0 {
 		parts = append(parts, visible.Counted(one.Failed, "run")+" failed")
 	}
+	if one.Cost != "" {
+		parts = append(parts, one.Cost)
+	}
 	return strings.Join(parts, ", ")
 }
 

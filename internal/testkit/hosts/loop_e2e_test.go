@@ -84,7 +84,7 @@ func loop(t *testing.T, p program, cost string) {
 // once, with what it cost.
 func TestNights(t *testing.T) {
 	for _, p := range programs {
-		if cost, ok := presets[p.name]; ok {
+		if cost, ok := presets[p.name]; ok && p.name != "gemini" { // whose start alone takes seconds
 			t.Run(p.name, func(t *testing.T) { night(t, p, cost) })
 		}
 	}
@@ -105,7 +105,7 @@ func night(t *testing.T, p program, cost string) {
 	s.must(t, "stig", "trust")
 	s.path = filepath.Dir(s.executable()) + ":" + s.path
 	start := time.Now()
-	out, err := s.output("timeout", "120", "stig", "work", "--"+p.name, "3", "--until-empty")
+	out, err := s.output("timeout", "600", "stig", "work", "--"+p.name, "3", "--until-empty")
 	t.Logf("%s: %.1f s\n%s", p.name, time.Since(start).Seconds(), out)
 	if err != nil {
 		t.Errorf("stig work: %v", err)
