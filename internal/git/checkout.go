@@ -124,10 +124,14 @@ func (w Checkout) Rebasing() string {
 	return ""
 }
 
-// DotGit is the .git of a directory, a directory or a file, or "".
+// DotGit is the .git of a directory, a directory or a file, or "". One without a HEAD is no
+// repository, to git neither: a sandbox of Codex leaves such in each directory that it may write.
 func DotGit(dir string) (string, error) {
 	path := filepath.Join(dir, ".git")
-	_, err := os.Stat(path)
+	info, err := os.Stat(path)
+	if err == nil && info.IsDir() {
+		_, err = os.Lstat(filepath.Join(path, "HEAD"))
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}

@@ -77,8 +77,10 @@ func (g Client) MergeState(ctx context.Context, path string, thorough bool) (Mer
 func ownDirectory(dir string) string {
 	for {
 		path := filepath.Join(dir, ".git")
-		if info, err := os.Stat(path); err == nil && info.IsDir() {
-			return path
+		if there, err := DotGit(dir); err == nil && there != "" {
+			if info, err := os.Stat(path); err == nil && info.IsDir() {
+				return path
+			}
 		}
 		if text, err := os.ReadFile(path); err == nil {
 			link := strings.TrimSpace(strings.TrimPrefix(string(text), "gitdir:"))

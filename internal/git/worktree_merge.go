@@ -78,7 +78,7 @@ func (t *Worktree) combine(ctx context.Context, head, onto string) (string, erro
 	if len(parents) == 1 {
 		message = fmt.Sprintf("Leave %s as it is on %s", t.repo.store, t.repo.onto)
 	}
-	return t.commitTree(ctx, tree, message, parents)
+	return t.commitTree(ctx, tree, message+"\n\n"+IssueTrailer+": "+t.Issue+"\n", parents)
 }
 
 // mergeTree merges two commits into a tree. Files of the store may be in conflict in it.

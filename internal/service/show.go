@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+	"time"
 
 	"stig/dag"
 	"stig/internal/beads"
+	"stig/internal/clone"
 	"stig/internal/visible"
 	"stig/internal/workspace"
 	"stig/notes"
@@ -21,6 +23,7 @@ type issueView struct {
 	Sections   []sectionRow   `json:"sections"`
 	DependsOn  []linkRow      `json:"depends_on"`
 	Dependents []linkRow      `json:"dependents"`
+	Cost       string         `json:"cost,omitempty"` // of the runs of loops for it in this clone, as people read it
 
 	merged []string // days of the estimates that a merge kept
 }
@@ -107,7 +110,34 @@ func viewOf(a *workspace.Run, file *beads.Snapshot, at int) (*issueView, error) 
 		view.merged = append(view.merged, cmp.Or(e.Date, "undated"))
 	}
 	view.link(file, at)
+	view.Cost = spentOn(a, file.Place(), issue.ID)
 	return view, nil
+}
+
+// spentOn is what the runs for an issue cost within 90 days, as far as this clone knows; "" for
+// no runs.
+func spentOn(a *workspace.Run, store beads.Place, id string) string {
+	now, err := a.Clock()
+	if err != nil {
+		return ""
+	}
+	place, err := a.Live(store)
+	if err != nil {
+		return ""
+	}
+	runs, _, err := place.Runs(now.Add(-90 * 24 * time.Hour))
+	var spent clone.Spent
+	count := 0
+	for _, r := range runs {
+		if r.Issue == id {
+			spent.Add(r)
+			count++
+		}
+	}
+	if text := spent.String(); err == nil && text != "" {
+		return text + " in " + visible.Counted(count, "run")
+	}
+	return ""
 }
 
 // link lists the rows in both directions, of every type, whether or not they block.
@@ -149,7 +179,7 @@ func (v *issueView) Text() string {
 	for _, row := range []struct{ name, value string }{
 		{"assignee", i.Assignee}, {"labels", strings.Join(i.Labels, ", ")},
 		{"deferred until", i.DeferUntil}, {"due", i.DueAt}, {"estimate", estimate}, {"external reference", i.ExternalRef}, {"specification", i.SpecID},
-		{"created", i.CreatedAt}, {"updated", i.UpdatedAt}, {"closed", i.ClosedAt},
+		{"created", i.CreatedAt}, {"updated", i.UpdatedAt}, {"closed", i.ClosedAt}, {"cost", strings.TrimPrefix(v.Cost, "cost ")},
 	} {
 		if row.value != "" {
 			fmt.Fprintf(&b, "%s: %s\n", row.name, row.value)

@@ -82,7 +82,7 @@ func (a *Run) Code(ctx context.Context, store beads.Place) (*Code, error) {
 // below is the path of the store's directory in its work tree; "" if that is not of the
 // same repository, is its root, or is missing in this work tree.
 func (a *Run) below(ctx context.Context, p git.Place, holder string) string {
-	if holder == p.Root || isThere(filepath.Join(holder, ".git")) {
+	if git, err := git.DotGit(holder); holder == p.Root || git != "" || err != nil {
 		return ""
 	}
 	its, err := a.PlaceOf(ctx, holder)

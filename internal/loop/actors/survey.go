@@ -200,6 +200,7 @@ type Actor struct {
 	Version     string     `json:"version"` // of the stig that runs its loop
 	File        string     `json:"file"`    // below the directory that holds the store's; "" without
 	Problem     string     `json:"problem"` // with the file
+	Cost        string     `json:"cost"`    // of its runs of today, as people read it; "" where nothing ran
 
 	profile *clone.Profile
 }
@@ -269,7 +270,12 @@ func (s *survey) filed(one *Actor) {
 func (s *survey) did(one *Actor) {
 	midnight := s.now.Truncate(24 * time.Hour)
 	closed := map[string]time.Time{}
+	var spent clone.Spent
+	defer func() { one.Cost = spent.String() }()
 	for _, r := range s.runs[one.Name] {
+		if !r.Ended.Before(midnight) {
+			spent.Add(r)
+		}
 		switch at := r.Ended; {
 		case clone.Outcome(r.Outcome) == clone.OutcomeClosed && at.After(closed[r.Issue]):
 			closed[r.Issue] = at

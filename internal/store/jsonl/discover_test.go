@@ -21,6 +21,9 @@ func tree(t *testing.T, files ...string) string {
 	}
 	for _, file := range files {
 		path, content, _ := strings.Cut(file, ": ")
+		if strings.HasSuffix(path, ".git/") { // without a HEAD it is no repository
+			path += "HEAD"
+		}
 		full := filepath.Join(root, path)
 		if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
 			t.Fatal(err)
@@ -50,6 +53,7 @@ func TestDiscover(t *testing.T) {
 		{"from inside", []string{".git/", ".beads/issues.jsonl"}, Where{Dir: ".beads"}, ".beads/issues.jsonl", ""},
 		{"the nearest", []string{".git/", ".beads/issues.jsonl", "a/.beads/issues.jsonl", "a/b/"}, Where{Dir: "a/b"}, "a/.beads/issues.jsonl", ""},
 		{"past one without issues", []string{".git/", ".beads/issues.jsonl", "a/.beads/hooks/"}, Where{Dir: "a"}, ".beads/issues.jsonl", ""},
+		{"past what a sandbox leaves", []string{".git/", ".beads/issues.jsonl", "a/.git/stig/"}, Where{Dir: "a"}, ".beads/issues.jsonl", ""},
 		{"not past the repository", []string{".beads/issues.jsonl", "r/.git/", "r/a/"}, Where{Dir: "r/a"}, "",
 			"ROOT/r/a: no .beads store found, nor above it up to ROOT/r"},
 		{"nor past a submodule", []string{".beads/issues.jsonl", "m/.git: gitdir: ../.git/modules/m", ".git/modules/m/HEAD"}, Where{Dir: "m"}, "",

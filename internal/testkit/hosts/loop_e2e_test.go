@@ -4,35 +4,37 @@ package hosts_test
 
 import (
 	"context"
+	"fmt"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 )
 
-// unattended are the arguments with which a program reads what to do from standard
-// input, and asks nobody. docs/workers.md has them, those of codex with its sandbox,
-// which needs more of the kernel than a test can ask for.
-var unattended = map[string][]string{
-	"claude":   {"-p", "--permission-mode", "acceptEdits", "--allowedTools", "Bash,Write,Edit"},
-	"codex":    {"exec", "--dangerously-bypass-approvals-and-sandbox", "--disable", "plugins", "--disable", "apps", "--disable", "remote_plugin", "-"},
-	"gemini":   {"--approval-mode", "yolo", "--skip-trust", "-m", "gemini-2.5-flash"},
-	"opencode": {"run", "--auto"},
+// presets are the programs that stig work has a preset for, with what its runs say that they
+// used. Codex runs there in its own sandbox, which needs more of the kernel than a test can ask
+// for: its command line is the same with another sandbox.
+var presets = map[string]string{
+	"claude":   `, ≈0\.[0-9]+ USD, [0-9.]+k? tokens$`,
+	"codex":    `, cost unknown, [0-9.]+k? tokens$`,
+	"gemini":   `, cost unknown, [0-9.]+k? tokens$`,
+	"opencode": `, cost unknown, [0-9.]+k? tokens$`,
 }
 
 // TestLoop lets stig work run each program for one issue. The model does what the
 // issue asks for and leaves a checkpoint; the loop merges that, runs the criteria, and closes.
 func TestLoop(t *testing.T) {
 	for _, p := range programs {
-		if args, ok := unattended[p.name]; ok {
-			t.Run(p.name, func(t *testing.T) { loop(t, p, args) })
+		if cost, ok := presets[p.name]; ok {
+			t.Run(p.name, func(t *testing.T) { loop(t, p, cost) })
 		}
 	}
 }
 
-func loop(t *testing.T, p program, args []string) {
+func loop(t *testing.T, p program, cost string) {
 	s := newSession(t, p, scripts{"gate": {
 		shell("stig show demo-1"),
 		shell("echo open >gate.txt"),
@@ -45,7 +47,8 @@ func loop(t *testing.T, p program, args []string) {
 	s.must(t, "stig", "trust")
 	ctx, cancel := context.WithTimeout(t.Context(), runLimit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, s.stig, append([]string{"work", "--once", "--actor", "night", "--", s.executable()}, args...)...)
+	cmd := exec.CommandContext(ctx, s.stig, "work", "--once", "--"+p.name)
+	s.path = filepath.Dir(s.executable()) + ":" + s.path
 	cmd.Dir, cmd.Env = s.dir, s.environ()
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 20 * time.Second
@@ -53,7 +56,13 @@ func loop(t *testing.T, p program, args []string) {
 	if err != nil {
 		t.Errorf("stig work: %v", err)
 	}
-	log, _ := s.output("stig", "actor", "log", "night")
+	log, _ := s.output("stig", "actor", "log", "--follow", p.name+"-1")
+	if !regexp.MustCompile("(?m)" + cost).Match(out) {
+		t.Errorf("no cost as %s in\n%s", cost, out)
+	}
+	if !strings.Contains(log, "echo open >gate.txt") || strings.Contains(log, `{"`) {
+		t.Errorf("the log does not read\n%s", log)
+	}
 	if !s.model.saw("gate", 0, "you run in a worker loop") {
 		t.Error("the briefing did not reach the model")
 	}
@@ -68,5 +77,46 @@ func loop(t *testing.T, p program, args []string) {
 	}
 	if text := s.must(t, "git", "status", "--porcelain", "--untracked-files=all", "--", ".", ":!.beads"); text != "" {
 		t.Errorf("the work tree of the user changed:\n%s", text)
+	}
+}
+
+// TestNights lets three loops of each program work on twelve issues. Every issue is closed
+// once, with what it cost.
+func TestNights(t *testing.T) {
+	for _, p := range programs {
+		if cost, ok := presets[p.name]; ok && p.name != "gemini" { // whose start alone takes seconds
+			t.Run(p.name, func(t *testing.T) { night(t, p, cost) })
+		}
+	}
+}
+
+func night(t *testing.T, p program, cost string) {
+	const issues = 12
+	answers, lines := scripts{}, ""
+	for i := range issues {
+		name := "gate-" + string(rune('a'+i))
+		answers[name] = []step{shell("echo open >" + name), shell("git add " + name + " && git commit -qm 'open " + name + "' || true"), say("Done.")}
+		lines += fmt.Sprintf(`{"id":"demo-%d","title":"Open %s","status":"open","priority":1,"issue_type":"task","description":%q,"acceptance_criteria":"~~~verify\ntest -f %[2]s\n~~~"}`, i+1, name, prompt(name)) + "\n"
+	}
+	s := newSession(t, p, answers)
+	s.write(t, filepath.Join(s.dir, ".beads", "issues.jsonl"), lines)
+	s.must(t, "git", "add", "-A")
+	s.must(t, "git", "commit", "-qm", "twelve gates")
+	s.must(t, "stig", "trust")
+	s.path = filepath.Dir(s.executable()) + ":" + s.path
+	start := time.Now()
+	out, err := s.output("timeout", "600", "stig", "work", "--"+p.name, "3", "--until-empty")
+	t.Logf("%s: %.1f s\n%s", p.name, time.Since(start).Seconds(), out)
+	if err != nil {
+		t.Errorf("stig work: %v", err)
+	}
+	if n := len(regexp.MustCompile(`(?m): closed, [0-9ms]+`+cost).FindAllString(out, -1)); n != issues {
+		t.Errorf("%d issues closed with their cost", n)
+	}
+	if !regexp.MustCompile(`(?m)^12 closed .*; 12 runs, .*` + strings.TrimPrefix(cost, ", ")).MatchString(out) {
+		t.Error("no summary")
+	}
+	if files := strings.Fields(s.must(t, "git", "ls-tree", "--name-only", "stig/work")); len(files) < issues {
+		t.Errorf("stig/work holds %q", files)
 	}
 }
