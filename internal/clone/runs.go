@@ -3,12 +3,14 @@ package clone
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"stig/internal/git"
 	"stig/internal/process"
 )
 
@@ -51,6 +53,9 @@ type Run struct {
 	Said  string `json:"said,omitempty"`  // the last line of the output, shortened
 	Asked bool   `json:"asked,omitempty"` // the loop asked a person at its end: what was before counts no more
 	Taken *Taken `json:"taken,omitempty"` // a person took the work as it is, and nothing was started; nil for none
+
+	Shared   []git.SharedChange `json:"shared,omitempty"`   // what changed outside of its work tree while its command ran
+	Overlaps []string           `json:"overlaps,omitempty"` // runs that ran then too; only with Shared
 }
 
 // Taken is the answer of a person that work of which nothing can be shown is done.
@@ -58,6 +63,37 @@ type Taken struct {
 	By   string `json:"by"`
 	Word string `json:"word"` // what they said, in one line
 	Part string `json:"part"` // tells the answer from others on the issue
+}
+
+// mostShared is how many changes SharedText names in a line.
+const mostShared = 8
+
+// SharedText says of changes of Shared which are the run's by their signatures, and of which
+// nobody can tell whose they are: a line each at most.
+func (r Run) SharedText(list []git.SharedChange) (lines []string) {
+	var own, others []string
+	for _, c := range list {
+		if c.By != "" {
+			own = append(own, c.String())
+		} else {
+			others = append(others, c.String())
+		}
+	}
+	add := func(head string, all []string) {
+		if len(all) > mostShared {
+			all = append(all[:mostShared:mostShared], fmt.Sprintf("and %d more", len(all)-mostShared))
+		}
+		if len(all) > 0 {
+			lines = append(lines, head+strings.Join(all, "; "))
+		}
+	}
+	add("changed by run "+r.ID+" outside of its work tree: ", own)
+	head := "changed while run " + r.ID + " ran"
+	if len(r.Overlaps) > 0 {
+		head += ", as did " + strings.Join(r.Overlaps, ", ")
+	}
+	add(head+": ", others)
+	return lines
 }
 
 // RecordRun puts a run into the records, at its start and again, with the same ID, at

@@ -122,7 +122,7 @@ func (t *Worktree) resume(ctx context.Context, tip string) error {
 	if err != nil && t.repairIndex(ctx) {
 		s, err = t.status(ctx)
 	}
-	if err == nil {
+	if err == nil && (s.store || t.hasStore()) {
 		err = t.leaveOutAgain(ctx)
 	}
 	if err == nil && t.Head == "" {

@@ -41,6 +41,11 @@ func (t *Worktree) leaveOut() error {
 	return os.WriteFile(path, []byte("/*\n!/"+pattern(t.repo.store)+"\n"), 0o644)
 }
 
+// hasStore reports whether files of the store are in the work tree.
+func (t *Worktree) hasStore() bool {
+	return t.repo.store != "" && isThere(filepath.Join(t.Dir, filepath.FromSlash(t.repo.store)))
+}
+
 // leaveOutAgain has the index leave the store out where a git that did not know of it, such
 // as that of an editor, put it back. Files of the store that a worker changed stay.
 func (t *Worktree) leaveOutAgain(ctx context.Context) error {

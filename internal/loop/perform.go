@@ -95,6 +95,9 @@ func (l *loop) inherit(ctx context.Context, issue string) (*Past, error) {
 		if err := endKilled(l.app, l.place, r, l.Times.Grace, now, "its loop was killed, and "+l.name+" took the issue over"); err != nil {
 			return nil, err
 		}
+		if err := l.compareShared(ctx, &Run{Run: r}); err != nil {
+			return nil, err
+		}
 	}
 	runs, _, err = l.runs()
 	return PastOf(runs, now)[issue], err
@@ -215,9 +218,13 @@ func (l *loop) supervise(ctx context.Context, r *Run) (observation, error) {
 	l.tell(r.Issue, "claimed, attempt %d, run %s", r.Attempt, r.ID)
 	limited, cancel := l.limited(ctx)
 	defer cancel()
+	variables, err := l.watchShared(ctx, r)
+	if err != nil {
+		return "", err
+	}
 	ended, err := execution{
 		app: l.app, store: storeDir(l.store), now: l.now, place: l.place, run: &r.Run, argv: l.Command, prompt: r.prompt, grace: l.Times.Grace,
-	}.start(limited)
+	}.start(limited, variables...)
 	if err != nil && r.Step != stepEnded {
 		return "", err
 	}

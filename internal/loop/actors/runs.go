@@ -12,6 +12,7 @@ import (
 
 	"stig/internal/clone"
 	"stig/internal/fault"
+	"stig/internal/git"
 	"stig/internal/process"
 	"stig/internal/workspace"
 )
@@ -35,6 +36,9 @@ type Run struct {
 	Log      string     `json:"log"` // path of the output
 	Branch   string     `json:"branch"`
 	Commit   string     `json:"commit"`
+
+	Shared   []git.SharedChange `json:"shared"`   // what changed outside of its work tree while it ran
+	Overlaps []string           `json:"overlaps"` // runs that ran then too; of one with Shared
 }
 
 // RunOf is a run record as data.
@@ -42,6 +46,7 @@ func RunOf(r clone.Run) Run {
 	one := Run{
 		ID: r.ID, Actor: r.Actor, Task: r.Task, Issue: r.Issue, Attempt: r.Attempt, Started: r.Started, Exit: r.Exit, Outcome: r.Outcome, Why: r.Why,
 		Bytes: r.Bytes, Cost: r.Cost, Currency: r.Currency, Log: r.Log, Branch: r.Branch, Commit: r.Commit,
+		Shared: append([]git.SharedChange{}, r.Shared...), Overlaps: append([]string{}, r.Overlaps...),
 	}
 	if !r.Ended.IsZero() {
 		one.Ended = &r.Ended
