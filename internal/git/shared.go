@@ -136,7 +136,11 @@ func (w *Watch) files() map[string]string {
 func (w *Watch) heads() map[string]string {
 	found := map[string]string{}
 	trees := ownDirectories(w.At.Common)
-	trees[filepath.Dir(w.At.Common)] = w.At.Common
+	if w.At.Own == w.At.Common {
+		trees[w.At.Root] = w.At.Common
+	} else {
+		trees[filepath.Dir(w.At.Common)] = w.At.Common
+	}
 	for dir, own := range trees {
 		text, err := os.ReadFile(filepath.Join(own, "HEAD"))
 		if _, ours := readNote(own); err == nil && !ours && !(w.InPlace && own == w.At.Own) {
@@ -209,7 +213,7 @@ func (w *Watch) Changes(ctx context.Context, was, now Shared, who Signature) (li
 		list = append(list, c)
 	})
 	differing(was.Heads, now.Heads, func(dir, a, b string) {
-		if strings.HasPrefix(a, "ref: ") || strings.HasPrefix(b, "ref: ") { // else it moved on without a branch
+		if a != "" && b != "" { // else the work tree was made, or is gone
 			list = append(list, SharedChange{Kind: SharedHead, Name: dir, In: dir, Was: a, Now: b, By: w.switched(ctx, dir, who)})
 		}
 	})

@@ -38,8 +38,10 @@ func (c SharedChange) IsGrave() bool {
 	switch c.Kind {
 	case SharedSetting:
 		return !strings.HasPrefix(c.Name, "branch.") // of which git keeps what it tracks
-	case SharedFile, SharedTag:
+	case SharedFile:
 		return true
+	case SharedTag:
+		return c.By != "" || c.Was != "" // people seldom move one
 	case SharedStash:
 		return (c.By == "") == (c.Now == "")
 	}

@@ -106,7 +106,7 @@ func (l *loop) reject(ctx context.Context, r *Run) error {
 	if r.exit != 0 {
 		content["exit"] = fmt.Sprint(r.exit)
 	}
-	return l.leave(ctx, gateName, traces.Draft{Issue: r.Issue, Type: trace.Feedback, Content: content, Body: strings.TrimLeft(r.feedback+"\n\n"+elsewhere(&r.Run), "\n")})
+	return l.leave(ctx, gateName, traces.Draft{Issue: r.Issue, Type: trace.Feedback, Content: content, Body: strings.TrimLeft(r.feedback+"\n\n"+l.strayWork(ctx, r), "\n")})
 }
 
 // prove runs the criteria, in the work tree of a run or in place, lands the work that

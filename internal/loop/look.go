@@ -74,7 +74,7 @@ func (l *loop) look(ctx context.Context, r *Run) (observation, error) {
 	if err := l.compareShared(after, r); err != nil {
 		return "", unknown{err}
 	}
-	r.left.elsewhere = elsewhere(&r.Run) != ""
+	r.left.elsewhere = l.strayWork(after, r) != ""
 	if !r.left.claimLost && r.Issue != "" {
 		if err := l.lookFurther(after, r); err != nil {
 			return "", unknown{err}

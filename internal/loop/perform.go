@@ -92,10 +92,12 @@ func (l *loop) inherit(ctx context.Context, issue string) (*Past, error) {
 		if !isOpen(r) {
 			continue
 		}
-		if err := endKilled(l.app, l.place, r, l.Times.Grace, now, "its loop was killed, and "+l.name+" took the issue over"); err != nil {
+		l.app.EndProgram(r, l.Times.Grace)
+		killed := &Run{Run: r}
+		if err := l.compareShared(ctx, killed); err != nil {
 			return nil, err
 		}
-		if err := l.compareShared(ctx, &Run{Run: r}); err != nil {
+		if err := endKilled(l.app, l.place, killed.Run, l.Times.Grace, now, "its loop was killed, and "+l.name+" took the issue over"); err != nil {
 			return nil, err
 		}
 	}

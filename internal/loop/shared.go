@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -238,9 +239,9 @@ func ownChanges(r *clone.Run) (list []string) {
 	return list
 }
 
-// elsewhere says where the work of a run is that signed it outside of its work tree, with the
+// strayWork says where the work of a run is that signed it outside of its work tree, with the
 // commands that bring it there; "" for none.
-func elsewhere(r *clone.Run) (text string) {
+func (l *loop) strayWork(ctx context.Context, r *Run) (text string) {
 	dir := visible.Quoted(r.Worktree)
 	for _, c := range r.Shared {
 		do := ""
@@ -248,9 +249,10 @@ func elsewhere(r *clone.Run) (text string) {
 		case c.By == "" || c.Now == "":
 		case c.Kind == git.SharedStash:
 			do = "stash apply " + c.Name
-		case c.Kind == git.SharedBranch && c.Was == "":
+		case c.Kind != git.SharedBranch || !l.hasCommits(ctx, cmp.Or(c.Was, r.Base), c.Now):
+		case c.Was == "":
 			do = "merge " + visible.Quoted(c.Name)
-		case c.Kind == git.SharedBranch:
+		default:
 			do = "cherry-pick " + c.Was + ".." + c.Now
 		}
 		if do != "" {
@@ -258,4 +260,10 @@ func elsewhere(r *clone.Run) (text string) {
 		}
 	}
 	return text
+}
+
+// hasCommits reports whether a commit has others before it that from lacks, or that is not known.
+func (l *loop) hasCommits(ctx context.Context, from, to string) bool {
+	n, err := l.app.GitIn(l.code.Root).Ahead(ctx, from, to, "")
+	return err != nil || n > 0
 }
