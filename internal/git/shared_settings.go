@@ -138,6 +138,10 @@ func (w *Watch) PutBack(ctx context.Context, was, now Shared, list []SharedChang
 // set gives a setting other values than it has.
 func (w *Watch) set(ctx context.Context, c SharedChange, has, values []string) error {
 	config := []string{"config", "--file", filepath.Join(w.At.Common, c.In)}
+	if len(has) == 1 && len(values) == 1 { // stays in its line
+		_, err := w.git().Must(ctx, append(config, c.Name, values[0])...)
+		return err
+	}
 	if len(has) > 0 {
 		if _, err := w.git().Must(ctx, append(config, "--unset-all", c.Name)...); err != nil {
 			return err

@@ -202,7 +202,7 @@ func (l *loop) restoreOthers(r *Run, look sharedLook) error {
 func (l *loop) overlaps(r *Run) (others []clone.Run, err error) {
 	runs, _, err := l.runs()
 	for _, e := range runs {
-		over := e.Outcome != "" && e.Ended.Before(r.Started) || !r.Ended.IsZero() && e.Started.After(r.Ended)
+		over := e.Outcome != "" && !e.Ended.After(r.Started) || !r.Ended.IsZero() && e.Started.After(r.Ended)
 		if e.ID != r.ID && !over {
 			others = append(others, e)
 		}
