@@ -106,9 +106,9 @@ func shownValues(key string, values []string) string {
 	return strings.Join(shown, ", ")
 }
 
-// PutBack gives the settings that decide who commits or what runs the values that they had at
+// UndoSettings gives the settings that decide who commits or what runs the values that they had at
 // a look, where they still have those of a later one, and marks them in the changes.
-func (w *Watch) PutBack(ctx context.Context, was, now Shared, list []SharedChange) error {
+func (w *Watch) UndoSettings(ctx context.Context, was, now Shared, list []SharedChange) error {
 	var is map[string][]string
 	for i, c := range list {
 		if c.Kind != SharedSetting || !isDecisive(c.Name) {

@@ -115,7 +115,7 @@ func TestSharedChanges(t *testing.T) {
 
 // Settings that decide who commits or what runs are put back, unless a person changed them
 // since the run ended; a run that began meanwhile has no part in that.
-func TestPutBack(t *testing.T) {
+func TestUndoSettings(t *testing.T) {
 	c, w, who := watched(t)
 	c.git(c.Root, "config", "user.name", "ann")
 	c.git(c.Root, "config", "--add", "url.a.insteadOf", "b")
@@ -134,7 +134,7 @@ func TestPutBack(t *testing.T) {
 	c.git(c.Root, "config", "user.email", "ann@pier") // she does
 	list, err := w.Changes(t.Context(), was, now, who)
 	if err == nil {
-		err = w.PutBack(t.Context(), was, now, list)
+		err = w.UndoSettings(t.Context(), was, now, list)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -153,7 +153,7 @@ func TestPutBack(t *testing.T) {
 	if err != nil || len(later) != 1 || later[0].Name != "user.email" {
 		t.Errorf("the next run sees %v, %v", later, err)
 	}
-	if err := w.PutBack(t.Context(), was, now, list); err != nil { // after a kill
+	if err := w.UndoSettings(t.Context(), was, now, list); err != nil { // after a kill
 		t.Error(err)
 	}
 	c.git(c.Root, "config", "--unset", "user.email")

@@ -319,7 +319,11 @@ func (l *loop) where(ctx context.Context, r *Run) string {
 			text += ", in the work tree " + dir
 		}
 	}
-	return text + ".\n"
+	text += ".\n"
+	if stray := l.strayWork(ctx, r); stray != "" {
+		text += "\nIts work lies elsewhere:\n\n" + stray
+	}
+	return text
 }
 
 // notDone is the other option of a question whether work is done of which nothing can be shown.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"stig/internal/clone"
+	"stig/internal/fault"
 	"stig/internal/file"
 	"stig/internal/git"
 	"stig/internal/service/traces"
@@ -158,7 +159,7 @@ func (l *loop) settleShared(ctx context.Context, w *watching, r *Run, look share
 	for _, e := range others {
 		r.Overlaps = append(r.Overlaps, e.ID)
 	}
-	if err := w.PutBack(ctx, look.Was, *look.Now, r.Shared); err != nil {
+	if err := w.UndoSettings(ctx, look.Was, *look.Now, r.Shared); err != nil {
 		return err
 	}
 	if err := l.restoreOthers(r, look); err != nil {
@@ -224,9 +225,13 @@ func (l *loop) sayShared(ctx context.Context, r *Run) error {
 		return nil
 	}
 	text := strings.Join(r.SharedText(grave), ". ")
-	return l.leave(ctx, gateName, traces.Draft{Issue: r.Issue, Type: trace.Notification, Content: map[string]any{
+	err := l.leave(ctx, gateName, traces.Draft{Issue: r.Issue, Type: trace.Notification, Content: map[string]any{
 		"to": "@people", "payload": text, "run": r.ID,
 	}})
+	if fault.Is(err, fault.NotFound) {
+		return nil // the issue was deleted meanwhile; the record has it
+	}
+	return err
 }
 
 // ownChanges are those of a run that it signed, in words.
