@@ -45,6 +45,10 @@ type Watch struct {
 // takes about 50 ms for so many.
 const mostWatched = 10_000
 
+// longestLook is how long git may take to list them: there may be any number of files that it
+// does not know.
+const longestLook = 5 * time.Second
+
 // Look looks at all of it.
 func (w *Watch) Look(ctx context.Context) (s Shared, err error) {
 	var files sync.WaitGroup
@@ -87,10 +91,15 @@ func (w *Watch) entries() int {
 	return int(head[8])<<24 | int(head[9])<<16 | int(head[10])<<8 | int(head[11])
 }
 
-// paths are the files of the checkout that differ from its commit.
+// paths are the files of the checkout that differ from its commit; nil where git takes too long.
 func (w *Watch) paths(ctx context.Context) (map[string]string, error) {
+	limited, cancel := context.WithTimeout(ctx, longestLook)
+	defer cancel()
 	argv := []string{"status", "--porcelain=v2", "--no-renames", "--untracked-files=all", "--ignore-submodules=all", "-z"}
-	lines, err := w.git().Must(ctx, argv...)
+	lines, err := w.git().Must(limited, argv...)
+	if limited.Err() != nil && ctx.Err() == nil {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -170,8 +179,8 @@ func (w *Watch) isOurs(name string) bool {
 }
 
 func (w *Watch) stashes(ctx context.Context) ([]string, error) {
-	said, err := w.git().Must(ctx, "log", "--walk-reflogs", "--format=%H", stashRef, "--")
-	return strings.Fields(said), err
+	said, err := w.git().Run(ctx, "log", "--walk-reflogs", "--format=%H", stashRef, "--") // fails where there is none
+	return strings.Fields(string(said.Stdout)), err
 }
 
 // Signature is how commits and reflogs say that a worker made them.

@@ -178,5 +178,20 @@ func (w *Watch) KeepStash(ctx context.Context, commit string) (ref string, err e
 	return ref, err
 }
 
+// ForgetStashes removes the references of stashes that are in the list again.
+func (w *Watch) ForgetStashes(ctx context.Context) error {
+	kept, err := w.git().Must(ctx, "for-each-ref", "--format=%(refname)", StashRefs)
+	if err != nil || kept == "" {
+		return err
+	}
+	listed, err := w.stashes(ctx)
+	for _, ref := range strings.Fields(kept) {
+		if err == nil && slices.Contains(listed, strings.TrimPrefix(ref, StashRefs)) {
+			_, err = w.git().Must(ctx, "update-ref", "-d", ref)
+		}
+	}
+	return err
+}
+
 // StashRefs begins the references that keep stashes.
 const StashRefs = "refs/" + namespace + "/stash/"

@@ -70,14 +70,19 @@ func (l *loop) watchShared(ctx context.Context, r *Run) (variables []string, err
 		l.tell(r.Issue, "what git shares between work trees is not watched: %v", err)
 		return w.env, nil
 	}
-	if look.Was.Paths == nil && !w.InPlace {
-		l.once("files that runs change in the checkout " + l.code.Root + " are not noticed: it has too many to look at")
-	}
+	l.sayUnseen(look.Was)
 	files, err := l.place.RunFiles(r.ID)
 	if err == nil {
 		err = look.keep(files.Shared)
 	}
 	return w.env, err
+}
+
+// sayUnseen says once that the files of the checkout are not looked at.
+func (l *loop) sayUnseen(s git.Shared) {
+	if s.Paths == nil && l.trees != nil {
+		l.once("files that runs change in the checkout " + l.code.Root + " are not noticed: it has too many to look at")
+	}
 }
 
 func (s sharedLook) keep(path string) error {
@@ -129,6 +134,7 @@ func (l *loop) compareShared(ctx context.Context, r *Run) (err error) {
 			return err
 		}
 		look.Now = &now
+		l.sayUnseen(now)
 		if err := look.keep(path); err != nil {
 			return err
 		}
