@@ -201,3 +201,22 @@ func TestKilledWhileShared(t *testing.T) {
 		}
 	}
 }
+
+// What cannot be read of that is said, and keeps no run from its end.
+func TestKilledWhileSharedIsTorn(t *testing.T) {
+	y := newYard(t, "pier-1")
+	y.step = time.Second
+	y.inGit(t)
+	files, err := y.place.RunFiles("r-left")
+	if err := errors.Join(err, os.WriteFile(files.Shared, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	r := clone.Run{ID: "r-left", Actor: "bo", Task: "issue", Issue: "pier-1", Attempt: 1, Started: noon.Add(-time.Minute), Step: "ended", Criteria: y.criteria(t), Worktree: y.dir, Log: files.Log}
+	if err := y.place.RecordRun(r, noon); err != nil {
+		t.Fatal(err)
+	}
+	_, err = y.work(t, "touch pier-1", nil)
+	if runs := y.runs(t); err != nil || runs[0].Outcome == "" || !strings.Contains(strings.Join(y.told, "\n"), "what run r-left changed of what git shares is not known") {
+		t.Errorf("%v, %+v, %q", err, runs, y.told)
+	}
+}

@@ -112,8 +112,8 @@ func (l *loop) compareShared(ctx context.Context, r *Run) (err error) {
 		return nil
 	}
 	path := strings.TrimSuffix(r.Log, filepath.Ext(r.Log)) + clone.SharedEnd
-	if _, there, err := readLook(path); err != nil || !there {
-		return err
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
 	unlock, err := l.place.Lock(ctx, "shared")
 	if err != nil {
@@ -121,8 +121,12 @@ func (l *loop) compareShared(ctx context.Context, r *Run) (err error) {
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
 	look, there, err := readLook(path) // others may have put settings back since
-	if err != nil || !there {
-		return err
+	if err != nil {
+		l.tell(r.Issue, "%s: cannot be read: what run %s changed of what git shares is not known: %v", path, r.ID, err)
+		return os.Remove(path)
+	}
+	if !there {
+		return nil
 	}
 	w, err := l.watch(ctx)
 	if err != nil {
@@ -195,10 +199,10 @@ func (l *loop) restoreOthers(r *Run, look sharedLook) error {
 		}
 		path := filepath.Join(dir, entry.Name())
 		other, there, err := readLook(path)
-		if err == nil && there && other.Now == nil && other.Was.Restore(look.Was, *look.Now, r.Shared) {
-			err = other.keep(path)
+		if err != nil || !there || other.Now != nil || !other.Was.Restore(look.Was, *look.Now, r.Shared) {
+			continue // its own run says what is wrong with it
 		}
-		if err != nil {
+		if err := other.keep(path); err != nil {
 			return err
 		}
 	}
