@@ -42,7 +42,10 @@ func (p Place) SayOnce(text string) (first bool, err error) {
 }
 
 // RunFiles are the files that a run has beside its record.
-type RunFiles struct{ Log, Briefing string }
+type RunFiles struct {
+	Log, Briefing string
+	Shared        string // what the repository shared before the command started, until that was compared
+}
 
 const (
 	runFilesDir  = "runs"
@@ -50,6 +53,9 @@ const (
 	runFilesMost = 256 << 20 // bytes of all of them
 	mostRunFiles = 8000      // two for each run
 )
+
+// SharedEnd ends the name of RunFiles.Shared, in the directory of those of other runs.
+const SharedEnd = ".shared.json"
 
 // RunFiles names the files of a run, in a directory that is there. It removes those of
 // runs of more than 90 days ago, and the oldest where there are more than 8,000 or all take
@@ -61,7 +67,7 @@ func (p Place) RunFiles(id string) (files RunFiles, err error) {
 			return err
 		}
 		prune(in)
-		files = RunFiles{Log: filepath.Join(in, id+".log"), Briefing: filepath.Join(in, id+".md")}
+		files = RunFiles{Log: filepath.Join(in, id+".log"), Briefing: filepath.Join(in, id+".md"), Shared: filepath.Join(in, id+SharedEnd)}
 		f, err := file.OpenPrivate(files.Log, os.O_CREATE|os.O_WRONLY)
 		if err != nil {
 			return err

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"stig/internal/git"
 	"stig/internal/process"
 )
 
@@ -56,10 +57,12 @@ type Run struct {
 
 	LeftOut []string `json:"left_out,omitempty"` // what is no part of its commit, each as "PATH (WHY)"
 	// What it used.
-	Price       Price  `json:"price,omitempty"`
-	TokensIn    int64  `json:"tokens_in,omitempty"` // with those from a cache; 0 where the program does not say
-	TokensOut   int64  `json:"tokens_out,omitempty"`
-	UnreadPrice string `json:"unread_price,omitempty"` // what it printed as a price, and is none
+	Price       Price              `json:"price,omitempty"`
+	TokensIn    int64              `json:"tokens_in,omitempty"` // with those from a cache; 0 where the program does not say
+	TokensOut   int64              `json:"tokens_out,omitempty"`
+	UnreadPrice string             `json:"unread_price,omitempty"` // what it printed as a price, and is none
+	Shared      []git.SharedChange `json:"shared,omitempty"`       // what changed outside of its work tree while its command ran
+	Overlaps    []string           `json:"overlaps,omitempty"`     // runs that ran then too; only with Shared
 }
 
 // Taken is the answer of a person that work of which nothing can be shown is done.
@@ -167,6 +170,37 @@ func Count(n int64) string {
 		return fmt.Sprintf("%.1fk", float64(n)/1e3)
 	}
 	return fmt.Sprintf("%.1fM", float64(n)/1e6)
+}
+
+// mostShared is how many changes SharedText names in a line.
+const mostShared = 8
+
+// SharedText says of changes of Shared which are the run's by their signatures, and of which
+// nobody can tell whose they are: a line each at most.
+func (r Run) SharedText(list []git.SharedChange) (lines []string) {
+	var own, others []string
+	for _, c := range list {
+		if c.By != "" {
+			own = append(own, c.String())
+		} else {
+			others = append(others, c.String())
+		}
+	}
+	add := func(head string, all []string) {
+		if len(all) > mostShared {
+			all = append(all[:mostShared:mostShared], fmt.Sprintf("and %d more", len(all)-mostShared))
+		}
+		if len(all) > 0 {
+			lines = append(lines, head+strings.Join(all, "; "))
+		}
+	}
+	add("changed by run "+r.ID+" outside of its work tree: ", own)
+	head := "changed while run " + r.ID + " ran"
+	if len(r.Overlaps) > 0 {
+		head += ", as did " + strings.Join(r.Overlaps, ", ")
+	}
+	add(head+": ", others)
+	return lines
 }
 
 // RecordRun puts a run into the records, at its start and again, with the same ID, at

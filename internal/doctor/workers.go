@@ -29,6 +29,7 @@ func (e *examination) workers() {
 	claims, judge, _ := service.Judge(e.app, place, now).AsRead(func() (clone.Claims, error) { return place.Claims() })
 	e.unreadable(place)
 	e.leftTrees(place)
+	e.shared(place, now)
 	running, dead := 0, []string{}
 	for _, p := range presences {
 		switch runs, known := p.Runs(); {

@@ -126,6 +126,9 @@ func (t *Worktree) resume(ctx context.Context, tip string) error {
 	if err != nil && t.repairIndex(ctx) {
 		s, err = t.status(ctx)
 	}
+	if err == nil && (s.store || t.hasStore()) {
+		err = t.leaveOutAgain(ctx)
+	}
 	if err == nil && t.Head == "" {
 		err = t.branchAgain(ctx, s)
 	}
@@ -173,17 +176,11 @@ func (t *Worktree) repairIndex(ctx context.Context) bool {
 	if read, err := t.git().Run(ctx, "ls-files", "--", ":(top).git"); err != nil || read.Exit == 0 {
 		return false
 	}
-	steps := [][]string{{"read-tree", "HEAD"}}
-	if t.repo.store != "" {
-		steps = append(steps, []string{"sparse-checkout", "reapply"})
-	}
 	err := os.Remove(filepath.Join(t.own, "index"))
-	for _, argv := range steps {
-		if err == nil {
-			_, err = t.git().Must(ctx, argv...)
-		}
+	if err == nil {
+		_, err = t.git().Must(ctx, "read-tree", "HEAD")
 	}
-	return err == nil
+	return err == nil && t.leaveOutAgain(ctx) == nil
 }
 
 // linked reports whether the work tree says which directory of git it has.
@@ -296,10 +293,8 @@ var toHead = []string{"read-tree", "--reset", "-u", "HEAD"}
 
 // files checks out all but the store's, with the command that is given.
 func (t *Worktree) files(ctx context.Context, take []string) error {
-	if store := t.repo.store; store != "" {
-		if _, err := t.git().Must(ctx, "sparse-checkout", "set", "--no-cone", "/*", "!/"+pattern(store)); err != nil {
-			return err
-		}
+	if err := t.leaveOut(); err != nil {
+		return err
 	}
 	_, err := t.git().Must(ctx, append([]string{"-c", "submodule.recurse=false"}, take...)...)
 	return err
@@ -319,6 +314,9 @@ func (t *Worktree) undo(ctx context.Context, branch bool, tip string) error {
 func (t *Worktree) git() Client {
 	g := t.repo.git
 	g.Dir = t.Dir
+	if t.repo.store != "" {
+		g.Env = append(slices.Clone(g.Env), SparseSettings(g.Env))
+	}
 	return g
 }
 

@@ -34,7 +34,12 @@ func DetachedTree(ctx context.Context, o WorktreeOptions, what, commit string) (
 	if err := r.alone(ctx, "worktree", "add", "--quiet", "--no-checkout", "--detach", dir, commit); err != nil {
 		return "", nil, errors.Join(t.noRoom(err), remove(context.WithoutCancel(ctx)))
 	}
-	if err := t.files(ctx, toHead); err != nil {
+	at, err := CheckoutOf(dir)
+	t.own = at.Own
+	if err == nil {
+		err = t.files(ctx, toHead)
+	}
+	if err != nil {
 		return "", nil, errors.Join(t.noRoom(err), remove(context.WithoutCancel(ctx)))
 	}
 	return dir, remove, nil

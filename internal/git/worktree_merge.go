@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -189,11 +188,10 @@ const expectFiles = "sparse.expectFilesOutsideOfPatterns=true"
 
 // skipStore has git ignore a store that a worker put into the work tree.
 func (t *Worktree) skipStore(ctx context.Context) error {
-	store := t.repo.store
-	if _, err := os.Lstat(filepath.Join(t.Dir, filepath.FromSlash(store))); store == "" || errors.Is(err, fs.ErrNotExist) {
+	if !t.hasStore() {
 		return nil
 	}
-	listed, err := t.git().Run(ctx, "ls-files", "-z", "--", store)
+	listed, err := t.git().Run(ctx, "ls-files", "-z", "--", t.repo.store)
 	if err != nil {
 		return err
 	}

@@ -228,10 +228,13 @@ func (r *worktreeRepo) advance(ctx context.Context, why, from, to string) (strin
 // WorkBranch and has nothing that HEAD lacks, it moves to HEAD, so that work does not start
 // from old code; a branch that a person named moves by landing alone. It gives the
 // number of commits of HEAD that Onto lacks, without those of the store alone, of which no
-// work tree has files.
+// work tree has files. What older versions left in the configuration of the repository goes.
 func BeginWork(ctx context.Context, o WorktreeOptions) (behind int, err error) {
 	r, err := open(ctx, o)
 	if err != nil {
+		return 0, err
+	}
+	if err := r.undoOwnSettings(ctx); err != nil {
 		return 0, err
 	}
 	now, err := r.look(ctx, r.onto)
@@ -328,7 +331,7 @@ func (r *worktreeRepo) descends(ctx context.Context, commit, from string) (bool,
 // to be made at once.
 func (r *worktreeRepo) alone(ctx context.Context, argv ...string) (err error) {
 	dir := filepath.Join(r.common, "stig")
-	lock, err := file.LockUntil(ctx, filepath.Join(dir, "trees.lock"))
+	lock, err := file.LockUntil(ctx, filepath.Join(dir, "worktrees.lock"))
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"stig/internal/clone"
 	"stig/internal/gate"
+	"stig/internal/git"
 	"stig/internal/loop"
 	"stig/internal/process"
 	"stig/internal/trace"
@@ -151,5 +152,71 @@ func (y *yard) replace(t *testing.T, from, to string) {
 	}
 	if err := os.WriteFile(filepath.Join(y.dir, ".beads", "issues.jsonl"), []byte(strings.Replace(text, from, to, 1)), 0o644); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A loop that goes on with a run whose loop was killed while the command ran compares what the
+// repository shares with what it was before the command started, and puts settings back.
+func TestKilledWhileShared(t *testing.T) {
+	for _, name := range []string{"bo", "cy"} { // who goes on, or takes the issue over
+		y := newYard(t, "pier-1")
+		y.step = time.Second
+		y.inGit(t)
+		set := func(value string) {
+			if _, err := y.app.GitIn(y.dir).Must(t.Context(), "config", "user.name", value); err != nil {
+				t.Fatal(err)
+			}
+		}
+		set("ann")
+		at, err := git.CheckoutOf(y.dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		was, err := (&git.Watch{Git: y.app.GitIn(y.dir), At: at, Onto: "stig/work", InPlace: true}).Look(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		files, err := y.place.RunFiles("r-left")
+		text, e := json.Marshal(map[string]any{"was": was})
+		if err := errors.Join(err, e, os.WriteFile(files.Shared, text, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		set("Robot")
+		r := clone.Run{ID: "r-left", Actor: name, Task: "issue", Issue: "pier-1", Attempt: 1, Started: noon.Add(-time.Minute), Step: "started", Criteria: y.criteria(t), Worktree: y.dir, Log: files.Log}
+		if err := y.place.RecordRun(r, noon); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := y.work(t, "touch pier-1", nil); err != nil {
+			t.Fatal(err)
+		}
+		runs := y.runs(t)
+		if shared := runs[0].Shared; len(runs) != 2 || runs[0].Outcome != string(clone.OutcomeStopped) || len(shared) != 1 || !shared[0].Back || shared[0].Was != "ann" {
+			t.Errorf("%s: %+v", name, runs)
+		}
+		if now, err := y.app.GitIn(y.dir).Must(t.Context(), "config", "user.name"); err != nil || now != "ann" {
+			t.Errorf("%s: user.name is %q, %v", name, now, err)
+		}
+		if left, _ := filepath.Glob(filepath.Join(filepath.Dir(files.Log), "*"+clone.SharedEnd)); len(left) > 0 {
+			t.Error(left)
+		}
+	}
+}
+
+// What cannot be read of that is said, and keeps no run from its end.
+func TestKilledWhileSharedIsTorn(t *testing.T) {
+	y := newYard(t, "pier-1")
+	y.step = time.Second
+	y.inGit(t)
+	files, err := y.place.RunFiles("r-left")
+	if err := errors.Join(err, os.WriteFile(files.Shared, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	r := clone.Run{ID: "r-left", Actor: "bo", Task: "issue", Issue: "pier-1", Attempt: 1, Started: noon.Add(-time.Minute), Step: "ended", Criteria: y.criteria(t), Worktree: y.dir, Log: files.Log}
+	if err := y.place.RecordRun(r, noon); err != nil {
+		t.Fatal(err)
+	}
+	_, err = y.work(t, "touch pier-1", nil)
+	if runs := y.runs(t); err != nil || runs[0].Outcome == "" || !strings.Contains(strings.Join(y.told, "\n"), "what run r-left changed of what git shares is not known") {
+		t.Errorf("%v, %+v, %q", err, runs, y.told)
 	}
 }

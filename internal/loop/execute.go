@@ -15,6 +15,7 @@ import (
 	"stig/internal/assistant"
 	"stig/internal/clone"
 	"stig/internal/fault"
+	"stig/internal/git"
 	"stig/internal/process"
 	"stig/internal/visible"
 	"stig/internal/workspace"
@@ -158,6 +159,9 @@ func trustedFor(ctx context.Context, a *workspace.Run, code *workspace.Code, iss
 // environ is the environment of the command of a run, and of a setup, which has no briefing
 // yet. store is the directory of the store.
 func environ(a *workspace.Run, store string, r *clone.Run, briefing string, more ...string) []string {
+	if r.Branch != "" { // its work tree leaves the store out
+		more = append(more, git.SparseSettings(a.Environ()))
+	}
 	return a.EnvironFor(append([]string{"STIG_ISSUE=" + r.Issue, "STIG_ACTOR=" + r.Actor, "STIG_ATTEMPT=" + fmt.Sprint(r.Attempt), "STIG_RUN=" + r.ID,
 		"STIG_BRIEFING=" + briefing, "BEADS_DIR=" + store}, more...)...)
 }

@@ -167,7 +167,7 @@ func (l *loop) release(ctx context.Context, id string) {
 // errorOf is the trace of a failed attempt.
 func (l *loop) errorOf(r *Run) traces.Draft {
 	what := map[clone.Outcome]string{
-		clone.OutcomeSilent: "the run left nothing: no work, no trace, no checkpoint", clone.OutcomeTimedOut: "the run timed out",
+		clone.OutcomeSilent: cmp.Or(r.Why, "the run left nothing: no work, no trace, no checkpoint"), clone.OutcomeTimedOut: "the run timed out",
 		clone.OutcomeFailed: fmt.Sprintf("the command ended with exit code %d", r.Exit),
 	}[r.outcome]
 	tail := cmp.Or(shortened(assistant.ReadableText(endOf(r.Log, tailRead))), "(no output)")

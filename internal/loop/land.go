@@ -110,7 +110,7 @@ func (l *loop) reject(ctx context.Context, r *Run) error {
 	if r.exit != 0 {
 		content["exit"] = fmt.Sprint(r.exit)
 	}
-	return l.leave(ctx, gateName, traces.Draft{Issue: r.Issue, Type: trace.Feedback, Content: content, Body: r.feedback})
+	return l.leave(ctx, gateName, traces.Draft{Issue: r.Issue, Type: trace.Feedback, Content: content, Body: strings.TrimLeft(r.feedback+"\n\n"+l.strayWork(ctx, r), "\n")})
 }
 
 // prove runs the criteria, in the work tree of a run or in place, lands the work that
@@ -323,7 +323,11 @@ func (l *loop) where(ctx context.Context, r *Run) string {
 			text += ", in the work tree " + dir
 		}
 	}
-	return text + ".\n"
+	text += ".\n"
+	if stray := l.strayWork(ctx, r); stray != "" {
+		text += "\nIts work lies elsewhere:\n\n" + stray
+	}
+	return text
 }
 
 // notDone is the other option of a question whether work is done of which nothing can be shown.

@@ -33,6 +33,7 @@ type left struct {
 	checkpoint bool // the notes of the issue changed
 	traces     bool // it left comments, or edited issues
 	changed    bool // its tree holds work
+	elsewhere  bool // work of the run is outside of its tree, and none in it
 }
 
 // saw says what of that counts.
@@ -56,6 +57,8 @@ func (f left) saw() observation {
 		return sawTimeout
 	case f.exit != 0:
 		return sawFailure
+	case !f.closed && !f.checkpoint && !f.traces && !f.changed && f.elsewhere:
+		return sawElsewhere
 	case !f.closed && !f.checkpoint && !f.traces && !f.changed:
 		return sawNothing
 	}
@@ -69,6 +72,10 @@ func (l *loop) look(ctx context.Context, r *Run) (observation, error) {
 		exit: r.Exit, timedOut: r.TimedOut, landed: r.Step == stepLanded,
 		stopped: r.Cause == string(clone.OutcomeStopped), claimLost: r.Cause == string(clone.OutcomeLost),
 	}
+	if err := l.compareShared(after, r); err != nil {
+		return "", unknown{err}
+	}
+	r.left.elsewhere = l.strayWork(after, r) != ""
 	if !r.left.claimLost && r.Issue != "" {
 		if err := l.lookFurther(after, r); err != nil {
 			return "", unknown{err}
@@ -76,8 +83,12 @@ func (l *loop) look(ctx context.Context, r *Run) (observation, error) {
 	}
 	saw := r.left.saw()
 	switch {
-	case r.Issue == "" && (saw == sawNothing || saw == sawWork): // no issue says whether it is right
+	case r.Issue == "" && (saw == sawNothing || saw == sawElsewhere || saw == sawWork): // no issue says whether it is right
 		return sawBeat, nil
+	case saw == sawElsewhere:
+		r.refused("its work tree holds nothing, and it left work elsewhere: "+strings.Join(ownChanges(&r.Run), "; "), 0, "")
+	case saw == sawNothing && len(r.Shared) > 0:
+		r.Why = "its work tree holds nothing; " + strings.Join(r.SharedText(r.Shared), "; ")
 	case saw == sawClosed:
 		l.commitStore(after, r)
 	}

@@ -217,6 +217,7 @@ type loop struct {
 	heard   map[string]time.Time // issues of runs that ended, with their start: what was said before is to be acknowledged
 
 	records  clone.RunLog
+	watched  *watching     // what looks at what the repository shares; nil before the first run
 	busyText string        // what of it says that git is at work
 	reading  time.Duration // how long the store took to read
 }

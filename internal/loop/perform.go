@@ -92,7 +92,12 @@ func (l *loop) inherit(ctx context.Context, issue string) (*Past, error) {
 		if !isOpen(r) {
 			continue
 		}
-		if err := endKilled(l.app, l.place, r, l.Times.Grace, now, "its loop was killed, and "+l.name+" took the issue over"); err != nil {
+		l.app.EndProgram(r, l.Times.Grace)
+		killed := &Run{Run: r}
+		if err := l.compareShared(ctx, killed); err != nil {
+			return nil, err
+		}
+		if err := endKilled(l.app, l.place, killed.Run, l.Times.Grace, now, "its loop was killed, and "+l.name+" took the issue over"); err != nil {
 			return nil, err
 		}
 	}
@@ -214,9 +219,13 @@ func (l *loop) supervise(ctx context.Context, r *Run) (observation, error) {
 	l.event(Event{Issue: r.Issue, Event: EventClaimed, Text: fmt.Sprintf("attempt %d, run %s", r.Attempt, r.ID)})
 	limited, cancel := l.limited(ctx)
 	defer cancel()
+	variables, err := l.watchShared(ctx, r)
+	if err != nil {
+		return "", err
+	}
 	ended, err := execution{
 		app: l.app, store: storeDir(l.store), now: l.now, place: l.place, run: &r.Run, argv: l.Command, prompt: r.prompt, grace: l.Times.Grace,
-	}.start(limited)
+	}.start(limited, variables...)
 	if err != nil && r.Step != stepEnded {
 		return "", err
 	}

@@ -127,6 +127,9 @@ func (l *loop) tidy(ctx context.Context) {
 	if l.trees == nil {
 		return
 	}
+	if w, err := l.watch(ctx); err == nil {
+		_ = w.ForgetStashes(ctx) // a reference too many does no harm
+	}
 	trees, err := git.Worktrees(ctx, *l.trees)
 	if err != nil {
 		l.app.Warn("work trees of closed issues are not removed: %v", err)

@@ -74,6 +74,7 @@ const (
 	sawTimeout         observation = "timed out"
 	sawFailure         observation = "another exit than 0"
 	sawNothing         observation = "exit 0 and nothing left"
+	sawElsewhere       observation = "exit 0, nothing in the work tree, and work elsewhere"
 	sawWork            observation = "exit 0 and something left"
 	sawBeat            observation = "exit 0 of a heartbeat"
 	sawKept            observation = "committed"
@@ -139,6 +140,7 @@ var transitions = []transition{
 	{from: runEnded, on: sawTimeout, to: runJudged, outcome: clone.OutcomeTimedOut},
 	{from: runEnded, on: sawFailure, to: runJudged, outcome: clone.OutcomeFailed},
 	{from: runEnded, on: sawNothing, to: runJudged, outcome: clone.OutcomeSilent},
+	{from: runEnded, on: sawElsewhere, to: runJudged, outcome: clone.OutcomeRejected, do: (*loop).reject},
 	{from: runEnded, on: sawBeat, to: runJudged, outcome: clone.OutcomeAdvanced},
 	{from: runEnded, on: sawClosed, to: runJudged, outcome: clone.OutcomeClosed, do: (*loop).putAway}, // landed before its loop was killed
 	{from: runEnded, on: sawWork, to: runWorked},

@@ -21,6 +21,9 @@ func TestLeft(t *testing.T) {
 		{"a trace and exit 0", left{traces: true}, "", runWorked},
 		{"closed by the command", left{closed: true}, "", runWorked},
 		{"nothing and exit 0", left{}, clone.OutcomeSilent, runJudged},
+		{"work elsewhere alone and exit 0", left{elsewhere: true}, clone.OutcomeRejected, runJudged},
+		{"work here too and exit 0", left{elsewhere: true, changed: true}, "", runWorked},
+		{"work elsewhere and exit 1", left{elsewhere: true, exit: 1}, clone.OutcomeFailed, runJudged},
 		{"work and exit 1", left{changed: true, exit: 1}, clone.OutcomeFailed, runJudged},
 		{"a checkpoint and exit 1", left{checkpoint: true, exit: 1}, clone.OutcomeAdvanced, runJudged},
 		{"a question and exit 1", left{asked: true, exit: 1}, clone.OutcomeWaiting, runJudged},
@@ -89,6 +92,8 @@ func TestTransitions(t *testing.T) {
 		{runClaimed, begin, saws{sawFailure, sawAlike, sawRecorded}, none, clone.OutcomeLater},
 		{runClaimed, begin, saws{sawFailure, sawAttemptsUsed}, ask, clone.OutcomeFailed},
 		{runClaimed, begin, saws{sawNothing, sawAttemptsUsed}, late, clone.OutcomeLost},
+
+		{runClaimed, begin, saws{sawElsewhere}, open, clone.OutcomeRejected},
 
 		{runClaimed, work, saws{sawReview}, open, clone.OutcomeAdvanced},
 		{runClaimed, work, saws{sawClosed}, over, clone.OutcomeClosed},

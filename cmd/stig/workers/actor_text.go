@@ -169,6 +169,9 @@ func printRuns(a *cli.App, list []actors.Run, all bool) error {
 			name = r.Actor
 		}
 		s.Line(cli.Plain, cli.CutLine(runLine(r, name), tableWidth))
+		for _, text := range (clone.Run{ID: r.ID, Overlaps: r.Overlaps}).SharedText(r.Shared) {
+			s.Wrap(cli.Plain, "  ", "  ", visible.OneLine(text))
+		}
 	}
 	s.Wrap(cli.Plain, "", "  ", runTotals(list))
 	return a.Show(s)

@@ -12,6 +12,7 @@ import (
 
 	"stig/internal/clone"
 	"stig/internal/fault"
+	"stig/internal/git"
 	"stig/internal/process"
 	"stig/internal/workspace"
 )
@@ -45,6 +46,9 @@ type Run struct {
 	Asked       bool   `json:"asked"`        // its loop asked a person at its end
 
 	spent clone.Spent
+
+	Shared   []git.SharedChange `json:"shared"`   // what changed outside of its work tree while it ran
+	Overlaps []string           `json:"overlaps"` // runs that ran then too; of one with Shared
 }
 
 // Spent is what the run cost, to be joined with that of others.
@@ -56,6 +60,7 @@ func RunOf(r clone.Run) Run {
 		ID: r.ID, Actor: r.Actor, Task: r.Task, Issue: r.Issue, Attempt: r.Attempt, Started: r.Started, Exit: r.Exit, Outcome: r.Outcome, Why: r.Why,
 		Bytes: r.Bytes, Cost: r.Cost, Currency: r.Currency, Log: r.Log, Branch: r.Branch, Commit: r.Commit,
 		Priced: string(r.Price), TokensIn: r.TokensIn, TokensOut: r.TokensOut, UnreadPrice: r.UnreadPrice, Asked: r.Asked,
+		Shared: append([]git.SharedChange{}, r.Shared...), Overlaps: append([]string{}, r.Overlaps...),
 	}
 	one.LeftOut = append([]string{}, r.LeftOut...)
 	if r.Price == clone.PriceUnknown && r.Cost > 0 {

@@ -1,0 +1,366 @@
+package git
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"stig/internal/visible"
+)
+
+// Shared is what the work trees of a repository share at one moment, and how a person's
+// checkout stands. It holds the configuration as it is, credentials included.
+type Shared struct {
+	Settings map[string][]string `json:"settings"` // values in their order, by the name of the file in git's directory, a slash, and the key
+	Refs     map[string]string   `json:"refs"`     // objects by whole names, but for references of stig
+	Stashes  []string            `json:"stashes"`  // commits, the last first
+	Files    map[string]string   `json:"files"`    // hashes of hooks and of info, by path in git's directory
+	Heads    map[string]string   `json:"heads"`    // what HEAD says, by the directories of work trees of people
+	Paths    map[string]string   `json:"paths"`    // size and time of what differs in the checkout; null where it is too large to be looked at
+}
+
+// Watch looks at what a repository shares. It is for one goroutine.
+type Watch struct {
+	Git     Client   // in the person's checkout
+	At      Checkout // that is the person's checkout
+	Onto    string   // the branch that results go to
+	Without []string // below which files of the checkout do not count, as for Tree
+	InPlace bool     // the worker works in the checkout: branches, what it has checked out, and its files do not count
+
+	read map[string]map[string][]string // settings by the texts that they were read in last
+}
+
+// mostWatched is how many files a checkout may have for its files to be looked at: git status
+// takes about 50 ms for so many.
+const mostWatched = 10_000
+
+// longestLook is how long git may take to list them: there may be any number of files that it
+// does not know.
+const longestLook = 5 * time.Second
+
+// Look looks at all of it.
+func (w *Watch) Look(ctx context.Context) (s Shared, err error) {
+	var files sync.WaitGroup
+	var unseen error
+	if !w.InPlace && w.entries() <= mostWatched {
+		files.Go(func() { s.Paths, unseen = w.paths(ctx) })
+	}
+	s.Files, s.Heads = w.files(), w.heads()
+	if s.Settings, err = w.settings(ctx); err == nil {
+		s.Refs, err = w.refs(ctx)
+	}
+	if err == nil && s.Refs[stashRef] != "" {
+		s.Stashes, err = w.stashes(ctx)
+	}
+	delete(s.Refs, stashRef)
+	files.Wait()
+	return s, errors.Join(err, unseen)
+}
+
+func (w *Watch) git() Client {
+	g := w.Git
+	g.Dir, g.Trusted = cmp.Or(w.Git.Dir, w.At.Root), true
+	return g
+}
+
+const stashRef = "refs/stash"
+
+// entries is how many files the index of the checkout has, as its header says; 0 where that
+// cannot be read.
+func (w *Watch) entries() int {
+	var head [12]byte
+	f, err := os.Open(filepath.Join(w.At.Own, "index"))
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	if n, _ := f.Read(head[:]); n < len(head) {
+		return 0
+	}
+	return int(head[8])<<24 | int(head[9])<<16 | int(head[10])<<8 | int(head[11])
+}
+
+// paths are the files of the checkout that differ from its commit; nil where git takes too long.
+func (w *Watch) paths(ctx context.Context) (map[string]string, error) {
+	limited, cancel := context.WithTimeout(ctx, longestLook)
+	defer cancel()
+	argv := []string{"status", "--porcelain=v2", "--no-renames", "--untracked-files=all", "--ignore-submodules=all", "-z"}
+	lines, err := w.git().Must(limited, argv...)
+	if limited.Err() != nil && ctx.Err() == nil {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	out, found := below(w.At.Root, w.At.Root, w.Without), map[string]string{}
+	for line := range strings.SplitSeq(lines, "\x00") {
+		if path := ChangedPath(line); path != "" && !out(path) {
+			found[path] = standing(filepath.Join(w.At.Root, filepath.FromSlash(path)))
+		}
+	}
+	return found, nil
+}
+
+// standing tells a file from what it is after a change.
+func standing(path string) string {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return "gone"
+	}
+	return fmt.Sprintf("%v %d %d", info.Mode(), info.Size(), info.ModTime().UnixNano())
+}
+
+// files are hooks that git starts, and what says which files it leaves out and how it reads them.
+func (w *Watch) files() map[string]string {
+	found := map[string]string{}
+	for _, dir := range []string{"hooks", "info"} {
+		entries, _ := os.ReadDir(filepath.Join(w.At.Common, dir)) // one that is not there has none
+		for _, entry := range entries {
+			name := dir + "/" + entry.Name()
+			if strings.HasSuffix(name, ".sample") || entry.IsDir() || name == "info/refs" {
+				continue
+			}
+			text, err := os.ReadFile(filepath.Join(w.At.Common, name))
+			sum := sha256.Sum256(text)
+			if found[name] = hex.EncodeToString(sum[:8]); errors.Is(err, fs.ErrPermission) {
+				found[name] = standing(filepath.Join(w.At.Common, name))
+			}
+		}
+	}
+	return found
+}
+
+// heads says what the work trees have checked out that are not stig's.
+func (w *Watch) heads() map[string]string {
+	found := map[string]string{}
+	trees := ownDirectories(w.At.Common)
+	if w.At.Own == w.At.Common {
+		trees[w.At.Root] = w.At.Common
+	} else {
+		trees[filepath.Dir(w.At.Common)] = w.At.Common
+	}
+	for dir, own := range trees {
+		text, err := os.ReadFile(filepath.Join(own, "HEAD"))
+		if _, ours := readNote(own); err == nil && !ours && !(w.InPlace && own == w.At.Own) {
+			found[dir] = strings.TrimSpace(string(text))
+		}
+	}
+	return found
+}
+
+func (w *Watch) refs(ctx context.Context) (map[string]string, error) {
+	said, err := w.git().Must(ctx, "for-each-ref", "--format=%(objectname) %(refname)")
+	found := map[string]string{}
+	for line := range strings.Lines(said) {
+		object, name, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if name != "" && !w.isOurs(name) {
+			found[name] = object
+		}
+	}
+	return found, err
+}
+
+// isOurs reports whether stig moves a reference, or git by itself.
+func (w *Watch) isOurs(name string) bool {
+	branch, is := strings.CutPrefix(name, "refs/heads/")
+	return is && w.InPlace || branch == w.Onto || strings.HasPrefix(branch, namespace+"/") || strings.HasPrefix(name, "refs/"+namespace+"/") ||
+		strings.HasPrefix(name, "refs/prefetch/") || strings.HasPrefix(name, "refs/worktree/") || strings.HasPrefix(name, "refs/bisect/")
+}
+
+func (w *Watch) stashes(ctx context.Context) ([]string, error) {
+	said, err := w.git().Run(ctx, "log", "--walk-reflogs", "--format=%H", stashRef, "--") // fails where there is none
+	return strings.Fields(string(said.Stdout)), err
+}
+
+// Signature is how commits and reflogs say that a worker made them.
+type Signature struct {
+	Name, Email string
+	Since       time.Time // when its run began
+	Unclear     bool      // it is that of the person too
+	Others      []string  // actors of the runs that ran meanwhile
+}
+
+// actor is whom a line such as "bo <ann@example.org>" names of the workers; "" for none.
+func (s Signature) actor(line string) string {
+	if s.Unclear {
+		return ""
+	}
+	for _, name := range append([]string{s.Name}, s.Others...) {
+		if name = plain(name); line == name+" <"+s.Email+">" || line == name+" <"+name+addressEnd+">" {
+			return name
+		}
+	}
+	return ""
+}
+
+// Changes lists what differs between two looks, in an order that is always the same, but for
+// what the workers of other runs signed: those tell of it.
+func (w *Watch) Changes(ctx context.Context, was, now Shared, who Signature) (list []SharedChange, err error) {
+	list = slices.Concat(settingChanges(was, now), w.fileChanges(was, now))
+	differing(was.Refs, now.Refs, func(name, a, b string) {
+		by := w.moved(ctx, name, a, b, who)
+		if by == "" && strings.HasPrefix(name, "refs/remotes/") { // a fetch of whoever did it
+			return
+		}
+		c := SharedChange{Kind: SharedRef, Name: name, Was: a, Now: b, By: by}
+		for prefix, kind := range map[string]SharedKind{"refs/heads/": SharedBranch, "refs/tags/": SharedTag} {
+			if short, ok := strings.CutPrefix(name, prefix); ok {
+				c.Kind, c.Name, c.In = kind, short, headIn(now.Heads, name)
+			}
+		}
+		list = append(list, c)
+	})
+	differing(was.Heads, now.Heads, func(dir, a, b string) {
+		if a != "" && b != "" { // else the work tree was made, or is gone
+			list = append(list, SharedChange{Kind: SharedHead, Name: dir, In: dir, Was: a, Now: b, By: w.switched(ctx, dir, who)})
+		}
+	})
+	for _, one := range without(keyed(now.Stashes), was.Stashes) {
+		subject, by := w.stash(ctx, one, who)
+		list = append(list, SharedChange{Kind: SharedStash, Name: one, Now: subject, By: by})
+	}
+	for _, one := range without(keyed(was.Stashes), now.Stashes) {
+		subject, by := w.stash(ctx, one, who)
+		list = append(list, SharedChange{Kind: SharedStash, Name: one, Was: subject, By: by})
+	}
+	return slices.DeleteFunc(list, func(c SharedChange) bool { return c.By != "" && c.By != who.Name }), ctx.Err()
+}
+
+func keyed(list []string) map[string]string {
+	keys := map[string]string{}
+	for _, one := range list {
+		keys[one] = one
+	}
+	return keys
+}
+
+// differing calls do for each key whose value is another, "" for none, in the order of the keys.
+func differing(was, now map[string]string, do func(key, was, now string)) {
+	all := maps.Clone(was)
+	if all == nil {
+		all = map[string]string{}
+	}
+	maps.Copy(all, now)
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		if was[key] != now[key] {
+			do(key, was[key], now[key])
+		}
+	}
+}
+
+// headIn is the work tree that has a branch checked out; "" for none.
+func headIn(heads map[string]string, ref string) string {
+	for _, dir := range slices.Sorted(maps.Keys(heads)) {
+		if heads[dir] == "ref: "+ref {
+			return dir
+		}
+	}
+	return ""
+}
+
+func (w *Watch) fileChanges(was, now Shared) (list []SharedChange) {
+	differing(was.Files, now.Files, func(name, a, b string) {
+		list = append(list, SharedChange{Kind: SharedFile, Name: name, Was: a, Now: b})
+	})
+	if was.Paths != nil && now.Paths != nil {
+		differing(was.Paths, now.Paths, func(path, a, b string) {
+			if b != "" { // else it was committed, or is as it was
+				list = append(list, SharedChange{Kind: SharedPath, Name: path, Was: a, Now: b, In: w.At.Root})
+			}
+		})
+	}
+	return list
+}
+
+// mostMoves is how many entries of a reflog, and commits, are looked at for a signature.
+const mostMoves = "100"
+
+// moved is the worker that moved a reference by the signature of an entry of its reflog, or,
+// where it has none, of a commit that it has anew; "" where none says so.
+func (w *Watch) moved(ctx context.Context, name, was, now string, who Signature) string {
+	if now == "" {
+		return "" // with its reflog
+	}
+	entries := w.lines(ctx, "--walk-reflogs", "--format=%H %gn <%ge>", name)
+	for _, entry := range entries {
+		commit, by, _ := strings.Cut(entry, " ")
+		if commit == was {
+			break
+		}
+		if actor := who.actor(by); actor != "" {
+			return actor
+		}
+	}
+	if len(entries) > 0 {
+		return ""
+	}
+	commits := []string{"--format=%an <%ae>%n%cn <%ce>", "--since=" + who.Since.Format(time.RFC3339), now}
+	if was != "" {
+		commits = append(commits, "^"+was)
+	}
+	for _, line := range w.lines(ctx, commits...) {
+		if actor := who.actor(line); actor != "" {
+			return actor
+		}
+	}
+	return ""
+}
+
+// lines are what git log prints; none where it fails, such as without a reflog.
+func (w *Watch) lines(ctx context.Context, argv ...string) []string {
+	said, err := w.git().Run(ctx, append(append([]string{"log", "--max-count=" + mostMoves}, argv...), "--")...)
+	if err != nil || said.Exit != 0 {
+		return nil
+	}
+	return strings.FieldsFunc(string(said.Stdout), func(r rune) bool { return r == '\n' })
+}
+
+// switched is the worker that moved HEAD of a work tree last; "" for none.
+func (w *Watch) switched(ctx context.Context, dir string, who Signature) string {
+	there := *w
+	there.Git.Dir = dir
+	for _, line := range there.lines(ctx, "--walk-reflogs", "--format=%gn <%ge>", "HEAD") {
+		return who.actor(line)
+	}
+	return ""
+}
+
+// stash gives what a stash is called, and the worker that made it; "" for none.
+func (w *Watch) stash(ctx context.Context, commit string, who Signature) (subject, by string) {
+	lines := append(w.lines(ctx, "--no-walk", "--format=%an <%ae>%n%s", commit), "", "")
+	return visible.HideSecrets(cmp.Or(lines[1], commit)), who.actor(lines[0])
+}
+
+// Sign gives the signature of an actor, and the variables by which git signs so:
+// the name is the actor's, the address that of the person, if git knows one, so that hosts
+// show whose worker it was. Where commits are to be signed with a key that git finds by the
+// committer, the committer stays the person.
+func (w *Watch) Sign(ctx context.Context, actor string) (Signature, []string, error) {
+	g := w.git()
+	said, err := g.Run(ctx, "var", "GIT_COMMITTER_IDENT")
+	if err != nil {
+		return Signature{}, nil, err
+	}
+	person, rest, _ := strings.Cut(strings.TrimSpace(string(said.Stdout)), " <")
+	address, _, _ := strings.Cut(rest, ">")
+	who := Signature{Name: plain(actor)}
+	who.Email, who.Unclear = cmp.Or(address, who.Name+addressEnd), person == who.Name
+	env := []string{"GIT_AUTHOR_NAME=" + who.Name, "GIT_AUTHOR_EMAIL=" + who.Email}
+	if key, err := g.Run(ctx, "config", "user.signingKey"); err != nil || key.Exit != 0 {
+		if signs, err := signs(ctx, g); err != nil || signs {
+			return who, env, err
+		}
+	}
+	return who, append(env, "GIT_COMMITTER_NAME="+who.Name, "GIT_COMMITTER_EMAIL="+who.Email), nil
+}

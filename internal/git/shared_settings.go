@@ -1,0 +1,197 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"stig/internal/visible"
+)
+
+// decisive are the settings that decide who commits or what runs: the first and the last
+// part of a key, between which there may be a name.
+var decisive = []struct{ first, last string }{
+	{"user", ""}, {"core", "hookspath"}, {"core", "sshcommand"}, {"core", "fsmonitor"}, {"url", ""},
+	{"remote", "url"}, {"remote", "pushurl"}, {"filter", ""}, {"alias", ""}, {"include", ""}, {"includeif", ""},
+}
+
+// isDecisive reports whether a setting is one that stig puts back.
+func isDecisive(key string) bool {
+	first, last := key[:strings.IndexByte(key+".", '.')], key[strings.LastIndexByte(key, '.')+1:]
+	return slices.ContainsFunc(decisive, func(d struct{ first, last string }) bool {
+		return d.first == first && (d.last == "" || d.last == last)
+	})
+}
+
+// settings reads the configuration of the repository, and what the main work tree has besides.
+func (w *Watch) settings(ctx context.Context) (map[string][]string, error) {
+	all, read := map[string][]string{}, map[string]map[string][]string{}
+	for _, name := range []string{"config", ownConfig} {
+		path := filepath.Join(w.At.Common, name)
+		text, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		set, known := w.read[string(text)]
+		if err == nil && !known {
+			set, err = w.parse(ctx, path)
+		}
+		if err != nil {
+			return nil, err
+		}
+		read[string(text)] = set
+		for key, values := range set {
+			all[name+"/"+key] = values
+		}
+	}
+	w.read = read
+	return all, nil
+}
+
+func (w *Watch) parse(ctx context.Context, path string) (map[string][]string, error) {
+	text, err := w.git().Must(ctx, "config", "--file", path, "--no-includes", "--list", "--null")
+	set := map[string][]string{}
+	for one := range strings.SplitSeq(text, "\x00") {
+		if key, value, _ := strings.Cut(one, "\n"); key != "" {
+			set[key] = append(set[key], value)
+		}
+	}
+	return set, err
+}
+
+// changedSettings lists what differs of two readings.
+func changedSettings(was, now map[string][]string) (names []string) {
+	for name, values := range was {
+		if !slices.Equal(values, now[name]) {
+			names = append(names, name)
+		}
+	}
+	for name := range now {
+		if _, had := was[name]; !had {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func settingChanges(was, now Shared) (list []SharedChange) {
+	for _, name := range changedSettings(was.Settings, now.Settings) {
+		file, key, _ := strings.Cut(name, "/")
+		list = append(list, SharedChange{Kind: SharedSetting, Name: key, In: file, Was: shownValues(key, was.Settings[name]), Now: shownValues(key, now.Settings[name])})
+	}
+	return list
+}
+
+// shownValues are the values of a setting without credentials.
+func shownValues(key string, values []string) string {
+	if strings.HasPrefix(key, "credential.") || strings.HasSuffix(key, ".extraheader") {
+		if len(values) > 0 {
+			return "[a credential, left out]"
+		}
+	}
+	var shown []string
+	for _, value := range values {
+		if scheme, rest, ok := strings.Cut(value, "://"); ok {
+			if user, host, ok := strings.Cut(rest, "@"); ok && !strings.Contains(user, "/") {
+				value = scheme + "://[left out]@" + host
+			}
+		}
+		shown = append(shown, visible.OneLine(visible.HideSecrets(value)))
+	}
+	return strings.Join(shown, ", ")
+}
+
+// UndoSettings gives the settings that decide who commits or what runs the values that they had at
+// a look, where they still have those of a later one, and marks them in the changes.
+func (w *Watch) UndoSettings(ctx context.Context, was, now Shared, list []SharedChange) error {
+	var is map[string][]string
+	for i, c := range list {
+		if c.Kind != SharedSetting || !isDecisive(c.Name) {
+			continue
+		}
+		if is == nil {
+			var err error
+			if is, err = w.settings(ctx); err != nil {
+				return err
+			}
+		}
+		name := c.In + "/" + c.Name
+		switch {
+		case slices.Equal(is[name], was.Settings[name]): // a loop that was killed did
+		case !slices.Equal(is[name], now.Settings[name]):
+			continue // somebody changed it meanwhile
+		default:
+			if err := w.set(ctx, c, now.Settings[name], was.Settings[name]); err != nil {
+				return err
+			}
+		}
+		list[i].Back = true
+	}
+	return nil
+}
+
+// set gives a setting other values than it has.
+func (w *Watch) set(ctx context.Context, c SharedChange, has, values []string) error {
+	config := []string{"config", "--file", filepath.Join(w.At.Common, c.In)}
+	if len(has) == 1 && len(values) == 1 { // stays in its line
+		_, err := w.git().Must(ctx, append(config, c.Name, values[0])...)
+		return err
+	}
+	if len(has) > 0 {
+		if _, err := w.git().Must(ctx, append(config, "--unset-all", c.Name)...); err != nil {
+			return err
+		}
+	}
+	for _, value := range values {
+		if _, err := w.git().Must(ctx, append(config, "--add", c.Name, value)...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Restore has a look show what was put back since, so that it is no change of those who
+// compare with it later. It reports whether that changes the look.
+func (s *Shared) Restore(was, now Shared, list []SharedChange) (changed bool) {
+	for _, c := range list {
+		name := c.In + "/" + c.Name
+		if c.Kind != SharedSetting || !c.Back || !slices.Equal(s.Settings[name], now.Settings[name]) {
+			continue
+		}
+		changed = true
+		if delete(s.Settings, name); was.Settings[name] != nil {
+			s.Settings[name] = was.Settings[name]
+		}
+	}
+	return changed
+}
+
+// KeepStash keeps a stash that is gone from the list by a reference, and gives its name.
+func (w *Watch) KeepStash(ctx context.Context, commit string) (ref string, err error) {
+	ref = StashRefs + commit
+	_, err = w.git().Must(ctx, "update-ref", "--create-reflog", "-m", "stig: keep a stash that is gone from the list", ref, commit)
+	return ref, err
+}
+
+// ForgetStashes removes the references of stashes that are in the list again.
+func (w *Watch) ForgetStashes(ctx context.Context) error {
+	kept, err := w.git().Must(ctx, "for-each-ref", "--format=%(refname)", StashRefs)
+	if err != nil || kept == "" {
+		return err
+	}
+	listed, err := w.stashes(ctx)
+	for _, ref := range strings.Fields(kept) {
+		if err == nil && slices.Contains(listed, strings.TrimPrefix(ref, StashRefs)) {
+			_, err = w.git().Must(ctx, "update-ref", "-d", ref)
+		}
+	}
+	return err
+}
+
+// StashRefs begins the references that keep stashes.
+const StashRefs = "refs/" + namespace + "/stash/"
