@@ -18,7 +18,7 @@ type Run struct {
 	ID       string     `json:"id"` // unlike that of every other run
 	Store    string     `json:"store"`
 	Actor    string     `json:"actor"`
-	Task     string     `json:"task"`            // what it was started for: issue, answer, heartbeat, dream
+	Task     string     `json:"task"`            // what it was started for: issue, inbox, heartbeat, dream, swarm
 	Issue    string     `json:"issue,omitempty"` // "" where it is about none
 	Attempt  int        `json:"attempt,omitempty"`
 	Loop     process.ID `json:"loop,omitzero"`    // the process that started it
@@ -51,6 +51,14 @@ type Run struct {
 	Said  string `json:"said,omitempty"`  // the last line of the output, shortened
 	Asked bool   `json:"asked,omitempty"` // the loop asked a person at its end: what was before counts no more
 	Taken *Taken `json:"taken,omitempty"` // a person took the work as it is, and nothing was started; nil for none
+
+	Items []Waking `json:"items,omitempty"` // of the inbox, that it was started for without an issue
+}
+
+// Waking is an item of an inbox for which an idle loop started a run.
+type Waking struct {
+	Item   string `json:"item"`
+	Thread string `json:"thread"` // that the item is part of
 }
 
 // Taken is the answer of a person that work of which nothing can be shown is done.

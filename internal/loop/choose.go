@@ -9,6 +9,7 @@ import (
 
 	"stig/internal/beads"
 	"stig/internal/git"
+	"stig/internal/visible"
 )
 
 // Kind is why an issue is taken, the first first.
@@ -82,6 +83,9 @@ func (l *loop) would(ctx context.Context) error {
 	}
 	l.done.Asked, l.done.Waiting = s.asked, len(s.order) == 0 && s.asked > 0
 	if len(s.order) == 0 {
+		if items, err := l.waiting(ctx); err == nil && len(items) > 0 && l.filter.issue == "" {
+			l.done.Reason = "no issue would be taken; " + visible.Counted(len(items), "item") + " of the inbox of " + l.name + " may start a run without one: stig inbox --actor " + visible.Quoted(l.name)
+		}
 		return nil
 	}
 	first := s.order[0]

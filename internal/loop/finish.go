@@ -61,6 +61,8 @@ func (l *loop) weigh(ctx context.Context, r *Run) (observation, error) {
 func (l *loop) conclude(ctx context.Context, r *Run) (observation, error) {
 	if r.Issue != "" {
 		l.releaseOthers(ctx, r)
+	} else {
+		l.removeDetached(ctx, r)
 	}
 	r.Outcome = string(r.outcome)
 	if err := l.record(&r.Run); err != nil {

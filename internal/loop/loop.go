@@ -84,7 +84,7 @@ func (l *loop) turn(ctx context.Context, changes <-chan struct{}, began int, aga
 	if err != nil {
 		return false, err
 	}
-	ran, err := l.act(ctx, s)
+	ran, next, err := l.act(ctx, s)
 	switch {
 	case err != nil:
 		return false, err
@@ -97,6 +97,9 @@ func (l *loop) turn(ctx context.Context, changes <-chan struct{}, began int, aga
 		return true, nil
 	}
 	l.sayIdle(s)
+	if s.next.IsZero() || !next.IsZero() && next.Before(s.next) {
+		s.next = next
+	}
 	l.wait(ctx, changes, s.next, s.others)
 	return false, nil
 }
@@ -247,33 +250,34 @@ func (l *loop) busy() string {
 // all that it found.
 const mostOutrun = 3
 
-// act does the first thing that can be done of what was sensed.
-func (l *loop) act(ctx context.Context, s sensed) (ran bool, err error) {
+// act does the first thing that can be done of what was sensed. next is when there is
+// something to do without an issue; zero for never.
+func (l *loop) act(ctx context.Context, s sensed) (ran bool, next time.Time, err error) {
 	for _, id := range s.exhausted {
 		if err := l.askAbout(ctx, s.past[id]); err != nil {
-			return false, err
+			return false, next, err
 		}
 	}
 	if len(s.exhausted) > 0 {
-		return true, nil // the store changed
+		return true, next, nil // the store changed
 	}
 	for _, c := range s.order {
 		r, err := l.claim(ctx, c)
 		if err != nil {
-			return false, err
+			return false, next, err
 		}
 		if r == nil {
 			continue // others were faster
 		}
 		l.outrun = 0
-		return true, l.perform(ctx, r)
+		return true, next, l.perform(ctx, r)
 	}
 	if len(s.order) == 0 {
 		l.outrun = 0
 	} else if l.outrun++; l.outrun <= mostOutrun {
-		return true, nil // what was sensed is not so any more
+		return true, next, nil // what was sensed is not so any more
 	}
-	return l.beat(ctx)
+	return l.withoutIssue(ctx)
 }
 
 // empty reports whether the loop ends since nothing is left to do, and says why.
