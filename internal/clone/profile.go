@@ -14,6 +14,8 @@ const (
 	Agent   = "agent"
 	Human   = "human"
 	Program = "program"
+
+	Unknown = "unknown" // of an actor without a file that neither a hook nor a loop named: claims treat it as a person
 )
 
 // Sections of a body, in their order.

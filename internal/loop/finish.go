@@ -198,9 +198,6 @@ func (l *loop) leaveError(ctx context.Context, r *Run) error {
 	return l.leave(ctx, l.name, l.errorOf(r))
 }
 
-// gateName is who leaves feedback: an inbox lists nothing of an actor's own.
-const gateName = "stig"
-
 // leave leaves a trace. One that cannot be left, such as on a line that is too long, is
 // a warning.
 func (l *loop) leave(ctx context.Context, as string, d traces.Draft) error {

@@ -106,7 +106,7 @@ func (l *loop) reject(ctx context.Context, r *Run) error {
 	if r.exit != 0 {
 		content["exit"] = fmt.Sprint(r.exit)
 	}
-	return l.leave(ctx, gateName, traces.Draft{Issue: r.Issue, Type: trace.Feedback, Content: content, Body: r.feedback})
+	return l.leave(ctx, traces.GateName, traces.Draft{Issue: r.Issue, Type: trace.Feedback, Content: content, Body: r.feedback})
 }
 
 // prove runs the criteria, in the work tree of a run or in place, lands the work that

@@ -78,7 +78,8 @@ func TestState(t *testing.T) {
 		runs []clone.Run
 		want string
 	}{
-		{"seen now", clone.Presence{Seen: noon}, nil, "active_human"},
+		{"seen now", clone.Presence{Seen: noon}, nil, "active"},
+		{"a person", clone.Presence{Seen: noon, Kind: "human"}, nil, "active_human"},
 		{"an agent", clone.Presence{Seen: noon, Kind: "agent"}, nil, "active"},
 		{"named by its runs", clone.Presence{Seen: noon}, runs("closed"), "active"},
 		{"a minute ago", clone.Presence{Seen: noon.Add(-time.Minute), Kind: "agent"}, nil, "inactive"},
@@ -90,7 +91,7 @@ func TestState(t *testing.T) {
 		{"paused", clone.Presence{Seen: noon, State: clone.Paused}, nil, "paused"},
 		{"dead", clone.Presence{State: clone.Dead}, runs("failed", "failed", "failed"), "dead"},
 		{"until later", clone.Presence{Seen: noon, State: clone.Maintenance, Until: noon.Add(time.Second)}, nil, "maintenance"},
-		{"until now", clone.Presence{Seen: noon, State: clone.Maintenance, Until: noon}, nil, "active_human"},
+		{"until now", clone.Presence{Seen: noon, State: clone.Maintenance, Until: noon}, nil, "active"},
 		{"three failed", clone.Presence{Seen: noon}, runs("failed", "timed-out", "silent"), "error"},
 		{"three of many", clone.Presence{Seen: noon}, runs("closed", "failed", "timed-out", "silent"), "error"},
 		{"two failed", clone.Presence{Seen: noon}, runs("failed", "closed", "failed", "failed"), "active"},

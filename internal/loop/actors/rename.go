@@ -113,6 +113,9 @@ func agreeAnew(ctx context.Context, a *workspace.Run, old *clone.Profile, done *
 	return now.AgreeToActor(p)
 }
 
+// renamedFrom begins the line of Evolution about a new name, before the old one.
+const renamedFrom = "renamed from "
+
 // renamed gives the profile of the actor, and the text of its file under the new name.
 func (s *survey) renamed(r RenameRequest, by string) (old *clone.Profile, text []byte, err error) {
 	old, err = clone.LoadProfile(s.root, r.Old)
@@ -126,7 +129,7 @@ func (s *survey) renamed(r RenameRequest, by string) (old *clone.Profile, text [
 	if err != nil {
 		return nil, nil, err
 	}
-	mark := fmt.Sprintf("renamed from %s", r.Old)
+	mark := renamedFrom + r.Old
 	if half, err := clone.LoadProfile(s.root, r.New); err == nil && strings.Contains(lastLine(half.Section(clone.Evolution)), mark) {
 		return old, []byte(half.Text()), nil // the same call was ended half-way
 	}

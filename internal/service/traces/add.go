@@ -29,6 +29,9 @@ const (
 	lineLimit = 60 << 10
 )
 
+// GateName is who leaves the feedback of a loop: an inbox lists nothing of an actor's own.
+const GateName = "stig"
+
 // Draft is a trace that is to be left on an issue.
 type Draft struct {
 	Issue   string         `json:"issue"`
