@@ -220,7 +220,8 @@ type ReopenRequest struct {
 	DryRun     bool
 }
 
-// Reopen opens a closed issue again, and forgets what its checks showed here.
+// Reopen opens a closed issue again, and forgets what its checks showed here. One that was a
+// worker's whose loop has ended is nobody's then.
 func Reopen(ctx context.Context, a *workspace.Run, r ReopenRequest) (*checkpoint.Reopened, error) {
 	if err := needsReason(r.Reason, "what is wrong with it"); err != nil {
 		return nil, err
@@ -229,7 +230,11 @@ func Reopen(ctx context.Context, a *workspace.Run, r ReopenRequest) (*checkpoint
 	if err != nil {
 		return nil, err
 	}
-	reopened, err := checkpoint.Reopen(ctx, store, options, r.ID, r.Reason, actor, writeRules(a, options.Now))
+	ended := func(string) bool { return false } // where there is no live state nothing says so
+	if place, err := a.Live(store.Place()); err == nil {
+		ended = func(name string) bool { return name != actor && hasEnded(place, name) }
+	}
+	reopened, err := checkpoint.Reopen(ctx, store, options, r.ID, r.Reason, actor, ended, writeRules(a, options.Now))
 	if err != nil || !reopened.Changed || r.DryRun {
 		return reopened, err
 	}
