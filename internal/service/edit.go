@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -419,8 +420,12 @@ type Deleted struct {
 }
 
 // Delete makes issues tombstones; where bd keeps them in a database, it has bd
-// delete them.
+// delete them. In a run of a worker it refuses (fault.Found) all but the issue of the run.
 func Delete(ctx context.Context, a *workspace.Run, r DeleteRequest) (*Deleted, error) {
+	run, in := a.InRun()
+	if in && !r.DryRun && slices.ContainsFunc(r.IDs, func(id string) bool { return id != run.Issue }) {
+		return nil, a.ForPeople("delete of another issue")
+	}
 	store, options, err := a.ToWrite(ctx, r.DryRun)
 	if err != nil {
 		return nil, err
