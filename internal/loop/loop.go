@@ -157,6 +157,7 @@ func (l *loop) pause(ctx context.Context, d time.Duration) {
 // when it has to wait.
 func (l *loop) mayRun(ctx context.Context) (ended bool, until time.Time, err error) {
 	now := l.now()
+	l.takeName(ctx)
 	if err := l.reload(ctx); err != nil {
 		return false, until, err
 	}
@@ -194,6 +195,28 @@ func (l *loop) mayRun(ctx context.Context) (ended bool, until time.Time, err err
 		l.once(fmt.Sprintf("waits until %s: %s within an hour, as per_hour of its file says", l.at(next), visible.Counted(l.Bounds.PerHour, "run")))
 	}
 	return false, next, nil
+}
+
+// takeName gives the loop between two runs the name that its actor was given while it worked.
+// What keeps it from that is said once, and it goes on under the old one.
+func (l *loop) takeName(ctx context.Context) {
+	p, _ := l.place.Presence(l.name)
+	if p.Rename == "" {
+		return
+	}
+	free, err := l.place.LockLoop(p.Rename)
+	if err != nil {
+		l.once(fmt.Sprintf("%s is not called %s: another loop has that name", l.name, p.Rename))
+		return
+	}
+	if _, err := actors.Rename(ctx, l.fresh(ctx, ""), actors.RenameRequest{Old: l.name, New: p.Rename}); err != nil {
+		_ = free()
+		l.once(fmt.Sprintf("%s is not called %s: %v", l.name, p.Rename, err))
+		return
+	}
+	l.tell("", "%s is called %s now", l.name, p.Rename)
+	_ = l.alone()
+	l.alone, l.name, l.app.Actor, l.done.Actor = free, p.Rename, p.Rename, p.Rename
 }
 
 // reload takes what changed in the actor's file. A mistake in it leaves all as it was.

@@ -113,6 +113,7 @@ type loop struct {
 	roles      []string
 	runTimeout time.Duration
 
+	alone   func() error // releases the name
 	done    Done
 	silent  int  // runs in a row that left nothing
 	ordered bool // a person had it end, or it was to do no more
@@ -144,11 +145,12 @@ func Work(ctx context.Context, a *workspace.Run, r Request) (*Done, error) {
 	if r.DryRun {
 		return &l.done, l.would(ctx)
 	}
-	alone, err := l.place.LockLoop(l.name)
+	var err error
+	l.alone, err = l.place.LockLoop(l.name)
 	if err != nil {
 		return nil, &fault.Error{Code: fault.Conflict, Reason: fmt.Sprintf("another loop works as %s in this clone", l.name), Hint: "give another name with --actor, or end that one", Err: err}
 	}
-	defer func() { _ = alone() }()
+	defer func() { _ = l.alone() }()
 	if l.trees == nil {
 		only, err := l.place.LockLoop(inPlace + l.place.Worktree)
 		if err != nil {
@@ -168,6 +170,7 @@ func Work(ctx context.Context, a *workspace.Run, r Request) (*Done, error) {
 		err = l.run(ctx)
 	}
 	l.acknowledgeLast(context.WithoutCancel(ctx))
+	l.takeName(context.WithoutCancel(ctx))
 	err = errors.Join(err, l.end())
 	l.notifyEnd(ctx, err)
 	return &l.done, err
