@@ -13,7 +13,6 @@ import (
 
 	"stig/cue"
 	"stig/internal/clone"
-	"stig/internal/fault"
 	"stig/internal/loop/actors"
 	"stig/internal/process"
 	"stig/internal/workspace"
@@ -222,24 +221,6 @@ func (u *until) Write(text []byte) (int, error) {
 		u.then = nil
 	}
 	return n, err
-}
-
-// TestRenameBusy refuses a name that a loop is known by.
-func TestRenameBusy(t *testing.T) {
-	a, _, _ := front(t)
-	file := filepath.Join(a.Dir, ".stig", "actors", "bo.md")
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte("---\nname: bo\n---\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := actors.SignOfLife(a, "bo", nil); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := actors.Rename(t.Context(), a, actors.RenameRequest{Old: "bo", New: "by"}); !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "its loop runs") {
-		t.Error(err)
-	}
 }
 
 // TestPauseMeetsKill: an actor that is ended while another process is about to pause it, or to
