@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -223,8 +224,8 @@ func (a Answer) Answers(id string, d *notes.Doc, schema *signals.Schema) ([]sign
 	for _, q := range questions {
 		own := strings.EqualFold(q.By, a.By)
 		switch {
-		case a.Withdraw && q.By != "" && !own:
-			return nil, &fault.Error{Code: fault.Conflict, ID: id, Reason: q.By + " asked, and nobody else can withdraw the question",
+		case a.Withdraw && !own && (q.By != "" || !a.Person): // nobody knows whose it is: a person may say so
+			return nil, &fault.Error{Code: fault.Conflict, ID: id, Reason: cmp.Or(q.By, "somebody") + " asked, and nobody else can withdraw the question",
 				Hint: "type stig resolve " + id + " --question " + q.Hash() + " to answer it"}
 		case !a.Withdraw && !a.Self && a.By != "" && own:
 			return nil, &fault.Error{Code: fault.Conflict, ID: id, Reason: a.By + " asked, and somebody else has to answer",

@@ -19,6 +19,7 @@ type Reopened struct {
 	Changed    bool        `json:"changed"` // false when it was not closed
 	Status     string      `json:"status"`
 	Was        string      `json:"close_reason"` // how it had been closed
+	Freed      string      `json:"freed"`        // whose it was and is not any more; "" for nobody's
 	Dependents []beads.Ref `json:"dependents"`   // unclosed issues that wait for it again
 	Warnings   []string    `json:"warnings"`
 
@@ -28,8 +29,8 @@ type Reopened struct {
 // Reopen opens a closed issue again: status open, without closed_at and
 // close_reason, which goes with the new reason and the actor ("" for nobody)
 // into a section of the notes, for it is on record. An issue that is not closed
-// is not changed. It refuses (fault.Usage) an empty reason.
-func Reopen(ctx context.Context, s beads.Store, o beads.Options, id, reason, actor string, rules Rules) (*Reopened, error) {
+// is not changed. Whose assignee has ended is nobody's. It refuses (fault.Usage) an empty reason.
+func Reopen(ctx context.Context, s beads.Store, o beads.Options, id, reason, actor string, ended func(assignee string) bool, rules Rules) (*Reopened, error) {
 	o.Notes = notes.Permit{Change: []string{signals.ReopenSection}}.Check
 	return editIssue(ctx, s, o, id, func(tx *beads.Tx, record *beads.Record) (*Reopened, error) {
 		full := record.Text(beads.ID)
@@ -50,8 +51,12 @@ func Reopen(ctx context.Context, s beads.Store, o beads.Options, id, reason, act
 		}
 		reopened.Status, reopened.Changed = beads.StatusOpen, true
 		reopened.around(tx.Snapshot())
-		return reopened, tx.Set(full, beads.Set{Key: beads.Status, Text: beads.StatusOpen}, beads.Set{Key: beads.ClosedAt},
-			beads.Set{Key: beads.CloseReason}, beads.Set{Key: beads.Notes, Text: doc.Text()})
+		sets := []beads.Set{{Key: beads.Status, Text: beads.StatusOpen}, {Key: beads.ClosedAt}, {Key: beads.CloseReason}, {Key: beads.Notes, Text: doc.Text()}}
+		if who := record.Text(beads.Assignee); who != "" && ended(who) {
+			reopened.Freed = who
+			sets = append(sets, beads.Set{Key: beads.Assignee})
+		}
+		return reopened, tx.Set(full, sets...)
 	})
 }
 

@@ -36,6 +36,7 @@ type Record struct {
 	Seen     bool      `json:"seen,omitempty"`     // nothing was written: Now is what the store held until another program took it
 	Changes  []Change  `json:"changes,omitempty"`  // in the order of the lines
 	Versions []Version `json:"versions,omitempty"` // one for each issue; none in records of earlier programs
+	Run      string    `json:"run,omitempty"`      // of a worker, in which it was made
 	Result   Result    `json:"-"`                  // what became of it
 	Told     bool      `json:"-"`                  // the command printed what it did
 }

@@ -27,8 +27,9 @@ type Presence struct {
 	Version string     `json:"version,omitempty"` // of the stig that runs the loop
 	Issue   string     `json:"issue,omitempty"`   // in hand
 	Run     string     `json:"run,omitempty"`
-	Host    string     `json:"host,omitempty"` // where it gave the last sign
-	Changes int        `json:"changes"`        // how often this was written: of two records the one with more counts
+	Host    string     `json:"host,omitempty"`   // where it gave the last sign
+	Rename  string     `json:"rename,omitempty"` // its loop takes this name when its run ends; "" for none
+	Changes int        `json:"changes"`          // how often this was written: of two records the one with more counts
 
 	Age time.Duration `json:"-"` // since it was written, by the clock of the server that keeps it; 0 where none does
 }

@@ -14,6 +14,8 @@ const (
 	Agent   = "agent"
 	Human   = "human"
 	Program = "program"
+
+	Unknown = "unknown" // of an actor without a file that neither a hook nor a loop named: claims treat it as a person
 )
 
 // Sections of a body, in their order.
@@ -39,6 +41,7 @@ type Profile struct {
 	PerHour     int           // most runs an hour; 0 for any number
 	Passes      int           // most runs for an issue that the gate rejects
 	Traces      int           // most traces a run
+	Issues      int           // most issues that a run creates
 	Worktree    bool          // a work tree for each issue
 	Setup       string        // a command for a new work tree; "" for none
 	Dream       time.Duration // between dreams
@@ -52,7 +55,7 @@ type Profile struct {
 
 // DefaultProfile is the profile of an actor without a file.
 func DefaultProfile(name string) *Profile {
-	return &Profile{Name: name, Kind: Agent, Timeout: time.Hour, Passes: 3, Traces: 20, Worktree: true, Dream: 4 * time.Hour}
+	return &Profile{Name: name, Kind: Agent, Timeout: time.Hour, Passes: 3, Traces: 20, Issues: 20, Worktree: true, Dream: 4 * time.Hour}
 }
 
 // front is the front matter as the schema has it.
@@ -67,6 +70,7 @@ type front struct {
 	PerHour     int      `json:"per_hour"`
 	Passes      int      `json:"passes"`
 	Traces      int      `json:"traces"`
+	Issues      int      `json:"issues"`
 	Worktree    bool     `json:"worktree"`
 	Setup       string   `json:"setup"`
 	Dream       string   `json:"dream"`
@@ -81,12 +85,12 @@ func ParseProfile(path, text string) (*Profile, error) {
 		return nil, badFile(err.Error(), nil)
 	}
 	p := DefaultProfile("")
-	f := front{Kind: p.Kind, Passes: p.Passes, Traces: p.Traces, Worktree: p.Worktree}
+	f := front{Kind: p.Kind, Passes: p.Passes, Traces: p.Traces, Issues: p.Issues, Worktree: p.Worktree}
 	if err := cue.DecodeYAML(schemas.Actors, "#Actor", path, []byte(yamlOf(text)), &f); err != nil {
 		return nil, badFile(err.Error(), err)
 	}
 	p.Name, p.Kind, p.Description, p.Roles, p.Watch = f.Name, f.Kind, f.Description, f.Roles, f.Watch
-	p.Command, p.Setup, p.PerHour, p.Passes, p.Traces, p.Worktree = f.Command, f.Setup, f.PerHour, f.Passes, f.Traces, f.Worktree
+	p.Command, p.Setup, p.PerHour, p.Passes, p.Traces, p.Issues, p.Worktree = f.Command, f.Setup, f.PerHour, f.Passes, f.Traces, f.Issues, f.Worktree
 	p.Timeout, p.Dream, p.Every = span(f.Timeout, p.Timeout), span(f.Dream, p.Dream), span(f.Every, p.Every)
 	p.Path, p.at, p.text, p.body = path, path, text, end
 	return p, nil

@@ -21,7 +21,7 @@ type Run struct {
 	ID       string     `json:"id"` // unlike that of every other run
 	Store    string     `json:"store"`
 	Actor    string     `json:"actor"`
-	Task     string     `json:"task"`            // what it was started for: issue, answer, heartbeat, dream
+	Task     string     `json:"task"`            // what it was started for: issue, inbox, heartbeat, dream, swarm
 	Issue    string     `json:"issue,omitempty"` // "" where it is about none
 	Attempt  int        `json:"attempt,omitempty"`
 	Loop     process.ID `json:"loop,omitzero"`    // the process that started it
@@ -63,6 +63,13 @@ type Run struct {
 	UnreadPrice string             `json:"unread_price,omitempty"` // what it printed as a price, and is none
 	Shared      []git.SharedChange `json:"shared,omitempty"`       // what changed outside of its work tree while its command ran
 	Overlaps    []string           `json:"overlaps,omitempty"`     // runs that ran then too; only with Shared
+	Items       []Waking           `json:"items,omitempty"`        // of the inbox, that it was started for without an issue
+}
+
+// Waking is an item of an inbox for which an idle loop started a run.
+type Waking struct {
+	Item   string `json:"item"`
+	Thread string `json:"thread"` // that the item is part of
 }
 
 // Taken is the answer of a person that work of which nothing can be shown is done.

@@ -331,6 +331,9 @@ func (r *worktreeRepo) descends(ctx context.Context, commit, from string) (bool,
 // to be made at once.
 func (r *worktreeRepo) alone(ctx context.Context, argv ...string) (err error) {
 	dir := filepath.Join(r.common, "stig")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
 	lock, err := file.LockUntil(ctx, filepath.Join(dir, "worktrees.lock"))
 	if err != nil {
 		return err

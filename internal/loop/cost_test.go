@@ -62,8 +62,9 @@ func BenchmarkPass(b *testing.B) {
 // TestPassReads holds a pass to so many edits and readings of the store and so many starts
 // of git. However many passes there are, the store is read whole once where nobody else
 // changes it. An edit copies it, compares it once, and sums up a part: of the bytes of the
-// store, a pass with two edits reads 4.8 times as many. One more is for a machine so busy
-// that the file system's clock stands still.
+// store, a pass with two edits reads 4.8 times as many, and its prompt those of the lines with
+// comments, for what waits in the inbox. One more is for a machine so busy that the file
+// system's clock stands still.
 func TestPassReads(t *testing.T) {
 	for _, c := range []struct {
 		name, script string
@@ -82,7 +83,7 @@ func TestPassReads(t *testing.T) {
 		if gits := two.gits - one.gits; gits > c.gits {
 			t.Errorf("%s: a pass starts git %d times, want %d at most", c.name, gits, c.gits)
 		}
-		if bytes := two.bytes - one.bytes; bytes > 6 {
+		if bytes := two.bytes - one.bytes; bytes > 7 {
 			t.Errorf("%s: a pass reads %.2f times the bytes of the store", c.name, bytes)
 		}
 	}

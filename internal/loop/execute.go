@@ -46,11 +46,14 @@ func (x execution) start(ctx context.Context, variables ...string) (process.Ende
 	}
 	r.Log = files.Log
 	meter := assistant.NewMeter()
+	forget := x.app.NoteRun(*r)
+	defer func() { forget() }()
 	ended, err := process.Supervise(ctx, process.Supervised{
 		Command: process.Command{Argv: x.argv, Dir: r.Worktree, Env: environ(x.app, x.store, r, files.Briefing, variables...), Stdin: []byte(x.prompt), Stdout: meter},
 		Log:     r.Log, Grace: x.grace,
 		Started: func(id process.ID) {
 			r.Program, r.Step = id, stepStarted
+			forget = x.app.NoteRun(*r)
 			_ = x.place.RecordRun(*r, x.now()) // without it a killed loop ends what has its mark
 		},
 	})

@@ -62,6 +62,8 @@ func (l *loop) weigh(ctx context.Context, r *Run) (observation, error) {
 func (l *loop) conclude(ctx context.Context, r *Run) (observation, error) {
 	if r.Issue != "" {
 		l.releaseOthers(ctx, r)
+	} else {
+		l.removeDetached(ctx, r)
 	}
 	r.Outcome = string(r.outcome)
 	if err := l.record(&r.Run); err != nil {
@@ -203,9 +205,6 @@ func (l *loop) giveBackFailed(ctx context.Context, r *Run) error {
 func (l *loop) leaveError(ctx context.Context, r *Run) error {
 	return l.leave(ctx, l.name, l.errorOf(r))
 }
-
-// gateName is who leaves feedback: an inbox lists nothing of an actor's own.
-const gateName = "stig"
 
 // leave leaves a trace. One that cannot be left, such as on a line that is too long, is
 // a warning.

@@ -110,7 +110,7 @@ func (l *loop) reject(ctx context.Context, r *Run) error {
 	if r.exit != 0 {
 		content["exit"] = fmt.Sprint(r.exit)
 	}
-	return l.leave(ctx, gateName, traces.Draft{Issue: r.Issue, Type: trace.Feedback, Content: content, Body: strings.TrimLeft(r.feedback+"\n\n"+l.strayWork(ctx, r), "\n")})
+	return l.leave(ctx, traces.GateName, traces.Draft{Issue: r.Issue, Type: trace.Feedback, Content: content, Body: strings.TrimLeft(r.feedback+"\n\n"+l.strayWork(ctx, r), "\n")})
 }
 
 // prove runs the criteria, in the work tree of a run or in place, lands the work that
@@ -121,7 +121,8 @@ func (l *loop) prove(ctx context.Context, r *Run, record *beads.Record) (observa
 		return "", err
 	}
 	defer func() { _ = remove(context.WithoutCancel(ctx)) }()
-	gated, err := service.Gate(ctx, l.quiet(ctx, dir), r.Issue, service.CloseOptions{Reason: l.reason(record, r)})
+	reason, done := l.reason(ctx, record, r)
+	gated, err := service.Gate(ctx, l.quiet(ctx, dir), r.Issue, service.CloseOptions{Reason: reason})
 	if errors.Is(err, workspace.ErrNotRun) && r.takenAsDone() {
 		err = gated.Take(r.Taken.Word, r.Taken.By)
 	}
@@ -154,6 +155,11 @@ func (l *loop) prove(ctx context.Context, r *Run, record *beads.Record) (observa
 	r.Step = stepLanded
 	if err := l.record(&r.Run); err != nil {
 		return "", err
+	}
+	if done != "" {
+		if _, err := service.Checkpoint(after, l.fresh(after, ""), service.CheckpointRequest{ID: r.Issue, Estimate: signals.Estimate{Done: done}}); err != nil {
+			l.app.Warn("%s: what was done is not kept with the issue: %v", r.Issue, err) // its close says it
+		}
 	}
 	if _, err := gated.Close(after); err != nil {
 		return l.keptOpen(after, r, err)
@@ -267,17 +273,71 @@ func (l *loop) commitStore(ctx context.Context, r *Run) {
 	}
 }
 
-// reason is what a checkpoint says was done, else whose work it is.
-func (l *loop) reason(record *beads.Record, r *Run) string {
-	estimate, ok := signals.LastEstimate(notes.Parse(record.Text(beads.Notes)))
-	done := ""
-	if ok {
-		done = firstSentences(signals.ReadEstimate(estimate.Body).Done)
+// reason is what a checkpoint says was done, else what the commits say, else whose work it is.
+// done is what the commits say where no checkpoint says anything: it is kept with the issue.
+func (l *loop) reason(ctx context.Context, record *beads.Record, r *Run) (reason, done string) {
+	if estimate, ok := signals.LastEstimate(notes.Parse(record.Text(beads.Notes))); ok {
+		said := signals.ReadEstimate(estimate.Body).Done
+		if reason = firstSentences(said); !gate.SaysNothing(reason) {
+			return reason, ""
+		}
+		if said != "" {
+			return l.whose(record, r), ""
+		}
 	}
-	if gate.SaysNothing(done) {
-		done = fmt.Sprintf("%s: the work of %s in run %s", record.Text(beads.Title), l.name, r.ID)
+	if done = l.fromCommits(ctx, r); done == "" {
+		return l.whose(record, r), ""
 	}
-	return done
+	return firstSentences(done), done
+}
+
+func (l *loop) whose(record *beads.Record, r *Run) string {
+	return fmt.Sprintf("%s: the work of %s in run %s", record.Text(beads.Title), l.name, r.ID)
+}
+
+const (
+	mostNamed   = 10  // commits, and files, that are named of a run without a checkpoint
+	mostSubject = 120 // characters of each
+)
+
+// fromCommits says what the commits of a run did, by their subjects and the files that they
+// changed; "" where there are none, or git does not tell.
+func (l *loop) fromCommits(ctx context.Context, r *Run) string {
+	if l.code.Root == "" {
+		return ""
+	}
+	from, tip, without, there := r.Base, "HEAD", "", l.app.GitIn(l.code.Root)
+	if r.tree != nil {
+		from, tip = r.tree.Landing()
+		without, there = l.trees.Store, l.app.GitIn(r.tree.Dir)
+	}
+	said, err := there.Must(ctx, "log", "--no-merges", "--reverse", "--format=%s", from+".."+tip)
+	if err != nil || strings.TrimSpace(said) == "" {
+		return ""
+	}
+	text := "from the commits: " + namedFirst(strings.Split(strings.TrimSpace(said), "\n"), "; ")
+	changed, err := there.Between(ctx, from, tip, without)
+	if err != nil || len(changed) == 0 {
+		return text
+	}
+	var files []string
+	for _, c := range changed {
+		files = append(files, c.Path)
+	}
+	return text + ". It changed " + namedFirst(files, ", ")
+}
+
+// namedFirst names the first of a list, and counts the others.
+func namedFirst(list []string, between string) string {
+	var named []string
+	for _, one := range list[:min(len(list), mostNamed)] {
+		named = append(named, visible.Clipped(visible.OneLine(visible.HideSecrets(workspace.Visible(one))), mostSubject))
+	}
+	text := strings.Join(named, between)
+	if more := len(list) - mostNamed; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
 
 // mostReason is how long a close reason is, in characters.

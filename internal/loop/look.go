@@ -312,7 +312,7 @@ func (l *loop) message(r *Run) string {
 		if i == 0 {
 			text += "Checks:\n"
 		}
-		if text += "- " + check + "\n"; i+1 == mostNamed {
+		if text += "- " + check + "\n"; i+1 == mostChecks {
 			break
 		}
 	}
@@ -320,14 +320,14 @@ func (l *loop) message(r *Run) string {
 }
 
 const (
-	mostNamed   = 20  // checks in the message of a commit
-	mostSubject = 200 // characters
+	mostChecks    = 20  // checks in the message of a commit
+	widestSubject = 200 // characters
 )
 
 // subject is the first line of a commit for an issue.
 func (l *loop) subject(id, title string) string {
 	words := strings.NewReplacer("{id}", id, "{title}", title, "{actor}", l.name)
-	return visible.Clipped(words.Replace(cmp.Or(l.app.Config.Commits.Subject, "{id}: {title}")), mostSubject)
+	return visible.Clipped(words.Replace(cmp.Or(l.app.Config.Commits.Subject, "{id}: {title}")), widestSubject)
 }
 
 // trySubject has the commit-msg hook of the repository read the message that the first commit

@@ -84,7 +84,7 @@ func (l *loop) turn(ctx context.Context, changes <-chan struct{}, began int, aga
 	if err != nil {
 		return false, err
 	}
-	ran, err := l.act(ctx, s)
+	ran, next, err := l.act(ctx, s)
 	switch {
 	case err != nil:
 		return false, err
@@ -97,6 +97,9 @@ func (l *loop) turn(ctx context.Context, changes <-chan struct{}, began int, aga
 		return true, nil
 	}
 	l.sayIdle(s)
+	if s.next.IsZero() || !next.IsZero() && next.Before(s.next) {
+		s.next = next
+	}
 	l.wait(ctx, changes, s.next, s.others)
 	return false, nil
 }
@@ -154,6 +157,7 @@ func (l *loop) pause(ctx context.Context, d time.Duration) {
 // when it has to wait.
 func (l *loop) mayRun(ctx context.Context) (ended bool, until time.Time, err error) {
 	now := l.now()
+	l.takeName(ctx)
 	if err := l.reload(ctx); err != nil {
 		return false, until, err
 	}
@@ -191,6 +195,28 @@ func (l *loop) mayRun(ctx context.Context) (ended bool, until time.Time, err err
 		l.once(fmt.Sprintf("waits until %s: %s within an hour, as per_hour of its file says", l.at(next), visible.Counted(l.Bounds.PerHour, "run")))
 	}
 	return false, next, nil
+}
+
+// takeName gives the loop between two runs the name that its actor was given while it worked.
+// What keeps it from that is said once, and it goes on under the old one.
+func (l *loop) takeName(ctx context.Context) {
+	p, _ := l.place.Presence(l.name)
+	if p.Rename == "" {
+		return
+	}
+	free, err := l.place.LockLoop(p.Rename)
+	if err != nil {
+		l.once(fmt.Sprintf("%s is not called %s: another loop has that name", l.name, p.Rename))
+		return
+	}
+	if _, err := actors.Rename(ctx, l.fresh(ctx, ""), actors.RenameRequest{Old: l.name, New: p.Rename}); err != nil {
+		_ = free()
+		l.once(fmt.Sprintf("%s is not called %s: %v", l.name, p.Rename, err))
+		return
+	}
+	l.tell("", "%s is called %s now", l.name, p.Rename)
+	_ = l.alone()
+	l.alone, l.name, l.app.Actor, l.done.Actor = free, p.Rename, p.Rename, p.Rename
 }
 
 // reload takes what changed in the actor's file. A mistake in it leaves all as it was.
@@ -247,33 +273,34 @@ func (l *loop) busy() string {
 // all that it found.
 const mostOutrun = 3
 
-// act does the first thing that can be done of what was sensed.
-func (l *loop) act(ctx context.Context, s sensed) (ran bool, err error) {
+// act does the first thing that can be done of what was sensed. next is when there is
+// something to do without an issue; zero for never.
+func (l *loop) act(ctx context.Context, s sensed) (ran bool, next time.Time, err error) {
 	for _, id := range s.exhausted {
 		if err := l.askAbout(ctx, s.past[id]); err != nil {
-			return false, err
+			return false, next, err
 		}
 	}
 	if len(s.exhausted) > 0 {
-		return true, nil // the store changed
+		return true, next, nil // the store changed
 	}
 	for _, c := range s.order {
 		r, err := l.claim(ctx, c)
 		if err != nil {
-			return false, err
+			return false, next, err
 		}
 		if r == nil {
 			continue // others were faster
 		}
 		l.outrun = 0
-		return true, l.perform(ctx, r)
+		return true, next, l.perform(ctx, r)
 	}
 	if len(s.order) == 0 {
 		l.outrun = 0
 	} else if l.outrun++; l.outrun <= mostOutrun {
-		return true, nil // what was sensed is not so any more
+		return true, next, nil // what was sensed is not so any more
 	}
-	return l.beat(ctx)
+	return l.withoutIssue(ctx)
 }
 
 // empty reports whether the loop ends since nothing is left to do, and says why.

@@ -206,6 +206,7 @@ type loop struct {
 
 	began   time.Time             // when this stig work did
 	known   map[string]issueWords // issues that it had
+	alone   func() error          // releases the name
 	done    Done
 	silent  int  // runs in a row that left nothing
 	ordered bool // a person had it end, or it was to do no more
@@ -281,11 +282,12 @@ func (l *loop) work(ctx context.Context) (*Done, error) {
 	if l.DryRun {
 		return &l.done, l.would(ctx)
 	}
-	alone, err := l.place.LockLoop(l.name)
+	var err error
+	l.alone, err = l.place.LockLoop(l.name)
 	if err != nil {
 		return nil, &fault.Error{Code: fault.Conflict, Reason: fmt.Sprintf("another loop works as %s in this clone", l.name), Hint: "give another name with --actor, or end that one", Err: err}
 	}
-	defer func() { _ = alone() }()
+	defer func() { _ = l.alone() }()
 	if l.trees == nil {
 		only, err := l.place.LockLoop(inPlace + l.place.Worktree)
 		if err != nil {
@@ -308,6 +310,7 @@ func (l *loop) work(ctx context.Context) (*Done, error) {
 		err = l.run(ctx)
 	}
 	l.acknowledgeLast(context.WithoutCancel(ctx))
+	l.takeName(context.WithoutCancel(ctx))
 	err = errors.Join(err, l.end())
 	l.notifyEnd(ctx, err)
 	l.done.summarize()

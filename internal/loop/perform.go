@@ -38,6 +38,7 @@ const (
 const (
 	taskIssue     = "issue"
 	taskHeartbeat = "heartbeat"
+	taskInbox     = "inbox"
 )
 
 // claim takes an issue and begins the record of a run; nil where others were faster.
@@ -175,6 +176,12 @@ func (l *loop) furnish(ctx context.Context, r *Run) (observation, error) {
 // work, and keeps what its directory holds then.
 func (l *loop) findTree(ctx context.Context, r *Run) (err error) {
 	r.Worktree = l.root
+	switch {
+	case r.Issue == "" && l.trees != nil:
+		return l.findDetached(ctx, r)
+	case r.Issue == "":
+		return nil
+	}
 	fresh := false
 	if l.trees != nil {
 		if fresh, err = l.findWorktree(ctx, r); err != nil {
@@ -183,13 +190,11 @@ func (l *loop) findTree(ctx context.Context, r *Run) (err error) {
 	} else if l.code.Root != "" {
 		_, r.Base = l.code.Head()
 	}
-	if r.Issue != "" {
-		if r.lack, err = l.lacks(ctx, r); err == nil && r.lack != "" {
-			l.tell(r.Issue, "%s", r.lack)
-		}
-		if err == nil {
-			err = l.before(ctx, r, fresh)
-		}
+	if r.lack, err = l.lacks(ctx, r); err == nil && r.lack != "" {
+		l.tell(r.Issue, "%s", r.lack)
+	}
+	if err == nil {
+		err = l.before(ctx, r, fresh)
 	}
 	if err == nil {
 		r.Tree, _, err = l.content(ctx, r)
@@ -203,8 +208,7 @@ func (l *loop) findTree(ctx context.Context, r *Run) (err error) {
 // findWorktree gives a run its work tree after setup, without what others left there, and
 // reports whether it is fresh: it holds no work.
 func (l *loop) findWorktree(ctx context.Context, r *Run) (fresh bool, err error) {
-	name := cmp.Or(r.Issue, r.Task+"-"+l.name)
-	if r.tree, err = git.PrepareWorktree(ctx, *l.trees, name); err != nil {
+	if r.tree, err = git.PrepareWorktree(ctx, *l.trees, r.Issue); err != nil {
 		return false, err
 	}
 	if fresh, err = l.beginClean(ctx, r); err != nil {
@@ -216,7 +220,11 @@ func (l *loop) findWorktree(ctx context.Context, r *Run) (fresh bool, err error)
 
 // supervise runs the command to its end. What of it is wrong is in the record.
 func (l *loop) supervise(ctx context.Context, r *Run) (observation, error) {
-	l.event(Event{Issue: r.Issue, Event: EventClaimed, Text: fmt.Sprintf("attempt %d, run %s", r.Attempt, r.ID)})
+	if r.Issue == "" {
+		l.tell("", "%s: run %s", r.Task, r.ID)
+	} else {
+		l.event(Event{Issue: r.Issue, Event: EventClaimed, Text: fmt.Sprintf("attempt %d, run %s", r.Attempt, r.ID)})
+	}
 	limited, cancel := l.limited(ctx)
 	defer cancel()
 	variables, err := l.watchShared(ctx, r)

@@ -19,8 +19,11 @@ func (l *loop) promptOf(ctx context.Context, r *Run) (string, error) {
 	if body := l.profile.Opening(); body != "" {
 		text.WriteString(body + "\n\n")
 	}
-	text.WriteString(l.terms(r))
-	if r.Task == taskHeartbeat {
+	text.WriteString(l.terms(r) + l.waitingFor(ctx))
+	switch r.Task {
+	case taskInbox:
+		return text.String(), nil
+	case taskHeartbeat:
 		fmt.Fprintf(&text, "\n## Heartbeat\n\n%s\n", l.profile.Section(clone.Heartbeat))
 		return text.String(), nil
 	}
@@ -41,8 +44,13 @@ func (l *loop) terms(r *Run) string {
 	}
 	text.WriteString(".\n\n")
 	switch {
-	case r.Task == taskHeartbeat:
-		text.WriteString("- No issue is claimed. Do what stands under Heartbeat, then end.\n")
+	case r.Issue == "":
+		under := map[string]string{taskHeartbeat: "Heartbeat", taskInbox: "Waiting for you"}[r.Task]
+		text.WriteString("- No issue is claimed: leave traces, such as with stig trace add.\n")
+		if l.trees != nil {
+			text.WriteString("- The current directory is a work tree that is removed afterwards: no file is kept.\n")
+		}
+		text.WriteString("- Do what stands under " + under + ", then end.\n")
 		return text.String()
 	case l.trees == nil:
 		text.WriteString("- Work in the current directory.\n")

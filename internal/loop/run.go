@@ -13,7 +13,7 @@ import (
 	"stig/internal/workspace"
 )
 
-// Run is one run of one issue by one worker, or of the worker's heartbeat. Its record holds
+// Run is one run of one issue by one worker, or one without an issue. Its record holds
 // what another loop needs to bring it to its end, should this one be killed: that one begins
 // at runOrphaned, and does again what changes nothing the second time.
 type Run struct {
@@ -32,6 +32,7 @@ type Run struct {
 	hint     string              // what a person can do about it
 	waits    int                 // how often it waited to do a step again
 	uses     map[*transition]int
+	remove   func(context.Context) error // removes the tree of a run without an issue; nil for none
 }
 
 // State is where a run is between two steps.
@@ -76,7 +77,7 @@ const (
 	sawNothing         observation = "exit 0 and nothing left"
 	sawElsewhere       observation = "exit 0, nothing in the work tree, and work elsewhere"
 	sawWork            observation = "exit 0 and something left"
-	sawBeat            observation = "exit 0 of a heartbeat"
+	sawBeat            observation = "exit 0 without an issue"
 	sawKept            observation = "committed"
 	sawReview          observation = "committed, and not to be landed"
 	sawClosed          observation = "closed, by the command or after landing"

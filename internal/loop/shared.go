@@ -235,7 +235,7 @@ func (l *loop) sayShared(ctx context.Context, r *Run) error {
 		return nil
 	}
 	text := strings.Join(r.SharedText(grave), ". ")
-	err := l.leave(ctx, gateName, traces.Draft{Issue: r.Issue, Type: trace.Notification, Content: map[string]any{
+	err := l.leave(ctx, traces.GateName, traces.Draft{Issue: r.Issue, Type: trace.Notification, Content: map[string]any{
 		"to": "@people", "payload": text, "run": r.ID,
 	}})
 	if fault.Is(err, fault.NotFound) {

@@ -1,9 +1,11 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -300,11 +302,33 @@ func (c *claimer) settle(l *clone.Lease) {
 
 // IsPerson reports whether a name is that of a person, as far as it is known here.
 func IsPerson(a *workspace.Run, p clone.Place, name string) bool {
-	if clone.IsSession(name) || a.Getenv("STIG_RUN") != "" {
+	return a.Getenv("STIG_RUN") == "" && !isMachine(kindOf(p, name))
+}
+
+// kindOf is what kind of actor a name is: as its file says, else as the clone knows it.
+func kindOf(p clone.Place, name string) string {
+	if clone.IsSession(name) {
+		return clone.Agent
+	}
+	root := filepath.Dir(filepath.Dir(filepath.Join(p.Worktree, filepath.FromSlash(p.Store))))
+	if own, err := clone.LoadProfile(root, name); err == nil {
+		return own.Kind
+	}
+	who, _ := p.Presence(name)
+	return cmp.Or(who.Kind, clone.Unknown)
+}
+
+func isMachine(kind string) bool { return kind == clone.Agent || kind == clone.Program }
+
+// hasEnded reports whether a name is that of an agent or a program whose loop has ended, or that
+// has none: an issue is not left to it. A person's stays.
+func hasEnded(p clone.Place, name string) bool {
+	if !isMachine(kindOf(p, name)) {
 		return false
 	}
 	who, _ := p.Presence(name)
-	return who.Kind != "agent" && who.Kind != "program"
+	running, known := who.Runs()
+	return who.Process == (process.ID{}) || known && !running
 }
 
 // branches returns a function that reports whether merging a branch of the clone may bring

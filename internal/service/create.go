@@ -56,6 +56,9 @@ func Create(ctx context.Context, a *workspace.Run, r CreateRequest) (*Created, e
 	if earlier, ok := untold(a, store, d, options.Now); ok && !r.DryRun {
 		return &Created{&checkpoint.Created{ID: earlier, Title: d.Title, Warnings: []string{}}, true}, nil
 	}
+	if err := a.BoundRun(store.Place(), createBound, 1); err != nil {
+		return nil, err
+	}
 	d.Number = childNumbers(ctx, a, store.Place(), r.DryRun)
 	near := nearTitles(a, store, d)
 	created, err := checkpoint.Create(ctx, store, options, d, writeRules(a, options.Now))
@@ -65,6 +68,13 @@ func Create(ctx context.Context, a *workspace.Run, r CreateRequest) (*Created, e
 	created.Warnings = append(created.Warnings, nearWarning(created, near[0])...)
 	created.Warnings = append(created.Warnings, unprovable(gate.Find(d.Acceptance, d.Description, d.Design))...)
 	return &Created{created, false}, nil
+}
+
+// createBound is how many issues one run of a worker may create.
+var createBound = workspace.RunBound{
+	Did: "created", What: "issues", Hint: "say the rest in a checkpoint, or ask a person",
+	Most:   func(p *clone.Profile) int { return p.Issues },
+	Counts: func(c clone.Change) bool { return c.Kind == string(merge.KindIssue) && c.Was == "" },
 }
 
 // CreateAllRequest is a file of issues to be made, JSON or Markdown.
@@ -121,6 +131,9 @@ func CreateAll(ctx context.Context, a *workspace.Run, r CreateAllRequest) (*Crea
 	}
 	store, options, by, err := a.ToWriteAs(ctx, r.DryRun, a.ActorName)
 	if err != nil {
+		return nil, err
+	}
+	if err := a.BoundRun(store.Place(), createBound, len(drafts)); err != nil {
 		return nil, err
 	}
 	number := childNumbers(ctx, a, store.Place(), r.DryRun)

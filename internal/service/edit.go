@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -220,7 +221,8 @@ type ReopenRequest struct {
 	DryRun     bool
 }
 
-// Reopen opens a closed issue again, and forgets what its checks showed here.
+// Reopen opens a closed issue again, and forgets what its checks showed here. One that was a
+// worker's whose loop has ended is nobody's then.
 func Reopen(ctx context.Context, a *workspace.Run, r ReopenRequest) (*checkpoint.Reopened, error) {
 	if err := needsReason(r.Reason, "what is wrong with it"); err != nil {
 		return nil, err
@@ -229,7 +231,11 @@ func Reopen(ctx context.Context, a *workspace.Run, r ReopenRequest) (*checkpoint
 	if err != nil {
 		return nil, err
 	}
-	reopened, err := checkpoint.Reopen(ctx, store, options, r.ID, r.Reason, actor, writeRules(a, options.Now))
+	ended := func(string) bool { return false } // where there is no live state nothing says so
+	if place, err := a.Live(store.Place()); err == nil {
+		ended = func(name string) bool { return name != actor && hasEnded(place, name) }
+	}
+	reopened, err := checkpoint.Reopen(ctx, store, options, r.ID, r.Reason, actor, ended, writeRules(a, options.Now))
 	if err != nil || !reopened.Changed || r.DryRun {
 		return reopened, err
 	}
@@ -414,8 +420,12 @@ type Deleted struct {
 }
 
 // Delete makes issues tombstones; where bd keeps them in a database, it has bd
-// delete them.
+// delete them. In a run of a worker it refuses (fault.Found) all but the issue of the run.
 func Delete(ctx context.Context, a *workspace.Run, r DeleteRequest) (*Deleted, error) {
+	run, in := a.InRun()
+	if in && !r.DryRun && slices.ContainsFunc(r.IDs, func(id string) bool { return id != run.Issue }) {
+		return nil, a.ForPeople("delete of another issue")
+	}
 	store, options, err := a.ToWrite(ctx, r.DryRun)
 	if err != nil {
 		return nil, err

@@ -14,6 +14,7 @@ import (
 	"stig/checkpoint"
 	"stig/dag"
 	"stig/internal/beads"
+	"stig/internal/clone"
 	"stig/internal/fault"
 	"stig/internal/workspace"
 	"stig/notes"
@@ -283,11 +284,12 @@ func (g *Answering) QuestionOf(answer checkpoint.Answer) (*Question, error) {
 	return &q, nil
 }
 
-// Resolve gives the answer. By of it is found out here.
+// Resolve gives the answer. By of it is found out here. A run of a worker answers nothing
+// (fault.Found); it withdraws what its actor asked.
 func (g *Answering) Resolve(ctx context.Context, answer checkpoint.Answer) (*checkpoint.Resolution, error) {
 	answer.By, answer.Person = g.By, g.app.ByPerson(g.By)
-	if err := g.app.ForPeople("answer"); err != nil && !answer.Withdraw {
-		return nil, err
+	if run, in := g.app.InRun(); in && !(answer.Withdraw && clone.BelongsTo(g.By, run.Actor)) { // a question of its own under any other name is none
+		return nil, g.app.ForPeople("answer")
 	}
 	return checkpoint.Resolve(ctx, g.store, g.options, g.id, answer, writeRules(g.app, g.options.Now))
 }

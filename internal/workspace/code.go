@@ -467,42 +467,6 @@ func (a *Run) trustHere(ctx context.Context) (trust gate.Trust, grant gate.Grant
 	return trust, grant, s.commands(store, &grant)
 }
 
-// ByPerson reports whether an actor of this run is a person: neither the session of an
-// assistant nor what a worker loop started, as the environment says or the processes above.
-func (a *Run) ByPerson(name string) bool {
-	return a.Assistant(name) == "" && a.Getenv("STIG_RUN") == "" && !a.belowRun()
-}
-
-// ForPeople refuses (fault.Found) what people alone decide, in a run of a worker.
-func (a *Run) ForPeople(what string) error {
-	if a.Getenv("STIG_RUN") == "" && !a.belowRun() {
-		return nil
-	}
-	return &fault.Error{Code: fault.Found, Reason: what + ": a run of a worker may not; a person can, outside of it",
-		Hint: "ask one: stig escalate ID --message TEXT"}
-}
-
-// belowRun reports whether the command of a run that has not ended started this process. It
-// is false where that cannot be seen.
-func (a *Run) belowRun() bool {
-	store, err := a.Discover()
-	if err != nil {
-		return false
-	}
-	place, err := a.Live(store.Place())
-	if err != nil {
-		return false
-	}
-	runs, _, _ := place.Runs(time.Time{}) // whatever the clock is set to
-	above := a.Above()
-	return slices.ContainsFunc(runs, func(r clone.Run) bool {
-		// The program is recorded a moment after it started, its loop before that.
-		return r.Ended.IsZero() && slices.ContainsFunc(above, func(id process.ID) bool {
-			return r.Loop.PID != 0 && r.Loop.Same(id) || r.Program.PID != 0 && r.Program.Same(id)
-		})
-	})
-}
-
 // agreeToActors adds the commands in the files of actors to a grant. A file with a mistake
 // runs nothing; it is asked about once it is fixed.
 func (a *Run) agreeToActors(s *Code, grant *gate.Grant) {

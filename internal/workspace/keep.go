@@ -172,7 +172,7 @@ func (e *entry) begin(changes []beads.Change) {
 	}
 	pending, err := place.Begin(clone.Record{
 		At: e.options.Now, Actor: actor, Command: cmp.Or(e.app.Running, "stig"), Undoes: e.Undoes,
-		Changes: recorded(changes), Versions: e.versions(changes),
+		Changes: recorded(changes), Versions: e.versions(changes), Run: cmp.Or(e.app.run, e.app.Getenv("STIG_RUN")),
 	})
 	if err != nil {
 		e.warn(err)

@@ -277,7 +277,8 @@ type Run struct {
 
 	misconfigured bool // and the user was told
 
-	told told // by git
+	told told   // by git
+	run  string // of a worker, in which it was found to be
 
 	Dir   string // -C
 	Store string // --store

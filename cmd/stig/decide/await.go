@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"stig/cmd/stig/cli"
+	"stig/internal/loop/actors"
 	"stig/internal/service"
 	"stig/internal/visible"
 	"stig/internal/workspace"
@@ -29,6 +30,7 @@ func AwaitCommand(a *cli.App) *cobra.Command {
 			if limit < 0 {
 				return workspace.Usage(fmt.Sprintf("--timeout: must not be negative; found %s", limit), "")
 			}
+			defer actors.Watching(cmd.Context(), a.Run)()
 			answers, err := service.Await(cmd.Context(), a.Run, args[0], question, limit)
 			return a.Result("await", answers, err, func() error { return printAnswers(a, answers) })
 		},

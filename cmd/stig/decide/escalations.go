@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"stig/cmd/stig/cli"
+	"stig/internal/loop/actors"
 	"stig/internal/service"
 	"stig/internal/workspace"
 	"stig/orient"
@@ -24,6 +25,7 @@ func EscalationsCommand(a *cli.App) *cobra.Command {
 			case all && watch:
 				return workspace.Usage("--all and --watch exclude each other", "leave one of them out")
 			case watch:
+				defer actors.Watching(cmd.Context(), a.Run)()
 				return service.WatchEscalations(cmd.Context(), a.Run, func(fresh []orient.Asked, first bool) error {
 					return printFresh(a, fresh, first)
 				})

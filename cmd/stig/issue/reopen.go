@@ -10,6 +10,7 @@ import (
 	"stig/checkpoint"
 	"stig/cmd/stig/cli"
 	"stig/internal/service"
+	"stig/internal/visible"
 	"stig/internal/workspace"
 )
 
@@ -61,6 +62,9 @@ func reopen(ctx context.Context, a *cli.App, r service.ReopenRequest, text cli.T
 func printReopened(a *cli.App, r *checkpoint.Reopened) error {
 	var text strings.Builder
 	text.WriteString(r.ID + ": open again\n")
+	if r.Freed != "" {
+		text.WriteString("it was " + visible.OneLine(r.Freed) + "'s, whose loop has ended: nobody's now\n")
+	}
 	for _, d := range r.Dependents {
 		text.WriteString("waiting for it: " + d.ID + " " + d.Title + "\n")
 	}

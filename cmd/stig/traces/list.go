@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"stig/cmd/stig/cli"
+	"stig/internal/loop/actors"
 	"stig/internal/service/traces"
 	"stig/internal/trace"
 	"stig/internal/visible"
@@ -79,6 +80,7 @@ func followTraces(ctx context.Context, a *cli.App, r traces.ListRequest) error {
 	if r.Issue != "" {
 		watched.IDs = []string{r.Issue}
 	}
+	defer actors.Watching(ctx, a.Run)()
 	return traces.Watch(ctx, a.Run, watched, func(e traces.Event) error {
 		one := r
 		one.Issue, one.Epic = e.ID, ""

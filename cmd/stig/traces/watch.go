@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"stig/cmd/stig/cli"
+	"stig/internal/loop/actors"
 	"stig/internal/process"
 	"stig/internal/service/traces"
 	"stig/internal/workspace"
@@ -43,6 +44,7 @@ func WatchCommand(a *cli.App) *cobra.Command {
 				ctx, cancel = context.WithTimeoutCause(ctx, timeout, errWaited)
 				defer cancel()
 			}
+			defer actors.Watching(ctx, a.Run)()
 			err := traces.Watch(ctx, a.Run, r, func(e traces.Event) error { return tell(ctx, a, e, exec) })
 			if errors.Is(err, errWaited) {
 				return workspace.Ended{Code: workspace.ExitWaits}

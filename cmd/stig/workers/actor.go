@@ -19,7 +19,7 @@ func ActorCommand(a *cli.App) *cobra.Command {
 		Args:    a.UnknownCommand,
 		RunE:    a.HelpAlone,
 	}
-	cmd.AddCommand(listCommand(a), showCommand(a), sayCommand(a), editCommand(a), renameCommand(a), runsCommand(a), logCommand(a))
+	cmd.AddCommand(listCommand(a), showCommand(a), actorAddCommand(a), sayCommand(a), editCommand(a), renameCommand(a), runsCommand(a), logCommand(a))
 	return cmd
 }
 

@@ -9,13 +9,14 @@ import (
 
 func editCommand(a *cli.App) *cobra.Command {
 	r := actors.EditRequest{}
-	var description string
+	var description, seed string
 	var roles, watch []string
 	cmd := &cobra.Command{
 		Use:   "edit NAME",
 		Short: "change what an actor is there for",
-		Long: "Change the description, the roles or what is watched in the file of an actor. Each change\n" +
-			"adds a line to its section Evolution. Everything else in the file keeps its bytes.",
+		Long: "Change the description, the roles, what is watched, or the section Seed in the file of an\n" +
+			"actor. Each change adds a line to its section Evolution. Everything else in the file keeps\n" +
+			"its bytes. An actor may change itself while it works: its next run begins with it.",
 		Args:    cli.Takes(1, 1, "one name"),
 		Example: "  stig actor edit bo --description 'keeps the tide tables' --role network,tables",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -23,6 +24,9 @@ func editCommand(a *cli.App) *cobra.Command {
 			flags := cmd.Flags()
 			if flags.Changed("description") {
 				r.Description = &description
+			}
+			if flags.Changed("seed") {
+				r.Seed = &seed
 			}
 			if flags.Changed("role") {
 				r.Roles = &roles
@@ -46,6 +50,7 @@ func editCommand(a *cli.App) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&description, "description", "", "what it is there for, as one `TEXT`")
+	flags.StringVar(&seed, "seed", "", "what it is there for in its own words, `TEXT` in place of the section Seed")
 	flags.StringSliceVar(&roles, "role", nil, "labels it serves, `ROLE` after ROLE, in place of those before")
 	flags.StringSliceVar(&watch, "watch", nil, "issues and labels it watches, `ID` or label, in place of those before")
 	a.Writes(cmd, &r.DryRun)

@@ -14,9 +14,10 @@ func renameCommand(a *cli.App) *cobra.Command {
 		Short: "give an actor another name",
 		Long: "Give an actor with a file another name: the file, with a line in its section Evolution,\n" +
 			"and its presence in this clone. A notification is left on the first open issue with the\n" +
-			"label channel. A name that is taken, and an actor with an issue in hand or a loop that\n" +
-			"runs, are refused with exit code 5. Records of runs keep the old name, and so does an\n" +
-			"installed unit: stig worker install OLD --remove, then stig worker install NEW.",
+			"label channel. An actor whose loop works, which may call this itself, has the name when\n" +
+			"the run ends. A name that is taken, and an actor with an issue in hand, are refused with\n" +
+			"exit code 5. Records of runs keep the old name, and so does an installed unit: stig\n" +
+			"worker install OLD --remove, then stig worker install NEW.",
 		Args:    cli.Takes(2, 2, "the old name and the new one"),
 		Example: "  stig actor rename bo tide-tables",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -27,7 +28,7 @@ func renameCommand(a *cli.App) *cobra.Command {
 				return err
 			case a.JSON:
 				return a.PrintJSON("actor-renamed", renamed)
-			case r.DryRun:
+			case r.DryRun && !renamed.Due:
 				return a.Print(renamed.Diff)
 			}
 			return printRenamed(a, renamed)
@@ -38,6 +39,9 @@ func renameCommand(a *cli.App) *cobra.Command {
 }
 
 func printRenamed(a *cli.App, r *actors.Renamed) error {
+	if r.Due {
+		return a.Printf("%s: is called %s when the run of its loop ends\n", r.Old, r.New)
+	}
 	for _, id := range r.Assigned {
 		a.Warn("%s: still assigned to %s", id, r.Old)
 		a.Hint("type stig edit " + id + " --assignee " + r.New)

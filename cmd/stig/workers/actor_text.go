@@ -115,7 +115,7 @@ func printActor(a *cli.App, shown *actors.Shown) error {
 }
 
 func boundsText(p *actors.Settings) string {
-	text := fmt.Sprintf("%s a run, %s an issue, %s a run", p.Timeout, counted(p.Passes, "pass", "passes"), counted(p.Traces, "trace", "traces"))
+	text := fmt.Sprintf("%s a run, %s an issue, %s and %s a run", p.Timeout, counted(p.Passes, "pass", "passes"), counted(p.Traces, "trace", "traces"), counted(p.Issues, "new issue", "new issues"))
 	if p.PerHour > 0 {
 		text += fmt.Sprintf(", %s an hour", counted(p.PerHour, "run", "runs"))
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"stig/cmd/stig/cli"
+	"stig/internal/loop/actors"
 	"stig/internal/service/traces"
 	"stig/internal/visible"
 	"stig/internal/workspace"
@@ -35,6 +36,7 @@ func InboxCommand(a *cli.App) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			look := traces.ReadInbox
 			if wait {
+				defer actors.Watching(cmd.Context(), a.Run)()
 				look = traces.WaitInbox
 			}
 			return list(cmd.Context(), a, r, look)

@@ -15,9 +15,10 @@ func addCommand(a *cli.App) *cobra.Command {
 		Use:   "add NAME --command CMD",
 		Short: "make a worker that runs a command",
 		Long: "Make a worker: write its file in .stig/actors, and register it. Its command is run once\n" +
-			"before, in this repository and for two minutes at most: it is asked to change nothing and\n" +
-			"to answer OK. The command is run by sh, gets its task on the standard input and in the\n" +
-			"file STIG_BRIEFING, and ends with 0 when it did what it could.",
+			"before, in a work tree of HEAD that is removed and for two minutes at most: it is asked\n" +
+			"to change nothing and to print OK. One that prints nothing, or anything else, is refused\n" +
+			"unless --no-try is given. The command is run by sh, gets its task on the standard input\n" +
+			"and in the file STIG_BRIEFING, and ends with 0 when it did what it could.",
 		Args:    cli.Takes(1, 1, "one name"),
 		Example: "  stig worker add tide --role network --command 'claude -p --permission-mode acceptEdits'\n  stig worker add bo --command ./worker.sh --description 'keeps the tables current'",
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"stig/cmd/stig/cli"
+	"stig/internal/clone"
 	"stig/internal/loop/actors"
 	"stig/internal/visible"
 	"stig/signals"
@@ -16,7 +17,7 @@ func statusCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "status NAME",
 		Short: "show how a worker is and what it runs",
-		Long:  "Show how a worker was told to be, whether its loop runs, what it has in hand, which units\nstart it, and when it dreamt last.",
+		Long:  "Show the state of a worker as stig actor list has it, whether its loop runs, what it has in hand, which units\nstart it, and when it dreamt last.",
 		Args:  cli.Takes(1, 1, "one worker"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			w, err := actors.Status(cmd.Context(), a.Run, args[0])
@@ -27,7 +28,11 @@ func statusCommand(a *cli.App) *cobra.Command {
 
 func printWorker(a *cli.App, w *actors.Worker) error {
 	s := a.Sheet()
-	s.Line(cli.Strong, w.Name+"  "+w.Words())
+	state := w.Shown
+	if w.State == clone.State(w.Shown) {
+		state = w.Words() // with who said so, until when and why
+	}
+	s.Line(cli.Strong, w.Name+"  "+state)
 	line := func(what, text string) {
 		if text != "" {
 			s.Line(cli.Plain, cli.CutLine("  "+what+": "+visible.OneLine(text), cli.ListWidth))

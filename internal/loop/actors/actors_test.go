@@ -13,7 +13,6 @@ import (
 
 	"stig/cue"
 	"stig/internal/clone"
-	"stig/internal/fault"
 	"stig/internal/loop/actors"
 	"stig/internal/process"
 	"stig/internal/workspace"
@@ -78,7 +77,8 @@ func TestState(t *testing.T) {
 		runs []clone.Run
 		want string
 	}{
-		{"seen now", clone.Presence{Seen: noon}, nil, "active_human"},
+		{"seen now", clone.Presence{Seen: noon}, nil, "active"},
+		{"a person", clone.Presence{Seen: noon, Kind: "human"}, nil, "active_human"},
 		{"an agent", clone.Presence{Seen: noon, Kind: "agent"}, nil, "active"},
 		{"named by its runs", clone.Presence{Seen: noon}, runs("closed"), "active"},
 		{"a minute ago", clone.Presence{Seen: noon.Add(-time.Minute), Kind: "agent"}, nil, "inactive"},
@@ -90,7 +90,7 @@ func TestState(t *testing.T) {
 		{"paused", clone.Presence{Seen: noon, State: clone.Paused}, nil, "paused"},
 		{"dead", clone.Presence{State: clone.Dead}, runs("failed", "failed", "failed"), "dead"},
 		{"until later", clone.Presence{Seen: noon, State: clone.Maintenance, Until: noon.Add(time.Second)}, nil, "maintenance"},
-		{"until now", clone.Presence{Seen: noon, State: clone.Maintenance, Until: noon}, nil, "active_human"},
+		{"until now", clone.Presence{Seen: noon, State: clone.Maintenance, Until: noon}, nil, "active"},
 		{"three failed", clone.Presence{Seen: noon}, runs("failed", "timed-out", "silent"), "error"},
 		{"three of many", clone.Presence{Seen: noon}, runs("closed", "failed", "timed-out", "silent"), "error"},
 		{"two failed", clone.Presence{Seen: noon}, runs("failed", "closed", "failed", "failed"), "active"},
@@ -221,24 +221,6 @@ func (u *until) Write(text []byte) (int, error) {
 		u.then = nil
 	}
 	return n, err
-}
-
-// TestRenameBusy refuses a name that a loop is known by.
-func TestRenameBusy(t *testing.T) {
-	a, _, _ := front(t)
-	file := filepath.Join(a.Dir, ".stig", "actors", "bo.md")
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte("---\nname: bo\n---\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := actors.SignOfLife(a, "bo", nil); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := actors.Rename(t.Context(), a, actors.RenameRequest{Old: "bo", New: "by"}); !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "its loop runs") {
-		t.Error(err)
-	}
 }
 
 // TestPauseMeetsKill: an actor that is ended while another process is about to pause it, or to

@@ -4,16 +4,21 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"stig/internal/clone"
 	"stig/internal/fault"
+	"stig/internal/git"
 	"stig/internal/process"
+	"stig/internal/store/jsonl"
 	"stig/internal/visible"
 	"stig/internal/workspace"
 	"stig/signals"
@@ -30,9 +35,11 @@ const (
 	tryText = "This is a test whether you can be started by stig worker add. Change nothing, and answer with the one word OK.\n"
 )
 
-// AddRequest makes a worker.
+// AddRequest makes the file of an actor: of a worker, or of a person or a program that stig
+// does not start.
 type AddRequest struct {
 	Name        string
+	Kind        string // "" for an agent
 	Roles       []string
 	Command     string
 	Description string
@@ -54,6 +61,9 @@ type Added struct {
 // Add writes the file of a new worker, once its command has answered a question that
 // asks for nothing, and registers it. A person who adds a worker agrees to its command.
 func Add(ctx context.Context, a *workspace.Run, r AddRequest) (*Added, error) {
+	if strings.TrimSpace(r.Command) == "" {
+		return nil, workspace.Usage("--command: is missing", `give the command that works on an issue, such as --command "claude -p"`)
+	}
 	root, p, err := r.file(ctx, a)
 	if err != nil {
 		return nil, err
@@ -70,7 +80,7 @@ func Add(ctx context.Context, a *workspace.Run, r AddRequest) (*Added, error) {
 	}
 	if !r.NoTry {
 		added.Tried = true
-		if added.Said, err = try(ctx, a, root, r); err != nil {
+		if added.Said, err = try(ctx, a, r); err != nil {
 			return nil, err
 		}
 	}
@@ -86,11 +96,25 @@ func Add(ctx context.Context, a *workspace.Run, r AddRequest) (*Added, error) {
 	return added, setState(a, r.Name, clone.Healthy)
 }
 
-// file makes the file of a worker; one that is there already is refused.
-func (r AddRequest) file(ctx context.Context, a *workspace.Run) (root string, p *clone.Profile, err error) {
-	if strings.TrimSpace(r.Command) == "" {
-		return "", nil, workspace.Usage("--command: is missing", `give the command that works on an issue, such as --command "claude -p"`)
+// Register writes the file of a person or a program, which stig does not start.
+func Register(ctx context.Context, a *workspace.Run, r AddRequest) (*Edited, error) {
+	root, p, err := r.file(ctx, a)
+	if err != nil {
+		return nil, err
 	}
+	done := &Edited{Name: r.Name, File: below(root, p.Path), Changed: true, DryRun: r.DryRun}
+	warnOfSecret(a, done.File, p.Text())
+	file := workspace.HostFile{Path: p.Path, Root: root}
+	step := file.Change(nil, []byte(p.Text()))[0] // the text is not empty
+	if r.DryRun {
+		done.Diff = step.Diff
+		return done, nil
+	}
+	return done, step.Do()
+}
+
+// file makes the file of an actor; one that is there already is refused.
+func (r AddRequest) file(ctx context.Context, a *workspace.Run) (root string, p *clone.Profile, err error) {
 	if err := clone.CheckName(r.Name); err != nil {
 		return "", nil, err
 	}
@@ -114,10 +138,10 @@ func (r AddRequest) file(ctx context.Context, a *workspace.Run) (root string, p 
 	return root, p, err
 }
 
-// text is the file of a worker.
+// text is the file of an actor.
 func (r AddRequest) text(by string, now time.Time) string {
 	var b strings.Builder
-	b.WriteString("---\nname: " + scalar(r.Name) + "\nkind: agent\n")
+	b.WriteString("---\nname: " + scalar(r.Name) + "\nkind: " + cmp.Or(r.Kind, clone.Agent) + "\n")
 	if r.Description != "" {
 		b.WriteString("description: " + scalar(r.Description) + "\n")
 	}
@@ -128,10 +152,14 @@ func (r AddRequest) text(by string, now time.Time) string {
 		}
 		b.WriteString("roles: [" + strings.Join(roles, ", ") + "]\n")
 	}
+	made := fmt.Sprintf("## Evolution\n\n- %s: made by %s\n", signals.Day(now), visible.OneLine(by))
+	if r.Command == "" {
+		return b.String() + "---\n\n" + made
+	}
 	b.WriteString("command: " + scalar(r.Command) + "\n---\n")
 	seed := cmp.Or(r.Description, "Works on one issue after another.")
-	fmt.Fprintf(&b, "\n## Seed\n\n%s\n\n## Values\n\nClaim that it works only where you saw it work.\nAsk a person where the issue does not say what is wanted.\n\n## Heartbeat\n\n## Learned\n\n## Evolution\n\n- %s: made by %s\n",
-		seed, signals.Day(now), visible.OneLine(by))
+	fmt.Fprintf(&b, "\n## Seed\n\n%s\n\n## Values\n\nClaim that it works only where you saw it work.\nAsk a person where the issue does not say what is wanted.\n\n## Heartbeat\n\n## Learned\n\n%s",
+		seed, made)
 	return b.String()
 }
 
@@ -168,33 +196,72 @@ func exists(ctx context.Context, a *workspace.Run, root, command string) error {
 	return &fault.Error{Code: fault.Usage, Reason: "--command: " + word + ": no such program", Hint: "install it, or give its path"}
 }
 
-// try runs a command once, as the loop would, with a question that asks for nothing.
-func try(ctx context.Context, a *workspace.Run, root string, r AddRequest) (said string, err error) {
+// try runs a command once, with a question that asks for nothing, in a directory that is
+// removed: a work tree of HEAD, as the loop makes one, or an empty one where there is no
+// commit. What it prints has to hold the answer, the word OK, besides the question.
+func try(ctx context.Context, a *workspace.Run, r AddRequest) (said string, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, tryLimit, fmt.Errorf("it did not answer within %s", tryLimit))
 	defer cancel()
-	dir, err := os.MkdirTemp("", "stig-try-*")
+	temp, err := os.MkdirTemp("", "stig-try-*")
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	briefing := filepath.Join(dir, "briefing.md")
-	if err := os.WriteFile(briefing, []byte(tryText), 0o600); err != nil {
+	defer func() { _ = os.RemoveAll(temp) }()
+	briefing, scratch := filepath.Join(temp, "briefing.md"), filepath.Join(temp, "empty")
+	if err := errors.Join(os.WriteFile(briefing, []byte(tryText), 0o600), os.Mkdir(scratch, 0o700)); err != nil {
 		return "", err
 	}
-	env := a.EnvironFor("STIG_ACTOR="+r.Name, "STIG_RUN="+clone.NewRunID(), "STIG_BRIEFING="+briefing)
+	store, err := jsonl.Discover(a.Where())
+	if err != nil {
+		return "", err
+	}
+	trees, err := a.Trees(store)
+	if err != nil {
+		return "", err
+	}
+	hint, commit := "it was tried in an empty directory: give its path from /, or --no-try", ""
+	if trees != nil {
+		commit, _ = trees.Git.Commit(ctx, "HEAD") // there may be none yet
+	}
+	if commit != "" {
+		dir, remove, err := git.DetachedTree(ctx, *trees, "try "+r.Name, commit)
+		if err != nil {
+			return "", err
+		}
+		defer func() { _ = remove(context.WithoutCancel(ctx)) }()
+		scratch, hint = dir, "it was tried in a work tree of HEAD: commit what it needs, or give --no-try"
+	}
+	env := a.EnvironFor("STIG_ACTOR="+r.Name, "STIG_RUN="+clone.NewRunID(), "STIG_BRIEFING="+briefing, "BEADS_DIR="+filepath.Clean(store.Dir))
 	out := new(process.Dropped)
-	result, err := process.Run(ctx, process.Command{Argv: []string{"sh", "-c", r.Command}, Dir: root, Env: env, Stdin: []byte(tryText), Stdout: out, Stderr: out, Limit: tryLimit})
-	said = cmp.Or(workspace.Visible(visible.Clipped(strings.TrimSpace(string(result.Stderr)), keptOfTry)), "(no output)")
-	hint := "try it by hand, or give --no-try"
+	result, err := process.Run(ctx, process.Command{Argv: []string{"sh", "-c", r.Command}, Dir: scratch, Env: env, Stdin: []byte(tryText), Stdout: out, Stderr: out, Limit: tryLimit})
+	printed := strings.TrimSpace(string(result.Stderr))
+	said = cmp.Or(workspace.Visible(visible.Clipped(printed, keptOfTry)), "(no output)")
+	short := visible.Clipped(visible.OneLine(said), keptOfText)
+	failed := func(how string) (string, error) {
+		return said, &fault.Error{Code: fault.Found, ID: r.Name, Err: err, Reason: "its command was tried" + how, Hint: hint}
+	}
 	switch {
 	case err != nil:
-		return said, &fault.Error{Code: fault.Found, ID: r.Name, Err: err, Reason: "its command was tried: " + err.Error(), Hint: hint}
+		return failed(": " + err.Error())
 	case result.Exit == noProgram:
-		return said, &fault.Error{Code: fault.Found, ID: r.Name, Reason: "its command was tried, and a program is not there: " + visible.Clipped(visible.OneLine(said), keptOfText), Hint: hint}
+		return failed(", and a program is not there: " + short)
 	case result.Exit != 0:
-		return said, &fault.Error{Code: fault.Found, ID: r.Name, Reason: fmt.Sprintf("its command was tried, and ended with exit code %d: %s", result.Exit, visible.Clipped(visible.OneLine(said), keptOfText)), Hint: hint}
+		return failed(fmt.Sprintf(", and ended with exit code %d: %s", result.Exit, short))
+	case printed == "":
+		hint = "a program that prints nothing cannot be tried: give --no-try"
+		return failed(", ended with exit code 0 and printed nothing: it was asked to answer OK")
+	case !answers(printed):
+		return failed(", and did not answer OK: " + short)
 	}
 	return said, nil
+}
+
+// answers reports whether an output holds the word OK besides the question, which a program
+// may repeat.
+func answers(printed string) bool {
+	printed = strings.ReplaceAll(printed, strings.TrimSpace(tryText), "")
+	words := strings.FieldsFunc(printed, func(r rune) bool { return !unicode.IsLetter(r) })
+	return slices.ContainsFunc(words, func(word string) bool { return strings.EqualFold(word, "OK") })
 }
 
 // agree records that the person who made a worker agrees to its command, and reports

@@ -77,8 +77,8 @@ func Dream(ctx context.Context, a *workspace.Run, r DreamRequest) (*Dreamed, err
 		d.Prompt = did.prompt(p)
 		return d, nil
 	}
-	if d.Nothing && len(r.Command) == 0 {
-		return d, nil // a command that is given is asked all the same
+	if d.Nothing {
+		return d, nil
 	}
 	if len(r.Command) == 0 {
 		if d.Held = heldBack(place, r.Name, now); d.Held != "" {

@@ -9,6 +9,7 @@ import (
 
 	"stig/internal/clone"
 	"stig/internal/fault"
+	"stig/internal/visible"
 	"stig/internal/workspace"
 	"stig/signals"
 )
@@ -18,6 +19,7 @@ import (
 type EditRequest struct {
 	Name        string
 	Description *string
+	Seed        *string // what it is there for, in its own text
 	Roles       *[]string
 	Watch       *[]string
 	DryRun      bool
@@ -32,11 +34,11 @@ type Edited struct {
 	Diff    string `json:"diff,omitempty"` // of a dry run
 }
 
-// Edit changes the front matter of an actor's file, with a line in Evolution for each
-// key that changes.
+// Edit changes the front matter of an actor's file and its section Seed, with a line in
+// Evolution for each that changes. Its loop works by that from its next run on.
 func Edit(ctx context.Context, a *workspace.Run, r EditRequest) (*Edited, error) {
-	if r.Description == nil && r.Roles == nil && r.Watch == nil {
-		return nil, workspace.Usage("nothing to change", "give --description, --role or --watch")
+	if r.Description == nil && r.Seed == nil && r.Roles == nil && r.Watch == nil {
+		return nil, workspace.Usage("nothing to change", "give --description, --seed, --role or --watch")
 	}
 	root, err := Root(a)
 	if err != nil {
@@ -84,7 +86,11 @@ func Edit(ctx context.Context, a *workspace.Run, r EditRequest) (*Edited, error)
 // apply makes the text of the file after the edit.
 func (r EditRequest) apply(p *clone.Profile, day, by string) ([]byte, error) {
 	for _, one := range r.given() {
-		text, err := p.Set(one.key, one.value)
+		set := p.Set
+		if one.key == seedKey {
+			set = func(string, any) ([]byte, error) { return p.With(clone.Seed, *r.Seed) }
+		}
+		text, err := set(one.key, one.value)
 		if err != nil {
 			return nil, err
 		}
@@ -111,6 +117,9 @@ func (r EditRequest) given() (list []keyValue) {
 	if r.Description != nil {
 		list = append(list, keyValue{"description", *r.Description, orNone(*r.Description)})
 	}
+	if r.Seed != nil {
+		list = append(list, keyValue{seedKey, nil, visible.Clipped(visible.OneLine(orNone(*r.Seed)), seedWords)})
+	}
 	if r.Roles != nil {
 		list = append(list, keyValue{"roles", *r.Roles, orNone(strings.Join(*r.Roles, ", "))})
 	}
@@ -119,6 +128,11 @@ func (r EditRequest) given() (list []keyValue) {
 	}
 	return list
 }
+
+const (
+	seedKey   = "seed"
+	seedWords = 120 // characters of it in Evolution
+)
 
 func orNone(text string) string {
 	if text == "" {

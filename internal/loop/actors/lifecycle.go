@@ -34,6 +34,7 @@ type WorkerRequest struct {
 type Worker struct {
 	Name    string      `json:"name"`
 	State   clone.State `json:"state"`          // as it was told to be; "" where nobody said
+	Shown   string      `json:"shown"`          // the state that List gives it
 	By      string      `json:"by"`             // who did, "" for stig
 	Why     string      `json:"why"`            //
 	Until   time.Time   `json:"until,omitzero"` // the state ends by itself
@@ -248,6 +249,12 @@ func Status(ctx context.Context, a *workspace.Run, name string) (*Worker, error)
 	w.Units = append(w.Units, installed(a, p)...)
 	dreamt := place.Dreamt(name)
 	w.Dreamt, w.Said = dreamt.At, dreamt.Said
+	s, err := look(a)
+	if err != nil {
+		return nil, err
+	}
+	listed := s.actor(name)
+	w.Shown, w.Issue = listed.State, listed.Issue
 	return w, nil
 }
 

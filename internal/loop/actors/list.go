@@ -63,6 +63,7 @@ type Settings struct {
 	PerHour  int      `json:"per_hour"` // 0 for any number
 	Passes   int      `json:"passes"`
 	Traces   int      `json:"traces"`
+	Issues   int      `json:"issues"`
 	Worktree bool     `json:"worktree"`
 	Setup    string   `json:"setup"`
 	Dream    string   `json:"dream"`
@@ -101,7 +102,7 @@ func settingsOf(p *clone.Profile) *Settings {
 	}
 	set := &Settings{
 		Watch: append([]string{}, p.Watch...), Command: p.Command, Timeout: spanText(p.Timeout), PerHour: p.PerHour, Passes: p.Passes,
-		Traces: p.Traces, Worktree: p.Worktree, Setup: p.Setup, Dream: spanText(p.Dream), Body: p.Body(),
+		Traces: p.Traces, Issues: p.Issues, Worktree: p.Worktree, Setup: p.Setup, Dream: spanText(p.Dream), Body: p.Body(),
 	}
 	if p.Every > 0 {
 		set.Every = spanText(p.Every)

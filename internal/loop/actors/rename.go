@@ -3,7 +3,6 @@ package actors
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"stig/internal/beads"
 	"stig/internal/clone"
 	"stig/internal/fault"
+	"stig/internal/process"
 	"stig/internal/trace"
 	"stig/internal/workspace"
 	"stig/signals"
@@ -29,6 +29,7 @@ type Renamed struct {
 	File     string   `json:"file"`     // as it is named now
 	Channel  string   `json:"channel"`  // the issue where it was announced; "" where none is a channel
 	Assigned []string `json:"assigned"` // issues that still have the old name
+	Due      bool     `json:"due"`      // its loop works, and takes the name when its run ends; nothing else was done
 	DryRun   bool     `json:"dry_run"`
 	Diff     string   `json:"diff,omitempty"` // of a dry run
 }
@@ -37,9 +38,9 @@ type Renamed struct {
 // and its presence. It is announced on the first open issue with the label channel.
 // Records of its runs keep the name that they were made under.
 //
-// A name that is taken, and an actor with an issue in hand or a loop that runs, are
-// fault.Conflict: claims and loops are known by the name. Ended half-way, the same
-// call goes on.
+// A name that is taken, and an actor with an issue in hand, are fault.Conflict: claims are
+// known by the name. Where its loop runs, that takes the name when its run ends. Ended
+// half-way, the same call goes on.
 func Rename(ctx context.Context, a *workspace.Run, r RenameRequest) (*Renamed, error) {
 	if err := clone.CheckName(r.New); err != nil {
 		return nil, err
@@ -65,6 +66,17 @@ func Rename(ctx context.Context, a *workspace.Run, r RenameRequest) (*Renamed, e
 	}
 	old, text, err := s.renamed(r, by)
 	if err != nil {
+		return nil, err
+	}
+	self, _ := process.Self()
+	if loop := s.presences[r.Old].Process; isThere(loop) && !loop.Same(self.ID) {
+		due := &Renamed{Old: r.Old, New: r.New, File: below(s.root, old.Path), Assigned: []string{}, Due: true, DryRun: r.DryRun}
+		if r.DryRun {
+			return due, nil
+		}
+		return due, edit(a, r.Old, func(p *clone.Presence) bool { p.Rename = r.New; return true })
+	}
+	if err := s.busy(r.Old); err != nil {
 		return nil, err
 	}
 	if by == r.Old { // the name that they have when it is announced
@@ -113,6 +125,9 @@ func agreeAnew(ctx context.Context, a *workspace.Run, old *clone.Profile, done *
 	return now.AgreeToActor(p)
 }
 
+// renamedFrom begins the line of Evolution about a new name, before the old one.
+const renamedFrom = "renamed from "
+
 // renamed gives the profile of the actor, and the text of its file under the new name.
 func (s *survey) renamed(r RenameRequest, by string) (old *clone.Profile, text []byte, err error) {
 	old, err = clone.LoadProfile(s.root, r.Old)
@@ -126,15 +141,12 @@ func (s *survey) renamed(r RenameRequest, by string) (old *clone.Profile, text [
 	if err != nil {
 		return nil, nil, err
 	}
-	mark := fmt.Sprintf("renamed from %s", r.Old)
+	mark := renamedFrom + r.Old
 	if half, err := clone.LoadProfile(s.root, r.New); err == nil && strings.Contains(lastLine(half.Section(clone.Evolution)), mark) {
 		return old, []byte(half.Text()), nil // the same call was ended half-way
 	}
 	if slices.Contains(s.names(), r.New) || clone.IsTaken(s.root, r.New) {
 		return nil, nil, &fault.Error{Code: fault.Conflict, Reason: r.New + ": the name is taken", Hint: "type stig actor list --all to see the names"}
-	}
-	if err := s.busy(r.Old); err != nil {
-		return nil, nil, err
 	}
 	if text, err = old.Set("name", r.New); err != nil {
 		return nil, nil, err
@@ -143,7 +155,7 @@ func (s *survey) renamed(r RenameRequest, by string) (old *clone.Profile, text [
 	return old, text, err
 }
 
-// busy refuses a new name while claims or a loop are known by the old one.
+// busy refuses a new name while claims are known by the old one.
 func (s *survey) busy(name string) error {
 	held := slices.Clone(s.holds[name])
 	for _, l := range s.leases[name] {
@@ -153,9 +165,6 @@ func (s *survey) busy(name string) error {
 	}
 	if len(held) > 0 {
 		return &fault.Error{Code: fault.Conflict, Reason: name + ": has " + strings.Join(held, ", ") + " in hand", Hint: "type stig release " + held[0] + " --actor " + name + ", or wait until it is done"}
-	}
-	if p := s.presences[name]; isThere(p.Process) {
-		return &fault.Error{Code: fault.Conflict, Reason: fmt.Sprintf("%s: its loop runs, process %d", name, p.Process.PID), Hint: "type stig actor say draining --actor " + name + ", and wait until the loop ended"}
 	}
 	return nil
 }
@@ -221,7 +230,7 @@ func moved(a *workspace.Run, r RenameRequest) error {
 	}
 	err = place.ChangePresence(r.New, func(p *clone.Presence) bool {
 		*p = was
-		p.Name = r.New
+		p.Name, p.Rename = r.New, ""
 		return true
 	})
 	if err != nil {

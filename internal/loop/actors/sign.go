@@ -1,6 +1,7 @@
 package actors
 
 import (
+	"context"
 	"path/filepath"
 	"slices"
 	"time"
@@ -65,6 +66,33 @@ func sign(a *workspace.Run, name string, change func(*clone.Presence) bool) erro
 	}
 	return err
 }
+
+// Watching records that whoever acts is there, now and every 20 seconds until stop is called:
+// waiting for something leaves no other sign. What cannot be recorded is not.
+func Watching(ctx context.Context, a *workspace.Run) (stop func()) {
+	name, err := a.ActorName(ctx)
+	if err != nil || name == "" {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		again := time.NewTicker(watchSign)
+		defer again.Stop()
+		for {
+			_ = sign(a, name, func(*clone.Presence) bool { return true })
+			select {
+			case <-ctx.Done():
+				return
+			case <-again.C:
+			}
+		}
+	}()
+	return func() { cancel(); <-ended }
+}
+
+const watchSign = 20 * time.Second
 
 // prune forgets actors without a file that nobody saw for long. What cannot be removed
 // now is tried again when the next one comes.

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"stig/internal/beads"
@@ -169,10 +170,35 @@ func (s *survey) edited(r clone.Record) {
 	}
 }
 
-// names lists the actors: those with a file, those that gave a sign of life, sessions,
-// and whoever has an issue in progress.
+// former are the names that actors with a file had before: the journal has their edits under
+// them.
+func (s *survey) former() map[string]bool {
+	names := map[string]bool{}
+	for _, name := range s.files {
+		p, err := clone.LoadProfile(s.root, name)
+		if err != nil {
+			continue
+		}
+		for line := range strings.Lines(p.Section(clone.Evolution)) {
+			if _, rest, ok := strings.Cut(line, ": "+renamedFrom); ok {
+				was, _, _ := strings.Cut(strings.TrimSpace(rest), ",")
+				names[was] = true
+			}
+		}
+	}
+	return names
+}
+
+// names lists the actors: those with a file, those that gave a sign of life, which each edit
+// in the journal is, sessions, and whoever has an issue in progress.
 func (s *survey) names() []string {
 	names := slices.Concat(s.files, slices.Collect(maps.Keys(s.presences)), slices.Collect(maps.Keys(s.sessions)), slices.Collect(maps.Keys(s.holds)))
+	former := s.former()
+	for name, e := range s.edits {
+		if !e.last.IsZero() && name != traces.GateName && !former[name] {
+			names = append(names, name)
+		}
+	}
 	slices.Sort(names)
 	return slices.Compact(names)
 }
@@ -219,7 +245,7 @@ func (s *survey) actor(name string) *Actor {
 		one.Issues = []string{}
 	}
 	session, isSession := s.sessions[clone.ParentActor(name)]
-	one.Kind = cmp.Or(p.Kind, clone.Human)
+	one.Kind = cmp.Or(p.Kind, clone.Unknown)
 	if p.Kind == "" && (isSession || clone.IsSession(name) || len(s.runs[name]) > 0) {
 		one.Kind = clone.Agent
 	}

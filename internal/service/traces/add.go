@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -28,6 +27,9 @@ const (
 	// lineLimit is the longest line in bytes that every bd command reads.
 	lineLimit = 60 << 10
 )
+
+// GateName is who leaves the feedback of a loop: an inbox lists nothing of an actor's own.
+const GateName = "stig"
 
 // Draft is a trace that is to be left on an issue.
 type Draft struct {
@@ -112,7 +114,7 @@ func adding(ctx context.Context, a *workspace.Run, store beads.Store, now time.T
 		if err := paced(store.Place(), actor, now, len(added.Traces)); err != nil {
 			return err
 		}
-		if err := bounded(a, store.Place(), actor, now, len(added.Traces)); err != nil {
+		if err := a.BoundRun(store.Place(), bound, len(added.Traces)); err != nil {
 			return err
 		}
 		return leave(tx, actor, added.Traces)
@@ -192,7 +194,7 @@ func leftSince(place clone.Place, actor string, since, now time.Time) (left int)
 			continue
 		}
 		for _, c := range r.Changes {
-			if r.Actor == actor && r.Result != clone.Failed && c.Kind == string(merge.Comment) && c.Was == "" {
+			if r.Actor == actor && r.Result != clone.Failed && isNewComment(c) {
 				left++
 			}
 		}
@@ -200,33 +202,14 @@ func leftSince(place clone.Place, actor string, since, now time.Time) (left int)
 	return left
 }
 
-// bounded refuses what would make more traces in one run of a worker than its file says.
-// What the loop itself leaves is in no run.
-func bounded(a *workspace.Run, p beads.Place, actor string, now time.Time, more int) error {
-	id := a.Getenv("STIG_RUN")
-	if id == "" {
-		return nil
-	}
-	most := clone.DefaultProfile(actor).Traces
-	if own, err := clone.LoadProfile(filepath.Dir(p.Dir), actor); err == nil {
-		most = own.Traces
-	}
-	place, err := clone.At(p.Path)
-	if err != nil {
-		return nil
-	}
-	runs, _, _ := place.Runs(now.Add(-24 * time.Hour)) // without records there is nothing to count from
-	at := slices.IndexFunc(runs, func(r clone.Run) bool { return r.ID == id })
-	if most <= 0 || at < 0 {
-		return nil
-	}
-	if left := leftSince(place, actor, runs[at].Started, now); left+more > most {
-		return &fault.Error{Code: fault.Conflict,
-			Reason: fmt.Sprintf("%s left %d traces in this run, and %d more are above the limit of %d", actor, left, more, most),
-			Hint:   "say the rest in a checkpoint; traces: in the actor's file is the limit"}
-	}
-	return nil
+// bound is how many traces one run of a worker may leave. What the loop itself leaves is in no run.
+var bound = workspace.RunBound{
+	Did: "left", What: "traces", Hint: "say the rest in a checkpoint",
+	Most:   func(p *clone.Profile) int { return p.Traces },
+	Counts: isNewComment,
 }
+
+func isNewComment(c clone.Change) bool { return c.Kind == string(merge.Comment) && c.Was == "" }
 
 // leave adds the comments of the traces.
 func leave(tx *beads.Tx, actor string, list []*One) error {

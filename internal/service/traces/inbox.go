@@ -9,6 +9,7 @@ import (
 	"stig/dag"
 	"stig/internal/beads"
 	"stig/internal/clone"
+	"stig/internal/trace"
 )
 
 // Why an item is in an inbox. Of several reasons the first one counts.
@@ -41,6 +42,32 @@ type Item struct {
 	Text    string    `json:"text"`    // one line
 	Command string    `json:"command"` // that deals with it
 	Acked   bool      `json:"acked"`
+
+	Thread string `json:"-"` // what it is part of: ISSUE/AUTHOR of the trace that its answers go back to; "" for no trace
+	ByRole bool   `json:"-"` // one answer is enough, whoever gives it
+}
+
+// Wakes reports whether a loop that has nothing to do is started for the item: it asks
+// something of the actor, names it, or answers it. News and thanks do not.
+func (i Item) Wakes() bool {
+	switch i.Type {
+	case trace.Result, trace.Approval, trace.Notification:
+		return false
+	}
+	switch i.Why {
+	case WhyTo, WhyRole, WhyKind, WhyAll:
+		return isAsked(i.Type)
+	}
+	return i.Why == WhyHelp || i.Why == WhyMention || i.Why == WhyAnswer
+}
+
+// isAsked reports whether a trace of a type asks for an answer.
+func isAsked(kind string) bool {
+	switch kind {
+	case trace.Request, trace.Query, trace.Directive, trace.RequestForHelp:
+		return true
+	}
+	return false
 }
 
 // Owner is whose inbox it is.

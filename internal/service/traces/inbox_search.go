@@ -30,19 +30,22 @@ type search struct {
 	found   []found
 	replies map[string][]string // who answered a trace, by its name
 	wrote   map[string]bool     // the names of the actor's own traces
+	left    map[string]origin   // of each trace, by its name
 }
+
+// origin is where a trace is from.
+type origin struct{ issue, by, re string }
 
 // found is an item before it is known what answers it.
 type found struct {
 	Item
-	name   string   // of the trace, "" for none
-	re     []string // what it answers
-	byRole bool     // one answer is enough, whoever gives it
+	name string   // of the trace, "" for none
+	re   []string // what it answers
 }
 
 func newSearch(file *beads.Snapshot, graph *dag.Graph, r Query) *search {
 	s := &search{Query: r, file: file, graph: graph, mine: map[int]bool{}, blockers: map[int]bool{}, watched: map[int]bool{},
-		replies: map[string][]string{}, wrote: map[string]bool{}}
+		replies: map[string][]string{}, wrote: map[string]bool{}, left: map[string]origin{}}
 	for i, issue := range file.All() {
 		if issue.Assignee == "" || !s.counts(i) || !r.For.mine(issue.Assignee) {
 			continue
@@ -201,9 +204,12 @@ func (s *search) comment(i int, closed time.Time, watched bool, at int, c beads.
 		return
 	}
 	left := trace.Read(issue.ID, at, c)
+	from := origin{issue: issue.ID, by: c.Author}
 	for _, name := range left.Values("re") {
 		s.replies[name] = append(s.replies[name], c.Author)
+		from.re = name
 	}
+	s.left[left.Name] = from
 	if own {
 		s.wrote[left.Name] = true
 		return
@@ -219,7 +225,7 @@ func (s *search) comment(i int, closed time.Time, watched bool, at int, c beads.
 		}
 	}
 	f.Why = s.why(i, left, watched)
-	f.byRole = f.Why == WhyRole || f.Why == WhyHelp
+	f.ByRole = f.Why == WhyRole || f.Why == WhyHelp
 	if f.Why != "" || len(f.re) > 0 {
 		f.Command = commandOf(f.Item)
 		s.add(closed, f)
@@ -251,8 +257,7 @@ func (s *search) why(i int, left trace.Left, watched bool) string {
 // commandOf is what deals with a trace: an answer where one was asked for, else
 // reading it whole.
 func commandOf(item Item) string {
-	switch item.Type {
-	case trace.Request, trace.Query, trace.Directive, trace.RequestForHelp:
+	if isAsked(item.Type) {
 		return "stig trace add " + visible.Quoted(item.Issue) + " result --re " + item.ID + " -m TEXT"
 	}
 	return "stig trace show " + item.ID
@@ -308,16 +313,34 @@ func (s *search) items() []Item {
 		}
 		named[f.ID] = true
 		f.Acked = s.Acked != nil && s.Acked(f.ID, f.At) || s.isAnswered(f)
+		f.Thread = s.threadOf(f.name)
 		list = append(list, f.Item)
 	}
 	return grouped(list)
+}
+
+// threadOf names the thread of a trace by where the first one is from that its answers go
+// back to. What one author says on one issue is one thread, whether or not it answers.
+func (s *search) threadOf(name string) string {
+	from, known := s.left[name]
+	if !known {
+		return ""
+	}
+	for range s.left { // answers may go in a circle
+		before, known := s.left[from.re]
+		if !known {
+			break
+		}
+		from = before
+	}
+	return from.issue + "/" + from.by
 }
 
 // isAnswered reports whether a trace that answers another acknowledges it: for
 // everybody it was addressed to by role, else for who answered alone.
 func (s *search) isAnswered(f found) bool {
 	return slices.ContainsFunc(s.replies[f.name], func(by string) bool {
-		return by != f.By && (f.byRole || s.For.mine(by))
+		return by != f.By && (f.ByRole || s.For.mine(by))
 	})
 }
 
