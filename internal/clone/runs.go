@@ -51,6 +51,10 @@ type Run struct {
 	Said  string `json:"said,omitempty"`  // the last line of the output, shortened
 	Asked bool   `json:"asked,omitempty"` // the loop asked a person at its end: what was before counts no more
 	Taken *Taken `json:"taken,omitempty"` // a person took the work as it is, and nothing was started; nil for none
+
+	Spared  bool   `json:"spared,omitempty"`  // of Asked: the question keeps no other worker from the issue
+	Refused string `json:"refused,omitempty"` // what refused its work, with the first line that it printed; "" where nothing did, or printed nothing
+	Onto    string `json:"onto,omitempty"`    // where the branch that results go to was when its work was refused
 }
 
 // Taken is the answer of a person that work of which nothing can be shown is done.

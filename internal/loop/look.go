@@ -92,7 +92,7 @@ func (l *loop) lookFurther(ctx context.Context, r *Run) error {
 		return nil
 	}
 	doc := notes.Parse(record.Text(beads.Notes))
-	r.left.asked = signals.Asks(doc, signals.Read(doc, l.app.Schema))
+	r.left.asked = signals.HoldsBack(doc, signals.Read(doc, l.app.Schema), l.name)
 	r.left.checkpoint = r.Notes != gate.Hash(record.Text(beads.Notes)) && !l.onlyOthers(r, changesNotes)
 	r.left.traces = l.comments(record, r.ID) > r.Comments || l.edited(r)
 	now, _, err := l.content(ctx, r)

@@ -23,6 +23,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 
 	"stig/internal/clone"
@@ -250,7 +251,7 @@ const mostOutrun = 3
 // act does the first thing that can be done of what was sensed.
 func (l *loop) act(ctx context.Context, s sensed) (ran bool, err error) {
 	for _, id := range s.exhausted {
-		if err := l.askAbout(ctx, s.past[id]); err != nil {
+		if err := l.askAbout(ctx, s.past[id], id); err != nil {
 			return false, err
 		}
 	}
@@ -290,6 +291,8 @@ func (l *loop) empty(s sensed) bool {
 		l.done.Reason = "nothing can be taken before " + s.next.UTC().Format(time.DateTime) + " UTC"
 	case len(s.marked) > 0:
 		l.done.Reason = s.unmerged()
+	case len(s.left) > 0:
+		l.done.Reason = "nothing is left to do but what other workers are to try: " + strings.Join(s.left, ", ")
 	case id != "" && !l.isLeft(s.past[id]):
 		l.done.Reason = fmt.Sprintf("%s cannot be taken now; stig orient %s says how it stands", id, visible.Quoted(id))
 	}
@@ -370,15 +373,16 @@ func isRace(err error) bool {
 
 // askAbout asks a person about an issue whose attempts or passes were used up before this
 // loop began, such as under a higher bound.
-func (l *loop) askAbout(ctx context.Context, past *Past) error {
-	if past == nil || past.Last == nil {
+func (l *loop) askAbout(ctx context.Context, past *Past, issue string) error {
+	tries := past.Of(l.name)
+	if tries.Last == nil {
 		return nil
 	}
-	r, failures := &Run{Run: *past.Last}, past.Failures
+	r, failures := &Run{Run: *tries.Last}, past.Failures()
 	if len(failures) == 0 {
 		failures = []clone.Run{r.Run}
 	}
-	r.question.Text = l.escalation(ctx, r, failures)
+	r.question = l.escalation(ctx, r, failures, l.turnAfter(past, issue))
 	if _, err := l.ask(ctx, r); err != nil {
 		return err
 	}

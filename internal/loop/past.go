@@ -9,13 +9,20 @@ import (
 	"stig/internal/clone"
 )
 
-// Past is what the run records say of one issue, whichever actor ran.
+// Past is what the run records say of one issue, worker by worker.
 type Past struct {
+	By   map[string]*Tries
+	Last *clone.Run // the last that ended, of whichever worker; nil for none
+}
+
+// Tries are the runs of one worker at one issue, since it was closed, or waited for an answer.
+type Tries struct {
 	Attempts int         // failed ones since it last got on, or since a person was asked
 	Passes   int         // that did not get it closed since a person was asked
-	Until    time.Time   // it is not tried again before
+	Until    time.Time   // nobody tries the issue again before
 	Failures []clone.Run // the failed attempts
 	Last     *clone.Run  // the last that ended; nil for none
+	Asked    bool        // a person was asked about the last, which keeps no other worker from the issue
 
 	later int // runs in a row that were to be started later, or lost their claim
 }
@@ -39,27 +46,108 @@ func PastOf(runs []clone.Run, now time.Time) map[string]*Past {
 
 func (p *Past) add(r *clone.Run, now time.Time) {
 	o := clone.Outcome(r.Outcome)
-	if o != clone.OutcomeLater && o != clone.OutcomeLost {
-		p.later = 0
+	if r.Asked && !r.Spared || o == clone.OutcomeClosed || o == clone.OutcomeWaiting || p.By == nil {
+		p.By = map[string]*Tries{} // what any worker did before counts no more
 	}
+	t := p.By[r.Actor]
+	if t == nil || r.Asked {
+		t = &Tries{}
+		p.By[r.Actor] = t
+	}
+	t.add(r, now)
+	p.Last = r
+}
+
+func (t *Tries) add(r *clone.Run, now time.Time) {
+	o := clone.Outcome(r.Outcome)
+	if o != clone.OutcomeLater && o != clone.OutcomeLost {
+		t.later = 0
+	}
+	t.Last, t.Asked = r, r.Asked && r.Spared
 	switch {
 	case r.Asked, o == clone.OutcomeClosed, o == clone.OutcomeWaiting:
-		*p = Past{}
 	case o.IsFailure():
-		p.Attempts++
-		p.Failures = append(p.Failures, *r)
-		p.Until = r.Ended.Add(BackOff(p.Attempts))
+		t.Attempts++
+		t.Failures = append(t.Failures, *r)
+		t.Until = r.Ended.Add(BackOff(t.Attempts))
 	case o.IsPass():
-		p.Passes++
-		p.Attempts, p.Failures, p.Until = 0, nil, time.Time{}
+		t.Passes++
+		t.Attempts, t.Failures, t.Until = 0, nil, time.Time{}
 	case o == clone.OutcomeLater, o == clone.OutcomeLost: // a command that gives its issue back is not started again at once
-		p.later++
-		p.Until = r.Ended.Add(BackOff(p.later))
+		t.later++
+		t.Until = r.Ended.Add(BackOff(t.later))
 	}
 	if r.Ended.After(now) { // the clock was set back since: what was to wait waits no more
-		p.Until = time.Time{}
+		t.Until = time.Time{}
 	}
-	p.Last = r
+}
+
+// Of gives what a worker tried; the zero value for nothing.
+func (p *Past) Of(worker string) Tries {
+	if p == nil || p.By[worker] == nil {
+		return Tries{}
+	}
+	return *p.By[worker]
+}
+
+// Until is before when no worker tries the issue again; zero for now.
+func (p *Past) Until() (until time.Time) {
+	if p != nil {
+		for _, t := range p.By {
+			if t.Until.After(until) {
+				until = t.Until
+			}
+		}
+	}
+	return until
+}
+
+// Tried counts the attempts and passes of all workers.
+func (p *Past) Tried() (n int) {
+	if p != nil {
+		for _, t := range p.By {
+			n += t.Attempts + t.Passes
+		}
+	}
+	return n
+}
+
+// Failures are the failed attempts of all workers, by their start.
+func (p *Past) Failures() (list []clone.Run) {
+	for _, t := range p.By {
+		list = append(list, t.Failures...)
+	}
+	slices.SortFunc(list, func(a, b clone.Run) int { return a.Started.Compare(b.Started) })
+	return list
+}
+
+// Limits are how often one worker tries one issue within Window.
+type Limits struct{ Attempts, Passes int }
+
+// Spent reports whether a worker leaves an issue alone after what it tried.
+func (l Limits) Spent(t Tries) bool { return t.Attempts >= l.Attempts || t.Passes >= l.Passes }
+
+// Turn is who comes next at an issue that a worker leaves alone.
+type Turn int
+
+const (
+	TurnOthers Turn = iota // another worker
+	TurnPerson             // a person: nobody else tries it before an answer
+	TurnSpared             // a person, of this worker; another one may take it all the same
+)
+
+// TurnAfter gives who comes next at an issue after a worker spent its tries: a person where
+// another one spent its own, and another worker where one runs that serves the issue.
+func (p *Past) TurnAfter(worker string, l Limits, served bool) Turn {
+	for name, t := range p.By {
+		if name != worker && (t.Asked || l.Spent(*t)) {
+			return TurnPerson
+		}
+	}
+	if served {
+		return TurnOthers
+	}
+	return TurnSpared
 }
 
 // mostBackOff is the longest time that an issue is left alone after a failed attempt.

@@ -58,13 +58,11 @@ func (l *loop) claim(ctx context.Context, c Candidate) (*Run, error) {
 		return nil, err
 	}
 	r.Started = l.now()
-	if past != nil && !l.isLeft(past) && (past.Until.After(r.Started) || l.isExhausted(past)) {
+	if !l.isLeft(past) && (past.Until().After(r.Started) || l.limits().Spent(past.Of(l.name))) {
 		l.release(ctx, c.Issue) // another loop tried it since this one looked
 		return nil, nil
 	}
-	if past != nil {
-		r.Attempt += past.Attempts + past.Passes
-	}
+	r.Attempt += past.Tried()
 	if err := l.standing(r, claimed); err != nil {
 		return nil, err
 	}
