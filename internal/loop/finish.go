@@ -47,9 +47,12 @@ func (l *loop) weigh(ctx context.Context, r *Run) (observation, error) {
 	if spent {
 		turn = l.turnAfter(past, r.Issue)
 	}
+	alike := FailsAlike(runs, r.Ended)
 	switch {
-	case r.outcome == clone.OutcomeFailed && !FailsAlike(runs, r.Ended).Until.IsZero():
+	case !alike.Until.IsZero() && r.outcome == clone.OutcomeFailed:
 		r.Why = "every worker fails alike: " + r.Said
+		return sawAlike, nil
+	case !alike.Until.IsZero() && r.Refused != "":
 		return sawAlike, nil
 	case r.outcome.IsFailure() && turn != TurnOthers:
 		r.question = l.escalation(ctx, r, past.Failures(), turn)

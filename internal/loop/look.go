@@ -215,7 +215,7 @@ func (l *loop) offer(ctx context.Context, r *Run) (observation, error) {
 	case isRefused && refused.Unable != nil:
 		return "", unknown{refused.Unable} // the loop tries again to bring this run to its end, and starts none
 	case isRefused:
-		return r.refused(refused.Reason, refused.Exit, fenced(refused.Tail)), nil
+		return r.refused(firstSaid("git", refused.Tail), refused.Reason, refused.Exit, fenced(refused.Tail)), nil
 	case err != nil:
 		return "", err
 	case l.NoClose && r.left.closed:
@@ -252,7 +252,7 @@ func (l *loop) keep(ctx context.Context, r *Run) error {
 		r.Commit = commit
 	}
 	if err != nil && errors.Is(limited.Err(), context.DeadlineExceeded) {
-		return &git.RejectedError{Reason: fmt.Sprintf("git commit: timed out after %s; a hook of the repository may hang", limit)}
+		return &git.RejectedError{Reason: fmt.Sprintf("git commit: timed out after %s; a hook of the repository may hang", limit), Tail: "timed out"}
 	}
 	return err
 }

@@ -183,7 +183,13 @@ func (l *loop) mayRun(ctx context.Context) (ended bool, until time.Time, err err
 		l.done.Reason = reached
 		return true, until, nil
 	}
-	if alike := FailsAlike(runs, now); alike.Until.After(now) {
+	alike := FailsAlike(runs, now)
+	if waits, err := l.refusedAlike(ctx, alike); err != nil {
+		return false, until, err
+	} else if waits {
+		return l.waitsForPlace("work is refused alike: " + alike.Said)
+	}
+	if alike.Until.After(now) {
 		l.sayAlike(ctx, alike)
 		return false, alike.Until, nil
 	}
@@ -192,6 +198,17 @@ func (l *loop) mayRun(ctx context.Context) (ended bool, until time.Time, err err
 		l.once(fmt.Sprintf("waits until %s: %s within an hour, as per_hour of its file says", l.at(next), visible.Counted(l.Bounds.PerHour, "run")))
 	}
 	return false, next, nil
+}
+
+// waitsForPlace waits for the answer to a question about the place; a loop that is to end when
+// nothing is left ends.
+func (l *loop) waitsForPlace(why string) (ended bool, until time.Time, err error) {
+	if l.Once || l.UntilEmpty || l.filter.issue != "" {
+		l.done.Asked, l.done.Waiting, l.done.Reason = 1, true, why+"; a person was asked"
+		return true, until, nil
+	}
+	l.once(why + "; waits for an answer")
+	return false, l.now().Add(l.Times.Sense), nil
 }
 
 // reload takes what changed in the actor's file. A mistake in it leaves all as it was.
@@ -210,7 +227,11 @@ func (l *loop) reload(ctx context.Context) error {
 
 // sayAlike says once of all loops why all of them pause: whoever comes first.
 func (l *loop) sayAlike(ctx context.Context, alike Alike) {
-	text := fmt.Sprintf("every worker fails alike: %s; all pause until %s", cmp.Or(alike.Said, "exit code 75"), l.at(alike.Until))
+	what := "every worker fails alike"
+	if alike.Runs[0].Refused != "" {
+		what = "work is refused alike"
+	}
+	text := fmt.Sprintf("%s: %s; all pause until %s", what, cmp.Or(alike.Said, "exit code 75"), l.at(alike.Until))
 	if first, err := l.place.SayOnce("alike " + alike.Until.Format(time.RFC3339)); err == nil && first {
 		l.tell("", "%s", text)
 		l.notify(ctx, "loops pause", text, "")

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"sync"
@@ -25,6 +26,7 @@ type Tries struct {
 	Asked    bool        // a person was asked about the last, which keeps no other worker from the issue
 
 	later int // runs in a row that were to be started later, or lost their claim
+	again int // that were refused in the same words as the one before
 }
 
 // PastOf reads the runs of each issue, but for those of explorers of a swarm. They are in the order of their starts.
@@ -63,6 +65,11 @@ func (t *Tries) add(r *clone.Run, now time.Time) {
 	if o != clone.OutcomeLater && o != clone.OutcomeLost {
 		t.later = 0
 	}
+	if t.Last != nil && r.Refused != "" && alike(*t.Last, *r) {
+		t.again++
+	} else {
+		t.again = 0
+	}
 	t.Last, t.Asked = r, r.Asked && r.Spared
 	switch {
 	case r.Asked, o == clone.OutcomeClosed, o == clone.OutcomeWaiting:
@@ -73,6 +80,9 @@ func (t *Tries) add(r *clone.Run, now time.Time) {
 	case o.IsPass():
 		t.Passes++
 		t.Attempts, t.Failures, t.Until = 0, nil, time.Time{}
+		if t.again > 0 { // it did not get on: others come first
+			t.Until = r.Ended.Add(BackOff(t.again))
+		}
 	case o == clone.OutcomeLater, o == clone.OutcomeLost: // a command that gives its issue back is not started again at once
 		t.later++
 		t.Until = r.Ended.Add(BackOff(t.later))
@@ -170,13 +180,16 @@ const (
 
 // Alike is that every worker fails in the same way.
 type Alike struct {
-	Until time.Time // all pause until then; zero where they need not
-	Said  string    // the last line of their output
+	Until  time.Time   // all pause until then; zero where they need not
+	Said   string      // the last line of their output, or what refused their work
+	Runs   []clone.Run // that failed so in a row
+	Rounds int         // how often all failed so again
 }
 
 // FailsAlike looks at the last runs of all actors: where every worker that was active
 // failed within a minute in the same way, with the same last line or exit code 75, on two
-// issues at least, something is wrong that is not the fault of an issue. All pause: 1 minute, and
+// issues at least, something is wrong that is not the fault of an issue. So it is where their
+// work is refused in the same words, however long that took. All pause: 1 minute, and
 // twice as long each time it goes on, 15 minutes at most.
 func FailsAlike(runs []clone.Run, now time.Time) Alike {
 	ended := slices.DeleteFunc(slices.Clone(runs), func(r clone.Run) bool {
@@ -206,12 +219,12 @@ func FailsAlike(runs []clone.Run, now time.Time) Alike {
 		for _, r := range burst {
 			issues[r.Issue], who[r.Actor] = true, true
 		}
-		if len(issues) < 2 || len(who) < len(workers) || burst[need-1].Ended.Sub(burst[0].Ended) > within {
+		if len(issues) < 2 || len(who) < len(workers) || last.Refused == "" && burst[need-1].Ended.Sub(burst[0].Ended) > within {
 			continue
 		}
 		rounds := (len(streak) - k) / max(1, len(workers))
 		pause := min(time.Minute<<min(rounds, 4), mostPause)
-		found := Alike{Until: last.Ended.Add(pause), Said: last.Said}
+		found := Alike{Until: last.Ended.Add(pause), Said: cmp.Or(last.Refused, last.Said), Runs: streak, Rounds: rounds}
 		if last.Ended.After(now) {
 			found.Until = time.Time{} // the clock was set back
 		}
@@ -223,13 +236,18 @@ func FailsAlike(runs []clone.Run, now time.Time) Alike {
 var digits = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[0-9]+`) })
 
 // alike reports whether two runs failed in the same way: both asked to be started later, or
-// both said the same. What says nothing else is like nothing.
+// both said the same, or the work of both was refused in the same words. What says nothing
+// else is like nothing.
 func alike(a, b clone.Run) bool {
+	same := func(a, b string) bool { return digits().ReplaceAllString(a, "0") == digits().ReplaceAllString(b, "0") }
+	if a.Refused != "" || b.Refused != "" {
+		return same(a.Refused, b.Refused)
+	}
 	fails := func(r clone.Run) bool {
 		return r.Outcome == string(clone.OutcomeFailed) || r.Outcome == string(clone.OutcomeLater)
 	}
 	if !fails(a) || !fails(b) || a.Exit != b.Exit {
 		return false
 	}
-	return a.Exit == clone.ExitLater || a.Said != "" && digits().ReplaceAllString(a.Said, "0") == digits().ReplaceAllString(b.Said, "0")
+	return a.Exit == clone.ExitLater || a.Said != "" && same(a.Said, b.Said)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -326,14 +327,25 @@ func (l *loop) setUp(ctx context.Context, r *Run, dir string) error {
 // an error with lines of hints, which say what to type and not what happened, and what it
 // cost is recorded apart.
 func lastLine(text string) string {
-	last := ""
-	for line := range strings.Lines(workspace.Visible(text)) {
-		line = strings.TrimSpace(line)
-		aside := strings.HasPrefix(line, "hint:") || strings.HasPrefix(line, "stig: cost=")
-		if line != "" && (last == "" || !aside) {
-			last = line
+	lines := slices.Collect(strings.Lines(text))
+	slices.Reverse(lines)
+	return lineOf(slices.Values(lines))
+}
+
+// lineOf is the first of some lines that says something, and no aside where there is more;
+// shortened.
+func lineOf(lines iter.Seq[string]) string {
+	found := ""
+	for line := range lines {
+		line = strings.TrimSpace(workspace.Visible(line))
+		if line == "" {
+			continue
+		}
+		found = line
+		if !strings.HasPrefix(line, "hint:") && !strings.HasPrefix(line, "stig: cost=") {
+			break
 		}
 	}
-	line := []rune(visible.HideSecrets(last))
-	return string(line[:min(len(line), 200)])
+	short := []rune(visible.HideSecrets(found))
+	return string(short[:min(len(short), 200)])
 }

@@ -45,6 +45,11 @@ func run(issue string, ended int, o clone.Outcome) clone.Run {
 	return clone.Run{Actor: "bo", Issue: issue, Started: at(ended - 1), Ended: at(ended), Outcome: string(o)}
 }
 
+func hooked(r clone.Run) clone.Run {
+	r.Refused = "git: lint-staged: not found"
+	return r
+}
+
 func TestPast(t *testing.T) {
 	asked := run("d-1", -20, clone.OutcomeFailed)
 	asked.Asked = true
@@ -59,6 +64,7 @@ func TestPast(t *testing.T) {
 		{"failed in three ways", []clone.Run{run("d-1", -9, clone.OutcomeFailed), run("d-1", -6, clone.OutcomeSilent), run("d-1", 0, clone.OutcomeTimedOut)}, 3, 0, at(4)},
 		{"got on between", []clone.Run{run("d-1", -9, clone.OutcomeFailed), run("d-1", -6, clone.OutcomeAdvanced), run("d-1", 0, clone.OutcomeFailed)}, 1, 1, at(1)},
 		{"rejected twice", []clone.Run{run("d-1", -9, clone.OutcomeRejected), run("d-1", -6, clone.OutcomeRejected)}, 0, 2, time.Time{}},
+		{"refused twice in the same words", []clone.Run{run("d-1", -9, clone.OutcomeRejected), hooked(run("d-1", -6, clone.OutcomeRejected)), hooked(run("d-1", 0, clone.OutcomeRejected))}, 0, 3, at(1)},
 		{"a person was asked", []clone.Run{run("d-1", -30, clone.OutcomeFailed), asked}, 0, 0, time.Time{}},
 		{"failed after a person was asked", []clone.Run{run("d-1", -30, clone.OutcomeFailed), asked, run("d-1", 0, clone.OutcomeFailed)}, 1, 0, at(1)},
 		{"waited for an answer", []clone.Run{run("d-1", -30, clone.OutcomeFailed), run("d-1", -20, clone.OutcomeWaiting)}, 0, 0, time.Time{}},
@@ -224,6 +230,12 @@ func TestFailsAlike(t *testing.T) {
 	done := fails("cy", "d-9", -5, "")
 	done.Outcome, done.Exit = string(clone.OutcomeClosed), 0
 	const limit = "rate limit reached, try again in 17 s"
+	refused := func(actor, issue string, minute int, by string, o clone.Outcome) clone.Run {
+		r := run(issue, minute, o)
+		r.Actor, r.Refused = actor, by
+		return r
+	}
+	const hook = "git: line 2: exec: lint-staged: not found"
 	for _, c := range []struct {
 		name  string
 		runs  []clone.Run
@@ -242,6 +254,11 @@ func TestFailsAlike(t *testing.T) {
 		{"another worker succeeds", []clone.Run{done, fails("bo", "d-1", -3, limit), fails("bo", "d-2", 0, limit)}, 0},
 		{"two workers", []clone.Run{fails("bo", "d-1", -3, limit), fails("cy", "d-2", 0, limit)}, time.Minute},
 		{"a second round", []clone.Run{fails("bo", "d-1", -93, limit), fails("cy", "d-2", -90, limit), fails("bo", "d-1", -3, limit), fails("cy", "d-2", 0, limit)}, 2 * time.Minute},
+		{"refused in the same words, hours apart", []clone.Run{refused("bo", "d-1", -90, hook, clone.OutcomeRejected), refused("bo", "d-2", 0, hook, clone.OutcomeAdvanced)}, time.Minute},
+		{"refused on one issue", []clone.Run{refused("bo", "d-1", -90, hook, clone.OutcomeRejected), refused("bo", "d-1", 0, hook, clone.OutcomeRejected)}, 0},
+		{"refused in other words", []clone.Run{refused("bo", "d-1", -90, hook, clone.OutcomeRejected), refused("bo", "d-2", 0, "go: no such file", clone.OutcomeRejected)}, 0},
+		{"refused without a word", []clone.Run{refused("bo", "d-1", -90, "", clone.OutcomeRejected), refused("bo", "d-2", 0, "", clone.OutcomeRejected)}, 0},
+		{"refused, and again later", []clone.Run{refused("bo", "d-1", -9, hook, clone.OutcomeRejected), refused("bo", "d-2", -5, hook, clone.OutcomeLater), refused("bo", "d-3", 0, hook, clone.OutcomeLater)}, 2 * time.Minute},
 		{"one worker goes on", []clone.Run{fails("bo", "d-1", -200, limit), fails("bo", "d-2", -180, limit), fails("bo", "d-1", -100, limit), fails("bo", "d-2", 0, limit)}, 4 * time.Minute},
 	} {
 		got := FailsAlike(c.runs, noon)
