@@ -12,6 +12,7 @@ const (
 	OutcomeAdvanced Outcome = "advanced"  // it left a checkpoint, and is not done
 	OutcomeRejected Outcome = "rejected"  // the gate said no, or its work conflicts
 	OutcomeUnproven Outcome = "unproven"  // its checks pass, and did so before the work too; a person was asked
+	OutcomeRegated  Outcome = "regated"   // nothing was started: its work was judged again, and rejected again
 	OutcomeSilent   Outcome = "silent"    // it left nothing
 	OutcomeFailed   Outcome = "failed"    // it ended with another exit code than 0
 	OutcomeTimedOut Outcome = "timed-out" // it was ended at its time limit

@@ -55,6 +55,7 @@ type Run struct {
 	Spared  bool   `json:"spared,omitempty"`  // of Asked: the question keeps no other worker from the issue
 	Refused string `json:"refused,omitempty"` // what refused its work, with the first line that it printed; "" where nothing did, or printed nothing
 	Onto    string `json:"onto,omitempty"`    // where the branch that results go to was when its work was refused
+	Regated bool   `json:"regated,omitempty"` // nothing was started: the work of earlier runs was judged again
 }
 
 // Taken is the answer of a person that work of which nothing can be shown is done.

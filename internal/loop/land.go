@@ -80,7 +80,14 @@ func (l *loop) merge(ctx context.Context, tree *git.Worktree) error {
 // it, its exit code, 0 where nothing ran, and Markdown for whoever does the next pass.
 func (r *Run) refused(by, why string, exit int, text string) observation {
 	r.Refused, r.Why, r.exit, r.feedback = by, why, exit, text
-	if r.left.checkpoint {
+	if r.tree != nil {
+		from, _ := r.tree.Landing()
+		r.Onto = cmp.Or(from, r.tree.Tip)
+	}
+	switch {
+	case r.Regated:
+		return sawRefusedAgain
+	case r.left.checkpoint:
 		return sawRefusedProgress
 	}
 	return sawRefused
@@ -294,7 +301,11 @@ func failed(v *gate.Verdict, lack string) (by, why string, exit int, text string
 	if why == "" {
 		return "", "its checks did not pass", 1, lack
 	}
-	program, _, _ := strings.Cut(o.Fault(), " ")
+	program := visible.FirstLine(o.Text)
+	if o.Failed != nil {
+		program = o.Failed.Command
+	}
+	program, _, _ = strings.Cut(program, " ")
 	return firstSaid(program, o.Tail), why, o.Exit, strings.TrimLeft(lack+"\n\n", "\n") + fenced(o.Reason+"\n"+o.Tail)
 }
 

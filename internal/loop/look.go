@@ -96,7 +96,7 @@ func (l *loop) lookFurther(ctx context.Context, r *Run) error {
 	r.left.checkpoint = r.Notes != gate.Hash(record.Text(beads.Notes)) && !l.onlyOthers(r, changesNotes)
 	r.left.traces = l.comments(record, r.ID) > r.Comments || l.edited(r)
 	now, _, err := l.content(ctx, r)
-	r.left.changed = now != r.Tree || r.Taken != nil || l.code.Root == "" // without git nothing tells, and the gate decides
+	r.left.changed = now != r.Tree || r.Taken != nil || r.Regated || l.code.Root == "" // without git nothing tells, and the gate decides
 	if err == nil && !r.left.changed && r.tree != nil {
 		r.left.changed, err = l.holdsWork(r, now)
 	}

@@ -135,7 +135,7 @@ func (l *loop) isEnough(began int) bool {
 	switch {
 	case l.silent >= 2:
 		l.done.Silent, l.done.Reason = true, "two runs in a row left nothing: no work, no trace, no checkpoint"
-	case l.Once && len(l.done.Runs) > began:
+	case l.Once && slices.ContainsFunc(l.done.Runs[began:], func(r actors.Run) bool { return r.Outcome != string(clone.OutcomeRegated) }):
 		l.ordered, l.done.Reason = true, "one run, as --once says"
 	default:
 		return false

@@ -193,7 +193,7 @@ type Alike struct {
 // twice as long each time it goes on, 15 minutes at most.
 func FailsAlike(runs []clone.Run, now time.Time) Alike {
 	ended := slices.DeleteFunc(slices.Clone(runs), func(r clone.Run) bool {
-		return r.Outcome == "" || r.Outcome == string(clone.OutcomeStopped) || r.Outcome == string(clone.OutcomeLost)
+		return r.Outcome == "" || r.Outcome == string(clone.OutcomeStopped) || r.Outcome == string(clone.OutcomeLost) || r.Outcome == string(clone.OutcomeRegated)
 	})
 	slices.SortStableFunc(ended, func(a, b clone.Run) int { return a.Ended.Compare(b.Ended) })
 	if len(ended) == 0 {

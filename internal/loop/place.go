@@ -46,7 +46,7 @@ func (l *loop) askOfPlace(ctx context.Context, q checkpoint.Question) (answer *s
 	defer func() { _ = alone() }()
 	if id == "" {
 		created, err := service.Create(ctx, l.fresh(ctx, ""), service.CreateRequest{Draft: checkpoint.Draft{
-			Title: loopsTitle, Labels: []string{beads.ChannelLabel, loopsLabel}, Priority: 2,
+			Title: loopsTitle, Type: "task", Labels: []string{beads.ChannelLabel, loopsLabel}, Priority: 2,
 			Description: "What loops ask of people that is about no issue. This is a channel: no work, and never closed by a loop.",
 		}})
 		if err != nil {

@@ -194,7 +194,7 @@ func (p *picker) candidate(id string, rank int, kind Kind) (c Candidate, ok bool
 	_, ran := p.own[id]
 	past := p.sensed.past[id]
 	tries := past.Of(p.name)
-	c.Until = past.Until()
+	c.Until = p.until(past)
 	switch {
 	case p.isLeft(past):
 		c.Held = true
@@ -211,11 +211,22 @@ func (p *picker) candidate(id string, rank int, kind Kind) (c Candidate, ok bool
 	}
 	if last, ran := p.own[id]; ran {
 		c.Kind = KindOwn
-		if o := clone.Outcome(last.Outcome); o == clone.OutcomeWaiting || last.Asked || o == clone.OutcomeRejected {
+		if o := clone.Outcome(last.Outcome); o == clone.OutcomeWaiting || last.Asked || o == clone.OutcomeRejected || o == clone.OutcomeRegated {
 			c.Kind = KindAnswer
 		}
 	}
 	return c, true
+}
+
+// until is before when nobody tries an issue again; zero for now, and where its work was refused
+// and the branch that results go to moved since.
+func (l *loop) until(past *Past) time.Time {
+	if past != nil && past.Last.Onto != "" && l.trees != nil {
+		if tip, known := l.code.Ref("refs/heads/" + l.trees.Onto); known && tip != past.Last.Onto {
+			return time.Time{}
+		}
+	}
+	return past.Until()
 }
 
 // limits are how often this worker tries one issue.
