@@ -163,6 +163,11 @@ func (l *loop) mayRun(ctx context.Context) (ended bool, until time.Time, err err
 		l.ordered, l.done.Reason = true, fmt.Sprintf("%s is %s; type stig worker resume %[1]s to have it work", l.name, state)
 		return true, until, nil
 	case clone.Paused, clone.Maintenance:
+		if l.Once || l.UntilEmpty {
+			l.ordered, l.done.Waiting = true, true
+			l.done.Reason = fmt.Sprintf("%s is %s: it takes no work until stig worker resume %[1]s", l.name, state)
+			return true, until, nil
+		}
 		if l.paused != string(state) {
 			l.tell("", "%s: takes no work until stig worker resume %s", state, l.name)
 		}
