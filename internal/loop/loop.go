@@ -85,6 +85,11 @@ func (l *loop) turn(ctx context.Context, changes <-chan struct{}, began int, aga
 	if err != nil {
 		return false, err
 	}
+	if len(s.order) > 0 {
+		if err := l.tryPlace(ctx, s.order[0].Issue); err != nil {
+			return true, err
+		}
+	}
 	ran, err := l.act(ctx, s)
 	switch {
 	case err != nil:

@@ -124,6 +124,7 @@ type loop struct {
 	heard   map[string]time.Time // issues of runs that ended, with their start: what was said before is to be acknowledged
 
 	records  clone.RunLog
+	tried    bool          // whether its place is right for work
 	busyText string        // what of it says that git is at work
 	reading  time.Duration // how long the store took to read
 }

@@ -6,12 +6,16 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"stig/checkpoint"
 	"stig/internal/beads"
+	"stig/internal/clone"
 	"stig/internal/fault"
+	"stig/internal/git"
 	"stig/internal/service"
 	"stig/internal/visible"
+	"stig/internal/workspace"
 	"stig/notes"
 	"stig/signals"
 )
@@ -105,6 +109,94 @@ func (l *loop) refusedAlike(ctx context.Context, a Alike) (waits bool, err error
 	fmt.Fprintf(&text, "\n\nThe last was run %s.", last.ID)
 	answer, err := l.askOfPlace(ctx, checkpoint.Question{Text: text.String()})
 	return answer == nil, err
+}
+
+// trialTime bounds how long criteria run to find out whether a place is right for work.
+const trialTime = time.Minute
+
+// tryPlace finds out once, before the first run of a loop, whether work can be done in a new
+// work tree: the setup of the actor, the hook before commits, a commit, and what of the
+// criteria of the issue that comes first passes in the checkout. The error (fault.Found) is of
+// the place: a run would be spent for nothing.
+func (l *loop) tryPlace(ctx context.Context, issue string) error {
+	if l.tried || l.trees == nil {
+		return nil
+	}
+	needed, err := git.NeedsTrial(ctx, *l.trees)
+	if err != nil {
+		return err
+	}
+	green, err := l.greenHere(ctx, issue)
+	if err != nil {
+		return err
+	}
+	if needed || l.profile.Setup != "" || len(green) > 0 {
+		err = git.Trial(ctx, *l.trees, "trial-"+l.name, func(dir string) error {
+			r := &Run{Run: clone.Run{Actor: l.name, Task: "trial", Started: l.now()}}
+			if err := l.setUp(ctx, r, dir); err != nil {
+				return &git.RejectedError{Reason: err.Error()}
+			}
+			return l.stillGreen(ctx, issue, green, dir)
+		})
+	}
+	if err != nil && ctx.Err() == nil {
+		return l.placeFault(err)
+	}
+	l.tried = err == nil
+	return err
+}
+
+// placeFault says what fails in a new work tree, and what a person can do.
+func (l *loop) placeFault(err error) error {
+	if refused, ok := errors.AsType[*git.RejectedError](err); ok {
+		return &fault.Error{Code: fault.Found, Reason: "no run is started, since work would fail in any new work tree: " + visible.OneLine(visible.HideSecrets(workspace.Visible(refused.Reason))),
+			Hint: fmt.Sprintf("where a new work tree lacks what is in your checkout, give %s a setup in %s, such as setup: npm ci; else repair what fails",
+				l.name, workspace.Shortest(clone.ProfilePath(l.files, l.name)))}
+	}
+	if _, ok := errors.AsType[*fault.Error](err); ok {
+		return err
+	}
+	return &fault.Error{Code: fault.Found, Reason: "no run is started, since git cannot keep work here: " + visible.OneLine(workspace.Visible(err.Error())),
+		Hint: "see that git commit and git merge work in a new work tree of this repository: git worktree add ../trial", Err: err}
+}
+
+// greenHere are the criteria of an issue that pass in the checkout, where that holds what a
+// new work tree will hold; none where they cannot be run, or not within trialTime.
+func (l *loop) greenHere(ctx context.Context, issue string) (green []string, err error) {
+	tip, known := l.code.Ref("refs/heads/" + l.trees.Onto)
+	if !known || tip == "" {
+		_, tip = l.code.Head()
+	}
+	content, _, err := l.content(ctx, &Run{Run: clone.Run{Worktree: l.code.Root, Base: tip}})
+	if l.NoClose || tip == "" || content != git.NoContent || err != nil {
+		return nil, nil // what differs there is no fault of a work tree
+	}
+	limited, cancel := context.WithTimeout(ctx, trialTime)
+	defer cancel()
+	green, _, err = service.Passing(limited, l.quiet(limited, l.root), issue)
+	if errors.Is(err, workspace.ErrNotRun) || limited.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return green, err
+}
+
+// stillGreen says which of some criteria of an issue does not pass in a directory.
+func (l *loop) stillGreen(ctx context.Context, issue string, green []string, dir string) error {
+	if len(green) == 0 {
+		return nil
+	}
+	limited, cancel := context.WithTimeout(ctx, trialTime)
+	defer cancel()
+	_, fails, err := service.Passing(limited, l.quiet(limited, dir), issue)
+	if err != nil || limited.Err() != nil {
+		return context.Cause(ctx) // it says nothing
+	}
+	for _, check := range green {
+		if exit, failed := fails[check]; failed {
+			return &git.RejectedError{Exit: exit, Reason: fmt.Sprintf("the check %s passes in the checkout, and ends with exit code %d there", visible.FirstLine(check), exit)}
+		}
+	}
+	return nil
 }
 
 // firstSaid is what refused work, with the first line that it printed; "" where it printed nothing.
