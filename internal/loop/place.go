@@ -126,18 +126,17 @@ func (l *loop) tryPlace(ctx context.Context, issue string) error {
 	if err != nil {
 		return err
 	}
-	green, err := l.greenHere(ctx, issue)
-	if err != nil {
-		return err
-	}
-	if needed || l.profile.Setup != "" || len(green) > 0 {
+	r := &Run{Run: clone.Run{Actor: l.name, Task: "trial", Issue: issue, Started: l.now()}}
+	if needed || l.profile.Setup != "" {
 		err = git.Trial(ctx, *l.trees, "trial-"+l.name, func(dir string) error {
-			r := &Run{Run: clone.Run{Actor: l.name, Task: "trial", Started: l.now()}}
 			if err := l.setUp(ctx, r, dir); err != nil {
 				return &git.RejectedError{Reason: err.Error()}
 			}
-			return l.stillGreen(ctx, issue, green, dir)
+			return nil
 		})
+	}
+	if err == nil {
+		err = l.greenThere(ctx, r)
 	}
 	if err != nil && ctx.Err() == nil {
 		return l.placeFault(err)
@@ -160,36 +159,29 @@ func (l *loop) placeFault(err error) error {
 		Hint: "see that git commit and git merge work in a new work tree of this repository: git worktree add ../trial", Err: err}
 }
 
-// greenHere are the criteria of an issue that pass in the checkout, where that holds what a
-// new work tree will hold; none where they cannot be run, or not within trialTime.
-func (l *loop) greenHere(ctx context.Context, issue string) (green []string, err error) {
-	tip, known := l.code.Ref("refs/heads/" + l.trees.Onto)
-	if !known || tip == "" {
-		_, tip = l.code.Head()
-	}
-	content, _, err := l.content(ctx, &Run{Run: clone.Run{Worktree: l.code.Root, Base: tip}})
-	if l.NoClose || tip == "" || content != git.NoContent || err != nil {
-		return nil, nil // what differs there is no fault of a work tree
-	}
-	limited, cancel := context.WithTimeout(ctx, trialTime)
-	defer cancel()
-	green, _, err = service.Passing(limited, l.quiet(limited, l.root), issue)
-	if errors.Is(err, workspace.ErrNotRun) || limited.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
-	return green, err
-}
-
-// stillGreen says which of some criteria of an issue does not pass in a directory.
-func (l *loop) stillGreen(ctx context.Context, issue string, green []string, dir string) error {
-	if len(green) == 0 {
+// greenThere says which of the criteria of an issue passes in the checkout and not in a new
+// work tree of the same commit. Where the checkout holds more than that, and where criteria
+// may not run or take longer than trialTime, nothing is said.
+func (l *loop) greenThere(ctx context.Context, r *Run) error {
+	_, head := l.code.Head()
+	content, _, err := l.content(ctx, &Run{Run: clone.Run{Worktree: l.code.Root, Base: head}})
+	if l.NoClose || head == "" || content != git.NoContent || err != nil {
 		return nil
 	}
 	limited, cancel := context.WithTimeout(ctx, trialTime)
 	defer cancel()
-	_, fails, err := service.Passing(limited, l.quiet(limited, dir), issue)
+	green, _, err := service.Passing(limited, l.quiet(limited, l.root), r.Issue)
+	if err != nil || limited.Err() != nil || len(green) == 0 {
+		return context.Cause(ctx)
+	}
+	dir, remove, err := l.checkout(ctx, r, head)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = remove(context.WithoutCancel(ctx)) }()
+	_, fails, err := service.Passing(limited, l.quiet(limited, dir), r.Issue)
 	if err != nil || limited.Err() != nil {
-		return context.Cause(ctx) // it says nothing
+		return context.Cause(ctx)
 	}
 	for _, check := range green {
 		if exit, failed := fails[check]; failed {
