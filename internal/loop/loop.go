@@ -81,10 +81,15 @@ func (l *loop) turn(ctx context.Context, changes <-chan struct{}, began int, aga
 		l.wait(ctx, nil, until, nil)
 		return false, nil
 	}
+	asked, err := l.followBranch(ctx)
+	if err != nil {
+		return false, err
+	}
 	s, err := l.sense(ctx)
 	if err != nil {
 		return false, err
 	}
+	s.asked += asked
 	if len(s.order) > 0 {
 		if err := l.tryPlace(ctx, s.order[0].Issue); err != nil {
 			return true, err

@@ -160,7 +160,7 @@ func Work(ctx context.Context, a *workspace.Run, r Request) (*Done, error) {
 	if err := l.begin(); err != nil {
 		return nil, err
 	}
-	err = workspace.FreshenTrees(ctx, l.trees, func(text string) { l.tell("", "%s", text) })
+	err = l.beginBranch(ctx)
 	if err == nil {
 		err = l.recover(ctx)
 	}

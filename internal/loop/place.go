@@ -191,6 +191,113 @@ func (l *loop) greenThere(ctx context.Context, r *Run) error {
 	return nil
 }
 
+// beginBranch makes the branch that results go to, and remembers the branch of the person that
+// it follows: one that it was made from, or stig/work, whoever made that. A branch that a person
+// made moves by landing alone.
+func (l *loop) beginBranch(ctx context.Context) error {
+	if l.trees == nil {
+		return nil
+	}
+	at, _ := l.code.Ref("refs/heads/" + l.trees.Onto)
+	if at != "" && l.place.Followed(l.trees.Onto).Branch != "" {
+		return nil
+	}
+	if err := workspace.FreshenTrees(ctx, l.trees, func(text string) { l.tell("", "%s", text) }); err != nil {
+		return err
+	}
+	branch, tip := l.code.Head()
+	if branch == "" || at != "" && l.trees.Onto != git.WorkBranch {
+		return nil
+	}
+	if at != "" {
+		base, err := l.app.GitIn(l.code.Root).Run(ctx, "merge-base", tip, "refs/heads/"+l.trees.Onto)
+		if tip = strings.TrimSpace(string(base.Stdout)); err != nil || tip == "" {
+			return err
+		}
+	}
+	return l.place.Follow(l.trees.Onto, clone.Followed{Branch: branch, Tip: tip})
+}
+
+// The answers to the question about a branch that was rewritten.
+const (
+	replayIt  = "replay what is not landed on where it is now"
+	stayThere = "stay: follow it again when it has all that is landed"
+)
+
+// followBranch brings the branch that results go to up to date with the one that it follows,
+// and gives how many questions about that wait.
+func (l *loop) followBranch(ctx context.Context) (asked int, err error) {
+	if l.trees == nil {
+		return 0, nil
+	}
+	onto := l.trees.Onto
+	f := l.place.Followed(onto)
+	if now, known := l.code.Ref("refs/heads/" + f.Branch); f.Branch == "" || known && (now == f.Tip || now == "") {
+		return 0, nil
+	}
+	unlock, err := clone.LockOnto(ctx, l.place, onto, l.Cap)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = unlock() }()
+	f = l.place.Followed(onto) // others may have followed it meanwhile
+	now, how, err := git.Follow(ctx, *l.trees, f.Branch, f.Tip)
+	refused, isRefused := errors.AsType[*git.RejectedError](err)
+	switch {
+	case isRefused:
+		return l.askOfBranch(ctx, refused, f.Branch, now)
+	case errors.Is(err, git.ErrRewritten):
+		return l.rewritten(ctx, f)
+	case err != nil:
+		return 0, err
+	case how != "":
+		l.tell("", "%s %s, which moved to %.12s", onto, how, now)
+	}
+	return 0, l.place.Follow(onto, clone.Followed{Branch: f.Branch, Tip: now})
+}
+
+// askOfBranch asks about what conflicts where the branch that results go to is to follow another.
+func (l *loop) askOfBranch(ctx context.Context, refused *git.RejectedError, branch, now string) (asked int, err error) {
+	onto := l.trees.Onto
+	answer, err := l.askOfPlace(ctx, checkpoint.Question{Text: fmt.Sprintf("%s cannot follow %s, since they conflict\n\n%s is at %.12s; the conflict is in %s. Work goes on from %[1]s as it is. "+
+		"Merge them by hand: git worktree add ../merge %[1]s, git -C ../merge merge %[2]s, then git worktree remove ../merge.",
+		onto, branch, branch, now, strings.Join(refused.Files, ", "))})
+	if answer == nil && err == nil {
+		asked = 1
+	}
+	return asked, err
+}
+
+// rewritten asks what is to become of work whose branch does not come any more from where the
+// work began, and does what the answer says once no loop works.
+func (l *loop) rewritten(ctx context.Context, f clone.Followed) (asked int, err error) {
+	onto := l.trees.Onto
+	answer, err := l.askOfPlace(ctx, checkpoint.Question{Options: []string{replayIt, stayThere}, Text: fmt.Sprintf("%s was rewritten, and %s began at what it was\n\n"+
+		"%[1]s does not come from %.12[3]s any more, which %[2]s holds. Work goes on from %[2]s as it is until there is an answer.", f.Branch, onto, f.Tip)})
+	if err != nil || answer == nil {
+		return 1, err
+	}
+	if !strings.HasPrefix(answer.Text, replayIt) || !service.IsPerson(l.app, l.place, answer.By) {
+		return 0, nil
+	}
+	runs, _, err := l.runs()
+	if err != nil || slices.ContainsFunc(runs, func(r clone.Run) bool { return r.Outcome == "" && l.isOthers(r) }) {
+		return 0, err
+	}
+	now, kept, err := git.Replay(ctx, *l.trees, f.Branch, f.Tip)
+	if refused, ok := errors.AsType[*git.RejectedError](err); ok {
+		return l.askOfBranch(ctx, refused, f.Branch, now)
+	}
+	if err != nil {
+		return 0, err
+	}
+	l.tell("", "%s was replayed on %s", onto, f.Branch)
+	for _, branch := range kept {
+		l.tell("", "%s was not replayed: it has changes that are not committed, or conflicts", branch)
+	}
+	return 0, l.place.Follow(onto, clone.Followed{Branch: f.Branch, Tip: now})
+}
+
 // firstSaid is what refused work, with the first line that it printed; "" where it printed nothing.
 func firstSaid(by, output string) string {
 	line := lineOf(strings.SplitSeq(output, "\n"))
