@@ -14,7 +14,8 @@ var ErrRewritten = errors.New("the branch was rewritten")
 
 // Follow brings Onto up to date with a branch that was at a commit when Onto last had all of
 // it, and gives where the branch is now; how says what was done, "" for nothing. Where all of
-// Onto is in the branch it moves there; else the branch is merged into it, in no work tree. A
+// Onto is in the branch, by its commits or by what they changed, it moves there; else the
+// branch is merged into it, in no work tree. A
 // *RejectedError names conflicts, and nothing has changed.
 func Follow(ctx context.Context, o WorktreeOptions, branch, was string) (now, how string, err error) {
 	r, err := open(ctx, o)
@@ -48,14 +49,18 @@ func Follow(ctx context.Context, o WorktreeOptions, branch, was string) (now, ho
 	if err != nil {
 		return now, "", err
 	}
+	if how = "merges " + branch; merged == now {
+		how = "moves to " + branch
+	}
 	tip, err := r.advance(ctx, "stig: follow "+branch, onto, merged)
 	if err == nil && tip != merged {
 		err = moved(r.onto, tip)
 	}
-	return now, "merges " + branch, err
+	return now, how, err
 }
 
-// mergeBranch merges a branch into Onto, with the store of the branch, and gives the commit.
+// mergeBranch merges a branch into Onto, with the store of the branch, and gives the commit:
+// that of the branch where Onto adds nothing to it, such as after a squash.
 func (r *worktreeRepo) mergeBranch(ctx context.Context, branch, onto, tip string) (string, error) {
 	t := &Worktree{Dir: r.git.Dir, Branch: branch, own: filepath.Join(r.common, "stig"), repo: r}
 	tree, err := t.mergeTree(ctx, tip, onto)
@@ -64,6 +69,9 @@ func (r *worktreeRepo) mergeBranch(ctx context.Context, branch, onto, tip string
 	}
 	if err != nil {
 		return "", err
+	}
+	if has, err := t.git().Must(ctx, "rev-parse", tip+"^{tree}"); err != nil || has == tree {
+		return tip, err
 	}
 	return t.commitTree(ctx, tree, fmt.Sprintf("Merge branch '%s' into %s", branch, r.onto), []string{onto, tip})
 }
