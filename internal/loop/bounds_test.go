@@ -199,3 +199,36 @@ func TestLeftToOthers(t *testing.T) {
 		t.Errorf("alone: %+v, %v", done, err)
 	}
 }
+
+// Work that is refused in the same words on several issues, again after a pause, is asked about
+// once, whichever loop finds it; what fails alike otherwise is not.
+func TestRefusedAlike(t *testing.T) {
+	y := newYard(t, "pier-1", "pier-2")
+	record := func(n int, refused string) {
+		end := noon.Add(time.Duration(n-100) * time.Minute)
+		r := clone.Run{ID: fmt.Sprint("r-", n), Actor: "bo", Task: "issue", Issue: fmt.Sprint("pier-", 1+n%2), Started: end.Add(-time.Minute), Ended: end,
+			Exit: 1, Said: "no route", Refused: refused, Outcome: string(clone.OutcomeLater)}
+		if err := y.place.RecordRun(r, noon); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for n := range 3 {
+		record(n, "git: lint-staged: not found")
+	}
+	for range 2 {
+		done, err := y.work(t, "echo >$STIG_ISSUE", nil)
+		if err != nil || len(done.Runs) > 0 || !done.Waiting || !strings.Contains(done.Reason, "lint-staged: not found; a person was asked") {
+			t.Errorf("%+v, %v", done, err)
+		}
+	}
+	text := y.text(t)
+	if strings.Count(text, "## Pending") != 1 || !strings.Contains(text, `"labels":["channel","loops"]`) {
+		t.Errorf("the store says\n%s", text)
+	}
+	y.replace(t, `\u003c!-- /escalation-context`, `\n## Resolved (2026-11-20) by ann\nnpm ci ran\n\u003c!-- /escalation-context`)
+	y.replace(t, "escalation | pending", "escalation | resolved")
+	done, err := y.work(t, "echo >$STIG_ISSUE", nil)
+	if err != nil || len(done.Runs) != 2 {
+		t.Errorf("after the answer: %+v, %v", done, err)
+	}
+}

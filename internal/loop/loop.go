@@ -199,12 +199,13 @@ func (l *loop) mayRun(ctx context.Context) (ended bool, until time.Time, err err
 		return true, until, nil
 	}
 	alike := FailsAlike(runs, now)
-	if waits, err := l.refusedAlike(ctx, alike); err != nil {
+	waits, answered, err := l.refusedAlike(ctx, alike)
+	switch {
+	case err != nil:
 		return false, until, err
-	} else if waits {
+	case waits:
 		return l.waitsForPlace("work is refused alike: " + alike.Said)
-	}
-	if alike.Until.After(now) {
+	case alike.Until.After(now) && !answered:
 		l.sayAlike(ctx, alike)
 		return false, alike.Until, nil
 	}

@@ -89,11 +89,11 @@ func (l *loop) placeQuestions() (id string, said []signals.Exchange, err error) 
 }
 
 // refusedAlike asks what is to be done about work that is refused in the same words on several
-// issues, and reports whether the loop is to wait for the answer: after the first pause, if
-// what came then was refused so too.
-func (l *loop) refusedAlike(ctx context.Context, a Alike) (waits bool, err error) {
-	if a.Rounds == 0 || len(a.Runs) == 0 {
-		return false, nil
+// issues: after the first pause, if what came then was refused so too. It reports whether the
+// loop is to wait for the answer, or has it.
+func (l *loop) refusedAlike(ctx context.Context, a Alike) (waits, answered bool, err error) {
+	if a.Rounds == 0 || len(a.Runs) == 0 || a.Runs[0].Refused == "" {
+		return false, false, nil
 	}
 	last := a.Runs[len(a.Runs)-1]
 	issues := map[string]bool{}
@@ -108,7 +108,7 @@ func (l *loop) refusedAlike(ctx context.Context, a Alike) (waits bool, err error
 	}
 	fmt.Fprintf(&text, "\n\nThe last was run %s.", last.ID)
 	answer, err := l.askOfPlace(ctx, checkpoint.Question{Text: text.String()})
-	return answer == nil, err
+	return answer == nil, answer != nil, err
 }
 
 // trialTime bounds how long criteria run to find out whether a place is right for work.
