@@ -74,7 +74,7 @@ func (c Claiming) claimable(tx *beads.Tx, r *beads.Record, now time.Time) error 
 		Now: now, Name: c.Who, MayTake: func(holder string) bool { return c.MayTake != nil && c.MayTake(full, holder) },
 		Asked: func(int) bool {
 			doc := notes.Parse(r.Text(beads.Notes))
-			return signals.Asks(doc, signals.Read(doc, nil))
+			return signals.HoldsBack(doc, signals.Read(doc, nil), c.Who)
 		},
 	})
 	if c.DespiteExternal != "" {

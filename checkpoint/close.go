@@ -100,12 +100,15 @@ func (c *Closed) compare(reason string) {
 	}
 }
 
+// closePermit is what a close may change in notes.
+var closePermit = notes.Permit{Change: []string{signals.Section, signals.EscalationSection}}
+
 // Closable looks before any check runs what keeps the issue from being closed so even if
 // its checks pass, and writes nothing: no evidence is asked for. The error is of an issue that
 // cannot be read or written, or is none to be closed by this actor.
 func Closable(ctx context.Context, s beads.Store, o beads.Options, id string, c Closing, rules Rules) (*Candidate, error) {
 	var candidate *Candidate
-	o.DryRun, o.Notes = true, Update{}.permit().Check
+	o.DryRun, o.Notes = true, closePermit.Check
 	_, err := s.Edit(ctx, o, func(tx *beads.Tx) error {
 		record, err := tx.Record(id)
 		if err != nil {
@@ -123,7 +126,7 @@ func Closable(ctx context.Context, s beads.Store, o beads.Options, id string, c 
 		}
 		_, candidate.ByChildren = c.byChildren(tx.Snapshot(), record)
 		if candidate.Obstacles, err = c.obstacles(tx.Snapshot(), record, rules); err == nil && candidate.Obstacles == nil {
-			_, err = verifying(tx, record, rules)
+			_, err = c.verifying(tx, record, rules)
 		}
 		return err
 	})
@@ -145,7 +148,7 @@ func Closable(ctx context.Context, s beads.Store, o beads.Options, id string, c 
 // says nothing. Criteria that are no longer those that were run are a
 // fault.Changed.
 func Close(ctx context.Context, s beads.Store, o beads.Options, id string, c Closing, rules Rules) (*Closed, error) {
-	o.Notes = Update{}.permit().Check
+	o.Notes = closePermit.Check
 	return editIssue(ctx, s, o, id, func(tx *beads.Tx, record *beads.Record) (closed *Closed, err error) {
 		closed = &Closed{
 			ID: record.Text(beads.ID), Title: record.Text(beads.Title),
@@ -170,7 +173,7 @@ func Close(ctx context.Context, s beads.Store, o beads.Options, id string, c Clo
 		if err := tx.MarkClosed(closed.ID, closed.Reason); err != nil {
 			return nil, err
 		}
-		if closed.Changed, err = verifying(tx, record, rules); err != nil {
+		if closed.Changed, err = c.verifying(tx, record, rules); err != nil {
 			return nil, err
 		}
 		if c.Undone() {
@@ -231,15 +234,21 @@ func (c Closing) sentence(children gate.Children, despite string) string {
 	return said + despite + "."
 }
 
-// verifying sets progress where the issue has a signal table, and gives what changed.
-func verifying(tx *beads.Tx, r *beads.Record, rules Rules) ([]Changed, error) {
+// verifying sets progress where the issue has a signal table, withdraws what was asked of some
+// workers alone, and gives what changed.
+func (c Closing) verifying(tx *beads.Tx, r *beads.Record, rules Rules) ([]Changed, error) {
 	id, d := r.Text(beads.ID), notes.Parse(r.Text(beads.Notes))
-	if !signals.Read(d, rules.Schema).Present() {
-		return []Changed{}, nil
+	after, err := withdrawn(d, c.Actor, rules)
+	set := map[signals.Signal]string{signals.Progress: signals.ProgressVerifying}
+	if after != d {
+		set[signals.Escalation] = signals.EscalationResolved
+	} else if !signals.Read(d, rules.Schema).Present() {
+		return []Changed{}, err
 	}
-	after, changes, _, err := signals.Apply(d, signals.Update{
-		Set: map[signals.Signal]string{signals.Progress: signals.ProgressVerifying}, Today: rules.today(),
-	}, rules.Schema)
+	var changes []signals.Change
+	if err == nil {
+		after, changes, _, err = signals.Apply(after, signals.Update{Set: set, Today: rules.today()}, rules.Schema)
+	}
 	if err != nil {
 		return nil, &IssueError{ID: id, Err: err}
 	}

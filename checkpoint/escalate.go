@@ -23,6 +23,7 @@ type Question struct {
 	After   time.Duration // how long nobody must have answered for that, whole minutes
 	Process bool          // asks whether the way of working should change
 	By      string        // who asks, "" when unknown
+	Only    string        // the one worker whom it keeps from the issue, "" for everybody
 
 	Evidence bool // a new table gets the evidence rows
 	Unclosed bool // refuses (fault.Changed) an issue that is closed by now
@@ -117,6 +118,9 @@ func (q Question) part(now time.Time) (signals.Part, error) {
 	part := signals.Part{Kind: signals.Pending, Date: signals.Day(now), By: q.By, Text: q.Said(now).String()}
 	if q.Process {
 		part.Kind = signals.Improvement
+	}
+	if q.Only != "" {
+		part.Note = signals.HeldBack(q.Only)
 	}
 	return part, nil
 }

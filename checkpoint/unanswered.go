@@ -22,9 +22,13 @@ type Unanswered struct {
 const unwritten = "its escalation is pending, and no question is written down"
 
 // HeldByQuestion says which question holds an issue: one that no answer follows, or the
-// signal, where it says pending and nothing is asked. nil for none.
+// signal, where it says pending and nothing is asked. nil for none, and where what is asked
+// holds back some workers alone.
 func HeldByQuestion(r *beads.Record, rules Rules) *Unanswered {
 	id, doc := r.Text(beads.ID), notes.Parse(r.Text(beads.Notes))
+	if !signals.Note(doc, signals.Read(doc, rules.Schema)).Holds("") {
+		return nil
+	}
 	var hashes []string
 	questions := signals.Questions(signals.Escalations(doc))
 	for _, q := range questions {
@@ -38,14 +42,29 @@ func HeldByQuestion(r *beads.Record, rules Rules) *Unanswered {
 	case len(questions) > 1:
 		held.Refusal.Reason = "questions wait for an answer: " + named(questions)
 		held.Despite = "despite the unanswered questions " + strings.Join(hashes, ", ")
-	case len(questions) == 1:
-	case signals.Read(doc, rules.Schema).Value(signals.Escalation) == signals.EscalationPending:
+	case len(questions) == 0:
 		held.Refusal.Reason, held.Refusal.Hint = unwritten, "to see what is wrong type stig vet "+id
 		held.Despite = "despite a pending escalation"
-	default:
-		return nil
 	}
 	return held
+}
+
+// withdrawn answers the questions that held back some workers alone, since the issue is closed.
+func withdrawn(d *notes.Doc, by string, rules Rules) (*notes.Doc, error) {
+	questions := signals.Questions(signals.Escalations(d))
+	for _, q := range questions {
+		if q.Only() == "" {
+			return d, nil // a close despite it leaves it
+		}
+	}
+	var err error
+	for _, q := range questions {
+		answer := signals.Part{Date: rules.today(), By: by, Text: "Withdrawn: the issue is closed."}
+		if d, err = signals.AddAnswer(d, answer, q.Hash(), true); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
 }
 
 // IsNamed reports whether the reason of a close names the questions, and says why they are

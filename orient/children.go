@@ -79,7 +79,7 @@ func (a assembly) children(i int) (*Children, error) {
 	if len(children) == 0 {
 		return nil, nil
 	}
-	asked, err := Pending(a.file, children, a.rules.Schema)
+	asked, err := Pending(a.file, children, "", a.rules.Schema)
 	if err != nil {
 		return nil, err
 	}

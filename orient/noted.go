@@ -42,8 +42,8 @@ func notedOf(issue *beads.Issue, schema *signals.Schema) (noted, error) {
 	return notedIn(record.Text(beads.Notes), new(signals.Reader), schema), nil
 }
 
-// Pending reports of each of some issues whether it has an unanswered question.
-func Pending(f *beads.Snapshot, issues []int, schema *signals.Schema) ([]bool, error) {
+// Pending reports of each of some issues whether an unanswered question keeps a worker from it.
+func Pending(f *beads.Snapshot, issues []int, worker string, schema *signals.Schema) ([]bool, error) {
 	waits := make([]bool, len(issues))
 	order := make([]int, len(issues)) // that of the file, which is cheapest to read
 	for k := range order {
@@ -62,7 +62,7 @@ func Pending(f *beads.Snapshot, issues []int, schema *signals.Schema) ([]bool, e
 				return nil, err
 			}
 			if text != "" {
-				waits[k] = notedIn(text, tables, schema).Asks
+				waits[k] = notedIn(text, tables, schema).Holds(worker)
 				break
 			}
 		}

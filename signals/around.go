@@ -1,6 +1,7 @@
 package signals
 
 import (
+	"slices"
 	"strings"
 
 	"stig/notes"
@@ -13,6 +14,13 @@ type Noted struct {
 	Surprise float64
 	Rated    bool // a surprise is recorded
 	Asks     bool // a question is unanswered
+
+	only string // the workers whom the questions keep from the issue, a line each; "" where they keep everybody
+}
+
+// Holds reports whether an unanswered question keeps a worker from the issue.
+func (n Noted) Holds(worker string) bool {
+	return n.Asks && (n.only == "" || slices.Contains(strings.Split(n.only, "\n"), worker))
 }
 
 // Unnoted is what an issue without notes says.
@@ -23,8 +31,22 @@ func Note(doc *notes.Doc, table *Table) Noted {
 	return Noted{
 		Cynefin:  strings.Clone(table.Value(Cynefin)),
 		Surprise: table.Number(), Rated: table.Has(Surprise),
-		Asks: Asks(doc, table),
+		Asks: Asks(doc, table), only: only(doc),
 	}
+}
+
+// only are the workers whom the unanswered questions of a document hold back, a line each; ""
+// where one of them holds back everybody.
+func only(doc *notes.Doc) string {
+	var names []string
+	for _, q := range Questions(Escalations(doc)) {
+		name := q.Only()
+		if name == "" {
+			return ""
+		}
+		names = append(names, name)
+	}
+	return strings.Join(names, "\n")
 }
 
 // Graph is what alerts have to know of the graph of issues.

@@ -139,6 +139,28 @@ func Asks(d *notes.Doc, t *Table) bool {
 	return t.Value(Escalation) == EscalationPending || Standing(Escalations(d)) == EscalationPending
 }
 
+// holding begins what the heading of a question says where it holds back one worker alone,
+// such as "## Pending (2026-11-20, holds bo) by bo".
+const holding = "holds "
+
+// Only is the one worker whom a question keeps from its issue; "" where it keeps everybody.
+func (p Part) Only() string {
+	name, one := strings.CutPrefix(p.Note, holding)
+	if !one || !p.Kind.Asks() {
+		return ""
+	}
+	return strings.TrimSpace(name)
+}
+
+// HoldsBack reports whether an unanswered question keeps a worker from an issue: of those that
+// Asks sees, each but one that holds back somebody else alone.
+func HoldsBack(d *notes.Doc, t *Table, worker string) bool {
+	return Note(d, t).Holds(worker)
+}
+
+// HeldBack is the note of a question that keeps one worker alone from its issue.
+func HeldBack(worker string) string { return holding + visible.OneLine(worker) }
+
 // AddPart appends a part to the escalation section, making the section when
 // there is none. A part with a note has a date. It refuses (fault.Usage) a part that
 // does not read back as itself: nobody answers by asking.

@@ -40,7 +40,7 @@ func run(a *cli.App) {
 		// A run is short and its index stays to the end: collect half as often.
 		debug.SetGCPercent(200)
 	}
-	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT}
 	// Checks have no terminal, so that it closes reaches them through us alone.
 	if !signal.Ignored(syscall.SIGHUP) {
 		signals = append(signals, syscall.SIGHUP)
@@ -57,12 +57,17 @@ func run(a *cli.App) {
 	os.Exit(code)
 }
 
-// interruptible is a context that the first of the signals ends.
+// interruptible is a context that the first of the signals ends. A second SIGQUIT ends the
+// process at once, with the stacks of what it does.
 func interruptible(signals []os.Signal) context.Context {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	caught := make(chan os.Signal, 1)
 	signal.Notify(caught, signals...)
-	go func() { cancel(&caughtError{<-caught}) }()
+	go func() {
+		first := <-caught
+		signal.Reset(syscall.SIGQUIT)
+		cancel(&caughtError{first})
+	}()
 	return ctx
 }
 
@@ -73,7 +78,7 @@ func (e *caughtError) Error() string { return "stopped by a signal: " + e.signal
 func (e *caughtError) Unwrap() error { return context.Canceled }
 
 // exit is the exit code as shells give it: 130 for an interrupt, 143 for a termination,
-// 129 for a terminal that was closed.
+// 129 for a terminal that was closed, 131 for SIGQUIT.
 func (e *caughtError) exit() int {
 	if number, ok := e.signal.(syscall.Signal); ok {
 		return 128 + int(number)

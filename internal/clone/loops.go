@@ -208,3 +208,28 @@ func (p Place) ForgetDreams(name string) error {
 func (p Place) dreamFile(name string) string {
 	return "dream-" + hash(p.Store) + "-" + hash(name) + ".json"
 }
+
+// Followed is the branch that a branch for results follows.
+type Followed struct {
+	Branch string `json:"branch"` // of the person; "" for none
+	Tip    string `json:"tip"`    // the commit of it that was last followed
+}
+
+// Followed gives what a branch for results follows; the zero value where nobody said so.
+func (p Place) Followed(onto string) (f Followed) {
+	for _, dir := range p.dirs() {
+		if readJSON(filepath.Join(dir, p.followedFile(onto)), &f) == nil && f.Branch != "" {
+			return f
+		}
+	}
+	return Followed{}
+}
+
+// Follow remembers what a branch for results follows.
+func (p Place) Follow(onto string, f Followed) error {
+	return p.inDir(func(dir string) error { return replaceJSON(filepath.Join(dir, p.followedFile(onto)), f) })
+}
+
+func (p Place) followedFile(onto string) string {
+	return "onto-" + hash(p.Store) + "-" + hash(onto) + ".json"
+}

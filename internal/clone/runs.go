@@ -64,6 +64,10 @@ type Run struct {
 	Shared      []git.SharedChange `json:"shared,omitempty"`       // what changed outside of its work tree while its command ran
 	Overlaps    []string           `json:"overlaps,omitempty"`     // runs that ran then too; only with Shared
 	Items       []Waking           `json:"items,omitempty"`        // of the inbox, that it was started for without an issue
+	Spared      bool               `json:"spared,omitempty"`       // of Asked: the question keeps no other worker from the issue
+	Refused     string             `json:"refused,omitempty"`      // what refused its work, with the first line that it printed; "" where nothing did, or printed nothing
+	Onto        string             `json:"onto,omitempty"`         // where the branch that results go to was when its work was refused
+	Regated     bool               `json:"regated,omitempty"`      // nothing was started: the work of earlier runs was judged again
 }
 
 // Waking is an item of an inbox for which an idle loop started a run.

@@ -40,6 +40,7 @@ type Worktree struct {
 	Branch string // such as stig/harbor-9fd.3
 	Base   string // commit that the branch and Onto had in common when the tree was prepared
 	Head   string // commit of the branch when the tree was prepared or listed
+	Tip    string // commit of Onto when the tree was prepared; "" where it was listed
 	New    bool   // it was made, and holds what Head has and nothing else
 
 	LeftOut []LeftOut // what the last Commit left out
@@ -99,7 +100,7 @@ func PrepareWorktree(ctx context.Context, o WorktreeOptions, issue string) (*Wor
 
 // since sets where the branch is, and what it has in common with Onto.
 func (t *Worktree) since(ctx context.Context, head, tip string) (err error) {
-	t.Head, t.Base = head, head
+	t.Head, t.Base, t.Tip = head, head, tip
 	if head != tip && tip != "" {
 		t.Base, err = t.repo.base(ctx, head, tip)
 	}

@@ -3,6 +3,7 @@
 package loop_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 
 	"stig/internal/clone"
 	"stig/internal/loop"
+	"stig/internal/process"
 )
 
 // Work that the gate refuses closes nothing: each pass leaves feedback, and after the last
@@ -58,7 +60,7 @@ func TestAttemptsUsedUp(t *testing.T) {
 	y := newYard(t, "pier-1")
 	for i, id := range []string{"r-1", "r-2"} {
 		start := noon.Add(time.Duration(i-3) * time.Hour)
-		r := clone.Run{ID: id, Actor: "cy", Task: "issue", Issue: "pier-1", Attempt: i + 1, Started: start, Ended: start.Add(time.Minute), Exit: 7, Outcome: string(clone.OutcomeFailed)}
+		r := clone.Run{ID: id, Actor: "bo", Task: "issue", Issue: "pier-1", Attempt: i + 1, Started: start, Ended: start.Add(time.Minute), Exit: 7, Outcome: string(clone.OutcomeFailed)}
 		if err := y.place.RecordRun(r, noon); err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +73,7 @@ func TestAttemptsUsedUp(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(y.dir, "ran")); err == nil || len(runs) != 2 || !runs[1].Asked || !done.Waiting {
 		t.Errorf("%+v after runs %+v", done, runs)
 	}
-	if text := y.text(t); !strings.Contains(text, "2 runs failed at this issue") || !strings.Contains(text, "run r-2 of cy: failed, exit 7") {
+	if text := y.text(t); !strings.Contains(text, "2 runs failed at this issue") || !strings.Contains(text, "run r-2 of bo: failed, exit 7") || !strings.Contains(text, "Pending (2026-11-20, holds bo) by bo") {
 		t.Errorf("the store says\n%s", text)
 	}
 }
@@ -153,5 +155,80 @@ func TestWorkIsKept(t *testing.T) {
 		if _, err := os.Stat(r.Worktree); r.Outcome != string(c.want) || (r.Commit != "") != c.commit || (err == nil) != c.tree {
 			t.Errorf("%s: %s, commit %q, work tree: %v; want %s, commit %t, work tree %t", c.script, r.Outcome, r.Commit, err, c.want, c.commit, c.tree)
 		}
+	}
+}
+
+// While the loop of another worker runs, a worker leaves to it what it failed at twice itself,
+// and asks nobody; on probation it leaves to it what it never tried, too.
+func TestLeftToOthers(t *testing.T) {
+	y := newYard(t, "pier-1", "pier-2")
+	self, _ := process.Self()
+	sign := func(id process.ID) {
+		err := y.place.ChangePresence("cy", func(p *clone.Presence) bool {
+			p.Process, p.First, p.Seen = id, noon, noon
+			return true
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	record := func(actor, issue string, minutes int, o clone.Outcome) {
+		end := noon.Add(time.Duration(minutes) * time.Minute)
+		r := clone.Run{ID: fmt.Sprint("r", minutes), Actor: actor, Task: "issue", Issue: issue, Started: end.Add(-time.Minute), Ended: end, Outcome: string(o)}
+		if err := y.place.RecordRun(r, noon); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sign(self.ID)
+	record("bo", "pier-1", -300, clone.OutcomeFailed)
+	record("bo", "pier-1", -290, clone.OutcomeFailed)
+	for i := range 3 {
+		record("bo", fmt.Sprint("quay-", i), -200+2*i, clone.OutcomeSilent)
+		record("cy", fmt.Sprint("quay-", i), -199+2*i, clone.OutcomeClosed)
+	}
+	done, err := y.work(t, "touch $STIG_ISSUE", nil)
+	if err != nil || len(done.Runs) > 0 || done.Waiting || !strings.Contains(done.Reason, "other workers are to try: pier-1") {
+		t.Errorf("beside another worker: %+v, %v", done, err)
+	}
+	if said := strings.Join(y.told, "\n"); !strings.Contains(said, "on probation") {
+		t.Errorf("it said %q", said)
+	}
+	sign(process.ID{})
+	done, err = y.work(t, "touch $STIG_ISSUE", nil)
+	if err != nil || len(done.Runs) != 1 || done.Runs[0].Issue != "pier-2" || !done.Waiting {
+		t.Errorf("alone: %+v, %v", done, err)
+	}
+}
+
+// Work that is refused in the same words on several issues, again after a pause, is asked about
+// once, whichever loop finds it; what fails alike otherwise is not.
+func TestRefusedAlike(t *testing.T) {
+	y := newYard(t, "pier-1", "pier-2")
+	record := func(n int, refused string) {
+		end := noon.Add(time.Duration(n-100) * time.Minute)
+		r := clone.Run{ID: fmt.Sprint("r-", n), Actor: "bo", Task: "issue", Issue: fmt.Sprint("pier-", 1+n%2), Started: end.Add(-time.Minute), Ended: end,
+			Exit: 1, Said: "no route", Refused: refused, Outcome: string(clone.OutcomeLater)}
+		if err := y.place.RecordRun(r, noon); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for n := range 3 {
+		record(n, "git: lint-staged: not found")
+	}
+	for range 2 {
+		done, err := y.work(t, "echo >$STIG_ISSUE", nil)
+		if err != nil || len(done.Runs) > 0 || !done.Waiting || !strings.Contains(done.Reason, "lint-staged: not found; a person was asked") {
+			t.Errorf("%+v, %v", done, err)
+		}
+	}
+	text := y.text(t)
+	if strings.Count(text, "## Pending") != 1 || !strings.Contains(text, `"labels":["channel","loops"]`) {
+		t.Errorf("the store says\n%s", text)
+	}
+	y.replace(t, `\u003c!-- /escalation-context`, `\n## Resolved (2026-11-20) by ann\nnpm ci ran\n\u003c!-- /escalation-context`)
+	y.replace(t, "escalation | pending", "escalation | resolved")
+	done, err := y.work(t, "echo >$STIG_ISSUE", nil)
+	if err != nil || len(done.Runs) != 2 {
+		t.Errorf("after the answer: %+v, %v", done, err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"stig/checkpoint"
 	"stig/dag"
 	"stig/internal/assistant"
 	"stig/internal/beads"
@@ -41,18 +42,30 @@ func (l *loop) weigh(ctx context.Context, r *Run) (observation, error) {
 	this.Outcome = string(r.outcome)
 	runs = append(runs, this)
 	past := PastOf(runs, now)[r.Issue]
+	tries := past.Of(l.name)
+	turn := TurnOthers
+	spent := l.Attempts > 0 && l.limits().Spent(tries) && !(r.outcome.IsPass() && l.NoClose)
+	if spent {
+		turn = l.turnAfter(past, r.Issue)
+	}
+	alike := FailsAlike(runs, r.Ended)
 	switch {
-	case r.outcome == clone.OutcomeFailed && !FailsAlike(runs, r.Ended).Until.IsZero():
+	case !alike.Until.IsZero() && r.outcome == clone.OutcomeFailed:
 		r.Why = "every worker fails alike: " + r.Said
 		return sawAlike, nil
-	case r.outcome.IsFailure() && l.Attempts > 0 && past.Attempts >= l.Attempts:
-		r.question.Text = l.escalation(ctx, r, past.Failures)
+	case !alike.Until.IsZero() && r.Refused != "":
+		return sawAlike, nil
+	case r.outcome.IsFailure() && turn != TurnOthers:
+		r.question = l.escalation(ctx, r, past.Failures(), turn)
 		return sawAttemptsUsed, nil
-	case r.outcome.IsFailure():
-		return sawAttempt, nil
-	case r.outcome.IsPass() && past.Passes >= l.passes() && !l.NoClose:
-		r.question.Text = l.escalation(ctx, r, []clone.Run{this})
+	case r.outcome.IsPass() && turn != TurnOthers:
+		r.question = l.escalation(ctx, r, []clone.Run{this}, turn)
 		return sawPassesUsed, nil
+	case spent && (r.outcome.IsFailure() || r.outcome.IsPass()):
+		l.tell(r.Issue, "is left to other workers: %s tried it as often as it does within 24 hours", l.name)
+	}
+	if r.outcome.IsFailure() {
+		return sawAttempt, nil
 	}
 	return sawOpen, nil
 }
@@ -263,7 +276,7 @@ func shortened(text string) string {
 
 // escalation is what a person is asked about an issue that the loop does not get done.
 // failures are the failed attempts, or the last pass.
-func (l *loop) escalation(ctx context.Context, r *Run, failures []clone.Run) string {
+func (l *loop) escalation(ctx context.Context, r *Run, failures []clone.Run, turn Turn) (q checkpoint.Question) {
 	var text strings.Builder
 	what := "Its work was not taken after all passes"
 	if clone.Outcome(failures[0].Outcome).IsFailure() {
@@ -272,7 +285,12 @@ func (l *loop) escalation(ctx context.Context, r *Run, failures []clone.Run) str
 	if why := failures[len(failures)-1].Why; why != "" { // first, for a survey has the first words alone
 		what += ": `" + strings.ReplaceAll(why, "`", "'") + "`"
 	}
-	text.WriteString(what + ". It is not tried again before somebody answers. What is to change?\n")
+	then := ". It is not tried again before somebody answers."
+	if turn == TurnSpared {
+		q.Only = l.name
+		then = fmt.Sprintf(". %s does not try it again before somebody answers; no other worker runs here, and one that is started takes it all the same.", l.name)
+	}
+	text.WriteString(what + then + " What is to change?\n")
 	for _, f := range failures {
 		fmt.Fprintf(&text, "\n- run %s of %s: %s, exit %d", f.ID, f.Actor, f.Outcome, f.Exit)
 		if f.Why != "" {
@@ -282,7 +300,8 @@ func (l *loop) escalation(ctx context.Context, r *Run, failures []clone.Run) str
 			fmt.Fprintf(&text, "; the last that it printed: `%s`", strings.ReplaceAll(f.Said, "`", "'"))
 		}
 	}
-	return text.String() + "\n" + l.where(ctx, r)
+	q.Text = text.String() + "\n" + l.where(ctx, r)
+	return q
 }
 
 // ask puts the question of a run to a person, once; about an issue that was closed meanwhile
@@ -295,7 +314,7 @@ func (l *loop) ask(ctx context.Context, r *Run) (observation, error) {
 		_, r.Why = l.closedByOthers(r)
 		return sawLost, nil
 	case err == nil, fault.Is(err, fault.Conflict): // it waits already
-		r.Asked = true
+		r.Asked, r.Spared = true, r.question.Only != ""
 		return sawAsked, nil
 	}
 	return "", err

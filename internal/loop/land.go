@@ -60,9 +60,9 @@ func (l *loop) land(ctx context.Context, r *Run) (observation, error) {
 	refused, isRefused := errors.AsType[*git.RejectedError](err)
 	switch {
 	case isRefused && len(refused.Files) > 0:
-		return r.refused(refused.Reason, refused.Exit, fmt.Sprintf("What others did is on %s. Type git merge %[1]s in the work tree, and resolve it there.", l.trees.Onto)), nil
+		return r.refused("", refused.Reason, refused.Exit, fmt.Sprintf("What others did is on %s. Type git merge %[1]s in the work tree, and resolve it there.", l.trees.Onto)), nil
 	case isRefused:
-		return r.refused(refused.Reason, refused.Exit, fenced(refused.Tail)), nil
+		return r.refused(firstSaid("git", refused.Tail), refused.Reason, refused.Exit, fenced(refused.Tail)), nil
 	}
 	return saw, err
 }
@@ -80,11 +80,18 @@ func (l *loop) merge(ctx context.Context, tree *git.Worktree) error {
 	return err
 }
 
-// refused keeps why the work of a run is not taken, with the exit code of what refused it,
-// 0 where nothing ran, and Markdown for whoever does the next pass.
-func (r *Run) refused(why string, exit int, text string) observation {
-	r.Why, r.exit, r.feedback = why, exit, text
-	if r.left.checkpoint {
+// refused keeps why the work of a run is not taken, with what refused it as firstSaid gives
+// it, its exit code, 0 where nothing ran, and Markdown for whoever does the next pass.
+func (r *Run) refused(by, why string, exit int, text string) observation {
+	r.Refused, r.Why, r.exit, r.feedback = by, why, exit, text
+	if r.tree != nil {
+		from, _ := r.tree.Landing()
+		r.Onto = cmp.Or(from, r.tree.Tip)
+	}
+	switch {
+	case r.Regated:
+		return sawRefusedAgain
+	case r.left.checkpoint:
 		return sawRefusedProgress
 	}
 	return sawRefused
@@ -351,14 +358,19 @@ func firstSentences(text string) string {
 	return string(runes)
 }
 
-// failed says which check failed, with which exit code, and its last lines.
+// failed says which check failed, what it said first, with which exit code, and its last lines.
 // lack is what the work tree has not of what they read.
-func failed(v *gate.Verdict, lack string) (why string, exit int, text string) {
+func failed(v *gate.Verdict, lack string) (by, why string, exit int, text string) {
 	o, why := failing(v)
 	if why == "" {
-		return "its checks did not pass", 1, lack
+		return "", "its checks did not pass", 1, lack
 	}
-	return why, o.Exit, strings.TrimLeft(lack+"\n\n", "\n") + fenced(o.Reason+"\n"+o.Tail)
+	program := visible.FirstLine(o.Text)
+	if o.Failed != nil {
+		program = o.Failed.Command
+	}
+	program, _, _ = strings.Cut(program, " ")
+	return firstSaid(program, o.Tail), why, o.Exit, strings.TrimLeft(lack+"\n\n", "\n") + fenced(o.Reason+"\n"+o.Tail)
 }
 
 // failing is the first check that ran and did not pass, and what happened; "" for none.

@@ -86,7 +86,7 @@ func (l *loop) look(ctx context.Context, r *Run) (observation, error) {
 	case r.Issue == "" && (saw == sawNothing || saw == sawElsewhere || saw == sawWork): // no issue says whether it is right
 		return sawBeat, nil
 	case saw == sawElsewhere:
-		r.refused("its work tree holds nothing, and it left work elsewhere: "+strings.Join(ownChanges(&r.Run), "; "), 0, "")
+		r.refused("", "its work tree holds nothing, and it left work elsewhere: "+strings.Join(ownChanges(&r.Run), "; "), 0, "")
 	case saw == sawNothing && len(r.Shared) > 0:
 		r.Why = "its work tree holds nothing; " + strings.Join(r.SharedText(r.Shared), "; ")
 	case saw == sawClosed:
@@ -105,11 +105,11 @@ func (l *loop) lookFurther(ctx context.Context, r *Run) error {
 		return nil
 	}
 	doc := notes.Parse(record.Text(beads.Notes))
-	r.left.asked = signals.Asks(doc, signals.Read(doc, l.app.Schema))
+	r.left.asked = signals.HoldsBack(doc, signals.Read(doc, l.app.Schema), l.name)
 	r.left.checkpoint = r.Notes != gate.Hash(record.Text(beads.Notes)) && !l.onlyOthers(r, changesNotes)
 	r.left.traces = l.comments(record, r.ID) > r.Comments || l.edited(r)
 	now, _, err := l.content(ctx, r)
-	r.left.changed = now != r.Tree || r.Taken != nil || l.code.Root == "" // without git nothing tells, and the gate decides
+	r.left.changed = now != r.Tree || r.Taken != nil || r.Regated || l.code.Root == "" // without git nothing tells, and the gate decides
 	if err == nil && !r.left.changed && r.tree != nil {
 		r.left.changed, err = l.holdsWork(r, now)
 	}
@@ -228,7 +228,7 @@ func (l *loop) offer(ctx context.Context, r *Run) (observation, error) {
 	case isRefused && refused.Unable != nil:
 		return "", unknown{refused.Unable} // the loop tries again to bring this run to its end, and starts none
 	case isRefused:
-		return r.refused(refused.Reason, refused.Exit, fenced(refused.Tail)), nil
+		return r.refused(firstSaid("git", refused.Tail), refused.Reason, refused.Exit, fenced(refused.Tail)), nil
 	case err != nil:
 		return "", err
 	}
@@ -274,7 +274,7 @@ func (l *loop) keep(ctx context.Context, r *Run) error {
 	}
 	leftOut(&r.Run, r.tree.LeftOut)
 	if err != nil && errors.Is(limited.Err(), context.DeadlineExceeded) {
-		return &git.RejectedError{Reason: fmt.Sprintf("git commit: timed out after %s; a hook of the repository may hang", limit)}
+		return &git.RejectedError{Reason: fmt.Sprintf("git commit: timed out after %s; a hook of the repository may hang", limit), Tail: "timed out"}
 	}
 	return err
 }

@@ -23,6 +23,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 
 	"stig/internal/clone"
@@ -80,9 +81,19 @@ func (l *loop) turn(ctx context.Context, changes <-chan struct{}, began int, aga
 		l.wait(ctx, nil, until, nil)
 		return false, nil
 	}
+	asked, err := l.followBranch(ctx)
+	if err != nil {
+		return false, err
+	}
 	s, err := l.sense(ctx)
 	if err != nil {
 		return false, err
+	}
+	s.asked += asked
+	if len(s.order) > 0 {
+		if err := l.tryPlace(ctx, s.order[0].Issue); err != nil {
+			return true, err
+		}
 	}
 	ran, next, err := l.act(ctx, s)
 	switch {
@@ -137,7 +148,7 @@ func (l *loop) isEnough(began int) bool {
 	switch {
 	case l.silent >= 2:
 		l.done.Silent, l.done.Reason = true, "two runs in a row left nothing: no work, no trace, no checkpoint"
-	case l.Once && len(l.done.Runs) > began:
+	case l.Once && slices.ContainsFunc(l.done.Runs[began:], func(r actors.Run) bool { return r.Outcome != string(clone.OutcomeRegated) }):
 		l.ordered, l.done.Reason = true, "one run, as --once says"
 	default:
 		return false
@@ -166,6 +177,11 @@ func (l *loop) mayRun(ctx context.Context) (ended bool, until time.Time, err err
 		l.ordered, l.done.Reason = true, fmt.Sprintf("%s is %s; type stig worker resume %[1]s to have it work", l.name, state)
 		return true, until, nil
 	case clone.Paused, clone.Maintenance:
+		if l.Once || l.UntilEmpty {
+			l.ordered, l.done.Waiting = true, true
+			l.done.Reason = fmt.Sprintf("%s is %s: it takes no work until stig worker resume %[1]s", l.name, state)
+			return true, until, nil
+		}
 		if l.paused != string(state) {
 			l.tell("", "%s: takes no work until stig worker resume %s", state, l.name)
 		}
@@ -186,7 +202,14 @@ func (l *loop) mayRun(ctx context.Context) (ended bool, until time.Time, err err
 		l.done.Reason = reached
 		return true, until, nil
 	}
-	if alike := FailsAlike(runs, now); alike.Until.After(now) {
+	alike := FailsAlike(runs, now)
+	waits, answered, err := l.refusedAlike(ctx, alike)
+	switch {
+	case err != nil:
+		return false, until, err
+	case waits:
+		return l.waitsForPlace("work is refused alike: " + alike.Said)
+	case alike.Until.After(now) && !answered:
 		l.sayAlike(ctx, alike)
 		return false, alike.Until, nil
 	}
@@ -219,6 +242,17 @@ func (l *loop) takeName(ctx context.Context) {
 	l.alone, l.name, l.app.Actor, l.done.Actor = free, p.Rename, p.Rename, p.Rename
 }
 
+// waitsForPlace waits for the answer to a question about the place; a loop that is to end when
+// nothing is left ends.
+func (l *loop) waitsForPlace(why string) (ended bool, until time.Time, err error) {
+	if l.Once || l.UntilEmpty || l.filter.issue != "" {
+		l.done.Asked, l.done.Waiting, l.done.Reason = 1, true, why+"; a person was asked"
+		return true, until, nil
+	}
+	l.once(why + "; waits for an answer")
+	return false, l.now().Add(l.Times.Sense), nil
+}
+
 // reload takes what changed in the actor's file. A mistake in it leaves all as it was.
 func (l *loop) reload(ctx context.Context) error {
 	changed, err := l.loadProfile()
@@ -235,7 +269,11 @@ func (l *loop) reload(ctx context.Context) error {
 
 // sayAlike says once of all loops why all of them pause: whoever comes first.
 func (l *loop) sayAlike(ctx context.Context, alike Alike) {
-	text := fmt.Sprintf("every worker fails alike: %s; all pause until %s", cmp.Or(alike.Said, "exit code 75"), l.at(alike.Until))
+	what := "every worker fails alike"
+	if alike.Runs[0].Refused != "" {
+		what = "work is refused alike"
+	}
+	text := fmt.Sprintf("%s: %s; all pause until %s", what, cmp.Or(alike.Said, "exit code 75"), l.at(alike.Until))
 	if first, err := l.place.SayOnce("alike " + alike.Until.Format(time.RFC3339)); err == nil && first {
 		l.tell("", "%s", text)
 		l.notify(ctx, "loops pause", text, "")
@@ -277,7 +315,7 @@ const mostOutrun = 3
 // something to do without an issue; zero for never.
 func (l *loop) act(ctx context.Context, s sensed) (ran bool, next time.Time, err error) {
 	for _, id := range s.exhausted {
-		if err := l.askAbout(ctx, s.past[id]); err != nil {
+		if err := l.askAbout(ctx, s.past[id], id); err != nil {
 			return false, next, err
 		}
 	}
@@ -317,6 +355,8 @@ func (l *loop) empty(s sensed) bool {
 		l.done.Reason = "nothing can be taken before " + s.next.UTC().Format(time.DateTime) + " UTC"
 	case len(s.marked) > 0:
 		l.done.Reason = s.unmerged()
+	case len(s.left) > 0:
+		l.done.Reason = "nothing is left to do but what other workers are to try: " + strings.Join(s.left, ", ")
 	case id != "" && !l.isLeft(s.past[id]):
 		l.done.Reason = fmt.Sprintf("%s cannot be taken now; stig orient %s says how it stands", id, visible.Quoted(id))
 	}
@@ -397,15 +437,16 @@ func isRace(err error) bool {
 
 // askAbout asks a person about an issue whose attempts or passes were used up before this
 // loop began, such as under a higher bound.
-func (l *loop) askAbout(ctx context.Context, past *Past) error {
-	if past == nil || past.Last == nil {
+func (l *loop) askAbout(ctx context.Context, past *Past, issue string) error {
+	tries := past.Of(l.name)
+	if tries.Last == nil {
 		return nil
 	}
-	r, failures := &Run{Run: *past.Last}, past.Failures
+	r, failures := &Run{Run: *tries.Last}, past.Failures()
 	if len(failures) == 0 {
 		failures = []clone.Run{r.Run}
 	}
-	r.question.Text = l.escalation(ctx, r, failures)
+	r.question = l.escalation(ctx, r, failures, l.turnAfter(past, issue))
 	if _, err := l.ask(ctx, r); err != nil {
 		return err
 	}

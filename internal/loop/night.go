@@ -219,6 +219,7 @@ type loop struct {
 
 	records  clone.RunLog
 	watched  *watching     // what looks at what the repository shares; nil before the first run
+	tried    bool          // whether its place is right for work
 	busyText string        // what of it says that git is at work
 	reading  time.Duration // how long the store took to read
 }
@@ -298,7 +299,7 @@ func (l *loop) work(ctx context.Context) (*Done, error) {
 	if err := l.begin(); err != nil {
 		return nil, err
 	}
-	err = workspace.FreshenTrees(ctx, l.trees, func(text string) { l.tell("", "%s", text) })
+	err = l.beginBranch(ctx)
 	if err == nil {
 		err = l.recover(ctx)
 	}

@@ -206,7 +206,7 @@ func TestHeartbeat(t *testing.T) {
 	}
 }
 
-// A paused actor takes no work; resumed, it does.
+// A paused actor takes no work, and ends where it is not to wait; resumed, it works.
 func TestPaused(t *testing.T) {
 	y := newYard(t, "pier-1")
 	say := func(state clone.State) {
@@ -223,7 +223,11 @@ func TestPaused(t *testing.T) {
 			say(clone.Healthy)
 		})
 	})
+	if done, err := y.work(t, "echo >pier-1", nil); err != nil || !done.Waiting || len(done.Runs) > 0 || !strings.Contains(done.Reason, "bo is paused") {
+		t.Errorf("%+v, %v", done, err)
+	}
 	if _, err := y.work(t, "echo >pier-1", func(r *loop.Request) {
+		r.UntilEmpty, r.Bounds.Runs = false, 1
 		keep := r.Tell
 		r.Tell = func(e loop.Event) {
 			keep(e)

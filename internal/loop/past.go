@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"sync"
@@ -9,15 +10,23 @@ import (
 	"stig/internal/clone"
 )
 
-// Past is what the run records say of one issue, whichever actor ran.
+// Past is what the run records say of one issue, worker by worker.
 type Past struct {
+	By   map[string]*Tries
+	Last *clone.Run // the last that ended, of whichever worker; nil for none
+}
+
+// Tries are the runs of one worker at one issue, since it was closed, or waited for an answer.
+type Tries struct {
 	Attempts int         // failed ones since it last got on, or since a person was asked
 	Passes   int         // that did not get it closed since a person was asked
-	Until    time.Time   // it is not tried again before
+	Until    time.Time   // nobody tries the issue again before
 	Failures []clone.Run // the failed attempts
 	Last     *clone.Run  // the last that ended; nil for none
+	Asked    bool        // a person was asked about the last, which keeps no other worker from the issue
 
 	later int // runs in a row that were to be started later, or lost their claim
+	again int // that were refused in the same words as the one before
 }
 
 // PastOf reads the runs of each issue, but for those of explorers of a swarm. They are in the order of their starts.
@@ -39,27 +48,116 @@ func PastOf(runs []clone.Run, now time.Time) map[string]*Past {
 
 func (p *Past) add(r *clone.Run, now time.Time) {
 	o := clone.Outcome(r.Outcome)
-	if o != clone.OutcomeLater && o != clone.OutcomeLost {
-		p.later = 0
+	if r.Asked && !r.Spared || o == clone.OutcomeClosed || o == clone.OutcomeWaiting || p.By == nil {
+		p.By = map[string]*Tries{} // what any worker did before counts no more
 	}
+	t := p.By[r.Actor]
+	if t == nil || r.Asked {
+		t = &Tries{}
+		p.By[r.Actor] = t
+	}
+	t.add(r, now)
+	p.Last = r
+}
+
+func (t *Tries) add(r *clone.Run, now time.Time) {
+	o := clone.Outcome(r.Outcome)
+	if o != clone.OutcomeLater && o != clone.OutcomeLost {
+		t.later = 0
+	}
+	if t.Last != nil && r.Refused != "" && alike(*t.Last, *r) {
+		t.again++
+	} else {
+		t.again = 0
+	}
+	t.Last, t.Asked = r, r.Asked && r.Spared
 	switch {
 	case r.Asked, o == clone.OutcomeClosed, o == clone.OutcomeWaiting:
-		*p = Past{}
 	case o.IsFailure():
-		p.Attempts++
-		p.Failures = append(p.Failures, *r)
-		p.Until = r.Ended.Add(BackOff(p.Attempts))
+		t.Attempts++
+		t.Failures = append(t.Failures, *r)
+		t.Until = r.Ended.Add(BackOff(t.Attempts))
 	case o.IsPass():
-		p.Passes++
-		p.Attempts, p.Failures, p.Until = 0, nil, time.Time{}
+		t.Passes++
+		t.Attempts, t.Failures, t.Until = 0, nil, time.Time{}
+		if t.again > 0 { // it did not get on: others come first
+			t.Until = r.Ended.Add(BackOff(t.again))
+		}
 	case o == clone.OutcomeLater, o == clone.OutcomeLost: // a command that gives its issue back is not started again at once
-		p.later++
-		p.Until = r.Ended.Add(BackOff(p.later))
+		t.later++
+		t.Until = r.Ended.Add(BackOff(t.later))
 	}
 	if r.Ended.After(now) { // the clock was set back since: what was to wait waits no more
-		p.Until = time.Time{}
+		t.Until = time.Time{}
 	}
-	p.Last = r
+}
+
+// Of gives what a worker tried; the zero value for nothing.
+func (p *Past) Of(worker string) Tries {
+	if p == nil || p.By[worker] == nil {
+		return Tries{}
+	}
+	return *p.By[worker]
+}
+
+// Until is before when no worker tries the issue again; zero for now.
+func (p *Past) Until() (until time.Time) {
+	if p != nil {
+		for _, t := range p.By {
+			if t.Until.After(until) {
+				until = t.Until
+			}
+		}
+	}
+	return until
+}
+
+// Tried counts the attempts and passes of all workers.
+func (p *Past) Tried() (n int) {
+	if p != nil {
+		for _, t := range p.By {
+			n += t.Attempts + t.Passes
+		}
+	}
+	return n
+}
+
+// Failures are the failed attempts of all workers, by their start.
+func (p *Past) Failures() (list []clone.Run) {
+	for _, t := range p.By {
+		list = append(list, t.Failures...)
+	}
+	slices.SortFunc(list, func(a, b clone.Run) int { return a.Started.Compare(b.Started) })
+	return list
+}
+
+// Limits are how often one worker tries one issue within Window.
+type Limits struct{ Attempts, Passes int }
+
+// Spent reports whether a worker leaves an issue alone after what it tried.
+func (l Limits) Spent(t Tries) bool { return t.Attempts >= l.Attempts || t.Passes >= l.Passes }
+
+// Turn is who comes next at an issue that a worker leaves alone.
+type Turn int
+
+const (
+	TurnOthers Turn = iota // another worker
+	TurnPerson             // a person: nobody else tries it before an answer
+	TurnSpared             // a person, of this worker; another one may take it all the same
+)
+
+// TurnAfter gives who comes next at an issue after a worker spent its tries: a person where
+// another one spent its own, and another worker where one runs that serves the issue.
+func (p *Past) TurnAfter(worker string, l Limits, served bool) Turn {
+	for name, t := range p.By {
+		if name != worker && (t.Asked || l.Spent(*t)) {
+			return TurnPerson
+		}
+	}
+	if served {
+		return TurnOthers
+	}
+	return TurnSpared
 }
 
 // mostBackOff is the longest time that an issue is left alone after a failed attempt.
@@ -82,17 +180,20 @@ const (
 
 // Alike is that every worker fails in the same way.
 type Alike struct {
-	Until time.Time // all pause until then; zero where they need not
-	Said  string    // the last line of their output
+	Until  time.Time   // all pause until then; zero where they need not
+	Said   string      // the last line of their output, or what refused their work
+	Runs   []clone.Run // that failed so in a row
+	Rounds int         // how often all failed so again
 }
 
 // FailsAlike looks at the last runs of all actors: where every worker that was active
 // failed within a minute in the same way, with the same last line or exit code 75, on two
-// issues at least, something is wrong that is not the fault of an issue. All pause: 1 minute, and
+// issues at least, something is wrong that is not the fault of an issue. So it is where their
+// work is refused in the same words, however long that took. All pause: 1 minute, and
 // twice as long each time it goes on, 15 minutes at most.
 func FailsAlike(runs []clone.Run, now time.Time) Alike {
 	ended := slices.DeleteFunc(slices.Clone(runs), func(r clone.Run) bool {
-		return r.Outcome == "" || r.Outcome == string(clone.OutcomeStopped) || r.Outcome == string(clone.OutcomeLost)
+		return r.Outcome == "" || r.Outcome == string(clone.OutcomeStopped) || r.Outcome == string(clone.OutcomeLost) || r.Outcome == string(clone.OutcomeRegated)
 	})
 	slices.SortStableFunc(ended, func(a, b clone.Run) int { return a.Ended.Compare(b.Ended) })
 	if len(ended) == 0 {
@@ -118,12 +219,12 @@ func FailsAlike(runs []clone.Run, now time.Time) Alike {
 		for _, r := range burst {
 			issues[r.Issue], who[r.Actor] = true, true
 		}
-		if len(issues) < 2 || len(who) < len(workers) || burst[need-1].Ended.Sub(burst[0].Ended) > within {
+		if len(issues) < 2 || len(who) < len(workers) || last.Refused == "" && burst[need-1].Ended.Sub(burst[0].Ended) > within {
 			continue
 		}
 		rounds := (len(streak) - k) / max(1, len(workers))
 		pause := min(time.Minute<<min(rounds, 4), mostPause)
-		found := Alike{Until: last.Ended.Add(pause), Said: last.Said}
+		found := Alike{Until: last.Ended.Add(pause), Said: cmp.Or(last.Refused, last.Said), Runs: streak, Rounds: rounds}
 		if last.Ended.After(now) {
 			found.Until = time.Time{} // the clock was set back
 		}
@@ -135,13 +236,18 @@ func FailsAlike(runs []clone.Run, now time.Time) Alike {
 var digits = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[0-9]+`) })
 
 // alike reports whether two runs failed in the same way: both asked to be started later, or
-// both said the same. What says nothing else is like nothing.
+// both said the same, or the work of both was refused in the same words. What says nothing
+// else is like nothing.
 func alike(a, b clone.Run) bool {
+	same := func(a, b string) bool { return digits().ReplaceAllString(a, "0") == digits().ReplaceAllString(b, "0") }
+	if a.Refused != "" || b.Refused != "" {
+		return same(a.Refused, b.Refused)
+	}
 	fails := func(r clone.Run) bool {
 		return r.Outcome == string(clone.OutcomeFailed) || r.Outcome == string(clone.OutcomeLater)
 	}
 	if !fails(a) || !fails(b) || a.Exit != b.Exit {
 		return false
 	}
-	return a.Exit == clone.ExitLater || a.Said != "" && digits().ReplaceAllString(a.Said, "0") == digits().ReplaceAllString(b.Said, "0")
+	return a.Exit == clone.ExitLater || a.Said != "" && same(a.Said, b.Said)
 }

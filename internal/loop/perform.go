@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -59,13 +60,11 @@ func (l *loop) claim(ctx context.Context, c Candidate) (*Run, error) {
 		return nil, err
 	}
 	r.Started = l.now()
-	if past != nil && !l.isLeft(past) && (past.Until.After(r.Started) || l.isExhausted(past)) {
+	if !l.isLeft(past) && (l.until(past).After(r.Started) || l.limits().Spent(past.Of(l.name))) {
 		l.release(ctx, c.Issue) // another loop tried it since this one looked
 		return nil, nil
 	}
-	if past != nil {
-		r.Attempt += past.Attempts + past.Passes
-	}
+	r.Attempt += past.Tried()
 	if err := l.standing(r, claimed); err != nil {
 		return nil, err
 	}
@@ -168,8 +167,54 @@ func (l *loop) furnish(ctx context.Context, r *Run) (observation, error) {
 		r.Ended, r.Step = l.now(), stepEnded
 		return sawTaken, l.record(&r.Run)
 	}
+	if r.Regated, err = l.mayPass(ctx, r); err != nil {
+		return "", err
+	}
+	if r.Regated {
+		l.tell(r.Issue, "claimed, run %s: its work was refused before %s moved, and is judged again", r.ID, l.trees.Onto)
+		r.Ended, r.Step = l.now(), stepEnded
+		return sawRegate, l.record(&r.Run)
+	}
 	r.prompt, err = l.promptOf(ctx, r)
 	return sawReady, err
+}
+
+// mostRegated is how often in a row work is judged again without a start of the command.
+const mostRegated = 3
+
+// mayPass reports whether the work of an issue may pass now without another start of the
+// command: the last run had it refused, and the branch that results go to moved since.
+func (l *loop) mayPass(ctx context.Context, r *Run) (bool, error) {
+	if r.tree == nil || r.Issue == "" || l.NoClose {
+		return false, nil
+	}
+	runs, _, err := l.runs()
+	if err != nil {
+		return false, err
+	}
+	last, again := lastOf(runs, r.Issue)
+	if last.Onto == "" || last.Onto == r.tree.Tip || last.Branch != r.Branch || again >= mostRegated {
+		return false, nil
+	}
+	content, _, err := l.content(ctx, r)
+	if err != nil {
+		return false, err
+	}
+	return l.holdsWork(r, content)
+}
+
+// lastOf is the last run of an issue that ended, and how many up to it started nothing.
+func lastOf(runs []clone.Run, issue string) (last clone.Run, regated int) {
+	for _, e := range runs {
+		if e.Issue != issue || e.Outcome == "" {
+			continue
+		}
+		if regated++; e.Outcome != string(clone.OutcomeRegated) {
+			regated = 0
+		}
+		last = e
+	}
+	return last, regated
 }
 
 // findTree gives a run its work tree, none in place, has the criteria run there before the
@@ -344,14 +389,25 @@ func (l *loop) setUp(ctx context.Context, r *Run, dir string) error {
 // an error with lines of hints, which say what to type and not what happened, and what it
 // cost is recorded apart.
 func lastLine(text string) string {
-	last := ""
-	for line := range strings.Lines(workspace.Visible(text)) {
-		line = strings.TrimSpace(line)
-		aside := strings.HasPrefix(line, "hint:") || strings.HasPrefix(line, "stig: cost=")
-		if line != "" && (last == "" || !aside) {
-			last = line
+	lines := slices.Collect(strings.Lines(text))
+	slices.Reverse(lines)
+	return lineOf(slices.Values(lines))
+}
+
+// lineOf is the first of some lines that says something, and no aside where there is more;
+// shortened.
+func lineOf(lines iter.Seq[string]) string {
+	found := ""
+	for line := range lines {
+		line = strings.TrimSpace(workspace.Visible(line))
+		if line == "" {
+			continue
+		}
+		found = line
+		if !strings.HasPrefix(line, "hint:") && !strings.HasPrefix(line, "stig: cost=") {
+			break
 		}
 	}
-	line := []rune(visible.HideSecrets(last))
-	return string(line[:min(len(line), 200)])
+	short := []rune(visible.HideSecrets(found))
+	return string(short[:min(len(short), 200)])
 }

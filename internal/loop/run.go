@@ -65,6 +65,7 @@ type observation string
 const (
 	sawReady           observation = "ready"
 	sawTaken           observation = "a person takes the work as it is"
+	sawRegate          observation = "its work was refused, and the branch that results go to moved since"
 	sawEnd             observation = "the command ended"
 	sawStop            observation = "stopped by a person or a crash"
 	sawClaimLost       observation = "the claim ended while the command ran"
@@ -83,6 +84,7 @@ const (
 	sawClosed          observation = "closed, by the command or after landing"
 	sawLost            observation = "the issue is not this worker's any more"
 	sawRefused         observation = "a hook, the merge or the gate refuses the work"
+	sawRefusedAgain    observation = "refused again, and nothing was started"
 	sawRefusedProgress observation = "refused, and there is a checkpoint"
 	sawMoved           observation = "the branch moved meanwhile"
 	sawCriteriaChanged observation = "the criteria are not those that were claimed"
@@ -129,6 +131,7 @@ type action func(*loop, context.Context, *Run) error
 var transitions = []transition{
 	{from: runClaimed, on: sawReady, to: runPrepared},
 	{from: runClaimed, on: sawTaken, to: runEnded},
+	{from: runClaimed, on: sawRegate, to: runEnded},
 	{from: runOrphaned, on: sawReady, to: runEnded},
 	{from: runPrepared, on: sawEnd, to: runEnded},
 
@@ -163,6 +166,7 @@ var transitions = []transition{
 
 	{from: runWorking, on: sawLost, to: runJudged, outcome: clone.OutcomeLost},
 	{from: runWorking, on: sawRefused, to: runJudged, outcome: clone.OutcomeRejected, do: (*loop).reject},
+	{from: runWorking, on: sawRefusedAgain, to: runJudged, outcome: clone.OutcomeRegated, do: (*loop).reject},
 	{from: runWorking, on: sawRefusedProgress, to: runJudged, outcome: clone.OutcomeAdvanced, do: (*loop).reject},
 	{from: runWorking, on: sawError, to: runJudged, outcome: clone.OutcomeLater, do: (*loop).explain}, // nobody's fault
 	{from: runWorking, on: sawErrorAtStop, to: runJudged, outcome: clone.OutcomeStopped, do: (*loop).explain},

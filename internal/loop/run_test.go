@@ -81,6 +81,8 @@ func TestTransitions(t *testing.T) {
 		{runOrphaned, again, saws{sawWork, sawKept, sawClosed}, over, clone.OutcomeClosed},
 
 		{runClaimed, none, saws{sawTaken, sawWork, sawKept, sawClosed}, over, clone.OutcomeClosed},
+		{runClaimed, none, saws{sawRegate, sawWork, sawKept, sawClosed}, over, clone.OutcomeClosed},
+		{runClaimed, none, saws{sawRegate, sawWork, sawKept, sawRefusedAgain}, open, clone.OutcomeRegated},
 		{runClaimed, none, saws{sawError}, open, clone.OutcomeLater},
 		{runClaimed, begin, saws{sawGone}, over, clone.OutcomeLost},
 		{runClaimed, begin, saws{sawQuestion}, open, clone.OutcomeWaiting},

@@ -24,6 +24,7 @@ type sensed struct {
 	exhausted []string    // issues on which a person is to be asked, since all attempts failed
 	past      map[string]*Past
 	asked     int            // issues that wait for an answer
+	left      []string       // issues that this worker leaves to others after its tries
 	others    []clone.Lease  // of other loops, on what they work on
 	marked    map[string]int // branch → issues that were closed there, which the store does not show yet
 }
@@ -71,7 +72,7 @@ func (l *loop) sense(ctx context.Context) (s sensed, err error) {
 		l.once(err.Error()) // what was unreadable was set aside
 	}
 	judge.InStore = service.Shows(file)
-	p := picker{loop: l, sensed: &s, now: now, matcher: l.filter.over(file, graph), own: ownRuns(runs, l.name), leases: map[string]clone.Lease{}, held: map[string]bool{}}
+	p := picker{loop: l, sensed: &s, now: now, matcher: l.filter.over(file, graph), own: ownRuns(runs, l.name), leases: map[string]clone.Lease{}, held: map[string]bool{}, probation: clone.OnProbation(runs, l.name)}
 	for _, lease := range claims.Leases {
 		p.leases[lease.Issue] = lease
 		p.held[lease.Issue] = lease.Actor != l.name && judge.Holds(lease)
@@ -122,8 +123,10 @@ type picker struct {
 	now    time.Time
 	own    map[string]clone.Run // the last run of the actor on each issue
 	leases map[string]clone.Lease
-	held   map[string]bool // issues that somebody else works on, here or in another work tree
-	closed func(issue string) (clone.Done, bool)
+
+	probation bool            // the worker is on it
+	held      map[string]bool // issues that somebody else works on, here or in another work tree
+	closed    func(issue string) (clone.Done, bool)
 	matcher
 }
 
@@ -131,7 +134,7 @@ type picker struct {
 // will do it reads the texts.
 func (p *picker) pick(graph *dag.Graph, worker dag.Worker) (list []Candidate, err error) {
 	worker.Asked = func(i int) bool {
-		waits, e := orient.Pending(p.file, []int{i}, p.app.Schema)
+		waits, e := orient.Pending(p.file, []int{i}, p.name, p.app.Schema)
 		err = errors.Join(err, e)
 		return e == nil && waits[0]
 	}
@@ -185,36 +188,81 @@ func (p *picker) advise(list []Candidate) error {
 }
 
 // candidate says when and why an issue is taken; kind is why where the actor did not run on
-// it. ok is false where all attempts failed and nobody was asked yet.
+// it. ok is false where a person is to be asked first.
 func (p *picker) candidate(id string, rank int, kind Kind) (c Candidate, ok bool) {
 	c = Candidate{Issue: id, Kind: kind, Rank: rank, Held: p.held[id]}
-	if past := p.sensed.past[id]; past != nil {
-		c.Until = past.Until
-		if p.isLeft(past) {
-			c.Held = true
-		} else if p.isExhausted(past) {
+	_, ran := p.own[id]
+	past := p.sensed.past[id]
+	tries := past.Of(p.name)
+	c.Until = p.until(past)
+	switch {
+	case p.isLeft(past):
+		c.Held = true
+	case p.limits().Spent(tries):
+		if p.turnAfter(past, id) != TurnOthers {
 			p.exhausted = append(p.exhausted, id)
 			return c, false
 		}
+		c.Held = true
+		p.left = append(p.left, id)
+	case !ran && kind == KindReady && p.probation && p.served(id):
+		c.Held = true
+		p.once("on probation, after three issues that it failed and others closed: takes no fresh issue while another worker runs")
 	}
 	if last, ran := p.own[id]; ran {
 		c.Kind = KindOwn
-		if o := clone.Outcome(last.Outcome); o == clone.OutcomeWaiting || last.Asked || o == clone.OutcomeRejected {
+		if o := clone.Outcome(last.Outcome); o == clone.OutcomeWaiting || last.Asked || o == clone.OutcomeRejected || o == clone.OutcomeRegated {
 			c.Kind = KindAnswer
 		}
 	}
 	return c, true
 }
 
-// isExhausted reports whether a person is to be asked about an issue before it is tried again.
-func (l *loop) isExhausted(past *Past) bool {
-	return past.Attempts >= l.Attempts || past.Passes >= l.passes()
+// until is before when nobody tries an issue again; zero for now, and where its work was refused
+// and the branch that results go to moved since.
+func (l *loop) until(past *Past) time.Time {
+	if past != nil && past.Last.Onto != "" && l.trees != nil {
+		if tip, known := l.code.Ref("refs/heads/" + l.trees.Onto); known && tip != past.Last.Onto {
+			return time.Time{}
+		}
+	}
+	return past.Until()
+}
+
+// limits are how often this worker tries one issue.
+func (l *loop) limits() Limits { return Limits{Attempts: l.Attempts, Passes: l.passes()} }
+
+// turnAfter says who comes next at an issue that this worker leaves alone after its tries.
+func (l *loop) turnAfter(past *Past, issue string) Turn {
+	return past.TurnAfter(l.name, l.limits(), l.served(issue))
+}
+
+// served reports whether the loop of another worker runs that takes an issue by its roles, as
+// its file has them.
+func (l *loop) served(issue string) bool {
+	all, err := l.place.Presences()
+	if err != nil {
+		l.once(err.Error()) // the rest is there all the same
+	}
+	var labels []string
+	if record, err := l.recordOf(issue); err == nil && record != nil {
+		labels = record.Labels()
+	}
+	return slices.ContainsFunc(all, func(one clone.Presence) bool {
+		runs, _ := one.Runs()
+		told := one.Told(l.now())
+		if one.Name == l.name || !runs || told != "" && told != clone.Healthy && told != clone.Provisioning {
+			return false
+		}
+		p, err := clone.LoadProfile(l.files, one.Name)
+		return err != nil || len(p.Roles) == 0 || slices.ContainsFunc(p.Roles, func(role string) bool { return slices.Contains(labels, role) })
+	})
 }
 
 // isLeft reports whether the work on an issue waits on its branch for a person, as
 // --no-close leaves it.
 func (l *loop) isLeft(past *Past) bool {
-	return l.NoClose && past != nil && clone.Outcome(past.Last.Outcome) == clone.OutcomeAdvanced
+	return l.NoClose && past != nil && past.Last != nil && clone.Outcome(past.Last.Outcome) == clone.OutcomeAdvanced
 }
 
 func (l *loop) passes() int { return max(1, l.profile.Passes) }
@@ -235,7 +283,7 @@ func (p *picker) unfinished(list []Candidate) ([]Candidate, error) {
 			held = append(held, i)
 		}
 	}
-	asked, err := orient.Pending(p.file, held, p.app.Schema)
+	asked, err := orient.Pending(p.file, held, p.name, p.app.Schema)
 	if err != nil {
 		return nil, err
 	}

@@ -46,6 +46,11 @@ func run(issue string, ended int, o clone.Outcome) clone.Run {
 	return clone.Run{Actor: "bo", Issue: issue, Started: at(ended - 1), Ended: at(ended), Outcome: string(o)}
 }
 
+func hooked(r clone.Run) clone.Run {
+	r.Refused = "git: lint-staged: not found"
+	return r
+}
+
 func TestPast(t *testing.T) {
 	asked := run("d-1", -20, clone.OutcomeFailed)
 	asked.Asked = true
@@ -60,6 +65,7 @@ func TestPast(t *testing.T) {
 		{"failed in three ways", []clone.Run{run("d-1", -9, clone.OutcomeFailed), run("d-1", -6, clone.OutcomeSilent), run("d-1", 0, clone.OutcomeTimedOut)}, 3, 0, at(4)},
 		{"got on between", []clone.Run{run("d-1", -9, clone.OutcomeFailed), run("d-1", -6, clone.OutcomeAdvanced), run("d-1", 0, clone.OutcomeFailed)}, 1, 1, at(1)},
 		{"rejected twice", []clone.Run{run("d-1", -9, clone.OutcomeRejected), run("d-1", -6, clone.OutcomeRejected)}, 0, 2, time.Time{}},
+		{"refused twice in the same words", []clone.Run{run("d-1", -9, clone.OutcomeRejected), hooked(run("d-1", -6, clone.OutcomeRejected)), hooked(run("d-1", 0, clone.OutcomeRejected))}, 0, 3, at(1)},
 		{"a person was asked", []clone.Run{run("d-1", -30, clone.OutcomeFailed), asked}, 0, 0, time.Time{}},
 		{"failed after a person was asked", []clone.Run{run("d-1", -30, clone.OutcomeFailed), asked, run("d-1", 0, clone.OutcomeFailed)}, 1, 0, at(1)},
 		{"waited for an answer", []clone.Run{run("d-1", -30, clone.OutcomeFailed), run("d-1", -20, clone.OutcomeWaiting)}, 0, 0, time.Time{}},
@@ -70,13 +76,73 @@ func TestPast(t *testing.T) {
 		{"the clock was set back", []clone.Run{run("d-1", 900, clone.OutcomeFailed)}, 1, 0, time.Time{}},
 		{"still runs", []clone.Run{{Issue: "d-1", Started: noon}}, 0, 0, time.Time{}},
 	} {
-		p := PastOf(c.runs, noon)["d-1"]
-		if p == nil {
-			p = &Past{}
-		}
+		p := PastOf(c.runs, noon)["d-1"].Of("bo")
 		if p.Attempts != c.attempts || p.Passes != c.passes || !p.Until.Equal(c.until) || len(p.Failures) != c.attempts {
 			t.Errorf("%s: %d attempts, %d passes, until %s; want %d, %d, %s", c.name, p.Attempts, p.Passes, p.Until, c.attempts, c.passes, c.until)
 		}
+	}
+}
+
+// Tries are counted by worker: what one did keeps no other from an issue, until a person is
+// asked about all of them.
+func TestTurnAfter(t *testing.T) {
+	by := func(actor string, ended int, o clone.Outcome) clone.Run {
+		r := run("d-1", ended, o)
+		r.Actor = actor
+		return r
+	}
+	spared, asked := by("bo", -10, clone.OutcomeFailed), by("bo", -10, clone.OutcomeFailed)
+	spared.Asked, spared.Spared, asked.Asked = true, true, true
+	limits := Limits{Attempts: 2, Passes: 3}
+	for _, c := range []struct {
+		name   string
+		runs   []clone.Run
+		served bool
+		spent  bool // bo's tries
+		fresh  bool // cy's are not, and it need not wait
+		turn   Turn // after bo's
+	}{
+		{"failed once", []clone.Run{by("bo", 0, clone.OutcomeFailed)}, true, false, true, TurnOthers},
+		{"failed twice beside another worker", []clone.Run{by("bo", -9, clone.OutcomeFailed), by("bo", 0, clone.OutcomeFailed)}, true, true, true, TurnOthers},
+		{"failed twice alone", []clone.Run{by("bo", -9, clone.OutcomeFailed), by("bo", 0, clone.OutcomeTimedOut)}, false, true, true, TurnSpared},
+		{"rejected three times alone", []clone.Run{by("bo", -9, clone.OutcomeRejected), by("bo", -5, clone.OutcomeAdvanced), by("bo", 0, clone.OutcomeRejected)}, false, true, true, TurnSpared},
+		{"each failed once", []clone.Run{by("cy", -9, clone.OutcomeFailed), by("bo", 0, clone.OutcomeFailed)}, false, false, true, TurnSpared},
+		{"two workers failed twice", []clone.Run{by("cy", -9, clone.OutcomeFailed), by("cy", -8, clone.OutcomeFailed), by("bo", -7, clone.OutcomeFailed), by("bo", 0, clone.OutcomeFailed)}, true, true, false, TurnPerson},
+		{"after a person was asked about bo", []clone.Run{by("bo", -20, clone.OutcomeFailed), spared}, false, false, true, TurnSpared},
+		{"after a person was asked about all", []clone.Run{by("cy", -20, clone.OutcomeFailed), by("cy", -15, clone.OutcomeFailed), asked}, false, false, true, TurnSpared},
+		{"closed by another", []clone.Run{by("bo", -20, clone.OutcomeFailed), by("bo", -9, clone.OutcomeFailed), by("cy", -5, clone.OutcomeClosed)}, true, false, true, TurnOthers},
+	} {
+		p := PastOf(c.runs, noon)["d-1"]
+		bo, cy := p.Of("bo"), p.Of("cy")
+		if limits.Spent(bo) != c.spent || limits.Spent(cy) == c.fresh || p.TurnAfter("bo", limits, c.served) != c.turn {
+			t.Errorf("%s: bo %+v, cy %+v, turn %d; want spent %t, cy fresh %t, turn %d", c.name, bo, cy, p.TurnAfter("bo", limits, c.served), c.spent, c.fresh, c.turn)
+		}
+	}
+	if turn := PastOf([]clone.Run{by("bo", -20, clone.OutcomeFailed), spared}, noon)["d-1"].TurnAfter("cy", limits, true); turn != TurnPerson {
+		t.Errorf("after bo was asked about and cy failed: %d; want a person", turn)
+	}
+}
+
+func TestOnProbation(t *testing.T) {
+	var runs []clone.Run
+	add := func(actor, issue string, o clone.Outcome) {
+		r := run(issue, len(runs)-60, o)
+		r.Actor = actor
+		runs = append(runs, r)
+	}
+	for i, issue := range []string{"d-1", "d-2", "d-3"} {
+		add("bo", issue, []clone.Outcome{clone.OutcomeFailed, clone.OutcomeRejected, clone.OutcomeSilent}[i])
+		if clone.OnProbation(runs, "bo") {
+			t.Errorf("on probation before others closed %s", issue)
+		}
+		add("cy", issue, clone.OutcomeClosed)
+	}
+	if !clone.OnProbation(runs, "bo") || clone.OnProbation(runs, "cy") {
+		t.Error("bo is to be on probation, and cy is not")
+	}
+	add("bo", "d-4", clone.OutcomeClosed)
+	if clone.OnProbation(runs, "bo") {
+		t.Error("on probation after it closed one")
 	}
 }
 
@@ -189,6 +255,12 @@ func TestFailsAlike(t *testing.T) {
 	done := fails("cy", "d-9", -5, "")
 	done.Outcome, done.Exit = string(clone.OutcomeClosed), 0
 	const limit = "rate limit reached, try again in 17 s"
+	refused := func(actor, issue string, minute int, by string, o clone.Outcome) clone.Run {
+		r := run(issue, minute, o)
+		r.Actor, r.Refused = actor, by
+		return r
+	}
+	const hook = "git: line 2: exec: lint-staged: not found"
 	for _, c := range []struct {
 		name  string
 		runs  []clone.Run
@@ -207,6 +279,11 @@ func TestFailsAlike(t *testing.T) {
 		{"another worker succeeds", []clone.Run{done, fails("bo", "d-1", -3, limit), fails("bo", "d-2", 0, limit)}, 0},
 		{"two workers", []clone.Run{fails("bo", "d-1", -3, limit), fails("cy", "d-2", 0, limit)}, time.Minute},
 		{"a second round", []clone.Run{fails("bo", "d-1", -93, limit), fails("cy", "d-2", -90, limit), fails("bo", "d-1", -3, limit), fails("cy", "d-2", 0, limit)}, 2 * time.Minute},
+		{"refused in the same words, hours apart", []clone.Run{refused("bo", "d-1", -90, hook, clone.OutcomeRejected), refused("bo", "d-2", 0, hook, clone.OutcomeAdvanced)}, time.Minute},
+		{"refused on one issue", []clone.Run{refused("bo", "d-1", -90, hook, clone.OutcomeRejected), refused("bo", "d-1", 0, hook, clone.OutcomeRejected)}, 0},
+		{"refused in other words", []clone.Run{refused("bo", "d-1", -90, hook, clone.OutcomeRejected), refused("bo", "d-2", 0, "go: no such file", clone.OutcomeRejected)}, 0},
+		{"refused without a word", []clone.Run{refused("bo", "d-1", -90, "", clone.OutcomeRejected), refused("bo", "d-2", 0, "", clone.OutcomeRejected)}, 0},
+		{"refused, and again later", []clone.Run{refused("bo", "d-1", -9, hook, clone.OutcomeRejected), refused("bo", "d-2", -5, hook, clone.OutcomeLater), refused("bo", "d-3", 0, hook, clone.OutcomeLater)}, 2 * time.Minute},
 		{"one worker goes on", []clone.Run{fails("bo", "d-1", -200, limit), fails("bo", "d-2", -180, limit), fails("bo", "d-1", -100, limit), fails("bo", "d-2", 0, limit)}, 4 * time.Minute},
 	} {
 		got := FailsAlike(c.runs, noon)

@@ -170,6 +170,50 @@ func Try(ctx context.Context, a *workspace.Run, t *GateRun, o GateRunOptions) er
 	return nil
 }
 
+// mayRunOf is the criteria of an issue, to be run. The error wraps ErrNotRun where they may
+// not run.
+func mayRunOf(ctx context.Context, a *workspace.Run, id string) (*GateRun, error) {
+	t, err := GateRunOf(ctx, a, id)
+	if err != nil {
+		return nil, err
+	}
+	if !t.Asks() {
+		return nil, errors.Join(nothingToRun(t), t.Settle())
+	}
+	trust, err := a.TrustState(ctx, t.Code)
+	if err = errors.Join(err, t.Settle()); err == nil {
+		err = trust.Refused(t.Id)
+	}
+	return t, err
+}
+
+// Passing runs the criteria of an issue where a is started, whatever fails, and gives the
+// texts of those that pass, and of those that do not with their exit codes. The error wraps
+// ErrNotRun where they may not run.
+func Passing(ctx context.Context, a *workspace.Run, id string) (passes []string, fails map[string]int, err error) {
+	t, err := mayRunOf(ctx, a, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	job, err := job(ctx, a, t, GateRunOptions{KeepGoing: true})
+	if err != nil {
+		return nil, nil, err
+	}
+	v, err := gate.Run(ctx, job)
+	if err != nil {
+		return nil, nil, err
+	}
+	fails = map[string]int{}
+	for _, o := range v.Outcomes() {
+		if o.Passed() {
+			passes = append(passes, o.Text)
+		} else if o.Exit != gate.ExitNotRun && o.Exit != gate.ExitInterrupt {
+			fails[o.Text] = o.Exit
+		}
+	}
+	return passes, fails, nil
+}
+
 // BeforeRequest asks what the checks of an issue show before the work on it.
 type BeforeRequest struct {
 	Name  string // under which it is kept; see befores
@@ -180,17 +224,7 @@ type BeforeRequest struct {
 // started in, and keeps what they show, unless all of it is kept already; known reports
 // that. The error wraps ErrNotRun where they may not run.
 func Before(ctx context.Context, a *workspace.Run, id string, r BeforeRequest) (known bool, err error) {
-	t, err := GateRunOf(ctx, a, id)
-	if err != nil {
-		return false, err
-	}
-	if !t.Asks() {
-		return false, errors.Join(nothingToRun(t), t.Settle())
-	}
-	trust, err := a.TrustState(ctx, t.Code)
-	if err = errors.Join(err, t.Settle()); err == nil {
-		err = trust.Refused(t.Id)
-	}
+	t, err := mayRunOf(ctx, a, id)
 	if err != nil {
 		return false, err
 	}

@@ -133,7 +133,7 @@ func Worker(ctx context.Context, a *workspace.Run, file *beads.Snapshot, ready [
 // it once more may find nobody there.
 func worker(ctx context.Context, a *workspace.Run, file *beads.Snapshot, ready []int, as string, now time.Time) (w dag.Worker, held map[string]orient.Held, err error) {
 	w = dag.Worker{Now: now, Name: as}
-	waits, err := orient.Pending(file, ready, a.Schema)
+	waits, err := orient.Pending(file, ready, as, a.Schema)
 	if err != nil {
 		return w, nil, err
 	}

@@ -46,7 +46,7 @@ func WorkCommand(a *cli.App) *cobra.Command {
 			"what would run.\n\n" +
 			"Where nothing is ready it waits, and starts nothing. Runs are counted over 24 hours, so that\n" +
 			"a restart gives none anew; 0 is no bound. It ends with 0 at a bound or when nothing is left,\n" +
-			"6 where only questions remain, 1 after two runs in a row that left nothing.\n\n" +
+			"6 where only questions remain or the worker is paused, 1 after two runs in a row that left nothing.\n\n" +
 			"FILTER is an issue, or label=NAME, type=NAME, priority=N, parent=ID. Without CMD, that of the\n" +
 			"actor's file runs. CMD finds STIG_ISSUE, STIG_ACTOR, STIG_ATTEMPT, STIG_RUN and STIG_BRIEFING,\n" +
 			"a file, in its environment; it may print a line such as stig: cost=0.42 USD.",

@@ -43,6 +43,9 @@ func printWorker(a *cli.App, w *actors.Worker) error {
 		running = "running, process " + strconv.Itoa(w.Process)
 	}
 	line("loop", running)
+	if w.Probation {
+		line("probation", "it failed three issues in a row that others closed, and takes no fresh one while others run")
+	}
 	line("issue", strings.TrimSpace(w.Issue+" "+w.Run))
 	line("command", w.Command)
 	if w.Command != "" && !w.Trusted {

@@ -53,6 +53,8 @@ type Worker struct {
 	Said    string      `json:"said"` // what came of the last dream
 	DryRun  bool        `json:"dry_run"`
 	Diff    string      `json:"diff,omitempty"` // of a dry run
+
+	Probation bool `json:"probation"` // it failed three issues in a row that others closed: it takes no fresh one while others run
 }
 
 // Pause has a worker take no work until Resume, or for a time. Its loop goes on, and so
@@ -270,7 +272,9 @@ func (w *Worker) now(a *workspace.Run, place clone.Place) error {
 	if w.Running, _ = one.Runs(); w.Running {
 		w.Process, w.Issue, w.Run = one.Process.PID, one.Issue, one.Run
 	}
-	return nil
+	runs, _, err := place.Runs(now.Add(-24 * time.Hour))
+	w.Probation = clone.OnProbation(runs, w.Name)
+	return err
 }
 
 // told takes how the worker was told to be.

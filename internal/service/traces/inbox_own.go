@@ -53,7 +53,7 @@ func (s *search) ready(i int) error {
 			return false
 		}
 		doc := notes.Parse(record.Text(beads.Notes))
-		return signals.Asks(doc, signals.Read(doc, nil))
+		return signals.HoldsBack(doc, signals.Read(doc, nil), s.For.Name)
 	}}
 	if s.graph.State(i, worker) != dag.StateReady || failed != nil {
 		return failed

@@ -1,0 +1,74 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"stig/internal/file"
+)
+
+// Trial makes a work tree as PrepareWorktree does, has prepare do in it what comes before
+// work, and finds out whether the hook that runs before commits passes there with nothing
+// changed, and whether git takes a commit into the branch. A *RejectedError says what does
+// not. Nothing of it stays.
+func Trial(ctx context.Context, o WorktreeOptions, name string, prepare func(dir string) error) (err error) {
+	t, err := PrepareWorktree(ctx, o, name)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, t.drop(context.WithoutCancel(ctx))) }()
+	if err := prepare(t.Dir); err != nil {
+		return err
+	}
+	hook, err := t.git().Perform(ctx, nil, nil, "hook", "run", "--ignore-missing", preCommit)
+	if err == nil && hook.Exit != 0 && ctx.Err() == nil {
+		err = rejected("git hook run "+preCommit, hook)
+	}
+	if err != nil {
+		return err
+	}
+	commit, err := t.commitTree(ctx, "HEAD^{tree}", "nothing, to see whether git takes a commit", []string{t.Head})
+	if err == nil {
+		err = t.forward(ctx, commit)
+	}
+	return err
+}
+
+// preCommit is the hook that git runs before each commit.
+const preCommit = "pre-commit"
+
+// NeedsTrial reports whether the repository has a hook before commits, or git is told to take
+// signed commits alone.
+func NeedsTrial(ctx context.Context, o WorktreeOptions) (bool, error) {
+	r, err := open(ctx, o)
+	if err != nil {
+		return false, err
+	}
+	told, err := r.git.Run(ctx, "config", "--type=bool", "merge.verifySignatures")
+	if err != nil || string(told.Stdout) == "true\n" {
+		return err == nil, err
+	}
+	said, err := r.git.Must(ctx, "rev-parse", "--git-path", "hooks/"+preCommit)
+	if err != nil {
+		return false, err
+	}
+	return isThere(file.Under(o.Root, said)), nil
+}
+
+// drop removes a work tree and its branch, whatever is in them.
+func (t *Worktree) drop(ctx context.Context) error {
+	release, err := t.hold(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	head, err := t.repo.branch(ctx, t.Branch)
+	if err == nil {
+		err = t.remove(ctx, head, head)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: cannot be removed: %w", t.Dir, err)
+	}
+	return nil
+}
