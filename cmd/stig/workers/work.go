@@ -1,6 +1,7 @@
 package workers
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -121,6 +122,11 @@ func (w *work) run(ctx context.Context, a *cli.App) error {
 	if err != nil {
 		return err
 	}
+	if !r.DryRun && a.Asks() {
+		if err := askTrust(ctx, a, apps[0], requests[0]); err != nil {
+			return err
+		}
+	}
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // else a pager that is left ends the loop in the middle of a run
 	var printing sync.Mutex
 	for i := range requests {
@@ -153,6 +159,25 @@ func (w *work) run(ctx context.Context, a *cli.App) error {
 		return workspace.Ended{Code: workspace.ExitWaits}
 	}
 	return nil
+}
+
+// askTrust shows a person at a terminal what would run where nobody said that it may, and asks.
+// Without a yes the loop says itself what it lacks.
+func askTrust(ctx context.Context, a *cli.App, app *workspace.Run, r loop.Request) error {
+	r.DryRun, r.Plan = true, true
+	planned, err := loop.Work(ctx, app, r)
+	if err != nil || planned.Plan == nil || planned.Plan.Trusted || r.NoClose {
+		return err
+	}
+	if err := a.Print(planText(planned.Plan) + "\nRun these commands on this machine, and what later criteria say? [y/N] "); err != nil {
+		return err
+	}
+	line, _ := bufio.NewReader(a.In).ReadString('\n') // what could not be read counts as no
+	if answer := strings.ToLower(strings.TrimSpace(line)); answer != "y" && answer != "yes" {
+		return nil
+	}
+	_, err = a.Trust(ctx, workspace.TrustRequest{})
+	return err
 }
 
 // loops gives a run and a request for each loop: one, or as many as the flags of assistants ask
