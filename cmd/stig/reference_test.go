@@ -128,8 +128,8 @@ func jsonPage(t *testing.T, schema string) string {
 	var page strings.Builder
 	page.WriteString("# JSON\n\n" + written + "\nWith `--json` a command prints one object, an error too. It begins with\n" +
 		"`schema_version` and `kind`. More keys may come: read past those that you do not know.\n" +
-		"`stig watch` prints an object for each event, one a line. What checks print, warnings and\n" +
-		"hints go to standard error.\n" +
+		"`stig watch` prints an object for each event, one a line; so does `stig work`, whose last\n" +
+		"line is its end. What checks print, warnings and hints go to standard error.\n" +
 		"`stig schema output` prints all definitions as one CUE schema.\n")
 	all := parts(t, schema)
 	byName := map[string]definition{}

@@ -13,6 +13,7 @@ import (
 	"stig/internal/clone"
 	"stig/internal/gate"
 	"stig/internal/git"
+	"stig/internal/loop/actors"
 	"stig/internal/visible"
 )
 
@@ -186,8 +187,8 @@ func (l *loop) boundsText() (list []string) {
 		}
 	}
 	add(b.Runs > 0, "%d runs of each worker within 24 hours (--max-runs)", b.Runs)
-	add(b.Time > 0, "%s of runs of each worker within 24 hours (--max-time)", b.Time)
-	add(l.runTimeout > 0 && l.runTimeout < math.MaxInt64, "%s a run (--run-timeout)", l.runTimeout)
+	add(b.Time > 0, "%s of runs of each worker within 24 hours (--max-time)", actors.SpanText(b.Time))
+	add(l.runTimeout > 0 && l.runTimeout < math.MaxInt64, "%s a run (--run-timeout)", actors.SpanText(l.runTimeout))
 	add(true, "%s at an issue, then a person is asked (--attempts)", visible.Counted(l.Attempts, "failed run"))
 	add(b.PerHour > 0, "%d runs of each worker an hour (per_hour)", b.PerHour)
 	add(b.Cost > 0, "cost %s of all workers within 24 hours (--max-cost)", clone.Amount(b.Cost))

@@ -236,7 +236,7 @@ func runLine(r actors.Run, name string) string {
 		words = append(words, fmt.Sprintf("exit %d", r.Exit))
 	}
 	if r.Price != "" {
-		words = append(words, r.Price)
+		words = append(words, strings.Replace(r.Price, "cost unknown", "cost ?", 1)) // lines are cut at their end
 	}
 	if r.Bytes > 0 {
 		words = append(words, fmt.Sprintf("%d bytes", r.Bytes))

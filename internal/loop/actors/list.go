@@ -101,17 +101,17 @@ func settingsOf(p *clone.Profile) *Settings {
 		return nil
 	}
 	set := &Settings{
-		Watch: append([]string{}, p.Watch...), Command: p.Command, Timeout: spanText(p.Timeout), PerHour: p.PerHour, Passes: p.Passes,
-		Traces: p.Traces, Issues: p.Issues, Worktree: p.Worktree, Setup: p.Setup, Dream: spanText(p.Dream), Body: p.Body(),
+		Watch: append([]string{}, p.Watch...), Command: p.Command, Timeout: SpanText(p.Timeout), PerHour: p.PerHour, Passes: p.Passes,
+		Traces: p.Traces, Issues: p.Issues, Worktree: p.Worktree, Setup: p.Setup, Dream: SpanText(p.Dream), Body: p.Body(),
 	}
 	if p.Every > 0 {
-		set.Every = spanText(p.Every)
+		set.Every = SpanText(p.Every)
 	}
 	return set
 }
 
-// spanText writes a span as it stands in a file.
-func spanText(d time.Duration) string {
+// SpanText writes a span as it stands in a file.
+func SpanText(d time.Duration) string {
 	if d%time.Minute != 0 {
 		return d.String()
 	}

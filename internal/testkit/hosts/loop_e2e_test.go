@@ -81,7 +81,8 @@ func loop(t *testing.T, p program, cost string) {
 }
 
 // TestNights lets three loops of each program work on twelve issues. Every issue is closed
-// once, with what it cost.
+// once, with what it cost. Of several OpenCodes that start at once in an empty home some fail,
+// as their database is not made yet: those runs are repeated.
 func TestNights(t *testing.T) {
 	for _, p := range programs {
 		if cost, ok := presets[p.name]; ok && p.name != "gemini" { // whose start alone takes seconds
@@ -113,7 +114,7 @@ func night(t *testing.T, p program, cost string) {
 	if n := len(regexp.MustCompile(`(?m): closed, [0-9ms]+`+cost).FindAllString(out, -1)); n != issues {
 		t.Errorf("%d issues closed with their cost", n)
 	}
-	if !regexp.MustCompile(`(?m)^12 closed .*; 12 runs, .*` + strings.TrimPrefix(cost, ", ")).MatchString(out) {
+	if !regexp.MustCompile(`(?m)^12 closed .*; 1[2-5] runs, .*` + strings.TrimPrefix(cost, ", ")).MatchString(out) {
 		t.Error("no summary")
 	}
 	if files := strings.Fields(s.must(t, "git", "ls-tree", "--name-only", "stig/work")); len(files) < issues {
