@@ -20,7 +20,7 @@ type Past struct {
 type Tries struct {
 	Attempts int         // failed ones since it last got on, or since a person was asked
 	Passes   int         // that did not get it closed since a person was asked
-	Until    time.Time   // nobody tries the issue again before
+	Until    time.Time   // it does not try the issue again before
 	Failures []clone.Run // the failed attempts
 	Last     *clone.Run  // the last that ended; nil for none
 	Asked    bool        // a person was asked about the last, which keeps no other worker from the issue
@@ -98,18 +98,6 @@ func (p *Past) Of(worker string) Tries {
 		return Tries{}
 	}
 	return *p.By[worker]
-}
-
-// Until is before when no worker tries the issue again; zero for now.
-func (p *Past) Until() (until time.Time) {
-	if p != nil {
-		for _, t := range p.By {
-			if t.Until.After(until) {
-				until = t.Until
-			}
-		}
-	}
-	return until
 }
 
 // Tried counts the attempts and passes of all workers.

@@ -218,7 +218,7 @@ func (p *picker) candidate(id string, rank int, kind Kind) (c Candidate, ok bool
 	return c, true
 }
 
-// until is before when nobody tries an issue again; zero for now, and where its work was refused
+// until is before when this worker does not try an issue again; zero for now, and where its work was refused
 // and the branch that results go to moved since.
 func (l *loop) until(past *Past) time.Time {
 	if past != nil && past.Last.Onto != "" && l.trees != nil {
@@ -226,7 +226,7 @@ func (l *loop) until(past *Past) time.Time {
 			return time.Time{}
 		}
 	}
-	return past.Until()
+	return past.Of(l.name).Until
 }
 
 // limits are how often this worker tries one issue.
