@@ -79,10 +79,10 @@ func (p *plan) part(part notes.Part) error {
 		of := &p.drafts[p.open[len(p.open)-1]]
 		switch strings.TrimSuffix(word, ":") {
 		case "acceptance":
-			of.Acceptance, p.past = part.Body, part.End
+			of.Acceptance, p.past, of.unread = part.Body, part.End, append(of.unread, unreadFields(part.Body)...)
 			return nil
 		case "design":
-			of.Design, p.past = part.Body, part.End
+			of.Design, p.past, of.unread = part.Body, part.End, append(of.unread, unreadFields(part.Body)...)
 			return nil
 		}
 	}
@@ -103,7 +103,7 @@ func (p *plan) part(part notes.Part) error {
 }
 
 var planField = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:[-*+] +)?[*_` + "`" + `]*([A-Za-z]+(?: [a-z]+)?)[*_` + "`" + `]*:[*_` + "`" + `]*[ \t]+(\S.*)$`)
+	return regexp.MustCompile(`^(?:[-*+] +)?[*_` + "`" + `]*([A-Za-z]+(?: [a-z]+)?)[*_` + "`" + `]*[ \t]*:[*_` + "`" + `]*(?:[ \t]+(\S.*))?$`)
 })
 
 // planKeys are the keys that a plan may have under a heading.
@@ -115,7 +115,8 @@ func isPlanKey(key string) bool { return slices.Contains(strings.Split(planKeys,
 // meantKeys are words that people write for keys of a plan.
 var meantKeys = []string{"depends on", "blocked by", "waits for", "needs", "requires", "depends", "deps", "dependencies", "prio", "label"}
 
-// planLine reads a line KEY: VALUE, its key in small letters; "" is another line.
+// planLine reads a line KEY: VALUE, its key in small letters; "" is another line. The value
+// may be missing.
 func planLine(line string) (key, value string) {
 	match := planField().FindStringSubmatch(line)
 	if match == nil {
@@ -179,6 +180,9 @@ func (p *plan) fieldLine(i int, line string) int {
 
 func (p *plan) field(i int, key, value string) (err error) {
 	d := &p.drafts[i]
+	if value == "" && isPlanKey(key) {
+		return usage(key+": says nothing", "write the value behind it on the same line, several with commas between them: "+key+": …")
+	}
 	list := func() (words []string) {
 		for word := range strings.SplitSeq(value, ",") {
 			if word = strings.TrimSpace(word); word != "" {
@@ -196,9 +200,9 @@ func (p *plan) field(i int, key, value string) (err error) {
 	case "priority":
 		d.Priority, err = ParsePriority(value)
 	case "labels":
-		d.Labels = list()
+		d.Labels = append(d.Labels, list()...)
 	case "after":
-		p.after[i] = list()
+		p.after[i] = append(p.after[i], list()...)
 	case "cynefin":
 		d.Cynefin = value
 	case "assignee":

@@ -23,6 +23,7 @@ func TestParsePlanRefuses(t *testing.T) {
 		{"# A\n\npriority: high\n", `priority: must be 0 to 4, or P0 to P4; found "high"`, 3},
 		{"# A\n\nafter: No such issue\n", `after: nothing in the plan is called "No such issue"`, 1},
 		{"# A\n\nafter: A\n", `after: "A" waits for itself`, 1},
+		{"# A\n\n# B\n\nafter:\n- A\n", `after: says nothing`, 5},
 		{"# R\n## A\n\n## A\n\n## C\n\nafter: A\n", `after: "A" is the title of lines 2 and 4`, 6},
 		{"# R\n\n## A\n\nafter: B\n\n## B\n\nafter: A\n", `waits for itself: "A" (line 3) needs "B" (line 7) needs "A" (line 3)`, 3},
 	} {

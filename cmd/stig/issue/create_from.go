@@ -26,6 +26,11 @@ func createAll(ctx context.Context, a *cli.App, from string, args []string, dryR
 		return err
 	}
 	noteIDs(a, dryRun)
+	for _, c := range result.Created {
+		if dryRun && !a.JSON {
+			a.WarnOfEdit(c.ID, c.Warnings, nil)
+		}
+	}
 	switch {
 	case a.JSON:
 		return a.PrintEdit("created-all", result, result.Changes, dryRun)
