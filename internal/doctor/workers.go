@@ -38,6 +38,9 @@ func (e *examination) workers() {
 			dead = append(dead, fmt.Sprintf("%s (%s)", p.Name, p.Issue))
 		}
 	}
+	if found, command := service.LandHint(e.ctx, e.app, e.store, ""); found != "" {
+		e.todo("landing", found, command)
+	}
 	leases := e.ofTheDead(claims, judge)
 	if len(dead) > 0 {
 		e.todo("workers", "loops that ended with an issue in hand: "+strings.Join(dead, ", "), "stig sweep")

@@ -17,7 +17,8 @@ type Unit struct {
 	Commit string
 	Runs   []string // the runs of loops that its messages name
 
-	plain []string // its commits but for merges
+	plain  []string // its commits but for merges
+	undoes string   // the commit that it takes back; "" for none
 }
 
 // IssueTrailer begins the line of a message that says for which issue a commit was made.
@@ -39,6 +40,9 @@ func Unlanded(ctx context.Context, o WorktreeOptions, head string) ([]Unit, erro
 	}
 	ours, err := r.commits(ctx, head+".."+tip)
 	units := unitsOf(ours, tip)
+	units = slices.DeleteFunc(units, func(u Unit) bool { // work that was taken back there, and what did that
+		return isUndone(ours, u.Commit) || slices.ContainsFunc(ours, func(c commit) bool { return u.undoes != "" && c.hash == u.undoes })
+	})
 	if err != nil || len(units) == 0 {
 		return nil, err
 	}
@@ -115,6 +119,8 @@ func unitsOf(list []commit, tip string) (units []Unit) {
 // unitOf is one step, with the commits that it merged, which it takes out of at.
 func unitOf(step commit, at map[string]commit) Unit {
 	u := Unit{From: step.parents[0], Commit: step.hash, Runs: runsIn(step.message)}
+	_, undoes, _ := strings.Cut(step.message, revertOf)
+	u.undoes, _, _ = strings.Cut(strings.TrimSpace(undoes), ".")
 	issues := issuesIn(step.message)
 	for queue := slices.Clone(step.parents[1:]); len(queue) > 0; queue = queue[1:] {
 		c, ok := at[queue[0]]

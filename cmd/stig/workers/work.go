@@ -16,6 +16,7 @@ import (
 	"stig/internal/clone"
 	"stig/internal/git"
 	"stig/internal/loop"
+	"stig/internal/service"
 	"stig/internal/visible"
 	"stig/internal/workspace"
 )
@@ -92,7 +93,7 @@ func runWork(ctx context.Context, a *cli.App, r loop.Request) error {
 	if a.JSON {
 		err = a.PrintJSON("work", done)
 	} else {
-		err = a.Print(endText(done))
+		err = a.Print(endText(done) + toLand(ctx, a, r.Onto))
 	}
 	switch {
 	case err != nil:
@@ -114,6 +115,19 @@ func eventLine(e loop.Event) string {
 		text += fmt.Sprintf(" (%.2f %s)", r.Cost, workspace.Visible(r.Currency))
 	}
 	return text + "\n"
+}
+
+// toLand says at the end of the loop what is to land; "" for nothing.
+func toLand(ctx context.Context, a *cli.App, onto string) string {
+	store, err := a.Discover()
+	if err != nil {
+		return ""
+	}
+	found, command := service.LandHint(context.WithoutCancel(ctx), a.Run, store.Place(), onto)
+	if found == "" {
+		return ""
+	}
+	return found + ": " + command + "\n"
 }
 
 // endText says why the loop ended, or what a dry run found.
