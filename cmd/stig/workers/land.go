@@ -26,7 +26,7 @@ func LandCommand(a *cli.App) *cobra.Command {
 	var r landing
 	cmd := &cobra.Command{
 		Use:   "land [ID…]",
-		Short: "bring what loops finished to the branch that is checked out",
+		Short: "show what loops finished, and bring it to the checkout",
 		Long: "List what loops finished and the branch that is checked out lacks, an issue a line. Work\n" +
 			"that was merged, squashed, picked or rebased by hand counts as landed.\n\n" +
 			"With issues, or --all, it lands: stig makes a commit of it in a work tree of its own, with\n" +
