@@ -42,6 +42,12 @@ type Settings struct {
 	// below the user's Dir; none where a program of the host registers servers itself.
 	Servers, HomeServers []ServerFile
 
+	// unattended are the program and the arguments with which it reads what to do from
+	// standard input, asks nobody, and prints what it does as JSON; storeWord stands for the
+	// directory of the store. None where it cannot.
+	unattended []string
+	namesPrice bool // what it prints then names a price
+
 	replies replies
 	hooks   []hook
 	// hooksObstacles and serverObstacles find what keeps the host from running hooks,
@@ -59,6 +65,9 @@ type Settings struct {
 	// plugin, if not empty, is the whole text of File: the host has no hooks.
 	plugin string
 }
+
+// storeWord stands in Settings.unattended for the directory of the store.
+const storeWord = "STORE"
 
 // noVariable stands in Settings.RunBy of a host that sets no variable.
 const noVariable = "none"
@@ -82,6 +91,7 @@ const claudeWriters = "^(Bash|PowerShell|Monitor|Task|Agent|Edit|Write|MultiEdit
 func AllSettings() []Settings {
 	return []Settings{
 		{
+			unattended: []string{"claude", "-p", "--permission-mode", "acceptEdits", "--allowedTools", "Bash,Write,Edit", "--output-format", "stream-json", "--verbose"}, namesPrice: true,
 			Host: Claude, Dir: ".claude", File: "settings.json", Variable: "CLAUDE_CONFIG_DIR", EnvFile: "CLAUDE_ENV_FILE",
 			Instructions: "CLAUDE.md", Skills: ".claude/skills", replies: claudeReplies(),
 			RunBy:  []string{"CLAUDECODE"},
@@ -98,7 +108,8 @@ func AllSettings() []Settings {
 			},
 		},
 		{
-			Host: Codex, Dir: ".codex", File: "hooks.json", Variable: "CODEX_HOME", Then: "type /hooks in codex to approve them",
+			unattended: []string{"codex", "exec", "--json", "--sandbox", "workspace-write", "--add-dir", storeWord, "-"},
+			Host:       Codex, Dir: ".codex", File: "hooks.json", Variable: "CODEX_HOME", Then: "type /hooks in codex to approve them",
 			Instructions: "AGENTS.md", Skills: ".agents/skills", replies: codexReplies(),
 			RunBy:  []string{"CODEX_THREAD_ID", "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED"},
 			strict: true, hooksObstacles: codexHooks,
@@ -144,7 +155,8 @@ func AllSettings() []Settings {
 			},
 		},
 		{
-			Host: Gemini, Dir: ".gemini", File: "settings.json",
+			unattended: []string{"gemini", "--approval-mode", "yolo", "--skip-trust", "--output-format", "stream-json"},
+			Host:       Gemini, Dir: ".gemini", File: "settings.json",
 			Instructions: "GEMINI.md", Skills: ".agents/skills", replies: geminiReplies(),
 			RunBy:          []string{"GEMINI_CLI"},
 			hooksObstacles: geminiHooks,
@@ -158,6 +170,7 @@ func AllSettings() []Settings {
 			},
 		},
 		{
+			unattended: []string{"opencode", "run", "--auto", "--format", "json"}, namesPrice: true,
 			Host: OpenCode, Dir: ".opencode", Home: ".config/opencode", File: "plugin/stig.js", plugin: opencodePlugin, EnvFile: "STIG_ENV_FILE",
 			Skills: ".agents/skills", replies: claudeReplies(),
 			RunBy:       []string{"OPENCODE"},
@@ -183,6 +196,22 @@ func Hosts() (all []Host) {
 	}
 	return all
 }
+
+// Unattended are a program and its arguments with which it works on what it reads from
+// standard input, asks nobody, and prints what it does as JSON; nil for a host that cannot.
+// store is a directory that it may write besides its own.
+func (h Host) Unattended(store string) (argv []string) {
+	for _, word := range h.settings().unattended {
+		if word == storeWord {
+			word = store
+		}
+		argv = append(argv, word)
+	}
+	return argv
+}
+
+// NamesPrice reports whether a program that works unattended prints what it cost.
+func (h Host) NamesPrice() bool { return h.settings().namesPrice }
 
 // Names lists the hosts as messages do: "claude, codex".
 func Names() string {

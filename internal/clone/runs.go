@@ -3,6 +3,8 @@ package clone
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,7 +31,7 @@ type Run struct {
 	Outcome  string     `json:"outcome,omitempty"` // an Outcome; "" while it runs
 	Why      string     `json:"why,omitempty"`     // one line
 	Bytes    int64      `json:"bytes,omitempty"`   // of output
-	Cost     float64    `json:"cost,omitempty"`    // as the program printed it
+	Cost     float64    `json:"cost,omitempty"`    // Price says how it is known
 	Currency string     `json:"currency,omitempty"`
 	Log      string     `json:"log,omitempty"` // path of the output
 	Worktree string     `json:"worktree,omitempty"`
@@ -51,6 +53,12 @@ type Run struct {
 	Said  string `json:"said,omitempty"`  // the last line of the output, shortened
 	Asked bool   `json:"asked,omitempty"` // the loop asked a person at its end: what was before counts no more
 	Taken *Taken `json:"taken,omitempty"` // a person took the work as it is, and nothing was started; nil for none
+
+	// What it used.
+	Price       Price  `json:"price,omitempty"`
+	TokensIn    int64  `json:"tokens_in,omitempty"` // with those from a cache; 0 where the program does not say
+	TokensOut   int64  `json:"tokens_out,omitempty"`
+	UnreadPrice string `json:"unread_price,omitempty"` // what it printed as a price, and is none
 }
 
 // Taken is the answer of a person that work of which nothing can be shown is done.
@@ -58,6 +66,106 @@ type Taken struct {
 	By   string `json:"by"`
 	Word string `json:"word"` // what they said, in one line
 	Part string `json:"part"` // tells the answer from others on the issue
+}
+
+// Price is how the cost of a run is known.
+type Price string
+
+const (
+	PriceUnknown Price = ""       // not at all, unless Cost is above 0: records of older versions hold what was said
+	PricePartly  Price = "partly" // Cost is what a part of it cost
+	PriceListed  Price = "listed" // the program named a list price, or its tokens were counted at cost.prices
+	PriceSaid    Price = "said"   // in lines such as "stig: cost=0.42 USD"
+)
+
+// IsPriced reports whether the cost of a run is known. That of a run which started no
+// program is: nothing.
+func (r Run) IsPriced() bool {
+	return r.Price == PriceSaid || r.Price == PriceListed || r.Price == PriceUnknown && (r.Cost > 0 || r.Program.PID == 0)
+}
+
+// Spent is what several runs cost together.
+type Spent struct {
+	Amounts  map[string]float64 // by currency
+	IsListed bool               // some amounts are list prices
+	Unknown  int                // ended runs whose cost is not known, or only partly
+	Tokens   int64
+}
+
+// Add counts a run. What one that is not at its end cost is not known yet, and counts for nothing.
+func (s *Spent) Add(r Run) {
+	if s.Amounts == nil {
+		s.Amounts = map[string]float64{}
+	}
+	if r.Cost > 0 {
+		s.Amounts[r.Currency] += r.Cost
+	}
+	s.IsListed = s.IsListed || r.Cost > 0 && (r.Price == PriceListed || r.Price == PricePartly)
+	s.Tokens += r.TokensIn + r.TokensOut
+	if !r.IsPriced() && !r.Ended.IsZero() {
+		s.Unknown++
+	}
+}
+
+// Join adds what others spent.
+func (s *Spent) Join(o Spent) {
+	if s.Amounts == nil {
+		s.Amounts = map[string]float64{}
+	}
+	for currency, amount := range o.Amounts {
+		s.Amounts[currency] += amount
+	}
+	s.IsListed, s.Unknown, s.Tokens = s.IsListed || o.IsListed, s.Unknown+o.Unknown, s.Tokens+o.Tokens
+}
+
+// Sum adds the amounts as numbers, whatever their currency.
+func (s Spent) Sum() (sum float64) {
+	for _, currency := range slices.Sorted(maps.Keys(s.Amounts)) {
+		sum += s.Amounts[currency]
+	}
+	return sum
+}
+
+// String says what was spent, as people read it: "≈0.42 USD, 31.4k tokens", "at least 0.40
+// USD", "cost unknown"; "" where nothing ran.
+func (s Spent) String() string {
+	var parts []string
+	for _, currency := range slices.Sorted(maps.Keys(s.Amounts)) {
+		parts = append(parts, strings.TrimSpace(Amount(s.Amounts[currency])+" "+currency))
+	}
+	switch {
+	case len(parts) > 0 && s.IsListed:
+		parts[0] = "≈" + parts[0]
+	case len(parts) == 0 && s.Unknown > 0:
+		parts = append(parts, "cost unknown")
+	}
+	if len(s.Amounts) > 0 && s.Unknown > 0 {
+		parts[0] = "at least " + parts[0]
+	}
+	if s.Tokens > 0 {
+		parts = append(parts, Count(s.Tokens)+" tokens")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Amount is an amount of money with two decimals, or with two digits that are not 0 where it
+// is less than a hundredth.
+func Amount(amount float64) string {
+	if amount > 0 && amount < 0.01 {
+		return strings.TrimRight(fmt.Sprintf("%.6f", amount), "0")
+	}
+	return fmt.Sprintf("%.2f", amount)
+}
+
+// Count is a number of tokens in short: "812", "31.4k", "1.2M".
+func Count(n int64) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprint(n)
+	case n < 1_000_000:
+		return fmt.Sprintf("%.1fk", float64(n)/1e3)
+	}
+	return fmt.Sprintf("%.1fM", float64(n)/1e6)
 }
 
 // RecordRun puts a run into the records, at its start and again, with the same ID, at

@@ -3,12 +3,17 @@ package loop
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
 
 	"stig/internal/beads"
+	"stig/internal/clone"
+	"stig/internal/gate"
 	"stig/internal/git"
+	"stig/internal/visible"
 )
 
 // Kind is why an issue is taken, the first first.
@@ -68,7 +73,7 @@ func (l *loop) would(ctx context.Context) error {
 	if l.isDone() {
 		l.done.Reason += ": " + l.filter.issue + " is closed"
 	}
-	if reached := l.Bounds.Reached(UsedBy(l.name, runs, now)); reached != "" {
+	if reached := l.Bounds.Reached(l.used(runs, now)); reached != "" {
 		l.done.Reason = reached
 		return nil
 	}
@@ -81,6 +86,10 @@ func (l *loop) would(ctx context.Context) error {
 		return err
 	}
 	l.done.Asked, l.done.Waiting = s.asked, len(s.order) == 0 && s.asked > 0
+	if l.Plan {
+		l.done.Reason = "a plan takes nothing"
+		return l.plan(ctx, s)
+	}
 	if len(s.order) == 0 {
 		return nil
 	}
@@ -89,12 +98,97 @@ func (l *loop) would(ctx context.Context) error {
 	if err != nil || record == nil {
 		return err
 	}
-	why := map[Kind]string{KindAnswer: "an answer or feedback", KindOwn: "begun before", KindReady: "ready"}[first.Kind]
 	l.done.Reason = "a dry run takes nothing"
-	l.done.Would = &Would{Issue: first.Issue, Title: record.Text(beads.Title), Why: why, Command: l.Command, Worktree: l.root}
+	l.done.Would = &Would{Issue: first.Issue, Title: record.Text(beads.Title), Why: first.Kind.why(), Command: l.Command, Worktree: l.root}
 	if l.trees != nil {
 		l.done.Would.Worktree = l.trees.Dir
 		l.done.Would.Branch, l.done.Would.Onto = git.BranchOf(first.Issue, l.trees.Onto), l.trees.Onto
 	}
 	return nil
+}
+
+// why says of an issue why it is taken.
+func (k Kind) why() string {
+	return map[Kind]string{KindAnswer: "an answer or feedback", KindOwn: "begun before", KindReady: "ready"}[k]
+}
+
+// Plan is what a stig work would do with all that can be taken now.
+type Plan struct {
+	Actors   []string  `json:"actors"` // whose loops would run
+	Command  []string  `json:"command"`
+	Worktree string    `json:"worktree"` // the directory that they work in, or below which their work trees are
+	Onto     string    `json:"onto"`     // the branch that results go to; "" in place
+	Lands    bool      `json:"lands"`    // work is merged, and issues are closed
+	Setup    string    `json:"setup"`    // runs first in each new work tree; "" for nothing
+	Trusted  bool      `json:"trusted"`  // commands of this repository run here
+	Trust    string    `json:"trust"`    // what to type so that they do; "" where they do
+	Bounds   []string  `json:"bounds"`
+	Issues   []Planned `json:"issues"` // the first to be taken first
+	Asked    int       `json:"asked"`  // issues that wait for an answer
+}
+
+// Planned is an issue of a Plan.
+type Planned struct {
+	ID     string   `json:"id"`
+	Title  string   `json:"title"`
+	Why    string   `json:"why"`
+	Checks []string `json:"checks"` // commands that decide whether it is closed; none: a person is asked
+}
+
+// plan says what the loop would do, and writes nothing.
+func (l *loop) plan(ctx context.Context, s sensed) error {
+	code, err := l.app.Code(ctx, l.store.Place())
+	if err != nil {
+		return err
+	}
+	p := &Plan{Actors: l.Crew, Command: l.Command, Worktree: l.root, Lands: !l.NoClose, Setup: l.profile.Setup, Bounds: l.boundsText(), Issues: []Planned{}, Asked: s.asked}
+	if len(p.Actors) == 0 {
+		p.Actors = []string{l.name}
+	}
+	if l.trees != nil {
+		p.Worktree, p.Onto = l.trees.Dir, l.trees.Onto
+	}
+	if p.Trusted, err = l.app.Trusted(ctx, code); err != nil {
+		return err
+	}
+	if !p.Trusted {
+		p.Trust = "stig trust"
+	}
+	for _, c := range s.order {
+		record, err := l.recordOf(c.Issue)
+		if err != nil {
+			return err
+		}
+		if record == nil {
+			continue // it was deleted meanwhile
+		}
+		one := Planned{ID: c.Issue, Title: record.Text(beads.Title), Why: c.Kind.why(), Checks: []string{}}
+		for _, check := range gate.Of(record).Plan() {
+			if check.Class == gate.Runnable {
+				one.Checks = append(one.Checks, check.Text)
+			}
+		}
+		p.Issues = append(p.Issues, one)
+	}
+	l.done.Plan = p
+	return nil
+}
+
+// boundsText names the bounds that hold.
+func (l *loop) boundsText() (list []string) {
+	b := l.Bounds
+	add := func(holds bool, format string, args ...any) {
+		if holds {
+			list = append(list, fmt.Sprintf(format, args...))
+		}
+	}
+	add(b.Runs > 0, "%d runs of each worker within 24 hours (--max-runs)", b.Runs)
+	add(b.Time > 0, "%s of runs of each worker within 24 hours (--max-time)", b.Time)
+	add(l.runTimeout > 0 && l.runTimeout < math.MaxInt64, "%s a run (--run-timeout)", l.runTimeout)
+	add(true, "%s at an issue, then a person is asked (--attempts)", visible.Counted(l.Attempts, "failed run"))
+	add(b.PerHour > 0, "%d runs of each worker an hour (per_hour)", b.PerHour)
+	add(b.Cost > 0, "cost %s of all workers within 24 hours (--max-cost)", clone.Amount(b.Cost))
+	add(b.Tokens > 0, "%d tokens of all workers within 24 hours (--max-tokens)", b.Tokens)
+	add(b.Cost <= 0 && b.Tokens <= 0, "no bound on the cost: give --max-cost or --max-tokens")
+	return list
 }

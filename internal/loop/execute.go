@@ -4,14 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"stig/internal/assistant"
 	"stig/internal/clone"
 	"stig/internal/fault"
 	"stig/internal/process"
+	"stig/internal/visible"
 	"stig/internal/workspace"
 )
 
@@ -39,8 +44,9 @@ func (x execution) start(ctx context.Context, variables ...string) (process.Ende
 		return process.Ended{}, err
 	}
 	r.Log = files.Log
+	meter := assistant.NewMeter()
 	ended, err := process.Supervise(ctx, process.Supervised{
-		Command: process.Command{Argv: x.argv, Dir: r.Worktree, Env: environ(x.app, x.store, r, files.Briefing, variables...), Stdin: []byte(x.prompt)},
+		Command: process.Command{Argv: x.argv, Dir: r.Worktree, Env: environ(x.app, x.store, r, files.Briefing, variables...), Stdin: []byte(x.prompt), Stdout: meter},
 		Log:     r.Log, Grace: x.grace,
 		Started: func(id process.ID) {
 			r.Program, r.Step = id, stepStarted
@@ -51,13 +57,70 @@ func (x execution) start(ctx context.Context, variables ...string) (process.Ende
 		return ended, err
 	}
 	r.Step, r.Exit, r.Bytes, r.TimedOut = stepEnded, ended.Exit, ended.Bytes, ended.TimedOut
-	r.Cost, r.Currency = Cost(ended.Lines)
+	r.Said = lastLine(ended.Tail)
+	spent(x.app, r, meter, ended.Tail)
 	return ended, err
+}
+
+// spent has the record of a run say what it used: what it said to stig counts, else what the
+// programs that it ran say, else their tokens at the prices of the configuration. tail is the
+// end of the output: of an event the words count.
+func spent(a *workspace.Run, r *clone.Run, meter *assistant.Meter, tail string) {
+	u := meter.Usage()
+	if u.Last != "" && strings.HasSuffix(strings.TrimSpace(tail), "}") { // else it went on to say something else
+		r.Said = lastLine(u.Last)
+	}
+	r.TokensIn, r.TokensOut = u.Tokens.In, u.Tokens.Out
+	r.UnreadPrice = visible.HideSecrets(visible.OneLine(workspace.Visible(strings.ToValidUTF8(u.Unread, "?"))))
+	if u.IsSaid {
+		r.Cost, r.Currency, r.Price = u.Said, workspace.Visible(strings.ToValidUTF8(u.Currency, "?")), clone.PriceSaid
+		if u.Unread != "" {
+			r.Price = clone.PricePartly
+		}
+		return
+	}
+	cost, known := u.Cost, u.IsPriced
+	if !known && len(u.Unpriced) > 0 {
+		known = true
+		for _, model := range slices.Sorted(maps.Keys(u.Unpriced)) {
+			price, ok := a.Config.PriceOf(model, string(u.Program))
+			known = known && ok
+			t := u.Unpriced[model]
+			cost += (price.In*float64(t.In) + price.Out*float64(t.Out)) / 1e6
+		}
+	}
+	switch {
+	case known:
+		r.Price = clone.PriceListed
+	case cost > 0:
+		r.Price = clone.PricePartly
+	}
+	if cost > 0 {
+		r.Cost, r.Currency = cost, "USD"
+	}
+}
+
+// spentUntilKilled is spent for a run whose loop was killed while its program ran: the log holds
+// what that printed until then.
+func spentUntilKilled(a *workspace.Run, r *clone.Run) {
+	if r.Step != stepStarted || r.Log == "" {
+		return
+	}
+	log, err := os.Open(r.Log)
+	if err != nil {
+		return // its cost is unknown
+	}
+	defer log.Close()
+	meter := assistant.NewMeter()
+	if _, err := io.Copy(meter, log); err == nil {
+		spent(a, r, meter, "")
+	}
 }
 
 // endKilled ends what is left of a run whose process was killed: its program, and its record.
 func endKilled(a *workspace.Run, p clone.Place, r clone.Run, grace time.Duration, now time.Time, why string) error {
 	a.EndProgram(r, grace)
+	spentUntilKilled(a, &r)
 	if r.Ended.IsZero() {
 		r.Ended = now
 	}

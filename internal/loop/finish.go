@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"stig/dag"
+	"stig/internal/assistant"
 	"stig/internal/beads"
 	"stig/internal/clone"
 	"stig/internal/fault"
@@ -67,8 +68,10 @@ func (l *loop) conclude(ctx context.Context, r *Run) (observation, error) {
 		return "", err
 	}
 	l.done.Runs = append(l.done.Runs, actors.RunOf(r.Run))
+	l.done.spent.Add(r.Run)
+	l.event(Event{Issue: r.Issue, Event: r.Outcome, Text: told(r), Run: &r.Run})
+	l.warnOfCost(r)
 	if r.Issue == "" {
-		l.Tell(Event{Text: r.Task + ": " + told(r), Run: &r.Run})
 		return sawRecorded, nil
 	}
 	l.silent++
@@ -78,7 +81,6 @@ func (l *loop) conclude(ctx context.Context, r *Run) (observation, error) {
 	if r.Heard && (r.outcome == clone.OutcomeClosed || r.outcome.IsPass() || r.outcome == clone.OutcomeWaiting || r.outcome == clone.OutcomeUnproven) {
 		l.heard[r.Issue] = r.Started
 	}
-	l.Tell(Event{Issue: r.Issue, Text: told(r), Run: &r.Run})
 	if r.hint != "" && r.outcome == clone.OutcomeLater {
 		l.app.Hint(r.hint)
 	}
@@ -100,16 +102,23 @@ func (l *loop) releaseOthers(ctx context.Context, r *Run) {
 	}
 }
 
-// told is an outcome in words.
+// told is why a run came to its outcome.
 func told(r *Run) string {
-	text := r.Outcome
-	if r.Why != "" {
-		text += ": " + r.Why
-	}
+	text := r.Why
 	if r.Asked {
-		text += "; a person was asked"
+		text = strings.TrimPrefix(text+"; a person was asked", "; ")
 	}
 	return text
+}
+
+// warnOfCost says once what of the cost of a run cannot be read, and that its bound cannot be kept.
+func (l *loop) warnOfCost(r *Run) {
+	if r.UnreadPrice != "" {
+		l.once(fmt.Sprintf("run %s printed %q, which is no price: its cost is not known", r.ID, r.UnreadPrice))
+	}
+	if l.Bounds.Cost > 0 && !r.IsPriced() {
+		l.once("--max-cost: the cost of a run is not known, and counts for nothing; " + costHint)
+	}
 }
 
 // acknowledge takes what runs had before them out of the inbox of the actor, in a store
@@ -162,7 +171,7 @@ func (l *loop) errorOf(r *Run) traces.Draft {
 		clone.OutcomeSilent: "the run left nothing: no work, no trace, no checkpoint", clone.OutcomeTimedOut: "the run timed out",
 		clone.OutcomeFailed: fmt.Sprintf("the command ended with exit code %d", r.Exit),
 	}[r.outcome]
-	tail := cmp.Or(shortened(endOf(r.Log, tailRead)), "(no output)")
+	tail := cmp.Or(shortened(assistant.ReadableText(endOf(r.Log, tailRead))), "(no output)")
 	return traces.Draft{Issue: r.Issue, Type: trace.Error, Content: map[string]any{
 		"error_type": what, "traceback": tail, "run": r.ID, "exit": fmt.Sprint(r.Exit),
 	}}

@@ -178,7 +178,7 @@ func (l *loop) mayRun(ctx context.Context) (ended bool, until time.Time, err err
 	if err != nil {
 		return false, until, err
 	}
-	if reached := l.Bounds.Reached(UsedBy(l.name, runs, now)); reached != "" {
+	if reached := l.Bounds.Reached(l.used(runs, now)); reached != "" {
 		l.done.Reason = reached
 		return true, until, nil
 	}

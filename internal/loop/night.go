@@ -7,9 +7,12 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
+	"stig/internal/assistant"
 	"stig/internal/beads"
 	"stig/internal/clone"
 	"stig/internal/fault"
@@ -33,11 +36,14 @@ type Request struct {
 	NoClose          bool   // neither merges nor closes
 	Commit           bool   // commits the store after a close
 	DryRun           bool
+	Plan             bool // a dry run that says what would become of all issues; it needs no trust
 
 	Bounds     Bounds
-	RunTimeout time.Duration // 0 is that of the actor's file
-	Attempts   int           // failed ones before a person is asked
-	Cap        time.Duration // how long a claim lives at most
+	Crew       []string       // the actors of all loops of this stig work; those share bounds on cost and tokens
+	Host       assistant.Host // whose program runs, in the place of Command; "" for none
+	RunTimeout time.Duration  // 0 is that of the actor's file
+	Attempts   int            // failed ones before a person is asked
+	Cap        time.Duration  // how long a claim lives at most
 
 	Version string // of stig, for the registry
 	Tell    func(Event)
@@ -64,12 +70,22 @@ func (t Times) defaults() Times {
 	return t
 }
 
-// Event is what the loop has to say while it runs.
+// Event is what a loop has to say while it runs.
 type Event struct {
-	Issue string
-	Text  string
+	At    time.Time
+	Actor string
+	Issue string     // "" for none
+	Title string     // of it
+	Event string     // EventClaimed, EventSaid, or the outcome of a run
+	Text  string     // the news; of a run that ended why it came to that, "" where that is plain
 	Run   *clone.Run // that ended; nil for other news
 }
+
+// Names of events that are no outcomes.
+const (
+	EventClaimed = "claimed"
+	EventSaid    = "said"
+)
 
 // Done says how a loop ended.
 type Done struct {
@@ -81,6 +97,81 @@ type Done struct {
 	Asked   int          `json:"asked"`           // issues that wait for an answer
 	Silent  bool         `json:"silent"`          // it ended since two runs in a row left nothing
 	Waiting bool         `json:"waiting"`         // only questions remain
+	Summary Summary      `json:"summary"`
+	Plan    *Plan        `json:"plan,omitempty"` // of --plan
+
+	spent clone.Spent
+	lands bool // its results go to a branch
+}
+
+// Summary is what the runs of a loop came to. Each issue stands in one list, by its last run.
+type Summary struct {
+	Closed  []string `json:"closed"`
+	Waiting []string `json:"waiting"` // for an answer of a person
+	Failed  []string `json:"failed"`  // or are not done for another reason
+	Seconds int      `json:"seconds"` // that the runs took together
+	Cost    string   `json:"cost"`    // of all of them, as people read it; "" where nothing ran
+	Next    []string `json:"next"`    // commands to type
+}
+
+// summarize sums up the runs.
+func (d *Done) summarize() {
+	last := map[string]actors.Run{}
+	var order []string
+	var took time.Duration
+	for _, r := range d.Runs {
+		if r.Ended != nil {
+			took += max(r.Ended.Sub(r.Started), 0)
+		}
+		if r.Issue == "" {
+			continue
+		}
+		if _, again := last[r.Issue]; !again {
+			order = append(order, r.Issue)
+		}
+		last[r.Issue] = r
+	}
+	s := Summary{Closed: []string{}, Waiting: []string{}, Failed: []string{}, Next: []string{}, Seconds: int(took.Seconds()), Cost: d.spent.String()}
+	for _, id := range order {
+		switch r := last[id]; {
+		case r.Outcome == string(clone.OutcomeClosed):
+			s.Closed = append(s.Closed, id)
+		case r.Asked || r.Outcome == string(clone.OutcomeWaiting) || r.Outcome == string(clone.OutcomeUnproven):
+			s.Waiting = append(s.Waiting, id)
+		default:
+			s.Failed = append(s.Failed, id)
+		}
+	}
+	if len(s.Closed) > 0 && d.lands {
+		s.Next = append(s.Next, "stig land")
+	}
+	if len(s.Waiting) > 0 || d.Asked > 0 {
+		s.Next = append(s.Next, "stig escalations")
+	}
+	if len(order) > 0 {
+		s.Next = append(s.Next, "stig morning")
+	}
+	d.Summary = s
+}
+
+// Merge makes one of the ends of several loops.
+func Merge(all []*Done) *Done {
+	one := &Done{Runs: []actors.Run{}, Waiting: len(all) > 0}
+	var names, reasons []string
+	for _, d := range all {
+		names, reasons = append(names, d.Actor), append(reasons, d.Actor+": "+d.Reason)
+		one.Runs = append(one.Runs, d.Runs...)
+		one.DryRun, one.Silent, one.Waiting = d.DryRun, one.Silent || d.Silent, one.Waiting && d.Waiting
+		one.Asked, one.lands, one.Would, one.Plan = max(one.Asked, d.Asked), one.lands || d.lands, cmp.Or(one.Would, d.Would), cmp.Or(one.Plan, d.Plan)
+		one.spent.Join(d.spent)
+	}
+	if len(all) == 1 {
+		reasons = []string{all[0].Reason}
+	}
+	one.Actor, one.Reason = strings.Join(names, ", "), strings.Join(reasons, "\n")
+	slices.SortStableFunc(one.Runs, func(a, b actors.Run) int { return a.Started.Compare(b.Started) })
+	one.summarize()
+	return one
 }
 
 // Would is what a dry run found that would be taken and run.
@@ -113,6 +204,8 @@ type loop struct {
 	roles      []string
 	runTimeout time.Duration
 
+	began   time.Time         // when this stig work did
+	titles  map[string]string // of issues that it had
 	done    Done
 	silent  int  // runs in a row that left nothing
 	ordered bool // a person had it end, or it was to do no more
@@ -132,16 +225,59 @@ type loop struct {
 // Errors are: fault.Conflict where another loop of that name runs, fault.Usage where the
 // command is not there, fault.Found where the repository is not trusted.
 func Work(ctx context.Context, a *workspace.Run, r Request) (*Done, error) {
+	l, err := newLoop(ctx, a, r)
+	if err != nil {
+		return nil, err
+	}
+	return l.work(ctx)
+}
+
+// WorkAll is Work for several loops at once, each with the actor of its run. All are
+// prepared before the first begins; where one ends with an error the others go on.
+func WorkAll(ctx context.Context, as []*workspace.Run, requests []Request) (*Done, error) {
+	var loops []*loop
+	for i, a := range as {
+		l, err := newLoop(ctx, a, requests[i])
+		if err != nil {
+			return nil, err
+		}
+		if l.DryRun {
+			return l.work(ctx) // the others would do the same
+		}
+		loops = append(loops, l)
+	}
+	ended, errs := make([]*Done, len(loops)), make([]error, len(loops))
+	var all sync.WaitGroup
+	for i, l := range loops {
+		all.Go(func() {
+			if ended[i], errs[i] = l.work(ctx); errs[i] != nil && ctx.Err() == nil && len(loops) > 1 {
+				l.tell("", "ended: %v", errs[i])
+			}
+		})
+	}
+	all.Wait()
+	return Merge(slices.DeleteFunc(ended, func(d *Done) bool { return d == nil })), errors.Join(errs...)
+}
+
+// newLoop prepares a loop, and writes nothing.
+func newLoop(ctx context.Context, a *workspace.Run, r Request) (*loop, error) {
 	r.Times, r.Onto = r.Times.defaults(), cmp.Or(r.Onto, git.WorkBranch)
 	if r.Tell == nil {
 		r.Tell = func(Event) {}
 	}
-	l := &loop{Request: r, noticed: map[string]bool{}, heard: map[string]time.Time{}}
+	l := &loop{Request: r, noticed: map[string]bool{}, heard: map[string]time.Time{}, titles: map[string]string{}}
 	if err := l.prepare(ctx, a); err != nil {
 		return nil, err
 	}
-	l.done = Done{Actor: l.name, Runs: []actors.Run{}, DryRun: r.DryRun}
-	if r.DryRun {
+	l.began = l.now()
+	return l, nil
+}
+
+// work runs a loop that is prepared.
+func (l *loop) work(ctx context.Context) (*Done, error) {
+	l.done = Done{Actor: l.name, Runs: []actors.Run{}, DryRun: l.DryRun, lands: l.trees != nil && !l.NoClose}
+	l.done.summarize()
+	if l.DryRun {
 		return &l.done, l.would(ctx)
 	}
 	alone, err := l.place.LockLoop(l.name)
@@ -170,6 +306,7 @@ func Work(ctx context.Context, a *workspace.Run, r Request) (*Done, error) {
 	l.acknowledgeLast(context.WithoutCancel(ctx))
 	err = errors.Join(err, l.end())
 	l.notifyEnd(ctx, err)
+	l.done.summarize()
 	return &l.done, err
 }
 
@@ -244,7 +381,7 @@ func (l *loop) prepare(ctx context.Context, a *workspace.Run) (err error) {
 	if err := l.findCommand(ctx, a); err != nil {
 		return err
 	}
-	for _, validate := range []func(context.Context) error{l.findPlace, l.trusted, l.writable} {
+	for _, validate := range []func(context.Context) error{l.priced, l.findPlace, l.trusted, l.writable} {
 		if err := validate(ctx); err != nil {
 			return err
 		}
@@ -321,11 +458,24 @@ func (l *loop) agreed(ctx context.Context) error {
 
 // findCommand refuses a command that is not there before anything is claimed.
 func (l *loop) findCommand(ctx context.Context, a *workspace.Run) (err error) {
-	if len(l.Command) == 0 {
+	hint := "type stig work --dry-run -- COMMAND to validate another"
+	switch {
+	case l.Host != "":
+		l.Command, hint = l.Host.Unattended(storeDir(l.store)), "install it, or name another program after --"
+	case len(l.Command) == 0:
 		return l.fromFile(ctx)
 	}
-	l.Command, err = programOf(a, l.Command, "type stig work --dry-run -- COMMAND to validate another")
+	l.Command, err = programOf(a, l.Command, hint)
 	return err
+}
+
+// priced refuses a bound on the cost of a program that names none.
+func (l *loop) priced(context.Context) error {
+	if _, ok := l.app.Config.PriceOf("", string(l.Host)); l.Bounds.Cost <= 0 || l.Bounds.CostUnknown || l.Host == "" || l.Host.NamesPrice() || ok {
+		return nil
+	}
+	return workspace.Usage(fmt.Sprintf("--max-cost: %s says how many tokens it used, and no price", l.Host),
+		fmt.Sprintf("give --max-tokens instead, or what a million of them cost in .stig.cue, such as cost: prices: %s: {in: 1.25, out: 10}", l.Host))
 }
 
 // findPlace decides whether runs get work trees, and where these are.
@@ -380,7 +530,7 @@ func storeDir(s beads.Store) string {
 
 // trusted refuses to begin where the checks of issues may not run.
 func (l *loop) trusted(ctx context.Context) error {
-	if l.NoClose {
+	if l.NoClose || l.Plan {
 		return nil
 	}
 	code, err := l.app.Code(ctx, l.store.Place())
@@ -437,7 +587,13 @@ func (l *loop) fresh(ctx context.Context, dir string) *workspace.Run {
 }
 
 func (l *loop) tell(issue, format string, args ...any) {
-	l.Tell(Event{Issue: issue, Text: fmt.Sprintf(format, args...)})
+	l.event(Event{Issue: issue, Event: EventSaid, Text: fmt.Sprintf(format, args...)})
+}
+
+// event tells of something, with who, when, and what the issue is about.
+func (l *loop) event(e Event) {
+	e.At, e.Actor, e.Title = l.now(), l.name, l.titles[e.Issue]
+	l.Tell(e)
 }
 
 // once says something that need not be repeated.

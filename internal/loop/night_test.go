@@ -253,7 +253,7 @@ func TestLostClaim(t *testing.T) {
 		keep := r.Tell
 		r.Tell = func(e loop.Event) {
 			keep(e)
-			if strings.HasPrefix(e.Text, "claimed, ") {
+			if e.Event == loop.EventClaimed {
 				time.AfterFunc(100*time.Millisecond, take)
 			}
 		}
@@ -406,7 +406,7 @@ func TestKilledDream(t *testing.T) {
 	if _, err := y.work(t, "true", nil); err != nil {
 		t.Fatal(err)
 	}
-	if said := strings.Join(y.told, "\n"); !strings.HasSuffix(said, ": dream: stopped: stig dream was killed") || strings.Contains(said, "goes on after") {
+	if said := strings.Join(y.told, "\n"); !strings.HasSuffix(said, ": stig dream was killed") || strings.Contains(said, "goes on after") {
 		t.Errorf("told %q", said)
 	}
 	if r := y.runs(t)[0]; r.Outcome != string(clone.OutcomeStopped) {

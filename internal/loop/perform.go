@@ -115,6 +115,7 @@ func (l *loop) standing(r *Run, claimed *checkpoint.Claimed) error {
 	if err != nil || record == nil {
 		return err
 	}
+	l.titles[r.Issue] = record.Text(beads.Title)
 	r.Criteria = gate.Hash(gate.Of(record).Text())
 	r.Notes = gate.Hash(record.Text(beads.Notes))
 	r.Comments = l.comments(record, r.ID)
@@ -153,7 +154,7 @@ func (l *loop) furnish(ctx context.Context, r *Run) (observation, error) {
 		return "", err
 	}
 	if r.Taken != nil {
-		l.tell(r.Issue, "claimed, run %s: %s says that it is done", r.ID, workspace.Visible(r.Taken.By))
+		l.event(Event{Issue: r.Issue, Event: EventClaimed, Text: fmt.Sprintf("run %s: %s says that it is done", r.ID, workspace.Visible(r.Taken.By))})
 		r.Ended, r.Step = l.now(), stepEnded
 		return sawTaken, l.record(&r.Run)
 	}
@@ -212,7 +213,7 @@ func (l *loop) findWorktree(ctx context.Context, r *Run) (fresh bool, err error)
 
 // supervise runs the command to its end. What of it is wrong is in the record.
 func (l *loop) supervise(ctx context.Context, r *Run) (observation, error) {
-	l.tell(r.Issue, "claimed, attempt %d, run %s", r.Attempt, r.ID)
+	l.event(Event{Issue: r.Issue, Event: EventClaimed, Text: fmt.Sprintf("attempt %d, run %s", r.Attempt, r.ID)})
 	limited, cancel := l.limited(ctx)
 	defer cancel()
 	ended, err := execution{
@@ -221,7 +222,7 @@ func (l *loop) supervise(ctx context.Context, r *Run) (observation, error) {
 	if err != nil && r.Step != stepEnded {
 		return "", err
 	}
-	r.Ended, r.Said = l.now(), lastLine(ended.Tail)
+	r.Ended = l.now()
 	switch {
 	case err == nil && ctx.Err() == nil:
 	case errors.Is(context.Cause(ctx), errLost):
@@ -239,7 +240,7 @@ func (l *loop) supervise(ctx context.Context, r *Run) (observation, error) {
 func (l *loop) limited(ctx context.Context) (context.Context, context.CancelFunc) {
 	limit := l.runTimeout
 	if runs, now, err := l.runs(); err == nil {
-		limit = l.Bounds.RunLimit(limit, UsedBy(l.name, runs, now))
+		limit = l.Bounds.RunLimit(limit, l.used(runs, now))
 	}
 	if limit <= 0 {
 		return context.WithCancel(ctx)

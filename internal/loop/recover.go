@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"stig/internal/beads"
 	"stig/internal/clone"
 	"stig/internal/fault"
 	"stig/internal/git"
@@ -36,16 +37,18 @@ func (l *loop) recover(ctx context.Context) error {
 	return nil
 }
 
-// isOthers reports whether another process works on a run, such as stig dream.
+// isOthers reports whether another process, such as stig dream, or another loop of this one
+// works on a run.
 func (l *loop) isOthers(r clone.Run) bool {
 	self, _ := process.Self()
 	running, _ := process.Running(r.Loop)
-	return running && !r.Loop.Same(self.ID)
+	return running && (r.Actor != l.name || !r.Loop.Same(self.ID))
 }
 
 // resume brings one run to its end.
 func (l *loop) resume(ctx context.Context, r *Run) error {
 	l.app.EndProgram(r.Run, l.Times.Grace)
+	spentUntilKilled(l.app, &r.Run)
 	if r.Step != stepEnded && r.Step != stepLanded {
 		r.Cause, r.Why = string(clone.OutcomeStopped), "its loop was killed"
 	}
@@ -92,6 +95,9 @@ func (l *loop) resume(ctx context.Context, r *Run) error {
 // closed issues and those that wait for an answer are, since the run may have done that.
 func (l *loop) reclaim(ctx context.Context, r *Run) (bool, error) {
 	record, err := l.recordOf(r.Issue)
+	if record != nil {
+		l.titles[r.Issue] = record.Text(beads.Title)
+	}
 	if err != nil || record == nil || isClosed(record) {
 		return record != nil, err
 	}

@@ -139,7 +139,7 @@ func (p *picker) pick(graph *dag.Graph, worker dag.Worker) (list []Candidate, er
 	for rank, i := range graph.Ready(p.now) {
 		id := p.file.At(i).ID
 		_, mine := p.own[id]
-		if free >= mostCandidates && !mine && p.sensed.past[id] == nil {
+		if free >= mostCandidates && !p.Plan && !mine && p.sensed.past[id] == nil {
 			continue
 		}
 		fits, e := p.fits(i)

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -100,12 +101,12 @@ func TestBounds(t *testing.T) {
 	ahead.Started = ahead.Ended
 	years.Started = years.Ended
 	runs := []clone.Run{old, long, dear, other, {Actor: "bo", Issue: "d-5", Started: noon}}
-	if got, want := UsedBy("bo", append(runs, ahead, years), noon).Runs, 4; got != want {
+	if got, want := UsedBy("bo", nil, noon, append(runs, ahead, years), noon).Runs, 4; got != want {
 		t.Errorf("%d runs, with one of a clock that was ahead; want %d", got, want)
 	}
-	used := UsedBy("bo", runs, noon)
-	if want := (Used{Runs: 3, Time: 91 * time.Minute, Cost: 0.75}); used != want {
-		t.Fatalf("got %+v; want %+v", used, want)
+	used := UsedBy("bo", nil, noon, runs, noon)
+	if used.Runs != 3 || used.Time != 91*time.Minute || used.Spent.Sum() != 0.75 {
+		t.Fatalf("got %+v; want 3 runs, 91 minutes, 0.75", used)
 	}
 	for _, c := range []struct {
 		bounds  Bounds
@@ -134,19 +135,43 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-func TestCost(t *testing.T) {
+// Loops of one stig work share what may be spent. A bound on the cost ends them after a run
+// whose cost is not known, and after two where others are known.
+func TestSharedBounds(t *testing.T) {
+	made := func(actor string, minutes int, change func(*clone.Run)) clone.Run {
+		r := clone.Run{Actor: actor, Issue: "d-1", Started: at(minutes), Ended: at(minutes + 1)}
+		r.Program.PID = 1
+		change(&r)
+		return r
+	}
+	said := func(r *clone.Run) { r.Cost, r.Price, r.TokensOut = 0.5, clone.PriceListed, 700 }
+	free := func(r *clone.Run) { r.Price = clone.PriceSaid }
+	unknown := func(r *clone.Run) { r.TokensIn = 50 }
+	partly := func(r *clone.Run) { r.Cost, r.Price = 0.5, clone.PricePartly }
+	none := func(r *clone.Run) { r.Program.PID = 0 }
+	crew := []string{"claude-1", "claude-2"}
 	for _, c := range []struct {
-		lines    []string
-		sum      float64
-		currency string
+		runs   []clone.Run
+		bounds Bounds
+		want   string // begins what is reached
 	}{
-		{nil, 0, ""},
-		{[]string{"cost=0.42 USD", "hello", " cost=1.08 USD"}, 1.5, "USD"},
-		{[]string{"cost=3"}, 3, ""},
-		{[]string{"cost=-3 USD", "cost=NaN", "cost=Inf", "cost=x"}, 0, "USD"},
+		{[]clone.Run{made("claude-2", 0, said), made("claude-1", 1, said)}, Bounds{Cost: 1}, "--max-cost: its runs cost 1.00 of 1.00"},
+		{[]clone.Run{made("claude-2", 0, said), made("ann", 1, said)}, Bounds{Cost: 1}, ""},
+		{[]clone.Run{made("claude-2", 0, said), made("claude-1", 0, said)}, Bounds{Tokens: 1400}, "--max-tokens: its runs used 1400 of 1400 tokens"},
+		{[]clone.Run{made("claude-2", 0, said)}, Bounds{Runs: 1}, ""}, // runs are those of each
+		{[]clone.Run{made("claude-1", 0, unknown)}, Bounds{Cost: 1}, "--max-cost: 1 run without a known cost"},
+		{[]clone.Run{made("claude-2", 0, unknown)}, Bounds{Cost: 1}, "--max-cost: 1 run without a known cost"},
+		{[]clone.Run{made("claude-2", 0, partly)}, Bounds{Cost: 1}, "--max-cost: 1 run without a known cost"},
+		{[]clone.Run{made("claude-1", 0, unknown)}, Bounds{Cost: 1, CostUnknown: true}, ""},
+		{[]clone.Run{made("claude-1", 0, unknown)}, Bounds{}, ""},
+		{[]clone.Run{made("claude-1", -30, unknown)}, Bounds{Cost: 1}, ""}, // of an earlier stig work
+		{[]clone.Run{made("claude-1", 0, none), made("claude-1", 1, free)}, Bounds{Cost: 1}, ""},
+		{[]clone.Run{made("claude-1", 0, said), made("claude-1", 1, unknown)}, Bounds{Cost: 1}, ""},
+		{[]clone.Run{made("claude-1", 0, said), made("claude-1", 1, unknown), made("claude-2", 1, unknown)}, Bounds{Cost: 1}, "--max-cost: 2 runs without"},
 	} {
-		if sum, currency := Cost(c.lines); sum != c.sum || currency != c.currency {
-			t.Errorf("%q: %v %s; want %v %s", c.lines, sum, currency, c.sum, c.currency)
+		got := c.bounds.Reached(UsedBy("claude-1", crew, noon, c.runs, noon.Add(10*time.Minute)))
+		if c.want == "" && got != "" || !strings.HasPrefix(got, c.want) {
+			t.Errorf("%+v: %q; want %q", c.bounds, got, c.want)
 		}
 	}
 }

@@ -16,11 +16,6 @@ const (
 	// tailLines and tailBytes bound Ended.Tail.
 	tailLines = 100
 	tailBytes = 8 << 10
-	// mostLines and mostLine bound Ended.Lines.
-	mostLines = 1000
-	mostLine  = 1 << 10
-
-	toldPrefix = "stig: "
 )
 
 // recorder takes the output of a supervised program: its beginning goes to the log as it
@@ -33,9 +28,7 @@ type recorder struct {
 	later int64    // bytes of it
 	all   int64    // bytes of output
 	last  tail     // the last lines
-	line  []byte   // the beginning of the present line, at most mostLine of it
-	told  []string
-	err   error // of the log
+	err   error    // of the log
 }
 
 func newRecorder(s Supervised) (*recorder, error) {
@@ -63,7 +56,6 @@ func (r *recorder) drop() error {
 func (r *recorder) Write(b []byte) (int, error) {
 	r.all += int64(len(b))
 	_, _ = r.last.Write(b)
-	r.tell(b)
 	early := b[:min(int64(len(b)), r.room)]
 	r.room -= int64(len(early))
 	r.put(early)
@@ -81,28 +73,8 @@ func (r *recorder) put(b []byte) {
 	_, r.err = r.log.Write(b)
 }
 
-// tell gathers the lines that the program writes to us.
-func (r *recorder) tell(b []byte) {
-	for len(b) > 0 {
-		part, rest, ended := bytes.Cut(b, []byte("\n"))
-		r.line = append(r.line, part[:min(len(part), mostLine-len(r.line))]...)
-		if ended {
-			r.endLine()
-		}
-		b = rest
-	}
-}
-
-func (r *recorder) endLine() {
-	if text, ok := strings.CutPrefix(string(r.line), toldPrefix); ok && len(r.told) < mostLines {
-		r.told = append(r.told, strings.ToValidUTF8(strings.TrimSpace(text), "\uFFFD"))
-	}
-	r.line = r.line[:0]
-}
-
 // ended writes what is left to the log, and gives what the recorder knows.
 func (r *recorder) ended() Ended {
-	r.endLine()
 	kept := r.late.bytes()
 	out := r.later - int64(len(kept))
 	if out > 0 {
@@ -112,7 +84,7 @@ func (r *recorder) ended() Ended {
 	if r.log != nil {
 		r.err = errors.Join(r.err, r.log.Close())
 	}
-	return Ended{Bytes: r.all, Tail: lastLines(r.last.bytes(), r.all), Lines: r.told, LogErr: r.err}
+	return Ended{Bytes: r.all, Tail: lastLines(r.last.bytes(), r.all), LogErr: r.err}
 }
 
 // lastLines gives the whole lines at the end of a text, of which all is the length.

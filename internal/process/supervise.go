@@ -23,13 +23,12 @@ type Supervised struct {
 
 // Ended is how a supervised program ended.
 type Ended struct {
-	Exit     int      // exit code; 128 and the signal's number when a signal ended it
-	TimedOut bool     // the deadline of the context ended it
-	Left     int      // processes that it started and that had to be ended after it
-	Bytes    int64    // of output
-	Tail     string   // its last lines
-	Lines    []string // of the output that begin with "stig: ", without that
-	LogErr   error    // why Log does not hold what it should; the program was not disturbed
+	Exit     int    // exit code; 128 and the signal's number when a signal ended it
+	TimedOut bool   // the deadline of the context ended it
+	Left     int    // processes that it started and that had to be ended after it
+	Bytes    int64  // of output
+	Tail     string // its last lines
+	LogErr   error  // why Log does not hold what it should; the program was not disturbed
 }
 
 // ErrNotStarted is what an error of Supervise wraps where the program did not run at all.

@@ -44,6 +44,12 @@ type Config struct {
 	Claims struct {
 		TTL string `json:"ttl"` // as checkpoint.ParseSpan takes it; "" when not given
 	} `json:"claims"`
+	Cost struct {
+		Prices map[string]TokenPrice `json:"prices"` // by model or program
+	} `json:"cost"`
+	Commits struct {
+		Subject string `json:"subject"` // of commits of the loop, with {id}, {title} and {actor}; "" when not given
+	} `json:"commits"`
 	Traces struct {
 		Digest int `json:"digest"` // 0 when not given
 	} `json:"traces"`
@@ -65,6 +71,21 @@ const (
 	TreeKept  = "kept"
 	TreeFresh = "fresh"
 )
+
+// TokenPrice is what a million tokens cost, in US dollars.
+type TokenPrice struct {
+	In  float64 `json:"in"`  // that a model reads
+	Out float64 `json:"out"` // that it writes
+}
+
+// PriceOf gives the price of a model's tokens, else that of its program's.
+func (c *Config) PriceOf(model, program string) (TokenPrice, bool) {
+	if p, ok := c.Cost.Prices[model]; ok && model != "" {
+		return p, true
+	}
+	p, ok := c.Cost.Prices[program]
+	return p, ok
+}
 
 // heldLabels are those of Config.Gate.HeldLabels where none are given.
 var heldLabels = []string{"refactor", "docs", "chore", "upgrade"}

@@ -1,29 +1,36 @@
 package workers
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"os"
 	"os/signal"
+	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"stig/cmd/stig/cli"
+	"stig/internal/assistant"
 	"stig/internal/clone"
 	"stig/internal/git"
 	"stig/internal/loop"
-	"stig/internal/service"
+	"stig/internal/loop/actors"
 	"stig/internal/visible"
 	"stig/internal/workspace"
 )
 
 // WorkCommand is stig work.
 func WorkCommand(a *cli.App) *cobra.Command {
-	r := loop.Request{Onto: git.WorkBranch, Attempts: 2, Version: cli.Version}
+	w := work{Request: loop.Request{Onto: git.WorkBranch, Attempts: 2, Version: cli.Version}, unknown: "ask", counts: map[assistant.Host]*string{}}
+	r := &w.Request
 	r.Bounds.Runs, r.Bounds.Time, r.Cap = 20, 8*time.Hour, clone.LoopCap
 	cmd := &cobra.Command{
 		Use:   "work [FILTER…] [-- CMD ARG…]",
@@ -34,6 +41,9 @@ func WorkCommand(a *cli.App) *cobra.Command {
 			"acceptance criteria on the merged tree, moves that branch there and closes the issue. What\n" +
 			"fails comes back as a trace on the issue, and is tried again. stig pushes nothing and\n" +
 			"touches no branch that is checked out.\n\n" +
+			"--claude N, and --codex, --gemini, --opencode, run that assistant's program in N loops at once,\n" +
+			"as actors claude-1 to claude-N, with the flags that it needs to work unattended. --plan shows\n" +
+			"what would run.\n\n" +
 			"Where nothing is ready it waits, and starts nothing. Runs are counted over 24 hours, so that\n" +
 			"a restart gives none anew; 0 is no bound. It ends with 0 at a bound or when nothing is left,\n" +
 			"6 where only questions remain, 1 after two runs in a row that left nothing.\n\n" +
@@ -41,7 +51,7 @@ func WorkCommand(a *cli.App) *cobra.Command {
 			"actor's file runs. CMD finds STIG_ISSUE, STIG_ACTOR, STIG_ATTEMPT, STIG_RUN and STIG_BRIEFING,\n" +
 			"a file, in its environment; it may print a line such as stig: cost=0.42 USD.",
 		GroupID: "workers",
-		Example: "  stig work --until-empty -- claude -p --dangerously-skip-permissions\n  stig work label=docs --once -- ./agent.sh\n  stig work --dry-run -- codex exec -",
+		Example: "  stig work --claude 3 --until-empty\n  stig work --plan --codex\n  stig work label=docs --once -- ./agent.sh\n  stig work --dry-run -- ./agent.sh",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if at := cmd.ArgsLenAtDash(); at >= 0 {
 				r.Filter, r.Command = args[:at], args[at:]
@@ -51,10 +61,16 @@ func WorkCommand(a *cli.App) *cobra.Command {
 			if r.RunTimeout == 0 && cmd.Flags().Changed("run-timeout") {
 				r.RunTimeout = math.MaxInt64 // no bound
 			}
-			return runWork(cmd.Context(), a, r)
+			return w.run(cmd.Context(), a)
 		},
 	}
 	flags := cmd.Flags()
+	for _, host := range assistant.Hosts() {
+		if len(host.Unattended("")) > 0 {
+			w.counts[host] = flags.String(string(host), "", "run "+string(host)+" in `N` loops at once (1 where no number follows)")
+			flags.Lookup(string(host)).NoOptDefVal = oneLoop
+		}
+	}
 	flags.StringArrayVar(&r.Roles, "role", nil, "issues with this `LABEL`; several: with one of them (default the actor's roles)")
 	flags.StringVar(&r.Epic, "epic", "", "issues within `ID` alone")
 	flags.BoolVar(&r.Once, "once", false, "end after one run")
@@ -64,36 +80,69 @@ func WorkCommand(a *cli.App) *cobra.Command {
 	flags.BoolVar(&r.Commit, "commit", false, "commit the store after each close, and nothing else")
 	flags.IntVar(&r.Bounds.Runs, "max-runs", r.Bounds.Runs, "end after `N` runs within 24 hours")
 	cli.SpanVar(flags, &r.Bounds.Time, "max-time", "end when runs took this `TIME` within 24 hours (default 8h)")
-	flags.Float64Var(&r.Bounds.Cost, "max-cost", 0, "end when runs cost `N` within 24 hours, as CMD says")
+	flags.Float64Var(&r.Bounds.Cost, "max-cost", 0, "end when the runs of all loops cost `N` within 24 hours")
+	flags.Int64Var(&r.Bounds.Tokens, "max-tokens", 0, "end when the runs of all loops used `N` tokens within 24 hours")
+	flags.StringVar(&w.unknown, "cost-unknown", w.unknown, "with --max-cost, what follows a run without a known cost: ask or ok, to go on (`WORD`)")
 	cli.SpanVar(flags, &r.RunTimeout, "run-timeout", "end a run after `TIME` (default that of the actor's file, or 1h)")
 	flags.IntVar(&r.Attempts, "attempts", r.Attempts, "ask a person after `N` failed runs for an issue")
 	cli.SpanVar(flags, &r.Cap, "cap", "how long a claim lives at most, however often it is renewed (default 4h)")
 	flags.BoolVar(&r.DryRun, "dry-run", false, "print what would be taken and run, write nothing")
+	flags.BoolVar(&r.Plan, "plan", false, "print the criteria of all issues that can be taken, the command, bounds and trust; write nothing")
 	cli.Filters(cmd, "role", "epic")
 	a.Acts(cmd)
 	return cmd
 }
 
-// runWork runs the loop and prints what happens as it does; as JSON, all of it at the end.
-func runWork(ctx context.Context, a *cli.App, r loop.Request) error {
-	if r.Bounds.Runs < 0 || r.Bounds.Time < 0 || !(r.Bounds.Cost >= 0 && r.Bounds.Cost <= math.MaxFloat64) || r.Attempts < 1 || r.Cap <= 0 {
+// oneLoop is the value of the flag of an assistant that no number follows.
+const oneLoop = "1"
+
+// mostLoops is how many loops one stig work has at most.
+const mostLoops = 32
+
+// work is what flags say about stig work.
+type work struct {
+	loop.Request
+	counts  map[assistant.Host]*string // how many loops each assistant is to run in; "" for none
+	unknown string                     // what follows a run without a known cost
+}
+
+// run runs the loops and prints what happens as it does: as JSON, each event as an object on a
+// line, and the end as the last.
+func (w *work) run(ctx context.Context, a *cli.App) error {
+	r := &w.Request
+	if r.Bounds.Runs < 0 || r.Bounds.Time < 0 || !(r.Bounds.Cost >= 0 && r.Bounds.Cost <= math.MaxFloat64) || r.Bounds.Tokens < 0 || r.Attempts < 1 || r.Cap <= 0 {
 		return workspace.Usage("bounds must be numbers that are not negative, and --attempts and --cap must be above 0", "leave them out for the defaults")
 	}
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // else a pager that is left ends the loop in the middle of a run
-	r.Tell = func(e loop.Event) {
-		if a.JSON || e.Run == nil && a.Quiet {
-			return
-		}
-		_ = a.Print(eventLine(e)) // a closed output does not end a night's work
+	if r.Bounds.CostUnknown = w.unknown == "ok"; !r.Bounds.CostUnknown && w.unknown != "ask" {
+		return workspace.Usage(fmt.Sprintf("--cost-unknown: must be ask or ok; found %q", w.unknown), "")
 	}
-	done, err := loop.Work(ctx, a.Run, r)
+	r.DryRun = r.DryRun || r.Plan
+	apps, requests, err := w.loops(a)
 	if err != nil {
 		return err
 	}
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // else a pager that is left ends the loop in the middle of a run
+	var printing sync.Mutex
+	for i := range requests {
+		requests[i].Tell = func(e loop.Event) {
+			printing.Lock()
+			defer printing.Unlock()
+			switch { // a closed output does not end a night's work
+			case a.JSON:
+				_ = a.PrintJSON("work-event", eventJSON(e))
+			case e.Run != nil || !a.Quiet:
+				_ = a.Print(eventLine(e))
+			}
+		}
+	}
+	done, err := loop.WorkAll(ctx, apps, requests)
+	if done == nil || len(done.Runs) == 0 && err != nil {
+		return err
+	}
 	if a.JSON {
-		err = a.PrintJSON("work", done)
+		err = errors.Join(err, a.PrintJSON("work", done))
 	} else {
-		err = a.Print(endText(done) + toLand(ctx, a, r.Onto))
+		err = errors.Join(err, a.Print(endText(done)))
 	}
 	switch {
 	case err != nil:
@@ -106,36 +155,158 @@ func runWork(ctx context.Context, a *cli.App, r loop.Request) error {
 	return nil
 }
 
+// loops gives a run and a request for each loop: one, or as many as the flags of assistants ask
+// for, each with an actor of its own.
+func (w *work) loops(a *cli.App) (apps []*workspace.Run, requests []loop.Request, err error) {
+	var given []assistant.Host
+	for _, host := range assistant.Hosts() {
+		if n := w.counts[host]; n != nil && *n != "" {
+			given = append(given, host)
+		}
+	}
+	if len(given) == 0 {
+		return []*workspace.Run{a.Run}, []loop.Request{w.Request}, nil
+	}
+	if len(w.Command) > 0 {
+		return nil, nil, workspace.Usage(fmt.Sprintf("--%s runs a command of its own; found %q after --", given[0], w.Command[0]), "leave one of them out")
+	}
+	if at := slices.IndexFunc(w.Filter, isNumber); at >= 0 && len(given) == 1 && *w.counts[given[0]] == oneLoop { // --claude 3 is two words
+		*w.counts[given[0]] = w.Filter[at]
+		w.Filter = slices.Delete(slices.Clone(w.Filter), at, at+1)
+	}
+	for _, host := range given {
+		n, err := strconv.Atoi(*w.counts[host])
+		if err != nil || n < 1 || len(requests)+n > mostLoops {
+			return nil, nil, workspace.Usage(fmt.Sprintf("--%s: must be a number of loops from 1 to %d; found %q", host, mostLoops, *w.counts[host]), "")
+		}
+		for i := range n {
+			one := a.Run.Fresh(a.Ctx, a.Running)
+			one.Actor = fmt.Sprintf("%s-%d", cmp.Or(a.Actor, string(host)), i+1)
+			if a.Actor != "" && len(given) > 1 {
+				one.Actor = fmt.Sprintf("%s-%s-%d", a.Actor, host, i+1)
+			}
+			request := w.Request
+			request.Host = host
+			apps, requests = append(apps, one), append(requests, request)
+		}
+	}
+	var crew []string
+	for _, one := range apps {
+		crew = append(crew, one.Actor)
+	}
+	for i := range requests {
+		requests[i].Crew = crew
+	}
+	return apps, requests, nil
+}
+
+func isNumber(word string) bool {
+	_, err := strconv.Atoi(word)
+	return err == nil
+}
+
+// mostTitle is how many characters of a title stand in a line of the log.
+const mostTitle = 40
+
+// eventLine is an event as a line: when, who, which issue, what, how long it took, what it
+// cost, why.
 func eventLine(e loop.Event) string {
-	text := workspace.Visible(e.Text)
+	text := e.At.UTC().Format("15:04:05Z") + " " + visible.OneLine(e.Actor)
 	if e.Issue != "" {
-		text = visible.OneLine(e.Issue) + ": " + text
+		text += " " + visible.OneLine(e.Issue)
+		if e.Title != "" {
+			text += " " + visible.Clipped(visible.OneLine(e.Title), mostTitle)
+		}
 	}
-	if r := e.Run; r != nil && r.Cost > 0 {
-		text += fmt.Sprintf(" (%.2f %s)", r.Cost, workspace.Visible(r.Currency))
+	text += ": "
+	reason := e.Text
+	if e.Event != loop.EventSaid {
+		text += e.Event
+		if e.Event == loop.EventClaimed && reason != "" {
+			text += ", "
+		}
 	}
-	return text + "\n"
+	if r := e.Run; r != nil {
+		text += ran(actors.RunOf(*r))
+		if reason != "" {
+			text += ": "
+		}
+	}
+	return workspace.Visible(text+visible.OneLine(reason)) + "\n"
 }
 
-// toLand says at the end of the loop what is to land; "" for nothing.
-func toLand(ctx context.Context, a *cli.App, onto string) string {
-	store, err := a.Discover()
-	if err != nil {
-		return ""
+// ran is how long a run took and what it cost, after a comma.
+func ran(r actors.Run) (text string) {
+	if r.Ended != nil {
+		text = ", " + r.Ended.Sub(r.Started).Round(time.Second).String()
 	}
-	found, command := service.LandHint(context.WithoutCancel(ctx), a.Run, store.Place(), onto)
-	if found == "" {
-		return ""
+	if r.Price != "" {
+		text += ", " + r.Price
 	}
-	return found + ": " + command + "\n"
+	return text
 }
 
-// endText says why the loop ended, or what a dry run found.
+// eventJSON is an event as data.
+func eventJSON(e loop.Event) any {
+	data := struct {
+		At    time.Time   `json:"at"`
+		Actor string      `json:"actor"`
+		Issue string      `json:"issue"`
+		Title string      `json:"title"`
+		Event string      `json:"event"`
+		Text  string      `json:"text"`
+		Run   *actors.Run `json:"run,omitempty"`
+	}{At: e.At, Actor: e.Actor, Issue: e.Issue, Title: e.Title, Event: e.Event, Text: e.Text}
+	if e.Run != nil {
+		one := actors.RunOf(*e.Run)
+		data.Run = &one
+	}
+	return data
+}
+
+// endText says why the loops ended and what they came to, or what a dry run found.
 func endText(d *loop.Done) string {
-	w := d.Would
-	if w == nil {
-		return d.Reason + "\n"
+	switch {
+	case d.Plan != nil:
+		return planText(d.Plan)
+	case d.Would != nil:
+		return wouldText(d.Would)
 	}
+	text, s := d.Reason+"\n", d.Summary
+	if len(d.Runs) == 0 {
+		return text
+	}
+	var came []string
+	for _, list := range []struct {
+		what string
+		ids  []string
+	}{{"closed", s.Closed}, {"waiting", s.Waiting}, {"failed", s.Failed}} {
+		if n := len(list.ids); n > 0 {
+			came = append(came, fmt.Sprintf("%d %s (%s)", n, list.what, idsText(list.ids)))
+		}
+	}
+	came = append(came, visible.Counted(len(d.Runs), "run")+", "+(time.Duration(s.Seconds)*time.Second).String())
+	text += strings.Join(came, "; ")
+	if s.Cost != "" {
+		text += "; " + s.Cost
+	}
+	if len(s.Next) > 0 {
+		text += "\nnext: " + strings.Join(s.Next, ", ")
+	}
+	return workspace.Visible(text) + "\n"
+}
+
+// idsText lists issues, the first few by name.
+func idsText(ids []string) string {
+	const most = 6
+	text := strings.Join(ids[:min(len(ids), most)], " ")
+	if more := len(ids) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+func wouldText(w *loop.Would) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "would take %s: %s (%s)\n", visible.OneLine(w.Issue), workspace.Visible(visible.OneLine(w.Title)), w.Why)
 	fmt.Fprintf(&text, "would run %s\n", workspace.Visible(strings.Join(quoted(w.Command), " ")))
@@ -144,6 +315,52 @@ func endText(d *loop.Done) string {
 		fmt.Fprintf(&text, ", on %s, for %s", w.Branch, w.Onto)
 	}
 	return text.String() + "\n"
+}
+
+// planText is a plan on one page.
+func planText(p *loop.Plan) string {
+	var text strings.Builder
+	row := func(key, value string) {
+		fmt.Fprintf(&text, "%-9s%s\n", key, workspace.Visible(visible.OneLine(value)))
+	}
+	row("workers", strings.Join(p.Actors, ", "))
+	row("command", strings.Join(quoted(p.Command), " "))
+	row("in", workspace.Shortest(p.Worktree))
+	if p.Setup != "" {
+		row("setup", p.Setup)
+	}
+	switch {
+	case p.Onto == "":
+		row("lands", "in the directory itself")
+	case p.Lands:
+		row("lands", "on branch "+p.Onto+"; stig land brings it to yours")
+	default:
+		row("lands", "nowhere: work stays on stig/ID, and no issue is closed")
+	}
+	for i, bound := range p.Bounds {
+		row([]string{"bounds", ""}[min(i, 1)], bound)
+	}
+	if p.Trusted {
+		row("trust", "given: the commands below run on this machine")
+	} else {
+		row("trust", "missing: read the commands below, then type "+p.Trust)
+	}
+	fmt.Fprintf(&text, "\n%s can be taken now\n", visible.Counted(len(p.Issues), "issue"))
+	for _, one := range p.Issues {
+		fmt.Fprintf(&text, "%s %s (%s)\n", visible.OneLine(one.ID), workspace.Visible(visible.OneLine(one.Title)), one.Why)
+		for _, check := range one.Checks {
+			for i, line := range strings.Split(workspace.Visible(strings.TrimRight(check, "\n")), "\n") {
+				text.WriteString([]string{"  $ ", "    "}[min(i, 1)] + line + "\n")
+			}
+		}
+		if len(one.Checks) == 0 {
+			text.WriteString("  nothing that can be run: a person is asked whether it is done\n")
+		}
+	}
+	if p.Asked > 0 {
+		fmt.Fprintf(&text, "%s for an answer: type stig escalations\n", visible.Counted(p.Asked, "issue")+" wait"+map[bool]string{true: "s"}[p.Asked == 1])
+	}
+	return text.String()
 }
 
 // quoted are words as they would be typed.

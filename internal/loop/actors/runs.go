@@ -30,11 +30,18 @@ type Run struct {
 	Outcome  string     `json:"outcome"` // "" while it runs
 	Why      string     `json:"why"`
 	Bytes    int64      `json:"bytes"` // of output
-	Cost     float64    `json:"cost"`  // as the program printed it
+	Cost     float64    `json:"cost"`
 	Currency string     `json:"currency"`
 	Log      string     `json:"log"` // path of the output
 	Branch   string     `json:"branch"`
 	Commit   string     `json:"commit"`
+
+	Priced      string `json:"priced"`       // how the cost is known: said, listed, partly; "" for not at all
+	Price       string `json:"price"`        // the cost and the tokens as people read them; "" while it runs
+	TokensIn    int64  `json:"tokens_in"`    // with those from a cache; 0 where the program does not say
+	TokensOut   int64  `json:"tokens_out"`   //
+	UnreadPrice string `json:"unread_price"` // what it printed as a price, and is none
+	Asked       bool   `json:"asked"`        // its loop asked a person at its end
 }
 
 // RunOf is a run record as data.
@@ -42,7 +49,14 @@ func RunOf(r clone.Run) Run {
 	one := Run{
 		ID: r.ID, Actor: r.Actor, Task: r.Task, Issue: r.Issue, Attempt: r.Attempt, Started: r.Started, Exit: r.Exit, Outcome: r.Outcome, Why: r.Why,
 		Bytes: r.Bytes, Cost: r.Cost, Currency: r.Currency, Log: r.Log, Branch: r.Branch, Commit: r.Commit,
+		Priced: string(r.Price), TokensIn: r.TokensIn, TokensOut: r.TokensOut, UnreadPrice: r.UnreadPrice, Asked: r.Asked,
 	}
+	if r.Price == clone.PriceUnknown && r.Cost > 0 {
+		one.Priced = string(clone.PriceSaid) // a record of an older version
+	}
+	var spent clone.Spent
+	spent.Add(r)
+	one.Price = spent.String()
 	if !r.Ended.IsZero() {
 		one.Ended = &r.Ended
 	} else {
