@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -89,6 +90,11 @@ func orNone(blob string) string {
 // Blobs gives the texts of blobs, in their order, to take, which must not keep
 // them. It starts git once.
 func (g Client) Blobs(ctx context.Context, blobs []string, take func(blob string, text []byte)) error {
+	return g.BlobsUpTo(ctx, blobs, math.MaxInt64, func(blob string, text []byte, _ int64) { take(blob, text) })
+}
+
+// BlobsUpTo is Blobs with the sizes in bytes. Of a blob that is larger than most it gives no text.
+func (g Client) BlobsUpTo(ctx context.Context, blobs []string, most int64, take func(blob string, text []byte, size int64)) error {
 	if len(blobs) == 0 {
 		return nil
 	}
@@ -102,13 +108,18 @@ func (g Client) Blobs(ctx context.Context, blobs []string, take func(blob string
 			return fmt.Errorf("git cat-file: %s: expected a blob, found %q", o.name, strings.TrimSpace(o.head))
 		}
 		text.Reset()
+		size := o.text.N
+		if size > most {
+			take(o.name, nil, size)
+			return nil
+		}
 		text.Grow(int(o.text.N) + bytes.MinRead) // or it is copied as it grows
 		_, err := text.ReadFrom(o.text)
 		if err == nil && o.text.N > 0 {
 			err = io.ErrUnexpectedEOF
 		}
 		if err == nil {
-			take(o.name, text.Bytes())
+			take(o.name, text.Bytes(), size)
 		}
 		return err
 	})

@@ -29,6 +29,8 @@ type WorktreeOptions struct {
 	Onto  string // the branch that results go to; "" is WorkBranch
 
 	Common string // git's directory of all work trees of the repository; "" has git asked
+
+	Leave Leave // new files that are no work
 }
 
 // Worktree is the work tree and the branch of one issue.
@@ -39,6 +41,8 @@ type Worktree struct {
 	Base   string // commit that the branch and Onto had in common when the tree was prepared
 	Head   string // commit of the branch when the tree was prepared or listed
 	New    bool   // it was made, and holds what Head has and nothing else
+
+	LeftOut []LeftOut // what the last Commit left out
 
 	repo  *worktreeRepo
 	own   string // git's directory of the work tree

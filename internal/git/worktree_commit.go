@@ -32,11 +32,13 @@ func rejected(what string, r process.Result) *RejectedError {
 	return e
 }
 
-// Commit commits all that the work tree holds, but for the store and what git ignores, if
-// anything differs from its last commit, and gives the commit of the branch. Hooks of the
-// repository run. A *RejectedError says that one refused, or that the work tree is in the
-// middle of a merge or on another branch, or holds a repository that is no submodule. If a
-// hook changed files while it refused, as formatters do, that is committed on a second try.
+// Commit commits all that the work tree holds, but for the store, what git ignores and what
+// is left out, if anything differs from its last commit, and gives the commit of the branch.
+// Hooks of the repository run. A *RejectedError says that one refused, or that the work tree
+// is in the middle of a merge or on another branch, or has a repository in its commits that is
+// no submodule. If a hook changed files while it refused, as formatters do, that is committed
+// on a second try. What was left out stays in the work
+// tree, and LeftOut says what that is.
 //
 // author is the name of who made the changes. If git knows no user.name, author is the
 // committer too.
@@ -50,7 +52,10 @@ func (t *Worktree) Commit(ctx context.Context, message, author string) (commit s
 	if err != nil {
 		return "", err
 	}
-	commit, err = t.commitAll(ctx, s, message, author)
+	if t.LeftOut, err = t.omitted(ctx, s.fresh); err != nil {
+		return "", err
+	}
+	commit, err = t.commitAll(ctx, s, t.LeftOut, message, author)
 	if err != nil || commit == t.Base || s.head == t.Base && !s.modules {
 		return commit, err
 	}
@@ -85,13 +90,18 @@ func (t *Worktree) embedded(ctx context.Context, head string) (paths []string, e
 const gitlink = "160000"
 
 // commitAll is Commit of a work tree that is held and stands so.
-func (t *Worktree) commitAll(ctx context.Context, s status, message, author string) (commit string, err error) {
+func (t *Worktree) commitAll(ctx context.Context, s status, left []LeftOut, message, author string) (commit string, err error) {
 	if !s.dirty {
 		return s.head, t.unstageStore(ctx, s.store)
 	}
 	for try := 1; ; try++ {
-		if err := t.stage(ctx, s.store || try > 1); err != nil {
+		if err := t.stage(ctx, s.store || try > 1, left); err != nil {
 			return "", err
+		}
+		if len(left) > 0 { // perhaps all of it
+			if staged, err := t.git().Run(ctx, "diff-index", "--cached", "--quiet", "HEAD", "--"); err != nil || staged.Exit == 0 {
+				return s.head, err
+			}
 		}
 		result, err := t.commit(ctx, message, author)
 		if err != nil {
@@ -112,20 +122,57 @@ func (t *Worktree) commitAll(ctx context.Context, s status, message, author stri
 	return t.head(ctx)
 }
 
-// stage puts all changes into the index, but for those of the store, where there are any.
-func (t *Worktree) stage(ctx context.Context, store bool) error {
+// stage puts all changes into the index, but for those of the store, where there are any, and
+// what is left out, which git does not even read.
+func (t *Worktree) stage(ctx context.Context, store bool, left []LeftOut) error {
 	add := []string{"add", "--all"}
 	if t.repo.store != "" {
 		add = append(add, "--sparse") // or it fails for what a worker put there
 	}
-	result, err := t.git().Perform(ctx, nil, nil, add...)
+	var paths []byte
+	if len(left) > 0 {
+		add = append(add, "--pathspec-from-file=-", "--pathspec-file-nul")
+		paths = append(paths, ":(top)\x00"...)
+		for _, l := range left {
+			paths = append(paths, ":(top,exclude,literal)"+l.Path+"\x00"...)
+		}
+	}
+	result, err := t.git().Perform(ctx, []string{"GIT_LITERAL_PATHSPECS=0"}, paths, add...)
 	if err != nil {
 		return err
 	}
 	if result.Exit != 0 {
 		return rejected("git add", result)
 	}
+	if err := t.unstage(ctx, left); err != nil {
+		return err
+	}
 	return t.unstageStore(ctx, store)
+}
+
+// unstage takes out of the index what is left out and was put there by the worker.
+func (t *Worktree) unstage(ctx context.Context, left []LeftOut) error {
+	if len(left) == 0 {
+		return nil
+	}
+	staged, err := t.git().Run(ctx, "diff-index", "--cached", "--name-only", "--diff-filter=A", "--no-renames", "-z", "HEAD", "--")
+	var out strings.Builder
+	for path := range strings.SplitSeq(string(staged.Stdout), "\x00") {
+		if slices.ContainsFunc(left, func(l LeftOut) bool {
+			return path == l.Path || strings.HasSuffix(l.Path, "/") && strings.HasPrefix(path, l.Path)
+		}) {
+			out.WriteString(path + "\x00")
+		}
+	}
+	if err != nil || out.Len() == 0 {
+		return err
+	}
+	argv := []string{"update-index", "--force-remove", "-z", "--stdin"}
+	removed, err := t.git().run(ctx, []byte(out.String()), nil, argv)
+	if err == nil && removed.Exit != 0 {
+		err = failure(argv, removed)
+	}
+	return err
 }
 
 // unstageStore takes out of the index what differs of the store there, if anything does.
@@ -193,12 +240,14 @@ func (t *Worktree) head(ctx context.Context) (string, error) {
 // status is how a work tree stands.
 type status struct {
 	head     string
-	branch   string // "" for none
-	dirty    bool   // something differs from head, files that git does not know included, the store not
-	first    string // the first that does
-	store    bool   // the store does
-	unmerged bool   // there are conflicts
-	modules  bool   // a repository within differs: a submodule, or one that git does not know
+	branch   string   // "" for none
+	dirty    bool     // something differs from head, files that git does not know included, the store not
+	store    bool     // the store does
+	unmerged bool     // there are conflicts
+	modules  bool     // a repository within differs: a submodule, or one that git does not know
+	fresh    []string // the files that head has not, with a slash at the end of a repository
+	changed  []string // all files that differ, the store's not
+	nested   []string // submodules that differ
 }
 
 // status looks how the work tree stands.
@@ -217,14 +266,30 @@ func (t *Worktree) read(lines string) (s status) {
 		}
 		path := ChangedPath(line)
 		s.unmerged = s.unmerged || strings.HasPrefix(line, "u ")
-		s.modules = s.modules || strings.HasPrefix(line, "? ") && strings.HasSuffix(line, "/") ||
-			path != "" && line[0] != '?' && strings.Fields(line)[2][0] == 'S'
-		s.store = s.store || t.repo.isStore(path)
-		if path != "" && !t.repo.isStore(path) && !s.dirty {
-			s.dirty, s.first = true, path
+		if s.store = s.store || t.repo.isStore(path); path == "" || t.repo.isStore(path) {
+			continue
 		}
+		isModule := line[0] != '?' && strings.Fields(line)[2][0] == 'S'
+		s.modules = s.modules || isModule || strings.HasSuffix(line, "/")
+		if isModule {
+			s.nested = append(s.nested, path)
+		}
+		if isNew(line) && strings.HasSuffix(line, "/") { // which git status lists so where it is a repository
+			s.fresh = append(s.fresh, path+"/")
+		} else if isNew(line) {
+			s.fresh = append(s.fresh, path)
+		}
+		s.changed = append(s.changed, path)
 	}
+	s.dirty = len(s.changed) > 0
 	return s
+}
+
+// isNew reports whether a line of git status is about a file that the commit has not, a
+// submodule that was added apart.
+func isNew(line string) bool {
+	fields := strings.Fields(line) // 1, how it differs, submodule, modes of the commit, the index and the tree
+	return line[0] == '?' || line[0] == '1' && strings.Trim(fields[3], "0") == "" && fields[4] != gitlink
 }
 
 // settled says why the work tree cannot be committed or merged as it stands. Where the

@@ -1,6 +1,7 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,7 +32,7 @@ func (t *Worktree) Merge(ctx context.Context) (tip string, err error) {
 		return "", err
 	}
 	if s.dirty {
-		return "", &RejectedError{Reason: fmt.Sprintf("%s: has changes that are not committed, such as in %q", t.Dir, s.first)}
+		return "", &RejectedError{Reason: fmt.Sprintf("%s: has changes that are not committed, such as in %q", t.Dir, s.changed[0])}
 	}
 	onto, err := t.repo.branch(ctx, t.repo.onto)
 	if err != nil {
@@ -156,6 +157,11 @@ func (t *Worktree) withStore(ctx context.Context, tree, from string) (_ string, 
 
 // commitTree commits a tree. No hook runs, so that no work is at fault where it fails.
 func (t *Worktree) commitTree(ctx context.Context, tree, message string, parents []string) (string, error) {
+	return t.commitTreeAs(ctx, "", tree, message, parents)
+}
+
+// commitTreeAs is commitTree in the name of author, "" for whom git knows.
+func (t *Worktree) commitTreeAs(ctx context.Context, author, tree, message string, parents []string) (string, error) {
 	signs, err := signs(ctx, t.git())
 	if err != nil {
 		return "", err
@@ -168,7 +174,11 @@ func (t *Worktree) commitTree(ctx context.Context, tree, message string, parents
 	for _, parent := range parents {
 		argv = append(argv, "-p", parent)
 	}
-	result, err := t.knowing(ctx, nil, "stig", message, argv...)
+	var env []string
+	if author != "" {
+		env = []string{"GIT_AUTHOR_NAME=" + plain(author)}
+	}
+	result, err := t.knowing(ctx, env, cmp.Or(author, "stig"), message, argv...)
 	if err == nil && result.Exit != 0 {
 		err = &fault.Error{Code: fault.Store, Reason: "git cannot commit: " + visible.OneLine(strings.ToValidUTF8(string(result.Stderr), "\uFFFD")), Hint: hint}
 	}

@@ -26,6 +26,7 @@ type worktreeRepo struct {
 	trees  string // directory of ours
 	store  string // as WorktreeOptions.Store
 	onto   string
+	leave  Leave
 }
 
 // oldest is the first git that merges without a work tree.
@@ -112,7 +113,7 @@ func open(ctx context.Context, o WorktreeOptions) (*worktreeRepo, error) {
 		return slices.Contains(PlaceVariables, name)
 	})
 	// files of LFS are fetched by setup, which says that it may take long
-	r := &worktreeRepo{git: Client{Dir: o.Root, Env: append(env, "GIT_LFS_SKIP_SMUDGE=1"), Trusted: true}, onto: o.Onto, store: strings.Trim(o.Store, "/")}
+	r := &worktreeRepo{git: Client{Dir: o.Root, Env: append(env, "GIT_LFS_SKIP_SMUDGE=1"), Trusted: true}, onto: o.Onto, store: strings.Trim(o.Store, "/"), leave: o.Leave}
 	if r.onto == "" {
 		r.onto = WorkBranch
 	}

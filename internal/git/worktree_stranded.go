@@ -14,7 +14,7 @@ import (
 func StrandedWork(ctx context.Context, g Client, issue string) (remedy string) {
 	branch := BranchOf(issue, WorkBranch)
 	says := asker(ctx, g)
-	if alone, ok := says("rev-list", "-1", "refs/heads/"+branch, "--not", "--exclude="+branch, "--branches"); !ok || alone == "" {
+	if alone, ok := says("rev-list", "-1", "refs/heads/"+branch, "--not", "--exclude="+branch, "--exclude="+leftoversBranch(branch, "*"), "--branches"); !ok || alone == "" {
 		return ""
 	}
 	push := "git push . " + visible.Quoted(branch+":"+WorkBranch)

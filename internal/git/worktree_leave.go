@@ -1,0 +1,257 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"stig/internal/file"
+	"stig/internal/visible"
+)
+
+// Leave says which new files are no work, besides those that every work tree leaves out of
+// its commits: credentials, dependencies, large files and repositories.
+type Leave struct {
+	Allow []string               // globs of files that are committed whatever they are, as AllowsFile takes them
+	Own   func(path string) bool // files of assistants' own programs; nil for none
+}
+
+// LeftOut is a new file that is not committed, or all of a directory, with a slash at its end.
+type LeftOut struct {
+	Path string // from the top of the work tree, with slashes
+	Why  string // such as "a key file"
+}
+
+func (l LeftOut) String() string { return l.Path + " (" + l.Why + ")" }
+
+// mostSize is how large a new file may be to be committed, in bytes.
+const mostSize = 5 << 20
+
+// AllowsFile reports whether one of the globs, as path.Match takes them, matches a path from
+// the top or a directory above it; one without a slash matches any name in the path.
+func AllowsFile(globs []string, name string) bool {
+	for _, glob := range globs {
+		plain := strings.Trim(glob, "/")
+		for at := strings.Trim(name, "/"); at != "."; at = path.Dir(at) {
+			whole, _ := path.Match(plain, at) // a wrong one matches nothing, and is refused where it is read
+			last, _ := path.Match(plain, path.Base(at))
+			if whole || last && !strings.Contains(plain, "/") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// omitted lists which of the files that the commit of HEAD has not are left out of a commit:
+// a folder of dependencies as one, unless something in it is allowed.
+func (t *Worktree) omitted(ctx context.Context, fresh []string) (left []LeftOut, err error) {
+	known, large := map[string]string{}, []string{}
+	allowed := map[string]bool{} // and the folders that they are in
+	for _, name := range fresh {
+		if AllowsFile(t.repo.leave.Allow, name) {
+			for name := strings.TrimSuffix(name, "/"); name != "."; name = path.Dir(name) {
+				allowed[name] = true
+			}
+		}
+	}
+	for _, name := range fresh {
+		folder, why := t.dependencies(ctx, name, known)
+		switch info, err := os.Lstat(t.at(name)); {
+		case allowed[strings.TrimSuffix(name, "/")]:
+		case why != "" && !allowed[strings.TrimSuffix(folder, "/")]:
+			left = append(left, LeftOut{folder, why})
+		case why != "":
+			left = append(left, LeftOut{name, why})
+		case t.noWork(name) != "":
+			left = append(left, LeftOut{name, t.noWork(name)})
+		case err == nil && info.Mode().IsRegular() && info.Size() > mostSize:
+			large = append(large, name)
+		}
+	}
+	kept, err := t.filtered(ctx, large)
+	for _, name := range large {
+		if !kept[name] {
+			left = append(left, LeftOut{name, "larger than 5 MB"})
+		}
+	}
+	return slices.Compact(left), err
+}
+
+// at is where a file of the work tree is.
+func (t *Worktree) at(name string) string { return filepath.Join(t.Dir, filepath.FromSlash(name)) }
+
+// dependencyFolders are those that package managers fill and nobody commits. A vendor folder is
+// one where Composer or Bundler made it: that of Go is made to be committed.
+var dependencyFolders = []string{"node_modules", "bower_components", "jspm_packages", ".venv", "venv", "__pypackages__", ".tox", ".nox"}
+
+// dependencies gives the outermost folder of dependencies that a new file is in, unless the
+// commit of HEAD has that folder; known remembers what was found of folders.
+func (t *Worktree) dependencies(ctx context.Context, name string, known map[string]string) (folder, why string) {
+	for i, c := range name {
+		if c != '/' || i == len(name)-1 {
+			continue
+		}
+		folder = name[:i+1]
+		why, seen := known[folder]
+		if base := path.Base(folder); !seen {
+			switch {
+			case slices.Contains(dependencyFolders, base), isThere(t.at(folder + "pyvenv.cfg")),
+				base == "vendor" && (isThere(t.at(folder+"autoload.php")) || isThere(t.at(folder+"bundle"))):
+				if had, err := t.git().Run(ctx, "rev-parse", "--quiet", "--verify", "HEAD:"+strings.TrimSuffix(folder, "/")); err == nil && had.Exit != 0 {
+					why = "dependencies"
+				}
+			}
+			known[folder] = why
+		}
+		if why != "" {
+			return folder, why
+		}
+	}
+	return "", ""
+}
+
+// keyFiles are globs of names of files that hold keys or passwords.
+var keyFiles = []string{
+	"id_rsa", "id_dsa", "id_ecdsa", "id_ecdsa_sk", "id_ed25519", "id_ed25519_sk", "*.pem", "*.key", "*.p12", "*.pfx", "*.jks", "*.keystore",
+	"*.ppk", "*.kdbx", ".netrc", "_netrc", ".pgpass", ".git-credentials", ".htpasswd",
+}
+
+// noWork says why a new file is no work, by its name alone but for the settings of package
+// managers, which often hold a token; "" where it may be.
+func (t *Worktree) noWork(name string) string {
+	base := strings.ToLower(path.Base(name))
+	isSample := slices.ContainsFunc([]string{".example", ".sample", ".template"}, func(end string) bool { return strings.HasSuffix(base, end) })
+	isKey := slices.ContainsFunc(keyFiles, func(glob string) bool { is, _ := path.Match(glob, base); return is })
+	switch {
+	case strings.HasSuffix(name, "/"):
+		return "a repository of its own"
+	case strings.HasPrefix(base, ".env") && !isSample:
+		return "settings of an environment"
+	case isKey, (base == ".npmrc" || base == ".yarnrc.yml" || base == ".pypirc") && holdsToken(t.at(name)):
+		return "a key file"
+	case t.repo.leave.Own != nil && t.repo.leave.Own(name):
+		return "of an assistant's program"
+	}
+	return ""
+}
+
+// holdsToken reports whether the settings of a package manager hold what logs in.
+func holdsToken(full string) bool {
+	text, err := file.Read(full)
+	lower := strings.ToLower(string(text))
+	return err != nil || visible.HoldsSecret(string(text)) || strings.Contains(lower, "_auth") || strings.Contains(lower, "authtoken") || strings.Contains(lower, "password")
+}
+
+// filtered reports which files git keeps otherwise than as they are, such as in LFS.
+func (t *Worktree) filtered(ctx context.Context, names []string) (map[string]bool, error) {
+	kept := map[string]bool{}
+	if len(names) == 0 {
+		return kept, nil
+	}
+	argv := []string{"check-attr", "-z", "--stdin", "filter"}
+	said, err := t.git().run(ctx, []byte(strings.Join(names, "\x00")+"\x00"), nil, argv)
+	if err == nil && said.Exit != 0 {
+		err = failure(argv, said)
+	}
+	fields := strings.Split(string(said.Stdout), "\x00") // path, attribute, value
+	for i := 0; i+2 < len(fields); i += 3 {
+		kept[fields[i]] = fields[i+2] != "unspecified" && fields[i+2] != "unset"
+	}
+	return kept, err
+}
+
+// MoveOut moves what was left out of a commit from the work tree to a directory, where it has
+// the same path, for its user alone. Done again after a kill it moves the rest.
+func (t *Worktree) MoveOut(left []LeftOut, to string) (err error) {
+	for _, l := range left {
+		name := strings.TrimSuffix(l.Path, "/")
+		err = errors.Join(err, move(t.at(name), filepath.Join(to, filepath.FromSlash(name))))
+		for dir := filepath.Dir(t.at(name)); dir != t.Dir && os.Remove(dir) == nil; { // while it is empty
+			dir = filepath.Dir(dir)
+		}
+	}
+	return err
+}
+
+// move moves a file or all of a directory, to another file system too. What is there already
+// of a directory stays.
+func move(from, to string) error {
+	info, err := os.Lstat(from)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // it was moved before a kill
+	}
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return err
+	}
+	if info.Mode().IsRegular() {
+		if err := os.Chmod(from, 0o600); err != nil {
+			return err
+		}
+	}
+	if !info.IsDir() || !isThere(to) {
+		if os.Rename(from, to) == nil {
+			return nil
+		}
+	}
+	switch {
+	case info.IsDir():
+		return moveFolder(from, to)
+	case info.Mode().IsRegular():
+		err = copyOut(from, to)
+	case info.Mode()&fs.ModeSymlink != 0:
+		var link string
+		if link, err = os.Readlink(from); err == nil {
+			_ = os.Remove(to)
+			err = os.Symlink(link, to)
+		}
+	} // sockets and pipes go
+	if err != nil {
+		return err
+	}
+	return os.Remove(from)
+}
+
+// moveFolder moves what is in a directory, one by one, and the directory.
+func moveFolder(from, to string) error {
+	entries, err := os.ReadDir(from)
+	if err == nil {
+		err = os.MkdirAll(to, 0o700)
+	}
+	for _, e := range entries {
+		if err == nil {
+			err = move(filepath.Join(from, e.Name()), filepath.Join(to, e.Name()))
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return os.Remove(from)
+}
+
+// copyOut copies a file whole: it has its name once all of it is there.
+func copyOut(from, to string) (err error) {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to+".unfinished", os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	if err = errors.Join(err, out.Sync(), out.Close()); err == nil {
+		err = os.Rename(out.Name(), to)
+	}
+	return err
+}
