@@ -33,6 +33,9 @@ const OnMyWord = "it is done: merge the work, and close the issue on my word"
 // TakeIt is the option with which a person takes work whose checks pass, and passed before it.
 const TakeIt = "take it: merge the work, and close the issue"
 
+// NoSecret is the option with which a person says that what looks like a credential is none.
+const NoSecret = "it is no credential: let the work land if its checks pass"
+
 // Answer is what a person decides about the questions that stand on an issue. It
 // needs an option or a text.
 type Answer struct {
@@ -42,7 +45,7 @@ type Answer struct {
 	By       string
 	Self     bool // allows whoever asked to answer
 	Withdraw bool // is no answer: whoever asked does not ask any more, and Text says why
-	Person   bool // whoever answers is a person, as far as can be seen: others may not take OnMyWord
+	Person   bool // whoever answers is a person, as far as can be seen: others may not take OnMyWord, TakeIt, NoSecret
 
 	// Seen are the questions that the person read; an answer is refused when
 	// others would be answered by now. nil answers whatever stands.
@@ -169,6 +172,9 @@ func (r *Resolution) answer(d *notes.Doc, a Answer, rules Rules) (*notes.Doc, er
 	if !a.Person && (strings.HasPrefix(text, OnMyWord) || strings.HasPrefix(text, TakeIt)) {
 		return nil, &fault.Error{Code: fault.Found, ID: r.ID, Reason: "a person alone may close an issue on their word",
 			Hint: "leave it to them, or give criteria that can be run: stig edit " + r.ID + " --acceptance TEXT"}
+	}
+	if !a.Person && strings.HasPrefix(text, NoSecret) {
+		return nil, &fault.Error{Code: fault.Found, ID: r.ID, Reason: "a person alone may say that it is no credential", Hint: "leave it to them"}
 	}
 	for _, q := range questions {
 		r.Questions = append(r.Questions, q.Text)

@@ -112,6 +112,27 @@ func (p Place) RunFiles(id string) (files RunFiles, err error) {
 	return files, err
 }
 
+// Held gives the directory that takes what the work tree of a run held and no commit does. It
+// need not be there. Those of runs that began 90 days before the last are removed.
+func (p Place) Held(id string) (dir string, err error) {
+	err = p.inDir(func(in string) error {
+		all := filepath.Join(in, "held")
+		if err := file.MkdirPrivate(all); err != nil {
+			return err
+		}
+		dir = filepath.Join(all, id)
+		entries, err := os.ReadDir(all)
+		last := later(all)
+		for _, entry := range entries {
+			if path := filepath.Join(all, entry.Name()); last.Sub(later(path)) > runFilesAge {
+				_ = os.RemoveAll(path) // else the next time
+			}
+		}
+		return err
+	})
+	return dir, err
+}
+
 // prune removes files of runs that are too old or too many. What cannot be removed stays.
 func prune(dir string) {
 	entries, _ := os.ReadDir(dir)

@@ -59,6 +59,8 @@ type Run struct {
 	TokensIn    int64  `json:"tokens_in,omitempty"` // with those from a cache; 0 where the program does not say
 	TokensOut   int64  `json:"tokens_out,omitempty"`
 	UnreadPrice string `json:"unread_price,omitempty"` // what it printed as a price, and is none
+
+	LeftOut []string `json:"left_out,omitempty"` // what is no part of its commit, each as "PATH (WHY)"
 }
 
 // Taken is the answer of a person that work of which nothing can be shown is done.

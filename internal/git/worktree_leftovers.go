@@ -214,13 +214,13 @@ func (g Client) touched(ctx context.Context, branch, commit string) ([]string, e
 }
 
 // RemoveLeftovers removes the branches of leftovers of the issue whose branch that is, and
-// gives their names. One that is checked out somewhere stays, with an error.
-func RemoveLeftovers(ctx context.Context, g Client, branch string) (removed []string, err error) {
+// gives what they were. One that is checked out somewhere stays, with an error.
+func RemoveLeftovers(ctx context.Context, g Client, branch string) (removed []Leftovers, err error) {
 	all, err := LeftoversOf(ctx, g, branch)
 	for _, one := range all {
 		_, e := g.Must(ctx, "branch", "--quiet", "-D", "--", one.Branch)
 		if err = errors.Join(err, e); e == nil {
-			removed = append(removed, one.Branch)
+			removed = append(removed, one)
 		}
 	}
 	return removed, err

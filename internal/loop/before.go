@@ -98,12 +98,12 @@ func (l *loop) checkout(ctx context.Context, r *Run, commit string) (dir string,
 // began, with the paths; "" without git. What a checkout makes of files does not count, nor do
 // files that assistants' programs keep for themselves.
 func (l *loop) content(ctx context.Context, r *Run) (state string, paths []string, err error) {
-	if l.code.Root == "" || r.Worktree == "" {
+	if l.code.Root == "" || r.Worktree == "" && r.tree == nil {
 		return "", nil, nil
 	}
-	there := l.app.GitIn(r.Worktree)
-	if r.tree == nil {
-		there = l.app.GitIn(l.code.Root)
+	there := l.app.GitIn(l.code.Root)
+	if r.tree != nil {
+		there = l.app.GitIn(r.tree.Dir)
 	}
 	there.Trusted = true // workers run in it
 	return there.Content(ctx, r.Base, func(path string, tracked bool) bool { return !tracked && assistant.IsOwnFile(path) }, storeDir(l.store))

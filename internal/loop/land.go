@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -51,6 +52,9 @@ func (l *loop) land(ctx context.Context, r *Run) (observation, error) {
 	}
 	var saw observation
 	if err == nil {
+		saw, err = l.suspect(ctx, r, record)
+	}
+	if err == nil && saw == "" {
 		saw, err = l.prove(ctx, r, record)
 	}
 	refused, isRefused := errors.AsType[*git.RejectedError](err)
@@ -118,13 +122,13 @@ func (l *loop) prove(ctx context.Context, r *Run, record *beads.Record) (observa
 	}
 	defer func() { _ = remove(context.WithoutCancel(ctx)) }()
 	gated, err := service.Gate(ctx, l.quiet(ctx, dir), r.Issue, service.CloseOptions{Reason: l.reason(record, r)})
-	if errors.Is(err, workspace.ErrNotRun) && r.Taken != nil {
+	if errors.Is(err, workspace.ErrNotRun) && r.takenAsDone() {
 		err = gated.Take(r.Taken.Word, r.Taken.By)
 	}
 	switch {
 	case ctx.Err() != nil:
 		return "", errors.New("while its checks ran")
-	case errors.Is(err, workspace.ErrNotRun) && r.Taken == nil:
+	case errors.Is(err, workspace.ErrNotRun) && !r.takenAsDone():
 		r.question = checkpoint.Question{Options: []string{checkpoint.OnMyWord, notDone}, Text: fmt.Sprintf("%s says that it is done, and its checks do not run: %v. Is it done? "+
 			"With criteria that can be run the loop sees for itself: stig edit %s --acceptance TEXT, and then any answer.\n%s",
 			l.name, err, visible.Quoted(r.Issue), l.where(ctx, r))}
@@ -132,7 +136,7 @@ func (l *loop) prove(ctx context.Context, r *Run, record *beads.Record) (observa
 	case err != nil:
 		return l.keptOpen(ctx, r, err)
 	case !gated.Passed():
-		return r.refused(failed(gated.Verdict(), r.lack)), nil
+		return r.refused(failed(gated.Verdict(), strings.TrimLeft(l.saidLeftOut(r)+"\n\n"+r.lack, "\n"))), nil
 	}
 	if proven, err := l.isShown(ctx, r, gated, record); err != nil || !proven {
 		return sawUnproven, err
@@ -195,7 +199,7 @@ func (l *loop) isShown(ctx context.Context, r *Run, gated *service.PendingClose,
 	v := gated.Verdict()
 	some := len(changed) > 0 || !known && r.left.changed
 	mayHold := some && (v.MayHold() || l.app.Config.MayHold(record.Labels()))
-	if v.ShowsWork() || mayHold || r.Taken != nil || l.app.Config.Gate.Held == workspace.HeldClose {
+	if v.ShowsWork() || mayHold || r.takenAsDone() || l.app.Config.Gate.Held == workspace.HeldClose {
 		return true, nil
 	}
 	var checks []string
@@ -325,20 +329,24 @@ func (l *loop) where(ctx context.Context, r *Run) string {
 // notDone is the other option of a question whether work is done of which nothing can be shown.
 const notDone = "it is not done yet"
 
-// taken is the answer of a person that the issue of a run is done as it is; nil where the
-// last one says otherwise, is an agent's, or had a run already.
+// exchanges are the questions about an issue, with what was answered.
+func exchanges(record *beads.Record) []signals.Exchange {
+	return signals.Exchanges(signals.Escalations(notes.Parse(record.Text(beads.Notes))))
+}
+
+// taken is the answer of a person that the issue of a run is done as it is, or lands if it
+// passes; nil where the last one says otherwise, is an agent's, or had a run already.
 func (l *loop) taken(r *Run) (*clone.Taken, error) {
 	record, err := l.recordOf(r.Issue)
 	if err != nil || record == nil {
 		return nil, err
 	}
-	said := signals.Exchanges(signals.Escalations(notes.Parse(record.Text(beads.Notes))))
+	said := exchanges(record)
 	if len(said) == 0 {
 		return nil, nil
 	}
 	last := said[len(said)-1]
-	options := signals.ReadQuestion(last.Question.Text).Options
-	if last.Answer == nil || len(options) == 0 || options[0] != checkpoint.OnMyWord && options[0] != checkpoint.TakeIt || !strings.HasPrefix(last.Answer.Text, options[0]) || !service.IsPerson(l.app, l.place, last.Answer.By) {
+	if !l.takes(last, checkpoint.OnMyWord, checkpoint.TakeIt, checkpoint.NoSecret) {
 		return nil, nil
 	}
 	t := &clone.Taken{By: last.Answer.By, Word: visible.OneLine(last.Answer.Text), Part: fmt.Sprint(len(said), " ", last.Question.Hash())}
@@ -349,4 +357,17 @@ func (l *loop) taken(r *Run) (*clone.Taken, error) {
 		}
 	}
 	return t, err
+}
+
+// takes reports whether a person answered a question of the loop with its first option, which
+// is one of these.
+func (l *loop) takes(e signals.Exchange, words ...string) bool {
+	options := signals.ReadQuestion(e.Question.Text).Options
+	return e.Answer != nil && len(options) > 0 && slices.Contains(words, options[0]) && strings.HasPrefix(e.Answer.Text, options[0]) &&
+		service.IsPerson(l.app, l.place, e.Answer.By)
+}
+
+// takenAsDone reports whether a person takes the work whatever its checks show.
+func (r *Run) takenAsDone() bool {
+	return r.Taken != nil && !strings.HasPrefix(r.Taken.Word, checkpoint.NoSecret)
 }

@@ -218,6 +218,11 @@ func (l *loop) offer(ctx context.Context, r *Run) (observation, error) {
 		return r.refused(refused.Reason, refused.Exit, fenced(refused.Tail)), nil
 	case err != nil:
 		return "", err
+	}
+	if err := l.holdBack(r); err != nil {
+		return "", err
+	}
+	switch {
 	case l.NoClose && r.left.closed:
 		return sawClosed, nil
 	case l.NoClose:
@@ -251,6 +256,7 @@ func (l *loop) keep(ctx context.Context, r *Run) error {
 	if commit != "" {
 		r.Commit = commit
 	}
+	r.leftOut(r.tree.LeftOut)
 	if err != nil && errors.Is(limited.Err(), context.DeadlineExceeded) {
 		return &git.RejectedError{Reason: fmt.Sprintf("git commit: timed out after %s; a hook of the repository may hang", limit)}
 	}

@@ -154,7 +154,11 @@ func (l *loop) furnish(ctx context.Context, r *Run) (observation, error) {
 		return "", err
 	}
 	if r.Taken != nil {
-		l.event(Event{Issue: r.Issue, Event: EventClaimed, Text: fmt.Sprintf("run %s: %s says that it is done", r.ID, workspace.Visible(r.Taken.By))})
+		what := "it is done"
+		if !r.takenAsDone() {
+			what = "it holds no credential"
+		}
+		l.event(Event{Issue: r.Issue, Event: EventClaimed, Text: fmt.Sprintf("run %s: %s says that %s", r.ID, workspace.Visible(r.Taken.By), what)})
 		r.Ended, r.Step = l.now(), stepEnded
 		return sawTaken, l.record(&r.Run)
 	}
@@ -191,23 +195,17 @@ func (l *loop) findTree(ctx context.Context, r *Run) (err error) {
 	return err
 }
 
-// findWorktree gives a run its work tree after setup, and reports whether it is fresh: it
-// holds no work.
+// findWorktree gives a run its work tree after setup, without what others left there, and
+// reports whether it is fresh: it holds no work.
 func (l *loop) findWorktree(ctx context.Context, r *Run) (fresh bool, err error) {
 	name := cmp.Or(r.Issue, r.Task+"-"+l.name)
 	if r.tree, err = git.PrepareWorktree(ctx, *l.trees, name); err != nil {
 		return false, err
 	}
-	r.Worktree, r.Branch, r.Base = r.tree.Dir, r.tree.Branch, r.tree.Base
-	if fresh = r.tree.New; !fresh {
-		content, _, err := l.content(ctx, r)
-		if err == nil {
-			fresh, err = l.isFresh(r, content)
-		}
-		if err != nil {
-			return false, err
-		}
+	if fresh, err = l.beginClean(ctx, r); err != nil {
+		return false, err
 	}
+	r.Worktree, r.Branch = r.tree.Dir, r.tree.Branch // from here on the tree is this run's
 	return fresh, l.setUp(ctx, r, r.tree.Dir)
 }
 

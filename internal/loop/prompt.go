@@ -51,6 +51,9 @@ func (l *loop) terms(r *Run) string {
 	} else {
 		text.WriteString("- Do not close the issue. When you end with exit code 0, stig merges your work, runs the\n  acceptance criteria on the result, and closes the issue if they pass.\n")
 	}
+	for _, line := range r.found {
+		text.WriteString("- " + line + "\n")
+	}
 	if r.lack != "" {
 		text.WriteString("- Take care: " + r.lack + ".\n")
 	}

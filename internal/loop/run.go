@@ -22,6 +22,7 @@ type Run struct {
 	outcome  clone.Outcome       // as known so far
 	tree     *git.Worktree       // nil in place
 	prompt   string              // what the command gets on its standard input
+	found    []string            // what others, or this actor, left of the issue before, a line each
 	lack     string              // what the criteria read and the work tree has not; "" for nothing
 	left     left                // what the command left
 	exit     int                 // of what refused its work; 0 where nothing ran
@@ -83,6 +84,7 @@ const (
 	sawRefusedProgress observation = "refused, and there is a checkpoint"
 	sawMoved           observation = "the branch moved meanwhile"
 	sawCriteriaChanged observation = "the criteria are not those that were claimed"
+	sawCredential      observation = "what is to land holds what looks like a credential"
 	sawUnproven        observation = "no check shows the work: all passed before it too"
 	sawNothingRun      observation = "no check can be run"
 	sawBlocked         observation = "others, or an answer, keep the issue open"
@@ -150,6 +152,7 @@ var transitions = []transition{
 	{from: runOffered, on: sawUnclosable, to: runJudged, outcome: clone.OutcomeAdvanced},
 	{from: runOffered, on: sawCriteriaChanged, to: runAsking, outcome: clone.OutcomeWaiting},
 	{from: runOffered, on: sawNothingRun, to: runAsking, outcome: clone.OutcomeWaiting},
+	{from: runOffered, on: sawCredential, to: runAsking, outcome: clone.OutcomeWaiting, do: (*loop).reopen},
 	{from: runOffered, on: sawUnproven, to: runAsking, outcome: clone.OutcomeUnproven, do: (*loop).reopen},
 	{from: runOffered, on: sawMoved, to: runOffered, most: 2},
 	{from: runOffered, on: sawMoved, to: runJudged, outcome: clone.OutcomeLater, do: (*loop).explain},

@@ -103,6 +103,7 @@ func TestTransitions(t *testing.T) {
 		{runClaimed, offer, saws{sawRefusedProgress}, open, clone.OutcomeAdvanced},
 		{runClaimed, offer, saws{sawCriteriaChanged}, ask, clone.OutcomeWaiting},
 		{runClaimed, offer, saws{sawNothingRun}, ask, clone.OutcomeWaiting},
+		{runClaimed, offer, saws{sawCredential}, ask, clone.OutcomeWaiting},
 		{runClaimed, offer, saws{sawUnproven}, ask, clone.OutcomeUnproven},
 		{runClaimed, offer, saws{sawNothingRun}, late, clone.OutcomeLost},
 		{runClaimed, offer, saws{sawMoved, sawMoved, sawClosed}, over, clone.OutcomeClosed},

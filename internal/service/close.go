@@ -61,6 +61,9 @@ func Close(ctx context.Context, a *workspace.Run, ids []string, o CloseOptions, 
 			c.close(ctx, candidate, &f)
 			if f.Closed != nil && !o.DryRun {
 				warnOfStranded(ctx, a, c.code.Store, f.Id)
+				if c.closing.Undone() {
+					removeLeftovers(ctx, a, c.code.Store, f.Id)
+				}
 			}
 			notify(ctx, a, c.code.Store, c.edit.Now, f.notices(signals.Day(c.edit.Now)))
 		}
@@ -86,6 +89,22 @@ func warnOfStranded(ctx context.Context, a *workspace.Run, store beads.Place, id
 	if remedy := Stranded(ctx, a, store, id); remedy != "" {
 		a.Warn("%s: its work is on branch %s alone", id, git.BranchOf(id, git.WorkBranch))
 		a.Hint("type " + remedy)
+	}
+}
+
+// removeLeftovers removes the branches of what workers left of an issue that nobody will do, and
+// says which commits they were.
+func removeLeftovers(ctx context.Context, a *workspace.Run, store beads.Place, id string) {
+	code, err := workspace.CodeOf(store)
+	if err != nil || code.Root == "" || !process.Finder("", a.Getenv)("git") {
+		return
+	}
+	removed, err := git.RemoveLeftovers(ctx, a.GitIn(store.Dir), git.BranchOf(id, git.WorkBranch))
+	for _, one := range removed {
+		a.Warn("%s: branch %s is removed; it was at %.12s", id, one.Branch, one.Commit)
+	}
+	if err != nil {
+		a.Warn("%s: branches of leftovers stay: %v", id, err)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"stig/checkpoint"
+	"stig/internal/assistant"
 	"stig/internal/beads"
 	"stig/internal/clone"
 	"stig/internal/fault"
@@ -146,6 +147,7 @@ func (a *Run) Trees(store beads.Place) (*git.WorktreeOptions, error) {
 	}
 	return &git.WorktreeOptions{
 		Git: a.GitIn(code.Root), Root: code.Root, Dir: filepath.Join(state, "trees"), Store: filepath.ToSlash(tracked), Common: code.Common,
+		Leave: git.Leave{Allow: a.Config.Commit.Allow, Own: assistant.IsOwnFile},
 	}, nil
 }
 

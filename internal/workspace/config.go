@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net/url"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -41,6 +42,9 @@ type Config struct {
 		HeldLabels []string `json:"held_labels"`
 		Tree       string   `json:"tree"` // TreeKept or TreeFresh; "" when not given
 	} `json:"gate"`
+	Commit struct {
+		Allow []string `json:"allow"` // globs, as git.AllowsFile takes them
+	} `json:"commit"`
 	Claims struct {
 		TTL string `json:"ttl"` // as checkpoint.ParseSpan takes it; "" when not given
 	} `json:"claims"`
@@ -167,8 +171,8 @@ func (a *Run) ConfigFiles(s beads.Place) (files []string) {
 	return append(files, filepath.Join(filepath.Dir(s.Dir), ".stig.cue"))
 }
 
-func (a *Run) ReadConfig(path string) error {
-	source, err := file.Read(path)
+func (a *Run) ReadConfig(at string) error {
+	source, err := file.Read(at)
 	if IsAbsent(err) {
 		return nil
 	}
@@ -176,11 +180,16 @@ func (a *Run) ReadConfig(path string) error {
 		return badConfig(err.Error(), "fix or remove the configuration file")
 	}
 	before := a.Config.Schema.File
-	if err := cue.Decode(schemas.Config, "#Config", Shortest(path), source, &a.Config); err != nil {
+	if err := cue.Decode(schemas.Config, "#Config", Shortest(at), source, &a.Config); err != nil {
 		return badConfig(err.Error(), "type stig schema config to see what is allowed")
 	}
+	for _, glob := range a.Config.Commit.Allow {
+		if _, err := path.Match(glob, ""); err != nil {
+			return badConfig(fmt.Sprintf("%s: commit.allow: %q is no glob", Shortest(at), glob), "write [, * and ? of a name as \\\\[, \\\\* and \\\\?")
+		}
+	}
 	if file := a.Config.Schema.File; file != before && !filepath.IsAbs(file) {
-		a.Config.Schema.File = filepath.Join(filepath.Dir(path), file)
+		a.Config.Schema.File = filepath.Join(filepath.Dir(at), file)
 	}
 	return nil
 }

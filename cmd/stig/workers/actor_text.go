@@ -246,6 +246,9 @@ func runLine(r actors.Run, name string) string {
 	if r.Why != "" {
 		words = append(words, visible.OneLine(r.Why))
 	}
+	if len(r.LeftOut) > 0 {
+		words = append(words, "left out: "+visible.OneLine(strings.Join(r.LeftOut, ", ")))
+	}
 	return strings.Join(words, "  ")
 }
 

@@ -36,12 +36,13 @@ type Run struct {
 	Branch   string     `json:"branch"`
 	Commit   string     `json:"commit"`
 
-	Priced      string `json:"priced"`       // how the cost is known: said, listed, partly; "" for not at all
-	Price       string `json:"price"`        // the cost and the tokens as people read them; "" while it runs
-	TokensIn    int64  `json:"tokens_in"`    // with those from a cache; 0 where the program does not say
-	TokensOut   int64  `json:"tokens_out"`   //
-	UnreadPrice string `json:"unread_price"` // what it printed as a price, and is none
-	Asked       bool   `json:"asked"`        // its loop asked a person at its end
+	Priced      string   `json:"priced"`       // how the cost is known: said, listed, partly; "" for not at all
+	Price       string   `json:"price"`        // the cost and the tokens as people read them; "" while it runs
+	TokensIn    int64    `json:"tokens_in"`    // with those from a cache; 0 where the program does not say
+	TokensOut   int64    `json:"tokens_out"`   //
+	UnreadPrice string   `json:"unread_price"` // what it printed as a price, and is none
+	Asked       bool     `json:"asked"`        // its loop asked a person at its end
+	LeftOut     []string `json:"left_out"`     // of its commit, each as "PATH (WHY)"
 }
 
 // RunOf is a run record as data.
@@ -57,6 +58,7 @@ func RunOf(r clone.Run) Run {
 	var spent clone.Spent
 	spent.Add(r)
 	one.Price = spent.String()
+	one.LeftOut = append([]string{}, r.LeftOut...)
 	if !r.Ended.IsZero() {
 		one.Ended = &r.Ended
 	} else {
