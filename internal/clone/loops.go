@@ -80,6 +80,24 @@ func (p Place) KeepUnlanded(u Unlanded) error {
 	return p.inDir(func(dir string) error { return replaceJSON(filepath.Join(dir, unlandedFile(u.Onto)), u) })
 }
 
+// LastMorning is when somebody last read what the loops did; the zero time for never.
+func (p Place) LastMorning() (at time.Time) {
+	for _, dir := range p.dirs() {
+		var read time.Time
+		if readJSON(filepath.Join(dir, p.morningFile()), &read) == nil && read.After(at) {
+			at = read
+		}
+	}
+	return at
+}
+
+// KeepMorning remembers when somebody read what the loops did.
+func (p Place) KeepMorning(at time.Time) error {
+	return p.inDir(func(dir string) error { return replaceJSON(filepath.Join(dir, p.morningFile()), at) })
+}
+
+func (p Place) morningFile() string { return "morning-" + hash(p.Store) + ".json" }
+
 func unlandedFile(onto string) string { return "unlanded-" + hash(onto) + ".json" }
 
 // RunFiles are the files that a run has beside its record.

@@ -304,9 +304,13 @@ func (l *loop) work(ctx context.Context) (*Done, error) {
 		err = l.run(ctx)
 	}
 	l.acknowledgeLast(context.WithoutCancel(ctx))
-	err = errors.Join(err, l.end())
-	l.notifyEnd(ctx, err)
+	why := l.done.Reason
+	if err != nil {
+		why = err.Error()
+	}
+	err = errors.Join(err, l.end(why))
 	l.done.summarize()
+	l.notifyEnd(ctx, err)
 	return &l.done, err
 }
 
@@ -320,7 +324,17 @@ func (l *loop) notifyEnd(ctx context.Context, err error) {
 	if err != nil {
 		why = err.Error()
 	}
-	l.notify(ctx, "loop ended: "+l.name, why, "; after "+visible.Counted(len(l.done.Runs), "run"))
+	s, details := l.done.Summary, "; after "+visible.Counted(len(l.done.Runs), "run")
+	if len(l.done.Runs) > 0 {
+		details += fmt.Sprintf(": %d closed, %d waiting, %d failed", len(s.Closed), len(s.Waiting), len(s.Failed))
+	}
+	if s.Cost != "" {
+		details += "; " + s.Cost
+	}
+	if len(s.Next) > 0 {
+		details += "; type " + strings.Join(s.Next, ", ")
+	}
+	l.notify(ctx, "loop ended: "+l.name, why, details)
 }
 
 func (l *loop) notify(ctx context.Context, title, why, details string) {
@@ -554,6 +568,7 @@ func (l *loop) begin() error {
 			p.Kind = clone.Agent
 		}
 		p.Boots++
+		p.Ended, p.EndedWhy = time.Time{}, ""
 		p.Version, p.Issue, p.Run = l.Version, "", ""
 		return true
 	})
@@ -568,8 +583,11 @@ func (l *loop) rest() {
 }
 
 // end says that nothing is in hand any more.
-func (l *loop) end() error {
-	return actors.SignOfLife(l.app, l.name, func(p *clone.Presence) { p.Issue, p.Run, p.Process = "", "", process.ID{} })
+func (l *loop) end(why string) error {
+	return actors.SignOfLife(l.app, l.name, func(p *clone.Presence) {
+		p.Issue, p.Run, p.Process = "", "", process.ID{}
+		p.Ended, p.EndedWhy = l.now(), visible.OneLine(visible.HideSecrets(why))
+	})
 }
 
 // clockOf gives the clock of a run; fault.Usage where its environment sets a time that is none.
