@@ -17,6 +17,7 @@ type Event struct {
 	Session string   // identifies the session
 	Agent   string   // identifies the subagent that it is about; "" for the session itself
 	Cleared bool     // a session starts because another one in the same program was cleared
+	Forgot  bool     // it goes on without what it began with, which was cleared or summarized
 	Dir     string   // where the session works, absolute
 	Command string   // the shell command that is about to run
 	Writes  []string // the files that another tool is about to write, relative to Dir or absolute
@@ -35,6 +36,7 @@ func ParseEvent(text []byte) Event {
 		Session: first(said, "session_id", "conversation_id"),
 		Agent:   first(said, "agent_id"),
 		Cleared: word(said["source"]) == "clear",
+		Forgot:  word(said["source"]) == "clear" || word(said["source"]) == "compact",
 		Dir:     first(said, "cwd"),
 		Writes:  writes(word(said["tool_name"]), input),
 	}

@@ -38,7 +38,7 @@ func TestParseEvent(t *testing.T) {
 		"beads notes":           {`{"tool_name":"mcp__beads__update","tool_input":{"issue_id":"demo-1","notes":"x"}}`, assistant.Event{}},
 		"cursor's servers":      {`{"tool_name":"MCP:update","tool_input":{"issue_id":"demo-1","status":"closed","notes":"x"}}`, assistant.Event{Closes: []string{"demo-1"}}},
 		"a tool of no server":   {`{"tool_name":"close","tool_input":{"issue_id":"demo-1"}}`, assistant.Event{}},
-		"claude starts anew":    {`{"session_id":"1","hook_event_name":"SessionStart","source":"clear"}`, assistant.Event{Name: "SessionStart", Session: "1", Cleared: true}},
+		"claude starts anew":    {`{"session_id":"1","hook_event_name":"SessionStart","source":"clear"}`, assistant.Event{Name: "SessionStart", Session: "1", Cleared: true, Forgot: true}},
 		"claude goes on":        {`{"session_id":"1","hook_event_name":"SessionStart","source":"resume"}`, assistant.Event{Name: "SessionStart", Session: "1"}},
 		"claude's subagent":     {`{"session_id":"1","agent_id":"a6","agent_type":"explore","hook_event_name":"SubagentStart"}`, assistant.Event{Name: "SubagentStart", Session: "1", Agent: "a6"}},
 		"claude stops":          {`{"session_id":"1","stop_hook_active":true}`, assistant.Event{Session: "1", Again: true}},

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"stig/internal/assistant"
 	"stig/internal/beads"
 	"stig/internal/gate"
 	"stig/internal/loop/actors"
@@ -194,7 +195,7 @@ type doing struct {
 // lastWords is how many lines of a log are shown, and how much of it is read.
 const (
 	lastWords = 4
-	readWords = 4 << 10
+	readWords = 64 << 10
 )
 
 // everyone is who works here: those who have an issue in hand first.
@@ -246,8 +247,13 @@ func tail(path string) []string {
 	}
 	text := make([]byte, min(info.Size(), readWords))
 	n, _ := f.ReadAt(text, info.Size()-int64(len(text))) // of a log that was cut meanwhile there is less
-	text = text[:n]
-	lines := strings.Split(strings.TrimRight(string(bytes.ToValidUTF8(text, nil)), "\n"), "\n")
+	if text = text[:n]; int64(n) < info.Size() {         // the first line is torn
+		if _, rest, ok := bytes.Cut(text, []byte("\n")); ok && len(rest) > 0 {
+			text = rest
+		}
+	}
+	readable := assistant.ReadableText(string(bytes.ToValidUTF8(text, nil)))
+	lines := strings.Split(strings.TrimRight(readable, "\n"), "\n")
 	lines = lines[max(0, len(lines)-lastWords):]
 	for i, line := range lines {
 		lines[i] = short(line, 240)

@@ -1,7 +1,13 @@
 package git
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -18,4 +24,42 @@ func (g Client) Perform(ctx context.Context, env []string, stdin []byte, argv ..
 	})
 	own = append(own, "LANGUAGE=en", "GIT_TERMINAL_PROMPT=0", "GIT_EDITOR=true", "GIT_MERGE_AUTOEDIT=no")
 	return g.await(ctx, process.Command{Stdin: stdin, Argv: append([]string{"git"}, argv...), Dir: g.Dir, Env: append(own, env...), Lock: g.Lock})
+}
+
+// IssueTrailer names, in commits that stig makes, the issue that they are for.
+const IssueTrailer = "Stig-Issue"
+
+// HasHook reports whether git would run a hook of that name.
+func (g Client) HasHook(ctx context.Context, name string) (bool, error) {
+	path, err := g.Must(ctx, "rev-parse", "--git-path", "hooks/"+name)
+	if err != nil {
+		return false, err
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(g.Dir, path)
+	}
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular() && (runtime.GOOS == "windows" || info.Mode().Perm()&0o111 != 0), nil
+}
+
+// RunHook runs a hook that reads a message in a file, and gives what it said where it refuses that;
+// "" where it does not. It may change the file, which is not kept.
+func (g Client) RunHook(ctx context.Context, name, message string) (refused string, err error) {
+	file, err := os.CreateTemp("", "stig-message-")
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, os.Remove(file.Name())) }()
+	if _, err = file.WriteString(message); err == nil {
+		err = file.Close()
+	}
+	if err != nil {
+		return "", err
+	}
+	result, err := g.Perform(ctx, nil, nil, "hook", "run", name, "--", file.Name())
+	if err != nil || result.Exit == 0 {
+		return "", err
+	}
+	said := strings.TrimSpace(string(result.Stderr) + "\n" + string(result.Stdout))
+	return strings.ToValidUTF8(cmp.Or(said, fmt.Sprintf("exit %d", result.Exit)), "\uFFFD"), nil
 }

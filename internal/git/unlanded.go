@@ -21,9 +21,6 @@ type Unit struct {
 	undoes string   // the commit that it takes back; "" for none
 }
 
-// IssueTrailer begins the line of a message that says for which issue a commit was made.
-const IssueTrailer = "Stig-Issue:"
-
 // Unlanded lists what is on Onto and was not brought to the commit head, the oldest first.
 // Work counts as brought where head comes from it, where a message there has its trailer and
 // names a run of it, or where a patch there is that of a commit, of the unit, or of several
@@ -146,7 +143,7 @@ func unitOf(step commit, at map[string]commit) Unit {
 // that a squash took in, or by its subject, as stig has it where there is no trailer.
 func issuesIn(message string) (issues []string) {
 	for line := range strings.Lines(message) {
-		if issue, ok := strings.CutPrefix(strings.TrimLeft(line, " \t*"), IssueTrailer); ok {
+		if issue, ok := strings.CutPrefix(strings.TrimLeft(line, " \t*"), IssueTrailer+":"); ok {
 			issues = append(issues, strings.TrimSpace(issue))
 		}
 	}

@@ -24,7 +24,7 @@ func (c cloned) night() {
 			c.put(tree.Dir, step.file, step.text+"again\n")
 			c.git(tree.Dir, "commit", "-qam", "and again")
 		}
-		message := step.issue + ": a title\n\nRun: " + step.run + "\n\n" + git.IssueTrailer + " " + step.issue
+		message := step.issue + ": a title\n\nRun: " + step.run + "\n\n" + git.IssueTrailer + ": " + step.issue
 		if _, err := tree.Commit(c.Context(), message, "mole"); err != nil {
 			c.Fatal(err)
 		}
@@ -126,7 +126,7 @@ func TestUnlandedAgain(t *testing.T) {
 	c.git(c.Root, "commit", "-q", "--no-edit")
 	tree := c.prepare("a-1")
 	c.put(tree.Dir, "one", "otherwise\n")
-	if _, err := tree.Commit(t.Context(), "a-1: a title\n\nRun: r-0000000004\n\n"+git.IssueTrailer+" a-1", "mole"); err != nil {
+	if _, err := tree.Commit(t.Context(), "a-1: a title\n\nRun: r-0000000004\n\n"+git.IssueTrailer+": a-1", "mole"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := tree.Merge(t.Context()); err != nil {

@@ -88,7 +88,7 @@ func (t *Worktree) combine(ctx context.Context, head, onto string) (string, erro
 		message = fmt.Sprintf("Leave %s as it is on %s", t.repo.store, t.repo.onto)
 	}
 	if t.Issue != "" {
-		message += "\n\n" + IssueTrailer + " " + t.Issue
+		message += "\n\n" + IssueTrailer + ": " + t.Issue
 	}
 	return t.commitTree(ctx, tree, message, parents)
 }

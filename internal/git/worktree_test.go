@@ -169,7 +169,7 @@ func TestTree(t *testing.T) {
 	if err := tree.Remove(t.Context()); !fault.Is(err, fault.Refused) {
 		t.Errorf("removed what is not merged: %v", err)
 	}
-	if tip := c.land(tree); c.git(c.Root, "rev-parse", "stig/work", "stig/work^2") != tip+"\n"+commit || !strings.HasSuffix(c.git(c.Root, "show", "-s", "--format=%B", tip), "\n\n"+git.IssueTrailer+" a-1") {
+	if tip := c.land(tree); c.git(c.Root, "rev-parse", "stig/work", "stig/work^2") != tip+"\n"+commit || !strings.HasSuffix(c.git(c.Root, "show", "-s", "--format=%B", tip), "\n\n"+git.IssueTrailer+": a-1") {
 		t.Errorf("landed %s, which is not one step that names the issue", tip)
 	}
 

@@ -68,7 +68,6 @@ func (l *loop) conclude(ctx context.Context, r *Run) (observation, error) {
 		return "", err
 	}
 	l.done.Runs = append(l.done.Runs, actors.RunOf(r.Run))
-	l.done.spent.Add(r.Run)
 	l.event(Event{Issue: r.Issue, Event: r.Outcome, Text: told(r), Run: &r.Run})
 	l.warnOfCost(r)
 	if r.Issue == "" {

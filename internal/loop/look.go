@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"stig/internal/beads"
@@ -13,6 +14,7 @@ import (
 	"stig/internal/gate"
 	"stig/internal/git"
 	"stig/internal/merge"
+	"stig/internal/visible"
 	"stig/internal/workspace"
 	"stig/notes"
 	"stig/signals"
@@ -252,7 +254,7 @@ func (l *loop) keep(ctx context.Context, r *Run) error {
 	limit := cmp.Or(l.runTimeout, time.Hour)
 	limited, cancel := l.toEnd(ctx, limit)
 	defer cancel()
-	commit, err := r.tree.Commit(limited, fmt.Sprintf("%s: work of %s\n\nRun: %s\n", r.Issue, l.name, r.ID), l.name)
+	commit, err := r.tree.Commit(limited, l.message(r), l.name)
 	if commit != "" {
 		r.Commit = commit
 	}
@@ -270,3 +272,79 @@ func (l *loop) toEnd(ctx context.Context, limit time.Duration) (context.Context,
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(l.Times.Grace, cancel) })
 	return limited, func() { stop(); cancel() }
 }
+
+// issueWords are what commits and events say about an issue.
+type issueWords struct {
+	title  string
+	checks []string // that decide whether it is closed
+}
+
+func wordsOf(record *beads.Record) issueWords {
+	w := issueWords{title: visible.OneLine(record.Text(beads.Title))}
+	for _, check := range gate.Of(record).Plan() {
+		if check.Class == gate.Runnable {
+			w.checks = append(w.checks, visible.FirstLine(check.Text))
+		}
+	}
+	return w
+}
+
+// message is that of a commit for a run. Its trailer names the issue, so that work is found
+// however it reached another branch.
+func (l *loop) message(r *Run) string {
+	w := l.known[r.Issue]
+	text := fmt.Sprintf("%s\n\n%s did this in run %s.\n", l.subject(r.Issue, w.title), l.name, r.ID)
+	for i, check := range w.checks {
+		if i == 0 {
+			text += "Checks:\n"
+		}
+		if text += "- " + check + "\n"; i+1 == mostNamed {
+			break
+		}
+	}
+	return text + fmt.Sprintf("\nRun: %s\n%s: %s\n", r.ID, git.IssueTrailer, r.Issue)
+}
+
+const (
+	mostNamed   = 20  // checks in the message of a commit
+	mostSubject = 200 // characters
+)
+
+// subject is the first line of a commit for an issue.
+func (l *loop) subject(id, title string) string {
+	words := strings.NewReplacer("{id}", id, "{title}", title, "{actor}", l.name)
+	return visible.Clipped(words.Replace(cmp.Or(l.app.Config.Commits.Subject, "{id}: {title}")), mostSubject)
+}
+
+// trySubject has the commit-msg hook of the repository read the message that the first commit
+// would have: one that it refuses would have all work rejected (fault.Usage).
+func (l *loop) trySubject(ctx context.Context) error {
+	if l.trees == nil {
+		return nil
+	}
+	g := l.app.GitIn(l.code.Root)
+	if there, err := g.HasHook(ctx, "commit-msg"); err != nil || !there {
+		return err
+	}
+	s, err := l.sense(ctx)
+	if err != nil || len(s.order) == 0 {
+		return err
+	}
+	record, err := l.recordOf(s.order[0].Issue)
+	if err != nil || record == nil {
+		return err
+	}
+	r := &Run{Run: clone.Run{ID: clone.NewRunID(), Issue: s.order[0].Issue}}
+	l.known[r.Issue] = wordsOf(record)
+	limited, cancel := context.WithTimeout(ctx, hookLimit)
+	defer cancel()
+	refused, err := g.RunHook(limited, "commit-msg", l.message(r))
+	if err != nil || refused == "" {
+		return err
+	}
+	return workspace.Usage(fmt.Sprintf("the commit-msg hook refuses %q: %s", l.subject(r.Issue, l.known[r.Issue].title), visible.OneLine(visible.HideSecrets(workspace.Visible(refused)))),
+		`say in .stig.cue what it takes, such as commits: subject: "feat: {title} ({id})"`)
+}
+
+// hookLimit is how long a hook may take that is tried.
+const hookLimit = time.Minute

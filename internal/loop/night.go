@@ -100,7 +100,6 @@ type Done struct {
 	Summary Summary      `json:"summary"`
 	Plan    *Plan        `json:"plan,omitempty"` // of --plan
 
-	spent clone.Spent
 	lands bool // its results go to a branch
 }
 
@@ -119,7 +118,9 @@ func (d *Done) summarize() {
 	last := map[string]actors.Run{}
 	var order []string
 	var took time.Duration
+	var spent clone.Spent
 	for _, r := range d.Runs {
+		spent.Join(r.Spent())
 		if r.Ended != nil {
 			took += max(r.Ended.Sub(r.Started), 0)
 		}
@@ -131,7 +132,7 @@ func (d *Done) summarize() {
 		}
 		last[r.Issue] = r
 	}
-	s := Summary{Closed: []string{}, Waiting: []string{}, Failed: []string{}, Next: []string{}, Seconds: int(took.Seconds()), Cost: d.spent.String()}
+	s := Summary{Closed: []string{}, Waiting: []string{}, Failed: []string{}, Next: []string{}, Seconds: int(took.Seconds()), Cost: spent.String()}
 	for _, id := range order {
 		switch r := last[id]; {
 		case r.Outcome == string(clone.OutcomeClosed):
@@ -163,7 +164,6 @@ func Merge(all []*Done) *Done {
 		one.Runs = append(one.Runs, d.Runs...)
 		one.DryRun, one.Silent, one.Waiting = d.DryRun, one.Silent || d.Silent, one.Waiting && d.Waiting
 		one.Asked, one.lands, one.Would, one.Plan = max(one.Asked, d.Asked), one.lands || d.lands, cmp.Or(one.Would, d.Would), cmp.Or(one.Plan, d.Plan)
-		one.spent.Join(d.spent)
 	}
 	if len(all) == 1 {
 		reasons = []string{all[0].Reason}
@@ -204,8 +204,8 @@ type loop struct {
 	roles      []string
 	runTimeout time.Duration
 
-	began   time.Time         // when this stig work did
-	titles  map[string]string // of issues that it had
+	began   time.Time             // when this stig work did
+	known   map[string]issueWords // issues that it had
 	done    Done
 	silent  int  // runs in a row that left nothing
 	ordered bool // a person had it end, or it was to do no more
@@ -265,7 +265,7 @@ func newLoop(ctx context.Context, a *workspace.Run, r Request) (*loop, error) {
 	if r.Tell == nil {
 		r.Tell = func(Event) {}
 	}
-	l := &loop{Request: r, noticed: map[string]bool{}, heard: map[string]time.Time{}, titles: map[string]string{}}
+	l := &loop{Request: r, noticed: map[string]bool{}, heard: map[string]time.Time{}, known: map[string]issueWords{}}
 	if err := l.prepare(ctx, a); err != nil {
 		return nil, err
 	}
@@ -301,6 +301,9 @@ func (l *loop) work(ctx context.Context) (*Done, error) {
 	}
 	if err == nil {
 		l.tidy(ctx)
+		err = l.trySubject(ctx)
+	}
+	if err == nil {
 		err = l.run(ctx)
 	}
 	l.acknowledgeLast(context.WithoutCancel(ctx))
@@ -610,7 +613,7 @@ func (l *loop) tell(issue, format string, args ...any) {
 
 // event tells of something, with who, when, and what the issue is about.
 func (l *loop) event(e Event) {
-	e.At, e.Actor, e.Title = l.now(), l.name, l.titles[e.Issue]
+	e.At, e.Actor, e.Title = l.now(), l.name, l.known[e.Issue].title
 	l.Tell(e)
 }
 

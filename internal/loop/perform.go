@@ -115,7 +115,7 @@ func (l *loop) standing(r *Run, claimed *checkpoint.Claimed) error {
 	if err != nil || record == nil {
 		return err
 	}
-	l.titles[r.Issue] = record.Text(beads.Title)
+	l.known[r.Issue] = wordsOf(record)
 	r.Criteria = gate.Hash(gate.Of(record).Text())
 	r.Notes = gate.Hash(record.Text(beads.Notes))
 	r.Comments = l.comments(record, r.ID)

@@ -3,8 +3,11 @@ package loop
 import (
 	"context"
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 
+	"stig/internal/assistant"
 	"stig/internal/clone"
 	"stig/internal/service"
 )
@@ -44,12 +47,17 @@ func (l *loop) terms(r *Run) string {
 	case l.trees == nil:
 		text.WriteString("- Work in the current directory.\n")
 	default:
-		text.WriteString("- The current directory is a work tree of your own, on branch " + r.Branch + ". Work there alone.\n")
+		text.WriteString("- The current directory is a work tree of your own, on branch " + r.Branch + ". Work there alone.\n" +
+			"- Commit your work there; what you leave uncommitted, stig commits when you end.\n")
+	}
+	end := "When you end with exit code 0"
+	if l.assistant() != "" {
+		end = "When you end"
 	}
 	if l.NoClose {
 		text.WriteString("- Do not close the issue: somebody reads your work first.\n")
 	} else {
-		text.WriteString("- Do not close the issue. When you end with exit code 0, stig merges your work, runs the\n  acceptance criteria on the result, and closes the issue if they pass.\n")
+		text.WriteString("- Do not close the issue. " + end + ", stig merges your work, runs the\n  acceptance criteria on the result, and closes the issue if they pass.\n")
 	}
 	for _, line := range r.found {
 		text.WriteString("- " + line + "\n")
@@ -59,6 +67,23 @@ func (l *loop) terms(r *Run) string {
 	}
 	fmt.Fprintf(&text, "- Say what you did before you end: stig checkpoint %s --done … --learned … --remains ….\n", r.Issue)
 	fmt.Fprintf(&text, "- A person decides? stig escalate %s -m QUESTION, then end.\n", r.Issue)
-	text.WriteString("- You cannot work now, such as at a rate limit? End with exit code 75.\n")
+	if l.assistant() == "" { // the model of an assistant does not choose how its program exits
+		text.WriteString("- You cannot work now, such as at a rate limit? End with exit code 75.\n")
+	}
 	return text.String()
+}
+
+// assistant is the host whose program the command starts by its name; "" for any other, such as
+// a script.
+func (l *loop) assistant() assistant.Host {
+	words := l.Command
+	if l.ofFile { // a line for the shell
+		words = strings.Fields(l.profile.Command)
+	}
+	if len(words) > 0 {
+		if name := assistant.Host(filepath.Base(words[0])); slices.Contains(assistant.Hosts(), name) {
+			return name
+		}
+	}
+	return l.Host
 }

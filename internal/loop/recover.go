@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"stig/internal/beads"
 	"stig/internal/clone"
 	"stig/internal/fault"
 	"stig/internal/git"
@@ -96,7 +95,7 @@ func (l *loop) resume(ctx context.Context, r *Run) error {
 func (l *loop) reclaim(ctx context.Context, r *Run) (bool, error) {
 	record, err := l.recordOf(r.Issue)
 	if record != nil {
-		l.titles[r.Issue] = record.Text(beads.Title)
+		l.known[r.Issue] = wordsOf(record)
 	}
 	if err != nil || record == nil || isClosed(record) {
 		return record != nil, err

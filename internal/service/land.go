@@ -441,7 +441,7 @@ func stepOf(one UnlandedIssue, unit git.Unit) git.Step {
 	for _, run := range unit.Runs {
 		message += "Run: " + run + "\n"
 	}
-	return git.Step{From: unit.From, To: unit.Commit, Of: one.ID, Message: message + "\n" + git.IssueTrailer + " " + one.ID}
+	return git.Step{From: unit.From, To: unit.Commit, Of: one.ID, Message: message + "\n" + git.IssueTrailer + ": " + one.ID}
 }
 
 // proven runs the checks of what is to land in a tree of its own that holds the commit.

@@ -9,7 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"stig/cmd/stig/cli"
+	"stig/internal/assistant"
 	"stig/internal/loop/actors"
+	"stig/internal/workspace"
 )
 
 func runsCommand(a *cli.App) *cobra.Command {
@@ -43,8 +45,9 @@ func logCommand(a *cli.App) *cobra.Command {
 		Use:   "log NAME",
 		Short: "print the output of the last run of an actor",
 		Long: "Print the output of the last run of an actor, or of the run that --run names. With\n" +
-			"--follow it goes on until the run ends. On a terminal control characters are shown and\n" +
-			"do not act; elsewhere the output is printed byte for byte.",
+			"--follow it goes on until the run ends. With --follow, and on a terminal, what Claude Code,\n" +
+			"Codex, the Gemini CLI and OpenCode print as JSON is shown as readable lines, and control\n" +
+			"characters are shown and do not act; elsewhere the output is printed byte for byte.",
 		Args:    cli.Takes(1, 1, "one name"),
 		Example: "  stig actor log bo --follow\n  stig actor log bo --run r-4f21c09ab7",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -61,7 +64,7 @@ func logCommand(a *cli.App) *cobra.Command {
 					Text  string     `json:"text"`
 				}{r.Name, run, text.String()})
 			}
-			w := &shownLines{app: a}
+			w := &shownLines{app: a, readable: r.Follow || a.ToTerminal()}
 			_, err := actors.Log(cmd.Context(), a.Run, r, w)
 			if r.Follow && errors.Is(err, context.Canceled) {
 				err = nil // an interrupt is how one stops to follow
@@ -77,8 +80,9 @@ func logCommand(a *cli.App) *cobra.Command {
 
 // shownLines prints whole lines: a character that is cut in two would not be shown.
 type shownLines struct {
-	app  *cli.App
-	rest []byte
+	app      *cli.App
+	readable bool // events of assistants' programs as lines for people, and no character that acts
+	rest     []byte
 }
 
 var _ io.Writer = (*shownLines)(nil)
@@ -100,8 +104,8 @@ func (s *shownLines) put(text []byte) error {
 	switch {
 	case len(text) == 0:
 		return nil
-	case s.app.ToTerminal():
-		return s.app.Print(string(text))
+	case s.readable:
+		return s.app.Print(workspace.Visible(assistant.ReadableText(string(text))))
 	}
 	return s.app.Data(string(text))
 }

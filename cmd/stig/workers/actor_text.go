@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"stig/cmd/stig/cli"
+	"stig/internal/clone"
 	"stig/internal/loop/actors"
 	"stig/internal/visible"
 )
@@ -173,16 +174,15 @@ func printRuns(a *cli.App, list []actors.Run, all bool) error {
 // runTotals says how many runs there are, what they came to, how long those took that
 // have ended, and what they cost in each currency.
 func runTotals(list []actors.Run) string {
-	outcomes, costs := map[string]int{}, map[string]float64{}
+	outcomes := map[string]int{}
+	var spent clone.Spent
 	var took time.Duration
 	for _, r := range list {
 		outcomes[outcomeOf(r)]++
 		if r.Ended != nil {
 			took += max(r.Ended.Sub(r.Started), 0)
 		}
-		if r.Cost > 0 {
-			costs[r.Currency] += r.Cost
-		}
+		spent.Join(r.Spent())
 	}
 	text := visible.Counted(len(list), "run")
 	if len(list) == 0 {
@@ -193,15 +193,10 @@ func runTotals(list []actors.Run) string {
 		came = append(came, fmt.Sprintf("%d %s", outcomes[outcome], outcome))
 	}
 	text += ": " + strings.Join(came, ", ") + "; took " + took.Round(time.Second).String()
-	for i, currency := range slices.Sorted(maps.Keys(costs)) {
-		text += []string{"; cost ", ", "}[min(i, 1)] + costOf(costs[currency], currency)
+	if cost := spent.String(); cost != "" {
+		text += "; cost " + strings.TrimPrefix(cost, "cost ")
 	}
 	return text
-}
-
-// costOf is an amount as it is printed; a program may have named no currency.
-func costOf(amount float64, currency string) string {
-	return strings.TrimSpace(fmt.Sprintf("%.2f %s", amount, currency))
 }
 
 // outcomeOf is what came of a run, or that nothing did yet.
@@ -234,8 +229,8 @@ func runLine(r actors.Run, name string) string {
 	if r.Exit != 0 {
 		words = append(words, fmt.Sprintf("exit %d", r.Exit))
 	}
-	if r.Cost > 0 {
-		words = append(words, costOf(r.Cost, r.Currency))
+	if r.Price != "" {
+		words = append(words, r.Price)
 	}
 	if r.Bytes > 0 {
 		words = append(words, fmt.Sprintf("%d bytes", r.Bytes))

@@ -288,7 +288,7 @@ func endText(d *loop.Done) string {
 	came = append(came, visible.Counted(len(d.Runs), "run")+", "+(time.Duration(s.Seconds)*time.Second).String())
 	text += strings.Join(came, "; ")
 	if s.Cost != "" {
-		text += "; " + s.Cost
+		text += "; cost " + strings.TrimPrefix(s.Cost, "cost ")
 	}
 	if len(s.Next) > 0 {
 		text += "\nnext: " + strings.Join(s.Next, ", ")

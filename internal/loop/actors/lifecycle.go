@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"time"
 
@@ -102,7 +104,11 @@ func Kill(ctx context.Context, a *workspace.Run, r WorkerRequest) (*Worker, erro
 		return nil, err
 	}
 	if one, ok := place.Presence(r.Name); ok && isThere(one.Process) { // a loop on another machine ends by itself
-		if err := process.Stop(one.Process, endGrace); err != nil {
+		end := func() error { return process.Stop(one.Process, endGrace) }
+		if isShared(place, one) {
+			end = func() error { return awaitEnd(ctx, place, one) }
+		}
+		if err := end(); err != nil {
 			return nil, stillThere(r.Name, err)
 		}
 	}
@@ -110,6 +116,29 @@ func Kill(ctx context.Context, a *workspace.Run, r WorkerRequest) (*Worker, erro
 		return nil, stillThere(r.Name, err)
 	}
 	return w, w.now(a, place)
+}
+
+// isShared reports whether the process of a loop runs others too.
+func isShared(place clone.Place, one clone.Presence) bool {
+	all, _ := place.Presences() // of one that cannot be read the loop is not known
+	return slices.ContainsFunc(all, func(other clone.Presence) bool {
+		return other.Name != one.Name && other.Process.Same(one.Process)
+	})
+}
+
+// awaitEnd waits until a loop, which looks itself how it is to be, has ended.
+func awaitEnd(ctx context.Context, place clone.Place, one clone.Presence) error {
+	ctx, cancel := context.WithTimeout(ctx, endGrace)
+	defer cancel()
+	for {
+		now, _ := place.Presence(one.Name)
+		if !now.Process.Same(one.Process) || !isThere(one.Process) {
+			return nil
+		}
+		if err := pause(ctx, followEvery); err != nil {
+			return fmt.Errorf("process %d runs other loops too, and does not end this one: %w", one.Process.PID, err)
+		}
+	}
 }
 
 func stillThere(name string, err error) error {

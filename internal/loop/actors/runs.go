@@ -43,7 +43,12 @@ type Run struct {
 	UnreadPrice string   `json:"unread_price"` // what it printed as a price, and is none
 	Asked       bool     `json:"asked"`        // its loop asked a person at its end
 	LeftOut     []string `json:"left_out"`     // of its commit, each as "PATH (WHY)"
+
+	spent clone.Spent
 }
+
+// Spent is what the run cost, to be joined with that of others.
+func (r Run) Spent() clone.Spent { return r.spent }
 
 // RunOf is a run record as data.
 func RunOf(r clone.Run) Run {
@@ -55,9 +60,8 @@ func RunOf(r clone.Run) Run {
 	if r.Price == clone.PriceUnknown && r.Cost > 0 {
 		one.Priced = string(clone.PriceSaid) // a record of an older version
 	}
-	var spent clone.Spent
-	spent.Add(r)
-	one.Price = spent.String()
+	one.spent.Add(r)
+	one.Price = one.spent.String()
 	one.LeftOut = append([]string{}, r.LeftOut...)
 	if !r.Ended.IsZero() {
 		one.Ended = &r.Ended

@@ -225,6 +225,12 @@ func sessionStart(ctx context.Context, a *workspace.Run, h assistant.Host, e ass
 		claims = left(a, file, who)
 		first += leftOver(file, claims)
 	}
+	if a.Getenv("STIG_RUN") != "" && !e.Forgot { // its loop gave it the briefing on standard input
+		if first == "" {
+			return nil
+		}
+		return h.Context(workspace.Visible(first))
+	}
 	if items := a.InboxCount(ctx, file, graph, who); items > 0 {
 		first += visible.Counted(items, "item") + " in your inbox: type stig inbox.\n\n"
 	}

@@ -90,6 +90,10 @@ model_provider = "stub"
 check_for_update_on_startup = false
 [analytics]
 enabled = false
+[features]
+plugins = false
+apps = false
+remote_plugin = false
 [model_providers.stub]
 name = "stub"
 base_url = "`+s.url+`/v1"
@@ -155,6 +159,7 @@ func copilotCall(s step) call {
 func configureGemini(t *testing.T, s *session) {
 	s.write(t, filepath.Join(s.home, ".gemini", "settings.json"), compact(object{
 		"security":  object{"auth": object{"selectedType": "gemini-api-key"}, "folderTrust": object{"enabled": false}},
+		"model":     object{"name": "gemini-2.5-flash"},
 		"general":   object{"enableAutoUpdate": false, "enableAutoUpdateNotification": false},
 		"privacy":   object{"usageStatisticsEnabled": false},
 		"telemetry": object{"enabled": false},
