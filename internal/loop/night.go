@@ -100,7 +100,7 @@ type Done struct {
 	Summary Summary      `json:"summary"`
 	Plan    *Plan        `json:"plan,omitempty"` // of --plan
 
-	lands bool // its results go to a branch
+	lands string // the command that lands its results; "" where they go to no branch
 }
 
 // Summary is what the runs of a loop came to. Each issue stands in one list, by its last run.
@@ -143,8 +143,8 @@ func (d *Done) summarize() {
 			s.Failed = append(s.Failed, id)
 		}
 	}
-	if len(s.Closed) > 0 && d.lands {
-		s.Next = append(s.Next, "stig land")
+	if len(s.Closed) > 0 && d.lands != "" {
+		s.Next = append(s.Next, d.lands)
 	}
 	if len(s.Waiting) > 0 || d.Asked > 0 {
 		s.Next = append(s.Next, "stig escalations")
@@ -163,7 +163,7 @@ func Merge(all []*Done) *Done {
 		names, reasons = append(names, d.Actor), append(reasons, d.Actor+": "+d.Reason)
 		one.Runs = append(one.Runs, d.Runs...)
 		one.DryRun, one.Silent, one.Waiting = d.DryRun, one.Silent || d.Silent, one.Waiting && d.Waiting
-		one.Asked, one.lands, one.Would, one.Plan = max(one.Asked, d.Asked), one.lands || d.lands, cmp.Or(one.Would, d.Would), cmp.Or(one.Plan, d.Plan)
+		one.Asked, one.lands, one.Would, one.Plan = max(one.Asked, d.Asked), cmp.Or(one.lands, d.lands), cmp.Or(one.Would, d.Would), cmp.Or(one.Plan, d.Plan)
 	}
 	if len(all) == 1 {
 		reasons = []string{all[0].Reason}
@@ -275,7 +275,7 @@ func newLoop(ctx context.Context, a *workspace.Run, r Request) (*loop, error) {
 
 // work runs a loop that is prepared.
 func (l *loop) work(ctx context.Context) (*Done, error) {
-	l.done = Done{Actor: l.name, Runs: []actors.Run{}, DryRun: l.DryRun, lands: l.trees != nil && !l.NoClose}
+	l.done = Done{Actor: l.name, Runs: []actors.Run{}, DryRun: l.DryRun, lands: l.landCommand()}
 	l.done.summarize()
 	if l.DryRun {
 		return &l.done, l.would(ctx)
@@ -315,6 +315,14 @@ func (l *loop) work(ctx context.Context) (*Done, error) {
 	l.done.summarize()
 	l.notifyEnd(ctx, err)
 	return &l.done, err
+}
+
+// landCommand brings results to the person's branch; "" where they go to none.
+func (l *loop) landCommand() string {
+	if l.trees == nil || l.NoClose {
+		return ""
+	}
+	return service.LandCommand(l.Onto)
 }
 
 // notifyEnd has people told that the loop ended, unless one of them ended it, or it found

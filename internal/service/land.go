@@ -206,16 +206,20 @@ func LandHint(ctx context.Context, a *workspace.Run, store beads.Place, onto str
 	if err != nil || len(u.Issues) == 0 {
 		return "", ""
 	}
-	command = "stig land"
-	if onto != "" && onto != git.WorkBranch {
-		command += " --onto " + visible.Quoted(onto)
-	}
 	var from []string
 	for _, one := range u.Issues {
 		from = append(from, one.Onto)
 	}
 	slices.Sort(from)
-	return visible.Counted(len(u.Issues), "issue") + " to land on " + strings.Join(slices.Compact(from), ", "), command
+	return visible.Counted(len(u.Issues), "issue") + " to land on " + strings.Join(slices.Compact(from), ", "), LandCommand(onto)
+}
+
+// LandCommand lists what is to land from a branch, "" for those that are found without a name.
+func LandCommand(onto string) string {
+	if onto == "" || strings.HasPrefix(onto, "stig/") {
+		return "stig land"
+	}
+	return "stig land --onto " + visible.Quoted(onto)
 }
 
 // LandDiff is the patch of an issue that is to land.

@@ -59,14 +59,14 @@ func morningText(m *service.Morning, full bool) string {
 	w.done(m.Done)
 	w.part("Waits for you", len(m.Waits), func(i int) {
 		q := m.Waits[i]
-		w.row("%s  %s; %s asks: %s", q.ID, visible.ClippedColumns(q.Title, mostTitle), nameOr(q.By, "somebody"), q.Question)
+		w.row(q.ID, "%s; %s asks: %s", visible.ClippedColumns(q.Title, mostTitle), nameOr(q.By, "somebody"), q.Question)
 		w.line("      %s", q.Command)
 	})
 	w.part("Failed", len(m.Failed), func(i int) {
 		f := m.Failed[i]
-		w.row("%s  %s: %s by %s; %s", nameOr(f.ID, "(no issue)"), f.Title, visible.Counted(f.Times, "run"), strings.Join(f.By, ", "), f.Why)
+		w.row(nameOr(f.ID, "(no issue)"), "%s: %s by %s; %s", f.Title, visible.Counted(f.Times, "run"), strings.Join(f.By, ", "), f.Why)
 	})
-	w.part("Loops", len(m.Loops), func(i int) { w.row("%s", loopText(m.Loops[i])) })
+	w.part("Loops", len(m.Loops), func(i int) { w.row(m.Loops[i].Name, "%s", loopText(m.Loops[i])) })
 	if m.ToLand.Text != "" {
 		w.line("\nTo land\n  %s", m.ToLand.Text+": "+m.ToLand.Command)
 	}
@@ -83,9 +83,9 @@ func (w *morningPage) line(format string, args ...any) {
 	w.text.WriteString(workspace.Visible(fmt.Sprintf(format, args...)) + "\n")
 }
 
-// row is a line of a part, cut to the width of a screen.
-func (w *morningPage) row(format string, args ...any) {
-	text := "  " + visible.OneLine(fmt.Sprintf(format, args...))
+// row is a line of a part, about an issue or an actor, cut to the width of a screen.
+func (w *morningPage) row(name, format string, args ...any) {
+	text := "  " + visible.OneLine(name) + "  " + visible.OneLine(fmt.Sprintf(format, args...))
 	if !w.full {
 		text = cli.CutLine(text, cli.ListWidth)
 	}
@@ -122,7 +122,7 @@ func (w *morningPage) done(list []service.MorningDone) {
 	w.line("\nDone")
 	if w.full || len(list) <= mostDone {
 		for _, one := range list {
-			w.row("%s", doneText(one))
+			w.row(one.ID, "%s", doneText(one))
 		}
 		return
 	}
@@ -141,10 +141,10 @@ func (w *morningPage) done(list []service.MorningDone) {
 			left += len(of)
 			continue
 		}
-		w.row("%s: %d done", nameOr(epic, "in no epic"), len(of))
+		w.line("  %s: %d done", visible.OneLine(nameOr(epic, "in no epic")), len(of))
 		shown := min(len(of), max(1, min(mostInEpic, mostDone/len(epics))))
 		for _, one := range of[:shown] {
-			w.row("  %s", doneText(one))
+			w.row(one.ID, "%s", doneText(one))
 		}
 		left += len(of) - shown
 	}
@@ -160,11 +160,11 @@ func doneText(d service.MorningDone) string {
 	if d.Cost != "" {
 		parts = append(parts, d.Cost)
 	}
-	return d.ID + "  " + visible.ClippedColumns(visible.OneLine(d.Title), mostTitle) + ": " + strings.Join(parts, ", ")
+	return visible.ClippedColumns(visible.OneLine(d.Title), mostTitle) + ": " + strings.Join(parts, ", ")
 }
 
 func loopText(l service.MorningLoop) string {
-	text := l.Name + "  " + l.State
+	text := l.State
 	if l.Ended != nil {
 		text += " " + l.Ended.UTC().Format("15:04Z")
 	}
