@@ -123,7 +123,7 @@ func Forward(ctx context.Context, o WorktreeOptions, commit string) error {
 	return err
 }
 
-// MoveOnto moves Onto from one commit to another that comes from it, unless it is checked out.
+// MoveOnto moves Onto from one commit to another, which has all of it, unless it is checked out.
 func MoveOnto(ctx context.Context, o WorktreeOptions, why, from, to string) error {
 	r, err := open(ctx, o)
 	if err != nil {

@@ -22,7 +22,7 @@ type Unit struct {
 }
 
 // Unlanded lists what is on Onto and was not brought to the commit head, the oldest first.
-// Work counts as brought where head comes from it, where a message there has its trailer and
+// Work counts as brought where head or a branch of a person comes from it, where a message there has its trailer and
 // names a run of it, or where a patch there is that of a commit, of the unit, or of several
 // units in a row; so it may have been squashed, picked or rebased. What the patches do to the store
 // does not count. Of head the last 500 commits that Onto lacks are looked at.
@@ -35,7 +35,7 @@ func Unlanded(ctx context.Context, o WorktreeOptions, head string) ([]Unit, erro
 	if err != nil || tip == "" || tip == head {
 		return nil, err
 	}
-	ours, err := r.commits(ctx, head+".."+tip)
+	ours, err := r.commits(ctx, tip, "--not", head, "--exclude="+namespace+"/*", "--exclude="+r.onto, "--branches")
 	units := unitsOf(ours, tip)
 	units = slices.DeleteFunc(units, func(u Unit) bool { // work that was taken back there, and what did that
 		return isUndone(ours, u.Commit) || slices.ContainsFunc(ours, func(c commit) bool { return u.undoes != "" && c.hash == u.undoes })

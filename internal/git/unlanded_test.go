@@ -163,7 +163,7 @@ func TestUnlandedOfOldSubjects(t *testing.T) {
 	c.git(c.Root, "switch", "-q", "side")
 	c.git(c.Root, "merge", "-q", "--no-ff", "-m", "Merge branch 'stig/a%2F2' into stig/work", "stig/a%2F2")
 	c.git(c.Root, "switch", "-q", "main")
-	c.git(c.Root, "branch", "stig/work", "side")
+	c.git(c.Root, "branch", "-m", "side", "stig/work")
 	if left := c.unlanded(); !slices.Equal(left, []string{"a-1", "a/2"}) {
 		t.Errorf("left: %v", left)
 	}

@@ -69,7 +69,7 @@ func ToLand(ctx context.Context, a *workspace.Run, onto string) (*Unlanded, erro
 		return nil, err
 	}
 	defer file.Close()
-	u, err := findUnlanded(ctx, a, file.Place(), onto)
+	u, err := findUnlanded(ctx, a, file.Place(), onto, true)
 	if err != nil {
 		return nil, err
 	}
@@ -120,8 +120,9 @@ func (u *Unlanded) treesOf(onto string) git.WorktreeOptions {
 	return trees
 }
 
-// findUnlanded lists by issue what is to land, without what takes the text of the store.
-func findUnlanded(ctx context.Context, a *workspace.Run, store beads.Place, onto string) (*Unlanded, error) {
+// findUnlanded lists by issue what is to land, without what takes the text of the store. Unless it
+// is to be fresh, what was found while HEAD and the branch were where they are will do.
+func findUnlanded(ctx context.Context, a *workspace.Run, store beads.Place, onto string, fresh bool) (*Unlanded, error) {
 	trees, err := a.Trees(store)
 	if err != nil {
 		return nil, err
@@ -143,7 +144,7 @@ func findUnlanded(ctx context.Context, a *workspace.Run, store beads.Place, onto
 		}
 	}
 	for _, branch := range ontos(u.place, onto, u.Branch) {
-		units, err := u.unitsOn(ctx, branch, code)
+		units, err := u.unitsOn(ctx, branch, code, fresh)
 		if err != nil {
 			return nil, err
 		}
@@ -170,14 +171,13 @@ func ontos(place clone.Place, named, here string) (list []string) {
 	return slices.DeleteFunc(list, func(branch string) bool { return branch == here })
 }
 
-// unitsOn lists what is on a branch and not in HEAD. As long as neither moves git is not asked
-// again.
-func (u *Unlanded) unitsOn(ctx context.Context, onto string, code git.Checkout) ([]git.Unit, error) {
+// unitsOn lists what is on a branch and not in HEAD.
+func (u *Unlanded) unitsOn(ctx context.Context, onto string, code git.Checkout, fresh bool) ([]git.Unit, error) {
 	tip, known := code.Ref("refs/heads/" + onto)
 	if known && (tip == "" || tip == u.Head) {
 		return nil, nil
 	}
-	if kept := u.place.Unlanded(onto); known && kept.Tip == tip && kept.Head == u.Head {
+	if kept := u.place.Unlanded(onto); known && !fresh && kept.Tip == tip && kept.Head == u.Head {
 		return kept.Units, nil
 	}
 	units, err := git.Unlanded(ctx, u.treesOf(onto), u.Head)
@@ -202,7 +202,7 @@ func LandHint(ctx context.Context, a *workspace.Run, store beads.Place, onto str
 	if a.Getenv("STIG_RUN") != "" || !process.Finder("", a.Getenv)("git") {
 		return "", ""
 	}
-	u, err := findUnlanded(ctx, a, store, onto)
+	u, err := findUnlanded(ctx, a, store, onto, false)
 	if err != nil || len(u.Issues) == 0 {
 		return "", ""
 	}
@@ -320,6 +320,9 @@ func Land(ctx context.Context, a *workspace.Run, r LandRequest) (*Landed, error)
 		done.Committed, err = commit(ctx, strings.Join(done.Issues, ", "))
 	}
 	u.tidy(ctx, a, store.Place(), append(done.Issues, done.There...))
+	for _, branch := range u.branches {
+		_ = u.follow(ctx, branch.name, done.To, false) // else the next stig work does it
+	}
 	return done, err
 }
 
@@ -391,8 +394,8 @@ func some(list []string) string {
 	return text
 }
 
-// commitOf makes the commit that the checkout is to move to. What is the beginning of a branch is
-// merged; of other work the changes are made anew.
+// commitOf makes the commit that the checkout is to move to. What a branch begins with, where it
+// leaves HEAD, is merged; of other work the changes are made anew.
 func (u *Unlanded) commitOf(ctx context.Context, landing []UnlandedIssue) (head string, err error) {
 	head = u.Head
 	for _, branch := range u.branches {
@@ -408,7 +411,14 @@ func (u *Unlanded) commitOf(ctx context.Context, landing []UnlandedIssue) (head 
 			}
 			list = append(list, stepOf(one, unit))
 		}
+		leaves := false
 		if len(list) == begins && begins > 0 {
+			is, err := u.git().Run(ctx, "merge-base", "--is-ancestor", list[0].From, head)
+			if leaves = is.Exit == 0; err != nil {
+				return "", err
+			}
+		}
+		if leaves {
 			head, err = git.Joined(ctx, u.treesOf(branch.name), head, u.Branch, last)
 		} else {
 			head, err = git.Picked(ctx, u.treesOf(branch.name), head, u.Branch, list)
@@ -601,11 +611,53 @@ func Revert(ctx context.Context, a *workspace.Run, r RevertRequest) (*Reverted, 
 		return done, err
 	}
 	done.Changed = reopened.Changed
+	if head, err := u.git().Commit(ctx, "HEAD"); err == nil && slices.Contains(done.Places, u.Branch) {
+		for _, branch := range u.branches {
+			if err := u.follow(ctx, branch.name, head, true); err != nil {
+				a.Warn("%s: does not have what was taken back: %v", branch.name, err)
+				a.Hint("type git merge " + visible.Quoted(u.Branch) + " there")
+			}
+		}
+	}
 	if err := u.beginAnew(ctx, a, done.ID); err != nil {
 		a.Warn("%s: the next run goes on with what its work tree holds: %v", done.ID, err)
 	}
 	return done, u.tell(ctx, a, done.ID, r.Reason)
 }
+
+// follow moves a branch that results go to where the checkout is, once all of it is there; with
+// whole, what is not stays, and the two are merged.
+func (u *Unlanded) follow(ctx context.Context, onto, head string, whole bool) error {
+	wait := followWait
+	if whole {
+		wait = landWait
+	}
+	unlock, err := clone.LockOnto(ctx, u.place, onto, wait)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = unlock() }()
+	trees := u.treesOf(onto)
+	left, err := git.Unlanded(ctx, trees, head)
+	if err != nil || len(left) > 0 && !whole {
+		return err
+	}
+	tip, err := u.git().Commit(ctx, "refs/heads/"+onto)
+	if fault.Is(err, fault.NoRevision) {
+		return nil
+	}
+	to := head
+	if err == nil && len(left) > 0 {
+		to, err = git.Joined(ctx, trees, tip, onto, head)
+	}
+	if err != nil || to == tip {
+		return err
+	}
+	return git.MoveOnto(ctx, trees, "follow "+u.Branch, tip, to)
+}
+
+// followWait is how long a loop is waited for that lands, where nothing depends on it.
+const followWait = 2 * time.Second
 
 // beginAnew puts the work tree and the branch of an issue aside, so that the next begins at the
 // tip of the branch that results go to.

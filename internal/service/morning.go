@@ -374,7 +374,7 @@ func (g *gathering) landing(ctx context.Context) error {
 	if err != nil || code.Root == "" {
 		return err // in place nothing is to land
 	}
-	switch u, err := findUnlanded(ctx, g.app, g.file.Place(), ""); {
+	switch u, err := findUnlanded(ctx, g.app, g.file.Place(), "", false); {
 	case fault.Is(err, fault.NoRevision): // before the first commit
 		return nil
 	case err != nil:
