@@ -25,6 +25,7 @@ type Survey struct {
 	Rules        []RuleCount   `json:"attention_counts"` // by rule, of all that needs attention
 	InProgress   []Claim       `json:"in_progress"`
 	Workers      []Worker      `json:"workers,omitempty"`
+	ToLand       string        `json:"to_land,omitempty"` // how many issues are finished and not on the branch of the checkout, and what to type
 	Ready        []Entry       `json:"ready"`
 	Epics        []EpicState   `json:"epics"`
 	Convergence  []Convergence `json:"convergence"`
@@ -153,6 +154,7 @@ type SurveyRequest struct {
 	MayTake func(name string) bool
 	Workers []Worker // whose loops run, wait or were paused
 	Inbox   int      // items in the inbox of who reads
+	ToLand  string   // what is to land, in one line; "" for nothing
 }
 
 // NewSurvey surveys the store. It reads the notes of every issue once and fails
@@ -175,7 +177,7 @@ func NewSurvey(f *beads.Snapshot, g *dag.Graph, req SurveyRequest, rules Rules) 
 	}
 	survey.Rules = countRules(survey.Attention)
 	survey.InProgress = s.inProgress(req.As)
-	survey.Workers, survey.Inbox = req.Workers, req.Inbox
+	survey.Workers, survey.Inbox, survey.ToLand = req.Workers, req.Inbox, req.ToLand
 	if survey.Ready, err = s.ready(); err != nil {
 		return nil, err
 	}

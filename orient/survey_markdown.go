@@ -40,6 +40,10 @@ func (s *Survey) Markdown() string {
 		w.blank()
 		w.linef("%s in your inbox: `stig inbox`", count(s.Inbox, "item"))
 	}
+	if s.ToLand != "" {
+		w.blank()
+		w.line(s.ToLand)
+	}
 	own, others := s.claims()
 	if s.As != "" {
 		w.heading("Held by " + visible.OneLine(s.As))

@@ -268,6 +268,8 @@ func TestMCPGivesWhatCommandsPrint(t *testing.T) {
 		{"close", map[string]any{"ids": []string{"harbor-c20"}, "reason": ""}, []string{"close", "harbor-c20"}},
 		{"recall", map[string]any{"words": "tide gauge"}, []string{"recall", "tide gauge"}},
 		{"inbox", nil, []string{"inbox"}},
+		{"morning", map[string]any{"since": "2d"}, []string{"morning", "--since", "2d"}},
+		{"land", nil, []string{"land"}},
 		{"ack", map[string]any{"items": []string{"t-aaaaaaaaaa"}}, []string{"ack", "t-aaaaaaaaaa"}},
 	} {
 		cmd := exec.Command(os.Args[0], append([]string{"-C", dir, "--json"}, tt.argv...)...)
@@ -372,12 +374,12 @@ func TestMCPTools(t *testing.T) {
 		if tool.Title == "" || tool.Annotations == nil || tool.Annotations.DestructiveHint == nil || tool.OutputSchema == nil {
 			t.Errorf("%s: %+v", tool.Name, tool)
 		}
-		if reads := slices.Contains([]string{"orient", "ready", "check", "recall", "inbox"}, tool.Name); tool.Annotations.ReadOnlyHint != reads {
+		if reads := slices.Contains([]string{"orient", "ready", "check", "recall", "inbox", "morning", "land"}, tool.Name); tool.Annotations.ReadOnlyHint != reads {
 			t.Errorf("%s: %+v", tool.Name, tool.Annotations)
 		}
 	}
 	slices.Sort(names)
-	if got := strings.Join(names, " "); got != "ack check checkpoint claim close create escalate inbox orient ready recall trace verify" {
+	if got := strings.Join(names, " "); got != "ack check checkpoint claim close create escalate inbox land morning orient ready recall trace verify" {
 		t.Errorf("tools: %s", got)
 	}
 	if characters == 0 || characters >= 4000 {

@@ -25,6 +25,7 @@ func today(v *view) (page, error) {
 		func(v *view) { _, _ = v.asked() }, // errors come again below
 		func(v *view) { _, _ = v.survey() },
 		func(v *view) { _, _ = kept(v, "closings", longer, (*view).closings) },
+		func(v *view) { _, _ = v.morning() },
 	)
 	asked, err := v.asked()
 	if err != nil {
@@ -42,7 +43,12 @@ func today(v *view) (page, error) {
 	if err != nil {
 		return p, err
 	}
+	night, err := v.morning()
+	if err != nil {
+		return p, err
+	}
 	p.Parts = []part{
+		v.part("night", night),
 		v.part("counts", found.Survey.Counts),
 		v.part("questions", v.questions(asked.Pending)),
 		v.part("attention", attentionOf(found.Survey)),
@@ -94,6 +100,13 @@ func (v *view) asked() (*service.Escalations, error) {
 func (v *view) survey() (*service.Orientation, error) {
 	return kept(v, "survey", shortly, func(v *view) (*service.Orientation, error) {
 		return service.Orient(v.ctx, v.Run, service.OrientRequest{})
+	})
+}
+
+// morning is what loops did since somebody read that on a terminal.
+func (v *view) morning() (*service.Morning, error) {
+	return kept(v, "morning", shortly, func(v *view) (*service.Morning, error) {
+		return service.ReadMorning(v.ctx, v.Run, service.MorningRequest{})
 	})
 }
 

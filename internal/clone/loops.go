@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"stig/internal/file"
+	"stig/internal/git"
 )
 
 // LockLoop keeps other processes from taking the same name for a loop, in any work tree of
@@ -40,6 +42,64 @@ func (p Place) SayOnce(text string) (first bool, err error) {
 	})
 	return first, err
 }
+
+// LandedOn lists the branches that loops of this clone landed on, as the locks say that
+// LockOnto left.
+func (p Place) LandedOn() (branches []string) {
+	for _, dir := range p.dirs() {
+		locks, _ := filepath.Glob(filepath.Join(dir, "onto-*.lock")) // the pattern is sound
+		for _, path := range locks {
+			name := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(path), "onto-"), ".lock")
+			if branch, err := url.PathUnescape(name); err == nil && !slices.Contains(branches, branch) {
+				branches = append(branches, branch)
+			}
+		}
+	}
+	return branches
+}
+
+// Unlanded is what a branch was found to have that a commit lacks, while neither moves.
+type Unlanded struct {
+	Onto  string     `json:"onto"`
+	Tip   string     `json:"tip"`  // of Onto
+	Head  string     `json:"head"` // what lacks it
+	Units []git.Unit `json:"units"`
+}
+
+// Unlanded gives what was kept last of a branch; the zero value for nothing.
+func (p Place) Unlanded(onto string) (u Unlanded) {
+	for _, dir := range p.dirs() {
+		if readJSON(filepath.Join(dir, unlandedFile(onto)), &u) == nil && u.Onto == onto {
+			return u
+		}
+	}
+	return Unlanded{}
+}
+
+// KeepUnlanded keeps what was found of a branch, so that it need not be looked for again.
+func (p Place) KeepUnlanded(u Unlanded) error {
+	return p.inDir(func(dir string) error { return replaceJSON(filepath.Join(dir, unlandedFile(u.Onto)), u) })
+}
+
+// LastMorning is when somebody last read what the loops did; the zero time for never.
+func (p Place) LastMorning() (at time.Time) {
+	for _, dir := range p.dirs() {
+		var read time.Time
+		if readJSON(filepath.Join(dir, p.morningFile()), &read) == nil && read.After(at) {
+			at = read
+		}
+	}
+	return at
+}
+
+// KeepMorning remembers when somebody read what the loops did.
+func (p Place) KeepMorning(at time.Time) error {
+	return p.inDir(func(dir string) error { return replaceJSON(filepath.Join(dir, p.morningFile()), at) })
+}
+
+func (p Place) morningFile() string { return "morning-" + hash(p.Store) + ".json" }
+
+func unlandedFile(onto string) string { return "unlanded-" + hash(onto) + ".json" }
 
 // RunFiles are the files that a run has beside its record.
 type RunFiles struct {

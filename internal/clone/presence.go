@@ -31,6 +31,9 @@ type Presence struct {
 	Rename  string     `json:"rename,omitempty"` // its loop takes this name when its run ends; "" for none
 	Changes int        `json:"changes"`          // how often this was written: of two records the one with more counts
 
+	Ended    time.Time `json:"ended,omitzero"`      // when its loop ended last; zero while one runs
+	EndedWhy string    `json:"ended_why,omitempty"` // and why, in one line
+
 	Age time.Duration `json:"-"` // since it was written, by the clock of the server that keeps it; 0 where none does
 }
 

@@ -39,6 +39,9 @@ func (e *examination) workers() {
 			dead = append(dead, fmt.Sprintf("%s (%s)", p.Name, p.Issue))
 		}
 	}
+	if found, command := service.LandHint(e.ctx, e.app, e.store, ""); found != "" {
+		e.todo("landing", found, command)
+	}
 	leases := e.ofTheDead(claims, judge)
 	if len(dead) > 0 {
 		e.todo("workers", "loops that ended with an issue in hand: "+strings.Join(dead, ", "), "stig sweep")
@@ -92,12 +95,13 @@ func (e *examination) workTrees() {
 		if service.Stranded(e.ctx, e.app, e.store, issue) != "" {
 			continue // branches says so
 		}
-		unlock := ""
-		if strings.Contains(entry, "\nlocked") {
-			unlock = "git worktree unlock " + dir + " && "
+		do := "see what it holds: git -C " + dir + " status; then type git worktree remove " + dir
+		if strings.Contains(entry, "\nlocked stig: ") {
+			do = "stig worktree rm " + visible.Quoted(issue)
+		} else if strings.Contains(entry, "\nlocked") {
+			do = strings.Replace(do, "type ", "type git worktree unlock "+dir+" && ", 1)
 		}
-		e.todo("work trees", fmt.Sprintf("%s is closed, and its work tree is still there: %s", issue, filepath.ToSlash(dir)),
-			"see what it holds: git -C "+dir+" status; then type "+unlock+"git worktree remove "+dir)
+		e.todo("work trees", fmt.Sprintf("%s is closed, and its work tree is still there: %s", issue, filepath.ToSlash(dir)), do)
 	}
 }
 

@@ -176,6 +176,15 @@ func SaysGreenBefore(reason string) bool {
 		func(words string) bool { return strings.Contains(reason, words) })
 }
 
+// DifferenceIn gives what a close reason says that the work did to its checks, such as "2 turned,
+// 1 held"; "" where it says nothing of that.
+func DifferenceIn(reason string) string {
+	if found := counted().FindStringSubmatch(reason); found != nil {
+		return found[1]
+	}
+	return ""
+}
+
 // counted is what a reason says of the checks that passed: how many the work turned, and how
 // many held before it too.
 var counted = sync.OnceValue(func() *regexp.Regexp {

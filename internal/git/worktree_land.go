@@ -141,6 +141,21 @@ func (t *Worktree) remove(ctx context.Context, branch, head string) error {
 	return t.discard(ctx)
 }
 
+// Forget removes a work tree of which the directory is gone. Its branch stays, unless all of
+// that is on Onto.
+func (t *Worktree) Forget(ctx context.Context) error {
+	err := t.Remove(ctx)
+	if !fault.Is(err, fault.Refused) || isDir(t.Dir) {
+		return err
+	}
+	release, err := t.hold(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	return t.remove(ctx, "", "")
+}
+
 // discard removes the work tree as it is, and its lock; a lock that stays does no harm.
 func (t *Worktree) discard(ctx context.Context) error {
 	err := t.repo.forget(ctx, t.Dir)

@@ -55,16 +55,25 @@ func (t *Worktree) Merge(ctx context.Context) (tip string, err error) {
 // "" before.
 func (t *Worktree) Landing() (from, tip string) { return t.from, t.tip }
 
-// combine gives a commit that comes from both, and has the store of onto.
+// combine gives a commit that comes from both, and has the store of onto. Of the work on an
+// issue that is one step, which names the issue: who looks at the first parents of its history
+// sees one commit for each.
 func (t *Worktree) combine(ctx context.Context, head, onto string) (string, error) {
 	base, err := t.repo.base(ctx, head, onto)
 	if err != nil || base == head {
 		return onto, err
 	}
+	follows := base == onto
+	if follows && t.Issue != "" {
+		if follows, err = t.isOneStep(ctx, head, onto); err != nil {
+			return "", err
+		}
+	}
 	tree, parents := head+"^{tree}", []string{head}
-	if base != onto {
-		// Onto first: who looks at its history sees one commit for each issue.
+	if !follows {
 		parents = []string{onto, head}
+	}
+	if base != onto {
 		if tree, err = t.mergeTree(ctx, head, onto); err != nil {
 			return "", err
 		}
@@ -77,7 +86,16 @@ func (t *Worktree) combine(ctx context.Context, head, onto string) (string, erro
 	if len(parents) == 1 {
 		message = fmt.Sprintf("Leave %s as it is on %s", t.repo.store, t.repo.onto)
 	}
-	return t.commitTree(ctx, tree, message+"\n\n"+IssueTrailer+": "+t.Issue+"\n", parents)
+	if t.Issue != "" {
+		message += "\n\n" + IssueTrailer + ": " + t.Issue
+	}
+	return t.commitTree(ctx, tree, message, parents)
+}
+
+// isOneStep reports whether head is one commit on onto that says which issue it is for.
+func (t *Worktree) isOneStep(ctx context.Context, head, onto string) (bool, error) {
+	list, err := t.repo.commits(ctx, "--max-count=2", onto+".."+head)
+	return len(list) == 1 && contains(issuesIn(list[0].message), t.Issue), err
 }
 
 // mergeTree merges two commits into a tree. Files of the store may be in conflict in it.

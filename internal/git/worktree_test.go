@@ -169,8 +169,8 @@ func TestTree(t *testing.T) {
 	if err := tree.Remove(t.Context()); !fault.Is(err, fault.Refused) {
 		t.Errorf("removed what is not merged: %v", err)
 	}
-	if tip := c.land(tree); tip != commit || c.git(c.Root, "rev-parse", "stig/work") != commit {
-		t.Errorf("landed %s", tip)
+	if tip := c.land(tree); c.git(c.Root, "rev-parse", "stig/work", "stig/work^2") != tip+"\n"+commit || !strings.HasSuffix(c.git(c.Root, "show", "-s", "--format=%B", tip), "\n\n"+git.IssueTrailer+": a-1") {
+		t.Errorf("landed %s, which is not one step that names the issue", tip)
 	}
 
 	next := c.prepare("a-2")
@@ -221,7 +221,7 @@ func TestMergeConflict(t *testing.T) {
 	if got := c.git(c.Root, "show", "stig/work:f"); got != "of one" {
 		t.Errorf("f is %q", got)
 	}
-	if log := c.git(c.Root, "log", "--first-parent", "--format=%s", tip); log != "Merge branch 'stig/a-2' into stig/work\nwork on a-1\nbegin" {
+	if log := c.git(c.Root, "log", "--first-parent", "--format=%s", tip); log != "Merge branch 'stig/a-2' into stig/work\nMerge branch 'stig/a-1' into stig/work\nbegin" {
 		t.Errorf("history:\n%s", log)
 	}
 }

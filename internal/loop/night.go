@@ -100,7 +100,7 @@ type Done struct {
 	Summary Summary      `json:"summary"`
 	Plan    *Plan        `json:"plan,omitempty"` // of --plan
 
-	lands bool // its results go to a branch
+	lands string // the command that lands its results; "" where they go to no branch
 }
 
 // Summary is what the runs of a loop came to. Each issue stands in one list, by its last run.
@@ -143,8 +143,8 @@ func (d *Done) summarize() {
 			s.Failed = append(s.Failed, id)
 		}
 	}
-	if len(s.Closed) > 0 && d.lands {
-		s.Next = append(s.Next, "stig land")
+	if len(s.Closed) > 0 && d.lands != "" {
+		s.Next = append(s.Next, d.lands)
 	}
 	if len(s.Waiting) > 0 || d.Asked > 0 {
 		s.Next = append(s.Next, "stig escalations")
@@ -163,7 +163,7 @@ func Merge(all []*Done) *Done {
 		names, reasons = append(names, d.Actor), append(reasons, d.Actor+": "+d.Reason)
 		one.Runs = append(one.Runs, d.Runs...)
 		one.DryRun, one.Silent, one.Waiting = d.DryRun, one.Silent || d.Silent, one.Waiting && d.Waiting
-		one.Asked, one.lands, one.Would, one.Plan = max(one.Asked, d.Asked), one.lands || d.lands, cmp.Or(one.Would, d.Would), cmp.Or(one.Plan, d.Plan)
+		one.Asked, one.lands, one.Would, one.Plan = max(one.Asked, d.Asked), cmp.Or(one.lands, d.lands), cmp.Or(one.Would, d.Would), cmp.Or(one.Plan, d.Plan)
 	}
 	if len(all) == 1 {
 		reasons = []string{all[0].Reason}
@@ -278,7 +278,7 @@ func newLoop(ctx context.Context, a *workspace.Run, r Request) (*loop, error) {
 
 // work runs a loop that is prepared.
 func (l *loop) work(ctx context.Context) (*Done, error) {
-	l.done = Done{Actor: l.name, Runs: []actors.Run{}, DryRun: l.DryRun, lands: l.trees != nil && !l.NoClose}
+	l.done = Done{Actor: l.name, Runs: []actors.Run{}, DryRun: l.DryRun, lands: l.landCommand()}
 	l.done.summarize()
 	if l.DryRun {
 		return &l.done, l.would(ctx)
@@ -312,10 +312,22 @@ func (l *loop) work(ctx context.Context) (*Done, error) {
 	}
 	l.acknowledgeLast(context.WithoutCancel(ctx))
 	l.takeName(context.WithoutCancel(ctx))
-	err = errors.Join(err, l.end())
-	l.notifyEnd(ctx, err)
+	why := l.done.Reason
+	if err != nil {
+		why = err.Error()
+	}
+	err = errors.Join(err, l.end(why))
 	l.done.summarize()
+	l.notifyEnd(ctx, err)
 	return &l.done, err
+}
+
+// landCommand brings results to the person's branch; "" where they go to none.
+func (l *loop) landCommand() string {
+	if l.trees == nil || l.NoClose {
+		return ""
+	}
+	return service.LandCommand(l.Onto)
 }
 
 // notifyEnd has people told that the loop ended, unless one of them ended it, or it found
@@ -328,7 +340,17 @@ func (l *loop) notifyEnd(ctx context.Context, err error) {
 	if err != nil {
 		why = err.Error()
 	}
-	l.notify(ctx, "loop ended: "+l.name, why, "; after "+visible.Counted(len(l.done.Runs), "run"))
+	s, details := l.done.Summary, "; after "+visible.Counted(len(l.done.Runs), "run")
+	if len(l.done.Runs) > 0 {
+		details += fmt.Sprintf(": %d closed, %d waiting, %d failed", len(s.Closed), len(s.Waiting), len(s.Failed))
+	}
+	if s.Cost != "" {
+		details += "; " + s.Cost
+	}
+	if len(s.Next) > 0 {
+		details += "; type " + strings.Join(s.Next, ", ")
+	}
+	l.notify(ctx, "loop ended: "+l.name, why, details)
 }
 
 func (l *loop) notify(ctx context.Context, title, why, details string) {
@@ -562,6 +584,7 @@ func (l *loop) begin() error {
 			p.Kind = clone.Agent
 		}
 		p.Boots++
+		p.Ended, p.EndedWhy = time.Time{}, ""
 		p.Version, p.Issue, p.Run = l.Version, "", ""
 		return true
 	})
@@ -576,8 +599,11 @@ func (l *loop) rest() {
 }
 
 // end says that nothing is in hand any more.
-func (l *loop) end() error {
-	return actors.SignOfLife(l.app, l.name, func(p *clone.Presence) { p.Issue, p.Run, p.Process = "", "", process.ID{} })
+func (l *loop) end(why string) error {
+	return actors.SignOfLife(l.app, l.name, func(p *clone.Presence) {
+		p.Issue, p.Run, p.Process = "", "", process.ID{}
+		p.Ended, p.EndedWhy = l.now(), visible.OneLine(visible.HideSecrets(why))
+	})
 }
 
 // clockOf gives the clock of a run; fault.Usage where its environment sets a time that is none.

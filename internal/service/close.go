@@ -75,6 +75,11 @@ func Close(ctx context.Context, a *workspace.Run, ids []string, o CloseOptions, 
 		}
 		findings = append(findings, f)
 	}
+	if slices.ContainsFunc(findings, func(f Finding) bool { return f.Closed != nil && !f.Closed.Already }) && !o.DryRun {
+		if found, command := LandHint(ctx, a, c.code.Store, ""); found != "" {
+			a.Note("%s: %s", found, command)
+		}
+	}
 	return findings, nil
 }
 

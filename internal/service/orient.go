@@ -161,7 +161,11 @@ func survey(ctx context.Context, a *workspace.Run, r OrientRequest) (*orient.Sur
 	if r.As == "" {
 		items = a.InboxCount(ctx, file, graph, reader)
 	}
-	return orient.NewSurvey(file, graph, orient.SurveyRequest{As: r.As, Actor: reader, Inbox: items, Left: IsLeft(a, file.Place(), rules.Now), Held: Held(a, file, rules.Now), MayTake: a.MayTake(reader), Budget: r.Budget, Full: r.Full, Workers: workers(a)}, rules)
+	toLand, command := LandHint(ctx, a, file.Place(), "")
+	if toLand != "" {
+		toLand += ": `" + command + "`"
+	}
+	return orient.NewSurvey(file, graph, orient.SurveyRequest{As: r.As, Actor: reader, Inbox: items, Left: IsLeft(a, file.Place(), rules.Now), Held: Held(a, file, rules.Now), MayTake: a.MayTake(reader), Budget: r.Budget, Full: r.Full, Workers: workers(a), ToLand: toLand}, rules)
 }
 
 // workers lists the actors whose loops run, were paused, or ended with an issue in hand.

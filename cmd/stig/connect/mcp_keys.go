@@ -6,7 +6,7 @@ package connect
 func surveyKeys() []param {
 	return []param{
 		{"as", text, "", false}, {"scale", text, "", false}, {"counts", object, "of all issues", false}, {"attention", rows, "what to look at first", false},
-		{"attention_counts", rows, "", false}, {"in_progress", rows, "", false}, {"inbox", integer, "items in your inbox", false}, {"workers", rows, "whose loops run, wait or were paused", false}, {"ready", rows, "", false}, {"epics", rows, "", false},
+		{"attention_counts", rows, "", false}, {"in_progress", rows, "", false}, {"inbox", integer, "items in your inbox", false}, {"workers", rows, "whose loops run, wait or were paused", false}, {"to_land", text, "finished issues that the checkout lacks", false}, {"ready", rows, "", false}, {"epics", rows, "", false},
 		{"convergence", rows, "", false}, {"critical_path", texts, "", false}, {"omitted", rows, "", false}, {"next", rows, "what to call next, and why", false},
 	}
 }

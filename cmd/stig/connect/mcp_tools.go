@@ -114,7 +114,28 @@ func tools() []tool {
 		about:  "Take items off your inbox once they are dealt with. A trace that answers one, with re, does so by itself.",
 		params: []param{{"items", texts, "ids of items", true}},
 		gives:  []param{{"actor", text, "", false}, {"acked", texts, "", false}, {"there", texts, "acknowledged before", false}, {"dry_run", boolean, "", false}}, answer: ackTool,
+	}, {
+		name: "morning", title: "What loops did meanwhile", effect: reads,
+		about:  "What worker loops did lately: done, waiting, failed, to land.",
+		params: []param{{"since", text, "since when, such as 8h", false}},
+		gives: []param{{"since", text, "", false}, {"until", text, "", false}, {"done", rows, "", false}, {"waits", rows, "questions to a person, each with the command that answers", false}, {"failed", rows, "", false},
+			{"loops", rows, "", false}, {"to_land", object, "", false}, {"cost", object, "", false}, {"outcomes", object, "how many runs came to what", false}}, answer: morningTool,
+	}, {
+		name: "land", title: "What is finished and not landed", effect: reads,
+		about:  "What loops finished and a person has yet to land.",
+		params: []param{{"onto", text, "its branch", false}},
+		gives:  []param{{"branch", text, "that is checked out", false}, {"head", text, "", false}, {"issues", rows, "each with how much it changes, and what it is built on", false}}, answer: landTool,
 	}}
+}
+
+func morningTool(ctx context.Context, a *workspace.Run, g args) (workspace.Output, bool, error) {
+	m, err := service.ReadMorning(ctx, a, service.MorningRequest{Since: g.text("since")})
+	return workspace.NewOutput("morning", m), false, err
+}
+
+func landTool(ctx context.Context, a *workspace.Run, g args) (workspace.Output, bool, error) {
+	u, err := service.ToLand(ctx, a, g.text("onto"))
+	return workspace.NewOutput("unlanded", u), false, err
 }
 
 func checkpointParams() []param {

@@ -36,14 +36,14 @@ type Run struct {
 	Log      string     `json:"log"` // path of the output
 	Branch   string     `json:"branch"`
 	Commit   string     `json:"commit"`
-	LeftOut  []string   `json:"left_out"` // of its commit, each as "PATH (WHY)"
 
-	Priced      string `json:"priced"`       // how the cost is known: said, listed, partly; "" for not at all
-	Price       string `json:"price"`        // the cost and the tokens as people read them; "" while it runs
-	TokensIn    int64  `json:"tokens_in"`    // with those from a cache; 0 where the program does not say
-	TokensOut   int64  `json:"tokens_out"`   //
-	UnreadPrice string `json:"unread_price"` // what it printed as a price, and is none
-	Asked       bool   `json:"asked"`        // its loop asked a person at its end
+	Priced      string   `json:"priced"`       // how the cost is known: said, listed, partly; "" for not at all
+	Price       string   `json:"price"`        // the cost and the tokens as people read them; "" while it runs
+	TokensIn    int64    `json:"tokens_in"`    // with those from a cache; 0 where the program does not say
+	TokensOut   int64    `json:"tokens_out"`   //
+	UnreadPrice string   `json:"unread_price"` // what it printed as a price, and is none
+	Asked       bool     `json:"asked"`        // its loop asked a person at its end
+	LeftOut     []string `json:"left_out"`     // of its commit, each as "PATH (WHY)"
 
 	spent clone.Spent
 
@@ -62,12 +62,12 @@ func RunOf(r clone.Run) Run {
 		Priced: string(r.Price), TokensIn: r.TokensIn, TokensOut: r.TokensOut, UnreadPrice: r.UnreadPrice, Asked: r.Asked,
 		Shared: append([]git.SharedChange{}, r.Shared...), Overlaps: append([]string{}, r.Overlaps...),
 	}
-	one.LeftOut = append([]string{}, r.LeftOut...)
 	if r.Price == clone.PriceUnknown && r.Cost > 0 {
 		one.Priced = string(clone.PriceSaid) // a record of an older version
 	}
 	one.spent.Add(r)
 	one.Price = one.spent.String()
+	one.LeftOut = append([]string{}, r.LeftOut...)
 	if !r.Ended.IsZero() {
 		one.Ended = &r.Ended
 	} else {

@@ -1,0 +1,165 @@
+package workers
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"stig/cmd/stig/cli"
+	"stig/internal/git"
+	"stig/internal/service"
+	"stig/internal/visible"
+	"stig/internal/workspace"
+)
+
+// landing is what the flags of stig land say.
+type landing struct {
+	service.LandRequest
+	diff, revert, reason string
+}
+
+// LandCommand is stig land.
+func LandCommand(a *cli.App) *cobra.Command {
+	var r landing
+	cmd := &cobra.Command{
+		Use:   "land [ID…]",
+		Short: "show what loops finished, and bring it to the checkout",
+		Long: "List what loops finished and the branch that is checked out lacks, an issue a line. Work\n" +
+			"that was merged, squashed, picked or rebased by hand counts as landed.\n\n" +
+			"With issues, or --all, it lands: stig makes a commit of it in a work tree of its own, with\n" +
+			"what the named issues are built on, runs their acceptance criteria there, and moves the\n" +
+			"checkout on, which must have no changes but those of the store. Where a check fails or the\n" +
+			"work conflicts nothing changes. It pushes nothing.\n\n" +
+			"--revert takes the work on an issue back, landed or not, and opens the issue again: the\n" +
+			"next run gets the reason as feedback, and begins anew.",
+		GroupID: "workers",
+		Example: "  stig land\n  stig land demo-1 demo-2\n  stig land --all --commit\n  stig land --diff demo-1\n  stig land --revert demo-1 --reason \"the page is blank in Firefox\"",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r.IDs = args
+			if err := r.check(); err != nil {
+				return err
+			}
+			switch {
+			case r.diff != "":
+				text, err := service.LandDiff(cmd.Context(), a.Run, r.diff, r.Onto)
+				return a.Result("land-diff", struct {
+					ID   string `json:"id"`
+					Diff string `json:"diff"`
+				}{r.diff, text}, err, func() error { return a.Data(text) })
+			case r.revert != "":
+				done, err := service.Revert(cmd.Context(), a.Run, service.RevertRequest{ID: r.revert, Reason: r.reason, Onto: r.Onto, DryRun: r.DryRun})
+				return a.Result("land-reverted", done, err, func() error { return a.Print(revertedText(done)) })
+			case len(args) > 0 || r.All:
+				done, err := service.Land(cmd.Context(), a.Run, r.LandRequest)
+				return a.Result("landed", done, err, func() error { return a.Print(landedText(done)) })
+			}
+			return showUnlanded(cmd.Context(), a, r.Onto)
+		},
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&r.All, "all", false, "land all of it")
+	flags.StringVar(&r.diff, "diff", "", "print what the work on `ID` changes")
+	flags.StringVar(&r.revert, "revert", "", "take the work on `ID` back, and open the issue again")
+	flags.StringVar(&r.reason, "reason", "", "say `WHY` it is taken back")
+	flags.StringVar(&r.Onto, "onto", "", "the `BRANCH` that work --onto named (default "+git.WorkBranch+")")
+	flags.BoolVar(&r.Commit, "commit", false, "commit the store too, and nothing else")
+	cli.Filters(cmd, "onto", "diff", "revert")
+	a.Writes(cmd, &r.DryRun)
+	return cmd
+}
+
+// check refuses flags that do not go together.
+func (r *landing) check() error {
+	asked := []bool{len(r.IDs) > 0, r.All, r.diff != "", r.revert != ""}
+	if n := len(slices.DeleteFunc(asked, func(yes bool) bool { return !yes })); n > 1 {
+		return workspace.Usage("land: issues, --all, --diff and --revert exclude each other", "give one of them")
+	}
+	if r.reason != "" && r.revert == "" {
+		return workspace.Usage("--reason: goes with --revert", "type stig land --revert ID --reason WHY")
+	}
+	return nil
+}
+
+func showUnlanded(ctx context.Context, a *cli.App, onto string) error {
+	u, err := service.ToLand(ctx, a.Run, onto)
+	return a.Result("unlanded", u, err, func() error {
+		if len(u.Issues) == 0 {
+			return a.Print("nothing to land\n")
+		}
+		s := a.Sheet()
+		for _, one := range u.Issues {
+			s.Line(cli.Plain, cli.CutLine(unlandedLine(one), cli.ListWidth))
+		}
+		if err := a.Show(s); err != nil {
+			return err
+		}
+		to := u.Branch
+		if to == "" {
+			to = "the branch that you switch to"
+		}
+		a.Hint("to bring it to " + to + ", stig land --all, or stig land ID; to see what an issue changes, stig land --diff ID")
+		return nil
+	})
+}
+
+// unlandedLine says what is to land of an issue.
+func unlandedLine(one service.UnlandedIssue) string {
+	name := one.ID
+	if name == "" {
+		name, one.Title = "(no issue)", "commits that name no issue"
+	}
+	text := fmt.Sprintf("%s  %s, +%d -%d  %s", name, visible.Counted(one.Files, "file"), one.Added, one.Deleted, visible.OneLine(one.Title))
+	if one.Status != "closed" && one.ID != "" {
+		text += " (" + visible.OneLine(one.Status) + ")"
+	}
+	if len(one.After) > 0 {
+		text += "; after " + strings.Join(one.After, ", ")
+	}
+	if one.Onto != git.WorkBranch {
+		text += "; on " + one.Onto
+	}
+	return workspace.Visible(text)
+}
+
+func landedText(d *service.Landed) string {
+	var text strings.Builder
+	for _, id := range d.There {
+		fmt.Fprintf(&text, "%s: nothing of it is to land\n", id)
+	}
+	if len(d.Issues) == 0 && len(d.There) == 0 {
+		return "nothing to land\n"
+	}
+	if len(d.Issues) > 0 {
+		verb := "landed on"
+		if d.DryRun {
+			verb = "would land on"
+		}
+		fmt.Fprintf(&text, "%s %s: %s", verb, d.Branch, strings.Join(d.Issues, ", "))
+		if len(d.Brought) > 0 {
+			fmt.Fprintf(&text, " (others are built on %s)", strings.Join(d.Brought, ", "))
+		}
+		text.WriteString("\n")
+	}
+	if d.Committed != "" {
+		fmt.Fprintf(&text, "committed the store: %.12s\n", d.Committed)
+	}
+	return text.String()
+}
+
+func revertedText(d *service.Reverted) string {
+	verb := "taken back on"
+	if d.DryRun {
+		verb = "would be taken back on"
+	}
+	text := fmt.Sprintf("%s: %s %s", d.ID, verb, strings.Join(d.Places, " and "))
+	if d.Changed {
+		text += ", and open again"
+	}
+	if len(d.BuiltOn) > 0 {
+		text += "\nbuilt on it: " + strings.Join(d.BuiltOn, ", ")
+	}
+	return text + "\n"
+}

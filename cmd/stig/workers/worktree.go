@@ -1,0 +1,109 @@
+package workers
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"stig/cmd/stig/cli"
+	"stig/internal/service"
+	"stig/internal/visible"
+	"stig/internal/workspace"
+)
+
+// WorktreeCommand is stig worktree.
+func WorktreeCommand(a *cli.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "worktree",
+		Short:   "list and delete the work trees of workers",
+		Long:    "A loop gives each issue a work tree of its own, on branch stig/ID. It goes when the work\nlands, and stays as long as it holds something that is nowhere else.",
+		GroupID: "workers",
+		Args:    a.UnknownCommand,
+		RunE:    a.HelpAlone,
+	}
+	cmd.AddCommand(treesCommand(a), treeRemoveCommand(a))
+	return cmd
+}
+
+func treesCommand(a *cli.App) *cobra.Command {
+	return &cobra.Command{
+		Use:   "list",
+		Short: "list the work trees of workers in this clone",
+		Long:  "List the work trees of workers in this clone, with what each holds that is nowhere else.",
+		Args:  cli.Takes(0, 0, "no arguments"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			list, err := service.WorkTrees(cmd.Context(), a.Run)
+			return a.Result("work-trees", struct {
+				Trees []service.WorkTree `json:"trees"`
+			}{list}, err, func() error {
+				var text strings.Builder
+				for _, one := range list {
+					text.WriteString(treeLine(one) + "\n")
+				}
+				if len(list) == 0 {
+					text.WriteString("no work tree of a worker is in this clone\n")
+				}
+				return a.Print(text.String())
+			})
+		},
+	}
+}
+
+func treeLine(one service.WorkTree) string {
+	var holds []string
+	if one.Running != "" {
+		holds = append(holds, "run "+one.Running+" works in it")
+	}
+	if one.Gone {
+		holds = append(holds, "the directory is gone")
+	}
+	if one.Ahead {
+		holds = append(holds, "has commits that are to be judged")
+	}
+	if n := len(one.Uncommitted); n > 0 {
+		holds = append(holds, visible.Counted(n, "file")+" not committed")
+	}
+	if len(holds) == 0 {
+		holds = append(holds, "holds nothing that is nowhere else")
+	}
+	name := one.ID
+	if name == "" {
+		name = one.Branch + " (not made to the end)"
+	}
+	return workspace.Visible(visible.OneLine(name) + "  " + strings.Join(holds, ", ") + "  " + one.Dir)
+}
+
+func treeRemoveCommand(a *cli.App) *cobra.Command {
+	dryRun := false
+	cmd := &cobra.Command{
+		Use:     "rm ID",
+		Short:   "delete the work tree of an issue, and keep what it holds",
+		Long:    "Delete the work tree of an issue. What was not committed is kept on a branch such as\nstig/ID-leftovers-1; the branch stig/ID stays where it has commits that are nowhere else.\nOne that a run works in is refused.",
+		Args:    cli.Takes(1, 1, "one issue"),
+		Example: "  stig worktree rm demo-1",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			done, err := service.RemoveWorkTree(cmd.Context(), a.Run, args[0], dryRun)
+			return a.Result("work-tree-removed", done, err, func() error { return a.Print(treeRemovedText(done)) })
+		},
+	}
+	a.Writes(cmd, &dryRun)
+	return cmd
+}
+
+func treeRemovedText(d *service.TreeRemoved) string {
+	verb := "removed"
+	if d.DryRun {
+		verb = "would be removed"
+	}
+	text := fmt.Sprintf("%s: %s %s", d.ID, verb, d.Dir)
+	if d.Leftovers != "" {
+		text += "; what was not committed is on " + d.Leftovers + ": " + strings.Join(d.Files, ", ")
+	} else if d.DryRun && len(d.Files) > 0 {
+		text += "; to be kept: " + strings.Join(d.Files, ", ")
+	}
+	if d.Branch != "" {
+		text += "; branch " + d.Branch + " stays"
+	}
+	return text + "\n"
+}

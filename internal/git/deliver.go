@@ -1,0 +1,206 @@
+package git
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"stig/internal/fault"
+	"stig/internal/visible"
+)
+
+// Step is a change that is made anew on another commit: what lies between two.
+type Step struct {
+	From, To string
+	Of       string // what it is called where it does not fit
+	Message  string // of its commit
+}
+
+// delivery makes commits that no branch has yet. Objects that are left over git removes in time.
+func (r *worktreeRepo) delivery(branch, onto string) *Worktree {
+	own := *r
+	own.onto = onto
+	return &Worktree{Dir: r.git.Dir, Branch: branch, own: r.common, repo: &own}
+}
+
+// Joined gives a commit that has what head and tip have, with the store of head: tip itself where
+// that is it. onto is what head is called. The error is a *RejectedError where they conflict.
+// No branch and no file changes.
+func Joined(ctx context.Context, o WorktreeOptions, head, onto, tip string) (string, error) {
+	r, err := open(ctx, o)
+	if err != nil {
+		return "", err
+	}
+	return r.delivery(r.onto, onto).combine(ctx, tip, head)
+}
+
+// Picked gives a commit that has the changes of steps on a commit, in their order; that commit
+// itself where they change nothing. The error is a *RejectedError where one does not fit. No
+// branch and no file changes.
+func Picked(ctx context.Context, o WorktreeOptions, head, onto string, steps []Step) (string, error) {
+	r, err := open(ctx, o)
+	for _, s := range steps {
+		if err == nil {
+			head, err = r.delivery(s.Of, onto).pick(ctx, head, s)
+		}
+	}
+	return head, err
+}
+
+// pick merges with From as what both come from: git of this age takes no other base than that of
+// two commits, so such are made.
+func (t *Worktree) pick(ctx context.Context, head string, s Step) (string, error) {
+	base, err := t.commitTree(ctx, s.From+"^{tree}", "base", nil)
+	if err != nil {
+		return "", err
+	}
+	ours, err := t.commitTree(ctx, head+"^{tree}", "ours", []string{base})
+	if err != nil {
+		return "", err
+	}
+	theirs, err := t.commitTree(ctx, s.To+"^{tree}", "theirs", []string{base})
+	if err != nil {
+		return "", err
+	}
+	tree, err := t.mergeTree(ctx, theirs, ours)
+	if err == nil {
+		tree, _, err = t.withStore(ctx, tree, head)
+	}
+	if err != nil {
+		return "", err
+	}
+	if names, err := t.git().Names(ctx, head+"^{tree}"); err != nil || names[0] == tree {
+		return head, err
+	}
+	return t.commitTree(ctx, tree, strings.TrimSpace(s.Message), []string{head})
+}
+
+// Standing is how the checkout of a person stands.
+type Standing struct {
+	Branch string // "" where HEAD is detached
+	Head   string
+	Doing  string   // what git has not finished there; "" for nothing
+	Dirty  []string // files that git knows and that differ from HEAD, the store left out
+}
+
+// StandingOf looks at the checkout at o.Root.
+func StandingOf(ctx context.Context, o WorktreeOptions) (s Standing, err error) {
+	r, err := open(ctx, o)
+	if err != nil {
+		return s, err
+	}
+	at, err := CheckoutOf(o.Root)
+	if err != nil {
+		return s, err
+	}
+	s.Doing = Busy(at.Own)
+	lines, err := r.git.Status(ctx)
+	for line := range strings.SplitSeq(lines, "\x00") {
+		if head, ok := strings.CutPrefix(line, "# branch.oid "); ok && IsHash(head) {
+			s.Head = head
+		} else if branch, ok := strings.CutPrefix(line, "# branch.head "); ok && branch != "(detached)" {
+			s.Branch = branch
+		}
+		if path := ChangedPath(line); path != "" && line[0] != '?' && !r.isStore(path) {
+			s.Dirty = append(s.Dirty, path)
+		}
+	}
+	return s, err
+}
+
+// Forward moves the branch and the files of the checkout at o.Root on to a commit that comes from
+// its own, as git merge --ff-only does.
+func Forward(ctx context.Context, o WorktreeOptions, commit string) error {
+	r, err := open(ctx, o)
+	if err != nil {
+		return err
+	}
+	result, err := r.git.Perform(ctx, nil, nil, "-c", noUpkeep, "merge", "--quiet", "--ff-only", commit)
+	if err == nil && result.Exit != 0 {
+		said := rejected("git merge --ff-only", result)
+		err = &fault.Error{Code: fault.Conflict, Reason: o.Root + ": the checkout does not go on: " + visible.OneLine(said.Tail), Hint: "nothing was changed; see git status"}
+	}
+	return err
+}
+
+// MoveOnto moves Onto from one commit to another, which has all of it, unless it is checked out.
+func MoveOnto(ctx context.Context, o WorktreeOptions, why, from, to string) error {
+	r, err := open(ctx, o)
+	if err != nil {
+		return err
+	}
+	now, err := r.look(ctx, r.onto)
+	if err == nil {
+		err = r.mayLand(now)
+	}
+	if err == nil {
+		_, err = r.git.Must(ctx, "update-ref", "-m", "stig: "+why, "refs/heads/"+r.onto, to, from)
+	}
+	return err
+}
+
+// LandedSteps are the changes for an issue in the history of a commit, as steps that take them
+// back, the last first; none where no message there names the issue. It refuses
+// (fault.Refused) a commit that was made for other issues too. What was taken back already is
+// left out.
+func LandedSteps(ctx context.Context, o WorktreeOptions, head, issue string) (steps []Step, err error) {
+	r, err := open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	list, err := r.commits(ctx, "--fixed-strings", "--grep="+issue, head)
+	if err != nil {
+		return nil, err
+	}
+	undone, err := r.commits(ctx, "--fixed-strings", "--grep="+revertOf, head)
+	if err != nil {
+		return nil, err
+	}
+	within := map[string]bool{} // what a later merge for the issue brought
+	for i := len(list) - 1; i >= 0; i-- {
+		c := list[i]
+		about := issuesIn(c.message)
+		if len(c.parents) == 0 || within[c.hash] || !contains(about, issue) || isUndone(undone, c.hash) {
+			continue
+		}
+		if !contains(about, issue, issue) {
+			return nil, &fault.Error{Code: fault.Refused, Reason: fmt.Sprintf("%s: commit %.12s has its work together with that for others", issue, c.hash), Hint: "take it back by hand: git revert " + c.hash[:12] + " takes back all of it"}
+		}
+		if len(c.parents) > 1 {
+			inner, err := r.commits(ctx, c.parents[0]+".."+c.hash)
+			if err != nil {
+				return nil, err
+			}
+			for _, one := range inner {
+				within[one.hash] = true
+			}
+		}
+		steps = append(steps, Step{From: c.hash, To: c.parents[0], Of: fmt.Sprintf("%.12s", c.hash)})
+	}
+	return steps, nil
+}
+
+// revertOf begins the line by which git and stig say which commit one takes back.
+const revertOf = "This reverts commit "
+
+func isUndone(undone []commit, hash string) bool {
+	for _, c := range undone {
+		if strings.Contains(c.message, revertOf+hash) {
+			return true
+		}
+	}
+	return false
+}
+
+// contains reports whether a list has an issue, and with only whether it has no other.
+func contains(list []string, issue string, only ...string) bool {
+	found := false
+	for _, one := range list {
+		if one == issue {
+			found = true
+		} else if len(only) > 0 {
+			return false
+		}
+	}
+	return found
+}

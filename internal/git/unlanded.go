@@ -1,0 +1,342 @@
+package git
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Unit is what was done for one issue, in one piece, on the branch that results go to: the
+// commits after From up to Commit.
+type Unit struct {
+	Issue  string // "" where no commit of it says
+	From   string
+	Commit string
+	Runs   []string // the runs of loops that its messages name
+
+	plain  []string // its commits but for merges
+	undoes string   // the commit that it takes back; "" for none
+}
+
+// Unlanded lists what is on Onto and was not brought to the commit head, the oldest first.
+// Work counts as brought where head or a branch of a person comes from it, where a message there has its trailer and
+// names a run of it, or where a patch there is that of a commit, of the unit, or of several
+// units in a row; so it may have been squashed, picked or rebased. What the patches do to the store
+// does not count. Of head the last 500 commits that Onto lacks are looked at.
+func Unlanded(ctx context.Context, o WorktreeOptions, head string) ([]Unit, error) {
+	r, err := open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	tip, err := r.branch(ctx, r.onto)
+	if err != nil || tip == "" || tip == head {
+		return nil, err
+	}
+	ours, err := r.commits(ctx, tip, "--not", head, "--exclude="+namespace+"/*", "--exclude="+r.onto, "--branches")
+	units := unitsOf(ours, tip)
+	units = slices.DeleteFunc(units, func(u Unit) bool { // work that was taken back there, and what did that
+		return isUndone(ours, u.Commit) || slices.ContainsFunc(ours, func(c commit) bool { return u.undoes != "" && c.hash == u.undoes })
+	})
+	if err != nil || len(units) == 0 {
+		return nil, err
+	}
+	theirs, err := r.commits(ctx, "--max-count="+fmt.Sprint(mostLooked), tip+".."+head)
+	if err != nil || len(theirs) == 0 {
+		return units, err
+	}
+	return r.unbrought(ctx, units, theirs)
+}
+
+// mostLooked is how many commits are looked at for work that was brought to them.
+const mostLooked = 500
+
+// commit is one with its message.
+type commit struct {
+	hash    string
+	parents []string
+	message string
+}
+
+// commits lists what git log gives for some arguments, each commit after its parents.
+func (r *worktreeRepo) commits(ctx context.Context, argv ...string) (list []commit, err error) {
+	said, err := r.git.Must(ctx, append([]string{"log", "-z", "--topo-order", "--reverse", "--format=%H%x00%P%x00%B"}, argv...)...)
+	fields := strings.Split(said, "\x00")
+	for i := 0; i+2 < len(fields); i += 3 {
+		list = append(list, commit{hash: strings.TrimSpace(fields[i]), parents: strings.Fields(fields[i+1]), message: fields[i+2]})
+	}
+	return list, err
+}
+
+// unitsOf tells apart what the commits up to a tip were made for. Each step from first parent to
+// first parent is one, with what it merged; steps in a row for one issue are one together,
+// and what says nothing belongs to the next step that is no merge.
+func unitsOf(list []commit, tip string) (units []Unit) {
+	at := map[string]commit{}
+	for _, c := range list {
+		at[c.hash] = c
+	}
+	var steps []commit
+	for c, ok := at[tip]; ok && len(c.parents) > 0; c, ok = at[c.parents[0]] {
+		steps = append(steps, c)
+		delete(at, c.hash)
+	}
+	var silent *Unit // steps that say nothing yet
+	flush := func() {
+		if silent != nil {
+			units, silent = append(units, *silent), nil
+		}
+	}
+	for _, step := range slices.Backward(steps) {
+		u, merges := unitOf(step, at), len(step.parents) > 1
+		switch {
+		case merges && u.Issue == "" && len(u.plain) == 0: // it brought what head has
+			continue
+		case merges:
+			flush()
+		case silent != nil:
+			u.From, u.plain, u.Runs = silent.From, append(silent.plain, u.plain...), append(silent.Runs, u.Runs...)
+		}
+		if silent = nil; u.Issue == "" && !merges {
+			silent = &u
+			continue
+		}
+		if last := len(units) - 1; last >= 0 && units[last].Issue == u.Issue && u.Issue != "" {
+			u.From, u.plain, u.Runs = units[last].From, append(units[last].plain, u.plain...), append(units[last].Runs, u.Runs...)
+			units = units[:last]
+		}
+		units = append(units, u)
+	}
+	flush()
+	return units
+}
+
+// unitOf is one step, with the commits that it merged, which it takes out of at.
+func unitOf(step commit, at map[string]commit) Unit {
+	u := Unit{From: step.parents[0], Commit: step.hash, Runs: runsIn(step.message)}
+	_, undoes, _ := strings.Cut(step.message, revertOf)
+	u.undoes, _, _ = strings.Cut(strings.TrimSpace(undoes), ".")
+	issues := issuesIn(step.message)
+	for queue := slices.Clone(step.parents[1:]); len(queue) > 0; queue = queue[1:] {
+		c, ok := at[queue[0]]
+		if !ok {
+			continue
+		}
+		delete(at, c.hash)
+		if u.Runs, issues = append(u.Runs, runsIn(c.message)...), append(issues, issuesIn(c.message)...); len(c.parents) < 2 {
+			u.plain = append(u.plain, c.hash)
+		}
+		queue = append(queue, c.parents...)
+	}
+	if len(step.parents) < 2 {
+		u.plain = []string{step.hash}
+	}
+	if len(issues) > 0 {
+		u.Issue = issues[0]
+	}
+	return u
+}
+
+// issuesIn are the issues that a message says it is about: by trailers, also those of messages
+// that a squash took in, or by its subject, as stig has it where there is no trailer.
+func issuesIn(message string) (issues []string) {
+	for line := range strings.Lines(message) {
+		if issue, ok := strings.CutPrefix(strings.TrimLeft(line, " \t*"), IssueTrailer+":"); ok {
+			issues = append(issues, strings.TrimSpace(issue))
+		}
+	}
+	if len(issues) > 0 {
+		return issues
+	}
+	for line := range strings.Lines(message) {
+		line = strings.TrimLeft(line, " \t*")
+		branch, merged := strings.CutPrefix(line, "Merge branch '"+namespace+"/")
+		if name, _, ok := strings.Cut(branch, "' into "+WorkBranch); merged && ok {
+			if issue, err := url.PathUnescape(name); err == nil {
+				issues = append(issues, issue)
+			}
+		} else if issue, _, ok := strings.Cut(line, ": work of "); ok && !strings.Contains(issue, " ") {
+			issues = append(issues, issue)
+		}
+	}
+	return issues
+}
+
+// runsIn are the runs of loops that a message names.
+func runsIn(message string) (runs []string) {
+	for word := range strings.FieldsSeq(message) {
+		if word = strings.Trim(word, "(),.;:"); strings.HasPrefix(word, "r-") && len(word) == len("r-0123456789") {
+			runs = append(runs, word)
+		}
+	}
+	return runs
+}
+
+// unbrought leaves out of units what is in commits of head.
+func (r *worktreeRepo) unbrought(ctx context.Context, units []Unit, theirs []commit) (left []Unit, err error) {
+	said, runs := map[string]int{}, map[string]bool{}
+	var plain []string
+	for _, c := range theirs {
+		issues := issuesIn(c.message)
+		slices.Sort(issues)
+		for _, issue := range slices.Compact(issues) {
+			said[issue]++
+		}
+		for _, run := range runsIn(c.message) {
+			runs[run] = true
+		}
+		if len(c.parents) < 2 {
+			plain = append(plain, c.hash)
+		}
+	}
+	ids, err := r.patches(ctx, plain)
+	if err != nil {
+		return nil, err
+	}
+	there := map[string]bool{}
+	for _, id := range ids {
+		there[id] = true
+	}
+	for _, u := range units {
+		switch brought, err := r.isBrought(ctx, u, said, runs, there); {
+		case err != nil:
+			return nil, err
+		case !brought:
+			left = append(left, u)
+		}
+	}
+	return r.unsquashed(ctx, left, there)
+}
+
+// isBrought reports whether a unit is in commits of which the trailers, runs and patches are
+// given. A trailer of which neither side names a run counts for one unit.
+func (r *worktreeRepo) isBrought(ctx context.Context, u Unit, said map[string]int, runs, there map[string]bool) (bool, error) {
+	if u.Issue != "" && said[u.Issue] > 0 {
+		if slices.ContainsFunc(u.Runs, func(run string) bool { return runs[run] }) {
+			return true, nil
+		}
+		if len(u.Runs) == 0 {
+			said[u.Issue]--
+			return true, nil
+		}
+	}
+	ids, err := r.patches(ctx, u.plain)
+	if err != nil {
+		return false, err
+	}
+	some := false
+	for _, id := range ids {
+		if some = there[id]; !some {
+			break
+		}
+	}
+	if some || len(u.plain) < 2 {
+		return some || len(ids) == 0, nil
+	}
+	id, err := r.patch(ctx, u.From, u.Commit)
+	return id == "" || there[id], err
+}
+
+// unsquashed leaves out units of which several in a row, from the first, are one patch.
+func (r *worktreeRepo) unsquashed(ctx context.Context, units []Unit, there map[string]bool) ([]Unit, error) {
+	for last := len(units) - 1; last > 0; last-- {
+		id, err := r.patch(ctx, units[0].From, units[last].Commit)
+		if err != nil {
+			return nil, err
+		}
+		if there[id] {
+			return r.unsquashed(ctx, units[last+1:], there)
+		}
+	}
+	return units, nil
+}
+
+// patches gives for commits the ids of their patches, but for the store; none where nothing else
+// is in them.
+func (r *worktreeRepo) patches(ctx context.Context, commits []string) (map[string]string, error) {
+	if len(commits) == 0 {
+		return nil, nil
+	}
+	return r.patchIDs(ctx, []byte(strings.Join(commits, "\n")+"\n"), "--root", "--stdin")
+}
+
+// patch is the id of what lies between two commits, but for the store; "" for nothing.
+func (r *worktreeRepo) patch(ctx context.Context, from, to string) (string, error) {
+	ids, err := r.patchIDs(ctx, nil, from, to)
+	for _, id := range ids {
+		return id, err
+	}
+	return "", err
+}
+
+func (r *worktreeRepo) patchIDs(ctx context.Context, stdin []byte, argv ...string) (map[string]string, error) {
+	text, err := r.between(ctx, stdin, append([]string{"diff-tree", "-p", "-r", "--no-renames", "--full-index"}, argv...)...)
+	if err != nil || text == "" {
+		return nil, err
+	}
+	found, err := r.git.run(ctx, []byte(text), nil, []string{"patch-id", "--stable"})
+	if err == nil && found.Exit != 0 {
+		err = failure([]string{"patch-id"}, found)
+	}
+	ids := map[string]string{}
+	for line := range strings.Lines(string(found.Stdout)) {
+		if id, commit, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
+			ids[commit] = id
+		}
+	}
+	return ids, err
+}
+
+// between runs a command of git that compares commits, without the store.
+func (r *worktreeRepo) between(ctx context.Context, stdin []byte, argv ...string) (string, error) {
+	if argv = append(argv, "--", ":/"); r.store != "" {
+		argv = append(argv, ":(top,exclude,literal)"+r.store)
+	}
+	command, err := r.git.asks(ctx, argv, "GIT_LITERAL_PATHSPECS=0")
+	if err != nil {
+		return "", err
+	}
+	command.Stdin = stdin
+	result, err := r.git.await(ctx, command)
+	if err == nil && result.Exit != 0 {
+		err = failure(argv, result)
+	}
+	return string(result.Stdout), err
+}
+
+// Stat is how much a change is; of binary files no lines count.
+type Stat struct {
+	Files   int `json:"files"`
+	Added   int `json:"added"`   // lines
+	Deleted int `json:"deleted"` // lines
+}
+
+// StatOf says how much a unit changes, but for the store.
+func StatOf(ctx context.Context, o WorktreeOptions, u Unit) (s Stat, err error) {
+	r, err := open(ctx, o)
+	if err != nil {
+		return s, err
+	}
+	text, err := r.between(ctx, nil, "diff-tree", "-r", "--numstat", u.From, u.Commit)
+	for line := range strings.Lines(text) {
+		fields := strings.Fields(line)
+		if len(fields) < 3 {
+			continue
+		}
+		added, _ := strconv.Atoi(fields[0]) // "-" of a binary file
+		deleted, _ := strconv.Atoi(fields[1])
+		s.Files, s.Added, s.Deleted = s.Files+1, s.Added+added, s.Deleted+deleted
+	}
+	return s, err
+}
+
+// DiffOf is what a unit changes, as a patch, but for the store.
+func DiffOf(ctx context.Context, o WorktreeOptions, u Unit) (string, error) {
+	r, err := open(ctx, o)
+	if err != nil {
+		return "", err
+	}
+	return r.between(ctx, nil, "diff-tree", "-r", "-p", "-M", u.From, u.Commit)
+}

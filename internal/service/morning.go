@@ -1,0 +1,396 @@
+package service
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"stig/dag"
+	"stig/internal/beads"
+	"stig/internal/clone"
+	"stig/internal/fault"
+	"stig/internal/gate"
+	"stig/internal/git"
+	"stig/internal/process"
+	"stig/internal/visible"
+	"stig/internal/workspace"
+	"stig/orient"
+)
+
+// Morning is what became of the issues, and of the loops, since a time: what somebody who was not
+// there wants to know. Runs count that ended since then, or run.
+type Morning struct {
+	Since    time.Time      `json:"since"`
+	Until    time.Time      `json:"until"`
+	Done     []MorningDone  `json:"done"`  // the first closed first
+	Waits    []MorningWait  `json:"waits"` // for a person, whenever they were asked
+	Failed   []MorningFail  `json:"failed"`
+	Loops    []MorningLoop  `json:"loops"`
+	ToLand   MorningLand    `json:"to_land"`
+	Cost     MorningCost    `json:"cost"`
+	Outcomes map[string]int `json:"outcomes"` // how many runs came to what; "running" for those that are not at their end
+}
+
+// MorningDone is an issue that was closed.
+type MorningDone struct {
+	ID    string    `json:"id"`
+	Title string    `json:"title"`
+	Epic  string    `json:"epic"` // its title; "" for none
+	At    time.Time `json:"at"`
+	By    string    `json:"by"`
+	Proof string    `json:"proof"` // what shows that it is done, in short
+	git.Stat
+	Cost string `json:"cost"` // of its runs
+}
+
+// MorningWait is a question to a person.
+type MorningWait struct {
+	ID       string `json:"id"`
+	Title    string `json:"title"`
+	By       string `json:"by"`
+	Question string `json:"question"` // its first line
+	Command  string `json:"command"`  // that answers
+}
+
+// MorningFail is an issue that runs failed at, and that is neither closed nor waits for a person.
+type MorningFail struct {
+	ID    string   `json:"id"` // "" of runs that are about no issue
+	Title string   `json:"title"`
+	Times int      `json:"times"`
+	By    []string `json:"by"`
+	Why   string   `json:"why"` // the last time
+	Cost  string   `json:"cost"`
+}
+
+// MorningLoop is how the loop of an actor is, and why it ended.
+type MorningLoop struct {
+	Name  string     `json:"name"`
+	State string     `json:"state"` // working, waiting, ended, killed, or as it was told to be
+	Issue string     `json:"issue"` // in hand
+	Why   string     `json:"why"`
+	Ended *time.Time `json:"ended"` // null where it did not
+	Runs  int        `json:"runs"`
+	Cost  string     `json:"cost"`
+}
+
+// MorningLand is what is to land.
+type MorningLand struct {
+	Issues  int    `json:"issues"`
+	Text    string `json:"text"`
+	Command string `json:"command"` // "" for nothing
+}
+
+// MorningCost is what the runs cost together.
+type MorningCost struct {
+	Text    string             `json:"text"`
+	Amounts map[string]float64 `json:"amounts"` // by currency
+	Unknown int                `json:"unknown"` // runs of which the cost is not known, or only partly
+	Tokens  int64              `json:"tokens"`
+	Runs    int                `json:"runs"`
+}
+
+// MorningRequest says since when: a time as WHEN of other commands; "" for since it was read last.
+type MorningRequest struct{ Since string }
+
+// firstMorning is how far back is looked where nobody has read before.
+const firstMorning = 24 * time.Hour
+
+// ReadMorning gathers what became of the issues and the loops.
+func ReadMorning(ctx context.Context, a *workspace.Run, r MorningRequest) (*Morning, error) {
+	file, err := a.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	now, err := a.Clock()
+	if err != nil {
+		return nil, err
+	}
+	place, err := a.Live(file.Place())
+	if err != nil {
+		return nil, err
+	}
+	m := &Morning{Until: now, Since: place.LastMorning(), Outcomes: map[string]int{}}
+	if m.Since.IsZero() || m.Since.After(now) {
+		m.Since = now.Add(-firstMorning)
+	}
+	if r.Since != "" {
+		if m.Since, err = workspace.TimeOf(r.Since, now); err != nil {
+			return nil, err
+		}
+	}
+	night, err := runsOfNight(a, place, m.Since)
+	if err != nil {
+		return nil, err
+	}
+	g := &gathering{Morning: m, app: a, file: file, graph: dag.New(file), place: place, night: night}
+	for _, step := range []func(context.Context) error{g.closed, g.waiting, g.failed, g.loops, g.landing} {
+		if err := step(ctx); err != nil {
+			return nil, err
+		}
+	}
+	g.cost()
+	return m, nil
+}
+
+// MorningRead remembers that somebody read until then.
+func MorningRead(a *workspace.Run, m *Morning) error {
+	place, err := a.LivePlace()
+	if err == nil {
+		err = place.KeepMorning(m.Until)
+	}
+	return err
+}
+
+// runsOfNight are the runs that ended since a time, or that are not at their end.
+func runsOfNight(a *workspace.Run, place clone.Place, since time.Time) ([]clone.Run, error) {
+	all, damaged, err := place.Runs(since.Add(-longestRun))
+	for _, where := range damaged {
+		a.Warn("%s: holds a line that cannot be read", where)
+	}
+	return slices.DeleteFunc(all, func(r clone.Run) bool {
+		over := r.Ended.IsZero() && r.Started.Before(since) && !isThere(r.Loop) && !isThere(r.Program)
+		return over || !r.Ended.IsZero() && r.Ended.Before(since)
+	}), err
+}
+
+// longestRun is how long before its end a run may have started.
+const longestRun = 48 * time.Hour
+
+func isThere(id process.ID) bool {
+	running, known := process.Running(id)
+	return known && running
+}
+
+// gathering puts a morning together.
+type gathering struct {
+	*Morning
+	app   *workspace.Run
+	file  *beads.Snapshot
+	graph *dag.Graph
+	place clone.Place
+	night []clone.Run
+	asked map[string]bool // issues that wait for a person
+}
+
+// spent is what runs cost together, of those that pick picks, and how many these are.
+func (g *gathering) spent(pick func(clone.Run) bool) (s clone.Spent, runs int) {
+	for _, r := range g.night {
+		if pick(r) {
+			s.Add(r)
+			runs++
+		}
+	}
+	return s, runs
+}
+
+func (g *gathering) costOf(issue string) string {
+	s, _ := g.spent(func(r clone.Run) bool { return r.Issue == issue })
+	return s.String()
+}
+
+// closed lists what was closed as done. An issue that changed after its close is read too.
+func (g *gathering) closed(ctx context.Context) error {
+	g.Done = []MorningDone{}
+	since := g.Since.Truncate(time.Second) // as closed_at has it
+	for i, issue := range g.file.All() {
+		if issue.Status != beads.StatusClosed || issue.UpdatedAt.Before(since) {
+			continue
+		}
+		record, err := issue.Record()
+		if err != nil {
+			return err
+		}
+		at, _ := time.Parse(time.RFC3339Nano, record.Text(beads.ClosedAt)) // zero for none
+		if reason := record.Text(beads.CloseReason); !at.Before(since) && beads.OutcomeOf(reason).End == beads.EndDone {
+			one := MorningDone{ID: issue.ID, Title: issue.Title, At: at, By: issue.Assignee, Proof: proofIn(reason), Cost: g.costOf(issue.ID)}
+			if epic, ok := g.graph.Epic(i); ok {
+				one.Epic = g.file.At(epic).Title
+			}
+			if err := g.changedBy(ctx, &one); err != nil {
+				return err
+			}
+			g.Done = append(g.Done, one)
+		}
+	}
+	slices.SortStableFunc(g.Done, func(a, b MorningDone) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ID, b.ID)) })
+	return nil
+}
+
+// changedBy says who did an issue and how much that changed, by the run that closed it.
+func (g *gathering) changedBy(ctx context.Context, one *MorningDone) error {
+	for _, r := range slices.Backward(g.night) {
+		if r.Issue != one.ID || r.Outcome != string(clone.OutcomeClosed) {
+			continue
+		}
+		one.By = r.Actor
+		trees, err := g.app.Trees(g.file.Place())
+		if err != nil || trees == nil || r.Base == "" || r.Commit == "" || r.Base == r.Commit {
+			return err
+		}
+		if stat, err := git.StatOf(ctx, *trees, git.Unit{From: r.Base, Commit: r.Commit}); err == nil {
+			one.Stat = stat // else the commits are gone
+		}
+		return nil
+	}
+	return nil
+}
+
+// proofIn is what a close reason says that shows it.
+func proofIn(reason string) string {
+	if why, ok := gate.ParseWaived(reason); ok {
+		return "waived: " + visible.OneLine(why)
+	}
+	found, ok := gate.ParseResults(reason)
+	if !ok {
+		return "no check ran"
+	}
+	text := visible.Counted(found.Passed, "check")
+	if found.Passed < found.All {
+		text = fmt.Sprintf("%d of %s", found.Passed, visible.Counted(found.All, "check"))
+	}
+	if difference := gate.DifferenceIn(reason); difference != "" {
+		text += " (" + difference + ")"
+	}
+	return text
+}
+
+// waiting lists the questions to people.
+func (g *gathering) waiting(context.Context) error {
+	list, err := orient.Escalations(g.file, g.graph, orient.Rules{Schema: g.app.Schema, Now: g.Until})
+	g.Waits, g.asked = []MorningWait{}, map[string]bool{}
+	for _, q := range list {
+		g.asked[q.ID] = true
+		one := MorningWait{ID: q.ID, Title: q.Title, By: q.By, Question: firstLine(q.Question), Command: "stig resolve " + visible.Quoted(q.ID)}
+		if q.Number > 1 {
+			one.Command += fmt.Sprintf(" --question %d", q.Number)
+		}
+		if len(q.Options) > 0 {
+			one.Command += " --option 1"
+			one.Question += "  1 " + strings.Join(numbered(q.Options), "  ")
+		} else {
+			one.Command += " -m ANSWER"
+		}
+		g.Waits = append(g.Waits, one)
+	}
+	return err
+}
+
+// numbered are options with their numbers, the first without.
+func numbered(options []string) (list []string) {
+	for i, option := range options {
+		if option = firstLine(option); i > 0 {
+			option = fmt.Sprintf("%d %s", i+1, option)
+		}
+		list = append(list, option)
+	}
+	return list
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return visible.OneLine(line)
+}
+
+// failed lists the issues that runs failed at and that nobody closed since or was asked about.
+func (g *gathering) failed(context.Context) error {
+	g.Failed = []MorningFail{}
+	at := map[string]int{}
+	for _, r := range g.night {
+		o := clone.Outcome(r.Outcome)
+		if g.Outcomes[cmp.Or(r.Outcome, "running")]++; !o.IsFailure() && o != clone.OutcomeRejected || g.asked[r.Issue] || g.isClosed(r.Issue) {
+			continue
+		}
+		i, known := at[r.Issue]
+		if !known {
+			i = len(g.Failed)
+			at[r.Issue], g.Failed = i, append(g.Failed, MorningFail{ID: r.Issue, Title: g.titleOf(r.Issue), By: []string{}, Cost: g.costOf(r.Issue)})
+		}
+		one := &g.Failed[i]
+		one.Times++
+		one.Why = r.Outcome + ": " + cmp.Or(r.Why, r.Said, fmt.Sprintf("exit %d", r.Exit))
+		if !slices.Contains(one.By, r.Actor) {
+			one.By = append(one.By, r.Actor)
+		}
+	}
+	return nil
+}
+
+func (g *gathering) isClosed(id string) bool {
+	at, ok := g.file.Index(id)
+	return ok && beads.IsClosed(g.file.At(at).Status)
+}
+
+func (g *gathering) titleOf(id string) string {
+	if at, ok := g.file.Index(id); ok {
+		return g.file.At(at).Title
+	}
+	return ""
+}
+
+// loops lists how the loops are that gave a sign of life since.
+func (g *gathering) loops(context.Context) error {
+	g.Loops = []MorningLoop{}
+	all, err := g.place.Presences()
+	for _, p := range all {
+		running, known := p.Runs()
+		spent, runs := g.spent(func(r clone.Run) bool { return r.Actor == p.Name })
+		if p.Boots == 0 || !running && p.Seen.Before(g.Since) && runs == 0 {
+			continue
+		}
+		one := MorningLoop{Name: p.Name, Issue: p.Issue, Why: p.EndedWhy, Runs: runs, Cost: spent.String()}
+		switch {
+		case running && p.Issue != "":
+			one.State, one.Why = orient.WorkerWorking, ""
+		case running:
+			one.State, one.Why = orient.WorkerWaiting, ""
+		case p.Process != (process.ID{}) && known:
+			one.State, one.Why = "killed", "its process is gone; what it had in hand goes on with the next stig work"
+		case p.Process != (process.ID{}):
+			one.State, one.Why = "unknown", "it runs on another machine, or did"
+		default:
+			one.State = "ended"
+			if !p.Ended.IsZero() {
+				one.Ended = &p.Ended
+			}
+		}
+		if said := p.State == clone.Paused || p.State == clone.Draining || p.State == clone.Dead || p.State == clone.Maintenance; said && (p.Until.IsZero() || g.Until.Before(p.Until)) {
+			one.State = string(p.State)
+			one.Why = cmp.Or(p.Why, one.Why)
+		}
+		g.Loops = append(g.Loops, one)
+	}
+	return err
+}
+
+func (g *gathering) landing(ctx context.Context) error {
+	if !process.Finder("", g.app.Getenv)("git") {
+		return nil
+	}
+	code, err := workspace.CodeOf(g.file.Place())
+	if err != nil || code.Root == "" {
+		return err // in place nothing is to land
+	}
+	switch u, err := findUnlanded(ctx, g.app, g.file.Place(), "", false); {
+	case fault.Is(err, fault.NoRevision): // before the first commit
+		return nil
+	case err != nil:
+		g.ToLand.Text = "cannot be told: " + err.Error()
+		return nil
+	default:
+		g.ToLand.Issues = len(u.Issues)
+	}
+	g.ToLand.Text, g.ToLand.Command = LandHint(ctx, g.app, g.file.Place(), "")
+	return nil
+}
+
+func (g *gathering) cost() {
+	spent, runs := g.spent(func(clone.Run) bool { return true })
+	g.Cost = MorningCost{Text: spent.String(), Amounts: spent.Amounts, Unknown: spent.Unknown, Tokens: spent.Tokens, Runs: runs}
+	if g.Cost.Amounts == nil {
+		g.Cost.Amounts = map[string]float64{}
+	}
+}
