@@ -169,7 +169,9 @@ func Merge(all []*Done) *Done {
 		reasons = []string{all[0].Reason}
 	}
 	one.Actor, one.Reason = strings.Join(names, ", "), strings.Join(reasons, "\n")
-	slices.SortStableFunc(one.Runs, func(a, b actors.Run) int { return a.Started.Compare(b.Started) })
+	slices.SortStableFunc(one.Runs, func(a, b actors.Run) int {
+		return cmp.Or(a.Started.Compare(b.Started), cmp.Compare(a.Attempt, b.Attempt))
+	})
 	one.summarize()
 	return one
 }

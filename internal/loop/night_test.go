@@ -17,6 +17,7 @@ import (
 	"stig/internal/clone"
 	"stig/internal/fault"
 	"stig/internal/loop"
+	"stig/internal/loop/actors"
 	"stig/internal/workspace"
 )
 
@@ -415,5 +416,14 @@ func TestKilledDream(t *testing.T) {
 	}
 	if r := y.runs(t)[0]; r.Outcome != string(clone.OutcomeStopped) {
 		t.Errorf("%+v", r)
+	}
+}
+
+// TestMergeLast: what an issue came to is its last run of all loops, also where two began in the same moment.
+func TestMergeLast(t *testing.T) {
+	asked := &loop.Done{Actor: "a", Runs: []actors.Run{{Issue: "w-1", Attempt: 2, Outcome: "failed", Asked: true}}}
+	before := &loop.Done{Actor: "b", Runs: []actors.Run{{Issue: "w-1", Attempt: 1, Outcome: "failed"}}}
+	if s := loop.Merge([]*loop.Done{asked, before}).Summary; len(s.Waiting) != 1 || len(s.Failed) != 0 {
+		t.Errorf("waiting %v, failed %v; a person was asked at the last attempt", s.Waiting, s.Failed)
 	}
 }
