@@ -55,12 +55,15 @@ const mostOthers = 5
 
 // undo is what to type to undo a change.
 func undo(c git.SharedChange) string {
-	name, had := visible.Quoted(c.Name), c.Was != ""
+	name, had, all := visible.Quoted(c.Name), c.Was != "", ""
+	if c.Kind == git.SharedSetting && c.In == git.GlobalConfig {
+		all = "--global "
+	}
 	switch {
 	case c.Kind == git.SharedSetting && had:
-		return "if that is not wanted, type git config " + name + " " + visible.Quoted(c.Was)
+		return "if that is not wanted, type git config " + all + name + " " + visible.Quoted(c.Was)
 	case c.Kind == git.SharedSetting:
-		return "if that is not wanted, type git config --unset-all " + name
+		return "if that is not wanted, type git config " + all + "--unset-all " + name
 	case c.Kind == git.SharedStash:
 		return "see what it holds: git stash show -p -u " + name
 	case c.Kind == git.SharedBranch && had && c.In != "":

@@ -22,7 +22,7 @@ import (
 // Shared is what the work trees of a repository share at one moment, and how a person's
 // checkout stands. It holds the configuration as it is, credentials included.
 type Shared struct {
-	Settings map[string][]string `json:"settings"` // values in their order, by the name of the file in git's directory, a slash, and the key
+	Settings map[string][]string `json:"settings"` // values in their order, by the name of the file in git's directory, or global, a slash, and the key
 	Refs     map[string]string   `json:"refs"`     // objects by whole names, but for references of stig
 	Stashes  []string            `json:"stashes"`  // commits, the last first
 	Files    map[string]string   `json:"files"`    // hashes of hooks and of info, by path in git's directory

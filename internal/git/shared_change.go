@@ -26,7 +26,7 @@ type SharedChange struct {
 	Name string     `json:"name"`           // of a stash its commit, of a checkout its directory
 	Was  string     `json:"was"`            // without credentials; "" for nothing
 	Now  string     `json:"now"`            // the same
-	In   string     `json:"in,omitempty"`   // the directory of the checkout; of a setting the file in git's directory
+	In   string     `json:"in,omitempty"`   // the directory of the checkout; of a setting the file in git's directory, or global
 	By   string     `json:"by,omitempty"`   // the actor who signed it; "" for nobody
 	Back bool       `json:"back"`           // a setting that stig put back
 	Kept string     `json:"kept,omitempty"` // the reference by which stig keeps a stash
@@ -74,7 +74,11 @@ func (c SharedChange) ref() string {
 func (c SharedChange) String() string {
 	switch c.Kind {
 	case SharedSetting:
-		text := "the git setting " + c.Name + fromTo("set to", c.Was, c.Now)
+		text := "the git setting " + c.Name
+		if c.In == GlobalConfig {
+			text += " of all repositories"
+		}
+		text += fromTo("set to", c.Was, c.Now)
 		if c.Back {
 			text += ", and stig put it back"
 		}

@@ -1,6 +1,7 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -27,11 +28,41 @@ func isDecisive(key string) bool {
 	})
 }
 
-// settings reads the configuration of the repository, and what the main work tree has besides.
+// GlobalConfig stands for the files in which git keeps the settings of a user, for all
+// repositories. Changes of them are told, never put back: they are no files of the repository.
+const GlobalConfig = "global"
+
+// configs are the files of settings, as changes name them, with their paths.
+func (w *Watch) configs() (files [][2]string) {
+	for _, name := range []string{"config", ownConfig} {
+		files = append(files, [2]string{name, filepath.Join(w.At.Common, name)})
+	}
+	env := map[string]string{}
+	for _, set := range w.Git.Env {
+		name, value, _ := strings.Cut(set, "=")
+		env[name] = value
+	}
+	if one := env["GIT_CONFIG_GLOBAL"]; one != "" {
+		return append(files, [2]string{GlobalConfig, one})
+	}
+	home := env["HOME"]
+	for _, path := range []string{
+		filepath.Join(cmp.Or(env["XDG_CONFIG_HOME"], filepath.Join(home, ".config")), "git", "config"),
+		filepath.Join(home, ".gitconfig"),
+	} {
+		if filepath.IsAbs(path) {
+			files = append(files, [2]string{GlobalConfig, path})
+		}
+	}
+	return files
+}
+
+// settings reads the configuration of the repository, what the main work tree has besides, and
+// the user's.
 func (w *Watch) settings(ctx context.Context) (map[string][]string, error) {
 	all, read := map[string][]string{}, map[string]map[string][]string{}
-	for _, name := range []string{"config", ownConfig} {
-		path := filepath.Join(w.At.Common, name)
+	for _, file := range w.configs() {
+		name, path := file[0], file[1]
 		text, err := os.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -45,7 +76,7 @@ func (w *Watch) settings(ctx context.Context) (map[string][]string, error) {
 		}
 		read[string(text)] = set
 		for key, values := range set {
-			all[name+"/"+key] = values
+			all[name+"/"+key] = append(slices.Clone(all[name+"/"+key]), values...)
 		}
 	}
 	w.read = read
@@ -111,7 +142,7 @@ func shownValues(key string, values []string) string {
 func (w *Watch) UndoSettings(ctx context.Context, was, now Shared, list []SharedChange) error {
 	var is map[string][]string
 	for i, c := range list {
-		if c.Kind != SharedSetting || !isDecisive(c.Name) {
+		if c.Kind != SharedSetting || c.In == GlobalConfig || !isDecisive(c.Name) {
 			continue
 		}
 		if is == nil {
