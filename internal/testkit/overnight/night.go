@@ -30,6 +30,22 @@ type Night struct {
 	Kept     bool     // a reference leads to it
 	Config   string   // of the clone, but for what a person set in the night
 	ConfigAs string   // as it was before
+
+	Morning Morning // what stig morning says of the whole night
+}
+
+// Morning is what stig morning --json prints, as far as the judge looks at it.
+type Morning struct {
+	Done, Waits []struct{ ID string }
+	Failed      []struct {
+		ID    string
+		Times int
+	}
+	Outcomes map[string]int
+	Cost     struct {
+		Runs, Unknown int
+		Amounts       map[string]float64
+	}
 }
 
 // Commit is a commit of the merged branch.
