@@ -88,8 +88,12 @@ func (n *night) watch() {
 			seen = len(starts)
 			continue
 		}
-		n.once("merged", true, n.bringTogether) // nothing else is left to do
-		if n.finished() {
+		if !n.did["merged"] { // nothing else is left to do
+			n.once("merged", true, n.bringTogether)
+			n.rests = 0
+			continue
+		}
+		if n.finished(starts) {
 			return
 		}
 		n.forward(step)
@@ -146,8 +150,8 @@ func (n *night) issues(dir string) []overnight.Issue {
 }
 
 // finished reports whether each issue is closed, waits for an answer that will not come, or
-// waits for such an issue.
-func (n *night) finished() bool {
+// waits for such an issue, and no worker is to be woken.
+func (n *night) finished(starts []overnight.Start) bool {
 	over, closed := map[string]bool{}, map[string]bool{}
 	for _, i := range n.issues(n.clone) {
 		closed[i.ID] = i.Status == "closed"
@@ -155,7 +159,7 @@ func (n *night) finished() bool {
 		for _, blocker := range i.Blockers() { // which stand before it
 			over[i.ID] = over[i.ID] || over[blocker] && !closed[blocker]
 		}
-		if !over[i.ID] {
+		if !over[i.ID] || i.Awaited(starts) {
 			return false
 		}
 	}

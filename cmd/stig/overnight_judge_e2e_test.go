@@ -34,7 +34,7 @@ func (n *night) morning(t *testing.T) overnight.Night {
 	m.Starts, err = readStarts(n.dir)
 	m.Before, wrong = overnight.ParseStore(n.project.Files()[".beads/issues.jsonl"])
 	m.After = n.issues(n.clone)
-	err = errors.Join(err, wrong, n.must(n.clone, "stig", "vet"), n.liveState(&m), n.log(&m), n.repeat(&m), n.shared(&m))
+	err = errors.Join(err, wrong, n.must(n.clone, "stig", "vet"), n.liveState(&m), n.log(&m), n.repeat(&m), n.shared(&m), n.counted(&m))
 	for _, i := range m.After {
 		if i.Status != "closed" {
 			m.Explained[i.ID], _, wrong = n.says(n.clone, "stig", "orient", i.ID)
@@ -100,6 +100,16 @@ func (n *night) log(m *overnight.Night) error {
 	err = json.Unmarshal(out, &log)
 	m.Log = log.Edits
 	return err
+}
+
+// counted gathers what stig morning says of the night.
+func (n *night) counted(m *overnight.Night) error {
+	c := n.command(n.clone, "stig", "morning", "--json", "--since", n.began.UTC().Format(time.RFC3339))
+	out, err := c.Output()
+	if err != nil {
+		return fmt.Errorf("stig morning: %w: %s", err, out)
+	}
+	return json.Unmarshal(out, &m.Morning)
 }
 
 // repeat checks the merged branch out of a fresh clone, and runs the criteria of all

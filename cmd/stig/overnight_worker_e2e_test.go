@@ -189,7 +189,7 @@ func (w *nightWork) act() error {
 			return err
 		}
 	case overnight.Requests:
-		if err := w.sh("stig", "trace", "add", w.issue, "request", "--to", w.other(), "-m", overnight.Request(w.issue)); err != nil {
+		if err := w.sh("stig", "trace", "add", w.issue, "request", "--to", overnight.Other(w.actor), "-m", overnight.Request(w.issue)); err != nil {
 			return err
 		}
 	case overnight.Limit:
@@ -222,14 +222,6 @@ func (w *nightWork) crash() error {
 		err = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	}
 	return err
-}
-
-// other is another worker of the night.
-func (w *nightWork) other() string {
-	if w.actor == "worker-1" {
-		return "worker-2"
-	}
-	return "worker-1"
 }
 
 // reply answers all that waits for the worker.

@@ -35,6 +35,7 @@ type Watch struct {
 	Git     Client   // in the person's checkout
 	At      Checkout // that is the person's checkout
 	Onto    string   // the branch that results go to
+	Trees   string   // below which stig makes work trees, which are nobody's checkout; "" for nowhere
 	Without []string // below which files of the checkout do not count, as for Tree
 	InPlace bool     // the worker works in the checkout: branches, what it has checked out, and its files do not count
 
@@ -152,7 +153,9 @@ func (w *Watch) heads() map[string]string {
 	}
 	for dir, own := range trees {
 		text, err := os.ReadFile(filepath.Join(own, "HEAD"))
-		if _, ours := readNote(own); err == nil && !ours && !(w.InPlace && own == w.At.Own) {
+		_, ours := readNote(own)
+		ours = ours || w.Trees != "" && strings.HasPrefix(dir, w.Trees+string(filepath.Separator))
+		if err == nil && !ours && !(w.InPlace && own == w.At.Own) {
 			found[dir] = strings.TrimSpace(string(text))
 		}
 	}

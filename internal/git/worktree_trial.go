@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"stig/internal/file"
 )
@@ -11,8 +12,8 @@ import (
 // Trial makes a work tree as PrepareWorktree does, has prepare do in it what comes before
 // work, and finds out whether the hook that runs before commits passes there with nothing
 // changed, and whether git takes a commit into the branch. A *RejectedError says what does
-// not. Nothing of it stays.
-func Trial(ctx context.Context, o WorktreeOptions, name string, prepare func(dir string) error) (err error) {
+// not, or that the hook takes longer than limit. Nothing of it stays.
+func Trial(ctx context.Context, o WorktreeOptions, name string, limit time.Duration, prepare func(dir string) error) (err error) {
 	t, err := PrepareWorktree(ctx, o, name)
 	if err != nil {
 		return err
@@ -21,16 +22,26 @@ func Trial(ctx context.Context, o WorktreeOptions, name string, prepare func(dir
 	if err := prepare(t.Dir); err != nil {
 		return err
 	}
-	hook, err := t.git().Perform(ctx, nil, nil, "hook", "run", "--ignore-missing", preCommit)
-	if err == nil && hook.Exit != 0 && ctx.Err() == nil {
-		err = rejected("git hook run "+preCommit, hook)
-	}
-	if err != nil {
+	if err := t.hookPasses(ctx, limit); err != nil {
 		return err
 	}
 	commit, err := t.commitTree(ctx, "HEAD^{tree}", "nothing, to see whether git takes a commit", []string{t.Head})
 	if err == nil {
 		err = t.forward(ctx, commit)
+	}
+	return err
+}
+
+// hookPasses runs the hook before commits, with nothing to be committed.
+func (t *Worktree) hookPasses(ctx context.Context, limit time.Duration) error {
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	hook, err := t.git().Perform(limited, nil, nil, "hook", "run", "--ignore-missing", preCommit)
+	switch {
+	case ctx.Err() == nil && limited.Err() != nil:
+		return &RejectedError{Reason: fmt.Sprintf("git hook run %s: timed out after %s; a hook of the repository may hang", preCommit, limit)}
+	case err == nil && hook.Exit != 0 && ctx.Err() == nil:
+		return rejected("git hook run "+preCommit, hook)
 	}
 	return err
 }

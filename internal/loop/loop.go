@@ -96,6 +96,9 @@ func (l *loop) turn(ctx context.Context, changes <-chan struct{}, began int, aga
 		}
 	}
 	ran, next, err := l.act(ctx, s)
+	if s.next.IsZero() || !next.IsZero() && next.Before(s.next) {
+		s.next = next
+	}
 	switch {
 	case err != nil:
 		return false, err
@@ -108,9 +111,6 @@ func (l *loop) turn(ctx context.Context, changes <-chan struct{}, began int, aga
 		return true, nil
 	}
 	l.sayIdle(s)
-	if s.next.IsZero() || !next.IsZero() && next.Before(s.next) {
-		s.next = next
-	}
 	l.wait(ctx, changes, s.next, s.others)
 	return false, nil
 }

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -128,7 +129,7 @@ func (l *loop) tryPlace(ctx context.Context, issue string) error {
 	}
 	r := &Run{Run: clone.Run{Actor: l.name, Task: "trial", Issue: issue, Started: l.now()}}
 	if needed || l.profile.Setup != "" {
-		err = git.Trial(ctx, *l.trees, "trial-"+l.name, func(dir string) error {
+		err = git.Trial(ctx, *l.trees, "trial-"+l.name, cmp.Or(l.runTimeout, time.Hour), func(dir string) error {
 			if err := l.setUp(ctx, r, dir); err != nil {
 				return &git.RejectedError{Reason: err.Error()}
 			}

@@ -42,7 +42,11 @@ func (l *loop) watch(ctx context.Context) (w *watching, err error) {
 	if l.watched != nil {
 		return l.watched, nil
 	}
-	w = &watching{Watch: git.Watch{Git: l.app.GitIn(l.code.Root), At: l.code, Onto: l.Onto, Without: []string{storeDir(l.store)}, InPlace: l.trees == nil}}
+	w = &watching{Watch: git.Watch{Git: l.app.GitIn(l.code.Root), At: l.code, Onto: l.Onto, InPlace: l.trees == nil}}
+	w.Without = []string{storeDir(l.store), clone.ProfileDir(l.files)} // what stig itself writes for an actor
+	if l.trees != nil {
+		w.Trees = l.trees.Dir
+	}
 	if w.who, w.env, err = w.Sign(ctx, l.name); err == nil {
 		l.watched = w
 	}

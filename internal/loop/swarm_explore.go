@@ -165,7 +165,11 @@ func (e *explorer) commit(ctx context.Context, r *clone.Run) (worked bool) {
 		e.refused = append(e.refused, visible.HideSecrets(visible.OneLine("changed files: "+no.Reason)))
 	}
 	r.Commit = commit
-	leftOut(r, e.tree.LeftOut)
+	if leftOut(r, e.tree.LeftOut); len(r.LeftOut) > 0 {
+		names := visible.OneLine(strings.Join(r.LeftOut, ", "))
+		e.app.Warn("%s: left out of the commit of %s: %s", e.issue, e.agent, names)
+		e.refused = append(e.refused, "left out of the commit: "+names)
+	}
 	return err == nil && commit != e.tree.Head
 }
 

@@ -114,13 +114,14 @@ func (l *loop) wake(ctx context.Context) (r *Run, next time.Time, err error) {
 }
 
 // waiting lists the items of the inbox that were not acknowledged and ask something of the
-// actor.
+// actor; the loop itself acts on answers to what it asked about its place.
 func (l *loop) waiting(ctx context.Context) ([]traces.Item, error) {
 	in, err := traces.ReadInbox(ctx, l.fresh(ctx, ""), traces.InboxRequest{Actor: l.name, Roles: l.roles})
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(in.Items, func(i traces.Item) bool { return !i.Wakes() }), nil
+	place, _, err := l.placeQuestions()
+	return slices.DeleteFunc(in.Items, func(i traces.Item) bool { return !i.Wakes() || i.Why == traces.WhyAnswer && i.Issue == place }), err
 }
 
 // wakings are what runs of an actor were started for.

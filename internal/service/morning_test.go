@@ -21,7 +21,6 @@ var night = time.Date(2026, 11, 20, 22, 0, 0, 0, time.UTC)
 type story struct {
 	lines []string
 	runs  []clone.Run
-	want  Morning
 }
 
 // at is a moment of the night.

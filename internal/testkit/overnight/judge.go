@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -14,7 +15,7 @@ import (
 // Judge lists what went wrong in a night, each with the issues, runs and actors that it
 // is about; none where all is well.
 func Judge(n Night) (problems []string) {
-	for _, rule := range []func(Night) []string{lost, unproved, unshown, closedTwice, atOnce, withoutWork, heldByDead, withoutEvidence, unexplained, unlogged, anothers, unsaid, unpriced} {
+	for _, rule := range []func(Night) []string{lost, unproved, unshown, closedTwice, atOnce, withoutWork, heldByDead, withoutEvidence, unexplained, unlogged, anothers, unsaid, unpriced, miscounted} {
 		problems = append(problems, rule(n)...)
 	}
 	return problems
@@ -291,3 +292,62 @@ func unpriced(n Night) (problems []string) {
 	}
 	return problems
 }
+
+// miscounted: stig morning counts what the store and the run records of the night say: what
+// was done, what waits for a person, the runs that failed where nobody is asked, and the cost.
+func miscounted(n Night) (problems []string) {
+	m := n.Morning
+	printed := map[string]int{"cost": cents(m.Cost.Amounts["USD"]), "runs": m.Cost.Runs, "runs of unknown cost": m.Cost.Unknown}
+	for _, d := range m.Done {
+		printed["done "+d.ID]++
+	}
+	for _, w := range m.Waits {
+		printed["waits "+w.ID] = 1 // an issue with two questions is there twice
+	}
+	for _, f := range m.Failed {
+		printed["failed "+f.ID] += f.Times
+	}
+	for outcome, runs := range m.Outcomes {
+		printed["outcome "+outcome] = runs
+	}
+	counted := n.count()
+	for _, what := range slices.Sorted(maps.Keys(counted)) {
+		if printed[what] != counted[what] {
+			problems = append(problems, fmt.Sprintf("stig morning: %s: %d, and it is %d", what, printed[what], counted[what]))
+		}
+		delete(printed, what)
+	}
+	for _, what := range slices.Sorted(maps.Keys(printed)) {
+		problems = append(problems, fmt.Sprintf("stig morning: %s: %d, and it is none", what, printed[what]))
+	}
+	return problems
+}
+
+// count is what a morning has to say, by the store and the run records.
+func (n Night) count() map[string]int {
+	counted, over, cost := map[string]int{"runs": len(n.Runs), "runs of unknown cost": 0}, map[string]bool{}, 0.0
+	for _, i := range n.After {
+		switch over[i.ID] = true; {
+		case i.Status == "closed":
+			counted["done "+i.ID]++
+		case Asked(i.Notes):
+			counted["waits "+i.ID] = 1
+		default:
+			over[i.ID] = false
+		}
+	}
+	for _, r := range n.Runs {
+		counted["outcome "+cmp.Or(r.Outcome, "running")]++
+		cost += r.Cost
+		if r.Cost == 0 && r.Program.PID != 0 && !r.Ended.IsZero() { // else no program ran, or it has not ended
+			counted["runs of unknown cost"]++
+		}
+		if slices.Contains([]string{"failed", "timed-out", "silent", "rejected"}, r.Outcome) && !over[r.Issue] {
+			counted["failed "+r.Issue]++
+		}
+	}
+	counted["cost"] = cents(cost)
+	return counted
+}
+
+func cents(usd float64) int { return int(usd*100 + 0.5) }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"stig/internal/clone"
+	"stig/internal/process"
 	"stig/internal/testkit/overnight"
 )
 
@@ -47,6 +48,12 @@ func TestJudge(t *testing.T) {
 		{"a stash that was popped in silence", func(n *overnight.Night) { n.Runs[1].Why = "" }, "what a person stashed was popped"},
 		{"an identity that stays", func(n *overnight.Night) { n.Config = "user.name=Robot" }, `the configuration was "core.bare=false", and is "user.name=Robot"`},
 		{"an identity that was set in silence", func(n *overnight.Night) { n.Starts[2].Temper = overnight.Signs }, "r-2 of w2 set user.name, and its record does not say so"},
+		{"a morning that leaves out what was done", func(n *overnight.Night) { n.Morning.Done = nil }, "stig morning: done quay-1.1: 0, and it is 1"},
+		{"a morning that leaves out a question", func(n *overnight.Night) { n.Morning.Waits = nil }, "stig morning: waits quay-1.2: 0, and it is 1"},
+		{"a morning that keeps quiet about a failure", func(n *overnight.Night) { n.Runs[0].Issue = "quay-1.3" }, "stig morning: failed quay-1.3: 0, and it is 1"},
+		{"a morning with a question too many", func(n *overnight.Night) { n.After[2].Notes = "" }, "stig morning: waits quay-1.2: 1, and it is none"},
+		{"a morning that counts other runs", func(n *overnight.Night) { n.Runs[0].Outcome = "silent" }, "stig morning: outcome silent: 0, and it is 1"},
+		{"a morning that is too cheap", func(n *overnight.Night) { n.Runs[0].Cost = 0.02 }, "stig morning: cost: 1, and it is 3"},
 		{"a cost that is not known", func(n *overnight.Night) { n.Runs[1].Cost = 0 }, "run r-2 of w2 cost 0.01 USD, and its record says 0 USD"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -65,7 +72,7 @@ func at(minutes int) time.Time {
 }
 
 func escalation(heading, question string) string {
-	return "<!-- escalation-context -->\n## " + heading + " (2026-11-20) by w1\n" + question + "\n<!-- /escalation-context -->"
+	return "| escalation | " + strings.ToLower(heading) + " |\n<!-- escalation-context -->\n## " + heading + " (2026-11-20) by w1\n" + question + "\n<!-- /escalation-context -->"
 }
 
 // quiet is a night in which one issue was closed at the second run, and one waits.
@@ -85,10 +92,15 @@ func quiet(t *testing.T) overnight.Night {
 ]`), &log); err != nil {
 		t.Fatal(err)
 	}
+	var morning overnight.Morning
+	if err := json.Unmarshal([]byte(`{"done":[{"id":"quay-1.1"}],"waits":[{"id":"quay-1.2"}],"failed":[],
+"outcomes":{"failed":1,"closed":1},"cost":{"runs":2,"unknown":1,"amounts":{"USD":0.01}}}`), &morning); err != nil {
+		t.Fatal(err)
+	}
 	return overnight.Night{
 		Project: p, Now: at(59), Lease: 10 * time.Minute, Before: before, After: after, Log: log,
 		Runs: []clone.Run{
-			{ID: "r-1", Actor: "w1", Issue: "quay-1.1", Started: at(1), Ended: at(2), Outcome: "failed"},
+			{ID: "r-1", Actor: "w1", Issue: "quay-1.1", Started: at(1), Ended: at(2), Outcome: "failed", Program: process.ID{PID: 11}},
 			{ID: "r-2", Actor: "w2", Issue: "quay-1.1", Started: at(3), Ended: at(4), Outcome: "closed", Cost: overnight.Cost, Currency: "USD", Why: "5ta5h was popped"},
 		},
 		Starts: []overnight.Start{
@@ -97,6 +109,7 @@ func quiet(t *testing.T) overnight.Night {
 		},
 		Commits: []overnight.Commit{{Hash: "c0ffee", Author: "w2", Files: []string{"src/quay-1.1.txt", overnight.Debris("r-2")}}},
 		Stash:   "5ta5h", Kept: true, Config: "core.bare=false", ConfigAs: "core.bare=false",
+		Morning:   morning,
 		Repeated:  map[string]string{"quay-1.1": ""},
 		Explained: map[string]string{"quay-1.99": "Question that waits for a person", "quay-1.2": "## Question that waits for a person", "quay-1.3": "Blocked by quay-1.2"},
 		Alive:     func(clone.Lease) bool { return false },

@@ -3,6 +3,7 @@ package overnight
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,6 +31,22 @@ type Night struct {
 	Kept     bool     // a reference leads to it
 	Config   string   // of the clone, but for what a person set in the night
 	ConfigAs string   // as it was before
+
+	Morning Morning // what stig morning says of the whole night
+}
+
+// Morning is what stig morning --json prints, as far as the judge looks at it.
+type Morning struct {
+	Done, Waits []struct{ ID string }
+	Failed      []struct {
+		ID    string
+		Times int
+	}
+	Outcomes map[string]int
+	Cost     struct {
+		Runs, Unknown int
+		Amounts       map[string]float64
+	}
 }
 
 // Commit is a commit of the merged branch.
@@ -150,6 +167,35 @@ func NotReady(issues []Issue, id, actor string) string {
 		}
 	}
 	return ""
+}
+
+// Awaited reports whether a request of a worker on the issue is to wake the other: since the run
+// that made it, that one has neither come to its end without an issue nor been started for this.
+func (i Issue) Awaited(starts []Start) bool {
+	for _, c := range i.Comments {
+		if !strings.HasPrefix(c.Text, "request: "+Request(i.ID)) {
+			continue
+		}
+		made := 0
+		for at, s := range starts {
+			if s.Temper == Requests && s.Actor == c.Author && s.Issue == i.ID {
+				made = at
+			}
+		}
+		saw := func(s Start) bool { return s.Actor == Other(c.Author) && (s.Issue == i.ID || s.Issue == "" && s.End) }
+		if !slices.ContainsFunc(starts[min(made, len(starts)):], saw) {
+			return true
+		}
+	}
+	return false
+}
+
+// Other is whom a worker asks for something.
+func Other(worker string) string {
+	if worker == "worker-1" {
+		return "worker-2"
+	}
+	return "worker-1"
 }
 
 // Asked reports whether a question in the notes waits for an answer.
