@@ -317,6 +317,7 @@ func (l *loop) work(ctx context.Context) (*Done, error) {
 	why := l.done.Reason
 	if err != nil {
 		why = err.Error()
+		l.done.Reason = cmp.Or(l.done.Reason, why)
 	}
 	err = errors.Join(err, l.end(why))
 	l.done.summarize()
