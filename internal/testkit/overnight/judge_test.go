@@ -105,10 +105,10 @@ func quiet(t *testing.T) overnight.Night {
 		},
 		Starts: []overnight.Start{
 			{Issue: "quay-1.1", Actor: "w1", Run: "r-1"}, {Issue: "quay-1.1", Actor: "w2", Run: "r-2"},
-			{Issue: "quay-1.1", Actor: "w2", Run: "r-2", Temper: overnight.Pops, End: true},
+			{Issue: "quay-1.1", Actor: "w2", Run: "r-2", End: true},
 		},
 		Commits: []overnight.Commit{{Hash: "c0ffee", Author: "w2", Files: []string{"src/quay-1.1.txt", overnight.Debris("r-2")}}},
-		Stash:   "5ta5h", Kept: true, Config: "core.bare=false", ConfigAs: "core.bare=false",
+		Stash:   "5ta5h", Kept: true, Popped: true, Config: "core.bare=false", ConfigAs: "core.bare=false",
 		Morning:   morning,
 		Repeated:  map[string]string{"quay-1.1": ""},
 		Explained: map[string]string{"quay-1.99": "Question that waits for a person", "quay-1.2": "## Question that waits for a person", "quay-1.3": "Blocked by quay-1.2"},

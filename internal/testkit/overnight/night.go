@@ -29,6 +29,7 @@ type Night struct {
 	Commits  []Commit // what is on the merged branch, but for merges
 	Stash    string   // the commit that a person stashed before the night
 	Kept     bool     // a reference leads to it
+	Popped   bool     // it is stashed no more
 	Config   string   // of the clone, but for what a person set in the night
 	ConfigAs string   // as it was before
 
