@@ -116,6 +116,59 @@ func quiet(t *testing.T) overnight.Night {
 	}
 }
 
+// TestNotReady: a question keeps a worker from an issue until it is answered, unless it holds
+// another alone.
+func TestNotReady(t *testing.T) {
+	for _, test := range []struct{ notes, want string }{
+		{"", ""},
+		{escalation("Pending", "How?"), "a question waits"},
+		{holding("w1"), "a question waits"},
+		{holding("w2"), ""},
+		{holding("w12"), ""},
+		{holding("w2") + "\n## Pending (2026-11-20) by w3\nHow?", "a question waits"},
+		{holding("w1") + "\n## Resolved (2026-11-20) by ines\nSo.", ""},
+	} {
+		issues := []overnight.Issue{{ID: "quay-1.1", Status: "in_progress", Assignee: "w1", Notes: test.notes}}
+		if got := overnight.NotReady(issues, "quay-1.1", "w1"); got != test.want {
+			t.Errorf("%q: %q, want %q", test.notes, got, test.want)
+		}
+	}
+}
+
+// holding are notes with a question that holds one worker.
+func holding(worker string) string {
+	return "| escalation | pending |\n## Pending (2026-11-20, holds " + worker + ") by " + worker + "\nWhy?"
+}
+
+// TestAwaited: a request wakes the other worker, until that had a run without an issue, or one on
+// this, after it.
+func TestAwaited(t *testing.T) {
+	made := overnight.Start{Issue: "quay-1.1", Actor: "worker-1", Temper: overnight.Requests}
+	for _, test := range []struct {
+		name string
+		text string
+		more []overnight.Start
+		want bool
+	}{
+		{"nobody looked", "request: " + overnight.Request("quay-1.1"), nil, true},
+		{"another text", "result: The grey one.", nil, false},
+		{"it began to look", "request: " + overnight.Request("quay-1.1"), []overnight.Start{{Actor: "worker-2"}}, true},
+		{"it looked", "request: " + overnight.Request("quay-1.1"), []overnight.Start{{Actor: "worker-2", End: true}}, false},
+		{"it was at the issue", "request: " + overnight.Request("quay-1.1"), []overnight.Start{{Actor: "worker-2", Issue: "quay-1.1"}}, false},
+		{"it was at another", "request: " + overnight.Request("quay-1.1"), []overnight.Start{{Actor: "worker-2", Issue: "quay-1.2"}}, true},
+	} {
+		var issue overnight.Issue
+		line, _ := json.Marshal(map[string]any{"id": "quay-1.1", "comments": []map[string]string{{"author": "worker-1", "text": test.text}}})
+		if err := json.Unmarshal(line, &issue); err != nil {
+			t.Fatal(err)
+		}
+		before := overnight.Start{Actor: "worker-2", End: true}
+		if got := issue.Awaited(append([]overnight.Start{before, made}, test.more...)); got != test.want {
+			t.Errorf("%s: %v", test.name, got)
+		}
+	}
+}
+
 // TestNight: every temper turns up, blockers are earlier issues, and criteria have a script.
 func TestNight(t *testing.T) {
 	p, seen, known := overnight.Project{Epics: 30, Each: 10, Seed: 1}, map[overnight.Temper]bool{}, map[string]bool{}
