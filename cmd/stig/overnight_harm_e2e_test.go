@@ -155,7 +155,7 @@ func (n *night) finished(starts []overnight.Start) bool {
 	over, closed := map[string]bool{}, map[string]bool{}
 	for _, i := range n.issues(n.clone) {
 		closed[i.ID] = i.Status == "closed"
-		over[i.ID] = i.Type == "epic" || closed[i.ID] || overnight.Asked(i.Notes) && overnight.Ignored(n.project.Seed, i.ID)
+		over[i.ID] = i.Type == "epic" || closed[i.ID] || overnight.Asked(i.Notes) && overnight.Ignored(n.project.Seed, i.ID) && n.holdsAll(i.Notes)
 		for _, blocker := range i.Blockers() { // which stand before it
 			over[i.ID] = over[i.ID] || over[blocker] && !closed[blocker]
 		}
@@ -164,6 +164,11 @@ func (n *night) finished(starts []overnight.Start) bool {
 		}
 	}
 	return len(over) > 0
+}
+
+// holdsAll reports whether questions keep all loops from an issue.
+func (n *night) holdsAll(notes string) bool {
+	return !slices.ContainsFunc(n.loops, func(l *nightLoop) bool { return !overnight.HeldBack(notes, l.name) })
 }
 
 // busy reports whether a worker runs, or the loops changed something a moment ago.

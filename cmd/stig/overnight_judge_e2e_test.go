@@ -147,6 +147,7 @@ func (n *night) shared(m *overnight.Night) error {
 	m.Config, m.Stash = config, n.stashed
 	refs, _, wrong := n.says(n.clone, "git", "for-each-ref", "--format=%(objectname)")
 	stashes, _, also := n.says(n.clone, "git", "stash", "list", "--format=%H")
+	m.Popped = !strings.Contains(stashes, n.stashed)
 	m.Kept = strings.Contains(refs+stashes, n.stashed)
 	return errors.Join(err, wrong, also)
 }

@@ -86,11 +86,12 @@ func (w *nightWork) run(briefing string) error {
 		return err
 	}
 	time.Sleep(rand.N(time.Second)) // there is time to be killed in
-	if err := w.act(); err != nil {
+	err = w.act()
+	if err != nil && w.note.Temper != overnight.Replies { // which is woken once, even if the disk is full then
 		return err
 	}
 	w.note.End, w.note.At = true, time.Now()
-	return w.write()
+	return errors.Join(err, w.write())
 }
 
 // lock takes the lock of the issue, or of the worker that has none, which ends with this process, and reports whether

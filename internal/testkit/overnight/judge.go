@@ -244,7 +244,7 @@ func anothers(n Night) (problems []string) {
 }
 
 // unsaid: what all work trees share is as it was, and the record of a run that changed it says so.
-// What a run was doing whose worker was killed is not known.
+// Whether a run set the identity whose worker was killed is not known.
 func unsaid(n Night) (problems []string) {
 	if n.Stash != "" && !n.Kept {
 		problems = append(problems, "nothing leads to "+n.Stash+", which a person stashed")
@@ -252,19 +252,14 @@ func unsaid(n Night) (problems []string) {
 	if n.Config != n.ConfigAs {
 		problems = append(problems, fmt.Sprintf("the configuration was %q, and is %q", n.ConfigAs, n.Config))
 	}
-	popped := false
+	said := func(r clone.Run) bool { return strings.Contains(n.record(r.ID), n.Stash) }
+	if n.Popped && !slices.ContainsFunc(n.Runs, said) {
+		problems = append(problems, "what a person stashed was popped, and no record says so")
+	}
 	for _, s := range n.Starts {
-		if !s.End {
-			continue
-		}
-		record := n.record(s.Run)
-		popped = popped || strings.Contains(record, n.Stash)
-		if s.Temper == Signs && !strings.Contains(record, "user.name") {
+		if record := n.record(s.Run); s.End && s.Temper == Signs && !strings.Contains(record, "user.name") {
 			problems = append(problems, fmt.Sprintf("%s: run %s of %s set user.name, and its record does not say so: %s", s.Issue, s.Run, s.Actor, record))
 		}
-	}
-	if pops := slices.ContainsFunc(n.Starts, func(s Start) bool { return s.End && s.Temper == Pops }); n.Stash != "" && pops && !popped {
-		problems = append(problems, "what a person stashed was popped, and no record says so")
 	}
 	return problems
 }

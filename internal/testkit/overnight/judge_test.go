@@ -105,14 +105,67 @@ func quiet(t *testing.T) overnight.Night {
 		},
 		Starts: []overnight.Start{
 			{Issue: "quay-1.1", Actor: "w1", Run: "r-1"}, {Issue: "quay-1.1", Actor: "w2", Run: "r-2"},
-			{Issue: "quay-1.1", Actor: "w2", Run: "r-2", Temper: overnight.Pops, End: true},
+			{Issue: "quay-1.1", Actor: "w2", Run: "r-2", End: true},
 		},
 		Commits: []overnight.Commit{{Hash: "c0ffee", Author: "w2", Files: []string{"src/quay-1.1.txt", overnight.Debris("r-2")}}},
-		Stash:   "5ta5h", Kept: true, Config: "core.bare=false", ConfigAs: "core.bare=false",
+		Stash:   "5ta5h", Kept: true, Popped: true, Config: "core.bare=false", ConfigAs: "core.bare=false",
 		Morning:   morning,
 		Repeated:  map[string]string{"quay-1.1": ""},
 		Explained: map[string]string{"quay-1.99": "Question that waits for a person", "quay-1.2": "## Question that waits for a person", "quay-1.3": "Blocked by quay-1.2"},
 		Alive:     func(clone.Lease) bool { return false },
+	}
+}
+
+// TestNotReady: a question keeps a worker from an issue until it is answered, unless it holds
+// another alone.
+func TestNotReady(t *testing.T) {
+	for _, test := range []struct{ notes, want string }{
+		{"", ""},
+		{escalation("Pending", "How?"), "a question waits"},
+		{holding("w1"), "a question waits"},
+		{holding("w2"), ""},
+		{holding("w12"), ""},
+		{holding("w2") + "\n## Pending (2026-11-20) by w3\nHow?", "a question waits"},
+		{holding("w1") + "\n## Resolved (2026-11-20) by ines\nSo.", ""},
+	} {
+		issues := []overnight.Issue{{ID: "quay-1.1", Status: "in_progress", Assignee: "w1", Notes: test.notes}}
+		if got := overnight.NotReady(issues, "quay-1.1", "w1"); got != test.want {
+			t.Errorf("%q: %q, want %q", test.notes, got, test.want)
+		}
+	}
+}
+
+// holding are notes with a question that holds one worker.
+func holding(worker string) string {
+	return "| escalation | pending |\n## Pending (2026-11-20, holds " + worker + ") by " + worker + "\nWhy?"
+}
+
+// TestAwaited: a request wakes the other worker, until that had a run without an issue, or one on
+// this, after it.
+func TestAwaited(t *testing.T) {
+	made := overnight.Start{Issue: "quay-1.1", Actor: "worker-1", Temper: overnight.Requests}
+	for _, test := range []struct {
+		name string
+		text string
+		more []overnight.Start
+		want bool
+	}{
+		{"nobody looked", "request: " + overnight.Request("quay-1.1"), nil, true},
+		{"another text", "result: The grey one.", nil, false},
+		{"it began to look", "request: " + overnight.Request("quay-1.1"), []overnight.Start{{Actor: "worker-2"}}, true},
+		{"it looked", "request: " + overnight.Request("quay-1.1"), []overnight.Start{{Actor: "worker-2", End: true}}, false},
+		{"it was at the issue", "request: " + overnight.Request("quay-1.1"), []overnight.Start{{Actor: "worker-2", Issue: "quay-1.1"}}, false},
+		{"it was at another", "request: " + overnight.Request("quay-1.1"), []overnight.Start{{Actor: "worker-2", Issue: "quay-1.2"}}, true},
+	} {
+		var issue overnight.Issue
+		line, _ := json.Marshal(map[string]any{"id": "quay-1.1", "comments": []map[string]string{{"author": "worker-1", "text": test.text}}})
+		if err := json.Unmarshal(line, &issue); err != nil {
+			t.Fatal(err)
+		}
+		before := overnight.Start{Actor: "worker-2", End: true}
+		if got := issue.Awaited(append([]overnight.Start{before, made}, test.more...)); got != test.want {
+			t.Errorf("%s: %v", test.name, got)
+		}
 	}
 }
 

@@ -29,6 +29,7 @@ type Night struct {
 	Commits  []Commit // what is on the merged branch, but for merges
 	Stash    string   // the commit that a person stashed before the night
 	Kept     bool     // a reference leads to it
+	Popped   bool     // it is stashed no more
 	Config   string   // of the clone, but for what a person set in the night
 	ConfigAs string   // as it was before
 
@@ -158,7 +159,7 @@ func NotReady(issues []Issue, id, actor string) string {
 		return "not in the store"
 	case i.Status != "in_progress" || i.Assignee != actor:
 		return i.Status + " and held by " + i.Assignee
-	case Asked(i.Notes):
+	case Asked(i.Notes) && HeldBack(i.Notes, actor):
 		return "a question waits"
 	}
 	for _, blocker := range i.Blockers() {
@@ -167,6 +168,25 @@ func NotReady(issues []Issue, id, actor string) string {
 		}
 	}
 	return ""
+}
+
+// HeldBack reports whether an unanswered question keeps the actor from the issue: each does but
+// one whose heading says that it holds another. An answer is to the first.
+func HeldBack(notes, actor string) bool {
+	var open []string
+	for line := range strings.Lines(notes) {
+		if strings.HasPrefix(line, "## Pending (") {
+			open = append(open, line)
+		} else if strings.HasPrefix(line, "## Resolved") && len(open) > 0 {
+			open = open[1:]
+		}
+	}
+	for _, heading := range open {
+		if _, one, only := strings.Cut(heading, ", holds "); !only || strings.HasPrefix(one, actor+")") {
+			return true
+		}
+	}
+	return false
 }
 
 // Awaited reports whether a request of a worker on the issue is to wake the other: since the run
