@@ -93,7 +93,7 @@ func (n *night) watch() {
 			n.rests = 0
 			continue
 		}
-		if n.finished(starts) {
+		if n.finished(n.withFailed(starts)) {
 			return
 		}
 		n.forward(step)
@@ -164,6 +164,21 @@ func (n *night) finished(starts []overnight.Start) bool {
 		}
 	}
 	return len(over) > 0
+}
+
+// withFailed takes the runs that failed without an issue for ended ones: they are not repeated.
+func (n *night) withFailed(starts []overnight.Start) []overnight.Start {
+	var m overnight.Night
+	if err := n.liveState(&m); err != nil {
+		n.fault("%v", err)
+	}
+	for at, s := range starts {
+		is := func(r clone.Run) bool { return r.ID == s.Run && clone.Outcome(r.Outcome).IsFailure() }
+		if s.Issue == "" && slices.ContainsFunc(m.Runs, is) {
+			starts[at].End = true
+		}
+	}
+	return starts
 }
 
 // holdsAll reports whether questions keep all loops from an issue.
