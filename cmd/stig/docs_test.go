@@ -65,6 +65,35 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
+// TestNightIsShown holds what docs/workers.md shows of a night to the script that has one: each
+// line of it is one that the script expects, but for headings and what is left out.
+func TestNightIsShown(t *testing.T) {
+	t.Parallel()
+	shown := 0
+	var expects []*regexp.Regexp
+	for _, found := range regexp.MustCompile("(?m)^stdout '(.*)'$").FindAllStringSubmatch(readFile(t, "testdata", "script", "night_walk.txtar"), -1) {
+		expects = append(expects, regexp.MustCompile("(?m)"+found[1]))
+	}
+	for _, b := range codeBlocks(readFile(t, "..", "..", "docs", "workers.md")) {
+		if b.info != "text" {
+			continue
+		}
+		left := b.text
+		for _, e := range expects {
+			left = e.ReplaceAllString(left, "…")
+		}
+		for line := range strings.Lines(left) {
+			shown++
+			if line = strings.TrimSpace(line); strings.Contains(line, " ") && !strings.HasSuffix(line, "…") && line != "Waits for you" && line != "To land" {
+				t.Errorf("night_walk.txtar expects no such line: %s", line)
+			}
+		}
+	}
+	if shown < 10 {
+		t.Errorf("%d lines are shown", shown)
+	}
+}
+
 // A block that shows a fence is itself fenced by four backticks.
 var consoleBlock = regexp.MustCompile("(?ms)^````console( empty| continued)?\n.*?^````\n|^```console( empty| continued)?\n.*?^```\n")
 
