@@ -92,7 +92,7 @@ func (l *loop) would(ctx context.Context) error {
 		return l.plan(ctx, s)
 	}
 	if len(s.order) == 0 {
-		if items, err := l.waiting(ctx); err == nil && len(items) > 0 && l.filter.issue == "" {
+		if items := l.inbox.items; len(items) > 0 && l.filter.issue == "" {
 			l.done.Reason = "no issue would be taken; " + visible.Counted(len(items), "item") + " of the inbox of " + l.name + " may start a run without one: stig inbox --actor " + visible.Quoted(l.name)
 		}
 		return nil

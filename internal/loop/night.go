@@ -220,6 +220,7 @@ type loop struct {
 	heard   map[string]time.Time // issues of runs that ended, with their start: what was said before is to be acknowledged
 
 	records  clone.RunLog
+	inbox    inbox
 	watched  *watching     // what looks at what the repository shares; nil before the first run
 	tried    bool          // whether its place is right for work
 	busyText string        // what of it says that git is at work

@@ -19,7 +19,7 @@ func (l *loop) promptOf(ctx context.Context, r *Run) (string, error) {
 	if body := l.profile.Opening(); body != "" {
 		text.WriteString(body + "\n\n")
 	}
-	text.WriteString(l.terms(r) + l.waitingFor(ctx))
+	text.WriteString(l.terms(r) + l.waitingFor())
 	switch r.Task {
 	case taskInbox:
 		return text.String(), nil

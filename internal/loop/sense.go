@@ -63,6 +63,7 @@ func (l *loop) sense(ctx context.Context) (s sensed, err error) {
 	l.reading = l.app.Now().Sub(began)
 	graph := dag.New(file)
 	l.acknowledge(ctx, file, graph)
+	l.inboxIn(ctx, file, graph)
 	worker, err := service.Worker(ctx, a, file, nil, l.name, now)
 	if err != nil {
 		return s, err

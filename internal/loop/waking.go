@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"stig/dag"
+	"stig/internal/beads"
 	"stig/internal/clone"
 	"stig/internal/git"
 	"stig/internal/process"
@@ -73,15 +75,16 @@ func (l *loop) beat() (r *Run, due time.Time, err error) {
 // wake begins a run for what waits in the inbox, all of it at once. next is when an item that
 // has to wait wakes the loop.
 func (l *loop) wake(ctx context.Context) (r *Run, next time.Time, err error) {
-	if items, err := l.waiting(ctx); err != nil || len(items) == 0 {
-		return nil, next, err
+	if l.inbox.err != nil || len(l.inbox.items) == 0 {
+		return nil, next, l.inbox.err
 	}
 	unlock, err := l.place.Lock(ctx, "waking") // of two loops of one role one answers
 	if err != nil {
 		return nil, next, err
 	}
 	defer func() { _ = unlock() }()
-	items, err := l.waiting(ctx)
+	l.readInbox(ctx)
+	items, err := l.inbox.items, l.inbox.err
 	if err != nil {
 		return nil, next, err
 	}
@@ -113,15 +116,34 @@ func (l *loop) wake(ctx context.Context) (r *Run, next time.Time, err error) {
 	return r, next, err
 }
 
-// waiting lists the items of the inbox that were not acknowledged and ask something of the
-// actor; the loop itself acts on answers to what it asked about its place.
-func (l *loop) waiting(ctx context.Context) ([]traces.Item, error) {
-	in, err := traces.ReadInbox(ctx, l.fresh(ctx, ""), traces.InboxRequest{Actor: l.name, Roles: l.roles})
+// inbox is what was not acknowledged and asks something of the actor, as it was last read.
+type inbox struct {
+	items []traces.Item
+	err   error
+}
+
+// readInbox reads the inbox.
+func (l *loop) readInbox(ctx context.Context) {
+	file, err := l.store.Snapshot()
 	if err != nil {
-		return nil, err
+		l.inbox = inbox{err: err}
+		return
+	}
+	defer file.Close()
+	l.inboxIn(ctx, file, dag.New(file))
+}
+
+// inboxIn reads the inbox in a store that is read already. The loop itself acts on answers to what
+// it asked about its place.
+func (l *loop) inboxIn(ctx context.Context, file *beads.Snapshot, graph *dag.Graph) {
+	in, err := traces.InboxIn(ctx, l.fresh(ctx, ""), file, graph, traces.InboxRequest{Actor: l.name, Roles: l.roles})
+	if err != nil {
+		l.inbox = inbox{err: err}
+		return
 	}
 	place, _, err := l.placeQuestions()
-	return slices.DeleteFunc(in.Items, func(i traces.Item) bool { return !i.Wakes() || i.Why == traces.WhyAnswer && i.Issue == place }), err
+	items := slices.DeleteFunc(in.Items, func(i traces.Item) bool { return !i.Wakes() || i.Why == traces.WhyAnswer && i.Issue == place })
+	l.inbox = inbox{items, err}
 }
 
 // wakings are what runs of an actor were started for.
@@ -215,8 +237,8 @@ const (
 
 // waitingFor is what waits for the actor, as every prompt has it; "" for nothing. What cannot
 // be read is named there.
-func (l *loop) waitingFor(ctx context.Context) string {
-	items, err := l.waiting(ctx)
+func (l *loop) waitingFor() string {
+	items, err := l.inbox.items, l.inbox.err
 	var text strings.Builder
 	if err != nil {
 		fmt.Fprintf(&text, "The inbox cannot be read: %s\n", visible.OneLine(err.Error()))
