@@ -243,8 +243,9 @@ func anothers(n Night) (problems []string) {
 	return problems
 }
 
-// unsaid: what all work trees share is as it was, and the record of a run that changed it says so.
-// Whether a run set the identity whose worker was killed is not known.
+// unsaid: what all work trees share is as it was, and a record says so of a run that changed it:
+// its own, or that of a run which named it as one that ran meanwhile and put the setting back
+// before it ended. Whether a run set the identity whose worker was killed is not known.
 func unsaid(n Night) (problems []string) {
 	if n.Stash != "" && !n.Kept {
 		problems = append(problems, "nothing leads to "+n.Stash+", which a person stashed")
@@ -257,8 +258,11 @@ func unsaid(n Night) (problems []string) {
 		problems = append(problems, "what a person stashed was popped, and no record says so")
 	}
 	for _, s := range n.Starts {
-		if record := n.record(s.Run); s.End && s.Temper == Signs && !strings.Contains(record, "user.name") {
-			problems = append(problems, fmt.Sprintf("%s: run %s of %s set user.name, and its record does not say so: %s", s.Issue, s.Run, s.Actor, record))
+		says := func(r clone.Run) bool {
+			return (r.ID == s.Run || slices.Contains(r.Overlaps, s.Run)) && strings.Contains(n.record(r.ID), "user.name")
+		}
+		if s.End && s.Temper == Signs && !slices.ContainsFunc(n.Runs, says) {
+			problems = append(problems, fmt.Sprintf("%s: run %s of %s set user.name, and no record says so: %s", s.Issue, s.Run, s.Actor, n.record(s.Run)))
 		}
 	}
 	return problems

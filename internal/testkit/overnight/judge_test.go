@@ -47,7 +47,10 @@ func TestJudge(t *testing.T) {
 		{"a stash that is gone", func(n *overnight.Night) { n.Kept = false }, "nothing leads to 5ta5h"},
 		{"a stash that was popped in silence", func(n *overnight.Night) { n.Runs[1].Why = "" }, "what a person stashed was popped"},
 		{"an identity that stays", func(n *overnight.Night) { n.Config = "user.name=Robot" }, `the configuration was "core.bare=false", and is "user.name=Robot"`},
-		{"an identity that was set in silence", func(n *overnight.Night) { n.Starts[2].Temper = overnight.Signs }, "r-2 of w2 set user.name, and its record does not say so"},
+		{"an identity that was set in silence", func(n *overnight.Night) { n.Starts[2].Temper = overnight.Signs }, "r-2 of w2 set user.name, and no record says so"},
+		{"an identity that a run said that was not beside it", func(n *overnight.Night) {
+			n.Starts[2].Temper, n.Runs[0].Why = overnight.Signs, "user.name"
+		}, "r-2 of w2 set user.name, and no record says so"},
 		{"a morning that leaves out what was done", func(n *overnight.Night) { n.Morning.Done = nil }, "stig morning: done quay-1.1: 0, and it is 1"},
 		{"a morning that leaves out a question", func(n *overnight.Night) { n.Morning.Waits = nil }, "stig morning: waits quay-1.2: 0, and it is 1"},
 		{"a morning that keeps quiet about a failure", func(n *overnight.Night) { n.Runs[0].Issue = "quay-1.3" }, "stig morning: failed quay-1.3: 0, and it is 1"},
@@ -63,6 +66,16 @@ func TestJudge(t *testing.T) {
 				t.Errorf("found %q, want %q", problems, test.want)
 			}
 		})
+	}
+}
+
+// TestJudgeHearsTheOtherRun: of two runs at one time, the one that puts a setting back says so of both.
+func TestJudgeHearsTheOtherRun(t *testing.T) {
+	n := quiet(t)
+	n.Starts[2].Temper = overnight.Signs
+	n.Runs[0].Why, n.Runs[0].Overlaps = n.Runs[0].Why+" user.name", []string{"r-2"}
+	if problems := overnight.Judge(n); len(problems) > 0 {
+		t.Errorf("found %q", problems)
 	}
 }
 
