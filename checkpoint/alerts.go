@@ -10,10 +10,10 @@ import (
 // Alert is something that the update brings to light.
 type Alert = signals.Alert
 
-// around finds the alerts of an issue that gets new notes and of the issues
-// around it: its epic, and those that wait for it and for nothing else. To
+// alerts finds the alerts of an issue that gets new notes and of the issues
+// alerts it: its epic, and those that wait for it and for nothing else. To
 // these it counts as closed, which is when they will build on what it left.
-type around struct {
+type alerts struct {
 	file   *beads.Snapshot
 	graph  *dag.Graph
 	at     int
@@ -22,13 +22,13 @@ type around struct {
 	worker dag.Worker
 }
 
-func newAround(f *beads.Snapshot, g *dag.Graph, at int, doc *notes.Doc, rules Rules) *around {
-	a := &around{file: f, graph: g, at: at, doc: doc, rules: rules}
+func newAlerts(f *beads.Snapshot, g *dag.Graph, at int, doc *notes.Doc, rules Rules) *alerts {
+	a := &alerts{file: f, graph: g, at: at, doc: doc, rules: rules}
 	a.worker = dag.Worker{Now: rules.Now, Asked: a.asked}
 	return a
 }
 
-func (a *around) alerts() (list []Alert, err error) {
+func (a *alerts) find() (list []Alert, err error) {
 	of := signals.Around{Graph: a.graph, Tally: a.tally, Read: a.read}
 	add := func(about string, alerts []Alert, failed error) {
 		for _, alert := range alerts {
@@ -70,7 +70,7 @@ func (a *around) alerts() (list []Alert, err error) {
 }
 
 // onlyOn reports whether an issue waits for this one at most.
-func (a *around) onlyOn(i int) bool {
+func (a *alerts) onlyOn(i int) bool {
 	for _, b := range a.graph.OpenBlockers(i) {
 		if b != a.at {
 			return false
@@ -79,34 +79,34 @@ func (a *around) onlyOn(i int) bool {
 	return i != a.at
 }
 
-func (a *around) tally(epic int) (unclosed, startable, inProgress int) {
+func (a *alerts) tally(epic int) (unclosed, startable, inProgress int) {
 	t := a.graph.Tally(epic, a.worker)
 	return t.Unclosed(), t.Startable(), t.InProgress
 }
 
 // asked reports whether an issue has an unanswered question in the store; one whose
 // notes cannot be read has none, and fails where its alerts are asked for.
-func (a *around) asked(i int) bool {
-	n, err := a.noted(i)
+func (a *alerts) asked(i int) bool {
+	n, err := a.summary(i)
 	return err == nil && n.Asks
 }
 
-func (a *around) read(i int) (signals.Noted, error) {
+func (a *alerts) read(i int) (signals.Summary, error) {
 	if i == a.at {
 		return signals.Note(a.doc, signals.Read(a.doc, a.rules.Schema)), nil
 	}
-	return a.noted(i)
+	return a.summary(i)
 }
 
-// noted is what the notes of an issue say in the store.
-func (a *around) noted(i int) (signals.Noted, error) {
+// summary is what the notes of an issue say in the store.
+func (a *alerts) summary(i int) (signals.Summary, error) {
 	issue := a.file.At(i)
 	if !issue.HasNotes {
-		return signals.Unnoted(), nil
+		return signals.EmptySummary(), nil
 	}
 	record, err := issue.Record()
 	if err != nil {
-		return signals.Noted{}, err
+		return signals.Summary{}, err
 	}
 	doc := notes.Parse(record.Text(beads.Notes))
 	return signals.Note(doc, signals.Read(doc, a.rules.Schema)), nil

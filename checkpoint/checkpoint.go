@@ -141,7 +141,7 @@ func (u Update) write(ctx context.Context, s beads.Store, o beads.Options, id st
 			return nil, err
 		}
 		permit.Remove = r.folded()
-		if err := r.around(tx.Snapshot(), doc, rules); err != nil {
+		if err := r.addAlerts(tx.Snapshot(), doc, rules); err != nil {
 			return nil, err
 		}
 		return r, tx.Set(full, beads.Set{Key: beads.Notes, Text: doc.Text()})
@@ -329,15 +329,15 @@ func (r *Report) written(section string, before *notes.Doc) func(*notes.Doc, err
 	}
 }
 
-// around adds what the update means to the issues around this one.
-func (r *Report) around(f *beads.Snapshot, d *notes.Doc, rules Rules) error {
+// addAlerts adds what the update means to the issues addAlerts this one.
+func (r *Report) addAlerts(f *beads.Snapshot, d *notes.Doc, rules Rules) error {
 	g := dag.New(f)
 	at, ok := f.Index(r.ID)
 	if !ok {
 		return nil
 	}
 	r.Dependents = f.Refs(g.Waiting(at))
-	list, err := newAround(f, g, at, d, rules).alerts()
+	list, err := newAlerts(f, g, at, d, rules).find()
 	r.Alerts = append(r.Alerts, list...)
 	if ring := g.RingThrough(at); ring != nil {
 		words := dag.Circle(ring, func(i int) string { return f.At(i).ID })

@@ -31,18 +31,18 @@ func (c Closing) Undone() bool { return c.NotPlanned || c.DuplicateOf != "" }
 
 // Closed says how an issue was closed, and what follows.
 type Closed struct {
-	ID        string      `json:"id"`
-	Title     string      `json:"title"`
-	Reason    string      `json:"close_reason"`
-	Already   bool        `json:"already"`                   // it was closed before, and nothing changed
-	Unkept    string      `json:"reason_not_kept,omitempty"` // the reason given, where it was closed before for another
-	Unblocked []beads.Ref `json:"unblocked"`                 // what can be started now and could not before
-	Changed   []Changed   `json:"changed"`                   // signals that the closing set
-	Nearer    int         `json:"nearer"`                    // how many more issues wait for one thing less
-	Epic      *EpicTold   `json:"epic,omitempty"`            // the epic that holds it
-	Alerts    []Alert     `json:"alerts"`
-	Told      []string    `json:"told,omitempty"` // ids of those who waited for it, and have a comment that it was not done
-	Warnings  []string    `json:"warnings"`
+	ID           string      `json:"id"`
+	Title        string      `json:"title"`
+	Reason       string      `json:"close_reason"`
+	Already      bool        `json:"already"`                   // it was closed before, and nothing changed
+	Unkept       string      `json:"reason_not_kept,omitempty"` // the reason given, where it was closed before for another
+	Unblocked    []beads.Ref `json:"unblocked"`                 // what can be started now and could not before
+	Changed      []Changed   `json:"changed"`                   // signals that the closing set
+	StillBlocked int         `json:"nearer"`                    // how many more issues wait for one thing less
+	Epic         *EpicTold   `json:"epic,omitempty"`            // the epic that holds it
+	Alerts       []Alert     `json:"alerts"`
+	Told         []string    `json:"told,omitempty"` // ids of those who waited for it, and have a comment that it was not done
+	Warnings     []string    `json:"warnings"`
 
 	stored
 }

@@ -64,7 +64,7 @@ func TestCloseRefused(t *testing.T) {
 			"demo-1: its escalation is pending, and no question is written down"},
 		{"deleted", `{"id":"demo-1","title":"t","status":"tombstone"}`, "demo-1 was deleted"},
 		{"unknown", `{"id":"demo-2","title":"t","status":"open"}`, "demo-1: no such issue"},
-		{"twice in the store", `{"id":"demo-1","title":"t","status":"open"}` + "\n" + `{"id":"demo-1","title":"u","status":"open"}`, `id "demo-1" stands on line 1 already`},
+		{"twice in the store", `{"id":"demo-1","title":"t","status":"open"}` + "\n" + `{"id":"demo-1","title":"u","status":"open"}`, `id "demo-1" is already used on line 1 already`},
 		{"template", `{"id":"demo-1","title":"t","status":"open","is_template":true}`, "no work"},
 		{"pinned", `{"id":"demo-1","title":"t","status":"pinned"}`, "no work"},
 		{"malformed notes", `{"id":"demo-1","title":"t","status":"open","notes":"` + malformed + `"}`, "demo-1: notes:6:1"},
@@ -99,7 +99,7 @@ func TestCloseAhead(t *testing.T) {
 		{"its epic waits for it", `{"id":"demo-1","title":"t","status":"open","dependencies":[{"depends_on_id":"demo-2","type":"parent-child"}]}
 {"id":"demo-2","title":"t","status":"open","dependencies":[{"depends_on_id":"demo-1","type":"blocks"}]}`, "By mara."},
 		{"its epic waits for another store", `{"id":"demo-1","title":"t","status":"open","dependencies":[{"depends_on_id":"demo-2","type":"parent-child"}]}
-{"id":"demo-2","title":"t","status":"open","dependencies":[{"depends_on_id":"external:api:auth","type":"blocks"}]}`, "; done ahead of its epic: it is in demo-2, which waits for external:api:auth, in another store, which nobody has shown to be done."},
+{"id":"demo-2","title":"t","status":"open","dependencies":[{"depends_on_id":"external:api:auth","type":"blocks"}]}`, "; done ahead of its epic: it is in demo-2, which waits for external:api:auth, in another store, and nothing shows that it is done."},
 		{"nothing waits", `{"id":"demo-1","title":"t","status":"open","dependencies":[{"depends_on_id":"demo-2","type":"parent-child"}]}
 {"id":"demo-2","title":"t","status":"open"}`, "By mara."},
 	} {
@@ -188,8 +188,8 @@ func TestCloseTells(t *testing.T) {
 	if want := []beads.Ref{{ID: "demo-2", Title: "the deck", Status: "open"}}; !reflect.DeepEqual(closed.Unblocked, want) {
 		t.Errorf("unblocked %v, want %v", closed.Unblocked, want)
 	}
-	if closed.Nearer != 4 { // the lamp, what is deferred, and the ring
-		t.Errorf("%d are nearer, want 4", closed.Nearer)
+	if closed.StillBlocked != 4 { // the lamp, what is deferred, and the ring
+		t.Errorf("%d are nearer, want 4", closed.StillBlocked)
 	}
 	if e := closed.Epic; e == nil || e.ID != "demo-e" || e.Closed != 1 || e.Total != 2 || e.Complete() {
 		t.Errorf("epic %+v", e)

@@ -41,7 +41,7 @@ func (c *Closed) follow(f *beads.Snapshot, r *beads.Record, rules Rules) error {
 	view.issue.Status = beads.StatusClosed
 	before, after := dag.New(f), dag.New(view)
 
-	near := newAround(f, after, at, notes.Parse(r.Text(beads.Notes)), rules)
+	near := newAlerts(f, after, at, notes.Parse(r.Text(beads.Notes)), rules)
 	var ready []int
 	free := 0
 	for i := range f.Len() {
@@ -55,7 +55,7 @@ func (c *Closed) follow(f *beads.Snapshot, r *beads.Record, rules Rules) error {
 	}
 	slices.SortFunc(ready, func(a, b int) int { return strings.Compare(f.At(a).ID, f.At(b).ID) })
 	c.Unblocked = f.Refs(ready)
-	c.Nearer = max(0, before.Unblocks()[at]-free)
+	c.StillBlocked = max(0, before.Unblocks()[at]-free)
 
 	if epic, ok := after.Epic(at); ok {
 		closed, total := after.Progress(epic)
@@ -68,7 +68,7 @@ func (c *Closed) follow(f *beads.Snapshot, r *beads.Record, rules Rules) error {
 			c.Epic.Undone, c.Epic.done = after.Ends(epic).Words(), after.DoneByClose(epic) && !after.Blocked(epic)
 		}
 	}
-	list, err := near.alerts()
+	list, err := near.find()
 	c.Alerts = append(c.Alerts, list...)
 	c.Alerts = append(c.Alerts, standstill(f, after, at)...)
 	return err

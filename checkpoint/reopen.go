@@ -50,7 +50,7 @@ func Reopen(ctx context.Context, s beads.Store, o beads.Options, id, reason, act
 			return nil, &IssueError{ID: full, Err: err}
 		}
 		reopened.Status, reopened.Changed = beads.StatusOpen, true
-		reopened.around(tx.Snapshot())
+		reopened.addDependents(tx.Snapshot())
 		sets := []beads.Set{{Key: beads.Status, Text: beads.StatusOpen}, {Key: beads.ClosedAt}, {Key: beads.CloseReason}, {Key: beads.Notes, Text: doc.Text()}}
 		if who := record.Text(beads.Assignee); who != "" && ended(who) {
 			reopened.Freed = who
@@ -73,8 +73,8 @@ func reopening(reason, actor, was string, rules Rules) string {
 	return text
 }
 
-// around tells whom the reopening touches.
-func (r *Reopened) around(f *beads.Snapshot) {
+// addDependents tells whom the reopening touches.
+func (r *Reopened) addDependents(f *beads.Snapshot) {
 	at, _ := f.Index(r.ID)
 	g := dag.New(f)
 	r.Dependents = f.Refs(g.Waiting(at))

@@ -16,7 +16,7 @@ func TestSketchTakesNoOnesPlace(t *testing.T) {
 	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
 	rules := checkpoint.Rules{Schema: cue.Embedded(), Now: now}
 	sketch := func(text string) error {
-		_, err := checkpoint.Sketch(t.Context(), store, beads.Options{Now: now}, "demo-1",
+		_, err := checkpoint.DraftEstimate(t.Context(), store, beads.Options{Now: now}, "demo-1",
 			checkpoint.Update{Estimate: signals.Estimate{Done: text}}, rules)
 		return err
 	}

@@ -25,19 +25,19 @@ type Returned struct {
 	Since string `json:"since"` // RFC 3339: when anybody last touched it; "" when unknown
 }
 
-// Left is why a claim goes back.
-type Left string
+// ReturnReason is why a claim goes back.
+type ReturnReason string
 
 const (
-	Kept      Left = ""                                 // it does not
-	Untouched Left = "and nobody touched it"            // for long
-	Ended     Left = "and the lease on it was not kept" // by its holder
+	Kept      ReturnReason = ""                                 // it does not
+	Untouched ReturnReason = "and nobody touched it"            // for long
+	Ended     ReturnReason = "and the lease on it was not kept" // by its holder
 )
 
 // Sweep returns claims to open that are left, all in one edit, with a log that says whose
 // they were and since when. What the holder left on the issue stays. left is called for
 // each reading of the store, under its lock.
-func Sweep(ctx context.Context, s beads.Store, o beads.Options, by string, left func() func(*beads.Issue) Left) (*Swept, error) {
+func Sweep(ctx context.Context, s beads.Store, o beads.Options, by string, left func() func(*beads.Issue) ReturnReason) (*Swept, error) {
 	return edit(ctx, s, o, func(tx *beads.Tx) (*Swept, error) {
 		swept := &Swept{Returned: []Returned{}}
 		f, why := tx.Snapshot(), left()
@@ -60,7 +60,7 @@ func Sweep(ctx context.Context, s beads.Store, o beads.Options, by string, left 
 }
 
 // giveBack makes an issue open and nobody's, and leaves the log.
-func giveBack(tx *beads.Tx, r Returned, why Left, by string) error {
+func giveBack(tx *beads.Tx, r Returned, why ReturnReason, by string) error {
 	record, err := tx.Record(r.ID)
 	if err != nil {
 		return err

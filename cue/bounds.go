@@ -15,22 +15,22 @@ import (
 	"cuelang.org/go/encoding/yaml"
 )
 
-// A file of a project is evaluated before anybody has read it, and evaluation
-// cannot be interrupted: a few lines that name each other twice, or loop, would
-// keep every command busy without end. What could grow is refused from the syntax.
+// A project's file is evaluated before anybody has read it, and evaluation cannot be
+// interrupted: a few lines that reference each other twice, or loop, would keep every command
+// busy forever. Anything that can grow is rejected by its syntax.
 const (
 	maxSource = 64 << 10 // bytes of a file
-	maxDepth  = 64       // of nested expressions
-	maxSize   = 50_000   // nodes, references counted as what they name
+	maxDepth  = 64       // depth of nested expressions
+	maxSize   = 50_000   // nodes, with references counted as their targets
 )
 
-// checking are the functions that only look at a value.
+// checking are the functions that only test a value.
 var checking = []string{
 	"and", "or", "len", "MinRunes", "MaxRunes", "MinItems", "MaxItems", "UniqueItems", "MinFields", "MaxFields",
 	"Contains", "HasPrefix", "HasSuffix", "Time", "Format", "FormatString", "Match", "Valid",
 }
 
-// called is the name of a function, without that of its package.
+// called returns the name of a function without its package.
 func called(function ast.Expr) string {
 	switch f := function.(type) {
 	case *ast.Ident:
@@ -42,9 +42,8 @@ func called(function ast.Expr) string {
 	return ""
 }
 
-// parseBounded parses a file, and gives an error for one that could take long to
-// parse or to evaluate. The error has a line, led by name:line:column, for each
-// mistake.
+// parseBounded parses a file, and returns an error for one that could take long to parse or
+// evaluate. The error has a line, prefixed by name:line:column, for each mistake.
 func parseBounded(name string, source []byte) (*ast.File, error) {
 	if len(source) > maxSource {
 		return nil, fmt.Errorf("%s:1:1: is longer than 64 KiB", name)
@@ -62,8 +61,8 @@ func parseBounded(name string, source []byte) (*ast.File, error) {
 	return syntax, nil
 }
 
-// scanned gives an error for what the parser takes long to refuse: characters that begin
-// nothing, of which it collects all, and what nests too deep. It ends with the first.
+// scanned rejects what makes the parser slow: illegal characters, which it would all collect,
+// and deep nesting. It stops at the first.
 func scanned(name string, source []byte) (found errors.Error) {
 	file := token.NewFile(name, 0, len(source))
 	refuse := func(at token.Pos, format string, args ...any) {
@@ -93,14 +92,13 @@ func scanned(name string, source []byte) (found errors.Error) {
 			chained = 0
 		}
 		if open+chained > maxDepth {
-			refuse(at, "is nested too deep")
+			refuse(at, "is nested too deeply")
 		}
 	}
 	return found
 }
 
-// parseYAML is parseBounded of YAML, of which syntax errors name the line alone: their
-// column is 1.
+// parseYAML is parseBounded for YAML, whose syntax errors have a line only: their column is 1.
 func parseYAML(name string, source []byte) (*ast.File, error) {
 	if len(source) > maxSource {
 		return nil, fmt.Errorf("%s:1:1: is longer than 64 KiB", name)
@@ -119,12 +117,12 @@ func parseYAML(name string, source []byte) (*ast.File, error) {
 	return syntax, nil
 }
 
-// bounded gives an error for a file that could take long to evaluate.
+// bounded returns an error for a file that could take long to evaluate.
 func bounded(f *ast.File) error {
 	m := measure{fields: map[string][]ast.Node{}, sizes: map[string]int{}}
 	ast.Walk(f, m.enter, func(ast.Node) { m.depth-- })
 	if m.err == nil && m.sizeOf(f) > maxSize {
-		return errors.Newf(f.Pos(), "grows too large where its references are followed")
+		return errors.Newf(f.Pos(), "grows too large when its references are expanded")
 	}
 	if m.err == nil {
 		return nil
@@ -132,16 +130,16 @@ func bounded(f *ast.File) error {
 	return m.err
 }
 
-// measure collects what the names in a file stand for. Scopes are left out: of
-// several fields of a name all count, which is at most too much.
+// measure records what the names in a file stand for. It ignores scopes: of several fields with
+// one name all count, which can only overestimate.
 type measure struct {
 	depth  int
 	fields map[string][]ast.Node
-	sizes  map[string]int // of what a name stands for; 0 while it is counted
+	sizes  map[string]int // size of what a name stands for; 0 while it is being counted
 	err    errors.Error
 }
 
-// enter notes a name, and refuses what makes many values out of few.
+// enter records a name, and rejects what makes many values out of few.
 func (m *measure) enter(n ast.Node) bool {
 	m.depth++
 	switch n := n.(type) {
@@ -167,7 +165,7 @@ func (m *measure) enter(n ast.Node) bool {
 		}
 	}
 	if m.depth > maxDepth {
-		m.refuse(n, "is nested too deep")
+		m.refuse(n, "is nested too deeply")
 	}
 	return m.err == nil
 }
@@ -178,8 +176,8 @@ func (m *measure) refuse(at ast.Node, why string) {
 	}
 }
 
-// sizeOf counts nodes, and for a name what it stands for; never much more than
-// maxSize, which is too many.
+// sizeOf counts nodes, and for a name what it stands for; it never goes far beyond maxSize,
+// which is too many.
 func (m *measure) sizeOf(n ast.Node) (size int) {
 	ast.Walk(n, func(n ast.Node) bool {
 		size++

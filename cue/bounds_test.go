@@ -9,7 +9,7 @@ import (
 	"stig/cue"
 )
 
-// Each of these would keep evaluation busy for minutes, or take all memory.
+// Each of these would keep evaluation busy for minutes, or use up all memory.
 func TestFilesThatGrow(t *testing.T) {
 	doubled := "_a0: {b: 1}\n"
 	for i := 1; i < 30; i++ {
@@ -27,8 +27,8 @@ func TestFilesThatGrow(t *testing.T) {
 		"NUL":       {"a: " + strings.Repeat("\x00", 65000), "f.cue:1:4: illegal character"},
 		"attribute": {"a: " + strings.Repeat("@(", 30000), "f.cue:1:1: has more than 64 attributes"},
 		"inserted":  {`a: "` + strings.Repeat(`\(`, 30000), `f.cue:1:4: \(…) is not allowed`},
-		"ifs":       {strings.Repeat("if a {", 10000), "is nested too deep"},
-		"chain":     {strings.Repeat("a:", 30000), "is nested too deep"},
+		"ifs":       {strings.Repeat("if a {", 10000), "is nested too deeplyly"},
+		"chain":     {strings.Repeat("a:", 30000), "is nested too deeplyly"},
 		"long":      {"// " + strings.Repeat("x", 64<<10), "f.cue:1:1: is longer than 64 KiB"},
 		"long list": {"a: " + strings.Repeat("[", 1<<20), "f.cue:1:1: is longer than 64 KiB"}, // before it is parsed
 	} {

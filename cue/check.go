@@ -12,37 +12,36 @@ import (
 	"cuelang.org/go/cue/errors"
 )
 
-// Value is a named value as somebody wrote it.
+// Value is a named value as written by somebody.
 type Value struct {
 	Name   string // the field of the definition
-	Label  string // what messages call it; Name when empty
+	Label  string // its name in messages; Name if empty
 	Text   string // as found
 	Kind   Kind
-	Line   int // where it stands, 1-based; 0 when it has no place
+	Line   int // its line, 1-based; 0 if it has no place
 	Column int // 1-based, in bytes
 }
 
-// Violation is one thing that the schema does not allow.
+// Violation is one thing that the schema forbids.
 type Violation struct {
 	Name    string   // the field of the definition
 	Found   string   // the text as found; "" for a missing field
-	Allowed []string // the constants that are allowed; nil when it is more than constants
+	Allowed []string // the allowed constants; nil if other values are allowed too
 	Line    int      // of the value; 0 for a missing field
 	Column  int
-	Message string // one sentence, led by the label
+	Message string // one sentence, prefixed by the label
 }
 
-// verdict is a violation without the place, which differs where the same
-// values stand elsewhere.
+// verdict is a violation without its place, since the same values may be elsewhere.
 type verdict struct {
 	index     int // of the value; -1 for a missing field
 	violation Violation
 }
 
-// definition is what checks ask of one struct of the schema.
+// definition is what checks need of one struct of the schema.
 type definition struct {
 	value  cuelang.Value
-	names  []string // of its fields, in the order of the schema
+	names  []string // its fields, in schema order
 	fields map[string]field
 }
 
@@ -51,13 +50,12 @@ type field struct {
 	required bool
 }
 
-// Check validates values against a definition such as "#SignalTable". There is at
-// most one violation for a name; they come in the order of the values, missing
-// fields last. A definition that the schema lacks is a mistake of the program:
-// Check panics.
+// Check validates values against a definition such as "#SignalTable". It returns at most one
+// violation a name, in the order of the values, missing fields last. It panics if the schema
+// lacks the definition, which is a programming error.
 //
-// Verdicts are remembered by the names and texts of the values, so that the
-// same table on a thousand issues is evaluated once.
+// Verdicts are cached by the names and texts of the values, so that one table on a thousand
+// issues is evaluated once.
 func (s *Schema) Check(def string, values []Value) []Violation {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,8 +81,7 @@ func (s *Schema) Check(def string, values []Value) []Violation {
 	return violations
 }
 
-// memoryKey tells apart all that a verdict depends on. Lengths keep a text from
-// running into its neighbour.
+// memoryKey encodes everything that a verdict depends on. Lengths keep texts apart.
 func memoryKey(def string, values []Value) string {
 	key := make([]byte, 0, 256)
 	key = append(key, def...)
@@ -120,8 +117,8 @@ func (c *compiled) definition(path string) (*definition, error) {
 	return d, nil
 }
 
-// judge evaluates values. Unknown and missing names are found without CUE,
-// which says nothing about them while another field fails.
+// judge evaluates values. It finds unknown and missing names without CUE, which does not
+// mention them while another field fails.
 func (d *definition) judge(values []Value) []verdict {
 	var verdicts []verdict
 	index := make(map[string]int, len(values))
@@ -157,7 +154,7 @@ func (d *definition) judge(values []Value) []verdict {
 	return verdicts
 }
 
-// byIndex puts what has no index last.
+// byIndex sorts what has no index last.
 func byIndex(a, b int) int {
 	switch {
 	case a == b:
@@ -171,19 +168,18 @@ func byIndex(a, b int) int {
 }
 
 func (d *definition) unknown(i int, v Value) verdict {
-	return against(i, v, nil, "is not a field of the schema (known are "+strings.Join(d.names, ", ")+")")
+	return against(i, v, nil, "is not a field of the schema (known fields: "+strings.Join(d.names, ", ")+")")
 }
 
-// refused words the violation of a value by what its field allows. A value
-// that the field alone would take breaks a rule between fields, and then only
-// CUE's own words tell which.
+// refused describes a violation by what the field allows. A value that the field alone would
+// accept breaks a rule between fields, and then only CUE can say which.
 func (d *definition) refused(i int, v Value, words []string) verdict {
 	field := d.fields[v.Name].value
 	allowed, must := constants(field), sentence(field)
 	alone := newContext().BuildExpr(literalOf(v)).Unify(field)
 	if alone.Validate(cuelang.Concrete(true), cuelang.Final()) == nil {
 		allowed, must = nil, ""
-		// What the schema itself says with error(…) is about the field alone.
+		// A message from error(…) in the schema is about the field alone.
 		words = slices.DeleteFunc(words, func(w string) bool { return strings.HasPrefix(w, "must be ") })
 	}
 	if must == "" {
@@ -205,8 +201,8 @@ func against(i int, v Value, allowed []string, words string) verdict {
 	}}
 }
 
-// complaints lets CUE judge data, in a context that is thrown away. It gives
-// CUE's sentences by field, those about the whole struct under "".
+// complaints lets CUE judge data, in a context that is discarded. It returns CUE's sentences by
+// field, those about the whole struct under "".
 func (d *definition) complaints(data *ast.StructLit) map[string][]string {
 	whole := newContext().BuildExpr(data).Unify(d.value)
 	words := make(map[string][]string)

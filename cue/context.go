@@ -3,8 +3,8 @@ package cue
 import (
 	cuelang "cuelang.org/go/cue"
 
-	// The packages that a file may import: those of CUE of which something can be used in
-	// a file of a project. Of the others bounded refuses each call.
+	// The packages that a file may import: those of CUE that are useful in a project's file.
+	// bounded rejects every call into the others.
 	_ "cuelang.org/go/pkg/encoding/json"
 	_ "cuelang.org/go/pkg/list"
 	_ "cuelang.org/go/pkg/math"
@@ -18,9 +18,9 @@ import (
 	_ "cuelang.org/go/pkg/uuid"
 )
 
-// newContext is cuecontext.New without what that links for files that embed others: the
-// decoders of every format and protobuf, 3.7 MB of a binary of 28.4 MB. CUE has no other
-// function for that; a Context and a Runtime are one type under two names.
+// newContext is cuecontext.New without what that links for embedded files: decoders for every
+// format and protobuf, 3.7 MB of a 28.4 MB binary. CUE offers no other way; a Context and a
+// Runtime are one type under two names.
 func newContext() *cuelang.Context {
 	r := new(cuelang.Runtime) //lint:ignore SA1019 see above
 	//lint:ignore SA1019 this initialises r

@@ -1,10 +1,9 @@
-// Package cue validates named values against a definition of a CUE schema and
-// says in one sentence each what is wrong with them.
+// Package cue validates named values against a definition of a CUE schema and describes each
+// violation in one sentence.
 //
-// It does not know what the values mean, nor the text they come from: names,
-// texts and places are given to it, and each violation carries them back. It
-// is the only package that imports CUE, and nothing is compiled before a
-// question is asked.
+// It does not know what the values mean or where their text comes from: callers pass names,
+// texts and places, and each violation carries them back. It is the only package that imports
+// CUE, and it compiles nothing before the first question.
 //
 //	schema := cue.Embedded()
 //	for _, v := range schema.Check("#SignalTable", values) {
@@ -26,30 +25,30 @@ import (
 	"stig/schemas"
 )
 
-// Schema is a CUE source that is compiled on first use, and a memory of the
-// verdicts it gave. It may be used by several goroutines at once.
+// Schema is a CUE source, compiled on first use, with a cache of verdicts. It is safe for
+// concurrent use.
 type Schema struct {
 	narrowed bool
 	files    []file
 	compile  func() (*compiled, error)
 
-	mu       sync.Mutex // one evaluation at a time: CUE values are not for concurrent use
+	mu       sync.Mutex // one evaluation at a time: CUE values do not allow concurrent use
 	verdicts map[string][]verdict
 }
 
-// file is one source text of a schema, with the name that messages give it.
+// file is one source text of a schema, with its name in messages.
 type file struct {
 	name   string
 	source []byte
 }
 
-// New makes a schema of one CUE file without reading it. name is what
-// messages call the file.
+// New returns a schema from one CUE file without parsing it. name is the file's name in
+// messages.
 func New(name string, source []byte) *Schema {
 	return newSchema(false, file{name, source})
 }
 
-// Embedded makes a schema of the file that the program carries with it.
+// Embedded returns a schema from a file embedded in the program.
 func Embedded() *Schema {
 	return New(schemas.File, []byte(schemas.StigmergicWorkflow))
 }
@@ -63,21 +62,21 @@ func newSchema(narrowed bool, files ...file) *Schema {
 	}
 }
 
-// Narrowed reports whether the schema is stricter than the one it came from.
+// Narrowed reports whether Narrow made the schema.
 func (s *Schema) Narrowed() bool { return s.narrowed }
 
-// Compile compiles the schema now. The error has one line, led by file:line:column, for
-// each mistake in the source.
+// Compile compiles the schema now. The error has a line, prefixed by file:line:column, for each
+// mistake in the source.
 func (s *Schema) Compile() error {
 	_, err := s.compile()
 	return err
 }
 
-// compiled is a schema in a context of its own. Values of users are never
-// built in that context, which would keep them for as long as the program runs.
+// compiled is a schema in a context of its own. Users' values are never built in that context,
+// which would keep them until the program ends.
 type compiled struct {
 	root        cuelang.Value
-	base        *compiled // what was narrowed; nil for a schema of one file
+	base        *compiled // the schema that was narrowed; nil for a schema of one file
 	definitions map[string]*definition
 }
 
@@ -114,7 +113,7 @@ func compile(files []file) (*compiled, error) {
 	return c, nil
 }
 
-// staysClosed finds fields that a narrowing file brings along by a reference.
+// staysClosed finds fields that a narrowing file adds by a reference.
 func (c *compiled) staysClosed() error {
 	if c.base == nil {
 		return nil
@@ -135,9 +134,9 @@ func (c *compiled) staysClosed() error {
 	return nil
 }
 
-// strict finds a definition as lookup does, and holds it to the schema that was
-// narrowed: declarations of one definition in several files of a package can
-// add fields to one another, definitions of two schemas cannot.
+// strict looks a definition up and compares it with the schema that was narrowed: declarations
+// of one definition in several files of a package can add fields to each other, definitions in
+// two schemas cannot.
 func (c *compiled) strict(path string) (cuelang.Value, error) {
 	value, err := c.lookup(path)
 	if err != nil || c.base == nil {
@@ -150,9 +149,8 @@ func (c *compiled) strict(path string) (cuelang.Value, error) {
 	return value.Unify(base), nil
 }
 
-// mustCompile is for questions that have no error to return. A schema that
-// does not compile is either part of the program or was given to Narrow,
-// which has refused it.
+// mustCompile is for questions without an error result. A schema that fails to compile is
+// either part of the program or was given to Narrow, which has rejected it.
 func (s *Schema) mustCompile() *compiled {
 	c, err := s.compile()
 	if err != nil {
@@ -161,7 +159,7 @@ func (s *Schema) mustCompile() *compiled {
 	return c
 }
 
-// lookup finds a value by its path, as in "#Thresholds.convergence.clear".
+// lookup finds a value by its path, such as "#Thresholds.convergence.clear".
 func (c *compiled) lookup(path string) (cuelang.Value, error) {
 	value := c.root
 	for _, selector := range cuelang.ParsePath(path).Selectors() {
@@ -177,9 +175,8 @@ func (c *compiled) lookup(path string) (cuelang.Value, error) {
 	return value, nil
 }
 
-// located renders every error of CUE on a line of its own, led by its place in
-// the file of that name, or by that name where CUE gives no place in it, as for
-// a structural cycle.
+// located formats every CUE error on its own line, prefixed by its place in the named file, or
+// by the name where CUE gives no place, as for a structural cycle.
 func located(err error, name string) error {
 	var lines []string
 	seen := make(map[string]bool)
@@ -198,7 +195,7 @@ func located(err error, name string) error {
 	return errors.New(strings.Join(lines, "\n"))
 }
 
-// literalOf is the syntax of a value.
+// literalOf returns the syntax of a value.
 func literalOf(v Value) ast.Expr {
 	switch {
 	case v.Kind == Null:

@@ -32,7 +32,7 @@ func Example() {
 	// 9:20: planning-depth: must be one of shallow, standard, deep, probe; found "medium"
 }
 
-// table gives the values of a whole evidence table, some of them replaced.
+// table returns the values of a complete evidence table, with some replaced.
 func table(replaced ...cue.Value) []cue.Value {
 	values := []cue.Value{
 		{Name: "schema_version", Text: "1", Kind: cue.Number},
@@ -65,7 +65,7 @@ func messages(violations []cue.Violation) string {
 	return strings.Join(lines, "\n")
 }
 
-// Each thing that can be wrong gives one sentence, led by the signal.
+// Each possible mistake gives one sentence, prefixed by the signal.
 func TestCheckMessages(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -111,7 +111,7 @@ func TestCheckFieldsMissingAndUnknown(t *testing.T) {
 	values[1].Text = "7"
 	values = append(values, cue.Value{Name: "surprise", Text: "0.5", Kind: cue.Number})
 	want := strings.Join([]string{
-		`mood: is not a field of the schema (known are confidence, evidence_freshness, regression_guard, schema_version, cynefin, surprise, progress, escalation, planning_depth); found "good"`,
+		`mood: is not a field of the schema (known fields: confidence, evidence_freshness, regression_guard, schema_version, cynefin, surprise, progress, escalation, planning_depth); found "good"`,
 		`surprise: must be between 0.0 and 1.0; found 7`,
 		`surprise: must be given once; found 0.5`,
 		`schema_version: field is required`,
@@ -125,7 +125,7 @@ func TestCheckFieldsMissingAndUnknown(t *testing.T) {
 	}
 }
 
-// The same texts at another place get the same verdict with that place.
+// The same texts elsewhere get the same verdict with the new place.
 func TestCheckRemembersWithoutPlaces(t *testing.T) {
 	schema := cue.Embedded()
 	for line := 1; line < 4; line++ {
@@ -138,7 +138,7 @@ func TestCheckRemembersWithoutPlaces(t *testing.T) {
 	if again := schema.Check(evidence, table(cue.Value{Name: "cynefin", Text: "odd"})); again[0].Allowed[0] != "clear" {
 		t.Errorf("a caller changed what is remembered: %v", again[0].Allowed)
 	}
-	// Texts that run into one another in a row must not be taken for others.
+	// Texts whose concatenation is equal must not be confused.
 	a := schema.Check(evidence, table(cue.Value{Name: "cynefin", Label: "a", Text: "b c"}))
 	b := schema.Check(evidence, table(cue.Value{Name: "cynefin", Label: "a b", Text: "c"}))
 	if a[0].Message == b[0].Message {
@@ -181,8 +181,8 @@ func TestSchemaAnswers(t *testing.T) {
 	}
 }
 
-// The sentences that stock cue prints are the ones that stig derives, so
-// nobody can change the alternatives and forget the words.
+// stock CUE prints the sentences that stig derives, so nobody can change the alternatives and
+// forget the words.
 func TestSchemaSentences(t *testing.T) {
 	root := cuecontext.New().CompileString(schemas.StigmergicWorkflow)
 	schema := cue.Embedded()
@@ -204,7 +204,7 @@ func TestSchemaSentences(t *testing.T) {
 	}
 }
 
-// reference is the schema file and a JSON text, evaluated by nothing but CUE.
+// reference is the schema file and a JSON text, evaluated by CUE alone.
 func reference(t *testing.T, values []cue.Value) bool {
 	t.Helper()
 	ctx := cuecontext.New()
@@ -297,8 +297,8 @@ _strict: "blocked"
 	}
 }
 
-// What would widen the schema is refused with its place, even where CUE
-// would let it pass: a team that wrote it believes that it works.
+// A file that would widen the schema is rejected with its place, even if CUE would accept it:
+// the team that wrote it believes that it works.
 func TestNarrowRefuses(t *testing.T) {
 	tests := []struct{ name, source, want string }{
 		{"syntax", "#CynefinDomain: \"clear", `n.cue:1:17: string literal not terminated`},
@@ -310,7 +310,7 @@ func TestNarrowRefuses(t *testing.T) {
 		{"new field", "#SignalTable: mood: string", `n.cue:1:15: the schema has no #SignalTable.mood`},
 		{"new field on a condition", "#SignalTable: {if true {mood?: string}}", `n.cue:1:25: the schema has no #SignalTable.mood`},
 		{"new field by a reference", "_e: mood: 1\n#SignalTable: _e", `n.cue:1:5: #SignalTable.mood: field not allowed`},
-		{"pattern", "#SignalTable: [=~\"x\"]: string", `n.cue:1:15: #SignalTable: fields must be named one by one`},
+		{"pattern", "#SignalTable: [=~\"x\"]: string", `n.cue:1:15: #SignalTable: fields must be named individually`},
 		{"ellipsis", "#SignalTable: {\n\t...\n}", `n.cue:2:2: #SignalTable: must stay closed; found "..."`},
 		{"misspelt", "#Cynefin: \"clear\"", `n.cue:1:1: the schema has no #Cynefin`},
 		{"no definition", "cynefin: \"clear\"", `n.cue:1:1: the schema has no cynefin`},

@@ -15,10 +15,9 @@ import (
 	"stig/internal/visible"
 )
 
-// Decode validates a CUE or JSON file against a definition of a schema and sets
-// what it says in the Go value that into points to, by json tags; what it does
-// not say stays. The error has a line for each mistake in the file, led by
-// name:line:column: what is allowed there, and what was found.
+// Decode validates a CUE or JSON file against a definition and decodes it by json tags into the
+// Go value that into points to; missing keys leave it unchanged. The error has a line for each
+// mistake in the file, prefixed by name:line:column: what is allowed there, and what was found.
 func Decode(schema, definition, name string, source []byte, into any) error {
 	syntax, err := parseBounded(name, source)
 	if err != nil {
@@ -27,7 +26,7 @@ func Decode(schema, definition, name string, source []byte, into any) error {
 	return decode(schema, definition, name, syntax, into)
 }
 
-// DecodeYAML is Decode of YAML.
+// DecodeYAML is Decode for YAML.
 func DecodeYAML(schema, definition, name string, source []byte, into any) error {
 	syntax, err := parseYAML(name, source)
 	if err != nil {
@@ -53,8 +52,8 @@ func decode(schema, definition, name string, syntax *ast.File, into any) error {
 	return value.Decode(into)
 }
 
-// mistakes words what CUE refuses by what the schema allows in that place. One
-// place has one line, in the order of the file, and what is in no place of the file has CUE's own words.
+// mistakes describes CUE's errors by what the schema allows in each place: one line a place, in
+// file order; errors without a place in the file keep CUE's own words.
 func mistakes(err error, name string, allowed, given cuelang.Value) error {
 	type found struct {
 		at   token.Pos
@@ -62,7 +61,7 @@ func mistakes(err error, name string, allowed, given cuelang.Value) error {
 	}
 	var all []found
 	seen := map[string]bool{}
-	paths := unknownKeys(nil, allowed, given) // CUE does not name them while another value fails
+	paths := unknownKeys(nil, allowed, given) // CUE omits them while another value fails
 	for _, e := range errors.Errors(err) {
 		path := e.Path()
 		if len(path) > 0 && strings.HasPrefix(path[0], "#") {
@@ -92,7 +91,7 @@ func mistakes(err error, name string, allowed, given cuelang.Value) error {
 	return errors.New(strings.Join(lines, "\n"))
 }
 
-// unknownKeys lists the paths of keys that the schema does not have.
+// unknownKeys lists the paths of keys that the schema lacks.
 func unknownKeys(above []string, allowed, given cuelang.Value) (paths [][]string) {
 	if given.IncompleteKind() != cuelang.StructKind {
 		return nil
@@ -113,16 +112,15 @@ func unknownKeys(above []string, allowed, given cuelang.Value) (paths [][]string
 	return paths
 }
 
-// mistake follows a path as far as the schema knows it. It gives the place, as
-// keys and in the file, and what is wrong there; no words where nothing stands
-// there.
+// mistake follows a path as far as the schema knows it. It returns the place, as keys and in
+// the file, and what is wrong there; no words if the file has nothing there.
 func mistake(path []string, allowed, given cuelang.Value) (place string, at token.Pos, words string) {
 	for _, label := range path {
 		siblings := keys(allowed)
 		given, allowed = below(given, label), below(allowed, label)
 		place = strings.TrimPrefix(place+"."+label, ".")
 		if !allowed.Exists() {
-			return place, given.Pos(), place + ": is no key here; must be one of " + strings.Join(siblings, ", ")
+			return place, given.Pos(), place + ": is an unknown key; must be one of " + strings.Join(siblings, ", ")
 		}
 	}
 	if !given.Exists() {
@@ -140,7 +138,7 @@ func mistake(path []string, allowed, given cuelang.Value) (place string, at toke
 	return place, source.Pos(), words
 }
 
-// sourceOf is the syntax of a value without its key; nil where there is none.
+// sourceOf returns the syntax of a value without its key; nil if there is none.
 func sourceOf(v cuelang.Value) ast.Node {
 	switch node := v.Source().(type) {
 	case *ast.Field:
@@ -155,8 +153,7 @@ func sourceOf(v cuelang.Value) ast.Node {
 	}
 }
 
-// below is what a value holds under a label of a path of CUE, an element of a
-// list under its index.
+// below returns a value's child under a label of a CUE path, a list element under its index.
 func below(v cuelang.Value, label string) cuelang.Value {
 	if v.IncompleteKind() == cuelang.ListKind {
 		if n, err := strconv.Atoi(label); err == nil {
@@ -188,11 +185,11 @@ func keys(v cuelang.Value) (names []string) {
 	return names
 }
 
-// kinds says what values of a kind are called.
+// kinds names the kinds of values.
 func kinds(k cuelang.Kind) string {
 	switch k {
 	case cuelang.StringKind:
-		return "a text in quotes"
+		return "a quoted text"
 	case cuelang.BoolKind:
 		return "true or false"
 	case cuelang.IntKind, cuelang.FloatKind, cuelang.NumberKind:
@@ -205,7 +202,7 @@ func kinds(k cuelang.Kind) string {
 	return k.String()
 }
 
-// shape says what a value of the schema asks of one of some kind.
+// shape describes what the schema requires of a value of some kind.
 func shape(v cuelang.Value, found cuelang.Kind) string {
 	kind := v.IncompleteKind()
 	if kind != cuelang.ListKind && kind != cuelang.StructKind {
@@ -223,7 +220,7 @@ func shape(v cuelang.Value, found cuelang.Kind) string {
 	return strings.Join(limits, " and ")
 }
 
-// ownWords is the sentence of error(…) that a value of the schema ends in, "" for none.
+// ownWords returns the message of the error(…) at the end of a schema value, "" for none.
 func ownWords(v cuelang.Value) string {
 	op, args := cuelang.Dereference(v).Expr()
 	if op != cuelang.OrOp || len(args) < 2 {
@@ -237,7 +234,7 @@ func ownWords(v cuelang.Value) string {
 	return words
 }
 
-// limitsOf words what else a value must be, must not be, or match.
+// limitsOf describes what else a value must be, must not be, or must match.
 func limitsOf(v cuelang.Value) (words []string) {
 	op, args := v.Expr()
 	switch {
@@ -257,14 +254,14 @@ func limitsOf(v cuelang.Value) (words []string) {
 	return words
 }
 
-// mostWritten is how much of what was found is told, in characters.
+// mostWritten limits how much of the found value a message quotes, in characters.
 const mostWritten = 60
 
-// written is a value as the file has it, on one line.
+// written formats a value as the file has it, on one line.
 func written(node ast.Node) string {
 	text, err := format.Node(node)
 	if err != nil {
-		return "what cannot be shown"
+		return "something that cannot be shown"
 	}
 	return visible.Clipped(visible.OneLine(string(text)), mostWritten)
 }

@@ -11,25 +11,25 @@ import (
 	"cuelang.org/go/cue/token"
 )
 
-// Kind tells how a value is written in JSON.
+// Kind is the JSON type of a value.
 type Kind int
 
 const (
 	String Kind = iota
-	Number      // a text that is no number of JSON is taken as a string
+	Number      // a text that is not a JSON number becomes a string
 	Null
-	Struct // only in answers of Fields
+	Struct // only in results of Fields
 )
 
 // Field is one field of a struct in the schema.
 type Field struct {
 	Name string
-	Text string // as the schema writes it, strings without quotes; "" for null and structs
+	Text string // as the schema writes it, strings unquoted; "" for null and structs
 	Kind Kind
 }
 
-// Enum lists the constants that path allows, in the order of the schema. It is
-// nil when path allows more than constants.
+// Enum lists the constants that path allows, in schema order. It is nil if path allows other
+// values too.
 func (s *Schema) Enum(path string) ([]string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -40,8 +40,8 @@ func (s *Schema) Enum(path string) ([]string, error) {
 	return constants(value), nil
 }
 
-// Range gives the least and the greatest number that path allows, both
-// inclusive, as the schema writes them.
+// Range returns the least and the greatest number that path allows, both inclusive, as the
+// schema writes them.
 func (s *Schema) Range(path string) (low, high string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,7 +63,7 @@ func (s *Schema) Range(path string) (low, high string, err error) {
 	return low, high, nil
 }
 
-// Fields lists the fields of the struct at path in the order of the schema.
+// Fields lists the fields of the struct at path, in schema order.
 func (s *Schema) Fields(path string) ([]Field, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -93,8 +93,8 @@ func (s *Schema) Fields(path string) ([]Field, error) {
 	return fields, nil
 }
 
-// constants lists the alternatives of a value that is one constant or a
-// choice of them. error(…) is no alternative: evaluation drops it.
+// constants lists the alternatives of a value that is one constant or a disjunction of them.
+// error(…) is not an alternative: evaluation drops it.
 func constants(v cuelang.Value) []string {
 	var texts []string
 	for _, a := range operands(v, cuelang.OrOp) {
@@ -106,8 +106,8 @@ func constants(v cuelang.Value) []string {
 	return texts
 }
 
-// operands lists what an operator joins in a value, the value alone where it
-// is joined by none or by another.
+// operands lists the operands of an operator in a value, or the value alone if it has another
+// or none.
 func operands(v cuelang.Value, by cuelang.Op) []cuelang.Value {
 	v = v.Eval()
 	if op, joined := v.Expr(); op == by {
@@ -116,8 +116,8 @@ func operands(v cuelang.Value, by cuelang.Op) []cuelang.Value {
 	return []cuelang.Value{v}
 }
 
-// constant is the text of a string without its quotes, and of anything else
-// as CUE writes it; "" where it is not concrete.
+// constant returns a string without quotes, or any other concrete value as CUE writes it; "" if
+// it is not concrete.
 func constant(v cuelang.Value) string {
 	if !v.IsConcrete() {
 		return ""
@@ -138,7 +138,7 @@ type bound struct {
 	text string
 }
 
-// bounds lists the limits of a number; nil when it has other constraints too.
+// bounds lists the limits of a number; nil if it has other constraints too.
 func bounds(v cuelang.Value) []bound {
 	var found []bound
 	for _, part := range operands(v, cuelang.AndOp) {
@@ -151,7 +151,7 @@ func bounds(v cuelang.Value) []bound {
 	return found
 }
 
-// boundWords say a single limit in words.
+// boundWords phrases a single limit.
 var boundWords = map[cuelang.Op]string{
 	cuelang.GreaterThanEqualOp: "at least ",
 	cuelang.GreaterThanOp:      "greater than ",
@@ -159,8 +159,8 @@ var boundWords = map[cuelang.Op]string{
 	cuelang.LessThanOp:         "less than ",
 }
 
-// sentence says what a value allows, as in "must be one of a, b"; "" where
-// the schema's own words are needed.
+// sentence says what a value allows, as in "must be one of a, b"; "" if only the schema's own
+// words will do.
 func sentence(v cuelang.Value) string {
 	switch allowed := constants(v); len(allowed) {
 	case 0:
@@ -183,7 +183,7 @@ func sentence(v cuelang.Value) string {
 	return "must be " + strings.Join(words, " and ")
 }
 
-// isNumber reports whether text is a number of JSON, which CUE takes too.
+// isNumber reports whether text is a JSON number, which CUE accepts too.
 func isNumber(text string) bool {
 	if text == "" {
 		return false

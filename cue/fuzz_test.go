@@ -7,8 +7,8 @@ import (
 	"stig/cue"
 )
 
-// FuzzNarrow: whatever a project's file holds, it is refused with its name, or
-// the schema that comes of it takes nothing that the embedded one does not.
+// FuzzNarrow: any project file is either rejected with its name, or yields a schema that
+// accepts nothing the embedded one rejects.
 func FuzzNarrow(f *testing.F) {
 	for _, source := range []string{
 		"package stigmergic\n#CynefinDomain: \"clear\" | \"complicated\"",

@@ -13,12 +13,11 @@ import (
 	"cuelang.org/go/cue/token"
 )
 
-// Narrow makes a stricter schema: the definitions of source hold in addition to
-// those of s. It compiles both. The file can take alternatives away and draw
-// limits closer; what would widen the schema is refused, even where CUE itself
-// would let it pass without effect: an alternative or a limit that the schema
-// does not allow, an unknown field or definition, a pattern, an ellipsis. The
-// error has a line, led by name:line:column, for each mistake.
+// Narrow returns a stricter schema: the definitions of source apply in addition to those of s.
+// It compiles both. The file can remove alternatives and tighten limits; anything that would
+// widen the schema is rejected, even if CUE would silently accept it: an alternative or a limit
+// outside the schema, an unknown field or definition, a pattern, an ellipsis. The error has a
+// line, prefixed by name:line:column, for each mistake.
 func (s *Schema) Narrow(name string, source []byte) (*Schema, error) {
 	syntax, err := parseBounded(name, source)
 	if err != nil {
@@ -42,9 +41,9 @@ func (s *Schema) Narrow(name string, source []byte) (*Schema, error) {
 	return narrowed, nil
 }
 
-// widening looks in the syntax of a narrowing file for what would widen the
-// schema. The syntax, not the value, because fields that several
-// declarations of one definition bring are all allowed by CUE.
+// widening examines the syntax of a narrowing file for what would widen the schema. It uses the
+// syntax, not the value, because CUE allows all fields that several declarations of one
+// definition add.
 type widening struct {
 	base  *compiled
 	found []string
@@ -69,11 +68,11 @@ func (w *widening) file(f *ast.File) {
 	}
 }
 
-// field looks at one field under the definition or struct at path.
+// field checks one field under the definition or struct at path.
 func (w *widening) field(path string, f *ast.Field) {
 	name, _, err := ast.LabelName(f.Label)
 	if err != nil {
-		w.report(f, "%s: fields must be named one by one", cmp.Or(path, "schema"))
+		w.report(f, "%s: fields must be named individually", cmp.Or(path, "schema"))
 		return
 	}
 	full := strings.TrimPrefix(path+"."+name, ".")
@@ -138,7 +137,7 @@ func place(p token.Pos) string {
 	return fmt.Sprintf("%s:%d:%d", position.Filename, position.Line, position.Column)
 }
 
-// placeIn picks the position that lies in the file of that name, else the name alone.
+// placeIn returns the position that is in the named file, else the name alone.
 func placeIn(positions []token.Pos, name string) string {
 	for _, p := range positions {
 		if p.Filename() == name {

@@ -15,9 +15,8 @@ import (
 	"stig/internal/testkit/sample"
 )
 
-// TestAgree holds every answer against the second implementation on generated
-// stores with all types of rows and all states, rings and repeated ids among
-// them.
+// TestAgree compares every answer with a second implementation, on generated stores with all
+// types of rows and all statuses, including cycles and repeated ids.
 func TestAgree(t *testing.T) {
 	rounds := sample.Rounds(500)
 	random := rand.New(rand.NewPCG(2, 4))
@@ -37,7 +36,7 @@ func TestAgree(t *testing.T) {
 	}
 }
 
-// anyStore makes a store of n lines, sparse or dense, a tree of epics or not.
+// anyStore generates a store of n lines, sparse or dense, with or without a tree of epics.
 func anyStore(random *rand.Rand, n int) (s store) {
 	pick := func(list ...string) string { return list[random.IntN(len(list))] }
 	states := []string{"open", "open", "open", "in_progress", "blocked", "deferred", "triage", "closed", "closed", "tombstone", "pinned"}
@@ -148,8 +147,8 @@ func agree(t *testing.T, s store, seen map[string]int) {
 	}
 }
 
-// agreeOnRings holds the deadlocks and the closed cycles to be as many as there
-// are, as short as can be, and made of steps that are there.
+// agreeOnRings checks that deadlocks and closed cycles are complete, as short as possible, and
+// made of existing steps.
 func agreeOnRings(t *testing.T, s store, g *dag.Graph, b brute, seen map[string]int) {
 	t.Helper()
 	step, dist := b.distances()
@@ -161,7 +160,7 @@ func agreeOnRings(t *testing.T, s store, g *dag.Graph, b brute, seen map[string]
 	if len(rings) > 1 {
 		seen["two deadlocks"]++
 	}
-	var shorter []dag.Ring // sorted by their lengths below
+	var shorter []dag.Ring // sorted by length below
 	lengths := map[*dag.Step]int{}
 	for k, ring := range rings {
 		length := 0
@@ -204,7 +203,7 @@ func agreeOnRings(t *testing.T, s store, g *dag.Graph, b brute, seen map[string]
 	if !maps.Equal(told, want) {
 		t.Errorf("shortest deadlock of each component: got %v, want %v", told, want)
 	}
-	// Once the rows of all shorter ones are removed, each is the shortest.
+	// Each is the shortest once the rows of all shorter ones are removed.
 	slices.SortStableFunc(shorter, func(a, b dag.Ring) int { return lengths[&a.Steps[0]] - lengths[&b.Steps[0]] })
 	for k, ring := range shorter {
 		length := lengths[&ring.Steps[0]]
@@ -245,7 +244,7 @@ func agreeOnRings(t *testing.T, s store, g *dag.Graph, b brute, seen map[string]
 	}
 }
 
-// sameTurnedRound holds that the order of lines and rows makes no difference.
+// sameTurnedRound checks that the order of lines and rows makes no difference.
 func sameTurnedRound(t *testing.T, s store) {
 	t.Helper()
 	turned := slices.Clone(s)
@@ -261,7 +260,7 @@ func sameTurnedRound(t *testing.T, s store) {
 	}
 }
 
-// said is all that has an order, in ids.
+// said is everything that has an order, as ids.
 func said(s store) string {
 	g := dag.New(s)
 	text := fmt.Sprintln(ids(s, g.Ready(now)), ids(s, g.LongestChain(nil)), ids(s, g.Epics()), rings(s))
@@ -274,7 +273,7 @@ func said(s store) string {
 	return text
 }
 
-// without removes what links the issues of the rows to remove in the same way.
+// without removes all rows that link the same issues in the same way as the rows to remove.
 func without(s store, rings []dag.Ring) (rest store) {
 	for i, issue := range s {
 		left := *issue
@@ -288,7 +287,7 @@ func without(s store, rings []dag.Ring) (rest store) {
 	return rest
 }
 
-// startOf is a node "can start" of a ring.
+// startOf returns a "can start" node of a ring.
 func startOf(ring dag.Ring) int {
 	for _, at := range ring.Steps {
 		if at.Does == dag.Start {

@@ -7,14 +7,14 @@ import (
 	"stig/internal/beads"
 )
 
-// What stig calls ready agrees with what bd lists as such but where versions of
-// bd differ from each other, or from the convention. Each case says who differs
-// and why; docs/compatibility.md has what was observed.
+// stig and bd agree on what is ready, except where bd versions differ from each other or from
+// the convention. Each case says who differs and why; docs/compatibility.md has the
+// observations.
 func TestReadyAsBd(t *testing.T) {
 	for _, c := range []struct {
-		store  string // x is the issue that is asked for
+		store  string // x is the issue in question
 		ready  bool
-		differ string // who says the opposite; "" when all agree
+		differ string // who disagrees; "" if all agree
 		reason string
 	}{
 		{"x", true, "", ""},

@@ -8,13 +8,13 @@ import (
 	"stig/internal/beads"
 )
 
-// brute answers the same questions as the package a second time, straight from
-// their definitions and in no hurry, for graphs of a dozen issues.
+// brute answers the same questions again, directly from their definitions and without
+// optimizations, for graphs of a dozen issues.
 type brute struct {
 	s     store
-	count []bool      // the line that its id stands for
+	count []bool      // the line that counts for its id
 	row   [2][][]bool // blocking and containing rows
-	gate  [][]bool    // rows that wait for the children of an issue
+	gate  [][]bool    // rows that wait for an issue's children
 }
 
 func newBrute(s store) brute {
@@ -48,7 +48,7 @@ func newBrute(s store) brute {
 	return b
 }
 
-// children are what counts among what an issue contains.
+// children are the counted children of an issue.
 func (b brute) children(epic int) (list []int) {
 	for c := range b.s {
 		if c != epic && b.in(c, epic) && b.s[c].Status != "tombstone" {
@@ -58,12 +58,12 @@ func (b brute) children(epic int) (list []int) {
 	return list
 }
 
-// gathers reports whether an issue waits for children of another that are not closed.
+// gathers reports whether an issue waits for unclosed children of another.
 func (b brute) gathers(i, epic int) bool {
 	return b.gate[i][epic] && slices.ContainsFunc(b.children(epic), b.holds)
 }
 
-// held reports whether something else than an unclosed issue holds one up.
+// held reports whether anything but an unclosed issue blocks one.
 func (b brute) held(i int) bool {
 	return b.count[i] && slices.ContainsFunc(b.s[i].Deps, func(d beads.Dep) bool {
 		on, there := b.s.Index(d.On)
@@ -101,8 +101,8 @@ func (b brute) waits(i, on int) bool { return b.row[0][i][on] }
 
 func (b brute) in(i, epic int) bool { return b.row[1][i][epic] }
 
-// blocked reports whether a blocker of the issue holds, or one of an epic that
-// is reached through unclosed epics; or something else does.
+// blocked reports whether a blocker holds, of the issue or of an epic above it reached through
+// unclosed epics, or something else does.
 func (b brute) blocked(i int) bool {
 	for at := range b.above(i) {
 		if b.held(at) {
@@ -117,7 +117,7 @@ func (b brute) blocked(i int) bool {
 	return false
 }
 
-// deferred reports whether the issue is put off, or an unclosed epic that it is in.
+// deferred reports whether the issue or an unclosed epic above it is deferred.
 func (b brute) deferred(i int, now time.Time) bool {
 	for at := range b.above(i) {
 		if b.s[at].Status == "deferred" || b.s[at].DeferUntil.After(now) {
@@ -127,7 +127,7 @@ func (b brute) deferred(i int, now time.Time) bool {
 	return false
 }
 
-// above are an unclosed issue and the unclosed epics that it is in.
+// above returns an unclosed issue and the unclosed epics above it.
 func (b brute) above(i int) map[int]bool {
 	if b.closed(i) {
 		return nil
@@ -153,12 +153,12 @@ func (b brute) ready(i int, now time.Time) bool {
 		!b.deferred(i, now) && !slices.Contains(records, issue.Type) && b.alone(i)
 }
 
-// alone reports whether an id stands on one line.
+// alone reports whether an id is on one line only.
 func (b brute) alone(i int) bool {
 	return !slices.ContainsFunc(b.s, func(o *beads.Issue) bool { return o != b.s[i] && o.ID == b.s[i].ID })
 }
 
-// awaits reports whether an issue waits for another directly, by itself or as a child.
+// awaits reports whether an issue waits for another directly, itself or as a child.
 func (b brute) awaits(j, i int) bool {
 	if b.waits(j, i) {
 		return true
@@ -171,9 +171,9 @@ func (b brute) awaits(j, i int) bool {
 	return false
 }
 
-// unblocks is the number of issues that wait for each: the least relation in
-// which an issue waits for its holding blockers, for what those wait for, and
-// for what its unclosed epics wait for.
+// unblocks is the number of issues that wait for each: the least relation in which an issue
+// waits for its holding blockers, for what they wait for, and for what its unclosed epics wait
+// for.
 func (b brute) unblocks() []int {
 	n := len(b.s)
 	w := make([][]bool, n)
@@ -209,8 +209,8 @@ func (b brute) unblocks() []int {
 
 const far = 1 << 20
 
-// distances of the relation of "can start" (2i) and "can close" (2i+1), at
-// least one step long: the diagonal holds the shortest cycles.
+// distances of the relation between "can start" (2i) and "can close" (2i+1), at least one step
+// long: the diagonal has the shortest cycles.
 func (b brute) distances() (step [][]bool, dist [][]int) {
 	n := 2 * len(b.s)
 	step, dist = make([][]bool, n), make([][]int, n)
@@ -252,13 +252,13 @@ func (b brute) distances() (step [][]bool, dist [][]int) {
 	return step, dist
 }
 
-// isGate reports whether somebody waits for the children of an issue.
+// isGate reports whether any issue waits for the children of this one.
 func (b brute) isGate(epic int) bool {
 	return slices.ContainsFunc(b.gate, func(of []bool) bool { return of[epic] })
 }
 
-// deadlocks gives, for each set of nodes that reach each other, the length of
-// the shortest cycle through a "can start", by the smallest such node.
+// deadlocks returns, for each strongly connected set of nodes, the length of the shortest cycle
+// through a "can start", keyed by the smallest such node.
 func (b brute) deadlocks() map[int]int {
 	_, dist := b.distances()
 	found := map[int]int{}
@@ -277,8 +277,8 @@ func (b brute) deadlocks() map[int]int {
 	return found
 }
 
-// closedCycles is the same for blocking rows alone, among issues that are not
-// deleted, through one that holds nothing up.
+// closedCycles is the same for blocking rows alone, among issues that are not deleted, through
+// one that holds nothing.
 func (b brute) closedCycles() map[int]int {
 	n := len(b.s)
 	dist := make([][]int, n)
@@ -315,7 +315,7 @@ func (b brute) closedCycles() map[int]int {
 	return found
 }
 
-// acyclic reports whether the blocking rows among work make no ring.
+// acyclic reports whether the blocking rows among work have no cycle.
 func (b brute) acyclic() bool {
 	left := map[int]bool{}
 	for i := range b.s {
@@ -340,8 +340,8 @@ func (b brute) acyclic() bool {
 	return true
 }
 
-// longest tries every chain of issues that each wait for the one before; the
-// best is the longest, then the one with the smallest ids.
+// longest tries every chain of issues that each wait for the previous one; the best is the
+// longest, on a tie the one with the smallest ids.
 func (b brute) longest() (best []string) {
 	var try func(chain []int)
 	try = func(chain []int) {
@@ -362,15 +362,15 @@ func (b brute) longest() (best []string) {
 	return best
 }
 
-// stages plays the work through: in each round everything that can start does,
-// and what has started with all its children closed is closed.
+// stages simulates the work: in each round everything that can start does, and what has started
+// and has all children closed is closed.
 func (b brute) stages(within func(int) bool) (stages []string) {
 	n := len(b.s)
 	started, done := make([]bool, n), make([]bool, n)
 	for i := range b.s {
 		done[i] = b.closed(i)
 	}
-	gathered := make([]bool, n) // the children of a closed epic, a round after the last of them
+	gathered := make([]bool, n) // the children of a closed epic, one round after the last of them
 	for closing := true; closing; {
 		for starting := true; starting; {
 			starting = false
@@ -419,8 +419,8 @@ func (b brute) stages(within func(int) bool) (stages []string) {
 	return stages
 }
 
-// deepest is the length of the longest chain, by lengthening all chains as
-// long as that changes anything.
+// deepest is the length of the longest chain, found by extending all chains until nothing
+// changes.
 func (b brute) deepest() (longest int) {
 	length := make([]int, len(b.s))
 	for changed := true; changed; {

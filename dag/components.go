@@ -7,11 +7,10 @@ import (
 	"github.com/dominikbraun/graph"
 )
 
-// peel takes away those of the nodes that are left whose targets are gone, until there
-// are none, and gives them in that order: A. B. Kahn, Topological sorting of large
-// networks, 1962. back is the edges the other way round.
+// peel repeatedly removes the remaining nodes whose targets are gone, and returns them in that
+// order (A. B. Kahn, Topological sorting of large networks, 1962). back has the edges reversed.
 func (e edges) peel(back edges, left []bool) (order []int32) {
-	targets := make([]int32, len(left)) // of each node, those that are left
+	targets := make([]int32, len(left)) // for each node, its remaining targets
 	order = make([]int32, 0, len(left))
 	for node, is := range left {
 		if !is {
@@ -37,10 +36,10 @@ func (e edges) peel(back edges, left []bool) (order []int32) {
 	return order
 }
 
-// knots takes a graph apart: nodes that reach no ring, targets first; then groups of those
-// that reach a ring and are reached by one; then those that only reach one. The groups are
-// the strongly connected components, targets first; but where the nodes in them are more
-// than mostTangled there is only one group, of all.
+// knots partitions a graph: nodes that reach no cycle, targets first; then groups of those that
+// reach a cycle and are reached by one; then those that only reach one. The groups are the
+// strongly connected components, targets first; if they have more than mostTangled nodes in
+// all, there is one group of all.
 func (e edges) knots() (free []int32, groups [][]int32, waiting []int32) {
 	left := make([]bool, len(e.start)-1)
 	for node := range left {
@@ -64,10 +63,10 @@ func (e edges) knots() (free []int32, groups [][]int32, waiting []int32) {
 	}
 	part := e.part(tangled)
 	parts, err := graph.StronglyConnectedComponents(part)
-	if err != nil { // only for a graph that is not directed
+	if err != nil { // only for an undirected graph
 		panic("dag: " + err.Error())
 	}
-	for _, names := range parts { // Tarjan's algorithm ends with each after all that it reaches
+	for _, names := range parts { // Tarjan's algorithm finishes each after everything it reaches
 		groups = append(groups, numbers(part, names))
 	}
 	return free, groups, waiting
@@ -86,12 +85,12 @@ func (e edges) part(nodes []int32) graph.Graph[string, Node] {
 	return Part(vertices, list)
 }
 
-// components are the strongly connected components of a graph, numbered so that
-// a node's targets have numbers no greater than its own: the ends of all ways
-// come first. What knots leaves in one group is one component.
+// components are the strongly connected components of a graph, numbered so that a node's
+// targets have numbers no greater than its own. What knots leaves in one group is one
+// component.
 type components struct {
 	of    []int32 // the component of each node
-	nodes edges   // the nodes of each component, in the order of their numbers
+	nodes edges   // the nodes of each component, in order
 }
 
 func (c components) count() int { return len(c.nodes.start) - 1 }
@@ -122,7 +121,7 @@ func (e edges) components() components {
 	return components{of: of, nodes: newEdges(int(count), links)}
 }
 
-// condensed is the edges from one component to another.
+// condensed has the edges between components.
 func (e edges) condensed(parts components) edges {
 	var links []link
 	for node, c := range parts.of {
@@ -135,15 +134,15 @@ func (e edges) condensed(parts components) edges {
 	return newEdges(parts.count(), links)
 }
 
-// none is the place of what has none.
+// none is the index that means nothing.
 const none = -1
 
-// order lists all nodes, targets first, of those that could come next always the one with
-// the smallest number. A ring is entered at its smallest, once all that it leads to outside
-// is listed: no ring is without a node that was entered.
+// order lists all nodes, targets first; among those that could come next it takes the smallest
+// number. A cycle is entered at its smallest node once everything it leads to outside is
+// listed.
 func (e edges) order() (order, entered []int32) {
 	parts, back := e.components(), e.reversed()
-	inside, outside := make([]int32, len(parts.of)), make([]int32, parts.count()) // targets not yet listed, of nodes and of components
+	inside, outside := make([]int32, len(parts.of)), make([]int32, parts.count()) // targets not listed yet, by node and by component
 	for node, c := range parts.of {
 		for _, to := range e.of(node) {
 			if inside[node]++; parts.of[to] != c {
@@ -190,8 +189,8 @@ func (e edges) order() (order, entered []int32) {
 	return order, entered
 }
 
-// Levels gives each of so many nodes a level: one more than the highest of those that edges
-// lead from to it, 0 without any. Edges that close a ring are left out of that, and told.
+// Levels assigns a level to each of n nodes: one more than the highest level of its targets, 0
+// without targets. Edges that close a cycle are skipped and returned.
 func Levels(nodes int, list []Edge) (level []int, closing []bool) {
 	links := make([]link, len(list))
 	for k, l := range list {

@@ -12,9 +12,9 @@ import (
 	"stig/internal/testkit/sample"
 )
 
-// TestCorpus holds the answers against the second implementation on the real
-// stores that STIG_CORPUS names, closed issues left out: they hold nothing up.
-// All issues that wait for an epic of their own are found.
+// TestCorpus compares the answers with the second implementation on the real stores in
+// STIG_CORPUS, without closed issues, which hold nothing. It finds all issues that wait for an
+// epic above them.
 func TestCorpus(t *testing.T) {
 	own := 0
 	for _, path := range sample.Corpus(t, "*.jsonl") {
@@ -46,8 +46,8 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// agreeOnOwnEpics holds that each issue that waits for an epic above it is told
-// of, and counts them.
+// agreeOnOwnEpics checks that each issue that waits for an epic above it is reported, and
+// counts them.
 func agreeOnOwnEpics(t *testing.T, s store) (found int) {
 	b := newBrute(s)
 	told := map[[2]int]bool{}

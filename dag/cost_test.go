@@ -9,7 +9,7 @@ import (
 	"stig/internal/testkit/sample"
 )
 
-// sampled is a store shaped as those in use.
+// sampled is a store with the shape of real ones.
 func sampled(tb testing.TB, issues int) *beads.Snapshot {
 	tb.Helper()
 	dir, path := sample.Store(tb, issues)
@@ -21,7 +21,7 @@ func sampled(tb testing.TB, issues int) *beads.Snapshot {
 	return file
 }
 
-// TestNewAllocates asserts that a graph is a few arrays, however large.
+// TestNewAllocates checks that a graph is a few arrays, at any size.
 func TestNewAllocates(t *testing.T) {
 	file := sampled(t, 3000)
 	if got := testing.AllocsPerRun(5, func() { dag.New(file) }); got > 100 {
@@ -37,7 +37,7 @@ func BenchmarkNew(b *testing.B) {
 	}
 }
 
-// BenchmarkAnswers asks a new graph what a survey asks of the whole store.
+// BenchmarkAnswers asks a new graph what a survey needs.
 func BenchmarkAnswers(b *testing.B) {
 	file := sampled(b, 10_000)
 	b.ReportAllocs()

@@ -1,11 +1,10 @@
-// Package dag answers questions about how the issues of a store are linked:
-// what an issue was built on, what it waits for, who waits for it, what can
-// start now, and which dependency would keep issues from ever starting.
+// Package dag answers questions about how a store's issues are linked: what an issue was built
+// on, what it waits for, who waits for it, what can start now, and which dependencies form
+// cycles that would keep issues from ever starting.
 //
-// Two relations are kept: blocking (an issue waits for another) and
-// containment (an epic holds its children). Every other dependency type never
-// blocks and is left out. All answers are indices into the store as read,
-// sorted by id, so that the same store gives the same bytes.
+// It uses two relations: blocking (an issue waits for another) and containment (an epic has
+// children). Other dependency types never block and are ignored. All answers are indices into
+// the store as read, sorted by id, so that the same store gives the same bytes.
 //
 // It does not know notes, signals or how anything is printed.
 //
@@ -29,35 +28,35 @@ import (
 type Issues interface {
 	Len() int
 	At(i int) *beads.Issue
-	// Index gives the place of an id; of a repeated id the one that counts.
+	// Index returns the index of an id; of a repeated id the line that counts.
 	Index(id string) (int, bool)
 }
 
-// Graph holds the links of a store over the indices of its issues. It is
-// built once, in time linear in issues and edges, and never changes.
+// Graph holds the links between a store's issues, by index. It is built once, in time linear in
+// issues and edges, and is immutable.
 type Graph struct {
 	issues   Issues
 	blockers edges          // issue → what it waits for
-	waiters  edges          // issue → who waits for it
+	waiters  edges          // issue → its dependents
 	parents  edges          // child → epic
 	children edges          // epic → child
 	gates    edges          // issue → the epics whose children it waits for
 	gated    edges          // epic → who waits for its children
-	open     map[int32]bool // by epic whose children are waited for: one of them is not closed
+	open     map[int32]bool // by epic whose children are awaited: one of them is not closed
 	counted  []bool
 	blocked  []bool
-	putOff   []bool         // may be deferred, by itself or through an epic above it
-	repeated map[int]bool   // the id stands on other lines too
-	odd      []int          // issues with something that is not written as it must be
-	own      map[int][]Hold // what holds an issue and those in it up, beside issues that are not closed
+	putOff   []bool         // may be deferred, itself or through an epic above it
+	repeated map[int]bool   // the id is on other lines too
+	odd      []int          // issues with a malformed value
+	own      map[int][]Hold // what blocks an issue and its children, other than unclosed issues
 
-	// found when first asked for
+	// computed on first use
 	unblocks func() []int
 	ranked   func() ranking
 }
 
-// New links the issues of a store. Rows that name an id which the store does not hold
-// link nothing; those that point outside on purpose, and those that cannot be read, hold.
+// New links the issues of a store. Rows with an id unknown to the store link nothing;
+// deliberate references to other stores, and unreadable rows, block.
 func New(issues Issues) *Graph {
 	g := &Graph{issues: issues, counted: countedOf(issues), repeated: map[int]bool{}, open: map[int32]bool{}, own: map[int][]Hold{}}
 	l := linker{Graph: g}
@@ -92,8 +91,8 @@ func New(issues Issues) *Graph {
 	return g
 }
 
-// countedOf tells of every line whether it is the one that its id stands for.
-// A store that knows its ids to be distinct spares the looking up.
+// countedOf reports for every line whether it is the one that counts for its id. For a store
+// with distinct ids this needs no lookup.
 func countedOf(issues Issues) []bool {
 	counted := make([]bool, issues.Len())
 	known, ok := issues.(interface{ Distinct() bool })
@@ -107,11 +106,11 @@ func countedOf(issues Issues) []bool {
 	return counted
 }
 
-// counts reports whether the line at i is the one that its id stands for: of
-// repeated ids only one is linked.
+// counts reports whether the line at i is the one that counts for its id: only one line of a
+// repeated id is linked.
 func (g *Graph) counts(i int) bool { return g.counted[i] }
 
-// Closed reports whether an issue is over: closed or a tombstone.
+// Closed reports whether an issue is finished: closed or a tombstone.
 func (g *Graph) Closed(i int) bool { return beads.IsClosed(g.issues.At(i).Status) }
 
 // Incoming is a dependency row that points at an issue.
@@ -120,8 +119,8 @@ type Incoming struct {
 	Type string
 }
 
-// AllIncoming lists the rows of every type, blocking or not, that point at the
-// issue at i, by the id of their holder, then by type.
+// AllIncoming lists the rows of every type, blocking or not, that point at the issue at i, by
+// the id of their holder, then by type.
 func AllIncoming(issues Issues, i int) []Incoming {
 	id := issues.At(i).ID
 	var rows []Incoming
@@ -138,25 +137,25 @@ func AllIncoming(issues Issues, i int) []Incoming {
 	return rows
 }
 
-// holds reports whether an issue holds up those that wait for it. Pinned ones
-// are notices, and channels places to talk, not work.
+// holds reports whether an issue blocks its dependents. Pinned issues are notices and channels
+// are places to talk, not work.
 func (g *Graph) holds(i int) bool {
 	issue := g.issues.At(i)
 	return !beads.IsClosed(issue.Status) && !issue.IsPinned() && !issue.Channel
 }
 
-// Outstanding reports whether an issue is work that is left to do: neither
-// closed nor pinned nor a channel, and on the line that its id stands for.
+// Outstanding reports whether an issue is work left to do: not closed, pinned or a channel, and
+// on the line that counts for its id.
 func (g *Graph) Outstanding(i int) bool { return g.counts(i) && g.holds(i) }
 
-// OpenBlockers lists the issues that an issue waits for and that are not closed, sorted by
-// id: its blockers that hold, and the unclosed children of what it gathers. Those of its
-// epics are not among them; see Holds.
+// OpenBlockers lists the unclosed issues that an issue waits for, sorted by id: its blockers
+// that hold, and the unclosed children it waits for. Those of its epics are not included; see
+// Holds.
 func (g *Graph) OpenBlockers(i int) []int {
 	return g.sorted(g.gathered(i), g.holds)
 }
 
-// gathered are the blockers of an issue, and the children of the epics whose children it
+// gathered returns the blockers of an issue, and the children of the epics whose children it
 // waits for.
 func (g *Graph) gathered(i int) []int32 {
 	targets := g.blockers.of(i)
@@ -171,13 +170,13 @@ func (g *Graph) gathered(i int) []int32 {
 	return targets
 }
 
-// Dependents lists the issues that wait for this one or for its children, closed ones too,
+// Dependents lists the issues that wait for this one or its children, including closed ones,
 // sorted by id.
 func (g *Graph) Dependents(i int) []int {
 	return g.sorted(g.waitingFor(i), func(int) bool { return true })
 }
 
-// Waiting lists the unclosed issues that wait for this one, or for its children, sorted by id.
+// Waiting lists the unclosed issues that wait for this one or its children, sorted by id.
 func (g *Graph) Waiting(i int) []int {
 	return g.sorted(g.waitingFor(i), func(j int) bool { return !g.Closed(j) })
 }
@@ -194,22 +193,22 @@ func (g *Graph) waitingFor(i int) []int32 {
 	return list
 }
 
-// Blocked reports whether an issue must wait: something of its own holds it, or
-// an unclosed epic above it, at any depth; see Holds for what.
+// Blocked reports whether an issue must wait because of its own blockers or of those of an
+// unclosed epic above it, at any depth; see Holds.
 func (g *Graph) Blocked(i int) bool { return g.blocked[i] }
 
-// waits reports whether a blocker of an issue's own holds, or anything else does.
+// waits reports whether one of an issue's own blockers holds, or anything else does.
 func (g *Graph) waits(i int) bool {
 	return slices.ContainsFunc(g.blockers.of(i), func(b int32) bool { return g.holds(int(b)) }) ||
 		slices.ContainsFunc(g.gates.of(i), func(epic int32) bool { return g.open[epic] }) || len(g.own) > 0 && len(g.own[i]) > 0
 }
 
-// hasOpenChild reports whether a child of an epic is work that is left to do.
+// hasOpenChild reports whether a child of an epic is work left to do.
 func (g *Graph) hasOpenChild(epic int) bool {
 	return slices.ContainsFunc(g.children.of(epic), func(c int32) bool { return g.isChild(epic, int(c)) && g.holds(int(c)) })
 }
 
-// findBlocked spreads blockage from what waits for something down through containment.
+// findBlocked propagates blockage from what waits down through containment.
 func (g *Graph) findBlocked() []bool {
 	var waiting []int32
 	for i := range g.issues.Len() {
@@ -220,7 +219,7 @@ func (g *Graph) findBlocked() []bool {
 	return g.spread(waiting)
 }
 
-// spread marks unclosed issues, and the unclosed ones in them.
+// spread marks unclosed issues and their unclosed descendants.
 func (g *Graph) spread(queue []int32) []bool {
 	marked := make([]bool, g.issues.Len())
 	for _, i := range queue {
@@ -242,8 +241,7 @@ func (g *Graph) spread(queue []int32) []bool {
 	return marked
 }
 
-// Epic gives the issue that contains this one. Where a store names several,
-// the smallest id is taken.
+// Epic returns the issue that contains this one, the smallest id if there are several.
 func (g *Graph) Epic(i int) (epic int, ok bool) {
 	parents := g.parentsOf(i)
 	if len(parents) == 0 {
@@ -259,12 +257,12 @@ func (g *Graph) parentsOf(i int) []int {
 	return g.sorted(g.parents.of(i), func(p int) bool { return p != i })
 }
 
-// Children lists what an epic contains directly, tombstones left out, sorted by id.
+// Children lists the direct children of an epic without tombstones, sorted by id.
 func (g *Graph) Children(epic int) []int {
 	return g.sorted(g.children.of(epic), func(c int) bool { return g.isChild(epic, c) })
 }
 
-// isChild tells what counts among those that rows put into an epic.
+// isChild reports which of the issues that rows put into an epic count.
 func (g *Graph) isChild(epic, c int) bool {
 	return c != epic && g.issues.At(c).Status != beads.StatusTombstone
 }
@@ -280,13 +278,13 @@ func (g *Graph) Progress(epic int) (closed, total int) {
 	return closed, len(children)
 }
 
-// Ready lists what can be started now: by priority, then by how many wait for
-// it (Unblocks), the most first, then by id.
+// Ready lists what can be started now: by priority, then by how many wait for it (Unblocks),
+// most first, then by id.
 func (g *Graph) Ready(now time.Time) []int {
 	return g.ranking(func(i int) bool { return g.counts(i) && g.IsReady(i, now) })
 }
 
-// ranking lists the issues that picked picks in the order of Ready.
+// ranking lists the picked issues in the order of Ready.
 func (g *Graph) ranking(picked func(i int) bool) []int {
 	var list []int
 	for i := range g.issues.Len() {
@@ -302,15 +300,16 @@ func (g *Graph) ranking(picked func(i int) bool) []int {
 	return list
 }
 
-// IsReady reports whether an issue can be started now: open, held up by nothing, and
-// work rather than a notice, a channel, a template or another program's record. Who may
-// start it is what State says.
+// IsReady reports whether an issue can be started now: it is open, nothing blocks it, and it is
+// work rather than a notice, a channel, a template or another program's record. State says who
+// may start it.
 func (g *Graph) IsReady(i int, now time.Time) bool {
 	issue := g.issues.At(i)
 	return issue.Status == beads.StatusOpen && !g.blocked[i] && offered(issue) && !g.damaged(i) && !g.deferred(i, now)
 }
 
-// Due is the first time after now until which an unclosed issue is put off; zero for none.
+// Due returns the first time after now at which a deferred, unclosed issue becomes due; zero
+// for none.
 func (g *Graph) Due(now time.Time) (due time.Time) {
 	for i := range g.issues.Len() {
 		if at := g.issues.At(i).DeferUntil; at.After(now) && !g.Closed(i) && (due.IsZero() || at.Before(due)) {
@@ -320,7 +319,7 @@ func (g *Graph) Due(now time.Time) (due time.Time) {
 	return due
 }
 
-// isWork tells issues from the records that other programs keep in a store.
+// isWork distinguishes issues from the records that other programs keep in a store.
 func isWork(issueType string) bool {
 	switch issueType {
 	case "merge-request", "gate", "molecule", "message", "agent", "role", "rig", "event":
@@ -329,7 +328,7 @@ func isWork(issueType string) bool {
 	return true
 }
 
-// sorted turns targets into indices without repeats, in the order of their ids.
+// sorted returns the targets as distinct indices, ordered by id.
 func (g *Graph) sorted(targets []int32, keep func(int) bool) []int {
 	var list []int
 	for _, t := range targets {

@@ -14,7 +14,7 @@ import (
 
 var now = time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
 
-// store is a slice of issues as a store; of repeated ids the last counts.
+// store is a slice of issues as a store; of repeated ids the last one counts.
 type store []*beads.Issue
 
 func (s store) Len() int              { return len(s) }
@@ -28,12 +28,11 @@ func (s store) Index(id string) (int, bool) {
 	return 0, false
 }
 
-// Outcome reads the title of an issue as its close reason.
+// Outcome takes the title of an issue for its close reason.
 func (s store) Outcome(i int) beads.Outcome { return beads.OutcomeOf(s[i].Title) }
 
-// parse reads one issue a line: "id status type: edge>target edge>target",
-// where the edge is b (blocks), c (conditional-blocks), w (waits-for),
-// p (parent-child) or the type in full.
+// parse reads one issue a line: "id status type: edge>target edge>target", where edge is b
+// (blocks), c (conditional-blocks), w (waits-for), p (parent-child) or the full type.
 func parse(t *testing.T, text string) store {
 	t.Helper()
 	short := map[string]string{"b": "blocks", "c": "conditional-blocks", "w": "waits-for", "p": "parent-child"}
@@ -153,15 +152,15 @@ func TestClosedDependencies(t *testing.T) {
 	}
 }
 
-// TestClosedDependenciesRandom holds the order against its definition on
-// generated graphs: everything reachable through closed blockers, and nothing
-// before what it waits for, but in a ring.
+// TestClosedDependenciesRandom compares the order with its definition on generated graphs:
+// everything reachable through closed blockers, and nothing before its own dependencies, except
+// in a cycle.
 func TestClosedDependenciesRandom(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	rings := 0
 	for round := range 3000 {
 		s := randomStore(random, 2+random.IntN(11))
-		for range round % 3 { // of some, rows that may make rings
+		for range round % 3 { // in some, rows that may form cycles
 			i := random.IntN(len(s))
 			s[i].Deps = append(s[i].Deps, beads.Dep{On: s[random.IntN(len(s))].ID, Type: "blocks"})
 		}
@@ -194,7 +193,7 @@ func TestClosedDependenciesRandom(t *testing.T) {
 	}
 }
 
-// randomStore makes a store without rings: edges go to greater numbers.
+// randomStore generates an acyclic store: edges lead to greater numbers.
 func randomStore(random *rand.Rand, n int) store {
 	var s store
 	for i := range n {
@@ -212,8 +211,8 @@ func randomStore(random *rand.Rand, n int) store {
 	return s
 }
 
-// reachable gives the shortest distance of all closed blockers behind an
-// issue, by relaxing all edges until nothing changes.
+// reachable returns the shortest distance to each closed blocker behind an issue, by relaxing
+// all edges until nothing changes.
 func reachable(s store, from int) map[int]int {
 	distance := map[int]int{from: 0}
 	for changed := true; changed; {

@@ -7,34 +7,31 @@ import (
 	"stig/internal/beads"
 )
 
-// Ring is a cycle of unclosed issues that wait for each other, and the row to
-// remove to break it. More is among how many issues that wait for each other there are
-// cycles that are not told: they are more than mostTangled vertices, see also mostSteps.
+// Ring is a cycle of unclosed issues that wait for each other, and the row to remove to break
+// it. More is the number of issues among which there are further, unreported cycles, because
+// they exceed mostTangled vertices or mostSteps.
 type Ring struct {
 	Steps  []Step
 	Remove Row
 	More   int
 }
 
-// Deadlocks gives the cycles of the waiting-for relation among unclosed
-// issues: of every strongly connected component the shortest cycle through "it
-// can start" of an issue, then, as if its row were removed, of the components
-// that are left of it, and so on. When the rows of all of them are removed no
-// deadlock is left. A cycle of "it can close" alone is made of containment
-// rows, which make the same cycle of "it can start" the other way round, so
-// that none is missed and none told twice.
+// Deadlocks returns the dependency cycles among unclosed issues: for every strongly connected
+// component the shortest cycle through an "it can start", then, as if its row were removed,
+// those of the remaining components, and so on. Removing the rows of all of them leaves no
+// deadlock. A cycle of "it can close" alone consists of containment rows, which form the same
+// cycle of "it can start" in reverse, so none is missed and none reported twice.
 //
-// The order of lines and rows makes no difference. Each cycle begins at its
-// smallest id; they are sorted by that, then by length, then by their rows.
+// The order of lines and rows does not matter. Each cycle begins at its smallest id; cycles are
+// sorted by that, then by length, then by their rows.
 //
-// The row to remove is the likeliest mistake: a blocking row between an issue
-// and itself, or what contains it or is contained in it at any depth; then any
-// other blocking row; then a containment row. Of several such the one whose
-// holder has the last id, then that on the last id. Where the same two issues
-// are linked by several blocking types all of them have to go.
+// The row to remove is the most likely mistake: first a blocking row between an issue and
+// itself, an ancestor or a descendant; then any other blocking row; then a containment row. On
+// a tie it is the one whose holder has the last id, then the last target. If several blocking
+// types link the same two issues, all must go.
 func (g *Graph) Deadlocks() []Ring { return g.deadlocks(mostSteps) }
 
-// deadlocks are those that are found in so many steps.
+// deadlocks are those found within a number of steps.
 func (g *Graph) deadlocks(left int) (rings []Ring) {
 	e := g.relation()
 	_, groups, _ := e.knots()
@@ -50,10 +47,10 @@ func (g *Graph) deadlocks(left int) (rings []Ring) {
 	return rings
 }
 
-// untangle gives the rings of a knot, the shortest first, each as if the rows of those
-// before were removed.
+// untangle returns the cycles of a component, shortest first, each as if the rows of the
+// previous ones were removed.
 func (g *Graph) untangle(e edges, group []int32, left *int) (rings []Ring) {
-	issues := make(map[int32]bool, len(group)) // the issues of the knot
+	issues := make(map[int32]bool, len(group)) // the issues of the component
 	starts := 0
 	for _, node := range group {
 		issues[node/2] = true
@@ -71,7 +68,7 @@ func (g *Graph) untangle(e edges, group []int32, left *int) (rings []Ring) {
 		tell(e.walked(group), len(issues))
 		return rings
 	}
-	k := e.knot(group, starts)
+	k := e.component(group, starts)
 	for nodes := k.shortest(left); nodes != nil; nodes = k.shortest(left) {
 		for _, pair := range needsOf(tell(nodes, 0)) {
 			k.cut(pair[0], pair[1])
@@ -86,12 +83,12 @@ func (g *Graph) untangle(e edges, group []int32, left *int) (rings []Ring) {
 	return rings
 }
 
-// Tangles groups rings that share an issue, directly or through other rings,
-// each group in the place of its first: several rows may close what is one cycle
-// to a reader, such as those of all the children that wait for their own epic.
-func Tangles(rings []Ring) [][]Ring {
-	group := make([]int, len(rings)) // by ring: the first ring of its group
-	of := map[int]int{}              // by issue: a ring that it is in
+// CycleGroups groups cycles that share an issue, directly or through other cycles, each group
+// at the position of its first: several rows may close what a reader sees as one cycle, such as
+// the rows of all children that wait for their own epic.
+func CycleGroups(rings []Ring) [][]Ring {
+	group := make([]int, len(rings)) // by cycle: the first one of its group
+	of := map[int]int{}              // by issue: a cycle that contains it
 	for k, ring := range rings {
 		group[k] = k
 		for _, step := range ring.Steps {
@@ -121,7 +118,7 @@ func Tangles(rings []Ring) [][]Ring {
 	return tangles
 }
 
-// needsOf are the pairs of nodes that a row stands for.
+// needsOf returns the pairs of nodes that a row stands for.
 func needsOf(r Row) [][2]int32 {
 	if kindOf(r.Type) == blocks {
 		return [][2]int32{{startOf(r.From), closeOf(r.On)}}
@@ -129,12 +126,11 @@ func needsOf(r Row) [][2]int32 {
 	return [][2]int32{{startOf(r.From), startOf(r.On)}, {closeOf(r.On), closeOf(r.From)}}
 }
 
-// ranking is indices in an order, and the place of each in it.
+// ranking is a sorted list of indices, with the rank of each.
 type ranking struct{ order, rank []int32 }
 
-// rankByID orders the issues that picked picks by their ids, and puts the
-// others behind them: sorting is most of the work in a large store, and most
-// issues in it are closed.
+// rankByID sorts the picked issues by id and puts the others after them: sorting is most of the
+// work in a large store, and most issues there are closed.
 func (g *Graph) rankByID(picked func(i int) bool) ranking {
 	var order, rest []int32
 	for i := range g.issues.Len() {
@@ -176,7 +172,7 @@ func (g *Graph) relation() edges {
 	return newEdges(2*g.issues.Len(), links)
 }
 
-// fromSmallest turns a cycle so that it begins at its smallest id.
+// fromSmallest rotates a cycle so that it begins at its smallest id.
 func (g *Graph) fromSmallest(steps []Step) []Step {
 	first := 0
 	for k := range steps {
@@ -198,7 +194,7 @@ func (g *Graph) mistake(steps []Step) Row {
 	})
 }
 
-// rowOf gives the row behind a step.
+// rowOf returns the row behind a step.
 func (g *Graph) rowOf(s Step) Row {
 	row := Row{From: s.Issue, On: s.For}
 	if s.Does == Close {
@@ -214,13 +210,13 @@ func (g *Graph) rowOf(s Step) Row {
 			row.Type, found = dep.Type, true
 		}
 	}
-	if !found && wanted == contains { // a row that is written otherwise
+	if !found && wanted == contains { // a row written differently
 		row.Type = "parent-child"
 	}
 	return row
 }
 
-// likelihood is smaller the likelier a row of a cycle is a mistake.
+// likelihood is smaller the more likely a row of a cycle is a mistake.
 func (g *Graph) likelihood(r Row) int {
 	switch {
 	case kindOf(r.Type) == contains && r.From == r.On:
@@ -249,17 +245,16 @@ func (g *Graph) inside(i, epic int) bool {
 	return false
 }
 
-// ClosedCycles gives, for every strongly connected component of the blocking
-// edges alone, whatever the state of its issues, the shortest cycle through an
-// issue that holds nothing up any more, closed or pinned: it is no deadlock,
-// and yet no order of work. Each issue of a cycle waits for the next; it
-// begins at its smallest id. Deleted issues (tombstones) are left out. Of more than
-// mostTangled issues some cycle is given.
+// ClosedCycles returns, for every strongly connected component of the blocking edges alone,
+// whatever the status of its issues, the shortest cycle through an issue that blocks nothing
+// any more, closed or pinned: such a cycle is not a deadlock, but no valid order of work
+// either. Each issue of a cycle waits for the next; the cycle begins at its smallest id.
+// Tombstones are ignored. Above mostTangled issues it returns some cycle.
 func (g *Graph) ClosedCycles() (cycles [][]int) {
 	left, e := mostSteps, g.between(nil, func(i int) bool { return g.issues.At(i).Status != beads.StatusTombstone })
 	_, groups, _ := e.knots()
 	for _, group := range groups {
-		over := 0 // how many hold nothing up: they come first
+		over := 0 // how many block nothing: they come first
 		for k, node := range group {
 			if !g.holds(int(node)) {
 				group[k], group[over] = group[over], node
@@ -276,7 +271,7 @@ func (g *Graph) ClosedCycles() (cycles [][]int) {
 		if len(group) > mostTangled {
 			nodes = e.walked(group)
 		} else {
-			nodes = e.knot(group, over).shortest(&left)
+			nodes = e.component(group, over).shortest(&left)
 		}
 		var cycle []int
 		for _, node := range nodes {
@@ -289,8 +284,8 @@ func (g *Graph) ClosedCycles() (cycles [][]int) {
 	return cycles
 }
 
-// between is the blocking edges between issues that keep picks, from issue to
-// blocker, by the ranks of the issues; nil for their indices.
+// between returns the blocking edges between the issues that keep picks, from issue to blocker,
+// by rank; nil for their indices.
 func (g *Graph) between(rank []int32, keep func(i int) bool) edges {
 	var links []link
 	for i := range g.issues.Len() {

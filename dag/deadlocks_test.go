@@ -10,8 +10,7 @@ import (
 	"stig/internal/beads"
 )
 
-// rings gives the deadlocks of a store: the issues in their order, and the row
-// to remove.
+// rings returns the deadlocks of a store: the issues in order, and the row to remove.
 func rings(s store) string {
 	var lines []string
 	for _, ring := range dag.New(s).Deadlocks() {
@@ -24,8 +23,7 @@ func rings(s store) string {
 	return strings.Join(lines, "\n")
 }
 
-// Every kind of deadlock is found, as its shortest circle, among much that is
-// none.
+// Every kind of deadlock is found, as its shortest cycle, among much that is none.
 func TestDeadlocksPlanted(t *testing.T) {
 	for _, c := range []struct{ name, store, want string }{
 		{"none", "a\nb: b>a\ne: b>b\nf: p>e\nh: p>e b>f", ""},
@@ -63,10 +61,10 @@ func TestDeadlocksPlanted(t *testing.T) {
 	}
 }
 
-// Large stores of the worst kinds are answered in reasonable time: 50,000
-// issues in one ring, and as many that each wait for two others.
+// The largest and worst stores are answered in reasonable time: 50,000 issues in one cycle, and
+// as many that each wait for two others.
 func TestLarge(t *testing.T) {
-	n := 6_000 // more than are searched for other rings
+	n := 6_000 // more than are searched for further cycles
 	s := make(longStore, n)
 	for i := range s {
 		s[i] = &beads.Issue{ID: fmt.Sprintf("i%06d", i), Status: "open"}
@@ -95,10 +93,10 @@ func TestLarge(t *testing.T) {
 	}
 }
 
-// Each row that closes a cycle is told; where a search would take too long, it is said
-// that some are left.
+// Each row that closes a cycle is reported; where a search would take too long, the answer says
+// that some are missing.
 func TestDeadlocksMany(t *testing.T) {
-	const n, edges = 200, 100_000 // children, and enough to find two deadlocks
+	const n, edges = 200, 100_000 // children, and enough steps to find two deadlocks
 	row := func(on, kind string) beads.Dep { return beads.Dep{On: on, Type: kind} }
 	s := make(longStore, n+1)
 	for i := range s {

@@ -10,14 +10,14 @@ import (
 type kind int
 
 const (
-	other kind = iota // never blocks: related, discovered-from, and any unknown type
+	other kind = iota // never blocks: related, discovered-from, and unknown types
 	blocks
 	contains
 )
 
 func kindOf(dependencyType string) kind {
 	switch dependencyType {
-	case "blocks", beads.Conditional, beads.WaitsFor, "": // a row without a type still says that it depends
+	case "blocks", beads.Conditional, beads.WaitsFor, "": // a row without a type still means a dependency
 		return blocks
 	case "parent-child":
 		return contains
@@ -25,8 +25,7 @@ func kindOf(dependencyType string) kind {
 	return other
 }
 
-// IsKnownType reports whether a dependency type is one that a tracker of this
-// format writes, whether or not it blocks.
+// IsKnownType reports whether trackers of this format write a dependency type, blocking or not.
 func IsKnownType(dependencyType string) bool {
 	switch dependencyType {
 	case "related", "relates-to", "discovered-from", "duplicates", "supersedes", "tracks", "until", "caused-by", "validates",
@@ -36,18 +35,17 @@ func IsKnownType(dependencyType string) bool {
 	return kindOf(dependencyType) != other
 }
 
-// misnamed are dependency types that look as if they blocked or contained and
-// do neither, with the type that is likely meant.
+// misnamed are dependency types that look like blocking or containing ones but are not, with
+// the likely intended type.
 var misnamed = map[string]string{
 	"blocked-by": "blocks", "depends-on": "blocks", "block": "blocks", "requires": "blocks", "needs": "blocks",
 	"parent": "parent-child", "child": "parent-child", "child-of": "parent-child", "parent-of": "parent-child",
 	"subtask": "parent-child", "subtask-of": "parent-child",
 }
 
-// Meant gives the type that is likely meant by a near miss, such as
-// "blocked-by" or "parent_child", and whether it is one. turned tells that the
-// row would have to sit on the other issue: a row sits on the dependent, and
-// on the child.
+// Meant returns the type that a near miss such as "blocked-by" or "parent_child" likely stands
+// for, and whether it is one. turned is true if the row belongs on the other issue: a row
+// belongs on the dependent, and on the child.
 func Meant(dependencyType string) (meant string, turned, miss bool) {
 	plain := strings.ReplaceAll(strings.ReplaceAll(strings.ToLower(strings.TrimSpace(dependencyType)), "_", "-"), " ", "-")
 	if meant, miss = misnamed[plain]; !miss && kindOf(plain) != other && plain != dependencyType {
@@ -56,8 +54,8 @@ func Meant(dependencyType string) (meant string, turned, miss bool) {
 	return meant, plain == "parent-of", miss
 }
 
-// Blocks reports whether rows of this type make an issue wait, and Contains
-// whether they put it into an epic.
+// Blocks reports whether rows of this type make an issue wait, Contains whether they put it
+// into an epic.
 func Blocks(dependencyType string) bool { return kindOf(dependencyType) == blocks }
 
 // Contains is explained at Blocks.
@@ -73,8 +71,8 @@ func reversed(links []link) []link {
 	return back
 }
 
-// edges holds the targets of every node one after the other: two arrays
-// instead of a slice a node keep a store of 100,000 issues small.
+// edges stores the targets of all nodes in two arrays instead of a slice a node, which keeps a
+// store of 100,000 issues small.
 type edges struct {
 	start   []int32 // the targets of node i are targets[start[i]:start[i+1]]
 	targets []int32
@@ -88,7 +86,7 @@ func newEdges(nodes int, links []link) edges {
 	for i := range nodes {
 		e.start[i+1] += e.start[i]
 	}
-	for _, l := range links { // moves the start of every node to its end, which is the start of the next
+	for _, l := range links { // moves the start of every node to its end, the start of the next one
 		e.targets[e.start[l.from]] = l.to
 		e.start[l.from]++
 	}
@@ -104,7 +102,7 @@ func (e edges) of(node int) []int32 {
 	return e.targets[e.start[node]:e.start[node+1]]
 }
 
-// reversed has every edge the other way round.
+// reversed returns the edges in the opposite direction.
 func (e edges) reversed() edges {
 	links := make([]link, 0, len(e.targets))
 	for node := range len(e.start) - 1 {

@@ -7,15 +7,15 @@ import (
 	"stig/internal/beads"
 )
 
-// Endings counts the closed children of an epic by how they ended.
+// Endings counts an epic's closed children by how they ended.
 type Endings struct {
 	Done, Duplicate, NotPlanned, Failed, Unknown int
 }
 
-// Undone is how many ended otherwise than done.
+// Undone is how many ended other than done.
 func (e Endings) Undone() int { return e.Duplicate + e.NotPlanned + e.Failed + e.Unknown }
 
-// Words says how many children ended otherwise than done, and how; "" for none.
+// Words says how many children ended other than done, and how; "" for none.
 func (e Endings) Words() string {
 	var parts []string
 	for _, of := range []struct {
@@ -32,7 +32,7 @@ func (e Endings) Words() string {
 	return strings.Join(parts, ", ")
 }
 
-// Ends tells how the closed children of an epic ended. It looks at their lines.
+// Ends counts how an epic's closed children ended. It reads their lines.
 func (g *Graph) Ends(epic int) (e Endings) {
 	for _, c := range g.Children(epic) {
 		if !g.Closed(c) {
@@ -54,9 +54,9 @@ func (g *Graph) Ends(epic int) (e Endings) {
 	return e
 }
 
-// DoneByClose reports whether all that an epic contains is closed and something of it was
-// done, so that nothing is left but to close the epic. Of children that were all closed as
-// duplicates, not planned or failed, nothing is done.
+// DoneByClose reports whether all children of an epic are closed and at least one is done, so
+// that only the epic remains to be closed. If all were closed as duplicates, not planned or
+// failed, nothing is done.
 func (g *Graph) DoneByClose(epic int) bool {
 	children := g.Children(epic)
 	for _, c := range children {
@@ -72,7 +72,7 @@ func (g *Graph) DoneByClose(epic int) bool {
 	return false
 }
 
-// outcome is how a closed issue ended. A store that cannot look at its lines says nothing of it.
+// outcome returns how a closed issue ended; nothing for a store that cannot read its lines.
 func (g *Graph) outcome(i int) beads.Outcome {
 	if lines, ok := g.issues.(interface{ Outcome(i int) beads.Outcome }); ok {
 		return lines.Outcome(i)

@@ -1,4 +1,4 @@
 package dag
 
-// DeadlocksWithin are the deadlocks that are found along so many edges.
+// DeadlocksWithin returns the deadlocks found along a number of edges.
 func (g *Graph) DeadlocksWithin(edges int) []Ring { return g.deadlocks(edges) }

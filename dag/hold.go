@@ -11,7 +11,7 @@ import (
 	"stig/internal/visible"
 )
 
-// HoldKind is what kind of reason keeps an issue from being taken.
+// HoldKind is the kind of a reason that keeps an issue from being claimed.
 type HoldKind string
 
 const (
@@ -35,24 +35,24 @@ const (
 	HeldByAssignee   HoldKind = "assignee"    // it is somebody else's
 )
 
-// Hold is one reason why an issue cannot be taken.
+// Hold is one reason why an issue cannot be claimed.
 type Hold struct {
 	Kind    HoldKind
-	On      int       // the issue that holds it; none for -1
-	Through int       // whose reason it is: the issue's own, or that of an epic above it
-	Raw     string    // as it stands in the store: an id elsewhere, a value, a status, a name
-	Count   int       // of children
-	Until   time.Time // of a deferral to a time
+	On      int       // the issue that blocks it; -1 for none
+	Through int       // the issue with the reason: this one, or an epic above it
+	Raw     string    // raw text from the store: an id elsewhere, a value, a status, a name
+	Count   int       // number of children
+	Until   time.Time // end of a deferral
 	Ring    []Step
 }
 
-// Unreadable reports whether the reason is something in the store that cannot be read.
+// Unreadable reports whether the reason is something unreadable in the store.
 func (h Hold) Unreadable() bool {
 	return h.Kind == HeldByRow || h.Kind == HeldByTime || h.Kind == HeldByLine
 }
 
-// Words says the reason, to be put behind the id of the issue at i; name gives the name of
-// an issue.
+// Words phrases the reason, to follow the id of the issue at i; name returns the name of an
+// issue.
 func (h Hold) Words(i int, name func(i int) string) string {
 	raw := visible.OneLine(h.Raw)
 	words := ""
@@ -64,15 +64,15 @@ func (h Hold) Words(i int, name func(i int) string) string {
 	case HeldByStatus:
 		return fmt.Sprintf("has the status %q, and only open issues can be claimed", h.Raw)
 	case HeldByRing:
-		return "is held up by a dependency cycle: " + strings.Join(Circle(h.Ring, name), "; ")
+		return "is in a dependency cycle: " + strings.Join(Circle(h.Ring, name), "; ")
 	case HeldByBlocker:
 		words = "is blocked by " + name(h.On)
 	case HeldByFirstChild:
 		words = "waits for the first child of " + name(h.On) + " to be closed"
 	case HeldByCondition:
-		words = "is only for the case that " + name(h.On) + " fails, and " + name(h.On) + " was closed without failing"
+		words = "is needed only if " + name(h.On) + " fails, and " + name(h.On) + "fails, and that closed without failing"
 	case HeldByExternal:
-		words = "waits for " + raw + ", in another store, which nobody has shown to be done"
+		words = "waits for " + raw + ", in another store, and nothing shows that it is done"
 	case HeldByRow:
 		words = "has a dependency that cannot be read: " + raw
 	case HeldByTime:
@@ -84,9 +84,9 @@ func (h Hold) Words(i int, name func(i int) string) string {
 	case HeldByChildren:
 		return "has " + visible.Counted(h.Count, "unclosed child issue") + ", the work on it"
 	case HeldByComplete:
-		return "has all its children closed, and is to be closed itself"
+		return "has all its children closed; it only needs to be closed itself"
 	case HeldByEnds:
-		return "is not done by its children: " + raw
+		return "is not finished by its children: " + raw
 	case HeldByQuestion:
 		return "has an unanswered question"
 	case HeldByLease:
@@ -103,7 +103,7 @@ func (h Hold) Words(i int, name func(i int) string) string {
 	return "is in " + name(h.Through) + ", which " + words
 }
 
-// deferral says until when something is put off, and with what.
+// deferral says until when something is deferred, and by what.
 func (h Hold) deferral(i int, name func(i int) string) string {
 	words := "is deferred"
 	if !h.Until.IsZero() {
@@ -115,19 +115,19 @@ func (h Hold) deferral(i int, name func(i int) string) string {
 	return words
 }
 
-// Standing is where an issue stands for a worker, and why it cannot be taken.
+// Standing is where an issue stands for a worker, and why it cannot be claimed.
 type Standing struct {
 	State State
-	Holds []Hold // none where it can be taken
+	Holds []Hold // none if it can be claimed
 	of    int    // the issue
 }
 
 // Free reports whether the worker can claim the issue.
 func (s Standing) Free() bool { return len(s.Holds) == 0 }
 
-// KeepsOpen leaves of the reasons those for which the issue cannot be closed either: its
-// own. What an epic above it waits for says when work may begin, and not that what was done
-// is undone. Work in flight may have been begun despite what holds it in another store.
+// KeepsOpen filters the reasons to those that also prevent closing the issue: its own. What an
+// epic above it waits for decides when work may begin, not whether finished work counts. Work
+// in flight may have begun despite a blocker in another store.
 func (s Standing) KeepsOpen() Standing {
 	return s.only(func(h Hold) bool {
 		switch h.Kind {
@@ -142,7 +142,7 @@ func (s Standing) KeepsOpen() Standing {
 	})
 }
 
-// Inherited leaves of the reasons what the epics above the issue wait for, besides it.
+// Inherited filters the reasons to those that come from the epics above the issue.
 func (s Standing) Inherited() Standing {
 	return s.only(func(h Hold) bool {
 		switch h.Kind {
@@ -153,19 +153,19 @@ func (s Standing) Inherited() Standing {
 	})
 }
 
-// only leaves those of the reasons for which keep is true.
+// only filters the reasons by keep.
 func (s Standing) only(keep func(Hold) bool) Standing {
 	s.Holds = slices.DeleteFunc(slices.Clone(s.Holds), func(h Hold) bool { return !keep(h) })
 	return s
 }
 
-// Condition is a row by which an issue is to be done only if another one fails.
+// Condition is a row that makes an issue necessary only if another one fails.
 type Condition struct {
 	On     int
 	Failed bool // it was closed, and its reason says that it failed
 }
 
-// Conditions lists the conditions of an issue on others that the store holds.
+// Conditions lists an issue's conditions on others in the store.
 func (g *Graph) Conditions(i int) (list []Condition) {
 	for _, dep := range g.issues.At(i).Deps {
 		if dep.Type != beads.Conditional {
@@ -178,7 +178,7 @@ func (g *Graph) Conditions(i int) (list []Condition) {
 	return list
 }
 
-// Words says the condition; name gives the name of an issue.
+// Words phrases the condition; name returns the name of an issue.
 func (c Condition) Words(name func(i int) string) string {
 	if c.Failed {
 		return "only because " + name(c.On) + " failed"
@@ -186,8 +186,7 @@ func (c Condition) Words(name func(i int) string) string {
 	return "only if " + name(c.On) + " fails"
 }
 
-// Missing lists the ids that an issue is said to wait for and that the store does not hold:
-// they hold nothing up.
+// Missing lists the ids that an issue waits for and the store lacks: they do not block.
 func (g *Graph) Missing(i int) (ids []string) {
 	for _, dep := range g.issues.At(i).Deps {
 		if _, ok := g.issues.Index(dep.On); !ok && kindOf(dep.Type) == blocks && !IsExternal(dep.On) && !slices.Contains(ids, dep.On) {
@@ -197,7 +196,7 @@ func (g *Graph) Missing(i int) (ids []string) {
 	return ids
 }
 
-// Words says the reasons, those first that say most; of many blockers the first.
+// Words phrases the reasons, most important first; of many blockers it names the first.
 func (s Standing) Words(i int, name func(i int) string) (words []string) {
 	const most = 5
 	for k := 0; k < len(s.Holds); {
@@ -224,7 +223,7 @@ func (s Standing) Words(i int, name func(i int) string) (words []string) {
 	return words
 }
 
-// Has gives the first reason of a kind.
+// Has returns the first reason of a kind.
 func (s Standing) Has(kind HoldKind) (Hold, bool) {
 	k := slices.IndexFunc(s.Holds, func(h Hold) bool { return h.Kind == kind })
 	if k < 0 {
@@ -233,8 +232,8 @@ func (s Standing) Has(kind HoldKind) (Hold, bool) {
 	return s.Holds[k], true
 }
 
-// Standing says whether a worker can take an issue: it is State, with every reason. It takes
-// time linear in what the issue waits for, directly or not.
+// Standing is State with every reason. It takes time linear in what the issue waits for,
+// directly or indirectly.
 func (g *Graph) Standing(i int, w Worker) Standing {
 	s := Standing{State: g.State(i, w), of: i}
 	if s.State != StateReady {
@@ -269,8 +268,8 @@ func (g *Graph) holdsOf(i int, w Worker) (list []Hold) {
 	return list
 }
 
-// Holds gives what keeps anybody from starting an issue: what it waits for, and what an
-// unclosed epic above it waits for; a deferral; what cannot be read.
+// Holds returns what keeps anybody from starting an issue: its blockers and those of unclosed
+// epics above it, a deferral, and what cannot be read.
 func (g *Graph) Holds(i int, now time.Time) (list []Hold) {
 	if g.Closed(i) {
 		return nil
@@ -297,7 +296,7 @@ func (g *Graph) Holds(i int, now time.Time) (list []Hold) {
 	return append(list, g.damage(i)...)
 }
 
-// Above are an issue and the unclosed epics that contain it, the nearest first.
+// Above returns an issue and the unclosed epics that contain it, nearest first.
 func (g *Graph) Above(i int) []int {
 	list, seen := []int{i}, map[int]bool{i: true}
 	for k := 0; k < len(list); k++ {
@@ -311,7 +310,7 @@ func (g *Graph) Above(i int) []int {
 	return list
 }
 
-// ringOf is a cycle through the first of some issues that is in one.
+// ringOf returns a cycle through the first of some issues that is in one.
 func (g *Graph) ringOf(held []int) []Step {
 	for _, i := range held {
 		if !g.blocked[i] && i != held[0] {
@@ -324,7 +323,7 @@ func (g *Graph) ringOf(held []int) []Step {
 	return nil
 }
 
-// deferral gives what puts an issue off: itself, or the nearest unclosed epic above it.
+// deferral returns what defers an issue: itself, or the nearest unclosed epic above it.
 func (g *Graph) deferral(i int, now time.Time) (by int, ok bool) {
 	if !g.putOff[i] {
 		return none, false
@@ -342,10 +341,10 @@ func (g *Graph) deferred(i int, now time.Time) bool {
 	return ok
 }
 
-// damage is what of an issue's line cannot be read or written, its rows apart.
+// damage is what of an issue's line cannot be read or written, except its rows.
 func (g *Graph) damage(i int) (list []Hold) {
 	if g.repeated[i] {
-		list = append(list, Hold{Kind: HeldByLine, On: none, Through: i, Raw: "its id stands on another line too"})
+		list = append(list, Hold{Kind: HeldByLine, On: none, Through: i, Raw: "its id is on another line too"})
 	}
 	for _, u := range g.issues.At(i).Unread {
 		switch {
@@ -358,14 +357,14 @@ func (g *Graph) damage(i int) (list []Hold) {
 	return list
 }
 
-// Beside is what holds an issue itself up beside issues that are not closed: what another
-// store holds, what cannot be read, a condition that was not met.
+// Beside returns what blocks an issue itself other than unclosed issues: another store,
+// something unreadable, an unmet condition.
 func (g *Graph) Beside(i int) Standing {
 	return Standing{State: StateBlocked, of: i, Holds: append(slices.Clone(g.own[i]), g.damage(i)...)}
 }
 
-// HeldBeside lists the unclosed issues that something holds up beside other issues, in the
-// order of the store.
+// HeldBeside lists the unclosed issues that something other than issues blocks, in the order of
+// the store.
 func (g *Graph) HeldBeside() (list []int) {
 	some := slices.Concat(g.odd, slices.Collect(maps.Keys(g.own)), slices.Collect(maps.Keys(g.repeated)))
 	slices.Sort(some)
@@ -377,12 +376,12 @@ func (g *Graph) HeldBeside() (list []int) {
 	return list
 }
 
-// Unread leaves of the reasons those that cannot be read.
+// Unread filters the reasons to unreadable ones.
 func (s Standing) Unread() Standing {
 	return s.only(Hold.Unreadable)
 }
 
-// byChildren is what the children of an issue say against taking it.
+// byChildren returns the reasons from an issue's children against claiming it.
 func (g *Graph) byChildren(i int) []Hold {
 	h := Hold{On: none, Through: i}
 	switch closed, total := g.Progress(i); {
@@ -398,17 +397,17 @@ func (g *Graph) byChildren(i int) []Hold {
 	return []Hold{h}
 }
 
-// kindWords says why an issue is no work; "" where it is.
+// kindWords says why an issue is not work; "" if it is.
 func kindWords(issue *beads.Issue) string {
 	switch {
 	case issue.IsPinned():
-		return "pinned: a notice, and no work"
+		return "pinned: a notice, not work"
 	case issue.Channel:
-		return "a channel: a place to talk, and no work"
+		return "a channel: a place to talk, not work"
 	case issue.Template:
-		return "a template, and no work"
+		return "a template, not work"
 	case issue.Ephemeral:
-		return "ephemeral, and no work"
+		return "ephemeral, not work"
 	case !isWork(issue.Type):
 		return "another program's record, of type " + issue.Type
 	}

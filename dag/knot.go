@@ -9,25 +9,25 @@ import (
 	"github.com/dominikbraun/graph"
 )
 
-// mostSteps bounds the work on rings, in vertices and edges that are looked at: in stores
-// that are so tangled that more would have to be, the shortest ring is the shortest of
-// those seen, and rings that share issues with one that is told are told next time.
+// mostSteps bounds the search for cycles, in visited vertices and edges. In stores that would
+// need more, the shortest cycle is the shortest one seen, and cycles that share issues with a
+// reported one are reported next time.
 const mostSteps = 1 << 22
 
-// knot is a strongly connected component that holds a ring. Its vertices are numbered in the
-// order of nodes.
-type knot struct {
+// component is a strongly connected component that contains a cycle. Its vertices are numbered
+// in the order of nodes.
+type component struct {
 	graph.Graph[string, Node]
 	nodes   []int32
 	edges   map[string]map[string]graph.Edge[string] // from its vertices to others
-	size    int                                      // of vertices and edges
-	through []int                                    // vertices, one of which is in each ring
-	length  []int                                    // of the shortest ring through each of those: no more than it is
+	size    int                                      // number of vertices and edges
+	through []int                                    // vertices such that every cycle contains one
+	length  []int                                    // lower bounds for the shortest cycle through each of those
 }
 
-// knot makes one of nodes in an order that does not depend on that of lines. Its rings are
-// to lead through one of the first so many.
-func (e edges) knot(nodes []int32, through int) *knot {
+// component builds one from nodes, in an order independent of that of lines. Its cycles are to
+// pass through one of the first so many nodes.
+func (e edges) component(nodes []int32, through int) *component {
 	place := make(map[int32]int32, len(nodes))
 	vertices := make([]Node, len(nodes))
 	for at, node := range nodes {
@@ -43,10 +43,10 @@ func (e edges) knot(nodes []int32, through int) *knot {
 			}
 		}
 	}
-	k := &knot{Graph: Part(vertices, list), nodes: nodes, size: len(nodes) + len(list)}
+	k := &component{Graph: Part(vertices, list), nodes: nodes, size: len(nodes) + len(list)}
 	var err error
 	if k.edges, err = k.Graph.AdjacencyMap(); err != nil {
-		panic("dag: " + err.Error()) // only for a store of vertices that can fail
+		panic("dag: " + err.Error()) // only a store of vertices can fail
 	}
 	_, entered := newEdges(len(nodes), links).order()
 	for _, at := range entered {
@@ -57,9 +57,9 @@ func (e edges) knot(nodes []int32, through int) *knot {
 	return k
 }
 
-// weight is that of an edge of a part with so many vertices: one unit, and so little more
-// that it only tells apart ways of equally many edges, the same in each run. The weight of a
-// way is exact as a float64.
+// weight is the weight of an edge in a part with that many vertices: one unit plus a bit that
+// only distinguishes paths of equally many edges, the same in each run. The weight of a path is
+// exact as a float64.
 func weight(from, to, vertices int) int {
 	const most = math.MaxInt >> 11
 	sum := fnv.New64a()
@@ -68,19 +68,21 @@ func weight(from, to, vertices int) int {
 	return unit + int(sum.Sum64()%uint64(unit/(vertices+1)))
 }
 
-// AdjacencyMap is what is left of the edges, for the library to look at.
-func (k *knot) AdjacencyMap() (map[string]map[string]graph.Edge[string], error) { return k.edges, nil }
+// AdjacencyMap returns the remaining edges, for the library.
+func (k *component) AdjacencyMap() (map[string]map[string]graph.Edge[string], error) {
+	return k.edges, nil
+}
 
-// cut takes out the edge between two nodes, if it is there.
-func (k *knot) cut(from, to int32) {
+// cut removes the edge between two nodes, if it exists.
+func (k *component) cut(from, to int32) {
 	delete(k.edges[k.name(from)], k.name(to))
 }
 
-func (k *knot) name(node int32) string { return Node{Number: slices.Index(k.nodes, node)}.Name() }
+func (k *component) name(node int32) string { return Node{Number: slices.Index(k.nodes, node)}.Name() }
 
-// shortest gives the nodes of the shortest ring; nil when there is none. It takes the steps
-// that it needs from left, and is content with the shortest so far when there are none.
-func (k *knot) shortest(left *int) []int32 {
+// shortest returns the nodes of the shortest cycle; nil if there is none. It subtracts its
+// steps from left, and settles for the shortest so far when they run out.
+func (k *component) shortest(left *int) []int32 {
 	var best []int32
 	for len(k.through) > 0 {
 		at := slices.Index(k.length, slices.Min(k.length))
@@ -101,8 +103,8 @@ func (k *knot) shortest(left *int) []int32 {
 	return best
 }
 
-// ring gives the nodes of the shortest ring through a vertex; nil when there is none.
-func (k *knot) ring(vertex string) []int32 {
+// ring returns the nodes of the shortest cycle through a vertex; nil if there is none.
+func (k *component) ring(vertex string) []int32 {
 	const begin = "" // a second vertex with the same edges, so that the way back has two ends
 	k.edges[begin] = k.edges[vertex]
 	defer delete(k.edges, begin)
@@ -110,7 +112,7 @@ func (k *knot) ring(vertex string) []int32 {
 	switch {
 	case errors.Is(err, graph.ErrTargetNotReachable):
 		return nil
-	case err != nil: // only for a store of vertices that can fail
+	case err != nil: // only a store of vertices can fail
 		panic("dag: " + err.Error())
 	}
 	ring := numbers(k, way[1:])
@@ -120,7 +122,7 @@ func (k *knot) ring(vertex string) []int32 {
 	return ring
 }
 
-// walked is a ring of a knot that is too large to be searched, along the first targets.
+// walked is a cycle of a component too large to be searched, along the first targets.
 func (e edges) walked(nodes []int32) []int32 {
 	in := make(map[int32]bool, len(nodes))
 	for _, node := range nodes {

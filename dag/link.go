@@ -13,10 +13,10 @@ type linker struct {
 	blocking, containment, gating []link
 	gathering                     []link // rows that wait for the children of their target
 	conditions                    []link
-	putOff                        []int32 // what is deferred, or was
+	putOff                        []int32 // what is or was deferred
 }
 
-// read links an issue by its rows, and notes what of it holds without a link.
+// read links an issue by its rows, and records what blocks it without a link.
 func (l *linker) read(i int, issue *beads.Issue) {
 	for _, dep := range issue.Deps {
 		l.row(i, dep)
@@ -36,14 +36,14 @@ func (l *linker) read(i int, issue *beads.Issue) {
 	}
 }
 
-// hold notes what holds an issue, and those in it, up. Nothing holds what is over.
+// hold records what blocks an issue and its children. A closed issue is not blocked.
 func (l *linker) hold(i int, h Hold) {
 	if h.Through = i; !l.Closed(i) {
 		l.own[i] = append(l.own[i], h)
 	}
 }
 
-// row links an issue by a row, and reports whether there is something to link it to.
+// row links an issue by a row, and reports whether the target exists.
 func (l *linker) row(i int, dep beads.Dep) bool {
 	kind := kindOf(dep.Type)
 	if kind == other {
@@ -70,14 +70,14 @@ func (l *linker) row(i int, dep beads.Dep) bool {
 	return true
 }
 
-// IsExternal reports whether an id names an issue of another store.
+// IsExternal reports whether an id names an issue in another store.
 func IsExternal(id string) bool {
 	const prefix = "external:"
 	return len(id) >= len(prefix) && strings.EqualFold(id[:len(prefix)], prefix)
 }
 
-// gather links rows that wait for the children of their target, once it is known which
-// issues have some: without children they wait for the target itself.
+// gather links rows that wait for the children of their target, once it is known which issues
+// have any: without children they wait for the target itself.
 func (l *linker) gather() {
 	done := map[int32]bool{} // by target: whether a child is closed
 	for _, row := range l.gathering {
@@ -100,7 +100,7 @@ func (l *linker) gather() {
 	}
 }
 
-// judge holds issues that are to be done only if another one failed, where it did not.
+// judge blocks issues that are needed only if another one fails, where it did not.
 func (l *linker) judge() {
 	failed := map[int32]bool{}
 	for _, row := range l.conditions {

@@ -6,17 +6,16 @@ import (
 	"stig/internal/beads"
 )
 
-// Dependency is a closed issue that another one was built on.
+// Dependency is a closed issue on which another one was built.
 type Dependency struct {
 	Index    int
-	Distance int // number of blocking edges on the shortest way: 1 for a direct one
+	Distance int // number of blocking edges on the shortest path: 1 for a direct dependency
 }
 
-// ClosedDependencies lists the closed issues that this one waits for, directly
-// or through other closed ones, dependencies before dependents, ties by id.
-// What lies behind an open blocker belongs to that blocker's own list.
-// Closed issues that block each other in a ring have no such order: the ring is
-// entered at its smallest id.
+// ClosedDependencies lists the closed issues that this one waited for, directly or through
+// other closed ones, dependencies before dependents, ties by id. What is behind an open blocker
+// belongs to that blocker's own list. Closed issues in a blocking cycle have no such order: the
+// cycle is entered at its smallest id.
 func (g *Graph) ClosedDependencies(i int) []Dependency {
 	distance, looked := map[int]int{i: 0}, map[int32]bool{}
 	var found []int
@@ -39,7 +38,7 @@ func (g *Graph) ClosedDependencies(i int) []Dependency {
 	return list
 }
 
-// builtOn is gathered, without the children of epics that were looked at before.
+// builtOn is gathered, without the children of epics visited before.
 func (g *Graph) builtOn(i int, looked map[int32]bool) []int32 {
 	targets := g.blockers.of(i)
 	for _, epic := range g.gates.of(i) {
@@ -59,7 +58,7 @@ func (g *Graph) topological(nodes []int) []int {
 		place[n] = int32(k)
 	}
 	var links []link
-	epics := map[int32]int32{} // a node behind those of the issues stands for the children of each
+	epics := map[int32]int32{} // a node after those of the issues stands for the children of each
 	for k, n := range nodes {
 		for _, b := range g.blockers.of(n) {
 			if on, in := place[int(b)]; in && int(b) != n {

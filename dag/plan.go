@@ -6,12 +6,10 @@ import (
 	"stig/internal/beads"
 )
 
-// LongestChain gives the longest chain of unclosed issues of which each waits
-// for the one before it, by blocking edges; first to do first. Of equally long
-// ones it is the one with the smallest ids. Issues that block each other in a
-// ring count as one, the smallest id among them; pinned ones are no work and
-// are left out.
-// within picks the issues; nil picks all.
+// LongestChain returns the longest chain of unclosed issues in which each waits for the
+// previous one, by blocking edges; first to do first. On a tie it is the one with the smallest
+// ids. Issues in a blocking cycle count as one, represented by the smallest id; pinned ones are
+// not work and are ignored. within picks the issues; nil picks all.
 func (g *Graph) LongestChain(within func(i int) bool) []int {
 	order, rank := g.ranks()
 	picked := func(i int) bool { return g.Outstanding(i) && (within == nil || within(i)) }
@@ -37,11 +35,11 @@ func (g *Graph) LongestChain(within func(i int) bool) []int {
 	return chain
 }
 
-// followed gives the longest chain from its beginning, of each component the
-// first node; length is that of the chains that end in each, 0 for none.
+// followed returns the longest chain from its beginning, with the first node of each component;
+// length is that of the chain ending in each, 0 for none.
 func followed(blockers edges, parts components, length []int, longest int) []int32 {
 	left := make([]int, len(length))   // of the longest chain that begins in the component
-	next := make([]int32, len(length)) // where that goes on
+	next := make([]int32, len(length)) // where that continues
 	least := func(c int32) int32 { return parts.nodes.of(int(c))[0] }
 	first := int32(none)
 	for c := int32(len(length)) - 1; c >= 0; c-- {
@@ -65,13 +63,12 @@ func followed(blockers edges, parts components, length []int, longest int) []int
 	return chain
 }
 
-// Stages sorts unclosed work so that each stage can run side by side once
-// those before it are closed. An issue stands in the stage after the last of
-// its blockers and not before its epic can start; an epic stands where it can
-// be closed, after the last of its children. Issues in a deadlock, and those
-// that wait for one, stand nowhere. within picks the issues to show (nil: all):
-// what is left out still holds up what is shown, and stages that would be empty
-// are dropped. Each stage is sorted by id; width is the size of the largest.
+// Stages sorts unclosed work so that each stage can be done in parallel once the previous ones
+// are closed. An issue is in the stage after its last blocker and not before its epic can
+// start; an epic is where it can be closed, after its last child. Issues in a deadlock, and
+// those that wait for one, are in no stage. within picks the issues to show (nil: all): hidden
+// ones still block, and empty stages are dropped. Each stage is sorted by id; width is the size
+// of the largest.
 func (g *Graph) Stages(within func(i int) bool) (stages [][]int, width int) {
 	order, _ := g.ranks()
 	level := g.relation().levels()
@@ -82,7 +79,7 @@ func (g *Graph) Stages(within func(i int) bool) (stages [][]int, width int) {
 		if !g.Outstanding(i) || within != nil && !within(i) {
 			continue
 		}
-		// closing takes one level more than what has to come before it
+		// closing takes one level more than its prerequisites
 		l := level[closeOf(i)]
 		if l == 0 {
 			continue
@@ -99,8 +96,8 @@ func (g *Graph) Stages(within func(i int) bool) (stages [][]int, width int) {
 	return stages, width
 }
 
-// levels gives every "it can close" one more than the greatest level it needs,
-// and every "it can start" that greatest level; 0 also for what can never be.
+// levels gives every "it can close" one more than the greatest level it needs, and every "it
+// can start" that greatest level; 0 also for what can never happen.
 func (e edges) levels() []int {
 	left := make([]bool, len(e.start)-1)
 	for node := range left {
@@ -116,8 +113,8 @@ func (e edges) levels() []int {
 	return level
 }
 
-// Epics lists the issues that contain others, unclosed ones first, then by id.
-// Deleted ones (tombstones) neither contain nor are contained.
+// Epics lists the issues that contain others, unclosed ones first, then by id. Tombstones
+// neither contain nor are contained.
 func (g *Graph) Epics() []int {
 	var epics []int
 	for i := range g.issues.Len() {
@@ -137,7 +134,7 @@ func (g *Graph) Epics() []int {
 	return epics
 }
 
-// Inside lists everything that an epic contains, at any depth, sorted by id.
+// Inside lists everything in an epic at any depth, sorted by id.
 func (g *Graph) Inside(epic int) []int {
 	seen := map[int]bool{epic: true}
 	var list []int

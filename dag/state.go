@@ -6,8 +6,8 @@ import (
 	"stig/internal/beads"
 )
 
-// State is where an issue stands for somebody who looks for work. Every issue
-// is in exactly one, so that counts of states add up.
+// State is where an issue stands for somebody looking for work. Every issue has exactly one, so
+// that counts of states add up.
 type State string
 
 const (
@@ -28,19 +28,19 @@ const (
 // Worker is who looks for work, and when.
 type Worker struct {
 	Now  time.Time
-	Name string // issues assigned to this name can be taken; "" when nobody is named
-	// MayTake reports whether issues assigned to another name can be; nil for none can.
+	Name string // issues assigned to this name can be claimed; "" if nobody is named
+	// MayTake reports whether issues assigned to another name can be claimed; nil means never.
 	MayTake func(name string) bool
-	// Asked reports whether an issue has an unanswered question; nil for none has.
+	// Asked reports whether an issue has an unanswered question; nil means never.
 	Asked func(i int) bool
-	// Held reports whether somebody works on an issue elsewhere, so that it cannot be
-	// claimed; nil for none is.
+	// Held reports whether somebody works on an issue elsewhere, so that it cannot be claimed;
+	// nil means never.
 	Held func(i int) bool
 }
 
-// State gives where an issue stands for a worker. It is the one place that
-// says what can be taken: an issue that is ready (IsReady), has no children, no
-// unanswered question, and is nobody else's here or elsewhere. Standing says why.
+// State returns where an issue stands for a worker. It is the one place that decides what can
+// be claimed: an issue that is ready (IsReady), has no children and no unanswered question, and
+// belongs to nobody else here or elsewhere. Standing says why.
 func (g *Graph) State(i int, w Worker) State {
 	issue := g.issues.At(i)
 	switch {
@@ -72,20 +72,21 @@ func (g *Graph) State(i int, w Worker) State {
 	return StateReady
 }
 
-// isOthers reports whether an issue is assigned to somebody from whom the worker may not take it.
+// isOthers reports whether an issue is assigned to somebody from whom the worker may not take
+// it.
 func (w Worker) isOthers(issue *beads.Issue) bool {
 	return issue.Assignee != "" && issue.Assignee != w.Name && (w.MayTake == nil || !w.MayTake(issue.Assignee))
 }
 
-// offered tells work from notices, channels, templates and the records of other programs.
+// offered distinguishes work from notices, channels, templates and other programs' records.
 func offered(issue *beads.Issue) bool { return kindWords(issue) == "" }
 
-// damaged reports whether something of an issue's line cannot be read or written.
+// damaged reports whether something in an issue's line cannot be read or written.
 func (g *Graph) damaged(i int) bool {
 	return (len(g.issues.At(i).Unread) > 0 || len(g.repeated) > 0) && len(g.damage(i)) > 0
 }
 
-// isKnown tells the statuses of unclosed work from those that stig does not know.
+// isKnown distinguishes the statuses of unclosed work that stig knows from others.
 func isKnown(status string) bool {
 	switch status {
 	case beads.StatusOpen, beads.StatusInProgress, beads.StatusBlocked, beads.StatusDeferred:
@@ -94,13 +95,12 @@ func isKnown(status string) bool {
 	return false
 }
 
-// Takeable lists what a worker can take now, in the order of Ready.
+// Takeable lists what a worker can claim now, in the order of Ready.
 func (g *Graph) Takeable(w Worker) []int {
 	return g.ranking(func(i int) bool { return g.counts(i) && g.IsReady(i, w.Now) && g.State(i, w) == StateReady })
 }
 
-// Tally is a number of issues by where they stand. Total is the sum of the
-// others.
+// Tally counts issues by state. Total is the sum of the others.
 type Tally struct {
 	Total, Ready, InProgress, Blocked, Deferred, Epics, Complete, Asked, Assigned, Closed, Unknown, Other int
 }
@@ -134,15 +134,14 @@ func (t *Tally) Add(s State) {
 	}
 }
 
-// Unclosed is how many are still to be closed.
+// Unclosed is how many remain to be closed.
 func (t Tally) Unclosed() int { return t.Total - t.Closed }
 
-// Startable is how many could be started by somebody: those that are ready, and
-// assigned ones, and epics, whose own children say more.
+// Startable is how many somebody could start: the ready ones, the assigned ones, and epics,
+// whose own children say more.
 func (t Tally) Startable() int { return t.Ready + t.Assigned + t.Epics + t.Complete }
 
-// Tally counts the children that an epic contains directly. Ephemeral ones and
-// templates do not count.
+// Tally counts an epic's direct children, except ephemeral ones and templates.
 func (g *Graph) Tally(epic int, w Worker) Tally {
 	var t Tally
 	for _, c := range g.Children(epic) {
@@ -153,8 +152,8 @@ func (g *Graph) Tally(epic int, w Worker) Tally {
 	return t
 }
 
-// Lasting reports whether an issue counts when a store is surveyed: it is on the
-// line that its id stands for, and neither deleted, ephemeral nor a template.
+// Lasting reports whether a survey counts an issue: it is on the line that counts for its id,
+// and is not deleted, ephemeral or a template.
 func (g *Graph) Lasting(i int) bool {
 	issue := g.issues.At(i)
 	return g.counts(i) && issue.Status != beads.StatusTombstone && !issue.Ephemeral && !issue.Template

@@ -10,8 +10,8 @@ import (
 	"stig/dag"
 )
 
-// TestState asserts where an issue stands, of several reasons the one that a
-// person would name first.
+// TestState checks where an issue stands; of several reasons it is the one that a person would
+// name first.
 func TestState(t *testing.T) {
 	s := parse(t, `
 free
@@ -62,9 +62,8 @@ held: p>blocked`)
 	}
 }
 
-// TestStateAgrees asserts on any store that what can be taken is ready, that
-// what is ready stands where only somebody or its own children hold it, and
-// that a tally adds up.
+// TestStateAgrees checks on any store that what can be claimed is ready, that what is ready but
+// cannot be claimed is held only by somebody or by its own children, and that a tally adds up.
 func TestStateAgrees(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 9))
 	seen := map[dag.State]int{}
@@ -100,7 +99,7 @@ func TestStateAgrees(t *testing.T) {
 	}
 }
 
-// TestConverges asserts that it takes two different blockers, all of them closed.
+// TestConverges: it takes two different blockers, all closed.
 func TestConverges(t *testing.T) {
 	s := parse(t, `
 x closed
@@ -124,8 +123,8 @@ over closed: b>x b>y`)
 	}
 }
 
-// TestTangles asserts that rings that share an issue are one group, also where
-// a later ring joins two groups.
+// TestTangles: cycles that share an issue are one group, also if a later cycle joins two
+// groups.
 func TestTangles(t *testing.T) {
 	ring := func(issues ...int) (r dag.Ring) {
 		for _, i := range issues {
@@ -134,7 +133,7 @@ func TestTangles(t *testing.T) {
 		return r
 	}
 	var got []string
-	for _, group := range dag.Tangles([]dag.Ring{ring(1, 2), ring(3, 4), ring(5), ring(6, 3), ring(2, 6), ring(2, 7)}) {
+	for _, group := range dag.CycleGroups([]dag.Ring{ring(1, 2), ring(3, 4), ring(5), ring(6, 3), ring(2, 6), ring(2, 7)}) {
 		words := ""
 		for _, r := range group {
 			words += fmt.Sprint(r.Steps[0].Issue)
@@ -146,8 +145,8 @@ func TestTangles(t *testing.T) {
 	}
 }
 
-// TestRingThrough asserts on any store that an issue in a deadlock is given a ring
-// that it is in, no longer than that deadlock, and any other issue none.
+// TestRingThrough checks on any store that an issue in a deadlock gets a cycle that contains
+// it, no longer than that deadlock, and any other issue none.
 func TestRingThrough(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 8))
 	found := 0

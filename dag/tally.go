@@ -8,11 +8,11 @@ func (g *Graph) ClosedBlockers(i int) []int {
 	return g.sorted(g.gathered(i), func(b int) bool { return b != i && g.issues.At(b).Status == beads.StatusClosed })
 }
 
-// leastConverging is how many closed blockers come together in one issue.
+// leastConverging is the least number of closed blockers that converge in an issue.
 const leastConverging = 2
 
-// Converges reports whether the work on an unclosed issue brings together what
-// closed issues left: it had two blockers or more, and none holds it up any more.
+// Converges reports whether an unclosed issue brings the results of closed issues together: it
+// had at least two blockers, and none blocks it any more.
 func (g *Graph) Converges(i int) bool {
 	if g.Closed(i) || len(g.blockers.of(i)) < leastConverging && len(g.gates.of(i)) == 0 {
 		return false

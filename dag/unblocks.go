@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// Unblocks gives for every issue how many other unclosed issues wait for it,
-// directly or not. An issue waits for what blocks it, and for all that its
-// blockers and its unclosed epics wait for: exactly what keeps it from being
-// ready. That an epic cannot be closed before its children makes nothing wait
-// here. Issues that hold nothing up, closed or pinned, have 0.
+// Unblocks returns for every issue how many other unclosed issues wait for it, directly or
+// indirectly. An issue waits for its blockers, and for everything that its blockers and its
+// unclosed epics wait for: exactly what keeps it from being ready. That an epic cannot be
+// closed before its children does not count as waiting. Issues that block nothing, closed or
+// pinned, have 0.
 func (g *Graph) Unblocks() []int { return g.unblocks() }
 
-// countWaiting counts over a relation of two nodes for each issue: when one is
-// closed (odd), those that wait for it wait (even); when one waits, all wait
-// that wait for its end, and its children.
+// countWaiting counts over a relation with two nodes an issue: when one is closed (odd), those
+// that wait for it can go on (even); while one waits, everything that waits for its end waits
+// too, and so do its children.
 func (g *Graph) countWaiting() []int {
 	counts := make([]int, g.issues.Len())
 	relation := g.holding()
@@ -26,14 +26,14 @@ func (g *Graph) countWaiting() []int {
 		}
 		waits, closed := parts.of[2*i], parts.of[2*i+1]
 		if counts[i] = int(reached[closed]); waits == closed {
-			counts[i]-- // in a ring it waits for itself
+			counts[i]-- // in a cycle it waits for itself
 		}
 	}
 	return counts
 }
 
-// holding is the relation that countWaiting counts over. Where issues wait for the children
-// of epics, a third node of each epic (odd, behind those of all issues) stands for its
+// holding is the relation that countWaiting counts over. If issues wait for the children of
+// epics, a third node of each such epic (odd, after those of all issues) stands for its
 // children.
 func (g *Graph) holding() edges {
 	gathered := int32(2 * g.issues.Len())
@@ -80,10 +80,9 @@ type batch [8]uint64
 
 const batchSize = 8 * 64
 
-// countReached gives for each component how many even nodes are reached from
-// it, or in it, that some edge leads to. Exact counts take more than linear
-// time in any known way; here they take a pass for every 512 of those nodes
-// over the components that reach them, which mostly are few.
+// countReached returns for each component how many even nodes with an incoming edge it contains
+// or reaches. No known method counts exactly in linear time; this one takes one pass per 512
+// such nodes over the components that reach them, usually few.
 func (e edges) countReached(parts components) []int32 {
 	next := e.condensed(parts)
 	p := pass{before: next.reversed(), place: make([]int32, parts.count())}
@@ -107,13 +106,12 @@ func (e edges) countReached(parts components) []int32 {
 // pass counts who reaches the nodes of a batch.
 type pass struct {
 	before edges
-	list   []int32 // the components that reach some of them, in their order
-	place  []int32 // of a component in the list, from 1 on; 0 where it is not in it
-	sets   []batch // of the components in the list: which nodes they reach
+	list   []int32 // the components that reach some of them, in order
+	place  []int32 // position of a component in the list, from 1; 0 if it is not in it
+	sets   []batch // for the components in the list: which nodes they reach
 }
 
-// begin lists the components that reach nodes, each with no more than those
-// that are in it.
+// begin lists the components that reach nodes, each with only those inside it.
 func (p *pass) begin(nodes, of []int32) {
 	for _, c := range p.list {
 		p.place[c] = 0
@@ -144,7 +142,7 @@ func (p *pass) begin(nodes, of []int32) {
 	}
 }
 
-// sort puts the list in order; a long one is sooner collected anew.
+// sort sorts the list; a long one is faster to collect again.
 func (p *pass) sort() {
 	if len(p.list) < len(p.place)/8 {
 		slices.Sort(p.list)
@@ -171,7 +169,7 @@ func (b *batch) size() (n int32) {
 	return n
 }
 
-// evenTargets lists the even nodes that an edge leads to, by component.
+// evenTargets lists the even nodes with an incoming edge, by component.
 func (e edges) evenTargets(parts components) (list []int32) {
 	target := make([]bool, len(parts.of))
 	for _, to := range e.targets {

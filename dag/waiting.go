@@ -7,28 +7,28 @@ import (
 	"stig/internal/beads"
 )
 
-// The waiting-for relation has two nodes for each issue, "it can start" and
-// "it can close". x can close when it could start; x can start when every
-// blocker is closed and its epic could start; an epic can close when every
-// child is closed. Unclosed issues in a cycle of that relation never end.
+// The waiting-for relation has two nodes for each issue, "it can start" and "it can close". x
+// can close once it could start; x can start once every blocker is closed and its epic could
+// start; an epic can close once every child is closed. Unclosed issues in a cycle of that
+// relation never finish.
 //
-// What waits for the children of an epic waits for that to be closeable: its children
-// could not start before it could. Of a closed epic that has unclosed children the
-// second node stands for these alone.
+// What waits for an epic's children waits until they could be closed: they could not start
+// before the epic could. For a closed epic with unclosed children the second node stands for
+// these alone.
 //
 // A node is an int32: twice the index of the issue, and one more for closing.
 
 func startOf(i int) int32 { return int32(2 * i) }
 func closeOf(i int) int32 { return int32(2*i + 1) }
 
-// Row is a dependency row, in the graph or yet to be added: the issue at index
-// From depends on that at index On.
+// Row is a dependency row, existing or to be added: the issue at index From depends on the one
+// at index On.
 type Row struct {
 	From, On int
 	Type     string
 }
 
-// Event is what an issue waits to do, or for another to have done.
+// Event is what an issue waits to do, or waits for another to do.
 type Event int
 
 const (
@@ -36,17 +36,16 @@ const (
 	Close
 )
 
-// Step is one step of a cycle: an issue cannot do something before another
-// one could, or did.
+// Step is one step of a cycle: an issue cannot do something before another one could, or did.
 type Step struct {
 	Issue int
 	Does  Event
 	For   int
 	Done  Event
-	Gate  bool // it is about the children of an epic, not about the epic
+	Gate  bool // it is about the epic's children, not the epic
 }
 
-// Words says a step in words; name gives the name of an issue.
+// Words phrases a step; name returns the name of an issue.
 func (s Step) Words(name func(i int) string) string {
 	who, whom := name(s.Issue), name(s.For)
 	switch {
@@ -64,7 +63,7 @@ func (s Step) Words(name func(i int) string) string {
 	return fmt.Sprintf("%s can be closed only after its child %s is", who, whom)
 }
 
-// Circle says the steps of a cycle in words; of a long one both ends.
+// Circle phrases the steps of a cycle; of a long one both ends.
 func Circle(steps []Step, name func(i int) string) []string {
 	words := make([]string, len(steps))
 	for k, s := range steps {
@@ -73,8 +72,7 @@ func Circle(steps []Step, name func(i int) string) []string {
 	return Ends(words)
 }
 
-// Ends gives the words of a cycle; of a long one both ends, and how many are
-// between.
+// Ends returns the words of a cycle; of a long one both ends, and how many are between.
 func Ends(words []string) []string {
 	const most, end = 12, 4
 	if len(words) <= most {
@@ -84,15 +82,13 @@ func Ends(words []string) []string {
 	return slices.Concat(words[:end], []string{between}, words[len(words)-end:])
 }
 
-// implied tells the step that every issue has by itself.
+// implied reports whether every issue has the step by itself.
 func (s Step) implied() bool { return s.Issue == s.For && s.Does == Close && s.Done == Start }
 
-// Deadlock gives the shortest cycle of unclosed issues that wait for each
-// other through at least one of the added rows, all of them added at once; nil
-// when there is none. It begins with the step of such a row; that an issue can
-// be closed only after it could start goes without saying and is left out. An
-// index that is one past the last issue stands for an issue that is yet to be
-// made and has no other rows.
+// Deadlock returns the shortest cycle of unclosed issues that wait for each other through at
+// least one of the added rows, all added at once; nil if there is none. It begins with the step
+// of such a row and omits the trivial steps from close to start. An index one past the last
+// issue stands for an issue that is about to be created and has no other rows.
 //
 // It takes time linear in issues and edges for each step that the rows add.
 func (g *Graph) Deadlock(added ...Row) []Step {
@@ -113,19 +109,19 @@ func (g *Graph) Deadlock(added ...Row) []Step {
 	return g.stepsOf(shortest)
 }
 
-// waiting is the relation over the issues of a graph and rows that are added.
+// waiting is the relation over the issues of a graph and added rows.
 type waiting struct {
 	graph *Graph
 	more  map[int32][]int32
 }
 
-// unclosed reports whether an issue takes part: one that is yet to be made does.
+// unclosed reports whether an issue takes part; a new one does.
 func (w waiting) unclosed(i int) bool { return i >= w.graph.issues.Len() || !w.graph.Closed(i) }
 
-// holds reports whether a blocker takes part as such.
+// holds reports whether a blocker takes part.
 func (w waiting) holds(i int) bool { return i >= w.graph.issues.Len() || w.graph.holds(i) }
 
-// needsOf are the pairs of nodes that a row adds to the relation.
+// needsOf returns the pairs of nodes that a row adds to the relation.
 func (w waiting) needsOf(row Row) (pairs [][2]int32) {
 	if !w.unclosed(row.From) {
 		return nil
@@ -146,8 +142,8 @@ func (w waiting) needsOf(row Row) (pairs [][2]int32) {
 	return pairs
 }
 
-// gathers reports whether a blocking row would hold: of one that waits for children, whether
-// one of these is not closed.
+// gathers reports whether a blocking row would block: one that waits for children does if one
+// of these is not closed.
 func (w waiting) gathers(row Row) bool {
 	if row.Type == beads.WaitsFor && row.On < w.graph.issues.Len() && len(w.graph.Children(row.On)) > 0 {
 		return w.graph.hasOpenChild(row.On)
@@ -192,9 +188,9 @@ func (w waiting) each(node int32, visit func(int32)) {
 	}
 }
 
-// path is the shortest way from one of some nodes to another along what each needs,
-// both ends included; nil when there is none. Of several it is the one along
-// the rows that come first in the store.
+// path returns the shortest path from one of some nodes to another along what each needs,
+// including both ends; nil if there is none. On a tie it follows the rows that come first in
+// the store.
 func (w waiting) path(from []int32, to int32) []int32 {
 	before := map[int32]int32{}
 	for _, node := range from {
@@ -221,9 +217,9 @@ func (w waiting) path(from []int32, to int32) []int32 {
 	return path
 }
 
-// RingThrough gives the shortest cycle of unclosed issues that wait for each other
-// and that an issue is in, beginning at its smallest id; nil when there is none.
-// It takes time linear in what the issue waits for, directly or not.
+// RingThrough returns the shortest cycle of unclosed issues that wait for each other and that
+// contains an issue, beginning at its smallest id; nil if there is none. It takes time linear
+// in what the issue waits for, directly or indirectly.
 func (g *Graph) RingThrough(i int) []Step {
 	if g.Closed(i) {
 		return nil
@@ -243,8 +239,7 @@ func (g *Graph) RingThrough(i int) []Step {
 	return g.fromSmallest(g.stepsOf(shortest))
 }
 
-// stepsOf reads a path as a cycle that begins with the step from its last node
-// to its first.
+// stepsOf turns a path into a cycle that begins with the step from its last node to its first.
 func (g *Graph) stepsOf(path []int32) []Step {
 	if len(path) == 0 {
 		return nil
@@ -252,7 +247,7 @@ func (g *Graph) stepsOf(path []int32) []Step {
 	return g.along(slices.Concat(path[len(path)-1:], path))
 }
 
-// along gives the steps from node to node of a path.
+// along returns the steps from node to node of a path.
 func (g *Graph) along(path []int32) (steps []Step) {
 	for k, node := range path[1:] {
 		from := path[k]
@@ -264,7 +259,7 @@ func (g *Graph) along(path []int32) (steps []Step) {
 	return steps
 }
 
-// isGate tells a step that is about the children of an epic alone.
+// isGate reports whether a step is about the children of an epic alone.
 func (g *Graph) isGate(s Step) bool {
 	n := g.issues.Len()
 	if s.Issue >= n || s.For >= n || s.Done != Close {

@@ -11,7 +11,7 @@ import (
 	"stig/internal/testkit/sample"
 )
 
-// deadlock adds rows "a b>c" to a store and gives the cycle in words.
+// deadlock adds rows "a b>c" to a store and returns the cycle in words.
 func deadlock(t *testing.T, s store, rows ...string) string {
 	t.Helper()
 	var added []dag.Row
@@ -85,8 +85,8 @@ func TestDeadlock(t *testing.T) {
 	}
 }
 
-// The answer is exact: against the distances between all nodes of the
-// relation, written down from its definition.
+// The answer is exact: compared with the distances between all nodes of the relation, computed
+// from its definition.
 func TestDeadlockExact(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 11))
 	found := 0
@@ -160,8 +160,7 @@ func relation(s store, row dag.Row) (pairs map[[2]int]bool, added [][2]int) {
 	return pairs, added
 }
 
-// cycleThrough is the number of pairs in the shortest cycle through the row, 0
-// for none.
+// cycleThrough returns the number of pairs in the shortest cycle through the row, 0 for none.
 func cycleThrough(s store, row dag.Row) int {
 	const far = 1 << 20
 	pairs, added := relation(s, row)
@@ -194,8 +193,8 @@ func cycleThrough(s store, row dag.Row) int {
 	return best
 }
 
-// checkCycle holds steps to be a cycle of the relation, of the wanted length
-// when the implied steps are counted, that begins with the row.
+// checkCycle checks that steps form a cycle of the relation with the wanted length, counting
+// implied steps, that begins with the row.
 func checkCycle(t *testing.T, s store, row dag.Row, steps []dag.Step, want int) {
 	t.Helper()
 	pairs, added := relation(s, row)
@@ -224,7 +223,7 @@ func checkCycle(t *testing.T, s store, row dag.Row, steps []dag.Step, want int) 
 	}
 }
 
-// A chain of 50,000 issues is searched without slowing down by its length.
+// A chain of 50,000 issues is searched in linear time.
 func TestDeadlockLong(t *testing.T) {
 	const n = 50_000
 	s := make(longStore, n)

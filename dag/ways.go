@@ -8,14 +8,14 @@ import (
 )
 
 const (
-	mostWays    = 100   // that are told
-	mostBetween = 1_000 // vertices on them: of more, only the shortest way is told
+	mostWays    = 100   // ways that are reported
+	mostBetween = 1_000 // vertices on them: above this only the shortest way is reported
 )
 
-// Ways gives every way by which one issue waits for another to be closed, the shortest
-// first: through blockers, through epics that wait, and through the children of epics. more
-// tells that there may be others: only some are given where there are more than mostWays, and
-// only the shortest where it leads past more than mostBetween vertices or past a deadlock.
+// Ways returns every way in which one issue waits for another to be closed, shortest first:
+// through blockers, through epics that wait, and through the children of epics. more is true if
+// there may be others: it returns at most mostWays, and only the shortest if it passes more
+// than mostBetween vertices or a deadlock.
 func (g *Graph) Ways(from, to int) (ways [][]Step, more bool) {
 	if g.Closed(from) || !g.holds(to) || from == to {
 		return nil, false
@@ -31,7 +31,7 @@ func (g *Graph) Ways(from, to int) (ways [][]Step, more bool) {
 	}
 	part := Part(vertices, list)
 	paths, err := graph.AllPathsBetween(part, Node{}.Name(), Node{Number: int(b.goal)}.Name())
-	if err != nil { // only for a store of vertices that can fail
+	if err != nil { // only a store of vertices can fail
 		panic("dag: " + err.Error())
 	}
 	for _, names := range paths {
@@ -49,8 +49,8 @@ func (g *Graph) Ways(from, to int) (ways [][]Step, more bool) {
 	return ways, more
 }
 
-// roundabout reports whether a way comes back to an issue: to an epic through its child,
-// which says no more than that the epic waits.
+// roundabout reports whether a way returns to an issue: to an epic through its child, which
+// only says that the epic waits.
 func roundabout(steps []Step) bool {
 	met, last := map[int]bool{}, steps[0].Issue
 	for _, s := range steps {
@@ -65,13 +65,13 @@ func roundabout(steps []Step) bool {
 	return false
 }
 
-// between is what a vertex needs, directly or not: on the way to another, and off it.
+// between is what a vertex needs, directly or indirectly: on the way to another, and off it.
 type between struct {
 	nodes []int32 // the vertex first
-	edges         // by places in nodes
-	on    []bool  // from here the goal is reached
+	edges         // by index in nodes
+	on    []bool  // the goal can be reached from here
 	far   []int   // in so many steps
-	goal  int32   // its place; none where it is not needed
+	goal  int32   // its index; none if it is not needed
 }
 
 func (w waiting) between(from, goal int32) between {
@@ -89,7 +89,7 @@ func (w waiting) between(from, goal int32) between {
 				at = int32(len(b.nodes))
 				place[need], b.nodes = at, append(b.nodes, need)
 			}
-			if at > 0 { // no way comes back to the first
+			if at > 0 { // no way returns to the first
 				links = append(links, link{from: int32(k), to: at})
 			}
 		})
@@ -112,8 +112,8 @@ func (w waiting) between(from, goal int32) between {
 	return b
 }
 
-// kept is the vertices and edges of mostWays ways at most, and whether others are left out.
-// It fails where there are more than mostBetween vertices, or a ring.
+// kept returns the vertices and edges of at most mostWays ways, and whether others are omitted.
+// It fails above mostBetween vertices, or with a cycle.
 func (b between) kept(g *Graph) (vertices []Node, list []Edge, more, ok bool) {
 	left := slices.Clone(b.on)
 	order := b.peel(b.reversed(), left)
@@ -143,7 +143,7 @@ func (b between) kept(g *Graph) (vertices []Node, list []Edge, more, ok bool) {
 	return vertices, list, more, true
 }
 
-// backTo reports whether a child can be closed leads nowhere but back to its epic.
+// backTo reports whether closing a child leads only back to its epic.
 func (b between) backTo(epic, child int32, next [][]int32) bool {
 	for _, done := range []Event{Close, Start} {
 		if Event(b.nodes[child]%2) != done || len(next[child]) != 1 {

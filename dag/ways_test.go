@@ -12,7 +12,7 @@ import (
 	"stig/internal/testkit/sample"
 )
 
-// ways gives the issues of each way, one a line.
+// ways returns the issues of each way, one a line.
 func ways(s store, from, to int) (lines []string, more bool) {
 	list, more := dag.New(s).Ways(from, to)
 	for _, steps := range list {
@@ -51,11 +51,11 @@ func TestWays(t *testing.T) {
 	}
 }
 
-// TestWaysMany asks for some ways of very many, and for one that is very long.
+// TestWaysMany asks for some of very many ways, and for a very long one.
 func TestWaysMany(t *testing.T) {
 	var s store
 	row := func(k int) beads.Dep { return beads.Dep{On: fmt.Sprintf("i%03d", k), Type: "blocks"} }
-	for i := range 120 { // pairs: each waits for both of the pair before
+	for i := range 120 { // pairs: each waits for both of the previous pair
 		issue := &beads.Issue{ID: fmt.Sprintf("i%03d", i), Status: "open"}
 		if i > 1 {
 			issue.Deps = []beads.Dep{row(i - i%2 - 2), row(i - i%2 - 1)}
@@ -79,7 +79,7 @@ func TestWaysMany(t *testing.T) {
 	}
 }
 
-// TestWaysRandom holds the ways against a walk that tries every one.
+// TestWaysRandom compares the ways with a walk that tries every one.
 func TestWaysRandom(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 9))
 	several := 0
@@ -99,7 +99,7 @@ func TestWaysRandom(t *testing.T) {
 			if at == 2*to+1 {
 				said := ""
 				for k := range way[1:] {
-					if way[k] != way[k+1]+1 || way[k]/2 != way[k+1]/2 { // to be closed it has to start
+					if way[k] != way[k+1]+1 || way[k]/2 != way[k+1]/2 { // it must start before it can be closed
 						said += fmt.Sprintln(way[k], way[k+1])
 					}
 				}
@@ -121,7 +121,7 @@ func TestWaysRandom(t *testing.T) {
 			for _, step := range way {
 				said += fmt.Sprintln(2*step.Issue+int(step.Does), 2*step.For+int(step.Done))
 			}
-			if !want[said] && !more { // past a deadlock it may come back to an issue
+			if !want[said] && !more { // past a deadlock it may return to an issue
 				t.Fatalf("round %d: no way %v from %s to %s in\n%s", round, way, s[from].ID, s[to].ID, show(s))
 			}
 		}

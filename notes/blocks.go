@@ -7,7 +7,7 @@ import (
 	"github.com/yuin/goldmark/ast"
 )
 
-// BlockKind says what a block of a Markdown text is.
+// BlockKind is the kind of a Markdown block.
 type BlockKind int
 
 const (
@@ -19,20 +19,20 @@ const (
 	CodeBlock // fenced or indented
 )
 
-// Block is a block of a Markdown text: what stands between two others.
+// Block is a block of a Markdown text.
 type Block struct {
-	Span   // without blank lines at its end; of an item with its mark
+	Span   // without trailing blank lines; an item with its marker
 	Kind   BlockKind
 	Level  int     // of a heading, 1 to 6
-	Blocks []Block // of a list its items, of an item what is in it
+	Blocks []Block // a list's items, an item's content
 }
 
-// Blocks lists the blocks of a text in its order. Those of quotes are not listed.
+// Blocks lists the blocks of a text in order, except those in quotes.
 func Blocks(markdown string) []Block {
 	return blocksIn(tree(markdown), markdown, Span{0, len(markdown)})
 }
 
-// blocksIn lists the blocks in a container that stands at a place.
+// blocksIn lists the blocks in a container at an offset.
 func blocksIn(container ast.Node, markdown string, place Span) []Block {
 	var blocks []Block
 	end := place.End

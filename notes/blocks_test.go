@@ -9,7 +9,7 @@ import (
 	"stig/notes"
 )
 
-// outline shows blocks as kind and text, those in a block after it.
+// outline shows blocks as kind and text, each followed by the blocks in it.
 func outline(markdown string, blocks []notes.Block, indent string) (lines []string) {
 	names := []string{"other", "heading", "paragraph", "list", "item", "code"}
 	for _, b := range blocks {
@@ -42,8 +42,7 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// FuzzBlocks asserts that blocks stand in order, apart, and in the block that
-// holds them.
+// FuzzBlocks checks that blocks are ordered, disjoint, and inside their container.
 func FuzzBlocks(f *testing.F) {
 	f.Add("- a\n  - b\n\n1. c\n\n> d\n\n# e\n\t- f\n-\n\n  g\n")
 	f.Fuzz(func(t *testing.T, markdown string) {

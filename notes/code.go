@@ -9,24 +9,23 @@ import (
 	"stig/internal/visible"
 )
 
-// Leaf is a stretch of a Markdown text that no other block divides: a fence, a heading, a
-// paragraph or the text of a list item. Indented code and HTML are none.
+// Leaf is a stretch of a Markdown text without inner blocks: a fence, a heading, a paragraph or
+// the text of a list item. Indented code and HTML are not leaves.
 type Leaf struct {
 	Kind   BlockKind // CodeBlock, HeadingBlock or ParagraphBlock
-	Pieces []Piece   // of a fence one, else prose and inline code in the order of the text
+	Pieces []Piece   // one for a fence, else prose and inline code in order
 }
 
-// Piece is a piece of code, or the prose before or behind it.
+// Piece is a piece of code, or the prose around it.
 type Piece struct {
 	Span        // of the piece itself, without fences or backticks
-	Text string // prose as written, with its line ends; of a fence the lines without the indentation of a list, inline code on one line; LF line ends
-	Info string // info string of a fence, trimmed
+	Text string // prose as written; a fence's lines without a list's indentation; inline code on one line; LF line endings
+	Info string // trimmed info string of a fence
 	Code bool
-	Line int // 1-based line where Span starts
+	Line int // 1-based line of Span's start
 }
 
-// Leaves lists fences, headings and paragraphs in the order of the text, those in lists
-// and block quotes too.
+// Leaves lists fences, headings and paragraphs in order, including those in lists and quotes.
 func Leaves(markdown string) []Leaf {
 	var found []Leaf
 	source := []byte(markdown)
@@ -57,7 +56,7 @@ func Leaves(markdown string) []Leaf {
 	return found
 }
 
-// pieces divides the lines of a block into prose and code.
+// pieces splits the lines of a block into prose and code.
 func pieces(block ast.Node, markdown string, source []byte) (found []Piece) {
 	spans, code := ticked(block, markdown, source)
 	var prose strings.Builder
@@ -114,8 +113,8 @@ func inlineCode(node *ast.CodeSpan, source []byte) Piece {
 	return Piece{Span: span, Text: strings.ReplaceAll(code, "\n", " "), Code: true}
 }
 
-// content is the text of some segments with LF line ends, and the span from
-// the first to the last.
+// content returns the text of some segments with LF line endings, and the span from the first
+// to the last.
 func content(segments *text.Segments, source []byte) (Span, string) {
 	if segments.Len() == 0 {
 		return Span{}, ""

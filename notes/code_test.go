@@ -33,7 +33,7 @@ var codes = []struct {
 	{"HTML is not listed", "<pre>\n`x`\n</pre>\n\n<!-- `y` -->\n", nil},
 }
 
-// findCode lists the code of a text, and tells of each piece whether it is inline.
+// findCode lists the code in a text, and whether each piece is inline.
 func findCode(text string) (code []notes.Piece, inline []bool) {
 	for _, leaf := range notes.Leaves(text) {
 		for _, piece := range leaf.Pieces {
@@ -65,7 +65,7 @@ func TestCode(t *testing.T) {
 	}
 }
 
-// A leaf is all of a paragraph, item or heading, in order and without the marks around it.
+// A leaf is all of a paragraph, item or heading, in order and without markers.
 func TestLeaves(t *testing.T) {
 	for text, want := range map[string][]string{
 		"Run `a b` and\n``c``.":             {"paragraph Run |`a b`| and\n|`c`|."},
@@ -141,7 +141,7 @@ func TestProse(t *testing.T) {
 	}
 }
 
-// checkMarkdown asserts that places are places of the text, in order.
+// checkMarkdown checks that spans are inside the text and ordered.
 func checkMarkdown(t *testing.T, text string) {
 	t.Helper()
 	lineOf := func(offset int) int { return 1 + strings.Count(text[:offset], "\n") }

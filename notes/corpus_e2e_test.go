@@ -15,9 +15,8 @@ import (
 	"stig/notes"
 )
 
-// corpus calls f with every notes text of the real stores that STIG_CORPUS
-// names. Lines that are no JSON belong to damaged stores, which the package
-// beads tests.
+// corpus calls f with every notes text of the real stores in STIG_CORPUS. Lines that are not
+// JSON belong to damaged stores, which package beads tests.
 func corpus(t *testing.T, f func(place, text string)) {
 	for _, store := range sample.Corpus(t, "*.jsonl") {
 		file, err := os.Open(store)
@@ -40,7 +39,7 @@ func corpus(t *testing.T, f func(place, text string)) {
 	}
 }
 
-// What people and programs have written must survive being read and rewritten.
+// What people and programs have written must survive reading and rewriting.
 func TestCorpus(t *testing.T) {
 	texts, sections, found := 0, 0, 0
 	corpus(t, func(place, text string) {
@@ -77,8 +76,8 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// checkShortcuts holds what is decided without a block tree to what a tree
-// says: a fence behind a text makes one needed, and changes nothing before it.
+// checkShortcuts compares the shortcuts that avoid a block tree with the tree: a fence after
+// the text forces one, and changes nothing before it.
 func checkShortcuts(t *testing.T, place, text string) {
 	if !strings.Contains(text, "```") && !strings.Contains(text, "~~~") {
 		d, slow := notes.Parse(text), notes.Parse(text+"\n\n```\n```\n")

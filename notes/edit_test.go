@@ -7,8 +7,8 @@ import (
 	"stig/notes"
 )
 
-// edits seed FuzzReplace. want is the text after Replace(name, body); err is
-// a part of the message when it must be refused.
+// edits seed FuzzReplace. want is the text after Replace(name, body); err is part of the
+// message if it must be refused.
 var edits = []struct{ name, text, section, body, want, err string }{
 	{"the live section is the last", "<!-- a -->\n1\n<!-- /a -->\n\n<!-- a -->\n2\n<!-- /a -->", "a", "new",
 		"<!-- a -->\n1\n<!-- /a -->\n\n<!-- a -->\nnew\n<!-- /a -->", ""},
@@ -44,7 +44,7 @@ var edits = []struct{ name, text, section, body, want, err string }{
 	{"refused: appended to an open fence", "x\n```\ny", "a", "z", "",
 		`notes:2: section "a" cannot be added: line 2 begins a code fence that is never closed`},
 	{"refused: a list takes in an indented closer", "<!-- a -->\n1\n  <!-- /a -->", "a", "- x", "",
-		`the edit would break section "a" (line 1): line 2 would begin a list that takes in the line after it`},
+		`the edit would break section "a" (line 1): line 2 would begin a list that includes the line after it`},
 	{"refused: no name", "", "", "x", "", `section "": a name must be`},
 	{"refused: a name of several lines", "", "a\nb", "x", "", `section "a\nb": a name must be`},
 	{"refused: a name that ends in a blank", "", "a ", "x", "", `a name must be`},
@@ -93,7 +93,7 @@ func TestPrepend(t *testing.T) {
 	}
 }
 
-// Whatever a caller computes, no section may be lost on the way.
+// Whatever a caller computes, no section may be lost.
 func TestApplyRefuses(t *testing.T) {
 	const text = "<!-- a -->\n1\n<!-- /a -->\n\n<!-- b -->\n2\n<!-- /b -->\n"
 	d := notes.Parse(text)
@@ -105,7 +105,7 @@ func TestApplyRefuses(t *testing.T) {
 	}{
 		{"overlap", []notes.Splice{{notes.Span{3, 9}, ""}, {notes.Span{0, 4}, ""}}, "overlaps one that ends at 4"},
 		{"insertion inside a replacement", []notes.Splice{{notes.Span{11, 12}, "x"}, {notes.Span{0, 14}, ""}}, "overlaps"},
-		{"outside", []notes.Splice{{notes.Span{0, 999}, ""}}, "lies outside a text of"},
+		{"outside", []notes.Splice{{notes.Span{0, 999}, ""}}, "is outside a text of"},
 		{"backwards", []notes.Splice{{notes.Span{5, 4}, ""}}, "lies outside"},
 		{"fence over everything", []notes.Splice{{notes.Span{0, 0}, "```\n"}}, `section "a" (line 2): line 1 would begin a code fence`},
 		{"fence between", []notes.Splice{{notes.Span{a.End, a.End}, "\n\n```"}}, `section "b"`},
@@ -159,7 +159,7 @@ func FuzzReplace(f *testing.F) {
 	})
 }
 
-// checkAdded asserts the three laws of one Replace.
+// checkAdded checks the three laws of Replace.
 func checkAdded(t *testing.T, d, got *notes.Doc, name, body string) {
 	t.Helper()
 	named, before := got.Named(name), d.Named(name)
@@ -200,7 +200,7 @@ func checkOthers(t *testing.T, before []notes.Section, d *notes.Doc, after []not
 	}
 }
 
-// unified is a text with LF line ends, without CRs that would be half of one.
+// unified converts a text to LF line endings, without CRs that would become half of one.
 func unified(text string) string {
 	for strings.Contains(text, "\r\n") {
 		text = strings.ReplaceAll(text, "\r\n", "\n")

@@ -8,9 +8,8 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// blockParser finds the blocks of a text and leaves inline text alone, which
-// is all that sections need. Built on first use: most runs of the program
-// read few notes, some none.
+// blockParser finds the blocks of a text and ignores inline text, which is all that sections
+// need. It is built on first use: most runs of the program read few notes or none.
 var blockParser = sync.OnceValue(func() parser.Parser {
 	return parser.NewParser(
 		parser.WithBlockParsers(parser.DefaultBlockParsers()...),
@@ -18,7 +17,7 @@ var blockParser = sync.OnceValue(func() parser.Parser {
 	)
 })
 
-// inlineParser finds blocks and what is inside their lines.
+// inlineParser finds blocks and the inline structure of their lines.
 var inlineParser = sync.OnceValue(func() parser.Parser {
 	return parser.NewParser(
 		parser.WithBlockParsers(parser.DefaultBlockParsers()...),
@@ -27,11 +26,10 @@ var inlineParser = sync.OnceValue(func() parser.Parser {
 	)
 })
 
-// tree is the block tree of a text, without inline structure; an empty one where the text is
-// Tangled.
+// tree is the block tree of a text without inline structure; empty if the text is Tangled.
 func tree(source string) ast.Node { return parsed(source, blockParser) }
 
-// inlineTree is the tree of a text with code spans, links and the like.
+// inlineTree is the tree of a text with code spans, links and so on.
 func inlineTree(source string) ast.Node { return parsed(source, inlineParser) }
 
 func parsed(source string, with func() parser.Parser) ast.Node {
@@ -41,16 +39,16 @@ func parsed(source string, with func() parser.Parser) ast.Node {
 	return with().Parse(text.NewReader([]byte(source)))
 }
 
-// scan lists the delimiters of a text, and the whole lines of every top-level
-// block that may hold a table: paragraphs, and headings that are a paragraph
-// with a line of dashes directly below (a table followed by a rule).
+// scan lists the delimiters of a text, and the whole lines of every top-level block that may
+// contain a table: paragraphs, and headings that are a paragraph with a line of dashes directly
+// below (a table followed by a rule).
 func scan(source string) (delimiters []delimiter, paragraphs []Span) {
 	counter := lineCounter{text: source}
 	for block := tree(source).FirstChild(); block != nil; block = block.NextSibling() {
 		lines := block.Lines()
 		switch block.(type) {
 		case *ast.HTMLBlock:
-			// A comment that ends on its first line is a block of one line.
+			// A comment that ends on its first line is a one-line block.
 			if found, ok := readDelimiter(source, lineStart(source, lines.At(0).Start)); ok {
 				found.number = counter.line(found.at)
 				delimiters = append(delimiters, found)
@@ -65,8 +63,8 @@ func scan(source string) (delimiters []delimiter, paragraphs []Span) {
 	return delimiters, paragraphs
 }
 
-// blockAt gives the offset and the kind of the top-level block whose lines
-// hold offset. Used to say what took in a delimiter.
+// blockAt returns the offset and kind of the top-level block at an offset. It serves to say
+// what swallowed a delimiter.
 func blockAt(source string, offset int) (start int, kind string) {
 	var holder ast.Node
 	for block := tree(source).FirstChild(); block != nil; block = block.NextSibling() {
@@ -87,9 +85,9 @@ func blockAt(source string, offset int) (start int, kind string) {
 			kind = "an HTML comment that does not end"
 		}
 	case *ast.List:
-		kind = "a list that takes in the line after it"
+		kind = "a list that includes the line after it"
 	default:
-		kind = "a block that takes in the line after it"
+		kind = "a block that includes the line after it"
 	}
 	return max(holder.Pos(), 0), kind
 }

@@ -1,14 +1,13 @@
-// Package notes reads the notes of an issue as a lossless document of
-// sections and tables, and edits it by splicing.
+// Package notes reads the notes of an issue as a lossless document of sections and tables, and
+// edits it by splicing.
 //
-// The source bytes are kept; parsing only records spans in them. An edit is a
-// list of splices, so everything that it does not name keeps its bytes: other
-// sections, text between them, blank lines, line ends, the final newline or
-// its absence. What is a section is decided by the structure of the Markdown
-// and not by a scan for delimiters, because notes quote delimiters in code.
+// It keeps the source bytes and only records spans in them. An edit is a list of splices, so
+// everything it does not name keeps its bytes: other sections, text between them, blank lines,
+// line endings, the final newline or its absence. The structure of the Markdown decides what is
+// a section, not a scan for delimiters, because notes quote delimiters in code.
 //
-// The package does not know what a section is for: signals, checkpoints and
-// escalations are names to it, and dates, values and stores are unknown here.
+// The package does not know what a section means: signals, checkpoints and escalations are only
+// names, and it knows nothing of dates, values and stores.
 //
 //	d := notes.Parse(text)
 //	d, err := d.Replace("checkpoint-context", "What remains: the tests")
@@ -19,21 +18,20 @@ import (
 	"strings"
 )
 
-// Span is a half-open range of bytes in a text: text[Start:End].
+// Span is a half-open byte range of a text: text[Start:End].
 type Span struct{ Start, End int }
 
-// Doc is a notes text with the places of its sections. It is immutable and
-// safe for concurrent use: every edit gives a new Doc.
+// Doc is a notes text with the spans of its sections. It is immutable and safe for concurrent
+// use: every edit returns a new Doc.
 type Doc struct {
 	text       string
 	sections   []Section
 	malformed  []*Error
-	paragraphs []Span // whole lines of the top-level blocks that may hold a table
+	paragraphs []Span // whole lines of the top-level blocks that may contain a table
 }
 
-// Parse records where the sections of a text are. It never fails: what is
-// malformed is listed by [Doc.Malformed], and reading goes on with what is
-// unambiguous.
+// Parse finds the sections of a text. It never fails: [Doc.Malformed] lists malformed
+// delimiters, and the rest is read as far as it is unambiguous.
 //
 // A delimiter is an HTML comment that is a top-level block of one line, with a
 // name and nothing else on it: <!-- NAME --> opens, <!-- /NAME --> closes. A
@@ -66,21 +64,20 @@ func Parse(text string) *Doc {
 	return d
 }
 
-// Text is the whole document. Of a Doc that Parse returned it is the very text
-// that was parsed.
+// Text is the whole document. A Doc from Parse returns the parsed text itself.
 func (d *Doc) Text() string { return d.text }
 
-// Position gives the 1-based line and the 1-based column, in bytes, of a byte
-// offset between 0 and len(d.Text()).
+// Position returns the 1-based line and column, in bytes, of an offset between 0 and
+// len(d.Text()).
 func (d *Doc) Position(offset int) (line, column int) { return position(d.text, offset) }
 
-// Malformed lists the delimiters that do not pair, in the order of the text.
+// Malformed lists the unpaired delimiters, in order.
 func (d *Doc) Malformed() []*Error { return d.malformed }
 
-// Sections lists the well-formed sections in the order of the text.
+// Sections lists the well-formed sections, in order.
 func (d *Doc) Sections() []Section { return d.sections }
 
-// Named lists the sections of that name in the order of the text.
+// Named lists the sections with that name, in order.
 func (d *Doc) Named(name string) []Section {
 	var named []Section
 	for _, s := range d.sections {
@@ -91,7 +88,7 @@ func (d *Doc) Named(name string) []Section {
 	return named
 }
 
-// Live gives the live section of that name, which is the last one.
+// Live returns the live section with that name, which is the last one.
 func (d *Doc) Live(name string) (Section, bool) {
 	for _, s := range slices.Backward(d.sections) {
 		if s.Name == name {
@@ -101,12 +98,10 @@ func (d *Doc) Live(name string) (Section, bool) {
 	return Section{}, false
 }
 
-// Body is the text between a section's delimiter lines, with the line ends
-// of the document and without the last one.
+// Body is the text between a section's delimiter lines, without the last line ending.
 func (d *Doc) Body(s Section) string { return d.text[s.Body.Start:s.Body.End] }
 
-// Outside is the text outside of sections, without the white space around them
-// and with one blank line in place of each.
+// Outside is the text outside sections, trimmed, with one blank line in place of each section.
 func (d *Doc) Outside() string {
 	var parts []string
 	add := func(text string) {
@@ -128,34 +123,31 @@ func position(text string, offset int) (line, column int) {
 	return 1 + strings.Count(before, "\n"), offset - strings.LastIndexByte(before, '\n')
 }
 
-// lineCounter numbers the lines of a text at offsets that never fall, so that
-// the text is counted once however many are asked for.
+// lineCounter returns line numbers for ascending offsets, counting the text once.
 type lineCounter struct {
 	text         string
-	at, newlines int // an offset, and the newlines before it
+	at, newlines int // an offset, and the number of newlines before it
 }
 
-// line is the 1-based line that holds offset.
+// line returns the 1-based line at an offset.
 func (c *lineCounter) line(offset int) int {
 	c.newlines += strings.Count(c.text[c.at:offset], "\n")
 	c.at = offset
 	return 1 + c.newlines
 }
 
-// lineStart is the offset of the first byte of the line that holds offset.
+// lineStart returns the offset of the first byte of the line at offset.
 func lineStart(text string, offset int) int {
 	return 1 + strings.LastIndexByte(text[:offset], '\n')
 }
 
-// lineEnd is the offset at which the line that holds offset ends, its newline
-// (LF or CRLF) excluded.
+// lineEnd returns the end of the line at offset, without its newline (LF or CRLF).
 func lineEnd(text string, offset int) int {
 	end := nextLine(text, offset)
 	return lineStart(text, offset) + len(trimNewline(text[lineStart(text, offset):end]))
 }
 
-// nextLine is the offset of the line after the one that holds offset;
-// len(text) when there is none.
+// nextLine returns the offset of the line after the one at offset; len(text) if there is none.
 func nextLine(text string, offset int) int {
 	if i := strings.IndexByte(text[offset:], '\n'); i >= 0 {
 		return offset + i + 1
@@ -163,7 +155,7 @@ func nextLine(text string, offset int) int {
 	return len(text)
 }
 
-// trimNewline removes one line end, LF or CRLF.
+// trimNewline removes one line ending, LF or CRLF.
 func trimNewline(line string) string {
 	if cut, found := strings.CutSuffix(line, "\n"); found {
 		return strings.TrimSuffix(cut, "\r")

@@ -8,20 +8,20 @@ import (
 	"stig/internal/visible"
 )
 
-// Part is a heading of a Markdown text with all that stands under it, up to
-// the next heading of the same or a higher level.
+// Part is a heading of a Markdown text with everything below it, up to the next heading of the
+// same or a higher level.
 type Part struct {
 	Level   int    // 1 to 6
 	Heading string // plain text
-	Span           // heading line included
-	Body    string // heading line excluded, trimmed of blank lines
+	Span           // including the heading line
+	Body    string // without the heading line, and trimmed of blank lines
 }
 
-// Parts lists the top-level headings (ATX and setext) in the order of the
-// text. The part of a heading holds those of the lower headings under it.
+// Parts lists the top-level headings (ATX and setext) in order. The part of a heading includes
+// those of lower headings below it.
 func Parts(markdown string) []Part {
 	var parts []Part
-	var bodies []int // offset at which the body of each part begins
+	var bodies []int // start of each part's body
 	source := []byte(markdown)
 	for block := inlineTree(markdown).FirstChild(); block != nil; block = block.NextSibling() {
 		heading, ok := block.(*ast.Heading)
@@ -46,7 +46,7 @@ func Parts(markdown string) []Part {
 	return parts
 }
 
-// isTable reports whether a heading is rather a table with a rule directly below.
+// isTable reports whether a heading is in fact a table with a rule directly below.
 func isTable(markdown string, heading *ast.Heading) bool {
 	n := heading.Lines().Len()
 	if n < 2 {
@@ -57,8 +57,8 @@ func isTable(markdown string, heading *ast.Heading) bool {
 	return found
 }
 
-// headingEnd is the offset of the line below a heading. A setext heading ends
-// with the line of dashes that its lines do not include.
+// headingEnd returns the offset of the line below a heading. A setext heading ends with a line
+// of dashes, which is not among its lines.
 func headingEnd(markdown string, heading *ast.Heading) int {
 	start := lineStart(markdown, max(heading.Pos(), 0))
 	first := strings.TrimLeft(markdown[start:lineEnd(markdown, start)], " ")
@@ -71,7 +71,7 @@ func headingEnd(markdown string, heading *ast.Heading) int {
 	return nextLine(markdown, nextLine(markdown, last.Start))
 }
 
-// plain is the text of an inline tree without its markup.
+// plain is the text of an inline tree without markup.
 func plain(node ast.Node, source []byte) string {
 	var text strings.Builder
 	_ = ast.Walk(node, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -92,8 +92,8 @@ func plain(node ast.Node, source []byte) string {
 	return text.String()
 }
 
-// trimBlankLines removes the blank lines at both ends; the indentation of the
-// first line that is left counts, and stays.
+// trimBlankLines removes blank lines at both ends; the indentation of the first remaining line
+// stays.
 func trimBlankLines(text string) string {
 	for blankAt(text, 0) {
 		text = text[nextLine(text, 0):]

@@ -6,27 +6,25 @@ import (
 	"strings"
 )
 
-// Permit says what an edit was asked to do to the sections of notes. The zero
-// Permit allows nothing.
+// Permit says what an edit may do to the sections of notes. The zero Permit allows nothing.
 type Permit struct {
-	// Change names the sections whose live one, the last, may get another
-	// body. Where there is none yet, one may be added.
+	// Change names the sections whose live one (the last) may get another body, or be added if
+	// there is none.
 	Change []string
-	// Unite names the sections of which all but one may go, with the lines of
-	// dashes that a merge put between them.
+	// Unite names the sections of which all but one may be removed, with the lines of dashes
+	// that a merge put between them.
 	Unite []string
-	// Remove names the sections that go, all of each name.
+	// Remove names the sections that may be removed, all of each name.
 	Remove []string
 }
 
-// Check compares the notes after an edit with those before it, and knows of
-// the edit only what was asked for: every section that was not to change must
-// be there byte for byte, and so must every line outside sections, all in the
-// same order; blank lines outside do not count. It refuses notes that are
-// malformed before (*Error) or after.
+// Check compares the notes after an edit with those before, given only what was requested:
+// every other section must be there byte for byte, and so must every line outside sections, all
+// in the same order; blank lines outside do not count. It refuses notes that are malformed
+// before (*Error) or after.
 //
-// [Doc.Apply] checks its own splices. Check is for the end of a way on which
-// several edits, and whoever made them, may have gone wrong.
+// [Doc.Apply] checks its own splices. Check is the last line of defence after several edits by
+// several callers.
 func (p Permit) Check(before, after string) error {
 	if before == after {
 		return nil
@@ -52,7 +50,7 @@ func (p Permit) Check(before, after string) error {
 	}
 	if len(now) > len(old) {
 		extra := now[len(old)]
-		return fmt.Errorf("notes:%d: the edit would add %s, which it was not asked to", extra.line, extra)
+		return fmt.Errorf("notes:%d: the edit would add %s, which was not requested", extra.line, extra)
 	}
 	return nil
 }
@@ -75,15 +73,14 @@ func (p piece) String() string {
 
 func (p Permit) removed(at piece) bool { return slices.Contains(p.Remove, at.section) }
 
-// missing says what an edit did to the first piece of old; now is what stands
-// in its place and after.
+// missing says what an edit did to the first piece of old; now is what is there instead.
 func missing(old, now []piece) error {
 	p := old[0]
 	if slices.ContainsFunc(now, p.same) {
-		return fmt.Errorf("notes:%d: the edit would add %s before %s, which it was not asked to", now[0].line, now[0], p)
+		return fmt.Errorf("notes:%d: the edit would add %s before %s, which was not requested", now[0].line, now[0], p)
 	}
 	if p.section != "" && count(old, p.section) <= count(now, p.section) {
-		return fmt.Errorf("notes:%d: the edit would change %s, which it was not asked to", p.line, p)
+		return fmt.Errorf("notes:%d: the edit would change %s, which was not requested", p.line, p)
 	}
 	return fmt.Errorf("notes:%d: the edit would lose %s", p.line, p)
 }
@@ -97,9 +94,8 @@ func count(list []piece, section string) (n int) {
 	return n
 }
 
-// pieces lists what of d the edit must keep; other is the document on the
-// other side of it. What it may change has no text, and what it may add, or
-// take away, is left out.
+// pieces lists what of d the edit must keep; other is the document on the other side of it.
+// What may change has no text, and what may be added or removed is omitted.
 func (p Permit) pieces(d, other *Doc) (list []piece) {
 	at, line := 0, 1
 	outside := func(to int) {

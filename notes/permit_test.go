@@ -18,17 +18,17 @@ high
 <!-- /tide -->
 The end.`
 
-// permits is shared with the fuzz target.
+// permits are shared with the fuzz target.
 var permits = []struct {
 	name          string
 	permit        Permit
 	before, after string
-	want          string // "" when it is allowed
+	want          string // "" if it is allowed
 }{
 	{"nothing", Permit{}, logbook, logbook, ""},
 	{"asked for", Permit{Change: []string{"tide"}}, logbook, strings.Replace(logbook, "high", "low\nand falling", 1), ""},
 	{"not asked for", Permit{Change: []string{"log"}}, logbook, strings.Replace(logbook, "high", "low", 1),
-		`notes:8: the edit would change section "tide", which it was not asked to`},
+		`notes:8: the edit would change section "tide", which was not requested`},
 	{"dropped", Permit{Change: []string{"log"}}, logbook, strings.Replace(logbook, "<!-- tide -->\nhigh\n<!-- /tide -->\n", "", 1),
 		`notes:8: the edit would lose section "tide"`},
 	{"the changed one dropped", Permit{Change: []string{"tide"}}, logbook, strings.Replace(logbook, "<!-- tide -->\nhigh\n<!-- /tide -->\n", "", 1),
@@ -39,7 +39,7 @@ var permits = []struct {
 	{"text added", Permit{Change: []string{"tide"}}, logbook, strings.Replace(logbook, "Between", "Far\nBetween", 1),
 		`notes:7: the edit would add the line "Far" before the line "Between the two."`},
 	{"text added at the end", Permit{Change: []string{"tide"}}, logbook, logbook + "\nTruly.",
-		`notes:12: the edit would add the line "Truly.", which it was not asked to`},
+		`notes:12: the edit would add the line "Truly.", which was not requested`},
 	{"section added", Permit{Change: []string{"wind"}}, logbook, "<!-- wind -->\nwest\n<!-- /wind -->\n\n" + logbook, ""},
 	{"other section added", Permit{Change: []string{"wind"}}, logbook, logbook + "\n\n<!-- rain -->\nnone\n<!-- /rain -->",
 		`notes:13: the edit would add section "rain"`},
@@ -77,8 +77,8 @@ func TestPermit(t *testing.T) {
 	}
 }
 
-// FuzzPermit edits notes through Doc, which Check must allow, and takes any
-// one section away, which it must not.
+// FuzzPermit edits notes through Doc, which Check must allow, and removes a section, which it
+// must not.
 func FuzzPermit(f *testing.F) {
 	for _, c := range permits {
 		f.Add(c.before, "tide", "body")

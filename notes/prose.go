@@ -8,14 +8,14 @@ import (
 
 // Line is a stretch of prose on one line of a Markdown text.
 type Line struct {
-	Span        // where it stands, without blanks at its ends
+	Span        // its span, without surrounding blanks
 	Line int    // 1-based
-	Text string // as written, without the marks of lists, quotes and headings
+	Text string // as written, without markers of lists, quotes and headings
 }
 
-// Prose lists what of a Markdown text is neither code nor HTML nor blank:
-// the lines of paragraphs, list items and headings, in the order of the text.
-// A line with inline code gives the stretches around it.
+// Prose lists what of a Markdown text is neither code nor HTML nor blank: the lines of
+// paragraphs, list items and headings, in order. A line with inline code yields the stretches
+// around it.
 func Prose(markdown string) []Line {
 	var lines []Line
 	source := []byte(markdown)
@@ -40,7 +40,7 @@ func Prose(markdown string) []Line {
 	return lines
 }
 
-// ticked lists the code spans of a block, backticks included, and the code in them.
+// ticked lists the code spans of a block including backticks, and their code.
 func ticked(block ast.Node, markdown string, source []byte) (spans []Span, codes []Piece) {
 	_ = ast.Walk(block, func(node ast.Node, entering bool) (ast.WalkStatus, error) {
 		code, ok := node.(*ast.CodeSpan)
@@ -48,8 +48,8 @@ func ticked(block ast.Node, markdown string, source []byte) (spans []Span, codes
 			return ast.WalkContinue, nil
 		}
 		found := inlineCode(code, source)
-		// Between the code and its backticks may stand the one blank or line
-		// end that CommonMark strips, and the marks of the next line.
+		// Between code and backticks there may be the blank or line ending that CommonMark
+		// strips, and the next line's markers.
 		last := strings.LastIndexByte(markdown[:found.Start], '`')
 		start := len(strings.TrimRight(markdown[:last+1], "`"))
 		ticks := markdown[start : last+1]
@@ -60,8 +60,8 @@ func ticked(block ast.Node, markdown string, source []byte) (spans []Span, codes
 	return spans, codes
 }
 
-// outside gives the stretches of a line that are not in any of the spans, which follow each
-// other and of which none ends before the line.
+// outside returns the stretches of a line outside the spans, which are in order and end on or
+// after the line.
 func outside(markdown string, line Span, spans []Span) []Line {
 	var lines []Line
 	add := func(start, end int) {

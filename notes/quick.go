@@ -2,13 +2,12 @@ package notes
 
 import "strings"
 
-// quick reads the sections of a text without its block tree, when nothing in
-// it can take a delimiter in: no code fence and no HTML but comments that
-// stand alone on their lines. Such a line is a block of its own wherever it
-// stands. It reports false where that is not so, or where a section could hold
-// a table among other text, and has changed nothing then.
+// quick finds the sections of a text without its block tree if nothing in it can swallow a
+// delimiter: no code fence and no HTML but comments alone on their lines. Such a line is always
+// a block of its own. It returns false, and changes nothing, if that is not so or if a section
+// could contain a table among other text.
 func (d *Doc) quick() bool {
-	var usual [8]delimiter // as many as most notes have
+	var usual [8]delimiter // enough for most notes
 	delimiters, ok := plainDelimiters(usual[:0], d.text)
 	if !ok {
 		return false

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// quickCases are texts with what makes the difference, and whether the block
-// tree may be left out.
+// quickCases are texts with a reason, and whether the block tree can be skipped.
 var quickCases = []struct {
 	name, text string
 	quick      bool
@@ -56,7 +55,7 @@ func TestQuick(t *testing.T) {
 	}
 }
 
-// sameWithTree asserts that leaving out the block tree makes no difference.
+// sameWithTree checks that skipping the block tree makes no difference.
 func sameWithTree(t *testing.T, text string) {
 	t.Helper()
 	got, want := &Doc{text: text}, &Doc{text: text}
@@ -76,8 +75,7 @@ func sameWithTree(t *testing.T, text string) {
 	}
 }
 
-// TestQuickRandom joins pieces of lines at random: fuzzing rarely finds the
-// long way to a text with sections.
+// TestQuickRandom joins random pieces of lines: fuzzing rarely builds a text with sections.
 func TestQuickRandom(t *testing.T) {
 	pieces := []string{
 		"\n", "\n", "\n\n", "\n", " ", "    ", "\t", "<!-- a -->", "<!-- /a -->", "\n<!-- a -->\n", "\n<!-- /a -->\n", "<!-- b -->\n", "<!-- /b -->\n",

@@ -2,9 +2,8 @@ package notes
 
 import "strings"
 
-// Remove takes away the live section of that name with the blank lines after
-// it, of the last one with those before it; where there is none nothing
-// changes. It refuses malformed notes (*Error).
+// Remove removes the live section with that name and the blank lines after it, or before it if
+// it is last; without such a section nothing changes. It refuses malformed notes (*Error).
 func (d *Doc) Remove(name string) (*Doc, error) {
 	live, there := d.Live(name)
 	if !there {
@@ -13,8 +12,7 @@ func (d *Doc) Remove(name string) (*Doc, error) {
 	return d.Apply(Splice{Span: d.withBlanks(live.Span)})
 }
 
-// withBlanks widens a section to its lines and the blank lines after it; of
-// the last one to those before it.
+// withBlanks extends a section by the blank lines after it, or before it if it is last.
 func (d *Doc) withBlanks(s Span) Span {
 	rest := strings.TrimLeft(d.text[s.End:], " \t\r\n")
 	if rest != "" {
@@ -23,7 +21,7 @@ func (d *Doc) withBlanks(s Span) Span {
 	}
 	before := strings.TrimRight(d.text[:s.Start], " \t\r\n")
 	if strings.HasSuffix(d.text, "\n") && before != "" {
-		return Span{len(before), s.End} // the newline at the end stays
+		return Span{len(before), s.End} // the final newline stays
 	}
 	return Span{len(before), len(d.text)}
 }

@@ -8,14 +8,12 @@ import (
 	"stig/internal/visible"
 )
 
-// Replace gives the live section of that name a new body; where there is none
-// the section is appended to the end after a blank line, and the text ends with
-// a newline exactly if it did before. The line ends of body become those of the
-// document. The present body changes nothing.
+// Replace gives the live section with that name a new body; without one it appends the section
+// after a blank line, and the text ends with a newline exactly if it did before. The body gets
+// the document's line endings. The current body changes nothing.
 //
-// It refuses malformed notes (*Error), a name that cannot be a section's, and
-// a body that holds a delimiter line or leaves a code fence, an HTML block or
-// a comment open (fault.Usage).
+// It refuses malformed notes (*Error), an invalid section name, and a body that contains a
+// delimiter line or leaves a code fence, an HTML block or a comment open (fault.Usage).
 func (d *Doc) Replace(name, body string) (*Doc, error) {
 	if err := d.accepts(name, body); err != nil {
 		return nil, err
@@ -31,9 +29,9 @@ func (d *Doc) Replace(name, body string) (*Doc, error) {
 	return d.Apply(Splice{lines, d.lines(body)})
 }
 
-// Extend appends text to the body of the live section of that name, after a
-// blank line; where there is none it makes one, as Replace does. What the body
-// holds keeps its bytes. It refuses what Replace refuses.
+// Extend appends text to the body of the live section with that name, after a blank line;
+// without one it creates the section as Replace does. The existing body keeps its bytes. It
+// refuses what Replace refuses.
 func (d *Doc) Extend(name, text string) (*Doc, error) {
 	if err := d.accepts(name, text); err != nil {
 		return nil, err
@@ -50,8 +48,8 @@ func (d *Doc) Extend(name, text string) (*Doc, error) {
 	return d.Apply(Splice{Span{at, at}, added})
 }
 
-// Prepend puts a new section at the very beginning, before a blank line when
-// anything follows. It refuses what Replace refuses.
+// Prepend puts a new section at the very beginning, followed by a blank line if there is more
+// text. It refuses what Replace refuses.
 func (d *Doc) Prepend(name, body string) (*Doc, error) {
 	if err := d.accepts(name, body); err != nil {
 		return nil, err
@@ -81,8 +79,8 @@ func (d *Doc) appended(name, body string) (*Doc, error) {
 	return d.added(Splice{Span{size, size}, text}, name, body)
 }
 
-// added applies the splice that adds a section and checks that it is one now:
-// text around it, such as a code fence that is never closed, may take it in.
+// added applies the splice that adds a section and checks the result: text around it, such as
+// an unclosed code fence, may swallow it.
 func (d *Doc) added(splice Splice, name, body string) (*Doc, error) {
 	result, err := d.Apply(splice)
 	if err != nil {
@@ -99,8 +97,8 @@ func (d *Doc) added(splice Splice, name, body string) (*Doc, error) {
 	return nil, fmt.Errorf("notes:%d: section %q cannot be added: line %d begins %s", line, name, line, kind)
 }
 
-// accepts reports whether d can be written, and whether a section of that name
-// and body would be one on its own.
+// accepts reports whether d can be written, and whether a section with that name and body is
+// valid by itself.
 func (d *Doc) accepts(name, body string) error {
 	if len(d.malformed) > 0 {
 		return d.malformed[0]
@@ -122,19 +120,18 @@ func (d *Doc) accepts(name, body string) error {
 	return nil
 }
 
-// notBody says of a line of a text, from 1, why the text cannot be the body of a
-// section.
+// notBody returns why a line of a text, from 1, rules the text out as the body of a section.
 func notBody(section string, line int, problem, hint string) error {
 	return &fault.Error{Code: fault.Usage, Reason: fmt.Sprintf("section %q: line %d of its text %s", section, line, problem), Hint: hint}
 }
 
-// Render is a section as stig writes it into the document, without a newline at
-// its end. Whether it can be one there, [Doc.Apply] says.
+// Render formats a section in the document's style, without a final newline. [Doc.Apply]
+// decides whether it is valid there.
 func (d *Doc) Render(name, body string) string {
 	return opener(name) + d.Newline() + d.lines(body) + closer(name)
 }
 
-// lines is body as whole lines with the line ends of the document.
+// lines splits body into whole lines with the document's line endings.
 func (d *Doc) lines(body string) string {
 	if body = normal(body); body == "" {
 		return ""
@@ -142,7 +139,7 @@ func (d *Doc) lines(body string) string {
 	return strings.ReplaceAll(body+"\n", "\n", d.Newline())
 }
 
-// Newline is what ends the first line of the document; LF when it has no line end.
+// Newline is the line ending of the document's first line; LF if it has none.
 func (d *Doc) Newline() string {
 	if i := strings.IndexByte(d.text, '\n'); i > 0 && d.text[i-1] == '\r' {
 		return "\r\n"
@@ -150,8 +147,8 @@ func (d *Doc) Newline() string {
 	return "\n"
 }
 
-// normal is a text with LF for every line end, and without a CR that would
-// become half of one when the text is written as lines.
+// normal converts every line ending to LF, and drops a CR that would become half of one when
+// written as lines.
 func normal(text string) string {
 	for strings.Contains(text, "\r\n") {
 		text = visible.LF(text)

@@ -5,15 +5,13 @@ import (
 	"strings"
 )
 
-// SetCells is the splice that gives columns (0-based) of row r (an index into
-// Rows) new texts, trimmed and with | escaped. Columns that the row lacks are
-// added at its end, missing ones between are left blank. A present text
-// changes nothing; no text in a column that is not there adds none.
+// SetCells is the splice that sets columns (0-based) of row r (an index into Rows) to new
+// texts, trimmed and with | escaped. Missing columns are appended, with blanks between. An
+// unchanged text changes nothing; an empty text for a missing column adds none.
 //
-// A row without an outer pipe in front gets one when its first column changes
-// or columns are added, because the line could otherwise begin a list or a
-// heading. A newline in a text would end the row and is an error of the
-// caller: SetCells panics.
+// A row without a leading pipe gets one if its first column changes or columns are added,
+// because the line could otherwise begin a list or a heading. SetCells panics if a text
+// contains a newline, which would end the row.
 func (t *Table) SetCells(d *Doc, r int, texts map[int]string) Splice {
 	row := t.Rows[r]
 	line := trim(d.text, row.Span)
@@ -37,8 +35,8 @@ func (t *Table) SetCells(d *Doc, r int, texts map[int]string) Splice {
 	return Splice{all, join(d.text, all, edits)}
 }
 
-// padded is a text with the blanks that it needs to stand in the place of a
-// cell: around it in an empty cell, and between a backslash and a pipe.
+// padded adds the blanks that a cell's text needs: around it in an empty cell, and between a
+// backslash and a pipe.
 func padded(text string, cell Cell, value string) string {
 	empty := cell.Start == cell.End
 	if empty && text[cell.Start-1] == '|' {
@@ -50,7 +48,7 @@ func padded(text string, cell Cell, value string) string {
 	return value
 }
 
-// addedCells is what goes to the end of a row for the columns that it lacks.
+// addedCells is what is appended to a row for missing columns.
 func addedCells(text string, row Row, texts map[int]string) string {
 	last := -1
 	for c, value := range texts {
@@ -68,9 +66,8 @@ func addedCells(text string, row Row, texts map[int]string) string {
 	return added.String()
 }
 
-// InsertRow is the splice that puts a new row before Rows[at] (at ==
-// len(Rows): after the last), written as "| a | b | c |". Several insertions
-// at one place stand in the order in which Apply gets them.
+// InsertRow is the splice that inserts a row before Rows[at] (at == len(Rows): after the last),
+// written as "| a | b | c |". Several insertions at one place keep the order given to Apply.
 func (t *Table) InsertRow(d *Doc, at int, cells ...string) Splice {
 	place := nextLine(d.text, t.End)
 	if at < len(t.Rows) {
@@ -84,12 +81,12 @@ func (t *Table) InsertRow(d *Doc, at int, cells ...string) Splice {
 	return Splice{Span{place, place}, row.String()}
 }
 
-// DropRow is the splice that takes row r (an index into Rows) away with its line.
+// DropRow is the splice that removes row r (an index into Rows) and its line.
 func (t *Table) DropRow(d *Doc, r int) Splice {
 	return Splice{Span: Span{t.Rows[r].Start, nextLine(d.text, t.Rows[r].Start)}}
 }
 
-// cellText is a text as it stands in a cell.
+// cellText escapes a text for a cell.
 func cellText(text string) string {
 	if strings.Contains(text, "\n") {
 		panic("notes: newline in the text of a table cell")

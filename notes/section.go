@@ -7,17 +7,16 @@ import (
 	"strings"
 )
 
-// Section is one well-delimited section.
+// Section is one well-formed section.
 type Section struct {
 	Name string
-	Span      // whole lines: the start of the opener's line to the end of the closer's, its newline excluded
-	Body Span // what is between the two delimiter lines, without the last newline
+	Span      // whole lines: from the start of the opener's line to the end of the closer's, without its newline
+	Body Span // the text between the delimiter lines, without the last newline
 	Line int  // 1-based line of the opener
 }
 
-// Error is one malformed delimiter, with its place in the notes. It is
-// returned by [Doc.Apply], [Doc.Replace] and [Doc.Prepend], and listed by
-// [Doc.Malformed].
+// Error is one malformed delimiter, with its place in the notes. [Doc.Apply], [Doc.Replace] and
+// [Doc.Prepend] return it, and [Doc.Malformed] lists it.
 type Error struct {
 	Line, Column int    // 1-based; columns count bytes
 	Section      string // name in the delimiter
@@ -32,7 +31,7 @@ func (e *Error) Error() string {
 type delimiter struct {
 	name    string
 	closing bool
-	line    Span // the whole line, newline excluded
+	line    Span // the whole line without newline
 	at      int  // offset of the "<"
 	number  int  // 1-based number of the line
 }
@@ -47,11 +46,11 @@ func (d delimiter) String() string {
 func opener(name string) string { return "<!-- " + name + " -->" }
 func closer(name string) string { return "<!-- /" + name + " -->" }
 
-// blanks are what may stand around the words of a delimiter; a line's CR too.
+// blanks are allowed around the words of a delimiter, including a line's CR.
 const blanks = " \t\r"
 
-// readDelimiter reads the line at offset start as a delimiter. That the line
-// is an HTML comment at the top level is known by then.
+// readDelimiter parses the line at offset start, known to be a top-level HTML comment, as a
+// delimiter.
 func readDelimiter(text string, start int) (delimiter, bool) {
 	d := delimiter{line: Span{start, lineEnd(text, start)}}
 	line := text[d.line.Start:d.line.End]
@@ -60,7 +59,7 @@ func readDelimiter(text string, start int) (delimiter, bool) {
 	inner, opened := strings.CutPrefix(comment, "<!--")
 	inner, closed := strings.CutSuffix(inner, "-->")
 	name := strings.Trim(inner, blanks)
-	// A blank on both sides is part of the form: <!--note--> is a remark.
+	// The blanks on both sides are part of the syntax: <!--note--> is a remark.
 	if !opened || !closed || strings.TrimLeft(inner, blanks) == inner || strings.TrimRight(inner, blanks) == inner {
 		return delimiter{}, false
 	}
@@ -68,8 +67,8 @@ func readDelimiter(text string, start int) (delimiter, bool) {
 	return d, validName(d.name)
 }
 
-// validName reports whether a section can have that name: a letter or digit,
-// then letters, digits, blanks, ".", "_", "-", not ending in a blank.
+// validName reports whether a section may have that name: a letter or digit, then letters,
+// digits, blanks, ".", "_", "-", not ending in a blank.
 func validName(name string) bool {
 	if name == "" || strings.HasSuffix(name, " ") {
 		return false
@@ -84,13 +83,13 @@ func validName(name string) bool {
 	return true
 }
 
-// pair applies the rules that the comment of Parse gives.
+// pair applies the rules in the comment of Parse.
 func pair(text string, delimiters []delimiter) ([]Section, []*Error) {
 	var (
 		sections  []Section
 		malformed []*Error
-		open      []int              // indices of the openers not yet closed, outermost first
-		closed    = map[string]int{} // line of the closer that closed a name last, unless it was opened since
+		open      []int              // indices of the unclosed openers, outermost first
+		closed    = map[string]int{} // line of the last closer of a name, unless it was reopened
 		report    = func(d delimiter, format string, args ...any) {
 			malformed = append(malformed, &Error{d.number, 1 + d.at - d.line.Start, d.name, fmt.Sprintf(format, args...)})
 		}
@@ -118,7 +117,7 @@ func pair(text string, delimiters []delimiter) ([]Section, []*Error) {
 			sections = append(sections, section(text, delimiters[from], d))
 		} else {
 			inside := delimiters[from+1]
-			report(delimiters[from], "nested: %s on line %d stands before its closer on line %d", inside, inside.number, d.number)
+			report(delimiters[from], "nested: %s on line %d comes before its closer on line %d", inside, inside.number, d.number)
 		}
 		open, closed[d.name] = open[:depth], d.number
 	}
@@ -129,7 +128,7 @@ func pair(text string, delimiters []delimiter) ([]Section, []*Error) {
 	return sections, malformed
 }
 
-// lastNamed is the index in open of the innermost opener of that name, or -1.
+// lastNamed returns the index in open of the innermost opener with that name, or -1.
 func lastNamed(open []int, delimiters []delimiter, name string) int {
 	for depth := len(open) - 1; depth >= 0; depth-- {
 		if delimiters[open[depth]].name == name {
@@ -149,5 +148,5 @@ func section(text string, from, to delimiter) Section {
 	}
 }
 
-// closerStart is the offset of the line that closes s.
+// closerStart returns the offset of the line that closes s.
 func (d *Doc) closerStart(s Section) int { return lineStart(d.text, s.End) }

@@ -9,8 +9,8 @@ import (
 	"stig/notes"
 )
 
-// documents seed the fuzz targets too. want lists what must be read: sections
-// as "name@line", then malformed delimiters as "line:column name: problem".
+// documents also seed the fuzz targets. want lists what must be read: sections as "name@line",
+// then malformed delimiters as "line:column name: problem".
 var documents = []struct {
 	name, text string
 	want       string
@@ -148,7 +148,7 @@ func TestErrorMessages(t *testing.T) {
 		{"<!-- a -->\n<!-- /a -->\n<!-- /a -->\n", "notes:3:1: a: closed twice: the first <!-- /a --> is on line 2"},
 		{"<!-- /a -->\n", "notes:1:1: a: never opened: no <!-- a --> is open here"},
 		{"<!-- a -->\n<!-- b -->\n<!-- /b -->\n<!-- /a -->",
-			"notes:1:1: a: nested: <!-- b --> on line 2 stands before its closer on line 4"},
+			"notes:1:1: a: nested: <!-- b --> on line 2 comes before its closer on line 4"},
 	} {
 		d := notes.Parse(c.text)
 		if got := d.Malformed()[0].Error(); got != c.want {

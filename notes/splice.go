@@ -15,15 +15,14 @@ type Splice struct {
 
 func (s Splice) growth() int { return len(s.Text) - (s.End - s.Start) }
 
-// Apply makes all splices at once. Their spans are those of d, disjoint, in
-// any order; several insertions at one place stand in the order given, and
-// before a replacement that begins there.
+// Apply makes all splices at once. Their spans refer to d, are disjoint, and come in any order;
+// several insertions at one place keep their order, and precede a replacement that begins
+// there.
 //
-// It refuses a malformed document (*Error), splices that overlap or lie
-// outside, and a result in which delimiters no longer pair, in which a section
-// that no splice touches is not there byte for byte, or in which a section
-// whose body was spliced is not there at all. A section is given up only by a
-// splice over one of its delimiter lines.
+// It refuses a malformed document (*Error), splices that overlap or are out of range, and a
+// result with unpaired delimiters, with a section changed that no splice touches, or without a
+// section whose body was spliced. A section is removed only by a splice over one of its
+// delimiter lines.
 func (d *Doc) Apply(splices ...Splice) (*Doc, error) {
 	if len(d.malformed) > 0 {
 		return nil, d.malformed[0]
@@ -50,7 +49,7 @@ func order(splices []Splice, size int) ([]Splice, error) {
 	end := 0
 	for _, s := range ordered {
 		if s.Start < 0 || s.End < s.Start || s.End > size {
-			return nil, fmt.Errorf("notes: splice of bytes %d to %d lies outside a text of %d bytes", s.Start, s.End, size)
+			return nil, fmt.Errorf("notes: splice of bytes %d to %d is outside a text of %d bytes", s.Start, s.End, size)
 		}
 		if s.Start < end {
 			return nil, fmt.Errorf("notes: splice of bytes %d to %d overlaps one that ends at %d", s.Start, s.End, end)
@@ -60,7 +59,7 @@ func order(splices []Splice, size int) ([]Splice, error) {
 	return ordered, nil
 }
 
-// join is a part of a text after the splices in it.
+// join returns a part of a text after its splices.
 func join(text string, part Span, ordered []Splice) string {
 	var b strings.Builder
 	end := part.Start
@@ -73,8 +72,8 @@ func join(text string, part Span, ordered []Splice) string {
 	return b.String()
 }
 
-// keeps checks on the result that every section which the splices were not
-// asked to remove is there, at the place where it must be.
+// keeps checks that the result has, at its place, every section that the splices did not
+// remove.
 func (d *Doc) keeps(result *Doc, ordered []Splice) error {
 	for _, s := range d.sections {
 		where, outcome := d.follow(s, ordered)
@@ -97,11 +96,11 @@ type outcome int
 
 const (
 	untouched outcome = iota
-	spliced           // changed in its body only
-	given             // given up: a delimiter line of it is replaced
+	spliced           // only its body changed
+	given             // removed: a delimiter line is replaced
 )
 
-// follow gives the span that a section has after the splices.
+// follow returns the span of a section after the splices.
 func (d *Doc) follow(s Section, ordered []Splice) (Span, outcome) {
 	closing := d.closerStart(s)
 	where, what := s.Span, untouched
@@ -121,7 +120,7 @@ func (d *Doc) follow(s Section, ordered []Splice) (Span, outcome) {
 	return where, what
 }
 
-// lost says what in the result took a section away.
+// lost says what in the result swallowed a section.
 func lost(result *Doc, s Section, where Span) error {
 	line, _ := result.Position(lineStart(result.text, min(where.Start, len(result.text))))
 	closing := lineStart(result.text, min(where.End, len(result.text)))

@@ -6,23 +6,23 @@ import (
 	"strings"
 )
 
-// Table is a Markdown table found at the top level of a section.
+// Table is a Markdown table at the top level of a section.
 type Table struct {
-	Span   // first byte of the header row to the end of the last row's line, newline excluded
+	Span   // from the first byte of the header row to the end of the last row's line, without newline
 	Header Row
 	Rows   []Row
 
-	cells []Cell // of all rows, one after the other
+	cells []Cell // of all rows, in sequence
 }
 
 // Row is one line of a table.
 type Row struct {
-	Span      // the line without its newline
+	Span      // the line without newline
 	Line  int // 1-based line in the document
 	Cells []Cell
 }
 
-// Text is the text of the cell in a column, 0-based; "" where the row has none.
+// Text is the text of the cell in a column, 0-based; "" if the row has none.
 func (r Row) Text(column int) string {
 	if column < len(r.Cells) {
 		return r.Cells[column].Text
@@ -30,19 +30,18 @@ func (r Row) Text(column int) string {
 	return ""
 }
 
-// Cell is one cell. Text is trimmed, with \| read as |. Span covers the
-// trimmed raw text; of an empty cell it is the empty place where text goes.
+// Cell is one cell. Text is trimmed, with \| decoded to |. Span covers the trimmed raw text, or
+// for an empty cell the empty range where text goes.
 type Cell struct {
 	Span
 	Text string
 }
 
-// Table finds the first table in a section's body; nil when there is none.
+// Table finds the first table in a section's body; nil if there is none.
 //
-// A table is a row with a | in it, directly above a row of dashes, and all
-// lines below them in the same top-level paragraph; lines above belong to the
-// text. Rows may lack the outer pipes and may be shorter or longer than the
-// header. A | directly after a backslash is text, in code too.
+// A table is a row with a | in it, directly above a row of dashes, and all lines below them in
+// the same top-level paragraph; lines above are text. Rows may lack the outer pipes and may be
+// shorter or longer than the header. A | directly after a backslash is text, even in code.
 func (d *Doc) Table(s Section) *Table {
 	t := &Table{}
 	if !t.Read(d, s) {
@@ -51,8 +50,8 @@ func (d *Doc) Table(s Section) *Table {
 	return t
 }
 
-// Read is Doc.Table into the memory of a table, whose rows and cells are gone
-// then, and reports whether there is one.
+// Read is Doc.Table into an existing table, whose rows and cells it overwrites; it reports
+// whether there is one.
 func (t *Table) Read(d *Doc, s Section) bool {
 	for _, paragraph := range d.paragraphs {
 		if paragraph.Start < s.Body.Start || paragraph.End > s.Body.End {
@@ -66,8 +65,8 @@ func (t *Table) Read(d *Doc, s Section) bool {
 	return false
 }
 
-// headerRow is the line of a paragraph that is the header of a table: the
-// first that holds a pipe and has a row of dashes below.
+// headerRow returns the line of a paragraph that is a table header: the first one that contains
+// a pipe and has a row of dashes below.
 func headerRow(text string, paragraph Span) (Span, bool) {
 	above := Span{paragraph.Start, lineEnd(text, paragraph.Start)}
 	for above.End < paragraph.End {
@@ -100,7 +99,7 @@ func (t *Table) read(d *Doc, header Span, end int) {
 	t.Span, t.Rows = Span{header.Start, end}, slices.Grow(t.Rows[:0], lines)
 	t.cells = split(t.cells[:0], d.text, header)
 	width := len(t.cells)
-	t.cells = slices.Grow(t.cells, lines*width) // enough where no row is longer than the header
+	t.cells = slices.Grow(t.cells, lines*width) // enough if no row is longer than the header
 	t.Header = Row{header, number, t.cells[:width:width]}
 	for start := first; start < end; start = nextLine(d.text, start) {
 		line, before := Span{start, lineEnd(d.text, start)}, len(t.cells)
@@ -112,8 +111,8 @@ func (t *Table) read(d *Doc, header Span, end int) {
 // spaces are what CommonMark strips around a line and a cell.
 const spaces = " \t\r\v\f"
 
-// trim is the span without the blanks at its ends. Of a span of nothing but
-// blanks it is the place behind the first.
+// trim returns the span without surrounding blanks; for nothing but blanks the empty range
+// after the first.
 func trim(text string, span Span) Span {
 	start, end := span.Start, span.End
 	for start < end && isSpace(text[start]) {
@@ -132,8 +131,8 @@ func trim(text string, span Span) Span {
 // isSpace reports whether a byte is one of spaces.
 func isSpace(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' && c != '\n' }
 
-// nextPipe is the offset of the first | in the span that separates cells;
-// the end of the span when there is none.
+// nextPipe returns the offset of the first | in the span that separates cells; the end of the
+// span if there is none.
 func nextPipe(text string, span Span) int {
 	for i := span.Start; i < span.End; i++ {
 		if text[i] == '|' && (i == 0 || text[i-1] != '\\') {
@@ -143,7 +142,7 @@ func nextPipe(text string, span Span) int {
 	return span.End
 }
 
-// split appends the cells of a row. There is at least one.
+// split appends the cells of a row, at least one.
 func split(list []Cell, text string, line Span) []Cell {
 	for cell := range cells(text, line) {
 		list = append(list, Cell{cell, strings.ReplaceAll(text[cell.Start:cell.End], `\|`, "|")})
@@ -151,7 +150,7 @@ func split(list []Cell, text string, line Span) []Cell {
 	return list
 }
 
-// cells goes over the cells of a row. There is at least one.
+// cells iterates over the cells of a row, at least one.
 func cells(text string, line Span) iter.Seq[Span] {
 	return func(yield func(Span) bool) {
 		rest, _ := inner(text, line)
@@ -165,8 +164,7 @@ func cells(text string, line Span) iter.Seq[Span] {
 	}
 }
 
-// inner is a row between its outer pipes, of which each may be missing, and
-// whether there is an outer pipe at the end.
+// inner is a row between its optional outer pipes, and whether there is a trailing one.
 func inner(text string, line Span) (cells Span, ended bool) {
 	cells = trim(text, line)
 	if cells.Start < cells.End && text[cells.Start] == '|' {

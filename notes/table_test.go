@@ -7,11 +7,11 @@ import (
 	"stig/notes"
 )
 
-// section puts a body into a section named "s".
+// section makes a body into a section named "s".
 func section(body string) string { return "<!-- s -->\n" + body + "\n<!-- /s -->" }
 
-// tables seed FuzzSetCells. want is the table read: cells by "¦", rows by
-// newlines, header first; "" when there is none.
+// tables seed FuzzSetCells. want is the table read: cells separated by "¦", rows by newlines,
+// header first; "" for none.
 var tables = []struct{ name, text, want string }{
 	{"three columns", "| Signal | Value | Updated |\n|---|---|---|\n| a | 1 | 2026-11-20 |\n| b | 2 | — |",
 		"Signal¦Value¦Updated\na¦1¦2026-11-20\nb¦2¦—"},
@@ -90,8 +90,8 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// checkTable asserts what holds of every table: whole lines in order inside
-// the section, and cells at the bytes that they were read from.
+// checkTable checks what is true of every table: whole lines in order inside the section, and
+// cells at the bytes they were read from.
 func checkTable(t *testing.T, d *notes.Doc, s notes.Section, table *notes.Table) {
 	t.Helper()
 	text := d.Text()
@@ -116,7 +116,7 @@ func checkTable(t *testing.T, d *notes.Doc, s notes.Section, table *notes.Table)
 	}
 }
 
-// at is a cell's text; a missing cell reads as an empty one.
+// at is a cell's text; a missing cell reads as empty.
 func at(table *notes.Table, r, c int) string {
 	if r < len(table.Rows) && c < len(table.Rows[r].Cells) {
 		return table.Rows[r].Cells[c].Text
@@ -200,7 +200,7 @@ func TestInsertRow(t *testing.T) {
 	}
 }
 
-// Columns that a row lacks are added in order, whichever way they are given.
+// Missing columns are appended in order, in whichever order they are given.
 func TestSetCells(t *testing.T) {
 	for _, c := range []struct{ row, want string }{
 		{"| 1 | 2 | 3 |", "| 1 | x | y |"},
@@ -221,7 +221,7 @@ func TestSetCells(t *testing.T) {
 	}
 }
 
-// Rows and cells that are missing at one place are added together.
+// Missing rows and cells in one place are added together.
 func TestSplicesAtOnePlace(t *testing.T) {
 	d := notes.Parse(section("| a | b |\n|---|---|\n| 1 |"))
 	table := d.Table(d.Sections()[0])
@@ -260,7 +260,7 @@ func FuzzSetCells(f *testing.F) {
 		}
 		got, err := d.Apply(splice)
 		if err != nil {
-			return // refused; that nothing else is done is Apply's own test
+			return // refused; Apply's own test checks that nothing else happens
 		}
 		if got.Text()[:splice.Start] != text[:splice.Start] || !strings.HasSuffix(got.Text(), text[splice.End:]) {
 			t.Fatalf("bytes outside %v changed:\n%q\n%q", splice.Span, text, got.Text())

@@ -5,23 +5,23 @@ import (
 	"strings"
 )
 
-// What a text may hold to be parsed as Markdown. The parser takes time that grows with the
-// square of each of these, or a stack that grows with the first.
+// The limits within which a text is parsed as Markdown. The parser takes time quadratic in each
+// of these, or a stack that grows with the first.
 const (
-	maxNesting    = 100     // lists and quotes, each in the one before it
-	maxNested     = 1 << 18 // lines, times the nesting: each line is asked of each list around it
+	maxNesting    = 100     // lists and quotes inside each other
+	maxNested     = 1 << 18 // lines times nesting: each enclosing list examines each line
 	maxEmphasis   = 1 << 12 // runs of * and _ in one paragraph
 	maxReferences = 1 << 12 // lines that may define a link
-	maxLinks      = 1 << 24 // bytes behind the beginnings of links, to the ends of their lines
+	maxLinks      = 1 << 24 // bytes between the beginnings of links and the ends of their lines
 	maxMarkdown   = 1 << 20 // bytes in all
 )
 
-// Tangled says what of a text is beyond the bounds within which it is parsed as Markdown, ""
-// for nothing. A tangled text has no blocks, no code, no headings and no sections. It takes
-// one pass, since the text of others may be made to keep a parser busy.
+// Tangled says which limit of Markdown parsing a text exceeds, "" for none. A tangled text has
+// no blocks, code, headings or sections. It takes one pass, since hostile text may be built to
+// keep a parser busy.
 func Tangled(markdown string) string {
 	if len(markdown) > maxMarkdown {
-		return fmt.Sprintf("it has %d bytes, and at most %d are read", len(markdown), maxMarkdown)
+		return fmt.Sprintf("it has %d bytes; at most %d are read", len(markdown), maxMarkdown)
 	}
 	var lines, nesting, emphasis, references, links int
 	crowded := isCrowded(markdown)
@@ -39,9 +39,9 @@ func Tangled(markdown string) string {
 		}
 		switch {
 		case nesting > maxNesting:
-			return fmt.Sprintf("its lists and quotes nest more than %d deep", maxNesting)
+			return fmt.Sprintf("its lists and quotes nest more than %d levels deep", maxNesting)
 		case emphasis > maxEmphasis:
-			return fmt.Sprintf("a paragraph has more than %d marks of emphasis", maxEmphasis)
+			return fmt.Sprintf("a paragraph has more than %d emphasis marks", maxEmphasis)
 		case references > maxReferences:
 			return fmt.Sprintf("more than %d lines may define links", maxReferences)
 		case links > maxLinks:
@@ -49,20 +49,20 @@ func Tangled(markdown string) string {
 		}
 	}
 	if nesting*lines > maxNested {
-		return fmt.Sprintf("its lists nest %d deep in more than %d lines", nesting, maxNested/nesting)
+		return fmt.Sprintf("its lists nest %d levels deep in more than %d lines", nesting, maxNested/nesting)
 	}
 	return ""
 }
 
-// isCrowded reports whether a text has so many marks that they have to be counted where they
-// stand; most have few.
+// isCrowded reports whether a text has so many marks that they must be counted one by one; few
+// do.
 func isCrowded(text string) bool {
 	return strings.Count(text, "*")+strings.Count(text, "_") > maxEmphasis || strings.Count(text, "]:") > maxReferences ||
 		strings.Count(text, "](")*len(text) > maxLinks
 }
 
-// containers reads what a line begins with: how deep in lists and quotes it may stand, and
-// whether it surely begins an item of one; rest is what follows, "" for blanks.
+// containers parses the beginning of a line: how deep in lists and quotes it may be, and
+// whether it certainly begins a list item; rest is what follows, "" for blanks.
 func containers(line string) (depth int, begins bool, rest string) {
 	columns, marks := 0, 0
 	for rest = line; rest != ""; {
@@ -78,7 +78,7 @@ func containers(line string) (depth int, begins bool, rest string) {
 			size := mark(rest)
 			if size == 0 {
 				if marks > 0 {
-					depth = columns/2 + marks // an item stands at least two columns in the one around it
+					depth = columns/2 + marks // an item is indented by at least two columns more than its parent
 				}
 				return depth, marks > 0 && columns < 4, rest
 			}
@@ -89,7 +89,7 @@ func containers(line string) (depth int, begins bool, rest string) {
 	return columns/2*min(marks, 1) + marks, false, ""
 }
 
-// mark is the size of the mark of a list item that a text begins with; 0 for none.
+// mark returns the size of the list marker at the start of a text; 0 for none.
 func mark(text string) int {
 	digits := 0
 	for digits < len(text) && digits < 10 && '0' <= text[digits] && text[digits] <= '9' {
@@ -123,8 +123,8 @@ func isWord(c byte) bool {
 	return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || c >= 0x80
 }
 
-// behindLinks adds up how much of a line follows each beginning of a destination, which the
-// parser looks through for the end of it.
+// behindLinks adds up how much of a line follows each beginning of a link destination, which
+// the parser scans for its end.
 func behindLinks(line string) (n int) {
 	for rest := line; ; {
 		_, after, found := strings.Cut(rest, "](")

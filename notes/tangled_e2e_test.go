@@ -19,8 +19,7 @@ func walks(text string) {
 	notes.Prose(text)
 }
 
-// TestHostileTextIsWalkedInLinearTime also ends where a walk over one nests too deep for a
-// stack.
+// TestHostileTextIsWalkedInLinearTime also ends if a walk nests too deep for a stack.
 func TestHostileTextIsWalkedInLinearTime(t *testing.T) {
 	for _, found := range sample.Superlinear(walks) {
 		t.Error(found)

@@ -155,7 +155,7 @@ func (a assembly) common(i int, record *beads.Record) *Briefing {
 		OpenBlockers: a.openBlockers(i),
 		Dependents:   a.file.Refs(a.graph.Waiting(i)),
 		Farther:      []string{},
-		Findings:     []Left{},
+		Findings:     []LeftTrace{},
 		Known:        []Item{},
 		Discover:     []Item{},
 		Omitted:      []Omission{},

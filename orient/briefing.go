@@ -74,7 +74,7 @@ type Briefing struct {
 	Description string      `json:"description"`
 	Design      string      `json:"design"`
 	Comments    []Comment   `json:"comments"` // newest last
-	Traces      []Left      `json:"traces"`   // the last summary, then what was left after it, newest last
+	Traces      []LeftTrace `json:"traces"`   // the last summary, then what was left after it, newest last
 	Acceptance  Acceptance  `json:"acceptance"`
 	Notes       string      `json:"notes,omitempty"`    // notes outside the sections that stig reads
 	Children    *Children   `json:"children,omitempty"` // nil where it contains none
@@ -85,13 +85,13 @@ type Briefing struct {
 	OpenBlockers       []Blocker    `json:"open_blockers"`
 	Dependents         []beads.Ref  `json:"dependents"` // unclosed issues that wait for this one
 
-	Findings  []Left  `json:"upstream_findings"` // depth deep: on closed dependencies and open blockers, newest last
-	Seen      []Known `json:"seen_before"`       // depths deep and probe: issues like this one, and memories
-	Known     []Item  `json:"known"`             // depth deep
-	Discover  []Item  `json:"discover"`          // depth deep
-	Probe     *Probe  `json:"probe,omitempty"`   // depth probe
-	Directive string  `json:"directive"`
-	Learned   string  `json:"learned,omitempty"` // what the reader learned from earlier work, see Request
+	Findings  []LeftTrace `json:"upstream_findings"` // depth deep: on closed dependencies and open blockers, newest last
+	Seen      []Known     `json:"seen_before"`       // depths deep and probe: issues like this one, and memories
+	Known     []Item      `json:"known"`             // depth deep
+	Discover  []Item      `json:"discover"`          // depth deep
+	Probe     *Probe      `json:"probe,omitempty"`   // depth probe
+	Directive string      `json:"directive"`
+	Learned   string      `json:"learned,omitempty"` // what the reader learned from earlier work, see Request
 
 	Omitted []Omission `json:"omitted"`
 	Next    []Step     `json:"next"`

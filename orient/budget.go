@@ -141,15 +141,15 @@ func (b *Briefing) cutsOfTexts() []cut {
 		b.cutDependencies(showCount, isFarther),
 		b.cutText(&b.Notes, "the further notes", 0),
 		cutHead(&b.Comments, 1, "comment", Comment.size),
-		cutHead(&b.Findings, 0, "finding upstream", Left.size),
+		cutHead(&b.Findings, 0, "finding upstream", LeftTrace.size),
 		cutTexts("traces", "trace", leastOfComment, b.leftTexts),
-		cutHead(&b.Traces, 1, "trace", Left.size),
+		cutHead(&b.Traces, 1, "trace", LeftTrace.size),
 		b.cutText(&b.Design, "the design", 0),
 		cutTail(&b.Related, "related issue", func(r Related) int { return refSize(r.Ref) }),
 		cutTail(&b.Dependents, "waiting issue", refSize),
 		b.cutText(&b.Description, "the description", 0),
 		cutHead(&b.Comments, 0, "comment", Comment.size),
-		cutHead(&b.Traces, 0, "trace", Left.size),
+		cutHead(&b.Traces, 0, "trace", LeftTrace.size),
 		cutTail(&b.Discover, "open question", Item.size),
 	}
 }
@@ -247,7 +247,7 @@ func (b *Briefing) earlier() (list []passage) {
 
 // leftTexts are the texts of traces.
 func (b *Briefing) leftTexts() (list []passage) {
-	for _, traces := range [][]Left{b.Findings, b.Traces} {
+	for _, traces := range [][]LeftTrace{b.Findings, b.Traces} {
 		for i := range traces {
 			list = append(list, passage{&traces[i].Text, &traces[i].whole})
 		}

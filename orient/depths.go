@@ -37,7 +37,7 @@ func (b *Briefing) shallow(a assembly) {
 		}
 	}
 	b.keepFeedback()
-	if told := a.told(); b.Notes != told {
+	if told := a.propagated(); b.Notes != told {
 		b.omit("further notes", "--depth", signals.PlanningDepthStandard)
 		b.Notes = told
 	}
@@ -56,9 +56,9 @@ func opening(text string) string {
 	return strings.TrimSpace(text[:end])
 }
 
-// told is what the workers on other issues put here: it bears on this one, so
+// propagated is what the workers on other issues put here: it bears on this one, so
 // that even a reader who needs no history is to see it.
-func (a assembly) told() string {
+func (a assembly) propagated() string {
 	var sections []string
 	for _, s := range a.doc.Sections() {
 		if strings.HasPrefix(s.Name, signals.PropagatedSection+" ") {

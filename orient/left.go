@@ -16,8 +16,8 @@ import (
 	"stig/signals"
 )
 
-// Left is a trace that somebody left on an issue.
-type Left struct {
+// LeftTrace is a trace that somebody left on an issue.
+type LeftTrace struct {
 	ID        string `json:"id"` // the name of the trace
 	Issue     string `json:"issue"`
 	Type      string `json:"type"`
@@ -35,14 +35,14 @@ var unread = []string{trace.Log, trace.Notification, trace.Completion}
 // leftHere gives the comments of an issue, what was left on it since the last summary,
 // which comes first, and what the newest swarm on it came to. The findings of a swarm that
 // ended are left to its conclusion, unless all is asked for.
-func leftHere(record *beads.Record, full bool) (comments []Comment, left []Left, concluded *Concluded) {
+func leftHere(record *beads.Record, full bool) (comments []Comment, left []LeftTrace, concluded *Concluded) {
 	all := trace.Of(record)
 	trace.Sort(all)
 	concluded, ended := concludedOf(all)
 	if !full {
 		all = withoutRounds(all, ended)
 	}
-	var last *trace.Left
+	var last *trace.Entry
 	for i, l := range all {
 		if l.Type == trace.Summary {
 			last = &all[i]
@@ -62,7 +62,7 @@ func leftHere(record *beads.Record, full bool) (comments []Comment, left []Left,
 			comments = append(comments, Comment{Author: l.Source, CreatedAt: stamped(l.At), Text: l.Whole()})
 		}
 	}
-	return append([]Comment{}, comments...), append([]Left{}, left...), concluded
+	return append([]Comment{}, comments...), append([]LeftTrace{}, left...), concluded
 }
 
 // Concluded is what a swarm came to.
@@ -80,8 +80,8 @@ type Concluded struct {
 
 // concludedOf gives what the newest swarm that ended came to, nil for none, and the names
 // of all that ended.
-func concludedOf(all []trace.Left) (c *Concluded, ended []string) {
-	if !slices.ContainsFunc(all, func(l trace.Left) bool { return l.Type == trace.SwarmRound }) {
+func concludedOf(all []trace.Entry) (c *Concluded, ended []string) {
+	if !slices.ContainsFunc(all, func(l trace.Entry) bool { return l.Type == trace.SwarmRound }) {
 		return nil, nil
 	}
 	for _, past := range swarm.ReadRecord(all).Swarms {
@@ -121,11 +121,11 @@ func (b *Briefing) conclusion(w *page) {
 
 // withoutRounds is what was left without the findings of swarms that ended. A solution that
 // passed names its commit, and stays.
-func withoutRounds(all []trace.Left, ended []string) []trace.Left {
+func withoutRounds(all []trace.Entry, ended []string) []trace.Entry {
 	if len(ended) == 0 {
 		return all
 	}
-	return slices.DeleteFunc(slices.Clone(all), func(l trace.Left) bool {
+	return slices.DeleteFunc(slices.Clone(all), func(l trace.Entry) bool {
 		has := func(key string, is func(string) bool) bool {
 			return slices.ContainsFunc(l.Trailers, func(t trace.Trailer) bool { return t.Key == key && is(t.Value) })
 		}
@@ -135,12 +135,12 @@ func withoutRounds(all []trace.Left, ended []string) []trace.Left {
 }
 
 // findingsOf are the findings on another issue.
-func findingsOf(record *beads.Record) (left []Left) {
+func findingsOf(record *beads.Record) (left []LeftTrace) {
 	all := trace.Of(record)
 	trace.Sort(all)
 	concluded, ended := concludedOf(all)
 	if concluded != nil {
-		left = append(left, Left{ID: concluded.Swarm, Issue: record.Text(beads.ID), Type: "swarm", Source: concluded.By, Text: concluded.words() + ". " + concluded.Text})
+		left = append(left, LeftTrace{ID: concluded.Swarm, Issue: record.Text(beads.ID), Type: "swarm", Source: concluded.By, Text: concluded.words() + ". " + concluded.Text})
 	}
 	for _, l := range withoutRounds(all, ended) {
 		if l.Type == trace.Finding {
@@ -150,7 +150,7 @@ func findingsOf(record *beads.Record) (left []Left) {
 	return left
 }
 
-func leftOf(l trace.Left) Left {
+func leftOf(l trace.Entry) LeftTrace {
 	text := l.Summary
 	if l.Body != "" {
 		text += "\n\n" + l.Body
@@ -162,7 +162,7 @@ func leftOf(l trace.Left) Left {
 	if len(trailers) > 0 {
 		text += "\n\n" + strings.Join(trailers, "\n")
 	}
-	return Left{ID: l.Name, Issue: l.Issue, Type: l.Type, Source: l.Source, CreatedAt: stamped(l.At), Text: strings.TrimSpace(text)}
+	return LeftTrace{ID: l.Name, Issue: l.Issue, Type: l.Type, Source: l.Source, CreatedAt: stamped(l.At), Text: strings.TrimSpace(text)}
 }
 
 func stamped(at time.Time) string {
@@ -172,10 +172,10 @@ func stamped(at time.Time) string {
 	return at.Format(time.RFC3339)
 }
 
-func (l Left) size() int { return utf8.RuneCountInString(l.Source + l.Type + l.Text) }
+func (l LeftTrace) size() int { return utf8.RuneCountInString(l.Source + l.Type + l.Text) }
 
 // about says what kind of trace it is, whose, and of which day.
-func (l Left) about() string {
+func (l LeftTrace) about() string {
 	return l.Type + " " + l.ID + ", " + Comment{Author: l.Source, CreatedAt: l.CreatedAt}.About()
 }
 
@@ -203,7 +203,7 @@ func (b *Briefing) found(w *page) {
 
 // findings gathers what was found on the closed dependencies, and on the blockers that
 // are not closed yet.
-func (a assembly) findings(b *Briefing) ([]Left, error) {
+func (a assembly) findings(b *Briefing) ([]LeftTrace, error) {
 	ids := []string{}
 	for _, d := range b.ClosedDependencies {
 		ids = append(ids, d.ID)
@@ -212,7 +212,7 @@ func (a assembly) findings(b *Briefing) ([]Left, error) {
 	for _, blocker := range b.OpenBlockers {
 		ids = append(ids, blocker.ID)
 	}
-	list := []Left{}
+	list := []LeftTrace{}
 	for _, id := range ids {
 		at, ok := a.file.Index(id)
 		if !ok {
@@ -224,7 +224,7 @@ func (a assembly) findings(b *Briefing) ([]Left, error) {
 		}
 		list = append(list, findingsOf(record)...)
 	}
-	slices.SortStableFunc(list, func(x, y Left) int { return strings.Compare(x.CreatedAt, y.CreatedAt) })
+	slices.SortStableFunc(list, func(x, y LeftTrace) int { return strings.Compare(x.CreatedAt, y.CreatedAt) })
 	return list, nil
 }
 
@@ -259,7 +259,7 @@ func unsummarised(record *beads.Record, many int) int {
 // wrong with the work, and what they are told to do.
 func (b *Briefing) keepFeedback() {
 	all := len(b.Traces)
-	b.Traces = slices.DeleteFunc(b.Traces, func(l Left) bool { return l.Type != trace.Feedback && l.Type != trace.Directive })
+	b.Traces = slices.DeleteFunc(b.Traces, func(l LeftTrace) bool { return l.Type != trace.Feedback && l.Type != trace.Directive })
 	if n := all - len(b.Traces); n > 0 {
 		b.omit(count(n, "trace"), "--depth", signals.PlanningDepthStandard)
 	}

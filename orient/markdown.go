@@ -39,7 +39,7 @@ func (b *Briefing) Background() string {
 
 func (b *Briefing) body(w *page) {
 	b.head(w)
-	b.standing(w)
+	b.urgent(w)
 	switch b.Depth {
 	case signals.PlanningDepthDeep:
 		b.deepBody(w)
@@ -108,8 +108,8 @@ func (i Issue) holder() string {
 	return who
 }
 
-// standing shows what must be seen before anything else.
-func (b *Briefing) standing(w *page) {
+// urgent shows what must be seen before anything else.
+func (b *Briefing) urgent(w *page) {
 	if b.Escalation.Question != "" {
 		w.heading("Question that waits for a person")
 		w.quote(b.Escalation.Question)
@@ -123,7 +123,7 @@ func (b *Briefing) standing(w *page) {
 	if len(b.OpenBlockers) > 0 {
 		var lines []string
 		for _, blocker := range b.OpenBlockers {
-			lines = append(lines, fmt.Sprintf("%s %s (%s)", blocker.ID, visible.OneLine(blocker.Title), blocker.standing()))
+			lines = append(lines, fmt.Sprintf("%s %s (%s)", blocker.ID, visible.OneLine(blocker.Title), blocker.describe()))
 		}
 		w.list("Blocked by", lines)
 	}
@@ -145,8 +145,8 @@ func (b *Briefing) standing(w *page) {
 	b.conclusion(w)
 }
 
-// standing says how far a blocker is, and why it counts here.
-func (b Blocker) standing() string {
+// describe says how far a blocker is, and why it counts here.
+func (b Blocker) describe() string {
 	words := b.Status
 	if b.Assignee != "" {
 		words += ", assignee " + visible.OneLine(b.Assignee)

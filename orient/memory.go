@@ -361,7 +361,7 @@ func textsOf(record *beads.Record) []knownText {
 
 // textOf is the text of a comment. Of traces only those count that say what was found
 // or what came of the work.
-func textOf(left trace.Left) knownText {
+func textOf(left trace.Entry) knownText {
 	t := knownText{from: left.Type, trace: left.Name, text: left.Summary + "\n" + left.Body, weight: outcome}
 	switch left.Type {
 	case trace.Finding, trace.Summary, trace.Completion, trace.Error, trace.Result:

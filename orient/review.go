@@ -115,7 +115,7 @@ func (r *Review) Markdown() string {
 	w.linef("# %s %s: review", r.Issue.ID, visible.OneLine(r.Issue.Title))
 	w.blank()
 	w.linef("%s · %s · P%d · %s", r.Issue.Status, cmp.Or(r.Issue.Type, "no type"), r.Issue.Priority, r.Cynefin)
-	w.line(r.standing())
+	w.line(r.convergence())
 	for _, alert := range r.Alerts {
 		w.linef("alert %s: %s", alert.Rule, alert.Message)
 	}
@@ -130,7 +130,7 @@ func (r *Review) Markdown() string {
 	return w.String()
 }
 
-func (r *Review) standing() string {
+func (r *Review) convergence() string {
 	switch {
 	case r.Converges:
 		return "convergence point: " + count(r.Surprise.Blockers, "blocker") + ", all closed"

@@ -165,7 +165,7 @@ func NewSurvey(f *beads.Snapshot, g *dag.Graph, req SurveyRequest, rules Rules) 
 		return nil, err
 	}
 	s := &surveyor{file: f, graph: g, rules: rules, notes: list, counted: counted(f, g)}
-	s.alarm = newAlarm(f, g, rules, func(i int) (noted, error) { return list[i], nil })
+	s.alarm = newAlerts(f, g, rules, func(i int) (summary, error) { return list[i], nil })
 	s.returned, s.held = req.Left, req.Held
 	s.worker = dag.Worker{Now: rules.Now, Name: cmp.Or(req.Actor, req.As), MayTake: req.MayTake, Asked: func(i int) bool { return list[i].Holds(s.worker.Name) }}
 	s.worker.Held = func(i int) bool { _, held := req.Held[f.At(i).ID]; return held }
@@ -217,9 +217,9 @@ type surveyor struct {
 	graph    *dag.Graph
 	rules    Rules
 	worker   dag.Worker
-	notes    []noted
+	notes    []summary
 	counted  []int // the issues that a survey counts
-	alarm    alarm
+	alarm    alerts
 }
 
 // counted are the issues that a survey counts.

@@ -240,7 +240,7 @@ func (s *surveyor) deadlocks() []Attention {
 	rings := slices.DeleteFunc(s.graph.Deadlocks(), func(r dag.Ring) bool {
 		return !slices.ContainsFunc(r.Steps, func(at dag.Step) bool { return s.graph.Lasting(at.Issue) })
 	})
-	for _, tangle := range dag.Tangles(rings) {
+	for _, tangle := range dag.CycleGroups(rings) {
 		ring := tangle[0]
 		a := Attention{
 			Rule: attentionDeadlock, ID: name(ring.Steps[0].Issue), Title: s.file.At(ring.Steps[0].Issue).Title,
@@ -325,37 +325,37 @@ func (s *Survey) workersPart(w *page) {
 	}
 }
 
-// alarm finds the alerts of issues.
-type alarm struct {
+// alerts finds the alerts of issues.
+type alerts struct {
 	signals.Around
 	file  *beads.Snapshot
 	graph *dag.Graph
 	rules Rules
 }
 
-// newAlarm leaves open where what the issues note is read from: the survey has all of it,
+// newAlerts leaves open where what the issues note is read from: the survey has all of it,
 // a briefing reads what it needs.
-func newAlarm(f *beads.Snapshot, g *dag.Graph, rules Rules, read func(i int) (noted, error)) alarm {
+func newAlerts(f *beads.Snapshot, g *dag.Graph, rules Rules, read func(i int) (summary, error)) alerts {
 	worker := dag.Worker{Now: rules.Now, Asked: func(i int) bool { // one that cannot be read fails where its alerts are asked for
 		n, err := read(i)
 		return err == nil && n.Asks
 	}}
-	return alarm{file: f, graph: g, rules: rules, Around: signals.Around{
+	return alerts{file: f, graph: g, rules: rules, Around: signals.Around{
 		Graph: g,
 		Tally: func(epic int) (unclosed, startable, inProgress int) {
 			t := g.Tally(epic, worker)
 			return t.Unclosed(), t.Startable(), t.InProgress
 		},
-		Read: func(i int) (signals.Noted, error) {
+		Read: func(i int) (signals.Summary, error) {
 			n, err := read(i)
-			return n.Noted, err
+			return n.Summary, err
 		},
 	}}
 }
 
 // of lists the alerts of an unclosed issue, the most urgent first; closed ones
 // have none.
-func (a alarm) of(i int) ([]signals.Alert, error) {
+func (a alerts) of(i int) ([]signals.Alert, error) {
 	list := []signals.Alert{}
 	if a.graph.Closed(i) {
 		return list, nil
@@ -377,7 +377,7 @@ func (a alarm) of(i int) ([]signals.Alert, error) {
 // alerts are those of the issue, then those of its epic. c are its children, nil where
 // they were not read.
 func (a assembly) alerts(i int, c *Children) ([]signals.Alert, error) {
-	alarm := newAlarm(a.file, a.graph, a.rules, func(i int) (noted, error) { return notedOf(a.file.At(i), a.rules.Schema) })
+	alarm := newAlerts(a.file, a.graph, a.rules, func(i int) (summary, error) { return notedOf(a.file.At(i), a.rules.Schema) })
 	list, err := alarm.of(i)
 	if err != nil {
 		return nil, err

@@ -7,16 +7,15 @@ import (
 	"time"
 )
 
-// Alert is something that the signals of several issues, or of one over time,
-// amount to, and that somebody should act on. Its message reads after the id
-// of the issue that it is about.
+// Alert is a condition that follows from the signals of several issues, or of one over time,
+// and that somebody should act on. Its message follows the id of its issue.
 type Alert struct {
 	Rule    string `json:"rule"` // one of the Alert constants
 	Message string `json:"message"`
 	About   string `json:"-"` // the issue that the message begins with, "" where it is about the one of the report
 }
 
-// Rules of alerts.
+// The rules for alerts.
 const (
 	AlertReplanning  = "replanning"           // an epic's children surprised too much in sum
 	AlertConvergence = "convergence-surprise" // what an issue was built on did
@@ -26,13 +25,13 @@ const (
 	AlertDivergence  = "divergence"           // an issue's own surprise is high
 )
 
-// exact is the number of decimals to which sums of surprise are compared:
-// ten times 0.1 is 1.0, and no alert over it.
+// exact is the number of decimals to which sums of surprise are compared, so that ten times 0.1
+// is 1.0 and raises no alert.
 const exact = 1e9
 
 func round(v float64) float64 { return math.Round(v*exact) / exact }
 
-// Sum adds up surprise as a person would, in decimals.
+// Sum adds surprise in decimal arithmetic.
 func Sum(surprise []float64) float64 {
 	var sum float64
 	for _, s := range surprise {
@@ -41,19 +40,17 @@ func Sum(surprise []float64) float64 {
 	return round(sum)
 }
 
-// Over reports whether a sum is above a limit, and not at it.
+// Over reports whether a sum exceeds a limit.
 func Over(sum, limit float64) bool { return round(sum) > round(limit) }
 
-// Decimal writes a surprise or a sum of some as the table does: shortest, with
-// at least one digit after the point.
+// Decimal formats surprise, or a sum, as the table does: shortest, with at least one decimal.
 func Decimal(v float64) string {
 	return canonical(Surprise, strconv.FormatFloat(round(v), 'f', -1, 64))
 }
 
-// Replanning is the alert about an epic of a cynefin domain, given the surprise
-// of those of its children that have a signal table: they surprised too much in
-// sum, and on average more than the domain allows. Forty children that surprised
-// a little each are no news.
+// Replanning is the alert for an epic of a Cynefin domain, given the surprise of its children
+// that have a signal table: the sum is too high, and so is the average for the domain. Forty
+// children with a little surprise each raise none.
 func Replanning(cynefin string, children []float64) (Alert, bool) {
 	sum, most := Sum(children), ConvergenceLimit(cynefin, len(children))
 	average := 0.0
@@ -67,15 +64,15 @@ func Replanning(cynefin string, children []float64) (Alert, bool) {
 	}, Over(sum, ThresholdEpicSurprise) && Over(sum, most)
 }
 
-// ConvergenceLimit is how much the closed blockers of an issue of a cynefin
-// domain may surprise in sum.
+// ConvergenceLimit is how much the closed blockers of an issue of a Cynefin domain may surprise
+// in sum.
 func ConvergenceLimit(cynefin string, blockers int) float64 {
 	return round(ThresholdConvergence(cynefin) * float64(blockers))
 }
 
-// Convergence is the alert about an issue of a cynefin domain, given the
-// surprise of its blockers; fewer than two bring nothing together. open is the id
-// of the one blocker that is not closed yet, "" where all are.
+// Convergence is the alert for an issue of a Cynefin domain, given the surprise of its
+// blockers; fewer than two do not converge. open is the id of the one blocker that is not
+// closed yet, "" if all are.
 func Convergence(cynefin string, blockers []float64, open string) (Alert, bool) {
 	sum, limit := Sum(blockers), ConvergenceLimit(cynefin, len(blockers))
 	what := fmt.Sprintf("its %d closed blockers", len(blockers))
@@ -88,19 +85,19 @@ func Convergence(cynefin string, blockers []float64, open string) (Alert, bool) 
 	}, len(blockers) > 1 && Over(sum, limit)
 }
 
-// Stuck is the alert about an epic, given how many of its children are
-// unclosed, could be started by somebody, and are in progress.
+// Stuck is the alert for an epic, given how many of its children are unclosed, could be
+// started, and are in progress.
 func Stuck(unclosed, startable, inProgress int) (Alert, bool) {
-	what := fmt.Sprintf("none of its %d unclosed children can be started or is in progress", unclosed)
+	what := fmt.Sprintf("none of its %d unclosed children is in progress or can be started", unclosed)
 	if unclosed == 1 {
-		what = "its one unclosed child cannot be started and is not in progress"
+		what = "its one unclosed child is neither in progress nor can it be started"
 	}
 	return Alert{Rule: AlertStuck, Message: what},
 		unclosed > 0 && startable == 0 && inProgress == 0
 }
 
-// Stale is the alert about an issue in progress, given when it was last
-// changed. Of a time that is not known nothing is said.
+// Stale is the alert for an issue in progress, given when it was last changed. It is silent if
+// the time is unknown.
 func Stale(updated, now time.Time, days int) (Alert, bool) {
 	const day = 24 * time.Hour
 	age := now.Sub(updated)
@@ -111,7 +108,7 @@ func Stale(updated, now time.Time, days int) (Alert, bool) {
 	return Alert{Rule: AlertStale, Message: "in progress, unchanged for " + unchanged}, !updated.IsZero() && (age/day > time.Duration(days) || age/day == time.Duration(days) && age%day > 0)
 }
 
-// Shift is the alert about an issue whose cynefin domain went up.
+// Shift is the alert for an issue whose Cynefin domain went up.
 func Shift(from, to string) (Alert, bool) {
 	return Alert{
 		Rule:    AlertShift,
@@ -119,11 +116,11 @@ func Shift(from, to string) (Alert, bool) {
 	}, Complexity(to) > Complexity(from)
 }
 
-// Divergence is the alert about an issue's own surprise.
+// Divergence is the alert for an issue's own surprise.
 func Divergence(surprise float64) (Alert, bool) {
 	return Alert{
 		Rule: AlertDivergence,
-		Message: fmt.Sprintf("surprise %s is over %s: say in the state estimate what the description did not",
+		Message: fmt.Sprintf("surprise %s is over %s: write into the state estimate what the description missed",
 			Decimal(surprise), Decimal(ThresholdDivergence)),
 	}, Over(surprise, ThresholdDivergence)
 }

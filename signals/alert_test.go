@@ -9,8 +9,7 @@ import (
 	"stig/signals"
 )
 
-// TestAlerts holds every alert to its threshold: at it nothing, above it the
-// alert.
+// TestAlerts checks every alert against its threshold: none at it, the alert above it.
 func TestAlerts(t *testing.T) {
 	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
 	days := func(n int) time.Time { return now.AddDate(0, 0, -n) }
@@ -58,7 +57,7 @@ func TestAlerts(t *testing.T) {
 	}
 }
 
-// TestAlertWords holds the messages to the numbers that they were raised for.
+// TestAlertWords compares the messages with the numbers that raised them.
 func TestAlertWords(t *testing.T) {
 	words := func(a signals.Alert, _ bool) string { return a.Rule + ": " + a.Message }
 	for got, want := range map[string]string{

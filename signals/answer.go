@@ -15,9 +15,9 @@ import (
 	"stig/notes"
 )
 
-// Several questions of one issue can be answered apart. For readers who know only
-// that an answer answers all before it, the other questions are then asked again,
-// in parts that say so in their heading:
+// Several questions on one issue can be answered separately. Older readers take an answer to
+// cover all questions before it, so for them the other questions are asked again, in parts
+// whose headings say so:
 //
 //	## Pending (2026-11-20) by mara
 //	Which quay first?
@@ -31,7 +31,7 @@ import (
 //	## Pending (2026-11-22, asked 2026-11-20, after 0b1f2a9c) by mara
 //	Which crane?
 
-// partNotes reads what stands behind the date in the heading of a part.
+// partNotes parses what follows the date in the heading of a part.
 var partNotes = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\(\d{4}-\d{2}-\d{2}, *([^()]*)\)`)
 })
@@ -43,18 +43,18 @@ func partNote(heading string) string {
 	return ""
 }
 
-// Hash names a question by its text, in 8 hex digits: its position among others
-// moves when branches are merged.
+// Hash names a question by its text, in 8 hex digits, since its position changes when branches
+// are merged.
 func (p Part) Hash() string {
 	sum := sha256.Sum256([]byte(visible.OneLine(p.Text)))
 	return hex.EncodeToString(sum[:4])
 }
 
-// shortestName is how many digits of its hash name a question at least.
+// shortestName is the minimum number of hash digits that name a question.
 const shortestName = 4
 
-// Choose gives the hash of the question that a name means: its number among
-// questions, counted from 1, or at least 4 digits of its hash.
+// Choose returns the hash of the named question: by its number, counted from 1, or by at least
+// 4 digits of its hash.
 func Choose(questions []Part, name string) (hash string, ok bool) {
 	if number, err := strconv.Atoi(name); err == nil && number >= 1 && number <= len(questions) {
 		return questions[number-1].Hash(), true
@@ -71,11 +71,11 @@ func Choose(questions []Part, name string) (hash string, ok bool) {
 	return hash, hash != ""
 }
 
-// Again reports whether a question was asked before, and is asked again because
-// another one was answered.
+// Again reports whether a question was asked before, and is repeated because another one was
+// answered.
 func (p Part) Again() bool { return p.Kind.Asks() && strings.HasPrefix(p.Note, "asked") }
 
-// Asked is the day on which a question was first asked, "" when it is not known.
+// Asked is the day on which a question was first asked, "" if unknown.
 func (p Part) Asked() string {
 	if p.Again() {
 		return dateIn(p.Note)
@@ -83,7 +83,7 @@ func (p Part) Asked() string {
 	return p.Date
 }
 
-// to is the hash of the one question that an answer names, "" where it answers all.
+// to is the hash of the one question that an answer names, "" if it answers all.
 func (p Part) to() string {
 	name, one := strings.CutPrefix(p.Note, "question ")
 	hash, _, _ := strings.Cut(name, " ")
@@ -93,20 +93,20 @@ func (p Part) to() string {
 	return hash
 }
 
-// Withdraws reports whether an answer is none: whoever asked does not ask any more.
+// Withdraws reports whether an answer withdraws the question instead of answering it.
 func (p Part) Withdraws() bool { return p.Kind == Resolved && strings.HasSuffix(p.Note, "withdrawn") }
 
-// Exchange is a question and the answer to it, nil while it waits for one. The
-// question is the part in which it was first asked.
+// Exchange is a question and its answer, nil while it waits for one. The question is the part
+// in which it was first asked.
 type Exchange struct {
 	Question Part
 	Answer   *Part
 }
 
-// Exchanges pairs the questions of a trail with their answers, in the order in
-// which they were asked. An answer that names a question answers that one, any other
-// all that stand. A question that is asked again is the one that it was: where it is
-// answered by then, as in the other branch of a merge, it stays answered.
+// Exchanges pairs the questions of a trail with their answers, in the order in which they were
+// asked. An answer that names a question answers that one, any other answers all open ones. A
+// repeated question is the original one: if that has been answered, as in the other branch of a
+// merge, it stays answered.
 func Exchanges(parts []Part) (list []Exchange) {
 	for i, p := range parts {
 		switch known := slices.ContainsFunc(list, func(e Exchange) bool { return e.Question.Hash() == p.Hash() }); {
@@ -124,7 +124,7 @@ func Exchanges(parts []Part) (list []Exchange) {
 	return list
 }
 
-// Questions lists the questions that wait for an answer, each as it was first asked.
+// Questions lists the unanswered questions, each as first asked.
 func Questions(parts []Part) (waiting []Part) {
 	for _, e := range Exchanges(parts) {
 		if e.Answer == nil {
@@ -134,9 +134,9 @@ func Questions(parts []Part) (waiting []Part) {
 	return waiting
 }
 
-// AddAnswer appends an answer to the questions that stand in a document: to the one
-// that the hash names, or to all where it is "". Who gave it, when and what are taken
-// from the part; withdrawn says that it is no answer. What else stands is asked again.
+// AddAnswer appends an answer to the open questions of a document: to the one with the hash, or
+// to all if it is "". The part gives its author, time and text; withdrawn marks it as a
+// withdrawal. The other open questions are repeated.
 func AddAnswer(d *notes.Doc, answer Part, hash string, withdrawn bool) (*notes.Doc, error) {
 	questions := Questions(Escalations(d))
 	answer.Kind, answer.Note = Resolved, ""

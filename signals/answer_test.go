@@ -11,7 +11,7 @@ import (
 	"stig/signals"
 )
 
-// asked is a document in which some questions stand.
+// asked is a document with some open questions.
 func asked(t *testing.T, questions ...string) *notes.Doc {
 	t.Helper()
 	d := notes.Parse("")
@@ -45,8 +45,8 @@ func exchanges(d *notes.Doc) (list []string) {
 	return list
 }
 
-// TestAddAnswer: what one answer leaves stands for readers of the older rule too,
-// by which an answer answers all before it.
+// TestAddAnswer: the questions that remain after one answer are also open by the older rule, by
+// which an answer covers all questions before it.
 func TestAddAnswer(t *testing.T) {
 	const crane = "Which crane?\n\n1. old\n2. new\n\nDefault: 1 after 24h (2026-11-21T09:00Z)"
 	d := asked(t, "Which quay?", crane, "When?")
@@ -94,7 +94,7 @@ When?
 	}
 }
 
-// An answer to the only question reads as it always did.
+// An answer to the only question is written as before.
 func TestAddAnswerToOne(t *testing.T) {
 	for _, hash := range []string{"", hashOf("Which quay?")} {
 		d := added(t)(signals.AddAnswer(asked(t, "Which quay?"), signals.Part{Date: "2026-11-22", By: "ines", Text: "North."}, hash, false))
@@ -115,8 +115,7 @@ func TestExchangesOfOlderTrails(t *testing.T) {
 	}
 }
 
-// byOlderRule are the questions that stand for a reader who knows nothing of answers
-// to one: those behind the last answer.
+// byOlderRule returns the open questions by the older rule: those after the last answer.
 func byOlderRule(parts []signals.Part) (texts []string) {
 	for _, p := range parts {
 		if texts = append(texts, p.Text); !p.Kind.Asks() {
@@ -126,8 +125,8 @@ func byOlderRule(parts []signals.Part) (texts []string) {
 	return texts
 }
 
-// Whatever is asked, answered and withdrawn in one branch, readers of the older rule
-// see the same questions.
+// Whatever is asked, answered and withdrawn in one branch, the older rule sees the same
+// questions.
 func TestOlderRuleAgrees(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 5))
 	for range 200 {
@@ -154,8 +153,8 @@ func TestOlderRuleAgrees(t *testing.T) {
 	}
 }
 
-// Two branches answer a question each. The union of their trails asks again, in the
-// words of one branch, what the other answered.
+// Two branches answer a question each. The union of their trails repeats, in the words of one
+// branch, what the other answered.
 func TestExchangesOfAMerge(t *testing.T) {
 	const body = "## Pending (2026-11-20)\nA?\n\n## Pending (2026-11-20)\nB?\n\n## Pending (2026-11-20)\nC?\n\n" +
 		"## Resolved (2026-11-21, question HASH(B?))\nb\n\n## Resolved (2026-11-21, question HASH(A?))\na\n\n" +
@@ -173,10 +172,10 @@ func TestExchangesOfAMerge(t *testing.T) {
 	}
 }
 
-// TestChooseIsExact wants digits that begin the hashes of two questions to name none.
+// TestChooseIsExact: digits that begin the hashes of two questions name none.
 func TestChooseIsExact(t *testing.T) {
 	seen := map[string]signals.Part{}
-	for i := 0; ; i++ { // a hash has 65,536 beginnings: two are alike soon
+	for i := 0; ; i++ { // with 65,536 beginnings two collide soon
 		q := signals.Part{Text: fmt.Sprintf("Which of %d?", i)}
 		like, ok := seen[q.Hash()[:4]]
 		if !ok {

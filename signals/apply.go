@@ -8,36 +8,35 @@ import (
 	"stig/notes"
 )
 
-// Change is one signal that an edit changed.
+// Change is one signal changed by an edit.
 type Change struct {
 	Signal   Signal
-	From, To string // the values as they stood and stand in the notes
+	From, To string // the values before and after, as in the notes
 }
 
 // Update is what to set, and how.
 type Update struct {
 	Set      map[Signal]string // PlanningDepth may be Auto
 	Today    string            // YYYY-MM-DD
-	Reaffirm bool              // date rows even when their value stays
-	Evidence bool              // a new table gets the evidence rows too
+	Reaffirm bool              // update the date even of unchanged rows
+	Evidence bool              // a new table also gets the evidence rows
 }
 
-// Auto as a planning depth stands for the default of the cynefin domain.
+// Auto as a planning depth stands for the default of the Cynefin domain.
 const Auto = "auto"
 
-// Apply writes an Update into the document and validates the result. It
-// returns what changed, and warnings such as a kept planning depth.
+// Apply writes an Update into the document and validates the result. It returns the changes,
+// and warnings such as a planning depth that was kept.
 //
-// Only the Value and Updated cells of rows whose value changes are written. A
-// missing row that changes is inserted at its canonical place, the evidence
-// rows all together. Where there is no table, one is created at the
-// beginning of the notes. A new cynefin domain brings its planning depth
-// along, unless the present depth is not the default of the old domain.
+// It writes only the Value and Updated cells of rows whose value changes. A missing row that
+// changes is inserted at its canonical place, the evidence rows all together. Without a table,
+// one is created at the beginning of the notes. A new Cynefin domain also sets its planning
+// depth, unless the current depth differs from the old domain's default.
 //
-// It refuses malformed notes (*notes.Error), a table that cannot be written
-// safely, and a result that the schema does not take, be it by the
-// update or by a value that was there (*InvalidError): setting that signal fixes it. A
-// repeated row does not keep the last one from being written.
+// It refuses malformed notes (*notes.Error), a table that cannot be written safely, and a
+// result that the schema rejects, because of the update or of an existing value
+// (*InvalidError): setting that signal fixes it. A repeated row does not prevent writing the
+// last one.
 func Apply(d *notes.Doc, u Update, schema *Schema) (*notes.Doc, []Change, []string, error) {
 	if malformed := d.Malformed(); len(malformed) > 0 {
 		return nil, nil, nil, malformed[0]
@@ -63,7 +62,7 @@ func Apply(d *notes.Doc, u Update, schema *Schema) (*notes.Doc, []Change, []stri
 	return result, p.changes(t), warnings, nil
 }
 
-// writable refuses a table in which nothing can be written safely.
+// writable refuses a table that cannot be written safely.
 func (t *Table) writable() error {
 	var refused []Finding
 	for _, f := range t.findings {
@@ -78,11 +77,11 @@ func (t *Table) writable() error {
 	return nil
 }
 
-// plan is what the table shall hold.
+// plan is the intended content of the table.
 type plan struct {
 	Update
-	given [count]bool   // signals that are set, by the caller or by derivation
-	want  [count]string // their values in canonical form
+	given [count]bool   // signals to set, by request or derivation
+	want  [count]string // their canonical values
 }
 
 func (u Update) plan(t *Table) (plan, []string, error) {
@@ -100,7 +99,7 @@ func (u Update) plan(t *Table) (plan, []string, error) {
 	return p, p.derive(t), nil
 }
 
-// derive sets the planning depth that a new domain brings along.
+// derive sets the planning depth that a new domain implies.
 func (p *plan) derive(t *Table) []string {
 	old, domain := t.Value(Cynefin), t.Value(Cynefin)
 	if p.given[Cynefin] {
@@ -116,7 +115,7 @@ func (p *plan) derive(t *Table) []string {
 	case depth == Depth(old):
 		p.given[PlanningDepth], p.want[PlanningDepth] = true, Depth(domain)
 	default:
-		return []string{fmt.Sprintf("planning-depth: kept %q, which was set by hand (%s brings %s); --depth auto resets it",
+		return []string{fmt.Sprintf("planning-depth: kept %q, which was set by hand (%s implies %s); --depth auto resets it",
 			depth, domain, Depth(domain))}
 	}
 	return nil
@@ -127,7 +126,7 @@ func (p *plan) differs(t *Table, s Signal) bool {
 	return p.given[s] && canonical(s, t.Raw(s)) != p.want[s]
 }
 
-// dates reports whether the row of a signal gets today's date.
+// dates reports whether a signal's row gets today's date.
 func (p *plan) dates(t *Table, s Signal) bool {
 	_, asked := p.Set[s]
 	return p.differs(t, s) || asked && p.Reaffirm
@@ -186,9 +185,8 @@ func (p *plan) missing(t *Table) []Signal {
 	return append(rows, All()[firstEvidence:]...)
 }
 
-// place is the index of the row before which a missing row belongs: behind
-// the nearest signal that comes before it in canonical order, else before the
-// nearest that comes after.
+// place returns the index of the row before which a missing row belongs: after the nearest
+// signal that precedes it in canonical order, else before the nearest that follows.
 func (t *Table) place(s Signal) int {
 	for before := s - 1; before >= 0; before-- {
 		if t.Has(before) {
@@ -203,7 +201,7 @@ func (t *Table) place(s Signal) int {
 	return len(t.grid.Rows)
 }
 
-// row is a new row of the table.
+// row formats a new row of the table.
 func (p *plan) row(t *Table, s Signal) []string {
 	value, date := s.Default(), NoDate
 	if p.given[s] {
@@ -218,9 +216,8 @@ func (p *plan) row(t *Table, s Signal) []string {
 	return []string{s.String(), value, date}
 }
 
-// render is a new table. Its basic rows are dated, because from now on somebody
-// answers for them; a question that nobody asked has no date, nor has evidence
-// that nobody gave.
+// render formats a new table. Its basic rows are dated, since somebody now answers for them; an
+// unasked question and missing evidence have no date.
 func (p *plan) render(t *Table) string {
 	rows := All()
 	evidence := p.Evidence
@@ -244,13 +241,13 @@ func (p *plan) render(t *Table) string {
 	return strings.Join(lines, "\n")
 }
 
-// verify reads the result again and has the schema itself judge it.
+// verify reads the result back and lets the schema judge it.
 func (p *plan) verify(result *notes.Doc, schema *Schema) error {
 	t := Read(result, schema)
 	findings := t.violations(schema)
 	for i, f := range findings {
 		if s, ok := Named(f.Signal); ok && p.given[s] {
-			// It stands nowhere: the result is thrown away.
+			// The result has no place: it is discarded.
 			findings[i].Line, findings[i].Column, findings[i].Fix = 0, 0, ""
 		}
 	}
@@ -262,7 +259,7 @@ func (p *plan) verify(result *notes.Doc, schema *Schema) error {
 	}
 	for s := range count {
 		if p.given[s] && t.Value(s) != p.want[s] {
-			return fmt.Errorf("%s: %q was written and reads as %q", s, p.want[s], t.Raw(s))
+			return fmt.Errorf("%s: %q was written and reads back as %q", s, p.want[s], t.Raw(s))
 		}
 	}
 	return nil

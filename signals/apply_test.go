@@ -18,11 +18,11 @@ const today = "2026-11-20"
 
 type set = map[signals.Signal]string
 
-// applyCase is one update. The cases are also seeds.
+// applyCase is one update. The cases are also fuzz seeds.
 type applyCase struct {
 	name     string
 	text     string
-	update   signals.Update // Today is filled in
+	update   signals.Update // Today is filled in by the test
 	want     string
 	changes  string
 	warnings string
@@ -153,14 +153,14 @@ func TestApply(t *testing.T) {
 	}
 }
 
-// What must not be written is refused, with a sentence that helps.
+// What must not be written is refused, with a helpful message.
 func TestApplyRefuses(t *testing.T) {
 	merged := six + "\n\n---\n\n" + strings.Replace(six, "0.2", "0.7", 1)
 	tests := []struct {
 		name, text string
 		set        set
 		want, hint string
-		rule       string // of the first finding; "" when it is no InvalidError
+		rule       string // of the first finding; "" if it is not an InvalidError
 	}{
 		{"value out of range", six, set{signals.Surprise: "1.1"}, `surprise: must be between 0.0 and 1.0; found 1.1`, "stig signals set ID surprise=VALUE", signals.RuleValue},
 		{"no number", six, set{signals.Surprise: "NaN"}, `surprise: must be between 0.0 and 1.0; found "NaN"`, "stig signals set ID surprise=VALUE", signals.RuleValue},
@@ -208,7 +208,7 @@ func TestApplyRefuses(t *testing.T) {
 	}
 }
 
-// A version that is no number is a slip that setting it mends.
+// A version that is not a number is a mistake that setting it fixes.
 func TestApplyMendsVersion(t *testing.T) {
 	got, _, _, err := signals.Apply(notes.Parse(rows("| schema-version | one | — |")),
 		signals.Update{Set: set{signals.SchemaVersion: "1"}, Today: today}, cue.Embedded())
@@ -217,8 +217,8 @@ func TestApplyMendsVersion(t *testing.T) {
 	}
 }
 
-// The result is judged by CUE itself, so a narrowed schema decides too, also
-// about signals that are not being set.
+// CUE itself judges the result, so a narrowed schema decides too, also about signals that are
+// not being set.
 func TestApplyAsksTheSchema(t *testing.T) {
 	narrowed, err := cue.Embedded().Narrow("team.cue", []byte(
 		"#SignalTable: {\n\tcynefin: _\n\tif cynefin == \"clear\" {\n\t\tsurprise: <0.1\n\t}\n}\n"))
@@ -231,7 +231,7 @@ func TestApplyAsksTheSchema(t *testing.T) {
 	}
 }
 
-// FuzzApply asserts the laws on any text.
+// FuzzApply checks the laws on any text.
 func FuzzApply(f *testing.F) {
 	for _, tt := range applyCases {
 		f.Add(tt.text, "0.4", "complex", tt.update.Reaffirm)
@@ -249,7 +249,7 @@ func FuzzApply(f *testing.F) {
 	})
 }
 
-// The laws on tables with rows and cells in all the forms that are read.
+// The laws, on tables with rows and cells in every form that is read.
 func TestApplyLaws(t *testing.T) {
 	schema := cue.Embedded()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -282,9 +282,9 @@ func TestApplyLaws(t *testing.T) {
 	}
 }
 
-// holdLaws asserts the laws of setting: after it, reading returns what was set
-// and nothing else has another value; every byte outside the rows that change
-// stays; setting again changes nothing. It reports whether anything was written.
+// holdLaws checks the laws of setting: reading afterwards returns what was set and nothing else
+// has another value; every byte outside changed rows stays; setting again changes nothing. It
+// reports whether anything was written.
 func holdLaws(t *testing.T, schema *signals.Schema, text string, u signals.Update) bool {
 	t.Helper()
 	d := notes.Parse(text)
@@ -318,8 +318,7 @@ func holdLaws(t *testing.T, schema *signals.Schema, text string, u signals.Updat
 	return true
 }
 
-// keepsOthers compares the text around the live table, and the lines in it of
-// rows that did not change.
+// keepsOthers compares the text around the live table, and its unchanged rows.
 func keepsOthers(t *testing.T, d, got *notes.Doc, before, after *signals.Table) {
 	t.Helper()
 	if !before.Present() {

@@ -7,36 +7,36 @@ import (
 	"stig/notes"
 )
 
-// Noted is what the notes of an issue say to the issues around it. It holds no text of
-// the notes, so that those of a whole store are small.
-type Noted struct {
+// Summary is what an issue's notes tell the issues around it. It contains no text of the notes,
+// so that the summaries of a whole store are small.
+type Summary struct {
 	Cynefin  string
 	Surprise float64
-	Rated    bool // a surprise is recorded
-	Asks     bool // a question is unanswered
+	Rated    bool // has a surprise
+	Asks     bool // has an unanswered question
 
-	only string // the workers whom the questions keep from the issue, a line each; "" where they keep everybody
+	only string // the workers whom the questions hold back, a line each; "" if they hold back everybody
 }
 
-// Holds reports whether an unanswered question keeps a worker from the issue.
-func (n Noted) Holds(worker string) bool {
+// Holds reports whether an unanswered question holds a worker back from the issue.
+func (n Summary) Holds(worker string) bool {
 	return n.Asks && (n.only == "" || slices.Contains(strings.Split(n.only, "\n"), worker))
 }
 
-// Unnoted is what an issue without notes says.
-func Unnoted() Noted { return Noted{Cynefin: Cynefin.Default()} }
+// EmptySummary is the summary of an issue without notes.
+func EmptySummary() Summary { return Summary{Cynefin: Cynefin.Default()} }
 
-// Note gives what a document and its table say.
-func Note(doc *notes.Doc, table *Table) Noted {
-	return Noted{
+// Note returns the summary of a document and its table.
+func Note(doc *notes.Doc, table *Table) Summary {
+	return Summary{
 		Cynefin:  strings.Clone(table.Value(Cynefin)),
 		Surprise: table.Number(), Rated: table.Has(Surprise),
 		Asks: Asks(doc, table), only: only(doc),
 	}
 }
 
-// only are the workers whom the unanswered questions of a document hold back, a line each; ""
-// where one of them holds back everybody.
+// only returns the workers whom a document's unanswered questions hold back, a line each; "" if
+// one of them holds back everybody.
 func only(doc *notes.Doc) string {
 	var names []string
 	for _, q := range Questions(Escalations(doc)) {
@@ -49,22 +49,22 @@ func only(doc *notes.Doc) string {
 	return strings.Join(names, "\n")
 }
 
-// Graph is what alerts have to know of the graph of issues.
+// Graph is what alerts need to know about the issue graph.
 type Graph interface {
 	Closed(i int) bool
 	Children(epic int) []int
 }
 
-// Around finds the alerts about an issue that come from those around it.
+// Around finds the alerts for an issue that come from the issues around it.
 type Around struct {
 	Graph Graph
-	// Tally counts the children of an epic: those that are unclosed, that somebody could
-	// start, and that are in progress.
+	// Tally counts an epic's children: the unclosed ones, those that could be started, and
+	// those in progress.
 	Tally func(epic int) (unclosed, startable, inProgress int)
-	Read  func(i int) (Noted, error)
+	Read  func(i int) (Summary, error)
 }
 
-// OfChildren are the alerts about an unclosed epic, none about another issue.
+// OfChildren returns the alerts for an unclosed epic, none for another issue.
 func (a Around) OfChildren(epic int) ([]Alert, error) {
 	children := a.Graph.Children(epic)
 	if len(children) == 0 || a.Graph.Closed(epic) {
@@ -88,8 +88,8 @@ func (a Around) OfChildren(epic int) ([]Alert, error) {
 	return raised(list)(Stuck(a.Tally(epic))), nil
 }
 
-// OfBlockers are the alerts about an issue that builds on some; open is the id of the one
-// of them that is not closed yet, "" for none.
+// OfBlockers returns the alerts for an issue with blockers; open is the id of the one that is
+// not closed yet, "" for none.
 func (a Around) OfBlockers(i int, blockers []int, open string) ([]Alert, error) {
 	own, err := a.Read(i)
 	if err != nil {
@@ -106,7 +106,7 @@ func (a Around) OfBlockers(i int, blockers []int, open string) ([]Alert, error) 
 	return raised(nil)(Convergence(own.Cynefin, surprise, open)), nil
 }
 
-// AlertsOf are the alerts about an issue whose table changed.
+// AlertsOf returns the alerts for an issue whose table changed.
 func AlertsOf(before, after *Table) (list []Alert) {
 	if before.Present() {
 		list = raised(list)(Shift(before.Value(Cynefin), after.Value(Cynefin)))
@@ -117,7 +117,7 @@ func AlertsOf(before, after *Table) (list []Alert) {
 	return list
 }
 
-// raised adds an alert, if it is one.
+// raised appends an alert, if there is one.
 func raised(list []Alert) func(Alert, bool) []Alert {
 	return func(a Alert, is bool) []Alert {
 		if is {

@@ -15,7 +15,7 @@ import (
 	"stig/signals"
 )
 
-// corpusNotes reads all notes with a signal table out of the real stores.
+// corpusNotes reads all notes with a signal table from real stores.
 func corpusNotes(t *testing.T) []string {
 	var texts []string
 	for _, name := range sample.Corpus(t, "*.jsonl", "edge/*.jsonl") {
@@ -42,8 +42,7 @@ func corpusNotes(t *testing.T) []string {
 	return texts
 }
 
-// Real notes have no errors but real violations, and setting one signal
-// changes one line of them.
+// Real notes have no errors but real violations, and setting one signal changes one line.
 func TestCorpus(t *testing.T) {
 	schema := cue.Embedded()
 	tables, evidence, rules := 0, 0, map[string]int{}
@@ -90,8 +89,7 @@ func TestCorpus(t *testing.T) {
 	t.Logf("%d notes, %d tables, %d with evidence, findings %v", len(texts), tables, evidence, rules)
 }
 
-// A part given to a real estimate leaves all of its other text there, and
-// all of the notes around it.
+// Setting a part of a real estimate leaves the rest of it, and the notes around it, unchanged.
 func TestCorpusParts(t *testing.T) {
 	const day = "2099-01-01"
 	estimates := 0

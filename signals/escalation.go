@@ -9,10 +9,10 @@ import (
 	"stig/notes"
 )
 
-// EscalationSection is the name of the section that holds questions and answers.
+// EscalationSection is the name of the section with questions and answers.
 const EscalationSection = "escalation-context"
 
-// PartKind says what a part of the escalation section is.
+// PartKind is the kind of a part of the escalation section.
 type PartKind string
 
 const (
@@ -24,16 +24,16 @@ const (
 // Asks reports whether a part is a question rather than an answer.
 func (k PartKind) Asks() bool { return k == Pending || k == Improvement }
 
-// Part is one question or one answer. Parts are never edited: they are the trail.
+// Part is one question or answer. Parts are never edited: they are the trail.
 type Part struct {
 	Kind PartKind
-	Date string // YYYY-MM-DD, "" when the heading has none
-	By   string // who asked or answered, "" when not recorded
+	Date string // YYYY-MM-DD, "" if the heading has none
+	By   string // who asked or answered, "" if not recorded
 	Text string // trimmed
-	Note string // what else stands in the parentheses of the heading, "" for nothing
+	Note string // anything else in the heading's parentheses, "" for nothing
 }
 
-// Escalations reads the parts of all escalation sections in the order of the text.
+// Escalations reads the parts of all escalation sections, in order.
 func Escalations(d *notes.Doc) []Part {
 	var parts []Part
 	for _, section := range d.Named(EscalationSection) {
@@ -55,18 +55,18 @@ func Escalations(d *notes.Doc) []Part {
 	return parts
 }
 
-// Passage is a stretch of an escalation section as it is written: a question,
-// an answer, or what stands before the first of them.
+// Passage is a stretch of an escalation section as written: a question, an answer, or what
+// precedes the first of them.
 type Passage struct {
-	Date    string // YYYY-MM-DD; without one that of the passage before, so that they stay together
-	Text    string // with its heading, trimmed, with LF line ends
+	Date    string // YYYY-MM-DD; without one that of the previous passage, so that they stay together
+	Text    string // with its heading, trimmed, with LF line endings
 	Answers bool
-	Hash    string // of a question; of an answer that of the one question it names, "" where it answers all
-	Again   bool   // a question that was asked before, as Part.Again
+	Hash    string // of a question; for an answer that of the one question it names, "" if it answers all
+	Again   bool   // a repeated question, as in Part.Again
 }
 
-// Passages cuts the body of an escalation section where its parts begin. All of
-// its text is in one of them.
+// Passages cuts the body of an escalation section at its parts. Together they contain all of
+// its text.
 func Passages(body string) []Passage {
 	body = visible.LF(body)
 	var list []Passage
@@ -89,7 +89,7 @@ func Passages(body string) []Passage {
 	return list
 }
 
-// passageOf is a part, or with another heading a text that neither asks nor answers.
+// passageOf returns a part, or with another heading a text that neither asks nor answers.
 func passageOf(heading, date, text string) Passage {
 	p := Passage{Date: date, Text: text}
 	kind, known := partKind(heading)
@@ -114,15 +114,14 @@ func partKind(heading string) (PartKind, bool) {
 	return "", false
 }
 
-// partActor reads "Resolved (2026-11-20) by alice".
+// partActor parses "Resolved (2026-11-20) by alice".
 func partActor(heading string) string {
 	_, by, _ := strings.Cut(heading, ") by ")
 	return strings.TrimSpace(by)
 }
 
-// Standing tells what the parts amount to: EscalationPending when a question
-// stands after the last answer, EscalationResolved when all are answered,
-// EscalationNone when there is none.
+// Standing summarizes the parts: EscalationPending if a question follows the last answer,
+// EscalationResolved if all are answered, EscalationNone if there are none.
 func Standing(parts []Part) string {
 	switch {
 	case len(parts) == 0:
@@ -133,17 +132,18 @@ func Standing(parts []Part) string {
 	return EscalationResolved
 }
 
-// Asks reports whether notes hold an unanswered question: their escalation
-// section or the signal of their table says so.
+// Asks reports whether notes contain an unanswered question, according to their escalation
+// section or their signal table.
 func Asks(d *notes.Doc, t *Table) bool {
 	return t.Value(Escalation) == EscalationPending || Standing(Escalations(d)) == EscalationPending
 }
 
-// holding begins what the heading of a question says where it holds back one worker alone,
-// such as "## Pending (2026-11-20, holds bo) by bo".
+// holding begins the note in a question's heading that it holds back one worker alone, such as
+// "## Pending (2026-11-20, holds bo) by bo".
 const holding = "holds "
 
-// Only is the one worker whom a question keeps from its issue; "" where it keeps everybody.
+// Only returns the one worker whom a question holds back from its issue; "" if it holds back
+// everybody.
 func (p Part) Only() string {
 	name, one := strings.CutPrefix(p.Note, holding)
 	if !one || !p.Kind.Asks() {
@@ -152,18 +152,18 @@ func (p Part) Only() string {
 	return strings.TrimSpace(name)
 }
 
-// HoldsBack reports whether an unanswered question keeps a worker from an issue: of those that
-// Asks sees, each but one that holds back somebody else alone.
+// HoldsBack reports whether an unanswered question holds a worker back from an issue: any that
+// Asks sees, except those that hold back somebody else alone.
 func HoldsBack(d *notes.Doc, t *Table, worker string) bool {
 	return Note(d, t).Holds(worker)
 }
 
-// HeldBack is the note of a question that keeps one worker alone from its issue.
+// HeldBack is the note of a question that holds back one worker alone.
 func HeldBack(worker string) string { return holding + visible.OneLine(worker) }
 
-// AddPart appends a part to the escalation section, making the section when
-// there is none. A part with a note has a date. It refuses (fault.Usage) a part that
-// does not read back as itself: nobody answers by asking.
+// AddPart appends a part to the escalation section, which it creates if necessary. A part with
+// a note has a date. It refuses (fault.Usage) a part that does not read back as itself, so that
+// no question can pose as an answer.
 func AddPart(d *notes.Doc, p Part) (*notes.Doc, error) {
 	p.By, p.Text = visible.OneLine(p.By), strings.TrimSpace(p.Text)
 	heading := "## " + string(p.Kind) + " (" + p.Date
@@ -188,10 +188,10 @@ func AddPart(d *notes.Doc, p Part) (*notes.Doc, error) {
 			return after, nil
 		}
 	}
-	return nil, p.refused("holds a heading that ends it", "begin headings inside it with ###")
+	return nil, p.refused("contains a heading that ends it", "begin headings inside it with ###")
 }
 
-// refused says why a part would not read as what it is.
+// refused returns why a part would not read back as what it is.
 func (p Part) refused(reason, hint string) error {
 	what := "the question "
 	if !p.Kind.Asks() {

@@ -41,7 +41,7 @@ func TestStanding(t *testing.T) {
 	}{
 		{nil, "none"},
 		{[]signals.Part{p}, "pending"},
-		{[]signals.Part{p, p, r}, "resolved"}, // an answer answers every question before it
+		{[]signals.Part{p, p, r}, "resolved"}, // an answer covers every question before it
 		{[]signals.Part{p, r, i}, "pending"},
 		{[]signals.Part{r}, "resolved"},
 	}
@@ -52,7 +52,7 @@ func TestStanding(t *testing.T) {
 	}
 }
 
-// TestAddPart asserts that the trail of earlier parts keeps its bytes.
+// TestAddPart checks that earlier parts of the trail keep their bytes.
 func TestAddPart(t *testing.T) {
 	const trail = "<!-- escalation-context -->\r\n## Pending (2026-11-01)\r\nodd   spacing  \r\n<!-- /escalation-context -->\r\n"
 	d, err := signals.AddPart(notes.Parse(trail), signals.Part{Kind: signals.Resolved, Date: "2026-11-20", By: "alice", Text: "B.\n"})
@@ -65,8 +65,7 @@ func TestAddPart(t *testing.T) {
 	}
 }
 
-// All of a section is in its passages, and what has no date stays with what
-// stands before it.
+// The passages contain all of a section, and what has no date stays with what precedes it.
 func TestPassages(t *testing.T) {
 	body := "An aside.\r\n\r\n## Pending (2026-11-01)\r\nA or B?\r\n\r\n### Why\r\nunsaid\r\n\r\n## Remarks\r\nno part\r\n\r\n## resolved (2026-11-02) by alice\r\nB.\r\n" +
 		"\n## Resolved (2026-11-03, question 6f25c712) by bo\nA.\n\n## Pending (2026-11-03, asked 2026-11-01, after 6f25c712)\nC?\n"

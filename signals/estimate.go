@@ -9,26 +9,26 @@ import (
 	"stig/notes"
 )
 
-// EstimateSection is the name of the section that holds the state estimate.
+// EstimateSection is the name of the section with the state estimate.
 const EstimateSection = "checkpoint-context"
 
-// PropagatedSection begins the names of the sections that hold what was found
-// out in other issues; the id of the issue and the date follow.
+// PropagatedSection begins the names of sections with findings from other issues; the id of the
+// issue and the date follow.
 const PropagatedSection = "propagated-from"
 
-// Estimate is a state estimate: what the next worker must know about an issue
-// as it stands. Either labelled texts are given, or Body alone.
+// Estimate is a state estimate: what the next worker must know about an issue's current state.
+// It has either labelled texts, or Body alone.
 type Estimate struct {
-	Date string // YYYY-MM-DD of its heading, "" when the heading has none
+	Date string // YYYY-MM-DD from its heading, "" if the heading has none
 	Body string // all text but the heading, trimmed
 
 	Done, Learned, Remains, Downstream string
 
 	Hypothesis, Intervention, Feedback, Stabilised string // of a probe
-	Questions                                      string // what is uncertain
+	Questions                                      string // open uncertainties
 }
 
-// labels are the questions that an estimate answers, in their written order.
+// labels are the questions that an estimate answers, in written order.
 func (e *Estimate) labels() []label {
 	names := labelNames()
 	return []label{
@@ -44,8 +44,8 @@ func (e *Estimate) labels() []label {
 	}
 }
 
-// everyEstimate is how many of the labels are of every estimate; the others are of issues
-// that are uncertain.
+// everyEstimate is how many of the labels belong in every estimate; the others are for
+// uncertain issues.
 const everyEstimate = 4
 
 func labelNames() [9]string {
@@ -56,20 +56,19 @@ func labelNames() [9]string {
 }
 
 type label struct {
-	key  string // what commands call it
-	name string // what stands before the colon
+	key  string // its name in commands
+	name string // the text before the colon
 	text *string
 }
 
-// UnderWay reports whether work of that progress needs a state estimate: whoever
-// takes it over has to be told how far it is.
+// UnderWay reports whether work with that progress needs a state estimate, because whoever
+// takes it over must know how far it is.
 func UnderWay(progress string) bool {
 	return progress == ProgressImplementing || progress == ProgressBlocked
 }
 
-// EstimateForm is what an editor begins with on a day: the live estimate of a
-// document without its heading, each text with its day where that is another;
-// where there is none the labels, without texts.
+// EstimateForm is an editor's initial text: a document's live estimate without its heading,
+// each text with its day if that differs; without an estimate the empty labels.
 func EstimateForm(d *notes.Doc, day string) string {
 	if kept, err := SetParts(d, Estimate{Date: day}); err == nil {
 		if e, _ := LastEstimate(kept); e.Body != "" {
@@ -83,7 +82,7 @@ func EstimateForm(d *notes.Doc, day string) string {
 	return strings.Join(form, "\n\n")
 }
 
-// LastEstimate reads the live state estimate. Any heading is accepted, and none.
+// LastEstimate reads the live state estimate, with any heading or none.
 func LastEstimate(d *notes.Doc) (Estimate, bool) {
 	live, there := d.Live(EstimateSection)
 	if !there {
@@ -92,7 +91,7 @@ func LastEstimate(d *notes.Doc) (Estimate, bool) {
 	return ReadEstimate(d.Body(live)), true
 }
 
-// ReadEstimate reads the body of a state estimate, heading included.
+// ReadEstimate reads the body of a state estimate, including its heading.
 func ReadEstimate(text string) Estimate {
 	var e Estimate
 	e.Body = strings.TrimSpace(text)
@@ -110,7 +109,7 @@ func ReadEstimate(text string) Estimate {
 	return e
 }
 
-// Empty reports whether the estimate says nothing.
+// Empty reports whether the estimate has no text.
 func (e Estimate) Empty() bool { return e.text() == "" }
 
 func (e Estimate) text() string {
@@ -126,8 +125,8 @@ func (e Estimate) text() string {
 	return strings.Join(parts, "\n\n")
 }
 
-// withoutHeading drops a heading that the text brings itself: the section's
-// own heading, with its date, is always written.
+// withoutHeading drops a heading from the text: the section's own heading, with its date, is
+// always written.
 func withoutHeading(body string) string {
 	if heading, rest, ok := cutHeading(body); ok && strings.HasPrefix(strings.ToLower(heading), "state estimate") {
 		return rest
@@ -135,8 +134,8 @@ func withoutHeading(body string) string {
 	return body
 }
 
-// SetEstimate replaces the state estimate of a document as a whole; an equal
-// one of the same date changes nothing. It refuses what SetParts refuses.
+// SetEstimate replaces a document's state estimate as a whole; an equal one with the same date
+// changes nothing. It refuses what SetParts refuses.
 func SetEstimate(d *notes.Doc, e Estimate) (*notes.Doc, error) {
 	if err := e.check(); err != nil {
 		return nil, err
@@ -146,7 +145,7 @@ func SetEstimate(d *notes.Doc, e Estimate) (*notes.Doc, error) {
 
 func estimateHeading(day string) string { return "## State estimate (" + day + ")" }
 
-// cutHeading splits a text that begins with an ATX heading.
+// cutHeading splits off an ATX heading at the start of a text.
 func cutHeading(text string) (heading, rest string, ok bool) {
 	if !strings.HasPrefix(text, "#") {
 		return "", text, false

@@ -10,20 +10,20 @@ import (
 	"stig/notes"
 )
 
-// unknownDay stands in place of the day of a text where nothing says it.
+// unknownDay replaces the day of a text if nothing says it.
 const unknownDay = "undated"
 
-// passage is a label of an estimate with its text, or what stands before the
-// first label. Offsets are those of the text it was read from.
+// passage is a label of an estimate with its text, or what precedes the first label. Offsets
+// are those of the text it was read from.
 type passage struct {
-	notes.Span            // its lines, and the blank ones behind them
-	label      int        // index in labels; -1 for what stands before the first
-	dated      notes.Span // its own day in parentheses, with the blanks before it; empty where it has the day of the heading
-	text       notes.Span // begins right behind the colon or the day; no blanks at its end
+	notes.Span            // its lines, and the blank ones after them
+	label      int        // index in labels; -1 for what precedes the first
+	dated      notes.Span // its own day in parentheses, with the blanks before it; empty if it has the heading's day
+	text       notes.Span // starts right after the colon or the day; no trailing blanks
 }
 
-// passages parts the text of an estimate at its labels. There is none before
-// the first label when that opens the text.
+// passages splits the text of an estimate at its labels. Nothing precedes the first label if
+// that opens the text.
 func passages(text string) (list []passage) {
 	at := 0
 	for line := range strings.Lines(text) {
@@ -45,8 +45,8 @@ func passages(text string) (list []passage) {
 	return list
 }
 
-// readLabel reads "What was done: text", plain or in bold, with the day of the
-// text on either side of the colon.
+// readLabel parses "What was done: text", plain or in bold, with the text's day on either side
+// of the colon.
 func readLabel(text string, line notes.Span) (passage, bool) {
 	at := after(text[:line.End], line.Start, "*_")
 	for i, name := range labelNames() {
@@ -69,13 +69,13 @@ func readLabel(text string, line notes.Span) (passage, bool) {
 	return passage{}, false
 }
 
-// after is the offset of what follows the marks at an offset.
+// after returns the offset of what follows the marks at an offset.
 func after(text string, at int, marks string) int {
 	return len(text) - len(strings.TrimLeft(text[at:], marks))
 }
 
-// dayAt finds a day in parentheses at an offset, or behind the blanks there.
-// The span is empty where there is none.
+// dayAt finds a day in parentheses at an offset, or after the blanks there. The span is empty
+// if there is none.
 func dayAt(text string, at int) notes.Span {
 	open := after(text, at, " \t")
 	inside, _, closed := strings.Cut(text[open:], ")")
@@ -86,11 +86,11 @@ func dayAt(text string, at int) notes.Span {
 	return notes.Span{Start: at, End: open + len(inside) + 1}
 }
 
-// EstimateText is a part of an estimate under the name that commands give it.
+// EstimateText is a part of an estimate under its name in commands.
 type EstimateText struct{ Key, Text string }
 
-// Texts lists the parts of an estimate in their written order, empty ones too:
-// what stands before the first label ("estimate"), then the labelled texts.
+// Texts lists the parts of an estimate in written order, including empty ones: what precedes
+// the first label ("estimate"), then the labelled texts.
 func (e Estimate) Texts() []EstimateText {
 	list := []EstimateText{{"estimate", e.outside()}}
 	for _, l := range e.labels() {
@@ -99,7 +99,7 @@ func (e Estimate) Texts() []EstimateText {
 	return list
 }
 
-// outside is what stands before the first label, without its day.
+// outside is what precedes the first label, without its day.
 func (e Estimate) outside() string {
 	body := withoutHeading(strings.TrimSpace(e.Body))
 	for _, p := range passages(body) {
@@ -112,8 +112,8 @@ func (e Estimate) outside() string {
 
 const asOfDay, asOfUnknown = "As of ", "As of an unknown day:"
 
-// asOf is the length of the line that says of what day a text without labels
-// is; 0 where it has none.
+// asOf is the length of the line that gives the day of a text without labels; 0 if there is
+// none.
 func asOf(text string) int {
 	line, _, _ := strings.Cut(text, "\n")
 	said := strings.TrimRight(line, " \t\r")
@@ -124,13 +124,12 @@ func asOf(text string) int {
 	return 0
 }
 
-// SetParts gives the live state estimate of a document those labelled texts
-// that e has, and dates it e.Date. What else the estimate holds keeps its
-// bytes; where the day of the estimate changes, its former day stays beside
-// each text that is of that day. Where there is no estimate e becomes it.
+// SetParts sets those labelled texts of a document's live state estimate that e has, and dates
+// it e.Date. The rest of the estimate keeps its bytes; if the day of the estimate changes, each
+// text from its former day gets that day beside it. Without an estimate e becomes it.
 //
-// It refuses what [notes.Doc.Replace] refuses, and a text with a line that
-// reads as a label (fault.Usage).
+// It refuses what [notes.Doc.Replace] refuses, and a text with a line that reads as a label
+// (fault.Usage).
 func SetParts(d *notes.Doc, e Estimate) (*notes.Doc, error) {
 	live, there := d.Live(EstimateSection)
 	if !there || strings.TrimSpace(d.Body(live)) == "" {
@@ -145,7 +144,7 @@ func SetParts(d *notes.Doc, e Estimate) (*notes.Doc, error) {
 	return d.Apply(w.splices...)
 }
 
-// check refuses parts that could not be read again as they are.
+// check refuses parts that would not read back as they are.
 func (e Estimate) check() error {
 	for _, l := range e.labels() {
 		if err := l.check(); err != nil {
@@ -167,7 +166,7 @@ func (l label) check() error {
 			other := (&Estimate{}).labels()[p.label].key
 			return &fault.Error{Code: fault.Usage,
 				Reason: fmt.Sprintf("--%s: a line begins with another label: %q", l.key, strings.TrimSpace(line)),
-				Hint:   fmt.Sprintf("give what follows that label as --%s, or the whole estimate with -m", other)}
+				Hint:   fmt.Sprintf("pass what follows that label as --%s, or the whole estimate with -m", other)}
 		}
 		at += len(line)
 	}
@@ -179,7 +178,7 @@ type partWriter struct {
 	newline string
 	start   int    // offset of the body in the notes
 	text    string // the body
-	moved   string // the former day, where the estimate gets another one; "" where its day stays
+	moved   string // the former day, if the estimate gets another one; "" if it stays
 	splices []notes.Splice
 }
 
@@ -191,8 +190,8 @@ func (w *partWriter) splice(from, to int, text string) {
 	w.splices = append(w.splices, notes.Splice{Span: notes.Span{Start: w.start + from, End: w.start + to}, Text: text})
 }
 
-// passages are those behind the heading that stig writes. Any other heading
-// is of the text: it may say more than a day.
+// passages returns those after the heading that stig writes. Any other heading is part of the
+// text: it may say more than a day.
 func (w *partWriter) passages() []passage {
 	begin := w.begin()
 	list := passages(w.text[begin:])
@@ -204,8 +203,8 @@ func (w *partWriter) passages() []passage {
 	return list
 }
 
-// begin is the offset of what follows the heading that stig writes; of all of
-// the text where there is another heading, or none.
+// begin returns the offset of what follows the heading that stig writes; of the whole text if
+// there is another heading or none.
 func (w *partWriter) begin() int {
 	lead := after(w.text, 0, " \t\r\n")
 	heading, _, _ := strings.Cut(w.text[lead:], "\n")
@@ -223,7 +222,7 @@ func plainHeading(line string) bool {
 		strings.EqualFold(heading[:len(before)], before) && IsDate(heading[len(before):len(heading)-1])
 }
 
-// moveDay dates the estimate. What is not of that day gets its own.
+// moveDay dates the estimate. Passages from another day get theirs.
 func (w *partWriter) moveDay(day string) {
 	lead := after(w.text, 0, " \t\r\n")
 	heading, _, _ := strings.Cut(w.text[lead:], "\n")
@@ -246,7 +245,7 @@ func (w *partWriter) moveDay(day string) {
 	}
 }
 
-// set replaces the parts that e has, and dates those that it has not.
+// set replaces the parts that e has, and dates the others.
 func (w *partWriter) set(e Estimate) {
 	list := w.passages()
 	for _, p := range list {
@@ -264,7 +263,7 @@ func (w *partWriter) set(e Estimate) {
 	}
 }
 
-// keepDay writes the former day of the estimate beside a text that stays.
+// keepDay writes the estimate's former day beside an unchanged text.
 func (w *partWriter) keepDay(p passage, e Estimate) {
 	switch {
 	case w.moved == "" || p.text.End == p.text.Start:
@@ -279,8 +278,8 @@ func (w *partWriter) keepDay(p passage, e Estimate) {
 	}
 }
 
-// replace gives the text to the first passage of a label and takes the others
-// of it away; it reports whether there is one.
+// replace sets the text of a label's first passage and removes its others; it reports whether
+// there is one.
 func (w *partWriter) replace(list []passage, label int, text string) (found bool) {
 	for _, p := range list {
 		switch {
@@ -298,7 +297,7 @@ func (w *partWriter) replace(list []passage, label int, text string) (found bool
 	return found
 }
 
-// onlyFirst leaves the first passage of a label.
+// onlyFirst keeps the first passage of a label.
 func onlyFirst(list []passage, label int) []passage {
 	found := false
 	return slices.DeleteFunc(list, func(p passage) bool {
@@ -308,8 +307,8 @@ func onlyFirst(list []passage, label int) []passage {
 	})
 }
 
-// insert puts a part behind the last one that comes before it in the written
-// order; else before the first that comes after it; else at the end.
+// insert puts a part after the last one that precedes it in written order; else before the
+// first that follows it; else at the end.
 func (w *partWriter) insert(list []passage, label int, text string) {
 	behind, before := -1, -1
 	for _, p := range list {

@@ -6,18 +6,18 @@ import (
 	"stig/notes"
 )
 
-// EvidenceSection is the name of the section that says what was run last to
-// show that the claims of an issue hold.
+// EvidenceSection is the name of the section that records what was last run to support the
+// claims of an issue.
 const EvidenceSection = "evidence-context"
 
-// Evidence is what was run, and what it said. The signal evidence-freshness
-// gives its day to those who read the table alone.
+// Evidence is what was run, and its result. The signal evidence-freshness gives its day to
+// readers of the table alone.
 type Evidence struct {
-	Date string // YYYY-MM-DD of its heading, "" when the heading has none
+	Date string // YYYY-MM-DD from its heading, "" if the heading has none
 	Text string // all text but the heading, trimmed
 }
 
-// LastEvidence reads the live evidence. Any heading is accepted, and none.
+// LastEvidence reads the live evidence, with any heading or none.
 func LastEvidence(d *notes.Doc) (Evidence, bool) {
 	live, there := d.Live(EvidenceSection)
 	if !there {
@@ -30,8 +30,8 @@ func LastEvidence(d *notes.Doc) (Evidence, bool) {
 	return e, true
 }
 
-// SetEvidence replaces the evidence of a document; the same of the same day
-// changes nothing. What was run before stays in the history of the store.
+// SetEvidence replaces a document's evidence; the same text on the same day changes nothing.
+// Earlier evidence stays in the store's history.
 func SetEvidence(d *notes.Doc, e Evidence) (*notes.Doc, error) {
 	return d.Replace(EvidenceSection, "## Evidence ("+e.Date+")\n\n"+strings.TrimSpace(e.Text))
 }

@@ -17,7 +17,7 @@ const (
 	Error   Severity = "error"
 )
 
-// Finding is something wrong with a note's signals, with its place.
+// Finding is something wrong with the signals in notes, with its place.
 type Finding struct {
 	Rule     string   `json:"rule"` // one of the Rule constants
 	Severity Severity `json:"severity"`
@@ -29,7 +29,7 @@ type Finding struct {
 	Fix      string   `json:"fix,omitempty"`    // the value that vet --fix writes, "" when a person must decide
 }
 
-// Rules of findings.
+// The rules for findings.
 const (
 	RuleValue    = "signal-value"    // error: a value outside its domain
 	RuleVersion  = "schema-version"  // error: a table of another version, which is read but not written
@@ -46,9 +46,8 @@ const (
 // unwritable are the rules under which nothing can be written safely.
 var unwritable = []string{RuleMerge, RuleMissing, RuleHeader, RuleOutside}
 
-// InvalidError is why a table was not written: the findings that the result
-// would have, or that keep the table from being written at all. Apply,
-// Canonical and Reconcile return it.
+// InvalidError is why a table was not written: the findings that the result would have, or that
+// prevent any writing. Apply, Canonical and Reconcile return it.
 type InvalidError struct {
 	Findings []Finding // at least one
 }
@@ -65,11 +64,11 @@ func (e *InvalidError) Error() string {
 	return message
 }
 
-// InNotes reports whether the first finding is about what stands in the notes, and
-// not about the value that was to be written.
+// InNotes reports whether the first finding is about existing notes rather than the value to
+// write.
 func (e *InvalidError) InNotes() bool { return e.Findings[0].Line > 0 }
 
-// Hint is that of the first finding.
+// Hint is the hint of the first finding.
 func (e *InvalidError) Hint() string { return e.Findings[0].Hint }
 
 func sortByPlace(findings []Finding) {
@@ -78,7 +77,7 @@ func sortByPlace(findings []Finding) {
 	})
 }
 
-// violationFinding words a violation of the schema as a finding.
+// violationFinding turns a schema violation into a finding.
 func (t *Table) violationFinding(v cue.Violation) Finding {
 	f := Finding{Rule: RuleValue, Severity: Error, Line: v.Line, Column: v.Column, Message: v.Message}
 	s, ok := Named(v.Name)
@@ -87,7 +86,7 @@ func (t *Table) violationFinding(v cue.Violation) Finding {
 		return f
 	}
 	f.Signal = s.String()
-	if f.Line == 0 && t.present { // a default that a narrowed schema does not allow
+	if f.Line == 0 && t.present { // a default that a narrowed schema forbids
 		f.Line, f.Column = t.line, t.column
 	}
 	if s == SchemaVersion {

@@ -6,32 +6,32 @@ import (
 	"stig/notes"
 )
 
-// Union says how a merge unites a section that both sides changed, and how
-// Reconcile unites several of a document.
+// Union says how a merge unites a section changed on both sides, and how Reconcile unites
+// several in one document.
 type Union int
 
 const (
 	ByPerson Union = iota // it does not: a person decides
-	Rows                  // row by row, by the dates in them
-	Newer                 // the one of the later date stays live, the other is kept beside it
-	Parts                 // the parts of both, in the order of their dates
+	Rows                  // row by row, by date
+	Newer                 // the later one stays live, the other is kept beside it
+	Parts                 // the parts of both, in order of date
 )
 
-// Kind is a kind of section that the convention defines. Sections of other names
-// are text that is kept.
+// Kind is a kind of section that the convention defines. Sections with other names are plain
+// text.
 type Kind struct {
 	Name  string
-	Many  bool // there may be several; a name goes on behind Name and a blank
+	Many  bool // there may be several; their names continue after Name and a blank
 	Apart bool // a briefing shows it in a place of its own, not among the other notes
 	Union Union
-	Date  func(*notes.Doc) string // for Newer: of the live one, YYYY-MM-DD or ""
+	Date  func(*notes.Doc) string // for Newer: the date of the live one, YYYY-MM-DD or ""
 }
 
-// SynthesisSection is the name of the section in which an epic keeps what the issues
-// within it came to. It is gathered anew, never edited.
+// SynthesisSection is the name of the section with an epic's results. It is regenerated, never
+// edited.
 const SynthesisSection = "synthesis"
 
-// kinds is the one list of the kinds of sections.
+// kinds is the one list of section kinds.
 var kinds = []Kind{
 	{Name: Section, Apart: true, Union: Rows},
 	{Name: EstimateSection, Apart: true, Union: Newer, Date: estimateDate},
@@ -53,8 +53,7 @@ func United() (names []string) {
 	return names
 }
 
-// KindOf gives the kind of a section by its name: the zero Kind where the convention
-// defines none.
+// KindOf returns the kind of a section by name: the zero Kind if the convention defines none.
 func KindOf(name string) Kind {
 	for _, k := range kinds {
 		if name == k.Name && !k.Many || k.Many && strings.HasPrefix(name, k.Name+" ") && (k.Name != MergedSection || isMerged(name)) {

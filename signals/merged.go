@@ -10,24 +10,24 @@ import (
 	"stig/notes"
 )
 
-// MergedSection begins the names of the sections that hold a state estimate of
-// the other side of a merge. Its date and a hash of its text follow, so that
-// merges in another order give the same names.
+// MergedSection begins the names of sections with a state estimate from the other side of a
+// merge. A date and a hash of the text follow, so that merges in another order give the same
+// names.
 const MergedSection = "merged-estimate"
 
-// undated stands in a name for a date that is not known.
+// undated replaces an unknown date in a name.
 const undated = "0000-00-00"
 
-// MergedEstimate is what the other side of a merge had found out: a state
-// estimate that did not become the live one, or signals that did not.
+// MergedEstimate is what the other side of a merge had found out: a state estimate, or signals,
+// that did not become the live ones.
 type MergedEstimate struct {
-	Name string // of its section
-	Date string // YYYY-MM-DD, "" where it is not known
-	Text string // with its heading, trimmed, with LF line ends
+	Name string // name of its section
+	Date string // YYYY-MM-DD, "" if unknown
+	Text string // with its heading, trimmed, with LF line endings
 }
 
-// MergedEstimateName is the name of the section for an estimate of that date
-// (YYYY-MM-DD, or "" where it is not known) with that text, heading included.
+// MergedEstimateName is the name of the section for an estimate with that date (YYYY-MM-DD, or
+// "" if unknown) and text, including its heading.
 func MergedEstimateName(date, text string) string {
 	date = cmp.Or(date, undated)
 	sum := sha256.Sum256([]byte(mergedText(text)))
@@ -38,7 +38,7 @@ func mergedText(text string) string {
 	return strings.TrimSpace(visible.LF(text))
 }
 
-// MergedEstimates lists the merged estimates in a document in their order.
+// MergedEstimates lists the merged estimates in a document, in order.
 func MergedEstimates(d *notes.Doc) (list []MergedEstimate) {
 	for _, s := range d.Sections() {
 		if date, ok := mergedDate(s.Name); ok {
@@ -48,9 +48,8 @@ func MergedEstimates(d *notes.Doc) (list []MergedEstimate) {
 	return list
 }
 
-// mergedDate reads the date in the name of a merged estimate, and reports
-// whether the name is one. A text that somebody edited keeps its name, so the
-// hash is not compared.
+// mergedDate parses the date in the name of a merged estimate, and reports whether the name is
+// one. It does not compare the hash, since an edited text keeps its name.
 func mergedDate(name string) (date string, ok bool) {
 	rest, ok := strings.CutPrefix(name, MergedSection+" ")
 	date, hash, cut := strings.Cut(rest, " ")
@@ -64,14 +63,14 @@ func mergedDate(name string) (date string, ok bool) {
 	return date, IsDate(date)
 }
 
-// isMerged reports whether a section of that name holds a merged estimate.
+// isMerged reports whether a section with that name is a merged estimate.
 func isMerged(name string) bool {
 	_, is := mergedDate(name)
 	return is
 }
 
-// FoldEstimates takes the merged estimates out of a document and lists them.
-// Where there is none the document stays as it is.
+// FoldEstimates removes the merged estimates from a document and lists them. Without any the
+// document is unchanged.
 func FoldEstimates(d *notes.Doc) (*notes.Doc, []MergedEstimate, error) {
 	taken := MergedEstimates(d)
 	if len(taken) == 0 {

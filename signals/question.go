@@ -11,9 +11,8 @@ import (
 	"stig/internal/visible"
 )
 
-// Question is what a part of the escalation section asks. In the notes it is
-// text that anybody can read and write: the question, then its options as a
-// numbered list, then what holds when nobody answers.
+// Question is what a part of the escalation section asks. In the notes it is text that anybody
+// can read and write: the question, then numbered options, then the default if nobody answers.
 //
 //	Which quay first?
 //
@@ -23,13 +22,13 @@ import (
 //	Default: 2 after 24h (2026-11-21T09:00Z)
 type Question struct {
 	Text    string        // without options and default, trimmed
-	Options []string      // each of one line
-	Default int           // 1-based number of an option; 0 when there is no default
-	After   time.Duration // how long nobody must have answered; 0 when not said
-	Due     time.Time     // UTC, whole minutes; zero when not said
+	Options []string      // one line each
+	Default int           // 1-based number of an option; 0 for no default
+	After   time.Duration // how long to wait for an answer; 0 if not given
+	Due     time.Time     // UTC, whole minutes; zero if not given
 }
 
-// dueLayout is how the time of a default is written, in UTC.
+// dueLayout is the time format of a default, in UTC.
 const dueLayout = "2006-01-02T15:04Z"
 
 var (
@@ -39,7 +38,7 @@ var (
 	})
 )
 
-// String writes the question as the text of a part; ReadQuestion reads it.
+// String formats the question as the text of a part; ReadQuestion reverses it.
 func (q Question) String() string {
 	var b strings.Builder
 	b.WriteString(strings.TrimSpace(q.Text))
@@ -55,8 +54,8 @@ func (q Question) String() string {
 	return b.String()
 }
 
-// ReadQuestion reads the text of a part. A numbered list at its end, counted
-// from 1, is the options, whoever wrote it.
+// ReadQuestion parses the text of a part. A numbered list at its end, counted from 1, is the
+// options, whoever wrote it.
 func ReadQuestion(text string) Question {
 	lines := strings.Split(visible.LF(strings.TrimSpace(text)), "\n")
 	var q Question
@@ -70,7 +69,7 @@ func ReadQuestion(text string) Question {
 	return q
 }
 
-// readDefault takes the default off the end of the lines.
+// readDefault removes the default from the end of the lines.
 func (q *Question) readDefault(lines []string) []string {
 	last := len(lines) - 1
 	found := defaultLine().FindStringSubmatch(strings.TrimSpace(lines[last]))
@@ -78,12 +77,12 @@ func (q *Question) readDefault(lines []string) []string {
 		return lines
 	}
 	q.Default, _ = strconv.Atoi(found[1])     // digits
-	q.After, _ = time.ParseDuration(found[2]) // somebody else's words stand for nothing
+	q.After, _ = time.ParseDuration(found[2]) // free text is not a default
 	q.Due, _ = time.Parse(dueLayout, strings.TrimSuffix(found[3], "Z")+"Z")
 	return trimLines(lines[:last])
 }
 
-// readOptions takes the numbered list off the end of the lines.
+// readOptions removes the numbered list from the end of the lines.
 func readOptions(lines []string) (options, rest []string) {
 	for at := len(lines) - 1; at >= 0; at-- {
 		found := optionLine().FindStringSubmatch(lines[at])
@@ -104,7 +103,7 @@ func readOptions(lines []string) (options, rest []string) {
 	return nil, lines
 }
 
-// trimLines drops the blank lines at the end.
+// trimLines drops trailing blank lines.
 func trimLines(lines []string) []string {
 	for len(lines) > 0 && strings.TrimSpace(lines[len(lines)-1]) == "" {
 		lines = lines[:len(lines)-1]
@@ -112,12 +111,12 @@ func trimLines(lines []string) []string {
 	return lines
 }
 
-// Overdue reports whether the default would hold by now.
+// Overdue reports whether the default applies by now.
 func (q Question) Overdue(now time.Time) bool {
 	return q.Default > 0 && !q.Due.IsZero() && !now.Before(q.Due)
 }
 
-// Span writes a time span of whole minutes as it is typed: 24h, 90m.
+// Span formats a duration of whole minutes as typed: 24h, 90m.
 func Span(d time.Duration) string {
 	if d%time.Hour == 0 {
 		return fmt.Sprintf("%dh", d/time.Hour)

@@ -19,7 +19,7 @@ func due(text string) time.Time {
 	return t
 }
 
-// questions are texts of parts, whoever wrote them, with what they ask.
+// questions are texts of parts, whoever wrote them, with their meaning.
 var questions = []struct {
 	text string
 	want signals.Question
@@ -34,7 +34,7 @@ var questions = []struct {
 	{"Which?\n1. north\nDefault: 1 after 90m (2026-11-21T09:00)", signals.Question{Text: "Which?",
 		Options: []string{"north"}, Default: 1, After: 90 * time.Minute, Due: due("2026-11-21T09:00:00Z")}},
 	{"Which?\n1. north\nDefault: 1", signals.Question{Text: "Which?", Options: []string{"north"}, Default: 1}},
-	// what only looks like options or a default is part of the question
+	// text that only looks like options or a default is part of the question
 	{"Which?\n\n1. north\n2. south\n\nWe need to know.", signals.Question{Text: "Which?\n\n1. north\n2. south\n\nWe need to know."}},
 	{"Since 2026:\n2026. is long", signals.Question{Text: "Since 2026:\n2026. is long"}},
 	{"Which?\n1. north\n3. south", signals.Question{Text: "Which?\n1. north\n3. south"}},
@@ -52,8 +52,7 @@ func TestReadQuestion(t *testing.T) {
 	}
 }
 
-// TestQuestionOverdue: a default holds from its minute on, and one without a
-// time never does.
+// TestQuestionOverdue: a default applies from its minute on, and one without a time never does.
 func TestQuestionOverdue(t *testing.T) {
 	q := signals.Question{Options: []string{"a"}, Default: 1, Due: due("2026-11-21T09:00:00Z")}
 	if q.Overdue(due("2026-11-21T08:59:59Z")) || !q.Overdue(due("2026-11-21T09:00:00Z")) {
@@ -65,7 +64,7 @@ func TestQuestionOverdue(t *testing.T) {
 	}
 }
 
-// FuzzQuestion: whatever is asked, what is written reads back as it is written.
+// FuzzQuestion: every question reads back as written.
 func FuzzQuestion(f *testing.F) {
 	for _, q := range questions {
 		f.Add(q.text, "north", "south, which the ferry needs", 2, int64(24*60))
@@ -93,8 +92,8 @@ func FuzzQuestion(f *testing.F) {
 	})
 }
 
-// TestAddPartRefuses: no text can be more than the part that it is given as,
-// and no name another name.
+// TestAddPartRefuses: no text can be more than the part it is given as, and no name another
+// name.
 func TestAddPartRefuses(t *testing.T) {
 	d := notes.Parse("<!-- escalation-context -->\n## Pending (2026-11-01)\nA?\n<!-- /escalation-context -->")
 	for _, text := range []string{

@@ -55,7 +55,7 @@ func Example() {
 	// notes:6:20: planning-depth: must be one of shallow, standard, deep, probe; found "medium"
 }
 
-// readCase is one thing that real tables contain. The cases are also seeds.
+// readCase is one thing that real tables contain. The cases are also fuzz seeds.
 type readCase struct {
 	name     string
 	text     string
@@ -217,7 +217,7 @@ func TestReadAccessors(t *testing.T) {
 	}
 }
 
-// Rows of a broken table must not be read as if they were those of a good one.
+// Rows of a broken table must not be read like those of a good one.
 func TestRawAndValue(t *testing.T) {
 	table := signals.Read(notes.Parse(rows("| cynefin | odd | — |", "| surprise | 0.40 | — |")), nil)
 	if raw, value := table.Raw(signals.Cynefin), table.Value(signals.Cynefin); raw != "odd" || value != "complicated" {
@@ -265,8 +265,8 @@ func nearMisses() []string {
 	return texts
 }
 
-// tried gives the near misses to try as values of the kth signal: all that come
-// from its own domain, and those of the others that are picked.
+// tried returns the near misses to try for the kth signal: all from its own domain, and a
+// selection of the others.
 func tried(k int, s signals.Signal) (texts []string) {
 	for n, text := range nearMisses() {
 		own := func(value string) bool { return strings.Contains(strings.ToLower(text), value[1:]) }
@@ -277,9 +277,8 @@ func tried(k int, s signals.Signal) (texts []string) {
 	return texts
 }
 
-// The fast path and the schema must agree on every value: the fast path is the
-// only thing that most commands ever ask. A narrowed schema that narrows
-// nothing has no fast path.
+// The fast path and the schema must agree on every value, since most commands use only the fast
+// path. A narrowed schema that narrows nothing has no fast path.
 func TestFastPathAgreesWithCUE(t *testing.T) {
 	fast := cue.Embedded()
 	slow, err := fast.Narrow("nothing.cue", []byte("package stigmergic\n"))
@@ -300,7 +299,7 @@ func TestFastPathAgreesWithCUE(t *testing.T) {
 	}
 }
 
-// A valid table must not compile the schema: that is most of a command's time.
+// A valid table must not compile the schema, which takes most of a command's time.
 func TestReadOfValidTableCompilesNothing(t *testing.T) {
 	broken := cue.New("broken.cue", []byte("this is not CUE {"))
 	for _, text := range []string{"", six, nine} {
@@ -326,7 +325,7 @@ func TestNarrowedSchema(t *testing.T) {
 	}
 }
 
-// vet --fix must not write what the project does not allow.
+// vet --fix must not write what the project forbids.
 func TestNarrowedSchemaTakesFixesAway(t *testing.T) {
 	narrowed, err := cue.Embedded().Narrow("team.cue", []byte(`#PlanningDepth: !="standard"`))
 	if err != nil {

@@ -9,21 +9,19 @@ import (
 	"stig/notes"
 )
 
-// Reconcile merges the several signal tables of a document into one, in place
-// of the last, and says what it did, one sentence each.
+// Reconcile merges the signal tables of a document into one, in place of the last, and says
+// what it did, one sentence each.
 //
-// Per row, unknown ones too, the newer Updated wins; an absent date is older
-// than any, ties go to the later table, and a value that is not valid loses to
-// one that is. The tables before the last are removed, and so are the lines of
-// three dashes with which a merge joined the notes. Of several sections of a kind
-// that is Newer the newest dated one is kept, the later on a tie. Those of a kind
-// that is Parts are united in the last one, their parts in the order of their dates,
-// each once. All other text is kept as it stands, also where a merge doubled it;
-// blank lines around what is removed are closed up.
+// For each row, including unknown ones, the newer Updated wins; a missing date is older than
+// any, ties go to the later table, and an invalid value loses to a valid one. The tables before
+// the last are removed, and so are the lines of three dashes with which a merge joined the
+// notes. Of several sections of a Newer kind the newest is kept, the later on a tie. Those of a
+// Parts kind are united in the last one, their parts in order of date, each once. All other
+// text stays, even if a merge doubled it; blank lines around removed text are closed up.
 //
-// A document with one table or none is returned as it is. Values that are not
-// valid in every table stay: Apply fixes them. It refuses malformed notes
-// (*notes.Error) and tables that cannot be written safely (*InvalidError).
+// A document with at most one table is returned as is. Values that are invalid in every table
+// stay: Apply fixes them. It refuses malformed notes (*notes.Error) and tables that cannot be
+// written safely (*InvalidError).
 func Reconcile(d *notes.Doc, schema *Schema) (*notes.Doc, []string, error) {
 	if malformed := d.Malformed(); len(malformed) > 0 {
 		return nil, nil, malformed[0]
@@ -37,7 +35,7 @@ func Reconcile(d *notes.Doc, schema *Schema) (*notes.Doc, []string, error) {
 		return nil, nil, err
 	}
 	r.dropTables(sections)
-	united := map[string]string{} // bodies of sections by their name
+	united := map[string]string{} // bodies of sections, by name
 	for _, k := range kinds {
 		switch k.Union {
 		case Newer:
@@ -60,16 +58,16 @@ func Reconcile(d *notes.Doc, schema *Schema) (*notes.Doc, []string, error) {
 	return result, r.done, r.verify(result)
 }
 
-// reconciler gathers what to change and what was done.
+// reconciler collects what to change and what was done.
 type reconciler struct {
 	doc     *notes.Doc
-	tables  []*Table // in the order of the text
+	tables  []*Table // in text order
 	winners []contender
 	removed []notes.Span
 	done    []string
 }
 
-// contender is a row that a name may get: of those of one name one wins.
+// contender is a row that competes for a name: one of each name wins.
 type contender struct {
 	name, value, date string
 	table             int // index in tables
@@ -96,8 +94,7 @@ func (r *reconciler) read(sections []notes.Section, schema *Schema) error {
 	return nil
 }
 
-// rows lists the rows of a table in its order, those of a repeated name once:
-// the last, which counts.
+// rows lists the rows of a table in order; of a repeated name only the last, which counts.
 func (t *Table) rows() []contender {
 	var rows []contender
 	for _, row := range t.grid.Rows {
@@ -111,7 +108,7 @@ func (t *Table) rows() []contender {
 	return rows
 }
 
-// enter lets the row of table i compete with those of earlier tables.
+// enter lets the rows of table i compete with those of earlier tables.
 func (r *reconciler) enter(i int, w contender) {
 	w.table = i
 	at := slices.IndexFunc(r.winners, func(other contender) bool { return other.name == w.name })
@@ -133,20 +130,19 @@ func (r *reconciler) valid(w contender) bool {
 	})
 }
 
-// dropTables plans the removal of all tables but the last, and of the
-// separators between them.
+// dropTables plans the removal of all tables but the last, and of the separators between them.
 func (r *reconciler) dropTables(sections []notes.Section) {
 	for i, s := range sections[:len(sections)-1] {
 		r.remove(s.Span)
 		if separator, joined := separatorBetween(r.doc, s, sections[i+1]); joined {
 			r.remove(separator)
 		}
-		r.say("removed the signal table of line %d", s.Line)
+		r.say("removed the signal table at line %d", s.Line)
 	}
 }
 
-// keepNewest plans the removal of all sections of a name but the one of the
-// latest date, the later of two of one date.
+// keepNewest plans the removal of all sections with a name but the latest, the later one on a
+// tie.
 func (r *reconciler) keepNewest(name string) {
 	sections := r.doc.Named(name)
 	if len(sections) < 2 {
@@ -161,12 +157,12 @@ func (r *reconciler) keepNewest(name string) {
 	for i, s := range sections {
 		if i != kept {
 			r.remove(s.Span)
-			r.say("removed the section %s of line %d, kept that of line %d", name, s.Line, sections[kept].Line)
+			r.say("removed the section %s at line %d, kept the one at line %d", name, s.Line, sections[kept].Line)
 		}
 	}
 }
 
-// headingDate is the date in the first heading that has one; "" without.
+// headingDate is the date in the first heading that has one; "" for none.
 func headingDate(body string) string {
 	for _, part := range notes.Parts(body) {
 		if date := dateIn(part.Heading); date != "" {
@@ -176,8 +172,8 @@ func headingDate(body string) string {
 	return ""
 }
 
-// uniteParts plans the removal of all sections of a name but the last and gives
-// that one's new body; "" when there is nothing to unite.
+// uniteParts plans the removal of all sections with a name but the last and returns that one's
+// new body; "" if there is nothing to unite.
 func (r *reconciler) uniteParts(name string) string {
 	sections := r.doc.Named(name)
 	if len(sections) < 2 {
@@ -194,7 +190,7 @@ func (r *reconciler) uniteParts(name string) string {
 	slices.SortStableFunc(passages, func(a, b Passage) int { return strings.Compare(a.Date, b.Date) })
 	for _, s := range sections[:len(sections)-1] {
 		r.remove(s.Span)
-		r.say("united the section %s of line %d with that of line %d", name, s.Line, sections[len(sections)-1].Line)
+		r.say("united the section %s at line %d with the one at line %d", name, s.Line, sections[len(sections)-1].Line)
 	}
 	var texts []string
 	for _, p := range passages {
@@ -206,15 +202,15 @@ func (r *reconciler) uniteParts(name string) string {
 // remove plans the removal of whole lines.
 func (r *reconciler) remove(s notes.Span) { r.removed = append(r.removed, s) }
 
-// apply makes the last table the winners' and removes what is planned.
+// apply fills the last table with the winners and makes the planned removals.
 func (r *reconciler) apply() (*notes.Doc, error) {
 	live := r.tables[len(r.tables)-1]
 	d, err := live.take(r.doc, r.winners)
 	if err != nil {
 		return nil, err
 	}
-	// The live table is behind all other tables but not behind all that is
-	// removed, so spans behind it move with its growth.
+	// The live table is after all other tables but not after everything that is removed, so
+	// spans after it move when it grows.
 	growth := len(d.Text()) - len(r.doc.Text())
 	spans := slices.Clone(r.removed)
 	for i, s := range spans {
@@ -225,8 +221,8 @@ func (r *reconciler) apply() (*notes.Doc, error) {
 	return removeLines(d, spans)
 }
 
-// take gives the table the rows of the winners. A date that is absent or no
-// date stays as it is when the winner has none.
+// take sets the table's rows to the winners. A missing or invalid date stays if the winner has
+// none.
 func (t *Table) take(d *notes.Doc, winners []contender) (*notes.Doc, error) {
 	own := make(map[string]int)
 	for i, row := range t.grid.Rows {
@@ -247,7 +243,7 @@ func (t *Table) take(d *notes.Doc, winners []contender) (*notes.Doc, error) {
 	return d.Apply(append(splices, t.insertions(d, winners, own)...)...)
 }
 
-// insertions puts signals at their canonical place, other rows at the end.
+// insertions puts signals at their canonical places, other rows at the end.
 func (t *Table) insertions(d *notes.Doc, winners []contender, own map[string]int) []notes.Splice {
 	byName := make(map[string]contender)
 	var others []contender
@@ -279,8 +275,8 @@ func (t *Table) insertions(d *notes.Doc, winners []contender, own map[string]int
 	return splices
 }
 
-// removeLines removes the lines of spans, and one side of the blank lines
-// around each, so that what is left stands as far apart as it did.
+// removeLines removes the lines of spans, and the blank lines on one side of each, so that the
+// distances of the rest stay.
 func removeLines(d *notes.Doc, spans []notes.Span) (*notes.Doc, error) {
 	text := d.Text()
 	slices.SortFunc(spans, func(a, b notes.Span) int { return a.Start - b.Start })
@@ -307,7 +303,7 @@ func removeLines(d *notes.Doc, spans []notes.Span) (*notes.Doc, error) {
 	return d.Apply(merged...)
 }
 
-// wholeLines widens a span to its lines and to the blank lines behind them.
+// wholeLines extends a span to whole lines and the blank lines after them.
 func wholeLines(text string, s notes.Span) notes.Span {
 	start := strings.LastIndexByte(text[:s.Start], '\n') + 1
 	end := s.End
@@ -323,7 +319,7 @@ func wholeLines(text string, s notes.Span) notes.Span {
 	}
 }
 
-// verify holds the result to what was to be done.
+// verify compares the result with the plan.
 func (r *reconciler) verify(result *notes.Doc) error {
 	sections := result.Named(Section)
 	if len(sections) != 1 {

@@ -40,54 +40,54 @@ var reconcileCases = []reconcileCase{
 		text: rows("| cynefin | complex | 2026-11-03 |", "| surprise | 0.1 | 2026-11-02 |", "| progress | blocked | 2026-11-02 |", "| escalation | pending | 2026-11-01 |") +
 			join + rows("| cynefin | clear | 2026-11-02 |", "| surprise | 0.2 | 2026-11-02 |", "|progress|verifying|2026-11-04|", "| escalation | none | — |"),
 		want: rows("| cynefin | complex | 2026-11-03 |", "| surprise | 0.2 | 2026-11-02 |", "|progress|verifying|2026-11-04|", "| escalation | pending | 2026-11-01 |"),
-		done: "removed the signal table of line 1"},
+		done: "removed the signal table at line 1"},
 	{name: "rows of one side only, unknown ones too",
 		text: rows("| mood | good | — |", "| cynefin | clear | 2026-11-01 |", "| tune | b | 2026-11-02 |") + join + rows("| surprise | 0.2 | — |", "| tune | a | 2026-11-01 |"),
 		want: rows("| cynefin | clear | 2026-11-01 |", "| surprise | 0.2 | — |", "| tune | b | 2026-11-02 |", "| mood | good | — |"),
-		done: "removed the signal table of line 1"},
+		done: "removed the signal table at line 1"},
 	{name: "a valid value beats a newer one that is not",
 		text: rows("| cynefin | clear | 2026-11-01 |", "| surprise | 3 | 2026-11-01 |") + join + rows("| cynefin | odd | 2026-11-02 |", "| surprise | 4 | 2026-11-02 |"),
-		want: rows("| cynefin | clear | 2026-11-01 |", "| surprise | 4 | 2026-11-02 |"), done: "removed the signal table of line 1"},
+		want: rows("| cynefin | clear | 2026-11-01 |", "| surprise | 4 | 2026-11-02 |"), done: "removed the signal table at line 1"},
 	{name: "two columns have no dates to win with",
 		text: rows("| cynefin | clear | 2026-11-01 |") + join + section("| Signal | Value |", "|---|---|", "| cynefin | complex |"),
-		want: section("| Signal | Value |", "|---|---|", "| cynefin | clear |"), done: "removed the signal table of line 1"},
+		want: section("| Signal | Value |", "|---|---|", "| cynefin | clear |"), done: "removed the signal table at line 1"},
 	{name: "checkpoints and text around",
 		text: "before\n\n" + rows("| cynefin | clear | — |") + "\n\n" + checkpoint("2026-11-05", "newer") + "\n\ntail of ours" + join +
 			rows("| cynefin | complex | — |") + "\n\n" + checkpoint("2026-11-03", "older") + "\n\ntail of theirs\n",
 		want: "before\n\n" + checkpoint("2026-11-05", "newer") + "\n\ntail of ours\n\n" + rows("| cynefin | complex | — |") + "\n\ntail of theirs\n",
-		done: "removed the signal table of line 3\nremoved the section checkpoint-context of line 25, kept that of line 9"},
+		done: "removed the signal table at line 3\nremoved the section checkpoint-context of line 25, kept the one at line 9"},
 	{name: "the newer evidence",
 		text: rows("| cynefin | clear | — |") + "\n\n" + evidence("2026-11-05", "newer") + join + rows("| cynefin | complex | — |") + "\n\n" + evidence("2026-11-03", "older"),
 		want: evidence("2026-11-05", "newer") + "\n\n" + rows("| cynefin | complex | — |"),
-		done: "removed the signal table of line 1\nremoved the section evidence-context of line 21, kept that of line 7"},
+		done: "removed the signal table at line 1\nremoved the section evidence-context of line 21, kept the one at line 7"},
 	{name: "the later checkpoint on a tie, an undated one never",
 		text: rows("| cynefin | clear | — |") + "\n\n" + checkpoint("2026-11-05", "ours") + join + rows("| cynefin | complex | — |") + "\n\n" +
 			checkpoint("2026-11-05", "theirs") + "\n\n<!-- checkpoint-context -->\nundated\n<!-- /checkpoint-context -->",
 		want: rows("| cynefin | complex | — |") + "\n\n" + checkpoint("2026-11-05", "theirs"),
-		done: "removed the signal table of line 1\nremoved the section checkpoint-context of line 7, kept that of line 21\nremoved the section checkpoint-context of line 27, kept that of line 21"},
+		done: "removed the signal table at line 1\nremoved the section checkpoint-context of line 7, kept the one at line 21\nremoved the section checkpoint-context of line 27, kept the one at line 21"},
 	{name: "escalations in the order of their dates, each once",
 		text: rows("| cynefin | clear | — |") + "\n\n" + escalation("## Pending (2026-11-01)\nwhich?\n\n### detail\nmore\n\n## Resolved (2026-11-04) by alice\nthat") + join +
 			rows("| cynefin | complex | — |") + "\n\n" + escalation("## Pending (2026-11-01)\nwhich?\n\n### detail\nmore\n\n## Pending (2026-11-03)\nand?"),
 		want: rows("| cynefin | complex | — |") + "\n\n" + escalation("## Pending (2026-11-01)\nwhich?\n\n### detail\nmore\n\n## Pending (2026-11-03)\nand?\n\n## Resolved (2026-11-04) by alice\nthat"),
-		done: "removed the signal table of line 1\nunited the section escalation-context of line 7 with that of line 26"},
+		done: "removed the signal table at line 1\nunited the section escalation-context of line 7 with the one at line 26"},
 	{name: "what was opened again on both sides",
 		text: rows("| cynefin | clear | — |") + "\n\n" + reopened("2026-11-03", "it leans") + join + rows("| cynefin | complex | — |") + "\n\n" + reopened("2026-11-02", "it leaks"),
 		want: rows("| cynefin | complex | — |") + "\n\n<!-- reopen-context -->\n## Reopened (2026-11-02)\nit leaks\n\n## Reopened (2026-11-03)\nit leans\n<!-- /reopen-context -->",
-		done: "removed the signal table of line 1\nunited the section reopen-context of line 7 with that of line 20"},
+		done: "removed the signal table at line 1\nunited the section reopen-context of line 7 with the one at line 20"},
 	{name: "unknown sections stay, also doubled",
 		text: rows("| cynefin | clear | — |") + "\n\n<!-- audit -->\nx\n<!-- /audit -->" + join + rows("| cynefin | complex | — |") + "\n\n<!-- audit -->\nx\n<!-- /audit -->\n",
 		want: "<!-- audit -->\nx\n<!-- /audit -->\n\n" + rows("| cynefin | complex | — |") + "\n\n<!-- audit -->\nx\n<!-- /audit -->\n",
-		done: "removed the signal table of line 1"},
+		done: "removed the signal table at line 1"},
 	{name: "other rules of dashes stay",
 		text: rows("| cynefin | clear | — |") + "\n\na\n\n---\n\nb" + join + rows("| cynefin | complex | — |") + join + "c",
 		want: "a\n\n---\n\nb\n\n" + rows("| cynefin | complex | — |") + join + "c",
-		done: "removed the signal table of line 1"},
+		done: "removed the signal table at line 1"},
 	{name: "CRLF", text: strings.ReplaceAll(rows("| cynefin | clear | 2026-11-05 |")+join+rows("| cynefin | complex | — |")+"\n", "\n", "\r\n"),
-		want: strings.ReplaceAll(rows("| cynefin | clear | 2026-11-05 |")+"\n", "\n", "\r\n"), done: "removed the signal table of line 1"},
+		want: strings.ReplaceAll(rows("| cynefin | clear | 2026-11-05 |")+"\n", "\n", "\r\n"), done: "removed the signal table at line 1"},
 	{name: "three tables", text: rows("| cynefin | clear | 2026-11-05 |") + join + rows("| cynefin | complex | 2026-11-07 |") + "\n\n" + rows("| cynefin | chaotic | 2026-11-06 |"),
-		want: rows("| cynefin | complex | 2026-11-07 |"), done: "removed the signal table of line 1\nremoved the signal table of line 9"},
+		want: rows("| cynefin | complex | 2026-11-07 |"), done: "removed the signal table at line 1\nremoved the signal table at line 9"},
 	{name: "indented delimiters", text: "  " + rows("| cynefin | clear | — |") + "\n" + rows("| cynefin | complex | — |"),
-		want: rows("| cynefin | complex | — |"), done: "removed the signal table of line 1"},
+		want: rows("| cynefin | complex | — |"), done: "removed the signal table at line 1"},
 }
 
 func TestReconcile(t *testing.T) {
@@ -124,7 +124,7 @@ func TestReconcileRefuses(t *testing.T) {
 	}
 }
 
-// What a merge broke can be written again once it is reconciled.
+// What a merge broke can be written again after reconciling.
 func TestReconcileMakesWritable(t *testing.T) {
 	d := notes.Parse(six + join + strings.Replace(six, "0.2", "0.7", 1))
 	u := signals.Update{Set: set{signals.Progress: "blocked"}, Today: today}
@@ -144,8 +144,8 @@ func TestReconcileMakesWritable(t *testing.T) {
 	}
 }
 
-// FuzzReconcile asserts that one table is left, that every other text line is
-// still there in its order, and that reconciling again changes nothing.
+// FuzzReconcile checks that one table is left, that every other line is still there in order,
+// and that reconciling again changes nothing.
 func FuzzReconcile(f *testing.F) {
 	for _, tt := range reconcileCases {
 		f.Add(tt.text)
@@ -173,8 +173,8 @@ func FuzzReconcile(f *testing.F) {
 	})
 }
 
-// proseOf lists what reconciling must keep in any case: lines that are not
-// blank, no rule of dashes, and not in a section that it merges.
+// proseOf lists what reconciling must always keep: lines that are not blank, not a rule of
+// dashes, and not in a section that it merges.
 func proseOf(d *notes.Doc) []string {
 	var prose []string
 	start := 0

@@ -7,8 +7,7 @@ import (
 	"stig/notes"
 )
 
-// several finds the tables before the live one, and whether they are what a
-// bad merge left behind.
+// several finds the tables before the live one, and whether a bad merge left them.
 func (t *Table) several(d *notes.Doc, sections []notes.Section) {
 	for i, s := range sections[:len(sections)-1] {
 		line, column := d.Position(s.Start)
@@ -24,9 +23,8 @@ func (t *Table) several(d *notes.Doc, sections []notes.Section) {
 	}
 }
 
-// separatorBetween finds the last line of three dashes between two sections
-// that stands between blank lines and in no section: a known merge driver
-// joins the notes of both sides with it.
+// separatorBetween finds the last line of three dashes between two sections that is between
+// blank lines and in no section: a known merge driver joins the notes of both sides with it.
 func separatorBetween(d *notes.Doc, a, b notes.Section) (notes.Span, bool) {
 	var found notes.Span
 	var ok bool

@@ -1,12 +1,10 @@
-// Package signals gives the signal table of an issue its types, defaults and
-// rules: it reads the table out of the notes, says what is wrong with it and
-// where, and writes changes of it, touching only the cells that change. It also
-// says when such numbers of several issues amount to an alert.
+// Package signals defines the types, defaults and rules of an issue's signal table: it reads
+// the table from the notes, reports what is wrong and where, and writes changes, touching only
+// the cells that change. It also decides when the numbers of several issues amount to an alert.
 //
-// It does not know issues, files, the clock or the other sections of the
-// notes. Domains, defaults, aliases and thresholds come from the CUE schema:
-// schema_gen.go is generated from it, and what the constants there do not
-// take is put to the schema itself.
+// It knows neither issues, files and the clock nor the other sections of the notes. Domains,
+// defaults, aliases and thresholds come from the CUE schema: schema_gen.go is generated from
+// it, and the schema itself judges what the constants there do not accept.
 //
 //	t := signals.Read(notes.Parse(text), schema)
 //	fmt.Println(t.Value(signals.Cynefin), t.Number())
@@ -21,7 +19,7 @@ import (
 
 //go:generate go test ../internal/testkit/gen -update
 
-// Section is the name of the section that holds the table.
+// Section is the name of the section with the table.
 const Section = "stigmergic-signals"
 
 // Signal is one row of the table, in canonical order.
@@ -40,23 +38,23 @@ const (
 	count
 )
 
-// String is the name in the table, as in "planning-depth".
+// String returns the name in the table, as in "planning-depth".
 func (s Signal) String() string { return strings.ReplaceAll(s.Key(), "_", "-") }
 
-// Key is the name in JSON, as in "planning_depth".
+// Key returns the name in JSON, as in "planning_depth".
 func (s Signal) Key() string { return keys[s] }
 
-// Default is the value where the table has no row.
+// Default is the value if the table has no row.
 func (s Signal) Default() string { return defaults[s] }
 
-// Domain lists the values of a signal that is a choice, in the order of the
-// schema; nil for surprise and evidence-freshness.
+// Domain lists the values of an enumerated signal, in schema order; nil for surprise and
+// evidence-freshness.
 func (s Signal) Domain() []string { return slices.Clone(domains[s]) }
 
-// firstEvidence is the signal with which those of evidence begin, which are the last.
+// firstEvidence is the first evidence signal; these are the last ones.
 const firstEvidence = Confidence
 
-// Evidence tells the evidence signals from the basic ones.
+// Evidence reports whether a signal is an evidence signal rather than a basic one.
 func (s Signal) Evidence() bool { return s >= firstEvidence }
 
 // All lists the signals in canonical order.
@@ -74,8 +72,8 @@ func Named(name string) (Signal, bool) {
 	return Signal(i), i >= 0
 }
 
-// inTable finds a signal by its name in the table only. It is asked for every
-// row of every table of a store, and so it makes no text.
+// inTable finds a signal by its name in the table only. It is called for every row of every
+// table of a store, so it allocates no string.
 func inTable(name string) (Signal, bool) {
 	i := slices.IndexFunc(keys[:], func(key string) bool { return named(key, name) })
 	return Signal(i), i >= 0
@@ -98,17 +96,17 @@ func named(key, name string) bool {
 	return true
 }
 
-// Schema decides about values. It is compiled on first use only.
+// Schema judges values. It is compiled on first use only.
 type Schema = cue.Schema
 
-// alias is a value that was found in tables and has one evident meaning.
+// alias is a value found in tables with one evident meaning.
 type alias struct {
 	signal   Signal
 	from, to string
 }
 
-// Depth is the default planning depth of a cynefin domain; that of the
-// default domain for anything else.
+// Depth is the default planning depth of a Cynefin domain; for anything else that of the
+// default domain.
 func Depth(cynefin string) string {
 	if i := Complexity(cynefin); i >= 0 {
 		return depths[i]
@@ -116,12 +114,11 @@ func Depth(cynefin string) string {
 	return Depth(Cynefin.Default())
 }
 
-// Complexity orders the cynefin domains from clear, which is 0, to chaotic. It
-// is -1 for anything else.
+// Complexity orders the Cynefin domains from clear, 0, to chaotic; -1 for anything else.
 func Complexity(cynefin string) int { return slices.Index(domains[Cynefin], cynefin) }
 
-// Weaker compares two values of confidence: negative when a shows less than b.
-// What regressed shows least of all.
+// Weaker compares two values of confidence: negative if a shows less than b. A regression shows
+// least.
 func Weaker(a, b string) int {
 	strength := func(confidence string) int {
 		if confidence == ConfidenceRegressed {
@@ -132,9 +129,9 @@ func Weaker(a, b string) int {
 	return strength(a) - strength(b)
 }
 
-// ThresholdConvergence is θ of a cynefin domain: a convergence point of that
-// domain is an alert when the mean surprise of its closed blockers is above.
-// Anything else has the θ of the default domain.
+// ThresholdConvergence is θ of a Cynefin domain: a convergence point of that domain raises an
+// alert if the mean surprise of its closed blockers is above it. Anything else has the θ of the
+// default domain.
 func ThresholdConvergence(cynefin string) float64 {
 	if i := Complexity(cynefin); i >= 0 {
 		return convergence[i]

@@ -12,11 +12,10 @@ import (
 	"stig/notes"
 )
 
-// Table is the live signal table of a document, or the defaults where there
-// is none.
+// Table is a document's live signal table, or the defaults if there is none.
 type Table struct {
 	present      bool
-	line, column int // of the header, or of the section when it has no table
+	line, column int // line of the header, or of the section if it has no table
 	cells        [count]cell
 	values       [count]string
 	findings     []Finding
@@ -33,28 +32,25 @@ const (
 	dateColumn
 )
 
-// cell is what the live row of a signal holds.
+// cell is the live row of a signal.
 type cell struct {
 	found        bool
 	row          int // index into grid.Rows
 	raw, updated string
-	line, column int // of the value
+	line, column int // span of the value
 }
 
-// Read reads the live table: the last one. A nil schema is the embedded one;
-// it is consulted only when a value is not one that the constants take, or
-// when it is narrowed.
+// Read reads the live table, the last one. A nil schema is the embedded one; it is consulted
+// only for a value that the constants do not accept, or if it is narrowed.
 func Read(d *notes.Doc, schema *Schema) *Table { return new(Reader).Read(d, schema) }
 
-// Reader reads the tables of many documents into the same memory, again and
-// again. It belongs to one goroutine.
+// Reader reads the tables of many documents into reused memory. It belongs to one goroutine.
 type Reader struct {
 	table Table
 	grid  notes.Table
 }
 
-// Read is the function Read. The table lasts until the next call; its texts
-// last.
+// Read is the function Read. The table is valid until the next call; its texts stay valid.
 func (r *Reader) Read(d *notes.Doc, schema *Schema) *Table {
 	sections := d.Named(Section)
 	if len(sections) == 0 {
@@ -68,8 +64,7 @@ func (r *Reader) Read(d *notes.Doc, schema *Schema) *Table {
 	return t
 }
 
-// usualTable is what is read where there is no table: the defaults, whatever a
-// narrowed schema says of them.
+// usualTable is what is read without a table: the defaults, whatever a narrowed schema says.
 var usualTable = sync.OnceValue(func() *Table {
 	t := &Table{}
 	t.judge(nil)
@@ -83,7 +78,7 @@ func readSection(d *notes.Doc, section notes.Section) *Table {
 	return t
 }
 
-// readSection is the function of that name, into memory that is there.
+// readSection is the function of that name, into existing memory.
 func (t *Table) readSection(d *notes.Doc, section notes.Section, grid *notes.Table) {
 	*t = Table{section: section, line: section.Line, column: 1}
 	if !grid.Read(d, section) {
@@ -101,8 +96,7 @@ func (t *Table) readSection(d *notes.Doc, section notes.Section, grid *notes.Tab
 	t.outside(d)
 }
 
-// add reports something wrong, at a place in the notes; signal is "" when it is
-// about the table.
+// add reports a problem at a place in the notes; signal is "" if it is about the table.
 func (t *Table) add(rule string, severity Severity, line, column int, signal, message string) *Finding {
 	t.findings = append(t.findings, Finding{
 		Rule: rule, Severity: severity, Signal: signal, Line: line, Column: column, Message: message,
@@ -110,8 +104,8 @@ func (t *Table) add(rule string, severity Severity, line, column int, signal, me
 	return &t.findings[len(t.findings)-1]
 }
 
-// columns checks the header. Without its first two columns there is nothing
-// to read; without the third the dates are absent.
+// columns checks the header. Without its first two columns nothing can be read; without the
+// third there are no dates.
 func (t *Table) columns(d *notes.Doc, grid *notes.Table) bool {
 	allowed := [][]string{{"signal", "field"}, {"value"}, {"updated", "as-of"}}
 	cells := grid.Header.Cells

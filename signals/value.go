@@ -11,14 +11,14 @@ import (
 	"stig/cue"
 )
 
-// absent is how a table writes an evidence-freshness that there is not.
+// absent is how a table writes a missing evidence-freshness.
 const absent = "absent"
 
-// NoDate is how a table writes an absent date.
+// NoDate is how a table writes a missing date.
 const NoDate = "—"
 
-// isNoDate reads the forms of an absent date. The last one is the dash of NoDate,
-// encoded twice.
+// isNoDate accepts the forms of a missing date. The last one is the dash of NoDate, encoded
+// twice.
 func isNoDate(text string) bool {
 	switch text {
 	case "", NoDate, "–", "-", "--", "â€\u201d":
@@ -27,8 +27,8 @@ func isNoDate(text string) bool {
 	return false
 }
 
-// Day is the day of a time as stig writes it: in UTC, so that of two writers in
-// different zones the later one never writes the earlier day.
+// Day is the day of a time as stig writes it: in UTC, so that of two writers in different zones
+// the later never writes the earlier day.
 func Day(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 
 // IsDate reports whether a text is a day, YYYY-MM-DD.
@@ -37,8 +37,8 @@ func IsDate(text string) bool {
 	return err == nil
 }
 
-// isDecimal reports whether text is a number of JSON without an exponent.
-// Everything else is a string in JSON, which no number of the schema takes.
+// isDecimal reports whether text is a JSON number without an exponent. Everything else is a
+// string in JSON, which no number in the schema accepts.
 func isDecimal(text string) bool {
 	whole, fraction, point := strings.Cut(strings.TrimPrefix(text, "-"), ".")
 	return isDigits(whole) && (len(whole) == 1 || whole[0] != '0') && (!point || isDigits(fraction))
@@ -48,12 +48,12 @@ func isDigits(text string) bool {
 	return text != "" && strings.Trim(text, "0123456789") == ""
 }
 
-// maxExact is the length up to which float64 tells a decimal from the limits
-// of its range.
+// maxExact is the length up to which float64 distinguishes a decimal from the limits of its
+// range.
 const maxExact = 15
 
-// accepts is the fast path: values that it takes are valid by the embedded
-// schema. What it does not take may still be, which only the schema knows.
+// accepts is the fast path: values that it accepts are valid by the embedded schema. The schema
+// decides about the others.
 func accepts(s Signal, text string) bool {
 	switch s {
 	case Surprise:
@@ -66,8 +66,8 @@ func accepts(s Signal, text string) bool {
 	}
 }
 
-// canonical is the form in which stig writes a value and compares it. What
-// is not valid stays as it is.
+// canonical is the form in which stig writes and compares a value. Invalid values stay as they
+// are.
 func canonical(s Signal, text string) string {
 	switch {
 	case s == Surprise && isDecimal(text):
@@ -83,9 +83,8 @@ func canonical(s Signal, text string) string {
 	return text
 }
 
-// Canonical is a value as somebody typed it, in the form in which tables have it and
-// Table.Value gives it. A value that the schema does not take is an *InvalidError;
-// a nil schema is the embedded one.
+// Canonical returns a typed value in the form that tables have and Table.Value returns. A value
+// that the schema rejects is an *InvalidError; a nil schema is the embedded one.
 func Canonical(s Signal, text string, schema *Schema) (string, error) {
 	text, err := typed(s, text)
 	if err != nil {
@@ -100,7 +99,7 @@ func Canonical(s Signal, text string, schema *Schema) (string, error) {
 	return t.values[s], nil
 }
 
-// typed is a value as somebody typed it, in canonical form, which need not be valid.
+// typed returns a typed value in canonical form, which may be invalid.
 func typed(s Signal, text string) (string, error) {
 	if strings.ContainsAny(text, "\r\n") {
 		return "", fmt.Errorf("%s: must be one line; found %q", s, text)
@@ -112,7 +111,7 @@ func typed(s Signal, text string) (string, error) {
 	return canonical(s, text), nil
 }
 
-// kind is how a value stands in JSON.
+// kind is the JSON type of a value.
 func kind(s Signal, text string) cue.Kind {
 	switch {
 	case (s == Surprise || s == SchemaVersion) && isDecimal(text):

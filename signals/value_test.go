@@ -5,11 +5,11 @@ import (
 	"testing"
 )
 
-// TestCanonical compares values as they are typed with the form that tables have.
+// TestCanonical compares typed values with the form that tables have.
 func TestCanonical(t *testing.T) {
 	for _, tt := range []struct {
 		signal      Signal
-		typed, want string // want "" for one that is refused
+		typed, want string // want "" for a refused one
 	}{
 		{Cynefin, "complex", "complex"},
 		{Cynefin, " complex ", "complex"},

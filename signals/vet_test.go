@@ -15,8 +15,7 @@ import (
 	"stig/signals"
 )
 
-// stockVet validates a JSON table against the schema file, compiled once, as cue
-// vet does.
+// stockVet validates a JSON table against the schema file, compiled once, as cue vet does.
 func stockVet(t *testing.T, schema cuelang.Value, table *signals.Table) error {
 	t.Helper()
 	text, err := json.Marshal(table)
@@ -25,7 +24,7 @@ func stockVet(t *testing.T, schema cuelang.Value, table *signals.Table) error {
 	}
 	expr, err := cuejson.Extract("-", text)
 	if err != nil {
-		return err // such as a byte order mark within the text
+		return err // such as a byte order mark inside the text
 	}
 	definition := "#SignalTable"
 	if table.HasEvidence() {

@@ -12,8 +12,7 @@ import (
 	"stig/internal/fault"
 )
 
-// New is an issue to be added. Texts that are "" and lists that are empty are
-// left out of its line.
+// New is an issue to add. Its line omits empty texts and empty lists.
 type New struct {
 	ID, Title, Description, Design, AcceptanceCriteria, Notes string
 	Status, Type, Assignee, ExternalRef                       string
@@ -25,22 +24,21 @@ type New struct {
 	Deps                                                      []Dep
 }
 
-// addition is one new line with the line end that it needs where it goes.
+// addition is one new line, with the line ending that its place needs.
 type addition struct {
 	id   string
-	off  int64 // it goes before the byte that stands here
+	off  int64 // insert before the byte at this offset
 	line []byte
-	text []byte // the line and its end
+	text []byte // the line and its ending
 }
 
-// Add adds an issue, created and updated at the time of the edit, in UTC and
-// whole seconds. Where the issues of the file stand in the order of their ids,
-// by bytes, the line goes to its place in that order, else to the end; a last
-// line without a newline keeps having none. Its keys are in the order of bd
-// 0.49; its spacing and its escapes are those of the lines near it.
+// Add adds an issue, created and updated at the time of the edit (UTC, whole seconds). In a
+// file sorted by id (bytewise) the line goes to its sorted place, otherwise to the end. A last
+// line without a newline stays without one. Keys follow the order of bd 0.49; spacing and
+// escapes follow the neighbouring lines.
 //
-// It gives the line. It refuses an id that is there already (fault.Refused) and
-// texts that are not UTF-8.
+// It returns the line. An id that exists already and text that is not UTF-8 are refused
+// (fault.Refused).
 func (tx *Tx) Add(n New) ([]byte, error) {
 	if err := n.check(); err != nil {
 		return nil, err
@@ -55,13 +53,13 @@ func (tx *Tx) Add(n New) ([]byte, error) {
 	}
 	line := c.issue(n, tx.now)
 	if _, bad := parseRecord(line); bad != nil {
-		panic("beads: a new line is not sound: " + bad.message)
+		panic("beads: a new line is malformed: " + bad.message)
 	}
 	return line, tx.insert(n.ID, line, at, sorted, end)
 }
 
-// Restore adds the line of an issue that the store had and has no more, as it
-// is. It refuses an id that is there (fault.Refused).
+// Restore adds, byte for byte, the line of an issue that the store used to have. It refuses an
+// id that exists (fault.Refused).
 func (tx *Tx) Restore(r *Record) error {
 	id := r.Text(ID)
 	at, sorted, err := tx.free(id)
@@ -75,7 +73,7 @@ func (tx *Tx) Restore(r *Record) error {
 	return tx.insert(id, r.line, at, sorted, end)
 }
 
-// free is the place of a new line for an id that no issue has.
+// free returns where a new line with an unused id goes.
 func (tx *Tx) free(id string) (at int, sorted bool, err error) {
 	if i, taken := tx.snapshot.Index(id); taken {
 		return 0, false, &fault.Error{Code: fault.Refused, Path: tx.snapshot.place.Name(), Line: tx.snapshot.At(i).Line, Reason: fmt.Sprintf("id %q is taken", id)}
@@ -87,7 +85,7 @@ func (tx *Tx) free(id string) (at int, sorted bool, err error) {
 	return at, sorted, nil
 }
 
-// insert puts a new line before the issue at an index, or at the end.
+// insert puts a new line before the issue at an index, or at the end of the file.
 func (tx *Tx) insert(id string, line []byte, at int, sorted bool, end []byte) error {
 	a := addition{id: id, line: line}
 	if at < tx.snapshot.Len() {
@@ -120,7 +118,7 @@ func (n New) check() error {
 	texts = append(texts, n.Labels...)
 	for _, d := range n.Deps {
 		if d.On == "" || d.Type == "" {
-			return fmt.Errorf("%s: %s: a row needs an id and a type; found %q and %q", n.ID, Dependencies, d.On, d.Type)
+			return fmt.Errorf("%s: %s: a dependency row needs an id and a type; found %q and %q", n.ID, Dependencies, d.On, d.Type)
 		}
 		texts = append(texts, d.On, d.Type)
 	}
@@ -132,8 +130,8 @@ func (n New) check() error {
 	return nil
 }
 
-// position is the index of the issue before which a new one goes, Len for the
-// end, and whether the file is sorted by id.
+// position returns the index of the issue before which a new one goes (Len for the end), and
+// whether the file is sorted by id.
 func (f *Snapshot) position(id string) (at int, sorted bool) {
 	at = len(f.issues)
 	for i, is := range f.issues {
@@ -147,7 +145,7 @@ func (f *Snapshot) position(id string) (at int, sorted bool) {
 	return at, true
 }
 
-// manner is how the lines near index at are written, and what ends them.
+// manner describes how the lines near index at are written, and their line ending.
 func (f *Snapshot) manner(at int) (c composer, end []byte, err error) {
 	const (
 		most     = 32      // lines
@@ -183,7 +181,7 @@ func (f *Snapshot) manner(at int) (c composer, end []byte, err error) {
 	return c, end, nil
 }
 
-// end is what ends the issue's line, LF where that cannot be seen.
+// end returns the line ending of an issue, LF where it cannot be determined.
 func (i *Issue) end() ([]byte, error) {
 	b := make([]byte, 2)
 	n, err := i.of.source.Lines.ReadAt(b, i.off+int64(i.size))
@@ -196,7 +194,7 @@ func (i *Issue) end() ([]byte, error) {
 	return []byte("\n"), nil
 }
 
-// ended reports whether a new line can follow the last byte of the file.
+// ended reports whether a new line may follow the last byte of the file.
 func (f *Snapshot) ended() (bool, error) {
 	if f.size == 0 {
 		return true, nil
@@ -208,7 +206,7 @@ func (f *Snapshot) ended() (bool, error) {
 	return last[len(last)-1] == '\n' || f.size == int64(len(last)) && string(last) == byteOrderMark, nil
 }
 
-// issue is the line of a new issue.
+// issue returns the line of a new issue.
 func (c composer) issue(n New, now time.Time) []byte {
 	var members [][]byte
 	add := func(k Key, value []byte) { members = append(members, c.member(k, value)) }

@@ -54,7 +54,7 @@ func TestAdd(t *testing.T) {
 	}
 }
 
-// Several issues, each to its place, beside changed lines.
+// TestAddSeveral adds several issues in one edit with changed lines; each goes to its place.
 func TestAddSeveral(t *testing.T) {
 	s := writeStore(t, `{"id":"d-2",`+updatedOld+`}`+"\n"+`{"id":"d-4",`+updatedOld+`}`)
 	_, err := edit(t, s, Options{Now: testNow}, func(tx *Tx) error {
@@ -131,8 +131,7 @@ func TestAddRefuses(t *testing.T) {
 	}
 }
 
-// FuzzAdd: the new line reads as what was asked for, and the bytes before and
-// after it are those that were there.
+// FuzzAdd: the new line decodes to the requested issue, and no byte before or after it changes.
 func FuzzAdd(f *testing.F) {
 	for _, c := range addCases {
 		f.Add(c.store, "d-3", "t", "label")
@@ -180,7 +179,7 @@ func FuzzAdd(f *testing.F) {
 	})
 }
 
-// onlyAdds reports whether got is store with the line and one line end more.
+// onlyAdds reports whether got is store plus the line and one line ending.
 func onlyAdds(store, got, line string) bool {
 	for at := range got {
 		if !strings.HasPrefix(got[at:], line) {

@@ -11,8 +11,8 @@ import (
 	"stig/internal/testkit/sample"
 )
 
-// The snapshot that an edit leads to is what a whole reading of the new text gives, one
-// edit after the other, also of lines longer than a block.
+// The snapshot after an edit equals a full reading of the new text, over a chain of edits and
+// with lines longer than a block.
 func TestAfter(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 5))
 	text := "\xef\xbb\xbf" + string(generate(900)) + `{"_type":"memory","key":"a","value":"b"}` + "\r\n\n" +
@@ -31,7 +31,7 @@ func TestAfter(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(tx.Changes()) == 0 { // what it was set to stood there
+		if len(tx.Changes()) == 0 { // the value it is set to was there already
 			continue
 		}
 		next, done := "", 0
@@ -52,7 +52,7 @@ func TestAfter(t *testing.T) {
 	}
 }
 
-// anyEdit changes any issue in any way.
+// anyEdit makes a random change to a random issue.
 func anyEdit(random *rand.Rand, tx *Tx) error {
 	id := tx.Snapshot().At(random.IntN(tx.Snapshot().Len())).ID
 	if random.IntN(4) == 0 {
@@ -78,7 +78,7 @@ func indexText(t *testing.T, text string) *Snapshot {
 	return f
 }
 
-// unlike says in what two snapshots of one text differ.
+// unlike describes how two snapshots of one text differ.
 func unlike(a, b *Snapshot) string {
 	if a.Size() != b.Size() || a.Sum() != b.Sum() || a.Len() != b.Len() || len(a.others) != len(b.others) {
 		return fmt.Sprintf("sizes %d, %d; sums %v, %v; issues %d, %d", a.Size(), b.Size(), a.Sum(), b.Sum(), a.Len(), b.Len())
@@ -104,7 +104,7 @@ func unlike(a, b *Snapshot) string {
 	return ""
 }
 
-// Where more changes than lines of issues a whole reading is needed.
+// An edit that does more than change lines of issues needs a full reading.
 func TestAfterNeedsReading(t *testing.T) {
 	for name, c := range map[string]struct {
 		text string

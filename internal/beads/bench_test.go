@@ -25,7 +25,7 @@ func generate(n int) []byte {
 	return b.Bytes()
 }
 
-// BenchmarkRecords reads all lines once more, as checks do.
+// BenchmarkRecords parses every line again, as the checks do.
 func BenchmarkRecords(b *testing.B) {
 	_, path := sample.Store(b, 10_000)
 	size(b, path)
@@ -40,7 +40,7 @@ func BenchmarkRecords(b *testing.B) {
 	}
 }
 
-// size has a benchmark tell bytes a second and allocations.
+// size makes a benchmark report bytes per second and allocations.
 func size(b *testing.B, path string) {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -11,40 +11,40 @@ import (
 	"sync/atomic"
 )
 
-// blockSize is how much of a file is read at a time, in bytes: few enough that
-// what was read is still in the processor's own memory when it is looked at.
+// blockSize is how much of a file is read at a time, in bytes; small enough that a block is
+// still in the processor's cache when it is parsed.
 const blockSize = 256 << 10
 
-// cacheLine is what processors copy at a time, in bytes, where addresses allow it.
+// cacheLine is the size of the blocks that processors copy, in bytes, when addresses are
+// aligned.
 const cacheLine = 64
 
-// tailSize is how much is read at first, in bytes, of a line that goes on after
-// its block.
+// tailSize is the first read, in bytes, for a line that continues after its block.
 const tailSize = 16 << 10
 
-// block is the lines that begin in one stretch of a file: every byte is in one
-// block, and which one depends on nothing but the content.
+// block holds the lines that begin in one stretch of a file. Every byte belongs to exactly one
+// block, determined by the content alone.
 type block struct {
-	data []byte // whole lines; only the last of a file may be without newline
-	off  int64  // of data in the file
-	last bool   // the stretch is the last one
+	data []byte // whole lines; only the last line of the file may lack a newline
+	off  int64  // offset of data in the file
+	last bool   // this is the last stretch
 }
 
-// blockReader reads blocks of a file, each by its number and in any order, so
-// that several goroutines with a reader each can share the work.
+// blockReader reads numbered blocks of a file in any order, so that goroutines with a reader
+// each can share the work.
 type blockReader struct {
 	from io.ReaderAt
 	buf  []byte
 }
 
-// blocksOf is the least number of blocks that a file of that size has.
+// blocksOf is the minimum number of blocks of a file of that size.
 func blocksOf(size int64) int { return max(1, int((size+blockSize-1)/blockSize)) }
 
-// read gives block n, from 0 on. Its bytes last until the next call.
+// read returns block n, counted from 0. The bytes are valid until the next call.
 func (r *blockReader) read(n int) (block, error) {
 	own := int64(n) * blockSize
-	// The byte before reports whether a line begins with the stretch. It is read with those
-	// before it: where one byte alone puts file and buffer out of step, processors copy at a
+	// The byte before tells whether a line begins at the start of the stretch. Read it together
+	// with its predecessors: an odd offset between file and buffer makes processors copy at a
 	// third of the speed.
 	start := max(own-cacheLine, 0)
 	lead := int(own - start)
@@ -68,8 +68,8 @@ func (r *blockReader) read(n int) (block, error) {
 	return block{data: r.buf[first:], off: start + int64(first), last: !whole}, nil
 }
 
-// more reads so many bytes after those of the buffer, which begins at offset
-// start of the file. At the end of the file there are fewer.
+// more appends n bytes to the buffer, which starts at offset start of the file; fewer at the
+// end of the file.
 func (r *blockReader) more(start int64, size int) error {
 	had := len(r.buf)
 	r.buf = slices.Grow(r.buf, size)
@@ -81,7 +81,7 @@ func (r *blockReader) more(start int64, size int) error {
 	return err
 }
 
-// finishLine reads on until the line in which the buffer ends is whole.
+// finishLine reads until the last line in the buffer is complete.
 func (r *blockReader) finishLine(start int64) error {
 	for size := tailSize; r.buf[len(r.buf)-1] != '\n'; size *= 2 {
 		had := len(r.buf)
@@ -100,8 +100,8 @@ func (r *blockReader) finishLine(start int64) error {
 	return nil
 }
 
-// finishLong reads the rest of a long line: its end is looked for first, so that there is one
-// buffer of the size of the line, and none that was too small.
+// finishLong reads the rest of a long line. It first finds the end, so that it allocates one
+// buffer of the right size.
 func (r *blockReader) finishLong(start int64) error {
 	var piece [blockSize]byte
 	rest := 0
@@ -124,10 +124,9 @@ func (r *blockReader) finishLong(start int64) error {
 	return r.more(start, rest)
 }
 
-// eachBlock makes something of every block of a file, on all cores, and gives it in file
-// order; maker gives each goroutine its own way to make it. Of a file that had so many
-// bytes when last asked it reads what was appended since too, and leaves out what comes
-// after a block that was the last when it was read.
+// eachBlock computes a value from every block of a file, on all cores, and yields the values in
+// file order; maker gives each goroutine its own function. It also reads what was appended
+// since the size was taken, and ignores what follows a block that was the last when read.
 func eachBlock[T any](from io.ReaderAt, size int64, maker func() func(block) T) ([]T, error) {
 	made := make([]T, blocksOf(size))
 	last := make([]bool, len(made))
@@ -157,9 +156,8 @@ func eachBlock[T any](from io.ReaderAt, size int64, maker func() func(block) T) 
 	return made, nil
 }
 
-// share has goroutines, one for each processor and at most eight, do the
-// numbers below n between them; worker gives each its own way to do one. After
-// an error no further one is begun.
+// share runs the numbers below n on one goroutine a processor, at most eight; worker gives each
+// its own function. After an error it starts no further number.
 func share(n int, worker func() func(i int) error) error {
 	errs := make([]error, min(runtime.GOMAXPROCS(0), n, 8))
 	var next atomic.Int64

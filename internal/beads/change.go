@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// Value is what a changed line holds under one key before and after: a text as
-// it reads, any other value as its bytes stand, "" where the key is absent.
+// Value is what a line holds under one key before and after a change: decoded text, any other
+// value as raw bytes, "" if the key is absent.
 type Value struct {
 	Key           Key
 	Before, After string
 }
 
-// Values lists what the change changes, in the order of the line.
+// Values lists the changed keys, in the order of the line.
 func (c Change) Values() ([]Value, error) {
 	before, after, err := c.records()
 	if err != nil {
@@ -31,7 +31,7 @@ func (c Change) Values() ([]Value, error) {
 	return values, nil
 }
 
-// records reads the line before and after; a new issue had no keys before.
+// records parses the line before and after; a new issue had no keys before.
 func (c Change) records() (before, after *Record, err error) {
 	before = &Record{}
 	if len(c.Before) > 0 {
@@ -43,7 +43,7 @@ func (c Change) records() (before, after *Record, err error) {
 	return before, after, err
 }
 
-// shown is a value for people to read.
+// shown formats a value for people.
 func (r *Record) shown(k Key) string {
 	raw := r.Raw(k)
 	if _, ok := unquote(raw); ok {
@@ -52,14 +52,12 @@ func (r *Record) shown(k Key) string {
 	return string(raw)
 }
 
-// Missing gives the keys that the change gave a new value which now does not
-// hold, in the order of the line; now is the issue as somebody else wrote it
-// since, nil when it is gone. Values count, not bytes: times to the second
-// (bd and others keep no more), of a list the elements that the change added
-// or took away. The place and number of a comment, when a dependency was made
-// and updated_at are each program's own and do not count. Notes are compared by
-// hold, which reports whether those of now have what changed between the others;
-// without it as a whole.
+// Missing returns the keys, in the order of the line, to which the change gave a value that the
+// issue no longer holds; now is the issue as somebody else wrote it since, nil if it is gone.
+// It compares values, not bytes: times to the second (bd keeps no more), lists by the elements
+// that the change added or removed. It ignores the id of a comment, the creation time of a
+// dependency and updated_at, which each program sets itself. hold decides whether the current
+// notes keep the change; without hold they are compared whole.
 func (c Change) Missing(now *Record, hold func(before, after, now string) bool) ([]Key, error) {
 	if now == nil {
 		return []Key{ID}, nil
@@ -83,7 +81,7 @@ func (c Change) Missing(now *Record, hold func(before, after, now string) bool) 
 	return missing, nil
 }
 
-// keysOf lists the keys of several records, each once.
+// keysOf returns the keys of several records, each once.
 func keysOf(records ...*Record) []Key {
 	keys := make([]Key, 0, len(records[0].members))
 	for _, r := range records {
@@ -96,8 +94,8 @@ func keysOf(records ...*Record) []Key {
 	return keys
 }
 
-// value decodes what the key holds: nil when it is absent, null,
-// false or empty, which programs write or leave out as they like.
+// value decodes the value of a key: nil if absent, null, false or empty, since programs write
+// or omit those at will.
 func (r *Record) value(k Key) any {
 	raw := r.Raw(k)
 	if raw == nil {
@@ -110,7 +108,7 @@ func (r *Record) value(k Key) any {
 	decoder.UseNumber()
 	var v any
 	if decoder.Decode(&v) != nil {
-		return string(raw) // the line was parsed: this does not happen
+		return string(raw) // unreachable: the line was parsed
 	}
 	if list, ok := v.([]any); v == false || ok && len(list) == 0 {
 		return nil
@@ -118,7 +116,7 @@ func (r *Record) value(k Key) any {
 	return v
 }
 
-// plain gives a text as it is compared: a time to the second, "" as nothing.
+// plain normalizes a text for comparison: times to the second, "" as nil.
 func plain(text string) any {
 	if t, ok := parseTime([]byte(text)); ok {
 		return t.UTC().Truncate(time.Second).Format(time.RFC3339)
@@ -129,7 +127,7 @@ func plain(text string) any {
 	return text
 }
 
-// holds reports whether now has what changed between before and after.
+// holds reports whether now keeps what changed between before and after.
 func holds(before, after, now any) bool {
 	old, wasList := before.([]any)
 	list, isList := after.([]any)
@@ -140,8 +138,8 @@ func holds(before, after, now any) bool {
 	return HoldsEdit(elements(old), elements(list), elements(there))
 }
 
-// HoldsEdit reports whether has holds the elements of is that was lacks, and none of
-// those of was that is lacks.
+// HoldsEdit reports whether has contains every element that is has and was lacks, and none that
+// was has and is lacks.
 func HoldsEdit(was, is, has []string) bool {
 	for _, e := range is {
 		if !slices.Contains(was, e) && !slices.Contains(has, e) {
@@ -156,9 +154,8 @@ func HoldsEdit(was, is, has []string) bool {
 	return true
 }
 
-// elements names the elements of a list by what makes each of them what it is:
-// a dependency its target and type, a comment its author and text, and
-// anything else its whole value.
+// elements keys the elements of a list by their identity: a dependency by target and type, a
+// comment by author and text, anything else by its whole value.
 func elements(list []any) (names []string) {
 	for _, e := range list {
 		object, _ := e.(map[string]any)
@@ -174,7 +171,7 @@ func elements(list []any) (names []string) {
 		}
 		name, err := json.Marshal(parts)
 		if err != nil {
-			continue // what was decoded can be encoded
+			continue // decoded values can always be encoded
 		}
 		names = append(names, string(name))
 	}

@@ -57,7 +57,7 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// Notes are compared by whom the caller names, with all three texts.
+// The caller's function compares notes, given all three texts.
 func TestMissingNotes(t *testing.T) {
 	now, err := ParseRecord([]byte(`{"id":"h-1","notes":"b and more"}`))
 	if err != nil {
@@ -74,8 +74,8 @@ func TestMissingNotes(t *testing.T) {
 	}
 }
 
-// Notes are changed only where the edit says what of them must stay; the first notes
-// of an issue need no such word.
+// Notes change only if the edit says what must survive; an issue's first notes need no such
+// function.
 func TestTryRefusesNotes(t *testing.T) {
 	s := writeStore(t, `{"id":"h-1"}`+"\n"+`{"id":"h-2","notes":"one"}`+"\n")
 	for id, refused := range map[string]bool{"h-1": false, "h-2": true} {
@@ -86,7 +86,7 @@ func TestTryRefusesNotes(t *testing.T) {
 	}
 }
 
-// What cannot be put back is an error, and not an edit without it.
+// What cannot be put back is an error, never an edit without it.
 func TestPutBackFails(t *testing.T) {
 	s := writeStore(t, `{"id":"h-1"}`+"\n")
 	lost := errors.New("lost")

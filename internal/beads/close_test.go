@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Closing writes the four keys of a closed issue together, and the rest of the
-// line stays as it is.
+// Closing writes the four keys of a closed issue together and leaves the rest of the line
+// alone.
 func TestMarkClosed(t *testing.T) {
 	s := writeStore(t, `{"id":"h-1","title":"t","status":"open","mine":1.50,"updated_at":"2026-01-01T00:00:00Z"}`+"\n")
 	_, err := edit(t, s, Options{Now: testNow}, func(tx *Tx) error { return tx.MarkClosed("h-1", "it <works>") })
@@ -20,7 +20,7 @@ func TestMarkClosed(t *testing.T) {
 	}
 }
 
-// An issue is closed by MarkClosed, once, with a reason, and by nothing else.
+// Only MarkClosed closes an issue: once, and with a reason.
 func TestClosingRefused(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -50,7 +50,7 @@ func TestClosingRefused(t *testing.T) {
 	}
 }
 
-// What is closed may be edited, and opened again.
+// A closed issue can be edited and reopened.
 func TestSetOfClosed(t *testing.T) {
 	s := writeStore(t, `{"id":"h-2","title":"t","status":"closed","close_reason":"r"}`+"\n")
 	_, err := edit(t, s, Options{Now: testNow}, func(tx *Tx) error {

@@ -19,7 +19,7 @@ var (
 
 var commentCases = []struct {
 	name, line string
-	want       string // with N for a number of the comment and U for a UUID
+	want       string // N stands for a comment number, U for a UUID
 }{
 	{"the first", `{"id":"d-1","dependencies":[],` + updatedOld + `}`, `{"id":"d-1","dependencies":[],"comments":[{"id":N,` + commentText + `],` + updatedNow + `}`},
 	{"after the others", `{"id":"d-1",` + updatedOld + `,"comments":[ ` + oldComment + ` ]}`,
@@ -64,8 +64,7 @@ func TestWithComment(t *testing.T) {
 	}
 }
 
-// Comments alone do not have an issue run ahead of the clock; with another change
-// it is bumped as by that.
+// Comments alone do not push updated_at ahead of the clock; with another change they do.
 func TestCommentsBump(t *testing.T) {
 	for _, c := range []struct{ old, want string }{
 		{"2026-11-20T15:11:11Z", "2026-11-20T15:11:12Z"},
@@ -109,7 +108,7 @@ func TestWithCommentRefuses(t *testing.T) {
 	}
 }
 
-// The edit of a store goes through the same code.
+// An edit of a store takes the same path.
 func TestAddComment(t *testing.T) {
 	s := writeStore(t, `{"id":"d-1",`+updatedOld+`}`+"\n"+`{"id":"d-2"}`+"\n")
 	changes, err := edit(t, s, Options{Now: testNow}, func(tx *Tx) error { return tx.AddComment("d-1", commentOf) })
@@ -118,8 +117,8 @@ func TestAddComment(t *testing.T) {
 	}
 }
 
-// FuzzComments holds a comment that is added to encoding/json's view of the line,
-// and every other byte to what it was.
+// FuzzComments compares an added comment with encoding/json's reading of the line, and every
+// other byte with the original.
 func FuzzComments(f *testing.F) {
 	for _, c := range commentCases {
 		f.Add(c.line, commentOf.Author, commentOf.Text)
@@ -158,8 +157,7 @@ func FuzzComments(f *testing.F) {
 	})
 }
 
-// TestComments reads comments as both bd and br write them, and what others left
-// in their place.
+// TestComments reads comments as bd and br write them, and what other programs left there.
 func TestComments(t *testing.T) {
 	day := time.Date(2026, 11, 1, 8, 30, 0, 0, time.UTC)
 	tests := []struct {

@@ -12,7 +12,7 @@ import (
 	"stig/internal/testkit/sample"
 )
 
-// Whatever real stores hold, it comes back byte for byte.
+// Every line of a real store survives unchanged, byte for byte.
 func TestCorpusIdentity(t *testing.T) {
 	for _, path := range sample.Corpus(t, "*.jsonl", "edge/*.jsonl") {
 		want, err := os.ReadFile(path)
@@ -30,8 +30,8 @@ func TestCorpusIdentity(t *testing.T) {
 	}
 }
 
-// Setting notes on any real issue changes its notes and updated_at alone, and
-// taking them back gives the line as it was.
+// Setting the notes of a real issue changes notes and updated_at alone; setting them back
+// restores the line.
 func TestCorpusRoundTrip(t *testing.T) {
 	now := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 	for _, path := range sample.Corpus(t, "*.jsonl", "edge/*.jsonl") {

@@ -9,48 +9,47 @@ import (
 	"stig/internal/fault"
 )
 
-// ErrAbsent is what an error wraps where nothing is there and a store can be made.
-var ErrAbsent = errors.New("no store is there")
+// ErrAbsent is wrapped when no store exists and one can be made.
+var ErrAbsent = errors.New("there is no store")
 
-// ErrLost is what a fault.Changed wraps that is about what was written already: another
-// program wrote over it, or does not take it up and will. Store.Edit gives it once it has
-// tried again.
+// ErrLost is wrapped by a fault.Changed about something already written: another program
+// overwrote it, or has not taken it over yet. Store.Edit returns it after it has retried.
 var ErrLost = errors.New("written and lost")
 
-// ErrBefore is what a fault.NoRevision wraps where there was no store yet, nor any commit.
+// ErrBefore is wrapped by a fault.NoRevision for a revision before the store or the first
+// commit existed.
 var ErrBefore = errors.New("there was no store yet")
 
-// NotFound says that no issue has the id: Snapshot.Find, Tx.Record and Tx.Set give it. near are
-// ids that may have been meant.
+// NotFound reports an unknown id; Snapshot.Find, Tx.Record and Tx.Set return it. near lists ids
+// that may have been meant.
 func NotFound(id string, near ...string) *fault.Error {
-	if strings.TrimSpace(id) == "" { // such as that of a variable which is not set
+	if strings.TrimSpace(id) == "" { // such as from an unset variable
 		id = strconv.Quote(id)
 	}
-	hint := "type stig orient to see what is there"
+	hint := "type stig ready to see what there is"
 	if len(near) > 0 {
 		hint = "did you mean " + strings.Join(near, ", ") + "?"
 	}
 	return &fault.Error{Code: fault.NotFound, ID: id, Reason: "no such issue", Hint: hint}
 }
 
-// AlreadyThere refuses to make a store where there is one.
+// AlreadyThere refuses to make a store where one exists.
 func AlreadyThere(path string) *fault.Error {
 	return &fault.Error{Code: fault.Refused, Path: path, Reason: "there is a store already", Hint: "type stig create TITLE to add an issue to it"}
 }
 
-// Unreadable turns an error of opening or reading path into a fault.Store with
-// something to do about it.
+// Unreadable turns an error from opening or reading path into a fault.Store with a hint.
 func Unreadable(path string, err error) *fault.Error {
 	e := &fault.Error{Code: fault.Store, Path: path, Reason: "cannot be read", Cause: err}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		e.Hint = "see that the file is there, or name another with --store FILE"
+		e.Hint = "check that the file is there, or name another with --store FILE"
 	case errors.Is(err, fs.ErrPermission):
-		e.Hint = "give yourself the right to read it: chmod u+r " + path
+		e.Hint = "make it readable: chmod u+r " + path
 	case errors.Is(err, fs.ErrClosed):
 		e.Hint = "read the store again"
 	default:
-		e.Hint = "see that the disk works and that the path is a plain file"
+		e.Hint = "check that the disk works and that the path is a regular file"
 	}
 	return e
 }

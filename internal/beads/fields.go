@@ -7,11 +7,10 @@ import (
 	"strconv"
 )
 
-// Key names a key of an issue's line that stig understands.
+// Key is a key of an issue's line that stig understands.
 type Key string
 
-// The keys that are asked for by name; every other key of the known order can
-// be written as Key("…").
+// These keys are used by name; any other known key can be written as Key("…").
 const (
 	ID                 Key = "id"
 	Title              Key = "title"
@@ -30,7 +29,7 @@ const (
 	CloseReason        Key = "close_reason"
 )
 
-// The statuses that bd has (beads-format §4); a project may have others of its own.
+// The statuses of bd (beads-format §4); a project may define its own.
 const (
 	StatusOpen       = "open"
 	StatusInProgress = "in_progress" // somebody works on it: its assignee
@@ -42,11 +41,10 @@ const (
 	StatusTombstone  = "tombstone" // deleted: the line says that there was an issue
 )
 
-// IsClosed reports whether nobody will work any more on an issue of that status:
-// it is closed, or deleted.
+// IsClosed reports whether an issue with that status is finished: closed or deleted.
 func IsClosed(status string) bool { return status == StatusClosed || status == StatusTombstone }
 
-// kind is what the value of a key is.
+// kind is the type of a key's value.
 type kind byte
 
 const (
@@ -62,10 +60,10 @@ const (
 	remarks              // a list of comments
 	listed               // another list
 	mapping              // an object
-	anything             // whatever JSON has
+	anything             // any JSON value
 )
 
-// isText reports whether values of the kind are strings, and set as such.
+// isText reports whether values of the kind are strings.
 func (k kind) isText() bool { return k <= timely }
 
 type keyKind struct {
@@ -73,8 +71,8 @@ type keyKind struct {
 	kind kind
 }
 
-// order is the order in which bd 0.49 writes keys, with those that bd 1.0.5
-// and beads_rust have besides at their places. A new key goes to its slot.
+// order is the key order of bd 0.49, with the keys that bd 1.0.5 and beads_rust add in their
+// places. A new key goes to its slot.
 var order = []keyKind{
 	{"_type", anything}, {"_schema", anything},
 	{ID, textual}, {Title, textual}, {Description, textual}, {Design, textual},
@@ -104,15 +102,15 @@ var order = []keyKind{
 	{"comment_count", whole}, {"parent", textual},
 }
 
-// Known reports whether a key is one of the format.
+// Known reports whether a key is part of the format.
 func (k Key) Known() bool { return slot(k) >= 0 }
 
-// slot is the place of a key in the order, or -1.
+// slot returns the index of a key in order, or -1.
 func slot(k Key) int {
 	return slices.IndexFunc(order, func(o keyKind) bool { return o.key == k })
 }
 
-// Keys of fields that an edit of an issue sets.
+// The keys that an edit of an issue sets.
 const (
 	DeferUntil       Key = "defer_until"
 	DueAt            Key = "due_at"
@@ -121,14 +119,14 @@ const (
 	Labels           Key = "labels"            // a list: see Tx.SetLabels
 )
 
-// Number gives the whole number under a key, and whether there is one.
+// Number returns the whole number under a key, and whether there is one.
 func (r *Record) Number(k Key) (int, bool) {
 	n, err := strconv.Atoi(string(r.Raw(k)))
 	return n, err == nil
 }
 
-// SetNumber sets a key that holds a number; nil removes it. It refuses what
-// Record refuses, and a key that holds something else.
+// SetNumber sets a numeric key; nil removes it. It refuses what Record refuses, and a key that
+// holds something else.
 func (tx *Tx) SetNumber(id string, k Key, n *int) error {
 	if k != Priority && k != EstimatedMinutes {
 		return fmt.Errorf("%s: %s: does not hold a number", id, k)
@@ -153,10 +151,9 @@ func (r *Record) withNumber(k Key, n *int) *Record {
 	return r.insertRaw(k, raw)
 }
 
-// SetLabels adds labels to an issue after those that are there, and drops others. A
-// label that is there already, or that is not there, changes nothing; the key goes
-// with the last label. It refuses what Record refuses, a value that is no list, and
-// labels that are not UTF-8.
+// SetLabels appends labels and drops others. Adding a label that is there, or dropping one that
+// is not, changes nothing; the key disappears with the last label. It refuses what Record
+// refuses, a value that is not a list, and labels that are not UTF-8.
 func (tx *Tx) SetLabels(id string, add, drop []string) error {
 	return tx.edit(id, func(r *Record) (*Record, error) {
 		if err := r.takes(Labels, add...); err != nil {

@@ -8,15 +8,15 @@ import (
 	"stig/internal/fault"
 )
 
-// Flaw is something in an issue's line that an edit would write over, for stig
-// would not see it: the issue must not be written.
+// Flaw is something in an issue's line that an edit would overwrite without stig seeing it;
+// such an issue must not be written.
 type Flaw struct {
 	Key     Key
 	Rule    string // WrongType or RepeatedKey
 	Message string
 }
 
-// Flaws lists the flaws of a line, in its order.
+// Flaws lists the flaws of a line, in order.
 func (r *Record) Flaws() (flaws []Flaw) {
 	first := r.firsts()
 	for i, m := range r.members {
@@ -25,7 +25,7 @@ func (r *Record) Flaws() (flaws []Flaw) {
 			flaws = append(flaws, r.flaw(m, WrongType, fmt.Sprintf("must be %s; found %s", wanted, shape(raw))))
 		}
 		if j := first(m, i); j < i && Meaning(r.members[j].val.of(r.line)) != Meaning(raw) {
-			flaws = append(flaws, r.flaw(m, RepeatedKey, "stands twice in the line, with different values"))
+			flaws = append(flaws, r.flaw(m, RepeatedKey, "is there twice, with different values"))
 		}
 	}
 	return flaws
@@ -36,7 +36,7 @@ func (r *Record) flaw(m member, rule, message string) Flaw {
 	return Flaw{Key(key), rule, fmt.Sprintf("%q %s", key, message)}
 }
 
-// firsts gives firstOf, or for a line of many keys what takes no longer for each.
+// firsts returns firstOf, or for lines with many keys a function that takes constant time.
 func (r *Record) firsts() func(m member, n int) int {
 	const few = 100
 	if len(r.members) <= few {
@@ -56,8 +56,7 @@ func hasKey(m map[string]int, key string) bool {
 	return ok
 }
 
-// firstOf is the index of the first member that has the key of m, which is the
-// one at index n.
+// firstOf returns the index of the first member with the key of m, which is at index n.
 func (r *Record) firstOf(m member, n int) int {
 	key := m.key.of(r.line)
 	for i, other := range r.members[:n] {
@@ -81,8 +80,7 @@ const (
 	aBoolean = "a boolean" // of what stig reads and does not write
 )
 
-// typeOf gives the type that the value of a key must have; "" for a key that
-// stig does not write.
+// typeOf returns the type that a key's value must have; "" for keys that stig does not write.
 func typeOf(key []byte) string {
 	switch Key(key) {
 	case Priority:
@@ -104,8 +102,8 @@ var textKeys = sync.OnceValue(func() map[string]bool {
 	return all
 })
 
-// mayHoldValue reports whether a member has a value of its key's type, or null,
-// and else which type that is.
+// mayHoldValue reports whether a member has its key's type or null, and else which type it
+// needs.
 func (r *Record) mayHoldValue(m member, raw []byte) (wanted string, ok bool) {
 	found := shape(raw)
 	if found == "null" {
@@ -119,7 +117,7 @@ func (r *Record) mayHoldValue(m member, raw []byte) (wanted string, ok bool) {
 	return wanted, wanted == "" || wanted == found
 }
 
-// shape names the type of a value.
+// shape names the JSON type of a value.
 func shape(raw []byte) string {
 	switch raw[0] {
 	case '"':
@@ -144,5 +142,5 @@ func (tx *Tx) refuseFlaws(is *Issue, r *Record) error {
 	}
 	return &fault.Error{Code: fault.Refused,
 		Path: tx.snapshot.place.Name(), Line: is.Line, Reason: is.ID + ": " + flaws[0].Message,
-		Hint: fmt.Sprintf("fix %q in that line by hand, then run the command again; an edit would write over it", flaws[0].Key)}
+		Hint: fmt.Sprintf("fix %q in that line by hand, then retry; an edit would overwrite it", flaws[0].Key)}
 }

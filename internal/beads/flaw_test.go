@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A line whose values stig would write over unseen has a flaw for each.
+// Each value that stig would overwrite unseen is a flaw.
 func TestFlaws(t *testing.T) {
 	for line, want := range map[string]string{
 		`{"id":"a","title":"t","notes":"n","priority":2,"labels":["x"],"dependencies":[],"owner":null,"mine":[1]}`: "",
@@ -17,10 +17,10 @@ func TestFlaws(t *testing.T) {
 		`{"id":"a","priority":"high"}`:                                    `[priority value-type "priority" must be a number; found a string]`,
 		`{"id":"a","labels":"x"}`:                                         `[labels value-type "labels" must be a list; found a string]`,
 		`{"id":"a","n\u006ftes":{}}`:                                      `[notes value-type "notes" must be a string; found an object]`,
-		`{"id":"a","notes":"x","notes":"y"}`:                              `[notes key-repeated "notes" stands twice in the line, with different values]`,
-		`{"id":"a","notes":"x","n\u006ftes":"y"}`:                         `[notes key-repeated "notes" stands twice in the line, with different values]`,
+		`{"id":"a","notes":"x","notes":"y"}`:                              `[notes key-repeated "notes" is there twice, with different values]`,
+		`{"id":"a","notes":"x","n\u006ftes":"y"}`:                         `[notes key-repeated "notes" is there twice, with different values]`,
 		`{"id":"a","notes":"x","notes":"\u0078"}`:                         "",
-		`{"id":"a","mine":1,"other":2,"mine":3,"title":["a"]}`:            `[mine key-repeated "mine" stands twice in the line, with different values] [title value-type "title" must be a string; found a list]`,
+		`{"id":"a","mine":1,"other":2,"mine":3,"title":["a"]}`:            `[mine key-repeated "mine" is there twice, with different values] [title value-type "title" must be a string; found a list]`,
 		`{"id":"a","status":"open","status":"open","mine":{"x":1,"x":2}}`: "",
 	} {
 		r, err := ParseRecord([]byte(line))

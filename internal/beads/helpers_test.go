@@ -31,7 +31,7 @@ func mustIndex(t testing.TB, path string, summed bool) *Snapshot {
 	return f
 }
 
-// edit makes one edit of a file, without what a store does about other programs.
+// edit edits a file directly, without a store's handling of other programs.
 func edit(t testing.TB, p Place, o Options, fn func(*Tx) error) ([]Change, error) {
 	t.Helper()
 	f := mustRead(t, p.Path)
@@ -50,7 +50,7 @@ func edit(t testing.TB, p Place, o Options, fn func(*Tx) error) ([]Change, error
 	return tx.Changes(), nil
 }
 
-// writeStore makes a .beads with the content and gives its store.
+// writeStore creates a .beads directory with the content and returns its store.
 func writeStore(t testing.TB, content string) Place {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), DirName)
@@ -73,8 +73,7 @@ func content(t testing.TB, s Place) string {
 	return string(b)
 }
 
-// rejoined puts the file together from the lines of its issues and what stands
-// between them.
+// rejoined rebuilds the file from the lines of its issues and what is between them.
 func rejoined(t testing.TB, f *Snapshot) (out []byte) {
 	t.Helper()
 	between := func(from, to int64) {
@@ -98,7 +97,7 @@ func rejoined(t testing.TB, f *Snapshot) (out []byte) {
 	return out
 }
 
-// checkSet holds a record to what With promises for one key.
+// checkSet checks With's contract for one key.
 func checkSet(t testing.TB, before, after *Record, k Key, text string) {
 	t.Helper()
 	if got := after.Text(k); got != text {
@@ -118,8 +117,7 @@ func checkSet(t testing.TB, before, after *Record, k Key, text string) {
 	}
 }
 
-// object decodes a line; numbers stay as they are written, for JSON knows those
-// too that no float64 holds.
+// object decodes a line; numbers stay text, since JSON has numbers that no float64 holds.
 func object(t testing.TB, line []byte) (o map[string]any) {
 	t.Helper()
 	d := json.NewDecoder(bytes.NewReader(line))

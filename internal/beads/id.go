@@ -15,12 +15,12 @@ import (
 
 const (
 	shortest, longest = 3, 8 // characters of a hash
-	deepest           = 3    // how often children may be nested
+	deepest           = 3    // how deep children may nest
 )
 
-// Prefix is what the ids of new issues begin with: what the configuration of
-// the store says, else what most of its ids begin with, else what it was made
-// with, else the name of the directory that holds it.
+// Prefix returns the prefix of new ids: the one in the store's configuration, else the most
+// common one, else the one the store was made with, else the name of the directory that
+// contains it.
 func (f *Snapshot) Prefix() (string, error) {
 	kept := f.source.Prefix
 	if kept == nil {
@@ -38,9 +38,8 @@ func (f *Snapshot) Prefix() (string, error) {
 	return PrefixOf(f.place.Dir)
 }
 
-// commonPrefix is the prefix that most issues have, of several the first by
-// its bytes; "" when no id has one. The records that bd keeps of its molecules
-// and wisps, named prefix-mol-… and prefix-wisp-…, are not asked.
+// commonPrefix returns the prefix that most issues have, on a tie the first bytewise; "" if
+// none has one. bd's records of molecules and wisps (prefix-mol-…, prefix-wisp-…) do not count.
 func (f *Snapshot) commonPrefix() (best string) {
 	counts := map[string]int{}
 	for _, is := range f.issues {
@@ -66,8 +65,8 @@ func cutHash(id string) (prefix, hash string, ok bool) {
 	return id[:i], id[i+1:], true
 }
 
-// CheckPrefix says why ids cannot begin so: a prefix is a letter, then
-// letters, digits, "_" and "-", and does not end in "-".
+// CheckPrefix explains why a prefix is invalid: a prefix is a letter, then letters, digits, "_"
+// and "-", and does not end in "-".
 func CheckPrefix(prefix string) error {
 	sound := prefix != "" && isLetter(prefix[0]) && !strings.HasSuffix(prefix, "-")
 	for _, c := range []byte(prefix) {
@@ -81,7 +80,7 @@ func CheckPrefix(prefix string) error {
 
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-// PrefixOf makes a prefix of the name of the directory that holds a .beads.
+// PrefixOf derives a prefix from the name of the directory that holds .beads.
 func PrefixOf(beadsDir string) (string, error) {
 	dir, err := filepath.Abs(beadsDir)
 	if err != nil {
@@ -107,17 +106,16 @@ func PrefixOf(beadsDir string) (string, error) {
 	return prefix, nil
 }
 
-// Seed is what the hash of a new id is made from.
+// Seed is the input of a new id's hash.
 type Seed struct {
 	Title, Description, By string
 	Now                    time.Time
 }
 
-// NewID makes an id that no issue of the store has: the prefix, a hyphen, and
-// 3 to 8 characters of a hash of the seed in base 36, as many as keep
-// collisions between stores of this size rare. The same seed in the same store
-// gives the same id. Each hash holds a digit: some programs take one without
-// for a word of the prefix.
+// NewID returns an unused id: the prefix, a hyphen, and 3 to 8 base-36 characters of a hash of
+// the seed, as many as keep collisions rare between stores of this size. The same seed in the
+// same store gives the same id. Each hash holds a digit, since some programs take a hash
+// without one for a word of the prefix.
 func (f *Snapshot) NewID(prefix string, seed Seed) (string, error) {
 	const tries = 1000
 	for length := hashLength(len(f.issues)); length <= longest; length++ {
@@ -131,8 +129,8 @@ func (f *Snapshot) NewID(prefix string, seed Seed) (string, error) {
 	return "", fmt.Errorf("no free id begins with %q", prefix)
 }
 
-// hashLength is the least length at which the chance that among so many
-// issues any two hashes are equal stays under a quarter, as bd has it.
+// hashLength returns the shortest length at which the chance that any two of so many hashes are
+// equal stays below a quarter, as in bd.
 func hashLength(issues int) int {
 	n := float64(issues + 1)
 	for length := shortest; length < longest; length++ {
@@ -146,13 +144,13 @@ func hashLength(issues int) int {
 func (s Seed) hash(nonce, length int) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %d %d", s.Title, s.Description, s.By, s.Now.UnixNano(), nonce))
 	text := strconv.FormatUint(binary.BigEndian.Uint64(sum[:]), 36)
-	// The last digits are as good as evenly spread; a number that is too short has zeros in front.
+	// The last digits are uniform enough; short numbers are padded with zeros.
 	return (strings.Repeat("0", longest) + text)[longest+len(text)-length:]
 }
 
-// ChildID makes the id of the next child of an issue, PARENT.N. N is one more
-// than the greatest so far, so that the number of a deleted child is not used
-// again, or what next makes of that one: nil stands for no change. Children can be nested three deep.
+// ChildID returns the id of an issue's next child, PARENT.N. N is one more than the greatest
+// used so far, so that the number of a deleted child is not reused; next, unless nil, may
+// change it. Children nest three deep.
 func (f *Snapshot) ChildID(parent string, next func(greatest int) (int, error)) (string, error) {
 	depth := 0
 	_, hash, _ := cutHash(parent)
@@ -162,7 +160,7 @@ func (f *Snapshot) ChildID(parent string, next func(greatest int) (int, error)) 
 		}
 	}
 	if depth >= deepest {
-		return "", fmt.Errorf("%s: is %d deep already, and ids of children go no deeper", parent, depth)
+		return "", fmt.Errorf("%s: is %d levels deep already, the most that child ids allow", parent, depth)
 	}
 	greatest := f.ChildNumbers()[parent]
 	if next == nil {
@@ -172,8 +170,8 @@ func (f *Snapshot) ChildID(parent string, next func(greatest int) (int, error)) 
 	return fmt.Sprintf("%s.%d", parent, n), err
 }
 
-// ChildNumbers gives the greatest number of a child for each id that has some, or to one
-// of which a dependency points.
+// ChildNumbers returns, for each id that has children or dependencies on children, the greatest
+// child number.
 func (f *Snapshot) ChildNumbers() map[string]int {
 	numbers := map[string]int{}
 	for _, is := range f.issues {
@@ -185,7 +183,7 @@ func (f *Snapshot) ChildNumbers() map[string]int {
 	return numbers
 }
 
-// ChildNumbersIn is ChildNumbers of the text of a store that is not on disk.
+// ChildNumbersIn is ChildNumbers for a store's text that is not on disk.
 func ChildNumbersIn(text []byte) map[string]int {
 	numbers := map[string]int{}
 	for first := true; len(text) > 0; first = false {
@@ -197,7 +195,7 @@ func ChildNumbersIn(text []byte) map[string]int {
 	return numbers
 }
 
-// ChildNumbersOf is ChildNumbers of ids.
+// ChildNumbersOf is ChildNumbers for a list of ids.
 func ChildNumbersOf(ids iter.Seq[string]) map[string]int {
 	numbers := map[string]int{}
 	for id := range ids {
@@ -206,7 +204,7 @@ func ChildNumbersOf(ids iter.Seq[string]) map[string]int {
 	return numbers
 }
 
-// countChild counts an id, and the ids above it: of a child of a child.
+// countChild counts an id and its ancestors, for children of children.
 func countChild(numbers map[string]int, id string) {
 	for {
 		at := strings.LastIndexByte(id, '.')
@@ -220,7 +218,7 @@ func countChild(numbers map[string]int, id string) {
 	}
 }
 
-// NumberedParent is PARENT of an id PARENT.N, N a number; "" of any other.
+// NumberedParent returns PARENT for an id PARENT.N with a number N, and "" for any other.
 func NumberedParent(id string) string {
 	dot := strings.LastIndexByte(id, '.')
 	if dot <= 0 || dot == len(id)-1 || strings.Trim(id[dot+1:], "0123456789") != "" {

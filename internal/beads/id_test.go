@@ -34,7 +34,7 @@ func TestNewID(t *testing.T) {
 	}
 }
 
-// A store that fills up keeps getting free ids, longer ones in time.
+// A growing store keeps getting unused ids, longer ones in time.
 func TestNewIDFillsUp(t *testing.T) {
 	const ids = 3000
 	f := mustRead(t, writeStore(t, "").Path)

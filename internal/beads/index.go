@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// part is what one block holds. Lines are counted from its first one.
+// part is the content of one block. Lines are counted from its first one.
 type part struct {
 	issues   []*Issue
-	others   []*Issue // lines that are about no issue: where they stand
+	others   []*Issue // positions of lines that are not issues
 	problems []Problem
 	lines    int // newlines
 	size     int // bytes
@@ -70,7 +70,7 @@ func (x *indexer) line(p *part, line []byte, off int64, cut bool) {
 	}
 }
 
-// parsed reads one line, unless a memo has it from the last reading.
+// parsed parses one line, unless a memo has it from the last reading.
 func (x *indexer) parsed(line []byte) (*Issue, *syntaxError) {
 	memo := x.of.source.Memo
 	if memo == nil {
@@ -92,9 +92,8 @@ func (x *indexer) parsed(line []byte) (*Issue, *syntaxError) {
 
 const byteOrderMark = "\xef\xbb\xbf"
 
-// trimLine takes a byte order mark off the first line and one CR off the end:
-// they are no part of an issue and are never touched. It tells how many bytes
-// it took in front.
+// trimLine removes a byte order mark from the first line and one CR from the end; they are not
+// part of an issue and are never changed. It returns the number of bytes removed in front.
 func trimLine(line []byte, first bool) (skipped int, trimmed []byte) {
 	if first && bytes.HasPrefix(line, []byte(byteOrderMark)) {
 		skipped = len(byteOrderMark)
@@ -111,8 +110,8 @@ func isConflictMarker(line []byte) bool {
 	return string(bytes.TrimSpace(line)) == "======="
 }
 
-// assemble puts the parts together in file order. The base of a conflict is no
-// version of the issue that anybody has, so its lines are no issues.
+// assemble joins the parts in file order. Lines in the base of a merge conflict are not issues,
+// since nobody has that version any more.
 func (f *Snapshot) assemble(parts []part, seed maphash.Seed) {
 	count, lines := 0, 0
 	for _, p := range parts {
@@ -152,7 +151,7 @@ func (f *Snapshot) assemble(parts []part, seed maphash.Seed) {
 	}
 }
 
-// repeat notes that an id of one line stands on another too.
+// repeat records that the id of a line is also on another one.
 func (f *Snapshot) repeat(id string, before, line int) {
 	if f.repeats[id] == nil {
 		f.repeats[id] = []int{before}
@@ -164,10 +163,10 @@ func (f *Snapshot) reportRepeats() {
 	for id, lines := range f.repeats {
 		for _, line := range lines[1:] {
 			if c := f.conflict(line); c != nil && c == f.conflict(lines[0]) {
-				continue // the two versions of one issue
+				continue // both sides of a conflict over one issue
 			}
 			f.problems = append(f.problems, Problem{Line: line, Column: 1, Rule: DuplicateID, ID: id,
-				Message: fmt.Sprintf("id %q stands on line %d already", id, lines[0])})
+				Message: fmt.Sprintf("id %q is already used on line %d", id, lines[0])})
 		}
 	}
 	slices.SortFunc(f.problems, func(a, b Problem) int {

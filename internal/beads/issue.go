@@ -8,56 +8,56 @@ import (
 	"time"
 )
 
-// Dep is one dependency row: the issue that holds it depends on On. Type is ""
-// when the row has none.
+// Dep is one dependency row: the issue that holds it depends on On. Type is "" if the row has
+// none.
 type Dep struct{ On, Type string }
 
-// The types of rows that depend on more than their target.
+// The types of rows whose effect depends on more than their target.
 const (
 	WaitsFor    = "waits-for"          // until the children of the target are closed
 	Conditional = "conditional-blocks" // only if the target failed
 )
 
-// Issue is the read-only view of one line: what whole-store answers need is
-// kept in memory, the rest is read from the line when asked for (Record).
-// Texts are "" when absent, null or not a string.
+// Issue is the read-only view of one line. What answers about the whole store need is in
+// memory; the rest is read from the line on demand (Record). Texts are "" if absent, null or
+// not a string.
 type Issue struct {
 	ID, Title, Status, Type, Assignee string
-	Priority                          int // 0 when absent or no whole number
+	Priority                          int // 0 if absent or not a whole number
 	Deps                              []Dep
-	Unread                            []Unread        // what is not written as it must be; nil in nearly all lines
-	AnyChild                          map[string]bool // of what waits-for rows name, where one closed child is enough
+	Unread                            []Unread        // malformed values; nil for nearly all lines
+	AnyChild                          map[string]bool // the targets of waits-for rows that need only one closed child
 	UpdatedAt, DeferUntil             time.Time       // UTC; zero when absent or unreadable
 	Pinned, Ephemeral, Template       bool
-	Channel                           bool // the label channel is there: a place to talk, and no work
-	HasNotes                          bool // notes are there and not empty
-	HasComments                       bool // comments are there and not empty
+	Channel                           bool // has the label channel: a place to talk, not work
+	HasNotes                          bool // notes are present and not empty
+	HasComments                       bool // comments are present and not empty
 	Line                              int  // 1-based line of the file
 
 	of   *Snapshot
-	off  int64  // of the line's first byte, after a byte order mark
-	size int    // in bytes, without the line's end
+	off  int64  // of the line's first byte, after any byte order mark
+	size int    // in bytes, without the line ending
 	sum  uint32 // of the id; see idTable
 
 	version uint64 // of the line; see Memo
 	kept    *remembered
 
-	// Of the value of the notes in the line; 0 where there are none, or where
-	// they end beyond what this counts.
+	// The range of the notes' value in the line; 0 if there are none or if they end beyond this
+	// type's range.
 	notesStart, notesEnd uint32
 }
 
-// Ref names an issue to somebody who reads about another one.
+// Ref identifies an issue to readers of another one.
 type Ref struct {
 	ID     string `json:"id"`
 	Title  string `json:"title"`
 	Status string `json:"status"`
 }
 
-// Ref names the issue.
+// Ref returns the reference to the issue.
 func (i *Issue) Ref() Ref { return Ref{ID: i.ID, Title: i.Title, Status: i.Status} }
 
-// Refs names issues by their indices; never nil.
+// Refs returns references to issues by index; never nil.
 func (f *Snapshot) Refs(indices []int) []Ref {
 	list := make([]Ref, len(indices))
 	for k, i := range indices {
@@ -66,14 +66,14 @@ func (f *Snapshot) Refs(indices []int) []Ref {
 	return list
 }
 
-// IsPinned reports whether an issue is a notice and no work, by its key or by its status.
+// IsPinned reports whether an issue is a notice rather than work, by its key or its status.
 func (i *Issue) IsPinned() bool { return i.Pinned || i.Status == StatusPinned }
 
-// IsClaimed reports whether an issue is in progress and somebody is named who works on it.
+// IsClaimed reports whether an issue is in progress and has an assignee.
 func (i *Issue) IsClaimed() bool { return i.Status == StatusInProgress && i.Assignee != "" }
 
-// The keys that are looked at in every line: texts first, then a number, lists and flags,
-// then further texts, of which only that they are texts.
+// The keys examined in every line: first texts, then a number, lists and flags, then texts of
+// which only the type matters.
 const (
 	inID = iota
 	inType
@@ -91,7 +91,7 @@ const (
 	inDeferUntil
 	inPriority
 	inDependencies
-	inBlockedBy // of other programs
+	inBlockedBy // written by other programs
 	inDependsOn
 	inLabels
 	inComments
@@ -267,8 +267,7 @@ func indexOf(key []byte) int {
 	return -1
 }
 
-// indexer builds issues from lines. It lays many of them into one allocation,
-// and it belongs to one goroutine.
+// indexer builds issues from lines. It allocates many at once and belongs to one goroutine.
 type indexer struct {
 	of      *Snapshot
 	seed    maphash.Seed
@@ -278,7 +277,7 @@ type indexer struct {
 	words   map[string]string // statuses, types and names: few, often repeated
 	scratch []byte
 	row     []Dep
-	few     bool // a few lines of many are indexed: what is kept of one keeps no room for others
+	few     bool // when only a few lines are indexed, keeping one issue must not keep room for others
 }
 
 func newIndexer(f *Snapshot, seed maphash.Seed) *indexer {
@@ -286,8 +285,8 @@ func newIndexer(f *Snapshot, seed maphash.Seed) *indexer {
 	return &indexer{of: f, seed: seed, texts: &strings.Builder{}, words: map[string]string{}, few: memo != nil && !memo.isEmpty()}
 }
 
-// issue reads one line. It gives neither an issue nor a problem for a line
-// that is not about one (another "_type", a "_schema" header).
+// issue parses one line. It returns neither an issue nor a problem for a line that is not about
+// an issue (another "_type", a "_schema" header).
 func (x *indexer) issue(line []byte) (*Issue, *syntaxError) {
 	var at [indexed]span
 	var m member
@@ -322,13 +321,13 @@ func (x *indexer) issue(line []byte) (*Issue, *syntaxError) {
 		return nil, &syntaxError{offset: at[inID].start, message: `"id" must be a string that is not empty`, sound: true}
 	}
 	is := x.fill(line, x.keep(id), &at)
-	if odd { // perhaps: keys may only look alike
+	if odd { // maybe: keys may only look alike
 		is.Unread = append(is.Unread, unreadFlaws(line)...)
 	}
 	return is, nil
 }
 
-// sketch is a number of a key: equal keys have the same.
+// sketch hashes a key: equal keys have equal sketches.
 func sketch(key []byte) (n uint) {
 	if len(key) > 0 {
 		n = uint(len(key))*31 + uint(key[0])*7 + uint(key[len(key)-1])
@@ -336,7 +335,7 @@ func sketch(key []byte) (n uint) {
 	return n
 }
 
-// suits reports whether a value that begins so can be that of an indexed key.
+// suits reports whether a value that begins this way can belong to an indexed key.
 func suits(i int, begins byte) bool {
 	switch {
 	case begins == 'n' || i < inPriority || i >= inSpecID:
@@ -384,9 +383,9 @@ func (x *indexer) fill(line []byte, id string, at *[indexed]span) *Issue {
 	return is
 }
 
-// blank gives a new issue from the present slab.
+// blank returns a new issue from the current slab.
 func (x *indexer) blank() *Issue {
-	const slab = 124 // of which memory has a size without waste
+	const slab = 124 // a size that the allocator hands out without waste
 	if len(x.issues) == cap(x.issues) {
 		x.issues = make([]Issue, 0, slab)
 	}
@@ -394,8 +393,8 @@ func (x *indexer) blank() *Issue {
 	return &x.issues[len(x.issues)-1]
 }
 
-// text gives what a string value means, or nothing for any other value. It
-// lasts until the next call.
+// text decodes a string value; it returns nothing for any other value. The result is valid
+// until the next call.
 func (x *indexer) text(line []byte, v span) []byte {
 	raw := v.of(line)
 	if len(raw) < 2 || raw[0] != '"' {
@@ -405,7 +404,7 @@ func (x *indexer) text(line []byte, v span) []byte {
 	return x.scratch
 }
 
-// key gives the key of a member as text. It lasts until the next call.
+// key decodes the key of a member. The result is valid until the next call.
 func (x *indexer) key(b []byte, m member) []byte {
 	if !m.escaped {
 		return m.key.of(b)
@@ -414,7 +413,7 @@ func (x *indexer) key(b []byte, m member) []byte {
 	return x.scratch
 }
 
-// keep makes a string of b inside a large shared one.
+// keep returns b as a string inside a large shared one.
 func (x *indexer) keep(b []byte) string {
 	slab := 32 << 10
 	if x.few {
@@ -445,7 +444,7 @@ func (x *indexer) word(b []byte) string {
 	return s
 }
 
-// dependencies reads a value that is known to be sound.
+// dependencies reads a value known to be well formed.
 func (x *indexer) dependencies(is *Issue, list []byte) {
 	switch {
 	case len(list) == 0 || list[0] == 'n':
@@ -478,7 +477,7 @@ func (x *indexer) dependencies(is *Issue, list []byte) {
 	is.Deps = x.keepRow()
 }
 
-// dependency reads the object at offset i and gives the offset after it.
+// dependency reads the object at offset i and returns the offset after it.
 func (x *indexer) dependency(s *scanner, i int) (d Dep, anyChild bool, end int) {
 	var on, kind, metadata span
 	var m member
@@ -516,11 +515,11 @@ func (x *indexer) keepRow() []Dep {
 
 func isTrue(line []byte, v span) bool { return string(v.of(line)) == "true" }
 
-// ChannelLabel is the label of issues that are places to talk.
+// ChannelLabel marks issues that are places to talk.
 const ChannelLabel = "channel"
 
-// holdsChannel reports whether a value, which is known to be sound, is a list of labels
-// with that of channels.
+// holdsChannel reports whether a well-formed value is a list of labels that contains
+// ChannelLabel.
 func holdsChannel(list []byte) bool {
 	if !bytes.Contains(list, []byte(`"`+ChannelLabel+`"`)) || list[0] != '[' {
 		return false

@@ -5,12 +5,12 @@ import (
 	"sync"
 )
 
-// Memo keeps what was read and found in the lines of a store, for a process that reads it
-// again and again, such as a server: a line whose bytes stay as they are is parsed once,
-// and what others found in it (Issue.Remember) is found once. It holds what concerns the
-// lines of the last reading alone, and may be used by several goroutines at once.
+// Memo caches what was parsed and derived from the lines of a store, for a process that reads
+// it repeatedly, such as a server. A line whose bytes stay the same is parsed once, and facts
+// derived from it (Issue.Remember) are computed once. It covers the lines of the last reading
+// only, and is safe for concurrent use.
 //
-// A line is known by a hash of 64 bits with a seed of this process.
+// A line is identified by a 64-bit hash, seeded for each process.
 type Memo struct {
 	seed maphash.Seed
 
@@ -20,16 +20,16 @@ type Memo struct {
 	common map[any]any
 }
 
-// remembered is what is known of one line.
+// remembered is what is cached for one line.
 type remembered struct {
 	issue *Issue
-	found map[any]any // by what was looked for
+	found map[any]any // keyed by what was computed
 }
 
-// NewMemo gives an empty memo.
+// NewMemo returns an empty memo.
 func NewMemo() *Memo { return &Memo{seed: maphash.MakeSeed()} }
 
-// known gives the issue that a line held when it was read last, nil for a line that was not.
+// known returns the issue that the line held at the last reading, nil for a new line.
 func (m *Memo) known(line []byte) (version uint64, was *Issue) {
 	version = maphash.Bytes(m.seed, line)
 	m.mu.Lock()
@@ -40,14 +40,14 @@ func (m *Memo) known(line []byte) (version uint64, was *Issue) {
 	return version, was
 }
 
-// isEmpty reports whether nothing was read yet.
+// isEmpty reports whether nothing has been read yet.
 func (m *Memo) isEmpty() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return len(m.lines) == 0
 }
 
-// keep forgets all but the lines of a snapshot.
+// keep drops all lines that are not in the snapshot.
 func (m *Memo) keep(f *Snapshot) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -59,8 +59,8 @@ func (m *Memo) keep(f *Snapshot) {
 	}
 }
 
-// follow is keep for a snapshot that an edit led to, of which only these lines are gone: it
-// does not go through the table.
+// follow is keep for the snapshot after an edit that removed only these lines; it does not scan
+// the table.
 func (m *Memo) follow(f *Snapshot, gone []uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -88,14 +88,14 @@ func (m *Memo) take(f *Snapshot) {
 	}
 }
 
-// forget keeps nothing alive of what issues of an earlier snapshot may still name.
+// forget releases everything that issues of an earlier snapshot may still reference.
 func (m *Memo) forget(version uint64) {
 	m.lines[version].issue, m.lines[version].found = nil, nil
 	delete(m.lines, version)
 }
 
-// Remembered gives what was remembered under a name, of a type of its own, of the line that the issue stands on;
-// nil where nothing was, or where the store is read without a memo.
+// Remembered returns the value that was cached under name, which has a type of its own, for the
+// issue's line; nil if there is none or the store is read without a memo.
 func (i *Issue) Remembered(name any) any {
 	m := i.of.source.Memo
 	if m == nil {
@@ -109,9 +109,8 @@ func (i *Issue) Remembered(name any) any {
 	return i.kept.found[name]
 }
 
-// Remember keeps what follows from the bytes of the line that the issue stands on, and from
-// nothing else that may change, under a name of what was looked for. It does nothing where
-// the store is read without a memo.
+// Remember caches, under a name of what was computed, a value that follows from the bytes of
+// the issue's line alone. Without a memo it does nothing.
 func (i *Issue) Remember(name, found any) {
 	m := i.of.source.Memo
 	if m == nil {
@@ -120,7 +119,7 @@ func (i *Issue) Remember(name, found any) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if i.kept == nil || i.kept.issue == nil {
-		return // of a snapshot that is just being made, or of a line that is gone
+		return // a snapshot still being built, or a line that is gone
 	}
 	if i.kept.found == nil {
 		i.kept.found = map[any]any{}
@@ -128,8 +127,8 @@ func (i *Issue) Remember(name, found any) {
 	i.kept.found[name] = found
 }
 
-// Common gives what all that is remembered of lines under a name has in common, which first
-// makes; nil where the store is read without a memo.
+// Common returns the value shared by everything cached under name, which first creates; nil if
+// the store is read without a memo.
 func (f *Snapshot) Common(name any, first func() any) any {
 	m := f.source.Memo
 	if m == nil {
@@ -146,6 +145,6 @@ func (f *Snapshot) Common(name any, first func() any) any {
 	return m.common[name]
 }
 
-// Version names the bytes of the line that the issue stands on, among those of a process
-// that reads the store with a memo; it is 0 without one.
+// Version identifies the bytes of the issue's line within this process; 0 if the store is read
+// without a memo.
 func (i *Issue) Version() uint64 { return i.version }

@@ -9,14 +9,13 @@ import (
 	"stig/internal/testkit/sample"
 )
 
-// A store that is read with a memo again and again is at each time what it is without one,
-// whatever was done to its lines; and what was remembered of a line is given while its
-// bytes stay, wherever the line stands, and not afterwards.
+// A store read repeatedly with a memo always equals one read without, whatever happened to its
+// lines. Cached values stay while a line's bytes stay, wherever the line moves, and no longer.
 func TestMemo(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 8))
 	lines := strings.Split("\xef\xbb\xbf"+strings.TrimSuffix(string(generate(400)), "\n"), "\n")
 	memo := NewMemo()
-	remembered := map[string]string{} // by the line
+	remembered := map[string]string{} // keyed by line
 	for round := range sample.Rounds(12) {
 		text := strings.Join(lines, "\n")
 		f, err := NewSnapshot(Place{Path: "x"}, Source{Lines: strings.NewReader(text), Size: int64(len(text)), Summed: true, Memo: memo})
@@ -39,7 +38,7 @@ func TestMemo(t *testing.T) {
 		if why := unlike(f, indexText(t, text)); why != "" {
 			t.Fatalf("round %d: %s", round, why)
 		}
-		for _, is := range f.issues { // unlike compared them without
+		for _, is := range f.issues { // unlike compared the rest
 			line, _ := is.AppendLine(nil)
 			is.version, _ = memo.known(line)
 			is.kept = memo.lines[is.version]
@@ -60,8 +59,8 @@ func TestMemo(t *testing.T) {
 	}
 }
 
-// An edit carries what is remembered over to the snapshot that it leads to, but for the
-// lines that it changed. A snapshot of before an edit takes nothing any more.
+// An edit carries cached values over to the next snapshot, except for changed lines. A snapshot
+// from before an edit accepts no more values.
 func TestMemoAfterEdit(t *testing.T) {
 	const text = `{"id":"a","title":"one"}` + "\n" + `{"id":"b","title":"two"}` + "\n"
 	memo := NewMemo()

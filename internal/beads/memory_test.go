@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestMemories reads what bd remembers beside the issues, and nothing else.
+// TestMemories reads the memories that bd keeps beside the issues, and nothing else.
 func TestMemories(t *testing.T) {
 	content := `{"_schema":"beads-jsonl/1"}` + "\n" + `{"id":"a","title":"memory"}` + "\n" +
 		`{"_type":"memory","key":"tides","value":"the office \u00fcber\nnoon"}` + "\n" +

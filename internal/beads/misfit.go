@@ -12,18 +12,17 @@ import (
 	"unicode"
 )
 
-// Misfit is a value that a program decoding the line into typed fields refuses, and with it
-// the line or the whole file. stig reads past it and carries it as it stands.
+// Misfit is a value that makes a program with typed fields reject the line or the whole file.
+// stig skips it when reading and keeps it as is.
 type Misfit struct {
 	Key     Key
 	Message string    // `"pinned" must be true or false; found 1`
-	Time    bool      // it is a string, and no time
-	Means   time.Time // of one that is read all the same; else zero
+	Time    bool      // a string that is not a time
+	Means   time.Time // if it can be read anyway; else zero
 }
 
-// Misfits lists the values of known keys that are of another type than their key has, or out
-// of bounds, and those in its lists and rows, in the order of the line. What is a flaw already
-// is none.
+// Misfits lists values of known keys that have the wrong type or are out of bounds, including
+// those in lists and rows, in the order of the line. Flaws are not repeated.
 func (r *Record) Misfits() (found []Misfit) {
 	w := misfits{own: r.Raw(ID)}
 	wants := wantsOf()
@@ -50,18 +49,18 @@ func (r *Record) Misfits() (found []Misfit) {
 	return found
 }
 
-// mostMisfits is how many are listed of one key.
+// mostMisfits limits how many are listed for one key.
 const mostMisfits = 3
 
-// want is what the value of a key must be.
+// want describes valid values of a key.
 type want struct {
 	keyKind
-	flaw     bool // another type is a flaw: see Record.Flaws
-	required bool // beads_rust refuses null
+	flaw     bool // any other type is a flaw: see Record.Flaws
+	required bool // beads_rust rejects null
 	bound    func(raw []byte) string
 }
 
-// wantsOf is what the values of the known keys must be.
+// wantsOf describes valid values of the known keys.
 var wantsOf = sync.OnceValue(func() map[string]want {
 	bounds := boundsOf()
 	wants := map[string]want{}
@@ -71,13 +70,13 @@ var wantsOf = sync.OnceValue(func() map[string]want {
 	return wants
 })
 
-// required are the keys whose null beads_rust refuses.
+// required are the keys for which beads_rust rejects null.
 var required = []Key{
 	Title, Status, Priority, IssueType, CreatedAt, UpdatedAt, "ephemeral", "pinned", "is_template", Labels, Dependencies, Comments,
 }
 
-// boundsOf says of a value, as it stands in the line, how it is out of the bounds of bd and
-// beads_rust; "" where it is not. Lengths are in bytes, as they count.
+// boundsOf says how a raw value exceeds the bounds of bd and beads_rust; "" if it does not.
+// Lengths are in bytes, as those programs count.
 func boundsOf() map[Key]func(raw []byte) string {
 	most := func(n int) func([]byte) string {
 		return func(raw []byte) string {
@@ -110,17 +109,17 @@ func boundsOf() map[Key]func(raw []byte) string {
 		},
 		"agent_state": func(raw []byte) string {
 			if !slices.Contains(agentStates, textOf(raw)) {
-				return "is none that bd has: " + brief(raw)
+				return "is not one that bd has: " + brief(raw)
 			}
 			return ""
 		},
 	}
 }
 
-// agentStates are the states of an agent that bd has.
+// agentStates are the agent states of bd.
 var agentStates = []string{"", "idle", "spawning", "running", "working", "stuck", "done", "stopped", "dead"}
 
-// The keys of a row and of a comment, all that programs decode.
+// The keys of a row and of a comment that programs decode.
 var (
 	rowKeys = []keyKind{
 		{issueID, textual}, {"depends_on_id", textual}, {"type", textual}, {CreatedAt, timely},
@@ -129,14 +128,14 @@ var (
 	remarkKeys = []keyKind{{ID, numbered}, {issueID, textual}, {"author", textual}, {"text", textual}, {CreatedAt, timely}}
 )
 
-// misfits collects what is said of the values of one line.
+// misfits collects the misfits of one line.
 type misfits struct {
 	found []Misfit
-	own   []byte // the id of the issue, as the line has it
-	one   Record // an object of a list: its members are used again
+	own   []byte // the issue's id, as in the line
+	one   Record // the members of an object in a list; reused
 }
 
-// value judges the value of a key.
+// value checks the value of a key.
 func (w *misfits) value(want want, raw []byte) {
 	place := spot{key: string(want.key)}
 	switch {
@@ -172,7 +171,7 @@ func (w *misfits) value(want want, raw []byte) {
 	}
 }
 
-// spot is where a value stands: under a key, in an element of a list, or under a key there.
+// spot is where a value is: under a key, in a list element, or under a key of one.
 type spot struct {
 	list string
 	n    int
@@ -192,7 +191,7 @@ func (s spot) String() string {
 	return fmt.Sprintf("%s %d: %q", s.list, s.n, s.key)
 }
 
-// judge reports whether a value is one of the kind, and says so where it is not.
+// judge reports whether a value has the kind, and records a misfit if not.
 func (w *misfits) judge(place spot, k kind, raw []byte) bool {
 	if !k.takes(raw) {
 		found := shape(raw)
@@ -208,13 +207,13 @@ func (w *misfits) judge(place spot, k kind, raw []byte) bool {
 	text := textOf(raw)
 	_, ok := parseTime([]byte(text))
 	if !ok {
-		w.found = append(w.found, Misfit{Message: fmt.Sprintf("%s is no time: %s", place, brief(raw)), Time: true, Means: likelyTime(text)})
+		w.found = append(w.found, Misfit{Message: fmt.Sprintf("%s is not a time: %s", place, brief(raw)), Time: true, Means: likelyTime(text)})
 	}
 	return ok
 }
 
-// object judges a row or a comment. A row that is no object is unread, and a comment that is
-// a text has no author, which is said elsewhere.
+// object checks a row or a comment. A row that is not an object is unread, and a comment that
+// is a plain text has no author; other code reports those.
 func (w *misfits) object(place spot, element []byte, keys []keyKind) {
 	if element[0] != '{' || w.isPlainRow(element) {
 		return
@@ -238,9 +237,9 @@ func (w *misfits) object(place spot, element []byte, keys []keyKind) {
 	}
 }
 
-// isPlainRow tells at little cost that nothing is wrong with a row as most programs write it:
-// all its values are strings, it is of the issue, and created_at is a time. What it does not
-// know has to be parsed.
+// isPlainRow is a cheap test that a row written the usual way is valid: all values are strings,
+// issue_id is the issue's, and created_at is a time. If it returns false, the row must be
+// parsed.
 func (w *misfits) isPlainRow(element []byte) bool {
 	const key, made = `"issue_id":`, `"created_at":`
 	of := bytes.Index(element, []byte(key))
@@ -262,7 +261,7 @@ func (w *misfits) isPlainRow(element []byte) bool {
 	return end >= 0 && isTime(raw[:end+2])
 }
 
-// isTime reports whether a value is a string without escapes that is a time.
+// isTime reports whether a value is a time in a string without escapes.
 func isTime(raw []byte) bool {
 	if isPlainTime(raw) {
 		return true
@@ -271,15 +270,15 @@ func isTime(raw []byte) bool {
 	return ok
 }
 
-// isOwn reports whether a text is the id of the issue, however it is written.
+// isOwn reports whether a text is the issue's id, in any spelling.
 func (w *misfits) isOwn(raw []byte) bool {
 	return bytes.Equal(raw, w.own) || textOf(raw) == textOf(w.own)
 }
 
-// issueID names in a row or a comment the issue that it is of.
+// issueID is the key that names the issue in a row or a comment.
 const issueID Key = "issue_id"
 
-// takes reports whether a value is one of the kind.
+// takes reports whether a value has the kind.
 func (k kind) takes(raw []byte) bool {
 	switch k {
 	case whole, wide:
@@ -305,7 +304,7 @@ func (k kind) takes(raw []byte) bool {
 	return raw[0] == '"'
 }
 
-// words names what a kind takes.
+// words names the values that a kind accepts.
 func (k kind) words() string {
 	switch k {
 	case whole, wide:

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Of every kind of value there is one that programs take, and one that they refuse.
+// Each kind has a value that programs accept and one that they reject.
 func TestMisfits(t *testing.T) {
 	for values, want := range map[string]string{
 		`"pinned":true,"is_template":false,"ephemeral":false`: "",
@@ -40,16 +40,16 @@ func TestMisfits(t *testing.T) {
 		`"p\u0069nned":1`:                              `"pinned" must be true or false; found 1`,
 
 		`"due_at":"2026-11-01T00:00:00Z","created_at":"2026-11-01T00:00:00.123456789+05:30"`: "",
-		`"due_at":"2026-11-01"`:               `"due_at" is no time: "2026-11-01" (time)`,
-		`"defer_until":"soon"`:                `"defer_until" is no time: "soon" (time)`,
-		`"created_at":"2026-11-01 00:00:00Z"`: `"created_at" is no time: "2026-11-01 00:00:00Z" (time)`,
-		`"last_activity":""`:                  `"last_activity" is no time: "" (time)`,
+		`"due_at":"2026-11-01"`:               `"due_at" is not a time: "2026-11-01" (time)`,
+		`"defer_until":"soon"`:                `"defer_until" is not a time: "soon" (time)`,
+		`"created_at":"2026-11-01 00:00:00Z"`: `"created_at" is not a time: "2026-11-01 00:00:00Z" (time)`,
+		`"last_activity":""`:                  `"last_activity" is not a time: "" (time)`,
 		`"closed_at":null`:                    "",
 
 		`"dependencies":[{"issue_id":"a","depends_on_id":"b","type":"blocks","created_at":"2026-11-01T00:00:00Z","created_by":null,"metadata":"{}"}]`: "",
 		`"dependencies":["b",{"depends_on_id":"b","type":1}]`:                                             `dependency 2: "type" must be a string; found 1`,
 		`"dependencies":[{"depends_on_id":"b","metadata":{}}]`:                                            `dependency 1: "metadata" must be a string; found an object`,
-		`"dependencies":[{"depends_on_id":"b","created_at":"1 May"}]`:                                     `dependency 1: "created_at" is no time: "1 May" (time)`,
+		`"dependencies":[{"depends_on_id":"b","created_at":"1 May"}]`:                                     `dependency 1: "created_at" is not a time: "1 May" (time)`,
 		`"dependencies":[{"issue_id":"b","depends_on_id":"c"},{"issue_id":"\u0061","depends_on_id":"c"}]`: `dependency 1: "issue_id" is another issue: "b"`,
 		`"comments":[{"issue_id":"a b"}]`:                                                                 `comment 1: "issue_id" is another issue: "a b"`,
 		`"dependencies":[{"depends_on_id":7}]`:                                                            `dependency 1: "depends_on_id" must be a string; found 7`,

@@ -6,10 +6,9 @@ import (
 	"strings"
 )
 
-// near gives up to three ids that may have been meant by id: those that have
-// it after their prefix, the only one that begins or ends with it, and those
-// at most two letters away from it, with or without the prefix. Capitals and what is
-// typed around an id in a text, such as # and a comma, make no difference.
+// near returns up to three ids that may have been meant: those equal to id without their
+// prefix, the only one that begins or ends with it, and those at most two letters away, with or
+// without prefix. Case and surrounding marks such as # or a comma are ignored.
 func near(id string, suffixed []string, ids func(func(string) bool) []string) []string {
 	const most = 3
 	near := slices.Sorted(slices.Values(suffixed))

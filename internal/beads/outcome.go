@@ -7,30 +7,30 @@ import (
 	"unicode"
 )
 
-// Outcome is what the close reason of an issue says about how it ended.
+// Outcome is what an issue's close reason says about its end.
 type Outcome struct {
 	End    End
-	Failed bool // a word says that what was tried failed: what is to be done only then can be done
+	Failed bool // it says that the attempt failed, so work that depends on failure can start
 }
 
 // End is how an issue ended.
 type End int
 
-// The ends of an issue. All but the first leave what it was about undone, or to another one.
+// The ends of an issue. All but Done leave the work undone, or to another issue.
 const (
-	EndDone       End = iota // also where the reason says nothing
-	EndDuplicate             // another issue is about the same
+	EndDone       End = iota // also if the reason says nothing
+	EndDuplicate             // duplicate of another issue
 	EndNotPlanned            // nobody will do it
 	EndFailed
-	EndUnknown // the line cannot be read any more
+	EndUnknown // the line is unreadable now
 )
 
-// String names an end as in "closed as …".
+// String returns the end as in "closed as …".
 func (e End) String() string {
 	return [...]string{"done", "duplicate", "not planned", "failed", "unknown"}[e]
 }
 
-// Outcome reads how the issue at an index ended. It looks at the line.
+// Outcome returns how the issue at an index ended, read from its line.
 func (f *Snapshot) Outcome(i int) Outcome {
 	type name struct{}
 	if known, ok := f.At(i).Remembered(name{}).(Outcome); ok {
@@ -48,7 +48,7 @@ func (f *Snapshot) Outcome(i int) Outcome {
 	return found
 }
 
-// ends are the words with which close reasons begin that are about no work done.
+// ends are the first words of close reasons for issues that were not done.
 var ends = []struct {
 	end   End
 	words []string
@@ -60,16 +60,16 @@ var ends = []struct {
 	{EndFailed, []string{"failed", "failure", "aborted", "gave up", "impossible", "not done", "could not", "blocked"}},
 }
 
-// fillers are words that may stand before those.
+// fillers are words that may precede those.
 var fillers = []string{"unverified", "waived", "closed", "closing", "close", "resolved", "resolution", "status", "marked", "marking", "reason", "as", "this", "it", "issue", "is", "was", "a", "an", "the", "because"}
 
-// failures are the words by which bd tells that an issue failed.
+// failures are the words that bd takes for a failed issue.
 var failures = []string{"failed", "rejected", "wontfix", "won't fix", "canceled", "cancelled", "abandoned", "blocked", "error", "timeout", "aborted"}
 
-// OutcomeOf reads a close reason. What begins with Verified or Done is done, whatever else
-// it tells of.
+// OutcomeOf classifies a close reason. One that begins with Verified or Done is done, whatever
+// follows.
 func OutcomeOf(reason string) Outcome {
-	const most = 2_000 // bytes of a reason that are looked at
+	const most = 2_000 // bytes of a reason that are examined
 	words := wordsOf(reason[:min(len(reason), most)])
 	for len(words) > 0 && slices.Contains(fillers, words[0].text) {
 		words = words[1:]
@@ -91,7 +91,7 @@ func OutcomeOf(reason string) Outcome {
 	return found
 }
 
-// word is a word of a reason in small letters; stop tells that a mark stands behind it.
+// word is a word of a reason in lower case; stop is true if punctuation follows.
 type word struct {
 	text string
 	stop bool

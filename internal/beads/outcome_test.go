@@ -2,8 +2,7 @@ package beads
 
 import "testing"
 
-// TestOutcomeOf: what a close reason says about how the issue ended, and whether what is to
-// be done only after a failure can be done.
+// TestOutcomeOf classifies close reasons, and whether work that depends on failure can start.
 func TestOutcomeOf(t *testing.T) {
 	for reason, want := range map[string]Outcome{
 		"":       {},

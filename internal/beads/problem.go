@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// The rules of problems.
+// The rules for problems.
 const (
 	BadJSON        = "bad-json"        // no JSON object, or one without a usable id
 	ConflictMarker = "conflict-marker" // left over from a merge
@@ -14,18 +14,17 @@ const (
 	DuplicateID    = "duplicate-id"    // the id stands on an earlier line too
 )
 
-// The rules of flaws.
+// The rules for flaws.
 const (
 	WrongType   = "value-type"   // a value of another type than the key has
 	RepeatedKey = "key-repeated" // a key stands twice in a line, with different values
 )
 
-// Problem is one place that keeps the store, or for a duplicate id the issue,
-// from being written.
+// Problem is a place that prevents writing the store, or for a duplicate id that issue.
 type Problem struct {
 	Line, Column int    // 1-based; the column counts bytes
 	Rule         string // one of the rules above
-	ID           string // of a duplicate
+	ID           string // of the duplicate
 	Message      string
 
 	marker byte // the character of a conflict marker
@@ -35,15 +34,15 @@ func (e *syntaxError) problem(number, skipped int, cut bool) Problem {
 	p := Problem{Line: number, Column: skipped + e.offset + 1, Rule: BadJSON, Message: e.message}
 	if cut && !e.sound {
 		p.Rule = CutShort
-		p.Message = "the last line is cut short: " + e.message
+		p.Message = "the last line is truncated: " + e.message
 	}
 	return p
 }
 
-// brief cuts a text that is quoted in a message to a length fit for it.
+// brief shortens a quoted text for a message.
 func brief(b []byte) string { return shorten(b, 40) }
 
-// shorten cuts a text that is quoted to so many bytes.
+// shorten cuts a quoted text to a number of bytes.
 func shorten(b []byte, most int) string {
 	if len(b) <= most {
 		return string(b)
@@ -55,14 +54,14 @@ func shorten(b []byte, most int) string {
 	return string(b[:n]) + "…"
 }
 
-// conflict is a piece of a store between conflict markers, by the lines of the
-// markers. Without a base in it, base is the line of theirs.
+// conflict is a region between conflict markers, by the line numbers of the markers. Without a
+// base section, base is the line of the separator.
 type conflict struct{ ours, base, theirs, end int }
 
-// pairMarkers finds the conflicts that the markers make, and leaves one problem
-// of each. A marker without its others stays a problem of its own.
+// pairMarkers combines conflict markers into one problem a conflict. An unpaired marker stays a
+// problem of its own.
 func (f *Snapshot) pairMarkers() {
-	var open []int // indices of problems: the markers of a conflict so far
+	var open []int // indices of problems: the markers of the current conflict
 	var paired []int
 	for i, p := range f.problems {
 		switch {
@@ -91,7 +90,7 @@ func (f *Snapshot) pairMarkers() {
 	}
 }
 
-// follows reports whether a marker may come next after that of problem i.
+// follows reports whether a marker may follow that of problem i.
 func (f *Snapshot) follows(i int, marker byte) bool {
 	switch f.problems[i].marker {
 	case '<':
@@ -102,7 +101,7 @@ func (f *Snapshot) follows(i int, marker byte) bool {
 	return f.problems[i].marker == '=' && marker == '>'
 }
 
-// conflict is the one in which a line stands, or nil.
+// conflict returns the conflict that contains a line, or nil.
 func (f *Snapshot) conflict(line int) *conflict {
 	at, _ := slices.BinarySearchFunc(f.marked, line, func(c conflict, line int) int { return c.end - line })
 	if at < len(f.marked) && f.marked[at].ours <= line {

@@ -8,16 +8,14 @@ import (
 	"slices"
 )
 
-// What follows is for those who put a line together from lines that are
-// written already, as a merge does: no time is set, and values go from line to
-// line as bytes.
+// The functions below assemble a line from lines already written, as a merge does: they set no
+// time and copy values as bytes.
 
-// Size is the length of the issue's line in bytes, without its end.
+// Size is the length of the issue's line in bytes, without its ending.
 func (i *Issue) Size() int { return i.size }
 
-// AppendLine appends the issue's line as it stands on disk, without its end
-// and without looking into it. The error is a fault.Changed when the file
-// has become shorter, else a fault.Store.
+// AppendLine appends the issue's line as on disk, without its ending and without parsing it.
+// The error is a fault.Changed if the file has become shorter, else a fault.Store.
 func (i *Issue) AppendLine(dst []byte) ([]byte, error) {
 	start := len(dst)
 	dst = slices.Grow(dst, i.size)[:start+i.size]
@@ -27,11 +25,11 @@ func (i *Issue) AppendLine(dst []byte) ([]byte, error) {
 	return dst, nil
 }
 
-// Keys lists the keys of the line in their order, each once.
+// Keys lists the keys of the line in order, each once.
 func (r *Record) Keys() []Key { return keysOf(r) }
 
-// Elements gives the bytes of the elements of a key that holds a list; none
-// for any other value. They must not be changed.
+// Elements returns the raw elements of a list under a key; nil for any other value. Callers
+// must not modify them.
 func (r *Record) Elements(k Key) (elements [][]byte) {
 	for _, v := range r.elements(k) {
 		elements = append(elements, v.of(r.line))
@@ -39,9 +37,9 @@ func (r *Record) Elements(k Key) (elements [][]byte) {
 	return elements
 }
 
-// Meaning is a value in the one spelling of encoding/json, so that values which
-// mean the same are equal; "" for null, "", [] and {}, which are as good as
-// none. What cannot be decoded is its own meaning.
+// Meaning returns the canonical encoding/json form of a value, so that equivalent values are
+// equal; "" for null, "", [] and {}, which count as absent. Undecodable values are returned as
+// they are.
 func Meaning(raw []byte) string {
 	if !MeansSomething(raw) {
 		return ""
@@ -62,7 +60,7 @@ func Meaning(raw []byte) string {
 	return string(text)
 }
 
-// MeansSomething reports whether a value has a Meaning.
+// MeansSomething reports whether the Meaning of a value is not "".
 func MeansSomething(raw []byte) bool {
 	switch string(raw) {
 	case "", "null", `""`, "[]", "{}":
@@ -71,16 +69,15 @@ func MeansSomething(raw []byte) bool {
 	return true
 }
 
-// Put gives the record with a key set to a text ("" removes it) and nothing
-// else changed, not even updated_at. The text must be valid UTF-8.
+// Put returns the record with a key set to a text ("" removes it) and nothing else changed, not
+// even updated_at. The text must be valid UTF-8.
 func (r *Record) Put(k Key, text string) *Record {
 	return r.with(Set{k, text}, styleOf(r.line))
 }
 
-// PutRaw gives the record with the value of a key exchanged for bytes that
-// must be one JSON value (none removes the key), and nothing else changed, not
-// even updated_at. A key that is not there goes to its place in the known
-// order, and one that is unknown to the end.
+// PutRaw returns the record with a key's value replaced by bytes that must be one JSON value
+// (none removes the key), and nothing else changed, not even updated_at. A new known key goes
+// to its place in the order, an unknown one to the end.
 func (r *Record) PutRaw(k Key, raw []byte) (*Record, error) {
 	if len(raw) == 0 {
 		return r.without(k), nil
@@ -99,8 +96,8 @@ func (r *Record) PutRaw(k Key, raw []byte) (*Record, error) {
 	return r.insertRaw(k, raw), nil
 }
 
-// insertRaw puts a new member after the nearest present key that precedes it
-// in the known order, an unknown one at the end, spaced as the line is.
+// insertRaw puts a new member after the nearest present key that precedes it in the known
+// order, an unknown one at the end, with the line's spacing.
 func (r *Record) insertRaw(k Key, raw []byte) *Record {
 	colon, comma := r.spacing()
 	m := append([]byte{'"'}, styleOf(r.line).appendString(nil, string(k))...)
@@ -120,8 +117,7 @@ func (r *Record) insertRaw(k Key, raw []byte) *Record {
 	return r.splice(span{r.end, r.end}, m)
 }
 
-// PutElements is PutRaw for a list of elements, spaced as the line is; none
-// removes the key.
+// PutElements is PutRaw for a list of elements, with the line's spacing; none removes the key.
 func (r *Record) PutElements(k Key, elements [][]byte) (*Record, error) {
 	if len(elements) == 0 {
 		return r.PutRaw(k, nil)
@@ -130,11 +126,10 @@ func (r *Record) PutElements(k Key, elements [][]byte) (*Record, error) {
 	return r.PutRaw(k, slices.Concat([]byte{'['}, bytes.Join(elements, comma), []byte{']'}))
 }
 
-// SplitList takes the elements of a list out of the line: rest is the line with
-// nothing between the brackets but what follows the last element, at is where the
-// elements stood in it, and each element comes with what separates it from the one
-// before. ok is false for a value that is no list and for a key that repeats: such a
-// line is to be kept as it is.
+// SplitList separates a list's elements from the line: rest is the line with only what follows
+// the last element between the brackets, at is the offset of the elements, and each element
+// includes its separator. ok is false for a value that is not a list and for a repeated key;
+// leave such a line alone.
 func (r *Record) SplitList(k Key) (rest []byte, at int, elements [][]byte, ok bool) {
 	i := r.last(k)
 	if i < 0 || r.line[r.members[i].val.start] != '[' {

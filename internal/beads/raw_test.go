@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestPutRaw: the value of one key is other bytes, and all else is what it was.
+// TestPutRaw: one key gets other bytes, and everything else stays.
 func TestPutRaw(t *testing.T) {
 	for _, test := range []struct{ line, key, raw, want string }{
 		{`{"id":"a","x": 1 ,"y":2}`, "x", `[1,  2]`, `{"id":"a","x": [1,  2] ,"y":2}`},
@@ -83,7 +83,7 @@ func TestAppendLine(t *testing.T) {
 	}
 }
 
-// A long text is decoded by another way than a short one.
+// Long texts are decoded by other code than short ones.
 func TestLongTexts(t *testing.T) {
 	for _, part := range []string{"plain", `a\nb\u00e9\ud83d\ude00\ud83d\\ \"`, "\xff\xe9 \\t", "é\\u2028"} {
 		raw := strings.Repeat(part, 3000)

@@ -19,8 +19,8 @@ import (
 	"stig/internal/fault"
 )
 
-// readCases are whole files with what is wrong in them, as
-// "line:column rule id", and the ids of their issues.
+// readCases are whole files with their problems, as "line:column rule id", and the ids of their
+// issues.
 var readCases = []struct {
 	name, content string
 	problems, ids []string
@@ -89,9 +89,9 @@ func TestProblemMessages(t *testing.T) {
 	f := mustRead(t, writeStore(t, "{\"id\":\"a\"}\n<<<<<<< HEAD\n{\"id\":\"a\"}\n{\"id\" 1}\n{\"ti").Path)
 	want := []string{
 		`conflict marker "<<<<<<< HEAD"`,
-		`id "a" stands on line 1 already`,
+		`id "a" is already used on line 1 already`,
 		`expected ":" after the key, found "1"`,
-		`the last line is cut short: expected the closing quote of a string, found the end of the line`,
+		`the last line is truncated: expected the closing quote of a string, found the end of the line`,
 	}
 	for i, p := range f.Problems() {
 		if p.Message != want[i] {
@@ -100,7 +100,7 @@ func TestProblemMessages(t *testing.T) {
 	}
 }
 
-// An issue's keys read whatever their types; the wrong ones are absent.
+// An issue is read whatever the types of its values; values of the wrong type count as absent.
 func TestIssueFields(t *testing.T) {
 	lines := []string{
 		`{"id":"a","title":"a \u003c b","status":"open","issue_type":"bug","assignee":"ann","priority":3,"pinned":true,` +
@@ -133,12 +133,12 @@ func TestIssueFields(t *testing.T) {
 	}
 }
 
-// The index is the same however many processors take part, and lines far
-// longer than a block are read as any other.
+// The index is the same on any number of processors, and lines far longer than a block are read
+// correctly.
 func TestReadParallel(t *testing.T) {
 	var b strings.Builder
 	b.Write(generate(3000))
-	long := 12 << 17 // bytes, of several blocks
+	long := 12 << 17 // bytes: several blocks
 	fmt.Fprintf(&b, `{"id":"long","description":"%s","status":"open"}`+"\n", strings.Repeat("lantern ", long/8))
 	b.WriteString("no json\n")
 	b.Write(generate(1500))
@@ -188,7 +188,7 @@ func TestReadParallel(t *testing.T) {
 	}
 }
 
-// The same bytes hash alike on every reading, others do not.
+// The same bytes always have the same hash; other bytes have another one.
 func TestSum(t *testing.T) {
 	data := string(generate(2000))
 	f := mustReadToEdit(t, writeStore(t, data))
@@ -209,8 +209,8 @@ func TestSum(t *testing.T) {
 	}
 }
 
-// Every line is in the block in which it begins, whole, and every byte in one
-// block, wherever lines and blocks end.
+// Every line is whole in the block in which it begins, and every byte is in one block, wherever
+// lines and blocks end.
 func TestBlocks(t *testing.T) {
 	line := func(size int) string { return strings.Repeat("x", size-1) + "\n" }
 	short := strings.Repeat(line(100), blockSize/100)
@@ -254,7 +254,7 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// countedReads counts the bytes that are read of a file.
+// countedReads counts the bytes read from a file.
 type countedReads struct {
 	io.ReaderAt
 	bytes int
@@ -266,7 +266,7 @@ func (c *countedReads) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// Lines that go on after their block cost a twentieth more, not more.
+// Lines that continue after their block add at most a twentieth to the bytes read.
 func TestBlocksReadOnce(t *testing.T) {
 	data := generate(5000)
 	from := &countedReads{ReaderAt: bytes.NewReader(data)}
@@ -281,7 +281,7 @@ func TestBlocksReadOnce(t *testing.T) {
 	}
 }
 
-// What is appended while a file is read is read too, and hashed alike.
+// What is appended during a reading is read too, with the same hash.
 func TestReadGrown(t *testing.T) {
 	data := generate(1000)
 	s := writeStore(t, string(data))
@@ -297,7 +297,7 @@ func TestReadGrown(t *testing.T) {
 	if f.Len() != 1000 {
 		t.Errorf("%d issues", f.Len())
 	}
-	for _, size := range []int{0, blockSize, len(data), 3 * len(data)} { // the last one became shorter since
+	for _, size := range []int{0, blockSize, len(data), 3 * len(data)} { // the last one has become shorter
 		h, err := SumOf(bytes.NewReader(data), int64(size))
 		if err != nil || h != f.Sum() {
 			t.Errorf("%d of %d bytes there at first: the same hash: %v, %v", size, len(data), (h == f.Sum()), err)
@@ -309,11 +309,11 @@ func TestReadGrown(t *testing.T) {
 	}
 }
 
-// A file that somebody writes in place while it is read does not hash as what
-// was indexed of it: else an edit would splice lines that are no longer there.
+// A file that is rewritten in place during a reading must not hash like its index; otherwise an
+// edit would splice lines that are gone.
 func TestReadWhileWritten(t *testing.T) {
 	before := generate(1000)
-	end := blockSize + bytes.IndexByte(before[blockSize:], '\n') // of the line that goes on in the second block
+	end := blockSize + bytes.IndexByte(before[blockSize:], '\n') // in the line that continues in the second block
 	after := slices.Clone(before)
 	after[end-40] ^= 1
 	f := mustReadToEdit(t, writeStore(t, string(before)))
@@ -343,7 +343,7 @@ func TestReadWhileWritten(t *testing.T) {
 	}
 }
 
-// A large store is never held in memory.
+// A large store is never entirely in memory.
 func TestReadAllocates(t *testing.T) {
 	const issues = 20_000
 	data := generate(issues)
@@ -363,8 +363,7 @@ func TestReadAllocates(t *testing.T) {
 	}
 }
 
-// A file that is replaced by rename stays readable; one that is rewritten in
-// place is noticed.
+// A file replaced by rename stays readable; one rewritten in place is noticed.
 func TestRecordAfterRewrite(t *testing.T) {
 	s := writeStore(t, `{"id":"a","notes":"one"}`+"\n"+`{"id":"b","notes":"two"}`+"\n")
 	f := mustRead(t, s.Path)
@@ -391,8 +390,8 @@ func TestRecordAfterRewrite(t *testing.T) {
 	}
 }
 
-// A reader gives what Issue.Record gives, in any order and for lines of any
-// length, and keeps nothing of the line before.
+// A reader returns what Issue.Record returns, in any order and for any length of line, and
+// keeps nothing of the previous line.
 func TestReader(t *testing.T) {
 	long := `{"id":"long","title":"` + strings.Repeat("x", 3*readAhead) + `"}` + "\n" + `{"id":"bare"}` + "\n"
 	f := mustRead(t, writeStore(t, string(generate(200))+long+string(generate(300))).Path)
@@ -419,7 +418,7 @@ func TestReader(t *testing.T) {
 	}
 }
 
-// TestReaderNotes holds what is found by its place against what a record tells.
+// TestReaderNotes compares notes found by position with those of a full record.
 func TestReaderNotes(t *testing.T) {
 	lines := []string{
 		`{"id":"a","notes":"one <!-- x -->\n\"two\""}`,
@@ -507,7 +506,7 @@ func TestFind(t *testing.T) {
 			t.Errorf("%s: %v", c.id, err)
 			continue
 		}
-		want := "type stig orient to see what is there"
+		want := "type stig ready to see what there is"
 		if c.near != "" {
 			want = "did you mean " + strings.ReplaceAll(c.near, " ", ", ") + "?"
 		}
@@ -523,7 +522,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// What may hold a text does whenever the text holds it.
+// MayHold never returns false for a text that holds the part.
 func TestMayHold(t *testing.T) {
 	for _, c := range []struct {
 		line string
@@ -544,7 +543,7 @@ func TestMayHold(t *testing.T) {
 	}
 }
 
-// FuzzRead holds reading to the first law, and every issue to its line.
+// FuzzRead checks that reading preserves every byte and that every issue matches its line.
 func FuzzRead(f *testing.F) {
 	for _, c := range readCases {
 		f.Add([]byte(c.content))

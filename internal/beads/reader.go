@@ -5,25 +5,24 @@ import (
 	"slices"
 )
 
-// readAhead is how much a Reader reads at a time, in bytes: where several share
-// the issues, each reads so much more at most than it needs of every share.
+// readAhead is how much a Reader reads at a time, in bytes. Readers that share the issues each
+// read at most this much too much.
 const readAhead = 32 << 10
 
-// Reader gives the records of many issues, cheapest in the order of the file:
-// it reads ahead, and into the same memory again and again. It belongs to one
-// goroutine.
+// Reader returns the records of many issues, fastest in file order: it reads ahead into a
+// reused buffer. It belongs to one goroutine.
 type Reader struct {
 	of     *Snapshot
-	ahead  []byte // what stands in the file from off on
+	ahead  []byte // the file's content from off on
 	off    int64
 	record Record
 }
 
-// Reader gives a new reader, for a part of the issues or all.
+// Reader returns a new reader for some or all issues.
 func (f *Snapshot) Reader() *Reader { return &Reader{of: f} }
 
-// Record is Issue.Record of an issue of the same file. The record, and the
-// bytes that it gives, last until the next call; its texts last.
+// Record is Issue.Record for an issue of the same file. The record and its bytes are valid
+// until the next call; its texts stay valid.
 func (r *Reader) Record(i *Issue) (*Record, error) {
 	line, err := r.line(i)
 	if err != nil {
@@ -36,13 +35,12 @@ func (r *Reader) Record(i *Issue) (*Record, error) {
 	return &r.record, nil
 }
 
-// Line gives the line of an issue, without its end. It is good until the next call.
+// Line returns the line of an issue, without its ending. It is valid until the next call.
 func (r *Reader) Line(i *Issue) ([]byte, error) { return r.line(i) }
 
-// Notes gives the text of an issue's notes if it may hold a part that is plain
-// ASCII and needs no escape, as Record.MayHold has it, else "". The rest of the
-// line is not looked at as long as it begins with the id and has a string where
-// the notes stood.
+// Notes returns the text of an issue's notes if it may contain a part, which is plain ASCII
+// without escapes (see Record.MayHold), else "". It does not examine the rest of the line as
+// long as the line begins with the id and has a string at the known position of the notes.
 func (r *Reader) Notes(i *Issue, part string) (string, error) {
 	line, err := r.line(i)
 	if err != nil || !i.HasNotes {
@@ -62,8 +60,8 @@ func (r *Reader) Notes(i *Issue, part string) (string, error) {
 	return textOf(raw), nil
 }
 
-// notesIn gives the value of the notes in what is said to be the issue's line,
-// and whether it is found where it stood.
+// notesIn returns the value of the notes from what should be the issue's line, and whether it
+// is at the known position.
 func (i *Issue) notesIn(line []byte) ([]byte, bool) {
 	const head = `{"id":"`
 	rest, ok := bytes.CutPrefix(line, []byte(head))

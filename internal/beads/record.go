@@ -9,19 +9,19 @@ import (
 	"unicode/utf8"
 )
 
-// Record is one line with the spans of its keys. It is immutable, and values
-// are decoded when asked for. Of a key that repeats the last value counts.
+// Record is one line with the spans of its keys. It is immutable and decodes values on demand.
+// If a key repeats, its last value counts.
 type Record struct {
 	line    []byte
 	members []member
 	end     int        // offset of the closing brace
-	origin  *Record    // as it was read; nil for that itself
-	sets    []Set      // what was set since
-	lists   []listEdit // and done to lists
+	origin  *Record    // the record as read; nil if this is that
+	sets    []Set      // fields set since
+	lists   []listEdit // list edits since
 }
 
-// ParseRecord tokenises one line, given without its line end. The error says
-// where the line is no JSON object, by 1-based byte column.
+// ParseRecord parses one line, given without its ending. The error gives the 1-based byte
+// column at which the line is not a JSON object.
 func ParseRecord(line []byte) (*Record, error) {
 	r, bad := parseRecord(line)
 	if bad != nil {
@@ -30,7 +30,7 @@ func ParseRecord(line []byte) (*Record, error) {
 	return r, nil
 }
 
-// parseRecord tokenises a line without its end.
+// parseRecord parses a line without its ending.
 func parseRecord(line []byte) (*Record, *syntaxError) {
 	r := &Record{members: make([]member, 0, 24)}
 	if bad := r.parse(line); bad != nil {
@@ -39,7 +39,7 @@ func parseRecord(line []byte) (*Record, *syntaxError) {
 	return r, nil
 }
 
-// parse makes the record that of a line; it appends to its members.
+// parse fills the record from a line; it reuses its members.
 func (r *Record) parse(line []byte) *syntaxError {
 	r.line = line
 	var m member
@@ -57,13 +57,13 @@ func (r *Record) parse(line []byte) *syntaxError {
 	return nil
 }
 
-// is reports whether the record is that of an issue.
+// is reports whether the record belongs to the issue.
 func (r *Record) is(id string) bool {
 	raw, isText := unquote(r.Raw(ID))
 	return isText && string(raw) == id || r.Text(ID) == id
 }
 
-// memberKey is the key of a member as text.
+// memberKey returns the key of a member as text.
 func memberKey(b []byte, m member) string {
 	if m.escaped {
 		return string(appendText(nil, m.key.of(b)))
@@ -71,7 +71,7 @@ func memberKey(b []byte, m member) string {
 	return string(m.key.of(b))
 }
 
-// last is the index of the member that counts for k, or -1.
+// last returns the index of the member that counts for k, or -1.
 func (r *Record) last(k Key) int {
 	for i := len(r.members) - 1; i >= 0; i-- {
 		m := r.members[i]
@@ -82,8 +82,7 @@ func (r *Record) last(k Key) int {
 	return -1
 }
 
-// Raw gives the bytes of the key's value as they stand, or nothing when it is
-// absent. The bytes must not be changed.
+// Raw returns the raw bytes of the key's value, nil if absent. Callers must not modify them.
 func (r *Record) Raw(k Key) []byte {
 	if i := r.last(k); i >= 0 {
 		return r.members[i].val.of(r.line)
@@ -97,14 +96,14 @@ func (r *Record) Has(k Key) bool {
 	return len(raw) > 0 && string(raw) != "null"
 }
 
-// Text gives the key's text: "" when it is absent, null or not a string.
-// Unpaired surrogates and bytes that are not UTF-8 read as U+FFFD.
+// Text returns the key's text: "" if absent, null or not a string. Unpaired surrogates and
+// bytes that are not UTF-8 decode as U+FFFD.
 func (r *Record) Text(k Key) string { return textOf(r.Raw(k)) }
 
-// textOf is what a value means as a text.
+// textOf decodes a value as text.
 func textOf(value []byte) string {
 	raw, _ := unquote(value)
-	var usual [4096]byte // long enough for most texts, which then are copied once
+	var usual [4096]byte // holds most texts, which then need a single copy
 	if len(raw) <= len(usual) {
 		return string(appendText(usual[:0], raw))
 	}
@@ -114,8 +113,8 @@ func textOf(value []byte) string {
 	return longText(raw)
 }
 
-// MayHold reports whether the key's text can hold a part that is plain ASCII and
-// needs no escape; often at far less cost than Text, it tells that it does not.
+// MayHold reports whether the key's text can contain a part, which is plain ASCII without
+// escapes. A false result is certain, and often far cheaper than Text.
 func (r *Record) MayHold(k Key, part string) bool {
 	return mayHold(r.Raw(k), part)
 }
@@ -124,7 +123,7 @@ func mayHold(value []byte, part string) bool {
 	return bytes.Contains(value, []byte(part)) || bytes.Contains(value, []byte(`\u`))
 }
 
-// unquote gives the inside of a string value, and whether it is one.
+// unquote returns the inside of a string value, and whether it is one.
 func unquote(raw []byte) ([]byte, bool) {
 	if len(raw) < 2 || raw[0] != '"' {
 		return nil, false
@@ -132,8 +131,8 @@ func unquote(raw []byte) ([]byte, bool) {
 	return raw[1 : len(raw)-1], true
 }
 
-// Time gives the key's time (RFC 3339, any offset and fraction, or what can mean only one
-// time), and whether it has one.
+// Time returns the key's time, and whether it has one: RFC 3339 with any offset and fraction,
+// or another unambiguous form.
 func (r *Record) Time(k Key) (time.Time, bool) {
 	text, plain := unquote(r.Raw(k))
 	if !plain || bytes.ContainsRune(text, '\\') {
@@ -154,8 +153,7 @@ func parseTime(b []byte) (time.Time, bool) {
 	return t, true
 }
 
-// Labels gives the labels in their order; elements that are not strings are
-// left out.
+// Labels returns the labels in order, without elements that are not strings.
 func (r *Record) Labels() (labels []string) {
 	for _, element := range r.Elements("labels") {
 		if raw, ok := unquote(element); ok {
@@ -165,25 +163,24 @@ func (r *Record) Labels() (labels []string) {
 	return labels
 }
 
-// Bytes is the line without its end (LF or CR LF) and without a byte order
-// mark. It must not be changed.
+// Bytes returns the line without its ending (LF or CR LF) and byte order mark. Callers must not
+// modify it.
 func (r *Record) Bytes() []byte { return r.line }
 
 func isEnd(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
-// RecordIn gives the line of an issue in the text of a store that is not on
-// disk, such as one of its past versions; nil where there is none. Of an id
-// that stands twice the last line counts. Lines that cannot be read are passed
-// over: a past version cannot be fixed.
+// RecordIn returns the record of an issue in a store's text that is not on disk, such as a past
+// version; nil if there is none. If the id repeats, the last line counts. Unreadable lines are
+// skipped, since a past version cannot be fixed.
 func RecordIn(text []byte, id string) *Record {
 	var found *Record
 	for first := true; len(text) > 0; first = false {
 		line, rest, _ := bytes.Cut(text, []byte{'\n'})
 		text = rest
 		_, line = trimLine(line, first)
-		if firstID(line) != id { // read no farther than that, which is what makes a long history quick
+		if firstID(line) != id { // stopping here makes a long history fast
 			continue
 		}
 		if r, bad := parseRecord(line); bad == nil && r.Text(ID) == id {
@@ -193,7 +190,7 @@ func RecordIn(text []byte, id string) *Record {
 	return found
 }
 
-// firstID is the first "id" of a line, "" where there is none.
+// firstID returns the first "id" of a line, "" if there is none.
 func firstID(line []byte) string {
 	var m member
 	for w := (walker{scanner: scanner{b: line}}); w.next(&m); {

@@ -12,19 +12,19 @@ import (
 	"unicode/utf8"
 )
 
-// The keys of the lists of an issue that hold objects.
+// The keys that hold lists of objects.
 const (
 	Dependencies Key = "dependencies"
 	Comments     Key = "comments"
 )
 
-// Row is a dependency row to be written: the issue that holds it depends on On.
+// Row is a dependency row to write: the issue that holds it depends on On.
 type Row struct {
 	On, Type string
-	By       string // who adds it; "" leaves created_by out
+	By       string // who adds it; "" omits created_by
 }
 
-// Deps gives the dependency rows in their order, as Issue.Deps does.
+// Deps returns the dependency rows in order, as in Issue.Deps.
 func (r *Record) Deps() (deps []Dep) {
 	for _, element := range r.Elements(Dependencies) {
 		if d, ok := depOf(element); ok {
@@ -34,9 +34,8 @@ func (r *Record) Deps() (deps []Dep) {
 	return deps
 }
 
-// withRow gives the record with a dependency row after those that are there,
-// and updated_at bumped as With does. A row with the same On and Type changes
-// nothing. created_at of the row is now.
+// withRow returns the record with a dependency row appended and updated_at bumped as in With.
+// If a row with the same On and Type exists, nothing changes. The row's created_at is now.
 func (r *Record) withRow(now time.Time, row Row) (*Record, error) {
 	if row.On == "" || row.Type == "" {
 		return nil, fmt.Errorf("%s: %s: a row needs an id and a type; found %q and %q", r.Text(ID), Dependencies, row.On, row.Type)
@@ -52,9 +51,8 @@ func (r *Record) withRow(now time.Time, row Row) (*Record, error) {
 	}}})
 }
 
-// withoutRow gives the record without its rows of this On and Type, and
-// updated_at bumped as With does. The key goes with its last row. No such row
-// changes nothing.
+// withoutRow returns the record without its rows of this On and Type, and updated_at bumped as
+// in With. The key disappears with its last row. Without such a row nothing changes.
 func (r *Record) withoutRow(now time.Time, d Dep) (*Record, error) {
 	return r.changed(now, nil, []listEdit{{of: Dependencies, do: func(r *Record, _ style) *Record {
 		return r.dropElements(Dependencies, func(object []byte) bool {
@@ -64,13 +62,12 @@ func (r *Record) withoutRow(now time.Time, d Dep) (*Record, error) {
 	}}})
 }
 
-// withComment gives the record with a comment after those that are there. One
-// with the same author and text, but for white space around it, changes nothing.
-// created_at of the comment is now.
+// withComment returns the record with a comment appended. If one with the same author and text
+// (up to surrounding white space) exists, nothing changes. The comment's created_at is now.
 //
-// updated_at becomes max(now, old): bumped by a second for each, an issue on which
-// many comment would run ahead of the clock, and win merges that it should lose. With ""
-// for of, which else is Comments, it is bumped as With does.
+// updated_at becomes max(now, old): a bump of a second for each comment would move a busy issue
+// ahead of the clock, and it would win merges that it should lose. If of is not Comments but
+// "", it is bumped as in With.
 func (r *Record) withComment(now time.Time, c Comment, of Key) (*Record, error) {
 	if c.Author == "" || strings.TrimSpace(c.Text) == "" {
 		return nil, fmt.Errorf("%s: %s: a comment needs an author and a text; found %q and %q", r.Text(ID), Comments, c.Author, c.Text)
@@ -94,7 +91,7 @@ func (r *Record) withComment(now time.Time, c Comment, of Key) (*Record, error) 
 	}}})
 }
 
-// takes says why texts cannot be added to a list.
+// takes returns why texts cannot be added to a list.
 func (r *Record) takes(k Key, texts ...string) error {
 	for _, text := range texts {
 		if !utf8.ValidString(text) {
@@ -107,13 +104,13 @@ func (r *Record) takes(k Key, texts ...string) error {
 	return nil
 }
 
-// listEdit changes a list of a record.
+// listEdit changes a list in a record.
 type listEdit struct {
-	of Key                          // "" for more than one list
-	do func(*Record, style) *Record // gives the record itself when there is nothing to change
+	of Key                          // "" for several lists
+	do func(*Record, style) *Record // returns the record itself if nothing changes
 }
 
-// elements are the spans of the elements of a list, in the line.
+// elements are the spans of a list's elements in the line.
 func (r *Record) elements(k Key) (list []span) {
 	i := r.last(k)
 	if i < 0 {
@@ -130,7 +127,7 @@ func (r *Record) elements(k Key) (list []span) {
 	return list
 }
 
-// parseObject parses an element of a list; bad is what is no object.
+// parseObject parses a list element; bad if it is not an object.
 func parseObject(element []byte) (object *Record, bad bool) {
 	if len(element) == 0 || element[0] != '{' {
 		return nil, true
@@ -144,7 +141,7 @@ func isString(raw []byte) bool {
 	return ok
 }
 
-// depOf reads one row; what names no issue is none.
+// depOf reads one row; ok is false if it names no issue.
 func depOf(element []byte) (Dep, bool) {
 	row, bad := parseObject(element)
 	if bad {
@@ -154,7 +151,7 @@ func depOf(element []byte) (Dep, bool) {
 	return d, d.On != ""
 }
 
-// addObject adds an object to the end of a list, spaced as the first one is.
+// addObject appends an object to a list, with the spacing of the first one.
 func (r *Record) addObject(k Key, st style, object func(composer) []byte) *Record {
 	there := r.elements(k)
 	colon, comma := r.spacing()
@@ -166,8 +163,8 @@ func (r *Record) addObject(k Key, st style, object func(composer) []byte) *Recor
 	return r.appendElement(k, comma, object(composer{style: st, colon: colon, comma: comma}))
 }
 
-// appendElement adds an element to the end of a list. comma separates it from the only
-// one that is there; where there are more, what separates the first two does.
+// appendElement appends an element to a list. comma is its separator after a single element;
+// otherwise the separator of the first two is reused.
 func (r *Record) appendElement(k Key, comma, element []byte) *Record {
 	there := r.elements(k)
 	switch i := r.last(k); {
@@ -184,7 +181,7 @@ func (r *Record) appendElement(k Key, comma, element []byte) *Record {
 	}
 }
 
-// dropElements takes elements from a list, and the key with the last one.
+// dropElements removes elements from a list, and the key with the last one.
 func (r *Record) dropElements(k Key, is func(element []byte) bool) *Record {
 	for {
 		there := r.elements(k)
@@ -202,13 +199,13 @@ func (r *Record) dropElements(k Key, is func(element []byte) bool) *Record {
 	}
 }
 
-// composer writes new objects as a writer that is to be imitated does.
+// composer writes new objects in the style of an existing writer.
 type composer struct {
 	style
 	colon, comma []byte
 }
 
-// row is a dependency row, its keys in the order of bd 0.49.
+// row is a dependency row, with keys in the order of bd 0.49.
 func (c composer) row(id string, row Row, now time.Time) []byte {
 	members := [][]byte{
 		c.member("issue_id", c.text(id)),
@@ -222,9 +219,9 @@ func (c composer) row(id string, row Row, now time.Time) []byte {
 	return c.object(members)
 }
 
-// comment is a comment, its keys in the order of bd 0.49. bd numbers comments, and
-// numbers them anew when it imports; 1.0 has UUIDs and takes numbers too. Two
-// branches must not give one number, so it is made of what the comment says.
+// comment is a comment, with keys in the order of bd 0.49. bd numbers comments and renumbers
+// them on import; bd 1.0 uses UUIDs and accepts numbers. The number is derived from the
+// comment's content, so that two branches do not pick the same one.
 func (c composer) comment(id string, comment Comment, numbered bool, now time.Time) []byte {
 	sum := commentSum(id, comment)
 	number := commentNumber(sum)
@@ -246,12 +243,12 @@ func commentSum(id string, c Comment) [sha256.Size]byte {
 }
 
 func commentNumber(sum [sha256.Size]byte) []byte {
-	const bits = 48 // a number in JSON keeps 53
+	const bits = 48 // the precision of a JSON number
 	return strconv.AppendUint(nil, binary.BigEndian.Uint64(sum[:])>>(64-bits)|1, 10)
 }
 
-// CommentNumbers lists the numbers of the comments, in their order; "" for one whose
-// id is a string or missing.
+// CommentNumbers lists the numbers of the comments in order; "" for one whose id is a string or
+// missing.
 func (r *Record) CommentNumbers() (numbers []string) {
 	for _, element := range r.Elements(Comments) {
 		number := ""
@@ -263,9 +260,9 @@ func (r *Record) CommentNumbers() (numbers []string) {
 	return numbers
 }
 
-// RenumberComments gives the record with other numbers for the comments that again
-// names by their place and number; it is asked of each that has one. A new number is
-// made of what the comment says, is none of those that are taken, and is added to them.
+// RenumberComments returns the record with new numbers for the comments that again selects by
+// position and number; again is called for each that has a number. A new number is derived from
+// the comment's content, avoids those in taken, and is added to them.
 func (r *Record) RenumberComments(again func(at int, number string) bool, taken map[string]bool) *Record {
 	elements, numbers, changed := slices.Clone(r.Elements(Comments)), r.CommentNumbers(), false
 	for _, number := range numbers {
@@ -278,7 +275,7 @@ func (r *Record) RenumberComments(again func(at int, number string) bool, taken 
 		c, _ := parseObject(elements[i])
 		sum := commentSum(r.Text(ID), Comment{Author: c.Text("author"), Text: c.Text("text")})
 		for number = string(commentNumber(sum)); taken[number]; number = string(commentNumber(sum)) {
-			sum = sha256.Sum256(sum[:]) // the same words twice
+			sum = sha256.Sum256(sum[:]) // the same text twice
 		}
 		if renumbered, err := c.PutRaw(ID, []byte(number)); err == nil {
 			elements[i], changed, taken[number] = renumbered.Bytes(), true, true
@@ -289,7 +286,7 @@ func (r *Record) RenumberComments(again func(at int, number string) bool, taken 
 	}
 	renumbered, err := r.PutElements(Comments, elements)
 	if err != nil {
-		return r // they were read from it, so they fit
+		return r // they were read from this record, so they fit
 	}
 	return renumbered
 }
@@ -312,24 +309,23 @@ func (c composer) time(t time.Time) []byte {
 	return c.text(t.UTC().Truncate(time.Second).Format(time.RFC3339))
 }
 
-// Comment is a remark that somebody left on an issue. CreatedAt is not needed to
-// add one.
+// Comment is a remark on an issue. CreatedAt is optional when adding one.
 type Comment struct {
-	Author, Text string    // "" when absent, null or not a string
-	CreatedAt    time.Time // UTC; zero when absent or unreadable
+	Author, Text string    // "" if absent, null or not a string
+	CreatedAt    time.Time // UTC; zero if absent or unreadable
 }
 
-// Comments gives the comments in the order of the line. Of an element that is no
-// object its text counts, so that nothing that somebody wrote is lost.
+// Comments returns the comments in the order of the line. An element that is a plain string
+// becomes a comment with that text, so that nothing written is lost.
 func (r *Record) Comments() (comments []Comment) {
 	r.EachComment(func(_ int, _ string, c Comment) { comments = append(comments, c) })
 	return comments
 }
 
-// EachComment calls visit with each comment that Comments gives, its place among the
-// elements, and its number, "" where its id is a string or missing.
+// EachComment calls visit with each comment of Comments, its index among the elements, and its
+// number ("" if its id is a string or missing).
 func (r *Record) EachComment(visit func(at int, number string, c Comment)) {
-	var one Record // its members are used again
+	var one Record // the members are reused
 	for i, element := range r.Elements(Comments) {
 		switch element[0] {
 		case '{':

@@ -9,8 +9,8 @@ import (
 	"stig/internal/testkit/sample"
 )
 
-// A row that is added to any real issue and dropped again leaves its line as it
-// was; every row of its own can be dropped, and the others keep their bytes.
+// Adding a row to a real issue and dropping it restores the line; each existing row can be
+// dropped, and the others keep their bytes.
 func TestCorpusRows(t *testing.T) {
 	for _, path := range sample.Corpus(t, "*.jsonl", "edge/*.jsonl") {
 		f := mustRead(t, path)

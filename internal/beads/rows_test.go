@@ -92,7 +92,7 @@ func TestWithoutRow(t *testing.T) {
 	}
 }
 
-// Rows and texts of one edit are bumped once, and taking all back is no change.
+// Rows and texts in one edit bump updated_at once, and undoing all of it is no change.
 func TestRowsAndTexts(t *testing.T) {
 	r := mustParse(t, `{"id":"d-1","status":"open",`+updatedOld+`}`)
 	got, err := r.withRow(testNow, Row{"d-3", "blocks", "ann"})
@@ -120,7 +120,7 @@ func TestWithRowRefuses(t *testing.T) {
 		want string
 	}{
 		{`{"id":"d-1","dependencies":"d-2"}`, Row{On: "d-3", Type: "blocks"}, `d-1: dependencies: must be a list; found "d-2"`},
-		{`{"id":"d-1"}`, Row{On: "d-3"}, `d-1: dependencies: a row needs an id and a type; found "d-3" and ""`},
+		{`{"id":"d-1"}`, Row{On: "d-3"}, `d-1: dependencies: a dependency row needs an id and a type; found "d-3" and ""`},
 		{`{"id":"d-1"}`, Row{On: "d\xff", Type: "blocks"}, `d-1: dependencies: the text must be valid UTF-8; found "\xff"`},
 	} {
 		if got, err := mustParse(t, c.line).withRow(testNow, c.row); got != nil || err == nil || err.Error() != c.want {
@@ -129,8 +129,8 @@ func TestWithRowRefuses(t *testing.T) {
 	}
 }
 
-// FuzzDeps holds a row that is added, and dropped again, to encoding/json's
-// view of the line, and every other byte to what it was.
+// FuzzDeps compares a row that is added and dropped with encoding/json's reading of the line,
+// and every other byte with the original.
 func FuzzDeps(f *testing.F) {
 	for _, c := range rowCases {
 		f.Add(c.line, c.row.On, c.row.Type, c.row.By)
@@ -181,7 +181,7 @@ func FuzzDeps(f *testing.F) {
 	})
 }
 
-// checkRows compares the lists of rows as encoding/json reads them.
+// checkRows compares the lists of rows with encoding/json's reading.
 func checkRows(t *testing.T, before, after *Record, added map[string]any) {
 	t.Helper()
 	var want, got []any

@@ -6,7 +6,7 @@ import (
 	"math/bits"
 )
 
-// maxDepth is the deepest nesting read, the limit of encoding/json.
+// maxDepth is the deepest nesting accepted, the limit of encoding/json.
 const maxDepth = 10000
 
 // span is a half-open range of byte offsets.
@@ -17,23 +17,23 @@ func (s span) of(b []byte) []byte { return b[s.start:s.end] }
 // member is one key and value of an object.
 type member struct {
 	key     span // between the quotes
-	val     span // the whole value, with its quotes
-	escaped bool // the key holds a backslash
+	val     span // the whole value, including quotes
+	escaped bool // the key contains a backslash
 }
 
-// syntaxError is the first place where a line is not JSON.
+// syntaxError is the first position at which a line is not JSON.
 type syntaxError struct {
 	offset  int // 0-based
 	message string
-	sound   bool // it is JSON, but no issue
+	sound   bool // it is JSON, but not an issue
 }
 
-// scanner checks JSON without building values. Every method takes the offset
-// where its element starts and gives the offset after it, or -1 with err set.
+// scanner checks JSON without building values. Every method takes the offset where its element
+// starts and returns the offset after it, or -1 with err set.
 type scanner struct {
 	b       []byte
 	err     *syntaxError
-	escaped bool // the last string holds a backslash
+	escaped bool // the last string contains a backslash
 }
 
 func (s *scanner) fail(i int, expected string) int {
@@ -165,16 +165,15 @@ const (
 	highs = 0x8080808080808080
 )
 
-// special marks, by the high bit of each byte, where w holds a quote, a
-// backslash or a control character. The lowest mark is exact; a borrow can
-// only make false ones above it.
+// special marks, in the high bit of each byte, quotes, backslashes and control characters in w.
+// The lowest mark is exact; a borrow can only cause false marks above it.
 func special(w uint64) uint64 {
-	q := w ^ ones*('"'^0x20) // makes the quote a blank, and leaves nothing else below "!" but control characters
+	q := w ^ ones*('"'^0x20) // turns the quote into a blank and leaves only control characters below "!"
 	e := w ^ ones*'\\'
 	return ((q-ones*0x21)&^q | (e-ones)&^e) & highs
 }
 
-// simple marks what may stand behind a backslash alone.
+// simple marks the characters that may follow a backslash alone.
 var simple = [256]bool{'"': true, '\\': true, '/': true, 'b': true, 'f': true, 'n': true, 'r': true, 't': true}
 
 // str skips a string from its opening quote, eight bytes at a time.
@@ -211,7 +210,7 @@ func (s *scanner) str(i int) int {
 	}
 }
 
-// escape skips one escape from its backslash.
+// escape skips one escape, starting at its backslash.
 func (s *scanner) escape(i int) int {
 	switch s.at(i + 1) {
 	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
@@ -272,7 +271,7 @@ func (s *scanner) literal(i int, word string) int {
 	return i + len(word)
 }
 
-// walker steps over the members of one object that must fill the whole text.
+// walker iterates over the members of one object that must span the whole text.
 //
 //	w := walker{scanner: scanner{b: line}}
 //	for w.next(&m) { … }
@@ -314,8 +313,8 @@ func (w *walker) finish(i int) bool {
 	return false
 }
 
-// element gives the next element of an array already known to be sound: i is
-// the offset of its "[" or that after the element before.
+// element returns the next element of a well-formed array: i is the offset of its "[" or the
+// one after the previous element.
 func (s *scanner) element(i int) (span, bool) {
 	i = s.blanks(i)
 	if c := s.at(i); c == '[' || c == ',' {
@@ -327,8 +326,8 @@ func (s *scanner) element(i int) (span, bool) {
 	return span{i, s.value(i, 0)}, true
 }
 
-// nextElement steps from the offset after an element or member of a sound
-// value to that of the next one, or of the bracket that closes it.
+// nextElement advances from the offset after an element or member of a well-formed value to the
+// next one, or to the closing bracket.
 func (s *scanner) nextElement(i int) int {
 	if i = s.blanks(i); s.b[i] == ',' {
 		i = s.blanks(i + 1)

@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// scanCases are lines and the 1-based byte column of their first fault, 0 for
-// sound ones.
+// scanCases are lines and the 1-based byte column of their first error, 0 for valid ones.
 var scanCases = []struct {
 	line   string
 	column int
@@ -78,7 +77,7 @@ func TestScan(t *testing.T) {
 	}
 }
 
-// checkValidity holds the tokeniser to encoding/json.
+// checkValidity compares the scanner with encoding/json.
 func checkValidity(t *testing.T, line []byte) {
 	t.Helper()
 	want := json.Valid(line) && bytes.HasPrefix(bytes.TrimLeft(line, " \t\r\n"), []byte("{"))
@@ -117,8 +116,8 @@ func FuzzScan(f *testing.F) {
 	f.Fuzz(checkValidity)
 }
 
-// A string is skipped in words of eight bytes: its end and its faults must be
-// found at every offset within a word, whatever stands around them.
+// Strings are skipped in words of eight bytes: their end and errors must be found at every
+// offset within a word, with any neighbours.
 func TestScanEveryOffset(t *testing.T) {
 	for n := range 40 {
 		fill := strings.Repeat("\xc3\xa9\x7f!#[]~", 6)[:n]

@@ -11,40 +11,37 @@ import (
 	"stig/internal/fault"
 )
 
-// Snapshot is a store as read: an index of its issues, and the source of their
-// lines. The index does not change, and the lines must not. A Snapshot may be
-// used by several goroutines at once, until Close.
+// Snapshot is a store as read: an index of its issues and the source of their lines. The index
+// is immutable, and the lines must not change. It is safe for concurrent use until Close.
 type Snapshot struct {
 	place    Place
 	source   Source
 	size     int64    // in bytes
 	issues   []*Issue // in file order
-	others   []*Issue // lines that are about no issue: where they stand
+	others   []*Issue // positions of lines that are not issues
 	byID     idTable
-	repeats  map[string][]int // ids that repeat: their lines
+	repeats  map[string][]int // repeated ids and their lines
 	problems []Problem
-	marked   []conflict // the pieces between conflict markers, by line
-	sums     []Sum      // of the text up to the end of each block; nil unless Source.Summed
+	marked   []conflict // the regions between conflict markers, by line
+	sums     []Sum      // checksums of the text up to the end of each block; nil unless Source.Summed
 }
 
-// Source is what a snapshot is read from: a text with an issue to a line, such
-// as a file that stays open.
+// Source is what a snapshot is read from: a text with one issue a line, such as an open file.
 type Source struct {
 	Lines  io.ReaderAt
-	Size   int64        // in bytes; what was appended since is read too
-	Close  func() error // nil where there is nothing to close
+	Size   int64        // in bytes; what is appended meanwhile is read too
+	Close  func() error // nil if there is nothing to close
 	Summed bool         // the snapshot has a Sum
-	Memo   *Memo        // keeps what is found in lines for the next reading; nil keeps nothing
+	Memo   *Memo        // caches what is derived from lines for the next reading; nil caches nothing
 
-	// Prefix returns what the ids of new issues begin with: what the store's
-	// configuration says, or as fallback what the store was made with; "" where
-	// there is none. It may be nil.
+	// Prefix returns what the ids of new issues begin with: the prefix from the store's
+	// configuration, or as fallback what the store was made with; "" if there is none. It may
+	// be nil.
 	Prefix func(fallback bool) (string, error)
 }
 
-// NewSnapshot reads a source in blocks, on all cores, and keeps an index. It is
-// for implementations of Store.Snapshot and Store.Edit. Errors are those of
-// reading from the source.
+// NewSnapshot reads a source in blocks, on all cores, and builds an index. It is for
+// implementations of Store.Snapshot and Store.Edit. Errors come from reading the source.
 func NewSnapshot(p Place, from Source) (*Snapshot, error) {
 	f := &Snapshot{place: p, source: from, repeats: map[string][]int{}}
 	seed := maphash.MakeSeed()
@@ -60,7 +57,7 @@ func NewSnapshot(p Place, from Source) (*Snapshot, error) {
 	return f, nil
 }
 
-// Close closes the source; records read before stay good.
+// Close closes the source; records read before stay valid.
 func (f *Snapshot) Close() error {
 	if f.source.Close == nil {
 		return nil
@@ -68,21 +65,21 @@ func (f *Snapshot) Close() error {
 	return f.source.Close()
 }
 
-// Shared gives the same snapshot once more, with a Close of its own: whoever keeps a
-// snapshot for several counts by it who still reads the lines.
+// Shared returns another handle on the snapshot with its own Close, so that whoever shares one
+// knows when its last reader is done.
 func (f *Snapshot) Shared(done func() error) *Snapshot {
 	shared := *f
 	shared.source.Close = done
 	return &shared
 }
 
-// Place is where the store is that was read.
+// Place returns the location of the store.
 func (f *Snapshot) Place() Place { return f.place }
 
-// Size is the length of the text that was read, in bytes.
+// Size is the length of the text in bytes.
 func (f *Snapshot) Size() int64 { return f.size }
 
-// Sum is the checksum of the text that was read, if Source.Summed was set.
+// Sum is the checksum of the text, if Source.Summed was set.
 func (f *Snapshot) Sum() (s Sum) {
 	if n := len(f.sums); n > 0 {
 		s = f.sums[n-1]
@@ -90,29 +87,28 @@ func (f *Snapshot) Sum() (s Sum) {
 	return s
 }
 
-// Len is the number of issues, tombstones and repeated ids included.
+// Len is the number of issues, including tombstones and repeated ids.
 func (f *Snapshot) Len() int { return len(f.issues) }
 
-// At gives the issue at index i, in file order.
+// At returns the issue at index i, in file order.
 func (f *Snapshot) At(i int) *Issue { return f.issues[i] }
 
-// All gives the issues with their indices, in file order.
+// All yields the issues with their indices, in file order.
 func (f *Snapshot) All() iter.Seq2[int, *Issue] { return slices.All(f.issues) }
 
-// Problems gives what is wrong inside the file, by line.
+// Problems returns the problems in the file, by line.
 func (f *Snapshot) Problems() []Problem { return f.problems }
 
-// Index gives the index of the issue with exactly this id, of repeated ones
-// the last.
+// Index returns the index of the issue with exactly this id, the last one if it repeats.
 func (f *Snapshot) Index(id string) (int, bool) {
 	i := f.byID.place(f.issues, id)
 	return max(i, 0), i >= 0
 }
 
-// Distinct reports whether no id stands on two lines.
+// Distinct reports whether no id is on two lines.
 func (f *Snapshot) Distinct() bool { return len(f.repeats) == 0 }
 
-// Repeated gives how many lines each id has that stands on several.
+// Repeated returns the repeated ids and how many lines each has.
 func (f *Snapshot) Repeated() map[string]int {
 	lines := map[string]int{}
 	for id, at := range f.repeats {
@@ -121,8 +117,8 @@ func (f *Snapshot) Repeated() map[string]int {
 	return lines
 }
 
-// Find gives the issue with this id, or the only one that has it after its
-// prefix and a hyphen. The error is a fault.NotFound with near misses.
+// Find returns the issue with this id, or the only one whose id is a prefix, a hyphen and this.
+// The error is a fault.NotFound with similar ids.
 func (f *Snapshot) Find(id string) (*Issue, error) {
 	if i, ok := f.Index(id); ok {
 		return f.issues[i], nil
@@ -148,7 +144,7 @@ func (f *Snapshot) FindRecord(id string) (*Issue, *Record, error) {
 	return issue, record, err
 }
 
-// FindAll gives the issues with those ids, in their order. It fails where Find does.
+// FindAll returns the issues with those ids, in order. It fails if Find does.
 func (f *Snapshot) FindAll(ids []string) (found []*Issue, err error) {
 	for _, id := range ids {
 		issue, err := f.Find(id)
@@ -160,7 +156,7 @@ func (f *Snapshot) FindAll(ids []string) (found []*Issue, err error) {
 	return found, nil
 }
 
-// ids gives the distinct ids that match, in file order.
+// ids returns the distinct ids that match, in file order.
 func (f *Snapshot) ids(match func(string) bool) (found []string) {
 	for i, is := range f.issues {
 		if match(is.ID) && f.byID.place(f.issues, is.ID) == i {
@@ -170,9 +166,9 @@ func (f *Snapshot) ids(match func(string) bool) (found []string) {
 	return found
 }
 
-// Record reads the issue's whole line again and tokenises it. When another
-// program rewrote the file in place and the line no longer holds the issue,
-// the error is a fault.Changed; other errors are of code fault.Store.
+// Record reads and parses the issue's whole line again. If another program rewrote the file in
+// place and the line no longer holds the issue, the error is a fault.Changed; otherwise a
+// fault.Store.
 func (i *Issue) Record() (*Record, error) {
 	line, err := i.AppendLine(nil)
 	if err != nil {
@@ -185,7 +181,7 @@ func (i *Issue) Record() (*Record, error) {
 	return r, nil
 }
 
-// unread is the error for a line of which not every byte could be read.
+// unread is the error for a line that could not be read in full.
 func (i *Issue) unread(err error) error {
 	if isEnd(err) {
 		return i.gone()
@@ -197,13 +193,13 @@ func (i *Issue) gone() error {
 	return &fault.Error{Code: fault.Changed,
 		Path:   i.of.place.Name(),
 		Reason: fmt.Sprintf("line %d no longer holds %s", i.Line, i.ID),
-		Hint:   "another program rewrote the store in place: run the command again",
+		Hint:   "another program rewrote the store in place: retry",
 	}
 }
 
-// After gives the snapshot of the text that an edit makes, which from holds by now. It
-// indexes the changed lines alone, and reads no more than the checksum takes. It gives nil
-// where a whole reading is needed: after new lines, and where ids repeat.
+// After returns the snapshot that results from an edit, whose text from now holds. It indexes
+// the changed lines only, and otherwise reads what the checksum needs. It returns nil if a full
+// reading is needed: after new lines, and if ids repeat.
 func (tx *Tx) After(from Source) (*Snapshot, error) {
 	f, changed := tx.snapshot, tx.changed()
 	if len(changed) == 0 || len(tx.added) > 0 || len(f.problems) > 0 || f.sums == nil {
@@ -241,8 +237,7 @@ func (tx *Tx) After(from Source) (*Snapshot, error) {
 	return next, nil
 }
 
-// copyIssues takes over the issues of a snapshot, but for those that were changed, and
-// reports whether that could be done.
+// copyIssues copies the unchanged issues of a snapshot, and reports whether that was possible.
 func (f *Snapshot) copyIssues(from *Snapshot, changed map[*Issue]*Record) bool {
 	x := newIndexer(f, f.byID.seed)
 	x.few = true
@@ -271,15 +266,14 @@ func (f *Snapshot) copyIssues(from *Snapshot, changed map[*Issue]*Record) bool {
 	return true
 }
 
-// Others gives the lines that are about no issue, such as memories, in file order: of each
-// where it stands.
+// Others returns the lines that are not issues, such as memories, in file order, each with its
+// position.
 func (f *Snapshot) Others() []*Issue { return f.others }
 
-// Memory is what bd remembers beside the issues, as bd remember KEY VALUE left it.
+// Memory is a fact that bd remembers beside the issues, as written by bd remember KEY VALUE.
 type Memory struct{ Key, Value string }
 
-// Memories gives the memories of the store, in file order. Errors are those of
-// Issue.Record.
+// Memories returns the memories of the store, in file order. Errors are those of Issue.Record.
 func (f *Snapshot) Memories() (list []Memory, err error) {
 	for _, other := range f.others {
 		line, err := other.AppendLine(nil)

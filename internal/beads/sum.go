@@ -6,24 +6,24 @@ import (
 	"io"
 )
 
-// Sum is the checksum of a text: two of 32 bits, for which processors have instructions,
-// and its length. Those of parts, which may be computed anywhere, are put together in file
-// order. What is summed is what is indexed, to the byte, even of a file that changes while
-// it is read. The same text has the same sum in every process: names of files hold it. It
-// finds changes that happen, not those that somebody makes to deceive it.
+// Sum is the checksum of a text: two 32-bit checksums that processors compute in hardware, and
+// the length. Sums of parts, computed in any order, are combined in file order. The sum covers
+// exactly the bytes that were indexed, even if the file changes meanwhile. It is the same in
+// every process, since file names contain it. It detects accidental changes, not deliberate
+// ones.
 type Sum struct {
 	castagnoli, ieee uint32
 	size             int64
 }
 
-// String is the sum as names of files hold it.
+// String returns the sum as used in file names.
 func (s Sum) String() string { return fmt.Sprintf("%x.%08x%08x", s.size, s.castagnoli, s.ieee) }
 
 func sumOfText(data []byte) Sum {
 	return Sum{crc32.Checksum(data, crc32.MakeTable(crc32.Castagnoli)), crc32.ChecksumIEEE(data), int64(len(data))}
 }
 
-// then is the sum of two texts, one after the other.
+// then returns the sum of two concatenated texts.
 func (s Sum) then(t Sum) Sum {
 	return Sum{
 		shifted(crc32.Castagnoli, s.castagnoli, t.size) ^ t.castagnoli,
@@ -32,7 +32,7 @@ func (s Sum) then(t Sum) Sum {
 	}
 }
 
-// after is the sum of the rest of a text that begins with another.
+// after returns the sum of the rest of a text, given that of its beginning.
 func (s Sum) after(begin Sum) Sum {
 	size := s.size - begin.size
 	return Sum{
@@ -42,9 +42,9 @@ func (s Sum) after(begin Sum) Sum {
 	}
 }
 
-// shifted is what a checksum adds to that of a text with so many bytes after its own: its
-// product with x to the power of their bits, modulo the polynomial, as crc32_combine of
-// zlib computes it. The highest bit is the coefficient of x to the power of 0.
+// shifted returns the contribution of a checksum followed by that many bytes: its product with
+// x to the power of their bits, modulo the polynomial, as zlib's crc32_combine computes it. The
+// highest bit is the coefficient of x to the power of 0.
 func shifted(polynomial, sum uint32, bytes int64) uint32 {
 	for square := uint32(1 << (31 - 8)); bytes > 0; bytes >>= 1 {
 		if bytes&1 != 0 {
@@ -65,8 +65,7 @@ func product(polynomial, a, b uint32) (p uint32) {
 	return p
 }
 
-// SumOf sums a text that had so many bytes when last asked, and what was
-// appended since.
+// SumOf sums a text of a known size, and what was appended since.
 func SumOf(from io.ReaderAt, size int64) (s Sum, err error) {
 	blocks, err := eachBlock(from, size, func() func(block) Sum {
 		return func(b block) Sum { return sumOfText(b.data) }
@@ -77,15 +76,14 @@ func SumOf(from io.ReaderAt, size int64) (s Sum, err error) {
 	return s, err
 }
 
-// stretch is a line of a text that another one replaced.
+// stretch is a replaced line of a text.
 type stretch struct {
 	off    int64
-	longer int64 // the new one, in bytes
+	longer int64 // the new length, in bytes
 }
 
-// sumsAfter gives the sums of a text up to the end of each of its parts, from those that
-// it had before some lines were replaced, which are given in order. It reads the parts
-// that these stand in.
+// sumsAfter updates the cumulative sums of a text's parts after some lines, given in order,
+// were replaced. It reads only the parts that contain them.
 func sumsAfter(known []Sum, from io.ReaderAt, replaced []stretch) ([]Sum, error) {
 	sums := make([]Sum, 0, len(known))
 	var was, now Sum

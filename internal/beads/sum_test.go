@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestSumOfParts puts sums of parts together, and takes them apart again.
+// TestSumOfParts combines the sums of parts, and separates them again.
 func TestSumOfParts(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	text := make([]byte, 2*blockSize+blockSize/2)

@@ -2,17 +2,16 @@ package beads
 
 import "hash/maphash"
 
-// idTable finds issues by their ids. Instead of ids it holds places in the
-// list of issues, so that building it for a large store takes little time and
-// memory, and nothing in it is looked at by the garbage collector.
+// idTable finds issues by id. It stores indices instead of ids, so that building it for a large
+// store is fast and small, and the garbage collector has nothing to scan.
 type idTable struct {
 	seed  maphash.Seed
-	slots []idSlot // as many as a power of two, half of them free at least
+	slots []idSlot // a power of two, at least half of them free
 }
 
 type idSlot struct {
-	sum   uint32 // of the id
-	after int32  // the place + 1; 0 where there is none
+	sum   uint32 // hash of the id
+	after int32  // the index + 1; 0 for none
 }
 
 func newIDTable(seed maphash.Seed, issues int) idTable {
@@ -23,8 +22,8 @@ func newIDTable(seed maphash.Seed, issues int) idTable {
 	return idTable{seed: seed, slots: make([]idSlot, size)}
 }
 
-// put adds the issue at a place, instead of one with the same id, whose place
-// it gives; else -1.
+// put adds the issue at an index and returns the index of the one with the same id that it
+// replaces, else -1.
 func (t *idTable) put(issues []*Issue, place int) (before int) {
 	s := t.find(issues, issues[place].ID, issues[place].sum)
 	before = int(s.after) - 1
@@ -32,12 +31,12 @@ func (t *idTable) put(issues []*Issue, place int) (before int) {
 	return before
 }
 
-// place is the place of the issue with that id, or -1.
+// place returns the index of the issue with that id, or -1.
 func (t *idTable) place(issues []*Issue, id string) int {
 	return int(t.find(issues, id, sumOf(t.seed, id)).after) - 1
 }
 
-// find gives the slot of an id, or the free one where it would be put.
+// find returns the slot of an id, or the free one where it belongs.
 func (t *idTable) find(issues []*Issue, id string, sum uint32) *idSlot {
 	mask := len(t.slots) - 1
 	for at := int(sum) & mask; ; at = (at + 1) & mask {

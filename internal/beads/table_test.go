@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Ids of one sum are told apart, however many share it.
+// Ids with equal hashes are told apart, however many there are.
 func TestIDTable(t *testing.T) {
 	const ids = 300
 	seed := maphash.MakeSeed()
@@ -43,7 +43,7 @@ func TestIDTable(t *testing.T) {
 	}
 }
 
-// After an error no more is begun by anybody, and it is told.
+// After an error no goroutine starts further work, and the error is returned.
 func TestShareStops(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	fault := errors.New("at 5")

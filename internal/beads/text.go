@@ -8,11 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// appendText appends what the raw inside of a sound JSON string means.
-// Unpaired surrogates and bytes that are not UTF-8 become U+FFFD each, as
-// encoding/json has it.
+// appendText decodes the raw inside of a valid JSON string. Unpaired surrogates and bytes that
+// are not UTF-8 become U+FFFD each, as in encoding/json.
 func appendText(dst, raw []byte) []byte {
-	valid := utf8.Valid(raw) // nearly always, and asked once at far less cost than of each line
+	valid := utf8.Valid(raw) // nearly always true; one check here costs far less than one a line
 	for len(raw) > 0 {
 		n := bytes.IndexByte(raw, '\\')
 		if n < 0 {
@@ -33,10 +32,10 @@ func appendText(dst, raw []byte) []byte {
 	return dst
 }
 
-// longText is what appendText appends, as a text of which there is one copy.
+// longText is appendText returning a string, with a single copy.
 func longText(raw []byte) string {
 	var text strings.Builder
-	text.Grow(len(raw)) // what is escaped is seldom shorter than what it means
+	text.Grow(len(raw)) // an escaped text is rarely shorter than its meaning
 	valid, usual := utf8.Valid(raw), [4096]byte{}
 	for len(raw) > 0 {
 		n := bytes.IndexByte(raw, '\\')
@@ -69,7 +68,7 @@ func appendValid(dst, run []byte) []byte {
 	return dst
 }
 
-// unescape decodes the escape at the start of raw and tells its length.
+// unescape decodes the escape at the start of raw and returns its length.
 func unescape(raw []byte) (rune, int) {
 	switch raw[1] {
 	case 'b':
@@ -118,8 +117,8 @@ func hexDigit(c byte) int {
 
 // style is how the writer of a line encodes strings.
 type style struct {
-	rawMarkup bool // < > & U+2028 U+2029 as they are (serde), not escaped (Go)
-	onlyASCII bool // everything else escaped (json of Python)
+	rawMarkup bool // writes < > & U+2028 U+2029 unescaped (serde), unlike Go
+	onlyASCII bool // escapes everything outside ASCII (Python's json)
 }
 
 func styleOf(line []byte) style {
@@ -129,8 +128,8 @@ func styleOf(line []byte) style {
 	}
 }
 
-// escapesForeign reports whether the line escapes a character outside ASCII that
-// Go's encoder would leave as it is.
+// escapesForeign reports whether the line escapes a character outside ASCII that Go's encoder
+// would not.
 func escapesForeign(line []byte) bool {
 	for i := 0; i < len(line); {
 		n := bytes.IndexByte(line[i:], '\\')
@@ -146,8 +145,7 @@ func escapesForeign(line []byte) bool {
 	return false
 }
 
-// appendString appends the raw inside of a JSON string that means text, which
-// must be valid UTF-8.
+// appendString appends the raw inside of a JSON string for text, which must be valid UTF-8.
 func (st style) appendString(dst []byte, text string) []byte {
 	const hex = "0123456789abcdef"
 	unit := func(u rune) {
@@ -208,9 +206,8 @@ func lineOf(raw, newline []byte) textLine {
 	return textLine{string(appendText(nil, raw)), raw, newline}
 }
 
-// respell appends the raw inside of a string that means text: lines that the
-// old value has too keep their bytes, however oddly written, the others are
-// encoded anew.
+// respell appends the raw inside of a string for text: lines shared with the old value keep
+// their bytes, however unusual, the others are encoded anew.
 func (st style) respell(dst []byte, text string, old []textLine) []byte {
 	lines := strings.Split(text, "\n")
 	reused := reuse(lines, old)
@@ -231,8 +228,8 @@ func (st style) respell(dst []byte, text string, old []textLine) []byte {
 	return dst
 }
 
-// reuse gives for each line the index of the old line whose bytes it keeps, or
-// -1: the common beginning and end first, then in order what is between.
+// reuse returns for each line the index of the old line whose bytes it keeps, or -1: first the
+// common beginning and end, then in order what is between.
 func reuse(lines []string, old []textLine) []int {
 	reused := make([]int, len(lines))
 	head, tail := 0, 0
@@ -244,7 +241,7 @@ func reuse(lines []string, old []textLine) []int {
 		tail++
 		reused[len(lines)-tail] = len(old) - tail
 	}
-	at := map[string][]int{} // ascending indices of the old lines between
+	at := map[string][]int{} // ascending indices of the remaining old lines
 	for k := head; k < len(old)-tail; k++ {
 		at[old[k].text] = append(at[old[k].text], k)
 	}
@@ -257,7 +254,7 @@ func reuse(lines []string, old []textLine) []int {
 		}
 		n, _ := slices.BinarySearch(places, next)
 		if n == len(places) {
-			n = 0 // moved up: its bytes serve as well here
+			n = 0 // moved up: its bytes fit here too
 		}
 		reused[i] = places[n]
 		next = max(next, places[n]+1)

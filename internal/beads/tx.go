@@ -12,31 +12,29 @@ import (
 	"stig/internal/fault"
 )
 
-// Change is one changed line, without its end. Of a new issue Line is 0 and
-// Before is nil.
+// Change is one changed line, without its ending. For a new issue Line is 0 and Before is nil.
 type Change struct {
 	ID            string
 	Line          int // 1-based
 	Before, After []byte
 }
 
-// Tx is one edit, under the lock of the store. It is of use only inside the
-// function given to Store.Edit.
+// Tx is one edit, under the store's lock. It is valid only inside the function given to
+// Store.Edit.
 type Tx struct {
 	snapshot *Snapshot
 	now      time.Time
-	records  map[*Issue]*Record // those that were set
+	records  map[*Issue]*Record // the changed ones
 	added    []addition
 	stale    bool // a line was no longer what was read
 }
 
-// Snapshot is the store as read under the lock; changes of this edit do not
-// show in it.
+// Snapshot returns the store as read under the lock, without the changes of this edit.
 func (tx *Tx) Snapshot() *Snapshot { return tx.snapshot }
 
-// Record gives the issue's record as the edit has it so far. It refuses an
-// issue that must not be written: a fault.Refused for an id that repeats, for a
-// tombstone and for a line with flaws, a fault.NotFound for an unknown id.
+// Record returns the issue's record including the changes of this edit. It refuses an issue
+// that must not be written: a fault.Refused for a repeated id, a tombstone or a line with
+// flaws, a fault.NotFound for an unknown id.
 func (tx *Tx) Record(id string) (*Record, error) {
 	is, err := tx.issue(id)
 	if err != nil {
@@ -56,7 +54,7 @@ func (tx *Tx) recordOf(is *Issue) (*Record, error) {
 	return r, tx.refuseFlaws(is, r)
 }
 
-// moved notes of an error whether the store is no longer what was read.
+// moved notes whether an error means that the store is no longer what was read.
 func (tx *Tx) moved(err error) error {
 	if fault.Is(err, fault.Changed) {
 		tx.stale = true
@@ -64,8 +62,8 @@ func (tx *Tx) moved(err error) error {
 	return err
 }
 
-// Set changes keys of one issue; it refuses what Record refuses, what
-// Record.With does not accept, and to close the issue (see MarkClosed).
+// Set changes keys of one issue; it refuses what Record refuses, what Record.With rejects, and
+// closing the issue (see MarkClosed).
 func (tx *Tx) Set(id string, set ...Set) error {
 	return tx.edit(id, func(r *Record) (*Record, error) {
 		next, err := r.With(tx.now, set...)
@@ -76,33 +74,32 @@ func (tx *Tx) Set(id string, set ...Set) error {
 	})
 }
 
-// AddRow adds a dependency row to an issue, after those that are there; one with the
-// same On and Type changes nothing. It refuses what Record refuses.
+// AddRow appends a dependency row to an issue; if one with the same On and Type exists, nothing
+// changes. It refuses what Record refuses.
 func (tx *Tx) AddRow(id string, row Row) error {
 	return tx.edit(id, func(r *Record) (*Record, error) { return r.withRow(tx.now, row) })
 }
 
-// DropRow takes the rows of this On and Type from an issue, and the key with the last
-// one; no such row changes nothing. It refuses what Record refuses.
+// DropRow removes an issue's rows of this On and Type, and the key with the last one; without
+// such a row nothing changes. It refuses what Record refuses.
 func (tx *Tx) DropRow(id string, d Dep) error {
 	return tx.edit(id, func(r *Record) (*Record, error) { return r.withoutRow(tx.now, d) })
 }
 
-// AddComment adds a comment to an issue, after those that are there; one with the same
-// author and text, but for white space around it, changes nothing. It refuses what
-// Record refuses.
+// AddComment appends a comment to an issue; if one with the same author and text (up to
+// surrounding white space) exists, nothing changes. It refuses what Record refuses.
 func (tx *Tx) AddComment(id string, c Comment) error {
 	of := Comments
-	if tx.snapshot.place.BR { // which takes nothing of an issue that is not later than its own
+	if tx.snapshot.place.BR { // which accepts only issues later than its own
 		of = ""
 	}
 	return tx.edit(id, func(r *Record) (*Record, error) { return r.withComment(tx.now, c, of) })
 }
 
-// PutBack replaces an issue's record by what change makes of it, such as with
-// Record.PutRaw, and bumps updated_at. It is for values that the store held
-// before: unlike Set it closes an issue too, and changes one that was deleted. Else
-// it refuses what Record refuses. change may be called more than once.
+// PutBack replaces an issue's record by the result of change, for example Record.PutRaw, and
+// bumps updated_at. It is for values that the store held before: unlike Set it may close an
+// issue and may change a deleted one. Otherwise it refuses what Record refuses. change may be
+// called more than once.
 func (tx *Tx) PutBack(id string, change func(*Record) (*Record, error)) error {
 	is, err := tx.counting(id)
 	if err != nil {
@@ -121,8 +118,8 @@ func (tx *Tx) PutBack(id string, change func(*Record) (*Record, error)) error {
 	})
 }
 
-// Redate sets updated_at to now even where that is earlier, and takes back what
-// else the edit changed in the issue; it refuses what Record refuses.
+// Redate sets updated_at to now even if that is earlier, and discards this edit's other changes
+// to the issue; it refuses what Record refuses.
 func (tx *Tx) Redate(id string) error {
 	return tx.edit(id, func(r *Record) (*Record, error) { return r.redated(tx.now), nil })
 }
@@ -144,25 +141,25 @@ func (tx *Tx) editIssue(is *Issue, change func(*Record) (*Record, error)) error 
 	if err != nil {
 		return err
 	}
-	if tx.snapshot.place.BR && next != r { // which reads nothing of a file with such a line
+	if tx.snapshot.place.BR && next != r { // which skips files with such a line
 		next = next.notBeforeMade()
 	}
 	tx.records[is] = next
 	return nil
 }
 
-// issue finds an issue that may be written.
+// issue returns an issue that may be written.
 func (tx *Tx) issue(id string) (*Issue, error) {
 	is, err := tx.counting(id)
 	if err == nil && is.Status == StatusTombstone {
 		return nil, &fault.Error{Code: fault.Refused,
 			Path: tx.snapshot.place.Name(), Line: is.Line, Reason: is.ID + " was deleted (status tombstone)",
-			Hint: "write to another issue"}
+			Hint: "choose another issue"}
 	}
 	return is, err
 }
 
-// counting finds an issue whose id does not repeat.
+// counting returns an issue whose id does not repeat.
 func (tx *Tx) counting(id string) (*Issue, error) {
 	is, err := tx.snapshot.Find(id)
 	if err != nil {
@@ -170,14 +167,13 @@ func (tx *Tx) counting(id string) (*Issue, error) {
 	}
 	if lines := tx.snapshot.repeats[is.ID]; lines != nil {
 		return nil, &fault.Error{Code: fault.Refused,
-			Path: tx.snapshot.place.Name(), Line: lines[1], Reason: fmt.Sprintf("id %q stands on line %d already", is.ID, lines[0]),
+			Path: tx.snapshot.place.Name(), Line: lines[1], Reason: fmt.Sprintf("id %q is already used on line %d", is.ID, lines[0]),
 			Hint: "keep one of the lines; stig check lists them all"}
 	}
 	return is, nil
 }
 
-// Changes lists what the edit has changed so far, in the order of the lines, new
-// issues last.
+// Changes lists the changes of the edit so far in the order of the lines, new issues last.
 func (tx *Tx) Changes() (list []Change) {
 	for _, is := range tx.changed() {
 		r := tx.records[is]
@@ -189,8 +185,7 @@ func (tx *Tx) Changes() (list []Change) {
 	return list
 }
 
-// ChangesOf lists the issues that a text puts into a store, none where it holds
-// conflict markers.
+// ChangesOf lists the issues that a text adds to a store, none if it has conflict markers.
 func ChangesOf(text []byte) (list []Change) {
 	for line := range bytes.Lines(text) {
 		line = bytes.TrimRight(line, "\r\n")
@@ -204,13 +199,13 @@ func ChangesOf(text []byte) (list []Change) {
 	return list
 }
 
-// Patch exchanges the bytes of a store's text from Start to End for With.
+// Patch replaces the bytes from Start to End of a store's text by With.
 type Patch struct {
 	Start, End int64
 	With       []byte
 }
 
-// Patches are what the edit does to the text that was read, in its order.
+// Patches returns the edit as patches of the text that was read, in order.
 func (tx *Tx) Patches() (list []Patch) {
 	for _, a := range tx.added {
 		list = append(list, Patch{a.off, a.off, a.text})
@@ -227,10 +222,9 @@ func (tx *Tx) changed() []*Issue {
 	return slices.DeleteFunc(list, func(is *Issue) bool { return tx.records[is].origin == nil })
 }
 
-// Try makes one edit of a store as it was read: it refuses a store with
-// problems, calls fn, and judges the notes of the lines that fn changed. The Tx
-// says what is to be written; a dry run is for the caller to heed. The error is
-// ErrStale when a line is no longer what was read.
+// Try makes one edit of a store as read: it refuses a store with problems, calls fn, and judges
+// the notes of the changed lines. The Tx holds what to write; the caller handles a dry run. The
+// error is ErrStale if a line is no longer what was read.
 func Try(f *Snapshot, o Options, fn func(*Tx) error) (*Tx, error) {
 	if err := refuseProblems(f); err != nil {
 		return nil, err
@@ -245,7 +239,7 @@ func Try(f *Snapshot, o Options, fn func(*Tx) error) (*Tx, error) {
 	return tx, tx.judgeNotes(o.Notes)
 }
 
-// judgeNotes is the last to see the lines before they are written.
+// judgeNotes checks the lines last, just before they are written.
 func (tx *Tx) judgeNotes(judge func(before, after string) error) error {
 	for _, is := range tx.changed() {
 		r := tx.records[is]
@@ -253,25 +247,25 @@ func (tx *Tx) judgeNotes(judge func(before, after string) error) error {
 		if before == after || before == "" && judge == nil {
 			continue
 		}
-		err := errors.New("the edit would change the notes and does not say what in them must stay")
+		err := errors.New("the edit would change the notes without saying what in them must survive")
 		if judge != nil {
 			err = judge(before, after)
 		}
 		if err != nil {
 			return &fault.Error{Code: fault.Refused,
 				Path: tx.snapshot.place.Name(), Line: is.Line, Reason: fmt.Sprintf("%s: %v", is.ID, err),
-				Hint: "nothing was written; please report how this came about"}
+				Hint: "nothing was written; please report how this happened"}
 		}
 	}
 	return nil
 }
 
-// CanEdit reports whether the lines of the store allow edits: one that cannot be read
-// keeps every issue from being written, ids that repeat only those issues.
+// CanEdit reports whether the store allows edits: one unreadable line blocks every issue, a
+// repeated id only its issues.
 func (f *Snapshot) CanEdit() bool { return refuseProblems(f) == nil }
 
-// refuseProblems respects lines that another program may still want fixed:
-// written over, they would be lost to it.
+// refuseProblems protects lines that another program may still repair: overwriting would lose
+// them.
 func refuseProblems(f *Snapshot) error {
 	bad := slices.DeleteFunc(slices.Clone(f.problems), func(p Problem) bool { return p.Rule == DuplicateID })
 	if len(bad) == 0 {
@@ -284,17 +278,16 @@ func refuseProblems(f *Snapshot) error {
 	hint := "fix the line; stig check lists every such place"
 	switch {
 	case bad[0].Rule == ConflictMarker && f.conflict(bad[0].Line) == nil:
-		hint = "take the marker out by hand: it belongs to no conflict that is whole"
+		hint = "remove the marker by hand: it does not belong to a complete conflict"
 	case bad[0].Rule == ConflictMarker:
-		hint = "type stig merge --resolve to see what is to be decided"
+		hint = "type stig merge --resolve to see the open decisions"
 	}
 	return &fault.Error{Code: fault.Refused, Path: f.place.Name(), Line: bad[0].Line, Reason: reason, Hint: hint}
 }
 
-// MarkClosed closes an issue: status, close_reason, closed_at and updated_at
-// together, the two times being the same. It is the one way to close: Set and
-// Add refuse the status. Who calls it has evidence for it (checkpoint.Close).
-// It refuses what Record refuses, an issue that is closed already, and an
+// MarkClosed closes an issue: it sets status, close_reason, closed_at and updated_at together,
+// with equal times. It is the only way to close: Set and Add refuse that status. The caller has
+// evidence for it (checkpoint.Close). It refuses what Record refuses, a closed issue, and an
 // empty reason.
 func (tx *Tx) MarkClosed(id, reason string) error {
 	return tx.edit(id, func(r *Record) (*Record, error) {
@@ -316,10 +309,10 @@ func (tx *Tx) MarkClosed(id, reason string) error {
 	})
 }
 
-// refuseClosing keeps an issue from being closed by the way.
+// refuseClosing prevents closing an issue as a side effect.
 func refuseClosing(before, after *Record) error {
 	if before.Text(Status) == StatusClosed || after.Text(Status) != StatusClosed {
 		return nil
 	}
-	return fmt.Errorf("%s: %s: must not be set to %q: an issue is closed on evidence, by MarkClosed alone", after.Text(ID), Status, StatusClosed)
+	return fmt.Errorf("%s: %s: must not be set to %q: only MarkClosed closes an issue, on evidence", after.Text(ID), Status, StatusClosed)
 }

@@ -8,28 +8,27 @@ import (
 	"time"
 )
 
-// The rules of what cannot be read, beside those of flaws.
+// The rules for unreadable values, beside those for flaws.
 const (
 	UnreadRow  = "dependency-unread" // no object with the id of another issue
 	UnreadTime = "time-unread"       // no time of RFC 3339
 )
 
-// Unread is a value of an issue's line that is not written as it must be, and that may say
-// something about when the issue can be started. Where it can mean only one thing, that is
-// how it is read.
+// Unread is a malformed value in an issue's line that may affect when the issue can start. If
+// it has only one possible meaning, that meaning is used.
 type Unread struct {
 	Key  Key
 	Rule string    // UnreadRow, UnreadTime, WrongType or RepeatedKey
-	Raw  string    // the value as it stands in the line, shortened
+	Raw  string    // the raw value, shortened
 	Why  string    // what it must be
-	Dep  Dep       // of a row: what it means if the store has the id; On is "" where it names none
-	Time time.Time // of a time: what it means; zero where that is not certain
+	Dep  Dep       // for a row: its meaning if the store has the id; On is "" if it names none
+	Time time.Time // for a time: its meaning; zero if uncertain
 }
 
-// mostRaw is how much of an unread value is kept, in bytes.
+// mostRaw limits how much of an unread value is kept, in bytes.
 const mostRaw = 80
 
-// unreadRows reads what stands among the dependencies and is no plain row.
+// unreadRows reads the dependencies that are not plain rows.
 func unreadRows(raw []byte) (list []Unread) {
 	u := Unread{Key: Dependencies, Rule: UnreadRow, Raw: shorten(raw, mostRaw), Why: "must be an object with depends_on_id and type"}
 	for _, dep := range likelyRows(raw) {
@@ -42,27 +41,27 @@ func unreadRows(raw []byte) (list []Unread) {
 	return list
 }
 
-// besideRows reads what an issue waits for by a key of another program, unless its rows say
-// so too.
+// besideRows reads what an issue waits for under another program's key, unless its rows say so
+// too.
 func (i *Issue) besideRows(k Key, raw []byte) {
 	if len(raw) == 0 || string(raw) == "null" || raw[0] == '[' && len(bytes.TrimSpace(raw[1:])) == 1 {
 		return
 	}
 	for _, u := range unreadRows(raw) {
 		if !slices.ContainsFunc(i.Deps, func(d Dep) bool { return d.On == u.Dep.On }) {
-			u.Key, u.Why = k, "stands beside the dependencies, where other programs do not look"
+			u.Key, u.Why = k, "is outside the dependencies, where other programs do not look"
 			i.Unread = append(i.Unread, u)
 		}
 	}
 }
 
-// The keys by which programs name what an issue depends on, and how.
+// The keys that other programs use for dependencies, and their types.
 var (
 	targetKeys = []Key{"depends_on_id", "depends_on_issue_id", "depends_on_external", "depends_on", "dependsOn", "blocked_by", "blocker", "target", "target_id", "on", "to", ID}
 	typeKeys   = []Key{"dependency_type", "dep_type", "type", "kind"}
 )
 
-// likelyRows are the rows that a value can be meant for: the ids in it are to be looked up.
+// likelyRows returns the rows that a value may mean; the caller looks up the ids in it.
 func likelyRows(raw []byte) (deps []Dep) {
 	object, bad := parseObject(raw)
 	if bad {
@@ -110,7 +109,7 @@ func typesByID(object *Record) (deps []Dep) {
 	return deps
 }
 
-// idsIn are the texts of a value: its own, or those of a list of nothing else.
+// idsIn returns the texts of a value: a string, or a list of strings.
 func idsIn(raw []byte) (ids []string) {
 	if len(raw) == 0 {
 		return nil
@@ -132,7 +131,7 @@ func idsIn(raw []byte) (ids []string) {
 	return ids
 }
 
-// time reads the time under a key, and notes one that is not written as it must be.
+// time reads the time under a key, and records a malformed one.
 func (x *indexer) time(is *Issue, k Key, line []byte, v span) time.Time {
 	text := x.text(line, v)
 	if len(text) == 0 {
@@ -147,8 +146,8 @@ func (x *indexer) time(is *Issue, k Key, line []byte, v span) time.Time {
 	return at.UTC()
 }
 
-// isPlainTime tells at little cost, eight bytes at a time, that a value is a time of RFC 3339
-// as most programs write it; what it does not know has to be parsed.
+// isPlainTime is a cheap test, eight bytes at a time, that a value is an RFC 3339 time in the
+// usual form; if it returns false, the value must be parsed.
 func isPlainTime(raw []byte) bool {
 	const most = len(`"0000-00-00T00:00:00Z"`)
 	if len(raw) != most || raw[0] != '"' || raw[20] != 'Z' {
@@ -161,15 +160,15 @@ func isPlainTime(raw []byte) bool {
 	return two(6)-1 < 12 && two(9)-1 < 28 && two(12) < 24 && two(15) < 60 && two(18) < 60
 }
 
-// hasForm compares eight bytes with a form: where marks are set they are the same, and digits
-// elsewhere.
+// hasForm compares eight bytes with a form: the same characters where the form has marks,
+// digits elsewhere.
 func hasForm(b []byte, form string, marks uint64) bool {
 	differ := binary.LittleEndian.Uint64(b) ^ binary.LittleEndian.Uint64([]byte(form))
 	return differ&marks == 0 && (differ|(differ+6*ones))&(0xf0*ones) == 0
 }
 
-// timeForms are the forms of a time that is no RFC 3339 and can mean only one thing, to the
-// day at least. Without a zone it is UTC.
+// timeForms are unambiguous forms of a time outside RFC 3339, precise to the day at least.
+// Without a zone they are UTC.
 var timeForms = []string{
 	"2006-1-2", "2006/1/2", "20060102",
 	"2006-1-2 15:04", "2006-1-2 15:04:05", "2006/1/2 15:04", "2006/1/2 15:04:05",
@@ -178,7 +177,7 @@ var timeForms = []string{
 	"20060102 150405", "20060102 150405Z07:00", "20060102 1504", "20060102 1504Z07:00",
 }
 
-// likelyTime is what a text means as a time; zero where that is not certain.
+// likelyTime returns the meaning of a text as a time; zero if uncertain.
 func likelyTime(text string) time.Time {
 	const most = 64
 	text = strings.ToUpper(strings.TrimSpace(text))
@@ -196,8 +195,8 @@ func likelyTime(text string) time.Time {
 	return time.Time{}
 }
 
-// anyChildren reports whether the metadata of a row, a text or an object, says that one closed
-// child of what it waits for is enough.
+// anyChildren reports whether a row's metadata, a string or an object, says that one closed
+// child of its target is enough.
 func anyChildren(metadata []byte) bool {
 	if text, ok := unquote(metadata); ok {
 		metadata = appendText(nil, text)

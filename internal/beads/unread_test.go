@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// TestUnread: what is not written as it must be is kept, with what it means where that is
-// certain.
+// TestUnread: malformed values are kept, with their meaning if it is certain.
 func TestUnread(t *testing.T) {
 	for _, c := range []struct{ line, want string }{
 		{`"dependencies":[{"depends_on_id":"b","type":"blocks"}],"updated_at":"2026-01-02T03:04:05+01:00","priority":2,"labels":null`, ""},
@@ -74,7 +73,7 @@ func TestUnread(t *testing.T) {
 	}
 }
 
-// TestPlainTime: the quick look at a time says yes to none that has to be parsed.
+// TestPlainTime: the cheap test accepts no time that has to be parsed.
 func TestPlainTime(t *testing.T) {
 	for i, text := range []string{"2026-01-02T03:04:05Z", "2026-12-28T23:59:59Z", "2026-13-01T00:00:00Z", "2026-00-01T00:00:00Z", "2026-01-00T00:00:00Z", "2026-01-32T00:00:00Z",
 		"2026-01-02T24:00:00Z", "2026-01-02T00:60:00Z", "2026-01-02T00:00:60Z", "2026-01-02 00:00:00Z", "2026-01-02T00:00:00z", "2026-01-02T00:00:00", "2026-1-02T00:00:00ZZ", "202\xca-01-02T00:00:00Z"} {
@@ -89,7 +88,7 @@ func TestPlainTime(t *testing.T) {
 	}
 }
 
-// TestUnreadGate: one closed child is enough where the row says so, in whatever form.
+// TestUnreadGate: one closed child is enough if the row says so, in any form.
 func TestUnreadGate(t *testing.T) {
 	row := func(on, kind, metadata string) string {
 		return fmt.Sprintf(`{"depends_on_id":%q,"type":%q,"metadata":%s}`, on, kind, metadata)

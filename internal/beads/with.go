@@ -11,17 +11,16 @@ import (
 	"stig/internal/fault"
 )
 
-// Set is one wanted key.
+// Set is one key to set.
 type Set struct {
 	Key  Key
 	Text string // "" removes the key
 }
 
-// With gives the record with keys set to new texts ("" removes the key) and
-// updated_at bumped to max(now, old + 1 s, created_at), in UTC and whole
-// seconds. All else keeps its bytes. The bump counts from the record as it was
-// read, however often With is called; with no real change against that, With
-// gives the record as it was read.
+// With returns the record with keys set to new texts ("" removes the key) and updated_at bumped
+// to max(now, old + 1 s, created_at), in UTC and whole seconds. Everything else keeps its
+// bytes. The bump counts from the record as read, however often With is called; without a real
+// change With returns the record as read.
 func (r *Record) With(now time.Time, set ...Set) (*Record, error) {
 	for _, s := range set {
 		if err := s.check(); err != nil {
@@ -31,8 +30,7 @@ func (r *Record) With(now time.Time, set ...Set) (*Record, error) {
 	return r.changed(now, set, nil)
 }
 
-// changed makes the edits of r once more on the record as it was read, and
-// then these.
+// changed applies the edits of r to the record as read, and then these.
 func (r *Record) changed(now time.Time, set []Set, lists []listEdit) (*Record, error) {
 	origin := r
 	if r.origin != nil {
@@ -46,7 +44,7 @@ func (r *Record) changed(now time.Time, set []Set, lists []listEdit) (*Record, e
 	for _, s := range set {
 		next = next.with(s, st)
 	}
-	ahead := time.Duration(0) // of comments alone
+	ahead := time.Duration(0) // only comments change
 	if next != origin {
 		ahead = time.Second
 	}
@@ -68,7 +66,7 @@ func (r *Record) changed(now time.Time, set []Set, lists []listEdit) (*Record, e
 	return next, nil
 }
 
-// check says why a key may not be set so.
+// check returns why a key may not be set this way.
 func (s Set) check() error {
 	i := slot(s.Key)
 	switch {
@@ -77,7 +75,7 @@ func (s Set) check() error {
 	case s.Key == ID:
 		return errors.New("an issue keeps its id")
 	case i < 0:
-		return errors.New("no key of an issue")
+		return errors.New("is not a key of an issue")
 	case !order[i].kind.isText():
 		return errors.New("does not hold a text")
 	case !utf8.ValidString(s.Text):
@@ -90,13 +88,13 @@ func (s Set) check() error {
 	return nil
 }
 
-// notUTF8 refuses (fault.Usage) a text that is no UTF-8, which JSON cannot hold.
+// notUTF8 refuses (fault.Usage) a text that is not UTF-8, which JSON cannot hold.
 func notUTF8(text string) error {
 	return &fault.Error{Code: fault.Usage, Reason: fmt.Sprintf("the text must be valid UTF-8; found %q", firstInvalid(text)),
 		Hint: "convert it, for example with iconv -f WINDOWS-1252 -t UTF-8"}
 }
 
-// firstInvalid is the first byte that makes s no UTF-8.
+// firstInvalid returns the first byte of s that is not valid UTF-8.
 func firstInvalid(s string) string {
 	for i := 0; i < len(s); {
 		r, n := utf8.DecodeRuneInString(s[i:])
@@ -108,7 +106,7 @@ func firstInvalid(s string) string {
 	return ""
 }
 
-// lastOfEach keeps of several sets of one key the last, at the first's place.
+// lastOfEach keeps the last of several sets of one key, in the first one's place.
 func lastOfEach(set []Set) (out []Set) {
 	for _, s := range set {
 		i := slices.IndexFunc(out, func(o Set) bool { return o.Key == s.Key })
@@ -121,28 +119,28 @@ func lastOfEach(set []Set) (out []Set) {
 	return out
 }
 
-// bump is the new updated_at of a record that becomes next: so much later than the
-// old one at least.
+// bump returns updated_at for a record that becomes next: later than the old one by at least
+// that much.
 func (r *Record) bump(now time.Time, next *Record, ahead time.Duration) (string, error) {
 	t := now.UTC().Truncate(time.Second)
 	if old, ok := r.Time(UpdatedAt); ok {
-		// A second later, cut to whole seconds, is later still.
+		// Adding a second before truncating to whole seconds gives a later time.
 		t = latest(t, old.Add(max(ahead, time.Second-1)).UTC().Truncate(time.Second))
 	}
-	// Made by a clock that was far ahead, an issue would run ahead with every edit.
+	// An issue from a clock that was far ahead would move further ahead with every edit.
 	if created, ok := next.Time(CreatedAt); ok && created.Sub(now) <= farAhead {
 		t = latest(t, created.UTC().Add(time.Second-1).Truncate(time.Second))
 	}
 	if t.Year() > 9999 {
-		return "", fmt.Errorf("%s: %s: there is no time after %s; type stig vet --fix, which sets it to now", r.Text(ID), UpdatedAt, r.Text(UpdatedAt))
+		return "", fmt.Errorf("%s: %s: no later time than %s exists; type stig vet --fix, which sets it to now", r.Text(ID), UpdatedAt, r.Text(UpdatedAt))
 	}
 	return t.Format(time.RFC3339), nil
 }
 
-// farAhead is how far ahead a time is that the clock which gave it must have been wrong.
+// farAhead is how far in the future a time must be to show that its clock was wrong.
 const farAhead = 24 * time.Hour
 
-// notBeforeMade gives the record with updated_at no earlier than created_at.
+// notBeforeMade returns the record with updated_at no earlier than created_at.
 func (r *Record) notBeforeMade() *Record {
 	created, made := r.Time(CreatedAt)
 	updated, ok := r.Time(UpdatedAt)
@@ -155,8 +153,7 @@ func (r *Record) notBeforeMade() *Record {
 	return next
 }
 
-// redated gives the record as it was read with updated_at set to now, be that
-// earlier than it is.
+// redated returns the record as read with updated_at set to now, even if that is earlier.
 func (r *Record) redated(now time.Time) *Record {
 	if r.origin != nil {
 		r = r.origin
@@ -175,7 +172,7 @@ func latest(a, b time.Time) time.Time {
 	return a
 }
 
-// with applies one set; it gives r itself when nothing changes.
+// with applies one set; it returns r itself if nothing changes.
 func (r *Record) with(s Set, st style) *Record {
 	switch i := r.last(s.Key); {
 	case r.Text(s.Key) == s.Text:
@@ -189,7 +186,7 @@ func (r *Record) with(s Set, st style) *Record {
 	}
 }
 
-// splice gives the record with the bytes of a span exchanged.
+// splice returns the record with the bytes of a span replaced.
 func (r *Record) splice(at span, with []byte) *Record {
 	line := make([]byte, 0, len(r.line)-(at.end-at.start)+len(with))
 	line = append(line, r.line[:at.start]...)
@@ -227,8 +224,7 @@ func (r *Record) without(k Key) *Record {
 	return r
 }
 
-// before is the index of the member after which a new key goes, or -1 for the
-// beginning.
+// before returns the index of the member after which a new key goes, or -1 for the beginning.
 func (r *Record) before(k Key) int {
 	best, at := -1, -1
 	for i, m := range r.members {
@@ -239,8 +235,8 @@ func (r *Record) before(k Key) int {
 	return at
 }
 
-// spacing gives what the line has between key and value, and between one
-// member and the next, as far as it shows it.
+// spacing returns what the line puts between key and value and between members, as far as it
+// shows.
 func (r *Record) spacing() (colon, comma []byte) {
 	colon, comma = []byte(":"), []byte(",")
 	if len(r.members) == 0 {

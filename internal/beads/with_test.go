@@ -15,7 +15,7 @@ const (
 	updatedOld = `"updated_at":"2026-01-01T00:00:00Z"`
 )
 
-// withCases are the lines before and after setting one key.
+// withCases are lines before and after setting one key.
 var withCases = []struct {
 	name, line string
 	key        Key
@@ -133,7 +133,7 @@ func TestWith(t *testing.T) {
 	}
 }
 
-// Several keys go each to its place, with one bump, in one call or in more.
+// Several keys each go to their places, with one bump, in one call or several.
 func TestWithSeveral(t *testing.T) {
 	r := mustParse(t, `{"id":"d-1","status":"open","updated_at":"2026-01-01T00:00:00Z"}`)
 	want := `{"id":"d-1","status":"closed",` + updatedNow + `,"closed_at":"2026-11-20T15:11:12Z","close_reason":"done"}`
@@ -169,7 +169,7 @@ func TestWithRefuses(t *testing.T) {
 	}{
 		{Set{UpdatedAt, "2026-01-01T00:00:00Z"}, `d-1: updated_at: is set by the store itself`},
 		{Set{ID, "d-2"}, `d-1: id: an issue keeps its id`},
-		{Set{"colour", "red"}, `d-1: colour: no key of an issue`},
+		{Set{"colour", "red"}, `d-1: colour: is not a key of an issue`},
 		{Set{Priority, "1"}, `d-1: priority: does not hold a text`},
 		{Set{Notes, "a\xffb"}, `d-1: notes: the text must be valid UTF-8; found "\xff"`},
 		{Set{ClosedAt, "today"}, `d-1: closed_at: must be a time like 2006-01-02T15:04:05Z; found "today"`},
@@ -212,7 +212,7 @@ func TestRecordValues(t *testing.T) {
 	}
 }
 
-// settable are the keys that the fuzz targets write.
+// settable are the keys that the fuzz targets set.
 var settable = []Key{Title, Description, Design, AcceptanceCriteria, Notes, Status, IssueType, Assignee, CloseReason}
 
 func FuzzSet(f *testing.F) {
@@ -252,8 +252,8 @@ func FuzzSet(f *testing.F) {
 	})
 }
 
-// checkOutside compares all members but k and updated_at byte for byte, with
-// the blanks within them and their order.
+// checkOutside compares all members but k and updated_at byte for byte, including blanks and
+// order.
 func checkOutside(t *testing.T, before, after *Record, k Key) {
 	t.Helper()
 	others := func(r *Record) (out []string) {
@@ -270,7 +270,7 @@ func checkOutside(t *testing.T, before, after *Record, k Key) {
 	}
 	b, a := before.line, after.line
 	if i := before.last(k); i >= 0 && after.last(k) >= 0 && before.Has(UpdatedAt) && before.last(UpdatedAt) > i {
-		// Only the two values may differ: compare what is around them.
+		// Only the two values may differ: compare everything around them.
 		j, u, v := after.last(k), before.last(UpdatedAt), after.last(UpdatedAt)
 		around := func(line []byte, x, y span) string {
 			return string(line[:x.start]) + "|" + string(line[x.end:y.start]) + "|" + string(line[y.end:])

@@ -96,7 +96,7 @@ type fact struct{ Name, Value string }
 const mostEntries = 80
 
 // entriesOf gives the newest traces, the newest first.
-func entriesOf(list []trace.Left) (all []entry) {
+func entriesOf(list []trace.Entry) (all []entry) {
 	for _, l := range slices.Backward(list[max(0, len(list)-mostEntries):]) {
 		one := entry{Name: l.Name, Type: l.Type, Source: l.Source}
 		if !l.At.IsZero() {

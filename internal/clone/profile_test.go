@@ -79,14 +79,14 @@ func TestMistakes(t *testing.T) {
 		{"only the mark", "---", "no closing line"},
 		{"empty", "---\n---\n", "must be keys in braces"},
 		{"no name", "---\nkind: agent\n---\n", "bo.md:1:1: name: field is required"},
-		{"a number", "---\nname: 7\n---\n", "bo.md:2:7: name: must be a text in quotes; found 7"},
+		{"a number", "---\nname: 7\n---\n", "bo.md:2:7: name: must be a quoted text; found 7"},
 		{"a path", "---\nname: ../bo\n---\n", "bo.md:2:7: name: must be 1 to 100 letters"},
-		{"unknown key", head + "timout: 1h\n---\n", "bo.md:3:1: timout: is no key here; must be one of name, kind,"},
+		{"unknown key", head + "timout: 1h\n---\n", "bo.md:3:1: timout: is an unknown key; must be one of name, kind,"},
 		{"time", head + "timeout: soon\n---\n", `bo.md:3:10: timeout: must be a whole number of s, m, h, d or w, such as 90m; found "soon"`},
 		{"kind", head + "kind: robot\n---\n", "bo.md:3:7: kind: must be one of agent, human, program"},
 		{"number", head + "passes: 0\n---\n", "bo.md:3:9: passes: must be a whole number from 1 to 20; found 0"},
 		{"fraction", head + "passes: 1.5\n---\n", "bo.md:3:9: passes: must be"},
-		{"word", head + "roles: [a,\n  7]\n---\n", "bo.md:4:3: roles.1: must be a text in quotes; found 7"},
+		{"word", head + "roles: [a,\n  7]\n---\n", "bo.md:4:3: roles.1: must be a quoted text; found 7"},
 		{"no list", head + "roles: a\n---\n", "bo.md:3:8: roles: must be a list"},
 		{"yes", head + "worktree: yes\n---\n", "bo.md:3:11: worktree: must be true or false"},
 		{"lines", head + "command: |\n  a\n  b\n---\n", "bo.md:3:10: command: must be one line"},
@@ -136,7 +136,7 @@ func TestLoad(t *testing.T) {
 		"bo": "", "ann/claude-3f2a": "", "åsa": "",
 		"cy":   ".stig/actors/cy.md:2:9: name: must be cy, as the file is named; found \"bo\"",
 		"huge": ".stig/actors/huge.md:1:1: is longer than 64 KiB",
-		"dir":  ".stig/actors/dir.md:1:1: is not a plain file",
+		"dir":  ".stig/actors/dir.md:1:1: is not a regular file",
 	} {
 		p, err := clone.LoadProfile(root, name)
 		if want == "" && (err != nil || p.Name != name || p.Path != clone.ProfilePath(root, name)) || want != "" && (err == nil || err.Error() != want) {

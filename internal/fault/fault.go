@@ -1,6 +1,6 @@
-// Package fault is the error of a request that cannot be carried out: what is wrong,
-// where, what to type, and how the run ends. It knows no exit code and no issue; a
-// front end turns the code into its own.
+// Package fault defines the error of a request that cannot be carried out: what is wrong,
+// where, what to type, and how the run ends. It knows neither exit codes nor issues; a front
+// end maps the code to its own.
 //
 //	return &fault.Error{Code: fault.Conflict, ID: "pier-1", Reason: "is claimed by ann", Hint: "type stig ready"}
 package fault
@@ -15,29 +15,29 @@ import (
 type Code int
 
 const (
-	Usage      Code = iota + 1 // the request cannot be carried out as it is written
+	Usage      Code = iota + 1 // the request is invalid as written
 	Found                      // a check found something, or the gate did not pass
 	Store                      // the store, or another file, cannot be read or written
-	Refused                    // the store, or what the request is about, must not be written as it stands
+	Refused                    // the store, or the target of the request, must not be written in its current state
 	NotFound                   // no issue has the id
-	NoRevision                 // the past of a store has no such revision, or no store in it
+	NoRevision                 // the store's history has no such revision, or the revision has no store
 	NotMerged                  // a merge wrote nothing
-	Conflict                   // another worker has it, or decided it
-	Changed                    // the store, or another file, was changed meanwhile, or another program holds it
+	Conflict                   // another worker has claimed or decided it
+	Changed                    // the store or another file changed meanwhile, or another program locks it
 	Waits                      // waits for a person
 )
 
-// Error is a request that was refused. Callers branch on the code, or on what it
-// wraps. Nothing was written unless Reason says so.
+// Error is a refused request. Callers branch on the code, or on what it wraps. Nothing was
+// written unless Reason says so.
 type Error struct {
 	Code   Code
-	ID     string // of the issue it is about, "" for none
-	Path   string // of the file or store where it is wrong, "" for none
-	Line   int    // of Path, from 1 on; 0 for all of it
+	ID     string // the issue it is about, "" for none
+	Path   string // the file or store with the problem, "" for none
+	Line   int    // line of Path, from 1; 0 for the whole file
 	Reason string // lower case, no full stop
-	Cause  error  // what the system said, which Error adds to the reason, or nil
-	Hint   string // what to type, "" where the caller knows better
-	Err    error  // what it wraps and does not name, or nil
+	Cause  error  // what the system said, which Error appends to the reason, or nil
+	Hint   string // what to type, "" if the caller knows better
+	Err    error  // an error it wraps without naming it, or nil
 }
 
 func (e *Error) Error() string {
@@ -61,7 +61,7 @@ func (e *Error) place() string {
 	return e.Path + ":" + strconv.Itoa(e.Line)
 }
 
-// cause is the cause without its path, which stands in front already.
+// cause is the cause without its path, which Error prints first.
 func (e *Error) cause() error {
 	if at, ok := errors.AsType[*fs.PathError](e.Cause); ok && e.Path != "" {
 		return at.Err
@@ -69,7 +69,7 @@ func (e *Error) cause() error {
 	return e.Cause
 }
 
-// Unwrap gives the cause and what else it wraps.
+// Unwrap returns the cause and the other wrapped error.
 func (e *Error) Unwrap() []error {
 	var all []error
 	for _, err := range []error{e.Cause, e.Err} {
@@ -86,7 +86,7 @@ func Is(err error, code Code) bool {
 	return ok
 }
 
-// As gives the first Error of that code that err is or wraps.
+// As returns the first Error of that code that err is or wraps.
 func As(err error, code Code) (*Error, bool) {
 	if e, ok := err.(*Error); ok && e.Code == code {
 		return e, true

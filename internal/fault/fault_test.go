@@ -23,7 +23,8 @@ func TestError(t *testing.T) {
 	}
 }
 
-// An error names its place first and what the system said last, without the path twice.
+// An error begins with its place and ends with the system's message, without repeating the
+// path.
 func TestPlace(t *testing.T) {
 	missing := &fs.PathError{Op: "open", Path: "/a/b", Err: fs.ErrNotExist}
 	for want, e := range map[string]*fault.Error{
@@ -42,7 +43,7 @@ func TestPlace(t *testing.T) {
 	}
 }
 
-// Of several errors the first of a code is found, however deep.
+// The first error of a code is found among several, at any depth.
 func TestAs(t *testing.T) {
 	inner := &fault.Error{Code: fault.Changed, Reason: "inner", Err: io.EOF}
 	outer := &fault.Error{Code: fault.Found, Reason: "outer", Cause: errors.Join(io.ErrClosedPipe, fmt.Errorf("more: %w", inner))}

@@ -2,8 +2,7 @@ package fault
 
 import "errors"
 
-// Join adds what went wrong while clearing up after err, and leaves err alone
-// when nothing did.
+// Join adds an error from cleaning up to err, and returns err itself if there was none.
 func Join(err, more error) error {
 	if more == nil {
 		return err

@@ -1,6 +1,5 @@
-// Package file reads and replaces small files whole, locks files, and makes what stig keeps
-// for itself private. It does not know what is in the files, and makes no directory that
-// it is not asked for.
+// Package file reads and replaces small files atomically, locks files, and keeps stig's own
+// files private. It does not know their content, and creates no directory unless asked.
 //
 //	text, err := file.Read(path)
 //	err = file.Replace(path, changed(text))
@@ -14,12 +13,12 @@ import (
 	"path/filepath"
 )
 
-// most is the most that Read reads, in bytes.
+// most is the size limit of Read, in bytes.
 const most = 16 << 20
 
-// Read reads a plain file of at most 16 MiB whole. What comes with a
-// repository may be a link to a device, which has no end or never gives any:
-// that and a longer file are refused. Errors are of type *fs.PathError.
+// Read reads a regular file of at most 16 MiB. A repository may contain a link to a device,
+// which never ends or never answers: that and longer files are refused. Errors are of type
+// *fs.PathError.
 func Read(path string) ([]byte, error) {
 	refused := func(why string) ([]byte, error) {
 		return nil, &fs.PathError{Op: "read", Path: path, Err: errors.New(why)}
@@ -32,7 +31,7 @@ func Read(path string) ([]byte, error) {
 	case info.IsDir():
 		return refused("is a directory")
 	case !info.Mode().IsRegular():
-		return refused("is not a plain file")
+		return refused("is not a regular file")
 	case info.Size() > most:
 		return refused("is longer than 16 MiB")
 	}
@@ -40,7 +39,7 @@ func Read(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Files of /proc say that they are empty, and some never end.
+	// Files in /proc report size 0, and some never end.
 	text, err := io.ReadAll(io.LimitReader(f, most+1))
 	err = errors.Join(err, f.Close())
 	if err == nil && len(text) > most {
@@ -49,28 +48,27 @@ func Read(path string) ([]byte, error) {
 	return text, err
 }
 
-// Unfinished is the pattern of the names that files have while Replace
-// fills them, and keep when the process is killed.
+// Unfinished is the name pattern of files while Replace fills them; they keep the name if the
+// process is killed.
 const Unfinished = ".new-*"
 
-// Replace puts a small file in place at once, of the mode that private says: a reader sees
-// the old text or the new one, also when the process is killed half-way. It does
-// not last through a power cut. The directory must be there.
+// Replace replaces a small file atomically, with the mode from private: a reader sees the old
+// or the new text, even if the process is killed half-way. It does not survive a power failure.
+// The directory must exist.
 func Replace(path string, text []byte) error {
 	return Replacement{Pattern: Unfinished, Mode: private(filepath.Dir(path))}.Put(path, text)
 }
 
-// Replacement is how a file gets new content in one step, so that nobody ever sees
-// half of it.
+// Replacement describes how to replace a file's content atomically.
 type Replacement struct {
-	Pattern string         // of the name while it is filled; see os.CreateTemp
-	Mode    fs.FileMode    // that it is to have
-	Sync    bool           // it is to last through a power cut
-	Checks  []func() error // made when all but the one step is done
+	Pattern string         // name pattern while it is filled; see os.CreateTemp
+	Mode    fs.FileMode    // mode of the new file
+	Sync    bool           // sync it, to survive a power failure
+	Checks  []func() error // called just before the rename
 }
 
-// Put gives the file at a path a text. After an error it is as it was. Symbolic
-// links are not followed, and the directory must be there.
+// Put replaces the content of the file at a path; after an error the file is unchanged. It does
+// not follow symbolic links, and the directory must exist.
 func (r Replacement) Put(path string, text []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), r.Pattern)
 	if err != nil {

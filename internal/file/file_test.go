@@ -10,14 +10,14 @@ import (
 	"testing"
 )
 
-// A clone brings links to wherever it likes.
+// A clone may contain links to anywhere.
 func TestRead(t *testing.T) {
 	dir := t.TempDir()
 	long := filepath.Join(dir, "long")
 	if err := errors.Join(os.WriteFile(long, nil, 0o644), os.Truncate(long, most+1)); err != nil {
 		t.Fatal(err)
 	}
-	for target, want := range map[string]string{"/dev/zero": "is not a plain file", long: "is longer than 16 MiB", dir: "is a directory", "nowhere": "no such file"} {
+	for target, want := range map[string]string{"/dev/zero": "is not a regular file", long: "is longer than 16 MiB", dir: "is a directory", "nowhere": "no such file"} {
 		link := filepath.Join(t.TempDir(), "link")
 		if err := os.Symlink(target, link); err != nil {
 			t.Fatal(err)
@@ -35,8 +35,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestReplace: the new text with mode 0600, nothing left beside it, and the
-// old text where the directory is not there.
+// TestReplace: the new text with mode 0600, no other file left, and the old text if the
+// directory is missing.
 func TestReplace(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "small")

@@ -13,13 +13,11 @@ import (
 	"stig/internal/fault"
 )
 
-// Lock opens and locks one file, waiting until ctx ends. Closing the file
-// releases it.
+// Lock opens and locks a file, waiting until ctx ends. Closing the file releases the lock.
 //
-// The system keeps those that wait in order, and hands the lock on to the one
-// that came first. Polling would serve whoever happens to ask in the right
-// millisecond. Nothing ends such a wait from outside, so it goes on behind a
-// caller that gave up, and lets go of what it gets.
+// The system queues the waiting processes and serves them in order; polling would favour
+// whoever asks in the right millisecond. Such a wait cannot be interrupted, so it continues
+// after its caller has given up, and releases what it gets.
 func Lock(ctx context.Context, path, target string) (*os.File, error) {
 	type outcome struct {
 		file *os.File
@@ -32,7 +30,7 @@ func Lock(ctx context.Context, path, target string) (*os.File, error) {
 		case got <- outcome{f, err}:
 		case <-ctx.Done():
 			if f != nil {
-				_ = f.Close() // nobody is left to tell
+				_ = f.Close() // nobody is waiting for the result
 			}
 		}
 	}()
@@ -44,17 +42,16 @@ func Lock(ctx context.Context, path, target string) (*os.File, error) {
 	}
 }
 
-// Await locks path, however long others hold it. A file that was removed while
-// it was being locked does not count: others lock the one that is there now. None is made
-// for a caller that gave up.
+// Await locks path, however long others hold it. If the file was removed meanwhile it starts
+// over, since others lock the new one. It creates no file for a caller that gave up.
 func Await(ctx context.Context, path, target string) (*os.File, error) {
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("%s: waiting for the lock: %w", path, err)
 		}
 		if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-			// opening it would make a file wherever it leads
-			return nil, &fault.Error{Code: fault.Store, Path: path, Reason: "cannot be locked: is a link", Hint: "remove it; no program needs it to stay"}
+			// opening it would create a file wherever it leads
+			return nil, &fault.Error{Code: fault.Store, Path: path, Reason: "cannot be locked: it is a link", Hint: "remove it; no program needs it"}
 		}
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 		if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
@@ -72,24 +69,23 @@ func Await(ctx context.Context, path, target string) (*os.File, error) {
 			there, err = IsAt(f, path)
 		}
 		if err != nil {
-			return nil, fault.Join(&fault.Error{Code: fault.Store, Path: path, Reason: "cannot be locked", Cause: err, Hint: "see that the file system has locks"}, f.Close())
+			return nil, fault.Join(&fault.Error{Code: fault.Store, Path: path, Reason: "cannot be locked", Cause: err, Hint: "check that the file system supports locks"}, f.Close())
 		}
 		if there {
 			return f, nil
 		}
 		if err := f.Close(); err != nil {
-			return nil, &fault.Error{Code: fault.Store, Path: path, Reason: "cannot be locked", Cause: err, Hint: "see that the file system has locks"}
+			return nil, &fault.Error{Code: fault.Store, Path: path, Reason: "cannot be locked", Cause: err, Hint: "check that the file system supports locks"}
 		}
 	}
 }
 
-// shareLike lets those use the lock who may use the store: its mode and group
-// are what the store has, whatever the umask. Of a lock of somebody else neither
-// can be changed, and it stays as it is.
+// shareLike lets everyone use the lock who may use the store: it gets the store's mode and
+// group, whatever the umask. Somebody else's lock cannot be changed and stays as it is.
 func shareLike(f *os.File, target string) {
 	store, err := os.Stat(target)
 	if err != nil {
-		return // the edit says so
+		return // the edit reports it
 	}
 	_ = KeepOwner(f, store)
 	if info, err := f.Stat(); err == nil && store.Mode().Perm()&^info.Mode().Perm() != 0 {
@@ -99,16 +95,16 @@ func shareLike(f *os.File, target string) {
 
 // Unlockable is the error for a lock that cannot be opened.
 func Unlockable(path, target string, err error) error {
-	e := &fault.Error{Code: fault.Store, Path: path, Reason: "cannot be locked", Cause: err, Hint: "give yourself the right to write in " + filepath.Dir(path)}
+	e := &fault.Error{Code: fault.Store, Path: path, Reason: "cannot be locked", Cause: err, Hint: "make the directory writable: " + filepath.Dir(path)}
 	if _, there := os.Lstat(path); there == nil && errors.Is(err, fs.ErrPermission) {
 		mode := fs.FileMode(0o664)
 		if store, err := os.Stat(target); err == nil {
 			mode = store.Mode().Perm()
 		}
-		e.Hint = fmt.Sprintf("have its owner type chmod %04o %s", mode, path)
+		e.Hint = fmt.Sprintf("ask its owner to type chmod %04o %s", mode, path)
 	}
 	if errors.Is(err, syscall.EROFS) {
-		e.Hint = "see how the file system is mounted"
+		e.Hint = "check how the file system is mounted"
 	}
 	return e
 }
@@ -126,8 +122,8 @@ func IsAt(f *os.File, path string) (bool, error) {
 	return err == nil && os.SameFile(mine, there), err
 }
 
-// LockFile locks a file that it makes where there is none, waiting at most so
-// long, and gives the way to release it. Whoever dies releases it too.
+// LockFile locks a file, creating it if necessary, waits at most that long, and returns the
+// function that unlocks it. A process that dies releases its locks.
 func LockFile(path string, wait time.Duration) (unlock func() error, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), wait)
 	defer cancel()
@@ -138,7 +134,6 @@ func LockFile(path string, wait time.Duration) (unlock func() error, err error) 
 	return f.Close, nil
 }
 
-// LockUntil is LockFile that waits until ctx ends. Those that wait are served in the
-// order in which they came. Closing the file releases it, when the programs have ended
-// too that got it from us.
+// LockUntil is LockFile that waits until ctx ends. Waiting processes are served in order.
+// Closing the file releases the lock once child processes that inherited it have ended too.
 func LockUntil(ctx context.Context, path string) (*os.File, error) { return Lock(ctx, path, path) }

@@ -8,8 +8,8 @@ import (
 	"runtime"
 )
 
-// private is the mode of a file in dir that is nobody else's: 0600, and 0660 where dir is
-// a group's to write, as git's directory is of a repository that a group shares.
+// private is the mode of a private file in dir: 0600, or 0660 if the group may write dir, as in
+// a git directory shared by a group.
 func private(dir string) fs.FileMode {
 	if isShared(dir) {
 		return 0o660
@@ -22,8 +22,8 @@ func isShared(dir string) bool {
 	return err == nil && info.Mode()&0o020 != 0 && runtime.GOOS != "windows"
 }
 
-// OpenPrivate is os.OpenFile with the mode that private says, whatever the umask. The mode
-// of a file of somebody else stays as it is.
+// OpenPrivate is os.OpenFile with the mode from private, whatever the umask. Somebody else's
+// file keeps its mode.
 func OpenPrivate(path string, flags int) (*os.File, error) {
 	mode := private(filepath.Dir(path))
 	f, err := os.OpenFile(path, flags, mode)
@@ -33,9 +33,8 @@ func OpenPrivate(path string, flags int) (*os.File, error) {
 	return f, err
 }
 
-// MkdirPrivate makes a directory that is nobody else's, and that of the group which may
-// write the one above it, and those above where they are missing. One that is there stays
-// as it is.
+// MkdirPrivate creates a private directory, accessible to the group that may write its parent,
+// and missing parents. An existing one stays as it is.
 func MkdirPrivate(dir string) error {
 	above := filepath.Dir(dir)
 	err := os.Mkdir(dir, 0o700)
@@ -54,7 +53,7 @@ func MkdirPrivate(dir string) error {
 	return err
 }
 
-// setgid is what makes the files of a new directory the group's, where those above are.
+// setgid makes files of a new directory belong to the group, where the parents have it.
 func setgid(dir string) fs.FileMode {
 	info, err := os.Stat(dir)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"stig/internal/file"
 )
 
-// What is private is the group's where the directory above is.
+// A private file belongs to the group if its directory does.
 func TestPrivate(t *testing.T) {
 	for above, want := range map[fs.FileMode][2]fs.FileMode{0o755: {0o700, 0o600}, 0o775 | fs.ModeSetgid: {0o770 | fs.ModeSetgid, 0o660}} {
 		top := t.TempDir()

@@ -4,5 +4,5 @@ package file
 
 import "os"
 
-// Rename puts a file in the place of another in one step.
+// Rename atomically replaces a file by another.
 func Rename(from, to string) error { return os.Rename(from, to) }

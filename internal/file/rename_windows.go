@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// Rename puts a file in the place of another in one step. It tries for two seconds: while
-// somebody reads the file at to, or a scanner looks at either, it cannot be replaced here.
+// Rename atomically replaces a file by another. It tries for two seconds, since Windows cannot
+// replace a file while somebody reads it or a scanner has it open.
 func Rename(from, to string) (err error) {
 	for range 200 {
 		err = os.Rename(from, to)

@@ -13,13 +13,12 @@ import (
 	"stig/internal/fault"
 )
 
-// flock locks the whole file for this open file alone, when those that came
-// before are done.
+// flock locks the whole file for this open file, after those that came first.
 func flock(f *os.File) error {
 	return IgnoringEINTR(func() error { return unix.Flock(int(f.Fd()), unix.LOCK_EX) })
 }
 
-// IgnoringEINTR calls again what a signal interrupted.
+// IgnoringEINTR repeats a call that a signal interrupted.
 func IgnoringEINTR(call func() error) error {
 	for {
 		if err := call(); !errors.Is(err, unix.EINTR) {
@@ -28,9 +27,9 @@ func IgnoringEINTR(call func() error) error {
 	}
 }
 
-// KeepOwner gives f the owner and the group of the file it is to replace. Only
-// root may give a file away; for others it becomes theirs, as with any editor,
-// and keeps the group when they are in it.
+// KeepOwner gives f the owner and group of the file it replaces. Only root may give a file
+// away; for others it becomes theirs, as with any editor, and keeps the group if they belong to
+// it.
 func KeepOwner(f *os.File, of fs.FileInfo) error {
 	was, ok := of.Sys().(*syscall.Stat_t)
 	now, err := f.Stat()
@@ -51,7 +50,7 @@ func KeepOwner(f *os.File, of fs.FileInfo) error {
 	return err
 }
 
-// SyncDir makes the names in a directory last through a crash.
+// SyncDir makes the names in a directory survive a crash.
 func SyncDir(path string) error {
 	d, err := os.Open(path)
 	if err != nil {
@@ -59,7 +58,7 @@ func SyncDir(path string) error {
 	}
 	err = d.Sync()
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOTSUP) {
-		err = nil // file systems that have no such thing
+		err = nil // file systems without support
 	}
 	return fault.Join(err, d.Close())
 }

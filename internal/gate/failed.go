@@ -77,8 +77,8 @@ func (t tracing) before() string {
 	return traps.String() + "\n"
 }
 
-// noted is a command that failed, as bash notes it.
-type noted struct {
+// trapped is a command that failed, as bash notes it.
+type trapped struct {
 	Failed
 	exit  int
 	depth int  // how many subshells it is within
@@ -86,14 +86,14 @@ type noted struct {
 }
 
 // read gives what bash noted, in order.
-func (t tracing) read() (all []noted) {
+func (t tracing) read() (all []trapped) {
 	text, err := os.ReadFile(t.path)
 	if err != nil {
 		return nil // then nothing is known of it
 	}
 	fields := strings.Split(string(text), "\x00")
 	for ; len(fields) > 7; fields = fields[7:] {
-		n := noted{Failed: Failed{Command: fields[6], File: fields[5]}, last: fields[0] == "EXIT"}
+		n := trapped{Failed: Failed{Command: fields[6], File: fields[5]}, last: fields[0] == "EXIT"}
 		if n.File == "environment" { // a function of the script itself
 			n.File = ""
 		}
@@ -111,9 +111,9 @@ func (t tracing) read() (all []noted) {
 
 // failedAt finds where a script failed that ended with an exit code, in what bash noted of
 // it; nil where it noted nothing of that.
-func failedAt(script string, all []noted, exit int) *Failed {
+func failedAt(script string, all []trapped, exit int) *Failed {
 	file, _ := ParseShell(script)
-	var found *noted
+	var found *trapped
 	for i := range all {
 		n := &all[i]
 		switch {

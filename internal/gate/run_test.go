@@ -489,12 +489,12 @@ func TestVerifyWithoutBash(t *testing.T) {
 func TestVerifyFails(t *testing.T) {
 	j := job(t, "true")
 	j.Root = filepath.Join(j.Root, "missing")
-	if _, err := gate.Run(t.Context(), j); err == nil || !strings.Contains(err.Error(), "is no directory") {
+	if _, err := gate.Run(t.Context(), j); err == nil || !strings.Contains(err.Error(), "is not a directory") {
 		t.Errorf("no root: %v", err)
 	}
 	j = job(t, "true")
 	j.Root = os.Args[0]
-	if _, err := gate.Run(t.Context(), j); err == nil || !strings.Contains(err.Error(), "is no directory") {
+	if _, err := gate.Run(t.Context(), j); err == nil || !strings.Contains(err.Error(), "is not a directory") {
 		t.Errorf("a file as root: %v", err)
 	}
 	j = job(t, "true")

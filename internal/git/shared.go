@@ -107,14 +107,14 @@ func (w *Watch) paths(ctx context.Context) (map[string]string, error) {
 	out, found := below(w.At.Root, w.At.Root, w.Without), map[string]string{}
 	for line := range strings.SplitSeq(lines, "\x00") {
 		if path := ChangedPath(line); path != "" && !out(path) {
-			found[path] = standing(filepath.Join(w.At.Root, filepath.FromSlash(path)))
+			found[path] = fileState(filepath.Join(w.At.Root, filepath.FromSlash(path)))
 		}
 	}
 	return found, nil
 }
 
-// standing tells a file from what it is after a change.
-func standing(path string) string {
+// fileState tells a file from what it is after a change.
+func fileState(path string) string {
 	info, err := os.Lstat(path)
 	if err != nil {
 		return "gone"
@@ -135,7 +135,7 @@ func (w *Watch) files() map[string]string {
 			text, err := os.ReadFile(filepath.Join(w.At.Common, name))
 			sum := sha256.Sum256(text)
 			if found[name] = hex.EncodeToString(sum[:8]); errors.Is(err, fs.ErrPermission) {
-				found[name] = standing(filepath.Join(w.At.Common, name))
+				found[name] = fileState(filepath.Join(w.At.Common, name))
 			}
 		}
 	}

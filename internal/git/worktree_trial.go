@@ -9,11 +9,11 @@ import (
 	"stig/internal/file"
 )
 
-// Trial makes a work tree as PrepareWorktree does, has prepare do in it what comes before
+// TryWorktree makes a work tree as PrepareWorktree does, has prepare do in it what comes before
 // work, and finds out whether the hook that runs before commits passes there with nothing
 // changed, and whether git takes a commit into the branch. A *RejectedError says what does
 // not, or that the hook takes longer than limit. Nothing of it stays.
-func Trial(ctx context.Context, o WorktreeOptions, name string, limit time.Duration, prepare func(dir string) error) (err error) {
+func TryWorktree(ctx context.Context, o WorktreeOptions, name string, limit time.Duration, prepare func(dir string) error) (err error) {
 	t, err := PrepareWorktree(ctx, o, name)
 	if err != nil {
 		return err

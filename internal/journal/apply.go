@@ -14,7 +14,7 @@ import (
 	"stig/signals"
 )
 
-// Kept is a finding that Apply did not put back, and why.
+// Kept is a finding that Apply did not restore, and why.
 type Kept struct {
 	Finding
 	Reason string
@@ -29,9 +29,9 @@ type Result struct {
 	schema *signals.Schema
 }
 
-// Apply puts findings back: each one where its place is still empty, or holds
-// a value that it had replaced. What somebody wrote there since they were found
-// stays. An issue that cannot be written keeps no other from it. All are put back in one edit.
+// Apply restores findings if their place is still empty or has a value that the lost one had
+// replaced. What somebody wrote there since stays. An issue that cannot be written does not
+// keep the others from being restored. Everything is restored in one edit.
 func Apply(ctx context.Context, s beads.Store, o beads.Options, findings []Finding, schema *signals.Schema) (*Result, error) {
 	var result *Result
 	o.Notes = func(before, after string) error { return nil } // each issue was judged by permits
@@ -54,8 +54,8 @@ func Apply(ctx context.Context, s beads.Store, o beads.Options, findings []Findi
 	return result, nil
 }
 
-// permits reports what is wrong with the notes of an issue after findings were put back: the
-// sections of these may change or go, and nothing else of the notes.
+// permits returns what is wrong with the notes of an issue after findings were restored: the
+// sections in findings may change or go, and nothing else may.
 func permits(group []Finding, before, after string) error {
 	var p notes.Permit
 	is := notes.Parse(after)
@@ -63,7 +63,7 @@ func permits(group []Finding, before, after string) error {
 		name := f.Name
 		switch {
 		case f.Kind == merge.KindProse:
-			return nil // all of the notes, which hold no section
+			return nil // the whole notes, without sections
 		case f.Kind == merge.Signal:
 			name = signals.Section
 		case f.Kind != merge.Section:
@@ -78,8 +78,8 @@ func permits(group []Finding, before, after string) error {
 	return p.Check(before, after)
 }
 
-// grouped groups findings, whose issues stand together, by their issue; in each
-// the issue itself comes first.
+// grouped groups findings, which are sorted by issue; in each group the issue itself comes
+// first.
 func grouped(findings []Finding) (groups [][]Finding) {
 	for len(findings) > 0 {
 		id := findings[0].ID
@@ -94,7 +94,7 @@ func grouped(findings []Finding) (groups [][]Finding) {
 	return groups
 }
 
-// rank has sections go before the text around them is put back, and come after.
+// rank orders removed sections before restored text around them, and restored sections after.
 func rank(f Finding) int {
 	switch {
 	case f.Kind == merge.KindIssue:
@@ -107,7 +107,7 @@ func rank(f Finding) int {
 	return 3
 }
 
-// issue puts back the findings of one issue.
+// issue restores the findings of one issue.
 func (r *Result) issue(tx *beads.Tx, group []Finding) error {
 	id := group[0].ID
 	at, there := tx.Snapshot().Index(id)
@@ -129,7 +129,7 @@ func (r *Result) issue(tx *beads.Tx, group []Finding) error {
 	return r.take(next, group, tx.Restore(next.parts(record, nil, group[1:])))
 }
 
-// take adds what was done for one issue; where it was refused all of that is kept.
+// take records what was done for one issue; if it was refused, all of it is kept.
 func (r *Result) take(done *Result, group []Finding, err error) error {
 	if refused, is := fault.As(err, fault.Refused); is {
 		r.keep(group, refused.Reason)
@@ -147,7 +147,7 @@ func (r *Result) keep(findings []Finding, reason string) {
 	}
 }
 
-// existing puts parts back into an existing issue.
+// existing restores parts of an existing issue.
 func (r *Result) existing(tx *beads.Tx, issue *beads.Issue, group []Finding) error {
 	now, err := issue.Record()
 	if err != nil {
@@ -172,8 +172,8 @@ func (r *Result) existing(tx *beads.Tx, issue *beads.Issue, group []Finding) err
 	return r.take(done, group, err)
 }
 
-// parts puts findings back into a record. now is what the store shows of it; nothing of an
-// issue that is made again.
+// parts restores findings in a record. now is the record in the store; nil for an issue that is
+// recreated.
 func (r *Result) parts(record *beads.Record, now []merge.Part, group []Finding) *beads.Record {
 	for _, f := range group {
 		record = r.part(record, now, f)
@@ -181,14 +181,14 @@ func (r *Result) parts(record *beads.Record, now []merge.Part, group []Finding) 
 	return record
 }
 
-// part puts one finding back into a record, where that may be by what the issue
-// held before: a table that is made again has rows for what was not lost too.
+// part restores one finding in a record, if what the issue held before allows it: a recreated
+// table also has rows that were not lost.
 func (r *Result) part(record *beads.Record, before []merge.Part, f Finding) *beads.Record {
 	now, there := merge.FindPart(before, f.Kind, f.Name)
 	free := !there && f.Shown == "" || there && now.Digest() == f.Shown
 	switch {
 	case f.Hidden:
-		r.Kept = append(r.Kept, Kept{f, "the journal holds a hash of it alone: it held a credential"})
+		r.Kept = append(r.Kept, Kept{f, "the journal has only a hash: the value held a credential"})
 		return record
 	case there && now.Same(f.Text):
 		return record
@@ -205,8 +205,8 @@ func (r *Result) part(record *beads.Record, before []merge.Part, f Finding) *bea
 	return next
 }
 
-// Put gives the record with a part set to its text; "" takes the part away.
-// Everything else keeps its bytes. schema is what a signal table must satisfy.
+// Put returns the record with a part set to a text; "" removes the part. Everything else keeps
+// its bytes. schema validates a signal table.
 func Put(r *beads.Record, p merge.Part, schema *signals.Schema) (*beads.Record, error) {
 	switch p.Kind {
 	case merge.Key:
@@ -228,13 +228,13 @@ func Put(r *beads.Record, p merge.Part, schema *signals.Schema) (*beads.Record, 
 			return r.Put(beads.Notes, p.Text), nil
 		}
 	}
-	return nil, fmt.Errorf("%s of the notes is not put back by itself", p.Kind)
+	return nil, fmt.Errorf("%s of the notes cannot be restored by itself", p.Kind)
 }
 
 // inSections reports whether a part is text in a section of the notes.
 func inSections(p merge.Part) bool { return p.Kind == merge.Section || p.Kind == merge.Signal }
 
-// putElement adds an element to a list, or takes it away.
+// putElement adds an element to a list, or removes it.
 func putElement(r *beads.Record, k beads.Key, raw string, p merge.Part) (*beads.Record, error) {
 	elements := slices.Clone(r.Elements(k))
 	if p.Text != "" {
@@ -269,9 +269,8 @@ func putNotes(r *beads.Record, p merge.Part, schema *signals.Schema) (*beads.Rec
 	return r.Put(beads.Notes, doc.Text()), nil
 }
 
-// putSignal writes the value and the date of a row as they stood, or takes the
-// row away, and the table with its last row. A table that is not there is made
-// with defaults for the other rows.
+// putSignal writes the value and date of a row as they were, or removes the row, and the table
+// with its last row. A missing table is created with defaults for the other rows.
 func putSignal(doc *notes.Doc, p merge.Part, schema *signals.Schema) (*notes.Doc, error) {
 	value, date := merge.CutSignal(p.Text)
 	live, there := doc.Live(signals.Section)
@@ -291,7 +290,7 @@ func putSignal(doc *notes.Doc, p merge.Part, schema *signals.Schema) (*notes.Doc
 	}
 	s, known := signals.Named(p.Name)
 	if !known {
-		return nil, fmt.Errorf("the row %q is not put back by itself", p.Name)
+		return nil, fmt.Errorf("the row %q cannot be restored by itself", p.Name)
 	}
 	day := date
 	if !signals.IsDate(day) {
@@ -301,8 +300,8 @@ func putSignal(doc *notes.Doc, p merge.Part, schema *signals.Schema) (*notes.Doc
 	if err != nil || day == date {
 		return doc, err
 	}
-	return putSignal(doc, p, schema) // the row is there now: give it its date
+	return putSignal(doc, p, schema) // the row exists now: set its date
 }
 
-// anyDay stands in a row that has no date until that is put back.
+// anyDay is a placeholder for a row's date until that is restored.
 const anyDay = "2000-01-01"

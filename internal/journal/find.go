@@ -25,35 +25,35 @@ const (
 	Unfinished State = "unfinished" // its writer ended before the store was seen to hold it
 )
 
-// IsAnswer reports whether a value of that state is accounted for. An unfinished edit was never
-// acknowledged.
+// IsAnswer reports whether a value with that state is accounted for. An unfinished edit was
+// never acknowledged.
 func (s State) IsAnswer() bool { return s != Lost && s != TakenBack }
 
-// Finding is one value that stig wrote and the store lacks, or that it took away
-// and the store has again.
+// Finding is one value that stig wrote and the store lacks, or that it removed and the store
+// has again.
 type Finding struct {
 	merge.Part        // what is missing
-	Hidden     bool   // the journal kept a hash of the text, which is "" here
+	Hidden     bool   // the journal has only a hash of the text, which is "" here
 	ID         string // of the issue
 	State      State
-	Where      string // what holds it, for Elsewhere; the commit that took it away
+	Where      string // what has it, for Elsewhere; the commit that removed it
 	Record     clone.Record
-	Shown      merge.Digest // what the store shows in its place
-	Tips       []string     // the records that led to it last, the first one to this text; none in a file beside the store
+	Shown      merge.Digest // what the store has in its place
+	Tips       []string     // the records that led to it, the first one to this text; none in a file beside the store
 
 	digest merge.Digest // of the text
-	edit   *edit        // the last one of it
-	tip    *edit        // the last one of the issue
-	tree   string       // the other work tree that it was written in
-	dead   bool         // the issue was deleted when it was found
+	edit   *edit        // the text's last record
+	tip    *edit        // the issue's last record
+	tree   string       // the other work tree it was written in
+	dead   bool         // the issue was deleted when this was found
 }
 
-// Removed reports whether the edit took the part away.
+// Removed reports whether the edit removed the part.
 func (f Finding) Removed() bool { return f.digest == "" && f.Text == "" }
 
 func (f Finding) part() merge.PartName { return merge.PartName{Kind: f.Kind, Name: f.Name} }
 
-// TipsOf gives the records that led to findings, by issue.
+// TipsOf returns the records that led to findings, by issue.
 func TipsOf(findings []Finding) map[string][]string {
 	tips := map[string][]string{}
 	for _, f := range findings {
@@ -66,62 +66,61 @@ func TipsOf(findings []Finding) map[string][]string {
 	return tips
 }
 
-// Question is what Find needs.
+// Question is the input of Find.
 type Question struct {
 	Place   clone.Place
 	Journal clone.Journal
 	Store   Text // the store as it is
-	Held    Held // what git and other work trees hold
-	Quick   bool // leave out what was written in other work trees
+	Held    Held // what git and other work trees have
+	Quick   bool // omit what was written in other work trees
 }
 
-// Text gives issues of a store.
+// Text provides issues of a store.
 type Text func(ids []string) (Lines, error)
 
-// InSnapshot gives the issues of a store as it was read.
+// InSnapshot provides the issues of a snapshot.
 func InSnapshot(file *beads.Snapshot) Text {
 	return func(ids []string) (Lines, error) { return linesIn(file, ids) }
 }
 
-// InRows gives the issues of the lines of a store.
+// InRows provides the issues of a store's lines.
 func InRows(rows Rows) Text { return func(ids []string) (Lines, error) { return rows.in(ids), nil } }
 
 // Lines are issues, by id.
 type Lines map[string]*beads.Record
 
-// Held says what is held outside of the store. It is asked only about values that the store
-// lacks.
+// Held knows what exists outside the store. It is asked only about values that the store lacks.
 type Held interface {
-	// Head gives issues in the commit that is checked out.
+	// Head returns issues in the commit that is checked out.
 	Head(ctx context.Context, ids []string) (Lines, error)
-	// Outside visits issues in stashes, in other work trees, in what is being merged and at
-	// the tips of branches that HEAD does not hold, until visit returns false.
+	// Outside visits issues in stashes, other work trees, a merge in progress and branch tips
+	// outside HEAD, until visit returns false.
 	Outside(ctx context.Context, ids []string, visit func(where string, there Lines) bool) error
-	// Past gives the commits reachable from HEAD that changed the store since a time.
+	// Past returns the commits reachable from HEAD that changed the store since a time.
 	Past(ctx context.Context, since time.Time, ids []string) (Past, error)
-	// Branches gives the commits of other branches, that HEAD lacks, in the same way.
+	// Branches returns the commits of other branches that HEAD lacks, in the same form.
 	Branches(ctx context.Context, since time.Time, ids []string) (Past, error)
 	// Deleted reports which of the issues another program lists as deleted.
 	Deleted(ids []string) (map[string]bool, error)
 }
 
-// finder works out the findings of one question. Maps are by the id of an issue.
+// finder computes the findings of one question. Its maps are keyed by issue id.
 type finder struct {
 	Question
 	ctx       context.Context
 	histories map[string]*history
 	store     Lines
 	head      Lines
-	held      map[string]holding // what the lines of the store hold
+	held      map[string]holding // content of the store's lines
 }
 
-// Find lists what the store lacks of what stig wrote, by issue in the order of the journal.
+// Find lists what stig wrote and the store lacks, by issue in journal order.
 //
-// Of each version that no record starts from, and each part, it compares the store with the
-// value after the last edit that the store's line is not made from. Where the store shows a
-// value that none of these edits wrote or replaced, somebody changed it since. Else it is
-// missing, and looked for: in another place, in the commits behind HEAD, and in the date of
-// the store's line. Lost is what none of these explains.
+// For each version that no record starts from, and each part, it compares the store with the
+// value after the last edit that the store's line is not based on. If the store has a value
+// that none of these edits wrote or replaced, somebody changed it since. Otherwise it is
+// missing, and Find looks for it elsewhere, in the commits behind HEAD, and by the date of the
+// store's line. Lost is what none of these explains.
 func Find(ctx context.Context, q Question) (findings []Finding, err error) {
 	f := &finder{Question: q, ctx: ctx, held: map[string]holding{}}
 	ids, histories := histories(q.Journal)
@@ -139,7 +138,7 @@ func Find(ctx context.Context, q Question) (findings []Finding, err error) {
 	return findings, err
 }
 
-// linesIn gives those issues of a store.
+// linesIn returns those issues of a store.
 func linesIn(file *beads.Snapshot, ids []string) (Lines, error) {
 	lines := Lines{}
 	for _, id := range ids {
@@ -178,14 +177,14 @@ func (f *finder) missing(h *history) (list []Finding) {
 	return list
 }
 
-// another reports whether a line is of another issue than the one that the journal saw made:
-// two clones may give one id twice.
+// another reports whether a line belongs to another issue than the one whose creation the
+// journal recorded: two clones may assign one id twice.
 func (h *history) another(now *beads.Record) bool {
 	seen := false
 	for _, e := range h.of[merge.PartName{Kind: merge.KindIssue, Name: h.id}] {
 		c := e.parts[merge.PartName{Kind: merge.KindIssue, Name: h.id}]
 		if made, err := beads.ParseRecord([]byte(c.Now)); err == nil && !e.record.Seen {
-			if made.Birth().Together(now.Birth()) {
+			if made.Origin().Together(now.Origin()) {
 				return false
 			}
 			seen = true
@@ -216,8 +215,8 @@ func (h *history) missingOf(tip *edit, held holding, shown map[merge.PartName]me
 	return list
 }
 
-// chains gives of each part the edits that led to a tip since the last that a line holds, by the
-// first of them: sections are put back in the order in which they were written.
+// chains returns for each part the edits that led to a tip since the last one in the line, by
+// the first of them: sections are restored in the order in which they were written.
 func (h *history) chains(tip *edit, held holding) iter.Seq2[merge.PartName, []*edit] {
 	led := behind(tip)
 	chains := map[merge.PartName][]*edit{}
@@ -227,7 +226,7 @@ func (h *history) chains(tip *edit, held holding) iter.Seq2[merge.PartName, []*e
 			switch {
 			case !led[e] || h.wasForgotten(e, part):
 			case held.has(e, part):
-				chains[part] = nil // what the line holds is newer
+				chains[part] = nil // the line has something newer
 			default:
 				chains[part] = append(chains[part], e)
 			}
@@ -249,8 +248,8 @@ func (h *history) chains(tip *edit, held holding) iter.Seq2[merge.PartName, []*e
 	}
 }
 
-// isOlder reports whether a later tip has the last edit of a part too, also where it was put
-// back: what became of it there counts.
+// isOlder reports whether a later tip includes the last edit of a part, even if it was
+// restored: its outcome there counts.
 func (h *history) isOlder(tip *edit, chain []*edit, part merge.PartName) bool {
 	last := chain[len(chain)-1]
 	return slices.ContainsFunc(h.tips(), func(other *edit) bool {
@@ -267,13 +266,13 @@ func lastOf(edits []*edit, is func(*edit) bool) *edit {
 	return nil
 }
 
-// isUnfinished reports whether the result of an edit never showed.
+// isUnfinished reports whether the result of an edit never appeared.
 func (h *history) isUnfinished(e *edit) bool {
 	return e.record.Result == clone.Unfinished && !e.used
 }
 
-// withoutFilled leaves out the defaults at the end of a chain that an edit wrote into a new
-// signal table: if the row had another value before, that one was lost with the table.
+// withoutFilled drops the defaults that an edit wrote into a new signal table from the end of a
+// chain: if the row had another value before, that one was lost with the table.
 func withoutFilled(chain []*edit, part merge.PartName) []*edit {
 	end := len(chain)
 	for end > 0 && chain[end-1].fills(part) {
@@ -285,15 +284,15 @@ func withoutFilled(chain []*edit, part merge.PartName) []*edit {
 	return chain[:end]
 }
 
-// compare judges the store's value of a part by the edits of it that the store's line is not
-// made from; "" where nothing is missing.
+// compare judges the store's value of a part by the edits that the store's line is not based
+// on; "" if nothing is missing.
 func (h *history) compare(chain []*edit, part merge.PartName, held holding, shown merge.Digest) State {
 	first, last := chain[0].parts[part], chain[len(chain)-1].parts[part]
 	wanted := digestOf(last, last.Now)
 	switch {
 	case wanted == shown, digestOf(first, first.Was) == wanted:
 		return ""
-	case shown == "": // nobody writes nothing in the place of something
+	case shown == "": // a removal is never overwritten
 		return Lost
 	case slices.ContainsFunc(chain, func(e *edit) bool {
 		c := e.parts[part]
@@ -320,8 +319,8 @@ func (h *history) finding(tip, e *edit, part merge.PartName, state State, shown 
 	return f
 }
 
-// explain looks for what is missing in other places and in the past, and leaves out what is
-// listed with something else.
+// explain looks for missing values elsewhere and in the past, and omits what is listed as part
+// of something else.
 func (f *finder) explain(findings []Finding) (_ []Finding, err error) {
 	var ids []string
 	for _, finding := range findings {
@@ -351,9 +350,9 @@ func (f *finder) explain(findings []Finding) (_ []Finding, err error) {
 	return findings, nil
 }
 
-// holds reports whether a line holds what a finding misses: it is made from the last edit of
-// it, or from one after which the edits that it lacks come to nothing. A line that lacks an
-// edit that the store's holds is older, and does not.
+// holds reports whether a line has what a finding misses: it is based on the last edit of it,
+// or on one after which the edits it lacks cancel out. A line that lacks an edit that the
+// store's has is older, and does not.
 func (f *finder) holds(r *beads.Record, finding *Finding) bool {
 	h, part, here := f.histories[finding.ID], finding.part(), f.held[finding.ID]
 	held, of := h.line(r), h.after(finding.tip)
@@ -373,7 +372,7 @@ func (f *finder) holds(r *beads.Record, finding *Finding) bool {
 	return last != nil && digestOf(last.parts[part], last.parts[part].Now) == finding.digest
 }
 
-// open gives the findings that nothing explains so far.
+// open returns the findings that nothing explains so far.
 func open(findings []Finding) (list []*Finding) {
 	for i := range findings {
 		if findings[i].State == Lost {
@@ -383,9 +382,9 @@ func open(findings []Finding) (list []*Finding) {
 	return list
 }
 
-// withoutDeleted leaves out what belongs to issues that somebody deleted: the store has a
-// tombstone that stig did not write, or the issue is gone from it, and HEAD has one, or bd
-// lists it.
+// withoutDeleted drops what belongs to issues that somebody deleted: the store has a tombstone
+// that stig did not write, or the issue is gone from it, and HEAD has a tombstone or bd lists
+// it as deleted.
 func (f *finder) withoutDeleted(findings []Finding, ids []string) ([]Finding, error) {
 	deleted, err := f.Held.Deleted(ids)
 	return slices.DeleteFunc(findings, func(finding Finding) bool {
@@ -401,8 +400,8 @@ func isTombstone(r *beads.Record) bool {
 	return r != nil && r.Text(beads.Status) == beads.StatusTombstone
 }
 
-// lookOutside asks which other place holds what is missing. What the commit that is checked
-// out holds is lost whatever else holds it: neither another branch nor a stash took it away.
+// lookOutside finds which other place has what is missing. What HEAD's commit has is lost in
+// any case: neither another branch nor a stash removed it.
 func (f *finder) lookOutside(findings []Finding, ids []string) error {
 	left := slices.DeleteFunc(open(findings), func(finding *Finding) bool { return f.holds(f.head[finding.ID], finding) })
 	if len(left) == 0 {
@@ -423,7 +422,7 @@ func (f *finder) lookOutside(findings []Finding, ids []string) error {
 	})
 }
 
-// leaveTrees leaves what never came here to the work tree that it was written in.
+// leaveTrees attributes what never arrived here to the work tree it was written in.
 func leaveTrees(findings []Finding) {
 	for _, finding := range open(findings) {
 		if finding.tree != "" && finding.Where == "" {
@@ -432,7 +431,7 @@ func leaveTrees(findings []Finding) {
 	}
 }
 
-// lookAtDates finds what somebody took back in a line that is not committed.
+// lookAtDates finds what somebody reverted in an uncommitted line.
 func (f *finder) lookAtDates(findings []Finding) {
 	for _, finding := range open(findings) {
 		line := f.store[finding.ID]
@@ -442,13 +441,13 @@ func (f *finder) lookAtDates(findings []Finding) {
 	}
 }
 
-// takesBack reports whether somebody else wrote a line, with a later date than an edit.
+// takesBack reports whether somebody else wrote a line with a later date than an edit.
 func (f *finder) takesBack(line *beads.Record, finding *Finding) bool {
 	return line != nil && !f.histories[finding.ID].known[VersionOf(line)] && dateOf(line).After(finding.edit.at())
 }
 
-// leaveOlder makes one of what is lost twice: of the values of one part the latest counts
-// that somebody asked for. An edit that several versions have is told once.
+// leaveOlder merges what is lost twice: of the values of one part the latest requested one
+// counts. An edit in several versions is reported once.
 func leaveOlder(findings []Finding) (list []Finding) {
 	type name struct {
 		id   string
@@ -477,10 +476,10 @@ func leaveOlder(findings []Finding) (list []Finding) {
 	return list
 }
 
-// withLines leaves out what came with the line of an issue that is missing whole. Where the
-// journal did not see it made, its line is that of HEAD.
+// withLines drops what came with the line of an issue that is missing as a whole. If the
+// journal did not record its creation, its line is that of HEAD.
 func (f *finder) withLines(findings []Finding) (list []Finding) {
-	lines := map[string][]merge.Part{} // of each such issue
+	lines := map[string][]merge.Part{} // by issue
 	for _, finding := range findings {
 		if finding.Kind == merge.KindIssue {
 			lines[finding.ID] = append(lines[finding.ID], partsOf(finding.Text)...)
@@ -502,7 +501,7 @@ func (f *finder) withLines(findings []Finding) (list []Finding) {
 	return list
 }
 
-// partsOf gives the parts of a line; none where it cannot be read.
+// partsOf returns the parts of a line; none if it is unreadable.
 func partsOf(line string) []merge.Part {
 	r, err := beads.ParseRecord([]byte(line))
 	if err != nil {
@@ -511,14 +510,14 @@ func partsOf(line string) []merge.Part {
 	return merge.Parts(r)
 }
 
-// ofState are the keys that are written with a status, and go with it.
+// ofState are the keys written together with a status.
 var ofState = []string{"closed_at", "close_reason", "deleted_at", "deleted_by", "delete_reason", "original_type"}
 
-// leaveState gives the values that were written with a status the state of that status,
-// unless the issue has it: who deleted an issue does not belong to one that is open.
+// leaveState gives values written with a status the same state as that status, unless the issue
+// has it: who deleted an issue does not belong to an open one.
 func leaveState(findings []Finding, histories map[string]*history) {
 	status := merge.PartName{Kind: merge.Key, Name: string(beads.Status)}
-	became := map[[2]string]Finding{} // the status that is missing of a tip
+	became := map[[2]string]Finding{} // the status that a tip misses
 	for _, finding := range findings {
 		if finding.part() == status {
 			became[[2]string{finding.ID, finding.Tips[0]}] = finding
@@ -534,7 +533,7 @@ func leaveState(findings []Finding, histories map[string]*history) {
 	}
 }
 
-// byIssue orders findings by the first one of their issue.
+// byIssue sorts findings by the first one of their issue.
 func byIssue(findings []Finding) func(a, b Finding) int {
 	first := map[string]int{}
 	for i, finding := range findings {

@@ -17,10 +17,10 @@ import (
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// held is what a clone holds beside the store, as lines of a-1.
+// held is what a clone has outside the store, as lines of a-1.
 type held struct {
 	head    string
-	outside map[string]string // by the name of what holds it
+	outside map[string]string // by the name of its place
 	deleted []string
 }
 
@@ -82,8 +82,8 @@ func later(title string) string {
 	return fmt.Sprintf(`{"id":"a-1","title":%q,"updated_at":%q}`, title, noon.Add(time.Hour).Format(time.RFC3339))
 }
 
-// TestFindByValue: what became of the last title that an earlier program wrote, whose records
-// name no versions.
+// TestFindByValue: the fate of the last title that an earlier version wrote, whose records name
+// no versions.
 func TestFindByValue(t *testing.T) {
 	tests := []struct {
 		name    string
@@ -139,14 +139,14 @@ func TestFindByValue(t *testing.T) {
 	}
 }
 
-// versioned is a record of one change of the title of a-1 that names the lines before and after.
+// versioned is a record of one change of a-1's title that names the lines before and after.
 func versioned(seq, was, now string, change ...func(*clone.Record)) clone.Record {
 	r := edit(seq, was, now, change...)
 	r.Versions = []clone.Version{journal.VersionBetween("a-1", linesOf(titled(was))["a-1"], linesOf(titled(now))["a-1"])}
 	return r
 }
 
-// row is a change of the signal table of a-1.
+// row is a change in a-1's signal table.
 func row(name, was, now string) clone.Change {
 	return clone.Change{Issue: "a-1", Kind: "signal", Name: name, Was: was, Now: now}
 }
@@ -155,7 +155,8 @@ func in(worktree string) func(*clone.Record) {
 	return func(r *clone.Record) { r.Worktree = worktree }
 }
 
-// TestFind: what became of what records wrote that name versions, and of what several wrote.
+// TestFind: the fate of values from records that name versions, and of values written by
+// several.
 func TestFind(t *testing.T) {
 	tests := []struct {
 		name    string
@@ -223,14 +224,14 @@ func read(t testing.TB, s beads.Store) *beads.Snapshot {
 	return f
 }
 
-// TestApply: what stood there when the findings were made is put back, and what
-// was written since stays.
+// TestApply restores what was there when the findings were made, and keeps what was written
+// since.
 func TestApply(t *testing.T) {
 	const table = `<!-- stigmergic-signals -->\n| Signal | Value | Updated |\n|---|---|---|\n| surprise | 0.1 | 2026-11-01 |\n<!-- /stigmergic-signals -->`
 	tests := []struct {
 		name, store string
 		changes     []clone.Change
-		since       string // the line when Apply comes, "" for the store
+		since       string // the line when Apply runs, "" for the store's
 		want        string // in the line afterwards
 		kept        int
 	}{

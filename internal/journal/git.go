@@ -17,12 +17,12 @@ import (
 	"stig/internal/git"
 )
 
-// Clone is what git and the other work trees of a clone hold of a store. The
-// zero Git stands for a store outside of git.
+// Clone is what git and the other work trees of a clone have of a store. The zero Git stands
+// for a store outside git.
 type Clone struct {
 	Git    git.Client // in the work tree of the store
-	Path   string     // of the store, as git.Client.FileAt takes it
-	Busy   bool       // git has not finished an operation
+	Path   string     // path of the store, for git.Client.FileAt
+	Busy   bool       // an unfinished git operation
 	Others func() []beads.Store
 }
 
@@ -39,7 +39,7 @@ func (c Clone) Head(ctx context.Context, ids []string) (Lines, error) {
 	return c.at(ctx, "HEAD", ids)
 }
 
-// at gives issues in a commit; none where it has no store, or there is no commit.
+// at returns issues in a commit; none if it has no store or there is no commit.
 func (c Clone) at(ctx context.Context, commit string, ids []string) (Lines, error) {
 	var text bytes.Buffer
 	err := c.Git.FileAt(ctx, commit, c.Path, &text)
@@ -57,7 +57,7 @@ func (c Clone) Outside(ctx context.Context, ids []string, visit func(string, Lin
 	for _, s := range c.Others() {
 		file, err := s.Snapshot()
 		if err != nil {
-			continue // it cannot be read: it holds nothing that can be relied on
+			continue // unreadable: nothing in it is reliable
 		}
 		found, err := linesIn(file, ids)
 		if err = errors.Join(err, file.Close()); err == nil && !visit("work tree "+filepath.Dir(s.Place().Dir), found) {
@@ -88,7 +88,7 @@ func (c Clone) Outside(ctx context.Context, ids []string, visit func(string, Lin
 	return nil
 }
 
-// placeName is a reference as people know it.
+// placeName is a reference under the name people use.
 func placeName(ref string) string {
 	if name, ok := strings.CutPrefix(ref, "refs/heads/"); ok {
 		return "branch " + name
@@ -96,8 +96,7 @@ func placeName(ref string) string {
 	return strings.TrimPrefix(ref, "refs/remotes/")
 }
 
-// outside lists stashes, what is being merged, and the tips of branches that HEAD does not
-// hold.
+// outside lists stashes, a merge in progress, and branch tips outside HEAD.
 func (c Clone) outside(ctx context.Context) ([]git.Tip, error) {
 	tips, err := c.Git.Stashes(ctx, c.Path)
 	if err == nil && c.Busy {
@@ -111,7 +110,7 @@ func (c Clone) outside(ctx context.Context) ([]git.Tip, error) {
 	branches, err := c.Git.Tips(ctx, c.Path, []string{"--no-merged=HEAD"}, "refs/heads", "refs/remotes")
 	if err != nil {
 		if _, unborn := c.Git.Commit(ctx, "HEAD"); unborn != nil {
-			return tips, nil // no commit yet, and so no branch
+			return tips, nil // no commit yet, so no branch
 		}
 	}
 	return append(tips, branches...), err

@@ -11,7 +11,7 @@ import (
 	"stig/signals"
 )
 
-// Gone is what another program than stig took from one issue, with the text that stood there.
+// Gone is what another program removed from one issue, with its text.
 type Gone struct {
 	ID string
 	merge.Edit
@@ -20,15 +20,15 @@ type Gone struct {
 // Closed is an issue that another program closed.
 type Closed struct{ ID, Reason string }
 
-// others compares the store with the commit that is checked out.
+// others compares the store with HEAD's commit.
 type others struct {
-	head, now map[string]*beads.Record // of issues whose lines differ
+	head, now map[string]*beads.Record // for issues whose lines differ
 	histories map[string]*history
 	worktree  string
 }
 
-// Others lists what the store lacks of the text in HEAD that stig did not write there, and
-// issues that were closed past stig.
+// Others lists text in HEAD that stig did not write there and the store lacks, and issues
+// closed without stig.
 func Others(head, now Rows, j clone.Journal, here clone.Place) (gone []Gone, closed []Closed) {
 	left, come := differing(head, now)
 	o := others{worktree: here.Worktree}
@@ -48,29 +48,28 @@ func Others(head, now Rows, j clone.Journal, here clone.Place) (gone []Gone, clo
 	return gone, closed
 }
 
-// findMissing looks for issues whose line stands there still, of several, or that another
-// program gave another id.
+// findMissing looks for issues whose line survives among several, or that another program gave
+// another id.
 func (o *others) findMissing(now Rows, ids []string) {
 	missing := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return o.now[id] != nil })
 	if len(missing) == 0 {
 		return
 	}
-	born := map[beads.Birth]*beads.Record{}
+	born := map[beads.Origin]*beads.Record{}
 	for id, r := range o.now {
-		if b := r.Birth(); o.head[id] == nil && b.At != "" {
+		if b := r.Origin(); o.head[id] == nil && b.At != "" {
 			born[b] = r
 		}
 	}
 	there := now.in(missing)
 	for _, id := range missing {
-		if r := cmp.Or(there[id], born[o.head[id].Birth()]); r != nil {
+		if r := cmp.Or(there[id], born[o.head[id].Origin()]); r != nil {
 			o.now[id] = r
 		}
 	}
 }
 
-// gone lists what of an issue is no more. What the journal has from this work tree is looked
-// for by Find.
+// gone lists what is gone of an issue. Find covers what the journal recorded in this work tree.
 func (o *others) gone(id string) (list []Gone) {
 	before, now, h := o.head[id], o.now[id], o.histories[id]
 	held, had := nothing(), nothing()
@@ -91,8 +90,8 @@ func (o *others) gone(id string) (list []Gone) {
 	return list
 }
 
-// closedPast reports whether an issue is closed that HEAD, or the journal, has open, and stig
-// did not close it.
+// closedPast reports whether an issue is closed that HEAD or the journal has as open, and that
+// stig did not close.
 func (o *others) closedPast(id string) bool {
 	now, h := o.now[id], o.histories[id]
 	if now.Text(beads.Status) != beads.StatusClosed {
@@ -113,25 +112,25 @@ func (o *others) closedPast(id string) bool {
 	return (before != nil || last != nil) && !closes(byStig) && !closes(last)
 }
 
-// lessened lists the parts of an issue that are no more, or not as they were; the issue
-// itself where all of it went.
+// lessened lists the parts of an issue that are gone or shortened; the issue itself if all of
+// it is gone.
 func lessened(before, now *beads.Record) []merge.Edit {
 	switch {
 	case before.Text(beads.Status) == beads.StatusTombstone:
-		return nil // it was deleted before
+		return nil // deleted before
 	case now == nil:
 		return merge.Edits(before, nil)
 	case now.Text(beads.Status) == beads.StatusTombstone:
-		return nil // a tombstone says who deleted it, and its notes may go
+		return nil // a tombstone names who deleted it, and its notes may go
 	}
 	return slices.DeleteFunc(merge.Edits(before, now), func(e merge.Edit) bool { return e.Was == "" })
 }
 
-// texts are the keys whose text somebody relies on.
+// texts are the keys whose text people rely on.
 var texts = []beads.Key{"description", "acceptance_criteria", "design"}
 
-// counts reports whether an edit lost something, whoever wrote it. Sections of notes in which one
-// stands twice are no parts by themselves: there it is looked for by name.
+// counts reports whether an edit lost something, whoever wrote it. In notes where a section
+// name repeats, sections are not parts by themselves and are looked up by name.
 func counts(e merge.Edit, now *beads.Record) bool {
 	doc := func() *notes.Doc { return notes.Parse(now.Text(beads.Notes)) }
 	switch e.Kind {
@@ -161,7 +160,7 @@ func hasRow(doc *notes.Doc, name string) bool {
 	return false
 }
 
-// keepsSections reports whether notes have a section of each name in a text.
+// keepsSections reports whether notes have a section for each name in a text.
 func keepsSections(doc *notes.Doc, text string) bool {
 	for _, s := range notes.Parse(text).Sections() {
 		if _, there := doc.Live(s.Name); !there {

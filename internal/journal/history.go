@@ -13,15 +13,15 @@ import (
 
 // edit is what one record did to one issue.
 type edit struct {
-	number  int // among the edits of the issue, in the order of the journal
+	number  int // index among the edits of the issue, in journal order
 	record  *clone.Record
 	version clone.Version
-	valued  bool // the record is of an earlier program, and names no versions
+	valued  bool // the record is from an earlier version and names no versions
 	parts   map[merge.PartName]clone.Change
-	names   []merge.PartName // in the order of the record
+	names   []merge.PartName // in the record's order
 
-	from, other, base []*edit // that led to the lines before, of the other side of a merge, and of its base
-	tips              []*edit // whose values were put back
+	from, other, base []*edit // that led to the lines before: of this side, the other side of a merge, and the base
+	tips              []*edit // whose values were restored
 	used              bool    // another edit starts from this one
 }
 
@@ -37,23 +37,23 @@ func (e *edit) at() time.Time {
 type history struct {
 	id     string
 	edits  []*edit
-	names  []merge.PartName               // in the order in which the journal first has them
-	of     map[merge.PartName][]*edit     // those that changed a part
-	makers map[string][]*edit             // those that led to a version
-	known  map[string]bool                // versions that a record names
-	forgot map[merge.PartName]*forgetting // what was let go
-	held   map[*edit]holding              // what edits led to, as far as it was asked for
-	all    map[string]*history            // those of the other issues too
+	names  []merge.PartName               // in the order of their first appearance in the journal
+	of     map[merge.PartName][]*edit     // edits that changed a part
+	makers map[string][]*edit             // edits that led to a version
+	known  map[string]bool                // versions named by a record
+	forgot map[merge.PartName]*forgetting // what was dropped
+	held   map[*edit]holding              // what edits led to, as far as requested
+	all    map[string]*history            // for the other issues too
 }
 
-// forgetting says which edits of a part were let go: those that led to the tips, or, in
-// records of earlier programs, all up to then.
+// forgetting names dropped edits of a part: those that led to the tips, or, in records of
+// earlier versions, all until then.
 type forgetting struct {
 	before int
 	tips   []*edit
 }
 
-// histories sorts the edits in a journal by issue, and lists the issues.
+// histories groups the edits in a journal by issue, and lists the issues.
 func histories(j clone.Journal) (ids []string, all map[string]*history) {
 	all = map[string]*history{}
 	of := func(id string) *history {
@@ -87,7 +87,7 @@ func (h *history) addVersion(r *clone.Record, v clone.Version) {
 	h.add(&edit{record: r, version: v, parts: map[merge.PartName]clone.Change{}})
 }
 
-// add adds an edit, and finds those before it.
+// add adds an edit and links it to its predecessors.
 func (h *history) add(e *edit) {
 	v, former := e.version, h
 	if v.Former != "" && h.all[v.Former] != nil {
@@ -106,8 +106,8 @@ func (h *history) add(e *edit) {
 	}
 }
 
-// maker gives the edit that led to a version, the last one where it came about in several ways
-// within a second; nil where none did.
+// maker returns the edit that led to a version, the last one if several did within a second;
+// nil for none.
 func (h *history) maker(version string) *edit {
 	if makers := h.makers[version]; version != "" && len(makers) > 0 {
 		return makers[len(makers)-1]
@@ -115,8 +115,7 @@ func (h *history) maker(version string) *edit {
 	return nil
 }
 
-// led lists the edits that led to a version from which another starts: its maker, and those that
-// did the same.
+// led lists the edits that led to a version: its maker, and those with the same result.
 func (h *history) led(version string) (list []*edit) {
 	last := h.maker(version)
 	if last == nil {
@@ -130,7 +129,7 @@ func (h *history) led(version string) (list []*edit) {
 	return list
 }
 
-// withRecords lists the edits of those records.
+// withRecords returns the edits of those records.
 func (h *history) withRecords(seqs []string) (list []*edit) {
 	for _, e := range h.edits {
 		if slices.Contains(seqs, e.record.Seq) {
@@ -140,8 +139,8 @@ func (h *history) withRecords(seqs []string) (list []*edit) {
 	return list
 }
 
-// addChange adds a change to the last edit, which is of the same record, or, of a record
-// of an earlier program, to one that follows the one before.
+// addChange adds a change to the last edit if both have the same record, or, in a record of an
+// earlier version, to an edit that follows the previous one.
 func (h *history) addChange(r *clone.Record, c clone.Change) {
 	part := merge.PartName{Kind: merge.Kind(c.Kind), Name: c.Name}
 	if r.Forgets {
@@ -163,7 +162,7 @@ func (h *history) addChange(r *clone.Record, c clone.Change) {
 	e := h.edits[len(h.edits)-1]
 	if before := lastOf(h.of[part], func(*edit) bool { return true }); e.valued && before != nil && !before.valued &&
 		digestOf(before.parts[part], before.parts[part].Now) == digestOf(c, c.Was) {
-		e.from, before.used = append(e.from, before), true // what it replaced is what that wrote
+		e.from, before.used = append(e.from, before), true // what it replaced is what that one wrote
 	}
 	h.put(e, part, c)
 	if part.Kind != merge.KindIssue || c.Hash || c.Now == "" {
@@ -187,7 +186,7 @@ func (h *history) put(e *edit, part merge.PartName, c clone.Change) {
 	e.parts[part] = c
 }
 
-// forget notes that a part was let go; with the issue go all its parts.
+// forget records that a part was dropped; an issue is dropped with all its parts.
 func (h *history) forget(r *clone.Record, part merge.PartName) {
 	f := &forgetting{before: len(h.edits)}
 	for _, v := range r.Versions {
@@ -203,7 +202,7 @@ func (h *history) forget(r *clone.Record, part merge.PartName) {
 	}
 }
 
-// wasForgotten reports whether an edit of a part was let go.
+// wasForgotten reports whether an edit of a part was dropped.
 func (h *history) wasForgotten(e *edit, part merge.PartName) bool {
 	f := h.forgot[part]
 	if f == nil || e.number >= f.before {
@@ -212,14 +211,14 @@ func (h *history) wasForgotten(e *edit, part merge.PartName) bool {
 	return len(f.tips) == 0 || slices.ContainsFunc(f.tips, func(tip *edit) bool { return h.after(tip).has(e, part) })
 }
 
-// tips lists the edits from which no other starts.
+// tips returns the edits from which no other starts.
 func (h *history) tips() []*edit {
 	return slices.DeleteFunc(slices.Clone(h.edits), func(e *edit) bool { return e.used || e.version.Now == "" })
 }
 
-// holding is the edits that a line holds: all their parts, or some.
+// holding is the edits contained in a line: all their parts, or some.
 type holding struct {
-	whole *big.Int // by the numbers of the edits
+	whole *big.Int // by edit number
 	parts map[merge.PartName]*big.Int
 }
 
@@ -227,7 +226,7 @@ func nothing() holding {
 	return holding{new(big.Int), map[merge.PartName]*big.Int{}}
 }
 
-// has reports whether a part of an edit is held.
+// has reports whether a part of an edit is contained.
 func (h holding) has(e *edit, part merge.PartName) bool {
 	some := h.parts[part]
 	return h.whole.Bit(e.number) == 1 || some != nil && some.Bit(e.number) == 1
@@ -247,7 +246,7 @@ func (h holding) addPart(part merge.PartName, some *big.Int) {
 	h.parts[part].Or(h.parts[part], some)
 }
 
-// part is what is held of one part.
+// part returns what is contained of one part.
 func (h holding) part(part merge.PartName) *big.Int {
 	held := new(big.Int).Set(h.whole)
 	if some := h.parts[part]; some != nil {
@@ -256,7 +255,7 @@ func (h holding) part(part merge.PartName) *big.Int {
 	return held
 }
 
-// less is what is held, but not by another.
+// less returns the difference.
 func (h holding) less(o holding) holding {
 	left := nothing()
 	left.whole.AndNot(h.whole, o.whole)
@@ -266,8 +265,8 @@ func (h holding) less(o holding) holding {
 	return left
 }
 
-// version gives what a line holds that a record names: what the edits led to that made it.
-// Nothing holds the absent line.
+// version returns what a recorded line contains: the history of the edits that made it. The
+// absent line contains nothing.
 func (h *history) version(version string) holding {
 	if last := h.maker(version); last != nil {
 		return h.after(last)
@@ -275,14 +274,14 @@ func (h *history) version(version string) holding {
 	return nothing()
 }
 
-// after gives what the line after an edit holds: the edits that led to it, what a merge brought
-// since the sides parted, and the parts that were put back.
+// after returns what the line after an edit contains: its history, what a merge brought since
+// the sides parted, and restored parts.
 func (h *history) after(e *edit) holding {
 	if held, known := h.held[e]; known {
 		return held
 	}
 	held := nothing()
-	h.held[e] = held // also while it is worked out
+	h.held[e] = held // also while it is being computed
 	open, seen := []*edit{e}, map[*edit]bool{e: true}
 	for len(open) > 0 {
 		var one *edit
@@ -304,8 +303,8 @@ func (h *history) after(e *edit) holding {
 	return held
 }
 
-// behind gives the edits that led to one, with those of both sides of a merge, whether its line
-// holds them or not.
+// behind returns the history of an edit, including both sides of a merge, whether its line
+// contains it or not.
 func behind(e *edit) map[*edit]bool {
 	all, open := map[*edit]bool{e: true}, []*edit{e}
 	for len(open) > 0 {
@@ -321,7 +320,7 @@ func behind(e *edit) map[*edit]bool {
 	return all
 }
 
-// startsFrom reports whether an edit, or one that led to it, starts from a version.
+// startsFrom reports whether an edit or one in its history starts from a version.
 func (e *edit) startsFrom(version string) bool {
 	for before := range behind(e) {
 		if before.version.Was == version || before.version.Other == version {
@@ -331,7 +330,7 @@ func (e *edit) startsFrom(version string) bool {
 	return false
 }
 
-// afterAll is what the lines after some edits hold together.
+// afterAll returns what the lines after some edits contain together.
 func (h *history) afterAll(edits []*edit) holding {
 	held := nothing()
 	for _, e := range edits {
@@ -340,9 +339,9 @@ func (h *history) afterAll(edits []*edit) holding {
 	return held
 }
 
-// bring adds what an edit brought from other lines than the one before.
+// bring adds what an edit brought from other lines than its predecessor.
 func (h *history) bring(held holding, e *edit) {
-	if e.version.Former == "" { // else the other side is an issue of another id
+	if e.version.Former == "" { // otherwise the other side is an issue with another id
 		held.add(h.afterAll(e.other).less(h.afterAll(e.base)))
 	}
 	for _, tip := range e.tips {
@@ -353,9 +352,9 @@ func (h *history) bring(held holding, e *edit) {
 	}
 }
 
-// followRoots adds what lines held that another program wrote and stig edited: of each part
-// the earlier edits that wrote the value which that edit found. shown is what the line shows
-// in the end of parts that no edit touched since; nil where that is not known.
+// followRoots adds the content of lines that another program wrote and stig edited: for each
+// part the earlier edits that wrote the value which that edit found. shown is what the final
+// line has in parts that no edit touched since; nil if unknown.
 func (h *history) followRoots(held holding, shown map[merge.PartName]merge.Digest) {
 	for _, first := range h.edits {
 		if first.valued || first.version.Was == "" || len(first.from) > 0 || held.whole.Bit(first.number) == 0 {
@@ -377,9 +376,9 @@ func (h *history) followRoots(held holding, shown map[merge.PartName]merge.Diges
 	}
 }
 
-// line gives what a line holds. Of one that no record names these are the parts whose value
-// it shows with a later date, and of records of earlier programs with no earlier one. What
-// a session saw is held where its value is shown.
+// line returns what a line contains. For an unrecorded one these are the parts whose value it
+// shows with a later date, and for records of earlier versions with no earlier one. What a
+// session saw is contained where its value is shown.
 func (h *history) line(r *beads.Record) holding {
 	version := VersionOf(r)
 	if version == "" {
@@ -397,8 +396,8 @@ func (h *history) line(r *beads.Record) holding {
 	return held
 }
 
-// byValue adds the edits of a part that a line holds for it shows what they wrote, and those
-// of earlier programs where a later edit of the part is held.
+// byValue adds the edits of a part whose value a line shows, and those of earlier versions if a
+// later edit of the part is contained.
 func (h holding) byValue(of *history, part merge.PartName, shown merge.Digest, dated func(*edit) bool) {
 	later := false
 	for _, e := range slices.Backward(of.of[part]) {
@@ -411,7 +410,7 @@ func (h holding) byValue(of *history, part merge.PartName, shown merge.Digest, d
 	}
 }
 
-// digestOf is the digest of a text of a change.
+// digestOf returns the digest of a change's text.
 func digestOf(c clone.Change, text string) merge.Digest {
 	if c.Hash {
 		return merge.Digest(text)
@@ -419,8 +418,8 @@ func digestOf(c clone.Change, text string) merge.Digest {
 	return merge.Part{Kind: merge.Kind(c.Kind), Name: c.Name, Text: text}.Digest()
 }
 
-// fills reports whether an edit wrote the default of a signal into a table that it made:
-// nobody asked for that.
+// fills reports whether an edit wrote the default of a signal into a new table, which nobody
+// requested.
 func (e *edit) fills(part merge.PartName) bool {
 	signal, known := signals.Named(part.Name)
 	if part.Kind != merge.Signal || !known || e.record.Seen || e.parts[part].Was != "" {

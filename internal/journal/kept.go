@@ -9,13 +9,12 @@ import (
 	"stig/internal/store/jsonl"
 )
 
-// InFile reports whether a file beside the store holds the value: see InFile.
+// InFile means that a file beside the store has the value: see InFile.
 func (f Finding) InFile() bool { return f.Record.Seq == "" }
 
-// InFile lists what a file beside the store holds and the store does not: a
-// version of the store that another program wrote and a write of stig took the
-// name from. A value is Lost where its place in the store is empty, and Edited
-// where something else stands there: the file does not say which is newer.
+// InFile lists what a file beside the store has and the store lacks: another program's version
+// of the store, which lost its name to a write by stig. A value is Lost if its place in the
+// store is empty, and Edited if something else is there: the file does not say which is newer.
 func InFile(store *beads.Snapshot, kept jsonl.Leftover) (findings []Finding, err error) {
 	file, err := jsonl.Read(beads.Place{Path: kept.Path, Dir: store.Place().Dir})
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"stig/internal/beads"
 )
 
-// lines calls visit with each line of a store, as far as it says something: without
-// a byte order mark, the line end and blank lines.
+// lines calls visit with each line of a store that has content, without byte order mark and
+// line ending.
 func lines(text []byte, visit func(line []byte)) {
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
 	for len(text) > 0 {
@@ -23,16 +23,16 @@ func lines(text []byte, visit func(line []byte)) {
 	}
 }
 
-// Rows are the lines of a store, as far as they say something.
+// Rows are the lines of a store that have content.
 type Rows [][]byte
 
-// RowsOf splits a text, which must last, into its lines.
+// RowsOf splits a text, which must stay valid, into its lines.
 func RowsOf(text []byte) (rows Rows) {
 	lines(text, func(line []byte) { rows = append(rows, line) })
 	return rows
 }
 
-// Sums are checksums of the lines, by which Lacks knows them again.
+// Sums are checksums of lines, for Lacks.
 func (rows Rows) Sums() []byte {
 	sums := make([]byte, 0, sumSize*len(rows))
 	for _, line := range rows {
@@ -44,7 +44,7 @@ func (rows Rows) Sums() []byte {
 
 const sumSize = 8 // bytes
 
-// Lacks reports whether a line is gone of those with the sums before, and where these cannot be
+// Lacks reports whether a line of those with the sums before is gone, or the sums cannot be
 // read.
 func Lacks(now, before []byte) bool {
 	if len(before)%sumSize != 0 {
@@ -63,7 +63,7 @@ func Lacks(now, before []byte) bool {
 	return false
 }
 
-// differing lists the lines that are in one text and not in the other.
+// differing lists the lines in one text but not in the other.
 func differing(before, now Rows) (gone, come [][]byte) {
 	seed := maphash.MakeSeed()
 	count, sums := make(map[uint64]int, len(before)), make([]uint64, len(before))
@@ -86,8 +86,8 @@ func differing(before, now Rows) (gone, come [][]byte) {
 	return gone, come
 }
 
-// records reads lines as issues, by id; of a repeated id the last counts, and lines
-// that cannot be read are none. ids lists them in the order of the lines.
+// records reads lines as issues, by id; of a repeated id the last counts, and unreadable lines
+// are ignored. ids lists them in the order of the lines.
 func records(list [][]byte) (ids []string, by map[string]*beads.Record) {
 	by = map[string]*beads.Record{}
 	for _, line := range list {
@@ -107,7 +107,7 @@ func records(list [][]byte) (ids []string, by map[string]*beads.Record) {
 	return ids, by
 }
 
-// issuesIn gives those issues of a text, which need not last.
+// issuesIn returns those issues of a text, which need not stay valid.
 func issuesIn(text []byte, ids []string) Lines {
 	found := Lines{}
 	for id, r := range seenIn(func(visit func([]byte)) { lines(text, visit) }, ids) {
@@ -118,7 +118,7 @@ func issuesIn(text []byte, ids []string) Lines {
 	return found
 }
 
-// in gives those issues of the lines.
+// in returns those issues of the lines.
 func (rows Rows) in(ids []string) Lines {
 	return seenIn(func(visit func([]byte)) {
 		for _, line := range rows {
@@ -127,7 +127,7 @@ func (rows Rows) in(ids []string) Lines {
 	}, ids)
 }
 
-// seenIn gives those issues of lines that last.
+// seenIn returns those issues of lines that stay valid.
 func seenIn(each func(visit func(line []byte)), ids []string) Lines {
 	wanted := map[string]bool{}
 	for _, id := range ids {
@@ -148,8 +148,8 @@ func seenIn(each func(visit func(line []byte)), ids []string) Lines {
 	return by
 }
 
-// openingID is the id with which most programs begin a line; plain is false where the
-// line has to be read to know it.
+// openingID is the id with which most programs begin a line; plain is false if the line must be
+// parsed to know it.
 func openingID(line []byte) (id string, plain bool) {
 	rest, ok := bytes.CutPrefix(line, []byte(`{"id":"`))
 	name, _, closed := bytes.Cut(rest, []byte{'"'})

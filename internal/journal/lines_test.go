@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestDiffering compares texts in which lines repeat, with either line end.
+// TestDiffering compares texts with repeated lines, with either line ending.
 func TestDiffering(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for round := range 300 {
@@ -49,7 +49,7 @@ func sorted(lines [][]byte) (list []string) {
 	return list
 }
 
-// without lists the lines of a that b has not, each as often as it has fewer of it.
+// without lists the lines of a that b lacks, each as often as b has fewer.
 func without(a, b []string) (list []string) {
 	count := map[string]int{}
 	for _, line := range b {

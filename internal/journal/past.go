@@ -10,36 +10,35 @@ import (
 	"stig/internal/merge"
 )
 
-// Commit is a commit that changed the store, or that merged such ones.
+// Commit is a commit that changed the store, or that merged such commits.
 type Commit struct {
 	Name    string
 	Time    time.Time
-	Parents []int // by their places in the list; older ones than were asked for are left out
+	Parents []int // indices in the list, without parents older than requested
 }
 
 // Past is the history of the store behind HEAD.
 type Past interface {
-	// Commits lists the commits, each before its parents, that of HEAD first.
+	// Commits lists the commits, each before its parents, HEAD's first.
 	Commits() []Commit
-	// Lines gives the issues in a commit.
+	// Lines returns the issues in a commit.
 	Lines(ctx context.Context, commit int) (Lines, error)
-	// Base gives the issues in the commit from which the sides of a merge come.
+	// Base returns the issues in the merge base of a merge.
 	Base(ctx context.Context, commit int) (Lines, error)
-	// IsRevert reports whether a commit says that it takes back another, or is named so and
-	// leaves the store as one before it did.
+	// IsRevert reports whether a commit says that it reverts another, or has the word in its
+	// subject and restores an earlier state of the store.
 	IsRevert(ctx context.Context, commit int) (bool, error)
-	// MadeHere reports whether a commit was made in this work tree, and did not come to it.
+	// MadeHere reports whether a commit was created in this work tree rather than fetched.
 	MadeHere(ctx context.Context, commit int) (bool, error)
-	// Branch names a branch that has a commit.
+	// Branch names a branch that contains a commit.
 	Branch(ctx context.Context, commit int) (string, error)
 }
 
-// slack is how much older than a record a commit may be that holds it: clocks
-// step.
+// slack is how much older than a record a commit that contains it may be, since clocks step.
 const slack = time.Hour
 
-// lookBack finds in the history of HEAD which commit took away what is missing, and in that of
-// other branches what they took away themselves.
+// lookBack finds the commit in HEAD's history that removed what is missing, and what other
+// branches removed themselves.
 func (f *finder) lookBack(findings []Finding, ids []string) error {
 	list := open(findings)
 	if len(list) == 0 {
@@ -73,7 +72,7 @@ func (f *finder) lookBack(findings []Finding, ids []string) error {
 	return f.lookAside(list, past)
 }
 
-// lookAside finds what the history of another branch held.
+// lookAside finds what the history of another branch had.
 func (f *finder) lookAside(list []*Finding, past Past) error {
 	w := walk{finder: f, past: past, commits: past.Commits()}
 	for at := 0; at < len(w.commits) && len(list) > 0; at++ {
@@ -103,8 +102,8 @@ type walk struct {
 	commits []Commit
 }
 
-// judge says by the commit that took a value away what became of it. Where HEAD holds it,
-// and where no commit ever did, none took it away.
+// judge decides by the commit that removed a value what became of it. If HEAD has it, or no
+// commit ever did, none removed it.
 func (w *walk) judge(finding *Finding) error {
 	at, holders, others, err := w.taker(finding)
 	if err != nil {
@@ -136,8 +135,8 @@ func (w *walk) judge(finding *Finding) error {
 	return err
 }
 
-// judgeLine finds a value that no commit held and that somebody took back in a line with a
-// later date, which was committed here.
+// judgeLine finds a value that no commit had and that somebody reverted in a line with a later
+// date, committed here.
 func (w *walk) judgeLine(finding *Finding) error {
 	line := w.store[finding.ID]
 	if !same(line, w.head[finding.ID]) || !w.takesBack(line, finding) {
@@ -164,8 +163,8 @@ func (w *walk) judgeLine(finding *Finding) error {
 	return err
 }
 
-// taker finds the last commit that does not hold a value and has a parent that does; -1 for
-// none. It tells those parents from the others.
+// taker finds the last commit that lacks a value and has a parent with it; -1 for none. It
+// separates those parents from the others.
 func (w *walk) taker(finding *Finding) (at int, holders, others []int, err error) {
 	reached := map[int]bool{0: true}
 	for at := range w.commits {
@@ -207,7 +206,7 @@ func (w *walk) heldIn(finding *Finding, at int) (bool, error) {
 	if err != nil || line == nil {
 		return false, err
 	}
-	// Of a line that came about in two ways, a commit does not hold what was written after it.
+	// A commit whose line arose in two ways does not contain what was written after it.
 	twice := len(w.histories[finding.ID].makers[VersionOf(line)]) > 1
 	if twice && w.commits[at].Time.Add(time.Second).Before(finding.Record.At) {
 		return false, nil
@@ -215,8 +214,8 @@ func (w *walk) heldIn(finding *Finding, at int) (bool, error) {
 	return w.holds(line, finding), nil
 }
 
-// changedIn reports whether a merge has a side without the value that differs in it from the
-// commit from which the sides come: that side changed it.
+// changedIn reports whether one side of a merge lacks the value but changed it since the merge
+// base.
 func (w *walk) changedIn(finding *Finding, at int, sides []int) (bool, error) {
 	base, err := w.past.Base(w.ctx, at)
 	if err != nil {
@@ -243,15 +242,15 @@ func partIn(r *beads.Record, part merge.PartName) merge.Digest {
 
 func shortName(commit string) string { return commit[:min(len(commit), 10)] }
 
-// saysRevert reports whether the message of a commit says, as git revert and forges have it,
-// that it takes back another.
+// saysRevert reports whether a commit message says, as git revert and forges do, that it
+// reverts another commit.
 func saysRevert(message string) bool {
 	subject, _, _ := strings.Cut(message, "\n")
 	return strings.Contains(message, "This reverts commit ") ||
 		strings.HasPrefix(subject, `Revert "`) || strings.HasPrefix(subject, `Reapply "`)
 }
 
-// namesRevert reports whether the subject of a commit has the word revert.
+// namesRevert reports whether a commit's subject has the word revert.
 func namesRevert(message string) bool {
 	subject, _, _ := strings.Cut(strings.ToLower(message), "\n")
 	return slices.ContainsFunc(strings.FieldsFunc(subject, func(r rune) bool { return r < 'a' || r > 'z' }), func(word string) bool {

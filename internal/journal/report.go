@@ -12,16 +12,16 @@ import (
 	"stig/internal/visible"
 )
 
-// most is how many issues a report names.
+// most limits how many issues a report names.
 const most = 10
 
-// Report says what is lost and what was closed, and what to type; "" for nothing.
+// Report says what was lost and what was closed, and what to type; "" for nothing.
 func Report(s beads.Place, lost []Finding, closed []Closed) string {
 	var text strings.Builder
 	gone := slices.DeleteFunc(slices.Clone(lost), func(f Finding) bool { return f.Shown != "" })
-	list(&text, filepath.Base(s.Path)+": another program than stig wrote it, and it lost", gone)
+	list(&text, filepath.Base(s.Path)+": another program wrote it and lost something", gone)
 	replaced := slices.DeleteFunc(slices.Clone(lost), func(f Finding) bool { return f.Shown == "" })
-	list(&text, filepath.Base(s.Path)+": older values are back in the place of what stig wrote", replaced)
+	list(&text, filepath.Base(s.Path)+": older values replaced what stig wrote", replaced)
 	if len(lost) > 0 {
 		text.WriteString("hint: type " + putBack(s, lost) + "\n")
 	}
@@ -34,12 +34,12 @@ func Report(s beads.Place, lost []Finding, closed []Closed) string {
 		if more := len(closed) - most; more > 0 {
 			fmt.Fprintf(&text, " and %d more", more)
 		}
-		text.WriteString(": closed past stig close, without a verdict\nhint: type " + openAgain(s, ids) + "\n")
+		text.WriteString(": closed without stig close and a verdict\nhint: type " + openAgain(s, ids) + "\n")
 	}
 	return text.String()
 }
 
-// list says of each issue what of it is gone, below a title.
+// list formats what is gone of each issue, below a title.
 func list(text *strings.Builder, title string, gone []Finding) {
 	if len(gone) == 0 {
 		return
@@ -54,7 +54,7 @@ func list(text *strings.Builder, title string, gone []Finding) {
 	}
 }
 
-// short cuts a list of names that is long.
+// short truncates a long list of names.
 func short(names string) string {
 	const most = 300
 	if r := []rune(names); len(r) > most {
@@ -108,22 +108,22 @@ func nameOf(g Finding) string {
 	return fmt.Sprintf("%s %s", g.Kind, g.Name)
 }
 
-// putBack is what to type to have back what is gone. stig does not write issues in a
-// Dolt database, and keeps no credentials.
+// putBack is the command that restores what is gone. stig does not write issues in a Dolt
+// database, and stores no credentials.
 func putBack(s beads.Place, gone []Finding) string {
 	kept, _ := goneByIssue(slices.DeleteFunc(slices.Clone(gone), func(f Finding) bool { return f.Hidden }))
 	switch {
 	case len(kept) == 0:
 		return fmt.Sprintf("git log -p -- %s to see what it was", s.Path)
 	case s.Mode == beads.Export:
-		return fmt.Sprintf("stig recover %s to see what it was; bd update puts it back", kept[0])
+		return fmt.Sprintf("stig recover %s to see what it was; bd update restores it", kept[0])
 	case len(kept) == 1:
 		return fmt.Sprintf("stig recover %s --apply", kept[0])
 	}
 	return "stig recover --apply"
 }
 
-// openAgain is what opens issues that were closed without a verdict.
+// openAgain is the command that reopens issues closed without a verdict.
 func openAgain(s beads.Place, ids []string) string {
 	var open []string
 	for _, id := range ids {
@@ -136,12 +136,12 @@ func openAgain(s beads.Place, ids []string) string {
 	return strings.Join(open, " && ")
 }
 
-// Vanished says which stores that a session saw in the work tree around a directory
-// are gone since, and how to have them back; each once.
+// Vanished names stores that a session saw in the work tree around a directory and that are
+// gone, and how to restore them; each once.
 func Vanished(dir, session string) string {
 	var text strings.Builder
 	for _, gone := range clone.Vanished(dir, session) {
-		fmt.Fprintf(&text, "%s: the store is gone\nhint: type git checkout HEAD -- %s to have it back as it was committed, and stig recover --apply for what was written since\n",
+		fmt.Fprintf(&text, "%s: the store is gone\nhint: type git checkout HEAD -- %s to restore the committed version, then stig recover --apply for what was written since\n",
 			gone.Store, visible.InQuotes(gone.Store))
 	}
 	return text.String()

@@ -13,9 +13,8 @@ import (
 	"stig/signals"
 )
 
-// Undoable lists the last so many edits of an actor in this work tree that the store holds,
-// the latest first, without those that were undone and those that undid. Of an actor with
-// fewer edits it lists fewer.
+// Undoable lists the last n edits of an actor in this work tree that the store still has,
+// latest first, without undone edits and undos. If the actor has fewer, it lists fewer.
 func Undoable(j clone.Journal, p clone.Place, store *beads.Snapshot, actor string, count int) (list []clone.Record, err error) {
 	ids, histories := histories(j)
 	lines, err := linesIn(store, ids)
@@ -44,7 +43,7 @@ func Undoable(j clone.Journal, p clone.Place, store *beads.Snapshot, actor strin
 	return list, nil
 }
 
-// mayHold reports whether a line holds the edit of a record, or is one that no record names.
+// mayHold reports whether a line contains the edit of a record, or is unrecorded.
 func (h *history) mayHold(line *beads.Record, r *clone.Record) bool {
 	version := VersionOf(line)
 	if !h.known[version] {
@@ -54,14 +53,13 @@ func (h *history) mayHold(line *beads.Record, r *clone.Record) bool {
 	return slices.ContainsFunc(h.edits, func(e *edit) bool { return e.record.Seq == r.Seq && held.whole.Bit(e.number) == 1 })
 }
 
-// Undo takes edits back, the latest first, in one edit: each value again
-// becomes what it replaced. choose gives the journal and the edits, and is called while
-// nobody else writes: another may have taken back the last ones just before. Undo refuses
-// (fault.Conflict) when one of the values is no longer what the edit wrote, where the id
-// is another issue's by now, and to take back an issue on which others depend. An issue
-// that was made becomes a tombstone.
+// Undo reverts edits, latest first, in one edit: each value becomes what it replaced. choose
+// returns the journal and the edits, and is called under the lock, since another process may
+// just have undone the same ones. Undo refuses (fault.Conflict) if a value is no longer what
+// the edit wrote, if the id belongs to another issue by now, and if others depend on an issue
+// to remove. A created issue becomes a tombstone.
 func Undo(ctx context.Context, s beads.Store, o beads.Options, actor string, schema *signals.Schema, choose func() (clone.Journal, []clone.Record, error)) ([]beads.Change, error) {
-	o.Notes = func(before, after string) error { return nil } // the journal says what stood there
+	o.Notes = func(before, after string) error { return nil } // the journal has the former value
 	return s.Edit(ctx, o, func(tx *beads.Tx) error {
 		journal, records, err := choose()
 		if err != nil {
@@ -69,7 +67,7 @@ func Undo(ctx context.Context, s beads.Store, o beads.Options, actor string, sch
 		}
 		for _, r := range records {
 			if r.Command == "merge" {
-				return &fault.Error{Code: fault.Conflict, Reason: "the answer to a merge is not taken back by itself",
+				return &fault.Error{Code: fault.Conflict, Reason: "the answer to a merge cannot be undone by itself",
 					Hint: "type git checkout -m -- " + s.Place().Path + " while git merges"}
 			}
 			for _, of := range inUndoOrder(r.Changes) {
@@ -86,8 +84,8 @@ func Undo(ctx context.Context, s beads.Store, o beads.Options, actor string, sch
 	})
 }
 
-// inUndoOrder groups the changes of an edit by issue, the last first, and the issues that it
-// made after all else: nothing depends on them by then.
+// inUndoOrder groups the changes of an edit by issue, last first, with created issues at the
+// end: nothing depends on them by then.
 func inUndoOrder(changes []clone.Change) (groups [][]clone.Change) {
 	for _, c := range slices.Backward(changes) {
 		at := slices.IndexFunc(groups, func(g []clone.Change) bool { return g[0].Issue == c.Issue && made(g[0]) == made(c) })
@@ -112,14 +110,14 @@ func cannotUndo(c clone.Change, reason, hint string) error {
 	return &fault.Error{Code: fault.Conflict, ID: c.Issue, Reason: reason, Hint: hint}
 }
 
-// refuseAnother refuses a change of an issue that stig saw made, where the store has another
-// one under its id: two clones gave both the same, and a merge renamed this one.
+// refuseAnother refuses a change to an issue that stig saw created if the store has another one
+// under its id: two clones assigned it twice, and a merge renamed this one.
 func refuseAnother(tx *beads.Tx, j clone.Journal, c clone.Change) error {
 	now, err := tx.Record(c.Issue)
 	if err != nil {
-		return nil // takeBack says so
+		return nil // takeBack reports it
 	}
-	yours := beads.Birth{}
+	yours := beads.Origin{}
 	for _, r := range j.Records {
 		for _, made := range r.Changes {
 			if made.Issue != c.Issue || made.Kind != string(merge.KindIssue) || made.Now == "" || r.Seen {
@@ -127,14 +125,14 @@ func refuseAnother(tx *beads.Tx, j clone.Journal, c clone.Change) error {
 			}
 			line, err := beads.ParseRecord([]byte(made.Now))
 			if err != nil {
-				continue // a hash of one that held a credential
+				continue // a hash of a value with a credential
 			}
-			if yours = line.Birth(); yours.Together(now.Birth()) {
+			if yours = line.Origin(); yours.Together(now.Origin()) {
 				return nil
 			}
 		}
 	}
-	if yours == (beads.Birth{}) {
+	if yours == (beads.Origin{}) {
 		return nil
 	}
 	hint := "see stig log " + c.Issue
@@ -142,15 +140,15 @@ func refuseAnother(tx *beads.Tx, j clone.Journal, c clone.Change) error {
 	if _, there := tx.Snapshot().Index(renamed); there {
 		hint = "that one is " + renamed + " since branches were merged: edit it there"
 	}
-	return cannotUndo(c, "is another issue than the one that was edited", hint)
+	return cannotUndo(c, "is not the issue that was edited", hint)
 }
 
-// takeBack takes the changes of one issue back. Each is judged by what the issue shows before
-// the first: a signal table that is made again has all rows.
+// takeBack reverts the changes of one issue. Each is judged by the issue before the first one:
+// a recreated signal table has all rows.
 func takeBack(tx *beads.Tx, changes []clone.Change, actor string, now time.Time, schema *signals.Schema) error {
 	for _, c := range changes {
 		if c.Hash {
-			return cannotUndo(c, c.Kind+" "+c.Name+": the journal holds a hash alone: it held a credential", "set it by hand: stig edit "+c.Issue)
+			return cannotUndo(c, c.Kind+" "+c.Name+": the journal has only a hash: the value held a credential", "set it by hand: stig edit "+c.Issue)
 		}
 		if err := refuseRemoving(tx.Snapshot().Place(), c); err != nil {
 			return err
@@ -178,18 +176,18 @@ func takeBack(tx *beads.Tx, changes []clone.Change, actor string, now time.Time,
 	})
 }
 
-// refuseRemoving refuses to take away the tombstone that beads_rust puts back.
+// refuseRemoving refuses to remove the tombstone that beads_rust would restore.
 func refuseRemoving(p beads.Place, c clone.Change) error {
 	if p.BR && c.Kind == string(merge.Key) && c.Name == string(beads.Status) && c.Now == `"`+beads.StatusTombstone+`"` {
-		return cannotUndo(c, "br keeps it deleted, and puts that back", "make it anew with stig create, and see stig log "+c.Issue)
+		return cannotUndo(c, "br keeps it deleted, and would restore the tombstone", "create it again with stig create, and see stig log "+c.Issue)
 	}
 	return nil
 }
 
-// unmake makes a new issue a tombstone.
+// unmake turns a new issue into a tombstone.
 func unmake(tx *beads.Tx, c clone.Change, actor string, now time.Time) error {
 	if tx.Snapshot().Place().ByBD() {
-		return cannotUndo(c, "bd keeps the issues, and deletes them itself", "type bd delete "+c.Issue)
+		return cannotUndo(c, "bd has the issues, and deletes them itself", "type bd delete "+c.Issue)
 	}
 	for _, issue := range tx.Snapshot().All() {
 		depends, err := dependsOn(tx, issue, c.Issue)
@@ -209,11 +207,11 @@ func unmake(tx *beads.Tx, c clone.Change, actor string, now time.Time) error {
 			return r, nil
 		}
 		if r.Text(beads.Status) != made.Text(beads.Status) {
-			return nil, cannotUndo(c, fmt.Sprintf("its status is %s by now", r.Text(beads.Status)), "see stig log "+c.Issue)
+			return nil, cannotUndo(c, fmt.Sprintf("its status is %s now", r.Text(beads.Status)), "see stig log "+c.Issue)
 		}
 		if since := merge.Edits(made, r); len(since) > 0 {
 			return nil, cannotUndo(c, fmt.Sprintf("%s %s: was written since", since[0].Kind, since[0].Name),
-				"type stig delete "+c.Issue+" if that is to go too")
+				"type stig delete "+c.Issue+" to delete that too")
 		}
 		at := now.UTC().Format(time.RFC3339)
 		r = r.Put("original_type", r.Text(beads.IssueType)).Put(beads.Status, beads.StatusTombstone)
@@ -222,8 +220,8 @@ func unmake(tx *beads.Tx, c clone.Change, actor string, now time.Time) error {
 	})
 }
 
-// dependsOn reports whether an issue depends on the one with that id, as far as
-// the edit has come.
+// dependsOn reports whether an issue depends on the one with that id, including the edit so
+// far.
 func dependsOn(tx *beads.Tx, issue *beads.Issue, id string) (bool, error) {
 	on := func(d beads.Dep) bool { return d.On == id }
 	if issue.Status == beads.StatusTombstone || !slices.ContainsFunc(issue.Deps, on) {

@@ -12,8 +12,8 @@ import (
 	"stig/internal/merge"
 )
 
-// VersionOf names a line of an issue by what it says: its parts and its updated_at. How a
-// program spells them does not count. nil is the absent line, "".
+// VersionOf names a line of an issue by its content: its parts and its updated_at, in any
+// spelling. nil is the absent line, "".
 func VersionOf(r *beads.Record) string {
 	if r == nil {
 		return ""
@@ -30,7 +30,7 @@ func VersionOf(r *beads.Record) string {
 	return hex.EncodeToString(sum.Sum(nil)[:8])
 }
 
-// dateOf is the updated_at of a line to the second; zero where it has none.
+// dateOf returns updated_at to the second; zero if there is none.
 func dateOf(r *beads.Record) time.Time {
 	if r == nil {
 		return time.Time{}
@@ -44,9 +44,9 @@ func VersionBetween(id string, before, after *beads.Record) clone.Version {
 	return clone.Version{Issue: id, Was: VersionOf(before), Now: VersionOf(after), At: dateOf(after)}
 }
 
-// Merged names the lines of the issues that both sides of a merge changed, each in another way,
-// and of those that it gave another id: the result is made from both sides. What one side alone
-// changed is its line. renamed are the lines of those that have another id.
+// Merged names the lines of the issues that both sides of a merge changed differently, and of
+// those it renamed: their result comes from both sides. An issue that one side alone changed
+// keeps its line. renamed are the lines of those with another id.
 func Merged(base, ours, theirs, result []byte) (list []clone.Version, renamed []*beads.Record) {
 	our := RowsOf(ours)
 	ids, mine, others := bothIn(our, RowsOf(theirs))
@@ -57,7 +57,7 @@ func Merged(base, ours, theirs, result []byte) (list []clone.Version, renamed []
 		if r == nil && dropped[id] == nil {
 			r = o // it stayed as it was
 		}
-		if o == nil || t == nil || r == nil || !o.Birth().Together(t.Birth()) || same(b[id], o) || same(b[id], t) {
+		if o == nil || t == nil || r == nil || !o.Origin().Together(t.Origin()) || same(b[id], o) || same(b[id], t) {
 			continue
 		}
 		v := VersionBetween(id, o, r)
@@ -70,7 +70,7 @@ func Merged(base, ours, theirs, result []byte) (list []clone.Version, renamed []
 		}
 		for _, side := range []map[string]*beads.Record{mine, others} {
 			for former, was := range side {
-				if was.Birth().Same(r.Birth()) && was.Birth().Rename(former, func(string) bool { return false }) == id {
+				if was.Origin().Same(r.Origin()) && was.Origin().Rename(former, func(string) bool { return false }) == id {
 					v := VersionBetween(id, nil, r)
 					v.Other, v.Former = VersionOf(was), former
 					list, renamed = append(list, v), append(renamed, r)
@@ -82,7 +82,7 @@ func Merged(base, ours, theirs, result []byte) (list []clone.Version, renamed []
 	return list, renamed
 }
 
-// bothIn gives the issues whose lines differ in two texts.
+// bothIn returns the issues whose lines differ in two texts.
 func bothIn(a, b Rows) (ids []string, inA, inB map[string]*beads.Record) {
 	gone, come := differing(a, b)
 	ids, inA = records(gone)
@@ -90,5 +90,5 @@ func bothIn(a, b Rows) (ids []string, inA, inB map[string]*beads.Record) {
 	return ids, inA, inB
 }
 
-// same reports whether two lines say the same; nil is no line.
+// same reports whether two lines have the same content; nil is no line.
 func same(a, b *beads.Record) bool { return VersionOf(a) == VersionOf(b) }

@@ -27,7 +27,7 @@ func comments(s *subject) {
 }
 
 // trace validates a comment that ends as a trace does.
-func (s *subject) trace(l trace.Left) {
+func (s *subject) trace(l trace.Entry) {
 	said := func(rule string, line int, message, hint string) {
 		s.add(rule, 0, 0, fmt.Sprintf("comment %d:%d: %s", l.Index+1, line, message), hint)
 	}

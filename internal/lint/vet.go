@@ -210,9 +210,9 @@ func fixesOf(diagnostics []Diagnostic) (fixes map[string]map[signals.Signal]stri
 	return fixes, order, nil
 }
 
-// Left is what Vet would find of the same issues once the changes are written,
+// Remaining is what Vet would find of the same issues once the changes are written,
 // given what it finds now: a dry run of Fix ends as Fix does.
-func Left(f *beads.Snapshot, found []Diagnostic, changes []beads.Change, rules Rules) ([]Diagnostic, error) {
+func Remaining(f *beads.Snapshot, found []Diagnostic, changes []beads.Change, rules Rules) ([]Diagnostic, error) {
 	left := slices.Clone(found)
 	for _, c := range changes {
 		at, ok := f.Index(c.ID)

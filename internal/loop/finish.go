@@ -48,7 +48,7 @@ func (l *loop) weigh(ctx context.Context, r *Run) (observation, error) {
 	if spent {
 		turn = l.turnAfter(past, r.Issue)
 	}
-	alike := FailsAlike(runs, r.Ended)
+	alike := FindCorrelated(runs, r.Ended)
 	switch {
 	case !alike.Until.IsZero() && r.outcome == clone.OutcomeFailed:
 		r.Why = "every worker fails alike: " + r.Said

@@ -202,7 +202,7 @@ func (l *loop) mayRun(ctx context.Context) (ended bool, until time.Time, err err
 		l.done.Reason = reached
 		return true, until, nil
 	}
-	alike := FailsAlike(runs, now)
+	alike := FindCorrelated(runs, now)
 	waits, answered, err := l.refusedAlike(ctx, alike)
 	switch {
 	case err != nil:
@@ -268,7 +268,7 @@ func (l *loop) reload(ctx context.Context) error {
 }
 
 // sayAlike says once of all loops why all of them pause: whoever comes first.
-func (l *loop) sayAlike(ctx context.Context, alike Alike) {
+func (l *loop) sayAlike(ctx context.Context, alike CorrelatedFailures) {
 	what := "every worker fails alike"
 	if alike.Runs[0].Refused != "" {
 		what = "work is refused alike"

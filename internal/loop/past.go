@@ -166,26 +166,26 @@ const (
 	mostPause = 15 * time.Minute // that all workers pause
 )
 
-// Alike is that every worker fails in the same way.
-type Alike struct {
+// CorrelatedFailures is that every worker fails in the same way.
+type CorrelatedFailures struct {
 	Until  time.Time   // all pause until then; zero where they need not
 	Said   string      // the last line of their output, or what refused their work
 	Runs   []clone.Run // that failed so in a row
 	Rounds int         // how often all failed so again
 }
 
-// FailsAlike looks at the last runs of all actors: where every worker that was active
+// FindCorrelated looks at the last runs of all actors: where every worker that was active
 // failed within a minute in the same way, with the same last line or exit code 75, on two
 // issues at least, something is wrong that is not the fault of an issue. So it is where their
 // work is refused in the same words, however long that took. All pause: 1 minute, and
 // twice as long each time it goes on, 15 minutes at most.
-func FailsAlike(runs []clone.Run, now time.Time) Alike {
+func FindCorrelated(runs []clone.Run, now time.Time) CorrelatedFailures {
 	ended := slices.DeleteFunc(slices.Clone(runs), func(r clone.Run) bool {
 		return r.Outcome == "" || r.Outcome == string(clone.OutcomeStopped) || r.Outcome == string(clone.OutcomeLost) || r.Outcome == string(clone.OutcomeRegated)
 	})
 	slices.SortStableFunc(ended, func(a, b clone.Run) int { return a.Ended.Compare(b.Ended) })
 	if len(ended) == 0 {
-		return Alike{}
+		return CorrelatedFailures{}
 	}
 	last := ended[len(ended)-1]
 	from := len(ended)
@@ -212,13 +212,13 @@ func FailsAlike(runs []clone.Run, now time.Time) Alike {
 		}
 		rounds := (len(streak) - k) / max(1, len(workers))
 		pause := min(time.Minute<<min(rounds, 4), mostPause)
-		found := Alike{Until: last.Ended.Add(pause), Said: cmp.Or(last.Refused, last.Said), Runs: streak, Rounds: rounds}
+		found := CorrelatedFailures{Until: last.Ended.Add(pause), Said: cmp.Or(last.Refused, last.Said), Runs: streak, Rounds: rounds}
 		if last.Ended.After(now) {
 			found.Until = time.Time{} // the clock was set back
 		}
 		return found
 	}
-	return Alike{}
+	return CorrelatedFailures{}
 }
 
 var digits = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[0-9]+`) })

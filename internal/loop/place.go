@@ -92,7 +92,7 @@ func (l *loop) placeQuestions() (id string, said []signals.Exchange, err error) 
 // refusedAlike asks what is to be done about work that is refused in the same words on several
 // issues: after the first pause, if what came then was refused so too. It reports whether the
 // loop is to wait for the answer, or has it.
-func (l *loop) refusedAlike(ctx context.Context, a Alike) (waits, answered bool, err error) {
+func (l *loop) refusedAlike(ctx context.Context, a CorrelatedFailures) (waits, answered bool, err error) {
 	if a.Rounds == 0 || len(a.Runs) == 0 || a.Runs[0].Refused == "" {
 		return false, false, nil
 	}
@@ -129,7 +129,7 @@ func (l *loop) tryPlace(ctx context.Context, issue string) error {
 	}
 	r := &Run{Run: clone.Run{Actor: l.name, Task: "trial", Issue: issue, Started: l.now()}}
 	if needed || l.profile.Setup != "" {
-		err = git.Trial(ctx, *l.trees, "trial-"+l.name, cmp.Or(l.runTimeout, time.Hour), func(dir string) error {
+		err = git.TryWorktree(ctx, *l.trees, "trial-"+l.name, cmp.Or(l.runTimeout, time.Hour), func(dir string) error {
 			if err := l.setUp(ctx, r, dir); err != nil {
 				return &git.RejectedError{Reason: err.Error()}
 			}

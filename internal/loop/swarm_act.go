@@ -191,7 +191,7 @@ func (s *session) try(ctx context.Context, v swarm.Verdict) (_ swarm.Verdict, as
 	if err != nil || !t.Asks() {
 		return v, false, err
 	}
-	tried := errors.Join(service.Try(ctx, a, t, service.GateRunOptions{}), t.Settle())
+	tried := errors.Join(service.Try(ctx, a, t, service.GateRunOptions{}), t.WaitEdits())
 	if ctx.Err() != nil {
 		return v, true, context.Cause(ctx)
 	}

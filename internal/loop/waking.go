@@ -33,7 +33,7 @@ func (l *loop) withoutIssue(ctx context.Context) (ran bool, next time.Time, err 
 	r, next, err := l.wake(ctx)
 	if err == nil && r == nil && !l.Once && !l.UntilEmpty {
 		var due time.Time
-		if r, due, err = l.beat(); next.IsZero() || !due.IsZero() && due.Before(next) {
+		if r, due, err = l.heartbeat(); next.IsZero() || !due.IsZero() && due.Before(next) {
 			next = due
 		}
 	}
@@ -50,9 +50,9 @@ func (l *loop) begun(task string, items ...clone.Waking) (*Run, error) {
 	return r, l.record(&r.Run)
 }
 
-// beat begins a heartbeat when it is due: Every after the last one began, which is a second at
+// heartbeat begins a heartbeat when it is due: Every after the last one began, which is a second at
 // least; the zero time where there is none.
-func (l *loop) beat() (r *Run, due time.Time, err error) {
+func (l *loop) heartbeat() (r *Run, due time.Time, err error) {
 	if l.profile.Every <= 0 || l.profile.Section(clone.Heartbeat) == "" {
 		return nil, due, nil
 	}

@@ -286,7 +286,7 @@ func TestFailsAlike(t *testing.T) {
 		{"refused, and again later", []clone.Run{refused("bo", "d-1", -9, hook, clone.OutcomeRejected), refused("bo", "d-2", -5, hook, clone.OutcomeLater), refused("bo", "d-3", 0, hook, clone.OutcomeLater)}, 2 * time.Minute},
 		{"one worker goes on", []clone.Run{fails("bo", "d-1", -200, limit), fails("bo", "d-2", -180, limit), fails("bo", "d-1", -100, limit), fails("bo", "d-2", 0, limit)}, 4 * time.Minute},
 	} {
-		got := FailsAlike(c.runs, noon)
+		got := FindCorrelated(c.runs, noon)
 		want := time.Time{}
 		if c.pause > 0 {
 			want = noon.Add(c.pause)

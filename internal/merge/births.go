@@ -11,7 +11,7 @@ import (
 
 // Births returns the title that an issue was made with, as far as it is known,
 // such as from a journal: of the issue with this id whose line now says as.
-type Births func(id string, as beads.Birth) (title string, known bool)
+type Births func(id string, as beads.Origin) (title string, known bool)
 
 // side numbers the three stores.
 type side int
@@ -25,7 +25,7 @@ const (
 // origin is one issue in the three versions. Two clones may give one id to two
 // issues: then an id has several origins.
 type origin struct {
-	birth beads.Birth
+	birth beads.Origin
 	lines [3]*line // nil where a version does not have the issue
 	moved string   // the id that an earlier merge gave the issue, or ""
 }
@@ -224,12 +224,12 @@ func (m *merger) origins(id string) (list []origin, ok bool) {
 
 // birth is the birth of the issue of a line, with the title that it was made
 // with where that is known. It is false where the line cannot be read.
-func (m *merger) birth(l *line) (b beads.Birth, known, readable bool) {
+func (m *merger) birth(l *line) (b beads.Origin, known, readable bool) {
 	r, err := beads.ParseRecord([]byte(l.text))
 	if err != nil {
 		return b, false, false
 	}
-	b = r.Birth()
+	b = r.Origin()
 	if m.births != nil {
 		var title string
 		if title, known = m.births(cmp.Or(l.was, l.id), b); known {
@@ -243,7 +243,7 @@ func (m *merger) birth(l *line) (b beads.Birth, known, readable bool) {
 // that issue. The title may have been edited since base, unless this version
 // has the issue of base under the id that a merge gave it, or it is known that
 // the two were made with different titles.
-func (m *merger) isOf(o *origin, l *line, b beads.Birth, known bool, v side) bool {
+func (m *merger) isOf(o *origin, l *line, b beads.Origin, known bool, v side) bool {
 	base := o.lines[inBase]
 	switch {
 	case o.birth.Same(b):
@@ -257,7 +257,7 @@ func (m *merger) isOf(o *origin, l *line, b beads.Birth, known bool, v side) boo
 
 // movedTo is the line that a version has for the issue with this birth under
 // the id that a merge gave it, or nil.
-func (m *merger) movedTo(id string, b beads.Birth, v side) *line {
+func (m *merger) movedTo(id string, b beads.Origin, v side) *line {
 	to := b.Rename(id, func(string) bool { return false })
 	l := m.files()[v].line(issueName(to))
 	if l == nil || to == id {

@@ -331,7 +331,7 @@ func TestOneID(t *testing.T) {
 	wasE1 := `"notes":"Was e.1 until branches were merged."`
 	x, y := made("e.1", "x", 1), made("e.1", "y", 2)
 	yMoved := made("e.gvm9di", "y", 2)
-	births := func(_ string, as beads.Birth) (string, bool) {
+	births := func(_ string, as beads.Origin) (string, bool) {
 		return map[string]string{"y edited": "y", "x": "x", "y": "y"}[as.Title], true
 	}
 	tests := []struct {

@@ -98,7 +98,7 @@ func (l trio) both() decision {
 	before := "{}"
 	if l.base != nil {
 		before = l.base.text
-	} else if l.ours.id != "" && !ours.Birth().Together(theirs.Birth()) && !(l.unknown && ours.Text(beads.Title) == theirs.Text(beads.Title)) {
+	} else if l.ours.id != "" && !ours.Origin().Together(theirs.Origin()) && !(l.unknown && ours.Text(beads.Title) == theirs.Text(beads.Title)) {
 		return l.left("both made an issue with this id")
 	}
 	base, err := beads.ParseRecord([]byte(before))

@@ -34,7 +34,7 @@ func (p *pairing) find(was *beads.Issue) (is *beads.Issue, same bool, err error)
 	if err != nil {
 		return nil, false, err
 	}
-	if is, err = p.among(ids, record.Birth()); err == nil {
+	if is, err = p.among(ids, record.Origin()); err == nil {
 		p.now[was.ID] = is
 	}
 	return is, false, err
@@ -58,7 +58,7 @@ func (p *pairing) idsOf(id string) ([]string, error) {
 // among is the first issue with this birth that has one of the ids, or the id
 // that a merge makes of it. One whose title differs is taken last: it may have
 // been edited, or be another issue of the same second.
-func (p *pairing) among(ids []string, birth beads.Birth) (edited *beads.Issue, err error) {
+func (p *pairing) among(ids []string, birth beads.Origin) (edited *beads.Issue, err error) {
 	for _, id := range ids {
 		renamed := birth.Rename(id, func(string) bool { return false })
 		for _, id := range []string{id, renamed} {
@@ -71,7 +71,7 @@ func (p *pairing) among(ids []string, birth beads.Birth) (edited *beads.Issue, e
 			if err != nil {
 				return nil, err
 			}
-			switch now := record.Birth(); {
+			switch now := record.Origin(); {
 			case birth.Same(now), id == renamed && birth.Together(now):
 				return is, nil
 			case edited == nil && birth.Together(now):

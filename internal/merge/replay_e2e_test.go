@@ -174,10 +174,10 @@ func (h *history) compare(parents [2]string, base, ours, theirs string, r Result
 			continue
 		}
 		was, yours := parsed(b.line(l.name)), parsed(t.line(l.name))
-		if was != nil && yours == nil || was != nil && !was.Birth().Together(mine.Birth()) {
+		if was != nil && yours == nil || was != nil && !was.Origin().Together(mine.Origin()) {
 			continue // deleted there, or another issue
 		}
-		if yours != nil && !yours.Birth().Together(mine.Birth()) {
+		if yours != nil && !yours.Origin().Together(mine.Origin()) {
 			continue // two issues, of which one gets another id
 		}
 		result := parsed(out.line(l.name))

@@ -36,7 +36,7 @@ func (k kin) list(wanted func(group int) bool) (pids []int) {
 		if err != nil || pid == os.Getpid() || pid == k.leader && !isSame(k.id) {
 			continue
 		}
-		p, there := standing(dir)
+		p, there := readStat(dir)
 		if !there || p.start < k.since || !wanted(p.group) {
 			continue
 		}
@@ -54,18 +54,18 @@ func isSame(id ID) bool {
 	return there && now.ID.Same(id)
 }
 
-// stands is what a process belongs to, and when it was started, in ticks since the system was.
-type stands struct {
+// procStat is what a process belongs to, and when it was started, in ticks since the system was.
+type procStat struct {
 	group, session int
 	start          uint64
 }
 
-// standing reads that of a process which has not ended.
-func standing(dir string) (p stands, there bool) {
+// readStat reads that of a process which has not ended.
+func readStat(dir string) (p procStat, there bool) {
 	text, err := os.ReadFile(filepath.Join(dir, "stat"))
 	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
 	if err != nil || len(fields) <= statStart || strings.ContainsAny(fields[statState], "ZX") {
-		return stands{}, false
+		return procStat{}, false
 	}
 	p.group, _ = strconv.Atoi(fields[statGroup])
 	p.session, _ = strconv.Atoi(fields[statSession])
@@ -76,7 +76,7 @@ func standing(dir string) (p stands, there bool) {
 // startOf gives when a process was started, in ticks since the system was; 0 where that is
 // not known, such as of one that has ended.
 func startOf(pid int) uint64 {
-	p, _ := standing(fmt.Sprintf("/proc/%d", pid))
+	p, _ := readStat(fmt.Sprintf("/proc/%d", pid))
 	return p.start
 }
 

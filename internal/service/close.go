@@ -234,7 +234,7 @@ func (c *closer) close(ctx context.Context, candidate *checkpoint.Candidate, f *
 	} else {
 		f.Err = c.verdict(ctx, f.GateRun)
 	}
-	f.Err = errors.Join(f.Err, f.GateRun.Settle())
+	f.Err = errors.Join(f.Err, f.GateRun.WaitEdits())
 	switch {
 	case f.Err != nil:
 		return
@@ -406,7 +406,7 @@ func Gate(ctx context.Context, a *workspace.Run, id string, o CloseOptions) (*Pe
 		return nil, err
 	}
 	g.run = gateRun(ctx, a, c.code, g.candidate.ID, g.candidate.Criteria)
-	return g, errors.Join(c.verdict(ctx, g.run), g.run.Settle())
+	return g, errors.Join(c.verdict(ctx, g.run), g.run.WaitEdits())
 }
 
 // Verdict is what the checks showed.
@@ -484,7 +484,7 @@ func failureText(v *gate.Verdict) string {
 // WithoutEstimate reports whether issues wait for one that was just closed without a state
 // estimate, so that they get none from it.
 func WithoutEstimate(c *checkpoint.Closed) bool {
-	if len(c.Unblocked)+c.Nearer == 0 {
+	if len(c.Unblocked)+c.StillBlocked == 0 {
 		return false
 	}
 	for _, line := range c.Lines {

@@ -53,7 +53,7 @@ func Create(ctx context.Context, a *workspace.Run, r CreateRequest) (*Created, e
 		return nil, err
 	}
 	d.Evidence, d.Types = a.Config.Signals.Evidence, a.Config.Types
-	if earlier, ok := untold(a, store, d, options.Now); ok && !r.DryRun {
+	if earlier, ok := findUnreported(a, store, d, options.Now); ok && !r.DryRun {
 		return &Created{&checkpoint.Created{ID: earlier, Title: d.Title, Warnings: []string{}}, true}, nil
 	}
 	if err := a.BoundRun(store.Place(), createBound, 1); err != nil {
@@ -191,19 +191,19 @@ func Printed(a *workspace.Run, id string, err error) error {
 	return nil
 }
 
-// untoldFor is how long after an issue was made without that being printed the
+// unreportedFor is how long after an issue was made without that being printed the
 // same command names it instead of making a second.
-const untoldFor = time.Minute
+const unreportedFor = time.Minute
 
-// untold finds the issue that the same command line made a moment ago without
+// findUnreported finds the issue that the same command line made a moment ago without
 // its id being printed: the disk was full, or the process was ended.
-func untold(a *workspace.Run, store beads.Store, d checkpoint.Draft, now time.Time) (issue string, ok bool) {
+func findUnreported(a *workspace.Run, store beads.Store, d checkpoint.Draft, now time.Time) (issue string, ok bool) {
 	place, err := a.Live(store.Place())
 	if err != nil {
 		return "", false
 	}
 	candidate := func(r clone.Record) bool {
-		recent := r.At.Add(untoldFor).After(now) && !r.At.After(now)
+		recent := r.At.Add(unreportedFor).After(now) && !r.At.After(now)
 		return r.Result == clone.Written && !r.Told && recent && r.Command == a.Running && r.Worktree == place.Worktree && r.Actor == d.By &&
 			len(r.Changes) == 1 && jsonl.IsGone(r.Process) && madeFrom(r.Changes[0], d) && holdsIssue(store, r.Changes[0].Issue)
 	}

@@ -68,8 +68,8 @@ func gateRun(ctx context.Context, a *workspace.Run, s *workspace.Code, id string
 	return t
 }
 
-// Settle waits until it is known how the criteria changed since they were committed.
-func (t *GateRun) Settle() (err error) {
+// WaitEdits waits until it is known how the criteria changed since they were committed.
+func (t *GateRun) WaitEdits() (err error) {
 	t.Edited, err = t.compare()
 	return err
 }
@@ -178,10 +178,10 @@ func mayRunOf(ctx context.Context, a *workspace.Run, id string) (*GateRun, error
 		return nil, err
 	}
 	if !t.Asks() {
-		return nil, errors.Join(nothingToRun(t), t.Settle())
+		return nil, errors.Join(nothingToRun(t), t.WaitEdits())
 	}
 	trust, err := a.TrustState(ctx, t.Code)
-	if err = errors.Join(err, t.Settle()); err == nil {
+	if err = errors.Join(err, t.WaitEdits()); err == nil {
 		err = trust.Refused(t.Id)
 	}
 	return t, err
@@ -338,7 +338,7 @@ func BeforeClaim(ctx context.Context, a *workspace.Run, id string) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(befores(t.Code).Forget(claimName(t.Id)), t.Settle()); err != nil {
+	if err := errors.Join(befores(t.Code).Forget(claimName(t.Id)), t.WaitEdits()); err != nil {
 		return err
 	}
 	if _, err := Before(ctx, a, id, BeforeRequest{Name: claimName(t.Id)}); err != nil {
@@ -447,14 +447,14 @@ func Verify(ctx context.Context, a *workspace.Run, r VerifyRequest) (Finding, er
 	}
 	f := Finding{Id: t.Id, GateRun: t}
 	if r.Plan {
-		return f, t.Settle()
+		return f, t.WaitEdits()
 	}
 	now, err := a.Clock()
 	if err != nil {
 		return Finding{}, err
 	}
 	f.Err = Try(ctx, a, t, r.GateRunOptions)
-	if err := errors.Join(ctx.Err(), t.Settle()); err != nil {
+	if err := errors.Join(ctx.Err(), t.WaitEdits()); err != nil {
 		return Finding{}, err
 	}
 	renewOwn(ctx, a, t.Code.Store, t.Id, now)

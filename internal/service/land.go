@@ -491,7 +491,7 @@ func passes(ctx context.Context, a *workspace.Run, id string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = t.Settle() }() // it reads in the tree that is removed next
+	defer func() { _ = t.WaitEdits() }() // it reads in the tree that is removed next
 	if !t.Asks() {
 		a.Note("%s: has no check to be run", id)
 		return nil

@@ -294,9 +294,9 @@ func (g *Answering) Resolve(ctx context.Context, answer checkpoint.Answer) (*che
 	return checkpoint.Resolve(ctx, g.store, g.options, g.id, answer, writeRules(g.app, g.options.Now))
 }
 
-// Left lists the questions that wait for a person in the whole store, without issues that
+// Unanswered lists the questions that wait for a person in the whole store, without issues that
 // say so and ask nothing.
-func (g *Answering) Left() ([]orient.Asked, error) {
+func (g *Answering) Unanswered() ([]orient.Asked, error) {
 	left, err := pending(g.app, g.store, g.options.Now)
 	return slices.DeleteFunc(left, func(q orient.Asked) bool { return q.Question == "" }), err
 }

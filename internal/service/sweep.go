@@ -105,15 +105,15 @@ func Sweep(ctx context.Context, a *workspace.Run, r SweepRequest) (*checkpoint.S
 }
 
 // returnable says of claims why a sweep returns them: a lease decides where the holder has one.
-func returnable(a *workspace.Run, store beads.Place, now time.Time, r SweepRequest) func() func(*beads.Issue) checkpoint.Left {
+func returnable(a *workspace.Run, store beads.Place, now time.Time, r SweepRequest) func() func(*beads.Issue) checkpoint.ReturnReason {
 	ended, older := gone(a), dag.SweepAfter
 	if r.Older != nil {
 		older = *r.Older
 	}
 	gone := func(holder string) bool { return r.People && !clone.IsSession(holder) || ended(holder) }
-	return func() func(*beads.Issue) checkpoint.Left {
+	return func() func(*beads.Issue) checkpoint.ReturnReason {
 		_, claims, judge := leases(a, store, now)
-		return func(issue *beads.Issue) checkpoint.Left {
+		return func(issue *beads.Issue) checkpoint.ReturnReason {
 			l, ok := claims.Lease(issue.ID)
 			held := ok && l.Covers(issue.Assignee)
 			lapsed := held && judge.Lapsed(l)
@@ -225,9 +225,9 @@ func (c *claimer) sweepEnded(ctx context.Context, count func(clone.Lease) bool) 
 	if !here {
 		return nil, nil // their own work trees return them
 	}
-	swept, err := checkpoint.Sweep(ctx, c.store, c.options, c.who.Actor, func() func(*beads.Issue) checkpoint.Left {
+	swept, err := checkpoint.Sweep(ctx, c.store, c.options, c.who.Actor, func() func(*beads.Issue) checkpoint.ReturnReason {
 		_, now, _ := leases(c.app, c.store.Place(), c.options.Now)
-		return func(issue *beads.Issue) checkpoint.Left {
+		return func(issue *beads.Issue) checkpoint.ReturnReason {
 			if l, ok := now.Lease(issue.ID); ok && clone.SameLease(l, ended[issue.ID]) && l.Covers(issue.Assignee) {
 				return checkpoint.Ended
 			}

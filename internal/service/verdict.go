@@ -52,7 +52,7 @@ type verdict struct {
 	Escalated       bool                 `json:"escalated"`
 	ID              string               `json:"id"`
 	Ignored         []string             `json:"ignored,omitzero"`
-	Nearer          *int                 `json:"nearer,omitempty"`
+	StillBlocked    *int                 `json:"nearer,omitempty"`
 	NotRun          []gate.Check         `json:"not_run"`
 	Passed          bool                 `json:"passed"`
 	ReasonNotKept   string               `json:"reason_not_kept,omitempty"`
@@ -87,7 +87,7 @@ func (f Finding) verdict() (verdict, error) {
 		o.Unblocked = append(o.Unblocked, ref.ID)
 	}
 	o.Closed, o.Already, o.CloseReason, o.ReasonNotKept = !f.DryRun || c.Already, &c.Already, c.Reason, c.Unkept
-	o.Changed, o.Nearer, o.Epic = append([]checkpoint.Changed{}, c.Changed...), &c.Nearer, c.Epic
+	o.Changed, o.StillBlocked, o.Epic = append([]checkpoint.Changed{}, c.Changed...), &c.StillBlocked, c.Epic
 	o.Told = c.Told
 	o.Alerts, o.Warnings = append([]checkpoint.Alert{}, c.Alerts...), append([]string{}, c.Warnings...)
 	if !f.DryRun {

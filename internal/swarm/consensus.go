@@ -42,7 +42,7 @@ func (s *State) converge(started bool) Convergence {
 	if len(s.Agents) == 0 {
 		return c
 	}
-	standing := s.standing()
+	standing := s.currentFindings()
 	c.Active = len(s.activeAgents())
 	c.Needed = max(1, s.Config.Quorum.of(c.Active))
 	c.Ideas = s.ideas(standing, c.Active, c.Needed)

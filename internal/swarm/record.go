@@ -61,7 +61,7 @@ type Recorded struct {
 // ReadRecord reads the swarms of an issue from its comments. The first start of a swarm
 // that can begin one holds, and what somebody else than who left it says of the swarm does
 // not count.
-func ReadRecord(left []trace.Left) (p Past) {
+func ReadRecord(left []trace.Entry) (p Past) {
 	by := map[string][]Operation{}
 	starts := map[string]Operation{}
 	for _, l := range left {
@@ -91,7 +91,7 @@ func ReadRecord(left []trace.Left) (p Past) {
 }
 
 // Running is the newest swarm of an issue as its comments have it; nil where none runs.
-func Running(left []trace.Left) *State {
+func Running(left []trace.Entry) *State {
 	past := ReadRecord(left).Swarms
 	if len(past) == 0 {
 		return nil
@@ -104,7 +104,7 @@ func Running(left []trace.Left) *State {
 }
 
 // lines reads the operations of one trace.
-func (p *Past) lines(l trace.Left) (list []Operation) {
+func (p *Past) lines(l trace.Entry) (list []Operation) {
 	content, _ := l.Content()
 	text, _ := content["operations"].(string)
 	for line := range strings.Lines(text) {

@@ -100,7 +100,7 @@ func TestRecord(t *testing.T) {
 	if err != nil || len(drafts) < 2 {
 		t.Fatalf("%d parts, %v", len(drafts), err)
 	}
-	var left []trace.Left
+	var left []trace.Entry
 	for i, d := range drafts {
 		made, err := d.Trace()
 		if err != nil {
@@ -176,7 +176,7 @@ func TestSettledTwice(t *testing.T) {
 // What others leave on an issue that looks like a swarm hides no swarm, and takes none over.
 func TestRecordOfOthers(t *testing.T) {
 	mine := begin(3).list
-	comments := func(author string, list ...swarm.Operation) (left []trace.Left) {
+	comments := func(author string, list ...swarm.Operation) (left []trace.Entry) {
 		drafts, err := swarm.Record(list[0].Swarm, 0, "begins", list)
 		if err != nil {
 			t.Fatal(err)

@@ -53,7 +53,7 @@ func (s *State) opine() {
 		return
 	}
 	o := Opinions{Round: s.Round, Agents: []Opinion{}, Ideas: []string{}}
-	standing := s.standing()
+	standing := s.currentFindings()
 	for _, a := range s.activeAgents() {
 		own := Opinion{Agent: a.Name, Ideas: []string{}}
 		for _, f := range standing {
@@ -70,8 +70,8 @@ func (s *State) opine() {
 	s.Opinions = append(s.Opinions, o)
 }
 
-// standing are the findings of each active agent's newest round with findings.
-func (s *State) standing() (list []*Finding) {
+// currentFindings are the findings of each active agent's newest round with findings.
+func (s *State) currentFindings() (list []*Finding) {
 	newest := map[string]int{}
 	for _, a := range s.activeAgents() {
 		newest[a.Name] = a.newest

@@ -10,17 +10,17 @@ import (
 	"stig/internal/visible"
 )
 
-// block is a fenced block of a body.
+// block is a fenced block in a body.
 type block struct {
 	info   string // of its first line
-	text   string // between the fences, without the last line end
+	text   string // between the fences, without the last line ending
 	around string // the body without it
 }
 
 var fence = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^ {0,3}(`{3,}|~{3,})[ \t]*([^`]*)$") })
 
-// firstBlock finds the first fenced block of a body. One without an end goes to
-// the end of the text, as in Markdown.
+// firstBlock finds the first fenced block in a body. An unclosed one extends to the end of the
+// text, as in Markdown.
 func firstBlock(body string) (block, bool) {
 	lines := strings.Split(body, "\n")
 	for i, line := range lines {
@@ -46,7 +46,7 @@ func closes(line, open string) bool {
 	return match != nil && match[1][0] == open[0] && len(match[1]) >= len(open) && strings.TrimSpace(match[2]) == ""
 }
 
-// value is the block as content: JSON of a completion as what it says.
+// value returns the block as content: the JSON value for a completion.
 func (b block) value(kind Kind) any {
 	var value any
 	if kind.Type == Completion && b.info == "json" && json.Unmarshal([]byte(b.text), &value) == nil {
@@ -55,7 +55,7 @@ func (b block) value(kind Kind) any {
 	return b.text
 }
 
-// blockOf writes content as a fenced block that nothing in it ends.
+// blockOf formats content as a fenced block that nothing in it ends.
 func blockOf(kind Kind, value any) (string, error) {
 	info, text := "", ""
 	if s, ok := value.(string); ok {

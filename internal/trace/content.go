@@ -12,11 +12,11 @@ import (
 	"stig/internal/visible"
 )
 
-// Content is what a trace says as data, by the keys of its type's definition, and
-// the body beside it: the text without the block that is part of the content.
+// Content is the data of a trace, by the keys of its type's definition, and its body: the text
+// without the block that is content.
 //
-// A key that repeats is a list, and so are those that a type has as lists. A
-// fenced block of JSON is that JSON where the type holds any (completion).
+// A repeated key is a list, and so are the keys that the type defines as lists. A fenced block
+// of JSON is decoded if the type allows any JSON (completion).
 func (t Trace) Content() (content map[string]any, body string) {
 	kind, _ := KindOf(t.Type)
 	content, body = map[string]any{}, t.Body
@@ -37,19 +37,18 @@ func (t Trace) Content() (content map[string]any, body string) {
 	if block, found := firstBlock(t.Body); found {
 		content[kind.Block], body = block.value(kind), block.around
 	} else if kind.Type == Completion && t.Summary != "" {
-		content[kind.Block] = t.Summary // a result in one line needs no block
+		content[kind.Block] = t.Summary // a one-line result needs no block
 	}
 	return content, body
 }
 
-// Problem is something that the definition of a type refuses.
+// Problem is something that a type's definition rejects.
 type Problem struct {
-	Key     string // of the content
+	Key     string // key of the content
 	Message string // begins with the key
 }
 
-// Problems says what the definition of the type refuses. A type that is not known has
-// no rules.
+// Problems returns what the type's definition rejects. An unknown type has no rules.
 func (t Trace) Problems() (problems []Problem) {
 	kind, _ := KindOf(t.Type)
 	content, _ := t.Content()
@@ -90,17 +89,16 @@ func mapKeys(m map[string]any) func(func(string) bool) {
 	}
 }
 
-// Draft is a trace before it is one: the content as data.
+// Draft is a trace to be made, as data.
 type Draft struct {
 	Type    string
-	Summary string         // the first line, where it is none of the content
-	Content map[string]any // texts, numbers, booleans, lists of them; of a completion's result anything
+	Summary string         // the first line, if it is not part of the content
+	Content map[string]any // texts, numbers, booleans, lists of them; for a completion's result any JSON
 	Body    string
 }
 
-// Trace makes the trace of a draft. The error says what cannot be written in the
-// grammar of traces, and what the definition of the type refuses. A level that is
-// not given is "info".
+// Trace builds the trace of a draft. The error says what the grammar of traces cannot hold, and
+// what the type's definition rejects. The default level is "info".
 func (d Draft) Trace() (Trace, error) {
 	kind, known := KindOf(d.Type)
 	if !known {
@@ -122,8 +120,7 @@ func (d Draft) Trace() (Trace, error) {
 	return t, t.writable()
 }
 
-// take puts content where its kind has it: into the first line, the block, and the
-// trailers.
+// take puts content where its kind has it: into the first line, the block, and the trailers.
 func (t *Trace) take(kind Kind, given map[string]any) error {
 	if value, there := given[kind.Head]; there && kind.Head != "" {
 		text, err := oneText(kind.Head, value)
@@ -157,7 +154,7 @@ func (t *Trace) take(kind Kind, given map[string]any) error {
 	return nil
 }
 
-// writable says why the trace would not be read as it was given.
+// writable returns why the trace would not be read back as given.
 func (t Trace) writable() error {
 	text := t.Text()
 	switch again, err := Parse(text); {
@@ -170,7 +167,7 @@ func (t Trace) writable() error {
 	case err != nil:
 		return err
 	case again.Text() != text:
-		return fmt.Errorf("the text would not be read as it is written")
+		return fmt.Errorf("the text would not be read back as written")
 	}
 	return nil
 }
@@ -186,7 +183,7 @@ func oneText(key string, value any) (string, error) {
 	return texts[0], nil
 }
 
-// textsOf gives a value of a trailer as texts of one line.
+// textsOf returns the value of a trailer as one-line texts.
 func textsOf(key string, value any) ([]string, error) {
 	switch value := value.(type) {
 	case nil:
@@ -201,7 +198,7 @@ func textsOf(key string, value any) ([]string, error) {
 		case !trailerLine().MatchString(key + ": x"):
 			return nil, fmt.Errorf("%s: must be letters a to z, digits, _ and -, beginning with a letter", key)
 		case key == mark:
-			return nil, fmt.Errorf("%s: names the type of a trace and cannot be given", key)
+			return nil, fmt.Errorf("%s: is the name of a trace type and cannot be a key", key)
 		case text == "":
 			return nil, fmt.Errorf("%s: must not be empty", key)
 		case strings.ContainsAny(text, "\n\r"):

@@ -15,7 +15,7 @@ import (
 	"stig/schemas"
 )
 
-// whole has for each type content that its definition takes.
+// whole has, for each type, content that its definition accepts.
 var whole = map[string]map[string]any{
 	trace.Log:            {"level": "warn", "message": "half of it is done"},
 	trace.Finding:        {"summary": "no feed", "url": "https://example.org"},

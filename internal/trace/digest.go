@@ -9,19 +9,17 @@ import (
 	"unicode/utf8"
 )
 
-// Digest is what was left on an issue since the last summary, for somebody who
-// writes the next one.
+// Digest is what was left on an issue since the last summary, as input for the next one.
 type Digest struct {
-	Since  string  // the name of the newest trace that the last summary covers; "" without a summary
-	Newest string  // the name of the newest trace in it; "" where there is none
-	Count  int     // traces up to that one, also those that summaries cover
-	Total  int     // traces since then, comments too
-	Bytes  int     // of their texts
+	Since  string  // the newest trace that the last summary covers; "" without a summary
+	Newest string  // the newest trace in the digest; "" for none
+	Count  int     // traces up to that one, including those that summaries cover
+	Total  int     // traces since then, including comments
+	Bytes  int     // total length of their texts
 	Groups []Group // by type, in the order of the types, others and comments last
 }
 
-// Group are the traces of one type, newest first. What says the same twice is there
-// once.
+// Group is the traces of one type, newest first. Repeated content is listed once.
 type Group struct {
 	Type string
 	Said []Said
@@ -29,22 +27,22 @@ type Group struct {
 
 // Said is a trace, and how often it was left.
 type Said struct {
-	Left  Left
+	Left  Entry
 	Times int
 }
 
-// DigestOf makes the digest of the comments of one issue, oldest first.
-func DigestOf(list []Left) Digest {
+// DigestOf builds the digest of one issue's comments, oldest first.
+func DigestOf(list []Entry) Digest {
 	all := list
 	list, since := Unsummarised(all)
 	d := Digest{Since: since, Total: len(list)}
 	groups := map[string][]Said{}
-	said := map[string]int{}                  // the index in its group of what a trace says
+	said := map[string]int{}                  // the index in its group of a trace's content
 	for _, l := range slices.Backward(list) { // newest first
 		d.Bytes += len(l.text)
 		if d.Newest == "" {
 			d.Newest = l.Name
-			d.Count = countTo(all, slices.IndexFunc(all, func(one Left) bool { return one.Index == l.Index }), len(all))
+			d.Count = countTo(all, slices.IndexFunc(all, func(one Entry) bool { return one.Index == l.Index }), len(all))
 		}
 		if at, before := said[l.says()]; before {
 			groups[l.Type][at].Times++
@@ -59,13 +57,12 @@ func DigestOf(list []Left) Digest {
 	return d
 }
 
-// Unsummarised gives the traces of one issue that no summary covers yet, summaries and the
-// records of swarms left out, and the name of the newest trace that one does cover. The list
-// is in the order of the times. A summary covers nothing that was added to the issue after
-// it: whoever left that with a clock that is behind has an earlier time. Where more stands up to
-// the one that it covers than it counted, a merge brought that, and nobody knows which was new to
-// its writer: it covers nothing.
-func Unsummarised(list []Left) (rest []Left, covered string) {
+// Unsummarised returns the traces of one issue that no summary covers yet, without summaries
+// and swarm records, in order of time, and the name of the newest covered one. A summary covers
+// nothing added to the issue after it: a writer whose clock is behind has an earlier time. If
+// there are more traces up to its last one than it counted, a merge brought them, and it is
+// unknown which ones its writer saw: it covers nothing.
+func Unsummarised(list []Entry) (rest []Entry, covered string) {
 	by, last := reached(list), -1
 	for i, l := range slices.Backward(list) {
 		if at, ends := by[i]; ends && at > last {
@@ -82,10 +79,11 @@ func Unsummarised(list []Left) (rest []Left, covered string) {
 	return rest, covered
 }
 
-// reached gives the places up to which summaries cover, each with the index of the last that does.
-func reached(list []Left) map[int]int {
-	first := map[string]int{}               // where a name stands
-	digested := make([]int, 1, len(list)+1) // how many traces a digest has before each place
+// reached returns the positions up to which summaries cover, each with the index of the last
+// one that does.
+func reached(list []Entry) map[int]int {
+	first := map[string]int{}               // position of a name
+	digested := make([]int, 1, len(list)+1) // how many traces a digest has before each position
 	for i, l := range list {
 		if _, known := first[l.Name]; !known {
 			first[l.Name] = i
@@ -108,7 +106,7 @@ func reached(list []Left) map[int]int {
 			}
 		}
 		if end < 0 {
-			end = i - 1 // a summary that names no trace that is here covers what stands before it
+			end = i - 1 // a summary that names no trace here covers what is before it
 		}
 		count, err := strconv.Atoi(strings.Join(l.Values("count"), ""))
 		if err != nil || digested[end+1] <= count || countTo(list, end, l.Index) <= count {
@@ -118,11 +116,11 @@ func reached(list []Left) map[int]int {
 	return by
 }
 
-// isDigested reports whether a digest has such a trace.
-func (l Left) isDigested() bool { return l.Type != Summary && l.Type != SwarmRound }
+// isDigested reports whether a digest includes such a trace.
+func (l Entry) isDigested() bool { return l.Type != Summary && l.Type != SwarmRound }
 
-// countTo counts the traces of digests up to a place, of those that were added before the index.
-func countTo(list []Left, end, index int) (count int) {
+// countTo counts the digested traces up to a position that were added before the index.
+func countTo(list []Entry, end, index int) (count int) {
 	for _, l := range list[:end+1] {
 		if l.isDigested() && l.Index < index {
 			count++
@@ -131,8 +129,8 @@ func countTo(list []Left, end, index int) (count int) {
 	return count
 }
 
-// says is what two traces have in common that say the same.
-func (l Left) says() string { return l.Type + "\x00" + l.Summary + "\x00" + l.Body }
+// says is the content by which traces are equal.
+func (l Entry) says() string { return l.Type + "\x00" + l.Summary + "\x00" + l.Body }
 
 func typesOf(groups map[string][]Said) []string {
 	types := slices.DeleteFunc(Types(), func(name string) bool { return groups[name] == nil })
@@ -150,9 +148,8 @@ func typesOf(groups map[string][]Said) []string {
 	return types
 }
 
-// Markdown is the digest as text of at most budget characters, the first lines of
-// everything before the texts. What is left out is said in the last line, which is there
-// whatever the budget.
+// Markdown formats the digest with at most budget characters, first lines before texts. The
+// last line, which is always there, says what is omitted.
 func (d Digest) Markdown(budget int) string {
 	text, left := d.within(budget)
 	if left > 0 {
@@ -162,9 +159,9 @@ func (d Digest) Markdown(budget int) string {
 	return text
 }
 
-func leftOut(n int) string { return fmt.Sprintf("\n%d more are left out.\n", n) }
+func leftOut(n int) string { return fmt.Sprintf("\n%d more are omitted.\n", n) }
 
-// within is what fits into so many characters, and how much does not.
+// within returns what fits into so many characters, and how much does not.
 func (d Digest) within(budget int) (text string, left int) {
 	var b strings.Builder
 	size := 0
@@ -190,7 +187,7 @@ func (d Digest) within(budget int) (text string, left int) {
 	return b.String(), left
 }
 
-// markdown is a trace as an item: when, who, what, and the text below it.
+// markdown formats a trace as a list item: when, who, what, and the text below.
 func (s Said) markdown() string {
 	l := s.Left
 	words := []string{l.Name}

@@ -1,5 +1,5 @@
-// Package trace reads and writes traces: comments of issues that hold a known
-// type of message, which any tool shows as text.
+// Package trace reads and writes traces: comments of issues that contain a typed message and
+// that any tool shows as text.
 //
 //	finding: The office publishes a month at a time
 //
@@ -8,13 +8,13 @@
 //	url: https://example.org/tides
 //	stig: finding/1
 //
-// The first line has the type and the summary. The last paragraph has the
-// trailers, one a line; the last of them names the type again. Between them is any
-// Markdown. A comment without that last line is a comment. The grammar is not that
-// of git's trailers, which takes no "_" in a key.
+// The first line has the type and the summary. The last paragraph has the trailers, one a line;
+// the last trailer repeats the type. Between them is any Markdown. A comment without that last
+// trailer is a plain comment. The grammar differs from git's trailers, which allow no "_" in a
+// key.
 //
-// The package knows types and their fields (kinds.go), and no issue but for the
-// comments of its record. It opens no store and reads no clock.
+// The package knows types and their fields (kinds.go), and of issues only their comments. It
+// opens no store and reads no clock.
 //
 //	t, err := trace.Draft{Type: "finding", Content: map[string]any{"summary": "no feed"}}.Trace()
 //	text := t.Text()
@@ -32,25 +32,25 @@ import (
 	"stig/internal/visible"
 )
 
-// Trace is the message of a comment.
+// Trace is the message in a comment.
 type Trace struct {
-	Type     string // as in the first line and the last
+	Type     string // as in the first and the last line
 	Version  string // what follows the type in the last line
 	Summary  string // one line
 	Body     string // between the first line and the trailers, trimmed
 	Trailers []Trailer
 }
 
-// Trailer is a line of the last paragraph, without the last.
+// Trailer is a line of the last paragraph, except the last.
 type Trailer struct{ Key, Value string }
 
-// MaxBytes is the longest text of a trace. What is longer belongs in a file.
+// MaxBytes limits the text of a trace. Longer content belongs in a file.
 const MaxBytes = 8 << 10
 
 // mark is the key of the last line.
 const mark = "stig"
 
-// version is that of the traces that this package writes.
+// version is the format version that this package writes.
 const version = "1"
 
 var (
@@ -58,17 +58,16 @@ var (
 	named       = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^t-[a-z2-7]{10}$`) })
 )
 
-// ErrComment says that a text is a comment and no trace.
+// ErrComment reports that a text is a plain comment.
 var ErrComment = errors.New("a comment")
 
-// normal is the text of a comment as its name and its comparison see it: with LF
-// line ends, and trimmed.
+// normal normalizes a comment for names and comparisons: trimmed, with LF line endings.
 func normal(text string) string {
 	return strings.TrimSpace(visible.LF(text))
 }
 
-// Name names the comment of an author. It depends neither on its number, which
-// other programs give anew, nor on the issue, whose id a merge may change.
+// Name names an author's comment. It does not depend on its number, which other programs
+// change, nor on the issue, whose id a merge may change.
 func Name(author, text string) string {
 	sum := sha256.Sum256([]byte(author + "\x00" + normal(text)))
 	return "t-" + strings.ToLower(base32.StdEncoding.EncodeToString(sum[:])[:10])
@@ -77,8 +76,8 @@ func Name(author, text string) string {
 // IsName reports whether a text has the form of a name.
 func IsName(text string) bool { return named().MatchString(text) }
 
-// Parse reads the text of a comment. The error is ErrComment for one that does not
-// end as a trace does; another error says why one that does is no trace.
+// Parse reads the text of a comment. The error is ErrComment if it does not end like a trace;
+// another error says why one that does is not a trace.
 func Parse(text string) (Trace, error) {
 	text = normal(text)
 	last := text[strings.LastIndexByte(text, '\n')+1:]
@@ -103,7 +102,7 @@ func Parse(text string) (Trace, error) {
 	return t, nil
 }
 
-// trailersFrom gives the index of the first of the trailers at the end of lines.
+// trailersFrom returns the index of the first trailer at the end of lines.
 func trailersFrom(lines []string) int {
 	from := len(lines)
 	for i := len(lines) - 1; i >= 0; i-- {
@@ -117,7 +116,7 @@ func trailersFrom(lines []string) int {
 	return from
 }
 
-// continues reports whether a line goes on with the value of the one before.
+// continues reports whether a line continues the value of the previous one.
 func continues(line string) bool {
 	return strings.HasPrefix(line, " ") && strings.TrimSpace(line) != ""
 }
@@ -133,7 +132,7 @@ func trailersOf(lines []string) (list []Trailer) {
 	return list
 }
 
-// Text is the trace as the text of a comment. Parse gives the trace again.
+// Text formats the trace as a comment; Parse reverses it.
 func (t Trace) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s\n\n", t.Type, t.Summary)
@@ -147,7 +146,7 @@ func (t Trace) Text() string {
 	return b.String()
 }
 
-// Values lists what the trailers of a key say, in their order.
+// Values lists the trailer values of a key, in order.
 func (t Trace) Values(key string) (values []string) {
 	for _, trailer := range t.Trailers {
 		if trailer.Key == key {

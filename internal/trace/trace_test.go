@@ -53,7 +53,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// What looks like trailers in a body stays in the body.
+// Lines in a body that look like trailers stay in the body.
 func TestBodyWithLookAlikes(t *testing.T) {
 	body := "url: not a trailer\nstig: finding/1\n\n  indented: x\n\n```\n\nstig: log/1\n```"
 	made, err := trace.Draft{Type: "finding", Content: map[string]any{"summary": "x", "file": "a.go"}, Body: body}.Trace()
@@ -114,7 +114,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// FuzzText holds what is written to what is read.
+// FuzzText compares what is written with what is read.
 func FuzzText(f *testing.F) {
 	f.Add("x", "body", "url", "https://example.org")
 	f.Add("x", "```\nstig: log/1", "a", "b\n c")

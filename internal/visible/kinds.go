@@ -11,14 +11,14 @@ import (
 
 // kind is one form of credential.
 type kind struct {
-	name    string   // as a sentence says it
-	marks   []string // one of them stands in each; the letters beside the | are a rare pair, or the one is rare alone
+	name    string   // its name in a sentence
+	marks   []string // each contains one of them; the letters beside | are a rare pair, or the one is rare alone
 	pattern *regexp.Regexp
-	real    func(string) bool // nil: whatever matches; given the last group, or all
+	real    func(string) bool // nil: any match; called with the last group, or all
 }
 
-// kinds are the forms that are known. Most hold something that hardly anything else
-// does; the others stand behind a name that says what they are.
+// kinds are the known forms. Most contain something that hardly anything else does; the others
+// follow a name that says what they are.
 var kinds = sync.OnceValue(func() []kind {
 	return []kind{
 		{"a private key", []string{"PRIVATE K|EY"}, regexp.MustCompile(

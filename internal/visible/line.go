@@ -5,8 +5,7 @@ import (
 	"unicode"
 )
 
-// OneLine folds white space: a text on one line, with one blank between its words, which
-// cannot break the line it stands in.
+// OneLine collapses white space to single blanks, so that the text cannot break its line.
 func OneLine(text string) string {
 	var line strings.Builder
 	line.Grow(len(text))
@@ -19,11 +18,11 @@ func OneLine(text string) string {
 	return line.String()
 }
 
-// Unspaced reports letters of the scripts that put no blanks between words.
+// Unspaced reports letters of scripts that put no blanks between words.
 func Unspaced(r rune) bool {
 	const first = '\u0e00' // Thai, the first of them
 	return r >= first && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
-// LF is a text whose lines all end with "\n".
+// LF converts all line endings to "\n".
 func LF(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }

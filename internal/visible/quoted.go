@@ -2,7 +2,7 @@ package visible
 
 import "strings"
 
-// Quoted is a word as somebody types it: in quotes where it needs them.
+// Quoted formats a word for a shell, in quotes if it needs them.
 func Quoted(word string) string {
 	if word != "" && !strings.ContainsFunc(word, func(r rune) bool { return !strings.ContainsRune(plain, r) }) {
 		return word
@@ -10,7 +10,7 @@ func Quoted(word string) string {
 	return InQuotes(word)
 }
 
-// InQuotes is a text in the single quotes of a shell.
+// InQuotes puts a text in the single quotes of a shell.
 func InQuotes(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 // plain are the characters that need no quotes.

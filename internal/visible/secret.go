@@ -8,15 +8,14 @@ import (
 	"strings"
 )
 
-// Secret is one credential in a text: what it looks like, such as "a GitHub token", and
-// where it stands, in bytes.
+// Secret is one credential in a text: its kind, such as "a GitHub token", and its byte range.
 type Secret struct {
 	Kind       string
 	Start, End int
 }
 
-// Secrets lists the credentials in a text in their order. Of two that overlap the first
-// counts. Most texts cost one pass, without a pattern.
+// Secrets lists the credentials in a text in order. If two overlap the first counts. Most texts
+// take one pass, without regular expressions.
 func Secrets(text string) (all []Secret) {
 	for _, n := range candidates([]byte(text)) {
 		k := kinds()[n]
@@ -36,25 +35,25 @@ func Secrets(text string) (all []Secret) {
 	})
 }
 
-// HoldsSecret reports whether a text holds a credential.
+// HoldsSecret reports whether a text contains a credential.
 func HoldsSecret(text string) bool { return len(Secrets(text)) > 0 }
 
-// MayHoldSecret reports whether Secrets has to look at a text, or at the texts in a line of JSON:
-// where it reports false there is none. It allocates nothing where there is no mark.
+// MayHoldSecret reports whether Secrets must examine a text, or the texts in a line of JSON:
+// false means that there is none. It allocates nothing unless there is a mark.
 func MayHoldSecret(text []byte) bool { return len(candidates(text)) > 0 }
 
-// HideSecrets gives a text with each credential replaced by what it looked like.
+// HideSecrets replaces each credential in a text by its kind.
 func HideSecrets(text string) string {
 	var b strings.Builder
 	last := 0
 	for _, f := range Secrets(text) {
-		b.WriteString(text[last:f.Start] + "[" + f.Kind + ", left out]")
+		b.WriteString(text[last:f.Start] + "[" + f.Kind + ", omitted]")
 		last = f.End
 	}
 	return b.String() + text[last:]
 }
 
-// candidates lists the kinds, by number, of which a text holds a mark.
+// candidates lists the kinds, by number, whose marks a text contains.
 func candidates(text []byte) (list []int) {
 	var held uint64
 	all := marks()
@@ -73,7 +72,7 @@ func candidates(text []byte) (list []int) {
 	return list
 }
 
-// standsIn reports whether a mark begins at a place in a text.
+// standsIn reports whether a mark begins at a position.
 func (m mark) standsIn(text []byte, start int) bool {
 	if start < 0 || start+len(m.text) > len(text) {
 		return false

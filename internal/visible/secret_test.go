@@ -5,11 +5,11 @@ import (
 	"testing"
 )
 
-// long is what no word looks like. The samples are put together here, so that no
-// scanner of sources takes them for secrets.
+// long is what no word looks like. The samples are assembled here, so that source scanners do
+// not take them for secrets.
 var long = strings.Repeat("aB3x", 14)
 
-// samples are at least one credential of each kind, and where it stands in the sample.
+// samples has at least one credential of each kind, and its position in the sample.
 func samples() [][2]string {
 	whole := func(s string) [2]string { return [2]string{s, s} }
 	return [][2]string{
@@ -35,8 +35,8 @@ func samples() [][2]string {
 	}
 }
 
-// TestFind also has each kind found that is passed over by no mark, in the middle of a
-// text, in another and in a line of JSON.
+// TestFind also checks that marks miss no kind, in the middle of a text, in another and in a
+// line of JSON.
 func TestFind(t *testing.T) {
 	found := map[string]bool{}
 	for _, sample := range samples() {
@@ -47,7 +47,7 @@ func TestFind(t *testing.T) {
 				continue
 			}
 			found[all[0].Kind] = true
-			if hidden := HideSecrets(text); strings.Contains(hidden, sample[1]) || !strings.Contains(hidden, "["+all[0].Kind+", left out]") || HoldsSecret(hidden) {
+			if hidden := HideSecrets(text); strings.Contains(hidden, sample[1]) || !strings.Contains(hidden, "["+all[0].Kind+", omitted]") || HoldsSecret(hidden) {
 				t.Errorf("%.30q… hidden: %q", text, hidden)
 			}
 		}
@@ -59,7 +59,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestMarks wants no pattern to find what the marks pass over.
+// TestMarks checks that no pattern matches what the marks skip.
 func TestMarks(t *testing.T) {
 	for _, sample := range samples() {
 		for n, k := range kinds() {
@@ -76,7 +76,7 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// TestTalk lists what is said of credentials without being one.
+// TestTalk lists mentions of credentials that are not credentials.
 func TestTalk(t *testing.T) {
 	for _, text := range []string{
 		"", "w", "passw", "tokens begin with ghp_, AKIA, npm_, hf_, sk_live_, AIza or sk-",

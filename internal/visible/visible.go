@@ -1,8 +1,8 @@
-// Package visible makes texts safe and short enough to show: characters that act on a
-// terminal, or that hide or move the text around them, become escapes, since people must
-// see what would run before they trust a command; texts are clipped to the room there is,
-// quoted for a shell, and searched for credentials. What is only mentioned (a prefix
-// alone, a placeholder, a variable) is no credential.
+// Package visible makes texts safe and short enough to show: characters that control a
+// terminal, or hide or move the text around them, become escapes, since people must see what
+// would run before they trust a command; texts are clipped to the available space, quoted for a
+// shell, and searched for credentials. A mere mention (a prefix alone, a placeholder, a
+// variable) is not a credential.
 //
 // It does not know where a text comes from or where it is shown.
 //
@@ -16,9 +16,9 @@ import (
 	"unicode/utf8"
 )
 
-// Text gives a text in which every hidden character and every byte that is no UTF-8
-// is an escape as Go and bash write it: \x1b, \u200b, \U000e0041. Ends of lines are
-// "\n". A text of visible characters is given as it is.
+// Text escapes every hidden character and every byte that is not UTF-8, as Go and bash write
+// it: \x1b, \u200b, \U000e0041. Line endings become "\n". A text of visible characters is
+// unchanged.
 func Text(text string) string {
 	text = LF(text)
 	if utf8.ValidString(text) && !strings.ContainsFunc(text, Hidden) {
@@ -44,10 +44,9 @@ func Text(text string) string {
 	return b.String()
 }
 
-// Hidden reports whether Text escapes a character: control characters except tab and
-// line feed, characters of no width and of direction (Cf, the tags among them), every
-// blank and end of line but the ASCII ones, and what fonts draw as nothing. The
-// selectors that give an emoji its look (U+FE0E, U+FE0F) stay.
+// Hidden reports whether Text escapes a character: control characters except tab and line feed,
+// zero-width and directional characters (Cf, including tags), all blanks and line ends but the
+// ASCII ones, and what fonts draw as nothing. Emoji variation selectors (U+FE0E, U+FE0F) stay.
 func Hidden(r rune) bool {
 	switch {
 	case r < 0x20:
@@ -56,11 +55,11 @@ func Hidden(r rune) bool {
 		return false
 	case r == 0xfe0e || r == 0xfe0f:
 		return false
-	case r == brailleBlank || r&0xfffe == 0xfffe: // the last two of a plane are no characters, and XML takes none
+	case r == brailleBlank || r&0xfffe == 0xfffe: // the last two of a plane are noncharacters, which XML rejects
 		return true
 	}
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Z, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
-// brailleBlank is a symbol without a dot.
+// brailleBlank is a symbol without dots.
 const brailleBlank = 0x2800

@@ -7,7 +7,7 @@ import (
 	"stig/internal/visible"
 )
 
-// TestText lists what must be seen in a command, and what must stay as it is.
+// TestText lists what must be visible in a command, and what must stay as it is.
 func TestText(t *testing.T) {
 	for text, want := range map[string]string{
 		"a\tb\r\nc é 日 👍 ❤️ ﷽ e\u0301": "a\tb\nc é 日 👍 ❤️ ﷽ e\u0301",
@@ -34,7 +34,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// TestASCII wants every printable ASCII character to stay.
+// TestASCII checks that every printable ASCII character stays.
 func TestASCII(t *testing.T) {
 	var b strings.Builder
 	for c := byte(' '); c <= '~'; c++ {

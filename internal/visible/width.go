@@ -7,8 +7,7 @@ import (
 	"golang.org/x/text/width"
 )
 
-// Clipped is a text of so many characters at most. The last one of a text that was longer
-// is "…".
+// Clipped truncates a text to so many characters, of which the last is then "…".
 func Clipped(text string, most int) string {
 	if runes := []rune(text); len(runes) > most {
 		return string(runes[:most-1]) + "…"
@@ -16,7 +15,7 @@ func Clipped(text string, most int) string {
 	return text
 }
 
-// ClippedBytes is Clipped by the bytes of the text, to which "…" is added.
+// ClippedBytes is Clipped by bytes, with "…" appended.
 func ClippedBytes(text string, most int) string {
 	if len(text) > most {
 		return strings.ToValidUTF8(text[:most], "") + "…"
@@ -24,7 +23,7 @@ func ClippedBytes(text string, most int) string {
 	return text
 }
 
-// ClippedColumns is Clipped by the columns of a terminal.
+// ClippedColumns is Clipped by terminal columns.
 func ClippedColumns(text string, most int) string {
 	if Columns(text) <= most {
 		return text
@@ -32,7 +31,7 @@ func ClippedColumns(text string, most int) string {
 	return strings.TrimRight(Fitting(text, most-1), " ") + "…"
 }
 
-// Fitting is the beginning of a text that has at most so many columns, and at least one
+// Fitting returns the beginning of a text with at most so many columns and at least one
 // character.
 func Fitting(text string, most int) string {
 	taken := 0
@@ -45,7 +44,7 @@ func Fitting(text string, most int) string {
 	return text
 }
 
-// Columns is how wide a text is on a terminal.
+// Columns is the width of a text on a terminal.
 func Columns(text string) int {
 	n := 0
 	for _, r := range text {
@@ -54,8 +53,8 @@ func Columns(text string) int {
 	return n
 }
 
-// runeColumns is 2 for the wide characters of East Asia and most pictures, 0
-// for what combines with the character before it.
+// runeColumns is 2 for wide East Asian characters and most pictographs, 0 for combining
+// characters.
 func runeColumns(r rune) int {
 	if r < 0x300 {
 		return 1

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Counted is a number of things: "1 issue", "2 issues".
+// Counted formats a number of things: "1 issue", "2 issues".
 func Counted(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -13,8 +13,7 @@ func Counted(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Fenced is a text as a block of code, in which nothing of it is taken for
-// anything else.
+// Fenced formats a text as a code block whose fence nothing in it can end.
 func Fenced(text string) string {
 	fence := "```"
 	for strings.Contains(text, fence) {
@@ -23,7 +22,7 @@ func Fenced(text string) string {
 	return fence + "\n" + strings.TrimRight(text, "\n") + "\n" + fence + "\n"
 }
 
-// FirstLine is a command by its first line.
+// FirstLine shortens a command to its first line.
 func FirstLine(command string) string {
 	first, rest, _ := strings.Cut(strings.TrimSpace(command), "\n")
 	if rest != "" {

@@ -22,19 +22,19 @@ func (a *Run) ReadJournal() (clone.Place, clone.Journal, error) {
 // Births gives from the journal what an issue was called when it was made: two
 // branches may give one id to two issues in one second, and titles change. known is false
 // for an issue that is not in the journal of this clone.
-func (a *Run) Births() func(id string, as beads.Birth) (title string, known bool) {
+func (a *Run) Births() func(id string, as beads.Origin) (title string, known bool) {
 	journal := sync.OnceValue(func() (j clone.Journal) {
 		if place, err := a.LivePlace(); err == nil {
 			j, _ = place.Journal() // without it the titles of now are compared
 		}
 		return j
 	})
-	return func(id string, as beads.Birth) (string, bool) { return titleAtBirth(journal(), id, as) }
+	return func(id string, as beads.Origin) (string, bool) { return titleAtBirth(journal(), id, as) }
 }
 
 // titleAtBirth follows the edits of a title back to that of a new issue that
 // was made at the same time by the same actor.
-func titleAtBirth(j clone.Journal, id string, as beads.Birth) (title string, known bool) {
+func titleAtBirth(j clone.Journal, id string, as beads.Origin) (title string, known bool) {
 	made := map[string]bool{}     // titles of new issues with that id
 	before := map[string]string{} // of a title, the one that it replaced
 	for _, r := range j.Records {
@@ -42,7 +42,7 @@ func titleAtBirth(j clone.Journal, id string, as beads.Birth) (title string, kno
 			switch {
 			case c.Issue != id || r.Result != clone.Written || r.Seen:
 			case c.Kind == string(merge.KindIssue):
-				if line, err := beads.ParseRecord([]byte(c.Now)); err == nil && line.Birth().Together(as) {
+				if line, err := beads.ParseRecord([]byte(c.Now)); err == nil && line.Origin().Together(as) {
 					made[line.Text(beads.Title)] = true
 				}
 			case c.Kind == string(merge.Key) && c.Name == string(beads.Title):

@@ -166,10 +166,10 @@ func (a *Run) Work(ctx context.Context, store beads.Place) (head string, beyond 
 
 // Person is git's user.name; "" for none, which is asked again: there may be one later.
 func (a *Run) Person(ctx context.Context) (string, error) {
-	a.told.Lock()
-	defer a.told.Unlock()
-	if a.told.person != "" {
-		return a.told.person, nil
+	a.cached.Lock()
+	defer a.cached.Unlock()
+	if a.cached.person != "" {
+		return a.cached.person, nil
 	}
 	if !process.Finder(a.Dir, a.Getenv)("git") {
 		return "", nil
@@ -179,13 +179,13 @@ func (a *Run) Person(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if result.Exit == 0 {
-		a.told.person = strings.TrimSpace(string(result.Stdout))
+		a.cached.person = strings.TrimSpace(string(result.Stdout))
 	}
-	return a.told.person, nil
+	return a.cached.person, nil
 }
 
-// told caches what git told a run, which asks it once.
-type told struct {
+// cached caches what git cached a run, which asks it once.
+type cached struct {
 	sync.Mutex
 	person string               // user.name
 	places map[string]git.Place // by a directory in them
@@ -194,17 +194,17 @@ type told struct {
 // PlaceOf is the repository that a directory is in, the zero value for none, which is asked
 // again: there may be one later.
 func (a *Run) PlaceOf(ctx context.Context, dir string) (git.Place, error) {
-	a.told.Lock()
-	defer a.told.Unlock()
-	if place, known := a.told.places[dir]; known {
+	a.cached.Lock()
+	defer a.cached.Unlock()
+	if place, known := a.cached.places[dir]; known {
 		return place, nil
 	}
 	place, err := a.GitIn(dir).Place(ctx)
 	if err == nil && place.Root != "" {
-		if a.told.places == nil {
-			a.told.places = map[string]git.Place{}
+		if a.cached.places == nil {
+			a.cached.places = map[string]git.Place{}
 		}
-		a.told.places[dir] = place
+		a.cached.places[dir] = place
 	}
 	return place, err
 }
@@ -277,8 +277,8 @@ type Run struct {
 
 	misconfigured bool // and the user was told
 
-	told told   // by git
-	run  string // of a worker, in which it was found to be
+	cached cached // by git
+	run    string // of a worker, in which it was found to be
 
 	Dir   string // -C
 	Store string // --store

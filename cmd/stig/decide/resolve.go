@@ -75,7 +75,7 @@ func resolve(ctx context.Context, a *cli.App, id string, o resolveOptions) error
 		return err
 	}
 	return a.EditResult("resolve", r, r.Lines, o.dryRun, func() error {
-		left, err := answering.Left()
+		left, err := answering.Unanswered()
 		if err != nil {
 			return err
 		}

@@ -100,8 +100,8 @@ func printClosed(a *cli.App, c *checkpoint.Closed) error {
 	for _, ref := range c.Unblocked {
 		fmt.Fprintf(&text, "ready now: %s %s\n", ref.ID, ref.Title)
 	}
-	if c.Nearer > 0 {
-		fmt.Fprintf(&text, "nearer: %s\n", visible.Counted(c.Nearer, "more issue"))
+	if c.StillBlocked > 0 {
+		fmt.Fprintf(&text, "nearer: %s\n", visible.Counted(c.StillBlocked, "more issue"))
 	}
 	if e := c.Epic; e != nil {
 		fmt.Fprintf(&text, "epic %s %s: %d of %d closed\n", e.ID, e.Title, e.Closed, e.Total)

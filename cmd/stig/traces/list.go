@@ -116,7 +116,7 @@ type listed struct {
 	Traces []traces.Row `json:"traces"`
 }
 
-func rows(list []trace.Left) listed {
+func rows(list []trace.Entry) listed {
 	rows := listed{[]traces.Row{}}
 	for _, l := range list {
 		rows.Traces = append(rows.Traces, traces.RowOf(l))
@@ -125,7 +125,7 @@ func rows(list []trace.Left) listed {
 }
 
 // line is a trace on one line.
-func line(l trace.Left) string {
+func line(l trace.Entry) string {
 	said := l.Summary
 	if !l.IsTrace() {
 		said = l.Body
@@ -134,7 +134,7 @@ func line(l trace.Left) string {
 }
 
 // about says which trace it is, where, when and whose.
-func about(l trace.Left) string {
+func about(l trace.Entry) string {
 	words := []string{l.Name, l.Issue, l.Type}
 	if !l.At.IsZero() {
 		words = append(words, l.At.UTC().Format(time.DateOnly+" 15:04"))

@@ -97,7 +97,7 @@ func Dream(ctx context.Context, a *workspace.Run, r DreamRequest) (*Dreamed, err
 func heldBack(place clone.Place, name string, now time.Time) string {
 	one, _ := place.Presence(name)
 	w := &Worker{}
-	w.told(one, now)
+	w.setPresence(one, now)
 	switch {
 	case forChange(one), w.State != clone.Paused && w.State != clone.Maintenance && w.State != clone.Dead:
 		return ""

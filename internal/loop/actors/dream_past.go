@@ -28,7 +28,7 @@ type past struct {
 	runs         []clone.Run
 	learned      []lesson // what its checkpoints say
 	errors       []repeated
-	feedback     []trace.Left
+	feedback     []trace.Entry
 	answers      []reply
 	retro        string // what stands out in the store as a whole
 
@@ -147,7 +147,7 @@ func (p *past) read(a *workspace.Run, name string) error {
 }
 
 // hear takes a trace that concerns the actor.
-func (p *past) hear(name string, l trace.Left) {
+func (p *past) hear(name string, l trace.Entry) {
 	to := l.Values("to")
 	switch {
 	case l.Type == trace.Error && l.Source == name:
@@ -207,7 +207,7 @@ func (p past) prompt(of *clone.Profile) string {
 	p.writeRuns(&b)
 	p.writeLessons(&b)
 	p.writeErrors(&b)
-	writeList(&b, "Feedback", p.feedback, newest, func(l trace.Left) string {
+	writeList(&b, "Feedback", p.feedback, newest, func(l trace.Entry) string {
 		return fmt.Sprintf("- %s, by %s:\n%s", l.Issue, visible.OneLine(l.Source), quoted(l.Whole(), keptOfText))
 	})
 	writeList(&b, "Answers of people to your questions", p.answers, newest, func(r reply) string {

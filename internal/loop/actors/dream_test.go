@@ -143,7 +143,7 @@ func TestPromptNewest(t *testing.T) {
 	for n := range mostItems + 2 {
 		id := fmt.Sprintf("%03d", n)
 		p.runs = append(p.runs, clone.Run{Issue: "run-" + id, Started: at, Ended: at})
-		p.feedback = append(p.feedback, trace.Left{Issue: "feedback-" + id})
+		p.feedback = append(p.feedback, trace.Entry{Issue: "feedback-" + id})
 		p.answers = append(p.answers, reply{issue: "answer-" + id})
 		p.errors = append(p.errors, repeated{what: "error-" + id, times: 100 - n})
 		p.take(clone.Record{Changes: []clone.Change{{Issue: "lesson-" + id, Kind: string(merge.Signal), Name: signals.Surprise.String(), Now: "surprise: 0.5"}}})

@@ -267,7 +267,7 @@ func (w *Worker) now(a *workspace.Run, place clone.Place) error {
 		return err
 	}
 	one, _ := place.Presence(w.Name)
-	w.told(one, now)
+	w.setPresence(one, now)
 	w.Boots, w.Version, w.Seen = one.Boots, one.Version, one.Seen
 	if w.Running, _ = one.Runs(); w.Running {
 		w.Process, w.Issue, w.Run = one.Process.PID, one.Issue, one.Run
@@ -277,8 +277,8 @@ func (w *Worker) now(a *workspace.Run, place clone.Place) error {
 	return err
 }
 
-// told takes how the worker was told to be.
-func (w *Worker) told(one clone.Presence, now time.Time) {
+// setPresence takes how the worker was setPresence to be.
+func (w *Worker) setPresence(one clone.Presence, now time.Time) {
 	w.State, w.By, w.Why, w.Until = one.State, one.By, one.Why, one.Until
 	if !one.Until.IsZero() && !one.Until.After(now) { // it ended by itself
 		w.State, w.By, w.Why, w.Until = clone.Healthy, "", "", time.Time{}

@@ -474,7 +474,7 @@ func preCompact(ctx context.Context, a *workspace.Run, h assistant.Host, e assis
 	update := checkpoint.Update{Estimate: draft(ctx, a), Evidence: a.Config.Signals.Evidence}
 	for _, id := range without {
 		// Giving up is no failure: a draft is better than nothing, and no more.
-		_, _ = checkpoint.Sketch(ctx, a.At(file.Place()), options, id, update, checkpoint.Rules{Schema: a.Schema, Now: options.Now})
+		_, _ = checkpoint.DraftEstimate(ctx, a.At(file.Place()), options, id, update, checkpoint.Rules{Schema: a.Schema, Now: options.Now})
 	}
 	return h.Nothing()
 }

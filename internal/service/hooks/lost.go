@@ -124,8 +124,8 @@ func (l *look) report(ctx context.Context, a *workspace.Run) (string, error) {
 	if err != nil {
 		return "", nil
 	}
-	fresh := slices.DeleteFunc(slices.Clone(lost), func(f journal.Finding) bool { return l.told(&next, service.NameOfLost(f)) })
-	closed = slices.DeleteFunc(closed, func(c journal.Closed) bool { return l.told(&next, c.ID+isClosed) })
+	fresh := slices.DeleteFunc(slices.Clone(lost), func(f journal.Finding) bool { return l.alreadySaid(&next, service.NameOfLost(f)) })
+	closed = slices.DeleteFunc(closed, func(c journal.Closed) bool { return l.alreadySaid(&next, c.ID+isClosed) })
 	if err := l.place.Keep(l.session, next, now); err != nil || !l.known {
 		return "", err
 	}
@@ -137,8 +137,8 @@ func (l *look) report(ctx context.Context, a *workspace.Run) (string, error) {
 	return journal.Report(l.store, fresh, closed), nil
 }
 
-// told reports whether the session was told something, and notes that it is.
-func (l *look) told(next *clone.Look, name string) bool {
+// alreadySaid reports whether the session was alreadySaid something, and notes that it is.
+func (l *look) alreadySaid(next *clone.Look, name string) bool {
 	next.Told = append(next.Told, name)
 	return slices.Contains(l.was.Told, name)
 }

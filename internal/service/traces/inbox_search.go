@@ -233,7 +233,7 @@ func (s *search) comment(i int, closed time.Time, watched bool, at int, c beads.
 }
 
 // why says why a comment of the issue at i concerns the actor, "" where it does not.
-func (s *search) why(i int, left trace.Left, watched bool) string {
+func (s *search) why(i int, left trace.Entry, watched bool) string {
 	needed := left.Type == trace.RequestForHelp &&
 		slices.ContainsFunc(left.Values("needs"), func(role string) bool { return slices.Contains(s.For.Roles, role) })
 	addressed := s.For.addressed(left.Values("to"))

@@ -38,7 +38,7 @@ type Row struct {
 }
 
 // RowOf is a trace as data.
-func RowOf(l trace.Left) Row {
+func RowOf(l trace.Entry) Row {
 	row := Row{ID: l.Name, Issue: l.Issue, Type: l.Type, Source: l.Source}
 	if !l.At.IsZero() {
 		row.CreatedAt = l.At.UTC().Format(time.RFC3339)
@@ -49,7 +49,7 @@ func RowOf(l trace.Left) Row {
 
 // List lists the traces that were asked for, oldest first; of one time, in the order
 // of the store.
-func List(ctx context.Context, a *workspace.Run, r ListRequest) ([]trace.Left, error) {
+func List(ctx context.Context, a *workspace.Run, r ListRequest) ([]trace.Entry, error) {
 	file, err := a.Open()
 	if err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func List(ctx context.Context, a *workspace.Run, r ListRequest) ([]trace.Left, e
 	if err != nil {
 		return nil, err
 	}
-	list := []trace.Left{}
+	list := []trace.Entry{}
 	reader := file.Reader()
 	for i, issue := range file.All() {
 		if at, ok := file.Index(issue.ID); !ok || at != i || within != nil && !within[i] || !issue.HasComments {
@@ -114,7 +114,7 @@ func (r ListRequest) within(file *beads.Snapshot) (map[int]bool, error) {
 	return within, nil
 }
 
-func (r ListRequest) matches(l trace.Left) bool {
+func (r ListRequest) matches(l trace.Entry) bool {
 	forOne := func(name string) bool { return slices.Contains(l.Values("to"), name) }
 	return (len(r.Types) == 0 || slices.Contains(r.Types, l.Type)) &&
 		(len(r.By) == 0 || slices.Contains(r.By, l.Source)) &&
@@ -124,9 +124,9 @@ func (r ListRequest) matches(l trace.Left) bool {
 
 // known refuses a type that neither this program knows nor any trace has: nothing
 // would ever be listed.
-func (r ListRequest) known(found []trace.Left) error {
+func (r ListRequest) known(found []trace.Entry) error {
 	for _, name := range r.Types {
-		if _, ok := trace.KindOf(name); ok || name == trace.Comment || slices.ContainsFunc(found, func(l trace.Left) bool { return l.Type == name }) {
+		if _, ok := trace.KindOf(name); ok || name == trace.Comment || slices.ContainsFunc(found, func(l trace.Entry) bool { return l.Type == name }) {
 			continue
 		}
 		return workspace.Usage(fmt.Sprintf("--type: must be one of %s, or that of a trace that is there; found %q", strings.Join(append(trace.Types(), trace.Comment), ", "), name), nearest(name))
@@ -136,7 +136,7 @@ func (r ListRequest) known(found []trace.Left) error {
 
 // Show gives all traces of a name: the same text of the same author on several
 // issues has one.
-func Show(ctx context.Context, a *workspace.Run, name string) ([]trace.Left, error) {
+func Show(ctx context.Context, a *workspace.Run, name string) ([]trace.Entry, error) {
 	if !trace.IsName(name) {
 		return nil, workspace.Usage(fmt.Sprintf("the name of a trace must be t- and ten letters or digits such as t-k2qhn5rzvw; found %q", name), "type stig trace list to see the names")
 	}
@@ -144,7 +144,7 @@ func Show(ctx context.Context, a *workspace.Run, name string) ([]trace.Left, err
 	if err != nil {
 		return nil, err
 	}
-	list = slices.DeleteFunc(list, func(l trace.Left) bool { return l.Name != name })
+	list = slices.DeleteFunc(list, func(l trace.Entry) bool { return l.Name != name })
 	if len(list) == 0 {
 		return nil, workspace.Usage(name+": no such trace", "type stig trace list to see those that are there")
 	}

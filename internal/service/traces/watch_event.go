@@ -283,7 +283,7 @@ func (t *teller) comment(e merge.Edit) {
 	}
 }
 
-func (t *teller) left(l trace.Left) {
+func (t *teller) left(l trace.Entry) {
 	t.add(EventLeft, func(v *Event) {
 		v.Trace, v.Type, v.Summary, v.To, v.Needs = l.Name, l.Type, l.Summary, l.Values("to"), l.Values("needs")
 		if !l.IsTrace() {

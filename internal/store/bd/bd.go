@@ -1,6 +1,6 @@
-// Package bd is the store where bd keeps the issues in a database of its own. It reads what
-// bd exports, has bd's own commands write, and reads again: what bd did not take is an
-// error. It opens no database, and starts no server.
+// Package bd is the store for repositories in which bd keeps the issues in its own database. It
+// reads what bd exports, makes bd's own commands write, and reads again: what bd did not store
+// is an error. It opens no database and starts no server.
 //
 //	store := bd.Program{Env: environ, OnPath: true, Warn: warn}.Wrap(jsonl.Open(place))
 package bd
@@ -18,25 +18,25 @@ import (
 	"stig/internal/process"
 )
 
-// Program is the bd of this machine.
+// Program is the bd installed on this machine.
 type Program struct {
-	Env    []string                         // the environment that bd runs in
+	Env    []string                         // the environment for bd
 	OnPath bool                             // whether there is a bd
-	Warn   func(format string, args ...any) // told what is no failure
-	Limit  time.Duration                    // for each call; 0 means five minutes
-	Cache  string                           // the directory that keeps what was read last; "" keeps nothing
-	Actor  func() string                    // who writes; nil or "" leaves it to bd
+	Warn   func(format string, args ...any) // receives warnings
+	Limit  time.Duration                    // per call; 0 means five minutes
+	Cache  string                           // the directory that caches the last reading; "" caches nothing
+	Actor  func() string                    // the writer's name; nil or "" leaves it to bd
 
-	// Lock keeps other runs of stig on this machine from writing, until unlock is called;
-	// nil locks nothing.
+	// Lock keeps other stig processes on this machine from writing until unlock is called; nil
+	// does not lock.
 	Lock func(ctx context.Context, p beads.Place, wait time.Duration) (unlock func() error, err error)
 }
 
-// limit leaves bd time on a store of many issues.
+// limit is long enough for bd on a store of many issues.
 const limit = 5 * time.Minute
 
-// Wrap gives the store as commands are to use it where bd keeps the issues in a database;
-// other stores as they are.
+// Wrap returns the store that commands should use if bd keeps the issues in a database; it
+// returns other stores unchanged.
 func (b Program) Wrap(s beads.Store) beads.Store {
 	switch s.Place().Mode {
 	case beads.BD:
@@ -47,24 +47,24 @@ func (b Program) Wrap(s beads.Store) beads.Store {
 	return s
 }
 
-// Check reports whether bd gives the issues of a store; the error is a fault.Store.
+// Check reports whether bd can export a store's issues; the error is a fault.Store.
 func (b Program) Check(ctx context.Context, p beads.Place) error {
 	_, err := b.export(ctx, p)
 	return err
 }
 
-// Refuse gives the error of an edit of the text of the file where bd keeps the issues in a
-// database; nil for other stores.
+// Refuse returns the error for editing the text of a file that is an export of bd's database;
+// nil for other stores.
 func Refuse(p beads.Place) error {
 	switch p.Mode {
 	case beads.BD:
 		return &fault.Error{Code: fault.Refused,
-			Path: p.Path, Reason: "bd keeps the issues in a database, and this file is an export of it, which nobody reads",
-			Hint: "type bd export -o " + p.Path + ", which writes it anew"}
+			Path: p.Path, Reason: "bd keeps the issues in a database; this file is an export, and nothing reads it",
+			Hint: "type bd export -o " + p.Path + ", which writes it again"}
 	case beads.Export:
 		return &fault.Error{Code: fault.Refused,
-			Path: p.Path, Reason: "an export of a Dolt database of bd that is not here; what is written to it is lost",
-			Hint: "type bd bootstrap --yes, which makes the database from it, and run the command again; or write with bd update ID where the database is"}
+			Path: p.Path, Reason: "an export of a Dolt database of bd that is not here; a change to it would be lost",
+			Hint: "type bd bootstrap --yes to create the database from it, then retry; or write with bd update ID where the database is"}
 	}
 	return nil
 }
@@ -72,7 +72,7 @@ func Refuse(p beads.Place) error {
 // export is a file that bd wrote from a database that is not here.
 type export struct{ beads.Store }
 
-// Edit refuses, a dry run too.
+// Edit refuses, even a dry run.
 func (s export) Edit(context.Context, beads.Options, func(*beads.Tx) error) ([]beads.Change, error) {
 	return nil, Refuse(s.Place())
 }
@@ -80,13 +80,13 @@ func (s export) Edit(context.Context, beads.Options, func(*beads.Tx) error) ([]b
 // dirOf is the directory of a store as messages name it.
 func dirOf(p beads.Place) string { return filepath.Dir(p.Path) }
 
-// Run starts bd on this very store, and not by way of its daemon, whose answers may lag. A
-// server of bd's that does not run stays so.
+// Run starts bd on this store directly, without its daemon, whose answers may lag. It does not
+// start bd's server.
 func (b Program) Run(ctx context.Context, p beads.Place, argv ...string) (process.Result, error) {
 	return b.run(ctx, p, step{argv: argv})
 }
 
-// run is Run with a standard input and an actor.
+// run is Run with standard input and an actor.
 func (b Program) run(ctx context.Context, p beads.Place, s step) (process.Result, error) {
 	dir, err := filepath.Abs(p.Dir)
 	if err != nil {
@@ -107,8 +107,7 @@ func (b Program) run(ctx context.Context, p beads.Place, s step) (process.Result
 	})
 }
 
-// said tells how bd failed, with what it calls the error or else its last words; nothing
-// when it did not.
+// said describes how bd failed, by its own error or its last words; "" if it did not.
 func said(result process.Result) string {
 	if result.Exit == 0 {
 		return ""
@@ -129,11 +128,10 @@ func said(result process.Result) string {
 	return fmt.Sprintf(" (bd: exit code %d, %q)", result.Exit, words)
 }
 
-// Withdrawn is what is known against a version of bd, as bd version prints it; "" for
-// nothing.
+// Withdrawn returns a known defect of a bd version, as printed by bd version; "" for none.
 func Withdrawn(version string) string {
 	if strings.Contains(version, "1.0.5") {
-		return "its authors withdrew 1.0.5, for it can damage data: see its releases"
+		return "its authors withdrew 1.0.5, which can damage data: see its releases"
 	}
 	return ""
 }

@@ -18,7 +18,7 @@ func open(id string) func(*beads.Tx) error {
 	return func(tx *beads.Tx) error { return tx.Set(id, beads.Set{Key: beads.Status, Text: "new"}) }
 }
 
-// What lives in a Dolt database is not written, and other stores stay as they are.
+// An export of a Dolt database is not written, and other stores are unchanged.
 func TestWrap(t *testing.T) {
 	for mode, refused := range map[beads.Mode]bool{beads.Plain: false, beads.Export: true} {
 		s := memory.At(beads.Place{Path: "issues.jsonl", Mode: mode}, harbor)

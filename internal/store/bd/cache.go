@@ -16,7 +16,7 @@ import (
 	"stig/internal/store/jsonl"
 )
 
-// metadata is what bd's metadata.json says of its database.
+// metadata is what bd's metadata.json says about its database.
 type metadata struct {
 	Mode     string `json:"dolt_mode"`
 	Database string `json:"dolt_database"`
@@ -27,11 +27,11 @@ func metadataOf(p beads.Place) (m metadata, err error) {
 	return m, err
 }
 
-// fingerprint names the state of a Dolt database in .beads/embeddeddolt, which each bd opens
-// for itself: the manifest of its storage, which holds the hash of the root, and the sizes of
-// the files, of which the journal grows with every write. It takes no program, and times do
-// not count, for bd touches the files when it reads. It is "", unknown, of a database on a
-// server, of SQLite, and where anything might lead bd elsewhere.
+// fingerprint identifies the state of a Dolt database in .beads/embeddeddolt, which each bd
+// opens itself: the manifest of its storage, with the root hash, and the file sizes, since the
+// journal grows with every write. It starts no program, and ignores times, since bd touches the
+// files when it reads. It is "" (unknown) for a database on a server, for SQLite, and if bd
+// might use another database.
 func (b Program) fingerprint(p beads.Place) string {
 	if m, err := metadataOf(p); err != nil || m.Mode != "embedded" || b.elsewhere(p) {
 		return ""
@@ -41,7 +41,7 @@ func (b Program) fingerprint(p beads.Place) string {
 		switch {
 		case err != nil || e.IsDir():
 			return err
-		case e.Name() == "LOCK" || e.Name() == "journal.idx": // made anew by readers
+		case e.Name() == "LOCK" || e.Name() == "journal.idx": // recreated by readers
 			return nil
 		case e.Name() == "manifest":
 			text, err := os.ReadFile(path)
@@ -55,14 +55,14 @@ func (b Program) fingerprint(p beads.Place) string {
 		}
 		return err
 	})
-	if err != nil || manifests == 0 { // bd makes and removes files while it works
+	if err != nil || manifests == 0 { // bd creates and removes files while it works
 		return ""
 	}
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// elsewhere reports whether a variable, a file of variables or a setting might have bd use
-// another database than that of its directory.
+// elsewhere reports whether a variable, a file of variables or a setting might make bd use
+// another database than its directory's.
 func (b Program) elsewhere(p beads.Place) bool {
 	set, err := jsonl.ReadTrackerSettings(p.Dir)
 	for key := range set {
@@ -76,12 +76,12 @@ func (b Program) elsewhere(p beads.Place) bool {
 	})
 }
 
-// cache keeps, in a file for each store, the lines that were read last and the version of
-// the database that they are of. It is never trusted: what does not have the sum that its
-// first line names is not there.
+// cache keeps, in a file per store, the lines of the last reading and the version of the
+// database they came from. It is verified on every use: an entry whose checksum differs from
+// its first line does not exist.
 type cache struct{ dir string }
 
-// mostCached is in bytes of one store; more is read each time.
+// mostCached limits the size of a cached store, in bytes.
 const mostCached = 64 << 20
 
 func (c cache) path(store string) string {
@@ -95,7 +95,7 @@ func head(version string, text []byte) string {
 	return fmt.Sprintf("stig bd 1 %s %d %s\n", hex.EncodeToString(sum[:]), len(text), version)
 }
 
-// get gives the lines of a store in that version.
+// get returns the lines of a store in that version.
 func (c cache) get(store, version string) (text []byte, ok bool) {
 	if c.dir == "" || version == "" {
 		return nil, false
@@ -111,10 +111,10 @@ func (c cache) get(store, version string) (text []byte, ok bool) {
 	return text, true
 }
 
-// put keeps the lines of a store. A cache that cannot be written keeps nothing.
+// put caches the lines of a store. If the cache cannot be written, nothing is cached.
 func (c cache) put(store, version string, text []byte) {
 	if c.dir == "" || version == "" || len(text) > mostCached || os.MkdirAll(c.dir, 0o700) != nil {
 		return
 	}
-	_ = file.Replace(c.path(store), append([]byte(head(version, text)), text...)) // else the next run reads again
+	_ = file.Replace(c.path(store), append([]byte(head(version, text)), text...)) // if it fails, the next run reads again
 }

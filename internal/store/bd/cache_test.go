@@ -9,8 +9,7 @@ import (
 	"stig/internal/beads"
 )
 
-// A cache gives what was put there for the same store and version, and nothing of a file
-// that anything happened to.
+// A cache returns what was put for the same store and version, and nothing from a damaged file.
 func TestCache(t *testing.T) {
 	c := cache{filepath.Join(t.TempDir(), "bd")}
 	c.put("/a", "v1", []byte("lines\n"))
@@ -37,11 +36,11 @@ func TestCache(t *testing.T) {
 			t.Errorf("%s: trusted", name)
 		}
 	}
-	cache{}.put("/a", "v1", nil) // keeps nothing, and harms nothing
+	cache{}.put("/a", "v1", nil) // caches nothing, and does no harm
 }
 
-// The fingerprint of a database changes when bd writes, and not when it reads; where bd may
-// use another database it is unknown.
+// The fingerprint of a database changes when bd writes, not when it reads; if bd may use
+// another database it is unknown.
 func TestFingerprint(t *testing.T) {
 	p := beads.Place{Dir: t.TempDir()}
 	write := func(name, text string) {

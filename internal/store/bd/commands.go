@@ -11,15 +11,15 @@ import (
 	"stig/internal/fault"
 )
 
-// step is one call of bd that writes.
+// step is one writing call of bd.
 type step struct {
 	argv  []string
 	stdin []byte
-	actor string // "" for the actor of the run
+	actor string // "" for the run's actor
 }
 
-// flags are those of bd update that set a value. Each sets its own column alone, so
-// that what another program writes to another one stays.
+// flags are the flags of bd update that set a value. Each sets its own column alone, so that
+// concurrent writes to other columns survive.
 var flags = []struct {
 	key  beads.Key
 	flag string
@@ -30,26 +30,26 @@ var flags = []struct {
 	{beads.EstimatedMinutes, "--estimate"}, {"due_at", "--due"}, {beads.DeferUntil, "--defer"}, {"external_ref", "--external-ref"},
 }
 
-// importable are the keys of an issue that bd import sets too, all of them at once.
+// importable are the keys of an issue that bd import can also set, all at once.
 var importable = []beads.Key{
 	beads.Title, beads.Description, beads.Design, beads.AcceptanceCriteria, beads.Notes, beads.Priority, beads.IssueType,
 	beads.Assignee, beads.EstimatedMinutes, "external_ref", "metadata",
 }
 
-// derived are keys that bd sets by itself.
+// derived are keys that bd sets itself.
 var derived = []beads.Key{
 	"_type", beads.UpdatedAt, "started_at", beads.ClosedAt, "closed_by_session", "dependency_count", "dependent_count", "comment_count", "parent",
 }
 
 const (
-	// longestText is what goes into an argument of a program: systems take 128 KiB.
+	// longestText is the longest argument for a program: systems allow 128 KiB.
 	longestText = 100 << 10
-	// mostUpdates is how many issues are changed by a command each; more are imported.
+	// mostUpdates is how many issues are changed by separate commands; more are imported.
 	mostUpdates = 16
 )
 
-// plan gives the calls of bd that make changes: new issues first, all in one import. The
-// error is a fault.Refused where bd has no command for a change.
+// plan returns the bd calls that make the changes: new issues first, in one import. The error
+// is a fault.Refused if bd has no command for a change.
 func plan(p beads.Place, changes []beads.Change) (steps []step, err error) {
 	var lines bytes.Buffer
 	var updates, later []step
@@ -78,14 +78,14 @@ func plan(p beads.Place, changes []beads.Change) (steps []step, err error) {
 	return slices.Concat(steps, updates, later), nil
 }
 
-// edit is a change of an issue that is there.
+// edit is a change to an existing issue.
 type edit struct {
 	id            string
 	before, after *beads.Record
 	values        map[beads.Key]beads.Value
 }
 
-// edited reads a change, and refuses what no command of bd makes.
+// edited reads a change, and refuses what no bd command can make.
 func edited(p beads.Place, c beads.Change) (*edit, error) {
 	e := &edit{id: c.ID, values: map[beads.Key]beads.Value{}}
 	var err error
@@ -105,19 +105,19 @@ func edited(p beads.Place, c beads.Change) (*edit, error) {
 		}
 		if !e.has(v.Key) {
 			return nil, &fault.Error{Code: fault.Refused, Path: dirOf(p), Reason: fmt.Sprintf("%s: bd has no command that changes %s", c.ID, v.Key),
-				Hint: "type bd update --help to see what it changes"}
+				Hint: "type bd update --help to see what it can change"}
 		}
 		e.values[v.Key] = v
 	}
 	return e, nil
 }
 
-// has reports whether there is a command for a key.
+// has reports whether bd has a command for a key.
 func (e *edit) has(k beads.Key) bool {
 	switch k {
 	case beads.Labels, beads.Dependencies, beads.CloseReason, "metadata":
 		return true
-	case beads.Comments: // bd adds some, and takes none away
+	case beads.Comments: // bd adds some but removes none
 		return len(e.after.Comments()) >= len(e.before.Comments())
 	}
 	return flagOf(k) != ""
@@ -139,8 +139,8 @@ func (e *edit) closes() bool {
 	return e.after.Text(beads.Status) == beads.StatusClosed && (status || reason)
 }
 
-// claimedBy is who claims the issue, for whom bd has a command that refuses when
-// somebody else came first; "" for other edits.
+// claimedBy returns who claims the issue, since bd has a command that refuses if somebody else
+// was first; "" for other edits.
 func (e *edit) claimedBy() string {
 	status, assignee := e.values[beads.Status], e.values[beads.Assignee]
 	if status.Before == beads.StatusOpen && status.After == beads.StatusInProgress && assignee.Before == "" {
@@ -149,8 +149,7 @@ func (e *edit) claimedBy() string {
 	return ""
 }
 
-// update is the bd update that sets values, but those that are imported, and labels; nil for
-// none.
+// update returns the bd update that sets labels and values that are not imported; nil for none.
 func (e *edit) update(imported bool) []string {
 	argv := []string{"update", e.id}
 	claimed := e.claimedBy() != ""
@@ -163,7 +162,7 @@ func (e *edit) update(imported bool) []string {
 			continue
 		}
 		argv = append(argv, f.flag+"="+v.After)
-		if _, too := e.values[beads.Status]; f.key == beads.DeferUntil && !too { // else bd sets the status by itself
+		if _, too := e.values[beads.Status]; f.key == beads.DeferUntil && !too { // otherwise bd sets the status itself
 			argv = append(argv, "--status="+e.after.Text(beads.Status))
 		}
 	}
@@ -184,7 +183,7 @@ func (e *edit) update(imported bool) []string {
 	return argv
 }
 
-// asField writes a label as bd reads it, which takes a list with commas for each flag.
+// asField quotes a label for bd, which reads a comma-separated list from each flag.
 func asField(label string) string {
 	if !strings.ContainsAny(label, "\",\n") {
 		return label
@@ -192,9 +191,9 @@ func asField(label string) string {
 	return `"` + strings.ReplaceAll(label, `"`, `""`) + `"`
 }
 
-// imports reports whether bd imports the importable keys, all at once: it has no flag for the
-// change, a text is too long for an argument, or many issues change, for each of which a
-// command would take its time.
+// imports reports whether bd imports the importable keys, all at once: because it has no flag
+// for the change, a text is too long for an argument, or many issues change and a command for
+// each would take long.
 func (e *edit) imports(many bool) bool {
 	for k, v := range e.values {
 		if slices.Contains(importable, k) && (many || len(v.After) > longestText || k == "metadata" || k == beads.EstimatedMinutes && v.After == "") {
@@ -204,25 +203,24 @@ func (e *edit) imports(many bool) bool {
 	return false
 }
 
-// line is the issue as bd imports it: without lists, to which an import only adds, and
-// which others may have changed.
+// line returns the issue as bd imports it: without lists, since an import only adds to them and
+// others may have changed them.
 func (e *edit) line() []byte {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(e.after.Bytes(), &members) != nil {
-		return nil // the line was parsed: this does not happen
+		return nil // unreachable: the line was parsed
 	}
 	for _, k := range []beads.Key{beads.Labels, beads.Dependencies, beads.Comments} {
 		delete(members, string(k))
 	}
 	line, err := json.Marshal(members)
 	if err != nil {
-		return nil // nor this
+		return nil // unreachable too
 	}
 	return append(line, '\n')
 }
 
-// afterwards are the calls that follow the update: bd links, closes, and adds comments one
-// by one.
+// afterwards returns the calls after the update: bd links, closes and comments one by one.
 func (e *edit) afterwards() (steps []step) {
 	add := func(argv ...string) { steps = append(steps, step{argv: argv}) }
 	was, is := e.before.Deps(), e.after.Deps()
@@ -241,7 +239,7 @@ func (e *edit) afterwards() (steps []step) {
 	}
 	for _, c := range e.added() {
 		one := step{argv: []string{"comments", "add", "--author=" + c.Author, "--", e.id, c.Text}}
-		if len(c.Text) > longestText { // bd before 1.0 has no such flag
+		if len(c.Text) > longestText { // bd before 1.0 lacks the flag
 			one = step{argv: []string{"comment", e.id, "--stdin"}, stdin: []byte(c.Text), actor: c.Author}
 		}
 		steps = append(steps, one)
@@ -249,7 +247,7 @@ func (e *edit) afterwards() (steps []step) {
 	return steps
 }
 
-// added are the comments that are new.
+// added returns the new comments.
 func (e *edit) added() []beads.Comment {
 	was := e.before.Comments()
 	return slices.DeleteFunc(e.after.Comments(), func(c beads.Comment) bool {

@@ -10,9 +10,8 @@ import (
 	"stig/internal/fault"
 )
 
-// Each change goes by the command of bd that keeps what others write beside it: values
-// by a flag of their own, a claim by the one guard that bd has, dependencies by a
-// command each, and what no argument takes by an import.
+// Each change uses the bd command that preserves concurrent writes: a flag per value, the
+// guarded claim, a command per dependency, and an import for what no argument can hold.
 func TestPlan(t *testing.T) {
 	const before = `{"_type":"issue","id":"d-1","title":"t","notes":"n","status":"open","priority":2,"labels":["a","b,c"],"estimated_minutes":5,"updated_at":"2026-01-01T00:00:00Z","dependencies":[{"issue_id":"d-1","depends_on_id":"d-2","type":"blocks"}],"comments":[{"id":"u","author":"bo","text":"seen"}]}`
 	long := strings.Repeat("x", longestText+1)
@@ -88,8 +87,8 @@ func shownSteps(t *testing.T, steps []step) string {
 	return strings.Join(all, "; ")
 }
 
-// New issues are imported in one call before the others change, and so are values of
-// many issues; a status never is, for bd would not look who waits for it.
+// New issues are imported in one call before other changes, and so are values of many issues; a
+// status never is, since bd would not update those that wait for the issue.
 func TestPlanMany(t *testing.T) {
 	var changes []beads.Change
 	for n := range mostUpdates + 1 {

@@ -14,11 +14,11 @@ import (
 	"stig/internal/fault"
 )
 
-// Edit implements beads.Store. It reads what bd has, which is never an export in a file,
-// calls fn, looks that bd still has what was read, has it write, and reads again. Once bd
-// wrote something, nothing starts over: the error is then a beads.ErrLost that says what is
-// written and what is not. bd has no compare and swap but for a claim: what another program
-// writes to the same value while bd starts is written over.
+// Edit implements beads.Store. It reads bd's issues, never a file export, calls fn, checks that
+// bd still has what was read, makes bd write, and reads again. Once bd has written something
+// nothing starts over: the error is then a beads.ErrLost that says what is written and what is
+// not. bd has no compare-and-swap except for claims: a value that another program writes while
+// bd starts is overwritten.
 func (s *store) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx) error) (changes []beads.Change, err error) {
 	if !s.bd.OnPath {
 		return nil, absent(s.place, fault.Refused, "write")
@@ -33,12 +33,11 @@ func (s *store) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx) er
 	return beads.Retry(ctx, s.place, func() ([]beads.Change, error) { return s.try(ctx, o, fn) })
 }
 
-// turn is how long a run waits for others of this machine: each write takes bd a second or
-// two.
+// turn is how long a run waits for others on this machine: each write takes bd a second or two.
 const turn = 2 * time.Minute
 
-// try makes the edit on what bd has now. The error is beads.ErrStale where nothing is
-// written and another program wrote.
+// try makes the edit on bd's current issues. The error is beads.ErrStale if another program
+// wrote and nothing is written yet.
 func (s *store) try(ctx context.Context, o beads.Options, fn func(*beads.Tx) error) ([]beads.Change, error) {
 	lines, err := s.read(ctx)
 	if err != nil {
@@ -71,7 +70,7 @@ func (s *store) try(ctx context.Context, o beads.Options, fn func(*beads.Tx) err
 	return changes, err
 }
 
-// perform has bd make the steps, until one fails.
+// perform makes bd run the steps, until one fails.
 func (s *store) perform(ctx context.Context, steps []step) error {
 	for _, one := range steps {
 		if one.actor == "" && s.bd.Actor != nil {
@@ -88,47 +87,46 @@ func (s *store) perform(ctx context.Context, steps []step) error {
 	return nil
 }
 
-// verify reads again, and says what of the changes bd does not have. It does so too of an
-// edit that was interrupted; where nothing of that was written it gives the error of the
-// context.
+// verify reads again and reports which changes bd does not have, also for an interrupted edit;
+// if nothing of that was written it returns the context's error.
 func (s *store) verify(ctx context.Context, before []byte, changes []beads.Change, failed error) error {
-	hint := "type bd show " + changes[0].ID + " to see what it holds now, and run the command again"
+	hint := "type bd show " + changes[0].ID + " to see its current values, then retry"
 	lines, err := s.read(context.WithoutCancel(ctx))
 	if err != nil {
 		if failed != nil {
 			err = fmt.Errorf("%w; %w", failed, err)
 		}
-		return &fault.Error{Code: fault.Changed, Path: dirOf(s.place), Reason: "bd was told to write, and whether it did is not known", Cause: err, Hint: hint}
+		return &fault.Error{Code: fault.Changed, Path: dirOf(s.place), Reason: "bd was told to write, and it is unknown whether it did", Cause: err, Hint: hint}
 	}
 	lost, whole, err := missing(lines, changes)
 	switch {
 	case err != nil || lost == "":
 		return err
 	case failed == nil:
-		return s.lost("bd says that it wrote, and does not have: "+lost, hint)
+		return s.lost("bd reported success, but does not have: "+lost, hint)
 	case !whole:
-		return s.lost("a part of the edit is written, and this is not: "+lost+"; "+failed.Error(), hint)
+		return s.lost("a part of the edit is written, but not this: "+lost+"; "+failed.Error(), hint)
 	case errors.Is(ctx.Err(), context.Canceled):
 		return ctx.Err()
 	case !bytes.Equal(lines, before):
-		return beads.ErrStale // another program wrote, and bd may have failed for that
+		return beads.ErrStale // another program wrote, which may be why bd failed
 	}
 	return &fault.Error{Code: fault.Changed, Path: dirOf(s.place), Reason: "nothing was written; " + failed.Error(),
-		Hint: "fix what bd says, and run the command again; it takes bd 1.0 or later, and bd doctor looks at its database"}
+		Hint: "fix what bd reports, then retry; it takes bd 1.0 or later, and bd doctor checks its database"}
 }
 
 func (s *store) lost(reason, hint string) error {
 	return &fault.Error{Code: fault.Changed, Path: dirOf(s.place), Reason: reason, Hint: hint, Err: beads.ErrLost}
 }
 
-// missing names what of the changes the lines do not hold; whole reports whether that is
-// all of each change.
+// missing names the changes that the lines lack; whole reports whether every change is missing
+// entirely.
 func missing(lines []byte, changes []beads.Change) (lost string, whole bool, err error) {
 	records := map[string]*beads.Record{}
 	for line := range bytes.Lines(lines) {
 		r, err := beads.ParseRecord(bytes.TrimRight(line, "\n"))
 		if err != nil {
-			continue // it holds nothing of what is looked for
+			continue // it has none of the changes
 		}
 		if id := r.Text(beads.ID); slices.ContainsFunc(changes, func(c beads.Change) bool { return c.ID == id }) {
 			records[id] = r
@@ -151,7 +149,7 @@ func missing(lines []byte, changes []beads.Change) (lost string, whole bool, err
 	return strings.Join(names, ", "), whole, nil
 }
 
-// holdsAny reports whether a changed key is not among the missing ones.
+// holdsAny reports whether some changed key is not missing.
 func holdsAny(c beads.Change, missing []beads.Key) bool {
 	values, err := c.Values()
 	return err != nil || slices.ContainsFunc(values, func(v beads.Value) bool {

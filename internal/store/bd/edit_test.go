@@ -19,7 +19,7 @@ import (
 
 const two = `{"id":"d-1","title":"old"}` + "\n" + `{"id":"d-2","title":"old"}` + "\n"
 
-// shell is a store whose bd is a shell script, which finds what it exports in the file $lines.
+// shell is a store whose bd is a shell script; $lines is the file with its export.
 func shell(t *testing.T, update string) (s *store, dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -37,7 +37,7 @@ func rename(tx *beads.Tx) error {
 	return errors.Join(tx.Set("d-1", beads.Set{Key: beads.Title, Text: "new"}), tx.Set("d-2", beads.Set{Key: beads.Title, Text: "new"}))
 }
 
-// A bd that does not end holds nothing up, and what it wrote is looked for.
+// A bd that hangs blocks nothing, and stig checks what it wrote.
 func TestSlow(t *testing.T) {
 	s, _ := shell(t, "sleep 60")
 	s.bd.Limit = 300 * time.Millisecond
@@ -56,7 +56,7 @@ func TestSlow(t *testing.T) {
 	}
 }
 
-// Of an edit that is interrupted while bd writes, what bd has then says whether it was made.
+// If an edit is interrupted while bd writes, bd's issues decide whether it was made.
 func TestInterrupted(t *testing.T) {
 	for _, c := range []struct {
 		name, after string
@@ -87,7 +87,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// When bd refuses because another program wrote, the edit is made on what is there now.
+// If bd refuses because another program wrote, the edit starts over on the current issues.
 func TestAnotherWrote(t *testing.T) {
 	s, _ := shell(t, `if test -e $lines.theirs; then sed -i s/old/new/ $lines; else sed -i s/old/theirs/ $lines; : >$lines.theirs; exit 1; fi`)
 	var seen []string

@@ -8,9 +8,9 @@ import (
 	"stig/notes"
 )
 
-// notesHold reports whether notes as they are now hold what an edit changed
-// between before and after: section by section, each line that it added and none
-// that it removed. What others added or changed elsewhere does not count.
+// notesHold reports whether the current notes keep what an edit changed between before and
+// after: section by section, every added line and no removed one. Changes by others elsewhere
+// do not matter.
 func notesHold(before, after, now string) bool {
 	was, is, has := notes.Parse(before), notes.Parse(after), notes.Parse(now)
 	names := []string{outside}
@@ -25,11 +25,11 @@ func notesHold(before, after, now string) bool {
 	return true
 }
 
-// outside stands for the text outside of all sections.
+// outside is the text outside all sections.
 const outside = ""
 
-// linesOf are the lines of the live section of that name, with a first one that
-// says that the section is there; blank lines are left out.
+// linesOf returns the lines of the live section of that name, after a first one that says that
+// the section exists, without blank lines.
 func linesOf(d *notes.Doc, name string) (lines []string) {
 	text := d.Outside()
 	if name != outside {

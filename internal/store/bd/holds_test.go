@@ -2,8 +2,8 @@ package bd
 
 import "testing"
 
-// What bd or another worker writes beside what was written, before stig looks
-// for it, is no loss; what is written over it is.
+// What bd or another worker writes next to an edit, before stig verifies it, is not a loss;
+// overwriting it is.
 func TestNotesHold(t *testing.T) {
 	const (
 		section  = "<!-- checkpoint-context -->\nDone: A\n<!-- /checkpoint-context -->"

@@ -15,9 +15,9 @@ import (
 	"stig/internal/store/jsonl"
 )
 
-// store is a store of which bd keeps the issues in a database.
+// store is a store whose issues bd keeps in a database.
 type store struct {
-	file  beads.Store // what bd exported to a file, which is read where bd gives nothing
+	file  beads.Store // the export in a file, which is read if bd returns nothing
 	bd    Program
 	place beads.Place
 }
@@ -25,15 +25,15 @@ type store struct {
 // Place implements beads.Store.
 func (s *store) Place() beads.Place { return s.place }
 
-// Snapshot implements beads.Store. Where bd does not give the issues and there is an export
-// in a file, it reads that, with a warning.
+// Snapshot implements beads.Store. If bd returns no issues but a file export exists, it reads
+// that, with a warning.
 func (s *store) Snapshot() (*beads.Snapshot, error) {
 	lines, err := s.read(context.Background())
 	if err == nil {
 		return s.snapshot(lines)
 	}
 	if file, failed := s.file.Snapshot(); failed == nil {
-		s.bd.Warn("%v; this is the export %s, and the issues may have changed since", err, file.Place().Path)
+		s.bd.Warn("%v; reading the export %s, which may be out of date", err, file.Place().Path)
 		return file, nil
 	}
 	return nil, err
@@ -43,8 +43,8 @@ func (s *store) snapshot(lines []byte) (*beads.Snapshot, error) {
 	return beads.NewSnapshot(s.place, beads.Source{Lines: bytes.NewReader(lines), Size: int64(len(lines)), Summed: true, Prefix: s.prefix})
 }
 
-// prefix is what bd was told that ids begin with, or else the name of its database, which
-// bd takes from that.
+// prefix returns bd's configured prefix, or else the name of its database, which is bd's
+// default.
 func (s *store) prefix(fallback bool) (string, error) {
 	if fallback {
 		m, err := metadataOf(s.place)
@@ -54,11 +54,11 @@ func (s *store) prefix(fallback bool) (string, error) {
 	return strings.TrimRight(set["issue-prefix"], "-"), err
 }
 
-// reads is how often bd exports at most, in the hope that nobody writes meanwhile: it reads
-// in several transactions, so that an issue may be as it was a moment before its labels.
+// reads is how often bd exports at most until two exports agree: it reads in several
+// transactions, so an issue may be older than its labels.
 const reads = 4
 
-// read gives the lines that bd exports, or those that were kept of the same version.
+// read returns the lines that bd exports, or the cached ones of the same version.
 func (s *store) read(ctx context.Context) (lines []byte, err error) {
 	kept := cache{s.bd.Cache}
 	before := s.bd.fingerprint(s.place)
@@ -79,7 +79,7 @@ func (s *store) read(ctx context.Context) (lines []byte, err error) {
 	return lines, nil
 }
 
-// export is what bd export prints. The error is a fault.Store.
+// export returns the output of bd export. The error is a fault.Store.
 func (b Program) export(ctx context.Context, p beads.Place) ([]byte, error) {
 	if !b.OnPath {
 		return nil, absent(p, fault.Store, "read")
@@ -89,19 +89,19 @@ func (b Program) export(ctx context.Context, p beads.Place) ([]byte, error) {
 		err = errors.New(strings.TrimSpace(said(result)))
 	}
 	if err != nil {
-		return nil, &fault.Error{Code: fault.Store, Path: dirOf(p), Reason: "bd export does not give the issues", Cause: err,
-			Hint: "type bd export and bd doctor to see what they say; it takes bd 1.0 or later, and a database that this bd made"}
+		return nil, &fault.Error{Code: fault.Store, Path: dirOf(p), Reason: "bd export does not return the issues", Cause: err,
+			Hint: "run bd export and bd doctor to see their messages; it takes bd 1.0 or later, and a database made by that bd"}
 	}
 	return result.Stdout, nil
 }
 
-// absent is the error of a store whose bd is not here to do something.
+// absent is the error for a store whose bd is not installed here.
 func absent(p beads.Place, code fault.Code, what string) error {
-	return &fault.Error{Code: code, Path: dirOf(p), Reason: "bd keeps the issues in a database, and no bd is on PATH to " + what + " them",
-		Hint: "install the bd that made the database, 1.0 or later, and run the command again"}
+	return &fault.Error{Code: code, Path: dirOf(p), Reason: "bd keeps the issues in a database, and there is no bd on PATH to " + what + " them",
+		Hint: "install the bd that made the database, 1.0 or later, then retry"}
 }
 
-// Watching looks at the storage of a database, or has bd export it.
+// Watching checks the storage of a database, or makes bd export it.
 const (
 	watchStorage = time.Second
 	watchExport  = 5 * time.Second
@@ -117,7 +117,7 @@ func (s *store) Watch() (changes <-chan struct{}, stop func()) {
 func (s *store) watch(tell chan<- struct{}, done <-chan struct{}) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	go func() { // a bd that runs ends too
+	go func() { // a running bd is stopped too
 		<-done
 		cancel()
 	}()
@@ -133,7 +133,7 @@ func (s *store) watch(tell chan<- struct{}, done <-chan struct{}) {
 			every = watchExport
 			lines, err := s.bd.export(ctx, s.place)
 			if err != nil {
-				continue // bd may come back
+				continue // bd may become available again
 			}
 			sum := sha256.Sum256(lines)
 			now = hex.EncodeToString(sum[:])
@@ -144,7 +144,7 @@ func (s *store) watch(tell chan<- struct{}, done <-chan struct{}) {
 		was = now
 		select {
 		case tell <- struct{}{}:
-		default: // there is one that nobody has taken yet
+		default: // a signal is already pending
 		}
 	}
 }

@@ -21,10 +21,10 @@ import (
 	"stig/internal/store/jsonl"
 )
 
-// These tests run the bd that STIG_TEST_BD names on databases of its own. They are left out
-// without a bd of 1.0 or later.
+// These tests run the bd that STIG_TEST_BD names on databases of its own. They need bd 1.0 or
+// later.
 
-// workspace is a directory with a store of the real bd.
+// workspace is a directory with a store of a real bd.
 type workspace struct {
 	t       testing.TB
 	dir     string
@@ -32,8 +32,8 @@ type workspace struct {
 	place   beads.Place
 }
 
-// inEach runs a test on a database whose files stig looks at, and on one of which it knows
-// nothing: bd 1.0 takes a mode that it does not know for an embedded database.
+// inEach runs a test on a database whose files stig can examine, and on one it knows nothing
+// about: bd 1.0 takes an unknown mode for an embedded database.
 func inEach(t *testing.T, test func(*testing.T, *workspace)) {
 	real := os.Getenv("STIG_TEST_BD")
 	if real == "" {
@@ -87,7 +87,7 @@ func (w *workspace) git(args ...string) {
 	}
 }
 
-// bd runs bd, and gives what it prints.
+// bd runs bd and returns its output.
 func (w *workspace) bd(argv ...string) string { w.t.Helper(); return w.bdWith("", argv...) }
 
 func (w *workspace) bdWith(stdin string, argv ...string) string {
@@ -103,18 +103,18 @@ func (w *workspace) bdWith(stdin string, argv ...string) string {
 	return string(out)
 }
 
-// store is the store as a run of stig opens it.
+// store returns the store as a stig process opens it.
 func (w *workspace) store() beads.Store { return w.program.Wrap(jsonl.Open(w.place)) }
 
 func anyNotes(_, _ string) error { return nil }
 
-// edit makes an edit as a run of stig does.
+// edit makes an edit as a stig process does.
 func (w *workspace) edit(fn func(*beads.Tx) error) error {
 	_, err := w.store().Edit(context.Background(), beads.Options{Now: time.Now().UTC(), Notes: anyNotes}, fn)
 	return err
 }
 
-// lines are those that stig reads, with none kept.
+// lines returns the lines that stig reads without a cache.
 func (w *workspace) lines() string {
 	w.t.Helper()
 	program := w.program
@@ -126,7 +126,7 @@ func (w *workspace) lines() string {
 	return string(lines)
 }
 
-// record is an issue as stig reads it.
+// record returns an issue as stig reads it.
 func (w *workspace) record(id string) *beads.Record {
 	w.t.Helper()
 	f, err := w.store().Snapshot()
@@ -145,7 +145,7 @@ func (w *workspace) record(id string) *beads.Record {
 	return r
 }
 
-// everything are lines with all kinds of values that bd keeps.
+// everything are lines with all kinds of values that bd stores.
 const everything = `{"id":"w-1","title":"<First> & \"quoted\" ü 漢","description":"a\tb\\n  ","design":"d\r\nd","acceptance_criteria":"it works","notes":"line\n\nline\u2028sep","spec_id":"spec/1","status":"in_progress","priority":0,"issue_type":"bug","assignee":"ann","owner":"ann@example.org","estimated_minutes":0,"created_at":"2026-11-20T09:00:00.75+02:00","created_by":"bo","updated_at":"2026-11-20T10:00:00.25Z","started_at":"2026-11-20T09:30:00Z","external_ref":"gh-9","source_system":"other","metadata":{"b":[1,2.50,null],"a":{"<x>":"ü & \u2028"},"n":1e3},"labels":["z","a","ü,\"x\""],"due_at":"2027-01-01T00:00:00Z","defer_until":"2027-02-01T12:00:00-05:00","pinned":true,"waiters":["mara","bo"],"await_type":"timer","await_id":"x","timeout":5000000000,"sender":"s","work_type":"open_competition","mol_type":"swarm","event_kind":"k","actor":"a","target":"t","payload":"{}","comments":[{"id":"8","issue_id":"w-1","author":"bo","text":"second","created_at":"2026-11-20T09:00:02Z"},{"id":"7","issue_id":"w-1","author":"ann","text":"first\n<b> & 漢","created_at":"2026-11-20T09:00:01.5Z"}]}
 {"id":"w-2","title":"Second","status":"open","priority":2,"issue_type":"task","created_at":"2026-11-20T09:00:00Z","updated_at":"2026-11-20T09:00:00Z","dependencies":[{"issue_id":"w-2","depends_on_id":"w-1","type":"blocks","created_at":"2026-11-20T09:00:00Z","created_by":"bo"},{"issue_id":"w-2","depends_on_id":"w-4","type":"related","created_at":"2026-11-20T09:00:00Z"},{"issue_id":"w-2","depends_on_id":"external:other:x","type":"blocks","created_at":"2026-11-20T09:00:00Z"},{"issue_id":"w-2","depends_on_id":"external:a:y","type":"related","created_at":"2026-11-20T09:00:00Z"},{"issue_id":"w-2","depends_on_id":"w-3","type":"tracks","created_at":"2026-11-20T09:00:00Z"},{"issue_id":"w-2","depends_on_id":"w-4.1","type":"related","created_at":"2026-11-20T09:00:00Z"}]}
 {"id":"w-3","title":"Closed","status":"closed","priority":2,"issue_type":"feature","created_at":"2026-11-19T09:00:00Z","updated_at":"2026-11-20T09:00:00Z","closed_at":"2026-11-20T09:00:00Z","close_reason":"done & dusted\n"}
@@ -156,7 +156,7 @@ const everything = `{"id":"w-1","title":"<First> & \"quoted\" ü 漢","descripti
 {"id":"w-7","title":"Passing","ephemeral":true,"status":"open","priority":1,"issue_type":"task","created_at":"2026-11-20T09:00:00Z","updated_at":"2026-11-20T09:00:00Z"}
 `
 
-// What stig reads are the bytes of bd export.
+// stig reads the bytes of bd export.
 func TestRealLines(t *testing.T) {
 	inEach(t, func(t *testing.T, w *workspace) {
 		if got := w.lines(); got != "" {
@@ -182,8 +182,8 @@ func TestRealLines(t *testing.T) {
 	})
 }
 
-// Every kind of edit arrives in bd, and what bd writes afterwards is read; nothing else
-// of the issue changes.
+// Every kind of edit reaches bd, and later writes by bd are read; nothing else in the issue
+// changes.
 func TestRealEdits(t *testing.T) {
 	inEach(t, func(t *testing.T, w *workspace) {
 		w.bd("create", "First", "--id=w-1", "--description=desc", "--labels=a,b")
@@ -269,7 +269,7 @@ func TestRealEdits(t *testing.T) {
 	})
 }
 
-// Who claims what another one has is refused by what is there, and not by bd's words.
+// Claiming somebody else's issue is refused because of the data, not because of bd's wording.
 func TestRealConflicts(t *testing.T) {
 	inEach(t, func(t *testing.T, w *workspace) {
 		w.bd("create", "First", "--id=w-1")
@@ -295,7 +295,7 @@ func TestRealConflicts(t *testing.T) {
 	})
 }
 
-// between has a command run just before the next bd of that name starts.
+// between runs a command just before the next bd of that name starts.
 func between(t *testing.T, w *workspace, name, command string) {
 	t.Helper()
 	bin := filepath.Join(filepath.Dir(w.dir), "bin")
@@ -309,7 +309,7 @@ func between(t *testing.T, w *workspace, name, command string) {
 	}
 }
 
-// A bd that fails writes nothing of its step, and the edit says what is written.
+// A failing bd writes nothing of its step, and the edit says what is written.
 func TestRealFailure(t *testing.T) {
 	inEach(t, func(t *testing.T, w *workspace) {
 		w.bd("create", "First", "--id=w-1")
@@ -323,7 +323,7 @@ func TestRealFailure(t *testing.T) {
 			return errors.Join(tx.Set("w-1", beads.Set{Key: beads.Title, Text: "Renamed"}), tx.AddComment("w-1", beads.Comment{Author: "ann", Text: "seen"}))
 		})
 		lost, ok := asLost(err)
-		if !ok || !strings.Contains(lost.Reason, "a part of the edit is written, and this is not: w-1 comments") {
+		if !ok || !strings.Contains(lost.Reason, "a part of the edit is written, but not this: w-1 comments") {
 			t.Errorf("%v", err)
 		}
 		if r := w.record("w-1"); r.Text(beads.Title) != "Renamed" || len(r.Comments()) != 0 {
@@ -332,12 +332,12 @@ func TestRealFailure(t *testing.T) {
 	})
 }
 
-// Eight runs of stig and eight of bd write at once, to one issue and to others. What was
-// acknowledged is there in the end, and what was not says so.
+// Eight stig and eight bd processes write at once, to one issue and to others. Every
+// acknowledged write is there in the end, and every failed one was reported.
 func TestRealTogether(t *testing.T) {
 	inEach(t, func(t *testing.T, w *workspace) {
 		const each = 8
-		w.program.Warn = t.Logf // what was read may not be committed yet
+		w.program.Warn = t.Logf // what was read may be uncommitted
 		for n := range each {
 			w.bd("create", "Its own", fmt.Sprintf("--id=w-%d", n))
 		}
@@ -387,7 +387,7 @@ func TestRealTogether(t *testing.T) {
 	})
 }
 
-// A watch sends when bd writes, and not when stig or bd read.
+// A watch fires when bd writes, and not when stig or bd read.
 func TestRealWatch(t *testing.T) {
 	inEach(t, func(t *testing.T, w *workspace) {
 		w.bd("create", "First", "--id=w-1")
@@ -410,10 +410,10 @@ func TestRealWatch(t *testing.T) {
 	})
 }
 
-// A run of stig that is killed (signal 9) while its bd starts, and with it or before it, leaves
-// the issue as it was or as the edit makes it, and the next run writes.
+// If a stig process is killed (signal 9) while its bd starts, alone or with its bd, the issue
+// is as before or as after the edit, and the next run can write.
 func TestRealKilled(t *testing.T) {
-	if dir := os.Getenv("STIG_TEST_KILLED"); dir != "" { // the run that is killed
+	if dir := os.Getenv("STIG_TEST_KILLED"); dir != "" { // the run to kill
 		b := Program{Env: os.Environ(), OnPath: true, Warn: func(string, ...any) {}, Lock: jsonl.Lock}
 		beside := filepath.Join(dir, beads.DirName)
 		place := beads.Place{Dir: beside, Path: filepath.Join(beside, "issues.jsonl"), Mode: beads.BD}
@@ -423,7 +423,7 @@ func TestRealKilled(t *testing.T) {
 		t.Fatalf("not killed: %v", err)
 	}
 	inEach(t, func(t *testing.T, w *workspace) {
-		w.program.Warn = t.Logf // a bd that goes on alone may not have committed yet
+		w.program.Warn = t.Logf // an orphaned bd may not have committed yet
 		w.bd("create", "First", "--id=w-1")
 		for n, how := range []string{"kill -9 $PPID", "kill -9 $PPID; sleep 1; exit 1"} {
 			between(t, w, "update", how)
@@ -432,7 +432,7 @@ func TestRealKilled(t *testing.T) {
 			if out, err := c.CombinedOutput(); err == nil || strings.Contains(string(out), "not killed") {
 				t.Errorf("%v: %s", err, out)
 			}
-			for range 30 { // a bd may go on alone
+			for range 30 { // an orphaned bd may go on
 				if time.Sleep(time.Second / 2); w.record("w-1").Text(beads.Title) == "Killed" {
 					break
 				}
@@ -454,7 +454,7 @@ func TestRealKilled(t *testing.T) {
 	})
 }
 
-// asLost gives an error about what was written and lost.
+// asLost returns an error about something written and lost.
 func asLost(err error) (*fault.Error, bool) {
 	lost, ok := fault.As(err, fault.Changed)
 	return lost, ok && errors.Is(err, beads.ErrLost)

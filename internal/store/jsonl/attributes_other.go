@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// keepAttributes does nothing: extended attributes are not known here.
+// keepAttributes does nothing: extended attributes are unknown here.
 func keepAttributes(to, from *os.File) (unkept []string) { return nil }
 
-// exchange cannot be done here.
+// exchange is unsupported here.
 func exchange(a, b string) error { return errors.ErrUnsupported }

@@ -13,9 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// keepAttributes gives a file the extended attributes of another, access lists
-// among them, and lists those that it could not give. A system that has none
-// gives an empty list.
+// keepAttributes copies the extended attributes of a file, including access lists, and lists
+// those it could not copy. A system without them returns an empty list.
 func keepAttributes(to, from *os.File) (unkept []string) {
 	wanted := attributesOf(from)
 	for _, name := range wanted {
@@ -26,7 +25,7 @@ func keepAttributes(to, from *os.File) (unkept []string) {
 	}
 	for _, name := range attributesOf(to) {
 		if !slices.Contains(wanted, name) {
-			_ = unix.Fremovexattr(int(to.Fd()), name) // one that the directory gave, and the store did not have
+			_ = unix.Fremovexattr(int(to.Fd()), name) // inherited from the directory, and absent from the store
 		}
 	}
 	return unkept
@@ -44,7 +43,7 @@ func attributesOf(f *os.File) []string {
 	return strings.FieldsFunc(string(list[:size]), func(r rune) bool { return r == 0 })
 }
 
-// attribute is a value, nil where there is none.
+// attribute is a value, nil for none.
 func attribute(f *os.File, name string) []byte {
 	size, err := unix.Fgetxattr(int(f.Fd()), name, nil)
 	if err != nil {
@@ -57,8 +56,7 @@ func attribute(f *os.File, name string) []byte {
 	return value[:size]
 }
 
-// unsupported turns an error that is among the signs of it into
-// errors.ErrUnsupported.
+// unsupported turns the error codes that mean it into errors.ErrUnsupported.
 func unsupported(err error, signs ...syscall.Errno) error {
 	for _, sign := range signs {
 		if errors.Is(err, sign) {

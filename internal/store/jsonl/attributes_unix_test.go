@@ -12,8 +12,7 @@ import (
 	"stig/internal/beads"
 )
 
-// A write keeps the extended attributes of the store, where the file system of
-// the test has such.
+// A write keeps the store's extended attributes, if the test's file system has them.
 func TestEditKeepsAttributes(t *testing.T) {
 	s := writeStore(t, harbour)
 	err := unix.Setxattr(s.Path, "user.stig.test", []byte("kept"), 0)

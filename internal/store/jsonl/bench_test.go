@@ -26,7 +26,7 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// size has a benchmark tell bytes a second and allocations.
+// size makes a benchmark report bytes per second and allocations.
 func size(b *testing.B, path string) {
 	info, err := os.Stat(path)
 	if err != nil {

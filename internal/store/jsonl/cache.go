@@ -8,50 +8,48 @@ import (
 	"stig/internal/beads"
 )
 
-// Cache keeps the last reading of a store for a process that reads it again and again, such
-// as a worker loop or a server: while the file stays as it is, and after an edit by this
-// process, it is not read and indexed again. Of several stores it keeps the one that was
-// read first. It may be used by several goroutines at once.
+// Cache keeps the last reading of a store for a process that reads it repeatedly, such as a
+// worker loop or a server: while the file is unchanged, and after an edit by this process, it
+// is not read and indexed again. Of several stores it keeps the first one read. It is safe for
+// concurrent use.
 //
-// A file is the same when its inode, size and times are. A program that writes in place
-// may do so within the tick of the clock by which the times are set: a file that was
-// changed only just before it was read is therefore compared by its checksum, as git does
-// with its index. An edit compares the whole file besides when it has replaced it, cache or
-// not.
+// A file is unchanged if its inode, size and times are. A program that writes in place may do
+// so within one tick of the file system's clock; a file that changed just before it was read is
+// therefore compared by checksum, as git does for its index. Besides, an edit compares the
+// whole file once it has replaced it, with or without a cache.
 type Cache struct {
-	Memo *beads.Memo // keeps what is found in lines
+	Memo *beads.Memo // caches what is derived from lines
 
-	now func() time.Time // the clock by which files are changed
+	now func() time.Time // the clock that sets file times
 
 	mu       sync.Mutex
 	kept     *reading
 	readings int
 }
 
-// NewCache gives an empty cache. now is the clock of the machine, by which its files are
-// changed.
+// NewCache returns an empty cache. now is the machine's clock, which sets the times of its
+// files.
 func NewCache(now func() time.Time) *Cache { return &Cache{Memo: beads.NewMemo(), now: now} }
 
-// reading is a store as read, for all who use it at the moment.
+// reading is a store as read, shared by its current users.
 type reading struct {
 	*opened
-	seen    stamp // of the file when it was known to hold this
+	seen    stamp // of the file when this was its content
 	settled bool  // every later change shows in the stamp
 	users   int
-	gone    bool // it is kept no more: the last user closes it
+	gone    bool // no longer cached: the last user closes it
 }
 
-// stamp is what the system says of a file. Its zero value is that of no file.
+// stamp identifies a version of a file to the system. Its zero value means no file.
 type stamp struct {
 	device, inode    uint64
 	size             int64
-	modified, status time.Time // when the content and the inode were last changed
+	modified, status time.Time // when content and inode last changed
 }
 
-// isSettled reports whether a change from that time on shows in the time stamp of a file:
-// clocks of file systems go by ticks of 10 ms at most, or keep whole seconds. Where the
-// inode was changed in a later tick than the content, as an exchange of names does, the
-// clock of the file system has gone on already.
+// isSettled reports whether a change from that time on shows in a file's time stamp: file
+// system clocks tick every 10 ms at most, or keep whole seconds. If the inode changed in a
+// later tick than the content, as after an exchange of names, the clock has already advanced.
 func (s stamp) isSettled(at time.Time) bool {
 	if s.modified.Nanosecond() == 0 {
 		return at.Sub(s.modified) > 2*time.Second
@@ -59,14 +57,14 @@ func (s stamp) isSettled(at time.Time) bool {
 	return s.status.After(s.modified) || at.Sub(s.modified) > 20*time.Millisecond
 }
 
-// Readings is how often the store was read and indexed whole.
+// Readings is how often the store was read and indexed in full.
 func (c *Cache) Readings() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.readings
 }
 
-// Drop forgets what was read, such as before a long wait.
+// Drop discards the cached reading, for example before a long wait.
 func (c *Cache) Drop() {
 	if c != nil {
 		c.mu.Lock()
@@ -85,12 +83,11 @@ func (c *Cache) drop() {
 
 func (r *reading) closeUnused() {
 	if r.gone && r.users == 0 {
-		go r.file.Close() // it was only read; of a file that was replaced the system frees 22 MB in 3 ms
+		go r.file.Close() // it was only read; the system frees 22 MB of a replaced file in 3 ms
 	}
 }
 
-// read gives what is kept of a store where that is still what the file holds, else it
-// reads the file.
+// read returns the cached store if the file still holds it, else it reads the file.
 func (c *Cache) read(p beads.Place) (*opened, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -116,12 +113,12 @@ func (c *Cache) read(p beads.Place) (*opened, error) {
 	return c.share(), nil
 }
 
-// isCurrent reports whether the file still holds what was read. It is opened anew, so that
+// isCurrent reports whether the file still holds what was read. It opens the file anew, so that
 // a network file system asks its server.
 func (r *reading) isCurrent(now func() time.Time) bool {
 	file, err := openPlain(r.Place().Path)
 	if err != nil {
-		return false // whoever reads it says why
+		return false // reading it reports why
 	}
 	defer file.Close()
 	if stampOf(file) != r.seen || isWritten(file) {
@@ -138,7 +135,7 @@ func (r *reading) isCurrent(now func() time.Time) bool {
 	return true
 }
 
-// share gives what is kept to one more user.
+// share gives the cached reading to one more user.
 func (c *Cache) share() *opened {
 	r := c.kept
 	r.users++
@@ -155,14 +152,14 @@ func (c *Cache) share() *opened {
 	return f
 }
 
-// successor is the replacement of a store as it will be read.
+// successor is a store's replacement, ready to be read.
 type successor struct {
 	*opened
-	filled stamp     // of the file when all was in it
-	put    time.Time // when it was given the store's name; later others may write to it
+	filled stamp     // of the file when it was complete
+	put    time.Time // when it got the store's name; later, others may write to it
 }
 
-// succeed reads a replacement that an edit filled; nil where that takes a whole reading.
+// succeed indexes a replacement that an edit filled; nil if that needs a full reading.
 func (c *Cache) succeed(p beads.Place, path string, after func(beads.Source) (*beads.Snapshot, error)) *successor {
 	file, err := os.Open(path)
 	if err != nil {
@@ -183,7 +180,7 @@ func (s *successor) discard() {
 	}
 }
 
-// keep takes what an edit has put in the place of what is kept; nil for what has to be read.
+// keep caches what an edit has put in place of the cached reading; nil for what must be read.
 func (c *Cache) keep(s *successor) {
 	if c == nil {
 		return

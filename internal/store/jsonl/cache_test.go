@@ -30,7 +30,7 @@ func snapshotOf(t testing.TB, s *Store) *beads.Snapshot {
 
 const lamp, bells = `"title":"Light the lamp"`, `"title":"Light the hall"` // of one length
 
-// A file that stays as it is, is read once; whatever another program does to it shows.
+// An unchanged file is read once; any change by another program is noticed.
 func TestCacheSeesChanges(t *testing.T) {
 	swap := func(p beads.Place) []byte { return []byte(strings.Replace(content(t, p), lamp, bells, 1)) }
 	for name, change := range map[string]func(beads.Place) error{
@@ -72,7 +72,7 @@ func TestCacheSeesChanges(t *testing.T) {
 	}
 }
 
-// A change within the tick of the clock leaves the stamp as it was: the checksum tells.
+// A change within one tick of the clock leaves the stamp unchanged; the checksum notices it.
 func TestCacheWithinATick(t *testing.T) {
 	p := writeStore(t, harbour)
 	s := cached(p)
@@ -104,8 +104,8 @@ func TestCacheWithinATick(t *testing.T) {
 	}
 }
 
-// After an edit the store is not read again, and what is kept is what the file holds. An
-// edit that begins at what is no longer there starts over.
+// After an edit the store is not read again, and the cache holds what the file holds. An edit
+// that starts from outdated content starts over.
 func TestCacheAfterEdit(t *testing.T) {
 	p := writeStore(t, harbour)
 	s := cached(p)
@@ -125,7 +125,7 @@ func TestCacheAfterEdit(t *testing.T) {
 			t.Fatal("the sum is not that of the file", err)
 		}
 	}
-	// what is kept is wrong, and its stamp does not say so
+	// the cached reading is wrong, and its stamp does not show it
 	if err := os.WriteFile(p.Path, []byte(strings.Replace(content(t, p), lamp, bells, 1)), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -143,15 +143,15 @@ func TestCacheAfterEdit(t *testing.T) {
 	}
 }
 
-// Two writers with a cache each count up one number, and none counts past the other; a
-// reading by a third cache never shows less than what was written before it began.
+// Two writers with a cache each increment one number and never overshoot each other; a third
+// cache never shows less than what was written before its reading began.
 func TestCacheAmongWriters(t *testing.T) {
 	t.Parallel()
 	p := writeStore(t, strings.Replace(harbour, "one", "0", 1))
 	var done atomic.Bool
 	var group sync.WaitGroup
 	edits := sample.Rounds(10)
-	var low atomic.Int64 // what a reading must show by now
+	var low atomic.Int64 // the least that a reading must show now
 	for range 2 {
 		s := cached(p)
 		group.Go(func() {

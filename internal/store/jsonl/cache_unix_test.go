@@ -13,7 +13,7 @@ import (
 	"stig/internal/fault"
 )
 
-// An edit that is not written leaves what is kept alone, and no file open.
+// An edit that is not written leaves the cache alone and no file open.
 func TestCacheKeepsNoFileOpen(t *testing.T) {
 	p := writeStore(t, harbour)
 	s := cached(p)

@@ -11,8 +11,8 @@ import (
 	"stig/internal/testkit/sample"
 )
 
-// An edit of a real store changes one line of it, and the way back gives the
-// same file but for updated_at.
+// An edit of a real store changes one line, and the reverse edit restores the file except for
+// updated_at.
 func TestCorpusEdit(t *testing.T) {
 	for _, path := range sample.Corpus(t, "*.jsonl", "edge/*.jsonl") {
 		data, err := os.ReadFile(path)

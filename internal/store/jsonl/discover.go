@@ -14,19 +14,18 @@ import (
 	"stig/internal/git"
 )
 
-// Where tells Discover where to look; the fields are the flags and variables.
-// A relative File or BeadsDir counts from Dir; File may be the URL of a store on a server.
+// Where tells Discover where to look; the fields are the flags and variables. A relative File
+// or BeadsDir is relative to Dir; File may be the URL of a store on a server.
 type Where struct {
 	Dir      string // working directory (-C)
 	File     string // --store
 	BeadsDir string // BEADS_DIR
 }
 
-// Discover finds the store: w.File, else w.BeadsDir, else the nearest .beads
-// with issues from w.Dir up to the root of the repository (of the file system
-// where there is none); from a linked worktree, then that of the main
-// checkout. A .beads may name another in its file "redirect", once, and in its
-// SettingsFile a server that holds the issues. Errors are of code fault.Store.
+// Discover finds the store: w.File, else w.BeadsDir, else the nearest .beads with issues from
+// w.Dir up to the root of the repository (of the file system outside one); from a linked
+// worktree, then that of the main checkout. A .beads may name another in its file "redirect",
+// once, and a server with the issues in its SettingsFile. Errors have code fault.Store.
 func Discover(w Where) (beads.Place, error) {
 	dir, err := filepath.Abs(w.Dir)
 	if err != nil {
@@ -64,7 +63,7 @@ func storeOfFile(path string) (beads.Place, error) {
 		return d.server()
 	}
 	if filepath.Base(d.dir) != beads.DirName && !d.has("metadata.json") {
-		// Some other directory: what stands beside the file says nothing.
+		// Some other directory: the files beside it mean nothing.
 		return beads.Place{Path: path, Dir: d.dir}, nil
 	}
 	s, err := d.store(filepath.Base(path))
@@ -74,8 +73,8 @@ func storeOfFile(path string) (beads.Place, error) {
 	return s, err
 }
 
-// unexported gives the store of which a file would be the export, where bd keeps the issues
-// in Dolt and need not have exported them yet.
+// unexported returns the store whose export a file would be, if bd keeps the issues in Dolt and
+// may not have exported them yet.
 func unexported(path string) (beads.Place, bool) {
 	d, err := listDir(filepath.Dir(path))
 	if err != nil {
@@ -85,7 +84,7 @@ func unexported(path string) (beads.Place, bool) {
 	return s, err == nil && found && s.Mode == beads.BD && s.Path == path
 }
 
-// storeOfDir is the store of a .beads that was named and so must hold one.
+// storeOfDir is the store of a .beads named explicitly, which must contain one.
 func storeOfDir(dir string) (beads.Place, error) {
 	d, err := listDir(dir)
 	if err != nil {
@@ -93,13 +92,13 @@ func storeOfDir(dir string) (beads.Place, error) {
 	}
 	s, found, err := d.find()
 	if err == nil && !found {
-		err = &fault.Error{Code: fault.Store, Path: dir, Reason: "holds no .jsonl file", Hint: d.hint()}
+		err = &fault.Error{Code: fault.Store, Path: dir, Reason: "contains no .jsonl file", Hint: d.hint()}
 	}
 	return s, err
 }
 
-// walkUp looks in each directory from dir to the root, as its real path, for
-// a symlink's parents are not those of the repository.
+// walkUp visits each directory from dir to the root, by its real path, since a symlink's
+// parents are not those of the repository.
 func walkUp(dir string) (beads.Place, error) {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -125,10 +124,10 @@ func walkUp(dir string) (beads.Place, error) {
 	}
 }
 
-// search remembers what to say when nothing is found.
+// search collects what to say if nothing is found.
 type search struct {
 	hint string
-	held bool // another program keeps a store here, but no file of issues
+	held bool // another program has a store here, but without a file of issues
 }
 
 func (q *search) nothing(from, root string) error {
@@ -159,7 +158,7 @@ func (q *search) look(dir string) (beads.Place, bool, error) {
 	}
 	s, found, err := d.find()
 	if !found && err == nil && d.tracked() {
-		q.hint, q.held = path+" holds no .jsonl file: "+d.hint(), true
+		q.hint, q.held = path+" contains no .jsonl file: "+d.hint(), true
 	}
 	return s, found, err
 }
@@ -179,7 +178,7 @@ func (q *search) mainCheckout(from, root, gitDir string) (beads.Place, error) {
 	return s, err
 }
 
-// find is the store of a .beads, or of the one that it redirects to.
+// find returns the store of a .beads, or of the one it redirects to.
 func (d listing) find() (beads.Place, bool, error) {
 	if !d.has("redirect") {
 		return d.here()
@@ -195,8 +194,8 @@ func (d listing) find() (beads.Place, bool, error) {
 	s, found, err := there.here()
 	if err == nil && !found {
 		err = &fault.Error{Code: fault.Store,
-			Path: filepath.Join(d.dir, "redirect"), Reason: fmt.Sprintf("leads to %q, which holds no .jsonl file", target),
-			Hint: "write the path of a .beads directory into it; a redirect is followed once"}
+			Path: filepath.Join(d.dir, "redirect"), Reason: fmt.Sprintf("leads to %q, which contains no .jsonl file", target),
+			Hint: "write the path of a .beads directory into it; only one redirect is followed"}
 	}
 	return s, found, err
 }
@@ -207,7 +206,7 @@ func (d listing) here() (beads.Place, bool, error) {
 		return s, err == nil, err
 	}
 	name, err := d.jsonl()
-	if err == nil && name == "" { // bd 1.0 writes no file unless it is told to
+	if err == nil && name == "" { // bd 1.0 writes no file unless told to
 		if _, dolt, wrong := d.dolt(); wrong != nil || dolt {
 			name, err = "issues.jsonl", wrong
 		}
@@ -219,9 +218,9 @@ func (d listing) here() (beads.Place, bool, error) {
 	return s, err == nil, err
 }
 
-// redirect reads where the file "redirect" leads. A relative path counts from
-// the project, the parent of .beads; one that exists only from .beads itself,
-// as some programs write it, is taken too.
+// redirect reads where the file "redirect" leads. A relative path is relative to the project,
+// the parent of .beads; one that exists only relative to .beads itself, as some programs write
+// it, is accepted too.
 func (d listing) redirect() (string, error) {
 	path := filepath.Join(d.dir, "redirect")
 	text, err := file.Read(path)
@@ -245,6 +244,6 @@ func (d listing) redirect() (string, error) {
 		}
 	}
 	return "", &fault.Error{Code: fault.Store,
-		Path: path, Reason: fmt.Sprintf("leads to %q, which is no directory", target),
+		Path: path, Reason: fmt.Sprintf("leads to %q, which is not a directory", target),
 		Hint: "write the path of a .beads directory into it, or remove it"}
 }

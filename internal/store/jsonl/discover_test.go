@@ -11,8 +11,8 @@ import (
 	"stig/internal/fault"
 )
 
-// tree makes files below a new directory, each "path" or "path: content"; a
-// path that ends in "/" is a directory.
+// tree creates files below a new directory, each "path" or "path: content"; a path that ends in
+// "/" is a directory.
 func tree(t *testing.T, files ...string) string {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
@@ -21,7 +21,7 @@ func tree(t *testing.T, files ...string) string {
 	}
 	for _, file := range files {
 		path, content, _ := strings.Cut(file, ": ")
-		if strings.HasSuffix(path, ".git/") { // without a HEAD it is no repository
+		if strings.HasSuffix(path, ".git/") { // without a HEAD it is not a repository
 			path += "HEAD"
 		}
 		full := filepath.Join(root, path)
@@ -46,7 +46,7 @@ func TestDiscover(t *testing.T) {
 		files []string
 		where Where  // below the root
 		path  string // found, below the root
-		err   string // or what is said
+		err   string // or the message
 	}{
 		{"here", []string{".git/", ".beads/issues.jsonl"}, Where{}, ".beads/issues.jsonl", ""},
 		{"from below", []string{".git/", ".beads/issues.jsonl", "a/b/"}, Where{Dir: "a/b"}, ".beads/issues.jsonl", ""},
@@ -66,7 +66,7 @@ func TestDiscover(t *testing.T) {
 		{"the one other", []string{".git/", ".beads/mine.jsonl", ".beads/interactions.jsonl", ".beads/beads.base.jsonl", ".beads/sync_base.jsonl",
 			".beads/deletions.jsonl", ".beads/routes.jsonl", ".beads/events.jsonl", ".beads/.hidden.jsonl"}, Where{}, ".beads/mine.jsonl", ""},
 		{"several others", []string{".git/", ".beads/b.jsonl", ".beads/a.jsonl"}, Where{}, "",
-			"ROOT/.beads: holds several .jsonl files: a.jsonl, b.jsonl"},
+			"ROOT/.beads: contains several .jsonl files: a.jsonl, b.jsonl"},
 		{"side files alone", []string{".git/", ".beads/interactions.jsonl"}, Where{}, "", "no .beads store found"},
 		{"redirect from the project", []string{".git/", ".beads/redirect: # moved\n\n x/.beads \n", "x/.beads/issues.jsonl", ".beads/issues.jsonl"},
 			Where{}, "x/.beads/issues.jsonl", ""},
@@ -75,9 +75,9 @@ func TestDiscover(t *testing.T) {
 		{"redirect from the project first", []string{".git/", ".beads/redirect: x", ".beads/x/issues.jsonl", "x/issues.jsonl"}, Where{}, "x/issues.jsonl", ""},
 		{"redirect, absolute", []string{".git/", ".beads/redirect: ROOT/x", "x/beads.jsonl"}, Where{}, "x/beads.jsonl", ""},
 		{"redirect, once", []string{".git/", ".beads/redirect: x/.beads", "x/.beads/redirect: y", "y/issues.jsonl"}, Where{}, "",
-			`ROOT/.beads/redirect: leads to "ROOT/x/.beads", which holds no .jsonl file`},
+			`ROOT/.beads/redirect: leads to "ROOT/x/.beads", which contains no .jsonl file`},
 		{"redirect to nowhere", []string{".git/", ".beads/redirect: nowhere", ".beads/issues.jsonl"}, Where{}, "",
-			`ROOT/.beads/redirect: leads to "nowhere", which is no directory`},
+			`ROOT/.beads/redirect: leads to "nowhere", which is not a directory`},
 		{"redirect, empty", []string{".git/", ".beads/redirect: \n"}, Where{}, "", "ROOT/.beads/redirect: names no directory"},
 		{"file", []string{".git/", "x/data.jsonl"}, Where{File: "x/data.jsonl"}, "x/data.jsonl", ""},
 		{"file from Dir", []string{".git/", "x/data.jsonl"}, Where{Dir: "x", File: "data.jsonl"}, "x/data.jsonl", ""},
@@ -86,7 +86,7 @@ func TestDiscover(t *testing.T) {
 		{"file is missing", nil, Where{File: "x.jsonl"}, "", "ROOT/x.jsonl: cannot be read: no such file or directory"},
 		{"BEADS_DIR", []string{".git/", ".beads/issues.jsonl", "b/issues.jsonl"}, Where{BeadsDir: "b"}, "b/issues.jsonl", ""},
 		{"BEADS_DIR with redirect", []string{"b/redirect: c", "c/issues.jsonl"}, Where{BeadsDir: "b"}, "c/issues.jsonl", ""},
-		{"BEADS_DIR without issues", []string{".git/", ".beads/issues.jsonl", "b/"}, Where{BeadsDir: "b"}, "", "ROOT/b: holds no .jsonl file"},
+		{"BEADS_DIR without issues", []string{".git/", ".beads/issues.jsonl", "b/"}, Where{BeadsDir: "b"}, "", "ROOT/b: contains no .jsonl file"},
 		{"BEADS_DIR is missing", []string{".git/", ".beads/issues.jsonl"}, Where{BeadsDir: "b"}, "", "ROOT/b: cannot be read: no such file or directory"},
 		{"no such Dir", nil, Where{Dir: "x"}, "", "ROOT/x: cannot be read: no such file or directory"},
 		{"whose store cannot be told", []string{".git/", ".beads/issues.jsonl", ".beads/metadata.json: <<<<<<< ours"}, Where{}, "",
@@ -148,7 +148,7 @@ func TestDiscoverMode(t *testing.T) {
 			}
 		})
 	}
-	// Beside a file elsewhere, such names say nothing.
+	// Beside a file elsewhere, such names mean nothing.
 	root := tree(t, "dolt/x", "app.db", "issues.jsonl")
 	if s, err := Discover(Where{Dir: root, File: "issues.jsonl"}); err != nil || s.Mode != beads.Plain {
 		t.Errorf("mode %v, %v", s.Mode, err)
@@ -159,13 +159,13 @@ func TestDiscoverHints(t *testing.T) {
 	root := tree(t, ".git/", ".beads/metadata.json: {\"backend\":\"dolt\"}\n", "a/")
 	_, err := Discover(Where{Dir: filepath.Join(root, "a")})
 	e, ok := fault.As(err, fault.Store)
-	if !ok || !strings.Contains(e.Hint, filepath.Join(root, ".beads")+" holds no .jsonl file: write it with bd export -o ") {
+	if !ok || !strings.Contains(e.Hint, filepath.Join(root, ".beads")+" contains no .jsonl file: write it with bd export -o ") {
 		t.Errorf("%v, hint %q", err, e.Hint)
 	}
 }
 
-// A database of bd is a store before bd has exported anything. A file beside the export
-// that is named is that file.
+// A bd database is a store even before bd has exported anything. An explicitly named file
+// beside the export is that file.
 func TestDiscoverDolt(t *testing.T) {
 	root := tree(t, ".git/", ".beads/embeddeddolt/x", "a/")
 	p, err := Discover(Where{Dir: filepath.Join(root, "a")})
@@ -180,8 +180,8 @@ func TestDiscoverDolt(t *testing.T) {
 	}
 }
 
-// From a linked worktree its own store is found first, then that of the main
-// checkout, whether the worktree lies inside or beside it.
+// From a linked worktree its own store is found first, then that of the main checkout, whether
+// the worktree is inside or beside it.
 func TestDiscoverWorktree(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Fatal("these tests need git: ", err)

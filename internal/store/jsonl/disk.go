@@ -11,38 +11,38 @@ import (
 	"stig/internal/file"
 )
 
-// disk is what the write path asks of the file system, so that a layer which
-// fails at a wanted step can be put in its place.
+// disk is the file system as the write path uses it; tests replace it by one that fails at a
+// chosen step.
 type disk interface {
 	lock(ctx context.Context, path, target string) (io.Closer, error)
 	read(p beads.Place) (*opened, error)
 	open(path string) (source, error)
 	list(dir string) (listing, error)
 	temp(dir, pattern string) (tempFile, error)
-	// create makes a file that must not be there yet.
+	// create creates a file that must not exist.
 	create(path, text string) error
-	// exchange makes two files trade names at once, or gives errors.ErrUnsupported.
+	// exchange swaps the names of two files atomically, or returns errors.ErrUnsupported.
 	exchange(a, b string) error
 	rename(from, to string) error
 	remove(path string) error
 	syncDir(path string) error
 }
 
-// source is a file that is compared.
+// source is a file to compare.
 type source interface {
 	io.ReaderAt
 	io.Closer
 	Stat() (fs.FileInfo, error)
 }
 
-// tempFile is the file that is to replace the store.
+// tempFile is the file that will replace the store.
 type tempFile interface {
 	io.Writer
 	Name() string
 	// copyFrom appends n bytes of src from offset off.
 	copyFrom(src *os.File, off, n int64) error
-	// become takes over the mode, the owner and the extended attributes of the
-	// file to replace, as far as the system lets it.
+	// become copies the mode, owner and extended attributes of the file to replace, as far as
+	// the system allows.
 	become(of fs.FileInfo, from *os.File) error
 	Sync() error
 	Close() error
@@ -90,7 +90,7 @@ func (t osTemp) copyFrom(src *os.File, off, n int64) error {
 	at, err := t.Seek(0, io.SeekCurrent)
 	for err == nil && n > 0 {
 		var copied int64
-		// From file to file the kernel copies.
+		// The kernel copies from file to file.
 		copied, err = io.CopyN(t.File, src, min(n, piece))
 		beginWriting(t.File, at, copied)
 		at, n = at+copied, n-copied
@@ -98,7 +98,7 @@ func (t osTemp) copyFrom(src *os.File, off, n int64) error {
 	return err
 }
 
-// piece is how much is copied before the disk is told to begin: it writes while the rest is
+// piece is how much is copied before the disk is told to start: it writes while the rest is
 // copied, so that an edit of 22 or 220 MB takes a tenth less time than with Sync alone.
 const piece = 4 << 20
 
@@ -109,6 +109,6 @@ func (t osTemp) become(of fs.FileInfo, from *os.File) error {
 	if err := t.Chmod(of.Mode().Perm()); err != nil {
 		return err
 	}
-	keepAttributes(t.File, from) // what cannot be kept, UnkeptAttributes lists
+	keepAttributes(t.File, from) // UnkeptAttributes lists what cannot be kept
 	return nil
 }

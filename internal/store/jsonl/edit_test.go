@@ -29,10 +29,10 @@ func setNotes(id, text string) func(*beads.Tx) error {
 	return func(tx *beads.Tx) error { return tx.Set(id, beads.Set{Key: beads.Notes, Text: text}) }
 }
 
-// anyNotes lets an edit do with notes as it likes.
+// anyNotes lets an edit change notes freely.
 func anyNotes(before, after string) error { return nil }
 
-// checkClean wants nothing in the store's directory but what is named.
+// checkClean checks that the store's directory contains only the named files.
 func checkClean(t *testing.T, s beads.Place, want ...string) {
 	t.Helper()
 	d, err := listDir(s.Dir)
@@ -53,7 +53,7 @@ func TestEdit(t *testing.T) {
 		if err := tx.Set("h-2", beads.Set{Key: beads.Notes, Text: "seen"}); err != nil {
 			return err
 		}
-		r, err := tx.Record("2") // without its prefix, and as changed so far
+		r, err := tx.Record("2") // without its prefix, and with the changes so far
 		if err != nil || r.Text(beads.Notes) != "seen" {
 			return fmt.Errorf("%v %v", r, err)
 		}
@@ -83,7 +83,7 @@ func TestEdit(t *testing.T) {
 	checkClean(t, s, jsonlLock, "issues.jsonl")
 }
 
-// The file is not even opened for writing when nothing changes.
+// If nothing changes the file is not even opened for writing.
 func TestEditNoChange(t *testing.T) {
 	s := writeStore(t, harbour)
 	before, err := os.Stat(s.Path)
@@ -132,7 +132,7 @@ func TestEditDryRun(t *testing.T) {
 	}
 }
 
-// What to type differs with whether the mode says so or the owner.
+// The command to type depends on whether the mode or the owner forbids it.
 func TestReadOnlySaysWhatHelps(t *testing.T) {
 	for _, c := range []struct {
 		mode fs.FileMode
@@ -164,8 +164,8 @@ func TestEditRefuses(t *testing.T) {
 	}{
 		{"bad JSON", harbour + "\n{\"id\":}\n[]\n", `:5: bad-json: expected a value, found "}" (and 1 more)`, set, nil},
 		{"conflict", "<<<<<<< ours\n" + harbour, `:1: conflict-marker: conflict marker "<<<<<<< ours"`, set, nil},
-		{"cut short", harbour + "\n{\"id\":\"x", `:5: cut-short: the last line is cut short: `, set, nil},
-		{"repeated id", harbour + "\n" + `{"id":"h-1"}`, `:5: id "h-1" stands on line 2 already`, set, nil},
+		{"cut short", harbour + "\n{\"id\":\"x", `:5: cut-short: the last line is truncated: `, set, nil},
+		{"repeated id", harbour + "\n" + `{"id":"h-1"}`, `:5: id "h-1" is already used on line 2 already`, set, nil},
 		{"tombstone", `{"id":"h-1","status":"tombstone"}`, `:1: h-1 was deleted (status tombstone)`, set, nil},
 		{"read-only file", harbour, `issues.jsonl: is read-only (mode 0444)`, set, func(s *beads.Place) error { return os.Chmod(s.Path, 0o444) }},
 		{"read-only directory", harbour, `.beads: is read-only (mode 0555)`, set, func(s *beads.Place) error { return os.Chmod(s.Dir, 0o555) }},
@@ -205,8 +205,8 @@ func TestEditRefuses(t *testing.T) {
 	}
 }
 
-// Who edits says what in the notes must stay; only the first notes of an issue
-// need no such word, and what is said holds for them too.
+// An edit says what in the notes must survive; only an issue's first notes need no such
+// function, and if one is given it applies to them too.
 func TestEditJudgesNotes(t *testing.T) {
 	refuse := func(before, after string) error { return errors.New("all of it") }
 	for _, c := range []struct {
@@ -250,8 +250,8 @@ func TestEditSymlink(t *testing.T) {
 	checkClean(t, beads.Place{Dir: filepath.Dir(target)}, "data.jsonl")
 }
 
-// What another program writes between the reading and the rename is not lost:
-// the edit starts over on it, by whatever means it was written.
+// What another program writes between the reading and the rename is not lost: the edit starts
+// over on it, however it was written.
 func TestEditOtherWriter(t *testing.T) {
 	for name, write := range map[string]func(path, data string) error{
 		"in place": func(path, data string) error { return os.WriteFile(path, []byte(data), 0o644) },
@@ -290,8 +290,7 @@ func TestEditOtherWriter(t *testing.T) {
 	}
 }
 
-// A store that never holds still is a conflict, and what the other wrote last
-// stands.
+// A store that keeps changing is a conflict, and the other program's last version stays.
 func TestEditNeverStill(t *testing.T) {
 	s := writeStore(t, harbour)
 	last := ""
@@ -307,7 +306,7 @@ func TestEditNeverStill(t *testing.T) {
 		t.Errorf("%v after %d runs", err, len(last))
 	}
 	checkClean(t, s, jsonlLock, "issues.jsonl")
-	// One that is gone cannot be read again.
+	// A store that is gone cannot be read again.
 	_, err = editAt(ctx, s, beads.Options{Now: testNow, Notes: anyNotes}, func(tx *beads.Tx) error {
 		return fault.Join(tx.Set("h-1", beads.Set{Key: beads.Notes, Text: "two"}), os.Remove(s.Path))
 	})
@@ -317,7 +316,7 @@ func TestEditNeverStill(t *testing.T) {
 	checkClean(t, s, jsonlLock)
 }
 
-// A line that moved before the function asked for it starts the edit over too.
+// A line that moved before the function asked for it makes the edit start over too.
 func TestEditStaleLine(t *testing.T) {
 	s := writeStore(t, harbour)
 	runs := 0
@@ -389,8 +388,7 @@ func TestLockBR(t *testing.T) {
 	}
 }
 
-// A lock file that is removed and made again while it is waited for must not
-// let two in.
+// A lock file that is removed and recreated while others wait must not let two in.
 func TestLockRemoved(t *testing.T) {
 	path := filepath.Join(t.TempDir(), jsonlLock)
 	first, err := file.Await(ctx, path, "")
@@ -405,7 +403,7 @@ func TestLockRemoved(t *testing.T) {
 		}
 		got <- f
 	}()
-	time.Sleep(20 * time.Millisecond) // it waits for the file that goes
+	time.Sleep(20 * time.Millisecond) // it waits for the file that is removed
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
@@ -433,7 +431,7 @@ func TestLockRemoved(t *testing.T) {
 	}
 }
 
-// One that gave up waiting does not take the lock later, nor make its file.
+// A writer that gave up waiting does not take the lock later, nor create its file.
 func TestLockGivenUp(t *testing.T) {
 	path := filepath.Join(t.TempDir(), jsonlLock)
 	first, err := file.Await(ctx, path, "")
@@ -466,9 +464,8 @@ func TestLockGivenUp(t *testing.T) {
 	}
 }
 
-// Writers that want the store all the time all get their turn. When they
-// polled for the lock, the luckiest of sixteen wrote 26 times as often as the
-// unluckiest.
+// Writers that want the store all the time all get their turn. With polling, the luckiest of
+// sixteen wrote 26 times as often as the unluckiest.
 func TestLockFair(t *testing.T) {
 	s := writeStore(t, strings.Replace(harbour, `"one"`, `"0"`, 1))
 	enough, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
@@ -492,8 +489,7 @@ func TestLockFair(t *testing.T) {
 	}
 }
 
-// What a writer that died left behind goes with the next write; files of
-// others stay.
+// The next write removes what a dead writer left behind, but no other files.
 func TestEditLeftovers(t *testing.T) {
 	s := writeStore(t, harbour)
 	half := ".issues.jsonl.stig-new-" + process{hostID(), 1 << 30, "1"}.String() + "-7.tmp"
@@ -508,8 +504,8 @@ func TestEditLeftovers(t *testing.T) {
 	checkClean(t, s, jsonlLock, ".other.jsonl.stig-1.tmp", "issues.jsonl", "issues.jsonl.tmp.7.1")
 }
 
-// TestEditRelative edits a store that is named by a path below the working
-// directory while its directory is named by an absolute one.
+// TestEditRelative edits a store named by a path relative to the working directory while its
+// directory is absolute.
 func TestEditRelative(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)

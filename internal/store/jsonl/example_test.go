@@ -11,8 +11,7 @@ import (
 	"stig/internal/store/jsonl"
 )
 
-// A project with a store in the making: one issue, found from a directory
-// below, gets notes.
+// A new project: one issue, found from a subdirectory, gets notes.
 func Example() {
 	project, err := os.MkdirTemp("", "project")
 	if err != nil {

@@ -14,17 +14,16 @@ import (
 	"stig/internal/fault"
 )
 
-// faultyDisk is the real file system, but one step of an edit fails: that
-// called fails, when it comes for the nth time.
+// faultyDisk is the real file system with one failing step: the nth call of the named one.
 type faultyDisk struct {
 	osDisk
 	fails string
 	nth   int
-	with  error // nil makes a write take half of its bytes and say nothing
+	with  error // nil makes a write store half of its bytes and report success
 	steps []string
 }
 
-// step notes a step and reports whether it is to fail.
+// step records a step and reports whether it must fail.
 func (d *faultyDisk) step(name string) bool {
 	d.steps = append(d.steps, name)
 	if name == d.fails {
@@ -178,9 +177,8 @@ func (d *faultyDisk) fault(name string) error {
 const steps = "lock list read temp become copy write copy sync close open reread closeRead " +
 	"rename exchange open reread closeRead remove syncDir unlock"
 
-// Whichever step fails, however it fails, the error comes out with its place
-// and what to do; the store is whole, as it was up to the exchange and as it
-// was to become after it; and no file is left lying about.
+// Whichever step fails, and however, the error names its place and a remedy; the store is
+// whole, old before the exchange and new after it; and no file is left behind.
 func TestEditFaults(t *testing.T) {
 	edited := strings.Replace(strings.Replace(harbour, `"one"`, `"two"`, 1), `"updated_at":"2026-01-01T00:00:00Z"`, updatedNow, 1)
 	whole := &faultyDisk{}
@@ -205,8 +203,8 @@ func TestEditFaults(t *testing.T) {
 			want := harbour
 			switch {
 			case step == "list", step == "remove", step == "open" && with == fs.ErrNotExist:
-				// Nothing hangs on it: what is left behind waits for the next
-				// writer; a store that is gone for a moment is read again.
+				// Harmless: the next writer removes what is left; a store that is gone for a
+				// moment is read again.
 				want = edited
 				if err != nil {
 					t.Errorf("%s fails with %v: %v", step, with, err)
@@ -251,7 +249,7 @@ func checkFault(t *testing.T, step string, with error, s beads.Place, err error)
 	}
 }
 
-// A writer that fails and cannot clear up says both; the next one clears up.
+// A writer that fails and cannot clean up reports both; the next one cleans up.
 func TestEditFaultTwice(t *testing.T) {
 	s := writeStore(t, harbour)
 	d := &faultyDisk{fails: "remove", nth: 1, with: syscall.EIO}
@@ -280,8 +278,7 @@ type renameless struct{ disk }
 
 func (renameless) exchange(string, string) error { return syscall.EROFS }
 
-// A directory that goes away meanwhile is an error with its place, wherever
-// the edit was.
+// A directory that disappears during an edit is an error with its place, at any step.
 func TestEditDirectoryGone(t *testing.T) {
 	for _, fn := range []func(beads.Place) func(*beads.Tx) error{
 		func(s beads.Place) func(*beads.Tx) error {
@@ -324,7 +321,7 @@ func TestEditInterrupted(t *testing.T) {
 	checkClean(t, s, jsonlLock, "issues.jsonl")
 }
 
-// Notes are written only as far as somebody answers for them.
+// Notes are written only as far as the caller accounts for them.
 func TestEditNotesJudged(t *testing.T) {
 	s := writeStore(t, harbour)
 	for name, notes := range map[string]func(string, string) error{

@@ -19,7 +19,7 @@ import (
 	"stig/internal/testkit/sample"
 )
 
-// largeStore is a store of about 300 KB whose first issue counts.
+// largeStore is a store of about 300 KB whose first issue is a counter.
 func largeStore() string {
 	var b strings.Builder
 	b.WriteString(strings.Replace(harbour, `"one"`, `"0"`, 1) + "\n")
@@ -29,9 +29,8 @@ func largeStore() string {
 	return b.String()
 }
 
-// A real process that may not write as much as the store holds is told so by
-// the kernel in the middle of a write; the store keeps its bytes, and the next
-// writer goes on.
+// The kernel stops a real process in the middle of a write by a file size limit; the store
+// keeps its bytes, and the next writer goes on.
 func TestEditOverLimit(t *testing.T) {
 	large := largeStore()
 	s := writeStore(t, large)
@@ -50,9 +49,8 @@ func TestEditOverLimit(t *testing.T) {
 	}
 }
 
-// On a file system that is full the edit fails, and nothing else happens; with
-// room again the next one succeeds. Where mounting one is not allowed,
-// TestEditOverLimit and TestEditFaults have to do.
+// On a full file system the edit fails without side effects; with room again the next one
+// succeeds. Where mounting is not allowed, TestEditOverLimit and TestEditFaults cover this.
 func TestEditFullDisk(t *testing.T) {
 	dir := mountSmall(t, "600k")
 	if dir == "" {
@@ -64,7 +62,7 @@ func TestEditFullDisk(t *testing.T) {
 	if err := os.WriteFile(s.Path, []byte(large), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	err := countOnce(s) // the replacement does not fit beside the store
+	err := countOnce(s) // there is no room for the replacement
 	e, ok := fault.As(err, fault.Store)
 	if !ok || !errors.Is(err, unix.ENOSPC) || !strings.Contains(e.Hint, "make room") {
 		t.Errorf("%v", err)
@@ -81,7 +79,7 @@ func TestEditFullDisk(t *testing.T) {
 	}
 }
 
-// Signals that arrive all the time interrupt system calls but no edit.
+// A stream of signals interrupts system calls but no edit.
 func TestEditSignals(t *testing.T) {
 	s := writeStore(t, strings.Replace(harbour, `"one"`, `"0"`, 1))
 	heard := make(chan os.Signal, 1)

@@ -17,12 +17,11 @@ import (
 	"stig/internal/fault"
 )
 
-// Where a file system cannot exchange two files it is mostly one that keeps
-// locks to itself too: a directory mounted twice has two sets of them. There the
-// writer also makes a file that must not exist yet, which every file system does
-// for one alone, and reads back what it wrote.
+// A file system that cannot exchange two files usually does not share locks either: a directory
+// mounted twice has two sets. There the writer also creates a file that must not exist, which
+// every file system allows only once, and reads back what it wrote.
 
-// guardName is the file that one writer of the store alone can make.
+// guardName is the file that only one writer at a time can create.
 func (w *writer) guardName() string {
 	return filepath.Join(filepath.Dir(w.target), w.prefix()+"guard"+tempSuffix)
 }
@@ -42,7 +41,7 @@ func (w *writer) takeGuard(ctx context.Context) error {
 			return w.failed("cannot make a file beside it", err)
 		}
 		if w.isGuardLeft() {
-			_ = w.disk.remove(w.guardName()) // who cannot, waits in vain and says so
+			_ = w.disk.remove(w.guardName()) // if it cannot, it waits until the timeout and says so
 			continue
 		}
 		select {
@@ -51,13 +50,13 @@ func (w *writer) takeGuard(ctx context.Context) error {
 				return err
 			}
 			return &fault.Error{Code: fault.Changed, Path: w.store.Path, Reason: fmt.Sprintf("another program has guarded it for %v", wait),
-				Hint: "let it finish and run the command again; if none runs, remove " + w.guardName()}
+				Hint: "let it finish, then retry; if none runs, remove " + w.guardName()}
 		case <-time.After(settlePoll):
 		}
 	}
 }
 
-// isGuardLeft reports whether the writer that guards the store died.
+// isGuardLeft reports whether the writer that guards the store is dead.
 func (w *writer) isGuardLeft() bool {
 	text, err := os.ReadFile(w.guardName())
 	parts := strings.Split(string(bytes.TrimSpace(text)), "-")
@@ -75,7 +74,7 @@ func (w *writer) dropGuard() {
 	}
 }
 
-// readBack gives beads.ErrStale unless the store holds the changes, line for line.
+// readBack returns beads.ErrStale unless the store holds the changes, line for line.
 func (w *writer) readBack(changes []beads.Change) error {
 	f, err := w.disk.read(w.store)
 	if err != nil {
@@ -85,7 +84,7 @@ func (w *writer) readBack(changes []beads.Change) error {
 		at, ok := f.Index(c.ID)
 		var line []byte
 		if ok {
-			line, _ = f.At(at).AppendLine(nil) // a line that cannot be read is not there
+			line, _ = f.At(at).AppendLine(nil) // an unreadable line counts as missing
 		}
 		if !bytes.Equal(line, c.After) {
 			return fault.Join(beads.ErrStale, f.Close())
@@ -94,10 +93,9 @@ func (w *writer) readBack(changes []beads.Change) error {
 	return f.Close()
 }
 
-// CanExchange reports whether the store's file system can exchange two files at
-// once, by trying it on two empty files beside the store. Where it cannot, a
-// write by a program that takes no lock may be lost, and locks may not reach
-// writers on other mounts or machines.
+// CanExchange reports whether the store's file system can swap two files atomically, by trying
+// it on two empty files beside the store. If it cannot, a write by a program that takes no lock
+// may be lost, and locks may not reach writers on other mounts or machines.
 func CanExchange(s beads.Place) (bool, error) {
 	target, err := filepath.EvalSymlinks(s.Path)
 	if err != nil {
@@ -113,8 +111,8 @@ func CanExchange(s beads.Place) (bool, error) {
 	return err == nil, err
 }
 
-// UnkeptAttributes lists the extended attributes of the store's file that a write
-// by this user cannot keep, by trying it on an empty file beside the store.
+// UnkeptAttributes lists the extended attributes of the store's file that a write by this user
+// cannot keep, by trying it on an empty file beside the store.
 func UnkeptAttributes(s beads.Place) (unkept []string, err error) {
 	target, err := filepath.EvalSymlinks(s.Path)
 	if err != nil {
@@ -132,7 +130,7 @@ func UnkeptAttributes(s beads.Place) (unkept []string, err error) {
 	return unkept, fault.Join(err, from.Close())
 }
 
-// probe makes an empty file beside the store, and removes it after fn.
+// probe creates an empty file beside the store, and removes it after fn.
 func (w *writer) probe(fn func(*os.File) error) error {
 	f, err := os.CreateTemp(filepath.Dir(w.target), w.pattern())
 	if err != nil {

@@ -17,21 +17,21 @@ import (
 	"stig/internal/fault"
 )
 
-// looseDisk is a file system that cannot exchange files and keeps locks to
-// itself, as one does that is mounted twice.
+// looseDisk is a file system that cannot exchange files and does not share locks, like one
+// mounted twice.
 type looseDisk struct{ osDisk }
 
 func (looseDisk) lock(context.Context, string, string) (io.Closer, error) {
 	return io.NopCloser(nil), nil
 }
 
-// The writers of the test are one process, and would clear up behind themselves.
+// All writers of the test are one process and would clean up after each other.
 func (looseDisk) list(string) (listing, error) { return listing{}, errors.ErrUnsupported }
 
 func (looseDisk) exchange(string, string) error { return errors.ErrUnsupported }
 
-// Writers whom no lock keeps apart lose nothing of each other's, and each is
-// told that the file system is weak.
+// Writers that no lock separates lose nothing of each other's, and each is told that the file
+// system is weak.
 func TestEditWithoutLocks(t *testing.T) {
 	const writers, edits = 4, 10
 	s := writeStore(t, harbour)
@@ -67,8 +67,7 @@ func TestEditWithoutLocks(t *testing.T) {
 	checkClean(t, s, "issues.jsonl")
 }
 
-// overwrittenDisk has a stranger put the old store back after each rename until
-// it is weary of it.
+// overwrittenDisk puts the old store back after each rename, a number of times.
 type overwrittenDisk struct {
 	looseDisk
 	target, text string
@@ -83,7 +82,7 @@ func (d overwrittenDisk) rename(from, to string) error {
 	return os.WriteFile(to, []byte(d.text), 0o644)
 }
 
-// What is not there when it is read back is written again, or is an error.
+// Changes missing when read back are written again, or are an error.
 func TestEditReadBack(t *testing.T) {
 	for _, c := range []struct {
 		times int
@@ -100,8 +99,7 @@ func TestEditReadBack(t *testing.T) {
 	}
 }
 
-// The guard of a writer that died holds nobody up; that of one that may live
-// does, until the time is up.
+// A dead writer's guard blocks nobody; that of a possibly live one does, until the timeout.
 func TestEditGuardLeft(t *testing.T) {
 	s := writeStore(t, harbour)
 	guard := filepath.Join(s.Dir, ".issues.jsonl.stig-guard.tmp")

@@ -34,7 +34,7 @@ func mustRead(t testing.TB, path string) *beads.Snapshot {
 	return f
 }
 
-// writeStore makes a .beads with the content and gives its place.
+// writeStore creates a .beads with the content and returns its place.
 func writeStore(t testing.TB, content string) beads.Place {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), beads.DirName)
@@ -57,15 +57,15 @@ func content(t testing.TB, p beads.Place) string {
 	return string(b)
 }
 
-// cached opens a store that keeps what it reads.
+// cached opens a store with a cache.
 func cached(p beads.Place) *Store {
 	s := Open(p)
 	s.Cache = NewCache(time.Now)
 	return s
 }
 
-// backdate sets the times of the store's file so far back that its stamp tells all that
-// comes.
+// backdate sets the times of the store's file back so far that its stamp shows every later
+// change.
 func backdate(t testing.TB, p beads.Place) {
 	t.Helper()
 	then := time.Now().Add(-time.Minute)

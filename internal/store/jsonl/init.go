@@ -13,22 +13,22 @@ import (
 	"stig/internal/file"
 )
 
-// ignored are the names that git need not see: locks and replacements under way.
+// ignored are files that git should ignore: locks and unfinished replacements.
 const ignored = jsonlLock + "\n" + writeLock + "\n.*.stig-*.tmp\n"
 
-// Init makes a store in a directory: .beads with an empty issues.jsonl, the
-// prefix of its ids, and a .gitignore. It gives the store and the files that
-// it made; a .gitignore or a prefix that is there already is kept.
+// Init creates a store in a directory: .beads with an empty issues.jsonl, the prefix of its
+// ids, and a .gitignore. It returns the store and the files it created; an existing .gitignore
+// or prefix stays.
 //
-// It refuses (fault.Refused) where there is a store already, found from the
-// directory as Discover finds it, or where another program keeps one.
+// It refuses (fault.Refused) if Discover finds a store from the directory, or another program
+// keeps one.
 func Init(dir, prefix string) (beads.Place, []string, error) {
 	s, files, err := Blank(dir, prefix)
 	if err != nil {
 		return beads.Place{}, nil, err
 	}
 	if err := os.MkdirAll(s.Dir, 0o777); err != nil {
-		return beads.Place{}, nil, &fault.Error{Code: fault.Store, Path: s.Dir, Reason: "cannot be made", Cause: err, Hint: "see that the directory may be written"}
+		return beads.Place{}, nil, &fault.Error{Code: fault.Store, Path: s.Dir, Reason: "cannot be created", Cause: err, Hint: "check that the directory is writable"}
 	}
 	var made []string
 	for _, f := range files {
@@ -39,15 +39,15 @@ func Init(dir, prefix string) (beads.Place, []string, error) {
 		case errors.Is(err, fs.ErrExist):
 			continue
 		case err != nil:
-			return beads.Place{}, made, &fault.Error{Code: fault.Store, Path: f.Path, Reason: "cannot be made", Cause: err, Hint: "see that the disk has room and may be written"}
+			return beads.Place{}, made, &fault.Error{Code: fault.Store, Path: f.Path, Reason: "cannot be created", Cause: err, Hint: "check that the disk is writable and has room"}
 		}
 		made = append(made, f.Path)
 	}
 	return s, made, nil
 }
 
-// BlankServer is what makes a .beads name a server, and makes nothing: its SettingsFile, and,
-// where a copy is kept beside it, the .gitignore for its locks.
+// BlankServer returns what makes a .beads name a server, without creating it: its SettingsFile
+// and, if a copy is kept beside it, the .gitignore for its locks.
 func BlankServer(dir string, s Settings) (beads.Place, []NewFile) {
 	place := filepath.Join(dir, beads.DirName)
 	p := beads.Place{Path: filepath.Join(place, SettingsFile), Dir: place, Mode: beads.Server, URL: s.Store}
@@ -61,7 +61,7 @@ func BlankServer(dir string, s Settings) (beads.Place, []NewFile) {
 	return p, files
 }
 
-// Make makes the files of a new store, and their directory.
+// Make creates the files of a new store and their directory.
 func Make(files []NewFile) error {
 	for _, f := range files {
 		err := os.MkdirAll(filepath.Dir(f.Path), 0o777)
@@ -72,14 +72,13 @@ func Make(files []NewFile) error {
 			return beads.AlreadyThere(f.Path)
 		}
 		if err != nil {
-			return &fault.Error{Code: fault.Store, Path: f.Path, Reason: "cannot be made", Cause: err, Hint: "see that the disk has room and may be written"}
+			return &fault.Error{Code: fault.Store, Path: f.Path, Reason: "cannot be created", Cause: err, Hint: "check that the disk is writable and has room"}
 		}
 	}
 	return nil
 }
 
-// KeepPrefix writes what the ids of new issues begin with into a .beads that does not say
-// it yet.
+// KeepPrefix writes the prefix of new ids into a .beads that has none yet.
 func KeepPrefix(dir, prefix string) error {
 	err := writeNew(filepath.Join(dir, prefixFile), prefix+"\n")
 	if errors.Is(err, fs.ErrExist) {
@@ -88,11 +87,11 @@ func KeepPrefix(dir, prefix string) error {
 	return err
 }
 
-// NewFile is a file that Init makes.
+// NewFile is a file that Init creates.
 type NewFile struct{ Path, Text string }
 
-// Blank is what Init would make in a directory, and makes nothing: the store,
-// and those of its files that are not there yet. Its errors are those of Init.
+// Blank returns what Init would create in a directory, without creating it: the store, and
+// those of its files that do not exist yet. Its errors are those of Init.
 func Blank(dir, prefix string) (beads.Place, []NewFile, error) {
 	if err := beads.CheckPrefix(prefix); err != nil {
 		return beads.Place{}, nil, err
@@ -103,7 +102,7 @@ func Blank(dir, prefix string) (beads.Place, []NewFile, error) {
 	place := filepath.Join(dir, beads.DirName)
 	s := beads.Place{Path: filepath.Join(place, "issues.jsonl"), Dir: place}
 	files := []NewFile{
-		{s.Path, ""}, // whoever makes this one makes the store
+		{s.Path, ""}, // creating this one creates the store
 		{filepath.Join(place, prefixFile), prefix + "\n"},
 		{filepath.Join(place, ".gitignore"), ignored},
 	}
@@ -113,15 +112,15 @@ func Blank(dir, prefix string) (beads.Place, []NewFile, error) {
 	}), nil
 }
 
-// Vacant reports whether a store can be made in a directory; Init refuses the
-// rest with this error.
+// Vacant reports whether a store can be created in a directory; otherwise it returns Init's
+// error.
 func Vacant(dir string) error {
 	if git := gitDirectoryAround(dir); git != "" {
-		return &fault.Error{Code: fault.Refused, Path: git, Reason: "is git's own directory, where nothing is committed", Hint: "repeat the command in a work tree, such as one that git clone " + git + " makes"}
+		return &fault.Error{Code: fault.Refused, Path: git, Reason: "is git's own directory, where nothing is committed", Hint: "run the command in a work tree, such as one from git clone " + git + " makes"}
 	}
 	s, err := Discover(Where{Dir: dir})
 	if err == nil {
-		if _, err := os.Stat(s.Path); err != nil && s.Mode != beads.BD { // a link to nothing
+		if _, err := os.Stat(s.Path); err != nil && s.Mode != beads.BD { // a dangling link
 			return beads.Unreadable(s.Path, err)
 		}
 		return beads.AlreadyThere(s.Path)
@@ -132,8 +131,8 @@ func Vacant(dir string) error {
 	return nil
 }
 
-// gitDirectoryAround is the git directory that a directory is or lies in: a bare
-// repository or the .git of a clone; "" for a directory of a work tree, and for any other.
+// gitDirectoryAround returns the git directory that contains a directory: a bare repository or
+// the .git of a clone; "" in a work tree and elsewhere.
 func gitDirectoryAround(dir string) string {
 	at, err := filepath.Abs(dir)
 	for err == nil {
@@ -160,7 +159,7 @@ func isGitDirectory(dir string) bool {
 	return true
 }
 
-// writeNew makes a file that is not there yet, and sees it onto the disk.
+// writeNew creates a file that must not exist, and syncs it.
 func writeNew(path, text string) (err error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
@@ -173,8 +172,8 @@ func writeNew(path, text string) (err error) {
 	return f.Sync()
 }
 
-// PutNew makes a file in one step, unless one of the checks fails right before. What earlier
-// calls left beside it when they were killed is removed.
+// PutNew creates a file atomically, unless one of the checks fails just before. It removes what
+// earlier calls left beside it when they were killed.
 func PutNew(path string, text []byte, checks ...func() error) error {
 	w := &writer{disk: osDisk{}, target: path}
 	w.removeUnfinished()

@@ -15,36 +15,34 @@ import (
 	"stig/internal/fault"
 )
 
-// A replacement is a file beside the store, with one of two names. As long as
-// it is filled it is "new" and holds nothing but what stig writes. From just
-// before the exchange on it is "old": what the store was, and so perhaps what
-// another program has put there meanwhile. Both names say which process made
-// it; that of an old one says the hash of what stig replaced, and by what the
-// file that stig wrote is known, which it still is before the exchange.
+// A replacement is a file beside the store with one of two names. While it is being filled it
+// is "new" and contains only what stig writes. From just before the exchange on it is "old": it
+// contains the former store, and so perhaps another program's version. Both names identify the
+// process that made it. An old one also has the hash of what stig replaced and the mark of the
+// file that stig wrote, which it still is before the exchange.
 const (
 	stateNew = "new"
 	stateOld = "old"
 )
 
-// keptAs is how names begin, after that of the store, of what stig found in an
-// old file that nobody else has.
+// keptAs begins the part of a name, after the store's, of a file that preserves a version
+// nobody else has.
 const keptAs = ".stig-kept-"
 
-// forgotten is the age from which on the file of a process that cannot be
-// looked up, for it runs on another machine, counts as left behind.
+// forgotten is the age at which a file counts as left behind if its process runs on another
+// machine and cannot be looked up.
 const forgotten = time.Hour
 
-// Leftover is a file beside the store that may hold what no other file does:
-// a version of the store by another program, which stig had taken away from
-// its place when it was killed. stig never removes it.
+// Leftover is a file beside the store that may have a version no other file has: another
+// program's, which stig had moved out of the way when it was killed. stig never removes it.
 type Leftover struct {
 	Path     string
 	Size     int64 // in bytes
 	Modified time.Time
 }
 
-// Leftovers lists the files beside the store that hold versions of it which may
-// be in no other file, by name. The error is a fault.Store.
+// Leftovers lists files beside the store with versions of it that may be in no other file, by
+// name. The error is a fault.Store.
 func Leftovers(s beads.Place) ([]Leftover, error) {
 	target, err := filepath.EvalSymlinks(s.Path)
 	if s.Mode == beads.BD && errors.Is(err, fs.ErrNotExist) { // bd has exported nothing yet
@@ -73,40 +71,39 @@ func Leftovers(s beads.Place) ([]Leftover, error) {
 	return found, nil
 }
 
-// isKept reports whether a file beside the store was kept; the second form is
-// that of earlier versions of stig.
+// isKept reports whether a file beside the store preserves a version; the second form is from
+// earlier versions of stig.
 func (w *writer) isKept(name string) bool {
 	base := filepath.Base(w.target)
 	return strings.HasPrefix(name, base+keptAs) ||
 		strings.HasPrefix(name, base+".stig-") && strings.HasSuffix(name, ".tmp.kept")
 }
 
-// tempName is what the name of a replacement says.
+// tempName is the parsed name of a replacement.
 type tempName struct {
-	state string // "" in a name that earlier versions of stig gave
+	state string // "" in names from earlier versions of stig
 	by    process
-	hash  string // of an old one: that of the store when it was read
-	mine  string // of an old one: the mark of what stig wrote
+	hash  string // for an old one: of the store as read
+	mine  string // for an old one: the mark of what stig wrote
 }
 
 func (w *writer) prefix() string { return "." + filepath.Base(w.target) + ".stig-" }
 
 const tempSuffix = ".tmp"
 
-// pattern is that of the name of a new replacement.
+// pattern is the name pattern of a new replacement.
 func (w *writer) pattern() string {
 	return w.prefix() + stateNew + "-" + thisProcess().String() + "-*" + tempSuffix
 }
 
-// oldName is the name of a new replacement when it is about to be exchanged
-// with a store that was read as f.
+// oldName is the name of a replacement that is about to be exchanged with a store read as f.
 func (w *writer) oldName(name string, mine fs.FileInfo, f *opened) string {
 	parts := strings.Split(strings.TrimSuffix(strings.TrimPrefix(filepath.Base(name), w.prefix()), tempSuffix), "-")
 	parts = slices.Concat([]string{stateOld}, parts[1:], []string{f.Sum().String(), markOf(mine)})
 	return filepath.Join(filepath.Dir(name), w.prefix()+strings.Join(parts, "-")+tempSuffix)
 }
 
-// parseTemp reads the name of a replacement, and reports whether it is one.
+// parseTemp parses the name of a replacement, and reports whether it is one.
 func (w *writer) parseTemp(name string) (tempName, bool) {
 	rest, ok := strings.CutPrefix(name, w.prefix())
 	rest, ends := strings.CutSuffix(rest, tempSuffix)
@@ -131,11 +128,11 @@ func (w *writer) parseTemp(name string) (tempName, bool) {
 	return t, true
 }
 
-// process names a process among all that ever ran.
+// process identifies a process among all that ever ran.
 type process struct {
-	host  string // the system it runs on, since that started
+	host  string // the system it runs on, since its boot
 	pid   int
-	start string // when it started, "0" where the system does not say
+	start string // when it started, "0" if the system does not say
 }
 
 func thisProcess() process {
@@ -146,8 +143,8 @@ func thisProcess() process {
 
 func (p process) String() string { return fmt.Sprintf("%s-%d-%s", p.host, p.pid, p.start) }
 
-// mayLive reports whether the process may still write. This one does not: it
-// holds the lock.
+// mayLive reports whether the process may still write. This process does not: it holds the
+// lock.
 func (p process) mayLive() bool {
 	this := thisProcess()
 	if p == this {
@@ -163,10 +160,9 @@ func (p process) mayLive() bool {
 	return running && start == p.start
 }
 
-// removeLeftovers clears up behind writers that died. The lock is held, which
-// keeps other writers away where locks work; where they may not, the names say
-// whose process still runs. What only an old replacement holds is kept. What
-// cannot be removed harms nobody and stays for the next writer.
+// removeLeftovers cleans up after dead writers. The lock keeps other writers away where locks
+// work; elsewhere the names say whose process still runs. Content that only an old replacement
+// has is kept. What cannot be removed is harmless and stays for the next writer.
 func (w *writer) removeLeftovers() {
 	dir := filepath.Dir(w.target)
 	d, err := w.disk.list(dir)
@@ -187,8 +183,8 @@ func (w *writer) removeLeftovers() {
 	}
 }
 
-// removeUnfinished removes what processes that died had begun to write and not put in
-// place. It needs no lock.
+// removeUnfinished removes what dead processes had begun to write and not put in place. It
+// needs no lock.
 func (w *writer) removeUnfinished() {
 	dir := filepath.Dir(w.target)
 	d, err := w.disk.list(dir)
@@ -197,25 +193,24 @@ func (w *writer) removeUnfinished() {
 	}
 	for _, name := range d.names {
 		if t, ok := w.parseTemp(name); ok && t.state == stateNew && t.by != thisProcess() && !t.by.mayLive() {
-			_ = w.disk.remove(filepath.Join(dir, name)) // else the next one does
+			_ = w.disk.remove(filepath.Join(dir, name)) // otherwise the next one does
 		}
 	}
 }
 
-// isForgotten reports whether nobody has written a file for long.
+// isForgotten reports whether a file has not been written for a long time.
 func (w *writer) isForgotten(path string) bool {
 	info, err := os.Lstat(path)
 	return err == nil && w.options.Now.Sub(info.ModTime()) > forgotten
 }
 
-// markOf is by what a file is known that nobody has written since.
+// markOf identifies a file that has not been written since.
 func markOf(info fs.FileInfo) string {
 	return fmt.Sprintf("%x.%x.%x", inodeOf(info), info.Size(), info.ModTime().UnixNano())
 }
 
-// isSpare reports whether an old replacement is surely not needed: it is what
-// stig wrote and did not put in place, holds what stig read and replaced, or
-// the same as the store.
+// isSpare reports whether an old replacement is certainly not needed: it is what stig wrote and
+// did not put in place, what stig read and replaced, or equal to the store.
 func (w *writer) isSpare(path string, t tempName) bool {
 	if info, err := os.Lstat(path); err == nil && markOf(info) == t.mine {
 		return true
@@ -240,8 +235,7 @@ func (w *writer) hashAt(path string) (beads.Sum, error) {
 	return h, fault.Join(err, f.Close())
 }
 
-// keep gives a file a name under which nobody removes it; the same content has
-// the same name.
+// keep renames a file so that nobody removes it; equal content gets equal names.
 func (w *writer) keep(path string) (kept string, err error) {
 	h, err := w.hashAt(path)
 	if err != nil {

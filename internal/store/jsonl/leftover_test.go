@@ -13,8 +13,8 @@ import (
 	"stig/internal/beads"
 )
 
-// killedDisk is the real one, but the process is killed at a step, and before
-// that a stranger may replace the store just before the exchange.
+// killedDisk is the real one, but the process is killed at a step, and before that another
+// program may replace the store just before the exchange.
 type killedDisk struct {
 	*faultyDisk
 	stranger strangeDisk
@@ -51,9 +51,9 @@ func killedEdit(s beads.Place, d *killedDisk) {
 	panic("it was not killed")
 }
 
-// A version that another program wrote while stig replaced the store outlasts
-// a kill between exchange and putting back, and any number of writes after it:
-// one file holds it, once. What stig itself replaced goes.
+// A version that another program wrote while stig replaced the store survives a kill between
+// exchange and putting back, and any number of later writes, in exactly one file. What stig
+// itself replaced is removed.
 func TestEditKilled(t *testing.T) {
 	sung := strings.Replace(harbour, "Ring", "Sing", 1)
 	for _, c := range []struct {
@@ -105,8 +105,7 @@ func TestEditKilled(t *testing.T) {
 	}
 }
 
-// An old replacement that says what the store says is no version of another
-// program, whatever its name.
+// An old replacement equal to the store is not another program's version, whatever its name.
 func TestEditLeftoverLikeStore(t *testing.T) {
 	s := writeStore(t, harbour)
 	gone := process{thisProcess().host, 1 << 30, "1"}
@@ -119,8 +118,8 @@ func TestEditLeftoverLikeStore(t *testing.T) {
 	}
 }
 
-// The files of writers that may live stay until they are an hour old, wherever
-// the writers run; those of processes that ended go.
+// Files of writers that may live stay until they are an hour old, wherever the writers run;
+// those of ended processes are removed.
 func TestEditLeftoversOfOthers(t *testing.T) {
 	this := thisProcess()
 	parent := process{host: this.host, pid: os.Getppid()}
@@ -154,8 +153,8 @@ func TestEditLeftoversOfOthers(t *testing.T) {
 	}
 }
 
-// A new file takes away what killed calls left beside it, and nothing of processes that
-// may live, of other files, or that may hold what no other file does.
+// PutNew removes what killed calls left beside it, but nothing of processes that may live, no
+// other files, and nothing that may be the only copy.
 func TestPutNew(t *testing.T) {
 	dir := t.TempDir()
 	gone, living := process{thisProcess().host, 1 << 30, "1"}, process{"00000000", 1, "1"}

@@ -13,7 +13,7 @@ import (
 	"stig/internal/file"
 )
 
-// What stands beside the store is read by every command.
+// Every command reads the files beside the store.
 func TestDevicesBesideTheStore(t *testing.T) {
 	for _, name := range []string{"redirect", "metadata.json", "config.yaml", "prefix", "issues.jsonl"} {
 		root := tree(t, ".git/", ".beads/x.jsonl")
@@ -27,13 +27,13 @@ func TestDevicesBesideTheStore(t *testing.T) {
 				_, err = f.Prefix()
 			}
 		}
-		if !fault.Is(err, fault.Store) || !strings.Contains(err.Error(), "is not a plain file") {
+		if !fault.Is(err, fault.Store) || !strings.Contains(err.Error(), "is not a regular file") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
-// A lock that is a link would make a file wherever it leads.
+// A lock that is a link would create a file wherever it leads.
 func TestLockIsNoLink(t *testing.T) {
 	root := tree(t, ".git/", ".beads/issues.jsonl")
 	elsewhere := filepath.Join(t.TempDir(), "made")

@@ -12,7 +12,7 @@ import (
 	"stig/internal/fault"
 )
 
-// listing is what stands in a .beads directory.
+// listing is the content of a .beads directory.
 type listing struct {
 	dir   string
 	names []string // ascending
@@ -37,13 +37,13 @@ func (d listing) isDir(name string) bool {
 	return err == nil && info.IsDir()
 }
 
-// sideFiles are .jsonl files that hold no issues.
+// sideFiles are .jsonl files that contain no issues.
 var sideFiles = []string{
 	"deletions.jsonl", "interactions.jsonl", "routes.jsonl", "events.jsonl",
 	"beads.base.jsonl", "beads.left.jsonl", "beads.right.jsonl", "sync_base.jsonl",
 }
 
-// jsonl is the name of the file of issues, or "" when there is none.
+// jsonl returns the name of the file of issues, or "" if there is none.
 func (d listing) jsonl() (string, error) {
 	for _, name := range []string{"issues.jsonl", "beads.jsonl"} {
 		if d.has(name) {
@@ -63,12 +63,11 @@ func (d listing) jsonl() (string, error) {
 		return others[0], nil
 	}
 	return "", &fault.Error{Code: fault.Store,
-		Path: d.dir, Reason: "holds several .jsonl files: " + strings.Join(others, ", "),
+		Path: d.dir, Reason: "contains several .jsonl files: " + strings.Join(others, ", "),
 		Hint: "name one with --store FILE"}
 }
 
-// tracked reports whether a tracker keeps something here, although no file of
-// issues was found.
+// tracked reports whether a tracker keeps something here although there is no file of issues.
 func (d listing) tracked() bool {
 	return d.has(MetadataFile) || d.has(TrackerFile) || d.database()
 }
@@ -77,14 +76,14 @@ func (d listing) hint() string {
 	if d.tracked() {
 		return "write it with bd export -o " + filepath.Join(d.dir, "issues.jsonl")
 	}
-	return "make one with stig init, or name it with --store FILE"
+	return "create one with stig init, or name it with --store FILE"
 }
 
-// store is the store with this file, its mode found from what stands beside it.
+// store returns the store with this file; the files beside it determine its mode.
 func (d listing) store(name string) (beads.Place, error) {
 	s := beads.Place{Path: filepath.Join(d.dir, name), Dir: d.dir}
-	// What beads_rust leaves behind; its database is named as that of bd, but
-	// bd also writes .local_version.
+	// Files of beads_rust; its database has the same name as bd's, but bd also writes
+	// .local_version.
 	s.BR = d.has(".write.lock") || d.has(".br_history") ||
 		d.database() && !d.has(".local_version") && writtenByBR(s.Path)
 	dolt, here, err := d.dolt()
@@ -110,8 +109,8 @@ func (d listing) store(name string) (beads.Place, error) {
 	return s, nil
 }
 
-// writtenByBR reports whether the lines at the beginning of a file are those of
-// beads_rust: bd leaves this key out where it is 0.
+// writtenByBR reports whether beads_rust wrote the first lines of a file: bd omits this key if
+// it is 0.
 func writtenByBR(path string) bool {
 	file, err := os.Open(path)
 	if err != nil {
@@ -126,7 +125,7 @@ func (d listing) database() bool {
 	return slices.ContainsFunc(d.names, func(name string) bool { return strings.HasSuffix(name, ".db") })
 }
 
-// dolt reports whether bd keeps the issues in Dolt, and whether the database is here, or on a
+// dolt reports whether bd keeps the issues in Dolt, and whether the database is here or on a
 // server that metadata.json names.
 func (d listing) dolt() (dolt, here bool, err error) {
 	var m struct {
@@ -140,7 +139,7 @@ func (d listing) dolt() (dolt, here bool, err error) {
 	return here || strings.EqualFold(m.Backend, "dolt"), here, err
 }
 
-// settings are those of config.yaml.
+// settings are the settings in config.yaml.
 func (d listing) settings() (TrackerSettings, error) {
 	if !d.has(TrackerFile) {
 		return nil, nil

@@ -25,10 +25,9 @@ const (
 // defaultWait is how long Edit waits for the lock.
 const defaultWait = 30 * time.Second
 
-// lockPaths are the files to lock for a store whose data file is really at
-// target, in the order in which everybody takes them. When a symlink leads out
-// of the store's directory, both directories are locked: another store may
-// link to the same file.
+// lockPaths are the files to lock for a store whose data file is really at target, in the order
+// that all writers use. If a symlink leads out of the store's directory, both directories are
+// locked, since another store may link to the same file.
 func lockPaths(s beads.Place, target string) ([]string, error) {
 	own, err := git.RealDir(s.Dir)
 	if err != nil {
@@ -47,9 +46,8 @@ func lockPaths(s beads.Place, target string) ([]string, error) {
 	return paths, nil
 }
 
-// Touched lists the files that an edit touches, absolute and without symbolic
-// links: the store itself, and those that are locked for it. An edit of a store on a
-// server touches the copy of it, where there is one.
+// Touched lists the files that an edit touches, absolute and without symbolic links: the store
+// and its lock files. An edit of a store on a server touches its copy, if there is one.
 func Touched(s beads.Place) ([]string, error) {
 	if s.File() == "" {
 		return nil, nil
@@ -68,8 +66,8 @@ func Touched(s beads.Place) ([]string, error) {
 	return append([]string{target}, locks...), err
 }
 
-// lockAll takes the locks one after the other and gives the way to release
-// them, which tells what went wrong. Their mode and group become those of target.
+// lockAll takes the locks in order and returns the function that releases them and reports
+// errors. They get the mode and group of target.
 func lockAll(ctx context.Context, d disk, paths []string, target string, wait time.Duration) (unlock func() error, err error) {
 	wait = cmp.Or(wait, defaultWait)
 	limit, cancel := context.WithTimeout(ctx, wait)
@@ -90,16 +88,16 @@ func lockAll(ctx context.Context, d disk, paths []string, target string, wait ti
 		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 			err = &fault.Error{Code: fault.Changed,
 				Path: path, Reason: fmt.Sprintf("another program has held this lock for %v", wait),
-				Hint: "let it finish and run the command again; fuser -v " + path + " shows which it is"}
+				Hint: "let it finish, then retry; fuser -v " + path + " shows which program it is"}
 		}
 		return nil, fault.Join(err, unlock())
 	}
 	return unlock, nil
 }
 
-// Pause keeps stig, and programs that lock as bd does, from writing the store until
-// resume is called. It waits for them at most so long. It makes no lock file: where
-// there is none, nobody has locked the store yet.
+// Pause keeps stig, and programs that lock as bd does, from writing the store until resume is
+// called. It waits that long for them at most. It creates no lock file: without one, nobody has
+// locked the store yet.
 func Pause(ctx context.Context, s beads.Place, wait time.Duration) (resume func() error, err error) {
 	touched, err := Touched(s)
 	if err != nil {
@@ -112,15 +110,14 @@ func Pause(ctx context.Context, s beads.Place, wait time.Duration) (resume func(
 	return lockAll(ctx, osDisk{}, locks, touched[0], wait)
 }
 
-// Lock keeps stig, and programs that lock as bd 0.49 does, from writing a store that is
-// not in the file, until unlock is called. It waits for them at most so long; 0 means
-// 30 s.
+// Lock keeps stig, and programs that lock as bd 0.49 does, from writing a store that is not in
+// the file, until unlock is called. It waits that long for them at most; 0 means 30 s.
 func Lock(ctx context.Context, s beads.Place, wait time.Duration) (unlock func() error, err error) {
 	dir, err := git.RealDir(s.Dir)
 	if err != nil {
 		return nil, err
 	}
-	target := filepath.Join(dir, "metadata.json") // what the lock's mode and group are taken from
+	target := filepath.Join(dir, "metadata.json") // gives the lock its mode and group
 	if _, err := os.Stat(target); err != nil {
 		target = dir
 	}

@@ -11,7 +11,7 @@ import (
 	"stig/internal/file"
 )
 
-// Where no lock can be made, that is the reason, not that there is none.
+// If no lock can be created, the error says so, not that there is none.
 func TestLockNotMade(t *testing.T) {
 	unlock, err := file.LockFile("/sys/stig.lock", time.Second)
 	if err == nil {

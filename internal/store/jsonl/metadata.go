@@ -21,8 +21,8 @@ const (
 	TrackerFile  = "config.yaml"
 )
 
-// Metadata decodes metadata.json of a directory into a struct, which stays as it is where there
-// is no such file. Errors are of code fault.Store.
+// Metadata decodes a directory's metadata.json into a struct, which is unchanged if there is no
+// such file. Errors have code fault.Store.
 func Metadata(dir string, into any) error {
 	path := filepath.Join(dir, MetadataFile)
 	text, err := readSmall(path)
@@ -39,13 +39,13 @@ func Metadata(dir string, into any) error {
 	return nil
 }
 
-// TrackerSettings are the values of config.yaml by their dotted keys: a line "dolt.port: 1" and one
-// "port: 1" below "dolt:" say the same. What is not there is "", and of a key that repeats the
-// last counts.
+// TrackerSettings are the values of config.yaml by dotted key: a line "dolt.port: 1" is
+// equivalent to "port: 1" below "dolt:". Missing values are "", and of a repeated key the last
+// value counts.
 type TrackerSettings map[string]string
 
-// ReadTrackerSettings reads config.yaml of a directory; there are no settings where there is no such file.
-// It reads plain lines, as bd writes them, and no other YAML. Errors are of code fault.Store.
+// ReadTrackerSettings reads a directory's config.yaml; without the file there are no settings.
+// It reads plain lines, as bd writes them, and no other YAML. Errors have code fault.Store.
 func ReadTrackerSettings(dir string) (TrackerSettings, error) {
 	path := filepath.Join(dir, TrackerFile)
 	text, err := readSmall(path)
@@ -70,8 +70,8 @@ func ReadTrackerSettings(dir string) (TrackerSettings, error) {
 	return values, nil
 }
 
-// readSmall gives nil where there is no such file. A link that leads nowhere is unreadable: somebody
-// meant to say something.
+// readSmall returns nil if there is no such file. A dangling link is an error, since somebody
+// meant something by it.
 func readSmall(path string) ([]byte, error) {
 	text, err := file.Read(path)
 	if errors.Is(err, fs.ErrNotExist) {

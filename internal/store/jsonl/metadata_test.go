@@ -50,7 +50,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// A link that leads nowhere is no file that is missing.
+// A dangling link is not a missing file.
 func TestLinks(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{jsonl.MetadataFile, jsonl.TrackerFile} {
@@ -63,7 +63,7 @@ func TestLinks(t *testing.T) {
 	refused(t, err, "cannot be read")
 }
 
-// with makes a directory with one file, or none for no text.
+// with creates a directory with one file, or none for no text.
 func with(t *testing.T, name, text string) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -16,8 +16,8 @@ import (
 	"stig/internal/file"
 )
 
-// Whoever may write the store may lock it, whatever the umask of who made the
-// lock: it has the mode and the group of the store.
+// Whoever may write the store may lock it, whatever the umask of the lock's creator: it has the
+// mode and group of the store.
 func TestEditLockShared(t *testing.T) {
 	old := unix.Umask(0o077)
 	defer unix.Umask(old)
@@ -48,8 +48,8 @@ func TestEditLockShared(t *testing.T) {
 	}
 }
 
-// A lock that another user keeps to itself is said to be that, and what its
-// owner types lets others in.
+// A lock that another user keeps private is reported as such, and the command in the hint fixes
+// it.
 func TestUnlockable(t *testing.T) {
 	s := writeStore(t, harbour)
 	lock := filepath.Join(s.Dir, jsonlLock)
@@ -67,7 +67,7 @@ func TestUnlockable(t *testing.T) {
 			t.Errorf("hint %q, want %q", e.Hint, want)
 		}
 	}
-	if e := file.Unlockable(lock, s.Path, unix.EROFS).(*fault.Error); e.Hint != "see how the file system is mounted" {
+	if e := file.Unlockable(lock, s.Path, unix.EROFS).(*fault.Error); e.Hint != "check how the file system is mounted" {
 		t.Errorf("hint %q of a file system that is read-only", e.Hint)
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mountSmall gives a directory on a file system of its own with so much room,
-// or "" where that is not allowed.
+// mountSmall returns a directory on its own file system of that size, or "" where mounting is
+// not allowed.
 func mountSmall(t *testing.T, size string) string {
 	t.Helper()
 	dir := t.TempDir()

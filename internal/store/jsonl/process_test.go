@@ -15,8 +15,7 @@ import (
 	"stig/internal/testkit/sample"
 )
 
-// countEnv names, for the test program run again as a writer, the store in
-// which it counts.
+// countEnv names the store for the test program rerun as a counting writer.
 const countEnv = "STIG_TEST_COUNT"
 
 const (
@@ -40,11 +39,11 @@ func TestMain(m *testing.M) {
 		return
 	}
 	sample.Overlap()
-	sample.CollectLess() // and no more: what a disk does is what these tests are about
+	sample.CollectLess() // only these: the tests are about the disk's behaviour
 	os.Exit(m.Run())
 }
 
-// count adds one, several times, to the number that an issue's notes hold.
+// count increments the number in an issue's notes, several times.
 func count(s beads.Place) error {
 	for range each {
 		if err := countOnce(s); err != nil {
@@ -78,8 +77,8 @@ func counted(t *testing.T, s beads.Place) string {
 	return r.Text(beads.Notes)
 }
 
-// No update is lost, be the writers goroutines or processes; and readers at
-// the same time always see a whole file.
+// No update is lost, whether the writers are goroutines or processes; and concurrent readers
+// always see a whole file.
 func TestEditConcurrent(t *testing.T) {
 	for name, write := range map[string]func(beads.Place) error{
 		"goroutines": count,

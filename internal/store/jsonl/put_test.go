@@ -12,13 +12,13 @@ import (
 	"stig/internal/fault"
 )
 
-// strangeDisk is the real one, but a stranger puts a file of its own in the
-// place of the store just before each exchange that a text is given for.
+// strangeDisk is the real one, but another program replaces the store just before each exchange
+// that has a text.
 type strangeDisk struct {
 	osDisk
 	target  string
-	put     []string // "" for an exchange without a stranger
-	inPlace bool     // the stranger writes into the file and sets its time back
+	put     []string // "" for an undisturbed exchange
+	inPlace bool     // the other program writes in place and resets the file's time
 	without bool     // the system cannot exchange
 }
 
@@ -47,13 +47,13 @@ func (d *strangeDisk) stranger(text string) error {
 	return fault.Join(os.WriteFile(x, []byte(text), 0o644), os.Rename(x, d.target))
 }
 
-// A stranger between the last comparison and the exchange gets its file back,
-// and the edit starts over on that. Of two, one after the other, the last
-// stays, and what the first one wrote is kept beside it and named.
+// A program that writes between the last comparison and the exchange gets its file back, and
+// the edit starts over on it. Of two, the last one stays, and the first one's version is kept
+// beside it and named.
 func TestEditStrangers(t *testing.T) {
 	for name, store := range map[string]func(beads.Place) *Store{
 		"read": Open,
-		"kept": cached, // by which the comparison before the exchange is a look at the stamp
+		"kept": cached, // so old that the stamp decides the comparison before the exchange
 	} {
 		t.Run(name, func(t *testing.T) { testEditStrangers(t, store) })
 	}

@@ -15,31 +15,30 @@ import (
 )
 
 const (
-	// settleTime is how long a program that writes the store in place may need.
+	// settleTime is how long a program that writes the store in place may take.
 	settleTime = time.Second
 	// settlePoll is how long a reader waits before it looks again.
 	settlePoll = 10 * time.Millisecond
 )
 
-// opened is a store as read, and the file that its lines are read from.
+// opened is a store as read, and the file with its lines.
 type opened struct {
 	*beads.Snapshot
 	file  *os.File
-	stamp stamp // of the file while it holds this, where every change shows in it; else zero
+	stamp stamp // of the file while it holds this, if every change shows in it; else zero
 }
 
-// read reads a store until it is whole, for settleTime at most: a program that
-// writes it in place first makes it empty. Only a file that was changed within
-// that time is read again, so that one that is empty or cut short since longer
-// costs nothing. By the sum an edit finds out whether the file still holds what
-// was read.
+// read reads a store until it is complete, for at most settleTime, since a program that writes
+// in place first truncates it. Only a file changed within that time is read again, so that one
+// that has been empty or truncated for longer costs nothing. An edit uses the sum to check that
+// the file still holds what was read.
 func read(p beads.Place, how beads.Source) (*opened, error) {
 	f, _, err := readResting(p, how)
 	return f, err
 }
 
-// readResting is read that also gives what the system said of the file before and after
-// it was read, nil where a program may be writing it.
+// readResting is read that also returns the file's stamp before and after the reading, nil if a
+// program may be writing it.
 func readResting(p beads.Place, how beads.Source) (f *opened, resting fs.FileInfo, err error) {
 	limit := time.After(settleTime)
 	for wait := time.Duration(0); ; wait = settlePoll {
@@ -69,7 +68,7 @@ func readResting(p beads.Place, how beads.Source) (f *opened, resting fs.FileInf
 	}
 }
 
-// readOnce also gives what the system said of the file before it was read.
+// readOnce also returns the file's stamp before the reading.
 func readOnce(p beads.Place, how beads.Source) (*opened, fs.FileInfo, error) {
 	file, err := openPlain(p.Path)
 	if err != nil {
@@ -86,14 +85,14 @@ func readOnce(p beads.Place, how beads.Source) (*opened, fs.FileInfo, error) {
 	return &opened{Snapshot: snapshot, file: file}, info, nil
 }
 
-// sourceOf is a file that holds the store at a place; how says the rest of how it is read.
+// sourceOf returns a source for the store's file; how holds the other options.
 func sourceOf(p beads.Place, file *os.File, size int64, how beads.Source) beads.Source {
 	how.Lines, how.Size, how.Close = file, size, file.Close
 	how.Prefix = func(fallback bool) (string, error) { return prefix(p.Dir, fallback) }
 	return how
 }
 
-// openPlain opens a plain file for reading and refuses everything else.
+// openPlain opens a regular file for reading and refuses everything else.
 func openPlain(path string) (*os.File, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -103,7 +102,7 @@ func openPlain(path string) (*os.File, error) {
 		return nil, &fault.Error{Code: fault.Store, Path: path, Reason: "is a directory", Hint: "name the .jsonl file in it"}
 	}
 	if !info.Mode().IsRegular() {
-		return nil, &fault.Error{Code: fault.Store, Path: path, Reason: "is not a plain file", Hint: "name a .jsonl file"}
+		return nil, &fault.Error{Code: fault.Store, Path: path, Reason: "is not a regular file", Hint: "name a .jsonl file"}
 	}
 	file, err := os.Open(path)
 	if err != nil {
@@ -112,15 +111,14 @@ func openPlain(path string) (*os.File, error) {
 	return file, nil
 }
 
-// mayBeUnfinished reports whether the file looks as one does that a program is
-// writing in place: it is empty or cut short and was not made so, or a program
-// has it open for writing.
+// mayBeUnfinished reports whether a program seems to be writing the file in place: it is empty
+// or truncated without having been created so, or is open for writing.
 func (f *opened) mayBeUnfinished(info fs.FileInfo) bool {
 	short := info.Size() == 0 || slices.ContainsFunc(f.Problems(), func(p beads.Problem) bool { return p.Rule == beads.CutShort })
 	return short && !isNew(f.file, info) || isWritten(f.file)
 }
 
-// text is the whole store as it was read.
+// text is the whole store as read.
 func (f *opened) text() (string, error) {
 	var text strings.Builder
 	n, err := io.Copy(&text, io.NewSectionReader(f.file, 0, f.Size()))
@@ -135,8 +133,8 @@ func (f *opened) text() (string, error) {
 
 const prefixFile = "prefix" // in .beads: the prefix that Init was given
 
-// prefix is what the ids of new issues begin with: issue-prefix of config.yaml,
-// or as fallback what Init kept.
+// prefix returns the prefix of new ids: issue-prefix of config.yaml, or as fallback the one
+// Init saved.
 func prefix(dir string, fallback bool) (string, error) {
 	d, err := listDir(dir)
 	if err != nil {

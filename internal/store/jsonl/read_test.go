@@ -19,7 +19,7 @@ func TestReadErrors(t *testing.T) {
 	cases := map[string]string{
 		s.Dir:                              s.Dir + ": is a directory",
 		filepath.Join(s.Dir, "gone.jsonl"): "gone.jsonl: cannot be read: no such file or directory",
-		os.DevNull:                         os.DevNull + ": is not a plain file",
+		os.DevNull:                         os.DevNull + ": is not a regular file",
 	}
 	if os.Geteuid() != 0 {
 		cases[secret] = "secret.jsonl: cannot be read: permission denied"

@@ -9,7 +9,7 @@ import (
 	"stig/internal/beads"
 )
 
-// TestRewrite: the splices and nothing else, in a store that no edit takes.
+// TestRewrite applies the splices and nothing else, to a store that no edit accepts.
 func TestRewrite(t *testing.T) {
 	const before = "{\"id\":\"a\"}\r\n<<<<<<< x\n=======\n>>>>>>> y\n{broken\n"
 	s := writeStore(t, before)
@@ -35,8 +35,7 @@ func TestRewrite(t *testing.T) {
 	}
 }
 
-// TestRewriteSeesOthers: what another program writes meanwhile stays, and fn
-// runs once more on it.
+// TestRewriteSeesOthers: what another program writes meanwhile stays, and fn runs again on it.
 func TestRewriteSeesOthers(t *testing.T) {
 	s := writeStore(t, "{\"id\":\"a\"}\n")
 	calls := 0

@@ -15,19 +15,19 @@ import (
 	"stig/internal/beads"
 )
 
-// rewriteEnv has the test program, run again, rewrite a store without its lock
-// for a while: "mv PATH" or "truncate PATH".
+// rewriteEnv makes the test program, when rerun, rewrite a store without its lock for a while:
+// "mv PATH" or "truncate PATH".
 const rewriteEnv = "STIG_TEST_REWRITE"
 
-// rewriteFor is how long a rewriter works.
+// rewriteFor is how long a rewriter runs.
 func rewriteFor() time.Duration { return 300 * time.Millisecond }
 
-// bell is what only a rewriter writes; the number after it counts up.
+// bell is text that only a rewriter writes; the number after it counts up.
 const bell = `"title": "Ring the bell `
 
-// rewrite counts up the number in a title, as a program does that knows no
-// lock: read, change, write the whole file. As it alone writes the number, one
-// that it finds lower than it left it, and finds so again, was written over.
+// rewrite increments the number in a title as a program without locks does: read, change, write
+// the whole file. Only it writes the number, so finding a lower one twice means that its write
+// was overwritten.
 func rewrite(how, path string) error {
 	last, lost := 0, 0
 	for end := time.Now().Add(rewriteFor()); time.Now().Before(end); {
@@ -58,7 +58,7 @@ func rewrite(how, path string) error {
 	return nil
 }
 
-// bellIn reads the number, and what stands before and after it.
+// bellIn returns the number, and the text before and after it.
 func bellIn(path string) (n int, before, after []byte, err error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -73,10 +73,9 @@ func bellIn(path string) (n int, before, after []byte, err error) {
 	return n, before, after, err
 }
 
-// What a program that knows no lock puts in the place of the store between our
-// reading and our writing is never written over; at the very worst, when it
-// comes twice within one exchange, the first is kept beside it and named. What an edit
-// keeps of the store for the next one changes nothing of that.
+// What a program without locks writes between our reading and our writing is never overwritten;
+// in the worst case, when it writes twice within one exchange, its first version is kept beside
+// the store and named. A cache does not change that.
 func TestEditAgainstRewriter(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"mv", "truncate", "mv cached", "truncate cached"} {

@@ -19,23 +19,24 @@ import (
 	"stig/internal/store/mysql"
 )
 
-// SettingsFile is the file in .beads that names the server which holds the issues.
+// SettingsFile is the file in .beads that names the server with the issues.
 const SettingsFile = "stig.json"
 
-// CopyFile is the file beside it that may be kept as a copy of the issues.
+// CopyFile is the file beside it that may hold a copy of the issues.
 const CopyFile = "issues.jsonl"
 
-// Settings are what SettingsFile says.
+// Settings is the content of a SettingsFile.
 type Settings struct {
 	Store    string // mysql://[USER@]HOST[:PORT]/DATABASE, without a password
-	SyncFile bool   // an edit also writes issues.jsonl beside it
+	SyncFile bool   // edits also write issues.jsonl beside it
 	TLS      string // "verify", the default, or "off"
-	CA       string // a file of certificates that the server's may be signed by, absolute; "" for those of the system
+	CA       string // an absolute path to the certificates that may sign the server's; "" for the system's
 }
 
-// IsURL reports whether what --store names is a store on a server, and no file. Also a URL
-// is one that no server of ours has, and an address as other programs write it, such as
-// USER:PASSWORD@tcp(HOST)/DATABASE: an error then says what can be read, without the password.
+// IsURL reports whether --store names a store on a server rather than a file. It also accepts
+// URLs of unsupported servers and addresses as other programs write them, such as
+// USER:PASSWORD@tcp(HOST)/DATABASE, so that the error can say what is supported, without the
+// password.
 func IsURL(store string) bool {
 	if scheme, _, ok := strings.Cut(store, "://"); ok {
 		return len(scheme) > 1 && !strings.ContainsAny(scheme, `/\.`)
@@ -58,8 +59,8 @@ func ReadSettings(path string) (Settings, error) {
 	c, err := mysql.ParseURL(s.Store)
 	switch {
 	case errors.Is(err, mysql.ErrPassword):
-		return Settings{}, &fault.Error{Code: fault.Store, Path: path, Reason: "store: must not hold a password, for git would have it",
-			Hint: "take it out and change it; set STIG_DB_PASSWORD, or keep it in the credentials file"}
+		return Settings{}, &fault.Error{Code: fault.Store, Path: path, Reason: "store: must not contain a password, which git would keep",
+			Hint: "remove and change it; set STIG_DB_PASSWORD, or use the credentials file"}
 	case err != nil:
 		return Settings{}, wrongSetting(path, 0, fmt.Errorf("store: %w; found %q", err, s.Store))
 	}
@@ -81,7 +82,7 @@ func wrongSetting(path string, line int, err error) error {
 		Hint: `write {"store": "mysql://USER@HOST:PORT/DATABASE"}; further keys are sync_file, tls and ca`}
 }
 
-// parse reads the keys, and gives the line of what is wrong.
+// parse reads the keys, and returns the line of an error.
 func (s *Settings) parse(text []byte) (line int, err error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	at := func() int { return 1 + bytes.Count(text[:d.InputOffset()], []byte("\n")) }
@@ -94,7 +95,7 @@ func (s *Settings) parse(text []byte) (line int, err error) {
 		if err != nil {
 			return at(), err
 		}
-		key, _ := token.(string) // the decoder takes no other keys
+		key, _ := token.(string) // the decoder accepts no other keys
 		into := map[string]any{"store": &s.Store, "sync_file": &s.SyncFile, "tls": &s.TLS, "ca": &s.CA}[key]
 		if into == nil {
 			return at(), fmt.Errorf("unknown key %q", key)
@@ -111,13 +112,12 @@ func (s *Settings) parse(text []byte) (line int, err error) {
 		return at(), errors.New("must be an object of JSON")
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return at(), errors.New("must end with the object")
+		return at(), errors.New("must end after the object")
 	}
 	return 0, nil
 }
 
-// readInto reads the next value, which must be a text or a truth value as what into
-// points to.
+// readInto reads the next value, which must be a string or a boolean, as into points to.
 func readInto(d *json.Decoder, into any) error {
 	value, err := d.Token()
 	if err != nil {
@@ -138,11 +138,11 @@ func readInto(d *json.Decoder, into any) error {
 	return nil
 }
 
-// Text is the settings as a SettingsFile holds them.
+// Text formats the settings as a SettingsFile.
 func (s Settings) Text() string {
 	var keys []string
 	add := func(key string, value any) {
-		text, _ := json.Marshal(value) // texts and truth values can be encoded
+		text, _ := json.Marshal(value) // strings and booleans can be encoded
 		keys = append(keys, fmt.Sprintf("  %q: %s", key, text))
 	}
 	add("store", s.Store)
@@ -158,7 +158,7 @@ func (s Settings) Text() string {
 	return "{\n" + strings.Join(keys, ",\n") + "\n}\n"
 }
 
-// server is the store that the settings in a .beads name.
+// server returns the store that the settings in a .beads name.
 func (d listing) server() (beads.Place, error) {
 	path := filepath.Join(d.dir, SettingsFile)
 	s, err := ReadSettings(path)
@@ -172,14 +172,14 @@ func (d listing) server() (beads.Place, error) {
 	return p, nil
 }
 
-// storeOfURL is the store on a server that was named by hand. Its directory is that of
-// the store that is found without a name, else the .beads that a store would be made in.
+// storeOfURL returns a store on a server that was named explicitly. Its directory is that of
+// the store found without a name, else the .beads in which a store would be created.
 func storeOfURL(dir string, w Where) (beads.Place, error) {
 	c, err := mysql.ParseURL(w.File)
 	switch {
 	case errors.Is(err, mysql.ErrPassword):
-		return beads.Place{}, &fault.Error{Code: fault.Store, Path: "--store", Reason: "must not hold a password, for other users of this machine see it",
-			Hint: "type --store mysql://USER@HOST:PORT/DATABASE; set STIG_DB_PASSWORD, or keep it in the credentials file"}
+		return beads.Place{}, &fault.Error{Code: fault.Store, Path: "--store", Reason: "must not contain a password, which other users of this machine can see",
+			Hint: "type --store mysql://USER@HOST:PORT/DATABASE; set STIG_DB_PASSWORD, or use the credentials file"}
 	case err != nil:
 		return beads.Place{}, &fault.Error{Code: fault.Store, Path: w.File, Reason: err.Error(), Hint: "type --store mysql://USER@HOST:PORT/DATABASE"}
 	}
@@ -192,12 +192,12 @@ func storeOfURL(dir string, w Where) (beads.Place, error) {
 		return p, err
 	}
 	if found.Mode == beads.Server && sameDatabase(found.URL, c) {
-		found.URL = p.URL // perhaps of another user
+		found.URL = p.URL // may belong to another user
 		return found, nil
 	}
 	p.Dir, p.Path = found.Dir, filepath.Join(found.Dir, SettingsFile)
 	if found.Mode == beads.Server {
-		p.Path = filepath.Join(found.Dir, "stig-"+c.Database+".json") // what is kept of the two stays apart
+		p.Path = filepath.Join(found.Dir, "stig-"+c.Database+".json") // the two caches stay separate
 	}
 	return p, nil
 }
@@ -208,8 +208,8 @@ func sameDatabase(url string, c mysql.Config) bool {
 	return err == nil && other.Host == c.Host && same(other.Port, c.Port) && other.Database == c.Database
 }
 
-// blankDir is the .beads that a store would have which is made in a directory: that of
-// its work tree, where it has one.
+// blankDir is the .beads of a store created in a directory: that of its work tree, if it has
+// one.
 func blankDir(dir string) (string, error) {
 	tree, err := git.CheckoutOf(dir)
 	if err != nil {
@@ -220,7 +220,7 @@ func blankDir(dir string) (string, error) {
 	}
 	path := filepath.Join(dir, beads.DirName)
 	if info, err := os.Stat(path); err == nil && !info.IsDir() {
-		return "", beads.Unreadable(path, &fs.PathError{Op: "open", Path: path, Err: errors.New("is no directory")})
+		return "", beads.Unreadable(path, &fs.PathError{Op: "open", Path: path, Err: errors.New("is not a directory")})
 	}
 	return path, nil
 }

@@ -8,8 +8,8 @@ import (
 	"stig/internal/beads"
 )
 
-// TestDiscoverServer finds the settings of a store on a server wherever a file of
-// issues would be found, before such a file.
+// TestDiscoverServer finds the settings of a store on a server wherever a file of issues would
+// be found, and before such a file.
 func TestDiscoverServer(t *testing.T) {
 	const settings = `.beads/stig.json: {"store": "mysql://db.example/harbor"}`
 	const url = "mysql://db.example/harbor"
@@ -68,7 +68,7 @@ func TestDiscoverServerRefuses(t *testing.T) {
 		{`{"store": 5}`, "stig.json:1: store: must be a text"},
 		{`{"store": {"a": 1}}`, "stig.json:1: store: must be a text"},
 		{`{"store": "mysql://db/x", "tls": null}`, "stig.json:1: tls: must be a text"},
-		{"{\"store\": \"mysql://db/x\"}\n{}", "stig.json:2: must end with the object"},
+		{"{\"store\": \"mysql://db/x\"}\n{}", "stig.json:2: must end after the object"},
 		{`{"store": "mysql://db/x",}`, "stig.json:1: "},
 		{"", "stig.json:1: must be an object of JSON"},
 		{`{"store": "mysql://mara:hun%zzter2@db/x"}`, "stig.json: store: must not hold a password"},
@@ -94,8 +94,8 @@ func TestDiscoverServerRefuses(t *testing.T) {
 	}
 }
 
-// TestDiscoverForeignAddress refuses the address of a server as other programs write it, without
-// its password, and takes a file with such signs in its name for a file.
+// TestDiscoverForeignAddress refuses a server's address as other programs write it, without its
+// password, and takes a file whose name contains such characters for a file.
 func TestDiscoverForeignAddress(t *testing.T) {
 	for store, want := range map[string]string{
 		"mara:hunter2@tcp(db.example:3306)/harbor":    "--store: must not hold a password",
@@ -117,7 +117,7 @@ func TestDiscoverForeignAddress(t *testing.T) {
 	}
 }
 
-// TestSettingsText writes what ReadSettings reads.
+// TestSettingsText round-trips through ReadSettings.
 func TestSettingsText(t *testing.T) {
 	want := Settings{Store: "mysql://db.example:3306/harbor", SyncFile: true, TLS: "off"}
 	root := tree(t, "stig.json: "+want.Text())

@@ -11,8 +11,8 @@ import (
 	"stig/internal/beads"
 )
 
-// writeInPlace writes a store as programs do that know no better: it makes it
-// empty, and then writes it in pieces. Between them it may close the file.
+// writeInPlace writes a store as careless programs do: it truncates the file and then writes it
+// in pieces, maybe closing it in between.
 func writeInPlace(path, text string, closing bool, pieces ...int) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_TRUNC, 0)
 	if err != nil {
@@ -39,8 +39,8 @@ func writeInPlace(path, text string, closing bool, pieces ...int) error {
 	return f.Close()
 }
 
-// standing is a store that was written again after it was made, as the system's clock of
-// files tells it: that clock goes in steps of some milliseconds, and may stand for longer.
+// standing is a store rewritten after its creation, according to the system's clock for files,
+// which advances in steps of some milliseconds or more.
 func standing(t *testing.T, text string) beads.Place {
 	t.Helper()
 	s := writeStore(t, text)
@@ -64,9 +64,8 @@ func standing(t *testing.T, text string) beads.Place {
 	}
 }
 
-// A reader beside a program that writes in place sees the store as it was or as
-// it becomes, never empty or a part of it, unless the program takes longer than
-// readers wait.
+// A reader beside a program that writes in place sees the store as before or after, never empty
+// or partial, unless the program takes longer than readers wait.
 func TestReadInPlace(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -109,8 +108,8 @@ func TestReadInPlace(t *testing.T) {
 	}
 }
 
-// A store that is empty or cut short since longer is believed at once, one
-// since a moment ago after a second at most.
+// A store that has been empty or truncated for longer is accepted at once, a recent one after a
+// second at most.
 func TestReadShort(t *testing.T) {
 	for _, c := range []struct {
 		text string
@@ -124,7 +123,7 @@ func TestReadShort(t *testing.T) {
 	} {
 		s := writeStore(t, c.text)
 		took := c.most
-		for try := 0; try < 3 && took >= c.most; try++ { // a machine may stand still
+		for try := 0; try < 3 && took >= c.most; try++ { // the machine may stall
 			at := time.Now().Add(-c.age)
 			if err := errors.Join(os.WriteFile(s.Path, []byte(c.text), 0o644), os.Chtimes(s.Path, at, at)); err != nil {
 				t.Fatal(err)

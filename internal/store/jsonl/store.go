@@ -16,23 +16,23 @@ import (
 type Store struct {
 	place beads.Place
 
-	// Weak, if set, is called before a write where the file system cannot
-	// exchange two files: see CanExchange.
+	// Weak, if set, is called before a write if the file system cannot exchange two files: see
+	// CanExchange.
 	Weak func(beads.Place)
 
-	// Cache, if set, keeps what is read for the next reading.
+	// Cache, if set, keeps the last reading.
 	Cache *Cache
 }
 
-// Open gives the store at a place, such as Discover finds. It reads nothing yet.
+// Open returns the store at a place, such as Discover finds. It reads nothing yet.
 func Open(p beads.Place) *Store { return &Store{place: p} }
 
 // Place implements beads.Store.
 func (s *Store) Place() beads.Place { return s.place }
 
-// Snapshot implements beads.Store. A file that another program seems to be
-// writing in place is read again for up to a second. The snapshot holds the file
-// open: its lines stay what they were when the file is replaced by rename.
+// Snapshot implements beads.Store. A file that another program seems to be writing in place is
+// read again for up to a second. The snapshot keeps the file open, so its lines stay valid when
+// the file is replaced by rename.
 func (s *Store) Snapshot() (*beads.Snapshot, error) {
 	if s.Cache == nil {
 		return Read(s.place)
@@ -53,15 +53,15 @@ func Read(p beads.Place) (*beads.Snapshot, error) {
 	return f.Snapshot, nil
 }
 
-// Edit implements beads.Store. It locks the store, reads it, calls fn, and when fn
-// changed something checks that the disk still holds what was read and replaces
-// the file. fn may run up to five times. Whatever the error, the file is whole: as
-// it was, or changed. A dry run refuses a store that may not be written, too.
+// Edit implements beads.Store. It locks the store, reads it, calls fn, and if fn changed
+// something checks that the disk still holds what was read and replaces the file. fn may run up
+// to five times. Whatever the error, the file is whole: old or new. A dry run also refuses a
+// store that may not be written.
 func (s *Store) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx) error) ([]beads.Change, error) {
 	return s.edit(ctx, osDisk{}, o, trying(o, fn))
 }
 
-// attempt is what is to be made of a store as it was read.
+// attempt computes what to make of a store as read.
 type attempt func(*opened) (*edited, error)
 
 func trying(o beads.Options, fn func(*beads.Tx) error) attempt {
@@ -96,7 +96,7 @@ func (s *Store) edit(ctx context.Context, d disk, o beads.Options, do attempt) (
 	}
 	defer func() {
 		for _, path := range own {
-			_ = d.remove(path) // while it is held: who waits for it locks the next one
+			_ = d.remove(path) // while it is held, later ones wait for the next one
 		}
 		err = fault.Join(err, unlock())
 	}()
@@ -105,9 +105,8 @@ func (s *Store) edit(ctx context.Context, d disk, o beads.Options, do attempt) (
 	return w.run(ctx, do)
 }
 
-// madeHere are the lock files that are not there yet in a directory that is not bd's:
-// a store that --store names may lie among the files of a work tree, where no lock
-// should stay.
+// madeHere are missing lock files in a directory that is not bd's: a store that --store names
+// may be among the files of a work tree, where no lock should remain.
 func madeHere(paths []string) (own []string) {
 	for _, path := range paths {
 		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) && filepath.Base(filepath.Dir(path)) != ".beads" {
@@ -117,17 +116,16 @@ func madeHere(paths []string) (own []string) {
 	return own
 }
 
-// Splice exchanges the bytes of a store from Start to End for Text.
+// Splice replaces the bytes from Start to End of a store by Text.
 type Splice struct {
 	Start, End int
 	Text       string
 }
 
-// Rewrite locks the store, reads it, calls fn with its text, and replaces the
-// file as Edit does. It is for what no edit of an issue can do, such as taking
-// out conflict markers: what is wrong inside the store is no hindrance, and
-// neither notes are judged nor times set. All bytes outside of the splices,
-// which must be in order, stay as they are. fn may run up to five times.
+// Rewrite locks the store, reads it, calls fn with its text, and replaces the file as Edit
+// does. It is for what no edit of an issue can do, such as removing conflict markers: problems
+// in the store do not prevent it, notes are not judged and no times are set. All bytes outside
+// the splices, which must be in order, stay. fn may run up to five times.
 //
 // Errors are those of Edit and of fn.
 func (s *Store) Rewrite(ctx context.Context, o beads.Options, fn func(text string) ([]Splice, error)) error {
@@ -148,14 +146,14 @@ func (s *Store) Rewrite(ctx context.Context, o beads.Options, fn func(text strin
 	return err
 }
 
-// Rewrite is Store.Rewrite of a file that is a copy of a store kept elsewhere. A store
-// itself is written through Store, which is opened in one place.
+// Rewrite is Store.Rewrite for a file that copies a store kept elsewhere. The store itself is
+// written through Store, which is opened in one place.
 func Rewrite(ctx context.Context, p beads.Place, o beads.Options, fn func(text string) ([]Splice, error)) error {
 	return Open(p).Rewrite(ctx, o, fn)
 }
 
-// ChangesOf lists the issues that splices put into a text; none of a splice that
-// leaves conflict markers.
+// ChangesOf lists the issues that splices add to a text; none for a splice that leaves conflict
+// markers.
 func ChangesOf(text string, splices []Splice) (list []beads.Change) {
 	for _, p := range splices {
 		if text[p.Start:p.End] != p.Text {
@@ -165,8 +163,8 @@ func ChangesOf(text string, splices []Splice) (list []beads.Change) {
 	return list
 }
 
-// ReadOnly is why an edit of the store in a file would be refused by the rights of its file or
-// of the directory; nil where they allow it, and where there is no such file.
+// ReadOnly returns why an edit of the store in a file would be refused by the permissions of
+// the file or its directory; nil if they allow it or there is no such file.
 func ReadOnly(p beads.Place) *fault.Error {
 	target, err := filepath.EvalSymlinks(p.Path)
 	if err != nil {
@@ -176,8 +174,8 @@ func ReadOnly(p beads.Place) *fault.Error {
 	return refused
 }
 
-// refuseReadOnly respects mode bits that root could overstep, and that the
-// replacement of a file by rename would overstep for anybody.
+// refuseReadOnly respects permissions that root could override, and that a replacement by
+// rename would override for anybody.
 func refuseReadOnly(target string) error {
 	for _, path := range []string{target, filepath.Dir(target)} {
 		info, err := os.Stat(path)
@@ -191,25 +189,25 @@ func refuseReadOnly(target string) error {
 	return nil
 }
 
-// readOnly is why a path of this mode must not be written, where trying to open it
-// for that gave err; nil where it may.
+// readOnly returns why a path with this mode must not be written, given the error of opening it
+// for writing; nil if it may.
 func readOnly(path string, mode fs.FileMode, err error) error {
 	reason, hint := "", ""
 	switch {
 	case mode.Perm()&0o222 == 0 || errors.Is(err, fs.ErrPermission) && mode.Perm()&0o200 == 0:
 		reason, hint = "is read-only", "chmod u+w "+path
-	case errors.Is(err, fs.ErrPermission): // it is another's, or marked otherwise
-		reason, hint = "may not be written by this user", "see whose it is: ls -ld "+path
+	case errors.Is(err, fs.ErrPermission): // it belongs to another user, or is marked otherwise
+		reason, hint = "may not be written by this user", "check who owns it: ls -ld "+path
 	case err != nil:
-		return &fault.Error{Code: fault.Refused, Path: path, Reason: "cannot be written: " + err.Error(), Hint: "see how the file system is mounted"}
+		return &fault.Error{Code: fault.Refused, Path: path, Reason: "cannot be written: " + err.Error(), Hint: "check how the file system is mounted"}
 	default:
 		return nil
 	}
 	return &fault.Error{Code: fault.Refused, Path: path, Reason: fmt.Sprintf("%s (mode %04o)", reason, mode.Perm()), Hint: hint}
 }
 
-// HardLinks is how many names the store's file has; all but the one that a write
-// replaces keep what was. It is 1 where the system does not say.
+// HardLinks is the number of names of the store's file; all but the one that a write replaces
+// keep the old content. It is 1 if the system does not say.
 func HardLinks(p beads.Place) (int, error) {
 	info, err := os.Stat(p.Path)
 	if err != nil {

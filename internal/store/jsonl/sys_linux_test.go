@@ -10,7 +10,7 @@ import (
 	"stig/internal/fault"
 )
 
-// Who writes in place may have opened the file before it lost its name.
+// A program that writes in place may have opened the file before it lost its name.
 func TestHold(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "issues.jsonl")
 	if err := os.WriteFile(path, []byte("{}\n"), 0o600); err != nil {
@@ -36,7 +36,7 @@ func TestHold(t *testing.T) {
 	}
 	release()
 	writer.Close()
-	// Who asks for it while it is held waits, and is seen.
+	// A program that opens it while it is held waits, and is noticed.
 	unheld, release = hold(path)
 	asks := make(chan error, 1)
 	go func() {
@@ -46,7 +46,7 @@ func TestHold(t *testing.T) {
 		}
 		asks <- err
 	}()
-	for unheld() { // the test's own time limit ends what never comes
+	for unheld() { // the test's own time limit ends an endless wait
 	}
 	release()
 	if err := <-asks; err != nil {
@@ -54,8 +54,8 @@ func TestHold(t *testing.T) {
 	}
 }
 
-// lateDisk is the real one, but a program has opened the store to write in place just
-// before the first exchange, and writes and closes it after the next.
+// lateDisk is the real one, but a program has opened the store to write in place just before
+// the first exchange, and writes and closes it after the next.
 type lateDisk struct {
 	osDisk
 	text  string
@@ -82,8 +82,8 @@ func (d *lateDisk) exchange(a, b string) error {
 	return err
 }
 
-// A program that opened the store before it was replaced writes to the store, and
-// not to what nobody reads.
+// A program that opened the store before it was replaced writes to the store, and not to an
+// orphaned file.
 func TestEditGivesBackWhatIsOpen(t *testing.T) {
 	s := writeStore(t, harbour)
 	d := &lateDisk{text: strings.Replace(harbour, "Ring", "Sing", 1), opens: true}

@@ -9,21 +9,21 @@ import (
 	"os"
 )
 
-// hold cannot be done here: it is taken that nobody writes the file.
+// hold is unsupported here: it assumes that nobody writes the file.
 func hold(string) (unheld func() bool, release func()) {
 	return func() bool { return true }, func() {}
 }
 
-// isWritten cannot be found out here.
+// isWritten is unsupported here.
 func isWritten(*os.File) bool { return false }
 
 // beginWriting leaves it to Sync.
 func beginWriting(*os.File, int64, int64) {}
 
-// isNew cannot be found out here.
+// isNew is unsupported here.
 func isNew(*os.File, fs.FileInfo) bool { return false }
 
-// hostID names the system that gives out process ids.
+// hostID identifies the system that assigns process ids.
 func hostID() string {
 	host, _ := os.Hostname()
 	return fmt.Sprintf("%08x", crc32.ChecksumIEEE([]byte(host)))

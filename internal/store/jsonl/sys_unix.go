@@ -19,17 +19,16 @@ func mayWrite(path string) error {
 	return file.IgnoringEINTR(func() error { return unix.Access(path, unix.W_OK) })
 }
 
-// isFull reports whether there was no room: on the disk, in a quota, under a
-// limit on the size of a file.
+// isFull reports whether the cause is lack of room: the disk, a quota, a file size limit.
 func isFull(err error) bool {
 	return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) || errors.Is(err, unix.EFBIG)
 }
 
-// IsGone reports whether no process of this machine has the id. Another process
-// may have it by now.
+// IsGone reports whether no process on this machine has the id. Another process may have it by
+// now.
 func IsGone(pid int) bool { return errors.Is(unix.Kill(pid, 0), unix.ESRCH) }
 
-// inodeOf is the number of a file in its file system.
+// inodeOf returns the number of a file in its file system.
 func inodeOf(info fs.FileInfo) uint64 {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
 		return uint64(stat.Ino)
@@ -37,7 +36,7 @@ func inodeOf(info fs.FileInfo) uint64 {
 	return 0
 }
 
-// stampOf asks what the system says of an open file.
+// stampOf returns the stamp of an open file.
 func stampOf(f *os.File) stamp {
 	var st unix.Stat_t
 	if err := file.IgnoringEINTR(func() error { return unix.Fstat(int(f.Fd()), &st) }); err != nil {
@@ -46,7 +45,7 @@ func stampOf(f *os.File) stamp {
 	return stamp{uint64(st.Dev), uint64(st.Ino), st.Size, time.Unix(st.Mtim.Unix()), time.Unix(st.Ctim.Unix())}
 }
 
-// linksOf is how many names a file has.
+// linksOf returns the number of a file's names.
 func linksOf(info fs.FileInfo) int {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
 		return int(stat.Nlink)

@@ -11,12 +11,12 @@ import (
 	"stig/internal/beads"
 )
 
-// Watch implements beads.Store. A file that is replaced, removed or made again is
-// watched all the same.
+// Watch implements beads.Store. It keeps watching a file that is replaced, removed or created
+// again.
 //
-// It is told by the operating system, and looks at the file every two seconds
-// besides, because network file systems tell nothing of what others do; twice
-// a second where it cannot be told at all.
+// It uses the operating system's notifications, and also checks the file every two seconds,
+// since network file systems do not report others' changes; twice a second without
+// notifications.
 func (s *Store) Watch() (changes <-chan struct{}, stop func()) {
 	w := newWatch(s.place)
 	every := 2 * time.Second
@@ -29,8 +29,8 @@ func (s *Store) Watch() (changes <-chan struct{}, stop func()) {
 
 type watch struct {
 	path     string
-	notifier *fsnotify.Watcher // nil where there is none
-	was      os.FileInfo       // what was last seen; nil when there was no file
+	notifier *fsnotify.Watcher // nil if there is none
+	was      os.FileInfo       // the last known state; nil for no file
 	changes  chan struct{}
 	done     chan struct{}
 }
@@ -40,12 +40,11 @@ func newWatch(s beads.Place) *watch {
 	if real, err := filepath.EvalSymlinks(s.Path); err == nil {
 		w.path = real
 	}
-	w.was, _ = os.Stat(w.path) // a store that is not there now may come
+	w.was, _ = os.Stat(w.path) // a missing store may appear
 	return w
 }
 
-// listen asks to be told of what happens in the directory of the store: the
-// file itself is replaced by every write.
+// listen subscribes to the store's directory, since every write replaces the file itself.
 func (w *watch) listen() error {
 	notifier, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -85,8 +84,8 @@ func (w *watch) run(every time.Duration) {
 	}
 }
 
-// look compares the file with what was last seen. A directory that was removed
-// and made again has to be listened to anew.
+// look compares the file with its last known state. A directory that was removed and created
+// again needs a new subscription.
 func (w *watch) look() {
 	now, err := os.Stat(w.path)
 	if err != nil {
@@ -98,7 +97,7 @@ func (w *watch) look() {
 		return
 	}
 	if w.notifier != nil {
-		_ = w.notifier.Add(filepath.Dir(w.path)) // looking goes on where listening does not
+		_ = w.notifier.Add(filepath.Dir(w.path)) // polling works without notifications
 	}
 	w.tell()
 }
@@ -106,6 +105,6 @@ func (w *watch) look() {
 func (w *watch) tell() {
 	select {
 	case w.changes <- struct{}{}:
-	default: // there is one that nobody has taken yet
+	default: // a signal is already pending
 	}
 }

@@ -9,9 +9,8 @@ import (
 	"stig/internal/beads"
 )
 
-// TestWatch makes the changes that programs make to a store, and asserts that
-// each is told: by the operating system at once, and by looking where that
-// tells nothing, as network file systems do.
+// TestWatch makes the changes that programs make to a store, and checks that each is reported:
+// at once by notifications, and by polling where there are none, as on network file systems.
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	steps := []struct {
@@ -46,7 +45,7 @@ func TestWatch(t *testing.T) {
 			case <-time.After(20 * time.Second):
 				t.Fatalf("%s: not told", step.name)
 			}
-			for quiet := false; !quiet; { // one change may be told twice
+			for quiet := false; !quiet; { // one change may be reported twice
 				select {
 				case <-changes:
 				case <-time.After(30 * time.Millisecond):
@@ -120,8 +119,8 @@ func storeToWatch(t *testing.T) string {
 	return path
 }
 
-// TestWatchRests asserts that nothing is told while nothing happens, of the
-// store's neighbours neither.
+// TestWatchRests checks that nothing is reported while nothing happens, nor for the store's
+// neighbours.
 func TestWatchRests(t *testing.T) {
 	path := storeToWatch(t)
 	w := newWatch(beads.Place{Path: path})

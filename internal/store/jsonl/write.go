@@ -17,28 +17,28 @@ import (
 type writer struct {
 	disk    disk
 	store   beads.Place
-	target  string // the data file itself, symlinks resolved
+	target  string // the data file itself, with symlinks resolved
 	options beads.Options
 	weak    func(beads.Place) // see Store.Weak
 	cache   *Cache            // nil for none
 	guarded bool              // see takeGuard
 }
 
-// run tries until the store holds still.
+// run tries until the store stops changing.
 func (w *writer) run(ctx context.Context, do attempt) ([]beads.Change, error) {
 	return beads.Retry(ctx, w.store, func() ([]beads.Change, error) { return w.try(ctx, do) })
 }
 
-// edited is what an edit makes of a store as it was read.
+// edited is the result of an edit of a store as read.
 type edited struct {
 	*opened
 	changes []beads.Change
 	patches []beads.Patch
 	after   func(beads.Source) (*beads.Snapshot, error) // see beads.Tx.After; nil for none
-	next    *successor                                  // nil where nothing is kept
+	next    *successor                                  // nil without a cache
 }
 
-// read reads the store; what is kept of it may do, since the edit compares it.
+// read reads the store; a cached reading will do, since the edit compares it.
 func (w *writer) read() (*opened, error) {
 	if w.cache != nil {
 		return w.cache.read(w.store)
@@ -46,8 +46,8 @@ func (w *writer) read() (*opened, error) {
 	return w.disk.read(w.store)
 }
 
-// try reads the store, makes an attempt and writes the outcome. The error is
-// beads.ErrStale when the store changed meanwhile.
+// try reads the store, makes an attempt and writes the result. The error is beads.ErrStale if
+// the store changed meanwhile.
 func (w *writer) try(ctx context.Context, do attempt) (changes []beads.Change, err error) {
 	f, err := w.read()
 	if err != nil {
@@ -58,8 +58,8 @@ func (w *writer) try(ctx context.Context, do attempt) (changes []beads.Change, e
 			w.cache.Drop()
 		}
 	}()
-	// Closed here on every way out; before a rename already, which some
-	// systems refuse for an open file.
+	// Closed on every path, and before a rename, since some systems refuse to rename over an
+	// open file.
 	defer func() {
 		if e := f.Close(); e != nil && !errors.Is(e, fs.ErrClosed) {
 			err = fault.Join(err, e)
@@ -83,12 +83,12 @@ func (w *writer) try(ctx context.Context, do attempt) (changes []beads.Change, e
 	return e.changes, err
 }
 
-// replace puts a file with the changes in the store's place, and reports whether
-// that was done, be there an error or not.
+// replace puts the changed file in the store's place, and reports whether it did so, with or
+// without an error.
 func (w *writer) replace(ctx context.Context, e *edited) (written bool, err error) {
 	temp, err := w.disk.temp(filepath.Dir(w.target), w.pattern())
 	if err != nil {
-		return false, w.failed("cannot make a file beside it", err)
+		return false, w.failed("cannot create a file beside it", err)
 	}
 	seen, err := w.prepare(ctx, temp, e)
 	if err != nil {
@@ -106,8 +106,8 @@ func (w *writer) replace(ctx context.Context, e *edited) (written bool, err erro
 	return true, nil
 }
 
-// prepare fills the replacement, and then sees whether the store is still what
-// was read: that is the file to be replaced.
+// prepare fills the replacement, and then checks that the store is still what was read: that is
+// the file to replace.
 func (w *writer) prepare(ctx context.Context, temp tempFile, e *edited) (seen os.FileInfo, err error) {
 	err = w.fill(temp, e)
 	if err == nil {
@@ -131,7 +131,7 @@ func (w *writer) prepare(ctx context.Context, temp tempFile, e *edited) (seen os
 	return seen, e.Close()
 }
 
-// discard removes a replacement that err keeps from its place.
+// discard removes a replacement that err kept from being used.
 func (w *writer) discard(name string, err error) error {
 	if e := w.disk.remove(name); e != nil && !errors.Is(e, fs.ErrNotExist) {
 		err = fault.Join(err, e)
@@ -139,30 +139,29 @@ func (w *writer) discard(name string, err error) error {
 	return err
 }
 
-// failed says what could not be done and what to do about it.
+// failed says what could not be done, with a hint.
 func (w *writer) failed(reason string, err error) error {
-	e := &fault.Error{Code: fault.Store, Path: w.store.Path, Reason: reason, Cause: err, Hint: "see that the disk works and may be written"}
+	e := &fault.Error{Code: fault.Store, Path: w.store.Path, Reason: reason, Cause: err, Hint: "check that the disk works and is writable"}
 	dir := filepath.Dir(w.target)
 	switch {
 	case isFull(err):
-		e.Hint = "make room on the disk of " + dir + " and run the command again"
+		e.Hint = "make room on the disk of " + dir + " and retry"
 	case errors.Is(err, fs.ErrNotExist):
 		e.Hint = "see that " + dir + " is still there"
 	case errors.Is(err, fs.ErrPermission):
-		e.Hint = "give yourself the right to write in " + dir
+		e.Hint = "make the directory writable: " + dir
 	}
 	return e
 }
 
-// fill writes the whole new content: what did not change is copied from the
-// open snapshot.
+// fill writes the whole new content: unchanged parts are copied from the open snapshot.
 func (w *writer) fill(temp tempFile, e *edited) error {
 	info, err := e.file.Stat()
 	if err != nil {
 		return w.failed("cannot be read", err)
 	}
 	if err := temp.become(info, e.file); err != nil {
-		return w.failed("cannot give its mode to the replacement", err)
+		return w.failed("cannot set the mode of the replacement", err)
 	}
 	var done int64
 	for _, p := range e.patches {
@@ -177,7 +176,7 @@ func (w *writer) fill(temp tempFile, e *edited) error {
 	return w.copyRange(temp, e.file, done, e.Size())
 }
 
-// sync waits until the disk has the replacement, and indexes that meanwhile where it is kept.
+// sync waits until the replacement is on disk, and meanwhile indexes it for the cache.
 func (w *writer) sync(temp tempFile, e *edited) error {
 	synced := make(chan error, 1)
 	go func() { synced <- temp.Sync() }()
@@ -196,7 +195,7 @@ func (w *writer) copyRange(temp tempFile, file *os.File, from, to int64) error {
 	}
 	err := temp.copyFrom(file, from, to-from)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return beads.ErrStale // it was made shorter in place
+		return beads.ErrStale // it was truncated in place
 	}
 	if err != nil {
 		return w.failed("cannot write its replacement", err)
@@ -212,9 +211,9 @@ func writeAll(temp tempFile, b []byte) error {
 	return err
 }
 
-// unchanged sees before the exchange whether the store is still what was read. That is
-// decided after it, by content: where every change shows in the file's stamp, here is that
-// enough, and the store is not read once more.
+// unchanged checks before the exchange whether the store is still what was read. The content
+// decides after the exchange; where every change shows in the file's stamp, the stamp is enough
+// here, and the store is not read again.
 func (w *writer) unchanged(f *opened) error {
 	if f.stamp != (stamp{}) {
 		if file, err := openPlain(w.target); err == nil {
@@ -228,8 +227,8 @@ func (w *writer) unchanged(f *opened) error {
 	return w.compare(w.target, f)
 }
 
-// compare compares what stands at a path now with what was read, by content:
-// time stamps and updated_at tell nothing.
+// compare compares the current content at a path with what was read; time stamps and updated_at
+// prove nothing.
 func (w *writer) compare(path string, f *opened) error {
 	now, err := w.disk.open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -256,12 +255,11 @@ func hashNow(now source) (beads.Sum, error) {
 	return beads.SumOf(now, info.Size())
 }
 
-// put gives the finished file the store's name. A program that knows no lock
-// may have put its own there since the store was seen and compared: so the two
-// trade names, what stood there is compared once more where nobody looks for
-// it, and a stranger's is given its name back. Where the system cannot exchange
-// names at once, a plain rename leaves a moment open: that is done only under
-// the guard, and what was written is read back.
+// put gives the finished file the store's name. A program without locks may have put its own
+// there since the comparison; so the two swap names, the former file is compared once more
+// where nobody looks for it, and another program's version gets its name back. If the system
+// cannot swap names, a plain rename leaves a gap: that is done only under the guard, and the
+// result is read back.
 func (w *writer) put(ctx context.Context, name string, seen os.FileInfo, e *edited) error {
 	mine, err := os.Stat(name)
 	if err != nil {
@@ -288,12 +286,12 @@ func (w *writer) put(ctx context.Context, name string, seen os.FileInfo, e *edit
 	if err := w.displaced(name, seen, e.opened); err != nil {
 		return w.putBack(name, mine, err)
 	}
-	_ = w.disk.remove(name) // what cannot be removed now, the next writer removes
+	_ = w.disk.remove(name) // the next writer removes what remains
 	return nil
 }
 
-// putPlainly renames the finished file. The first time it takes the guard instead
-// and has the edit start over, for the store was read without it.
+// putPlainly renames the finished file. The first time it takes the guard instead and makes the
+// edit start over, since the store was read without it.
 func (w *writer) putPlainly(ctx context.Context, name string, e *edited) error {
 	if !w.guarded {
 		if w.weak != nil {
@@ -305,7 +303,7 @@ func (w *writer) putPlainly(ctx context.Context, name string, e *edited) error {
 		}
 		return w.discard(name, err)
 	}
-	if e.stamp != (stamp{}) { // else it was compared by content already
+	if e.stamp != (stamp{}) { // otherwise the content was compared already
 		if err := w.compare(w.target, e.opened); err != nil {
 			return w.discard(name, err)
 		}
@@ -316,9 +314,8 @@ func (w *writer) putPlainly(ctx context.Context, name string, e *edited) error {
 	return w.readBack(e.changes)
 }
 
-// displaced gives an error unless the file that the store was is what was seen,
-// and stays so: a program that writes in place may have opened it when it still
-// had the name, and would write to it unseen.
+// displaced returns an error unless the former file is what was seen and stays so: a program
+// that writes in place may have opened it while it had the name, and would write to it unseen.
 func (w *writer) displaced(name string, seen os.FileInfo, f *opened) error {
 	unheld, release := hold(name)
 	defer release()
@@ -334,8 +331,8 @@ func (w *writer) displaced(name string, seen os.FileInfo, f *opened) error {
 	return nil
 }
 
-// unmoved tells at a glance, to lose no time, whether at a path stands the very
-// file that was seen. That it does proves nothing of its content.
+// unmoved is a quick check that the path still has the very file that was seen. It proves
+// nothing about its content.
 func unmoved(path string, seen os.FileInfo) bool {
 	now, err := os.Stat(path)
 	return err == nil && sameAtAGlance(seen, now)
@@ -345,24 +342,23 @@ func sameAtAGlance(a, b os.FileInfo) bool {
 	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
-// putBack undoes an exchange, for the given reason. When a second stranger has
-// put its own in the place of ours meanwhile, that stays, being the last, and
-// what the first one wrote is kept beside it.
+// putBack undoes an exchange, for the given reason. If a second program has replaced our file
+// meanwhile, its version stays, being the last, and the first one's is kept beside it.
 func (w *writer) putBack(name string, mine os.FileInfo, reason error) error {
 	if err := w.disk.exchange(name, w.target); err != nil {
-		return fault.Join(reason, w.failed("was replaced; what stood there is in "+name, err))
+		return fault.Join(reason, w.failed("was replaced; its former content is in "+name, err))
 	}
 	if unmoved(name, mine) {
 		return w.discard(name, reason)
 	}
 	if err := w.disk.exchange(name, w.target); err != nil {
-		return fault.Join(reason, w.failed("was replaced; what stood there is in "+name, err))
+		return fault.Join(reason, w.failed("was replaced; its former content is in "+name, err))
 	}
 	kept, err := w.keep(name)
 	if err != nil {
-		return fault.Join(reason, w.failed("was replaced; what stood there is in "+name, err))
+		return fault.Join(reason, w.failed("was replaced; its former content is in "+name, err))
 	}
 	return &fault.Error{Code: fault.Changed,
-		Path: w.store.Path, Reason: fmt.Sprintf("several programs replaced it at once; what one of them wrote is in %q", kept),
-		Hint: "compare the two, remove that file, and run the command again"}
+		Path: w.store.Path, Reason: fmt.Sprintf("several programs replaced it at once; one version is in %q", kept),
+		Hint: "compare the two, remove that file, then retry"}
 }

@@ -73,7 +73,7 @@ func (s *state) Load(ctx context.Context, name string) (entries []clone.Entry, e
 	if err == nil {
 		s.learn(name, entries)
 	}
-	return entries, s.told(err)
+	return entries, s.wrapped(err)
 }
 
 // Change edits documents: a round trip to read, unless this process knows how the one that is
@@ -100,12 +100,12 @@ func (s *state) Change(ctx context.Context, name string, change func([]clone.Ent
 		}
 		return s.swap(ctx, name, was, now)
 	})
-	return errors.Join(refused, s.told(err))
+	return errors.Join(refused, s.wrapped(err))
 }
 
 // Prune implements clone.Documents.
 func (s *state) Prune(ctx context.Context, folder string, age time.Duration) error {
-	return s.told(repeat(ctx, func() error {
+	return s.wrapped(repeat(ctx, func() error {
 		_, err := s.db().ExecContext(ctx, "DELETE FROM stig_live WHERE name >= ? AND name < ? AND TIMESTAMPDIFF(MICROSECOND, changed, UTC_TIMESTAMP(6)) > ?",
 			folder, strings.TrimSuffix(folder, "/")+"0", age.Microseconds())
 		return err
@@ -320,9 +320,9 @@ func (s *state) isDown() error {
 	return s.down
 }
 
-// told gives an error with the place of the server, and lets a server rest that could not
+// wrapped gives an error with the place of the server, and lets a server rest that could not
 // be reached.
-func (s *state) told(err error) error {
+func (s *state) wrapped(err error) error {
 	if err == nil || errors.Is(err, errLost) || mysql.Again(err) {
 		return err
 	}

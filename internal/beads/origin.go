@@ -10,31 +10,30 @@ import (
 	"time"
 )
 
-// CreatedBy is the key of who made an issue.
+// CreatedBy is the key that holds an issue's creator.
 const CreatedBy Key = "created_by"
 
-// Birth is when and by whom an issue was made, and with which title. It
-// distinguishes issues that were given the same id in two clones.
-type Birth struct{ At, By, Title string } // At and By are "" where the line has none
+// Origin is when and by whom an issue was created, and its title. It tells apart issues that
+// got the same id in two clones.
+type Origin struct{ At, By, Title string } // At and By are "" if the line lacks them
 
-// Birth reads the birth from a line. The title is that of now: the line does
-// not hold the one that the issue was made with.
-func (r *Record) Birth() Birth {
-	return Birth{At: r.Text(CreatedAt), By: r.Text(CreatedBy), Title: r.Text(Title)}
+// Origin reads the origin from the line. Its title is the current one, since the line does not
+// keep the original.
+func (r *Record) Origin() Origin {
+	return Origin{At: r.Text(CreatedAt), By: r.Text(CreatedBy), Title: r.Text(Title)}
 }
 
-// Together reports whether two issues of one id were made in the same second
-// by the same creator. Where one of them has no time that is assumed. Some
-// programs keep whole seconds only, and round: then the next second counts too.
-func (b Birth) Together(o Birth) bool {
+// Together reports whether two issues with one id were created in the same second by the same
+// person. If either lacks a time, it assumes so. Some programs round to whole seconds, so the
+// next second counts too.
+func (b Origin) Together(o Origin) bool {
 	if b.At == "" || o.At == "" {
 		return true
 	}
 	return b.By == o.By && (b.second() == o.second() || rounded(b.At, o.At))
 }
 
-// rounded reports whether one of two times may be the other one, rounded up to
-// a whole second.
+// rounded reports whether one time may be the other rounded up to a whole second.
 func rounded(a, b string) bool {
 	x, readable := parseTime([]byte(a))
 	y, alsoReadable := parseTime([]byte(b))
@@ -44,15 +43,15 @@ func rounded(a, b string) bool {
 	return x.Sub(y).Abs() < time.Second
 }
 
-// Same reports whether two issues of one id are one issue: made together, with
-// the same title. Where one of them has no time that is assumed.
-func (b Birth) Same(o Birth) bool {
+// Same reports whether two lines with one id are one issue: created together, with the same
+// title. If either lacks a time, it assumes so.
+func (b Origin) Same(o Origin) bool {
 	return b.At == "" || o.At == "" || b.Together(o) && b.Title == o.Title
 }
 
-// Compare orders births by time, in its full precision, then by title and creator.
-// Times that cannot be read come last.
-func (b Birth) Compare(o Birth) int {
+// Compare orders origins by time in full precision, then by title and creator. Unreadable times
+// sort last.
+func (b Origin) Compare(o Origin) int {
 	at, readable := parseTime([]byte(b.At))
 	other, alsoReadable := parseTime([]byte(o.At))
 	order := 0
@@ -67,9 +66,9 @@ func (b Birth) Compare(o Birth) int {
 	return cmp.Or(order, strings.Compare(b.Title, o.Title), strings.Compare(b.By, o.By), strings.Compare(b.At, o.At))
 }
 
-// second is the time of a birth to the second, in UTC. What is no time is
-// returned as it stands.
-func (b Birth) second() string {
+// second returns the time truncated to the second, in UTC. A text that is not a time is
+// returned unchanged.
+func (b Origin) second() string {
 	at, ok := parseTime([]byte(b.At))
 	if !ok {
 		return b.At
@@ -77,16 +76,15 @@ func (b Birth) second() string {
 	return at.UTC().Truncate(time.Second).Format(time.RFC3339)
 }
 
-// renamedLength is the number of characters of the hash in an id of Rename.
+// renamedLength is the number of hash characters in an id made by Rename.
 const renamedLength = 6
 
-// Rename makes the id of an issue whose own id another issue keeps. It is the
-// old one with its last part, after the last hyphen or the last dot behind
-// that, replaced by a hash of the birth and of that part. So every clone gives
-// the issue the same id, also if the issue's parent was renamed there before.
-// The hash begins with a letter, which no number of a child does, and holds a
-// digit, as every id of NewID does. Ids that are taken are skipped.
-func (b Birth) Rename(old string, taken func(id string) bool) string {
+// Rename returns a new id for an issue whose id another issue keeps. It replaces the last part
+// of the old id (after the last hyphen, or the last dot behind that) by a hash of the origin
+// and of that part, so that every clone computes the same id, even if the parent was renamed
+// first. The hash starts with a letter, unlike a child number, and holds a digit, like every id
+// from NewID. Taken ids are skipped.
+func (b Origin) Rename(old string, taken func(id string) bool) string {
 	start, part := cutLast(old)
 	for nonce := 0; ; nonce++ {
 		sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q %d", b.second(), b.By, b.Title, part, nonce))
@@ -98,7 +96,7 @@ func (b Birth) Rename(old string, taken func(id string) bool) string {
 	}
 }
 
-// IsRenamed reports whether an id looks like one of Rename. Others may, too.
+// IsRenamed reports whether an id has the form that Rename produces. Other ids may have it too.
 func IsRenamed(id string) bool {
 	start, part := cutLast(id)
 	if start == "" || len(part) != renamedLength || !isLetter(part[0]) {
@@ -114,22 +112,22 @@ func IsRenamed(id string) bool {
 	return digit
 }
 
-// OldIDMark stands in the notes of every issue that has an id of Rename, behind
-// the old id; see OldIDNote.
+// OldIDMark precedes the old id in the notes of every issue that Rename gave a new one; see
+// OldIDNote.
 const OldIDMark = " until branches were merged."
 
-// OldIDNote is the line of the notes that says what the id of an issue was.
+// OldIDNote returns the line of the notes that records an issue's former id.
 func OldIDNote(id string) string { return "Was " + id + OldIDMark }
 
-// IsOldIDNote reports whether a line says what the id of an issue was.
+// IsOldIDNote reports whether a line records a former id.
 func IsOldIDNote(line string) bool {
 	line = strings.TrimSpace(line)
 	return strings.HasPrefix(line, "Was ") && strings.HasSuffix(line, OldIDMark)
 }
 
-// ReplaceIDs exchanges ids in a text, where they stand as words: not within
-// longer ids, and not in lines of OldIDNote. to is called with each word that
-// might be an id and its line, and returns what to put in its place.
+// ReplaceIDs replaces ids in a text where they are whole words: not inside longer ids, and not
+// in OldIDNote lines. to gets each word that may be an id, with its line, and returns the
+// replacement.
 func ReplaceIDs(text string, to func(line, id string) string) string {
 	var result strings.Builder
 	for line := range strings.Lines(text) {
@@ -152,8 +150,8 @@ func ReplaceIDs(text string, to func(line, id string) string) string {
 	return result.String()
 }
 
-// until is the length of a text before the first character that an id may
-// hold, or before the first that it may not.
+// until returns the length of the text before the first character that may be part of an id, or
+// before the first that may not.
 func until(text string, holds bool) int {
 	for i, c := range []byte(text) {
 		if (isLetter(c) || isDigit(c) || c == '.' || c == '_' || c == '-') == holds {
@@ -163,8 +161,8 @@ func until(text string, holds bool) int {
 	return len(text)
 }
 
-// cutLast splits an id before its last part: the number of a child, else the
-// hash. An id without parts counts as a prefix, to which a part can be added.
+// cutLast splits off the last part of an id: a child number, else the hash. An id without parts
+// counts as a prefix, to which a part can be added.
 func cutLast(id string) (start, part string) {
 	hyphen := strings.LastIndexByte(id, '-')
 	if dot := strings.LastIndexByte(id, '.'); dot > hyphen {
@@ -176,8 +174,8 @@ func cutLast(id string) (start, part string) {
 	return id[:hyphen+1], id[hyphen+1:]
 }
 
-// ParentID is the id that a child's id begins with: "a-1.2" of "a-1.2.3", and
-// "" of an id that is not of the form PARENT.PART.
+// ParentID returns the id that a child's id begins with: "a-1.2" for "a-1.2.3", and "" for an
+// id not of the form PARENT.PART.
 func ParentID(id string) string {
 	if start, _ := cutLast(id); strings.HasSuffix(start, ".") && len(start) > 1 {
 		return start[:len(start)-1]

@@ -7,13 +7,13 @@ import (
 )
 
 func TestBirth(t *testing.T) {
-	at := func(at, by, title string) beads.Birth { return beads.Birth{At: at, By: by, Title: title} }
+	at := func(at, by, title string) beads.Origin { return beads.Origin{At: at, By: by, Title: title} }
 	a := at("2026-11-01T00:00:00Z", "ann", "x")
 	tests := []struct {
 		name           string
-		other          beads.Birth
+		other          beads.Origin
 		together, same bool
-		order          int // of a to the other
+		order          int // from a to the other
 	}{
 		{"itself", a, true, true, 0},
 		{"a fraction of the second", at("2026-11-01T01:00:00.5+01:00", "ann", "x"), true, true, -1},
@@ -39,10 +39,9 @@ func TestBirth(t *testing.T) {
 	}
 }
 
-// TestRename: the ids are written down here, because every version of stig must
-// make the same.
+// TestRename spells the ids out, because every version of stig must produce the same ones.
 func TestRename(t *testing.T) {
-	b := beads.Birth{At: "2026-11-01T00:00:00Z", By: "ann", Title: "x"}
+	b := beads.Origin{At: "2026-11-01T00:00:00Z", By: "ann", Title: "x"}
 	tests := []struct{ old, want, parent string }{
 		{"p-4ke.1", "p-4ke.d66e36", "p-4ke"},
 		{"p-4ke.2.1", "p-4ke.2.d66e36", "p-4ke.2"},

@@ -13,10 +13,10 @@ import (
 	"stig/signals"
 )
 
-// noted is what the notes of one issue say about the graph around it, without a text of
+// summary is what the notes of one issue say about the graph around it, without a text of
 // them.
-type noted struct {
-	signals.Noted
+type summary struct {
+	signals.Summary
 	table     bool // has a signal table
 	progress  string
 	regressed bool
@@ -26,18 +26,18 @@ type noted struct {
 	unsummarised int // traces since the last summary, where there are many
 }
 
-func unnoted() noted {
-	return noted{Noted: signals.Unnoted(), progress: signals.Progress.Default()}
+func emptySummary() summary {
+	return summary{Summary: signals.EmptySummary(), progress: signals.Progress.Default()}
 }
 
 // notedOf reads the notes of an issue.
-func notedOf(issue *beads.Issue, schema *signals.Schema) (noted, error) {
+func notedOf(issue *beads.Issue, schema *signals.Schema) (summary, error) {
 	if !issue.HasNotes {
-		return unnoted(), nil
+		return emptySummary(), nil
 	}
 	record, err := issue.Record()
 	if err != nil {
-		return noted{}, err
+		return summary{}, err
 	}
 	return notedIn(record.Text(beads.Notes), new(signals.Reader), schema), nil
 }
@@ -71,11 +71,11 @@ func Pending(f *beads.Snapshot, issues []int, worker string, schema *signals.Sch
 }
 
 // notedIn reads the text of notes.
-func notedIn(text string, tables *signals.Reader, schema *signals.Schema) noted {
+func notedIn(text string, tables *signals.Reader, schema *signals.Schema) summary {
 	doc := notes.Parse(text)
 	table := tables.Read(doc, schema)
-	t := unnoted()
-	t.Noted, t.table = signals.Note(doc, table), table.Present()
+	t := emptySummary()
+	t.Summary, t.table = signals.Note(doc, table), table.Present()
 	t.regressed = table.Value(signals.Confidence) == signals.ConfidenceRegressed
 	if v := table.Value(signals.Progress); v != t.progress {
 		t.progress = strings.Clone(v)
@@ -91,7 +91,7 @@ func notedIn(text string, tables *signals.Reader, schema *signals.Schema) noted 
 	return t
 }
 
-func (t *noted) wrongly(message string) {
+func (t *summary) wrongly(message string) {
 	if t.wrong == 0 {
 		t.violation = strings.Clone(message)
 	}
@@ -105,9 +105,9 @@ type readers struct {
 }
 
 // allNoted reads the notes of all issues, in file order and on all cores.
-func allNoted(f *beads.Snapshot, rules Rules) ([]noted, error) {
+func allNoted(f *beads.Snapshot, rules Rules) ([]summary, error) {
 	const chunk = 256
-	list := make([]noted, f.Len())
+	list := make([]summary, f.Len())
 	var next atomic.Int64
 	var group sync.WaitGroup
 	errs := make([]error, min(runtime.GOMAXPROCS(0), 8))
@@ -128,7 +128,7 @@ func allNoted(f *beads.Snapshot, rules Rules) ([]noted, error) {
 }
 
 // noteSome fills a part of the list that begins with the issue at index first.
-func noteSome(f *beads.Snapshot, from readers, first int, list []noted, rules Rules) error {
+func noteSome(f *beads.Snapshot, from readers, first int, list []summary, rules Rules) error {
 	for k := range list {
 		issue := f.At(first + k)
 		var err error
@@ -143,8 +143,8 @@ func noteSome(f *beads.Snapshot, from readers, first int, list []noted, rules Ru
 type digest int
 
 // remembered is noteOne, once as long as the line of the issue stays as it is.
-func remembered(issue *beads.Issue, from readers, rules Rules) (noted, error) {
-	if known, ok := issue.Remembered(digest(rules.Digest)).(noted); ok {
+func remembered(issue *beads.Issue, from readers, rules Rules) (summary, error) {
+	if known, ok := issue.Remembered(digest(rules.Digest)).(summary); ok {
 		return known, nil
 	}
 	found, err := noteOne(issue, from, rules)
@@ -155,8 +155,8 @@ func remembered(issue *beads.Issue, from readers, rules Rules) (noted, error) {
 }
 
 // noteOne reads what an issue notes from its line.
-func noteOne(issue *beads.Issue, from readers, rules Rules) (noted, error) {
-	t, many := unnoted(), 0
+func noteOne(issue *beads.Issue, from readers, rules Rules) (summary, error) {
+	t, many := emptySummary(), 0
 	if issue.HasComments && !beads.IsClosed(issue.Status) {
 		record, err := from.lines.Record(issue)
 		if err != nil {
