@@ -64,7 +64,7 @@ func TestCloseRefused(t *testing.T) {
 			"demo-1: its escalation is pending, and no question is written down"},
 		{"deleted", `{"id":"demo-1","title":"t","status":"tombstone"}`, "demo-1 was deleted"},
 		{"unknown", `{"id":"demo-2","title":"t","status":"open"}`, "demo-1: no such issue"},
-		{"twice in the store", `{"id":"demo-1","title":"t","status":"open"}` + "\n" + `{"id":"demo-1","title":"u","status":"open"}`, `id "demo-1" is already used on line 1 already`},
+		{"twice in the store", `{"id":"demo-1","title":"t","status":"open"}` + "\n" + `{"id":"demo-1","title":"u","status":"open"}`, `id "demo-1" is already used on line 1`},
 		{"template", `{"id":"demo-1","title":"t","status":"open","is_template":true}`, "no work"},
 		{"pinned", `{"id":"demo-1","title":"t","status":"pinned"}`, "no work"},
 		{"malformed notes", `{"id":"demo-1","title":"t","status":"open","notes":"` + malformed + `"}`, "demo-1: notes:6:1"},

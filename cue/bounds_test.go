@@ -21,14 +21,14 @@ func TestFilesThatGrow(t *testing.T) {
 		"multiply":  {`d: "x" * 2000000000`, "f.cue:1:4: * is not allowed"},
 		"call":      {"import \"list\"\n_l: list.Repeat([1], 1000000000)", "f.cue:2:5: must be a call of one of"},
 		"doubling":  {doubled, "f.cue:1:1: grows too large"},
-		"deep":      {strings.Repeat("a: ", 5000) + "1", "nested too deep"},
-		"deep list": {"a: " + strings.Repeat("[", 2000) + strings.Repeat("]", 2000), "nested too deep"},
+		"deep":      {strings.Repeat("a: ", 5000) + "1", "nested too deeply"},
+		"deep list": {"a: " + strings.Repeat("[", 2000) + strings.Repeat("]", 2000), "nested too deeply"},
 		"illegal":   {"a: " + strings.Repeat("\\", 65000), "f.cue:1:4: illegal character"},
 		"NUL":       {"a: " + strings.Repeat("\x00", 65000), "f.cue:1:4: illegal character"},
 		"attribute": {"a: " + strings.Repeat("@(", 30000), "f.cue:1:1: has more than 64 attributes"},
 		"inserted":  {`a: "` + strings.Repeat(`\(`, 30000), `f.cue:1:4: \(…) is not allowed`},
-		"ifs":       {strings.Repeat("if a {", 10000), "is nested too deeplyly"},
-		"chain":     {strings.Repeat("a:", 30000), "is nested too deeplyly"},
+		"ifs":       {strings.Repeat("if a {", 10000), "is nested too deeply"},
+		"chain":     {strings.Repeat("a:", 30000), "is nested too deeply"},
 		"long":      {"// " + strings.Repeat("x", 64<<10), "f.cue:1:1: is longer than 64 KiB"},
 		"long list": {"a: " + strings.Repeat("[", 1<<20), "f.cue:1:1: is longer than 64 KiB"}, // before it is parsed
 	} {

@@ -106,7 +106,7 @@ func TestApplyRefuses(t *testing.T) {
 		{"overlap", []notes.Splice{{notes.Span{3, 9}, ""}, {notes.Span{0, 4}, ""}}, "overlaps one that ends at 4"},
 		{"insertion inside a replacement", []notes.Splice{{notes.Span{11, 12}, "x"}, {notes.Span{0, 14}, ""}}, "overlaps"},
 		{"outside", []notes.Splice{{notes.Span{0, 999}, ""}}, "is outside a text of"},
-		{"backwards", []notes.Splice{{notes.Span{5, 4}, ""}}, "lies outside"},
+		{"backwards", []notes.Splice{{notes.Span{5, 4}, ""}}, "is outside"},
 		{"fence over everything", []notes.Splice{{notes.Span{0, 0}, "```\n"}}, `section "a" (line 2): line 1 would begin a code fence`},
 		{"fence between", []notes.Splice{{notes.Span{a.End, a.End}, "\n\n```"}}, `section "b"`},
 		{"text against a delimiter", []notes.Splice{{notes.Span{b.Start, b.Start}, "x"}}, `section "b"`},

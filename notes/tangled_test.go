@@ -21,15 +21,15 @@ func TestTangled(t *testing.T) {
 		{strings.Repeat("| `a` | b_c |\n", 10000), ""},
 		{strings.Repeat(" ", 1000) + "a", ""},
 		{items(100), ""},
-		{items(101), "nest more than 100 deep"},
-		{strings.Repeat(">", 101) + "a", "nest more than 100 deep"},
-		{strings.Repeat("> 1) ", 51), "nest more than 100 deep"},
-		{strings.Repeat("\t", 51) + "- a", "nest more than 100 deep"},
-		{items(50) + strings.Repeat("\n", 6000), "nest 50 levels levels deep in more than 5242 lines"},
+		{items(101), "nest more than 100 levels deep"},
+		{strings.Repeat(">", 101) + "a", "nest more than 100 levels deep"},
+		{strings.Repeat("> 1) ", 51), "nest more than 100 levels deep"},
+		{strings.Repeat("\t", 51) + "- a", "nest more than 100 levels deep"},
+		{items(50) + strings.Repeat("\n", 6000), "nest 50 levels deep in more than 5242 lines"},
 		{strings.Repeat("a\r\n", 100) + strings.Repeat("*a ", 4097), "more than 4096 emphasis marks"},
 		{strings.Repeat("[a]: /b\n", 4097), "more than 4096 lines may define links"},
 		{strings.Repeat("[a](", 4096), "too long for their 4096 links"},
-		{strings.Repeat("a", 1<<20+1), "and at most 1048576 are read"},
+		{strings.Repeat("a", 1<<20+1), "at most 1048576 are read"},
 	} {
 		got := notes.Tangled(c.text)
 		if c.want == "" && got != "" || !strings.Contains(got, c.want) {
@@ -47,7 +47,7 @@ func TestTangledNotesAreNotWritten(t *testing.T) {
 	if len(d.Sections()) > 0 || len(d.Malformed()) != 1 {
 		t.Errorf("%v %v", d.Sections(), d.Malformed())
 	}
-	if _, err := d.Replace("state", "as it will be"); err == nil || !strings.Contains(err.Error(), "nest more than 100 deep") {
+	if _, err := d.Replace("state", "as it will be"); err == nil || !strings.Contains(err.Error(), "nest more than 100 levels deep") {
 		t.Errorf("written: %v", err)
 	}
 	if _, err := notes.Parse("```\na\n```\n"+strings.Repeat("> ", 101)).Replace("state", "new"); err == nil {

@@ -64,7 +64,7 @@ func TestAlertWords(t *testing.T) {
 		words(signals.Replanning("complicated", []float64{0.9, 0.8, 0.7})): "replanning: surprise 2.4 in sum over 3 children, 0.8 on average: replan",
 		words(signals.Convergence("complex", []float64{0.4, 0.1}, "a-1")):  "convergence-surprise: surprise 0.5 in its 2 blockers, of which a-1 is not closed yet, over 0.4",
 		words(signals.Convergence("clear", []float64{0.4, 0.7}, "")):       "convergence-surprise: surprise 1.1 in its 2 closed blockers, over 1.0",
-		words(signals.Stuck(1, 0, 0)):                                      "stuck-epic: its one unclosed child cannot be started",
+		words(signals.Stuck(1, 0, 0)):                                      "stuck-epic: its one unclosed child is neither",
 		words(signals.Stale(time.Unix(0, 0), time.Unix(17e4, 0), 1)):       "stale: in progress, unchanged for a day",
 		words(signals.Stale(time.Unix(0, 0), time.Unix(864e4, 0), 30)):     "stale: in progress, unchanged for 100 days",
 	} {

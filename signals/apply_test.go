@@ -102,7 +102,7 @@ var applyCases = []applyCase{
 	{name: "a depth set by hand is kept", text: strings.Replace(six, "standard", "probe", 1), update: signals.Update{Set: set{signals.Cynefin: "complex"}},
 		want:     strings.NewReplacer("complicated | 2026-11-02", "complex | 2026-11-20", "standard", "probe").Replace(six),
 		changes:  "cynefin complicated -> complex",
-		warnings: `planning-depth: kept "probe", which was set by hand (complex brings deep); --depth auto resets it`},
+		warnings: `planning-depth: kept "probe", which was set by hand (complex implies deep); --depth auto resets it`},
 	{name: "a depth set by hand that the new domain brings", text: strings.Replace(six, "standard", "deep", 1), update: signals.Update{Set: set{signals.Cynefin: "complex"}},
 		want: strings.NewReplacer("complicated | 2026-11-02", "complex | 2026-11-20", "standard", "deep").Replace(six), changes: "cynefin complicated -> complex"},
 	{name: "depth auto", text: strings.Replace(six, "standard", "probe", 1), update: signals.Update{Set: set{signals.PlanningDepth: "auto"}},

@@ -103,7 +103,7 @@ func TestAddPartRefuses(t *testing.T) {
 		"B?\n\nMore\n---\nof it",
 	} {
 		_, err := signals.AddPart(d, signals.Part{Kind: signals.Pending, Date: "2026-11-20", By: "mara", Text: text})
-		if !fault.Is(err, fault.Usage) || !strings.Contains(err.Error(), "the question holds a heading") {
+		if !fault.Is(err, fault.Usage) || !strings.Contains(err.Error(), "the question contains a heading") {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

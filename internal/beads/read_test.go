@@ -89,7 +89,7 @@ func TestProblemMessages(t *testing.T) {
 	f := mustRead(t, writeStore(t, "{\"id\":\"a\"}\n<<<<<<< HEAD\n{\"id\":\"a\"}\n{\"id\" 1}\n{\"ti").Path)
 	want := []string{
 		`conflict marker "<<<<<<< HEAD"`,
-		`id "a" is already used on line 1 already`,
+		`id "a" is already used on line 1`,
 		`expected ":" after the key, found "1"`,
 		`the last line is truncated: expected the closing quote of a string, found the end of the line`,
 	}

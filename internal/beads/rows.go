@@ -38,7 +38,7 @@ func (r *Record) Deps() (deps []Dep) {
 // If a row with the same On and Type exists, nothing changes. The row's created_at is now.
 func (r *Record) withRow(now time.Time, row Row) (*Record, error) {
 	if row.On == "" || row.Type == "" {
-		return nil, fmt.Errorf("%s: %s: a row needs an id and a type; found %q and %q", r.Text(ID), Dependencies, row.On, row.Type)
+		return nil, fmt.Errorf("%s: %s: a dependency row needs an id and a type; found %q and %q", r.Text(ID), Dependencies, row.On, row.Type)
 	}
 	if err := r.takes(Dependencies, row.On, row.Type, row.By); err != nil {
 		return nil, err

@@ -11,7 +11,7 @@ func TestWhatIsBeyondABoundKeepsFromPassing(t *testing.T) {
 		{"- `" + strings.Repeat("(", 101) + "` passes", "more than 100 brackets stand open"},
 		{"```bash\n" + strings.Repeat("$(", 101) + "\n```", "more than 100 brackets stand open"},
 		{"- `go test " + strings.Repeat("a", 64<<10) + "` passes", "longer than 65536 bytes"},
-		{strings.Repeat("> ", 101) + "run `go test`", "nest more than 100 deep"},
+		{strings.Repeat("> ", 101) + "run `go test`", "nest more than 100 levels deep"},
 		{strings.Repeat("- `go test` passes\n", 129), "more than 128 pieces of code stand before it"},
 	} {
 		plan := Plan(c.criteria)

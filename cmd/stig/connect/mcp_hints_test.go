@@ -10,8 +10,8 @@ import (
 // no shell.
 func TestToolHint(t *testing.T) {
 	for hint, want := range map[string]string{
-		"":                                      "",
-		"say what exists now":                   "say what exists now",
+		"":                                     "",
+		"say what exists now":                  "say what exists now",
 		"type stig ready to see what there is": "call orient to see what is there",
 		"type stig checkpoint demo-1 --done …, or --no-context":                                                             "call checkpoint with id demo-1, done",
 		"type stig inbox --acked to see the items":                                                                          "call inbox with acked to see the items",

@@ -143,7 +143,7 @@ func TestReadOnlySaysWhatHelps(t *testing.T) {
 		{0o444, nil, "chmod u+w"},
 		{0o444, fs.ErrPermission, "chmod u+w"},
 		{0o464, fs.ErrPermission, "chmod u+w"},
-		{0o644, fs.ErrPermission, "whose it is: ls -ld"},
+		{0o644, fs.ErrPermission, "who owns it: ls -ld"},
 		{0o644, errors.New("read-only file system"), "mounted"},
 	} {
 		err := readOnly("x", c.mode, c.err)
@@ -165,7 +165,7 @@ func TestEditRefuses(t *testing.T) {
 		{"bad JSON", harbour + "\n{\"id\":}\n[]\n", `:5: bad-json: expected a value, found "}" (and 1 more)`, set, nil},
 		{"conflict", "<<<<<<< ours\n" + harbour, `:1: conflict-marker: conflict marker "<<<<<<< ours"`, set, nil},
 		{"cut short", harbour + "\n{\"id\":\"x", `:5: cut-short: the last line is truncated: `, set, nil},
-		{"repeated id", harbour + "\n" + `{"id":"h-1"}`, `:5: id "h-1" is already used on line 2 already`, set, nil},
+		{"repeated id", harbour + "\n" + `{"id":"h-1"}`, `:5: id "h-1" is already used on line 2`, set, nil},
 		{"tombstone", `{"id":"h-1","status":"tombstone"}`, `:1: h-1 was deleted (status tombstone)`, set, nil},
 		{"read-only file", harbour, `issues.jsonl: is read-only (mode 0444)`, set, func(s *beads.Place) error { return os.Chmod(s.Path, 0o444) }},
 		{"read-only directory", harbour, `.beads: is read-only (mode 0555)`, set, func(s *beads.Place) error { return os.Chmod(s.Dir, 0o555) }},

@@ -56,7 +56,7 @@ func TestUnlockable(t *testing.T) {
 	if err := os.Chmod(s.Path, 0o664); err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []string{"the right to write in " + s.Dir, "chmod 0664 " + lock} {
+	for i, want := range []string{"make the directory writable: " + s.Dir, "chmod 0664 " + lock} {
 		if i == 1 {
 			if err := os.WriteFile(lock, nil, 0o600); err != nil {
 				t.Fatal(err)

@@ -58,7 +58,7 @@ func TestDiscoverServer(t *testing.T) {
 func TestDiscoverServerRefuses(t *testing.T) {
 	for _, c := range []struct{ settings, err string }{
 		{"{\n  \"store\": \"mysql://db/x\",\n  \"stor\": 1\n}", `stig.json:3: unknown key "stor"`},
-		{`{"store": "mysql://mara:hunter2@db/x"}`, "stig.json: store: must not hold a password"},
+		{`{"store": "mysql://mara:hunter2@db/x"}`, "stig.json: store: must not contain a password"},
 		{`{"store": "http://db/x"}`, `stig.json: store: must read mysql://USER@HOST:PORT/DATABASE; found "http://db/x"`},
 		{`{}`, "stig.json: store: must read"},
 		{`[]`, "stig.json:1: must be an object of JSON"},
@@ -71,7 +71,7 @@ func TestDiscoverServerRefuses(t *testing.T) {
 		{"{\"store\": \"mysql://db/x\"}\n{}", "stig.json:2: must end after the object"},
 		{`{"store": "mysql://db/x",}`, "stig.json:1: "},
 		{"", "stig.json:1: must be an object of JSON"},
-		{`{"store": "mysql://mara:hun%zzter2@db/x"}`, "stig.json: store: must not hold a password"},
+		{`{"store": "mysql://mara:hun%zzter2@db/x"}`, "stig.json: store: must not contain a password"},
 		{`{"store": "mysql://db/x?tls=off"}`, `stig.json: store: takes no parameters`},
 		{`{"store": "mysql://db/x", "tls": "no"}`, `stig.json: tls: must be "verify" or "off"; found "no"`},
 	} {
@@ -89,7 +89,7 @@ func TestDiscoverServerRefuses(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	_, err = Discover(Where{Dir: t.TempDir(), File: "mysql://mara:hunter2@db/x"})
-	if err == nil || strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), "--store: must not hold a password") {
+	if err == nil || strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), "--store: must not contain a password") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -98,10 +98,10 @@ func TestDiscoverServerRefuses(t *testing.T) {
 // password, and takes a file whose name contains such characters for a file.
 func TestDiscoverForeignAddress(t *testing.T) {
 	for store, want := range map[string]string{
-		"mara:hunter2@tcp(db.example:3306)/harbor":    "--store: must not hold a password",
-		"mara:hun/ter2@tcp(db.example)/harbor?tls=on": "--store: must not hold a password",
-		"mara:hunter2@db.example/harbor":              "--store: must not hold a password",
-		"mysql:mara:hunter2@db.example/harbor":        "--store: must not hold a password",
+		"mara:hunter2@tcp(db.example:3306)/harbor":    "--store: must not contain a password",
+		"mara:hun/ter2@tcp(db.example)/harbor?tls=on": "--store: must not contain a password",
+		"mara:hunter2@db.example/harbor":              "--store: must not contain a password",
+		"mysql:mara:hunter2@db.example/harbor":        "--store: must not contain a password",
 		"mara@tcp(db.example)/harbor":                 "mara@tcp(db.example)/harbor: must read mysql://USER@HOST:PORT/DATABASE",
 	} {
 		_, err := Discover(Where{Dir: t.TempDir(), File: store})
