@@ -27,8 +27,7 @@ func CloseCommand(a *cli.App) *cobra.Command {
 			"An epic without criteria of its own closes on how its children were closed. What nobody\n" +
 			"will do closes with --not-planned: nothing is run, and those who wait for it are told.\n" +
 			"An issue on which a question waits for an answer stays open (exit code 6).",
-		GroupID: "work",
-		Args:    cli.Takes(1, -1, "the issues to close, and - to read the reason from standard input"),
+		Args: cli.Takes(1, -1, "the issues to close, and - to read the reason from standard input"),
 		Example: "  stig close demo-1 --reason \"the parser reads both forms\"\n" +
 			"  stig close demo-3 --not-planned \"the second form is gone\"\n" +
 			"  stig close demo-2 -m \"the page is printed\" --waive \"only a person can see it hang\"",

@@ -18,7 +18,6 @@ func DeleteCommand(a *cli.App) *cobra.Command {
 			"branch that still has the issue does not bring it back; where bd keeps a database, bd\n" +
 			"delete deletes. An issue that others depend on, or that another works on, is deleted\n" +
 			"only with --force, which drops the dependencies on it. stig undo takes a deletion back.",
-		GroupID: "store",
 		Args:    cli.Takes(1, -1, "the issues to delete"),
 		Example: "  stig delete demo-4 --reason 'made by mistake'\n  stig delete demo-4 demo-5 --force --dry-run",
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -26,9 +26,8 @@ func SwarmCommand(a *cli.App) *cobra.Command {
 			"stig swarm run has all of that done with a command of yours. The others are for explorers that\n" +
 			"you run yourself: each acts as one agent, with --actor or STIG_ACTOR, and whoever started the\n" +
 			"swarm settles its rounds.",
-		GroupID: "workers",
-		Args:    a.UnknownCommand,
-		RunE:    a.HelpAlone,
+		Args: a.UnknownCommand,
+		RunE: a.HelpAlone,
 	}
 	cmd.AddCommand(swarmStart(a), swarmDeposit(a), swarmStop(a), swarmProbe(a), swarmFinding(a), swarmState(a),
 		swarmChoose(a), swarmRound(a), swarmStatus(a), swarmEnd(a), swarmReport(a), swarmRun(a))
