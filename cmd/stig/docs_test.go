@@ -177,7 +177,7 @@ func withInput(lines []string) int {
 func shell(dir, program, command string, exported ...string) ([]byte, error) {
 	env := append(os.Environ(),
 		"PATH="+filepath.Dir(program)+string(os.PathListSeparator)+os.Getenv("PATH"),
-		"HOME="+dir, "TZ=UTC", "STIG_NOW=2029-03-03T09:00:00Z", "BEADS_DIR=", "STIG_ACTOR=", "BD_ACTOR=",
+		"HOME="+dir, "TZ=UTC", "STIG_NOW=2026-11-20T09:00:00Z", "BEADS_DIR=", "STIG_ACTOR=", "BD_ACTOR=",
 		"XDG_STATE_HOME=", "STIG_TRUST=", "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_AUTHOR_DATE=2026-11-20T09:00:00Z", "GIT_COMMITTER_DATE=2026-11-20T09:00:00Z")
 	env = append(env, exported...)

@@ -274,129 +274,70 @@ func one(b bool) int {
 
 var usual = arm{landscape: landscape{options: 5, noise: 0.2}, agents: 6, quorum: swarm.Fraction{Over: 2, Under: 3}, stops: true}
 
+// setting is an arm of the study, and what the page calls it.
+type setting struct {
+	name string
+	arm
+}
+
+// settings are the rows of the table in docs/swarm.md.
+func settings() (all []setting) {
+	with := func(name string, change func(*arm)) {
+		s := setting{name, usual}
+		change(&s.arm)
+		all = append(all, s)
+	}
+	for _, k := range []int{2, 5, 7, 10} {
+		with(fmt.Sprintf("%d options", k), func(a *arm) { a.options = k })
+	}
+	for _, q := range []swarm.Fraction{{Over: 2, Under: 5}, {Over: 2, Under: 3}, {Over: 1, Under: 1}} {
+		with("5 explorers, quorum "+q.String(), func(a *arm) { a.quorum, a.agents = q, 5 })
+	}
+	for _, stops := range []bool{false, true} {
+		with("2 equal options, quorum 9/10, "+map[bool]string{true: "stop signals", false: "no stop signals"}[stops], func(a *arm) {
+			a.equal, a.options, a.agents, a.stops, a.scouts, a.quorum = true, 2, 10, stops, true, swarm.Fraction{Over: 9, Under: 10}
+		})
+	}
+	for _, k := range []int{0, 2, 4} {
+		with(fmt.Sprintf("10 explorers, %d failing", k), func(a *arm) { a.agents, a.failing = 10, k })
+	}
+	for _, k := range []int{2, 4} {
+		with(fmt.Sprintf("10 explorers, %d lying", k), func(a *arm) { a.agents, a.lying = 10, k })
+	}
+	return all
+}
+
 // TestStudy measures what swarms are worth, with scripted explorers: see docs/swarm.md,
-// where -study 1000 -study-write writes what it finds, good or bad.
+// where -study 1000 -study-write writes the figures. The log has the intervals.
 func TestStudy(t *testing.T) {
 	n := *seeds
 	if n == 0 {
 		n = sample.Rounds(1)
 	}
-	table := func(title, name, head string, arms []arm, label func(arm) string, x func(arm) float64) {
-		t.Run(name, func(t *testing.T) {
-			text, svg := measured(n, title, name, head, arms, label, x)
-			t.Logf("\n%s", text)
-			if *write {
-				keep(t, name, text, svg)
-			}
-		})
-	}
-	with := func(change func(*arm)) arm {
-		a := usual
-		change(&a)
-		return a
-	}
-	var options, quorums, equal, failing, lying []arm
-	for k := 2; k <= 10; k++ {
-		options = append(options, with(func(a *arm) { a.options = k }))
-	}
-	for _, q := range []swarm.Fraction{{Over: 2, Under: 5}, {Over: 1, Under: 2}, {Over: 3, Under: 5}, {Over: 2, Under: 3}, {Over: 4, Under: 5}, {Over: 1, Under: 1}} {
-		quorums = append(quorums, with(func(a *arm) { a.quorum, a.agents = q, 5 }))
-	}
-	for _, quorum := range []swarm.Fraction{{Over: 2, Under: 3}, {Over: 9, Under: 10}} {
-		for _, stops := range []bool{false, true} {
-			equal = append(equal, with(func(a *arm) {
-				a.equal, a.options, a.agents, a.stops, a.scouts, a.quorum = true, 2, 10, stops, true, quorum
-			}))
-		}
-	}
-	for k := range 5 {
-		failing = append(failing, with(func(a *arm) { a.agents, a.failing = 10, k }))
-		lying = append(lying, with(func(a *arm) { a.agents, a.lying = 10, k }))
-	}
-	table("Options", "options", "options", options, func(a arm) string { return fmt.Sprint(a.options) }, func(a arm) float64 { return float64(a.options) })
-	table("Quorum, of five explorers", "quorum", "quorum", quorums, func(a arm) string { return a.quorum.String() }, func(a arm) float64 { return float64(a.quorum.Over) / float64(a.quorum.Under) })
-	table("Two equal options, ten scouts", "equal", "stop signals", equal, func(a arm) string {
-		return "quorum " + a.quorum.String() + map[bool]string{true: ", with", false: ", without"}[a.stops]
-	}, func(a arm) float64 { return float64(one(a.stops) + 2*one(a.quorum.Under == 10)) })
-	table("Failing explorers, of ten", "failing", "failing", failing, func(a arm) string { return fmt.Sprintf("%d %%", 10*a.failing) }, func(a arm) float64 { return float64(10 * a.failing) })
-	table("Lying explorers, of ten", "lying", "lying", lying, func(a arm) string { return fmt.Sprintf("%d %%", 10*a.lying) }, func(a arm) float64 { return float64(10 * a.lying) })
-}
-
-// measured runs arms, and gives their figures as a table and as a plot.
-func measured(n int, title, name, head string, arms []arm, label func(arm) string, x func(arm) float64) (table, svg string) {
 	var text strings.Builder
-	fmt.Fprintf(&text, "### %s\n\n| %s | right | converged | rounds | one explorer | majority vote |\n|---|---|---|---|---|---|\n", title, head)
-	lines := []curve{{name: "swarm"}, {name: "one explorer"}, {name: "majority vote"}, {name: "converged"}}
-	for _, a := range arms {
-		f := a.run(n)
-		fmt.Fprintf(&text, "| %s | %s | %s | %.2f ± %.2f | %s | %s |\n", label(a), f.right, f.converged, f.rounds, f.half, f.alone, f.vote)
-		for i, s := range []share{f.right, f.alone, f.vote, f.converged} {
-			lines[i].points = append(lines[i].points, point{x(a), s})
-		}
+	text.WriteString("| setting | right | one explorer | majority vote | converged | rounds |\n|---|---|---|---|---|---|\n")
+	for _, s := range settings() {
+		f := s.run(n)
+		t.Logf("%s: right %s, one explorer %s, majority vote %s, converged %s, rounds %.2f ± %.2f", s.name, f.right, f.alone, f.vote, f.converged, f.rounds, f.half)
+		fmt.Fprintf(&text, "| %s | %.1f | %.1f | %.1f | %.1f | %.1f |\n", s.name, 100*f.right.p, 100*f.alone.p, 100*f.vote.p, 100*f.converged.p, f.rounds)
 	}
-	return text.String() + fmt.Sprintf("\n![%s](swarm/%s.svg)\n", title, name), plot(title, head, lines)
+	if *write {
+		keep(t, text.String())
+	}
 }
 
-// keep writes figures between two marks of docs/swarm.md, and the plot beside it.
-func keep(t *testing.T, name, text, svg string) {
+// keep writes the figures between two marks of docs/swarm.md.
+func keep(t *testing.T, table string) {
 	t.Helper()
-	docs := filepath.Join("..", "..", "docs")
-	if err := os.MkdirAll(filepath.Join(docs, "swarm"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(docs, "swarm", name+".svg"), []byte(svg), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(docs, "swarm.md")
+	path := filepath.Join("..", "..", "docs", "swarm.md")
 	page, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, last := "<!-- study "+name+" -->\n", "<!-- /study "+name+" -->"
+	const first, last = "<!-- study -->\n", "<!-- /study -->"
 	marked := regexp.MustCompile("(?s)" + first + ".*" + last)
-	page = marked.ReplaceAllFunc(page, func([]byte) []byte { return []byte(first + text + "\n" + last) })
+	page = marked.ReplaceAllLiteral(page, []byte(first+table+last))
 	if err := os.WriteFile(path, page, 0o644); err != nil {
 		t.Fatal(err)
 	}
-}
-
-type point struct {
-	x float64
-	share
-}
-
-type curve struct {
-	name   string
-	points []point
-}
-
-// plot draws shares with their intervals over a figure.
-func plot(title, axis string, lines []curve) string {
-	low, high := math.Inf(1), math.Inf(-1)
-	for _, p := range lines[0].points {
-		low, high = min(low, p.x), max(high, p.x)
-	}
-	x := func(v float64) float64 { return 60 + 480*(v-low)/max(1e-9, high-low) }
-	y := func(v float64) float64 { return 320 - 270*v }
-	var b strings.Builder
-	fmt.Fprintf(&b, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"700\" height=\"380\" font-family=\"sans-serif\" font-size=\"12\"><title>%s</title>\n<rect width=\"700\" height=\"380\" fill=\"#fff\"/><text x=\"60\" y=\"26\" font-size=\"15\">%s</text>\n", title, title)
-	for tick := 0; tick <= 10; tick += 2 {
-		v := float64(tick) / 10
-		fmt.Fprintf(&b, "<path d=\"M60 %.1fH540\" stroke=\"#ddd\"/><text x=\"52\" y=\"%.1f\" text-anchor=\"end\">%d %%</text>\n", y(v), y(v)+4, 10*tick)
-	}
-	for i, line := range lines {
-		colour := []string{"#1f6f8b", "#b3261e", "#6a994e", "#888888"}[i]
-		var path []string
-		for _, p := range line.points {
-			path = append(path, fmt.Sprintf("%.1f %.1f", x(p.x), y(p.p)))
-			fmt.Fprintf(&b, "<path d=\"M%.1f %.1fV%.1f\" stroke=\"%s\"/>", x(p.x), y(p.low), y(p.high), colour)
-		}
-		fmt.Fprintf(&b, "<path d=\"M%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"2\"/><rect x=\"560\" y=\"%d\" width=\"12\" height=\"12\" fill=\"%s\"/><text x=\"578\" y=\"%d\">%s</text>\n",
-			strings.Join(path, "L"), colour, 60+22*i, colour, 71+22*i, line.name)
-	}
-	for _, p := range lines[0].points {
-		fmt.Fprintf(&b, "<text x=\"%.1f\" y=\"340\" text-anchor=\"middle\">%.3g</text>\n", x(p.x), p.x)
-	}
-	fmt.Fprintf(&b, "<text x=\"300\" y=\"365\" text-anchor=\"middle\">%s</text>\n</svg>\n", axis)
-	return b.String()
 }

@@ -24,7 +24,6 @@ func CheckCommand(a *cli.App) *cobra.Command {
 			"criteria of every issue that was closed since then are run again, here and now, in a\n" +
 			"repository that need not be trusted otherwise: what a server does with a branch.\n" +
 			"stig explain lists the rules.",
-		GroupID: "check",
 		Args:    cli.Takes(0, 0, "no arguments"),
 		Example: "  stig check\n  stig check --against origin/main --verify\n  stig check --strict --format github --format sarif=stig.sarif",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -45,7 +44,6 @@ func LintCommand(a *cli.App) *cobra.Command {
 		Short: "find empty links and trails, and criteria that cannot run",
 		Long: "Find links that mean nothing, trails that say nothing, and criteria that are missing or that\n" +
 			"nothing can run.",
-		GroupID: "check",
 		Args:    cli.Takes(0, -1, "any number of issues"),
 		Example: "  stig lint\n  stig lint demo-1 --strict",
 		RunE: func(cmd *cobra.Command, ids []string) error {

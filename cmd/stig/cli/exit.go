@@ -41,6 +41,22 @@ func wantsJSON(args []string) bool {
 
 // UnknownCommand refuses words that are no command, with the nearest that are.
 func (a *App) UnknownCommand(cmd *cobra.Command, args []string) error {
+	return unknown("command", cmd, args, commandsOf(cmd))
+}
+
+// UnknownHelp refuses words of which there is no help.
+func (a *App) UnknownHelp(cmd *cobra.Command, args []string) error {
+	names := commandsOf(cmd)
+	if !cmd.HasParent() {
+		for _, t := range topics() {
+			names = append(names, t.name)
+		}
+	}
+	return unknown("command or topic", cmd, args, names)
+}
+
+// unknown refuses words that are none of some names, with the nearest that are.
+func unknown(what string, cmd *cobra.Command, args, names []string) error {
 	if len(args) == 0 {
 		return nil
 	}
@@ -48,16 +64,20 @@ func (a *App) UnknownCommand(cmd *cobra.Command, args []string) error {
 	if cmd.HasParent() {
 		behind = Called(cmd) + " "
 	}
-	hint := "type " + cmd.CommandPath() + " --help to see what there is"
+	all := cmd.CommandPath() + " --help"
+	if !cmd.HasParent() {
+		all = "stig help --all"
+	}
+	hint := "type " + all + " to see what there is"
 	elsewhere := Elsewhere()
 	if here := elsewhere[behind+strings.ToLower(args[0])]; here != "" {
 		hint = "type " + here
-	} else if near := nearest(args[0], commandsOf(cmd)); len(near) > 0 {
+	} else if near := nearest(args[0], names); len(near) > 0 {
 		hint = "did you mean " + strings.Join(near, ", ") + "?"
 	} else if likely := elsewhere[behind+"*"]; likely != "" {
-		hint = "type " + likely + ", or " + cmd.CommandPath() + " --help to see what there is"
+		hint = "type " + likely + ", or " + all + " to see what there is"
 	}
-	return workspace.Usage(fmt.Sprintf("unknown command %q", args[0]), hint)
+	return workspace.Usage(fmt.Sprintf("unknown %s %q", what, args[0]), hint)
 }
 
 // UnknownFlag refuses a flag that is not there, or the word before it that is no
@@ -101,12 +121,37 @@ func TakesCommand(what string, command *[]string) cobra.PositionalArgs {
 // Exclude refuses a flag together with any of the others, in our words and with
 // our exit code, which a group of the library has neither of.
 func Exclude(cmd *cobra.Command, one string, others ...string) {
-	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
+	checkFirst(cmd, func(given func(string) bool) error {
 		for _, other := range others {
-			if cmd.Flags().Changed(one) && cmd.Flags().Changed(other) {
+			if given(one) && given(other) {
 				return workspace.Usage(fmt.Sprintf("--%s and --%s exclude each other", one, other), "leave one of them out")
 			}
 		}
 		return nil
+	})
+}
+
+// Needs refuses any of the others without a flag.
+func Needs(cmd *cobra.Command, one string, others ...string) {
+	checkFirst(cmd, func(given func(string) bool) error {
+		for _, other := range others {
+			if given(other) && !given(one) {
+				return workspace.Usage(fmt.Sprintf("--%s needs --%s", other, one), "give --"+one+" too, or leave --"+other+" out")
+			}
+		}
+		return nil
+	})
+}
+
+// checkFirst has a command check which flags are given before it runs, after its other checks.
+func checkFirst(cmd *cobra.Command, check func(given func(string) bool) error) {
+	before := cmd.PreRunE
+	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
+		if before != nil {
+			if err := before(cmd, args); err != nil {
+				return err
+			}
+		}
+		return check(cmd.Flags().Changed)
 	}
 }

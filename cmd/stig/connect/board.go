@@ -36,7 +36,6 @@ func BoardCommand(a *cli.App) *cobra.Command {
 			"then. Only this machine reaches it, unless --addr says otherwise: then the board only shows,\n" +
 			"or with --write takes answers and comments, and everybody on the way can read it. An\n" +
 			"interrupt ends it.",
-		GroupID: "connect",
 		Args:    cli.Takes(0, 0, "no arguments"),
 		Example: "  stig board --open\n  stig board --addr 127.0.0.1:8080 --read-only",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return serveBoard(cmd.Context(), a, o) },

@@ -30,7 +30,6 @@ func HookCommand(a *cli.App) *cobra.Command {
 			"  session-end    notes that the session has ended: others may take what it claimed\n" +
 			"stig setup names it in the settings. Where there is no store it asks nothing. It never\n" +
 			"ends with exit code 2, which would stop the assistant.",
-		GroupID: "connect",
 		Args:    cobra.ArbitraryArgs,
 		Example: "  echo '{\"tool_input\":{\"command\":\"bd close demo-1\"}}' | stig hook pre-tool-use --host claude",
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -24,7 +24,6 @@ func TrustCommand(a *cli.App) *cobra.Command {
 			"what the files of actors in .stig/actors run, as it is now, when a person trusts them.\n" +
 			"What is trusted is kept in your own state directory, by path and first commit.\n" +
 			"STIG_TRUST=1 trusts whatever is there, for machines that run what they check out anyway.",
-		GroupID: "connect",
 		Args:    cli.Takes(0, 0, "no arguments"),
 		Example: "  stig trust\n  stig trust --list\n  stig trust --revoke",
 		RunE: func(cmd *cobra.Command, _ []string) error {

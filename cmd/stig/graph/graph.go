@@ -29,8 +29,7 @@ func GraphCommand(a *cli.App) *cobra.Command {
 			"second to be closed, the shortest first: through blockers, epics that wait, and\n" +
 			"children of epics. Of very many it tells some, and past a dependency cycle the\n" +
 			"shortest, and says so. It exits with 1 where there is none.",
-		GroupID: "graph",
-		Args:    cli.Takes(0, 1, "one issue at most"),
+		Args: cli.Takes(0, 1, "one issue at most"),
 		Example: "  stig graph\n  stig graph demo-1 --format mermaid\n  stig graph --format svg > graph.svg\n" +
 			"  stig graph demo-1 --to demo-4",
 		RunE: func(_ *cobra.Command, args []string) error {

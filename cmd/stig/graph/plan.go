@@ -15,7 +15,6 @@ func PlanCommand(a *cli.App) *cobra.Command {
 			"be worked on side by side once the stages before it are closed. An epic stands\n" +
 			"after the last of its children. The critical path is the longest chain of issues\n" +
 			"that block each other.",
-		GroupID: "graph",
 		Args:    cli.Takes(0, 1, "one epic at most"),
 		Example: "  stig plan\n  stig plan demo-1",
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -26,8 +26,7 @@ func CheckpointCommand(a *cli.App) *cobra.Command {
 			"replaces all of the estimate before; on a terminal and with nothing given the editor\n" +
 			"opens with the estimate that is there. The texts that disappear are printed.\n" +
 			"--fold prints what merges of branches kept beside the estimate, and takes it away.",
-		GroupID: "work",
-		Args:    cli.Takes(1, 2, "one issue, and - to read the estimate from standard input"),
+		Args: cli.Takes(1, 2, "one issue, and - to read the estimate from standard input"),
 		Example: "  stig checkpoint demo-1 --surprise 0.2 --progress implementing \\\n" +
 			"    --done \"parser reads both forms\" --remains \"error places\"",
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -23,7 +23,6 @@ func ClaimCommand(a *cli.App) *cobra.Command {
 			"worker loop that made it; that of a person ends by release, --take or sweep --people.\n" +
 			"Those who act under one name are one actor. A session of an assistant has a name of its\n" +
 			"own, ann/claude-3f2a, and may take what ann has, or a session of hers that has ended.",
-		GroupID: "work",
 		Args:    cli.Takes(1, 1, "one issue"),
 		Example: "  stig claim demo-1 --actor ann",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -50,7 +49,6 @@ func ReleaseCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "release ID",
 		Short:   "give an issue back: open, and nobody's",
-		GroupID: "work",
 		Args:    cli.Takes(1, 1, "one issue"),
 		Example: "  stig release demo-1",
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -27,8 +27,7 @@ func CloseCommand(a *cli.App) *cobra.Command {
 			"An epic without criteria of its own closes on how its children were closed. What nobody\n" +
 			"will do closes with --not-planned: nothing is run, and those who wait for it are told.\n" +
 			"An issue on which a question waits for an answer stays open (exit code 6).",
-		GroupID: "work",
-		Args:    cli.Takes(1, -1, "the issues to close, and - to read the reason from standard input"),
+		Args: cli.Takes(1, -1, "the issues to close, and - to read the reason from standard input"),
 		Example: "  stig close demo-1 --reason \"the parser reads both forms\"\n" +
 			"  stig close demo-3 --not-planned \"the second form is gone\"\n" +
 			"  stig close demo-2 -m \"the page is printed\" --waive \"only a person can see it hang\"",
@@ -36,6 +35,9 @@ func CloseCommand(a *cli.App) *cobra.Command {
 			ids, err := readClose(a, cmd, args, text, &o)
 			if err != nil {
 				return err
+			}
+			if cmd.Flags().Changed("duplicate-of") {
+				return closeDuplicate(cmd.Context(), a, ids, o)
 			}
 			return close(cmd.Context(), a, ids, o)
 		},
@@ -45,12 +47,14 @@ func CloseCommand(a *cli.App) *cobra.Command {
 	cli.TakesText(cmd, &text, "the reason")
 	flags.StringVar(&o.Waive, "waive", "", "close without a verdict, and record `WHY`")
 	flags.StringVar(&o.NotPlanned, "not-planned", "", "close what nobody will do, and record `WHY`")
+	flags.StringVar(&o.DuplicateOf, "duplicate-of", "", "close what repeats the issue `ID`, and link it to that; nothing is run")
 	flags.StringVar(&o.Despite, "despite-question", "", "close though a question waits for an answer, and record `WHY`")
 	flags.BoolVar(&o.Escalate, "escalate", false, "ask a person about a failure: escalation becomes pending")
 	bindTrial(cmd, &o.GateRunOptions)
 	a.Writes(cmd, &o.DryRun)
 	cli.Exclude(cmd, "waive", "escalate", "not-planned")
-	cli.Exclude(cmd, "not-planned", "reason")
+	cli.Exclude(cmd, "not-planned", "reason", "message", "file")
+	cli.Exclude(cmd, "duplicate-of", "reason", "message", "file", "waive", "not-planned", "escalate", "despite-question")
 	return cmd
 }
 
@@ -77,6 +81,18 @@ func close(ctx context.Context, a *cli.App, ids []string, o service.CloseOptions
 		return err
 	}
 	return conclude(a, findings)
+}
+
+// closeDuplicate closes an issue that repeats another one.
+func closeDuplicate(ctx context.Context, a *cli.App, ids []string, o service.CloseOptions) error {
+	if len(ids) != 1 || o.DuplicateOf == "" {
+		return workspace.Usage("close: --duplicate-of takes one issue, and the one that it repeats", "type stig close "+ids[0]+" --duplicate-of OTHER")
+	}
+	closed, err := service.Duplicate(ctx, a.Run, ids[0], o)
+	if err != nil {
+		return err
+	}
+	return a.EditResult("duplicate", closed, closed.Lines, o.DryRun, func() error { return printClosed(a, closed) })
 }
 
 // printClosed says how the issue was closed and what follows.

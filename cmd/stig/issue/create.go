@@ -31,7 +31,6 @@ func CreateCommand(a *cli.App) *cobra.Command {
 			"a heading may stand lines KEY: VALUE (name, type, priority, labels, after, cynefin,\n" +
 			"assignee, estimate, defer), then the description, then the headings Acceptance and\n" +
 			"Design. after has the titles or names of what the issue waits for.",
-		GroupID: "store",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return workspace.Usage(fmt.Sprintf("%s: takes one title; found %d arguments", cli.Called(cmd), len(args)), "type stig create "+visible.Quoted(strings.Join(args, " ")))

@@ -21,7 +21,6 @@ func PropagateCommand(a *cli.App) *cobra.Command {
 		Long: "Put a text into the notes of other issues, as a section propagated-from ID DATE,\n" +
 			"into all of them or none. Without --to these are the unclosed issues that wait\n" +
 			"for ID. Their briefings show it.",
-		GroupID: "work",
 		Args:    cli.Takes(1, -1, "one issue, and - to read the text from standard input"),
 		Example: "  stig propagate demo-1 --to demo-2 --to demo-3 -m \"times are UTC now\"\n  stig propagate demo-1 -m \"…\"",
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -14,11 +14,10 @@ import (
 
 func SignalsCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "signals",
-		Short:   "read and write the signal table of an issue",
-		GroupID: "store",
-		Args:    a.UnknownCommand,
-		RunE:    a.HelpAlone,
+		Use:   "signals",
+		Short: "read and write the signal table of an issue",
+		Args:  a.UnknownCommand,
+		RunE:  a.HelpAlone,
 	}
 	cmd.AddCommand(signalsGet(a), signalsSet(a), signalsInit(a), signalsReconcile(a))
 	return cmd

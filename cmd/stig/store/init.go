@@ -24,7 +24,6 @@ func InitCommand(a *cli.App) *cobra.Command {
 			".beads/prefix until issues show it; config.yaml, if there is one, counts more.\n" +
 			"With --store mysql://USER@HOST:PORT/DATABASE it makes stig's tables in that empty\n" +
 			"database, and .beads/stig.json, which names it: see docs/database.md.",
-		GroupID: "store",
 		Args:    cli.Takes(0, 0, "nothing"),
 		Example: "  stig init --prefix demo\n  stig init --store mysql://mara@db.example/harbor --import",
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -28,7 +28,6 @@ func LogCommand(a *cli.App) *cobra.Command {
 			"edit of at least 90 days, 64 MB at most. Other clones have journals of their own.\n\n" +
 			"--forget removes what the journal holds of the issue, or of all issues, and nothing\n" +
 			"from the store.",
-		GroupID: "store",
 		Args:    cli.Takes(0, 1, "one ID at most"),
 		Example: "  stig log\n  stig log demo-1 --since 7d\n  stig log --limit 5\n  stig log --actor mara --json",
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -34,7 +34,6 @@ func MergeCommand(a *cli.App) *cobra.Command {
 			"Both versions stay in the store until its last question is answered.\n\n" +
 			"Exit codes: 0 merged, or answered; 1 there are conflicts, marked in the result, or\n" +
 			"listed; above 128 a merge wrote nothing, which git then says itself.",
-		GroupID: "store",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if o.resolve {
 				return nil

@@ -37,7 +37,6 @@ func RecoverCommand(a *cli.App) *cobra.Command {
 			"committed, is listed, and put back where its issue is named. --all also lists what is\n" +
 			"elsewhere, was edited since, or removed. --forget says that what is lost may stay so.\n\n" +
 			"The exit code is 1 when something is lost and was not put back.",
-		GroupID: "store",
 		Args:    cobra.ArbitraryArgs,
 		Example: "  stig recover\n  stig recover demo-1 --apply\n  stig recover --all",
 		RunE: func(cmd *cobra.Command, args []string) error {

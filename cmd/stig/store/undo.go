@@ -20,7 +20,6 @@ func UndoCommand(a *cli.App) *cobra.Command {
 		Long: "undo takes back the last edit, or the last N, that this actor made in this work tree on\n" +
 			"the branch that is checked out, as a new edit. It refuses when somebody changed since\n" +
 			"what the edit wrote. stig log lists the edits. An undone create leaves a tombstone.",
-		GroupID: "store",
 		Args:    cli.Takes(0, 1, "one number at most"),
 		Example: "  stig undo\n  stig undo 2 --dry-run",
 		RunE: func(cmd *cobra.Command, args []string) error {

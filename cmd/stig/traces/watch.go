@@ -31,8 +31,7 @@ func WatchCommand(a *cli.App) *cobra.Command {
 			"With --as, what happened is remembered under a name: a watcher that starts again under\n" +
 			"it is told what happened meanwhile. With --until it ends at the first such event, with\n" +
 			"--timeout it ends with exit code 6 when that did not come.",
-		GroupID: "work",
-		Args:    cli.Takes(0, -1, "issues"),
+		Args: cli.Takes(0, -1, "issues"),
 		Example: "  stig watch --event ready --event answered\n  stig watch demo-1 --until closed --timeout 1h\n" +
 			"  stig watch --role network --as netty --exec ./help.sh",
 		RunE: func(cmd *cobra.Command, args []string) error {

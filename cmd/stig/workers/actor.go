@@ -15,9 +15,8 @@ func ActorCommand(a *cli.App) *cobra.Command {
 		Long: "An actor is a person, an assistant or another program that works on issues under a name.\n" +
 			"Who they are can stand in .stig/actors/NAME.md, in git; nobody needs a file. How they are\n" +
 			"follows from their signs of life in this clone, or on all machines of a database.",
-		GroupID: "workers",
-		Args:    a.UnknownCommand,
-		RunE:    a.HelpAlone,
+		Args: a.UnknownCommand,
+		RunE: a.HelpAlone,
 	}
 	cmd.AddCommand(listCommand(a), showCommand(a), actorAddCommand(a), sayCommand(a), editCommand(a), renameCommand(a), runsCommand(a), logCommand(a))
 	return cmd

@@ -24,7 +24,6 @@ func DreamCommand(a *cli.App) *cobra.Command {
 			"section Proposal of the answer is shown, and changes nothing. An answer that says nothing,\n" +
 			"is too long, adds or drops headings of the file, or shortens Values is refused.\n" +
 			"Without a command, and with --print, what would be given to it is printed.",
-		GroupID: "workers",
 		Args:    cli.TakesCommand("one actor", &r.Command),
 		Example: "  stig dream tide --print\n  stig dream tide\n  stig dream tide -- ./summarise.sh",
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -35,7 +35,6 @@ func LandCommand(a *cli.App) *cobra.Command {
 			"work conflicts nothing changes. It pushes nothing.\n\n" +
 			"--revert takes the work on an issue back, landed or not, and opens the issue again: the\n" +
 			"next run gets the reason as feedback, and begins anew.",
-		GroupID: "workers",
 		Example: "  stig land\n  stig land demo-1 demo-2\n  stig land --all --commit\n  stig land --diff demo-1\n  stig land --revert demo-1 --reason \"the page is blank in Firefox\"",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.IDs = args

@@ -25,7 +25,6 @@ func MorningCommand(a *cli.App) *cobra.Command {
 			"loop ended; and what is to land. Runs count that ended in that time.\n\n" +
 			"That somebody looked is remembered where the output goes to a terminal, and nowhere else:\n" +
 			"the first time, and with nobody's look, it goes back 24 hours.",
-		GroupID: "workers",
 		Args:    cli.Takes(0, 0, "no arguments"),
 		Example: "  stig morning\n  stig morning --since 8h\n  stig morning --json | jq .cost",
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -26,9 +26,8 @@ func SwarmCommand(a *cli.App) *cobra.Command {
 			"stig swarm run has all of that done with a command of yours. The others are for explorers that\n" +
 			"you run yourself: each acts as one agent, with --actor or STIG_ACTOR, and whoever started the\n" +
 			"swarm settles its rounds.",
-		GroupID: "workers",
-		Args:    a.UnknownCommand,
-		RunE:    a.HelpAlone,
+		Args: a.UnknownCommand,
+		RunE: a.HelpAlone,
 	}
 	cmd.AddCommand(swarmStart(a), swarmDeposit(a), swarmStop(a), swarmProbe(a), swarmFinding(a), swarmState(a),
 		swarmChoose(a), swarmRound(a), swarmStatus(a), swarmEnd(a), swarmReport(a), swarmRun(a))
@@ -43,7 +42,7 @@ func printSwarmEdit(a *cli.App, done *loop.SwarmChanged, dryRun bool, text strin
 			a.Warn("%s", warnedText(w))
 		}
 		if done.Asked {
-			text += "\na person is asked; type stig escalations to see the question"
+			text += "\na person is asked; type stig resolve --list to see the question"
 		}
 		return a.Print(text + "\n")
 	})

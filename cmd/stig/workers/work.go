@@ -49,7 +49,6 @@ func WorkCommand(a *cli.App) *cobra.Command {
 			"FILTER is an issue, or label=NAME, type=NAME, priority=N, parent=ID. Without CMD, that of the\n" +
 			"actor's file runs. CMD finds STIG_ISSUE, STIG_ACTOR, STIG_ATTEMPT, STIG_RUN and STIG_BRIEFING,\n" +
 			"a file, in its environment; it may print a line such as stig: cost=0.42 USD.",
-		GroupID: "workers",
 		Example: "  stig work --claude 3 --until-empty\n  stig work --plan --codex\n  stig work label=docs --once -- ./agent.sh\n  stig work --dry-run -- ./agent.sh",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if at := cmd.ArgsLenAtDash(); at >= 0 {
