@@ -15,14 +15,10 @@ import (
 
 // ranBy names, for a document and the info string of its blocks, the test that runs them.
 var ranBy = map[string]string{
-	"README.md sh":                   "TestSetUp",
-	"docs/ci.md sh":                  "TestPipelineDocument",
-	"docs/database.md sh":            "TestFromOneMachineToATeam",
-	"docs/traces.md sh research.sh":  "TestStory",
-	"docs/traces.md sh code.sh":      "TestStory",
-	"docs/traces.md sh text.sh":      "TestStory",
-	"docs/traces.md sh synthesis.sh": "TestStory",
-	"examples/swarm/README.md sh":    "TestSwarmExample",
+	"README.md sh":                "TestSetUp",
+	"docs/ci.md sh":               "TestPipelineDocument",
+	"docs/database.md sh":         "TestFromOneMachineToATeam",
+	"examples/swarm/README.md sh": "TestSwarmExample",
 }
 
 // mostUnrun is how many blocks of all documents may say that nothing runs them.
