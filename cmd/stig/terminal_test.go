@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -15,7 +17,7 @@ var scenes = []struct {
 	fails   bool
 }{
 	{`stig close harbor-4ke.4 --reason "December's tides are in"`, true},
-	{"sed s/2026-11/2026-12/ tides/2026-11.csv >tides/2026-12.csv", false},
+	{"cp ~/Downloads/2026-12.csv tides", false},
 	{`stig checkpoint harbor-4ke.4 --surprise 0.1 --learned "the office publishes a month at a time"`, false},
 	{`stig close harbor-4ke.4 --reason "December's tides are in"`, false},
 }
@@ -32,6 +34,12 @@ const (
 func TestTerminal(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS(fromHere("..", "..", "examples", "harbor"))); err != nil {
+		t.Fatal(err)
+	}
+	november := readFile(t, dir, "tides", "2026-11.csv")
+	downloads := filepath.Join(dir, "Downloads")
+	if err := cmp.Or(os.Mkdir(downloads, 0o755),
+		os.WriteFile(filepath.Join(downloads, "2026-12.csv"), []byte(strings.ReplaceAll(november, "2026-11", "2026-12")), 0o644)); err != nil {
 		t.Fatal(err)
 	}
 	var pictures []scene
