@@ -101,7 +101,7 @@ func (c Closing) obstacles(f *beads.Snapshot, r *beads.Record, rules Rules) (lis
 	}
 	if held := HeldByQuestion(r, rules); held != nil && c.Despite == "" {
 		question := Obstacle{Error: held.Refusal, Flag: `--despite-question "WHY IT DOES NOT WAIT FOR THE ANSWER"`}
-		if c.DuplicateOf != "" { // stig duplicate has no such flag
+		if c.DuplicateOf != "" { // --duplicate-of excludes the flag
 			question.Flag, question.Before = "", "answer it"
 		}
 		list = append(list, question)

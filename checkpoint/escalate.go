@@ -84,7 +84,7 @@ func Escalate(ctx context.Context, s beads.Store, o beads.Options, id string, q 
 			return nil
 		}
 		return &fault.Error{Code: fault.Conflict, ID: full, Reason: "this question waits for an answer already",
-			Hint: "type stig await " + full + " to wait for it"}
+			Hint: "type stig escalate --wait " + full + " to wait for it"}
 	})
 }
 
@@ -216,7 +216,7 @@ func (a Answer) Answers(id string, d *notes.Doc, schema *signals.Schema) ([]sign
 		return nil, &fault.Error{Code: fault.Conflict, ID: id, Reason: unwritten, Hint: "type stig vet " + id}
 	}
 	if len(questions) == 0 {
-		return nil, &fault.Error{Code: fault.Conflict, ID: id, Reason: "no question waits for an answer" + lastAnswer(parts), Hint: "type stig escalations to see what does"}
+		return nil, &fault.Error{Code: fault.Conflict, ID: id, Reason: "no question waits for an answer" + lastAnswer(parts), Hint: "type stig resolve --list to see what does"}
 	}
 	questions, err := a.chosen(id, questions)
 	if err != nil {

@@ -79,7 +79,7 @@ func (b *Briefing) instead() (steps []Step) {
 	}
 	switch {
 	case b.Escalation.Question != "":
-		steps = append(steps, Step{Why: "where nothing else is left to do, wait for the answer", Argv: []string{"stig", "await", b.Issue.ID}})
+		steps = append(steps, Step{Why: "where nothing else is left to do, wait for the answer", Argv: []string{"stig", "escalate", "--wait", b.Issue.ID}})
 	case b.asks():
 		steps = append(steps, Step{Why: "see why its escalation is pending although no question is written down", Argv: []string{"stig", "vet", b.Issue.ID}})
 	}

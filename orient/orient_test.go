@@ -222,7 +222,7 @@ func TestBriefNamesWhatWritesDolt(t *testing.T) {
 			line := strings.Join(step.Argv, " ")
 			if strings.HasPrefix(line, "bd update ") {
 				bd++
-			} else if !slices.Contains([]string{"orient", "await", "show", "verify"}, step.Argv[1]) {
+			} else if !slices.Contains([]string{"orient", "escalate", "show", "verify"}, step.Argv[1]) {
 				t.Errorf("%s: stig refuses %q", file.At(i).ID, line)
 			}
 		}

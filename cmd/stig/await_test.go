@@ -13,7 +13,7 @@ import (
 	"stig/internal/workspace"
 )
 
-// waiter is stig await as a real process.
+// waiter is stig escalate --wait as a real process.
 type waiter struct {
 	*exec.Cmd
 	out, err bytes.Buffer
@@ -29,7 +29,7 @@ func stigCommand(dir string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// awaiting starts stig await on a copy of the example store, where harbor-b7q
+// awaiting starts stig escalate --wait on a copy of the example store, where harbor-b7q
 // waits for an answer, and gives the store.
 func awaiting(t *testing.T, args ...string) (*waiter, string) {
 	t.Helper()
@@ -42,7 +42,7 @@ func awaiting(t *testing.T, args ...string) (*waiter, string) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	begin := max(300*time.Millisecond, 5*time.Since(start)) // as busy as the machine is
-	w := &waiter{Cmd: stigCommand(dir, append([]string{"await", "harbor-b7q"}, args...)...), ended: make(chan error, 1)}
+	w := &waiter{Cmd: stigCommand(dir, append([]string{"escalate", "--wait", "harbor-b7q"}, args...)...), ended: make(chan error, 1)}
 	w.Stdout, w.Stderr = &w.out, &w.err
 	if err := w.Start(); err != nil {
 		t.Fatal(err)
@@ -157,7 +157,7 @@ func TestAwaitEnds(t *testing.T) {
 	})
 }
 
-// TestWatchedEscalations asserts that stig escalations --watch prints what is
+// TestWatchedEscalations asserts that stig resolve --list --watch prints what is
 // new, once, and ends by an interrupt.
 func TestWatchedEscalations(t *testing.T) {
 	t.Parallel()
@@ -165,7 +165,7 @@ func TestWatchedEscalations(t *testing.T) {
 	if err := os.CopyFS(dir, os.DirFS(fromHere("..", "..", "examples", "harbor"))); err != nil {
 		t.Fatal(err)
 	}
-	watch := stigCommand(dir, "escalations", "--watch", "--json")
+	watch := stigCommand(dir, "resolve", "--list", "--watch", "--json")
 	out, err := watch.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

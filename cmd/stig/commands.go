@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -48,7 +49,7 @@ func command(a *cli.App) *cobra.Command {
 	root.SetFlagErrorFunc(a.UnknownFlag)
 	root.AddGroup(
 		&cobra.Group{ID: "work", Title: "Work:"},
-		&cobra.Group{ID: "decide", Title: "Decide:"},
+		&cobra.Group{ID: "ask", Title: "Ask:"},
 		&cobra.Group{ID: "check", Title: "Check:"},
 		&cobra.Group{ID: "graph", Title: "Graph:"},
 		&cobra.Group{ID: "store", Title: "Store:"},
@@ -60,13 +61,14 @@ func command(a *cli.App) *cobra.Command {
 		issue.VerifyCommand(a), issue.CloseCommand(a), issue.ReopenCommand(a), connect.TrustCommand(a),
 		issue.ClaimCommand(a), issue.ReleaseCommand(a), issue.SweepCommand(a), issue.PropagateCommand(a), graph.ReviewCommand(a),
 		traces.Command(a), traces.DigestCommand(a), traces.RollupCommand(a), traces.WatchCommand(a), traces.RecallCommand(a),
-		decide.EscalateCommand(a), decide.EscalationsCommand(a), decide.ResolveCommand(a), decide.AwaitCommand(a), decide.RetroCommand(a),
-		store.InitCommand(a), store.Command(a), issue.CreateCommand(a), issue.EditCommand(a), issue.DepCommand(a), issue.CommentCommand(a), issue.DeleteCommand(a), issue.DuplicateCommand(a), issue.SearchCommand(a),
-		workers.WorkCommand(a), workers.SwarmCommand(a), workers.InboxCommand(a), workers.AckCommand(a), workers.ActorCommand(a), workers.WorkerCommand(a), workers.DreamCommand(a), workers.MorningCommand(a), workers.LandCommand(a), workers.WorktreeCommand(a),
+		decide.EscalateCommand(a), decide.ResolveCommand(a), decide.RetroCommand(a),
+		store.InitCommand(a), store.Command(a), issue.CreateCommand(a), issue.EditCommand(a), issue.DepCommand(a), issue.CommentCommand(a), issue.DeleteCommand(a), issue.SearchCommand(a),
+		workers.WorkCommand(a), workers.SwarmCommand(a), workers.InboxCommand(a), workers.ActorCommand(a), workers.WorkerCommand(a), workers.DreamCommand(a), workers.MorningCommand(a), workers.LandCommand(a), workers.WorktreeCommand(a),
 		connect.HookCommand(a), connect.McpCommand(a), connect.BoardCommand(a), connect.SendCommand(a),
 		issue.SignalsCommand(a), store.SchemaCommand(a), versionCommand(a), store.DiffCommand(a),
 		store.LogCommand(a), store.RecoverCommand(a), store.UndoCommand(a), store.MergeCommand(a), connect.SetupCommand(a), connect.DoctorCommand(a), connect.SkillCommand(a), graph.ReadyCommand(a), check.CyclesCommand(a), graph.PlanCommand(a), issue.ListCommand(a), graph.TrajectoryCommand(a), graph.GraphCommand(a),
 	)
+	cli.AddOldNames(root)
 	root.SetHelpCommandGroupID("connect")
 	root.SetCompletionCommandGroupID("connect")
 	rewordLibrary(a, root)
@@ -98,7 +100,10 @@ func rewordLibrary(a *cli.App, root *cobra.Command) {
 
 // help is the help of the command that is named, or of all.
 func help(a *cli.App, cmd *cobra.Command, args []string) error {
-	of, rest, err := cmd.Root().Find(args)
+	of, rest, err := cmd.Root().Find(a.Modernize(cmd.Root(), args))
+	if err == nil && len(rest) > 0 && strings.HasPrefix(rest[0], "-") {
+		rest = nil // the flag that an old name stands for
+	}
 	if err != nil || len(rest) > 0 {
 		return a.UnknownCommand(of, rest)
 	}

@@ -42,7 +42,7 @@ var embedded = sync.OnceValue(cue.Embedded)
 // waits reports whether a command line waits for programs, people or a clock: commands
 // in this process wait for each other.
 func waits(args []string) bool {
-	return slices.Contains([]string{"await", "watch", "work"}, args[0]) || slices.Equal(args[:min(2, len(args))], []string{"swarm", "run"})
+	return slices.Contains([]string{"watch", "work"}, args[0]) || args[0] == "escalate" && slices.Contains(args, "--wait") || slices.Equal(args[:min(2, len(args))], []string{"swarm", "run"})
 }
 
 // runStig runs stig for a script and gives its exit code.

@@ -270,7 +270,7 @@ func TestMCPGivesWhatCommandsPrint(t *testing.T) {
 		{"inbox", nil, []string{"inbox"}},
 		{"morning", map[string]any{"since": "2d"}, []string{"morning", "--since", "2d"}},
 		{"land", nil, []string{"land"}},
-		{"ack", map[string]any{"items": []string{"t-aaaaaaaaaa"}}, []string{"ack", "t-aaaaaaaaaa"}},
+		{"ack", map[string]any{"items": []string{"t-aaaaaaaaaa"}}, []string{"inbox", "--ack", "t-aaaaaaaaaa"}},
 	} {
 		cmd := exec.Command(os.Args[0], append([]string{"-C", dir, "--json"}, tt.argv...)...)
 		cmd.Args[0] = "stig"

@@ -26,7 +26,7 @@ func printed() []string {
 		`stig orient harbor-9fd.3 --depth deep`, `stig orient harbor-9fd.3 --depth probe --budget 2000`, `stig orient harbor-4ke.5`,
 		`stig review harbor-9fd.3`, `stig ready`, `stig ready --limit 1`, `stig next`, `stig next --claim --dry-run --actor mara`, `stig list`, `stig plan`, `stig plan harbor-9fd`,
 		`stig show harbor-q5v`, `stig show harbor-d3w`, `stig graph harbor-9fd`, `stig graph`, `stig graph harbor-9fd --to harbor-9fd.3`, `stig trajectory harbor-9fd.3`,
-		`stig escalations`, `stig escalations --all`, `stig check`, `stig vet`, `stig lint`, `stig cycles`, `stig explain`,
+		`stig resolve --list`, `stig resolve --list --all`, `stig check`, `stig vet`, `stig lint`, `stig cycles`, `stig explain`,
 		`stig explain signal-value`, `stig diff HEAD`, `stig signals get harbor-q5v --dates`, `stig signals get harbor-d3w --dates`,
 		`stig schema`, `stig schema output`, `stig skill`, `stig version`, `stig doctor`, `stig retro`, `stig retro harbor-4ke`,
 		`stig setup claude --print`, `stig trust --list`,
@@ -39,16 +39,16 @@ func printed() []string {
 		`sed -i '1s/"notes":"/&\\u003c!-- merged-estimate 2026-11-01 0123abcd --\\u003e\\nx\\n\\u003c!-- \/merged-estimate 2026-11-01 0123abcd --\\u003e\\n\\n/' .beads/issues.jsonl; stig orient harbor-4ke`,
 		`stig checkpoint harbor-4ke --fold`,
 		`stig signals set harbor-d3w surprise=0.4`, `stig signals init --dry-run`, `stig signals reconcile harbor-d3w`, `stig vet --fix`,
-		`stig escalate harbor-d3w -m 'Which colour?' --option red --option blue --default 1 --after 24h`, `stig escalations`,
-		`stig resolve harbor-d3w --option 1 --actor tove`, `stig await harbor-d3w`, `stig escalations --all`,
+		`stig escalate harbor-d3w -m 'Which colour?' --option red --option blue --default 1 --after 24h`, `stig resolve --list`,
+		`stig resolve harbor-d3w --option 1 --actor tove`, `stig escalate --wait harbor-d3w`, `stig resolve --list --all`,
 		`stig orient harbor-d3w`, `stig create 'Paint the mast' --acceptance 'It is red.'`, `stig create 'Oil the winch' --dry-run`,
 		`stig edit harbor-d3w --priority 1`, `stig edit harbor-d3w --title 'Paint the buoys'`, `stig edit harbor-d3w harbor-v6k --add-label paper --dry-run`,
 		`echo '{"title":"Caulk the hull","name":"hull"}
 			{"title":"Launch the boat","deps":["hull"]}' | stig create --from - --dry-run`,
-		`stig create 'Paint the masts' | tee ../masts`, `stig duplicate $(id masts) --of harbor-d3w`, `stig create 'Coil the rope' | tee ../rope`, `stig delete $(id rope)`,
+		`stig create 'Paint the masts' | tee ../masts`, `stig close $(id masts) --duplicate-of harbor-d3w`, `stig create 'Coil the rope' | tee ../rope`, `stig delete $(id rope)`,
 		`stig comment harbor-d3w -m 'paper will do'`, `stig search tide gauge`, `stig search pier --limit 1`, `stig recall tide gauge`, `stig recall --like harbor-d3w --limit 1`,
 		`stig trace add harbor-d3w finding -m 'the gauge is read at noon' --field file=gauge.go --actor bo | tee ../trace`, `stig trace list harbor-d3w`, `stig digest harbor-d3w`, `stig rollup harbor-9fd --write --dry-run`, `stig trace show $(id trace)`,
-		`stig trace add harbor-d3w query --to bo -m 'which gauge?' --actor mara >../none; stig inbox --actor bo`, `stig ack --all --actor bo --dry-run`, `stig inbox --acked --actor bo`, `stig work --once --no-close --actor cy --dry-run -- true`, `stig work --plan --actor cy -- true`, `stig work --until-empty --no-close --max-runs 1 --actor cy -- sh -c 'echo >a' >../night; sed -n 2p ../night`, `tail -n 1 ../night`,
+		`stig trace add harbor-d3w query --to bo -m 'which gauge?' --actor mara >../none; stig inbox --actor bo`, `stig inbox --ack --all --actor bo --dry-run`, `stig inbox --acked --actor bo`, `stig work --once --no-close --actor cy --dry-run -- true`, `stig work --plan --actor cy -- true`, `stig work --until-empty --no-close --max-runs 1 --actor cy -- sh -c 'echo >a' >../night; sed -n 2p ../night`, `tail -n 1 ../night`,
 		`stig work harbor-4ke.4 --once --actor cy -- sh -c 'sed s/2026-11/2026-12/ tides/2026-11.csv >tides/2026-12.csv' >../none; stig land`, `stig land --diff harbor-4ke.4`, `git stash -q >../none; stig land --all --dry-run; git stash pop -q >../none`, `stig land --revert harbor-4ke.4 --reason 'the gauge was wrong' --dry-run`, `stig worktree list`, `stig morning`, `stig worktree rm harbor-m8t --dry-run`,
 		`stig trace add harbor-v6k log -m 'half of the plan is drawn' --actor bo >../none; timeout 1 env stig trace list harbor-v6k --follow --json || :`,
 		`stig watch --as post --timeout 500ms >../none 2>&1 || stig comment harbor-v6k -m 'seen' --actor bo >../none; stig watch --as post --until trace`, `stig schema traces`, `stig sweep --people --dry-run`, `stig dep add harbor-v6k --on harbor-d3w`, `stig dep rm harbor-v6k --on harbor-d3w --dry-run`,
@@ -81,7 +81,7 @@ func printed() []string {
 // refused are command lines that print an error.
 func refused() []string {
 	return []string{
-		`stig orient harbor-x`, `stig await harbor-k9p --timeout 1ms`, `stig no-such-command`, `stig claim harbor-4ke.1`, `stig checkpoint harbor-t3c --surprise 3`,
+		`stig orient harbor-x`, `stig escalate --wait harbor-k9p --timeout 1ms`, `stig no-such-command`, `stig claim harbor-4ke.1`, `stig checkpoint harbor-t3c --surprise 3`,
 	}
 }
 

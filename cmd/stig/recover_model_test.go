@@ -152,10 +152,10 @@ func (m *model) edit() {
 		{"trace", "add", i, "finding", "-m", v}, {"create", v, "-q"}, {"delete", i, "--reason", "not wanted any more"},
 		{"close", i, "--reason", "it is done now " + v, "--waive", "only an eye sees it here"}, {"reopen", i, "--reason", "again " + v},
 		{"escalate", i, "-m", "what? " + v, "--option", "a", "--option", "b"}, {"resolve", i, "--option", "1", "--actor", "bo"},
-		{"duplicate", i, "--of", other}, {"edit", i, "--defer", m.one("3d", "none")},
+		{"close", i, "--duplicate-of", other}, {"edit", i, "--defer", m.one("3d", "none")},
 	}
 	args := edits[m.rnd.IntN(len(edits))]
-	if rare := args[0] == "delete" || args[0] == "duplicate"; rare && m.rnd.Float64() > .4 {
+	if rare := args[0] == "delete" || slices.Contains(args, "--duplicate-of"); rare && m.rnd.Float64() > .4 {
 		return
 	}
 	m.stig(args...)

@@ -54,7 +54,7 @@ var writtenEdits = []writtenEdit{
 	{name: "comment", edits: [][]string{{"comment", "demo-1", "-m", "it swings"}}},
 	{name: "trace", edits: [][]string{{"trace", "add", "demo-1", "finding", "-m", "it swings"}}},
 	{name: "delete", edits: [][]string{{"delete", "demo-5", "--reason", "nobody sails"}}},
-	{name: "duplicate", edits: [][]string{{"duplicate", "demo-5", "--of", "demo-2"}}},
+	{name: "duplicate", edits: [][]string{{"close", "demo-5", "--duplicate-of", "demo-2"}}},
 	{name: "dep add", edits: [][]string{{"dep", "add", "demo-2", "--on", "demo-1"}}},
 	{name: "dep rm", edits: [][]string{{"dep", "rm", "demo-3", "--on", "demo-1"}}},
 	{name: "dep rm of several", edits: [][]string{{"dep", "rm", "demo-6", "--on", "demo-1"}}},

@@ -143,7 +143,7 @@ func (u *upgraded) store() string {
 func (u *upgraded) reads() {
 	u.shows("pier-5", "list")
 	u.shows("the rope is wet", "orient", "pier-4")
-	u.shows("Which colour has the rail?", "escalations")
+	u.shows("Which colour has the rail?", "resolve", "--list")
 	u.does("orient")
 	u.does("check")
 	u.does("doctor")

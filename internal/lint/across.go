@@ -93,7 +93,7 @@ func twins(f *beads.Snapshot) (found []Diagnostic) {
 		is := f.At(first[sum])
 		found = append(found, breach(f, RuleTwins, is.ID, is.Line,
 			fmt.Sprintf("the title of %s too: %s", firstFew(f, more[sum]), opening(is.Title)),
-			fmt.Sprintf("if they are one: stig duplicate %s --of %s", f.At(more[sum][0]).ID, is.ID)))
+			fmt.Sprintf("if they are one: stig close %s --duplicate-of %s", f.At(more[sum][0]).ID, is.ID)))
 	}
 	return found
 }

@@ -53,7 +53,7 @@ func (c *change) untried() {
 	}
 }
 
-// repeats reports whether a reason is that of stig duplicate, which runs nothing, and the
+// repeats reports whether a reason is that of stig close --duplicate-of, which runs nothing, and the
 // issue that it names is there.
 func (c *change) repeats(said string) bool {
 	return slices.ContainsFunc(c.issue.Deps, func(d beads.Dep) bool {

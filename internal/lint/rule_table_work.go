@@ -111,7 +111,7 @@ var trailRules = []Rule{{
 	Summary: "unclosed issues have one title",
 	Why:     "Two workers may take one piece of work twice.",
 	Example: `{"id":"demo-1","title":"Fix the tide table"} and {"id":"demo-2","title":"fix the tide table"}`,
-	Fix:     "stig duplicate ID --of ID, where they are one; else say in the titles what sets them apart.",
+	Fix:     "stig close ID --duplicate-of ID, where they are one; else say in the titles what sets them apart.",
 }, {
 	ID: RuleNoCriteria, Severity: Info,
 	Summary: "an unclosed issue has no acceptance criteria",

@@ -145,7 +145,7 @@ func (d *Done) summarize() {
 		s.Next = append(s.Next, d.lands)
 	}
 	if len(s.Waiting) > 0 || d.Asked > 0 {
-		s.Next = append(s.Next, "stig escalations")
+		s.Next = append(s.Next, "stig resolve --list")
 	}
 	if len(order) > 0 {
 		s.Next = append(s.Next, "stig morning")

@@ -253,5 +253,5 @@ func (l *loop) waitingFor() string {
 	if more := len(items) - mostWaiting; more > 0 {
 		fmt.Fprintf(&text, "- %d more: `stig inbox`\n", more)
 	}
-	return "\n## Waiting for you\n\nAnswer each with its command, or type stig ack and its name when it is dealt with.\n\n" + text.String()
+	return "\n## Waiting for you\n\nAnswer each with its command, or type stig inbox --ack and its name when it is dealt with.\n\n" + text.String()
 }

@@ -320,7 +320,7 @@ func (c *closer) refused(obstacles []checkpoint.Obstacle) error {
 	}
 	command := "stig close " + visible.Quoted(obstacles[0].ID)
 	if c.DuplicateOf != "" {
-		command = "stig duplicate " + visible.Quoted(obstacles[0].ID) + " --of " + visible.Quoted(c.DuplicateOf)
+		command += " --duplicate-of " + visible.Quoted(c.DuplicateOf)
 	}
 	for _, given := range []struct{ flag, value string }{
 		{"reason", c.Reason}, {"waive", c.Waive}, {"despite-question", c.Despite}, {"not-planned", c.NotPlanned},

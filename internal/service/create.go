@@ -177,7 +177,7 @@ func nearWarning(c *checkpoint.Created, near *beads.Issue) []string {
 	if near == nil || near.ID == c.ID {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s has nearly the same title, %q; if it is the same work, type stig duplicate %s --of %s", near.ID, visible.OneLine(near.Title), c.ID, near.ID)}
+	return []string{fmt.Sprintf("%s has nearly the same title, %q; if it is the same work, type stig close %s --duplicate-of %s", near.ID, visible.OneLine(near.Title), c.ID, near.ID)}
 }
 
 // Printed records that whoever asked for an issue was told its id, unless err says

@@ -488,18 +488,9 @@ func undeleted(store beads.Store, deleted []*checkpoint.Deleted) error {
 	return nil
 }
 
-// DuplicateRequest closes an issue that repeats another one.
-type DuplicateRequest struct {
-	ID, Of string
-	DryRun bool
-}
-
-// Duplicate closes an issue as the duplicate of another one.
-func Duplicate(ctx context.Context, a *workspace.Run, r DuplicateRequest) (*checkpoint.Closed, error) {
-	if r.Of == "" {
-		return nil, workspace.Usage("--of is missing", "name the issue that "+r.ID+" repeats: --of ID")
-	}
-	found, err := Close(ctx, a, []string{r.ID}, CloseOptions{DuplicateOf: r.Of, DryRun: r.DryRun}, func(Finding) error { return nil })
+// Duplicate closes an issue as the duplicate of o.DuplicateOf.
+func Duplicate(ctx context.Context, a *workspace.Run, id string, o CloseOptions) (*checkpoint.Closed, error) {
+	found, err := Close(ctx, a, []string{id}, o, func(Finding) error { return nil })
 	if err != nil {
 		return nil, err
 	}

@@ -301,6 +301,23 @@ func (g *Answering) Left() ([]orient.Asked, error) {
 	return slices.DeleteFunc(left, func(q orient.Asked) bool { return q.Question == "" }), err
 }
 
+// NumberedIn is what a number that is shown with the questions of an issue names: a question
+// where several wait, or where the only one offers no options; else an option of that one.
+func NumberedIn(a *workspace.Run, id string, n int) (question string, option int, err error) {
+	store, err := a.Discover()
+	if err != nil {
+		return "", 0, err
+	}
+	_, parts, _, err := partsOf(store, id)
+	if err != nil {
+		return "", 0, err
+	}
+	if waiting := signals.Questions(parts); len(waiting) == 1 && len(signals.ReadQuestion(waiting[0].Text).Options) > 0 {
+		return "", n, nil
+	}
+	return strconv.Itoa(n), 0, nil
+}
+
 // Answered is what a person said about one issue.
 type Answered struct {
 	ID      string   `json:"id"`
@@ -338,7 +355,7 @@ func Await(ctx context.Context, a *workspace.Run, id, question string, limit tim
 			return nil, context.Cause(ctx)
 		case <-timeUp:
 			return nil, &fault.Error{Code: fault.Waits, ID: look.id, Reason: fmt.Sprintf("no answer within %s", limit),
-				Hint: "the question stands; type stig escalations to see it"}
+				Hint: "the question stands; type stig resolve --list to see it"}
 		case <-look.gone:
 			look.late = true
 		case <-changes:
@@ -412,7 +429,7 @@ func (l *look) begin(id string, parts []signals.Part) (err error) {
 		var known bool
 		if hash, known = signals.Choose(open, l.question); !known {
 			return &fault.Error{Code: fault.Usage, ID: id, Reason: fmt.Sprintf("no question %q was asked", l.question),
-				Hint: "type stig escalations --all to see what was"}
+				Hint: "type stig resolve --list --all to see what was"}
 		}
 	}
 	l.question, l.before = hash, 0

@@ -31,6 +31,7 @@ func Front(in io.Reader, out, err io.Writer, c *workspace.Run) *App {
 
 // Execute executes one command line of a tree of commands and gives the exit code.
 func (a *App) Execute(ctx context.Context, root *cobra.Command, args []string) int {
+	args = a.Modernize(root, args)
 	root.SetArgs(args)
 	root.SetIn(a.In)
 	root.SetOut(a.Out)

@@ -87,7 +87,7 @@ func (a *App) completeFlag(f *pflag.Flag) cobra.CompletionFunc {
 		return fixed(s.Domain()...).function()
 	}
 	switch f.Name {
-	case "on", "of", "parent", "blocks":
+	case "on", "duplicate-of", "parent", "blocks":
 		return completer(a.issues).function()
 	case "to", "deps":
 		if f.Value.Type() == "bool" {
@@ -153,7 +153,7 @@ func (a *App) issues(cmd *cobra.Command, given []string, word string) []cobra.Co
 		switch cmd.Name() {
 		case "reopen":
 			return closed
-		case "claim", "release", "checkpoint", "escalate", "resolve", "await", "verify", "close", "propagate", "duplicate":
+		case "claim", "release", "checkpoint", "escalate", "resolve", "verify", "close", "propagate":
 			return !closed
 		}
 		return true

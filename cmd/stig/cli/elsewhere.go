@@ -1,5 +1,52 @@
 package cli
 
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// oldName is the former name of a command, which works for one version.
+type oldName struct {
+	old, now string // what to type now: a command, and the flag that makes it what it was
+	of, flag string // a flag of the old command, and its name now; "" for none
+}
+
+var oldNames = []oldName{
+	{old: "await", now: "escalate --wait"},
+	{old: "escalations", now: "resolve --list"},
+	{old: "ack", now: "inbox --ack"},
+	{old: "duplicate", now: "close --duplicate-of=", of: "--of", flag: "--duplicate-of"},
+}
+
+// AddOldNames adds the old names of commands to root. No help lists them.
+func AddOldNames(root *cobra.Command) {
+	for _, n := range oldNames {
+		root.AddCommand(&cobra.Command{Use: n.old, Hidden: true})
+	}
+}
+
+// Modernize replaces the old name of a command in a command line, and says the new one.
+func (a *App) Modernize(root *cobra.Command, args []string) []string {
+	cmd, rest, err := root.Find(args)
+	at := slices.IndexFunc(oldNames, func(n oldName) bool { return err == nil && cmd.Parent() == root && cmd.Name() == n.old })
+	if at < 0 {
+		return args
+	}
+	n := oldNames[at]
+	fmt.Fprintf(a.Err, "stig %s is now stig %s\n", n.old, strings.TrimSuffix(n.now, "="))
+	line := strings.Fields(n.now)
+	for _, arg := range rest {
+		if name, _, _ := strings.Cut(arg, "="); n.of != "" && name == n.of {
+			arg = n.flag + strings.TrimPrefix(arg, name)
+		}
+		line = append(line, arg)
+	}
+	return line
+}
+
 const (
 	addTitle    = "stig create TITLE"
 	showIssue   = "stig show ID"
@@ -28,7 +75,7 @@ func Elsewhere() map[string]string {
 		"done":   "stig close ID --reason TEXT", "finish": "stig close ID --reason TEXT", "complete": "stig close ID --reason TEXT",
 		"open": "stig show ID, or stig reopen ID --reason TEXT for a closed issue",
 		"rm":   "stig delete ID", "remove": "stig delete ID", "drop": "stig delete ID",
-		"dup": "stig duplicate ID --of ID", "dupe": "stig duplicate ID --of ID",
+		"dup": "stig close ID --duplicate-of ID", "dupe": "stig close ID --duplicate-of ID",
 		"update": "stig edit ID, stig claim ID, stig checkpoint ID or stig close ID", "set": "stig edit ID, or stig signals set ID",
 		"amend": "stig edit ID", "modify": "stig edit ID", "rename": "stig edit ID --title TITLE",
 		"label": changeLabel, "labels": changeLabel, "tag": changeLabel,
@@ -41,8 +88,8 @@ func Elsewhere() map[string]string {
 		"history": past, "blame": past, "revert": "stig undo", "reset": "stig undo", "restore": "stig recover",
 		"commit": "git commit" + gitKeeps, "push": "git push" + gitKeeps, "pull": "git pull" + gitKeeps, "sync": "git pull" + gitKeeps,
 		"import": "stig create --from FILE", "export": "stig list --all --json", "config": "stig schema config",
-		"ask": "stig escalate ID -m QUESTION", "human": "stig escalations", "gate": "stig escalate ID -m QUESTION", "answer": "stig resolve ID -m ANSWER",
-		"mail": "stig inbox", "messages": "stig inbox", "acknowledge": "stig ack", "traces": "stig trace list", "pheromone": "stig trace add",
+		"ask": "stig escalate ID -m QUESTION", "human": "stig resolve --list", "gate": "stig escalate ID -m QUESTION", "answer": "stig resolve ID -m ANSWER",
+		"mail": "stig inbox", "messages": "stig inbox", "acknowledge": "stig inbox --ack", "traces": "stig trace list", "pheromone": "stig trace add",
 		"hive": "stig swarm", "bees": "stig swarm", "explore": "stig swarm",
 		"who": "stig actor list", "whoami": "stig doctor", "actors": "stig actor list", "agents": "stig actor list", "users": "stig actor list",
 		"run": "stig work -- CMD", "loop": "stig work -- CMD", "workers": "stig worker status",

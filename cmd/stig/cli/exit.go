@@ -101,12 +101,37 @@ func TakesCommand(what string, command *[]string) cobra.PositionalArgs {
 // Exclude refuses a flag together with any of the others, in our words and with
 // our exit code, which a group of the library has neither of.
 func Exclude(cmd *cobra.Command, one string, others ...string) {
-	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
+	checkFirst(cmd, func(given func(string) bool) error {
 		for _, other := range others {
-			if cmd.Flags().Changed(one) && cmd.Flags().Changed(other) {
+			if given(one) && given(other) {
 				return workspace.Usage(fmt.Sprintf("--%s and --%s exclude each other", one, other), "leave one of them out")
 			}
 		}
 		return nil
+	})
+}
+
+// Needs refuses any of the others without a flag.
+func Needs(cmd *cobra.Command, one string, others ...string) {
+	checkFirst(cmd, func(given func(string) bool) error {
+		for _, other := range others {
+			if given(other) && !given(one) {
+				return workspace.Usage(fmt.Sprintf("--%s needs --%s", other, one), "give --"+one+" too, or leave --"+other+" out")
+			}
+		}
+		return nil
+	})
+}
+
+// checkFirst has a command check which flags are given before it runs, after its other checks.
+func checkFirst(cmd *cobra.Command, check func(given func(string) bool) error) {
+	before := cmd.PreRunE
+	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
+		if before != nil {
+			if err := before(cmd, args); err != nil {
+				return err
+			}
+		}
+		return check(cmd.Flags().Changed)
 	}
 }

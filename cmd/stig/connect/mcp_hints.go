@@ -18,7 +18,7 @@ const forPerson = "a person has to do this, in a terminal: tell them, and go on 
 // otherName is the tool that stands for a command of another name.
 func otherName(command string) string {
 	switch command {
-	case "show", "escalations":
+	case "show":
 		return "orient"
 	case "next":
 		return "claim"
@@ -150,6 +150,7 @@ func (t tool) param(flag string) int {
 // callFor is the call of a tool that a command stands for, such as "checkpoint with id
 // demo-1, learned"; "" where no tool takes what the command takes.
 func callFor(line string) string {
+	line = strings.NewReplacer("stig resolve --list", "stig orient", "stig inbox --ack ", "stig ack ").Replace(line)
 	parts := command().FindStringSubmatch(line)
 	if parts == nil {
 		return ""

@@ -26,6 +26,7 @@ func TestToolHint(t *testing.T) {
 		"type stig close demo-1 --not-planned \"WHY\"":                                                                      "call close with ids demo-1, not_planned",
 		"type stig edit demo-1 --acceptance-from-prose && stig close demo-1 --reason 'it stands'":                           forPerson,
 		"read them, then type stig trust":                                                                                   forPerson,
+		"type stig resolve --list to see what waits, or stig inbox --ack t-x7 when it is done":                              "call orient to see what waits; call ack with items t-x7",
 		"type stig resolve demo-1 to answer":                                                                                forPerson,
 		"let them release it, or type stig release demo-1 --force":                                                          "let them release it",
 		"give it with -m, --file, or - for standard input":                                                                  forPerson,
@@ -43,12 +44,12 @@ func TestToolHint(t *testing.T) {
 // TestForTools wants commands out of a result, and its keys in their order.
 func TestForTools(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"b":1,"a":{"argv":["stig","orient","demo-1"],"why":"x"},"c":["<&>"]}`:                             `{"b":1,"a":{"call":"orient with id demo-1","why":"x"},"c":["<&>"]}`,
-		`{"next":[{"why":"x","argv":["stig","await","demo-1"]},{"why":"y","argv":["stig","ready"]}]}`:       `{"next":[{"why":"y","call":"ready"}]}`,
-		`{"omitted":[{"what":"x","argv":["stig","orient","demo-1","--full"]}]}`:                             `{"omitted":[{"what":"x"}]}`,
-		`{"code":2,"message":"--depth: must be one of a, b","hint":"type stig orient --help"}`:              `{"code":2,"message":"depth: must be one of a, b","hint":"change the arguments"}`,
-		`{"message":"--depth stays in what is no refusal","notes":"type stig trust"}`:                       `{"message":"--depth stays in what is no refusal","notes":"type stig trust"}`,
-		`{"warnings":["a: it is there; type stig duplicate a --of b","b; c","d; type stig orient demo-1"]}`: `{"warnings":["a: it is there","b; c","d; call orient with id demo-1"]}`,
+		`{"b":1,"a":{"argv":["stig","orient","demo-1"],"why":"x"},"c":["<&>"]}`:                                   `{"b":1,"a":{"call":"orient with id demo-1","why":"x"},"c":["<&>"]}`,
+		`{"next":[{"why":"x","argv":["stig","escalate","--wait","demo-1"]},{"why":"y","argv":["stig","ready"]}]}`: `{"next":[{"why":"y","call":"ready"}]}`,
+		`{"omitted":[{"what":"x","argv":["stig","orient","demo-1","--full"]}]}`:                                   `{"omitted":[{"what":"x"}]}`,
+		`{"code":2,"message":"--depth: must be one of a, b","hint":"type stig orient --help"}`:                    `{"code":2,"message":"depth: must be one of a, b","hint":"change the arguments"}`,
+		`{"message":"--depth stays in what is no refusal","notes":"type stig trust"}`:                             `{"message":"--depth stays in what is no refusal","notes":"type stig trust"}`,
+		`{"warnings":["a: it is there; type stig close a --duplicate-of b","b; c","d; type stig orient demo-1"]}`: `{"warnings":["a: it is there","b; c","d; call orient with id demo-1"]}`,
 		`{"text":"go\u200b test"}`: `{"text":"go\\u200b test"}`,
 	} {
 		value, err := parse([]byte(text))

@@ -1,43 +1,22 @@
 package decide
 
 import (
-	"fmt"
+	"context"
 	"strings"
 	"time"
-
-	"github.com/spf13/cobra"
 
 	"stig/cmd/stig/cli"
 	"stig/internal/loop/actors"
 	"stig/internal/service"
 	"stig/internal/visible"
-	"stig/internal/workspace"
 )
 
-func AwaitCommand(a *cli.App) *cobra.Command {
-	var limit time.Duration
-	var question string
-	cmd := &cobra.Command{
-		Use:   "await ID",
-		Short: "wait until a person has answered, and print the answer",
-		Long: "Wait until the question that stands on an issue is answered, and print the answer;\n" +
-			"at once where it is answered already. When the time is up before that the exit code\n" +
-			"is 6. Waiting costs nothing: the operating system tells of changes of the store.",
-		GroupID: "decide",
-		Args:    cli.Takes(1, 1, "one issue"),
-		Example: "  stig await demo-1 --timeout 10m && stig orient demo-1",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if limit < 0 {
-				return workspace.Usage(fmt.Sprintf("--timeout: must not be negative; found %s", limit), "")
-			}
-			defer actors.Watching(cmd.Context(), a.Run)()
-			answers, err := service.Await(cmd.Context(), a.Run, args[0], question, limit)
-			return a.Result("await", answers, err, func() error { return printAnswers(a, answers) })
-		},
-	}
-	cmd.Flags().StringVar(&question, "question", "", "wait for the answer to this `QUESTION`: its number, or its hash")
-	cli.SpanVar(cmd.Flags(), &limit, "timeout", "how long to wait at most, such as 90s or 10m (default, and 0: until it is answered)")
-	return cmd
+// await waits until the question, or any of the issue where it is "", is answered, and prints
+// the answer; for limit at most unless that is 0.
+func await(ctx context.Context, a *cli.App, id, question string, limit time.Duration) error {
+	defer actors.Watching(ctx, a.Run)()
+	answers, err := service.Await(ctx, a.Run, id, question, limit)
+	return a.Result("await", answers, err, func() error { return printAnswers(a, answers) })
 }
 
 // printAnswers prints the answers alone, so that a script can take them; who

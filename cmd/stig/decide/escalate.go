@@ -3,6 +3,7 @@ package decide
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -19,49 +20,68 @@ type escalateOptions struct {
 	holds    string // the option that holds when nobody answers: its number or its text
 	after    string
 	withdraw bool
+	wait     bool
+	which    string        // with wait, the question: its number, or its hash
+	limit    time.Duration // with wait, how long; 0: until it is answered
 	dryRun   bool
 }
 
 func EscalateCommand(a *cli.App) *cobra.Command {
 	var o escalateOptions
 	cmd := &cobra.Command{
-		Use:   "escalate ID",
-		Short: "ask a person what the issues do not hold enough to decide",
-		Long: "Ask a person. The question is kept with the issue, every briefing on it shows the\n" +
-			"question, and escalation becomes pending. Say what has to be decided, what speaks\n" +
-			"for each option, and why the issues do not hold enough to choose; then move on.\n" +
-			"A default is shown when its time has come. It is never executed. Several questions\n" +
-			"may stand on an issue; whoever asked one can withdraw it, by its number or hash.",
-		GroupID: "decide",
-		Args:    cli.Takes(1, 3, "one issue, with --withdraw a question, and - to read the text from standard input"),
-		Example: "  stig escalate demo-1 -m \"Which quay first?\" --option north --option \"south, which the ferry needs\"\n" +
-			"  stig escalate demo-1 -m \"…\" --option yes --option no --default no --after 24h\n" +
+		Use:   "escalate ID [QUESTION]",
+		Short: "ask a person a question, and wait for the answer",
+		Long: "Ask a person. The question is kept with the issue, every briefing on the issue shows it,\n" +
+			"and the signal escalation becomes pending. Say what needs a decision, what speaks for\n" +
+			"each option, and what information is missing. A default is a proposal: a person still\n" +
+			"has to confirm it. --withdraw takes a question back, by its number or hash.\n\n" +
+			"--wait waits for the answer and prints it, at once if the question is answered already.\n" +
+			"If the time is up first, the exit code is 6.",
+		GroupID: "ask",
+		Args:    cli.Takes(1, 3, "one issue and the question, or - to read the question from standard input"),
+		Example: "  stig escalate demo-1 \"Which quay first?\" --option north --option \"south, for the ferry\"\n" +
+			"  stig escalate demo-1 --wait --timeout 10m && stig orient demo-1\n" +
 			"  stig escalate demo-1 --withdraw 2 -m \"the survey of 2019 says which\"",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			args = o.text.Dash(args)
-			if o.withdraw {
-				return withdraw(a, cmd, args, o)
-			}
-			if len(args) != 1 {
-				return workspace.Usage(fmt.Sprintf("%s: takes one issue; found %d arguments", cli.Called(cmd), len(args)), "quote the question, and give it with -m")
-			}
-			var err error
-			if o.question.Default, o.question.After, err = service.DefaultOf(o.question.Options, o.holds, o.after); err != nil {
-				return err
-			}
-			return escalate(cmd.Context(), a, args[0], o)
+			return runEscalate(a, cmd, o.text.Dash(args), &o)
 		},
 	}
 	cli.TakesText(cmd, &o.text, "the question")
 	flags := cmd.Flags()
 	flags.StringArrayVar(&o.question.Options, "option", nil, "an alternative as one `TEXT`; once for each")
-	flags.StringVar(&o.holds, "default", "", "the `OPTION`, by its number or text, that is proposed where nobody answers: a person still has to say so")
-	flags.StringVar(&o.after, "after", "", "the `TIME` after which the default holds, such as 24h or 3d")
+	flags.StringVar(&o.holds, "default", "", "propose `OPTION`, by its number or text; a person still has to confirm it")
+	flags.StringVar(&o.after, "after", "", "propose the default after `TIME`, such as 24h or 3d")
 	flags.BoolVar(&o.withdraw, "withdraw", false, "take back a question of one's own, and say why")
 	flags.BoolVar(&o.question.Process, "process", false, "ask whether the way of working should change")
+	flags.BoolVar(&o.wait, "wait", false, "wait for the answer, and print it")
+	flags.StringVar(&o.which, "question", "", "with --wait, the `QUESTION` to wait for: its number, or its hash (default any)")
+	cli.SpanVar(flags, &o.limit, "timeout", "with --wait, how long at most, such as 90s or 10m (default, and 0: until it is answered)")
 	a.Writes(cmd, &o.dryRun)
-	cli.Exclude(cmd, "withdraw", "option", "default", "after", "process")
+	cli.Exclude(cmd, "withdraw", "option", "default", "after", "process", "wait")
+	cli.Needs(cmd, "wait", "question", "timeout")
 	return cmd
+}
+
+func runEscalate(a *cli.App, cmd *cobra.Command, args []string, o *escalateOptions) (err error) {
+	if o.limit < 0 {
+		return workspace.Usage(fmt.Sprintf("--timeout: must not be negative; found %s", o.limit), "")
+	}
+	if o.withdraw {
+		return withdraw(a, cmd, args, *o)
+	}
+	if len(args) == 2 && !o.text.Given() {
+		o.text.Message, args = args[1], args[:1]
+	}
+	switch {
+	case len(args) != 1:
+		return workspace.Usage(fmt.Sprintf("%s: takes one issue and one question; found %d arguments", cli.Called(cmd), len(args)), "put the question in quotes")
+	case o.wait && !o.text.Given():
+		return await(cmd.Context(), a, args[0], o.which, o.limit)
+	}
+	if o.question.Default, o.question.After, err = service.DefaultOf(o.question.Options, o.holds, o.after); err != nil {
+		return err
+	}
+	return escalate(cmd.Context(), a, args[0], *o)
 }
 
 // withdraw takes back the question that an argument names, or the only one.
@@ -88,6 +108,10 @@ func escalate(ctx context.Context, a *cli.App, id string, o escalateOptions) err
 	asked, err := service.Escalate(ctx, a.Run, service.EscalateRequest{ID: id, Question: o.question, DryRun: o.dryRun})
 	if err = a.Keep(d, err); err != nil {
 		return err
+	}
+	if o.wait && !o.dryRun {
+		a.Note("%s: asked, question %s; waiting for the answer", asked.ID, asked.Asked)
+		return await(ctx, a, asked.ID, asked.Asked, o.limit)
 	}
 	return a.EditResult("escalate", asked, asked.Lines, o.dryRun, func() error { return printEscalated(a, asked.Report, asked.Ready) })
 }

@@ -49,6 +49,6 @@ func printMoveOn(a *cli.App, id string, ready []service.ReadyRow) error {
 		s.Line(cli.Plain, "Nothing else is ready.")
 	}
 	s.Put(cli.Plain, "To wait for the answer: ")
-	s.Line(cli.Typed, "stig await "+id)
+	s.Line(cli.Typed, "stig escalate --wait "+id)
 	return a.Show(s)
 }

@@ -3,6 +3,7 @@ package decide
 import (
 	"context"
 	"fmt"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -14,36 +15,29 @@ import (
 
 // resolveOptions are the flags of one answer.
 type resolveOptions struct {
-	answer checkpoint.Answer
-	text   cli.Text
-	dryRun bool
+	answer           checkpoint.Answer
+	text             cli.Text
+	list, all, watch bool
+	dryRun           bool
 }
 
 func ResolveCommand(a *cli.App) *cobra.Command {
 	var o resolveOptions
 	cmd := &cobra.Command{
-		Use:   "resolve ID",
-		Short: "answer the questions that wait on an issue",
-		Long: "Answer the questions that stand on an issue, all of them or the one that --question\n" +
-			"names; when none is left escalation becomes resolved, and the next briefing shows the\n" +
-			"answer. On a terminal the briefing and the questions are shown first, and the options\n" +
-			"can be chosen by number. Who answers is on record. Whoever asked may not answer, unless\n" +
-			"--self is given: the point of asking is that somebody else decides.",
-		GroupID: "decide",
-		Args:    cli.Takes(1, 2, "one issue, and - to read the answer from standard input"),
-		Example: "  stig resolve demo-1\n  stig resolve demo-1 --option 2 -m \"until spring\"\n  stig resolve demo-1 --question 2 -m \"the old one\"",
+		Use:   "resolve ID [N] [ANSWER]",
+		Short: "answer the questions on an issue, or list all questions",
+		Long: "Answer the questions on an issue: all of them, or the one that --question names. When\n" +
+			"none is left, the signal escalation becomes resolved, and the next briefing shows the\n" +
+			"answer. N is the number that is shown: of the question where several wait, else of the\n" +
+			"option. On a terminal, without an answer, the briefing and the questions are shown first.\n" +
+			"The answer names who gave it. Who asked may not answer, unless --self is given.\n\n" +
+			"--list lists the questions that wait for a person, oldest first: who asked, the options,\n" +
+			"which issues wait, and what to type.",
+		GroupID: "ask",
+		Args:    cli.Takes(0, 3, "one issue and the answer, or - to read the answer from standard input"),
+		Example: "  stig resolve --list\n  stig resolve demo-1 \"the north quay\"\n  stig resolve demo-1 2 \"until spring\"",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			args = o.text.Dash(args)
-			if len(args) != 1 {
-				return workspace.Usage(fmt.Sprintf("%s: takes one issue; found %d arguments", cli.Called(cmd), len(args)), "quote the answer, and give it with -m")
-			}
-			if cmd.Flags().Changed("option") && o.answer.Option < 1 {
-				return workspace.Usage(fmt.Sprintf("--option: must be at least 1; found %d", o.answer.Option), "")
-			}
-			if cmd.Flags().Changed("question") && o.answer.Question == "" {
-				return workspace.Usage("--question: must be the number or the hash of a question; found nothing", "type stig escalations to see them")
-			}
-			return resolve(cmd.Context(), a, args[0], o)
+			return runResolve(a, cmd, o.text.Dash(args), &o)
 		},
 	}
 	cli.TakesText(cmd, &o.text, "the answer")
@@ -51,8 +45,45 @@ func ResolveCommand(a *cli.App) *cobra.Command {
 	flags.IntVar(&o.answer.Option, "option", 0, "take option `N` of the question that offers options; a text is added to it")
 	flags.StringVar(&o.answer.Question, "question", "", "answer this `QUESTION` alone: its number, or its hash")
 	flags.BoolVar(&o.answer.Self, "self", false, "answer a question of one's own")
+	flags.BoolVar(&o.list, "list", false, "list the questions that wait for a person")
+	flags.BoolVar(&o.all, "all", false, "with --list, also the answered ones, with the answers")
+	flags.BoolVar(&o.watch, "watch", false, "with --list, go on and print new ones as they come")
 	a.Writes(cmd, &o.dryRun)
+	cli.Exclude(cmd, "list", "message", "file", "option", "question", "self", "dry-run")
+	cli.Exclude(cmd, "all", "watch")
+	cli.Needs(cmd, "list", "all", "watch")
 	return cmd
+}
+
+func runResolve(a *cli.App, cmd *cobra.Command, args []string, o *resolveOptions) error {
+	switch {
+	case o.list && len(args) > 0:
+		return workspace.Usage(fmt.Sprintf("%s: --list takes no arguments; found %d", cli.Called(cmd), len(args)), "type stig resolve --list, or stig show "+args[0])
+	case o.list:
+		return listEscalations(cmd.Context(), a, o.all, o.watch)
+	case len(args) == 0:
+		return workspace.Usage(cli.Called(cmd)+": an issue is missing", "type stig resolve --list to see the questions")
+	case cmd.Flags().Changed("option") && o.answer.Option < 1:
+		return workspace.Usage(fmt.Sprintf("--option: must be at least 1; found %d", o.answer.Option), "")
+	case cmd.Flags().Changed("question") && o.answer.Question == "":
+		return workspace.Usage("--question: must be the number or the hash of a question; found nothing", "type stig resolve --list to see them")
+	}
+	id, said := args[0], args[1:]
+	if len(said) > 0 && o.answer.Option == 0 && o.answer.Question == "" {
+		if n, err := strconv.Atoi(said[0]); err == nil {
+			if o.answer.Question, o.answer.Option, err = service.NumberedIn(a.Run, id, n); err != nil {
+				return err
+			}
+			said = said[1:]
+		}
+	}
+	if len(said) == 1 && !o.text.Given() {
+		o.text.Message, said = said[0], nil
+	}
+	if len(said) > 0 {
+		return workspace.Usage(fmt.Sprintf("%s: takes one issue and one answer; found %d arguments", cli.Called(cmd), len(args)), "put the answer in quotes")
+	}
+	return resolve(cmd.Context(), a, id, *o)
 }
 
 func resolve(ctx context.Context, a *cli.App, id string, o resolveOptions) error {

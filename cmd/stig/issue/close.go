@@ -37,6 +37,9 @@ func CloseCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if cmd.Flags().Changed("duplicate-of") {
+				return closeDuplicate(cmd.Context(), a, ids, o)
+			}
 			return close(cmd.Context(), a, ids, o)
 		},
 	}
@@ -45,12 +48,14 @@ func CloseCommand(a *cli.App) *cobra.Command {
 	cli.TakesText(cmd, &text, "the reason")
 	flags.StringVar(&o.Waive, "waive", "", "close without a verdict, and record `WHY`")
 	flags.StringVar(&o.NotPlanned, "not-planned", "", "close what nobody will do, and record `WHY`")
+	flags.StringVar(&o.DuplicateOf, "duplicate-of", "", "close what repeats the issue `ID`, and link it to that; nothing is run")
 	flags.StringVar(&o.Despite, "despite-question", "", "close though a question waits for an answer, and record `WHY`")
 	flags.BoolVar(&o.Escalate, "escalate", false, "ask a person about a failure: escalation becomes pending")
 	bindTrial(cmd, &o.GateRunOptions)
 	a.Writes(cmd, &o.DryRun)
 	cli.Exclude(cmd, "waive", "escalate", "not-planned")
-	cli.Exclude(cmd, "not-planned", "reason")
+	cli.Exclude(cmd, "not-planned", "reason", "message", "file")
+	cli.Exclude(cmd, "duplicate-of", "reason", "message", "file", "waive", "not-planned", "escalate", "despite-question")
 	return cmd
 }
 
@@ -77,6 +82,18 @@ func close(ctx context.Context, a *cli.App, ids []string, o service.CloseOptions
 		return err
 	}
 	return conclude(a, findings)
+}
+
+// closeDuplicate closes an issue that repeats another one.
+func closeDuplicate(ctx context.Context, a *cli.App, ids []string, o service.CloseOptions) error {
+	if len(ids) != 1 || o.DuplicateOf == "" {
+		return workspace.Usage("close: --duplicate-of takes one issue, and the one that it repeats", "type stig close "+ids[0]+" --duplicate-of OTHER")
+	}
+	closed, err := service.Duplicate(ctx, a.Run, ids[0], o)
+	if err != nil {
+		return err
+	}
+	return a.EditResult("duplicate", closed, closed.Lines, o.DryRun, func() error { return printClosed(a, closed) })
 }
 
 // printClosed says how the issue was closed and what follows.

@@ -58,27 +58,3 @@ func printDeleted(a *cli.App, deleted []*checkpoint.Deleted, dryRun bool) error 
 	}
 	return nil
 }
-
-func DuplicateCommand(a *cli.App) *cobra.Command {
-	var r service.DuplicateRequest
-	cmd := &cobra.Command{
-		Use:   "duplicate ID --of ID",
-		Short: "close an issue that repeats another one",
-		Long: "Close an issue as the duplicate of another one, and link it to that. Nothing is run and\n" +
-			"no blocker counts: the work is that of the other issue. The close reason says so.",
-		GroupID: "store",
-		Args:    cli.Takes(1, 1, "one issue, and --of the one that it repeats"),
-		Example: "  stig duplicate demo-4 --of demo-2",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			r.ID = args[0]
-			closed, err := service.Duplicate(cmd.Context(), a.Run, r)
-			if err != nil {
-				return err
-			}
-			return a.EditResult("duplicate", closed, closed.Lines, r.DryRun, func() error { return printClosed(a, closed) })
-		},
-	}
-	cmd.Flags().StringVar(&r.Of, "of", "", "`ID` of the issue that it repeats")
-	a.Writes(cmd, &r.DryRun)
-	return cmd
-}

@@ -15,40 +15,56 @@ import (
 	"stig/internal/workspace"
 )
 
+// inboxOptions are the flags of stig inbox.
+type inboxOptions struct {
+	read             traces.InboxRequest
+	wait             bool
+	ack, all, dryRun bool
+}
+
 // InboxCommand is stig inbox.
 func InboxCommand(a *cli.App) *cobra.Command {
-	var r traces.InboxRequest
-	wait := false
+	var o inboxOptions
 	cmd := &cobra.Command{
-		Use:   "inbox",
-		Short: "list what concerns you and you did not acknowledge",
-		Long: "List what concerns an actor since its first sign of life and was not acknowledged, the\n" +
-			"oldest first, by issue, each with why and with the command that deals with it: traces\n" +
-			"and mentions for it, its roles or its kind, answers, feedback on its issues, findings on\n" +
-			"what they wait for, what became ready, what was closed or opened again, checks that\n" +
-			"failed, and what it watches. Nothing of its own is listed. Of an actor that left no sign\n" +
-			"of life in this clone it is the last seven days.\n\n" +
-			"The list is made from the store each time; stig ack ITEM takes an item off it. With\n" +
-			"--wait the command ends as soon as there is something.",
+		Use:   "inbox [--ack ITEM…]",
+		Short: "list what concerns you, or acknowledge items of it",
+		Long: "List what concerns an actor and is not acknowledged, by issue, oldest first: traces and\n" +
+			"mentions for it, its roles or its kind, answers, feedback on its issues, findings on what\n" +
+			"they wait for, issues that became ready, were closed or reopened, failed checks, and what\n" +
+			"it watches. Its own changes are left out. The list begins with the actor's first sign of\n" +
+			"life in this clone; without one, seven days ago.\n\n" +
+			"--ack acknowledges the items that are named, or none of them if one is not in the inbox.\n" +
+			"A trace that answers another one, with --re, acknowledges that.",
 		GroupID: "workers",
-		Args:    cli.Takes(0, 0, "no arguments"),
-		Example: "  stig inbox\n  stig inbox --actor netty --role network --wait",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			look := traces.ReadInbox
-			if wait {
-				defer actors.Watching(cmd.Context(), a.Run)()
-				look = traces.WaitInbox
-			}
-			return list(cmd.Context(), a, r, look)
-		},
+		Args:    cli.Takes(0, -1, "items"),
+		Example: "  stig inbox\n  stig inbox --actor netty --role network --wait\n  stig inbox --ack --all",
+		RunE:    func(cmd *cobra.Command, args []string) error { return inbox(cmd.Context(), a, args, o) },
 	}
 	flags := cmd.Flags()
-	flags.StringSliceVar(&r.Roles, "role", nil, "serve `ROLE` too, besides the roles of the actor's file")
-	flags.BoolVar(&wait, "wait", false, "wait until there is something")
-	flags.BoolVar(&r.Acked, "acked", false, "also what was acknowledged")
+	flags.StringSliceVar(&o.read.Roles, "role", nil, "serve `ROLE` too, besides the roles of the actor's file")
+	flags.BoolVar(&o.wait, "wait", false, "wait until there is something")
+	flags.BoolVar(&o.read.Acked, "acked", false, "also what was acknowledged")
+	flags.BoolVar(&o.ack, "ack", false, "acknowledge the items that are named")
+	flags.BoolVar(&o.all, "all", false, "with --ack, everything that is not acknowledged yet")
 	cli.Filters(cmd, "role")
-	a.Acts(cmd)
+	a.Writes(cmd, &o.dryRun)
+	cli.Exclude(cmd, "ack", "wait", "acked")
+	cli.Needs(cmd, "ack", "all", "dry-run")
 	return cmd
+}
+
+func inbox(ctx context.Context, a *cli.App, items []string, o inboxOptions) error {
+	look := traces.ReadInbox
+	switch {
+	case o.ack:
+		return acknowledge(ctx, a, traces.AckRequest{Items: items, All: o.all, Roles: o.read.Roles, DryRun: o.dryRun})
+	case len(items) > 0:
+		return workspace.Usage("inbox: takes items with --ack only; found "+visible.Quoted(items[0]), "type stig inbox --ack "+visible.Quoted(items[0]))
+	case o.wait:
+		defer actors.Watching(ctx, a.Run)()
+		look = traces.WaitInbox
+	}
+	return list(ctx, a, o.read, look)
 }
 
 func list(ctx context.Context, a *cli.App, r traces.InboxRequest, look func(context.Context, *workspace.Run, traces.InboxRequest) (*traces.Inbox, error)) error {
@@ -73,14 +89,14 @@ func printInbox(a *cli.App, r traces.InboxRequest, in *traces.Inbox) error {
 	}
 	if at := slices.IndexFunc(in.Items, func(item traces.Item) bool { return !item.Acked }); at >= 0 {
 		of := ownerFlags(a, r)
-		a.Hint("type stig ack " + visible.Quoted(in.Items[at].ID) + of + " when it is dealt with, or stig ack --all" + of)
+		a.Hint("type stig inbox --ack " + visible.Quoted(in.Items[at].ID) + of + " when it is dealt with, or stig inbox --ack --all" + of)
 	}
 	switch in.Questions {
 	case 0:
 	case 1:
-		a.Hint("1 question waits for a person: stig escalations")
+		a.Hint("1 question waits for a person: stig resolve --list")
 	default:
-		a.Hint(visible.Counted(in.Questions, "question") + " wait for a person: stig escalations")
+		a.Hint(visible.Counted(in.Questions, "question") + " wait for a person: stig resolve --list")
 	}
 	return nil
 }

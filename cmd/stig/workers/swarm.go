@@ -43,7 +43,7 @@ func printSwarmEdit(a *cli.App, done *loop.SwarmChanged, dryRun bool, text strin
 			a.Warn("%s", warnedText(w))
 		}
 		if done.Asked {
-			text += "\na person is asked; type stig escalations to see the question"
+			text += "\na person is asked; type stig resolve --list to see the question"
 		}
 		return a.Print(text + "\n")
 	})

@@ -164,7 +164,7 @@ func planText(p *loop.Plan) string {
 		}
 	}
 	if p.Asked > 0 {
-		fmt.Fprintf(&text, "%s for an answer: type stig escalations\n", visible.Counted(p.Asked, "issue")+" wait"+map[bool]string{true: "s"}[p.Asked == 1])
+		fmt.Fprintf(&text, "%s for an answer: type stig resolve --list\n", visible.Counted(p.Asked, "issue")+" wait"+map[bool]string{true: "s"}[p.Asked == 1])
 	}
 	return text.String()
 }

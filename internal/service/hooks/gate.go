@@ -66,7 +66,7 @@ func despiteHint(store beads.Place, held *checkpoint.Unanswered) string {
 	if store.Mode != beads.Export {
 		return held.Refusal.Hint
 	}
-	return fmt.Sprintf("type stig await %s; to close it all the same, once it is verified, say why in the reason: \"WHAT; closed %s: WHY\"", held.Refusal.ID, held.Despite)
+	return fmt.Sprintf("type stig escalate --wait %s; to close it all the same, once it is verified, say why in the reason: \"WHAT; closed %s: WHY\"", held.Refusal.ID, held.Despite)
 }
 
 // gatedIssue says what keeps an issue from being closed.
