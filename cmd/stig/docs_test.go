@@ -145,7 +145,7 @@ func (r *reader) session(block string) string {
 			r.Fatal(err)
 		}
 		if r.clone {
-			if said, err := shell(r.dir, r.program, "git init -q && git add . && git commit -qm harbor", r.exported...); err != nil {
+			if said, err := shell(r.dir, r.program, "git init -q && git add .beads && git commit -qm harbor", r.exported...); err != nil {
 				r.Fatalf("%v\n%s", err, said)
 			}
 		}
