@@ -55,6 +55,23 @@ func TestNoBlockEscapes(t *testing.T) {
 	}
 }
 
+// TestSamplesAreRaw fails where a sample that a newcomer types sets the clock, trust or a name, or
+// cuts what stig prints, and where README is longer than two screens of 60 lines.
+func TestSamplesAreRaw(t *testing.T) {
+	plumbing := regexp.MustCompile(`(?m)^\$ .*(STIG_\w+=|\| *(sed|cut|head|tail|grep)\b|2>).*`)
+	for _, name := range asMara {
+		text := readFile(t, "..", "..", filepath.FromSlash(name))
+		for _, b := range codeBlocks(text) {
+			if found := plumbing.FindString(b.text); found != "" {
+				t.Errorf("%s: %s", name, found)
+			}
+		}
+		if lines := strings.Count(text, "\n"); name == "README.md" && lines > 120 {
+			t.Errorf("%s: %d lines", name, lines)
+		}
+	}
+}
+
 // TestEscapes breaks the rule on purpose.
 func TestEscapes(t *testing.T) {
 	for source, escaped := range map[string]bool{
