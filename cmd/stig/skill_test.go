@@ -3,10 +3,12 @@ package main
 import (
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"stig/internal/assistant"
+	"stig/signals"
 )
 
 // TestSkillCommands runs every command of the skill and of the block of
@@ -64,6 +66,29 @@ func TestCommandsIn(t *testing.T) {
 		want := strings.Count(text, "`stig ") + strings.Count(text, "\n   stig ") + strings.Count(text, "\n    stig ")
 		if all := commandsIn(text); len(all) != want {
 			t.Errorf("%d commands, want %d: %q", len(all), want, all)
+		}
+	}
+}
+
+// TestSkillSignals: the skill names each signal with the values that the schema allows.
+func TestSkillSignals(t *testing.T) {
+	rows := map[string]string{}
+	for line := range strings.Lines(assistant.Skill()) {
+		if cells := strings.Split(line, "|"); len(cells) == 4 {
+			rows[strings.TrimSpace(cells[1])] = cells[2]
+		}
+	}
+	for _, s := range signals.All() {
+		text, there := rows[s.String()]
+		if !there {
+			t.Errorf("no row for %s", s)
+		}
+		if s == signals.SchemaVersion || s.Domain() == nil {
+			continue
+		}
+		text = regexp.MustCompile(`\([^)]*\)|:.*| `).ReplaceAllString(text, "") // what they mean
+		if values := strings.Split(text, ","); !slices.Equal(values, s.Domain()) {
+			t.Errorf("%s: %q, the schema has %q", s, values, s.Domain())
 		}
 	}
 }

@@ -58,7 +58,24 @@ func attempt(words []string) Attempt {
 var ofProgram = []string{"--actor", "--db", "--directory", "-C", "--dolt-auto-commit", "--lock-timeout", "--format"}
 
 // closing reads the words behind bd or br.
-func closing(program string, words []string) (a Attempt) {
+func closing(program string, words []string) Attempt {
+	verb, words, dir := afterOptions(words)
+	a := Attempt{Verb: program + " " + verb, Words: words, Dir: dir}
+	switch {
+	case slices.Contains(words, "--help") || slices.Contains(words, "-h"):
+		return Attempt{}
+	case verb == "close" || verb == "done":
+		return a
+	case verb == "update" && setsStatus(words, closedStatus):
+		a.Verb += " --status closed"
+		return a
+	}
+	return Attempt{}
+}
+
+// afterOptions reads the options that stand before a verb of bd or br, and gives the verb, what
+// follows it, and the directory that they name; no verb where there is none.
+func afterOptions(words []string) (verb string, rest []string, dir string) {
 	for len(words) > 0 && strings.HasPrefix(words[0], "-") {
 		option, value, attached := strings.Cut(words[0], "=")
 		words = words[1:]
@@ -66,26 +83,23 @@ func closing(program string, words []string) (a Attempt) {
 			value, words = words[0], words[1:]
 		}
 		if option == "-C" || option == "--directory" {
-			a.Dir = path.Join(a.Dir, value)
+			dir = path.Join(dir, value)
+		}
+		if option == "--help" || option == "-h" {
+			return "", nil, ""
 		}
 	}
-	if len(words) == 0 || slices.Contains(words, "--help") || slices.Contains(words, "-h") {
-		return Attempt{}
+	if len(words) == 0 {
+		return "", nil, ""
 	}
-	a.Verb, a.Words = program+" "+words[0], words[1:]
-	switch {
-	case words[0] == "close" || words[0] == "done":
-		return a
-	case words[0] == "update" && setsClosed(words[1:]):
-		a.Verb += " --status closed"
-		return a
-	}
-	return Attempt{}
+	return words[0], words[1:], dir
 }
 
-// setsClosed reports whether words set a status that is closed: --status closed,
-// --status=closed, -s closed, -sclosed.
-func setsClosed(words []string) bool {
+func closedStatus(status string) bool { return beads.IsClosed(strings.ToLower(status)) }
+
+// setsStatus reports whether words set such a status: --status closed, --status=closed,
+// -s closed, -sclosed.
+func setsStatus(words []string, such func(status string) bool) bool {
 	for i, word := range words {
 		value, given := strings.CutPrefix(word, "--status")
 		if !given && !strings.HasPrefix(word, "--") {
@@ -94,7 +108,7 @@ func setsClosed(words []string) bool {
 		if value = strings.TrimPrefix(value, "="); given && value == "" && i+1 < len(words) {
 			value = words[i+1]
 		}
-		if given && beads.IsClosed(strings.ToLower(value)) {
+		if given && such(strings.Trim(value, `"'`)) {
 			return true
 		}
 	}

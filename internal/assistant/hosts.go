@@ -27,7 +27,6 @@ type Settings struct {
 	Dir  string // of the file, below a project or a home
 	Home string // takes the place of Dir below a home; "" for the same
 	File string // in Dir, with slashes
-	Then string // what a person has to do whenever they change, before the host runs them; may be empty
 
 	Variable     string // of the environment: names the user's Dir; may be empty
 	Instructions string // what the host reads first, in its user's Dir too; may be empty
@@ -109,7 +108,7 @@ func AllSettings() []Settings {
 		},
 		{
 			unattended: []string{"codex", "exec", "--json", "--sandbox", "workspace-write", "--add-dir", storeWord, "-"},
-			Host:       Codex, Dir: ".codex", File: "hooks.json", Variable: "CODEX_HOME", Then: "type /hooks in codex to approve them",
+			Host:       Codex, Dir: ".codex", File: "hooks.json", Variable: "CODEX_HOME",
 			Instructions: "AGENTS.md", Skills: ".agents/skills", replies: codexReplies(),
 			RunBy:  []string{"CODEX_THREAD_ID", "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED"},
 			strict: true, hooksObstacles: codexHooks,
@@ -201,7 +200,7 @@ func Hosts() (all []Host) {
 // standard input, asks nobody, and prints what it does as JSON; nil for a host that cannot.
 // store is a directory that it may write besides its own.
 func (h Host) Unattended(store string) (argv []string) {
-	for _, word := range h.settings().unattended {
+	for _, word := range h.Settings().unattended {
 		if word == storeWord {
 			word = store
 		}
@@ -211,7 +210,7 @@ func (h Host) Unattended(store string) (argv []string) {
 }
 
 // NamesPrice reports whether a program that works unattended prints what it cost.
-func (h Host) NamesPrice() bool { return h.settings().namesPrice }
+func (h Host) NamesPrice() bool { return h.Settings().namesPrice }
 
 // Names lists the hosts as messages do: "claude, codex".
 func Names() string {
@@ -234,7 +233,7 @@ func Instructions() (names []string) {
 }
 
 // replies are those of the first host where a name is none.
-func (h Host) replies() replies { return h.settings().replies }
+func (h Host) replies() replies { return h.Settings().replies }
 
 // Running names the host that runs us, by the variables that it sets for the programs it
 // starts; "" for none. A person at a terminal that such a program opened has none of them.
@@ -251,9 +250,10 @@ func Running(getenv func(string) string) string {
 
 // EnvFile is the variable that names where a hook leaves variables for the commands of
 // a session; "" where the host has none.
-func (h Host) EnvFile() string { return h.settings().EnvFile }
+func (h Host) EnvFile() string { return h.Settings().EnvFile }
 
-func (h Host) settings() Settings {
+// Settings is the row of a host, the first where a name is none.
+func (h Host) Settings() Settings {
 	all := AllSettings()
 	at := slices.IndexFunc(all, func(s Settings) bool { return s.Host == h })
 	return all[max(at, 0)]

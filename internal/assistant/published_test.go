@@ -10,14 +10,14 @@ import (
 
 var update = flag.Bool("update", false, "write the files of the plugin")
 
-// TestPublishedPlugin: what plugin holds for Claude Code and Codex is what setup and
-// skill install would write.
+// TestPublishedPlugin: what plugin holds for Claude Code and Codex is what setup would write.
 func TestPublishedPlugin(t *testing.T) {
 	for name, want := range map[string]string{
-		"hooks/hooks.json":     rowOf(Claude).Whole(),
-		"hooks/codex.json":     rowOf(Codex).Whole(),
-		"skills/stig/SKILL.md": Skill(),
-		".mcp.json":            ServerFile{".mcp.json", "mcpServers", `{"command":"stig","args":["mcp"]}`}.Whole(),
+		"hooks/hooks.json":                      rowOf(Claude).Whole(),
+		"hooks/codex.json":                      rowOf(Codex).Whole(),
+		"skills/stig/SKILL.md":                  SkillFile{Name: SkillName}.Whole(),
+		"skills/stigmergic-convention/SKILL.md": SkillFile{Name: ConventionName}.Whole(),
+		".mcp.json":                             ServerFile{".mcp.json", "mcpServers", `{"command":"stig","args":["mcp"]}`}.Whole(),
 	} {
 		path := filepath.Join("plugin", filepath.FromSlash(name))
 		if *update {

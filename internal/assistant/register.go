@@ -52,6 +52,9 @@ func (f ServerFile) Install(source []byte) (text []byte, added []string, err err
 	return text, []string{f.key + "." + serverName}, nil
 }
 
+// Use says what the server is for.
+func (f ServerFile) Use() string { return "MCP server: stig's commands as tools" }
+
 // Missing gives the keys that Install would add. Errors are those of Install.
 func (f ServerFile) Missing(source []byte) ([]string, error) {
 	_, added, err := f.Install(source)

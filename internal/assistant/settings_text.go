@@ -63,6 +63,11 @@ func (s Settings) whole(hooks []hook) []byte {
 	return []byte(text + "}")
 }
 
+// Use says what stig's hooks are for.
+func (s Settings) Use() string {
+	return "hooks: brief each session, guard the store, ask for a checkpoint"
+}
+
 // Whole is the text of a file that has stig's hooks and nothing else.
 func (s Settings) Whole() string {
 	if s.plugin != "" {

@@ -71,15 +71,18 @@ func (e *examination) root() string {
 func (e *examination) assistants() {
 	var found []string
 	for _, dir := range assistant.SkillDirs() {
-		path := filepath.Join(filepath.FromSlash(dir.Path), assistant.SkillName, "SKILL.md")
-		text, err := file.Read(filepath.Join(e.root(), path))
-		switch {
-		case err == nil && string(text) == assistant.Skill():
-			found = append(found, path)
-		case err == nil:
-			e.todo("skill", path+" is not the one of this stig", "stig skill install")
+		for _, skill := range assistant.SkillFiles(false) {
+			path := filepath.Join(filepath.FromSlash(dir.Path), skill.Name, "SKILL.md")
+			text, err := file.Read(filepath.Join(e.root(), path))
+			switch {
+			case err == nil && string(text) == skill.Whole():
+				found = append(found, path)
+			case err == nil && !assistant.Overwrites(string(text)):
+				e.todo("skill", path+" is not the one of this stig", "stig setup "+string(dir.Host)+" --force")
+			}
 		}
 	}
+	e.orders()
 	e.olderSkills()
 	for _, s := range assistant.AllSettings() {
 		if connected := e.settings(s); connected != "" {
@@ -126,7 +129,7 @@ func (e *examination) olderSkills() {
 				if text, err := file.Read(path); err == nil && assistant.Overwrites(string(text)) {
 					shown := workspace.Shortest(path)
 					e.todo("skill", shown+" teaches to overwrite notes with bd update --notes, which loses what others wrote",
-						"rm -r "+filepath.Dir(shown)+", and stig skill install")
+						"rm -r "+filepath.Dir(shown)+"; stig setup "+string(dir.Host)+" installs the skill of stig")
 				}
 			}
 		}

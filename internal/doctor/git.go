@@ -3,7 +3,6 @@ package doctor
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -108,26 +107,26 @@ func (e *examination) mergeDriver() {
 		e.failed("merging", err)
 		return
 	}
-	attribute, err := driver.Attribute(e.ctx)
+	now, err := driver.Merging(e.ctx)
 	switch {
 	case err != nil:
 		e.failed("merging", err)
-	case len(missing) == 0 && !e.have("stig"):
-		e.broken("merging", "git merges the store with stig, which is not on PATH", "put stig in PATH")
+	case len(missing) == 0 && now.absent != "":
+		e.broken("merging", now.String(), "put "+now.absent+" in PATH")
 	case len(missing) == 0:
 		e.ok("merging", "git merges the store with stig, by issue, section and signal")
-	case attribute != "unspecified" && attribute != "stig":
-		e.todo("merging", fmt.Sprintf("git merges the store with %q", attribute), "stig setup git --force, to put stig in its place")
+	case now.attribute != "stig" && now.command != "":
+		e.todo("merging", now.String(), "stig setup git --force, to put stig in its place")
+	case now.attribute != "stig":
+		e.todo("merging", now.String(), "stig setup git")
 	case len(missing) == 1 && strings.HasPrefix(missing[0], NoFallback):
 		_, do, custom := strings.Cut(missing[0], "; type ")
 		if !custom {
 			do = "stig setup git"
 		}
 		e.todo("merging", "git merges the store with stig; where stig does not run, it leaves out the other side's changes without markers", do)
-	case len(missing) == 1:
-		e.todo("merging", "git does not merge the store with stig yet; missing: "+missing[0], "stig setup git")
 	default:
-		e.todo("merging", "git merges the store line by line", "stig setup git")
+		e.todo("merging", now.String(), "stig setup git")
 	}
 }
 
@@ -149,8 +148,8 @@ func (e *examination) lockFiles() {
 		case e.said("ls-files", "--", lock) != "":
 			e.todo("locks", name+" is committed, and is of no use to anybody else", "git rm --cached "+workspace.Shortest(lock)+" && echo "+name+" >>"+in)
 			return
-		case !e.ignored(lock):
-			e.todo("locks", name+" shows in git status once something was written", "echo "+name+" >>"+in)
+		case workspace.Exists(lock) && !e.ignored(lock):
+			e.todo("locks", name+" shows in git status", "echo "+name+" >>"+in)
 			return
 		}
 	}

@@ -16,11 +16,14 @@ type SetupOptions struct{ Check, Remove, Print, DryRun, User, Force bool }
 // SetupResult is the result of a setup.
 type SetupResult struct {
 	Changed []string // what was written or removed, or would be
+	Lines   []string // the same, a line for each file, with its use
 	Diff    string   // the same as a dry run shows it
 	Missing []string // what is not there now
 	Text    string   // with Print what would be written where nothing is, and nothing else
 	// Obstacles keep hooks that are installed from running.
 	Obstacles []assistant.Obstacle
+	Orders    []FoundOrder // lines that have an assistant type what stig does otherwise
+	Next      string       // what to do then
 }
 
 // warnOffPath warns of what happens if other programs do not find stig on PATH.
@@ -62,6 +65,11 @@ func connect(ctx context.Context, c connection, o SetupOptions) (*SetupResult, e
 	r := &SetupResult{}
 	for _, s := range steps {
 		r.Changed, r.Diff = append(r.Changed, s.What...), r.Diff+s.Diff
+		if s.Use != "" {
+			r.Lines = append(r.Lines, s.Use)
+		} else {
+			r.Lines = append(r.Lines, s.What...)
+		}
 		if o.DryRun {
 			continue
 		}

@@ -1,6 +1,9 @@
 package doctor
 
-import "strings"
+import (
+	"path"
+	"strings"
+)
 
 // attributePattern is the pattern of exactly this path.
 func attributePattern(path string) string {
@@ -54,26 +57,23 @@ func removeLine(source []byte, line string) []byte {
 	return kept
 }
 
-// swapDriver exchanges the merge driver in the line that has it for exactly
-// this path.
-func swapDriver(text, path, from, to string) (string, bool) {
-	pattern := strings.TrimPrefix(attributePattern(path), "/")
-	var b strings.Builder
-	found := false
-	for whole := range strings.Lines(text) {
-		first, rest, ok := strings.Cut(whole, " ")
-		if ok && strings.TrimPrefix(first, "/") == pattern {
-			fields := strings.SplitAfter(rest, " ")
-			for i, f := range fields {
-				word := strings.TrimRight(f, " \r\n")
-				if word == "merge="+from {
-					fields[i] = "merge=" + to + f[len(word):]
-					found = true
-				}
-			}
-			whole = first + " " + strings.Join(fields, "")
+// setsMerge reports whether lines of attributes say how to merge a path, as far as its last
+// element tells.
+func setsMerge(text, store string) bool {
+	for line := range strings.Lines(text) {
+		fields := strings.Fields(line)
+		if len(fields) == 0 || strings.HasPrefix(fields[0], "#") {
+			continue
 		}
-		b.WriteString(whole)
+		if matched, err := path.Match(path.Base(fields[0]), path.Base(store)); err != nil || !matched {
+			continue
+		}
+		for _, field := range fields[1:] {
+			name, _, _ := strings.Cut(strings.TrimLeft(field, "-!"), "=")
+			if name == "merge" || name == "binary" {
+				return true
+			}
+		}
 	}
-	return b.String(), found
+	return false
 }

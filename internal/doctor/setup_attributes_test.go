@@ -36,22 +36,20 @@ func restored(t *testing.T, text []byte, line string) {
 	}
 }
 
-func TestSwapDriver(t *testing.T) {
-	for _, test := range []struct {
-		text, want string
-		ok         bool
-	}{
-		{".beads/issues.jsonl merge=beads\n", ".beads/issues.jsonl merge=stig\n", true},
-		{"/.beads/issues.jsonl  text merge=beads  -diff\r\nx", "/.beads/issues.jsonl  text merge=stig  -diff\r\nx", true},
-		{".beads/issues.jsonl merge=beads", ".beads/issues.jsonl merge=stig", true},
-		{"other merge=beads\n", "other merge=beads\n", false},
-		{".beads/issues.jsonl merge=beads2\n", ".beads/issues.jsonl merge=beads2\n", false},
-		{"*.jsonl merge=beads\n", "*.jsonl merge=beads\n", false},
-		{"", "", false},
+func TestSetsMerge(t *testing.T) {
+	for text, want := range map[string]bool{
+		".beads/issues.jsonl merge=beads\n":       true,
+		"*.jsonl -diff -merge":                    true,
+		"# x\n\n**\tbinary\r\n":                   true,
+		"*.jsonl !merge":                          true,
+		"*.jsonl text eol=lf\n":                   false,
+		"#*.jsonl merge=beads\n":                  false,
+		"other.jsonl merge=beads\n*.png binary\n": false,
+		"[ merge=beads":                           false,
+		"":                                        false,
 	} {
-		got, ok := swapDriver(test.text, ".beads/issues.jsonl", "beads", "stig")
-		if got != test.want || ok != test.ok {
-			t.Errorf("%q: got %q, %v", test.text, got, ok)
+		if got := setsMerge(text, ".beads/issues.jsonl"); got != want {
+			t.Errorf("%q: %t", text, got)
 		}
 	}
 }

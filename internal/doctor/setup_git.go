@@ -4,27 +4,35 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"stig/internal/beads"
 	"stig/internal/git"
 	"stig/internal/merge"
+	"stig/internal/process"
+	"stig/internal/store/jsonl"
 	"stig/internal/visible"
 	"stig/internal/workspace"
 )
 
 const (
-	driverName  = "merge issues by key, section and signal (stig)"
-	replacedKey = "merge.stig.replaced" // the driver whose place stig took
+	driverName = "merge issues by key, section and signal (stig)"
+	// replacedKey is the driver whose name an earlier stig exchanged for its own.
+	replacedKey = "merge.stig.replaced"
 )
 
 // mergeDriver is the connection of git to stig merge, in one repository.
 type mergeDriver struct {
-	git        git.Client         // at the root
-	store      string             // path of the store below the root, with slashes
-	attributes workspace.HostFile // .gitattributes
-	force      bool               // install takes the place of another program
+	git   git.Client // at the root
+	store string     // path of the store below the root, with slashes
+	// attributes is .gitattributes; own, of this clone alone, overrules it.
+	attributes, own, exclude workspace.HostFile
+	locks                    []string // files that are locked for a write, absolute
+	force                    bool     // install takes the place of another program
+	have                     func(program string) bool
 }
 
 // SetupGit connects git to stig merge: in the repository of the store, or for a user.
@@ -50,7 +58,11 @@ func SetupGit(ctx context.Context, a *workspace.Run, o SetupOptions) (*SetupResu
 	}
 	driver.force = o.Force
 	warnOffPath(a, o, "git merges the store by lines")
-	return connect(ctx, driver, o)
+	r, err := connect(ctx, driver, o)
+	if err == nil && !o.Remove && slices.ContainsFunc(r.Changed, func(what string) bool { return strings.HasPrefix(what, ".gitattributes") }) {
+		r.Next = "git add .gitattributes && git commit -m \"merge issues with stig\""
+	}
+	return r, err
 }
 
 // DriverOf is the connection for a store that was found.
@@ -59,23 +71,34 @@ func DriverOf(ctx context.Context, a *workspace.Run, store beads.Place) (*mergeD
 	if err != nil {
 		return nil, err
 	}
-	result, err := repo.Run(ctx, "rev-parse", "--show-toplevel")
+	result, err := repo.Run(ctx, "rev-parse", "--path-format=absolute", "--show-toplevel", "--git-path", "info")
 	if err != nil {
 		return nil, err
 	}
 	if err := git.Foreign(result); err != nil {
 		return nil, err
 	}
-	root := filepath.FromSlash(strings.TrimSpace(string(result.Stdout)))
+	root, info, _ := strings.Cut(strings.TrimSpace(string(result.Stdout)), "\n")
 	if result.Exit != 0 || root == "" {
 		return nil, workspace.Usage(store.Path+": the store is in no git repository", "type git init")
 	}
+	root, info = filepath.FromSlash(root), filepath.FromSlash(info)
 	below, err := filepath.Rel(root, path)
 	if err != nil {
 		return nil, err
 	}
+	touched, err := jsonl.Touched(store)
+	if err != nil {
+		return nil, err
+	}
 	repo.Dir = root
-	return &mergeDriver{git: repo, store: filepath.ToSlash(below), attributes: workspace.HostFile{Path: filepath.Join(root, ".gitattributes"), Root: root}}, nil
+	return &mergeDriver{
+		git: repo, store: filepath.ToSlash(below), locks: touched[min(1, len(touched)):],
+		attributes: workspace.HostFile{Path: filepath.Join(root, ".gitattributes"), Root: root},
+		own:        workspace.HostFile{Path: filepath.Join(info, "attributes"), Root: info},
+		exclude:    workspace.HostFile{Path: filepath.Join(info, "exclude"), Root: info},
+		have:       process.Finder(root, a.Getenv),
+	}, nil
 }
 
 func (d *mergeDriver) line() string { return attributePattern(d.store) + " merge=stig" }
@@ -86,11 +109,11 @@ func (d *mergeDriver) Preview() string {
 }
 
 func (d *mergeDriver) Missing(ctx context.Context) (list []string, err error) {
-	attribute, err := d.Attribute(ctx)
+	now, err := d.Merging(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if attribute != "stig" {
+	if now.attribute != "stig" {
 		list = append(list, ".gitattributes: "+d.line())
 	}
 	command, err := d.config(ctx, "merge.stig.driver")
@@ -117,12 +140,12 @@ func driverLacks(command, set string) []string {
 const NoFallback = "git config merge.stig.driver: has no fallback for when stig does not run"
 
 func (d *mergeDriver) Install(ctx context.Context) (steps []workspace.SetupStep, err error) {
-	attribute, err := d.Attribute(ctx)
+	now, err := d.Merging(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if attribute != "stig" {
-		if steps, err = d.claim(ctx, attribute); err != nil {
+	if now.attribute != "stig" {
+		if steps, err = d.claim(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -146,57 +169,89 @@ func (d *mergeDriver) configure(ctx context.Context, key, value string) workspac
 	}}
 }
 
-// claim gives the line for the store, and the note that says which line it replaces, which is
-// written first.
-func (d *mergeDriver) claim(ctx context.Context, present string) (steps []workspace.SetupStep, err error) {
-	free := present == "unspecified"
-	if !free && !d.force {
-		return nil, workspace.Usage(fmt.Sprintf("%s: git merges it with %q already", d.store, present),
-			"type stig setup git --force to put stig in its place")
-	}
-	text, err := d.attributes.Read()
+// claim gives the line for the store, behind every other one in its file.
+func (d *mergeDriver) claim(ctx context.Context) (steps []workspace.SetupStep, err error) {
+	now, err := d.Merging(ctx)
 	if err != nil {
 		return nil, err
 	}
-	next := text
-	if bytes.Equal(removeLine(text, d.line()), text) { // else the line is there, and something overrules it
-		next = addLine(text, d.line())
+	if now.command != "" && !d.force {
+		return nil, workspace.Usage(d.store+": "+now.String(), "type stig setup git --force to put stig in its place")
 	}
-	if swapped, ok := swapDriver(string(text), d.store, present, "stig"); ok {
-		next, steps = []byte(swapped), append(steps, d.configure(ctx, replacedKey, present))
+	file, err := d.deciding()
+	if err != nil {
+		return nil, err
 	}
-	steps = append(steps, d.attributes.Change(text, next, ".gitattributes: "+d.line())...)
+	text, err := file.Read()
+	if err != nil {
+		return nil, err
+	}
+	what := workspace.Shortest(file.Path) + ": " + d.line()
+	steps = file.Change(text, addLine(removeLine(text, d.line()), d.line()), what)
+	for i := range steps {
+		if now.attribute != unspecified {
+			steps[i].Use = what + "\n    before: " + now.String()
+		}
+	}
 	return append(steps, workspace.SetupStep{Do: func() error { return d.claimed(ctx) }}), nil
+}
+
+// deciding is the file whose last line decides: .gitattributes, unless a file that git prefers
+// has a line for the store.
+func (d *mergeDriver) deciding() (workspace.HostFile, error) {
+	beside := workspace.HostFile{Path: filepath.Join(filepath.Dir(d.attributes.Path), filepath.FromSlash(path.Dir(d.store)), ".gitattributes")}
+	for _, file := range []workspace.HostFile{d.own, beside} {
+		text, err := file.Read()
+		if err != nil {
+			return file, err
+		}
+		if file.Path != d.attributes.Path && setsMerge(string(text), d.store) {
+			return d.own, nil
+		}
+	}
+	return d.attributes, nil
 }
 
 // claimed reports whether git does what the line says.
 func (d *mergeDriver) claimed(ctx context.Context) error {
-	now, err := d.Attribute(ctx)
-	if err == nil && now != "stig" {
-		err = workspace.Usage(fmt.Sprintf("%s: git still merges it with %q after the line in %s", d.store, now, d.attributes.Path),
-			"see .git/info/attributes and the .gitattributes beside the store")
+	now, err := d.Merging(ctx)
+	if err == nil && now.attribute != "stig" {
+		err = workspace.Usage(fmt.Sprintf("%s: %s, after the line in %s", d.store, now, d.attributes.Path), "see gitattributes(5) on which file decides")
 	}
 	return err
 }
 
-func (d *mergeDriver) Remove(ctx context.Context) ([]workspace.SetupStep, error) {
-	text, err := d.attributes.Read()
-	if err != nil {
-		return nil, err
-	}
+func (d *mergeDriver) Remove(ctx context.Context) (steps []workspace.SetupStep, err error) {
 	replaced, err := d.config(ctx, replacedKey)
 	if err != nil {
 		return nil, err
 	}
-	next := text
-	if replaced == "" {
-		next = removeLine(text, d.line())
-	} else if swapped, ok := swapDriver(string(text), d.store, "stig", replaced); ok {
-		next = []byte(swapped)
+	others := false
+	for _, file := range []workspace.HostFile{d.attributes, d.own} {
+		text, err := file.Read()
+		if err != nil {
+			return nil, err
+		}
+		next := removeLine(text, d.line())
+		if replaced != "" && bytes.Contains(text, []byte(" merge=stig")) {
+			next, replaced = bytes.Replace(text, []byte("merge=stig"), []byte("merge="+replaced), 1), ""
+		}
+		others = others || bytes.Contains(next, []byte(" merge=stig"))
+		steps = append(steps, file.Change(text, next, workspace.Shortest(file.Path)+": "+d.line())...)
 	}
-	steps := d.attributes.Change(text, next, ".gitattributes: "+d.line())
+	text, err := d.exclude.Read()
+	if err != nil {
+		return nil, err
+	}
+	next := text
+	for _, lock := range d.locks {
+		if line, err := workspace.ExcludeLine(d.git.Dir, lock); err == nil {
+			next = removeLine(next, line)
+		}
+	}
+	steps = append(steps, d.exclude.Change(text, next, workspace.Shortest(d.exclude.Path)+": the lock of the store")...)
 	result, err := d.git.Run(ctx, "config", "--local", "--get-regexp", `^merge\.stig\.`)
-	if err != nil || result.Exit != 0 {
+	if err != nil || result.Exit != 0 || others { // which need the driver
 		return steps, err
 	}
 	diff := ""
@@ -207,19 +262,6 @@ func (d *mergeDriver) Remove(ctx context.Context) ([]workspace.SetupStep, error)
 		_, err := d.git.Must(ctx, "config", "--local", "--remove-section", "merge.stig")
 		return err
 	}}), nil
-}
-
-// Attribute is what git merges the store with; "unspecified" for nothing.
-func (d *mergeDriver) Attribute(ctx context.Context) (string, error) {
-	text, err := d.git.Must(ctx, "check-attr", "-z", "merge", "--", d.store)
-	if err != nil {
-		return "", err
-	}
-	fields := strings.Split(text, "\x00")
-	if len(fields) < 3 {
-		return "", fmt.Errorf("git check-attr: expected three fields, found %q", text)
-	}
-	return fields[2], nil
 }
 
 func (d *mergeDriver) config(ctx context.Context, key string) (string, error) {

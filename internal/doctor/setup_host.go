@@ -6,15 +6,18 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"stig/internal/assistant"
+	"stig/internal/beads"
 	"stig/internal/fault"
 	"stig/internal/workspace"
 )
 
-// SetupHooks connects the program of an assistant to stig hook, and to stig mcp where its
-// settings name servers.
-func SetupHooks(ctx context.Context, a *workspace.Run, settings assistant.Settings, o SetupOptions) (*SetupResult, error) {
+// SetupHost connects the program of an assistant to stig: hooks, stig mcp where its settings
+// name servers, and the skill.
+func SetupHost(ctx context.Context, a *workspace.Run, settings assistant.Settings, o SetupOptions) (*SetupResult, error) {
 	dir, root, err := hostDir(a, settings, o)
 	if err != nil {
 		return nil, err
@@ -29,12 +32,95 @@ func SetupHooks(ctx context.Context, a *workspace.Run, settings assistant.Settin
 		file.Path = filepath.Join(below, filepath.FromSlash(s.Path))
 		files = append(files, hostFile{settings.Host, s, file})
 	}
+	skills, err := skillFiles(a, settings, o)
+	if err != nil {
+		return nil, err
+	}
+	if !o.Remove || !sharesSkill(a, settings, o) {
+		files = append(files, skills...)
+	}
 	warnOffPath(a, o, "the hooks do nothing")
 	r, err := connect(ctx, files, o)
-	if err == nil {
-		r.Obstacles, err = Obstacles(ctx, a, settings, o)
+	if err != nil || o.Remove || o.Print {
+		return r, err
+	}
+	r.Orders = Orders(a)
+	if r.Obstacles, err = Obstacles(ctx, a, settings, o); err == nil {
+		r.Next = nextOf(a, settings, r.Obstacles)
 	}
 	return r, err
+}
+
+// nextOf is what a person does after a host was connected.
+func nextOf(a *workspace.Run, settings assistant.Settings, obstacles []assistant.Obstacle) string {
+	var do []string
+	for _, obstacle := range obstacles {
+		do = append(do, obstacle.Do)
+	}
+	if _, err := a.Discover(); errors.Is(err, beads.ErrAbsent) {
+		do = append(do, "stig init")
+	}
+	return cmp.Or(strings.Join(do, "; "), "start "+string(settings.Host)+" here and say: take the next issue")
+}
+
+// skillFiles are where a host reads the skill, below a project or a home.
+func skillFiles(a *workspace.Run, settings assistant.Settings, o SetupOptions) (files hostFiles, err error) {
+	root, err := place(a, o)
+	if err != nil {
+		return nil, err
+	}
+	dir := filepath.Join(root, filepath.FromSlash(settings.Skills))
+	if top, rest, _ := strings.Cut(settings.Skills, "/"); top == settings.Dir {
+		if dir, root, err = hostDir(a, settings, o); err != nil {
+			return nil, err
+		}
+		dir = filepath.Join(dir, filepath.FromSlash(rest))
+	}
+	for _, skill := range assistant.SkillFiles(o.Force) {
+		file := workspace.HostFile{Path: filepath.Join(dir, skill.Name, "SKILL.md"), Root: root}
+		files = append(files, hostFile{settings.Host, skill, file})
+	}
+	return files, nil
+}
+
+// sharesSkill reports whether another host that is connected reads the skill in the same place.
+func sharesSkill(a *workspace.Run, settings assistant.Settings, o SetupOptions) bool {
+	return slices.ContainsFunc(assistant.AllSettings(), func(other assistant.Settings) bool {
+		if other.Host == settings.Host || other.Skills != settings.Skills {
+			return false
+		}
+		dir, root, err := hostDir(a, other, o)
+		if err != nil {
+			return false
+		}
+		text, err := workspace.HostFile{Path: filepath.Join(dir, filepath.FromSlash(other.File)), Root: root}.Read()
+		missing, unread := other.Missing(text)
+		return err == nil && unread == nil && len(missing) == 0
+	})
+}
+
+// SetupSkill puts the skill alone where those readers look for skills, all of them where none
+// is named.
+func SetupSkill(ctx context.Context, a *workspace.Run, readers []string, o SetupOptions) (*SetupResult, error) {
+	var files hostFiles
+	var known []string
+	for _, dir := range assistant.SkillDirs() {
+		known = append(known, dir.Reader)
+		if len(readers) > 0 && !slices.Contains(readers, dir.Reader) {
+			continue
+		}
+		skills, err := skillFiles(a, dir.Host.Settings(), o)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, skills...)
+	}
+	for _, name := range readers {
+		if !slices.Contains(known, name) {
+			return nil, workspace.Usage(fmt.Sprintf("must be one of %s; found %q", strings.Join(known, ", "), name), "")
+		}
+	}
+	return connect(ctx, files, o)
 }
 
 // hostDir is the directory where a host reads its settings, below a root. Some let a
@@ -57,8 +143,9 @@ func hostDir(a *workspace.Run, settings assistant.Settings, o SetupOptions) (dir
 	return dir, root, nil
 }
 
-// entries are what stig keeps in a file of a host: hooks, a plugin, or a server.
+// entries are what stig keeps in a file of a host: hooks, a plugin, a server, or the skill.
 type entries interface {
+	Use() string
 	Missing(source []byte) ([]string, error)
 	Install(source []byte) ([]byte, []string, error)
 	Remove(source []byte) ([]byte, []string, error)
@@ -116,7 +203,10 @@ func (all hostFiles) edit(change func(entries, []byte) ([]byte, []string, error)
 		if err != nil {
 			return nil, h.located(err)
 		}
-		steps = append(steps, h.file.Change(source, text, h.named(changed)...)...)
+		for _, step := range h.file.Change(source, text, h.named(changed)...) {
+			step.Use = workspace.Shortest(h.file.Path) + ": " + h.entries.Use()
+			steps = append(steps, step)
+		}
 	}
 	return steps, nil
 }

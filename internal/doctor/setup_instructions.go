@@ -27,7 +27,11 @@ func SetupInstructions(ctx context.Context, a *workspace.Run, name string, o Set
 	if o.Force {
 		block.put, block.take = assistant.ForceBlock, assistant.ForceRemoveBlock
 	}
-	return connect(ctx, block, o)
+	r, err := connect(ctx, block, o)
+	if err == nil && !o.Remove && !o.Print {
+		r.Orders = Orders(a)
+	}
+	return r, err
 }
 
 // instructionsFile is where the instructions of that name are read: in the root

@@ -79,7 +79,7 @@ func (f HostFile) Change(before, after []byte, what ...string) []SetupStep {
 	if after == nil {
 		do = func() error { return f.Remove(unchanged) }
 	}
-	return []SetupStep{{what, f.Diff(before, after), do}}
+	return []SetupStep{{What: what, Diff: f.Diff(before, after), Do: do}}
 }
 
 // unchanged returns an error if the file no longer holds what was read.

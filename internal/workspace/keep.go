@@ -166,6 +166,7 @@ func (e *entry) begin(changes []beads.Change) {
 		return
 	}
 	actor, _ := e.app.ActorName(e.ctx) // an edit whose actor is unknown is recorded all the same
+	excludeLocks(e.at, place)
 	e.place, e.seen, e.before, e.actor = place, place.Seen(), clone.Stamp(e.at.Path), actor
 	if e.claims, err = place.Claims(issuesOf(changes)...); err != nil {
 		e.app.WarnOfShared(err)

@@ -391,6 +391,7 @@ func Shortest(path string) string {
 // SetupStep is one thing that setup does.
 type SetupStep struct {
 	What []string // what it changes, as it is reported
+	Use  string   // the file and what it is for, in a line; may be empty
 	Diff string   // the same as a dry run shows it
 	Do   func() error
 }

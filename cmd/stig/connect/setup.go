@@ -34,12 +34,11 @@ func SetupCommand(a *cli.App) *cobra.Command {
 }
 
 // unknownTarget adds to the refusal of a target what serves assistants that setup
-// does not know: most of them read .agents/skills and AGENTS.md.
+// does not know.
 func unknownTarget(err error) error {
 	refused, ok := errors.AsType[*fault.Error](err)
 	if ok {
-		refused.Hint += "; for an assistant that is not there, type stig skill install agents and stig setup agents-md:\n" +
-			"most of them read .agents/skills and AGENTS.md"
+		refused.Hint += "; for another assistant, type stig setup agents-md: most of them read AGENTS.md"
 	}
 	return err
 }
@@ -74,8 +73,8 @@ func setupGit(a *cli.App) *cobra.Command {
 			"stig setup git --user. Where stig is not in PATH when git merges, or is killed, git\n" +
 			"merges by lines instead, with conflict markers, and always ends with a conflict, so\n" +
 			"that a person looks at the store before it is committed.\n\n" +
-			"When another program merges the store already, such as that of bd, nothing is\n" +
-			"written; --force puts stig in its place, and --remove gives it back.",
+			"When another program that is configured here merges the store already, such as that\n" +
+			"of bd, nothing is written; --force puts stig in its place, and --remove gives it back.",
 		Args:    cli.Takes(0, 0, "no arguments"),
 		Example: "  stig setup git\n  stig setup git --check",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -96,24 +95,24 @@ func setupHost(a *cli.App, settings assistant.Settings) *cobra.Command {
 	file := filepath.Join(settings.Dir, settings.File)
 	cmd := &cobra.Command{
 		Use:   name,
-		Short: "have " + name + " run stig hook, set in " + file,
-		Long: "setup " + name + " names stig's hooks in " + file + " of the project, or with\n" +
-			"--user of the home. Comments, layout, other keys and other programs' hooks keep\n" +
-			"their bytes. Where stig is not in PATH the hooks do nothing. It says what keeps " + name + "\n" +
-			"from running them, as far as its files tell; --check then exits with 1.",
+		Short: "connect " + name + ": hooks in " + file + ", skill",
+		Long: "setup " + name + " puts stig's hooks into " + file + " and the skill into " + settings.Skills + "\n" +
+			"of the project, or with --user of the home. Comments, layout, other keys and other\n" +
+			"programs' hooks keep their bytes; a SKILL.md with another text is kept unless --force\n" +
+			"is given. Where stig is not in PATH the hooks do nothing.\n\n" +
+			"It says what keeps " + name + " from running the hooks, as far as its files tell; --check\n" +
+			"then exits with 1. It quotes lines of AGENTS.md, CLAUDE.md, other instructions and\n" +
+			"settings that name a command of bd or br which stig does in another way.",
 		Args:    cli.Takes(0, 0, "no arguments"),
 		Example: "  stig setup " + name + "\n  stig setup " + name + " --user --check",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			result, err := doctor.SetupHooks(cmd.Context(), a.Run, settings, o)
-			err = printSetup(a, name, o, result, err)
-			if err == nil && !o.Remove && !o.DryRun && len(result.Changed) > 0 && len(result.Obstacles) == 0 {
-				a.Hint(settings.Then)
-			}
-			return err
+			result, err := doctor.SetupHost(cmd.Context(), a.Run, settings, o)
+			return printSetup(a, name, o, result, err)
 		},
 	}
 	setupFlags(a, cmd, &o)
 	userFlag(cmd, &o)
+	forceFlag(cmd, &o, skillForce)
 	return cmd
 }
 

@@ -27,8 +27,10 @@ func printSetup(a *cli.App, target string, o doctor.SetupOptions, r *doctor.Setu
 	if err != nil || o.Print {
 		return err
 	}
-	for _, obstacle := range r.Obstacles {
-		a.Hint(obstacle.Do)
+	if o.Check { // else they are what to do next
+		for _, obstacle := range r.Obstacles {
+			a.Hint(obstacle.Do)
+		}
 	}
 	if o.Check && len(r.Missing)+len(r.Obstacles) > 0 {
 		return workspace.Found()
@@ -43,7 +45,9 @@ type setupOutput struct {
 	DryRun    *bool      `json:"dry_run,omitempty"`
 	Installed *bool      `json:"installed,omitempty"`
 	Missing   []string   `json:"missing,omitzero"`
+	Next      string     `json:"next,omitempty"`
 	Obstacles []obstacle `json:"obstacles,omitempty"`
+	Orders    []order    `json:"orders,omitempty"`
 	Target    string     `json:"target"`
 	Text      *string    `json:"text,omitempty"`
 }
@@ -55,13 +59,21 @@ type obstacle struct {
 	Found string `json:"found"`
 }
 
+// order is a doctor.FoundOrder as data.
+type order struct {
+	File    string `json:"file"`
+	Instead string `json:"instead"`
+	Lines   []int  `json:"lines"`
+	Text    string `json:"text"`
+}
+
 func setupJSON(target string, o doctor.SetupOptions, r *doctor.SetupResult) setupOutput {
 	if o.Print {
 		return setupOutput{Target: target, Text: &r.Text}
 	}
 	data := setupOutput{
 		Target: target, Installed: new(len(r.Missing) == 0), DryRun: &o.DryRun,
-		Missing: append([]string{}, r.Missing...), Changed: append([]string{}, r.Changed...),
+		Missing: append([]string{}, r.Missing...), Changed: append([]string{}, r.Changed...), Next: r.Next,
 	}
 	if o.DryRun {
 		data.Diff = &r.Diff
@@ -69,24 +81,38 @@ func setupJSON(target string, o doctor.SetupOptions, r *doctor.SetupResult) setu
 	for _, o := range r.Obstacles {
 		data.Obstacles = append(data.Obstacles, obstacle{o.Do, o.File, o.Found})
 	}
+	for _, o := range r.Orders {
+		data.Orders = append(data.Orders, order{o.File, o.Instead, o.Lines, o.Text})
+	}
 	return data
 }
 
 func setupText(target string, o doctor.SetupOptions, r *doctor.SetupResult) string {
-	title, list := "written", r.Changed
+	title, list := "written", r.Lines
 	switch {
 	case o.Check && len(r.Missing) == 0:
 		title = "all is there"
 	case o.Check:
 		title, list = "missing", r.Missing
-	case len(r.Changed) == 0:
+	case len(r.Lines) == 0:
 		title = "nothing to do"
 	case o.Remove:
 		title = "removed"
 	}
 	text := target + ": " + strings.Join(append([]string{title}, list...), "\n  ") + "\n"
+	if !o.Check && !o.Remove {
+		for _, missing := range r.Missing {
+			text += "  not written: " + missing + "\n"
+		}
+	}
 	for _, obstacle := range r.Obstacles {
 		text += "  does not run: " + obstacle.File + ": " + obstacle.Found + "\n"
+	}
+	for _, order := range r.Orders {
+		text += order.Quote() + ": " + order.Instead + "\n"
+	}
+	if r.Next != "" && !o.Check {
+		text += "next: " + r.Next + "\n"
 	}
 	return text
 }
