@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"strings"
 
@@ -18,14 +19,46 @@ import (
 	"stig/internal/workspace"
 )
 
+// group is a heading of the list of commands.
+type group struct {
+	title    string
+	commands []*cobra.Command
+}
+
+// mainGroups is how many of the groups stig alone lists.
+const mainGroups = 5
+
+func groups(a *cli.App) []group {
+	return []group{
+		{"Work", []*cobra.Command{issue.CreateCommand(a), issue.OrientCommand(a), issue.NextCommand(a), issue.ClaimCommand(a), issue.CheckpointCommand(a), issue.CloseCommand(a)}},
+		{"Ask", []*cobra.Command{decide.EscalateCommand(a), decide.ResolveCommand(a)}},
+		{"See", []*cobra.Command{graph.ReadyCommand(a), issue.ShowCommand(a), issue.ListCommand(a), graph.GraphCommand(a), check.CheckCommand(a), connect.BoardCommand(a)}},
+		{"Night", []*cobra.Command{workers.WorkCommand(a), workers.MorningCommand(a), workers.LandCommand(a)}},
+		{"Set up", []*cobra.Command{store.InitCommand(a), connect.SetupCommand(a), connect.DoctorCommand(a)}},
+		{"Issues", []*cobra.Command{issue.EditCommand(a), issue.CommentCommand(a), issue.DepCommand(a), issue.SignalsCommand(a), issue.VerifyCommand(a), issue.ReleaseCommand(a), issue.ReopenCommand(a), issue.DeleteCommand(a),
+			issue.PropagateCommand(a), issue.SweepCommand(a), issue.SearchCommand(a), graph.PlanCommand(a)}},
+		{"Look back", []*cobra.Command{graph.ReviewCommand(a), decide.RetroCommand(a), traces.DigestCommand(a), traces.RollupCommand(a), traces.RecallCommand(a), graph.TrajectoryCommand(a), store.DiffCommand(a),
+			store.LogCommand(a), store.UndoCommand(a), store.RecoverCommand(a)}},
+		{"CI", []*cobra.Command{check.VetCommand(a), check.CyclesCommand(a), check.LintCommand(a), check.ExplainCommand(a), store.SchemaCommand(a)}},
+		{"Workers", []*cobra.Command{workers.InboxCommand(a), traces.Command(a), traces.WatchCommand(a), workers.ActorCommand(a), workers.WorkerCommand(a), workers.WorktreeCommand(a), workers.SwarmCommand(a), workers.DreamCommand(a)}},
+		{"Connect", []*cobra.Command{connect.McpCommand(a), connect.HookCommand(a), connect.TrustCommand(a), hidden(connect.SkillCommand(a)), connect.SendCommand(a), store.Command(a), store.MergeCommand(a), versionCommand(a)}},
+	}
+}
+
+// hidden is a command that no list names: stig setup installs the skill, stig help convention
+// prints its text.
+func hidden(cmd *cobra.Command) *cobra.Command {
+	cmd.Hidden = true
+	return cmd
+}
+
 // command is the root command of an app: the groups of commands in their order, and the
 // flags that all have.
 func command(a *cli.App) *cobra.Command {
 	root := &cobra.Command{
-		Use:   "stig",
-		Short: "share a codebase through the issues in its repository",
-		Long: "stig briefs a worker before work and keeps what was learned after it,\n" +
-			"in the notes of the issues in .beads/issues.jsonl.",
+		Use:           "stig",
+		Short:         "keep what agents learn in beads issues",
+		Long:          "stig keeps what agents learn in beads issues, and closes issues only if checks pass.",
 		Example:       "  stig orient\n  stig orient ID\n  stig checkpoint ID --surprise 0.2 --done … --remains …",
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -38,56 +71,94 @@ func command(a *cli.App) *cobra.Command {
 	flags.BoolVar(&a.JSON, "json", false, "print one JSON object")
 	flags.BoolVarP(&a.Quiet, "quiet", "q", false, "print results only, no hints")
 	flags.BoolVar(&a.NoColor, "no-color", false, "print without colour")
-	flags.BoolVar(&a.NoInput, "no-input", false, "ask nothing and open no editor, on a terminal too")
+	flags.BoolVar(&a.NoInput, "no-input", false, "never prompt, and never open an editor")
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		a.Ctx, a.Running = cmd.Context(), cli.Called(cmd)
 		if info, err := os.Stat(a.Dir); a.Dir != "" && (err != nil || !info.IsDir()) {
-			return workspace.Usage(a.Dir+": no such directory", "name with -C a directory that is there, or leave it out")
+			return workspace.Usage(a.Dir+": no such directory", "name an existing directory with -C, or leave it out")
 		}
 		return cli.EmptyFilter(cmd)
 	}
 	root.SetFlagErrorFunc(a.UnknownFlag)
-	root.AddGroup(
-		&cobra.Group{ID: "work", Title: "Work:"},
-		&cobra.Group{ID: "ask", Title: "Ask:"},
-		&cobra.Group{ID: "check", Title: "Check:"},
-		&cobra.Group{ID: "graph", Title: "Graph:"},
-		&cobra.Group{ID: "store", Title: "Store:"},
-		&cobra.Group{ID: "workers", Title: "Workers:"},
-		&cobra.Group{ID: "connect", Title: "Connect:"},
-	)
-	root.AddCommand(
-		issue.OrientCommand(a), issue.NextCommand(a), issue.CheckpointCommand(a), check.VetCommand(a), check.CheckCommand(a), check.LintCommand(a), check.ExplainCommand(a), issue.ShowCommand(a),
-		issue.VerifyCommand(a), issue.CloseCommand(a), issue.ReopenCommand(a), connect.TrustCommand(a),
-		issue.ClaimCommand(a), issue.ReleaseCommand(a), issue.SweepCommand(a), issue.PropagateCommand(a), graph.ReviewCommand(a),
-		traces.Command(a), traces.DigestCommand(a), traces.RollupCommand(a), traces.WatchCommand(a), traces.RecallCommand(a),
-		decide.EscalateCommand(a), decide.ResolveCommand(a), decide.RetroCommand(a),
-		store.InitCommand(a), store.Command(a), issue.CreateCommand(a), issue.EditCommand(a), issue.DepCommand(a), issue.CommentCommand(a), issue.DeleteCommand(a), issue.SearchCommand(a),
-		workers.WorkCommand(a), workers.SwarmCommand(a), workers.InboxCommand(a), workers.ActorCommand(a), workers.WorkerCommand(a), workers.DreamCommand(a), workers.MorningCommand(a), workers.LandCommand(a), workers.WorktreeCommand(a),
-		connect.HookCommand(a), connect.McpCommand(a), connect.BoardCommand(a), connect.SendCommand(a),
-		issue.SignalsCommand(a), store.SchemaCommand(a), versionCommand(a), store.DiffCommand(a),
-		store.LogCommand(a), store.RecoverCommand(a), store.UndoCommand(a), store.MergeCommand(a), connect.SetupCommand(a), connect.DoctorCommand(a), connect.SkillCommand(a), graph.ReadyCommand(a), check.CyclesCommand(a), graph.PlanCommand(a), issue.ListCommand(a), graph.TrajectoryCommand(a), graph.GraphCommand(a),
-	)
+	all := groups(a)
+	for _, g := range all { // the library's own commands belong to the last one
+		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title + ":"})
+		for _, cmd := range g.commands {
+			cmd.GroupID = g.title
+			root.AddCommand(cmd)
+		}
+	}
 	cli.AddOldNames(root)
-	root.SetHelpCommandGroupID("connect")
-	root.SetCompletionCommandGroupID("connect")
-	rewordLibrary(a, root)
+	root.SetHelpCommandGroupID("Connect")
+	root.SetCompletionCommandGroupID("Connect")
+	helpOfCommand := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		if cmd != root {
+			helpOfCommand(cmd, args)
+			return
+		}
+		_ = a.Print(root.Long + "\n" + listed(all[:mainGroups]) + "\nAll commands: stig help --all. One of them: stig help COMMAND.\nTopics: stig help " + strings.Join(topicNames(), ", ") + "\n")
+	})
+	rewordLibrary(a, root, all)
 	return root
 }
 
+func topicNames() (names []string) {
+	for _, t := range cli.Topics() {
+		name, _, _ := strings.Cut(t, "\t")
+		names = append(names, name)
+	}
+	return names
+}
+
+// listed is the list of commands, by group.
+func listed(groups []group) string {
+	var text strings.Builder
+	for _, g := range groups {
+		fmt.Fprintf(&text, "\n%s:\n", g.title)
+		for _, cmd := range g.commands {
+			if !cmd.Hidden {
+				fmt.Fprintf(&text, "  %-11s %s\n", cmd.Name(), cmd.Short)
+			}
+		}
+	}
+	return text.String()
+}
+
 // rewordLibrary gives the commands that come with the library our words, and has them
-// refuse what is not there as ours do.
-func rewordLibrary(a *cli.App, root *cobra.Command) {
+// refuse unknown words as ours do.
+func rewordLibrary(a *cli.App, root *cobra.Command, all []group) {
 	root.SetOut(a.Out) // which the commands below take from it now
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
+	last := &all[len(all)-1]
 	for _, cmd := range root.Commands() {
 		switch cmd.Name() {
 		case "help":
-			cmd.Short, cmd.Long = "show what a command does, and its flags", "help says what a command does, and its flags, as --help behind that command does."
-			cmd.Run, cmd.RunE = nil, func(cmd *cobra.Command, args []string) error { return help(a, cmd, args) }
+			last.commands = append(last.commands, cmd)
+			everything := cmd.Flags().Bool("all", false, "list all commands, and the flags that all of them take")
+			cmd.Use = "help [COMMAND | TOPIC]"
+			cmd.Short = "show the help of a command, or of a topic"
+			cmd.Long = "help shows the help of a command, as COMMAND --help does, or of a topic: " + strings.Join(topicNames(), ",\n") + "."
+			complete := cmd.ValidArgsFunction
+			cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+				list, directive := complete(cmd, args, word)
+				for _, t := range cli.Topics() {
+					if len(args) == 0 && strings.HasPrefix(t, word) {
+						list = append(list, t)
+					}
+				}
+				return list, directive
+			}
+			cmd.Run, cmd.RunE = nil, func(cmd *cobra.Command, args []string) error {
+				if *everything && len(args) == 0 {
+					return a.Print(root.Long + "\n" + listed(all) + "\nFlags of all commands:\n" + root.PersistentFlags().FlagUsages())
+				}
+				return help(a, cmd, args)
+			}
 		case "completion":
-			cmd.Short = "print the script with which a shell completes commands"
+			last.commands = append(last.commands, cmd)
+			cmd.Short = "print the completion script of a shell"
 			cmd.Long = "completion prints the script with which a shell completes command lines. The help of\n" +
 				"each shell says where it goes."
 			cmd.Args, cmd.RunE = a.UnknownCommand, a.HelpAlone
@@ -98,14 +169,19 @@ func rewordLibrary(a *cli.App, root *cobra.Command) {
 	}
 }
 
-// help is the help of the command that is named, or of all.
+// help is the help of the command or the topic that is named, or of all.
 func help(a *cli.App, cmd *cobra.Command, args []string) error {
+	if len(args) == 1 {
+		if found, err := a.Topic(args[0]); found {
+			return err
+		}
+	}
 	of, rest, err := cmd.Root().Find(a.Modernize(cmd.Root(), args))
 	if err == nil && len(rest) > 0 && strings.HasPrefix(rest[0], "-") {
 		rest = nil // the flag that an old name stands for
 	}
 	if err != nil || len(rest) > 0 {
-		return a.UnknownCommand(of, rest)
+		return a.UnknownHelp(of, rest)
 	}
 	of.InitDefaultHelpFlag()
 	return of.Help()

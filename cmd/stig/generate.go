@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
 
-	"stig/app"
 	"stig/cmd/stig/cli"
+	"stig/internal/workspace"
 )
 
 // main of a program beside stig: go run -tags generate ./cmd/stig DIR writes the manual pages
@@ -25,7 +25,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: go run -tags generate ./cmd/stig DIR")
 		os.Exit(2)
 	}
-	if err := generate(command(cli.Front(nil, io.Discard, io.Discard, &app.App{})), os.Args[1]); err != nil {
+	if err := generate(command(cli.Front(nil, io.Discard, io.Discard, &workspace.Run{})), os.Args[1]); err != nil {
 		fmt.Fprintln(os.Stderr, "generate:", err)
 		os.Exit(1)
 	}

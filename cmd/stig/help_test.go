@@ -1,6 +1,10 @@
 package main
 
 import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -12,8 +16,8 @@ import (
 // What the list of commands says of each is a phrase that begins with a verb, short enough for
 // a line of a terminal.
 func TestShortHelp(t *testing.T) {
-	verbs := strings.Fields("add answer ask begin change close connect copy delete draw end find forget gather give have keep " +
-		"leave let list make mark merge open order print put read return run say serve set settle share show take tell unite validate write")
+	verbs := strings.Fields("add allow answer ask change claim close connect copy create delete draw end explain find forget give have keep " +
+		"leave let list mark merge order print read rename reopen return run say serve set settle show start summarize take unite validate write")
 	used := map[string]bool{}
 	var walk func(cmd *cobra.Command)
 	walk = func(cmd *cobra.Command) {
@@ -37,6 +41,28 @@ func TestShortHelp(t *testing.T) {
 	for _, verb := range verbs {
 		if !used[verb] {
 			t.Errorf("no command begins with %q: take it off the list above", verb)
+		}
+	}
+}
+
+// TestOldNames fails where the program says the old name of a command, which works for one
+// version only.
+func TestOldNames(t *testing.T) {
+	mentions := []string{"old_names.txtar", "help_topics.txtar", "mcp_hints.go"} // the last: tools of the MCP server
+	said := regexp.MustCompile(`stig (await|escalations|ack|duplicate)\b|"stig", "(await|escalations|ack|duplicate)"`)
+	for _, room := range []string{"cmd", "internal", "checkpoint", "orient", "schemas", "signals", "docs/reference", ".agents", "action.yml"} {
+		err := filepath.WalkDir(filepath.Join("..", "..", filepath.FromSlash(room)), func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || strings.HasSuffix(path, "_test.go") || slices.Contains(mentions, d.Name()) {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			if old := said.Find(text); old != nil {
+				t.Errorf("%s: %s", path, old)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
 	}
 }

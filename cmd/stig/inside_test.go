@@ -42,7 +42,8 @@ var embedded = sync.OnceValue(cue.Embedded)
 // waits reports whether a command line waits for programs, people or a clock: commands
 // in this process wait for each other.
 func waits(args []string) bool {
-	return slices.Contains([]string{"watch", "work"}, args[0]) || args[0] == "escalate" && slices.Contains(args, "--wait") || slices.Equal(args[:min(2, len(args))], []string{"swarm", "run"})
+	first := strings.Join(args[:min(1, len(args))], "")
+	return first == "watch" || first == "work" || first == "escalate" && slices.Contains(args, "--wait") || slices.Equal(args[:min(2, len(args))], []string{"swarm", "run"})
 }
 
 // runStig runs stig for a script and gives its exit code.

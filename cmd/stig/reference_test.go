@@ -14,6 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
 
+	"stig/cmd/stig/cli"
 	"stig/internal/lint"
 )
 
@@ -217,7 +218,7 @@ Both first are CUE, and JSON is CUE too. ` + "`stig schema config`" + ` prints t
 		}
 	}
 	page.WriteString("\n`#Time` is a whole number of `s`, `m`, `h`, `d` or `w`.\n\n## Variables\n\n| variable | means |\n|---|---|\n")
-	for _, v := range variables {
+	for _, v := range cli.Variables {
 		fmt.Fprintf(&page, "| `%s` | %s |\n", v[0], v[1])
 	}
 	return page.String()

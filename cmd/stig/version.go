@@ -19,10 +19,9 @@ type versionOutput struct {
 
 func versionCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
-		Use:     "version",
-		Short:   "print the version of stig",
-		GroupID: "connect",
-		Args:    cli.Takes(0, 0, "nothing"),
+		Use:   "version",
+		Short: "print the version of stig",
+		Args:  cli.Takes(0, 0, "nothing"),
 		RunE: func(*cobra.Command, []string) error {
 			v := built()
 			return a.Result("version", v, nil, func() error { return a.Print(v.line()) })

@@ -197,6 +197,19 @@ const (
 	ExitInterrupted = 130
 )
 
+// ExitCodes are the exit codes with their meaning, as help lists them.
+var ExitCodes = [][2]string{
+	{"0", "done"},
+	{"1", "problems found, or a check failed"},
+	{"2", "wrong usage: unknown command, flag or value"},
+	{"3", "the store cannot be read, or must not be written"},
+	{"4", "no such issue"},
+	{"5", "conflict: claimed, changed, asked or answered by somebody else"},
+	{"6", "waiting: no answer from a person yet, or stig watch timed out"},
+	{"129", "stig merge wrote nothing (git uses lower codes for conflicts); else the terminal was closed"},
+	{"130, 143", "interrupted, terminated (SIGTERM)"},
+}
+
 // Usage is a command line that cannot be carried out as it stands.
 func Usage(message, hint string) error {
 	return &fault.Error{Code: fault.Usage, Reason: message, Hint: hint}

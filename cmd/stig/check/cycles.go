@@ -16,7 +16,6 @@ func CyclesCommand(a *cli.App) *cobra.Command {
 		Long: "Find deadlocks: unclosed issues of which none can ever start or be closed, over\n" +
 			"blocking rows and epics together; each as its shortest circle, with the row to\n" +
 			"remove. Rings of blocking rows with closed issues in them are warnings.",
-		GroupID: "check",
 		Args:    cli.Takes(0, 0, "no arguments"),
 		Example: "  stig cycles\n  stig cycles --strict --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {

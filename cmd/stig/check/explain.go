@@ -14,9 +14,8 @@ import (
 func ExplainCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:     "explain [RULE]",
-		Short:   "say why a rule of the checks is there, with an example",
+		Short:   "explain a rule of check, with an example",
 		Long:    "Say why a rule of the checks is there, with an example; without a rule, list all of them.",
-		GroupID: "check",
 		Args:    cli.Takes(0, 1, "one rule at most"),
 		Example: "  stig explain\n  stig explain close-reason",
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {

@@ -20,7 +20,6 @@ func VetCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "vet [ID…]",
 		Short:   "validate lines, sections and signal tables",
-		GroupID: "check",
 		Args:    cli.Takes(0, -1, "any number of issues"),
 		Example: "  stig vet\n  stig vet demo-1 --fix --dry-run",
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -41,6 +41,22 @@ func wantsJSON(args []string) bool {
 
 // UnknownCommand refuses words that are no command, with the nearest that are.
 func (a *App) UnknownCommand(cmd *cobra.Command, args []string) error {
+	return unknown("command", cmd, args, commandsOf(cmd))
+}
+
+// UnknownHelp refuses words of which there is no help.
+func (a *App) UnknownHelp(cmd *cobra.Command, args []string) error {
+	names := commandsOf(cmd)
+	if !cmd.HasParent() {
+		for _, t := range topics() {
+			names = append(names, t.name)
+		}
+	}
+	return unknown("command or topic", cmd, args, names)
+}
+
+// unknown refuses words that are none of some names, with the nearest that are.
+func unknown(what string, cmd *cobra.Command, args, names []string) error {
 	if len(args) == 0 {
 		return nil
 	}
@@ -48,16 +64,20 @@ func (a *App) UnknownCommand(cmd *cobra.Command, args []string) error {
 	if cmd.HasParent() {
 		behind = Called(cmd) + " "
 	}
-	hint := "type " + cmd.CommandPath() + " --help to see what there is"
+	all := cmd.CommandPath() + " --help"
+	if !cmd.HasParent() {
+		all = "stig help --all"
+	}
+	hint := "type " + all + " to see what there is"
 	elsewhere := Elsewhere()
 	if here := elsewhere[behind+strings.ToLower(args[0])]; here != "" {
 		hint = "type " + here
-	} else if near := nearest(args[0], commandsOf(cmd)); len(near) > 0 {
+	} else if near := nearest(args[0], names); len(near) > 0 {
 		hint = "did you mean " + strings.Join(near, ", ") + "?"
 	} else if likely := elsewhere[behind+"*"]; likely != "" {
-		hint = "type " + likely + ", or " + cmd.CommandPath() + " --help to see what there is"
+		hint = "type " + likely + ", or " + all + " to see what there is"
 	}
-	return workspace.Usage(fmt.Sprintf("unknown command %q", args[0]), hint)
+	return workspace.Usage(fmt.Sprintf("unknown %s %q", what, args[0]), hint)
 }
 
 // UnknownFlag refuses a flag that is not there, or the word before it that is no

@@ -25,7 +25,6 @@ func McpCommand(a *cli.App) *cobra.Command {
 			"recall, inbox and ack, the briefings as resources, and prompts to start and to hand over. A tool gives\n" +
 			"what its command prints with --json, in at most 8,000 characters; a refusal is an error\n" +
 			"of the tool. An interrupt ends the server and the checks that it runs.",
-		GroupID: "connect",
 		Args:    cli.Takes(0, 0, "no arguments"),
 		Example: "  stig mcp\n  stig -C DIR mcp",
 		RunE: func(cmd *cobra.Command, _ []string) error {

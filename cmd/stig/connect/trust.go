@@ -18,13 +18,12 @@ func TrustCommand(a *cli.App) *cobra.Command {
 	var list bool
 	cmd := &cobra.Command{
 		Use:   "trust",
-		Short: "let the commands in acceptance criteria run on this machine",
+		Short: "allow this repository to run acceptance commands",
 		Long: "Let the commands in this repository's acceptance criteria run on this machine. They are\n" +
 			"text that came with the repository: read some first, with stig verify ID --plan. So may\n" +
 			"what the files of actors in .stig/actors run, as it is now, when a person trusts them.\n" +
 			"What is trusted is kept in your own state directory, by path and first commit.\n" +
 			"STIG_TRUST=1 trusts whatever is there, for machines that run what they check out anyway.",
-		GroupID: "connect",
 		Args:    cli.Takes(0, 0, "no arguments"),
 		Example: "  stig trust\n  stig trust --list\n  stig trust --revoke",
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -10,12 +10,11 @@ import (
 func PlanCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "plan [EPIC]",
-		Short: "order unclosed work, and show what can go side by side",
+		Short: "order open work, and show what can run in parallel",
 		Long: "Sort unclosed work, or that of an epic, into stages: the issues of one stage can\n" +
 			"be worked on side by side once the stages before it are closed. An epic stands\n" +
 			"after the last of its children. The critical path is the longest chain of issues\n" +
 			"that block each other.",
-		GroupID: "graph",
 		Args:    cli.Takes(0, 1, "one epic at most"),
 		Example: "  stig plan\n  stig plan demo-1",
 		RunE: func(cmd *cobra.Command, args []string) error {

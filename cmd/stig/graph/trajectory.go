@@ -87,11 +87,10 @@ func TrajectoryCommand(a *cli.App) *cobra.Command {
 	var plot bool
 	cmd := &cobra.Command{
 		Use:   "trajectory ID",
-		Short: "show how an issue's signals changed from commit to commit",
+		Short: "show how an issue's signals changed over commits",
 		Long: "trajectory lists the commits that changed the signals or the state estimate of an\n" +
 			"issue, the oldest first, also under the names that the store had before. A handoff\n" +
 			"is a checkpoint, or a new state estimate. On a terminal surprise is plotted.",
-		GroupID: "graph",
 		Args:    cli.Takes(1, 1, "one issue"),
 		Example: "  stig trajectory demo-1\n  stig trajectory demo-1 --since 2026-11-01\n  stig trajectory demo-1 --since v1.2 --json",
 		RunE: func(cmd *cobra.Command, args []string) error {

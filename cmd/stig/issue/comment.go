@@ -20,7 +20,6 @@ func CommentCommand(a *cli.App) *cobra.Command {
 		Short: "add a comment to an issue",
 		Long: "Add a comment to an issue, closed ones too, with who says it and when. It stands beside\n" +
 			"the notes, which keep signals and the state estimate: see stig checkpoint.",
-		GroupID: "work",
 		Args: func(cmd *cobra.Command, args []string) error {
 			words = text.Dash(args)
 			if len(words) > 2 {

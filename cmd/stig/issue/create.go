@@ -21,7 +21,7 @@ func CreateCommand(a *cli.App) *cobra.Command {
 	var deps []string
 	cmd := &cobra.Command{
 		Use:   "create TITLE",
-		Short: "add an issue, with its signal table",
+		Short: "create an issue, with its signal table",
 		Long: "Add an issue and print its id: a hash of what it is about, or the next one below\n" +
 			"its parent. With -q nothing but the id is printed. A type is one of bd, of the store, or\n" +
 			"of types in .stig.cue. With --from, all issues of a file are added or none.\n\n" +
@@ -31,7 +31,6 @@ func CreateCommand(a *cli.App) *cobra.Command {
 			"a heading may stand lines KEY: VALUE (name, type, priority, labels, after, cynefin,\n" +
 			"assignee, estimate, defer), then the description, then the headings Acceptance and\n" +
 			"Design. after has the titles or names of what the issue waits for.",
-		GroupID: "store",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return workspace.Usage(fmt.Sprintf("%s: takes one title; found %d arguments", cli.Called(cmd), len(args)), "type stig create "+visible.Quoted(strings.Join(args, " ")))

@@ -13,12 +13,11 @@ func DeleteCommand(a *cli.App) *cobra.Command {
 	var r service.DeleteRequest
 	cmd := &cobra.Command{
 		Use:   "delete ID…",
-		Short: "delete issues, and keep a record that they were",
+		Short: "delete issues, and keep a tombstone of each",
 		Long: "Delete issues. Each leaves a tombstone, its line with the status tombstone, so that a\n" +
 			"branch that still has the issue does not bring it back; where bd keeps a database, bd\n" +
 			"delete deletes. An issue that others depend on, or that another works on, is deleted\n" +
 			"only with --force, which drops the dependencies on it. stig undo takes a deletion back.",
-		GroupID: "store",
 		Args:    cli.Takes(1, -1, "the issues to delete"),
 		Example: "  stig delete demo-4 --reason 'made by mistake'\n  stig delete demo-4 demo-5 --force --dry-run",
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -16,11 +16,10 @@ func NextCommand(a *cli.App) *cobra.Command {
 	var dryRun, claim bool
 	cmd := &cobra.Command{
 		Use:   "next",
-		Short: "show the issue to begin with, or take it",
+		Short: "show the issue to begin with, or claim it",
 		Long: "Show the issue that stig orient recommends: the first that stig ready lists, unless it says\n" +
 			"itself that it waits, or no more than its title. With --claim it is taken; where others\n" +
 			"take it meanwhile, the one after it is. The exit code is 1 where nothing can be taken.",
-		GroupID: "work",
 		Args:    cli.Takes(0, 0, "no arguments"),
 		Example: "  stig next\n  stig next --claim --actor ann",
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -20,7 +20,6 @@ func SearchCommand(a *cli.App) *cobra.Command {
 			"that holds more of the words stands first; then ids, titles, labels and external\n" +
 			"references count more than other texts, and rare words more than frequent ones. A word\n" +
 			"finds longer ones that begin with it.",
-		GroupID: "graph",
 		Args:    cli.Takes(1, -1, "the words to look for"),
 		Example: "  stig search tide gauge\n  stig search lock --open --limit 5",
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -24,7 +24,6 @@ func VerifyCommand(a *cli.App) *cobra.Command {
 			"stig close then runs nothing again. A repository must be trusted once; see stig trust.\n" +
 			"With --plan nothing is run: of the issues that are named, or of all open ones, it shows\n" +
 			"what would be. That is what to read before trust is given.",
-		GroupID: "work",
 		Args:    cli.Takes(0, -1, "one issue, or with --plan any number of them"),
 		Example: "  stig verify demo-1 --plan\n  stig verify --plan\n  stig verify demo-1 --keep-going --timeout 90s",
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -18,11 +18,10 @@ func DiffCommand(a *cli.App) *cobra.Command {
 	var files, exitCode bool
 	cmd := &cobra.Command{
 		Use:   "diff [REV]",
-		Short: "show what vanished, changed and was added since a revision",
+		Short: "show what vanished, changed or was added since a commit",
 		Long: "diff compares the store at a revision (default HEAD) with the store as it is,\n" +
 			"by issue, section, signal, criterion, edge, comment and key, and memories and other\n" +
 			"lines about no issue. What vanished comes first. How lines are spelled and ordered, and updated_at, do not count.",
-		GroupID: "store",
 		Args:    cli.Takes(0, 2, "one revision, or with --files two files"),
 		Example: "  stig diff\n  stig diff main~3 --json\n  stig diff --files before.jsonl after.jsonl",
 		RunE: func(cmd *cobra.Command, args []string) error {

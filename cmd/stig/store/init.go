@@ -17,14 +17,13 @@ func InitCommand(a *cli.App) *cobra.Command {
 	var server service.ServerRequest
 	cmd := &cobra.Command{
 		Use:   "init",
-		Short: "make an empty store in this repository",
+		Short: "create an empty store in this repository",
 		Long: "Make .beads with an empty issues.jsonl in the directory of -C, else at the root\n" +
 			"of the git repository, else here. An empty directory outside of a repository becomes\n" +
 			"one, which is trusted. Ids begin with the prefix, which is kept in\n" +
 			".beads/prefix until issues show it; config.yaml, if there is one, counts more.\n" +
 			"With --store mysql://USER@HOST:PORT/DATABASE it makes stig's tables in that empty\n" +
 			"database, and .beads/stig.json, which names it: see docs/database.md.",
-		GroupID: "store",
 		Args:    cli.Takes(0, 0, "nothing"),
 		Example: "  stig init --prefix demo\n  stig init --store mysql://mara@db.example/harbor --import",
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -29,7 +29,6 @@ func SchemaCommand(a *cli.App) *cobra.Command {
 		Short: "print a CUE schema: " + strings.Join(names(), ", "),
 		Long: "Print the CUE schema of signals, of the configuration (config), of what commands print with\n" +
 			"--json (output), of traces, or of the front matter in .stig/actors (actors).",
-		GroupID:   "connect",
 		Args:      cli.Takes(0, 1, "one name at most"),
 		ValidArgs: names(),
 		Example:   "  stig schema >schema.cue\n  stig schema config",

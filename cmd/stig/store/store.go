@@ -19,9 +19,8 @@ func Command(a *cli.App) *cobra.Command {
 		Short: "copy a store between a file and a server",
 		Long: "The commands below move whole stores between a file and a server, and keep the file in\n" +
 			"git current that is a copy of a store on a server.",
-		GroupID: "store",
-		Args:    a.UnknownCommand,
-		RunE:    a.HelpAlone,
+		Args: a.UnknownCommand,
+		RunE: a.HelpAlone,
 	}
 	cmd.AddCommand(copyCommand(a), syncCommand(a))
 	return cmd

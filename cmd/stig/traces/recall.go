@@ -24,7 +24,6 @@ func RecallCommand(a *cli.App) *cobra.Command {
 			"comments, findings, errors, summaries and completions are searched. Not every word must\n" +
 			"be found, and their endings do not matter: ask in your own words. stig search finds\n" +
 			"issues that hold given words.",
-		GroupID: "work",
 		Args:    cli.Takes(0, -1, "words to ask with"),
 		Example: "  stig recall why are the tides copied by hand\n  stig recall --like demo-1",
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -10,13 +10,12 @@ import (
 func Command(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "trace",
-		Short: "leave typed messages on issues, and read those of others",
+		Short: "leave typed messages on issues, and read them",
 		Long: "A trace is a comment of a known type: a finding, an error, a request, a result. Other\n" +
 			"workers find it on the issue, in briefings and with stig watch; nobody is addressed\n" +
 			"directly.",
-		GroupID: "work",
-		Args:    a.UnknownCommand,
-		RunE:    a.HelpAlone,
+		Args: a.UnknownCommand,
+		RunE: a.HelpAlone,
 	}
 	cmd.AddCommand(addCommand(a), listCommand(a), showCommand(a))
 	return cmd

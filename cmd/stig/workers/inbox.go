@@ -35,7 +35,6 @@ func InboxCommand(a *cli.App) *cobra.Command {
 			"life in this clone; without one, seven days ago.\n\n" +
 			"--ack acknowledges the items that are named, or none of them if one is not in the inbox.\n" +
 			"A trace that answers another one, with --re, acknowledges that.",
-		GroupID: "workers",
 		Args:    cli.Takes(0, -1, "items"),
 		Example: "  stig inbox\n  stig inbox --actor netty --role network --wait\n  stig inbox --ack --all",
 		RunE:    func(cmd *cobra.Command, args []string) error { return inbox(cmd.Context(), a, args, o) },

@@ -19,13 +19,12 @@ func MorningCommand(a *cli.App) *cobra.Command {
 	full := false
 	cmd := &cobra.Command{
 		Use:   "morning",
-		Short: "show what loops did since somebody looked last",
+		Short: "show what worker loops did since you last looked",
 		Long: "Show what was done since somebody looked last, by whom, with which proof and at what cost;\n" +
 			"what waits for a person, with the command that answers; what failed and why; why each\n" +
 			"loop ended; and what is to land. Runs count that ended in that time.\n\n" +
 			"That somebody looked is remembered where the output goes to a terminal, and nowhere else:\n" +
 			"the first time, and with nobody's look, it goes back 24 hours.",
-		GroupID: "workers",
 		Args:    cli.Takes(0, 0, "no arguments"),
 		Example: "  stig morning\n  stig morning --since 8h\n  stig morning --json | jq .cost",
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -15,9 +15,8 @@ func WorkerCommand(a *cli.App) *cobra.Command {
 			"work. Its file in .stig/actors says who it is and which command that is. What a file\n" +
 			"runs that came with a repository is run once a person agreed to it: with stig trust, or\n" +
 			"with stig worker resume where it changed since.",
-		GroupID: "workers",
-		Args:    a.UnknownCommand,
-		RunE:    a.HelpAlone,
+		Args: a.UnknownCommand,
+		RunE: a.HelpAlone,
 	}
 	cmd.AddCommand(addCommand(a), installCommand(a), statusCommand(a))
 	for _, l := range lifeCommands() {

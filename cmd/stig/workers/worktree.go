@@ -15,12 +15,11 @@ import (
 // WorktreeCommand is stig worktree.
 func WorktreeCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "worktree",
-		Short:   "list and delete the work trees of workers",
-		Long:    "A loop gives each issue a work tree of its own, on branch stig/ID. It goes when the work\nlands, and stays as long as it holds something that is nowhere else.",
-		GroupID: "workers",
-		Args:    a.UnknownCommand,
-		RunE:    a.HelpAlone,
+		Use:   "worktree",
+		Short: "list and delete the work trees of workers",
+		Long:  "A loop gives each issue a work tree of its own, on branch stig/ID. It goes when the work\nlands, and stays as long as it holds something that is nowhere else.",
+		Args:  a.UnknownCommand,
+		RunE:  a.HelpAlone,
 	}
 	cmd.AddCommand(treesCommand(a), treeRemoveCommand(a))
 	return cmd
