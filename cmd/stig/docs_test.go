@@ -51,6 +51,9 @@ func TestDocuments(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := reader{T: t, program: program}
+			if r.clone = slices.Contains(asMara, name); r.clone {
+				r.exported = mara
+			}
 			ran := consoleBlock.ReplaceAllStringFunc(string(text), r.session)
 			if ran == string(text) {
 				return
@@ -94,6 +97,25 @@ func TestNightIsShown(t *testing.T) {
 	}
 }
 
+// asMara are the documents whose reader is mara, in a repository of git: what she has set up
+// before she reads stands in no sample.
+var asMara = []string{"README.md", "docs/quickstart.md", "docs/guide.md"}
+
+var mara = []string{"STIG_ACTOR=mara", "GIT_CONFIG_COUNT=3",
+	"GIT_CONFIG_KEY_0=user.name", "GIT_CONFIG_VALUE_0=mara",
+	"GIT_CONFIG_KEY_1=user.email", "GIT_CONFIG_VALUE_1=mara@harbor.example",
+	"GIT_CONFIG_KEY_2=init.defaultBranch", "GIT_CONFIG_VALUE_2=main"}
+
+var (
+	duration = regexp.MustCompile(`\b\d+\.\d+s\b`)
+	logFile  = regexp.MustCompile(`(Z-\d+)-\d+\.log\b`)
+)
+
+// steady replaces what differs from run to run: how long a check took, and which log has its output.
+func steady(printed []byte) []byte {
+	return logFile.ReplaceAll(duration.ReplaceAll(printed, []byte("0.0s")), []byte("$1.log"))
+}
+
 // A block that shows a fence is itself fenced by four backticks.
 var consoleBlock = regexp.MustCompile("(?ms)^````console( empty| continued)?\n.*?^````\n|^```console( empty| continued)?\n.*?^```\n")
 
@@ -104,6 +126,7 @@ var exportLine = regexp.MustCompile(`^export (\w+=\S+)$`)
 type reader struct {
 	*testing.T
 	program, dir string
+	clone        bool     // the example store is in a repository of git
 	exported     []string // by the blocks so far
 }
 
@@ -120,6 +143,11 @@ func (r *reader) session(block string) string {
 		}
 		if err := os.CopyFS(r.dir, os.DirFS(fromHere("..", "..", "examples", "harbor"))); err != nil {
 			r.Fatal(err)
+		}
+		if r.clone {
+			if said, err := shell(r.dir, r.program, "git init -q && git add .beads && git commit -qm harbor", r.exported...); err != nil {
+				r.Fatalf("%v\n%s", err, said)
+			}
 		}
 	case r.dir == "":
 		r.Fatalf("%s: no block stands before it", first)
@@ -152,7 +180,7 @@ func (r *reader) session(block string) string {
 		out.WriteString(line + "\n")
 		printed = bytes.ReplaceAll(printed, []byte(r.dir), []byte("/home/mara/harbor"))
 		printed = bytes.ReplaceAll(printed, []byte(filepath.Dir(r.dir)), []byte("/home/mara"))
-		if printed = bytes.TrimRight(printed, "\n"); shows && len(printed) > 0 {
+		if printed = bytes.TrimRight(steady(printed), "\n"); shows && len(printed) > 0 {
 			out.Write(append(printed, '\n'))
 		}
 	}
@@ -172,7 +200,7 @@ func withInput(lines []string) int {
 	return n
 }
 
-// shell runs a command as a reader would, years after the story of the example store,
+// shell runs a command as a reader would two days after the story of the example store ends,
 // with stig on PATH and what the samples exported.
 func shell(dir, program, command string, exported ...string) ([]byte, error) {
 	env := append(os.Environ(),

@@ -2,8 +2,11 @@ package main
 
 import (
 	"io"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/spf13/cobra"
 
 	"stig/cmd/stig/cli"
 	"stig/internal/workspace"
@@ -18,6 +21,13 @@ func TestElsewhere(t *testing.T) {
 		if !strings.HasSuffix(word, "*") && !strings.Contains(word, " -") {
 			if cmd, rest, err := root.Find(strings.Fields(word)); err == nil && len(rest) == 0 {
 				t.Errorf("%q is %s, and leads to %q", word, cmd.CommandPath(), hint)
+			}
+		}
+		if strings.HasPrefix(word, "* ") {
+			for flag := range strings.FieldsSeq(hint) {
+				if !hasFlag(root, strings.TrimLeft(flag, "-")) {
+					t.Errorf("%q: no command has %s", word, flag)
+				}
 			}
 		}
 		for _, line := range strings.Split(hint, "stig ")[1:] {
@@ -37,4 +47,9 @@ func TestElsewhere(t *testing.T) {
 			}
 		}
 	}
+}
+
+// hasFlag reports whether a command, or one below it, has a flag.
+func hasFlag(cmd *cobra.Command, name string) bool {
+	return cmd.Flag(name) != nil || slices.ContainsFunc(cmd.Commands(), func(c *cobra.Command) bool { return hasFlag(c, name) })
 }

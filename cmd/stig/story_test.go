@@ -12,29 +12,20 @@ import (
 	"time"
 )
 
-// namedBlock is a fenced block whose info string has the name of a file.
-var namedBlock = regexp.MustCompile("(?ms)^```[a-z]+ ([a-z]+\\.[a-z]+)\n(.*?)^```\n")
-
-// TestStory runs the story of docs/traces.md: four real processes that know one epic,
-// and nothing of each other.
+// TestStory runs four workers as real processes, each with a script of testdata/story. They
+// know one epic, and nothing of each other.
 func TestStory(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(fromHere("..", "..", "docs", "traces.md"))
+	s := story{dir: t.TempDir(), program: program(t)}
+	if err := os.CopyFS(s.dir, os.DirFS(fromHere("testdata", "story"))); err != nil {
+		t.Fatal(err)
+	}
+	workers, err := filepath.Glob(filepath.Join(s.dir, "*.sh"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := story{dir: t.TempDir(), program: program(t)}
-	var workers []string
-	for _, block := range namedBlock.FindAllStringSubmatch(string(text), -1) {
-		if err := os.WriteFile(filepath.Join(s.dir, block[1]), []byte(block[2]), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		if strings.HasSuffix(block[1], ".sh") {
-			workers = append(workers, block[1])
-		}
-	}
 	if len(workers) != 4 {
-		t.Fatalf("%d workers in the story: %v", len(workers), workers)
+		t.Fatalf("%d workers: %v", len(workers), workers)
 	}
 	epic := strings.Fields(s.run(t, "lead", "git init -q; git config user.name lead; stig init --prefix tide >init.out; stig create --from plan.md -q"))[0]
 	for _, name := range []string{"coder", "writer", "scribe"} { // who watch begin before anything happens
@@ -42,7 +33,8 @@ func TestStory(t *testing.T) {
 	}
 	var group sync.WaitGroup
 	for _, worker := range workers {
-		group.Go(func() { s.run(t, strings.TrimSuffix(worker, ".sh"), "set -e; EPIC="+epic+"; . ./"+worker) })
+		name := strings.TrimSuffix(filepath.Base(worker), ".sh")
+		group.Go(func() { s.run(t, name, "set -e; EPIC="+epic+"; . ./"+name+".sh") })
 	}
 	group.Wait()
 	s.holds(t, "answer.md", "3 of 3 issues closed with a result",

@@ -1,21 +1,25 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
 
 // scenes are the commands that the animated terminal of README types, each on a cleared
-// screen: those of its samples.
-var scenes = []string{
-	"stig ready",
-	"stig orient harbor-4ke.4 | head -n 16",
-	`stig checkpoint harbor-4ke.4 --surprise 0.1 --learned "the office publishes a month at a time"`,
-	"sed s/2026-11/2026-12/ tides/2026-11.csv >tides/2026-12.csv",
-	`stig close harbor-4ke.4 --reason "December's tides are in"`,
+// screen. The gate refuses first.
+var scenes = []struct {
+	command string
+	fails   bool
+}{
+	{`stig close harbor-4ke.4 --reason "December's tides are in"`, true},
+	{"cp ~/Downloads/2026-12.csv tides", false},
+	{`stig checkpoint harbor-4ke.4 --surprise 0.1 --learned "the office publishes a month at a time"`, false},
+	{`stig close harbor-4ke.4 --reason "December's tides are in"`, false},
 }
 
 const (
@@ -23,7 +27,6 @@ const (
 	lineHeight  = 18
 	typingTime  = 0.03 // seconds for a character
 	readingTime = 0.35 // seconds for a line
-	headStart   = 0.6  // seconds by which it has begun when it is shown: a picture that stands still has output
 	mostBytes   = 300_000
 )
 
@@ -33,13 +36,19 @@ func TestTerminal(t *testing.T) {
 	if err := os.CopyFS(dir, os.DirFS(fromHere("..", "..", "examples", "harbor"))); err != nil {
 		t.Fatal(err)
 	}
+	november := readFile(t, dir, "tides", "2026-11.csv")
+	downloads := filepath.Join(dir, "Downloads")
+	if err := cmp.Or(os.Mkdir(downloads, 0o755),
+		os.WriteFile(filepath.Join(downloads, "2026-12.csv"), []byte(strings.ReplaceAll(november, "2026-11", "2026-12")), 0o644)); err != nil {
+		t.Fatal(err)
+	}
 	var pictures []scene
-	for _, command := range scenes {
-		printed, err := shell(dir, program(t), command, "STIG_NOW=2026-11-20T09:00:00Z", "STIG_TRUST=1", "STIG_ACTOR=mara")
-		if err != nil {
-			t.Fatalf("%s: %v\n%s", command, err, printed)
+	for _, s := range scenes {
+		printed, err := shell(dir, program(t), s.command, "STIG_TRUST=1", "STIG_ACTOR=mara")
+		if (err != nil) != s.fails {
+			t.Fatalf("%s: %v\n%s", s.command, err, printed)
 		}
-		pictures = append(pictures, scene{command, screen(string(printed))})
+		pictures = append(pictures, scene{s.command, screen(string(steady(printed)))})
 	}
 	picture := animate(pictures)
 	if len(picture) > mostBytes {
@@ -61,12 +70,10 @@ type scene struct {
 	printed []string
 }
 
-// screen cuts what was printed as wide as the terminal is, and takes out the times of checks.
+// screen cuts what was printed to the width of the terminal.
 func screen(printed string) (lines []string) {
 	for line := range strings.Lines(strings.TrimRight(printed, "\n") + "\n") {
-		if line = strings.TrimRight(line, "\n"); strings.HasPrefix(line, "  Verified: ") {
-			line, _, _ = strings.Cut(line, " [")
-		}
+		line = strings.TrimRight(line, "\n")
 		if runes := []rune(line); len(runes) > columns {
 			line = string(runes[:columns-1]) + "…"
 		}
@@ -76,7 +83,8 @@ func screen(printed string) (lines []string) {
 }
 
 // animate draws a terminal that types each command and then shows what it printed. It is
-// an SVG with style rules alone; where motion is not wanted it shows the last scene.
+// an SVG with style rules alone; where motion is not wanted it shows the first scene. It begins
+// when the first command has printed: a picture that stands still shows output.
 func animate(all []scene) string {
 	lines, total := 0, 0.0
 	for _, s := range all {
@@ -105,18 +113,17 @@ func animate(all []scene) string {
 		body.WriteString("</g></g>\n")
 		began = ended
 	}
-	last := len(all) - 1
-	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" role="img" aria-label="stig ready, orient, checkpoint and close in a terminal">
+	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" role="img" aria-label="stig close refuses an issue in a terminal; after the work and a checkpoint it closes it">
 <style>
 text{font:13px ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace;fill:#d8dee4;white-space:pre}
 .prompt{fill:#7ee787}.typed{fill:#fff}
 .scene{visibility:hidden}
 .scene,.scene g,.typed{animation-duration:%.2fs;animation-delay:-%.2fs;animation-iteration-count:infinite;animation-timing-function:linear}
-%s@media (prefers-reduced-motion:reduce){.scene,.scene g,.typed{animation:none}#s%d{visibility:visible}}
+%s@media (prefers-reduced-motion:reduce){.scene,.scene g,.typed{animation:none}#s0{visibility:visible}}
 </style>
 <rect width="100%%" height="100%%" rx="8" fill="#161b22"/><circle cx="20" cy="18" r="5" fill="#ff5f57"/><circle cx="38" cy="18" r="5" fill="#febc2e"/><circle cx="56" cy="18" r="5" fill="#28c840"/>
 %s</svg>
-`, width, height, width, height, total, headStart, style.String(), last, body.String())
+`, width, height, width, height, total, all[0].typing()+0.1, style.String(), body.String())
 }
 
 func (s scene) typing() float64  { return typingTime * float64(len([]rune(s.command))) }

@@ -94,13 +94,14 @@ func (s *screen) timing(text func() string) (stop func()) {
 	}
 }
 
-// echo is a script as it is shown before it runs.
+// echo is a script as it is shown before it runs: "+ " before its first line, as a shell traces
+// what it runs, "> " before the others.
 func echo(script string) string {
 	lines := strings.Split(strings.TrimRight(script, "\n"), "\n")
 	for i, line := range lines {
 		lines[i] = "> " + visible.Text(line)
 	}
-	lines[0] = "$" + lines[0][1:]
+	lines[0] = "+" + lines[0][1:]
 	return strings.Join(lines, "\n")
 }
 

@@ -141,7 +141,7 @@ func TestVerifyShows(t *testing.T) {
 	j := job(t, "echo one; sleep 0.3; printf two", "echo \x1b[2Jthree\u202e\n# \xff\ttide")
 	j.Out = &out
 	runJob(t, j)
-	want := "$ echo one; sleep 0.3; printf two\none\ntwo\n" + `$ echo \x1b[2Jthree\u202e` + "\n" + `> # \xff` + "\ttide\n\x1b[2Jthree\u202e\n"
+	want := "+ echo one; sleep 0.3; printf two\none\ntwo\n" + `+ echo \x1b[2Jthree\u202e` + "\n" + `> # \xff` + "\ttide\n\x1b[2Jthree\u202e\n"
 	if got := out.String(); got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
@@ -239,7 +239,7 @@ func TestVerifyWithoutRunning(t *testing.T) {
 		if o := v.Outcomes(); v.Passed() || len(o) != 1 || o[0].Exit != c.exit || o[0].Reason != c.reason || o[0].Log != "" {
 			t.Errorf("%s: got %+v", c.name, o)
 		}
-		if want := "$ touch reached\n" + c.reason + "\n"; out.String() != want {
+		if want := "+ touch reached\n" + c.reason + "\n"; out.String() != want {
 			t.Errorf("%s: showed %q", c.name, out.String())
 		}
 		if _, err := os.Stat(filepath.Join(j.Root, "reached")); err == nil {
@@ -520,7 +520,7 @@ func TestVerifyFails(t *testing.T) {
 		t.Error("a script that no shell takes did not fail")
 	}
 	j = job(t, "echo tide")
-	for _, c := range []struct{ class, text string }{{gate.Runnable, "tide"}, {gate.Runnable, "$ echo tide"}, {gate.Runnable, "$ echo tide"}} {
+	for _, c := range []struct{ class, text string }{{gate.Runnable, "tide"}, {gate.Runnable, "+ echo tide"}, {gate.Runnable, "+ echo tide"}} {
 		j.Checks[0].Class, j.Out = c.class, full(c.text)
 		if v, err := gate.Run(t.Context(), j); err == nil || v.Passed() || !strings.Contains(err.Error(), "no room") {
 			t.Errorf("%s: %q that cannot be shown gives %v", c.class, c.text, err)

@@ -15,15 +15,13 @@ func CheckCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "validate the store against every rule",
-		Long: "Validate the store against every rule: what stig vet, stig cycles and stig lint look for.\n" +
-			"As text the worst comes first, and many breaches of one rule are one line: --all prints\n" +
-			"each. The other formats always have all.\n" +
-			"With --against also what happened since this branch left the revision: issues closed\n" +
-			"past the gate, things that vanished, signals that moved backwards; what is only for\n" +
-			"information is left out where this branch did not touch the issue. With --verify the\n" +
-			"criteria of every issue that was closed since then are run again, here and now, in a\n" +
-			"repository that need not be trusted otherwise: what a server does with a branch.\n" +
-			"stig explain lists the rules.",
+		Long: "Validate the store against every rule: stig vet validates lines and signal tables, stig\n" +
+			"cycles finds dependency cycles, stig lint finds empty links and criteria that cannot run,\n" +
+			"stig schema prints the CUE schema, stig explain explains a rule. Text output folds many\n" +
+			"findings of one rule into one line; --all prints each.\n\n" +
+			"--against also finds what this branch did since it left REV: issues closed without the\n" +
+			"gate, deleted content, signals that moved backwards. --verify runs the criteria of every\n" +
+			"issue that was closed since then again, here, also in an untrusted repository: for CI.",
 		Args:    cli.Takes(0, 0, "no arguments"),
 		Example: "  stig check\n  stig check --against origin/main --verify\n  stig check --strict --format github --format sarif=stig.sarif",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -41,7 +39,7 @@ func LintCommand(a *cli.App) *cobra.Command {
 	var o outputs
 	cmd := &cobra.Command{
 		Use:   "lint [ID…]",
-		Short: "find empty links and trails, and criteria that cannot run",
+		Short: "find empty links and criteria that cannot run",
 		Long: "Find links that mean nothing, trails that say nothing, and criteria that are missing or that\n" +
 			"nothing can run.",
 		Args:    cli.Takes(0, -1, "any number of issues"),

@@ -14,7 +14,7 @@ import (
 func ExplainCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:     "explain [RULE]",
-		Short:   "say why a rule of the checks is there, with an example",
+		Short:   "explain a rule of check, with an example",
 		Long:    "Say why a rule of the checks is there, with an example; without a rule, list all of them.",
 		Args:    cli.Takes(0, 1, "one rule at most"),
 		Example: "  stig explain\n  stig explain close-reason",

@@ -62,7 +62,8 @@ const (
 
 // Elsewhere names what to type for a word or flag that is not here, and is in gh, git, bd or
 // another tracker: by the path of the command that it was typed behind, and the word. A * is
-// any word that no command is near to.
+// any word that no command is near to; before a flag, any command, and the hint is then the
+// flags that it may be here, of which a command has one or none.
 func Elsewhere() map[string]string {
 	return map[string]string{
 		"new": addTitle, "add": addTitle, "q": addTitle, "quick": addTitle,
@@ -87,9 +88,9 @@ func Elsewhere() map[string]string {
 		"reply": addComment, "comments": "stig show ID, or " + addComment + " to add one", "remember": "stig checkpoint ID --learned TEXT",
 		"history": past, "blame": past, "revert": "stig undo", "reset": "stig undo", "restore": "stig recover",
 		"commit": "git commit" + gitKeeps, "push": "git push" + gitKeeps, "pull": "git pull" + gitKeeps, "sync": "git pull" + gitKeeps,
-		"import": "stig create --from FILE", "export": "stig list --all --json", "config": "stig schema config",
+		"import": "stig create --from FILE", "export": "stig list --all --json", "config": "stig help configuration", "env": "stig help environment", "environment": "stig help environment", "configuration": "stig help configuration", "convention": "stig help convention", "exit-codes": "stig help exit-codes",
 		"ask": "stig escalate ID -m QUESTION", "human": "stig resolve --list", "gate": "stig escalate ID -m QUESTION", "answer": "stig resolve ID -m ANSWER",
-		"mail": "stig inbox", "messages": "stig inbox", "acknowledge": "stig inbox --ack", "traces": "stig trace list", "pheromone": "stig trace add",
+		"mail": "stig inbox", "messages": "stig inbox", "acknowledge": "stig inbox --ack --all", "questions": "stig resolve --list", "traces": "stig trace list", "pheromone": "stig trace add",
 		"hive": "stig swarm", "bees": "stig swarm", "explore": "stig swarm",
 		"who": "stig actor list", "whoami": "stig doctor", "actors": "stig actor list", "agents": "stig actor list", "users": "stig actor list",
 		"run": "stig work -- CMD", "loop": "stig work -- CMD", "workers": "stig actor list",
@@ -117,20 +118,18 @@ func Elsewhere() map[string]string {
 		"list --closed": "stig list --status closed", "list --search": "stig search WORDS", "list -S": "stig search WORDS",
 		"orient --actor": "stig orient --as NAME", "ready --actor": "stig ready --as NAME",
 		"claim --next": "stig next --claim", "check --rule": "stig explain RULE", "check --fix": "stig vet --fix",
-	}
-}
+		"close --force": "stig close ID --waive WHY, or stig close ID --not-planned WHY", "claim --force": "stig release ID --force, then stig claim ID",
+		"list --blocked": "stig list --status blocked", "ready --blocked": "stig plan",
+		"stig -v": "stig version", "stig -V": "stig version", "stig --all": "stig help --all", "help --list": "stig help --all", "help -a": "stig help --all",
 
-// flagsElsewhere names, by the flag of another program, the flags that it may be here, of
-// which a command has one, or none.
-func flagsElsewhere() map[string][]string {
-	return map[string][]string{
-		"b": {"description", "message"}, "body": {"description", "message"}, "body-file": {"file"}, "F": {"file"},
-		"m": {"message", "description", "reason"}, "r": {"reason"}, "c": {"message", "reason"}, "comment": {"message", "reason"},
-		"a": {"assignee"}, "add-assignee": {"assignee"},
-		"l": {"label", "labels", "add-label"}, "label": {"labels", "add-label"}, "labels": {"label", "set-labels"}, "add-labels": {"add-label"},
-		"depends-on": {"deps", "on"}, "blocked-by": {"deps", "on"}, "depends": {"deps", "on"},
-		"s": {"status"}, "state": {"status"}, "L": {"limit"}, "n": {"limit"}, "epic": {"parent"}, "milestone": {"parent"},
-		"since": {"against"}, "base": {"against"}, "format": {"json"}, "output": {"format", "json"}, "o": {"format", "json"},
-		"silent": {"quiet"}, "uninstall": {"remove"}, "assignee": {"as"}, "mine": {"as"},
+		"* --body": "--description --message", "* --body-file": "--file", "* -F": "--file", "* -b": "--description --message",
+		"* -m": "--message --description --reason", "* -r": "--reason", "* -c": "--message --reason", "* --comment": "--message --reason",
+		"* -a": "--assignee", "* --add-assignee": "--assignee",
+		"* -l": "--label --labels --add-label", "* --label": "--labels --add-label", "* --labels": "--label --set-labels", "* --add-labels": "--add-label",
+		"* --depends-on": "--deps --on", "* --blocked-by": "--deps --on", "* --depends": "--deps --on",
+		"* -s": "--status", "* --state": "--status", "* -L": "--limit", "* -n": "--limit", "* --epic": "--parent", "* --milestone": "--parent",
+		"* --since": "--against", "* --base": "--against", "* --format": "--json", "* --output": "--format --json", "* -o": "--format --json",
+		"* --silent": "--quiet", "* -v": "--json", "* --verbose": "--json", "* --uninstall": "--remove", "* --assignee": "--as", "* --mine": "--as",
+		"* --port": "--addr", "* --listen": "--addr", "* --bind": "--addr", "* -p": "--addr --priority",
 	}
 }

@@ -98,12 +98,13 @@ func flagError(cmd *cobra.Command, err error) error {
 	if unknown.GetSpecifiedShortnames() != "" {
 		dashes = "-"
 	}
-	if here := Elsewhere()[Called(cmd)+" "+dashes+name]; here != "" {
+	elsewhere := Elsewhere()
+	if here := elsewhere[Called(cmd)+" "+dashes+name]; here != "" {
 		return workspace.Usage(err.Error(), "type "+here)
 	}
-	for _, here := range flagsElsewhere()[name] {
-		if cmd.Flags().Lookup(here) != nil {
-			return workspace.Usage(err.Error(), "did you mean --"+here+"?")
+	for here := range strings.FieldsSeq(elsewhere["* "+dashes+name]) {
+		if cmd.Flag(here[2:]) != nil {
+			return workspace.Usage(err.Error(), "did you mean "+here+"?")
 		}
 	}
 	if near := nearest(name, flagsOf(cmd)); len(near) > 0 && dashes == "--" {

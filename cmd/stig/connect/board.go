@@ -28,14 +28,13 @@ func BoardCommand(a *cli.App) *cobra.Command {
 	o := boardOptions{}
 	cmd := &cobra.Command{
 		Use:   "board",
-		Short: "serve the store to people, in a browser",
-		Long: "Serve the store to people in a browser: the questions that wait, what each actor does, what\n" +
-			"was closed and with which proof; issues, graph, actors and checks. Pages change as the store\n" +
-			"does. What is written there goes through the commands, as you, and is refused as they refuse.\n\n" +
-			"The address that is printed lets one browser in, and works once; the next one is printed\n" +
-			"then. Only this machine reaches it, unless --addr says otherwise: then the board only shows,\n" +
-			"or with --write takes answers and comments, and everybody on the way can read it. An\n" +
-			"interrupt ends it.",
+		Short: "show the store in a browser",
+		Long: "Show the store in a browser: pending questions, what each actor does, what was closed and\n" +
+			"with which proof, issues, graph, actors and checks. Pages update themselves. Edits there go\n" +
+			"through the same commands, as you, with the same refusals.\n\n" +
+			"The printed address works once, for one browser; then the next one is printed. Only this\n" +
+			"machine reaches the board, unless --addr says otherwise: then it is read-only, or with\n" +
+			"--write takes answers and comments, unencrypted. Interrupt to end it.",
 		Args:    cli.Takes(0, 0, "no arguments"),
 		Example: "  stig board --open\n  stig board --addr 127.0.0.1:8080 --read-only",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return serveBoard(cmd.Context(), a, o) },

@@ -19,17 +19,17 @@ func HookCommand(a *cli.App) *cobra.Command {
 	var name string
 	cmd := &cobra.Command{
 		Use:   "hook EVENT",
-		Short: "answer the program of a coding assistant; see stig setup",
-		Long: "Answer an event that the program of a coding assistant tells on standard input:\n" +
-			"  session-start  names the session, gives the briefing of what it claimed, or the survey\n" +
-			"  pre-tool-use   denies what would close an issue past the gate, or write the store\n" +
-			"  post-tool-use  says what another program took from the store, or closed in it\n" +
-			"  subagent-start names a subagent, and says what it leaves to its session\n" +
-			"  stop           says what another program took, and reminds of work on claims that no checkpoint records\n" +
-			"  pre-compact    leaves a draft where claimed work has no state estimate\n" +
-			"  session-end    notes that the session has ended: others may take what it claimed\n" +
-			"stig setup names it in the settings. Where there is no store it asks nothing. It never\n" +
-			"ends with exit code 2, which would stop the assistant.",
+		Short: "answer an assistant's hook event; see stig setup",
+		Long: "Answer an event that an assistant's program sends on standard input:\n" +
+			"  session-start  names the session, and prints the briefing of its claim, or the survey\n" +
+			"  pre-tool-use   denies commands that close an issue without the gate or write the store\n" +
+			"  post-tool-use  reports what another program removed from the store, or closed in it\n" +
+			"  subagent-start names a subagent, and says what it must leave to its session\n" +
+			"  stop           reports the same, and reminds of claimed work without a checkpoint\n" +
+			"  pre-compact    writes a draft if claimed work has no state estimate\n" +
+			"  session-end    records the end of the session: others may take its claims\n" +
+			"stig setup writes the hooks. Without a store a hook does nothing. It never ends with exit\n" +
+			"code 2, which would stop the assistant.",
 		Args:    cobra.ArbitraryArgs,
 		Example: "  echo '{\"tool_input\":{\"command\":\"bd close demo-1\"}}' | stig hook pre-tool-use --host claude",
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -49,7 +49,7 @@ func (s *server) progress(ctx context.Context, r *mcp.CallToolRequest, run *work
 }
 
 // lastCommand keeps the command that runs, of what checks print: the latest line that
-// begins with "$ ".
+// begins with "+ ".
 type lastCommand struct {
 	began chan struct{} // gets one where there is a new one
 	mu    sync.Mutex
@@ -58,7 +58,7 @@ type lastCommand struct {
 
 func (l *lastCommand) Write(b []byte) (int, error) {
 	for line := range bytes.Lines(b) {
-		if command, is := strings.CutPrefix(string(line), "$ "); is {
+		if command, is := strings.CutPrefix(string(line), "+ "); is {
 			l.mu.Lock()
 			l.line = clip(strings.TrimSpace(command), 200)
 			l.mu.Unlock()

@@ -44,7 +44,7 @@ func skillInstallCommand(a *cli.App) *cobra.Command {
 	}
 	cmd := &cobra.Command{
 		Use:       "install [" + strings.Join(names, "|") + "]…",
-		Short:     "install the skill alone (now part of stig setup HOST)",
+		Short:     "put the skill where assistants look (see stig setup)",
 		Hidden:    true,
 		Args:      cli.Takes(0, len(names), "at most "+strings.Join(names, ", ")),
 		ValidArgs: names,

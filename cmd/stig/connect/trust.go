@@ -18,7 +18,7 @@ func TrustCommand(a *cli.App) *cobra.Command {
 	var list bool
 	cmd := &cobra.Command{
 		Use:   "trust",
-		Short: "let the commands in acceptance criteria run on this machine",
+		Short: "allow this repository to run acceptance commands",
 		Long: "Let the commands in this repository's acceptance criteria run on this machine. They are\n" +
 			"text that came with the repository: read some first, with stig verify ID --plan. So may\n" +
 			"what the files of actors in .stig/actors run, as it is now, when a person trusts them.\n" +

@@ -37,7 +37,7 @@ func EscalateCommand(a *cli.App) *cobra.Command {
 			"has to confirm it. --withdraw takes a question back, by its number or hash.\n\n" +
 			"--wait waits for the answer and prints it, at once if the question is answered already.\n" +
 			"If the time is up first, the exit code is 6.",
-		Args: cli.Takes(1, 3, "one issue and the question, or - to read the question from standard input"),
+		Args: cli.Takes(1, -1, "one issue and the question, or - to read the question from standard input"),
 		Example: "  stig escalate demo-1 \"Which quay first?\" --option north --option \"south, for the ferry\"\n" +
 			"  stig escalate demo-1 --wait --timeout 10m && stig orient demo-1\n" +
 			"  stig escalate demo-1 --withdraw 2 -m \"the survey of 2019 says which\"",

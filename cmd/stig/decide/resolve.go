@@ -33,7 +33,7 @@ func ResolveCommand(a *cli.App) *cobra.Command {
 			"The answer names who gave it. Who asked may not answer, unless --self is given.\n\n" +
 			"--list lists the questions that wait for a person, oldest first: who asked, the options,\n" +
 			"which issues wait, and what to type.",
-		Args:    cli.Takes(0, 3, "one issue and the answer, or - to read the answer from standard input"),
+		Args:    cobra.ArbitraryArgs, // runResolve checks them
 		Example: "  stig resolve --list\n  stig resolve demo-1 \"the north quay\"\n  stig resolve demo-1 2 \"until spring\"",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runResolve(a, cmd, o.text.Dash(args), &o)

@@ -16,7 +16,7 @@ func RetroCommand(a *cli.App) *cobra.Command {
 	var last int
 	cmd := &cobra.Command{
 		Use:   "retro [EPIC]",
-		Short: "find patterns over closed issues, to change how you work",
+		Short: "find patterns in closed issues",
 		Long: "Look back at the issues that were closed last: their surprise, what passed its criteria at\n" +
 			"first, was waived, was reopened, or surprised nobody. Nothing is claimed of four issues or\n" +
 			"fewer. What stands out is drafted as a question to a person: stig escalate ID --process asks.",

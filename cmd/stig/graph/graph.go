@@ -20,15 +20,14 @@ func GraphCommand(a *cli.App) *cobra.Command {
 	format, to := formats[0], ""
 	cmd := &cobra.Command{
 		Use:   "graph [ID]",
-		Short: "draw what waits for what: all, around one, or between two",
-		Long: "graph draws the issues that are not closed, with the closed ones that they were\n" +
-			"waiting for; with an ID what bears on that issue. Colours are cynefin domains,\n" +
-			"frames are states, epics go round what they hold. An arrow is left out of the DOT,\n" +
-			"Mermaid and SVG of up to 300 linked issues where longer ways say the same.\n\n" +
-			"With an ID and --to it tells every way by which the first issue waits for the\n" +
-			"second to be closed, the shortest first: through blockers, epics that wait, and\n" +
-			"children of epics. Of very many it tells some, and past a dependency cycle the\n" +
-			"shortest, and says so. It exits with 1 where there is none.",
+		Short: "draw dependencies: of all issues, or around one",
+		Long: "graph draws the issues that are not closed, and the closed ones that they depended on;\n" +
+			"with an ID, the issues around that one. Colours are cynefin domains, frames are states,\n" +
+			"epics enclose their children. DOT, Mermaid and SVG of up to 300 linked issues leave out\n" +
+			"arrows that longer paths imply.\n\n" +
+			"With an ID and --to it lists the paths by which the first issue waits for the second,\n" +
+			"shortest first: through blockers, epics and children of epics. It says so if there are\n" +
+			"too many to list. Without any path the exit code is 1.",
 		Args: cli.Takes(0, 1, "one issue at most"),
 		Example: "  stig graph\n  stig graph demo-1 --format mermaid\n  stig graph --format svg > graph.svg\n" +
 			"  stig graph demo-1 --to demo-4",

@@ -10,7 +10,7 @@ import (
 func PlanCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "plan [EPIC]",
-		Short: "order unclosed work, and show what can go side by side",
+		Short: "order open work, and show what can run in parallel",
 		Long: "Sort unclosed work, or that of an epic, into stages: the issues of one stage can\n" +
 			"be worked on side by side once the stages before it are closed. An epic stands\n" +
 			"after the last of its children. The critical path is the longest chain of issues\n" +

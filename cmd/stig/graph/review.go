@@ -10,7 +10,7 @@ import (
 func ReviewCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "review ID",
-		Short: "show what an issue is to be built on, and how sure that is",
+		Short: "show what an issue builds on, and how certain that is",
 		Long: "Review what an issue is to be built on: what its finished dependencies left, in the\n" +
 			"order they were built, how much they surprised against what its domain allows, the\n" +
 			"weakest and the oldest evidence, and what its own criteria would run. Runs nothing.",

@@ -87,7 +87,7 @@ func TrajectoryCommand(a *cli.App) *cobra.Command {
 	var plot bool
 	cmd := &cobra.Command{
 		Use:   "trajectory ID",
-		Short: "show how an issue's signals changed from commit to commit",
+		Short: "show how an issue's signals changed over commits",
 		Long: "trajectory lists the commits that changed the signals or the state estimate of an\n" +
 			"issue, the oldest first, also under the names that the store had before. A handoff\n" +
 			"is a checkpoint, or a new state estimate. On a terminal surprise is plotted.",

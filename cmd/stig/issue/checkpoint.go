@@ -17,15 +17,15 @@ func CheckpointCommand(a *cli.App) *cobra.Command {
 	var text cli.Text
 	cmd := &cobra.Command{
 		Use:   "checkpoint ID",
-		Short: "leave signals and a state estimate for whoever comes next",
-		Long: "Write signals and the state estimate of an issue, at once or not at all.\n" +
-			"The estimate describes the state as it is now. --done, --learned, --remains and\n" +
-			"--downstream each replace that part of it; the others stay, with their day. So do\n" +
-			"--hypothesis, --intervention, --feedback, --stabilised and --question.\n" +
-			"With --replace, or as one text with -m, --file, or - for standard input, it\n" +
-			"replaces all of the estimate before; on a terminal and with nothing given the editor\n" +
-			"opens with the estimate that is there. The texts that disappear are printed.\n" +
-			"--fold prints what merges of branches kept beside the estimate, and takes it away.",
+		Short: "write signals and a state estimate for the next worker",
+		Long: "Write signals and the state estimate of an issue, all of it or nothing.\n" +
+			"The estimate describes the present state. --done, --learned, --remains, --downstream,\n" +
+			"--hypothesis, --intervention, --feedback, --stabilised and --question each replace their\n" +
+			"part; the other parts stay, with their day.\n\n" +
+			"With --replace, or as one text with -m, --file, or - for standard input, the new estimate\n" +
+			"replaces the old one. On a terminal, without any of these, the editor opens with the\n" +
+			"present estimate. stig prints the texts that disappear. --fold prints and removes the\n" +
+			"estimates of other branches that merges kept.",
 		Args: cli.Takes(1, 2, "one issue, and - to read the estimate from standard input"),
 		Example: "  stig checkpoint demo-1 --surprise 0.2 --progress implementing \\\n" +
 			"    --done \"parser reads both forms\" --remains \"error places\"",

@@ -14,15 +14,15 @@ func ClaimCommand(a *cli.App) *cobra.Command {
 	var verify bool
 	cmd := &cobra.Command{
 		Use:   "claim ID",
-		Short: "take an issue to work on: in progress, and yours",
-		Long: "Take an issue to work on. Of several who claim it at once one gets it; the others\n" +
-			"end with exit code 5, as do claims of what stig ready does not list, each with the reason.\n" +
-			"An issue with an unanswered question waits for a person: exit code 6.\n" +
-			"A claim counts in all work trees of the clone. That of an assistant or a program ends\n" +
-			"24 hours after its last command about the issue (claims: ttl in .stig.cue), or with the\n" +
-			"worker loop that made it; that of a person ends by release, --take or sweep --people.\n" +
-			"Those who act under one name are one actor. A session of an assistant has a name of its\n" +
-			"own, ann/claude-3f2a, and may take what ann has, or a session of hers that has ended.",
+		Short: "claim an issue: in progress, assigned to you",
+		Long: "Claim an issue. If several workers claim it at once, one gets it; the others end with exit\n" +
+			"code 5, as do claims of issues that stig ready does not list. An issue with an unanswered\n" +
+			"question waits for a person: exit code 6.\n\n" +
+			"A claim counts in all work trees of the clone. The claim of a program ends 24 hours after\n" +
+			"its last command about the issue (claims.ttl in .stig.cue), or with the worker loop that\n" +
+			"made it. The claim of a person ends with release, --take or sweep --people.\n" +
+			"Everybody who acts under one name is one actor. A session of an assistant has a name of its\n" +
+			"own, ann/claude-3f2a; it may take the claims of ann, and of her sessions that have ended.",
 		Args:    cli.Takes(1, 1, "one issue"),
 		Example: "  stig claim demo-1 --actor ann",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -48,7 +48,7 @@ func ReleaseCommand(a *cli.App) *cobra.Command {
 	var r service.ReleaseRequest
 	cmd := &cobra.Command{
 		Use:     "release ID",
-		Short:   "give an issue back: open, and nobody's",
+		Short:   "give an issue back: open and unassigned",
 		Args:    cli.Takes(1, 1, "one issue"),
 		Example: "  stig release demo-1",
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -20,13 +20,13 @@ func CloseCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "close ID…",
 		Short: "close issues whose acceptance criteria pass",
-		Long: "Close issues. The commands in an issue's acceptance criteria are run first, unless they\n" +
-			"passed on this very tree already; it closes when all of them pass, and stays as it is\n" +
-			"otherwise. The reason says what exists now that did not before: it is what those who\n" +
-			"build on the issue read. Where nothing can be run, --waive says why that is no matter.\n" +
-			"An epic without criteria of its own closes on how its children were closed. What nobody\n" +
-			"will do closes with --not-planned: nothing is run, and those who wait for it are told.\n" +
-			"An issue on which a question waits for an answer stays open (exit code 6).",
+		Long: "Close issues. stig runs the commands in an issue's acceptance criteria, unless they passed\n" +
+			"on this very tree already, and closes the issue if all pass. The reason says what exists\n" +
+			"now that did not before: dependent issues are built on it. If nothing can be run, --waive\n" +
+			"says why. An epic without criteria of its own closes when its children were closed.\n\n" +
+			"Issues that nobody will do close with --not-planned, issues that repeat another one with\n" +
+			"--duplicate-of. Both run nothing. An issue with an unanswered question stays open: exit\n" +
+			"code 6.",
 		Args: cli.Takes(1, -1, "the issues to close, and - to read the reason from standard input"),
 		Example: "  stig close demo-1 --reason \"the parser reads both forms\"\n" +
 			"  stig close demo-3 --not-planned \"the second form is gone\"\n" +
@@ -61,6 +61,9 @@ func CloseCommand(a *cli.App) *cobra.Command {
 // readClose checks the flags and gives the issues to close.
 func readClose(a *cli.App, cmd *cobra.Command, args []string, text cli.Text, o *service.CloseOptions) (ids []string, err error) {
 	ids = text.Dash(args)
+	if last := len(ids) - 1; last > 0 && strings.ContainsAny(ids[last], " \n") && o.Reason == "" && !text.Given() {
+		o.Reason, ids = ids[last], ids[:last] // no id has a space
+	}
 	if cmd.Flags().Changed("waive") && strings.TrimSpace(o.Waive) == "" {
 		return nil, workspace.Usage("--waive: must say why nothing needs to be run; found nothing", "")
 	}

@@ -21,7 +21,7 @@ func CreateCommand(a *cli.App) *cobra.Command {
 	var deps []string
 	cmd := &cobra.Command{
 		Use:   "create TITLE",
-		Short: "add an issue, with its signal table",
+		Short: "create an issue, with its signal table",
 		Long: "Add an issue and print its id: a hash of what it is about, or the next one below\n" +
 			"its parent. With -q nothing but the id is printed. A type is one of bd, of the store, or\n" +
 			"of types in .stig.cue. With --from, all issues of a file are added or none.\n\n" +

@@ -13,7 +13,7 @@ func DeleteCommand(a *cli.App) *cobra.Command {
 	var r service.DeleteRequest
 	cmd := &cobra.Command{
 		Use:   "delete ID…",
-		Short: "delete issues, and keep a record that they were",
+		Short: "delete issues, and keep a tombstone of each",
 		Long: "Delete issues. Each leaves a tombstone, its line with the status tombstone, so that a\n" +
 			"branch that still has the issue does not bring it back; where bd keeps a database, bd\n" +
 			"delete deletes. An issue that others depend on, or that another works on, is deleted\n" +

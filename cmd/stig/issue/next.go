@@ -16,7 +16,7 @@ func NextCommand(a *cli.App) *cobra.Command {
 	var dryRun, claim bool
 	cmd := &cobra.Command{
 		Use:   "next",
-		Short: "show the issue to begin with, or take it",
+		Short: "show the issue to begin with, or claim it",
 		Long: "Show the issue that stig orient recommends: the first that stig ready lists, unless it says\n" +
 			"itself that it waits, or no more than its title. With --claim it is taken; where others\n" +
 			"take it meanwhile, the one after it is. The exit code is 1 where nothing can be taken.",

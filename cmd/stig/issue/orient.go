@@ -17,7 +17,7 @@ func OrientCommand(a *cli.App) *cobra.Command {
 	var r service.OrientRequest
 	cmd := &cobra.Command{
 		Use:   "orient [ID]",
-		Short: "show what to read before working, on one issue or on all",
+		Short: "show what to read before work, on one issue or on all",
 		Long: "What to read before working. With an issue it is the briefing of that one, as deep as\n" +
 			"the issue is uncertain; without, the survey of the store: what needs attention, who\n" +
 			"works on what, what is ready, and one recommended next step.",

@@ -17,7 +17,7 @@ func PropagateCommand(a *cli.App) *cobra.Command {
 	var discovery cli.Text
 	cmd := &cobra.Command{
 		Use:   "propagate ID --to ID…",
-		Short: "put a discovery into the notes of the issues it bears on",
+		Short: "copy a discovery into the notes of affected issues",
 		Long: "Put a text into the notes of other issues, as a section propagated-from ID DATE,\n" +
 			"into all of them or none. Without --to these are the unclosed issues that wait\n" +
 			"for ID. Their briefings show it.",

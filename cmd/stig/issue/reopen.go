@@ -19,7 +19,7 @@ func ReopenCommand(a *cli.App) *cobra.Command {
 	var text cli.Text // the reason, given in another way
 	cmd := &cobra.Command{
 		Use:   "reopen ID",
-		Short: "open a closed issue again, and say why",
+		Short: "reopen a closed issue, and say why",
 		Long: "Open a closed issue again. The reason goes into its notes, with the one that it had been\n" +
 			"closed with; those who wait for the issue wait again.",
 		Args:    cli.Takes(1, 2, "one issue, and - to read the reason from standard input"),

@@ -53,7 +53,7 @@ func signalsSet(a *cli.App) *cobra.Command {
 	var r service.SetSignalsRequest
 	cmd := &cobra.Command{
 		Use:     "set ID SIGNAL=VALUE…",
-		Short:   "set rows of the signal table, and nothing else",
+		Short:   "set rows of the signal table",
 		Args:    cli.Takes(2, -1, "one issue and SIGNAL=VALUE at least once"),
 		Example: "  stig signals set demo-1 surprise=0.4 cynefin=complex",
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
@@ -96,7 +96,7 @@ func signalsInit(a *cli.App) *cobra.Command {
 	var r service.InitSignalsRequest
 	cmd := &cobra.Command{
 		Use:     "init [ID…]",
-		Short:   "give a signal table to issues that have none",
+		Short:   "add a signal table to issues without one",
 		Long:    "Give a signal table to issues that have none; without ID to every unclosed one.",
 		Args:    cli.Takes(0, -1, "any number of issues"),
 		Example: "  stig signals init demo-1\n  stig signals init --dry-run",
@@ -118,7 +118,7 @@ func signalsReconcile(a *cli.App) *cobra.Command {
 	var dryRun bool
 	cmd := &cobra.Command{
 		Use:     "reconcile ID",
-		Short:   "unite the signal tables that a bad merge left in one issue",
+		Short:   "unite the signal tables that a bad merge left",
 		Args:    cli.Takes(1, 1, "one issue"),
 		Example: "  stig signals reconcile demo-1 --dry-run",
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -18,7 +18,7 @@ func DiffCommand(a *cli.App) *cobra.Command {
 	var files, exitCode bool
 	cmd := &cobra.Command{
 		Use:   "diff [REV]",
-		Short: "show what vanished, changed and was added since a revision",
+		Short: "show what vanished, changed or was added since a commit",
 		Long: "diff compares the store at a revision (default HEAD) with the store as it is,\n" +
 			"by issue, section, signal, criterion, edge, comment and key, and memories and other\n" +
 			"lines about no issue. What vanished comes first. How lines are spelled and ordered, and updated_at, do not count.",

@@ -17,7 +17,7 @@ func InitCommand(a *cli.App) *cobra.Command {
 	var server service.ServerRequest
 	cmd := &cobra.Command{
 		Use:   "init",
-		Short: "make an empty store in this repository",
+		Short: "create an empty store in this repository",
 		Long: "Make .beads with an empty issues.jsonl in the directory of -C, else at the root\n" +
 			"of the git repository, else here. An empty directory outside of a repository becomes\n" +
 			"one, which is trusted. Ids begin with the prefix, which is kept in\n" +

@@ -18,16 +18,21 @@ type logOptions struct {
 	forget       bool
 }
 
+// goingBack begins the help of the three commands that go back.
+const goingBack = "Three commands go back in the store:\n" +
+	"  log      lists the edits that stig made in this clone\n" +
+	"  undo     takes back your last edits, after a mistake\n" +
+	"  recover  puts back edits that the store lost: by a bad merge, a reset, another program\n\n"
+
 func LogCommand(a *cli.App) *cobra.Command {
 	var o logOptions
 	cmd := &cobra.Command{
 		Use:   "log [ID]",
 		Short: "list the edits that stig made in this clone",
-		Long: "log lists who changed what, in all work trees of this clone, the oldest first. It reads\n" +
-			"the journal that stig keeps in git's directory (without git, beside the store): every\n" +
-			"edit of at least 90 days, 64 MB at most. Other clones have journals of their own.\n\n" +
-			"--forget removes what the journal holds of the issue, or of all issues, and nothing\n" +
-			"from the store.",
+		Long: goingBack +
+			"log reads the journal that stig keeps in git's directory (without git, beside the store),\n" +
+			"for all work trees of the clone, oldest edit first: every edit of at least 90 days, 64 MB\n" +
+			"at most. --forget removes an issue, or all, from the journal, and nothing from the store.",
 		Args:    cli.Takes(0, 1, "one ID at most"),
 		Example: "  stig log\n  stig log demo-1 --since 7d\n  stig log --limit 5\n  stig log --actor mara --json",
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -24,16 +24,14 @@ func MergeCommand(a *cli.App) *cobra.Command {
 	var o mergeOptions
 	cmd := &cobra.Command{
 		Use:   "merge BASE OURS THEIRS | --resolve [ID KEY=SIDE…]",
-		Short: "merge two versions of a store that come from one",
-		Long: "merge brings the changes from BASE to THEIRS into OURS, by issue, key, section and\n" +
-			"signal row, and writes OURS. git calls it as a merge driver: see stig setup git.\n" +
-			"What it does not decide, such as two descriptions of one issue, becomes conflict\n" +
-			"markers around that line alone.\n\n" +
-			"--resolve lists the open questions in the store, or answers those of one issue:\n" +
-			"KEY=ours or KEY=theirs for each key, all=ours or all=theirs for the whole line.\n" +
-			"Both versions stay in the store until its last question is answered.\n\n" +
-			"Exit codes: 0 merged, or answered; 1 there are conflicts, marked in the result, or\n" +
-			"listed; above 128 a merge wrote nothing, which git then says itself.",
+		Short: "merge two versions of a store that have a common base",
+		Long: "merge brings the changes from BASE to THEIRS into OURS, by issue, key, section and signal\n" +
+			"row, and writes OURS. git calls it as a merge driver: see stig setup git. A conflict, such\n" +
+			"as two new descriptions of one issue, becomes conflict markers around that line alone.\n\n" +
+			"--resolve lists the conflicts in the store, or resolves those of one issue: KEY=ours or\n" +
+			"KEY=theirs for each key, all=ours or all=theirs for the whole line. Both versions stay in\n" +
+			"the store until the last conflict is resolved.\n\n" +
+			"Exit codes: 0 merged, or resolved; 1 there are conflicts; above 128 nothing was written.",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if o.resolve {
 				return nil

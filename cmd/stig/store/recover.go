@@ -25,18 +25,16 @@ func RecoverCommand(a *cli.App) *cobra.Command {
 	var o recoverOptions
 	cmd := &cobra.Command{
 		Use:   "recover [ID…]",
-		Short: "list or put back what stig wrote and the store lost",
-		Long: "recover compares the journal of stig's edits, and of what sessions of assistants missed,\n" +
-			"with the store. What the store's line of an issue is not made from is missing, unless\n" +
-			"something else was written in its place. It is lost where no other branch, work tree,\n" +
-			"stash or side of a merge holds it, and no commit took it away on purpose: a revert, a\n" +
-			"merge with a side that changed it, or one whose line has a later date. A branch or a\n" +
-			"stash that is dropped loses what it alone held. --apply puts back what is lost, issue by\n" +
-			"issue, and never over something newer; with --from elsewhere also what another place\n" +
-			"holds. What another program may have taken back, in a line of a later date that is not\n" +
-			"committed, is listed, and put back where its issue is named. --all also lists what is\n" +
-			"elsewhere, was edited since, or removed. --forget says that what is lost may stay so.\n\n" +
-			"The exit code is 1 when something is lost and was not put back.",
+		Short: "list or put back edits that the store lost",
+		Long: goingBack +
+			"recover compares the journal with the store. An edit is lost if the store does not have it,\n" +
+			"no other branch, work tree, stash or side of a merge has it, nothing newer replaced it, and\n" +
+			"no commit took it away on purpose, such as a revert.\n\n" +
+			"--apply puts lost edits back, issue by issue, and never over something newer; edits that\n" +
+			"another program may have undone on purpose only if their issue is named. --from elsewhere\n" +
+			"also takes edits from other branches and stashes. --all also lists edits that are\n" +
+			"elsewhere, were changed since, or removed. --forget accepts the loss.\n" +
+			"The exit code is 1 if something is lost and was not put back.",
 		Args:    cobra.ArbitraryArgs,
 		Example: "  stig recover\n  stig recover demo-1 --apply\n  stig recover --all",
 		RunE: func(cmd *cobra.Command, args []string) error {

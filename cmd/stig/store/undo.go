@@ -17,9 +17,10 @@ func UndoCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "undo [N]",
 		Short: "take back your last edits",
-		Long: "undo takes back the last edit, or the last N, that this actor made in this work tree on\n" +
-			"the branch that is checked out, as a new edit. It refuses when somebody changed since\n" +
-			"what the edit wrote. stig log lists the edits. An undone create leaves a tombstone.",
+		Long: goingBack +
+			"undo takes back the last edit, or the last N, that this actor made in this work tree on the\n" +
+			"current branch. The undo is a new edit. It is refused if somebody changed the same values\n" +
+			"since. An undone create leaves a tombstone.",
 		Args:    cli.Takes(0, 1, "one number at most"),
 		Example: "  stig undo\n  stig undo 2 --dry-run",
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -87,7 +87,7 @@ func typesHelp() string {
 		if k.Own != "" {
 			continue
 		}
-		fmt.Fprintf(&b, "  %-17s %s\n  %-17s needs %s\n", k.Type, k.For, "", k.Needs())
+		fmt.Fprintf(&b, "  %-17s %s; needs %s\n", k.Type, k.For, k.Needs())
 	}
 	return b.String()
 }

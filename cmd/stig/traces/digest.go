@@ -12,7 +12,7 @@ func DigestCommand(a *cli.App) *cobra.Command {
 	var r traces.DigestRequest
 	cmd := &cobra.Command{
 		Use:   "digest ID [-- CMD ARG…]",
-		Short: "show what was left on an issue since its last summary",
+		Short: "show the traces on an issue since its last summary",
 		Long: "Show the traces on an issue since the last summary, by type, newest first; what says the\n" +
 			"same several times is shown once. With a command, that gets the digest on its standard\n" +
 			"input, and what it prints is left as the summary: the first line, and the text below.",
@@ -75,7 +75,7 @@ func RollupCommand(a *cli.App) *cobra.Command {
 	var r traces.RollupRequest
 	cmd := &cobra.Command{
 		Use:   "rollup EPIC",
-		Short: "gather what the issues within an epic came to",
+		Short: "summarize the results of the issues in an epic",
 		Long: "Gather what the closed issues within an epic came to, dependencies before dependents: of\n" +
 			"each the newest completion, else the close reason and the state estimate. What is not\n" +
 			"closed, or left nothing, is listed as missing. With --write it is kept in the notes of\n" +

@@ -10,7 +10,7 @@ import (
 func Command(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "trace",
-		Short: "leave typed messages on issues, and read those of others",
+		Short: "leave typed messages on issues, and read them",
 		Long: "A trace is a comment of a known type: a finding, an error, a request, a result. Other\n" +
 			"workers find it on the issue, in briefings and with stig watch; nobody is addressed\n" +
 			"directly.",

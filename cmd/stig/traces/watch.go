@@ -23,14 +23,14 @@ func WatchCommand(a *cli.App) *cobra.Command {
 	var exec string
 	cmd := &cobra.Command{
 		Use:   "watch [ID…]",
-		Short: "tell what happens to issues as it happens",
-		Long: "Print a line for each thing that happens to issues, whoever does it: to those that are\n" +
-			"named, or to all. Events are " + strings.Join(traces.EventNames()[:8], ", ") + ",\n" +
+		Short: "print events on issues as they happen",
+		Long: "Print a line for each event on issues: those that are named, or all. Events:\n" +
+			strings.Join(traces.EventNames()[:8], ", ") + ",\n" +
 			strings.Join(traces.EventNames()[8:], ", ") + ".\n" +
 			"More than 50 issues that another program changes at once are one event, switched.\n\n" +
-			"With --as, what happened is remembered under a name: a watcher that starts again under\n" +
-			"it is told what happened meanwhile. With --until it ends at the first such event, with\n" +
-			"--timeout it ends with exit code 6 when that did not come.",
+			"--as remembers the position under a name: the next watch under it also prints what happened\n" +
+			"in between. --until ends at the first such event; if --timeout comes first, the exit code\n" +
+			"is 6.",
 		Args: cli.Takes(0, -1, "issues"),
 		Example: "  stig watch --event ready --event answered\n  stig watch demo-1 --until closed --timeout 1h\n" +
 			"  stig watch --role network --as netty --exec ./help.sh",

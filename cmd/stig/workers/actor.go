@@ -11,7 +11,7 @@ import (
 func ActorCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "actor",
-		Short: "show who works in this clone, and what they do",
+		Short: "show the actors of this clone, and what they do",
 		Long: "An actor is a person, an assistant or another program that works on issues under a name.\n" +
 			"Who they are can stand in .stig/actors/NAME.md, in git; nobody needs a file. How they are\n" +
 			"follows from their signs of life in this clone, or on all machines of a database.",
@@ -27,13 +27,13 @@ func listCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "list the actors of this clone and their states",
-		Long: "List the actors of this clone: those with a file in .stig/actors, those that gave a sign\n" +
-			"of life, sessions of assistants, and whoever has an issue in progress. Those that have\n" +
-			"none of these but were not seen for a day are counted only, unless --all.\n\n" +
-			"A state is active or active_human when there was a sign of life within the last 60\n" +
-			"seconds, else inactive; error when the last three runs failed; or what somebody said:\n" +
-			"provisioning, paused, draining, maintenance, dead. DONE counts issues closed today and\n" +
-			"FAILED runs that failed today, in UTC.",
+		Long: "List the actors of this clone: those with a file in .stig/actors, those that were seen,\n" +
+			"sessions of assistants, and assignees of issues in progress. Actors with none of these\n" +
+			"that were not seen for a day are only counted, unless --all.\n\n" +
+			"An actor is active or active_human if it was seen within the last 60 seconds, else\n" +
+			"inactive; in state error if its last three runs failed; or in a state that somebody set:\n" +
+			"provisioning, paused, draining, maintenance, dead. DONE counts issues closed today, FAILED\n" +
+			"runs that failed today, in UTC.",
 		Args:    cli.Takes(0, 0, "no arguments"),
 		Example: "  stig actor list\n  stig actor list --json | jq -r '.actors[] | select(.state == \"error\").name'",
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -15,7 +15,7 @@ func actorAddCommand(a *cli.App) *cobra.Command {
 	var human, program bool
 	cmd := &cobra.Command{
 		Use:   "add NAME --human | --program",
-		Short: "make the file of a person or a program",
+		Short: "create the file of a person or a program",
 		Long: "Make the file .stig/actors/NAME.md of a person, or of a program that stig does not start.\n" +
 			"Nobody needs one: it says of what kind the actor is, which else is unknown, and what it\n" +
 			"serves and watches. stig worker add makes the file of an agent that a loop runs.",

@@ -13,7 +13,7 @@ func editCommand(a *cli.App) *cobra.Command {
 	var roles, watch []string
 	cmd := &cobra.Command{
 		Use:   "edit NAME",
-		Short: "change what an actor is there for",
+		Short: "change the purpose of an actor",
 		Long: "Change the description, the roles, what is watched, or the section Seed in the file of an\n" +
 			"actor. Each change adds a line to its section Evolution. Everything else in the file keeps\n" +
 			"its bytes. An actor may change itself while it works: its next run begins with it.",

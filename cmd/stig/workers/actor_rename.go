@@ -11,7 +11,7 @@ func renameCommand(a *cli.App) *cobra.Command {
 	var r actors.RenameRequest
 	cmd := &cobra.Command{
 		Use:   "rename OLD NEW",
-		Short: "give an actor another name",
+		Short: "rename an actor",
 		Long: "Give an actor with a file another name: the file, with a line in its section Evolution,\n" +
 			"and its presence in this clone. A notification is left on the first open issue with the\n" +
 			"label channel. An actor whose loop works, which may call this itself, has the name when\n" +

@@ -18,7 +18,7 @@ func runsCommand(a *cli.App) *cobra.Command {
 	var r actors.RunsRequest
 	cmd := &cobra.Command{
 		Use:   "runs [NAME]",
-		Short: "list what the loop of an actor ran, oldest first",
+		Short: "list the runs of an actor, oldest first",
 		Long: "List what the loop of an actor ran, the oldest first, or what the loops of all did, and at\n" +
 			"the end how many runs came to what, how long they took and what they cost, by currency.",
 		Args:    cli.Takes(0, 1, "one name at most"),

@@ -15,15 +15,14 @@ func DreamCommand(a *cli.App) *cobra.Command {
 	var r actors.DreamRequest
 	cmd := &cobra.Command{
 		Use:   "dream NAME [-- CMD ARG…]",
-		Short: "have an actor write down what it learned",
-		Long: "Gather what an actor did since it dreamt last: its runs and how they ended, surprise,\n" +
-			"errors that repeat, feedback, answers, and what stig retro finds. A command, that of the\n" +
-			"actor's file unless another is given, gets this on its standard input and prints what\n" +
-			"the actor learned: Markdown of at most 4,000 characters, which takes the place of the\n" +
-			"section Learned in its file, and a last line \"Reason: …\", which is kept in Evolution. A\n" +
-			"section Proposal of the answer is shown, and changes nothing. An answer that says nothing,\n" +
-			"is too long, adds or drops headings of the file, or shortens Values is refused.\n" +
-			"Without a command, and with --print, what would be given to it is printed.",
+		Short: "let an actor write down what it learned",
+		Long: "Gather what an actor did since its last dream: its runs and how they ended, surprise,\n" +
+			"repeated errors, feedback, answers, and the findings of stig retro. A command, by default\n" +
+			"that of the actor's file, reads this on standard input and prints what the actor learned:\n" +
+			"Markdown of at most 4,000 characters, which replaces the section Learned of its file, and a\n" +
+			"last line \"Reason: …\", which is kept in Evolution. A section Proposal is only shown. stig\n" +
+			"refuses an answer that is empty or too long, changes the headings of the file, or shortens\n" +
+			"Values. Without a command, and with --print, stig prints the input for the command.",
 		Args:    cli.TakesCommand("one actor", &r.Command),
 		Example: "  stig dream tide --print\n  stig dream tide\n  stig dream tide -- ./summarise.sh",
 		RunE: func(cmd *cobra.Command, args []string) error {

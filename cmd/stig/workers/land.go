@@ -26,15 +26,15 @@ func LandCommand(a *cli.App) *cobra.Command {
 	var r landing
 	cmd := &cobra.Command{
 		Use:   "land [ID…]",
-		Short: "show what loops finished, and bring it to the checkout",
-		Long: "List what loops finished and the branch that is checked out lacks, an issue a line. Work\n" +
+		Short: "merge finished work into the checkout",
+		Long: "List finished work of worker loops that the current branch lacks, one issue a line. Work\n" +
 			"that was merged, squashed, picked or rebased by hand counts as landed.\n\n" +
-			"With issues, or --all, it lands: stig makes a commit of it in a work tree of its own, with\n" +
-			"what the named issues are built on, runs their acceptance criteria there, and moves the\n" +
-			"checkout on, which must have no changes but those of the store. Where a check fails or the\n" +
-			"work conflicts nothing changes. It pushes nothing.\n\n" +
-			"--revert takes the work on an issue back, landed or not, and opens the issue again: the\n" +
-			"next run gets the reason as feedback, and begins anew.",
+			"With issues, or --all, stig lands it: it merges the work, with the work that it is built\n" +
+			"on, in a work tree of its own, runs the acceptance criteria there, and moves the checkout\n" +
+			"forward, which may have changes of the store only. If a check fails or the work conflicts,\n" +
+			"nothing changes. stig pushes nothing.\n\n" +
+			"--revert takes the work on an issue back, landed or not, and reopens the issue: the next\n" +
+			"run gets the reason as feedback, and starts from scratch.",
 		Example: "  stig land\n  stig land demo-1 demo-2\n  stig land --all --commit\n  stig land --diff demo-1\n  stig land --revert demo-1 --reason \"the page is blank in Firefox\"",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.IDs = args

@@ -19,7 +19,7 @@ func MorningCommand(a *cli.App) *cobra.Command {
 	full := false
 	cmd := &cobra.Command{
 		Use:   "morning",
-		Short: "show what loops did since somebody looked last",
+		Short: "show what worker loops did since you last looked",
 		Long: "Show what was done since somebody looked last, by whom, with which proof and at what cost;\n" +
 			"what waits for a person, with the command that answers; what failed and why; why each\n" +
 			"loop ended; and what is to land. Runs count that ended in that time.\n\n" +

@@ -15,17 +15,16 @@ import (
 func SwarmCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "swarm",
-		Short: "have several explorers work out what is to be done",
-		Long: "A swarm is for an issue of depth deep or probe: what is to be done is not known. Its agents\n" +
-			"explore side by side, in rounds. Each leaves findings, deposits on directions that look\n" +
-			"good, and stop signals on those that do not. A round is settled: concentrations evaporate,\n" +
-			"roles are drawn, and the swarm ends when its ideas are stable and one has a quorum, or when\n" +
-			"a solution passes the acceptance criteria. The first round is blind: nobody sees what others\n" +
-			"found. Without an answer a person is asked. docs/swarm.md has the rules and what they are\n" +
-			"worth.\n\n" +
-			"stig swarm run has all of that done with a command of yours. The others are for explorers that\n" +
-			"you run yourself: each acts as one agent, with --actor or STIG_ACTOR, and whoever started the\n" +
-			"swarm settles its rounds.",
+		Short: "let several agents explore an issue in rounds",
+		Long: "A swarm is for an issue of depth deep or probe, whose solution is unknown. Its agents\n" +
+			"explore in parallel, in rounds. Each leaves findings, deposits on promising directions, and\n" +
+			"stop signals on others. When a round is settled, concentrations evaporate and roles are\n" +
+			"drawn. The swarm ends when its ideas are stable and one has a quorum, or when a solution\n" +
+			"passes the acceptance criteria. In the first round no agent sees the findings of others.\n" +
+			"A swarm without a result asks a person. docs/swarm.md has the rules.\n\n" +
+			"stig swarm run runs a whole swarm with a command. The other commands are for agents that you\n" +
+			"run yourself: each acts under its name, with --actor or STIG_ACTOR, and the one who started\n" +
+			"the swarm settles its rounds.",
 		Args: a.UnknownCommand,
 		RunE: a.HelpAlone,
 	}

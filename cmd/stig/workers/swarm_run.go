@@ -16,18 +16,17 @@ func swarmRun(a *cli.App) *cobra.Command {
 	var mode string
 	cmd := &cobra.Command{
 		Use:   "run ID [-- CMD ARG…]",
-		Short: "run a command as the explorers of an issue",
-		Long: "Run CMD once for each agent and round, all agents of a round at once, until the swarm ends.\n" +
-			"Each is a run with a record and a log, in a work tree of its own on branch stig/ID-AGENT,\n" +
-			"whose changes are committed after it. What holds work is a solution: the acceptance criteria\n" +
-			"run on it when the round is settled, and one that passes ends the swarm as proved, whatever\n" +
-			"the concentrations are. stig merges no solution and closes nothing.\n\n" +
-			"CMD gets the task, its own state and the blackboard on its standard input, and STIG_ISSUE,\n" +
-			"STIG_ACTOR, STIG_ROUND and STIG_RUN. It calls stig swarm, or ends its output with one JSON\n" +
-			"object round_complete. An agent without an answer is reminded once, and degraded after two\n" +
-			"rounds. Killed, the same command goes on at the round that was not settled; an interrupt ends\n" +
-			"it after the round. It ends with 0 when the swarm converged or proved a solution, 6 when a\n" +
-			"person is asked, 1 otherwise.",
+		Short: "run a command as the agents of a swarm",
+		Long: "Run CMD once for each agent and round, all agents of a round in parallel, until the swarm\n" +
+			"ends. Each run has a record, a log, and a work tree of its own on branch stig/ID-AGENT, whose\n" +
+			"changes are committed afterwards. The acceptance criteria run on each solution when the\n" +
+			"round is settled; one that passes ends the swarm as proved. stig merges no solution and\n" +
+			"closes nothing.\n\n" +
+			"CMD reads the task, its state and the blackboard on standard input, and has STIG_ISSUE,\n" +
+			"STIG_ACTOR, STIG_ROUND and STIG_RUN in its environment. It calls stig swarm, or ends its\n" +
+			"output with one JSON object round_complete. stig reminds an agent without an answer once,\n" +
+			"and degrades it after two rounds. An interrupted run continues at the round that was not\n" +
+			"settled. Exit codes: 0 converged or proved, 6 a person is asked, 1 otherwise.",
 		Example: "  stig swarm run demo-1 --agents 4 -- ./explorer.sh\n  stig swarm run demo-1 --round-timeout 20m -- claude -p --dangerously-skip-permissions",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if at := cmd.ArgsLenAtDash(); at >= 0 {

@@ -16,7 +16,7 @@ func swarmStart(a *cli.App) *cobra.Command {
 	var mode string
 	cmd := &cobra.Command{
 		Use:   "start ID",
-		Short: "begin a swarm on an issue",
+		Short: "start a swarm on an issue",
 		Long: "Begin a swarm on an issue, and make the issue yours meanwhile: ready and work leave it alone.\n" +
 			"An issue of depth shallow or standard is refused. Agents are tanwei, suyuan, dongcha, qiusuo,\n" +
 			"xili and jianwei, where none is named. An emergent swarm gets no directions; a hybrid one\n" +

@@ -33,22 +33,18 @@ func WorkCommand(a *cli.App) *cobra.Command {
 	r.Bounds.Runs, r.Bounds.Time, r.Cap = 20, 8*time.Hour, clone.LoopCap
 	cmd := &cobra.Command{
 		Use:   "work [FILTER…] [-- CMD ARG…]",
-		Short: "run a command for one issue after another",
-		Long: "Run CMD for one issue after another: an assistant's program or a script. It gets the briefing\n" +
-			"on its standard input and works in a work tree of its own, on branch stig/ID. When it ends\n" +
-			"with exit code 0, stig merges its work with the branch that results go to, runs the\n" +
-			"acceptance criteria on the merged tree, moves that branch there and closes the issue. What\n" +
-			"fails comes back as a trace on the issue, and is tried again. stig pushes nothing and\n" +
-			"touches no branch that is checked out.\n\n" +
-			"--claude N, and --codex, --gemini, --opencode, run that assistant's program in N loops at once,\n" +
-			"as actors claude-1 to claude-N, with the flags that it needs to work unattended. --plan shows\n" +
-			"what would run.\n\n" +
-			"Where nothing is ready it waits, and starts nothing. Runs are counted over 24 hours, so that\n" +
-			"a restart gives none anew; 0 is no bound. It ends with 0 at a bound or when nothing is left,\n" +
-			"6 where only questions remain or the worker is paused, 1 after two runs in a row that left nothing.\n\n" +
-			"FILTER is an issue, or label=NAME, type=NAME, priority=N, parent=ID. Without CMD, that of the\n" +
-			"actor's file runs. CMD finds STIG_ISSUE, STIG_ACTOR, STIG_ATTEMPT, STIG_RUN and STIG_BRIEFING,\n" +
-			"a file, in its environment; it may print a line such as stig: cost=0.42 USD.",
+		Short: "run an agent for one ready issue after another",
+		Long: "Run CMD, an assistant's program or a script, for one issue after another. It reads the\n" +
+			"briefing on standard input and works in a work tree of its own, on branch stig/ID. If it\n" +
+			"ends with exit code 0, stig merges its work with the target branch, runs the acceptance\n" +
+			"criteria on the merged tree, advances the branch and closes the issue. A failure becomes a\n" +
+			"trace on the issue, and the issue is tried again. stig pushes nothing and touches no branch\n" +
+			"that is checked out. CMD may print its cost: stig: cost=0.42 USD.\n\n" +
+			"--claude N, --codex N, --gemini N and --opencode N run that program in N loops. --plan shows\n" +
+			"what would run. FILTER is an issue, or label=NAME, type=NAME, priority=N, parent=ID. Without\n" +
+			"CMD, the command of the actor's file runs. If nothing is ready, the loop waits. Limits count\n" +
+			"the runs of 24 hours, also over restarts; 0 is no limit. Exit codes: 0 a limit, or nothing\n" +
+			"left; 6 only questions left, or the worker is paused; 1 two runs in a row left nothing.",
 		Example: "  stig work --claude 3 --until-empty\n  stig work --plan --codex\n  stig work label=docs --once -- ./agent.sh\n  stig work --dry-run -- ./agent.sh",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if at := cmd.ArgsLenAtDash(); at >= 0 {

@@ -13,7 +13,7 @@ func addCommand(a *cli.App) *cobra.Command {
 	var r actors.AddRequest
 	cmd := &cobra.Command{
 		Use:   "add NAME --command CMD",
-		Short: "make a worker that runs a command",
+		Short: "create a worker that runs a command",
 		Long: "Make a worker: write its file in .stig/actors, and register it. Its command is run once\n" +
 			"before, in a work tree of HEAD that is removed and for two minutes at most: it is asked\n" +
 			"to change nothing and to print OK. One that prints nothing, or anything else, is refused\n" +

@@ -15,7 +15,7 @@ func installCommand(a *cli.App) *cobra.Command {
 	var r actors.InstallRequest
 	cmd := &cobra.Command{
 		Use:   "install NAME",
-		Short: "have the machine keep a worker running",
+		Short: "start a worker with the machine",
 		Long: "Write units of systemd that start the loop of a worker when the machine starts, again when\n" +
 			"it was killed, and its dream from time to time; on macOS, property lists of launchd. They\n" +
 			"are units of your own, which end when you log out unless lingering is on. Keys that the\n" +

@@ -16,7 +16,7 @@ import (
 func statusCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "status NAME",
-		Short: "show how a worker is and what it runs",
+		Short: "show the state of a worker and what it runs",
 		Long:  "Show the state of a worker as stig actor list has it, whether its loop runs, what it has in hand, which units\nstart it, and when it dreamt last.",
 		Args:  cli.Takes(1, 1, "one worker"),
 		RunE: func(cmd *cobra.Command, args []string) error {

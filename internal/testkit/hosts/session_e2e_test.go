@@ -108,6 +108,8 @@ func work(t *testing.T, p program) {
 		text         string
 	}{
 		{"its name", "work", 0, "stig knows this session as ann/" + p.name + "-"},
+		{"the skill", "work", 0, "Briefs you, keeps findings, runs criteria"},
+		{"the skill's other name", "work", 0, "The skill stig under its other name"},
 		{"the survey at the start", "work", 0, "stig claim demo-1"},
 		{"the briefing over MCP", "work", 1, "the primer is on"},
 		{"the denial", "work", 3, "nothing shows that demo-1 is done"},
@@ -136,7 +138,6 @@ const reminder = "the reminder at the end"
 func (s *session) connect(t *testing.T) {
 	t.Helper()
 	s.must(t, "stig", "setup", s.program.name)
-	s.must(t, "stig", "skill", "install")
 	if s.program.trust != nil {
 		s.program.trust(t, s)
 	}
@@ -171,7 +172,7 @@ func TestPublished(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, commands := range map[string][]string{
-		"claude": {"plugin validate --strict " + repository, "plugin validate " + filepath.Join(repository, "plugin"), "plugin marketplace add " + repository, "plugin install stig@stig"},
+		"claude": {"plugin validate --strict " + repository, "plugin validate " + filepath.Join(repository, "internal", "assistant", "plugin"), "plugin marketplace add " + repository, "plugin install stig@stig"},
 		"codex":  {"plugin marketplace add " + repository, "plugin add stig@stig"},
 	} {
 		p := programs[slices.IndexFunc(programs, func(p program) bool { return p.name == name })]
