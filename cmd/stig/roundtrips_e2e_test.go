@@ -22,7 +22,7 @@ import (
 const farAway = 80 * time.Millisecond
 
 // TestRoundTrips counts what commands on a store on a server ask of it, one after the
-// other, and compares that with the table of docs/scale.md, which -update writes. Far
+// other, and compares that with the table of docs/measurements.md, which -update writes. Far
 // away each round trip takes 80 ms; how long a briefing took is printed and not asserted.
 func TestRoundTrips(t *testing.T) {
 	s := servers.Need(t, servers.MariaDB)
@@ -67,7 +67,7 @@ func TestRoundTrips(t *testing.T) {
 		fmt.Fprintf(&times, "%s: %d round trips, %s\n", name, asked+dialling*connections, took.Round(time.Millisecond))
 	}
 	t.Log("with 80 ms a round trip where the command reads:\n" + times.String())
-	compareTable(t, fromHere("..", "..", "docs", "scale.md"), "round trips", table.String())
+	compareTable(t, fromHere("..", "..", "docs", "measurements.md"), "round trips", table.String())
 }
 
 // compareTable compares the part of a document between <!-- name --> and <!-- /name -->

@@ -30,7 +30,7 @@ var (
 )
 
 // TestSpeed measures commands on generated stores, beside grep, jq and cp in
-// the same rounds, and prints a table for docs/performance.md: just bench runs
+// the same rounds, and prints a table for docs/measurements.md: just bench runs
 // it. Nothing is asserted about time. Without -speed it runs each command once
 // on a small store, so that it works when it is wanted.
 func TestSpeed(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"stig/schemas"
 )
 
-// TestPublishedStays holds what docs/versions.md promises: what was published of the JSON and
+// TestPublishedStays holds what docs/compatibility.md promises: what was published of the JSON and
 // of the convention as version 1 is there as long as the version is 1. Keys may come, and
 // -update records them; one that goes or changes its type takes another version.
 func TestPublishedStays(t *testing.T) {
@@ -39,7 +39,7 @@ func TestPublishedStays(t *testing.T) {
 	}
 	for line := range strings.Lines(string(recorded)) {
 		if line = strings.TrimSuffix(line, "\n"); !slices.Contains(now, line) {
-			t.Errorf("%s: is gone or was changed; docs/versions.md says which version that takes", line)
+			t.Errorf("%s: is gone or was changed; docs/compatibility.md says which version that takes", line)
 		}
 	}
 	if *update && !t.Failed() {

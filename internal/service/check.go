@@ -168,9 +168,9 @@ func checkRules(ctx context.Context, a *workspace.Run, store beads.Place, past *
 	}, err
 }
 
-// prove runs the criteria of issues again, if this repository is trusted, and says of each
-// issue why they do not pass, and whether they show its work. What passed on this very tree
-// is not run again.
+// prove runs the criteria of issues again and returns, for each issue, why they do not pass and
+// whether they show its work. It needs no trust: the flag is the consent. Criteria that passed on
+// this very tree are not run again.
 func prove(ctx context.Context, a *workspace.Run, c *Checked, file *beads.Snapshot, against string, ids []string) ([]lint.Proof, error) {
 	code, err := a.Code(ctx, file.Place())
 	if err != nil {

@@ -43,7 +43,7 @@ const (
 
 // TestRates has workers claim issues, checkpoint twice, comment and release them, on a file and on
 // servers, from one process and, where -stig names a program, by commands. It prints
-// tables for docs/scale.md and asserts nothing about time; in the end each
+// tables for docs/measurements.md and asserts nothing about time; in the end each
 // acknowledged write is in the store, and nobody held an issue while another did.
 func TestRates(t *testing.T) {
 	for size := range strings.SplitSeq(*issues, ",") {
