@@ -27,8 +27,8 @@ func TestFilesThatGrow(t *testing.T) {
 		"NUL":       {"a: " + strings.Repeat("\x00", 65000), "f.cue:1:4: illegal character"},
 		"attribute": {"a: " + strings.Repeat("@(", 30000), "f.cue:1:1: has more than 64 attributes"},
 		"inserted":  {`a: "` + strings.Repeat(`\(`, 30000), `f.cue:1:4: \(…) is not allowed`},
-		"ifs":       {strings.Repeat("if a {", 10000), "is nested too deeplyly"},
-		"chain":     {strings.Repeat("a:", 30000), "is nested too deeplyly"},
+		"ifs":       {strings.Repeat("if a {", 10000), "is nested too deeply"},
+		"chain":     {strings.Repeat("a:", 30000), "is nested too deeply"},
 		"long":      {"// " + strings.Repeat("x", 64<<10), "f.cue:1:1: is longer than 64 KiB"},
 		"long list": {"a: " + strings.Repeat("[", 1<<20), "f.cue:1:1: is longer than 64 KiB"}, // before it is parsed
 	} {

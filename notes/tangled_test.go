@@ -25,7 +25,7 @@ func TestTangled(t *testing.T) {
 		{strings.Repeat(">", 101) + "a", "nest more than 100 levels deep"},
 		{strings.Repeat("> 1) ", 51), "nest more than 100 levels deep"},
 		{strings.Repeat("\t", 51) + "- a", "nest more than 100 levels deep"},
-		{items(50) + strings.Repeat("\n", 6000), "nest 50 levels levels deep in more than 5242 lines"},
+		{items(50) + strings.Repeat("\n", 6000), "nest 50 levels deep in more than 5242 lines"},
 		{strings.Repeat("a\r\n", 100) + strings.Repeat("*a ", 4097), "more than 4096 emphasis marks"},
 		{strings.Repeat("[a]: /b\n", 4097), "more than 4096 lines may define links"},
 		{strings.Repeat("[a](", 4096), "too long for their 4096 links"},

@@ -130,7 +130,7 @@ func walk(source []byte, visit func(ast.Node)) {
 	})
 }
 
-// escapes says why no test runs a block; "" where one does, or where it holds no commands.
+// escapes says why no test runs a block; "" where one does, or where it contains no commands.
 func escapes(document string, b codeBlock) string {
 	language, _, _ := strings.Cut(b.info, " ")
 	switch {

@@ -9,7 +9,7 @@ import (
 	"stig/internal/gate"
 )
 
-// The output is compared where the criteria say what it is; exit code 0 is not enough.
+// Where the criteria give the output it is compared; exit code 0 is not enough.
 func TestExpectedOutput(t *testing.T) {
 	for _, c := range []struct {
 		script, how, text string
@@ -29,7 +29,7 @@ func TestExpectedOutput(t *testing.T) {
 		if o.Exit != c.exit {
 			t.Errorf("%s: exit %d, %s", c.script, o.Exit, o.Reason)
 		}
-		if differs := strings.HasPrefix(o.Reason, "the output is not as the criteria say"); differs != (c.exit == gate.ExitDiffers) {
+		if differs := strings.HasPrefix(o.Reason, "the output differs from the criteria"); differs != (c.exit == gate.ExitDiffers) {
 			t.Errorf("%s: reason %q", c.script, o.Reason)
 		}
 	}
@@ -51,8 +51,8 @@ func TestPassing(t *testing.T) {
 	}
 }
 
-// An exit code that the criteria name passes, and no other does: neither 0 nor one that a
-// program has which is not there.
+// The exit code named by the criteria passes, and no other: neither 0 nor that of a missing
+// program.
 func TestExpectedExit(t *testing.T) {
 	for _, c := range []struct {
 		script, exit string

@@ -5,33 +5,33 @@ import (
 	"strings"
 )
 
-// saying is what a text says of the commands that stand together in it.
+// saying is what a text says about the commands grouped in it.
 type saying struct {
-	why   string // why they are only mentioned; "" where the text asks for them
+	why   string // why they are only mentioned; "" if the text asks for them
 	claim claim
-	run   bool // the text says "run", or the like, before them
-	told  bool // something is said of them: a claim, or that they are to be run
+	run   bool // the text says "run" or similar before them
+	told  bool // something is said about them: a claim, or that they should run
 }
 
-// claim is what is said of a command: that it succeeds, or what it shows.
+// claim is what is said about a command: that it succeeds, or what it shows.
 type claim struct {
 	found  bool
-	manual string // why a person has to read it; "" where the gate can tell
+	manual string // why a person must read it; "" if the gate can decide
 	expect Expect
 	counts bool // the result is a number of things, such as "0" or "nothing"
-	zero   bool // it returns 0: the exit code, of most commands
-	absent bool // nothing is to be there, which of a search says that it is to fail
-	next   int  // the token behind it
+	zero   bool // it returns 0: the exit code, for most commands
+	absent bool // nothing should be found, so a search should fail
+	next   int  // the token after it
 }
 
-// passage is the tokens of a leaf, within which code is judged.
+// passage is the tokens of a leaf, the context in which code is judged.
 type passage struct {
 	tokens  []token
 	heading bool
-	intro   []token // of the paragraph above that leads to a list
+	intro   []token // from the paragraph that introduces a list
 }
 
-// at is the kind of a token; item beyond the ends.
+// at returns the kind of a token; item beyond the ends.
 func (p passage) at(i int) kind {
 	if i < 0 || i >= len(p.tokens) {
 		return item
@@ -39,7 +39,7 @@ func (p passage) at(i int) kind {
 	return p.tokens[i].kind
 }
 
-// is reports whether the words from a token on are a phrase of a list, and how many they are.
+// is reports whether the words from a token on form a listed phrase, and how many they are.
 func (p passage) is(list string, i int) int {
 	phrase := ""
 	for n := range 3 {
@@ -70,8 +70,8 @@ func (p passage) ends(i int) bool {
 	return slices.Contains([]kind{item, cell, stop, comma, closing, open, dash}, p.at(i))
 }
 
-// group finds the code that is joined to code by commas, "and" and the like: what is said of
-// one is said of all. It gives the first token and the one behind the last.
+// group finds code joined by commas, "and" and similar: what is said about one is said about
+// all. It returns the first token and the one after the last.
 func (p passage) group(i int) (from, to int) {
 	from, to = i, i+1
 	joiner := func(i int) bool { return p.at(i) == comma || listed("joiner", p.text(i)) }
@@ -88,7 +88,7 @@ func (p passage) group(i int) (from, to int) {
 	return from, to
 }
 
-// clause is where the clause that ends before a token begins.
+// clause returns where the clause that ends before a token begins.
 func (p passage) clause(end int) int {
 	i := end
 	for ; i > 0 && (p.at(i-1) == word && !listed("boundary", p.text(i-1)) || p.at(i-1) == number || p.at(i-1) == quotation); i-- {
@@ -96,11 +96,11 @@ func (p passage) clause(end int) int {
 	return i
 }
 
-// site is where code stands, joined to other code, in a passage.
+// site is the position of code, joined to other code, in a passage.
 type site struct {
 	passage
 	from, to int  // the tokens of the code
-	begin    int  // where the clause begins that leads to it
+	begin    int  // start of the clause before it
 	before   kind // of the token before the code
 }
 
@@ -112,7 +112,7 @@ func (p passage) site(i int) site {
 	return site{p, from, to, p.clause(from), p.at(from - 1)}
 }
 
-// saying reads what is said of the code at a token.
+// saying reads what is said about the code at a token.
 func (p passage) saying(i int) saying {
 	c := p.site(i)
 	proved := (c.ends(c.to) || listed("and", c.text(c.to))) && (c.proved(c.begin, c.from) || strings.HasPrefix(c.text(c.from-1), "pass"))
@@ -126,7 +126,7 @@ func (p passage) saying(i int) saying {
 	switch manual, bare := c.bare(); {
 	case s.claim.found && (asked || listed("via", c.text(c.from-1))) && c.before != code:
 		if supposed := c.supposed(c.from); c.before == comma && supposed != "" {
-			s.claim.manual = "it is to hold " + citing(supposed)
+			s.claim.manual = "it should hold " + citing(supposed)
 		}
 	case s.run:
 		s.claim = c.seen(c.to)
@@ -137,18 +137,18 @@ func (p passage) saying(i int) saying {
 			s.claim.manual = outputDecides
 		}
 	case c.begin == c.from && c.before == item && c.tells(c.to):
-		s.claim = claim{found: true, manual: "what is said of it cannot be compared"}
+		s.claim = claim{found: true, manual: "what is said about it cannot be compared"}
 	default:
 		s.why = "the text does not ask for it"
 	}
 	s.claim.absent = s.claim.absent || absent
 	if s.claim.manual == "" && c.before == colon && c.anyIn(c.clause(c.from-1), c.from-1, "byhand") {
-		s.claim.manual = "it is said to be done by hand"
+		s.claim.manual = "the text says that it is done by hand"
 	}
 	return s
 }
 
-// claim is what is claimed behind the code, or behind the brackets around it.
+// claim reads what is claimed after the code, or after the brackets around it.
 func (c site) claim() claim {
 	if c.before == open && c.at(c.to) == closing && c.begin == c.from {
 		if about := c.claimBehind(c.to + 1); about.found {
@@ -158,11 +158,11 @@ func (c site) claim() claim {
 	return c.claimBehind(c.to)
 }
 
-// spoken says why the code is only spoken of, whatever is said of it; "" where it is not.
+// spoken returns why the code is only mentioned, whatever is said about it; "" if it is not.
 func (c site) spoken(i int, proved bool) string {
 	switch word := c.mentioned(c.from); {
 	case c.heading:
-		return "names what a heading is about"
+		return "it names the topic of a heading"
 	case c.isStruck(i):
 		return "struck out"
 	case word != "" && !proved:
@@ -175,36 +175,36 @@ func (c site) spoken(i int, proved bool) string {
 	return ""
 }
 
-// bare reports whether nothing but the code stands in an item, a sentence, a cell, or behind a
-// colon, a dash or in brackets at its end; and on what that depends.
+// bare reports whether the code is alone in an item, a sentence or a cell, or after a colon, a
+// dash or in brackets at the end, and on what that depends.
 func (c site) bare() (manual string, ok bool) {
 	first, next := c.begin == c.from, c.text(c.to+1)
 	step := c.allIn(c.begin, c.from, "step")
 	switch {
 	case step && c.at(c.to) == comma && (listed("place", next) || listed("always", next)):
-		return "it is to hold " + citing(strings.TrimSpace(next+" "+c.text(c.to+2))), true
+		return "it should hold " + citing(strings.TrimSpace(next+" "+c.text(c.to+2))), true
 	case step && c.alone(c.begin, c.to), first && c.before == dash && c.ends(c.to) && c.at(c.to) != dash,
 		first && c.before == open && c.at(c.to) == closing && c.ends(c.to+1) && !c.makes(c.from-1):
 		return "", true
 	case first && c.before == colon && c.ends(c.to):
 		if c.anyIn(c.clause(c.from-1), c.from-1, "doubtful") {
-			manual = "the text says that it is not always so"
+			manual = "the text says that it does not always apply"
 		}
 		return manual, true
 	case first && c.before == open && listed("place", c.text(c.to)) && c.proved(c.begin, c.from):
-		return "it is to hold " + citing(c.text(c.to)+" "+next), true
+		return "it should hold " + citing(c.text(c.to)+" "+next), true
 	}
 	return "", false
 }
 
-// tells reports whether an item that begins with code says something of it in words that are
-// in no table: neither what it is, nor of what, nor a name for it.
+// tells reports whether an item that begins with code describes it in words that are in no
+// table.
 func (p passage) tells(i int) bool {
 	w := p.text(i)
 	return w != "" && !strings.HasSuffix(w, "ed") && !slices.ContainsFunc([]string{"being", "has", "subject", "becoming", "mention", "naming", "place", "always", "noun"}, func(list string) bool { return listed(list, w) })
 }
 
-// makes reports whether the sentence that ends with a clause is about making something.
+// makes reports whether the sentence that ends with a clause is about creating something.
 func (p passage) makes(end int) bool {
 	for end > 0 && p.at(end-1) != item && p.at(end-1) != cell && p.at(end-1) != stop && p.at(end-1) != colon {
 		end--
@@ -212,7 +212,7 @@ func (p passage) makes(end int) bool {
 	return listed("making", p.text(end))
 }
 
-// seen reads what is to be seen of a command that is to be run: "and confirm that it passes".
+// seen reads what should be observed of a command to run: "and confirm that it passes".
 func (p passage) seen(i int) claim {
 	for n := range 2 {
 		if (listed("joiner", p.text(i+n)) || p.at(i+n) == comma || p.text(i+n) == "to") && listed("look", p.text(i+n+1)) {
@@ -224,7 +224,7 @@ func (p passage) seen(i int) claim {
 			case c.found:
 				return c
 			case p.text(i+n) == "to" && listed("purpose", p.text(i+n+1)):
-				return claim{manual: p.condition(i)} // it is said what the command is for
+				return claim{manual: p.condition(i)} // the text says what the command is for
 			}
 			return claim{manual: outputDecides}
 		}
@@ -232,7 +232,7 @@ func (p passage) seen(i int) claim {
 	return claim{manual: p.condition(i)}
 }
 
-// isStruck reports whether ~~ stands open before a token.
+// isStruck reports whether ~~ is open before a token.
 func (p passage) isStruck(i int) bool {
 	open := false
 	for _, t := range p.tokens[:i] {
@@ -241,7 +241,7 @@ func (p passage) isStruck(i int) bool {
 	return open
 }
 
-// mentioned gives the word right before a token that makes a mention of what follows.
+// mentioned returns the word right before a token that makes what follows a mere mention.
 func (p passage) mentioned(i int) string {
 	list := "mention"
 	for i > 0 && (p.at(i-1) == colon || p.at(i-1) == open || p.at(i-1) == comma && listed("shortened", p.text(i-2))) {
@@ -269,8 +269,7 @@ func (p passage) mentioned(i int) string {
 	return ""
 }
 
-// supposed gives the words with which a sentence begins, where they say on what the rest
-// depends.
+// supposed returns the words at the start of a sentence that make the rest conditional.
 func (p passage) supposed(i int) string {
 	for i > 0 && p.at(i-1) != item && p.at(i-1) != cell && p.at(i-1) != stop && p.at(i-1) != colon {
 		i--
@@ -281,14 +280,14 @@ func (p passage) supposed(i int) string {
 	return ""
 }
 
-// alone reports whether tokens are all of an item, a sentence or a cell. A result may stand
-// behind them in brackets, or in the next cell.
+// alone reports whether tokens fill an item, a sentence or a cell. A result may follow in
+// brackets or in the next cell.
 func (p passage) alone(from, to int) bool {
 	before, after := p.at(from-1), p.at(to)
 	return (before == item || before == cell || before == stop || before == colon) && (after == item || after == cell || after == stop || after == open)
 }
 
-// introduced gives the words of the line above a list that make mentions of its items.
+// introduced returns the words of the line above a list that make its items mere mentions.
 func (p passage) introduced() string {
 	above := passage{tokens: p.intro}
 	if len(p.intro) == 0 {
@@ -305,14 +304,14 @@ func (p passage) introduced() string {
 	return ""
 }
 
-// proved reports whether tokens lead from what is to hold to the code that shows it: "builds
+// proved reports whether tokens lead from a requirement to the code that checks it: "builds
 // with", "pass (", "clean:".
 func (p passage) proved(begin, from int) bool {
 	end := from
 	for end > begin && (listed("means", p.text(end-1)) || end < from && p.text(end-1) == "the") {
 		end--
 	}
-	where := end == from && (p.text(from-1) == "in" || p.text(from-1) == "from") // of faults these say it
+	where := end == from && (p.text(from-1) == "in" || p.text(from-1) == "from") // about faults these words say it
 	if end == from && begin < from && !where || listed("made", p.text(end-1)) {
 		return false
 	}

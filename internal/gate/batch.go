@@ -14,22 +14,21 @@ import (
 	"stig/internal/visible"
 )
 
-// Batch is what RunAll is to run.
+// Batch is the input of RunAll.
 type Batch struct {
-	Jobs     []Job // their Out and Terminal do not count
-	Parallel int   // how many of them run at once, 1 at least
+	Jobs     []Job // their Out and Terminal are ignored
+	Parallel int   // how many run at once, at least 1
 
-	Out      io.Writer // gets what became of each job; nil discards it
-	Terminal bool      // Out is a terminal: it gets a line with what runs too
+	Out      io.Writer // receives the result of each job; nil discards it
+	Terminal bool      // Out is a terminal: it also gets a status line
 	Now      func() time.Time
 }
 
-// RunAll runs jobs of one tree beside each other and gives their verdicts in the order
-// of the jobs. Of those with the same criteria the first runs for all, unless they name
-// the variable that holds the issue. Their output is
-// in their logs; of a check that fails the end of it is shown.
+// RunAll runs jobs of one tree concurrently and returns their verdicts in order. Jobs with the
+// same criteria run once, unless these name the issue's variable. The output goes to their
+// logs; for a failed check its end is shown.
 //
-// Errors are those of Run: after the first no further job is begun.
+// Errors are those of Run; after the first no further job starts.
 func RunAll(ctx context.Context, b Batch) ([]*Verdict, error) {
 	out := b.Out
 	if out == nil {
@@ -73,7 +72,7 @@ func RunAll(ctx context.Context, b Batch) ([]*Verdict, error) {
 	return verdicts, cmp.Or(context.Cause(ctx), errors.Join(errs...))
 }
 
-// sameCriteria are the indices of jobs, those whose criteria ask the same together.
+// sameCriteria are the indices of jobs, grouped by equal criteria.
 func sameCriteria(jobs []Job) (groups [][]int) {
 	at := map[string]int{}
 	for i, j := range jobs {
@@ -88,14 +87,14 @@ func sameCriteria(jobs []Job) (groups [][]int) {
 	return groups
 }
 
-// of is the same verdict on another issue with the same criteria.
+// of returns the same verdict for another issue with the same criteria.
 func (v *Verdict) of(issue string) *Verdict {
 	other := *v
 	other.issue = issue
 	return &other
 }
 
-// board shows how far a batch is.
+// board shows the progress of a batch.
 type board struct {
 	screen
 	total int
@@ -107,7 +106,7 @@ type board struct {
 	running []string
 }
 
-// run runs a job, which is shown as running meanwhile.
+// run runs a job, and shows it as running.
 func (b *board) run(ctx context.Context, j Job) (*Verdict, error) {
 	b.mu.Lock()
 	b.running = append(b.running, j.Issue)
@@ -116,14 +115,14 @@ func (b *board) run(ctx context.Context, j Job) (*Verdict, error) {
 	return Run(ctx, j)
 }
 
-// text is the line with what runs.
+// text is the status line.
 func (b *board) text() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return fmt.Sprintf("%v: %d of %d issues; running %s", b.now().Sub(b.began).Round(time.Second), b.ended, b.total, strings.Join(b.running, ", "))
 }
 
-// done says what became of a job.
+// done reports the result of a job.
 func (b *board) done(v *Verdict) error {
 	b.mu.Lock()
 	b.ended++
@@ -133,8 +132,8 @@ func (b *board) done(v *Verdict) error {
 	return err
 }
 
-// lines are a verdict for a log: one line where it passed, else the end of the output of
-// each check that did not, too.
+// lines formats a verdict for a log: one line if it passed, else also the end of the output of
+// each failed check.
 func (v *Verdict) lines() string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s: %s\n", v.issue, v.Summary())

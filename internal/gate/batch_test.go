@@ -15,19 +15,19 @@ import (
 	"stig/internal/gate"
 )
 
-// namedJob is a job of an issue in a directory that all jobs share.
+// namedJob is a job for an issue in a directory shared by all jobs.
 func namedJob(t *testing.T, dir, id, script string) gate.Job {
 	j := job(t, script)
 	j.Issue, j.Root = id, dir
 	return j
 }
 
-// Jobs run beside each other, verdicts are in their order, and the same criteria run once.
+// Jobs run concurrently, verdicts are in order, and equal criteria run once.
 func TestRunAll(t *testing.T) {
 	dir := t.TempDir()
 	var out bytes.Buffer
 	b := gate.Batch{Parallel: 2, Out: &out, Now: time.Now, Jobs: []gate.Job{
-		// The first two wait for each other: one at a time they would not end.
+		// The first two wait for each other: run one at a time they would hang.
 		namedJob(t, dir, "reef-1", "touch one; for n in $(seq 200); do test -f two && exit; sleep 0.05; done; false"),
 		namedJob(t, dir, "reef-2", "touch two; for n in $(seq 200); do test -f one && exit; sleep 0.05; done; false"),
 		namedJob(t, dir, "reef-3", "echo x >>ran"),
@@ -54,7 +54,7 @@ func TestRunAll(t *testing.T) {
 	}
 }
 
-// After an interrupt nothing more is begun, and no verdict is taken for one.
+// After an interrupt nothing more starts, and no verdict counts as one.
 func TestRunAllEnds(t *testing.T) {
 	dir := t.TempDir()
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)

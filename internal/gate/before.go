@@ -16,8 +16,8 @@ import (
 	"stig/internal/process"
 )
 
-// Values of Outcome.Difference: what a check that passes shows of the work. A check that was
-// green before the work began shows nothing of it.
+// Values of Outcome.Difference: what a passing check shows about the work. A check that was
+// green before the work shows nothing about it.
 const (
 	Turned  = "turned"  // it failed before the work
 	New     = "new"     // it could not run before: a program was not there, or its time was over
@@ -26,14 +26,15 @@ const (
 	Unknown = "unknown" // it was not run before
 )
 
-// differences are those values in the order in which a reason counts them.
+// differences are those values in the order of a reason.
 var differences = []string{Turned, New, Held, Flaky, Unknown}
 
-// Before is what checks showed before the work: their exit codes, by what they run and
-// expect; two of a check that failed, and was run once more. The zero value is that of no check.
+// Before is the exit codes of checks before the work, by what they run and expect; two for a
+// check that failed and was run again. The zero value has no checks.
 type Before map[string][]int
 
-// beforeKey is what a check runs and expects. The issue counts where the check names it.
+// beforeKey identifies what a check runs and expects, including the issue if the check names
+// it.
 func beforeKey(issue string, c Check) string {
 	if !strings.Contains(c.Text, issueVariable) {
 		issue = ""
@@ -41,7 +42,7 @@ func beforeKey(issue string, c Check) string {
 	return Hash(strings.Join([]string{issue, c.Text, c.Expect.How, c.Expect.Text}, "\x00"))[:2*knownDigits]
 }
 
-// Has reports whether it says of all the checks of an issue that can be run what they showed.
+// Has reports whether it covers all runnable checks of an issue.
 func (b Before) Has(issue string, plan []Check) bool {
 	return !slices.ContainsFunc(plan, func(c Check) bool { return c.Class == Runnable && b[beforeKey(issue, c)] == nil })
 }
@@ -52,8 +53,8 @@ func (b Before) Passed(issue string, c Check) bool {
 	return len(exits) > 0 && exits[0] == 0
 }
 
-// RunBefore runs the checks of a job, whatever fails, and gives what they show before the
-// work. One that fails is run once more. Errors are those of Run.
+// RunBefore runs all checks of a job and returns their results before the work. A check that
+// fails is run once more. Errors are those of Run.
 func RunBefore(ctx context.Context, j Job) (Before, error) {
 	j.Checks = slices.DeleteFunc(slices.Clone(j.Checks), func(c Check) bool { return c.Class != Runnable })
 	j.KeepGoing, j.bare = true, true
@@ -76,8 +77,8 @@ func RunBefore(ctx context.Context, j Job) (Before, error) {
 	return b, nil
 }
 
-// Shows is what a verdict shows to whoever works next: their Before. Of a check that stands
-// there twice, a failure counts.
+// Shows returns what a verdict shows to the next worker: their Before. If a check is there
+// twice, a failure counts.
 func (v *Verdict) Shows() Before {
 	b := Before{}
 	for _, o := range v.outcomes {
@@ -89,12 +90,12 @@ func (v *Verdict) Shows() Before {
 	return b
 }
 
-// cannotRun reports whether a check with that exit code could not run, or not to its end.
+// cannotRun reports whether a check with that exit code could not run or finish.
 func cannotRun(exit int) bool {
 	return exit == ExitRefused || exit == ExitMissing || exit == ExitTimeout
 }
 
-// Against is the verdict beside what its checks showed before the work.
+// Against returns the verdict compared with the results before the work.
 func (v *Verdict) Against(before Before) *Verdict {
 	compared := *v
 	compared.outcomes = slices.Clone(v.outcomes)
@@ -106,7 +107,7 @@ func (v *Verdict) Against(before Before) *Verdict {
 	return &compared
 }
 
-// difference is what a check that passes shows beside its exit codes before the work.
+// difference returns what a passing check shows, given its exit codes before the work.
 func difference(before []int) string {
 	switch {
 	case len(before) == 0:
@@ -121,24 +122,24 @@ func difference(before []int) string {
 	return Turned
 }
 
-// Compared reports whether the checks were run before the work too; see Against.
+// Compared reports whether the checks were also run before the work; see Against.
 func (v *Verdict) Compared() bool {
 	return slices.ContainsFunc(v.outcomes, func(o Outcome) bool { return o.Difference != "" && o.Difference != Unknown })
 }
 
-// ShowsWork reports whether a check passes that did not before the work.
+// ShowsWork reports whether a check passes now and did not before the work.
 func (v *Verdict) ShowsWork() bool {
 	return slices.ContainsFunc(v.outcomes, func(o Outcome) bool { return o.Difference == Turned || o.Difference == New })
 }
 
-// MayHold reports whether all checks stand in fences marked "verify held", which are to be
-// green before the work too.
+// MayHold reports whether all checks are in fences marked "verify held", which should be green
+// before the work too.
 func (v *Verdict) MayHold() bool {
 	return !slices.ContainsFunc(v.outcomes, func(o Outcome) bool { return !o.Held })
 }
 
-// difference counts what the checks show of the work, as a reason has it: " (2 turned, 1
-// held)"; "" where nothing was run before.
+// difference formats what the checks show about the work, as in a reason: " (2 turned, 1
+// held)"; "" if nothing was run before.
 func (v *Verdict) difference() string {
 	if !v.Compared() {
 		return ""
@@ -158,12 +159,12 @@ func (v *Verdict) difference() string {
 	return " (" + strings.Join(parts, ", ") + ")"
 }
 
-// Befores keeps what checks showed before the work, in a file each: by the tree in which they
-// ran (git.Tree.State), so that the verdict of one landing is the Before of the next, or by
-// another name. The newest 200 stay.
+// Befores stores the results of checks before the work, one file a key: the tree in which they
+// ran (git.Tree.State), so that the verdict of one landing is the Before of the next, or
+// another name. It keeps the newest 200.
 type Befores struct{ Dir string }
 
-// Load gives what is kept under a name; nil for nothing, and for what cannot be read.
+// Load returns what is stored under a name; nil for nothing, and for unreadable files.
 func (s Befores) Load(name string) (b Before) {
 	text, err := os.ReadFile(s.file(name))
 	if err == nil && json.Unmarshal(text, &b) != nil {
@@ -172,7 +173,7 @@ func (s Befores) Load(name string) (b Before) {
 	return b
 }
 
-// Save adds to what is kept under a name.
+// Save adds to what is stored under a name.
 func (s Befores) Save(name string, b Before) error {
 	all := s.Load(name)
 	if all == nil {
@@ -188,7 +189,7 @@ func (s Befores) Save(name string, b Before) error {
 	return errors.Join(replace(s.file(name), append(text, '\n')), prune(s.Dir, ".json"))
 }
 
-// Forget removes what is kept under a name.
+// Forget removes what is stored under a name.
 func (s Befores) Forget(name string) error {
 	if err := os.Remove(s.file(name)); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -198,16 +199,17 @@ func (s Befores) Forget(name string) error {
 
 func (s Befores) file(name string) string { return filepath.Join(s.Dir, fileName(name)+".json") }
 
-// starters run the script that is their first argument; shells do so too.
+// starters run the script in their first argument; shells do too.
 var starters = []string{"python", "python3", "node", "deno", "bun", "ruby", "perl", "php", "source", "."}
 
-// rulesOf are the files that say what a program runs.
+// rulesOf are the files that configure what a program runs.
 var rulesOf = map[string][]string{
 	"make": {"Makefile", "makefile", "GNUmakefile"}, "just": {"justfile", "Justfile"}, "task": {"Taskfile.yml"},
 	"npm": {"package.json"}, "pnpm": {"package.json"}, "yarn": {"package.json"}, "bun": {"package.json"},
 }
 
-// scripts lists the files that checks start, or that say what is run, from where they run.
+// scripts lists the files that checks start, or that configure what runs, relative to where
+// they run.
 func scripts(checks []Check) (files []string) {
 	for _, c := range checks {
 		if !c.Asked() {
@@ -234,7 +236,7 @@ func scripts(checks []Check) (files []string) {
 	return files
 }
 
-// isTest reports whether a file is one of tests, as its name tells.
+// isTest reports whether a file's name marks it as a test.
 func isTest(file string) bool {
 	dir, name := path.Split(strings.ToLower(file))
 	stem, _, _ := strings.Cut(name, ".")
@@ -247,8 +249,9 @@ func isTest(file string) bool {
 		strings.Contains(name, ".test.") || strings.Contains(name, ".spec.")
 }
 
-// Reads gives those of the files that the checks read and that decide what they show: scripts
-// and their rules, and tests that were there before. The paths count from where they run.
+// Reads returns those of the files that the checks read and that decide their result: scripts
+// and their configuration, and tests that existed before. Paths are relative to where the
+// checks run.
 func Reads(checks []Check, changed []git.Change) (files []string) {
 	started := scripts(checks)
 	for _, f := range changed {
@@ -259,15 +262,16 @@ func Reads(checks []Check, changed []git.Change) (files []string) {
 	return files
 }
 
-// Reading is the verdict with the files of Reads that the work changed: its reason names them.
+// Reading returns the verdict with those files of Reads that the work changed: its reason names
+// them.
 func (v *Verdict) Reading(files []string) *Verdict {
 	read := *v
 	read.edited = files
 	return &read
 }
 
-// Misses gives the first of the paths, directories or files, that a check names a file at or
-// below: it reads what may not be there. "" for none.
+// Misses returns the first of the paths, directories or files, that a check refers to and that
+// may be missing. "" for none.
 func Misses(checks []Check, paths []string) string {
 	for _, c := range checks {
 		if !c.Asked() {

@@ -13,7 +13,7 @@ import (
 	"stig/internal/git"
 )
 
-// A check that passes after the work is set beside what it showed before.
+// A check that passes after the work is compared with its result before.
 func TestAgainst(t *testing.T) {
 	const once = "if test -f seen; then exit 0; fi; touch seen; exit 1"
 	j := job(t, "test -f work", "true", "./tool", once, "echo new for $STIG_ISSUE")
@@ -55,7 +55,7 @@ func TestAgainst(t *testing.T) {
 	}
 }
 
-// What is kept under a name is added to, and read as it was; of what is no such file nothing.
+// What is stored under a name is extended, and read back; an invalid file counts as nothing.
 func TestBefores(t *testing.T) {
 	s := gate.Befores{Dir: filepath.Join(t.TempDir(), "before")}
 	if got := s.Load("a/b"); got != nil {
@@ -74,7 +74,7 @@ func TestBefores(t *testing.T) {
 	}
 }
 
-// A verdict says how many checks passed, failed, were not run, and are for a person.
+// A verdict counts the checks that passed, failed, were not run, and are manual.
 func TestCounts(t *testing.T) {
 	j := job(t, "true", "false", "true", "true")
 	j.Checks = append(j.Checks, gate.Check{Text: "look at it", Class: gate.Manual}, gate.Check{Text: "a word", Class: gate.Mention})
@@ -92,7 +92,7 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// Of the files that work changed those are named that decide what the checks show.
+// Of the files that the work changed, those are named that decide what the checks show.
 func TestReads(t *testing.T) {
 	checks := []gate.Check{}
 	for _, text := range []string{"sh ./check.sh", "tools/lint --all", "make test", "cd sub && python3 -u run.py", "test -f out.txt", "npm test", "go test ./..."} {
@@ -107,7 +107,7 @@ func TestReads(t *testing.T) {
 			t.Errorf("%s: %v, want %v", path, got, want)
 		}
 	}
-	for path, want := range map[string]bool{"check.sh": true, "main_test.go": false} { // which the work made
+	for path, want := range map[string]bool{"check.sh": true, "main_test.go": false} { // made by the work
 		if got := gate.Reads(checks, []git.Change{{Path: path}}); (len(got) == 1) != want {
 			t.Errorf("%s, made by the work: %v, want %v", path, got, want)
 		}

@@ -7,8 +7,7 @@ import (
 	"stig/internal/gate"
 )
 
-// BenchmarkPlan plans criteria of the usual kinds: of prose, with inline code, and
-// with a fence.
+// BenchmarkPlan plans typical criteria: prose, inline code, and a fence.
 func BenchmarkPlan(b *testing.B) {
 	for name, text := range map[string]string{
 		"prose": "- The tide table is complete\n- Gauges report within a minute\n- The harbour master has seen it\n",

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// Check is a command that was found, or what could be taken for one.
+// Check is a command in criteria, or something that looks like one.
 type Check struct {
 	Text   string `json:"text"`            // the shell script; of prose the words that read like one
 	Origin string `json:"origin"`          // Fence, Span or Prose
@@ -17,22 +17,21 @@ type Check struct {
 	Reason string `json:"reason"`          // why it is not run; "" when it is
 	Line   int    `json:"line"`            // 1-based line in the criteria where Text begins; of Criteria.Plan in Field
 	Field  string `json:"field,omitempty"` // where it stands: FieldAcceptance, FieldDescription or FieldDesign
-	// Expect is the output that the text expects of it; exit code 0 alone does not pass it.
+	// Expect is the output that the text expects; exit code 0 alone is not enough.
 	Expect Expect `json:"expect,omitzero"`
-	// CannotFail says why running it shows nothing: it exits with 0 whatever the
-	// work does. "" where it can fail.
+	// CannotFail says why running it proves nothing: it always exits with 0. "" if it can fail.
 	CannotFail string `json:"cannot_fail,omitempty"`
-	// Instead is what to write into a fence marked verify, where the text cannot be
-	// run as it is: of prose and of what is judged by its output.
+	// Instead is what to write into a fence marked verify if the text cannot run as it is:
+	// prose, and checks judged by their output.
 	Instead string `json:"instead,omitempty"`
-	// Verify tells that the fence is marked "verify": only then can a
-	// destructive command be allowed at all.
+	// Verify reports that the fence is marked "verify": only then can a destructive command be
+	// allowed at all.
 	Verify bool `json:"-"`
-	// Held tells that the fence is marked "verify held": it is to be green before the
-	// work too.
+	// Held reports that the fence is marked "verify held": it should be green before the work
+	// too.
 	Held bool `json:"held,omitempty"`
-	// Broken tells that the fence is marked as shell to run and does not parse:
-	// somebody meant it to be run, so nothing passes while it stands.
+	// Broken reports that the fence is marked as shell to run and does not parse: somebody
+	// meant it to run, so nothing passes until it is fixed.
 	Broken bool `json:"-"`
 }
 
@@ -51,14 +50,14 @@ const (
 	Mention  = "mention" // code that is no command, or that the text only speaks of
 )
 
-// Asks reports whether criteria with these checks ask for anything to be run: a
-// verdict on others would show nothing.
+// Asks reports whether criteria with these checks require anything to run: otherwise a verdict
+// would prove nothing.
 func Asks(checks []Check) bool {
 	return slices.ContainsFunc(checks, Check.Asked)
 }
 
-// NotRun lists what of these checks a person has to read, since no verdict is about
-// it: each text once, unless a check with the same text runs.
+// NotRun lists the checks that a person must read, since no verdict covers them: each text
+// once, unless a check with the same text runs.
 func NotRun(checks []Check) []Check {
 	rest := []Check{}
 	seen := map[string]bool{}
@@ -74,20 +73,20 @@ func NotRun(checks []Check) []Check {
 	return rest
 }
 
-// Asked reports whether the criteria ask for this check: it decides whether they
-// pass, even where it cannot run.
+// Asked reports whether the criteria require this check: it decides whether they pass, even if
+// it cannot run.
 func (c Check) Asked() bool { return c.Class == Runnable || c.Class == Refused }
 
-// Expect is the output that criteria expect of a check besides exit code 0; the
-// zero value expects nothing of it.
+// Expect is the output that criteria expect from a check besides exit code 0; the zero value
+// expects none.
 type Expect struct {
 	How  string `json:"how"`            // Equals, Contains, or "" for whatever it prints
 	Text string `json:"text"`           // with Equals, "" is an output without any text
 	Exit string `json:"exit,omitempty"` // the exit code that passes: "" for 0, or a number, or NonZero
 }
 
-// NonZero as the exit code that passes is any with which a command ends by itself: not one
-// of a program that is not there, or that a signal ended.
+// NonZero as the passing exit code means any other than 0, except those of a missing program or
+// a signal.
 const NonZero = "non-zero"
 
 // Ends reports whether an exit code is as expected.
@@ -107,7 +106,7 @@ const (
 	Contains = "contains" // the text stands in the output, not within a longer word or number
 )
 
-// Met reports whether an output is as expected. Colours in it do not count.
+// Met reports whether an output is as expected, ignoring colours.
 func (e Expect) Met(output string) bool {
 	output = uncoloured(output)
 	switch e.How {
@@ -129,14 +128,14 @@ func (e Expect) Met(output string) bool {
 	}
 }
 
-// joined reports whether two texts meet within a word or a number.
+// joined reports whether two texts meet inside a word or a number.
 func joined(before, after string) bool {
 	last, _ := utf8.DecodeLastRuneInString(before)
 	first, _ := utf8.DecodeRuneInString(after)
 	return unicode.IsLetter(last) && unicode.IsLetter(first) || unicode.IsDigit(last) && unicode.IsDigit(first)
 }
 
-// String is the expectation as plans and failures tell it.
+// String formats the expectation for plans and failures.
 func (e Expect) String() string {
 	switch {
 	case e.Exit != "":
@@ -155,7 +154,7 @@ func (e Expect) String() string {
 	return fmt.Sprintf("%q in the output", e.Text)
 }
 
-// uncoloured is text without what sets the colours of a terminal: ESC, [, numbers and a letter.
+// uncoloured removes terminal colour sequences: ESC, [, numbers and a letter.
 func uncoloured(text string) string {
 	var plain strings.Builder
 	for {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// claimBehind reads what is said of a command behind it: directly, behind an arrow, a dash or
+// claimBehind reads what is said about a command after it: directly, after an arrow, a dash or
 // a colon, in brackets, or in the next cell of its row.
 func (p passage) claimBehind(i int) claim {
 	switch p.at(i) {
@@ -18,7 +18,7 @@ func (p passage) claimBehind(i int) claim {
 			return c
 		}
 		if p.doubtful(i) {
-			return claim{found: true, manual: "the text says in brackets when it holds"}
+			return claim{found: true, manual: "the text says in brackets when it applies"}
 		}
 		if c := p.claimAt(end + 1); c.found {
 			return c
@@ -46,7 +46,7 @@ func (p passage) claimBehind(i int) claim {
 	return claim{}
 }
 
-// explained reads what stands behind a dash or a colon: the result, in whatever words.
+// explained reads what follows a dash or a colon: the result, in any words.
 func (p passage) explained(mark int) claim {
 	first := mark + 1
 	if p.is("imperative", first) > 0 { // "- verify it compiles"
@@ -66,7 +66,7 @@ func (p passage) explained(mark int) claim {
 	return claim{}
 }
 
-// doubtful reports whether brackets say that something is not always so.
+// doubtful reports whether brackets say that something does not always apply.
 func (p passage) doubtful(open int) bool {
 	for i := open + 1; p.at(i) != closing && p.at(i) != item; i++ {
 		if listed("doubtful", p.text(i)) && p.text(i-1) != "even" {
@@ -76,13 +76,13 @@ func (p passage) doubtful(open int) bool {
 	return false
 }
 
-// deed reads what a command is said to do besides, or to do somewhere: a person has to see it.
+// deed reads what else a command is said to do, or where: a person must look.
 func (p passage) deed(i int) claim {
 	doing := claim{found: true, manual: "what it does cannot be compared"}
 	if listed("place", p.text(i)) {
 		for n := 1; n < 15 && (p.text(i+n) != "" || p.at(i+n) == comma || p.at(i+n) == code && n < 3); n++ {
 			if c := p.claimAt(i + n); c.found {
-				return claim{found: true, manual: "it is to hold " + citing(p.text(i)+" "+p.tokens[i+1].text)}
+				return claim{found: true, manual: "it should hold " + citing(p.text(i)+" "+p.tokens[i+1].text)}
 			}
 		}
 	}
@@ -105,7 +105,7 @@ func (p passage) claimAt(i int) claim {
 	case denied && p.is("failing", i) > 0:
 		return p.behindClaim(claim{found: true, next: i + 1})
 	case denied && (p.is("success", i) > 0 || p.is("output", i) > 0 || p.is("exits", i) > 0):
-		return claim{found: true, manual: "it is said what it does not do"}
+		return claim{found: true, manual: "the text says what it does not do"}
 	case denied:
 		return claim{}
 	case p.is("exits", i) > 0:
@@ -141,8 +141,8 @@ func (p passage) claimAt(i int) claim {
 	return claim{}
 }
 
-// lead gives the first token of a claim that says what is claimed, behind the words that lead
-// to it ("must always", "the tests are all"), and whether those say that it is, or deny it.
+// lead returns the first token of a claim after its introduction ("must always", "the tests are
+// all"), and whether that affirms or denies it.
 func (p passage) lead(i int) (at int, is, denied bool) {
 	for {
 		n := p.is("negation", i)
@@ -151,7 +151,7 @@ func (p passage) lead(i int) (at int, is, denied bool) {
 				n = p.is("subject", i)
 			}
 			if n > 0 && p.is("success", i) > 0 && p.is("success", i+n) == 0 && p.is("exits", i+n) == 0 && p.is("fault", i+n) == 0 {
-				n = 0 // "runs" and the like say it themselves
+				n = 0 // "runs" and the like say it by themselves
 			}
 			is = is || listed("is", p.text(i))
 		}
@@ -165,7 +165,7 @@ func (p passage) lead(i int) (at int, is, denied bool) {
 	}
 }
 
-// outputs reads the claim of a verb of output.
+// outputs reads the claim of a verb about output.
 func (p passage) outputs(i int) claim {
 	next := i + 1
 	for listed("article", p.text(next)) {
@@ -181,13 +181,13 @@ func (p passage) outputs(i int) claim {
 	return c
 }
 
-// plain reports whether a verb stands without an object: how or when follows, or nothing.
+// plain reports whether a verb has no object: an adverb follows, or nothing.
 func (p passage) plain(i int) bool {
 	return p.ends(i) || p.is("condition", i) > 0 || strings.HasSuffix(p.text(i), "ly") || p.faultless(i) > 0 ||
 		listed("joiner", p.text(i)) || p.is("limit", i) > 0 || listed("place", p.text(i)) || p.is("success", i) > 0
 }
 
-// exitCode reads the code behind "exits".
+// exitCode reads the code after "exits".
 func (p passage) exitCode(i int) claim {
 	for listed("filler", p.text(i)) || listed("is", p.text(i)) || listed("being", p.text(i)) || p.text(i) == "of" {
 		i++
@@ -204,7 +204,7 @@ func (p passage) exitCode(i int) claim {
 	case p.ends(i):
 		c.next = i
 	default:
-		return claim{found: true, manual: "the exit code that it is to have is not named"}
+		return claim{found: true, manual: "the expected exit code is not named"}
 	}
 	for listed("code", p.text(c.next)) {
 		c.next++ // "non-zero exit code"
@@ -219,8 +219,8 @@ func (p passage) exitCode(i int) claim {
 	return p.behindClaim(c)
 }
 
-// faultless gives the token behind "no errors", "without new warnings", "0 findings"; 0 where
-// they do not stand there.
+// faultless returns the token after "no errors", "without new warnings", "0 findings"; 0 if
+// there is no such phrase.
 func (p passage) faultless(i int) int {
 	if listed("with", p.text(i)) {
 		i++
@@ -242,8 +242,8 @@ func (p passage) faultless(i int) int {
 	return 0
 }
 
-// shown reads what a command is to show, behind the verb; equal tells that its output is to be
-// that and no more.
+// shown reads what a command should show, after the verb; equal means that its output should be
+// exactly that.
 func (p passage) shown(i int, equal bool) claim {
 	c := claim{found: true}
 	if p.at(i) == colon {
@@ -296,13 +296,13 @@ func (p passage) isVerb(i int) bool {
 	return p.is("success", i)+p.is("output", i)+p.is("exits", i)+p.is("being", i) > 0
 }
 
-// isVersion reports whether a word is a version or an address, as a number with more parts.
+// isVersion reports whether a word is a version or an address, i.e. a number with more parts.
 func isVersion(word string) bool {
 	digits := strings.TrimPrefix(word, "v")
 	return strings.Contains(digits, ".") && digits[0] >= '0' && digits[0] <= '9'
 }
 
-// succeedsWithin reports whether what is shown is that all went well: "all tests passing".
+// succeedsWithin reports whether the shown text means success: "all tests passing".
 func (p passage) succeedsWithin(i int) bool {
 	for n := range 4 {
 		if p.is("success", i+n) > 0 {
@@ -315,7 +315,7 @@ func (p passage) succeedsWithin(i int) bool {
 	return false
 }
 
-// behindClaim adds what follows a claim: a condition, a bound, or another claim.
+// behindClaim reads what follows a claim: a condition, a bound, or another claim.
 func (p passage) behindClaim(c claim) claim {
 	if c.manual = p.condition(c.next); c.manual != "" {
 		return c
@@ -323,12 +323,12 @@ func (p passage) behindClaim(c claim) claim {
 	for i := c.next; p.at(i) != item && p.at(i) != cell && p.at(i) != stop; i++ {
 		if p.at(i) == open {
 			if p.doubtful(i) {
-				c.manual = "the text says in brackets when it holds"
+				c.manual = "the text says in brackets when it applies"
 			}
 			break
 		}
 		if listed("and", p.text(i)) && c.expect.How == "" {
-			more := p.claimAt(i + 1) // with all that follows it
+			more := p.claimAt(i + 1) // with everything that follows it
 			if more.manual != "" || more.expect.How != "" {
 				more.expect.Exit = cmp.Or(more.expect.Exit, c.expect.Exit)
 				return more
@@ -341,8 +341,7 @@ func (p passage) behindClaim(c claim) claim {
 	return c
 }
 
-// condition says on what it depends whether a claim holds, where that stands behind it; ""
-// for nothing.
+// condition returns the condition after a claim; "" for none.
 func (p passage) condition(i int) string {
 	if p.faultless(i) > 0 {
 		i = p.faultless(i)
@@ -358,7 +357,7 @@ func (p passage) condition(i int) string {
 			next++
 		}
 		if n > 0 && (i == first || listed("always", p.text(i))) && !listed("anyway", p.text(next)) {
-			return "it is to hold " + citing(strings.TrimSpace(p.text(i)+" "+p.text(i+1)))
+			return "it should hold " + citing(strings.TrimSpace(p.text(i)+" "+p.text(i+1)))
 		}
 		if i > first && listed("and", p.text(i)) {
 			break

@@ -8,12 +8,12 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// rule is a form of command that destroys, publishes or changes the machine. Its words must
-// follow the program in order, the first as the subcommand unless it is a flag; "|" separates
-// alternatives. A program of the rule may be the name of a list of words.txt.
+// rule matches commands that destroy, publish or change the machine. Its words must follow the
+// program in order, the first as the subcommand unless it is a flag; "|" separates
+// alternatives. The program may be the name of a list in words.txt.
 type rule struct{ programs, words string }
 
-// rules are a seat belt, and no wall: trust and a sandbox are.
+// rules are a seat belt, not a wall: the walls are trust and a sandbox.
 var rules = []rule{
 	{"tools", "self update|upgrade|uninstall"},
 	{"git", "push|checkout|switch|stash|commit|merge|rebase|restore|pull|revert|cherry-pick|am|filter-branch|filter-repo|update-ref"},
@@ -41,15 +41,15 @@ var rules = []rule{
 	{"wreckers", ""},
 }
 
-// destroys says what in a script is destructive; "" when nothing is.
+// destroys names what in a script is destructive; "" if nothing is.
 func (s *script) destroys() string {
 	return destroys(s.text, s.temporary(), 3)
 }
 
-// destroys looks into the commands of a text, and into texts that those run, so many deep.
+// destroys searches the commands of a text, and texts that those run, up to a depth.
 func destroys(text string, temporary map[string]bool, depth int) string {
 	if depth == 0 {
-		return "commands within commands, too many to judge"
+		return "commands nested too deeply to judge"
 	}
 	for _, c := range Commands(text) {
 		for _, file := range c.Writes {
@@ -73,10 +73,10 @@ func destroys(text string, temporary map[string]bool, depth int) string {
 	return ""
 }
 
-// longest is how many words of a command are looked at.
+// longest limits how many words of a command are examined.
 const longest = 24
 
-// hands reports whether a program runs a command that it is given.
+// hands reports whether a program runs a command given as arguments.
 func hands(program string) bool {
 	program = path.Base(program)
 	return IsRunner(program) || listed("handing", program) || listed("environments", program)
@@ -117,9 +117,9 @@ func destructive(words []string, temporary map[string]bool) string {
 	return ""
 }
 
-// destroying gives the word by which a program with subcommands destroys or publishes.
+// destroying returns the subcommand by which a program destroys or publishes.
 func destroying(program string, arguments []string) string {
-	const deep = 3 // subcommands, as of "compute instances delete"
+	const deep = 3 // subcommands, as in "compute instances delete"
 	isCloud := listed("clouds", program)
 	if !isCloud && !listed("tools", program) {
 		return ""
@@ -139,13 +139,13 @@ func destroying(program string, arguments []string) string {
 	return ""
 }
 
-// reads reports whether arguments of a tracker name a subcommand that only reads.
+// reads reports whether arguments of a tracker name a read-only subcommand.
 func reads(arguments []string) bool {
 	rest := slices.DeleteFunc(slices.Clone(arguments), func(w string) bool { return strings.HasPrefix(w, "-") })
 	return len(rest) == 0 || listed("reads", rest[0]) || len(rest) > 1 && listed("reads", rest[0]+" "+rest[1])
 }
 
-// drops reports whether a text has a statement of SQL that deletes.
+// drops reports whether a text contains a deleting SQL statement.
 func drops(text string) bool {
 	text = " " + strings.Join(strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return strings.ContainsRune(" \n\t;'\"", r) }), " ")
 	return slices.ContainsFunc([]string{" drop table", " drop database", " drop schema", " truncate ", " delete from ", ".dropdatabase("}, func(statement string) bool {
@@ -171,8 +171,8 @@ func (r rule) match(arguments []string) (found string, ok bool) {
 	return strings.Join(matched, " "), true
 }
 
-// subcommand is the number of leading arguments that may hold a subcommand:
-// up to the first that is neither a flag nor possibly the value of one.
+// subcommand is the number of leading arguments that may contain a subcommand: up to the first
+// that is neither a flag nor possibly a flag's value.
 func subcommand(arguments []string) int {
 	flag := false
 	for i, word := range arguments {
@@ -184,8 +184,7 @@ func subcommand(arguments []string) int {
 	return len(arguments)
 }
 
-// matches compares a word with alternatives; a short flag may stand among
-// others, as in -fdx.
+// matches compares a word with alternatives; short flags may be combined, as in -fdx.
 func matches(word, alternatives string) bool {
 	for want := range strings.SplitSeq(alternatives, "|") {
 		short := len(want) == 2 && want[0] == '-' && len(word) > 1 && word[0] == '-' && word[1] != '-'
@@ -196,15 +195,14 @@ func matches(word, alternatives string) bool {
 	return false
 }
 
-// removesTree reports whether the arguments of rm remove directories that are
-// not temporary.
+// removesTree reports whether the arguments of rm remove directories that are not temporary.
 func removesTree(arguments []string, temporary map[string]bool) bool {
 	recursive := slices.ContainsFunc(arguments, func(w string) bool { return matches(w, "-r|-R|--recursive") })
 	operands := slices.DeleteFunc(slices.Clone(arguments), func(w string) bool { return strings.HasPrefix(w, "-") })
 	return recursive && (len(operands) == 0 || slices.ContainsFunc(operands, func(w string) bool { return !isTemporary(w, temporary) }))
 }
 
-// temporary lists the variables that hold what mktemp gave, and never anything else.
+// temporary lists the variables that only ever contain a result of mktemp.
 func (s *script) temporary() map[string]bool {
 	found := map[string]bool{"TMPDIR": true}
 	syntax.Walk(s.file, func(node syntax.Node) bool {
@@ -222,7 +220,7 @@ func (s *script) temporary() map[string]bool {
 	return found
 }
 
-// fromMktemp reports whether a word is what mktemp prints, or below it.
+// fromMktemp reports whether a word is the output of mktemp, or a path below it.
 func fromMktemp(parts []syntax.WordPart) bool {
 	if len(parts) == 0 || strings.Contains(WordText(parts), "..") {
 		return false
@@ -239,7 +237,7 @@ func fromMktemp(parts []syntax.WordPart) bool {
 	return false
 }
 
-// isTemporary reports whether a path is below /tmp or a directory of mktemp.
+// isTemporary reports whether a path is below /tmp or a directory from mktemp.
 func isTemporary(operand string, temporary map[string]bool) bool {
 	if name, found := strings.CutPrefix(operand, "$"); found {
 		name, rest, _ := strings.Cut(name, "/")
@@ -249,9 +247,9 @@ func isTemporary(operand string, temporary map[string]bool) bool {
 	return strings.HasPrefix(clean, "/tmp/") || strings.HasPrefix(clean, "/var/tmp/")
 }
 
-// outside reports whether a path is neither in the repository, where criteria are run, nor
-// temporary, nor a stream: the user's own files, the system's, and block devices, by the names
-// that Linux, macOS and the BSDs give them.
+// outside reports whether a path is outside the repository, where criteria run, and neither
+// temporary nor a stream: the user's own files, system files, and block devices by their names
+// on Linux, macOS and the BSDs.
 func outside(target string, temporary map[string]bool) bool {
 	if device, found := strings.CutPrefix(target, "/dev/"); found {
 		return slices.ContainsFunc([]string{"sd", "hd", "vd", "xvd", "nvme", "mmcblk", "disk", "rdisk", "mapper/", "dm-", "md", "loop", "ada", "da"},

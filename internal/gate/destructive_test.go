@@ -99,7 +99,7 @@ tee /dev/sda|/dev/hda|/dev/vda|/dev/xvda|/dev/nvme0|/dev/mmcblk0|/dev/disk1|/dev
 tee /dev/dm-0|/dev/md0|/dev/loop0|/dev/ada0|/dev/da0
 `
 
-// choices gives each text that a line with alternatives stands for.
+// choices expands a line with alternatives.
 func choices(line string) []string {
 	texts := []string{""}
 	for word := range strings.FieldsSeq(line) {

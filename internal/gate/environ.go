@@ -5,16 +5,15 @@ import (
 	"strings"
 )
 
-// startup are variables that change what a shell, the loader of programs or git
-// does before or while it runs a script, by their whole name or, with a * at the
-// end, by how it begins: a check means the same for everybody. BASH_FUNC_ begins
-// the names of functions that hide programs.
+// startup are variables that change what a shell, the dynamic loader or git does before or
+// while it runs a script, by name or, ending in *, by prefix: a check must mean the same for
+// everybody. BASH_FUNC_ begins the names of functions that hide programs.
 var startup = []string{"BASH_ENV", "ENV", "PROMPT_COMMAND", "SHELLOPTS", "BASHOPTS", "BASH_FUNC_*", "LD_*", "DYLD_*", "GIT_*"}
 
-// identity are variables of git that say who commits, and start nothing.
+// identity are git variables that name the committer and start nothing.
 var identity = []string{"GIT_AUTHOR_*", "GIT_COMMITTER_*"}
 
-// named reports whether a name is one of names, or begins as one that ends in *.
+// named reports whether a name is in names, or matches a prefix that ends in *.
 func named(names []string, name string) bool {
 	return slices.ContainsFunc(names, func(n string) bool {
 		start, open := strings.CutSuffix(n, "*")
@@ -22,17 +21,17 @@ func named(names []string, name string) bool {
 	})
 }
 
-// Variables of our own: the issue for the checks to see, the issues whose
-// checks are running around us, and the clock, which is no business of theirs.
+// stig's own variables: the issue, for the checks; the issues whose checks are currently
+// running, to detect recursion; and the clock, which checks do not get.
 const (
 	issueVariable  = "STIG_ISSUE"
 	aroundVariable = "STIG_VERIFYING"
 	clockVariable  = "STIG_NOW"
 )
 
-// environ is the environment of the checks, and the names of the credentials
-// that were left out of it. Pass names credentials that are inherited all the same,
-// and nothing else: what starts programs of its own is never inherited.
+// environ is the environment of the checks, and the names of the credentials left out of it.
+// Pass names credentials to inherit anyway, and nothing else: variables that start programs are
+// never inherited.
 func (j Job) environ() (env, withheld []string) {
 	env = []string{}
 	around := j.Issue
@@ -52,7 +51,7 @@ func (j Job) environ() (env, withheld []string) {
 	return append(env, issueVariable+"="+j.Issue, aroundVariable+"="+around), withheld
 }
 
-// within reports whether the checks of the issue are running around us.
+// within reports whether the checks of the issue are already running.
 func (j Job) within() bool {
 	for _, variable := range j.Env {
 		if value, ok := strings.CutPrefix(variable, aroundVariable+"="); ok {
@@ -62,21 +61,21 @@ func (j Job) within() bool {
 	return false
 }
 
-// What the names of credentials contain or are, end with, and have between two _.
-// Names are compared in capitals.
+// Names of credentials contain or equal these, end with these, or have these between two _.
+// Names are compared in upper case.
 var (
 	credentialParts = []string{"TOKEN", "SECRET", "PASSWORD", "PASSPHRASE", "PASSWD", "PASSFILE", "CREDENTIAL", "WEBHOOK", "APIKEY", "CONNECTION_STRING"}
 	credentialEnds  = []string{"KEY", "PASS", "PWD", "DATABASE_URL", "_DSN"}
 	credentialWords = []string{"PAT", "PASS", "AUTH"}
-	// sessionNames are no credentials themselves, and lead to some: the agent of ssh,
-	// the files of docker and npm.
+	// sessionNames are not credentials but lead to some: the ssh agent, the files of docker and
+	// npm.
 	sessionNames = []string{"SSH_AUTH_SOCK", "DOCKER_CONFIG", "NPM_CONFIG_USERCONFIG"}
-	// harmless look like credentials: where the shell is and was.
+	// harmless look like credentials: the shell's current and previous directory.
 	harmless = []string{"PWD", "OLDPWD"}
 )
 
-// isCredential reports whether a variable looks, by its name, as if it held what
-// a command in a repository should not get to see.
+// isCredential reports whether a variable's name suggests a value that a repository's command
+// should not see.
 func isCredential(name string) bool {
 	name = strings.ToUpper(name)
 	if slices.Contains(harmless, name) {

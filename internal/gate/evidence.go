@@ -5,11 +5,10 @@ import (
 	"strings"
 )
 
-// Evidence is why an issue may close: a *Verdict or a Waiver, and nothing else
-// can be one.
+// Evidence is why an issue may close: a *Verdict or a Waiver, and nothing else.
 type Evidence interface {
-	// Allows gives an error unless the issue may close on this evidence.
-	// criteria is the text of its criteria now.
+	// Allows returns an error unless the issue may close on this evidence. criteria is the
+	// current text of its criteria.
 	Allows(id, criteria string) error
 	sealed()
 }
@@ -17,8 +16,8 @@ type Evidence interface {
 func (*Verdict) sealed() {}
 func (Waiver) sealed()   {}
 
-// Allows gives an error unless the verdict is on this issue, with these
-// criteria, and passed.
+// Allows returns an error unless the verdict is for this issue, with these criteria, and
+// passed.
 func (v *Verdict) Allows(id, criteria string) error {
 	switch {
 	case v == nil || len(v.outcomes) == 0:
@@ -36,14 +35,14 @@ func (v *Verdict) Allows(id, criteria string) error {
 	return nil
 }
 
-// Waiver is somebody's word that an issue may close without a verdict. Only
-// Waive makes one that allows anything.
+// Waiver is somebody's statement that an issue may close without a verdict. Only Waive makes
+// one that allows anything.
 type Waiver struct {
 	why, actor string
-	tried      string // what came of its checks, as a close reason ends; "" where it has none
+	tried      string // the results of its checks, as at the end of a close reason; "" for none
 }
 
-// Waive gives an error where the reason says nothing; see SaysNothing.
+// Waive returns an error if the reason is empty of content; see SaysNothing.
 func Waive(why, actor string) (Waiver, error) {
 	if why = strings.TrimSpace(why); SaysNothing(why) {
 		return Waiver{}, fmt.Errorf("a waiver must say why; found %q", why)
@@ -51,24 +50,24 @@ func Waive(why, actor string) (Waiver, error) {
 	return Waiver{why: why, actor: actor}, nil
 }
 
-// Tried is the waiver of an issue whose checks were run first, and did not all pass.
+// Tried returns the waiver for an issue whose checks were run first and did not all pass.
 func (w Waiver) Tried(v *Verdict) Waiver {
 	w.tried = tried + v.Summary()
 	return w
 }
 
-// NotTried is the waiver of an issue whose checks could not be run first.
+// NotTried returns the waiver for an issue whose checks could not be run first.
 func (w Waiver) NotTried(why string) Waiver {
 	w.tried = notTried + why
 	return w
 }
 
-// Reason is the close reason of an issue of which what exists now.
+// Reason formats the close reason, given what exists now.
 func (w Waiver) Reason(what string) string {
 	return Waived(what, w.why, w.actor) + w.tried
 }
 
-// Allows gives an error for the zero value alone.
+// Allows returns an error for the zero value only.
 func (w Waiver) Allows(id, _ string) error {
 	if w.why == "" {
 		return fmt.Errorf("%s: a waiver needs a reason", id)
@@ -76,7 +75,7 @@ func (w Waiver) Allows(id, _ string) error {
 	return nil
 }
 
-// Why is the reason that was given.
+// Why returns the given reason.
 func (w Waiver) Why() string { return w.why }
 
 // Actor is who waived.

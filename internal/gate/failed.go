@@ -19,10 +19,11 @@ type Failed struct {
 	Command string `json:"command"`        // in one line
 	File    string `json:"file,omitempty"` // the file that the script sources, in which the command stands; "" for the script
 
-	strict bool // it is a part of the script after which bash alone would go on; see StrictScript
+	strict bool // bash alone would have gone on after it; see StrictScript
 }
 
-// Named names a check that failed, and where it did: "test -f a … at line 3: test -f b".
+// Named formats a failed check and the place of its failure: "test -f a … at line 3: test -f
+// b".
 func (o Outcome) Named() string {
 	if at := o.Fault(); strings.HasPrefix(at, "line ") {
 		return visible.FirstLine(o.Text) + " at " + at
@@ -30,8 +31,8 @@ func (o Outcome) Named() string {
 	return o.Fault()
 }
 
-// Fault says where a check failed, in one line: its text where that is all there is to say,
-// else the line and the command of it.
+// Fault describes where a check failed, in one line: its text if that is enough, else line and
+// command.
 func (o Outcome) Fault() string {
 	text := strings.TrimSpace(o.Text)
 	several := strings.Contains(text, "\n")
@@ -49,10 +50,10 @@ func (o Outcome) Fault() string {
 	return fmt.Sprintf("line %d: %s", f.Line, f.Command)
 }
 
-// tracing is the file in which bash notes the commands that failed, while a script runs.
+// tracing is the file in which bash records failed commands while a script runs.
 type tracing struct{ path string }
 
-// traced makes the file of a script, which remove deletes.
+// traced creates the file for a script; remove deletes it.
 func traced() (t tracing, remove func(), err error) {
 	f, err := os.CreateTemp("", "stig-failed-")
 	if err != nil {
@@ -62,39 +63,38 @@ func traced() (t tracing, remove func(), err error) {
 	return t, func() { _ = os.Remove(t.path) }, f.Close()
 }
 
-// before is what bash is to run before a script, on a line of its own: traps that note each
-// command that fails, with its line. Where the file cannot be written, as in a sandbox, that
-// stands in the output.
+// before is a line of bash to run before a script: traps that record each failed command with
+// its line. If the file cannot be written, as in a sandbox, the record is in the output.
 func (t tracing) before() string {
 	path := visible.InQuotes(t.path)
 	var traps strings.Builder
 	for _, on := range []string{"ERR", "EXIT"} {
 		note := `{ printf "%s\0" ` + on + ` "$?" "$LINENO" `
 		rest := ` "$BASH_SUBSHELL" "${BASH_SOURCE[0]-}" "$BASH_COMMAND" >>` + path + `; } 2>/dev/null || echo "failed: $BASH_COMMAND" >&2`
-		// between them stands the line of the traps themselves, from which bash counts
+		// between them is the line of the traps, from which bash counts
 		traps.WriteString("trap " + visible.InQuotes(note) + `"$LINENO"` + visible.InQuotes(rest) + " " + on + "; ")
 	}
 	return traps.String() + "\n"
 }
 
-// trapped is a command that failed, as bash notes it.
+// trapped is a failed command as bash recorded it.
 type trapped struct {
 	Failed
 	exit  int
-	depth int  // how many subshells it is within
+	depth int  // its subshell depth
 	last  bool // it was the last that the shell ran, whatever its exit code
 }
 
-// read gives what bash noted, in order.
+// read returns bash's records, in order.
 func (t tracing) read() (all []trapped) {
 	text, err := os.ReadFile(t.path)
 	if err != nil {
-		return nil // then nothing is known of it
+		return nil // nothing is known in that case
 	}
 	fields := strings.Split(string(text), "\x00")
 	for ; len(fields) > 7; fields = fields[7:] {
 		n := trapped{Failed: Failed{Command: fields[6], File: fields[5]}, last: fields[0] == "EXIT"}
-		if n.File == "environment" { // a function of the script itself
+		if n.File == "environment" { // a function in the script
 			n.File = ""
 		}
 		base := 0
@@ -109,8 +109,8 @@ func (t tracing) read() (all []trapped) {
 	return all
 }
 
-// failedAt finds where a script failed that ended with an exit code, in what bash noted of
-// it; nil where it noted nothing of that.
+// failedAt finds where a script that ended with an exit code failed, from bash's records; nil
+// if there is none.
 func failedAt(script string, all []trapped, exit int) *Failed {
 	file, _ := ParseShell(script)
 	var found *trapped
@@ -126,7 +126,7 @@ func failedAt(script string, all []trapped, exit int) *Failed {
 		return nil
 	}
 	f := found.Failed
-	if first, _, here := strings.Cut(f.Command, "\n"); here && strings.Contains(first, "<<") { // what follows is no command
+	if first, _, here := strings.Cut(f.Command, "\n"); here && strings.Contains(first, "<<") { // what follows is not a command
 		f.Command = first
 	}
 	if f.File == "" && file != nil {
@@ -136,10 +136,10 @@ func failedAt(script string, all []trapped, exit int) *Failed {
 	return &f
 }
 
-// maxFailed is how many characters of a command that failed are shown.
+// maxFailed limits how many characters of a failed command are shown.
 const maxFailed = 160
 
-// covers reports whether a statement of a script has both lines.
+// covers reports whether a statement of a script spans both lines.
 func covers(file *syntax.File, outer, inner int) bool {
 	return file != nil && slices.ContainsFunc(file.Stmts, func(s *syntax.Stmt) bool { return spans(s, outer) && spans(s, inner) })
 }
@@ -148,14 +148,14 @@ func spans(s *syntax.Stmt, line int) bool {
 	return int(s.Pos().Line()) <= line && line <= int(s.End().Line())
 }
 
-// locate finds the command in its script: its line, where bash did not tell, or told that of
-// a substitution, and the pipe or the list that it is part of, since any part of that may
-// have failed.
+// locate finds the command in its script: its line, where bash gave none or that of a
+// substitution, and the pipeline or list that contains it, since any part of that may have
+// failed.
 func (f *Failed) locate(file *syntax.File, script string, anywhere bool) {
 	source := func(s *syntax.Stmt) string { return visible.OneLine(script[s.Pos().Offset():end(s)]) }
 	said := visible.OneLine(f.Command)
 	f.strict = said == "( exit $? )"
-	var within, found []*syntax.Stmt // the statements around one, and those that it may be
+	var within, found []*syntax.Stmt // the statements around one, and the candidates
 	syntax.Walk(file, func(node syntax.Node) bool {
 		s, ok := node.(*syntax.Stmt)
 		if !ok {
@@ -188,14 +188,14 @@ func (f *Failed) locate(file *syntax.File, script string, anywhere bool) {
 	}
 }
 
-// joins reports whether a statement consists of two that are joined by one of these.
+// joins reports whether a statement consists of two joined by one of these operators.
 func joins(s *syntax.Stmt, by ...syntax.BinCmdOperator) bool {
 	both, ok := s.Cmd.(*syntax.BinaryCmd)
 	return ok && slices.Contains(by, both.Op)
 }
 
-// absent is the program that a command of a script lacks, as the directory is now; "" where
-// it is there, or only running can tell which it is.
+// absent is the program that a command of a script lacks in the current state of the directory;
+// "" if it exists or only running can tell.
 func (f *Failed) absent(dir string) (program string) {
 	there := process.Finder(dir, func(string) string { return "" })
 	for _, s := range statements(f.Command) {

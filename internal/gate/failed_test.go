@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A check that fails says at which line of its script, and at which command.
+// A failed check names the line of its script, and the command.
 func TestFailedCommand(t *testing.T) {
 	for name, c := range map[string]struct{ script, want string }{
 		"a line of several":    {"true\ntest a = b\ntrue", "line 2: test a = b"},
@@ -46,7 +46,7 @@ func TestFailedCommand(t *testing.T) {
 	}
 }
 
-// A program that is not there when its turn comes is named.
+// A program that is missing when its turn comes is named.
 func TestProgramNotFound(t *testing.T) {
 	for script, want := range map[string]string{
 		"bin/app --version":         "bin/app: not found",

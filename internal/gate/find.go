@@ -9,7 +9,7 @@ import (
 	"stig/notes"
 )
 
-// The fields of an issue in which criteria stand.
+// The fields of an issue that may contain criteria.
 const (
 	FieldAcceptance  = "acceptance_criteria"
 	FieldDescription = "description"
@@ -19,16 +19,16 @@ const (
 // Passage is a stretch of an issue's text that says when the issue is done.
 type Passage struct {
 	Field string // FieldAcceptance, FieldDescription or FieldDesign
-	Line  int    // 1-based line of the field on which Text begins
+	Line  int    // 1-based line of the field at which Text begins
 	Text  string // as written; in a list without the indentation
 }
 
-// Criteria are the acceptance criteria of an issue: the field of that name, or else
-// what stands under headings and labels in the description and in the design.
+// Criteria are the acceptance criteria of an issue: the field of that name, or else what is
+// under headings and labels in description and design.
 type Criteria []Passage
 
-// Find finds the acceptance criteria of an issue: the field of that name or, where it is
-// empty, in the description and the design what stands
+// Find finds the acceptance criteria of an issue: the field of that name or, if that is empty,
+// in description and design what is
 //
 //   - under a heading that begins with a label of the list criteria in words.txt, as
 //     "Acceptance", "Definition of done", "Verification" or "Test plan", up to the next
@@ -39,14 +39,13 @@ type Criteria []Passage
 //   - below a line that is such a label and nothing else: the first paragraph, the
 //     lists and the code directly below.
 //
-// Labels in code and in quotes are not labels. A passage that repeats one before
-// it is left out.
+// Labels in code and quotes do not count. A passage that repeats an earlier one is omitted.
 func Find(acceptance, description, design string) Criteria {
 	if strings.TrimSpace(acceptance) != "" {
 		return Criteria{{Field: FieldAcceptance, Line: 1, Text: acceptance}}
 	}
 	var c Criteria
-	seen := map[string]bool{} // a passage on one line
+	seen := map[string]bool{} // a one-line passage
 	for _, in := range []struct{ field, text string }{{FieldDescription, description}, {FieldDesign, design}} {
 		line, counted := 1, 0
 		for _, at := range labelled(in.text) {
@@ -66,9 +65,8 @@ func Of(r *beads.Record) Criteria {
 	return Find(r.Text(beads.AcceptanceCriteria), r.Text(beads.Description), r.Text(beads.Design))
 }
 
-// Without is a description or a design with another text in the place of each
-// passage of criteria in it; its labels stay. Find gives the text of the passages: beside
-// acceptance criteria there are none.
+// Without returns a description or a design with another text in place of each passage of
+// criteria; labels stay. If there are acceptance criteria, it has no passages.
 func Without(acceptance, text, instead string) string {
 	if strings.TrimSpace(acceptance) != "" {
 		return text
@@ -82,7 +80,7 @@ func Without(acceptance, text, instead string) string {
 	return rest.String() + text[at:]
 }
 
-// Text is all criteria as one text, "" where there are none.
+// Text is all criteria as one text, "" for none.
 func (c Criteria) Text() string {
 	if len(c) == 1 {
 		return c[0].Text
@@ -94,8 +92,8 @@ func (c Criteria) Text() string {
 	return strings.Join(texts, "\n\n")
 }
 
-// Plan is Plan for the text of each passage, with the field in which a check
-// stands and its line there. A command that an earlier passage holds is listed once.
+// Plan is Plan for the text of each passage, with each check's field and line. A command
+// repeated from an earlier passage is listed once.
 func (c Criteria) Plan() []Check {
 	checks := []Check{}
 	seen := map[string]bool{}
@@ -119,7 +117,7 @@ func (c Criteria) Plan() []Check {
 	return checks
 }
 
-// Place says where a check stands, for people: "description, line 12".
+// Place says where a check is: "description, line 12".
 func (c Check) Place() string {
 	name := c.Field
 	if name == "" || name == FieldAcceptance {
@@ -128,13 +126,13 @@ func (c Check) Place() string {
 	return fmt.Sprintf("%s, line %d", name, c.Line)
 }
 
-// dedent is the text of a passage. Without the indentation of a list, what is
-// in it reads as it does there.
+// dedent returns the text of a passage without the indentation of a list, so that it reads as
+// it does there.
 func dedent(text string, at notes.Span) string {
 	lines := strings.Split(text[at.Start:at.End], "\n")
 	first := 0
 	if at.Start > 0 && text[at.Start-1] != '\n' {
-		first = 1 // begins within a line
+		first = 1 // begins inside a line
 	}
 	indent := -1
 	for _, line := range lines[min(first, len(lines)):] {

@@ -9,8 +9,8 @@ import (
 	"stig/internal/gate"
 )
 
-// Each description with the criteria in it, as line and text. They are found under
-// headings and labels in any case, and nowhere else.
+// Each description with its criteria, as line and text. They are found under headings and
+// labels in any case, and nowhere else.
 var findCases = []struct {
 	name, description string
 	want              []string
@@ -68,7 +68,7 @@ var findCases = []struct {
 	{"task in a list", "- [ ] Acceptance: it runs", []string{"1: it runs"}},
 	{"sections in a list", "The report has:\n- Goals\n- Success criteria\n- Acceptance criteria\n\nMore.", nil},
 
-	// what is no label
+	// not a label
 	{"code", "```\nAcceptance:\n- a\n```\n\n`Acceptance: x` and `Done when y`\n\n    Acceptance: z", nil},
 	{"quote", "> Acceptance: it runs", nil},
 	{"prose", "The report lacks acceptance criteria, and success criteria are vague.\nIt is not done when the pump\nstops. Accepted: no. Acceptance should be quick. acceptance of a: b.", nil},
@@ -102,7 +102,7 @@ func checkFound(t *testing.T, text string, found gate.Criteria, field string, wa
 	}
 }
 
-// The field counts as it is written, and alone; of the others each text once.
+// The field counts alone and as written; of the others each text counts once.
 func TestFindInSeveralFields(t *testing.T) {
 	const description, design = "## Acceptance\n- `go vet` works\n- it holds", "Done when:\n- `go test` works\n- `go vet` works"
 	for _, c := range []struct{ acceptance, description, design, want string }{
@@ -126,7 +126,7 @@ func TestFindInSeveralFields(t *testing.T) {
 	}
 }
 
-// What Find finds is what Without takes away, and nothing else.
+// Without removes what Find finds, and nothing else.
 func TestWithout(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"Intro.\n\n## Acceptance criteria\n\n- a\n\n### Of the rest\nc\n\n## Notes\nx", "Intro.\n\n## Acceptance criteria\n\n[here]\n\n## Notes\nx"},
@@ -140,8 +140,8 @@ func TestWithout(t *testing.T) {
 	}
 }
 
-// FuzzFind asserts that what is found stands in the text, line by line, where the
-// passage says, and that Without leaves the text around it as it is.
+// FuzzFind checks that what is found is in the text, line by line, where the passage says, and
+// that Without keeps the text around it.
 func FuzzFind(f *testing.F) {
 	for _, c := range findCases {
 		f.Add(c.description)

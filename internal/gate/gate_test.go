@@ -10,7 +10,7 @@ import (
 	"stig/internal/gate"
 )
 
-// criterion is one of the invented criteria and what a plan makes of it.
+// criterion is an invented criterion and its expected plan.
 type criterion struct {
 	name, text string
 	want       []string

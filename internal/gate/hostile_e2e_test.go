@@ -8,8 +8,7 @@ import (
 	"stig/internal/testkit/sample"
 )
 
-// TestHostileCriteriaAreReadInLinearTime also ends where a walk over some nests too deep for
-// a stack.
+// TestHostileCriteriaAreReadInLinearTime also ends if a walk nests too deep for a stack.
 func TestHostileCriteriaAreReadInLinearTime(t *testing.T) {
 	for _, found := range sample.Superlinear(func(text string) {
 		Plan(text)

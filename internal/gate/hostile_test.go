@@ -5,11 +5,11 @@ import (
 	"testing"
 )
 
-// What is not read may ask for anything: nothing passes while it stands.
+// Criteria that are not read may require anything: nothing passes until they are.
 func TestWhatIsBeyondABoundKeepsFromPassing(t *testing.T) {
 	for _, c := range []struct{ criteria, want string }{
-		{"- `" + strings.Repeat("(", 101) + "` passes", "more than 100 brackets stand open"},
-		{"```bash\n" + strings.Repeat("$(", 101) + "\n```", "more than 100 brackets stand open"},
+		{"- `" + strings.Repeat("(", 101) + "` passes", "more than 100 open brackets"},
+		{"```bash\n" + strings.Repeat("$(", 101) + "\n```", "more than 100 open brackets"},
 		{"- `go test " + strings.Repeat("a", 64<<10) + "` passes", "longer than 65536 bytes"},
 		{strings.Repeat("> ", 101) + "run `go test`", "nest more than 100 levels deep"},
 		{strings.Repeat("- `go test` passes\n", 129), "more than 128 pieces of code stand before it"},
@@ -32,7 +32,7 @@ func TestWhatIsBeyondABoundKeepsFromPassing(t *testing.T) {
 	}
 }
 
-// What is said of code may go on and on: it is read once, and not for each "and" again.
+// A sentence about code may go on and on: it is read once, not again for each "and".
 func TestClaimsThatGoOn(t *testing.T) {
 	for _, claim := range []string{" passes and", " prints `a` and `b`", " prints `a` and prints `b` and", " shows no errors and works and", ", `x`", " and `x` prints 3"} {
 		if plan := Plan("- `make x`" + strings.Repeat(claim, 20_000)); len(plan) == 0 {

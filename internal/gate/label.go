@@ -8,10 +8,10 @@ import (
 	"stig/notes"
 )
 
-// reach is how far into its line a label may stand, in bytes.
+// reach is how far into its line a label may begin, in bytes.
 const reach = 600
 
-// labelled finds where the criteria of a text stand.
+// labelled finds the criteria in a text.
 func labelled(text string) []notes.Span {
 	if !mayBeLabelled(text) {
 		return nil
@@ -19,8 +19,8 @@ func labelled(text string) []notes.Span {
 	return inBlocks(text, notes.Blocks(text))
 }
 
-// mayBeLabelled reports whether a phrase of a text begins criteria: most texts hold none, and
-// need not be parsed.
+// mayBeLabelled reports whether a text contains a phrase that begins criteria: most contain
+// none, and need no parsing.
 func mayBeLabelled(text string) bool {
 	for i := 0; i < len(text); i++ {
 		if !isLetter(text[i]) {
@@ -36,7 +36,7 @@ func mayBeLabelled(text string) bool {
 	return false
 }
 
-// labelSize is the size of the label with which a text begins, of the list criteria or "AC"
+// labelSize is the size of the label at the start of a text, from the list criteria or "AC"
 // with a number; 0 for none.
 func labelSize(text string) (size int) {
 	const longest = 4 // words
@@ -75,7 +75,7 @@ func labelSize(text string) (size int) {
 	return size
 }
 
-// inBlocks finds the criteria in blocks that follow each other.
+// inBlocks finds the criteria in consecutive blocks.
 func inBlocks(text string, blocks []notes.Block) (found []notes.Span) {
 	for i := 0; i < len(blocks); i++ {
 		block := blocks[i]
@@ -108,8 +108,8 @@ func inBlocks(text string, blocks []notes.Block) (found []notes.Span) {
 	return found
 }
 
-// underHeading gives where the criteria under the heading at i begin, -1 when it is
-// another heading, and the first block that is none of them.
+// underHeading returns where the criteria under the heading at i begin, -1 if it is another
+// heading, and the first block after them.
 func underHeading(text string, blocks []notes.Block, i int) (start, next int) {
 	heading := blocks[i]
 	line, _, _ := strings.Cut(text[heading.Start:heading.End], "\n")
@@ -138,7 +138,7 @@ func underHeading(text string, blocks []notes.Block, i int) (start, next int) {
 	return heading.End, next
 }
 
-// unscoped is a text without the words that say of which part of the work it is.
+// unscoped removes the words that name a part of the work.
 func unscoped(text string) string {
 	for range 3 {
 		first, rest, _ := strings.Cut(text, " ")
@@ -152,8 +152,8 @@ func unscoped(text string) string {
 	return text
 }
 
-// behindLabel gives where the criteria behind the first label in the paragraph at i
-// begin, -1 when it holds none, and the first block that is none of them.
+// behindLabel returns where the criteria after the first label in the paragraph at i begin, -1
+// if it has none, and the first block after them.
 func behindLabel(text string, blocks []notes.Block, i int) (start, next int) {
 	paragraph := blocks[i]
 	at, ok := labelIn(text[paragraph.Start:paragraph.End])
@@ -177,8 +177,8 @@ func behindLabel(text string, blocks []notes.Block, i int) (start, next int) {
 	return start, next
 }
 
-// ownText is how much of a text is not yet a line that begins something else. Its
-// first line never does.
+// ownText is how much of a text precedes a line that begins something else. The first line
+// never does.
 func ownText(text string) int {
 	at := 0
 	for line := range strings.Lines(text) {
@@ -190,7 +190,7 @@ func ownText(text string) int {
 	return len(text)
 }
 
-// isOther reports whether a line begins something else: with words in bold, or in capitals
+// isOther reports whether a line begins something else: with bold words, or words in capitals
 // and a colon.
 func isOther(line string) bool {
 	line = strings.TrimLeft(line, " \t")
@@ -203,9 +203,9 @@ func isOther(line string) bool {
 	return colon && len(name) > 2 && 'A' <= name[0] && name[0] <= 'Z' && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ /&-") == ""
 }
 
-// belongs reports whether a block goes on with the criteria that end with the one
-// before it. bare tells that the label is a line by itself, first that nothing else
-// stands between that and the block.
+// belongs reports whether a block continues the criteria that end with the previous one. bare
+// means that the label is alone on its line, first that nothing else is between it and the
+// block.
 func belongs(text string, before, block notes.Block, bare, first bool) bool {
 	leads := strings.Count(text[before.End:block.Start], "\n") < 2 || strings.HasSuffix(text[:before.End], ":")
 	own := text[block.Start:block.End]
@@ -245,10 +245,10 @@ func labelIn(paragraph string) (start int, ok bool) {
 	return 0, false
 }
 
-// behind gives the text that follows a label with this name, and these words before it on its
-// line, and whether it is one.
+// behind returns the text after a label with this name, preceded on its line by these words,
+// and whether it is one.
 func behind(text, name, before string, first bool) (rest string, leads bool) {
-	const longest = 40 // characters that may stand between a label and its colon
+	const longest = 40 // characters allowed between a label and its colon
 	rest = strings.TrimLeft(text, " \t")
 	if inside, after, closed := strings.Cut(rest, ")"); closed && strings.HasPrefix(rest, "(") && !strings.ContainsAny(inside, "\n") {
 		rest = after

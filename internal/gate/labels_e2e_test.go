@@ -19,13 +19,13 @@ import (
 	"stig/internal/testkit/sample"
 )
 
-// heldBack are the stores that were read only when the rules stood.
+// heldBack are the stores that were read only after the rules were final.
 var heldBack = []string{
 	"steveyegge+beads.largest.jsonl", "Dicklesworthstone+mcp_agent_mail.jsonl", "edge/conflict-markers.steveyegge+beads@66d0dc4332.jsonl",
 }
 
-// TestLabels holds Plan to what a reader said of real criteria. The file of
-// labels says how they were given.
+// TestLabels compares Plan with a reader's judgement of real criteria. The file of labels says
+// how they were assigned.
 func TestLabels(t *testing.T) {
 	corpus := sample.CorpusDir(t)
 	text, err := os.ReadFile("testdata/labels")
@@ -77,8 +77,7 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// TestSpans holds Plan to what a reader said of invented criteria, which the file
-// tells of.
+// TestSpans compares Plan with a reader's judgement of invented criteria.
 func TestSpans(t *testing.T) {
 	file, err := os.ReadFile("testdata/spans")
 	if err != nil {
@@ -117,8 +116,8 @@ func TestSpans(t *testing.T) {
 	}
 }
 
-// score counts what was taken for a command that is to run, and, with read, for one that a
-// person has to read too.
+// score counts what was taken for a command to run and, with read, for one that a person must
+// read too.
 type score struct {
 	right, wrong, missed, open, spans int
 	read                              bool
@@ -150,8 +149,8 @@ func (s score) String() string {
 		s.precision(), s.wrong, s.recall(), s.missed, s.right+s.missed, s.spans, s.open)
 }
 
-// planned plans all criteria of a store on a machine that has nothing, so that
-// the answer is the same everywhere.
+// planned plans all criteria of a store on a machine without programs, so that the answer is
+// the same everywhere.
 func planned(t *testing.T, path string) map[string]gate.Check {
 	file, err := os.Open(path)
 	if err != nil {
@@ -168,7 +167,7 @@ func planned(t *testing.T, path string) map[string]gate.Check {
 			Description, Design string
 		}
 		if json.Unmarshal(lines.Bytes(), &issue) != nil {
-			continue // stores in this state are what edge/ is for
+			continue // edge/ has stores in this state
 		}
 		seen := map[string]int{}
 		for _, check := range gate.Find(issue.Acceptance, issue.Description, issue.Design).Plan() {

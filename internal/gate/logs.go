@@ -16,22 +16,21 @@ import (
 )
 
 const (
-	// keptLogs and keptBytes bound what old logs take.
+	// keptLogs and keptBytes limit the space of old logs.
 	keptLogs  = 200
 	keptBytes = 1 << 30
-	// logBytes bounds one log: a check that never stops to write must not
-	// fill the disk before its time is over.
+	// logBytes limits one log: a check that never stops writing must not fill the disk before
+	// its timeout.
 	logBytes = 16 << 20
 )
 
-// logFile is the file that takes all of the output of a check.
+// logFile receives all output of a check.
 type logFile struct {
 	*os.File
 	room int
 }
 
-// Write takes everything, and keeps what there is room for. What follows is
-// missed with a word.
+// Write accepts everything, and stores what there is room for, with a note about the rest.
 func (l *logFile) Write(b []byte) (int, error) {
 	if l.room < 0 {
 		return len(b), nil
@@ -45,8 +44,7 @@ func (l *logFile) Write(b []byte) (int, error) {
 	return len(b), err
 }
 
-// openLog makes the log of one check. It is nil where no logs
-// are kept.
+// openLog creates the log of one check; nil if no logs are kept.
 func (j Job) openLog(number int) (*logFile, error) {
 	if j.Logs == "" {
 		return nil, nil
@@ -59,8 +57,7 @@ func (j Job) openLog(number int) (*logFile, error) {
 	return &logFile{f, logBytes}, nil
 }
 
-// prepareLogs makes the directory of logs, and removes the oldest where they
-// have become too many.
+// prepareLogs creates the directory of logs, and removes the oldest if there are too many.
 func (j Job) prepareLogs() error {
 	if j.Logs == "" {
 		return nil
@@ -71,8 +68,8 @@ func (j Job) prepareLogs() error {
 	return prune(j.Logs, ".log")
 }
 
-// prune removes the oldest files with such an end of a directory where they are too many, or
-// take too much. Another process may remove them at the same time.
+// prune removes the oldest files with that suffix from a directory if there are too many or
+// they are too large. Another process may do so at the same time.
 func prune(dir, end string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -99,7 +96,7 @@ func prune(dir, end string) error {
 	return nil
 }
 
-// replace puts a file in place at once, in a directory that it makes.
+// replace atomically replaces a file, in a directory that it creates.
 func replace(path string, text []byte) error {
 	if err := file.MkdirPrivate(filepath.Dir(path)); err != nil {
 		return err
@@ -107,11 +104,11 @@ func replace(path string, text []byte) error {
 	return file.Replace(path, text)
 }
 
-// maxName is the longest part of an id that a file name holds, in bytes.
+// maxName is the longest part of an id in a file name, in bytes.
 const maxName = 100
 
-// fileName is an id as a file may be called on every system; different ids
-// have different names, but for their case where a system makes no difference.
+// fileName encodes an id as a file name that is valid on every system; different ids have
+// different names, except for case where the system ignores it.
 func fileName(id string) string {
 	var name strings.Builder
 	for i := range len(id) {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A log ends at its limit with a word, and takes what follows without an error.
+// A log ends at its limit with a note, and accepts what follows without an error.
 func TestLogEnds(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
 	f, err := os.Create(path)

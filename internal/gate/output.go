@@ -10,16 +10,16 @@ import (
 	"stig/internal/visible"
 )
 
-// screen passes on what is to be seen of the checks. On a terminal it keeps a
-// line with the elapsed time below the output, which goes before more comes.
+// screen shows the output of the checks. On a terminal it keeps a line with the elapsed time
+// below the output.
 type screen struct {
 	mu     sync.Mutex
 	out    io.Writer
-	within bool // the last line that was written is not complete
-	timed  bool // the line with the time is there
+	within bool // the last written line is incomplete
+	timed  bool // the time line is there
 }
 
-// clearLine takes away the line that the cursor is on.
+// clearLine clears the cursor's line.
 const clearLine = "\r\x1b[K"
 
 func (s *screen) Write(b []byte) (int, error) {
@@ -35,7 +35,7 @@ func (s *screen) Write(b []byte) (int, error) {
 	return s.out.Write(b)
 }
 
-// finish completes the last line, and takes the time away.
+// finish completes the last line, and removes the time.
 func (s *screen) finish() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -47,7 +47,7 @@ func (s *screen) finish() error {
 	return err
 }
 
-// untime takes the line with the time away.
+// untime removes the time line.
 func (s *screen) untime() error {
 	if !s.timed {
 		return nil
@@ -65,14 +65,14 @@ func (s *screen) tick(text string) {
 		return
 	}
 	s.timed = true
-	// The output itself tells when nothing can be written any more.
+	// The output itself reports when nothing can be written any more.
 	_, _ = io.WriteString(s.out, clearLine+text)
 }
 
 // tickTime is how often the elapsed time is shown.
 const tickTime = time.Second
 
-// timing shows what text says now and then, until it is stopped.
+// timing shows text periodically until it is stopped.
 func (s *screen) timing(text func() string) (stop func()) {
 	end := make(chan struct{})
 	var ticking sync.WaitGroup

@@ -9,29 +9,29 @@ import (
 	"stig/notes"
 )
 
-// shellInfos are the first words of the info strings that mark a fence as
-// shell to run, consoleInfos those of one that shows prompts and output.
+// shellInfos are the first words of info strings that mark a fence as shell to run,
+// consoleInfos those for prompts and output.
 var (
 	shellInfos   = []string{"verify", "bash", "sh", "shell", "zsh"}
 	consoleInfos = []string{"console", "shell-session", "shellsession"}
 )
 
-// prompt stands before what is typed in a block that shows output too.
+// prompt precedes typed commands in a block that also shows output.
 const prompt = "$ "
 
-// maxCode is how many pieces of code a text may have that is read, and of prose.
+// maxCode limits how many pieces of code and prose of a text are read.
 const maxCode = 128
 
-// Plan lists the code in criteria, and the prose that reads like a command, in the order of
-// the text: each with its class, and the reason where it is not run. It runs nothing, looks
-// at nothing but the text, and is never nil.
+// Plan lists the code in criteria, and the prose that reads like a command, in order: each with
+// its class, and the reason if it does not run. It runs nothing, looks at nothing but the text,
+// and never returns nil.
 //
-// A fence is one check where its info string is that of a shell, of what is typed behind the
-// prompts where it is that of a console, and without one where each command in it is one by
-// its words. Inline code is a check where it is a command by its words and the text asks for
-// it: it is the whole of an item, alone or behind "run" or the like; a claim stands next to
-// it ("X passes", "builds with X", "X prints 3"); or it ends a clause behind a colon. The
-// words for all that are those of words.txt and programs.txt. Prose is never run.
+// A fence is one check if its info string says shell; with a console info string its prompt
+// lines are the check; without an info string it is one if every command in it looks like a
+// command. Inline code is a check if it looks like a command and the text asks for it: it is a
+// whole item, alone or after "run" or similar; a claim is next to it ("X passes", "builds with
+// X", "X prints 3"); or it ends a clause after a colon. words.txt and programs.txt have the
+// words for all of this. Prose is never run.
 func Plan(text string) []Check {
 	text = unwrapped(text)
 	if why := notes.Tangled(text); why != "" {
@@ -170,7 +170,7 @@ func fence(block notes.Piece) Check {
 	case err != nil:
 		check.Reason = err.Error()
 	case len(s.commands) == 0 && !s.compares:
-		check.Reason = "it holds no command"
+		check.Reason = "it contains no command"
 	case !marked && s.noCommand(reading{}) != "":
 		check.Reason = "no info string, and " + s.noCommand(reading{})
 	default:

@@ -9,8 +9,8 @@ import (
 	"stig/internal/gate"
 )
 
-// Each check has the line of the text on which it begins; what is there besides, and its
-// class, testdata/criteria.txtar shows.
+// Each check has the line at which it begins; testdata/criteria.txtar shows the rest, with its
+// class.
 func TestLinesOfPlan(t *testing.T) {
 	for text, want := range map[string][]string{
 		"":                             nil,
@@ -32,8 +32,8 @@ func TestLinesOfPlan(t *testing.T) {
 	}
 }
 
-// What destroys is never run, in whatever it is wrapped; what only looks like
-// it does not lose its check.
+// Destructive commands never run, however they are wrapped; what only looks destructive stays a
+// check.
 func TestDestructive(t *testing.T) {
 	for _, c := range []struct{ script, want string }{
 		{"rm -rf build/", "rm -r outside a temporary directory"},

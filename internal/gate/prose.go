@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// namesProgram reports whether a text holds a word that begins a command in prose.
-// It spares most texts another look at their structure.
+// namesProgram reports whether a text contains a word that begins a command in prose. Most
+// texts then need no further parsing.
 func namesProgram(text string) bool {
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return unicode.IsSpace(r) || r == '`' || r == '<' || r == '>' }) {
 		if ordinary, known := programs()[opened(word)]; known && !ordinary {

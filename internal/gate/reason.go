@@ -9,9 +9,9 @@ import (
 	"unicode"
 )
 
-// Verified, Unverified and NotPlanned begin the reason of an issue that was closed by stig:
-// "Verified: WHAT. All acceptance criteria pass: …", "Unverified: WHAT. Waived: WHY", or
-// "Not planned: WHY" of one that nobody will do.
+// Verified, Unverified and NotPlanned begin the reason of an issue closed by stig: "Verified:
+// WHAT. All acceptance criteria pass: …", "Unverified: WHAT. Waived: WHY", or "Not planned:
+// WHY" if nobody will do it.
 const (
 	Verified   = "Verified:"
 	Unverified = "Unverified:"
@@ -22,21 +22,19 @@ const (
 	notTried   = ". Not tried: "
 )
 
-// How a close reason tells of results: "All acceptance criteria pass: 2/2 [X; Y]"
-// when all of them ran, else "1 of 3 checked; not run: A; B [X]". A check in the
-// brackets is its text and how long it took; behind the place stands which of them
-// cannot fail, and which ran no test.
+// How a close reason reports results: "All acceptance criteria pass: 2/2 [X; Y]" if all of them
+// ran, else "1 of 3 checked; not run: A; B [X]". A check in the brackets is its text and
+// duration; after the place follow those that cannot fail, and those that ran no test.
 const (
 	passing    = "All acceptance criteria pass: "
 	cannotFail = "; cannot fail: "
 	noTest     = "; no test ran: "
 )
 
-// ByStig reports whether a close reason begins as those of stig do.
+// ByStig reports whether a close reason begins like stig's own.
 func ByStig(reason string) bool { return unopened(reason) != strings.TrimSpace(reason) }
 
-// Bare is a reason without the words that stig puts before it, and without the full stop
-// that it puts behind.
+// Bare returns a reason without the words that stig puts before it and the final full stop.
 func Bare(reason string) string { return strings.TrimRight(unopened(reason), ".") }
 
 func unopened(reason string) string {
@@ -47,21 +45,21 @@ func unopened(reason string) string {
 	return reason
 }
 
-// Children counts the children of an epic by how they were closed. An epic without
-// criteria of its own closes on them.
+// Children counts the children of an epic by how they were closed. An epic without criteria of
+// its own closes on them.
 type Children struct {
 	Verified, NotPlanned, Duplicate, Waived int
-	Unshown                                 int // done, by a reason that is not one of stig's
+	Unshown                                 int // done, with a reason that is not stig's
 	Failed                                  int
-	Unread                                  int // their lines cannot be read any more
+	Unread                                  int // their lines are unreadable now
 }
 
-// Done is how many children were done, shown or not.
+// Done is how many children were done, verified or not.
 func (c Children) Done() int { return c.Verified + c.Waived + c.Unshown }
 
-// Reason is the close reason of their epic, of which what exists now; "" for no more than
-// its children say. It is Verified where a child is, and none was closed without a verdict
-// or a waiver.
+// Reason formats the close reason of their epic, given what exists now; "" if there is nothing
+// beyond its children. It is Verified if a child is, and none was closed without a verdict or a
+// waiver.
 func (c Children) Reason(what string) string {
 	words := []string{Unverified}
 	if c.Verified > 0 && c.Unshown == 0 {
@@ -73,7 +71,7 @@ func (c Children) Reason(what string) string {
 	return strings.Join(append(words, c.String()), " ")
 }
 
-// String is "12 children: 9 verified, 2 not planned, 1 waived".
+// String returns "12 children: 9 verified, 2 not planned, 1 waived".
 func (c Children) String() string {
 	total, words := 0, []string{}
 	for _, of := range []struct {
@@ -95,10 +93,10 @@ func (c Children) String() string {
 	return fmt.Sprint(total, noun, strings.Join(words, ", "))
 }
 
-// childrenWords stand behind the number of children.
+// childrenWords follow the number of children.
 var childrenWords = []string{" child: ", " children: "}
 
-// ParseChildren takes what Children.String wrote from a close reason; ok is false for none.
+// ParseChildren parses the output of Children.String from a close reason; ok is false for none.
 func ParseChildren(reason string) (said string, ok bool) {
 	for _, noun := range childrenWords {
 		before, after, found := strings.Cut(reason, noun)
@@ -111,8 +109,8 @@ func ParseChildren(reason string) (said string, ok bool) {
 	return "", false
 }
 
-// Waived is the reason of a waiver: what exists now, why nothing shows it, and who waives,
-// "" for nobody.
+// Waived formats the reason of a waiver: what exists now, why nothing verifies it, and who
+// waives, "" for nobody.
 func Waived(what, why, who string) string {
 	said := Unverified + " " + what + waived + strings.TrimRight(why, ".")
 	if who != "" {
@@ -121,8 +119,8 @@ func Waived(what, why, who string) string {
 	return said
 }
 
-// ParseWaived takes the why, and who waives, from such a reason; ok is false for a reason
-// that does not say why.
+// ParseWaived parses the why and the who from such a reason; ok is false if it does not say
+// why.
 func ParseWaived(reason string) (why string, ok bool) {
 	rest, unverified := strings.CutPrefix(reason, Unverified)
 	what, why, _ := strings.Cut(rest, waived)
@@ -130,15 +128,14 @@ func ParseWaived(reason string) (why string, ok bool) {
 	return why, unverified && strings.TrimSpace(what) != "" && why != ""
 }
 
-// ExplainsWaiver reports whether the reason of a waiver says why, as Waive asks for it.
+// ExplainsWaiver reports whether the reason of a waiver says why, as Waive requires.
 func ExplainsWaiver(reason string) bool {
 	why, ok := ParseWaived(reason)
 	why, _, _ = strings.Cut(why, waivedBy)
 	return ok && !SaysNothing(why)
 }
 
-// CutTried takes what came of the checks off the reason of a waiver; tried is "" where
-// it does not say.
+// CutTried cuts the results of the checks off the reason of a waiver; tried is "" for none.
 func CutTried(reason string) (said, outcome string) {
 	for _, mark := range []string{tried, notTried} {
 		if said, outcome, ok := strings.Cut(reason, mark); ok {
@@ -155,14 +152,14 @@ func NamesWho(reason string) bool {
 	return ok && named && strings.Trim(who, " .") != ""
 }
 
-// TellsOfResults reports whether a text has words that Verdict.Passing begins with.
+// TellsOfResults reports whether a text contains words that begin Verdict.Passing.
 func TellsOfResults(text string) bool { return strings.Contains(text, strings.TrimSpace(passing)) }
 
 // SaysNoTestRan reports whether a close reason names checks that ran no test.
 func SaysNoTestRan(reason string) bool { return strings.Contains(reason, noTest) }
 
-// SaysGreenBefore reports whether a close reason says that its checks passed before the work
-// was begun, too: "3/3 (3 held)", none of them turned by the work, or in words.
+// SaysGreenBefore reports whether a close reason says that its checks also passed before the
+// work: "3/3 (3 held)", none turned by the work, or in words.
 func SaysGreenBefore(reason string) bool {
 	if strings.Contains(reason, " held)") {
 		found := counted().FindStringSubmatch(reason)
@@ -176,8 +173,8 @@ func SaysGreenBefore(reason string) bool {
 		func(words string) bool { return strings.Contains(reason, words) })
 }
 
-// DifferenceIn gives what a close reason says that the work did to its checks, such as "2 turned,
-// 1 held"; "" where it says nothing of that.
+// DifferenceIn returns what a close reason says about the work's effect on the checks, such as
+// "2 turned, 1 held"; "" for nothing.
 func DifferenceIn(reason string) string {
 	if found := counted().FindStringSubmatch(reason); found != nil {
 		return found[1]
@@ -185,21 +182,21 @@ func DifferenceIn(reason string) string {
 	return ""
 }
 
-// counted is what a reason says of the checks that passed: how many the work turned, and how
+// counted is what a reason says about the passing checks: how many the work turned, and how
 // many held before it too.
 var counted = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(regexp.QuoteMeta(passing) + `\d+/\d+ \(([^()]*)\)`)
 })
 
-// saysNothing are the words that alone, or before "as described", are no reason.
+// saysNothing are the words that alone, or before "as described", are not a reason.
 var saysNothing = []string{"done", "fixed", "closed", "completed", "implemented"}
 
-// NotAReason is what SaysNothing refuses, in words.
+// NotAReason describes what SaysNothing refuses.
 const NotAReason = "an empty reason, and nothing but done, fixed, closed, completed or implemented (as described), are refused"
 
-// SaysNothing reports whether a reason, of a close or of a waiver, is empty, or is one of
-// five words that say no more than that the issue is closed. It is the one rule for reasons:
-// what it lets pass may be short.
+// SaysNothing reports whether a reason, for a close or a waiver, is empty, or one of five words
+// that only say that the issue is closed. It is the one rule for reasons; short reasons are
+// fine.
 func SaysNothing(reason string) bool {
 	words := strings.FieldsFunc(strings.ToLower(reason), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	described := slices.Equal(words[min(1, len(words)):], []string{"as", "described"})

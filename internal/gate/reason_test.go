@@ -6,8 +6,7 @@ import (
 	"stig/internal/gate"
 )
 
-// A reason that was written after the form of stig's own tells of results only
-// where all of some checks passed.
+// A reason in stig's form reports results only if all of some checks passed.
 func TestTellsResults(t *testing.T) {
 	for reason, want := range map[string]bool{
 		"Verified: the mast is up. All acceptance criteria pass: 2/2 [make 0.1s; ls 0.0s] at 1a2b3c4":     true,
@@ -45,7 +44,7 @@ func TestTellsWaiver(t *testing.T) {
 	}
 }
 
-// TestSaysNothing: short reasons pass; what says no more than that it is closed does not.
+// TestSaysNothing: short reasons pass; those that only say that the issue is closed do not.
 func TestSaysNothing(t *testing.T) {
 	for reason, want := range map[string]bool{
 		"": true, " \n": true, "…": true, "Done": true, "DONE!": true, "fixed.": true, "Closed": true, "completed": true,
@@ -59,7 +58,7 @@ func TestSaysNothing(t *testing.T) {
 	}
 }
 
-// TestChildrenReason: what an epic's reason says of its children is read back.
+// TestChildrenReason: what an epic's reason says about its children is read back.
 func TestChildrenReason(t *testing.T) {
 	for _, c := range []struct {
 		children gate.Children

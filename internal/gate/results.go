@@ -10,19 +10,19 @@ import (
 	"sync"
 )
 
-// Results are what a close reason says that checks showed; see Verdict.Passing.
+// Results are what a close reason says about its checks; see Verdict.Passing.
 type Results struct {
 	Passed int      // how many checks ran and passed
-	All    int      // how many pieces of the criteria there were
-	Checks []string // the checks that ran, as a reason has them: one line, shortened
+	All    int      // how many pieces the criteria had
+	Checks []string // the checks that ran, as in the reason: one line, shortened
 	NotRun []string // the pieces that were not run, likewise
-	More   bool     // the reason leaves out some of them
-	Commit string   // where they ran, as it stands there: "" for none
+	More   bool     // the reason omits some of them
+	Commit string   // where they ran, as in the reason: "" for none
 	First  bool     // they ran before the first commit
 }
 
-// The parts of a reason that tells of results: how it begins, one check in the
-// brackets, and the place behind them.
+// The parts of a reason with results: its beginning, one check in the brackets, and the place
+// after them.
 var (
 	opening = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(regexp.QuoteMeta(passing) + `(\d+)/(\d+) (?:\([^()]*\) )?|\b(\d+) of (\d+) checked(?: \([^()]*\))?; not run: `)
@@ -33,12 +33,12 @@ var (
 	atPlaceRE = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ at ([\pL\pN]+)`) })
 )
 
-// more stands for the checks that a reason leaves out.
+// more stands for checks that a reason omits.
 const more = "…"
 
-// ParseResults finds the results in a close reason, the last where there are several;
-// ok is false where it names none, or one that did not pass. It sees the form and
-// not whether any check ran.
+// ParseResults finds the results in a close reason, the last ones if there are several; ok is
+// false if it has none, or one that did not pass. It parses the form and cannot know whether
+// any check ran.
 func ParseResults(reason string) (r Results, ok bool) {
 	all := opening().FindAllStringSubmatchIndex(reason, -1)
 	for _, at := range slices.Backward(all) {
@@ -59,8 +59,8 @@ func ParseResults(reason string) (r Results, ok bool) {
 	return Results{}, false
 }
 
-// read reads what follows the counts: the pieces that were not run, the checks in
-// brackets, and the place.
+// read parses what follows the counts: the pieces that were not run, the checks in brackets,
+// and the place.
 func (r *Results) read(text string, partly bool) bool {
 	for from := 0; ; {
 		at := strings.Index(text[from:], "[")
@@ -80,7 +80,7 @@ func (r *Results) read(text string, partly bool) bool {
 	}
 }
 
-// bracket reads the checks up to the end of the bracket, and gives what follows it.
+// bracket parses the checks up to the closing bracket, and returns what follows.
 func (r *Results) bracket(text string) (rest string, ok bool) {
 	r.Checks = nil
 	for {
@@ -106,10 +106,9 @@ func (r *Results) place(text string) {
 	r.First = strings.HasPrefix(text, firstPlace)
 }
 
-// Differ says in which way results are not those of criteria with this plan, ""
-// where they are: they name a check that the criteria do not have, or leave out one
-// that the criteria ask for. Which programs are here may differ from where they ran,
-// so that a check counts wherever it stands in the plan.
+// Differ says how results differ from criteria with this plan, "" if they agree: they name a
+// check that the criteria lack, or omit a required one. Other programs may be installed here
+// than where they ran, so a check counts wherever it is in the plan.
 func (r Results) Differ(plan []Check) string {
 	var code, asked []string
 	for _, c := range plan {
@@ -136,15 +135,15 @@ func (r Results) Differ(plan []Check) string {
 	return ""
 }
 
-// left reports whether a check is among those that were not run. Their texts may hold
-// what stands between two of them, and only the first few are named.
+// left reports whether a check is among those that were not run. Their texts may contain the
+// separator, and only the first few are named.
 func (r Results) left(check string) bool {
 	all := strings.Join(r.NotRun, "; ")
 	return strings.Contains("; "+all+"; ", "; "+check+"; ") || len(r.NotRun) > summaryRest
 }
 
-// NamesResults reports whether a close reason tells of results, of checks that
-// all passed. It sees the form and not whether any check ran.
+// NamesResults reports whether a close reason has results, with all checks passed. It parses
+// the form and cannot know whether any check ran.
 func NamesResults(reason string) bool {
 	_, ok := ParseResults(reason)
 	return ok

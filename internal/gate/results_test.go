@@ -28,7 +28,7 @@ func TestParseResults(t *testing.T) {
 	}
 }
 
-// What stig writes is read again, and is that of the criteria.
+// What stig writes is read back and matches the criteria.
 func TestResultsOfVerdict(t *testing.T) {
 	checks := []gate.Check{
 		{Text: "true; [ 1 = 1 ]", Origin: gate.Fence, Class: gate.Runnable},
@@ -49,7 +49,7 @@ func TestResultsOfVerdict(t *testing.T) {
 	if got := r.Differ(append(checks, asked)); got != `leaves out "go vet"` {
 		t.Error(got)
 	}
-	checks[2].Class = gate.Runnable // its program is here, and was not there
+	checks[2].Class = gate.Runnable // its program is installed here, and was not there
 	if got := r.Differ(checks); got != "" {
 		t.Error(got)
 	}

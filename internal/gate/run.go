@@ -19,12 +19,11 @@ import (
 	"stig/internal/visible"
 )
 
-// RanNoTest reports whether the check passed although every suite whose end stands in
-// its output ran no test: a name that matches none is mostly a test that was not
-// written.
+// RanNoTest reports whether the check passed although every test suite in its output ran no
+// test: a name without matches usually means a test that was never written.
 func (o Outcome) RanNoTest() bool {
 	if !o.Passed() || strings.Count(o.Tail, "\n")+1 >= tailLines {
-		return false // of a longer output the first lines are missing
+		return false // the first lines of a longer output are missing
 	}
 	none := false
 	for line := range strings.Lines(o.Tail) {
@@ -37,8 +36,8 @@ func (o Outcome) RanNoTest() bool {
 	return none
 }
 
-// ranTests reads whether tests ran from a line that tells how many did: of go test, cargo
-// test, unittest, mocha, rspec and node.
+// ranTests reads from a summary line whether tests ran: of go test, cargo test, unittest,
+// mocha, rspec and node.
 func ranTests(line string) (ran, tells bool) {
 	if strings.HasPrefix(line, "ok  \t") {
 		return !strings.HasSuffix(line, "[no tests to run]"), true
@@ -54,35 +53,35 @@ var testCount = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:running (\d+) tests?$|Ran (\d+) tests? in |\s+(\d+) passing\b|(\d+) examples?, |(?:#|ℹ) tests (\d+)$)`)
 })
 
-// Job is what Run is to run, and where.
+// Job is the input of Run.
 type Job struct {
-	Issue    string   // its id: names logs and the verdict, and is STIG_ISSUE to the checks
-	Criteria string   // the text that Checks come from
-	Checks   []Check  // what Plan made of Criteria
+	Issue    string   // its id: names logs and the verdict, and is STIG_ISSUE for the checks
+	Criteria string   // the text from which Checks come
+	Checks   []Check  // the result of Plan for Criteria
 	Root     string   // the directory to run in: the root of the repository
-	Top      string   // of the work tree that Root is in, where that is known; see git.Client
-	Without  []string // files whose change leaves a verdict fresh, such as the store; see git.Client.Tree
+	Top      string   // of Root's work tree, if known; see git.Client
+	Without  []string // files whose change keeps a verdict fresh, such as the store; see git.Client.Tree
 
 	Env  []string // the environment to inherit from, as NAME=value
-	Pass []string // names of credentials to inherit all the same
-	// Sandbox is a program and its arguments that run each check: the shell and its
-	// arguments follow. Empty runs the shell itself.
+	Pass []string // names of credentials to inherit anyway
+	// Sandbox is a program and arguments that run each check: the shell and its arguments
+	// follow. If empty the shell runs directly.
 	Sandbox []string
 
-	Timeout, Deadline time.Duration // of one check and of all; 0 is defaultTimeout and defaultDeadline
+	Timeout, Deadline time.Duration // for one check and for all; 0 is defaultTimeout and defaultDeadline
 	KeepGoing         bool          // go on after a failure
-	AllowDestructive  bool          // run what destroys in a fence that is marked verify
+	AllowDestructive  bool          // allow destructive commands in fences marked verify
 
-	bare     bool // what the tree is does not matter; see RunBefore
+	bare     bool // the state of the tree does not matter; see RunBefore
 	Actor    string
-	Out      io.Writer        // gets the commands and their output as it comes; nil discards them
-	Terminal bool             // Out is a terminal: it gets a line with the elapsed time too
-	Logs     string           // the directory for whole outputs; "" keeps none
-	Time     time.Time        // when it runs, as the verdict and the names of logs tell
-	Now      func() time.Time // the clock that durations are measured by
+	Out      io.Writer        // receives commands and output as they come; nil discards them
+	Terminal bool             // Out is a terminal: it also gets a line with the elapsed time
+	Logs     string           // the directory for whole outputs; "" for none
+	Time     time.Time        // when it runs, for the verdict and the names of logs
+	Now      func() time.Time // the clock that measures durations
 }
 
-// Limits of a Job that names none.
+// Limits for a Job without its own.
 const (
 	defaultTimeout  = 10 * time.Minute
 	defaultDeadline = 30 * time.Minute
@@ -90,25 +89,25 @@ const (
 
 // Why a check was ended.
 var (
-	errTimeout  = errors.New("the time of the check is over")
-	errDeadline = errors.New("the time of all checks is over")
+	errTimeout  = errors.New("the check timed out")
+	errDeadline = errors.New("all checks together timed out")
 )
 
-// Run runs the checks of a job, one at a time and in order, up to the first
-// that fails, each as StrictScript has it with `bash -euo pipefail`. Standard input is empty. The environment is inherited
-// without credentials, as their names tell, without what makes a shell, the loader
-// or git behave otherwise, and without STIG_NOW; STIG_ISSUE is the id.
+// Run runs the checks of a job in order, up to the first that fails, each as transformed by
+// StrictScript under `bash -euo pipefail`. Standard input is empty. The environment is
+// inherited without credentials (judged by name), without variables that change the behaviour
+// of shell, loader or git, and without STIG_NOW; STIG_ISSUE is the id.
 //
-// A check that fails is a verdict that did not pass, and no error. One that
-// cannot or must not run has failed: a program is missing, it destroys and
-// that is not allowed, or it does not parse. What Plan skipped does not count.
+// A failing check is a verdict that did not pass, not an error. A check that cannot or must not
+// run has failed: a program is missing, it is destructive and that is not allowed, or it does
+// not parse. What Plan skipped does not count.
 //
-// Errors are: there is no bash, what is here does not let a shell be started or its output be
-// kept, the checks of this issue are being run around this run, or ctx has
-// ended; then the verdict tells how far it came.
+// Errors: there is no bash, the directory or disk prevents starting a shell or storing its
+// output, the checks of this issue are already running around this run, or ctx has ended; then
+// the verdict says how far it came.
 func Run(ctx context.Context, j Job) (*Verdict, error) {
 	if j.within() {
-		return nil, fmt.Errorf("%s: its own criteria have it verified again", j.Issue)
+		return nil, fmt.Errorf("%s: its criteria would verify it again", j.Issue)
 	}
 	r, err := newRunner(j)
 	if err != nil {
@@ -159,10 +158,10 @@ func Run(ctx context.Context, j Job) (*Verdict, error) {
 	return v, err
 }
 
-// mostIgnored is how many files that git ignores a verdict names.
+// mostIgnored limits how many git-ignored files a verdict names.
 const mostIgnored = 8
 
-// ignored names what git ignores and is there.
+// ignored names existing files that git ignores.
 func (j Job) ignored(ctx context.Context, here git.Client) (names []string, err error) {
 	if here.Top == "" {
 		place, err := here.Place(ctx)
@@ -172,7 +171,7 @@ func (j Job) ignored(ctx context.Context, here git.Client) (names []string, err 
 		here.Top = place.Root
 	}
 	without := slices.Clone(j.Without)
-	for _, file := range j.Without { // and what stig keeps beside a store
+	for _, file := range j.Without { // and stig's own files beside a store
 		without = append(without, filepath.Dir(file))
 	}
 	if names, err = here.Ignored(ctx, without...); len(names) > mostIgnored {
@@ -181,10 +180,10 @@ func (j Job) ignored(ctx context.Context, here git.Client) (names []string, err 
 	return names, err
 }
 
-// shell runs a script, which follows.
+// shell runs the script that follows.
 var shell = []string{"bash", "-Eeuo", "pipefail", "-c"}
 
-// runner is a job that is under way.
+// runner is a job in progress.
 type runner struct {
 	Job
 	env      []string
@@ -202,7 +201,7 @@ func newRunner(j Job) (*runner, error) {
 	r := &runner{Job: j, screen: &screen{out: j.Out}, began: j.Now()}
 	r.env, r.withheld = j.environ()
 	if info, err := os.Stat(j.Root); err != nil || !info.IsDir() {
-		return nil, fmt.Errorf("%s: is no directory to run the checks of %s in", j.Root, j.Issue)
+		return nil, fmt.Errorf("%s: is not a directory, so the checks of %s cannot run in it", j.Root, j.Issue)
 	}
 	if len(j.Sandbox) > 0 {
 		if _, err := process.Find(j.Sandbox[0]); err != nil {
@@ -218,8 +217,8 @@ func newRunner(j Job) (*runner, error) {
 	return r, nil
 }
 
-// tryOut sees that the sandbox ends as what it runs does: in one that runs nothing, or
-// loses the exit code, every check would pass.
+// tryOut checks that the sandbox passes the exit code on: in one that runs nothing or loses the
+// code every check would pass.
 func (r *runner) tryOut(ctx context.Context) error {
 	const probe = 41
 	if len(r.Sandbox) == 0 {
@@ -230,7 +229,7 @@ func (r *runner) tryOut(ctx context.Context) error {
 		Dir:  r.Root, Env: r.env, Limit: r.Timeout,
 	})
 	if err == nil && result.Exit != probe {
-		err = fmt.Errorf("%s ends with %d where what it runs ends with %d", quotedText(strings.Join(r.Sandbox, " ")), result.Exit, probe)
+		err = fmt.Errorf("%s ends with %d although what it runs ends with %d", quotedText(strings.Join(r.Sandbox, " ")), result.Exit, probe)
 	}
 	if err != nil {
 		return fmt.Errorf("gate.sandbox: %w", err)
@@ -238,13 +237,13 @@ func (r *runner) tryOut(ctx context.Context) error {
 	return nil
 }
 
-// say writes lines of our own, between the outputs of checks.
+// say writes stig's own lines between the outputs of checks.
 func (r *runner) say(lines string) error {
 	_, err := io.WriteString(r.screen, lines+"\n")
 	return err
 }
 
-// stops tells why no more checks are run, "" while they are.
+// stops returns why no more checks run, "" while they do.
 func (r *runner) stops(ctx context.Context, passing bool) string {
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, errDeadline):
@@ -252,12 +251,12 @@ func (r *runner) stops(ctx context.Context, passing bool) string {
 	case cause != nil:
 		return "not run: interrupted"
 	case !passing && !r.KeepGoing:
-		return "not run: the check before it failed"
+		return "not run: the previous check failed"
 	}
 	return ""
 }
 
-// run runs one check, or tells why it is not allowed to.
+// run runs one check, or returns why it must not.
 func (r *runner) run(ctx context.Context, check Check, number int) (Outcome, error) {
 	o := Outcome{Check: check}
 	switch {
@@ -270,12 +269,12 @@ func (r *runner) run(ctx context.Context, check Check, number int) (Outcome, err
 	case check.Verify:
 		o.Exit, o.Reason = ExitRefused, check.Reason+"; not run without --allow-destructive"
 	default:
-		o.Exit, o.Reason = ExitRefused, check.Reason+"; not run but in a fence marked verify, with --allow-destructive"
+		o.Exit, o.Reason = ExitRefused, check.Reason+"; runs only in a fence marked verify, with --allow-destructive"
 	}
 	return o, r.say(echo(check.Text) + "\n" + visible.Text(o.Reason))
 }
 
-// start runs the script of a check to its end, or its time limit.
+// start runs the script of a check to its end or timeout.
 func (r *runner) start(ctx context.Context, check Check, number int) (Outcome, error) {
 	o := Outcome{Check: check}
 	o.Reason = ""
@@ -304,7 +303,7 @@ func (r *runner) start(ctx context.Context, check Check, number int) (Outcome, e
 	stop()
 	o.Seconds = r.Now().Sub(began).Seconds()
 	o.Exit, o.Tail = result.Exit, lastLines(result.Stderr)
-	if errors.Is(err, process.ErrLimit) { // while we were stopped, so that nobody else could
+	if errors.Is(err, process.ErrLimit) { // while the process was stopped, so that nobody else could
 		o.Exit, o.Reason = r.ended(errTimeout)
 		err = nil
 	} else if cause := context.Cause(limited); cause != nil && errors.Is(err, cause) {
@@ -321,7 +320,7 @@ func (r *runner) start(ctx context.Context, check Check, number int) (Outcome, e
 		}
 	}
 	if o.Exit == 0 && err == nil && !o.Expect.Met(string(output.kept)) {
-		o.Exit, o.Reason = ExitDiffers, "the output is not as the criteria say; want "+visible.Text(o.Expect.String())
+		o.Exit, o.Reason = ExitDiffers, "the output differs from the criteria; want "+visible.Text(o.Expect.String())
 	}
 	if file != nil {
 		o.Log = file.Name()
@@ -333,7 +332,7 @@ func (r *runner) start(ctx context.Context, check Check, number int) (Outcome, e
 	return o, nil
 }
 
-// left is how long a check that begins now may take.
+// left returns how long a check that begins now may take.
 func (r *runner) left(now time.Time) time.Duration {
 	return max(min(r.Timeout, r.Deadline-now.Sub(r.began)), time.Nanosecond)
 }
@@ -348,8 +347,8 @@ func (r *runner) timing(began time.Time) (stop func()) {
 	})
 }
 
-// ended gives the exit code and the reason of a check that was made to end.
-// That it ended with 0 is no success.
+// ended returns exit code and reason of a check that was ended. Exit code 0 is then not a
+// success.
 func (r *runner) ended(cause error) (exit int, reason string) {
 	switch {
 	case errors.Is(cause, errTimeout):
@@ -360,8 +359,8 @@ func (r *runner) ended(cause error) (exit int, reason string) {
 	return ExitInterrupt, "interrupted"
 }
 
-// missed names the program that a check which failed did not find, or the credential that
-// it speaks of and did not get.
+// missed names the program that a failed check did not find, or the credential that it mentions
+// and did not get.
 func (r *runner) missed(o Outcome) string {
 	if o.Exit == ExitMissing && o.Failed != nil {
 		if program := o.Failed.absent(r.Root); program != "" {
@@ -370,14 +369,14 @@ func (r *runner) missed(o Outcome) string {
 	}
 	for _, name := range r.withheld {
 		if strings.Contains(o.Text, name) || strings.Contains(o.Tail, name) {
-			return name + " looks like a credential and is kept from checks; gate.env in the configuration names those to pass"
+			return name + " looks like a credential, which checks do not get; gate.env in the configuration names exceptions"
 		}
 	}
 	return ""
 }
 
-// tee shows an output and logs it, where there is a log. With keep it keeps the
-// beginning, to compare it with what is expected.
+// tee shows an output and logs it if there is a log. With keep it stores the beginning, to
+// compare it with the expectation.
 type tee struct {
 	screen *screen
 	file   *logFile
@@ -385,7 +384,7 @@ type tee struct {
 	kept   []byte
 }
 
-// keptOutput is how much of an output is compared, in bytes.
+// keptOutput limits how much of an output is compared, in bytes.
 const keptOutput = 1 << 20
 
 func (t *tee) Write(b []byte) (int, error) {

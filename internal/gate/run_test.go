@@ -21,7 +21,7 @@ import (
 	"stig/internal/testkit/ended"
 )
 
-// job is a job to run scripts in a directory without a repository.
+// job is a job that runs scripts in a directory outside any repository.
 func job(t *testing.T, scripts ...string) gate.Job {
 	t.Helper()
 	j := gate.Job{
@@ -46,7 +46,7 @@ func runJob(t *testing.T, j gate.Job) *gate.Verdict {
 	return v
 }
 
-// one runs a script and gives its outcome and its log.
+// one runs a script and returns its outcome and its log.
 func one(t *testing.T, j gate.Job) (gate.Outcome, string) {
 	t.Helper()
 	v := runJob(t, j)
@@ -61,7 +61,7 @@ func one(t *testing.T, j gate.Job) (gate.Outcome, string) {
 	return o, string(text)
 }
 
-// Fences run whole, as one script each, and stop at the first failure in them.
+// Each fence runs as one script, and stops at its first failure.
 func TestVerifyScripts(t *testing.T) {
 	for _, c := range []struct {
 		name, script string
@@ -120,7 +120,7 @@ func TestVerifyTail(t *testing.T) {
 	if strings.Count(log, "\n") != 200000 || !strings.HasPrefix(log, "1\n2\n") || !strings.HasSuffix(log, "200000\nlast \xff word") {
 		t.Errorf("the log has %d bytes", len(log))
 	}
-	// The test itself reads the log, of 1.3 MB, twice over.
+	// The test reads the 1.3 MB log twice.
 	if used := after.TotalAlloc - before.TotalAlloc; used > 8<<20 {
 		t.Errorf("%d bytes of memory for a long output", used)
 	}
@@ -133,8 +133,7 @@ func TestVerifyTail(t *testing.T) {
 	}
 }
 
-// Commands are shown before they run, as they are, and what they print as it
-// comes.
+// Commands are shown before they run, and their output as it comes.
 func TestVerifyShows(t *testing.T) {
 	t.Parallel()
 	var out writes
@@ -153,7 +152,7 @@ func TestVerifyShows(t *testing.T) {
 	}
 }
 
-// writes keeps what is written, and when.
+// writes records what is written, and when.
 type writes struct {
 	mu    sync.Mutex
 	texts []string
@@ -200,7 +199,7 @@ func TestVerifyStops(t *testing.T) {
 	if v.Passed() || len(got) != 4 || got[0] != 0 || got[1] != 3 || got[2] != gate.ExitNotRun || got[3] != gate.ExitNotRun {
 		t.Errorf("got %v", got)
 	}
-	if o := v.Outcomes()[2]; o.Reason != "not run: the check before it failed" || o.Passed() {
+	if o := v.Outcomes()[2]; o.Reason != "not run: the previous check failed" || o.Passed() {
 		t.Errorf("got %+v", o)
 	}
 	if _, err := os.Stat(filepath.Join(j.Root, "reached")); err == nil {
@@ -216,7 +215,7 @@ func TestVerifyStops(t *testing.T) {
 	}
 }
 
-// What cannot or must not run has failed; what is no command does not count.
+// What cannot or must not run has failed; what is not a command does not count.
 func TestVerifyWithoutRunning(t *testing.T) {
 	touch := "touch reached"
 	for _, c := range []struct {
@@ -226,7 +225,7 @@ func TestVerifyWithoutRunning(t *testing.T) {
 		exit   int
 		reason string
 	}{
-		{"destructive span", gate.Check{Class: gate.Refused, Reason: "rm -r"}, true, 126, "rm -r; not run but in a fence marked verify, with --allow-destructive"},
+		{"destructive span", gate.Check{Class: gate.Refused, Reason: "rm -r"}, true, 126, "rm -r; runs only in a fence marked verify, with --allow-destructive"},
 		{"destructive fence", gate.Check{Class: gate.Refused, Reason: "rm -r", Verify: true}, false, 126, "rm -r; not run without --allow-destructive"},
 		{"does not parse", gate.Check{Class: gate.Refused, Broken: true, Reason: "1:1: no end"}, true, 2, "1:1: no end"},
 	} {
@@ -276,7 +275,7 @@ func TestVerifyTimeout(t *testing.T) {
 			t.Parallel()
 			j := job(t, "echo $$ >pid\n"+c.script, "touch reached")
 			pid := filepath.Join(j.Root, "pid")
-			for limit, began := c.limit, false; !began; limit *= 2 { // on a busy machine it may be over before the check has begun
+			for limit, began := c.limit, false; !began; limit *= 2 { // on a busy machine it may end before the check has begun
 				j.Timeout = limit
 				start := time.Now()
 				v := runJob(t, j)
@@ -311,7 +310,7 @@ func TestVerifyDeadline(t *testing.T) {
 	}
 }
 
-// An interrupt ends what runs, and is told apart from a failure.
+// An interrupt ends the running check, and is distinguished from a failure.
 func TestVerifyInterrupted(t *testing.T) {
 	t.Parallel()
 	j := job(t, "true", "trap 'exit 0' TERM; echo $$ >pid; while :; do sleep 0.05; done", "touch reached")
@@ -336,7 +335,7 @@ func TestVerifyInterrupted(t *testing.T) {
 	ended.Wait(t, pid)
 }
 
-// What a check leaves behind neither holds stig up nor changes the outcome.
+// Processes left behind by a check neither block stig nor change the outcome.
 func TestVerifyDaemon(t *testing.T) {
 	t.Parallel()
 	for name, script := range map[string]string{
@@ -373,7 +372,7 @@ func TestVerifyEnvironment(t *testing.T) {
 		j.Env = append(j.Env, name+"=x=y")
 	}
 	j.Pass = []string{"PASS_REEF_TOKEN", "LD_PRELOAD", "GIT_SSH_KEY", "BASH_ENV", "PROMPT_COMMAND", "STIG_NOW"}
-	// The git that looks at the tree must not be led astray either way.
+	// The git that examines the tree must not be misled either way.
 	j.Env = without(j.Env, "GIT_DIR=", "GIT_WORK_TREE=", "GIT_COMMON_DIR=", "GIT_INDEX_FILE=")
 	_, log := one(t, j)
 	lines := strings.Split(log, "\n")
@@ -409,7 +408,7 @@ next:
 	return left
 }
 
-// Under a hook of git a check that makes a repository must not hit ours.
+// Under a git hook a check that creates a repository must not affect ours.
 func TestVerifyGitVariables(t *testing.T) {
 	dir := t.TempDir()
 	if out, err := exec.Command("git", "init", "-q", dir).CombinedOutput(); err != nil {
@@ -423,7 +422,7 @@ func TestVerifyGitVariables(t *testing.T) {
 	}
 }
 
-// What a shell is told to do by its environment must not let a check pass.
+// Instructions to the shell in the environment must not make a check pass.
 func TestVerifyShellVariables(t *testing.T) {
 	j := job(t, "false")
 	quiet := filepath.Join(t.TempDir(), "quiet")
@@ -438,7 +437,7 @@ func TestVerifyShellVariables(t *testing.T) {
 	}
 }
 
-// A failure for want of a credential says which one, and how to pass it.
+// A failure for lack of a credential names it, and how to pass it.
 func TestVerifyCredentials(t *testing.T) {
 	j := job(t, `echo "$REEF_TOKEN"`)
 	j.Env = append(j.Env, "REEF_TOKEN=shell", "OTHER_TOKEN=sand")
@@ -447,7 +446,7 @@ func TestVerifyCredentials(t *testing.T) {
 		t.Errorf("%+v %s", o, log)
 	}
 	for script, want := range map[string]string{
-		"printf 'REEF_%s' TOKEN; exit 3": "REEF_TOKEN looks like a credential", // in what it prints alone
+		"printf 'REEF_%s' TOKEN; exit 3": "REEF_TOKEN looks like a credential", // only in its output
 		"exit 3":                         "",
 		`echo "${REEF_TOKEN:-none}"`:     "", // passes
 	} {
@@ -463,7 +462,7 @@ func TestVerifyCredentials(t *testing.T) {
 	}
 }
 
-// Criteria that have their own issue verified would go on for ever.
+// Criteria that verify their own issue would recurse forever.
 func TestVerifyWithin(t *testing.T) {
 	j := job(t, "echo $STIG_VERIFYING")
 	j.Env = append(j.Env, "STIG_VERIFYING=kelp-1 kelp-2")
@@ -471,13 +470,12 @@ func TestVerifyWithin(t *testing.T) {
 		t.Errorf("got %q", log)
 	}
 	j.Env = append(j.Env[:len(j.Env)-1], "STIG_VERIFYING=reef-1 kelp-2")
-	if v, err := gate.Run(t.Context(), j); err == nil || v.Passed() || !strings.Contains(err.Error(), "reef-1: its own criteria") {
+	if v, err := gate.Run(t.Context(), j); err == nil || v.Passed() || !strings.Contains(err.Error(), "reef-1: its criteria") {
 		t.Errorf("got %v", err)
 	}
 }
 
-// Where there is no bash no check runs: another shell would take a pipe that fails for one
-// that passes.
+// Without bash no check runs: another shell would accept a failing pipe.
 func TestVerifyWithoutBash(t *testing.T) {
 	j := job(t, "true")
 	t.Setenv("PATH", t.TempDir())
@@ -528,7 +526,7 @@ func TestVerifyFails(t *testing.T) {
 	}
 }
 
-// full has no room for what begins with a text, and shows the rest.
+// full fails to write anything that begins with a text, and shows the rest.
 type full string
 
 func (f full) Write(b []byte) (int, error) {
@@ -538,7 +536,7 @@ func (f full) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Old logs are removed; each check has one of its own.
+// Old logs are removed; each check has its own.
 func TestVerifyLogs(t *testing.T) {
 	j := job(t, "echo one", "echo two")
 	j.Issue = "reef/1 ü"

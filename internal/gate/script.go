@@ -10,18 +10,18 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// script is a shell text and what its simple commands are.
+// script is a shell text and its simple commands.
 type script struct {
 	text      string
 	file      *syntax.File
-	commands  [][]string      // words of each simple command as ShellWords gives them
+	commands  [][]string      // words of each simple command, as from ShellWords
 	words     int             // words and assignments of all of them
-	compares  bool            // holds [[ … ]] or (( … ))
-	formula   bool            // compares as formulas do: "n <= m"
+	compares  bool            // contains [[ … ]] or (( … ))
+	formula   bool            // compares like a formula: "n <= m"
 	functions map[string]bool // defined in it
 }
 
-// parse reads a text as bash. The error says why it is not.
+// parse parses a text as bash. The error says why it is invalid.
 func parse(text string) (*script, error) {
 	file, err := ParseShell(text)
 	if err != nil {
@@ -59,7 +59,7 @@ func (s *script) note(node syntax.Node) {
 	}
 }
 
-// isArrow reports whether a redirection is a part of "->", "<-", "<=" or ">=".
+// isArrow reports whether a redirection is part of "->", "<-", "<=" or ">=".
 func isArrow(statement *syntax.Stmt, r *syntax.Redirect) bool {
 	call, ok := statement.Cmd.(*syntax.CallExpr)
 	return r.Word != nil && strings.Trim(WordText(r.Word.Parts), "=>-") == "" ||
@@ -74,14 +74,14 @@ func (s *script) last() []string {
 	return s.commands[len(s.commands)-1]
 }
 
-// reading is what the text around a piece of code tells of its words.
+// reading is what the text around a piece of code says about its words.
 type reading struct {
-	claimed bool // the text claims something of it, or says that it is to be run
+	claimed bool // the text claims something about it, or says that it should run
 	run     bool // the text says "run" before it
-	asked   bool // the text asks for it, in whatever way
+	asked   bool // the text asks for it in some way
 }
 
-// noCommand says why a script is none that could be a check; "" where it may be one.
+// noCommand returns why a script cannot be a check; "" if it may be one.
 func (s *script) noCommand(r reading) string {
 	prepares := !s.compares
 	for _, words := range s.commands {
@@ -93,25 +93,25 @@ func (s *script) noCommand(r reading) string {
 	}
 	switch {
 	case s.formula:
-		return "it compares as a formula does"
+		return "it compares like a formula"
 	case len(s.commands) == 0 && !s.compares:
-		return "it holds no command"
+		return "it contains no command"
 	case prepares:
 		return "it checks nothing by itself"
 	case s.words == 1 && !s.standsAlone(r):
-		return "one word, and no program of the table"
+		return "one word, and not a known program"
 	}
 	return s.placeholder()
 }
 
-// unlikely says why the words of a simple command may be something else.
+// unlikely returns why the words of a simple command may be something else.
 func (s *script) unlikely(words []string, r reading) string {
 	program := words[0]
 	_, builtin := builtins[program]
 	ordinary, known := programs()[program]
 	for i, word := range words {
 		if symbolic(word) && program != "test" && program != "[" && (i == 0 || !known && !builtin || strings.Trim(word, "=") == "" || !isASCII(word)) {
-			return citing(word) + " is no word of a shell"
+			return citing(word) + " is not a word of a shell"
 		}
 	}
 	plain := func(w string) bool { return !strings.HasPrefix(w, "-") && !symbolic(w) }
@@ -132,7 +132,7 @@ func (s *script) unlikely(words []string, r reading) string {
 	case strings.HasPrefix(program, "./") && !strings.HasSuffix(program, "/") && programLike(program):
 		return ""
 	case !programLike(program) || listed("language", program) || listed("subcommands", program) && !ordinary:
-		return citing(program) + " is no program of the table"
+		return citing(program) + " is not a known program"
 	case ordinary && known && len(words) > 1 && listed("subcommands", words[1]):
 		return ""
 	case slices.ContainsFunc(words[1:], argument), strings.Contains(program, "/") && r.run:
@@ -140,11 +140,11 @@ func (s *script) unlikely(words []string, r reading) string {
 	case len(words) > 1 && r.claimed && !strings.Contains(program, "_"), len(words) > 1 && strings.Contains(program, "/"):
 		return ""
 	}
-	return citing(program) + " is no program of the table"
+	return citing(program) + " is not a known program"
 }
 
-// standsAlone reports whether a script of one word is a command: a program of the table, or a
-// script by its path. Names of files and identifiers are not.
+// standsAlone reports whether a one-word script is a command: a known program, or a path to a
+// script. File names and identifiers are not.
 func (s *script) standsAlone(r reading) bool {
 	word := s.commands[0][0]
 	if ordinary, known := programs()[word]; known {
@@ -154,7 +154,7 @@ func (s *script) standsAlone(r reading) bool {
 	return strings.Contains(word, "/") && !strings.HasSuffix(word, "/") && file && (strings.HasPrefix(word, "./") || r.run)
 }
 
-// programLike reports whether a word has the form of the name of a program.
+// programLike reports whether a word has the form of a program's name.
 func programLike(word string) bool {
 	name := strings.TrimLeft(word, "./~")
 	if name == "" || !('a' <= name[0] && name[0] <= 'z' || '0' <= name[0] && name[0] <= '9' && strings.ContainsAny(name, "abcdefghijklmnopqrstuvwxyz") || strings.Contains(word, "/") && isLetter(name[0])) {
@@ -171,7 +171,7 @@ func isASCII(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII })
 }
 
-// argument reports whether a word is an option or a path, as sentences have none.
+// argument reports whether a word is an option or a path, which sentences do not contain.
 func argument(word string) bool {
 	if rest := strings.TrimLeft(word, "-"); rest != word {
 		return rest != "" && (isLetter(rest[0]) || '0' <= rest[0] && rest[0] <= '9') && len(word)-len(rest) <= 2
@@ -181,8 +181,7 @@ func argument(word string) bool {
 		word == "." || dotted && suffix != "" && isLetter(suffix[0]) && !strings.HasSuffix(word, ".")
 }
 
-// symbolic reports whether a word is only symbols, as formulas have them and commands have
-// few.
+// symbolic reports whether a word has only symbols, as in formulas and rarely in commands.
 func symbolic(word string) bool {
 	switch word {
 	case "", "-", "--", ".", "..", "...", "{}", "/", "//...", "./...", "!", "$()", ":", "[", "]", "\\(", "\\)":
@@ -201,7 +200,7 @@ func versions(words []string) bool {
 	})
 }
 
-// placeholder says what in a script a person is meant to fill in; "" for nothing.
+// placeholder names what a person should fill in; "" for nothing.
 func (s *script) placeholder() (found string) {
 	patterns := slices.ContainsFunc(s.commands, func(words []string) bool { return listed("patterns", words[0]) })
 	syntax.Walk(s.file, func(node syntax.Node) bool {
@@ -240,8 +239,7 @@ func (s *script) placeholder() (found string) {
 	return ""
 }
 
-// blank finds <x>, {x}, YYYY and an ellipsis in a word: one that is neither Go's ./... nor
-// git's a...b.
+// blank finds <x>, {x}, YYYY and an ellipsis in a word, other than Go's ./... and git's a...b.
 func blank(word string, patterns bool) string {
 	for _, mark := range []string{"…", "YYYY"} {
 		if strings.Contains(word, mark) {
@@ -275,8 +273,7 @@ func fillIn(statement *syntax.Stmt) string {
 	return ""
 }
 
-// choice finds one of several words, as in "completions bash|zsh", where a shell
-// would pipe the one into the other.
+// choice finds alternatives, as in "completions bash|zsh", where a shell would build a pipe.
 func choice(pipe *syntax.BinaryCmd) string {
 	if pipe.Op != syntax.Pipe || pipe.X.End() != pipe.OpPos || pipe.OpPos.Offset()+1 != pipe.Y.Pos().Offset() {
 		return ""
@@ -291,8 +288,8 @@ func choice(pipe *syntax.BinaryCmd) string {
 
 func citing(words string) string { return `"` + words + `"` }
 
-// serves names a command of the script that does not end by itself; "" where there
-// is none. What runs in the background or with a time limit ends with the script.
+// serves names a command of the script that does not end by itself; "" for none. What runs in
+// the background or with a timeout ends with the script.
 func (s *script) serves() (found string) {
 	syntax.Walk(s.file, func(node syntax.Node) bool {
 		if statement, ok := node.(*syntax.Stmt); ok && statement.Background {
@@ -310,8 +307,8 @@ func (s *script) serves() (found string) {
 	return found
 }
 
-// serves reports whether a simple command serves or watches until it is stopped. Containers
-// that it leaves running behind it do so too.
+// serves reports whether a simple command serves or watches until it is stopped, or leaves
+// containers running.
 func serves(words []string) bool {
 	for len(words) > 1 && listed("handing", words[0]) {
 		words = words[1:]

@@ -14,17 +14,17 @@ import (
 	"stig/internal/process"
 )
 
-// Limits of a text that is read. No program can be given a longer one by a shell's -c on
-// Linux, and the parser needs a stack for each level.
+// Limits of a text. Linux limits an argument of a shell's -c, and the parser needs a stack
+// frame for each level.
 const (
 	maxText  = 64 << 10 // bytes
-	maxDepth = 100      // brackets that stand open
+	maxDepth = 100      // open brackets
 )
 
-// errBound marks a text that is beyond one of these.
+// errBound marks a text beyond one of these limits.
 var errBound = errors.New("not read")
 
-// ParseShell reads a text as bash. The error says why it is not.
+// ParseShell parses a text as bash. The error says why it is invalid.
 func ParseShell(text string) (file *syntax.File, err error) {
 	defer recovered(&err)
 	if err := bounded(text); err != nil {
@@ -33,7 +33,8 @@ func ParseShell(text string) (file *syntax.File, err error) {
 	return syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
 }
 
-// statements gives the statements before the first mistake in a text, which bash would run.
+// statements returns the statements before the first syntax error in a text, which bash would
+// run.
 func statements(text string) (stmts []*syntax.Stmt) {
 	var err error
 	defer recovered(&err)
@@ -49,7 +50,7 @@ func statements(text string) (stmts []*syntax.Stmt) {
 	return stmts
 }
 
-// bounded says which limit a text is beyond.
+// bounded returns the limit that a text exceeds.
 func bounded(text string) error {
 	if len(text) > maxText {
 		return fmt.Errorf("%w: longer than %d bytes", errBound, maxText)
@@ -63,14 +64,13 @@ func bounded(text string) error {
 			depth = max(depth-1, 0)
 		}
 		if depth > maxDepth {
-			return fmt.Errorf("%w: more than %d brackets stand open", errBound, maxDepth)
+			return fmt.Errorf("%w: more than %d open brackets", errBound, maxDepth)
 		}
 	}
 	return nil
 }
 
-// recovered turns a panic of the parser, which some texts cause, into an error:
-// it is a mistake in the text too, for whoever is to run it.
+// recovered turns a panic of the parser, which some texts cause, into an error about the text.
 func recovered(err *error) {
 	if r := recover(); r != nil {
 		*err = fmt.Errorf("the parser gives up: %v", r)
@@ -83,12 +83,12 @@ func IsIncomplete(command string) bool {
 		return true
 	}
 	_, err := ParseShell(command)
-	// The parser does not count an open here-document as incomplete.
+	// The parser does not report an open here-document as incomplete.
 	return err != nil && (syntax.IsIncomplete(err) || strings.Contains(err.Error(), "here-document"))
 }
 
-// ShellWords gives the words as they stand, quotes removed. Of an expansion it
-// shows "$NAME", or "$()" for anything but a plain variable.
+// ShellWords returns the words without quotes. An expansion becomes "$NAME", or "$()" for
+// anything but a plain variable.
 func ShellWords(words []*syntax.Word) []string {
 	texts := make([]string, len(words))
 	for i, word := range words {
@@ -97,7 +97,7 @@ func ShellWords(words []*syntax.Word) []string {
 	return texts
 }
 
-// WordText is the text of the parts of a word, as ShellWords gives it.
+// WordText returns the text of the parts of a word, as in ShellWords.
 func WordText(parts []syntax.WordPart) string {
 	var text strings.Builder
 	for _, part := range parts {
@@ -121,7 +121,7 @@ func WordText(parts []syntax.WordPart) string {
 	return text.String()
 }
 
-// unescape is the text of a literal outside of quotes, without its backslashes.
+// unescape returns the text of an unquoted literal without its backslashes.
 func unescape(text string) string {
 	if !strings.Contains(text, `\`) {
 		return text
@@ -129,17 +129,16 @@ func unescape(text string) string {
 	return strings.NewReplacer(`\\`, `\`, "\\\n", "", `\`, "").Replace(text)
 }
 
-// StrictScript is a script that ends wherever a statement of it fails. A shell with -e goes
-// on after `! a`, and after `a && b` of which a fails, unless it is the last of the
-// script: of these it makes `! a || exit` and `a || exit; b`. Conditions (`a && exit 1`
-// among them), what has an alternative (||), bodies of functions and scripts that set +e
-// stay as they are, and so does what does not parse.
+// StrictScript makes a script end wherever a statement fails. A shell with -e goes on after `!
+// a`, and after `a && b` if a fails, unless it is the last statement: these become `! a ||
+// exit` and `a || exit; b`. Conditions (including `a && exit 1`), alternatives (||), function
+// bodies and scripts with set +e stay, and so does what does not parse.
 func StrictScript(script string) string {
 	file, err := ParseShell(script)
 	if err != nil || len(file.Stmts) == 0 || goesOn(file) {
 		return script
 	}
-	last := len(file.Stmts) - 1 // its exit code is that of the script
+	last := len(file.Stmts) - 1 // its exit code is the script's
 	edits := append(excused(file.Stmts[:last]), within(file.Stmts[last])...)
 	slices.SortFunc(edits, func(a, b edit) int { return cmp.Compare(a.from, b.from) })
 	var text strings.Builder
@@ -151,13 +150,13 @@ func StrictScript(script string) string {
 	return text.String() + script[from:]
 }
 
-// edit puts a text in the place of script[from:to].
+// edit replaces script[from:to] by a text.
 type edit struct {
 	from, to int
 	text     string
 }
 
-// goesOn reports whether a script says itself that it goes on after failures.
+// goesOn reports whether a script itself continues after failures.
 func goesOn(file *syntax.File) (found bool) {
 	syntax.Walk(file, func(node syntax.Node) bool {
 		if call, ok := node.(*syntax.CallExpr); ok && len(call.Args) > 1 {
@@ -170,10 +169,10 @@ func goesOn(file *syntax.File) (found bool) {
 	return found
 }
 
-// leave ends a script with the exit code of the command before it, as one that fails does.
+// leave ends a script with the exit code of the previous command, as a failure does.
 const leave = "(exit $?)"
 
-// excused are the edits of statements after which a shell with -e goes on where they fail.
+// excused returns the edits of statements whose failure a shell with -e ignores.
 func excused(list []*syntax.Stmt) (edits []edit) {
 	for _, s := range list {
 		if s.Background {
@@ -194,8 +193,8 @@ func excused(list []*syntax.Stmt) (edits []edit) {
 	return edits
 }
 
-// steering are builtins that lead a script on, or prepare what follows: what stands
-// before them and && is a condition.
+// steering are builtins that continue a script, or prepare what follows: what precedes them and
+// && is a condition.
 var steering = []string{"exit", "return", "break", "continue", "cd", "pushd", "popd", "source", ".", "set", "unset", "shift", "shopt", "trap", "umask", "alias", "exec", "wait"}
 
 // steers reports whether a statement ends with one of these, or with an assignment.
@@ -213,7 +212,7 @@ func steers(s *syntax.Stmt) bool {
 	return false
 }
 
-// within is excused for the statements that a statement consists of.
+// within is excused for the parts of a statement.
 func within(s *syntax.Stmt) []edit {
 	if s.Negated || s.Background {
 		return nil
@@ -246,7 +245,7 @@ func within(s *syntax.Stmt) []edit {
 	return nil
 }
 
-// branches is excused for what an if leads to.
+// branches is excused for the branches of an if.
 func branches(clause *syntax.IfClause) (edits []edit) {
 	for ; clause != nil; clause = clause.Else {
 		edits = append(edits, excused(clause.Then)...)
@@ -254,8 +253,7 @@ func branches(clause *syntax.IfClause) (edits []edit) {
 	return edits
 }
 
-// end is where a statement ends, before a semicolon, a comment or the text of a
-// here-document.
+// end returns the end of a statement, before a semicolon, a comment or a here-document.
 func end(s *syntax.Stmt) int {
 	if both, ok := s.Cmd.(*syntax.BinaryCmd); ok {
 		return end(both.Y)
@@ -274,14 +272,14 @@ func end(s *syntax.Stmt) int {
 
 // Command is a simple command of a text, or redirections without one.
 type Command struct {
-	Words  []string // as ShellWords gives them
-	Writes []string // the files that its redirections write
-	Dir    string   // where it runs, from where the text began; "" there, or where only running tells
+	Words  []string // as from ShellWords
+	Writes []string // files that its redirections write
+	Dir    string   // its directory, relative to where the text began; "" there, or if only running can tell
 }
 
-// Commands lists the simple commands of a text in order, those in substitutions, in
-// bodies of functions and in the text of sh -c too, up to the first mistake. What other
-// programs make of their arguments is not read.
+// Commands lists the simple commands of a text in order, including those in substitutions,
+// function bodies and the text of sh -c, up to the first syntax error. It does not interpret
+// the arguments of other programs.
 func Commands(text string) (list []Command) {
 	type level struct {
 		node syntax.Node
@@ -290,12 +288,12 @@ func Commands(text string) (list []Command) {
 	var open []level
 	dir := ""
 	visit := func(node syntax.Node) bool {
-		if node == nil { // the last one ends
+		if node == nil { // the last one ends here
 			last := open[len(open)-1]
 			open = open[:len(open)-1]
 			switch last.node.(type) {
 			case *syntax.Subshell, *syntax.CmdSubst, *syntax.ProcSubst, *syntax.FuncDecl:
-				dir = last.dir // what changed in a shell of its own, or later, does not last
+				dir = last.dir // changes in a subshell, or later, do not last
 			}
 			return true
 		}
@@ -329,7 +327,7 @@ func Commands(text string) (list []Command) {
 	return list
 }
 
-// known is a directory unless only running tells which it is.
+// known is a directory unless only running can tell which it is.
 func known(dir string) string {
 	if strings.Contains(dir, "$") {
 		return ""
@@ -337,8 +335,8 @@ func known(dir string) string {
 	return dir
 }
 
-// shellScript is the text that a shell is given by -c, as hosts of assistants start it (bash
-// -lc TEXT); "" for none.
+// shellScript returns the text given to a shell by -c, as assistants start it (bash -lc TEXT);
+// "" for none.
 func shellScript(words []string) string {
 	if len(words) > 2 && process.IsShell(path.Base(words[0])) && strings.HasPrefix(words[1], "-") && strings.HasSuffix(words[1], "c") {
 		return words[2]
@@ -346,8 +344,8 @@ func shellScript(words []string) string {
 	return ""
 }
 
-// changed is where a text goes on after a command. Behind cd - and popd that is taken to
-// be where it began.
+// changed returns the directory after a command. cd - and popd are assumed to return to the
+// start.
 func changed(dir string, words []string) string {
 	if len(words) == 0 || words[0] != "cd" && words[0] != "pushd" && words[0] != "popd" {
 		return dir
@@ -359,8 +357,7 @@ func changed(dir string, words []string) string {
 	return place(dir, to)
 }
 
-// Place names a file as it is seen from where the text began; the directory of the
-// command for "".
+// Place returns a file relative to where the text began; the directory of the command for "".
 func (c Command) Place(file string) string { return place(c.Dir, file) }
 
 func place(dir, file string) string {

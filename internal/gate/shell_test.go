@@ -29,7 +29,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestCommands: every simple command, wherever it stands, up to the first mistake.
+// TestCommands: every simple command, anywhere, up to the first syntax error.
 func TestCommands(t *testing.T) {
 	for text, want := range map[string]string{
 		"ls\npwd\n)":                                                   "ls; pwd",
@@ -59,7 +59,7 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// TestBounds: the parser recurses, and what nests without end would end the program.
+// TestBounds: the parser recurses, and unbounded nesting would end the program.
 func TestBounds(t *testing.T) {
 	for _, text := range []string{"(", "$(", "{ ", "if ", "$[", "coproc ", "f()", "<<E $("} {
 		for _, n := range []int{1 << 10, 1 << 16, 1 << 22} {
@@ -67,7 +67,7 @@ func TestBounds(t *testing.T) {
 			if _, err := gate.ParseShell(strings.Repeat(text, n/len(text))); err == nil && text != "f()" {
 				t.Errorf("%d bytes of %s: no error", n, text)
 			}
-			if took := time.Since(start); took > 5*time.Second { // half a second; without bounds the stack ends
+			if took := time.Since(start); took > 5*time.Second { // half a second; without bounds the stack overflows
 				t.Errorf("%d bytes of %s: took %v", n, text, took)
 			}
 		}
@@ -102,7 +102,7 @@ func TestShellPrograms(t *testing.T) {
 	}
 }
 
-// FuzzParse: no text makes the parser end the program.
+// FuzzParse: no text crashes the parser.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{"ls | wc -l", "cat <<E\nx\nE\n", "f() { :; }; f", "${x", "$((", "a=(b c)", "[[ -f x ]]"} {
 		f.Add(text)
@@ -115,7 +115,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// TestQuoted: what is quoted is one word of a shell, and a plain word stays as it is.
+// TestQuoted: quoting gives one shell word, and a plain word stays as it is.
 func TestQuoted(t *testing.T) {
 	for word, want := range map[string]string{
 		"harbor-4ke.4": "harbor-4ke.4", "/tmp/a,b": "/tmp/a,b", "": "''", "two words": "'two words'", "it's": `'it'\''s'`, "$HOME": "'$HOME'", "~": "'~'", "é": "'é'",

@@ -8,7 +8,7 @@ import (
 	"stig/internal/gate"
 )
 
-// TestStrict validates where a script is made to end, and that nothing else of it changes.
+// TestStrict checks where a script is made to end, and that nothing else in it changes.
 func TestStrict(t *testing.T) {
 	for text, want := range map[string]string{
 		"! a":                             "! a",
@@ -55,8 +55,8 @@ func TestStrict(t *testing.T) {
 	}
 }
 
-// TestStrictRuns validates with a real shell that these scripts fail, and did not before,
-// and that what failed before fails still.
+// TestStrictRuns checks with a real shell that these scripts fail, did not before, and that
+// what failed before still fails.
 func TestStrictRuns(t *testing.T) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {

@@ -7,12 +7,12 @@ import (
 	"sync"
 )
 
-// wordLists are lists of words and phrases; the file says itself what each is for.
+// wordLists are lists of words and phrases; the file explains each.
 //
 //go:embed words.txt
 var wordLists string
 
-// wordTable tells for each list which words are in it. Phrases have blanks in them.
+// wordTable maps each list to its words. Phrases contain blanks.
 var wordTable = sync.OnceValue(func() map[string]map[string]bool {
 	all := map[string]map[string]bool{}
 	name := ""
@@ -35,15 +35,14 @@ var wordTable = sync.OnceValue(func() map[string]map[string]bool {
 // listed reports whether a word is in a list.
 func listed(list, word string) bool { return wordTable()[list][word] }
 
-// programList is the table of developers' programs, one per line, sorted bytewise. Those
-// whose name is an ordinary word too, such as "find", have a " ?" behind it: such a word
-// begins a command only where what follows it looks like one, or the text claims something.
+// programList is the table of developers' programs, one per line, sorted bytewise. Those whose
+// name is also an ordinary word, such as "find", have " ?" after it: such a word begins a
+// command only if what follows looks like one, or the text claims something.
 //
 //go:embed programs.txt
 var programList string
 
-// programs tells of each program of the table whether its name is an ordinary
-// word too.
+// programs maps each program of the table to whether its name is also an ordinary word.
 var programs = sync.OnceValue(func() map[string]bool {
 	known := make(map[string]bool, strings.Count(programList, "\n"))
 	for line := range strings.Lines(programList) {
@@ -53,9 +52,9 @@ var programs = sync.OnceValue(func() map[string]bool {
 	return known
 })
 
-// builtins are bash's own commands. The value reports whether one alone can be
-// a check: most of them only prepare what follows, and words such as return,
-// let or export begin lines of many other languages.
+// builtins are bash's own commands. The value reports whether one alone can be a check: most
+// only prepare what follows, and words such as return, let or export begin lines of many other
+// languages.
 var builtins = map[string]bool{
 	".": false, ":": false, "[": true, "alias": false, "bg": false, "bind": false, "break": false,
 	"builtin": false, "caller": false, "cd": false, "command": true, "compgen": false, "complete": false,
@@ -69,8 +68,8 @@ var builtins = map[string]bool{
 	"ulimit": false, "umask": false, "unalias": false, "unset": false, "wait": false,
 }
 
-// IsRunner reports whether a program runs the command behind its options. The name is
-// without a directory.
+// IsRunner reports whether a program runs the command after its options. The name has no
+// directory.
 func IsRunner(program string) bool { return slices.Contains(runners, program) }
 
 var runners = []string{

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Every list of words.txt is named in the code: a list that is none there holds no word, and
-// one that nobody names says nothing.
+// The code names every list of words.txt: an unknown list has no words, and an unused one has
+// no effect.
 func TestWordLists(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil {

@@ -8,14 +8,14 @@ import (
 	"stig/notes"
 )
 
-// token is a word, a mark or a piece of code of a leaf.
+// token is a word, a mark or a piece of code in a leaf.
 type token struct {
 	kind kind
-	text string // a word in small letters, a quotation as it stands
-	code int    // of code, which of the leaf's pieces it is
+	text string // a word in lower case, a quotation as it is
+	code int    // for code, its index among the leaf's pieces
 }
 
-// kind says what a token is.
+// kind is the kind of a token.
 type kind byte
 
 const (

@@ -19,12 +19,12 @@ import (
 	"stig/internal/git"
 )
 
-// Trust records in which repositories criteria may be run: one file for each,
-// in the folder "trust" of Dir, the user's state directory of stig. Dir is
-// absolute and outside of any repository: nothing is trusted where it is not.
+// Trust records in which repositories criteria may run: one file for each, in the folder
+// "trust" of Dir, stig's state directory of the user. Dir is absolute and outside any
+// repository; otherwise nothing is trusted.
 type Trust struct{ Dir string }
 
-// Grant is a repository that is trusted.
+// Grant is a trusted repository.
 type Grant struct {
 	Root   string    `json:"root"`             // its real path: the Home of its Place, or the directory where there is no git
 	Quoted string    `json:"quoted,omitempty"` // Root as Go quotes it where it is no UTF-8, which JSON cannot hold; List leaves it out
@@ -32,21 +32,21 @@ type Grant struct {
 	Time   time.Time `json:"time"`             // when it was granted
 	Mark   string    `json:"mark,omitempty"`   // what its git directory holds since then, where it had no commit
 
-	// Settings is the Hash of what the repository's configuration passed on and
-	// started then; "" for nothing. Trust is asked again where it is another.
+	// Settings is the Hash of what the repository's configuration passed on and started at that
+	// time; "" for nothing. If it changes, trust is asked for again.
 	Settings string `json:"settings,omitempty"`
-	// Commands are the checks that its criteria had then, see Grant.Know. List leaves
-	// them, Actors and Settings out.
+	// Commands are the checks in its criteria at that time, see Grant.Know. List omits
+	// Commands, Actors and Settings.
 	Commands string `json:"commands,omitempty"`
-	// Actors are hashes of what the files of actors have run, as a person agreed to it.
+	// Actors are hashes of what a person allowed actors' files to run.
 	Actors string `json:"actors,omitempty"`
 	By     string `json:"by,omitempty"` // who did; "" when unknown
 }
 
-// knownDigits is how much of the hash of a command a grant keeps.
+// knownDigits is how many digits of a command's hash a grant stores.
 const knownDigits = 16
 
-// Know adds commands to those that were there when trust was given.
+// Know adds commands to those known when trust was given.
 func (g *Grant) Know(checks []Check) {
 	list := strings.Fields(g.Commands)
 	known := make(map[string]bool, len(list)+len(checks))
@@ -62,40 +62,39 @@ func (g *Grant) Know(checks []Check) {
 	g.Commands = strings.Join(list, " ")
 }
 
-// Knows reports whether a command was there when trust was given.
+// Knows reports whether a command was known when trust was given.
 func (g Grant) Knows(c Check) bool {
 	return strings.Contains(" "+g.Commands+" ", " "+Hash(c.Text)[:knownDigits]+" ")
 }
 
-// Agree adds what the file of an actor has run, by its Hash.
+// Agree adds what an actor's file runs, by its Hash.
 func (g *Grant) Agree(hash string) {
 	if !g.Agreed(hash) {
 		g.Actors = strings.TrimSpace(g.Actors + " " + hash)
 	}
 }
 
-// Agreed reports whether a person agreed to what has that Hash.
+// Agreed reports whether a person allowed what has that Hash.
 func (g Grant) Agreed(hash string) bool { return strings.Contains(" "+g.Actors+" ", " "+hash+" ") }
 
-// Granted reports whether the repository at root is trusted with this root
-// commit: another one at the same path is another repository. A grant that
-// cannot be read counts for nothing. One that was given before there was a commit
-// goes on to the first, as long as the git directory is the same by its mark.
+// Granted reports whether the repository at root is trusted with this root commit: another one
+// at the same path is another repository. An unreadable grant does not count. One given before
+// the first commit extends to that, as long as the git directory has the same mark.
 func (t Trust) Granted(root, rootCommit string) bool {
 	g, err := t.read(t.file(git.RealPath(root)))
 	if err != nil {
 		return false
 	}
 	if g.Commit == "" && rootCommit != "" && g.Mark != "" && g.Mark == markOf(g.Root) {
-		_ = t.change(root, func(g *Grant) { g.Commit, g.Mark = rootCommit, "" }) // without it the mark is compared the next time too
+		_ = t.change(root, func(g *Grant) { g.Commit, g.Mark = rootCommit, "" }) // without it the mark is compared again next time
 		g.Commit = rootCommit
 	}
 	return g.Commit == rootCommit
 }
 
-// change edits the record of the repository at root. Others do so at the same time, or
-// revoke it: it is read and written under a lock, and one that is gone (fs.ErrNotExist)
-// stays so.
+// change edits the record of the repository at root. Others may do so at the same time, or
+// revoke it: it is read and written under a lock, and one that is gone (fs.ErrNotExist) stays
+// so.
 func (t Trust) change(root string, edit func(*Grant)) error {
 	path := t.file(git.RealPath(root))
 	return locked(path, func() error {
@@ -108,14 +107,14 @@ func (t Trust) change(root string, edit func(*Grant)) error {
 	})
 }
 
-// Agree records that a person agreed to what has that Hash, in a repository that is still
+// Agree records that a person allowed what has that Hash, in a repository that is still
 // trusted; else the error is fs.ErrNotExist.
 func (t Trust) Agree(root, hash string) error {
 	return t.change(root, func(g *Grant) { g.Agree(hash) })
 }
 
-// locked calls do while no other process changes the record at a path. The lock file goes
-// while it is held: who waits for it makes the next one.
+// locked calls do while no other process changes the record at a path. The lock file is removed
+// while it is held: the next process creates another.
 func locked(path string, do func() error) (err error) {
 	if _, err := os.Stat(filepath.Dir(path)); err != nil {
 		return err
@@ -128,8 +127,8 @@ func locked(path string, do func() error) (err error) {
 	return do()
 }
 
-// markFile is the file in the git directory of a repository that distinguishes it from
-// others at its path.
+// markFile is the file in a repository's git directory that distinguishes it from others at its
+// path.
 func markFile(root string) string {
 	dir := filepath.Join(root, ".git")
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
@@ -138,7 +137,7 @@ func markFile(root string) string {
 	return filepath.Join(dir, "stig", "trusted-before-commit")
 }
 
-// markOf is the mark of a repository; "" for none.
+// markOf returns the mark of a repository; "" for none.
 func markOf(root string) string {
 	text, err := os.ReadFile(markFile(root))
 	if err != nil {
@@ -147,8 +146,7 @@ func markOf(root string) string {
 	return strings.TrimSpace(string(text))
 }
 
-// mark puts a mark into the git directory of a repository, and gives it; "" where it
-// has none.
+// mark writes a mark into a repository's git directory, and returns it; "" if it has none.
 func mark(root string) (string, error) {
 	if _, err := os.Stat(filepath.Join(filepath.Dir(filepath.Dir(markFile(root))), "HEAD")); err != nil {
 		return "", nil
@@ -163,14 +161,14 @@ func mark(root string) (string, error) {
 	return text, file.Replace(markFile(root), []byte(text+"\n"))
 }
 
-// At gives the record of the repository at root; ok is false where there is none.
-// Granted says whether it counts.
+// At returns the record of the repository at root; ok is false if there is none. Granted
+// decides whether it counts.
 func (t Trust) At(root string) (g Grant, ok bool) {
 	g, err := t.read(t.file(git.RealPath(root)))
 	return g, err == nil
 }
 
-// Commits gives the root commits that are trusted at root, for git.Client.RootCommit.
+// Commits returns the trusted root commits at root, for git.Client.RootCommit.
 func (t Trust) Commits(root string) []string {
 	g, err := t.read(t.file(git.RealPath(root)))
 	if err != nil || g.Commit == "" {
@@ -179,9 +177,9 @@ func (t Trust) Commits(root string) []string {
 	return []string{g.Commit}
 }
 
-// Grant trusts a repository. Without a root commit, where there is no git or no
-// commit yet, its path alone is trusted, until there is a commit; a git directory
-// gets a mark, by which it is trusted with its first commit too.
+// Grant trusts a repository. Without a root commit (no git, or no commit yet) it trusts the
+// path alone until there is a commit; a git directory gets a mark, which extends the trust to
+// its first commit.
 func (t Trust) Grant(g Grant) (err error) {
 	if g.Commit == "" {
 		if g.Mark, err = mark(g.Root); err != nil {
@@ -192,17 +190,16 @@ func (t Trust) Grant(g Grant) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil { // the user's own, whoever shares the repository
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil { // private to the user, whoever shares the repository
 		return err
 	}
 	return file.Replacement{Pattern: file.Unfinished, Mode: 0o600}.Put(path, text)
 }
 
-// Record is the file that Grant keeps a grant in and that Revoke removes, and
-// its text.
+// Record returns the file that Grant writes and Revoke removes, and its text.
 func (t Trust) Record(g Grant) (path string, text []byte, err error) {
 	if !filepath.IsAbs(t.Dir) {
-		return "", nil, fmt.Errorf("trust cannot be kept: must be in an absolute directory of the user; found %q", t.Dir)
+		return "", nil, fmt.Errorf("trust cannot be stored: must be in an absolute directory of the user; found %q", t.Dir)
 	}
 	g.Root, g.Time = git.RealPath(g.Root), g.Time.UTC()
 	if !utf8.ValidString(g.Root) {
@@ -212,7 +209,7 @@ func (t Trust) Record(g Grant) (path string, text []byte, err error) {
 	return t.file(g.Root), append(text, '\n'), err
 }
 
-// Revoke takes trust back, and reports whether there was any.
+// Revoke revokes trust, and reports whether there was any.
 func (t Trust) Revoke(root string) (bool, error) {
 	path := t.file(git.RealPath(root))
 	err := locked(path, func() error { return os.Remove(path) })
@@ -222,8 +219,8 @@ func (t Trust) Revoke(root string) (bool, error) {
 	return err == nil, err
 }
 
-// List gives all that is trusted, by path. A file that cannot be read is an
-// error beside the others.
+// List returns all trusted repositories, by path. An unreadable file is an error beside the
+// others.
 func (t Trust) List() ([]Grant, error) {
 	entries, err := os.ReadDir(filepath.Join(t.Dir, "trust"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -247,14 +244,14 @@ func (t Trust) List() ([]Grant, error) {
 	return grants, err
 }
 
-// file is named after the path, with a hash for what names cannot hold.
+// file derives its name from the path, with a hash for what names cannot contain.
 func (t Trust) file(root string) string {
 	return filepath.Join(t.Dir, "trust", fileName(filepath.Base(root))+"-"+Hash(root)[:16]+".json")
 }
 
 func (t Trust) read(path string) (Grant, error) {
 	if !filepath.IsAbs(path) {
-		return Grant{}, fs.ErrNotExist // a repository could have put it there
+		return Grant{}, fs.ErrNotExist // a repository could have created it
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {

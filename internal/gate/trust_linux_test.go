@@ -9,8 +9,8 @@ import (
 	"stig/internal/git"
 )
 
-// A path need not be UTF-8, and JSON holds nothing else: stig trust said that it trusted the
-// repository there, and it did not.
+// A path may not be UTF-8, which JSON cannot hold: stig trust claimed to trust the repository
+// there, and did not.
 func TestTrustAnyPath(t *testing.T) {
 	trust := Trust{Dir: t.TempDir()}
 	quay := filepath.Join(t.TempDir(), "qu\xe9")

@@ -24,7 +24,7 @@ func TestTrust(t *testing.T) {
 		t.Fatal(err)
 	}
 	bay, reef, link := filepath.Join(home, "b", "bay"), filepath.Join(home, "a", "bay"), filepath.Join(home, "link")
-	atoll := filepath.Join(home, "c", "atoll") // its record stands before the others, its path behind them
+	atoll := filepath.Join(home, "c", "atoll") // its record sorts before the others, its path after them
 	for _, dir := range []string{bay, reef, atoll} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)
@@ -80,7 +80,7 @@ func TestTrust(t *testing.T) {
 	}
 }
 
-// A grant counts for the path that it is of, wherever its file was copied to.
+// A grant counts for its own path, wherever its file is copied.
 func TestTrustDamaged(t *testing.T) {
 	trust := Trust{Dir: t.TempDir()}
 	bay, reef := t.TempDir(), t.TempDir()
@@ -118,8 +118,8 @@ func TestTrustDamaged(t *testing.T) {
 	}
 }
 
-// Without a home the record would be looked for in the working directory,
-// which is the repository that asks for trust.
+// Without a home the record would be looked up in the working directory, the repository that
+// asks for trust.
 func TestTrustIsNoneOfTheRepository(t *testing.T) {
 	state := t.TempDir()
 	if err := (Trust{Dir: state}).Grant(Grant{Root: state, Commit: "c1"}); err != nil {
@@ -140,7 +140,7 @@ func TestTrustIsNoneOfTheRepository(t *testing.T) {
 	}
 }
 
-// keep writes a file, and the directories that it needs.
+// keep writes a file, and missing directories.
 func keep(t *testing.T, text, path string) {
 	t.Helper()
 	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
@@ -148,8 +148,8 @@ func keep(t *testing.T, text, path string) {
 	}
 }
 
-// TestKnow asserts that a grant keeps each command once, in their order, and that many
-// take no more room each than few.
+// TestKnow checks that a grant stores each command once, in order, with the same size each
+// however many there are.
 func TestKnow(t *testing.T) {
 	checks := make([]Check, 4000)
 	for i := range checks {
@@ -181,8 +181,8 @@ func TestKnow(t *testing.T) {
 	}
 }
 
-// TestAgreeTogether: several who agree at once, each to something else, all did; and who
-// agrees after trust was taken back does not give it again.
+// TestAgreeTogether: concurrent agreements to different things all count; and an agreement
+// after revocation does not restore trust.
 func TestAgreeTogether(t *testing.T) {
 	trust, root := Trust{Dir: filepath.Join(t.TempDir(), "state")}, t.TempDir()
 	if err := trust.Agree(root, "none"); !errors.Is(err, fs.ErrNotExist) {

@@ -6,17 +6,16 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// alwaysTrue are builtins that exit with 0 whatever the work does.
+// alwaysTrue are builtins that always exit with 0.
 var alwaysTrue = []string{"true", ":", "echo", "printf", "pwd", "sleep", "set", "export", "shopt", "trap", "umask", "alias", "unset", "wait", "hash", "jobs"}
 
-// cannotFail says why a script exits with 0 whatever the work does; "" where one of
-// its statements can fail.
+// cannotFail returns why a script always exits with 0; "" if one of its statements can fail.
 func (s *script) cannotFail() string {
 	for name := range s.functions {
 		_, builtin := builtins[name]
 		_, known := programs()[name]
 		if (builtin || known) && slices.ContainsFunc(s.commands, func(words []string) bool { return words[0] == name }) {
-			return "a function stands in for " + name
+			return "a function replaces " + name
 		}
 	}
 	why := ""
@@ -30,8 +29,7 @@ func (s *script) cannotFail() string {
 	return why
 }
 
-// always says why a statement exits with 0 whatever the work does; "" where it can
-// fail.
+// always returns why a statement always exits with 0; "" if it can fail.
 func always(statement *syntax.Stmt) string {
 	if statement.Background {
 		return "nothing waits for what runs in the background"
@@ -90,15 +88,14 @@ func alwaysCall(call *syntax.CallExpr) string {
 	case slices.Contains(alwaysTrue, words[0]):
 		return words[0] + " succeeds always"
 	case words[0] == "exit" && (len(words) == 1 || words[1] == "0"):
-		return "exit 0 succeeds always"
+		return "exit 0 always succeeds"
 	case (words[0] == "test" || words[0] == "[") && constant(call) && !slices.ContainsFunc(words, isFileTest):
 		return "it compares constants"
 	}
 	return ""
 }
 
-// constant reports whether nothing in a node stands for a value, and no file is
-// looked at.
+// constant reports whether a node contains no variable and examines no file.
 func constant(node syntax.Node) bool {
 	fixed := true
 	syntax.Walk(node, func(node syntax.Node) bool {
@@ -115,7 +112,7 @@ func constant(node syntax.Node) bool {
 	return fixed
 }
 
-// isFileTest reports whether a word of a test looks at a file or a variable.
+// isFileTest reports whether a word of a test examines a file or a variable.
 func isFileTest(word string) bool {
 	return len(word) == 2 && word[0] == '-' && word != "-z" && word != "-n" || word == "-nt" || word == "-ot" || word == "-ef"
 }

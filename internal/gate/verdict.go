@@ -13,9 +13,9 @@ import (
 	"stig/internal/visible"
 )
 
-// Outcome is how one check went.
+// Outcome is the result of one check.
 type Outcome struct {
-	Check              // of a check that did not pass Reason says why, where the exit code does not
+	Check              // for a check that did not pass, why, if the exit code does not say
 	Exit       int     `json:"exit"`                 // exit code of the shell, or one of the constants
 	Seconds    float64 `json:"seconds"`              // how long it ran
 	Tail       string  `json:"tail"`                 // the last 20 lines of its output, 8 KiB at most; valid UTF-8
@@ -24,29 +24,29 @@ type Outcome struct {
 	Failed     *Failed `json:"failed,omitempty"`     // the command of the script that failed; nil where nothing tells
 }
 
-// Exit codes of checks that did not run to their end.
+// Exit codes of checks that did not finish.
 const (
-	ExitNotRun    = -1  // a check before it failed, or there was no time left
-	ExitDiffers   = 1   // its output is not what the criteria expect
+	ExitNotRun    = -1  // an earlier check failed, or no time was left
+	ExitDiffers   = 1   // its output differs from the criteria
 	ExitBroken    = 2   // does not parse
 	ExitTimeout   = 124 // ended at its time limit
 	ExitRefused   = 126 // not allowed to run
-	ExitMissing   = 127 // a program is not here
+	ExitMissing   = 127 // a program is missing
 	ExitInterrupt = 130 // interrupted
 )
 
 // Passed reports whether the check ran and succeeded.
 func (o Outcome) Passed() bool { return o.Exit == 0 }
 
-// Verdict is what running the checks of an issue showed. Only Run makes
-// one; nil and the zero value did not pass.
+// Verdict is the result of running the checks of an issue. Only Run creates one; nil and the
+// zero value did not pass.
 type Verdict struct {
 	issue    string
 	outcomes []Outcome
 	notRun   []Check
 	hash     string
 	tree     git.Tree
-	changed  bool // the checks changed files that git tracks, or committed
+	changed  bool // the checks changed tracked files, or committed
 	ignored  []string
 	edited   []string
 	actor    string
@@ -65,7 +65,7 @@ func (v *Verdict) passed() int {
 	return v.Counts().Passed
 }
 
-// Counts are how many checks of an issue there are of each kind.
+// Counts are how many checks of each kind an issue has.
 type Counts struct {
 	Passed int `json:"passed"`
 	Failed int `json:"failed"`  // those that must not run too
@@ -73,7 +73,7 @@ type Counts struct {
 	Manual int `json:"manual"`  // which a person has to read
 }
 
-// Counts counts the checks, and what beside them a person has to read.
+// Counts counts the checks, and what a person must read besides.
 func (v *Verdict) Counts() Counts {
 	c := Counts{Manual: len(v.notRun)}
 	for _, o := range v.outcomes {
@@ -89,7 +89,7 @@ func (v *Verdict) Counts() Counts {
 	return c
 }
 
-// String leaves out what there is none of: "2 passed, 1 failed, 3 not run, 1 manual".
+// String omits zeros: "2 passed, 1 failed, 3 not run, 1 manual".
 func (c Counts) String() string {
 	var parts []string
 	for _, kind := range []struct {
@@ -106,12 +106,11 @@ func (c Counts) String() string {
 // Issue is the id of the issue whose checks ran.
 func (v *Verdict) Issue() string { return v.issue }
 
-// Outcomes lists the checks in the order of the criteria, also those that
-// were not reached.
+// Outcomes lists the checks in the order of the criteria, including those not reached.
 func (v *Verdict) Outcomes() []Outcome { return v.outcomes }
 
-// NotRun lists the pieces of the criteria that the verdict is not about, each with
-// the reason why it was not run.
+// NotRun lists the pieces of the criteria that the verdict does not cover, each with the
+// reason.
 func (v *Verdict) NotRun() []Check { return v.notRun }
 
 // Hash is the Hash of the criteria.
@@ -120,34 +119,34 @@ func (v *Verdict) Hash() string { return v.hash }
 // Tree is the state of the work tree before the checks ran.
 func (v *Verdict) Tree() git.Tree { return v.tree }
 
-// Changed reports whether the checks changed files that git tracks, or committed: then
-// what they showed is not of Tree alone.
+// Changed reports whether the checks changed tracked files, or committed: then their results
+// are not about Tree alone.
 func (v *Verdict) Changed() bool { return v.changed }
 
-// Ignored lists what git ignores and was there when the checks began, such as
-// "node_modules/": a fresh checkout lacks it.
+// Ignored lists existing files that git ignored when the checks began, such as "node_modules/":
+// a fresh checkout lacks them.
 func (v *Verdict) Ignored() []string { return v.ignored }
 
 // Edited lists the files of Reads that the work changed; see Reading.
 func (v *Verdict) Edited() []string { return v.edited }
 
-// Actor is who had the checks run, and Time when they began.
+// Actor is who ran the checks, and Time when they began.
 func (v *Verdict) Actor() string   { return v.actor }
 func (v *Verdict) Time() time.Time { return v.time }
 
 const (
-	// summaryChecks is how many checks a summary names.
+	// summaryChecks limits how many checks a summary names.
 	summaryChecks = 8
-	// summaryRest is how many pieces that were not run it names.
+	// summaryRest limits how many unrun pieces it names.
 	summaryRest = 4
-	// summaryText is how much of a check it tells, in characters.
+	// summaryText limits how much of a check it shows, in characters.
 	summaryText = 60
-	// shortCommit is how much of a commit, in hexadecimal digits.
+	// shortCommit is how many digits of a commit it shows.
 	shortCommit = 7
 )
 
-// Passing is the sentence of a close reason that tells of the results: that all
-// pass, or which of them were not run, which cannot fail, and which ran no test.
+// Passing is the sentence of a close reason about the results: that all pass, or which were not
+// run, cannot fail, or ran no test.
 //
 //	All acceptance criteria pass: 3/3 (2 turned, 1 held) [go test ./... 12.3s; just lint 0.8s; go vet ./... 1.1s] at 1a2b3c4
 //	1 of 3 checked (1 turned); not run: mast up; tide.yaml [go test ./... 12.3s] at 1a2b3c4
@@ -165,7 +164,7 @@ func (v *Verdict) Passing() string {
 	return results + v.named(cannotFail, func(o Outcome) bool { return o.CannotFail != "" }) + v.named(noTest, Outcome.RanNoTest)
 }
 
-// What a reason says behind the place.
+// What a reason says after the place.
 const (
 	greenBefore = "; green before the work too"
 	editedFiles = "; changed in this run: "
@@ -179,7 +178,7 @@ func namedFew(names []string) string {
 	return strings.Join(names, "; ")
 }
 
-// named names the checks of a kind, behind words that say which; "" where there is none.
+// named names the checks of a kind, after introductory words; "" for none.
 func (v *Verdict) named(kind string, is func(Outcome) bool) string {
 	var texts []string
 	for _, o := range v.outcomes {
@@ -193,7 +192,7 @@ func (v *Verdict) named(kind string, is func(Outcome) bool) string {
 	return kind + strings.Join(texts, "; ")
 }
 
-// Summary tells the results in one line, as a close reason ends:
+// Summary formats the results in one line, as at the end of a close reason:
 //
 //	3/3 [go test ./... 12.3s; just lint 0.8s; go vet ./... 1.1s] at 1a2b3c4
 //	1 of 3 checked; not run: mast up; tide.yaml [go test ./... 12.3s] at 1a2b3c4
@@ -225,7 +224,7 @@ func (v *Verdict) ran() string {
 	return fmt.Sprintf(" [%s]%s", strings.Join(checks, "; "), v.place())
 }
 
-// shortened is the first line of a text, as much of it as a summary tells.
+// shortened is the first line of a text, within the limit of a summary.
 func shortened(text string) string {
 	text, more, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	if line := []rune(text); len(line) > summaryText {
@@ -249,10 +248,10 @@ func (o Outcome) summary() string {
 	return fmt.Sprintf("%s %.1fs", text, o.Seconds)
 }
 
-// firstPlace is where a tree is before there is a commit.
+// firstPlace is the place of a tree before the first commit.
 const firstPlace = " before the first commit"
 
-// place is where the checks ran, as the end of a sentence.
+// place says where the checks ran, as the end of a sentence.
 func (v *Verdict) place() string {
 	t, with := v.tree, ""
 	switch {
@@ -270,7 +269,7 @@ func (v *Verdict) place() string {
 	return " at " + t.Head[:min(shortCommit, len(t.Head))] + with
 }
 
-// record is a verdict as it is told and kept.
+// record is a verdict as shown and stored.
 type record struct {
 	ID     string    `json:"id"`
 	Passed bool      `json:"passed"`
@@ -280,19 +279,19 @@ type record struct {
 	Tree   git.Tree  `json:"tree"`
 	Actor  string    `json:"actor"`
 	Time   time.Time `json:"time"`
-	// Changed tells that the checks changed files that git tracks.
+	// Changed: the checks changed tracked files.
 	Changed bool     `json:"tree_changed"`
 	Ignored []string `json:"ignored,omitempty"`
 	Edited  []string `json:"edited,omitempty"`
 	Counts  Counts   `json:"counts"`
 }
 
-// verdict is the verdict that a record tells of.
+// verdict is the verdict in a record.
 func (r record) verdict() *Verdict {
 	return &Verdict{r.ID, r.Checks, r.NotRun, r.Hash, r.Tree, r.Changed, r.Ignored, r.Edited, r.Actor, r.Time}
 }
 
-// MarshalJSON gives the verdict under the names of `stig verify --json`.
+// MarshalJSON encodes the verdict with the names of `stig verify --json`.
 func (v *Verdict) MarshalJSON() ([]byte, error) {
 	outcomes := v.outcomes
 	if outcomes == nil {

@@ -11,32 +11,29 @@ import (
 	"stig/internal/git"
 )
 
-// Verdicts keeps the last verdict of each issue in a directory of git's own:
-// the folder "verdicts" of Place.Own.
+// Verdicts stores the last verdict of each issue in a directory in git's own: the folder
+// "verdicts" of Place.Own.
 //
-// A checksum goes with each, so that a verdict that was edited by hand, that
-// belongs to another issue or format, or of which a part is lost, does not
-// count. It is no signature: it stops an assistant that fixes the file to get
-// on, and not somebody who computes the checksum for a forged one. Who can
-// write there can replace the programs that the checks run as well. What must
-// not be forged is to be run again, where the forger has no say: in CI.
+// Each has a checksum, so that a verdict does not count if it was edited by hand, belongs to
+// another issue or format, or is incomplete. The checksum is not a signature: it stops an
+// assistant that edits the file to get on, not somebody who computes the checksum for a
+// forgery. Whoever can write there can also replace the programs that the checks run. What must
+// not be forged should run again where the forger has no access: in CI.
 type Verdicts struct{ Dir string }
 
-// kept is the file of a verdict. The checksum is of the bytes of the verdict
-// as they stand there.
+// kept is the file of a verdict. The checksum covers the raw bytes of the verdict.
 type kept struct {
 	Format   string          `json:"format"`
 	Checksum string          `json:"checksum"`
 	Verdict  json.RawMessage `json:"verdict"`
 }
 
-// keptFormat is part of what the checksum is of.
+// keptFormat is part of the checksum's input.
 const keptFormat = "stig verdict 1"
 
 func (k kept) sum() string { return Hash(keptFormat + "\n" + string(k.Verdict)) }
 
-// Save keeps a verdict in place of the one before it, also one that did not
-// pass. It does so at once: nobody reads half a verdict.
+// Save atomically stores a verdict in place of the previous one, even one that did not pass.
 func (s Verdicts) Save(v *Verdict) error {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -51,11 +48,10 @@ func (s Verdicts) Save(v *Verdict) error {
 	return replace(s.file(v.issue), append(file, '\n'))
 }
 
-// Fresh gives the verdict on an issue if it passed and still counts: neither
-// the criteria nor the tree have changed since, and what ran then is what Plan
-// makes of the criteria now. Another version of stig, or a program that is here
-// by now, may find more in them. Without a repository none counts, since
-// nothing tells what has changed.
+// Fresh returns the verdict for an issue if it passed and still counts: neither the criteria
+// nor the tree have changed since, and what ran is what Plan makes of the criteria now. Another
+// version of stig, or a program installed since, may find more in them. Without a repository
+// none counts, since nothing shows what has changed.
 func (s Verdicts) Fresh(id, acceptance string, plan []Check, tree git.Tree) (*Verdict, bool) {
 	r, ok := s.last(id)
 	if !ok || tree.State == "" || r.Hash != Hash(acceptance) || r.Tree != tree || !r.ran(plan) {
@@ -66,7 +62,7 @@ func (s Verdicts) Fresh(id, acceptance string, plan []Check, tree git.Tree) (*Ve
 	return v, v.Passed()
 }
 
-// Forget removes the verdict on an issue: it counts no more.
+// Forget removes the verdict for an issue.
 func (s Verdicts) Forget(id string) error {
 	if err := os.Remove(s.file(id)); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -74,15 +70,14 @@ func (s Verdicts) Forget(id string) error {
 	return nil
 }
 
-// Failed gives the last verdict on an issue if it did not pass, whatever has changed
-// since.
+// Failed returns the last verdict for an issue if it did not pass, whatever has changed since.
 func (s Verdicts) Failed(id string) (*Verdict, bool) {
 	v, ok := s.Last(id)
 	return v, ok && !v.Passed()
 }
 
-// Last gives the last verdict on an issue, whatever has changed since: to be shown. Fresh
-// gives the one that counts.
+// Last returns the last verdict for an issue, whatever has changed since, to show it. Fresh
+// returns the one that counts.
 func (s Verdicts) Last(id string) (*Verdict, bool) {
 	r, ok := s.last(id)
 	if !ok {
@@ -104,8 +99,7 @@ func (s Verdicts) last(id string) (r record, ok bool) {
 	return r, json.Unmarshal(k.Verdict, &r) == nil && r.ID == id
 }
 
-// ran reports whether the checks of the record are those that a plan asks for, in
-// its order.
+// ran reports whether the checks of the record are those that a plan requires, in order.
 func (r record) ran(plan []Check) bool {
 	asked := slices.DeleteFunc(slices.Clone(plan), func(c Check) bool { return !c.Asked() })
 	return slices.EqualFunc(r.Checks, asked, func(o Outcome, c Check) bool {

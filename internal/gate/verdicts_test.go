@@ -62,7 +62,7 @@ func treeOf(t *testing.T, g git.Client, without ...string) git.Tree {
 	return tree
 }
 
-// A verdict counts again only on its issue, with its criteria, on its tree.
+// A verdict counts again only for its issue, with its criteria, on its tree.
 func TestVerdictsFresh(t *testing.T) {
 	g, j := workTree(t, "echo '<&>' ü; grep -q 1 chart")
 	j.Without = []string{"store.jsonl"}
@@ -121,8 +121,8 @@ func TestVerdictsFresh(t *testing.T) {
 	}
 }
 
-// A verdict counts for the plan that it ran: not for one that asks for more,
-// less, or the same in another class, but whatever is skipped beside.
+// A verdict counts for the plan that it ran: not for one that requires more, less, or the same
+// in another class, whatever else is skipped.
 func TestVerdictsPlanned(t *testing.T) {
 	g, j := workTree(t, "true", "test -f chart")
 	kept := gate.Verdicts{Dir: t.TempDir()}
@@ -153,8 +153,7 @@ func TestVerdictsPlanned(t *testing.T) {
 	}
 }
 
-// A verdict of checks in no repository is never fresh, and one from before the
-// first commit says so.
+// A verdict outside a repository is never fresh, and one from before the first commit says so.
 func TestVerdictsWithoutRepository(t *testing.T) {
 	kept := gate.Verdicts{Dir: t.TempDir()}
 	j := job(t, "true")
@@ -173,7 +172,7 @@ func TestVerdictsWithoutRepository(t *testing.T) {
 	}
 }
 
-// Each change by hand to a file that says "failed" leaves it without effect.
+// Editing a file that says "failed" by hand has no effect.
 func TestVerdictsEdited(t *testing.T) {
 	_, j := workTree(t, "exit 3")
 	kept := gate.Verdicts{Dir: t.TempDir()}
@@ -229,8 +228,8 @@ func TestVerdictsEdited(t *testing.T) {
 	}
 }
 
-// The tree of a verdict is the one that the checks began with: what is edited
-// while they run has not been checked.
+// The tree of a verdict is the one at the start of the checks: edits during their run have not
+// been checked.
 func TestVerdictTreeBefore(t *testing.T) {
 	g, j := workTree(t, "echo 2 >chart")
 	before := treeOf(t, g)
@@ -239,8 +238,7 @@ func TestVerdictTreeBefore(t *testing.T) {
 	}
 }
 
-// Eight at once, in one repository, on one issue: each reader sees a whole
-// verdict or none.
+// Eight at once, in one repository, on one issue: each reader sees a whole verdict or none.
 func TestVerdictsAtOnce(t *testing.T) {
 	g, j := workTree(t, "echo $STIG_ISSUE; sleep 0.05")
 	kept := gate.Verdicts{Dir: filepath.Join(g.Dir, ".git", "stig", "verdicts")}
@@ -276,8 +274,8 @@ func TestVerdictsAtOnce(t *testing.T) {
 	}
 }
 
-// TestVerdictsKilled kills a process that saves verdicts, again and again:
-// whatever is there afterwards is whole.
+// TestVerdictsKilled repeatedly kills a process that saves verdicts: every file is whole
+// afterwards.
 func TestVerdictsKilled(t *testing.T) {
 	dir := os.Getenv("STIG_TEST_SAVE")
 	if dir != "" {
@@ -353,8 +351,7 @@ func TestGround(t *testing.T) {
 	}
 }
 
-// BenchmarkVerify runs `true` in a repository: what is not the shell's own
-// time is what the gate adds.
+// BenchmarkVerify runs `true` in a repository: what exceeds the shell's own time is the gate's.
 func BenchmarkVerify(b *testing.B) {
 	_, j := workTree(b, "true")
 	for b.Loop() {
@@ -364,7 +361,7 @@ func BenchmarkVerify(b *testing.B) {
 	}
 }
 
-// BenchmarkShell is the time of the command itself.
+// BenchmarkShell is the time of the command alone.
 func BenchmarkShell(b *testing.B) {
 	for b.Loop() {
 		if err := exec.Command("bash", "-euo", "pipefail", "-c", "true").Run(); err != nil {

@@ -28,7 +28,7 @@ func answer(t *testing.T, text, id string, given ...Answers) string {
 	return text
 }
 
-// baseless takes the base out of conflict markers, as git writes them.
+// baseless removes the base from conflict markers, as git's default style does.
 func baseless(text string) string {
 	for {
 		start := strings.Index(text, "||||||| base\n")
@@ -39,9 +39,8 @@ func baseless(text string) string {
 	}
 }
 
-// TestAnswers: in which order questions are answered makes no difference, both
-// values stand in the store until the last answer, and then the values that
-// were chosen.
+// TestAnswers: the order of the answers makes no difference; both values stay in the store
+// until the last answer, and then the chosen ones are there.
 func TestAnswers(t *testing.T) {
 	asked := 0
 	for seed := range uint64(sample.Rounds(37)) {
@@ -117,7 +116,7 @@ func checkAnswers(t *testing.T, r *rand.Rand, text string, c Conflict) {
 
 func quote(text string) []byte { return fmt.Appendf(nil, "%q", text) }
 
-// TestResolve: what answers make of a block, line by line.
+// TestResolve: the effect of answers on a block, line by line.
 func TestResolve(t *testing.T) {
 	title := func(hour int, text, more string) string { return is("x", hour, `"title":"`+text+`"`+more) }
 	base, ours, theirs := title(0, "t", `,"priority":1`), title(1, "u", `,"priority":2`), title(2, "v", `,"priority":3`)
@@ -167,8 +166,7 @@ func TestResolveRefuses(t *testing.T) {
 	}
 }
 
-// TestOpen: what is to be decided, by lines, with markers that have no others
-// left out.
+// TestOpen: the open decisions, by line; unpaired markers are ignored.
 func TestOpen(t *testing.T) {
 	text := is("a", 0) + "=======\n<<<<<<< x\n" + is("b", 1, `"title":"u"`) + "=======\n" + is("b", 2, `"title":"v"`) + ">>>>>>> y\n" +
 		"<<<<<<< x\n" + is("c", 0) + "=======\n>>>>>>> y\n<<<<<<< x\n" + is("d", 0)
@@ -181,7 +179,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestOrigin takes the base from what git merged only where the block is of that merge.
+// TestOrigin takes the base from git's merge only if the block belongs to that merge.
 func TestOrigin(t *testing.T) {
 	const (
 		base   = `{"id":"x","title":"a","priority":2}` + "\n" + `{"id":"y","title":"b"}` + "\n"

@@ -9,8 +9,8 @@ import (
 	"stig/internal/beads"
 )
 
-// Births returns the title that an issue was made with, as far as it is known,
-// such as from a journal: of the issue with this id whose line now says as.
+// Births returns the original title of an issue if it is known, for example from a journal: of
+// the issue with this id whose line is now as.
 type Births func(id string, as beads.Origin) (title string, known bool)
 
 // side numbers the three stores.
@@ -22,17 +22,17 @@ const (
 	inTheirs
 )
 
-// origin is one issue in the three versions. Two clones may give one id to two
-// issues: then an id has several origins.
+// origin is one issue in the three versions. Two clones may give one id to two issues: then an
+// id has several origins.
 type origin struct {
 	birth beads.Origin
-	lines [3]*line // nil where a version does not have the issue
+	lines [3]*line // nil if a version lacks the issue
 	moved string   // the id that an earlier merge gave the issue, or ""
 }
 
-// identify gives every issue one id in all three versions, and different
-// issues different ones: the earliest made keeps its id, others get that of
-// beads.Birth.Rename. Parents come before their children, whose ids begin with theirs.
+// identify gives every issue one id in all three versions, and different issues different ones:
+// the earliest keeps its id, the others get one from beads.Origin.Rename. Parents come before
+// their children, whose ids begin with theirs.
 func (m *merger) identify() {
 	renamed := false
 	m.markMoved()
@@ -58,10 +58,10 @@ func (m *merger) identify() {
 	}
 }
 
-// files are the three versions, by their numbers.
+// files are the three versions, by number.
 func (m *merger) files() [3]*file { return [3]*file{&m.base, &m.ours, &m.theirs} }
 
-// markMoved finds the versions that hold issues which an earlier merge renamed.
+// markMoved finds the versions with issues that an earlier merge renamed.
 func (m *merger) markMoved() {
 	for v, f := range m.files() {
 		m.moved[v] = slices.ContainsFunc(f.lines, func(l line) bool {
@@ -70,9 +70,9 @@ func (m *merger) markMoved() {
 	}
 }
 
-// differing lists the ids of a level whose lines are not the same everywhere,
-// each once, and reports whether there are any of deeper levels. Ids that are
-// repeated in a version are left out: nothing says which of the lines is meant.
+// differing lists the ids of a level whose lines differ, each once, and reports whether there
+// are deeper levels. It ignores ids that repeat in a version, since it is unknown which line is
+// meant.
 func (m *merger) differing(level int) (ids []string, deeper bool) {
 	seen := map[string]bool{}
 	for _, f := range m.files() {
@@ -93,7 +93,7 @@ func (m *merger) differing(level int) (ids []string, deeper bool) {
 	return ids, deeper
 }
 
-// alike reports whether all three versions have the same line of a name.
+// alike reports whether all three versions have the same line for a name.
 func (m *merger) alike(name string) bool {
 	b, o, t := m.base.line(name), m.ours.line(name), m.theirs.line(name)
 	return b != nil && same(b, o) && same(b, t)
@@ -108,15 +108,15 @@ func (m *merger) repeats(id string) bool {
 	return false
 }
 
-// deepest is how many levels of children are told apart. bd and stig make three.
+// deepest is how many levels of children are distinguished. bd and stig make three.
 const deepest = 8
 
-// depth is the number of ids that an id is below: 1 of "a-1.2".
+// depth is the number of ancestors in an id: 1 for "a-1.2".
 func depth(id string) int {
 	return min(deepest, strings.Count(id[strings.LastIndexByte(id, '-')+1:], "."))
 }
 
-// rename puts the new ids of what is not the issue that keeps this id into renames.
+// rename adds new ids to renames for all issues but the one that keeps this id.
 func (m *merger) rename(id string, renames *[3]map[string]string) {
 	origins, ok := m.origins(id)
 	if !ok {
@@ -133,7 +133,7 @@ func (m *merger) rename(id string, renames *[3]map[string]string) {
 			to = o.birth.Rename(id, func(id string) bool { return m.taken(id, renames) })
 			if m.survives(o) {
 				m.warnings = append(m.warnings, Warning{to, fmt.Sprintf(
-					"was %s on one side, where the other made another issue with that id; what that side wrote about it follows", id)})
+					"was %s on one side, where the other created another issue with that id; references from that side follow", id)})
 			}
 		}
 		for v, l := range o.lines {
@@ -159,8 +159,8 @@ func (m *merger) taken(id string, renames *[3]map[string]string) bool {
 	return false
 }
 
-// keeper is the issue that keeps its id: of those that the merge may keep the
-// one made first. nil if all were renamed before.
+// keeper is the issue that keeps its id: the earliest of those that the merge may keep. nil if
+// all were renamed before.
 func (m *merger) keeper(origins []origin) (first *origin) {
 	for i := range origins {
 		o := &origins[i]
@@ -178,8 +178,8 @@ func (m *merger) keeper(origins []origin) (first *origin) {
 	return first
 }
 
-// survives reports whether an issue may be in the result: no side deleted it
-// while the other left it as it was.
+// survives reports whether an issue may be in the result: no side deleted it while the other
+// left it unchanged.
 func (m *merger) survives(o *origin) bool {
 	b, ours, theirs := o.lines[inBase], o.lines[inOurs], o.lines[inTheirs]
 	switch {
@@ -193,8 +193,7 @@ func (m *merger) survives(o *origin) bool {
 	return !respelled(b, ours)
 }
 
-// origins lists the issues that have an id in any version. It is false where
-// a line cannot be read.
+// origins lists the issues that have an id in any version. It is false if a line is unreadable.
 func (m *merger) origins(id string) (list []origin, ok bool) {
 	for v, f := range m.files() {
 		l := f.line(issueName(id))
@@ -222,8 +221,8 @@ func (m *merger) origins(id string) (list []origin, ok bool) {
 	return list, true
 }
 
-// birth is the birth of the issue of a line, with the title that it was made
-// with where that is known. It is false where the line cannot be read.
+// birth returns the origin of a line's issue, with its original title if that is known. It is
+// false if the line is unreadable.
 func (m *merger) birth(l *line) (b beads.Origin, known, readable bool) {
 	r, err := beads.ParseRecord([]byte(l.text))
 	if err != nil {
@@ -239,10 +238,9 @@ func (m *merger) birth(l *line) (b beads.Origin, known, readable bool) {
 	return b, known, true
 }
 
-// isOf reports whether the line that a version has under the id of an issue is
-// that issue. The title may have been edited since base, unless this version
-// has the issue of base under the id that a merge gave it, or it is known that
-// the two were made with different titles.
+// isOf reports whether the line that a version has for an issue's id is that issue. The title
+// may have changed since base, unless this version has the base's issue under the id that a
+// merge gave it, or the two are known to have had different titles.
 func (m *merger) isOf(o *origin, l *line, b beads.Origin, known bool, v side) bool {
 	base := o.lines[inBase]
 	switch {
@@ -255,8 +253,8 @@ func (m *merger) isOf(o *origin, l *line, b beads.Origin, known bool, v side) bo
 	return !known || !baseKnown
 }
 
-// movedTo is the line that a version has for the issue with this birth under
-// the id that a merge gave it, or nil.
+// movedTo returns the line of the issue with this origin under the id that a merge gave it, or
+// nil.
 func (m *merger) movedTo(id string, b beads.Origin, v side) *line {
 	to := b.Rename(id, func(string) bool { return false })
 	l := m.files()[v].line(issueName(to))
@@ -269,8 +267,7 @@ func (m *merger) movedTo(id string, b beads.Origin, v side) *line {
 	return l
 }
 
-// find looks in the versions that do not have the issue under its id for that
-// which a merge gave it.
+// find searches versions that lack the issue under its id for the id that a merge gave it.
 func (m *merger) find(id string, o *origin, several bool) {
 	titles := []string{o.birth.Title}
 	for _, l := range o.lines {
@@ -296,7 +293,7 @@ func (m *merger) find(id string, o *origin, several bool) {
 	}
 }
 
-// hasBoth reports whether a version that has the issue has this line too.
+// hasBoth reports whether a version with the issue also has this line.
 func (m *merger) hasBoth(o *origin, name string) bool {
 	for v, f := range m.files() {
 		if l := o.lines[v]; l != nil && l.name != name && f.line(name) != nil {
@@ -306,8 +303,8 @@ func (m *merger) hasBoth(o *origin, name string) bool {
 	return false
 }
 
-// apply gives the lines of each version their new ids, and those of children
-// that came with them. It reports whether there were any.
+// apply gives the lines of each version their new ids, including children that came with them.
+// It reports whether there were any.
 func (m *merger) apply(renames [3]map[string]string) (any bool) {
 	var news [3]map[int]string
 	for v, f := range m.files() {
@@ -328,8 +325,8 @@ func (m *merger) apply(renames [3]map[string]string) (any bool) {
 	return any
 }
 
-// newID is the id that a line gets, its own or because its parent has a new one.
-// A child that base has too goes only where its parent in base goes.
+// newID returns the id that a line gets, because it or its parent has a new one. A child that
+// is also in base moves only if its parent in base does.
 func (m *merger) newID(v side, l *line, renames [3]map[string]string) (string, bool) {
 	if to, ok := renames[v][l.id]; ok {
 		return to, true
@@ -349,8 +346,8 @@ func (m *merger) newID(v side, l *line, renames [3]map[string]string) (string, b
 	return "", false
 }
 
-// rename gives lines new ids, by their numbers, and moves them to their places
-// where the ids of the file ascend.
+// rename gives lines new ids, by number, and moves them to their places if the ids of the file
+// ascend.
 func (f *file) rename(ids map[int]string) {
 	if len(ids) == 0 {
 		return

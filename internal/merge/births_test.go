@@ -14,19 +14,19 @@ import (
 	"stig/notes"
 )
 
-// fact is something that a clone did: it made the issue from, or wrote there
-// that it depends on the issue to, or named that in a text. Issues are told
-// apart by title, creator and second, whatever their ids are.
+// fact is something that a clone did: it created the issue from, or recorded there that it
+// depends on the issue to, or mentioned that in a text. Issues are distinguished by title,
+// creator and second, whatever their ids.
 type fact struct{ what, from, to string }
 
-// commit is a version of the store as git keeps it.
+// commit is a version of the store in git.
 type commit struct {
 	text    string
 	parents []*commit
 	facts   map[fact]bool
 }
 
-// clones makes stores that come from one, and merges them as git does.
+// clones generates stores with a common origin, and merges them as git does.
 type clones struct {
 	*testing.T
 	r    *rand.Rand
@@ -35,7 +35,7 @@ type clones struct {
 	n    int
 }
 
-// next is a number that is used once.
+// next is a unique number.
 func (c *clones) next() int {
 	c.n++
 	return c.n
@@ -66,7 +66,7 @@ type testIssue struct {
 	Comments    []testComment `json:"comments,omitempty"`
 }
 
-// who tells an issue from all others.
+// who distinguishes an issue from all others.
 func (i testIssue) who() string { return i.Title + "|" + i.By + "|" + i.Created }
 
 func (c *clones) read(text string) (list []testIssue) {
@@ -123,7 +123,7 @@ func (c *clones) work(on *commit, steps int) *commit {
 	return &commit{c.write(list), []*commit{on}, facts}
 }
 
-// child makes the next child of an issue, which names another one in its texts.
+// child creates the next child of an issue, with a text that mentions another one.
 func (c *clones) child(list []testIssue, parent, named testIssue) testIssue {
 	n := 0
 	for _, i := range list {
@@ -149,7 +149,7 @@ func (c *clones) child(list []testIssue, parent, named testIssue) testIssue {
 	return i
 }
 
-// merge merges as git does: of several bases it merges those first.
+// merge merges as git does: several bases are merged first.
 func (c *clones) merge(ours, theirs *commit) *commit {
 	c.Helper()
 	bases := nearest(ours, theirs)
@@ -177,8 +177,8 @@ func (c *clones) merge(ours, theirs *commit) *commit {
 	return m
 }
 
-// sorted is a store with the rows and comments of each issue in order: where
-// those of both sides go is not looked at here.
+// sorted is a store with the rows and comments of each issue sorted, since their order is not
+// checked here.
 func (c *clones) sorted(text string) string {
 	list := c.read(text)
 	for _, i := range list {
@@ -199,7 +199,7 @@ func nearest(a, b *commit) (best []*commit) {
 	return best
 }
 
-// ancestors are a commit and all before it, each once.
+// ancestors are a commit and all its ancestors, each once.
 func ancestors(c *commit) []*commit {
 	list := []*commit{c}
 	for i := 0; i < len(list); i++ {
@@ -212,7 +212,7 @@ func ancestors(c *commit) []*commit {
 	return list
 }
 
-// wrong says what in a store is not as the clones left it.
+// wrong describes how a store differs from what the clones wrote.
 func (c *clones) wrong(m *commit) string {
 	list := c.read(m.text)
 	byID, byWho := map[string]testIssue{}, map[string]testIssue{}
@@ -260,10 +260,9 @@ func (c *clones) wrong(m *commit) string {
 	return ""
 }
 
-// TestClones: two or three clones make issues under the same epics, name them
-// and merge in any order: every issue of every clone is in the result, what
-// was written about it leads to it, and clones that merge everything have the
-// same issues under the same ids.
+// TestClones: two or three clones create issues under the same epics, mention them and merge in
+// any order: every issue is in the result, references to it still lead to it, and clones that
+// merge everything have the same issues under the same ids.
 func TestClones(t *testing.T) {
 	renamed := 0
 	for seed := range uint64(sample.Rounds(125)) {
@@ -307,8 +306,7 @@ func TestClones(t *testing.T) {
 	}
 }
 
-// ids lists the issues of a store with their ids and what their notes say of
-// older ones.
+// ids lists the issues of a store with their ids and the former ids in their notes.
 func (c *clones) ids(m *commit) string {
 	var text strings.Builder
 	for _, i := range c.read(m.text) {
@@ -317,7 +315,7 @@ func (c *clones) ids(m *commit) string {
 	return text.String()
 }
 
-// made is a line of an issue with a title and the second it was made in.
+// made is a line of an issue with a title and its creation time.
 func made(id, title string, at int, members ...string) string {
 	line := fmt.Sprintf(`{"id":%q,"title":%q,"created_at":%q`, id, title, second(at))
 	for _, m := range members {
@@ -326,7 +324,7 @@ func made(id, title string, at int, members ...string) string {
 	return line + "}\n"
 }
 
-// TestOneID: what becomes of two issues that have one id.
+// TestOneID: the outcome for two issues with one id.
 func TestOneID(t *testing.T) {
 	wasE1 := `"notes":"Was e.1 until branches were merged."`
 	x, y := made("e.1", "x", 1), made("e.1", "y", 2)
@@ -366,7 +364,8 @@ func TestOneID(t *testing.T) {
 	}
 }
 
-// issuesOf lists the ids and titles of a store; of a conflict "<" and each line, that of base too.
+// issuesOf lists the ids and titles of a store; for a conflict "<" and each line, including
+// that of base.
 func issuesOf(text string) string {
 	var list []string
 	for line := range strings.Lines(text) {
@@ -381,8 +380,8 @@ func issuesOf(text string) string {
 	return strings.Join(list, ", ")
 }
 
-// TestReferences: what a side wrote about its issue follows that, as a word, and
-// what stood in base before stays.
+// TestReferences: references from one side follow its issue, as whole words, and those from
+// base stay.
 func TestReferences(t *testing.T) {
 	is := func(text string) string { return made("d", "d", 0, `"description":`+text) }
 	base := is(`"see e.1"`)

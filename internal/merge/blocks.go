@@ -10,13 +10,12 @@ import (
 	"stig/internal/fault"
 )
 
-// Origin is what a merge began with: whole stores, of which the base is the common
-// ancestor. The zero value says that this is not known.
+// Origin is the input of a merge: whole stores, with the base as their common ancestor. The
+// zero value means unknown.
 type Origin struct{ Base, Ours, Theirs string }
 
-// completion gives a function for blocks whose markers do not hold the base. It puts into
-// them the lines of the base that are about the same, provided that both sides are those
-// of the origin.
+// completion returns a function for blocks whose markers lack the base. It inserts the base's
+// lines about the same things, if both sides are those of the origin.
 func (o Origin) completion() func(b *block) {
 	lines := sync.OnceValue(func() map[string]string {
 		whole := map[string]string{}
@@ -25,7 +24,7 @@ func (o Origin) completion() func(b *block) {
 		}
 		return whole
 	})
-	// A base with markers is that of several bases, which nobody merged.
+	// A base with markers comes from several bases, which nobody merged.
 	known := o.Base != "" && !strings.Contains("\n"+o.Base, "\n<<<<<<<")
 	return func(b *block) {
 		if !known || !strings.Contains(o.Ours, b.ours) || !strings.Contains(o.Theirs, b.theirs) {
@@ -50,35 +49,35 @@ func (b *block) names() (names []string) {
 	return slices.Compact(names)
 }
 
-// block is a piece of a store between conflict markers.
+// block is a region of a store between conflict markers.
 type block struct {
-	start, end         int // in the text, markers included
-	line               int // 1-based, of the first marker
+	start, end         int // in the text, including markers
+	line               int // 1-based line of the first marker
 	base, ours, theirs string
-	unknown            bool    // the markers do not say what the base was
-	answers            Answers // given so far
+	unknown            bool    // the markers lack the base
+	answers            Answers // answers so far
 }
 
-// answered stands in the first marker before the answers that were given: both
-// sides stay as they are until the last question is answered.
+// answered precedes the answers in the first marker: both sides stay until the last question is
+// answered.
 const answered = " answered "
 
-// mark is the byte order mark that a text may begin with.
+// mark is the byte order mark that may begin a text.
 const mark = "\xef\xbb\xbf"
 
-// mark is what the first marker says of the answers.
+// mark formats the answers for the first marker.
 func (a Answers) mark() string {
 	if len(a) == 0 {
 		return ""
 	}
 	text, err := json.Marshal(a)
-	if err != nil { // a map of texts can be written
+	if err != nil { // a map of strings can be encoded
 		return ""
 	}
 	return answered + string(text)
 }
 
-// answersIn reads the answers in a first marker.
+// answersIn parses the answers in a first marker.
 func answersIn(marker string) Answers {
 	var given Answers
 	_, text, _ := strings.Cut(marker, answered)
@@ -88,12 +87,12 @@ func answersIn(marker string) Answers {
 	return given
 }
 
-// blocks finds the pieces of a store between conflict markers, those that git
-// or another program wrote too. A marker without its others is in none.
+// blocks finds the regions of a store between conflict markers, including those written by git
+// or another program. Unpaired markers belong to none.
 func blocks(text string, from Origin) (list []block) {
 	complete := from.completion()
 	var now block
-	var part *string // where the lines from begun on belong; nil outside of blocks
+	var part *string // destination of the lines from begun on; nil outside blocks
 	at, begun, number := 0, 0, 0
 	for whole := range strings.Lines(text) {
 		start := at
@@ -119,7 +118,7 @@ func blocks(text string, from Origin) (list []block) {
 		}
 		if part == &now.theirs {
 			now.end = at
-			// Longer markers in the base are those of a merge of several bases.
+			// Longer markers in the base come from a merge of several bases.
 			now.unknown = now.unknown || strings.Contains("\n"+now.base, "\n<<<<<<<<")
 			if now.unknown {
 				complete(&now)
@@ -131,7 +130,7 @@ func blocks(text string, from Origin) (list []block) {
 	return list
 }
 
-// merge merges what stands in a block, with answers for the issue of an id.
+// merge merges the content of a block, with answers for the issue of an id.
 func (b block) merge(id string, given Answers) *merger {
 	keys := map[string]key{}
 	base := b.base
@@ -150,7 +149,7 @@ func (b block) merge(id string, given Answers) *merger {
 	return m
 }
 
-// id is that of the issue that the lines of a name are about.
+// id is that of the issue that the lines with a name are about.
 func (m *merger) id(name string) string {
 	for _, f := range []file{m.ours, m.theirs} {
 		if l := f.line(name); l != nil {
@@ -170,9 +169,9 @@ func (b block) holds(id string) bool {
 	return false
 }
 
-// Open lists what is to be decided in a store with conflict markers, by their
-// lines. A block in which nothing is has a conflict without questions, for the
-// first of its issues. Where markers do not hold the base, that of from is taken.
+// Open lists the open decisions in a store with conflict markers, by line. A block without any
+// has a conflict without questions, for the first of its issues. If markers lack the base, that
+// of from is used.
 func Open(text string, from Origin) []Conflict {
 	list := []Conflict{}
 	for _, b := range blocks(text, from) {
@@ -198,22 +197,21 @@ func (m *merger) first() string {
 	return ""
 }
 
-// Resolution is what answers make of the block of an issue.
+// Resolution is the effect of answers on an issue's block.
 type Resolution struct {
-	Start, End int    // the bytes of the block in the store
-	Text       string // what they become
+	Start, End int    // the byte range of the block in the store
+	Text       string // its replacement
 	Open       []Question
 	Warnings   []Warning
 }
 
-// ErrNoConflict says that no conflict markers stand around an issue.
+// ErrNoConflict reports that an issue has no conflict markers around it.
 var ErrNoConflict = errors.New("not in conflict")
 
-// Resolve merges the block around the issue with that id once more, with answers
-// for the keys in question and Whole for the line of one side. Where nothing is
-// open any more, the merged line stands in place of the block; else the block
-// stays, and its first marker keeps the answers. In which order answers are
-// given makes no difference. from is as for Open.
+// Resolve merges the block around the issue with that id again, with answers for the keys in
+// question and Whole for the line of one side. If nothing is open any more, the merged line
+// replaces the block; else the block stays, and its first marker stores the answers. The order
+// of answers makes no difference. from is as for Open.
 //
 // Errors are ErrNoConflict, and fault.Usage for a key that is not in question.
 func Resolve(text string, from Origin, id string, given Answers) (Resolution, error) {
@@ -240,8 +238,8 @@ func Resolve(text string, from Origin, id string, given Answers) (Resolution, er
 	return Resolution{}, ErrNoConflict
 }
 
-// accept refuses answers to what is asked neither before nor after the answers
-// that were given so far.
+// accept refuses answers to questions that were open neither before nor after the previous
+// answers.
 func (b block) accept(id string, given Answers) error {
 	asked := []string{Whole}
 	for _, answers := range []Answers{nil, b.answers} {

@@ -14,8 +14,8 @@ import (
 	"stig/signals"
 )
 
-// escalate adds a question or an answer to the trail of an issue, as a worker
-// would, with the row that goes with it.
+// escalate adds a question or an answer to an issue's trail, as a worker would, with the
+// matching row.
 func escalate(i *item, n int) {
 	const name = "escalation-context\n"
 	date := fmt.Sprintf("2026-11-%02d", 2+n/40)
@@ -34,9 +34,8 @@ func escalate(i *item, n int) {
 	i.sections = append(i.sections, name+part)
 }
 
-// TestDependentEdits: when both sides edit the same things, it does not matter
-// which side is ours, every part of a trail is kept, and the row of the table
-// says what the trail does.
+// TestDependentEdits: if both sides edit the same things, swapping them changes nothing, every
+// part of a trail is kept, and the table's row matches the trail.
 func TestDependentEdits(t *testing.T) {
 	merges := 0
 	for seed := range uint64(sample.Rounds(50)) {
@@ -112,8 +111,8 @@ func TestDependentEdits(t *testing.T) {
 	}
 }
 
-// forgotten is the state estimate or the signal that a side wrote and that is
-// neither live in the merged notes nor kept beside; "" when all is there.
+// forgotten is a state estimate or signal that a side wrote and that is neither live in the
+// merged notes nor kept beside; "" if nothing is lost.
 func forgotten(before, after *item, merged *notes.Doc) string {
 	if before == nil {
 		before = &item{}

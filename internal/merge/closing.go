@@ -21,33 +21,33 @@ const (
 	originalType    beads.Key = "original_type"
 )
 
-// closing are the keys that say how an issue was closed, or from deleted_at on deleted. They
-// are merged one by one, and an issue that is not keeps them in a merged estimate: bd imports
-// nothing of a store that has them as keys there.
+// closing are the keys about how an issue was closed, or from deleted_at on deleted. They are
+// merged one by one; for an issue that is open after the merge they go into a merged estimate,
+// since bd rejects a store that has them there.
 var closing = []beads.Key{
 	beads.ClosedAt, beads.CloseReason, closedBySession, deletedAt, "deleted_by", "delete_reason", originalType,
 }
 
-// stamps are those of them that programs write. Of two, one is enough.
+// stamps are the alternative spellings that programs write; one is enough.
 var stamps = []beads.Key{beads.ClosedAt, closedBySession, deletedAt, originalType}
 
 // closure is the merge of the closing keys.
 type closure struct {
 	versions
 	settled *beads.Record // the side whose status counts
-	lead    *beads.Record // the side whose values count where both have one
-	lost    []closedValue // what does not stay a key
+	lead    *beads.Record // the side whose values count if both have one
+	lost    []closedValue // values that are not kept under their keys
 }
 
 // closedValue is a value of a closing key on one side.
 type closedValue struct {
 	key  beads.Key
 	from *beads.Record
-	lead *beads.Record // the side whose value the key has; nil where it cannot have one
+	lead *beads.Record // the side whose value the key gets; nil if it can have none
 }
 
-// closure gives what decides on the closing keys, and the merged status. Without a base
-// nobody knows which side changed the status.
+// closure returns the decisions for the closing keys, and the merged status. Without a base it
+// is unknown which side changed the status.
 func (v versions) closure() (*closure, value) {
 	settled, status := v.settled(), value{}
 	if v.unknown && !equal(v.ours.Raw(beads.Status), v.theirs.Raw(beads.Status)) {
@@ -63,9 +63,9 @@ func (v versions) closure() (*closure, value) {
 	return &closure{versions: v, settled: settled, lead: v.closedBest(settled)}, status
 }
 
-// settled is the side whose status counts: that which changed it. When both did, closed beats
-// open, and the newer counts of two that are closed or two that are open. What was closed
-// before and is open on one side counts as open, unless the other side closed it again later.
+// settled is the side whose status counts: the one that changed it. If both did, closed beats
+// open, and of two closed or two open ones the newer counts. What was closed before and is open
+// on one side is open, unless the other side closed it again later.
 func (v versions) settled() *beads.Record {
 	b, o, t := v.base.Raw(beads.Status), v.ours.Raw(beads.Status), v.theirs.Raw(beads.Status)
 	open, shut := v.ours, v.theirs
@@ -90,8 +90,8 @@ func (v versions) settled() *beads.Record {
 	return v.newer()
 }
 
-// closedAgain is when a side closed or deleted an issue that was closed before; the zero time
-// where it did not.
+// closedAgain is when a side closed or deleted an issue that was closed before; zero if it did
+// not.
 func (v versions) closedAgain(side *beads.Record) time.Time {
 	for _, k := range []beads.Key{deletedAt, beads.ClosedAt} {
 		if at, ok := side.Time(k); ok && !equal(side.Raw(k), v.base.Raw(k)) {
@@ -104,8 +104,8 @@ func (v versions) closedAgain(side *beads.Record) time.Time {
 	return stamp(side)
 }
 
-// closedBest is the side whose closing values count where both have one: of two that are
-// closed the verified one, else that which was closed later; else the one whose status counts.
+// closedBest is the side whose closing values count if both have one: of two closed ones the
+// verified one, else the one closed later; else the one whose status counts.
 func (v versions) closedBest(settled *beads.Record) *beads.Record {
 	if !closed(v.ours) || !closed(v.theirs) {
 		return settled
@@ -131,8 +131,8 @@ func verified(r *beads.Record) bool {
 	return strings.HasPrefix(strings.TrimSpace(r.Text(beads.CloseReason)), gate.Verified)
 }
 
-// deletion says what became of an issue that one side deleted while the other changed it,
-// which nobody sees in a list; "" for any other.
+// deletion describes the outcome for an issue that one side deleted while the other changed it,
+// which no list shows; "" for any other.
 func (v versions) deletion(settled *beads.Record) string {
 	deleted := func(r *beads.Record) bool { return closed(r) && len(r.Raw(deletedAt)) > 0 }
 	sides := "deleted in ours, changed in theirs"
@@ -145,7 +145,7 @@ func (v versions) deletion(settled *beads.Record) string {
 	if deleted(settled) {
 		return sides + ": it stays deleted"
 	}
-	return sides + ": it is not deleted, and its status is " + settled.Text(beads.Status)
+	return sides + ": it is restored with the status " + settled.Text(beads.Status)
 }
 
 // merge merges one closing key.
@@ -181,14 +181,14 @@ func (c *closure) stays(k beads.Key) bool {
 	return c.settled.Text(beads.Status) == beads.StatusTombstone
 }
 
-// tells reports whether a value is worth a section: what no key has, and what somebody wrote
-// in other words than those that count.
+// tells reports whether a value deserves a section: no key has it, and its words differ from
+// those that count.
 func (s closedValue) tells() bool {
 	return s.lead == nil || !slices.Contains(stamps, s.key) &&
 		!slices.Equal(strings.Fields(s.from.Text(s.key)), strings.Fields(s.lead.Text(s.key)))
 }
 
-// warning says what does not stay a key, and where it is.
+// warning says which value is not kept under its key, and where it is.
 func (c *closure) warning() string {
 	var parts, homeless []string
 	for _, s := range c.lost {
@@ -205,7 +205,7 @@ func (c *closure) warning() string {
 	return strings.Join(parts, "; ")
 }
 
-// why says why the values of the lead count.
+// why says why the lead's values count.
 func (c *closure) why() string {
 	if verified(c.lead) && !verified(c.other(c.lead)) {
 		return "the verified one"
@@ -213,8 +213,8 @@ func (c *closure) why() string {
 	return "the later"
 }
 
-// keepLost adds the merged estimate of what does not stay a key to the notes. It is an error
-// where they cannot take it.
+// keepLost adds the merged estimate of lost values to the notes. It is an error if they cannot
+// take it.
 func (c *closure) keepLost(r *beads.Record) (*beads.Record, error) {
 	if !slices.ContainsFunc(c.lost, closedValue.tells) {
 		return r, nil
@@ -232,7 +232,7 @@ func (c *closure) keepLost(r *beads.Record) (*beads.Record, error) {
 	case len(doc.Malformed()) > 0:
 		return failed(errors.New("they are malformed"))
 	case strings.ContainsRune(written+text, utf8.RuneError):
-		return failed(errors.New("not all of it can be read"))
+		return failed(errors.New("not all of it is readable"))
 	}
 	d := documents{base: document{record: c.base}}
 	d.base.read()
@@ -243,8 +243,7 @@ func (c *closure) keepLost(r *beads.Record) (*beads.Record, error) {
 	return r.Put(beads.Notes, doc.Text()), nil
 }
 
-// section is the merged estimate that keeps what does not stay a key, dated by when the
-// issue was closed there.
+// section is the merged estimate of lost values, dated by when the issue was closed there.
 func (c *closure) section() (name, text string) {
 	lines := []string{"From the side that closed it:"}
 	date := stamp(c.newer())

@@ -7,8 +7,8 @@ import (
 	"stig/signals"
 )
 
-// closerNote is the merged estimate of the side that closed an issue, as JSON in the style of
-// a line that shows none.
+// closerNote is the merged estimate from the side that closed an issue, as JSON in the default
+// style.
 func closerNote(date string, said ...string) string {
 	text := "From the side that closed it:\n- " + strings.Join(said, "\n- ")
 	return goStyle(sectionText(signals.MergedEstimateName(date, text), text))
@@ -18,13 +18,13 @@ func goStyle(text string) string {
 	return strings.NewReplacer("\n", `\n`, "<", `\u003c`, ">", `\u003e`).Replace(text)
 }
 
-// closingCases: what either side knows of how an issue was closed or deleted is kept, key by
+// closingCases: what either side knows about how an issue was closed or deleted is kept, key by
 // key.
 func closingCases() []mergeCase {
 	status := func(hour int, text string, more ...string) string {
 		return is("p-a", hour, append([]string{`"status":"` + text + `"`}, more...)...)
 	}
-	// after is status with keys where keys go that are new to a line.
+	// after is status with keys in the place of keys new to a line.
 	after := func(hour int, text, more string) string {
 		return strings.TrimSuffix(status(hour, text), "}\n") + "," + more + "}\n"
 	}
@@ -66,7 +66,7 @@ func closingCases() []mergeCase {
 	}
 }
 
-// remarkCases: comments and rows are told apart by what they say and when.
+// remarkCases: comments and rows are distinguished by content and time.
 func remarkCases() []mergeCase {
 	said := func(n, day string) string {
 		return `{"id":` + n + `,"author":"ci","text":"build failed","created_at":"2026-11-` + day + `T10:00:00Z"}`
@@ -91,7 +91,7 @@ func remarkCases() []mergeCase {
 	}
 }
 
-// memoryCases: lines that are about no issue are merged key by key.
+// memoryCases: lines that are not issues are merged key by key.
 func memoryCases() []mergeCase {
 	memory := func(key, more string) string { return `{"_type":"memory","key":"` + key + `"` + more + `}` + "\n" }
 	k := memory("k", `,"value":"v"`)
@@ -107,7 +107,7 @@ func memoryCases() []mergeCase {
 	}
 }
 
-// twinCases: lines that say the same are one, others are a question.
+// twinCases: lines with the same content are merged, others are a question.
 func twinCases() []mergeCase {
 	a, b := is("p-a", 0), is("p-b", 0)
 	one := func(hour int, title string) string { return is("p-a", hour, `"title":"`+title+`"`) }
@@ -128,11 +128,11 @@ func twinCases() []mergeCase {
 	}
 }
 
-// TestTwins wants lines that were taken out said, and both ways to answer where they differ.
+// TestTwins: removed lines are reported, and differing ones can be answered both ways.
 func TestTwins(t *testing.T) {
 	a, b := is("p-a", 0), is("p-b", 0)
 	r := Options{}.Stores(a, a+b, a+a+a)
-	if len(r.Warnings) != 1 || r.Warnings[0] != (Warning{"p-a", "stood on 3 lines of theirs that say the same: kept one"}) {
+	if len(r.Warnings) != 1 || r.Warnings[0] != (Warning{"p-a", "was on 3 lines of theirs with the same content: kept one"}) {
 		t.Errorf("got %v", r.Warnings)
 	}
 	mine, yours := is("p-a", 1, `"title":"t"`), is("p-a", 2, `"title":"u"`)
@@ -147,7 +147,7 @@ func TestTwins(t *testing.T) {
 	}
 }
 
-// TestClosingWarnings wants said what did not stay a key.
+// TestClosingWarnings: values that lose their key are reported.
 func TestClosingWarnings(t *testing.T) {
 	line := func(hour int, status, reason string) string {
 		return is("p", hour, `"status":"`+status+`"`, `"close_reason":"`+reason+`"`)

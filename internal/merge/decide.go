@@ -13,7 +13,7 @@ type decision struct {
 	text      string
 	reason    string
 	questions []Question
-	answers   Answers // those that were given before
+	answers   Answers // given before
 	warning   string
 }
 
@@ -28,16 +28,16 @@ func same(a, b *line) bool {
 	return a == b || a != nil && b != nil && a.text == b.text
 }
 
-// respelled reports whether a line says what it said before in other bytes, as
-// tools that write the whole file leave it.
+// respelled reports whether a line has its former content in other bytes, as written by tools
+// that rewrite the whole file.
 func respelled(before, after *line) bool {
 	return equal([]byte(before.text), []byte(after.text))
 }
 
-// trio is a line in the three stores; nil is a line that is not there.
+// trio is a line in the three stores; nil is a missing line.
 type trio struct {
 	base, ours, theirs *line
-	unknown            bool // what the base was is not known
+	unknown            bool // the base is unknown
 	answers            Answers
 }
 
@@ -72,8 +72,8 @@ func (l trio) judge() decision {
 	return l.both()
 }
 
-// oneSided keeps a line that one side has, where nobody knows whether the other
-// side deleted it or never had it.
+// oneSided keeps a line that one side has, if it is unknown whether the other side deleted it
+// or never had it.
 func oneSided(o, t *line) decision {
 	d := take(o)
 	if o == nil {
@@ -89,21 +89,21 @@ func oneSided(o, t *line) decision {
 func (l trio) both() decision {
 	ours, err := beads.ParseRecord([]byte(l.ours.text))
 	if err != nil {
-		return l.left("both changed it, and ours cannot be read: " + err.Error())
+		return l.left("both changed it, and ours is unreadable: " + err.Error())
 	}
 	theirs, err := beads.ParseRecord([]byte(l.theirs.text))
 	if err != nil {
-		return l.left("both changed it, and theirs cannot be read: " + err.Error())
+		return l.left("both changed it, and theirs is unreadable: " + err.Error())
 	}
 	before := "{}"
 	if l.base != nil {
 		before = l.base.text
 	} else if l.ours.id != "" && !ours.Origin().Together(theirs.Origin()) && !(l.unknown && ours.Text(beads.Title) == theirs.Text(beads.Title)) {
-		return l.left("both made an issue with this id")
+		return l.left("both created an issue with this id")
 	}
 	base, err := beads.ParseRecord([]byte(before))
 	if err != nil {
-		return l.left("both changed it, and what it was cannot be read: " + err.Error())
+		return l.left("both changed it, and its former line is unreadable: " + err.Error())
 	}
 	v := versions{base: base, ours: ours, theirs: theirs, unknown: l.unknown, answers: l.answers}
 	if l.ours.id == "" {
@@ -112,7 +112,7 @@ func (l trio) both() decision {
 	return issue(v)
 }
 
-// noIssue merges a line that is about no issue, such as a memory, key by key.
+// noIssue merges a line that is not an issue, such as a memory, key by key.
 func noIssue(v versions) decision {
 	result, questions, err := v.members("", 0, v.ask)
 	switch {
@@ -124,7 +124,7 @@ func noIssue(v versions) decision {
 	return decision{keep: true, text: string(result.Bytes())}
 }
 
-// left leaves the line as a whole to a person.
+// left leaves the whole line to a person.
 func (l trio) left(reason string) decision {
 	text := func(l *line) string {
 		if l == nil {
@@ -135,8 +135,8 @@ func (l trio) left(reason string) decision {
 	return left(Question{Key: Whole, Ours: text(l.ours), Theirs: text(l.theirs), reason: reason})
 }
 
-// whole is the line of one side, with the later updated_at of the two: a
-// program that keeps the issues elsewhere too takes it for no older than either.
+// whole is the line of one side, with the later updated_at of the two, so that a program with
+// its own copy considers it newer than both.
 func (l trio) whole(side Side) decision {
 	taken, other := l.ours, l.theirs
 	if side == Theirs {

@@ -26,7 +26,7 @@ type Vanished struct {
 	Was  string `json:"was"` // its whole text; of an issue the title, of an edge the type, of a memory the value
 }
 
-// Changed is something that is there in both, and differs.
+// Changed is something in both stores that differs.
 type Changed struct {
 	ID   string `json:"id"`
 	Kind Kind   `json:"kind"`
@@ -42,17 +42,17 @@ type Added struct {
 	Name string `json:"name"`
 }
 
-// Diff is what differs: in the order of the issues in the file, and of kinds
-// within an issue; last what is about none.
+// Diff is the difference: by issue in file order, by kind within an issue; lines that are not
+// issues last.
 type Diff struct {
 	Vanished []Vanished `json:"vanished"`
 	Changed  []Changed  `json:"changed"`
 	Added    []Added    `json:"added"`
 
-	former map[string]string // of issues with another id than before, and of new ones (""), by their ids now
+	former map[string]string // for renamed and new issues (""), by their current ids
 }
 
-// Before is the id that an issue had before, and whether it was there.
+// Before returns an issue's former id, and whether it existed.
 func (d Diff) Before(id string) (string, bool) {
 	was, other := d.former[id]
 	if !other {
@@ -64,10 +64,10 @@ func (d Diff) Before(id string) (string, bool) {
 // Empty reports whether nothing differs.
 func (d Diff) Empty() bool { return len(d.Vanished)+len(d.Changed)+len(d.Added) == 0 }
 
-// Stores compares two stores. Of a repeated id the last line counts; a line
-// that cannot be read is no issue, and the issue that it was has vanished. So
-// has one whose id another issue has now (beads.Birth), unless it is there
-// under the id that a merge gave it. Errors are those of beads.Issue.Record.
+// Stores compares two stores. Of a repeated id the last line counts; an unreadable line is not
+// an issue, so its former issue has vanished. So has one whose id another issue has now
+// (beads.Origin), unless it exists under the id that a merge gave it. Errors are those of
+// beads.Issue.Record.
 func Stores(before, after *beads.Snapshot) (Diff, error) {
 	p := pairing{before: before, after: after, now: map[string]*beads.Issue{}, former: map[string]string{}}
 	var differing []*beads.Issue

@@ -10,8 +10,8 @@ import (
 	"stig/internal/testkit/sample"
 )
 
-// TestKanban: between these two commits of a real project a rewrite lost 20
-// signal tables and 8 checkpoints, and criteria and edges with them.
+// TestKanban: between these two commits of a real project a rewrite lost 20 signal tables and 8
+// checkpoints, with criteria and edges.
 func TestKanban(t *testing.T) {
 	open := func(pattern string) *beads.Snapshot {
 		found := sample.Corpus(t, "edge/"+pattern)

@@ -7,29 +7,28 @@ import (
 	"stig/internal/beads"
 )
 
-// Digest is a hash of a line or of a part: 16 hexadecimal digits, "" of
-// nothing.
+// Digest is a hash of a line or a part: 16 hexadecimal digits, "" for nothing.
 type Digest string
 
-// PartName tells a part from the others of its issue.
+// PartName distinguishes a part from the others of its issue.
 type PartName struct {
 	Kind Kind
 	Name string
 }
 
-// Entry is what an index keeps of an issue: enough to see what of it changed or
-// went, and none of its texts.
+// Entry is what an index stores of an issue: enough to see what changed or vanished, without
+// its texts.
 type Entry struct {
-	Line   Digest // of the line's bytes
+	Line   Digest // hash of the line
 	Status string
 	Parts  map[PartName]Digest
 }
 
-// Index says how a store stood, issue by issue.
+// Index is the state of a store, issue by issue.
 type Index map[string]Entry
 
-// EntryOf makes the entry of an issue. The issue itself is a part of it, so that
-// one that is missing and one without parts differ.
+// EntryOf returns the entry of an issue. The issue itself is a part of it, so that a missing
+// issue differs from one without parts.
 func EntryOf(r *beads.Record) Entry {
 	sum := sha256.Sum256(r.Bytes())
 	e := Entry{Line: Digest(hex.EncodeToString(sum[:8])), Status: r.Text(beads.Status), Parts: map[PartName]Digest{}}
@@ -41,8 +40,8 @@ func EntryOf(r *beads.Record) Entry {
 	return e
 }
 
-// IndexOf makes the index of those issues of a store; what the store lacks is
-// not in it. Errors are those of beads.Issue.Record.
+// IndexOf returns the index of those issues of a store, without missing ones. Errors are those
+// of beads.Issue.Record.
 func IndexOf(f *beads.Snapshot, ids []string) (Index, error) {
 	index := Index{}
 	for _, id := range ids {

@@ -6,16 +6,16 @@ import (
 	"stig/internal/beads"
 )
 
-// stray is a line about no issue, such as a memory, as two stores are compared by it.
+// stray is a line that is not an issue, such as a memory, prepared for comparison.
 type stray struct {
 	about string // the same in both stores
 	kind  Kind
 	name  string
-	value string // of a memory; of another line all of it
+	value string // for a memory; for another line the whole line
 	text  string
 }
 
-// strays lists the lines of a store that are about no issue; of several about the same the
+// strays lists the lines of a store that are not issues; of several about the same thing the
 // last. Errors are those of beads.Issue.AppendLine.
 func strays(f *beads.Snapshot) (list []stray, at map[string]int, err error) {
 	at = map[string]int{}
@@ -26,7 +26,7 @@ func strays(f *beads.Snapshot) (list []stray, at map[string]int, err error) {
 			return nil, nil, err
 		}
 		s := strayOf(string(text))
-		if s.about == "" { // about itself alone, as often as it stands there
+		if s.about == "" { // about itself alone, counted as often as it is there
 			s.about = beads.Meaning(text)
 			s.about = repeated("line "+s.about, repeats[s.about])
 			repeats[beads.Meaning(text)]++
@@ -53,7 +53,7 @@ func strayOf(text string) stray {
 	return s
 }
 
-// lines compares what is about no issue.
+// lines compares the lines that are not issues.
 func (d *Diff) lines(before, after *beads.Snapshot) error {
 	was, had, err := strays(before)
 	if err != nil {

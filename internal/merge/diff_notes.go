@@ -33,8 +33,8 @@ func (p *pair) notes() {
 	p.prose(before.Outside(), after.Outside())
 }
 
-// section is one section and how many of its name follow: the last is the
-// live one, so sections of one name are paired from the end.
+// section is one section and how many with its name follow: the last is the live one, so equal
+// names are paired from the end.
 type section struct {
 	name   string
 	behind int
@@ -73,7 +73,7 @@ func (p *pair) section(was, is section) {
 	p.changed(Section, was.name, was.body, is.body)
 }
 
-// tableRow is a row of a signal table as it stands.
+// tableRow is a raw row of a signal table.
 type tableRow struct{ name, value, date string }
 
 // rows lists the rows of a table; of a repeated name the last counts.
@@ -112,7 +112,7 @@ func (p *pair) rows(before, after []tableRow) {
 	}
 }
 
-// prose compares what stands outside of sections, by its words.
+// prose compares the text outside sections, by words.
 func (p *pair) prose(was, is string) {
 	switch {
 	case visible.OneLine(was) == visible.OneLine(is):

@@ -13,7 +13,7 @@ import (
 type pair struct {
 	id            string
 	before, after *beads.Record
-	rename        func(text string) string // puts the ids of now into a text
+	rename        func(text string) string // replaces ids in a text by current ones
 	diff          *Diff
 }
 
@@ -29,10 +29,9 @@ func (p *pair) added(k Kind, name string) {
 	p.diff.Added = append(p.diff.Added, Added{p.id, k, name})
 }
 
-// criteria compares the acceptance criteria by their lines, wherever they stand:
-// one that moved from the description to its own field is kept. Lines that went
-// without one coming have vanished; else there is no telling which line took
-// the place of which, and the criteria have changed.
+// criteria compares the acceptance criteria by line, wherever they are: those that moved from
+// the description to their own field are kept. If lines only went they have vanished; otherwise
+// it is unknown which line replaced which, and the criteria have changed.
 func (p *pair) criteria() {
 	was := gate.Of(p.before).Text()
 	before, after := textLines(was), textLines(gate.Of(p.after).Text())
@@ -53,7 +52,7 @@ func (p *pair) criteria() {
 	}
 }
 
-// textLines are the lines of a text that are not blank.
+// textLines are the non-blank lines of a text.
 func textLines(text string) (lines []string) {
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); line != "" {
@@ -63,7 +62,7 @@ func textLines(text string) (lines []string) {
 	return lines
 }
 
-// without is the list less what stands in the other, one for one.
+// without is the multiset difference of two lists.
 func without(list, other []string) (left []string) {
 	count := map[string]int{}
 	for _, s := range other {
@@ -103,7 +102,7 @@ func (p *pair) labels() {
 	}
 }
 
-// comments compares by author and text: ids are given anew by some tools.
+// comments compares by author and text, since some tools renumber ids.
 func (p *pair) comments() {
 	before, after := comments(p.before), comments(p.after)
 	for i := range before {
@@ -122,7 +121,7 @@ func (p *pair) comments() {
 	}
 }
 
-// counted is a list as a multiset: who says the same words twice says them twice.
+// counted is a list as a multiset: saying the same twice counts twice.
 func counted(list []comment) map[comment]int {
 	times := make(map[comment]int, len(list))
 	for _, c := range list {
@@ -137,7 +136,7 @@ func comments(r *beads.Record) (list []comment) {
 	for _, raw := range r.Elements("comments") {
 		c, err := beads.ParseRecord(raw)
 		if err != nil {
-			// No object: it has no author, and is its own text.
+			// Not an object: it has no author, and is its own text.
 			list = append(list, comment{"", string(raw)})
 			continue
 		}
@@ -146,8 +145,8 @@ func comments(r *beads.Record) (list []comment) {
 	return list
 }
 
-// elsewhere are the keys that are compared by what they hold, and those that
-// are not compared: the id is the same, and updated_at moves with every write.
+// elsewhere are the keys that are compared by content, and those that are not compared: the id
+// is the same, and every write changes updated_at.
 var elsewhere = []beads.Key{
 	beads.ID, beads.UpdatedAt, beads.Notes, beads.AcceptanceCriteria, "labels", "dependencies", "comments",
 }
@@ -175,7 +174,7 @@ func (p *pair) keys() {
 	}
 }
 
-// shown is a value as text: of a string what it means.
+// shown formats a value as text, a string decoded.
 func shown(r *beads.Record, k beads.Key) string {
 	if raw := r.Raw(k); len(raw) > 0 && raw[0] != '"' {
 		return string(raw)

@@ -10,13 +10,12 @@ import (
 // pairing finds the issues of one store in another.
 type pairing struct {
 	before, after *beads.Snapshot
-	now           map[string]*beads.Issue // by the id before: what differs, nil where there is none
-	former        map[string]string       // the id before, by the id now, where a merge gave another
-	a, b          []byte                  // lines, in memory that is used again
+	now           map[string]*beads.Issue // by former id: what differs, nil for nothing
+	former        map[string]string       // the former id, by the current one, if a merge changed it
+	a, b          []byte                  // lines, in reused memory
 }
 
-// find gives the issue as it is now, nil where it is gone, and reports whether
-// its line is the same as before.
+// find returns the issue as it is now, nil if it is gone, and whether its line is unchanged.
 func (p *pairing) find(was *beads.Issue) (is *beads.Issue, same bool, err error) {
 	if is, known := p.now[was.ID]; known {
 		return is, false, nil
@@ -40,8 +39,8 @@ func (p *pairing) find(was *beads.Issue) (is *beads.Issue, same bool, err error)
 	return is, false, err
 }
 
-// idsOf lists the ids that an issue may have now: below its parent, if a merge
-// gave that another id, else the one that it had.
+// idsOf lists the ids that an issue may have now: below its parent if a merge renamed that,
+// else its own.
 func (p *pairing) idsOf(id string) ([]string, error) {
 	parent := beads.ParentID(id)
 	i, there := p.before.Index(parent)
@@ -55,9 +54,9 @@ func (p *pairing) idsOf(id string) ([]string, error) {
 	return []string{is.ID + id[len(parent):], id}, nil
 }
 
-// among is the first issue with this birth that has one of the ids, or the id
-// that a merge makes of it. One whose title differs is taken last: it may have
-// been edited, or be another issue of the same second.
+// among is the first issue with this origin and one of the ids, or the id that a merge makes of
+// it. One with another title comes last: it may have been edited, or be another issue from the
+// same second.
 func (p *pairing) among(ids []string, birth beads.Origin) (edited *beads.Issue, err error) {
 	for _, id := range ids {
 		renamed := birth.Rename(id, func(string) bool { return false })
@@ -96,7 +95,7 @@ func (p *pairing) sameLine(was, is *beads.Issue) (bool, error) {
 	return bytes.Equal(p.a, p.b), nil
 }
 
-// rowsNow are dependency rows with the ids of now.
+// rowsNow are dependency rows with current ids.
 func (p *pairing) rowsNow(rows []beads.Dep) []beads.Dep {
 	rows = slices.Clone(rows)
 	for i, row := range rows {
@@ -107,7 +106,7 @@ func (p *pairing) rowsNow(rows []beads.Dep) []beads.Dep {
 	return rows
 }
 
-// textNow is a text with the ids of now.
+// textNow is a text with current ids.
 func (p *pairing) textNow(text string) string {
 	if len(p.former) == 0 {
 		return text
@@ -120,7 +119,7 @@ func (p *pairing) textNow(text string) string {
 	})
 }
 
-// renamed is a record with the ids of now in its texts.
+// renamed is a record with current ids in its texts.
 func (p *pairing) renamed(r *beads.Record) *beads.Record {
 	if len(p.former) == 0 {
 		return r
@@ -133,7 +132,7 @@ func (p *pairing) renamed(r *beads.Record) *beads.Record {
 	return r
 }
 
-// isNew reports whether the issue that has an id now was not there before.
+// isNew reports whether an issue with a current id is new.
 func (p *pairing) isNew(id string) bool {
 	if _, moved := p.former[id]; moved {
 		return false

@@ -14,26 +14,26 @@ import (
 	"stig/signals"
 )
 
-// KindProse is the text of the notes outside of sections, as a part of an issue; all
-// of the notes where a section stands twice, so that they can be put back whole.
+// KindProse is the text of the notes outside sections, as a part of an issue; all notes if a
+// section name repeats, so that they can be restored whole.
 const KindProse Kind = "prose"
 
-// Part is the smallest piece of an issue that is written, lost and put back on
-// its own. Kind and Name tell it from the others of its issue.
+// Part is the smallest piece of an issue that is written, lost and restored separately. Kind
+// and Name distinguish it from the others of its issue.
 type Part struct {
 	Kind Kind
-	// Name is the key, the section, the row of the signal table, the label; of
-	// an edge ID and type, of a comment its author and a hash of its text.
+	// Name is the key, the section, the row of the signal table, the label; for an edge ID and
+	// type, for a comment its author and a hash of its text.
 	Name string
-	// Text is the body of a section, value and date of a signal (see
-	// signalText), the JSON value of anything else but prose and labels.
+	// Text is the body of a section, value and date of a signal (see signalText), the JSON
+	// value of anything else but prose and labels.
 	Text string
 }
 
-// Parts lists the parts of an issue. updated_at is none: every edit writes it.
+// Parts lists the parts of an issue, without updated_at, which every edit writes.
 func Parts(r *beads.Record) (list []Part) { return partsBut(r, nil) }
 
-// partsBut is Parts without those of keys that hold what they hold in another record.
+// partsBut is Parts without the parts of keys that are equal in another record.
 func partsBut(r, other *beads.Record) (list []Part) {
 	for _, k := range r.Keys() {
 		if other != nil && bytes.Equal(r.Raw(k), other.Raw(k)) {
@@ -81,11 +81,11 @@ func noteParts(text string) (list []Part) {
 	return list
 }
 
-// signalText is a row of the signal table as the text of a part: the value, a
-// tab, the date as it stands.
+// signalText is a row of the signal table as the text of a part: the value, a tab, the raw
+// date.
 func signalText(value, date string) string { return value + "\t" + date }
 
-// CutSignal undoes signalText.
+// CutSignal reverses signalText.
 func CutSignal(text string) (value, date string) {
 	value, date, _ = strings.Cut(text, "\t")
 	return value, date
@@ -95,7 +95,7 @@ func edgeParts(r *beads.Record) (list []Part) {
 	for _, raw := range r.Elements(beads.Dependencies) {
 		row, err := beads.ParseRecord(raw)
 		if err != nil || row.Text("depends_on_id") == "" {
-			continue // no row; checks report it
+			continue // not a row; checks report it
 		}
 		list = append(list, Part{Edge, row.Text("depends_on_id") + " " + row.Text("type"), string(raw)})
 	}
@@ -116,14 +116,13 @@ func hash8(text string) string {
 	return hex.EncodeToString(sum[:4])
 }
 
-// Same reports whether two texts of one part mean the same.
+// Same reports whether two texts of one part are equivalent.
 func (p Part) Same(text string) bool {
 	return p.Text == text || p.Digest() == Part{p.Kind, p.Name, text}.Digest()
 }
 
-// Digest is a hash of what a part says, "" of a part without text. How
-// programs spell a value does not count: of a time seconds do, and comments and
-// edges are named by what they say.
+// Digest is a hash of a part's content, "" for a part without text. It ignores spelling: times
+// count to the second, and comments and edges by content.
 func (p Part) Digest() Digest {
 	text := p.Text
 	switch p.Kind {
@@ -155,16 +154,15 @@ func timeIn(raw string) (time.Time, bool) {
 	return t.Truncate(time.Second), err == nil
 }
 
-// Edit is a part before and after an edit; "" where it was not there.
+// Edit is a part before and after an edit; "" if it was absent.
 type Edit struct {
 	Kind     Kind
 	Name     string
 	Was, Now string
 }
 
-// Edits lists what became of the parts of an issue, in their order. Of an issue
-// that was not there before, before is nil and its line is the one part; of one
-// that is gone, after is nil.
+// Edits lists the changes to the parts of an issue, in order. For a new issue before is nil and
+// its line is the one part; for a deleted one after is nil.
 func Edits(before, after *beads.Record) (list []Edit) {
 	switch {
 	case before == nil:
@@ -188,7 +186,7 @@ func Edits(before, after *beads.Record) (list []Edit) {
 	return list
 }
 
-// textsByName gives the texts of parts; of repeated ones the last.
+// textsByName returns the texts of parts; of repeated ones the last.
 func textsByName(parts []Part) map[PartName]string {
 	texts := make(map[PartName]string, len(parts))
 	for _, p := range parts {
@@ -197,7 +195,7 @@ func textsByName(parts []Part) map[PartName]string {
 	return texts
 }
 
-// FindPart gives the part of that kind and name; of repeated ones the last.
+// FindPart returns the part with that kind and name; of repeated ones the last.
 func FindPart(parts []Part, kind Kind, name string) (Part, bool) {
 	for _, p := range slices.Backward(parts) {
 		if p.Kind == kind && p.Name == name {

@@ -13,8 +13,8 @@ import (
 	"stig/internal/store/jsonl"
 )
 
-// diffCase is one comparison; the cases are the fuzz seeds too. The words of
-// want are "- ID KIND NAME", "~ …" and "+ …" for vanished, changed and added.
+// diffCase is one comparison; the cases are also fuzz seeds. The words of want are "- ID KIND
+// NAME", "~ …" and "+ …" for vanished, changed and added.
 type diffCase struct {
 	name, before, after string
 	want                []string
@@ -118,8 +118,8 @@ func words(d merge.Diff) (list []string) {
 	return list
 }
 
-// FuzzStores: a store does not differ from itself, and what vanished one way
-// is added the other way.
+// FuzzStores: a store does not differ from itself, and what vanished one way is added the other
+// way.
 func FuzzStores(f *testing.F) {
 	for _, c := range diffCases() {
 		f.Add(c.before, c.after)

@@ -10,9 +10,9 @@ import (
 	"stig/signals"
 )
 
-// unseen says which question of one side the union has before an answer of the
-// other side that answers all: it counts as an answer to it and was none. An answer
-// that names its question counts for no other.
+// unseen finds questions of one side that the union has before an answer of the other side to
+// all: it counts as their answer although its author never saw them. An answer that names its
+// question counts for no other.
 func unseen(ours, theirs string) string {
 	o, t := signals.Passages(ours), signals.Passages(theirs)
 	sides := map[string]int{} // 1 only ours, 2 only theirs, 3 both
@@ -21,7 +21,7 @@ func unseen(ours, theirs string) string {
 			sides[p.Text] |= 1 << i
 		}
 	}
-	var asked []signals.Passage // that no answer follows so far
+	var asked []signals.Passage // not followed by an answer so far
 	for _, p := range signals.Passages(uniteParts(ours, theirs)) {
 		switch {
 		case !p.Answers && p.Hash != "" && !p.Again:
@@ -32,7 +32,7 @@ func unseen(ours, theirs string) string {
 		default:
 			for _, q := range asked {
 				if sides[q.Text] == 3-sides[p.Text] {
-					return fmt.Sprintf("the answer of %s counts for the question of %s too, which it has not seen: ask again if that is still open", p.Date, q.Date)
+					return fmt.Sprintf("the answer of %s also counts for the question of %s, which its author had not seen: ask again if that is still open", p.Date, q.Date)
 				}
 			}
 			asked = nil
@@ -41,8 +41,8 @@ func unseen(ours, theirs string) string {
 	return ""
 }
 
-// uniteParts unites the trails of both sides in the order of their dates, each
-// part once, without changing the order on either side.
+// uniteParts merges the trails of both sides by date, each part once, without changing the
+// order within either side.
 func uniteParts(ours, theirs string) string {
 	o, t := signals.Passages(ours), signals.Passages(theirs)
 	shared := func(p signals.Passage, list []signals.Passage) bool {
@@ -80,9 +80,8 @@ func uniteParts(ours, theirs string) string {
 	return strings.Join(texts, "\n\n")
 }
 
-// earlier reports whether the first part of a goes before that of b. Of one day
-// the side with an answer goes first: who answered there has not seen the
-// question of the other side.
+// earlier reports whether the first part of a goes before that of b. On the same day the side
+// with an answer goes first: its author has not seen the other side's question.
 func earlier(a, b []signals.Passage) bool {
 	if a[0].Date != b[0].Date {
 		return a[0].Date < b[0].Date
@@ -105,8 +104,8 @@ func answeredThatDay(list []signals.Passage) bool {
 	return false
 }
 
-// settleEscalation brings the escalation row to what the united trail amounts
-// to, when both sides changed either.
+// settleEscalation sets the escalation row to match the merged trail, if both sides changed
+// either.
 func (d *documents) settleEscalation(doc *notes.Doc) (*notes.Doc, string) {
 	trail := signals.Escalations(doc)
 	if len(trail) == 0 || !d.escalated(d.lead) || !d.escalated(d.other) {
@@ -143,8 +142,8 @@ func (d *documents) escalated(side document) bool {
 	return !slices.Equal(d.base.bodies[trail], side.bodies[trail]) || !sameRow(row(d.base.doc), row(side.doc))
 }
 
-// dateOf is the date at which a side gave the escalation row this value, else
-// that of the last part.
+// dateOf is the date at which a side set the escalation row to this value, else that of the
+// last part.
 func (d *documents) dateOf(value, last string) string {
 	for _, side := range []document{d.lead, d.other} {
 		g, _ := gridOf(side.doc) // without a table there is no row

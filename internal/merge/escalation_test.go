@@ -9,7 +9,7 @@ import (
 	"stig/signals"
 )
 
-// trailOf makes a trail: "?a 03" asks a on the third, "!a 03" answers.
+// trailOf builds a trail: "?a 03" asks a on the third, "!a 03" answers.
 func trailOf(parts string) string {
 	var texts []string
 	for part := range strings.SplitSeq(parts, ", ") {
@@ -23,8 +23,8 @@ func trailOf(parts string) string {
 	return strings.Join(texts, "\n\n")
 }
 
-// TestUniteParts: by date, but never against the order of a side. Sides that
-// were merged before may hold the same parts behind others.
+// TestUniteParts: by date, but never against a side's own order. Sides that were merged before
+// may have the same parts after different ones.
 func TestUniteParts(t *testing.T) {
 	for _, c := range []struct{ name, ours, theirs, want string }{
 		{"by date", "?a 01, ?b 04", "?a 01, ?c 03, !d 05", "?a 01, ?c 03, ?b 04, !d 05"},
@@ -42,7 +42,7 @@ func TestUniteParts(t *testing.T) {
 
 func TestUnseen(t *testing.T) {
 	for _, c := range []struct{ name, ours, theirs, want string }{
-		{"an answer after the question of the other side", "?a 01, ?b 03", "?a 01, !c 05", "the answer of 2026-11-05 counts for the question of 2026-11-03"},
+		{"an answer after the question of the other side", "?a 01, ?b 03", "?a 01, !c 05", "the answer of 2026-11-05 also counts for the question of 2026-11-03"},
 		{"both ask", "?a 01, ?b 03", "?a 01, ?c 05", ""},
 		{"both answer", "?a 01, !b 03", "?a 01, !c 05", ""},
 		{"answered on its own side", "?a 01, ?b 03, !d 04", "?a 01, !c 05", ""},
@@ -56,9 +56,9 @@ func TestUnseen(t *testing.T) {
 	}
 }
 
-// Two questions are answered apart, one in each branch: either answer names its
-// question, and neither counts for the other. Of a question that only one side
-// asked an answer to all says nothing.
+// Two questions are answered separately, one in each branch: each answer names its question,
+// and counts for no other. An answer to all does not cover a question that only the other side
+// asked.
 func TestUnseenOfNamedAnswers(t *testing.T) {
 	a, b, c := part("Pending (2026-11-01)", "a"), part("Pending (2026-11-01)", "b"), part("Pending (2026-11-02)", "c")
 	toA := part("Resolved (2026-11-03, question "+hash("a")+") by ines", "yes") + part("Pending (2026-11-03, asked 2026-11-01, after "+hash("a")+")", "b")

@@ -8,8 +8,8 @@ import (
 	"stig/internal/testkit/memory"
 )
 
-// Two branches: one gave an issue a label, the other closed it and described
-// another issue, which both did.
+// Two branches: one labelled an issue, the other closed it, and both edited the description of
+// another.
 func Example() {
 	base := `{"id":"demo-1","status":"open","updated_at":"2026-11-01T08:00:00Z"}
 {"id":"demo-2","description":"Mend the pump","updated_at":"2026-11-01T08:00:00Z"}
@@ -37,7 +37,7 @@ func Example() {
 	// line 2: demo-2: both changed description
 }
 
-// A tool wrote the store anew and left out what it does not know.
+// A tool rewrote the store and dropped what it does not know.
 func Example_edits() {
 	open := func(line string) *beads.Snapshot {
 		f, err := memory.New(line + "\n").Snapshot()

@@ -16,16 +16,15 @@ import (
 // versions are the three versions of one issue.
 type versions struct {
 	base, ours, theirs *beads.Record
-	unknown            bool // what the base was is not known
+	unknown            bool // the base is unknown
 	answers            Answers
 }
 
-// texts are the keys that somebody wrote with thought: of two versions the newer is not the
-// better one.
+// texts are the keys with considered text: the newer version is not always the better one.
 var texts = []beads.Key{beads.Description, beads.Design, beads.AcceptanceCriteria}
 
-// derived are the keys that programs write for themselves, such as a count or
-// a hash of the rest. They follow the newer side.
+// derived are the keys that programs maintain, such as a count or a hash. They follow the newer
+// side.
 var derived = []beads.Key{
 	"_type", "_schema", "started_at", "source_system", "source_repo", "source_repo_path",
 	"source_formula", "source_location", "compaction_level", "compacted_at",
@@ -33,9 +32,9 @@ var derived = []beads.Key{
 	"dependency_count", "dependent_count", "comment_count",
 }
 
-// value is what becomes of the value of a key.
+// value is the result for a key.
 type value struct {
-	raw       []byte // nothing when the key goes
+	raw       []byte // nil if the key is removed
 	questions []Question
 	warning   string
 }
@@ -72,7 +71,7 @@ func issue(v versions) decision {
 	return decision{keep: true, text: string(result.Bytes()), warning: strings.Join(warnings, "; ")}
 }
 
-// left leaves the line as a whole to a person.
+// left leaves the whole line to a person.
 func (v versions) left(err error) decision {
 	return left(Question{Key: Whole, Ours: string(v.ours.Bytes()), Theirs: string(v.theirs.Bytes()), reason: err.Error()})
 }
@@ -88,7 +87,7 @@ func (v versions) keys() []beads.Key {
 	return keys
 }
 
-// put is PutRaw that gives the record itself where these bytes are there already.
+// put is PutRaw that returns the record itself if the bytes are the same.
 func put(r *beads.Record, k beads.Key, raw []byte) (*beads.Record, error) {
 	if bytes.Equal(r.Raw(k), raw) {
 		return r, nil
@@ -96,12 +95,11 @@ func put(r *beads.Record, k beads.Key, raw []byte) (*beads.Record, error) {
 	return r.PutRaw(k, raw)
 }
 
-// none reports whether a value is as good as none.
+// none reports whether a value counts as absent.
 func none(raw []byte) bool { return beads.Meaning(raw) == "" }
 
 // plain is the value of a key that needs no decision: that of the side that changed it. What
-// one side took away and the other changed stays. It is false where both have a value that
-// the other has not.
+// one side removed and the other changed stays. It is false if the sides have different values.
 func (v versions) plain(k beads.Key) (value, bool) {
 	b, o, t := v.base.Raw(k), v.ours.Raw(k), v.theirs.Raw(k)
 	switch {
@@ -121,8 +119,7 @@ func (v versions) plain(k beads.Key) (value, bool) {
 	return value{}, false
 }
 
-// merge merges one key that says nothing of how the issue was closed; settled is the side
-// whose status counts.
+// merge merges one key unrelated to closing; settled is the side whose status counts.
 func (v versions) merge(k beads.Key, settled *beads.Record) value {
 	switch {
 	case k == beads.UpdatedAt:
@@ -151,7 +148,7 @@ func (v versions) merge(k beads.Key, settled *beads.Record) value {
 	return value{raw: o, questions: []Question{v.asked(k)}}
 }
 
-// newerOf is the value of the newer side, or of that which has one.
+// newerOf is the value of the newer side, or of the side that has one.
 func (v versions) newerOf(k beads.Key) []byte {
 	if raw := v.newer().Raw(k); !none(raw) {
 		return raw
@@ -167,10 +164,9 @@ func (v versions) other(side *beads.Record) *beads.Record {
 	return v.ours
 }
 
-// follows reports whether a key that both sides changed follows the newer side:
-// the time that an issue was updated says something about a key only where the
-// sides differ in nothing else. What somebody thought over is a question all the
-// same, and so is an issue that two workers believe to be theirs.
+// follows reports whether a key changed by both sides follows the newer side: updated_at says
+// something about a key only if the sides differ in nothing else. Considered text is a question
+// anyway, and so is an issue that two workers claim.
 func (v versions) follows(k beads.Key) bool {
 	switch {
 	case v.unknown || stamp(v.ours).Equal(stamp(v.theirs)):
@@ -188,13 +184,12 @@ func (v versions) follows(k beads.Key) bool {
 
 func inProgress(r *beads.Record) bool { return r.Text(beads.Status) == beads.StatusInProgress }
 
-// dropped is the warning about a value that is not that of the side that is
-// taken.
+// dropped is the warning about a value from the side that loses.
 func (v versions) dropped(k beads.Key, taken *beads.Record, why string) string {
 	return fmt.Sprintf("both changed %s: kept %s, %s; dropped %s", k, quoted(taken, k), why, quoted(v.other(taken), k))
 }
 
-// quoted is a value as a message shows it.
+// quoted formats a value for a message.
 func quoted(r *beads.Record, k beads.Key) string {
 	if len(r.Raw(k)) == 0 {
 		return "none"
@@ -209,8 +204,8 @@ func quoted(r *beads.Record, k beads.Key) string {
 
 func severalLines(text string) bool { return strings.Contains(strings.TrimSpace(text), "\n") }
 
-// newer is the side with the later updated_at. Of two with the same, it is
-// one and the same whichever is ours.
+// newer is the side with the later updated_at; on a tie the choice does not depend on which one
+// is ours.
 func (v versions) newer() *beads.Record {
 	o, t := stamp(v.ours), stamp(v.theirs)
 	if t.After(o) || t.Equal(o) && bytes.Compare(v.theirs.Bytes(), v.ours.Bytes()) > 0 {
@@ -221,8 +216,8 @@ func (v versions) newer() *beads.Record {
 
 func closed(r *beads.Record) bool { return beads.IsClosed(r.Text(beads.Status)) }
 
-// equal compares what two values mean. Values that cannot be read without loss
-// are compared as bytes.
+// equal compares the meaning of two values. Values that cannot be decoded without loss are
+// compared as bytes.
 func equal(a, b []byte) bool {
 	if bytes.Equal(a, b) {
 		return true
@@ -231,7 +226,7 @@ func equal(a, b []byte) bool {
 	return x == y && !strings.ContainsRune(x, utf8.RuneError)
 }
 
-// stamp is the updated_at of a version, the zero time where it has none.
+// stamp is the updated_at of a version, zero if there is none.
 func stamp(r *beads.Record) (t time.Time) {
 	t, _ = r.Time(beads.UpdatedAt)
 	return t

@@ -12,8 +12,7 @@ import (
 	"stig/internal/testkit/sample"
 )
 
-// knownKeys are keys with values of their type: those that programs have, and those that no
-// program knows.
+// knownKeys are keys with values of their type: those of known programs, and unknown ones.
 var knownKeys = map[beads.Key][]string{
 	beads.Title: {`"t"`, `"u"`}, beads.Description: {`"d"`, `"e\nf"`}, beads.Design: {`"d"`}, "spec_id": {`"s"`, `"r"`},
 	beads.Notes: {`"n"`, `"n\n\nm"`, `""`}, beads.Status: {`"open"`, `"closed"`, `"in_progress"`, `"tombstone"`, `"odd"`, `null`},
@@ -46,8 +45,8 @@ func knownLine(r *rand.Rand, keys []beads.Key, like map[beads.Key]string) (strin
 }
 
 // TestKnownStays: a value that one side has, and neither base nor the other side, is in the
-// result: as a key, or in the merged estimate what an issue cannot have that is not closed or
-// not deleted. So are members of objects, and elements of lists.
+// result: as a key, or in the merged estimate if an open or undeleted issue cannot have it. The
+// same is true of members of objects and elements of lists.
 func TestKnownStays(t *testing.T) {
 	var keys []beads.Key
 	for k := range knownKeys {
@@ -61,7 +60,7 @@ func TestKnownStays(t *testing.T) {
 		ours, mine := knownLine(r, keys, was)
 		theirs, yours := knownLine(r, keys, was)
 		before, sides := base, map[string][2]map[beads.Key]string{"ours": {mine, yours}, "theirs": {yours, mine}}
-		if r.IntN(8) == 0 && mine[beads.Title] == yours[beads.Title] { // else two issues were made
+		if r.IntN(8) == 0 && mine[beads.Title] == yours[beads.Title] { // otherwise two issues were created
 			before, was = "", map[beads.Key]string{}
 		}
 		for _, turned := range []bool{false, true} {
@@ -94,7 +93,7 @@ func TestKnownStays(t *testing.T) {
 	t.Logf("%d merges, %d left to a person", merges, asked)
 }
 
-// lostOf gives what a side had and the merge lost of one key, "" for nothing.
+// lostOf returns what a side had and the merge lost of one key, "" for nothing.
 func lostOf(result *beads.Record, k beads.Key, base, mine, other string) string {
 	if none([]byte(mine)) || !none([]byte(base)) || !none([]byte(other)) || equal([]byte(mine), result.Raw(k)) {
 		return ""
@@ -114,8 +113,8 @@ func lostOf(result *beads.Record, k beads.Key, base, mine, other string) string 
 	return mine
 }
 
-// misplaced holds a line to what bd takes: closed_at on what is closed, deleted_at on what is
-// deleted.
+// misplaced checks a line by bd's rules: closed_at only on closed issues, deleted_at only on
+// deleted ones.
 func misplaced(r *beads.Record) error {
 	status := r.Text(beads.Status)
 	for _, k := range closing {

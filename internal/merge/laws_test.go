@@ -10,7 +10,7 @@ import (
 
 func merged(base, ours, theirs string) Result { return Options{}.Stores(base, ours, theirs) }
 
-// checkLaws holds three texts to what every merge must do.
+// checkLaws checks on three texts what must be true of every merge.
 func checkLaws(t *testing.T, base, ours, theirs string) {
 	t.Helper()
 	for _, x := range []string{base, ours, theirs} {
@@ -18,7 +18,7 @@ func checkLaws(t *testing.T, base, ours, theirs string) {
 	}
 	for _, x := range []string{ours, theirs} {
 		if f := split(x, map[string]key{}); !f.marked && len(f.twins) > 0 {
-			continue // lines about one issue that differ are a question
+			continue // differing lines about one issue are a question
 		}
 		unchanged(t, "merge(b,x,b)", merged(base, x, base), x)
 		unchanged(t, "merge(b,b,x)", merged(base, base, x), x)
@@ -31,7 +31,7 @@ func checkLaws(t *testing.T, base, ours, theirs string) {
 	nothingLost(t, base, ours, theirs, r)
 	nothingLost(t, base, theirs, ours, turned)
 	if len(r.Conflicts) == 0 {
-		// Merging again what is merged brings nothing new.
+		// Merging the result again changes nothing.
 		again := merged(theirs, r.Text, theirs)
 		unchanged(t, "merge(t,merged,t)", again, r.Text)
 	}
@@ -44,7 +44,7 @@ func unchanged(t *testing.T, law string, r Result, want string) {
 	}
 }
 
-// withoutTwins is a store less the lines that a later line says once more.
+// withoutTwins is a store without lines that a later line repeats.
 func withoutTwins(text string) string {
 	f := split(text, map[string]key{})
 	if len(f.united) == 0 {
@@ -65,8 +65,8 @@ func conflictIDs(r Result) (ids []string) {
 	return ids
 }
 
-// nothingLost: a line that only ours has stands in the result, and every issue
-// that either side has and the other did not delete.
+// nothingLost: a line that only ours has is in the result, and so is every issue that either
+// side has and the other did not delete.
 func nothingLost(t *testing.T, base, ours, theirs string, r Result) {
 	t.Helper()
 	m := Options{}.merger(base, ours, theirs)
@@ -81,7 +81,7 @@ func nothingLost(t *testing.T, base, ours, theirs string, r Result) {
 			t.Fatalf("lost the line %q\nof %q", l.text, r.Text)
 		}
 		deleted := b.has(l.name) && !th.has(l.name)
-		// A repeated id may have another number in the result, its line stands.
+		// A repeated id may have another number in the result; its line is there.
 		if !deleted && l.id != "" && !out.has(l.name) && !texts[bare(l)] && len(r.Conflicts) == 0 {
 			t.Fatalf("lost the issue %s\nof %q", l.id, r.Text)
 		}
@@ -96,9 +96,9 @@ func TestLawsOfCases(t *testing.T) {
 	}
 }
 
-// bare is a line without a carriage return at its end: of the last line of a
-// text, that one becomes part of the line end when a line follows. Comments lose their
-// numbers, which the merge may give anew.
+// bare is a line without a carriage return at its end, which at the end of a text becomes part
+// of the line ending when a line follows. Comments lose their numbers, which the merge may
+// change.
 func bare(l line) string {
 	text := strings.TrimSuffix(l.text, "\r")
 	r, err := beads.ParseRecord([]byte(text))
@@ -124,8 +124,8 @@ func FuzzMerge(f *testing.F) {
 		f.Add(c.base, c.ours, c.theirs)
 	}
 	f.Add("\xef\xbb\xbf{\"id\":\"a\"}\r\n\n\n", "{\"id\":\"a\"}", "{\"id\":\"a\"}\n{\"id\":\"a\"}\n")
-	f.Add("{}\n{\"id\":\"a\"}", "{\"id\":\"b\"}\n{}", "x\n\n{\"id\":\"a\"}") // a blank line at the end
-	f.Add("0", "\r", "\n")                                                   // a carriage return at the end
+	f.Add("{}\n{\"id\":\"a\"}", "{\"id\":\"b\"}\n{}", "x\n\n{\"id\":\"a\"}") // a final blank line
+	f.Add("0", "\r", "\n")                                                   // a final carriage return
 	f.Add("{\"id\":\"e\"}\n", "{\"id\":\"e.1\",\"created_at\":\"1\"}\n{\"id\":\"e.1.1\",\"title\":\"e.1\"}\n",
 		"{\"id\":\"e.1\",\"created_at\":\"2\"}\n{\"id\":\"e.1.1\",\"dependencies\":[{\"depends_on_id\":\"e.1\"}]}\n") // one id for two issues, with children
 	f.Add("<<<<<<< ours\n=======\n", "=======\n=======\n", ">>>>>>> theirs\n")

@@ -7,35 +7,35 @@ import (
 	"stig/internal/beads"
 )
 
-// file is a store cut into lines.
+// file is a store split into lines.
 type file struct {
 	mark  string // a byte order mark, or nothing
 	lines []line
-	at    map[string]int // the line of a key
+	at    map[string]int // the line for a key
 	ended bool           // the last line has a newline, or there is none
 
-	marked bool            // it has conflict markers
+	marked bool            // it contains conflict markers
 	twins  map[string]bool // what several lines are about
-	united map[string]int  // how many lines were taken out, by what they were about
+	united map[string]int  // how many lines were removed, by what they were about
 }
 
 // line is one line of a store.
 type line struct {
 	key
-	text string // without its end
-	end  string // LF or CR LF; "" of a last line without
-	name string // unlike that of every other line of its store
-	was  string // the id in its text, where the merge gives the issue another
-	twin bool   // a later line is about the same
+	text string // without its ending
+	end  string // LF or CR LF; "" for a last line without
+	name string // unlike every other line of its store
+	was  string // the original id in its text, if the merge changes it
+	twin bool   // a later line is about the same thing
 }
 
-// key tells what a line is about: the same in all three stores.
+// key identifies what a line is about, equal in all three stores.
 type key struct {
-	about string // "" of a line that is about itself alone
-	id    string // of an issue, else ""
+	about string // "" for a line about itself alone
+	id    string // for an issue, else ""
 }
 
-// subject is what a line is about as messages name it.
+// subject is what a line is about, for messages.
 func (l *line) subject() string {
 	if l.id != "" {
 		return l.id
@@ -43,15 +43,15 @@ func (l *line) subject() string {
 	return l.about
 }
 
-// split cuts a text into lines, less those that say once more what another says. known holds
-// the keys of lines met before.
+// split splits a text into lines without those that repeat another's content. known has the
+// keys of earlier lines.
 func split(text string, known map[string]key) file {
 	f := cut(text, known)
 	f.uniteTwins()
 	return f
 }
 
-// cut cuts a text into lines.
+// cut splits a text into lines.
 func cut(text string, known map[string]key) file {
 	f := file{at: map[string]int{}, ended: text == "" || strings.HasSuffix(text, "\n")}
 	if strings.HasPrefix(text, mark) {
@@ -76,8 +76,8 @@ func cut(text string, known map[string]key) file {
 	return f
 }
 
-// index names the lines after what they are about. Of several about the same, the last has
-// the plain name: it is the one that counts.
+// index keys the lines by what they are about. Of several about the same thing, the last has
+// the plain key, since it counts.
 func (f *file) index() {
 	clear(f.at)
 	f.twins = map[string]bool{}
@@ -101,7 +101,7 @@ func (f *file) index() {
 	}
 }
 
-// repeated is the name of a line behind which n others are about the same.
+// repeated is the key of a line followed by n others about the same thing.
 func repeated(name string, n int) string {
 	if n == 0 {
 		return name
@@ -111,8 +111,8 @@ func repeated(name string, n int) string {
 
 func issueName(id string) string { return "issue " + id }
 
-// keyOf tells what a line is about. A line that cannot be read is about the
-// issue that it seems to name, or about itself.
+// keyOf returns what a line is about. An unreadable line is about the issue it seems to name,
+// or about itself.
 func keyOf(text string) key {
 	r, err := beads.ParseRecord([]byte(text))
 	if err != nil {
@@ -138,7 +138,7 @@ func keyOf(text string) key {
 	return key{}
 }
 
-// seemingID is the id in a line that begins as issues do.
+// seemingID is the id in a line that begins like an issue.
 func seemingID(text string) string {
 	for _, want := range []string{"{", `"id"`, ":", `"`} {
 		rest, ok := strings.CutPrefix(strings.TrimLeft(text, " \t"), want)
@@ -154,7 +154,7 @@ func seemingID(text string) string {
 	return id
 }
 
-// line gives the line with that name, or nil.
+// line returns the line with that name, or nil.
 func (f *file) line(name string) *line {
 	if i, ok := f.at[name]; ok {
 		return &f.lines[i]

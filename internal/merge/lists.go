@@ -11,12 +11,12 @@ import (
 // element is one element of a list.
 type element struct {
 	raw    []byte
-	name   string // what it is: elements of one name are versions of each other
-	date   string // when it was made, where it says so
+	name   string // its identity: elements with one name are versions of each other
+	date   string // creation time, if it has one
 	remark remark // of a comment
 }
 
-// isList reports whether a key holds lists where it is there at all.
+// isList reports whether all present values of a key are lists.
 func (v versions) isList(k beads.Key) bool {
 	found := false
 	for _, r := range []*beads.Record{v.base, v.ours, v.theirs} {
@@ -29,8 +29,7 @@ func (v versions) isList(k beads.Key) bool {
 	return found
 }
 
-// list merges a list as a set: what one side removed goes, what one side added
-// comes.
+// list merges a list as a set: removals of one side are removed, additions added.
 func (v versions) list(k beads.Key) value {
 	b, o, t := v.base.Raw(k), v.ours.Raw(k), v.theirs.Raw(k)
 	switch {
@@ -59,7 +58,7 @@ func (v versions) list(k beads.Key) value {
 	return value{raw: united.Raw(k)}
 }
 
-// elements lists the elements of a key in three versions, of which some may be nil.
+// elements lists the elements of a key in three versions, some of which may be nil.
 func elements(k beads.Key, records ...*beads.Record) (lists [3][]element) {
 	for i, r := range records {
 		if r != nil {
@@ -91,7 +90,7 @@ func elementsOf(k beads.Key, r *beads.Record) (list []element) {
 	return list
 }
 
-// byName gives the first element of each name.
+// byName returns the first element of each name.
 func byName(list []element) map[string]*element {
 	first := make(map[string]*element, len(list))
 	for i := range list {
@@ -102,13 +101,12 @@ func byName(list []element) map[string]*element {
 	return first
 }
 
-// unite merges three lists as sets, in the order of ours; what is new on both
-// sides comes in the order of its dates. What one side took away goes, unless the other
-// changed it.
+// unite merges three lists as sets, in the order of ours; additions of both sides are sorted by
+// date. What one side removed goes, unless the other changed it.
 func unite(base, ours, theirs []element) []element {
 	was, mine, their := byName(base), byName(ours), byName(theirs)
 	var kept, added, yours []element
-	inside := false // something new stands before something old
+	inside := false // something new precedes something old
 	for _, e := range ours {
 		b, t := was[e.name], their[e.name]
 		switch {
@@ -150,7 +148,7 @@ func unite(base, ours, theirs []element) []element {
 	return append(kept, woven(added, yours)...)
 }
 
-// ascending reports whether a list is one that is kept in order, such as labels.
+// ascending reports whether a list is kept sorted, such as labels.
 func ascending(list []element) bool {
 	dated := slices.ContainsFunc(list, func(e element) bool { return e.date != "" })
 	return !dated && slices.IsSortedFunc(list, func(a, b element) int { return strings.Compare(a.name, b.name) })

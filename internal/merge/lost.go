@@ -11,15 +11,15 @@ import (
 	"stig/signals"
 )
 
-// lost is what one side found out and what does not stay where it stood, since
-// the other side found out something later. It becomes a section of its own.
+// lost is what one side found out and cannot stay in place, because the other side found out
+// something later. It becomes a section of its own.
 type lost struct {
-	texts []string // the state estimate and the evidence, as they stood
-	date  string   // of the first of them
-	rows  []row    // of the signal table
+	texts []string // the raw state estimate and evidence
+	date  string   // date of the first one
+	rows  []row    // rows of the signal table
 }
 
-// add notes a text of that date, unless the one that is kept says the same.
+// add records a text with that date, unless the kept one is equal.
 func (l *lost) add(text, kept, date string) {
 	if visible.OneLine(text) == visible.OneLine(kept) {
 		return
@@ -30,15 +30,15 @@ func (l *lost) add(text, kept, date string) {
 	l.texts = append(l.texts, strings.TrimSpace(text))
 }
 
-// row notes a row that does not count. The row of the escalation follows from
-// the questions and answers, which are all kept.
+// row records a row that does not count. The escalation row follows from questions and answers,
+// which are all kept.
 func (l *lost) row(r, kept row) {
 	if r.value != kept.value && r.name != signals.Escalation.String() {
 		l.rows = append(l.rows, r)
 	}
 }
 
-// section is the section that keeps it; updated is when the side was written.
+// section is the section that keeps it; updated is the side's updated_at.
 func (l *lost) section(updated time.Time) (name, text string) {
 	date := l.date
 	var said []string
@@ -70,7 +70,7 @@ func (l *lost) section(updated time.Time) (name, text string) {
 	return signals.MergedEstimateName(date, text), text
 }
 
-// order is the place of a row in the schema; rows that are no signals come last.
+// order is the position of a row in the schema; rows that are not signals come last.
 func order(r row) int {
 	if s, ok := signals.Named(r.name); ok {
 		return int(s)
@@ -78,7 +78,7 @@ func order(r row) int {
 	return len(signals.All())
 }
 
-// keepLost adds the sections for what would be lost of either side.
+// keepLost adds sections for what either side would lose.
 func (d *documents) keepLost(doc *notes.Doc, want map[string][]string) (_ *notes.Doc, reason string) {
 	for _, side := range []document{d.lead, d.other} {
 		name, text := d.lost[side.side].section(stamp(side.record))
@@ -96,9 +96,8 @@ func (d *documents) keepLost(doc *notes.Doc, want map[string][]string) (_ *notes
 
 func isMerged(name string) bool { return strings.HasPrefix(name, signals.MergedSection+" ") }
 
-// insertMerged adds a merged estimate: among those that are there in the order
-// of their names, else behind the last section that was there before, so that
-// it does not matter which side is ours.
+// insertMerged adds a merged estimate: among existing ones in the order of their names, else
+// after the last section that existed before, so that swapping the sides changes nothing.
 func (d *documents) insertMerged(doc *notes.Doc, name, text string) (*notes.Doc, error) {
 	sections := doc.Sections()
 	follows, merged := 0, false
@@ -118,8 +117,7 @@ func (d *documents) insertMerged(doc *notes.Doc, name, text string) (*notes.Doc,
 	return doc.Replace(name, text)
 }
 
-// isOld reports whether a section was there before, or stands in front of all
-// that is new.
+// isOld reports whether a section existed before, or precedes everything new.
 func (d *documents) isOld(name string) bool {
 	return len(d.base.bodies[name]) > 0 || name == signals.Section
 }

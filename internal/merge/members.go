@@ -6,8 +6,8 @@ import (
 	"stig/internal/beads"
 )
 
-// deepestMember is how many levels of objects are merged member by member; below that, a
-// value counts as a whole.
+// deepestMember is how many levels of objects are merged member by member; deeper values count
+// as a whole.
 const deepestMember = 8
 
 func isObject(raw []byte) bool { return len(raw) > 0 && raw[0] == '{' }
@@ -25,8 +25,7 @@ func (v versions) object(k beads.Key) value {
 	return value{raw: result.Bytes(), questions: questions}
 }
 
-// within are the versions of the object that is the value of a key. It is false where one
-// cannot be read.
+// within returns the versions of the object under a key. It is false if one is unreadable.
 func (v versions) within(k beads.Key) (inner versions, ok bool) {
 	inner = versions{unknown: v.unknown, answers: v.answers}
 	for _, side := range []struct {
@@ -46,8 +45,8 @@ func (v versions) within(k beads.Key) (inner versions, ok bool) {
 	return inner, true
 }
 
-// decider decides on a member of an object that needs a decision; path is what the object is
-// called. A question without a reason is none.
+// decider decides a member of an object; path is the object's name. An empty reason means no
+// question.
 type decider func(v versions, path string, member beads.Key) (raw []byte, q Question)
 
 // ask leaves a member to a person, unless there is an answer.
@@ -62,7 +61,7 @@ func (versions) ask(v versions, path string, member beads.Key) ([]byte, Question
 	return v.ours.Raw(member), q
 }
 
-// members merges objects member by member, and those in them.
+// members merges objects member by member, recursively.
 func (v versions) members(path string, depth int, decide decider) (*beads.Record, []Question, error) {
 	result := v.ours
 	var questions []Question
@@ -100,8 +99,8 @@ func (v versions) member(path string, k beads.Key, depth int, decide decider) va
 	return value{raw: raw, questions: []Question{q}}
 }
 
-// united merges two versions of one element of a list, such as a dependency row, member by
-// member. Of a member that both changed it takes the same, whichever side is ours.
+// united merges two versions of a list element, such as a dependency row, member by member. For
+// a member that both changed, swapping the sides changes nothing.
 func united(base, ours, theirs []byte) []byte {
 	switch {
 	case equal(base, theirs), equal(ours, theirs):

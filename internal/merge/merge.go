@@ -1,20 +1,19 @@
-// Package merge compares stores by what they say, and brings two stores together that come
-// from one: three-way, by line, by key, by section of the notes and by row of the signal
-// table.
+// Package merge compares stores by content, and merges two stores with a common base:
+// three-way, by line, by key, by section of the notes and by row of the signal table.
 //
-// A line that one side changed is taken byte for byte. Of a line that both changed, ours
-// is taken and the values that theirs changed are spliced in: a value that one side alone has
-// is in the result, whatever its key. What needs a decision (two
-// descriptions, a changed issue that the other side deleted) becomes conflict markers
-// around that line alone. One id may stand for two issues, made in two clones: both are
-// kept, the one made later gets another id, and what its side wrote about it follows.
+// A line that one side changed is taken byte for byte. For a line that both changed, ours is
+// taken and theirs' changed values are spliced in: a value that only one side has is in the
+// result, whatever its key. What needs a decision (two descriptions, a changed issue that the
+// other side deleted) becomes conflict markers around that line alone. One id may name two
+// issues created in two clones: both are kept, the later one gets another id, and references
+// from its side follow.
 //
-// Stores tells what vanished apart from what changed, because nobody notices what
-// vanished: a tool that rewrites the file leaves every issue in place. The order of lines,
-// escapes and updated_at, which every write moves, do not count.
+// Stores separates what vanished from what changed, because vanishing goes unnoticed: a tool
+// that rewrites the file leaves every issue in place. The order of lines, escapes and
+// updated_at, which every write changes, do not count.
 //
-// The package does not know git, revisions, files or the time, and not what the graph of
-// issues makes of the outcome: two harmless edges may form a cycle together.
+// The package knows neither git, revisions, files nor time, and not the issue graph: two
+// harmless edges may form a cycle together.
 //
 //	r := merge.Options{}.Stores(base, ours, theirs)
 //	for _, c := range r.Conflicts {
@@ -34,7 +33,7 @@ type Result struct {
 	Warnings  []Warning
 }
 
-// Warning is something about a merged issue that a person should look at.
+// Warning is something about a merged issue that a person should check.
 type Warning struct {
 	ID      string `json:"id"`
 	Message string `json:"message"`
@@ -46,25 +45,23 @@ type Conflict struct {
 	Line   int    `json:"line"` // 1-based line of the first marker in the merged text
 	Reason string `json:"reason"`
 
-	// Questions are what a person has to decide; what was answered is no longer
-	// among them.
+	// Questions are what a person must decide, without answered ones.
 	Questions []Question `json:"questions"`
 }
 
-// Options are what a merge knows besides the three stores.
+// Options are additional inputs of a merge.
 type Options struct {
-	Births Births // nil where nothing is known of births
+	Births Births // nil if no origins are known
 }
 
 // Stores merges the changes from base to ours with those from base to theirs.
 //
-// Lines are in the order of ours, unless only theirs has another one. A line
-// that is new in theirs goes where the ids ascend, if those of ours do, else
-// after the line that it follows in theirs.
+// Lines are in the order of ours, unless only theirs changed it. A new line in theirs goes to
+// its sorted place if the ids of ours ascend, else after its predecessor in theirs.
 //
-// Two issues that were given one id are both kept. The one that was made later
-// gets another id, the same in every merge. Lines of one side about one issue
-// are one where they say the same, else a conflict.
+// Two issues with one id are both kept. The later one gets another id, the same in every merge.
+// Several lines of one side about one issue become one if their content is equal, else a
+// conflict.
 func (opt Options) Stores(base, ours, theirs string) Result {
 	m := opt.merger(base, ours, theirs)
 	m.out.Grow(max(len(ours), len(theirs)))
@@ -80,8 +77,7 @@ func (opt Options) Stores(base, ours, theirs string) Result {
 	return m.result()
 }
 
-// decide decides on the line of a name. Twins are decided on together, under the name of the
-// last.
+// decide decides the line of a name. Twins are decided together, under the name of the last.
 func (m *merger) decide(name string, answers Answers) decision {
 	l := trio{base: m.base.line(name), ours: m.ours.line(name), theirs: m.theirs.line(name), unknown: m.unknown, answers: answers}
 	one := cmp.Or(l.ours, l.theirs, l.base)
@@ -112,17 +108,17 @@ func (opt Options) merger(base, ours, theirs string) *merger {
 type merger struct {
 	base, ours, theirs file
 	births             Births  // or nil
-	moved              [3]bool // the version holds issues that an earlier merge renamed
+	moved              [3]bool // the version has issues that an earlier merge renamed
 	out                strings.Builder
 	lines              int  // written so far
 	last               line // written last
 	conflicts          []Conflict
 	warnings           []Warning
-	unknown            bool              // what the base was is not known
-	twins              map[string]*twins // by what they are about, as far as they were asked for
+	unknown            bool              // the base is unknown
+	twins              map[string]*twins // by what they are about, cached
 }
 
-// add writes what became of a line.
+// add writes the result for a line.
 func (m *merger) add(name string, d decision) {
 	b, o, t := m.base.line(name), m.ours.line(name), m.theirs.line(name)
 	if d.keep && d.warning != "" {
@@ -148,8 +144,8 @@ const (
 	lastMarker  = ">>>>>>> theirs"
 )
 
-// conflict leaves all versions of a line to a person, the base between the
-// sides, so that the questions can be asked again from the text.
+// conflict leaves all versions of a line to a person, with the base between the sides, so that
+// the questions can be asked again from the text.
 func (m *merger) conflict(l *line, d decision) {
 	c := Conflict{ID: l.id, Line: m.lines + 1, Reason: d.reason, Questions: d.questions}
 	end := m.newline()
@@ -176,9 +172,8 @@ func (m *merger) conflict(l *line, d decision) {
 	m.conflicts = append(m.conflicts, c)
 }
 
-// result ends the text with a newline or without, as the side that changed
-// that has it. After a marker there is always one, and after a blank line,
-// which would not be there without.
+// result ends the text with or without a newline, as the side that changed that does. A marker
+// always has one, and so does a blank line, which would vanish without.
 func (m *merger) result() Result {
 	text := m.out.String()
 	ended := pick3(m.base.ended, m.ours.ended, m.theirs.ended)
@@ -188,7 +183,7 @@ func (m *merger) result() Result {
 	return Result{Text: pick3(m.base.mark, m.ours.mark, m.theirs.mark) + text, Conflicts: m.conflicts, Warnings: m.warnings}
 }
 
-// end is the line end of a merged line.
+// end is the line ending of a merged line.
 func (m *merger) end(b, o, t *line) string {
 	var ends [3]string
 	for i, l := range []*line{b, o, t} {
@@ -202,7 +197,7 @@ func (m *merger) end(b, o, t *line) string {
 	return m.newline()
 }
 
-// newline ends a line that brings no end of its own.
+// newline is the ending for a line without its own.
 func (m *merger) newline() string {
 	for _, f := range []file{m.ours, m.theirs} {
 		for _, l := range f.lines {
@@ -214,7 +209,7 @@ func (m *merger) newline() string {
 	return "\n"
 }
 
-// pick3 takes the value of the side that changed it, ours if both did.
+// pick3 returns the value of the side that changed it, ours if both did.
 func pick3[T comparable](base, ours, theirs T) T {
 	if ours == base {
 		return theirs

@@ -10,18 +10,18 @@ import (
 	"stig/signals"
 )
 
-// mergeCase is one merge; the cases are the fuzz seeds too. The texts are
-// lines that issue and note make.
+// mergeCase is one merge; the cases are also fuzz seeds. Functions issue and note build the
+// lines.
 type mergeCase struct {
 	name               string
 	base, ours, theirs string
-	want               string // "" when it is a conflict
-	means              string // in place of want: keys may stand in another order
-	or                 string // as good as want: keys that are new to a line go to their place
+	want               string // "" for a conflict
+	means              string // instead of want: keys may be in another order
+	or                 string // alternative to want: keys new to a line go to their place
 	conflict           string // the beginning of the reason
 }
 
-// is makes a line: is("a", "", `"title":"x"`) or with an updated_at.
+// is builds a line: is("a", "", `"title":"x"`) or with an updated_at.
 func is(id string, hour int, members ...string) string {
 	all := append([]string{fmt.Sprintf(`"id":%q`, id)}, members...)
 	all = append(all, fmt.Sprintf(`"created_at":"2026-11-01T00:00:00Z","updated_at":"2026-11-02T%02d:00:00Z"`, hour))
@@ -34,7 +34,7 @@ func noted(id string, hour int, text string) string {
 
 func crlf(text string) string { return strings.ReplaceAll(text, "\n", "\r\n") }
 
-// table is a signal table of rows "name value date".
+// table is a signal table with rows "name value date".
 func table(rows ...string) string {
 	text := "<!-- stigmergic-signals -->\n| Signal | Value | Updated |\n|---|---|---|\n"
 	for _, r := range rows {
@@ -63,7 +63,7 @@ func generalCases() []mergeCase {
 	ran := func(hour int, date, text string) string {
 		return noted("p-a", hour, sectionText("evidence-context", "## Evidence ("+date+")\n\n"+text))
 	}
-	// alsoKept is a line with what the other side had found out behind its notes.
+	// alsoKept is a line with the other side's findings after its notes.
 	alsoKept := func(line, date, text string) string {
 		raw := strings.ReplaceAll("\n\n"+sectionText(signals.MergedEstimateName(date, text), text), "\n", `\n`)
 		return strings.Replace(line, `","created_at"`, raw+`","created_at"`, 1)
@@ -84,8 +84,8 @@ func generalCases() []mergeCase {
 		{name: "deleted and changed", base: a + b, ours: a, theirs: a + is("p-b", 1), conflict: "deleted in ours"},
 		{name: "changed and deleted", base: a + b, ours: a + is("p-b", 1), theirs: a, conflict: "changed in ours"},
 		{name: "a broken line of one side is its own", base: a + b, ours: a + "{\"id\":\"p-b\",\n", theirs: is("p-a", 1) + b, want: is("p-a", 1) + "{\"id\":\"p-b\",\n"},
-		{name: "a broken line that the other side changed", base: a + b, ours: a + "{\"id\":\"p-b\",\n", theirs: a + is("p-b", 1), conflict: "both changed it, and ours cannot be read"},
-		{name: "a broken line that both mended", base: "{\"id\":\"p-b\",\n", ours: is("p-b", 1), theirs: is("p-b", 2), conflict: "both changed it, and what it was cannot be read"},
+		{name: "a broken line that the other side changed", base: a + b, ours: a + "{\"id\":\"p-b\",\n", theirs: a + is("p-b", 1), conflict: "both changed it, and ours is unreadable"},
+		{name: "a broken line that both mended", base: "{\"id\":\"p-b\",\n", ours: is("p-b", 1), theirs: is("p-b", 2), conflict: "both changed it, and its former line is unreadable"},
 		{name: "a line of another kind", base: "{\"_type\":\"x\",\"key\":\"k\",\"v\":1}\n", ours: "{\"_type\":\"x\",\"key\":\"k\",\"v\":2}\n", theirs: "{\"_type\":\"x\",\"key\":\"k\",\"v\":3}\n", conflict: "x k: both changed v"},
 		{name: "unknown lines", base: "", ours: "{\"_schema\":\"x\"}\n" + a, theirs: "{\"_schema\":\"x\"}\n" + b, want: "{\"_schema\":\"x\"}\n" + a + b},
 		{name: "the end of the last line", base: a + b, ours: a + strings.TrimSuffix(b, "\n"), theirs: a + b + c, want: a + b + strings.TrimSuffix(c, "\n")},
@@ -208,7 +208,7 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// TestConflictMarkers: they stand around the line alone, with both lines whole.
+// TestConflictMarkers: they enclose the line alone, with both versions whole.
 func TestConflictMarkers(t *testing.T) {
 	ours, theirs := is("b", 1, `"description":"u"`), is("b", 2, `"description":"v"`)
 	r := Options{}.Stores(is("a", 0)+is("b", 0)+is("c", 0), is("a", 0)+ours+is("c", 0), is("a", 1)+theirs+is("c", 0))
@@ -222,15 +222,15 @@ func TestConflictMarkers(t *testing.T) {
 	}
 }
 
-// TestDeletion wants what became of an issue said where one side deleted and the other
-// changed it, whichever is ours.
+// TestDeletion: the outcome is reported if one side deleted an issue and the other changed it,
+// whichever is ours.
 func TestDeletion(t *testing.T) {
 	base := is("p", 0, `"status":"open"`)
 	deleted := is("p", 1, `"status":"tombstone"`, `"deleted_at":"d"`)
 	for other, want := range map[string]string{
 		is("p", 2, `"status":"in_progress"`):                        "it stays deleted",
 		is("p", 2, `"status":"open"`, `"title":"u"`):                "it stays deleted",
-		is("p", 2, `"status":"closed"`):                             "it is not deleted, and its status is closed; in the merged estimate, since its status is closed: deleted_at \"d\"",
+		is("p", 2, `"status":"closed"`):                             "it is restored with the status closed; in the merged estimate, since its status is closed: deleted_at \"d\"",
 		is("p", 2, `"status":"tombstone"`, `"deleted_at":"e"`):      "",
 		is("p", 0, `"status":"closed"`, `"closed_at":"2026-11-02"`): "it stays deleted",
 	} {
@@ -248,8 +248,8 @@ func TestDeletion(t *testing.T) {
 	}
 }
 
-// TestUnseenQuestion: the trail is in the order of its dates, and then an
-// answer stands after a question that who answered has not seen.
+// TestUnseenQuestion: the trail is sorted by date, which puts an answer after a question its
+// author has not seen.
 func TestUnseenQuestion(t *testing.T) {
 	version := func(hour int, state, more string) string {
 		return noted("q", hour, table("escalation "+state)+"\n\n"+sectionText("escalation-context", "## Pending (2026-11-01)\na?"+more))
@@ -262,7 +262,7 @@ func TestUnseenQuestion(t *testing.T) {
 		if r.Text != want || len(r.Conflicts) > 0 {
 			t.Errorf("got\n%s\nwant\n%s", r.Text, want)
 		}
-		if len(r.Warnings) != 1 || !strings.HasPrefix(r.Warnings[0].Message, "the answer of 2026-11-05 counts for the question of 2026-11-03 too") {
+		if len(r.Warnings) != 1 || !strings.HasPrefix(r.Warnings[0].Message, "the answer of 2026-11-05 also counts for the question of 2026-11-03") {
 			t.Errorf("warnings %v", r.Warnings)
 		}
 	}

@@ -16,22 +16,21 @@ type document struct {
 	doc    *notes.Doc
 	record *beads.Record
 	side   Side
-	prose  string              // what stands outside of sections
-	bodies map[string][]string // of the sections of a name, in their order
+	prose  string              // the text outside sections
+	bodies map[string][]string // of the sections with a name, in order
 }
 
-// documents are the notes of three versions. The result is made of lead, into
-// which what changed in other is spliced.
+// documents are the notes of three versions. The result is lead with the changes of other
+// spliced in.
 type documents struct {
 	base, lead, other document
-	unknown           bool // what the base was is not known
+	unknown           bool // the base is unknown
 	answers           Answers
-	prose             bool           // the answer about notes is one about prose
-	lost              map[Side]*lost // what does not stay where it stood
+	prose             bool           // the answer about notes concerns prose
+	lost              map[Side]*lost // what cannot stay in place
 }
 
-// notes merges notes that both sides changed. Its warning is what a person
-// should look at all the same.
+// notes merges notes that both sides changed. Its warning is something a person should check.
 func (v versions) notes() value {
 	d := documents{unknown: v.unknown, answers: v.answers, lost: map[Side]*lost{Ours: {}, Theirs: {}}}
 	for _, side := range []struct {
@@ -61,8 +60,7 @@ func (v versions) notes() value {
 	return merged
 }
 
-// wholeNotes is the question, or its answer, about notes that cannot be merged
-// by section.
+// wholeNotes is the question, or its answer, about notes that cannot be merged by section.
 func (v versions) wholeNotes(reason string) value {
 	if side := v.answers[string(beads.Notes)]; side != "" {
 		return value{raw: v.of(side).Raw(beads.Notes)}
@@ -72,8 +70,8 @@ func (v versions) wholeNotes(reason string) value {
 	return value{questions: []Question{q}}
 }
 
-// merge merges the text outside of sections, and section by section; the reason
-// is why the notes can only be taken as a whole.
+// merge merges the text outside sections, and section by section; a reason means that the notes
+// can only be taken as a whole.
 func (d *documents) merge(v versions) (text string, questions []Question, reason string) {
 	wantProse, appended, questions := d.decideProse(v)
 	result, want, more, reason := d.mergeSections(v)
@@ -84,12 +82,12 @@ func (d *documents) merge(v versions) (text string, questions []Question, reason
 		return "", questions, ""
 	}
 	if result, reason = d.finish(result, appended, want); reason == "" && !holds(result, wantProse, want) {
-		reason = "both changed notes, and together they would not read as either side wrote them"
+		reason = "both changed notes, and merged they would not read as either side wrote them"
 	}
 	switch {
 	case reason == "":
 		return result.Text(), nil, ""
-	case d.prose: // that answer was not one about the whole of the notes
+	case d.prose: // the answer did not concern the whole notes
 		return "", []Question{{Key: Whole, Ours: string(v.ours.Bytes()), Theirs: string(v.theirs.Bytes()), reason: reason}}, ""
 	}
 	return "", nil, reason
@@ -108,8 +106,7 @@ func (d *documents) finish(doc *notes.Doc, appended string, want map[string][]st
 	return d.keepLost(doc, want)
 }
 
-// trail gives the trails of questions and answers when both sides changed
-// them.
+// trail returns the trails of questions and answers if both sides changed them.
 func (d *documents) trail() []string {
 	const name = signals.EscalationSection
 	b, l, o := d.base.bodies[name], d.lead.bodies[name], d.other.bodies[name]
@@ -119,7 +116,7 @@ func (d *documents) trail() []string {
 	return []string{l[0], o[0]}
 }
 
-// read parses the notes; it is false for notes in which nothing can be placed.
+// read parses the notes; it is false for notes that cannot be edited.
 func (d *document) read() bool {
 	text := d.record.Text(beads.Notes)
 	d.doc = notes.Parse(text)
@@ -136,9 +133,8 @@ func bodies(doc *notes.Doc) map[string][]string {
 	return all
 }
 
-// decideProse makes the side lead whose text outside of sections counts, and
-// gives that text as it is to be. When both sides appended to it, what other
-// appended is to follow, the older side first.
+// decideProse chooses as lead the side whose text outside sections counts, and returns the
+// resulting text. If both sides appended to it, other's addition follows, older side first.
 func (d *documents) decideProse(v versions) (want, appended string, questions []Question) {
 	b, o, t := d.base.prose, d.lead.prose, d.other.prose
 	switch {
@@ -165,8 +161,7 @@ func (d *documents) decideProse(v versions) (want, appended string, questions []
 
 func (d *documents) swap() { d.lead, d.other = d.other, d.lead }
 
-// appendedTo is what the notes have at their very end, after the text that was
-// there before.
+// appendedTo is what was appended at the very end of the notes.
 func (d *document) appendedTo(before string) (string, bool) {
 	rest, ok := strings.CutPrefix(d.prose, before)
 	if !ok || before != "" && !strings.HasPrefix(rest, "\n") {
@@ -176,7 +171,7 @@ func (d *document) appendedTo(before string) (string, bool) {
 	return rest, rest != "" && strings.HasSuffix(strings.TrimSpace(visible.LF(lastGap(d.doc))), rest)
 }
 
-// lastGap is what stands after the last section.
+// lastGap is the text after the last section.
 func lastGap(doc *notes.Doc) string {
 	sections := doc.Sections()
 	if len(sections) == 0 {
@@ -199,8 +194,8 @@ func appendProse(doc *notes.Doc, text string) (*notes.Doc, string) {
 	return result, ""
 }
 
-// mergeSections brings the sections of lead to what they are to be, and gives
-// those; the reason is why the notes can only be taken as a whole.
+// mergeSections sets the sections of lead to their merged bodies, and returns those; a reason
+// means that the notes can only be taken as a whole.
 func (d *documents) mergeSections(v versions) (_ *notes.Doc, want map[string][]string, questions []Question, reason string) {
 	want = map[string][]string{}
 	result := d.lead.doc
@@ -242,8 +237,7 @@ func (d *documents) names() (names []string) {
 	return names
 }
 
-// mergeSection merges a section that both changed; the question has a reason
-// where there is one.
+// mergeSection merges a section that both changed; the question has a reason if there is one.
 func (d *documents) mergeSection(name string, v versions) (body []string, q Question) {
 	sides := map[Side][]string{d.lead.side: d.lead.bodies[name], d.other.side: d.other.bodies[name]}
 	q = Question{Key: "notes:" + name, Ours: strings.Join(sides[Ours], ""), Theirs: strings.Join(sides[Theirs], "")}
@@ -271,8 +265,7 @@ func (d *documents) mergeSection(name string, v versions) (body []string, q Ques
 	return []string{merged}, q
 }
 
-// newer is the side whose section has the later date; of two of one date the
-// side written last.
+// newer is the side whose section has the later date; on a tie the side written last.
 func (d *documents) newer(v versions, date func(*notes.Doc) string) (newer, older document) {
 	lead, other := date(d.lead.doc), date(d.other.doc)
 	if other > lead || other == lead && v.newer() == d.other.record {
@@ -281,7 +274,7 @@ func (d *documents) newer(v versions, date func(*notes.Doc) string) (newer, olde
 	return d.lead, d.other
 }
 
-// write gives the section of a name its body, or none.
+// write sets the body of the section with a name, or removes it.
 func (d *documents) write(doc *notes.Doc, name string, body []string) (*notes.Doc, error) {
 	_, there := doc.Live(name)
 	switch {
@@ -300,10 +293,9 @@ func (d *documents) write(doc *notes.Doc, name string, body []string) (*notes.Do
 	return doc.Replace(name, body[0])
 }
 
-// place is where a new section of other goes: at the end (-1), or before one
-// that is new in lead too: before that which it stands before in other, else,
-// behind that which it stands behind, by name. So it does not matter which side
-// is ours.
+// place is where a new section of other goes: at the end (-1), or before one that is new in
+// lead too: before its successor in other, else after its predecessor, by name, so that
+// swapping the sides changes nothing.
 func (d *documents) place(doc *notes.Doc, name string) int {
 	sections := doc.Sections()
 	if strings.TrimSpace(lastGap(doc)) != "" {
@@ -331,7 +323,7 @@ func (d *documents) place(doc *notes.Doc, name string) int {
 	return -1
 }
 
-// around lists the sections of other behind which, and before which, one stands.
+// around lists the sections of other before and after a section.
 func (d *documents) around(name string) (behind, ahead []string) {
 	list := &behind
 	for _, s := range d.other.doc.Sections() {
@@ -344,9 +336,8 @@ func (d *documents) around(name string) (behind, ahead []string) {
 	return behind, ahead
 }
 
-// holds checks the outcome: nothing but what was wanted, and all of it. The
-// signal table is compared by those who wrote it, for its escalation row
-// follows from the section.
+// holds checks the result: exactly what was intended. The signal table is checked elsewhere,
+// since its escalation row follows from the section.
 func holds(doc *notes.Doc, wantProse string, want map[string][]string) bool {
 	if len(doc.Malformed()) > 0 || visible.OneLine(doc.Outside()) != visible.OneLine(wantProse) {
 		return false

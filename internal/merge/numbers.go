@@ -12,15 +12,14 @@ import (
 // numbered is a comment with a number, and who has it under that number.
 type numbered struct {
 	number             string
-	line, at           int // the index of the name of its line, and its place there
+	line, at           int // the index of its line's name, and its position there
 	base, ours, theirs bool
 	date, said         string
 }
 
-// renumber gives other numbers to comments whose number another comment has, on this
-// issue or on another, where the two come from different sides. bd has one table of all
-// comments, and some versions of it import nothing of a store that repeats a number.
-// What one side repeats by itself stays: it is for check to report.
+// renumber changes the numbers of comments whose number another comment has, on any issue, if
+// the two come from different sides. bd has one table for all comments, and some versions
+// reject a store that repeats a number. Repetitions within one side stay: check reports them.
 func (m *merger) renumber(names []string, decided []decision) {
 	of := map[string][]numbered{}
 	for i, k := range names {
@@ -30,7 +29,7 @@ func (m *merger) renumber(names []string, decided []decision) {
 			}
 		}
 	}
-	again := map[int]map[int]bool{} // the comments that get another number, by line and place
+	again := map[int]map[int]bool{} // the comments that get another number, by line and position
 	var twice []string
 	for number, all := range of {
 		mine := slices.ContainsFunc(all, func(n numbered) bool { return !n.theirs })
@@ -69,7 +68,7 @@ func (m *merger) renumber(names []string, decided []decision) {
 	}
 }
 
-// compare puts first what others know under the number already, then the oldest.
+// compare puts first the comment that others know by the number already, then the oldest.
 func (n numbered) compare(o numbered) int {
 	known := func(n numbered) int {
 		switch {
@@ -83,7 +82,7 @@ func (n numbered) compare(o numbered) int {
 	return cmp.Or(known(n)-known(o), strings.Compare(n.date, o.date), strings.Compare(n.said, o.said), n.at-o.at)
 }
 
-// numbered lists the comments of a merged line that have numbers.
+// numbered lists the numbered comments of a merged line.
 func (m *merger) numbered(line int, name, text string) (list []numbered) {
 	var has [3]map[string]int
 	for v, f := range m.files() {
@@ -106,7 +105,7 @@ func (m *merger) numbered(line int, name, text string) (list []numbered) {
 	return list
 }
 
-// numbersIn lists the comments with numbers of the line of an issue.
+// numbersIn lists the numbered comments in an issue's line.
 func numbersIn(text string) (list []numbered) {
 	if !strings.Contains(text, `"`+string(beads.Comments)+`"`) {
 		return nil
@@ -130,8 +129,8 @@ func numbersIn(text string) (list []numbered) {
 	return list
 }
 
-// numbers gives all numbers of comments in the merged store, and those in lines of which
-// nothing is renumbered: lines that are the same everywhere, and those in conflict.
+// numbers returns all numbers of comments in the merged store, and those in lines that are
+// never renumbered: lines equal in all versions, and those in conflict.
 func (m *merger) numbers(names []string, decided []decision) (taken, elsewhere map[string]bool) {
 	taken, elsewhere = map[string]bool{}, map[string]bool{}
 	for i, k := range names {
@@ -154,7 +153,7 @@ func (m *merger) numbers(names []string, decided []decision) (taken, elsewhere m
 	return taken, elsewhere
 }
 
-// outside gives the numbers of comments in a store outside of its conflict markers.
+// outside returns the numbers of comments in a store outside its conflict markers.
 func outside(text string) map[string]bool {
 	taken := map[string]bool{}
 	at := 0
@@ -169,7 +168,7 @@ func outside(text string) map[string]bool {
 	return taken
 }
 
-// renumbered gives comments of lines other numbers than those that are taken.
+// renumbered gives comments of lines numbers that are not taken.
 func renumbered(text string, taken map[string]bool) string {
 	var b strings.Builder
 	for whole := range strings.Lines(text) {

@@ -12,7 +12,7 @@ import (
 	"stig/internal/testkit/sample"
 )
 
-// said is a comment as these tests write it: number, author, text, second.
+// said is a comment in these tests: number, author, text, second.
 func said(number any, author, text string, at int) string {
 	return fmt.Sprintf(`{"id":%v,"author":%q,"text":%q,"created_at":%q}`, number, author, text, second(at))
 }
@@ -21,8 +21,8 @@ func commented(id string, hour int, comments ...string) string {
 	return is(id, hour, `"comments":[`+strings.Join(comments, ",")+`]`)
 }
 
-// TestNumbers: bd numbers the comments of all issues together, so two branches give one
-// number to comments of two issues. Which side is ours makes no difference.
+// TestNumbers: bd numbers the comments of all issues together, so two branches may give one
+// number to comments of two issues. Swapping the sides changes nothing.
 func TestNumbers(t *testing.T) {
 	none := is("a", 0) + is("b", 0) + is("c", 0)
 	old := said(7, "ann", "first", 1)
@@ -65,7 +65,7 @@ func inOrder(text string) string {
 	return strings.Join(slices.Sorted(strings.SplitSeq(text, "\n")), "\n")
 }
 
-// numbersOf lists the numbers of comments issue by issue, with N for what stig made.
+// numbersOf lists the numbers of comments issue by issue, with N for those made by stig.
 func numbersOf(t *testing.T, text string) string {
 	long := regexp.MustCompile(`^\d{6,}$`)
 	var list []string
@@ -89,7 +89,7 @@ func numbersOf(t *testing.T, text string) string {
 	return strings.Join(list, " ")
 }
 
-// A conflict that is answered later gives no number that the rest has meanwhile.
+// A conflict that is answered later reuses no number.
 func TestNumbersOfAnswers(t *testing.T) {
 	base := is("a", 0, `"title":"t"`) + is("b", 0)
 	ours := is("a", 3, `"title":"u"`, `"comments":[`+said(7, "ann", "x", 5)+`]`) + is("b", 0)
@@ -104,8 +104,8 @@ func TestNumbersOfAnswers(t *testing.T) {
 	}
 }
 
-// TestNumbersUnite: branches that leave comments with the next free number, as bd does,
-// come together with all of them and no number twice, in whichever order they merge.
+// TestNumbersUnite: branches that leave comments with the next free number, as bd does, merge
+// in any order without losing a comment or repeating a number.
 func TestNumbersUnite(t *testing.T) {
 	const issues = 4
 	for seed := range uint64(sample.Rounds(25)) {

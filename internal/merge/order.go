@@ -20,7 +20,7 @@ func (m *merger) order() []string {
 	return append(names, before[len(lead.lines)]...)
 }
 
-// moved reports whether lines that two files share stand in another order.
+// moved reports whether two files have their common lines in different orders.
 func moved(f, base *file) bool {
 	last := -1
 	for _, l := range f.lines {
@@ -34,13 +34,12 @@ func moved(f, base *file) bool {
 	return false
 }
 
-// sameNames reports whether two files are about the same in the same order.
+// sameNames reports whether two files are about the same things in the same order.
 func sameNames(f, base *file) bool {
 	return slices.EqualFunc(f.lines, base.lines, func(a, b line) bool { return a.name == b.name })
 }
 
-// placed gives, for each index of lead, the names of the lines that only other
-// has and that go before it.
+// placed returns, for each index of lead, the names of lines only in other that go before it.
 func placed(lead, other *file) map[int][]string {
 	ids, places, ascending := issues(lead)
 	before := map[int][]string{}
@@ -67,7 +66,7 @@ func placed(lead, other *file) map[int][]string {
 	return before
 }
 
-// byID compares two lines by their ids; what is about no issue stays where it is.
+// byID compares two lines by id; lines that are not issues keep their place.
 func (f *file) byID(a, b string) int {
 	x, y := f.line(a).id, f.line(b).id
 	if x == "" || y == "" {
@@ -76,8 +75,7 @@ func (f *file) byID(a, b string) int {
 	return strings.Compare(x, y)
 }
 
-// issues lists the ids of a file with their places, and reports whether they
-// ascend.
+// issues lists the ids of a file with their positions, and reports whether they ascend.
 func issues(f *file) (ids []string, places []int, ascending bool) {
 	for i, l := range f.lines {
 		if l.id != "" {

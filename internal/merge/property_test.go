@@ -20,14 +20,13 @@ import (
 	"stig/signals"
 )
 
-// item is an issue as these tests make it, so that the outcome of edits is
-// known without merging.
+// item is an issue in these tests, so that the outcome of edits is known without merging.
 type item struct {
 	title, description, status, reason string
 	labels                             map[string]bool
-	edges, comments                    map[int]string // by the second they were made in
+	edges, comments                    map[int]string // by the second of creation
 	rows                               map[string]string
-	sections                           []string // "name\nbody", in their order
+	sections                           []string // "name\nbody", in order
 	updated                            int
 }
 
@@ -108,10 +107,10 @@ func (i *item) notes() string {
 	return strings.Join(parts, "\n\n")
 }
 
-// edit changes one aspect of one issue; n is a number that no other edit has.
+// edit changes one aspect of one issue; n is unique.
 type edit func(s store, id string, n int)
 
-// aspects are edits that do not touch each other.
+// aspects are independent edits.
 func aspects() []edit {
 	row := func(name string, values ...string) edit {
 		return func(s store, id string, n int) {
@@ -161,8 +160,8 @@ func newItem(n int) *item {
 	}
 }
 
-// TestIndependentEdits: of edits that do not touch each other the merge is what
-// comes of making all of them, whichever side is ours.
+// TestIndependentEdits: merging independent edits equals making all of them, whichever side is
+// ours.
 func TestIndependentEdits(t *testing.T) {
 	for seed := range uint64(sample.Rounds(50)) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -215,13 +214,13 @@ func byLines(t *testing.T, base, ours, theirs string) string {
 	merge := exec.Command("git", "merge-file", "--stdout", "ours", "base", "theirs")
 	merge.Dir = dir
 	text, err := merge.Output()
-	if failed, ok := errors.AsType[*exec.ExitError](err); err != nil && (!ok || failed.ExitCode() > 127) { // else it is the number of conflicts
+	if failed, ok := errors.AsType[*exec.ExitError](err); err != nil && (!ok || failed.ExitCode() > 127) { // otherwise it is the number of conflicts
 		t.Fatal(err)
 	}
 	return string(text)
 }
 
-// resolved is a store after all that needs no answer was resolved.
+// resolved is a store after everything that needs no answer was resolved.
 func resolved(t *testing.T, text string, from Origin) string {
 	t.Helper()
 	for _, c := range Open(text, from) {
@@ -234,8 +233,8 @@ func resolved(t *testing.T, text string, from Origin) string {
 	return text
 }
 
-// sameStores compares line by line what keys hold: a key that is new to a line
-// may stand elsewhere in it.
+// sameStores compares the content of keys line by line: a key new to a line may be elsewhere in
+// it.
 func sameStores(t *testing.T, a, b string) bool {
 	t.Helper()
 	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
@@ -259,15 +258,14 @@ func notesOf(line string) string {
 	return r.Text(beads.Notes)
 }
 
-// sectionsKept: without a conflict every section that a side has and the other
-// did not remove is there by name, and one that only one side changed is there
-// as that side has it.
+// sectionsKept: without a conflict, every section that a side has and the other did not remove
+// is there by name, and one that only one side changed is as in that side.
 func sectionsKept(t *testing.T, base, ours, theirs string, r Result) {
 	t.Helper()
 	if len(r.Conflicts) > 0 {
 		return
 	}
-	// What does not survive being written as JSON is not what was merged.
+	// What does not survive JSON encoding was not merged.
 	text := func(s string) map[string][]string {
 		return bodies(notes.Parse(notesOf(strings.TrimSuffix(describe("x", 0, s), "\n"))))
 	}
@@ -292,7 +290,7 @@ func sectionsKept(t *testing.T, base, ours, theirs string, r Result) {
 	}
 }
 
-// hasWords reports whether a section holds this text.
+// hasWords reports whether a section contains this text.
 func hasWords(sections map[string][]string, text string) bool {
 	for _, list := range sections {
 		if strings.Contains(visible.OneLine(strings.Join(list, "\n")), visible.OneLine(text)) {

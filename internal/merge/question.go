@@ -8,22 +8,22 @@ import (
 	"stig/internal/beads"
 )
 
-// Side is one of the two versions that a merge brings together.
+// Side is one of the two versions that a merge combines.
 type Side string
 
-// The sides, as answers name them.
+// The sides, as named in answers.
 const (
 	Ours   Side = "ours"
 	Theirs Side = "theirs"
 )
 
-// Whole is the key of a question about a line as a whole.
+// Whole is the key of a question about a whole line.
 const Whole = "all"
 
 // Question is a value that both sides changed and that a merge does not decide.
 type Question struct {
-	// Key is what an answer names: a key of the issue, KEY.MEMBER of an object,
-	// notes:SECTION, notes for the text outside of sections, or Whole.
+	// Key is what an answer names: a key of the issue, KEY.MEMBER for an object, notes:SECTION,
+	// notes for the text outside sections, or Whole.
 	Key    string `json:"key"`
 	Ours   string `json:"ours"` // the value there, "" where there is none
 	Theirs string `json:"theirs"`
@@ -31,7 +31,7 @@ type Question struct {
 	reason string
 }
 
-// Answers say for the keys of questions which side's value is to be taken.
+// Answers choose a side for the keys of questions.
 type Answers map[string]Side
 
 // changedBoth begins the reasons that differ only in what was changed.
@@ -42,8 +42,7 @@ func (v versions) asked(k beads.Key) Question {
 	return Question{Key: string(k), Ours: valueText(v.ours, k), Theirs: valueText(v.theirs, k), reason: changedBoth + string(k)}
 }
 
-// valueText is a value for people to read: a text as it reads, another value as
-// its bytes stand.
+// valueText formats a value for people: a string decoded, another value raw.
 func valueText(r *beads.Record, k beads.Key) string {
 	raw := r.Raw(k)
 	if len(raw) > 0 && raw[0] == '"' {
@@ -79,7 +78,7 @@ func left(questions ...Question) decision {
 // keys lists the keys in order.
 func (a Answers) keys() []string { return slices.Sorted(maps.Keys(a)) }
 
-// and is these answers and newer ones, which count where both answer.
+// and combines these answers with newer ones, which win.
 func (a Answers) and(newer Answers) Answers {
 	all := Answers{}
 	maps.Copy(all, a)

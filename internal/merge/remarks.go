@@ -9,12 +9,12 @@ import (
 	"stig/internal/beads"
 )
 
-// remark is a comment as three versions are compared by: who said what and when. Its number
-// tells nothing, for programs number comments anew.
+// remark is a comment as compared between versions: author, text and time. Its number does not
+// count, since programs renumber comments.
 type remark struct {
 	said string    // author and text
-	at   time.Time // zero where it has none that can be read
-	date string    // as it stands
+	at   time.Time // zero if there is no readable one
+	date string    // as written
 }
 
 func remarkOf(comment *beads.Record) remark {
@@ -22,7 +22,7 @@ func remarkOf(comment *beads.Record) remark {
 	return remark{said: comment.Text("author") + "\x00" + strings.TrimSpace(comment.Text("text")), at: at, date: comment.Text(beads.CreatedAt)}
 }
 
-// moment tells two times apart that are not the same.
+// moment distinguishes times.
 func (r remark) moment() string {
 	if r.at.IsZero() {
 		return r.date
@@ -30,9 +30,9 @@ func (r remark) moment() string {
 	return r.at.UTC().Format(time.RFC3339Nano)
 }
 
-// nameRemarks gives the comments of three versions their names: one name for one comment. Words
-// that are said again on another day are another comment. What base has and a side has with
-// another time, and no more often, was dated anew there.
+// nameRemarks names the comments of three versions so that equal names mean one comment. The
+// same text on another day is another comment. If a side has base's comment with another time,
+// and no more often, it was redated there.
 func nameRemarks(base, ours, theirs []element) {
 	by := func(list []element) map[string][]*element {
 		said := map[string][]*element{}
@@ -60,7 +60,7 @@ func nameRemarks(base, ours, theirs []element) {
 	}
 }
 
-// number names elements by their words and their times, in their order.
+// number names elements by text and time, in order.
 func number(list []*element, words string) {
 	times := map[string]int{}
 	for _, e := range list {
@@ -79,9 +79,9 @@ func unnamed(list []*element) (left []*element) {
 	return left
 }
 
-// match gives elements of one version the names of those that they are in another: made at one
-// time, else within a second of each other (programs cut fractions off, or round), else where
-// one has no time. With redated, what is left of both is paired in its order.
+// match gives elements of one version the names of their counterparts in another: made at the
+// same time, else within a second (programs truncate or round), else with one time missing.
+// With redated, the remaining ones are paired in order.
 func match(named, all []*element, redated bool) {
 	at := map[string][]*element{}
 	for _, e := range named {
@@ -103,8 +103,7 @@ func match(named, all []*element, redated bool) {
 	zip(ungiven(named, all), rest)
 }
 
-// matchNear pairs elements that were made within a second of each other; both lists are in the
-// order of their times.
+// matchNear pairs elements made within a second of each other; both lists are sorted by time.
 func matchNear(named, list []*element) {
 	for len(named) > 0 && len(list) > 0 {
 		switch apart := list[0].remark.at.Sub(named[0].remark.at); {
@@ -119,14 +118,14 @@ func matchNear(named, list []*element) {
 	}
 }
 
-// zip pairs elements one by one.
+// zip pairs elements in order.
 func zip(named, list []*element) {
 	for i := range min(len(named), len(list)) {
 		list[i].name = named[i].name
 	}
 }
 
-// byTime lists the elements that have a time, in the order of those.
+// byTime lists the elements that have a time, sorted.
 func byTime(list []*element) []*element {
 	list = slices.DeleteFunc(list, func(e *element) bool { return e.remark.at.IsZero() })
 	slices.SortStableFunc(list, func(a, b *element) int { return a.remark.at.Compare(b.remark.at) })

@@ -12,14 +12,14 @@ import (
 	"stig/signals"
 )
 
-// renaming is which ids became which in one version of the store.
+// renaming maps ids to new ids in one version of the store.
 type renaming struct {
-	both map[string]string // of issues that base has too
-	own  map[string]string // of issues that came with this version
+	both map[string]string // for issues that base has too
+	own  map[string]string // for issues that came with this version
 }
 
-// rewrite puts the new ids into the lines of all versions. What a side wrote
-// about an issue follows it; what stood in base already does if base has it.
+// rewrite puts the new ids into the lines of all versions. References from a side follow its
+// issue; those from base follow if base has the issue.
 func (m *merger) rewrite() {
 	inBase := m.base.renamed()
 	for _, f := range []*file{&m.ours, &m.theirs} {
@@ -36,7 +36,7 @@ func (m *merger) rewrite() {
 	m.base.rewrite(renaming{both: inBase}, &file{})
 }
 
-// renamed lists the ids of a file that the merge gave new ones.
+// renamed lists the ids of a file that the merge changed.
 func (f *file) renamed() map[string]string {
 	ids := map[string]string{}
 	for _, l := range f.lines {
@@ -47,7 +47,7 @@ func (f *file) renamed() map[string]string {
 	return ids
 }
 
-// parsed reads a line; nil where there is none, and where it cannot be read.
+// parsed parses a line; nil if there is none, or it is unreadable.
 func parsed(l *line) *beads.Record {
 	if l == nil {
 		return nil
@@ -59,7 +59,7 @@ func parsed(l *line) *beads.Record {
 	return r
 }
 
-// rewrite puts new ids into the lines of a file. base has its old text still.
+// rewrite puts new ids into the lines of a file. base still has its old text.
 func (f *file) rewrite(r renaming, base *file) {
 	if len(r.both)+len(r.own) == 0 {
 		return
@@ -79,7 +79,7 @@ func (f *file) rewrite(r renaming, base *file) {
 	}
 }
 
-// named reports whether a text names one of the ids.
+// named reports whether a text contains one of the ids.
 func (r renaming) named(text string) bool {
 	for _, ids := range []map[string]string{r.both, r.own} {
 		for id := range ids {
@@ -91,7 +91,7 @@ func (r renaming) named(text string) bool {
 	return false
 }
 
-// prose are the keys whose texts may name issues.
+// prose are the keys whose texts may mention issues.
 var prose = []beads.Key{
 	beads.Title, beads.Description, beads.Design, beads.AcceptanceCriteria, beads.Notes, beads.CloseReason, "parent",
 }
@@ -124,8 +124,7 @@ func (r renaming) record(record, base *beads.Record, l *line) (*beads.Record, er
 	return record, nil
 }
 
-// putText sets a text, unless it is there already or the one that is there cannot be
-// read without loss.
+// putText sets a text, unless it is the same or the old one cannot be decoded without loss.
 func putText(r *beads.Record, k beads.Key, text string) *beads.Record {
 	was := r.Text(k)
 	if was == text || strings.ContainsRune(was, utf8.RuneError) || was == "" && r.Has(k) {
@@ -134,13 +133,13 @@ func putText(r *beads.Record, k beads.Key, text string) *beads.Record {
 	return r.Put(k, text)
 }
 
-// eachElement edits the elements of a list. own is whether base lacks the element.
+// eachElement edits the elements of a list. own reports that base lacks the element.
 func eachElement(r, base *beads.Record, k beads.Key, edit func(e *beads.Record, own bool) *beads.Record) (*beads.Record, error) {
 	named := elements(k, base, r)
 	was, old := byName(named[0]), r.Raw(k)
 	var list []byte
 	for _, e := range named[1] {
-		at := bytes.Index(old, e.raw) // before it is what separates elements
+		at := bytes.Index(old, e.raw) // the separator of elements precedes it
 		list = append(list, old[:at]...)
 		old = old[at+len(e.raw):]
 		raw := e.raw
@@ -176,7 +175,7 @@ func ownerID(element *beads.Record, l *line) string {
 	return l.id
 }
 
-// id is what an id became.
+// id returns the new id for an id.
 func (r renaming) id(id string, own bool) string {
 	if to, ok := r.both[id]; ok {
 		return to
@@ -187,8 +186,8 @@ func (r renaming) id(id string, own bool) string {
 	return id
 }
 
-// text puts new ids into a text, where they stand as words. Lines that were there
-// before name what they named then.
+// text replaces ids in a text where they are whole words. Lines from base keep what they named
+// then.
 func (r renaming) text(text, before string) string {
 	if !r.named(text) {
 		return text
@@ -199,9 +198,8 @@ func (r renaming) text(text, before string) string {
 	})
 }
 
-// withOldID is the notes with a line that says what the id was, before all other
-// text but the signal table, so that what is appended to the notes stays at their
-// end. Of several old ids the first is named.
+// withOldID adds a line with the old id to the notes, before all other text but the signal
+// table, so that appended notes stay at the end. Of several old ids it names the first.
 func withOldID(r *beads.Record, id string) string {
 	text := r.Text(beads.Notes)
 	for l := range strings.Lines(text) {

@@ -18,9 +18,9 @@ import (
 	"stig/internal/testkit/sample"
 )
 
-// TestReplay merges anew what histories merged: of the values, labels, rows and comments that
-// one parent had, and neither the merge base nor the other parent, none may be lost. The
-// repositories are those in STIG_CORPUS, bare or not.
+// TestReplay repeats the merges in real histories: no value, label, row or comment may be lost
+// that one parent had, and neither the merge base nor the other parent. STIG_CORPUS has the
+// repositories, bare or not.
 func TestReplay(t *testing.T) {
 	repositories := repositoriesIn(t, sample.CorpusDir(t))
 	if len(repositories) == 0 {
@@ -40,7 +40,7 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// repositoriesIn lists the git directories at most two levels below a directory.
+// repositoriesIn lists git directories at most two levels below a directory.
 func repositoriesIn(t *testing.T, dir string) (list []string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -77,7 +77,7 @@ func openHistory(t *testing.T, dir string) *history {
 	t.Helper()
 	h := &history{t: t, dir: dir, lost: map[string]int{}}
 	batch := exec.Command("git", "-C", dir, "cat-file", "--batch")
-	batch.Env = append(batch.Environ(), "GIT_NO_LAZY_FETCH=1") // what a partial clone lacks is missing
+	batch.Env = append(batch.Environ(), "GIT_NO_LAZY_FETCH=1") // missing from a partial clone
 	ask, err := batch.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -105,7 +105,7 @@ func (h *history) git(args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// merges lists the merges of two commits, as their parents.
+// merges lists the merges of two commits, by their parents.
 func (h *history) merges() (list [][2]string) {
 	for line := range strings.Lines(h.git("rev-list", "--all", "--min-parents=2", "--max-parents=2", "--parents")) {
 		commits := strings.Fields(line)
@@ -114,7 +114,7 @@ func (h *history) merges() (list [][2]string) {
 	return list
 }
 
-// text is the store as a commit has it, "" where it has none.
+// text is the store in a commit, "" if there is none.
 func (h *history) text(commit string) string {
 	for _, path := range []string{".beads/issues.jsonl", ".beads/beads.jsonl"} {
 		if _, err := fmt.Fprintf(h.ask, "%s:%s\n", commit, path); err != nil {
@@ -159,7 +159,7 @@ func (h *history) replay(parents [2]string) {
 	}
 }
 
-// compare counts what ours knew alone and the result does not.
+// compare counts what only ours had and the result lacks.
 func (h *history) compare(parents [2]string, base, ours, theirs string, r Result) {
 	keys := map[string]key{}
 	b, o, t, out := split(base, keys), split(ours, keys), split(theirs, keys), split(r.Text, keys)
@@ -178,7 +178,7 @@ func (h *history) compare(parents [2]string, base, ours, theirs string, r Result
 			continue // deleted there, or another issue
 		}
 		if yours != nil && !yours.Origin().Together(mine.Origin()) {
-			continue // two issues, of which one gets another id
+			continue // two issues, one of which gets another id
 		}
 		result := parsed(out.line(l.name))
 		if result == nil {
@@ -197,7 +197,7 @@ func (h *history) compare(parents [2]string, base, ours, theirs string, r Result
 	}
 }
 
-// nameless is a text without its ids, which may be others where two issues were given one.
+// nameless is a text without its ids, which may change if two issues had one.
 func nameless(text string) string {
 	return beads.ReplaceIDs(text, func(string, string) string { return "-" })
 }
@@ -209,9 +209,8 @@ func rawOf(r *beads.Record, k beads.Key) string {
 	return string(r.Raw(k))
 }
 
-// alone lists the elements of a list that one side has, base and the other side lack, and the
-// result lacks too. Times of comments do not count: bd dates a comment anew wherever it imports
-// one.
+// alone lists the elements of a list that one side has, and base, the other side and the result
+// lack. Times of comments do not count: bd redates a comment when it imports one.
 func alone(k beads.Key, was, mine, yours, result *beads.Record) (lost []string) {
 	names := func(r *beads.Record) map[string]int {
 		times := map[string]int{}

@@ -20,13 +20,12 @@ type grid struct {
 
 // row is a row of a signal table.
 type row struct {
-	name, value, date string // date is "" where there is none
+	name, value, date string // date is "" for none
 	at                int    // its index in the table
 	text              string // the line
 }
 
-// gridOf reads the signal table of a document; the reason is why its rows
-// cannot be told apart.
+// gridOf reads a document's signal table; a reason means that its rows cannot be told apart.
 func gridOf(doc *notes.Doc) (g grid, reason string) {
 	g.doc = doc
 	live, there := doc.Live(signals.Section)
@@ -49,7 +48,7 @@ func gridOf(doc *notes.Doc) (g grid, reason string) {
 	return g, ""
 }
 
-// dated reports whether the table has a column for dates.
+// dated reports whether the table has a date column.
 func (g *grid) dated() bool { return len(g.table.Header.Cells) > 2 }
 
 func (g *grid) row(name string) (row, bool) {
@@ -73,8 +72,7 @@ func (g *grid) rest() string {
 	return visible.OneLine(body)
 }
 
-// mergeTable merges the signal tables of both sides row by row, and gives the
-// body of the section.
+// mergeTable merges the signal tables of both sides row by row, and returns the section's body.
 func (d *documents) mergeTable() (body, reason string) {
 	var base, lead, other grid
 	if base, reason = gridOf(d.base.doc); reason == "" {
@@ -86,7 +84,7 @@ func (d *documents) mergeTable() (body, reason string) {
 		return "", reason
 	}
 	if lead.table == nil || other.table == nil || lead.rest() != other.rest() {
-		return "", "both changed the signals, and not their rows alone"
+		return "", "both changed the signals, and not only their rows"
 	}
 	var splices []notes.Splice
 	for _, l := range lead.rows {
@@ -116,8 +114,8 @@ func (d *documents) mergeTable() (body, reason string) {
 	return visible.LF(result.Body(live)), ""
 }
 
-// isDefault reports whether a row says what a missing one means: whoever makes a table for
-// one signal fills it with such rows, which nobody asked for.
+// isDefault reports whether a row has the default value: creating a table for one signal adds
+// such rows, which nobody requested.
 func (r row) isDefault() bool {
 	s, ok := signals.Named(r.name)
 	return ok && r.value == s.Default()
@@ -125,7 +123,7 @@ func (r row) isDefault() bool {
 
 func sameRow(a, b row) bool { return a.value == b.value && a.date == b.date }
 
-// exchange puts a row of another table in the place of one.
+// exchange replaces a row by one of another table.
 func (g *grid) exchange(l, o row) notes.Splice {
 	return notes.Splice{Span: g.table.Rows[l.at].Span, Text: o.text}
 }
@@ -138,9 +136,8 @@ func drop(g grid, r row) notes.Splice {
 	return notes.Splice{Span: span}
 }
 
-// missing inserts the rows that only other has, unless lead removed them as
-// they were: signals at their place in the schema, others after the row that
-// they follow there.
+// missing inserts the rows that only other has, unless lead removed them unchanged: signals in
+// schema order, others after their predecessor there.
 func (g *grid) missing(base, other grid) (splices []notes.Splice) {
 	follows := 0
 	for _, o := range other.rows {
@@ -174,11 +171,10 @@ func (g *grid) place(s signals.Signal) int {
 	return len(g.rows)
 }
 
-// beats reports whether a row of other counts, and not that of lead, where both
-// sides changed it: the later date; of one date that of the side written last;
-// of sides written in one second the higher surprise, and the value that comes
-// later in the schema, which is the further progress, the more complex domain,
-// the deeper planning. It makes no difference which of the two is ours.
+// beats reports whether other's row counts rather than lead's, if both sides changed it: the
+// later date; on a tie that of the side written last; of sides written in the same second the
+// higher surprise, and the later value in the schema, i.e. further progress, a more complex
+// domain, deeper planning. Swapping the sides changes nothing.
 func (d *documents) beats(other, lead row) bool {
 	return cmp.Or(
 		strings.Compare(other.date, lead.date),
@@ -188,7 +184,7 @@ func (d *documents) beats(other, lead row) bool {
 	) > 0
 }
 
-// rank orders the values of a signal; what is no value of it comes first.
+// rank orders the values of a signal; invalid values come first.
 func rank(r row) float64 {
 	s, ok := signals.Named(r.name)
 	if !ok {

@@ -10,10 +10,10 @@ import (
 	"stig/internal/beads"
 )
 
-// Twins are lines of one store about one issue. Every reader takes the last of them, and so
-// does a merge; what the others say must not go unseen.
+// Twins are several lines of one store about one issue. Readers take the last of them, and so
+// does a merge; what the others contain must not go unnoticed.
 
-// told is what a line says, but for how it is spelled and when it was written.
+// told is the content of a line, without spelling and update time.
 func (l *line) told() string {
 	r := parsed(l)
 	if r == nil {
@@ -28,14 +28,14 @@ func (l *line) told() string {
 	return l.text
 }
 
-// repeats gives the lines that another line says too: of those that say the same the one
-// written last stays, and of those the last. Of a store with conflict markers it gives none:
-// there, two lines are the versions of one.
+// repeats returns the lines whose content another line repeats: of equal ones the last written
+// stays, on a tie the last. For a store with conflict markers it returns none, since there two
+// lines are versions of one.
 func (f *file) repeats() map[*line]bool {
 	if f.marked || len(f.twins) == 0 {
 		return nil
 	}
-	stays := map[string]*line{} // by what it is about, and says
+	stays := map[string]*line{} // by subject and content
 	gone := map[*line]bool{}
 	for i := len(f.lines) - 1; i >= 0; i-- {
 		l := &f.lines[i]
@@ -56,7 +56,7 @@ func (f *file) repeats() map[*line]bool {
 	return gone
 }
 
-// written is the updated_at of a line, the zero time where it has none.
+// written is a line's updated_at, zero for none.
 func (l *line) written() time.Time {
 	if r := parsed(l); r != nil {
 		return stamp(r)
@@ -64,7 +64,7 @@ func (l *line) written() time.Time {
 	return time.Time{}
 }
 
-// uniteTwins takes out lines that another line says too.
+// uniteTwins removes lines whose content another line repeats.
 func (f *file) uniteTwins() {
 	gone := f.repeats()
 	if len(gone) == 0 {
@@ -83,15 +83,15 @@ func (f *file) uniteTwins() {
 	f.index()
 }
 
-// Repeat is a line of a store that another of its lines says too, but for how it is spelled
-// and when it was written.
+// Repeat is a line of a store whose content another of its lines repeats, apart from spelling
+// and update time.
 type Repeat struct {
-	Start, End int    // its bytes, with its end
+	Start, End int    // its byte range, including the ending
 	Line       int    // 1-based
 	About      string // the id of the issue, or what else it is about
 }
 
-// Repeats lists the lines of a store that can go without a loss.
+// Repeats lists the lines that a store can lose without losing content.
 func Repeats(text string) (list []Repeat) {
 	f := cut(text, map[string]key{})
 	gone := f.repeats()
@@ -107,7 +107,7 @@ func Repeats(text string) (list []Repeat) {
 	return list
 }
 
-// all gives the lines that are about the same, in their order.
+// all returns the lines about the same thing, in order.
 func (f *file) all(about string) (list []*line) {
 	for n := 0; ; n++ {
 		l := f.line(repeated(about, n))
@@ -119,14 +119,13 @@ func (f *file) all(about string) (list []*line) {
 	}
 }
 
-// twins are the lines about one issue in the three stores, of which ours or theirs has
-// several.
+// twins are the lines about one issue in the three stores, several in ours or theirs.
 type twins struct {
 	base, ours, theirs []*line
 	untouched          bool // the three stores have the same
 }
 
-// twinsOf gives the twins of a line, nil where there are none.
+// twinsOf returns the twins of a line, nil for none.
 func (m *merger) twinsOf(l *line) *twins {
 	if m.ours.marked || m.theirs.marked || !m.ours.twins[l.about] && !m.theirs.twins[l.about] {
 		return nil
@@ -145,7 +144,7 @@ func (m *merger) twinsOf(l *line) *twins {
 
 func sameLines(a, b []*line) bool { return slices.EqualFunc(a, b, same) }
 
-// pick gives the lines of the side that changed them; ok is false where both did.
+// pick returns the lines of the side that changed them; ok is false if both did.
 func (t *twins) pick() (lines []*line, ok bool) {
 	switch {
 	case sameLines(t.ours, t.theirs), sameLines(t.base, t.theirs):
@@ -156,8 +155,8 @@ func (t *twins) pick() (lines []*line, ok bool) {
 	return nil, false
 }
 
-// decide decides on twins that do not say the same: all that no side touched stay, what a side
-// united stays united, and all else is left to a person.
+// decide decides twins with different content: those that no side touched stay, what a side
+// united stays united, and a person decides the rest.
 func (t *twins) decide(answers Answers) decision {
 	lines, ok := t.pick()
 	if ok && len(lines) <= 1 {
@@ -166,7 +165,7 @@ func (t *twins) decide(answers Answers) decision {
 	if side := answers[Whole]; side != "" {
 		d := decision{keep: true, text: linesText(t.of(side), "\n")}
 		if len(t.of(side)) > 1 {
-			d.warning = "stands on several lines still: keep one of them"
+			d.warning = "is still on several lines: keep one of them"
 		}
 		return d
 	}
@@ -180,7 +179,7 @@ func (t *twins) decide(answers Answers) decision {
 		reason: "stands on " + strings.Join(where, " and ") + ", which differ"})
 }
 
-// of gives the lines of a side.
+// of returns the lines of a side.
 func (t *twins) of(side Side) []*line {
 	if side == Theirs {
 		return t.theirs
@@ -196,7 +195,7 @@ func linesText(lines []*line, end string) string {
 	return strings.Join(texts, end)
 }
 
-// sayTwins warns of lines that were taken out since the same store says them once more.
+// sayTwins warns about removed lines that the same store repeats.
 func (m *merger) sayTwins() {
 	for _, side := range []struct {
 		name string
@@ -204,7 +203,7 @@ func (m *merger) sayTwins() {
 	}{{"ours", &m.ours}, {"theirs", &m.theirs}} {
 		for _, l := range side.of.lines {
 			if n := side.of.united[l.about]; n > 0 && !l.twin {
-				m.warnings = append(m.warnings, Warning{l.subject(), fmt.Sprintf("stood on %d lines of %s that say the same: kept one", n+1, side.name)})
+				m.warnings = append(m.warnings, Warning{l.subject(), fmt.Sprintf("was on %d lines of %s with the same content: kept one", n+1, side.name)})
 			}
 		}
 	}
