@@ -35,8 +35,8 @@ type Grant struct {
 	// Settings is the Hash of what the repository's configuration passed on and
 	// started then; "" for nothing. Trust is asked again where it is another.
 	Settings string `json:"settings,omitempty"`
-	// Commands are the checks that its criteria had then, see Grant.Know. List leaves
-	// them, Actors and Settings out.
+	// Commands are the checks that its criteria had then, or that were printed as new since,
+	// see Grant.Know. List leaves them, Actors and Settings out.
 	Commands string `json:"commands,omitempty"`
 	// Actors are hashes of what the files of actors have run, as a person agreed to it.
 	Actors string `json:"actors,omitempty"`
@@ -46,7 +46,7 @@ type Grant struct {
 // knownDigits is how much of the hash of a command a grant keeps.
 const knownDigits = 16
 
-// Know adds commands to those that were there when trust was given.
+// Know adds commands to those that a person could see.
 func (g *Grant) Know(checks []Check) {
 	list := strings.Fields(g.Commands)
 	known := make(map[string]bool, len(list)+len(checks))
@@ -62,7 +62,7 @@ func (g *Grant) Know(checks []Check) {
 	g.Commands = strings.Join(list, " ")
 }
 
-// Knows reports whether a command was there when trust was given.
+// Knows reports whether a command was there when trust was given, or was printed since.
 func (g Grant) Knows(c Check) bool {
 	return strings.Contains(" "+g.Commands+" ", " "+Hash(c.Text)[:knownDigits]+" ")
 }
@@ -112,6 +112,12 @@ func (t Trust) change(root string, edit func(*Grant)) error {
 // trusted; else the error is fs.ErrNotExist.
 func (t Trust) Agree(root, hash string) error {
 	return t.change(root, func(g *Grant) { g.Agree(hash) })
+}
+
+// Know adds commands to the record of a repository that is still trusted; else the error is
+// fs.ErrNotExist.
+func (t Trust) Know(root string, checks []Check) error {
+	return t.change(root, func(g *Grant) { g.Know(checks) })
 }
 
 // locked calls do while no other process changes the record at a path. The lock file goes
