@@ -26,12 +26,12 @@ import (
 type Morning struct {
 	Since    time.Time      `json:"since"`
 	Until    time.Time      `json:"until"`
-	Done     []Done  `json:"done"`  // the first closed first
-	Waits    []Question  `json:"waits"` // for a person, whenever they were asked
-	Failed   []Failure  `json:"failed"`
-	Loops    []Loop  `json:"loops"`
-	ToLand   Pending    `json:"to_land"`
-	Cost     Cost    `json:"cost"`
+	Done     []Done         `json:"done"`  // the first closed first
+	Waits    []Question     `json:"waits"` // for a person, whenever they were asked
+	Failed   []Failure      `json:"failed"`
+	Loops    []Loop         `json:"loops"`
+	ToLand   Pending        `json:"to_land"`
+	Cost     Cost           `json:"cost"`
 	Outcomes map[string]int `json:"outcomes"` // how many runs came to what; "running" for those that are not at their end
 }
 
