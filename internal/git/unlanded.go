@@ -276,12 +276,9 @@ func (r *worktreeRepo) patchIDs(ctx context.Context, stdin []byte, argv ...strin
 	if err != nil || text == "" {
 		return nil, err
 	}
-	found, err := r.git.run(ctx, []byte(text), nil, []string{"patch-id", "--stable"})
-	if err == nil && found.Exit != 0 {
-		err = failure([]string{"patch-id"}, found)
-	}
+	found, err := r.git.mustRun(ctx, []byte(text), nil, "patch-id", "--stable")
 	ids := map[string]string{}
-	for line := range strings.Lines(string(found.Stdout)) {
+	for line := range strings.Lines(found) {
 		if id, commit, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
 			ids[commit] = id
 		}
