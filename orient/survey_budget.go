@@ -2,6 +2,7 @@ package orient
 
 import (
 	"fmt"
+	"stig/internal/visible"
 	"unicode/utf8"
 )
 
@@ -129,5 +130,5 @@ func (s *Survey) cutPath() cut {
 }
 
 func (s *Survey) pathLeft() string {
-	return fmt.Sprintf("%d of %s", len(s.CriticalPath)-2*pathEnds, count(len(s.CriticalPath), "step")) + " of the critical path"
+	return fmt.Sprintf("%d of %s", len(s.CriticalPath)-2*pathEnds, visible.Counted(len(s.CriticalPath), "step")) + " of the critical path"
 }

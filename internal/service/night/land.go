@@ -5,7 +5,6 @@ package night
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -141,19 +140,9 @@ func (u *Unlanded) mayForward(ctx context.Context) error {
 	case s.Head != u.Head:
 		return refuse("HEAD moved meanwhile", "type stig land again")
 	case len(s.Dirty) > 0:
-		return refuse("has changes that are not committed: "+some(s.Dirty), "commit them, or type git stash, then stig land again")
+		return refuse("has changes that are not committed: "+visible.Some(s.Dirty, 5), "commit them, or type git stash, then stig land again")
 	}
 	return nil
-}
-
-// some names the first of a list.
-func some(list []string) string {
-	const most = 5
-	text := strings.Join(list[:min(len(list), most)], ", ")
-	if len(list) > most {
-		text += fmt.Sprintf(" and %d more", len(list)-most)
-	}
-	return text
 }
 
 // commitOf makes the commit that the checkout is to move to. What a branch begins with, where it

@@ -151,18 +151,13 @@ func runsOfNight(a *workspace.Run, place clone.Place, since time.Time) ([]clone.
 		a.Warn("%s: holds a line that cannot be read", where)
 	}
 	return slices.DeleteFunc(all, func(r clone.Run) bool {
-		over := r.Ended.IsZero() && r.Started.Before(since) && !isThere(r.Loop) && !isThere(r.Program)
+		over := r.Ended.IsZero() && r.Started.Before(since) && !r.IsRunning()
 		return over || !r.Ended.IsZero() && r.Ended.Before(since)
 	}), err
 }
 
 // longestRun is how long before its end a run may have started.
 const longestRun = 48 * time.Hour
-
-func isThere(id process.ID) bool {
-	running, known := process.Running(id)
-	return known && running
-}
 
 // gathering puts a morning together.
 type gathering struct {

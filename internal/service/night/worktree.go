@@ -9,7 +9,6 @@ import (
 	"stig/internal/clone"
 	"stig/internal/fault"
 	"stig/internal/git"
-	"stig/internal/process"
 	"stig/internal/workspace"
 )
 
@@ -69,12 +68,7 @@ func WorkTrees(ctx context.Context, a *workspace.Run) (list []WorkTree, err erro
 // runningIn is the run that works in a directory, as far as can be seen; "" for none.
 func runningIn(runs []clone.Run, dir string) string {
 	for _, r := range slices.Backward(runs) {
-		if r.Worktree != dir || !r.Ended.IsZero() || r.Outcome != "" {
-			continue
-		}
-		loop, _ := process.Running(r.Loop)
-		program, _ := process.Running(r.Program)
-		if loop || program {
+		if r.Worktree == dir && r.Ended.IsZero() && r.Outcome == "" && r.IsRunning() {
 			return r.ID
 		}
 	}
