@@ -3,8 +3,9 @@ package orient
 import (
 	"fmt"
 	"slices"
-	"stig/internal/visible"
 	"unicode/utf8"
+
+	"stig/internal/visible"
 )
 
 // MinBudget is the least budget that leaves room for what is never cut: the

@@ -2,8 +2,9 @@ package orient
 
 import (
 	"fmt"
-	"stig/internal/visible"
 	"unicode/utf8"
+
+	"stig/internal/visible"
 )
 
 // SurveyBudget is how many characters a survey has unless it is asked for others.
