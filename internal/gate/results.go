@@ -142,10 +142,3 @@ func (r Results) left(check string) bool {
 	all := strings.Join(r.NotRun, "; ")
 	return strings.Contains("; "+all+"; ", "; "+check+"; ") || len(r.NotRun) > summaryRest
 }
-
-// NamesResults reports whether a close reason tells of results, of checks that
-// all passed. It sees the form and not whether any check ran.
-func NamesResults(reason string) bool {
-	_, ok := ParseResults(reason)
-	return ok
-}
