@@ -47,13 +47,13 @@ func Land(ctx context.Context, a *workspace.Run, r LandRequest) (*Landed, error)
 	if err := a.ForPeople("land"); err != nil {
 		return nil, err
 	}
-	u, err := ToLand(ctx, a, r.Onto)
+	u, err := ToLand(ctx, a, r.Onto, r.IDs...)
 	if err != nil {
 		return nil, err
 	}
 	done := &Landed{Branch: u.Branch, From: u.Head, To: u.Head, Issues: []string{}, Brought: []string{}, There: []string{}, DryRun: r.DryRun}
-	if err := u.choose(a, r, done); err != nil || len(done.landing) == 0 {
-		return done, err
+	if u.choose(r, done); len(done.landing) == 0 {
+		return done, nil
 	}
 	store, err := a.Discover()
 	if err != nil {
@@ -88,13 +88,9 @@ func Land(ctx context.Context, a *workspace.Run, r LandRequest) (*Landed, error)
 }
 
 // choose picks what is to land: all, or the issues that are named and what they are built on.
-func (u *Unlanded) choose(a *workspace.Run, r LandRequest, done *Landed) error {
-	ids, err := u.named(a, r.IDs)
-	if err != nil {
-		return err
-	}
+func (u *Unlanded) choose(r LandRequest, done *Landed) {
 	picked := map[string]bool{}
-	for _, id := range ids {
+	for _, id := range u.named {
 		if !u.Has(id) {
 			done.There = append(done.There, id)
 		}
@@ -102,7 +98,7 @@ func (u *Unlanded) choose(a *workspace.Run, r LandRequest, done *Landed) error {
 	}
 	for _, one := range slices.Backward(u.Issues) {
 		for _, id := range one.After {
-			if picked[one.ID] && !slices.Contains(ids, id) && !slices.Contains(done.Brought, id) {
+			if picked[one.ID] && !slices.Contains(u.named, id) && !slices.Contains(done.Brought, id) {
 				done.Brought = append(done.Brought, id)
 			}
 		}
@@ -119,7 +115,6 @@ func (u *Unlanded) choose(a *workspace.Run, r LandRequest, done *Landed) error {
 	if r.All {
 		done.Brought = []string{}
 	}
-	return nil
 }
 
 // mayForward refuses a checkout that cannot be moved on.

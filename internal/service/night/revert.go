@@ -41,15 +41,11 @@ func Revert(ctx context.Context, a *workspace.Run, r RevertRequest) (*Reverted, 
 	if err := cmp.Or(a.ForPeople("land --revert"), service.NeedsReason(r.Reason, "what is wrong with it")); err != nil {
 		return nil, err
 	}
-	u, err := ToLand(ctx, a, r.Onto)
+	u, err := ToLand(ctx, a, r.Onto, r.ID)
 	if err != nil {
 		return nil, err
 	}
-	ids, err := u.named(a, []string{r.ID})
-	if err != nil {
-		return nil, err
-	}
-	done := &Reverted{ID: ids[0], Places: []string{}, DryRun: r.DryRun}
+	done := &Reverted{ID: u.named[0], Places: []string{}, DryRun: r.DryRun}
 	if done.BuiltOn, err = dependentsOf(a, done.ID); err != nil {
 		return nil, err
 	}
@@ -73,7 +69,7 @@ func Revert(ctx context.Context, a *workspace.Run, r RevertRequest) (*Reverted, 
 			}
 		}
 	}
-	if err := u.beginAnew(ctx, a, done.ID); err != nil {
+	if err := u.beginAnew(ctx, done.ID); err != nil {
 		a.Warn("%s: the next run goes on with what its work tree holds: %v", done.ID, err)
 	}
 	return done, u.tell(ctx, a, done.ID, r.Reason)
@@ -115,7 +111,7 @@ const followWait = 2 * time.Second
 
 // beginAnew puts the work tree and the branch of an issue aside, so that the next begins at the
 // tip of the branch that results go to.
-func (u *Unlanded) beginAnew(ctx context.Context, a *workspace.Run, id string) error {
+func (u *Unlanded) beginAnew(ctx context.Context, id string) error {
 	trees, err := git.Worktrees(ctx, u.Trees)
 	if err != nil {
 		return err

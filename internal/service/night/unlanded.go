@@ -10,10 +10,15 @@ import (
 )
 
 // Unlanded is the work that is to land, with how much it changes and what it is built on.
-type Unlanded struct{ *service.Unlanded }
+type Unlanded struct {
+	*service.Unlanded
 
-// ToLand finds the work that is to land.
-func ToLand(ctx context.Context, a *workspace.Run, onto string) (*Unlanded, error) {
+	named []string // the issues that were asked for, by their full ids
+}
+
+// ToLand finds the work that is to land from a branch, "" for those of stig. It looks up the
+// issues of which ids are given.
+func ToLand(ctx context.Context, a *workspace.Run, onto string, ids ...string) (*Unlanded, error) {
 	file, err := a.Open()
 	if err != nil {
 		return nil, err
@@ -23,7 +28,14 @@ func ToLand(ctx context.Context, a *workspace.Run, onto string) (*Unlanded, erro
 	if err != nil {
 		return nil, err
 	}
-	u := &Unlanded{found}
+	u := &Unlanded{Unlanded: found}
+	for _, id := range ids {
+		issue, err := file.Find(id)
+		if err != nil {
+			return nil, err
+		}
+		u.named = append(u.named, issue.ID)
+	}
 	graph := dag.New(file)
 	for i := range u.Issues {
 		one := &u.Issues[i]
@@ -63,20 +75,16 @@ func builtOn(graph *dag.Graph, at int) (list []int) {
 
 // Diff is the patch of an issue that is to land.
 func Diff(ctx context.Context, a *workspace.Run, id, onto string) (string, error) {
-	u, err := ToLand(ctx, a, onto)
-	if err != nil {
-		return "", err
-	}
-	ids, err := u.named(a, []string{id})
+	u, err := ToLand(ctx, a, onto, id)
 	if err != nil {
 		return "", err
 	}
 	text := ""
 	for _, one := range u.Issues {
+		if one.ID != u.named[0] {
+			continue
+		}
 		for _, unit := range one.Units {
-			if one.ID != ids[0] {
-				break
-			}
 			diff, err := git.DiffOf(ctx, u.TreesOf(one.Onto), unit)
 			if text += diff; err != nil {
 				return "", err
@@ -84,23 +92,6 @@ func Diff(ctx context.Context, a *workspace.Run, id, onto string) (string, error
 		}
 	}
 	return text, nil
-}
-
-// named gives the full ids of issues.
-func (u *Unlanded) named(a *workspace.Run, ids []string) (full []string, err error) {
-	file, err := a.Open()
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	for _, id := range ids {
-		issue, err := file.Find(id)
-		if err != nil {
-			return nil, err
-		}
-		full = append(full, issue.ID)
-	}
-	return full, nil
 }
 
 // git is git in the checkout.
