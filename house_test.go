@@ -36,7 +36,7 @@ var bands = [][]string{
 	{"internal/journal", "internal/lint"},
 	{"internal/workspace"},
 	{"internal/service", "internal/service/traces"},
-	{"internal/service/hooks", "internal/doctor", "internal/loop", "internal/loop/actors"},
+	{"internal/service/hooks", "internal/service/night", "internal/doctor", "internal/loop", "internal/loop/actors"},
 	{"internal/board"},
 	append([]string{command, cli}, groups...),
 }

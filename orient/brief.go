@@ -1,7 +1,6 @@
 package orient
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -422,17 +421,4 @@ func (b *Briefing) argv(flags ...string) []string {
 		argv = append(argv, "--depth", b.override)
 	}
 	return argv
-}
-
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	if before, ok := strings.CutSuffix(noun, "child"); ok {
-		return fmt.Sprintf("%d %schildren", n, before)
-	}
-	if strings.HasSuffix(noun, "y") && !strings.HasSuffix(noun, "ay") {
-		return fmt.Sprintf("%d %sies", n, strings.TrimSuffix(noun, "y"))
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

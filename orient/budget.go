@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"unicode/utf8"
+
+	"stig/internal/visible"
 )
 
 // MinBudget is the least budget that leaves room for what is never cut: the
@@ -112,7 +114,7 @@ func (b *Briefing) cutReasons() cut {
 		if n == before {
 			return ""
 		}
-		return "the rest of " + count(n, "close reason")
+		return "the rest of " + visible.Counted(n, "close reason")
 	}}
 }
 
@@ -284,7 +286,7 @@ func (b *Briefing) foldLines() cut {
 			return ""
 		}
 		all += folded
-		return count(all, "repeated line")
+		return visible.Counted(all, "repeated line")
 	}}
 }
 
@@ -390,13 +392,13 @@ func cutTexts(kind, noun string, least int, texts func() []passage) cut {
 		if fewer == 0 {
 			return ""
 		}
-		return "parts of " + count(cut, noun)
+		return "parts of " + visible.Counted(cut, noun)
 	}}
 }
 
 func partOf(dropped, all int, noun string) string {
 	if dropped == all {
-		return count(all, noun)
+		return visible.Counted(all, noun)
 	}
-	return fmt.Sprintf("%d of %s", dropped, count(all, noun))
+	return fmt.Sprintf("%d of %s", dropped, visible.Counted(all, noun))
 }

@@ -225,10 +225,8 @@ func (c Child) whys() (words []string) {
 	case c.Assignee != "":
 		words = append(words, "assigned to "+visible.OneLine(c.Assignee))
 	}
-	if by := c.BlockedBy; len(by) > most {
-		words = append(words, fmt.Sprintf("by %s and %d more", strings.Join(by[:most], ", "), len(by)-most))
-	} else if len(by) > 0 {
-		words = append(words, "by "+strings.Join(by, ", "))
+	if len(c.BlockedBy) > 0 {
+		words = append(words, "by "+visible.Some(c.BlockedBy, most))
 	}
 	if c.because != "" {
 		words = append(words, c.because)

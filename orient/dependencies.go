@@ -73,7 +73,7 @@ func (b *Briefing) leftOfDependencies() string {
 		words = append(words, partOf(len(b.Farther), all, "closed dependency"))
 	}
 	if reduced > 0 {
-		words = append(words, "parts of "+count(reduced, "closed dependency"))
+		words = append(words, "parts of "+visible.Counted(reduced, "closed dependency"))
 	}
 	return strings.Join(words, ", ")
 }

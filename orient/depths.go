@@ -158,7 +158,7 @@ func (b *Briefing) keepDependencies(keep func(Dependency) bool) {
 	all := len(b.ClosedDependencies)
 	b.ClosedDependencies = slices.DeleteFunc(b.ClosedDependencies, func(d Dependency) bool { return !keep(d) })
 	if left := all - len(b.ClosedDependencies); left > 0 {
-		b.omit(count(left, "closed dependency"), "--depth", signals.PlanningDepthStandard)
+		b.omit(visible.Counted(left, "closed dependency"), "--depth", signals.PlanningDepthStandard)
 	}
 }
 

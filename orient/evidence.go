@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"stig/internal/visible"
 	"stig/signals"
 )
 
@@ -118,5 +119,5 @@ func ago(days int) string {
 	if days == 0 {
 		return "today"
 	}
-	return count(days, "day") + " ago"
+	return visible.Counted(days, "day") + " ago"
 }

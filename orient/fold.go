@@ -29,7 +29,7 @@ func (b *Briefing) foldRobots() {
 		return isRobot(c.Author)
 	})
 	if n := all - len(b.Comments); n > 0 {
-		b.omit(count(n, "comment")+" by "+someOf(authors, 3), "--full")
+		b.omit(visible.Counted(n, "comment")+" by "+visible.Some(authors, 3), "--full")
 	}
 }
 
@@ -86,7 +86,7 @@ func (b *Briefing) foldTemplates() {
 		kept, dropped := withoutTemplate(*in.text)
 		if dropped > 0 && kept != "" {
 			*in.text = kept
-			b.omit(count(dropped, "empty heading")+" of the "+in.name, "--full")
+			b.omit(visible.Counted(dropped, "empty heading")+" of the "+in.name, "--full")
 		}
 	}
 }

@@ -101,7 +101,7 @@ func concludedOf(all []trace.Entry) (c *Concluded, ended []string) {
 
 // words say how the swarm ended.
 func (c Concluded) words() string {
-	words := fmt.Sprintf("Swarm %s of %s ended as %s after %s", c.Swarm, count(c.Agents, "agent"), c.Ended, count(c.Rounds, "round"))
+	words := fmt.Sprintf("Swarm %s of %s ended as %s after %s", c.Swarm, visible.Counted(c.Agents, "agent"), c.Ended, visible.Counted(c.Rounds, "round"))
 	if c.Idea != "" {
 		words += fmt.Sprintf("; %d of %d active agree on %s", c.Supporters, c.Active, visible.OneLine(c.Idea))
 	}
@@ -261,6 +261,6 @@ func (b *Briefing) keepFeedback() {
 	all := len(b.Traces)
 	b.Traces = slices.DeleteFunc(b.Traces, func(l LeftTrace) bool { return l.Type != trace.Feedback && l.Type != trace.Directive })
 	if n := all - len(b.Traces); n > 0 {
-		b.omit(count(n, "trace"), "--depth", signals.PlanningDepthStandard)
+		b.omit(visible.Counted(n, "trace"), "--depth", signals.PlanningDepthStandard)
 	}
 }

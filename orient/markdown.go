@@ -257,7 +257,7 @@ func (b *Briefing) beside(w *page) {
 	for _, p := range b.Acceptance.Beside {
 		places = append(places, visible.OneLine(p.Name)+" ("+p.Place+")")
 	}
-	w.section("Acceptance criteria", "the field is empty; see "+someOf(places, 5))
+	w.section("Acceptance criteria", "the field is empty; see "+visible.Some(places, 5))
 	for _, p := range b.Acceptance.Beside {
 		w.quoted(visible.OneLine(p.Name), p.Text)
 	}
@@ -285,7 +285,7 @@ func (b *Briefing) commands(w *page) {
 	}
 	if skipped > 0 {
 		w.blank()
-		w.linef("Read as text and not run: %s of code (`stig verify %s --plan`)", count(skipped, "piece"), b.Issue.ID)
+		w.linef("Read as text and not run: %s of code (`stig verify %s --plan`)", visible.Counted(skipped, "piece"), b.Issue.ID)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"stig/dag"
 	"stig/internal/beads"
 	"stig/internal/gate"
+	"stig/internal/visible"
 	"stig/notes"
 	"stig/signals"
 )
@@ -205,7 +206,7 @@ func (s RetroSurprise) words() string {
 	if s.Mean == nil {
 		return "not known: nothing is closed"
 	}
-	return fmt.Sprintf("%s on average over %s", signals.Decimal(*s.Mean), count(s.N, "issue"))
+	return fmt.Sprintf("%s on average over %s", signals.Decimal(*s.Mean), visible.Counted(s.N, "issue"))
 }
 
 // draft is the question to a person. It must not end in a list, which would be
@@ -216,7 +217,7 @@ func (r *Retro) draft() string {
 	}
 	var text strings.Builder
 	fmt.Fprintf(&text, "Should the way of working change? The last %s closed, from %s to %s, show %s.\n",
-		count(len(r.Closed), "issue"), cmp.Or(r.From, "?"), cmp.Or(r.To, "?"), count(len(r.Patterns), "pattern"))
+		visible.Counted(len(r.Closed), "issue"), cmp.Or(r.From, "?"), cmp.Or(r.To, "?"), visible.Counted(len(r.Patterns), "pattern"))
 	for _, p := range r.Patterns {
 		fmt.Fprintf(&text, "\nPattern: %s.\nEvidence: %s.\nProposal: %s.\n", p.Message, strings.Join(p.IDs, ", "), p.Proposal)
 	}
@@ -237,7 +238,7 @@ func (r *Retro) Markdown() string {
 	if len(r.Closed) == 0 {
 		w.line("Nothing is closed yet.")
 	} else {
-		w.linef("The last %s closed, from %s to %s.", count(len(r.Closed), "issue"), r.From, r.To)
+		w.linef("The last %s closed, from %s to %s.", visible.Counted(len(r.Closed), "issue"), r.From, r.To)
 	}
 	w.blank()
 	w.linef("- surprise: %s", r.Surprise.words())

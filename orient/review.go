@@ -133,11 +133,11 @@ func (r *Review) Markdown() string {
 func (r *Review) convergence() string {
 	switch {
 	case r.Converges:
-		return "convergence point: " + count(r.Surprise.Blockers, "blocker") + ", all closed"
+		return "convergence point: " + visible.Counted(r.Surprise.Blockers, "blocker") + ", all closed"
 	case len(r.OpenBlockers) > 0:
-		return "not a convergence point yet: it waits for " + count(len(r.OpenBlockers), "issue")
+		return "not a convergence point yet: it waits for " + visible.Counted(len(r.OpenBlockers), "issue")
 	case r.Surprise.Blockers > 0:
-		return r.Issue.Status + ": it came out of " + count(r.Surprise.Blockers, "closed blocker")
+		return r.Issue.Status + ": it came out of " + visible.Counted(r.Surprise.Blockers, "closed blocker")
 	}
 	return "not a convergence point: it was built on nothing that is closed"
 }

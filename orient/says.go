@@ -117,7 +117,7 @@ func dueWords(record *beads.Record, now time.Time) string {
 	case !ok:
 		return visible.OneLine(text) + " (not read as a time)"
 	case due.Before(now) && !beads.IsClosed(record.Text(beads.Status)):
-		return dayIn(due) + ", overdue by " + count(max(1, int(now.Sub(due)/(24*time.Hour))), "day")
+		return dayIn(due) + ", overdue by " + visible.Counted(max(1, int(now.Sub(due)/(24*time.Hour))), "day")
 	}
 	return dayIn(due)
 }
@@ -291,21 +291,21 @@ func (a assembly) notices(i int, record *beads.Record, b *Briefing) []string {
 	}
 	if ring := a.graph.RingThrough(i); ring != nil {
 		b.ring = true
-		add("in a dependency cycle: %s", someOf(dag.Circle(ring, func(i int) string { return a.file.At(i).ID }), 4))
+		add("in a dependency cycle: %s", visible.Some(dag.Circle(ring, func(i int) string { return a.file.At(i).ID }), 4))
 	}
 	closed, all := a.graph.Progress(i)
 	if b.over() && closed < all {
-		add("closed, but %d of %s %s not", all-closed, countOf(all, "child", "children"), isOrAre(all-closed))
+		add("closed, but %d of %s %s not", all-closed, visible.Counted(all, "child"), isOrAre(all-closed))
 	}
 	if at, ok := a.graph.Epic(i); ok && a.graph.Closed(at) && !b.over() {
 		add("its epic %s is closed", a.file.At(at).ID)
 	}
 	same, unlinked := a.alike(i)
 	if len(same) > 0 {
-		add("same title: %s", someOf(same, 3))
+		add("same title: %s", visible.Some(same, 3))
 	}
 	if len(unlinked) > 0 {
-		add("their ids read as its children, and no row links them: %s", someOf(unlinked, 3))
+		add("their ids read as its children, and no row links them: %s", visible.Some(unlinked, 3))
 	}
 	if at, ok := a.file.Index(beads.NumberedParent(b.Issue.ID)); ok && b.Epic == nil {
 		add("its id reads as a child of %s %s, and no row links them", a.file.At(at).ID, clip(visible.OneLine(a.file.At(at).Title), 60))
@@ -315,22 +315,15 @@ func (a assembly) notices(i int, record *beads.Record, b *Briefing) []string {
 		for _, at := range parents[1:] {
 			names = append(names, a.file.At(at).ID)
 		}
-		add("also in %s", someOf(names, 5))
+		add("also in %s", visible.Some(names, 5))
 	}
 	if done := a.closedNext(i, record); len(done) > 0 {
-		add("named as next, and closed: %s", someOf(done, 3))
+		add("named as next, and closed: %s", visible.Some(done, 3))
 	}
 	if gone := a.missingPaths(record); len(gone) > 0 {
-		add("not in this work tree: %s", someOf(gone, 4))
+		add("not in this work tree: %s", visible.Some(gone, 4))
 	}
 	return list
-}
-
-func countOf(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }
 
 func isOrAre(n int) string {
@@ -338,15 +331,6 @@ func isOrAre(n int) string {
 		return "is"
 	}
 	return "are"
-}
-
-// someOf names the first of a list, and how many more there are.
-func someOf(list []string, most int) string {
-	words := strings.Join(list[:min(len(list), most)], ", ")
-	if more := len(list) - most; more > 0 {
-		words += fmt.Sprintf(" and %d more", more)
-	}
-	return words
 }
 
 // alike names the other issues that have the title of one, and the unclosed ones whose

@@ -47,7 +47,7 @@ func middleOut(text string, limit int) string {
 }
 
 func leftOutMark(characters int) string {
-	return fmt.Sprintf("[… %s left out …]", count(characters, "character"))
+	return fmt.Sprintf("[… %s left out …]", visible.Counted(characters, "character"))
 }
 
 // beginning keeps at most so many characters from the beginning of a text.
@@ -130,7 +130,7 @@ func foldRepeated(text string) (string, int) {
 			continue
 		}
 		kept = append(kept, lines[i:i+period]...)
-		kept = append(kept, fmt.Sprintf("… %s", count(repeated, "similar line")))
+		kept = append(kept, fmt.Sprintf("… %s", visible.Counted(repeated, "similar line")))
 		folded += repeated
 		i += period + repeated
 	}

@@ -483,7 +483,7 @@ func passedOver(list []Entry) string {
 	if len(words) == 0 {
 		return ""
 	}
-	return "; passed over: " + someOf(words, 3)
+	return "; passed over: " + visible.Some(words, 3)
 }
 
 // why says why the first of so many issues is the one to take.

@@ -95,7 +95,7 @@ func (s *surveyor) attention() ([]Attention, error) {
 	if n := len(s.file.Problems()); n > 0 {
 		list = append(list, Attention{Rule: attentionStore, Argv: []string{"stig", "vet"}, first: !s.file.CanEdit(),
 			Message: fmt.Sprintf("%s cannot be read or used, beginning with line %d: %s",
-				count(n, "line"), s.file.Problems()[0].Line, s.file.Problems()[0].Message)})
+				visible.Counted(n, "line"), s.file.Problems()[0].Line, s.file.Problems()[0].Message)})
 	}
 	if n, unnamed := s.left(); n > 0 {
 		message := fmt.Sprintf("%d that stig sweep returns", n)
@@ -127,7 +127,7 @@ func (s *surveyor) attention() ([]Attention, error) {
 			about(attentionEscalation, "", "orient") // the question is read once it is known to be shown
 		}
 		if t.unsummarised > 0 {
-			about(attentionTrail, count(t.unsummarised, "trace")+" since the last summary", "digest")
+			about(attentionTrail, visible.Counted(t.unsummarised, "trace")+" since the last summary", "digest")
 		}
 		if t.regressed {
 			about(attentionRegressed, "what it was shown to do ceased to hold; its status is "+issue.Status, "orient")

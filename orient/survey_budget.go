@@ -3,6 +3,8 @@ package orient
 import (
 	"fmt"
 	"unicode/utf8"
+
+	"stig/internal/visible"
 )
 
 // SurveyBudget is how many characters a survey has unless it is asked for others.
@@ -129,5 +131,5 @@ func (s *Survey) cutPath() cut {
 }
 
 func (s *Survey) pathLeft() string {
-	return fmt.Sprintf("%d of %s", len(s.CriticalPath)-2*pathEnds, count(len(s.CriticalPath), "step")) + " of the critical path"
+	return fmt.Sprintf("%d of %s", len(s.CriticalPath)-2*pathEnds, visible.Counted(len(s.CriticalPath), "step")) + " of the critical path"
 }

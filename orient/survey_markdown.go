@@ -34,11 +34,11 @@ func (s *Survey) Markdown() string {
 		w.linef("Next: `%s`: %s", commandLine(step.Argv), visible.OneLine(step.Why))
 	}
 	w.blank()
-	w.linef("# %s: %d unclosed, %d closed", count(s.Counts.Total, "issue"), s.Counts.Unclosed, s.Counts.Closed)
+	w.linef("# %s: %d unclosed, %d closed", visible.Counted(s.Counts.Total, "issue"), s.Counts.Unclosed, s.Counts.Closed)
 	s.countsPart(w)
 	if s.Inbox > 0 {
 		w.blank()
-		w.linef("%s in your inbox: `stig inbox`", count(s.Inbox, "item"))
+		w.linef("%s in your inbox: `stig inbox`", visible.Counted(s.Inbox, "item"))
 	}
 	if s.ToLand != "" {
 		w.blank()
@@ -99,7 +99,7 @@ func numbers(list []number) (words []string) {
 	for _, n := range list {
 		switch {
 		case n.n > 0 && n.what == "other epic": // than those that are blocked, deferred or in progress
-			words = append(words, count(n.n, n.what))
+			words = append(words, visible.Counted(n.n, n.what))
 		case n.n > 0:
 			words = append(words, fmt.Sprintf("%d %s", n.n, n.what))
 		}
@@ -267,7 +267,7 @@ func (s *Survey) convergencePart(w *page) {
 	w.heading(partHeading("Convergence points", len(s.Convergence), s.there.convergence))
 	for _, c := range s.Convergence {
 		w.linef("- %s %s: %s closed, surprise %s of at most %s", c.ID, title(c.Title),
-			count(c.Blockers, "blocker"), signals.Decimal(c.Surprise), signals.Decimal(c.Limit))
+			visible.Counted(c.Blockers, "blocker"), signals.Decimal(c.Surprise), signals.Decimal(c.Limit))
 	}
 }
 
@@ -284,7 +284,7 @@ func (s *Survey) pathPart(w *page) {
 	if s.cutsPath() {
 		path = slices.Concat(path[:pathEnds], []string{"…"}, path[len(path)-pathEnds:])
 	}
-	w.linef("%s: %s", count(len(s.CriticalPath), "step"), strings.Join(path, " → "))
+	w.linef("%s: %s", visible.Counted(len(s.CriticalPath), "step"), strings.Join(path, " → "))
 }
 
 func (s *Survey) cutsPath() bool { return !s.wholePath && len(s.CriticalPath) > 2*pathEnds }

@@ -14,6 +14,7 @@ import (
 	"stig/internal/gate"
 	"stig/internal/loop/actors"
 	"stig/internal/service"
+	"stig/internal/service/night"
 	"stig/orient"
 )
 
@@ -104,9 +105,9 @@ func (v *view) survey() (*service.Orientation, error) {
 }
 
 // morning is what loops did since somebody read that on a terminal.
-func (v *view) morning() (*service.Morning, error) {
-	return kept(v, "morning", shortly, func(v *view) (*service.Morning, error) {
-		return service.ReadMorning(v.ctx, v.Run, service.MorningRequest{})
+func (v *view) morning() (*night.Morning, error) {
+	return kept(v, "morning", shortly, func(v *view) (*night.Morning, error) {
+		return night.ReadMorning(v.ctx, v.Run, "")
 	})
 }
 

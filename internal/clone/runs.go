@@ -99,6 +99,13 @@ func (r Run) IsPriced() bool {
 	return r.Price == PriceSaid || r.Price == PriceListed || r.Price == PriceUnknown && (r.Cost > 0 || r.Program.PID == 0)
 }
 
+// IsRunning reports whether the loop or the program of a run is there, as far as can be seen.
+func (r Run) IsRunning() bool {
+	loop, _ := process.Running(r.Loop)
+	program, _ := process.Running(r.Program)
+	return loop || program
+}
+
 // Spent is what several runs cost together.
 type Spent struct {
 	Amounts  map[string]float64 // by currency

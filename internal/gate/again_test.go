@@ -46,7 +46,7 @@ func TestPassing(t *testing.T) {
 	if !strings.HasPrefix(said, "1 of 6 checked; not run: mast up; low …; a; b; and 1 more [true 0.") || !strings.HasSuffix(said, "; cannot fail: true") {
 		t.Error(said)
 	}
-	if !gate.NamesResults("Verified: the mast is up. " + said) {
+	if !namesResults("Verified: the mast is up. " + said) {
 		t.Errorf("no results in %q", said)
 	}
 }

@@ -141,10 +141,3 @@ func (r Results) left(check string) bool {
 	all := strings.Join(r.NotRun, "; ")
 	return strings.Contains("; "+all+"; ", "; "+check+"; ") || len(r.NotRun) > summaryRest
 }
-
-// NamesResults reports whether a close reason has results, with all checks passed. It parses
-// the form and cannot know whether any check ran.
-func NamesResults(reason string) bool {
-	_, ok := ParseResults(reason)
-	return ok
-}

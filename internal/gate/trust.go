@@ -35,8 +35,8 @@ type Grant struct {
 	// Settings is the Hash of what the repository's configuration passed on and started at that
 	// time; "" for nothing. If it changes, trust is asked for again.
 	Settings string `json:"settings,omitempty"`
-	// Commands are the checks in its criteria at that time, see Grant.Know. List omits
-	// Commands, Actors and Settings.
+	// Commands are the checks that its criteria had then, or that were printed as new since,
+	// see Grant.Know. List leaves them, Actors and Settings out.
 	Commands string `json:"commands,omitempty"`
 	// Actors are hashes of what a person allowed actors' files to run.
 	Actors string `json:"actors,omitempty"`
@@ -46,7 +46,7 @@ type Grant struct {
 // knownDigits is how many digits of a command's hash a grant stores.
 const knownDigits = 16
 
-// Know adds commands to those known when trust was given.
+// Know adds commands to those that a person could see.
 func (g *Grant) Know(checks []Check) {
 	list := strings.Fields(g.Commands)
 	known := make(map[string]bool, len(list)+len(checks))
@@ -62,7 +62,7 @@ func (g *Grant) Know(checks []Check) {
 	g.Commands = strings.Join(list, " ")
 }
 
-// Knows reports whether a command was known when trust was given.
+// Knows reports whether a command was there when trust was given, or was printed since.
 func (g Grant) Knows(c Check) bool {
 	return strings.Contains(" "+g.Commands+" ", " "+Hash(c.Text)[:knownDigits]+" ")
 }
@@ -113,8 +113,14 @@ func (t Trust) Agree(root, hash string) error {
 	return t.change(root, func(g *Grant) { g.Agree(hash) })
 }
 
-// locked calls do while no other process changes the record at a path. The lock file is removed
-// while it is held: the next process creates another.
+// Know adds commands to the record of a repository that is still trusted; else the error is
+// fs.ErrNotExist.
+func (t Trust) Know(root string, checks []Check) error {
+	return t.change(root, func(g *Grant) { g.Know(checks) })
+}
+
+// locked calls do while no other process changes the record at a path. The lock file goes
+// while it is held: who waits for it makes the next one.
 func locked(path string, do func() error) (err error) {
 	if _, err := os.Stat(filepath.Dir(path)); err != nil {
 		return err

@@ -3,7 +3,6 @@ package git
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -38,22 +37,29 @@ func (g Client) Stat(ctx context.Context, from, to, without string, most int) st
 // Ahead counts the commits of to that from lacks and that change a path not below without,
 // which is as in Changes; "" leaves out nothing.
 func (g Client) Ahead(ctx context.Context, from, to, without string) (int, error) {
-	argv := []string{"rev-list", "--count", from + ".." + to, "--", ":(top)"}
-	if without != "" {
-		argv = append(argv, ":(top,exclude)"+without)
+	said, err := g.besides(ctx, without, nil, "rev-list", "--count", from+".."+to)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.Atoi(strings.TrimSpace(said))
+}
+
+// besides runs a command of git that compares commits, of the paths not below without, which is
+// as in Changes; "" leaves out nothing.
+func (g Client) besides(ctx context.Context, without string, stdin []byte, argv ...string) (string, error) {
+	if argv = append(argv, "--", ":(top)"); without != "" {
+		argv = append(argv, ":(top,exclude,literal)"+without)
 	}
 	command, err := g.asks(ctx, argv, "GIT_LITERAL_PATHSPECS=0")
 	if err != nil {
-		return 0, err
+		return "", err
 	}
-	result, err := process.Run(ctx, command)
+	command.Stdin = stdin
+	result, err := g.await(ctx, command)
 	if err == nil && result.Exit != 0 {
-		err = fmt.Errorf("git rev-list: exit %d: %s", result.Exit, strings.TrimSpace(string(result.Stderr)))
+		err = failure(argv, result)
 	}
-	if err != nil {
-		return 0, err
-	}
-	return strconv.Atoi(strings.TrimSpace(string(result.Stdout)))
+	return string(result.Stdout), err
 }
 
 // beginning is the first of what git prints; "" where it fails.

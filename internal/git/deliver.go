@@ -50,15 +50,11 @@ func Picked(ctx context.Context, o WorktreeOptions, head, onto string, steps []S
 // pick merges with From as what both come from: git of this age takes no other base than that of
 // two commits, so such are made.
 func (t *Worktree) pick(ctx context.Context, head string, s Step) (string, error) {
-	base, err := t.commitTree(ctx, s.From+"^{tree}", "base", nil)
+	ours, err := t.commitTree(ctx, head+"^{tree}", "ours", []string{s.From})
 	if err != nil {
 		return "", err
 	}
-	ours, err := t.commitTree(ctx, head+"^{tree}", "ours", []string{base})
-	if err != nil {
-		return "", err
-	}
-	theirs, err := t.commitTree(ctx, s.To+"^{tree}", "theirs", []string{base})
+	theirs, err := t.commitTree(ctx, s.To+"^{tree}", "theirs", []string{s.From})
 	if err != nil {
 		return "", err
 	}

@@ -134,14 +134,20 @@ func verb(argv []string) string {
 // error with git's own words: those of standard error, since it may have
 // printed much before it failed.
 func (g Client) Must(ctx context.Context, argv ...string) (string, error) {
-	result, err := g.Run(ctx, argv...)
+	said, err := g.mustRun(ctx, nil, nil, argv...)
+	return strings.TrimSpace(said), err
+}
+
+// mustRun is run that turns a failure of git into an error, and gives what it printed as it is.
+func (g Client) mustRun(ctx context.Context, stdin []byte, stdout io.Writer, argv ...string) (string, error) {
+	result, err := g.run(ctx, stdin, stdout, argv)
+	if err == nil && result.Exit != 0 {
+		err = failure(argv, result)
+	}
 	if err != nil {
 		return "", err
 	}
-	if result.Exit != 0 {
-		return "", failure(argv, result)
-	}
-	return strings.TrimSpace(string(result.Stdout)), nil
+	return string(result.Stdout), nil
 }
 
 func failure(argv []string, r process.Result) error {
@@ -212,16 +218,12 @@ func (g Client) Commits(ctx context.Context, names []string) ([]bool, error) {
 	for _, name := range names {
 		asked.WriteString(name + "^{commit}\n")
 	}
-	argv := []string{"cat-file", "--batch-check=%(objecttype)"}
-	result, err := g.run(ctx, []byte(asked.String()), nil, argv)
-	if err == nil && result.Exit != 0 {
-		err = failure(argv, result)
-	}
+	said, err := g.mustRun(ctx, []byte(asked.String()), nil, "cat-file", "--batch-check=%(objecttype)")
 	if err != nil {
 		return nil, err
 	}
 	at := 0
-	for line := range strings.Lines(string(result.Stdout)) {
+	for line := range strings.Lines(said) {
 		if at == len(has) {
 			break
 		}
@@ -303,11 +305,7 @@ func (g Client) fromHere(path string) (string, error) {
 
 // blob writes the text of a file at a commit to w.
 func (g Client) blob(ctx context.Context, commit, name string, w io.Writer) error {
-	argv := []string{"cat-file", "blob", commit + ":" + name}
-	result, err := g.run(ctx, nil, w, argv)
-	if err == nil && result.Exit != 0 {
-		err = failure(argv, result)
-	}
+	_, err := g.mustRun(ctx, nil, w, "cat-file", "blob", commit+":"+name)
 	return err
 }
 

@@ -143,13 +143,10 @@ func (g Client) objects(ctx context.Context, names []string, take func(object) e
 		read <- err
 		_ = reader.CloseWithError(err)
 	}()
-	result, err := g.run(ctx, []byte(strings.Join(names, "\n")+"\n"), writer, argv)
+	_, err := g.mustRun(ctx, []byte(strings.Join(names, "\n")+"\n"), writer, argv...)
 	_ = writer.Close()
 	if readErr := <-read; readErr != nil && (err == nil || errors.Is(err, readErr)) {
 		err = readErr
-	}
-	if err == nil && result.Exit != 0 {
-		err = failure(argv, result)
 	}
 	return err
 }

@@ -1,7 +1,6 @@
 package git
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -283,16 +282,11 @@ func (g Client) side(ctx context.Context, blobs ...string) (Side, error) {
 		if blob == "" {
 			continue
 		}
-		var text bytes.Buffer
-		argv := []string{"cat-file", "blob", blob}
-		result, err := g.run(ctx, nil, &text, argv)
-		if err == nil && result.Exit != 0 {
-			err = failure(argv, result)
-		}
+		text, err := g.mustRun(ctx, nil, nil, "cat-file", "blob", blob)
 		if err != nil {
 			return Side{}, err
 		}
-		texts[i] = text.String()
+		texts[i] = text
 	}
 	return Side{Base: texts[0], Ours: texts[1], Theirs: texts[2]}, nil
 }

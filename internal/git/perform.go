@@ -26,6 +26,15 @@ func (g Client) Perform(ctx context.Context, env []string, stdin []byte, argv ..
 	return g.await(ctx, process.Command{Stdin: stdin, Argv: append([]string{"git"}, argv...), Dir: g.Dir, Env: append(own, env...), Lock: g.Lock})
 }
 
+// accepted is Perform of a command that changes something; a *RejectedError says that it failed.
+func (g Client) accepted(ctx context.Context, env []string, stdin []byte, argv ...string) error {
+	result, err := g.Perform(ctx, env, stdin, argv...)
+	if err == nil && result.Exit != 0 {
+		err = rejected("git "+verb(append([]string{"git"}, argv...)), result)
+	}
+	return err
+}
+
 // Found makes a repository of the directory, with a first commit of the files at paths. Where git
 // does not know whose commit it is, it is that of name.
 func (g Client) Found(ctx context.Context, name, message string, paths ...string) error {

@@ -11,6 +11,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -248,15 +249,13 @@ func keyed(list []string) map[string]string {
 	return keys
 }
 
-// differing calls do for each key whose value is another, "" for none, in the order of the keys.
-func differing(was, now map[string]string, do func(key, was, now string)) {
-	all := maps.Clone(was)
-	if all == nil {
-		all = map[string]string{}
-	}
-	maps.Copy(all, now)
-	for _, key := range slices.Sorted(maps.Keys(all)) {
-		if was[key] != now[key] {
+// differing calls do for each key whose value is another, in the order of the keys; the zero
+// value stands for none.
+func differing[V any](was, now map[string]V, do func(key string, was, now V)) {
+	keys := slices.AppendSeq(slices.Collect(maps.Keys(was)), maps.Keys(now))
+	slices.Sort(keys)
+	for _, key := range slices.Compact(keys) {
+		if !reflect.DeepEqual(was[key], now[key]) {
 			do(key, was[key], now[key])
 		}
 	}

@@ -69,7 +69,7 @@ func (w *Watch) settings(ctx context.Context) (map[string][]string, error) {
 		}
 		set, known := w.read[string(text)]
 		if err == nil && !known {
-			set, err = w.parse(ctx, path)
+			set, err = w.git().settings(ctx, path)
 		}
 		if err != nil {
 			return nil, err
@@ -83,8 +83,10 @@ func (w *Watch) settings(ctx context.Context) (map[string][]string, error) {
 	return all, nil
 }
 
-func (w *Watch) parse(ctx context.Context, path string) (map[string][]string, error) {
-	text, err := w.git().Must(ctx, "config", "--file", path, "--no-includes", "--list", "--null")
+// settings reads a file of git's configuration, without those that it includes: values in their
+// order, by key.
+func (g Client) settings(ctx context.Context, path string) (map[string][]string, error) {
+	text, err := g.Must(ctx, "config", "--file", path, "--no-includes", "--list", "--null")
 	set := map[string][]string{}
 	for one := range strings.SplitSeq(text, "\x00") {
 		if key, value, _ := strings.Cut(one, "\n"); key != "" {
@@ -94,27 +96,11 @@ func (w *Watch) parse(ctx context.Context, path string) (map[string][]string, er
 	return set, err
 }
 
-// changedSettings lists what differs of two readings.
-func changedSettings(was, now map[string][]string) (names []string) {
-	for name, values := range was {
-		if !slices.Equal(values, now[name]) {
-			names = append(names, name)
-		}
-	}
-	for name := range now {
-		if _, had := was[name]; !had {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
-}
-
 func settingChanges(was, now Shared) (list []SharedChange) {
-	for _, name := range changedSettings(was.Settings, now.Settings) {
+	differing(was.Settings, now.Settings, func(name string, a, b []string) {
 		file, key, _ := strings.Cut(name, "/")
-		list = append(list, SharedChange{Kind: SharedSetting, Name: key, In: file, Was: shownValues(key, was.Settings[name]), Now: shownValues(key, now.Settings[name])})
-	}
+		list = append(list, SharedChange{Kind: SharedSetting, Name: key, In: file, Was: shownValues(key, a), Now: shownValues(key, b)})
+	})
 	return list
 }
 

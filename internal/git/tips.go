@@ -64,17 +64,12 @@ func (g Client) withBlobs(ctx context.Context, path, listed string) (tips []Tip,
 // Names gives the names of objects, such as of the file of a commit for COMMIT:PATH, "" for
 // each that is not there. It asks git once.
 func (g Client) Names(ctx context.Context, of ...string) ([]string, error) {
-	var told strings.Builder
-	argv := []string{"cat-file", "--batch-check=%(objectname)"}
-	result, err := g.run(ctx, []byte(strings.Join(of, "\n")+"\n"), &told, argv)
-	if err == nil && result.Exit != 0 {
-		err = failure(argv, result)
-	}
+	told, err := g.mustRun(ctx, []byte(strings.Join(of, "\n")+"\n"), nil, "cat-file", "--batch-check=%(objectname)")
 	if err != nil {
 		return nil, err
 	}
 	names := make([]string, len(of))
-	for i, line := range strings.Split(strings.TrimSpace(told.String()), "\n") {
+	for i, line := range strings.Split(strings.TrimSpace(told), "\n") {
 		if i < len(names) && IsHash(strings.TrimSpace(line)) {
 			names[i] = strings.TrimSpace(line)
 		}
@@ -122,7 +117,7 @@ func (g Client) PastBlobs(ctx context.Context, path string, names, of, without [
 	if err != nil {
 		return nil, 0, err
 	}
-	var asked, told strings.Builder
+	var asked strings.Builder
 	for _, commit := range of {
 		asked.WriteString(commit + "\n")
 	}
@@ -133,11 +128,8 @@ func (g Client) PastBlobs(ctx context.Context, path string, names, of, without [
 	for _, n := range names {
 		argv = append(argv, strings.TrimPrefix(slashpath.Join(slashpath.Dir(name), n), "./"))
 	}
-	result, err := g.run(ctx, []byte(asked.String()), &told, argv)
-	if err == nil && result.Exit != 0 {
-		err = failure(argv, result)
-	}
-	for line := range strings.Lines(told.String()) {
+	told, err := g.mustRun(ctx, []byte(asked.String()), nil, argv...)
+	for line := range strings.Lines(told) {
 		blob, at, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		switch {
 		case strings.HasPrefix(blob, "?"):

@@ -124,12 +124,7 @@ func (g Client) Status(ctx context.Context) (string, error) { return g.status(ct
 
 // status is Status with all untracked files or no.
 func (g Client) status(ctx context.Context, untracked string) (string, error) {
-	argv := []string{"status", "--porcelain=v2", "--branch", "--no-renames", "--no-ahead-behind", "--untracked-files=" + untracked, g.submodules(), "-z"}
-	result, err := g.Run(ctx, argv...)
-	if err == nil && result.Exit != 0 {
-		err = failure(argv, result)
-	}
-	return string(result.Stdout), err
+	return g.mustRun(ctx, nil, nil, "status", "--porcelain=v2", "--branch", "--no-renames", "--no-ahead-behind", "--untracked-files="+untracked, g.submodules(), "-z")
 }
 
 // beyond lists the paths at which the work tree differs from a commit, untracked files

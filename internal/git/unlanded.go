@@ -272,38 +272,18 @@ func (r *worktreeRepo) patch(ctx context.Context, from, to string) (string, erro
 }
 
 func (r *worktreeRepo) patchIDs(ctx context.Context, stdin []byte, argv ...string) (map[string]string, error) {
-	text, err := r.between(ctx, stdin, append([]string{"diff-tree", "-p", "-r", "--no-renames", "--full-index"}, argv...)...)
+	text, err := r.git.besides(ctx, r.store, stdin, append([]string{"diff-tree", "-p", "-r", "--no-renames", "--full-index"}, argv...)...)
 	if err != nil || text == "" {
 		return nil, err
 	}
-	found, err := r.git.run(ctx, []byte(text), nil, []string{"patch-id", "--stable"})
-	if err == nil && found.Exit != 0 {
-		err = failure([]string{"patch-id"}, found)
-	}
+	found, err := r.git.mustRun(ctx, []byte(text), nil, "patch-id", "--stable")
 	ids := map[string]string{}
-	for line := range strings.Lines(string(found.Stdout)) {
+	for line := range strings.Lines(found) {
 		if id, commit, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
 			ids[commit] = id
 		}
 	}
 	return ids, err
-}
-
-// between runs a command of git that compares commits, without the store.
-func (r *worktreeRepo) between(ctx context.Context, stdin []byte, argv ...string) (string, error) {
-	if argv = append(argv, "--", ":/"); r.store != "" {
-		argv = append(argv, ":(top,exclude,literal)"+r.store)
-	}
-	command, err := r.git.asks(ctx, argv, "GIT_LITERAL_PATHSPECS=0")
-	if err != nil {
-		return "", err
-	}
-	command.Stdin = stdin
-	result, err := r.git.await(ctx, command)
-	if err == nil && result.Exit != 0 {
-		err = failure(argv, result)
-	}
-	return string(result.Stdout), err
 }
 
 // Stat is how much a change is; of binary files no lines count.
@@ -319,7 +299,7 @@ func StatOf(ctx context.Context, o WorktreeOptions, u Unit) (s Stat, err error) 
 	if err != nil {
 		return s, err
 	}
-	text, err := r.between(ctx, nil, "diff-tree", "-r", "--numstat", u.From, u.Commit)
+	text, err := r.git.besides(ctx, r.store, nil, "diff-tree", "-r", "--numstat", u.From, u.Commit)
 	for line := range strings.Lines(text) {
 		fields := strings.Fields(line)
 		if len(fields) < 3 {
@@ -338,5 +318,5 @@ func DiffOf(ctx context.Context, o WorktreeOptions, u Unit) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return r.between(ctx, nil, "diff-tree", "-r", "-p", "-M", u.From, u.Commit)
+	return r.git.besides(ctx, r.store, nil, "diff-tree", "-r", "-p", "-M", u.From, u.Commit)
 }

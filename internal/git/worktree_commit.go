@@ -137,12 +137,8 @@ func (t *Worktree) stage(ctx context.Context, store bool, left []LeftOut) error 
 			paths = append(paths, ":(top,exclude,literal)"+l.Path+"\x00"...)
 		}
 	}
-	result, err := t.git().Perform(ctx, []string{"GIT_LITERAL_PATHSPECS=0"}, paths, add...)
-	if err != nil {
+	if err := t.git().accepted(ctx, []string{"GIT_LITERAL_PATHSPECS=0"}, paths, add...); err != nil {
 		return err
-	}
-	if result.Exit != 0 {
-		return rejected("git add", result)
 	}
 	if err := t.unstage(ctx, left); err != nil {
 		return err
@@ -167,11 +163,7 @@ func (t *Worktree) unstage(ctx context.Context, left []LeftOut) error {
 	if err != nil || out.Len() == 0 {
 		return err
 	}
-	argv := []string{"update-index", "--force-remove", "-z", "--stdin"}
-	removed, err := t.git().run(ctx, []byte(out.String()), nil, argv)
-	if err == nil && removed.Exit != 0 {
-		err = failure(argv, removed)
-	}
+	_, err = t.git().mustRun(ctx, []byte(out.String()), nil, "update-index", "--force-remove", "-z", "--stdin")
 	return err
 }
 

@@ -129,23 +129,10 @@ func Replay(ctx context.Context, o WorktreeOptions, branch, was string) (now str
 // inOne gives a commit on top of now with all that onto has beyond was.
 func (t *Worktree) inOne(ctx context.Context, now, was, onto string) (string, error) {
 	said, err := t.git().Must(ctx, "log", "--no-merges", "--reverse", "--format=%B", was+".."+onto)
-	var ours, theirs, tree, tip string
-	if err == nil { // from was both: what it held and now has not is to be gone
-		ours, err = t.commitTree(ctx, now+"^{tree}", "now", []string{was})
+	if err != nil {
+		return "", err
 	}
-	if err == nil {
-		theirs, err = t.commitTree(ctx, onto+"^{tree}", "onto", []string{was})
-	}
-	if err == nil {
-		tree, err = t.mergeTree(ctx, theirs, ours)
-	}
-	if err == nil {
-		tree, _, err = t.withStore(ctx, tree, now)
-	}
-	if err == nil {
-		tip, err = t.commitTree(ctx, tree, "Replay "+t.repo.onto+"\n\n"+said, []string{now})
-	}
-	return tip, err
+	return t.pick(ctx, now, Step{From: was, To: onto, Message: "Replay " + t.repo.onto + "\n\n" + said})
 }
 
 // rebase puts what the work tree has beyond a commit on top of another, and gives the result.

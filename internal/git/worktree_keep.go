@@ -89,11 +89,7 @@ func (t *Worktree) putBack(ctx context.Context, kept Client, had map[string]bool
 	if len(differ.Stdout) == 0 {
 		return nil
 	}
-	result, err := kept.Perform(ctx, nil, differ.Stdout, "checkout-index", "--force", "-z", "--stdin")
-	if err == nil && result.Exit != 0 {
-		err = rejected("git checkout-index", result)
-	}
-	return err
+	return kept.accepted(ctx, nil, differ.Stdout, "checkout-index", "--force", "-z", "--stdin")
 }
 
 // others are the files that an index has not, those that git ignores too.

@@ -155,12 +155,8 @@ func (t *Worktree) filtered(ctx context.Context, names []string) (map[string]boo
 	if len(names) == 0 {
 		return kept, nil
 	}
-	argv := []string{"check-attr", "-z", "--stdin", "filter"}
-	said, err := t.git().run(ctx, []byte(strings.Join(names, "\x00")+"\x00"), nil, argv)
-	if err == nil && said.Exit != 0 {
-		err = failure(argv, said)
-	}
-	fields := strings.Split(string(said.Stdout), "\x00") // path, attribute, value
+	said, err := t.git().mustRun(ctx, []byte(strings.Join(names, "\x00")+"\x00"), nil, "check-attr", "-z", "--stdin", "filter")
+	fields := strings.Split(said, "\x00") // path, attribute, value
 	for i := 0; i+2 < len(fields); i += 3 {
 		kept[fields[i]] = fields[i+2] != "unspecified" && fields[i+2] != "unset"
 	}

@@ -153,20 +153,15 @@ func (t *Worktree) commitAside(ctx context.Context, head string, o Aside) (kept 
 
 // treeOfFiles gives a tree with the files of the work tree, and the store of its HEAD.
 func (t *Worktree) treeOfFiles(ctx context.Context, head string) (tree string, err error) {
-	dir, err := os.MkdirTemp(t.own, "stig-index-")
+	g := t.git()
+	index, remove, err := t.ownIndex(&g)
 	if err != nil {
 		return "", err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	index := filepath.Join(dir, "index")
-	if err := copyFile(filepath.Join(t.own, "index"), index); err != nil {
-		return "", err
-	}
-	g := t.git()
-	g.Env = append(slices.Clone(g.Env), "GIT_INDEX_FILE="+index)
-	added, err := g.Perform(ctx, nil, nil, "add", "--all", "--sparse")
-	if err == nil && added.Exit != 0 {
-		err = rejected("git add", added)
+	defer func() { err = errors.Join(err, remove()) }()
+	err = copyFile(filepath.Join(t.own, "index"), index)
+	if err == nil {
+		err = g.accepted(ctx, nil, nil, "add", "--all", "--sparse")
 	}
 	if err == nil {
 		tree, err = g.Must(ctx, "write-tree")
@@ -243,12 +238,8 @@ type FileVersion struct {
 // Versions lists what the commits of to that from lacks left of the files that each changed;
 // of a merge those that differ from all that it merges.
 func (g Client) Versions(ctx context.Context, from, to string) (list []FileVersion, err error) {
-	argv := []string{"-c", "log.showRoot=true", "log", "--format=%x01%H", "-c", "--raw", "-z", "--no-abbrev", "-M", "--diff-filter=d", from + ".." + to}
-	said, err := g.Run(ctx, argv...)
-	if err == nil && said.Exit != 0 {
-		err = failure(argv, said)
-	}
-	fields := strings.Split(string(said.Stdout), "\x00")
+	said, err := g.mustRun(ctx, nil, nil, "-c", "log.showRoot=true", "log", "--format=%x01%H", "-c", "--raw", "-z", "--no-abbrev", "-M", "--diff-filter=d", from+".."+to)
+	fields := strings.Split(said, "\x00")
 	commit := ""
 	for i := 0; i < len(fields); i++ {
 		field := strings.TrimLeft(fields[i], "\n")

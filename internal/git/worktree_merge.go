@@ -135,12 +135,11 @@ func (t *Worktree) withStore(ctx context.Context, tree, from string) (_ string, 
 	if err != nil || names[0] == names[1] {
 		return tree, false, err
 	}
-	dir, err := os.MkdirTemp(t.own, "stig-index-")
+	_, remove, err := t.ownIndex(&g)
 	if err != nil {
 		return "", false, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	g.Env = append(slices.Clone(g.Env), "GIT_INDEX_FILE="+filepath.Join(dir, "index"))
+	defer func() { err = errors.Join(err, remove()) }()
 	steps := [][]string{{"read-tree", tree}, {"-c", "core.sparseCheckout=false", "rm", "-r", "-f", "--quiet", "--cached", "--ignore-unmatch", "--", store}}
 	if names[1] != "" {
 		steps = append(steps, []string{"read-tree", "--prefix=" + store + "/", from + ":" + store})
@@ -152,6 +151,14 @@ func (t *Worktree) withStore(ctx context.Context, tree, from string) (_ string, 
 	}
 	tree, err = g.Must(ctx, "write-tree")
 	return tree, true, err
+}
+
+// ownIndex has git use an index that is not there yet, below a directory that remove deletes.
+func (t *Worktree) ownIndex(g *Client) (index string, remove func() error, err error) {
+	dir, err := os.MkdirTemp(t.own, "stig-index-")
+	index = filepath.Join(dir, "index")
+	g.Env = append(slices.Clone(g.Env), "GIT_INDEX_FILE="+index)
+	return index, func() error { return os.RemoveAll(dir) }, err
 }
 
 // commitTree commits a tree. No hook runs, so that no work is at fault where it fails.
@@ -213,9 +220,5 @@ func (t *Worktree) skipStore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	result, err := t.git().Perform(ctx, nil, listed.Stdout, "-c", expectFiles, "update-index", "-z", "--skip-worktree", "--stdin")
-	if err == nil && result.Exit != 0 {
-		err = rejected("git update-index", result)
-	}
-	return err
+	return t.git().accepted(ctx, nil, listed.Stdout, "-c", expectFiles, "update-index", "-z", "--skip-worktree", "--stdin")
 }

@@ -103,8 +103,8 @@ func (r *worktreeRepo) undoOwnSettings(ctx context.Context) error {
 	if err != nil || others || len(without(moved, movedKeys)) > 0 {
 		return err
 	}
-	for key, value := range moved {
-		if _, err := r.git.Must(ctx, "config", "--file", config, key, value); err != nil {
+	for key, values := range moved {
+		if _, err := r.git.Must(ctx, "config", "--file", config, key, values[len(values)-1]); err != nil {
 			return err
 		}
 	}
@@ -122,21 +122,14 @@ var (
 )
 
 // settings reads a file of git's configuration, which may not be there.
-func (r *worktreeRepo) settings(ctx context.Context, path string) (map[string]string, error) {
+func (r *worktreeRepo) settings(ctx context.Context, path string) (map[string][]string, error) {
 	if !isThere(path) {
 		return nil, nil
 	}
-	text, err := r.git.Must(ctx, "config", "--file", path, "--list", "--null")
-	set := map[string]string{}
-	for one := range strings.SplitSeq(text, "\x00") {
-		if key, value, _ := strings.Cut(one, "\n"); key != "" {
-			set[key] = value
-		}
-	}
-	return set, err
+	return r.git.settings(ctx, path)
 }
 
 // without lists the keys of settings but for some.
-func without(set map[string]string, some []string) []string {
+func without[V any](set map[string]V, some []string) []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(set)), func(key string) bool { return slices.Contains(some, key) })
 }

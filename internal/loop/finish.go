@@ -42,9 +42,8 @@ func (l *loop) weigh(ctx context.Context, r *Run) (observation, error) {
 	this.Outcome = string(r.outcome)
 	runs = append(runs, this)
 	past := PastOf(runs, now)[r.Issue]
-	tries := past.Of(l.name)
 	turn := TurnOthers
-	spent := l.Attempts > 0 && l.limits().Spent(tries) && !(r.outcome.IsPass() && l.NoClose)
+	spent := l.Attempts > 0 && past.Spent(l.name, l.limits()) && !(r.outcome.IsPass() && l.NoClose)
 	if spent {
 		turn = l.turnAfter(past, r.Issue)
 	}

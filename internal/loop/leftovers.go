@@ -3,7 +3,6 @@ package loop
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -133,7 +132,7 @@ func (l *loop) findLeftovers(ctx context.Context, r *Run) error {
 		if e.Issue != r.Issue || e.ID == r.ID || len(e.LeftOut) == 0 {
 			continue
 		}
-		if held, err := l.place.Held(e.ID); err == nil && isThere(held) {
+		if held, err := l.place.Held(e.ID); err == nil && workspace.Exists(held) {
 			r.found = append(r.found, fmt.Sprintf("Run %s of %s left files that no commit takes; they are in %s: %s.", e.ID, e.Actor, held, listed(e.LeftOut)))
 		}
 	}
@@ -158,19 +157,10 @@ const mostListed = 8
 // listed is the first names of a list, and how many more there are.
 func listed[T any](names []T) string {
 	var all []string
-	for _, name := range names[:min(len(names), mostListed)] {
+	for _, name := range names {
 		all = append(all, workspace.Visible(visible.OneLine(fmt.Sprint(name))))
 	}
-	text := strings.Join(all, ", ")
-	if more := len(names) - len(all); more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
-}
-
-func isThere(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
+	return visible.Some(all, mostListed)
 }
 
 // mostLeftOut is how many names of files that are left out a record has.

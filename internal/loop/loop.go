@@ -438,11 +438,8 @@ func isRace(err error) bool {
 // askAbout asks a person about an issue whose attempts or passes were used up before this
 // loop began, such as under a higher bound.
 func (l *loop) askAbout(ctx context.Context, past *Past, issue string) error {
-	tries := past.Of(l.name)
-	if tries.Last == nil {
-		return nil
-	}
-	r, failures := &Run{Run: *tries.Last}, past.Failures()
+	last := cmp.Or(past.Of(l.name).Last, past.Last)
+	r, failures := &Run{Run: *last}, past.Failures()
 	if len(failures) == 0 {
 		failures = []clone.Run{r.Run}
 	}

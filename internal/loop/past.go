@@ -101,13 +101,13 @@ func (p *Past) Of(worker string) Tries {
 }
 
 // Tried counts the attempts and passes of all workers.
-func (p *Past) Tried() (n int) {
+func (p *Past) Tried() (attempts, passes int) {
 	if p != nil {
 		for _, t := range p.By {
-			n += t.Attempts + t.Passes
+			attempts, passes = attempts+t.Attempts, passes+t.Passes
 		}
 	}
-	return n
+	return attempts, passes
 }
 
 // Failures are the failed attempts of all workers, by their start.
@@ -122,8 +122,22 @@ func (p *Past) Failures() (list []clone.Run) {
 // Limits are how often one worker tries one issue within Window.
 type Limits struct{ Attempts, Passes int }
 
-// Spent reports whether a worker leaves an issue alone after what it tried.
-func (l Limits) Spent(t Tries) bool { return t.Attempts >= l.Attempts || t.Passes >= l.Passes }
+func (l Limits) reached(attempts, passes int) bool {
+	return attempts >= l.Attempts || passes >= l.Passes
+}
+
+// Spent reports whether a worker leaves an issue alone: after its own tries, or after as many of
+// all workers as two of them have.
+func (p *Past) Spent(worker string, l Limits) bool {
+	t := p.Of(worker)
+	return l.reached(t.Attempts, t.Passes) || p.isSpent(l)
+}
+
+// isSpent reports whether all workers together tried an issue as often as two of them may.
+func (p *Past) isSpent(l Limits) bool {
+	attempts, passes := p.Tried()
+	return l.reached(attempts/2, passes/2)
+}
 
 // Turn is who comes next at an issue that a worker leaves alone.
 type Turn int
@@ -135,10 +149,14 @@ const (
 )
 
 // TurnAfter gives who comes next at an issue after a worker spent its tries: a person where
-// another one spent its own, and another worker where one runs that serves the issue.
+// another one spent its own, or all together those of two, and another worker where one runs
+// that serves the issue.
 func (p *Past) TurnAfter(worker string, l Limits, served bool) Turn {
+	if p.isSpent(l) {
+		return TurnPerson
+	}
 	for name, t := range p.By {
-		if name != worker && (t.Asked || l.Spent(*t)) {
+		if name != worker && (t.Asked || l.reached(t.Attempts, t.Passes)) {
 			return TurnPerson
 		}
 	}

@@ -60,11 +60,12 @@ func (l *loop) claim(ctx context.Context, c Candidate) (*Run, error) {
 		return nil, err
 	}
 	r.Started = l.now()
-	if !l.isLeft(past) && (l.until(past).After(r.Started) || l.limits().Spent(past.Of(l.name))) {
+	if !l.isLeft(past) && (l.until(past).After(r.Started) || past.Spent(l.name, l.limits())) {
 		l.release(ctx, c.Issue) // another loop tried it since this one looked
 		return nil, nil
 	}
-	r.Attempt += past.Tried()
+	attempts, passes := past.Tried()
+	r.Attempt += attempts + passes
 	if err := l.standing(r, claimed); err != nil {
 		return nil, err
 	}

@@ -194,12 +194,11 @@ func (p *picker) candidate(id string, rank int, kind Kind) (c Candidate, ok bool
 	c = Candidate{Issue: id, Kind: kind, Rank: rank, Held: p.held[id]}
 	_, ran := p.own[id]
 	past := p.sensed.past[id]
-	tries := past.Of(p.name)
 	c.Until = p.until(past)
 	switch {
 	case p.isLeft(past):
 		c.Held = true
-	case p.limits().Spent(tries):
+	case past.Spent(p.name, p.limits()):
 		if p.turnAfter(past, id) != TurnOthers {
 			p.exhausted = append(p.exhausted, id)
 			return c, false

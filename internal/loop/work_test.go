@@ -108,13 +108,14 @@ func TestTurnAfter(t *testing.T) {
 		{"rejected three times alone", []clone.Run{by("bo", -9, clone.OutcomeRejected), by("bo", -5, clone.OutcomeAdvanced), by("bo", 0, clone.OutcomeRejected)}, false, true, true, TurnSpared},
 		{"each failed once", []clone.Run{by("cy", -9, clone.OutcomeFailed), by("bo", 0, clone.OutcomeFailed)}, false, false, true, TurnSpared},
 		{"two workers failed twice", []clone.Run{by("cy", -9, clone.OutcomeFailed), by("cy", -8, clone.OutcomeFailed), by("bo", -7, clone.OutcomeFailed), by("bo", 0, clone.OutcomeFailed)}, true, true, false, TurnPerson},
+		{"three workers were rejected twice", []clone.Run{by("cy", -9, clone.OutcomeRejected), by("di", -8, clone.OutcomeRejected), by("bo", -7, clone.OutcomeRejected), by("cy", -6, clone.OutcomeRejected), by("di", -5, clone.OutcomeRejected), by("bo", 0, clone.OutcomeRejected)}, true, true, false, TurnPerson},
 		{"after a person was asked about bo", []clone.Run{by("bo", -20, clone.OutcomeFailed), spared}, false, false, true, TurnSpared},
 		{"after a person was asked about all", []clone.Run{by("cy", -20, clone.OutcomeFailed), by("cy", -15, clone.OutcomeFailed), asked}, false, false, true, TurnSpared},
 		{"closed by another", []clone.Run{by("bo", -20, clone.OutcomeFailed), by("bo", -9, clone.OutcomeFailed), by("cy", -5, clone.OutcomeClosed)}, true, false, true, TurnOthers},
 	} {
 		p := PastOf(c.runs, noon)["d-1"]
 		bo, cy := p.Of("bo"), p.Of("cy")
-		if limits.Spent(bo) != c.spent || limits.Spent(cy) == c.fresh || p.TurnAfter("bo", limits, c.served) != c.turn {
+		if p.Spent("bo", limits) != c.spent || p.Spent("cy", limits) == c.fresh || p.TurnAfter("bo", limits, c.served) != c.turn {
 			t.Errorf("%s: bo %+v, cy %+v, turn %d; want spent %t, cy fresh %t, turn %d", c.name, bo, cy, p.TurnAfter("bo", limits, c.served), c.spent, c.fresh, c.turn)
 		}
 	}

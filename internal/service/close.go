@@ -62,7 +62,7 @@ func Close(ctx context.Context, a *workspace.Run, ids []string, o CloseOptions, 
 			if f.Closed != nil && !o.DryRun {
 				warnOfStranded(ctx, a, c.code.Store, f.Id)
 				if c.closing.Undone() {
-					removeLeftovers(ctx, a, c.code.Store, f.Id)
+					RemoveLeftovers(ctx, a, c.code.Store, f.Id)
 				}
 			}
 			notify(ctx, a, c.code.Store, c.edit.Now, f.notices(signals.Day(c.edit.Now)))
@@ -92,9 +92,9 @@ func warnOfStranded(ctx context.Context, a *workspace.Run, store beads.Place, id
 	}
 }
 
-// removeLeftovers removes the branches of what workers left of an issue that nobody will do, and
+// RemoveLeftovers removes the branches of what workers left of an issue that nobody will do, and
 // says which commits they were.
-func removeLeftovers(ctx context.Context, a *workspace.Run, store beads.Place, id string) {
+func RemoveLeftovers(ctx context.Context, a *workspace.Run, store beads.Place, id string) {
 	code, err := workspace.CodeOf(store)
 	if err != nil || code.Root == "" || !process.Finder("", a.Getenv)("git") {
 		return

@@ -224,7 +224,7 @@ type ReopenRequest struct {
 // Reopen opens a closed issue again, and forgets what its checks showed here. One that was a
 // worker's whose loop has ended is nobody's then.
 func Reopen(ctx context.Context, a *workspace.Run, r ReopenRequest) (*checkpoint.Reopened, error) {
-	if err := needsReason(r.Reason, "what is wrong with it"); err != nil {
+	if err := NeedsReason(r.Reason, "what is wrong with it"); err != nil {
 		return nil, err
 	}
 	store, options, actor, err := a.ToWriteAs(ctx, r.DryRun, a.ActorName)
@@ -258,8 +258,8 @@ func forgetVerdict(ctx context.Context, a *workspace.Run, store beads.Place, id 
 	return err
 }
 
-// needsReason refuses a reason that is empty; what is the reason that is asked for.
-func needsReason(reason, what string) error {
+// NeedsReason refuses a reason that is empty; what is the reason that is asked for.
+func NeedsReason(reason, what string) error {
 	if IsBlank(reason) {
 		return workspace.Usage("a reason is missing", "say with --reason "+what)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -513,14 +514,16 @@ func WarnOfStale(ctx context.Context, a *workspace.Run, t *GateRun) error {
 }
 
 // tellNew prints the commands that were added to the criteria since trust was given,
-// before any of them runs.
+// before any of them runs: each once, and not to a worker.
 func tellNew(a *workspace.Run, t *GateRun, grant *gate.Grant) {
-	if grant == nil {
+	if grant == nil || a.Getenv("STIG_RUN") != "" {
 		return
 	}
-	for _, c := range t.Plan {
-		if c.Asked() && !grant.Knows(c) {
-			a.Note("%s: new since this repository was trusted on %s: %s", t.Id, signals.Day(grant.Time), strings.TrimRight(c.Text, "\n"))
-		}
+	added := slices.DeleteFunc(slices.Clone(t.Plan), func(c gate.Check) bool { return !c.Asked() || grant.Knows(c) })
+	for _, c := range added {
+		a.Note("%s: new since this repository was trusted on %s: %s", t.Id, signals.Day(grant.Time), strings.TrimRight(c.Text, "\n"))
+	}
+	if len(added) > 0 {
+		_ = gate.Trust{Dir: t.Code.State}.Know(grant.Root, added) // else they are printed again
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"stig/cmd/stig/cli"
 	"stig/internal/lint"
 	"stig/internal/service"
+	"stig/internal/service/night"
 	"stig/internal/service/traces"
 	"stig/internal/workspace"
 	"stig/orient"
@@ -129,12 +130,12 @@ func tools() []tool {
 }
 
 func morningTool(ctx context.Context, a *workspace.Run, g args) (workspace.Output, bool, error) {
-	m, err := service.ReadMorning(ctx, a, service.MorningRequest{Since: g.text("since")})
+	m, err := night.ReadMorning(ctx, a, g.text("since"))
 	return workspace.NewOutput("morning", m), false, err
 }
 
 func landTool(ctx context.Context, a *workspace.Run, g args) (workspace.Output, bool, error) {
-	u, err := service.ToLand(ctx, a, g.text("onto"))
+	u, err := night.ToLand(ctx, a, g.text("onto"))
 	return workspace.NewOutput("unlanded", u), false, err
 }
 

@@ -11,13 +11,14 @@ import (
 	"stig/cmd/stig/cli"
 	"stig/internal/git"
 	"stig/internal/service"
+	"stig/internal/service/night"
 	"stig/internal/visible"
 	"stig/internal/workspace"
 )
 
 // landing is what the flags of stig land say.
 type landing struct {
-	service.LandRequest
+	night.LandRequest
 	diff, revert, reason string
 }
 
@@ -43,16 +44,16 @@ func LandCommand(a *cli.App) *cobra.Command {
 			}
 			switch {
 			case r.diff != "":
-				text, err := service.LandDiff(cmd.Context(), a.Run, r.diff, r.Onto)
+				text, err := night.Diff(cmd.Context(), a.Run, r.diff, r.Onto)
 				return a.Result("land-diff", struct {
 					ID   string `json:"id"`
 					Diff string `json:"diff"`
 				}{r.diff, text}, err, func() error { return a.Data(text) })
 			case r.revert != "":
-				done, err := service.Revert(cmd.Context(), a.Run, service.RevertRequest{ID: r.revert, Reason: r.reason, Onto: r.Onto, DryRun: r.DryRun})
+				done, err := night.Revert(cmd.Context(), a.Run, night.RevertRequest{ID: r.revert, Reason: r.reason, Onto: r.Onto, DryRun: r.DryRun})
 				return a.Result("land-reverted", done, err, func() error { return a.Print(revertedText(done)) })
 			case len(args) > 0 || r.All:
-				done, err := service.Land(cmd.Context(), a.Run, r.LandRequest)
+				done, err := night.Land(cmd.Context(), a.Run, r.LandRequest)
 				return a.Result("landed", done, err, func() error { return a.Print(landedText(done)) })
 			}
 			return showUnlanded(cmd.Context(), a, r.Onto)
@@ -83,7 +84,7 @@ func (r *landing) check() error {
 }
 
 func showUnlanded(ctx context.Context, a *cli.App, onto string) error {
-	u, err := service.ToLand(ctx, a.Run, onto)
+	u, err := night.ToLand(ctx, a.Run, onto)
 	return a.Result("unlanded", u, err, func() error {
 		if len(u.Issues) == 0 {
 			return a.Print("nothing to land\n")
@@ -123,7 +124,7 @@ func unlandedLine(one service.UnlandedIssue) string {
 	return workspace.Visible(text)
 }
 
-func landedText(d *service.Landed) string {
+func landedText(d *night.Landed) string {
 	var text strings.Builder
 	for _, id := range d.There {
 		fmt.Fprintf(&text, "%s: nothing of it is to land\n", id)
@@ -148,7 +149,7 @@ func landedText(d *service.Landed) string {
 	return text.String()
 }
 
-func revertedText(d *service.Reverted) string {
+func revertedText(d *night.Reverted) string {
 	verb := "taken back on"
 	if d.DryRun {
 		verb = "would be taken back on"

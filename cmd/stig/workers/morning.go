@@ -8,15 +8,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"stig/cmd/stig/cli"
-	"stig/internal/service"
+	"stig/internal/service/night"
 	"stig/internal/visible"
 	"stig/internal/workspace"
 )
 
 // MorningCommand is stig morning.
 func MorningCommand(a *cli.App) *cobra.Command {
-	var r service.MorningRequest
-	full := false
+	since, full := "", false
 	cmd := &cobra.Command{
 		Use:   "morning",
 		Short: "show what worker loops did since you last looked",
@@ -28,16 +27,16 @@ func MorningCommand(a *cli.App) *cobra.Command {
 		Args:    cli.Takes(0, 0, "no arguments"),
 		Example: "  stig morning\n  stig morning --since 8h\n  stig morning --json | jq .cost",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			m, err := service.ReadMorning(cmd.Context(), a.Run, r)
+			m, err := night.ReadMorning(cmd.Context(), a.Run, since)
 			return a.Result("morning", m, err, func() error {
 				if err := a.Print(morningText(m, full)); err != nil || !a.ToTerminal() {
 					return err
 				}
-				return service.MorningRead(a.Run, m)
+				return night.MorningRead(a.Run, m)
 			})
 		},
 	}
-	cmd.Flags().StringVar(&r.Since, "since", "", "since `WHEN`: a day, a time or an age such as 8h")
+	cmd.Flags().StringVar(&since, "since", "", "since `WHEN`: a day, a time or an age such as 8h")
 	cmd.Flags().BoolVar(&full, "full", false, "every issue, and nothing folded")
 	cli.Filters(cmd, "since")
 	return cmd
@@ -52,7 +51,7 @@ const (
 )
 
 // morningText is a morning on one screen; full leaves nothing out.
-func morningText(m *service.Morning, full bool) string {
+func morningText(m *night.Morning, full bool) string {
 	w := &morningPage{full: full}
 	w.line("since %s: %d done, %d %s for you, %d failed, %d to land; %s", moment(m.Since), len(m.Done), len(m.Waits), waits(len(m.Waits)), len(m.Failed), m.ToLand.Issues, runsText(m.Cost))
 	w.done(m.Done)
@@ -114,7 +113,7 @@ func (w *morningPage) more(left int) {
 }
 
 // done shows what was done, by epic where it is much.
-func (w *morningPage) done(list []service.MorningDone) {
+func (w *morningPage) done(list []night.Done) {
 	if len(list) == 0 {
 		return
 	}
@@ -126,7 +125,7 @@ func (w *morningPage) done(list []service.MorningDone) {
 		return
 	}
 	var epics []string
-	byEpic := map[string][]service.MorningDone{}
+	byEpic := map[string][]night.Done{}
 	for _, one := range list {
 		if byEpic[one.Epic] == nil {
 			epics = append(epics, one.Epic)
@@ -151,7 +150,7 @@ func (w *morningPage) done(list []service.MorningDone) {
 }
 
 // doneText says of an issue who did it, what shows it, how much it changed, and for how much.
-func doneText(d service.MorningDone) string {
+func doneText(d night.Done) string {
 	parts := []string{nameOr(d.By, "nobody named"), d.Proof}
 	if d.Files > 0 {
 		parts = append(parts, fmt.Sprintf("+%d -%d", d.Added, d.Deleted))
@@ -162,7 +161,7 @@ func doneText(d service.MorningDone) string {
 	return visible.ClippedColumns(visible.OneLine(d.Title), mostTitle) + ": " + strings.Join(parts, ", ")
 }
 
-func loopText(l service.MorningLoop) string {
+func loopText(l night.Loop) string {
 	text := l.State
 	if l.Ended != nil {
 		text += " " + l.Ended.UTC().Format("15:04Z")
@@ -179,7 +178,7 @@ func loopText(l service.MorningLoop) string {
 	return text
 }
 
-func runsText(c service.MorningCost) string {
+func runsText(c night.Cost) string {
 	if c.Text == "" {
 		return visible.Counted(c.Runs, "run")
 	}

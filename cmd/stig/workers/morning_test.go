@@ -7,25 +7,25 @@ import (
 	"time"
 
 	"stig/internal/git"
-	"stig/internal/service"
+	"stig/internal/service/night"
 )
 
 // A night of 40 issues is read on one screen: what was done by epic, what else there is in few
 // rows, and how much was folded; --full leaves nothing out.
 func TestMorningText(t *testing.T) {
-	m := &service.Morning{Since: time.Date(2026, 11, 20, 22, 0, 0, 0, time.UTC), ToLand: service.MorningLand{Issues: 24, Text: "24 issues to land on stig/work", Command: "stig land"}}
+	m := &night.Morning{Since: time.Date(2026, 11, 20, 22, 0, 0, 0, time.UTC), ToLand: night.Pending{Issues: 24, Text: "24 issues to land on stig/work", Command: "stig land"}}
 	m.Cost.Runs, m.Cost.Text = 40, "≈4.20 USD, 310.0k tokens"
 	for i := range 24 {
-		m.Done = append(m.Done, service.MorningDone{ID: fmt.Sprintf("n-%d", i), Title: strings.Repeat("a long title ", 9), Epic: []string{"Harbour", "Pier", ""}[i%3], By: "bo",
+		m.Done = append(m.Done, night.Done{ID: fmt.Sprintf("n-%d", i), Title: strings.Repeat("a long title ", 9), Epic: []string{"Harbour", "Pier", ""}[i%3], By: "bo",
 			Proof: "2 checks (2 turned)", Stat: git.Stat{Files: 1, Added: 12, Deleted: 3}, Cost: "≈0.10 USD"})
 	}
 	for i := range 10 {
-		m.Waits = append(m.Waits, service.MorningWait{ID: fmt.Sprintf("w-%d", i), Title: "Paint", By: "al", Question: "Which colour?", Command: fmt.Sprintf("stig resolve w-%d", i)})
+		m.Waits = append(m.Waits, night.Question{ID: fmt.Sprintf("w-%d", i), Title: "Paint", By: "al", Question: "Which colour?", Command: fmt.Sprintf("stig resolve w-%d", i)})
 	}
 	for i := range 6 {
-		m.Failed = append(m.Failed, service.MorningFail{ID: fmt.Sprintf("f-%d", i), Title: "Dig", Times: 3, By: []string{"al", "bo"}, Why: "failed: the disk is full\x1b[31m"})
+		m.Failed = append(m.Failed, night.Failure{ID: fmt.Sprintf("f-%d", i), Title: "Dig", Times: 3, By: []string{"al", "bo"}, Why: "failed: the disk is full\x1b[31m"})
 	}
-	m.Loops = []service.MorningLoop{{Name: "bo", State: "ended", Why: "nothing is left to do", Runs: 30, Cost: "≈3.00 USD"}, {Name: "al", State: "killed"}}
+	m.Loops = []night.Loop{{Name: "bo", State: "ended", Why: "nothing is left to do", Runs: 30, Cost: "≈3.00 USD"}, {Name: "al", State: "killed"}}
 	text := morningText(m, false)
 	if n := strings.Count(text, "\n"); n > 56 {
 		t.Errorf("%d lines:\n%s", n, text)

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"stig/cmd/stig/cli"
-	"stig/internal/service"
+	"stig/internal/service/night"
 	"stig/internal/visible"
 	"stig/internal/workspace"
 )
@@ -32,9 +32,9 @@ func treesCommand(a *cli.App) *cobra.Command {
 		Long:  "List the work trees of workers in this clone, with what each holds that is nowhere else.",
 		Args:  cli.Takes(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			list, err := service.WorkTrees(cmd.Context(), a.Run)
+			list, err := night.WorkTrees(cmd.Context(), a.Run)
 			return a.Result("work-trees", struct {
-				Trees []service.WorkTree `json:"trees"`
+				Trees []night.WorkTree `json:"trees"`
 			}{list}, err, func() error {
 				var text strings.Builder
 				for _, one := range list {
@@ -49,7 +49,7 @@ func treesCommand(a *cli.App) *cobra.Command {
 	}
 }
 
-func treeLine(one service.WorkTree) string {
+func treeLine(one night.WorkTree) string {
 	var holds []string
 	if one.Running != "" {
 		holds = append(holds, "run "+one.Running+" works in it")
@@ -82,7 +82,7 @@ func treeRemoveCommand(a *cli.App) *cobra.Command {
 		Args:    cli.Takes(1, 1, "one issue"),
 		Example: "  stig worktree rm demo-1",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			done, err := service.RemoveWorkTree(cmd.Context(), a.Run, args[0], dryRun)
+			done, err := night.RemoveWorkTree(cmd.Context(), a.Run, args[0], dryRun)
 			return a.Result("work-tree-removed", done, err, func() error { return a.Print(treeRemovedText(done)) })
 		},
 	}
@@ -90,7 +90,7 @@ func treeRemoveCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-func treeRemovedText(d *service.TreeRemoved) string {
+func treeRemovedText(d *night.TreeRemoved) string {
 	verb := "removed"
 	if d.DryRun {
 		verb = "would be removed"

@@ -71,15 +71,15 @@ func RunOf(r clone.Run) Run {
 	if !r.Ended.IsZero() {
 		one.Ended = &r.Ended
 	} else {
-		one.Running = isThere(r.Loop) || isThere(r.Program)
+		one.Running = r.IsRunning()
 	}
 	return one
 }
 
 // isThere reports whether a process runs, as far as that can be seen.
 func isThere(id process.ID) bool {
-	running, known := process.Running(id)
-	return known && running
+	running, _ := process.Running(id)
+	return running
 }
 
 // RunsRequest asks for the runs of an actor, or of all, since a time, a week unless told.

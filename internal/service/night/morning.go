@@ -1,4 +1,4 @@
-package service
+package night
 
 import (
 	"cmp"
@@ -15,6 +15,7 @@ import (
 	"stig/internal/gate"
 	"stig/internal/git"
 	"stig/internal/process"
+	"stig/internal/service"
 	"stig/internal/visible"
 	"stig/internal/workspace"
 	"stig/orient"
@@ -25,17 +26,17 @@ import (
 type Morning struct {
 	Since    time.Time      `json:"since"`
 	Until    time.Time      `json:"until"`
-	Done     []MorningDone  `json:"done"`  // the first closed first
-	Waits    []MorningWait  `json:"waits"` // for a person, whenever they were asked
-	Failed   []MorningFail  `json:"failed"`
-	Loops    []MorningLoop  `json:"loops"`
-	ToLand   MorningLand    `json:"to_land"`
-	Cost     MorningCost    `json:"cost"`
+	Done     []Done         `json:"done"`  // the first closed first
+	Waits    []Question     `json:"waits"` // for a person, whenever they were asked
+	Failed   []Failure      `json:"failed"`
+	Loops    []Loop         `json:"loops"`
+	ToLand   Pending        `json:"to_land"`
+	Cost     Cost           `json:"cost"`
 	Outcomes map[string]int `json:"outcomes"` // how many runs came to what; "running" for those that are not at their end
 }
 
-// MorningDone is an issue that was closed.
-type MorningDone struct {
+// Done is an issue that was closed.
+type Done struct {
 	ID    string    `json:"id"`
 	Title string    `json:"title"`
 	Epic  string    `json:"epic"` // its title; "" for none
@@ -46,8 +47,8 @@ type MorningDone struct {
 	Cost string `json:"cost"` // of its runs
 }
 
-// MorningWait is a question to a person.
-type MorningWait struct {
+// Question is a question to a person.
+type Question struct {
 	ID       string `json:"id"`
 	Title    string `json:"title"`
 	By       string `json:"by"`
@@ -55,8 +56,8 @@ type MorningWait struct {
 	Command  string `json:"command"`  // that answers
 }
 
-// MorningFail is an issue that runs failed at, and that is neither closed nor waits for a person.
-type MorningFail struct {
+// Failure is an issue that runs failed at, and that is neither closed nor waits for a person.
+type Failure struct {
 	ID    string   `json:"id"` // "" of runs that are about no issue
 	Title string   `json:"title"`
 	Times int      `json:"times"`
@@ -65,8 +66,8 @@ type MorningFail struct {
 	Cost  string   `json:"cost"`
 }
 
-// MorningLoop is how the loop of an actor is, and why it ended.
-type MorningLoop struct {
+// Loop is how the loop of an actor is, and why it ended.
+type Loop struct {
 	Name  string     `json:"name"`
 	State string     `json:"state"` // working, waiting, ended, killed, or as it was told to be
 	Issue string     `json:"issue"` // in hand
@@ -76,15 +77,15 @@ type MorningLoop struct {
 	Cost  string     `json:"cost"`
 }
 
-// MorningLand is what is to land.
-type MorningLand struct {
+// Pending is what is to land.
+type Pending struct {
 	Issues  int    `json:"issues"`
 	Text    string `json:"text"`
 	Command string `json:"command"` // "" for nothing
 }
 
-// MorningCost is what the runs cost together.
-type MorningCost struct {
+// Cost is what the runs cost together.
+type Cost struct {
 	Text    string             `json:"text"`
 	Amounts map[string]float64 `json:"amounts"` // by currency
 	Unknown int                `json:"unknown"` // runs of which the cost is not known, or only partly
@@ -92,14 +93,12 @@ type MorningCost struct {
 	Runs    int                `json:"runs"`
 }
 
-// MorningRequest says since when: a time as WHEN of other commands; "" for since it was read last.
-type MorningRequest struct{ Since string }
-
 // firstMorning is how far back is looked where nobody has read before.
 const firstMorning = 24 * time.Hour
 
-// ReadMorning gathers what became of the issues and the loops.
-func ReadMorning(ctx context.Context, a *workspace.Run, r MorningRequest) (*Morning, error) {
+// ReadMorning gathers what became of the issues and the loops since a time, given as WHEN of
+// other commands; "" for since somebody read it last.
+func ReadMorning(ctx context.Context, a *workspace.Run, since string) (*Morning, error) {
 	file, err := a.Open()
 	if err != nil {
 		return nil, err
@@ -117,8 +116,8 @@ func ReadMorning(ctx context.Context, a *workspace.Run, r MorningRequest) (*Morn
 	if m.Since.IsZero() || m.Since.After(now) {
 		m.Since = now.Add(-firstMorning)
 	}
-	if r.Since != "" {
-		if m.Since, err = workspace.TimeOf(r.Since, now); err != nil {
+	if since != "" {
+		if m.Since, err = workspace.TimeOf(since, now); err != nil {
 			return nil, err
 		}
 	}
@@ -152,18 +151,13 @@ func runsOfNight(a *workspace.Run, place clone.Place, since time.Time) ([]clone.
 		a.Warn("%s: holds a line that cannot be read", where)
 	}
 	return slices.DeleteFunc(all, func(r clone.Run) bool {
-		over := r.Ended.IsZero() && r.Started.Before(since) && !isThere(r.Loop) && !isThere(r.Program)
+		over := r.Ended.IsZero() && r.Started.Before(since) && !r.IsRunning()
 		return over || !r.Ended.IsZero() && r.Ended.Before(since)
 	}), err
 }
 
 // longestRun is how long before its end a run may have started.
 const longestRun = 48 * time.Hour
-
-func isThere(id process.ID) bool {
-	running, known := process.Running(id)
-	return known && running
-}
 
 // gathering puts a morning together.
 type gathering struct {
@@ -194,7 +188,7 @@ func (g *gathering) costOf(issue string) string {
 
 // closed lists what was closed as done. An issue that changed after its close is read too.
 func (g *gathering) closed(ctx context.Context) error {
-	g.Done = []MorningDone{}
+	g.Done = []Done{}
 	since := g.Since.Truncate(time.Second) // as closed_at has it
 	for i, issue := range g.file.All() {
 		if issue.Status != beads.StatusClosed || issue.UpdatedAt.Before(since) {
@@ -206,7 +200,7 @@ func (g *gathering) closed(ctx context.Context) error {
 		}
 		at, _ := time.Parse(time.RFC3339Nano, record.Text(beads.ClosedAt)) // zero for none
 		if reason := record.Text(beads.CloseReason); !at.Before(since) && beads.OutcomeOf(reason).End == beads.EndDone {
-			one := MorningDone{ID: issue.ID, Title: issue.Title, At: at, By: issue.Assignee, Proof: proofIn(reason), Cost: g.costOf(issue.ID)}
+			one := Done{ID: issue.ID, Title: issue.Title, At: at, By: issue.Assignee, Proof: proofIn(reason), Cost: g.costOf(issue.ID)}
 			if epic, ok := g.graph.Epic(i); ok {
 				one.Epic = g.file.At(epic).Title
 			}
@@ -216,12 +210,12 @@ func (g *gathering) closed(ctx context.Context) error {
 			g.Done = append(g.Done, one)
 		}
 	}
-	slices.SortStableFunc(g.Done, func(a, b MorningDone) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ID, b.ID)) })
+	slices.SortStableFunc(g.Done, func(a, b Done) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ID, b.ID)) })
 	return nil
 }
 
 // changedBy says who did an issue and how much that changed, by the run that closed it.
-func (g *gathering) changedBy(ctx context.Context, one *MorningDone) error {
+func (g *gathering) changedBy(ctx context.Context, one *Done) error {
 	for _, r := range slices.Backward(g.night) {
 		if r.Issue != one.ID || r.Outcome != string(clone.OutcomeClosed) {
 			continue
@@ -261,10 +255,10 @@ func proofIn(reason string) string {
 // waiting lists the questions to people.
 func (g *gathering) waiting(context.Context) error {
 	list, err := orient.Escalations(g.file, g.graph, orient.Rules{Schema: g.app.Schema, Now: g.Until})
-	g.Waits, g.asked = []MorningWait{}, map[string]bool{}
+	g.Waits, g.asked = []Question{}, map[string]bool{}
 	for _, q := range list {
 		g.asked[q.ID] = true
-		one := MorningWait{ID: q.ID, Title: q.Title, By: q.By, Question: firstLine(q.Question), Command: "stig resolve " + visible.Quoted(q.ID)}
+		one := Question{ID: q.ID, Title: q.Title, By: q.By, Question: firstLine(q.Question), Command: "stig resolve " + visible.Quoted(q.ID)}
 		if q.Number > 1 {
 			one.Command += fmt.Sprintf(" --question %d", q.Number)
 		}
@@ -297,7 +291,7 @@ func firstLine(text string) string {
 
 // failed lists the issues that runs failed at and that nobody closed since or was asked about.
 func (g *gathering) failed(context.Context) error {
-	g.Failed = []MorningFail{}
+	g.Failed = []Failure{}
 	at := map[string]int{}
 	for _, r := range g.night {
 		o := clone.Outcome(r.Outcome)
@@ -307,7 +301,7 @@ func (g *gathering) failed(context.Context) error {
 		i, known := at[r.Issue]
 		if !known {
 			i = len(g.Failed)
-			at[r.Issue], g.Failed = i, append(g.Failed, MorningFail{ID: r.Issue, Title: g.titleOf(r.Issue), By: []string{}, Cost: g.costOf(r.Issue)})
+			at[r.Issue], g.Failed = i, append(g.Failed, Failure{ID: r.Issue, Title: g.titleOf(r.Issue), By: []string{}, Cost: g.costOf(r.Issue)})
 		}
 		one := &g.Failed[i]
 		one.Times++
@@ -333,7 +327,7 @@ func (g *gathering) titleOf(id string) string {
 
 // loops lists how the loops are that gave a sign of life since.
 func (g *gathering) loops(context.Context) error {
-	g.Loops = []MorningLoop{}
+	g.Loops = []Loop{}
 	all, err := g.place.Presences()
 	for _, p := range all {
 		running, known := p.Runs()
@@ -341,7 +335,7 @@ func (g *gathering) loops(context.Context) error {
 		if p.Boots == 0 || !running && p.Seen.Before(g.Since) && runs == 0 {
 			continue
 		}
-		one := MorningLoop{Name: p.Name, Issue: p.Issue, Why: p.EndedWhy, Runs: runs, Cost: spent.String()}
+		one := Loop{Name: p.Name, Issue: p.Issue, Why: p.EndedWhy, Runs: runs, Cost: spent.String()}
 		switch {
 		case running && p.Issue != "":
 			one.State, one.Why = orient.WorkerWorking, ""
@@ -374,7 +368,7 @@ func (g *gathering) landing(ctx context.Context) error {
 	if err != nil || code.Root == "" {
 		return err // in place nothing is to land
 	}
-	switch u, err := findUnlanded(ctx, g.app, g.file.Place(), "", false); {
+	switch u, err := service.FindUnlanded(ctx, g.app, g.file.Place(), "", false); {
 	case fault.Is(err, fault.NoRevision): // before the first commit
 		return nil
 	case err != nil:
@@ -383,13 +377,13 @@ func (g *gathering) landing(ctx context.Context) error {
 	default:
 		g.ToLand.Issues = len(u.Issues)
 	}
-	g.ToLand.Text, g.ToLand.Command = LandHint(ctx, g.app, g.file.Place(), "")
+	g.ToLand.Text, g.ToLand.Command = service.LandHint(ctx, g.app, g.file.Place(), "")
 	return nil
 }
 
 func (g *gathering) cost() {
 	spent, runs := g.spent(func(clone.Run) bool { return true })
-	g.Cost = MorningCost{Text: spent.String(), Amounts: spent.Amounts, Unknown: spent.Unknown, Tokens: spent.Tokens, Runs: runs}
+	g.Cost = Cost{Text: spent.String(), Amounts: spent.Amounts, Unknown: spent.Unknown, Tokens: spent.Tokens, Runs: runs}
 	if g.Cost.Amounts == nil {
 		g.Cost.Amounts = map[string]float64{}
 	}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package service
+package night
 
 import (
 	"encoding/json"
@@ -12,7 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"stig/cue"
 	"stig/internal/clone"
+	"stig/internal/process"
+	"stig/internal/workspace"
 )
 
 var night = time.Date(2026, 11, 20, 22, 0, 0, 0, time.UTC)
@@ -108,8 +111,14 @@ func TestMorning(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	a := claimant(t, dir, "mara", "STIG_NOW="+at(600).Format(time.RFC3339))
-	m, err := ReadMorning(t.Context(), a, MorningRequest{Since: night.Format(time.RFC3339)})
+	env := map[string]string{"STIG_NOW": at(600).Format(time.RFC3339), "PATH": os.Getenv("PATH")}
+	home := func() (string, error) { return dir, nil }
+	a := &workspace.Run{
+		Getenv: func(name string) string { return env[name] }, Env: os.Environ, HomeDir: home, ConfigDir: home,
+		Now: time.Now, Schema: cue.Embedded(), Say: func(_ workspace.Level, text string) { t.Log(text) },
+		Ctx: t.Context(), Running: "test", Dir: dir, Actor: "mara", Ancestors: process.Ancestors,
+	}
+	m, err := ReadMorning(t.Context(), a, night.Format(time.RFC3339))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +143,7 @@ func TestMorning(t *testing.T) {
 	if err := MorningRead(a, m); err != nil {
 		t.Fatal(err)
 	}
-	if again, err := ReadMorning(t.Context(), a, MorningRequest{}); err != nil || len(again.Done)+len(again.Failed)+again.Cost.Runs != 0 || len(again.Waits) != 4 || !again.Since.Equal(m.Until) {
+	if again, err := ReadMorning(t.Context(), a, ""); err != nil || len(again.Done)+len(again.Failed)+again.Cost.Runs != 0 || len(again.Waits) != 4 || !again.Since.Equal(m.Until) {
 		t.Errorf("read again: %+v, %v", again, err)
 	}
 }

@@ -1,0 +1,113 @@
+package night
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"stig/internal/beads"
+	"stig/internal/clone"
+	"stig/internal/fault"
+	"stig/internal/gate"
+	"stig/internal/git"
+	"stig/internal/process"
+	"stig/internal/service"
+	"stig/internal/visible"
+	"stig/internal/workspace"
+)
+
+// proven runs the checks of what is to land in a tree of its own that holds the commit.
+func (u *Unlanded) proven(ctx context.Context, a *workspace.Run, store beads.Place, done *Landed) (err error) {
+	if done.To == u.Head {
+		return nil
+	}
+	dir, remove, err := git.DetachedTree(ctx, u.Trees, "landing", done.To)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, remove(context.WithoutCancel(ctx))) }()
+	there := a.Fresh(ctx, "land")
+	there.Dir, there.Progress, there.Terminal = dir, io.Discard, false
+	there.Store = filepath.Join(u.Place.Worktree, filepath.FromSlash(u.Place.Store))
+	if err := u.setUp(ctx, a, store, dir, done.landing); err != nil {
+		return err
+	}
+	for _, one := range done.landing {
+		if one.ID == "" || one.Status == "" {
+			continue
+		}
+		if err := passes(ctx, there, one.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// passes runs the checks of one issue.
+func passes(ctx context.Context, a *workspace.Run, id string) error {
+	t, err := service.GateRunOf(ctx, a, id)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = t.WaitEdits() }() // it reads in the tree that is removed next
+	if !t.Asks() {
+		a.Note("%s: has no check to be run", id)
+		return nil
+	}
+	err = service.Try(ctx, a, t, service.GateRunOptions{})
+	if refused, ok := fault.As(err, fault.Found); ok {
+		refused.Hint += "; to land it unchecked, git merge " + git.WorkBranch
+	}
+	if err != nil || t.Verdict.Passed() {
+		return err
+	}
+	refused := &fault.Error{Code: fault.Found, ID: id, Reason: "its checks did not run to their end on the tree that would land",
+		Hint: "nothing was changed; see stig verify " + visible.Quoted(id)}
+	for _, o := range t.Verdict.Outcomes() {
+		if !o.Passed() && o.Exit != gate.ExitNotRun {
+			refused.Reason = fmt.Sprintf("on the tree that would land its check %s ends with exit code %d: %s", o.Named(), o.Exit,
+				cmp.Or(visible.HideSecrets(visible.OneLine(o.Reason+" "+o.Tail)), "(no output)"))
+			refused.Hint = "nothing was changed; where the work is at fault, type stig land --revert " + visible.Quoted(id) + " --reason WHY"
+			break
+		}
+	}
+	return refused
+}
+
+// setUpLimit bounds the setup of a tree for checks.
+const setUpLimit = time.Hour
+
+// setUp runs in a tree what the files of the actors who did the work have run in theirs.
+func (u *Unlanded) setUp(ctx context.Context, a *workspace.Run, store beads.Place, dir string, landing []service.UnlandedIssue) error {
+	runs, _, err := u.Place.Runs(time.Time{})
+	if err != nil {
+		return err
+	}
+	ran := map[string]bool{"": true}
+	for _, r := range runs {
+		if !slices.ContainsFunc(landing, func(one service.UnlandedIssue) bool { return one.ID == r.Issue && r.Issue != "" }) {
+			continue
+		}
+		p, err := clone.LoadProfile(filepath.Dir(store.Dir), r.Actor)
+		if err != nil || ran[p.Setup] {
+			continue // what is in no file does not run
+		}
+		ran[p.Setup] = true
+		if trust, err := a.TrustsActor(ctx, p); err != nil || !trust.Agreed {
+			return cmp.Or(err, error(&fault.Error{Code: fault.Found, Reason: r.Actor + ": nobody agreed to the setup that its file names", Hint: "read it, then type stig trust"}))
+		}
+		result, err := process.Run(ctx, process.Command{Argv: []string{"sh", "-c", p.Setup}, Dir: dir, Env: a.EnvironFor(), Limit: setUpLimit})
+		if err == nil && result.Exit != 0 {
+			err = &fault.Error{Code: fault.Found, Reason: fmt.Sprintf("setup of %s: exit %d: %s", r.Actor, result.Exit, visible.HideSecrets(visible.OneLine(string(result.Stderr)))), Hint: "nothing was changed"}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
