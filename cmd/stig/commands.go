@@ -59,7 +59,6 @@ func command(a *cli.App) *cobra.Command {
 		Use:           "stig",
 		Short:         "keep what agents learn in beads issues",
 		Long:          "stig keeps what agents learn in beads issues, and closes issues only if checks pass.",
-		Example:       "  stig orient\n  stig orient ID\n  stig checkpoint ID --surprise 0.2 --done … --remains …",
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          a.UnknownCommand,
