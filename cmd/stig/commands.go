@@ -138,7 +138,7 @@ func rewordLibrary(a *cli.App, root *cobra.Command, all []group) {
 			everything := cmd.Flags().Bool("all", false, "list all commands, and the flags that all of them take")
 			cmd.Use = "help [COMMAND | TOPIC]"
 			cmd.Short = "show the help of a command, or of a topic"
-			cmd.Long = "help shows the help of a command, as COMMAND --help does, or of a topic: " + strings.Join(topicNames(), ",\n") + "."
+			cmd.Long = "help shows the help of a command, as COMMAND --help does, or of a topic:\n" + strings.Join(topicNames(), ", ") + "."
 			complete := cmd.ValidArgsFunction
 			cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 				list, directive := complete(cmd, args, word)
