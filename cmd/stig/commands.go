@@ -59,7 +59,6 @@ func command(a *cli.App) *cobra.Command {
 		Use:           "stig",
 		Short:         "keep what agents learn in beads issues",
 		Long:          "stig keeps what agents learn in beads issues, and closes issues only if checks pass.",
-		Example:       "  stig orient\n  stig orient ID\n  stig checkpoint ID --surprise 0.2 --done … --remains …",
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          a.UnknownCommand,
@@ -139,7 +138,7 @@ func rewordLibrary(a *cli.App, root *cobra.Command, all []group) {
 			everything := cmd.Flags().Bool("all", false, "list all commands, and the flags that all of them take")
 			cmd.Use = "help [COMMAND | TOPIC]"
 			cmd.Short = "show the help of a command, or of a topic"
-			cmd.Long = "help shows the help of a command, as COMMAND --help does, or of a topic: " + strings.Join(topicNames(), ",\n") + "."
+			cmd.Long = "help shows the help of a command, as COMMAND --help does, or of a topic:\n" + strings.Join(topicNames(), ", ") + "."
 			complete := cmd.ValidArgsFunction
 			cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 				list, directive := complete(cmd, args, word)

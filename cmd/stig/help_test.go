@@ -3,6 +3,7 @@ package main
 import (
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -64,5 +65,82 @@ func TestOldNames(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// needsMore finds the examples that wait, serve, or need what the store of TestHelpExamples
+// does not have: a server, a network, a program, other commits, a run, a swarm.
+var needsMore = regexp.MustCompile(`stig (board|mcp|work|watch|dream|swarm (run|[a-z]+ .*--actor)|worker|worktree rm|hook|merge|store|actor (log|show|edit|rename|runs bo|say maintenance)|trust|land .*demo|trace show|digest .*--|morning)\b|mysql:|--wait|--against|main~3|v1\.2|--files|--view|--migrate|-C DIR|stig init|sarif=|--withdraw|--from plan|AGENTS|CLAUDE`)
+
+// TestHelpExamples runs each example of help that is a plain command line in a store with its
+// issues, and wants no usage error and no missing issue. Of all examples the commands and
+// flags exist.
+func TestHelpExamples(t *testing.T) {
+	const lines = `{"id":"demo-e","title":"Read files","status":"open","issue_type":"epic"}
+{"id":"demo-4k2","title":"Parse","status":"open","issue_type":"epic"}
+{"id":"demo-1","title":"Read both forms","status":"in_progress","assignee":"reader","acceptance_criteria":"` + "```verify\\ntrue\\n```" + `","dependencies":[{"depends_on_id":"demo-4k2","type":"parent-child"}]}
+{"id":"demo-2","title":"Print the page","status":"open"}
+{"id":"demo-3","title":"Drop the second form","status":"open","dependencies":[{"depends_on_id":"demo-1","type":"blocks"}]}
+{"id":"demo-4","title":"Made by mistake","status":"open"}
+{"id":"demo-5","title":"Made twice","status":"open"}
+{"id":"demo-6","title":"Undo it","status":"open","dependencies":[{"depends_on_id":"demo-5","type":"blocks"}]}
+{"id":"demo-8x1","title":"Hang","status":"open"}
+{"id":"demo-7pw","title":"Hang again","status":"open"}
+{"id":"demo-9","title":"Dig","status":"open","dependencies":[{"depends_on_id":"demo-e","type":"parent-child"}]}
+`
+	before := map[string][]string{ // what is typed before, by the first words of an example
+		"claim":             {"release demo-1"},
+		"resolve":           {"escalate demo-1 Which --option north --option south --actor bo"},
+		"reopen":            {"close demo-1 --reason 'it reads both'"},
+		"undo":              {"comment demo-1 one", "comment demo-1 two"},
+		"dep rm":            {"dep add demo-2 --on demo-1"},
+		"graph demo-1 --to": {"dep add demo-1 --on demo-4"},
+		"swarm":             {"release demo-1", "signals set demo-1 planning-depth=deep", "swarm start demo-1 --agents 4"},
+	}
+	store := hookStore(t, lines)
+	for _, typed := range []string{"init -q -b main", "config user.name ann", "config user.email ann@example.org", "add -A", "commit -qm one"} {
+		if out, err := exec.Command("git", append([]string{"-C", store}, strings.Fields(typed)...)...).CombinedOutput(); err != nil {
+			t.Fatalf("git %s: %v: %s", typed, err, out)
+		}
+	}
+	quoted := regexp.MustCompile(`'[^']*'|"[^"]*"`)
+	root, ran := commandTree(), 0
+	var try func(cmd *cobra.Command)
+	try = func(cmd *cobra.Command) {
+		for _, below := range cmd.Commands() {
+			try(below)
+		}
+		for line := range strings.Lines(strings.ReplaceAll(cmd.Example, "\\\n", "")) {
+			line = strings.Join(strings.Fields(line), " ")
+			if _, rest, found := strings.Cut(quoted.ReplaceAllString(line, "TEXT"), "stig "); found {
+				if problem := unknown(root, "stig "+rest); problem != "" {
+					t.Errorf("%s: %s", line, problem)
+				}
+			}
+			args, plain := plainArgs(line)
+			if !plain || needsMore.MatchString(line) || strings.HasPrefix(line, "stig swarm start") {
+				continue
+			}
+			dir := t.TempDir()
+			if err := os.CopyFS(dir, os.DirFS(store)); err != nil {
+				t.Fatal(err)
+			}
+			for words, typed := range before {
+				for _, one := range typed {
+					if strings.HasPrefix(line, "stig "+words) {
+						first, _ := plainArgs("stig " + one)
+						runHere(t, dir, first...)
+					}
+				}
+			}
+			ran++
+			if out, code := runHere(t, dir, args...); code > 1 && code != 6 {
+				t.Errorf("%s: exit %d\n%s", line, code, out)
+			}
+		}
+	}
+	try(root)
+	if ran < 60 {
+		t.Errorf("only %d examples ran", ran)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"stig/internal/lint"
 	"stig/internal/service"
 	"stig/internal/visible"
-	"stig/internal/workspace"
 )
 
 // vetOptions are the flags of vet.
@@ -26,15 +25,13 @@ func VetCommand(a *cli.App) *cobra.Command {
 			if o.fix {
 				return vetFix(cmd.Context(), a, args, o)
 			}
-			if o.dryRun {
-				return workspace.Usage("--dry-run goes with --fix", "")
-			}
 			return vet(cmd.Context(), a, args, o.strict)
 		},
 	}
 	cmd.Flags().BoolVar(&o.fix, "fix", false, "rewrite values that have one meaning only, and take out lines that another says too")
 	cmd.Flags().BoolVar(&o.strict, "strict", false, "fail on warnings too")
 	a.Writes(cmd, &o.dryRun)
+	cli.Needs(cmd, "fix", "dry-run")
 	return cmd
 }
 

@@ -16,7 +16,7 @@ func PlanCommand(a *cli.App) *cobra.Command {
 			"after the last of its children. The critical path is the longest chain of issues\n" +
 			"that block each other.",
 		Args:    cli.Takes(0, 1, "one epic at most"),
-		Example: "  stig plan\n  stig plan demo-1",
+		Example: "  stig plan\n  stig plan demo-4k2",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p, err := service.PlanStages(cmd.Context(), a.Run, args)
 			return a.Result("plan", p, err, func() error { return a.Print(planText(p)) })

@@ -29,7 +29,7 @@ func CloseCommand(a *cli.App) *cobra.Command {
 			"code 6.",
 		Args: cli.Takes(1, -1, "the issues to close, and - to read the reason from standard input"),
 		Example: "  stig close demo-1 --reason \"the parser reads both forms\"\n" +
-			"  stig close demo-3 --not-planned \"the second form is gone\"\n" +
+			"  stig close demo-3 --not-planned \"the second form is gone\"\n  stig close demo-4 --duplicate-of demo-2\n" +
 			"  stig close demo-2 -m \"the page is printed\" --waive \"only a person can see it hang\"",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ids, err := readClose(a, cmd, args, text, &o)

@@ -23,17 +23,15 @@ func NextCommand(a *cli.App) *cobra.Command {
 		Args:    cli.Takes(0, 0, "no arguments"),
 		Example: "  stig next\n  stig next --claim --actor ann",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if dryRun && !claim {
-				return workspace.Usage("--dry-run goes with --claim", "type stig next")
-			}
 			if claim {
 				return claimNext(cmd.Context(), a, dryRun)
 			}
 			return showNext(cmd.Context(), a)
 		},
 	}
-	cmd.Flags().BoolVar(&claim, "claim", false, "take it: in progress, and yours")
+	cmd.Flags().BoolVar(&claim, "claim", false, "claim it: in progress, assigned to you")
 	a.Writes(cmd, &dryRun)
+	cli.Needs(cmd, "claim", "dry-run")
 	return cmd
 }
 

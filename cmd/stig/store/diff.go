@@ -26,14 +26,10 @@ func DiffCommand(a *cli.App) *cobra.Command {
 		Example: "  stig diff\n  stig diff main~3 --json\n  stig diff --files before.jsonl after.jsonl",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d, err := service.Diff(cmd.Context(), a.Run, service.DiffRequest{Args: args, Files: files})
-			switch {
-			case err != nil:
+			if err != nil {
 				return err
-			case a.JSON:
-				err = a.PrintJSON("diff", d.Diff)
-			default:
-				err = a.Print(diffText(d.Diff, d.Since))
 			}
+			err = a.Result("diff", d.Diff, nil, func() error { return a.Print(diffText(d.Diff, d.Since)) })
 			if err == nil && exitCode && len(d.Vanished) > 0 {
 				return workspace.Found()
 			}

@@ -11,7 +11,6 @@ import (
 	"stig/cmd/stig/cli"
 	"stig/internal/service/traces"
 	"stig/internal/trace"
-	"stig/internal/workspace"
 )
 
 // addFlags are what the command line says of one trace.
@@ -38,11 +37,6 @@ func addCommand(a *cli.App) *cobra.Command {
 			"content, summary and body, and all are left or none.",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if f.from != "" {
-				for _, name := range []string{"message", "body", "field", "to", "re"} {
-					if cmd.Flags().Changed(name) {
-						return workspace.Usage("--"+name+": does not go with --from", "say it in each line of the file")
-					}
-				}
 				return cli.Takes(0, 0, "nothing beside --from")(cmd, args)
 			}
 			return cli.Takes(2, 2, "an issue and a type")(cmd, f.dash(args))
@@ -77,6 +71,7 @@ func addCommand(a *cli.App) *cobra.Command {
 	flags.StringVar(&f.re, "re", "", "the `TRACE` that it answers")
 	flags.StringVar(&f.from, "from", "", "read traces from `FILE`, a JSON object a line (- for standard input)")
 	a.Writes(cmd, &r.DryRun)
+	cli.Exclude(cmd, "from", "message", "body", "field", "to", "re")
 	return cmd
 }
 

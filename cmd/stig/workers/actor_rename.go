@@ -23,15 +23,12 @@ func renameCommand(a *cli.App) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.Old, r.New = args[0], args[1]
 			renamed, err := actors.Rename(cmd.Context(), a.Run, r)
-			switch {
-			case err != nil:
-				return err
-			case a.JSON:
-				return a.PrintJSON("actor-renamed", renamed)
-			case r.DryRun && !renamed.Due:
-				return a.Print(renamed.Diff)
-			}
-			return printRenamed(a, renamed)
+			return a.Result("actor-renamed", renamed, err, func() error {
+				if r.DryRun && !renamed.Due {
+					return a.Print(renamed.Diff)
+				}
+				return printRenamed(a, renamed)
+			})
 		},
 	}
 	a.Writes(cmd, &r.DryRun)

@@ -28,13 +28,7 @@ func DreamCommand(a *cli.App) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.Name = args[0]
 			d, err := actors.Dream(cmd.Context(), a.Run, r)
-			switch {
-			case err != nil:
-				return err
-			case a.JSON:
-				return a.PrintJSON("dream", d)
-			}
-			return printDream(a, r, d)
+			return a.Result("dream", d, err, func() error { return printDream(a, r, d) })
 		},
 	}
 	cmd.Flags().BoolVar(&r.Print, "print", false, "print what the command would be given, and run nothing")

@@ -68,6 +68,7 @@ func LandCommand(a *cli.App) *cobra.Command {
 	flags.BoolVar(&r.Commit, "commit", false, "commit the store too, and nothing else")
 	cli.Filters(cmd, "onto", "diff", "revert")
 	a.Writes(cmd, &r.DryRun)
+	cli.Needs(cmd, "revert", "reason")
 	return cmd
 }
 
@@ -76,9 +77,6 @@ func (r *landing) check() error {
 	asked := []bool{len(r.IDs) > 0, r.All, r.diff != "", r.revert != ""}
 	if n := len(slices.DeleteFunc(asked, func(yes bool) bool { return !yes })); n > 1 {
 		return workspace.Usage("land: issues, --all, --diff and --revert exclude each other", "give one of them")
-	}
-	if r.reason != "" && r.revert == "" {
-		return workspace.Usage("--reason: goes with --revert", "type stig land --revert ID --reason WHY")
 	}
 	return nil
 }

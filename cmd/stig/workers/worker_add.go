@@ -24,15 +24,12 @@ func addCommand(a *cli.App) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.Name = args[0]
 			added, err := actors.Add(cmd.Context(), a.Run, r)
-			switch {
-			case err != nil:
-				return err
-			case a.JSON:
-				return a.PrintJSON("worker-added", added)
-			case r.DryRun:
-				return a.Print(added.Diff)
-			}
-			return printWorkerAdded(a, added)
+			return a.Result("worker-added", added, err, func() error {
+				if r.DryRun {
+					return a.Print(added.Diff)
+				}
+				return printWorkerAdded(a, added)
+			})
 		},
 	}
 	flags := cmd.Flags()
