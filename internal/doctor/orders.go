@@ -38,6 +38,7 @@ func Orders(a *workspace.Run) (found []FoundOrder) {
 			}
 			read[path] = true
 			for _, order := range assistant.Orders(visible.LF(string(text))) {
+				order.Text = visible.HideSecrets(order.Text)
 				found = append(found, FoundOrder{workspace.Shortest(path), order})
 			}
 		}
@@ -74,7 +75,7 @@ func (o FoundOrder) Quote() string {
 	for _, n := range o.Lines {
 		lines = append(lines, fmt.Sprint(n))
 	}
-	text := visible.ClippedColumns(visible.Text(visible.HideSecrets(o.Text)), quoteColumns)
+	text := visible.ClippedColumns(visible.Text(o.Text), quoteColumns)
 	return o.File + ":" + strings.Join(lines, ",") + ": \"" + text + "\""
 }
 

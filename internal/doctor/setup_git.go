@@ -58,8 +58,9 @@ func SetupGit(ctx context.Context, a *workspace.Run, o SetupOptions) (*SetupResu
 	driver.force = o.Force
 	warnOffPath(a, o, "git merges the store by lines")
 	r, err := connect(ctx, driver, o)
-	if err == nil && !o.Remove && slices.ContainsFunc(r.Changed, func(what string) bool { return strings.HasPrefix(what, ".gitattributes") }) {
-		r.Next = "git add .gitattributes && git commit -m \"merge issues with stig\""
+	shared := workspace.Shortest(driver.attributes.Path)
+	if err == nil && !o.Remove && slices.Contains(r.Changed, shared+": "+driver.line()) {
+		r.Next = "git add " + visible.Quoted(shared) + " && git commit -m \"merge issues with stig\""
 	}
 	return r, err
 }
