@@ -211,6 +211,9 @@ func TestHooksWriteOnlyWhereSaid(t *testing.T) {
 				continue
 			}
 			changed++
+			if name == ".git/info/exclude" && hook.also == ".git/stig/" {
+				continue // the first edit has git leave the lock alone
+			}
 			if hook.writes == "" || !strings.HasPrefix(name, hook.writes) && !strings.HasPrefix(name, hook.also) {
 				t.Errorf("%s writes %s", hook.name, name)
 			}

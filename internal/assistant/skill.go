@@ -95,17 +95,3 @@ func SkillDirs() (all []SkillDir) {
 	slices.SortFunc(all, func(a, b SkillDir) int { return strings.Compare(a.Reader, b.Reader) })
 	return all
 }
-
-// Overwrites reports whether a skill teaches the convention of signals as it was before
-// stig: to replace all notes of an issue with bd update --notes, which loses what others wrote.
-func Overwrites(skill string) bool {
-	if !strings.Contains(skill, "stigmergic") {
-		return false
-	}
-	for line := range strings.Lines(skill) {
-		if _, after, found := strings.Cut(line, "bd update"); found && strings.Contains(after, "--notes") {
-			return true
-		}
-	}
-	return false
-}

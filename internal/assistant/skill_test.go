@@ -45,21 +45,6 @@ func TestSkill(t *testing.T) {
 	}
 }
 
-func TestOverwrites(t *testing.T) {
-	for text, want := range map[string]bool{
-		"# stigmergic signals\nbd update ID --notes \"$NOTES\"\n":        true,
-		"# stigmergic signals\nType `bd update <id> --notes \"...\"`.\n": true,
-		"# stigmergic signals\nbd update ID --append-notes x\n":          false,
-		"# stigmergic signals\nbd update ID --title x\n":                 false,
-		"# bd\nbd update ID --notes x\n":                                 false,
-		Skill():                                                          false,
-	} {
-		if got := Overwrites(text); got != want {
-			t.Errorf("%q: %t", text, got)
-		}
-	}
-}
-
 func TestOrders(t *testing.T) {
 	for text, want := range map[string]string{
 		"a\n- run `bd close ID`, then rest\n":                    `2 "run ` + "`bd close ID`" + `, then rest" close`,

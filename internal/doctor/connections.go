@@ -77,13 +77,12 @@ func (e *examination) assistants() {
 			switch {
 			case err == nil && string(text) == skill.Whole():
 				found = append(found, path)
-			case err == nil && !assistant.Overwrites(string(text)):
+			case err == nil:
 				e.todo("skill", path+" is not the one of this stig", "stig setup "+string(dir.Host)+" --force")
 			}
 		}
 	}
 	e.orders()
-	e.olderSkills()
 	for _, s := range assistant.AllSettings() {
 		if connected := e.settings(s); connected != "" {
 			found = append(found, connected)
@@ -110,30 +109,6 @@ func (e *examination) assistants() {
 		return
 	}
 	e.ok("assistants", "%s", strings.Join(found, ", "))
-}
-
-// olderSkills looks in the project and in the home for skills that have an assistant
-// replace all notes of an issue.
-func (e *examination) olderSkills() {
-	roots := []string{e.root()}
-	if home, err := e.app.HomeDir(); err == nil && home != roots[0] {
-		roots = append(roots, home)
-	}
-	for _, root := range roots {
-		for _, dir := range assistant.SkillDirs() {
-			paths, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(dir.Path), "*", "SKILL.md"))
-			if err != nil {
-				e.failed("skill", err)
-			}
-			for _, path := range paths {
-				if text, err := file.Read(path); err == nil && assistant.Overwrites(string(text)) {
-					shown := workspace.Shortest(path)
-					e.todo("skill", shown+" teaches to overwrite notes with bd update --notes, which loses what others wrote",
-						"rm -r "+filepath.Dir(shown)+"; stig setup "+string(dir.Host)+" installs the skill of stig")
-				}
-			}
-		}
-	}
 }
 
 // settings checks whether the hooks of a host call stig; "" if they do not.

@@ -1,6 +1,6 @@
 // Package doctor connects a clone to git and to coding assistants, and examines a
 // workspace: the store, the programs around it, git, the configuration, and what stig is
-// connected to. SetupGit, SetupHooks, SetupInstructions and SetupSkill write settings of
+// connected to. SetupGit, SetupHost, SetupInstructions and SetupSkill write settings of
 // other programs, and take out again exactly what they wrote. Examine changes nothing; what
 // cannot be found out is reported as broken, and the examination goes on.
 //

@@ -25,8 +25,8 @@ var instructionFiles = []string{
 	".cursorrules", ".cursor/rules/*", ".github/copilot-instructions.md", ".github/instructions/*.md", ".gemini/GEMINI.md", ".windsurfrules",
 }
 
-// Orders finds what files of the project, and of the home of each host, have an assistant type
-// that stig does otherwise.
+// Orders finds what instructions, settings and skills of the project, and of the home of each
+// host, have an assistant type that stig does otherwise.
 func Orders(a *workspace.Run) (found []FoundOrder) {
 	read := map[string]bool{}
 	look := func(pattern string) {
@@ -38,28 +38,29 @@ func Orders(a *workspace.Run) (found []FoundOrder) {
 			}
 			read[path] = true
 			for _, order := range assistant.Orders(visible.LF(string(text))) {
+				order.Text = visible.HideSecrets(order.Text)
 				found = append(found, FoundOrder{workspace.Shortest(path), order})
 			}
 		}
 	}
 	for _, user := range []bool{false, true} {
 		for _, settings := range assistant.AllSettings() {
-			o := SetupOptions{User: user}
-			dir, root, err := hostDir(a, settings, o)
+			dir, root, err := hostDir(a, settings, SetupOptions{User: user})
 			if err != nil {
 				continue // without a home there are none of the home
 			}
-			if !user {
-				look(filepath.Join(root, cmp.Or(settings.Instructions, "AGENTS.md")))
-			} else {
-				look(filepath.Join(dir, cmp.Or(settings.Instructions, "AGENTS.md")))
+			first := root
+			if user {
+				first = dir
 			}
+			look(filepath.Join(first, cmp.Or(settings.Instructions, "AGENTS.md")))
 			look(filepath.Join(dir, filepath.FromSlash(settings.File)))
+			look(filepath.Join(root, filepath.FromSlash(settings.Skills), "*", "SKILL.md"))
 		}
-		if root, err := place(a, SetupOptions{}); err == nil && !user {
-			for _, name := range instructionFiles {
-				look(filepath.Join(root, filepath.FromSlash(name)))
-			}
+	}
+	if root, err := place(a, SetupOptions{}); err == nil {
+		for _, name := range instructionFiles {
+			look(filepath.Join(root, filepath.FromSlash(name)))
 		}
 	}
 	return found
@@ -74,7 +75,7 @@ func (o FoundOrder) Quote() string {
 	for _, n := range o.Lines {
 		lines = append(lines, fmt.Sprint(n))
 	}
-	text := visible.ClippedColumns(visible.Text(visible.HideSecrets(o.Text)), quoteColumns)
+	text := visible.ClippedColumns(visible.Text(o.Text), quoteColumns)
 	return o.File + ":" + strings.Join(lines, ",") + ": \"" + text + "\""
 }
 

@@ -41,12 +41,11 @@ func SetupGit(ctx context.Context, a *workspace.Run, o SetupOptions) (*SetupResu
 		return nil, workspace.Usage("--force and --user exclude each other", "leave one of them out")
 	}
 	if o.User {
-		file, err := gitConfigFile(a)
-		if err != nil {
+		if err := hasGlobalConfig(a); err != nil {
 			return nil, err
 		}
 		warnOffPath(a, o, "git merges the store by lines")
-		return connect(ctx, &userDriver{a.GitIn("."), file}, o)
+		return connect(ctx, &userDriver{a.GitIn(".")}, o)
 	}
 	store, err := a.Discover()
 	if err != nil {
@@ -59,8 +58,9 @@ func SetupGit(ctx context.Context, a *workspace.Run, o SetupOptions) (*SetupResu
 	driver.force = o.Force
 	warnOffPath(a, o, "git merges the store by lines")
 	r, err := connect(ctx, driver, o)
-	if err == nil && !o.Remove && slices.ContainsFunc(r.Changed, func(what string) bool { return strings.HasPrefix(what, ".gitattributes") }) {
-		r.Next = "git add .gitattributes && git commit -m \"merge issues with stig\""
+	shared := workspace.Shortest(driver.attributes.Path)
+	if err == nil && !o.Remove && slices.Contains(r.Changed, shared+": "+driver.line()) {
+		r.Next = "git add " + visible.Quoted(shared) + " && git commit -m \"merge issues with stig\""
 	}
 	return r, err
 }
@@ -128,7 +128,7 @@ func (d *mergeDriver) Missing(ctx context.Context) (list []string, err error) {
 func driverLacks(command, set string) []string {
 	switch {
 	case command == "":
-		return []string{"git config merge.stig.driver"}
+		return []string{set + "merge.stig.driver"}
 	case command == merge.PlainDriver:
 		return []string{NoFallback}
 	case !strings.Contains(command, "git merge-file"):
@@ -149,12 +149,12 @@ func (d *mergeDriver) Install(ctx context.Context) (steps []workspace.SetupStep,
 			return nil, err
 		}
 	}
-	for _, c := range []struct{ key, value string }{{"merge.stig.name", driverName}, {"merge.stig.driver", merge.DriverCommand}} {
+	for _, c := range driverKeys {
 		now, err := d.config(ctx, c.key)
 		if err != nil {
 			return nil, err
 		}
-		if now == "" || now == merge.PlainDriver { // else perhaps with the path of stig, which somebody knows better
+		if now == "" || now == c.earlier && now != c.value { // else perhaps with the path of stig, which somebody knows better
 			steps = append(steps, d.configure(ctx, c.key, c.value))
 		}
 	}

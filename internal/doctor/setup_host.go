@@ -46,21 +46,24 @@ func SetupHost(ctx context.Context, a *workspace.Run, settings assistant.Setting
 	}
 	r.Orders = Orders(a)
 	if r.Obstacles, err = Obstacles(ctx, a, settings, o); err == nil {
-		r.Next = nextOf(a, settings, r.Obstacles)
+		r.Next = nextOf(a, settings, o, r.Obstacles)
 	}
 	return r, err
 }
 
 // nextOf is what a person does after a host was connected.
-func nextOf(a *workspace.Run, settings assistant.Settings, obstacles []assistant.Obstacle) string {
-	var do []string
+func nextOf(a *workspace.Run, settings assistant.Settings, o SetupOptions, obstacles []assistant.Obstacle) string {
+	do, where := []string{}, "here"
+	if o.User {
+		where = "in a project"
+	}
 	for _, obstacle := range obstacles {
 		do = append(do, obstacle.Do)
 	}
-	if _, err := a.Discover(); errors.Is(err, beads.ErrAbsent) {
+	if _, err := a.Discover(); !o.User && errors.Is(err, beads.ErrAbsent) {
 		do = append(do, "stig init")
 	}
-	return cmp.Or(strings.Join(do, "; "), "start "+string(settings.Host)+" here and say: take the next issue")
+	return cmp.Or(strings.Join(do, "; "), "start "+string(settings.Host)+" "+where+" and say: take the next issue")
 }
 
 // skillFiles are where a host reads the skill, below a project or a home.

@@ -1,6 +1,7 @@
 package git
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -134,6 +135,11 @@ func (w *Watch) files() map[string]string {
 				continue
 			}
 			text, err := os.ReadFile(filepath.Join(w.At.Common, name))
+			if name == "info/exclude" && err == nil {
+				if text = withoutLocks(text); len(text) == 0 {
+					continue
+				}
+			}
 			sum := sha256.Sum256(text)
 			if found[name] = hex.EncodeToString(sum[:8]); errors.Is(err, fs.ErrPermission) {
 				found[name] = fileState(filepath.Join(w.At.Common, name))
@@ -141,6 +147,16 @@ func (w *Watch) files() map[string]string {
 		}
 	}
 	return found
+}
+
+// withoutLocks leaves out the lines by which stig has git leave the locks of stores alone.
+func withoutLocks(exclude []byte) (rest []byte) {
+	for line := range bytes.Lines(exclude) {
+		if !bytes.HasSuffix(bytes.TrimSpace(line), []byte("/.jsonl.lock")) {
+			rest = append(rest, line...)
+		}
+	}
+	return rest
 }
 
 // heads says what the work trees have checked out that are not stig's.

@@ -55,6 +55,7 @@ func TestSharedChanges(t *testing.T) {
 			c.put(c.Root, ".beads/issues.jsonl", "more")
 		}},
 		"settings":         {do: func(c cloned) { c.git(c.Root, "config", "user.name", "x") }, want: []string{"setting user.name "}},
+		"a lock of stig":   {do: func(c cloned) { c.put(c.Root, ".git/info/exclude", "/.beads/.jsonl.lock\n") }},
 		"hooks and info":   {do: func(c cloned) { c.put(c.Root, ".git/hooks/pre-push", ""); c.put(c.Root, ".git/info/exclude", "x") }, want: []string{"file of git hooks/pre-push ", "file of git info/exclude "}},
 		"a sample":         {do: func(c cloned) { c.put(c.Root, ".git/hooks/pre-push.sample", "") }},
 		"a file":           {do: func(c cloned) { c.put(c.Root, "new/x", "") }, want: []string{"file new/x "}},
