@@ -15,6 +15,8 @@ type Permit struct {
 	// Unite names the sections of which all but one may go, with the lines of
 	// dashes that a merge put between them.
 	Unite []string
+	// Append allows text after everything else, outside of sections.
+	Append bool
 	// Remove names the sections that go, all of each name.
 	Remove []string
 }
@@ -50,8 +52,10 @@ func (p Permit) Check(before, after string) error {
 			return missing(old[i:], now[min(i, len(now)):])
 		}
 	}
-	if len(now) > len(old) {
-		extra := now[len(old)]
+	for _, extra := range now[min(len(old), len(now)):] {
+		if p.Append && extra.section == "" {
+			continue
+		}
 		return fmt.Errorf("notes:%d: the edit would add %s, which it was not asked to", extra.line, extra)
 	}
 	return nil

@@ -17,7 +17,7 @@ import (
 
 func CreateCommand(a *cli.App) *cobra.Command {
 	var r service.CreateRequest
-	var priority, estimate, until, from string
+	var priority, estimate, until, due, from string
 	var deps []string
 	cmd := &cobra.Command{
 		Use:   "create TITLE",
@@ -29,7 +29,7 @@ func CreateCommand(a *cli.App) *cobra.Command {
 			"parent, deps, cynefin, and name, which other lines may use in parent and deps.\n\n" +
 			"In Markdown each heading is an issue, and the headings below it are its children. Under\n" +
 			"a heading may stand lines KEY: VALUE (name, type, priority, labels, after, cynefin,\n" +
-			"assignee, estimate, defer), then the description, then the headings Acceptance and\n" +
+			"assignee, estimate, defer, due), then the description, then the headings Acceptance and\n" +
 			"Design. after has the titles or names of what the issue waits for.",
 		GroupID: "store",
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -60,7 +60,10 @@ func CreateCommand(a *cli.App) *cobra.Command {
 			if r.Estimate, err = checkpoint.ParseEstimate(estimate); err != nil {
 				return err
 			}
-			if r.Defer, err = checkpoint.ParseDefer(until, now); err != nil {
+			if r.Defer, err = checkpoint.ParseDay("defer", until, now); err != nil {
+				return err
+			}
+			if r.Due, err = checkpoint.ParseDay("due", due, now); err != nil {
 				return err
 			}
 			for _, dep := range deps {
@@ -81,12 +84,13 @@ func CreateCommand(a *cli.App) *cobra.Command {
 	flags.StringVarP(&r.Assignee, "assignee", "a", "", "`NAME` of who is to do it; @me is you")
 	flags.StringVar(&r.Design, "design", "", "how it is to be done")
 	flags.StringVar(&until, "defer", "", "not ready until `WHEN`: a day, a time, or a span such as 3d")
+	flags.StringVar(&due, "due", "", "to be done by `WHEN`: a day, a time, or a span such as 3d")
 	flags.StringVar(&estimate, "estimate", "", "how long it takes: minutes, or a span such as 1h30m")
 	flags.StringVar(&r.ExternalRef, "external-ref", "", "where else it is tracked, such as gh-9")
 	flags.StringVar(&from, "from", "", "read issues from `FILE`, JSON or Markdown (- for standard input)")
 	cli.SingleLine(cmd, "labels", "deps")
 	cli.Exclude(cmd, "from", "type", "priority", "description", "acceptance", "labels", "parent", "deps",
-		"cynefin", "assignee", "design", "defer", "estimate", "external-ref")
+		"cynefin", "assignee", "design", "defer", "due", "estimate", "external-ref")
 	a.Writes(cmd, &r.DryRun)
 	return cmd
 }
