@@ -54,6 +54,7 @@ func command(a *cli.App) *cobra.Command {
 		&cobra.Group{ID: "store", Title: "Store:"},
 		&cobra.Group{ID: "workers", Title: "Workers:"},
 		&cobra.Group{ID: "connect", Title: "Connect:"},
+		&cobra.Group{ID: "bd", Title: "As in bd:"},
 	)
 	root.AddCommand(
 		issue.OrientCommand(a), issue.NextCommand(a), issue.CheckpointCommand(a), check.VetCommand(a), check.CheckCommand(a), check.LintCommand(a), check.ExplainCommand(a), issue.ShowCommand(a),
@@ -61,11 +62,12 @@ func command(a *cli.App) *cobra.Command {
 		issue.ClaimCommand(a), issue.ReleaseCommand(a), issue.SweepCommand(a), issue.PropagateCommand(a), graph.ReviewCommand(a),
 		traces.Command(a), traces.DigestCommand(a), traces.RollupCommand(a), traces.WatchCommand(a), traces.RecallCommand(a),
 		decide.EscalateCommand(a), decide.EscalationsCommand(a), decide.ResolveCommand(a), decide.AwaitCommand(a), decide.RetroCommand(a),
-		store.InitCommand(a), store.Command(a), issue.CreateCommand(a), issue.EditCommand(a), issue.DepCommand(a), issue.CommentCommand(a), issue.DeleteCommand(a), issue.DuplicateCommand(a), issue.SearchCommand(a),
+		store.InitCommand(a), store.Command(a), issue.CreateCommand(a), issue.EditCommand(a), issue.DepCommand(a, graph.TreeCommand(a)), issue.CommentCommand(a), issue.DeleteCommand(a), issue.DuplicateCommand(a), issue.SearchCommand(a),
 		workers.WorkCommand(a), workers.SwarmCommand(a), workers.InboxCommand(a), workers.AckCommand(a), workers.ActorCommand(a), workers.WorkerCommand(a), workers.DreamCommand(a), workers.MorningCommand(a), workers.LandCommand(a), workers.WorktreeCommand(a),
 		connect.HookCommand(a), connect.McpCommand(a), connect.BoardCommand(a), connect.SendCommand(a),
 		issue.SignalsCommand(a), store.SchemaCommand(a), versionCommand(a), store.DiffCommand(a),
 		store.LogCommand(a), store.RecoverCommand(a), store.UndoCommand(a), store.MergeCommand(a), connect.SetupCommand(a), connect.DoctorCommand(a), connect.SkillCommand(a), graph.ReadyCommand(a), check.CyclesCommand(a), graph.PlanCommand(a), issue.ListCommand(a), graph.TrajectoryCommand(a), graph.GraphCommand(a),
+		graph.BlockedCommand(a), issue.CountCommand(a), issue.StatsCommand(a),
 	)
 	root.SetHelpCommandGroupID("connect")
 	root.SetCompletionCommandGroupID("connect")

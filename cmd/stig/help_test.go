@@ -12,7 +12,7 @@ import (
 // What the list of commands says of each is a phrase that begins with a verb, short enough for
 // a line of a terminal.
 func TestShortHelp(t *testing.T) {
-	verbs := strings.Fields("acknowledge add answer ask begin change close connect copy delete draw end find forget gather give have keep " +
+	verbs := strings.Fields("acknowledge add answer ask begin change close connect copy count delete draw end find forget gather give have keep " +
 		"leave let list make mark merge open order print put read return run say serve set settle share show take tell unite validate wait write")
 	used := map[string]bool{}
 	var walk func(cmd *cobra.Command)

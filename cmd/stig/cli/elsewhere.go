@@ -21,8 +21,8 @@ func Elsewhere() map[string]string {
 		"new": addTitle, "add": addTitle, "q": addTitle, "quick": addTitle,
 		"view": showIssue, "info": showIssue, "get": showIssue, "cat": showIssue, "deps": "stig show ID --deps",
 		"ls": "stig list", "issues": "stig list", "issue": "stig list, stig show ID or stig create TITLE",
-		"status": survey, "st": survey, "stats": survey, "count": survey, "prime": survey, "onboard": survey, "quickstart": survey, "stale": survey,
-		"todo": "stig ready", "blocked": "stig plan", "where": "stig doctor",
+		"status": survey, "st": survey, "prime": survey, "onboard": survey, "quickstart": survey, "stale": survey,
+		"todo": "stig ready", "where": "stig doctor",
 		"start": "stig claim ID", "take": "stig claim ID", "pick": "stig next --claim", "unclaim": "stig release ID",
 		"assign": "stig edit ID --assignee NAME",
 		"done":   "stig close ID --reason TEXT", "finish": "stig close ID --reason TEXT", "complete": "stig close ID --reason TEXT",
@@ -51,7 +51,7 @@ func Elsewhere() map[string]string {
 		"test": "stig verify ID", "validate": "stig check", "audit": "stig check",
 
 		"dep remove": removeRow, "dep delete": removeRow, "dep list": "stig show ID --deps", "dep show": "stig show ID --deps",
-		"dep tree": "stig graph ID", "dep cycles": "stig cycles", "dep *": addRow,
+		"dep cycles": "stig cycles", "dep *": addRow,
 		"signals list": "stig signals get ID", "signals show": "stig signals get ID", "signals *": "stig signals get ID",
 		"trace ls": "stig trace list", "trace *": "stig trace list ID",
 		"actor ls": "stig actor list", "actor *": "stig actor show NAME",
@@ -62,6 +62,7 @@ func Elsewhere() map[string]string {
 
 		"create --title": addTitle, "create --epic": "stig create TITLE --type epic",
 		"list --ready": "stig ready", "list --mine": "stig list --assignee @me", "list --open": "stig list",
+		"list --blocked": "stig blocked", "ready --blocked": "stig blocked",
 		"list --unassigned": "stig list --assignee none", "list --no-assignee": "stig list --assignee none",
 		"list --closed": "stig list --status closed", "list --search": "stig search WORDS", "list -S": "stig search WORDS",
 		"orient --actor": "stig orient --as NAME", "ready --actor": "stig ready --as NAME",

@@ -13,7 +13,7 @@ import (
 
 func ReadyCommand(a *cli.App) *cobra.Command {
 	var limit int
-	var all bool
+	var all, bd bool
 	var as string
 	cmd := &cobra.Command{
 		Use:   "ready",
@@ -29,12 +29,20 @@ func ReadyCommand(a *cli.App) *cobra.Command {
 			if limit < 0 {
 				return workspace.Usage(fmt.Sprintf("--limit: must be at least 1, or 0 for all; found %d", limit), "")
 			}
+			if bd {
+				r, err := service.ReadyBD(cmd.Context(), a.Run, as, limit)
+				if err != nil {
+					return err
+				}
+				return a.PrintBD(r.BD)
+			}
 			return ready(cmd.Context(), a, limit, all, as)
 		},
 	}
 	cmd.Flags().IntVarP(&limit, "limit", "n", 0, "the first `N` only (default all)")
 	cmd.Flags().BoolVar(&all, "all", false, "also what nothing blocks and you cannot take, with the reason")
 	cmd.Flags().StringVar(&as, "as", "", "what `NAME` can take (default who acts, as for --actor)")
+	a.BDFormat(cmd, &bd)
 	return cmd
 }
 

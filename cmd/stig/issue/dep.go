@@ -12,7 +12,8 @@ import (
 	"stig/internal/workspace"
 )
 
-func DepCommand(a *cli.App) *cobra.Command {
+// DepCommand groups the commands about dependencies, with others that are given.
+func DepCommand(a *cli.App, others ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "dep",
 		Short:   "say what an issue depends on",
@@ -20,7 +21,7 @@ func DepCommand(a *cli.App) *cobra.Command {
 		Args:    a.UnknownCommand,
 		RunE:    a.HelpAlone,
 	}
-	cmd.AddCommand(depAdd(a), depRm(a))
+	cmd.AddCommand(append(others, depAdd(a), depRm(a))...)
 	return cmd
 }
 
