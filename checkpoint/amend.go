@@ -286,12 +286,6 @@ var settable = []string{beads.StatusOpen, beads.StatusBlocked, beads.StatusDefer
 // close sets, and (fault.Conflict) to take an issue out of progress that another holds.
 func (a Amendment) checkStatus(f *beads.Snapshot, r *beads.Record) error {
 	id, status := r.Text(beads.ID), *a.Status
-	switch status {
-	case beads.StatusClosed:
-		return usage("status: stig close sets closed, after its checks", "type stig close "+id+" --reason TEXT")
-	case beads.StatusInProgress:
-		return usage("status: stig claim sets in_progress", "type stig claim "+id)
-	}
 	allowed := slices.Clone(settable)
 	for _, issue := range f.All() {
 		if issue.Status == status && status != beads.StatusTombstone && status != "" {
@@ -299,7 +293,13 @@ func (a Amendment) checkStatus(f *beads.Snapshot, r *beads.Record) error {
 			break
 		}
 	}
-	if !slices.Contains(allowed, status) {
+	meant := beads.StatusMeant(status)
+	switch {
+	case status == beads.StatusClosed, !slices.Contains(allowed, status) && meant == beads.StatusClosed:
+		return usage(fmt.Sprintf("status: stig close sets closed, after its checks; found %q", status), "type stig close "+id+" --reason TEXT")
+	case status == beads.StatusInProgress, !slices.Contains(allowed, status) && meant == beads.StatusInProgress:
+		return usage(fmt.Sprintf("status: stig claim sets in_progress; found %q", status), "type stig claim "+id)
+	case !slices.Contains(allowed, status):
 		return usage(fmt.Sprintf("status: must be one of %s, or one that the store uses; found %q", strings.Join(settable, ", "), status), "")
 	}
 	holder := r.Text(beads.Assignee)

@@ -67,7 +67,7 @@ func command(a *cli.App) *cobra.Command {
 		connect.HookCommand(a), connect.McpCommand(a), connect.BoardCommand(a), connect.SendCommand(a),
 		issue.SignalsCommand(a), store.SchemaCommand(a), versionCommand(a), store.DiffCommand(a),
 		store.LogCommand(a), store.RecoverCommand(a), store.UndoCommand(a), store.MergeCommand(a), connect.SetupCommand(a), connect.DoctorCommand(a), connect.SkillCommand(a), graph.ReadyCommand(a), check.CyclesCommand(a), graph.PlanCommand(a), issue.ListCommand(a), graph.TrajectoryCommand(a), graph.GraphCommand(a),
-		graph.BlockedCommand(a), issue.CountCommand(a), issue.StatsCommand(a),
+		graph.BlockedCommand(a), issue.CountCommand(a), issue.StatsCommand(a), issue.LabelCommand(a), issue.CommentsCommand(a),
 	)
 	root.SetHelpCommandGroupID("connect")
 	root.SetCompletionCommandGroupID("connect")

@@ -10,6 +10,7 @@ import (
 
 	"stig/dag"
 	"stig/internal/beads"
+	"stig/internal/fault"
 	"stig/internal/workspace"
 )
 
@@ -103,20 +104,41 @@ func bdList(file *beads.Snapshot, ids []string, more func(id string, keys bdKeys
 	return list, nil
 }
 
-// IssueBD gives one issue as bd show does: what it depends on and what depends on it are
-// objects too, each with the type of the row. Rows whose issue the store lacks are left out.
-func IssueBD(a *workspace.Run, id string) (BDObject, error) {
-	file, at, err := OpenIssue(a, id)
+// IssuesBD gives the issues that are found as bd show does: what an issue depends on and what
+// depends on it are objects too, each with the type of the row. Rows whose issue the store
+// lacks are left out. The error (fault.NotFound) names the first id that is not found.
+func IssuesBD(a *workspace.Run, ids []string) (list []BDObject, missing error) {
+	file, err := a.Open()
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
+	counts := countBlocks(file)
+	for _, id := range ids {
+		at, err := placeOf(file, id)
+		if fault.Is(err, fault.NotFound) {
+			missing = cmp.Or(missing, err)
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		object, err := bdShown(file, counts, at)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, object)
+	}
+	return list, missing
+}
+
+func bdShown(file *beads.Snapshot, counts bdCounts, at int) (BDObject, error) {
 	issue := file.At(at)
 	record, err := issue.Record()
 	if err != nil {
 		return nil, err
 	}
-	keys := countBlocks(file).keys(issue, record)
+	keys := counts.keys(issue, record)
 	linked := func(list []BDObject, at int, kind string) ([]BDObject, error) {
 		r, err := file.At(at).Record()
 		if err != nil {

@@ -416,6 +416,9 @@ func Search(a *workspace.Run, r SearchRequest) (rows []SearchRow, total int, err
 	if r.Among != nil {
 		*among = *r.Among
 	}
+	if *among, err = viewed(a, *among); err != nil {
+		return nil, 0, err
+	}
 	if err := checkList(a, file, among); err != nil {
 		return nil, 0, err
 	}

@@ -17,7 +17,7 @@ import (
 
 func CreateCommand(a *cli.App) *cobra.Command {
 	var r service.CreateRequest
-	var priority, estimate, until, due, from string
+	var title, priority, estimate, until, due, from string
 	var deps []string
 	cmd := &cobra.Command{
 		Use:   "create TITLE",
@@ -46,7 +46,12 @@ func CreateCommand(a *cli.App) *cobra.Command {
 			if from != "" {
 				return createAll(cmd.Context(), a, from, args, r.DryRun)
 			}
-			if len(args) == 0 {
+			switch {
+			case title != "" && len(args) > 0:
+				return workspace.Usage(fmt.Sprintf("the title is given twice; found %q and --title", args[0]), "leave one of them out")
+			case title != "":
+				args = []string{title}
+			case len(args) == 0:
 				return cli.Takes(1, 1, "one title")(cmd, args)
 			}
 			now, err := a.Clock()
@@ -73,6 +78,8 @@ func CreateCommand(a *cli.App) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
+	flags.StringVar(&title, "title", "", "the title, as bd takes it too")
+	_ = flags.MarkHidden("title") // fails for a flag that is not there
 	flags.StringVarP(&r.Type, "type", "t", "task", strings.Join(checkpoint.Types(), ", ")+", or another one that the project uses")
 	flags.StringVarP(&priority, "priority", "p", "2", "0 (most urgent) to 4, or P0 to P4")
 	flags.StringVarP(&r.Description, "description", "d", "", "what there is to do, and why")
@@ -89,7 +96,7 @@ func CreateCommand(a *cli.App) *cobra.Command {
 	flags.StringVar(&r.ExternalRef, "external-ref", "", "where else it is tracked, such as gh-9")
 	flags.StringVar(&from, "from", "", "read issues from `FILE`, JSON or Markdown (- for standard input)")
 	cli.SingleLine(cmd, "labels", "deps")
-	cli.Exclude(cmd, "from", "type", "priority", "description", "acceptance", "labels", "parent", "deps",
+	cli.Exclude(cmd, "from", "title", "type", "priority", "description", "acceptance", "labels", "parent", "deps",
 		"cynefin", "assignee", "design", "defer", "due", "estimate", "external-ref")
 	a.Writes(cmd, &r.DryRun)
 	return cmd

@@ -57,6 +57,7 @@ func depRm(a *cli.App) *cobra.Command {
 	var r service.LinkRequest
 	cmd := &cobra.Command{
 		Use:     "rm ID --on ID",
+		Aliases: []string{"remove"},
 		Short:   "take away what an issue depends on",
 		Args:    cli.Takes(1, 2, "one issue, and --on the one that it depends on"),
 		Example: "  stig dep rm demo-2 --on demo-1",

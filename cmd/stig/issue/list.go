@@ -2,6 +2,7 @@ package issue
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -116,6 +117,9 @@ func (f *filters) read() (service.ListRequest, error) {
 			return f.ListRequest, err
 		}
 		f.Signals = append(f.Signals, s)
+	}
+	if slices.Equal(f.Status, []string{"all"}) { // as bd has it
+		f.Status, f.All = nil, new(true)
 	}
 	return f.ListRequest, nil
 }

@@ -2,24 +2,31 @@ package issue
 
 import (
 	"errors"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"stig/cmd/stig/cli"
+	"stig/internal/fault"
 	"stig/internal/service"
+	"stig/internal/workspace"
 )
 
 func ShowCommand(a *cli.App) *cobra.Command {
 	var notesOnly, links, bd bool
 	cmd := &cobra.Command{
-		Use:     "show ID",
+		Use:     "show ID…",
 		Short:   "show one issue as it stands",
 		GroupID: "graph",
-		Args:    cli.Takes(1, 1, "one issue"),
+		Args:    cli.Takes(1, -1, "the issues to show"),
 		Example: "  stig show demo-1\n  stig show demo-1 --notes\n  stig show demo-1 --format bd | jq -r '.[0].notes // \"\"'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if bd {
-				return showBD(a, args[0])
+				return showBD(a, args)
+			}
+			if len(args) > 1 {
+				return workspace.Usage("show: takes one issue, or several with --format bd; found "+strconv.Itoa(len(args)), "type stig show "+strings.Join(args, " ")+" --format bd")
 			}
 			view, err := service.Issue(a.Run, args[0])
 			if err != nil {
@@ -43,11 +50,11 @@ func ShowCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// showBD prints the issue as bd show does: an array of one, or of none where it is not found.
-func showBD(a *cli.App, id string) error {
-	object, err := service.IssueBD(a.Run, id)
-	if err != nil {
-		return errors.Join(err, a.PrintBD(nil))
+// showBD prints issues as bd show does: an array of those that are found.
+func showBD(a *cli.App, ids []string) error {
+	list, err := service.IssuesBD(a.Run, ids)
+	if err == nil || fault.Is(err, fault.NotFound) {
+		err = errors.Join(err, a.PrintBD(list))
 	}
-	return a.PrintBD([]service.BDObject{object})
+	return err
 }
