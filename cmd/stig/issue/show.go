@@ -19,7 +19,7 @@ func ShowCommand(a *cli.App) *cobra.Command {
 		Use:     "show ID…",
 		Short:   "show one issue as it stands",
 		GroupID: "graph",
-		Args:    cli.Takes(1, -1, "the issues to show"),
+		Args:    cli.Takes(1, -1, "one issue"),
 		Example: "  stig show demo-1\n  stig show demo-1 --notes\n  stig show demo-1 --format bd | jq -r '.[0].notes // \"\"'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if bd {
