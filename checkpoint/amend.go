@@ -9,6 +9,7 @@ import (
 
 	"stig/internal/beads"
 	"stig/internal/fault"
+	"stig/notes"
 )
 
 // Amendment is what issues are to say from now on; what is nil stays, and a text
@@ -19,6 +20,10 @@ type Amendment struct {
 	Priority *int
 	Estimate *int       // in minutes; 0 removes it
 	Defer    *time.Time // not ready before then; the zero time removes it
+	Due      *time.Time // to be done by then; the zero time removes it
+	Status   *string    // one that an edit may set: see settable
+	Notes    *string    // the text of the notes outside of sections, where there is none yet
+	Append   *string    // a text after the notes, outside of sections
 	Parent   *string    // the epic that holds the issue; "" takes it out of its epic
 
 	Labels                  *[]string // these alone; excludes the two that follow
@@ -26,12 +31,15 @@ type Amendment struct {
 
 	Line  int      // where it stands in a text; 0 for none
 	Types []string // types that the project uses besides those of bd
+
+	// MayTake reports whether who edits may take an issue in progress from its holder; nil for no.
+	MayTake func(holder string) bool
 }
 
 // IsEmpty reports whether the amendment asks for nothing.
 func (a Amendment) IsEmpty() bool {
-	return len(a.sets()) == 0 && a.Title == nil && a.Priority == nil && a.Estimate == nil && a.Defer == nil && a.Parent == nil &&
-		a.Labels == nil && len(a.AddLabels)+len(a.RemoveLabels) == 0
+	return len(a.sets()) == 0 && a.Title == nil && a.Priority == nil && a.Estimate == nil && a.Defer == nil && a.Due == nil && a.Parent == nil &&
+		a.Status == nil && a.Notes == nil && a.Append == nil && a.Labels == nil && len(a.AddLabels)+len(a.RemoveLabels) == 0
 }
 
 // Amended says what became of an issue.
@@ -49,10 +57,13 @@ type Amended struct {
 // refuses it, and (fault.Refused) where bd keeps a database.
 func Amend(ctx context.Context, s beads.Store, o beads.Options, ids []string, by string, amend func(i int) Amendment) ([]*Amended, []beads.Change, error) {
 	var list []*Amended
+	appends := false
+	o.Notes = func(before, after string) error { return notes.Permit{Append: appends}.Check(before, after) }
 	lines, err := s.Edit(ctx, o, func(tx *beads.Tx) error {
 		now := make([]*Amended, 0, len(ids))
 		for i, id := range ids {
 			a := amend(i)
+			appends = appends || a.Notes != nil || a.Append != nil
 			amended, err := amendOne(tx, o.Now, id, by, a)
 			if err != nil {
 				return &BatchError{i, a.Line, err}
@@ -96,6 +107,19 @@ func amendOne(tx *beads.Tx, now time.Time, id, by string, a Amendment) (*Amended
 			return nil, err
 		}
 	}
+	if a.Due != nil {
+		if err := tx.Set(id, timeSet(beads.DueAt, *a.Due)); err != nil {
+			return nil, err
+		}
+	}
+	if a.Status != nil {
+		if err := tx.Set(id, beads.Set{Key: beads.Status, Text: *a.Status}); err != nil {
+			return nil, err
+		}
+	}
+	if err := a.note(tx, before); err != nil {
+		return nil, err
+	}
 	if a.Labels != nil {
 		a.AddLabels = *a.Labels
 		a.RemoveLabels = slices.DeleteFunc(before.Labels(), func(l string) bool { return slices.Contains(a.AddLabels, l) })
@@ -126,14 +150,47 @@ func amendOne(tx *beads.Tx, now time.Time, id, by string, a Amendment) (*Amended
 // deferUntil sets the day before which an issue is not ready. An issue whose status
 // is deferred opens: the date alone says from now on when it is ready.
 func deferUntil(tx *beads.Tx, id, status string, until time.Time) error {
-	set := []beads.Set{{Key: beads.DeferUntil}}
-	if !until.IsZero() {
-		set[0].Text = until.UTC().Truncate(time.Second).Format(time.RFC3339)
-	}
+	set := []beads.Set{timeSet(beads.DeferUntil, until)}
 	if status == beads.StatusDeferred {
 		set = append(set, beads.Set{Key: beads.Status, Text: beads.StatusOpen})
 	}
 	return tx.Set(id, set...)
+}
+
+// timeSet sets a key to a time; the zero time removes it.
+func timeSet(k beads.Key, t time.Time) beads.Set {
+	if t.IsZero() {
+		return beads.Set{Key: k}
+	}
+	return beads.Set{Key: k, Text: t.UTC().Truncate(time.Second).Format(time.RFC3339)}
+}
+
+// note appends the texts of the amendment to the notes of an issue, outside of sections. It
+// refuses (fault.Refused) to replace what stands there.
+func (a Amendment) note(tx *beads.Tx, before *beads.Record) error {
+	if a.Notes == nil && a.Append == nil {
+		return nil
+	}
+	id, doc := before.Text(beads.ID), notes.Parse(before.Text(beads.Notes))
+	if there := doc.Outside(); a.Notes != nil && there != "" && there != strings.TrimSpace(*a.Notes) {
+		return &fault.Error{Code: fault.Refused, ID: id, Reason: "the notes hold text, and --notes would replace it",
+			Hint: "type stig edit " + id + " --append-notes TEXT, or stig show " + id + " --notes to read it"}
+	} else if there != "" {
+		a.Notes = nil
+	}
+	for _, text := range []*string{a.Notes, a.Append} {
+		if text == nil {
+			continue
+		}
+		if strings.TrimSpace(*text) == "" {
+			return &fault.Error{Code: fault.Usage, ID: id, Reason: "the text for the notes is empty", Hint: "give a text, or leave it out"}
+		}
+		var err error
+		if doc, err = doc.Append(*text); err != nil {
+			return err
+		}
+	}
+	return tx.Set(id, beads.Set{Key: beads.Notes, Text: doc.Text()})
 }
 
 // move puts an issue into another epic, or into none.
@@ -203,6 +260,11 @@ func (a Amendment) check(f *beads.Snapshot, r *beads.Record) error {
 			return placed(err)
 		}
 	}
+	if a.Status != nil {
+		if err := a.checkStatus(f, r); err != nil {
+			return placed(err)
+		}
+	}
 	if a.Labels != nil {
 		if len(a.AddLabels)+len(a.RemoveLabels) > 0 {
 			return placed(usage("all labels are set, and some are added or removed", "leave one of them out"))
@@ -217,11 +279,43 @@ func (a Amendment) check(f *beads.Snapshot, r *beads.Record) error {
 	return placed(checkLabels(a.AddLabels))
 }
 
+// settable are the statuses that an edit may set. A claim and a close do more than that.
+var settable = []string{beads.StatusOpen, beads.StatusBlocked, beads.StatusDeferred, beads.StatusPinned, beads.StatusHooked}
+
+// checkStatus refuses a status that neither bd nor the store has, those that only a claim or a
+// close sets, and (fault.Conflict) to take an issue out of progress that another holds.
+func (a Amendment) checkStatus(f *beads.Snapshot, r *beads.Record) error {
+	id, status := r.Text(beads.ID), *a.Status
+	allowed := slices.Clone(settable)
+	for _, issue := range f.All() {
+		if issue.Status == status && status != beads.StatusTombstone && status != "" {
+			allowed = append(allowed, status)
+			break
+		}
+	}
+	meant := beads.StatusMeant(status)
+	switch {
+	case status == beads.StatusClosed, !slices.Contains(allowed, status) && meant == beads.StatusClosed:
+		return usage(fmt.Sprintf("status: stig close sets closed, after its checks; found %q", status), "type stig close "+id+" --reason TEXT")
+	case status == beads.StatusInProgress, !slices.Contains(allowed, status) && meant == beads.StatusInProgress:
+		return usage(fmt.Sprintf("status: stig claim sets in_progress; found %q", status), "type stig claim "+id)
+	case !slices.Contains(allowed, status):
+		return usage(fmt.Sprintf("status: must be one of %s, or one that the store uses; found %q", strings.Join(settable, ", "), status), "")
+	}
+	holder := r.Text(beads.Assignee)
+	if r.Text(beads.Status) == beads.StatusInProgress && holder != "" && (a.MayTake == nil || !a.MayTake(holder)) {
+		e := held(id, "is claimed by "+holder)
+		e.Hint = "let them release it, or type stig release " + id + " --force"
+		return e
+	}
+	return nil
+}
+
 // changesWork reports whether the amendment changes what an issue asks for, by whom
 // and when.
 func (a Amendment) changesWork() bool {
 	return a.Title != nil || a.Description != nil || a.Design != nil || a.Acceptance != nil || a.Type != nil || a.Assignee != nil ||
-		a.Priority != nil || a.Defer != nil || a.Parent != nil
+		a.Priority != nil || a.Defer != nil || a.Due != nil || a.Status != nil || a.Parent != nil
 }
 
 // warnings names what is allowed and seldom meant.

@@ -24,6 +24,7 @@ type Draft struct {
 	Priority                                       int
 	Estimate                                       int       // in minutes; 0 for none
 	Defer                                          time.Time // not ready before then; zero for none
+	Due                                            time.Time // zero for none
 	Labels                                         []string
 	Parent                                         string // the issue gets the next id below it
 	Deps                                           []beads.Dep
@@ -313,7 +314,7 @@ func (g *grown) Index(id string) (int, bool) {
 func (b *batch) issue(d Draft) (beads.New, error) {
 	n := beads.New{
 		Title: d.Title, Description: d.Description, Design: d.Design, AcceptanceCriteria: d.Acceptance, Status: beads.StatusOpen,
-		Type: d.Type, Assignee: d.Assignee, ExternalRef: d.ExternalRef, Priority: d.Priority, Estimate: d.Estimate, DeferUntil: d.Defer,
+		Type: d.Type, Assignee: d.Assignee, ExternalRef: d.ExternalRef, Priority: d.Priority, Estimate: d.Estimate, DeferUntil: d.Defer, DueAt: d.Due,
 		Labels: distinct(d.Labels), By: d.By,
 	}
 	if err := checkIssueType(b.file.Snapshot, d.Type, d.Types); err != nil {

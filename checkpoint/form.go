@@ -13,7 +13,7 @@ import (
 // formLines are the fields of a form that are one line, and formTexts those that are
 // longer, in their order.
 var (
-	formLines = []string{"title", "type", "priority", "assignee", "labels", "parent", "defer", "estimate", "external-ref"}
+	formLines = []string{"title", "type", "priority", "assignee", "labels", "parent", "defer", "due", "estimate", "external-ref"}
 	formTexts = []string{"description", "design", "acceptance criteria"}
 )
 
@@ -45,7 +45,7 @@ func formHeading(name string) string { return "===== " + name + " =====" }
 func formOf(r *beads.Record) map[string]string {
 	values := map[string]string{
 		"title": r.Text(beads.Title), "type": r.Text(beads.IssueType), "assignee": r.Text(beads.Assignee), "labels": strings.Join(r.Labels(), ", "),
-		"defer": r.Text(beads.DeferUntil), "external-ref": r.Text(beads.ExternalRef), "description": r.Text(beads.Description),
+		"defer": r.Text(beads.DeferUntil), "due": r.Text(beads.DueAt), "external-ref": r.Text(beads.ExternalRef), "description": r.Text(beads.Description),
 		"design": r.Text(beads.Design), "acceptance criteria": r.Text(beads.AcceptanceCriteria),
 	}
 	for name, key := range map[string]beads.Key{"priority": beads.Priority, "estimate": beads.EstimatedMinutes} {
@@ -126,12 +126,13 @@ func ParseForm(form string, r *beads.Record, now time.Time) (Amendment, error) {
 			a.Estimate = nil
 		}
 	}
-	if d := text("defer"); d != nil {
-		t, err := ParseDefer(*d, now)
-		if err != nil {
+	for _, day := range []struct {
+		name string
+		to   **time.Time
+	}{{"defer", &a.Defer}, {"due", &a.Due}} {
+		if *day.to, err = dayOf(day.name, text(day.name), now); err != nil {
 			return a, err
 		}
-		a.Defer = &t
 	}
 	if l := text("labels"); l != nil {
 		labels := []string{}

@@ -65,6 +65,15 @@ func (f *fields) number(key string, parse func(string) (int, error)) *int {
 	return &n
 }
 
+// day reads a day or a time as ParseDay does.
+func (f *fields) day(key string, now time.Time) *time.Time {
+	t, err := dayOf(key, f.text(key), now)
+	if f.err == nil {
+		f.err = err
+	}
+	return t
+}
+
 func (f *fields) read(key string, to any, what string) bool {
 	f.known = append(f.known, key)
 	raw, ok := f.values[key]
@@ -151,12 +160,11 @@ func ParseDrafts(text []byte, now time.Time) (drafts []Draft, err error) {
 				d.Deps = append(d.Deps, ParseDep(dep))
 			}
 		}
-		var err error
-		if until := f.text("defer_until"); until != nil {
-			d.Defer, err = ParseDefer(*until, now)
+		if t := f.day("defer_until", now); t != nil {
+			d.Defer = *t
 		}
-		if f.err == nil {
-			f.err = err
+		if t := f.day("due_at", now); t != nil {
+			d.Due = *t
 		}
 		drafts = append(drafts, d)
 		return f.end()
@@ -176,7 +184,7 @@ func ParseAmendments(text []byte, now time.Time) (ids []string, list []Amendment
 		a := Amendment{
 			Line:  f.line,
 			Title: f.text("title"), Description: f.text("description"), Design: f.text("design"), Acceptance: f.text("acceptance_criteria"),
-			Type: f.text("issue_type"), Assignee: f.text("assignee"), ExternalRef: f.text("external_ref"), Parent: f.text("parent"),
+			Type: f.text("issue_type"), Status: f.text("status"), Assignee: f.text("assignee"), ExternalRef: f.text("external_ref"), Parent: f.text("parent"),
 			Priority: f.number("priority", ParsePriority), Estimate: f.number("estimated_minutes", ParseEstimate), Labels: f.list("labels"),
 		}
 		if add := f.list("add_labels"); add != nil {
@@ -185,12 +193,7 @@ func ParseAmendments(text []byte, now time.Time) (ids []string, list []Amendment
 		if drop := f.list("remove_labels"); drop != nil {
 			a.RemoveLabels = *drop
 		}
-		if until := f.text("defer_until"); until != nil {
-			t, err := ParseDefer(*until, now)
-			if a.Defer = &t; f.err == nil {
-				f.err = err
-			}
-		}
+		a.Defer, a.Due = f.day("defer_until", now), f.day("due_at", now)
 		if err := f.end(); err != nil {
 			return err
 		}

@@ -17,7 +17,7 @@ func TestParseAmendmentsRefuses(t *testing.T) {
 		`{"id":"d-1","add_labels":"a"}`:     `line 2: add_labels: must be a list of texts; found "a"`,
 		`{"id":"d-1","priorty":1}`:          `line 2: unknown key "priorty"`,
 		`{"id":"d-1","priority":"urgent"}`:  `line 2: priority: must be 0 to 4, or P0 to P4; found "urgent"`,
-		`{"id":"d-1","defer_until":"soon"}`: `line 2: defer: must be a day, a time, a span from now on, or none; found "soon"`,
+		`{"id":"d-1","defer_until":"soon"}`: `line 2: defer_until: must be a day, a time, a span from now on, or none; found "soon"`,
 	} {
 		_, _, err := checkpoint.ParseAmendments([]byte("{\"id\":\"d-2\",\"priority\":1}\n"+line+"\n"), time.Time{})
 		if err == nil || !strings.HasPrefix(err.Error(), want) || !fault.Is(err, fault.Usage) {

@@ -107,7 +107,7 @@ var planField = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // planKeys are the keys that a plan may have under a heading.
-const planKeys = "name, type, priority, labels, after, cynefin, assignee, estimate, defer"
+const planKeys = "name, type, priority, labels, after, cynefin, assignee, estimate, defer, due"
 
 // isPlanKey reports whether a key is one that a plan may have.
 func isPlanKey(key string) bool { return slices.Contains(strings.Split(planKeys, ", "), key) }
@@ -210,7 +210,9 @@ func (p *plan) field(i int, key, value string) (err error) {
 	case "estimate":
 		d.Estimate, err = ParseEstimate(value)
 	case "defer":
-		d.Defer, err = ParseDefer(value, p.now)
+		d.Defer, err = ParseDay(key, value, p.now)
+	case "due":
+		d.Due, err = ParseDay(key, value, p.now)
 	default:
 		err = usage(fmt.Sprintf("%s: no field of a plan; known are %s", key, planKeys), "")
 	}

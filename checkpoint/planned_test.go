@@ -19,7 +19,7 @@ func TestParsePlanRefuses(t *testing.T) {
 		{"", "the plan has no heading", 0},
 		{"hello\n\n# A\n", "text before the first heading belongs to no issue", 1},
 		{"# A\n\nname: a\nprio: 1\n", "prio: no field of a plan; known are name, type", 4},
-		{"# A\n\nname: a\nand text\n", `must be KEY: VALUE with a key of name, type, priority, labels, after, cynefin, assignee, estimate, defer; found "and text"`, 4},
+		{"# A\n\nname: a\nand text\n", `must be KEY: VALUE with a key of name, type, priority, labels, after, cynefin, assignee, estimate, defer, due; found "and text"`, 4},
 		{"# A\n\npriority: high\n", `priority: must be 0 to 4, or P0 to P4; found "high"`, 3},
 		{"# A\n\nafter: No such issue\n", `after: nothing in the plan is called "No such issue"`, 1},
 		{"# A\n\nafter: A\n", `after: "A" waits for itself`, 1},

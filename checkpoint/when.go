@@ -41,9 +41,9 @@ func ParseSpan(text string) (time.Duration, error) {
 	return time.Duration(total) + more, nil
 }
 
-// ParseDefer reads until when an issue is deferred: a day, a time, or a span from
-// now on. "" and none are the zero time: it is not.
-func ParseDefer(text string, now time.Time) (time.Time, error) {
+// ParseDay reads the day or time of a field such as defer or due: a day, a time, or a span
+// from now on. "" and none are the zero time: the field is removed.
+func ParseDay(field, text string, now time.Time) (time.Time, error) {
 	if text == "" || text == "none" {
 		return time.Time{}, nil
 	}
@@ -54,10 +54,19 @@ func ParseDefer(text string, now time.Time) (time.Time, error) {
 	}
 	span, err := ParseSpan(strings.TrimPrefix(text, "+"))
 	if err != nil {
-		return time.Time{}, usage(fmt.Sprintf("defer: must be a day, a time, a span from now on, or none; found %q", text),
+		return time.Time{}, usage(fmt.Sprintf("%s: must be a day, a time, a span from now on, or none; found %q", field, text),
 			"type for example 2026-12-01, 2026-12-01T09:00:00Z, 3d or none")
 	}
 	return now.UTC().Add(span).Truncate(time.Second), nil
+}
+
+// dayOf is ParseDay of a text that may not be given; nil for none.
+func dayOf(field string, text *string, now time.Time) (*time.Time, error) {
+	if text == nil {
+		return nil, nil
+	}
+	t, err := ParseDay(field, *text, now)
+	return &t, err
 }
 
 // ParseEstimate reads an estimate as whole minutes: a number of them, or a span. ""

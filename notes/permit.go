@@ -14,6 +14,8 @@ type Permit struct {
 	// Unite names the sections of which all but one may be removed, with the lines of dashes
 	// that a merge put between them.
 	Unite []string
+	// Append allows text after everything else, outside of sections.
+	Append bool
 	// Remove names the sections that may be removed, all of each name.
 	Remove []string
 }
@@ -48,8 +50,10 @@ func (p Permit) Check(before, after string) error {
 			return missing(old[i:], now[min(i, len(now)):])
 		}
 	}
-	if len(now) > len(old) {
-		extra := now[len(old)]
+	for _, extra := range now[min(len(old), len(now)):] {
+		if p.Append && extra.section == "" {
+			continue
+		}
 		return fmt.Errorf("notes:%d: the edit would add %s, which was not requested", extra.line, extra)
 	}
 	return nil

@@ -48,6 +48,29 @@ func (d *Doc) Extend(name, text string) (*Doc, error) {
 	return d.Apply(Splice{Span{at, at}, added})
 }
 
+// Append puts a text at the end, outside of sections, after a blank line. It refuses malformed
+// notes (*Error), and a text that holds a delimiter line or leaves a code fence, an HTML block
+// or a comment open (fault.Usage).
+func (d *Doc) Append(text string) (*Doc, error) {
+	const name = "notes"
+	if err := d.accepts(name, text); err != nil {
+		if e, ok := err.(*fault.Error); ok {
+			e.Reason = strings.Replace(e.Reason, fmt.Sprintf("section %q", name), name, 1)
+		}
+		return nil, err
+	}
+	added, size := d.lines(strings.TrimRight(text, "\r\n")), len(d.text)
+	switch {
+	case size == 0:
+		added = strings.TrimSuffix(added, d.Newline())
+	case !strings.HasSuffix(d.text, "\n"):
+		added = d.Newline() + d.Newline() + strings.TrimSuffix(added, d.Newline())
+	case !blankAt(d.text, lineStart(d.text, size-1)):
+		added = d.Newline() + added
+	}
+	return d.Apply(Splice{Span{size, size}, added})
+}
+
 // Prepend puts a new section at the very beginning, followed by a blank line if there is more
 // text. It refuses what Replace refuses.
 func (d *Doc) Prepend(name, body string) (*Doc, error) {

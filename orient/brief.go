@@ -196,7 +196,7 @@ func (a assembly) issue(i int, record *beads.Record) Issue {
 		ID: issue.ID, Title: issue.Title, Status: issue.Status, Type: issue.Type,
 		Priority: issue.Priority, Assignee: issue.Assignee, Labels: append([]string{}, record.Labels()...),
 		Started: dayIn(started), Changed: dayIn(issue.UpdatedAt),
-		ExternalRef: record.Text(beads.ExternalRef), SpecID: record.Text("spec_id"), DueAt: record.Text("due_at"), Keys: KeysOf(record),
+		ExternalRef: record.Text(beads.ExternalRef), SpecID: record.Text("spec_id"), DueAt: record.Text(beads.DueAt), Keys: KeysOf(record),
 		CloseReason: strings.TrimSpace(record.Text(beads.CloseReason)),
 		due:         dueWords(record, a.rules.Now), workable: !issue.IsPinned() && !issue.Channel && !issue.Template,
 	}

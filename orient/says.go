@@ -106,8 +106,8 @@ func (b *Briefing) references(w *page) {
 
 // dueWords says when an issue is due, and how long that is over.
 func dueWords(record *beads.Record, now time.Time) string {
-	text := record.Text("due_at")
-	due, ok := record.Time("due_at")
+	text := record.Text(beads.DueAt)
+	due, ok := record.Time(beads.DueAt)
 	if day, err := time.Parse(time.DateOnly, text); err == nil {
 		due, ok = day, true
 	}

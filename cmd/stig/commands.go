@@ -28,6 +28,7 @@ type group struct {
 // mainGroups is how many of the groups stig alone lists.
 const mainGroups = 5
 
+// groups are the commands under the headings of stig help --all, in its order.
 func groups(a *cli.App) []group {
 	return []group{
 		{"Work", []*cobra.Command{issue.CreateCommand(a), issue.OrientCommand(a), issue.NextCommand(a), issue.ClaimCommand(a), issue.CheckpointCommand(a), issue.CloseCommand(a)}},
@@ -35,12 +36,13 @@ func groups(a *cli.App) []group {
 		{"See", []*cobra.Command{graph.ReadyCommand(a), issue.ShowCommand(a), issue.ListCommand(a), graph.GraphCommand(a), check.CheckCommand(a), connect.BoardCommand(a)}},
 		{"Night", []*cobra.Command{workers.WorkCommand(a), workers.MorningCommand(a), workers.LandCommand(a)}},
 		{"Set up", []*cobra.Command{store.InitCommand(a), connect.SetupCommand(a), connect.DoctorCommand(a)}},
-		{"Issues", []*cobra.Command{issue.EditCommand(a), issue.CommentCommand(a), issue.DepCommand(a), issue.SignalsCommand(a), issue.VerifyCommand(a), issue.ReleaseCommand(a), issue.ReopenCommand(a), issue.DeleteCommand(a),
+		{"Issues", []*cobra.Command{issue.EditCommand(a), issue.CommentCommand(a), issue.DepCommand(a, graph.TreeCommand(a)), issue.SignalsCommand(a), issue.VerifyCommand(a), issue.ReleaseCommand(a), issue.ReopenCommand(a), issue.DeleteCommand(a),
 			issue.PropagateCommand(a), issue.SweepCommand(a), issue.SearchCommand(a), graph.PlanCommand(a)}},
 		{"Look back", []*cobra.Command{graph.ReviewCommand(a), decide.RetroCommand(a), traces.DigestCommand(a), traces.RollupCommand(a), traces.RecallCommand(a), graph.TrajectoryCommand(a), store.DiffCommand(a),
 			store.LogCommand(a), store.UndoCommand(a), store.RecoverCommand(a)}},
 		{"CI", []*cobra.Command{check.VetCommand(a), check.CyclesCommand(a), check.LintCommand(a), check.ExplainCommand(a), store.SchemaCommand(a)}},
 		{"Workers", []*cobra.Command{workers.InboxCommand(a), traces.Command(a), traces.WatchCommand(a), workers.ActorCommand(a), workers.WorkerCommand(a), workers.WorktreeCommand(a), workers.SwarmCommand(a), workers.DreamCommand(a)}},
+		{"As in bd", []*cobra.Command{graph.BlockedCommand(a), issue.CountCommand(a), issue.StatsCommand(a), issue.LabelCommand(a), issue.CommentsCommand(a)}},
 		{"Connect", []*cobra.Command{connect.McpCommand(a), connect.HookCommand(a), connect.TrustCommand(a), hidden(connect.SkillCommand(a)), connect.SendCommand(a), store.Command(a), store.MergeCommand(a), versionCommand(a)}},
 	}
 }

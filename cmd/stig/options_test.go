@@ -11,7 +11,7 @@ import (
 // Every command takes --dry-run and --actor that is not listed here as one that
 // writes nothing but what it is asked to print, or that others start.
 func TestWritingOptions(t *testing.T) {
-	reads := strings.Fields("orient retro check cycles lint explain show ready list search plan graph review trajectory diff " +
+	reads := strings.Fields("orient retro check cycles lint explain show ready list blocked count stats dep.tree search plan graph review trajectory diff " +
 		"doctor log skill version schema completion help signals.get verify hook mcp board notify-send actor.list actor.show actor.runs actor.log morning worktree.list worker.status trace.list trace.show watch recall swarm.choose swarm.status")
 	var walk func(cmd *cobra.Command, path string)
 	walk = func(cmd *cobra.Command, path string) {

@@ -24,7 +24,7 @@ func printed() []string {
 		// what reads
 		`stig orient`, `stig orient --budget 2000`, `stig orient harbor-9fd.3`, `stig orient harbor-9fd.3 --depth shallow`,
 		`stig orient harbor-9fd.3 --depth deep`, `stig orient harbor-9fd.3 --depth probe --budget 2000`, `stig orient harbor-4ke.5`,
-		`stig review harbor-9fd.3`, `stig ready`, `stig ready --limit 1`, `stig next`, `stig next --claim --dry-run --actor mara`, `stig list`, `stig plan`, `stig plan harbor-9fd`,
+		`stig review harbor-9fd.3`, `stig ready`, `stig ready --limit 1`, `stig next`, `stig next --claim --dry-run --actor mara`, `stig list`, `stig list --status blocked`, `stig blocked`, `stig count`, `stig count --by label`, `stig stats`, `stig dep tree harbor-9fd.3`, `stig plan`, `stig plan harbor-9fd`,
 		`stig show harbor-q5v`, `stig show harbor-d3w`, `stig graph harbor-9fd`, `stig graph`, `stig graph harbor-9fd --to harbor-9fd.3`, `stig trajectory harbor-9fd.3`,
 		`stig resolve --list`, `stig resolve --list --all`, `stig check`, `stig vet`, `stig lint`, `stig cycles`, `stig explain`,
 		`stig explain signal-value`, `stig diff HEAD`, `stig signals get harbor-q5v --dates`, `stig signals get harbor-d3w --dates`,

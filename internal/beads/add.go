@@ -18,7 +18,7 @@ type New struct {
 	Status, Type, Assignee, ExternalRef                       string
 	Priority                                                  int
 	Estimate                                                  int       // in minutes; 0 for none
-	DeferUntil                                                time.Time // zero for none
+	DueAt, DeferUntil                                         time.Time // zero for none
 	By                                                        string    // created_by, of its rows too
 	Labels                                                    []string
 	Deps                                                      []Dep
@@ -231,6 +231,9 @@ func (c composer) issue(n New, now time.Time) []byte {
 	add(CreatedAt, c.time(now))
 	texts("created_by", n.By)
 	add(UpdatedAt, c.time(now))
+	if !n.DueAt.IsZero() {
+		add(DueAt, c.time(n.DueAt))
+	}
 	if !n.DeferUntil.IsZero() {
 		add(DeferUntil, c.time(n.DeferUntil))
 	}

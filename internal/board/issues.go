@@ -97,9 +97,12 @@ func (v *view) matching(from int) (list []row, total int, err error) {
 		}
 		return list, total, err
 	}
-	found, total, err := service.List(v.Run, request)
-	for _, r := range found[min(from, len(found)):] {
+	found, err := service.List(v.Run, request)
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, r := range found.Rows[min(from, len(found.Rows)):] {
 		list = append(list, row{ID: r.ID, Title: r.Title, Status: r.Status, Type: r.IssueType, Assignee: r.Assignee, Priority: r.Priority})
 	}
-	return list, total, err
+	return list, found.Total, nil
 }

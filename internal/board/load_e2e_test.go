@@ -192,11 +192,11 @@ func processor() (sum time.Duration) {
 // open lists some issues that are open.
 func (s *served) open(t *testing.T, n int) (ids []string) {
 	t.Helper()
-	rows, _, err := service.List(s.app("cy").Fresh(t.Context(), "list"), service.ListRequest{Status: []string{"open"}, Limit: &n})
-	if err != nil || len(rows) < n {
-		t.Fatal(len(rows), err)
+	list, err := service.List(s.app("cy").Fresh(t.Context(), "list"), service.ListRequest{Status: []string{"open"}, Limit: &n})
+	if err != nil || len(list.Rows) < n {
+		t.Fatal(list, err)
 	}
-	for _, r := range rows {
+	for _, r := range list.Rows {
 		ids = append(ids, r.ID)
 	}
 	return ids

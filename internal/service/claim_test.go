@@ -143,9 +143,9 @@ func TestClaimEndsWithItsProcess(t *testing.T) {
 	if returned, err := SweepEnded(t.Context(), w2); err != nil || len(returned) > 0 {
 		t.Errorf("swept again: %v, %v", returned, err)
 	}
-	rows, _, err := List(claimant(t, dir, "w2"), ListRequest{})
-	if err != nil || len(rows) != 1 || rows[0].Status != "open" || rows[0].Assignee != "" {
-		t.Errorf("%+v, %v", rows, err)
+	list, err := List(claimant(t, dir, "w2"), ListRequest{})
+	if err != nil || len(list.Rows) != 1 || list.Rows[0].Status != "open" || list.Rows[0].Assignee != "" {
+		t.Errorf("%+v, %v", list, err)
 	}
 }
 

@@ -299,6 +299,7 @@ func (f *AmendForm) Read(form string, now time.Time) (checkpoint.Amendment, erro
 type AmendRequest struct {
 	IDs    []string
 	Each   []checkpoint.Amendment // one for all, or as many as there are ids
+	Claim  bool                   // claims them first, as bd update --claim does
 	DryRun bool
 }
 
@@ -336,11 +337,41 @@ type Amended struct {
 }
 
 // Amend changes fields of issues, of all or of none, and warns of criteria in which
-// nothing can be run.
+// nothing can be run. Claims come first, and each is an edit of its own.
 func Amend(ctx context.Context, a *workspace.Run, r AmendRequest) (*Amended, error) {
 	if err := r.check(); err != nil {
 		return nil, err
 	}
+	if !r.Claim {
+		return amend(ctx, a, r)
+	}
+	result := &Amended{}
+	for _, id := range r.IDs {
+		claimed, err := Claim(ctx, a, ClaimRequest{ID: id, DryRun: r.DryRun})
+		if err != nil {
+			return nil, err
+		}
+		one := &checkpoint.Amended{ID: claimed.ID, Changed: []string{}, Warnings: []string{}}
+		if claimed.Changed {
+			one.Changed = append(one.Changed, string(beads.Status), string(beads.Assignee))
+		}
+		result.Edited, result.Changes = append(result.Edited, one), append(result.Changes, claimed.Lines...)
+	}
+	if r.Each[0].IsEmpty() {
+		return result, nil
+	}
+	amended, err := amend(ctx, a, r)
+	if err != nil {
+		return nil, err
+	}
+	for i, one := range amended.Edited {
+		one.Changed = append(result.Edited[i].Changed, one.Changed...)
+	}
+	amended.Changes = append(result.Changes, amended.Changes...)
+	return amended, nil
+}
+
+func amend(ctx context.Context, a *workspace.Run, r AmendRequest) (*Amended, error) {
 	store, options, actor, err := a.ToWriteAs(ctx, r.DryRun, a.ActorName)
 	if err != nil {
 		return nil, err
@@ -356,13 +387,17 @@ func Amend(ctx context.Context, a *workspace.Run, r AmendRequest) (*Amended, err
 		}
 		m.Assignee = &name
 	}
+	_, before, _ := leases(a, store.Place(), options.Now)
 	edited, changes, err := checkpoint.Amend(ctx, store, options, r.IDs, actor, func(i int) checkpoint.Amendment {
 		m := r.Each[min(i, len(r.Each)-1)]
-		m.Types = a.Config.Types
+		m.Types, m.MayTake = a.Config.Types, func(holder string) bool { return holder == actor || a.MayTake(actor)(holder) }
 		return m
 	})
 	if err != nil {
 		return nil, err
+	}
+	if !r.DryRun {
+		endLeases(a, store.Place(), before, changes)
 	}
 	for i, e := range edited {
 		if m := r.Each[min(i, len(r.Each)-1)]; m.Acceptance != nil {
@@ -370,6 +405,21 @@ func Amend(ctx context.Context, a *workspace.Run, r AmendRequest) (*Amended, err
 		}
 	}
 	return &Amended{edited, changes}, nil
+}
+
+// endLeases ends the leases of issues that an edit took out of progress.
+func endLeases(a *workspace.Run, store beads.Place, before clone.Claims, changes []beads.Change) {
+	for _, c := range changes {
+		l, leased := before.Lease(c.ID)
+		if !leased {
+			continue
+		}
+		was, err := beads.ParseRecord(c.Before)
+		is, bad := beads.ParseRecord(c.After)
+		if err == nil && bad == nil && was.Text(beads.Status) == beads.StatusInProgress && is.Text(beads.Status) != beads.StatusInProgress {
+			endLease(a, store, l, func(string) bool { return true })
+		}
+	}
 }
 
 func (r AmendRequest) check() error {
@@ -381,7 +431,7 @@ func (r AmendRequest) check() error {
 	}
 	for _, m := range r.Each {
 		switch {
-		case m.IsEmpty():
+		case m.IsEmpty() && !r.Claim:
 			return workspace.Usage("nothing to change", "give a field such as --title or --priority; notes are changed by stig checkpoint "+r.IDs[0])
 		case len(r.Each) == 1 && len(r.IDs) > 1 && m.Title != nil:
 			return workspace.Usage("--title: goes with one issue; found "+visible.Counted(len(r.IDs), "issue"), "edit the title of each by itself")

@@ -31,6 +31,9 @@ type ListRequest struct {
 	Since                    string // changed since then: a day, a time or an age; see TimeOf
 	All                      *bool  // closed issues too, where Status is empty; nil: as the view says
 	Tables                   bool   // the rows have the tables of the issues
+	Labelled                 bool   // the rows have the labels of the issues
+	Overdue                  bool   // unclosed, and due before now
+	BD                       bool   // the list has bd's objects
 
 	Sort  string // one of SortKeys; "" for priority
 	Limit *int   // the first so many; 0 for all, nil: as the view says
@@ -39,6 +42,7 @@ type ListRequest struct {
 	me     string    // whose issues @me means, and her sessions'; "" for nobody's
 	parent string    // the whole id
 	since  time.Time // Since
+	now    time.Time
 }
 
 // SortKeys are what a list can be sorted by: times the latest first, and then by
@@ -81,24 +85,72 @@ type ListRow struct {
 	Signals   *signals.Table `json:"signals"` // the defaults unless tables were asked for
 
 	created, updated time.Time
+	labels           []string
+}
+
+// Listed are the first issues that match, of a total.
+type Listed struct {
+	Rows    []ListRow  `json:"issues"`
+	Total   int        `json:"total"`
+	Waiting int        `json:"waiting,omitempty"` // where blocked is asked for: how many others wait for unclosed issues
+	BD      []BDObject `json:"-"`                 // the rows as bd prints them
 }
 
 // List gives the issues that match, and how many there are with those beyond the
 // limit. A value that no issue can have is a mistake, not an empty list.
-func List(a *workspace.Run, r ListRequest) (rows []ListRow, total int, err error) {
+func List(a *workspace.Run, r ListRequest) (*Listed, error) {
 	file, err := a.Open()
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	defer file.Close()
 	if r, err = viewed(a, r); err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	if err := checkList(a, file, &r); err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	rows = []ListRow{}
-	none := signals.Read(notes.Parse(""), a.Schema)
+	rows, err := r.rows(file, a.Schema)
+	if err != nil {
+		return nil, err
+	}
+	list := &Listed{Rows: rows, Total: len(rows)}
+	if r.Limit != nil && *r.Limit > 0 {
+		list.Rows = rows[:min(*r.Limit, list.Total)]
+	}
+	if slices.Contains(r.Status, beads.StatusBlocked) {
+		if list.Waiting, err = r.waiting(file, a.Schema); err != nil {
+			return nil, err
+		}
+	}
+	if r.BD {
+		var ids []string
+		for _, row := range list.Rows {
+			ids = append(ids, row.ID)
+		}
+		list.BD, err = bdList(file, ids, nil)
+	}
+	return list, err
+}
+
+// waiting counts the issues that wait for unclosed ones, and match but for their status.
+func (r ListRequest) waiting(file *beads.Snapshot, schema *signals.Schema) (n int, err error) {
+	graph, listed := dag.New(file), r.Status
+	r.Status, r.All = nil, nil
+	rows, err := r.rows(file, schema)
+	for _, row := range rows {
+		i, _ := file.Index(row.ID)
+		if !slices.Contains(listed, row.Status) && waits(graph, file.At(i), i) {
+			n++
+		}
+	}
+	return n, err
+}
+
+// rows gives what matches, in the order of the list.
+func (r ListRequest) rows(file *beads.Snapshot, schema *signals.Schema) ([]ListRow, error) {
+	rows := []ListRow{}
+	none := signals.Read(notes.Parse(""), schema)
 	reader := file.Reader()
 	for i, issue := range file.All() {
 		if at, _ := file.Index(issue.ID); at != i || !r.matchesIndex(issue) {
@@ -108,20 +160,16 @@ func List(a *workspace.Run, r ListRequest) (rows []ListRow, total int, err error
 			ID: issue.ID, Title: issue.Title, Status: issue.Status, IssueType: issue.Type,
 			Priority: issue.Priority, Assignee: issue.Assignee, Signals: none, updated: issue.UpdatedAt,
 		}
-		matches, err := r.matchesLine(issue, reader, &row, a.Schema)
+		matches, err := r.matchesLine(issue, reader, &row, schema)
 		if err != nil {
-			return nil, 0, err
+			return nil, err
 		}
 		if matches {
 			rows = append(rows, row)
 		}
 	}
 	slices.SortFunc(rows, r.order)
-	total = len(rows)
-	if r.Limit != nil && *r.Limit > 0 {
-		rows = rows[:min(*r.Limit, total)]
-	}
-	return rows, total, nil
+	return rows, nil
 }
 
 // order compares rows by the key that the list is sorted by.
@@ -202,6 +250,7 @@ func checkList(a *workspace.Run, file *beads.Snapshot, r *ListRequest) error {
 	if err != nil {
 		return err
 	}
+	r.now = now
 	if r.since, err = workspace.TimeOf(r.Since, now); err != nil {
 		return err
 	}
@@ -284,12 +333,16 @@ func (r ListRequest) matchesIndex(issue *beads.Issue) bool {
 // matchesLine reports whether an issue has the labels and the signals, and puts into
 // its row what only its line says. The line is read only where that is needed.
 func (r ListRequest) matchesLine(issue *beads.Issue, reader *beads.Reader, row *ListRow, schema *signals.Schema) (bool, error) {
-	if len(r.Labels) > 0 || r.Sort == "created" || issue.HasNotes && (r.Tables || len(r.Signals) > 0) {
+	if len(r.Labels) > 0 || r.Labelled || r.Overdue || r.Sort == "created" || issue.HasNotes && (r.Tables || len(r.Signals) > 0) {
 		record, err := reader.Record(issue)
 		if err != nil {
 			return false, err
 		}
-		if labels := record.Labels(); slices.ContainsFunc(r.Labels, func(l string) bool { return !slices.Contains(labels, l) }) {
+		row.labels = record.Labels()
+		if slices.ContainsFunc(r.Labels, func(l string) bool { return !slices.Contains(row.labels, l) }) {
+			return false, nil
+		}
+		if due, ok := record.Time(beads.DueAt); r.Overdue && (!ok || !due.Before(r.now) || beads.IsClosed(issue.Status)) {
 			return false, nil
 		}
 		row.created, _ = record.Time(beads.CreatedAt)
@@ -362,6 +415,9 @@ func Search(a *workspace.Run, r SearchRequest) (rows []SearchRow, total int, err
 	among := &ListRequest{All: new(true)}
 	if r.Among != nil {
 		*among = *r.Among
+	}
+	if *among, err = viewed(a, *among); err != nil {
+		return nil, 0, err
 	}
 	if err := checkList(a, file, among); err != nil {
 		return nil, 0, err

@@ -196,11 +196,11 @@ func work(t *testing.T, a *workspace.Run, path string) {
 		if _, err := SweepEnded(t.Context(), a); err != nil && !fault.Is(err, fault.Conflict) {
 			t.Log("sweep:", err)
 		}
-		rows, _, err := List(a, ListRequest{})
+		list, err := List(a, ListRequest{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows = slices.DeleteFunc(rows, func(r ListRow) bool { return r.Status == "deferred" })
+		rows := slices.DeleteFunc(list.Rows, func(r ListRow) bool { return r.Status == "deferred" })
 		left := len(rows)
 		rand.Shuffle(left, func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 		for _, row := range rows {
@@ -330,12 +330,12 @@ func testMachinesClaim(t *testing.T, kind string) {
 // judge reads what came of the issues. One that was claimed twice was left by a process
 // that was killed.
 func judge(t *testing.T, url, dir, log string, issues, killed int) {
-	rows, _, err := List(onServer(t, dir, url, "judge", "STIG_NOW="), ListRequest{})
+	list, err := List(onServer(t, dir, url, "judge", "STIG_NOW="), ListRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	done := 0
-	for _, row := range rows {
+	for _, row := range list.Rows {
 		if row.Status == "deferred" && row.Assignee == "" {
 			done++
 		}

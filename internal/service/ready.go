@@ -50,6 +50,7 @@ type ReadyList struct {
 	CanTake  int        // how many of them these are
 	Unclosed int
 	Waiting  []WaitingRow // in the order of the store
+	BD       []BDObject   // those that the reader can take, as bd prints them, where that was asked for
 }
 
 // Unread counts the issues of which something cannot be read.
@@ -79,6 +80,15 @@ func (l *ReadyList) Output(limit int) workspace.Output {
 // Ready lists what the one named as can take, else the actor, and what nothing blocks
 // besides.
 func Ready(ctx context.Context, a *workspace.Run, as string) (*ReadyList, error) {
+	return ready(ctx, a, as, false, 0)
+}
+
+// ReadyBD is Ready with the first of what the reader can take as bd's objects; 0 for all.
+func ReadyBD(ctx context.Context, a *workspace.Run, as string, limit int) (*ReadyList, error) {
+	return ready(ctx, a, as, true, limit)
+}
+
+func ready(ctx context.Context, a *workspace.Run, as string, bd bool, limit int) (*ReadyList, error) {
 	now, err := a.Clock()
 	if err != nil {
 		return nil, err
@@ -93,7 +103,18 @@ func Ready(ctx context.Context, a *workspace.Run, as string) (*ReadyList, error)
 	if err != nil {
 		return nil, err
 	}
-	return &ReadyList{Rows: rows, CanTake: len(takeable(rows)), Unclosed: unclosed(graph, file.Len()), Waiting: waiting(file, graph)}, nil
+	free := takeable(rows)
+	list := &ReadyList{Rows: rows, CanTake: len(free), Unclosed: unclosed(graph, file.Len()), Waiting: waiting(file, graph)}
+	if bd {
+		var ids []string
+		for k, row := range free {
+			if limit == 0 || k < limit {
+				ids = append(ids, row.ID)
+			}
+		}
+		list.BD, err = bdList(file, ids, nil)
+	}
+	return list, err
 }
 
 // waiting lists the open issues that wait for something else than another issue.

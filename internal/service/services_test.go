@@ -56,9 +56,9 @@ func TestServices(t *testing.T) {
 	if err != nil || len(report.Changed) != 1 || report.Changed[0].To != "0.5" || len(report.Dependents) != 1 {
 		t.Errorf("checkpoint: %+v, %v", report, err)
 	}
-	rows, _, err := List(run(), ListRequest{Signals: []SignalValue{{signals.Surprise, "0.50"}}, Tables: true})
-	if err != nil || len(rows) != 1 || rows[0].ID != "demo-1" || rows[0].Signals.Value(signals.Surprise) != "0.5" {
-		t.Errorf("list: %+v, %v", rows, err)
+	list, err := List(run(), ListRequest{Signals: []SignalValue{{signals.Surprise, "0.50"}}, Tables: true})
+	if err != nil || len(list.Rows) != 1 || list.Rows[0].ID != "demo-1" || list.Rows[0].Signals.Value(signals.Surprise) != "0.5" {
+		t.Errorf("list: %+v, %v", list, err)
 	}
 	found, err := Orient(t.Context(), run(), OrientRequest{ID: "demo-1"})
 	if err != nil || found.Output().Kind != "briefing" || !strings.Contains(found.Markdown(), "half") {
@@ -150,7 +150,7 @@ func TestRequestsAreValidated(t *testing.T) {
 		}
 	}
 	orient := func(r OrientRequest) error { _, err := Orient(t.Context(), a, r); return err }
-	list := func(r ListRequest) error { _, _, err := List(a, r); return err }
+	list := func(r ListRequest) error { _, err := List(a, r); return err }
 	_, amend := Amend(t.Context(), a, AmendRequest{IDs: []string{"demo-1"}})
 	_, reopen := Reopen(t.Context(), a, ReopenRequest{ID: "demo-1", Reason: blank})
 	_, link := Link(t.Context(), a, LinkRequest{ID: "demo-1"})

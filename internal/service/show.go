@@ -93,7 +93,7 @@ func viewOf(a *workspace.Run, file *beads.Snapshot, at int) (*issueView, error) 
 			AcceptanceCriteria: record.Text(beads.AcceptanceCriteria), Notes: doc.Text(),
 			CloseReason: record.Text(beads.CloseReason), CreatedAt: record.Text(beads.CreatedAt),
 			UpdatedAt: record.Text(beads.UpdatedAt), ClosedAt: record.Text(beads.ClosedAt),
-			DeferUntil: record.Text(beads.DeferUntil), DueAt: record.Text("due_at"), ExternalRef: record.Text(beads.ExternalRef),
+			DeferUntil: record.Text(beads.DeferUntil), DueAt: record.Text(beads.DueAt), ExternalRef: record.Text(beads.ExternalRef),
 			SpecID: record.Text("spec_id"), Keys: orient.KeysOf(record),
 			Comments: orient.Comments(record),
 		},

@@ -165,6 +165,22 @@ func WriteJSON(w io.Writer, kind string, bodies ...any) error {
 	return err
 }
 
+// WriteArray writes an array of JSON objects, each on a line.
+func WriteArray(w io.Writer, list []json.RawMessage) error {
+	text := []byte{'['}
+	for i, object := range list {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = append(append(text, '\n'), inert(object)...)
+	}
+	if len(list) > 0 {
+		text = append(text, '\n')
+	}
+	_, err := w.Write(append(text, "]\n"...))
+	return err
+}
+
 // inert is JSON that says the same without hidden characters.
 func inert(text []byte) []byte {
 	if !bytes.ContainsFunc(text, visible.Hidden) {

@@ -108,6 +108,8 @@ func (a *App) completeFlag(f *pflag.Flag) cobra.CompletionFunc {
 		return fixed(signals.PlanningDepth.Domain()...).function()
 	case "signal":
 		return signalValues
+	case "by":
+		return fixed(service.GroupKeys()...).function()
 	case "view":
 		return completer(a.views).function()
 	case "sort":

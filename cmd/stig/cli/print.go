@@ -1,10 +1,14 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
 
+	"github.com/spf13/cobra"
+
+	"stig/internal/service"
 	"stig/internal/workspace"
 )
 
@@ -71,6 +75,35 @@ func (a *App) Result(kind string, body any, err error, show func() error) error 
 		return a.PrintJSON(kind, body)
 	}
 	return show()
+}
+
+// PrintBD writes issues as bd prints them, as an array.
+func (a *App) PrintBD(list []service.BDObject) error {
+	return workspace.WriteArray(a.Out, list)
+}
+
+// BDFormat binds --format of a command whose result bd prints too: text, json as --json does,
+// or bd, for which it sets bd.
+func (a *App) BDFormat(cmd *cobra.Command, bd *bool) {
+	cmd.Flags().Var(format{a, bd}, "format", "text, json, or bd: an array of issues as bd prints them with --json")
+	cmd.Flags().Lookup("format").DefValue = ""
+}
+
+type format struct {
+	app *App
+	bd  *bool
+}
+
+func (f format) String() string { return "" }
+func (f format) Type() string   { return "FORMAT" }
+
+func (f format) Set(text string) error {
+	switch text {
+	case "text", "json", "bd":
+		f.app.JSON, *f.bd = text == "json", text == "bd"
+		return nil
+	}
+	return errors.New("must be one of text, json, bd")
 }
 
 // PrintOutput writes a result as data, unless making it failed.

@@ -21,7 +21,6 @@ func DoctorCommand(a *cli.App) *cobra.Command {
 			"what is only missing is listed as something to do.\n" +
 			"With --migrate it brings stig's tables on a server to the version of this stig, and looks\n" +
 			"at nothing else: programs of an earlier version refuse them afterwards.",
-		GroupID: "connect",
 		Args:    cli.Takes(0, 0, "no arguments"),
 		Example: "  stig doctor\n  stig doctor --json\n  stig doctor --migrate --dry-run",
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -22,9 +22,8 @@ func SetupCommand(a *cli.App) *cobra.Command {
 		Long: "setup puts stig's own entries into files that others read, and keeps every other\n" +
 			"byte of them. --remove takes the entries out again and leaves the files as they were.\n" +
 			"It stages nothing, and never touches another program's hooks.",
-		GroupID: "connect",
-		Args:    func(cmd *cobra.Command, args []string) error { return unknownTarget(a.UnknownCommand(cmd, args)) },
-		RunE:    a.HelpAlone,
+		Args: func(cmd *cobra.Command, args []string) error { return unknownTarget(a.UnknownCommand(cmd, args)) },
+		RunE: a.HelpAlone,
 	}
 	for _, settings := range assistant.AllSettings() {
 		cmd.AddCommand(setupHost(a, settings))

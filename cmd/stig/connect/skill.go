@@ -16,7 +16,6 @@ func SkillCommand(a *cli.App) *cobra.Command {
 		Short: "print what an assistant needs to know to work with stig",
 		Long: "skill prints the SKILL.md that teaches an assistant to work with stig. stig setup HOST\n" +
 			"installs it, also as /stigmergic-convention.",
-		GroupID: "connect",
 		Args:    a.UnknownCommand,
 		Example: "  stig skill\n  stig skill --json",
 		RunE: func(*cobra.Command, []string) error {

@@ -13,7 +13,7 @@ import (
 
 func ReadyCommand(a *cli.App) *cobra.Command {
 	var limit int
-	var all bool
+	var all, bd bool
 	var as string
 	cmd := &cobra.Command{
 		Use:   "ready",
@@ -22,12 +22,18 @@ func ReadyCommand(a *cli.App) *cobra.Command {
 			"an epic above it, without children or an unanswered question, and assigned to nobody\n" +
 			"else. By priority, then by how many unclosed issues wait for it, the most first, then\n" +
 			"by id. With --json all open issues that nothing blocks are listed, with flags.",
-		GroupID: "graph",
 		Args:    cli.Takes(0, 0, "no arguments"),
 		Example: "  stig ready\n  stig ready --limit 5\n  stig ready --all",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if limit < 0 {
 				return workspace.Usage(fmt.Sprintf("--limit: must be at least 1, or 0 for all; found %d", limit), "")
+			}
+			if bd {
+				r, err := service.ReadyBD(cmd.Context(), a.Run, as, limit)
+				if err != nil {
+					return err
+				}
+				return a.PrintBD(r.BD)
 			}
 			return ready(cmd.Context(), a, limit, all, as)
 		},
@@ -35,6 +41,7 @@ func ReadyCommand(a *cli.App) *cobra.Command {
 	cmd.Flags().IntVarP(&limit, "limit", "n", 0, "the first `N` only (default all)")
 	cmd.Flags().BoolVar(&all, "all", false, "also what nothing blocks and you cannot take, with the reason")
 	cmd.Flags().StringVar(&as, "as", "", "what `NAME` can take (default who acts, as for --actor)")
+	a.BDFormat(cmd, &bd)
 	return cmd
 }
 

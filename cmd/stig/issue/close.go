@@ -43,7 +43,7 @@ func CloseCommand(a *cli.App) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&o.Reason, "reason", "", "what exists now that did not before")
+	flags.StringVarP(&o.Reason, "reason", "r", "", "what exists now that did not before")
 	cli.TakesText(cmd, &text, "the reason")
 	flags.StringVar(&o.Waive, "waive", "", "close without a verdict, and record `WHY`")
 	flags.StringVar(&o.NotPlanned, "not-planned", "", "close what nobody will do, and record `WHY`")

@@ -17,7 +17,7 @@ import (
 
 func CreateCommand(a *cli.App) *cobra.Command {
 	var r service.CreateRequest
-	var priority, estimate, until, from string
+	var title, priority, estimate, until, due, from string
 	var deps []string
 	cmd := &cobra.Command{
 		Use:   "create TITLE",
@@ -29,7 +29,7 @@ func CreateCommand(a *cli.App) *cobra.Command {
 			"parent, deps, cynefin, and name, which other lines may use in parent and deps.\n\n" +
 			"In Markdown each heading is an issue, and the headings below it are its children. Under\n" +
 			"a heading may stand lines KEY: VALUE (name, type, priority, labels, after, cynefin,\n" +
-			"assignee, estimate, defer), then the description, then the headings Acceptance and\n" +
+			"assignee, estimate, defer, due), then the description, then the headings Acceptance and\n" +
 			"Design. after has the titles or names of what the issue waits for.",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
@@ -45,7 +45,12 @@ func CreateCommand(a *cli.App) *cobra.Command {
 			if from != "" {
 				return createAll(cmd.Context(), a, from, args, r.DryRun)
 			}
-			if len(args) == 0 {
+			switch {
+			case title != "" && len(args) > 0:
+				return workspace.Usage(fmt.Sprintf("the title is given twice; found %q and --title", args[0]), "leave one of them out")
+			case title != "":
+				args = []string{title}
+			case len(args) == 0:
 				return cli.Takes(1, 1, "one title")(cmd, args)
 			}
 			now, err := a.Clock()
@@ -59,7 +64,10 @@ func CreateCommand(a *cli.App) *cobra.Command {
 			if r.Estimate, err = checkpoint.ParseEstimate(estimate); err != nil {
 				return err
 			}
-			if r.Defer, err = checkpoint.ParseDefer(until, now); err != nil {
+			if r.Defer, err = checkpoint.ParseDay("defer", until, now); err != nil {
+				return err
+			}
+			if r.Due, err = checkpoint.ParseDay("due", due, now); err != nil {
 				return err
 			}
 			for _, dep := range deps {
@@ -69,6 +77,8 @@ func CreateCommand(a *cli.App) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
+	flags.StringVar(&title, "title", "", "the title, as bd takes it too")
+	_ = flags.MarkHidden("title") // fails for a flag that is not there
 	flags.StringVarP(&r.Type, "type", "t", "task", strings.Join(checkpoint.Types(), ", ")+", or another one that the project uses")
 	flags.StringVarP(&priority, "priority", "p", "2", "0 (most urgent) to 4, or P0 to P4")
 	flags.StringVarP(&r.Description, "description", "d", "", "what there is to do, and why")
@@ -80,12 +90,13 @@ func CreateCommand(a *cli.App) *cobra.Command {
 	flags.StringVarP(&r.Assignee, "assignee", "a", "", "`NAME` of who is to do it; @me is you")
 	flags.StringVar(&r.Design, "design", "", "how it is to be done")
 	flags.StringVar(&until, "defer", "", "not ready until `WHEN`: a day, a time, or a span such as 3d")
+	flags.StringVar(&due, "due", "", "to be done by `WHEN`: a day, a time, or a span such as 3d")
 	flags.StringVar(&estimate, "estimate", "", "how long it takes: minutes, or a span such as 1h30m")
 	flags.StringVar(&r.ExternalRef, "external-ref", "", "where else it is tracked, such as gh-9")
 	flags.StringVar(&from, "from", "", "read issues from `FILE`, JSON or Markdown (- for standard input)")
 	cli.SingleLine(cmd, "labels", "deps")
-	cli.Exclude(cmd, "from", "type", "priority", "description", "acceptance", "labels", "parent", "deps",
-		"cynefin", "assignee", "design", "defer", "estimate", "external-ref")
+	cli.Exclude(cmd, "from", "title", "type", "priority", "description", "acceptance", "labels", "parent", "deps",
+		"cynefin", "assignee", "design", "defer", "due", "estimate", "external-ref")
 	a.Writes(cmd, &r.DryRun)
 	return cmd
 }

@@ -12,15 +12,15 @@ import (
 	"stig/internal/workspace"
 )
 
-func DepCommand(a *cli.App) *cobra.Command {
+// DepCommand groups the commands about dependencies, with others that are given.
+func DepCommand(a *cli.App, others ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "dep",
-		Short:   "say what an issue depends on",
-		GroupID: "store",
-		Args:    a.UnknownCommand,
-		RunE:    a.HelpAlone,
+		Use:   "dep",
+		Short: "say what an issue depends on",
+		Args:  a.UnknownCommand,
+		RunE:  a.HelpAlone,
 	}
-	cmd.AddCommand(depAdd(a), depRm(a))
+	cmd.AddCommand(append(others, depAdd(a), depRm(a))...)
 	return cmd
 }
 
@@ -56,6 +56,7 @@ func depRm(a *cli.App) *cobra.Command {
 	var r service.LinkRequest
 	cmd := &cobra.Command{
 		Use:     "rm ID --on ID",
+		Aliases: []string{"remove"},
 		Short:   "take away what an issue depends on",
 		Args:    cli.Takes(1, 2, "one issue, and --on the one that it depends on"),
 		Example: "  stig dep rm demo-2 --on demo-1",

@@ -14,17 +14,18 @@ func EditCommand(a *cli.App) *cobra.Command {
 	var r service.AmendRequest
 	var f editFlags
 	cmd := &cobra.Command{
-		Use:   "edit ID…",
-		Short: "change fields of issues",
+		Use:     "edit ID…",
+		Aliases: []string{"update"},
+		Short:   "change fields of issues",
 		Long: "Change fields of one or more issues: of all of them, or of none. A text that is - is read\n" +
 			"from standard input. A field that is set to nothing is removed. Without a flag, on a\n" +
 			"terminal, the fields of one issue open in $EDITOR. With --from, each line of a file is a\n" +
 			"JSON object: the id, and the fields to change, with the keys that they have in the store;\n" +
 			"also parent, add_labels and remove_labels. Of a closed issue only labels, external\n" +
 			"reference and estimate can be changed. Criteria that differ from those that are\n" +
-			"committed are named when the issue closes. Notes are changed by stig checkpoint.",
-		GroupID: "store",
-		Args:    cli.Takes(0, -1, "the issues to edit"),
+			"committed are named when the issue closes. --append-notes puts a text after the\n" +
+			"notes; the signal table and the sections of the notes are changed by stig checkpoint.",
+		Args: cli.Takes(0, -1, "the issues to edit"),
 		Example: "  stig edit demo-1 --acceptance '`go test ./...` passes'\n" +
 			"  stig edit demo-1 demo-2 -p 1 --add-label tide --defer 3d\n" +
 			"  echo '{\"id\":\"demo-1\",\"priority\":0}' | stig edit --from -",
@@ -52,6 +53,7 @@ type editFlags struct {
 	from             string
 	fromProse        bool
 	set, add, remove []string
+	claim            bool
 }
 
 func (f *editFlags) bind(cmd *cobra.Command) {
@@ -66,6 +68,11 @@ func (f *editFlags) bind(cmd *cobra.Command) {
 	flags.StringP("assignee", "a", "", "`NAME` of who is to do it; @me is you, none nobody")
 	flags.String("parent", "", "`ID` of the epic that it belongs to")
 	flags.String("defer", "", "not ready until `WHEN`: a day, a time, a span such as 3d, or none")
+	flags.String("due", "", "to be done by `WHEN`: a day, a time, a span such as 3d, or none")
+	flags.StringP("status", "s", "", "open, blocked, deferred, pinned, hooked; in_progress claims the issue")
+	flags.BoolVar(&f.claim, "claim", false, "claim the issue first: in progress, assigned to you")
+	flags.String("append-notes", "", "add a text after the notes")
+	flags.String("notes", "", "set the text of the notes where they have none")
 	flags.String("estimate", "", "how long it takes: minutes, a span such as 1h30m, or none")
 	flags.String("external-ref", "", "where else it is tracked, such as gh-9")
 	flags.StringSliceVar(&f.set, "set-labels", nil, "these labels, and no others")

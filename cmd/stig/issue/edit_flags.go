@@ -10,7 +10,9 @@ import (
 
 	"stig/checkpoint"
 	"stig/cmd/stig/cli"
+	"stig/internal/beads"
 	"stig/internal/service"
+	"stig/internal/visible"
 	"stig/internal/workspace"
 )
 
@@ -25,8 +27,11 @@ func (f *editFlags) read(ctx context.Context, a *cli.App, cmd *cobra.Command, r 
 	if err != nil {
 		return cli.Draft{}, err
 	}
+	if r.Claim, err = f.claims(&m); err != nil {
+		return cli.Draft{}, err
+	}
 	if f.fromProse {
-		if !m.IsEmpty() || f.from != "" {
+		if !m.IsEmpty() || r.Claim || f.from != "" {
 			return cli.Draft{}, workspace.Usage("--acceptance-from-prose: more than that was given", "leave the rest out")
 		}
 		var shown []string
@@ -36,7 +41,7 @@ func (f *editFlags) read(ctx context.Context, a *cli.App, cmd *cobra.Command, r 
 		return cli.Draft{}, err
 	}
 	if f.from != "" {
-		if !m.IsEmpty() || len(r.IDs) > 0 {
+		if !m.IsEmpty() || r.Claim || len(r.IDs) > 0 {
 			return cli.Draft{}, workspace.Usage("--from: names the issues and the fields itself; more were given", "leave them out")
 		}
 		text, err := lines(a, f.from)
@@ -45,13 +50,31 @@ func (f *editFlags) read(ctx context.Context, a *cli.App, cmd *cobra.Command, r 
 		}
 		return cli.Draft{}, err
 	}
-	if m.IsEmpty() && len(r.IDs) == 1 && a.Asks() {
+	if m.IsEmpty() && !r.Claim && len(r.IDs) == 1 && a.Asks() {
 		draft, m, err := composeAmendment(ctx, a, r.IDs[0], now)
 		r.Each = []checkpoint.Amendment{m}
 		return draft, err
 	}
 	r.Each = []checkpoint.Amendment{m}
 	return cli.Draft{}, nil
+}
+
+// claims reports whether the issue is to be claimed: by --claim, or by the status that only a
+// claim sets, which it takes out of the amendment.
+func (f *editFlags) claims(m *checkpoint.Amendment) (bool, error) {
+	if m.Status != nil && *m.Status == beads.StatusInProgress {
+		f.claim, m.Status = true, nil
+	}
+	switch {
+	case !f.claim:
+		return false, nil
+	case m.Status != nil:
+		return false, workspace.Usage("--claim sets the status in_progress; found --status "+visible.Quoted(*m.Status), "leave one of them out")
+	case m.Assignee != nil && *m.Assignee != "@me":
+		return false, workspace.Usage("a claim assigns the issue to you; found --assignee "+visible.Quoted(*m.Assignee), "leave --assignee out")
+	}
+	m.Assignee = nil
+	return true, nil
 }
 
 // amendment reads the fields that the command line gives; one that is empty is
@@ -64,6 +87,7 @@ func (f *editFlags) amendment(a *cli.App, cmd *cobra.Command, now time.Time) (m 
 	}{
 		{"title", &m.Title}, {"description", &m.Description}, {"design", &m.Design}, {"acceptance", &m.Acceptance},
 		{"type", &m.Type}, {"assignee", &m.Assignee}, {"parent", &m.Parent}, {"external-ref", &m.ExternalRef},
+		{"status", &m.Status}, {"notes", &m.Notes}, {"append-notes", &m.Append},
 	} {
 		text := given(cmd, field.name)
 		if text == nil {
@@ -105,12 +129,17 @@ func parsed(cmd *cobra.Command, now time.Time, m *checkpoint.Amendment) error {
 		}
 		m.Estimate = &n
 	}
-	if text := given(cmd, "defer"); text != nil {
-		t, err := checkpoint.ParseDefer(*text, now)
-		if err != nil {
-			return err
+	for _, day := range []struct {
+		name string
+		to   **time.Time
+	}{{"defer", &m.Defer}, {"due", &m.Due}} {
+		if text := given(cmd, day.name); text != nil {
+			t, err := checkpoint.ParseDay(day.name, *text, now)
+			if err != nil {
+				return err
+			}
+			*day.to = &t
 		}
-		m.Defer = &t
 	}
 	return nil
 }

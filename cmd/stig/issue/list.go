@@ -2,6 +2,7 @@ package issue
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -21,10 +22,9 @@ type found[Row any] struct {
 }
 
 func ListCommand(a *cli.App) *cobra.Command {
-	var r service.ListRequest
-	var priorities, values []string
+	var f filters
 	var limit int
-	var all bool
+	var all, bd bool
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "list the issues that are not closed, or those that match",
@@ -34,7 +34,6 @@ func ListCommand(a *cli.App) *cobra.Command {
 			"none is nobody. A view is a list of filters with a name, in .stig.cue:\n" +
 			"  views: mine: {assignee: [\"@me\"], sort: \"updated\"}\n" +
 			"Flags count more than the view.",
-		GroupID: "graph",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return workspace.Usage(fmt.Sprintf("%s: filters are flags; found %q", cli.Called(cmd), args[0]), "type stig search "+strings.Join(args, " "))
@@ -46,55 +45,82 @@ func ListCommand(a *cli.App) *cobra.Command {
 			"  stig list --parent demo-4k2 --since 7d --sort updated\n" +
 			"  stig list --view mine",
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			r, err := f.read()
+			if err != nil {
+				return err
+			}
 			if cmd.Flags().Changed("limit") {
 				r.Limit = &limit
 			}
 			if cmd.Flags().Changed("all") {
 				r.All = &all
 			}
-			if err := readFilters(&r, priorities, values); err != nil {
-				return err
+			r.Tables, r.BD = a.JSON, bd
+			list, err := service.List(a.Run, r)
+			if err == nil && bd {
+				return a.PrintBD(list.BD)
 			}
-			r.Tables = a.JSON
-			rows, total, err := service.List(a.Run, r)
-			return a.Result("list", found[service.ListRow]{rows, total}, err, func() error { return a.Print(listText(rows, total)) })
+			return a.Result("list", list, err, func() error {
+				if n := list.Waiting; n > 0 {
+					words := map[bool]string{true: "of another status waits", false: "of other statuses wait"}[n == 1]
+					defer a.Hint(fmt.Sprintf("%s %s for unclosed issues; type stig blocked", visible.Counted(n, "issue"), words))
+				}
+				return a.Print(listText(list.Rows, list.Total))
+			})
 		},
 	}
+	f.bind(cmd)
 	flags := cmd.Flags()
-	flags.StringSliceVarP(&r.Status, "status", "s", nil, "`STATUS`es such as open,in_progress")
-	flags.StringSliceVarP(&r.Types, "type", "t", nil, "`TYPE`s such as bug,task")
-	flags.StringSliceVarP(&priorities, "priority", "p", nil, "priorities, 0 (most urgent) to 4, or P0 to P4")
-	flags.StringArrayVarP(&r.Labels, "label", "l", nil, "a `LABEL`; of several each must be there")
-	flags.StringSliceVarP(&r.Assignees, "assignee", "a", nil, "`NAME`s of those who do it")
-	flags.StringArrayVar(&values, "signal", nil, "a `NAME=VALUE` such as cynefin=complex; of several each must hold")
-	flags.StringVar(&r.Parent, "parent", "", "`ID` of the epic that holds them")
-	flags.StringVar(&r.Since, "since", "", "changed since `WHEN`: a day, a time or an age such as 7d")
-	flags.StringVar(&r.Sort, "sort", "", "by `KEY`: "+cli.Either(service.SortKeys())+" (default priority)")
+	flags.StringVar(&f.Sort, "sort", "", "by `KEY`: "+cli.Either(service.SortKeys())+" (default priority)")
 	flags.IntVarP(&limit, "limit", "n", 0, "the first `N` only (default all)")
-	flags.StringVar(&r.View, "view", "", "the filters of the view `NAME`")
 	flags.BoolVar(&all, "all", false, "closed issues too")
-	cli.Filters(cmd, "status", "type", "priority", "label", "assignee", "parent", "since", "sort", "view")
+	a.BDFormat(cmd, &bd)
+	cli.Filters(cmd, "sort")
 	a.Acts(cmd)
 	return cmd
 }
 
-// readFilters reads the filters that are more than a text.
-func readFilters(r *service.ListRequest, priorities, values []string) error {
-	for _, text := range priorities {
+// filters are the flags that say which issues a command works on.
+type filters struct {
+	service.ListRequest
+	priorities, values []string
+}
+
+func (f *filters) bind(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringSliceVarP(&f.Status, "status", "s", nil, "`STATUS`es such as open,in_progress")
+	flags.StringSliceVarP(&f.Types, "type", "t", nil, "`TYPE`s such as bug,task")
+	flags.StringSliceVarP(&f.priorities, "priority", "p", nil, "priorities, 0 (most urgent) to 4, or P0 to P4")
+	flags.StringArrayVarP(&f.Labels, "label", "l", nil, "a `LABEL`; of several each must be there")
+	flags.StringSliceVarP(&f.Assignees, "assignee", "a", nil, "`NAME`s of those who do it")
+	flags.StringArrayVar(&f.values, "signal", nil, "a `NAME=VALUE` such as cynefin=complex; of several each must hold")
+	flags.StringVar(&f.Parent, "parent", "", "`ID` of the epic that holds them")
+	flags.StringVar(&f.Since, "since", "", "changed since `WHEN`: a day, a time or an age such as 7d")
+	flags.BoolVar(&f.Overdue, "overdue", false, "not closed, and due before now")
+	flags.StringVar(&f.View, "view", "", "the filters of the view `NAME`")
+	cli.Filters(cmd, "status", "type", "priority", "label", "assignee", "parent", "since", "view")
+}
+
+// read reads the filters that are more than a text.
+func (f *filters) read() (service.ListRequest, error) {
+	for _, text := range f.priorities {
 		p, err := checkpoint.ParsePriority(text)
 		if err != nil {
-			return err
+			return f.ListRequest, err
 		}
-		r.Priorities = append(r.Priorities, p)
+		f.Priorities = append(f.Priorities, p)
 	}
-	for _, text := range values {
+	for _, text := range f.values {
 		s, err := service.ParseSignalValue(text)
 		if err != nil {
-			return err
+			return f.ListRequest, err
 		}
-		r.Signals = append(r.Signals, s)
+		f.Signals = append(f.Signals, s)
 	}
-	return nil
+	if slices.Equal(f.Status, []string{"all"}) { // as bd has it
+		f.Status, f.All = nil, new(true)
+	}
+	return f.ListRequest, nil
 }
 
 // listText puts each issue on one line.

@@ -33,7 +33,7 @@ func ReopenCommand(a *cli.App) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&r.Reason, "reason", "", "what is wrong with it")
+	flags.StringVarP(&r.Reason, "reason", "r", "", "what is wrong with it")
 	cli.TakesText(cmd, &text, "the reason")
 	a.Writes(cmd, &r.DryRun)
 	return cmd

@@ -13,21 +13,31 @@ import (
 
 func SearchCommand(a *cli.App) *cobra.Command {
 	r := service.SearchRequest{Limit: 20}
+	var f filters
 	cmd := &cobra.Command{
 		Use:   "search WORDS",
 		Short: "find issues by words in any of their texts",
 		Long: "Find issues by words in any of their texts, closed ones too, the best first. An issue\n" +
 			"that holds more of the words stands first; then ids, titles, labels and external\n" +
 			"references count more than other texts, and rare words more than frequent ones. A word\n" +
-			"finds longer ones that begin with it.",
+			"finds longer ones that begin with it. The filters are those of stig list.",
 		Args:    cli.Takes(1, -1, "the words to look for"),
 		Example: "  stig search tide gauge\n  stig search lock --open --limit 5",
 		RunE: func(_ *cobra.Command, args []string) error {
+			among, err := f.read()
+			if err != nil {
+				return err
+			}
+			if r.Among = &among; len(among.Status) == 0 {
+				among.All = new(true)
+			}
 			r.Words = strings.Join(args, " ")
 			rows, total, err := service.Search(a.Run, r)
 			return a.Result("search", found[service.SearchRow]{rows, total}, err, func() error { return printFound(a, rows, total) })
 		},
 	}
+	f.bind(cmd)
+	a.Acts(cmd)
 	cmd.Flags().BoolVar(&r.Open, "open", false, "leave closed issues out")
 	cmd.Flags().IntVarP(&r.Limit, "limit", "n", r.Limit, "the best `N` only; 0 for all")
 	return cmd

@@ -23,7 +23,6 @@ func SweepCommand(a *cli.App) *cobra.Command {
 			"sessions that run no more had claimed, where nobody touched it for a day. A log on the\n" +
 			"issue says whose it was, and what they left there stays. What a person claimed is theirs,\n" +
 			"unless --people says otherwise.",
-		GroupID: "work",
 		Args:    cli.Takes(0, 0, "no issue: it looks at all"),
 		Example: "  stig sweep --dry-run\n  stig sweep --older 7d --people",
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -1,0 +1,424 @@
+package service
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"stig/dag"
+	"stig/internal/beads"
+	"stig/internal/fault"
+	"stig/internal/workspace"
+)
+
+// What bd answers and stig has no word of its own for: bd's objects, what is blocked, counts,
+// and the tree of dependencies.
+
+// BDObject is an issue as bd prints it with --json: the keys of its line as they stand, and
+// those that bd computes.
+type BDObject = json.RawMessage
+
+// bdKeys are the keys that bd computes, or gives another value than the line has.
+type bdKeys map[beads.Key]any
+
+// bdObject gives the object of a line.
+func bdObject(r *beads.Record, computed bdKeys, order ...beads.Key) (BDObject, error) {
+	text := []byte{'{'}
+	add := func(k beads.Key, value []byte) {
+		if len(text) > 1 {
+			text = append(text, ',')
+		}
+		name, _ := json.Marshal(string(k)) // of a text
+		text = append(append(append(text, name...), ':'), value...)
+	}
+	for _, k := range r.Keys() {
+		if _, again := computed[k]; !again && k != "_type" {
+			add(k, r.Raw(k))
+		}
+	}
+	for _, k := range order {
+		if computed[k] == nil {
+			continue
+		}
+		value, err := json.Marshal(computed[k])
+		if err != nil {
+			return nil, err
+		}
+		add(k, value)
+	}
+	return append(text, '}'), nil
+}
+
+// bdCounts are how many rows of type blocks issues hold, and how many name them.
+type bdCounts struct{ holds, named map[string]int }
+
+func countBlocks(file *beads.Snapshot) bdCounts {
+	c := bdCounts{map[string]int{}, map[string]int{}}
+	for _, issue := range file.All() {
+		for _, d := range issue.Deps {
+			if d.Type == "blocks" {
+				c.holds[issue.ID]++
+				c.named[d.On]++
+			}
+		}
+	}
+	return c
+}
+
+// keys are the keys that bd adds to an issue in a list.
+func (c bdCounts) keys(issue *beads.Issue, r *beads.Record) bdKeys {
+	keys := bdKeys{"dependency_count": c.holds[issue.ID], "dependent_count": c.named[issue.ID], "comment_count": len(r.Comments()), "parent": nil}
+	for _, d := range issue.Deps {
+		if dag.Contains(d.Type) {
+			keys["parent"] = d.On
+			break
+		}
+	}
+	return keys
+}
+
+var bdListed = []beads.Key{"dependency_count", "dependent_count", "comment_count", "parent", "blocked_by_count", "blocked_by"}
+
+// bdList gives issues as bd list and bd ready do; more gives further keys of one, nil for none.
+func bdList(file *beads.Snapshot, ids []string, more func(id string, keys bdKeys)) ([]BDObject, error) {
+	list, counts, reader := []BDObject{}, countBlocks(file), file.Reader()
+	for _, id := range ids {
+		at, _ := file.Index(id)
+		record, err := reader.Record(file.At(at))
+		if err != nil {
+			return nil, err
+		}
+		keys := counts.keys(file.At(at), record)
+		if more != nil {
+			more(id, keys)
+		}
+		object, err := bdObject(record, keys, bdListed...)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, object)
+	}
+	return list, nil
+}
+
+// IssuesBD gives the issues that are found as bd show does: what an issue depends on and what
+// depends on it are objects too, each with the type of the row. Rows whose issue the store
+// lacks are left out. The error (fault.NotFound) names the first id that is not found.
+func IssuesBD(a *workspace.Run, ids []string) (list []BDObject, missing error) {
+	file, err := a.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	counts := countBlocks(file)
+	for _, id := range ids {
+		at, err := placeOf(file, id)
+		if fault.Is(err, fault.NotFound) {
+			missing = cmp.Or(missing, err)
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		object, err := bdShown(file, counts, at)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, object)
+	}
+	return list, missing
+}
+
+func bdShown(file *beads.Snapshot, counts bdCounts, at int) (BDObject, error) {
+	issue := file.At(at)
+	record, err := issue.Record()
+	if err != nil {
+		return nil, err
+	}
+	keys := counts.keys(issue, record)
+	linked := func(list []BDObject, at int, kind string) ([]BDObject, error) {
+		r, err := file.At(at).Record()
+		if err != nil {
+			return nil, err
+		}
+		object, err := bdObject(r, bdKeys{beads.Dependencies: nil, beads.Comments: nil, "dependency_type": kind}, "dependency_type")
+		return append(list, object), err
+	}
+	var on, by []BDObject
+	for _, d := range issue.Deps {
+		if i, ok := file.Index(d.On); ok && err == nil {
+			on, err = linked(on, i, d.Type)
+		}
+	}
+	for _, in := range dag.AllIncoming(file, at) {
+		if err == nil {
+			by, err = linked(by, in.From, in.Type)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	keys[beads.Dependencies], keys["dependents"] = present(on), present(by)
+	return bdObject(record, keys, append([]beads.Key{beads.Dependencies, "dependents"}, bdListed...)...)
+}
+
+// present is a list as a value of JSON; nil for an empty one, whose key bd leaves out.
+func present(list []BDObject) any {
+	if len(list) == 0 {
+		return nil
+	}
+	return list
+}
+
+// BlockedRow is an unclosed issue that waits for others.
+type BlockedRow struct {
+	ID        string   `json:"id"`
+	Title     string   `json:"title"`
+	Status    string   `json:"status"`
+	Priority  int      `json:"priority"`
+	BlockedBy []string `json:"blocked_by"` // what it and the epics above it wait for: issues, and references to other stores
+	Holds     []string `json:"holds"`      // the same in words, to be put behind its id
+}
+
+// BlockedList are the issues that wait, by priority, then id.
+type BlockedList struct {
+	Rows  []BlockedRow `json:"issues"`
+	Total int          `json:"total"`
+	Said  int          `json:"status_blocked"` // how many others have the status blocked, and wait for no issue
+	BD    []BDObject   `json:"-"`
+}
+
+// Blocked lists the issues with unclosed blockers, below an epic where one is named.
+func Blocked(a *workspace.Run, epic string) (*BlockedList, error) {
+	now, err := a.Clock()
+	if err != nil {
+		return nil, err
+	}
+	file, err := a.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	graph, list := dag.New(file), &BlockedList{Rows: []BlockedRow{}}
+	within := func(int) bool { return true }
+	if epic != "" {
+		at, err := placeOf(file, epic)
+		if err != nil {
+			return nil, err
+		}
+		inside := graph.Inside(at)
+		within = func(i int) bool { return slices.Contains(inside, i) }
+	}
+	for i, issue := range file.All() {
+		switch {
+		case !waits(graph, issue, i) || !within(i):
+		case graph.Blocked(i):
+			list.Rows = append(list.Rows, blockedRow(file, i, graph.Holds(i, now)))
+		case issue.Status == beads.StatusBlocked:
+			list.Said++
+		}
+	}
+	slices.SortFunc(list.Rows, func(x, y BlockedRow) int {
+		return cmp.Or(cmp.Compare(x.Priority, y.Priority), cmp.Compare(x.ID, y.ID))
+	})
+	list.Total = len(list.Rows)
+	rows := map[string]BlockedRow{}
+	var ids []string
+	for _, row := range list.Rows {
+		rows[row.ID], ids = row, append(ids, row.ID)
+	}
+	list.BD, err = bdList(file, ids, func(id string, keys bdKeys) {
+		keys["blocked_by"], keys["blocked_by_count"] = rows[id].BlockedBy, len(rows[id].BlockedBy)
+	})
+	return list, err
+}
+
+// waits reports whether an issue is work that waits for others, or has the status that says so.
+func waits(graph *dag.Graph, issue *beads.Issue, i int) bool {
+	return graph.Lasting(i) && !graph.Closed(i) && !issue.IsPinned() && (graph.Blocked(i) || issue.Status == beads.StatusBlocked)
+}
+
+func blockedRow(file *beads.Snapshot, i int, holds []dag.Hold) BlockedRow {
+	issue := file.At(i)
+	row := BlockedRow{ID: issue.ID, Title: issue.Title, Status: issue.Status, Priority: issue.Priority, BlockedBy: []string{}}
+	holds = slices.DeleteFunc(holds, func(h dag.Hold) bool { return h.Kind == dag.HeldByDeferral })
+	for _, h := range holds {
+		on := ""
+		switch h.Kind {
+		case dag.HeldByBlocker, dag.HeldByFirstChild, dag.HeldByCondition:
+			on = file.At(h.On).ID
+		case dag.HeldByExternal:
+			on = h.Raw
+		}
+		if on != "" && !slices.Contains(row.BlockedBy, on) {
+			row.BlockedBy = append(row.BlockedBy, on)
+		}
+	}
+	row.Holds = dag.Standing{Holds: holds}.Words(i, namesOf(file))
+	return row
+}
+
+// GroupKeys are what Count can group issues by.
+func GroupKeys() []string { return []string{"status", "priority", "type", "assignee", "label"} }
+
+// Group is how many issues have one value.
+type Group struct {
+	Group string `json:"group"`
+	Count int    `json:"count"`
+}
+
+// Counted is how many issues match; by groups where that was asked for, by their names.
+type Counted struct {
+	Count  int     `json:"count"`
+	Total  int     `json:"total,omitzero"` // the same, where there are groups
+	Groups []Group `json:"groups,omitzero"`
+}
+
+// Count counts the issues that match, closed ones too unless the request has a status. With by,
+// one of GroupKeys, it counts each group; an issue is in a group for each of its labels.
+func Count(a *workspace.Run, r ListRequest, by string) (*Counted, error) {
+	if by != "" && !slices.Contains(GroupKeys(), by) {
+		return nil, workspace.Usage(fmt.Sprintf("--by: must be one of %s; found %q", strings.Join(GroupKeys(), ", "), by), "")
+	}
+	if r.All == nil {
+		r.All = new(true)
+	}
+	r.Labelled = by == "label"
+	list, err := List(a, r)
+	if err != nil {
+		return nil, err
+	}
+	counted, groups := &Counted{Count: list.Total}, map[string]int{}
+	if by == "" {
+		return counted, nil
+	}
+	for _, row := range list.Rows {
+		for _, group := range row.groups(by) {
+			groups[group]++
+		}
+	}
+	counted.Total, counted.Groups = list.Total, []Group{}
+	for group, n := range groups {
+		counted.Groups = append(counted.Groups, Group{group, n})
+	}
+	slices.SortFunc(counted.Groups, func(x, y Group) int { return cmp.Compare(x.Group, y.Group) })
+	return counted, nil
+}
+
+// groups are the groups of an issue by a key, named as bd names them.
+func (r ListRow) groups(by string) []string {
+	switch by {
+	case "priority":
+		return []string{fmt.Sprintf("P%d", r.Priority)}
+	case "type":
+		return []string{r.IssueType}
+	case "assignee":
+		return []string{cmp.Or(r.Assignee, "(unassigned)")}
+	case "label":
+		if len(r.labels) == 0 {
+			return []string{"(no labels)"}
+		}
+		return r.labels
+	}
+	return []string{r.Status}
+}
+
+// Statistics count the issues of a store, by the names that bd gives the counts. Blocked are
+// those that Blocked lists, and ready those that the reader can take.
+type Statistics struct {
+	Total      int `json:"total_issues"`
+	Open       int `json:"open_issues"`
+	InProgress int `json:"in_progress_issues"`
+	Closed     int `json:"closed_issues"`
+	Blocked    int `json:"blocked_issues"`
+	Deferred   int `json:"deferred_issues"`
+	Ready      int `json:"ready_issues"`
+	Pinned     int `json:"pinned_issues"`
+	Complete   int `json:"epics_eligible_for_closure"`
+}
+
+// Stats counts the issues of a store.
+func Stats(ctx context.Context, a *workspace.Run) (*Statistics, error) {
+	now, err := a.Clock()
+	if err != nil {
+		return nil, err
+	}
+	file, err := a.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	graph, s := dag.New(file), &Statistics{}
+	rows, err := readyRows(ctx, a, file, graph, now, "")
+	if err != nil {
+		return nil, err
+	}
+	s.Ready = len(takeable(rows))
+	for i, issue := range file.All() {
+		if !graph.Lasting(i) {
+			continue
+		}
+		s.Total++
+		switch issue.Status {
+		case beads.StatusOpen:
+			s.Open++
+		case beads.StatusInProgress:
+			s.InProgress++
+		case beads.StatusClosed:
+			s.Closed++
+		case beads.StatusDeferred:
+			s.Deferred++
+		}
+		if issue.IsPinned() {
+			s.Pinned++
+		}
+		if waits(graph, issue, i) && graph.Blocked(i) {
+			s.Blocked++
+		}
+		if graph.State(i, dag.Worker{Now: now}) == dag.StateComplete {
+			s.Complete++
+		}
+	}
+	return s, nil
+}
+
+// TreeRow is an issue in the tree of what another depends on, or of what depends on it.
+type TreeRow struct {
+	ID        string `json:"id"`
+	Title     string `json:"title"`
+	Status    string `json:"status"` // missing where the store lacks the issue
+	Priority  int    `json:"priority"`
+	Depth     int    `json:"depth"`
+	ParentID  string `json:"parent_id"` // the row above it that it hangs on; "" for the root
+	Type      string `json:"type,omitempty"`
+	Truncated bool   `json:"truncated"` // its own rows are left out: they stand above, or lie deeper than was asked for
+	Cycle     bool   `json:"cycle"`     // it hangs on itself
+}
+
+// Tree gives the tree of what an issue depends on, or with up of what depends on it, by rows of
+// every type, each issue after the one that it hangs on. depth is how deep it goes at most.
+func Tree(a *workspace.Run, id string, up bool, depth int) ([]TreeRow, error) {
+	if depth < 1 {
+		return nil, workspace.Usage(fmt.Sprintf("--max-depth: must be at least 1; found %d", depth), "")
+	}
+	file, at, err := OpenIssue(a, id)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	var rows []TreeRow
+	for _, b := range dag.Tree(file, at, up, depth) {
+		row := TreeRow{ID: b.ID, Status: "missing", Depth: b.Depth, ParentID: b.Parent, Type: b.Type, Truncated: b.Cut, Cycle: b.Cycle}
+		if i, ok := file.Index(b.ID); ok {
+			issue := file.At(i)
+			row.Title, row.Status, row.Priority = issue.Title, issue.Status, issue.Priority
+		} else if dag.IsExternal(b.ID) {
+			row.Status = "in another store"
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
