@@ -85,7 +85,7 @@ func (b *Briefing) facts() []string {
 		facts = append(facts, b.Held.Words())
 	}
 	if !b.Assessed {
-		facts = append(facts, "no signals")
+		facts = append(facts, signals.NoTable)
 	}
 	if b.DepthFrom == depthFromDefault {
 		return facts

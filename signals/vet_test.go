@@ -1,7 +1,6 @@
 package signals_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"testing"
 
@@ -19,7 +18,7 @@ import (
 // vet does.
 func stockVet(t *testing.T, schema cuelang.Value, table *signals.Table) error {
 	t.Helper()
-	text, err := json.Marshal(table)
+	text, err := table.Effective()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -78,7 +78,7 @@ type ListRow struct {
 	IssueType string         `json:"issue_type"`
 	Priority  int            `json:"priority"`
 	Assignee  string         `json:"assignee"`
-	Signals   *signals.Table `json:"signals"` // the defaults unless tables were asked for
+	Signals   *signals.Table `json:"signals"` // without a table unless tables were asked for
 
 	created, updated time.Time
 }

@@ -167,7 +167,7 @@ func (v *issueView) Text() string {
 	var b strings.Builder
 	i := v.Issue
 	fmt.Fprintf(&b, "%s %s\n", i.ID, i.Title)
-	summary := "no signals"
+	summary := signals.NoTable
 	if v.Signals.Present() {
 		summary = v.Signals.Summary()
 	}

@@ -22,8 +22,9 @@ func GraphCommand(a *cli.App) *cobra.Command {
 		Use:   "graph [ID]",
 		Short: "draw what waits for what: all, around one, or between two",
 		Long: "graph draws the issues that are not closed, with the closed ones that they were\n" +
-			"waiting for; with an ID what bears on that issue. Colours are cynefin domains,\n" +
-			"frames are states, epics go round what they hold. An arrow is left out of the DOT,\n" +
+			"waiting for; with an ID what bears on that issue. Colours are cynefin domains;\n" +
+			"frames are states, dashed or dotted where an issue waits. Epics enclose their\n" +
+			"children. An arrow is left out of the DOT,\n" +
 			"Mermaid and SVG of up to 300 linked issues where longer ways say the same.\n\n" +
 			"With an ID and --to it tells every way by which the first issue waits for the\n" +
 			"second to be closed, the shortest first: through blockers, epics that wait, and\n" +
@@ -117,7 +118,8 @@ type graphView struct {
 
 type graphNode struct {
 	draw.Node
-	Epic string `json:"epic,omitempty"` // in place of its index
+	Cynefin *string `json:"cynefin"`        // nil without a signal table
+	Epic    string  `json:"epic,omitempty"` // in place of its index
 }
 
 type graphEdge struct {
@@ -130,6 +132,9 @@ func graphOf(p *draw.Picture) graphView {
 	view := graphView{Nodes: []graphNode{}, Edges: []graphEdge{}}
 	for _, node := range p.Nodes {
 		shown := graphNode{Node: node}
+		if node.Cynefin != "" {
+			shown.Cynefin = &node.Cynefin
+		}
 		if node.Epic >= 0 {
 			shown.Epic = p.Nodes[node.Epic].ID
 		}
