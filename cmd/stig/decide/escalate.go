@@ -30,8 +30,9 @@ func EscalateCommand(a *cli.App) *cobra.Command {
 		Long: "Ask a person. The question is kept with the issue, every briefing on it shows the\n" +
 			"question, and escalation becomes pending. Say what has to be decided, what speaks\n" +
 			"for each option, and why the issues do not hold enough to choose; then move on.\n" +
-			"A default is shown when its time has come. It is never executed. Several questions\n" +
-			"may stand on an issue; whoever asked one can withdraw it, by its number or hash.",
+			"stig never chooses an answer, not the --default either: a person does, with stig\n" +
+			"resolve. An issue may have several questions; whoever asked one can withdraw it,\n" +
+			"by its number or hash.",
 		GroupID: "decide",
 		Args:    cli.Takes(1, 3, "one issue, with --withdraw a question, and - to read the text from standard input"),
 		Example: "  stig escalate demo-1 -m \"Which quay first?\" --option north --option \"south, which the ferry needs\"\n" +
@@ -55,8 +56,8 @@ func EscalateCommand(a *cli.App) *cobra.Command {
 	cli.TakesText(cmd, &o.text, "the question")
 	flags := cmd.Flags()
 	flags.StringArrayVar(&o.question.Options, "option", nil, "an alternative as one `TEXT`; once for each")
-	flags.StringVar(&o.holds, "default", "", "the `OPTION`, by its number or text, that is proposed where nobody answers: a person still has to say so")
-	flags.StringVar(&o.after, "after", "", "the `TIME` after which the default holds, such as 24h or 3d")
+	flags.StringVar(&o.holds, "default", "", "the `OPTION`, by number or text, to propose if nobody answers: a person still has to choose it")
+	flags.StringVar(&o.after, "after", "", "the `TIME` without an answer after which to show the default as due, such as 24h or 3d")
 	flags.BoolVar(&o.withdraw, "withdraw", false, "take back a question of one's own, and say why")
 	flags.BoolVar(&o.question.Process, "process", false, "ask whether the way of working should change")
 	a.Writes(cmd, &o.dryRun)

@@ -16,7 +16,9 @@ func EscalationsCommand(a *cli.App) *cobra.Command {
 		Use:   "escalations",
 		Short: "list the questions that wait for a person, oldest first",
 		Long: "List the questions that wait for a person, the oldest first: how old each is, who\n" +
-			"asked, its options, which issues wait, and what to type to answer it.",
+			"asked, its options, which issues wait, and what to type to answer it. Anybody but\n" +
+			"whoever asked may answer. No answer is chosen by itself: a default is a proposal, which\n" +
+			"is shown as due once its time has passed.",
 		GroupID: "decide",
 		Args:    cli.Takes(0, 0, "no arguments"),
 		Example: "  stig escalations\n  stig escalations --watch",
