@@ -11,6 +11,7 @@ import (
 	"stig/internal/service"
 	"stig/internal/service/traces"
 	"stig/internal/trace"
+	"stig/internal/visible"
 	"stig/orient"
 	"stig/signals"
 )
@@ -100,7 +101,7 @@ func entriesOf(list []trace.Left) (all []entry) {
 	for _, l := range slices.Backward(list[max(0, len(list)-mostEntries):]) {
 		one := entry{Name: l.Name, Type: l.Type, Source: l.Source}
 		if !l.At.IsZero() {
-			one.At = l.At.UTC().Format("2006-01-02 15:04")
+			one.At = visible.Moment(l.At)
 		}
 		content, body := l.Content()
 		one.Body = body

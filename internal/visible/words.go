@@ -3,6 +3,7 @@ package visible
 import (
 	"fmt"
 	"strings"
+	"time"
 )
 
 // Counted is a number of things: "1 issue", "2 issues".
@@ -30,4 +31,13 @@ func FirstLine(command string) string {
 		return first + " …"
 	}
 	return first
+}
+
+// Moment is a time for a reader, in UTC: 2026-11-20 09:00 UTC. One that falls on midnight
+// exactly is a day that somebody wrote without a time, and is shown as that day.
+func Moment(t time.Time) string {
+	if t = t.UTC(); t.Equal(t.Truncate(24 * time.Hour)) {
+		return t.Format(time.DateOnly)
+	}
+	return t.Format("2006-01-02 15:04 UTC")
 }

@@ -8,10 +8,10 @@ import (
 )
 
 func ShowCommand(a *cli.App) *cobra.Command {
-	var notesOnly, links bool
+	var notesOnly, links, raw bool
 	cmd := &cobra.Command{
 		Use:     "show ID",
-		Short:   "show one issue as it stands",
+		Short:   "show one issue",
 		GroupID: "graph",
 		Args:    cli.Takes(1, 1, "one issue"),
 		Example: "  stig show demo-1\n  stig show demo-1 --notes",
@@ -28,11 +28,12 @@ func ShowCommand(a *cli.App) *cobra.Command {
 			case links:
 				return a.Print(view.Links())
 			}
-			return a.Print(view.Text())
+			return a.Print(view.Text(raw))
 		},
 	}
 	cmd.Flags().BoolVar(&notesOnly, "notes", false, "print the notes alone, byte for byte")
 	cmd.Flags().BoolVar(&links, "deps", false, "print what it depends on and what depends on it alone")
-	cli.Exclude(cmd, "notes", "deps")
+	cmd.Flags().BoolVar(&raw, "raw", false, "print notes with their section markers, and times as stored")
+	cli.Exclude(cmd, "notes", "deps", "raw")
 	return cmd
 }

@@ -150,7 +150,7 @@ func today(one *actors.Actor) string {
 func saidText(one *actors.Actor) string {
 	text := ""
 	if one.Until != nil {
-		text += " until " + one.Until.UTC().Format("2006-01-02 15:04") + " UTC"
+		text += " until " + visible.Moment(*one.Until)
 	}
 	if one.By != "" && one.By != one.Name {
 		text += ", by " + visible.OneLine(one.By)
@@ -223,7 +223,7 @@ func runLine(r actors.Run, name string) string {
 	if r.Ended != nil {
 		took = short(r.Ended.Sub(r.Started))
 	}
-	words := []string{r.ID, r.Started.UTC().Format(time.DateTime), fmt.Sprintf("%4s", took), fmt.Sprintf("%-9s", outcomeOf(r))}
+	words := []string{r.ID, r.Started.UTC().Format(time.DateTime + "Z"), fmt.Sprintf("%4s", took), fmt.Sprintf("%-9s", outcomeOf(r))}
 	if name != "" {
 		words = append(words, visible.OneLine(name))
 	}
