@@ -43,6 +43,9 @@ func (p *Picture) Text() string {
 			show(n, 0)
 		}
 	}
+	if len(p.Nodes) == 0 {
+		return "no issues to draw\n"
+	}
 	fmt.Fprintf(&b, "issues: %d, edges: %d; below an issue stands what waits for it\n", len(p.Nodes), len(p.Edges))
 	return b.String()
 }

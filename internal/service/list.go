@@ -80,7 +80,8 @@ type ListRow struct {
 	Assignee  string         `json:"assignee"`
 	Signals   *signals.Table `json:"signals"` // without a table unless tables were asked for
 
-	created, updated time.Time
+	Updated time.Time `json:"-"` // zero where the store does not say it
+	created time.Time
 }
 
 // List gives the issues that match, and how many there are with those beyond the
@@ -106,7 +107,7 @@ func List(a *workspace.Run, r ListRequest) (rows []ListRow, total int, err error
 		}
 		row := ListRow{
 			ID: issue.ID, Title: issue.Title, Status: issue.Status, IssueType: issue.Type,
-			Priority: issue.Priority, Assignee: issue.Assignee, Signals: none, updated: issue.UpdatedAt,
+			Priority: issue.Priority, Assignee: issue.Assignee, Signals: none, Updated: issue.UpdatedAt,
 		}
 		matches, err := r.matchesLine(issue, reader, &row, a.Schema)
 		if err != nil {
@@ -131,7 +132,7 @@ func (r ListRequest) order(x, y ListRow) int {
 	case "created":
 		return cmp.Or(y.created.Compare(x.created), byID)
 	case "updated":
-		return cmp.Or(y.updated.Compare(x.updated), byID)
+		return cmp.Or(y.Updated.Compare(x.Updated), byID)
 	case "id":
 		return byID
 	case "title":

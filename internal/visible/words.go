@@ -41,3 +41,19 @@ func Moment(t time.Time) string {
 	}
 	return t.Format("2006-01-02 15:04 UTC")
 }
+
+// Ago is how long ago something was, in its greatest unit: 5m ago, 3d ago.
+func Ago(d time.Duration) string { return Span(max(d, 0)) + " ago" }
+
+// Span is a span of time in its greatest unit.
+func Span(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh", int(d.Hours()))
+	}
+	return fmt.Sprintf("%dd", int(d.Hours()/24))
+}

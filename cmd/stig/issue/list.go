@@ -3,7 +3,6 @@ package issue
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -57,7 +56,12 @@ func ListCommand(a *cli.App) *cobra.Command {
 			}
 			r.Tables = a.JSON
 			rows, total, err := service.List(a.Run, r)
-			return a.Result("list", found[service.ListRow]{rows, total}, err, func() error { return a.Print(listText(rows, total)) })
+			return a.Result("list", found[service.ListRow]{rows, total}, err, func() error {
+				if total == 0 && cmd.Flags().NFlag() == 0 {
+					a.Hint("type stig create TITLE to add an issue, or stig list --all to see closed ones")
+				}
+				return printList(a, rows, total)
+			})
 		},
 	}
 	flags := cmd.Flags()
@@ -97,23 +101,30 @@ func readFilters(r *service.ListRequest, priorities, values []string) error {
 	return nil
 }
 
-// listText puts each issue on one line.
-func listText(rows []service.ListRow, total int) string {
-	var id, status, kind int
-	for _, r := range rows {
-		id, status, kind = max(id, utf8.RuneCountInString(r.ID)), max(status, len(r.Status)), max(kind, len(r.IssueType))
+// printList puts each issue on one line: priority, id, status, type, assignee, last change, title.
+func printList(a *cli.App, rows []service.ListRow, total int) error {
+	now, err := a.Clock()
+	if err != nil {
+		return err
 	}
-	var b strings.Builder
+	var lines [][]cli.Cell
 	for _, r := range rows {
-		line := fmt.Sprintf("P%d  %-*s  %-*s  %-*s  %s", r.Priority, id, r.ID, status, r.Status, kind, r.IssueType, r.Title)
+		assignee, changed := "", ""
 		if r.Assignee != "" {
-			line = fmt.Sprintf("P%d  %-*s  %-*s  %-*s  @%s  %s", r.Priority, id, r.ID, status, r.Status, kind, r.IssueType, r.Assignee, r.Title)
+			assignee = "@" + visible.OneLine(r.Assignee)
 		}
-		b.WriteString(cli.CutLine(line, cli.ListWidth) + "\n")
+		if !r.Updated.IsZero() {
+			changed = visible.Ago(now.Sub(r.Updated))
+		}
+		lines = append(lines, []cli.Cell{cli.Priority(r.Priority), {Style: cli.Strong, Text: r.ID}, {Text: r.Status},
+			{Style: cli.Faint, Text: r.IssueType}, {Text: visible.Clipped(assignee, 16)}, {Style: cli.Faint, Text: changed}, {Text: visible.OneLine(r.Title)}})
 	}
+	s := a.Sheet()
+	s.Rows(lines, 6, cli.ListWidth)
+	count := visible.Counted(total, "issue")
 	if len(rows) < total {
-		fmt.Fprintf(&b, "%d of ", len(rows))
+		count = fmt.Sprintf("%d of %s", len(rows), count)
 	}
-	fmt.Fprintf(&b, "%s\n", visible.Counted(total, "issue"))
-	return b.String()
+	s.Line(cli.Plain, count)
+	return a.Show(s)
 }
