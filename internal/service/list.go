@@ -220,14 +220,18 @@ func checkList(a *workspace.Run, file *beads.Snapshot, r *ListRequest) error {
 	return nil
 }
 
-// check refuses values that no issue can have, and gives those of signals the form
-// that tables have.
-func (r *ListRequest) check(file *beads.Snapshot) error {
-	statuses := []string{
+// Statuses lists the statuses that the format has.
+func Statuses() []string {
+	return []string{
 		beads.StatusOpen, beads.StatusInProgress, beads.StatusBlocked, beads.StatusDeferred,
 		beads.StatusClosed, beads.StatusTombstone, beads.StatusPinned, beads.StatusHooked,
 	}
-	if err := oneOf(file, "--status", r.Status, statuses, func(i *beads.Issue) string { return i.Status }); err != nil {
+}
+
+// check refuses values that no issue can have, and gives those of signals the form
+// that tables have.
+func (r *ListRequest) check(file *beads.Snapshot) error {
+	if err := oneOf(file, "--status", r.Status, Statuses(), func(i *beads.Issue) string { return i.Status }); err != nil {
 		return err
 	}
 	if err := oneOf(file, "--type", r.Types, checkpoint.Types(), func(i *beads.Issue) string { return i.Type }); err != nil {

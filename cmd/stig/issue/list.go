@@ -2,6 +2,7 @@ package issue
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -36,6 +37,9 @@ func ListCommand(a *cli.App) *cobra.Command {
 		GroupID: "graph",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
+				if slices.Contains(service.Statuses(), args[0]) {
+					return workspace.Usage(fmt.Sprintf("%s: filters are flags; found %q", cli.Called(cmd), args[0]), "type stig list --status "+args[0])
+				}
 				return workspace.Usage(fmt.Sprintf("%s: filters are flags; found %q", cli.Called(cmd), args[0]), "type stig search "+strings.Join(args, " "))
 			}
 			return nil
@@ -57,10 +61,11 @@ func ListCommand(a *cli.App) *cobra.Command {
 			r.Tables = a.JSON
 			rows, total, err := service.List(a.Run, r)
 			return a.Result("list", found[service.ListRow]{rows, total}, err, func() error {
-				if total == 0 && cmd.Flags().NFlag() == 0 {
+				err := printList(a, rows, total)
+				if err == nil && total == 0 && cmd.Flags().NFlag() == 0 {
 					a.Hint("type stig create TITLE to add an issue, or stig list --all to see closed ones")
 				}
-				return printList(a, rows, total)
+				return err
 			})
 		},
 	}
