@@ -53,7 +53,7 @@ type Briefing struct {
 	Depth      string            `json:"depth"`
 	DepthFrom  string            `json:"depth_from"` // one of the DepthFrom constants
 	Signals    *signals.Table    `json:"signals"`
-	Assessed   bool              `json:"assessed"` // there is a signal table; else Signals are defaults
+	Assessed   bool              `json:"assessed"` // there is a signal table
 	Violations []signals.Finding `json:"violations"`
 	Alerts     []signals.Alert   `json:"alerts"`  // its own, then those of its epic
 	Notices    []string          `json:"notices"` // contradictions and dead ends, a line each

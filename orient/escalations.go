@@ -38,7 +38,8 @@ type Asked struct {
 	Answer   *Answer     `json:"answer,omitempty"`
 }
 
-// Default is what holds when nobody answers. It is shown, never executed.
+// Default is the option that whoever asked proposes if nobody answers. stig never takes it:
+// a person does, as any answer.
 type Default struct {
 	Option  int    `json:"option"` // 1-based
 	Text    string `json:"text"`
@@ -177,14 +178,14 @@ func defaultOf(q signals.Question, now time.Time) *Default {
 
 // Words says a default in a sentence without a full stop. Times are in UTC.
 func (d Default) Words() string {
-	option := strconv.Itoa(d.Option)
+	option := "option " + strconv.Itoa(d.Option) + "; only a person can choose it"
 	switch due, err := time.Parse(time.RFC3339, d.Due); {
 	case d.Overdue:
-		return "due since " + due.UTC().Format(dueLayout) + ": would be option " + option
+		return "no answer by " + due.UTC().Format(dueLayout) + ": proposed is " + option
 	case err == nil:
-		return "default if nobody answers by " + due.UTC().Format(dueLayout) + ": option " + option
+		return "proposed if nobody answers by " + due.UTC().Format(dueLayout) + ": " + option
 	}
-	return "default if nobody answers: option " + option
+	return "proposed if nobody answers: " + option
 }
 
 const dueLayout = "2006-01-02 15:04 UTC"

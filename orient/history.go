@@ -3,7 +3,6 @@ package orient
 import (
 	"context"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -14,13 +13,13 @@ import (
 
 // Point is an issue as a commit left it.
 type Point struct {
-	Commit   string  `json:"commit"`
-	Time     string  `json:"time"`
-	Subject  string  `json:"subject"`
-	Surprise float64 `json:"surprise"`
-	Progress string  `json:"progress"`
-	Cynefin  string  `json:"cynefin"`
-	Handoff  bool    `json:"handoff"`
+	Commit   string   `json:"commit"`
+	Time     string   `json:"time"`
+	Subject  string   `json:"subject"`
+	Surprise *float64 `json:"surprise"` // with Progress and Cynefin: nil where there is no signal table
+	Progress *string  `json:"progress"`
+	Cynefin  *string  `json:"cynefin"`
+	Handoff  bool     `json:"handoff"`
 }
 
 // Trajectory lists the commits that changed an issue's signals or estimate, the oldest
@@ -76,7 +75,7 @@ func stateOf(record *beads.Record, schema *signals.Schema) *state {
 
 // differs reports whether the signals or the estimate are others.
 func (s *state) differs(from *state) bool {
-	return from == nil || s.estimate != from.estimate || slices.ContainsFunc(signals.All(), func(signal signals.Signal) bool {
+	return from == nil || s.table.Present() != from.table.Present() || s.estimate != from.estimate || slices.ContainsFunc(signals.All(), func(signal signals.Signal) bool {
 		return s.table.Value(signal) != from.table.Value(signal)
 	})
 }
@@ -98,15 +97,11 @@ func pointAt(v beads.Version, past map[string]*state, id string) (p Point, chang
 		before := past[blob]
 		return before != nil && before.estimate == now.estimate || before == nil && now.estimate == "\n"
 	})
-	surprise, err := strconv.ParseFloat(now.table.Value(signals.Surprise), 64)
-	if err != nil { // the schema takes nothing but numbers
-		surprise = 0
+	p = Point{Commit: v.Commit, Time: v.Time.UTC().Format(time.RFC3339), Subject: v.Subject, Handoff: handoff || estimated}
+	if now.table.Present() {
+		p.Surprise, p.Progress, p.Cynefin = new(now.table.Number()), new(now.table.Value(signals.Progress)), new(now.table.Value(signals.Cynefin))
 	}
-	return Point{
-		Commit: v.Commit, Time: v.Time.UTC().Format(time.RFC3339), Subject: v.Subject, Surprise: surprise,
-		Progress: now.table.Value(signals.Progress), Cynefin: now.table.Value(signals.Cynefin),
-		Handoff: handoff || estimated,
-	}, true
+	return p, true
 }
 
 // isCheckpointOf reads the subject that checkpoint --commit writes, and that of a commit

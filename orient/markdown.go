@@ -85,7 +85,7 @@ func (b *Briefing) facts() []string {
 		facts = append(facts, b.Held.Words())
 	}
 	if !b.Assessed {
-		facts = append(facts, "no signals")
+		facts = append(facts, signals.NoTable)
 	}
 	if b.DepthFrom == depthFromDefault {
 		return facts
@@ -114,7 +114,7 @@ func (b *Briefing) urgent(w *page) {
 		w.heading("Question that waits for a person")
 		w.quote(b.Escalation.Question)
 		if d := b.Escalation.Default; d != nil && d.Overdue {
-			w.linef("Nobody answered in time. This is %s, %s; only a person may act on that.", d.Words(), visible.OneLine(d.Text))
+			w.linef("%s. Option %d: %s", upperFirst(d.Words()), d.Option, visible.OneLine(d.Text))
 		}
 		w.line("Do not decide this yourself: work on what does not depend on it, or on another issue.")
 	}

@@ -17,7 +17,7 @@ import (
 // well what they claim is shown to hold, and what the issue itself would run.
 type Review struct {
 	Issue        Issue           `json:"issue"`
-	Cynefin      string          `json:"cynefin"`
+	Cynefin      *string         `json:"cynefin"`   // nil without a signal table
 	Converges    bool            `json:"converges"` // it had blockers, and all of them are closed
 	OpenBlockers []beads.Ref     `json:"open_blockers"`
 	Holds        []string        `json:"holds"`                // why nobody can start it, these blockers among it
@@ -51,8 +51,12 @@ func Assess(f *beads.Snapshot, g *dag.Graph, i int, rules Rules) (*Review, error
 	a := assemble(f, g, rules, record)
 	b := a.common(i, record)
 	r := &Review{
-		Issue: b.Issue, Cynefin: a.table.Value(signals.Cynefin), Converges: g.Converges(i),
+		Issue: b.Issue, Converges: g.Converges(i),
 		OpenBlockers: []beads.Ref{}, Acceptance: b.Acceptance,
+	}
+	domain := a.table.Value(signals.Cynefin)
+	if a.table.Present() {
+		r.Cynefin = &domain
 	}
 	for _, blocker := range b.OpenBlockers {
 		r.OpenBlockers = append(r.OpenBlockers, blocker.Ref)
@@ -65,13 +69,13 @@ func Assess(f *beads.Snapshot, g *dag.Graph, i int, rules Rules) (*Review, error
 	if r.Dependencies, err = a.closedDependencies(i); err != nil {
 		return nil, err
 	}
-	r.Surprise = r.surprise()
+	r.Surprise = r.surprise(domain)
 	r.Evidence = evidenceOf(r.Dependencies, rules.Now)
 	r.Next = r.next()
 	return r, nil
 }
 
-func (r *Review) surprise() Surprise {
+func (r *Review) surprise(domain string) Surprise {
 	var direct []float64
 	for _, d := range r.Dependencies {
 		if d.Distance == 1 {
@@ -80,10 +84,18 @@ func (r *Review) surprise() Surprise {
 	}
 	s := Surprise{
 		Sum: signals.Sum(direct), Blockers: len(direct),
-		Theta: signals.ThresholdConvergence(r.Cynefin), Limit: signals.ConvergenceLimit(r.Cynefin, len(direct)),
+		Theta: signals.ThresholdConvergence(domain), Limit: signals.ConvergenceLimit(domain, len(direct)),
 	}
 	s.Over = signals.Over(s.Sum, s.Limit)
 	return s
+}
+
+// domain is the cynefin domain, or without is where no table says it.
+func (r *Review) domain(without string) string {
+	if r.Cynefin == nil {
+		return without
+	}
+	return *r.Cynefin
 }
 
 func (r *Review) next() []Step {
@@ -114,7 +126,7 @@ func (r *Review) Markdown() string {
 	w := &page{}
 	w.linef("# %s %s: review", r.Issue.ID, visible.OneLine(r.Issue.Title))
 	w.blank()
-	w.linef("%s · %s · P%d · %s", r.Issue.Status, cmp.Or(r.Issue.Type, "no type"), r.Issue.Priority, r.Cynefin)
+	w.linef("%s · %s · P%d · %s", r.Issue.Status, cmp.Or(r.Issue.Type, "no type"), r.Issue.Priority, r.domain(signals.NoTable))
 	w.line(r.convergence())
 	for _, alert := range r.Alerts {
 		w.linef("alert %s: %s", alert.Rule, alert.Message)
@@ -150,7 +162,7 @@ func (r *Review) certainty(w *page) {
 	}
 	if s.Blockers > 0 {
 		w.linef("- surprise %s of at most %s (θ %s of %s × %d): %s", signals.Decimal(s.Sum), signals.Decimal(s.Limit),
-			signals.Decimal(s.Theta), r.Cynefin, s.Blockers, verdict)
+			signals.Decimal(s.Theta), r.domain(signals.Cynefin.Default()+" by default"), s.Blockers, verdict)
 	}
 	for _, line := range e.least() {
 		w.linef("- %s", line)

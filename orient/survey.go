@@ -458,7 +458,11 @@ func (s *Survey) next() []Step {
 	case s.Counts.Unclosed > 0:
 		return []Step{{Why: "nothing can be started; see all that is unclosed", Argv: []string{"stig", "plan"}}}
 	}
-	return []Step{{Why: "nothing is left to do; write down what comes next", Argv: []string{"stig", "create", "…"}}}
+	why := "no unclosed issues; add what comes next"
+	if s.Counts.Total == 0 {
+		why = "no issues yet; add the first"
+	}
+	return []Step{{Why: why, Argv: []string{"stig", "create", "…"}}}
 }
 
 // recommended is the place of the one to begin with.

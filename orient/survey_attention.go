@@ -98,11 +98,11 @@ func (s *surveyor) attention() ([]Attention, error) {
 				visible.Counted(n, "line"), s.file.Problems()[0].Line, s.file.Problems()[0].Message)})
 	}
 	if n, unnamed := s.left(); n > 0 {
-		message := fmt.Sprintf("%d that stig sweep returns", n)
+		message := fmt.Sprintf("%d to return", n)
 		if unnamed > 0 {
-			message += fmt.Sprintf(", %d with nobody named", unnamed)
+			message += fmt.Sprintf(", %d of them unassigned", unnamed)
 		}
-		list = append(list, Attention{Rule: attentionLeft, Argv: []string{"stig", "sweep"}, Message: message})
+		list = append(list, Attention{Rule: attentionLeft, Argv: []string{"stig", "sweep", "--dry-run"}, Message: message})
 	}
 	for _, i := range s.graph.HeldBeside() {
 		issue := s.file.At(i)
@@ -304,7 +304,7 @@ func (w Worker) words() string {
 	case w.State == WorkerWaiting:
 		text = "waits for work"
 	case w.State == WorkerEnded:
-		return "its loop ended at " + w.Issue + " (`stig sweep`)"
+		return "its loop ended at " + w.Issue
 	case w.Issue != "":
 		text += ", at " + w.Issue
 	}

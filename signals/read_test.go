@@ -231,7 +231,7 @@ func TestRawAndValue(t *testing.T) {
 	}
 }
 
-func TestMarshalJSON(t *testing.T) {
+func TestEffective(t *testing.T) {
 	tests := []struct{ text, want string }{
 		{"", `{"schema_version":1,"cynefin":"complicated","surprise":0.0,"progress":"not-started","escalation":"none","planning_depth":"standard"}`},
 		{rows("| confidence | prototype | — |"), `{"schema_version":1,"cynefin":"complicated","surprise":0.0,"progress":"not-started","escalation":"none","planning_depth":"standard","confidence":"prototype","evidence_freshness":null,"regression_guard":"none"}`},
@@ -240,13 +240,24 @@ func TestMarshalJSON(t *testing.T) {
 		{rows("| schema-version | 2 | — |", "| surprise | 1.40 | — |"), `{"schema_version":2,"cynefin":"complicated","surprise":1.40,"progress":"not-started","escalation":"none","planning_depth":"standard"}`},
 	}
 	for _, tt := range tests {
-		got, err := signals.Read(notes.Parse(tt.text), nil).MarshalJSON()
+		got, err := signals.Read(notes.Parse(tt.text), nil).Effective()
 		var same, want any
 		if err != nil || json.Unmarshal(got, &same) != nil || json.Unmarshal([]byte(tt.want), &want) != nil {
 			t.Fatalf("%s: %v", got, err)
 		}
 		if fmt.Sprint(same) != fmt.Sprint(want) || len(got) != len(strings.ReplaceAll(tt.want, "<a|b>", `\u003ca|b\u003e`)) {
 			t.Errorf("got  %s\nwant %s", got, tt.want)
+		}
+	}
+}
+
+// TestMarshalJSON asserts that an issue without a table has null, never the defaults.
+func TestMarshalJSON(t *testing.T) {
+	for text, want := range map[string]bool{"": false, "no table here": false, rows("| cynefin | clear | — |"): true} {
+		table := signals.Read(notes.Parse(text), nil)
+		got, err := json.Marshal(table)
+		if err != nil || (string(got) != "null") != want {
+			t.Errorf("%q: %s, %v", text, got, err)
 		}
 	}
 }

@@ -288,12 +288,20 @@ func (t *Table) Signals() []Signal {
 // Findings lists what is wrong, in the order of the text.
 func (t *Table) Findings() []Finding { return slices.Clone(t.findings) }
 
-// MarshalJSON gives the keys of #SignalTable, or of #SignalTableEvidence if
-// the table has an evidence row, in canonical order with the values as found,
-// so that cue vet judges what stands in the notes. schema_version and surprise
-// are numbers when they are decimals, else strings; an absent
-// evidence_freshness is null.
+// MarshalJSON gives null where there is no table, else Effective.
 func (t *Table) MarshalJSON() ([]byte, error) {
+	if !t.present {
+		return []byte("null"), nil
+	}
+	return t.Effective()
+}
+
+// Effective gives the keys of #SignalTable, or of #SignalTableEvidence if
+// the table has an evidence row, in canonical order with the values as found,
+// or the defaults, so that cue vet judges what stands in the notes. schema_version
+// and surprise are numbers when they are decimals, else strings; an absent
+// evidence_freshness is null.
+func (t *Table) Effective() ([]byte, error) {
 	out := []byte{'{'}
 	for i, s := range t.Signals() {
 		if i > 0 {
@@ -316,6 +324,9 @@ func (t *Table) MarshalJSON() ([]byte, error) {
 	}
 	return append(out, '}'), nil
 }
+
+// NoTable is what is shown in place of signals where an issue has no table.
+const NoTable = "no signals"
 
 // Summary is the table in one line, for briefings: each value behind the name of its
 // signal, or behind a shorter word, or alone where it says what it is of.

@@ -1,7 +1,6 @@
 package signals_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"testing"
 
@@ -18,7 +17,7 @@ import (
 // stockVet validates a JSON table against the schema file, compiled once, as cue vet does.
 func stockVet(t *testing.T, schema cuelang.Value, table *signals.Table) error {
 	t.Helper()
-	text, err := json.Marshal(table)
+	text, err := table.Effective()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -132,7 +132,8 @@ type reader struct {
 
 // session runs the commands of a console block one after the other and gives
 // the block as it should be. A block whose commands show no output keeps none:
-// it is run all the same, and every command of it must succeed.
+// it is run all the same, and every command of it must succeed. Where stig prints nothing
+// and readers could take that for output left out, the block says so.
 func (r *reader) session(block string) string {
 	first, _, _ := strings.Cut(block, "\n")
 	switch {
@@ -160,10 +161,9 @@ func (r *reader) session(block string) string {
 		if joined := withInput(lines[i:]); joined > 1 {
 			lines = slices.Replace(lines, i, i+joined, strings.Join(lines[i:i+joined], "\n"))
 		}
-		shows = shows || lines[i] != "" && !strings.HasPrefix(lines[i], "$ ")
+		shows = shows || lines[i] != "" && lines[i] != printsNothing && !strings.HasPrefix(lines[i], "$ ")
 	}
-	var out strings.Builder
-	out.WriteString(opener + "\n")
+	ran, silent := []string{opener}, true
 	for _, line := range lines {
 		command, ok := strings.CutPrefix(line, "$ ")
 		if !ok {
@@ -177,16 +177,26 @@ func (r *reader) session(block string) string {
 		if err != nil && !shows {
 			r.Errorf("%s: %v\n%s", command, err, printed)
 		}
-		out.WriteString(line + "\n")
+		ran = append(ran, line)
 		printed = bytes.ReplaceAll(printed, []byte(r.dir), []byte("/home/mara/harbor"))
 		printed = bytes.ReplaceAll(printed, []byte(filepath.Dir(r.dir)), []byte("/home/mara"))
-		if printed = bytes.TrimRight(steady(printed), "\n"); shows && len(printed) > 0 {
-			out.Write(append(printed, '\n'))
+		printed = bytes.TrimRight(steady(printed), "\n")
+		silent = silent && len(printed) == 0
+		switch {
+		case len(printed) == 0 && strings.HasPrefix(command, "stig ") && !strings.Contains(command, ">"):
+			ran = append(ran, printsNothing)
+		case shows && len(printed) > 0:
+			ran = append(ran, string(printed))
 		}
 	}
-	out.WriteString(closer + "\n")
-	return out.String()
+	if !shows && !silent {
+		ran = slices.DeleteFunc(ran, func(line string) bool { return line == printsNothing })
+	}
+	return strings.Join(append(ran, closer), "\n") + "\n"
 }
+
+// printsNothing stands below a command of a sample that prints nothing.
+const printsNothing = "# prints nothing"
 
 // withInput is how many lines a command takes: with << it goes on in the lines behind
 // the prompt "> ".

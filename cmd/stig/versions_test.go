@@ -52,6 +52,12 @@ func TestPublishedStays(t *testing.T) {
 // keysBelow lists the keys of a struct, and of those in it and in its lists: the path, ! where
 // it is always there, the type.
 func keysBelow(v cue.Value, path string, depth int) (keys []string) {
+	if op, ways := v.Expr(); op == cue.OrOp && v.IncompleteKind()&cue.NullKind != 0 { // a struct, or null
+		for _, way := range ways {
+			keys = append(keys, keysBelow(way, path, depth)...)
+		}
+		return keys
+	}
 	if v.IncompleteKind() == cue.ListKind {
 		return keysBelow(v.LookupPath(cue.MakePath(cue.AnyIndex)), path+"[]", depth)
 	}

@@ -131,7 +131,11 @@ func (f *Snapshot) Find(id string) (*Issue, error) {
 		i, _ := f.Index(found[0])
 		return f.issues[i], nil
 	}
-	return nil, NotFound(id, near(id, found, f.ids)...)
+	missing := NotFound(id, near(id, found, f.ids)...)
+	if f.Len() == 0 {
+		missing.Hint = "the store has no issues yet; type stig create TITLE to add the first"
+	}
+	return nil, missing
 }
 
 // FindRecord is Find, with the whole line of the issue.

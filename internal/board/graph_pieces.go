@@ -75,7 +75,11 @@ func Graph(a *workspace.Run, r GraphRequest) (*Graphed, error) {
 	if shown.Issues = len(chosen); r.Most > 0 && shown.Issues > r.Most {
 		return shown, nil
 	}
-	if shown.Picture, err = draw.Draw(file, graph, chosen, a.Schema); err != nil {
+	now, err := a.Clock()
+	if err != nil {
+		return shown, err
+	}
+	if shown.Picture, err = draw.Draw(file, graph, chosen, a.Schema, now); err != nil {
 		return shown, err
 	}
 	for _, id := range shown.Path {

@@ -11,6 +11,7 @@ import (
 	"stig/internal/service"
 	"stig/internal/service/traces"
 	"stig/internal/trace"
+	"stig/internal/visible"
 	"stig/orient"
 	"stig/signals"
 )
@@ -100,7 +101,7 @@ func entriesOf(list []trace.Entry) (all []entry) {
 	for _, l := range slices.Backward(list[max(0, len(list)-mostEntries):]) {
 		one := entry{Name: l.Name, Type: l.Type, Source: l.Source}
 		if !l.At.IsZero() {
-			one.At = l.At.UTC().Format("2006-01-02 15:04")
+			one.At = visible.Moment(l.At)
 		}
 		content, body := l.Content()
 		one.Body = body
@@ -134,7 +135,7 @@ func (v *view) trajectory(id string) *plot {
 		}
 		return service.Trajectory(v.ctx, v.Run, store.Place(), id, "")
 	})
-	points := last.Value
+	points := slices.DeleteFunc(slices.Clone(last.Value), func(p orient.Point) bool { return p.Surprise == nil })
 	if err != nil || len(points) < 2 {
 		return nil
 	}
@@ -142,9 +143,9 @@ func (v *view) trajectory(id string) *plot {
 	p := &plot{Points: points}
 	var line strings.Builder
 	for i, at := range points {
-		x, y := 10+580*float64(i)/float64(len(points)-1), 70-60*at.Surprise
+		x, y := 10+580*float64(i)/float64(len(points)-1), 70-60**at.Surprise
 		fmt.Fprintf(&line, "%s%.1f %.1f", map[bool]string{true: "M", false: "L"}[i == 0], x, y)
-		p.Dots = append(p.Dots, dot{x, y, fmt.Sprintf("%s: surprise %.2f, %s (%s)", at.Time, at.Surprise, at.Progress, at.Subject)})
+		p.Dots = append(p.Dots, dot{x, y, fmt.Sprintf("%s: surprise %.2f, %s (%s)", at.Time, *at.Surprise, *at.Progress, at.Subject)})
 	}
 	p.Line = line.String()
 	return p

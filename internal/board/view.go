@@ -341,7 +341,7 @@ func (v *view) When(text string) string {
 	if err != nil {
 		return text
 	}
-	return t.UTC().Format("2006-01-02 15:04 UTC")
+	return visible.Moment(t)
 }
 
 // IsIssue reports whether this is the page of one issue.

@@ -3,6 +3,7 @@ package doctor
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"stig/internal/beads"
@@ -36,26 +37,23 @@ func (e *examination) workers() {
 		case runs:
 			running++
 		case known && p.Process != (process.ID{}) && p.Issue != "" && p.State != clone.Dead:
-			dead = append(dead, fmt.Sprintf("%s (%s)", p.Name, p.Issue))
+			dead = append(dead, fmt.Sprintf("%s (%s)", p.Issue, p.Name))
 		}
 	}
 	if found, command := service.LandHint(e.ctx, e.app, e.store, ""); found != "" {
 		e.todo("landing", found, command)
 	}
-	leases := e.ofTheDead(claims, judge)
-	if len(dead) > 0 {
-		e.todo("workers", "loops that ended with an issue in hand: "+strings.Join(dead, ", "), "stig sweep")
-	}
-	if len(leases) > 0 {
-		e.todo("leases", "claims of the dead: "+strings.Join(leases, ", "), "stig sweep")
-	}
-	if len(presences) > 0 && len(dead) == 0 && len(leases) == 0 {
-		e.ok("workers", "%s, no claim of the dead", visible.Counted(running, "loop"))
+	dead = append(dead, e.lapsed(claims, judge)...)
+	slices.Sort(dead)
+	if dead = slices.Compact(dead); len(dead) > 0 {
+		e.todo("workers", "claims of loops that ended, and claims not renewed in time: "+strings.Join(dead, ", "), "stig sweep --dry-run")
+	} else if len(presences) > 0 {
+		e.ok("workers", "%s, no claim to return", visible.Counted(running, "loop"))
 	}
 }
 
-// ofTheDead names the issues in progress whose leases ended, each with its holder.
-func (e *examination) ofTheDead(claims clone.Claims, judge clone.Judge) (names []string) {
+// lapsed names the issues in progress whose leases ended, each with its holder.
+func (e *examination) lapsed(claims clone.Claims, judge clone.Judge) (names []string) {
 	snapshot, err := e.app.At(e.store).Snapshot()
 	if err != nil {
 		return nil // findStore said so

@@ -5,6 +5,7 @@ package draw
 import (
 	"path/filepath"
 	"testing"
+	"time"
 
 	"stig/dag"
 	"stig/internal/beads"
@@ -27,7 +28,7 @@ func TestCorpus(t *testing.T) {
 			}
 		}
 		for _, chosen := range [][]int{Whole(f, g), everything} {
-			p, err := Draw(f, g, chosen, nil)
+			p, err := Draw(f, g, chosen, nil, time.Now())
 			if err != nil {
 				t.Fatal(err)
 			}

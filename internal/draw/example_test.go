@@ -3,6 +3,7 @@ package draw_test
 import (
 	"fmt"
 	"path/filepath"
+	"time"
 
 	"stig/dag"
 	"stig/internal/beads"
@@ -21,7 +22,7 @@ func Example() {
 	defer file.Close()
 	at, _ := file.Index("harbor-g6h")
 	graph := dag.New(file)
-	picture, err := draw.Draw(file, graph, draw.Around(file, graph, at), nil)
+	picture, err := draw.Draw(file, graph, draw.Around(file, graph, at), nil, time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC))
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -37,11 +37,14 @@ type border struct {
 	dot    string // its style in DOT
 }
 
-// borderOf tells the states apart by colour, width and dashes, so that no
-// colour is needed to see which it is.
-func borderOf(status string) border {
+// borderOf gives the frame of an issue. States differ in width and dashes as well as in
+// colour, to be told apart without it; what waits has dashes or dots.
+func borderOf(status string, waiting bool) border {
 	switch status {
 	case beads.StatusInProgress, beads.StatusHooked:
+		if waiting {
+			return border{"#0a58ca", "3", "7 3", "bold,dashed"}
+		}
 		return border{"#0a58ca", "3", "", "bold"}
 	case beads.StatusBlocked:
 		return border{"#b3261e", "2.5", "7 3", "dashed"}
@@ -50,8 +53,13 @@ func borderOf(status string) border {
 	case beads.StatusClosed, beads.StatusTombstone:
 		return border{"#b4bcc6", "1", "", "solid"}
 	}
+	if waiting {
+		return border{"#4b5563", "1.5", "5 4", "dashed"}
+	}
 	return border{"#4b5563", "1.5", "", "solid"}
 }
+
+func (n Node) border() border { return borderOf(n.Status, n.Waiting) }
 
 const ringColour = "#b3261e"
 
@@ -60,7 +68,7 @@ func (p *Picture) DOT() string {
 	nodes := make([]dag.Node, len(p.Nodes))
 	var edges []dag.Edge
 	for n, node := range p.Nodes {
-		frame := borderOf(node.Status)
+		frame := node.border()
 		nodes[n] = dag.Node{Number: n, Look: map[string]string{
 			"label": dotText(p.marked(n) + "\n" + visible.ClippedColumns(visible.OneLine(node.Title), 40)), "shape": "box",
 			"fontname": "sans-serif", "fontsize": "11", "fontcolor": ink, "style": "filled," + frame.dot,
@@ -135,6 +143,9 @@ func (p *Picture) heading(epic int) string {
 // marked is an id with what is to be noticed about it.
 func (p *Picture) marked(n int) string {
 	text := p.Nodes[n].ID
+	if node := p.Nodes[n]; node.Waiting && !saysWaiting(node.Status) {
+		text += " (waiting)"
+	}
 	if p.Nodes[n].Pending {
 		text += " (?)"
 	}
@@ -163,7 +174,7 @@ func (p *Picture) Mermaid() string {
 		if node.Itself {
 			fmt.Fprintf(&b, "  n%d -.-> n%d\n", n, n)
 		}
-		edge := borderOf(node.Status)
+		edge := node.border()
 		style := fmt.Sprintf("fill:%s,stroke:%s,stroke-width:%spx,color:#1f2328", fill(node.Cynefin), edge.colour, edge.width)
 		if edge.dashes != "" {
 			style += ",stroke-dasharray:" + edge.dashes

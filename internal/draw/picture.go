@@ -6,7 +6,7 @@
 // deadlocks or advice; a ring of issues that wait for each other is only drawn
 // as one.
 //
-//	picture, err := draw.Draw(file, draw.Whole(file, graph), schema)
+//	picture, err := draw.Draw(file, graph, draw.Whole(file, graph), schema, now)
 //	…
 //	fmt.Print(picture.SVG())
 package draw
@@ -15,6 +15,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/dominikbraun/graph"
 
@@ -40,7 +41,8 @@ type Node struct {
 	Title    string `json:"title"`
 	Status   string `json:"status"`
 	Priority int    `json:"priority"`
-	Cynefin  string `json:"cynefin"`
+	Cynefin  string `json:"-"`       // "" without a signal table
+	Waiting  bool   `json:"waiting"` // not closed, and it cannot be started: blocked or deferred
 	Pending  bool   `json:"pending"` // a question waits for a person
 	Itself   bool   `json:"itself"`  // it waits for itself
 	Epic     int    `json:"epic"`    // index of the epic that holds it; -1 without
@@ -122,9 +124,9 @@ func reached(f *beads.Snapshot, g *dag.Graph, from int, next func(int) []int) ma
 	return seen
 }
 
-// Draw reads the chosen issues. It fails only when a line of the store can no
-// longer be read.
-func Draw(f *beads.Snapshot, g *dag.Graph, chosen []int, schema *signals.Schema) (*Picture, error) {
+// Draw reads the chosen issues as they stand at a time. It fails only when a line of
+// the store can no longer be read.
+func Draw(f *beads.Snapshot, g *dag.Graph, chosen []int, schema *signals.Schema, now time.Time) (*Picture, error) {
 	chosen = slices.Clone(chosen)
 	slices.SortFunc(chosen, func(a, b int) int { return cmp.Compare(f.At(a).ID, f.At(b).ID) })
 	place := map[int]int{}
@@ -143,6 +145,8 @@ func Draw(f *beads.Snapshot, g *dag.Graph, chosen []int, schema *signals.Schema)
 			}
 		}
 		node.Closed, node.Total = g.Progress(i)
+		state := g.State(i, dag.Worker{Now: now})
+		node.Waiting = state == dag.StateBlocked || state == dag.StateDeferred || state == dag.StateInProgress && g.Blocked(i)
 		for _, b := range blockers(f, i) {
 			from, in := place[b]
 			switch edge := (Edge{From: from, To: n}); {
@@ -173,10 +177,14 @@ func read(f *beads.Snapshot, i int, schema *signals.Schema) (Node, error) {
 	}
 	doc := notes.Parse(text)
 	table := signals.Read(doc, schema)
-	return Node{
+	node := Node{
 		ID: issue.ID, Title: issue.Title, Status: issue.Status, Priority: issue.Priority,
-		Cynefin: table.Value(signals.Cynefin), Pending: signals.Asks(doc, table), Epic: -1,
-	}, nil
+		Pending: signals.Asks(doc, table), Epic: -1,
+	}
+	if table.Present() {
+		node.Cynefin = table.Value(signals.Cynefin)
+	}
+	return node, nil
 }
 
 // markRings marks the edges that close rings, and puts the nodes into levels by the others.

@@ -1,6 +1,7 @@
 package draw
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"slices"
@@ -108,7 +109,8 @@ func (l *layout) writeLink(b *strings.Builder, k link) {
 // writeBox draws an issue: id, priority, the title in two lines.
 func (p *Picture) writeBox(b *strings.Builder, n int, at box) {
 	node := p.Nodes[n]
-	tip := fmt.Sprintf("%s %s (%s, %s)", node.ID, visible.OneLine(node.Title), node.Status, node.Cynefin)
+	tip := fmt.Sprintf("%s %s (%s%s, %s)", node.ID, visible.OneLine(node.Title), node.Status,
+		map[bool]string{true: ", waiting"}[node.Waiting], cmp.Or(node.Cynefin, signals.NoTable))
 	if p.Link != nil {
 		fmt.Fprintf(b, `<a href="%s">`+"\n", escaped(p.Link(node.ID)))
 		defer b.WriteString("</a>\n")
@@ -121,28 +123,31 @@ func (p *Picture) writeBox(b *strings.Builder, n int, at box) {
 	}
 	fmt.Fprintf(b, `<rect x="%d" y="%d" width="%d" height="%d" rx="%d" fill="%s"/>`+"\n", at.x, at.y, at.w, at.h, radius, paper)
 	fmt.Fprintf(b, `<rect x="%d" y="%d" width="%d" height="%d" rx="%d" fill="%s" fill-opacity="%s" %s/>`+"\n",
-		at.x, at.y, at.w, at.h, radius, fill(node.Cynefin), opacity, borderOf(node.Status).svg())
+		at.x, at.y, at.w, at.h, radius, fill(node.Cynefin), opacity, node.border().svg())
 	if node.marked {
 		fmt.Fprintf(b, `<rect x="%d" y="%d" width="5" height="%d" fill="%s"/>`+"\n", at.x+1, at.y+5, at.h-10, chainColour)
 	}
-	id, room := node.ID, at.w-46
+	corner := fmt.Sprintf("P%d", node.Priority)
+	switch {
+	case beads.IsClosed(node.Status):
+		corner = "✓"
+	case node.Waiting:
+		corner = "waits " + corner
+	}
+	id, side := node.ID, at.x+at.w-22-pixels(corner, 10)
 	if node.Pending {
-		room -= 20
+		side -= 20
 	}
 	if node.Itself {
 		id += " ↺"
 	}
-	fmt.Fprintf(b, `<text x="%d" y="%d" font-size="11" font-weight="600" fill="%s">%s</text>`+"\n", at.x+10, at.y+17, text, escaped(fitEnd(id, 12, room)))
-	corner := fmt.Sprintf("P%d", node.Priority)
-	if beads.IsClosed(node.Status) {
-		corner = "✓"
-	}
+	fmt.Fprintf(b, `<text x="%d" y="%d" font-size="11" font-weight="600" fill="%s">%s</text>`+"\n", at.x+10, at.y+17, text, escaped(fitEnd(id, 12, side-at.x-10)))
 	fmt.Fprintf(b, `<text x="%d" y="%d" font-size="10" text-anchor="end" fill="%s">%s</text>`+"\n", at.x+at.w-9, at.y+17, paleInk, corner)
 	for i, line := range wrap(visible.OneLine(node.Title), 11, at.w-20) {
 		fmt.Fprintf(b, `<text x="%d" y="%d" font-size="11" fill="%s">%s</text>`+"\n", at.x+10, at.y+33+14*i, text, escaped(line))
 	}
 	if node.Pending {
-		b.WriteString(mark(at.x+at.w-36, at.y+13) + "\n")
+		b.WriteString(mark(side+10, at.y+13) + "\n")
 	}
 	b.WriteString("</g>\n")
 }
@@ -169,12 +174,14 @@ func (p *Picture) legend(width, y int) (string, int) {
 	line := func(ring bool) string { return `<path d="M1 8h24" ` + stroke(ring) + `/>` }
 	var list []entry
 	for _, domain := range signals.Cynefin.Domain() {
-		list = append(list, entry{swatch(fill(domain), borderOf(beads.StatusClosed)), domain})
+		list = append(list, entry{swatch(fill(domain), borderOf(beads.StatusClosed, false)), domain})
 	}
+	list = append(list, entry{swatch(fill(""), borderOf(beads.StatusClosed, false)), signals.NoTable})
 	for _, status := range []string{beads.StatusOpen, beads.StatusInProgress, beads.StatusBlocked, beads.StatusDeferred} {
-		list = append(list, entry{swatch("#ffffff", borderOf(status)), strings.ReplaceAll(status, "_", " ")})
+		list = append(list, entry{swatch("#ffffff", borderOf(status, false)), strings.ReplaceAll(status, "_", " ")})
 	}
-	list = append(list, entry{swatch("#ffffff", borderOf(beads.StatusClosed)), "closed ✓"}, entry{mark(13, 8), "waits on a person"},
+	list = append(list, entry{swatch("#ffffff", borderOf(beads.StatusOpen, true)), "open, waits"},
+		entry{swatch("#ffffff", borderOf(beads.StatusClosed, false)), "closed ✓"}, entry{mark(13, 8), "waits on a person"},
 		entry{line(false), "right waits for left"}, entry{line(true), "waits in a ring ↺"},
 		entry{`<rect x="1" y="1" width="24" height="14" rx="3" fill-opacity="0" ` + frameLook + `/>`, "epic"})
 	if slices.ContainsFunc(p.Nodes, func(n Node) bool { return n.marked }) {

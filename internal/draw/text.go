@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"strings"
 
+	"stig/internal/beads"
 	"stig/internal/visible"
+	"stig/signals"
 )
 
 // textWidth is the widest line of the text, in characters.
@@ -41,6 +43,9 @@ func (p *Picture) Text() string {
 			show(n, 0)
 		}
 	}
+	if len(p.Nodes) == 0 {
+		return "no issues to draw\n"
+	}
 	fmt.Fprintf(&b, "issues: %d, edges: %d; below an issue stands what waits for it\n", len(p.Nodes), len(p.Edges))
 	return b.String()
 }
@@ -48,7 +53,13 @@ func (p *Picture) Text() string {
 // line is one issue in words.
 func (p *Picture) line(n int) string {
 	node := p.Nodes[n]
-	line := fmt.Sprintf("%s [%s %s]", node.ID, node.Status, node.Cynefin)
+	line := node.ID + " [" + node.Status + " " + node.Cynefin + "]"
+	if node.Cynefin == "" {
+		line = node.ID + " [" + node.Status + ", " + signals.NoTable + "]"
+	}
+	if node.Waiting && !saysWaiting(node.Status) {
+		line += " (waiting)"
+	}
 	if node.Total > 0 {
 		line += fmt.Sprintf(" (%d of %d closed)", node.Closed, node.Total)
 	}
@@ -62,6 +73,11 @@ func (p *Picture) line(n int) string {
 		line += " in " + p.Nodes[node.Epic].ID
 	}
 	return line + " · " + visible.OneLine(node.Title)
+}
+
+// saysWaiting reports whether a status alone says that an issue cannot be started.
+func saysWaiting(status string) bool {
+	return status == beads.StatusBlocked || status == beads.StatusDeferred
 }
 
 // writeLine indents no deeper than leaves room for the words.

@@ -328,7 +328,7 @@ func Fix(ctx context.Context, a *workspace.Run, ids []string, dryRun bool) (*Fix
 		twice[r.About]--
 	}
 	left := slices.DeleteFunc(checked.Found, func(d lint.Diagnostic) bool { return d.Rule == beads.DuplicateID && twice[d.ID] == 1 })
-	f.Left, err = lint.Left(file, left, f.Changes, rules)
+	f.Left, err = lint.Remaining(file, left, f.Changes, rules)
 	return f, err
 }
 

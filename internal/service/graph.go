@@ -17,15 +17,19 @@ func Picture(a *workspace.Run, ids []string) (*draw.Picture, error) {
 		return nil, err
 	}
 	defer file.Close()
+	now, err := a.Clock()
+	if err != nil {
+		return nil, err
+	}
 	graph := dag.New(file)
 	if len(ids) == 0 {
-		return draw.Draw(file, graph, draw.Whole(file, graph), a.Schema)
+		return draw.Draw(file, graph, draw.Whole(file, graph), a.Schema, now)
 	}
 	at, err := placeOf(file, ids[0])
 	if err != nil {
 		return nil, err
 	}
-	return draw.Draw(file, graph, draw.Around(file, graph, at), a.Schema)
+	return draw.Draw(file, graph, draw.Around(file, graph, at), a.Schema, now)
 }
 
 // Ways is every way by which one issue waits for another.
@@ -75,7 +79,11 @@ func WaysBetween(a *workspace.Run, from, to string) (*Ways, error) {
 	}
 	slices.Sort(chosen)
 	w.More = more
-	w.Picture, err = draw.Draw(file, graph, slices.Compact(chosen), a.Schema)
+	now, err := a.Clock()
+	if err != nil {
+		return nil, err
+	}
+	w.Picture, err = draw.Draw(file, graph, slices.Compact(chosen), a.Schema, now)
 	return w, err
 }
 

@@ -18,6 +18,7 @@ import (
 	"stig/internal/file"
 	"stig/internal/git"
 	"stig/internal/lint"
+	"stig/internal/visible"
 	"stig/internal/workspace"
 	"stig/orient"
 	"stig/schemas"
@@ -62,7 +63,11 @@ func Trajectory(ctx context.Context, a *workspace.Run, store beads.Place, id, si
 	}
 	points, err := orient.Trajectory(ctx, history, id, since, after, a.Schema)
 	if unknown, ok := fault.As(err, fault.NoRevision); ok {
-		return nil, workspace.Usage(unknown.Reason, cmp.Or(unknown.Hint, "the trajectory of an issue is git's history of "+workspace.Shortest(store.File())))
+		place := ""
+		if since != "" && unknown.Hint == "" {
+			place = "--since: "
+		}
+		return nil, workspace.Usage(place+unknown.Reason, cmp.Or(unknown.Hint, "give a day, a time, or a commit; git log -- "+visible.Quoted(workspace.Shortest(store.File()))+" lists those of the store"))
 	}
 	return points, err
 }

@@ -82,10 +82,11 @@ type ListRow struct {
 	IssueType string         `json:"issue_type"`
 	Priority  int            `json:"priority"`
 	Assignee  string         `json:"assignee"`
-	Signals   *signals.Table `json:"signals"` // the defaults unless tables were asked for
+	Signals   *signals.Table `json:"signals"` // without a table unless tables were asked for
 
-	created, updated time.Time
-	labels           []string
+	Updated time.Time `json:"-"` // zero if the store does not say
+	created time.Time
+	labels  []string
 }
 
 // Listed are the first issues that match, of a total.
@@ -158,7 +159,7 @@ func (r ListRequest) rows(file *beads.Snapshot, schema *signals.Schema) ([]ListR
 		}
 		row := ListRow{
 			ID: issue.ID, Title: issue.Title, Status: issue.Status, IssueType: issue.Type,
-			Priority: issue.Priority, Assignee: issue.Assignee, Signals: none, updated: issue.UpdatedAt,
+			Priority: issue.Priority, Assignee: issue.Assignee, Signals: none, Updated: issue.UpdatedAt,
 		}
 		matches, err := r.matchesLine(issue, reader, &row, schema)
 		if err != nil {
@@ -179,7 +180,7 @@ func (r ListRequest) order(x, y ListRow) int {
 	case "created":
 		return cmp.Or(y.created.Compare(x.created), byID)
 	case "updated":
-		return cmp.Or(y.updated.Compare(x.updated), byID)
+		return cmp.Or(y.Updated.Compare(x.Updated), byID)
 	case "id":
 		return byID
 	case "title":
@@ -268,14 +269,18 @@ func checkList(a *workspace.Run, file *beads.Snapshot, r *ListRequest) error {
 	return nil
 }
 
-// check refuses values that no issue can have, and gives those of signals the form
-// that tables have.
-func (r *ListRequest) check(file *beads.Snapshot) error {
-	statuses := []string{
+// Statuses lists the statuses that the format has.
+func Statuses() []string {
+	return []string{
 		beads.StatusOpen, beads.StatusInProgress, beads.StatusBlocked, beads.StatusDeferred,
 		beads.StatusClosed, beads.StatusTombstone, beads.StatusPinned, beads.StatusHooked,
 	}
-	if err := oneOf(file, "--status", r.Status, statuses, func(i *beads.Issue) string { return i.Status }); err != nil {
+}
+
+// check refuses values that no issue can have, and gives those of signals the form
+// that tables have.
+func (r *ListRequest) check(file *beads.Snapshot) error {
+	if err := oneOf(file, "--status", r.Status, Statuses(), func(i *beads.Issue) string { return i.Status }); err != nil {
 		return err
 	}
 	if err := oneOf(file, "--type", r.Types, checkpoint.Types(), func(i *beads.Issue) string { return i.Type }); err != nil {

@@ -163,11 +163,17 @@ func (v *issueView) link(file *beads.Snapshot, at int) {
 	}
 }
 
-func (v *issueView) Text() string {
+// Text is the issue for a reader: without the markers of the notes' sections, and with times in
+// UTC. Where raw is set, notes and times stand as they are in the store.
+func (v *issueView) Text(raw bool) string {
+	shown, notesText := moment, readable
+	if raw {
+		shown, notesText = func(text string) string { return text }, func(text string) string { return text }
+	}
 	var b strings.Builder
 	i := v.Issue
 	fmt.Fprintf(&b, "%s %s\n", i.ID, i.Title)
-	summary := "no signals"
+	summary := signals.NoTable
 	if v.Signals.Present() {
 		summary = v.Signals.Summary()
 	}
@@ -178,8 +184,8 @@ func (v *issueView) Text() string {
 	}
 	for _, row := range []struct{ name, value string }{
 		{"assignee", i.Assignee}, {"labels", strings.Join(i.Labels, ", ")},
-		{"deferred until", i.DeferUntil}, {"due", i.DueAt}, {"estimate", estimate}, {"external reference", i.ExternalRef}, {"specification", i.SpecID},
-		{"created", i.CreatedAt}, {"updated", i.UpdatedAt}, {"closed", i.ClosedAt}, {"cost", strings.TrimPrefix(v.Cost, "cost ")},
+		{"deferred until", shown(i.DeferUntil)}, {"due", shown(i.DueAt)}, {"estimate", estimate}, {"external reference", i.ExternalRef}, {"specification", i.SpecID},
+		{"created", shown(i.CreatedAt)}, {"updated", shown(i.UpdatedAt)}, {"closed", shown(i.ClosedAt)}, {"cost", strings.TrimPrefix(v.Cost, "cost ")},
 	} {
 		if row.value != "" {
 			fmt.Fprintf(&b, "%s: %s\n", row.name, row.value)
@@ -193,7 +199,7 @@ func (v *issueView) Text() string {
 	}
 	for _, part := range []struct{ name, text string }{
 		{"Description", i.Description}, {"Design", i.Design}, {"Acceptance criteria", i.AcceptanceCriteria},
-		{"Notes", i.Notes}, {"Comments", v.comments()}, {"Close reason", i.CloseReason},
+		{"Notes", notesText(i.Notes)}, {"Comments", v.comments()}, {"Close reason", i.CloseReason},
 	} {
 		if strings.TrimSpace(part.text) != "" {
 			fmt.Fprintf(&b, "\n%s\n\n%s\n", part.name, strings.TrimRight(part.text, "\n"))
@@ -203,6 +209,57 @@ func (v *issueView) Text() string {
 		b.WriteString("\n" + links)
 	}
 	return b.String()
+}
+
+// moment is a time of the store in UTC; a text that is no time, as it is.
+func moment(text string) string {
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return text
+	}
+	return visible.Moment(t)
+}
+
+// readable is notes without the markers of their sections, and with the signal table in
+// columns. A section that begins with no heading of its own has its name above it.
+func readable(text string) string {
+	doc := notes.Parse(text)
+	var b strings.Builder
+	end := 0
+	for _, s := range doc.Sections() {
+		b.WriteString(text[end:s.Start])
+		body := strings.Trim(doc.Body(s), "\r\n")
+		switch {
+		case s.Name == signals.Section:
+			body = columns(body)
+		case !strings.HasPrefix(body, "#"):
+			body = s.Name + ":\n" + body
+		}
+		b.WriteString(body)
+		end = s.End
+	}
+	return b.String() + text[end:]
+}
+
+// columns shows the rows of a Markdown table in columns, and other lines as they are.
+func columns(body string) string {
+	var b strings.Builder
+	for line := range strings.Lines(body) {
+		row, isRow := strings.CutPrefix(strings.TrimSpace(line), "|")
+		if !isRow {
+			b.WriteString(line)
+			continue
+		}
+		if strings.Trim(row, "|-: ") == "" {
+			continue
+		}
+		text := ""
+		for k, cell := range strings.Split(strings.TrimSuffix(row, "|"), "|") {
+			text += fmt.Sprintf("%-*s  ", []int{18, 20, 0}[min(k, 2)], strings.TrimSpace(cell))
+		}
+		b.WriteString(strings.TrimRight(text, " ") + "\n")
+	}
+	return strings.TrimRight(b.String(), "\n")
 }
 
 // comments are the comments of the issue, newest last, each under its author and day.

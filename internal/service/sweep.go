@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -97,7 +98,14 @@ type SweepRequest struct {
 // Sweep returns to open the claims that agents and programs no longer hold, those of
 // assistants that are gone, and issues in progress without an assignee.
 func Sweep(ctx context.Context, a *workspace.Run, r SweepRequest) (*checkpoint.Swept, error) {
-	store, options, by, err := a.ToWriteAs(ctx, r.DryRun, a.MustActor)
+	actor := a.MustActor
+	if r.DryRun { // nobody is put on record
+		actor = func(ctx context.Context) (string, error) {
+			name, err := a.ActorName(ctx)
+			return cmp.Or(name, "NAME"), err
+		}
+	}
+	store, options, by, err := a.ToWriteAs(ctx, r.DryRun, actor)
 	if err != nil {
 		return nil, err
 	}

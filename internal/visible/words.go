@@ -3,6 +3,7 @@ package visible
 import (
 	"fmt"
 	"strings"
+	"time"
 )
 
 // Counted is a number of things: "1 issue", "2 issues", "2 children", "2 entries".
@@ -45,4 +46,29 @@ func FirstLine(command string) string {
 		return first + " …"
 	}
 	return first
+}
+
+// Moment is a time for a reader, in UTC: 2026-11-20 09:00 UTC. One that falls on midnight
+// exactly is a day that somebody wrote without a time, and is shown as that day.
+func Moment(t time.Time) string {
+	if t = t.UTC(); t.Equal(t.Truncate(24 * time.Hour)) {
+		return t.Format(time.DateOnly)
+	}
+	return t.Format("2006-01-02 15:04 UTC")
+}
+
+// Ago is how long ago something was, in its greatest unit: 5m ago, 3d ago.
+func Ago(d time.Duration) string { return Span(max(d, 0)) + " ago" }
+
+// Span is a span of time in its greatest unit.
+func Span(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh", int(d.Hours()))
+	}
+	return fmt.Sprintf("%dd", int(d.Hours()/24))
 }

@@ -117,7 +117,6 @@ func Elsewhere() map[string]string {
 		"orient --actor": "stig orient --as NAME", "ready --actor": "stig ready --as NAME",
 		"claim --next": "stig next --claim", "check --rule": "stig explain RULE", "check --fix": "stig vet --fix",
 		"close --force": "stig close ID --waive WHY, or stig close ID --not-planned WHY", "claim --force": "stig release ID --force, then stig claim ID",
-		"list --blocked": "stig list --status blocked", "ready --blocked": "stig plan",
 		"stig -v": "stig version", "stig -V": "stig version", "stig --all": "stig help --all", "help --list": "stig help --all", "help -a": "stig help --all",
 
 		"* --body": "--description --message", "* --body-file": "--file", "* -F": "--file", "* -b": "--description --message",

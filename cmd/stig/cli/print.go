@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -48,14 +47,7 @@ func (a *App) Data(text string) error {
 }
 
 // ToTerminal reports whether the output goes to a terminal.
-func (a *App) ToTerminal() bool {
-	file, ok := a.Out.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := file.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
-}
+func (a *App) ToTerminal() bool { return IsTerminal(a.Out) }
 
 func (a *App) Printf(format string, args ...any) error { return a.Print(fmt.Sprintf(format, args...)) }
 

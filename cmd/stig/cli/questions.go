@@ -98,7 +98,7 @@ func (s *sheet) Question(q orient.Asked) {
 	if d := q.Default; d != nil && q.Answer == nil {
 		st := Faint
 		if d.Overdue {
-			st = urgent
+			st = Urgent
 		}
 		s.Blank()
 		s.Wrap(st, "  ", "  ", d.Words())

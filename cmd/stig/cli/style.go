@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"unicode/utf8"
@@ -23,7 +24,7 @@ const (
 	Strong style = "1"    // headings, ids
 	Faint  style = "2"    // what one needs only when looking for it
 	Typed  style = "35"   // what to type
-	urgent style = "1;31" // what cannot wait
+	Urgent style = "1;31" // what cannot wait
 )
 
 // colours reports whether to print colour: the flag, then NO_COLOR, then
@@ -71,6 +72,50 @@ func (s *sheet) Put(st style, text string) {
 func (s *sheet) Line(st style, text string) {
 	s.Put(st, text)
 	s.text.WriteString("\n")
+}
+
+// Cell is a stretch of a line in a list.
+type Cell struct {
+	Style style
+	Text  string
+}
+
+// Rows puts each row on a line of at most so many characters, 0 for any number. The first
+// cells of a row, so many, stand in columns; a column that is empty in all rows is left out.
+func (s *sheet) Rows(rows [][]Cell, columns, most int) {
+	widths := make([]int, columns)
+	for _, row := range rows {
+		for k, cell := range row[:columns] {
+			widths[k] = max(widths[k], visible.Columns(workspace.Visible(cell.Text)))
+		}
+	}
+	for _, row := range rows {
+		left := most
+		for k, cell := range row {
+			text, gap := workspace.Visible(cell.Text), ""
+			if k < columns {
+				if widths[k] == 0 {
+					continue
+				}
+				gap = strings.Repeat(" ", widths[k]-visible.Columns(text)+2)
+			}
+			if most > 0 {
+				text = visible.Clipped(text, max(left, 0))
+			}
+			left -= utf8.RuneCountInString(text + gap)
+			s.Put(cell.Style, text)
+			s.text.WriteString(gap)
+		}
+		s.Blank()
+	}
+}
+
+// Priority is a priority as lists show it.
+func Priority(p int) Cell {
+	if p == 0 {
+		return Cell{Urgent, "P0"}
+	}
+	return Cell{Plain, fmt.Sprintf("P%d", p)}
 }
 
 func (s *sheet) Blank() { s.text.WriteString("\n") }

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"io"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -55,6 +57,35 @@ func FuzzWrapped(f *testing.F) {
 			t.Errorf("%q at %d: the words became %q", line, most, words.String())
 		}
 	})
+}
+
+// TestTerminalColours asserts that a terminal gets colour, and one that has none does not.
+func TestTerminalColours(t *testing.T) {
+	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer terminal.Close()
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	for _, test := range []struct {
+		out  io.Writer
+		env  map[string]string
+		want bool
+	}{
+		{terminal, map[string]string{"TERM": "xterm"}, true},
+		{terminal, map[string]string{"TERM": "dumb"}, false},
+		{terminal, map[string]string{"TERM": "xterm", "NO_COLOR": "1"}, false},
+		{null, map[string]string{"TERM": "xterm"}, false},
+	} {
+		a := Front(nil, test.out, io.Discard, &workspace.Run{Getenv: func(name string) string { return test.env[name] }})
+		if got := a.colours(); got != test.want {
+			t.Errorf("%v: %v", test.env, got)
+		}
+	}
 }
 
 // TestColours holds the order in which flag, environment and terminal count.

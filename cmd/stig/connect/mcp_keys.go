@@ -14,7 +14,7 @@ func surveyKeys() []param {
 // briefingKeys are those that a survey does not have too.
 func briefingKeys() []param {
 	return []param{
-		{"issue", object, "", false}, {"depth", text, "", false}, {"depth_from", text, "", false}, {"signals", object, "", false}, {"assessed", boolean, "", false},
+		{"issue", object, "", false}, {"depth", text, "", false}, {"depth_from", text, "", false}, {"signals", anything, "null without a signal table", false}, {"assessed", boolean, "", false},
 		{"violations", rows, "", false}, {"alerts", rows, "", false}, {"notices", texts, "", false}, {"epic", anything, "", false}, {"related", rows, "", false}, {"escalation", object, "", false}, {"held", object, "who works on it in another work tree", false},
 		{"state", text, "where it stands for you", false}, {"holds", texts, "why you cannot take it", false}, {"conditions", texts, "", false}, {"missing", texts, "", false},
 		{"checkpoint", object, "the state that the last worker left", false}, {"also_learned", rows, "", false}, {"evidence", object, "", false}, {"swarm", object, "", false}, {"divergence", anything, "", false},

@@ -22,7 +22,7 @@ func GraphCommand(a *cli.App) *cobra.Command {
 		Use:   "graph [ID]",
 		Short: "draw dependencies: of all issues, or around one",
 		Long: "graph draws the issues that are not closed, and the closed ones that they depended on;\n" +
-			"with an ID, the issues around that one. Colours are cynefin domains, frames are states,\n" +
+			"with an ID, the issues around that one. Colours are cynefin domains, frames are states, dashed or dotted if an issue waits,\n" +
 			"epics enclose their children. DOT, Mermaid and SVG of up to 300 linked issues leave out\n" +
 			"arrows that longer paths imply.\n\n" +
 			"With an ID and --to it lists the paths by which the first issue waits for the second,\n" +
@@ -115,7 +115,8 @@ type graphView struct {
 
 type graphNode struct {
 	draw.Node
-	Epic string `json:"epic,omitempty"` // in place of its index
+	Cynefin *string `json:"cynefin"`        // nil without a signal table
+	Epic    string  `json:"epic,omitempty"` // in place of its index
 }
 
 type graphEdge struct {
@@ -128,6 +129,9 @@ func graphOf(p *draw.Picture) graphView {
 	view := graphView{Nodes: []graphNode{}, Edges: []graphEdge{}}
 	for _, node := range p.Nodes {
 		shown := graphNode{Node: node}
+		if node.Cynefin != "" {
+			shown.Cynefin = &node.Cynefin
+		}
 		if node.Epic >= 0 {
 			shown.Epic = p.Nodes[node.Epic].ID
 		}

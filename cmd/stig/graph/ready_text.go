@@ -64,11 +64,7 @@ func waitingText(list []service.WaitingRow) string {
 // issues, what is held, and what waits for something else than an issue.
 func printReady(a *cli.App, rows, held []service.ReadyRow, total int, all bool, r *service.ReadyList) error {
 	unclosed := r.Unclosed
-	widest := 0
-	for _, row := range rows {
-		widest = max(widest, len(row.ID))
-	}
-	var text strings.Builder
+	s := a.Sheet()
 	free := total
 	if all {
 		free -= len(held)
@@ -77,27 +73,32 @@ func printReady(a *cli.App, rows, held []service.ReadyRow, total int, all bool, 
 	if unclosed == 1 {
 		are = "is"
 	}
-	fmt.Fprintf(&text, "%d of %s %s ready", free, visible.Counted(unclosed, "unclosed issue"), are)
+	head := fmt.Sprintf("%d of %s %s ready", free, visible.Counted(unclosed, "unclosed issue"), are)
+	if unclosed == 0 {
+		head = "no unclosed issues"
+	}
 	if n := r.Unread(); n > 0 {
-		fmt.Fprintf(&text, "; %d cannot be read in part, and %s", n, map[bool]string{true: "waits", false: "wait"}[n == 1])
+		head += fmt.Sprintf("; %d cannot be read in part, and %s", n, map[bool]string{true: "waits", false: "wait"}[n == 1])
 	}
-	text.WriteString("\n")
+	s.Line(cli.Strong, head)
 	if len(rows) > 0 {
-		text.WriteString("\n")
+		s.Blank()
 	}
+	var lines [][]cli.Cell
 	for _, row := range rows {
-		fmt.Fprintf(&text, "P%d  %-*s  %s%s\n", row.Priority, widest, row.ID, visible.OneLine(row.Title), row.Place())
+		lines = append(lines, []cli.Cell{cli.Priority(row.Priority), {Style: cli.Strong, Text: row.ID}, {Text: visible.OneLine(row.Title)}, {Style: cli.Faint, Text: row.Place()}})
 	}
+	s.Rows(lines, 2, 0)
 	if len(rows) < total {
-		fmt.Fprintf(&text, "\n%d more: stig ready%s\n", total-len(rows), map[bool]string{true: " --all"}[all])
+		s.Line(cli.Plain, fmt.Sprintf("\n%d more: stig ready%s", total-len(rows), map[bool]string{true: " --all"}[all]))
 	}
 	if len(held) > 0 && !all {
-		fmt.Fprintf(&text, "\nnot blocked, and not listed: %s: stig ready --all\n", heldWords(held))
+		s.Line(cli.Plain, "\nnot blocked, and not listed: "+heldWords(held)+": stig ready --all")
 	}
 	if len(r.Waiting) > 0 {
-		text.WriteString("\nwaiting for something else than an issue:\n" + waitingText(r.Waiting))
+		s.Put(cli.Plain, "\nwaiting for something else than an issue:\n"+waitingText(r.Waiting))
 	}
-	if err := a.Print(text.String()); err != nil {
+	if err := a.Show(s); err != nil {
 		return err
 	}
 	if len(rows) == 0 || !rows[0].CanTake {

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -9,6 +10,7 @@ import (
 	"stig/cmd/stig/cli"
 	"stig/internal/service"
 	"stig/orient"
+	"stig/signals"
 )
 
 // pointsText is the table of a trajectory.
@@ -24,8 +26,11 @@ func pointsText(id, title string, points []orient.Point) string {
 		if p.Handoff {
 			mark = ">"
 		}
-		line := fmt.Sprintf("%s  %.7s  %8s  %-12s  %-11s %s%s", p.Time[:len("2006-01-02")], p.Commit,
-			trimmed(p.Surprise), p.Progress, p.Cynefin, mark, p.Subject)
+		values := fmt.Sprintf("%-35s", signals.NoTable)
+		if p.Surprise != nil {
+			values = fmt.Sprintf("%8s  %-12s  %-11s", trimmed(*p.Surprise), *p.Progress, *p.Cynefin)
+		}
+		line := fmt.Sprintf("%s  %.7s  %s %s%s", p.Time[:len("2006-01-02")], p.Commit, values, mark, p.Subject)
 		b.WriteString(cli.CutLine(line, cli.ListWidth) + "\n")
 	}
 	return b.String()
@@ -50,12 +55,14 @@ const (
 // where there are too many, for some, with the highest of them.
 func plotSurprise(points []orient.Point) string {
 	columns := min(len(points), plotColumns)
-	width := min(6, plotColumns/columns) // characters a column
-	level := make([]int, columns)
+	width := min(6, plotColumns/columns)       // characters a column
+	level := slices.Repeat([]int{-1}, columns) // no mark where no commit of a column has signals
 	handoff := []byte(strings.Repeat(" ", columns*width))
 	for i, p := range points {
 		at := i * columns / len(points)
-		level[at] = max(level[at], int(p.Surprise*plotRows+0.5))
+		if p.Surprise != nil {
+			level[at] = max(level[at], int(*p.Surprise*plotRows+0.5))
+		}
 		if p.Handoff {
 			handoff[at*width] = '^'
 		}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -36,6 +35,9 @@ func ListCommand(a *cli.App) *cobra.Command {
 			"Flags count more than the view.",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
+				if slices.Contains(service.Statuses(), args[0]) {
+					return workspace.Usage(fmt.Sprintf("%s: filters are flags; found %q", cli.Called(cmd), args[0]), "type stig list --status "+args[0])
+				}
 				return workspace.Usage(fmt.Sprintf("%s: filters are flags; found %q", cli.Called(cmd), args[0]), "type stig search "+strings.Join(args, " "))
 			}
 			return nil
@@ -65,7 +67,11 @@ func ListCommand(a *cli.App) *cobra.Command {
 					words := map[bool]string{true: "of another status waits", false: "of other statuses wait"}[n == 1]
 					defer a.Hint(fmt.Sprintf("%s %s for unclosed issues; type stig blocked", visible.Counted(n, "issue"), words))
 				}
-				return a.Print(listText(list.Rows, list.Total))
+				err := printList(a, list.Rows, list.Total)
+				if err == nil && list.Total == 0 && cmd.Flags().NFlag() == 0 {
+					a.Hint("type stig create TITLE to add an issue, or stig list --all to see closed ones")
+				}
+				return err
 			})
 		},
 	}
@@ -123,23 +129,30 @@ func (f *filters) read() (service.ListRequest, error) {
 	return f.ListRequest, nil
 }
 
-// listText puts each issue on one line.
-func listText(rows []service.ListRow, total int) string {
-	var id, status, kind int
-	for _, r := range rows {
-		id, status, kind = max(id, utf8.RuneCountInString(r.ID)), max(status, len(r.Status)), max(kind, len(r.IssueType))
+// printList puts each issue on one line: priority, id, status, type, assignee, last change, title.
+func printList(a *cli.App, rows []service.ListRow, total int) error {
+	now, err := a.Clock()
+	if err != nil {
+		return err
 	}
-	var b strings.Builder
+	var lines [][]cli.Cell
 	for _, r := range rows {
-		line := fmt.Sprintf("P%d  %-*s  %-*s  %-*s  %s", r.Priority, id, r.ID, status, r.Status, kind, r.IssueType, r.Title)
+		assignee, changed := "", ""
 		if r.Assignee != "" {
-			line = fmt.Sprintf("P%d  %-*s  %-*s  %-*s  @%s  %s", r.Priority, id, r.ID, status, r.Status, kind, r.IssueType, r.Assignee, r.Title)
+			assignee = "@" + visible.OneLine(r.Assignee)
 		}
-		b.WriteString(cli.CutLine(line, cli.ListWidth) + "\n")
+		if !r.Updated.IsZero() {
+			changed = visible.Ago(now.Sub(r.Updated))
+		}
+		lines = append(lines, []cli.Cell{cli.Priority(r.Priority), {Style: cli.Strong, Text: r.ID}, {Text: r.Status},
+			{Style: cli.Faint, Text: r.IssueType}, {Text: visible.Clipped(assignee, 16)}, {Style: cli.Faint, Text: changed}, {Text: visible.OneLine(r.Title)}})
 	}
+	s := a.Sheet()
+	s.Rows(lines, 6, cli.ListWidth)
+	count := visible.Counted(total, "issue")
 	if len(rows) < total {
-		fmt.Fprintf(&b, "%d of ", len(rows))
+		count = fmt.Sprintf("%d of %s", len(rows), count)
 	}
-	fmt.Fprintf(&b, "%s\n", visible.Counted(total, "issue"))
-	return b.String()
+	s.Line(cli.Plain, count)
+	return a.Show(s)
 }

@@ -14,10 +14,10 @@ import (
 )
 
 func ShowCommand(a *cli.App) *cobra.Command {
-	var notesOnly, links, bd bool
+	var notesOnly, links, bd, raw bool
 	cmd := &cobra.Command{
 		Use:     "show ID…",
-		Short:   "show one issue as it stands",
+		Short:   "show one issue",
 		Args:    cli.Takes(1, -1, "one issue"),
 		Example: "  stig show demo-1\n  stig show demo-1 --notes\n  stig show demo-1 --format bd | jq -r '.[0].notes // \"\"'",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -39,13 +39,14 @@ func ShowCommand(a *cli.App) *cobra.Command {
 			case links:
 				return a.Print(view.Links())
 			}
-			return a.Print(view.Text())
+			return a.Print(view.Text(raw))
 		},
 	}
 	cmd.Flags().BoolVar(&notesOnly, "notes", false, "print the notes alone, byte for byte")
 	cmd.Flags().BoolVar(&links, "deps", false, "print what it depends on and what depends on it alone")
 	a.BDFormat(cmd, &bd)
-	cli.Exclude(cmd, "notes", "deps", "format")
+	cmd.Flags().BoolVar(&raw, "raw", false, "print notes with their section markers, and times as stored")
+	cli.Exclude(cmd, "notes", "deps", "format", "raw")
 	return cmd
 }
 

@@ -1,6 +1,7 @@
 package issue
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -17,20 +18,19 @@ func printSignal(a *cli.App, table *signals.Table, name string) error {
 }
 
 func printTable(a *cli.App, id string, table *signals.Table, withDates bool) error {
+	values, err := table.Effective()
 	switch {
+	case err != nil:
+		return err
 	case a.JSON && withDates:
 		return a.PrintJSON("signals", struct {
 			ID         string            `json:"id"`
-			Signals    *signals.Table    `json:"signals"`
+			Signals    json.RawMessage   `json:"signals"`
 			Updated    map[string]string `json:"updated"`
 			Violations []signals.Finding `json:"violations"`
-		}{id, table, dates(table), append([]signals.Finding{}, table.Findings()...)})
+		}{id, values, dates(table), append([]signals.Finding{}, table.Findings()...)})
 	case a.JSON:
-		text, err := table.MarshalJSON()
-		if err != nil {
-			return err
-		}
-		return a.Printf("%s\n", text)
+		return a.Printf("%s\n", values)
 	}
 	var text strings.Builder
 	for _, s := range table.Signals() {

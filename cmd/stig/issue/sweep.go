@@ -30,7 +30,15 @@ func SweepCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.EditResult("sweep", swept, swept.Lines, r.DryRun, func() error { return printSwept(a, swept) })
+			err = a.EditResult("sweep", swept, swept.Lines, r.DryRun, func() error { return printSwept(a, swept) })
+			if err == nil && r.DryRun && len(swept.Returned) > 0 {
+				given := map[bool]string{true: " --people"}[r.People]
+				if cmd.Flags().Changed("older") {
+					given += " --older " + cmd.Flags().Lookup("older").Value.String()
+				}
+				a.Hint("type stig sweep" + given + " to return " + visible.Counted(len(swept.Returned), "claim"))
+			}
+			return err
 		},
 	}
 	flags := cmd.Flags()

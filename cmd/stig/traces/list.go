@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -137,7 +136,7 @@ func line(l trace.Entry) string {
 func about(l trace.Entry) string {
 	words := []string{l.Name, l.Issue, l.Type}
 	if !l.At.IsZero() {
-		words = append(words, l.At.UTC().Format(time.DateOnly+" 15:04"))
+		words = append(words, visible.Moment(l.At))
 	}
 	if l.Source != "" {
 		words = append(words, visible.OneLine(l.Source))

@@ -15,7 +15,7 @@ import (
 
 // eventLine is an event as a line: when, what, which issue, who, and what of it.
 func eventLine(e traces.Event) string {
-	words := []string{e.At.UTC().Format(time.DateTime), fmt.Sprintf("%-10s", e.Event)}
+	words := []string{e.At.UTC().Format(time.DateTime + "Z"), fmt.Sprintf("%-10s", e.Event)}
 	if e.ID != "" {
 		words = append(words, e.ID)
 	}

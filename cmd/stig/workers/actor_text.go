@@ -24,7 +24,7 @@ func printActors(a *cli.App, listed *actors.Listed) error {
 		}
 		lease := ""
 		if one.Lease != nil {
-			lease = short(time.Duration(one.Left) * time.Second)
+			lease = visible.Span(time.Duration(one.Left) * time.Second)
 		}
 		state := one.State
 		if one.Problem != "" {
@@ -87,7 +87,7 @@ func printActor(a *cli.App, shown *actors.Shown) error {
 		{"boots", positive(one.Boots)}, {"version", one.Version},
 	}
 	if one.Lease != nil {
-		facts = append(facts, [2]string{"lease", one.Issue + ", " + short(time.Duration(one.Left)*time.Second) + " left"})
+		facts = append(facts, [2]string{"lease", one.Issue + ", " + visible.Span(time.Duration(one.Left)*time.Second) + " left"})
 	}
 	if p := shown.Profile; p != nil {
 		facts = append(facts, [2]string{"watch", strings.Join(p.Watch, ", ")}, [2]string{"command", p.Command}, [2]string{"setup", p.Setup},
@@ -150,7 +150,7 @@ func today(one *actors.Actor) string {
 func saidText(one *actors.Actor) string {
 	text := ""
 	if one.Until != nil {
-		text += " until " + one.Until.UTC().Format("2006-01-02 15:04") + " UTC"
+		text += " until " + visible.Moment(*one.Until)
 	}
 	if one.By != "" && one.By != one.Name {
 		text += ", by " + visible.OneLine(one.By)
@@ -221,9 +221,9 @@ func outcomeOf(r actors.Run) string {
 func runLine(r actors.Run, name string) string {
 	took := "-"
 	if r.Ended != nil {
-		took = short(r.Ended.Sub(r.Started))
+		took = visible.Span(r.Ended.Sub(r.Started))
 	}
-	words := []string{r.ID, r.Started.UTC().Format(time.DateTime), fmt.Sprintf("%4s", took), fmt.Sprintf("%-9s", outcomeOf(r))}
+	words := []string{r.ID, r.Started.UTC().Format(time.DateTime + "Z"), fmt.Sprintf("%4s", took), fmt.Sprintf("%-9s", outcomeOf(r))}
 	if name != "" {
 		words = append(words, visible.OneLine(name))
 	}
@@ -258,20 +258,7 @@ func ago(now time.Time, at *time.Time) string {
 	if at == nil {
 		return "never"
 	}
-	return short(max(now.Sub(*at), 0)) + " ago"
-}
-
-// short is a span in its greatest unit.
-func short(d time.Duration) string {
-	switch {
-	case d < time.Minute:
-		return fmt.Sprintf("%ds", int(d.Seconds()))
-	case d < time.Hour:
-		return fmt.Sprintf("%dm", int(d.Minutes()))
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%dh", int(d.Hours()))
-	}
-	return fmt.Sprintf("%dd", int(d.Hours()/24))
+	return visible.Ago(now.Sub(*at))
 }
 
 // positive is a number, "" for 0.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -120,7 +119,7 @@ func itemLine(item traces.Item) string {
 	if item.Acked {
 		words = append(words, "acknowledged")
 	}
-	words = append(words, item.At.Format(time.DateOnly+" 15:04"))
+	words = append(words, visible.Moment(item.At))
 	if item.By != "" {
 		words = append(words, visible.OneLine(item.By))
 	}

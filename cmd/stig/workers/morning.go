@@ -3,7 +3,6 @@ package workers
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -53,7 +52,7 @@ const (
 // morningText is a morning on one screen; full leaves nothing out.
 func morningText(m *night.Morning, full bool) string {
 	w := &morningPage{full: full}
-	w.line("since %s: %d done, %d %s for you, %d failed, %d to land; %s", moment(m.Since), len(m.Done), len(m.Waits), waits(len(m.Waits)), len(m.Failed), m.ToLand.Issues, runsText(m.Cost))
+	w.line("since %s: %d done, %d %s for you, %d failed, %d to land; %s", visible.Moment(m.Since), len(m.Done), len(m.Waits), waits(len(m.Waits)), len(m.Failed), m.ToLand.Issues, runsText(m.Cost))
 	w.done(m.Done)
 	w.part("Waits for you", len(m.Waits), func(i int) {
 		q := m.Waits[i]
@@ -184,8 +183,6 @@ func runsText(c night.Cost) string {
 	}
 	return visible.Counted(c.Runs, "run") + ", " + c.Text
 }
-
-func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
 
 func waits(n int) string {
 	if n == 1 {

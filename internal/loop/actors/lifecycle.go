@@ -341,7 +341,7 @@ func (w *Worker) removeFile(a *workspace.Run, r WorkerRequest) error {
 func (w *Worker) Words() string {
 	words := string(cmp.Or(w.State, "not started"))
 	if !w.Until.IsZero() {
-		words += " until " + w.Until.UTC().Format("2006-01-02 15:04 MST")
+		words += " until " + visible.Moment(w.Until)
 	}
 	if w.By != "" {
 		words += ", by " + w.By
