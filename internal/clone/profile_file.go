@@ -113,7 +113,7 @@ func read(root, at string) (string, error) {
 	case err != nil:
 		return "", leads(at, err)
 	case !info.Mode().IsRegular():
-		return "", badFile(at+":1:1: is not a plain file", nil)
+		return "", badFile(at+":1:1: is not a regular file", nil)
 	}
 	f, err := in.Open(name)
 	if err != nil {

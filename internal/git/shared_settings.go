@@ -108,14 +108,14 @@ func settingChanges(was, now Shared) (list []SharedChange) {
 func shownValues(key string, values []string) string {
 	if strings.HasPrefix(key, "credential.") || strings.HasSuffix(key, ".extraheader") {
 		if len(values) > 0 {
-			return "[a credential, left out]"
+			return "[a credential, omitted]"
 		}
 	}
 	var shown []string
 	for _, value := range values {
 		if scheme, rest, ok := strings.Cut(value, "://"); ok {
 			if user, host, ok := strings.Cut(rest, "@"); ok && !strings.Contains(user, "/") {
-				value = scheme + "://[left out]@" + host
+				value = scheme + "://[omitted]@" + host
 			}
 		}
 		shown = append(shown, visible.OneLine(visible.HideSecrets(value)))

@@ -16,7 +16,7 @@ var storeRules = []Rule{{
 }, {
 	ID: beads.ConflictMarker, Severity: Error,
 	Summary: "a conflict marker was left in the store",
-	Why:     "Both versions of the issues between the markers stand in the file, and readers differ in which one they see. Nothing is written until a person has chosen.",
+	Why:     "Both versions of the issues between the markers are in the file, and readers differ in which one they see. Nothing is written until a person has chosen.",
 	Example: "<<<<<<< HEAD",
 	Fix:     "Type stig merge --resolve to see the open questions, and stig merge --resolve ID KEY=ours or KEY=theirs to answer them; stig setup git has git merge the store by its issues.",
 }, {

@@ -43,8 +43,8 @@ func TestAgreeOnWhatCanBeTaken(t *testing.T) {
 	}
 	for kind, words := range map[string]string{
 		"blocker": "is blocked by", "ring": "dependency cycle", "external": "in another store", "row": "a dependency that cannot be read",
-		"time": "a time that cannot be read", "line": "cannot be written", "first child": "waits for the first child", "condition": "only for the case",
-		"deferred": "is deferred", "with its epic": "with its epic", "children": "unclosed child", "undone": "is not done by its children", "question": "unanswered question", "assignee": "is claimed by",
+		"time": "a time that cannot be read", "line": "cannot be written", "first child": "waits for the first child", "condition": "is needed only if",
+		"deferred": "is deferred", "with its epic": "with its epic", "children": "unclosed child", "undone": "is not finished by its children", "question": "unanswered question", "assignee": "is claimed by",
 	} {
 		if seen[words] == 0 {
 			t.Errorf("no store tries %s", kind)
@@ -115,7 +115,7 @@ func agreeOn(t *testing.T, run func() *workspace.Run, who string, seen map[strin
 		}
 		for _, h := range b.Holds {
 			for _, words := range []string{"is blocked by", "dependency cycle", "in another store", "a dependency that cannot be read", "a time that cannot be read", "cannot be written",
-				"waits for the first child", "only for the case", "is deferred", "with its epic", "unclosed child", "is not done by its children", "unanswered question", "is claimed by"} {
+				"waits for the first child", "is needed only if", "is deferred", "with its epic", "unclosed child", "is not finished by its children", "unanswered question", "is claimed by"} {
 				if strings.Contains(h, words) {
 					seen[words]++
 				}

@@ -372,7 +372,7 @@ func openQuestions(ctx context.Context, a *workspace.Run, found []lint.Diagnosti
 		of := []merge.Conflict{}
 		if marker(d) {
 			of = slices.DeleteFunc(slices.Clone(open), func(c merge.Conflict) bool { return c.Line != d.Line })
-			d.Hint = "take the marker out by hand: it belongs to no conflict that is whole"
+			d.Hint = "remove the marker by hand: it does not belong to a complete conflict"
 		}
 		if len(of) == 0 {
 			all = append(all, d)

@@ -179,7 +179,7 @@ func TestDraftRefuses(t *testing.T) {
 		{trace.Draft{Type: "log", Content: map[string]any{"message": "x", "level": "fatal"}}, `level: must be info, warn, error; found "fatal"`},
 		{trace.Draft{Type: "log", Content: map[string]any{"message": "x", "level": []any{"info", "warn"}}}, "level: must be"},
 		{trace.Draft{Type: "log", Content: map[string]any{"message": "x", "Key": "y"}}, "Key: must be letters a to z"},
-		{trace.Draft{Type: "log", Content: map[string]any{"message": "x", "stig": "y"}}, "stig: names the type"},
+		{trace.Draft{Type: "log", Content: map[string]any{"message": "x", "stig": "y"}}, "stig: is the name of a trace type"},
 		{trace.Draft{Type: "log", Content: map[string]any{"message": "x\ny"}}, "message: must be one line"},
 		{trace.Draft{Type: "log", Content: map[string]any{"message": "x", "a": map[string]any{}}}, "a: must be a text"},
 		{trace.Draft{Type: "log", Content: map[string]any{"message": "x"}, Body: "a\x00b"}, "the text must not hold NUL"},

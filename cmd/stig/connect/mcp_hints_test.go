@@ -12,7 +12,7 @@ func TestToolHint(t *testing.T) {
 	for hint, want := range map[string]string{
 		"":                                     "",
 		"say what exists now":                  "say what exists now",
-		"type stig ready to see what there is": "call orient to see what is there",
+		"type stig ready to see what there is": "call ready to see what there is",
 		"type stig checkpoint demo-1 --done …, or --no-context":                                                             "call checkpoint with id demo-1, done",
 		"type stig inbox --acked to see the items":                                                                          "call inbox with acked to see the items",
 		"type for example stig recall tide gauge":                                                                           "call recall",

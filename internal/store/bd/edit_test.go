@@ -51,7 +51,7 @@ func TestSlow(t *testing.T) {
 		t.Errorf("took %v", took)
 	}
 	s, _ = shell(t, "rm $lines")
-	if _, err = s.Edit(t.Context(), beads.Options{Now: began}, rename); !fault.Is(err, fault.Changed) || !strings.Contains(err.Error(), "whether it did is not known") {
+	if _, err = s.Edit(t.Context(), beads.Options{Now: began}, rename); !fault.Is(err, fault.Changed) || !strings.Contains(err.Error(), "it is unknown whether it did") {
 		t.Errorf("%v", err)
 	}
 }

@@ -49,7 +49,7 @@ type Config struct {
 const Scheme = "mysql://"
 
 // ErrPassword says that a URL holds a password, which would go into files and logs.
-var ErrPassword = errors.New("must not hold a password")
+var ErrPassword = errors.New("must not contain a password")
 
 // ParseURL reads mysql://USER@HOST[:PORT]/DATABASE, and DATABASE/BRANCH of Dolt. A URL with a password gives
 // ErrPassword, also where nothing else of it can be read.
