@@ -70,7 +70,7 @@ func (h Hold) Words(i int, name func(i int) string) string {
 	case HeldByFirstChild:
 		words = "waits for the first child of " + name(h.On) + " to be closed"
 	case HeldByCondition:
-		words = "is needed only if " + name(h.On) + " fails, and " + name(h.On) + " fails, and that closed without failing"
+		words = "is needed only if " + name(h.On) + " fails, and " + name(h.On) + " was closed without failing"
 	case HeldByExternal:
 		words = "waits for " + raw + ", in another store, and nothing shows that it is done"
 	case HeldByRow:
