@@ -11,18 +11,18 @@ import (
 	"stig/internal/process"
 )
 
-// asked is what git is told wherever stig asks it. A bare repository may lie in a directory
-// of a clone, with a configuration that came along; in that one nothing is asked at all.
+// asked are the settings with which stig always runs git. A directory of a clone may contain a
+// bare repository with a configuration that came along; git refuses to read that.
 var asked = []string{"-c", "safe.bareRepository=explicit", "-c", "core.fsmonitor=false", "-c", "log.showSignature=false"}
 
-// looks are the commands of git that read files of the work tree: for them git starts
-// filters, and a hook where it writes its index anew.
+// looks are the git commands that read files of the work tree: for them git starts filters, and
+// a hook when it rewrites its index.
 var looks = []string{"status", "diff", "diff-files", "hash-object"}
 
-// asks is git with a question. Unless the repository is trusted git starts no program that
-// the repository names: it fetches nothing that is missing, by no transport, and filters are
-// those of the user alone. GIT_NO_LAZY_FETCH is known since git 2.45 and spares older ones
-// nothing but the words: no protocol is allowed anyway.
+// asks returns the git command for a question. Unless the repository is trusted git starts no
+// program that the repository names: it fetches no missing objects over any transport, and uses
+// the user's filters only. GIT_NO_LAZY_FETCH exists since git 2.45 and only improves the
+// message: no protocol is allowed anyway.
 func (g Client) asks(ctx context.Context, argv []string, env ...string) (process.Command, error) {
 	command := process.Command{Dir: g.Dir, Env: slices.Concat(g.Env, []string{"LC_ALL=C", "GIT_OPTIONAL_LOCKS=0"}, env)}
 	settings := asked
@@ -40,8 +40,8 @@ func (g Client) asks(ctx context.Context, argv []string, env ...string) (process
 	return command, nil
 }
 
-// fetchesNot says what keeps git from an answer where it would have had to fetch an object
-// that a partial clone left out.
+// fetchesNot explains git's failure if it would have had to fetch an object missing from a
+// partial clone.
 func (g Client) fetchesNot(r process.Result) error {
 	said := string(r.Stderr)
 	if strings.Contains(said, "lazy fetching disabled") || strings.Contains(said, "fatal: transport '") && strings.Contains(said, "' not allowed") {
@@ -50,29 +50,28 @@ func (g Client) fetchesNot(r process.Result) error {
 	return nil
 }
 
-// lacking says that an object is not there.
+// lacking is git's message for a missing object.
 func lacking(dir, object string) error {
 	return &fault.Error{Code: fault.Store, Reason: fmt.Sprintf("%s: git lacks %s of this repository, and stig fetches nothing", dir, object),
 		Hint: "in a partial clone that you trust, type git fetch --refetch --no-filter"}
 }
 
-// withoutFilters are settings that put what the user has in place of the filters that the
-// configuration of the repository names, and nothing where the user has none. command is a
-// git in that repository.
+// withoutFilters are settings that replace the filters in the repository's configuration by the
+// user's, or by nothing. command is git in that repository.
 func (g Client) withoutFilters(ctx context.Context, command process.Command) (settings []string, err error) {
 	command.Argv = slices.Concat([]string{"git"}, asked, []string{"config", "--null", "--includes", "--show-scope", "--get-regexp", `^(filter|lfs\.extension)\.`})
 	result, err := g.await(ctx, command)
 	if err != nil {
 		return nil, err
 	}
-	fields := strings.Split(string(result.Stdout), "\x00") // scope, then a key, a line break and a value
+	fields := strings.Split(string(result.Stdout), "\x00") // scope, then key, line break and value
 	users, theirs := map[string]string{}, []string{}
 	for i := 0; i+1 < len(fields); i += 2 {
 		key, value, _ := strings.Cut(fields[i+1], "\n")
 		if fields[i] != "local" && fields[i] != "worktree" {
 			users[key] = value
 		} else if strings.Contains(key, "=") {
-			return nil, &fault.Error{Code: fault.Store, Reason: fmt.Sprintf("%s: its configuration names a filter %q; a name without = is allowed", g.Dir, key),
+			return nil, &fault.Error{Code: fault.Store, Reason: fmt.Sprintf("%s: its configuration names a filter %q; only names without = are supported", g.Dir, key),
 				Hint: "type git config --unset-all '" + strings.ReplaceAll(key, "'", `'\''`) + "'"}
 		} else if !slices.Contains(theirs, key) {
 			theirs = append(theirs, key)
@@ -84,9 +83,9 @@ func (g Client) withoutFilters(ctx context.Context, command process.Command) (se
 	return settings, nil
 }
 
-// submodules is the option of git status and git diff that says how far they look into
-// repositories in the repository, each of which has a configuration of its own: whether it
-// stands at the commit that is recorded, and what its files hold only where that is trusted.
+// submodules is the option of git status and git diff for nested repositories, each of which
+// has a configuration of its own: whether they are at the recorded commit, and their files only
+// if they are trusted.
 func (g Client) submodules() string {
 	if g.Trusted {
 		return "--ignore-submodules=none"

@@ -9,10 +9,9 @@ import (
 	"stig/internal/process"
 )
 
-// Changes is the diff of the work tree from a commit, new files by name, or of two commits
-// named A...B. It leaves out what is below without, a path from the top of the work tree.
-// It gives at most most bytes of each part, since they are for people to read, and "" where
-// git has none.
+// Changes returns the diff of the work tree from a commit, new files by name, or of two commits
+// named A...B. It omits what is below without, a path from the top of the work tree. Each part
+// is limited to most bytes, since people read it; it is "" if git has none.
 func (g Client) Changes(ctx context.Context, from, without string, most int) string {
 	rest := []string{"--", ":(top)", ":(top,exclude)" + without}
 	text := ""
@@ -24,8 +23,8 @@ func (g Client) Changes(ctx context.Context, from, without string, most int) str
 	return text + g.beginning(ctx, most, append([]string{"diff", "--no-color", "--no-ext-diff", "--no-textconv", "--submodule=short", g.submodules(), "--stat", "--patch", from}, rest...))
 }
 
-// Stat lists the files that differ between two commits, each with how many lines, and the sums
-// in the last line: "" where none do. It leaves out what is below without, as Changes does.
+// Stat lists the files that differ between two commits, with the number of lines, and the
+// totals in the last line: "" for none. It omits what is below without, as in Changes.
 func (g Client) Stat(ctx context.Context, from, to, without string, most int) string {
 	paths := []string{"--", ":(top)"}
 	if without != "" {
@@ -35,7 +34,7 @@ func (g Client) Stat(ctx context.Context, from, to, without string, most int) st
 }
 
 // Ahead counts the commits of to that from lacks and that change a path not below without,
-// which is as in Changes; "" leaves out nothing.
+// which is as in Changes; "" omits nothing.
 func (g Client) Ahead(ctx context.Context, from, to, without string) (int, error) {
 	said, err := g.besides(ctx, without, nil, "rev-list", "--count", from+".."+to)
 	if err != nil {
@@ -44,8 +43,8 @@ func (g Client) Ahead(ctx context.Context, from, to, without string) (int, error
 	return strconv.Atoi(strings.TrimSpace(said))
 }
 
-// besides runs a command of git that compares commits, of the paths not below without, which is
-// as in Changes; "" leaves out nothing.
+// besides runs a git command that compares commits, for the paths not below without, which is
+// as in Changes; "" omits nothing.
 func (g Client) besides(ctx context.Context, without string, stdin []byte, argv ...string) (string, error) {
 	if argv = append(argv, "--", ":(top)"); without != "" {
 		argv = append(argv, ":(top,exclude,literal)"+without)
@@ -62,7 +61,7 @@ func (g Client) besides(ctx context.Context, without string, stdin []byte, argv 
 	return string(result.Stdout), err
 }
 
-// beginning is the first of what git prints; "" where it fails.
+// beginning returns the beginning of git's output; "" if it fails.
 func (g Client) beginning(ctx context.Context, most int, argv []string) string {
 	out := &first{most: most}
 	command, err := g.asks(ctx, argv, "GIT_LITERAL_PATHSPECS=0")
@@ -81,7 +80,7 @@ func (g Client) beginning(ctx context.Context, most int, argv []string) string {
 	return text
 }
 
-// first keeps the first bytes that are written to it.
+// first keeps the first bytes written to it.
 type first struct {
 	kept bytes.Buffer
 	most int

@@ -14,16 +14,15 @@ import (
 	"stig/internal/file"
 )
 
-// Checkout is the git work tree that a file lies in.
+// Checkout is the git work tree that contains a file.
 type Checkout struct {
 	Root   string // its top directory
-	Own    string // git's directory of this work tree alone
-	Common string // git's directory of all work trees of the clone
+	Own    string // git's directory of this work tree
+	Common string // git's directory shared by all work trees of the clone
 }
 
-// CheckoutOf finds the work tree of a file or directory, whose real path it
-// follows, by looking for .git upwards; it does not start git. Without a work
-// tree the zero Checkout is given.
+// CheckoutOf finds the work tree of a file or directory, by its real path, searching upwards
+// for .git without starting git. Without a work tree it returns the zero Checkout.
 func CheckoutOf(path string) (Checkout, error) {
 	dir, err := RealDir(path)
 	if err != nil {
@@ -57,7 +56,7 @@ func worktreeAt(root, git string) (Checkout, error) {
 		}
 		link, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir:")
 		if !ok {
-			return Checkout{}, nil // git says what is wrong with it
+			return Checkout{}, nil // git reports what is wrong with it
 		}
 		w.Own = file.Under(root, strings.TrimSpace(link))
 		w.Common = w.Own
@@ -68,9 +67,8 @@ func worktreeAt(root, git string) (Checkout, error) {
 	return w, nil
 }
 
-// Head gives the branch that is checked out, "" where HEAD is detached, and
-// its commit, "" before the first one and where git keeps its references in
-// another format than files.
+// Head returns the branch that is checked out, "" if HEAD is detached, and its commit, ""
+// before the first one and if git does not keep its references in files.
 func (w Checkout) Head() (branch, commit string) {
 	text, err := file.Read(filepath.Join(w.Own, "HEAD"))
 	if err != nil {
@@ -85,9 +83,9 @@ func (w Checkout) Head() (branch, commit string) {
 	return strings.TrimPrefix(ref, "refs/heads/"), commit
 }
 
-// Ref gives the commit that a reference of the clone names, such as refs/heads/main, ""
-// for none. It does not start git, and known is false if only git can tell: its references
-// are not kept in files, or this one is damaged or names another.
+// Ref returns the commit of a reference such as refs/heads/main, "" for none. It does not start
+// git; known is false if only git can tell, because references are not kept in files, or this
+// one is damaged or symbolic.
 func (w Checkout) Ref(name string) (commit string, known bool) {
 	if _, err := os.Lstat(filepath.Join(w.Common, "reftable")); !errors.Is(err, fs.ErrNotExist) {
 		return "", false
@@ -97,7 +95,7 @@ func (w Checkout) Ref(name string) (commit string, known bool) {
 		commit = strings.TrimSpace(string(text))
 		return commit, IsHash(commit)
 	} else if info, e := os.Lstat(path); e == nil && !info.IsDir() {
-		return "", false // it is there, and cannot be read
+		return "", false // it exists, but is unreadable
 	}
 	packed, err := os.ReadFile(filepath.Join(w.Common, "packed-refs"))
 	if err != nil {
@@ -111,8 +109,8 @@ func (w Checkout) Ref(name string) (commit string, known bool) {
 	return commit, IsHash(commit)
 }
 
-// Rebasing gives the branch that git is rebasing in the work tree, which HEAD
-// does not name meanwhile; "" where it is rebasing none.
+// Rebasing returns the branch that git is rebasing in the work tree, which HEAD does not name
+// meanwhile; "" for none.
 func (w Checkout) Rebasing() string {
 	for _, dir := range []string{"rebase-merge", "rebase-apply"} {
 		if text, err := file.Read(filepath.Join(w.Own, dir, "head-name")); w.Own != "" && err == nil {
@@ -124,8 +122,9 @@ func (w Checkout) Rebasing() string {
 	return ""
 }
 
-// DotGit is the .git of a directory, a directory or a file, or "". One without a HEAD is no
-// repository, to git neither: a sandbox of Codex leaves such in each directory that it may write.
+// DotGit returns the .git of a directory, a directory or a file, or "". One without a HEAD is
+// not a repository, for git neither: a sandbox of Codex leaves such in each directory it may
+// write.
 func DotGit(dir string) (string, error) {
 	path := filepath.Join(dir, ".git")
 	info, err := os.Stat(path)
@@ -141,8 +140,8 @@ func DotGit(dir string) (string, error) {
 	return path, nil
 }
 
-// MainCheckout is the main checkout that a linked worktree's .git leads to, or
-// "" when git is no linked worktree (the main checkout itself, a submodule).
+// MainCheckout returns the main checkout of a linked worktree, given its .git, or "" if git is
+// not a linked worktree (the main checkout itself, a submodule).
 func MainCheckout(git string) (string, error) {
 	if info, err := os.Stat(git); err != nil || info.IsDir() {
 		return "", err
@@ -166,10 +165,9 @@ func MainCheckout(git string) (string, error) {
 	return checkoutOf(file.Under(dir, strings.TrimSpace(string(common))))
 }
 
-// checkoutOf is the checkout that belongs to a repository's own directory:
-// what stands around a .git, and what the configuration of another names, as
-// that of a submodule does. A bare repository has none, and what lies beside
-// it is not its own.
+// checkoutOf returns the checkout of a repository's own directory: the parent of a .git, or the
+// one named by the configuration, as for a submodule. A bare repository has none, whatever is
+// beside it.
 func checkoutOf(repository string) (string, error) {
 	if filepath.Base(repository) == ".git" {
 		return filepath.Dir(repository), nil
@@ -189,7 +187,7 @@ func checkoutOf(repository string) (string, error) {
 	return "", nil
 }
 
-// coreWorktree is the value of core.worktree in a configuration of git, or "".
+// coreWorktree is the value of core.worktree in git's configuration, or "".
 func coreWorktree(config string) (worktree string) {
 	core := false
 	for line := range strings.Lines(config) {
@@ -206,8 +204,8 @@ func coreWorktree(config string) (worktree string) {
 	return worktree
 }
 
-// RealDir is the one name of a directory, absolute and without symbolic links: waiting for
-// one lock file under two names would time out.
+// RealDir returns the canonical name of a directory, absolute and without symbolic links:
+// locking one file under two names would time out.
 func RealDir(dir string) (string, error) {
 	resolved, err := filepath.EvalSymlinks(dir)
 	if err == nil {

@@ -9,7 +9,7 @@ import (
 	"stig/internal/git"
 )
 
-// What a reference names is read where git keeps it in files, and else left to git.
+// References in files are read, others are left to git.
 func TestRef(t *testing.T) {
 	loose, packed := strings.Repeat("a", 40), strings.Repeat("b", 64)
 	files := map[string]string{

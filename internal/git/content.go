@@ -13,12 +13,12 @@ import (
 	"strings"
 )
 
-// Content identifies in what the files of a work tree differ from a commit, whatever git
-// status says of them: it stays the same when that is committed. What checkout filters and
-// line endings make of a file of the commit is that file, and a submodule that is not there, or
-// stands at its commit, is that of the commit. Neither do the files without count, as for
-// Tree, nor those that left names, told whether the commit has them; nil names none. g.Dir must be the top of the work tree, base
-// "" stands for the commit before the first one.
+// Content identifies how the files of a work tree differ from a commit, whatever git status
+// says; it stays the same when the difference is committed. A file changed only by checkout
+// filters and line endings counts as unchanged, and so does a submodule that is missing or at
+// its commit. Files in without do not count, as for Tree, nor those that left names, given
+// whether the commit has them; nil names none. g.Dir must be the top of the work tree; base ""
+// means the commit before the first one.
 func (g Client) Content(ctx context.Context, base string, left func(path string, tracked bool) bool, without ...string) (state string, paths []string, err error) {
 	listed, err := g.beyond(ctx, base)
 	if err != nil {
@@ -32,7 +32,7 @@ func (g Client) Content(ctx context.Context, base string, left func(path string,
 	}
 	listed = slices.DeleteFunc(listed, func(path string) bool { return left != nil && left(path, was[path] != entry{}) })
 	sum := sha256.New()
-	const most = 500 // files that the checkout may have made otherwise; more of them are work
+	const most = 500 // files that the checkout may have written differently; more than that are work
 	for i, path := range listed {
 		full := filepath.Join(g.Dir, filepath.FromSlash(path))
 		if i < most {
@@ -51,13 +51,13 @@ func (g Client) Content(ctx context.Context, base string, left func(path string,
 	return hex.EncodeToString(sum.Sum(nil)), paths, nil
 }
 
-// NoContent is the state that Content gives where nothing differs.
+// NoContent is the result of Content if nothing differs.
 const NoContent = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
 // entry is what a commit has at a path; the zero value for nothing.
 type entry struct{ mode, object string }
 
-// entries gives what a commit has at paths.
+// entries returns what a commit has at paths.
 func (g Client) entries(ctx context.Context, base string, paths []string) (map[string]entry, error) {
 	found := map[string]entry{}
 	if base == "" {
@@ -78,12 +78,12 @@ func (g Client) entries(ctx context.Context, base string, paths []string) (map[s
 	return found, nil
 }
 
-// same reports whether what is at a path is what a commit has there.
+// same reports whether a path has the same content as in a commit.
 func (g Client) same(ctx context.Context, base, path, full string, was entry) (bool, error) {
 	info, err := os.Lstat(full)
 	switch {
 	case was == entry{}, was.mode == "120000":
-		return false, nil // or the link would not be listed
+		return false, nil // otherwise the link would not be listed
 	case was.mode == gitlink:
 		if err != nil || !info.IsDir() || !isThere(filepath.Join(full, ".git")) {
 			return err == nil && info.IsDir(), nil
@@ -98,7 +98,7 @@ func (g Client) same(ctx context.Context, base, path, full string, was entry) (b
 	}
 	text, err := os.ReadFile(full)
 	if err != nil {
-		return false, nil // it counts by its size and time
+		return false, nil // it counts by size and time
 	}
 	if object := blobOf(text, len(was.object)); object == was.object {
 		return true, nil
@@ -107,7 +107,7 @@ func (g Client) same(ctx context.Context, base, path, full string, was entry) (b
 	return err == nil && result.Exit == 0 && bytes.Equal(result.Stdout, text), err
 }
 
-// blobOf is the name that git gives a file, of so many digits.
+// blobOf returns git's name for a file, with that many digits.
 func blobOf(text []byte, digits int) string {
 	named := append(fmt.Appendf(nil, "blob %d\x00", len(text)), text...)
 	if digits == 2*sha256.Size {
@@ -124,8 +124,8 @@ type Change struct {
 	Was  bool   // the first commit has it
 }
 
-// Between lists the files that differ between two commits, but for those below without, a
-// path from the top; "" leaves out nothing.
+// Between lists the files that differ between two commits, except those below without, a path
+// from the top; "" omits nothing.
 func (g Client) Between(ctx context.Context, from, to, without string) (list []Change, err error) {
 	said, err := g.Must(ctx, "diff-tree", "-r", "-z", "--no-renames", "--name-status", from, to)
 	if err != nil {

@@ -9,23 +9,23 @@ import (
 	"stig/internal/visible"
 )
 
-// Step is a change that is made anew on another commit: what lies between two.
+// Step is a change to reapply on another commit: the difference between two.
 type Step struct {
 	From, To string
-	Of       string // what it is called where it does not fit
+	Of       string // its name in conflicts
 	Message  string // of its commit
 }
 
-// delivery makes commits that no branch has yet. Objects that are left over git removes in time.
+// delivery makes commits that no branch has yet. git eventually removes unused objects.
 func (r *worktreeRepo) delivery(branch, onto string) *Worktree {
 	own := *r
 	own.onto = onto
 	return &Worktree{Dir: r.git.Dir, Branch: branch, own: r.common, repo: &own}
 }
 
-// Joined gives a commit that has what head and tip have, with the store of head: tip itself where
-// that is it. onto is what head is called. The error is a *RejectedError where they conflict.
-// No branch and no file changes.
+// Joined returns a commit that contains head and tip, with head's store: tip itself if that is
+// the result. onto is head's name. The error is a *RejectedError for conflicts. No branch and
+// no file changes.
 func Joined(ctx context.Context, o WorktreeOptions, head, onto, tip string) (string, error) {
 	r, err := open(ctx, o)
 	if err != nil {
@@ -34,9 +34,9 @@ func Joined(ctx context.Context, o WorktreeOptions, head, onto, tip string) (str
 	return r.delivery(r.onto, onto).combine(ctx, tip, head)
 }
 
-// Picked gives a commit that has the changes of steps on a commit, in their order; that commit
-// itself where they change nothing. The error is a *RejectedError where one does not fit. No
-// branch and no file changes.
+// Picked returns a commit with the changes of steps applied to a commit, in order; that commit
+// itself if they change nothing. The error is a *RejectedError if one does not apply. No branch
+// and no file changes.
 func Picked(ctx context.Context, o WorktreeOptions, head, onto string, steps []Step) (string, error) {
 	r, err := open(ctx, o)
 	for _, s := range steps {
@@ -47,8 +47,8 @@ func Picked(ctx context.Context, o WorktreeOptions, head, onto string, steps []S
 	return head, err
 }
 
-// pick merges with From as what both come from: git of this age takes no other base than that of
-// two commits, so such are made.
+// pick merges with From as the base: old versions of git accept no other base than a common
+// ancestor, so it makes such commits.
 func (t *Worktree) pick(ctx context.Context, head string, s Step) (string, error) {
 	ours, err := t.commitTree(ctx, head+"^{tree}", "ours", []string{s.From})
 	if err != nil {
@@ -71,15 +71,15 @@ func (t *Worktree) pick(ctx context.Context, head string, s Step) (string, error
 	return t.commitTree(ctx, tree, strings.TrimSpace(s.Message), []string{head})
 }
 
-// Standing is how the checkout of a person stands.
+// Standing is the state of a person's checkout.
 type Standing struct {
-	Branch string // "" where HEAD is detached
+	Branch string // "" if HEAD is detached
 	Head   string
-	Doing  string   // what git has not finished there; "" for nothing
-	Dirty  []string // files that git knows and that differ from HEAD, the store left out
+	Doing  string   // an unfinished git operation; "" for none
+	Dirty  []string // tracked files that differ from HEAD, without the store
 }
 
-// StandingOf looks at the checkout at o.Root.
+// StandingOf returns the state of the checkout at o.Root.
 func StandingOf(ctx context.Context, o WorktreeOptions) (s Standing, err error) {
 	r, err := open(ctx, o)
 	if err != nil {
@@ -104,8 +104,8 @@ func StandingOf(ctx context.Context, o WorktreeOptions) (s Standing, err error) 
 	return s, err
 }
 
-// Forward moves the branch and the files of the checkout at o.Root on to a commit that comes from
-// its own, as git merge --ff-only does.
+// Forward moves branch and files of the checkout at o.Root to a descendant commit, as git merge
+// --ff-only does.
 func Forward(ctx context.Context, o WorktreeOptions, commit string) error {
 	r, err := open(ctx, o)
 	if err != nil {
@@ -114,12 +114,12 @@ func Forward(ctx context.Context, o WorktreeOptions, commit string) error {
 	result, err := r.git.Perform(ctx, nil, nil, "-c", noUpkeep, "merge", "--quiet", "--ff-only", commit)
 	if err == nil && result.Exit != 0 {
 		said := rejected("git merge --ff-only", result)
-		err = &fault.Error{Code: fault.Conflict, Reason: o.Root + ": the checkout does not go on: " + visible.OneLine(said.Tail), Hint: "nothing was changed; see git status"}
+		err = &fault.Error{Code: fault.Conflict, Reason: o.Root + ": the checkout cannot move forward: " + visible.OneLine(said.Tail), Hint: "nothing was changed; see git status"}
 	}
 	return err
 }
 
-// MoveOnto moves Onto from one commit to another, which has all of it, unless it is checked out.
+// MoveOnto moves Onto from one commit to another that contains it, unless it is checked out.
 func MoveOnto(ctx context.Context, o WorktreeOptions, why, from, to string) error {
 	r, err := open(ctx, o)
 	if err != nil {
@@ -135,10 +135,9 @@ func MoveOnto(ctx context.Context, o WorktreeOptions, why, from, to string) erro
 	return err
 }
 
-// LandedSteps are the changes for an issue in the history of a commit, as steps that take them
-// back, the last first; none where no message there names the issue. It refuses
-// (fault.Refused) a commit that was made for other issues too. What was taken back already is
-// left out.
+// LandedSteps returns the changes for an issue in a commit's history as steps that revert them,
+// last first; none if no message there names the issue. It refuses (fault.Refused) a commit
+// that was also made for other issues. It omits what was reverted already.
 func LandedSteps(ctx context.Context, o WorktreeOptions, head, issue string) (steps []Step, err error) {
 	r, err := open(ctx, o)
 	if err != nil {
@@ -160,7 +159,7 @@ func LandedSteps(ctx context.Context, o WorktreeOptions, head, issue string) (st
 			continue
 		}
 		if !contains(about, issue, issue) {
-			return nil, &fault.Error{Code: fault.Refused, Reason: fmt.Sprintf("%s: commit %.12s has its work together with that for others", issue, c.hash), Hint: "take it back by hand: git revert " + c.hash[:12] + " takes back all of it"}
+			return nil, &fault.Error{Code: fault.Refused, Reason: fmt.Sprintf("%s: commit %.12s has its work together with that for others", issue, c.hash), Hint: "revert it by hand: git revert " + c.hash[:12] + " reverts all of it"}
 		}
 		if len(c.parents) > 1 {
 			inner, err := r.commits(ctx, c.parents[0]+".."+c.hash)
@@ -176,7 +175,7 @@ func LandedSteps(ctx context.Context, o WorktreeOptions, head, issue string) (st
 	return steps, nil
 }
 
-// revertOf begins the line by which git and stig say which commit one takes back.
+// revertOf begins the line in which git and stig name a reverted commit.
 const revertOf = "This reverts commit "
 
 func isUndone(undone []commit, hash string) bool {

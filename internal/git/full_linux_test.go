@@ -11,8 +11,8 @@ import (
 	"stig/internal/git"
 )
 
-// Of a work tree that does not fit on the disk nothing is left, and with room again there
-// is one. Where no file system may be mounted there is nothing to fill.
+// A work tree that does not fit on the disk leaves nothing behind, and works once there is
+// room. Where mounting is not allowed there is nothing to fill.
 func TestFullDisk(t *testing.T) {
 	c := newClone(t)
 	c.Dir = t.TempDir()

@@ -1,16 +1,15 @@
-// Package git asks git about repositories, work trees and commits, has it commit, and
-// gives a worker a work tree and a branch of its own for an issue.
+// Package git asks git about repositories, work trees and commits, makes commits, and gives a
+// worker a work tree and a branch for an issue.
 //
-// Run and Must ask, and start nothing that a repository names, from transports to filters,
-// unless the client is Trusted. Perform runs git as the user would. What the package gives
-// are facts: what a work tree holds
-// (Tree), where a repository is (Place), what a file was and who changed it (FileAt,
-// History, Tips), and what an unfinished merge left of it (MergeState). A Worktree is
-// prepared, committed, merged with what others did, landed and removed; nothing is pushed,
-// and no branch is touched that is checked out elsewhere.
+// Run and Must only ask, and start nothing that a repository names, from transports to filters,
+// unless the client is Trusted. Perform runs git as the user would. Results are facts: the
+// state of a work tree (Tree), the location of a repository (Place), the history of a file
+// (FileAt, History, Tips), and the state of an unfinished merge (MergeState). A Worktree is
+// prepared, committed, merged with others' work, landed and removed; nothing is pushed, and no
+// branch changes that is checked out elsewhere.
 //
-// A file is a path to it, and its text bytes. Only Past knows that a file is a store. The
-// package knows no issues, no gate and no process of a worker.
+// A file is a path, and its text bytes; only Past knows that a file is a store. The package
+// knows no issues, no gate and no worker processes.
 //
 //	repo := git.Client{Dir: dir, Env: environment}
 //	tree, err := repo.Tree(ctx)
@@ -37,39 +36,37 @@ import (
 // Client runs git in a directory.
 type Client struct {
 	Dir string
-	Env []string // the environment that git runs in, as NAME=value
-	Top string   // of the work tree that Dir is in, where that is known: Tree asks git otherwise
-	// Trusted says that a person lets commands of this repository run here, as criteria and
-	// workers need: git may fetch what a partial clone lacks, and start filters.
+	Env []string // git's environment, as NAME=value
+	Top string   // top of Dir's work tree, if known: Tree asks git otherwise
+	// Trusted says that a person allows commands of this repository to run here, as criteria
+	// and workers need: git may fetch what a partial clone lacks, and start filters.
 	Trusted bool
-	// Lock, if not nil, is open in git: a lock on it that we hold stays until git has ended,
-	// even where we are killed.
+	// Lock, if not nil, stays open in git: a lock held on it lasts until git has ended, even if
+	// stig is killed.
 	Lock *os.File
 }
 
-// How often git is tried again while another git process holds its index, and how long
-// stig waits each time.
+// How often and how long stig waits while another git process locks the index.
 const (
 	tries = 200
 	pause = 50 * time.Millisecond
 )
 
-// PlaceVariables are the variables by which git tells its hooks where the repository
-// is. A program that means another repository must not get them.
+// PlaceVariables are the variables by which git tells its hooks where the repository is. A
+// program for another repository must not get them.
 var PlaceVariables = []string{
 	"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY",
 	"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE", "GIT_QUARANTINE_PATH",
 }
 
-// Run runs git to its end, in its own language and with paths taken as they
-// are written. It waits while another git process holds the index. An exit
-// code other than 0 is no error.
+// Run runs git to its end, without localization and with literal paths. It waits while another
+// git process locks the index. An exit code other than 0 is not an error.
 func (g Client) Run(ctx context.Context, argv ...string) (process.Result, error) {
 	return g.run(ctx, nil, nil, argv)
 }
 
-// Ignores reports whether git leaves a path out, be it there or not; false where git
-// cannot say. It refuses this one question in the environment of Run.
+// Ignores reports whether git ignores a path, existing or not; false if git cannot say. This
+// question does not work with the environment of Run.
 func (g Client) Ignores(ctx context.Context, path string) (bool, error) {
 	command, err := g.asks(ctx, []string{"check-ignore", "--quiet", "--", path}, "GIT_LITERAL_PATHSPECS=0")
 	if err != nil {
@@ -79,7 +76,7 @@ func (g Client) Ignores(ctx context.Context, path string) (bool, error) {
 	return err == nil && result.Exit == 0, err
 }
 
-// run passes what git prints on to stdout, or collects it where that is nil.
+// run passes git's output to stdout, or returns it if that is nil.
 func (g Client) run(ctx context.Context, stdin []byte, stdout io.Writer, argv []string) (process.Result, error) {
 	command, err := g.asks(ctx, argv, "GIT_LITERAL_PATHSPECS=1")
 	if err != nil {
@@ -93,7 +90,7 @@ func (g Client) run(ctx context.Context, stdin []byte, stdout io.Writer, argv []
 	return result, err
 }
 
-// await runs git, and again while another git process holds what it needs.
+// await runs git, and repeats it while another git process holds what it needs.
 func (g Client) await(ctx context.Context, command process.Command) (process.Result, error) {
 	for try := 1; ; try++ {
 		result, err := process.Run(ctx, command)
@@ -111,14 +108,14 @@ func (g Client) await(ctx context.Context, command process.Command) (process.Res
 	}
 }
 
-// isHeld reports whether git failed because another git is at work just now: it holds a lock,
-// or makes or removes a work tree, on which listing them fails.
+// isHeld reports whether git failed because another git is running: it holds a lock, or is
+// creating or removing a work tree, which makes listing them fail.
 func isHeld(said string) bool {
 	return strings.Contains(said, ".lock': File exists") || strings.Contains(said, "could not lock config file") ||
 		strings.Contains(said, "failed to read ") && strings.Contains(said, "/worktrees/")
 }
 
-// verb is the command of git in a command line.
+// verb is the git command in a command line.
 func verb(argv []string) string {
 	for i := 1; i < len(argv); i++ {
 		if argv[i] == "-c" {
@@ -130,15 +127,14 @@ func verb(argv []string) string {
 	return ""
 }
 
-// Must gives what git printed, trimmed, and turns a failure of git into an
-// error with git's own words: those of standard error, since it may have
-// printed much before it failed.
+// Must returns git's output, trimmed, and turns a failure into an error with git's standard
+// error, since git may have printed much before it failed.
 func (g Client) Must(ctx context.Context, argv ...string) (string, error) {
 	said, err := g.mustRun(ctx, nil, nil, argv...)
 	return strings.TrimSpace(said), err
 }
 
-// mustRun is run that turns a failure of git into an error, and gives what it printed as it is.
+// mustRun is run that turns a failure into an error, and returns the raw output.
 func (g Client) mustRun(ctx context.Context, stdin []byte, stdout io.Writer, argv ...string) (string, error) {
 	result, err := g.run(ctx, stdin, stdout, argv)
 	if err == nil && result.Exit != 0 {
@@ -161,19 +157,19 @@ func failure(argv []string, r process.Result) error {
 	return fmt.Errorf("git %s: exit %d: %s", verb(append([]string{"git"}, argv...)), r.Exit, said)
 }
 
-// Foreign says why git refuses to read a repository that belongs to another user, as often
-// in a container, and what to type; nil if git ended otherwise. The error is a fault.Store.
+// Foreign explains that git refuses to read another user's repository, as often in a container,
+// and what to type; nil if git ended otherwise. The error is a fault.Store.
 func Foreign(r process.Result) error {
 	_, at, found := strings.Cut(string(r.Stderr), "detected dubious ownership in repository at '")
 	if !found {
 		return nil
 	}
 	at, _, _ = strings.Cut(at, "'\n")
-	return &fault.Error{Code: fault.Store, Reason: at + ": belongs to another user, and git reads nothing of it",
+	return &fault.Error{Code: fault.Store, Reason: at + ": belongs to another user, so git refuses to read it",
 		Hint: "type git config --global --add safe.directory " + visible.Quoted(at)}
 }
 
-// Commit gives the hash of the commit that a revision names, or a fault.NoRevision.
+// Commit returns the hash of a revision's commit, or a fault.NoRevision.
 func (g Client) Commit(ctx context.Context, revision string) (string, error) {
 	if g.isOutside() {
 		return "", g.outside()
@@ -196,19 +192,19 @@ func (g Client) Commit(ctx context.Context, revision string) (string, error) {
 	}
 	unknown := &fault.Error{Code: fault.NoRevision, Reason: fmt.Sprintf("%q: git has no such commit", revision)}
 	if revision == "HEAD" && g.onBranch(ctx) || revision != "HEAD" && g.unborn(ctx) {
-		unknown.Hint = "nothing is committed yet: type git add .beads && git commit"
+		unknown.Hint = "there is no commit yet: type git add .beads && git commit"
 	} else if g.shallow(ctx) {
 		unknown.Hint = "this clone is shallow and may lack it: type git fetch --unshallow; in CI, set fetch-depth: 0 on GitHub, GIT_DEPTH: \"0\" on GitLab"
 	}
 	return "", unknown
 }
 
-// outside says that there is no repository.
+// outside is the error if there is no repository.
 func (g Client) outside() error {
-	return &fault.Error{Code: fault.NoRevision, Reason: g.Dir + ": is in no git repository", Hint: "type git init"}
+	return &fault.Error{Code: fault.NoRevision, Reason: g.Dir + ": is not in a git repository", Hint: "type git init"}
 }
 
-// Commits reports for each name whether there is such a commit. It asks git once.
+// Commits reports for each name whether it is a commit. It starts git once.
 func (g Client) Commits(ctx context.Context, names []string) ([]bool, error) {
 	has := make([]bool, len(names))
 	if len(names) == 0 {
@@ -233,11 +229,10 @@ func (g Client) Commits(ctx context.Context, names []string) ([]bool, error) {
 	return has, nil
 }
 
-// FileAt writes the text of a file at a revision to w, as it is committed.
-// path is absolute, without symbolic links in it, below the root of the
-// repository that Dir is in. Of a file that has another name now the old one
-// is found, by git's own search for renames. The error is a fault.NoRevision
-// where there is no such revision, or no such file then.
+// FileAt writes the committed text of a file at a revision to w. path is absolute, without
+// symbolic links, and below the root of Dir's repository. If the file had another name then,
+// git's rename detection finds it. The error is a fault.NoRevision if there is no such
+// revision, or no such file in it.
 func (g Client) FileAt(ctx context.Context, revision, path string, w io.Writer) error {
 	if g.isOutside() {
 		return g.outside()
@@ -275,7 +270,7 @@ func (g Client) FileAt(ctx context.Context, revision, path string, w io.Writer) 
 	return g.renamedAt(ctx, commit, revision, path, w)
 }
 
-// renamedAt is FileAt of a file that a commit does not hold under its present name.
+// renamedAt is FileAt for a file that a commit lacks under its current name.
 func (g Client) renamedAt(ctx context.Context, commit, revision, path string, w io.Writer) error {
 	root, err := g.Must(ctx, "rev-parse", "--show-toplevel")
 	if err != nil {
@@ -296,21 +291,21 @@ func (g Client) renamedAt(ctx context.Context, commit, revision, path string, w 
 	return g.blob(ctx, commit, old, w)
 }
 
-// fromHere is a path, as of FileAt, as it stands behind a commit and a colon: from g.Dir,
-// so that git is not asked where its work tree begins.
+// fromHere formats a path, as in FileAt, to follow a commit and a colon: relative to g.Dir, so
+// that git need not be asked for the top of its work tree.
 func (g Client) fromHere(path string) (string, error) {
 	name, err := filepath.Rel(RealPath(g.Dir), path)
 	return "./" + filepath.ToSlash(name), err
 }
 
-// blob writes the text of a file at a commit to w.
+// blob writes the text of a file in a commit to w.
 func (g Client) blob(ctx context.Context, commit, name string, w io.Writer) error {
 	_, err := g.mustRun(ctx, nil, w, "cat-file", "blob", commit+":"+name)
 	return err
 }
 
-// nameAt is the name that a file had at a commit, which does not hold its present one: the
-// one that it was renamed from since; "" without.
+// nameAt returns the name of a file in a commit that lacks its current one: the one it was
+// renamed from since; "" for none.
 func (g Client) nameAt(ctx context.Context, commit, name string) (string, error) {
 	renames, err := g.Must(ctx, "log", "--follow", "--diff-filter=R", "--name-status", "--format=", "-z", commit+"..HEAD", "--", name)
 	if err != nil {

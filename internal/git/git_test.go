@@ -12,8 +12,8 @@ import (
 	"stig/internal/fault"
 )
 
-// repositoryAt makes a repository with one commit for each text of a file,
-// under the name of that time.
+// repositoryAt creates a repository with one commit for each text of a file, under its name at
+// that time.
 func repositoryAt(t *testing.T, versions ...struct{ name, text string }) Client {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -85,12 +85,12 @@ func TestFileAt(t *testing.T) {
 	}
 	outside := repositoryAt(t)
 	err = outside.FileAt(context.Background(), "HEAD", filepath.Join(outside.Dir, "x"), &bytes.Buffer{})
-	if !fault.Is(err, fault.NoRevision) || !strings.Contains(err.Error(), "is in no git repository") {
+	if !fault.Is(err, fault.NoRevision) || !strings.Contains(err.Error(), "is not in a git repository") {
 		t.Errorf("outside of a repository: got %v", err)
 	}
 }
 
-// TestGitWaits: another git process may hold the index for a moment.
+// TestGitWaits: another git process may lock the index for a moment.
 func TestGitWaits(t *testing.T) {
 	g := repositoryAt(t, version{"a", "1"})
 	lock := filepath.Join(g.Dir, ".git", "index.lock")
@@ -113,8 +113,7 @@ func TestGitWaits(t *testing.T) {
 	}
 }
 
-// What git printed before it failed, a history of many commits perhaps, is not
-// what went wrong.
+// The error is not what git printed before it failed, which may be a long history.
 func TestMustSaysWhatWentWrong(t *testing.T) {
 	g := repositoryAt(t, version{"a", "one"}, version{"a", "two"})
 	blob, err := g.Must(context.Background(), "rev-parse", "HEAD~1:a")
@@ -130,8 +129,8 @@ func TestMustSaysWhatWentWrong(t *testing.T) {
 	}
 }
 
-// A repository may name programs in its configuration, and a clone may bring a
-// bare repository with such a configuration in a directory of its own.
+// A repository may name programs in its configuration, and a clone may contain a bare
+// repository with such a configuration.
 func TestGitStartsNothingOfARepository(t *testing.T) {
 	g := repositoryAt(t, version{"a.jsonl", "1\n"}, version{"b.jsonl", "1\n"})
 	ran := filepath.Join(t.TempDir(), "ran")
@@ -152,7 +151,7 @@ func TestGitStartsNothingOfARepository(t *testing.T) {
 		}
 	}
 	git := filepath.Join(g.Dir, ".git")
-	inner := filepath.Join(g.Dir, "inner") // a repository in it, which the index names
+	inner := filepath.Join(g.Dir, "inner") // a nested repository listed in the index
 	must(g, "init", "-q", inner)
 	must(Client{Dir: inner, Env: g.Env}, "commit", "-q", "--allow-empty", "-m", "inner")
 	put(t, "1\n", filepath.Join(inner, "f"))
@@ -206,7 +205,7 @@ func TestGitStartsNothingOfARepository(t *testing.T) {
 	}
 }
 
-// A partial clone names where to fetch what it left out, by a program of its own.
+// A partial clone names where to fetch missing objects, through a program of its own.
 func TestGitFetchesNothing(t *testing.T) {
 	g := repositoryAt(t, version{"a", "1\n"}, version{"a", "2\n"})
 	ran := filepath.Join(t.TempDir(), "ran")

@@ -16,11 +16,10 @@ import (
 	"stig/internal/beads"
 )
 
-// History lists the commits up to HEAD that changed a file, the latest first,
-// under the names that it had before as well. Of merges those are listed that
-// left the file different from every parent. A since that is not "" leaves out
-// what that commit has already. path is as in FileAt; the error is a
-// fault.NoRevision where there is no repository, no commit yet, or no such since.
+// History lists the commits up to HEAD that changed a file, latest first, including those under
+// its former names. It lists merges that left the file different from every parent. A since
+// other than "" omits what that commit contains. path is as in FileAt; the error is a
+// fault.NoRevision without a repository, a commit, or such a since.
 func (g Client) History(ctx context.Context, path, since string) ([]beads.Version, error) {
 	revisions := "HEAD"
 	if since != "" {
@@ -30,7 +29,7 @@ func (g Client) History(ctx context.Context, path, since string) ([]beads.Versio
 		}
 		revisions = commit + "..HEAD"
 	}
-	// git itself turns an absolute path into one below the root
+	// git itself makes an absolute path relative to the root
 	result, err := g.Run(ctx, "log", "--no-color", "--no-show-signature", "--follow", "-c", "--raw", "--no-abbrev", "-z", "--date-order",
 		"--format=%x01%H%x00%cI%x00%an%x00%s%x00", revisions, "--", path)
 	if err != nil {
@@ -45,8 +44,8 @@ func (g Client) History(ctx context.Context, path, since string) ([]beads.Versio
 	return readChanges(string(result.Stdout))
 }
 
-// readChanges reads fields that end in NUL: four of each commit, the first
-// marked by an SOH, then what it did to the file.
+// readChanges reads NUL-terminated fields: four for each commit, the first marked by an SOH,
+// then what it did to the file.
 func readChanges(text string) (changes []beads.Version, err error) {
 	fields := strings.Split(text, "\x00")
 	for i := 0; i < len(fields); i++ {
@@ -88,13 +87,13 @@ func orNone(blob string) string {
 	return blob
 }
 
-// Blobs gives the texts of blobs, in their order, to take, which must not keep
-// them. It starts git once.
+// Blobs passes the texts of blobs, in order, to take, which must not keep them. It starts git
+// once.
 func (g Client) Blobs(ctx context.Context, blobs []string, take func(blob string, text []byte)) error {
 	return g.BlobsUpTo(ctx, blobs, math.MaxInt64, func(blob string, text []byte, _ int64) { take(blob, text) })
 }
 
-// BlobsUpTo is Blobs with the sizes in bytes. Of a blob that is larger than most it gives no text.
+// BlobsUpTo is Blobs with sizes in bytes. A blob larger than most has no text.
 func (g Client) BlobsUpTo(ctx context.Context, blobs []string, most int64, take func(blob string, text []byte, size int64)) error {
 	if len(blobs) == 0 {
 		return nil
@@ -114,7 +113,7 @@ func (g Client) BlobsUpTo(ctx context.Context, blobs []string, most int64, take 
 			take(o.name, nil, size)
 			return nil
 		}
-		text.Grow(int(o.text.N) + bytes.MinRead) // or it is copied as it grows
+		text.Grow(int(o.text.N) + bytes.MinRead) // otherwise it is copied as it grows
 		_, err := text.ReadFrom(o.text)
 		if err == nil && o.text.N > 0 {
 			err = io.ErrUnexpectedEOF
@@ -126,14 +125,14 @@ func (g Client) BlobsUpTo(ctx context.Context, blobs []string, most int64, take 
 	})
 }
 
-// object is what git holds under a name; kind is "" where there is none.
+// object is a git object; kind is "" if there is none.
 type object struct {
 	name, hash, kind string
-	head             string // what git says of it
+	head             string // git's message about it
 	text             *io.LimitedReader
 }
 
-// objects gives the objects of names, in their order, to take. It starts git once.
+// objects passes the named objects, in order, to take. It starts git once.
 func (g Client) objects(ctx context.Context, names []string, take func(object) error) error {
 	argv := []string{"cat-file", "--batch"}
 	reader, writer := io.Pipe()
@@ -172,24 +171,24 @@ func readObjects(r *bufio.Reader, names []string, take func(object) error) error
 		if o.kind == "" {
 			continue
 		}
-		if _, err := io.CopyN(io.Discard, r, o.text.N+1); err != nil { // what was not read, and the line's end
+		if _, err := io.CopyN(io.Discard, r, o.text.N+1); err != nil { // the rest of the object, and the line's end
 			return fmt.Errorf("git cat-file: %s: %w", name, err)
 		}
 	}
 	return nil
 }
 
-// Node is a commit that changed a file, or that merged such ones.
+// Node is a commit that changed a file, or that merged such commits.
 type Node struct {
 	Commit  string
 	Time    time.Time
-	Parents []string // of these commits; older ones are left out
-	Blob    string   // of the file; "" where the commit has none
+	Parents []string // among these commits, without older ones
+	Blob    string   // of the file; "" if the commit has none
 }
 
-// Graph gives the history of a file behind revisions, as git rev-list takes them, as far as it
-// is not older than a time: each commit before its parents, of HEAD the one first that left
-// the file as HEAD has it. path is as in FileAt. Without a commit there is none.
+// Graph returns the history of a file behind revisions, as git rev-list takes them, back to a
+// time: each commit before its parents, HEAD's represented by the first one that left the file
+// as in HEAD. path is as in FileAt. Without a commit it is empty.
 func (g Client) Graph(ctx context.Context, path string, since time.Time, revisions ...string) (list []Node, err error) {
 	argv := []string{"rev-list", "--simplify-merges", "--parents", "--timestamp", "--topo-order", fmt.Sprintf("--since=@%d", since.Unix())}
 	result, err := g.Run(ctx, append(append(argv, revisions...), "--", path)...)
@@ -226,8 +225,8 @@ func (g Client) Graph(ctx context.Context, path string, since time.Time, revisio
 	return list, err
 }
 
-// Merging lists what is being merged into the work tree: the commits of a merge, a
-// cherry-pick, a revert or a rebase that git has not finished.
+// Merging lists the commits of an unfinished merge, cherry-pick, revert or rebase in the work
+// tree.
 func (g Client) Merging(ctx context.Context, path string) ([]Tip, error) {
 	var listed strings.Builder
 	for _, p := range inProgress {
@@ -245,7 +244,7 @@ func (g Client) Merging(ctx context.Context, path string) ([]Tip, error) {
 	return g.withBlobs(ctx, path, listed.String())
 }
 
-// BranchOf names a branch that has a commit, as a reference; "" for none.
+// BranchOf names a branch that contains a commit, as a reference; "" for none.
 func (g Client) BranchOf(ctx context.Context, commit string) (string, error) {
 	return g.Must(ctx, "for-each-ref", "--count=1", "--format=%(refname)", "--contains="+commit, "refs/heads", "refs/remotes")
 }

@@ -12,8 +12,8 @@ import (
 	"stig/internal/git"
 )
 
-// TestHistory follows a file through a rename, a branch and a merge that
-// agrees with neither side, and reads its versions.
+// TestHistory follows a file through a rename, a branch and a merge that agrees with neither
+// side, and reads its versions.
 func TestHistory(t *testing.T) {
 	ctx := context.Background()
 	dir := t.TempDir()

@@ -14,13 +14,13 @@ import (
 	"stig/internal/testkit/sample"
 )
 
-// worker is the variable that makes TestWorker work in the clone of its value.
+// worker is the variable that makes TestWorker work in the named clone.
 const worker = "STIG_TEST_WORKER"
 
 const killedIssues = 6
 
-// TestWorker is a loop that takes all issues through their trees, where another test says
-// so: whoever starts it again after it was killed has it go on.
+// TestWorker takes all issues through their work trees, when another test starts it: rerun
+// after a kill it continues.
 func TestWorker(t *testing.T) {
 	root := os.Getenv(worker)
 	if root == "" {
@@ -31,7 +31,7 @@ func TestWorker(t *testing.T) {
 	for i := range killedIssues {
 		name := fmt.Sprintf("g%d", i)
 		if _, err := g.Must(t.Context(), "cat-file", "-e", "stig/work:"+name); err == nil {
-			continue // it was done before
+			continue // done before
 		}
 		tree, err := git.PrepareWorktree(t.Context(), o, fmt.Sprint("killed-", i))
 		if err == nil {
@@ -61,8 +61,7 @@ func TestWorker(t *testing.T) {
 	}
 }
 
-// A loop that is killed at any moment goes on where it was: nothing is lost, nothing is
-// there that nobody did, and nothing is left over.
+// A loop killed at any moment continues where it was: nothing is lost, duplicated or left over.
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	c := newClone(t)
@@ -71,7 +70,7 @@ func TestKilled(t *testing.T) {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestWorker$")
 		out.Reset()
 		cmd.Env, cmd.Stdout, cmd.Stderr = append(c.Git.Env, worker+"="+c.Root), &out, &out
-		cmd.WaitDelay = time.Second // a git of a killed one holds the output
+		cmd.WaitDelay = time.Second // an orphaned git holds the output
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}

@@ -12,32 +12,32 @@ import (
 	"stig/internal/process"
 )
 
-// MergeState says what a merge that git has not finished left of one file. The
-// zero value says that nothing is wrong with the file.
+// MergeState says what an unfinished merge left of one file. The zero value means that nothing
+// is wrong with it.
 type MergeState struct {
-	// Doing is what git has not finished: merge, cherry-pick, revert, rebase or
-	// am; "" is another command, such as git stash pop or git checkout -m.
+	// Doing is the unfinished operation: merge, cherry-pick, revert, rebase or am; "" for
+	// another command, such as git stash pop or git checkout -m.
 	Doing    string
-	Unmerged bool // the file had a conflict, and git add was not called for it since
-	Alone    bool // in the work tree or in the index it is our version, unchanged
+	Unmerged bool // the file had a conflict, without a git add since
+	Alone    bool // in the work tree or in the index it is our unchanged version
 	Redo     bool // git checkout -m merges the file again
 
-	// Sides are what others changed in a file that is our version unchanged
-	// after git add. A merge that leaves their changes out gives that, and so
-	// does a correct one where ours has all of them.
+	// Sides are others' changes to a file that is our unchanged version after git add. A merge
+	// that dropped their changes looks like this, and so does a correct one if ours contains
+	// all of them.
 	Sides []Side
 }
 
-// Side is one version of a file that is merged into ours, and the version that
-// both come from; a text is "" where there is no such file.
+// Side is one version of a file to merge into ours, and their base; a text is "" if there is no
+// such file.
 type Side struct{ Base, Ours, Theirs string }
 
-// progress is a file in git's directory of a work tree that stays there while a
-// command is not finished.
+// progress is a file in git's directory of a work tree that exists while a command is
+// unfinished.
 type progress struct{ file, doing, head string }
 
-// inProgress lists these files; the first that exists counts. AUTO_MERGE stays
-// after the conflicts of most commands that merge, git stash pop among them.
+// inProgress lists these files; the first that exists counts. AUTO_MERGE remains after the
+// conflicts of most merging commands, including git stash pop.
 var inProgress = []progress{
 	{"MERGE_HEAD", "merge", "MERGE_HEAD"},
 	{"rebase-merge", "rebase", "REBASE_HEAD"},
@@ -49,12 +49,11 @@ var inProgress = []progress{
 	{"AUTO_MERGE", "", ""},
 }
 
-// MergeState looks at what an unfinished merge left of the file at path, which is
-// absolute and without symbolic links. It starts git only where a file in git's
-// directory says that some command is not finished, or where thorough is given:
-// then it finds conflicts of git checkout -m too, of which versions of git before
-// 2.50 leave no such file. Outside of a repository, and where git is not on PATH,
-// the state is zero, without an error.
+// MergeState determines what an unfinished merge left of the file at path, which is absolute
+// and without symbolic links. It starts git only if a file in git's directory shows an
+// unfinished command, or if thorough is set: then it also finds conflicts of git checkout -m,
+// for which git before 2.50 leaves no such file. Outside a repository, and if git is not on
+// PATH, the state is zero, without an error.
 func (g Client) MergeState(ctx context.Context, path string, thorough bool) (MergeState, error) {
 	own := ownDirectory(filepath.Dir(path))
 	if own == "" {
@@ -66,13 +65,13 @@ func (g Client) MergeState(ctx context.Context, path string, thorough bool) (Mer
 	}
 	state, err := g.Beside(path).mergeState(ctx, own, filepath.Base(path), now)
 	if errors.Is(err, process.ErrNotFound) || err != nil && !found && ctx.Err() == nil {
-		return MergeState{}, nil // without git in order nothing merges either
+		return MergeState{}, nil // if git does not work, nothing merges either
 	}
 	return state, err
 }
 
-// ownDirectory is git's directory of the work tree that a directory is in, or "".
-// In a linked work tree and in a submodule .git is a file that names it.
+// ownDirectory is git's directory of the work tree that contains a directory, or "". In a
+// linked work tree and in a submodule the file .git names it.
 func ownDirectory(dir string) string {
 	for {
 		path := filepath.Join(dir, ".git")
@@ -101,9 +100,8 @@ func progressIn(own string) (progress, bool) {
 	return progress{}, false
 }
 
-// Busy names the operation that git has not finished in a work tree, whose own
-// directory of git is given: one that it goes on with when it is told so, such as
-// rebase. It is "" for none, and does not start git.
+// Busy names the unfinished operation of a work tree, given git's directory of it: one that git
+// can continue, such as rebase. It is "" for none, and does not start git.
 func Busy(own string) string {
 	if own == "" {
 		return ""
@@ -117,9 +115,9 @@ func Busy(own string) string {
 	return ""
 }
 
-// Underway names what git is in the middle of in a work tree: what Busy names, or "switch"
-// while a git writes the index, as it does for a moment, or for minutes while it checks
-// out many files. It is "" for nothing, and does not start git.
+// Underway names the operation in progress in a work tree: the result of Busy, or "switch"
+// while a git writes the index, as it does for minutes when it checks out many files. It is ""
+// for none, and does not start git.
 func Underway(own string) string {
 	if doing := Busy(own); doing != "" || own == "" {
 		return doing
@@ -130,14 +128,14 @@ func Underway(own string) string {
 	return ""
 }
 
-// Beside is git in the directory of the file at path, in the repository around it:
-// in a linked work tree git sets GIT_DIR for its hooks, with which every directory
-// counts as the top of the work tree. GIT_INDEX_FILE stays, for that index is
-// about to be committed. Where no .git is around the file, the variables stay.
+// Beside is git in the directory of the file at path, in the repository around it: in a linked
+// work tree git sets GIT_DIR for its hooks, which makes every directory the top of the work
+// tree. GIT_INDEX_FILE stays, since that index is about to be committed. Without a .git around
+// the file the variables stay.
 func (g Client) Beside(path string) Client { return g.around(path, "GIT_INDEX_FILE") }
 
-// Around is Beside without GIT_INDEX_FILE: the index of a hook may be that of another work
-// tree than the file is in, and is not to be written there.
+// Around is Beside without GIT_INDEX_FILE: a hook's index may belong to another work tree than
+// the file, and must not be written there.
 func (g Client) Around(path string) Client { return g.around(path, "") }
 
 func (g Client) around(path, keep string) Client {
@@ -180,8 +178,8 @@ func (g Client) mergeState(ctx context.Context, own, name string, now progress) 
 	return MergeState{Doing: now.doing, Alone: true, Redo: undo != "", Sides: sides}, err
 }
 
-// Conflict gives the versions of the file at path that git could not merge, as the index has
-// them until git add; the zero value for a file without a conflict.
+// Conflict returns the versions of the file at path that git could not merge, as in the index
+// until git add; the zero value for a file without a conflict.
 func (g Client) Conflict(ctx context.Context, path string) (Side, error) {
 	g = g.Beside(path)
 	stages, err := g.stages(ctx, filepath.Base(path))
@@ -191,7 +189,7 @@ func (g Client) Conflict(ctx context.Context, path string) (Side, error) {
 	return g.side(ctx, stages.base, stages.ours, stages.theirs)
 }
 
-// versions are the versions of a file in the index, as names of blobs, or "".
+// versions are the versions of a file in the index, as blob names, or "".
 type versions struct{ merged, base, ours, theirs string }
 
 func (g Client) stages(ctx context.Context, name string) (v versions, err error) {
@@ -215,8 +213,7 @@ func (g Client) stages(ctx context.Context, name string) (v versions, err error)
 	return v, err
 }
 
-// sides are the versions that changed the file, and changed it to another than
-// ours.
+// sides are the versions that changed the file differently from ours.
 func (g Client) sides(ctx context.Context, own, name, ours string, now progress) (sides []Side, err error) {
 	heads := []string{now.head}
 	if now.doing == "merge" {
@@ -251,7 +248,7 @@ func (g Client) sides(ctx context.Context, own, name, ours string, now progress)
 	return sides, nil
 }
 
-// changed gives the two commits between which lies what a command brings in.
+// changed returns the two commits whose difference a command brings in.
 func (g Client) changed(ctx context.Context, head, doing string) (from, to string, err error) {
 	switch doing {
 	case "merge":
@@ -263,8 +260,7 @@ func (g Client) changed(ctx context.Context, head, doing string) (from, to strin
 	return head + "^", head, nil
 }
 
-// blobAt is the blob of the file called name at a commit; "" where either is
-// missing, and of no commit.
+// blobAt is the blob of the file called name in a commit; "" if either is missing.
 func (g Client) blobAt(ctx context.Context, commit, name string) (string, error) {
 	if commit == "" {
 		return "", nil

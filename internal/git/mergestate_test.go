@@ -7,9 +7,8 @@ import (
 	"testing"
 )
 
-// diverged makes a repository in which main, other and third changed a line each of
-// one file, and which merges it with a program that is not there. It gives git at
-// its top, on main.
+// diverged creates a repository in which main, other and third each changed a line of one file,
+// with a merge program that does not exist. It returns git at its top, on main.
 func diverged(t *testing.T) (g Client, must func(argv ...string)) {
 	t.Helper()
 	text := func(lines ...string) string { return strings.Join(lines, "\n") + "\n" }
@@ -45,7 +44,7 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-// mergeStateIn is the merge state of the file without its texts, and how many sides it has.
+// mergeStateIn is the file's merge state without texts, and the number of sides.
 func mergeStateIn(t *testing.T, g Client, thorough bool) (MergeState, int) {
 	t.Helper()
 	s, err := g.MergeState(t.Context(), filepath.Join(g.Dir, "d", "s.jsonl"), thorough)
@@ -59,7 +58,7 @@ func mergeStateIn(t *testing.T, g Client, thorough bool) (MergeState, int) {
 
 func TestMergeState(t *testing.T) {
 	for name, test := range map[string]struct {
-		command []string // fails or not
+		command []string // may fail
 		doing   string
 	}{
 		"merge":       {[]string{"merge", "-q", "--no-edit", "other"}, "merge"},
@@ -102,7 +101,7 @@ func same(a, b MergeState) bool {
 	return a.Doing == b.Doing && a.Unmerged == b.Unmerged && a.Alone == b.Alone && a.Redo == b.Redo
 }
 
-// TestMergeStateSides: a side comes with the texts that it takes to merge it.
+// TestMergeStateSides: a side has the texts needed to merge it.
 func TestMergeStateSides(t *testing.T) {
 	g, must := diverged(t)
 	must("merge", "-q", "-s", "ours", "--no-commit", "other")
@@ -117,8 +116,8 @@ func TestMergeStateSides(t *testing.T) {
 	}
 }
 
-// TestMergeStateInWorktree: in a linked work tree .git is a file, and git sets
-// GIT_DIR for the hooks that it runs there.
+// TestMergeStateInWorktree: in a linked work tree .git is a file, and git sets GIT_DIR for its
+// hooks.
 func TestMergeStateInWorktree(t *testing.T) {
 	g, must := diverged(t)
 	far := filepath.Join(g.Dir, "far")
@@ -135,8 +134,8 @@ func TestMergeStateInWorktree(t *testing.T) {
 	}
 }
 
-// TestMergeStateStartsNoGit: a survey has no time for git where nothing is
-// unfinished, and git may be missing.
+// TestMergeStateStartsNoGit: without an unfinished operation a survey must not start git, which
+// may be missing.
 func TestMergeStateStartsNoGit(t *testing.T) {
 	g, must := diverged(t)
 	programs := t.TempDir()
@@ -167,8 +166,8 @@ func TestMergeStateStartsNoGit(t *testing.T) {
 	}
 }
 
-// TestBusy: what stays of a command that git will go on with names that command; what
-// stays of others, such as git stash pop with conflicts, names none.
+// TestBusy: files of a command that git can continue name that command; those of others, such
+// as git stash pop with conflicts, name none.
 func TestBusy(t *testing.T) {
 	for _, test := range []struct{ files, want string }{
 		{"", ""}, {"MERGE_HEAD", "merge"}, {"rebase-merge/head-name", "rebase"},
@@ -196,8 +195,8 @@ func TestBusy(t *testing.T) {
 	}
 }
 
-// TestIgnores asks about a path that is there, one that is not, and one that git keeps
-// although it is ignored.
+// TestIgnores asks about an existing path, a missing one, and one that git tracks although it
+// is ignored.
 func TestIgnores(t *testing.T) {
 	g := repositoryAt(t, version{"kept.jsonl", "a\n"})
 	write(t, filepath.Join(g.Dir, ".gitignore"), "*.jsonl\n")

@@ -12,16 +12,16 @@ import (
 	"stig/internal/fault"
 )
 
-// Past is the past of a store in a file, as far as it was committed.
+// Past is the committed history of a store in a file.
 type Past struct {
 	Client
-	Path string // as of FileAt
+	Path string // as in FileAt
 }
 
 var _ beads.History = Past{}
 
-// Versions implements beads.History: it lists the commits that changed the file, whatever
-// the issue, under the names that it had before as well.
+// Versions implements beads.History: it lists all commits that changed the file, including
+// those under its former names.
 func (p Past) Versions(ctx context.Context, since string) ([]beads.Version, error) {
 	versions, err := p.History(ctx, p.Path, since)
 	slices.Reverse(versions)
@@ -33,7 +33,7 @@ func (p Past) Texts(ctx context.Context, versions []beads.Version, _ string, tak
 	return p.Blobs(ctx, beads.Names(versions), take)
 }
 
-// Snapshot implements beads.History. It reads a copy of the file, which goes with the
+// Snapshot implements beads.History. It reads a copy of the file, which lasts as long as the
 // snapshot.
 func (p Past) Snapshot(ctx context.Context, revision string) (*beads.Snapshot, error) {
 	copied, err := os.CreateTemp("", "stig-*.jsonl")
@@ -55,7 +55,7 @@ func (p Past) Snapshot(ctx context.Context, revision string) (*beads.Snapshot, e
 	return file, err
 }
 
-// snapshotOf reads a store in an open file.
+// snapshotOf reads a store from an open file.
 func snapshotOf(f *os.File, closed func() error) (*beads.Snapshot, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -64,7 +64,7 @@ func snapshotOf(f *os.File, closed func() error) (*beads.Snapshot, error) {
 	return beads.NewSnapshot(beads.Place{Path: f.Name()}, beads.Source{Lines: f, Size: info.Size(), Close: closed})
 }
 
-// unlessNew is the error about a file that a commit lacks, with what else it holds.
+// unlessNew is the error for a file missing from a commit, with the other stores that it has.
 func (p Past) unlessNew(ctx context.Context, revision string, err error) error {
 	e, missing := fault.As(err, fault.NoRevision)
 	if !missing {
@@ -84,9 +84,8 @@ func (p Past) unlessNew(ctx context.Context, revision string, err error) error {
 	return e
 }
 
-// hadStore reports whether a commit holds any store: one that was moved since
-// must not pass for one that is new. What lies deeper in a .beads, such as the
-// backups of bd, is none.
+// hadStore reports whether a commit has any store: a moved one must not pass for a new one.
+// Files deeper in a .beads, such as bd's backups, do not count.
 func (p Past) hadStore(ctx context.Context, commit string) (bool, error) {
 	files, err := p.Must(ctx, "ls-tree", "-r", "-z", "--full-tree", "--name-only", commit)
 	if err != nil {
@@ -120,8 +119,8 @@ func (p Past) Common(ctx context.Context, revision string) (string, error) {
 	return strings.TrimSpace(string(base.Stdout)), nil
 }
 
-// unborn reports whether HEAD is a branch without a commit: a hook that runs before
-// the first one must let it pass.
+// unborn reports whether HEAD is a branch without a commit: a hook that runs before the first
+// one must allow it.
 func (g Client) unborn(ctx context.Context) bool {
 	if !g.onBranch(ctx) {
 		return false
@@ -130,13 +129,13 @@ func (g Client) unborn(ctx context.Context) bool {
 	return err == nil && commit.Exit != 0
 }
 
-// onBranch reports whether HEAD is a branch, be there a commit or not.
+// onBranch reports whether HEAD is a branch, with or without a commit.
 func (g Client) onBranch(ctx context.Context) bool {
 	branch, err := g.Run(ctx, "symbolic-ref", "-q", "HEAD")
 	return err == nil && branch.Exit == 0
 }
 
-// shallow reports whether the repository lacks the older part of its history.
+// shallow reports whether the repository lacks older history.
 func (g Client) shallow(ctx context.Context) bool {
 	result, err := g.Run(ctx, "rev-parse", "--is-shallow-repository")
 	return err == nil && strings.TrimSpace(string(result.Stdout)) == "true"

@@ -14,19 +14,19 @@ import (
 	"stig/internal/process"
 )
 
-// Perform runs git as if a person typed the command, with the settings of the repository and
-// of the person: hooks, filters, signatures, patterns in paths. What git starts has no
-// terminal to prompt on and is told so; env is appended to the environment of g. It waits
-// while another git process holds the index. An exit code other than 0 is no error.
+// Perform runs git as if a person typed the command, with all settings of repository and
+// person: hooks, filters, signatures, path patterns. Programs started by git have no terminal,
+// and are told so; env is appended to g's environment. It waits while another git process locks
+// the index. An exit code other than 0 is not an error.
 func (g Client) Perform(ctx context.Context, env []string, stdin []byte, argv ...string) (process.Result, error) {
 	own := slices.DeleteFunc(slices.Clone(g.Env), func(variable string) bool {
-		return strings.HasPrefix(variable, "GPG_TTY=") // where the passphrase of a signature would be asked
+		return strings.HasPrefix(variable, "GPG_TTY=") // which would ask for the passphrase of a signature
 	})
 	own = append(own, "LANGUAGE=en", "GIT_TERMINAL_PROMPT=0", "GIT_EDITOR=true", "GIT_MERGE_AUTOEDIT=no")
 	return g.await(ctx, process.Command{Stdin: stdin, Argv: append([]string{"git"}, argv...), Dir: g.Dir, Env: append(own, env...), Lock: g.Lock})
 }
 
-// accepted is Perform of a command that changes something; a *RejectedError says that it failed.
+// accepted is Perform for a command that changes something; its failure is a *RejectedError.
 func (g Client) accepted(ctx context.Context, env []string, stdin []byte, argv ...string) error {
 	result, err := g.Perform(ctx, env, stdin, argv...)
 	if err == nil && result.Exit != 0 {
@@ -35,8 +35,8 @@ func (g Client) accepted(ctx context.Context, env []string, stdin []byte, argv .
 	return err
 }
 
-// Found makes a repository of the directory, with a first commit of the files at paths. Where git
-// does not know whose commit it is, it is that of name.
+// Found makes the directory a repository, with a first commit of the files at paths. If git
+// knows no identity, name is the committer.
 func (g Client) Found(ctx context.Context, name, message string, paths ...string) error {
 	var env []string
 	for _, argv := range [][]string{{"init", "--quiet"}, append([]string{"add", "--"}, paths...), {"commit", "--quiet", "--message", message}} {
@@ -60,10 +60,10 @@ func (g Client) Found(ctx context.Context, name, message string, paths ...string
 	return nil
 }
 
-// IssueTrailer names, in commits that stig makes, the issue that they are for.
+// IssueTrailer names the issue in commits made by stig.
 const IssueTrailer = "Stig-Issue"
 
-// HasHook reports whether git would run a hook of that name.
+// HasHook reports whether git would run a hook with that name.
 func (g Client) HasHook(ctx context.Context, name string) (bool, error) {
 	path, err := g.Must(ctx, "rev-parse", "--git-path", "hooks/"+name)
 	if err != nil {
@@ -76,8 +76,8 @@ func (g Client) HasHook(ctx context.Context, name string) (bool, error) {
 	return err == nil && info.Mode().IsRegular() && (runtime.GOOS == "windows" || info.Mode().Perm()&0o111 != 0), nil
 }
 
-// RunHook runs a hook that reads a message in a file, and gives what it said where it refuses that;
-// "" where it does not. It may change the file, which is not kept.
+// RunHook runs a hook on a message in a file, and returns its output if it refuses the message;
+// "" if not. Changes to the file are discarded.
 func (g Client) RunHook(ctx context.Context, name, message string) (refused string, err error) {
 	file, err := os.CreateTemp("", "stig-message-")
 	if err != nil {

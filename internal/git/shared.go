@@ -21,8 +21,8 @@ import (
 	"stig/internal/visible"
 )
 
-// Shared is what the work trees of a repository share at one moment, and how a person's
-// checkout stands. It holds the configuration as it is, credentials included.
+// Shared is the state that a repository's work trees share at one moment, and the state of a
+// person's checkout. It contains the raw configuration, including credentials.
 type Shared struct {
 	Settings map[string][]string `json:"settings"` // values in their order, by the name of the file in git's directory, or global, a slash, and the key
 	Refs     map[string]string   `json:"refs"`     // objects by whole names, but for references of stig
@@ -32,27 +32,27 @@ type Shared struct {
 	Paths    map[string]string   `json:"paths"`    // size and time of what differs in the checkout; null where it is too large to be looked at
 }
 
-// Watch looks at what a repository shares. It is for one goroutine.
+// Watch observes what a repository shares. It belongs to one goroutine.
 type Watch struct {
 	Git     Client   // in the person's checkout
-	At      Checkout // that is the person's checkout
-	Onto    string   // the branch that results go to
-	Trees   string   // below which stig makes work trees, which are nobody's checkout; "" for nowhere
-	Without []string // below which files of the checkout do not count, as for Tree
-	InPlace bool     // the worker works in the checkout: branches, what it has checked out, and its files do not count
+	At      Checkout // the person's checkout
+	Onto    string   // the branch for results
+	Trees   string   // the directory of stig's work trees, which are nobody's checkout; "" for none
+	Without []string // files of the checkout that do not count, as for Tree
+	InPlace bool     // the worker works in the checkout: branches, HEAD and files do not count
 
-	read map[string]map[string][]string // settings by the texts that they were read in last
+	read map[string]map[string][]string // settings, cached by their text
 }
 
-// mostWatched is how many files a checkout may have for its files to be looked at: git status
-// takes about 50 ms for so many.
+// mostWatched limits how many files a checkout may have for its files to be observed: git
+// status takes about 50 ms for that many.
 const mostWatched = 10_000
 
-// longestLook is how long git may take to list them: there may be any number of files that it
-// does not know.
+// longestLook limits how long git may take to list them, since there may be any number of
+// untracked files.
 const longestLook = 5 * time.Second
 
-// Look looks at all of it.
+// Look records the whole state.
 func (w *Watch) Look(ctx context.Context) (s Shared, err error) {
 	var files sync.WaitGroup
 	var unseen error
@@ -79,8 +79,8 @@ func (w *Watch) git() Client {
 
 const stashRef = "refs/stash"
 
-// entries is how many files the index of the checkout has, as its header says; 0 where that
-// cannot be read.
+// entries is the number of files in the checkout's index, from its header; 0 if that is
+// unreadable.
 func (w *Watch) entries() int {
 	var head [12]byte
 	f, err := os.Open(filepath.Join(w.At.Own, "index"))
@@ -94,7 +94,7 @@ func (w *Watch) entries() int {
 	return int(head[8])<<24 | int(head[9])<<16 | int(head[10])<<8 | int(head[11])
 }
 
-// paths are the files of the checkout that differ from its commit; nil where git takes too long.
+// paths are the files of the checkout that differ from its commit; nil if git takes too long.
 func (w *Watch) paths(ctx context.Context) (map[string]string, error) {
 	limited, cancel := context.WithTimeout(ctx, longestLook)
 	defer cancel()
@@ -115,7 +115,7 @@ func (w *Watch) paths(ctx context.Context) (map[string]string, error) {
 	return found, nil
 }
 
-// fileState tells a file from what it is after a change.
+// fileState identifies a version of a file.
 func fileState(path string) string {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -124,11 +124,12 @@ func fileState(path string) string {
 	return fmt.Sprintf("%v %d %d", info.Mode(), info.Size(), info.ModTime().UnixNano())
 }
 
-// files are hooks that git starts, and what says which files it leaves out and how it reads them.
+// files are hooks that git starts, and files that configure what it ignores and how it reads
+// files.
 func (w *Watch) files() map[string]string {
 	found := map[string]string{}
 	for _, dir := range []string{"hooks", "info"} {
-		entries, _ := os.ReadDir(filepath.Join(w.At.Common, dir)) // one that is not there has none
+		entries, _ := os.ReadDir(filepath.Join(w.At.Common, dir)) // a missing one has none
 		for _, entry := range entries {
 			name := dir + "/" + entry.Name()
 			if strings.HasSuffix(name, ".sample") || entry.IsDir() || name == "info/refs" {
@@ -149,7 +150,7 @@ func (w *Watch) files() map[string]string {
 	return found
 }
 
-// withoutLocks leaves out the lines by which stig has git leave the locks of stores alone.
+// withoutLocks removes the lines with which stig makes git ignore the locks of stores.
 func withoutLocks(exclude []byte) (rest []byte) {
 	for line := range bytes.Lines(exclude) {
 		if !bytes.HasSuffix(bytes.TrimSpace(line), []byte("/.jsonl.lock")) {
@@ -159,7 +160,7 @@ func withoutLocks(exclude []byte) (rest []byte) {
 	return rest
 }
 
-// heads says what the work trees have checked out that are not stig's.
+// heads returns what the work trees other than stig's have checked out.
 func (w *Watch) heads() map[string]string {
 	found := map[string]string{}
 	trees := ownDirectories(w.At.Common)
@@ -191,7 +192,7 @@ func (w *Watch) refs(ctx context.Context) (map[string]string, error) {
 	return found, err
 }
 
-// isOurs reports whether stig moves a reference, or git by itself.
+// isOurs reports whether stig, or git by itself, moves a reference.
 func (w *Watch) isOurs(name string) bool {
 	branch, is := strings.CutPrefix(name, "refs/heads/")
 	return is && w.InPlace || branch == w.Onto || strings.HasPrefix(branch, namespace+"/") || strings.HasPrefix(name, "refs/"+namespace+"/") ||
@@ -199,19 +200,19 @@ func (w *Watch) isOurs(name string) bool {
 }
 
 func (w *Watch) stashes(ctx context.Context) ([]string, error) {
-	said, err := w.git().Run(ctx, "log", "--walk-reflogs", "--format=%H", stashRef, "--") // fails where there is none
+	said, err := w.git().Run(ctx, "log", "--walk-reflogs", "--format=%H", stashRef, "--") // fails if there is none
 	return strings.Fields(string(said.Stdout)), err
 }
 
-// Signature is how commits and reflogs say that a worker made them.
+// Signature is how commits and reflogs identify a worker as their author.
 type Signature struct {
 	Name, Email string
-	Since       time.Time // when its run began
-	Unclear     bool      // it is that of the person too
-	Others      []string  // actors of the runs that ran meanwhile
+	Since       time.Time // start of its run
+	Unclear     bool      // the same as the person's
+	Others      []string  // actors of concurrent runs
 }
 
-// actor is whom a line such as "bo <ann@example.org>" names of the workers; "" for none.
+// actor returns the worker named in a line such as "bo <ann@example.org>"; "" for none.
 func (s Signature) actor(line string) string {
 	if s.Unclear {
 		return ""
@@ -224,13 +225,13 @@ func (s Signature) actor(line string) string {
 	return ""
 }
 
-// Changes lists what differs between two looks, in an order that is always the same, but for
-// what the workers of other runs signed: those tell of it.
+// Changes lists the differences between two looks in a fixed order, without those signed by
+// workers of other runs, which report them.
 func (w *Watch) Changes(ctx context.Context, was, now Shared, who Signature) (list []SharedChange, err error) {
 	list = slices.Concat(settingChanges(was, now), w.fileChanges(was, now))
 	differing(was.Refs, now.Refs, func(name, a, b string) {
 		by := w.moved(ctx, name, a, b, who)
-		if by == "" && strings.HasPrefix(name, "refs/remotes/") { // a fetch of whoever did it
+		if by == "" && strings.HasPrefix(name, "refs/remotes/") { // from anybody's fetch
 			return
 		}
 		c := SharedChange{Kind: SharedRef, Name: name, Was: a, Now: b, By: by}
@@ -242,7 +243,7 @@ func (w *Watch) Changes(ctx context.Context, was, now Shared, who Signature) (li
 		list = append(list, c)
 	})
 	differing(was.Heads, now.Heads, func(dir, a, b string) {
-		if a != "" && b != "" { // else the work tree was made, or is gone
+		if a != "" && b != "" { // otherwise the work tree is new, or gone
 			list = append(list, SharedChange{Kind: SharedHead, Name: dir, In: dir, Was: a, Now: b, By: w.switched(ctx, dir, who)})
 		}
 	})
@@ -265,8 +266,7 @@ func keyed(list []string) map[string]string {
 	return keys
 }
 
-// differing calls do for each key whose value is another, in the order of the keys; the zero
-// value stands for none.
+// differing calls do for each key whose value changed, in key order; the zero value means none.
 func differing[V any](was, now map[string]V, do func(key string, was, now V)) {
 	keys := slices.AppendSeq(slices.Collect(maps.Keys(was)), maps.Keys(now))
 	slices.Sort(keys)
@@ -293,7 +293,7 @@ func (w *Watch) fileChanges(was, now Shared) (list []SharedChange) {
 	})
 	if was.Paths != nil && now.Paths != nil {
 		differing(was.Paths, now.Paths, func(path, a, b string) {
-			if b != "" { // else it was committed, or is as it was
+			if b != "" { // otherwise it was committed, or is unchanged
 				list = append(list, SharedChange{Kind: SharedPath, Name: path, Was: a, Now: b, In: w.At.Root})
 			}
 		})
@@ -301,11 +301,11 @@ func (w *Watch) fileChanges(was, now Shared) (list []SharedChange) {
 	return list
 }
 
-// mostMoves is how many entries of a reflog, and commits, are looked at for a signature.
+// mostMoves limits how many reflog entries and commits are searched for a signature.
 const mostMoves = "100"
 
-// moved is the worker that moved a reference by the signature of an entry of its reflog, or,
-// where it has none, of a commit that it has anew; "" where none says so.
+// moved is the worker that moved a reference, by the signature of a reflog entry or, without
+// one, of a new commit; "" if unknown.
 func (w *Watch) moved(ctx context.Context, name, was, now string, who Signature) string {
 	if now == "" {
 		return "" // with its reflog
@@ -335,7 +335,7 @@ func (w *Watch) moved(ctx context.Context, name, was, now string, who Signature)
 	return ""
 }
 
-// lines are what git log prints; none where it fails, such as without a reflog.
+// lines are the lines of git log; none if it fails, for example without a reflog.
 func (w *Watch) lines(ctx context.Context, argv ...string) []string {
 	said, err := w.git().Run(ctx, append(append([]string{"log", "--max-count=" + mostMoves}, argv...), "--")...)
 	if err != nil || said.Exit != 0 {
@@ -344,7 +344,7 @@ func (w *Watch) lines(ctx context.Context, argv ...string) []string {
 	return strings.FieldsFunc(string(said.Stdout), func(r rune) bool { return r == '\n' })
 }
 
-// switched is the worker that moved HEAD of a work tree last; "" for none.
+// switched is the worker that last moved HEAD of a work tree; "" if unknown.
 func (w *Watch) switched(ctx context.Context, dir string, who Signature) string {
 	there := *w
 	there.Git.Dir = dir
@@ -354,16 +354,15 @@ func (w *Watch) switched(ctx context.Context, dir string, who Signature) string 
 	return ""
 }
 
-// stash gives what a stash is called, and the worker that made it; "" for none.
+// stash returns a stash's message, and the worker that made it; "" if unknown.
 func (w *Watch) stash(ctx context.Context, commit string, who Signature) (subject, by string) {
 	lines := append(w.lines(ctx, "--no-walk", "--format=%an <%ae>%n%s", commit), "", "")
 	return visible.HideSecrets(cmp.Or(lines[1], commit)), who.actor(lines[0])
 }
 
-// Sign gives the signature of an actor, and the variables by which git signs so:
-// the name is the actor's, the address that of the person, if git knows one, so that hosts
-// show whose worker it was. Where commits are to be signed with a key that git finds by the
-// committer, the committer stays the person.
+// Sign returns an actor's signature, and the variables that make git use it: the actor's name,
+// with the person's address if git knows one, so that hosts show whose worker it was. If
+// commits are signed with a key chosen by committer, the committer stays the person.
 func (w *Watch) Sign(ctx context.Context, actor string) (Signature, []string, error) {
 	g := w.git()
 	said, err := g.Run(ctx, "var", "GIT_COMMITTER_IDENT")

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// SharedKind says what of the shared parts changed.
+// SharedKind is the kind of a change in the shared state.
 type SharedKind string
 
 const (
@@ -20,7 +20,7 @@ const (
 	SharedPath    SharedKind = "file"        // of a checkout
 )
 
-// SharedChange is one change of what a repository shares.
+// SharedChange is one change in what a repository shares.
 type SharedChange struct {
 	Kind SharedKind `json:"kind"`
 	Name string     `json:"name"`           // of a stash its commit, of a checkout its directory
@@ -32,12 +32,12 @@ type SharedChange struct {
 	Kept string     `json:"kept,omitempty"` // the reference by which stig keeps a stash
 }
 
-// IsGrave reports whether people are told of a change whatever else happened: not where they
-// commit, switch branches and edit files while a run goes on.
+// IsGrave reports whether people are always told about a change: not about their own commits,
+// branch switches and edits during a run.
 func (c SharedChange) IsGrave() bool {
 	switch c.Kind {
 	case SharedSetting:
-		return !strings.HasPrefix(c.Name, "branch.") // of which git keeps what it tracks
+		return !strings.HasPrefix(c.Name, "branch.") // whose tracked files git keeps
 	case SharedFile:
 		return true
 	case SharedTag:
@@ -48,7 +48,7 @@ func (c SharedChange) IsGrave() bool {
 	return c.By != ""
 }
 
-// Has reports whether things stand as after a change.
+// Has reports whether the current state is that after a change.
 func (s Shared) Has(c SharedChange) bool {
 	switch c.Kind {
 	case SharedSetting:
@@ -65,12 +65,12 @@ func (s Shared) Has(c SharedChange) bool {
 	return s.Refs[c.ref()] == c.Now
 }
 
-// ref is the whole name of a reference that changed.
+// ref is the full name of a changed reference.
 func (c SharedChange) ref() string {
 	return map[SharedKind]string{SharedBranch: "refs/heads/", SharedTag: "refs/tags/"}[c.Kind] + c.Name
 }
 
-// String says what changed, in a few words.
+// String describes the change in a few words.
 func (c SharedChange) String() string {
 	switch c.Kind {
 	case SharedSetting:
@@ -106,7 +106,7 @@ func (c SharedChange) String() string {
 	return text
 }
 
-// made says of a file whether it changed, is new or is gone.
+// made says whether a file changed, is new or is gone.
 func made(c SharedChange) string {
 	switch {
 	case c.Was == "":
@@ -117,7 +117,7 @@ func made(c SharedChange) string {
 	return " changed"
 }
 
-// fromTo says of a value how it changed; set is the verb where it had none.
+// fromTo describes the change of a value; set is the verb if it had none.
 func fromTo(set, was, now string) string {
 	switch {
 	case was == "":
@@ -130,7 +130,7 @@ func fromTo(set, was, now string) string {
 
 func short(commit string) string { return fmt.Sprintf("%.12s", commit) }
 
-// branchIn is the branch that a HEAD names, or its commit, shortened.
+// branchIn is the branch of a HEAD, or its shortened commit.
 func branchIn(head string) string {
 	if branch, ok := strings.CutPrefix(head, "ref: refs/heads/"); ok {
 		return branch

@@ -13,14 +13,14 @@ import (
 	"stig/internal/visible"
 )
 
-// decisive are the settings that decide who commits or what runs: the first and the last
-// part of a key, between which there may be a name.
+// decisive are the settings that decide who commits or what runs: the first and the last part
+// of a key, with an optional name between.
 var decisive = []struct{ first, last string }{
 	{"user", ""}, {"core", "hookspath"}, {"core", "sshcommand"}, {"core", "fsmonitor"}, {"url", ""},
 	{"remote", "url"}, {"remote", "pushurl"}, {"filter", ""}, {"alias", ""}, {"include", ""}, {"includeif", ""},
 }
 
-// isDecisive reports whether a setting is one that stig puts back.
+// isDecisive reports whether stig restores a setting.
 func isDecisive(key string) bool {
 	first, last := key[:strings.IndexByte(key+".", '.')], key[strings.LastIndexByte(key, '.')+1:]
 	return slices.ContainsFunc(decisive, func(d struct{ first, last string }) bool {
@@ -28,11 +28,11 @@ func isDecisive(key string) bool {
 	})
 }
 
-// GlobalConfig stands for the files in which git keeps the settings of a user, for all
-// repositories. Changes of them are told, never put back: they are no files of the repository.
+// GlobalConfig stands for the files with the user's settings for all repositories. Changes to
+// them are reported, never undone: they are not files of the repository.
 const GlobalConfig = "global"
 
-// configs are the files of settings, as changes name them, with their paths.
+// configs are the files of settings, by their names in changes, with paths.
 func (w *Watch) configs() (files [][2]string) {
 	for _, name := range []string{"config", ownConfig} {
 		files = append(files, [2]string{name, filepath.Join(w.At.Common, name)})
@@ -57,8 +57,8 @@ func (w *Watch) configs() (files [][2]string) {
 	return files
 }
 
-// settings reads the configuration of the repository, what the main work tree has besides, and
-// the user's.
+// settings reads the configuration of the repository, that of the main work tree, and the
+// user's.
 func (w *Watch) settings(ctx context.Context) (map[string][]string, error) {
 	all, read := map[string][]string{}, map[string]map[string][]string{}
 	for _, file := range w.configs() {
@@ -83,8 +83,7 @@ func (w *Watch) settings(ctx context.Context) (map[string][]string, error) {
 	return all, nil
 }
 
-// settings reads a file of git's configuration, without those that it includes: values in their
-// order, by key.
+// settings reads a git configuration file without its includes: values in order, by key.
 func (g Client) settings(ctx context.Context, path string) (map[string][]string, error) {
 	text, err := g.Must(ctx, "config", "--file", path, "--no-includes", "--list", "--null")
 	set := map[string][]string{}
@@ -123,8 +122,8 @@ func shownValues(key string, values []string) string {
 	return strings.Join(shown, ", ")
 }
 
-// UndoSettings gives the settings that decide who commits or what runs the values that they had at
-// a look, where they still have those of a later one, and marks them in the changes.
+// UndoSettings restores the settings that decide who commits or what runs to an earlier look,
+// if they still have the values of a later one, and marks them in the changes.
 func (w *Watch) UndoSettings(ctx context.Context, was, now Shared, list []SharedChange) error {
 	var is map[string][]string
 	for i, c := range list {
@@ -139,7 +138,7 @@ func (w *Watch) UndoSettings(ctx context.Context, was, now Shared, list []Shared
 		}
 		name := c.In + "/" + c.Name
 		switch {
-		case slices.Equal(is[name], was.Settings[name]): // a loop that was killed did
+		case slices.Equal(is[name], was.Settings[name]): // a killed loop did
 		case !slices.Equal(is[name], now.Settings[name]):
 			continue // somebody changed it meanwhile
 		default:
@@ -152,7 +151,7 @@ func (w *Watch) UndoSettings(ctx context.Context, was, now Shared, list []Shared
 	return nil
 }
 
-// set gives a setting other values than it has.
+// set replaces the values of a setting.
 func (w *Watch) set(ctx context.Context, c SharedChange, has, values []string) error {
 	config := []string{"config", "--file", filepath.Join(w.At.Common, c.In)}
 	if len(has) == 1 && len(values) == 1 { // stays in its line
@@ -172,8 +171,8 @@ func (w *Watch) set(ctx context.Context, c SharedChange, has, values []string) e
 	return nil
 }
 
-// Restore has a look show what was put back since, so that it is no change of those who
-// compare with it later. It reports whether that changes the look.
+// Restore updates a look by what was restored since, so that later comparisons do not report
+// it. It reports whether the look changes.
 func (s *Shared) Restore(was, now Shared, list []SharedChange) (changed bool) {
 	for _, c := range list {
 		name := c.In + "/" + c.Name
@@ -188,14 +187,14 @@ func (s *Shared) Restore(was, now Shared, list []SharedChange) (changed bool) {
 	return changed
 }
 
-// KeepStash keeps a stash that is gone from the list by a reference, and gives its name.
+// KeepStash preserves a stash that is gone from the list by a reference, and returns its name.
 func (w *Watch) KeepStash(ctx context.Context, commit string) (ref string, err error) {
 	ref = StashRefs + commit
 	_, err = w.git().Must(ctx, "update-ref", "--create-reflog", "-m", "stig: keep a stash that is gone from the list", ref, commit)
 	return ref, err
 }
 
-// ForgetStashes removes the references of stashes that are in the list again.
+// ForgetStashes removes the references of stashes that are back in the list.
 func (w *Watch) ForgetStashes(ctx context.Context) error {
 	kept, err := w.git().Must(ctx, "for-each-ref", "--format=%(refname)", StashRefs)
 	if err != nil || kept == "" {
@@ -210,5 +209,5 @@ func (w *Watch) ForgetStashes(ctx context.Context) error {
 	return err
 }
 
-// StashRefs begins the references that keep stashes.
+// StashRefs begins the references that preserve stashes.
 const StashRefs = "refs/" + namespace + "/stash/"

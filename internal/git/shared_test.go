@@ -11,7 +11,7 @@ import (
 	"stig/internal/git"
 )
 
-// watched is a clone with a watch on it, and the signature of bo.
+// watched is a clone with a watch, and bo's signature.
 func watched(t *testing.T) (c cloned, w *git.Watch, who git.Signature) {
 	t.Helper()
 	c = newClone(t)
@@ -35,17 +35,17 @@ func (c cloned) shared(w *git.Watch) git.Shared {
 	return s
 }
 
-// as is the clone for whom commits and reflogs call so.
+// as is the clone with git's identity set to a name.
 func (c cloned) as(name string) cloned {
 	c.Git.Env = append(slices.Clone(c.Git.Env), "GIT_AUTHOR_NAME="+name, "GIT_COMMITTER_NAME="+name)
 	return c
 }
 
-// Each change of what is shared is seen, and is the worker's where it signed it.
+// Each change of shared state is noticed, and attributed to the worker who signed it.
 func TestSharedChanges(t *testing.T) {
 	for name, test := range map[string]struct {
 		before, do func(c cloned)
-		want       []string // kind, name, and who signed it
+		want       []string // kind, name, and signer
 	}{
 		"nothing": {do: func(cloned) {}},
 		"of stig": {do: func(c cloned) {
@@ -114,8 +114,8 @@ func TestSharedChanges(t *testing.T) {
 	}
 }
 
-// Settings that decide who commits or what runs are put back, unless a person changed them
-// since the run ended; a run that began meanwhile has no part in that.
+// Settings that decide who commits or what runs are restored, unless a person changed them
+// after the run; a run that began meanwhile does not report them.
 func TestUndoSettings(t *testing.T) {
 	c, w, who := watched(t)
 	c.git(c.Root, "config", "user.name", "ann")
@@ -164,7 +164,7 @@ func TestUndoSettings(t *testing.T) {
 	}
 }
 
-// Where the worker would sign as the person does, nothing is called its own.
+// If the worker would sign as the person does, nothing is attributed to it.
 func TestSignsAsThePerson(t *testing.T) {
 	c, w, _ := watched(t)
 	who, _, err := w.Sign(t.Context(), "m")

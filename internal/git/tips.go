@@ -7,16 +7,15 @@ import (
 	"strings"
 )
 
-// Tip is a commit that a reference names, and the blob of one file in it.
+// Tip is a commit named by a reference, and the blob of one file in it.
 type Tip struct {
 	Ref    string // such as refs/heads/main or stash@{0}
 	Commit string
-	Blob   string // "" where the commit has no such file
+	Blob   string // "" if the commit has no such file
 }
 
-// Tips gives the commits that references below the given names point at, such
-// as refs/heads; only limits them as options of git for-each-ref do, such as
-// --no-merged=HEAD. path is as in FileAt.
+// Tips returns the commits of references below the given names, such as refs/heads; only has
+// further options of git for-each-ref, such as --no-merged=HEAD. path is as in FileAt.
 func (g Client) Tips(ctx context.Context, path string, only []string, refs ...string) ([]Tip, error) {
 	argv := append([]string{"for-each-ref", "--format=%(refname) %(objectname)"}, only...)
 	listed, err := g.Must(ctx, append(argv, refs...)...)
@@ -26,7 +25,7 @@ func (g Client) Tips(ctx context.Context, path string, only []string, refs ...st
 	return g.withBlobs(ctx, path, listed)
 }
 
-// Stashes gives the commits of git stash, the latest first.
+// Stashes returns the commits of git stash, latest first.
 func (g Client) Stashes(ctx context.Context, path string) ([]Tip, error) {
 	result, err := g.Run(ctx, "log", "-g", "--format=%gd %H", "refs/stash", "--")
 	if err != nil || result.Exit != 0 { // there is none
@@ -35,8 +34,7 @@ func (g Client) Stashes(ctx context.Context, path string) ([]Tip, error) {
 	return g.withBlobs(ctx, path, strings.TrimSpace(string(result.Stdout)))
 }
 
-// withBlobs reads lines of a reference and its commit, and asks for the blob of
-// the file in each.
+// withBlobs reads lines of a reference and its commit, and asks for the file's blob in each.
 func (g Client) withBlobs(ctx context.Context, path, listed string) (tips []Tip, err error) {
 	for line := range strings.Lines(listed) {
 		if ref, commit, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
@@ -61,8 +59,8 @@ func (g Client) withBlobs(ctx context.Context, path, listed string) (tips []Tip,
 	return tips, err
 }
 
-// Names gives the names of objects, such as of the file of a commit for COMMIT:PATH, "" for
-// each that is not there. It asks git once.
+// Names returns the names of objects, such as a commit's file for COMMIT:PATH, "" for each
+// missing one. It starts git once.
 func (g Client) Names(ctx context.Context, of ...string) ([]string, error) {
 	told, err := g.mustRun(ctx, []byte(strings.Join(of, "\n")+"\n"), nil, "cat-file", "--batch-check=%(objectname)")
 	if err != nil {
@@ -77,8 +75,8 @@ func (g Client) Names(ctx context.Context, of ...string) ([]string, error) {
 	return names, nil
 }
 
-// MadeHere finds, by the reflog of HEAD, the commits that were made in this work tree and did
-// not come to it by a pull or a checkout. Without a reflog it gives all.
+// MadeHere finds, by HEAD's reflog, the commits made in this work tree rather than pulled or
+// checked out. Without a reflog it returns all.
 func (g Client) MadeHere(ctx context.Context) (func(commit string) bool, error) {
 	result, err := g.Run(ctx, "log", "--walk-reflogs", "--no-show-signature", "--format=%H %gs", "HEAD")
 	if err != nil || result.Exit != 0 {
@@ -92,8 +90,7 @@ func (g Client) MadeHere(ctx context.Context) (func(commit string) bool, error) 
 	return func(commit string) bool { return len(made) == 0 || made[commit] }, nil
 }
 
-// cameAlong reports whether an entry of a reflog says that HEAD moved to a commit that was
-// there.
+// cameAlong reports whether a reflog entry says that HEAD moved to an existing commit.
 func cameAlong(how string) bool {
 	action, rest, _ := strings.Cut(how, ": ")
 	for _, moved := range []string{"clone", "checkout", "reset", "switch"} {
@@ -109,9 +106,9 @@ func cameAlong(how string) bool {
 	return rest == "Fast-forward"
 }
 
-// PastBlobs lists the blobs that files of these names had, beside path, in the history of
-// some commits, the latest first and each once. What the history of the commits in without
-// has is left out; one of these that is gone leaves out nothing. A partial clone lacks some.
+// PastBlobs lists the blobs that files with these names, beside path, had in the history of
+// some commits, latest first and each once. The history of the commits in without is omitted;
+// missing ones of these are ignored. A partial clone lacks some.
 func (g Client) PastBlobs(ctx context.Context, path string, names, of, without []string) (blobs []string, lacking int, err error) {
 	name, err := g.fromHere(path)
 	if err != nil {

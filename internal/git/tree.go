@@ -18,16 +18,15 @@ import (
 	"stig/internal/process"
 )
 
-// Tree identifies what a work tree holds. The zero value stands for no
-// repository.
+// Tree identifies the content of a work tree. The zero value means no repository.
 type Tree struct {
 	Head  string `json:"head"`  // the commit; "" before the first one
 	Dirty bool   `json:"dirty"` // something differs from Head, untracked files included
 	State string `json:"state"` // 64 hexadecimal digits: Head, and all that differs from it
 }
 
-// Tracked identifies what the files hold that git tracks, as State does with all of them;
-// "" where there is no work tree, or no git.
+// Tracked identifies the content of tracked files, as State does for all; "" without a work
+// tree or git.
 func (g Client) Tracked(ctx context.Context, without ...string) (string, error) {
 	root, err := g.top(ctx)
 	if err != nil || root == "" {
@@ -41,7 +40,7 @@ func (g Client) Tracked(ctx context.Context, without ...string) (string, error) 
 	return tree.State, err
 }
 
-// TreeAndTracked is Tree and Tracked, with one look.
+// TreeAndTracked is Tree and Tracked in one pass.
 func (g Client) TreeAndTracked(ctx context.Context, without ...string) (tree Tree, tracked string, err error) {
 	root, err := g.top(ctx)
 	if err != nil || root == "" {
@@ -54,7 +53,7 @@ func (g Client) TreeAndTracked(ctx context.Context, without ...string) (tree Tre
 	return g.look(ctx, root, lines, without)
 }
 
-// top is the top of the work tree that g.Dir is in; "" where there is none, or no git.
+// top is the top of g.Dir's work tree; "" without one, or without git.
 func (g Client) top(ctx context.Context) (string, error) {
 	if g.Top != "" {
 		return g.Top, nil
@@ -63,9 +62,9 @@ func (g Client) top(ctx context.Context) (string, error) {
 	return place.Root, err
 }
 
-// Lacks gives the first of the paths that git tracks and the work tree that g.Dir is in
-// does not have, "" for none, with the top of that; sparse says that git leaves it out on
-// purpose. The paths count from the top.
+// Lacks returns the first of the paths that git tracks and g.Dir's work tree lacks, "" for
+// none, and the top of the work tree; sparse says that git omits it on purpose. The paths are
+// relative to the top.
 func (g Client) Lacks(ctx context.Context, paths ...string) (lacked, top string, sparse bool, err error) {
 	if top, err = g.top(ctx); err != nil || top == "" {
 		return "", "", false, err
@@ -81,17 +80,16 @@ func (g Client) Lacks(ctx context.Context, paths ...string) (lacked, top string,
 	return "", top, false, err
 }
 
-// Tree looks at the work tree that g.Dir is in. Files that git ignores or is
-// told not to look at do not count, and neither do the files and directories
-// without, absolute or relative to g.Dir. Where there is no work tree, or no
-// git, the zero value is given, and no error.
+// Tree identifies the content of g.Dir's work tree. Ignored files do not count, and neither do
+// the files and directories in without, absolute or relative to g.Dir. Without a work tree or
+// git it returns the zero value and no error.
 func (g Client) Tree(ctx context.Context, without ...string) (Tree, error) {
 	tree, _, err := g.TreeAndTracked(ctx, without...)
 	return tree, err
 }
 
-// look looks at what git status says of the work tree of which the top is root, and gives
-// apart what Tracked does.
+// look hashes what git status reports for the work tree with top root, and separately the input
+// of Tracked.
 func (g Client) look(ctx context.Context, root, lines string, without []string) (tree Tree, tracked string, err error) {
 	left := below(root, g.Dir, without)
 	state, known := sha256.New(), sha256.New()
@@ -118,17 +116,17 @@ func (g Client) look(ctx context.Context, root, lines string, without []string) 
 	return tree, hex.EncodeToString(known.Sum(nil)), nil
 }
 
-// Status gives the lines of git status --porcelain=v2 --branch, each of which ends in NUL.
-// ChangedPath reads one.
+// Status returns the NUL-terminated lines of git status --porcelain=v2 --branch. ChangedPath
+// parses one.
 func (g Client) Status(ctx context.Context) (string, error) { return g.status(ctx, "all") }
 
-// status is Status with all untracked files or no.
+// status is Status with or without all untracked files.
 func (g Client) status(ctx context.Context, untracked string) (string, error) {
 	return g.mustRun(ctx, nil, nil, "status", "--porcelain=v2", "--branch", "--no-renames", "--no-ahead-behind", "--untracked-files="+untracked, g.submodules(), "-z")
 }
 
-// beyond lists the paths at which the work tree differs from a commit, untracked files
-// included, as git status and the index have it.
+// beyond lists the paths at which the work tree differs from a commit, including untracked
+// files, by git status and the index.
 func (g Client) beyond(ctx context.Context, base string) ([]string, error) {
 	lines, err := g.Status(ctx)
 	if err != nil {
@@ -139,8 +137,7 @@ func (g Client) beyond(ctx context.Context, base string) ([]string, error) {
 		paths = append(paths, ChangedPath(line))
 	}
 	if base == "" || !strings.Contains(lines, "# branch.oid "+base+"\x00") {
-		// Only what is in the index is compared here: to compare files, git diff would
-		// write the index too.
+		// This compares only the index: to compare files, git diff would also write the index.
 		argv := []string{"diff-index", "--cached", "--name-only", "--no-renames", "-z", base, "--"}
 		if base == "" {
 			argv = []string{"ls-files", "--cached", "-z"}
@@ -156,8 +153,7 @@ func (g Client) beyond(ctx context.Context, base string) ([]string, error) {
 	return slices.DeleteFunc(paths, func(path string) bool { return path == "" }), nil
 }
 
-// ChangedPath is the path in a line of git status --porcelain=v2 --no-renames -z, "" where
-// it names none.
+// ChangedPath is the path in a line of git status --porcelain=v2 --no-renames -z, "" for none.
 func ChangedPath(line string) string {
 	before := map[byte]int{'1': 8, 'u': 10, '?': 1} // fields before the path
 	if line == "" || before[line[0]] == 0 {
@@ -167,8 +163,8 @@ func ChangedPath(line string) string {
 	return strings.TrimSuffix(fields[len(fields)-1], "/")
 }
 
-// below tells of paths as git writes them, relative to root, whether they are
-// or lie below one of names, which are relative to dir.
+// below returns a function that reports whether a path from git, relative to root, is or is
+// below one of names, which are relative to dir.
 func below(root, dir string, names []string) func(path string) bool {
 	var paths []string
 	for _, name := range names {
@@ -186,8 +182,7 @@ func below(root, dir string, names []string) func(path string) bool {
 	}
 }
 
-// RealPath is a path absolute and without symbolic links, as far as there are
-// such files.
+// RealPath makes a path absolute and resolves symbolic links, as far as the files exist.
 func RealPath(path string) string {
 	if absolute, err := filepath.Abs(path); err == nil {
 		path = absolute
@@ -201,8 +196,8 @@ func RealPath(path string) string {
 	return path
 }
 
-// add puts what is at a path now into a hash. A repository in the repository
-// counts with its own state, a file that we may not read with its size and time.
+// add hashes the current content of a path. A nested repository counts with its own state, an
+// unreadable file with size and time.
 func (g Client) add(ctx context.Context, state io.Writer, path string) error {
 	info, err := os.Lstat(path)
 	switch {
@@ -242,7 +237,7 @@ func (g Client) addDirectory(ctx context.Context, state io.Writer, path string) 
 		_, _ = io.WriteString(state, "directory ")
 		return nil
 	}
-	// Who says where our repository is does not mean the inner one.
+	// Variables that name our repository do not name the nested one.
 	env := slices.DeleteFunc(slices.Clone(g.Env), func(variable string) bool {
 		name, _, _ := strings.Cut(variable, "=")
 		return slices.Contains(PlaceVariables, name)
@@ -252,15 +247,15 @@ func (g Client) addDirectory(ctx context.Context, state io.Writer, path string) 
 	return err
 }
 
-// Place is where a repository is. The zero value stands for none.
+// Place is the location of a repository. The zero value means none.
 type Place struct {
 	Root string // the top of the work tree
-	Home string // of all its work trees: the top of the main one, or the directory of git
-	Own  string // stig's directory in git's own of this work tree; it may not exist yet
+	Home string // shared by its work trees: the top of the main one, or git's directory
+	Own  string // stig's directory in git's own directory of this work tree; it may not exist yet
 }
 
-// Place gives the places of the repository that g.Dir is in. All are absolute.
-// Where there is no work tree, or no git, the zero value is given, and no error.
+// Place returns the locations of g.Dir's repository, all absolute. Without a work tree or git
+// it returns the zero value and no error.
 func (g Client) Place(ctx context.Context) (Place, error) {
 	if g.isOutside() {
 		return Place{}, nil
@@ -283,7 +278,7 @@ func (g Client) Place(ctx context.Context) (Place, error) {
 		return Place{}, failure(argv, result)
 	}
 	lines := strings.Split(strings.TrimSuffix(string(result.Stdout), "\n"), "\n")
-	if len(lines) != 3 { // a path holds a line break: git is asked for each by itself
+	if len(lines) != 3 { // a path contains a line break: git is asked for each separately
 		lines = nil
 		for _, what := range [][]string{argv[2:3], argv[3:4], argv[4:]} {
 			if result, err = g.Run(ctx, append(argv[:2:2], what...)...); err != nil {
@@ -300,9 +295,9 @@ func (g Client) Place(ctx context.Context) (Place, error) {
 	return p, nil
 }
 
-// isOutside reports whether git, which takes longer than the rest of a small
-// command, would find no repository around g.Dir: none is named in the
-// environment, and .git is in no directory above.
+// isOutside reports whether git, which takes longer than the rest of a small command, would
+// find no repository around g.Dir: the environment names none, and no directory above contains
+// .git.
 func (g Client) isOutside() bool {
 	for _, variable := range g.Env {
 		if dir, named := strings.CutPrefix(variable, "GIT_DIR="); named && dir != "" {
@@ -319,9 +314,8 @@ func (g Client) isOutside() bool {
 	}
 }
 
-// RootCommit gives the commit that a repository began with, "" before the
-// first one and outside of a repository. The first of known that HEAD comes from is
-// taken; of several beginnings the oldest.
+// RootCommit returns the first commit of a repository, "" before that and outside a repository:
+// the first of known that is an ancestor of HEAD; of several roots the oldest.
 func (g Client) RootCommit(ctx context.Context, known ...string) (string, error) {
 	if g.isOutside() {
 		return "", nil
@@ -330,7 +324,7 @@ func (g Client) RootCommit(ctx context.Context, known ...string) (string, error)
 		if !IsHash(commit) {
 			continue
 		}
-		// Anybody can put a commit into a repository: HEAD must come from it.
+		// Anybody can add a commit to a repository: it must be an ancestor of HEAD.
 		if result, err := g.Run(ctx, "merge-base", "--is-ancestor", commit, "HEAD"); err == nil && result.Exit == 0 {
 			return commit, nil
 		}
@@ -348,7 +342,7 @@ func (g Client) RootCommit(ctx context.Context, known ...string) (string, error)
 	return "", err
 }
 
-// IsHash reports whether a text is the whole name of an object, which no reference hides.
+// IsHash reports whether a text is a full object name, which no reference can hide.
 func IsHash(text string) bool {
 	_, err := hex.DecodeString(text)
 	return err == nil && (len(text) == 40 || len(text) == 64)

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// put writes a file, and the directories that it needs.
+// put writes a file, and creates missing directories.
 func put(t *testing.T, text string, path ...string) {
 	t.Helper()
 	name := filepath.Join(path...)
@@ -38,7 +38,7 @@ func tree(t *testing.T, g Client, without ...string) Tree {
 	return got
 }
 
-// known is what Tracked gives.
+// known is the result of Tracked.
 func known(t *testing.T, g Client) string {
 	t.Helper()
 	state, err := g.Tracked(t.Context())
@@ -48,7 +48,7 @@ func known(t *testing.T, g Client) string {
 	return state
 }
 
-// TestTree: each step makes a tree that no step before it had.
+// TestTree: each step makes a tree that no earlier step had.
 func TestTree(t *testing.T) {
 	g := repositoryAt(t, version{"a b.txt", "1\n"}, version{"a b.txt", "2\n"})
 	put(t, "ignored\n", g.Dir, ".gitignore")
@@ -172,8 +172,8 @@ func TestTreeOfNoRepository(t *testing.T) {
 	}
 }
 
-// Under a hook of git, which says where the repository is, one within it is
-// looked at for itself.
+// In a git hook, whose environment names the repository, a nested one is still examined by
+// itself.
 func TestTreeUnderHook(t *testing.T) {
 	g := repositoryAt(t, version{"a", "1\n"})
 	inner := Client{Dir: filepath.Join(g.Dir, "inner"), Env: g.Env}
@@ -212,7 +212,7 @@ func TestPlace(t *testing.T) {
 			t.Errorf("%s: got %+v, %v", dir, got, err)
 		}
 	}
-	// a line break in a path is none between the paths that git prints
+	// a line break in a path does not separate the paths that git prints
 	broken := filepath.Join(filepath.Dir(g.Dir), "b\n/c\n")
 	must(t, g, "worktree", "add", "-q", "-b", "c", broken)
 	if got, err := (Client{Dir: broken, Env: g.Env}).Place(ctx); err != nil || got.Root != broken || got.Home != g.Dir || !strings.HasPrefix(got.Own, g.Dir) {
@@ -270,8 +270,8 @@ func TestRootCommit(t *testing.T) {
 	}
 }
 
-// TestContent: what the work tree holds beyond a commit is the same after it is staged
-// and committed, and another when a file changes, comes or goes.
+// TestContent: the difference between work tree and commit stays the same when staged and
+// committed, and changes when a file changes, appears or disappears.
 func TestContent(t *testing.T) {
 	g := repositoryAt(t, version{"a.txt", "1\n"}, version{"a.txt", "2\n"})
 	base := must(t, g, "rev-parse", "HEAD")

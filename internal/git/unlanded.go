@@ -9,23 +9,23 @@ import (
 	"strings"
 )
 
-// Unit is what was done for one issue, in one piece, on the branch that results go to: the
-// commits after From up to Commit.
+// Unit is the work on one issue, in one piece, on the branch for results: the commits after
+// From up to Commit.
 type Unit struct {
-	Issue  string // "" where no commit of it says
+	Issue  string // "" if no commit says
 	From   string
 	Commit string
-	Runs   []string // the runs of loops that its messages name
+	Runs   []string // the runs of loops named in its messages
 
-	plain  []string // its commits but for merges
-	undoes string   // the commit that it takes back; "" for none
+	plain  []string // its commits without merges
+	undoes string   // the commit that it reverts; "" for none
 }
 
-// Unlanded lists what is on Onto and was not brought to the commit head, the oldest first.
-// Work counts as brought where head or a branch of a person comes from it, where a message there has its trailer and
-// names a run of it, or where a patch there is that of a commit, of the unit, or of several
-// units in a row; so it may have been squashed, picked or rebased. What the patches do to the store
-// does not count. Of head the last 500 commits that Onto lacks are looked at.
+// Unlanded lists what is on Onto and was not brought to the commit head, oldest first. Work
+// counts as brought if it is an ancestor of head or a person's branch, if a message there has
+// its trailer and names one of its runs, or if a patch there equals that of a commit, of the
+// unit, or of several units in a row; so it may have been squashed, picked or rebased. Changes
+// to the store do not count. At most 500 commits of head that Onto lacks are examined.
 func Unlanded(ctx context.Context, o WorktreeOptions, head string) ([]Unit, error) {
 	r, err := open(ctx, o)
 	if err != nil {
@@ -37,7 +37,7 @@ func Unlanded(ctx context.Context, o WorktreeOptions, head string) ([]Unit, erro
 	}
 	ours, err := r.commits(ctx, tip, "--not", head, "--exclude="+namespace+"/*", "--exclude="+r.onto, "--branches")
 	units := unitsOf(ours, tip)
-	units = slices.DeleteFunc(units, func(u Unit) bool { // work that was taken back there, and what did that
+	units = slices.DeleteFunc(units, func(u Unit) bool { // work that was reverted there, and by which commit
 		return isUndone(ours, u.Commit) || slices.ContainsFunc(ours, func(c commit) bool { return u.undoes != "" && c.hash == u.undoes })
 	})
 	if err != nil || len(units) == 0 {
@@ -50,17 +50,17 @@ func Unlanded(ctx context.Context, o WorktreeOptions, head string) ([]Unit, erro
 	return r.unbrought(ctx, units, theirs)
 }
 
-// mostLooked is how many commits are looked at for work that was brought to them.
+// mostLooked limits how many commits are searched for delivered work.
 const mostLooked = 500
 
-// commit is one with its message.
+// commit is a commit with its message.
 type commit struct {
 	hash    string
 	parents []string
 	message string
 }
 
-// commits lists what git log gives for some arguments, each commit after its parents.
+// commits lists the commits of git log for some arguments, each after its parents.
 func (r *worktreeRepo) commits(ctx context.Context, argv ...string) (list []commit, err error) {
 	said, err := r.git.Must(ctx, append([]string{"log", "-z", "--topo-order", "--reverse", "--format=%H%x00%P%x00%B"}, argv...)...)
 	fields := strings.Split(said, "\x00")
@@ -70,9 +70,9 @@ func (r *worktreeRepo) commits(ctx context.Context, argv ...string) (list []comm
 	return list, err
 }
 
-// unitsOf tells apart what the commits up to a tip were made for. Each step from first parent to
-// first parent is one, with what it merged; steps in a row for one issue are one together,
-// and what says nothing belongs to the next step that is no merge.
+// unitsOf splits the commits up to a tip by issue. Each first-parent step is one unit,
+// including what it merged; consecutive steps for one issue are one unit, and a step that names
+// no issue belongs to the next one that is not a merge.
 func unitsOf(list []commit, tip string) (units []Unit) {
 	at := map[string]commit{}
 	for _, c := range list {
@@ -83,7 +83,7 @@ func unitsOf(list []commit, tip string) (units []Unit) {
 		steps = append(steps, c)
 		delete(at, c.hash)
 	}
-	var silent *Unit // steps that say nothing yet
+	var silent *Unit // steps that name no issue yet
 	flush := func() {
 		if silent != nil {
 			units, silent = append(units, *silent), nil
@@ -113,7 +113,7 @@ func unitsOf(list []commit, tip string) (units []Unit) {
 	return units
 }
 
-// unitOf is one step, with the commits that it merged, which it takes out of at.
+// unitOf returns one step with the commits it merged, which it removes from at.
 func unitOf(step commit, at map[string]commit) Unit {
 	u := Unit{From: step.parents[0], Commit: step.hash, Runs: runsIn(step.message)}
 	_, undoes, _ := strings.Cut(step.message, revertOf)
@@ -139,8 +139,8 @@ func unitOf(step commit, at map[string]commit) Unit {
 	return u
 }
 
-// issuesIn are the issues that a message says it is about: by trailers, also those of messages
-// that a squash took in, or by its subject, as stig has it where there is no trailer.
+// issuesIn are the issues that a message names: by trailers, including those of squashed
+// messages, or by its subject in stig's form if there is no trailer.
 func issuesIn(message string) (issues []string) {
 	for line := range strings.Lines(message) {
 		if issue, ok := strings.CutPrefix(strings.TrimLeft(line, " \t*"), IssueTrailer+":"); ok {
@@ -174,7 +174,7 @@ func runsIn(message string) (runs []string) {
 	return runs
 }
 
-// unbrought leaves out of units what is in commits of head.
+// unbrought removes the units that are in commits of head.
 func (r *worktreeRepo) unbrought(ctx context.Context, units []Unit, theirs []commit) (left []Unit, err error) {
 	said, runs := map[string]int{}, map[string]bool{}
 	var plain []string
@@ -210,8 +210,8 @@ func (r *worktreeRepo) unbrought(ctx context.Context, units []Unit, theirs []com
 	return r.unsquashed(ctx, left, there)
 }
 
-// isBrought reports whether a unit is in commits of which the trailers, runs and patches are
-// given. A trailer of which neither side names a run counts for one unit.
+// isBrought reports whether a unit is in commits with these trailers, runs and patches. A
+// trailer without a run on either side counts for one unit.
 func (r *worktreeRepo) isBrought(ctx context.Context, u Unit, said map[string]int, runs, there map[string]bool) (bool, error) {
 	if u.Issue != "" && said[u.Issue] > 0 {
 		if slices.ContainsFunc(u.Runs, func(run string) bool { return runs[run] }) {
@@ -239,7 +239,7 @@ func (r *worktreeRepo) isBrought(ctx context.Context, u Unit, said map[string]in
 	return id == "" || there[id], err
 }
 
-// unsquashed leaves out units of which several in a row, from the first, are one patch.
+// unsquashed removes units of which several in a row, from the first, make one patch.
 func (r *worktreeRepo) unsquashed(ctx context.Context, units []Unit, there map[string]bool) ([]Unit, error) {
 	for last := len(units) - 1; last > 0; last-- {
 		id, err := r.patch(ctx, units[0].From, units[last].Commit)
@@ -253,8 +253,7 @@ func (r *worktreeRepo) unsquashed(ctx context.Context, units []Unit, there map[s
 	return units, nil
 }
 
-// patches gives for commits the ids of their patches, but for the store; none where nothing else
-// is in them.
+// patches returns the patch ids of commits without the store; none if nothing else is in them.
 func (r *worktreeRepo) patches(ctx context.Context, commits []string) (map[string]string, error) {
 	if len(commits) == 0 {
 		return nil, nil
@@ -262,7 +261,8 @@ func (r *worktreeRepo) patches(ctx context.Context, commits []string) (map[strin
 	return r.patchIDs(ctx, []byte(strings.Join(commits, "\n")+"\n"), "--root", "--stdin")
 }
 
-// patch is the id of what lies between two commits, but for the store; "" for nothing.
+// patch is the patch id of the difference between two commits without the store; "" for
+// nothing.
 func (r *worktreeRepo) patch(ctx context.Context, from, to string) (string, error) {
 	ids, err := r.patchIDs(ctx, nil, from, to)
 	for _, id := range ids {
@@ -286,14 +286,14 @@ func (r *worktreeRepo) patchIDs(ctx context.Context, stdin []byte, argv ...strin
 	return ids, err
 }
 
-// Stat is how much a change is; of binary files no lines count.
+// Stat is the size of a change; binary files have no lines.
 type Stat struct {
 	Files   int `json:"files"`
 	Added   int `json:"added"`   // lines
 	Deleted int `json:"deleted"` // lines
 }
 
-// StatOf says how much a unit changes, but for the store.
+// StatOf returns the size of a unit's change without the store.
 func StatOf(ctx context.Context, o WorktreeOptions, u Unit) (s Stat, err error) {
 	r, err := open(ctx, o)
 	if err != nil {
@@ -305,14 +305,14 @@ func StatOf(ctx context.Context, o WorktreeOptions, u Unit) (s Stat, err error) 
 		if len(fields) < 3 {
 			continue
 		}
-		added, _ := strconv.Atoi(fields[0]) // "-" of a binary file
+		added, _ := strconv.Atoi(fields[0]) // "-" for a binary file
 		deleted, _ := strconv.Atoi(fields[1])
 		s.Files, s.Added, s.Deleted = s.Files+1, s.Added+added, s.Deleted+deleted
 	}
 	return s, err
 }
 
-// DiffOf is what a unit changes, as a patch, but for the store.
+// DiffOf returns a unit's change without the store, as a patch.
 func DiffOf(ctx context.Context, o WorktreeOptions, u Unit) (string, error) {
 	r, err := open(ctx, o)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"stig/internal/git"
 )
 
-// night lands three issues on stig/work: of a-1 stig commits the work, of a-2 the worker made
-// two commits, and of a-3 it changes what a-1 made.
+// night lands three issues on stig/work: for a-1 stig commits the work, for a-2 the worker made
+// two commits, and for a-3 it changes what a-1 made.
 func (c cloned) night() {
 	c.Helper()
 	for _, step := range []struct{ issue, run, file, text string }{
@@ -49,15 +49,14 @@ func (c cloned) unlanded() (issues []string) {
 	return issues
 }
 
-// own commits on the person's branch what has nothing to do with the night.
+// own commits something unrelated to the night on the person's branch.
 func (c cloned) own(file, text string) {
 	c.put(c.Root, file, text)
 	c.git(c.Root, "add", "-A")
 	c.git(c.Root, "commit", "-qm", "my own work on "+file)
 }
 
-// Whatever way a person brings work to their branch, it is known to be there, and the rest is
-// known not to be.
+// However a person brings work to their branch, it is recognized there, and the rest is not.
 func TestUnlanded(t *testing.T) {
 	t.Parallel()
 	all := []string{"a-1", "a-2", "a-3"}
@@ -117,7 +116,7 @@ func TestUnlanded(t *testing.T) {
 	}
 }
 
-// An issue that is landed a second time is not taken for landed because of the first.
+// An issue landed a second time is not taken for delivered because of the first.
 func TestUnlandedAgain(t *testing.T) {
 	t.Parallel()
 	c := newClone(t)
@@ -151,7 +150,7 @@ func TestUnlandedAgain(t *testing.T) {
 	}
 }
 
-// What older versions left on the branch says by subjects alone what it is for.
+// Commits of older versions name their issue in the subject alone.
 func TestUnlandedOfOldSubjects(t *testing.T) {
 	t.Parallel()
 	c := newClone(t)

@@ -19,20 +19,20 @@ import (
 	"stig/internal/visible"
 )
 
-// WorkBranch is the branch that results go to where no other is named.
+// WorkBranch is the default branch for results.
 const WorkBranch = "stig/work"
 
-// WorktreeOptions say where work trees go and what they come from.
+// WorktreeOptions say where work trees are and what they start from.
 type WorktreeOptions struct {
-	Git   Client // of which the environment counts
+	Git   Client // whose environment counts
 	Root  string // a directory in the repository
-	Dir   string // that gets the work trees, each repository in a directory of its own
-	Store string // path of the store's directory in the repository, with slashes; work trees leave it out; "" for none
-	Onto  string // the branch that results go to; "" is WorkBranch
+	Dir   string // directory for work trees, with a subdirectory for each repository
+	Store string // path of the store's directory in the repository, with slashes; work trees omit it; "" for none
+	Onto  string // the branch for results; "" means WorkBranch
 
-	Common string // git's directory of all work trees of the repository; "" has git asked
+	Common string // git's directory shared by all work trees; "" has git asked
 
-	Leave Leave // new files that are no work
+	Leave Leave // new files that are not work
 }
 
 // Worktree is the work tree and the branch of one issue.
@@ -40,29 +40,29 @@ type Worktree struct {
 	Issue  string
 	Dir    string // top of the work tree
 	Branch string // such as stig/harbor-9fd.3
-	Base   string // commit that the branch and Onto had in common when the tree was prepared
+	Base   string // merge base of branch and Onto when the tree was prepared
 	Head   string // commit of the branch when the tree was prepared or listed
-	Tip    string // commit of Onto when the tree was prepared; "" where it was listed
-	New    bool   // it was made, and holds what Head has and nothing else
+	Tip    string // commit of Onto when the tree was prepared; "" if it was listed
+	New    bool   // it is new, and contains exactly Head
 
 	LeftOut []LeftOut // what the last Commit left out
 
 	repo  *worktreeRepo
 	own   string // git's directory of the work tree
-	ready bool   // it was made to the end
-	tip   string // what Merge gave; "" before
-	from  string // where Onto was then
+	ready bool   // it was completed
+	tip   string // result of Merge; "" before
+	from  string // commit of Onto at that time
 
-	unnamed bool // git knows nobody to commit as
+	unnamed bool // git knows no committer
 }
 
-// PrepareWorktree gives the work tree of an issue. There is one at most: if it exists it is
-// given as it is, with the work in it. A new one holds the branch stig/ISSUE, which starts
-// at the tip of Onto, which is made from HEAD if it does not exist. An existing branch of
-// that name is continued, if it has a commit in common with Onto.
+// PrepareWorktree returns the work tree of an issue. There is at most one: an existing one is
+// returned with the work in it. A new one has the branch stig/ISSUE, starting at the tip of
+// Onto, which starts at HEAD if it does not exist. An existing branch of that name is continued
+// if it has a common ancestor with Onto.
 //
-// The work tree is locked, so that git does not prune it. Submodules and files of LFS
-// are not fetched. Nothing is left behind where it cannot be made.
+// The work tree is locked against pruning by git. Submodules and LFS files are not fetched. A
+// failure leaves nothing behind.
 func PrepareWorktree(ctx context.Context, o WorktreeOptions, issue string) (*Worktree, error) {
 	r, err := open(ctx, o)
 	if err != nil {
@@ -89,7 +89,7 @@ func PrepareWorktree(ctx context.Context, o WorktreeOptions, issue string) (*Wor
 		t.Dir, t.own, t.ready = at.dir, at.own, true
 		return t, t.resume(ctx, tip)
 	}
-	if found { // removed by hand, or not made, removed or put back to the end: nothing of worth is in it
+	if found { // removed by hand, or creation, removal or restoring was interrupted: nothing valuable is in it
 		err = r.forget(ctx, at.dir)
 	} else if at, found := now.places.of(t.Branch); found {
 		err = checkedOut(t.Branch, at, "")
@@ -100,7 +100,7 @@ func PrepareWorktree(ctx context.Context, o WorktreeOptions, issue string) (*Wor
 	return t, err
 }
 
-// since sets where the branch is, and what it has in common with Onto.
+// since sets the commit of the branch, and its merge base with Onto.
 func (t *Worktree) since(ctx context.Context, head, tip string) (err error) {
 	t.Head, t.Base, t.Tip = head, head, tip
 	if head != tip && tip != "" {
@@ -109,10 +109,10 @@ func (t *Worktree) since(ctx context.Context, head, tip string) (err error) {
 	return err
 }
 
-// resume makes sure that an existing work tree can be worked in. A branch without work of
-// its own moves to the tip of Onto.
+// resume makes sure that an existing work tree is usable. A branch without work of its own
+// moves to the tip of Onto.
 func (t *Worktree) resume(ctx context.Context, tip string) error {
-	if !t.linked() { // git ends with 1 where the link was gone, and has made it
+	if !t.linked() { // git ends with 1 if the link was gone, and has restored it
 		if _, err := t.repo.git.Must(ctx, "worktree", "repair", t.Dir); err != nil && !t.linked() {
 			return err
 		}
@@ -153,18 +153,17 @@ func (t *Worktree) resume(ctx context.Context, tip string) error {
 	return t.since(ctx, tip, tip)
 }
 
-// branchAgain makes the branch of a work tree again that somebody removed, where HEAD is at
-// a commit and on no branch: it may be the only name that the work had. Else the error
-// says where the work is.
+// branchAgain recreates the branch of a work tree that somebody deleted, if HEAD is detached:
+// the branch may be the only name of the work. Otherwise the error says where the work is.
 func (t *Worktree) branchAgain(ctx context.Context, s status) error {
-	anew := "; to begin anew, type git worktree remove -f -f " + visible.Quoted(t.Dir)
+	anew := "; to start over, type git worktree remove -f -f " + visible.Quoted(t.Dir)
 	switch {
 	case s.head == "(initial)":
-		return &fault.Error{Code: fault.Conflict, Reason: fmt.Sprintf("branch %s: was removed, and is checked out in %s", t.Branch, t.Dir),
-			Hint: "name the commit to go on from: git branch " + t.Branch + " COMMIT" + anew}
+		return &fault.Error{Code: fault.Conflict, Reason: fmt.Sprintf("branch %s: was deleted, and is checked out in %s", t.Branch, t.Dir),
+			Hint: "name the commit to continue from: git branch " + t.Branch + " COMMIT" + anew}
 	case s.branch != "":
-		return &fault.Error{Code: fault.Conflict, Reason: fmt.Sprintf("branch %s: was removed, and %s is on %s", t.Branch, t.Dir, s.branch),
-			Hint: "to go on from there, type git branch " + t.Branch + " " + s.head + anew}
+		return &fault.Error{Code: fault.Conflict, Reason: fmt.Sprintf("branch %s: was deleted, and %s is on %s", t.Branch, t.Dir, s.branch),
+			Hint: "to continue from there, type git branch " + t.Branch + " " + s.head + anew}
 	}
 	if _, err := t.repo.git.Must(ctx, "update-ref", "-m", "stig: made again", "refs/heads/"+t.Branch, s.head, ""); err != nil {
 		return err
@@ -173,8 +172,8 @@ func (t *Worktree) branchAgain(ctx context.Context, s status) error {
 	return nil
 }
 
-// repairIndex makes an index anew that git cannot read, as one may be after the machine went
-// down, and reports whether it did: with what HEAD has. No file of the work tree changes.
+// repairIndex recreates an index that git cannot read, as after a power failure, from HEAD, and
+// reports whether it did. No file of the work tree changes.
 func (t *Worktree) repairIndex(ctx context.Context) bool {
 	if read, err := t.git().Run(ctx, "ls-files", "--", ":(top).git"); err != nil || read.Exit == 0 {
 		return false
@@ -192,24 +191,24 @@ func (t *Worktree) linked() bool {
 	return err == nil && strings.TrimSpace(string(link)) == "gitdir: "+filepath.ToSlash(t.own)
 }
 
-// reason is why the work tree is locked, so that git does not prune it.
+// reason is the reason for git's lock on the work tree, which prevents pruning.
 func (t *Worktree) reason() string { return "stig: work on " + t.Issue }
 
-// lockAge is how long a git that runs may hold a lock of a work tree of ours.
+// lockAge is the maximum age of a lock that a running git holds on our work tree.
 const lockAge = 2 * time.Second
 
-// breakLocks removes the locks of a git that was killed, alone or with the machine, which
-// would block others. Nobody but the caller works in the tree.
+// breakLocks removes the locks of a git that was killed, alone or with the machine. Only the
+// caller works in the tree.
 func (t *Worktree) breakLocks(ctx context.Context) error {
 	return breakLocks(ctx, filepath.Join(t.own, "index.lock"), filepath.Join(t.own, "HEAD.lock"), t.repo.lockOf(t.Branch))
 }
 
-// lockOf is the file by which git keeps others from a branch.
+// lockOf is the file with which git locks a branch.
 func (r *worktreeRepo) lockOf(branch string) string {
 	return filepath.Join(r.common, "refs", "heads", filepath.FromSlash(branch)+".lock")
 }
 
-// breakLocks removes files by which a git that was killed keeps others from something.
+// breakLocks removes lock files of a git that was killed.
 func breakLocks(ctx context.Context, locks ...string) error {
 	for _, lock := range locks {
 		for over := time.After(lockAge); isThere(lock); {
@@ -227,10 +226,10 @@ func breakLocks(ctx context.Context, locks ...string) error {
 	return nil
 }
 
-// make makes the work tree, and the branch where there is none.
+// make creates the work tree, and the branch if there is none.
 func (t *Worktree) make(ctx context.Context, tip string) error {
 	if left, err := os.ReadDir(t.Dir); len(left) > 0 || err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return &fault.Error{Code: fault.Conflict, Reason: t.Dir + ": is there and is no work tree of this repository", Hint: "move it away", Err: err}
+		return &fault.Error{Code: fault.Conflict, Reason: t.Dir + ": exists and is not a work tree of this repository", Hint: "move it away", Err: err}
 	}
 	if err := os.MkdirAll(filepath.Dir(t.Dir), 0o700); err != nil {
 		return t.noRoom(err)
@@ -238,7 +237,7 @@ func (t *Worktree) make(ctx context.Context, tip string) error {
 	old := t.Head
 	add := []string{"worktree", "add", "--quiet", "--no-checkout", "--lock", "--reason", t.reason()}
 	if old == "" {
-		add = append(add, "--detach", t.Dir, tip) // fill makes the branch
+		add = append(add, "--detach", t.Dir, tip) // fill creates the branch
 	} else if err := t.adopts(ctx, old, tip); err != nil {
 		return err
 	} else {
@@ -261,18 +260,18 @@ func (t *Worktree) make(ctx context.Context, tip string) error {
 	return nil
 }
 
-// adopts says why an existing branch cannot be that of the issue.
+// adopts returns why an existing branch cannot be the issue's.
 func (t *Worktree) adopts(ctx context.Context, branch, tip string) error {
 	base, err := t.repo.base(ctx, branch, tip)
 	if err == nil && base == "" {
-		err = &fault.Error{Code: fault.Conflict, Reason: fmt.Sprintf("branch %s: is there and has no commit in common with %s", t.Branch, t.repo.onto),
+		err = &fault.Error{Code: fault.Conflict, Reason: fmt.Sprintf("branch %s: exists and has no commit in common with %s", t.Branch, t.repo.onto),
 			Hint: fmt.Sprintf("type git branch -m %s NAME", t.Branch)}
 	}
 	return err
 }
 
-// fill puts the files into a new work tree, but for the store's, and makes the branch
-// at tip where there is none.
+// fill writes the files into a new work tree, without the store, and creates the branch at tip
+// if there is none.
 func (t *Worktree) fill(ctx context.Context, tip string) error {
 	if t.own = ownDirectories(t.repo.common)[t.Dir]; t.own == "" {
 		return fmt.Errorf("%s: git has no work tree there", t.Dir)
@@ -291,10 +290,10 @@ func (t *Worktree) fill(ctx context.Context, tip string) error {
 	return err
 }
 
-// toHead has git put the files of HEAD into a work tree without any.
+// toHead makes git check HEAD out into an empty work tree.
 var toHead = []string{"read-tree", "--reset", "-u", "HEAD"}
 
-// files checks out all but the store's, with the command that is given.
+// files checks out everything but the store, with the given command.
 func (t *Worktree) files(ctx context.Context, take []string) error {
 	if err := t.leaveOut(); err != nil {
 		return err
@@ -303,7 +302,7 @@ func (t *Worktree) files(ctx context.Context, take []string) error {
 	return err
 }
 
-// undo removes what is there of a work tree that could not be made.
+// undo removes what exists of an incomplete work tree.
 func (t *Worktree) undo(ctx context.Context, branch bool, tip string) error {
 	err := errors.Join(t.repo.forget(ctx, t.Dir), os.RemoveAll(t.Dir))
 	if now, e := t.repo.branch(ctx, t.Branch); branch && e == nil && now == tip {
@@ -323,19 +322,18 @@ func (t *Worktree) git() Client {
 	return g
 }
 
-// noRoom says of an error that there is no room on the disk, if that is it: git does not
-// always say so.
+// noRoom reports a full disk if that caused an error: git does not always say so.
 func (t *Worktree) noRoom(err error) error {
 	probe := filepath.Join(t.Dir, ".stig-probe")
 	full := os.WriteFile(probe, make([]byte, 1<<16), 0o600)
 	_ = os.Remove(probe)
 	if errors.Is(full, syscall.ENOSPC) || errors.Is(full, syscall.EDQUOT) || strings.Contains(strings.ToLower(err.Error()), "no space left on device") {
-		return &fault.Error{Code: fault.Store, Reason: t.Dir + ": no space left for a work tree", Hint: "free space there and try again", Err: err}
+		return &fault.Error{Code: fault.Store, Reason: t.Dir + ": no space left for a work tree", Hint: "free space there and retry", Err: err}
 	}
 	return err
 }
 
-// pattern is a path as git's patterns of files name it.
+// pattern escapes a path for git's file patterns.
 func pattern(path string) string {
 	var escaped strings.Builder
 	for _, r := range path {
@@ -357,9 +355,9 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// Worktrees gives the work trees of the repository that PrepareWorktree made, by their directories,
-// without Base. One that was not made or removed to the end has no Issue, and can be
-// removed; one whose branch is gone has no Head.
+// Worktrees returns the work trees made by PrepareWorktree, by directory, without Base. One
+// whose creation or removal was interrupted has no Issue, and can be removed; one whose branch
+// is gone has no Head.
 func Worktrees(ctx context.Context, o WorktreeOptions) ([]*Worktree, error) {
 	r, err := open(ctx, o)
 	if err != nil {
@@ -372,7 +370,7 @@ func Worktrees(ctx context.Context, o WorktreeOptions) ([]*Worktree, error) {
 	var trees []*Worktree
 	for _, at := range all {
 		if !at.ready && filepath.Dir(at.dir) != r.trees {
-			continue // of somebody else
+			continue // somebody else's
 		}
 		own := *r
 		t := &Worktree{Issue: at.Issue, Dir: at.dir, Branch: at.Branch, own: at.own, ready: at.ready, repo: &own}
@@ -387,7 +385,7 @@ func Worktrees(ctx context.Context, o WorktreeOptions) ([]*Worktree, error) {
 	return trees, nil
 }
 
-// Ahead reports whether the branch had commits at Head that Onto lacks.
+// Ahead reports whether the branch has commits at Head that Onto lacks.
 func (t *Worktree) Ahead(ctx context.Context) (bool, error) {
 	tip, err := t.repo.branch(ctx, t.repo.onto)
 	if err != nil || t.Head == "" {
@@ -397,7 +395,7 @@ func (t *Worktree) Ahead(ctx context.Context) (bool, error) {
 	return tip != "" && !merged, err
 }
 
-// WorktreeAt gives the directory of the work tree that has a branch checked out; "" for none.
+// WorktreeAt returns the directory of the work tree that has a branch checked out; "" for none.
 func WorktreeAt(ctx context.Context, o WorktreeOptions, branch string) (dir string, err error) {
 	trees, err := Worktrees(ctx, o)
 	if err != nil {
@@ -411,16 +409,16 @@ func WorktreeAt(ctx context.Context, o WorktreeOptions, branch string) (dir stri
 	return "", nil
 }
 
-// longestName is how many bytes of a branch or directory are the issue's id: a file
-// system takes 255, of which git wants some for its locks.
+// longestName limits the issue's id in a branch or directory name, in bytes: a file system
+// takes 255, of which git needs some for its locks.
 const longestName = 150
 
-// namespace is where the branches of issues are.
+// namespace is the prefix of issue branches.
 const namespace = "stig"
 
-// BranchOf names the branch of an issue whose results go to the branch onto. Ids that git
-// does not take as they are, that hold a slash, or that give onto are written with %XX;
-// two ids never have one branch.
+// BranchOf names the branch of an issue whose results go to the branch onto. Ids that git does
+// not accept, that contain a slash, or that equal onto are written with %XX; different ids have
+// different branches.
 func BranchOf(issue, onto string) string {
 	name := Escaped(issue)
 	branch := namespace + "/" + name
@@ -430,8 +428,8 @@ func BranchOf(issue, onto string) string {
 	return branch
 }
 
-// Escaped writes what git does not take in names of branches, or file systems do not in
-// those of files, as %XX.
+// Escaped writes characters that git does not accept in branch names, or file systems in file
+// names, as %XX.
 func Escaped(id string) string {
 	var name strings.Builder
 	for i := range len(id) {
@@ -453,7 +451,7 @@ func Escaped(id string) string {
 	return name.String()
 }
 
-// dirOf is where the work tree of a branch lies unless it was moved.
+// dirOf is the directory of a branch's work tree unless it was moved.
 func (r *worktreeRepo) dirOf(branch string) string {
 	return filepath.Join(r.trees, strings.TrimPrefix(branch, namespace+"/"))
 }

@@ -9,19 +9,19 @@ import (
 	"stig/internal/process"
 )
 
-// RejectedError says that what is in a work tree cannot be committed or merged: a hook of
-// the repository said no, it is not finished, or it has conflicts.
+// RejectedError reports that the content of a work tree cannot be committed or merged: a hook
+// of the repository refused, an operation is unfinished, or there are conflicts.
 type RejectedError struct {
 	Reason string
-	Exit   int      // of git; 0 where it was not asked
-	Tail   string   // the last lines of what git and the hook said
-	Files  []string // that have conflicts with the branch that results go to, as git names them
-	Unable error    // why git can commit nothing here, whatever is in it; nil where it can
+	Exit   int      // git's exit code; 0 if git was not asked
+	Tail   string   // the last lines of output of git and the hook
+	Files  []string // files in conflict with the branch for results, as git names them
+	Unable error    // why git can commit nothing here at all; nil if it can
 }
 
 func (e *RejectedError) Error() string { return e.Reason }
 
-// tailLines bounds RejectedError.Tail.
+// tailLines limits RejectedError.Tail.
 const tailLines = 60
 
 func rejected(what string, r process.Result) *RejectedError {
@@ -32,16 +32,15 @@ func rejected(what string, r process.Result) *RejectedError {
 	return e
 }
 
-// Commit commits all that the work tree holds, but for the store, what git ignores and what
-// is left out, if anything differs from its last commit, and gives the commit of the branch.
-// Hooks of the repository run. A *RejectedError says that one refused, or that the work tree
-// is in the middle of a merge or on another branch, or has a repository in its commits that is
-// no submodule. If a hook changed files while it refused, as formatters do, that is committed
-// on a second try. What was left out stays in the work
-// tree, and LeftOut says what that is.
+// Commit commits everything in the work tree except the store, ignored files and what is left
+// out, if anything differs from its last commit, and returns the commit of the branch. The
+// repository's hooks run. A *RejectedError says that one refused, that the work tree is in the
+// middle of a merge or on another branch, or that its commits contain a repository that is not
+// a submodule. If a hook changed files while it refused, as formatters do, a second try commits
+// that. Files left out stay in the work tree; LeftOut lists them.
 //
-// author is the name of who made the changes. If git knows no user.name, author is the
-// committer too.
+// author is the name of who made the changes. If git knows no user.name, author is also the
+// committer.
 func (t *Worktree) Commit(ctx context.Context, message, author string) (commit string, err error) {
 	release, err := t.hold(ctx)
 	if err != nil {
@@ -61,13 +60,13 @@ func (t *Worktree) Commit(ctx context.Context, message, author string) (commit s
 	}
 	embedded, err := t.embedded(ctx, commit)
 	if err == nil && len(embedded) > 0 {
-		err = &RejectedError{Reason: fmt.Sprintf("%s: is a repository of its own, of which git commits a name and no file; move its .git away, or make it a submodule", strings.Join(embedded, ", "))}
+		err = &RejectedError{Reason: fmt.Sprintf("%s: is a nested repository, of which git commits only a name; move its .git away, or make it a submodule", strings.Join(embedded, ", "))}
 	}
 	return commit, err
 }
 
-// embedded lists the repositories within the work tree that the branch has as commits of
-// no submodule. What is in them is nowhere else.
+// embedded lists nested repositories that the branch contains as commits without being
+// submodules. Their content is nowhere else.
 func (t *Worktree) embedded(ctx context.Context, head string) (paths []string, err error) {
 	said, err := t.git().Must(ctx, "diff-tree", "-r", "-z", "--no-renames", t.Base, head)
 	if err != nil {
@@ -86,10 +85,10 @@ func (t *Worktree) embedded(ctx context.Context, head string) (paths []string, e
 	return slices.DeleteFunc(paths, func(path string) bool { return strings.Contains(string(known.Stdout), "\n"+path+"\x00") }), err
 }
 
-// gitlink is the mode of a commit in a tree of git.
+// gitlink is the mode of a commit in a git tree.
 const gitlink = "160000"
 
-// commitAll is Commit of a work tree that is held and stands so.
+// commitAll is Commit for a work tree that is held and ready.
 func (t *Worktree) commitAll(ctx context.Context, s status, left []LeftOut, message, author string) (commit string, err error) {
 	if !s.dirty {
 		return s.head, t.unstageStore(ctx, s.store)
@@ -111,7 +110,7 @@ func (t *Worktree) commitAll(ctx context.Context, s status, left []LeftOut, mess
 			break
 		}
 		if staged, err := t.git().Run(ctx, "diff-index", "--cached", "--quiet", "HEAD", "--"); err != nil || staged.Exit == 0 {
-			return s.head, err // such as changes within a submodule: nothing of them can be committed
+			return s.head, err // such as changes within a submodule, which cannot be committed
 		}
 		if changed, e := t.git().Run(ctx, "diff-files", "--quiet"); try > 1 || e != nil || changed.Exit == 0 {
 			refused := rejected("git commit", result)
@@ -122,12 +121,12 @@ func (t *Worktree) commitAll(ctx context.Context, s status, left []LeftOut, mess
 	return t.head(ctx)
 }
 
-// stage puts all changes into the index, but for those of the store, where there are any, and
-// what is left out, which git does not even read.
+// stage stages all changes, except those of the store and what is left out, which git does not
+// even read.
 func (t *Worktree) stage(ctx context.Context, store bool, left []LeftOut) error {
 	add := []string{"add", "--all"}
 	if t.repo.store != "" {
-		add = append(add, "--sparse") // or it fails for what a worker put there
+		add = append(add, "--sparse") // otherwise it fails for what a worker put there
 	}
 	var paths []byte
 	if len(left) > 0 {
@@ -146,7 +145,7 @@ func (t *Worktree) stage(ctx context.Context, store bool, left []LeftOut) error 
 	return t.unstageStore(ctx, store)
 }
 
-// unstage takes out of the index what is left out and was put there by the worker.
+// unstage removes from the index what is left out and the worker had staged.
 func (t *Worktree) unstage(ctx context.Context, left []LeftOut) error {
 	if len(left) == 0 {
 		return nil
@@ -167,7 +166,7 @@ func (t *Worktree) unstage(ctx context.Context, left []LeftOut) error {
 	return err
 }
 
-// unstageStore takes out of the index what differs of the store there, if anything does.
+// unstageStore removes changes to the store from the index.
 func (t *Worktree) unstageStore(ctx context.Context, differs bool) error {
 	if t.repo.store == "" || !differs {
 		return nil
@@ -176,16 +175,15 @@ func (t *Worktree) unstageStore(ctx context.Context, differs bool) error {
 	return err
 }
 
-// commit commits the index, in the name of author under the address of the person that git
-// knows, so that hosts show whose worker it was. Only if that fails is git asked whether it
-// knows anybody: it nearly always does.
+// commit commits the index, in author's name with the person's address from git, so that hosts
+// show whose worker it was. Only if that fails it asks whether git knows an identity, which it
+// nearly always does.
 func (t *Worktree) commit(ctx context.Context, message, author string) (process.Result, error) {
 	argv := []string{"-c", noUpkeep, "commit", "--quiet", "--file=-"}
 	return t.knowing(ctx, []string{"GIT_AUTHOR_NAME=" + plain(author)}, author, message, argv...)
 }
 
-// knowing has git make a commit. If that fails because git knows nobody to commit as, name is
-// the committer.
+// knowing makes a commit. If git knows no identity, name is the committer.
 func (t *Worktree) knowing(ctx context.Context, env []string, name, message string, argv ...string) (process.Result, error) {
 	g, text := t.git(), []byte(message+"\n")
 	if !t.unnamed {
@@ -202,7 +200,7 @@ func (t *Worktree) knowing(ctx context.Context, env []string, name, message stri
 	return g.Perform(ctx, identity(name), text, argv...)
 }
 
-// identity has git commit as a name that it knows no address of.
+// identity makes git commit under a name without an address.
 func identity(name string) []string {
 	name = plain(name)
 	return []string{
@@ -211,10 +209,10 @@ func identity(name string) []string {
 	}
 }
 
-// addressEnd turns a name into an e-mail address that leads nowhere.
+// addressEnd turns a name into an unreachable e-mail address.
 const addressEnd = "@stig.invalid"
 
-// knowsWho reports whether git knows somebody to commit as.
+// knowsWho reports whether git knows a committer.
 func knowsWho(ctx context.Context, g Client) (bool, error) {
 	for _, who := range []string{"GIT_COMMITTER_IDENT", "GIT_AUTHOR_IDENT"} {
 		if result, err := g.Run(ctx, "var", who); err != nil || result.Exit != 0 {
@@ -224,8 +222,7 @@ func knowsWho(ctx context.Context, g Client) (bool, error) {
 	return true, nil
 }
 
-// head is the commit that is checked out. Where git keeps that in files, it need not be
-// started.
+// head is the commit that is checked out. If git keeps it in files, git is not started.
 func (t *Worktree) head(ctx context.Context) (string, error) {
 	_, commit := Checkout{Own: t.own, Common: t.repo.common}.Head()
 	if commit == "" || strings.Contains(commit, " ") { // the name of another reference
@@ -234,26 +231,26 @@ func (t *Worktree) head(ctx context.Context) (string, error) {
 	return commit, nil
 }
 
-// status is how a work tree stands.
+// status is the state of a work tree.
 type status struct {
 	head     string
 	branch   string   // "" for none
-	dirty    bool     // something differs from head, files that git does not know included, the store not
-	store    bool     // the store does
+	dirty    bool     // something other than the store differs from head, including untracked files
+	store    bool     // the store differs
 	unmerged bool     // there are conflicts
-	modules  bool     // a repository within differs: a submodule, or one that git does not know
-	fresh    []string // the files that head has not, with a slash at the end of a repository
-	changed  []string // all files that differ, the store's not
-	nested   []string // submodules that differ
+	modules  bool     // a nested repository differs: a submodule, or an untracked one
+	fresh    []string // files missing from head, with a slash at the end of a repository
+	changed  []string // all differing files except the store's
+	nested   []string // differing submodules
 }
 
-// status looks how the work tree stands.
+// status determines the state of the work tree.
 func (t *Worktree) status(ctx context.Context) (s status, err error) {
 	lines, err := t.git().Status(ctx)
 	return t.read(lines), err
 }
 
-// read reads what git status says.
+// read parses the output of git status.
 func (t *Worktree) read(lines string) (s status) {
 	for line := range strings.SplitSeq(lines, "\x00") {
 		if head, ok := strings.CutPrefix(line, "# branch.oid "); ok {
@@ -271,7 +268,7 @@ func (t *Worktree) read(lines string) (s status) {
 		if isModule {
 			s.nested = append(s.nested, path)
 		}
-		if isNew(line) && strings.HasSuffix(line, "/") { // which git status lists so where it is a repository
+		if isNew(line) && strings.HasSuffix(line, "/") { // the form in which git status lists a repository
 			s.fresh = append(s.fresh, path+"/")
 		} else if isNew(line) {
 			s.fresh = append(s.fresh, path)
@@ -282,22 +279,22 @@ func (t *Worktree) read(lines string) (s status) {
 	return s
 }
 
-// isNew reports whether a line of git status is about a file that the commit has not, a
-// submodule that was added apart.
+// isNew reports whether a line of git status is about a file missing from the commit, except an
+// added submodule.
 func isNew(line string) bool {
-	fields := strings.Fields(line) // 1, how it differs, submodule, modes of the commit, the index and the tree
+	fields := strings.Fields(line) // 1, how it differs, submodule, modes in commit, index and tree
 	return line[0] == '?' || line[0] == '1' && strings.Trim(fields[3], "0") == "" && fields[4] != gitlink
 }
 
-// settled says why the work tree cannot be committed or merged as it stands. Where the
-// worker went on from its branch on another, or on none, the branch follows.
+// settled returns why the work tree cannot be committed or merged in its current state. If the
+// worker continued on another branch or on none, the branch follows.
 func (t *Worktree) settled(ctx context.Context) (status, error) {
 	if doing := Busy(t.own); doing != "" {
 		return status{}, &RejectedError{Reason: fmt.Sprintf("%s: is in the middle of a %s", t.Dir, doing)}
 	}
 	s, err := t.status(ctx)
 	if err == nil && s.unmerged {
-		err = &RejectedError{Reason: t.Dir + ": has conflicts that are not resolved"}
+		err = &RejectedError{Reason: t.Dir + ": has unresolved conflicts"}
 	}
 	if err != nil || s.branch == t.Branch {
 		return s, err
@@ -309,22 +306,22 @@ func (t *Worktree) settled(ctx context.Context) (status, error) {
 	if ahead, err := t.repo.descends(ctx, s.head, "refs/heads/"+t.Branch); err != nil {
 		return s, err
 	} else if !ahead {
-		return s, &RejectedError{Reason: fmt.Sprintf("%s: is on %s, which does not come from %s", t.Dir, now, t.Branch)}
+		return s, &RejectedError{Reason: fmt.Sprintf("%s: is on %s, which does not descend from %s", t.Dir, now, t.Branch)}
 	}
-	// HEAD moves to the branch at the very commit that it is at: no file changes
+	// HEAD moves to the branch at the same commit: no file changes
 	if _, err := t.git().Must(ctx, "update-ref", "-m", "stig: follow "+now, "refs/heads/"+t.Branch, s.head); err != nil {
 		return s, err
 	}
 	return s, t.attach(ctx)
 }
 
-// attach has the work tree, which is at the commit of its branch, be on that again.
+// attach puts the work tree, which is at its branch's commit, back on the branch.
 func (t *Worktree) attach(ctx context.Context) error {
 	_, err := t.git().Must(ctx, "symbolic-ref", "-m", "stig: on "+t.Branch, "HEAD", "refs/heads/"+t.Branch)
 	return err
 }
 
-// plain is a name without what ends one in git.
+// plain removes characters from a name that git does not accept in names.
 func plain(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if r < ' ' || strings.ContainsRune("<>", r) {

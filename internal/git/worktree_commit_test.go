@@ -14,7 +14,7 @@ import (
 	"stig/internal/git"
 )
 
-// hook puts a hook into the repository.
+// hook installs a hook in the repository.
 func (c cloned) hook(name, script string) {
 	c.Helper()
 	c.put(c.Root, ".git/hooks/"+name, "#!/bin/sh\n"+script)
@@ -23,7 +23,7 @@ func (c cloned) hook(name, script string) {
 	}
 }
 
-// without leaves variables out of the environment of git.
+// without removes variables from git's environment.
 func (c *cloned) without(prefixes ...string) {
 	c.Git.Env = slices.DeleteFunc(slices.Clone(c.Git.Env), func(variable string) bool {
 		return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(variable, prefix) })
@@ -35,7 +35,7 @@ func TestCommit(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		do   func(c cloned, dir string)
-		err  string // "" for none: then the work of the worker is on the branch, in files g
+		err  string // "" for none: then the worker's work is on the branch, in files g
 		tail string
 	}{
 		{name: "nothing special", do: func(c cloned, dir string) { c.put(dir, "g", "work\n") }},
@@ -80,7 +80,7 @@ func TestCommit(t *testing.T) {
 			c.put(dir, "g", "work\n")
 			c.commit(dir, "mine")
 			c.git(dir, "switch", "-q", "--detach", "HEAD~1")
-		}, err: "is on no branch, which does not come from stig/a-1"},
+		}, err: "is on no branch, which does not descend from stig/a-1"},
 		{name: "in the middle of a merge", do: func(c cloned, dir string) {
 			c.put(dir, "f", "mine\n")
 			c.commit(dir, "mine")
@@ -93,7 +93,7 @@ func TestCommit(t *testing.T) {
 			c.put(dir, "f", "other\n")
 			c.commit(dir, "other")
 			_, _ = git.Client{Dir: dir, Env: c.Git.Env}.Run(c.Context(), "stash", "pop")
-		}, err: "has conflicts that are not resolved"},
+		}, err: "has unresolved conflicts"},
 		{name: "a hook refuses", do: func(c cloned, dir string) {
 			c.hook("pre-commit", "echo checking; echo 'g:1: no good' >&2; exit 3")
 			c.put(dir, "g", "work\n")
@@ -156,7 +156,7 @@ func TestCommit(t *testing.T) {
 	}
 }
 
-// Whoever has told git no name commits under the worker's.
+// Without an identity in git, commits are in the worker's name.
 func TestCommitWithoutIdentity(t *testing.T) {
 	t.Parallel()
 	c := newClone(t)
@@ -184,7 +184,7 @@ func TestCommitWithoutIdentity(t *testing.T) {
 	}
 }
 
-// Commits of whoever has told git a name say whose worker it was.
+// With an identity in git, commits say whose worker it was.
 func TestCommitAuthor(t *testing.T) {
 	t.Parallel()
 	c := newClone(t)
@@ -203,7 +203,7 @@ func TestCommitAuthor(t *testing.T) {
 	}
 }
 
-// Files that a repository leaves to setup are not fetched, and stand in nobody's way.
+// Files that a repository leaves to setup are not fetched, and block nothing.
 func TestSubmodules(t *testing.T) {
 	t.Parallel()
 	c, lib := newClone(t), newClone(t)
@@ -219,7 +219,7 @@ func TestSubmodules(t *testing.T) {
 	c.put(filepath.Join(tree.Dir, "lib"), "f", "mine\n")
 	c.changed(tree, true)
 	var refused *git.RejectedError
-	if _, err := tree.Merge(t.Context()); !errors.As(err, &refused) || !strings.HasSuffix(refused.Reason, `changes that are not committed, such as in "lib"`) {
+	if _, err := tree.Merge(t.Context()); !errors.As(err, &refused) || !strings.HasSuffix(refused.Reason, `uncommitted changes, such as in "lib"`) {
 		t.Errorf("merged without what is in a submodule: %v", err)
 	}
 	if err := tree.Remove(t.Context()); !fault.Is(err, fault.Refused) {

@@ -9,14 +9,13 @@ import (
 	"strings"
 )
 
-// ErrRewritten is the error of Follow for a branch that does not come any more from where it was.
+// ErrRewritten is Follow's error for a branch that no longer descends from its former commit.
 var ErrRewritten = errors.New("the branch was rewritten")
 
-// Follow brings Onto up to date with a branch that was at a commit when Onto last had all of
-// it, and gives where the branch is now; how says what was done, "" for nothing. Where all of
-// Onto is in the branch, by its commits or by what they changed, it moves there; else the
-// branch is merged into it, in no work tree. A
-// *RejectedError names conflicts, and nothing has changed.
+// Follow updates Onto from a branch, given the branch's commit when Onto last contained it, and
+// returns the branch's current commit; how says what was done, "" for nothing. If the branch
+// contains all of Onto, by commits or by patches, Onto moves there; else the branch is merged
+// into it, without a work tree. A *RejectedError names conflicts, and nothing has changed.
 func Follow(ctx context.Context, o WorktreeOptions, branch, was string) (now, how string, err error) {
 	r, err := open(ctx, o)
 	if err != nil {
@@ -59,8 +58,8 @@ func Follow(ctx context.Context, o WorktreeOptions, branch, was string) (now, ho
 	return now, how, err
 }
 
-// mergeBranch merges a branch into Onto, with the store of the branch, and gives the commit:
-// that of the branch where Onto adds nothing to it, such as after a squash.
+// mergeBranch merges a branch into Onto, with the branch's store, and returns the commit: that
+// of the branch if Onto adds nothing, for example after a squash.
 func (r *worktreeRepo) mergeBranch(ctx context.Context, branch, onto, tip string) (string, error) {
 	t := &Worktree{Dir: r.git.Dir, Branch: branch, own: filepath.Join(r.common, "stig"), repo: r}
 	tree, err := t.mergeTree(ctx, tip, onto)
@@ -76,10 +75,10 @@ func (r *worktreeRepo) mergeBranch(ctx context.Context, branch, onto, tip string
 	return t.commitTree(ctx, tree, fmt.Sprintf("Merge branch '%s' into %s", branch, r.onto), []string{onto, tip})
 }
 
-// Replay makes Onto anew on a branch that was rewritten: what Onto has beyond where the branch
-// was comes on top of where it is now, and so does the work on branches of issues. kept are
-// those of them of which that cannot be done: changes that are not committed, or conflicts. A
-// *RejectedError names what conflicts in Onto, and nothing has changed.
+// Replay rebuilds Onto on a rewritten branch: what Onto has beyond the former branch goes on
+// top of the new one, and so does the work on issue branches. kept are those that cannot be
+// replayed: uncommitted changes, or conflicts. A *RejectedError names conflicts in Onto, and
+// nothing has changed.
 func Replay(ctx context.Context, o WorktreeOptions, branch, was string) (now string, kept []string, err error) {
 	r, err := open(ctx, o)
 	if err != nil {
@@ -100,7 +99,7 @@ func Replay(ctx context.Context, o WorktreeOptions, branch, was string) (now str
 	defer func() { err = errors.Join(err, remove(context.WithoutCancel(ctx))) }()
 	t := &Worktree{Dir: dir, Branch: r.onto, own: filepath.Join(r.common, "stig"), repo: r}
 	tip, err := t.rebase(ctx, now, was)
-	if _, conflicts := errors.AsType[*RejectedError](err); conflicts { // such as one that a merge resolved
+	if _, conflicts := errors.AsType[*RejectedError](err); conflicts { // such as one resolved in a merge
 		tip, err = t.inOne(ctx, now, was, onto)
 	}
 	if err != nil {
@@ -126,7 +125,7 @@ func Replay(ctx context.Context, o WorktreeOptions, branch, was string) (now str
 	return now, kept, nil
 }
 
-// inOne gives a commit on top of now with all that onto has beyond was.
+// inOne returns a commit on top of now with everything that onto has beyond was.
 func (t *Worktree) inOne(ctx context.Context, now, was, onto string) (string, error) {
 	said, err := t.git().Must(ctx, "log", "--no-merges", "--reverse", "--format=%B", was+".."+onto)
 	if err != nil {
@@ -135,8 +134,8 @@ func (t *Worktree) inOne(ctx context.Context, now, was, onto string) (string, er
 	return t.pick(ctx, now, Step{From: was, To: onto, Message: "Replay " + t.repo.onto + "\n\n" + said})
 }
 
-// rebase puts what the work tree has beyond a commit on top of another, and gives the result.
-// Where that conflicts all is as it was.
+// rebase puts what the work tree has beyond a commit on top of another, and returns the result.
+// A conflict changes nothing.
 func (t *Worktree) rebase(ctx context.Context, onto, beyond string) (string, error) {
 	argv := []string{"-c", expectFiles, "-c", noUpkeep, "-c", "core.hooksPath=" + os.DevNull, "-c", "submodule.recurse=false", "-c", "rebase.autoStash=false", "-c", "rebase.updateRefs=false",
 		"rebase", "--quiet", "--empty=drop", "--no-fork-point", "--onto", onto, beyond}

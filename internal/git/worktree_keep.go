@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// keepDir is in git's directory of a work tree while Keep holds: one that is not put back,
-// since its process was killed, is made anew.
+// keepDir exists in git's directory of a work tree while Keep is active: a tree that was not
+// restored, because the process was killed, is recreated.
 const keepDir = "stig-keep"
 
-// Keep remembers what a work tree holds, and gives a function that puts that back: files that
-// were made since go, those that git ignores too, and files that were changed or removed are
-// as they were. What git ignores and was there stays as it is by then.
+// Keep records the content of a work tree, and returns a function that restores it: new files
+// are removed, including ignored ones, and changed or removed files are restored. Ignored files
+// that existed stay as they are by then.
 func (t *Worktree) Keep(ctx context.Context) (back func(context.Context) error, err error) {
 	g := t.git()
 	head, err := t.head(ctx)
@@ -64,7 +64,7 @@ func copyFile(from, to string) error {
 	return os.WriteFile(to, text, 0o600)
 }
 
-// putBack makes the files of the tree those that an index has, and removes what it had not.
+// putBack restores the files of the tree from an index, and removes others.
 func (t *Worktree) putBack(ctx context.Context, kept Client, had map[string]bool) error {
 	now, err := t.others(ctx, kept)
 	if err != nil {
@@ -78,7 +78,7 @@ func (t *Worktree) putBack(ctx context.Context, kept Client, had map[string]bool
 		if err := os.RemoveAll(full); err != nil {
 			return err
 		}
-		for dir := filepath.Dir(full); dir != t.Dir && os.Remove(dir) == nil; { // while it is empty
+		for dir := filepath.Dir(full); dir != t.Dir && os.Remove(dir) == nil; { // only if it is empty
 			dir = filepath.Dir(dir)
 		}
 	}
@@ -92,7 +92,7 @@ func (t *Worktree) putBack(ctx context.Context, kept Client, had map[string]bool
 	return kept.accepted(ctx, nil, differ.Stdout, "checkout-index", "--force", "-z", "--stdin")
 }
 
-// others are the files that an index has not, those that git ignores too.
+// others are the files missing from an index, including ignored ones.
 func (t *Worktree) others(ctx context.Context, kept Client) (map[string]bool, error) {
 	said, err := kept.Must(ctx, "ls-files", "-z", "--others")
 	if err != nil {
@@ -107,8 +107,8 @@ func (t *Worktree) others(ctx context.Context, kept Client) (map[string]bool, er
 	return paths, nil
 }
 
-// Stands says in what the files of the work tree differ from its commit, submodules included,
-// one path a line with the reason; nil where they are those of the commit.
+// Stands lists how the files of the work tree differ from its commit, including submodules, one
+// path a line with the reason; nil if they are equal.
 func (t *Worktree) Stands(ctx context.Context) (differs []string, err error) {
 	lines, err := t.git().Status(ctx)
 	if err != nil {
@@ -124,14 +124,14 @@ func (t *Worktree) Stands(ctx context.Context) (differs []string, err error) {
 	return differs, nil
 }
 
-// why says how a path differs that is in a line of git status.
+// why describes the difference in a line of git status.
 func (t *Worktree) why(ctx context.Context, line, path string) string {
 	if line[0] == '?' {
 		return "is not in the commit"
 	}
 	if sub := strings.Fields(line)[2]; sub[0] == 'S' {
 		if sub[1] != 'C' {
-			return "is a submodule with changes that are not committed in it"
+			return "is a submodule with uncommitted changes"
 		}
 		recorded, _ := t.git().Run(ctx, "rev-parse", "--short", "HEAD:"+path)
 		inner, _ := Client{Dir: filepath.Join(t.Dir, filepath.FromSlash(path)), Env: t.git().Env}.Run(ctx, "rev-parse", "--short", "HEAD")
@@ -141,11 +141,11 @@ func (t *Worktree) why(ctx context.Context, line, path string) string {
 	return "differs from the commit"
 }
 
-// Lacking lists what the commit has in submodules or in LFS and the work tree does not: the
-// directories of submodules that are not there, and files that are pointers of LFS.
+// Lacking lists what the commit has in submodules or LFS and the work tree lacks: directories
+// of missing submodules, and files that are LFS pointers.
 func (g Client) Lacking(ctx context.Context) (submodules, pointers []string, err error) {
 	modules, attributes := isThere(filepath.Join(g.Dir, ".gitmodules")), isThere(filepath.Join(g.Dir, ".gitattributes"))
-	if !modules && !attributes { // which name submodules, and files of LFS
+	if !modules && !attributes { // which name submodules, and LFS files
 		return nil, nil, nil
 	}
 	staged, err := g.Must(ctx, "ls-files", "-z", "--stage")
@@ -173,8 +173,8 @@ func (g Client) Lacking(ctx context.Context) (submodules, pointers []string, err
 	return submodules, pointers, nil
 }
 
-// Ignored lists what git ignores and is there, a directory with a slash at its end, but for
-// what is below without, as for Tree. g.Dir must be in a work tree of which the top is g.Top.
+// Ignored lists existing files that git ignores, a directory with a slash at its end, except
+// those below without, as for Tree. g.Dir must be in a work tree with top g.Top.
 func (g Client) Ignored(ctx context.Context, without ...string) (paths []string, err error) {
 	out := below(g.Top, g.Dir, without)
 	g.Dir = g.Top

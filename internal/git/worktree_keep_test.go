@@ -11,7 +11,7 @@ import (
 	"stig/internal/git"
 )
 
-// files is what a directory holds, but for git's own.
+// files is the content of a directory without git's own.
 func (c cloned) files(dir string) map[string]string {
 	c.Helper()
 	found := map[string]string{}
@@ -34,8 +34,8 @@ func (c cloned) files(dir string) map[string]string {
 	return found
 }
 
-// What is put back is the tree as it was, whatever became of it: files that git tracks, does not
-// track or ignores, the index, and the commit.
+// The tree is restored whatever happened to it: tracked, untracked and ignored files, the
+// index, and the commit.
 func TestKeep(t *testing.T) {
 	t.Parallel()
 	c := newClone(t)
@@ -46,7 +46,7 @@ func TestKeep(t *testing.T) {
 	if !tree.New {
 		t.Error("a tree that was made is not new")
 	}
-	c.put(tree.Dir, "f", "by setup\n") // which makes the tree dirty, and puts files there that git ignores
+	c.put(tree.Dir, "f", "by setup\n") // which makes the tree dirty, and adds ignored files
 	c.put(tree.Dir, "made", "by setup\n")
 	c.put(tree.Dir, "x.o", "by setup\n")
 	was, index := c.files(tree.Dir), c.git(tree.Dir, "status", "--porcelain")
@@ -77,7 +77,7 @@ func TestKeep(t *testing.T) {
 	if head := c.git(tree.Dir, "rev-parse", "HEAD"); head != tree.Head {
 		t.Errorf("HEAD is %s, was %s", head, tree.Head)
 	}
-	// a process that was killed before it put the tree back: it is made anew
+	// a process was killed before it restored the tree: it is recreated
 	if _, err := tree.Keep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestKeep(t *testing.T) {
 	c.absent(tree.Dir, "left")
 }
 
-// A tree says in what it is not its commit, and what of that it lacks.
+// A tree reports how it differs from its commit, and what it lacks of it.
 func TestStands(t *testing.T) {
 	t.Parallel()
 	c, lib := newClone(t), newClone(t)
@@ -123,7 +123,7 @@ func TestStands(t *testing.T) {
 	stands()
 	inner := filepath.Join(tree.Dir, "lib")
 	c.put(inner, "f", "mine\n")
-	stands("lib: is a submodule with changes that are not committed in it")
+	stands("lib: is a submodule with uncommitted changes")
 	c.commit(inner, "mine")
 	c.put(tree.Dir, "f", "mine\n")
 	c.put(tree.Dir, "g", "mine\n")
@@ -134,7 +134,7 @@ func TestStands(t *testing.T) {
 	}
 }
 
-// What a checkout makes of files is no work, whatever git status says of it.
+// Changes made by a checkout are not work, whatever git status says.
 func TestContentOfCheckouts(t *testing.T) {
 	t.Parallel()
 	c := newClone(t)

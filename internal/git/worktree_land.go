@@ -13,22 +13,21 @@ import (
 	"stig/internal/fault"
 )
 
-// ErrMoved is wrapped by errors of Merge and Land if the branch that results go to has moved
-// since they were merged with it: merge again.
+// ErrMoved is wrapped by errors of Merge and Land if the branch for results has moved since the
+// merge: merge again.
 var ErrMoved = errors.New("the branch has moved")
 
-// moved is that error; now is where the branch is, "" for nowhere.
+// moved is that error; now is the branch's commit, "" if it is gone.
 func moved(onto, now string) error {
-	reason := "was removed meanwhile"
+	reason := "was deleted meanwhile"
 	if now != "" {
 		reason = fmt.Sprintf("has moved to %.12s", now)
 	}
 	return &fault.Error{Code: fault.Changed, Reason: "branch " + onto + ": " + reason, Err: ErrMoved}
 }
 
-// Land moves Onto forward to what Merge gave, if it is still at a commit that this comes
-// from; else the error wraps ErrMoved. Nothing else changes. It refuses while Onto is
-// checked out somewhere.
+// Land moves Onto forward to the result of Merge, if that descends from it; else the error
+// wraps ErrMoved. Nothing else changes. It refuses while Onto is checked out somewhere.
 func (t *Worktree) Land(ctx context.Context) error {
 	r := t.repo
 	if t.tip == "" {
@@ -50,7 +49,7 @@ func (t *Worktree) Land(ctx context.Context) error {
 	if was == "" {
 		return moved(r.onto, "")
 	}
-	if was != t.from { // which the tip comes from
+	if was != t.from { // an ancestor of the tip
 		if ahead, err := r.descends(ctx, t.tip, was); err != nil {
 			return err
 		} else if !ahead {
@@ -70,8 +69,8 @@ func (t *Worktree) Land(ctx context.Context) error {
 	return err
 }
 
-// Remove removes the work tree and its branch, if all that is in them is on Onto too.
-// Files that git ignores go. Else the error is a fault.Refused.
+// Remove removes the work tree and its branch, if Onto has everything in them. Ignored files
+// are removed too. Otherwise the error is a fault.Refused.
 func (t *Worktree) Remove(ctx context.Context) error {
 	r := t.repo
 	kept := func(why string, args ...any) error {
@@ -82,7 +81,7 @@ func (t *Worktree) Remove(ctx context.Context) error {
 		return err
 	}
 	defer release()
-	if _, t.ready = readNote(t.own); !t.ready { // it may have been made to the end meanwhile
+	if _, t.ready = readNote(t.own); !t.ready { // it may have been completed meanwhile
 		return t.discard(ctx)
 	}
 	branch, err := r.branch(ctx, t.Branch)
@@ -103,7 +102,7 @@ func (t *Worktree) Remove(ctx context.Context) error {
 			return err
 		}
 		if s.dirty || s.store {
-			return kept("it has changes that are not committed")
+			return kept("it has uncommitted changes")
 		}
 		head = s.head
 	}
@@ -121,9 +120,9 @@ func (t *Worktree) Remove(ctx context.Context) error {
 	return t.remove(ctx, branch, head)
 }
 
-// remove removes a work tree whose commits are all on Onto. Wherever it is killed,
-// PrepareWorktree and Worktrees find what is left: HEAD is detached and the branch goes
-// first, and as soon as files are missing the tree counts as not made.
+// remove removes a work tree whose commits are all on Onto. If it is killed, PrepareWorktree
+// and Worktrees recognize what is left: HEAD is detached and the branch goes first, and a tree
+// with missing files counts as incomplete.
 func (t *Worktree) remove(ctx context.Context, branch, head string) error {
 	if branch != "" {
 		if isDir(t.Dir) {
@@ -141,8 +140,8 @@ func (t *Worktree) remove(ctx context.Context, branch, head string) error {
 	return t.discard(ctx)
 }
 
-// Forget removes a work tree of which the directory is gone. Its branch stays, unless all of
-// that is on Onto.
+// Forget removes a work tree whose directory is gone. Its branch stays, unless Onto contains
+// it.
 func (t *Worktree) Forget(ctx context.Context) error {
 	err := t.Remove(ctx)
 	if !fault.Is(err, fault.Refused) || isDir(t.Dir) {
@@ -156,7 +155,7 @@ func (t *Worktree) Forget(ctx context.Context) error {
 	return t.remove(ctx, "", "")
 }
 
-// discard removes the work tree as it is, and its lock; a lock that stays does no harm.
+// discard removes the work tree and its lock; a remaining lock is harmless.
 func (t *Worktree) discard(ctx context.Context) error {
 	err := t.repo.forget(ctx, t.Dir)
 	_ = os.Remove(t.lockPath())

@@ -17,8 +17,7 @@ import (
 	"stig/internal/git"
 )
 
-// A branch that moved between merge and land is merged with again, and no work of
-// anybody's is lost.
+// A branch that moved between merge and land is merged again, and nobody's work is lost.
 func TestLandMoved(t *testing.T) {
 	t.Parallel()
 	c := newClone(t)
@@ -46,7 +45,7 @@ func TestLandMoved(t *testing.T) {
 		t.Errorf("landed twice: %v", err)
 	}
 	c.git(c.Root, "branch", "-D", "stig/work")
-	if err := two.Land(t.Context()); !errors.Is(err, git.ErrMoved) || !strings.Contains(err.Error(), "was removed meanwhile") {
+	if err := two.Land(t.Context()); !errors.Is(err, git.ErrMoved) || !strings.Contains(err.Error(), "was deleted meanwhile") {
 		t.Errorf("%v", err)
 	}
 	if _, err := two.Merge(t.Context()); !errors.Is(err, git.ErrMoved) {
@@ -87,10 +86,10 @@ func TestLandAtOnce(t *testing.T) {
 	}
 }
 
-// holder is the variable that makes TestHolder lock a branch of the store of its value.
+// holder is the variable that makes TestHolder lock a branch of the named store.
 const holder = "STIG_TEST_HOLDER"
 
-// TestHolder is a process that holds the lock of a branch, where another test says so.
+// TestHolder holds the lock of a branch, when another test starts it.
 func TestHolder(t *testing.T) {
 	store := os.Getenv(holder)
 	if store == "" {
@@ -152,7 +151,7 @@ func TestRemove(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		do   func(c cloned, tree *git.Worktree)
-		why  string // "" where it goes
+		why  string // "" if it is removed
 	}{
 		{"nothing was done", func(cloned, *git.Worktree) {}, ""},
 		{"files that git ignores", func(c cloned, tree *git.Worktree) { c.put(tree.Dir, "x.o", "") }, ""},
@@ -162,8 +161,8 @@ func TestRemove(t *testing.T) {
 				c.Error(err)
 			}
 		}, ""},
-		{"a file that git does not know", func(c cloned, tree *git.Worktree) { c.put(tree.Dir, "g", "work\n") }, "it has changes that are not committed"},
-		{"a store of its own", func(c cloned, tree *git.Worktree) { c.put(tree.Dir, ".beads/notes", "mine\n") }, "it has changes that are not committed"},
+		{"a file that git does not know", func(c cloned, tree *git.Worktree) { c.put(tree.Dir, "g", "work\n") }, "it has uncommitted changes"},
+		{"a store of its own", func(c cloned, tree *git.Worktree) { c.put(tree.Dir, ".beads/notes", "mine\n") }, "it has uncommitted changes"},
 		{"a commit", func(c cloned, tree *git.Worktree) { c.put(tree.Dir, "g", "work\n"); c.commit(tree.Dir, "g") }, "it has commits that are not on stig/work"},
 		{"a commit on another branch", func(c cloned, tree *git.Worktree) {
 			c.git(tree.Dir, "switch", "-q", "-c", "mine")
@@ -202,7 +201,7 @@ func TestRemove(t *testing.T) {
 	}
 }
 
-// Merges that a driver of the repository makes are its own, and no hook runs for ours.
+// Merges by a driver of the repository are its own, and no hook runs for ours.
 func TestMergeDriver(t *testing.T) {
 	t.Parallel()
 	c := newClone(t)
@@ -225,8 +224,8 @@ func TestMergeDriver(t *testing.T) {
 	}
 }
 
-// A branch that was begun anew is not merged: a worker removed its reference, and its next
-// commit came from none.
+// A restarted branch is not merged: a worker deleted its reference, and its next commit has no
+// parent.
 func TestMergeBegunAnew(t *testing.T) {
 	t.Parallel()
 	c := newClone(t)
@@ -243,7 +242,7 @@ func TestMergeBegunAnew(t *testing.T) {
 	}
 }
 
-// The lock of a git that was killed while it moved Onto keeps nobody from landing.
+// The lock of a git killed while it moved Onto blocks nobody.
 func TestLandPastALock(t *testing.T) {
 	t.Parallel()
 	c := newClone(t)
@@ -255,12 +254,12 @@ func TestLandPastALock(t *testing.T) {
 	}
 }
 
-// What loops commit is packed in the end, unless the user has git pack nothing.
+// The commits of loops are eventually packed, unless the user disables packing.
 func TestUpkeep(t *testing.T) {
 	t.Parallel()
 	c := newClone(t)
 	o := c.WorktreeOptions
-	o.Git.Env = append(slices.Clone(o.Git.Env), "GIT_CONFIG_COUNT=0") // these tests have git do none
+	o.Git.Env = append(slices.Clone(o.Git.Env), "GIT_CONFIG_COUNT=0") // these tests disable packing
 	for _, config := range [][2]string{{"maintenance.gc.enabled", "false"}, {"maintenance.loose-objects.enabled", "true"}, {"maintenance.loose-objects.auto", "1"}, {"maintenance.autoDetach", "false"}} {
 		c.git(c.Root, "config", config[0], config[1])
 	}

@@ -15,14 +15,14 @@ import (
 	"stig/internal/visible"
 )
 
-// Leave says which new files are no work, besides those that every work tree leaves out of
-// its commits: credentials, dependencies, large files and repositories.
+// Leave says which new files are not work, besides those that are never committed: credentials,
+// dependencies, large files and repositories.
 type Leave struct {
-	Allow []string               // globs of files that are committed whatever they are, as AllowsFile takes them
+	Allow []string               // globs of files that are committed in any case, as for AllowsFile
 	Own   func(path string) bool // files of assistants' own programs; nil for none
 }
 
-// LeftOut is a new file that is not committed, or all of a directory, with a slash at its end.
+// LeftOut is a new file that is not committed, or a whole directory, with a slash at its end.
 type LeftOut struct {
 	Path string // from the top of the work tree, with slashes
 	Why  string // such as "a key file"
@@ -30,16 +30,16 @@ type LeftOut struct {
 
 func (l LeftOut) String() string { return l.Path + " (" + l.Why + ")" }
 
-// mostSize is how large a new file may be to be committed, in bytes.
+// mostSize is the maximum size of a new file to commit, in bytes.
 const mostSize = 5 << 20
 
-// AllowsFile reports whether one of the globs, as path.Match takes them, matches a path from
-// the top or a directory above it; one without a slash matches any name in the path.
+// AllowsFile reports whether one of the globs, in path.Match syntax, matches a path from the
+// top or a directory above it; one without a slash matches any name in the path.
 func AllowsFile(globs []string, name string) bool {
 	for _, glob := range globs {
 		plain := strings.Trim(glob, "/")
 		for at := strings.Trim(name, "/"); at != "."; at = path.Dir(at) {
-			whole, _ := path.Match(plain, at) // a wrong one matches nothing, and is refused where it is read
+			whole, _ := path.Match(plain, at) // an invalid one matches nothing, and is rejected when it is read
 			last, _ := path.Match(plain, path.Base(at))
 			if whole || last && !strings.Contains(plain, "/") {
 				return true
@@ -49,11 +49,11 @@ func AllowsFile(globs []string, name string) bool {
 	return false
 }
 
-// omitted lists which of the files that the commit of HEAD has not are left out of a commit:
-// a folder of dependencies as one, unless something in it is allowed.
+// omitted lists which files missing from HEAD's commit are left out of a commit: a dependency
+// folder as one, unless something in it is allowed.
 func (t *Worktree) omitted(ctx context.Context, fresh []string) (left []LeftOut, err error) {
 	known, large := map[string]string{}, []string{}
-	allowed := map[string]bool{} // and the folders that they are in
+	allowed := map[string]bool{} // and the folders that contain them
 	for _, name := range fresh {
 		if AllowsFile(t.repo.leave.Allow, name) {
 			for name := strings.TrimSuffix(name, "/"); name != "."; name = path.Dir(name) {
@@ -84,15 +84,15 @@ func (t *Worktree) omitted(ctx context.Context, fresh []string) (left []LeftOut,
 	return slices.Compact(left), err
 }
 
-// at is where a file of the work tree is.
+// at is the location of a file of the work tree.
 func (t *Worktree) at(name string) string { return filepath.Join(t.Dir, filepath.FromSlash(name)) }
 
-// dependencyFolders are those that package managers fill and nobody commits. A vendor folder is
-// one where Composer or Bundler made it: that of Go is made to be committed.
+// dependencyFolders are filled by package managers and never committed. A vendor folder is one
+// if Composer or Bundler made it: Go's is meant to be committed.
 var dependencyFolders = []string{"node_modules", "bower_components", "jspm_packages", ".venv", "venv", "__pypackages__", ".tox", ".nox"}
 
-// dependencies gives the outermost folder of dependencies that a new file is in, unless the
-// commit of HEAD has that folder; known remembers what was found of folders.
+// dependencies returns the outermost dependency folder that contains a new file, unless HEAD's
+// commit has that folder; known caches results.
 func (t *Worktree) dependencies(ctx context.Context, name string, known map[string]string) (folder, why string) {
 	for i, c := range name {
 		if c != '/' || i == len(name)-1 {
@@ -117,14 +117,14 @@ func (t *Worktree) dependencies(ctx context.Context, name string, known map[stri
 	return "", ""
 }
 
-// keyFiles are globs of names of files that hold keys or passwords.
+// keyFiles are globs of names of files with keys or passwords.
 var keyFiles = []string{
 	"id_rsa", "id_dsa", "id_ecdsa", "id_ecdsa_sk", "id_ed25519", "id_ed25519_sk", "*.pem", "*.key", "*.p12", "*.pfx", "*.jks", "*.keystore",
 	"*.ppk", "*.kdbx", ".netrc", "_netrc", ".pgpass", ".git-credentials", ".htpasswd",
 }
 
-// noWork says why a new file is no work, by its name alone but for the settings of package
-// managers, which often hold a token; "" where it may be.
+// noWork returns why a new file is not work, by name alone except for settings of package
+// managers, which often contain a token; "" if it may be work.
 func (t *Worktree) noWork(name string) string {
 	base := strings.ToLower(path.Base(name))
 	isSample := slices.ContainsFunc([]string{".example", ".sample", ".template"}, func(end string) bool { return strings.HasSuffix(base, end) })
@@ -142,14 +142,14 @@ func (t *Worktree) noWork(name string) string {
 	return ""
 }
 
-// holdsToken reports whether the settings of a package manager hold what logs in.
+// holdsToken reports whether the settings of a package manager contain a credential.
 func holdsToken(full string) bool {
 	text, err := file.Read(full)
 	lower := strings.ToLower(string(text))
 	return err != nil || visible.HoldsSecret(string(text)) || strings.Contains(lower, "_auth") || strings.Contains(lower, "authtoken") || strings.Contains(lower, "password")
 }
 
-// filtered reports which files git keeps otherwise than as they are, such as in LFS.
+// filtered reports which files git stores in another form, for example in LFS.
 func (t *Worktree) filtered(ctx context.Context, names []string) (map[string]bool, error) {
 	kept := map[string]bool{}
 	if len(names) == 0 {
@@ -163,21 +163,21 @@ func (t *Worktree) filtered(ctx context.Context, names []string) (map[string]boo
 	return kept, err
 }
 
-// MoveOut moves what was left out of a commit from the work tree to a directory, where it has
-// the same path, for its user alone. Done again after a kill it moves the rest.
+// MoveOut moves what was left out of a commit from the work tree to a private directory, under
+// the same path. Repeated after a kill it moves the rest.
 func (t *Worktree) MoveOut(left []LeftOut, to string) (err error) {
 	for _, l := range left {
 		name := strings.TrimSuffix(l.Path, "/")
 		err = errors.Join(err, move(t.at(name), filepath.Join(to, filepath.FromSlash(name))))
-		for dir := filepath.Dir(t.at(name)); dir != t.Dir && os.Remove(dir) == nil; { // while it is empty
+		for dir := filepath.Dir(t.at(name)); dir != t.Dir && os.Remove(dir) == nil; { // only if it is empty
 			dir = filepath.Dir(dir)
 		}
 	}
 	return err
 }
 
-// move moves a file or all of a directory, to another file system too. What is there already
-// of a directory stays.
+// move moves a file or a whole directory, also to another file system. Existing files of a
+// directory stay.
 func move(from, to string) error {
 	info, err := os.Lstat(from)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -210,14 +210,14 @@ func move(from, to string) error {
 			_ = os.Remove(to)
 			err = os.Symlink(link, to)
 		}
-	} // sockets and pipes go
+	} // sockets and pipes are dropped
 	if err != nil {
 		return err
 	}
 	return os.Remove(from)
 }
 
-// moveFolder moves what is in a directory, one by one, and the directory.
+// moveFolder moves the files in a directory one by one, then the directory.
 func moveFolder(from, to string) error {
 	entries, err := os.ReadDir(from)
 	if err == nil {
@@ -234,7 +234,7 @@ func moveFolder(from, to string) error {
 	return os.Remove(from)
 }
 
-// copyOut copies a file whole: it has its name once all of it is there.
+// copyOut copies a file under its final name only when it is complete.
 func copyOut(from, to string) (err error) {
 	in, err := os.Open(from)
 	if err != nil {

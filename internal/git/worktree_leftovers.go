@@ -10,45 +10,45 @@ import (
 	"strings"
 )
 
-// mostLeftovers is how many branches of leftovers an issue has at most.
+// mostLeftovers limits the leftover branches of an issue.
 const mostLeftovers = 3
 
 // Leftovers is a commit of what a worker left uncommitted, on a branch of its own.
 type Leftovers struct {
-	Branch  string // such as stig/harbor-9fd.3-leftovers-1; "" where the issue has as many as it may
+	Branch  string // such as stig/harbor-9fd.3-leftovers-1; "" if the issue has the maximum
 	Commit  string
-	Subject string   // whose they are
-	Files   []string // that differ from where the branch of the issue was then
+	Subject string   // the worker's name
+	Files   []string // that differ from the issue's branch at that time
 }
 
-// Uncommitted is what a work tree holds that its branch does not.
+// Uncommitted is what a work tree contains and its branch lacks.
 type Uncommitted struct {
-	Doing string   // what git is in the middle of, as Busy names it; "" for nothing
+	Doing string   // an unfinished git operation, as in Busy; "" for none
 	Away  bool     // HEAD is not at the branch
-	Files []string // that differ from HEAD, new ones included
+	Files []string // that differ from HEAD, including new ones
 }
 
-// IsNothing reports whether the work tree stands as its branch does.
+// IsNothing reports whether the work tree equals its branch.
 func (u Uncommitted) IsNothing() bool { return u.Doing == "" && !u.Away && len(u.Files) == 0 }
 
-// Uncommitted looks what the work tree holds that its branch does not.
+// Uncommitted determines what the work tree contains and its branch lacks.
 func (t *Worktree) Uncommitted(ctx context.Context) (Uncommitted, error) {
 	s, err := t.status(ctx)
 	return Uncommitted{Doing: Busy(t.own), Away: s.branch != t.Branch, Files: s.changed}, err
 }
 
-// Aside says how a work tree is put aside.
+// Aside says how to set a work tree aside.
 type Aside struct {
-	Run, Actor string // whose leftovers they are
-	Held       string // a directory that takes what is left out of commits
-	Branch     bool   // the commits of the branch go with them, and the next begins at Onto
+	Run, Actor string // the worker's name
+	Held       string // a directory for what is left out of commits
+	Branch     bool   // the branch's commits go too, and the next branch begins at Onto
 }
 
-// SetAside commits what the work tree holds beyond its branch to a branch of leftovers, moves
-// what is left out of commits to a directory, and removes the work tree with what git ignores
-// and was in the middle of: PrepareWorktree makes the next. Leftovers that are there already
-// are not committed again; the zero value says that there is nothing to commit. Done again
-// after a kill it changes nothing twice.
+// SetAside commits what the work tree has beyond its branch to a branch of leftovers, moves
+// what is left out of commits to a directory, and removes the work tree with ignored files and
+// unfinished operations: PrepareWorktree makes the next. Existing leftovers are not committed
+// again; the zero value means that there is nothing to commit. Repeated after a kill it changes
+// nothing twice.
 func (t *Worktree) SetAside(ctx context.Context, o Aside) (kept Leftovers, err error) {
 	release, err := t.hold(ctx)
 	if err != nil {
@@ -63,7 +63,7 @@ func (t *Worktree) SetAside(ctx context.Context, o Aside) (kept Leftovers, err e
 	if err == nil {
 		kept, err = t.commitAside(ctx, s.head, o)
 	}
-	if err == nil { // the commit has where they stand
+	if err == nil { // the commit records them
 		err = t.MoveOut(left, o.Held)
 	}
 	if err == nil && t.submodulesChanged(ctx) { // their commits may be nowhere else
@@ -79,8 +79,8 @@ func (t *Worktree) SetAside(ctx context.Context, o Aside) (kept Leftovers, err e
 	return kept, err
 }
 
-// Omitted lists what SetAside moves to a directory: what is left out of commits, and
-// submodules that hold changes.
+// Omitted lists what SetAside moves to a directory: what is left out of commits, and submodules
+// with changes.
 func (t *Worktree) Omitted(ctx context.Context) ([]LeftOut, error) {
 	_, left, err := t.debris(ctx)
 	return left, err
@@ -88,7 +88,7 @@ func (t *Worktree) Omitted(ctx context.Context) ([]LeftOut, error) {
 
 const changedModule = "a submodule with changes of its own"
 
-// debris is Omitted, with how the work tree stands.
+// debris is Omitted, with the state of the work tree.
 func (t *Worktree) debris(ctx context.Context) (s status, left []LeftOut, err error) {
 	if s, err = t.status(ctx); err == nil {
 		left, err = t.omitted(ctx, s.fresh)
@@ -151,7 +151,7 @@ func (t *Worktree) commitAside(ctx context.Context, head string, o Aside) (kept 
 	return kept, err
 }
 
-// treeOfFiles gives a tree with the files of the work tree, and the store of its HEAD.
+// treeOfFiles returns a tree with the files of the work tree, and HEAD's store.
 func (t *Worktree) treeOfFiles(ctx context.Context, head string) (tree string, err error) {
 	g := t.git()
 	index, remove, err := t.ownIndex(&g)
@@ -172,10 +172,10 @@ func (t *Worktree) treeOfFiles(ctx context.Context, head string) (tree string, e
 	return tree, err
 }
 
-// leftoversBranch names a branch of leftovers of the issue that a branch is of.
+// leftoversBranch names a leftovers branch for the issue of a branch.
 func leftoversBranch(branch, which string) string { return branch + "-leftovers-" + which }
 
-// Leftovers lists the leftovers of the issue. Where there are none git need not be started.
+// Leftovers lists the leftovers of the issue. Without any, git is not started.
 func (t *Worktree) Leftovers(ctx context.Context) ([]Leftovers, error) {
 	for n := range mostLeftovers {
 		commit, known := Checkout{Common: t.repo.common}.Ref("refs/heads/" + leftoversBranch(t.Branch, fmt.Sprint(n+1)))
@@ -186,7 +186,7 @@ func (t *Worktree) Leftovers(ctx context.Context) ([]Leftovers, error) {
 	return nil, nil
 }
 
-// LeftoversOf lists the leftovers of the issue whose branch that is, see BranchOf.
+// LeftoversOf lists the leftovers of the issue with that branch, see BranchOf.
 func LeftoversOf(ctx context.Context, g Client, branch string) (all []Leftovers, err error) {
 	said, err := g.Must(ctx, "for-each-ref", "--format=%(refname:lstrip=2)%00%(objectname)%00%(subject)", "refs/heads/"+leftoversBranch(branch, "*"))
 	if err != nil {
@@ -204,8 +204,8 @@ func LeftoversOf(ctx context.Context, g Client, branch string) (all []Leftovers,
 	return all, nil
 }
 
-// touched lists the files that a commit changed since it left a branch; those of its last
-// commit where there is no such branch.
+// touched lists the files changed by a commit since it left a branch; those of its last commit
+// if there is no such branch.
 func (g Client) touched(ctx context.Context, branch, commit string) ([]string, error) {
 	argv := []string{"diff", "--name-only", "-z", "--no-renames", branch + "..." + commit}
 	said, err := g.Run(ctx, argv...)
@@ -215,8 +215,8 @@ func (g Client) touched(ctx context.Context, branch, commit string) ([]string, e
 	return strings.FieldsFunc(string(said.Stdout), func(r rune) bool { return r == 0 }), err
 }
 
-// RemoveLeftovers removes the branches of leftovers of the issue whose branch that is, and
-// gives what they were. One that is checked out somewhere stays, with an error.
+// RemoveLeftovers deletes the leftovers branches of the issue with that branch, and returns
+// them. One that is checked out somewhere stays, with an error.
 func RemoveLeftovers(ctx context.Context, g Client, branch string) (removed []Leftovers, err error) {
 	all, err := LeftoversOf(ctx, g, branch)
 	for _, one := range all {
@@ -232,11 +232,11 @@ func RemoveLeftovers(ctx context.Context, g Client, branch string) (removed []Le
 type FileVersion struct {
 	Commit, Path string
 	Blob         string
-	Was          []string // blobs of the file at the parents of the commit, under its former name too
+	Was          []string // blobs of the file in the commit's parents, also under its former name
 }
 
-// Versions lists what the commits of to that from lacks left of the files that each changed;
-// of a merge those that differ from all that it merges.
+// Versions lists the versions of changed files in the commits of to that from lacks; for a
+// merge those that differ from all parents.
 func (g Client) Versions(ctx context.Context, from, to string) (list []FileVersion, err error) {
 	said, err := g.mustRun(ctx, nil, nil, "-c", "log.showRoot=true", "log", "--format=%x01%H", "-c", "--raw", "-z", "--no-abbrev", "-M", "--diff-filter=d", from+".."+to)
 	fields := strings.Split(said, "\x00")
@@ -249,7 +249,7 @@ func (g Client) Versions(ctx context.Context, from, to string) (list []FileVersi
 		}
 		what := strings.TrimLeft(field, ":")
 		parents := len(field) - len(what)
-		words := strings.Fields(what) // modes, blobs, how it changed; then the path follows
+		words := strings.Fields(what) // modes, blobs, how it changed; the path follows
 		if parents == 0 || len(words) != 2*(parents+1)+1 {
 			continue
 		}

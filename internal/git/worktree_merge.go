@@ -14,12 +14,12 @@ import (
 	"stig/internal/visible"
 )
 
-// Merge brings Onto into the branch, in the work tree, and gives the commit that Land
-// moves Onto to. All must be committed. Of the store the version of Onto counts. Where
-// there is a conflict the error is a *RejectedError with the files, and nothing has changed.
+// Merge merges Onto into the branch, in the work tree, and returns the commit that Land moves
+// Onto to. Everything must be committed. Onto's version of the store wins. A conflict is a
+// *RejectedError with the files, and nothing has changed.
 //
-// The merge is made before any file of the work tree is touched, so that a process that
-// is killed leaves none half done.
+// It merges before it touches any file of the work tree, so that a killed process leaves no
+// partial merge.
 func (t *Worktree) Merge(ctx context.Context) (tip string, err error) {
 	release, err := t.hold(ctx)
 	if err != nil {
@@ -31,7 +31,7 @@ func (t *Worktree) Merge(ctx context.Context) (tip string, err error) {
 		return "", err
 	}
 	if s.dirty {
-		return "", &RejectedError{Reason: fmt.Sprintf("%s: has changes that are not committed, such as in %q", t.Dir, s.changed[0])}
+		return "", &RejectedError{Reason: fmt.Sprintf("%s: has uncommitted changes, such as in %q", t.Dir, s.changed[0])}
 	}
 	onto, err := t.repo.branch(ctx, t.repo.onto)
 	if err != nil {
@@ -51,13 +51,12 @@ func (t *Worktree) Merge(ctx context.Context) (tip string, err error) {
 	return merged, nil
 }
 
-// Landing gives what Merge merged: where Onto was then, and the commit that Land moves it to;
+// Landing returns what Merge merged: Onto's commit then, and the commit that Land moves it to;
 // "" before.
 func (t *Worktree) Landing() (from, tip string) { return t.from, t.tip }
 
-// combine gives a commit that comes from both, and has the store of onto. Of the work on an
-// issue that is one step, which names the issue: who looks at the first parents of its history
-// sees one commit for each.
+// combine returns a merge commit of both, with onto's store. The work on an issue becomes one
+// step that names the issue, so that the first-parent history has one commit for each.
 func (t *Worktree) combine(ctx context.Context, head, onto string) (string, error) {
 	base, err := t.repo.base(ctx, head, onto)
 	if err != nil || base == head {
@@ -92,13 +91,13 @@ func (t *Worktree) combine(ctx context.Context, head, onto string) (string, erro
 	return t.commitTree(ctx, tree, message, parents)
 }
 
-// isOneStep reports whether head is one commit on onto that says which issue it is for.
+// isOneStep reports whether head is one commit on onto that names its issue.
 func (t *Worktree) isOneStep(ctx context.Context, head, onto string) (bool, error) {
 	list, err := t.repo.commits(ctx, "--max-count=2", onto+".."+head)
 	return len(list) == 1 && contains(issuesIn(list[0].message), t.Issue), err
 }
 
-// mergeTree merges two commits into a tree. Files of the store may be in conflict in it.
+// mergeTree merges two commits into a tree, in which files of the store may be in conflict.
 func (t *Worktree) mergeTree(ctx context.Context, head, onto string) (string, error) {
 	result, err := t.git().Perform(ctx, nil, nil, "merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", head, onto)
 	if err != nil {
@@ -119,12 +118,12 @@ func (t *Worktree) mergeTree(ctx context.Context, head, onto string) (string, er
 	return fields[0], nil
 }
 
-// isStore reports whether a file belongs to the store, as git names it.
+// isStore reports whether a file, as git names it, belongs to the store.
 func (r *worktreeRepo) isStore(name string) bool {
 	return r.store != "" && (name == r.store || strings.HasPrefix(name, r.store+"/"))
 }
 
-// withStore gives a tree with the store of a commit, and whether it had another.
+// withStore returns a tree with a commit's store, and whether it had another.
 func (t *Worktree) withStore(ctx context.Context, tree, from string) (_ string, changed bool, err error) {
 	store := t.repo.store
 	if store == "" {
@@ -153,7 +152,7 @@ func (t *Worktree) withStore(ctx context.Context, tree, from string) (_ string, 
 	return tree, true, err
 }
 
-// ownIndex has git use an index that is not there yet, below a directory that remove deletes.
+// ownIndex makes git use a new index, in a directory that remove deletes.
 func (t *Worktree) ownIndex(g *Client) (index string, remove func() error, err error) {
 	dir, err := os.MkdirTemp(t.own, "stig-index-")
 	index = filepath.Join(dir, "index")
@@ -161,12 +160,12 @@ func (t *Worktree) ownIndex(g *Client) (index string, remove func() error, err e
 	return index, func() error { return os.RemoveAll(dir) }, err
 }
 
-// commitTree commits a tree. No hook runs, so that no work is at fault where it fails.
+// commitTree commits a tree without hooks, so that a failure is not the work's fault.
 func (t *Worktree) commitTree(ctx context.Context, tree, message string, parents []string) (string, error) {
 	return t.commitTreeAs(ctx, "", tree, message, parents)
 }
 
-// commitTreeAs is commitTree in the name of author, "" for whom git knows.
+// commitTreeAs is commitTree in author's name, "" for git's own identity.
 func (t *Worktree) commitTreeAs(ctx context.Context, author, tree, message string, parents []string) (string, error) {
 	signs, err := signs(ctx, t.git())
 	if err != nil {
@@ -191,14 +190,14 @@ func (t *Worktree) commitTreeAs(ctx context.Context, author, tree, message strin
 	return strings.TrimSpace(string(result.Stdout)), err
 }
 
-// signs reports whether git is told to sign commits.
+// signs reports whether git signs commits.
 func signs(ctx context.Context, g Client) (bool, error) {
 	told, err := g.Run(ctx, "config", "--type=bool", "commit.gpgSign")
 	return strings.TrimSpace(string(told.Stdout)) == "true", err
 }
 
-// forward moves the branch and the files of the work tree on to a commit that comes from
-// its own. Hooks do not run: what is merged was committed, and is verified now.
+// forward moves branch and files of the work tree to a descendant commit. Hooks do not run:
+// what is merged was committed, and is verified now.
 func (t *Worktree) forward(ctx context.Context, commit string) error {
 	if err := t.skipStore(ctx); err != nil {
 		return err
@@ -207,11 +206,10 @@ func (t *Worktree) forward(ctx context.Context, commit string) error {
 	return err
 }
 
-// expectFiles keeps git from taking files that a worker put where the work tree leaves files
-// out for changed ones.
+// expectFiles keeps git from treating files that a worker put into omitted places as changed.
 const expectFiles = "sparse.expectFilesOutsideOfPatterns=true"
 
-// skipStore has git ignore a store that a worker put into the work tree.
+// skipStore makes git ignore a store that a worker put into the work tree.
 func (t *Worktree) skipStore(ctx context.Context) error {
 	if !t.hasStore() {
 		return nil

@@ -12,14 +12,14 @@ import (
 	"stig/internal/git"
 )
 
-// What PrepareWorktree finds, and what it makes of that.
+// What PrepareWorktree finds, and its result.
 func TestPrepare(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		do    func(c cloned)
 		err   string
 		hint  string
-		check func(c cloned, tree *git.Worktree) // of those without an error; nil: nothing was done in the tree
+		check func(c cloned, tree *git.Worktree) // the cases without an error; nil: nothing was done in the tree
 	}{
 		{name: "again", do: func(c cloned) {
 			c.put(c.prepare("a-1").Dir, "f", "half done\n")
@@ -81,7 +81,7 @@ func TestPrepare(t *testing.T) {
 		{name: "a branch of somebody else's", do: func(c cloned) {
 			tree := c.git(c.Root, "rev-parse", "HEAD^{tree}")
 			c.git(c.Root, "branch", "stig/a-1", c.git(c.Root, "commit-tree", "-m", "other", tree))
-		}, err: "branch stig/a-1: is there and has no commit in common with stig/work", hint: "type git branch -m stig/a-1 NAME"},
+		}, err: "branch stig/a-1: exists and has no commit in common with stig/work", hint: "type git branch -m stig/a-1 NAME"},
 		{name: "the branch is checked out", do: func(c cloned) { c.git(c.Root, "switch", "-q", "-c", "stig/a-1") },
 			err: "branch stig/a-1: is checked out in ROOT", hint: "type git -C ROOT switch --detach"},
 		{name: "the branch is being rebased", do: func(c cloned) {
@@ -145,7 +145,7 @@ func TestPrepare(t *testing.T) {
 			dir := c.prepare("a-1").Dir
 			c.git(c.Root, "worktree", "remove", "-f", "-f", dir)
 			c.put(dir, "precious", "")
-		}, err: "/a-1: is there and is no work tree of this repository", hint: "move it away"},
+		}, err: "/a-1: exists and is not a work tree of this repository", hint: "move it away"},
 		{name: "an empty directory", do: func(c cloned) {
 			dir := c.prepare("a-1").Dir
 			c.git(c.Root, "worktree", "remove", "-f", "-f", dir)
@@ -199,8 +199,8 @@ func (c cloned) commitFile(name, text string) {
 	c.commit(c.Root, name)
 }
 
-// A loop begins on what a person has now, and takes no branch further that has work which
-// the person has not merged, or which the person named.
+// A loop starts from a person's current work, and does not move a branch that has work the
+// person has not merged, or that the person named.
 func TestBegin(t *testing.T) {
 	t.Parallel()
 	c := newClone(t)
@@ -236,7 +236,7 @@ func TestNoRepository(t *testing.T) {
 	c := newClone(t)
 	c.Root = filepath.Dir(c.Root)
 	_, err := git.PrepareWorktree(t.Context(), c.WorktreeOptions, "a-1")
-	if e, ok := errors.AsType[*fault.Error](err); !ok || e.Error() != c.Root+": is in no git repository" || e.Hint != "type git init" {
+	if e, ok := errors.AsType[*fault.Error](err); !ok || e.Error() != c.Root+": is not in a git repository" || e.Hint != "type git init" {
 		t.Errorf("%v", err)
 	}
 }
@@ -252,7 +252,7 @@ func TestOntoIsNoBranch(t *testing.T) {
 	}
 }
 
-// Ten loops begin at once in a clone that has had no work tree.
+// Ten loops start at once in a clone without work trees.
 func TestPrepareAtOnce(t *testing.T) {
 	t.Parallel()
 	c := newClone(t)
@@ -272,7 +272,7 @@ func TestPrepareAtOnce(t *testing.T) {
 	wait.Wait()
 }
 
-// Two clones have their work trees apart.
+// Two clones have separate work trees.
 func TestTwoClones(t *testing.T) {
 	t.Parallel()
 	c, d := newClone(t), newClone(t)

@@ -19,22 +19,21 @@ import (
 	"stig/internal/visible"
 )
 
-// worktreeRepo is one that has work trees of workers.
+// worktreeRepo is a repository with work trees of workers.
 type worktreeRepo struct {
 	git    Client
-	common string // git's directory of all its work trees
+	common string // git's directory shared by all work trees
 	trees  string // directory of ours
-	store  string // as WorktreeOptions.Store
+	store  string // as in WorktreeOptions.Store
 	onto   string
 	leave  Leave
 }
 
-// oldest is the first git that merges without a work tree.
+// oldest is the first version of git that merges without a work tree.
 var oldest = [2]int{2, 38}
 
-// CheckWorktrees reports what keeps PrepareWorktree from working in the repository, as far
-// as that is known before an issue is. It changes nothing; if commits are to be signed, git
-// signs something.
+// CheckWorktrees reports what would make PrepareWorktree fail in the repository, as far as that
+// does not depend on the issue. It changes nothing; if commits are signed, git signs something.
 func CheckWorktrees(ctx context.Context, o WorktreeOptions) error {
 	r, err := open(ctx, o)
 	if err != nil {
@@ -46,7 +45,7 @@ func CheckWorktrees(ctx context.Context, o WorktreeOptions) error {
 	}
 	var has [2]int
 	if _, err := fmt.Sscanf(said, "git version %d.%d", &has[0], &has[1]); err == nil && slices.Compare(has[:], oldest[:]) < 0 {
-		return &fault.Error{Code: fault.Usage, Reason: fmt.Sprintf("%s is too old: work trees of workers need git %d.%d", said, oldest[0], oldest[1]), Hint: "install a newer git"}
+		return &fault.Error{Code: fault.Usage, Reason: fmt.Sprintf("%s is too old: workers' work trees need git %d.%d", said, oldest[0], oldest[1]), Hint: "install a newer git"}
 	}
 	if err := r.mayWrite(); err != nil {
 		return err
@@ -72,17 +71,17 @@ func CheckWorktrees(ctx context.Context, o WorktreeOptions) error {
 	return err
 }
 
-// mayWrite refuses a repository to which no branch or work tree can be added.
+// mayWrite refuses a repository in which no branch or work tree can be created.
 func (r *worktreeRepo) mayWrite() error {
 	probe, err := os.CreateTemp(r.common, "stig-probe-")
 	if err != nil {
-		return &fault.Error{Code: fault.Store, Reason: r.common + ": cannot be written, and work trees need that",
-			Hint: "make it writable; stig work does without where the actor's file says worktree: false", Err: err}
+		return &fault.Error{Code: fault.Store, Reason: r.common + ": is not writable, and work trees need that",
+			Hint: "make it writable; stig work runs without work trees if the actor's file says worktree: false", Err: err}
 	}
 	return errors.Join(probe.Close(), os.Remove(probe.Name()))
 }
 
-// above are the names that are directories of a branch.
+// above are the names that are parents of a branch name.
 func above(branch string) (names []string) {
 	for i, c := range branch {
 		if c == '/' {
@@ -92,8 +91,7 @@ func above(branch string) (names []string) {
 	return names
 }
 
-// mayName refuses a branch to be made of which git has a directory, or that would be below
-// another one.
+// mayName refuses a new branch whose name is a directory for git, or below another branch.
 func (r *worktreeRepo) mayName(now repoState) error {
 	if now.heads[r.onto] != "" {
 		return nil
@@ -112,7 +110,7 @@ func open(ctx context.Context, o WorktreeOptions) (*worktreeRepo, error) {
 		name, _, _ := strings.Cut(variable, "=")
 		return slices.Contains(PlaceVariables, name)
 	})
-	// files of LFS are fetched by setup, which says that it may take long
+	// setup fetches LFS files, and says that this may take long
 	r := &worktreeRepo{git: Client{Dir: o.Root, Env: append(env, "GIT_LFS_SKIP_SMUDGE=1"), Trusted: true}, onto: o.Onto, store: strings.Trim(o.Store, "/"), leave: o.Leave}
 	if r.onto == "" {
 		r.onto = WorkBranch
@@ -133,7 +131,7 @@ func open(ctx context.Context, o WorktreeOptions) (*worktreeRepo, error) {
 	return r, r.checkName(ctx)
 }
 
-// commonOf is git's directory of all work trees of the repository.
+// commonOf is git's directory shared by all work trees of the repository.
 func commonOf(ctx context.Context, o WorktreeOptions, client Client) (string, error) {
 	if o.Common != "" {
 		return RealPath(o.Common), nil
@@ -143,30 +141,30 @@ func commonOf(ctx context.Context, o WorktreeOptions, client Client) (string, er
 		err = Foreign(result)
 	}
 	if err == nil && result.Exit != 0 {
-		err = &fault.Error{Code: fault.Usage, Reason: o.Root + ": is in no git repository", Hint: "type git init"}
+		err = &fault.Error{Code: fault.Usage, Reason: o.Root + ": is not in a git repository", Hint: "type git init"}
 	}
 	return RealPath(filepath.FromSlash(strings.TrimSpace(string(result.Stdout)))), err
 }
 
-// checkName refuses what is no name of a branch, and what git takes for another.
+// checkName refuses invalid branch names, and names with another meaning for git.
 func (r *worktreeRepo) checkName(ctx context.Context) error {
 	if r.onto == WorkBranch {
 		return nil
 	}
 	result, err := r.git.Run(ctx, "check-ref-format", "--branch", r.onto)
 	if err == nil && (result.Exit != 0 || strings.TrimSpace(string(result.Stdout)) != r.onto) {
-		err = &fault.Error{Code: fault.Usage, Reason: fmt.Sprintf("%q: is not a valid name of a branch", r.onto), Hint: "type --onto " + WorkBranch}
+		err = &fault.Error{Code: fault.Usage, Reason: fmt.Sprintf("%q: is not a valid branch name", r.onto), Hint: "type --onto " + WorkBranch}
 	}
 	return err
 }
 
-// repoState is what a repository holds now.
+// repoState is the current state of a repository.
 type repoState struct {
 	places places
-	heads  map[string]string // commits of branches by their names; "" where there is none
+	heads  map[string]string // commits of branches by name; "" for none
 }
 
-// look reads where the branches are that are asked for, and the work trees.
+// look reads the requested branches, and the work trees.
 func (r *worktreeRepo) look(ctx context.Context, branches ...string) (now repoState, err error) {
 	now.heads = map[string]string{}
 	for _, name := range append(branches, namespace) {
@@ -178,8 +176,8 @@ func (r *worktreeRepo) look(ctx context.Context, branches ...string) (now repoSt
 	return now, err
 }
 
-// list is look, with all branches whose names begin with one of those; it asks git, which
-// says what keeps it from reading the repository.
+// list is look for all branches with one of those prefixes; it asks git, which reports why it
+// cannot read the repository.
 func (r *worktreeRepo) list(ctx context.Context, branches ...string) (now repoState, err error) {
 	argv := []string{"for-each-ref", "--format=%(objectname) %(refname)"}
 	for _, name := range append(branches, namespace) {
@@ -198,7 +196,7 @@ func (r *worktreeRepo) list(ctx context.Context, branches ...string) (now repoSt
 	return now, err
 }
 
-// begin gives the tip of Onto, which it makes from HEAD where there is none.
+// begin returns the tip of Onto, which it creates from HEAD if necessary.
 func (r *worktreeRepo) begin(ctx context.Context, now repoState) (string, error) {
 	if err := r.mayLand(now); err != nil {
 		return "", err
@@ -213,8 +211,8 @@ func (r *worktreeRepo) begin(ctx context.Context, now repoState) (string, error)
 	return r.advance(ctx, "stig: begin", strings.Repeat("0", len(head)), head)
 }
 
-// advance moves Onto from one commit to another, and gives where it is: of several loops
-// that do so at once the first counts.
+// advance moves Onto from one commit to another, and returns its commit: of several loops that
+// do so at once the first wins.
 func (r *worktreeRepo) advance(ctx context.Context, why, from, to string) (string, error) {
 	_, moved := r.git.Must(ctx, "update-ref", "-m", why, "refs/heads/"+r.onto, to, from)
 	tip, err := r.branch(ctx, r.onto)
@@ -224,11 +222,11 @@ func (r *worktreeRepo) advance(ctx context.Context, why, from, to string) (strin
 	return tip, err
 }
 
-// BeginWork makes Onto ready for a loop: it makes it from HEAD if it does not exist. If it is
-// WorkBranch and has nothing that HEAD lacks, it moves to HEAD, so that work does not start
-// from old code; a branch that a person named moves by landing alone. It gives the
-// number of commits of HEAD that Onto lacks, without those of the store alone, of which no
-// work tree has files. What older versions left in the configuration of the repository goes.
+// BeginWork prepares Onto for a loop: it creates it from HEAD if necessary. If it is WorkBranch
+// and has nothing that HEAD lacks, it moves to HEAD, so that work does not start from old code;
+// a branch named by a person moves by landing only. It returns the number of commits of HEAD
+// that Onto lacks, without those that change only the store, which no work tree contains. It
+// removes what older versions left in the repository's configuration.
 func BeginWork(ctx context.Context, o WorktreeOptions) (behind int, err error) {
 	r, err := open(ctx, o)
 	if err != nil {
@@ -261,7 +259,7 @@ func BeginWork(ctx context.Context, o WorktreeOptions) (behind int, err error) {
 	return r.git.Ahead(ctx, tip, head, r.store)
 }
 
-// head is the commit of HEAD.
+// head is HEAD's commit.
 func (r *worktreeRepo) head(ctx context.Context) (string, error) {
 	if at, err := CheckoutOf(r.git.Dir); err == nil && RealPath(at.Common) == r.common {
 		if _, commit := at.Head(); IsHash(commit) {
@@ -275,8 +273,8 @@ func (r *worktreeRepo) head(ctx context.Context) (string, error) {
 	return strings.TrimSpace(string(result.Stdout)), err
 }
 
-// mayLand says why results cannot go to Onto: it is checked out, so that its files would
-// no longer be those of its commit, or its name leaves no room for stig/ISSUE.
+// mayLand returns why results cannot go to Onto: it is checked out, so that its files would no
+// longer match, or its name leaves no room for stig/ISSUE.
 func (r *worktreeRepo) mayLand(now repoState) error {
 	if r.onto == namespace {
 		return &fault.Error{Code: fault.Usage, Reason: fmt.Sprintf("branch %s: leaves no room for branches %s/ISSUE", r.onto, namespace), Hint: "type --onto " + WorkBranch}
@@ -299,8 +297,7 @@ func checkedOut(branch string, at place, or string) error {
 	return &fault.Error{Code: fault.Conflict, Reason: fmt.Sprintf("branch %s: is checked out in %s", branch, at.dir), Hint: hint}
 }
 
-// branch is the commit of a branch, "" where there is none. Where git keeps that in files, it
-// need not be started.
+// branch is the commit of a branch, "" for none. If git keeps it in files, git is not started.
 func (r *worktreeRepo) branch(ctx context.Context, name string) (string, error) {
 	if commit, known := (Checkout{Common: r.common}).Ref("refs/heads/" + name); known {
 		return commit, nil
@@ -309,7 +306,7 @@ func (r *worktreeRepo) branch(ctx context.Context, name string) (string, error) 
 	return strings.TrimSpace(string(result.Stdout)), err
 }
 
-// base is a commit that both come from, "" for none.
+// base is a merge base of both, "" for none.
 func (r *worktreeRepo) base(ctx context.Context, a, b string) (string, error) {
 	if a == b {
 		return a, nil
@@ -318,7 +315,7 @@ func (r *worktreeRepo) base(ctx context.Context, a, b string) (string, error) {
 	return strings.TrimSpace(string(result.Stdout)), err
 }
 
-// descends reports whether a commit has another among those that it comes from, or is it.
+// descends reports whether a commit is another or its descendant.
 func (r *worktreeRepo) descends(ctx context.Context, commit, from string) (bool, error) {
 	if commit == from { // as after a run that committed nothing, and after each landing
 		return true, nil
@@ -327,8 +324,8 @@ func (r *worktreeRepo) descends(ctx context.Context, commit, from string) (bool,
 	return err == nil && result.Exit == 0, err
 }
 
-// alone runs git while no other loop of the clone does so: git does not expect work trees
-// to be made at once.
+// alone runs git while no other loop of the clone does so: git does not support concurrent
+// creation of work trees.
 func (r *worktreeRepo) alone(ctx context.Context, argv ...string) (err error) {
 	dir := filepath.Join(r.common, "stig")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -343,7 +340,7 @@ func (r *worktreeRepo) alone(ctx context.Context, argv ...string) (err error) {
 	return err
 }
 
-// forget removes a work tree with all that is in it, and whether it is there or not.
+// forget removes a work tree with all its content, whether it exists or not.
 func (r *worktreeRepo) forget(ctx context.Context, dir string) error {
 	result, err := r.git.Run(ctx, "worktree", "remove", "--force", "--force", dir)
 	if err != nil || result.Exit == 0 || strings.Contains(string(result.Stderr), "is not a working tree") {
@@ -352,7 +349,7 @@ func (r *worktreeRepo) forget(ctx context.Context, dir string) error {
 	return fmt.Errorf("git worktree remove: exit %d: %s", result.Exit, strings.TrimSpace(string(result.Stderr)))
 }
 
-// note is what is kept in git's directory of a work tree that was made to the end.
+// note is stored in git's directory of a completed work tree.
 type note struct {
 	Issue  string `json:"issue"`
 	Branch string `json:"branch"`
@@ -365,18 +362,18 @@ func readNote(own string) (n note, there bool) {
 	return n, err == nil && json.Unmarshal(text, &n) == nil
 }
 
-// place is a work tree of the repository, whoever made it.
+// place is any work tree of the repository.
 type place struct {
 	note
 	dir     string
 	own     string // git's directory of it
-	current string // branch that is checked out there, or being rebased; "" for none
+	current string // branch checked out or being rebased there; "" for none
 	ready   bool   // it has a note
 }
 
 type places []place
 
-// places lists the work trees of the repository, for where these branches are.
+// places lists the work trees of the repository, as far as needed for these branches.
 func (r *worktreeRepo) places(ctx context.Context, branches ...string) (all places, err error) {
 	if all, known := r.placesInFiles(branches); known {
 		return all, nil
@@ -402,8 +399,8 @@ func (r *worktreeRepo) places(ctx context.Context, branches ...string) (all plac
 	return all, nil
 }
 
-// placesInFiles is places without git, which known says whether it will do: not where the
-// main work tree seems to have one of the branches, since a bare repository has HEAD too.
+// placesInFiles is places without git; known says whether that is enough: not if the main work
+// tree seems to have one of the branches, since a bare repository has HEAD too.
 func (r *worktreeRepo) placesInFiles(branches []string) (all places, known bool) {
 	all = places{{dir: strings.TrimSuffix(r.common, string(filepath.Separator)+".git"), own: r.common}}
 	own := ownDirectories(r.common)
@@ -412,7 +409,7 @@ func (r *worktreeRepo) placesInFiles(branches []string) (all places, known bool)
 	}
 	for i, p := range all {
 		branch, commit := Checkout{Own: p.own, Common: r.common}.Head()
-		if branch == "" && !IsHash(commit) || branch == ".invalid" { // as where references are not in files
+		if branch == "" && !IsHash(commit) || branch == ".invalid" { // as when references are not in files
 			return nil, false
 		}
 		all[i] = p.read()
@@ -421,14 +418,14 @@ func (r *worktreeRepo) placesInFiles(branches []string) (all places, known bool)
 	return all, !slices.Contains(branches, all[0].current)
 }
 
-// read adds what git's directory of a work tree says, but for what is checked out.
+// read adds what git's directory of a work tree says, except for its HEAD.
 func (p place) read() place {
 	p.note, p.ready = readNote(p.own)
 	p.current = Checkout{Own: p.own}.Rebasing()
 	return p
 }
 
-// ownDirectories gives git's directories of linked work trees by the tops of those.
+// ownDirectories maps the tops of linked work trees to git's directories of them.
 func ownDirectories(common string) map[string]string {
 	own := map[string]string{}
 	all := filepath.Join(common, "worktrees")
@@ -453,8 +450,7 @@ func (all places) of(branch string) (place, bool) {
 	return all[i], true
 }
 
-// ofTree finds the work tree of an issue: by its note, or, where it was not made to the
-// end, by its place.
+// ofTree finds the work tree of an issue: by its note or, if it is incomplete, by its place.
 func (all places) ofTree(t *Worktree) (place, bool) {
 	i := slices.IndexFunc(all, func(p place) bool {
 		return p.ready && p.Branch == t.Branch || !p.ready && p.dir == t.Dir

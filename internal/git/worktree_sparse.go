@@ -10,15 +10,15 @@ import (
 	"strings"
 )
 
-// The store is left out of a work tree by what is in git's directory of that tree alone:
-// patterns, and bits in its index. That git is to follow the patterns is said in the
-// environment, since git would write it into what all work trees of the repository share.
+// Only git's directory of a work tree makes it omit the store: patterns, and bits in its index.
+// The environment tells git to follow the patterns, since git would otherwise write that into
+// the configuration shared by all work trees.
 
-// parameters is the variable by which git passes settings on to the programs it starts.
+// parameters is the variable through which git passes settings to child processes.
 const parameters = "GIT_CONFIG_PARAMETERS"
 
-// SparseSettings is a variable, NAME=VALUE, with which git leaves out of a work tree what
-// PrepareWorktree left out of it. Settings that env passes on are kept.
+// SparseSettings is a variable, NAME=VALUE, that makes git omit from a work tree what
+// PrepareWorktree omitted. Settings in env are kept.
 func SparseSettings(env []string) string {
 	text := "'core.sparsecheckout'='true' 'core.sparsecheckoutcone'='false'"
 	for _, variable := range env {
@@ -29,7 +29,7 @@ func SparseSettings(env []string) string {
 	return parameters + "=" + text
 }
 
-// leaveOut writes the patterns that leave the store out of a work tree.
+// leaveOut writes the patterns that omit the store from a work tree.
 func (t *Worktree) leaveOut() error {
 	if t.repo.store == "" {
 		return nil
@@ -41,13 +41,13 @@ func (t *Worktree) leaveOut() error {
 	return os.WriteFile(path, []byte("/*\n!/"+pattern(t.repo.store)+"\n"), 0o644)
 }
 
-// hasStore reports whether files of the store are in the work tree.
+// hasStore reports whether the work tree contains files of the store.
 func (t *Worktree) hasStore() bool {
 	return t.repo.store != "" && isThere(filepath.Join(t.Dir, filepath.FromSlash(t.repo.store)))
 }
 
-// leaveOutAgain has the index leave the store out where a git that did not know of it, such
-// as that of an editor, put it back. Files of the store that a worker changed stay.
+// leaveOutAgain omits the store again if a git without the settings, such as an editor's,
+// restored it. Files of the store that a worker changed stay.
 func (t *Worktree) leaveOutAgain(ctx context.Context) error {
 	if t.repo.store == "" {
 		return nil
@@ -63,21 +63,21 @@ func (t *Worktree) leaveOutAgain(ctx context.Context) error {
 	if err := t.leaveOut(); err != nil {
 		return err
 	}
-	_, err = t.git().Run(ctx, "sparse-checkout", "reapply") // it fails for nothing but files of the store that differ
+	_, err = t.git().Run(ctx, "sparse-checkout", "reapply") // it fails only for files of the store that differ
 	return err
 }
 
-// Older versions had git write into the configuration of the repository that work trees
-// have settings of their own, and held oldTreesLock while they made one.
+// Older versions made git write into the repository's configuration that work trees have their
+// own settings, and held oldTreesLock meanwhile.
 const (
 	ownSettings  = "extensions.worktreeConfig"
 	oldTreesLock = "trees.lock"
 	ownConfig    = "config.worktree"
 )
 
-// undoOwnSettings takes back what older versions wrote into the configuration of the
-// repository, where nobody else has use of it: no work tree but theirs has settings of its
-// own, and the main one none but those that git moved there for them.
+// undoOwnSettings removes what older versions wrote into the repository's configuration, unless
+// somebody else uses it: only stig's work trees have settings of their own, and the main one
+// has none but those that git moved there.
 func (r *worktreeRepo) undoOwnSettings(ctx context.Context) error {
 	mark := filepath.Join(r.common, "stig", oldTreesLock)
 	if !isThere(mark) {
@@ -114,14 +114,13 @@ func (r *worktreeRepo) undoOwnSettings(ctx context.Context) error {
 	return errors.Join(os.RemoveAll(main), os.Remove(mark))
 }
 
-// What git writes into the settings of a work tree that is sparse, and what it moves there
-// of the main one.
+// What git writes into the settings of a sparse work tree, and what it moves from the main one.
 var (
 	sparseKeys = []string{"core.sparsecheckout", "core.sparsecheckoutcone", "index.sparse"}
 	movedKeys  = []string{"core.bare", "core.worktree"}
 )
 
-// settings reads a file of git's configuration, which may not be there.
+// settings reads a git configuration file, which may be missing.
 func (r *worktreeRepo) settings(ctx context.Context, path string) (map[string][]string, error) {
 	if !isThere(path) {
 		return nil, nil
@@ -129,7 +128,7 @@ func (r *worktreeRepo) settings(ctx context.Context, path string) (map[string][]
 	return r.git.settings(ctx, path)
 }
 
-// without lists the keys of settings but for some.
+// without lists the keys of settings except some.
 func without[V any](set map[string]V, some []string) []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(set)), func(key string) bool { return slices.Contains(some, key) })
 }

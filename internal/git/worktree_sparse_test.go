@@ -9,8 +9,8 @@ import (
 	"stig/internal/git"
 )
 
-// A work tree without the store leaves no trace in what all work trees of a repository
-// share, and stands right for a git that knows nothing of stig.
+// A work tree without the store leaves no trace in what all work trees share, and looks clean
+// to a git without stig's settings.
 func TestStoreIsLeftOutWithoutTrace(t *testing.T) {
 	for name, before := range map[string]func(c cloned){
 		"plain": func(cloned) {},
@@ -54,12 +54,12 @@ func TestStoreIsLeftOutWithoutTrace(t *testing.T) {
 	}
 }
 
-// What a git without the settings put back of the store is left out again, and what a worker
-// wrote there stays where it is.
+// If a git without the settings restores the store it is omitted again, but files that a worker
+// wrote there stay.
 func TestStoreIsLeftOutAgain(t *testing.T) {
 	c := newClone(t)
 	tree := c.prepare("a-1")
-	c.git(tree.Dir, "sparse-checkout", "disable") // as older versions left a tree to persons
+	c.git(tree.Dir, "sparse-checkout", "disable") // as older versions left a tree to people
 	c.git(c.Root, "config", "--unset", "extensions.worktreeConfig")
 	c.git(tree.Dir, "update-index", "--no-skip-worktree", ".beads/issues.jsonl")
 	c.git(tree.Dir, "checkout", ".beads")
@@ -77,7 +77,7 @@ func TestStoreIsLeftOutAgain(t *testing.T) {
 	}
 }
 
-// What older versions wrote into the configuration goes, unless somebody else has use of it.
+// What older versions wrote into the configuration is removed, unless somebody else uses it.
 func TestTreesOfOlderVersions(t *testing.T) {
 	for name, test := range map[string]struct {
 		do    func(c cloned, tree *git.Worktree)

@@ -36,7 +36,7 @@ func newClone(t *testing.T) cloned {
 	return c
 }
 
-// begun is the repository that all clones of this test are copies of.
+// begun is the repository that all clones of this test copy.
 var begun = sync.OnceValue(func() string {
 	dir, err := os.MkdirTemp("", "stig-begun-")
 	files := map[string]string{".beads/issues.jsonl": `{"id":"a-1"}`, ".gitignore": "*.o\n", "f": "one\n"}
@@ -57,7 +57,7 @@ var begun = sync.OnceValue(func() string {
 
 func TestMain(m *testing.M) { sample.Main(tidy{m}) }
 
-// tidy removes the repository of which clones are copies when the tests are over.
+// tidy removes that repository after the tests.
 type tidy struct{ *testing.M }
 
 func (m tidy) Run() int {
@@ -73,7 +73,7 @@ func (c cloned) put(dir, name, text string) {
 	}
 }
 
-// git runs git in a directory, and gives what it printed.
+// git runs git in a directory, and returns its output.
 func (c cloned) git(dir string, argv ...string) string {
 	c.Helper()
 	said, err := git.Client{Dir: dir, Env: c.Git.Env, Trusted: true}.Must(context.Background(), argv...)
@@ -99,7 +99,7 @@ func (c cloned) prepare(issue string) *git.Worktree {
 	return tree
 }
 
-// land commits, merges and lands what a work tree holds.
+// land commits, merges and lands the content of a work tree.
 func (c cloned) land(tree *git.Worktree) string {
 	c.Helper()
 	if _, err := tree.Commit(c.Context(), "work on "+tree.Issue, "mole"); err != nil {
@@ -131,8 +131,8 @@ func (c cloned) absent(path ...string) {
 	}
 }
 
-// The way of an issue from a branch of its own to the branch that results go to, and that
-// a dependent has its blockers' work.
+// An issue goes from its own branch to the branch for results, and a dependent has its
+// blockers' work.
 func TestTree(t *testing.T) {
 	t.Parallel()
 	c := newClone(t)
@@ -200,7 +200,7 @@ func TestMergeConflict(t *testing.T) {
 	c.put(one.Dir, "a", "of one\n")
 	c.land(one)
 	c.put(two.Dir, "f", "of two\n")
-	if _, err := two.Merge(t.Context()); err == nil || !strings.Contains(err.Error(), "not committed") {
+	if _, err := two.Merge(t.Context()); err == nil || !strings.Contains(err.Error(), "uncommitted") {
 		t.Errorf("merged what is not committed: %v", err)
 	}
 	head, err := two.Commit(t.Context(), "two", "mole")
@@ -215,7 +215,7 @@ func TestMergeConflict(t *testing.T) {
 	if c.git(two.Dir, "rev-parse", "HEAD") != head || c.git(two.Dir, "status", "--porcelain") != "" {
 		t.Error("the tree is not as before")
 	}
-	c.put(two.Dir, "f", "one\n") // as it was
+	c.put(two.Dir, "f", "one\n") // unchanged
 	c.put(two.Dir, "g", "of two\n")
 	tip := c.land(two)
 	if got := c.git(c.Root, "show", "stig/work:f"); got != "of one" {
@@ -226,13 +226,12 @@ func TestMergeConflict(t *testing.T) {
 	}
 }
 
-// The store of the branch that results go to stays whatever a worker does with the copy
-// that it finds or makes.
+// The store on the branch for results stays whatever a worker does with its copy.
 func TestStoreIsLeftAlone(t *testing.T) {
 	for name, change := range map[string]func(c cloned, dir string){
 		"untouched":            func(cloned, string) {},
 		"untouched, but moved": func(cloned, string) {},
-		"committed, not moved": func(c cloned, dir string) { // nothing but the store keeps the merge from being one
+		"committed, not moved": func(c cloned, dir string) { // only the store prevents a fast-forward
 			c.put(dir, ".beads/issues.jsonl", "mine")
 			c.git(dir, "add", "--sparse", "-A", ".")
 			c.git(dir, "commit", "-q", "-m", "mine")
@@ -317,7 +316,7 @@ func TestOntoIsCheckedOut(t *testing.T) {
 	}
 }
 
-// What would keep every work tree from being made is refused before an issue is claimed.
+// What would prevent every work tree is refused before an issue is claimed.
 func TestCheckForeseesRefusals(t *testing.T) {
 	for _, b := range []struct{ there, onto string }{
 		{"stig/work", "stig/work/deep"}, {"results", "results/by/stig"}, {"results/by/stig", "results"},
@@ -335,7 +334,7 @@ func TestCheckForeseesRefusals(t *testing.T) {
 		t.Error(err)
 	}
 	c.Common = filepath.Join(c.Root, "gone")
-	if err := git.CheckWorktrees(t.Context(), c.WorktreeOptions); !fault.Is(err, fault.Store) || !strings.Contains(err.Error(), "cannot be written") {
+	if err := git.CheckWorktrees(t.Context(), c.WorktreeOptions); !fault.Is(err, fault.Store) || !strings.Contains(err.Error(), "is not writable") {
 		t.Error(err)
 	}
 }

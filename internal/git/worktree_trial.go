@@ -9,10 +9,10 @@ import (
 	"stig/internal/file"
 )
 
-// TryWorktree makes a work tree as PrepareWorktree does, has prepare do in it what comes before
-// work, and finds out whether the hook that runs before commits passes there with nothing
-// changed, and whether git takes a commit into the branch. A *RejectedError says what does
-// not, or that the hook takes longer than limit. Nothing of it stays.
+// TryWorktree creates a work tree as PrepareWorktree does, lets prepare do in it what comes
+// before work, and checks whether the pre-commit hook passes there without changes, and whether
+// git accepts a commit on the branch. A *RejectedError says what does not, or that the hook
+// takes longer than limit. It leaves nothing behind.
 func TryWorktree(ctx context.Context, o WorktreeOptions, name string, limit time.Duration, prepare func(dir string) error) (err error) {
 	t, err := PrepareWorktree(ctx, o, name)
 	if err != nil {
@@ -32,7 +32,7 @@ func TryWorktree(ctx context.Context, o WorktreeOptions, name string, limit time
 	return err
 }
 
-// hookPasses runs the hook before commits, with nothing to be committed.
+// hookPasses runs the pre-commit hook with nothing to commit.
 func (t *Worktree) hookPasses(ctx context.Context, limit time.Duration) error {
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -49,8 +49,8 @@ func (t *Worktree) hookPasses(ctx context.Context, limit time.Duration) error {
 // preCommit is the hook that git runs before each commit.
 const preCommit = "pre-commit"
 
-// NeedsTrial reports whether the repository has a hook before commits, or git is told to take
-// signed commits alone.
+// NeedsTrial reports whether the repository has a pre-commit hook, or git accepts only signed
+// commits.
 func NeedsTrial(ctx context.Context, o WorktreeOptions) (bool, error) {
 	r, err := open(ctx, o)
 	if err != nil {
@@ -67,7 +67,7 @@ func NeedsTrial(ctx context.Context, o WorktreeOptions) (bool, error) {
 	return isThere(file.Under(o.Root, said)), nil
 }
 
-// drop removes a work tree and its branch, whatever is in them.
+// drop removes a work tree and its branch with all content.
 func (t *Worktree) drop(ctx context.Context) error {
 	release, err := t.hold(ctx)
 	if err != nil {

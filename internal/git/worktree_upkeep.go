@@ -16,12 +16,12 @@ import (
 	"stig/internal/visible"
 )
 
-// noUpkeep keeps git from packing the repository behind our back, with the work tree held
-// meanwhile.
+// noUpkeep prevents git from packing the repository in the background, which would hold the
+// work tree.
 const noUpkeep = "maintenance.auto=false"
 
-// Upkeep has git pack the repository where it finds that this is due, unless the user has it
-// not do so: a clone in which loops alone commit, which they do without it, grows else.
+// Upkeep lets git pack the repository if due, unless the user disables that: a clone in which
+// only loops commit would grow forever.
 func Upkeep(ctx context.Context, o WorktreeOptions) error {
 	r, err := open(ctx, o)
 	if err != nil {
@@ -35,12 +35,11 @@ func Upkeep(ctx context.Context, o WorktreeOptions) error {
 	return err
 }
 
-// holdWait is how long a git is waited for that a killed loop had started: it may run
-// hooks.
+// holdWait is how long to wait for a git started by a killed loop, which may run hooks.
 const holdWait = 2 * time.Minute
 
-// hold keeps others from the work tree until release is called. A git that we start holds
-// it too, so that whoever comes after we were killed waits for it.
+// hold locks the work tree until release is called. A git started meanwhile holds the lock too,
+// so that others wait for it even if stig is killed.
 func (t *Worktree) hold(ctx context.Context) (release func(), err error) {
 	dir := filepath.Join(t.repo.common, "stig")
 	if err := file.MkdirPrivate(dir); err != nil {
@@ -51,7 +50,7 @@ func (t *Worktree) hold(ctx context.Context) (release func(), err error) {
 	lock, err := file.LockUntil(limit, t.lockPath())
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 		return nil, &fault.Error{Code: fault.Conflict, Reason: fmt.Sprintf("%s: another program has been at work there for %v", t.Dir, holdWait), Err: err,
-			Hint: "let it finish and try again; fuser -v " + visible.Quoted(t.lockPath()) + " shows which it is"}
+			Hint: "let it finish and retry; fuser -v " + visible.Quoted(t.lockPath()) + " shows which program it is"}
 	}
 	if err != nil {
 		return nil, err
@@ -67,9 +66,9 @@ func (t *Worktree) lockPath() string {
 	return filepath.Join(t.repo.common, "stig", "tree-"+filepath.Base(t.repo.dirOf(t.Branch))+".lock")
 }
 
-// StrandedWork is what to type where the branch of an issue has commits that no other branch
-// has, to bring them to the branch that loops work from, else to the one that is checked out;
-// "" where it has none. What git cannot tell is no hindrance.
+// StrandedWork is the command that brings an issue branch's commits that no other branch has to
+// the branch that loops work from, else to the one that is checked out; "" for none. If git
+// cannot tell, it is "".
 func StrandedWork(ctx context.Context, g Client, issue string) (remedy string) {
 	branch := BranchOf(issue, WorkBranch)
 	says := asker(ctx, g)
@@ -81,14 +80,14 @@ func StrandedWork(ctx context.Context, g Client, issue string) (remedy string) {
 		return push
 	}
 	dir := dirOf(branch, says)
-	_, missing := os.Stat(dir) // somebody may have removed it, and git does not know
+	_, missing := os.Stat(dir) // somebody may have removed it without git
 	if _, there := says("rev-parse", "--verify", "--quiet", "refs/heads/"+WorkBranch); there && missing == nil {
 		return "git -C " + visible.Quoted(dir) + " merge " + WorkBranch + " && " + push
 	}
 	return "git merge " + visible.Quoted(branch)
 }
 
-// DiscardWork is what to type to throw the work away that is on the branch of an issue.
+// DiscardWork is the command that discards the work on an issue's branch.
 func DiscardWork(ctx context.Context, g Client, issue string) string {
 	branch, remove := BranchOf(issue, WorkBranch), ""
 	if dir := dirOf(branch, asker(ctx, g)); dir != "" {
@@ -97,7 +96,7 @@ func DiscardWork(ctx context.Context, g Client, issue string) string {
 	return remove + "git branch -D " + visible.Quoted(branch)
 }
 
-// asker gives what git says to a command, and whether it ended well.
+// asker returns the output of a git command, and whether it succeeded.
 func asker(ctx context.Context, g Client) func(argv ...string) (string, bool) {
 	return func(argv ...string) (string, bool) {
 		text, err := g.Must(ctx, argv...)
@@ -105,7 +104,7 @@ func asker(ctx context.Context, g Client) func(argv ...string) (string, bool) {
 	}
 }
 
-// dirOf is the work tree in which a branch is checked out, as git knows it; "" for none.
+// dirOf is the work tree in which a branch is checked out; "" for none.
 func dirOf(branch string, says func(argv ...string) (string, bool)) (dir string) {
 	list, _ := says("worktree", "list", "--porcelain")
 	before, _, found := strings.Cut(list+"\n", "\nbranch refs/heads/"+branch+"\n")
@@ -115,9 +114,9 @@ func dirOf(branch string, says func(argv ...string) (string, bool)) (dir string)
 	return dir
 }
 
-// DetachedTree gives a directory that holds a commit, without the store, for checks that
-// must not see what else a worker left. what names its purpose: the next tree for the same
-// purpose replaces one that a killed process left. remove deletes it.
+// DetachedTree returns a directory with the files of a commit, without the store, for checks
+// that must not see a worker's other files. what names its purpose: the next tree for that
+// purpose replaces one left by a killed process. remove deletes it.
 func DetachedTree(ctx context.Context, o WorktreeOptions, what, commit string) (dir string, remove func(context.Context) error, err error) {
 	r, err := open(ctx, o)
 	if err != nil {

@@ -2,6 +2,6 @@
 
 package process
 
-// Without one way to read them that all these systems have, processes are not seen.
+// These systems have no common way to inspect processes, so processes are invisible.
 
 func look(int) (Ancestor, int, bool) { return Ancestor{}, 0, false }

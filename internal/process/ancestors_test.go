@@ -10,7 +10,7 @@ import (
 	"stig/internal/process"
 )
 
-// TestAncestors compares what is seen with what the test knows of itself.
+// TestAncestors compares the result with what the test knows about itself.
 func TestAncestors(t *testing.T) {
 	list := process.Ancestors()
 	if len(list) == 0 || list[0].PID != os.Getppid() {
@@ -23,9 +23,8 @@ func TestAncestors(t *testing.T) {
 	}
 }
 
-// TestRunning asserts that a process is told from one that had its number, and that
-// nothing is said of those that cannot be seen.
-// TestRunningHere: a machine of the same name is another one where many work on a database.
+// TestRunning: a process is distinguished from another with its number, and invisible ones are
+// unknown. TestRunningHere: on a shared database a machine with the same name is another one.
 func TestRunningHere(t *testing.T) {
 	self, ok := process.Self()
 	if !ok || self.Boot == "" {

@@ -5,6 +5,6 @@ import (
 	"syscall"
 )
 
-// diesWithUs has the system end the program itself when the thread that starts it ends:
-// the thread must be kept until the program has ended.
+// diesWithUs makes the system kill the program when the thread that started it ends: the thread
+// must live until the program has ended.
 func diesWithUs(cmd *exec.Cmd) { cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL }

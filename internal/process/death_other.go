@@ -4,6 +4,6 @@ package process
 
 import "os/exec"
 
-// Only Linux ends a program with the one that started it; elsewhere the watcher does.
+// Only Linux kills a program with its parent; elsewhere the watcher does.
 
 func diesWithUs(*exec.Cmd) {}

@@ -8,19 +8,17 @@ import (
 	"strings"
 )
 
-// Detach starts a program and does not wait for it: it leads a session of its
-// own, has no terminal, and outlives us, an interrupt that ends us, and the program that
-// Supervise started us in. It gets
-// Stdin, at most detachedInput bytes, and its output goes nowhere. Stdout and
-// Stderr of the command must be nil. name is what it is told it is called; the
-// program itself is the first of Argv. The error says that it was not started,
-// or did not get its input.
+// Detach starts a program without waiting for it: it has a session of its own and no terminal,
+// and survives this process, its interruption, and the program in which Supervise started it.
+// It gets Stdin, at most detachedInput bytes, and its output is discarded. Stdout and Stderr of
+// the command must be nil. name is its name for itself; the program is the first of Argv. The
+// error says that it was not started, or did not get its input.
 func Detach(c Command, name string) error {
 	if len(c.Argv) == 0 {
 		return errors.New("no program to run")
 	}
 	if len(c.Stdin) > detachedInput {
-		return errors.New("more input than is passed to a detached program")
+		return errors.New("more input than a detached program can get")
 	}
 	read, write, err := os.Pipe()
 	if err != nil {
@@ -34,12 +32,12 @@ func Detach(c Command, name string) error {
 	err = cmd.Start()
 	_ = read.Close() // the program has its own
 	if err == nil {
-		go func() { _ = cmd.Wait() }() // where we go on for long, nothing of it is left behind
+		go func() { _ = cmd.Wait() }() // a long-lived process must not keep it
 		_, err = write.Write(c.Stdin)
 	}
 	return errors.Join(err, write.Close())
 }
 
-// detachedInput is what a pipe takes without a reader on every system with
-// process groups, in bytes: a program that reads nothing holds nobody up.
+// detachedInput is the size of a pipe's buffer on every system with process groups, in bytes: a
+// program that reads nothing blocks nobody.
 const detachedInput = 16 << 10

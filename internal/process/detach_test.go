@@ -11,8 +11,7 @@ import (
 	"stig/internal/process"
 )
 
-// TestDetach starts a program that reads its input late: it gets all of it,
-// and nobody waits for that.
+// TestDetach starts a program that reads its input late: it gets all of it, and nobody waits.
 func TestDetach(t *testing.T) {
 	dir := t.TempDir()
 	input := bytes.Repeat([]byte("0123456789abcde\n"), 1<<10)

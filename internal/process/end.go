@@ -8,16 +8,15 @@ import (
 
 const (
 	lookEvery = 50 * time.Millisecond
-	// killRounds bounds how often what is left is killed: a process may start another
-	// meanwhile, and takes a moment to end.
+	// killRounds limits how often the remaining processes are killed: one may start another
+	// meanwhile, and ending takes a moment.
 	killRounds = 40
 )
 
-// EndID ends a program that Supervise had started in a process that was killed since, and
-// all that it started: they are asked to end, and made to after grace. Where no process
-// has that ID any more, as after a restart of the machine, only what is left of it ends,
-// and nothing else that got its number. Of another machine or container nothing is ended,
-// without an error. The error says what is still there.
+// EndID ends a program that Supervise started in a process that was killed since, and all its
+// descendants: they get SIGTERM, and SIGKILL after grace. If the ID no longer runs, as after a
+// reboot, only its descendants end, and nothing else with its number. On another machine or
+// container it does nothing, without an error. The error says what still runs.
 func EndID(id ID, grace time.Duration) error {
 	running, known := Running(id)
 	self, _ := Self()
@@ -31,7 +30,7 @@ func EndID(id ID, grace time.Duration) error {
 		}
 		k.mark = markOf(id.PID)
 	} else if _, _, taken := look(id.PID); taken {
-		return nil // the system gives a number anew when nobody is left in the session of that number
+		return nil // the system reuses a number only when its session is empty
 	} else if k = orphans(id.PID); k.mark == "" {
 		return nil
 	}
@@ -44,8 +43,8 @@ func EndID(id ID, grace time.Duration) error {
 	return nil
 }
 
-// orphans gives what is left of a program that has ended itself: that has the mark of
-// those in its session, whose number others can have by now, if who made it has ended.
+// orphans returns the descendants of a program that has ended: the processes with its mark in
+// its session, whose number others may have by now, if the mark's creator has ended.
 func orphans(session int) kin {
 	for _, pid := range (kin{leader: session}).left() {
 		if mark := markOf(pid); mark != "" && isOrphaned(mark) {
@@ -55,8 +54,8 @@ func orphans(session int) kin {
 	return kin{}
 }
 
-// end waits until the kin that are left have ended, who were asked to, kills what is
-// there when over is closed, and gives how many there were.
+// end waits until the remaining kin, who got SIGTERM, have ended, kills the rest when over is
+// closed, and returns their number.
 func (k kin) end(left []int, over <-chan struct{}) int {
 	count := len(left)
 	for waiting := true; waiting && len(left) > 0; {
@@ -75,7 +74,7 @@ func (k kin) end(left []int, over <-chan struct{}) int {
 	return count
 }
 
-// after gives a channel that is closed when a time is over.
+// after returns a channel that is closed after a time.
 func after(d time.Duration) <-chan struct{} {
 	over := make(chan struct{})
 	time.AfterFunc(d, func() { close(over) })

@@ -14,8 +14,8 @@ import (
 	"stig/internal/testkit/ended"
 )
 
-// leader starts a script as Supervise starts a program, with a mark, and gives it when
-// the script has written the file "begun" in dir.
+// leader starts a script as Supervise starts a program, with a mark, and returns it once the
+// script has written the file "begun" in dir.
 func leader(t *testing.T, dir, mark, script string) (*exec.Cmd, ID) {
 	t.Helper()
 	cmd := exec.Command("sh", "-c", script+"; echo >begun; wait")
@@ -41,11 +41,11 @@ func leader(t *testing.T, dir, mark, script string) (*exec.Cmd, ID) {
 	return nil, ID{}
 }
 
-// gone is the mark of a process that has ended, but for its random part.
+// gone is the mark of an ended process, without its random part.
 const gone = "1.0."
 
-// What a loop that was killed had started is ended by its ID, wherever it went; nothing
-// else is that has its number.
+// EndID ends what a killed loop had started, wherever it went, and nothing else with its
+// number.
 func TestEndID(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// ErrNotFound is what the error of Run or Find wraps when a program is not on PATH.
+// ErrNotFound is wrapped by errors of Run and Find if a program is not on PATH.
 var ErrNotFound = exec.ErrNotFound
 
-// Find gives the path of a program on PATH.
+// Find returns the path of a program on PATH.
 func Find(program string) (string, error) { return exec.LookPath(program) }
 
-// Finder gives a function that reports whether a word names a program on this
-// machine: one on PATH, or, of a word with a slash, an executable file below root.
-// A word "$NAME" asks getenv whether there is such a variable. Each word is looked
-// up once; the function is not for several goroutines at once.
+// Finder returns a function that reports whether a word names a program on this machine: one on
+// PATH or, for a word with a slash, an executable file below root. For a word "$NAME" it
+// reports whether getenv has that variable. Each word is looked up once; the function belongs
+// to one goroutine.
 func Finder(root string, getenv func(string) string) func(word string) bool {
 	known := map[string]bool{}
 	return func(word string) bool {

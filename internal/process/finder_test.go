@@ -8,8 +8,7 @@ import (
 	"stig/internal/process"
 )
 
-// A word is looked up once: criteria of thousands of issues name the same
-// programs.
+// A word is looked up once: criteria of thousands of issues name the same programs.
 func TestFinderAsksOnce(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("PATH", dir)

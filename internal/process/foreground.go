@@ -9,14 +9,13 @@ import (
 	"syscall"
 )
 
-// Terminal is the terminal that a program in the foreground gets.
+// Terminal is the terminal of a foreground program.
 type Terminal struct{ In, Out, Err *os.File }
 
-// Foreground runs a program that talks to a person, such as an editor, on the
-// terminal itself, and gives its exit code. It stays in our process group, or
-// the terminal would not let it read, so what it starts in the background is
-// left alone. When ctx ends the program is asked to end (SIGTERM), and after half
-// a second made to.
+// Foreground runs a program that talks to a person, such as an editor, on the terminal itself,
+// and returns its exit code. It stays in our process group, since the terminal would not let it
+// read otherwise, so its background children are left alone. When ctx ends the program gets
+// SIGTERM, and after half a second SIGKILL.
 func Foreground(ctx context.Context, c Command, t Terminal) (int, error) {
 	if len(c.Argv) == 0 {
 		return 0, errors.New("no program to run")

@@ -10,8 +10,7 @@ import (
 	"stig/internal/process"
 )
 
-// TestForeground asserts that the program has the very files it was given, and
-// that its exit code is told.
+// TestForeground: the program has the very files it was given, and its exit code is returned.
 func TestForeground(t *testing.T) {
 	in, out, err := os.Pipe()
 	if err != nil {
@@ -40,8 +39,7 @@ func TestForeground(t *testing.T) {
 	}
 }
 
-// TestForegroundEnds asserts that an interrupt ends the program, and that a
-// program that is not there is an error.
+// TestForegroundEnds: an interrupt ends the program, and a missing program is an error.
 func TestForegroundEnds(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()

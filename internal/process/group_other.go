@@ -7,7 +7,7 @@ import (
 	"os/exec"
 )
 
-// Without process groups only the program itself can be ended, and not asked.
+// Without process groups only the program itself can be ended, without asking.
 
 func ownGroup(*exec.Cmd) {}
 

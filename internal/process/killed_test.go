@@ -16,10 +16,10 @@ import (
 	"stig/internal/testkit/ended"
 )
 
-// supervisor is the variable that makes TestSupervisor supervise the script of its value.
+// supervisor is the variable that makes TestSupervisor supervise the named script.
 const supervisor = "STIG_TEST_SUPERVISOR"
 
-// TestSupervisor is a process that supervises a program, where another test says so.
+// TestSupervisor supervises a program, when another test starts it.
 func TestSupervisor(t *testing.T) {
 	script := os.Getenv(supervisor)
 	if script == "" {
@@ -36,7 +36,7 @@ func TestSupervisor(t *testing.T) {
 	}
 }
 
-// Nothing of a program goes on when the process that supervises it is killed.
+// Nothing of a program survives a kill of the process that supervises it.
 func TestSupervisorIsKilled(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

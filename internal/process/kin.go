@@ -7,24 +7,24 @@ import (
 	"strings"
 )
 
-// kin says how the processes are known that a program started: they are in its process
-// group or session, hold one of the pipes to it, or have its mark. None was started before
-// the program.
+// kin describes how to recognize the processes that a program started: they are in its process
+// group or session, hold one of the pipes to it, or have its mark. None started before the
+// program.
 type kin struct {
-	leader int        // the program's id, which is that of its group and session; 0 for none
-	id     ID         // of the program, which counts too while it runs; the zero value where it does not count
+	leader int        // the program's id, which is also its group and session; 0 for none
+	id     ID         // of the program, which counts while it runs; the zero value if it does not count
 	pipes  []*os.File // our ends
-	mark   string     // in the environment of the program, which all that it starts inherit; "" for none
-	since  uint64     // when the program was started, as the system counts; 0 where it is not known
-	dir    string     // where the mark counts alone: in processes that work below; "" for everywhere
+	mark   string     // in the environment of the program, inherited by all its descendants; "" for none
+	since  uint64     // when the program started, in the system's unit; 0 if unknown
+	dir    string     // where the mark alone counts: in processes that work below; "" for everywhere
 }
 
-// markVariable is the variable of the environment that holds the mark.
+// markVariable is the environment variable with the mark.
 const markVariable = "STIG_SUPERVISED"
 
-// newMark makes a mark that no other program has: who supervises it, and a random part.
+// newMark makes a unique mark: its supervisor, and a random part.
 func newMark() string {
-	self, _ := Self() // where the system does not show it no marks are read either
+	self, _ := Self() // if the system does not show it, marks are not read either
 	return fmt.Sprintf("%d.%s.%s", self.PID, self.Start, rand.Text()[:12])
 }
 
@@ -40,7 +40,7 @@ func isOrphaned(mark string) bool {
 	return !there || now.Start != start
 }
 
-// assigned is a mark as it stands in an environment.
+// assigned is a mark as it appears in an environment.
 func assigned(mark string) string {
 	if mark == "" {
 		return ""

@@ -13,21 +13,21 @@ import (
 
 const statSession = 3 // of /proc/PID/stat; see look
 
-// outside lists the processes that are kin of a program and have left its process group,
-// as timeout(1) and the jobs of a shell do. This process, which has the other ends of the
-// pipes, is none of them; processes of other users cannot be seen into.
+// outside lists kin of a program outside its process group, as timeout(1) and shell jobs make
+// them. It excludes this process, which has the other ends of the pipes; other users' processes
+// are invisible.
 func (k kin) outside() []int {
 	return k.list(func(group int) bool { return group != k.leader })
 }
 
-// left lists the processes that are kin of a program and have not ended.
+// left lists the kin of a program that have not ended.
 func (k kin) left() []int {
 	return k.list(func(int) bool { return true })
 }
 
 func (k kin) list(wanted func(group int) bool) (pids []int) {
 	pipes := inodes(k.pipes)
-	// A program that is being started holds all that we hold for a moment.
+	// A program that is just starting has all our open files for a moment.
 	syscall.ForkLock.Lock()
 	defer syscall.ForkLock.Unlock()
 	processes, _ := filepath.Glob("/proc/[0-9]*")
@@ -48,19 +48,19 @@ func (k kin) list(wanted func(group int) bool) (pids []int) {
 	return pids
 }
 
-// isSame reports whether the process that has the number of another is that.
+// isSame reports whether the process with another's number is that one.
 func isSame(id ID) bool {
 	now, _, there := look(id.PID)
 	return there && now.ID.Same(id)
 }
 
-// procStat is what a process belongs to, and when it was started, in ticks since the system was.
+// procStat is the group and session of a process, and its start in ticks since boot.
 type procStat struct {
 	group, session int
 	start          uint64
 }
 
-// readStat reads that of a process which has not ended.
+// readStat reads that of a process that has not ended.
 func readStat(dir string) (p procStat, there bool) {
 	text, err := os.ReadFile(filepath.Join(dir, "stat"))
 	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
@@ -73,15 +73,15 @@ func readStat(dir string) (p procStat, there bool) {
 	return p, true
 }
 
-// startOf gives when a process was started, in ticks since the system was; 0 where that is
-// not known, such as of one that has ended.
+// startOf returns when a process started, in ticks since boot; 0 if unknown, for example if it
+// has ended.
 func startOf(pid int) uint64 {
 	p, _ := readStat(fmt.Sprintf("/proc/%d", pid))
 	return p.start
 }
 
-// isMarked reports whether a process has the mark in its environment, and works below
-// the directory where one is given.
+// isMarked reports whether a process has the mark in its environment, and works below the
+// directory if one is given.
 func (k kin) isMarked(dir string) bool {
 	if k.mark == "" {
 		return false

@@ -2,12 +2,12 @@
 
 package process
 
-// What has left the process group of a program can only be told on Linux. Elsewhere it
-// is not waited for, and left alone.
+// Only Linux shows which processes have left a program's group. Elsewhere they are not waited
+// for, and left alone.
 
 func (kin) outside() []int { return nil }
 
-// left gives the group as the number by which it is signalled.
+// left returns the group as the number to signal it with.
 func (k kin) left() []int {
 	if k.leader > 1 && hasGroup(k.leader) {
 		return []int{-k.leader}

@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// hasGroup reports whether there is a process in a group.
+// hasGroup reports whether a group has a process.
 func hasGroup(id int) bool { return !errors.Is(syscall.Kill(-id, 0), syscall.ESRCH) }

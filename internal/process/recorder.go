@@ -12,20 +12,20 @@ import (
 
 const (
 	usualMost = 16 << 20 // bytes of a log
-	mostLate  = 1 << 20  // of them for the end of the output
-	// tailLines and tailBytes bound Ended.Tail.
+	mostLate  = 1 << 20  // reserved for the end of the output
+	// tailLines and tailBytes limit Ended.Tail.
 	tailLines = 100
 	tailBytes = 8 << 10
 )
 
-// recorder takes the output of a supervised program: its beginning goes to the log as it
-// comes, its end is kept and follows when the program has ended. A log that cannot be
-// written is no error of Write: the program goes on.
+// recorder takes the output of a supervised program: its beginning goes to the log as it comes,
+// its end is kept and follows when the program has ended. An unwritable log does not make Write
+// fail: the program continues.
 type recorder struct {
 	log   *os.File // nil for none
 	room  int64    // in the log, for the beginning
-	late  tail     // what comes after that
-	later int64    // bytes of it
+	late  tail     // the output after that
+	later int64    // its length
 	all   int64    // bytes of output
 	last  tail     // the last lines
 	err   error    // of the log
@@ -73,12 +73,12 @@ func (r *recorder) put(b []byte) {
 	_, r.err = r.log.Write(b)
 }
 
-// ended writes what is left to the log, and gives what the recorder knows.
+// ended writes the rest to the log, and returns what the recorder knows.
 func (r *recorder) ended() Ended {
 	kept := r.late.bytes()
 	out := r.later - int64(len(kept))
 	if out > 0 {
-		r.put(fmt.Appendf(nil, "\n… %d bytes of output left out …\n", out))
+		r.put(fmt.Appendf(nil, "\n… %d bytes of output omitted …\n", out))
 	}
 	r.put(kept)
 	if r.log != nil {
@@ -87,9 +87,9 @@ func (r *recorder) ended() Ended {
 	return Ended{Bytes: r.all, Tail: lastLines(r.last.bytes(), r.all), LogErr: r.err}
 }
 
-// lastLines gives the whole lines at the end of a text, of which all is the length.
+// lastLines returns the whole lines at the end of a text with the given total length.
 func lastLines(end []byte, all int64) string {
-	if int64(len(end)) < all { // the first line is torn
+	if int64(len(end)) < all { // the first line is partial
 		if _, rest, ok := bytes.Cut(end, []byte("\n")); ok && len(rest) > 0 {
 			end = rest
 		}

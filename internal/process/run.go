@@ -16,56 +16,53 @@ import (
 
 // Command is one program to start.
 type Command struct {
-	Argv   []string  // the program, looked up in PATH when it has no slash, and its arguments
-	Dir    string    // working directory; "" is the present one
+	Argv   []string  // the program, looked up in PATH unless it has a slash, and its arguments
+	Dir    string    // working directory; "" for the current one
 	Env    []string  // the whole environment as NAME=value; nil inherits
-	Stdin  []byte    // nil is an empty standard input
-	Stdout io.Writer // gets the output as it comes; nil collects it in the Result
-	// Stderr gets the errors as they come; the Result has their tail anyway.
-	// Where it is the same pointer as Stdout, one pipe keeps the order of both.
+	Stdin  []byte    // nil for empty standard input
+	Stdout io.Writer // receives output as it comes; nil collects it in the Result
+	// Stderr receives errors as they come; the Result has their tail anyway. If it is the same
+	// pointer as Stdout, one pipe keeps their order.
 	Stderr io.Writer
-	// Lock, if not nil, is open in the program too: a lock on it that we hold stays until
-	// the program has ended, even where we are killed. Not on Windows.
+	// Lock, if not nil, is open in the program too: a lock held on it lasts until the program
+	// has ended, even if we are killed. Not on Windows.
 	Lock *os.File
-	// Limit, if not 0, has a process of its own end the program and what it started
-	// when we are killed, or stopped for longer than Limit and politeTime.
+	// Limit, if not 0, makes a separate process end the program and its descendants if we are
+	// killed, or stopped for longer than Limit and politeTime.
 	Limit time.Duration
 }
 
-// ErrLimit is wrapped by the error of a Run whose program was ended at its Limit while
-// we were stopped.
+// ErrLimit is wrapped by Run's error if the program was ended at its Limit while we were
+// stopped.
 var ErrLimit = errors.New("ended at its time limit")
 
 // Result is how a program ended.
 type Result struct {
-	Exit   int    // exit code; 128 and the signal's number when a signal ended it
+	Exit   int    // exit code; 128 plus the signal's number if a signal ended it
 	Stdout []byte // all of it, unless Command.Stdout took it
-	Stderr []byte // the last tailSize bytes at most; of both when they share a writer
+	Stderr []byte // at most the last tailSize bytes; of both if they share a writer
 }
 
 const (
-	// tailSize bounds what is kept of a program's errors, in bytes.
+	// tailSize limits what is kept of a program's errors, in bytes.
 	tailSize = 64 << 10
-	// politeTime is what a program has to end by itself after SIGTERM. A server that is
-	// told to end is killed by some hosts after a second: its checks end within that.
+	// politeTime is how long a program has to end after SIGTERM. Some hosts kill a server a
+	// second after telling it to end: its checks end within that.
 	politeTime = 500 * time.Millisecond
-	// drainTime is how long output is awaited after the program has ended:
-	// what it left behind may keep the pipes open without end.
+	// drainTime is how long output is awaited after the program has ended: its descendants may
+	// keep the pipes open forever.
 	drainTime = 250 * time.Millisecond
 )
 
-// Run starts a program in a process group of its own, without a terminal to
-// ask questions on, and waits for its end.
-// An exit code other than 0 is no error. Errors are: the program cannot be
-// started, its output cannot be passed on, or ctx ended first (the error wraps
-// the cause of ctx; the Result holds what there was).
+// Run starts a program in a process group of its own, without a terminal, and waits for its
+// end. An exit code other than 0 is not an error. Errors are: the program cannot be started,
+// its output cannot be passed on, or ctx ended first (the error wraps the cause of ctx; the
+// Result has the output so far).
 //
-// When ctx ends the whole group is asked to end (SIGTERM), and after half
-// a second made to (SIGKILL). Whatever is left of the group when the program
-// has ended is ended too, so a child in the background holds nothing up. On
-// Linux so is what left the group and holds the output open all the same; a
-// service that lets go of both is let be. Where there are no process groups
-// only the program itself is ended.
+// When ctx ends the whole group gets SIGTERM, and after half a second SIGKILL. The rest of the
+// group also ends when the program has ended, so a background child blocks nothing. On Linux
+// this includes what left the group and still holds the output open; a service that lets go of
+// both is left alone. Without process groups only the program itself is ended.
 func Run(ctx context.Context, c Command) (Result, error) {
 	if err := c.startable(ctx); err != nil {
 		return Result{}, err
@@ -96,7 +93,7 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	return result, nil
 }
 
-// startable says why a command is not even tried.
+// startable returns why a command cannot be tried.
 func (c Command) startable(ctx context.Context) error {
 	if len(c.Argv) == 0 {
 		return errors.New("no program to run")
@@ -110,21 +107,21 @@ func (c Command) startable(ctx context.Context) error {
 // killed is the exit code of a program that a watcher has ended.
 const killed = 128 + 9
 
-// program is one that was started and is waited for.
+// program is a started program that is waited for.
 type program struct {
-	limit time.Duration // as of Command
-	grace time.Duration // to end by itself when it is asked to
-	mark  string        // what its environment and that of all it starts says; "" for nothing
+	limit time.Duration // as in Command
+	grace time.Duration // to end after SIGTERM
+	mark  string        // its mark, in its environment and all its descendants'; "" for none
 
 	cmd     *exec.Cmd
 	pipes   pipes
 	watched *watcher
-	since   uint64          // when it was started; see kin
-	asked   <-chan struct{} // closed when the time is over that it had since it was asked to end; nil where it was not
+	since   uint64          // when it started; see kin
+	asked   <-chan struct{} // closed when its time after SIGTERM is over; nil before SIGTERM
 }
 
-// start starts the program. Its output goes to stdout and stderr, where shared both to
-// stderr by one pipe. With a limit the thread must be kept until the program has ended.
+// start starts the program. Its output goes to stdout and stderr; if shared, both go to stderr
+// through one pipe. With a limit the thread must live until the program has ended.
 func (p *program) start(c Command, stdout, stderr io.Writer, shared bool) (err error) {
 	p.cmd = exec.Command(c.Argv[0], c.Argv[1:]...)
 	p.cmd.Dir, p.cmd.Env = c.Dir, c.Env
@@ -156,7 +153,7 @@ func (p *program) start(c Command, stdout, stderr io.Writer, shared bool) (err e
 	if err = p.cmd.Start(); err != nil {
 		p.watched.end()
 		if _, e := os.Stat(c.Dir); c.Dir != "" && e != nil {
-			return e // the system says of the program what is so of its directory
+			return e // the system's error is about its directory
 		}
 		return err
 	}
@@ -165,7 +162,7 @@ func (p *program) start(c Command, stdout, stderr io.Writer, shared bool) (err e
 	return nil
 }
 
-// watch has the program watched; nil where it cannot be, which is no reason not to run it.
+// watch has the program watched; nil if that fails, which does not prevent running it.
 func (p *program) watch() *watcher {
 	w, err := watch(p.limit+p.grace, p.mark, p.pipes.ours[len(p.pipes.ours)-1])
 	if err != nil {
@@ -174,8 +171,8 @@ func (p *program) watch() *watcher {
 	return w
 }
 
-// wait waits for the program itself. It ends the group when ctx ends, and who
-// else holds the pipes or has its mark.
+// wait waits for the program itself. It ends the group when ctx ends, and others that hold the
+// pipes or have its mark.
 func (p *program) wait(ctx context.Context) (*os.ProcessState, error) {
 	type end struct {
 		state *os.ProcessState
@@ -208,18 +205,18 @@ func (p *program) kin() kin {
 	return kin{leader: p.cmd.Process.Pid, pipes: p.pipes.ours, mark: p.mark, since: p.since}
 }
 
-// pipes are the ends of the pipes between us and one program. They are files,
-// so that the end of the program can be told from the end of its output.
+// pipes are the ends of the pipes between us and one program. They are files, so that the end
+// of the program is distinguishable from the end of its output.
 type pipes struct {
 	theirs []*os.File
 	ours   []*os.File
 	copies []func() error
 	done   sync.WaitGroup
 	mu     sync.Mutex // one write at a time: both outputs may go to one writer
-	err    error      // failures to pass output on
+	err    error      // errors while passing output on
 }
 
-// into is a file for the program to write what w is to get.
+// into returns a file for the program whose content goes to w.
 func (p *pipes) into(w io.Writer) (*os.File, error) {
 	r, theirs, err := os.Pipe()
 	if err != nil {
@@ -229,10 +226,10 @@ func (p *pipes) into(w io.Writer) (*os.File, error) {
 	p.copies = append(p.copies, func() error {
 		_, err := io.Copy(guarded{&p.mu, w}, r)
 		if errors.Is(err, os.ErrClosed) {
-			return nil // drain gave up on what was left behind
+			return nil // drain gave up on descendants
 		}
 		if err != nil {
-			// Reading on keeps the program from ending for our failure.
+			// Reading on keeps the program from failing because of us.
 			_, _ = io.Copy(io.Discard, r)
 		}
 		return err
@@ -240,7 +237,7 @@ func (p *pipes) into(w io.Writer) (*os.File, error) {
 	return theirs, nil
 }
 
-// from is a file from which the program reads text.
+// from returns a file from which the program reads text.
 func (p *pipes) from(text []byte) (*os.File, error) {
 	theirs, w, err := os.Pipe()
 	if err != nil {
@@ -248,7 +245,7 @@ func (p *pipes) from(text []byte) (*os.File, error) {
 	}
 	p.ours, p.theirs = append(p.ours, w), append(p.theirs, theirs)
 	p.copies = append(p.copies, func() error {
-		// A program need not read all that it is offered.
+		// A program need not read all its input.
 		_, _ = w.Write(text)
 		_ = w.Close()
 		return nil
@@ -256,7 +253,7 @@ func (p *pipes) from(text []byte) (*os.File, error) {
 	return theirs, nil
 }
 
-// started leaves the program's ends to it and begins to copy.
+// started closes the program's ends and starts copying.
 func (p *pipes) started() {
 	for _, f := range p.theirs {
 		_ = f.Close()
@@ -273,8 +270,8 @@ func (p *pipes) started() {
 	}
 }
 
-// drain waits for the end of the output, after the program has ended. It ends
-// what the program left behind, and gives up on what even that leaves.
+// drain waits for the end of the output, after the program has ended. It ends the program's
+// descendants, and gives up on what remains.
 func (p *pipes) drain(cmd *exec.Cmd) error {
 	done := make(chan struct{})
 	go func() {
@@ -320,7 +317,7 @@ func (g guarded) Write(b []byte) (int, error) {
 	return g.w.Write(b)
 }
 
-// tail keeps the last bytes of what is written to it: size of them.
+// tail keeps the last size bytes written to it.
 type tail struct {
 	size int
 	kept []byte
@@ -355,7 +352,7 @@ func both(w, always io.Writer) io.Writer {
 	return io.MultiWriter(always, w)
 }
 
-// Dropped drops what is written to it. Where it is both outputs of a Command, the Result has
+// Dropped discards what is written to it. If it is both outputs of a Command, the Result has
 // the end of both in Stderr.
 type Dropped struct{ _ byte }
 

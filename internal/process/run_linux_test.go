@@ -16,8 +16,8 @@ import (
 	"stig/internal/testkit/ended"
 )
 
-// A service that let go of the output is let be; what holds it is ended where
-// that can be told, and never waited for.
+// A service that let go of the output is left alone; what holds it is ended where that is
+// visible, and never waited for.
 func TestRunDoesNotWaitForDeserters(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ script, signal string }{
@@ -53,7 +53,7 @@ func TestRunDoesNotWaitForDeserters(t *testing.T) {
 	}
 }
 
-// timeout(1) leads a group of its own, which the end of ours does not reach.
+// timeout(1) leads a group of its own, which ending ours does not reach.
 func TestRunTimeoutReachesOtherGroups(t *testing.T) {
 	t.Parallel()
 	pid := filepath.Join(t.TempDir(), "pid")

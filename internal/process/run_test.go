@@ -26,11 +26,11 @@ func sh(t *testing.T, c process.Command, script string) (process.Result, error) 
 	return process.Run(ctx, c)
 }
 
-// begun is a script that waits until what it started has written its process id to PID.
+// begun is a script that waits until its child has written its process id to PID.
 const begun = "until [ -s PID ]; do sleep 0.01; done"
 
-// overWhen is a time that is over when a program has written its process id to a file,
-// however long that takes on a busy machine.
+// overWhen is over when a program has written its process id to a file, however long that takes
+// on a busy machine.
 func overWhen(t *testing.T, pid string) context.Context {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	go func() {
@@ -117,8 +117,7 @@ func TestRunFails(t *testing.T) {
 	}
 }
 
-// What a command starts in the background and leaves must not hold stig up,
-// although it holds the pipes.
+// A background child of a command must not block stig, although it holds the pipes.
 func TestRunEndsWhatIsLeftBehind(t *testing.T) {
 	t.Parallel()
 	pid := filepath.Join(t.TempDir(), "pid")
@@ -133,7 +132,7 @@ func TestRunEndsWhatIsLeftBehind(t *testing.T) {
 	ended.Wait(t, pid)
 }
 
-// A timeout ends a command with its children, even one that does not listen.
+// A timeout ends a command with its children, even one that ignores SIGTERM.
 func TestRunTimeout(t *testing.T) {
 	t.Parallel()
 	for name, script := range map[string]string{
@@ -157,7 +156,7 @@ func TestRunTimeout(t *testing.T) {
 	}
 }
 
-// A command is asked before it is made to end, so that it can tidy up.
+// A command gets SIGTERM before SIGKILL, so that it can clean up.
 func TestRunTimeoutAsksFirst(t *testing.T) {
 	t.Parallel()
 	pid := filepath.Join(t.TempDir(), "pid")
@@ -180,7 +179,7 @@ func TestRunKeepsTheOrderOfOutputs(t *testing.T) {
 	}
 }
 
-// A program that wants to ask on a terminal finds none, and does not stop.
+// A program that wants to prompt on a terminal finds none, and does not stop.
 func TestRunHasNoTerminal(t *testing.T) {
 	got, err := sh(t, process.Command{}, "if (: </dev/tty) 2>/dev/null; then echo terminal; else echo none; fi; ps -o sid= -p $$; echo $$")
 	fields := strings.Fields(string(got.Stdout))

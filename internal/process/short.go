@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Short keeps what a program prints that is to print little. That it prints more than Most
-// bytes is told to Stop, which ends it; no more is kept.
+// Short keeps the output of a program that should print little. When it prints more than Most
+// bytes Stop is called, which ends it; no more is kept.
 type Short struct {
 	Most int
 	Stop func(error)
@@ -21,5 +21,5 @@ func (s *Short) Write(b []byte) (int, error) {
 	return s.kept.Write(b)
 }
 
-// String is what was printed.
+// String returns the output.
 func (s *Short) String() string { return s.kept.String() }

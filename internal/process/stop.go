@@ -8,18 +8,18 @@ import (
 	"time"
 )
 
-// Stop ends a process that is not ours: it is asked to end (SIGTERM), with time to end
-// what it started, and killed after grace. One that has ended already, also where another
-// has its number now, is no error; one that cannot be seen from here is.
+// Stop ends a process that is not ours: it gets SIGTERM, with time to end its children, and
+// SIGKILL after grace. One that has ended already, even if another has its number now, is not
+// an error; an invisible one is.
 func Stop(id ID, grace time.Duration) error {
-	p, err := os.FindProcess(id.PID) // holds on to this very process where the system has that
+	p, err := os.FindProcess(id.PID) // holds on to this very process if the system supports that
 	if err != nil {
 		return err
 	}
 	defer p.Release()
 	switch running, known := Running(id); {
 	case !known:
-		return fmt.Errorf("process %d on %s: cannot be seen from here", id.PID, id.Host)
+		return fmt.Errorf("process %d on %s: is not visible from here", id.PID, id.Host)
 	case !running:
 		return nil
 	}
@@ -43,5 +43,5 @@ func Stop(id ID, grace time.Duration) error {
 	}
 }
 
-// stopEvery is how often Stop looks whether a process has ended.
+// stopEvery is how often Stop checks whether a process has ended.
 const stopEvery = 20 * time.Millisecond

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// What ends by itself when asked does so; what does not is killed; what has ended, and
-// what only has the number of it, is left alone.
+// A process that ends on SIGTERM does so; others are killed; an ended one, and another with its
+// number, are left alone.
 func TestStop(t *testing.T) {
 	for _, c := range []struct {
 		name, script string
@@ -55,7 +55,7 @@ func TestStop(t *testing.T) {
 		}
 	}
 	far := ID{PID: 1, Host: "elsewhere"}
-	if err := Stop(far, 0); err == nil || !strings.Contains(err.Error(), "cannot be seen") {
+	if err := Stop(far, 0); err == nil || !strings.Contains(err.Error(), "is not visible") {
 		t.Error(err)
 	}
 }

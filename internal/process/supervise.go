@@ -15,23 +15,23 @@ import (
 // Supervised is a program that works on its own, maybe for hours.
 type Supervised struct {
 	Command
-	Log       string        // file that gets the output, made anew; "" for none
-	MostBytes int64         // of Log; 0 is 16 MB
-	Grace     time.Duration // to end by itself after SIGTERM; 0 is 10 s
-	Started   func(ID)      // is called when the program runs; may be nil
+	Log       string        // file for the output, replaced; "" for none
+	MostBytes int64         // of Log; 0 means 16 MB
+	Grace     time.Duration // to end after SIGTERM; 0 means 10 s
+	Started   func(ID)      // called when the program runs; may be nil
 }
 
 // Ended is how a supervised program ended.
 type Ended struct {
-	Exit     int    // exit code; 128 and the signal's number when a signal ended it
+	Exit     int    // exit code; 128 plus the signal's number if a signal ended it
 	TimedOut bool   // the deadline of the context ended it
-	Left     int    // processes that it started and that had to be ended after it
+	Left     int    // descendants that had to be ended after it
 	Bytes    int64  // of output
 	Tail     string // its last lines
-	LogErr   error  // why Log does not hold what it should; the program was not disturbed
+	LogErr   error  // why Log is incomplete; the program was not disturbed
 }
 
-// ErrNotStarted is what an error of Supervise wraps where the program did not run at all.
+// ErrNotStarted is wrapped by Supervise's error if the program did not run at all.
 var ErrNotStarted = errors.New("not started")
 
 // notStarted is that error.
@@ -41,25 +41,24 @@ func notStarted(program string, err error) error {
 
 const (
 	usualGrace = 10 * time.Second
-	// usualLimit is when the watcher ends a program of which no other Limit is known.
+	// usualLimit is when the watcher ends a program without another Limit.
 	usualLimit = 24 * time.Hour
 )
 
-// Supervise runs a program in a session and process group of its own, without a
-// terminal, and waits for its end. The program need not read its input. Both outputs go
-// to one log of bounded size, in the order in which they were written; they also go to
-// Stdout where that is not nil, and Stderr is not used. However much the program writes,
-// it is never held up by that.
+// Supervise runs a program in a session and process group of its own, without a terminal, and
+// waits for its end. The program need not read its input. Both outputs go to one log of limited
+// size, in the order written; they also go to Stdout if that is not nil, and Stderr is not
+// used. However much the program writes, that never blocks it.
 //
-// An exit code other than 0 is no error, and neither is a deadline of ctx that passed
-// (TimedOut). One that wraps ErrNotStarted says that the program did not run; another error that ctx
-// ended for another cause, which it wraps.
+// An exit code other than 0 is not an error, and neither is a passed deadline of ctx
+// (TimedOut). An error that wraps ErrNotStarted says that the program did not run; another one
+// that ctx ended for another cause, which it wraps.
 //
-// When ctx ends, the program and all that it started are asked to end (SIGTERM), and made
-// to after Grace. When the program ends by itself, what it left behind is ended: its
-// process group and session, what holds its output, and, on Linux, what works below Dir.
-// A service that left all of these is let be. When we are killed, the program and all
-// that it started are killed within a second, as Limit says, which need not be set.
+// When ctx ends, the program and all its descendants get SIGTERM, and SIGKILL after Grace. When
+// the program ends by itself, its descendants are ended: its process group and session, what
+// holds its output, and, on Linux, what works below Dir. A service that left all of these is
+// left alone. If we are killed, the program and all its descendants are killed within a second,
+// as with Limit, which need not be set.
 func Supervise(ctx context.Context, s Supervised) (Ended, error) {
 	if err := s.startable(ctx); err != nil {
 		return Ended{}, err
@@ -98,16 +97,15 @@ func Supervise(ctx context.Context, s Supervised) (Ended, error) {
 	return e, nil
 }
 
-// idOf identifies a process of ours, as far as the system shows it.
+// idOf identifies a child process, as far as the system shows it.
 func idOf(pid int) ID {
 	a, _, _ := look(pid)
 	a.PID = pid
 	return a.ID
 }
 
-// endLeft ends what is left of a program that has ended, and gives how many processes
-// that were. They have politeTime, or, where all were asked to end already, what is left
-// of the program's grace.
+// endLeft ends the descendants of an ended program, and returns their number. They have
+// politeTime or, if all got SIGTERM already, the rest of the program's grace.
 func (p *program) endLeft(dir string) int {
 	k := p.kin()
 	if p.asked != nil {
@@ -119,8 +117,8 @@ func (p *program) endLeft(dir string) int {
 	return k.end(left, after(politeTime))
 }
 
-// realDir is a directory as the system names the working directory of a process; "" for
-// the present one, and for one that is not there any more, names none of those.
+// realDir is a directory as the system names the working directory of a process; "" for the
+// current one, and for a deleted one, which is nobody's.
 func realDir(dir string) string {
 	real, err := filepath.Abs(dir)
 	if err == nil {

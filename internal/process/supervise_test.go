@@ -50,7 +50,7 @@ func TestSupervise(t *testing.T) {
 	}
 }
 
-// An exit code says what a program means by it, whichever it is.
+// Every exit code is the program's own.
 func TestSuperviseExitCodes(t *testing.T) {
 	for code := 0; code < 256; code += 15 {
 		got, err := supervise(t, process.Supervised{}, fmt.Sprint("exit ", code))
@@ -86,7 +86,7 @@ func TestSuperviseDoesNotStart(t *testing.T) {
 	}
 }
 
-// What a program writes without end neither fills the disk nor holds it up.
+// A program that writes endlessly neither fills the disk nor is blocked.
 func TestSuperviseBoundsTheLog(t *testing.T) {
 	t.Parallel()
 	log := filepath.Join(t.TempDir(), "log")
@@ -101,13 +101,13 @@ func TestSuperviseBoundsTheLog(t *testing.T) {
 	}
 	var out int
 	_, rest, _ := strings.Cut(string(text), "… ")
-	if _, err := fmt.Sscanf(rest, "%d bytes of output left out", &out); err != nil || out != size+12-1<<20 {
+	if _, err := fmt.Sscanf(rest, "%d bytes of output omitted", &out); err != nil || out != size+12-1<<20 {
 		t.Errorf("said that %d bytes are left out, %v", out, err)
 	}
 }
 
-// What a program leaves in its session, at its output or in its directory ends with it;
-// a service that left all of these goes on.
+// What a program leaves in its session, at its output or in its directory ends with it; a
+// service that left all of these continues.
 func TestSuperviseEndsWhatIsLeft(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -140,9 +140,9 @@ func TestSuperviseEndsWhatIsLeft(t *testing.T) {
 	}
 }
 
-// A deadline ends the program and all that it started, wherever it went, and gives each
-// of them the whole grace to end by itself. A child writes PID itself: one that has not begun its
-// program yet has the trap of its parent, and would lose the signal to it.
+// A deadline ends the program and all its descendants, wherever they went, and gives each the
+// whole grace to end. A child writes PID itself: before it runs its program it has its parent's
+// trap, and would lose the signal.
 func TestSuperviseTimesOut(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -178,7 +178,7 @@ func TestSuperviseTimesOut(t *testing.T) {
 	}
 }
 
-// A log that cannot be written disturbs nobody.
+// An unwritable log disturbs nothing.
 func TestSuperviseOnAFullDisk(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
 		return // only Linux has a disk that is always full

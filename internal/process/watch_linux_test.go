@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestWatchUntold: a process that is killed between the start of a program and the word of
-// it leaves nothing of that program.
+// TestWatchUntold: killing a process between the start of a program and the report of it leaves
+// nothing of that program.
 func TestWatchUntold(t *testing.T) {
 	var p pipes
 	defer p.close()

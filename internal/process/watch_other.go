@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Without process groups nothing ends what we leave behind when we are killed.
+// Without process groups nothing ends our children when we are killed.
 
 type watcher struct{}
 

@@ -12,13 +12,13 @@ import (
 	"time"
 )
 
-// watching reads the process id of a program from its standard input, and then a word
-// when it is over. It ends all that belongs to the session of the program, or has $1 in its
-// environment where that is not "" (twice: a process may start one while it is looked for), when its input
-// ends without the word, because we were killed, or when it does not come within $0
-// seconds, because we were stopped. Where read knows no -t it waits for the end of its
-// input alone. When we were killed or stopped before we said the process id, that is the
-// session of whoever writes to the pipe with the inode $2.
+// watching reads the process id of a program from its standard input, and then a word when it
+// is over. It ends everything in the program's session, or with $1 in its environment unless
+// that is "" (twice: a process may start one meanwhile), if its input ends without the word,
+// because we were killed, or if the word does not come within $0 seconds, because we were
+// stopped. If read has no -t it waits for the end of its input only. If we were killed or
+// stopped before we sent the process id, the session is that of whoever writes to the pipe with
+// the inode $2.
 const watching = `
 mark=$1 pipe=$2
 next() { if [ -n "$BASH_VERSION" ]; then read -r -t "$0" "$1"; else read -r "$1"; fi; }
@@ -46,15 +46,15 @@ done
 exit 1
 `
 
-// watcher is a process that ends a program and what it started where we cannot.
+// watcher is a process that ends a program and its descendants if we cannot.
 type watcher struct {
 	cmd  *exec.Cmd
 	word io.WriteCloser
 }
 
-// watch starts a watcher before the program that it is to see, so that no moment is left in
-// which nobody would end that. It leads a session of its own: an interrupt at the terminal
-// does not end it. output is our end of the pipe that the program will write to.
+// watch starts a watcher before the program, so that no moment is uncovered. It leads a session
+// of its own: an interrupt at the terminal does not end it. output is our end of the pipe that
+// the program will write to.
 func watch(limit time.Duration, mark string, output *os.File) (*watcher, error) {
 	shell := "bash"
 	if _, err := Find(shell); err != nil {
@@ -71,7 +71,7 @@ func watch(limit time.Duration, mark string, output *os.File) (*watcher, error) 
 	return &watcher{cmd, word}, err
 }
 
-// inode is the number of the inode of a file; "" where it has none.
+// inode is a file's inode number; "" if it has none.
 func inode(f *os.File) string {
 	info, err := f.Stat()
 	if err != nil {
@@ -84,14 +84,14 @@ func inode(f *os.File) string {
 	return fmt.Sprint(stat.Ino)
 }
 
-// see has the watcher watch a program, which leads a session.
+// see makes the watcher watch a program, which leads a session.
 func (w *watcher) see(pid int) {
 	if w != nil {
-		_, _ = io.WriteString(w.word, strconv.Itoa(pid)+"\n") // it is gone where that fails
+		_, _ = io.WriteString(w.word, strconv.Itoa(pid)+"\n") // it is gone if that fails
 	}
 }
 
-// end lets the watcher go, and reports whether it had ended the program; nil had not.
+// end releases the watcher, and reports whether it had ended the program; nil had not.
 func (w *watcher) end() bool {
 	if w == nil {
 		return false
