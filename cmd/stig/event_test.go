@@ -8,8 +8,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// event gives a hook an event of a file; negated, the hook must answer nothing:
-// event start.json session-start --host codex
+// event sends a hook the event in a file; negated, the hook must answer nothing: event
+// start.json session-start --host codex
 func event(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) < 2 {
 		ts.Fatalf("usage: event file hook [arguments]")

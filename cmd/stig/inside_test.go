@@ -23,10 +23,10 @@ import (
 	"stig/internal/workspace"
 )
 
-// stig runs a command line of a script in this process, which costs a tenth of
-// a process: stig orient demo-1. It is a process, as exec stig always is, in
-// scripts of testdata/e2e, where it is one that waits, and where the script gives it a
-// terminal, or an environment that differs in what Go reads once for each process.
+// stig runs a command line of a script in this process, which costs a tenth of a process: stig
+// orient demo-1. It starts a process, as exec stig always does, in scripts of testdata/e2e, for
+// commands that wait, and if the script sets a terminal, or variables that Go reads once for
+// each process.
 func stig(ts *testscript.TestScript, neg bool, args []string) {
 	switch code := runStig(ts, args); {
 	case neg && code == "0":
@@ -39,14 +39,14 @@ func stig(ts *testscript.TestScript, neg bool, args []string) {
 // embedded is compiled once for all scripts.
 var embedded = sync.OnceValue(cue.Embedded)
 
-// waits reports whether a command line waits for programs, people or a clock: commands
-// in this process wait for each other.
+// waits reports whether a command line waits for programs, people or a clock. Commands in this
+// process wait for each other.
 func waits(args []string) bool {
 	first := strings.Join(args[:min(1, len(args))], "")
 	return first == "watch" || first == "work" || first == "escalate" && slices.Contains(args, "--wait") || slices.Equal(args[:min(2, len(args))], []string{"swarm", "run"})
 }
 
-// runStig runs stig for a script and gives its exit code.
+// runStig runs stig for a script and returns its exit code.
 func runStig(ts *testscript.TestScript, args []string) string {
 	var env []string
 	for list := scriptField(ts, "env"); len(env) < list.Len(); {
@@ -55,7 +55,7 @@ func runStig(ts *testscript.TestScript, args []string) string {
 	if !waits(args) && !needsProcess(ts, lookUp(env)) {
 		stdin := scriptField(ts, "stdin")
 		text := strings.NewReader(stdin.String())
-		reflect.NewAt(stdin.Type(), unsafe.Pointer(stdin.UnsafeAddr())).Elem().SetString("") // of this command alone
+		reflect.NewAt(stdin.Type(), unsafe.Pointer(stdin.UnsafeAddr())).Elem().SetString("") // for this command only
 		return strconv.Itoa(runReading(text, ts.MkAbs("."), env, ts.Stdout(), ts.Stderr(), args...))
 	}
 	if err := ts.Exec("stig", args...); err != nil {
@@ -64,7 +64,7 @@ func runStig(ts *testscript.TestScript, args []string) string {
 	return "0"
 }
 
-// plainLine is a command line of stig that needs no shell, plainWord a word of it.
+// plainLine matches a stig command line that needs no shell, plainWord a word of it.
 var (
 	plainLine = regexp.MustCompile(`^stig( ([\w@.,:/=-]+|'[^']*'|"[^"$` + "`" + `\\]*"))+$`)
 	plainWord = regexp.MustCompile(`[\w@.,:/=-]+|'[^']*'|"[^"]*"`)
