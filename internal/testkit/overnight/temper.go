@@ -27,11 +27,11 @@ const (
 	Replies  Temper = "replies"  // has no issue, and answers what it was asked
 )
 
-// Tempers are those that a worker can have.
+// Tempers are the tempers of workers with an issue.
 var Tempers = []Temper{Right, Half, Breaks, Asks, Hangs, Silent, Fails, Crashes, Wrong, Pops, Signs, Requests}
 
-// NewTemper gives the temper of the nth run, from 0 on, for an issue. It depends on its
-// arguments alone. From the fourth run on the work is done right, so that a night ends.
+// NewTemper returns the temper of the nth run for an issue, from 0. It depends only on its
+// arguments. From the fourth run on the work is done right, so that a night ends.
 func NewTemper(seed uint64, issue string, n int) Temper {
 	switch p := Number(seed, issue, n, "temper") % 100; {
 	case issue == "":
@@ -45,10 +45,10 @@ func NewTemper(seed uint64, issue string, n int) Temper {
 	}
 }
 
-// Number is a number that depends on its arguments alone, for what is random in a night.
+// Number returns a pseudo-random number that depends only on its arguments.
 func Number(seed uint64, issue string, n int, what string) int {
 	h := fnv.New64a()
-	_, _ = h.Write([]byte(strconv.FormatUint(seed, 10) + " " + issue + " " + strconv.Itoa(n) + " " + what)) // does not fail
+	_, _ = h.Write([]byte(strconv.FormatUint(seed, 10) + " " + issue + " " + strconv.Itoa(n) + " " + what)) // never fails
 	return int(h.Sum64() >> 34)
 }
 

@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// Text is a hostile text and what it is made of.
+// Text is a hostile text and its description.
 type Text struct{ Name, Text string }
 
-// repeated are short texts of which many make a parser of Markdown, of shells or of
-// structured values nest, go back, or look for an end that is not there.
+// repeated are short texts. Many of one make a parser of Markdown, shell or structured values
+// nest, backtrack, or look for a missing end.
 var repeated = []string{
 	"(", "{ ", "{", "[", "]", "$(", "<(", "${a:-", "$((", "((", "[[ ", "\"$(", "`", "``", "` ", "`a", "`` ` ", "\\", "'", "\"", "'a", "\"a ",
 	"if ", "if a; then ", "while a; do ", "case a in a) ", "f() ", "function f { ", "! ", "time ", "coproc ", "a && ", "a | ", "a & ", "a; ", "<<E ", "cat <<E\n", "@(", "a?", "- ", "-", "1+", "a=", "a[",
