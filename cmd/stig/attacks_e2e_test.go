@@ -23,7 +23,7 @@ import (
 // The outcomes of an attack, best first.
 const (
 	prevented = "prevented"     // the harm was not done
-	atOnce    = "found at once" // it was done, and the next thing that stig said names it
+	atOnce    = "found at once" // it was done, and the next output of stig names it
 	inCI      = "found in CI"   // it was done, and stig check fails on the server
 	notFound  = "not found"
 )
@@ -313,8 +313,8 @@ func (s *stage) environ() []string {
 // stigAlone matches a command line that starts stig and no other program.
 var stigAlone = regexp.MustCompile(`^stig (?:[^'"$;&|<>(){}\\*` + "`" + `]|'[^']*')+$`)
 
-// shell runs a command line and keeps what it prints; stig alone in this process, which
-// costs a tenth.
+// shell runs a command line and keeps its output. A plain stig command runs in this process,
+// which costs a tenth.
 func (s *stage) shell(line string) error {
 	if stigAlone.MatchString(line) {
 		var args []string
@@ -344,8 +344,8 @@ func (s *stage) mustShell(line string) {
 
 func (s *stage) shellOK(line string) bool { return s.shell(line) == nil }
 
-// server commits what is there and checks it as a server does, with nothing of what
-// this clone or this home knew; "" when nothing is found.
+// server commits what is there and checks it as a CI server does, without the state of this
+// clone or home. It returns "" if nothing is found.
 func (s *stage) server() string {
 	s.mustShell("git add -A && git commit -qm work --allow-empty && git clean -qfdX && rm -rf .git/stig")
 	s.env = append(slices.DeleteFunc(s.env, func(v string) bool { return strings.HasPrefix(v, "STIG_TRUST") || strings.HasPrefix(v, "CLAUDE") }), "HOME="+s.t.TempDir())

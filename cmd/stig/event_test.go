@@ -18,7 +18,7 @@ func event(ts *testscript.TestScript, neg bool, args []string) {
 	stdin := scriptField(ts, "stdin")
 	reflect.NewAt(stdin.Type(), unsafe.Pointer(stdin.UnsafeAddr())).Elem().SetString(text)
 	stig(ts, false, append([]string{"hook"}, args[1:]...))
-	answer := "" // what a process printed, or this one
+	answer := "" // output of a process, or of this one
 	if scriptField(ts, "builtinStdout").IsNil() {
 		answer = ts.ReadFile("stdout")
 	} else {

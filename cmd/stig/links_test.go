@@ -170,7 +170,7 @@ func spans(source string) (all []string) {
 // messageRow matches a row of the message table in docs/guide.md.
 var messageRow = regexp.MustCompile("(?m)^\\| `([^`]+)` \\| [^|]+ \\|$")
 
-// TestMessages fails where docs/guide.md lists a message that the program does not have.
+// TestMessages fails if docs/guide.md lists a message that the program does not have.
 func TestMessages(t *testing.T) {
 	_, table, _ := strings.Cut(readFile(t, "..", "..", "docs", "guide.md"), "\n| message |")
 	rows := messageRow.FindAllStringSubmatch(table, -1)

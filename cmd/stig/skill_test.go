@@ -60,7 +60,7 @@ func commandsIn(markdown string) (commands []string) {
 	return commands
 }
 
-// TestCommandsIn counts in another way, so that none is missed.
+// TestCommandsIn counts in a second way, so that no command is missed.
 func TestCommandsIn(t *testing.T) {
 	for _, text := range []string{assistant.Skill(), assistant.Block()} {
 		want := strings.Count(text, "`stig ") + strings.Count(text, "\n   stig ") + strings.Count(text, "\n    stig ")

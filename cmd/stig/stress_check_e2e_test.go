@@ -32,7 +32,7 @@ var stressWriters = []string{"surprise", "evidence-freshness", "confidence", "ch
 const (
 	stressCommands = 4 // this many of them run stig
 	stressShared   = "mole-1"
-	stressTally    = "mole-tally" // counts, in its description, the edits of those that do not run stig
+	stressTally    = "mole-tally" // its description counts the edits of writers that do not run stig
 )
 
 func stressOwn(writer int) string { return fmt.Sprintf("mole-own%d", writer) }

@@ -13,8 +13,8 @@ import (
 // versionOutput is the version as JSON. Commit and date are those of the source.
 type versionOutput struct {
 	Version string `json:"version"`
-	Commit  string `json:"commit"` // "" where the program was not built in a clone
-	Date    string `json:"date"`   // a day; "" as well
+	Commit  string `json:"commit"` // "" if the program was not built in a clone
+	Date    string `json:"date"`   // a day; "" if Commit is ""
 }
 
 func versionCommand(a *cli.App) *cobra.Command {

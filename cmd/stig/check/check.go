@@ -29,7 +29,7 @@ func CheckCommand(a *cli.App) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&r.Verify, "verify", false, "rerun the criteria of issues closed since --against")
-	cmd.Flags().StringVar(&r.Against, "against", "", "compare the store with that of `REV` too, where this branch left it")
+	cmd.Flags().StringVar(&r.Against, "against", "", "also compare the store with its state where this branch left `REV`")
 	cmd.Flags().BoolVar(&o.all, "all", false, "print every finding; do not fold those of one rule")
 	o.bind(cmd)
 	return cmd

@@ -52,7 +52,7 @@ func (a *App) Compose(ctx context.Context, begin, seen string) (Draft, error) {
 // edit runs the editor on a file.
 func (a *App) edit(ctx context.Context, path string) error {
 	editor := cmp.Or(a.Getenv("VISUAL"), a.Getenv("EDITOR"), "vi")
-	argv := []string{"sh", "-c", editor + ` "$@"`, editor, path} // as git does: it may have arguments
+	argv := []string{"sh", "-c", editor + ` "$@"`, editor, path} // as git does: the editor may have arguments
 	if runtime.GOOS == "windows" {
 		argv = append(strings.Fields(editor), path)
 	}

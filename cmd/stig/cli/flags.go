@@ -32,7 +32,7 @@ func (s *span) Set(text string) error {
 // SpanVar binds a flag for a duration such as 90s, 10m, 24h, 7d or 2w.
 func SpanVar(flags *pflag.FlagSet, d *time.Duration, name, usage string) {
 	flags.Var((*span)(d), name, usage)
-	flags.Lookup(name).DefValue = "" // the help names no default of 0s
+	flags.Lookup(name).DefValue = "" // omit the default 0s in the help
 }
 
 // oneLine is a flag value for comma-separated texts that rejects line breaks: pflag would use
@@ -53,7 +53,7 @@ func (v oneLine) Set(text string) error {
 func SingleLine(cmd *cobra.Command, names ...string) {
 	for _, name := range names {
 		f := cmd.Flags().Lookup(name)
-		f.Value, f.DefValue = oneLine{f.Value, f.Value.(pflag.SliceValue)}, "" // the help names no default of []
+		f.Value, f.DefValue = oneLine{f.Value, f.Value.(pflag.SliceValue)}, "" // omit the default [] in the help
 	}
 }
 

@@ -22,7 +22,7 @@ type style string
 const (
 	Plain  style = ""
 	Strong style = "1"    // headings, ids
-	Faint  style = "2"    // what one needs only when looking for it
+	Faint  style = "2"    // secondary information
 	Typed  style = "35"   // what to type
 	Urgent style = "1;31" // what cannot wait
 )

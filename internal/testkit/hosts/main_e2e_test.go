@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	hostsVariable  = "STIG_TEST_HOSTS"        // the folder that npm installed the programs into
+	hostsVariable  = "STIG_TEST_HOSTS"        // the folder in which npm installed the programs
 	insideVariable = "STIG_TEST_HOSTS_INSIDE" // set in the network namespace
 )
 

@@ -14,10 +14,10 @@ type Answer string
 
 // The answers.
 const (
-	None    Answer = ""        // the writer died before it heard
+	None    Answer = ""        // the writer died before the answer
 	Done    Answer = "done"    // the edit is made
-	Refused Answer = "refused" // it is not, and the store says so: nothing was written
-	Unknown Answer = "unknown" // the store says that it does not know
+	Refused Answer = "refused" // the store reports that nothing was written
+	Unknown Answer = "unknown" // the store does not know whether it was made
 )
 
 // Entry is an edit that a writer began.

@@ -34,7 +34,7 @@ import (
 // Variables that name third-party programs; bash .ci/browser prints them.
 const (
 	browserProgram = "STIG_TEST_BROWSER" // a Chromium
-	axeScript      = "STIG_TEST_AXE"     // axe.min.js of axe-core: pages are validated with it
+	axeScript      = "STIG_TEST_AXE"     // axe.min.js of axe-core, which validates pages
 )
 
 var (

@@ -13,16 +13,16 @@ const (
 	Half   Temper = "half"   // does a part, checkpoints, and exits 0
 	Breaks Temper = "breaks" // does the work and breaks the build for all
 	Asks   Temper = "asks"   // asks a person, and exits 0
-	Hangs  Temper = "hangs"  // runs until it is killed, and starts a child that does
-	Silent Temper = "silent" // eats its output and exits 0
+	Hangs  Temper = "hangs"  // runs until it is killed, and starts a child that does too
+	Silent Temper = "silent" // prints nothing and exits 0
 	Fails  Temper = "fails"  // exits with any code
 	Limit  Temper = "limit"  // hits its limit, leaves a stray file, and exits 0
-	Idle   Temper = "idle"   // says that all is done, and exits 0
+	Idle   Temper = "idle"   // reports that all is done, and exits 0
 
-	Crashes  Temper = "crashes"  // leaves debris beside half of the work, and is gone
+	Crashes  Temper = "crashes"  // leaves debris beside half of the work, and dies
 	Wrong    Temper = "wrong"    // does the work wrong, and exits 0
-	Pops     Temper = "pops"     // pops what is stashed, by whomever, and does the work
-	Signs    Temper = "signs"    // sets the identity that git commits with, and does the work
+	Pops     Temper = "pops"     // pops whatever is stashed, and does the work
+	Signs    Temper = "signs"    // sets the git identity, and does the work
 	Requests Temper = "requests" // asks another worker for something, and does the work
 	Replies  Temper = "replies"  // has no issue, and answers what it was asked
 )
