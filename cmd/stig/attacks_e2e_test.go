@@ -20,17 +20,16 @@ import (
 	"stig/internal/workspace"
 )
 
-// The outcomes of an attack, the best first.
+// The outcomes of an attack, best first.
 const (
 	prevented = "prevented"     // the harm was not done
-	atOnce    = "found at once" // it was done, and the next thing that stig said names it
+	atOnce    = "found at once" // it was done, and the next output of stig names it
 	inCI      = "found in CI"   // it was done, and stig check fails on the server
 	notFound  = "not found"
 )
 
 // TestAttacks performs each attack of testdata/attacks.txt and compares the lists in
-// docs/security.md with the outcomes; -update writes them. A slip must never end as not
-// found.
+// docs/security.md with the outcomes; -update rewrites them. A slip must never end as notFound.
 func TestAttacks(t *testing.T) {
 	list := readAttacks(t)
 	base := newAttackBase(t)
@@ -38,7 +37,7 @@ func TestAttacks(t *testing.T) {
 	t.Run("all", func(t *testing.T) {
 		for i, a := range list {
 			t.Run(a.name, func(t *testing.T) {
-				stage := newStage(t, base) // before any other runs: a program that is being written cannot be started
+				stage := newStage(t, base) // before any other runs: a program that is still open for writing cannot be started
 				t.Parallel()
 				outcomes[i] = stage.perform(a)
 				t.Logf("%s:\n%s", outcomes[i], stage.said.String())
@@ -49,13 +48,13 @@ func TestAttacks(t *testing.T) {
 		}
 	})
 	if slices.Contains(outcomes, "") {
-		return // -run chose some, or one could not be performed
+		return // -run selected some, or one could not be performed
 	}
 	compareTable(t, fromHere("..", "..", "docs", "security.md"), "attacks", attacksByOutcome(list, outcomes))
 }
 
-// attacksByOutcome returns what docs/security.md says of the attacks: how many ended in which
-// way, and a list of each, the worst first.
+// attacksByOutcome returns the lists for docs/security.md: a table of how many attacks ended in
+// which outcome, and a list for each outcome, worst first.
 func attacksByOutcome(list []attack, outcomes []string) string {
 	var table, lists strings.Builder
 	table.WriteString("| outcome | slips | attacks |\n|---|---:|---:|\n")
@@ -81,14 +80,14 @@ func attacksByOutcome(list []attack, outcomes []string) string {
 // attack is one entry of testdata/attacks.txt.
 type attack struct {
 	name  string
-	slip  bool // somebody does it without meaning harm
+	slip  bool // done without meaning harm
 	steps []attackStep
 }
 
-// attackStep is a line of an attack: a verb and what it is about.
+// attackStep is a line of an attack: a verb and its arguments.
 type attackStep struct{ verb, text string }
 
-// readAttacks reads testdata/attacks.txt, which explains its own form.
+// readAttacks parses testdata/attacks.txt, which describes its own format.
 func readAttacks(t *testing.T) (list []attack) {
 	text, err := os.ReadFile(fromHere("testdata", "attacks.txt"))
 	if err != nil {
@@ -114,14 +113,14 @@ func readAttacks(t *testing.T) (list []attack) {
 	return list
 }
 
-// attackBase is what attacks begin with: a repository in which stig is set up for
-// Claude Code, with a commit named base, and what stig check says of it.
+// attackBase is the starting point of all attacks: a repository in which stig is set up for
+// Claude Code, with a commit named base, and the output of stig check there.
 type attackBase struct {
 	dir   string
 	hooks map[string][]attackHook
 }
 
-// attackHook is a hook of settings.json.
+// attackHook is a hook in settings.json.
 type attackHook struct {
 	Matcher string
 	Hooks   []struct{ Command string }
@@ -156,17 +155,17 @@ func newAttackBase(t *testing.T) *attackBase {
 	return &attackBase{dir: filepath.Dir(s.dir), hooks: settings.Hooks}
 }
 
-// stage is where one attack is performed.
+// stage is the place where one attack is performed.
 type stage struct {
 	*attackBase
 	t      *testing.T
 	dir    string   // the repository
-	env    []string // of whatever runs in it
+	env    []string // of everything that runs in it
 	said   strings.Builder
-	told   bool   // stig spoke of the harm
-	denied bool   // the last call
-	began  bool   // the session
-	last   string // the tool that was called
+	told   bool   // stig reported the harm
+	denied bool   // the output of the last call
+	began  bool   // the session's id
+	last   string // the tool being called
 }
 
 func newStage(t *testing.T, base *attackBase) *stage {
@@ -179,8 +178,8 @@ func newStage(t *testing.T, base *attackBase) *stage {
 	return s
 }
 
-// setEnv makes the environment: a home beside the repository, whose programs are in
-// tools, and nothing else that could name a person or an assistant.
+// setEnv builds the environment: a home beside the repository, programs from tools, and nothing
+// else that could name a person or an assistant.
 func (s *stage) setEnv() {
 	root := filepath.Dir(s.dir)
 	s.env = append(slices.Clone(forGit), "HOME="+root, "PWD="+s.dir, "TZ=UTC", "STIG_NOW=2026-11-20T09:00:00Z", "STIG_TRUST=1",
@@ -188,7 +187,7 @@ func (s *stage) setEnv() {
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+filepath.Join(s.dir, "gitconfig"), "GIT_CEILING_DIRECTORIES="+root)
 }
 
-// perform does what an attack does and judges how it ended.
+// perform runs the steps of an attack and classifies how it ended.
 func (s *stage) perform(a attack) string {
 	harm := ""
 	for _, step := range a.steps {
@@ -227,7 +226,7 @@ func (s *stage) perform(a attack) string {
 	return notFound
 }
 
-// begin starts the session of the assistant.
+// begin starts the assistant's session.
 func (s *stage) begin() {
 	if !s.began {
 		s.began = true
@@ -236,8 +235,8 @@ func (s *stage) begin() {
 	}
 }
 
-// tool is a call of a tool as the assistant's program makes it: the hooks that
-// settings.json names are asked before and told after.
+// tool calls a tool as the assistant does: the hooks named in settings.json run before and
+// after it.
 func (s *stage) tool(name string, input any, run func()) {
 	s.begin()
 	s.last = name
@@ -250,7 +249,7 @@ func (s *stage) tool(name string, input any, run func()) {
 	s.hook("PostToolUse", map[string]any{"tool_name": name, "tool_input": input})
 }
 
-// hook sends an event to the hooks whose matcher fits, and gives their replies.
+// hook sends an event to the hooks whose matcher fits, and returns their replies.
 func (s *stage) hook(event string, fields map[string]any) (replies string) {
 	fields["hook_event_name"], fields["session_id"], fields["cwd"] = event, "5e55", s.dir
 	text, err := json.Marshal(fields)
@@ -273,7 +272,7 @@ func (s *stage) hook(event string, fields map[string]any) (replies string) {
 	return replies
 }
 
-// stig runs stig in this process and gives its exit code, and what it prints.
+// stig runs stig in this process and returns its exit code and output.
 func (s *stage) stig(in string, args ...string) (int, string) {
 	var out bytes.Buffer
 	both := &oneAtATime{to: &out}
@@ -288,8 +287,8 @@ func (s *stage) stig(in string, args ...string) (int, string) {
 	return code, out.String()
 }
 
-// assistantAbove is this process, as the program of the assistant that starts stig: what runs
-// in a process of its own is below it too.
+// assistantAbove returns this process as the assistant that starts stig. Child processes have
+// it as an ancestor too.
 func assistantAbove() []process.Ancestor {
 	self, ok := process.Self()
 	if !ok {
@@ -299,7 +298,7 @@ func assistantAbove() []process.Ancestor {
 	return []process.Ancestor{self}
 }
 
-// environ is the environment with what the session's hook put into its file.
+// environ returns the environment, including what the session's hook wrote to its file.
 func (s *stage) environ() []string {
 	env := slices.Clone(s.env)
 	text, _ := os.ReadFile(lookUp(env)("CLAUDE_ENV_FILE"))
@@ -311,11 +310,11 @@ func (s *stage) environ() []string {
 	return env
 }
 
-// stigAlone is a command line that starts stig and no other program.
+// stigAlone matches a command line that starts stig and no other program.
 var stigAlone = regexp.MustCompile(`^stig (?:[^'"$;&|<>(){}\\*` + "`" + `]|'[^']*')+$`)
 
-// shell runs a command line and keeps what it prints; stig alone in this process, which
-// costs a tenth.
+// shell runs a command line and keeps its output. A plain stig command runs in this process,
+// which costs a tenth.
 func (s *stage) shell(line string) error {
 	if stigAlone.MatchString(line) {
 		var args []string
@@ -345,8 +344,8 @@ func (s *stage) mustShell(line string) {
 
 func (s *stage) shellOK(line string) bool { return s.shell(line) == nil }
 
-// server commits what is there and checks it as a server does, with nothing of what
-// this clone or this home knew; "" when nothing is found.
+// server commits what is there and checks it as a CI server does, without the state of this
+// clone or home. It returns "" if nothing is found.
 func (s *stage) server() string {
 	s.mustShell("git add -A && git commit -qm work --allow-empty && git clean -qfdX && rm -rf .git/stig")
 	s.env = append(slices.DeleteFunc(s.env, func(v string) bool { return strings.HasPrefix(v, "STIG_TRUST") || strings.HasPrefix(v, "CLAUDE") }), "HOME="+s.t.TempDir())

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// TestAwaitOutlastsCarelessWriters removes the store for a moment and writes it
-// anew in two pieces, as programs do that know no lock.
+// TestAwaitOutlastsCarelessWriters removes the store for a moment and rewrites it in two
+// pieces, as programs without the lock do.
 func TestAwaitOutlastsCarelessWriters(t *testing.T) {
 	t.Parallel()
 	w, store := awaiting(t)

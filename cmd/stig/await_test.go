@@ -13,24 +13,24 @@ import (
 	"stig/internal/workspace"
 )
 
-// waiter is stig escalate --wait as a real process.
+// waiter is a running stig escalate --wait process.
 type waiter struct {
 	*exec.Cmd
 	out, err bytes.Buffer
 	ended    chan error
 }
 
-// stigCommand is this very program as a process; see TestMain.
+// stigCommand runs this test binary as a stig process; see TestMain.
 func stigCommand(dir string, args ...string) *exec.Cmd {
 	cmd := exec.Command("stig", args...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "HOME="+dir, "TZ=UTC", "BEADS_DIR=", "STIG_ACTOR=ines", "STIG_NOW=2026-11-20T09:00:00Z", "NO_COLOR=1",
-		"GORACE=atexit_sleep_ms=0") // else every end takes a second under the race detector
+		"GORACE=atexit_sleep_ms=0") // otherwise every exit takes a second under the race detector
 	return cmd
 }
 
-// awaiting starts stig escalate --wait on a copy of the example store, where harbor-b7q
-// waits for an answer, and gives the store.
+// awaiting starts stig escalate --wait on a copy of the example store, where harbor-b7q waits
+// for an answer, and returns the path of the store.
 func awaiting(t *testing.T, args ...string) (*waiter, string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -41,19 +41,19 @@ func awaiting(t *testing.T, args ...string) (*waiter, string) {
 	if out, err := stigCommand(dir, "show", "harbor-b7q").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	begin := max(300*time.Millisecond, 5*time.Since(start)) // as busy as the machine is
+	begin := max(300*time.Millisecond, 5*time.Since(start)) // scaled to how busy the machine is
 	w := &waiter{Cmd: stigCommand(dir, append([]string{"escalate", "--wait", "harbor-b7q"}, args...)...), ended: make(chan error, 1)}
 	w.Stdout, w.Stderr = &w.out, &w.err
 	if err := w.Start(); err != nil {
 		t.Fatal(err)
 	}
 	go func() { w.ended <- w.Wait() }()
-	t.Cleanup(func() { _ = w.Process.Kill() }) // it may have ended
+	t.Cleanup(func() { _ = w.Process.Kill() }) // it may have ended already
 	w.waits(t, begin)
 	return w, filepath.Join(dir, ".beads", "issues.jsonl")
 }
 
-// waits asserts that it has not ended after some time.
+// waits checks that the process is still running after some time.
 func (w *waiter) waits(t *testing.T, some time.Duration) {
 	t.Helper()
 	select {
@@ -63,7 +63,7 @@ func (w *waiter) waits(t *testing.T, some time.Duration) {
 	}
 }
 
-// ends asserts that it ends within some time with an exit code.
+// ends checks that the process exits within some time, with the exit code.
 func (w *waiter) ends(t *testing.T, within time.Duration, exit int) {
 	t.Helper()
 	select {
@@ -76,9 +76,8 @@ func (w *waiter) ends(t *testing.T, within time.Duration, exit int) {
 	}
 }
 
-// TestAwaitIsTold asserts that a waiting process ends soon after the answer is
-// written, long before it would look by itself: every two seconds. On a busy machine one
-// may be late.
+// TestAwaitIsTold checks that a waiting process ends soon after the answer is written, well
+// before its own two-second poll. On a busy machine one may be late.
 func TestAwaitIsTold(t *testing.T) {
 	t.Parallel()
 	var late []time.Duration
@@ -92,7 +91,7 @@ func TestAwaitIsTold(t *testing.T) {
 	t.Errorf("ended %s after the answer", late)
 }
 
-// answered gives how long after the answer a waiting process ends.
+// answered returns how long after the answer a waiting process ends.
 func answered(t *testing.T) time.Duration {
 	t.Helper()
 	w, store := awaiting(t)
@@ -113,8 +112,8 @@ func answered(t *testing.T) time.Duration {
 	return took
 }
 
-// TestAwaitEnds covers the other ends: the issue is gone, the time is up, which
-// until then cost nothing, and an interrupt.
+// TestAwaitEnds covers the other ways to end: the issue is gone, an interrupt, and a timeout,
+// until which waiting takes no processor time.
 func TestAwaitEnds(t *testing.T) {
 	t.Run("gone", func(t *testing.T) {
 		t.Parallel()
@@ -157,8 +156,8 @@ func TestAwaitEnds(t *testing.T) {
 	})
 }
 
-// TestWatchedEscalations asserts that stig resolve --list --watch prints what is
-// new, once, and ends by an interrupt.
+// TestWatchedEscalations checks that stig resolve --list --watch prints each new question once,
+// and ends on an interrupt.
 func TestWatchedEscalations(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -173,7 +172,7 @@ func TestWatchedEscalations(t *testing.T) {
 	if err := watch.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = watch.Process.Kill() }() // it may have ended
+	defer func() { _ = watch.Process.Kill() }() // it may have ended already
 	lines := make(chan string)
 	go func() {
 		reader := bufio.NewScanner(out)
@@ -209,7 +208,7 @@ func TestWatchedEscalations(t *testing.T) {
 	asks("That one?")
 	types("resolve", "harbor-d3w", "-m", "Neither.", "--actor", "mara")
 	asks("Which one?")
-	asks("This one?") // it was answered, and waits again
+	asks("This one?") // it was answered, and is waiting again
 	if err := watch.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}

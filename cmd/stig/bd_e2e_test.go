@@ -17,9 +17,8 @@ import (
 	"stig/internal/testkit/servers"
 )
 
-// TestRealBD runs the scripts of testdata/bd with the bd that STIG_TEST_BD
-// names: those that begin with nodb with a bd before 1.0, those that begin with
-// dolt with a later one.
+// TestRealBD runs the scripts of testdata/bd with the bd that STIG_TEST_BD names: nodb* with a
+// bd before 1.0, dolt* with a later one.
 func TestRealBD(t *testing.T) {
 	bd := os.Getenv("STIG_TEST_BD")
 	if bd == "" {
@@ -60,8 +59,7 @@ func TestRealBD(t *testing.T) {
 	})
 }
 
-// initBD makes a workspace of bd with Dolt, with its database embedded or on a server:
-// init-bd prefix
+// initBD creates a bd workspace with Dolt, embedded or on a server: init-bd prefix
 func initBD(server func() *servers.Server) func(*testscript.TestScript, bool, []string) {
 	return func(ts *testscript.TestScript, neg bool, args []string) {
 		if neg || len(args) != 1 {
@@ -77,8 +75,7 @@ func initBD(server func() *servers.Server) func(*testscript.TestScript, bool, []
 	}
 }
 
-// setUpBD gives a script the real bd, without its daemon, the real clock, and
-// a git that knows who commits.
+// setUpBD gives a script the real bd without its daemon, the real clock, and a git identity.
 func setUpBD(env *testscript.Env, give func(*testscript.Env) error, bd string) error {
 	if err := give(env); err != nil {
 		return err

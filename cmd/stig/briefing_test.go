@@ -18,9 +18,9 @@ import (
 	"stig/internal/workspace"
 )
 
-// TestBriefingsSuggestWhatSucceeds types what a briefing of every unclosed issue
-// proposes, as a dry run: nothing of it may be refused with 2, 4, 5 or 6. It takes
-// the stores of this repository.
+// TestBriefingsSuggestWhatSucceeds runs, as a dry run, every command that the briefing of every
+// unclosed issue suggests; none may exit with 2, 4, 5 or 6. It uses the stores of this
+// repository.
 func TestBriefingsSuggestWhatSucceeds(t *testing.T) {
 	paths, err := filepath.Glob(fromHere("..", "..", "orient", "testdata", "briefings", "*.jsonl"))
 	if err != nil {
@@ -64,7 +64,7 @@ func suggestions(t *testing.T, path string) {
 			argv := filledIn(step.Argv[1:])
 			line := strings.Join(argv, " ")
 			if slices.Contains(argv, "--wait") || tried[line] {
-				continue // it waits
+				continue // it blocks
 			}
 			tried[line] = true
 			if out, code := runHere(t, dir, argv...); slices.Contains([]int{2, 4, 5, 6}, code) {
@@ -74,8 +74,8 @@ func suggestions(t *testing.T, path string) {
 	}
 }
 
-// filledIn are the arguments with something said in each place left open, as a dry
-// run where they write.
+// filledIn returns the arguments with the placeholders filled in, and with --dry-run for
+// commands that write.
 func filledIn(argv []string) []string {
 	filled := slices.Clone(argv)
 	for k, arg := range filled {
@@ -93,7 +93,7 @@ func filledIn(argv []string) []string {
 	return filled
 }
 
-// runHere runs stig in this process: there are thousands of lines to type.
+// runHere runs stig in this process, because there are thousands of commands to run.
 func runHere(t *testing.T, dir string, args ...string) (out string, code int) {
 	t.Helper()
 	env := map[string]string{"STIG_ACTOR": "reader", "PATH": os.Getenv("PATH"), "HOME": dir, "STIG_NOW": "2026-11-20T09:00:00Z"}

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// TestAction runs the composite action step by step, with what GitHub gives it.
+// TestAction runs the composite action step by step, with the inputs GitHub provides.
 func TestAction(t *testing.T) {
 	t.Parallel()
 	var action struct {
@@ -90,7 +90,7 @@ func TestAction(t *testing.T) {
 	}
 }
 
-// expand puts values in the place of expressions, as the runner does.
+// expand substitutes values for expressions, as the runner does.
 func expand(t *testing.T, text string, given map[string]string) string {
 	t.Helper()
 	return regexp.MustCompile(`\$\{\{ *(.*?) *\}\}`).ReplaceAllStringFunc(text, func(expression string) string {
@@ -103,8 +103,8 @@ func expand(t *testing.T, text string, given map[string]string) string {
 	})
 }
 
-// TestPipelineDocument runs the commands of docs/ci.md; those that install
-// stig are only parsed, for TestAction builds it in the same way.
+// TestPipelineDocument runs the commands of docs/ci.md. Those that install stig are only
+// parsed; TestAction builds it the same way.
 func TestPipelineDocument(t *testing.T) {
 	text := readFile(t, "..", "..", "docs", "ci.md")
 	samples := blocks(text, "yaml")

@@ -14,9 +14,9 @@ import (
 	"stig/internal/assistant"
 )
 
-// Pipelines run elsewhere. What can be tested here is: their files parse, say
-// what a runner needs, and the commands in them do what the documents say, in
-// bash, with real git, on a branch that closes an issue by hand.
+// Pipelines run elsewhere. These tests check that the files parse and have the keys a runner
+// needs, and run their commands in bash with real git, on a branch that closes an issue by
+// hand.
 
 // step is a step of a GitHub job or action.
 type step struct {
@@ -26,7 +26,7 @@ type step struct {
 	With map[string]any    `json:"with"`
 }
 
-// readYAML decodes a text; what the type does not know is left out.
+// readYAML decodes YAML; keys unknown to the type are ignored.
 func readYAML(t *testing.T, name, text string, into any) {
 	t.Helper()
 	file, err := yaml.Extract(name, text)
@@ -47,7 +47,7 @@ func readFile(t *testing.T, path ...string) string {
 	return string(text)
 }
 
-// blocks are the fenced blocks of a document in one language.
+// blocks returns the fenced blocks of a document in one language.
 func blocks(text, language string) (found []string) {
 	fence := regexp.MustCompile("(?ms)^```" + language + "\n(.*?)^```\n")
 	for _, m := range fence.FindAllStringSubmatch(text, -1) {
@@ -56,15 +56,14 @@ func blocks(text, language string) (found []string) {
 	return found
 }
 
-// pipeline is a clone with a branch, as a runner has it.
+// pipeline is a clone with a branch, as on a runner.
 type pipeline struct {
 	t   *testing.T
 	dir string // the checkout
 	env []string
 }
 
-// branched makes a clone of a repository with the example store, on a branch
-// that leaves main.
+// branched creates a clone of a repository with the example store, on a branch off main.
 func branched(t *testing.T) *pipeline {
 	t.Helper()
 	top := t.TempDir()
@@ -73,12 +72,12 @@ func branched(t *testing.T) *pipeline {
 		"TZ=UTC", "STIG_NOW=", "BEADS_DIR=", "STIG_ACTOR=mara", "BD_ACTOR=", "GITHUB_WORKSPACE=", "GITHUB_STEP_SUMMARY=",
 		"GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_AUTHOR_NAME=Mara", "GIT_AUTHOR_EMAIL=mara@example.org", "GIT_COMMITTER_NAME=Mara", "GIT_COMMITTER_EMAIL=mara@example.org")}
-	for _, h := range assistant.AllSettings() { // no assistant runs us
+	for _, h := range assistant.AllSettings() { // not run by an assistant
 		for _, variable := range h.RunBy {
 			p.env = append(p.env, variable+"=")
 		}
 	}
-	self, err := os.Executable() // which is stig under that name; see TestMain
+	self, err := os.Executable() // stig under that name; see TestMain
 	if err == nil {
 		err = os.Mkdir(filepath.Join(top, "bin"), 0o755)
 	}
@@ -117,7 +116,7 @@ func (p *pipeline) closeByHand(id string) {
 	}
 }
 
-// shell runs a script in bash as runners do, and gives its exit code.
+// shell runs a script in bash as runners do, and returns its exit code.
 func (p *pipeline) shell(dir, script string, env ...string) (out string, exit int) {
 	p.t.Helper()
 	cmd := exec.Command("bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script)
@@ -138,7 +137,7 @@ func (p *pipeline) must(dir, script string) string {
 	return strings.TrimSpace(out)
 }
 
-// TestPreCommitHooks runs the entries of the hooks as pre-commit does.
+// TestPreCommitHooks runs the hooks' entries as pre-commit does.
 func TestPreCommitHooks(t *testing.T) {
 	var hooks []struct {
 		ID       string `json:"id"`

@@ -19,16 +19,16 @@ import (
 	"stig/internal/workspace"
 )
 
-// group is a heading of the list of commands.
+// group is a heading in the list of commands, with its commands.
 type group struct {
 	title    string
 	commands []*cobra.Command
 }
 
-// mainGroups is how many of the groups stig alone lists.
+// mainGroups is how many of the groups stig without arguments lists.
 const mainGroups = 5
 
-// groups are the commands under the headings of stig help --all, in its order.
+// groups returns the commands by heading, in the order of stig help --all.
 func groups(a *cli.App) []group {
 	return []group{
 		{"Work", []*cobra.Command{issue.CreateCommand(a), issue.OrientCommand(a), issue.NextCommand(a), issue.ClaimCommand(a), issue.CheckpointCommand(a), issue.CloseCommand(a)}},
@@ -47,15 +47,15 @@ func groups(a *cli.App) []group {
 	}
 }
 
-// hidden is a command that no list names: stig setup installs the skill, stig help convention
-// prints its text.
+// hidden is a command that no list shows: stig setup installs the skill, and stig help
+// convention prints its text.
 func hidden(cmd *cobra.Command) *cobra.Command {
 	cmd.Hidden = true
 	return cmd
 }
 
-// command is the root command of an app: the groups of commands in their order, and the
-// flags that all have.
+// command returns the root command of an app, with its groups of commands in order and the
+// global flags.
 func command(a *cli.App) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "stig",
@@ -82,7 +82,7 @@ func command(a *cli.App) *cobra.Command {
 	}
 	root.SetFlagErrorFunc(a.UnknownFlag)
 	all := groups(a)
-	for _, g := range all { // the library's own commands belong to the last one
+	for _, g := range all { // cobra's own commands are in the last group
 		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title + ":"})
 		for _, cmd := range g.commands {
 			cmd.GroupID = g.title
@@ -112,7 +112,7 @@ func topicNames() (names []string) {
 	return names
 }
 
-// listed is the list of commands, by group.
+// listed returns the list of commands, by group.
 func listed(groups []group) string {
 	var text strings.Builder
 	for _, g := range groups {
@@ -126,10 +126,10 @@ func listed(groups []group) string {
 	return text.String()
 }
 
-// rewordLibrary gives the commands that come with the library our words, and has them
-// refuse unknown words as ours do.
+// rewordLibrary rewords the commands that cobra adds, and makes them reject unknown words as
+// ours do.
 func rewordLibrary(a *cli.App, root *cobra.Command, all []group) {
-	root.SetOut(a.Out) // which the commands below take from it now
+	root.SetOut(a.Out) // the commands below now take their output from it
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	last := &all[len(all)-1]
@@ -137,10 +137,10 @@ func rewordLibrary(a *cli.App, root *cobra.Command, all []group) {
 		switch cmd.Name() {
 		case "help":
 			last.commands = append(last.commands, cmd)
-			everything := cmd.Flags().Bool("all", false, "list all commands, and the flags that all of them take")
+			everything := cmd.Flags().Bool("all", false, "list all commands and global flags")
 			cmd.Use = "help [COMMAND | TOPIC]"
-			cmd.Short = "show the help of a command, or of a topic"
-			cmd.Long = "help shows the help of a command, as COMMAND --help does, or of a topic:\n" + strings.Join(topicNames(), ", ") + "."
+			cmd.Short = "show help for a command or a topic"
+			cmd.Long = "Show help for a command, as COMMAND --help does, or for a topic:\n" + strings.Join(topicNames(), ", ") + "."
 			complete := cmd.ValidArgsFunction
 			cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 				list, directive := complete(cmd, args, word)
@@ -153,14 +153,14 @@ func rewordLibrary(a *cli.App, root *cobra.Command, all []group) {
 			}
 			cmd.Run, cmd.RunE = nil, func(cmd *cobra.Command, args []string) error {
 				if *everything && len(args) == 0 {
-					return a.Print(root.Long + "\n" + listed(all) + "\nFlags of all commands:\n" + root.PersistentFlags().FlagUsages())
+					return a.Print(root.Long + "\n" + listed(all) + "\nGlobal flags:\n" + root.PersistentFlags().FlagUsages())
 				}
 				return help(a, cmd, args)
 			}
 		case "completion":
 			last.commands = append(last.commands, cmd)
-			cmd.Short = "print the completion script of a shell"
-			cmd.Long = "completion prints the script with which a shell completes command lines. The help of\n" +
+			cmd.Short = "print a shell completion script"
+			cmd.Long = "Print the script with which a shell completes stig command lines. The help of\n" +
 				"each shell says where it goes."
 			cmd.Args, cmd.RunE = a.UnknownCommand, a.HelpAlone
 			for _, shell := range cmd.Commands() {
@@ -170,7 +170,7 @@ func rewordLibrary(a *cli.App, root *cobra.Command, all []group) {
 	}
 }
 
-// help is the help of the command or the topic that is named, or of all.
+// help prints the help of the named command or topic, or the general help.
 func help(a *cli.App, cmd *cobra.Command, args []string) error {
 	if len(args) == 1 {
 		if found, err := a.Topic(args[0]); found {

@@ -9,10 +9,9 @@ import (
 	"stig/internal/testkit/sample"
 )
 
-// TestBytesRead holds commands to so many readings of the whole store: one to
-// know what there is and one more where all notes are read, or a part of one
-// for those of what is ready; for a write one to know, one to copy, and two to
-// see that nothing changed meanwhile.
+// TestBytesRead checks how often commands read the whole store: once for the index; once more,
+// or in part, for the notes that they need; a write also copies it, and reads it twice to see
+// that nothing changed meanwhile.
 func TestBytesRead(t *testing.T) {
 	const issues = 3000
 	dir, path := sample.Store(t, issues)
@@ -28,7 +27,7 @@ func TestBytesRead(t *testing.T) {
 		{1, []string{"signals", "get", id}},
 		{1, []string{"show", id}},
 		{1, []string{"orient", id}},
-		{1.74, []string{"ready"}}, // once for the index, and the notes of what is ready
+		{1.74, []string{"ready"}}, // once for the index, then the notes of ready issues
 		{1, []string{"list"}},
 		{1, []string{"cycles"}},
 		{2, []string{"orient"}},
@@ -45,7 +44,7 @@ func TestBytesRead(t *testing.T) {
 	}
 }
 
-// bytesRead is how much this process has read so far.
+// bytesRead returns how many bytes this process has read so far.
 func bytesRead(t *testing.T) (n int64) {
 	t.Helper()
 	text, err := os.ReadFile("/proc/self/io")

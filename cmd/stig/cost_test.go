@@ -9,10 +9,10 @@ import (
 	"stig/internal/workspace"
 )
 
-// middleID is the id of an issue in the middle of a generated store.
+// middleID returns the id of an issue in the middle of a generated store.
 func middleID(issues int) string { return sample.ID(issues/2 | 1) }
 
-// inProcess runs a command line in this process and gives what it printed.
+// inProcess runs a command line in this process and returns its output.
 func inProcess(t *testing.T, dir string, args ...string) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -31,8 +31,7 @@ func inProcess(t *testing.T, dir string, args ...string) string {
 	return out.String()
 }
 
-// TestSameOnAllCores asserts that the number of cores changes no byte of what
-// commands print.
+// TestSameOnAllCores checks that the number of cores does not change the output.
 func TestSameOnAllCores(t *testing.T) {
 	const issues = 1500
 	dir, _ := sample.Store(t, issues)

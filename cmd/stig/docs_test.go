@@ -14,11 +14,11 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 )
 
-// documents are what people read: the book in docs, and the pages beside the code. Each
-// console block in them is a session on a fresh copy of the example store, and what stands
-// below a command is what it prints. "console empty" begins in an empty directory, "console
-// continued" goes on where the block before it ended. A line that is an export alone holds from there to the end of the
-// document, as in a reader's shell. See fences_test.go for all other blocks.
+// documents returns the names of the documents: the book in docs, and the pages beside the
+// code. Each console block in them is a session on a fresh copy of the example store, with the
+// output below each command. "console empty" starts in an empty directory; "console continued"
+// continues the block before it. A line with only an export applies to the rest of the
+// document, as in a reader's shell. fences_test.go covers all other blocks.
 func documents(t *testing.T) (names []string) {
 	t.Helper()
 	for _, pattern := range []string{"README.md", "CONTRIBUTING.md", "docs/*.md", "docs/*/*.md", "examples/*/README.md"} {
@@ -37,8 +37,7 @@ func documents(t *testing.T) (names []string) {
 	return names
 }
 
-// TestDocuments runs the samples of the documents, and with -update writes
-// what they print.
+// TestDocuments runs the samples of the documents; -update writes their output.
 func TestDocuments(t *testing.T) {
 	t.Parallel()
 	program := program(t)
@@ -68,8 +67,8 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// TestNightIsShown holds what docs/workers.md shows of a night to the script that has one: each
-// line of it is one that the script expects, but for headings and what is left out.
+// TestNightIsShown compares the night shown in docs/workers.md with the script that runs it:
+// except for headings and omissions, the script expects each line.
 func TestNightIsShown(t *testing.T) {
 	t.Parallel()
 	shown := 0
@@ -97,8 +96,8 @@ func TestNightIsShown(t *testing.T) {
 	}
 }
 
-// asMara are the documents whose reader is mara, in a repository of git: what she has set up
-// before she reads stands in no sample.
+// asMara lists the documents whose reader is mara, in a git repository. Her set-up before
+// reading is in no sample.
 var asMara = []string{"README.md", "docs/quickstart.md", "docs/guide.md"}
 
 var mara = []string{"STIG_ACTOR=mara", "GIT_CONFIG_COUNT=3",
@@ -111,29 +110,29 @@ var (
 	logFile  = regexp.MustCompile(`(Z-\d+)-\d+\.log\b`)
 )
 
-// steady replaces what differs from run to run: how long a check took, and which log has its output.
+// steady replaces what differs between runs: how long a check took, and the log that has its
+// output.
 func steady(printed []byte) []byte {
 	return logFile.ReplaceAll(duration.ReplaceAll(printed, []byte("0.0s")), []byte("$1.log"))
 }
 
-// A block that shows a fence is itself fenced by four backticks.
+// A block that shows a fence is fenced by four backticks.
 var consoleBlock = regexp.MustCompile("(?ms)^````console( empty| continued)?\n.*?^````\n|^```console( empty| continued)?\n.*?^```\n")
 
-// exportLine is an export of one variable, and nothing else.
+// exportLine matches an export of one variable alone.
 var exportLine = regexp.MustCompile(`^export (\w+=\S+)$`)
 
-// reader follows a document from its beginning.
+// reader reads a document from its beginning.
 type reader struct {
 	*testing.T
 	program, dir string
-	clone        bool     // the example store is in a repository of git
+	clone        bool     // the example store is in a git repository
 	exported     []string // by the blocks so far
 }
 
-// session runs the commands of a console block one after the other and gives
-// the block as it should be. A block whose commands show no output keeps none:
-// it is run all the same, and every command of it must succeed. Where stig prints nothing
-// and readers could take that for output left out, the block says so.
+// session runs the commands of a console block in order and returns the block as it should be.
+// A block that shows no output keeps none, but every command in it must succeed. If stig prints
+// nothing where readers might think that output was omitted, the block says so.
 func (r *reader) session(block string) string {
 	first, _, _ := strings.Cut(block, "\n")
 	switch {
@@ -195,11 +194,11 @@ func (r *reader) session(block string) string {
 	return strings.Join(append(ran, closer), "\n") + "\n"
 }
 
-// printsNothing stands below a command of a sample that prints nothing.
+// printsNothing marks a sample's command that prints nothing.
 const printsNothing = "# prints nothing"
 
-// withInput is how many lines a command takes: with << it goes on in the lines behind
-// the prompt "> ".
+// withInput returns how many lines a command takes: after << it continues on lines with the
+// prompt "> ".
 func withInput(lines []string) int {
 	n := 1
 	if strings.HasPrefix(lines[0], "$ ") && strings.Contains(lines[0], "<<") {
@@ -210,8 +209,8 @@ func withInput(lines []string) int {
 	return n
 }
 
-// shell runs a command as a reader would two days after the story of the example store ends,
-// with stig on PATH and what the samples exported.
+// shell runs a command as a reader would, two days after the story of the example store ends,
+// with stig on PATH and the variables that the samples exported.
 func shell(dir, program, command string, exported ...string) ([]byte, error) {
 	env := append(os.Environ(),
 		"PATH="+filepath.Dir(program)+string(os.PathListSeparator)+os.Getenv("PATH"),
@@ -231,7 +230,7 @@ func shell(dir, program, command string, exported ...string) ([]byte, error) {
 	return cmd.CombinedOutput()
 }
 
-// program is stig for samples and for tests of the whole process; see withStig.
+// program builds stig for samples and for tests of the whole process; see withStig.
 func program(t *testing.T) string {
 	t.Helper()
 	path, err := exec.LookPath("stig")
@@ -241,8 +240,8 @@ func program(t *testing.T) string {
 	return path
 }
 
-// TestSetUp runs the two set-up commands of README, the test command apart,
-// which is running now.
+// TestSetUp runs the two set-up commands of README, except the test command, which is running
+// now.
 func TestSetUp(t *testing.T) {
 	text, err := os.ReadFile(fromHere("..", "..", "README.md"))
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"stig/internal/workspace"
 )
 
-// A hint for the word of another program names commands and flags that are there, and no
-// word of ours leads away from the command that it is.
+// TestElsewhere checks that each hint for another program's word names existing commands and
+// flags, and that no command of stig has such a hint.
 func TestElsewhere(t *testing.T) {
 	t.Parallel()
 	root := command(cli.Front(nil, io.Discard, io.Discard, &workspace.Run{}))
@@ -49,7 +49,7 @@ func TestElsewhere(t *testing.T) {
 	}
 }
 
-// hasFlag reports whether a command, or one below it, has a flag.
+// hasFlag reports whether a command, or one of its subcommands, has a flag.
 func hasFlag(cmd *cobra.Command, name string) bool {
 	return cmd.Flag(name) != nil || slices.ContainsFunc(cmd.Commands(), func(c *cobra.Command) bool { return hasFlag(c, name) })
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// event gives a hook an event of a file; negated, the hook must answer nothing:
-// event start.json session-start --host codex
+// event sends a hook the event in a file; negated, the hook must answer nothing: event
+// start.json session-start --host codex
 func event(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) < 2 {
 		ts.Fatalf("usage: event file hook [arguments]")
@@ -18,7 +18,7 @@ func event(ts *testscript.TestScript, neg bool, args []string) {
 	stdin := scriptField(ts, "stdin")
 	reflect.NewAt(stdin.Type(), unsafe.Pointer(stdin.UnsafeAddr())).Elem().SetString(text)
 	stig(ts, false, append([]string{"hook"}, args[1:]...))
-	answer := "" // what a process printed, or this one
+	answer := "" // output of a process, or of this one
 	if scriptField(ts, "builtinStdout").IsNil() {
 		answer = ts.ReadFile("stdout")
 	} else {

@@ -13,7 +13,7 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// ranBy names, for a document and the info string of its blocks, the test that runs them.
+// ranBy maps a document, and the info string of its blocks, to the test that runs them.
 var ranBy = map[string]string{
 	"README.md sh":                "TestSetUp",
 	"docs/ci.md sh":               "TestPipelineDocument",
@@ -21,11 +21,11 @@ var ranBy = map[string]string{
 	"examples/swarm/README.md sh": "TestSwarmExample",
 }
 
-// mostUnrun is how many blocks of all documents may say that nothing runs them.
+// mostUnrun is how many blocks in all documents may be marked as unrun.
 const mostUnrun = 7
 
 // TestNoBlockEscapes fails for a block of commands that no test runs. A block that cannot be
-// run says why in its info string, as in "sh unrun: needs a model", and those are few.
+// run says why in its info string, as in "sh unrun: needs a model".
 func TestNoBlockEscapes(t *testing.T) {
 	tests, err := filepath.Glob("*_test.go")
 	if err != nil {
@@ -55,8 +55,8 @@ func TestNoBlockEscapes(t *testing.T) {
 	}
 }
 
-// TestSamplesAreRaw fails where a sample that a newcomer types sets the clock, trust or a name, or
-// cuts what stig prints, and where README is longer than two screens of 60 lines.
+// TestSamplesAreRaw fails if a sample for newcomers sets the clock, trust or a name, or
+// truncates the output of stig, or if README is longer than two screens of 60 lines.
 func TestSamplesAreRaw(t *testing.T) {
 	plumbing := regexp.MustCompile(`(?m)^\$ .*(STIG_\w+=|\| *(sed|cut|head|tail|grep)\b|2>).*`)
 	for _, name := range asMara {
@@ -93,10 +93,10 @@ func TestEscapes(t *testing.T) {
 	}
 }
 
-// codeBlock is a block of code of a document, fenced or indented.
+// codeBlock is a code block of a document, fenced or indented.
 type codeBlock struct {
 	info, text string
-	top        bool // it stands in no list and no quotation
+	top        bool // in no list or quotation
 }
 
 func codeBlocks(source string) (blocks []codeBlock) {
@@ -130,7 +130,8 @@ func walk(source []byte, visit func(ast.Node)) {
 	})
 }
 
-// escapes says why no test runs a block; "" where one does, or where it contains no commands.
+// escapes returns why no test runs a block; "" if one does, or if the block contains no
+// commands.
 func escapes(document string, b codeBlock) string {
 	language, _, _ := strings.Cut(b.info, " ")
 	switch {
@@ -152,8 +153,8 @@ func escapes(document string, b codeBlock) string {
 
 var holdsCommands = regexp.MustCompile(`(?m)^(\$ |stig [^ ])`)
 
-// TestInlineCommands validates each `stig …` in the running text of the documents: the
-// command and its flags exist.
+// TestInlineCommands validates each `stig …` in the text of the documents: the command and its
+// flags must exist.
 func TestInlineCommands(t *testing.T) {
 	root := commandTree()
 	for _, name := range documents(t) {
@@ -172,7 +173,7 @@ func TestInlineCommands(t *testing.T) {
 	}
 }
 
-// unknown says what of a command line the program does not have.
+// unknown returns the part of a command line that stig does not have.
 func unknown(root *cobra.Command, line string) string {
 	line, _, _ = strings.Cut(line+" ", " -- ")
 	words := strings.Fields(line)[1:]
@@ -189,7 +190,7 @@ func unknown(root *cobra.Command, line string) string {
 				return "no flag --" + name
 			}
 		case strings.HasPrefix(word, "-"):
-		case i > 0 && strings.HasPrefix(words[i-1], "-"): // its value
+		case i > 0 && strings.HasPrefix(words[i-1], "-"): // the flag's value
 		default:
 			if sub, _, err := cmd.Find([]string{word}); err == nil && sub != cmd {
 				cmd = sub

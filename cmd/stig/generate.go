@@ -17,9 +17,9 @@ import (
 	"stig/internal/workspace"
 )
 
-// main of a program beside stig: go run -tags generate ./cmd/stig DIR writes the manual pages
-// of all commands into DIR/man, and completions into DIR/completions. In stig itself the
-// generator of pages would take 0.3 ms of each start.
+// main of a second program: go run -tags generate ./cmd/stig DIR writes the manual pages of all
+// commands into DIR/man, and completions into DIR/completions. The page generator is not in
+// stig itself because it would add 0.3 ms to each start.
 func main() {
 	if len(os.Args) != 2 {
 		fmt.Fprintln(os.Stderr, "usage: go run -tags generate ./cmd/stig DIR")
@@ -39,7 +39,7 @@ func generate(root *cobra.Command, dir string) error {
 	v := built()
 	header := doc.GenManHeader{Source: "stig " + v.Version}
 	if day, err := time.Parse(time.DateOnly, v.Date); err == nil {
-		header.Date = &day // else it is today
+		header.Date = &day // otherwise today
 	}
 	root.DisableAutoGenTag = true
 	return errors.Join(

@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// What the list of commands says of each is a phrase that begins with a verb, short enough for
-// a line of a terminal.
+// TestShortHelp checks that the summary of each command is a phrase that starts with a verb and
+// fits on a line of a terminal.
 func TestShortHelp(t *testing.T) {
 	verbs := strings.Fields("add allow answer ask change claim close connect copy count create delete draw end explain find forget give have keep " +
 		"leave let list mark merge order print read rename reopen return run say serve set settle show start summarize take unite validate write")
@@ -46,7 +46,7 @@ func TestShortHelp(t *testing.T) {
 	}
 }
 
-// TestOldNames fails where the program says the old name of a command, which works for one
+// TestOldNames fails if stig prints the old name of a command; old names work for one more
 // version only.
 func TestOldNames(t *testing.T) {
 	mentions := []string{"old_names.txtar", "help_topics.txtar", "mcp_hints.go"} // the last: tools of the MCP server
@@ -68,13 +68,13 @@ func TestOldNames(t *testing.T) {
 	}
 }
 
-// needsMore finds the examples that wait, serve, or need what the store of TestHelpExamples
+// needsMore matches the examples that wait, serve, or need what the store of TestHelpExamples
 // does not have: a server, a network, a program, other commits, a run, a swarm.
 var needsMore = regexp.MustCompile(`stig (board|mcp|work|watch|dream|swarm (run|[a-z]+ .*--actor)|worker|worktree rm|hook|merge|store|actor (log|show|edit|rename|runs bo|say maintenance)|trust|land .*demo|trace show|digest .*--|morning)\b|mysql:|--wait|--against|main~3|v1\.2|--files|--view|--migrate|-C DIR|stig init|sarif=|--withdraw|--from plan|AGENTS|CLAUDE`)
 
-// TestHelpExamples runs each example of help that is a plain command line in a store with its
-// issues, and wants no usage error and no missing issue. Of all examples the commands and
-// flags exist.
+// TestHelpExamples runs each example of help that is a plain command line, in a store with its
+// issues; none may end with a usage error or a missing issue. The commands and flags of all
+// examples must exist.
 func TestHelpExamples(t *testing.T) {
 	const lines = `{"id":"demo-e","title":"Read files","status":"open","issue_type":"epic"}
 {"id":"demo-4k2","title":"Parse","status":"open","issue_type":"epic"}
@@ -88,7 +88,7 @@ func TestHelpExamples(t *testing.T) {
 {"id":"demo-7pw","title":"Hang again","status":"open"}
 {"id":"demo-9","title":"Dig","status":"open","dependencies":[{"depends_on_id":"demo-e","type":"parent-child"}]}
 `
-	before := map[string][]string{ // what is typed before, by the first words of an example
+	before := map[string][]string{ // what to run before an example, by its first words
 		"claim":             {"release demo-1"},
 		"resolve":           {"escalate demo-1 Which --option north --option south --actor bo"},
 		"reopen":            {"close demo-1 --reason 'it reads both'"},

@@ -18,7 +18,7 @@ import (
 	"stig/internal/workspace"
 )
 
-// hookApp answers a hook in a directory, with an event on its standard input.
+// hookApp answers a hook in a directory, with an event on standard input.
 func hookApp(dir, actor string, event []byte, out *bytes.Buffer) *cli.App {
 	env := map[string]string{"STIG_ACTOR": actor, "STIG_NOW": "2026-11-20T09:00:00Z"}
 	return cli.Front(bytes.NewReader(event), out, new(bytes.Buffer), &workspace.Run{
@@ -26,8 +26,7 @@ func hookApp(dir, actor string, event []byte, out *bytes.Buffer) *cli.App {
 	})
 }
 
-// hookReply runs a hook and gives what it answers, which is nothing or one JSON
-// object on a line.
+// hookReply runs a hook and returns its answer: nothing, or one JSON object on a line.
 func hookReply(t *testing.T, dir, actor string, event []byte, args ...string) map[string]any {
 	t.Helper()
 	var out bytes.Buffer
@@ -57,8 +56,8 @@ func hookStore(t testing.TB, lines string) string {
 	return dir
 }
 
-// TestSessionStartFits holds what a session begins with to the limit, counted
-// as the hosts count, whatever the issues hold.
+// TestSessionStartFits checks that the text for a session's start fits the limit, counted as
+// the hosts do, whatever the issues contain.
 func TestSessionStartFits(t *testing.T) {
 	rare := strings.Repeat("🚢 ", 6000)
 	line := func(id, title, description, assignee string) string {
@@ -97,7 +96,7 @@ func TestSessionStartFits(t *testing.T) {
 	}
 }
 
-// TestStopRemindsOnce asks many times at once: one is told.
+// TestStopRemindsOnce asks many times at once; only one gets the reminder.
 func TestStopRemindsOnce(t *testing.T) {
 	dir := hookStore(t, `{"id":"demo-1","title":"a","status":"in_progress","assignee":"ann"}`+"\n")
 	runGit(t, dir, "init", "-q")
@@ -133,8 +132,8 @@ func TestStopRemindsOnce(t *testing.T) {
 	}
 }
 
-// TestHookActsWhereTheSessionWorks starts the hook elsewhere, as programs with
-// several projects do, and names files from where the session is.
+// TestHookActsWhereTheSessionWorks starts the hook in another directory, as programs with
+// several projects do, and gives file names relative to the session's.
 func TestHookActsWhereTheSessionWorks(t *testing.T) {
 	dir := hookStore(t, `{"id":"demo-1","title":"a","status":"in_progress","assignee":"ann"}`+"\n")
 	below := filepath.Join(dir, "below")
@@ -168,8 +167,8 @@ func TestHookActsWhereTheSessionWorks(t *testing.T) {
 	}
 }
 
-// TestHooksWriteOnlyWhereSaid looks at every file, git's own too, before and
-// after each hook.
+// TestHooksWriteOnlyWhereSaid compares every file, including git's own, before and after each
+// hook.
 func TestHooksWriteOnlyWhereSaid(t *testing.T) {
 	dir := hookStore(t, `{"id":"demo-1","title":"a","status":"in_progress","assignee":"ann","acceptance_criteria":"`+"```verify\\ntrue\\n```"+`"}`+"\n")
 	gate := filepath.Join(dir, "gate.txt")
@@ -190,13 +189,13 @@ func TestHooksWriteOnlyWhereSaid(t *testing.T) {
 	if code := a.Execute(t.Context(), command(a), []string{"-C", dir, "verify", "demo-1"}); code != 0 {
 		t.Fatalf("verify: exit %d", code)
 	}
-	touched := time.Now().Add(-time.Hour) // git status would like to write that into its index
+	touched := time.Now().Add(-time.Hour) // git status would like to write that to its index
 	if err := os.Chtimes(gate, touched, touched); err != nil {
 		t.Fatal(err)
 	}
 	event := []byte(`{"session_id":"1","tool_name":"Bash","tool_input":{"command":"bd close demo-1"}}`)
 	for _, hook := range []struct{ name, writes, also string }{
-		{"session-start", ".git/stig/", "-"}, // how the store stands
+		{"session-start", ".git/stig/", "-"}, // the status of the store
 		{"pre-tool-use", "", "-"},
 		{"post-tool-use", "", "-"},
 		{"stop", ".git/stig/sessions.", "-"},
@@ -212,7 +211,7 @@ func TestHooksWriteOnlyWhereSaid(t *testing.T) {
 			}
 			changed++
 			if name == ".git/info/exclude" && hook.also == ".git/stig/" {
-				continue // the first edit has git leave the lock alone
+				continue // the first edit makes git ignore the lock file
 			}
 			if hook.writes == "" || !strings.HasPrefix(name, hook.writes) && !strings.HasPrefix(name, hook.also) {
 				t.Errorf("%s writes %s", hook.name, name)
@@ -224,7 +223,7 @@ func TestHooksWriteOnlyWhereSaid(t *testing.T) {
 	}
 }
 
-// files gives every file below a directory with what it holds.
+// files returns every file below a directory with its content.
 func files(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	found := map[string]string{}
@@ -243,8 +242,8 @@ func files(t *testing.T, dir string) map[string]string {
 	return found
 }
 
-// TestHookSurvivesItself holds a mistake in here not to end the program as a
-// mistake does, with exit code 2.
+// TestHookSurvivesItself: a panic in the hook must not end the process as panics do, with exit
+// code 2.
 func TestHookSurvivesItself(t *testing.T) {
 	dir := hookStore(t, `{"id":"demo-1","title":"a","status":"in_progress","assignee":"ann","notes":"<!-- stigmergic-signals -->\n| Signal | Value | Updated |\n|---|---|---|\n| surprise | x | 2026-11-20 |\n<!-- /stigmergic-signals -->"}`+"\n")
 	var out bytes.Buffer
@@ -255,8 +254,8 @@ func TestHookSurvivesItself(t *testing.T) {
 	}
 }
 
-// FuzzPreToolUse feeds commands to the hook: it answers nothing or one JSON
-// object, it ends with 0, and the store stays as it was.
+// FuzzPreToolUse passes commands to the hook: it answers nothing or one JSON object, exits with
+// 0, and does not change the store.
 func FuzzPreToolUse(f *testing.F) {
 	for _, command := range []string{
 		"bd close demo-1", "sh -c 'bd close demo-1'", "echo '{}' >> .beads/issues.jsonl", "git commit -m 'bd close demo-1'",

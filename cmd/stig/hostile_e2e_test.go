@@ -16,12 +16,13 @@ import (
 	"stig/internal/testkit/sample"
 )
 
-// hostileLimit is what a command may take of the processor where every text of an issue has
-// 200 kB that are made to keep it busy.
+// hostileLimit is the processor time that a command may take if every text of an issue is 200
+// kB made to keep it busy.
 const hostileLimit = 5 * time.Second
 
-// TestHostileStores has hostile texts stand in every text of an issue at once, a third of
-// them, each of which check reads and one command of the rotation; some two minutes.
+// TestHostileStores puts a hostile text into every text of an issue at once, for a third of
+// these texts. It runs check on each, and one command of the rotation. It takes some two
+// minutes.
 func TestHostileStores(t *testing.T) {
 	rotation := [][]string{
 		{"vet"}, {"lint"}, {"orient"}, {"orient", "pier-1", "--depth", "deep"}, {"orient", "pier-1", "--full"}, {"show", "pier-1"}, {"verify", "pier-1", "--plan"}, {"ready"}, {"next"},
@@ -42,7 +43,7 @@ func TestHostileStores(t *testing.T) {
 	}
 }
 
-// hostileStore makes a store and two other versions of it.
+// hostileStore creates a store and two other versions of it.
 func hostileStore(t *testing.T, text string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -82,7 +83,7 @@ func hostileStore(t *testing.T, text string) (dir string) {
 	return dir
 }
 
-// endures says what is wrong with how a process of stig ends, "" for nothing.
+// endures returns what is wrong with how a stig process ends; "" if nothing.
 func endures(dir string, args []string) string {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// additions is what CONTRIBUTING.md says to do to add a thing: insertions in at most
-// three files that people write.
+// additions are the insertions that CONTRIBUTING.md describes for adding a feature, in at most
+// three hand-written files.
 var additions = []struct {
 	thing string
 	at    []insertion
@@ -40,7 +40,7 @@ func shouts(s *subject) {
 		{schema, "regression_guard:   \"none\"\n", "\tnovelty: \"known\"\n"},
 		{"signals/signals.go", "\tRegressionGuard\n", "\tNovelty\n"},
 		{"schemas/stig/output.cue", "regression_guard?:   _\n", "\tnovelty?: _\n"},
-		// What go generate writes of the schema:
+		// What go generate writes from the schema:
 		{"signals/schema_gen.go", "RegressionGuard:   \"regression_guard\",\n", "\tNovelty: \"novelty\",\n"},
 		{"signals/schema_gen.go", "RegressionGuard: {\"none\", \"manual\", \"automated\", \"runtime\"},\n", "\tNovelty: {\"known\", \"new\"},\n"},
 		{"signals/schema_gen.go", "RegressionGuard:   \"none\",\n", "\tNovelty: \"known\",\n"},
@@ -55,16 +55,16 @@ func shouts(s *subject) {
 
 const schema = "schemas/stigmergic-workflow/schema.cue"
 
-// insertion is a text that is put behind another one in a file.
+// insertion is a text inserted after another one in a file.
 type insertion struct{ file, behind, text string }
 
-// added is the store that the program with the additions runs on.
+// added is the store for the program with the additions.
 const added = `{"id":"a-1","title":"Do it!","status":"open","priority":2,"issue_type":"task","created_at":"2026-11-01T09:00:00Z","updated_at":"2026-11-01T09:00:00Z"}
 {"id":"a-2","title":"Do that","notes":"TABLE\n\nTIDE(2026-11-03)\nit ebbs\nEND\n\n---\n\nTABLE\n\nTIDE(2026-11-02)\nit flows\nEND","status":"open","priority":2,"issue_type":"task","created_at":"2026-11-01T09:00:00Z","updated_at":"2026-11-01T09:00:00Z"}
 `
 
-// TestHowToAdd adds things to the program as CONTRIBUTING.md says, all to one copy of
-// the files that change, and runs it.
+// TestHowToAdd follows CONTRIBUTING.md to add to the program, all in one copy of the changed
+// files, and runs it.
 func TestHowToAdd(t *testing.T) {
 	dir := t.TempDir()
 	store := filepath.Join(dir, "issues.jsonl")
@@ -92,8 +92,8 @@ func TestHowToAdd(t *testing.T) {
 	}
 }
 
-// withAdditions builds the program with all additions in a directory, without writing
-// to the tree.
+// withAdditions builds the program with all additions in a directory, without writing to the
+// work tree.
 func withAdditions(t *testing.T, dir string) (program string) {
 	texts := map[string]string{}
 	for _, thing := range additions {

@@ -23,10 +23,10 @@ import (
 	"stig/internal/workspace"
 )
 
-// stig runs a command line of a script in this process, which costs a tenth of
-// a process: stig orient demo-1. It is a process, as exec stig always is, in
-// scripts of testdata/e2e, where it is one that waits, and where the script gives it a
-// terminal, or an environment that differs in what Go reads once for each process.
+// stig runs a command line of a script in this process, which costs a tenth of a process: stig
+// orient demo-1. It starts a process, as exec stig always does, in scripts of testdata/e2e, for
+// commands that wait, and if the script sets a terminal, or variables that Go reads once for
+// each process.
 func stig(ts *testscript.TestScript, neg bool, args []string) {
 	switch code := runStig(ts, args); {
 	case neg && code == "0":
@@ -39,14 +39,14 @@ func stig(ts *testscript.TestScript, neg bool, args []string) {
 // embedded is compiled once for all scripts.
 var embedded = sync.OnceValue(cue.Embedded)
 
-// waits reports whether a command line waits for programs, people or a clock: commands
-// in this process wait for each other.
+// waits reports whether a command line waits for programs, people or a clock. Commands in this
+// process wait for each other.
 func waits(args []string) bool {
 	first := strings.Join(args[:min(1, len(args))], "")
 	return first == "watch" || first == "work" || first == "escalate" && slices.Contains(args, "--wait") || slices.Equal(args[:min(2, len(args))], []string{"swarm", "run"})
 }
 
-// runStig runs stig for a script and gives its exit code.
+// runStig runs stig for a script and returns its exit code.
 func runStig(ts *testscript.TestScript, args []string) string {
 	var env []string
 	for list := scriptField(ts, "env"); len(env) < list.Len(); {
@@ -55,7 +55,7 @@ func runStig(ts *testscript.TestScript, args []string) string {
 	if !waits(args) && !needsProcess(ts, lookUp(env)) {
 		stdin := scriptField(ts, "stdin")
 		text := strings.NewReader(stdin.String())
-		reflect.NewAt(stdin.Type(), unsafe.Pointer(stdin.UnsafeAddr())).Elem().SetString("") // of this command alone
+		reflect.NewAt(stdin.Type(), unsafe.Pointer(stdin.UnsafeAddr())).Elem().SetString("") // for this command only
 		return strconv.Itoa(runReading(text, ts.MkAbs("."), env, ts.Stdout(), ts.Stderr(), args...))
 	}
 	if err := ts.Exec("stig", args...); err != nil {
@@ -64,13 +64,13 @@ func runStig(ts *testscript.TestScript, args []string) string {
 	return "0"
 }
 
-// plainLine is a command line of stig that needs no shell, plainWord a word of it.
+// plainLine matches a stig command line that needs no shell, plainWord a word of it.
 var (
 	plainLine = regexp.MustCompile(`^stig( ([\w@.,:/=-]+|'[^']*'|"[^"$` + "`" + `\\]*"))+$`)
 	plainWord = regexp.MustCompile(`[\w@.,:/=-]+|'[^']*'|"[^"]*"`)
 )
 
-// plainArgs gives the arguments of a command line of stig that can run in this process.
+// plainArgs returns the arguments of a stig command line that can run in this process.
 func plainArgs(line string) (args []string, plain bool) {
 	if !plainLine.MatchString(line) {
 		return nil, false
@@ -81,7 +81,7 @@ func plainArgs(line string) (args []string, plain bool) {
 	return args, !waits(args)
 }
 
-// needsProcess reports whether a command of a script has to be a process.
+// needsProcess reports whether a command of a script must be a process.
 func needsProcess(ts *testscript.TestScript, getenv func(string) string) bool {
 	dir := getenv("XDG_CONFIG_HOME")
 	return getenv(inProcesses) != "" ||
@@ -90,18 +90,18 @@ func needsProcess(ts *testscript.TestScript, getenv func(string) string) bool {
 		!filepath.IsAbs(getenv("HOME")) || dir != "" && !filepath.IsAbs(dir)
 }
 
-// inProcesses is the variable that scripts of testdata/e2e have: each stig is a process.
+// inProcesses is the variable set for scripts of testdata/e2e: each stig is a process.
 const inProcesses = "STIG_IN_PROCESSES"
 
-// onScriptStore has a run open other stores than those that its place names.
+// onScriptStore makes a run open other stores than those at its place.
 var onScriptStore = func(*workspace.Run) {}
 
-// directory is held while the working directory of this process is that of a command.
+// directory is locked while the working directory of this process is that of a command.
 var directory sync.Mutex
 
-// runInside runs a command line in this process, in a directory and in an
-// environment in which HOME is absolute, and gives its exit code. Tests that call
-// it are not parallel to those that read files by relative paths.
+// runInside runs a command line in this process, in a directory and an environment in which
+// HOME is absolute, and returns its exit code. Tests that call it must not run in parallel with
+// tests that read files by relative paths.
 func runInside(dir string, env []string, out, err io.Writer, args ...string) int {
 	return runReading(strings.NewReader(""), dir, env, out, err, args...)
 }
@@ -133,7 +133,7 @@ func runReading(in io.Reader, dir string, env []string, out, err io.Writer, args
 	return a.Execute(context.Background(), command(a), args)
 }
 
-// lookUp looks a variable up in an environment, where the last one counts.
+// lookUp looks up a variable in an environment, in which the last one counts.
 func lookUp(env []string) func(string) string {
 	return func(name string) (value string) {
 		for _, variable := range env {
@@ -145,13 +145,13 @@ func lookUp(env []string) func(string) string {
 	}
 }
 
-// scriptField is what a script keeps for its next command, which package
-// testscript passes to processes alone.
+// scriptField returns what a script keeps for its next command, which package testscript passes
+// only to processes.
 func scriptField(ts *testscript.TestScript, name string) reflect.Value {
 	return reflect.ValueOf(ts).Elem().FieldByName(name)
 }
 
-// oneAtATime is a stream on which several goroutines may write.
+// oneAtATime is a stream that is safe for concurrent writes.
 type oneAtATime struct {
 	mu sync.Mutex
 	to io.Writer

@@ -7,9 +7,8 @@ import (
 	"stig/cue"
 )
 
-// TestReadingCompilesNoSchema runs commands with a schema that cannot be
-// compiled: those that only read valid tables must not notice, the one that
-// validates must.
+// TestReadingCompilesNoSchema runs commands with a schema that does not compile: commands that
+// only read valid tables must not notice, the one that validates must.
 func TestReadingCompilesNoSchema(t *testing.T) {
 	harbor := fromHere("..", "..", "examples", "harbor")
 	run := func(args ...string) (code int, failed any) {

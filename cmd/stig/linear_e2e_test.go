@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// TestManyComments: with ten times the comments on one issue, what reads them takes some
-// ten times as long. It is held to twenty-five times: what compares each with each takes a
+// TestManyComments: with ten times the comments on one issue, commands that read them take
+// about ten times as long. The limit is twenty-five times; a quadratic algorithm takes a
 // hundred.
 func TestManyComments(t *testing.T) {
 	t.Parallel()
@@ -29,10 +29,10 @@ func TestManyComments(t *testing.T) {
 			inProcess(t, dir, args...)
 			return processorTime(t) - before
 		}
-		cost(few) // what is done once
+		cost(few) // one-time work
 		one, ten := cost(few), cost(many)
 		if ten > 25*max(one, 10*time.Millisecond) {
-			one, ten = max(one, cost(few)), min(ten, cost(many)) // something else may have come between
+			one, ten = max(one, cost(few)), min(ten, cost(many)) // something else may have run in between
 		}
 		t.Logf("stig %s: %s, %s", strings.Join(args, " "), one.Round(time.Millisecond), ten.Round(time.Millisecond))
 		if ten > 25*max(one, 10*time.Millisecond) {
@@ -41,8 +41,8 @@ func TestManyComments(t *testing.T) {
 	}
 }
 
-// manyComments makes a store with so many comments on one issue, one of ten a trace, and
-// beside it what it comes from and another that comes from that.
+// manyComments creates a store with this many comments on one issue, one in ten a trace, and
+// beside it its base and another version, for merge and diff.
 func manyComments(t *testing.T, count int) (dir string) {
 	dir = t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, ".beads"), 0o755); err != nil {
@@ -77,7 +77,7 @@ func manyComments(t *testing.T, count int) (dir string) {
 	return dir
 }
 
-// processorTime is what this process took of the processor so far.
+// processorTime returns the processor time of this process so far.
 func processorTime(t *testing.T) time.Duration {
 	t.Helper()
 	var u syscall.Rusage

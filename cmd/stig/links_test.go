@@ -15,8 +15,8 @@ import (
 	"github.com/yuin/goldmark/ast"
 )
 
-// TestLinks follows each link and picture within the repository: the file is there, and so
-// is the heading that an anchor names.
+// TestLinks follows each link and picture within the repository: the file must exist, and so
+// must the heading that an anchor names.
 func TestLinks(t *testing.T) {
 	for _, name := range append(documents(t), "CHANGELOG.md", "SECURITY.md") {
 		for _, to := range destinations(readFile(t, "..", "..", name)) {
@@ -27,7 +27,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestContents fails where docs/README.md does not lead to a document of docs.
+// TestContents fails if docs/README.md does not lead to every document of docs.
 func TestContents(t *testing.T) {
 	listed := destinations(readFile(t, "..", "..", "docs", "README.md"))
 	for _, name := range documents(t) {
@@ -50,7 +50,7 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// TestSlugs compares anchors with those that GitHub gives.
+// TestSlugs compares anchors with those of GitHub.
 func TestSlugs(t *testing.T) {
 	got := slugs("## The gate\n## bd 1.0.5 with Dolt (ran, 2026-11-22)\n## beads_rust, `br` (read, not run)\n## The gate\n")
 	want := []string{"the-gate", "bd-105-with-dolt-ran-2026-11-22", "beads_rust-br-read-not-run", "the-gate-1"}
@@ -59,7 +59,7 @@ func TestSlugs(t *testing.T) {
 	}
 }
 
-// broken says where a link of a document does not lead.
+// broken returns what is wrong with the target of a document's link.
 func broken(t *testing.T, name, to string) string {
 	if strings.Contains(to, "://") || strings.HasPrefix(to, "mailto:") {
 		return ""
@@ -77,7 +77,7 @@ func broken(t *testing.T, name, to string) string {
 	return ""
 }
 
-// destinations are where the links and pictures of a document lead, as they stand there.
+// destinations returns the link and picture targets of a document, unresolved.
 func destinations(source string) (all []string) {
 	walk([]byte(source), func(n ast.Node) {
 		switch n := n.(type) {
@@ -90,8 +90,8 @@ func destinations(source string) (all []string) {
 	return all
 }
 
-// slugs are the anchors of a document's headings, as GitHub makes them: letters and digits
-// in lower case, "-" for spaces, and -1 after the second of a name.
+// slugs returns the anchors of a document's headings as GitHub builds them: letters and digits
+// in lower case, "-" for spaces, and -1 on the second of a name.
 func slugs(source string) (all []string) {
 	used := map[string]int{}
 	walk([]byte(source), func(n ast.Node) {
@@ -116,7 +116,8 @@ func slugs(source string) (all []string) {
 	return all
 }
 
-// that is not there. TestInlineCommands validates the commands in them.
+// TestNamesInOrigins fails if docs/origins.md or docs/swarm.md names a test, script or file
+// that does not exist. TestInlineCommands validates the commands in them.
 func TestNamesInOrigins(t *testing.T) {
 	var tests strings.Builder
 	root := fromHere("..", "..")
@@ -155,7 +156,7 @@ func TestNamesInOrigins(t *testing.T) {
 	}
 }
 
-// spans are the pieces of inline code of a document.
+// spans returns the pieces of inline code of a document.
 func spans(source string) (all []string) {
 	raw := []byte(source)
 	walk(raw, func(n ast.Node) {
@@ -166,10 +167,10 @@ func spans(source string) (all []string) {
 	return all
 }
 
-// messageRow is a row of the messages in docs/guide.md.
+// messageRow matches a row of the message table in docs/guide.md.
 var messageRow = regexp.MustCompile("(?m)^\\| `([^`]+)` \\| [^|]+ \\|$")
 
-// TestMessages fails where docs/guide.md lists a message that the program does not have.
+// TestMessages fails if docs/guide.md lists a message that the program does not have.
 func TestMessages(t *testing.T) {
 	_, table, _ := strings.Cut(readFile(t, "..", "..", "docs", "guide.md"), "\n| message |")
 	rows := messageRow.FindAllStringSubmatch(table, -1)

@@ -16,8 +16,8 @@ import (
 	"stig/internal/workspace"
 )
 
-// While somebody holds the lock, commands that read do not wait, and one that
-// writes does. Interrupted, it ends at once and has written nothing.
+// TestLockHeld: while another process has the lock, commands that read do not wait and one that
+// writes does. On an interrupt it exits at once, without writing.
 func TestLockHeld(t *testing.T) {
 	dir := t.TempDir()
 	store := beads.Place{Path: filepath.Join(dir, ".beads", "issues.jsonl"), Dir: filepath.Join(dir, ".beads")}
@@ -50,7 +50,7 @@ func TestLockHeld(t *testing.T) {
 			t.Errorf("stig %v: %v: %s", args, err, out)
 		}
 	}
-	busy := time.Since(start) // as the machine is: the writer has begun to wait after that
+	busy := time.Since(start) // scaled to the machine: the writer is waiting by then
 	writer := stig("signals", "set", "harbor-9fd.3", "surprise=0.5")
 	var said bytes.Buffer
 	writer.Stderr = &said

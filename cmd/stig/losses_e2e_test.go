@@ -23,12 +23,11 @@ import (
 
 var lossesTime = flag.Duration("losses", 0, "how long TestLosses disturbs the writers in each of its scenarios")
 
-// TestLosses lets several processes of stig write one store in a clone of git
-// while git or a program that knows no lock puts other versions of the store in
-// its place, and counts the acknowledged edits that the store lacks afterwards,
-// before and after stig recover --apply: just losses runs it. What the other
-// program wrote must all be there. Without -losses it is short: two scenarios,
-// of which only what recover brings back is asserted.
+// TestLosses lets several stig processes write one store in a clone of git, while git or a
+// program without the lock replaces the store, and counts the acknowledged edits that are
+// missing afterwards, before and after stig recover --apply. The other program's edits must all
+// be there. just losses runs it. Without -losses it is short: two scenarios, and it only checks
+// what recover restores.
 func TestLosses(t *testing.T) {
 	var rows []*lossRun
 	for _, s := range lossScenarios() {
@@ -44,17 +43,17 @@ func TestLosses(t *testing.T) {
 	t.Log("\n" + lossTable(rows))
 }
 
-// lossScenario is one way to lose edits.
+// lossScenario is a way to lose edits.
 type lossScenario struct {
 	name    string
-	setUp   func(r *lossRun) error        // after the first commit
-	disturb func(r *lossRun, n int) error // for the nth time, from 1 on, while writers write
-	settle  func(r *lossRun) error        // when nobody writes any more
-	harms   bool                          // edits are lost in it: a long run in which none was proves nothing
-	quick   bool                          // without -losses it is run too
+	setUp   func(r *lossRun) error        // called after the first commit
+	disturb func(r *lossRun, n int) error // called for the nth time, from 1, while writers write
+	settle  func(r *lossRun) error        // called when all writers have ended
+	harms   bool                          // edits get lost in it: a long run without losses proves nothing
+	quick   bool                          // runs without -losses too
 }
 
-// lossRun is one scenario on one store, and what it counts.
+// lossRun is one run of a scenario on a store, with its counts.
 type lossRun struct {
 	lossScenario
 	dir, work, store string
@@ -62,15 +61,15 @@ type lossRun struct {
 	stop             chan struct{}
 
 	mu      sync.Mutex
-	edits   []lossEdit // that stig acknowledged
-	foreign []lossEdit // that the other program made
+	edits   []lossEdit // acknowledged by stig
+	foreign []lossEdit // made by the other program
 	refused int        // edits that stig refused
 	faults  []string
 
 	missing, after               []lossEdit // before and after recover
 	foreignMissing, foreignAfter []lossEdit
-	states                       map[string]int // what recover calls those that are missing after it
-	wrong                        []string       // findings that are none
+	states                       map[string]int // recover's states of the edits still missing after it
+	wrong                        []string       // false findings
 }
 
 const lossWriters = 4
@@ -98,11 +97,11 @@ func newLossRun(t *testing.T, s lossScenario) *lossRun {
 	return r
 }
 
-// lossID is the nth issue of a writer.
+// lossID returns the id of a writer's nth issue.
 func lossID(writer, n int) string { return fmt.Sprintf("mole-%d-%d", writer, n) }
 
-// lossNotes are the notes of a writer's nth issue at first: every other one
-// has a signal table.
+// lossNotes returns the initial notes of a writer's nth issue: every other one has a signal
+// table.
 func lossNotes(n int) string {
 	if n%2 == 0 {
 		return "Kept since 1911."
@@ -151,7 +150,7 @@ func (r *lossRun) measure(t *testing.T) {
 	}
 }
 
-// repeat disturbs until the run ends.
+// repeat calls disturb until the run ends.
 func (r *lossRun) repeat() {
 	for n := 1; !r.ended(); n++ {
 		if err := r.disturb(r, n); err != nil {
@@ -178,7 +177,7 @@ func (r *lossRun) note(err error) {
 	}
 }
 
-// judge compares the store with what was acknowledged, before and after recover.
+// judge compares the store with the acknowledged edits, before and after recover.
 func (r *lossRun) judge() error {
 	before, err := readLosses(r.store)
 	if err != nil {
@@ -196,7 +195,7 @@ func (r *lossRun) judge() error {
 	return r.explain()
 }
 
-// recovered is what stig recover --json prints, as far as it is looked at.
+// recovered is the part of stig recover --json that the test reads.
 type recovered struct {
 	Lost, Others []struct{ ID, What, Was, State, Where string }
 }
@@ -209,8 +208,8 @@ func (r *lossRun) findings(dir string, args ...string) (found recovered, err err
 	return found, json.Unmarshal(out, &found)
 }
 
-// recover does as a user would: look, and apply until nothing is left to do.
-// A finding about an issue of which nothing is missing is none.
+// recover runs stig recover as a user would: list, and apply until nothing is left. A finding
+// about an issue with nothing missing is false.
 func (r *lossRun) recover() error {
 	found, err := r.findings(r.work)
 	if err != nil {
@@ -229,7 +228,7 @@ func (r *lossRun) recover() error {
 	return nil
 }
 
-// explain counts by its state what is missing after recover.
+// explain counts what is missing after recover, by state.
 func (r *lossRun) explain() error {
 	found, err := r.findings(r.work, "--all")
 	if err != nil {
@@ -250,7 +249,7 @@ func (r *lossRun) explain() error {
 
 func (r *lossRun) env(actor string) []string {
 	path := os.Getenv("PATH")
-	if filepath.IsAbs(*stressProgram) { // for git, which merges by stig
+	if filepath.IsAbs(*stressProgram) { // for git, whose merge driver is stig
 		path = filepath.Dir(*stressProgram) + string(filepath.ListSeparator) + path
 	}
 	return []string{"HOME=" + r.dir, "PATH=" + path, "TMPDIR=" + os.TempDir(), "GOCOVERDIR=" + r.dir, "STIG_ACTOR=" + actor,
@@ -281,7 +280,7 @@ func (r *lossRun) gitSays(dir string, args ...string) (string, error) {
 	return string(out), err
 }
 
-// pause waits for up to that long.
+// pause waits at most that long.
 func pause(most time.Duration) { time.Sleep(rand.N(most)) }
 
 func lossTable(rows []*lossRun) string {

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// What puts other versions of the store in place while TestLosses writes it.
+// Programs that replace the store with other versions while TestLosses writes it.
 
 func lossScenarios() []lossScenario {
 	list := []lossScenario{
@@ -45,15 +45,15 @@ func mergedByStig(r *lossRun) error {
 
 func branchesApart(r *lossRun) error { return r.git("branch", "other") }
 
-// commitNow commits what is there.
+// commitNow commits the current state.
 func commitNow(r *lossRun, n int) error {
 	pause(100 * time.Millisecond)
 	_ = r.git("commit", "-qam", fmt.Sprint("Step ", n))
 	return nil
 }
 
-// switchBranches goes to a branch that lacks the edits and back, also with HEAD
-// detached. Nothing may count as lost on the way.
+// switchBranches switches to a branch without the edits and back, also with HEAD detached.
+// Nothing on the way may count as lost.
 func switchBranches(r *lossRun) error {
 	_ = r.git("commit", "-qam", "Last step") // there may be nothing to commit
 	for _, branch := range []string{"other", "main", "--detach", "main"} {
@@ -93,7 +93,7 @@ func popAll(pop func(*lossRun) error) func(*lossRun) error {
 	}
 }
 
-// throwAway pops the stash, and checks the store out where that is in the way.
+// throwAway pops the stash, and checks out the store if it is in the way.
 func throwAway(r *lossRun) error {
 	for range 10 {
 		if out, _ := r.gitSays(r.work, "stash", "list"); out == "" || r.git("stash", "pop", "-q") == nil {
@@ -103,11 +103,11 @@ func throwAway(r *lossRun) error {
 			return err
 		}
 	}
-	return nil // tried again next time
+	return nil // retried next time
 }
 
-// commitFirst pops the stash, and commits where something is in the way. Of
-// conflicts the stash wins.
+// commitFirst pops the stash, and commits if something is in the way. In conflicts the stash
+// wins.
 func commitFirst(r *lossRun) error {
 	for range 10 {
 		if out, _ := r.gitSays(r.work, "stash", "list"); out == "" || r.git("stash", "pop", "-q") == nil {
@@ -116,7 +116,7 @@ func commitFirst(r *lossRun) error {
 		if r.unmerged() {
 			return errors.Join(r.git("checkout", "-q", "--theirs", "--", ".beads"), r.git("reset", "-q"), r.git("stash", "drop", "-q"))
 		}
-		_ = r.git("commit", "-qam", "What is in the way") // it may be there no more
+		_ = r.git("commit", "-qam", "What is in the way") // it may be gone
 	}
 	return nil
 }
@@ -126,7 +126,7 @@ func (r *lossRun) unmerged() bool {
 	return err == nil && out != ""
 }
 
-// cloned gives the clone an origin, and that another clone that pushes.
+// cloned gives the clone an origin, and that origin a second clone that pushes.
 func cloned(r *lossRun) error {
 	other, origin := filepath.Join(r.dir, "other"), filepath.Join(r.dir, "origin")
 	return errors.Join(r.gitIn(r.dir, "clone", "-q", "--bare", "work", "origin"), r.gitIn(r.dir, "clone", "-q", "origin", "other"),
@@ -136,8 +136,8 @@ func cloned(r *lossRun) error {
 
 func clonedAndMergedByStig(r *lossRun) error { return errors.Join(mergedByStig(r), cloned(r)) }
 
-// pull has another clone push an edit, and pulls it into a store that is being
-// written; every third time what was written is committed first.
+// pull makes the other clone push an edit, and pulls it into a store that is being written;
+// every third time it commits first.
 func pull(how string) func(*lossRun, int) error {
 	return func(r *lossRun, n int) error {
 		other := filepath.Join(r.dir, "other")
@@ -166,9 +166,9 @@ func pull(how string) func(*lossRun, int) error {
 	}
 }
 
-// finishPull ends what a pull left: of conflicts what was pulled wins, and what
-// was stashed and does not fit is dropped. What was written here is for recover. A writer
-// between two steps has git refuse to go on, so that many may be needed.
+// finishPull finishes a pull: in conflicts the pulled side wins, and a stash that does not
+// apply is dropped. Local edits are left for recover. It may need many attempts, because git
+// refuses to continue if a writer writes between two steps.
 func finishPull(r *lossRun) error {
 	for range 100 {
 		dir := filepath.Join(r.work, ".git")
@@ -202,8 +202,8 @@ func isThere(path string) bool {
 	return err == nil
 }
 
-// retitled gives the text of a store with another title for one issue, by
-// decoding each line and encoding it again.
+// retitled returns the store's text with a new title for one issue, after decoding and encoding
+// each line.
 func retitled(text []byte, id, title string) ([]byte, error) {
 	var next bytes.Buffer
 	for line := range bytes.Lines(text) {
@@ -223,8 +223,8 @@ func retitled(text []byte, id, title string) ([]byte, error) {
 	return next.Bytes(), nil
 }
 
-// rewriteInPlace is a program that reads the store, changes one issue and
-// writes all of it over the file.
+// rewriteInPlace acts as a program that reads the store, changes one issue and writes all of it
+// over the file.
 func rewriteInPlace(r *lossRun, n int) error {
 	pause(50 * time.Millisecond)
 	return rewrite(r, n, func(text []byte) error {
@@ -233,8 +233,7 @@ func rewriteInPlace(r *lossRun, n int) error {
 	})
 }
 
-// renameOldCopy is a program that renames a copy over the store, which was made
-// some time before.
+// renameOldCopy acts as a program that renames an older copy over the store.
 func renameOldCopy(r *lossRun, n int) error {
 	pause(100 * time.Millisecond)
 	return rewrite(r, n, func(text []byte) error {
@@ -266,13 +265,12 @@ func rewrite(r *lossRun, n int, write func([]byte) error) error {
 	return nil
 }
 
-// withoutDatabase makes the store one of the bd that STIG_TEST_BD names, without its
-// database.
+// withoutDatabase makes the store one of the bd that STIG_TEST_BD names, without its database.
 func withoutDatabase(r *lossRun) error {
 	return os.WriteFile(filepath.Join(filepath.Dir(r.store), "config.yaml"), []byte("no-db: true\nissue-prefix: mole\n"), 0o644)
 }
 
-// updateByBD has bd set a title, which makes it write the whole store.
+// updateByBD sets a title with bd, which rewrites the whole store.
 func updateByBD(r *lossRun, n int) error {
 	if n >= r.each {
 		return nil

@@ -11,23 +11,23 @@ import (
 	"strings"
 )
 
-// The writers of TestLosses and what judges them, which reads the store as any
-// program would and shares no code with stig.
+// The writers of TestLosses and their judge, which reads the store as any program would and
+// shares no code with stig.
 
-// lossEdit is one edit of a part that nobody else writes.
+// lossEdit is an edit of something that no other writer changes.
 type lossEdit struct {
 	kind  string // claim, signal, estimate, edge, issue or title
 	id    string // of the issue; "" for a new one
-	text  string // what was written: an actor, a value, a text, a title
-	state string // what recover calls it, when it is missing
+	text  string // the new value: an actor, a value, a text, a title
+	state string // recover's name for it if it is missing
 }
 
-// explainedBy reports whether a finding is about what the edit wrote.
+// explainedBy reports whether a finding is about this edit.
 func (e lossEdit) explainedBy(id, was string) bool {
 	return id == e.id || e.kind == "issue" && strings.Contains(was, e.text)
 }
 
-// write makes one edit after another until the run ends or its issues do.
+// write makes one edit after another until the run ends or the writer has no issues left.
 func (r *lossRun) write(writer int) {
 	for n := range r.each {
 		id, text := lossID(writer, n), fmt.Sprintf("stone %d of %d.", n, writer)
@@ -53,7 +53,7 @@ func (r *lossRun) write(writer int) {
 	}
 }
 
-// acknowledge remembers an edit that stig said it made.
+// acknowledge records an edit that stig reported as made.
 func (r *lossRun) acknowledge(e lossEdit, said []byte, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -73,7 +73,7 @@ func (r *lossRun) wrote(e lossEdit) {
 	r.foreign = append(r.foreign, e)
 }
 
-// lossIssue is what a line of the store says, as far as writers write it.
+// lossIssue is the part of an issue that writers write.
 type lossIssue struct {
 	ID, Title, Notes, Assignee, Status string
 	Dependencies                       []struct {
@@ -103,7 +103,7 @@ func readLosses(path string) (lossStore, error) {
 	return store, nil
 }
 
-// without lists the edits that the store does not hold.
+// without lists the edits missing from the store.
 func (s lossStore) without(edits []lossEdit) (missing []lossEdit) {
 	for _, e := range edits {
 		if !s.holds(e) {

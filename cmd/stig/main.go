@@ -3,9 +3,9 @@
 // Command stig lets many workers share a codebase through the issues in its
 // repository: it briefs them before they work and keeps what they learned.
 //
-// This package binds flags, streams, the environment and the clock to the
-// packages that do the work, and turns their results into text or JSON. It is
-// the only one that touches any of them. It knows no rule of the convention.
+// Package main binds flags, streams, the environment and the clock to the packages that do the
+// work, and prints their results as text or JSON. No other package touches these. It contains
+// no rules of the convention.
 //
 //	stig orient demo-1
 package main
@@ -37,11 +37,11 @@ func newApp() *cli.App {
 // run runs the command line of this process.
 func run(a *cli.App) {
 	if os.Getenv("GOGC") == "" {
-		// A run is short and its index stays to the end: collect half as often.
+		// A run is short and keeps its index to the end: collect half as often.
 		debug.SetGCPercent(200)
 	}
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT}
-	// Checks have no terminal, so that it closes reaches them through us alone.
+	// Checks run without a terminal, so its hangup reaches them only through stig.
 	if !signal.Ignored(syscall.SIGHUP) {
 		signals = append(signals, syscall.SIGHUP)
 	}
@@ -57,8 +57,8 @@ func run(a *cli.App) {
 	os.Exit(code)
 }
 
-// interruptible is a context that the first of the signals ends. A second SIGQUIT ends the
-// process at once, with the stacks of what it does.
+// interruptible returns a context that the first of the signals cancels. A second SIGQUIT ends
+// the process at once and prints the stacks.
 func interruptible(signals []os.Signal) context.Context {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	caught := make(chan os.Signal, 1)
@@ -71,14 +71,14 @@ func interruptible(signals []os.Signal) context.Context {
 	return ctx
 }
 
-// caughtError says by which signal the run was ended.
+// caughtError is the signal that stopped the run.
 type caughtError struct{ signal os.Signal }
 
 func (e *caughtError) Error() string { return "stopped by a signal: " + e.signal.String() }
 func (e *caughtError) Unwrap() error { return context.Canceled }
 
-// exit is the exit code as shells give it: 130 for an interrupt, 143 for a termination,
-// 129 for a terminal that was closed, 131 for SIGQUIT.
+// exit returns the exit code by the shell's convention: 130 for an interrupt, 143 for a
+// termination, 129 for a hangup, 131 for SIGQUIT.
 func (e *caughtError) exit() int {
 	if number, ok := e.signal.(syscall.Signal); ok {
 		return 128 + int(number)

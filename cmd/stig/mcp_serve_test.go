@@ -20,7 +20,8 @@ import (
 	"stig/internal/testkit/ended"
 )
 
-// TestMCPReading wants survey and briefings as resources, and prompts that hold them.
+// TestMCPReading checks that the survey and briefings are resources, and that prompts include
+// them.
 func TestMCPReading(t *testing.T) {
 	session, _ := serve(t)
 	for uri, want := range map[string]string{"stig://survey": "survey", "stig://issue/harbor-9fd.3": "briefing"} {
@@ -49,8 +50,8 @@ func TestMCPReading(t *testing.T) {
 	}
 }
 
-// TestMCPActor wants a client that nothing names to be an agent of its own, so that the
-// person may answer what it asks, and what two clients took to tell which of them has it.
+// TestMCPActor: a client without a configured name is an agent of its own, so that the person
+// may answer its questions, and two such clients are different actors.
 func TestMCPActor(t *testing.T) {
 	t.Parallel()
 	dir := harbor(t)
@@ -86,7 +87,7 @@ func TestMCPActor(t *testing.T) {
 	}
 }
 
-// TestMCPBounded wants short results from a store of which everything is wrong.
+// TestMCPBounded checks that results are short for a store in which everything is wrong.
 func TestMCPBounded(t *testing.T) {
 	t.Parallel()
 	session, dir := serve(t)
@@ -102,7 +103,7 @@ func TestMCPBounded(t *testing.T) {
 	for tool, arguments := range map[string]map[string]any{
 		"check": nil, "orient": nil, "ready": {"limit": 3000}, "recall": {"words": "long", "limit": 3000}, "verify": {"id": "demo-x"},
 	} {
-		object, failed := call(t, session, tool, arguments) // which looks at the length
+		object, failed := call(t, session, tool, arguments) // it checks the length
 		if failed || tool != "orient" && tool != "verify" && !strings.Contains(fmt.Sprint(object["left_out"]), "ask for less") {
 			t.Errorf("%s: %v", tool, object)
 		}
@@ -112,8 +113,8 @@ func TestMCPBounded(t *testing.T) {
 	}
 }
 
-// slow writes a store of one issue with a check that runs until it is killed, and gives
-// the path of the file in which it says its process id.
+// slow creates a store of one issue with a check that runs until it is killed, and returns the
+// path of the file to which the check writes its process id.
 func slow(t *testing.T, dir string) (pid string) {
 	t.Helper()
 	line := `{"id":"demo-1","title":"slow","status":"open","acceptance_criteria":"` +
@@ -124,8 +125,8 @@ func slow(t *testing.T, dir string) (pid string) {
 	return filepath.Join(dir, "pid")
 }
 
-// TestMCPProgress wants a client that asks told what runs, and a call that it cancels
-// to end with its check.
+// TestMCPProgress: a client that asks for progress gets it, and a cancelled call ends together
+// with its check.
 func TestMCPProgress(t *testing.T) {
 	t.Parallel()
 	dir := harbor(t)
@@ -157,15 +158,15 @@ func TestMCPProgress(t *testing.T) {
 	ended.Wait(t, pid)
 }
 
-// hello begins a session.
+// hello starts a session.
 const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` + "\n" +
 	`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n"
 
-// TestMCPEnds wants the server and its checks to end within a second of a signal. On a busy
-// machine one may be late.
+// TestMCPEnds: the server and its checks end within a second of a signal. On a busy machine one
+// may be late.
 func TestMCPEnds(t *testing.T) {
 	for _, by := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
-		if signal.Ignored(by) { // as hangups under nohup, which what these tests start inherits
+		if signal.Ignored(by) { // as hangups are under nohup, which the processes of these tests inherit
 			continue
 		}
 		t.Run(by.String(), func(t *testing.T) {
@@ -183,7 +184,7 @@ func TestMCPEnds(t *testing.T) {
 	}
 }
 
-// endsBy sends a signal to a server that runs a check, and gives how long it needs to end.
+// endsBy sends a signal to a server that runs a check, and returns how long it takes to end.
 func endsBy(t *testing.T, signal syscall.Signal) time.Duration {
 	t.Helper()
 	dir := harbor(t)
@@ -216,8 +217,8 @@ func endsBy(t *testing.T, signal syscall.Signal) time.Duration {
 	return took
 }
 
-// TestMCPLines wants lines that are no requests answered, and what was asked before the
-// end of the input, though it takes a while.
+// TestMCPLines: lines that are not requests get an answer, and so do requests before the end of
+// the input, even slow ones.
 func TestMCPLines(t *testing.T) {
 	cmd := server(harbor(t))
 	cmd.Stdin = strings.NewReader("no JSON\n[]\n\n" + strings.Repeat("x", 17<<20) + "\n" + hello +
@@ -238,8 +239,8 @@ func TestMCPLines(t *testing.T) {
 	}
 }
 
-// TestMCPIDs: whatever the id of a call is, its answer has it, byte for byte. What is no id
-// is no call.
+// TestMCPIDs: an answer has the id of its call, byte for byte. A call with an invalid id is not
+// a call.
 func TestMCPIDs(t *testing.T) {
 	ids := []string{
 		"0", "-1", "9007199254740993", "12345678901234567890", "1" + strings.Repeat("0", 400), "1.50", "1e999", `""`, `"a\u00e9\/<b>"`,

@@ -20,15 +20,14 @@ import (
 	"stig/internal/workspace"
 )
 
-// serve starts the real program in a copy of the example store, as a process
-// that a client talks to.
+// serve starts the real program in a copy of the example store, as a process with a client.
 func serve(t *testing.T) (*mcp.ClientSession, string) {
 	t.Helper()
 	dir := harbor(t)
 	return connectTo(t, mcp.NewClient(&mcp.Implementation{Name: "test"}, nil), server(dir)), dir
 }
 
-// harbor is a copy of the example store in a repository.
+// harbor creates a copy of the example store in a repository.
 func harbor(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -39,7 +38,7 @@ func harbor(t *testing.T) (dir string) {
 	return dir
 }
 
-// server is the real program, not started yet.
+// server returns the command of the real program, not started.
 func server(dir string) *exec.Cmd {
 	cmd := exec.Command(os.Args[0], "-C", dir, "mcp")
 	cmd.Args[0] = "stig"
@@ -47,7 +46,7 @@ func server(dir string) *exec.Cmd {
 	return cmd
 }
 
-// connectTo starts a server, which has to end well with the test.
+// connectTo starts a server, which must exit cleanly with the test.
 func connectTo(t *testing.T, client *mcp.Client, cmd *exec.Cmd) *mcp.ClientSession {
 	t.Helper()
 	session, err := client.Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, nil)
@@ -71,7 +70,7 @@ func runGit(t *testing.T, dir string, args ...string) {
 	}
 }
 
-// call calls a tool and gives the object that it answers.
+// call calls a tool and returns the object it answers.
 func call(t *testing.T, session *mcp.ClientSession, tool string, arguments map[string]any) (object map[string]any, failed bool) {
 	t.Helper()
 	result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: arguments})
@@ -82,7 +81,7 @@ func call(t *testing.T, session *mcp.ClientSession, tool string, arguments map[s
 	if !ok {
 		t.Fatalf("%s: no object: %+v", tool, result)
 	}
-	// Clients that know no structured content read the same as text.
+	// Clients without structured content read the same as text.
 	text, ok := result.Content[0].(*mcp.TextContent)
 	var same map[string]any
 	if !ok || json.Unmarshal([]byte(text.Text), &same) != nil || same["kind"] != object["kind"] {
@@ -95,8 +94,8 @@ func call(t *testing.T, session *mcp.ClientSession, tool string, arguments map[s
 	return object, result.IsError
 }
 
-// fitsSchema wants every key of a result to be in the schema of its tool, and to be what
-// that says.
+// fitsSchema checks that every key of a result is in the schema of its tool and has the type
+// given there.
 func fitsSchema(t *testing.T, session *mcp.ClientSession, name string, object map[string]any) {
 	t.Helper()
 	list, err := session.ListTools(t.Context(), nil)
@@ -120,7 +119,7 @@ func fitsSchema(t *testing.T, session *mcp.ClientSession, name string, object ma
 	}
 }
 
-// isOf reports whether a value is of a type of JSON Schema.
+// isOf reports whether a value has a JSON Schema type.
 func isOf(kind string, value any) bool {
 	switch value := value.(type) {
 	case string:
@@ -137,8 +136,8 @@ func isOf(kind string, value any) bool {
 	return false
 }
 
-// TestMCPSession works on an issue from the survey to its close, as an
-// assistant without a shell would.
+// TestMCPSession works on an issue from the survey to its close, as an assistant without a
+// shell would.
 func TestMCPSession(t *testing.T) {
 	session, dir := serve(t)
 	kind := func(want string, object map[string]any, failed bool) map[string]any {
@@ -162,7 +161,7 @@ func TestMCPSession(t *testing.T) {
 	if notes := record(t, dir, ready)["notes"].(string); !strings.Contains(notes, "What was done: --begun") || !strings.Contains(notes, "| progress | implementing | 2026-11-20 |") {
 		t.Errorf("notes: %s", notes)
 	}
-	// A part that is given replaces that part alone, unless all is to be replaced.
+	// A given part replaces only that part, unless all is to be replaced.
 	report, failed = call(t, session, "checkpoint", map[string]any{"id": ready, "done": "all", "fold": true})
 	lost := []any{map[string]any{"signal": "done", "from": "--begun, with a dash in front", "to": "all"}}
 	if notes := record(t, dir, ready)["notes"].(string); !reflect.DeepEqual(kind("checkpoint", report, failed)["changed"], lost) ||
@@ -220,7 +219,7 @@ func TestMCPSession(t *testing.T) {
 	}
 }
 
-// TestMCPCloses needs the gate: what fails stays open, what passes closes.
+// TestMCPCloses uses the gate: an issue stays open if its checks fail, and closes if they pass.
 func TestMCPCloses(t *testing.T) {
 	session, dir := serve(t)
 	lines := `{"id":"demo-1","title":"a","status":"open","issue_type":"task","acceptance_criteria":"` + "```verify\\ntest -f a.txt\\n```" + `"}` + "\n"
@@ -246,8 +245,8 @@ func TestMCPCloses(t *testing.T) {
 	}
 }
 
-// TestMCPGivesWhatCommandsPrint compares tools with the commands of their names: an
-// assistant without a shell reads the same keys, and the same of a refusal.
+// TestMCPGivesWhatCommandsPrint compares tools with the commands of the same names: an
+// assistant without a shell reads the same keys and the same errors.
 func TestMCPGivesWhatCommandsPrint(t *testing.T) {
 	session, dir := serve(t)
 	for _, tt := range []struct {
@@ -275,7 +274,7 @@ func TestMCPGivesWhatCommandsPrint(t *testing.T) {
 		cmd := exec.Command(os.Args[0], append([]string{"-C", dir, "--json"}, tt.argv...)...)
 		cmd.Args[0] = "stig"
 		cmd.Env = server(dir).Env
-		printed, _ := cmd.Output() // the object says what went wrong
+		printed, _ := cmd.Output() // the object contains the error
 		var want map[string]any
 		if err := json.Unmarshal(printed, &want); err != nil {
 			t.Fatalf("stig %v: %v: %q", tt.argv, err, printed)
@@ -290,8 +289,8 @@ func TestMCPGivesWhatCommandsPrint(t *testing.T) {
 
 func keysOf(object map[string]any) string { return strings.Join(slices.Sorted(maps.Keys(object)), " ") }
 
-// TestMCPErrors wants errors to be those of the tools, with code and hint, so
-// that an assistant can fix what it asked for.
+// TestMCPErrors: errors are tool errors with code and hint, so that an assistant can fix its
+// call.
 func TestMCPErrors(t *testing.T) {
 	session, _ := serve(t)
 	object, failed := call(t, session, "orient", map[string]any{"id": "harbor-nowhere"})
@@ -311,7 +310,7 @@ func TestMCPErrors(t *testing.T) {
 			t.Errorf("%v: no error: %v", arguments, object)
 		}
 	}
-	// What a person alone may do is not proposed.
+	// Commands for people only are not suggested.
 	for _, tt := range []struct {
 		tool      string
 		arguments map[string]any
@@ -328,7 +327,7 @@ func TestMCPErrors(t *testing.T) {
 	}
 }
 
-// TestMCPAnswersManyAtOnce is what clients do that call tools side by side.
+// TestMCPAnswersManyAtOnce calls tools concurrently, as some clients do.
 func TestMCPAnswersManyAtOnce(t *testing.T) {
 	session, dir := serve(t)
 	var all sync.WaitGroup
@@ -349,8 +348,8 @@ func TestMCPAnswersManyAtOnce(t *testing.T) {
 	}
 }
 
-// TestMCPTools wants what hosts ask of a tool, and counts what a client reads at every
-// start.
+// TestMCPTools checks what hosts require of a tool, and the number of characters that a client
+// reads at every start.
 func TestMCPTools(t *testing.T) {
 	session, _ := serve(t)
 	list, err := session.ListTools(context.Background(), nil)
@@ -388,7 +387,7 @@ func TestMCPTools(t *testing.T) {
 	t.Logf("%d characters of descriptions", characters)
 }
 
-// record reads an issue of the store in a directory.
+// record returns an issue of the store in a directory.
 func record(t *testing.T, dir, id string) (issue map[string]any) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, ".beads", "issues.jsonl"))
@@ -404,8 +403,7 @@ func record(t *testing.T, dir, id string) (issue map[string]any) {
 	return nil
 }
 
-// inboxCalls has somebody ask the assistant, which sees it with what to call, and
-// acknowledges it.
+// inboxCalls sends the assistant a request; it must see what to call, and acknowledges it.
 func inboxCalls(t *testing.T, session *mcp.ClientSession, dir string) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "-C", dir, "-q", "trace", "add", "harbor-d3w", "request", "--to", "mara", "-m", "look at the gauge", "--actor", "bo")

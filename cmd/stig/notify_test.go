@@ -21,17 +21,16 @@ import (
 	"stig/internal/workspace"
 )
 
-// listener is a server on loopback that notes what it is sent, one line for each.
+// listener is a server on loopback that records its requests, one a line.
 type listener struct {
 	server *httptest.Server
 	mu     sync.Mutex
 	bodies []string
-	held   chan struct{} // closed to let go of requests that hang
+	held   chan struct{} // closed to release requests that hang
 }
 
-// listen starts a server: "ok" takes what it gets, "refuse" answers 503,
-// "hang" does not answer, "away" redirects to another scheme, and "unknown" has
-// a certificate that nobody vouches for.
+// listen starts a server: "ok" accepts, "refuse" answers 503, "hang" does not answer, "away"
+// redirects to another scheme, and "unknown" has an untrusted certificate.
 func listen(how string) *listener {
 	l := &listener{held: make(chan struct{})}
 	start := httptest.NewServer
@@ -69,7 +68,7 @@ func (l *listener) text() (text string, n int) {
 	return text, len(l.bodies)
 }
 
-// until polls for at most five seconds, the longest that telling takes.
+// until polls for at most five seconds, the timeout of a notification.
 func until(done func() bool) bool {
 	for range 2000 {
 		if done() {
@@ -94,8 +93,8 @@ func serves(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(path, []byte(`{"notify": {"url": "`+l.server.URL+`/token-of-mine", "topic": "harbour"}}`), 0o644))
 }
 
-// heard waits until the last server got so many requests, and writes them to a
-// file: heard 2 file.
+// heard waits until the last server has this many requests, and writes them to a file: heard 2
+// file.
 func heard(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: heard n file")
@@ -115,7 +114,7 @@ func heard(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o644))
 }
 
-// holds waits until a file holds a text: holds file text.
+// holds waits until a file contains a text: holds file text.
 func holds(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: holds file text")
@@ -129,8 +128,8 @@ func holds(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// quick runs stig and asserts that it is done before telling gives up:
-// quick escalate demo-1 -m why.
+// quick runs stig and checks that it ends before the timeout of a notification: quick escalate
+// demo-1 -m why.
 func quick(ts *testscript.TestScript, neg bool, args []string) {
 	start := time.Now()
 	ts.Check(ts.Exec("stig", args...))
@@ -139,15 +138,15 @@ func quick(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// TestDeliver holds the telling to its limits: what is said of a failure names
-// no URL, the mark goes when nobody could be told, and nothing lasts.
+// TestDeliver checks the limits of delivery: the log of a failure contains no URL, the mark is
+// removed if all targets failed, and everything has a timeout.
 func TestDeliver(t *testing.T) {
 	down := listen("ok")
 	down.close()
 	tests := []struct {
 		name, how string
 		command   []string
-		fails     string // "" when somebody is told
+		fails     string // "" if a target was notified
 		marked    bool
 	}{
 		{"taken", "ok", nil, "", true},
@@ -179,7 +178,7 @@ func TestDeliver(t *testing.T) {
 			if err := p.Claim(); !errors.Is(err, os.ErrExist) {
 				t.Errorf("claimed twice: %v", err)
 			}
-			limit := 10 * time.Second // a busy machine needs longer than it should
+			limit := 10 * time.Second // for a busy machine
 			if strings.Contains(test.fails, "within 5s") {
 				limit = 300 * time.Millisecond
 			}
@@ -218,7 +217,7 @@ func TestNotifyLogIsBounded(t *testing.T) {
 	}
 }
 
-// Marks of events do not become ever more: those of long ago go.
+// TestOldMarksGo: marks of old events are removed.
 func TestOldMarksGo(t *testing.T) {
 	dir := t.TempDir()
 	for name, days := range map[string]int{"old": 91, "known": 89, "new": 0} {
@@ -240,7 +239,7 @@ func TestOldMarksGo(t *testing.T) {
 	}
 }
 
-// TestLongestNoticeIsPassed starts the process with as much as a notice holds.
+// TestLongestNoticeIsPassed checks that the longest delivery has at most 16 KiB.
 func TestLongestNoticeIsPassed(t *testing.T) {
 	control := strings.Repeat("\x01", 5000)
 	p := service.Delivery{To: workspace.Notifications{URL: "https://" + strings.Repeat("u", 1000)}, Dir: t.TempDir(), Mark: strings.Repeat("m", 1000), Log: strings.Repeat("l", 1000)}

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Every command takes --dry-run and --actor that is not listed here as one that
-// writes nothing but what it is asked to print, or that others start.
+// TestWritingOptions: every command has --dry-run and --actor, except those listed here, which
+// write only what they print or are started by other programs.
 func TestWritingOptions(t *testing.T) {
 	reads := strings.Fields("orient retro check cycles lint explain show ready list blocked count stats dep.tree search plan graph review trajectory diff " +
 		"doctor log skill version schema completion help signals.get verify hook mcp board notify-send actor.list actor.show actor.runs actor.log morning worktree.list worker.status trace.list trace.show watch recall swarm.choose swarm.status")

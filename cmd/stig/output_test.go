@@ -17,11 +17,11 @@ import (
 	"stig/schemas"
 )
 
-// printed are command lines that print JSON, run one after the other on the
-// example store with real git. Together they print every kind.
+// printed are command lines that print JSON, run in order on the example store with real git.
+// Together they print every kind.
 func printed() []string {
 	return []string{
-		// what reads
+		// reads
 		`stig orient`, `stig orient --budget 2000`, `stig orient harbor-9fd.3`, `stig orient harbor-9fd.3 --depth shallow`,
 		`stig orient harbor-9fd.3 --depth deep`, `stig orient harbor-9fd.3 --depth probe --budget 2000`, `stig orient harbor-4ke.5`,
 		`stig review harbor-9fd.3`, `stig ready`, `stig ready --limit 1`, `stig next`, `stig next --claim --dry-run --actor mara`, `stig list`, `stig list --status blocked`, `stig blocked`, `stig count`, `stig count --by label`, `stig stats`, `stig dep tree harbor-9fd.3`, `stig plan`, `stig plan harbor-9fd`,
@@ -30,7 +30,7 @@ func printed() []string {
 		`stig explain signal-value`, `stig diff HEAD`, `stig signals get harbor-q5v --dates`, `stig signals get harbor-d3w --dates`,
 		`stig schema`, `stig schema output`, `stig skill`, `stig version`, `stig doctor`, `stig retro`, `stig retro harbor-4ke`,
 		`stig setup claude --print`, `stig trust --list`,
-		// what writes
+		// writes
 		`stig edit harbor-d3w --defer 2026-12-01 --estimate 30m --external-ref gh-9`, `stig show harbor-d3w`,
 		`stig trust --dry-run`, `stig trust`, `stig trust --list`, `stig edit harbor-d3w --defer none`, `stig claim harbor-d3w`, `stig release harbor-d3w --dry-run`, `stig release harbor-d3w`,
 		`stig checkpoint harbor-d3w --surprise 0.9 --cynefin complex --done x --learned y --remains z --downstream none --dry-run`,
@@ -85,9 +85,9 @@ func refused() []string {
 	}
 }
 
-// TestOutputIsPublished holds whatever is printed as JSON against the
-// definition of its kind, and fails for a kind without one, for one that no
-// command here prints, and for a key that its definition does not have.
+// TestOutputIsPublished validates all JSON output against the definition of its kind. It fails
+// for a kind without a definition, for one that no command here prints, and for a key that the
+// definition lacks.
 func TestOutputIsPublished(t *testing.T) {
 	t.Parallel()
 	published := definitions(t, schemas.Output)
@@ -108,7 +108,7 @@ func TestOutputIsPublished(t *testing.T) {
 		}
 		seen[kind] = true
 	}
-	seen["notification"] = true // notify_events.txtar has it
+	seen["notification"] = true // in notify_events.txtar
 	for _, kind := range kindsIn(t) {
 		if !seen[kind] {
 			t.Errorf("no command here prints %q", kind)
@@ -116,7 +116,7 @@ func TestOutputIsPublished(t *testing.T) {
 	}
 }
 
-// prints gives what a command line prints with --json, in bash where it needs one.
+// prints returns the output of a command line with --json, run in bash if it needs a shell.
 func (p *pipeline) prints(line string, env ...string) string {
 	args, plain := plainArgs(line)
 	if !plain {
@@ -140,7 +140,7 @@ func definitions(t *testing.T, source string) cue.Value {
 	return v
 }
 
-// holdsTo checks one printed object against the definition of its kind.
+// holdsTo validates one printed object against the definition of its kind.
 func holdsTo(kinds cue.Value, out string) (kind string, err error) {
 	var head struct {
 		Kind string `json:"kind"`
@@ -168,7 +168,7 @@ func kindsIn(t *testing.T) (kinds []string) {
 		}
 		files = append(files, found...)
 	}
-	kinds = append(kinds, "event") // which is put together in two steps
+	kinds = append(kinds, "event") // built in two steps
 	calls := regexp.MustCompile(`(?:PrintJSON|PrintEdit|EditOutput|output)\(("[a-z]+"|[^ "]+),`)
 	for _, file := range files {
 		if strings.HasSuffix(file, "_test.go") {
@@ -186,7 +186,7 @@ func kindsIn(t *testing.T) (kinds []string) {
 	return kinds
 }
 
-// TestPublishedDefinitionsCatch shows that what is not published is found.
+// TestPublishedDefinitionsCatch checks that unpublished keys are found.
 func TestPublishedDefinitionsCatch(t *testing.T) {
 	published := definitions(t, schemas.Output)
 	for out, want := range map[string]string{

@@ -28,13 +28,13 @@ var (
 	nightKeep = flag.String("overnight-keep", "", "a directory that keeps what the loops and workers of TestOvernight said")
 )
 
-// TestOvernight is a night of workers: loops of stig work on one store of issues that
-// depend on each other, with scripted workers that do it right, do half, break the
-// build, ask a person, hang, do nothing, and fail. In 30 % of the runs the loop, the
-// worker, or both are killed at random. The clock steps, the disk is full for a while, and one
-// loop begins on an old copy of the store. A scripted person answers. In the morning
-// overnight.Judge compares what stig says with what the workers wrote down, and with
-// the criteria run again on the merged branch. just overnight runs 30 epics of 10 issues.
+// TestOvernight is a night of workers: loops of stig work on one store of issues that depend on
+// each other, with scripted workers that do it right, do half, break the build, ask a person,
+// hang, do nothing, or fail. In 30 % of the runs the loop, the worker, or both are killed at
+// random. The clock jumps, the disk is full for a while, and one loop starts on an old copy of
+// the store. A scripted person answers. In the morning overnight.Judge compares stig's output
+// with the workers' own records, and with the criteria run again on the merged branch. just
+// overnight runs 30 epics of 10 issues.
 func TestOvernight(t *testing.T) {
 	t.Parallel()
 	n := newNight(t)
@@ -51,7 +51,7 @@ func TestOvernight(t *testing.T) {
 	n.proves(t, morning)
 }
 
-// keep copies what the loops and workers said, to look at it later.
+// keep saves the output of the loops and workers for later inspection.
 func (n *night) keep(t *testing.T) {
 	if *nightKeep == "" {
 		return
@@ -68,28 +68,28 @@ type night struct {
 	disk    string // a small file system, or a directory, with the clone, the home and the state
 	mounted bool
 	clone   string
-	always  string // the temper of all workers; "" where each has its own
+	always  string // the temper of all workers; "" if each has its own
 	late    string // work tree with an old copy of the store; on a server the clone
 	server  *nightServer
 
-	stashed, configured string // the commit of what a person stashed, and the configuration of the clone, before the night
+	stashed, configured string // before the night: the commit of the person's stash, and the clone's configuration
 
 	loops []*nightLoop
-	rests int // looks at which all loops rested
+	rests int // polls at which all loops rested
 	began time.Time
 
 	mu                      sync.Mutex
-	ahead                   time.Duration // the clock of stig is before the machine's
+	ahead                   time.Duration // how far stig's clock is ahead of the machine's
 	killed                  map[string]int
 	answered, steps, filled int
 	exits                   map[int]int
 	faults                  []string
-	quiet                   bool // loops that end are not started again
-	rolled                  int  // starts for which the dice were thrown
+	quiet                   bool // loops that end are not restarted
+	rolled                  int  // starts for which dice were thrown
 	merged                  bool
-	did                     map[string]bool // what happens once
+	did                     map[string]bool // what once has done
 	full                    atomic.Bool     // the disk
-	held                    atomic.Bool     // loops that end are started again later
+	held                    atomic.Bool     // loops that end are restarted later
 }
 
 // The sizes of a night.
@@ -98,7 +98,7 @@ const (
 	mostNightLoops = 10
 	nightLease     = 10 * time.Minute
 	nightTimeout   = 2 * time.Second // of a run
-	nightKills     = 30              // of a hundred runs
+	nightKills     = 30              // per hundred runs
 	nightMost      = 100 * time.Minute
 )
 
@@ -116,7 +116,7 @@ func newNight(t *testing.T) *night {
 	return n
 }
 
-// begin makes the clone, the old copy of its store, and the loops.
+// begin creates the clone, the old copy of its store, and the loops.
 func (n *night) begin(t *testing.T) {
 	var err error
 	files := n.project.Files()
@@ -149,7 +149,7 @@ func (n *night) begin(t *testing.T) {
 	t.Cleanup(func() { n.keep(t) })
 }
 
-// makeLoops makes the loops, on a server each on a machine of its own.
+// makeLoops creates the loops; on a server each has a machine of its own.
 func (n *night) makeLoops(t *testing.T, count int) {
 	own := make([]nightMachine, count)
 	for i := range own {
@@ -164,7 +164,7 @@ func (n *night) makeLoops(t *testing.T, count int) {
 	}
 }
 
-// command is a program of the night, with stig's clock.
+// command returns a program of the night, with stig's clock.
 func (n *night) command(dir string, args ...string) *exec.Cmd {
 	c := exec.Command(args[0], args[1:]...)
 	c.Dir = dir
@@ -178,7 +178,7 @@ func (n *night) command(dir string, args ...string) *exec.Cmd {
 	return c
 }
 
-// says runs a program and gives what it printed and its exit code.
+// says runs a program and returns its output and exit code.
 func (n *night) says(dir string, args ...string) (string, int, error) {
 	c := n.command(dir, args...)
 	out, err := c.CombinedOutput()
@@ -196,7 +196,7 @@ func (n *night) must(dir string, args ...string) error {
 	return err
 }
 
-// setAhead puts the clock of stig forward. The file is replaced whole.
+// setAhead moves stig's clock forward. It replaces the file atomically.
 func (n *night) setAhead(d time.Duration) error {
 	n.ahead = d
 	path := filepath.Join(n.dir, "clock")
@@ -212,7 +212,7 @@ func (n *night) fault(format string, args ...any) {
 	}
 }
 
-// nightLoop is a stig work that is started again whenever it ended.
+// nightLoop is a stig work process that is restarted whenever it ends.
 type nightLoop struct {
 	*night
 	nightMachine
@@ -221,11 +221,12 @@ type nightLoop struct {
 
 	mu           sync.Mutex
 	running      *exec.Cmd
-	used, usedBy int // ticks of the processor at the last look, by which process
+	used, usedBy int // processor ticks at the last poll, and the process that used them
 }
 
-// arguments are those of the loop; more bound it. Every other one runs its worker by a shell,
-// as many programs are run by another: the worker outlives what the loop started.
+// arguments returns the loop's arguments; more limits it. Every other loop runs its worker
+// through a shell, as many programs do: such a worker outlives the process that the loop
+// started.
 func (l *nightLoop) arguments(more ...string) []string {
 	args := append([]string{"stig", "work", "--actor", l.name, "--max-runs", "100000", "--max-time", "1000h",
 		"--run-timeout", nightTimeout.String(), "--attempts", "2"}, more...)
@@ -255,7 +256,7 @@ func (l *nightLoop) start(more ...string) (*exec.Cmd, error) {
 	return c, nil
 }
 
-// keep starts the loop again and again.
+// keep restarts the loop again and again.
 func (l *nightLoop) keep() {
 	for !l.isQuiet() {
 		if l.held.Load() {
@@ -270,12 +271,12 @@ func (l *nightLoop) keep() {
 		_ = c.Wait() // the exit code says how it ended
 		l.ended(c.ProcessState.ExitCode())
 		if time.Sleep(100 * time.Millisecond); c.ProcessState.ExitCode() < 0 && !l.isQuiet() {
-			time.Sleep(rand.N(4 * time.Second)) // others may find what it left first
+			time.Sleep(rand.N(4 * time.Second)) // others may find first what it left
 		}
 	}
 }
 
-// ended counts an exit code. A loop ends by a bound or because nothing is left (0),
+// ended counts an exit code. A loop ends because of a limit or because nothing is left (0),
 // after two silent runs (1), with only questions left (6), interrupted, or killed.
 func (l *nightLoop) ended(code int) {
 	l.night.mu.Lock()
@@ -297,7 +298,7 @@ func (n *night) isQuiet() bool {
 	return n.quiet
 }
 
-// said is the end of what each loop printed.
+// said returns the end of each loop's output.
 func (n *night) said() string {
 	var all strings.Builder
 	for _, l := range n.loops {
@@ -342,7 +343,7 @@ func (n *night) table(m overnight.Night) string {
 	return text.String()
 }
 
-// proves fails a night in which too little happened.
+// proves fails the test if too little happened in the night.
 func (n *night) proves(t *testing.T, m overnight.Night) {
 	all := n.project.Epics * n.project.Each
 	if len(m.Repeated) < all/2 || len(m.Runs) < all {

@@ -22,7 +22,7 @@ import (
 	"stig/internal/workspace"
 )
 
-// work lets the loops, the killer and the person work until nothing more can be done.
+// work runs the loops, the killer and the person until nothing more can be done.
 func (n *night) work() {
 	var busy, helpers sync.WaitGroup
 	for _, l := range n.loops {
@@ -60,8 +60,8 @@ func (n *night) work() {
 	late.Stop()
 }
 
-// watch waits for the end: it puts the clock forward while all wait, longer each time,
-// until nothing happens any more, and does what happens once.
+// watch waits for the end. While all loops rest it moves the clock forward, further each time,
+// until nothing happens any more, and triggers the events that happen once.
 func (n *night) watch() {
 	step, waited := time.Minute, time.Duration(0)
 	all := n.project.Epics * n.project.Each
@@ -80,7 +80,7 @@ func (n *night) watch() {
 			n.fault("the night was over after %s of the machine's time", nightMost)
 			return
 		}
-		resting := n.resting() // asked each time, since it compares with the time before
+		resting := n.resting() // on every poll, since it compares with the previous one
 		if len(starts) != seen || n.busy(starts) || !resting {
 			if len(starts) != seen {
 				step, waited = time.Minute, 0
@@ -98,7 +98,7 @@ func (n *night) watch() {
 		}
 		n.forward(step)
 		waited, step = waited+step, min(2*step, time.Hour)
-		for _, l := range n.loops { // what waits for a time of the machine's clock looks again
+		for _, l := range n.loops { // wakes loops that wait for a time of the machine's clock
 			l.signal([]os.Signal{syscall.SIGTERM, syscall.SIGKILL}[rand.IntN(2)])
 		}
 	}
@@ -113,7 +113,7 @@ func (n *night) once(what string, now bool, do func()) {
 	do()
 }
 
-// closed counts the tasks that a store says are closed.
+// closed counts the closed tasks in a store.
 func (n *night) closed(dir string) (count int) {
 	for _, i := range n.issues(dir) {
 		if i.Status == "closed" && i.Type != "epic" {
@@ -136,7 +136,7 @@ func (n *night) issues(dir string) []overnight.Issue {
 		}
 		return issues
 	}
-	for range 100 { // git takes it away for a moment, and writes it in place
+	for range 100 { // git removes it for a moment, and writes it in place
 		var text []byte
 		if text, err = os.ReadFile(filepath.Join(dir, ".beads", "issues.jsonl")); err == nil {
 			if issues, err = overnight.ParseStore(string(text)); err == nil {
@@ -149,14 +149,14 @@ func (n *night) issues(dir string) []overnight.Issue {
 	return nil
 }
 
-// finished reports whether each issue is closed, waits for an answer that will not come, or
-// waits for such an issue, and no worker is to be woken.
+// finished reports whether each issue is closed, waits for an answer that will never come, or
+// waits for such an issue, and no worker must be woken.
 func (n *night) finished(starts []overnight.Start) bool {
 	over, closed := map[string]bool{}, map[string]bool{}
 	for _, i := range n.issues(n.clone) {
 		closed[i.ID] = i.Status == "closed"
 		over[i.ID] = i.Type == "epic" || closed[i.ID] || overnight.Asked(i.Notes) && overnight.Ignored(n.project.Seed, i.ID) && n.holdsAll(i.Notes)
-		for _, blocker := range i.Blockers() { // which stand before it
+		for _, blocker := range i.Blockers() { // which precede it in the store
 			over[i.ID] = over[i.ID] || over[blocker] && !closed[blocker]
 		}
 		if !over[i.ID] || i.Awaited(starts) {
@@ -166,7 +166,7 @@ func (n *night) finished(starts []overnight.Start) bool {
 	return len(over) > 0
 }
 
-// withFailed takes the runs that failed without an issue for ended ones: they are not repeated.
+// withFailed marks the runs that failed without an issue as ended: they are not repeated.
 func (n *night) withFailed(starts []overnight.Start) []overnight.Start {
 	var m overnight.Night
 	if err := n.liveState(&m); err != nil {
@@ -186,7 +186,7 @@ func (n *night) holdsAll(notes string) bool {
 	return !slices.ContainsFunc(n.loops, func(l *nightLoop) bool { return !overnight.HeldBack(notes, l.name) })
 }
 
-// busy reports whether a worker runs, or the loops changed something a moment ago.
+// busy reports whether a worker is running, or the loops changed something a moment ago.
 func (n *night) busy(starts []overnight.Start) bool {
 	for _, s := range starts {
 		if s.Begins() && isNightWorker(s.Pid, n.dir) {
@@ -204,9 +204,9 @@ func (n *night) busy(starts []overnight.Start) bool {
 	return false
 }
 
-// resting reports whether all loops run and have found nothing to do: for three looks they took
-// next to no processor time. Without this a night is over while they start, which takes seconds
-// on a busy machine: each step of the clock ends and starts them.
+// resting reports whether all loops are running and have nothing to do: for three polls they
+// used almost no processor time. Without this check a night would end while they start, which
+// takes seconds on a busy machine, since each step of the clock ends and restarts them.
 func (n *night) resting() bool {
 	n.rests++
 	for _, l := range n.loops {
@@ -217,8 +217,8 @@ func (n *night) resting() bool {
 	return n.rests >= 3
 }
 
-// rests reports whether the loop is the process that it was at the last look, and did next to
-// nothing since. Where the system does not show that, it counts as such.
+// rests reports whether the loop is the same process as at the last poll and used almost no
+// processor time since. It returns true if the system does not show this.
 func (l *nightLoop) rests() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -237,21 +237,21 @@ func (l *nightLoop) rests() bool {
 		return false // it ended
 	}
 	l.used = 0
-	for _, ticks := range fields[11:15] { // its own, and of the programs that it started
+	for _, ticks := range fields[11:15] { // its own, and its children's
 		n, _ := strconv.Atoi(ticks)
 		l.used += n
 	}
 	return l.usedBy == wasPid && l.used-was <= 2 // hundredths of a second
 }
 
-// isNightWorker reports whether a process is a worker of this night. Its number may be that
-// of a loop by now, whose command line ends like that of a worker.
+// isNightWorker reports whether a process is a worker of this night. Its id may have been
+// reused by a loop, whose command line ends like a worker's.
 func isNightWorker(pid int, dir string) bool {
 	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	return err == nil && strings.HasPrefix(string(line), "night-worker\x00"+dir+"\x00")
 }
 
-// forward puts the clock of stig forward.
+// forward moves stig's clock forward.
 func (n *night) forward(by time.Duration) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -261,8 +261,8 @@ func (n *night) forward(by time.Duration) {
 	}
 }
 
-// kill throws the dice for each run that began, and kills its loop, its worker or both
-// within two seconds: while it works, while its work is merged and verified, or after that.
+// kill throws the dice for each run that started, and kills its loop, its worker or both within
+// two seconds: while it works, while its work is merged and verified, or later.
 func (n *night) kill() {
 	starts, err := readStarts(n.dir)
 	if err != nil {
@@ -296,7 +296,7 @@ func (n *night) hit(what string, s overnight.Start) {
 	}
 }
 
-// answer is the person, who reads the questions that wait and answers all but a few.
+// answer is the person: it reads the unanswered questions and answers all but a few.
 func (n *night) answer() {
 	for _, dir := range slices.Compact([]string{n.clone, n.late}) {
 		for _, i := range n.issues(dir) {
@@ -316,7 +316,7 @@ func (n *night) answer() {
 	}
 }
 
-// fill has the disk be full for some seconds.
+// fill fills the disk for some seconds.
 func (n *night) fill() {
 	n.full.Store(true)
 	if n.mounted {
@@ -339,11 +339,11 @@ func (n *night) fill() {
 
 func (n *night) isFull() bool { return n.full.Load() }
 
-// bringTogether merges the old copy of the store into the other, as its user would: the
-// loops are paused, both stores are committed, and git merges them by stig. From then on
-// the last loop works on the store of the others.
+// bringTogether merges the old copy of the store into the other as its user would: the loops
+// are paused, both stores are committed, and git merges them with stig. From then on the last
+// loop works on the same store as the others.
 func (n *night) bringTogether() {
-	if n.server != nil { // there is one store
+	if n.server != nil { // there is only one store
 		n.merged = true
 		return
 	}
@@ -371,8 +371,8 @@ func (n *night) bringTogether() {
 	n.each("resume")
 }
 
-// mergeLate merges the branch of the old copy. An issue that is in the hands of one worker there,
-// which was killed, and of another here is a question; the user answers that it stays here.
+// mergeLate merges the branch of the old copy. An issue that a killed worker had in progress
+// there, and another worker has here, is a conflict; the user keeps this side.
 func (n *night) mergeLate() error {
 	out, code, err := n.says(n.clone, "git", "merge", "-q", "--no-edit", "late")
 	if err != nil || code == 0 {
@@ -399,7 +399,7 @@ func (n *night) mergeLate() error {
 	return errors.Join(n.must(n.clone, "git", "add", ".beads"), n.must(n.clone, "git", "commit", "-q", "--no-edit"))
 }
 
-// each has stig worker do something with each loop.
+// each runs a stig worker command for each loop.
 func (n *night) each(args ...string) {
 	for _, l := range n.loops {
 		if err := n.must(n.clone, append([]string{"stig", "worker", args[0], l.name}, args[1:]...)...); err != nil {
@@ -408,7 +408,7 @@ func (n *night) each(args ...string) {
 	}
 }
 
-// inHand reports whether a loop that runs has an issue in hand.
+// inHand reports whether a running loop is working on an issue.
 func (n *night) inHand() bool {
 	place, err := clone.At(filepath.Join(n.clone, ".beads", "issues.jsonl"))
 	if err != nil {
@@ -421,7 +421,7 @@ func (n *night) inHand() bool {
 	})
 }
 
-// end ends what the night started and still runs.
+// end stops what the night started and still runs.
 func (n *night) end() {
 	for _, l := range n.loops {
 		l.signal(syscall.SIGKILL)

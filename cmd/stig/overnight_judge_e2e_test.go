@@ -19,8 +19,8 @@ import (
 	"stig/internal/workspace"
 )
 
-// morning looks whether loops start workers when nothing is ready, and gathers what
-// the judge needs.
+// morning checks whether loops start workers when nothing is ready, and collects what the judge
+// needs.
 func (n *night) morning(t *testing.T) overnight.Night {
 	n.forward(nightLease + time.Minute)
 	m := overnight.Night{Project: n.project, Lease: nightLease, Repeated: map[string]string{}, Explained: map[string]string{}}
@@ -47,8 +47,8 @@ func (n *night) morning(t *testing.T) overnight.Night {
 	return m
 }
 
-// idle starts the loops once more, when there is nothing to do, and gives the workers
-// that they started all the same.
+// idle starts the loops again when nothing is ready, and returns the workers that they started
+// anyway.
 func (n *night) idle(t *testing.T) []overnight.Start {
 	before, err := readStarts(n.dir)
 	if err != nil {
@@ -74,7 +74,7 @@ func (n *night) idle(t *testing.T) []overnight.Start {
 	return after[len(before):]
 }
 
-// liveState gathers the run records and the leases.
+// liveState collects the run records and the leases.
 func (n *night) liveState(m *overnight.Night) error {
 	place, err := n.place()
 	if err != nil {
@@ -89,7 +89,7 @@ func (n *night) liveState(m *overnight.Night) error {
 	return errors.Join(err, wrong)
 }
 
-// log gathers what stig log prints.
+// log collects the output of stig log.
 func (n *night) log(m *overnight.Night) error {
 	c := n.command(n.clone, "stig", "log", "--json")
 	out, err := c.Output()
@@ -102,7 +102,7 @@ func (n *night) log(m *overnight.Night) error {
 	return err
 }
 
-// counted gathers what stig morning says of the night.
+// counted collects what stig morning reports about the night.
 func (n *night) counted(m *overnight.Night) error {
 	c := n.command(n.clone, "stig", "morning", "--json", "--since", n.began.UTC().Format(time.RFC3339))
 	out, err := c.Output()
@@ -112,8 +112,8 @@ func (n *night) counted(m *overnight.Night) error {
 	return json.Unmarshal(out, &m.Morning)
 }
 
-// repeat checks the merged branch out of a fresh clone, and runs the criteria of all
-// closed issues there with nothing but a shell.
+// repeat checks out the merged branch in a fresh clone, and runs the criteria of all closed
+// issues there with nothing but a shell.
 func (n *night) repeat(m *overnight.Night) error {
 	fresh := filepath.Join(n.dir, "fresh")
 	if err := n.must(n.dir, "git", "clone", "-q", "--branch", "stig/work", n.clone, fresh); err != nil {
@@ -137,7 +137,7 @@ func (n *night) repeat(m *overnight.Night) error {
 	return os.RemoveAll(fresh)
 }
 
-// shared gathers what all work trees of the clone share.
+// shared collects what all work trees of the clone share.
 func (n *night) shared(m *overnight.Night) error {
 	log, _, err := n.says(n.clone, "git", "log", "--no-merges", "--name-only", "--format=%x01%H%x00%an", "main..stig/work")
 	m.Commits = overnight.ParseCommits(log)
@@ -152,7 +152,7 @@ func (n *night) shared(m *overnight.Night) error {
 	return errors.Join(err, wrong, also)
 }
 
-// config is the configuration of the clone, sorted.
+// config returns the configuration of the clone, sorted.
 func (n *night) config() (string, error) {
 	text, _, err := n.says(n.clone, "git", "config", "--local", "--list")
 	lines := strings.Split(strings.TrimSpace(text), "\n")
@@ -160,7 +160,7 @@ func (n *night) config() (string, error) {
 	return strings.Join(lines, "\n"), err
 }
 
-// stash leaves unfinished work of a person in the stash.
+// stash stashes a person's unfinished work.
 func (n *night) stash() error {
 	err := errors.Join(os.WriteFile(filepath.Join(n.clone, "draft.txt"), []byte("draft of mara\n"), 0o644), n.must(n.clone, "git", "stash", "push", "-q", "-u", "--", "draft.txt"))
 	hash, _, wrong := n.says(n.clone, "git", "rev-parse", "refs/stash")

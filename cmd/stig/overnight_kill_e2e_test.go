@@ -15,9 +15,9 @@ import (
 
 var workKills = flag.Int("work-kills", 3, "how often TestWorkKilled kills stig work")
 
-// TestWorkKilled kills stig work --once again and again, at any moment from its start to
-// after its end, alone or with its worker, and starts it again. Nothing may be run
-// twice at once, lost, or left claimed by the dead. Its workers do everything right.
+// TestWorkKilled kills stig work --once again and again, at any moment from its start to after
+// its end, alone or with its worker, and restarts it. Nothing may run twice at once, get lost,
+// or stay claimed by a dead worker. Its workers do everything right.
 func TestWorkKilled(t *testing.T) {
 	t.Parallel()
 	n := newNight(t)
@@ -64,7 +64,7 @@ func TestWorkKilled(t *testing.T) {
 	}
 }
 
-// complete lets a loop do what is left, without kills.
+// complete lets a loop finish the rest, without kills.
 func (n *night) complete(t *testing.T, l *nightLoop) {
 	c, err := l.start("--until-empty")
 	if err != nil {

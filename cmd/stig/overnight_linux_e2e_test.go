@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// nightDisk gives a directory on a file system of its own, which the test can fill, and
-// a plain one where mounting is not allowed.
+// nightDisk returns a directory on its own file system, which the test can fill, or a plain
+// directory if mounting is not allowed.
 func nightDisk(t *testing.T) (dir string, mounted bool) {
 	t.Helper()
 	dir = t.TempDir()

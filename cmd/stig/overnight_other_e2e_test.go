@@ -4,5 +4,5 @@ package main
 
 import "testing"
 
-// nightDisk gives a plain directory: mounting a file system is known for Linux alone.
+// nightDisk returns a plain directory: mounting a file system is implemented for Linux only.
 func nightDisk(t *testing.T) (dir string, mounted bool) { return t.TempDir(), false }

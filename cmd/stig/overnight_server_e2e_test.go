@@ -29,7 +29,7 @@ var nightStore = flag.String("overnight-store", "file", "what keeps the issues o
 // nightURL tells workers that the store is on a server.
 const nightURL = "STIG_TEST_NIGHT"
 
-// nightText reads the store as a worker finds it.
+// nightText returns the store as a worker reads it.
 func nightText(beadsDir string) (string, error) {
 	if os.Getenv(nightURL) == "" {
 		text, err := os.ReadFile(filepath.Join(beadsDir, "issues.jsonl"))
@@ -50,18 +50,18 @@ func nightText(beadsDir string) (string, error) {
 	return string(text), err
 }
 
-// nightServer keeps the store of a night on a server. Each loop then has a work tree, a
-// home and, where that is permitted, a network namespace of its own, as if it were on a
-// machine of its own. The work trees are of one clone, since stig pushes nothing by itself.
+// nightServer keeps the store of a night on a server. Each loop then has its own work tree,
+// home and, if permitted, network namespace, as if it were on its own machine. The work trees
+// belong to one clone, since stig never pushes by itself.
 type nightServer struct {
 	config mysql.Config // as the test reaches it
 	store  *sql.Store
 
-	seen    int64     // version
-	changed time.Time // when the test saw it first
+	seen    int64     // version of the store
+	changed time.Time // when the test first saw it
 }
 
-// newNightServer gives nil for a night on a file.
+// newNightServer returns nil for a night on a file.
 func newNightServer(t *testing.T, p overnight.Project) *nightServer {
 	t.Helper()
 	if *nightStore == "file" {
@@ -81,7 +81,7 @@ func openNight(c mysql.Config) *sql.Store {
 	return sql.Open(beads.Place{Mode: beads.Server, URL: c.URL()}, sql.Options{Config: c})
 }
 
-// text is the store as the server has it.
+// text returns the store as the server has it.
 func (s *nightServer) text() (string, error) {
 	text, err := s.store.Text(context.Background())
 	return string(text), err
@@ -99,10 +99,10 @@ func (s *nightServer) moved() bool {
 // nightMachine is where a loop of a night on a server runs.
 type nightMachine struct {
 	dir, home string
-	inside    []string // goes before a command: it then runs in the network namespace
+	inside    []string // command prefix that runs a program in the network namespace
 }
 
-// machines makes a work tree, a home and a network namespace for each loop.
+// machines creates a work tree, a home and a network namespace for each loop.
 func (n *night) machines(t *testing.T, count int) (list []nightMachine) {
 	t.Helper()
 	for i := range count {
@@ -120,15 +120,15 @@ func (n *night) machines(t *testing.T, count int) (list []nightMachine) {
 	return list
 }
 
-// nameStore makes a work tree name the store, without a password or TLS.
+// nameStore configures the store in a work tree, without a password or TLS.
 func nameStore(dir string, c mysql.Config) error {
 	return errors.Join(os.MkdirAll(filepath.Join(dir, ".beads"), 0o755),
 		os.WriteFile(filepath.Join(dir, ".beads", "stig.json"), fmt.Appendf(nil, "{\"store\": %q, \"tls\": \"off\"}\n", c.URL()), 0o644))
 }
 
-// namespace makes the network namespace of the loop, with a wire to the server, and gives
-// how the store is reached from there. Where that is not permitted it is reached as the
-// test does, and the error says why.
+// namespace creates the loop's network namespace with a connection to the server, and returns
+// the address of the store in it. If that is not permitted it returns the test's own address,
+// and the error says why.
 func (n *night) namespace(t *testing.T, i int, m *nightMachine) (mysql.Config, error) {
 	c := n.server.config
 	wire, err := load.NewWire(i)
@@ -157,7 +157,7 @@ func (n *night) mustAt(home, dir string, args ...string) error {
 	return err
 }
 
-// place is where the clone keeps live state.
+// place returns where the clone keeps live state.
 func (n *night) place() (clone.Place, error) {
 	if n.server == nil {
 		return clone.At(filepath.Join(n.clone, ".beads", "issues.jsonl"))

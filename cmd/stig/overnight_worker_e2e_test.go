@@ -24,15 +24,15 @@ import (
 	"stig/internal/testkit/overnight"
 )
 
-// startsFile is what the workers wrote down. What stands in the directory of a night beside
-// the clone is written by the test alone, so that no kill and no full disk is near it.
+// startsFile is the workers' own record. Only the test writes to the night's directory beside
+// the clone, so kills and a full disk do not affect it.
 const startsFile = "starts"
 
 func init() { programs["night-worker"] = nightWorker }
 
-// nightWorker is the program that the loops of TestOvernight start for an issue:
-// night-worker DIR SEED TEMPER. It behaves as its temper says, writes down when it starts and
-// ends, and holds a lock that no other worker at the issue must find.
+// nightWorker is the program that the loops of TestOvernight start for an issue: night-worker
+// DIR SEED TEMPER. It behaves as its temper says, records its start and end, and takes a lock
+// that no other worker on the issue may have.
 func nightWorker() {
 	briefing, err := io.ReadAll(os.Stdin)
 	seed, wrong := strconv.ParseUint(os.Args[2], 10, 64)
@@ -48,12 +48,12 @@ func nightWorker() {
 }
 
 type nightWork struct {
-	dir          string // of the night
+	dir          string // the night's directory
 	seed         uint64
 	issue, actor string
-	n            int // runs for the issue before this one
+	n            int // earlier runs for the issue
 	exit         int
-	held         *os.File // locked
+	held         *os.File // while locked
 	note         overnight.Start
 }
 
@@ -85,7 +85,7 @@ func (w *nightWork) run(briefing string) error {
 	if err := w.write(); err != nil {
 		return err
 	}
-	time.Sleep(rand.N(time.Second)) // there is time to be killed in
+	time.Sleep(rand.N(time.Second)) // time to be killed in
 	err = w.act()
 	if err != nil && w.note.Temper != overnight.Replies { // which is woken once, even if the disk is full then
 		return err
@@ -94,8 +94,8 @@ func (w *nightWork) run(briefing string) error {
 	return errors.Join(err, w.write())
 }
 
-// lock takes the lock of the issue, or of the worker that has none, which ends with this process, and reports whether
-// nobody else has it.
+// lock takes the lock of the issue, or of the worker if it has no issue, until this process
+// ends. It reports whether nobody else has the lock.
 func (w *nightWork) lock() (alone bool, err error) {
 	f, err := os.OpenFile(filepath.Join(w.dir, "lock-"+cmp.Or(w.issue, w.actor)), os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
@@ -105,7 +105,7 @@ func (w *nightWork) lock() (alone bool, err error) {
 	if errors.Is(err, unix.EWOULDBLOCK) {
 		return false, nil
 	}
-	w.held = f // closed, the lock would be gone
+	w.held = f // closing it would release the lock
 	return err == nil, err
 }
 
@@ -117,7 +117,7 @@ func readStarts(dir string) ([]overnight.Start, error) {
 	return overnight.ParseStarts(string(text))
 }
 
-// write appends the note in one write, which no other interrupts.
+// write appends the note in a single write, so that notes do not interleave.
 func (w *nightWork) write() error {
 	line, err := json.Marshal(w.note)
 	if err != nil {
@@ -131,7 +131,8 @@ func (w *nightWork) write() error {
 	return errors.Join(err, f.Close())
 }
 
-// look reads the store as a worker can, and says what is wrong with being started now.
+// look reads the store as a worker can, and returns why the worker should not have been started
+// now.
 func (w *nightWork) look(briefing string) (known overnight.Issue, wrong string) {
 	text, err := nightText(os.Getenv("BEADS_DIR"))
 	if err != nil {
@@ -162,7 +163,7 @@ func (w *nightWork) look(briefing string) (known overnight.Issue, wrong string) 
 	return known, overnight.NotReady(issues, w.issue, w.actor)
 }
 
-// act does what the temper of the run says, in the work tree that it was started in.
+// act does what the temper of the run says, in the work tree in which it was started.
 func (w *nightWork) act() error {
 	number := func(what string) int { return overnight.Number(w.seed, w.issue, w.n, what) }
 	fmt.Printf("the %s worker is at %s\nstig: cost=0.01 USD\n", w.note.Temper, w.issue)
@@ -184,7 +185,7 @@ func (w *nightWork) act() error {
 	case overnight.Replies:
 		return w.reply()
 	case overnight.Pops:
-		_ = exec.Command("git", "stash", "pop", "-q").Run() // somebody else's may be popped before it
+		_ = exec.Command("git", "stash", "pop", "-q").Run() // another one may be popped before it
 	case overnight.Signs:
 		if err := errors.Join(w.sh("git", "config", "user.name", "Robot"), w.sh("git", "config", "user.email", "robot@harbor.example")); err != nil {
 			return err
@@ -213,8 +214,8 @@ func (w *nightWork) act() error {
 	return err
 }
 
-// crash leaves debris that says whose it is beside half of the work, a merge that waits for
-// its commit, and no end.
+// crash leaves half of the work, debris that names its owner, a merge without its commit, and
+// no end record.
 func (w *nightWork) crash() error {
 	run := os.Getenv("STIG_RUN")
 	err := errors.Join(w.put("", "stone of nobody\n"), os.WriteFile(overnight.Debris(run), []byte(w.actor+"\n"), 0o644))
@@ -225,7 +226,7 @@ func (w *nightWork) crash() error {
 	return err
 }
 
-// reply answers all that waits for the worker.
+// reply answers everything that waits for the worker.
 func (w *nightWork) reply() error {
 	out, err := exec.Command("stig", "inbox", "--json").Output()
 	if err != nil {
@@ -259,7 +260,7 @@ func (w *nightWork) sh(name string, args ...string) error {
 	return nil
 }
 
-// hang starts a child that runs on and waits to be killed; a deaf worker hears no TERM.
+// hang starts a child that keeps running, and waits to be killed; a deaf worker ignores TERM.
 func (w *nightWork) hang(deaf bool) error {
 	if deaf {
 		signal.Ignore(syscall.SIGTERM)

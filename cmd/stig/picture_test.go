@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestPicture keeps the picture in README as stig draws it; -update rewrites it.
+// TestPicture compares the picture in README with stig's output; -update rewrites it.
 func TestPicture(t *testing.T) {
 	path := fromHere("..", "..", "docs", "harbor.svg")
 	out, err := shell(fromHere("..", "..", "examples", "harbor"), program(t), "stig graph --format svg")

@@ -10,8 +10,8 @@ import (
 	"stig/internal/clone"
 )
 
-// ran records runs of worker loops, one a line of a file as JSON, for the store in
-// .beads: ran runs
+// ran records runs of worker loops for the store in .beads, from a file with one JSON object a
+// line: ran runs
 func ran(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: ran file")

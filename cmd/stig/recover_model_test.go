@@ -17,10 +17,10 @@ import (
 	"stig/internal/testkit/sample"
 )
 
-// TestRecoverModel does random work on a store. Where all is done on purpose, with undo,
-// branches, merges, stashes and reverts, recover must never list anything. Where now and then
-// what is not committed is lost, recover --apply must bring the store back to what it held,
-// and then list nothing. .ci/long does it a thousand times each.
+// TestRecoverModel does random work on a store. If everything is done on purpose, with undo,
+// branches, merges, stashes and reverts, recover must never list anything. If uncommitted work
+// is lost now and then, recover --apply must restore the store, and then list nothing. .ci/long
+// runs it a thousand times each.
 func TestRecoverModel(t *testing.T) {
 	for seed := range sample.Rounds(2) {
 		for _, accidents := range []bool{false, true} {
@@ -62,7 +62,7 @@ func newModel(t *testing.T, seed uint64) *model {
 	return m
 }
 
-// run works, and asks after each step what is lost.
+// run works, and runs recover after each step.
 func (m *model) run(accidents bool) {
 	for range modelSteps {
 		m.onPurpose()
@@ -75,7 +75,7 @@ func (m *model) run(accidents bool) {
 	}
 }
 
-// accident loses what is not committed, and has recover bring it back.
+// accident loses uncommitted work, and restores it with recover.
 func (m *model) accident() {
 	for range 1 + m.rnd.IntN(4) {
 		m.edit()
@@ -110,7 +110,7 @@ func (m *model) fails(what string) {
 	m.t.Fatalf("%s, after\n%s", what, strings.Join(m.log, "\n"))
 }
 
-// stig runs the program, and gives its exit code.
+// stig runs the program, and returns its exit code.
 func (m *model) stig(args ...string) int {
 	m.now = m.now.Add(time.Duration(m.rnd.IntN(2)) * time.Second)
 	env := append(stigCommand(m.dir).Env, "STIG_ACTOR=ann", "STIG_NOW="+m.now.Format(time.RFC3339))
@@ -124,7 +124,7 @@ func (m *model) stig(args ...string) int {
 	return exit
 }
 
-// git runs git, and gives what it prints and whether it succeeded.
+// git runs git, and returns its output and whether it succeeded.
 func (m *model) git(args ...string) (string, bool) {
 	cmd := exec.Command("git", args...)
 	cmd.Dir = m.dir
@@ -138,7 +138,7 @@ func (m *model) create(title string) { m.stig("create", title, "-q") }
 
 func (m *model) one(list ...string) string { return list[m.rnd.IntN(len(list))] }
 
-// edit makes one of all kinds of edits, or one that stig refuses.
+// edit makes a random edit of any kind, or one that stig refuses.
 func (m *model) edit() {
 	m.count++
 	i, other, v := m.one(m.ids...), m.one(m.ids...), fmt.Sprint("v", m.count)
@@ -166,7 +166,7 @@ func (m *model) isDirty() bool {
 	return out != ""
 }
 
-// onPurpose does one step of what people do.
+// onPurpose does one step that people do.
 func (m *model) onPurpose() {
 	switch x := m.rnd.Float64(); {
 	case x < .62:
@@ -211,7 +211,7 @@ func (m *model) revert() {
 	}
 }
 
-// lose loses what is not committed.
+// lose loses uncommitted work.
 func (m *model) lose() {
 	switch m.rnd.IntN(4) {
 	case 0:
@@ -229,7 +229,7 @@ func (m *model) lose() {
 	}
 }
 
-// replace writes an old copy of the store as a program does that knows no lock.
+// replace writes an old copy of the store, as a program without the lock does.
 func (m *model) replace(text string) {
 	m.t.Helper()
 	if err := os.WriteFile(m.store+".x", []byte(text), 0o644); err != nil {
@@ -240,7 +240,7 @@ func (m *model) replace(text string) {
 	}
 }
 
-// canonical is what the issues say, apart from the dates of edits and the order of lists.
+// canonical returns the content of the issues, without edit dates and the order of lists.
 func (m *model) canonical() map[string]string {
 	m.t.Helper()
 	text, err := os.ReadFile(m.store)
@@ -261,7 +261,7 @@ func (m *model) canonical() map[string]string {
 			case isList:
 				for _, element := range list {
 					if edge, is := element.(map[string]any); is && key == "dependencies" {
-						element = []any{edge["depends_on_id"], edge["type"]} // one that is made again says the same
+						element = []any{edge["depends_on_id"], edge["type"]} // one that is created again has the same content
 					}
 					parts = append(parts, fmt.Sprint(key, ": ", element))
 				}

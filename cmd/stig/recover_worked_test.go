@@ -9,10 +9,11 @@ import (
 	"testing"
 )
 
-// workedExamples say what recover --all lists after some steps: a step is a command of stig or
-// git, "save NAME" copies the store aside, "put NAME" writes that copy as another program does,
-// "in DIR" goes to another clone, "as OLD NEW" writes NEW for the first OLD in the store as another
-// program does, "drop TEXT" the store without the lines that hold a text. Of what is listed the issue, the part, the state, and whether a place or a commit is named are wanted.
+// workedExamples lists what recover --all prints after some steps. A step is a stig or git
+// command, or one of: "save NAME" copies the store; "put NAME" writes that copy back, as
+// another program does; "in DIR" changes to another clone; "as OLD NEW" replaces the first OLD
+// in the store with NEW, as another program does; "drop TEXT" removes the lines that contain a
+// text. Expected are the issue, the part, the state, and whether a place or a commit is named.
 var workedExamples = []struct {
 	name  string
 	steps string
@@ -84,7 +85,7 @@ var workedExamples = []struct {
 		`demo-1 key title edited, demo-1 label wet removed in`},
 }
 
-// TestWorkedExamples works the examples.
+// TestWorkedExamples runs the examples.
 func TestWorkedExamples(t *testing.T) {
 	for _, e := range workedExamples {
 		t.Run(e.name, func(t *testing.T) {
@@ -121,7 +122,7 @@ func TestWorkedExamples(t *testing.T) {
 	}
 }
 
-// listed is what recover --all lists.
+// listed is the output of recover --all.
 func (c *editedClone) listed(lost bool) string {
 	c.t.Helper()
 	type value struct{ ID, What, State, Where string }

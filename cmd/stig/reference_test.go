@@ -20,8 +20,8 @@ import (
 
 const written = "<!-- Written by go test ./cmd/stig -run TestReference -update; do not edit. -->\n"
 
-// TestReference fails where a page of docs/reference is not what the program has: its
-// commands, the schemas of its configuration and its output, its rules. -update writes them.
+// TestReference fails if a page of docs/reference differs from the program: its commands, the
+// schemas of its configuration and output, its rules. -update writes the pages.
 func TestReference(t *testing.T) {
 	schema := func(name string) string { return readFile(t, "..", "..", "schemas", "stig", name) }
 	for name, page := range map[string]string{
@@ -58,7 +58,7 @@ func commandPage() string {
 	return page.String()
 }
 
-// describe writes the help of a command and of those below it.
+// describe writes the help of a command and its subcommands.
 func describe(page *strings.Builder, cmd *cobra.Command) {
 	if !cmd.IsAvailableCommand() && cmd.Name() != "help" {
 		return
@@ -114,7 +114,7 @@ func parts(t *testing.T, schema string) (all []definition) {
 	return all
 }
 
-// comment is what stands above a field, as one line.
+// comment returns the comment above a field, as one line.
 func comment(field *ast.Field) string {
 	var words []string
 	for _, group := range ast.Comments(field) {
@@ -166,7 +166,7 @@ func writeDefinition(page *strings.Builder, d definition) {
 	fmt.Fprintf(page, "```cue\n%s\n```\n", d.source)
 }
 
-// kinds are the kinds of objects, each with its definition.
+// kinds returns the kinds of objects, each with its definition.
 func kindsOf(schema *ast.File) (all [][2]string) {
 	for _, decl := range schema.Decls {
 		field, ok := decl.(*ast.Field)
@@ -253,5 +253,5 @@ func configurationKeys(t *testing.T, page *strings.Builder, prefix string, in *a
 	}
 }
 
-// commandTree is all commands, as the program has them.
+// commandTree returns the program's command tree.
 func commandTree() *cobra.Command { return command(newApp()) }

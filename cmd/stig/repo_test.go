@@ -7,8 +7,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// repo makes a git repository of the directory, on branch main, and commits what is there:
-// repo [name]. Who is named commits there later on too; else git does not know who commits.
+// repo makes the directory a git repository on branch main, and commits what is there: repo
+// [name]. A name is also the identity for later commits there; without one, git has no
+// identity.
 func repo(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) > 1 {
 		ts.Fatalf("usage: repo [name]")

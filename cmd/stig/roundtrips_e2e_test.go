@@ -21,9 +21,9 @@ import (
 // farAway is a round trip to a server on another continent.
 const farAway = 80 * time.Millisecond
 
-// TestRoundTrips counts what commands on a store on a server ask of it, one after the
-// other, and compares that with the table of docs/measurements.md, which -update writes. Far
-// away each round trip takes 80 ms; how long a briefing took is printed and not asserted.
+// TestRoundTrips counts the sequential round trips of commands on a store on a server, and
+// compares the counts with the table of docs/measurements.md; -update rewrites it. With farAway
+// each round trip takes 80 ms; the time of a briefing is printed but not checked.
 func TestRoundTrips(t *testing.T) {
 	s := servers.Need(t, servers.MariaDB)
 	proxy, err := load.NewProxy("127.0.0.1:0", fmt.Sprintf("127.0.0.1:%d", s.Config.Port))
@@ -61,7 +61,7 @@ func TestRoundTrips(t *testing.T) {
 			name += " ID"
 		}
 		turns -= connections // goodbyes, for which nobody waits
-		const dialling = 3   // TCP, the greeting of the server, the login
+		const dialling = 3   // TCP, the server's greeting, the login
 		asked := turns - connections
 		fmt.Fprintf(&table, "| `%s` | %d | %d | %d |\n", name, connections, asked, asked+dialling*connections)
 		fmt.Fprintf(&times, "%s: %d round trips, %s\n", name, asked+dialling*connections, took.Round(time.Millisecond))
@@ -70,8 +70,8 @@ func TestRoundTrips(t *testing.T) {
 	compareTable(t, fromHere("..", "..", "docs", "measurements.md"), "round trips", table.String())
 }
 
-// compareTable compares the part of a document between <!-- name --> and <!-- /name -->
-// with what it should be; -update writes it.
+// compareTable compares the part of a document between <!-- name --> and <!-- /name --> with
+// the wanted text; -update writes it.
 func compareTable(t *testing.T, path, name, want string) {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -94,7 +94,7 @@ func compareTable(t *testing.T, path, name, want string) {
 	}
 }
 
-// farStore is a directory that works on a store on a server, through a proxy.
+// farStore creates a directory that uses a store on a server, through a proxy.
 type farStore struct{ dir string }
 
 func newFarStore(t *testing.T, name string, proxy *load.Proxy) *farStore {

@@ -23,19 +23,19 @@ import (
 	"stig/schemas"
 )
 
-// programs are those that tests start beside stig, by the names that this test binary has
-// then. The first is copied for stig itself, see withStig.
+// programs are those that tests start beside stig, by the names under which this test binary
+// then runs. The first is copied for stig itself, see withStig.
 var programs = map[string]func(){beside: stigProcess}
 
 const beside = "stig-beside"
 
-// newProcess makes the run of a stig that is a process.
+// newProcess creates the App of a stig that is a process.
 var newProcess = newApp
 
 func stigProcess() { run(newProcess()) }
 
-// TestMain lets scripts run this very program as a real process named stig, and
-// as the stand-in for bd under that name.
+// TestMain lets scripts run this test binary as a real process named stig, and as the stand-in
+// for bd.
 
 func TestMain(m *testing.M) {
 	switch filepath.Base(os.Args[0]) {
@@ -52,8 +52,8 @@ func TestMain(m *testing.M) {
 	testscript.Main(withStig{m}, programs)
 }
 
-// withStig puts stig beside the programs that testscript.Main puts on PATH,
-// where it would take the name from the command of scripts.
+// withStig puts stig beside the programs that testscript.Main puts on PATH, where it would
+// replace the stig command of scripts.
 type withStig struct{ testscript.TestingM }
 
 func (m withStig) Run() int {
@@ -73,8 +73,8 @@ func (m withStig) Run() int {
 	return m.TestingM.Run()
 }
 
-// here is the directory of this package. Commands that run in this process change the
-// directory, so that tests name their files from here.
+// here is the directory of this package. Commands that run in this process change the working
+// directory, so tests name their files relative to here.
 var here = sync.OnceValue(func() string {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -94,16 +94,15 @@ func fromHere(path ...string) string {
 // forGit are the variables of sample.CheapGit, for scripts.
 var forGit []string
 
-// TestScripts runs testdata/script: a script for each behaviour, named
-// command_topic, opening with why it exists. Update expected files in place
-// with go test ./cmd/stig -update. Those of testdata/e2e, which kill and wait, run
-// under the tag e2e.
+// TestScripts runs testdata/script: a script for each behaviour, named command_topic, whose
+// first lines say why it exists. Update expected files in place with go test ./cmd/stig
+// -update. The scripts of testdata/e2e, which kill and wait, run under the tag e2e.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, scriptsIn(t, "script"))
 }
 
-// scriptsIn are the scripts of a folder of testdata.
+// scriptsIn returns the scripts of a folder of testdata.
 func scriptsIn(t *testing.T, folder string) testscript.Params {
 	dir := fromHere("testdata", folder)
 	if found, _ := filepath.Glob(filepath.Join(dir, "*.txtar")); len(found) == 0 {
@@ -119,8 +118,8 @@ func scriptsIn(t *testing.T, folder string) testscript.Params {
 	}
 }
 
-// condition adds to what may stand in brackets before a line: nohup, that the tests were
-// started with hangups ignored, and so is all that they start.
+// condition adds a condition for script lines: nohup is true if the tests, and so all that they
+// start, ignore hangups.
 func condition(name string) (bool, error) {
 	if name == "nohup" {
 		return signal.Ignored(syscall.SIGHUP), nil
@@ -128,7 +127,7 @@ func condition(name string) (bool, error) {
 	return false, fmt.Errorf("no condition is named %q", name)
 }
 
-// setUp gives every script a home of its own, a fixed clock, and the example store.
+// setUp gives every script its own home, a fixed clock, and the example store.
 func setUp(env *testscript.Env) error {
 	home := filepath.Join(env.WorkDir, "home")
 	if err := os.MkdirAll(home, 0o755); err != nil {
@@ -147,7 +146,7 @@ func setUp(env *testscript.Env) error {
 	return os.CopyFS(filepath.Join(env.WorkDir, "harbor"), os.DirFS(harbor))
 }
 
-// scriptCommands are what scripts need beside the usual commands.
+// scriptCommands are the commands that scripts need beside the usual ones.
 func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"stig":      stig,
@@ -170,7 +169,7 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	}
 }
 
-// exits runs stig and asserts its exit code: exits 3 orient demo-1
+// exits runs stig and checks its exit code: exits 3 orient demo-1
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits code arguments of stig...")
@@ -180,8 +179,8 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// onlyLine asserts that two files differ in one line, and gives it in both
-// forms to a third file: only-line before after out
+// onlyLine checks that two files differ in one line, and writes both forms of it to a third
+// file: only-line before after out
 func onlyLine(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: only-line before after out")
@@ -203,7 +202,7 @@ func onlyLine(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(strings.Join(changed, "")), 0o644))
 }
 
-// crlf turns the line ends of a file into CR LF.
+// crlf converts the line ends of a file to CR LF.
 func crlf(ts *testscript.TestScript, neg bool, args []string) {
 	text := strings.ReplaceAll(ts.ReadFile(args[0]), "\n", "\r\n")
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o644))
@@ -215,7 +214,7 @@ func cutShort(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text[:len(text)-20]), 0o644))
 }
 
-// reword gives an issue another description, as an editor would: reword file id text
+// reword changes the description of an issue, as an editor would: reword file id text
 func reword(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: reword file id text")
@@ -234,8 +233,8 @@ func reword(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.Join(lines, "")), 0o644))
 }
 
-// notesAre compares notes, which end without a newline, with a file of the
-// script, which cannot: notes stdout want
+// notesAre compares notes, which end without a newline, with a file of the script, which must
+// end with one: notes stdout want
 func notesAre(ts *testscript.TestScript, neg bool, args []string) {
 	if got, want := ts.ReadFile(args[0])+"\n", ts.ReadFile(args[1]); got != want {
 		if *update {
@@ -245,7 +244,7 @@ func notesAre(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// atMost asserts that a text has at most so many characters: at-most 2000 file
+// atMost checks that a text has at most this many characters: at-most 2000 file
 func atMost(ts *testscript.TestScript, neg bool, args []string) {
 	most, err := strconv.Atoi(args[0])
 	ts.Check(err)
@@ -254,7 +253,7 @@ func atMost(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// keys asserts that a file is one JSON object with these keys at least: keys file key...
+// keys checks that a file is one JSON object with at least these keys: keys file key...
 func keys(ts *testscript.TestScript, neg bool, args []string) {
 	object := map[string]json.RawMessage{}
 	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &object))

@@ -16,8 +16,8 @@ import (
 	"stig/internal/workspace"
 )
 
-// TestE2EScripts runs testdata/e2e: scripts that kill, wait or load. Each stig of them is
-// a process.
+// TestE2EScripts runs testdata/e2e: scripts that kill, wait or load. Every stig in them is a
+// process.
 func TestE2EScripts(t *testing.T) {
 	t.Parallel()
 	params := scriptsIn(t, "e2e")
@@ -28,14 +28,15 @@ func TestE2EScripts(t *testing.T) {
 	testscript.Run(t, params)
 }
 
-// scriptServer is the variable that has stig in a script keep each store on this server,
-// in a database of its own. clockFile names a file with how far its clock is ahead.
+// scriptServer is the variable that makes stig in a script keep each store on this server, in
+// its own database. clockFile names a file with how far its clock is ahead.
 const (
 	scriptServer = "STIG_SCRIPT_SERVER"
 	clockFile    = "STIG_CLOCK_FILE"
 )
 
-// onAnyStore are scripts of testdata/script that are about no file: they pass on every store.
+// onAnyStore are scripts of testdata/script that do not depend on a file: they pass on every
+// store.
 var onAnyStore = []string{
 	"actor_show", "escalations_list", "graph_formats", "inbox_why", "list_filters", "orient_survey",
 	"review_converges", "show_issue", "swarm_run", "work_closes",
@@ -53,7 +54,7 @@ func TestScriptsOnMariaDB(t *testing.T) {
 	}
 	params.Setup = func(env *testscript.Env) error {
 		env.Setenv(scriptServer, c.URL())
-		env.Setenv("XDG_CACHE_HOME", env.WorkDir+"-cache") // what is below WorkDir may be work that a hook sees
+		env.Setenv("XDG_CACHE_HOME", env.WorkDir+"-cache") // a hook may see what is below WorkDir as work
 		return setUp(env)
 	}
 	testscript.Run(t, params)
@@ -75,7 +76,7 @@ func init() {
 	}
 }
 
-// nightClock is the machine's clock, put forward by what stands in the file.
+// nightClock is the machine's clock, moved forward by the duration in the file.
 func nightClock(path string) func() time.Time {
 	return func() time.Time {
 		text, err := os.ReadFile(path)

@@ -15,8 +15,8 @@ import (
 )
 
 // TestServerScripts runs the scripts of testdata/server on a real server of each kind.
-// What each finds in its environment: $URL and $URL2 name empty databases, of which user
-// mara has all rights with the password tide, $SERVER is the host and port, $KIND the kind.
+// Environment: $URL and $URL2 name empty databases, on which user mara has all rights with the
+// password tide; $SERVER is the host and port, $KIND the kind.
 func TestServerScripts(t *testing.T) {
 	for _, kind := range []string{servers.MariaDB, servers.Dolt} {
 		t.Run(kind, func(t *testing.T) {
@@ -44,7 +44,7 @@ func TestServerScripts(t *testing.T) {
 	}
 }
 
-// giveDatabases makes two databases for a script, and the user that works in them.
+// giveDatabases creates two databases for a script, and their user.
 func giveDatabases(env *testscript.Env, server *servers.Server, name string) error {
 	host := fmt.Sprintf("%s:%d", server.Config.Host, server.Config.Port)
 	env.Setenv("KIND", server.Kind)

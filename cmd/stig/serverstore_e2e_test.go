@@ -19,9 +19,9 @@ import (
 	"stig/internal/workspace"
 )
 
-// onServer opens the store at a place on a server: in a database of its own, named by the
-// directory of the place. The first use makes the database and imports the file there,
-// which nobody reads any more afterwards.
+// onServer opens the store for a place on a server, in its own database, named after the
+// directory. The first use creates the database and imports the file, which is not read again
+// afterwards.
 func onServer(a *workspace.Run, p beads.Place, server string) beads.Store {
 	if p.Mode != beads.Server {
 		admin, err := mysql.ParseURL(server)
@@ -44,7 +44,7 @@ func onServer(a *workspace.Run, p beads.Place, server string) beads.Store {
 	return store
 }
 
-// databaseOf is the name of the database for the store at a place.
+// databaseOf returns the name of the database for the store at a place.
 func databaseOf(p beads.Place) string {
 	dir, err := filepath.EvalSymlinks(p.Dir)
 	if err != nil {
@@ -60,8 +60,8 @@ func databaseOf(p beads.Place) string {
 // imported are the databases that this process knows to be filled.
 var imported sync.Map
 
-// importOnce makes the database of a store and fills it from the file at a place, unless
-// this or another process did.
+// importOnce creates the database of a store and fills it from the file at a place, unless this
+// or another process did.
 func importOnce(file, at beads.Place, admin, c mysql.Config) error {
 	if _, done := imported.Load(c.Database); done {
 		return nil
@@ -115,7 +115,7 @@ func importFile(ctx context.Context, conn *sql.Conn, file, at beads.Place, c mys
 	if err == nil {
 		err = store.Fill(ctx, text, prefix, nil)
 	}
-	if err != nil { // a later use tries again
+	if err != nil { // a later use retries
 		_, failed := conn.ExecContext(ctx, "DROP DATABASE "+c.Database)
 		err = errors.Join(err, failed)
 	}

@@ -14,10 +14,9 @@ import (
 	"stig/internal/assistant"
 )
 
-// TestHooksRun runs every command that setup writes as its host would, in each
-// shell that is here: with stig on PATH, where there is no store, it asks
-// nothing and ends with 0, and so it does without stig; an exit code of stig
-// comes through.
+// TestHooksRun runs every command that setup writes as its host would, in each installed shell.
+// Without a store, and without stig, it prints nothing and exits with 0; otherwise it passes on
+// stig's exit code.
 func TestHooksRun(t *testing.T) {
 	program := program(t)
 	failing := t.TempDir()
@@ -32,7 +31,7 @@ func TestHooksRun(t *testing.T) {
 		t.Run(shell, func(t *testing.T) {
 			t.Parallel()
 			for i, command := range hookCommands(t) {
-				if shell != "sh" && i%8 != 0 { // how a shell takes such a line, not each line
+				if shell != "sh" && i%8 != 0 { // tests how a shell runs such a line, not every line
 					continue
 				}
 				silence := ""
@@ -62,7 +61,7 @@ func TestHooksRun(t *testing.T) {
 	}
 }
 
-// hookCommands are the commands in the settings of all hosts.
+// hookCommands returns the commands in the settings of all hosts.
 func hookCommands(t *testing.T) (commands []string) {
 	for _, settings := range assistant.AllSettings() {
 		for _, found := range regexp.MustCompile(`"command": (".*")`).FindAllStringSubmatch(settings.Whole(), -1) {

@@ -11,9 +11,9 @@ import (
 	"stig/signals"
 )
 
-// TestSkillCommands runs every command of the skill and of the block of
-// instructions, in their order, as an assistant would: on a repository with the
-// example store, for an issue whose criteria can be met.
+// TestSkillCommands runs every command of the skill and of the instructions block, in order, as
+// an assistant would: in a repository with the example store, for an issue whose criteria can
+// be met.
 func TestSkillCommands(t *testing.T) {
 	program := program(t)
 	for name, text := range map[string]string{"skill": assistant.Skill(), "block": assistant.Block()} {
@@ -40,7 +40,7 @@ func TestSkillCommands(t *testing.T) {
 					" ID", " "+id, ":ID", ":"+id, " OTHER", " harbor-t3c")
 				run(words.Replace(command))
 				if strings.HasPrefix(command, "stig escalate") {
-					run("stig resolve " + id + " -m yes --actor ines") // a question holds the issue
+					run("stig resolve " + id + " -m yes --actor ines") // a question blocks the issue
 				}
 			}
 			if shown := run("stig show " + id); !strings.Contains(shown, "\nclosed ·") {
@@ -50,8 +50,8 @@ func TestSkillCommands(t *testing.T) {
 	}
 }
 
-// commandsIn gives the commands of stig that stand in code spans and in blocks,
-// where one goes on while its lines end in \ or a quote is open.
+// commandsIn returns the stig commands in code spans and blocks. In a block a command continues
+// while its lines end in \ or a quote is open.
 func commandsIn(markdown string) (commands []string) {
 	command := regexp.MustCompile("(?m)^ {3,4}(stig (?:'[^']*'|\\\\\n|[^'\n])*)$|`(stig [^`]*)`")
 	for _, found := range command.FindAllStringSubmatch(markdown, -1) {
@@ -60,7 +60,7 @@ func commandsIn(markdown string) (commands []string) {
 	return commands
 }
 
-// TestCommandsIn counts in another way, so that none is missed.
+// TestCommandsIn counts in a second way, so that no command is missed.
 func TestCommandsIn(t *testing.T) {
 	for _, text := range []string{assistant.Skill(), assistant.Block()} {
 		want := strings.Count(text, "`stig ") + strings.Count(text, "\n   stig ") + strings.Count(text, "\n    stig ")

@@ -29,10 +29,9 @@ var (
 	speedBeside = flag.String("beside", "", "NAME=COMMAND: one more command for sh that TestSpeed measures")
 )
 
-// TestSpeed measures commands on generated stores, beside grep, jq and cp in
-// the same rounds, and prints a table for docs/measurements.md: just bench runs
-// it. Nothing is asserted about time. Without -speed it runs each command once
-// on a small store, so that it works when it is wanted.
+// TestSpeed measures commands on generated stores, and grep, jq and cp in the same rounds, and
+// prints a table for docs/measurements.md: just bench runs it. It does not check times. Without
+// -speed it runs each command once on a small store, to keep it working.
 func TestSpeed(t *testing.T) {
 	sizes, rounds := strings.Split(*speedSizes, ","), *speedRounds
 	if *speedSizes == "" {
@@ -55,22 +54,22 @@ func TestSpeed(t *testing.T) {
 	}
 }
 
-// speedBench is one store and what is measured on it.
+// speedBench is one store and the measurements on it.
 type speedBench struct {
 	dir  string
 	size int64 // of the store, in bytes
 	rows []speedRow
 
-	least int64 // less memory than this cannot be told; see mostMemory
+	least int64 // memory below this cannot be measured; see mostMemory
 }
 
 // speedRow is a command and its figures.
 type speedRow struct {
 	name, script string
-	exits        []int           // codes that are right besides 0
+	exits        []int           // accepted exit codes besides 0
 	walls        []time.Duration // by round
-	cpu          time.Duration   // least
-	memory       int64           // most, in bytes
+	cpu          time.Duration   // minimum
+	memory       int64           // maximum, in bytes
 }
 
 func newSpeedBench(t *testing.T, issues int) *speedBench {
@@ -107,7 +106,7 @@ func (b *speedBench) add(name, script string, exits ...int) {
 	b.rows = append(b.rows, speedRow{name: name, script: script, exits: exits})
 }
 
-// beside adds a program that may not be there.
+// beside adds a program that may not be installed.
 func (b *speedBench) beside(name, script string) {
 	if _, err := exec.LookPath(strings.Fields(name)[0]); err == nil {
 		b.add(name, script)
@@ -118,7 +117,7 @@ func (b *speedBench) stig(args string, exits ...int) {
 	b.add("stig "+strings.Fields(args)[0]+shownID(args), *stressProgram+" "+args, exits...)
 }
 
-// shownID stands for the arguments of a command in the table.
+// shownID replaces the arguments of a command in the table.
 func shownID(args string) string {
 	switch {
 	case strings.HasPrefix(args, "signals"):
@@ -129,8 +128,8 @@ func shownID(args string) string {
 	return ""
 }
 
-// run runs the command once. The output goes to a file: grep stops early when
-// nobody reads on.
+// run runs the command once. The output goes to a file, since grep stops early if nobody reads
+// it.
 func (r *speedRow) run(t *testing.T, dir string) {
 	out, err := os.Create(filepath.Join(dir, "out"))
 	if err != nil {
@@ -156,7 +155,7 @@ func (r *speedRow) run(t *testing.T, dir string) {
 	r.memory = max(r.memory, mostMemory(c.ProcessState))
 }
 
-// last has the shell become its last command, so that it is not counted itself.
+// last makes the shell exec its last command, so that the shell is not counted.
 func last(script string) string {
 	if before, after, ok := strings.Cut(script, "&& "); ok {
 		return before + "&& exec " + after
@@ -164,8 +163,8 @@ func last(script string) string {
 	return "exec " + script
 }
 
-// mostMemory is the most that the process held, in bytes. It is no less than
-// what this test itself ever held: a process begins as a copy of its parent.
+// mostMemory returns the maximum memory of the process, in bytes. It is at least the maximum of
+// this test, because a process starts as a copy of its parent.
 func mostMemory(p *os.ProcessState) int64 {
 	usage, ok := p.SysUsage().(*syscall.Rusage)
 	if !ok {
@@ -190,9 +189,8 @@ func emptyProgram(t *testing.T) string {
 	return program
 }
 
-// table is Markdown: the least wall time and cpu of all rounds, the most memory,
-// and the median of the ratios within each round, in which the machine was as
-// busy for the one as for the other.
+// table returns Markdown: the minimum wall time and cpu of all rounds, the maximum memory, and
+// the median of the ratios within each round, in which both ran on an equally busy machine.
 func (b *speedBench) table(issues int) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%d issues, %.1f MB\n\n", issues, float64(b.size)/1e6)
@@ -231,7 +229,7 @@ func (b *speedBench) ratio(r speedRow, to string) string {
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// machine names what the figures are of.
+// machine names the machine of the figures.
 func machine() string {
 	model := "unknown processor"
 	if file, err := os.Open("/proc/cpuinfo"); err == nil {

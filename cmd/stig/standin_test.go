@@ -16,8 +16,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// useBD has the rest of a script find a bd on PATH: use-bd BEHAVIOUR, where
-// "none" takes every bd away. The stand-in appends its calls to bd-calls.
+// useBD puts a bd on PATH for the rest of a script: use-bd BEHAVIOUR, where "none" removes
+// every bd. The stand-in appends its calls to bd-calls.
 func useBD(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: use-bd behaviour")
@@ -45,9 +45,9 @@ func useBD(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.Symlink(self, link))
 }
 
-// standIn is as much of bd 1.0 as stig speaks to: it keeps the lines of the issues in
-// beads.db, and in no file. STANDIN says how it goes wrong: it "fails" to write, "forgets" what
-// it says that it wrote, or is "old" and knows no export.
+// standIn implements as much of bd 1.0 as stig calls: it keeps the issues' lines in beads.db,
+// and in no file. STANDIN selects a fault: it "fails" to write, "forgets" what it reported as
+// written, or is "old" and has no export.
 func standIn(args []string) error {
 	how, db := os.Getenv("STANDIN"), filepath.Join(os.Getenv("BEADS_DIR"), "beads.db")
 	calls, err := os.OpenFile(os.Getenv("STANDIN_CALLS"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
@@ -83,7 +83,7 @@ func standIn(args []string) error {
 	return changeLine(db, text, actor, args)
 }
 
-// changeLine makes the change of a command in the line of its issue.
+// changeLine applies a command to the line of its issue.
 func changeLine(db string, text []byte, actor string, args []string) error {
 	id := args[1]
 	if args[0] == "dep" {
@@ -112,7 +112,7 @@ func changeLine(db string, text []byte, actor string, args []string) error {
 	return os.WriteFile(db, lines.Bytes(), 0o644)
 }
 
-// apply makes the change of a command in an issue.
+// apply applies a command to an issue.
 func apply(issue map[string]any, actor string, args []string) error {
 	list := func(key string) []any { l, _ := issue[key].([]any); return l }
 	switch args[0] {

@@ -28,7 +28,7 @@ func TestStory(t *testing.T) {
 		t.Fatalf("%d workers: %v", len(workers), workers)
 	}
 	epic := strings.Fields(s.run(t, "lead", "git init -q; git config user.name lead; stig init --prefix tide >init.out; stig create --from plan.md -q"))[0]
-	for _, name := range []string{"coder", "writer", "scribe"} { // who watch begin before anything happens
+	for _, name := range []string{"coder", "writer", "scribe"} { // watchers start before anything happens
 		s.run(t, "lead", "stig watch --as "+name+" --timeout 10ms -q; test $? = 6")
 	}
 	var group sync.WaitGroup
@@ -48,7 +48,7 @@ func TestStory(t *testing.T) {
 
 type story struct{ dir, program string }
 
-// run runs a script as a worker, and gives what it prints.
+// run runs a script as a worker, and returns its output.
 func (s story) run(t *testing.T, actor, script string) string {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()

@@ -14,31 +14,30 @@ import (
 	"time"
 )
 
-// The checker of the stress run. It gives the verdict, so it shares nothing
-// with what it judges: it reads the bytes of the store and the logs of the
-// writers, and knows of stig only what a store looks like.
+// The checker of the stress run shares no code with what it judges: it reads the bytes of the
+// store and the logs of the writers, and knows only the store's format.
 
-// stressKey is one value of which one writer is the only owner.
+// stressKey is a value with a single owner among the writers.
 type stressKey struct {
 	issue  string
 	writer int
 }
 
-// stressWriters own, each in the issue shared by all and in one of its own:
-// a row of the signal table, the checkpoint, or a section named after them.
-// The first write by running stig, the others with jsonl.Store.Edit.
+// stressWriters own, each in the shared issue and in one of its own, a row of the signal table,
+// the checkpoint, or a section named after them. The first ones write by running stig, the
+// others with jsonl.Store.Edit.
 var stressWriters = []string{"surprise", "evidence-freshness", "confidence", "checkpoint",
 	"writer-4", "writer-5", "writer-6", "writer-7", "writer-8", "writer-9"}
 
 const (
-	stressCommands = 4 // so many of them run stig
+	stressCommands = 4 // this many of them run stig
 	stressShared   = "mole-1"
-	stressTally    = "mole-tally" // counts, in its description, the edits of those that do not run stig
+	stressTally    = "mole-tally" // its description counts the edits of writers that do not run stig
 )
 
 func stressOwn(writer int) string { return fmt.Sprintf("mole-own%d", writer) }
 
-// stressValue is the nth value that a writer writes, as the store holds it.
+// stressValue returns a writer's nth value, as the store contains it.
 func stressValue(writer, n int) string {
 	switch stressWriters[writer] {
 	case "surprise":
@@ -57,9 +56,9 @@ func stressValue(writer, n int) string {
 	return strconv.Itoa(n)
 }
 
-// stressStore is a store with much that nobody asks to change: an opaque line,
-// blank lines, CR LF, unknown keys, numbers in odd forms, both ways of writing
-// "<", a line of 100 KB, no newline at the end.
+// stressStore is a store with much that must not change: an opaque line, blank lines, CR LF,
+// unknown keys, numbers in odd forms, both ways of writing "<", a line of 100 KB, no newline at
+// the end.
 func stressStore() []byte {
 	var b strings.Builder
 	line := func(id, extra, end string) {
@@ -78,7 +77,7 @@ func stressStore() []byte {
 	return []byte(b.String())
 }
 
-// stressNotes are the notes of an issue that is written, as a JSON text.
+// stressNotes returns the notes of a written issue, as a JSON string.
 func stressNotes(less, more string) string {
 	var b strings.Builder
 	section := func(name, body string) {
@@ -106,17 +105,17 @@ func stressNotes(less, more string) string {
 	return strings.NewReplacer("\n", `\n`, "<", less, ">", more, "&", `\u0026`).Replace(b.String())
 }
 
-// snapshot is what a store says: the values that are written, and everything
-// else as it stands, with a mark in the place of each value.
+// snapshot is the content of a store: the written values, and everything else unchanged, with a
+// mark in place of each value.
 type snapshot struct {
 	values  map[stressKey]string
-	applied int // what those that use jsonl.Store.Edit say they wrote, together
-	tally   int // what the tally counts
+	applied int // the sum of what users of jsonl.Store.Edit wrote
+	tally   int // the value of the tally
 	rest    []byte
 }
 
-// stressValues find, in the bytes of a line, what each writer writes: the
-// value first. What is between the groups and around them is to stay.
+// stressValues match, in the bytes of a line, what each writer writes: the first group is the
+// value. The rest of the line must stay.
 func stressValues(writer int) *regexp.Regexp {
 	const less, more = `(?:<|\\u003c)`, `(?:>|\\u003e)`
 	name := stressWriters[writer]
@@ -132,7 +131,7 @@ func stressValues(writer int) *regexp.Regexp {
 	return section(name, `applied ([0-9]+)\\nvalue ([0-9]+)`)
 }
 
-// stressChecker judges stores that began as the same one.
+// stressChecker judges stores that started from the same bytes.
 type stressChecker struct {
 	patterns []*regexp.Regexp
 	updated  *regexp.Regexp
@@ -153,7 +152,7 @@ func newStressChecker(store []byte) (*stressChecker, error) {
 	return c, err
 }
 
-// read takes a store apart. The error says what is torn.
+// read parses a store. The error says what is torn.
 func (c *stressChecker) read(store []byte) (snapshot, error) {
 	s := snapshot{values: map[stressKey]string{}}
 	for n, line := range bytes.SplitAfter(store, []byte("\n")) {
@@ -174,7 +173,7 @@ func (c *stressChecker) read(store []byte) (snapshot, error) {
 	return s, nil
 }
 
-// take moves what is written from a line to the snapshot.
+// take moves a written value from a line to the snapshot.
 func (c *stressChecker) take(s *snapshot, id string, line []byte) ([]byte, error) {
 	if id == stressTally {
 		found, rest := cut(line, c.tally)
@@ -207,8 +206,8 @@ func (c *stressChecker) take(s *snapshot, id string, line []byte) ([]byte, error
 	return rest, nil
 }
 
-// cut gives the groups of the one match of a pattern, and the line with "#" in
-// their places. Several matches are none.
+// cut returns the groups of a pattern's only match, and the line with "#" in their places.
+// Several matches count as none.
 func cut(line []byte, pattern *regexp.Regexp) (groups []string, rest []byte) {
 	matches := pattern.FindAllSubmatchIndex(line, 2)
 	if len(matches) != 1 {
@@ -224,7 +223,7 @@ func cut(line []byte, pattern *regexp.Regexp) (groups []string, rest []byte) {
 	return groups, append(rest, line[end:]...)
 }
 
-// foreign counts the bytes that changed although nobody asked for it.
+// foreign counts the bytes that changed without a write.
 func (c *stressChecker) foreign(s snapshot) int {
 	a, b := c.began.rest, s.rest
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
@@ -236,18 +235,17 @@ func (c *stressChecker) foreign(s snapshot) int {
 	return max(len(a), len(b))
 }
 
-// stressReplay is what the log of one writer amounts to.
+// stressReplay is the result of replaying one writer's log.
 type stressReplay struct {
 	last                             int // the number of the last intent
 	acknowledged, refused, unsettled int
 	slowest                          time.Duration
-	may                              map[stressKey][]string // what the store may hold now
+	may                              map[stressKey][]string // what the store may contain now
 }
 
-// replay reads a log: "intent ISSUE N" before each write, "done N MICROSECONDS"
-// after it was acknowledged, "refused N". What a writer was killed on has
-// neither; the store may hold it or not. A line without its end was cut off by
-// a kill and does not count.
+// replay reads a log: "intent ISSUE N" before each write, "done N MICROSECONDS" once it was
+// acknowledged, "refused N". A killed write has neither, and the store may contain it or not. A
+// line without its end was cut off by a kill and does not count.
 func replay(writer int, path string) (stressReplay, error) {
 	r := stressReplay{may: map[stressKey][]string{
 		{stressShared, writer}:      {stressValue(writer, 0)},

@@ -18,9 +18,9 @@ import (
 	"stig/internal/workspace"
 )
 
-// TestStressClose takes issues from a question over its answer to their close,
-// several at once and one in three killed on the way: what was acknowledged is
-// in the store in the end, and nothing lies about.
+// TestStressClose takes issues from a question over its answer to their close, several at once,
+// and kills one in three on the way. In the end everything acknowledged is in the store, and no
+// temporary files are left.
 func TestStressClose(t *testing.T) {
 	t.Parallel()
 	const workers = 4
@@ -70,8 +70,8 @@ func stressSteps(i int) [3][]string {
 	}
 }
 
-// step runs stig and reports whether it acknowledged, which who was killed did
-// not, nor who answers a question that was not asked.
+// step runs stig and reports whether it acknowledged. A killed command did not, nor did one
+// that answers a question that was never asked.
 func (r *stressRun) step(args []string) (bool, error) {
 	c := r.stig(args...)
 	c.Env = append(c.Env, "STIG_TRUST=1")
@@ -97,7 +97,7 @@ func (r *stressRun) step(args []string) (bool, error) {
 	}
 }
 
-// judgeClosed holds the store against what was acknowledged.
+// judgeClosed compares the store with what was acknowledged.
 func (r *stressRun) judgeClosed(t *testing.T, acknowledged [][3]bool) {
 	if out, err := r.stig("vet").CombinedOutput(); err != nil {
 		t.Errorf("stig vet: %v\n%s", err, out)

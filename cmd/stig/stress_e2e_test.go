@@ -30,17 +30,16 @@ var (
 	stressProgram = flag.String("stig", "stig", "the stig that TestStress runs")
 )
 
-// At least so much has to happen in each second for the run to mean anything.
+// The minimum rates per second for the run to mean anything.
 const (
 	stressWritesPerSecond = 5
 	stressKillsPerSecond  = 1
 	stressTracesPerSecond = 2
 )
 
-// TestStress lets real processes write one store at once, kills many of them
-// at random moments with a signal that none can catch, reads all the time, and
-// in the end replays what each writer had acknowledged: just stress runs it
-// for a minute.
+// TestStress lets real processes write one store at once, kills many of them at random moments
+// with SIGKILL, reads all the time, and in the end replays what each writer had acknowledged.
+// just stress runs it for a minute.
 func TestStress(t *testing.T) {
 	t.Parallel()
 	r, err := newStressRun(t.TempDir())
@@ -60,11 +59,11 @@ func TestStress(t *testing.T) {
 	}
 }
 
-// leastOf is how much has to happen while stressTime lasts.
+// leastOf returns how much must happen during stressTime.
 func leastOf(perSecond float64) int { return int(math.Ceil(stressTime.Seconds() * perSecond)) }
 
-// stressed waits until stressTime is over and enough happened, which takes longer where
-// processes start slowly: ten times as long at most.
+// stressed waits until stressTime is over and enough happened. If processes start slowly it
+// waits longer, at most ten times as long.
 func stressed(enough func() bool) {
 	for start := time.Now(); ; time.Sleep(50 * time.Millisecond) {
 		if took := time.Since(start); took >= 10**stressTime || took >= *stressTime && enough() {
@@ -73,7 +72,7 @@ func stressed(enough func() bool) {
 	}
 }
 
-// stressRun is one run and what it counts.
+// stressRun is one run and its counts.
 type stressRun struct {
 	dir, store string
 	checker    *stressChecker
@@ -121,17 +120,17 @@ func (r *stressRun) run() {
 	r.elapsed = time.Since(start)
 }
 
-// wroteEnough reports whether the logs of the writers name enough writes that were made.
+// wroteEnough reports whether the logs of the writers have enough completed writes.
 func (r *stressRun) wroteEnough() bool {
 	made := 0
 	for writer := range stressWriters {
-		log, _ := os.ReadFile(r.log(writer)) // not there yet, it names none
+		log, _ := os.ReadFile(r.log(writer)) // a missing log has none yet
 		made += bytes.Count(log, []byte("\ndone "))
 	}
 	return made >= leastOf(stressWritesPerSecond)
 }
 
-// repeat does something, from 1 on, until the run ends or it fails.
+// repeat calls a function, with 1, 2 and so on, until the run ends or it fails.
 func (r *stressRun) repeat(do func(n int) error) {
 	for n := 1; ; n++ {
 		select {
@@ -165,7 +164,7 @@ func (r *stressRun) stig(args ...string) *exec.Cmd {
 	return c
 }
 
-// command is one write by stig. One in three is killed on the way, or tried to.
+// command makes one write with stig. One in three is killed on the way, if it is still running.
 func (r *stressRun) command(writer, n int) error {
 	log, err := openStressLog(r.log(writer))
 	if err != nil {
@@ -199,7 +198,7 @@ func (r *stressRun) command(writer, n int) error {
 	}
 }
 
-// process is the short life of a process that writes in a loop.
+// process runs a short-lived process that writes in a loop.
 func (r *stressRun) process(writer int) error {
 	c := exec.Command("stress-writer", r.store, r.log(writer), strconv.Itoa(writer))
 	var said bytes.Buffer
@@ -216,7 +215,7 @@ func (r *stressRun) process(writer int) error {
 	case <-time.After(50*time.Millisecond + rand.N(time.Second)):
 	case <-r.stop:
 	}
-	_ = c.Process.Kill() // when it is gone, Wait says why
+	_ = c.Process.Kill() // once it is gone, Wait says why
 	if err := c.Wait(); c.ProcessState.ExitCode() >= 0 {
 		return fmt.Errorf("writer %d ended by itself: %v: %s", writer, err, said.Bytes())
 	}
@@ -230,8 +229,8 @@ func (r *stressRun) countKill() {
 	r.killed++
 }
 
-// readBytes reads the store as any program would, and sees that it is whole
-// and that nothing goes back to what it was before.
+// readBytes reads the store as any program would, and checks that it is whole and that no value
+// goes back to an earlier one.
 func (r *stressRun) readBytes(seen *snapshot) error {
 	data, err := os.ReadFile(r.store)
 	if err != nil {
@@ -263,16 +262,16 @@ func (r *stressRun) readBytes(seen *snapshot) error {
 	return nil
 }
 
-// stressOrder is a number that rises with the values of a writer.
+// stressOrder returns a number that increases with a writer's values.
 func stressOrder(writer int, value string) float64 {
 	if stressWriters[writer] == "confidence" {
-		return 0 // its values come again
+		return 0 // its values repeat
 	}
 	n, _ := strconv.ParseFloat(strings.ReplaceAll(value, "-", ""), 64)
 	return n
 }
 
-// readStore reads the store as stig does, which must not wait for anybody.
+// readStore reads the store as stig does, which must not wait for a lock.
 func (r *stressRun) readStore() error {
 	start := time.Now()
 	f, err := jsonl.Read(beads.Place{Path: r.store, Dir: filepath.Dir(r.store)})
@@ -311,8 +310,8 @@ func (r *stressRun) readCommand(n int) error {
 	return nil
 }
 
-// judge replays the logs against the store as the last kill left it, and sees
-// that one more writer clears up.
+// judge compares the logs with the store as the last kill left it, and checks that one more
+// writer cleans up.
 func (r *stressRun) judge() error {
 	data, err := os.ReadFile(r.store)
 	if err != nil {
@@ -354,7 +353,7 @@ func (r *stressRun) judge() error {
 	return r.clearUp(data)
 }
 
-// clearUp has one more writer come, which changes nothing.
+// clearUp runs one more writer, which changes nothing.
 func (r *stressRun) clearUp(before []byte) error {
 	var err error
 	if r.leftovers, err = r.temporary(); err != nil {
@@ -375,7 +374,7 @@ func (r *stressRun) clearUp(before []byte) error {
 	return err
 }
 
-// temporary counts the files beside the store that are not for good.
+// temporary counts the temporary files beside the store.
 func (r *stressRun) temporary() (n int, err error) {
 	entries, err := os.ReadDir(filepath.Dir(r.store))
 	for _, e := range entries {

@@ -21,9 +21,9 @@ import (
 // traceWriters is how many processes leave traces on one issue at once.
 const traceWriters = 8
 
-// TestStressTraces lets eight workers leave traces on one issue, each by a process of
-// its own, kills one in three at a random moment, and leaves again what was not
-// acknowledged, as a worker would: in the end each trace is there once.
+// TestStressTraces lets eight workers leave traces on one issue, each with its own process, and
+// kills one in three at a random moment. A worker retries what was not acknowledged. In the end
+// each trace is there once.
 func TestStressTraces(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -98,8 +98,8 @@ func TestStressTraces(t *testing.T) {
 	}
 }
 
-// traceWorker leaves one trace after the other. Each is of another actor, so that the
-// limit of traces a minute does not hold it up.
+// traceWorker leaves one trace after the other. Each has another actor, so that the limit of
+// traces a minute does not apply.
 type traceWorker struct {
 	run          *stressRun
 	number       int
@@ -108,7 +108,7 @@ type traceWorker struct {
 	err          error
 }
 
-// next is the author and the message of the trace that it leaves next.
+// next returns the author and the message of the next trace.
 func (w *traceWorker) next() string {
 	n := len(w.acknowledged)
 	return fmt.Sprintf("worker-%d-%d pile %d stands", w.number, n, n)
@@ -130,7 +130,7 @@ func (w *traceWorker) leave() {
 	switch code := c.ProcessState.ExitCode(); {
 	case err == nil:
 		w.acknowledged = append(w.acknowledged, w.next())
-	case code == workspace.ExitConflict: // the lock was held too long: again
+	case code == workspace.ExitConflict: // the lock was held too long: retry
 	case code < 0:
 		w.killed++
 	default:

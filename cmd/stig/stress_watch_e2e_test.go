@@ -27,9 +27,9 @@ const (
 	watchInterval = 25 // changes between two points at which all watchers catch up
 )
 
-// TestStressWatch lets watchers look on while stig, a program that replaces the file, a
-// hand that writes into it and git checkout change a store, and ends half of them in the
-// middle for a while: each of them tells each thing that happened once.
+// TestStressWatch runs watchers while stig, a program that replaces the file, an editor that
+// writes into it and git checkout change a store, and stops half of them in the middle for a
+// while. Each watcher reports each event once.
 func TestStressWatch(t *testing.T) {
 	t.Parallel()
 	changes := min(watchChanges, max(50, int(stressTime.Seconds()*40)))
@@ -69,7 +69,7 @@ func TestStressWatch(t *testing.T) {
 	t.Logf("%d changes, %d watchers, %d restarted: %d kinds of events, %d events each", changes, len(r.programs), (len(r.programs)+1)/2, len(r.kinds()), r.total())
 }
 
-// watchRun is one run: what should be told, and the watchers.
+// watchRun is one run: the expected events, and the watchers.
 type watchRun struct {
 	t          *testing.T
 	dir, store string
@@ -78,10 +78,10 @@ type watchRun struct {
 	said       []string // the file of each watcher's output
 
 	mu       sync.Mutex
-	want     map[string]int // events by watched
+	want     map[string]int // events, named as by watched
 	syncs    int
 	issues   int // p-0 …
-	fresh    int // the next issue that nobody has changed
+	fresh    int // the next issue that is unchanged so far
 	claimed  map[string]bool
 	raised   map[string]bool
 	replaced bool
@@ -151,11 +151,11 @@ func (r *watchRun) start(i int) {
 
 func (r *watchRun) stop(i int) {
 	r.must(r.programs[i].Process.Signal(os.Interrupt))
-	_ = r.programs[i].Wait() // it ends as one does that is interrupted
+	_ = r.programs[i].Wait() // it ends like an interrupted process
 	r.away[i] = true
 }
 
-// catchUp leaves a trace, and waits until all watchers have told of it.
+// catchUp leaves a trace, and waits until all watchers have reported it.
 func (r *watchRun) catchUp() {
 	r.syncs++
 	sentinel := fmt.Sprintf("all see this %d.", r.syncs)
@@ -174,8 +174,8 @@ func (r *watchRun) catchUp() {
 	}
 }
 
-// stig runs a command in this process, by an actor of its own: one leaves 60 traces a
-// minute at most.
+// stig runs a command in this process with a new actor each time, because an actor can leave at
+// most 60 traces a minute.
 func (r *watchRun) stig(args ...string) string {
 	r.t.Helper()
 	var out bytes.Buffer
@@ -197,7 +197,7 @@ func (r *watchRun) expect(event, id, what string) {
 	r.want[strings.TrimSpace(event+" "+id+" "+what)]++
 }
 
-// one gives an issue that nobody has changed yet.
+// one returns an issue that is unchanged so far.
 func (r *watchRun) one() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -205,7 +205,7 @@ func (r *watchRun) one() string {
 	return fmt.Sprint("p-", r.fresh)
 }
 
-// change makes one change of those that leave something that can be told from all others.
+// change makes one change that leaves an event distinct from all others.
 func (r *watchRun) change(n int) {
 	what := fmt.Sprintf("change %d.", n)
 	shared := fmt.Sprint("p-", rand.IntN(50))
@@ -232,7 +232,7 @@ func (r *watchRun) change(n int) {
 		on := r.one()
 		r.stig("dep", "add", r.one(), "--on", on, "--type", "related")
 		r.expect(traces.EventDependency, fmt.Sprint("p-", r.fresh), "added")
-	case 6, 7: // of another program, or by hand: a comment
+	case 6, 7: // by another program, or by hand: a comment
 		r.rewrite(shared, func(line string) string { return withComment(line, n, what) })
 		r.expect(traces.EventLeft, shared, what)
 	case 8:
@@ -253,7 +253,7 @@ func (r *watchRun) change(n int) {
 	}
 }
 
-// work goes one step on with an issue by stig.
+// work takes an issue one step further with stig.
 func (r *watchRun) work(n int) {
 	id := fmt.Sprint("p-", n%30)
 	switch step := n / 30 % 5; {
@@ -294,7 +294,7 @@ func withComment(line string, number int, text string) string {
 	return strings.TrimSuffix(line, "}") + `,"comments":[` + comment + "]}"
 }
 
-// edited is the store with the line of an issue changed; "" takes it out.
+// edited returns the store with the line of an issue changed; "" removes it.
 func (r *watchRun) edited(text, id string, change func(line string) string) string {
 	at := strings.Index(text, `{"id":"`+id+`",`)
 	if at < 0 {
@@ -321,7 +321,7 @@ func (r *watchRun) rewrite(id string, change func(line string) string) {
 	r.must(os.Rename(r.store+".other", r.store))
 }
 
-// checkout has git write a version of the store in which so many issues have a comment more.
+// checkout checks out a version of the store in which this many issues have one more comment.
 func (r *watchRun) checkout(issues int) {
 	r.catchUp()
 	r.git("add", "-A")
@@ -348,8 +348,8 @@ func (r *watchRun) checkout(issues int) {
 	r.catchUp()
 }
 
-// judge compares what a watcher told with what happened. What became startable, and the
-// rows that go with a question, depend on when it looked.
+// judge compares a watcher's reports with what happened. It ignores what depends on when the
+// watcher polled: issues that became ready or blocked, and the signal rows of a question.
 func (r *watchRun) judge(i int) {
 	text, err := os.ReadFile(r.said[i])
 	r.must(err)
@@ -382,7 +382,7 @@ func (r *watchRun) judge(i int) {
 	}
 }
 
-// watched is an event as expect has it; "" for what is not counted.
+// watched returns the name of an event as in expect; "" if it is not counted.
 func watched(e traces.Event) string {
 	what := ""
 	switch e.Event {

@@ -20,12 +20,12 @@ import (
 	"stig/notes"
 )
 
-// stressLog is the log of one writer: only it appends, and what it says has
-// reached the disk before the writer goes on.
+// stressLog is the log of one writer. Only that writer appends, and a line is on disk before
+// the writer continues.
 type stressLog struct{ file *os.File }
 
-// openStressLog opens a log to go on with it; the part of a line that a kill
-// left at its end is taken off.
+// openStressLog opens a log to append to; it removes a partial line that a kill left at the
+// end.
 func openStressLog(path string) (*stressLog, error) {
 	text, err := os.ReadFile(path)
 	if err != nil && !os.IsNotExist(err) {
@@ -52,9 +52,9 @@ func (l *stressLog) say(format string, args ...any) error {
 
 func init() { programs["stress-writer"] = stressWriter }
 
-// stressWriter is a process that writes with jsonl.Store.Edit until it is killed:
-// stress-writer STORE LOG WRITER. It ends with its standard input, so that it
-// does not outlive the test.
+// stressWriter is a process that writes with jsonl.Store.Edit until it is killed: stress-writer
+// STORE LOG WRITER. It ends when its standard input closes, so that it does not outlive the
+// test.
 func stressWriter() {
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
@@ -102,7 +102,7 @@ func writeForever(store, path, number string) error {
 	}
 }
 
-// stressTarget is the issue of the nth write.
+// stressTarget returns the issue of the nth write.
 func stressTarget(writer, n int) string {
 	if n%2 == 0 {
 		return stressShared
@@ -110,8 +110,8 @@ func stressTarget(writer, n int) string {
 	return stressOwn(writer)
 }
 
-// writeSection sets a section to a value, counts the edit in it, and counts it
-// in the tally too: two lines that must not come apart.
+// writeSection sets a section to a value, counts the edit in it, and counts it in the tally
+// too: two lines that must change together.
 func writeSection(s beads.Store, issue, section string, n int) error {
 	o := beads.Options{Now: time.Now(), Notes: notes.Permit{Change: []string{section}}.Check}
 	_, err := s.Edit(context.Background(), o, func(tx *beads.Tx) error {
@@ -147,7 +147,7 @@ func writeSection(s beads.Store, issue, section string, n int) error {
 	return err
 }
 
-// stressArgs is the command line of stig for the nth write.
+// stressArgs returns the stig command line for the nth write.
 func stressArgs(writer, n int) []string {
 	issue, name, value := stressTarget(writer, n), stressWriters[writer], stressValue(writer, n)
 	if name == "checkpoint" {

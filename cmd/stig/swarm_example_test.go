@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The example of docs/swarm.md: three explorers agree on a wrong idea, and the fix of the
-// fourth passes the acceptance criteria, which ends the swarm as proved.
+// TestSwarmExample is the example of docs/swarm.md: three explorers agree on a wrong idea, and
+// the fourth's fix passes the acceptance criteria, which ends the swarm as proved.
 func TestSwarmExample(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS(fromHere("..", "..", "examples", "swarm"))); err != nil {

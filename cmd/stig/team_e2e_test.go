@@ -14,8 +14,8 @@ import (
 	"stig/internal/testkit/servers"
 )
 
-// TestFromOneMachineToATeam follows docs/database.md from nothing: each block runs in the
-// order of the page, on the machine that its first line names, with homes of their own. The
+// TestFromOneMachineToATeam follows docs/database.md from the start: it runs each block in the
+// order of the page, on the machine that its first line names, each with its own home. The
 // names of the page stand for a server and directories of the test.
 func TestFromOneMachineToATeam(t *testing.T) {
 	servers.Need(t, servers.MariaDB)
@@ -105,7 +105,7 @@ func (p *team) run(block string) {
 	p.ran++
 }
 
-// real puts what the test has in the place of the names of the page.
+// real replaces the names of the page with those of the test.
 func (p *team) real(text string) string {
 	text = strings.ReplaceAll(text, "/etc/mysql/tls", filepath.Join(p.dir, "tls"))
 	host := "db.harbor.example"
@@ -115,7 +115,7 @@ func (p *team) real(text string) string {
 	return strings.ReplaceAll(text, host, "localhost")
 }
 
-// shell runs commands, of which each must succeed.
+// shell runs commands, each of which must succeed.
 func (p *team) shell(dir, home, commands string) {
 	p.Helper()
 	cmd := exec.Command("sh", "-ec", commands)

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// scenes are the commands that the animated terminal of README types, each on a cleared
-// screen. The gate refuses first.
+// scenes are the commands that README's animated terminal types, each on a cleared screen. The
+// gate refuses first.
 var scenes = []struct {
 	command string
 	fails   bool
@@ -30,7 +30,8 @@ const (
 	mostBytes   = 300_000
 )
 
-// TestTerminal runs the scenes and keeps docs/terminal.svg what they print; -update writes it.
+// TestTerminal runs the scenes and compares docs/terminal.svg with their output; -update writes
+// it.
 func TestTerminal(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS(fromHere("..", "..", "examples", "harbor"))); err != nil {
@@ -70,7 +71,7 @@ type scene struct {
 	printed []string
 }
 
-// screen cuts what was printed to the width of the terminal.
+// screen cuts output to the width of the terminal.
 func screen(printed string) (lines []string) {
 	for line := range strings.Lines(strings.TrimRight(printed, "\n") + "\n") {
 		line = strings.TrimRight(line, "\n")
@@ -82,9 +83,9 @@ func screen(printed string) (lines []string) {
 	return lines
 }
 
-// animate draws a terminal that types each command and then shows what it printed. It is
-// an SVG with style rules alone; where motion is not wanted it shows the first scene. It begins
-// when the first command has printed: a picture that stands still shows output.
+// animate draws a terminal that types each command and then shows its output. The SVG contains
+// style rules only; if reduced motion is set it shows the first scene. It starts when the first
+// command has printed, so that a still picture shows output.
 func animate(all []scene) string {
 	lines, total := 0, 0.0
 	for _, s := range all {

@@ -16,17 +16,15 @@ import (
 	"stig/internal/merge"
 )
 
-// writtenEdit is one way to write the store: what others wrote before, and what
-// mara writes then.
+// writtenEdit is a way to write the store: what others wrote before, and what mara writes then.
 type writtenEdit struct {
 	name   string
 	before [][]string // by tove
 	edits  [][]string // by mara
-	makes  bool       // an issue, of which undo leaves a tombstone
+	makes  bool       // creates an issue, which undo turns into a tombstone
 }
 
-// writtenEdits are all commands that write the store, on issues that have had
-// nothing done to them and on issues that have.
+// writtenEdits are all commands that write the store, on new issues and on issues with content.
 var writtenEdits = []writtenEdit{
 	{name: "claim", edits: [][]string{{"claim", "demo-2"}}},
 	{name: "claim with a table", before: [][]string{{"signals", "init", "demo-2"}}, edits: [][]string{{"claim", "demo-2"}}},
@@ -76,10 +74,10 @@ var writtenEdits = []writtenEdit{
 		{"dep", "add", "demo-2", "--on", "demo-1"}, {"release", "demo-2"}}},
 }
 
-// editedTable is a signal table whose planning-depth is left to fill in.
+// editedTable is a signal table whose planning-depth is not filled in.
 const editedTable = "<!-- stigmergic-signals -->\n| Signal | Value | Updated |\n|---|---|---|\n| schema-version | 1 | 2026-11-01 |\n| cynefin | complex | 2026-11-05 |\n| surprise | 0.2 | 2026-11-03 |\n| progress | exploring | 2026-11-02 |\n| escalation | none | — |\n| planning-depth | %s | 2026-11-05 |\n<!-- /stigmergic-signals -->"
 
-// writtenStore is the store that the edits are made to.
+// writtenStore is the store that the edits apply to.
 func writtenStore(t *testing.T) string {
 	t.Helper()
 	table := strings.Replace(editedTable, "%s", "deep", 1)
@@ -121,7 +119,7 @@ type editedClone struct {
 	store string
 }
 
-// newEditedClone makes a clone in which what is before an edit is committed.
+// newEditedClone creates a clone in which the commands before the edit are committed.
 func newEditedClone(t *testing.T, e writtenEdit) *editedClone {
 	t.Helper()
 	c := &editedClone{t: t, dir: t.TempDir()}
@@ -148,7 +146,7 @@ func (c *editedClone) git(args ...string) {
 	}
 }
 
-// stig runs the program as an actor, and asserts how it ends.
+// stig runs the program as an actor, and checks its exit code.
 func (c *editedClone) stig(exit int, actor string, args ...string) string {
 	c.t.Helper()
 	cmd := stigCommand(c.dir, args...)
@@ -185,7 +183,7 @@ func (c *editedClone) read() string {
 	return string(text)
 }
 
-// says asserts that the store says what a text of it said.
+// says checks that the store has the same content as a text of it.
 func (c *editedClone) says(want string, makes bool) {
 	c.t.Helper()
 	got := c.read()
@@ -209,7 +207,7 @@ func (c *editedClone) says(want string, makes bool) {
 	}
 }
 
-// saidBy is what the issues of a store say, by their ids: their parts, in order.
+// saidBy returns the parts of each issue in a store, in order, by id.
 func saidBy(t *testing.T, text string) map[string]string {
 	t.Helper()
 	said := map[string]string{}
@@ -228,8 +226,8 @@ func saidBy(t *testing.T, text string) map[string]string {
 	return said
 }
 
-// TestUndoAll asserts of every command that writes: after undo the store says
-// what it said before, and recover misses nothing.
+// TestUndoAll: for every command that writes, undo restores the store's content, and recover
+// then finds nothing.
 func TestUndoAll(t *testing.T) {
 	t.Parallel()
 	for _, e := range writtenEdits {
@@ -255,9 +253,8 @@ func TestUndoAll(t *testing.T) {
 	}
 }
 
-// TestRecoverAll asserts of every command that writes: when a checkout of the
-// file took away what it wrote, recover puts it back; undo takes that back, and then nothing
-// is missed, nor when the file is checked out once more.
+// TestRecoverAll: for every command that writes, recover restores what a checkout of the file
+// removed, and undo reverts that. Then recover finds nothing, nor after another checkout.
 func TestRecoverAll(t *testing.T) {
 	t.Parallel()
 	for _, e := range writtenEdits {
@@ -275,15 +272,15 @@ func TestRecoverAll(t *testing.T) {
 			c.says(before, e.makes)
 			c.missesNothing()
 			c.git("checkout", "-q", "--", ".beads")
-			if !e.makes { // else the tombstones are
+			if !e.makes { // otherwise these are the tombstones
 				c.missesNothing()
 			}
 		})
 	}
 }
 
-// TestRecoverUndone asserts of every command that writes: when the edit was committed and a
-// checkout took away its undo, recover puts that back; undo takes that back again, twice.
+// TestRecoverUndone: for every command that writes, if the edit was committed and a checkout
+// removed its undo, recover restores the undo, and undo reverts that, twice.
 func TestRecoverUndone(t *testing.T) {
 	t.Parallel()
 	for _, e := range writtenEdits {
@@ -309,7 +306,7 @@ func TestRecoverUndone(t *testing.T) {
 	}
 }
 
-// missesNothing asserts that nothing is lost, and that --apply leaves the store as it is.
+// missesNothing checks that nothing is lost, and that --apply does not change the store.
 func (c *editedClone) missesNothing() {
 	c.t.Helper()
 	before := c.read()

@@ -19,9 +19,9 @@ import (
 	"stig/internal/gate"
 )
 
-// TestUpgrade opens what each earlier program left, as .ci/fixtures made it: a store, its
-// configuration, journal, verdicts, sessions, workers and swarms. This one reads all of it,
-// works on, and loses nothing.
+// TestUpgrade opens what each earlier program left, as written by .ci/fixtures: a store, its
+// configuration, journal, verdicts, sessions, workers and swarms. This version reads all of it,
+// continues, and loses nothing.
 func TestUpgrade(t *testing.T) {
 	t.Parallel()
 	fixtures, err := filepath.Glob(fromHere("testdata", "upgrade", "*.txtar"))
@@ -41,7 +41,7 @@ func TestUpgrade(t *testing.T) {
 	}
 }
 
-// upgraded is a repository that an earlier program worked in.
+// upgraded is a repository in which an earlier version worked.
 type upgraded struct {
 	t    *testing.T
 	dir  string // the repository
@@ -89,11 +89,11 @@ func unpackUpgrade(t *testing.T, fixture string) *upgraded {
 	return u
 }
 
-// sealed is a line with the checksum of its JSON before it.
+// sealed matches a line that starts with the checksum of its JSON.
 var sealed = regexp.MustCompile(`(?m)^[0-9a-f]{8} (\{.*\})$`)
 
-// moved is a file of a fixture as the earlier program would have left it in top: its paths
-// are in texts, in checksums and in names of files.
+// moved returns a file of a fixture as the earlier version would have left it in top: paths are
+// in texts, checksums and file names.
 func moved(top string, f txtar.File) (name string, data []byte) {
 	data = bytes.ReplaceAll(f.Data, []byte("@TOP@"), []byte(top))
 	data = sealed.ReplaceAllFunc(data, func(line []byte) []byte {
@@ -117,7 +117,7 @@ func moved(top string, f txtar.File) (name string, data []byte) {
 	return f.Name, data
 }
 
-// does runs a command that must succeed, and gives what it printed.
+// does runs a command that must succeed, and returns its output.
 func (u *upgraded) does(args ...string) string {
 	u.t.Helper()
 	var out, said strings.Builder
@@ -127,7 +127,7 @@ func (u *upgraded) does(args ...string) string {
 	return out.String()
 }
 
-// shows asserts what a command prints.
+// shows checks the output of a command.
 func (u *upgraded) shows(want string, args ...string) {
 	u.t.Helper()
 	if out := u.does(args...); !strings.Contains(out, want) {
@@ -139,7 +139,7 @@ func (u *upgraded) store() string {
 	return readFile(u.t, filepath.Join(u.dir, ".beads", "issues.jsonl"))
 }
 
-// reads looks at the store, and changes no byte of it.
+// reads reads the store, and changes no byte of it.
 func (u *upgraded) reads() {
 	u.shows("pier-5", "list")
 	u.shows("the rope is wet", "orient", "pier-4")
@@ -152,7 +152,7 @@ func (u *upgraded) reads() {
 	}
 }
 
-// remembers asks for what is kept beside the store.
+// remembers checks what is kept beside the store.
 func (u *upgraded) remembers() {
 	if u.had("git-stig/journal-") {
 		u.shows("checkpoint", "log", "pier-4")
@@ -187,7 +187,7 @@ func (u *upgraded) remembers() {
 	}
 }
 
-// writes works on, and compares every issue with how it was left.
+// writes continues the work, and compares every issue with how it was left.
 func (u *upgraded) writes() {
 	u.does("verify", "pier-2")
 	u.does("resolve", "pier-3", "-m", "red", "--actor", "tove")
@@ -195,7 +195,7 @@ func (u *upgraded) writes() {
 	u.does("signals", "init", "pier-5")
 	u.does("checkpoint", "pier-4", "--surprise", "0.6", "--learned", "the hook is loose")
 	u.does("close", "pier-4", "--reason", "the lamp hangs on its hook")
-	u.shows("confidence", "show", "pier-5", "--notes") // as the configuration asks
+	u.shows("confidence", "show", "pier-5", "--notes") // as configured
 	now := strings.Split(u.store(), "\n")
 	for line := range strings.Lines(u.left) {
 		id := regexp.MustCompile(`"id":"(.*?)"`).FindStringSubmatch(line)[1]

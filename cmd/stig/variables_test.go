@@ -12,7 +12,8 @@ import (
 	"stig/cmd/stig/cli"
 )
 
-// TestVariables fails for a variable that the program names and the list lacks, and the other way.
+// TestVariables fails if the program uses a variable that the list lacks, or the list has one
+// that the program does not use.
 func TestVariables(t *testing.T) {
 	var sources strings.Builder
 	err := filepath.WalkDir(filepath.Join("..", ".."), func(path string, d fs.DirEntry, err error) error {

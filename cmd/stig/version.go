@@ -10,11 +10,11 @@ import (
 	"stig/cmd/stig/cli"
 )
 
-// versionOutput is the version as data. Commit and date are those of the source.
+// versionOutput is the version as JSON. Commit and date are those of the source.
 type versionOutput struct {
 	Version string `json:"version"`
-	Commit  string `json:"commit"` // "" where the program was not built in a clone
-	Date    string `json:"date"`   // a day; "" as well
+	Commit  string `json:"commit"` // "" if the program was not built in a clone
+	Date    string `json:"date"`   // a day; "" if Commit is ""
 }
 
 func versionCommand(a *cli.App) *cobra.Command {
@@ -36,7 +36,7 @@ func (v versionOutput) line() string {
 	return fmt.Sprintf("stig %s (%s, %s)\n", v.Version, v.Commit, v.Date)
 }
 
-// built says of which source this program was built: as the release says, or else the go
+// built returns the source of this program's build: from the release, or else from the go
 // command, which asked git.
 func built() versionOutput {
 	v := versionOutput{cli.Version, cli.Commit, cli.Date}

@@ -14,9 +14,9 @@ import (
 	"stig/schemas"
 )
 
-// TestPublishedStays holds what docs/compatibility.md promises: what was published of the JSON and
-// of the convention as version 1 is there as long as the version is 1. Keys may come, and
-// -update records them; one that goes or changes its type takes another version.
+// TestPublishedStays checks the promise of docs/compatibility.md: the published JSON and
+// convention of version 1 stay while the version is 1. Keys may be added, and -update records
+// them; removing a key or changing its type needs another version.
 func TestPublishedStays(t *testing.T) {
 	now := keysBelow(definitions(t, schemas.Output), "", 0)
 	convention := cuecontext.New().CompileString(schemas.StigmergicWorkflow)
@@ -49,8 +49,8 @@ func TestPublishedStays(t *testing.T) {
 	}
 }
 
-// keysBelow lists the keys of a struct, and of those in it and in its lists: the path, ! where
-// it is always there, the type.
+// keysBelow lists the keys of a struct, and of those in it and in its lists: the path, ! if it
+// is always there, the type.
 func keysBelow(v cue.Value, path string, depth int) (keys []string) {
 	if op, ways := v.Expr(); op == cue.OrOp && v.IncompleteKind()&cue.NullKind != 0 { // a struct, or null
 		for _, way := range ways {
@@ -83,7 +83,7 @@ func keysBelow(v cue.Value, path string, depth int) (keys []string) {
 	return keys
 }
 
-// TestVersionIsNamed finds the version of the program where people read it.
+// TestVersionIsNamed checks that the documents name the program's version.
 func TestVersionIsNamed(t *testing.T) {
 	changes := readFile(t, "..", "..", "CHANGELOG.md")
 	first, _, _ := strings.Cut(changes[strings.Index(changes, "\n## ")+1:], "\n")

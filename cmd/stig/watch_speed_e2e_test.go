@@ -23,10 +23,10 @@ import (
 
 var watchRounds = flag.Int("watch-rounds", 0, "how many writes TestWatchSpeed times; none are timed without")
 
-// TestWatchSpeed measures how long a watcher takes to tell of a write at 10,000 issues,
-// what it costs while nothing happens, and what it holds after many events:
-// go test ./cmd/stig -run TestWatchSpeed -v -watch-rounds 200 -stig PATH. Nothing is
-// asserted about time. Without -watch-rounds it does three of each on a small store.
+// TestWatchSpeed measures how long a watcher takes to report a write at 10,000 issues, what it
+// costs while idle, and its memory after many events: go test ./cmd/stig -run TestWatchSpeed -v
+// -watch-rounds 200 -stig PATH. It does not check times. Without -watch-rounds it does three
+// rounds on a small store.
 func TestWatchSpeed(t *testing.T) {
 	t.Parallel()
 	issues, rounds, idle := 10_000, *watchRounds, 60*time.Second
@@ -88,11 +88,11 @@ func TestWatchSpeed(t *testing.T) {
 		inHere(t, dir, "trace", "add", "--from", from, "--actor", fmt.Sprint("crew-", n))
 		w.until(t, last)
 	}
-	time.Sleep(2 * time.Second) // what reading took goes back when nothing happens
+	time.Sleep(2 * time.Second) // an idle watcher frees the memory used for reading
 	t.Logf("memory: %.1f MB after %d events more", w.memory(t), w.events-events)
 }
 
-// openIssues lists the ids of issues that traces can be left on.
+// openIssues lists the ids of issues that accept traces.
 func openIssues(t *testing.T, path string) (ids []string) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -106,7 +106,7 @@ func openIssues(t *testing.T, path string) (ids []string) {
 	return ids
 }
 
-// inHere runs stig in this process by the clock of the machine.
+// inHere runs stig in this process by the machine's clock.
 func inHere(t *testing.T, dir string, args ...string) {
 	t.Helper()
 	var out bytes.Buffer
@@ -123,7 +123,7 @@ func spread(list []time.Duration) string {
 	return fmt.Sprintf("median %s, p99 %s, most %s of %d", ms(list[len(list)/2]), ms(list[len(list)*99/100]), ms(list[len(list)-1]), len(list))
 }
 
-// oneWatcher is a process that watches, and when it said what.
+// oneWatcher is a process that watches, with the times of its output.
 type oneWatcher struct {
 	c      *exec.Cmd
 	said   chan traces.Event
@@ -162,11 +162,11 @@ func beginWatch(t *testing.T, dir string) *oneWatcher {
 			}
 		}
 	}()
-	time.Sleep(300 * time.Millisecond) // it says so before it listens
+	time.Sleep(300 * time.Millisecond) // printed before it listens
 	return w
 }
 
-// until waits for the trace that says this, and gives when it came.
+// until waits for the trace with this text, and returns when it came.
 func (w *oneWatcher) until(t *testing.T, said string) time.Time {
 	t.Helper()
 	for limit := time.After(30 * time.Second); ; {
@@ -185,7 +185,7 @@ func (w *oneWatcher) until(t *testing.T, said string) time.Time {
 	}
 }
 
-// memory is what the process holds, in MB.
+// memory returns the memory of the process, in MB.
 func (w *oneWatcher) memory(t *testing.T) float64 {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", w.c.Process.Pid))
@@ -200,7 +200,7 @@ func (w *oneWatcher) memory(t *testing.T) float64 {
 	return float64(kb) / 1024
 }
 
-// cpu is the processor time that the process took so far.
+// cpu returns the processor time of the process so far.
 func (w *oneWatcher) cpu(t *testing.T) time.Duration {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", w.c.Process.Pid))

@@ -13,8 +13,8 @@ import (
 	"stig/internal/process"
 )
 
-// TestSurveyOfWorkers: the survey says whose loops run, wait or were paused, and which
-// ended with an issue in hand; doctor names what the dead hold.
+// TestSurveyOfWorkers: the survey shows whose loops run, wait or were paused, and which ended
+// while working on an issue; doctor names what dead workers hold.
 func TestSurveyOfWorkers(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS(fromHere("..", "..", "examples", "harbor"))); err != nil {

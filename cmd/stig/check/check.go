@@ -19,18 +19,18 @@ func CheckCommand(a *cli.App) *cobra.Command {
 			"cycles finds dependency cycles, stig lint finds empty links and criteria that cannot run,\n" +
 			"stig schema prints the CUE schema, stig explain explains a rule. Text output folds many\n" +
 			"findings of one rule into one line; --all prints each.\n\n" +
-			"--against also finds what this branch did since it left REV: issues closed without the\n" +
-			"gate, deleted content, signals that moved backwards. --verify runs the criteria of every\n" +
-			"issue that was closed since then again, here, also in an untrusted repository: for CI.",
+			"--against also reports what this branch did since it left REV: issues closed without the\n" +
+			"gate, deleted content, signals that moved backwards. --verify reruns the criteria of every\n" +
+			"issue closed since then, even in an untrusted repository: for CI.",
 		Args:    cli.Takes(0, 0, "no arguments"),
 		Example: "  stig check\n  stig check --against origin/main --verify\n  stig check --strict --format github --format sarif=stig.sarif",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return check(cmd.Context(), a, r, o)
 		},
 	}
-	cmd.Flags().BoolVar(&r.Verify, "verify", false, "run the criteria of what was closed since --against again")
-	cmd.Flags().StringVar(&r.Against, "against", "", "compare the store with that of `REV` too, where this branch left it")
-	cmd.Flags().BoolVar(&o.all, "all", false, "print every breach, not one line for many of one rule")
+	cmd.Flags().BoolVar(&r.Verify, "verify", false, "rerun the criteria of issues closed since --against")
+	cmd.Flags().StringVar(&r.Against, "against", "", "also compare the store with its state where this branch left `REV`")
+	cmd.Flags().BoolVar(&o.all, "all", false, "print every finding; do not fold those of one rule")
 	o.bind(cmd)
 	return cmd
 }
@@ -40,8 +40,8 @@ func LintCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lint [ID…]",
 		Short: "find empty links and criteria that cannot run",
-		Long: "Find links that mean nothing, trails that say nothing, and criteria that are missing or that\n" +
-			"nothing can run.",
+		Long: "Find links and trails without content, and criteria that are missing or that cannot\n" +
+			"run.",
 		Args:    cli.Takes(0, -1, "any number of issues"),
 		Example: "  stig lint\n  stig lint demo-1 --strict",
 		RunE: func(cmd *cobra.Command, ids []string) error {
@@ -52,7 +52,7 @@ func LintCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// check runs a check and writes what was found.
+// check runs a check and writes the findings.
 func check(ctx context.Context, a *cli.App, r service.CheckRequest, o outputs) error {
 	to, err := destinations(a, o)
 	if err != nil {

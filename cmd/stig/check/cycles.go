@@ -13,9 +13,9 @@ func CyclesCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cycles",
 		Short: "find dependency cycles",
-		Long: "Find deadlocks: unclosed issues of which none can ever start or be closed, over\n" +
-			"blocking rows and epics together; each as its shortest circle, with the row to\n" +
-			"remove. Rings of blocking rows with closed issues in them are warnings.",
+		Long: "Find deadlocks: sets of unclosed issues of which none can ever start or be closed, over\n" +
+			"blocking rows and epics together. Each is shown as its shortest cycle, with the row to\n" +
+			"remove. Cycles of blocking rows that include closed issues are warnings.",
 		Args:    cli.Takes(0, 0, "no arguments"),
 		Example: "  stig cycles\n  stig cycles --strict --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -15,7 +15,7 @@ func ExplainCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:     "explain [RULE]",
 		Short:   "explain a rule of check, with an example",
-		Long:    "Say why a rule of the checks is there, with an example; without a rule, list all of them.",
+		Long:    "Explain why a rule exists, with an example; without a rule, list all rules.",
 		Args:    cli.Takes(0, 1, "one rule at most"),
 		Example: "  stig explain\n  stig explain close-reason",
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -64,7 +64,7 @@ func explain(a *cli.App, id string) error {
 	return a.Print(text.String())
 }
 
-// nearRule names the rules that may have been meant.
+// nearRule suggests rules with similar names.
 func nearRule(typed string) string {
 	near := lint.Near(typed)
 	if len(near) == 0 {

@@ -15,19 +15,19 @@ import (
 	"stig/internal/workspace"
 )
 
-// outcome is what a check found, as every format writes it.
+// outcome is the result of a check, as passed to every format.
 type outcome struct {
 	*service.Checked
 	strict bool
-	fold   bool // as text, many breaches of one rule are one line
+	fold   bool // fold repeated findings of one rule in text output
 }
 
-// fails reports whether a diagnostic of this severity ends in exit 1.
+// fails reports whether a diagnostic of this severity causes exit code 1.
 func (r outcome) fails(s lint.Severity) bool {
 	return s == lint.Error || r.strict && s == lint.Warning
 }
 
-// ending is how a command ends that found this.
+// ending returns the error with which the command exits; nil if the check passed.
 func (r outcome) ending() error {
 	if slices.ContainsFunc(r.Found, func(d lint.Diagnostic) bool { return r.fails(d.Severity) }) {
 		return workspace.Found()
@@ -38,7 +38,7 @@ func (r outcome) ending() error {
 // outputs are the flags of a check.
 type outputs struct {
 	strict  bool
-	all     bool // of check: each breach has a line of its own
+	all     bool // check only: do not fold findings
 	formats []string
 }
 
@@ -48,7 +48,7 @@ func (o *outputs) bind(cmd *cobra.Command) {
 		"print as `F`: "+cli.Either(formatNames())+"; F=FILE writes a file instead; may be repeated")
 }
 
-// format is one way to write an outcome.
+// format renders an outcome.
 type format struct {
 	name   string
 	render func(*cli.App, outcome) (string, error)
@@ -66,14 +66,14 @@ func formatNames() (names []string) {
 	return names
 }
 
-// destination is a format and where it goes: the output when there is no file.
+// destination is a format and the file it goes to; "" is standard output.
 type destination struct {
 	format
 	file string
 }
 
-// destinations reads the flags. What has no file goes to the output, which takes
-// one format; without any it gets the text.
+// destinations parses the flags. Standard output takes one format, text by default; each other
+// format needs a file.
 func destinations(a *cli.App, o outputs) ([]destination, error) {
 	var all []destination
 	var printed string
@@ -90,7 +90,7 @@ func destinations(a *cli.App, o outputs) ([]destination, error) {
 			return nil, workspace.Usage(fmt.Sprintf("--format %s: no file after the =", text), "")
 		}
 		if !toFile && printed != "" && printed != name {
-			return nil, workspace.Usage(fmt.Sprintf("--format: %s and %s would both be printed", printed, name), "write one to a file: --format "+name+"=FILE")
+			return nil, workspace.Usage(fmt.Sprintf("--format: %s and %s both write to standard output", printed, name), "write one to a file: --format "+name+"=FILE")
 		}
 		if !toFile && printed == name {
 			continue
@@ -106,7 +106,7 @@ func destinations(a *cli.App, o outputs) ([]destination, error) {
 	return all, nil
 }
 
-// keepStore refuses a report that would be written over the store.
+// keepStore returns an error if a report would overwrite the store.
 func keepStore(store string, to []destination) error {
 	kept, err := os.Stat(store)
 	if workspace.IsAbsent(err) { // a store on a server may have no file
@@ -117,14 +117,13 @@ func keepStore(store string, to []destination) error {
 	}
 	for _, t := range to {
 		if at, err := os.Stat(t.file); t.file != "" && err == nil && os.SameFile(at, kept) {
-			return workspace.Usage(fmt.Sprintf("--format %s=%s: that is the store", t.name, t.file), "name another file")
+			return workspace.Usage(fmt.Sprintf("--format %s=%s: this file is the store", t.name, t.file), "name another file")
 		}
 	}
 	return nil
 }
 
-// deliver writes an outcome in every format asked for, and ends in exit 1 when
-// it fails.
+// deliver writes an outcome in every requested format, and returns ending.
 func deliver(a *cli.App, r outcome, to []destination) error {
 	for _, t := range to {
 		text, err := t.render(a, r)
@@ -134,14 +133,14 @@ func deliver(a *cli.App, r outcome, to []destination) error {
 		if t.file == "" {
 			_, err = io.WriteString(a.Out, text)
 		} else if err = os.WriteFile(t.file, []byte(text), 0o644); err != nil {
-			err = workspace.Usage("--format: "+workspace.Placed(err).Error(), "name a file that can be written")
+			err = workspace.Usage("--format: "+workspace.Placed(err).Error(), "name a writable file")
 		}
 		if err != nil {
 			return err
 		}
 	}
 	if len(r.Found) > 0 && slices.ContainsFunc(to, func(t destination) bool { return t.name == "text" && t.file == "" }) {
-		a.Hint(fmt.Sprintf("stig explain %s says why that rule is there", lint.WorstFirst(r.Found)[0].Rule))
+		a.Hint(fmt.Sprintf("stig explain %s shows why this rule exists", lint.WorstFirst(r.Found)[0].Rule))
 	}
 	return r.ending()
 }

@@ -11,9 +11,9 @@ import (
 	"stig/internal/workspace"
 )
 
-// asGitHub writes workflow commands, which become annotations of a pull
-// request; the worst first, because GitHub shows only some of each kind. Where
-// the run has a summary page, it gets a table.
+// asGitHub writes workflow commands, which become annotations of a pull request; worst first,
+// because GitHub shows only some of each kind. If the run has a summary page, asGitHub writes a
+// table to it.
 func asGitHub(a *cli.App, r outcome) (string, error) {
 	var text strings.Builder
 	for _, d := range lint.WorstFirst(r.Found) {
@@ -39,8 +39,8 @@ func githubLevel(s lint.Severity) string {
 	return string(s)
 }
 
-// commandData and commandProperty escape what would end a workflow command, or
-// one of its properties.
+// commandData and commandProperty escape characters that would end a workflow command or one of
+// its properties.
 func commandData(text string) string {
 	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(text)
 }
@@ -49,8 +49,8 @@ func commandProperty(text string) string {
 	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C").Replace(text)
 }
 
-// summaryPage is the outcome as Markdown: GitHub cuts long pages, so only the
-// worst are listed.
+// summaryPage returns the outcome as Markdown. GitHub cuts long pages, so it lists only the
+// worst.
 func summaryPage(r outcome) string {
 	const most = 50
 	c := lint.Count(r.Found)
@@ -71,7 +71,7 @@ func summaryPage(r outcome) string {
 	return text.String() + "\n"
 }
 
-// markdownCell keeps somebody's text from ending the cell or being markup.
+// markdownCell escapes text so that it can neither end the cell nor be markup.
 func markdownCell(text string) string {
 	return strings.NewReplacer("\n", " ", `\`, `\\`, "|", `\|`, "<", "&lt;", "&", "&amp;", "`", "\\`", "*", `\*`, "_", `\_`,
 		"[", `\[`, "!", `\!`, "@", "@\u200b").Replace(workspace.Visible(text))

@@ -9,7 +9,7 @@ import (
 	"stig/internal/workspace"
 )
 
-// The parts of a JUnit report that stig writes: those that all readers know.
+// The parts of a JUnit report that stig writes. All readers support them.
 type (
 	junitSuites struct {
 		XMLName  xml.Name   `xml:"testsuites"`
@@ -39,8 +39,8 @@ type (
 	}
 )
 
-// asJUnit writes a test case for each diagnostic, failed where the check fails
-// by it, and a passed one for each rule that nothing breaks.
+// asJUnit writes a test case for each diagnostic, failed if it fails the check, and a passed
+// one for each rule without diagnostics.
 func asJUnit(a *cli.App, r outcome) (string, error) {
 	broken := map[string]bool{}
 	for _, d := range r.Found {

@@ -71,9 +71,9 @@ type (
 
 const sarifSchema = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
-// asSARIF writes a SARIF 2.1.0 log, as code scanning takes it: every rule that
-// was looked for with its help, and each diagnostic at its line of the store.
-// Columns are left out: SARIF counts characters there, and lines are long.
+// asSARIF writes a SARIF 2.1.0 log for code scanning: every rule that was checked, with its
+// help, and each diagnostic at its line of the store. It omits columns, because SARIF counts
+// characters there and lines are long.
 func asSARIF(a *cli.App, r outcome) (string, error) {
 	run := sarifRun{
 		Tool:    sarifTool{sarifDriver{Name: "stig", Version: cli.Version, Rules: []sarifRule{}}},
@@ -87,7 +87,7 @@ func asSARIF(a *cli.App, r outcome) (string, error) {
 	for _, d := range r.Found {
 		at, known := index[d.Rule]
 		if !known {
-			return "", fmt.Errorf("%s: rule %q is in no table", d.Place(), d.Rule)
+			return "", fmt.Errorf("%s: unknown rule %q", d.Place(), d.Rule)
 		}
 		run.Results = append(run.Results, sarifResultOf(a, d, at))
 	}
@@ -119,7 +119,8 @@ func sarifResultOf(a *cli.App, d lint.Diagnostic, rule int) sarifResult {
 	if d.ID != "" {
 		location.Logical = []sarifLogical{{d.ID}}
 	}
-	// Lines move when issues are added: a diagnostic stays the same one by what it says of which issue.
+	// Lines move when issues are added, so the fingerprint uses the rule, the id and the
+	// message.
 	said := sha256.Sum256([]byte(d.Rule + "\x00" + d.ID + "\x00" + d.Message))
 	return sarifResult{
 		RuleID: d.Rule, RuleIndex: rule, Level: sarifLevel(d.Severity), Message: sarifText{Text: workspace.Visible(text)},

@@ -22,15 +22,14 @@ import (
 	"stig/internal/workspace"
 )
 
-// awkward is what reports must get through: every part of the output is
-// somebody's text.
+// awkward is text that reports must escape: any part of the output may come from users.
 const awkward = `{"id":"odd-1","title":"t","notes":"<!-- stigmergic-signals -->\n| Signal | Value | Updated |\n|---|---|---|\n| surprise | <b>&\"'%,:\u001b]]> é \ud83d\ude00 | 2026-11-01 |\n| mood\u0000 | ` + "\u0085" + ` | soon |\n<!-- /stigmergic-signals -->"}
 {"id":"odd-2","title":"t","status":"closed","close_reason":"::error::\r"}
 {"id":"odd-3","title":"t","status":"open","dependencies":[{"issue_id":"odd-3","depends_on_id":"odd-3","type":"blocks"},{"issue_id":"odd-3","depends_on_id":"a b\n]]>","type":"blocks"}]}
 <<<<<<< ` + "\xff" + `
 {"cut`
 
-// outcomes are what check finds in the awkward store, and in none.
+// outcomes returns the findings of the awkward store, and of an empty one.
 func outcomes(t *testing.T) map[string]outcome {
 	t.Helper()
 	dir := t.TempDir()
@@ -63,8 +62,8 @@ func quietApp() *cli.App {
 	return cli.Front(nil, io.Discard, io.Discard, &workspace.Run{Getenv: func(string) string { return "" }})
 }
 
-// TestSARIF asserts what readers of a log go by; internal/testkit/outside holds logs against
-// the published schema.
+// TestSARIF checks the keys that readers of a log use; internal/testkit/outside validates logs
+// against the published schema.
 func TestSARIF(t *testing.T) {
 	for path, r := range outcomes(t) {
 		text, err := asSARIF(quietApp(), r)
@@ -75,7 +74,7 @@ func TestSARIF(t *testing.T) {
 	}
 }
 
-// checkResults asserts that the log says what was found.
+// checkResults checks that the log contains the findings.
 func checkResults(t *testing.T, path, text string, r outcome) {
 	t.Helper()
 	var log sarifLog
@@ -104,17 +103,16 @@ func checkResults(t *testing.T, path, text string, r outcome) {
 	}
 }
 
-// junitElement is what an element of a report may hold.
+// junitElement is what an element of a report may contain.
 type junitElement struct {
 	children           []string
-	required, optional []string // attributes
+	required, optional []string // attribute names
 	text               bool
 }
 
-// junitGrammar says of the elements that stig writes what the schema junit-10.xsd
-// of the xUnit plugin of Jenkins says of them. There is no one standard of
-// JUnit reports; most readers take what that one allows. The schema itself is
-// not kept here.
+// junitGrammar is the part of junit-10.xsd, the schema of the Jenkins xUnit plugin, for the
+// elements that stig writes. JUnit reports have no single standard; most readers accept what
+// this schema allows. The schema itself is not in this repository.
 var junitGrammar = map[string]junitElement{
 	"testsuites": {children: []string{"testsuite"}, optional: []string{"name", "time", "tests", "failures", "errors"}},
 	"testsuite": {children: []string{"testsuite", "properties", "testcase", "system-out", "system-err"},
@@ -126,7 +124,7 @@ var junitGrammar = map[string]junitElement{
 	"system-out": {text: true},
 }
 
-// followsJUnit holds a report against the grammar.
+// followsJUnit validates a report against the grammar.
 func followsJUnit(text string) error {
 	decoder := xml.NewDecoder(strings.NewReader(text))
 	open := []string{}
@@ -180,8 +178,8 @@ func (e junitElement) attributes(given []xml.Attr) error {
 	return nil
 }
 
-// TestJUnit reads reports back, and asserts besides the grammar what readers
-// go by: counts that add up, one failure at most in a case, a name for each.
+// TestJUnit parses reports. Besides the grammar it checks what readers rely on: correct counts,
+// at most one failure a case, and a name for each case.
 func TestJUnit(t *testing.T) {
 	for path, r := range outcomes(t) {
 		text, err := asJUnit(quietApp(), r)
@@ -246,7 +244,7 @@ func validJUnit(text string, r outcome) error {
 	return nil
 }
 
-// TestGitHub asserts that every diagnostic is one line, whatever its text.
+// TestGitHub checks that every diagnostic is one line, whatever its text.
 func TestGitHub(t *testing.T) {
 	for path, r := range outcomes(t) {
 		text, err := asGitHub(quietApp(), r)

@@ -19,8 +19,7 @@ import (
 	"stig/internal/workspace"
 )
 
-// print writes an outcome for a command without formats, as text or with --json,
-// and ends as the outcome does.
+// print writes an outcome as text or JSON for a command without --format, and returns ending.
 func (r outcome) print(a *cli.App) error {
 	render := asText
 	if a.JSON {
@@ -47,14 +46,15 @@ func asText(a *cli.App, r outcome) (string, error) {
 // written writes diagnostics as text.
 type written struct {
 	text  *strings.Builder
-	given map[[2]string]bool // the hints that were given, by rule
-	quiet bool               // no hints
-	fold  bool               // see outcome
+	given map[[2]string]bool // the hints already printed, by rule
+	quiet bool               // omit hints
+	fold  bool               // see outcome.fold
 }
 
-// Where more issues than mostWarned break one rule, or somebody breaks it more often than
-// mostLines, what is said of the first few is written, and one line for the rest; of what is
-// for information only, one line alone. It names so many ids.
+// The limits for folding. If one rule has warnings about more issues than mostWarned, or more
+// than mostLines warnings, those about the first fewWarned issues are printed, at most
+// mostLines, and one line for the rest. More than mostInfos infos become a single line. A
+// folded line names at most mostNamed ids.
 const (
 	mostWarned = 5
 	fewWarned  = 3
@@ -63,7 +63,7 @@ const (
 	mostNamed  = 5
 )
 
-// all writes the worst first. Errors are whole, always.
+// all writes the findings, worst first. Errors are never folded.
 func (w written) all(found []lint.Diagnostic) {
 	for _, group := range lint.ByRule(found) {
 		whole := len(group)
@@ -81,7 +81,7 @@ func (w written) all(found []lint.Diagnostic) {
 	}
 }
 
-// ofFirst is how many diagnostics are about the first few issues.
+// ofFirst returns how many diagnostics are about the first few issues.
 func ofFirst(group []lint.Diagnostic, issues int) int {
 	for at, d := range group {
 		if at == 0 || d.Place() != group[at-1].Place() && (d.ID == "" || d.ID != group[at-1].ID) {
@@ -94,9 +94,9 @@ func ofFirst(group []lint.Diagnostic, issues int) int {
 	return len(group)
 }
 
-// one writes a diagnostic, and its hint where it is first of use: the same one below every
-// issue of a store would bury what was found. Folded, that is once for a rule, always for an
-// error, and never for what is for information only.
+// one writes a diagnostic, and its hint on its first occurrence, since repeated hints would
+// bury the findings. With fold, that is once a rule for warnings, always for errors, and never
+// for infos.
 func (w written) one(d lint.Diagnostic) {
 	fmt.Fprintf(w.text, "%s: %s: %s [%s]\n", d.Severity, d.Place(), d.Message, d.Rule)
 	said := [2]string{d.Rule, d.Hint}
@@ -109,7 +109,7 @@ func (w written) one(d lint.Diagnostic) {
 	}
 }
 
-// folded writes breaches of one rule as one line.
+// folded writes several findings of one rule as one line.
 func (w written) folded(group []lint.Diagnostic, more bool) {
 	if len(group) == 0 {
 		return
@@ -131,7 +131,7 @@ func (w written) folded(group []lint.Diagnostic, more bool) {
 	fmt.Fprintf(w.text, "%s: %s × %s: %s: %s (stig check --all)\n", group[0].Severity, count, rule.ID, rule.Summary, strings.Join(ids, ", "))
 }
 
-// writeProven says how many of the issues that were closed pass again.
+// writeProven prints how many of the closed issues passed again.
 func writeProven(text *strings.Builder, proofs []service.Proof) {
 	if proofs == nil {
 		return
@@ -147,7 +147,7 @@ func writeProven(text *strings.Builder, proofs []service.Proof) {
 	}
 	fmt.Fprintf(text, "verified again: %d of %s pass", passed, visible.Counted(len(proofs), "issue"))
 	if reused > 0 {
-		fmt.Fprintf(text, ", %d on this very tree before", reused)
+		fmt.Fprintf(text, ", %d already verified on this tree", reused)
 	}
 	text.WriteString("\n")
 }
@@ -168,8 +168,8 @@ func asJSON(_ *cli.App, r outcome) (string, error) {
 	return string(text) + "\n", err
 }
 
-// inRepository names a file as reports of a CI run do: from the root of what
-// was checked out, with slashes.
+// inRepository returns a file name as CI reports use it: relative to the root of the checkout,
+// with slashes.
 func inRepository(a *cli.App, path string) string {
 	full, err := filepath.Abs(path)
 	if err != nil {
@@ -186,7 +186,7 @@ func inRepository(a *cli.App, path string) string {
 	return filepath.ToSlash(below)
 }
 
-// asURI is a path as SARIF names it: relative where it is below the root.
+// asURI returns a path in SARIF's form: relative if it is below the root.
 func asURI(path string) string {
 	if strings.HasPrefix(path, "/") {
 		return (&url.URL{Scheme: "file", Path: path}).String()
@@ -194,7 +194,7 @@ func asURI(path string) string {
 	return (&url.URL{Path: path}).String()
 }
 
-// indented is JSON for files that people open.
+// indented returns indented JSON, for files that people open.
 func indented(body any) (string, error) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)

@@ -28,14 +28,14 @@ func VetCommand(a *cli.App) *cobra.Command {
 			return vet(cmd.Context(), a, args, o.strict)
 		},
 	}
-	cmd.Flags().BoolVar(&o.fix, "fix", false, "rewrite values that have one meaning only, and take out lines that another says too")
+	cmd.Flags().BoolVar(&o.fix, "fix", false, "rewrite unambiguous values, and remove duplicate lines")
 	cmd.Flags().BoolVar(&o.strict, "strict", false, "fail on warnings too")
 	a.Writes(cmd, &o.dryRun)
 	cli.Needs(cmd, "fix", "dry-run")
 	return cmd
 }
 
-// vet reports what is wrong; errors, and with strict warnings, end in exit 1.
+// vet prints diagnostics and fails on errors, or with strict on warnings too.
 func vet(ctx context.Context, a *cli.App, ids []string, strict bool) error {
 	checked, err := service.Check(ctx, a.Run, service.CheckRequest{Command: "vet", IDs: ids})
 	if err != nil {
@@ -44,7 +44,7 @@ func vet(ctx context.Context, a *cli.App, ids []string, strict bool) error {
 	return outcome{Checked: checked, strict: strict}.print(a)
 }
 
-// vetFix fixes what can be fixed, then reports what is left.
+// vetFix fixes what can be fixed, then prints the remaining diagnostics.
 func vetFix(ctx context.Context, a *cli.App, ids []string, o vetOptions) error {
 	fixed, err := service.Fix(ctx, a.Run, ids, o.dryRun)
 	if err != nil {
@@ -53,23 +53,23 @@ func vetFix(ctx context.Context, a *cli.App, ids []string, o vetOptions) error {
 	if o.dryRun {
 		return printFix(a, fixed, o)
 	}
-	noteRepeats(a, fixed, "taken out")
+	noteRepeats(a, fixed, "removed")
 	for _, c := range fixed.Changes {
 		a.Note("%s: fixed", c.ID)
 	}
 	return vet(ctx, a, ids, o.strict)
 }
 
-// noteRepeats says which lines another line says too, and what became of them.
+// noteRepeats reports the duplicate lines, and what happened to them.
 func noteRepeats(a *cli.App, f *service.Fixed, became string) {
 	for _, r := range f.Repeats {
-		a.Note("%s: line %d says what another line says: %s", r.About, r.Line, became)
+		a.Note("%s: line %d duplicates another line: %s", r.About, r.Line, became)
 	}
 }
 
-// printFix shows the diff of what would be fixed, and ends as vet would then.
+// printFix prints the diff of a fix, and exits as vet would afterwards.
 func printFix(a *cli.App, f *service.Fixed, o vetOptions) error {
-	noteRepeats(a, f, "it would be taken out")
+	noteRepeats(a, f, "would be removed")
 	if a.JSON || len(f.Changes) > 0 || len(f.Repeats) == 0 {
 		if err := a.PrintChanges(f.Changes, nil, true); err != nil {
 			return err
@@ -77,7 +77,7 @@ func printFix(a *cli.App, f *service.Fixed, o vetOptions) error {
 	}
 	counts := lint.Count(f.Left)
 	if counts.Error+counts.Warning > 0 {
-		a.Note("what would be left: %s, %s; type stig vet to see them", visible.Counted(counts.Error, "error"), visible.Counted(counts.Warning, "warning"))
+		a.Note("would remain: %s, %s; type stig vet to see them", visible.Counted(counts.Error, "error"), visible.Counted(counts.Warning, "warning"))
 	}
 	return outcome{Checked: &service.Checked{Found: f.Left}, strict: o.strict}.ending()
 }

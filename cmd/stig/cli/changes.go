@@ -5,7 +5,7 @@ import (
 	"stig/internal/workspace"
 )
 
-// PrintChanges says which issues an edit changed, or shows the diff of a dry run.
+// PrintChanges prints which issues an edit changed, or the diff in a dry run.
 func (a *App) PrintChanges(changes []beads.Change, warnings []string, dryRun bool) error {
 	body := struct {
 		Warnings []string `json:"warnings"`
@@ -24,8 +24,8 @@ func (a *App) PrintChanges(changes []beads.Change, warnings []string, dryRun boo
 	})
 }
 
-// EditResult ends a command that writes: with --json it prints body and the changes, of the kind, as
-// data, in a dry run the diff, else show says for a reader what was done.
+// EditResult ends a command that writes: with --json it prints body and the changes as an
+// object of this kind, in a dry run the diff, and otherwise it calls show.
 func (a *App) EditResult(kind string, body any, changes []beads.Change, dryRun bool, show func() error) error {
 	switch {
 	case a.JSON:
@@ -36,7 +36,7 @@ func (a *App) EditResult(kind string, body any, changes []beads.Change, dryRun b
 	return show()
 }
 
-// PrintEdit prints the data of an edit; see workspace.EditOutput.
+// PrintEdit prints the JSON output of an edit; see workspace.EditOutput.
 func (a *App) PrintEdit(kind string, body any, changes []beads.Change, dryRun bool) error {
 	return a.PrintOutput(workspace.EditOutput(kind, body, changes, dryRun))
 }

@@ -18,12 +18,11 @@ import (
 	"stig/signals"
 )
 
-// Completion asks the store what a word of a command line can become. It says
-// nothing where there is no store, or one that cannot be read: a shell would print
-// that into the line.
+// Completion completes words from the store. Without a readable store it returns nothing, since
+// a shell would print an error into the line.
 
-// complete has every command below root complete its arguments, by the names that
-// its usage gives them, and its flags, by their names.
+// complete sets the completion of every command below root: arguments by their names in the
+// usage, flags by their names.
 func (a *App) complete(root *cobra.Command) {
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	for _, cmd := range root.Commands() {
@@ -37,14 +36,14 @@ func (a *App) complete(root *cobra.Command) {
 			return
 		}
 		if complete := a.completeFlag(f); complete != nil {
-			_ = root.RegisterFlagCompletionFunc(f.Name, complete) // fails for a flag that is not there, or is completed
+			_ = root.RegisterFlagCompletionFunc(f.Name, complete) // fails if the flag does not exist or is completed already
 		}
 	}
 	root.LocalFlags().VisitAll(each)
 	root.PersistentFlags().VisitAll(each)
 }
 
-// completer gives what can stand in the place of a word.
+// completer returns the completions of a word.
 type completer func(cmd *cobra.Command, given []string, word string) []cobra.Completion
 
 func (c completer) function() cobra.CompletionFunc {
@@ -53,8 +52,8 @@ func (c completer) function() cobra.CompletionFunc {
 	}
 }
 
-// completeArgs completes arguments that a usage names so: each by its own name, those
-// beyond by the last where that may repeat.
+// completeArgs completes the arguments that a usage names: each by its own name, and further
+// ones by the last name if that may repeat.
 func (a *App) completeArgs(names []string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		i := len(args)
@@ -81,7 +80,7 @@ func (a *App) completeArgs(names []string) cobra.CompletionFunc {
 	}
 }
 
-// completeFlag completes the value of a flag; nil where nothing is known of it.
+// completeFlag returns the completer for a flag's value; nil if there is none.
 func (a *App) completeFlag(f *pflag.Flag) cobra.CompletionFunc {
 	if s, ok := signals.Named(f.Name); ok && s.Domain() != nil {
 		return fixed(s.Domain()...).function()
@@ -128,12 +127,12 @@ func (a *App) completeFlag(f *pflag.Flag) cobra.CompletionFunc {
 	return nil
 }
 
-// fixed completes what is always the same.
+// fixed completes from a constant list.
 func fixed(values ...string) completer {
 	return func(*cobra.Command, []string, string) []cobra.Completion { return values }
 }
 
-// listed completes the last of several values with commas between them.
+// listed completes the last of several comma-separated values.
 func listed(c completer) completer {
 	return func(cmd *cobra.Command, given []string, word string) []cobra.Completion {
 		comma := strings.LastIndexByte(word, ',') + 1
@@ -146,9 +145,8 @@ func listed(c completer) completer {
 	}
 }
 
-// issues completes ids, with their titles: those that are not closed first. A word
-// that is no beginning of an id may be one without its prefix. What a command would
-// refuse for its state is left out.
+// issues completes ids, with their titles, unclosed issues first. A word that begins no id may
+// be an id without its prefix. Issues whose state the command would reject are omitted.
 func (a *App) issues(cmd *cobra.Command, given []string, word string) []cobra.Completion {
 	return a.issuesThat(given, word, func(issue *beads.Issue) bool {
 		closed := issue.Status == beads.StatusClosed
@@ -193,7 +191,7 @@ func (a *App) issuesThat(given []string, word string, fits func(*beads.Issue) bo
 	return slices.Concat(open, closed)
 }
 
-// actors are the assignees of issues, and who acts now.
+// actors returns the assignees of issues, and the current actor.
 func (a *App) actors(cmd *cobra.Command, _ []string, _ string) []cobra.Completion {
 	names := a.values(func(issue *beads.Issue) []string { return []string{issue.Assignee} })
 	if me, err := a.ActorName(cmd.Context()); err == nil && me != "" && !slices.Contains(names, me) {
@@ -205,7 +203,7 @@ func (a *App) actors(cmd *cobra.Command, _ []string, _ string) []cobra.Completio
 	return names
 }
 
-// types are those of issues, or of dependencies, that are usual or in the store.
+// types returns the usual types of issues or dependencies, and those in the store.
 func (a *App) types(cmd *cobra.Command, _ []string, _ string) []cobra.Completion {
 	usual, of := checkpoint.Types(), func(issue *beads.Issue) []string { return []string{issue.Type} }
 	if cmd.HasParent() && cmd.Parent().Name() == "dep" {
@@ -226,7 +224,7 @@ func (a *App) statuses(*cobra.Command, []string, string) []cobra.Completion {
 	return slices.Concat(usual, slices.DeleteFunc(own, func(s string) bool { return slices.Contains(usual, s) }))
 }
 
-// values are the distinct values that issues of the store have, sorted.
+// values returns the distinct values that the store's issues have, sorted.
 func (a *App) values(of func(*beads.Issue) []string) []string {
 	file := a.OpenQuietly()
 	if file == nil {
@@ -263,7 +261,7 @@ func (a *App) labels(*cobra.Command, []string, string) []cobra.Completion {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// views are the names of the views that the configuration has.
+// views returns the names of the configured views.
 func (a *App) views(*cobra.Command, []string, string) []cobra.Completion {
 	file := a.OpenQuietly() // reads the configuration
 	if file == nil {
@@ -273,7 +271,7 @@ func (a *App) views(*cobra.Command, []string, string) []cobra.Completion {
 	return slices.Sorted(maps.Keys(a.Config.Views))
 }
 
-// signalValues completes NAME=VALUE: the name first, and then its values.
+// signalValues completes NAME=VALUE: first the name, then its values.
 func signalValues(_ *cobra.Command, _ []string, word string) (list []cobra.Completion, _ cobra.ShellCompDirective) {
 	name, _, valued := strings.Cut(word, "=")
 	if !valued {

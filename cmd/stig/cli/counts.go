@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Counts gives a function that says on a terminal how many lines are done, at most five
-// times a second and from the first second on. Elsewhere it is nil.
+// Counts returns a function that shows progress in lines on a terminal, at most five times a
+// second, starting after one second. It returns nil if there is no terminal or with --quiet.
 func (a *App) Counts() func(done, of int) {
 	if !a.Terminal || a.Quiet {
 		return nil

@@ -12,18 +12,18 @@ import (
 	"stig/internal/workspace"
 )
 
-// cutHere parts what is written in the editor from what is shown there.
-const cutHere = "<!-- ------ what stands below this line is left out ------ -->"
+// cutHere separates the edited text from the context shown below it.
+const cutHere = "<!-- ------ everything below this line is ignored ------ -->"
 
-// Draft is what somebody wrote in the editor. It is kept in its file until it
-// is written to the store: nobody has to write it twice.
+// Draft is text written in the editor. Its file is kept until the text is in the store, so that
+// nothing has to be written twice.
 type Draft struct{ path, Text string }
 
-// discard removes the file once its text is safe.
+// discard removes the file.
 func (d Draft) discard() error { return os.Remove(d.path) }
 
-// Compose opens the editor on a text to begin with, above what is to be seen
-// while writing. A text that is left empty, or as it was, is refused.
+// Compose opens the editor on an initial text, with seen shown below it. It returns an error if
+// the text is empty or unchanged.
 func (a *App) Compose(ctx context.Context, begin, seen string) (Draft, error) {
 	file, err := os.CreateTemp("", "stig-*.md")
 	if err != nil {
@@ -44,7 +44,7 @@ func (a *App) Compose(ctx context.Context, begin, seen string) (Draft, error) {
 	above, _, _ := strings.Cut(string(written), cutHere)
 	d.Text = strings.TrimSpace(above)
 	if d.Text == "" || d.Text == strings.TrimSpace(begin) {
-		return Draft{}, cmp.Or(d.discard(), workspace.Usage("nothing was written: the text is empty or as it was", ""))
+		return Draft{}, cmp.Or(d.discard(), workspace.Usage("nothing written: the text is empty or unchanged", ""))
 	}
 	return d, nil
 }
@@ -52,7 +52,7 @@ func (a *App) Compose(ctx context.Context, begin, seen string) (Draft, error) {
 // edit runs the editor on a file.
 func (a *App) edit(ctx context.Context, path string) error {
 	editor := cmp.Or(a.Getenv("VISUAL"), a.Getenv("EDITOR"), "vi")
-	argv := []string{"sh", "-c", editor + ` "$@"`, editor, path} // as git does: it may have arguments
+	argv := []string{"sh", "-c", editor + ` "$@"`, editor, path} // as git does: the editor may have arguments
 	if runtime.GOOS == "windows" {
 		argv = append(strings.Fields(editor), path)
 	}
@@ -64,13 +64,13 @@ func (a *App) edit(ctx context.Context, path string) error {
 		return err
 	}
 	if exit != 0 {
-		return workspace.Usage(fmt.Sprintf("the editor %q ended with exit code %d, and nothing was written", editor, exit),
-			"set EDITOR, or give the text with -m, --file, or - for standard input")
+		return workspace.Usage(fmt.Sprintf("editor %q exited with code %d; nothing written", editor, exit),
+			"set EDITOR, or pass the text with -m, --file, or - for standard input")
 	}
 	return nil
 }
 
-// Keep tells where a text is that did not get into the store.
+// Keep discards the draft if err is nil. Otherwise it keeps the draft and prints where it is.
 func (a *App) Keep(d Draft, err error) error {
 	if d.path == "" {
 		return err
@@ -78,6 +78,6 @@ func (a *App) Keep(d Draft, err error) error {
 	if err == nil {
 		return d.discard()
 	}
-	a.Note("what you wrote is kept in %s", d.path)
+	a.Note("your text is kept in %s", d.path)
 	return err
 }

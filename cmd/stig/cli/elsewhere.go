@@ -8,10 +8,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// oldName is the former name of a command, which works for one version.
+// oldName is the former name of a command; it works for one more version.
 type oldName struct {
-	old, now string // what to type now: a command, and the flag that makes it what it was
-	of, flag string // a flag of the old command, and its name now; "" for none
+	old, now string // what to type now: a command, and the flag that makes it do the same
+	of, flag string // a flag of the old command, and its new name; "" if none
 }
 
 var oldNames = []oldName{
@@ -21,14 +21,14 @@ var oldNames = []oldName{
 	{old: "duplicate", now: "close --duplicate-of=", of: "--of", flag: "--duplicate-of"},
 }
 
-// AddOldNames adds the old names of commands to root. No help lists them.
+// AddOldNames adds the old names of commands to root, hidden from help.
 func AddOldNames(root *cobra.Command) {
 	for _, n := range oldNames {
 		root.AddCommand(&cobra.Command{Use: n.old, Hidden: true})
 	}
 }
 
-// Modernize replaces the old name of a command in a command line, and says the new one.
+// Modernize replaces the old name of a command in a command line, and prints the new one.
 func (a *App) Modernize(root *cobra.Command, args []string) []string {
 	cmd, rest, err := root.Find(args)
 	at := slices.IndexFunc(oldNames, func(n oldName) bool { return err == nil && cmd.Parent() == root && cmd.Name() == n.old })
@@ -56,14 +56,14 @@ const (
 	removeRow   = "stig dep rm ID --on ID"
 	addComment  = "stig comment ID -m TEXT"
 	past        = "stig trajectory ID, or stig log"
-	gitKeeps    = ", since git keeps the store; one on a server: stig store sync"
+	gitKeeps    = ", since the store is in git; for a store on a server: stig store sync"
 	inBrowser   = "stig board"
 )
 
-// Elsewhere names what to type for a word or flag that is not here, and is in gh, git, bd or
-// another tracker: by the path of the command that it was typed behind, and the word. A * is
-// any word that no command is near to; before a flag, any command, and the hint is then the
-// flags that it may be here, of which a command has one or none.
+// Elsewhere returns what to type for a command or flag that stig does not have but gh, git, bd
+// or another tracker does. A key is the path of the command before the word, and the word. The
+// word * stands for any unknown word that resembles no command. A flag after * is one of any
+// command; its value lists the flags that may be meant, of which a command has at most one.
 func Elsewhere() map[string]string {
 	return map[string]string{
 		"new": addTitle, "add": addTitle, "q": addTitle, "quick": addTitle,
@@ -95,7 +95,7 @@ func Elsewhere() map[string]string {
 		"who": "stig actor list", "whoami": "stig doctor", "actors": "stig actor list", "agents": "stig actor list", "users": "stig actor list",
 		"run": "stig work -- CMD", "loop": "stig work -- CMD", "workers": "stig actor list",
 		"web": inBrowser, "ui": inBrowser, "serve": inBrowser, "server": inBrowser, "dashboard": inBrowser, "kanban": inBrowser,
-		"man": "stig help COMMAND", "hooks": "stig setup --help", "install": "stig setup --help", "uninstall": "stig setup claude --remove, or that of another target",
+		"man": "stig help COMMAND", "hooks": "stig setup --help", "install": "stig setup --help", "uninstall": "stig setup claude --remove, or another target",
 		"test": "stig verify ID", "validate": "stig check", "audit": "stig check",
 
 		"dep delete": removeRow, "dep list": "stig show ID --deps", "dep show": "stig show ID --deps",

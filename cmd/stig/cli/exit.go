@@ -12,8 +12,8 @@ import (
 	"stig/internal/workspace"
 )
 
-// report prints an error the way the command line asked for, and gives its code.
-// A command line that has no hint of its own is referred to the help.
+// report prints an error as text or JSON and returns its exit code. A usage error without a
+// hint of its own refers to the help.
 func (a *App) report(err error, cmd *cobra.Command, args []string) int {
 	if err == nil {
 		return workspace.ExitDone
@@ -39,12 +39,12 @@ func wantsJSON(args []string) bool {
 	return slices.Contains(args, "--json")
 }
 
-// UnknownCommand refuses words that are no command, with the nearest that are.
+// UnknownCommand returns an error for an unknown command, with similar commands as a hint.
 func (a *App) UnknownCommand(cmd *cobra.Command, args []string) error {
 	return unknown("command", cmd, args, commandsOf(cmd))
 }
 
-// UnknownHelp refuses words of which there is no help.
+// UnknownHelp returns an error for words without a help page.
 func (a *App) UnknownHelp(cmd *cobra.Command, args []string) error {
 	names := commandsOf(cmd)
 	if !cmd.HasParent() {
@@ -55,7 +55,7 @@ func (a *App) UnknownHelp(cmd *cobra.Command, args []string) error {
 	return unknown("command or topic", cmd, args, names)
 }
 
-// unknown refuses words that are none of some names, with the nearest that are.
+// unknown returns an error for words that are not among names, with similar names as a hint.
 func unknown(what string, cmd *cobra.Command, args, names []string) error {
 	if len(args) == 0 {
 		return nil
@@ -80,8 +80,8 @@ func unknown(what string, cmd *cobra.Command, args, names []string) error {
 	return workspace.Usage(fmt.Sprintf("unknown %s %q", what, args[0]), hint)
 }
 
-// UnknownFlag refuses a flag that is not there, or the word before it that is no
-// command: its flags cannot be known.
+// UnknownFlag returns an error for an unknown flag. If the word before it is an unknown
+// command, the error is about that, because the flags of such a command cannot be known.
 func (a *App) UnknownFlag(cmd *cobra.Command, err error) error {
 	if cmd.HasSubCommands() {
 		if unknown := a.UnknownCommand(cmd, cmd.Flags().Args()); unknown != nil {
@@ -91,11 +91,11 @@ func (a *App) UnknownFlag(cmd *cobra.Command, err error) error {
 	return flagError(cmd, err)
 }
 
-// Called is a command as messages place it: without the name of the program, which
-// they all begin with.
+// Called returns a command's path as messages name it: without "stig", with which all messages
+// begin.
 func Called(cmd *cobra.Command) string { return strings.TrimPrefix(cmd.CommandPath(), "stig ") }
 
-// Takes checks how many arguments a command got.
+// Takes validates the number of arguments; most < 0 means no limit.
 func Takes(least, most int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) >= least && (most < 0 || len(args) <= most) {
@@ -105,12 +105,12 @@ func Takes(least, most int, what string) cobra.PositionalArgs {
 	}
 }
 
-// TakesCommand takes one argument, and what stands behind -- as a command.
+// TakesCommand takes one argument, and sets command to the words after --.
 func TakesCommand(what string, command *[]string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if at := cmd.ArgsLenAtDash(); at >= 0 {
 			if at == len(args) {
-				return workspace.Usage("no command behind --", "name the program that is to be run, or leave -- out")
+				return workspace.Usage("no command after --", "name the program to run, or omit --")
 			}
 			*command, args = args[at:], args[:at]
 		}
@@ -118,8 +118,8 @@ func TakesCommand(what string, command *[]string) cobra.PositionalArgs {
 	}
 }
 
-// Exclude refuses a flag together with any of the others, in our words and with
-// our exit code, which a group of the library has neither of.
+// Exclude rejects a flag together with any of the others. Unlike cobra's flag groups it uses
+// our wording and exit code.
 func Exclude(cmd *cobra.Command, one string, others ...string) {
 	checkFirst(cmd, func(given func(string) bool) error {
 		for _, other := range others {
@@ -131,7 +131,7 @@ func Exclude(cmd *cobra.Command, one string, others ...string) {
 	})
 }
 
-// Needs refuses any of the others without a flag.
+// Needs rejects any of the others without the flag.
 func Needs(cmd *cobra.Command, one string, others ...string) {
 	checkFirst(cmd, func(given func(string) bool) error {
 		for _, other := range others {
@@ -143,7 +143,8 @@ func Needs(cmd *cobra.Command, one string, others ...string) {
 	})
 }
 
-// checkFirst has a command check which flags are given before it runs, after its other checks.
+// checkFirst adds a check of the given flags that runs before the command, after its earlier
+// checks.
 func checkFirst(cmd *cobra.Command, check func(given func(string) bool) error) {
 	before := cmd.PreRunE
 	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {

@@ -17,7 +17,7 @@ import (
 	"stig/internal/workspace"
 )
 
-// span is the value of a flag that takes a span of time, in the units of checkpoint.ParseSpan.
+// span is a flag value for a duration in the units of checkpoint.ParseSpan.
 type span time.Duration
 
 func (s *span) String() string { return time.Duration(*s).String() }
@@ -29,14 +29,14 @@ func (s *span) Set(text string) error {
 	return err
 }
 
-// SpanVar binds a flag that takes a span of time such as 90s, 10m, 24h, 7d or 2w.
+// SpanVar binds a flag for a duration such as 90s, 10m, 24h, 7d or 2w.
 func SpanVar(flags *pflag.FlagSet, d *time.Duration, name, usage string) {
 	flags.Var((*span)(d), name, usage)
-	flags.Lookup(name).DefValue = "" // the help names no default of 0s
+	flags.Lookup(name).DefValue = "" // omit the default 0s in the help
 }
 
-// oneLine is the value of a flag that takes texts with commas between them. pflag reads the
-// first line of what it is given, and drops the others.
+// oneLine is a flag value for comma-separated texts that rejects line breaks: pflag would use
+// only the first line.
 type oneLine struct {
 	pflag.Value
 	pflag.SliceValue
@@ -44,31 +44,31 @@ type oneLine struct {
 
 func (v oneLine) Set(text string) error {
 	if strings.ContainsAny(text, "\r\n") {
-		return errors.New("must be one line, with commas between the values")
+		return errors.New("must be one line of comma-separated values")
 	}
 	return v.Value.Set(text)
 }
 
-// SingleLine has flags of several texts refuse what has more than one line.
+// SingleLine makes list flags reject values with more than one line.
 func SingleLine(cmd *cobra.Command, names ...string) {
 	for _, name := range names {
 		f := cmd.Flags().Lookup(name)
-		f.Value, f.DefValue = oneLine{f.Value, f.Value.(pflag.SliceValue)}, "" // the help names no default of []
+		f.Value, f.DefValue = oneLine{f.Value, f.Value.(pflag.SliceValue)}, "" // omit the default [] in the help
 	}
 }
 
-// filter is the annotation of a flag of which an empty value is refused.
+// filter is the annotation of a flag that must not be empty.
 const filter = "filter"
 
-// Filters marks flags that narrow what a command works on: an empty value, as of a variable
-// that is not set, would let everything through.
+// Filters marks flags that narrow what a command works on. An empty value, as from an unset
+// variable, would match everything.
 func Filters(cmd *cobra.Command, names ...string) {
 	for _, name := range names {
 		cmd.Flags().Lookup(name).Annotations = map[string][]string{filter: nil}
 	}
 }
 
-// EmptyFilter refuses (fault.Usage) a command line on which a filter has an empty value.
+// EmptyFilter returns an error (fault.Usage) if a filter flag has an empty value.
 func EmptyFilter(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		values := []string{f.Value.String()}
@@ -82,7 +82,7 @@ func EmptyFilter(cmd *cobra.Command) (err error) {
 	return err
 }
 
-// flagError words what is wrong with the flags of a command line.
+// flagError returns a usage error for invalid flags.
 func flagError(cmd *cobra.Command, err error) error {
 	if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		return workspace.Usage(fmt.Sprintf("--%s: %s; found %q", wrong.GetFlag().Name, wanted(wrong), wrong.GetValue()), "")
@@ -113,7 +113,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	return workspace.Usage(err.Error(), "")
 }
 
-// wanted is what the value of a flag must be.
+// wanted returns what the value of a flag must be.
 func wanted(e *pflag.InvalidValueError) string {
 	switch e.GetFlag().Value.Type() {
 	case "int":
@@ -127,8 +127,8 @@ func wanted(e *pflag.InvalidValueError) string {
 	return e.Unwrap().Error()
 }
 
-// nearest are up to three of some names that are near to one that is not among them, the
-// nearest first: those that it begins, or up to two letters away.
+// nearest returns up to three of names that are similar to name, nearest first: those that name
+// is a prefix of, and those at most two edits away.
 func nearest(name string, names []string) []string {
 	const most = 3
 	name = strings.ToLower(name)
@@ -147,7 +147,7 @@ func nearest(name string, names []string) []string {
 	return near[:min(most, len(near))]
 }
 
-// flagsOf and commandsOf are the names of what a command has that is no secret.
+// flagsOf and commandsOf return the names of a command's visible flags and subcommands.
 func flagsOf(cmd *cobra.Command) (names []string) {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if !f.Hidden {

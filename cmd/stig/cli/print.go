@@ -30,14 +30,14 @@ func (a *App) Complain(message, hint string) {
 	a.Hint(hint)
 }
 
-// Print writes a result for a reader. Control characters of somebody's text
-// must not reach a terminal, where they would act.
+// Print writes text for people. It escapes control characters in text from users, which could
+// act on a terminal.
 func (a *App) Print(text string) error {
 	_, err := io.WriteString(a.Out, workspace.Visible(text))
 	return err
 }
 
-// Data writes what another program is to read byte for byte.
+// Data writes output for other programs, byte for byte.
 func (a *App) Data(text string) error {
 	if a.ToTerminal() {
 		return a.Print(text)
@@ -51,14 +51,13 @@ func (a *App) ToTerminal() bool { return IsTerminal(a.Out) }
 
 func (a *App) Printf(format string, args ...any) error { return a.Print(fmt.Sprintf(format, args...)) }
 
-// PrintJSON writes one object: schema_version and kind first, then the keys of
-// each body.
+// PrintJSON writes one object: schema_version and kind, then the keys of each body.
 func (a *App) PrintJSON(kind string, bodies ...any) error {
 	return workspace.WriteJSON(a.Out, kind, bodies...)
 }
 
-// Result ends a command that reads: with --json it prints body, of the kind, as data, else show
-// prints it for a reader. Where the service failed, err is all that comes of it, and body is not used.
+// Result ends a command that reads. It returns err if that is not nil; otherwise with --json it
+// prints body as an object of this kind, else it calls show.
 func (a *App) Result(kind string, body any, err error, show func() error) error {
 	switch {
 	case err != nil:
@@ -69,13 +68,13 @@ func (a *App) Result(kind string, body any, err error, show func() error) error 
 	return show()
 }
 
-// PrintBD writes issues as bd prints them, as an array.
+// PrintBD writes issues as an array in the format of bd.
 func (a *App) PrintBD(list []service.BDObject) error {
 	return workspace.WriteArray(a.Out, list)
 }
 
-// BDFormat binds --format of a command whose result bd prints too: text, json as --json does,
-// or bd, for which it sets bd.
+// BDFormat binds --format for a command whose result bd has too: text, json (same as --json),
+// or bd, which sets bd.
 func (a *App) BDFormat(cmd *cobra.Command, bd *bool) {
 	cmd.Flags().Var(format{a, bd}, "format", "text, json, or bd: an array of issues as bd prints them with --json")
 	cmd.Flags().Lookup("format").DefValue = ""
@@ -98,7 +97,7 @@ func (f format) Set(text string) error {
 	return errors.New("must be one of text, json, bd")
 }
 
-// PrintOutput writes a result as data, unless making it failed.
+// PrintOutput writes a result as JSON, or returns err.
 func (a *App) PrintOutput(o workspace.Output, err error) error {
 	if err != nil {
 		return err

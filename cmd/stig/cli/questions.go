@@ -10,8 +10,8 @@ import (
 	"stig/orient"
 )
 
-// Questions puts questions on the sheet, those of one issue together, each
-// issue with what to type.
+// Questions prints questions on the sheet, grouped by issue, each issue with the commands that
+// answer.
 func (s *sheet) Questions(list []orient.Asked) {
 	for i := 0; i < len(list); {
 		end := i + 1
@@ -31,7 +31,7 @@ func (s *sheet) Questions(list []orient.Asked) {
 	}
 }
 
-// issue puts the questions of one issue on the sheet.
+// issue prints the questions of one issue.
 func (s *sheet) issue(list []orient.Asked) {
 	for k, q := range list {
 		if k > 0 {
@@ -40,7 +40,7 @@ func (s *sheet) issue(list []orient.Asked) {
 		s.Wrap(Faint, "  ", "  ", About(q))
 		s.Question(q)
 		if k+1 < len(list) && q.Answer != nil && *q.Answer == *list[k+1].Answer {
-			continue // one answer to several questions is shown once
+			continue // an answer to several questions is shown once
 		}
 		if q.Answer != nil {
 			s.Blank()
@@ -65,8 +65,8 @@ func (s *sheet) issue(list []orient.Asked) {
 	s.Line(Typed, "  stig resolve "+list[0].ID+" -m \"…\"")
 }
 
-// answered says when and by whom a question was answered, and whether others were
-// with it.
+// answered returns when and by whom a question was answered, and whether the answer was to
+// several.
 func answered(answer *orient.Answer) string {
 	said := "answered "
 	if answer.Withdrawn {
@@ -79,11 +79,11 @@ func answered(answer *orient.Answer) string {
 	return said
 }
 
-// Question puts what is asked on the sheet, with its options.
+// Question prints the question with its options.
 func (s *sheet) Question(q orient.Asked) {
 	s.Blank()
 	if q.Question == "" {
-		s.Wrap(Plain, "  ", "  ", "The signal says pending, and no question is written down.")
+		s.Wrap(Plain, "  ", "  ", "The signal is pending, but no question is recorded.")
 		return
 	}
 	s.Wrap(Plain, "  ", "  ", q.Question)
@@ -105,7 +105,7 @@ func (s *sheet) Question(q orient.Asked) {
 	}
 }
 
-// About says which question it is, how old, who asked, and who waits.
+// About returns the question's number, age, author, and waiting issues.
 func About(q orient.Asked) string {
 	said := howOld(q)
 	switch {
@@ -118,13 +118,13 @@ func About(q orient.Asked) string {
 		said += " by " + q.By
 	}
 	if q.Kind == orient.KindProcess {
-		said += ", about the way of working"
+		said += ", about the process"
 	}
 	return said + whoWaits(q.Waits)
 }
 
 func howOld(q orient.Asked) string {
-	said := "asked on an unknown day"
+	said := "asked on an unknown date"
 	if q.AgeDays != nil {
 		switch days := *q.AgeDays; {
 		case days <= 0:
@@ -138,7 +138,7 @@ func howOld(q orient.Asked) string {
 	return said
 }
 
-// namedWaiting is how many of those who wait are named.
+// namedWaiting is how many waiting issues are named.
 const namedWaiting = 5
 
 func whoWaits(waits []beads.Ref) string {
@@ -157,8 +157,8 @@ func whoWaits(waits []beads.Ref) string {
 	return fmt.Sprintf("; %d issues wait: %s", len(waits), strings.Join(ids, ", "))
 }
 
-// OptionsIn gives the number of options of the one question that has any; 0
-// where several have, because a number would say nothing.
+// OptionsIn returns the number of options of the only question that has any; 0 if several have,
+// because an option number would be ambiguous.
 func OptionsIn(list []orient.Asked) int {
 	options := 0
 	for _, q := range list {

@@ -12,23 +12,23 @@ import (
 	"stig/internal/workspace"
 )
 
-// pageWidth is the width in columns that text for a reader is wrapped to.
+// pageWidth is the width, in columns, to which text is wrapped.
 const pageWidth = 80
 
-// style is how a stretch of text looks where there is colour. Nothing is said
-// by style alone, and the colours can be read on a light and on a dark ground.
+// style is the style of a stretch of text on a colour terminal. No information is in the style
+// alone, and the colours are readable on light and dark backgrounds.
 type style string
 
 const (
 	Plain  style = ""
 	Strong style = "1"    // headings, ids
-	Faint  style = "2"    // what one needs only when looking for it
+	Faint  style = "2"    // secondary information
 	Typed  style = "35"   // what to type
 	Urgent style = "1;31" // what cannot wait
 )
 
-// colours reports whether to print colour: the flag, then NO_COLOR, then
-// CLICOLOR_FORCE, then whether the output is a terminal that has any.
+// colours reports whether to print colour. In order of precedence: the flag, NO_COLOR,
+// CLICOLOR_FORCE, and whether the output is a terminal with colours.
 func (a *App) colours() bool {
 	switch force := a.Getenv("CLICOLOR_FORCE"); {
 	case a.NoColor, a.Getenv("NO_COLOR") != "":
@@ -39,14 +39,14 @@ func (a *App) colours() bool {
 	return a.ToTerminal() && a.Getenv("TERM") != "dumb"
 }
 
-// IsTerminal reports whether a stream is one that a person sits at.
+// IsTerminal reports whether a stream is an interactive terminal.
 func IsTerminal(stream any) bool {
 	file, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
-// sheet is a text for a reader that grows from top to bottom: it wraps, it may
-// have colour, and control characters of somebody's text cannot get into it.
+// sheet is a text for people, built from top to bottom. It wraps, may have colour, and escapes
+// control characters in text from users.
 type sheet struct {
 	text   strings.Builder
 	colour bool
@@ -68,20 +68,20 @@ func (s *sheet) Put(st style, text string) {
 	s.text.WriteString(text)
 }
 
-// Line puts a text on a line of its own, as it is.
+// Line prints a text on its own line, not wrapped.
 func (s *sheet) Line(st style, text string) {
 	s.Put(st, text)
 	s.text.WriteString("\n")
 }
 
-// Cell is a stretch of a line in a list.
+// Cell is a styled part of a line in a list.
 type Cell struct {
 	Style style
 	Text  string
 }
 
-// Rows puts each row on a line of at most so many characters, 0 for any number. The first
-// cells of a row, so many, stand in columns; a column that is empty in all rows is left out.
+// Rows prints each row on a line of at most most characters, 0 for no limit. The first cells of
+// a row, as many as columns, are aligned; a column that is empty in all rows is omitted.
 func (s *sheet) Rows(rows [][]Cell, columns, most int) {
 	widths := make([]int, columns)
 	for _, row := range rows {
@@ -110,7 +110,7 @@ func (s *sheet) Rows(rows [][]Cell, columns, most int) {
 	}
 }
 
-// Priority is a priority as lists show it.
+// Priority returns the cell for a priority.
 func Priority(p int) Cell {
 	if p == 0 {
 		return Cell{Urgent, "P0"}
@@ -120,8 +120,8 @@ func Priority(p int) Cell {
 
 func (s *sheet) Blank() { s.text.WriteString("\n") }
 
-// Wrap puts a text on as many lines as it needs. Its own lines stay apart; the
-// first begins with first, all others with rest, which are as wide.
+// Wrap prints a text over as many lines as needed and keeps its line breaks. The first line
+// starts with first, all others with rest, which must have the same width.
 func (s *sheet) Wrap(st style, first, rest, text string) {
 	lead := first
 	for paragraph := range strings.SplitSeq(strings.TrimRight(workspace.Visible(text), "\n"), "\n") {
@@ -137,17 +137,17 @@ func (s *sheet) Wrap(st style, first, rest, text string) {
 	}
 }
 
-// Wrapped breaks one line between words so that each part has at most so many
-// columns. A longer word, such as a path that somebody copies, stays whole on a line
-// of its own; one in a script that writes no spaces is broken between its characters.
-// All parts are indented as the line is, and below the text of a list item.
+// Wrapped breaks one line between words so that each part has at most the given number of
+// columns. A longer word, such as a path to copy, stays whole on its own line; one in a script
+// without spaces is broken between characters. All parts are indented like the line, and
+// aligned with the text of a list item.
 func Wrapped(line string, most int) []string {
 	indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
 	if len(indent) > most/2 {
 		indent = ""
 	}
 	var lines []string
-	now, begun := indent, false // whether now holds a word
+	now, begun := indent, false // whether now contains a word
 	for k, word := range strings.Fields(line) {
 		if begun && visible.Columns(now+" "+word) <= most {
 			now += " " + word
@@ -171,11 +171,10 @@ func Wrapped(line string, most int) []string {
 	return append(lines, now)
 }
 
-// isWide reports whether a word has characters of two columns, as Chinese and Japanese.
+// isWide reports whether a word has double-width characters, as in Chinese and Japanese.
 func isWide(word string) bool { return visible.Columns(word) > utf8.RuneCountInString(word) }
 
-// markdown puts our own Markdown on the sheet: its headings stand out, and
-// what it quotes keeps its lines.
+// markdown prints our own Markdown: headings stand out, and code blocks keep their lines.
 func (s *sheet) markdown(text string) {
 	fenced := false
 	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {

@@ -11,8 +11,8 @@ import (
 	"stig/internal/workspace"
 )
 
-// TestWrapped asserts what a reader at 80 columns sees: no line of several words is
-// wider, no word is lost or broken, and what is indented stays so.
+// TestWrapped checks the output for a terminal of 80 columns: no line of several words is
+// wider, no word is lost or broken, and indentation is kept.
 func TestWrapped(t *testing.T) {
 	tests := []struct {
 		line string
@@ -59,7 +59,7 @@ func FuzzWrapped(f *testing.F) {
 	})
 }
 
-// TestTerminalColours asserts that a terminal gets colour, and one that has none does not.
+// TestTerminalColours checks that a terminal with colours gets them, and one without does not.
 func TestTerminalColours(t *testing.T) {
 	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
@@ -88,14 +88,14 @@ func TestTerminalColours(t *testing.T) {
 	}
 }
 
-// TestColours holds the order in which flag, environment and terminal count.
+// TestColours checks the precedence of flag, environment and terminal.
 func TestColours(t *testing.T) {
 	tests := []struct {
 		flag bool
 		env  map[string]string
 		want bool
 	}{
-		{false, nil, false}, // a buffer is no terminal
+		{false, nil, false}, // a buffer is not a terminal
 		{false, map[string]string{"CLICOLOR_FORCE": "1"}, true},
 		{false, map[string]string{"CLICOLOR_FORCE": "0"}, false},
 		{false, map[string]string{"CLICOLOR_FORCE": "1", "NO_COLOR": "1"}, false},

@@ -14,7 +14,7 @@ import (
 	"stig/internal/workspace"
 )
 
-// OneLine is the beginning of a text on one line, of so many characters at most.
+// OneLine returns the start of a text on one line, at most most characters.
 func OneLine(text string, most int) string {
 	words := visible.OneLine(text)
 	if words == "" {
@@ -23,7 +23,7 @@ func OneLine(text string, most int) string {
 	return visible.Clipped(words, most)
 }
 
-// Either is names as the help of a flag says them: "a, b or c".
+// Either joins names as in a flag's help: "a, b or c".
 func Either[Name ~string](names []Name) string {
 	text, last := string(names[0]), len(names)-1
 	for _, name := range names[1:last] {
@@ -32,19 +32,19 @@ func Either[Name ~string](names []Name) string {
 	return text + " or " + string(names[last])
 }
 
-// ListWidth is the widest line of a list, in characters.
+// ListWidth is the maximum width of a line in a list, in characters.
 const ListWidth = 100
 
-// CutLine keeps a text on one line of so many characters, its columns as they are.
+// CutLine truncates a text to one line of at most most characters and keeps its columns.
 func CutLine(text string, most int) string {
 	return visible.Clipped(strings.TrimRight(strings.NewReplacer("\n", " ", "\r", " ", "\t", " ").Replace(text), " "), most)
 }
 
-// Text is how every command gets a longer text: -m TEXT, --file FILE, - for
-// standard input, or, on a terminal and given none of them, the editor.
+// Text is the input of every command that takes a longer text: -m TEXT, --file FILE, - for
+// standard input, or, on a terminal without any of these, the editor.
 type Text struct{ Message, File string }
 
-// Dash takes the argument - for --file -, and gives the other arguments.
+// Dash treats the argument - as --file -, and returns the other arguments.
 func (t *Text) Dash(args []string) []string {
 	at := slices.Index(args, "-")
 	if at < 0 || t.File != "" {
@@ -54,16 +54,16 @@ func (t *Text) Dash(args []string) []string {
 	return slices.Delete(slices.Clone(args), at, at+1)
 }
 
-// Given reports whether the command line says where the text is.
+// Given reports whether the command line names the text.
 func (t Text) Given() bool { return t.Message != "" || t.File != "" }
 
-// TakesText binds the flags of a command that takes a text. what names it.
+// TakesText binds the text flags of a command. what names the text in the help.
 func TakesText(cmd *cobra.Command, t *Text, what string) {
 	cmd.Flags().StringVarP(&t.Message, "message", "m", "", what+" as one `TEXT`")
 	cmd.Flags().StringVar(&t.File, "file", "", "read it from `FILE` (- for standard input)")
 }
 
-// Read gives the text that the command line names; "" where it names none.
+// Read returns the text that the command line names; "" if it names none.
 func (a *App) Read(t Text) (string, error) {
 	switch {
 	case t.Message != "" && t.File != "":
@@ -81,8 +81,8 @@ func (a *App) Read(t Text) (string, error) {
 	return t.Message, nil
 }
 
-// mostText is how many bytes a text may have: one without end, such as that of a device, is
-// refused while there is memory left.
+// mostText is the maximum size of a text in bytes, so that an endless one, such as a device,
+// does not exhaust memory.
 const mostText = 64 << 20
 
 func bounded(name string, from io.Reader) (string, error) {
@@ -91,20 +91,19 @@ func bounded(name string, from io.Reader) (string, error) {
 		return "", workspace.Usage(workspace.Placed(err).Error(), "")
 	}
 	if len(read) > mostText {
-		return "", workspace.Usage(name+": has more than 64 MiB", "give a shorter text")
+		return "", workspace.Usage(name+": is larger than 64 MiB", "give a shorter text")
 	}
 	return string(read), nil
 }
 
-// Asks reports whether there is a person to ask: one who sits at a terminal and
-// reads what is printed there.
+// Asks reports whether stig can prompt: input and output are a terminal, without --json and
+// --no-input.
 func (a *App) Asks() bool {
 	return !a.JSON && !a.NoInput && IsTerminal(a.In) && IsTerminal(a.Out)
 }
 
-// TextOrDraft is read, or where the command line names no text and a person
-// sits at a terminal, what they write in the editor. The draft is to be kept
-// until its text is written.
+// TextOrDraft is Read, or, if the command line names no text and stig can prompt, the text from
+// the editor. The caller must keep the draft until its text is in the store; see Keep.
 func (a *App) TextOrDraft(ctx context.Context, t Text, seen string) (string, Draft, error) {
 	if t.Given() || !a.Asks() {
 		text, err := a.Read(t)

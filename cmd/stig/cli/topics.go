@@ -10,7 +10,7 @@ import (
 	"stig/schemas"
 )
 
-// topic is a page of help that belongs to no command.
+// topic is a help page that belongs to no command.
 type topic struct {
 	name, about string
 	put         func(*sheet)
@@ -19,13 +19,13 @@ type topic struct {
 func topics() []topic {
 	return []topic{
 		{"exit-codes", "what the exit codes mean", putExitCodes},
-		{"environment", "the variables that stig reads and sets", putVariables},
+		{"environment", "environment variables that stig reads and sets", putVariables},
 		{"configuration", "the keys of .stig.cue", putConfiguration},
 		{"convention", "signals, depths and sections in an issue's notes", putConvention},
 	}
 }
 
-// Topics are the names of the topics of help, each with what it is about.
+// Topics returns the names of the help topics, each with its summary.
 func Topics() (names []string) {
 	for _, t := range topics() {
 		names = append(names, t.name+"\t"+t.about)
@@ -33,7 +33,7 @@ func Topics() (names []string) {
 	return names
 }
 
-// Topic prints the topic of that name; ok is false where there is none.
+// Topic prints the topic with that name; ok is false if there is none.
 func (a *App) Topic(name string) (ok bool, err error) {
 	at := slices.IndexFunc(topics(), func(t topic) bool { return t.name == strings.ToLower(name) })
 	if at < 0 {
@@ -49,32 +49,32 @@ func putExitCodes(s *sheet) {
 		s.Wrap(Plain, padded(row[0], 10), padded("", 10), row[1])
 	}
 	s.Blank()
-	s.Line(Plain, "stig work has codes of its own: stig help work.")
+	s.Line(Plain, "stig work has its own codes: stig help work.")
 }
 
-// Variables are the variables of the environment that stig reads or sets, with their meaning.
+// Variables are the environment variables that stig reads or sets, with their meaning.
 var Variables = [][2]string{
-	{"STIG_ACTOR", "your name as actor; BD_ACTOR is read after it. stig sets it for what a loop runs"},
+	{"STIG_ACTOR", "your name as actor; BD_ACTOR is the fallback. stig sets it for programs a loop starts"},
 	{"STIG_NOW", "the current time for stig, as in 2026-11-20T09:00:00Z"},
-	{"STIG_TRUST", "1: run the acceptance commands of any repository"},
+	{"STIG_TRUST", "1: run the acceptance commands in any repository"},
 	{"STIG_DB_USER", "the user name for a server, if the URL has none"},
 	{"STIG_DB_PASSWORD", "the password for a server; prefer the credentials file"},
-	{"BEADS_DIR", "the directory of the store; stig sets it for what a loop runs"},
+	{"BEADS_DIR", "the directory of the store; stig sets it for programs a loop starts"},
 	{"NO_COLOR", "print without colour"},
 	{"CLICOLOR_FORCE", "print with colour even if the output is no terminal; NO_COLOR overrides it"},
 	{"VISUAL", "the editor to open; then EDITOR, then vi"},
 	{"XDG_CONFIG_HOME", "the configuration directory (default ~/.config)"},
 	{"XDG_STATE_HOME", "the state directory (default ~/.local/state)"},
 	{"STIG_ISSUE", "set for what stig runs: the issue"},
-	{"STIG_BRIEFING", "set for what a loop runs: the file with the briefing"},
-	{"STIG_RUN", "set for what a loop runs: the name of the run"},
-	{"STIG_ATTEMPT", "set for what a loop runs: the number of attempts at the issue"},
+	{"STIG_BRIEFING", "set for programs a loop starts: the file with the briefing"},
+	{"STIG_RUN", "set for programs a loop starts: the name of the run"},
+	{"STIG_ATTEMPT", "set for programs a loop starts: the number of attempts at the issue"},
 	{"STIG_ROUND", "set for an explorer of a swarm: the round"},
-	{"STIG_EVENT", "set for the command of notify: the event"},
-	{"STIG_VERIFYING", "set for a check: the issues that are being verified; prevents recursion"},
+	{"STIG_EVENT", "set for the notify command: the event"},
+	{"STIG_VERIFYING", "set for a check: the issues being verified; prevents recursion"},
 	{"STIG_COMMITTING", "set for git hooks while stig commits; prevents a deadlock"},
-	{"STIG_SUPERVISED", "set for what a loop runs: marks the processes to end with it"},
-	{"STIG_ENV_FILE", "set by the plugin for OpenCode: a file that names the session"},
+	{"STIG_SUPERVISED", "set for programs a loop starts: marks the processes to end with it"},
+	{"STIG_ENV_FILE", "set by the OpenCode plugin: a file that names the session"},
 }
 
 func putVariables(s *sheet) {
@@ -84,7 +84,7 @@ func putVariables(s *sheet) {
 }
 
 func putConfiguration(s *sheet) {
-	s.Wrap(Plain, "", "", ".stig.cue beside .beads holds the settings of a project, stig/config.cue in your configuration directory those of all your projects. Flags and environment variables override both.")
+	s.Wrap(Plain, "", "", ".stig.cue beside .beads contains the settings of a project, stig/config.cue in your configuration directory those of all your projects. Flags and environment variables override both.")
 	s.Blank()
 	for _, k := range configurationKeys(schemas.Config) {
 		s.Wrap(Plain, padded(k[0], 24), padded("", 24), k[1])
@@ -93,9 +93,8 @@ func putConfiguration(s *sheet) {
 	s.Line(Plain, "The schema: stig schema config.")
 }
 
-// configurationKeys are the keys of the definition #Config of a schema as it is written there,
-// each with the first clause of its comment. NAME.* is the keys below NAME
-// that have none.
+// configurationKeys returns the keys of #Config in a schema's source text, each with the first
+// clause of its comment. NAME.* stands for the keys below NAME that have no comment.
 func configurationKeys(schema string) (keys [][2]string) {
 	_, schema, _ = strings.Cut(schema, "\n#Config: {\n")
 	schema, _, _ = strings.Cut(schema, "\n}\n")
@@ -128,7 +127,7 @@ func configurationKeys(schema string) (keys [][2]string) {
 	return keys
 }
 
-// putConvention puts the skill on the sheet, which is the convention in short.
+// putConvention prints the skill, which is the convention in short.
 func putConvention(s *sheet) {
 	_, text, _ := strings.Cut(strings.TrimPrefix(assistant.Skill(), "---\n"), "\n---\n")
 	s.markdown(strings.TrimLeft(text, "\n"))

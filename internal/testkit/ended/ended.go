@@ -13,8 +13,7 @@ import (
 	"time"
 )
 
-// Wait waits for the end of the process whose id is in a file, and fails the test
-// where it is still there after 20 seconds.
+// Wait waits for the process whose id is in a file to end, and fails the test after 20 seconds.
 func Wait(t *testing.T, path string) {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -32,11 +31,10 @@ func Wait(t *testing.T, path string) {
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
-	t.Errorf("process %d is still there", pid)
+	t.Errorf("process %d is still running", pid)
 }
 
-// isZombie reports whether a process ended and nobody has asked for its exit code
-// yet, as far as the system says so in a file.
+// isZombie reports whether a process has ended but was not waited for, if /proc shows it.
 func isZombie(pid int) bool {
 	state, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	return err == nil && strings.Contains(string(state), ") Z ")

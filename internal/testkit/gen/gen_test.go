@@ -1,6 +1,5 @@
-// Package gen writes signals/schema_gen.go from the CUE schema, and fails when
-// that file is not what the schema gives. It is a test and nothing else, so
-// that it works while package signals does not compile:
+// Package gen writes signals/schema_gen.go from the CUE schema, and fails if that file differs
+// from the schema. It is only a test, so that it works while package signals does not compile:
 //
 //	go generate ./signals
 package gen
@@ -143,8 +142,8 @@ func (g *generator) thresholds() {
 		strings.Join(g.byDomain("#Thresholds.convergence"), ", "))
 }
 
-// byDomain gives the fields of a struct that has one for each cynefin domain,
-// in the order of the domains.
+// byDomain returns the fields of a struct with one field for each Cynefin domain, in the order
+// of the domains.
 func (g *generator) byDomain(path string) []string {
 	g.t.Helper()
 	var texts []string
@@ -184,7 +183,7 @@ func (g *generator) print(format string, args ...any) { fmt.Fprintf(&g.out, form
 
 func name(key string) string { return strings.ReplaceAll(key, "_", "-") }
 
-// camel makes one Go name: regression_guard and none are RegressionGuardNone.
+// camel builds a Go name: regression_guard and none become RegressionGuardNone.
 func camel(parts ...string) string {
 	var b strings.Builder
 	for _, part := range parts {

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// trustCodex approves the hooks of the project, which /hooks does for a person: it
-// asks codex app-server for them, and writes their hashes into the configuration.
+// trustCodex approves the project's hooks, as a person does with /hooks: it asks codex
+// app-server for them, and writes their hashes to the configuration.
 func trustCodex(t *testing.T, s *session) {
 	t.Helper()
 	hooks := s.codexHooks(t)
@@ -34,7 +34,7 @@ func trustCodex(t *testing.T, s *session) {
 
 type codexHook struct{ Key, CurrentHash, TrustStatus string }
 
-// codexHooks asks codex which hooks it knows in the project.
+// codexHooks returns the hooks that codex knows in the project.
 func (s *session) codexHooks(t *testing.T) (hooks []codexHook) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), s.executable(), "app-server")

@@ -10,17 +10,16 @@ import (
 	"testing"
 )
 
-// program is a host of assistants: how it is configured, started, and what its
-// tools are called.
+// program is an assistant's host: how it is configured and started, and the names of its tools.
 type program struct {
 	name      string // in stig setup, and in node_modules/.bin
 	configure func(t *testing.T, s *session)
-	command   func(s *session, prompt string) []string // after the name
+	command   func(s *session, prompt string) []string // arguments after the name
 	variables func(s *session) []string
 	call      func(step) call
-	trust     func(t *testing.T, s *session) // as a person approves hooks; nil where nobody has to
-	ends      bool                           // ends with the turn, so that the model reads no reminder
-	agents    bool                           // tells of subagents when they start
+	trust     func(t *testing.T, s *session) // approves hooks as a person does; nil if that is not needed
+	ends      bool                           // ends with the turn, so the model does not read the reminder
+	agents    bool                           // reports the start of subagents
 	off       []obstacle
 }
 
@@ -131,7 +130,7 @@ func codexCall(s step) call {
 
 func configureCopilot(*testing.T, *session) {}
 
-// trustCopilot trusts the folder, which copilot asks a person for.
+// trustCopilot trusts the folder, as copilot asks a person to do.
 func trustCopilot(t *testing.T, s *session) {
 	s.write(t, filepath.Join(s.home, ".copilot", "config.json"), compact(object{"trustedFolders": []any{s.dir}}))
 }
@@ -228,14 +227,14 @@ type session struct {
 	program program
 	home    string
 	dir     string // the project
-	bin     string // holds stig and a bd that records
+	bin     string // contains stig and a bd that records its calls
 	stig    string
 	path    string // PATH
 	url     string // of the model
 	model   *model
 }
 
-// newSession makes a project with a store, in an empty home, and the model.
+// newSession creates a project with a store, in an empty home, and the model.
 func newSession(t *testing.T, p program, answers scripts) *session {
 	t.Helper()
 	root := t.TempDir()
@@ -270,7 +269,7 @@ const store = `{"id":"demo-1","title":"Open the gate","status":"open","priority"
 {"id":"demo-2","title":"Paint the gate","status":"open","priority":2,"issue_type":"task","notes":"<!-- stigmergic-signals -->\n| Signal | Value | Updated |\n|---|---|---|\n| schema-version | 1 | 2026-11-18 |\n| progress | implementing | 2026-11-18 |\n<!-- /stigmergic-signals -->\n\n## State Estimate (2026-11-18)\n\n**Done:** the primer is on.\n"}
 `
 
-// servers are MCP servers as most hosts name them.
+// servers returns MCP servers in the format of most hosts.
 func (s *session) servers() object {
 	return object{"stig": object{"command": s.stig, "args": []any{"mcp"}}}
 }
@@ -285,13 +284,13 @@ func (s *session) write(t *testing.T, path, text string) {
 	}
 }
 
-// read gives "" for a file that is not there.
+// read returns a file's text; "" if it does not exist.
 func (s *session) read(path string) string {
 	text, _ := os.ReadFile(path)
 	return string(text)
 }
 
-// environ is what a program gets: nothing of the environment of the tests.
+// environ returns the environment of a program; it inherits nothing from the tests.
 func (s *session) environ() []string {
 	return append([]string{"HOME=" + s.home, "PATH=" + s.path, "LANG=C.UTF-8", "TERM=dumb"}, s.program.variables(s)...)
 }
@@ -316,7 +315,7 @@ func (s *session) must(t *testing.T, name string, args ...string) string {
 	return out
 }
 
-// executable is where npm put the program.
+// executable returns the path where npm installed the program.
 func (s *session) executable() string {
 	return filepath.Join(os.Getenv(hostsVariable), "node_modules", ".bin", s.program.name)
 }

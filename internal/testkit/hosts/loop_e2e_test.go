@@ -14,9 +14,9 @@ import (
 	"time"
 )
 
-// presets are the programs that stig work has a preset for, with what its runs say that they
-// used. Codex runs there in its own sandbox, which needs more of the kernel than a test can ask
-// for: its command line is the same with another sandbox.
+// presets are the programs that stig work has a preset for, with the usage that their runs
+// report. Here Codex runs in its own sandbox, which needs more of the kernel than a test can
+// expect: its command line is the same with another sandbox.
 var presets = map[string]string{
 	"claude":   `, ≈0\.[0-9]+ USD, [0-9.]+k? tokens$`,
 	"codex":    `, cost unknown, [0-9.]+k? tokens$`,
@@ -24,8 +24,8 @@ var presets = map[string]string{
 	"opencode": `, cost unknown, [0-9.]+k? tokens$`,
 }
 
-// TestLoop lets stig work run each program for one issue. The model does what the
-// issue asks for and leaves a checkpoint; the loop merges that, runs the criteria, and closes.
+// TestLoop lets stig work run each program for one issue. The model does the work and leaves a
+// checkpoint; the loop merges it, runs the criteria, and closes.
 func TestLoop(t *testing.T) {
 	for _, p := range programs {
 		if cost, ok := presets[p.name]; ok {
@@ -81,11 +81,11 @@ func loop(t *testing.T, p program, cost string) {
 }
 
 // TestNights lets three loops of each program work on twelve issues. Every issue is closed
-// once, with what it cost. Of several OpenCodes that start at once in an empty home some fail,
-// as their database is not made yet: those runs are repeated.
+// once, with its cost. If several OpenCodes start at once in an empty home, some fail because
+// their database does not exist yet: those runs are repeated.
 func TestNights(t *testing.T) {
 	for _, p := range programs {
-		if cost, ok := presets[p.name]; ok && p.name != "gemini" { // whose start alone takes seconds
+		if cost, ok := presets[p.name]; ok && p.name != "gemini" { // its start alone takes seconds
 			t.Run(p.name, func(t *testing.T) { night(t, p, cost) })
 		}
 	}

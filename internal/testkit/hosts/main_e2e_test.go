@@ -1,9 +1,9 @@
 //go:build e2e && linux
 
-// Package hosts_test runs whole sessions of real assistants (Claude Code, Codex,
-// Copilot CLI, the Gemini CLI, OpenCode) with stig connected to them by stig setup. A
-// scripted server on 127.0.0.1 stands in for the model, and every program runs in an
-// empty home and in a network namespace that has the loopback interface alone.
+// Package hosts_test runs whole sessions of real assistants (Claude Code, Codex, Copilot CLI,
+// the Gemini CLI, OpenCode) with stig connected to them by stig setup. A scripted server on
+// 127.0.0.1 stands in for the model, and every program runs in an empty home and in a network
+// namespace that has only the loopback interface.
 //
 //	npm install --prefix /srv/hosts @anthropic-ai/claude-code @openai/codex @github/copilot @google/gemini-cli opencode-ai
 //	STIG_TEST_HOSTS=/srv/hosts go test -tags e2e ./internal/testkit/hosts -v
@@ -21,12 +21,12 @@ import (
 )
 
 const (
-	hostsVariable  = "STIG_TEST_HOSTS"        // the folder that npm installed the programs into
+	hostsVariable  = "STIG_TEST_HOSTS"        // the folder in which npm installed the programs
 	insideVariable = "STIG_TEST_HOSTS_INSIDE" // set in the network namespace
 )
 
-// TestMain runs the tests again in a network namespace with the loopback
-// interface alone, so that no program reaches anything else.
+// TestMain runs the tests again in a network namespace with only the loopback interface, so
+// that no program reaches anything else.
 func TestMain(m *testing.M) {
 	switch {
 	case os.Getenv(hostsVariable) == "":
@@ -76,7 +76,7 @@ func startLoopback() error {
 	return unix.IoctlIfreq(socket, unix.SIOCSIFFLAGS, request)
 }
 
-// built is the stig of this tree; it is built once, by the first test that asks.
+// built is the stig of this tree, built once by the first test that needs it.
 func built(t *testing.T) string {
 	t.Helper()
 	program := filepath.Join(os.TempDir(), fmt.Sprintf("stig-hosttest-%d", os.Getpid()), "stig")

@@ -16,12 +16,12 @@ import (
 	"testing"
 )
 
-// step is one answer of the model: a call of a tool, in the words of these tests,
-// which each host translates, or a text.
+// step is one answer of the model: a text, or a tool call in the terms of these tests, which
+// each host translates.
 type step struct {
 	tool string         // shell, write, agent, mcp; "" for a text
 	text string         // the text, the command, or the name of the script or tool
-	args map[string]any // of an mcp tool
+	args map[string]any // arguments of an mcp tool
 }
 
 func shell(command string) step                     { return step{tool: "shell", text: command} }
@@ -30,18 +30,18 @@ func mcpTool(name string, args map[string]any) step { return step{tool: "mcp", t
 func say(text string) step                          { return step{text: text} }
 func prompt(script string) string                   { return "Do what the script [[" + script + "]] says." }
 
-// scripts holds the answers of the model by the name that the user's message has
-// in brackets; subagents have names of their own.
+// scripts contains the answers of the model by the name that is in brackets in the user's
+// message; subagents have their own names.
 type scripts map[string][]step
 
-// call is what a host's protocol calls a tool by. Only Codex has namespaces.
+// call is the name of a tool in a host's protocol. Only Codex has namespaces.
 type call struct {
 	name, namespace string
 	args            map[string]any
 }
 
-// model is a server that answers in the protocols of four hosts. It keeps no state
-// between requests: what it answers follows from the request.
+// model is a server that speaks the protocols of four hosts. It keeps no state: an answer
+// follows from the request.
 type model struct {
 	scripts   scripts
 	translate func(step) call
@@ -50,16 +50,16 @@ type model struct {
 	requests []request
 }
 
-// request is what the model was sent.
+// request is a request to the model.
 type request struct {
 	path   string
-	script string // "" where no user's message names one
-	step   int    // how many tools answered since that message
+	script string // "" if no user message names one
+	step   int    // how many tool results follow that message
 	body   string
 }
 
-// entry is a part of a conversation that decides what is next: a text of the user,
-// or the result of a tool.
+// entry is a part of a conversation that determines the next step: a user's text or a tool
+// result.
 type entry struct {
 	user   string
 	result bool
@@ -67,8 +67,8 @@ type entry struct {
 
 var named = regexp.MustCompile(`\[\[([a-z-]+)\]\]`)
 
-// newRequest finds the last script that a user's message names, and how many tools
-// answered after it.
+// newRequest finds the last script that a user message names, and counts the tool results after
+// it.
 func newRequest(path string, body []byte, entries []entry) request {
 	r := request{path: path, body: string(body)}
 	for _, e := range entries {
@@ -108,8 +108,8 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	http.NotFound(w, r)
 }
 
-// next is the answer to a request; the one without tools, for a title or a
-// summary, gets a fixed text.
+// next returns the answer to a request. A request without tools, for a title or a summary, gets
+// a fixed text.
 func (m *model) next(r request, tools any) (text string, c *call) {
 	m.record(r)
 	steps := m.scripts[r.script]
@@ -130,7 +130,7 @@ func (m *model) record(r request) {
 	m.requests = append(m.requests, r)
 }
 
-// asked returns the requests of a script, from that step on.
+// asked returns the requests of a script, from a step on.
 func (m *model) asked(script string, step int) (list []request) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -142,8 +142,8 @@ func (m *model) asked(script string, step int) (list []request) {
 	return list
 }
 
-// saw reports whether a request of the script has the text from that step on. JSON
-// may have escaped it once more.
+// saw reports whether a request of the script contains the text, from a step on. JSON may have
+// escaped the text again.
 func (m *model) saw(script string, step int, text string) bool {
 	for _, r := range m.asked(script, step) {
 		if strings.Contains(plain(r.body), plain(text)) {
@@ -153,23 +153,23 @@ func (m *model) saw(script string, step int, text string) bool {
 	return false
 }
 
-// plain is a text without quotes and the escapes of JSON and HTML.
+// plain returns a text without quotes and the escapes of JSON and HTML.
 func plain(text string) string {
 	return strings.NewReplacer(`\`, "", `"`, "", "u003c", "<", "u003e", ">", "u0026", "&", "&lt;", "<", "&gt;", ">", "&amp;", "&").Replace(text)
 }
 
-// compact is a value in JSON.
+// compact returns a value as JSON.
 func compact(v any) string {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(v); err != nil {
-		panic(err) // maps of texts have a JSON form
+		panic(err) // a map of strings always has a JSON form
 	}
 	return strings.TrimSpace(text.String())
 }
 
-// serials makes ids that no other answer has.
+// serials makes ids that are unique among the answers.
 var serials atomic.Int64
 
 func serial() string { return fmt.Sprint(serials.Add(1)) }

@@ -54,7 +54,7 @@ func text(v any) string {
 	return t
 }
 
-// texts are the texts of a content that is one, or a list of parts.
+// texts returns the texts of a content, which is one text or a list of parts.
 func texts(content any) string {
 	all := text(content)
 	for _, part := range objects(content) {
@@ -184,7 +184,7 @@ func answerGemini(w http.ResponseWriter, said string, c *call) {
 	send(stream(w), "", geminiAnswer(said, c))
 }
 
-// answerGeminiAtOnce is for the classifier of the Gemini CLI, which wants JSON.
+// answerGeminiAtOnce answers the Gemini CLI's classifier, which expects JSON.
 func answerGeminiAtOnce(w http.ResponseWriter, _ string, _ *call) {
 	w.Header().Set("Content-Type", "application/json")
 	fmt.Fprint(w, compact(geminiAnswer(`{"complexity_reasoning":"simple","complexity_score":1}`, nil)))

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// runLimit is how long one session may take: about 5 s for the slowest on an idle
-// machine, and ten times that on a busy one.
+// runLimit is the timeout of one session: the slowest takes about 5 s on an idle machine, and
+// ten times that on a busy one.
 const runLimit = 3 * time.Minute
 
 // run runs a whole session with the script of that name.
@@ -51,7 +51,7 @@ func (s *session) run(t *testing.T, script string) {
 	}
 }
 
-// TestHosts runs each program that STIG_TEST_HOSTS holds.
+// TestHosts runs each program that STIG_TEST_HOSTS contains.
 func TestHosts(t *testing.T) {
 	for _, p := range programs {
 		t.Run(p.name, func(t *testing.T) {
@@ -64,7 +64,7 @@ func TestHosts(t *testing.T) {
 	}
 }
 
-// control: without hooks the close runs, so that a denial means something.
+// control: without hooks the close runs, so that a denial proves something.
 func control(t *testing.T, p program) {
 	s := newSession(t, p, closing)
 	s.run(t, "close")
@@ -73,7 +73,7 @@ func control(t *testing.T, p program) {
 
 var closing = scripts{"close": {shell("bd close demo-1"), say("Closed.")}}
 
-// wantClosings compares what the bd of the session recorded.
+// wantClosings compares the calls that the session's bd recorded.
 func (s *session) wantClosings(t *testing.T, want string) {
 	t.Helper()
 	if got := s.read(filepath.Join(s.bin, "bd.log")); got != want {
@@ -81,9 +81,9 @@ func (s *session) wantClosings(t *testing.T, want string) {
 	}
 }
 
-// work is a whole session with stig set up: its name and the survey at the start, a
-// call over MCP, a claim, a close that is denied, in a subagent too, a note that a
-// script overwrites, which is found after the call, and the reminder at the end.
+// work is a whole session with stig set up: its name and the survey at the start, a call over
+// MCP, a claim, a close that is denied, also in a subagent, a note overwritten by a script,
+// which is found after the call, and the reminder at the end.
 func work(t *testing.T, p program) {
 	s := newSession(t, p, scripts{
 		"work": {
@@ -91,7 +91,7 @@ func work(t *testing.T, p program) {
 			shell("stig claim demo-1"),
 			shell("bd close demo-1"),
 			agent("help"),
-			shell("sh wait.sh"), // where subagents run beside their session
+			shell("sh wait.sh"), // if subagents run beside their session
 			shell("sh overwrite.sh"),
 			say("Done."),
 		},
@@ -134,7 +134,7 @@ func work(t *testing.T, p program) {
 
 const reminder = "the reminder at the end"
 
-// connect sets stig up in the project, and approves its hooks where a person has to.
+// connect sets stig up in the project, and approves its hooks if a person must.
 func (s *session) connect(t *testing.T) {
 	t.Helper()
 	s.must(t, "stig", "setup", s.program.name)
@@ -143,13 +143,13 @@ func (s *session) connect(t *testing.T) {
 	}
 }
 
-// obstacle keeps a program from running hooks that its settings name.
+// obstacle prevents a program from running the hooks in its settings.
 type obstacle struct {
 	make func(t *testing.T, s *session)
-	want string // what stig says of it
+	want string // stig's message about it
 }
 
-// off: the program runs no hook of stig, the close runs, and setup, its --check and
+// off: the program runs none of stig's hooks, the close runs, and setup, setup --check and
 // doctor say why.
 func off(t *testing.T, p program, o obstacle) {
 	s := newSession(t, p, closing)

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// The operations of a worker that takes issues of a pool, in the order in which it does them.
+// The operations of a worker that takes issues from a pool, in order.
 const (
 	Claim      = "claim"
 	Checkpoint = "checkpoint"
@@ -17,16 +17,16 @@ const (
 	Release    = "release"
 )
 
-// Event is an operation that was acknowledged.
+// Event is an acknowledged operation.
 type Event struct {
 	Worker     int
 	Op, Issue  string
-	Text       string        // what a checkpoint or a comment says
+	Text       string        // the text of a checkpoint or a comment
 	Begin, End time.Duration // since the run began
 }
 
-// when is the moment that puts events into order: the worker holds the issue from the
-// end of its claim to the begin of its release.
+// when returns the time by which events are ordered: a worker holds an issue from the end of
+// its claim to the start of its release.
 func (e Event) when() time.Duration {
 	if e.Op == Claim {
 		return e.End
@@ -34,10 +34,10 @@ func (e Event) when() time.Duration {
 	return e.Begin
 }
 
-// PoolID is the id of an issue that workers claim, n from 0 on.
+// PoolID returns the id of the nth issue that workers claim, from 0.
 func PoolID(prefix string, n int) string { return fmt.Sprintf("%s-pool%d", prefix, n) }
 
-// Pool are lines of issues to claim, to be added to a store.
+// Pool returns lines of issues to claim, to be appended to a store.
 func Pool(prefix string, size int) []byte {
 	var text strings.Builder
 	for n := range size {
@@ -46,7 +46,7 @@ func Pool(prefix string, size int) []byte {
 	return []byte(text.String())
 }
 
-// claimed is what the judge of claims reads of an issue.
+// claimed is the part of an issue that the judge of claims reads.
 type claimed struct {
 	kept
 	Status   string `json:"status"`
@@ -54,9 +54,9 @@ type claimed struct {
 	Notes    string `json:"notes"`
 }
 
-// JudgeClaims compares what workers were told with the text of the store: nobody held an
+// JudgeClaims compares the acknowledged operations with the text of the store: nobody held an
 // issue while another did, each comment is there once, and each issue is as the last
-// acknowledged operations left it. actor names a worker.
+// acknowledged operations left it. actor returns the name of a worker.
 func JudgeClaims(text []byte, events []Event, actor func(worker int) string) (faults []string) {
 	byIssue := map[string][]Event{}
 	for _, e := range events {
@@ -98,7 +98,7 @@ func judgeIssue(now claimed, list []Event, actor func(int) string) (faults []str
 			note = e.Text
 		case Comment:
 			if said[e.Text] != 1 {
-				fault("comment %q is there %d times", e.Text, said[e.Text])
+				fault("comment %q appears %d times", e.Text, said[e.Text])
 			}
 		case Release:
 			holder = ""
@@ -109,7 +109,7 @@ func judgeIssue(now claimed, list []Event, actor func(int) string) (faults []str
 		fault("%s and held by %q, want %s and %q", now.Status, now.Assignee, status, holder)
 	}
 	if note != "" && !strings.Contains(now.Notes, note) {
-		fault("the last checkpoint %q is not there", note)
+		fault("last checkpoint %q is missing", note)
 	}
 	return faults
 }

@@ -24,8 +24,8 @@ func TestJudgeClaims(t *testing.T) {
 	}{
 		"good":               {line("in_progress", "w2", "done: n1", "c1"), good, ""},
 		"not released":       {line("in_progress", "w1", "n1", "c1"), good[:4], `held by "w1", want open`},
-		"checkpoint lost":    {line("in_progress", "w2", "n0", "c1"), good, `checkpoint "n1" is not there`},
-		"comment lost":       {line("in_progress", "w2", "n1", "c2"), good, `comment "c1" is there 0 times`},
+		"checkpoint lost":    {line("in_progress", "w2", "n0", "c1"), good, `checkpoint "n1" is missing`},
+		"comment lost":       {line("in_progress", "w2", "n1", "c2"), good, `comment "c1" appears 0 times`},
 		"claimed twice":      {line("in_progress", "w2", "", ""), []load.Event{good[0], e(2, load.Claim, "", 3, 4)}, "while w1 held it"},
 		"claimed too early":  {line("in_progress", "w2", "", ""), []load.Event{good[0], e(1, load.Release, "", 7, 9), e(2, load.Claim, "", 5, 6)}, "w2 got it"},
 		"not in the store":   {"", good, "not in the store"},

@@ -17,7 +17,7 @@ import (
 	"stig/internal/testkit/servers"
 )
 
-// TestProxy has a server that answers each line with one, through the proxy.
+// TestProxy runs a server that answers each line with a line, through the proxy.
 func TestProxy(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -99,7 +99,7 @@ func TestProxy(t *testing.T) {
 			t.Error("a connection ended in order")
 		}
 	}
-	if _, r, err = dial(); err == nil { // else it was ended before the caller knew that it was there
+	if _, r, err = dial(); err == nil { // otherwise it was ended before the caller knew that it existed
 		if line, err := r.ReadString('\n'); err == nil {
 			t.Errorf("read %q through a proxy that was cut", line)
 		}
@@ -113,8 +113,8 @@ func TestProxy(t *testing.T) {
 	}
 }
 
-// TestCut cuts the network between writers and a server, again and again, somewhere in the
-// bytes of an edit. What writers are told is true, and the store has what it acknowledged.
+// TestCut cuts the network between writers and a server, again and again, at some byte of an
+// edit. The writers' answers are true, and the store has every acknowledged edit.
 func TestCut(t *testing.T) {
 	for _, kind := range []string{servers.MariaDB, servers.Dolt} {
 		t.Run(kind, func(t *testing.T) {
@@ -145,7 +145,7 @@ func testCut(t *testing.T, kind string) {
 	for w := range writers {
 		group.Go(func() {
 			defer busy.Add(-1)
-			store := through.open() // connections of its own
+			store := through.open() // its own connections
 			defer closeStore(store)
 			if err := writer(store, plan, w, *writes/writers, logOf(logs, w)); err != nil {
 				t.Error(err)
@@ -154,7 +154,7 @@ func testCut(t *testing.T, kind string) {
 	}
 	cuts := 0
 	for busy.Load() > 0 {
-		// Short and long: with 60 kB at most a store that has grown could not be read any more.
+		// Short and long: with at most 60 kB, a large store could not be read any more.
 		proxy.CutAfter(1 + rand.IntN(256<<rand.IntN(12)))
 		for busy.Load() > 0 && !proxy.IsCut() {
 			time.Sleep(time.Millisecond)

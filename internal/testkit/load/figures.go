@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// Figures are how long the operations of a run took, and how many met others.
+// Figures are the times of a run's operations, and how many conflicted.
 type Figures struct {
-	Took      []time.Duration // of those that were done
-	Conflicts int             // ended because another held it, was before, or wrote all the time
+	Took      []time.Duration // of the completed ones
+	Conflicts int             // refused because another worker held the issue, was first, or kept writing
 	Elapsed   time.Duration   // of the run
 }
 
-// Add notes one that was done.
+// Add records a completed operation.
 func (f *Figures) Add(took time.Duration) { f.Took = append(f.Took, took) }
 
-// Rate is how many were done a second.
+// Rate returns the completed operations per second.
 func (f *Figures) Rate() float64 {
 	if f.Elapsed <= 0 {
 		return 0
@@ -25,7 +25,7 @@ func (f *Figures) Rate() float64 {
 	return float64(len(f.Took)) / f.Elapsed.Seconds()
 }
 
-// Percentile gives how long at most so many of a hundred took.
+// Percentile returns the time within which that percentage of operations completed.
 func (f *Figures) Percentile(percent int) time.Duration {
 	if len(f.Took) == 0 {
 		return 0
@@ -34,7 +34,7 @@ func (f *Figures) Percentile(percent int) time.Duration {
 	return sorted[(len(sorted)-1)*percent/100]
 }
 
-// Row is a row of a table of Markdown: rate, p50, p99, conflicts.
+// Row returns a row of a Markdown table: rate, p50, p99, conflicts.
 func (f *Figures) Row() string {
 	return strings.Join([]string{fmt.Sprintf("%.1f", f.Rate()), millis(f.Percentile(50)), millis(f.Percentile(99)), fmt.Sprint(f.Conflicts)}, " | ")
 }

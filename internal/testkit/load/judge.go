@@ -7,19 +7,19 @@ import (
 	"strings"
 )
 
-// Verdict is what came of a run.
+// Verdict is the result of a run.
 type Verdict struct {
-	Done, Refused, Unknown, Unheard int // answers that writers got; Unheard died before
-	Made                            int // of Unknown and Unheard, those that the store has
-	Lost                            int // done, and not in the store
-	Half                            int // in one issue of a pair and not in the other
+	Done, Refused, Unknown, Unheard int // answers that writers got; on Unheard the writer died first
+	Made                            int // those of Unknown and Unheard that the store has
+	Lost                            int // done, but not in the store
+	Half                            int // in one issue of a pair only
 	Twice                           int // made more than once
-	False                           int // refused, and in the store all the same
-	Strange                         int // in the store, and nobody began it
+	False                           int // refused, but in the store
+	Strange                         int // in the store, but never begun
 	Faults                          []string
 }
 
-// OK reports whether the store kept what it acknowledged, and nothing else.
+// OK reports whether the store has everything it acknowledged, and nothing else.
 func (v Verdict) OK() bool { return v.Lost+v.Half+v.Twice+v.False+v.Strange == 0 }
 
 func (v *Verdict) fault(count *int, format string, args ...any) {
@@ -29,7 +29,7 @@ func (v *Verdict) fault(count *int, format string, args ...any) {
 	}
 }
 
-// kept is what the judge reads of an issue.
+// kept is the part of an issue that the judge reads.
 type kept struct {
 	ID          string `json:"id"`
 	Description string `json:"description"`
@@ -38,8 +38,8 @@ type kept struct {
 	} `json:"comments"`
 }
 
-// Judge compares the text of a store with the logs of the writers, in their order. It
-// shares no reader with the stores.
+// Judge compares the text of a store with the logs of the writers, in their order. It shares no
+// parser with the stores.
 func Judge(p Plan, text []byte, logs [][]Entry) (v Verdict, err error) {
 	issues := map[string]kept{}
 	for line := range strings.Lines(string(text)) {
@@ -68,7 +68,7 @@ func Judge(p Plan, text []byte, logs [][]Entry) (v Verdict, err error) {
 	return v, nil
 }
 
-// entry judges one edit, and takes it off what is in the store.
+// entry judges one edit, and removes it from the edits found in the store.
 func (v *Verdict) entry(p Plan, writer int, e Entry, made map[string]map[string]int) {
 	a, _ := p.Target(writer, e.N)
 	name := Name(writer, e.N)
@@ -77,11 +77,11 @@ func (v *Verdict) entry(p Plan, writer int, e Entry, made map[string]map[string]
 	switch e.Answer {
 	case Done:
 		if v.Done++; times == 0 {
-			v.fault(&v.Lost, "%s: edit %s was acknowledged and is not there", a, name)
+			v.fault(&v.Lost, "%s: edit %s was acknowledged but is missing", a, name)
 		}
 	case Refused:
 		if v.Refused++; times > 0 {
-			v.fault(&v.False, "%s: edit %s was refused and is there", a, name)
+			v.fault(&v.False, "%s: edit %s was refused but is there", a, name)
 		}
 	case Unknown:
 		v.Unknown++

@@ -11,7 +11,7 @@ import (
 	"stig/internal/testkit/memory"
 )
 
-// The judge finds each way in which a store can break its word.
+// TestJudge checks that the judge finds each way in which a store can lose or invent edits.
 func TestJudge(t *testing.T) {
 	p := load.Plan{Writers: 2, Each: 2, Pairs: 2, Shared: 3, Beside: 3}
 	write := func(s beads.Store, writer, n int) {
@@ -69,7 +69,7 @@ func same(a, b load.Verdict) bool {
 		a.Lost == b.Lost && a.Half == b.Half && a.Twice == b.Twice && a.False == b.False && a.Strange == b.Strange
 }
 
-// An edit of which one issue was written and the other was not.
+// An edit that changed only one issue of the pair.
 func TestJudgeHalf(t *testing.T) {
 	p := load.Plan{Writers: 1, Each: 2, Pairs: 1}
 	s := memory.New(string(p.Text()))

@@ -26,15 +26,15 @@ var (
 	loud   = flag.Bool("load-loud", false, "print what writers were answered")
 )
 
-// job is what a process of writers does; it is in the environment of the process.
+// job is the work of a process of writers; it is passed in the process's environment.
 type job struct {
 	Where    where
 	Plan     load.Plan
 	From, To int // its writers
 	Most     int // edits of each
 	Logs     string
-	Inside   []string // of a wire; nil for this namespace
-	Ask      bool     // makes one edit and says what is wrong
+	Inside   []string // command prefix of a wire; nil for this namespace
+	Ask      bool     // makes one edit and prints its error
 }
 
 const jobVariable = "STIG_LOAD_JOB"
@@ -91,7 +91,7 @@ func (j job) start() (*exec.Cmd, *bytes.Buffer, error) {
 	return c, said, c.Start()
 }
 
-// keep starts the process again whenever it was killed, until it has done all.
+// keep restarts the process whenever it was killed, until it has finished.
 func (j job) keep(t *testing.T, mayKill func() bool) (killed int) {
 	for {
 		c, said, err := j.start()
@@ -126,8 +126,8 @@ func (j job) keep(t *testing.T, mayKill func() bool) (killed int) {
 	}
 }
 
-// reach waits until the job's writers have begun so many edits more, or so long, and reports
-// which that was before ended: a fast machine has made all edits in less than a second.
+// reach waits until the job's writers have begun that many more edits, or for most, and reports
+// whether that was before ended: a fast machine makes all edits in less than a second.
 func (j job) reach(edits int, most time.Duration, ended <-chan struct{}) bool {
 	look := time.NewTicker(2 * time.Millisecond)
 	defer look.Stop()
@@ -143,18 +143,18 @@ func (j job) reach(edits int, most time.Duration, ended <-chan struct{}) bool {
 	return true
 }
 
-// begun is how many edits the job's writers have begun.
+// begun returns how many edits the job's writers have begun.
 func (j job) begun() (n int) {
 	for w := j.From; w < j.To; w++ {
-		text, _ := os.ReadFile(logOf(j.Logs, w)) // none is there before the first
+		text, _ := os.ReadFile(logOf(j.Logs, w)) // no log exists before the first edit
 		n += bytes.Count(text, []byte("begin"))
 	}
 	return n
 }
 
-// TestKilled has processes write a store on a server while they and the server are
-// killed at random moments with a signal that none can catch. The server is started again
-// on what it left. In the end the store has each edit that was acknowledged, and none by half.
+// TestKilled runs processes that write a store on a server while they and the server are killed
+// with SIGKILL at random moments. The server restarts on the data it left. In the end the store
+// has each acknowledged edit, and no half edit.
 func TestKilled(t *testing.T) {
 	for _, kind := range []string{servers.MariaDB, servers.Dolt} {
 		t.Run(kind, func(t *testing.T) {
@@ -193,7 +193,7 @@ func testKilled(t *testing.T, kind string) {
 		}
 		restarts++
 	}
-	if err := s.restart(); err != nil { // what it acknowledged last has to be there too
+	if err := s.restart(); err != nil { // what it acknowledged last must be there too
 		t.Fatal(err)
 	}
 	v := judge(t, plan, w, logs)
@@ -208,7 +208,7 @@ func testKilled(t *testing.T, kind string) {
 	}
 }
 
-// judge fails a test in which the store broke its word.
+// judge fails a test if the store lost or invented edits.
 func judge(t *testing.T, p load.Plan, w where, dir string) load.Verdict {
 	t.Helper()
 	var logs [][]load.Entry

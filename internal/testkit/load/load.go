@@ -1,12 +1,12 @@
-// Package load has many writers use one store, breaks what is between them and the store,
-// and proves afterwards what the store kept. Tests alone import it.
+// Package load runs many writers on one store, breaks the connection between them and the
+// store, and checks afterwards what the store kept. Only tests import it.
 //
-// An edit of a Plan changes two issues and adds a comment, so that the store itself says
-// which edits were made: the comments list them, each count is how many there are, and
-// the two issues of a pair never differ. Each writer keeps a Log of what it began and of
-// what it was answered; Judge compares those with the store.
+// An edit of a Plan changes two issues and adds a comment, so that the store itself shows which
+// edits were made: the comments list them, each count is their number, and the two issues of a
+// pair never differ. Each writer keeps a Log of the edits it began and of their answers; Judge
+// compares the logs with the store.
 //
-// The package does not know what keeps the store: writers get a beads.Store.
+// The package does not know what is behind the store: writers get a beads.Store.
 //
 //	err := load.Write(ctx, store, now, "load-1", "load-2", load.Name(writer, n))
 //	verdict, err := load.Judge(plan, text, logs)
@@ -22,16 +22,16 @@ import (
 	"stig/internal/beads"
 )
 
-// Plan is who writes what.
+// Plan is the distribution of edits over writers and issues.
 type Plan struct {
 	Writers int
 	Each    int // edits of one pair before the writer goes on to its next
 	Pairs   int // of each writer
-	Shared  int // every so many edits one is of the pair that all share; 0 for none
+	Shared  int // one edit in this many is of the pair that all share; 0 for none
 	Beside  int // issues that nobody writes
 }
 
-// shared is the pair of all writers, in the place of the number of one.
+// shared stands for the writer number in the pair that all writers share.
 const shared = -1
 
 func pair(writer, n int) (a, b string) {
@@ -42,7 +42,7 @@ func pair(writer, n int) (a, b string) {
 	return name + "a", name + "b"
 }
 
-// Target is the pair of the nth edit of a writer, n from 1 on.
+// Target returns the pair of a writer's nth edit, n from 1.
 func (p Plan) Target(writer, n int) (a, b string) {
 	if p.Shared > 0 && n%p.Shared == 0 {
 		return pair(shared, 0)
@@ -50,10 +50,10 @@ func (p Plan) Target(writer, n int) (a, b string) {
 	return pair(writer, n/p.Each%p.Pairs)
 }
 
-// Prefix is that of the ids.
+// Prefix is the prefix of the ids.
 const Prefix = "mole"
 
-// Text is the store before anybody wrote.
+// Text returns the initial text of the store.
 func (p Plan) Text() []byte {
 	var text strings.Builder
 	line := func(id string) {
@@ -72,11 +72,11 @@ func (p Plan) Text() []byte {
 	return []byte(text.String())
 }
 
-// Name is what the comment of an edit says.
+// Name returns the comment of an edit.
 func Name(writer, n int) string { return fmt.Sprintf("%d.%d", writer, n) }
 
-// Write makes one edit of a pair: both counts grow by one, and the first issue gets a
-// comment.
+// Write makes one edit of a pair: it increments both counts and adds a comment to the first
+// issue.
 func Write(ctx context.Context, s beads.Store, now time.Time, a, b, name string) error {
 	_, err := s.Edit(ctx, beads.Options{Now: now}, func(tx *beads.Tx) error {
 		for _, id := range []string{a, b} {

@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// Answer is what a writer was told about an edit.
+// Answer is the outcome of an edit as reported to the writer.
 type Answer string
 
 // The answers.
 const (
-	None    Answer = ""        // the writer died before it heard
+	None    Answer = ""        // the writer died before the answer
 	Done    Answer = "done"    // the edit is made
-	Refused Answer = "refused" // it is not, and the store says so: nothing was written
-	Unknown Answer = "unknown" // the store says that it does not know
+	Refused Answer = "refused" // the store reports that nothing was written
+	Unknown Answer = "unknown" // the store does not know whether it was made
 )
 
 // Entry is an edit that a writer began.
@@ -27,11 +27,11 @@ type Entry struct {
 	Took   time.Duration
 }
 
-// Log is the file in which one writer notes what it began, before it begins, and what it
-// was answered. A killed process leaves at most a part of the last line.
+// Log is the file in which one writer records each edit before it begins, and its answer. A
+// killed process leaves at most a partial last line.
 type Log struct{ file *os.File }
 
-// OpenLog opens a log to go on with it.
+// OpenLog opens a log to append to it.
 func OpenLog(path string) (*Log, error) {
 	text, err := os.ReadFile(path)
 	if err != nil && !os.IsNotExist(err) {
@@ -46,10 +46,10 @@ func OpenLog(path string) (*Log, error) {
 	return &Log{file}, err
 }
 
-// Begin notes that the nth edit begins.
+// Begin records that the nth edit begins.
 func (l *Log) Begin(n int) error { return l.say("begin %d", n) }
 
-// End notes what the writer was answered.
+// End records the writer's answer.
 func (l *Log) End(n int, a Answer, took time.Duration) error {
 	return l.say("%s %d %d", a, n, took.Microseconds())
 }
@@ -62,7 +62,7 @@ func (l *Log) say(format string, args ...any) error {
 	return err
 }
 
-// ReadLog reads a log; one that nobody began has no entries.
+// ReadLog reads a log; a missing log has no entries.
 func ReadLog(path string) (entries []Entry, err error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Proxy stands between programs and a server: it delays what passes, counts round trips,
-// and cuts connections as a network does that fails.
+// Proxy forwards connections between programs and a server: it delays data, counts round trips,
+// and cuts connections as a failing network does.
 type Proxy struct {
 	listener net.Listener
 	target   string
@@ -19,12 +19,12 @@ type Proxy struct {
 	cutAfter atomic.Int64 // bytes until the connections are cut; 0 for never
 
 	mu     sync.Mutex
-	closed bool // no connection passes
+	closed bool // reject all connections
 	open   map[net.Conn]bool
 }
 
-// NewProxy listens on an address, such as 127.0.0.1:0, for connections to a target, both
-// as host:port.
+// NewProxy listens on an address, such as 127.0.0.1:0, for connections to a target, both as
+// host:port.
 func NewProxy(address, target string) (*Proxy, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
@@ -35,33 +35,33 @@ func NewProxy(address, target string) (*Proxy, error) {
 	return p, nil
 }
 
-// Port is where it listens.
+// Port returns the port on which it listens.
 func (p *Proxy) Port() int { return p.listener.Addr().(*net.TCPAddr).Port }
 
 // SetRoundTrip sets how long a round trip takes.
 func (p *Proxy) SetRoundTrip(d time.Duration) { p.delay.Store(int64(d / 2)) }
 
-// Counted gives the round trips within connections and the connections since it was asked last.
-// A connection takes two more: one of TCP, and one for the greeting of the server.
+// Counted returns the round trips within connections, and the number of connections, since the
+// last call. A connection takes two more round trips: TCP, and the server's greeting.
 func (p *Proxy) Counted() (turns, connections int) {
 	return int(p.turns.Swap(0)), int(p.dialled.Swap(0))
 }
 
-// IsIdle reports whether no connection is open, so that Counted has all that was said.
+// IsIdle reports whether no connection is open, so that Counted is complete.
 func (p *Proxy) IsIdle() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.open) == 0
 }
 
-// Close ends the proxy and its connections.
+// Close closes the proxy and its connections.
 func (p *Proxy) Close() error {
 	err := p.listener.Close()
 	p.Cut()
 	return err
 }
 
-// Cut ends all connections without a word, and refuses those that come until Restore.
+// Cut resets all connections, and rejects new ones until Restore.
 func (p *Proxy) Cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -72,28 +72,28 @@ func (p *Proxy) Cut() {
 	clear(p.open)
 }
 
-// CutAfter cuts as Cut does once so many bytes more came from either side: in the middle
-// of what a program says, or of what it is answered.
+// CutAfter cuts as Cut does after that many more bytes from either side: in the middle of a
+// request or of its answer.
 func (p *Proxy) CutAfter(bytes int) { p.cutAfter.Store(int64(bytes)) }
 
-// IsCut reports whether no connection passes.
+// IsCut reports whether connections are cut.
 func (p *Proxy) IsCut() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.closed
 }
 
-// Restore lets connections pass again.
+// Restore accepts connections again.
 func (p *Proxy) Restore() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.closed = false
 }
 
-// reset closes a connection so that the other side has no orderly end.
+// reset closes a connection with a reset instead of an orderly end.
 func reset(c net.Conn) {
 	if t, ok := c.(*net.TCPConn); ok {
-		_ = t.SetLinger(0) // then it is closed in order
+		_ = t.SetLinger(0) // it is then closed in order
 	}
 	_ = c.Close()
 }
@@ -108,7 +108,7 @@ func (p *Proxy) accept() {
 	}
 }
 
-// add notes a connection; it is ended where none may pass.
+// add registers a connection; it closes the connection if the proxy is cut.
 func (p *Proxy) add(c net.Conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -132,7 +132,7 @@ func (p *Proxy) pass(client net.Conn) {
 		return
 	}
 	defer p.drop(client)
-	time.Sleep(2 * time.Duration(p.delay.Load())) // of the handshake of TCP
+	time.Sleep(2 * time.Duration(p.delay.Load())) // of the TCP handshake
 	server, err := net.Dial("tcp", p.target)
 	if err != nil {
 		reset(client)
@@ -143,7 +143,7 @@ func (p *Proxy) pass(client net.Conn) {
 	}
 	defer p.drop(server)
 	p.dialled.Add(1)
-	var answered atomic.Bool // the server spoke last: what the client says next begins a round trip
+	var answered atomic.Bool // the server spoke last: the client's next bytes begin a round trip
 	ended := make(chan struct{}, 2)
 	go func() {
 		p.copy(server, client, func(n int) {
@@ -161,7 +161,7 @@ func (p *Proxy) pass(client net.Conn) {
 	<-ended
 }
 
-// count counts bytes, until the connections are to be cut.
+// count counts bytes, and cuts the connections when the limit is reached.
 func (p *Proxy) count(n int) {
 	if left := p.cutAfter.Load(); left > 0 && p.cutAfter.Add(-int64(n)) <= 0 {
 		p.cutAfter.Store(0)
@@ -169,13 +169,13 @@ func (p *Proxy) count(n int) {
 	}
 }
 
-// chunk is what passes later.
+// chunk is data to forward later.
 type chunk struct {
 	data []byte
 	due  <-chan time.Time
 }
 
-// copy hands on what comes after the delay, and says how much before it does.
+// copy forwards data after the delay, and counts it first.
 func (p *Proxy) copy(to, from net.Conn, said func(n int)) {
 	chunks := make(chan chunk, 4096)
 	inOrder := false
@@ -202,7 +202,7 @@ func (p *Proxy) copy(to, from net.Conn, said func(n int)) {
 			broken = err != nil
 		}
 	}
-	if t, ok := to.(*net.TCPConn); ok && inOrder { // else Cut may have ended from alone so far
+	if t, ok := to.(*net.TCPConn); ok && inOrder { // otherwise Cut may have ended only from so far
 		_ = t.CloseWrite() // it may be closed
 	}
 }

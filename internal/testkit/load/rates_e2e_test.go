@@ -38,13 +38,13 @@ var (
 const (
 	poolSize = 200
 	prefix   = "fleet" // of the ids of package sample
-	machines = 8       // that workers on a server are on, each with a home and a clone of its own
+	machines = 8       // each worker on a server has one of these, with its own home and clone
 )
 
-// TestRates has workers claim issues, checkpoint twice, comment and release them, on a file and on
-// servers, from one process and, where -stig names a program, by commands. It prints
-// tables for docs/measurements.md and asserts nothing about time; in the end each
-// acknowledged write is in the store, and nobody held an issue while another did.
+// TestRates has workers claim issues, checkpoint twice, comment and release them, on a file and
+// on servers, in one process and, if -stig names a program, by commands. It prints tables for
+// docs/measurements.md and does not check times. In the end each acknowledged write is in the
+// store, and nobody held an issue while another did.
 func TestRates(t *testing.T) {
 	for size := range strings.SplitSeq(*issues, ",") {
 		for kind := range strings.SplitSeq(*kinds, ",") {
@@ -92,7 +92,7 @@ func testRates(t *testing.T, kind string, text []byte) {
 				continue
 			}
 			r := newRates(w, n)
-			r.first = first // each run has a pool of its own
+			r.first = first // each run has its own pool
 			first += poolSize
 			if by == "commands" {
 				r.do = byCommands
@@ -133,7 +133,7 @@ func (r *rates) begin() {
 	}
 }
 
-// inProcess has all workers use one store.
+// inProcess runs all workers on one store.
 func (r *rates) inProcess() {
 	store := r.where.open()
 	r.ended = func() { closeStore(store) }
@@ -147,7 +147,7 @@ var operations = []string{load.Claim, load.Checkpoint, load.Comment, load.Releas
 
 func actor(worker int) string { return fmt.Sprintf("worker-%d", worker) }
 
-// operate is one operation without a command around it.
+// operate performs one operation in this process.
 func operate(s beads.Store, rules checkpoint.Rules, who, op, issue, text string) (err error) {
 	o := beads.Options{Now: time.Now()}
 	rules.Now = o.Now
@@ -165,8 +165,8 @@ func operate(s beads.Store, rules checkpoint.Rules, who, op, issue, text string)
 	return err
 }
 
-// isConflict reports whether an operation was refused because another held the issue, or
-// wrote all the time.
+// isConflict reports whether an operation was refused because another worker held the issue, or
+// kept writing.
 func isConflict(err error) bool {
 	exit, ended := errors.AsType[*exec.ExitError](err)
 	return fault.Is(err, fault.Conflict) || fault.Is(err, fault.Changed) || ended && exit.ExitCode() == 5
@@ -205,14 +205,14 @@ func commands(t *testing.T, w where) func(worker int, op, issue, text string) er
 	}
 }
 
-// name makes a directory one that works on a store on a server.
+// name configures a directory to use a store on a server.
 func name(dir string, w where) error {
 	path := filepath.Join(dir, ".beads", "stig.json")
 	return errors.Join(os.MkdirAll(filepath.Dir(path), 0o755),
 		os.WriteFile(path, fmt.Appendf(nil, "{\"store\": %q}\n", w.Config.URL()), 0o644))
 }
 
-// run has the workers work for a while.
+// run runs the workers for a while.
 func (r *rates) run() {
 	var group sync.WaitGroup
 	for m := range min(machines, r.workers) { // each fetches the store
@@ -234,7 +234,7 @@ func (r *rates) run() {
 	r.ended()
 }
 
-// work is one worker, until the time is over. It ends by releasing what it holds.
+// work is one worker, until the time is over. It releases its issue at the end.
 func (r *rates) work(worker int) {
 	random := rand.New(rand.NewPCG(1, uint64(worker)))
 	for n := 0; !r.over(); n++ {
@@ -254,7 +254,7 @@ func (r *rates) work(worker int) {
 
 func (r *rates) over() bool { return time.Since(r.began) >= *span }
 
-// try does one operation, and reports whether it was acknowledged.
+// try performs one operation, and reports whether it was acknowledged.
 func (r *rates) try(worker int, op, issue, text string) bool {
 	begin := time.Since(r.began)
 	err := r.do(worker, op, issue, text)
@@ -273,7 +273,7 @@ func (r *rates) try(worker int, op, issue, text string) bool {
 	return err == nil
 }
 
-// row is that of a table, once the store was compared with what was acknowledged.
+// row returns a row of the table, after comparing the store with what was acknowledged.
 func (r *rates) row(t *testing.T, kind, by string) string {
 	text, err := r.where.text()
 	if err != nil {

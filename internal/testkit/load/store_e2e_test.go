@@ -23,10 +23,10 @@ import (
 // file is the kind of a store that is a JSONL file, beside the kinds of servers.
 const file = "file"
 
-// where says where a store is, for this process and those that it starts.
+// where is the location of a store, for this process and its children.
 type where struct {
 	Path   string       // of a file
-	Config mysql.Config // of a database, where Path is ""
+	Config mysql.Config // of a database, if Path is ""
 }
 
 func (w where) open() beads.Store {
@@ -42,7 +42,7 @@ func closeStore(s beads.Store) {
 	}
 }
 
-// text reads the whole store, through connections of its own.
+// text reads the whole store, through its own connections.
 func (w where) text() ([]byte, error) {
 	if w.Path != "" {
 		return os.ReadFile(w.Path)
@@ -52,7 +52,7 @@ func (w where) text() ([]byte, error) {
 	return s.(*sql.Store).Text(context.Background())
 }
 
-// fill makes the store.
+// fill creates the store.
 func (w where) fill(text []byte, prefix string) error {
 	if w.Path != "" {
 		return errors.Join(os.MkdirAll(filepath.Dir(w.Path), 0o755), os.WriteFile(w.Path, text, 0o644))
@@ -65,8 +65,7 @@ func (w where) fill(text []byte, prefix string) error {
 	return s.(*sql.Store).Fill(context.Background(), text, prefix, nil)
 }
 
-// durable starts a server that answers when what was written is on the disk, on data
-// that outlive it.
+// durable starts a server that answers only when data is on the disk, on data that outlive it.
 func durable(t *testing.T, kind string) *server {
 	t.Helper()
 	s := &server{options: servers.Options{Kind: kind, Dir: t.TempDir()}}
@@ -77,7 +76,7 @@ func durable(t *testing.T, kind string) *server {
 	return s
 }
 
-// server is one that is killed and started again.
+// server is a server that is killed and restarted.
 type server struct {
 	options servers.Options
 	now     *servers.Server
@@ -91,14 +90,14 @@ func (s *server) start() (err error) {
 	return err
 }
 
-// restart kills the server in whatever it does, and starts it on what it left.
+// restart kills the server, whatever it is doing, and starts it on its data.
 func (s *server) restart() error {
 	s.now.Stop()
 	return s.start()
 }
 
-// answerOf is what an error of Edit says about the edit: that it was not made, unless it
-// says that nobody knows.
+// answerOf returns what an error of Edit says about the edit: it was not made, unless the
+// outcome is unknown.
 func answerOf(err error) load.Answer {
 	switch {
 	case err == nil:
@@ -109,8 +108,8 @@ func answerOf(err error) load.Answer {
 	return load.Refused
 }
 
-// writer makes edits from where its log ends, until so many were acknowledged. After an
-// edit that was not it waits until the store can be read again.
+// writer makes edits from where its log ends, until enough were acknowledged. After an edit
+// that was not acknowledged it waits until the store can be read.
 func writer(s beads.Store, p load.Plan, number, most int, path string) error {
 	entries, err := load.ReadLog(path)
 	if err != nil {
@@ -149,7 +148,7 @@ func writer(s beads.Store, p load.Plan, number, most int, path string) error {
 	return nil
 }
 
-// await waits until a store can be read, for a minute at most.
+// await waits until a store can be read, at most a minute.
 func await(s beads.Store) (err error) {
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if _, err = s.Snapshot(); err == nil {

@@ -9,17 +9,17 @@ import (
 	"stig/internal/process"
 )
 
-// Wire connects a network namespace of its own with this one, as if the programs that run inside
-// were on another machine.
+// Wire connects a separate network namespace with this one, as if the programs inside ran on
+// another machine.
 type Wire struct {
-	Inside []string // goes before a command, which then runs in the namespace
-	Here   string   // the address of this side, to listen at
+	Inside []string // command prefix that runs a program in the namespace
+	Here   string   // the address of this side, to listen on
 
 	space, name string
 }
 
-// NewWire makes the nth wire of this process, from 0 to 255. The error says why where that is not
-// permitted; it needs a Linux whose administrator the process is.
+// NewWire creates the nth wire of this process, from 0 to 255. It needs root on Linux; the
+// error says why it is not permitted.
 func NewWire(n int) (*Wire, error) {
 	w := &Wire{Here: fmt.Sprintf("10.177.%d.1", n), space: fmt.Sprintf("stig%d-%d", os.Getpid(), n), name: fmt.Sprintf("sv%d-%d", os.Getpid()%100_000, n)}
 	w.Inside = []string{"ip", "netns", "exec", w.space}
@@ -40,14 +40,14 @@ func NewWire(n int) (*Wire, error) {
 	return w, nil
 }
 
-// Down takes the wire away: nothing passes, and nobody is told.
+// Down disconnects the wire: packets are dropped silently.
 func (w *Wire) Down() error { return ip("link", "set", w.name, "down") }
 
-// Up puts it back.
+// Up reconnects it.
 func (w *Wire) Up() error { return ip("link", "set", w.name, "up") }
 
 // Close removes the namespace and the wire.
-func (w *Wire) Close() { _ = ip("netns", "delete", w.space) } // takes the wire along
+func (w *Wire) Close() { _ = ip("netns", "delete", w.space) } // removes the wire too
 
 func ip(args ...string) error {
 	result, err := process.Run(context.Background(), process.Command{Argv: append([]string{"ip"}, args...)})

@@ -16,10 +16,11 @@ import (
 	"stig/internal/testkit/servers"
 )
 
-// TestWires has two machines write a store, each a network namespace with a wire of its own to
-// the server, and takes the wires away at random moments: unlike the proxy of TestCut this
-// ends no connection, and nobody is told. What writers are told is true, and the store has
-// what it acknowledged. In the end a writer without a wire is told which server it cannot reach.
+// TestWires has two machines write a store, each a network namespace with its own wire to the
+// server, and disconnects the wires at random moments. Unlike the proxy of TestCut this ends no
+// connection, and neither side notices. The writers' answers are true, and the store has every
+// acknowledged edit. In the end a writer without a wire gets an error that names the server it
+// cannot reach.
 func TestWires(t *testing.T) {
 	for n, kind := range []string{servers.MariaDB, servers.Dolt} {
 		t.Run(kind, func(t *testing.T) {
@@ -79,7 +80,7 @@ func testWires(t *testing.T, kind string, first int) {
 	toldOfNoWire(t, wires[wireMachines-1], last)
 }
 
-// cutAgainAndAgain takes a wire away for a moment, again and again, and the tenth time for
+// cutAgainAndAgain disconnects a wire for a moment, again and again, and the tenth time for
 // longer than the server waits for a client that is silent in the middle of an edit.
 func cutAgainAndAgain(t *testing.T, w *load.Wire, stop <-chan struct{}) (cuts int) {
 	for {
@@ -107,8 +108,8 @@ func wait(d time.Duration, stop <-chan struct{}) error {
 	return nil
 }
 
-// toldOfNoWire fails unless a writer whose machine lost its wire ends in time, and names the
-// server.
+// toldOfNoWire fails unless a writer whose machine lost its wire ends in time with an error
+// that names the server.
 func toldOfNoWire(t *testing.T, w *load.Wire, j job) {
 	t.Helper()
 	if err := w.Down(); err != nil {

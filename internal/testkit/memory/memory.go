@@ -1,5 +1,4 @@
-// Package memory keeps a store in memory. Tests of what stands above the seam use
-// it where a file would only be a means.
+// Package memory keeps a store in memory, for tests above beads.Store that do not need a file.
 //
 //	store := memory.New(`{"id":"demo-1","title":"Light the lamp","status":"open"}` + "\n")
 package memory
@@ -16,19 +15,19 @@ import (
 // Store implements beads.Store.
 type Store struct {
 	place beads.Place
-	lock  chan struct{} // held by the one edit that runs
+	lock  chan struct{} // locked during the edit that runs
 
-	mu       sync.Mutex // of what follows
+	mu       sync.Mutex // of the fields below
 	text     []byte
 	watchers []chan struct{}
 }
 
-// New makes a store that holds a text, at a place named after bd's.
+// New creates a store with a text, at bd's default place.
 func New(text string) *Store {
 	return At(beads.Place{Path: ".beads/issues.jsonl", Dir: ".beads"}, text)
 }
 
-// At makes a store that says that it is at a place.
+// At creates a store that reports a place.
 func At(p beads.Place, text string) *Store {
 	return &Store{place: p, text: []byte(text), lock: make(chan struct{}, 1)}
 }
@@ -36,14 +35,14 @@ func At(p beads.Place, text string) *Store {
 // Place implements beads.Store.
 func (s *Store) Place() beads.Place { return s.place }
 
-// Text is what the store holds.
+// Text returns the content of the store.
 func (s *Store) Text() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return string(s.text)
 }
 
-// Write gives the store another text, as a program does that knows no lock.
+// Write replaces the text of the store, as a program without the lock does.
 func (s *Store) Write(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -55,7 +54,7 @@ func (s *Store) put(text []byte) {
 	for _, w := range s.watchers {
 		select {
 		case w <- struct{}{}:
-		default: // there is one that nobody has taken yet
+		default: // a notification is pending already
 		}
 	}
 }
@@ -103,7 +102,7 @@ func (s *Store) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx) er
 	})
 }
 
-// patched is a text with what an edit does to it.
+// patched returns a text with the changes of an edit.
 func patched(before string, patches []beads.Patch) (after []byte) {
 	var done int64
 	for _, p := range patches {

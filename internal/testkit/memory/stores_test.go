@@ -22,14 +22,14 @@ const two = `{"id":"h-1","title":"Light the lamp","status":"open","mine":1.50,"u
 
 var now = time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
 
-// held is a store and the way in which a program that knows no lock gives an
-// issue another line.
+// held is a store, and a function that replaces an issue's line as a program without the lock
+// does.
 type held struct {
 	beads.Store
 	write func(id, line string) error
 }
 
-// stores are the implementations of the seam, each with a text in it.
+// stores are the implementations of beads.Store, each with a text in it.
 var stores = map[string]func(t *testing.T, text string) held{
 	"jsonl": func(t *testing.T, text string) held {
 		p := place(t, text)
@@ -65,7 +65,7 @@ func place(t *testing.T, text string) beads.Place {
 	return p
 }
 
-// withLine exchanges the line of an issue.
+// withLine replaces the line of an issue.
 func withLine(text, id, line string) string {
 	lines := strings.SplitAfter(text, "\n")
 	for i, l := range lines {
@@ -76,7 +76,7 @@ func withLine(text, id, line string) string {
 	return strings.Join(lines, "")
 }
 
-// TestStores holds every implementation to what beads.Store says.
+// TestStores checks every implementation against the contract of beads.Store.
 func TestStores(t *testing.T) {
 	laws := []struct {
 		name string
@@ -112,7 +112,7 @@ func set(id, text string) func(*beads.Tx) error {
 	return func(tx *beads.Tx) error { return tx.Set(id, beads.Set{Key: beads.Title, Text: text}) }
 }
 
-// lines are the lines of a store by the ids of its issues.
+// lines returns the lines of a store by the ids of their issues.
 func lines(t *testing.T, s beads.Store) map[string]string {
 	t.Helper()
 	f, err := s.Snapshot()
@@ -131,7 +131,7 @@ func lines(t *testing.T, s beads.Store) map[string]string {
 	return all
 }
 
-// same fails unless the store holds what a text does.
+// same fails unless the store has the same content as a text.
 func same(t *testing.T, s beads.Store, text string) {
 	t.Helper()
 	got, want := lines(t, s), lines(t, memory.New(text))
@@ -298,7 +298,7 @@ func keepsAll(t *testing.T, s held) {
 		})
 	}
 	group.Wait()
-	if got := strings.Count(lines(t, s)["h-1"], "."); got != workers*each+1 { // and that of a number
+	if got := strings.Count(lines(t, s)["h-1"], "."); got != workers*each+1 { // and of a number
 		t.Errorf("%d edits are there, want %d", got-1, workers*each)
 	}
 }

@@ -31,10 +31,10 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Variables that name programs of others; bash .ci/browser prints them.
+// Variables that name third-party programs; bash .ci/browser prints them.
 const (
 	browserProgram = "STIG_TEST_BROWSER" // a Chromium
-	axeScript      = "STIG_TEST_AXE"     // axe.min.js of axe-core: pages are validated with it
+	axeScript      = "STIG_TEST_AXE"     // axe.min.js of axe-core, which validates pages
 )
 
 var (
@@ -42,15 +42,15 @@ var (
 	update = flag.Bool("update", false, "take the pictures of docs/board again")
 )
 
-// theBrowser is one for all tests, since its start takes as long as a test: each page of tab
-// is of a person who shares nothing with others. atEnd ends it.
+// theBrowser is shared by all tests, since starting it takes as long as a test: each page of
+// tab has its own browser context, so pages share nothing. atEnd closes it.
 var theBrowser struct {
 	sync.Once
 	context.Context
 	err error
 }
 
-// chromium gives the browser: that of browserProgram, or one on PATH.
+// chromium returns the browser: that of browserProgram, or one on PATH.
 func chromium(t *testing.T) context.Context {
 	t.Helper()
 	program := os.Getenv(browserProgram)
@@ -77,19 +77,19 @@ func chromium(t *testing.T) context.Context {
 	return ctx
 }
 
-// soon begins a context of chromedp, which may have no deadline then, and ends it where that
-// takes too long.
+// soon runs the first actions of a chromedp context, which must not have a deadline then, and
+// cancels it if they take longer than a minute.
 func soon(ctx context.Context, end func(), actions ...chromedp.Action) error {
 	late := time.AfterFunc(time.Minute, end)
 	defer late.Stop()
 	return chromedp.Run(ctx, actions...)
 }
 
-// tab opens a page of a person of its own, and has the test fail for what the page says on
-// its console and for what it asks of others.
+// tab opens a page in its own browser context; the test fails if the page writes to its console
+// or requests anything from other hosts.
 //
-// The person stays until the browser ends: Chromium may never answer
-// Target.disposeBrowserContext, and keep the page open, where the page has just loaded.
+// The context stays until the browser ends: if the page has just loaded, Chromium may never
+// answer Target.disposeBrowserContext, and keep the page open.
 func tab(t *testing.T, browser context.Context, s *served) context.Context {
 	t.Helper()
 	var person target.ID
@@ -130,14 +130,14 @@ func tab(t *testing.T, browser context.Context, s *served) context.Context {
 	return ctx
 }
 
-// visit opens a page, and waits until it is there.
+// visit opens a page, and waits until it has loaded.
 func visit(t *testing.T, ctx context.Context, address string) {
 	t.Helper()
 	do(t, ctx, navigate(address))
 	holds(t, ctx, "location.href == "+quoted(address)+" && document.querySelector('main')")
 }
 
-// navigate begins to open a page.
+// navigate starts to open a page.
 func navigate(address string) chromedp.Action {
 	return chromedp.ActionFunc(func(ctx context.Context) error {
 		_, _, _, _, err := page.Navigate(address).Do(ctx)
@@ -157,7 +157,7 @@ func do(t *testing.T, ctx context.Context, actions ...chromedp.Action) {
 	for _, action := range actions {
 		err := chromedp.Run(ctx, action)
 		for err != nil && ctx.Err() == nil && strings.Contains(err.Error(), "Could not find node with given id") {
-			err = chromedp.Run(ctx, action) // the page was made anew after the element was found: nothing was clicked
+			err = chromedp.Run(ctx, action) // the page was rebuilt after the element was found: nothing was clicked
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -165,7 +165,7 @@ func do(t *testing.T, ctx context.Context, actions ...chromedp.Action) {
 	}
 }
 
-// holds waits until an expression is true on the page, which may be on its way to another.
+// holds waits until an expression is true on the page, which may still be navigating.
 func holds(t *testing.T, ctx context.Context, expression string) {
 	t.Helper()
 	waiting, cancel := context.WithTimeout(ctx, time.Minute)
@@ -183,7 +183,7 @@ func holds(t *testing.T, ctx context.Context, expression string) {
 	t.Fatalf("it did not come to hold: %s\n%s", expression, text)
 }
 
-// shows waits until a page holds a text, and gives how long that took.
+// shows waits until a page contains a text, and returns how long that took.
 func shows(t *testing.T, ctx context.Context, text string) time.Duration {
 	t.Helper()
 	begun := time.Now()
@@ -197,7 +197,7 @@ func has(t *testing.T, ctx context.Context, selector string) {
 	holds(t, ctx, "document.querySelector("+quoted(selector)+")")
 }
 
-// TestBrowserWalk looks at every page, light and dark, wide and narrow.
+// TestBrowserWalk visits every page, light and dark, wide and narrow.
 func TestBrowserWalk(t *testing.T) {
 	browser := chromium(t)
 	s := serve(t, lines, morning)
@@ -245,7 +245,7 @@ func shoot(t *testing.T, ctx context.Context, name string) {
 	}
 }
 
-// take writes a picture of the whole page.
+// take saves a screenshot of the whole page.
 func take(t *testing.T, ctx context.Context, path string) {
 	t.Helper()
 	var png []byte
@@ -255,8 +255,8 @@ func take(t *testing.T, ctx context.Context, path string) {
 	}
 }
 
-// TestBrowserAnswers has two people look at one question: one answers, the other sees it
-// within a second, and is refused in words where they had written one too.
+// TestBrowserAnswers shows one question to two people: one answers, and the other sees it
+// within a second, and gets a message if they had written an answer too.
 func TestBrowserAnswers(t *testing.T) {
 	browser := chromium(t)
 	s := serve(t, lines, morning)
@@ -281,7 +281,7 @@ func TestBrowserAnswers(t *testing.T) {
 	}
 }
 
-// TestBrowserForms sends each form of an issue and of an actor.
+// TestBrowserForms submits each form of an issue and of an actor.
 func TestBrowserForms(t *testing.T) {
 	browser := chromium(t)
 	s := serve(t, lines, morning)
@@ -305,7 +305,7 @@ func TestBrowserForms(t *testing.T) {
 	shows(t, ctx, "Old rope")
 }
 
-// TestBrowserTrajectory wants a page to draw what the commits of an issue say of it.
+// TestBrowserTrajectory checks that a page draws the trajectory of an issue from its commits.
 func TestBrowserTrajectory(t *testing.T) {
 	browser := chromium(t)
 	s := serve(t, lines, morning)
@@ -317,22 +317,22 @@ func TestBrowserTrajectory(t *testing.T) {
 	visit(t, ctx, s.base+"/issues/pier-1")
 	const last = "document.querySelector('svg.plot circle:last-of-type')"
 	holds(t, ctx, last+".textContent.includes('surprise 0.80')")
-	holds(t, ctx, last+".getAttribute('cy') == '22' && "+last+".getBoundingClientRect().width > 0") // of 70 to 10
+	holds(t, ctx, last+".getAttribute('cy') == '22' && "+last+".getBoundingClientRect().width > 0") // from 70 to 10
 }
 
-// TestBrowserEnd wants a page to say that its board has ended, and not before.
+// TestBrowserEnd checks that a page says that its board has ended, and not before.
 func TestBrowserEnd(t *testing.T) {
 	browser := chromium(t)
 	s := serve(t, lines, morning)
 	ctx := tab(t, browser, s)
 	s.ask(t, "ann", "Hemp or steel?")
-	shows(t, ctx, "Hemp or steel?") // over the connection that is to break
+	shows(t, ctx, "Hemp or steel?") // over the connection that will break
 	holds(t, ctx, "document.getElementById('connection').hidden")
 	s.end()
 	shows(t, ctx, "Not connected: what is shown may be old.")
 }
 
-// TestBrowserKeys walks with the keyboard alone.
+// TestBrowserKeys uses the keyboard only.
 func TestBrowserKeys(t *testing.T) {
 	browser := chromium(t)
 	s := serve(t, lines, morning)
@@ -347,15 +347,15 @@ func TestBrowserKeys(t *testing.T) {
 	shows(t, ctx, "1 issue")
 }
 
-// worker is what an agent would be: it asks which rope, and goes on with the answer.
+// worker acts as an agent: it asks which rope, and continues with the answer.
 const worker = `echo "looking at ropes for $STIG_ISSUE"
 grep -q 'it lasts' "$STIG_BRIEFING" && exec cp "$STIG_BRIEFING" done.txt
 echo 'hemp rots, steel rusts' >ropes.txt
 stig escalate "$STIG_ISSUE" -m 'Hemp or steel?' --option hemp --option steel`
 
-// TestBrowserLoop has stig work, a process of its own, go on while the board shows it: its
-// worker asks, a person answers in the browser, beside the diff, and the loop goes on by
-// itself and closes.
+// TestBrowserLoop runs stig work, a separate process, while the board shows it: its worker
+// asks, a person answers in the browser, beside the diff, and the loop continues by itself and
+// closes.
 func TestBrowserLoop(t *testing.T) {
 	browser := chromium(t)
 	const line = `{"id":"pier-1","title":"Which rope","description":"x","acceptance_criteria":"~~~verify\ntest -s done.txt\n~~~","status":"open","priority":1,"issue_type":"task","created_at":"2026-11-10T09:00:00Z","updated_at":"2026-11-10T09:00:00Z"}` + "\n"
@@ -376,9 +376,9 @@ func TestBrowserLoop(t *testing.T) {
 		t.Logf("stig work: %s", &said)
 	})
 
-	shows(t, ctx, "Hemp or steel?") // without a load of the page
+	shows(t, ctx, "Hemp or steel?") // without reloading the page
 	shows(t, ctx, "asked by bo")
-	shows(t, ctx, "What was done for it") // which is read while the question is shown
+	shows(t, ctx, "What was done for it") // read while the question is shown
 	do(t, ctx, chromedp.Evaluate(`document.querySelectorAll("article.question details").forEach(d => d.open = true)`, nil))
 	shows(t, ctx, "hemp rots, steel rusts")
 	do(t, ctx, chromedp.Click(`article.question input[value="2"]`), chromedp.SendKeys("article.question textarea", "it lasts"), chromedp.Click("article.question button"))
@@ -396,8 +396,8 @@ func TestBrowserLoop(t *testing.T) {
 	holds(t, ctx, `!document.querySelector(".state.paused")`)
 }
 
-// TestPictures takes the pictures of docs/board; with -update they are kept. What words they
-// show is held by TestPictures of package board.
+// TestPictures takes the pictures of docs/board; -update saves them. TestPictures of package
+// board checks the words in them.
 func TestPictures(t *testing.T) {
 	s := harbor(t)
 	ctx := tab(t, chromium(t), s)
@@ -430,12 +430,12 @@ func harbor(t *testing.T) *served {
 		{"cy", "harbor-t3c", "echo the printer does not answer; exit 1"},
 	} {
 		out, err := s.command(run[0], morning, "work", run[1], "--once", "--attempts", "2", "--", "sh", "-c", run[2]).CombinedOutput()
-		t.Logf("%s: %v\n%s", run[0], err, out) // what a loop comes to is what the pictures show
+		t.Logf("%s: %v\n%s", run[0], err, out) // the pictures show the loops' results
 	}
 	return s.serve(t, morning)
 }
 
-// lines are a small store with a question, and with texts that mean harm.
+// lines are a small store with a question and with malicious texts.
 const lines = `{"id":"pier-1","title":"Which rope","description":"See [here](javascript:alert(1)) <script>alert(2)</script> ![p](http://evil.example/x.png)","status":"open","priority":1,"issue_type":"task","created_at":"2026-11-10T09:00:00Z","updated_at":"2026-11-10T09:00:00Z"}
 {"id":"pier-2","title":"<img src=x onerror=alert(1)>","status":"in_progress","priority":2,"issue_type":"task","assignee":"ann","created_at":"2026-11-10T09:00:00Z","updated_at":"2026-11-19T09:00:00Z","dependencies":[{"issue_id":"pier-2","depends_on_id":"pier-1","type":"blocks"}]}
 {"id":"pier-3","title":"Old rope","status":"closed","priority":2,"issue_type":"task","created_at":"2026-11-10T09:00:00Z","updated_at":"2026-11-20T08:00:00Z","closed_at":"2026-11-20T08:00:00Z","close_reason":"Verified: go test ./... passed"}
@@ -445,9 +445,9 @@ const lines = `{"id":"pier-1","title":"Which rope","description":"See [here](jav
 type served struct {
 	store
 	base  string
-	keys  chan string // addresses, each of which lets one browser in
+	keys  chan string // addresses, each of which admits one browser
 	end   func()      // interrupts it
-	ended atomic.Bool // by the test: pages may say that they cannot reach it
+	ended atomic.Bool // set by the test: pages may say that they cannot reach the board
 }
 
 func serve(t *testing.T, lines, now string) *served {
@@ -455,7 +455,7 @@ func serve(t *testing.T, lines, now string) *served {
 	return newStore(t, lines).serve(t, now)
 }
 
-// serve has stig board serve a store until the test ends.
+// serve runs stig board on a store until the test ends.
 func (of store) serve(t *testing.T, now string) *served {
 	t.Helper()
 	s := &served{store: of, keys: make(chan string, 100)}
@@ -483,7 +483,7 @@ func (of store) serve(t *testing.T, now string) *served {
 	return s
 }
 
-// key is the address that lets the next browser in.
+// key returns the address that admits the next browser.
 func (s *served) key(t *testing.T) string {
 	t.Helper()
 	select {
@@ -500,7 +500,7 @@ func (s *served) key(t *testing.T) string {
 	}
 }
 
-// ask has an actor ask about pier-1.
+// ask makes an actor ask about pier-1.
 func (s *served) ask(t *testing.T, actor, text string, options ...string) {
 	t.Helper()
 	args := []string{"escalate", "pier-1", "-m", text}
@@ -510,7 +510,7 @@ func (s *served) ask(t *testing.T, actor, text string, options ...string) {
 	s.as(t, actor, args...)
 }
 
-// swarm has two explorers leave something on pier-1.
+// swarm makes two explorers leave traces on pier-1.
 func (s *served) swarm(t *testing.T) {
 	t.Helper()
 	s.as(t, "mara", "swarm", "start", "pier-1", "--agent", "cy", "--agent", "di", "--force")

@@ -1,6 +1,6 @@
 // Package outside tests the built program with libraries that stig itself does not need: a
-// browser walks the pages of the board, and a published schema judges SARIF. It is a module of
-// its own, so that go.mod of stig names what stig is made of:
+// browser visits the pages of the board, and a published schema validates SARIF. It is a
+// separate module, so that go.mod of stig lists only what stig needs:
 //
 //	cd internal/testkit/outside && go test ./... && go test -tags e2e ./...
 package outside
@@ -16,7 +16,7 @@ import (
 // stig is the path of the program, root that of the module.
 var stig, root string
 
-// atEnd ends what all tests share.
+// atEnd releases what all tests share.
 var atEnd = func() {}
 
 func TestMain(m *testing.M) {
@@ -48,7 +48,7 @@ func run(m *testing.M) (code int, err error) {
 	return m.Run(), nil
 }
 
-// store is a directory with a store of these lines, and a home beside it.
+// store creates a directory with a store of these lines, and a home beside it.
 type store struct{ dir, home string }
 
 func newStore(t *testing.T, lines string) store {
@@ -63,7 +63,7 @@ func newStore(t *testing.T, lines string) store {
 	return s
 }
 
-// command is stig as an actor at that morning, or now.
+// command returns stig as an actor at that morning, or now.
 func (s store) command(actor, now string, args ...string) *exec.Cmd {
 	c := exec.Command(stig, args...)
 	c.Dir = s.dir
@@ -72,10 +72,10 @@ func (s store) command(actor, now string, args ...string) *exec.Cmd {
 	return c
 }
 
-// morning is the time of tests whose pages say one.
+// morning is the time of tests whose pages show one.
 const morning = "2026-11-20T09:00:00Z"
 
-// as runs stig as an actor, which succeeds, and gives what it printed.
+// as runs stig as an actor, which must succeed, and returns its output.
 func (s store) as(t *testing.T, actor string, args ...string) string {
 	t.Helper()
 	out, err := s.command(actor, morning, args...).CombinedOutput()
@@ -85,7 +85,7 @@ func (s store) as(t *testing.T, actor string, args ...string) string {
 	return string(out)
 }
 
-// clone makes the directory of the store a clone of git, with what is in it committed.
+// clone makes the directory of the store a git repository with its content committed.
 func (s store) clone(t *testing.T) {
 	t.Helper()
 	for _, argv := range [][]string{{"init", "-q", "-b", "main"}, {"config", "user.name", "mara"}, {"config", "user.email", "mara@pier.example"}, {"add", "-A"}, {"commit", "-q", "-m", "begin"}} {

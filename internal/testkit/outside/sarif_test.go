@@ -18,14 +18,14 @@ import (
 	"github.com/xeipuuv/gojsonschema"
 )
 
-// awkward is what a log must get through: every part of it is somebody's text.
+// awkward is text that a log must escape: any part of it may come from users.
 const awkward = `{"id":"odd-1","title":"t","notes":"<!-- stigmergic-signals -->\n| Signal | Value | Updated |\n|---|---|---|\n| surprise | <b>&\"'%,:\u001b]]> é \ud83d\ude00 | 2026-11-01 |\n| mood\u0000 | ` + "\u0085" + ` | soon |\n<!-- /stigmergic-signals -->"}
 {"id":"odd-2","title":"t","status":"closed","close_reason":"::error::\r"}
 {"id":"odd-3","title":"t","status":"open","dependencies":[{"issue_id":"odd-3","depends_on_id":"odd-3","type":"blocks"},{"issue_id":"odd-3","depends_on_id":"a b\n]]>","type":"blocks"}]}
 <<<<<<< ` + "\xff" + `
 {"cut`
 
-// TestSARIF holds logs against the published JSON schema of SARIF 2.1.0.
+// TestSARIF validates logs against the published JSON schema of SARIF 2.1.0.
 func TestSARIF(t *testing.T) {
 	schema := publishedSchema(t)
 	harbor, err := os.ReadFile(filepath.Join(root, "examples", "harbor", ".beads", "issues.jsonl"))
@@ -64,8 +64,8 @@ func valid(schema *gojsonschema.Schema, text string) error {
 	return fmt.Errorf("%v", result.Errors())
 }
 
-// publishedSchema is the schema that OASIS publishes, as the sources of the sarif package hold
-// it; what that package exports validates its own structs, and no text.
+// publishedSchema is the schema that OASIS publishes, from the sources of the sarif package.
+// What that package exports validates only its own structs, not text.
 func publishedSchema(t *testing.T) *gojsonschema.Schema {
 	t.Helper()
 	dir, err := exec.Command("go", "list", "-f", "{{.Dir}}", reflect.TypeFor[sarif.Report]().PkgPath()).Output()

@@ -12,8 +12,8 @@ import (
 	"stig/internal/clone"
 )
 
-// Judge lists what went wrong in a night, each with the issues, runs and actors that it
-// is about; none where all is well.
+// Judge lists what went wrong in a night, with the issues, runs and actors concerned; nil if
+// nothing did.
 func Judge(n Night) (problems []string) {
 	for _, rule := range []func(Night) []string{lost, unproved, unshown, closedTwice, atOnce, withoutWork, heldByDead, withoutEvidence, unexplained, unlogged, anothers, unsaid, unpriced, miscounted} {
 		problems = append(problems, rule(n)...)
@@ -21,7 +21,7 @@ func Judge(n Night) (problems []string) {
 	return problems
 }
 
-// lost: no issue is gone, and nobody changed its criteria.
+// lost: no issue is gone, and no acceptance criteria changed.
 func lost(n Night) (problems []string) {
 	for _, before := range n.Before {
 		after, ok := n.issue(before.ID)
@@ -43,7 +43,7 @@ func (n Night) issue(id string) (Issue, bool) {
 	return n.After[at], true
 }
 
-// closed lists the closed issues that are no epics.
+// closed lists the closed issues except epics.
 func (n Night) closed() []Issue {
 	return slices.DeleteFunc(slices.Clone(n.After), func(i Issue) bool { return i.Type == "epic" || i.Status != "closed" })
 }
@@ -57,25 +57,25 @@ func unproved(n Night) (problems []string) {
 		case !strings.HasPrefix(i.Reason, "Verified: "):
 			problems = append(problems, fmt.Sprintf("%s: closed without a verdict: %q", i.ID, i.Reason))
 		case !repeated:
-			problems = append(problems, i.ID+": closed, and its criteria were not repeated")
+			problems = append(problems, i.ID+": closed, but its criteria were not rerun")
 		case failure != "":
-			problems = append(problems, fmt.Sprintf("%s: closed, and its criteria fail on the merged branch: %s", i.ID, failure))
+			problems = append(problems, fmt.Sprintf("%s: closed, but its criteria fail on the merged branch: %s", i.ID, failure))
 		}
 	}
 	return problems
 }
 
-// unshown: no issue was closed whose checks passed before anybody worked on it.
+// unshown: no issue was closed whose checks passed before the work on it.
 func unshown(n Night) (problems []string) {
 	for _, i := range n.closed() {
 		if IsGreen(i.ID) {
-			problems = append(problems, fmt.Sprintf("%s: closed, and its checks were green before the work: %q", i.ID, i.Reason))
+			problems = append(problems, fmt.Sprintf("%s: closed, but its checks passed before the work: %q", i.ID, i.Reason))
 		}
 	}
 	return problems
 }
 
-// closedTwice: no issue was closed a second time.
+// closedTwice: no issue was closed twice.
 func closedTwice(n Night) (problems []string) {
 	by := map[string][]string{}
 	for _, e := range n.Log {
@@ -93,8 +93,8 @@ func closedTwice(n Night) (problems []string) {
 	return problems
 }
 
-// atOnce: no issue was run by two workers at the same time, by what the loops recorded
-// and by what the workers saw.
+// atOnce: no two workers ran for an issue at the same time, by the loops' records and by the
+// workers' own.
 func atOnce(n Night) (problems []string) {
 	last := map[string]clone.Run{} // by issue, the run with the latest end
 	for _, r := range slices.SortedStableFunc(slices.Values(n.Runs), func(a, b clone.Run) int { return a.Started.Compare(b.Started) }) {
@@ -116,8 +116,8 @@ func atOnce(n Night) (problems []string) {
 	return problems
 }
 
-// withoutWork: no worker was started for an issue that was not to be worked on, nor when
-// there was none.
+// withoutWork: no worker was started for an issue that was not ready, nor when nothing was
+// ready.
 func withoutWork(n Night) (problems []string) {
 	for _, s := range n.Starts {
 		if s.Wrong != "" {
@@ -130,7 +130,7 @@ func withoutWork(n Night) (problems []string) {
 	return problems
 }
 
-// heldByDead: who has an issue in progress has a lease on it, and lives, or died less
+// heldByDead: the assignee of an issue in progress has a lease on it, and is alive or died less
 // than a lease ago.
 func heldByDead(n Night) (problems []string) {
 	for _, i := range n.After {
@@ -147,8 +147,8 @@ func heldByDead(n Night) (problems []string) {
 	return problems
 }
 
-// withoutEvidence: a question says what it is about: a worker's own has its words, that
-// of a loop names a run that failed.
+// withoutEvidence: a worker's question has the worker's words, and a loop's question names a
+// failed run.
 func withoutEvidence(n Night) (problems []string) {
 	for _, i := range n.After {
 		for _, q := range questions(i.Notes) {
@@ -161,16 +161,16 @@ func withoutEvidence(n Night) (problems []string) {
 	return problems
 }
 
-// Question is what a worker that asks a person asks.
+// Question is what a worker asks a person.
 func Question(id string) string { return "Which stone for " + id + "?" }
 
-// Request is what a worker asks another for.
+// Request is what a worker asks another worker.
 func Request(id string) string { return "Which stone is there for " + id + "?" }
 
-// Debris is the file that the worker of a run leaves when it crashes.
+// Debris returns the name of the file that the worker of a run leaves when it crashes.
 func Debris(run string) string { return "debris-" + run + ".txt" }
 
-// questions are the texts of the questions in notes, answered or not.
+// questions returns the texts of the questions in notes, answered or not.
 func questions(notes string) (texts []string) {
 	_, context, ok := strings.Cut(notes, "<!-- escalation-context -->\n")
 	context, _, closed := strings.Cut(context, "<!-- /escalation-context -->")
@@ -186,25 +186,25 @@ func questions(notes string) (texts []string) {
 	return texts
 }
 
-// reasons are the words with which a briefing says why nobody works on an issue.
+// reasons are the words with which a briefing explains why nobody works on an issue.
 var reasons = []string{"Question that waits for a person", "Questions that wait for a person", "Blocked by", "Waits for", "back-off"}
 
-// unexplained: the briefing of an unclosed issue says why it is not closed.
+// unexplained: the briefing of an unclosed issue explains why it is not closed.
 func unexplained(n Night) (problems []string) {
 	for _, i := range n.After {
 		text, asked := n.Explained[i.ID]
 		says := slices.ContainsFunc(reasons, func(reason string) bool { return strings.Contains(text, reason) })
 		if i.Type != "epic" && i.Status != "closed" && !(asked && says) {
-			problems = append(problems, fmt.Sprintf("%s: %s, and stig orient does not say why: %.300q", i.ID, i.Status, text))
+			problems = append(problems, fmt.Sprintf("%s: %s, but stig orient does not say why: %.300q", i.ID, i.Status, text))
 		}
 	}
 	return problems
 }
 
-// unlogged: what stig log prints leads from the store as it was made to the store as it
-// is. Of an edit whose writer was killed it does not say whether it was made.
+// unlogged: the output of stig log leads from the initial store to the current one. For an edit
+// whose writer was killed, the log does not say whether it was made.
 func unlogged(n Night) (problems []string) {
-	may := map[string][]string{} // by issue, the states that it can be in
+	may := map[string][]string{} // by issue, the states in which it can be
 	for _, i := range n.Before {
 		may[i.ID] = []string{i.Status}
 	}
@@ -221,13 +221,13 @@ func unlogged(n Night) (problems []string) {
 	}
 	for _, i := range n.After {
 		if !slices.Contains(may[i.ID], i.Status) {
-			problems = append(problems, fmt.Sprintf("%s: %s, and by stig log it is %s", i.ID, i.Status, strings.Join(may[i.ID], " or ")))
+			problems = append(problems, fmt.Sprintf("%s: %s, but by stig log it is %s", i.ID, i.Status, strings.Join(may[i.ID], " or ")))
 		}
 	}
 	return problems
 }
 
-// anothers: no commit holds what another worker left. The debris of a crash says whose it is.
+// anothers: no commit contains what another worker left. The debris of a crash names its owner.
 func anothers(n Night) (problems []string) {
 	owner := map[string]string{}
 	for _, s := range n.Starts {
@@ -236,64 +236,65 @@ func anothers(n Night) (problems []string) {
 	for _, c := range n.Commits {
 		for _, file := range c.Files {
 			if of, ok := owner[file]; ok && of != c.Author {
-				problems = append(problems, fmt.Sprintf("commit %s of %s holds %s of %s", c.Hash, c.Author, file, of))
+				problems = append(problems, fmt.Sprintf("commit %s of %s contains %s of %s", c.Hash, c.Author, file, of))
 			}
 		}
 	}
 	return problems
 }
 
-// unsaid: what all work trees share is as it was, and a record says so of a run that changed it:
-// its own, or that of a run which named it as one that ran meanwhile and put the setting back
-// before it ended. Whether a run set the identity whose worker was killed is not known.
+// unsaid: the state that all work trees share is unchanged, and every run that changed it is
+// recorded: in its own record, or in that of an overlapping run which restored the setting. It
+// is unknown whether a killed worker set the identity.
 func unsaid(n Night) (problems []string) {
 	if n.Stash != "" && !n.Kept {
-		problems = append(problems, "nothing leads to "+n.Stash+", which a person stashed")
+		problems = append(problems, "no reference leads to "+n.Stash+", which a person stashed")
 	}
 	if n.Config != n.ConfigAs {
 		problems = append(problems, fmt.Sprintf("the configuration was %q, and is %q", n.ConfigAs, n.Config))
 	}
 	said := func(r clone.Run) bool { return strings.Contains(n.record(r.ID), n.Stash) }
 	if n.Popped && !slices.ContainsFunc(n.Runs, said) {
-		problems = append(problems, "what a person stashed was popped, and no record says so")
+		problems = append(problems, "what a person stashed was popped, but no record says so")
 	}
 	for _, s := range n.Starts {
 		says := func(r clone.Run) bool {
 			return (r.ID == s.Run || slices.Contains(r.Overlaps, s.Run)) && strings.Contains(n.record(r.ID), "user.name")
 		}
 		if s.End && s.Temper == Signs && !slices.ContainsFunc(n.Runs, says) {
-			problems = append(problems, fmt.Sprintf("%s: run %s of %s set user.name, and no record says so: %s", s.Issue, s.Run, s.Actor, n.record(s.Run)))
+			problems = append(problems, fmt.Sprintf("%s: run %s of %s set user.name, but no record says so: %s", s.Issue, s.Run, s.Actor, n.record(s.Run)))
 		}
 	}
 	return problems
 }
 
-// record is that of a run in JSON; "" for none.
+// record returns the record of a run as JSON; "" if there is none.
 func (n Night) record(run string) string {
 	at := slices.IndexFunc(n.Runs, func(r clone.Run) bool { return r.ID == run })
 	if at < 0 {
 		return ""
 	}
-	text, _ := json.Marshal(n.Runs[at]) // it was read from such text
+	text, _ := json.Marshal(n.Runs[at]) // it was parsed from JSON
 	return string(text)
 }
 
-// Cost is what each worker says that its run cost, in USD.
+// Cost is the cost that each worker reports for its run, in USD.
 const Cost = 0.01
 
-// unpriced: what each run cost is known whose worker came to its end.
+// unpriced: the cost of each run whose worker ended by itself is recorded.
 func unpriced(n Night) (problems []string) {
 	for _, s := range n.Starts {
 		at := slices.IndexFunc(n.Runs, func(r clone.Run) bool { return r.ID == s.Run })
 		if s.End && at >= 0 && (n.Runs[at].Cost != Cost || n.Runs[at].Currency != "USD") {
-			problems = append(problems, fmt.Sprintf("run %s of %s cost %v USD, and its record says %v %s", s.Run, s.Actor, Cost, n.Runs[at].Cost, n.Runs[at].Currency))
+			problems = append(problems, fmt.Sprintf("run %s of %s cost %v USD, but its record says %v %s", s.Run, s.Actor, Cost, n.Runs[at].Cost, n.Runs[at].Currency))
 		}
 	}
 	return problems
 }
 
-// miscounted: stig morning counts what the store and the run records of the night say: what
-// was done, what waits for a person, the runs that failed where nobody is asked, and the cost.
+// miscounted: stig morning agrees with the store and the run records of the night: what was
+// done, what waits for a person, the failed runs of issues that are neither closed nor waiting
+// for a person, and the cost.
 func miscounted(n Night) (problems []string) {
 	m := n.Morning
 	printed := map[string]int{"cost": cents(m.Cost.Amounts["USD"]), "runs": m.Cost.Runs, "runs of unknown cost": m.Cost.Unknown}
@@ -301,7 +302,7 @@ func miscounted(n Night) (problems []string) {
 		printed["done "+d.ID]++
 	}
 	for _, w := range m.Waits {
-		printed["waits "+w.ID] = 1 // an issue with two questions is there twice
+		printed["waits "+w.ID] = 1 // an issue with two questions is listed twice
 	}
 	for _, f := range m.Failed {
 		printed["failed "+f.ID] += f.Times
@@ -312,17 +313,17 @@ func miscounted(n Night) (problems []string) {
 	counted := n.count()
 	for _, what := range slices.Sorted(maps.Keys(counted)) {
 		if printed[what] != counted[what] {
-			problems = append(problems, fmt.Sprintf("stig morning: %s: %d, and it is %d", what, printed[what], counted[what]))
+			problems = append(problems, fmt.Sprintf("stig morning: %s: %d; want %d", what, printed[what], counted[what]))
 		}
 		delete(printed, what)
 	}
 	for _, what := range slices.Sorted(maps.Keys(printed)) {
-		problems = append(problems, fmt.Sprintf("stig morning: %s: %d, and it is none", what, printed[what]))
+		problems = append(problems, fmt.Sprintf("stig morning: %s: %d; want none", what, printed[what]))
 	}
 	return problems
 }
 
-// count is what a morning has to say, by the store and the run records.
+// count returns what stig morning must say, from the store and the run records.
 func (n Night) count() map[string]int {
 	counted, over, cost := map[string]int{"runs": len(n.Runs), "runs of unknown cost": 0}, map[string]bool{}, 0.0
 	for _, i := range n.After {
@@ -338,7 +339,7 @@ func (n Night) count() map[string]int {
 	for _, r := range n.Runs {
 		counted["outcome "+cmp.Or(r.Outcome, "running")]++
 		cost += r.Cost
-		if r.Cost == 0 && r.Program.PID != 0 && !r.Ended.IsZero() { // else no program ran, or it has not ended
+		if r.Cost == 0 && r.Program.PID != 0 && !r.Ended.IsZero() { // otherwise no program ran, or it has not ended
 			counted["runs of unknown cost"]++
 		}
 		if slices.Contains([]string{"failed", "timed-out", "silent", "rejected"}, r.Outcome) && !over[r.Issue] {

@@ -11,8 +11,8 @@ import (
 	"stig/internal/testkit/overnight"
 )
 
-// TestJudge gives the judge a night in which all went well, and that night with one
-// thing wrong at a time: it must find nothing in the first, and name each other.
+// TestJudge checks a night in which all went well, in which the judge must find nothing, and
+// that night with one fault at a time, each of which it must name.
 func TestJudge(t *testing.T) {
 	if problems := overnight.Judge(quiet(t)); len(problems) > 0 {
 		t.Fatalf("a quiet night: %q", problems)
@@ -25,9 +25,9 @@ func TestJudge(t *testing.T) {
 		{"an issue is gone", func(n *overnight.Night) { n.After = n.After[1:] }, "quay-1: lost"},
 		{"criteria were weakened", func(n *overnight.Night) { n.After[1].Criteria = "```verify\ntrue\n```" }, "quay-1.1: its acceptance criteria changed"},
 		{"a close by hand", func(n *overnight.Night) { n.After[1].Reason = "done" }, "quay-1.1: closed without a verdict"},
-		{"work that is not on the branch", func(n *overnight.Night) { n.Repeated["quay-1.1"] = "no such file" }, "quay-1.1: closed, and its criteria fail on the merged branch: no such file"},
-		{"a close that nobody repeated", func(n *overnight.Night) { delete(n.Repeated, "quay-1.1") }, "quay-1.1: closed, and its criteria were not repeated"},
-		{"a close that shows nothing", func(n *overnight.Night) { n.After[4].Status, n.After[4].Reason = "closed", "Verified: it is faster" }, "quay-1.99: closed, and its checks were green before the work"},
+		{"work that is not on the branch", func(n *overnight.Night) { n.Repeated["quay-1.1"] = "no such file" }, "quay-1.1: closed, but its criteria fail on the merged branch: no such file"},
+		{"a close that nobody repeated", func(n *overnight.Night) { delete(n.Repeated, "quay-1.1") }, "quay-1.1: closed, but its criteria were not rerun"},
+		{"a close that shows nothing", func(n *overnight.Night) { n.After[4].Status, n.After[4].Reason = "closed", "Verified: it is faster" }, "quay-1.99: closed, but its checks passed before the work"},
 		{"closed twice", func(n *overnight.Night) { n.Log = append(n.Log, n.Log[1]) }, "quay-1.1: closed 2 times"},
 		{"runs that overlap", func(n *overnight.Night) { n.Runs[1].Started = n.Runs[0].Started.Add(time.Second) }, "quay-1.1: run r-2 of w2 began before run r-1 of w1 ended"},
 		{"two workers that met", func(n *overnight.Night) { n.Starts[0].Beside = true }, "quay-1.1: w1 (run r-1) found another worker at it"},
@@ -40,24 +40,24 @@ func TestJudge(t *testing.T) {
 		{"a claim without a lease", func(n *overnight.Night) { n.After[2].Status, n.After[2].Assignee = "in_progress", "w3" }, "quay-1.2: claimed by w3, who has no lease"},
 		{"a question without evidence", func(n *overnight.Night) { n.After[3].Notes = escalation("Pending", "Help?") }, "quay-1.3: a question without evidence"},
 		{"a run of another issue for evidence", func(n *overnight.Night) { n.After[3].Notes = escalation("Pending", "run r-1 failed") }, "quay-1.3: a question without evidence"},
-		{"an issue left open in silence", func(n *overnight.Night) { n.Explained["quay-1.2"] = "# quay-1.2" }, "quay-1.2: open, and stig orient does not say why"},
-		{"a close that is not logged", func(n *overnight.Night) { n.Log = n.Log[:1] }, "quay-1.1: closed, and by stig log it is in_progress"},
-		{"a close that failed", func(n *overnight.Night) { n.Log[1].Result = "failed" }, "quay-1.1: closed, and by stig log it is in_progress"},
-		{"the debris of another", func(n *overnight.Night) { n.Commits[0].Files[1] = overnight.Debris("r-1") }, "commit c0ffee of w2 holds debris-r-1.txt of w1"},
-		{"a stash that is gone", func(n *overnight.Night) { n.Kept = false }, "nothing leads to 5ta5h"},
+		{"an issue left open in silence", func(n *overnight.Night) { n.Explained["quay-1.2"] = "# quay-1.2" }, "quay-1.2: open, but stig orient does not say why"},
+		{"a close that is not logged", func(n *overnight.Night) { n.Log = n.Log[:1] }, "quay-1.1: closed, but by stig log it is in_progress"},
+		{"a close that failed", func(n *overnight.Night) { n.Log[1].Result = "failed" }, "quay-1.1: closed, but by stig log it is in_progress"},
+		{"the debris of another", func(n *overnight.Night) { n.Commits[0].Files[1] = overnight.Debris("r-1") }, "commit c0ffee of w2 contains debris-r-1.txt of w1"},
+		{"a stash that is gone", func(n *overnight.Night) { n.Kept = false }, "no reference leads to 5ta5h"},
 		{"a stash that was popped in silence", func(n *overnight.Night) { n.Runs[1].Why = "" }, "what a person stashed was popped"},
 		{"an identity that stays", func(n *overnight.Night) { n.Config = "user.name=Robot" }, `the configuration was "core.bare=false", and is "user.name=Robot"`},
-		{"an identity that was set in silence", func(n *overnight.Night) { n.Starts[2].Temper = overnight.Signs }, "r-2 of w2 set user.name, and no record says so"},
+		{"an identity that was set in silence", func(n *overnight.Night) { n.Starts[2].Temper = overnight.Signs }, "r-2 of w2 set user.name, but no record says so"},
 		{"an identity that a run said that was not beside it", func(n *overnight.Night) {
 			n.Starts[2].Temper, n.Runs[0].Why = overnight.Signs, "user.name"
-		}, "r-2 of w2 set user.name, and no record says so"},
-		{"a morning that leaves out what was done", func(n *overnight.Night) { n.Morning.Done = nil }, "stig morning: done quay-1.1: 0, and it is 1"},
-		{"a morning that leaves out a question", func(n *overnight.Night) { n.Morning.Waits = nil }, "stig morning: waits quay-1.2: 0, and it is 1"},
-		{"a morning that keeps quiet about a failure", func(n *overnight.Night) { n.Runs[0].Issue = "quay-1.3" }, "stig morning: failed quay-1.3: 0, and it is 1"},
-		{"a morning with a question too many", func(n *overnight.Night) { n.After[2].Notes = "" }, "stig morning: waits quay-1.2: 1, and it is none"},
-		{"a morning that counts other runs", func(n *overnight.Night) { n.Runs[0].Outcome = "silent" }, "stig morning: outcome silent: 0, and it is 1"},
-		{"a morning that is too cheap", func(n *overnight.Night) { n.Runs[0].Cost = 0.02 }, "stig morning: cost: 1, and it is 3"},
-		{"a cost that is not known", func(n *overnight.Night) { n.Runs[1].Cost = 0 }, "run r-2 of w2 cost 0.01 USD, and its record says 0 USD"},
+		}, "r-2 of w2 set user.name, but no record says so"},
+		{"a morning that leaves out what was done", func(n *overnight.Night) { n.Morning.Done = nil }, "stig morning: done quay-1.1: 0; want 1"},
+		{"a morning that leaves out a question", func(n *overnight.Night) { n.Morning.Waits = nil }, "stig morning: waits quay-1.2: 0; want 1"},
+		{"a morning that keeps quiet about a failure", func(n *overnight.Night) { n.Runs[0].Issue = "quay-1.3" }, "stig morning: failed quay-1.3: 0; want 1"},
+		{"a morning with a question too many", func(n *overnight.Night) { n.After[2].Notes = "" }, "stig morning: waits quay-1.2: 1; want none"},
+		{"a morning that counts other runs", func(n *overnight.Night) { n.Runs[0].Outcome = "silent" }, "stig morning: outcome silent: 0; want 1"},
+		{"a morning that is too cheap", func(n *overnight.Night) { n.Runs[0].Cost = 0.02 }, "stig morning: cost: 1; want 3"},
+		{"a cost that is not known", func(n *overnight.Night) { n.Runs[1].Cost = 0 }, "run r-2 of w2 cost 0.01 USD, but its record says 0 USD"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			n := quiet(t)
@@ -69,7 +69,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestJudgeHearsTheOtherRun: of two runs at one time, the one that puts a setting back says so of both.
+// TestJudgeHearsTheOtherRun: of two overlapping runs, the one that restores a setting reports
+// it for both.
 func TestJudgeHearsTheOtherRun(t *testing.T) {
 	n := quiet(t)
 	n.Starts[2].Temper = overnight.Signs
@@ -79,7 +80,7 @@ func TestJudgeHearsTheOtherRun(t *testing.T) {
 	}
 }
 
-// at is so many minutes after the night began.
+// at returns the time that many minutes after the night began.
 func at(minutes int) time.Time {
 	return time.Date(2026, 11, 20, 22, minutes, 0, 0, time.UTC)
 }
@@ -88,7 +89,7 @@ func escalation(heading, question string) string {
 	return "| escalation | " + strings.ToLower(heading) + " |\n<!-- escalation-context -->\n## " + heading + " (2026-11-20) by w1\n" + question + "\n<!-- /escalation-context -->"
 }
 
-// quiet is a night in which one issue was closed at the second run, and one waits.
+// quiet returns a night in which one issue was closed on the second run, and one waits.
 func quiet(t *testing.T) overnight.Night {
 	p := overnight.Project{Epics: 1, Each: 3, Seed: 1, Green: true}
 	before, err := overnight.ParseStore(p.Files()[".beads/issues.jsonl"])
@@ -130,7 +131,7 @@ func quiet(t *testing.T) overnight.Night {
 }
 
 // TestNotReady: a question keeps a worker from an issue until it is answered, unless it holds
-// another alone.
+// only another worker.
 func TestNotReady(t *testing.T) {
 	for _, test := range []struct{ notes, want string }{
 		{"", ""},
@@ -148,13 +149,13 @@ func TestNotReady(t *testing.T) {
 	}
 }
 
-// holding are notes with a question that holds one worker.
+// holding returns notes with a question that holds one worker.
 func holding(worker string) string {
 	return "| escalation | pending |\n## Pending (2026-11-20, holds " + worker + ") by " + worker + "\nWhy?"
 }
 
-// TestAwaited: a request wakes the other worker, until that had a run without an issue, or one on
-// this, after it.
+// TestAwaited: a request wakes the other worker until that worker has had a run without an
+// issue, or on this one, after it.
 func TestAwaited(t *testing.T) {
 	made := overnight.Start{Issue: "quay-1.1", Actor: "worker-1", Temper: overnight.Requests}
 	for _, test := range []struct {
@@ -182,7 +183,7 @@ func TestAwaited(t *testing.T) {
 	}
 }
 
-// TestNight: every temper turns up, blockers are earlier issues, and criteria have a script.
+// TestNight: every temper occurs, blockers are earlier issues, and all criteria have a script.
 func TestNight(t *testing.T) {
 	p, seen, known := overnight.Project{Epics: 30, Each: 10, Seed: 1}, map[overnight.Temper]bool{}, map[string]bool{}
 	for _, task := range p.Tasks() {

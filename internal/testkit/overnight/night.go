@@ -10,33 +10,33 @@ import (
 	"stig/internal/clone"
 )
 
-// Night is all that is known in the morning.
+// Night is everything known in the morning.
 type Night struct {
 	Project Project
 	Now     time.Time // by the clock of the night
 	Lease   time.Duration
 
-	Before, After []Issue // the store as it was made, and as it is
+	Before, After []Issue // the initial store, and the current one
 	Runs          []clone.Run
 	Leases        []clone.Lease
-	Log           []Edit                 // what stig log prints, the oldest first
-	Starts        []Start                // what the scripted workers wrote down
-	Repeated      map[string]string      // by closed issue: how its criteria failed on the merged branch; "" where they passed
+	Log           []Edit                 // what stig log prints, oldest first
+	Starts        []Start                // the scripted workers' own records
+	Repeated      map[string]string      // by closed issue: how its criteria failed on the merged branch; "" if they passed
 	Explained     map[string]string      // by unclosed issue: what stig orient prints
 	Idle          []Start                // of workers that a loop started when nothing was ready
 	Alive         func(clone.Lease) bool // reports whether the process of a lease runs
 
-	Commits  []Commit // what is on the merged branch, but for merges
+	Commits  []Commit // on the merged branch, without merges
 	Stash    string   // the commit that a person stashed before the night
 	Kept     bool     // a reference leads to it
-	Popped   bool     // it is stashed no more
-	Config   string   // of the clone, but for what a person set in the night
-	ConfigAs string   // as it was before
+	Popped   bool     // it is no longer stashed
+	Config   string   // of the clone, without what a person set in the night
+	ConfigAs string   // before the night
 
-	Morning Morning // what stig morning says of the whole night
+	Morning Morning // what stig morning reports about the whole night
 }
 
-// Morning is what stig morning --json prints, as far as the judge looks at it.
+// Morning is the part of stig morning --json that the judge reads.
 type Morning struct {
 	Done, Waits []struct{ ID string }
 	Failed      []struct {
@@ -56,7 +56,7 @@ type Commit struct {
 	Files        []string
 }
 
-// ParseCommits reads what git log --no-merges --name-only --format=%x01%H%x00%an prints.
+// ParseCommits parses the output of git log --no-merges --name-only --format=%x01%H%x00%an.
 func ParseCommits(text string) (commits []Commit) {
 	for _, part := range strings.Split(text, "\x01")[1:] {
 		head, files, _ := strings.Cut(part, "\n")
@@ -66,7 +66,7 @@ func ParseCommits(text string) (commits []Commit) {
 	return commits
 }
 
-// Issue is an issue as far as the judge looks at it.
+// Issue is the part of an issue that the judge reads.
 type Issue struct {
 	ID       string `json:"id"`
 	Type     string `json:"issue_type"`
@@ -82,7 +82,7 @@ type Issue struct {
 	} `json:"comments"`
 }
 
-// Blockers lists what the issue waits for.
+// Blockers lists the issues for which the issue waits.
 func (i Issue) Blockers() (ids []string) {
 	for _, r := range i.Rows {
 		if r.Type == "blocks" {
@@ -92,8 +92,7 @@ func (i Issue) Blockers() (ids []string) {
 	return ids
 }
 
-// ParseStore reads the lines of a store by itself: the judge shares no reader with what
-// it judges.
+// ParseStore parses the lines of a store: the judge shares no parser with what it judges.
 func ParseStore(text string) (issues []Issue, err error) {
 	for n, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
 		var one Issue
@@ -121,20 +120,19 @@ type Edit struct {
 	} `json:"changes"`
 }
 
-// Start is what a scripted worker writes down when it starts and when it ends, in a
-// file that stig knows nothing of.
+// Start is a scripted worker's own record of its start or end, in a file unknown to stig.
 type Start struct {
 	Issue, Actor, Run string
 	Pid               int
 	Temper            Temper
 	At                time.Time // by the machine's clock
-	Wrong             string    // why the worker should not have been started so; "" for nothing
-	Beside            bool      // another worker was at the issue
+	Wrong             string    // why the worker should not have been started; "" if it should
+	Beside            bool      // another worker was on the issue
 	Child             int       // process that it started and leaves behind
-	End               bool      // it is the end of that run
+	End               bool      // the end of that run
 }
 
-// ParseStarts reads what the workers wrote down. The last line may be cut off by a kill.
+// ParseStarts parses the workers' records. A kill may have cut off the last line.
 func ParseStarts(text string) (starts []Start, err error) {
 	for line := range strings.Lines(text) {
 		var s Start
@@ -147,7 +145,7 @@ func ParseStarts(text string) (starts []Start, err error) {
 	return starts, nil
 }
 
-// NotReady says why the issue is not one for the actor to work on now; "" where it is.
+// NotReady returns why the actor should not work on the issue now; "" if it may.
 func NotReady(issues []Issue, id, actor string) string {
 	status := map[string]Issue{}
 	for _, i := range issues {
@@ -170,8 +168,9 @@ func NotReady(issues []Issue, id, actor string) string {
 	return ""
 }
 
-// HeldBack reports whether an unanswered question keeps the actor from the issue: each does but
-// one whose heading says that it holds another. An answer is to the first.
+// HeldBack reports whether an unanswered question keeps the actor from the issue: each does
+// unless its heading says that it holds another actor. An answer belongs to the first open
+// question.
 func HeldBack(notes, actor string) bool {
 	var open []string
 	for line := range strings.Lines(notes) {
@@ -189,8 +188,9 @@ func HeldBack(notes, actor string) bool {
 	return false
 }
 
-// Awaited reports whether a request of a worker on the issue is to wake the other: since the run
-// that made it, that one has neither come to its end without an issue nor been started for this.
+// Awaited reports whether a worker's request on the issue must wake the other worker: since the
+// run that made the request, that worker has neither ended a run without an issue nor been
+// started for this one.
 func (i Issue) Awaited(starts []Start) bool {
 	for _, c := range i.Comments {
 		if !strings.HasPrefix(c.Text, "request: "+Request(i.ID)) {
@@ -210,7 +210,7 @@ func (i Issue) Awaited(starts []Start) bool {
 	return false
 }
 
-// Other is whom a worker asks for something.
+// Other returns the worker that a worker asks for something.
 func Other(worker string) string {
 	if worker == "worker-1" {
 		return "worker-2"

@@ -1,6 +1,6 @@
-// Package overnight is what the test of a night of workers shares: the project that
-// they work on, what each scripted worker does with an issue, and the judge of the
-// morning after. It starts no program and reads no clock. Only tests import it.
+// Package overnight contains the parts of the test of a night of workers: the project that they
+// work on, what each scripted worker does with an issue, and the judge of the morning after. It
+// starts no program and reads no clock. Only tests import it.
 //
 //	problems := overnight.Judge(night)
 package overnight
@@ -13,7 +13,7 @@ import (
 
 // Project is a repository with epics of issues that depend on each other.
 type Project struct {
-	Epics, Each int // how many epics, and issues of each
+	Epics, Each int // the number of epics, and of issues in each
 	Seed        uint64
 	Green       bool // each epic has an issue whose criteria pass before anybody works on it
 }
@@ -24,8 +24,8 @@ type Task struct {
 	Blockers []string
 }
 
-// Tasks lists the issues without their epics. Every third needs another one of its
-// epic, and the first of every third epic the last of an earlier one.
+// Tasks lists the issues without their epics. Every third depends on another one of its epic,
+// and the first of every third epic on the last of an earlier one.
 func (p Project) Tasks() (tasks []Task) {
 	for e := range p.Epics {
 		epic := fmt.Sprintf("quay-%d", e+1)
@@ -43,15 +43,16 @@ func (p Project) Tasks() (tasks []Task) {
 	return tasks
 }
 
-// green ends the id of the issue of an epic whose criteria pass before anybody works on it, and
-// whose workers do nothing of worth: it is none of the Tasks, and is never to be closed.
+// green is the suffix of the id of the issue in each epic whose criteria pass before anybody
+// works on it. Its workers do nothing useful; it is not one of the Tasks, and must never be
+// closed.
 const green = ".99"
 
 // IsGreen reports whether the criteria of an issue pass before the work on it.
 func IsGreen(issue string) bool { return strings.HasSuffix(issue, green) }
 
-// Criteria are the acceptance criteria of a task. They need the work of its blockers
-// too, and the whole build, which anybody can break for everybody.
+// Criteria returns the acceptance criteria of a task. They need the work of its blockers too,
+// and the whole build, which anybody can break for everybody.
 func (t Task) Criteria() string {
 	lines := []string{"```verify", "grep -qx 'stone of " + t.ID + "' src/" + t.ID + ".txt"}
 	for _, blocker := range t.Blockers {
@@ -60,15 +61,15 @@ func (t Task) Criteria() string {
 	return strings.Join(append(lines, "sh build.sh", "```"), "\n")
 }
 
-// Script gives the commands in acceptance criteria, for a shell; ok is false where
-// there are none.
+// Script returns the commands in acceptance criteria, for a shell; ok is false if there are
+// none.
 func Script(criteria string) (script string, ok bool) {
 	_, script, ok = strings.Cut(criteria, "```verify\n")
 	script, _, closed := strings.Cut(script, "```")
 	return script, ok && closed
 }
 
-// Files are the files of the repository by their paths.
+// Files returns the files of the repository by path.
 func (p Project) Files() map[string]string {
 	return map[string]string{
 		"build.sh":            build,
@@ -77,7 +78,7 @@ func (p Project) Files() map[string]string {
 	}
 }
 
-// build fails where a file of the sources is broken.
+// build fails if a source file is broken.
 const build = `broken=$(grep -L "^stone of " src/*.txt)
 [ -z "$broken" ] || { echo "$broken: broken"; exit 1; }
 `
@@ -97,7 +98,7 @@ func (p Project) store() string {
 	var lines strings.Builder
 	put := func(issue map[string]any) {
 		issue["status"], issue["created_at"], issue["updated_at"] = "open", day, day
-		line, _ := json.Marshal(issue) // maps of texts have a JSON form
+		line, _ := json.Marshal(issue) // a map of strings always has a JSON form
 		lines.Write(append(line, '\n'))
 	}
 	for e := range p.Epics {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// CorpusDir is the directory of real stores that STIG_CORPUS names. A test fails where
-// it names none.
+// CorpusDir returns the directory of real stores that STIG_CORPUS names. Without one the test
+// fails.
 func CorpusDir(tb testing.TB) string {
 	tb.Helper()
 	dir := os.Getenv("STIG_CORPUS")
@@ -17,8 +17,8 @@ func CorpusDir(tb testing.TB) string {
 	return dir
 }
 
-// Corpus lists the real stores in CorpusDir whose names below it match one of the patterns.
-// A test fails where there are none.
+// Corpus lists the real stores in CorpusDir whose names below it match one of the patterns. If
+// none does, the test fails.
 func Corpus(tb testing.TB, patterns ...string) (paths []string) {
 	tb.Helper()
 	dir := CorpusDir(tb)
@@ -30,7 +30,7 @@ func Corpus(tb testing.TB, patterns ...string) (paths []string) {
 		paths = append(paths, found...)
 	}
 	if len(paths) == 0 {
-		tb.Fatalf("%s holds no store %q", dir, patterns)
+		tb.Fatalf("%s contains no store %q", dir, patterns)
 	}
 	return paths
 }

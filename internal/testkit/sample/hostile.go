@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// Text is a hostile text and what it is made of.
+// Text is a hostile text and its description.
 type Text struct{ Name, Text string }
 
-// repeated are short texts of which many make a parser of Markdown, of shells or of
-// structured values nest, go back, or look for an end that is not there.
+// repeated are short texts. Many of one make a parser of Markdown, shell or structured values
+// nest, backtrack, or look for a missing end.
 var repeated = []string{
 	"(", "{ ", "{", "[", "]", "$(", "<(", "${a:-", "$((", "((", "[[ ", "\"$(", "`", "``", "` ", "`a", "`` ` ", "\\", "'", "\"", "'a", "\"a ",
 	"if ", "if a; then ", "while a; do ", "case a in a) ", "f() ", "function f { ", "! ", "time ", "coproc ", "a && ", "a | ", "a & ", "a; ", "<<E ", "cat <<E\n", "@(", "a?", "- ", "-", "1+", "a=", "a[",
@@ -22,8 +22,8 @@ var repeated = []string{
 	"http://a.b/c ", "@a ", "q-1 ", "q-1.1", "a/b.go ", "2025-01-01 ", "What? ", "It is. ", "password=", "AKIA", "[{", "{\"a\":", "a: ", "a: {", "a: [", "- - ", "? ", "!!a ", "*a", "&a ", "done: a\n", "**done**: a\n", "- **a**: b\n", "## a\n### b\n",
 }
 
-// Hostile makes texts of about size bytes: many of the same, bare and as what is read as
-// shell, and lines that nest further and further.
+// Hostile returns texts of about size bytes: many repetitions of one unit, bare and in fenced
+// shell code, and lines that nest ever deeper.
 func Hostile(size int) (texts []Text) {
 	add := func(name, text string) { texts = append(texts, Text{name, text}) }
 	for _, unit := range repeated {
@@ -62,8 +62,7 @@ func Hostile(size int) (texts []Text) {
 	return texts
 }
 
-// Sizes of hostile texts, and the times for the smaller and the larger from which on they
-// matter.
+// Sizes of hostile texts, and for the smaller and the larger the times from which they matter.
 const (
 	small   = 25 << 10
 	large   = 100 << 10
@@ -71,9 +70,9 @@ const (
 	felt    = 200 * time.Millisecond
 )
 
-// Superlinear names the hostile texts for which a walk takes more than three times as long
-// for each doubling of their size, up to 100 kB, and how long it took. The machine may be
-// busy with other things: the time is the shortest of several over two doublings.
+// Superlinear names the hostile texts for which a walk takes more than three times as long for
+// each doubling of their size, up to 100 kB, and how long it took. Since the machine may be
+// busy, the time is the shortest of several over two doublings.
 func Superlinear(walk func(text string)) (found []string) {
 	longer := Hostile(large)
 	for i, text := range Hostile(small) {

@@ -5,15 +5,15 @@ import (
 	"syscall"
 )
 
-// tmpfs and noExec are in statfs(2): the type of a file system in memory, and that
-// no program in it may be started.
+// tmpfs and noExec are from statfs(2): the type of an in-memory file system, and the flag that
+// programs cannot run on it.
 const (
 	tmpfs  = 0x01021994
 	noExec = 8
 )
 
-// inMemory gives a directory in memory in which programs run and a GB is free,
-// or "" where there is none.
+// inMemory returns an in-memory directory in which programs can run and 1 GB is free; "" if
+// there is none.
 func inMemory() string {
 	const dir = "/dev/shm"
 	var s syscall.Statfs_t

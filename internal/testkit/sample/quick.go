@@ -8,9 +8,9 @@ import (
 	"runtime/debug"
 )
 
-// Main is for the TestMain of a package whose tests write many files or start git
-// often: it runs them with Overlap, and with Quick and CheapGit.
-// Benchmarks measure the disk, git and the collector that users have.
+// Main is for the TestMain of a package whose tests write many files or start git often: it
+// runs them with Overlap, Quick and CheapGit. Benchmarks run without these, to measure the
+// disk, git and garbage collector of users.
 func Main(m interface{ Run() int }) {
 	os.Exit(run(m))
 }
@@ -33,17 +33,16 @@ func run(m interface{ Run() int }) (exit int) {
 	return m.Run()
 }
 
-// Overlap lets eight parallel tests of this process run at once, since most of them
-// wait: for a process, a clock or a lock. It is called before flags are parsed, so that
-// -parallel says otherwise.
+// Overlap lets eight parallel tests of this process run at once, since most of them wait: for a
+// process, a clock or a lock. Call it before flags are parsed, so that -parallel overrides it.
 func Overlap() {
 	if err := flag.Set("test.parallel", "8"); err != nil {
 		panic(err)
 	}
 }
 
-// Quick takes from the tests of this process most collections of garbage, and waiting
-// for a disk, where memory can hold their files.
+// Quick makes the tests of this process collect garbage less often, and keeps their files in
+// memory if it can.
 func Quick() error {
 	CollectLess()
 	if dir := inMemory(); dir != "" && os.Getenv("TMPDIR") == "" {
@@ -52,12 +51,12 @@ func Quick() error {
 	return nil
 }
 
-// CollectLess lets the heap grow to eleven times what is in use, which is little.
+// CollectLess lets the heap grow to eleven times the live heap, which is small.
 func CollectLess() { debug.SetGCPercent(1000) }
 
-// CheapGit keeps git from sample hooks in each new repository, a look for garbage
-// after each commit, and waiting for the disk. New repositories get the empty
-// directories in template alone. It gives the variables that it set.
+// CheapGit stops git from copying sample hooks into new repositories, running maintenance after
+// commits, and syncing to the disk. New repositories get only the empty directories in
+// template. It returns the variables that it set.
 func CheapGit(template string) (variables []string, err error) {
 	for _, dir := range []string{"hooks", "info"} {
 		err = errors.Join(err, os.MkdirAll(filepath.Join(template, dir), 0o755))

@@ -2,7 +2,7 @@ package sample
 
 import "flag"
 
-var rounds = flag.Int("rounds", 1, "property tests do so many times as many rounds")
+var rounds = flag.Int("rounds", 1, "multiply the rounds of property tests by this")
 
-// Rounds gives how many rounds a property test does: n, times what -rounds says.
+// Rounds returns the number of rounds of a property test: n times -rounds.
 func Rounds(n int) int { return n * *rounds }

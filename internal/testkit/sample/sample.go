@@ -1,10 +1,9 @@
-// Package sample makes stores of any size that are shaped like those in use:
-// about 2.1 kB a line, 1.4 dependencies an issue, notes on three of five, and
-// a few lines of each kind of carelessness that the checks look for.
+// Package sample generates stores of any size that are shaped like real ones: about 2.1 kB a
+// line, 1.4 dependencies an issue, notes on three of five, and a few lines of each kind of
+// carelessness that the checks look for.
 //
-// Only tests and benchmarks import it. It knows the format of a store and the
-// form of notes, and uses none of the packages that read them. The same
-// arguments give the same bytes.
+// Only tests and benchmarks import it. It knows the format of a store and of notes, and uses
+// none of the packages that parse them. The same arguments produce the same bytes.
 //
 //	err := sample.Write(file, 10_000, 1)
 package sample
@@ -16,8 +15,8 @@ import (
 	"strconv"
 )
 
-// Write writes a store of so many issues, from 1 to 200 million. Stores of
-// another seed are of the same shape.
+// Write writes a store with this many issues, from 1 to 200 million. Stores with another seed
+// have the same shape.
 func Write(w io.Writer, issues int, seed uint64) error {
 	out := bufio.NewWriterSize(w, 1<<20)
 	g := generator{random: rand.New(rand.NewPCG(seed, uint64(issues)))}
@@ -31,14 +30,14 @@ func Write(w io.Writer, issues int, seed uint64) error {
 	return out.Flush()
 }
 
-// ID is the id of the issue with that number, from 0 on.
+// ID returns the id of the issue with a number, from 0.
 func ID(n int) string { return string(appendID(nil, n)) }
 
-// epicSize is how many issues an epic and its children are.
+// epicSize is the number of issues in an epic, including the epic.
 const epicSize = 12
 
-// appendID gives every twelfth number the id of an epic, and those after it the
-// ids of its children.
+// appendID appends an id: every twelfth number is an epic, and the numbers after it are its
+// children.
 func appendID(b []byte, n int) []byte {
 	// An odd factor visits every number below 2^24 once, in no visible order.
 	const factor, space = 10_368_889, 1 << 24
@@ -56,7 +55,7 @@ type generator struct {
 	line   []byte
 }
 
-// chance is true in so many of a hundred cases.
+// chance reports true in that many of a hundred cases.
 func (g *generator) chance(percent int) bool { return g.random.IntN(100) < percent }
 
 func (g *generator) pick(list ...string) string { return list[g.random.IntN(len(list))] }
@@ -67,7 +66,7 @@ func (g *generator) add(texts ...string) {
 	}
 }
 
-// open begins the value of a key that is a string.
+// open starts the value of a key that is a string.
 func (g *generator) open(key string) { g.add(`,"`, key, `":"`) }
 
 func (g *generator) close() { g.add(`"`) }
@@ -147,8 +146,7 @@ func (g *generator) kind(n int) string {
 	return g.pick("task", "task", "task", "feature", "bug", "chore")
 }
 
-// time writes a time of a day in that month of 2026, as one of the programs
-// in use does.
+// time writes a time on a day of a month of 2026, in the format of one of the programs in use.
 func (g *generator) time(key string, month int) {
 	g.open(key)
 	two := func(n int) {
@@ -168,8 +166,8 @@ func (g *generator) time(key string, month int) {
 	g.close()
 }
 
-// dependencies links an issue to its epic, to earlier issues that it waits
-// for, and now and then to what means nothing.
+// dependencies links an issue to its epic, to earlier issues for which it waits, and now and
+// then to something meaningless.
 func (g *generator) dependencies(n int) {
 	first := true
 	row := func(on func(), kind string) {
@@ -213,8 +211,8 @@ func (g *generator) dependencies(n int) {
 	}
 }
 
-// earlier is the number of an issue before that one and not its epic: most
-// often another child of that, or an issue not far away. n is at least 2.
+// earlier returns the number of an issue before n that is not its epic: most often another
+// child of that epic, or an issue not far away. n is at least 2.
 func (g *generator) earlier(n int) int {
 	epic := n / epicSize * epicSize
 	switch {

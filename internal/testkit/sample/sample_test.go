@@ -9,8 +9,8 @@ import (
 	"stig/internal/testkit/sample"
 )
 
-// TestShape holds the stores to what the package says of them, and to be the
-// same every time.
+// TestShape checks that stores have the shape that the package documents, and are the same
+// every time.
 func TestShape(t *testing.T) {
 	const issues = 5000
 	var first, second bytes.Buffer

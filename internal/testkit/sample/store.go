@@ -7,9 +7,8 @@ import (
 	"testing"
 )
 
-// Store makes a store of so many issues for a test, which fails when that
-// cannot be done, and gives the directory that holds its .beads and the path of
-// the file of issues.
+// Store creates a store with this many issues for a test, and returns the directory that
+// contains its .beads and the path of the file of issues. On an error the test fails.
 func Store(tb testing.TB, issues int) (dir, path string) {
 	tb.Helper()
 	dir = tb.TempDir()

@@ -2,7 +2,7 @@ package sample
 
 import "strconv"
 
-// people and words are all that the texts are made of.
+// people and words are the vocabulary of all texts.
 var (
 	people = []string{"mara", "joren", "ilse", "tomas", "agent-4"}
 	words  = []string{
@@ -24,7 +24,7 @@ func (g *generator) words(least, most int) {
 	}
 }
 
-// prose writes so many lines of text, as Markdown with lists and code.
+// prose writes this many lines of text, as Markdown with lists and code.
 func (g *generator) prose(least, most int) {
 	for i := range least + g.random.IntN(most-least+1) {
 		if i > 0 {
@@ -60,7 +60,7 @@ func (g *generator) criteria() {
 	}
 }
 
-// notes writes prose, and for half of them a signal table and a state estimate.
+// notes writes prose, and for half of the issues a signal table and a state estimate.
 func (g *generator) notes(closed bool) {
 	if g.chance(50) {
 		g.prose(4, 12)

@@ -16,9 +16,9 @@ import (
 // kind is how servers of a kind are started.
 type kind struct {
 	program  string // name or path
-	variable string // the environment variable that names another
-	// prepare makes the directory ready, and gives the words of the command and its
-	// environment, which is nil for that of the test.
+	variable string // the environment variable that overrides it
+	// prepare sets up the directory, and returns the command line and its environment; nil
+	// means the test's environment.
 	prepare func(program, dir string, port int, fast bool) (argv, env []string, err error)
 }
 
@@ -29,24 +29,24 @@ func kinds() map[string]kind {
 	}
 }
 
-// kindOf gives a kind with the path of its program: that of its variable, or on PATH.
+// kindOf returns a kind with the path of its program: from its variable, or on PATH.
 func kindOf(name string) (kind, error) {
 	k, ok := kinds()[name]
 	if !ok {
-		return k, fmt.Errorf("%q is no kind of server: %v", name, slices.Sorted(maps.Keys(kinds())))
+		return k, fmt.Errorf("%q is not a kind of server: %v", name, slices.Sorted(maps.Keys(kinds())))
 	}
 	path, err := process.Find(cmp.Or(os.Getenv(k.variable), k.program))
 	if err != nil {
-		return k, fmt.Errorf("%s: %w; type eval \"$(bash .ci/servers)\" to have one, or set %s", name, err, k.variable)
+		return k, fmt.Errorf("%s: %w; type eval \"$(bash .ci/servers)\" to get one, or set %s", name, err, k.variable)
 	}
 	k.program, err = filepath.Abs(path)
 	return k, err
 }
 
-// prepareMariaDB has mariadb-install-db make the data, unless there is some.
+// prepareMariaDB creates the data with mariadb-install-db, unless they exist.
 func prepareMariaDB(program, dir string, port int, fast bool) (argv, env []string, err error) {
 	data := filepath.Join(dir, "data")
-	// One that starts removes temporary tables of others from a directory that they share.
+	// A starting server removes other servers' temporary tables from a shared directory.
 	settings := []string{"--no-defaults", "--datadir=" + data, "--tmpdir=" + dir, "--skip-name-resolve"}
 	if os.Geteuid() == 0 {
 		settings = append(settings, "--user=root") // it does not run as root unless told to
@@ -69,8 +69,8 @@ func prepareMariaDB(program, dir string, port int, fast bool) (argv, env []strin
 	return slices.Concat([]string{program}, settings, listen), nil, nil
 }
 
-// installer is the program that makes MariaDB's data: what is installed with mariadbd,
-// or what is on PATH.
+// installer returns the program that creates MariaDB's data: the one installed with mariadbd,
+// or the one on PATH.
 func installer(program string) string {
 	const name = "mariadb-install-db"
 	for _, dir := range []string{"bin", "scripts"} {
@@ -82,7 +82,7 @@ func installer(program string) string {
 	return name
 }
 
-// prepareDolt keeps Dolt's settings in the directory too, and Dolt from its network.
+// prepareDolt keeps Dolt's settings in the directory too, and turns off Dolt's network access.
 func prepareDolt(program, dir string, port int, _ bool) (argv, env []string, err error) {
 	data := filepath.Join(dir, "data")
 	argv = []string{program, "sql-server", "-H", "127.0.0.1", "-P", strconv.Itoa(port), "--data-dir", data}

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// shared is a server of all tests of a process.
+// shared is a server shared by all tests of a process.
 type shared struct {
 	once   sync.Once
 	server *Server
@@ -17,13 +17,13 @@ var all = sync.OnceValue(func() map[string]*shared {
 	return map[string]*shared{MariaDB: {}, Dolt: {}}
 })
 
-// Need gives the server of a kind that all tests of the process share, which answers
-// before what was written is on the disk. A test fails where it cannot be started.
+// Need returns the process-wide server of a kind, which answers before data is on the disk. If
+// it cannot be started, the test fails.
 func Need(t testing.TB, kind string) *Server {
 	t.Helper()
 	s := all()[kind]
 	if s == nil {
-		t.Fatalf("no kind of server is named %q", kind)
+		t.Fatalf("%q is not a kind of server", kind)
 	}
 	s.once.Do(func() { s.server, s.err = StartWith(Options{Kind: kind, Fast: true}) })
 	if s.err != nil {

@@ -1,6 +1,6 @@
-// Package servers starts real MariaDB and Dolt servers for tests. Each listens on a free
-// port of 127.0.0.1, keeps its data in a directory of its own, and ends with the process
-// that started it, however that ends. Only tests import it.
+// Package servers starts real MariaDB and Dolt servers for tests. Each listens on a free port
+// of 127.0.0.1, keeps its data in its own directory, and ends with the process that started it,
+// however that ends. Only tests import it.
 //
 //	s := servers.Need(t, servers.MariaDB) // one a test process
 //	store := sql.Open(place, sql.Options{Config: s.Database("harbor")})
@@ -28,25 +28,25 @@ const (
 	Dolt    = "dolt"
 )
 
-// startTime is how long a server has to accept connections; it takes a second.
+// startTime is the timeout until a server accepts connections; it takes a second.
 const startTime = 30 * time.Second
 
-// Options are what a test may want of a server.
+// Options configure a server.
 type Options struct {
 	Kind string // MariaDB or Dolt
-	// Dir keeps the data when the server has ended, for a server that is started on it
-	// again; "" is a temporary directory, which is removed.
+	// Dir keeps the data after the server has ended, for a restart on it; "" is a temporary
+	// directory, which is removed.
 	Dir  string
-	Port int // 0 is a free one
-	// Fast lets the server answer before what was written is on the disk.
+	Port int // 0 picks a free one
+	// Fast lets the server answer before data is on the disk.
 	Fast bool
-	// Settings are more options of the program. CA is the file of the authority that
-	// signed the certificate which they name; it is then asked for as localhost, with TLS.
+	// Settings are more options of the program. CA is the file of the authority that signed the
+	// certificate in Settings; with CA, clients connect to localhost with TLS.
 	Settings []string
 	CA       string
 }
 
-// Server is a server that runs.
+// Server is a running server.
 type Server struct {
 	Kind   string
 	Config mysql.Config // user root, no password, no database
@@ -55,14 +55,14 @@ type Server struct {
 	ended  chan struct{} // closed when the server has ended and its directory is gone
 	result process.Result
 	err    error
-	made   atomic.Int64 // databases
+	made   atomic.Int64 // the number of databases created
 }
 
-// Start starts a server of a kind with its usual durability.
+// Start starts a server of a kind with its default durability.
 func Start(kind string) (*Server, error) { return StartWith(Options{Kind: kind}) }
 
-// StartWith starts a server and waits until it accepts connections. The error has what
-// the server logged.
+// StartWith starts a server and waits until it accepts connections. The error includes the
+// server's log.
 func StartWith(o Options) (*Server, error) {
 	k, err := kindOf(o.Kind)
 	if err != nil {
@@ -109,8 +109,9 @@ func start(k kind, dir string, o Options) (*Server, error) {
 	return s, nil
 }
 
-// holding starts a server, kills it when file 3 is closed at its other end, which the
-// system does however the process there ends, and then removes the directory $1.
+// holding is a shell script that starts a server and kills it when the other end of file 3 is
+// closed, which the system does however the process there ends. It then removes the directory
+// $1.
 const holding = `
 trap '' PIPE # the reader of the log may be gone
 remove=$1
@@ -124,7 +125,7 @@ code=$?
 exit $code
 `
 
-// run has a shell hold the server.
+// run starts the server under the shell script.
 func (s *Server) run(argv, env []string, removed string) error {
 	read, write, err := os.Pipe()
 	if err != nil {
@@ -135,8 +136,8 @@ func (s *Server) run(argv, env []string, removed string) error {
 		s.result, s.err = process.Run(context.Background(), process.Command{
 			Argv: append([]string{"sh", "-c", holding, "sh", removed}, argv...),
 			Env:  env,
-			Dir:  os.TempDir(), // that of a test may be gone before the server looks
-			Lock: read,         // is open in the shell, as file 3
+			Dir:  os.TempDir(), // a test's directory may be gone before the server looks
+			Lock: read,         // file 3 of the shell
 		})
 		_ = read.Close()
 		close(s.ended)
@@ -144,7 +145,7 @@ func (s *Server) run(argv, env []string, removed string) error {
 	return nil
 }
 
-// await waits until the server accepts connections, for startTime at most.
+// await waits until the server accepts connections, at most startTime.
 func (s *Server) await() error {
 	ctx, cancel := context.WithTimeout(context.Background(), startTime)
 	defer cancel()
@@ -167,14 +168,14 @@ func (s *Server) await() error {
 	}
 }
 
-// Stop kills the server, as kill -9 does, and waits until it has ended.
+// Stop kills the server with SIGKILL, and waits until it has ended.
 func (s *Server) Stop() {
 	_ = s.hold.Close() // it may have been stopped before
 	<-s.ended
 }
 
-// Database makes an empty database and gives where it is. Its name begins with name, as
-// far as that is letters and digits. It panics when the server cannot make it.
+// Database creates an empty database and returns its location. The database's name begins with
+// the letters and digits of name. Database panics if the server cannot create it.
 func (s *Server) Database(name string) mysql.Config {
 	c := s.Config
 	c.Database = fmt.Sprintf("%.40s_%d", strings.Map(plain, name), s.made.Add(1))
@@ -208,7 +209,7 @@ func (s *Server) exec(statements ...string) error {
 	return nil
 }
 
-// freePort gives a port of 127.0.0.1 that nobody listens on; want where it is not 0.
+// freePort returns want if nobody listens on it, or any free port of 127.0.0.1 if want is 0.
 func freePort(want int) (int, error) {
 	listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(want)))
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"stig/internal/testkit/servers"
 )
 
-// TestMain is also a process that starts a server, prints the URL of an empty database in
-// it, and waits: TestKilled kills it, and .ci/servers runs it for people.
+// TestMain is also a process that starts a server, prints the URL of an empty database in it,
+// and waits: TestKilled kills it, and .ci/servers runs it for people.
 func TestMain(m *testing.M) {
 	if kind := os.Getenv("START_SERVER"); kind != "" {
 		s, err := servers.Start(kind)
@@ -69,7 +69,7 @@ func TestDatabase(t *testing.T) {
 	})
 }
 
-// TestAgain stops a server, which its directory outlives.
+// TestAgain stops a server and restarts it on its directory.
 func TestAgain(t *testing.T) {
 	each(t, func(t *testing.T, kind string) {
 		servers.Need(t, kind)
@@ -132,7 +132,7 @@ func TestKilled(t *testing.T) {
 	})
 }
 
-// TestFails has programs that are no servers.
+// TestFails uses programs that are not servers.
 func TestFails(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
