@@ -7,12 +7,12 @@ import (
 	"stig/signals"
 )
 
-// Alert is something that the update brings to light.
+// Alert is a condition that the update makes visible.
 type Alert = signals.Alert
 
-// alerts finds the alerts of an issue that gets new notes and of the issues
-// alerts it: its epic, and those that wait for it and for nothing else. To
-// these it counts as closed, which is when they will build on what it left.
+// alerts finds the alerts of an issue that gets new notes and of the issues around it: its
+// epic, and issues that wait only for it. For the latter the issue counts as closed, because
+// they will build on what it left.
 type alerts struct {
 	file   *beads.Snapshot
 	graph  *dag.Graph
@@ -69,7 +69,7 @@ func (a *alerts) find() (list []Alert, err error) {
 	return list, err
 }
 
-// onlyOn reports whether an issue waits for this one at most.
+// onlyOn reports whether an issue waits for no issue except this one.
 func (a *alerts) onlyOn(i int) bool {
 	for _, b := range a.graph.OpenBlockers(i) {
 		if b != a.at {
@@ -84,8 +84,8 @@ func (a *alerts) tally(epic int) (unclosed, startable, inProgress int) {
 	return t.Unclosed(), t.Startable(), t.InProgress
 }
 
-// asked reports whether an issue has an unanswered question in the store; one whose
-// notes cannot be read has none, and fails where its alerts are asked for.
+// asked reports whether an issue has an unanswered question in the store. If its notes cannot
+// be read it returns false; computing the issue's alerts returns the error.
 func (a *alerts) asked(i int) bool {
 	n, err := a.summary(i)
 	return err == nil && n.Asks
@@ -98,7 +98,7 @@ func (a *alerts) read(i int) (signals.Summary, error) {
 	return a.summary(i)
 }
 
-// summary is what the notes of an issue say in the store.
+// summary reads the summary of an issue's notes in the store.
 func (a *alerts) summary(i int) (signals.Summary, error) {
 	issue := a.file.At(i)
 	if !issue.HasNotes {

@@ -12,49 +12,49 @@ import (
 	"stig/notes"
 )
 
-// Amendment is what issues are to say from now on; what is nil stays, and a text
-// that is "" is removed.
+// Amendment lists the fields to change. A nil field stays as it is; an empty text removes the
+// field.
 type Amendment struct {
 	Title, Description, Design, Acceptance, Type, Assignee, ExternalRef *string
 
 	Priority *int
 	Estimate *int       // in minutes; 0 removes it
-	Defer    *time.Time // not ready before then; the zero time removes it
-	Due      *time.Time // to be done by then; the zero time removes it
-	Status   *string    // one that an edit may set: see settable
-	Notes    *string    // the text of the notes outside of sections, where there is none yet
-	Append   *string    // a text after the notes, outside of sections
-	Parent   *string    // the epic that holds the issue; "" takes it out of its epic
+	Defer    *time.Time // not ready before then; the zero time removes the field
+	Due      *time.Time // due time; the zero time removes the field
+	Status   *string    // a status that an edit may set: see settable
+	Notes    *string    // replaces the text outside of sections; refused unless there is none yet
+	Append   *string    // text to append to the notes, outside of sections
+	Parent   *string    // the epic that contains the issue; "" removes the issue from its epic
 
-	Labels                  *[]string // these alone; excludes the two that follow
+	Labels                  *[]string // replaces all labels; excludes the next two fields
 	AddLabels, RemoveLabels []string
 
-	Line  int      // where it stands in a text; 0 for none
-	Types []string // types that the project uses besides those of bd
+	Line  int      // line of the amendment in the input; 0 for none
+	Types []string // custom types of the project, besides those of bd
 
-	// MayTake reports whether who edits may take an issue in progress from its holder; nil for no.
+	// MayTake reports whether the editor may take an in-progress issue from its holder; nil
+	// means never.
 	MayTake func(holder string) bool
 }
 
-// IsEmpty reports whether the amendment asks for nothing.
+// IsEmpty reports whether the amendment changes nothing.
 func (a Amendment) IsEmpty() bool {
 	return len(a.sets()) == 0 && a.Title == nil && a.Priority == nil && a.Estimate == nil && a.Defer == nil && a.Due == nil && a.Parent == nil &&
 		a.Status == nil && a.Notes == nil && a.Append == nil && a.Labels == nil && len(a.AddLabels)+len(a.RemoveLabels) == 0
 }
 
-// Amended says what became of an issue.
+// Amended describes the changes to one issue.
 type Amended struct {
 	ID       string   `json:"id"`
-	Changed  []string `json:"changed"` // the keys that now say something else
+	Changed  []string `json:"changed"` // the changed keys
 	Warnings []string `json:"warnings"`
 }
 
-// Amend changes fields of issues in one edit: of all, or of none. amend gives the
-// amendment of each, by its place in ids. Criteria that differ from those that are
-// committed are named when the issue closes. It refuses (fault.Usage) values that
-// no issue can have, and to change what a closed issue asked for: only its labels,
-// external reference and estimate can be changed. A parent is refused as Link
-// refuses it, and (fault.Refused) where bd keeps a database.
+// Amend changes fields of several issues in one edit: all of them, or none. amend returns the
+// amendment for an issue, by its index in ids. Criteria that differ from the committed ones are
+// reported when the issue closes. Amend returns a fault.Usage for invalid values and for
+// changes to a closed issue other than labels, external reference and estimate. It refuses a
+// parent as Link does, and with fault.Refused if bd keeps a database.
 func Amend(ctx context.Context, s beads.Store, o beads.Options, ids []string, by string, amend func(i int) Amendment) ([]*Amended, []beads.Change, error) {
 	var list []*Amended
 	appends := false
@@ -147,8 +147,8 @@ func amendOne(tx *beads.Tx, now time.Time, id, by string, a Amendment) (*Amended
 	return &Amended{ID: id, Changed: changedKeys(before, after), Warnings: a.warnings(tx.Snapshot(), after, now)}, nil
 }
 
-// deferUntil sets the day before which an issue is not ready. An issue whose status
-// is deferred opens: the date alone says from now on when it is ready.
+// deferUntil sets the day before which an issue is not ready. An issue with the status deferred
+// becomes open: from then on the date alone decides when it is ready.
 func deferUntil(tx *beads.Tx, id, status string, until time.Time) error {
 	set := []beads.Set{timeSet(beads.DeferUntil, until)}
 	if status == beads.StatusDeferred {
@@ -157,7 +157,7 @@ func deferUntil(tx *beads.Tx, id, status string, until time.Time) error {
 	return tx.Set(id, set...)
 }
 
-// timeSet sets a key to a time; the zero time removes it.
+// timeSet returns the set of a key to a time; the zero time removes the key.
 func timeSet(k beads.Key, t time.Time) beads.Set {
 	if t.IsZero() {
 		return beads.Set{Key: k}
@@ -165,15 +165,15 @@ func timeSet(k beads.Key, t time.Time) beads.Set {
 	return beads.Set{Key: k, Text: t.UTC().Truncate(time.Second).Format(time.RFC3339)}
 }
 
-// note appends the texts of the amendment to the notes of an issue, outside of sections. It
-// refuses (fault.Refused) to replace what stands there.
+// note appends the texts of the amendment to the issue's notes, outside of sections. It returns
+// a fault.Refused if --notes would replace existing text.
 func (a Amendment) note(tx *beads.Tx, before *beads.Record) error {
 	if a.Notes == nil && a.Append == nil {
 		return nil
 	}
 	id, doc := before.Text(beads.ID), notes.Parse(before.Text(beads.Notes))
 	if there := doc.Outside(); a.Notes != nil && there != "" && there != strings.TrimSpace(*a.Notes) {
-		return &fault.Error{Code: fault.Refused, ID: id, Reason: "the notes hold text, and --notes would replace it",
+		return &fault.Error{Code: fault.Refused, ID: id, Reason: "the notes are not empty, and --notes would replace them",
 			Hint: "type stig edit " + id + " --append-notes TEXT, or stig show " + id + " --notes to read it"}
 	} else if there != "" {
 		a.Notes = nil
@@ -193,7 +193,7 @@ func (a Amendment) note(tx *beads.Tx, before *beads.Record) error {
 	return tx.Set(id, beads.Set{Key: beads.Notes, Text: doc.Text()})
 }
 
-// move puts an issue into another epic, or into none.
+// move puts an issue into another epic, or removes it from its epic.
 func move(tx *beads.Tx, id, parent, by string) error {
 	record, err := tx.Record(id)
 	if err != nil {
@@ -207,7 +207,7 @@ func move(tx *beads.Tx, id, parent, by string) error {
 		}
 		row.On = epic.ID
 		if beads.IsClosed(epic.Status) {
-			return usage(fmt.Sprintf("%s: is over (status %s) and gets no more children", epic.ID, epic.Status), "name another --parent")
+			return usage(fmt.Sprintf("%s: cannot add a child; its status is %s", epic.ID, epic.Status), "name another --parent")
 		}
 	}
 	for _, old := range record.Deps() {
@@ -227,10 +227,10 @@ func move(tx *beads.Tx, id, parent, by string) error {
 	return tx.AddRow(id, beads.Row{On: row.On, Type: row.Type, By: by})
 }
 
-// parentChild is the type of the row that puts an issue into an epic.
+// parentChild is the type of the dependency row from a child to its epic.
 const parentChild = "parent-child"
 
-// check says why an issue cannot be changed so.
+// check returns an error if the amendment is not allowed for the issue.
 func (a Amendment) check(f *beads.Snapshot, r *beads.Record) error {
 	id := r.Text(beads.ID)
 	placed := func(err error) error {
@@ -267,23 +267,24 @@ func (a Amendment) check(f *beads.Snapshot, r *beads.Record) error {
 	}
 	if a.Labels != nil {
 		if len(a.AddLabels)+len(a.RemoveLabels) > 0 {
-			return placed(usage("all labels are set, and some are added or removed", "leave one of them out"))
+			return placed(usage("cannot set all labels and also add or remove some", "leave one of them out"))
 		}
 		return placed(checkLabels(*a.Labels))
 	}
 	for _, label := range a.AddLabels {
 		if slices.Contains(a.RemoveLabels, label) {
-			return placed(usage(fmt.Sprintf("label %q is added and removed", label), "leave one of them out"))
+			return placed(usage(fmt.Sprintf("label %q is both added and removed", label), "leave one of them out"))
 		}
 	}
 	return placed(checkLabels(a.AddLabels))
 }
 
-// settable are the statuses that an edit may set. A claim and a close do more than that.
+// settable lists the statuses that an edit may set. Claiming and closing do more than set a
+// status.
 var settable = []string{beads.StatusOpen, beads.StatusBlocked, beads.StatusDeferred, beads.StatusPinned, beads.StatusHooked}
 
-// checkStatus refuses a status that neither bd nor the store has, those that only a claim or a
-// close sets, and (fault.Conflict) to take an issue out of progress that another holds.
+// checkStatus refuses statuses unknown to bd and to the store, and those that only a claim or a
+// close sets. It returns a fault.Conflict for an issue that another actor has in progress.
 func (a Amendment) checkStatus(f *beads.Snapshot, r *beads.Record) error {
 	id, status := r.Text(beads.ID), *a.Status
 	allowed := slices.Clone(settable)
@@ -296,9 +297,9 @@ func (a Amendment) checkStatus(f *beads.Snapshot, r *beads.Record) error {
 	meant := beads.StatusMeant(status)
 	switch {
 	case status == beads.StatusClosed, !slices.Contains(allowed, status) && meant == beads.StatusClosed:
-		return usage(fmt.Sprintf("status: stig close sets closed, after its checks; found %q", status), "type stig close "+id+" --reason TEXT")
+		return usage(fmt.Sprintf("status: only stig close sets closed; found %q", status), "type stig close "+id+" --reason TEXT")
 	case status == beads.StatusInProgress, !slices.Contains(allowed, status) && meant == beads.StatusInProgress:
-		return usage(fmt.Sprintf("status: stig claim sets in_progress; found %q", status), "type stig claim "+id)
+		return usage(fmt.Sprintf("status: only stig claim sets in_progress; found %q", status), "type stig claim "+id)
 	case !slices.Contains(allowed, status):
 		return usage(fmt.Sprintf("status: must be one of %s, or one that the store uses; found %q", strings.Join(settable, ", "), status), "")
 	}
@@ -311,29 +312,28 @@ func (a Amendment) checkStatus(f *beads.Snapshot, r *beads.Record) error {
 	return nil
 }
 
-// changesWork reports whether the amendment changes what an issue asks for, by whom
-// and when.
+// changesWork reports whether the amendment changes the task, its assignee or its times.
 func (a Amendment) changesWork() bool {
 	return a.Title != nil || a.Description != nil || a.Design != nil || a.Acceptance != nil || a.Type != nil || a.Assignee != nil ||
 		a.Priority != nil || a.Defer != nil || a.Due != nil || a.Status != nil || a.Parent != nil
 }
 
-// warnings names what is allowed and seldom meant.
+// warnings lists changes that are allowed but rarely intended.
 func (a Amendment) warnings(f *beads.Snapshot, after *beads.Record, now time.Time) []string {
 	list := []string{}
 	if a.Type != nil {
 		list = append(list, oddType(f, *a.Type)...)
 	}
 	if a.Defer != nil && !a.Defer.IsZero() && !a.Defer.After(now) {
-		list = append(list, fmt.Sprintf("deferred until %s, which is past: it is not deferred", a.Defer.UTC().Format(time.DateOnly)))
+		list = append(list, fmt.Sprintf("deferred until %s, which is in the past; the issue is not deferred", a.Defer.UTC().Format(time.DateOnly)))
 	}
 	if a.Assignee != nil && *a.Assignee == "" && after.Text(beads.Status) == beads.StatusInProgress {
-		list = append(list, "is in progress, and has no assignee now; stig release sets it to open too")
+		list = append(list, "is in progress but has no assignee now; stig release also sets it to open")
 	}
 	return list
 }
 
-// changedKeys are the keys that differ, updated_at left out.
+// changedKeys returns the keys whose values differ, except updated_at.
 func changedKeys(before, after *beads.Record) []string {
 	keys := []string{}
 	for _, k := range slices.Concat(after.Keys(), before.Keys()) {

@@ -16,7 +16,7 @@ import (
 	"stig/internal/store/jsonl"
 )
 
-// plain is a store of its own with those lines.
+// plain creates a store from the lines.
 func plain(t *testing.T, lines ...string) beads.Store {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), ".beads", "issues.jsonl")
@@ -48,7 +48,8 @@ func amend(a checkpoint.Amendment) func(int) checkpoint.Amendment {
 	return func(int) checkpoint.Amendment { return a }
 }
 
-// TestAmendFields edits each field of a line; the rest of the line keeps its bytes.
+// TestAmendFields edits each field of a line and checks that the rest of the line keeps its
+// bytes.
 func TestAmendFields(t *testing.T) {
 	const line = `{"id":"d-1","title":"t","status":"open","priority": 2,"issue_type":"task","mine":1.50,"labels": ["b" , "c"]}`
 	day := time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)
@@ -90,7 +91,7 @@ func TestAmendFields(t *testing.T) {
 	}
 }
 
-// TestAmendRefused asserts that nothing is written when one of several cannot be.
+// TestAmendRefused: nothing is written if one of several edits is refused.
 func TestAmendRefused(t *testing.T) {
 	lines := []string{`{"id":"d-1","title":"t","status":"open"}`, `{"id":"d-2","title":"t","status":"closed"}`,
 		`{"id":"d-3","title":"t","status":"open","dependencies":[{"depends_on_id":"d-1","type":"parent-child"}]}`}
@@ -103,9 +104,9 @@ func TestAmendRefused(t *testing.T) {
 		{"closed", []string{"d-1", "d-2"}, checkpoint.Amendment{Title: new("x")}, "d-2: is closed"},
 		{"type", []string{"d-1"}, checkpoint.Amendment{Type: new("taks")}, `d-1: type: must be one of bug, feature, task, epic, chore, or one that the store uses; found "taks"`},
 		{"priority", []string{"d-1"}, checkpoint.Amendment{Priority: new(7)}, "d-1: priority: must be 0 to 4; found 7"},
-		{"label", []string{"d-1"}, checkpoint.Amendment{AddLabels: []string{"a"}, RemoveLabels: []string{"a"}}, `d-1: label "a" is added and removed`},
+		{"label", []string{"d-1"}, checkpoint.Amendment{AddLabels: []string{"a"}, RemoveLabels: []string{"a"}}, `d-1: label "a" is both added and removed`},
 		{"own child", []string{"d-1"}, checkpoint.Amendment{Parent: new("d-3")}, "this would form a dependency cycle"},
-		{"over", []string{"d-1"}, checkpoint.Amendment{Parent: new("d-2")}, "d-2: is over"},
+		{"over", []string{"d-1"}, checkpoint.Amendment{Parent: new("d-2")}, "d-2: cannot add a child"},
 		{"unknown", []string{"d-1", "d-9"}, checkpoint.Amendment{Priority: new(0)}, "d-9: no such issue"},
 	}
 	for _, test := range tests {
@@ -122,13 +123,13 @@ func TestAmendRefused(t *testing.T) {
 	}
 }
 
-// TestAmendDeferred asserts that a date takes the place of the status deferred, which
-// would keep the issue from ever being ready.
+// TestAmendDeferred: a date replaces the status deferred, which would keep the issue from ever
+// being ready.
 func TestAmendDeferred(t *testing.T) {
 	s := plain(t, `{"id":"d-1","title":"t","status":"deferred","defer_until":"2027-01-01T00:00:00Z"}`)
 	past := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	list, _, err := checkpoint.Amend(context.Background(), s, options(), []string{"d-1"}, "", amend(checkpoint.Amendment{Defer: &past}))
-	if err != nil || len(list[0].Warnings) != 1 || !strings.Contains(list[0].Warnings[0], "which is past") {
+	if err != nil || len(list[0].Warnings) != 1 || !strings.Contains(list[0].Warnings[0], "which is in the past") {
 		t.Errorf("%v, %+v", err, list)
 	}
 	if _, _, err = checkpoint.Amend(context.Background(), s, options(), []string{"d-1"}, "", amend(checkpoint.Amendment{Defer: &time.Time{}})); err != nil {
@@ -139,7 +140,7 @@ func TestAmendDeferred(t *testing.T) {
 	}
 }
 
-// TestDelete asserts what a deletion leaves, and what refuses it.
+// TestDelete checks what a deletion leaves in the store, and when it is refused.
 func TestDelete(t *testing.T) {
 	lines := []string{
 		`{"id":"d-1","title":"t","notes":"n","status":"closed","issue_type":"bug","closed_at":"2026-01-01T00:00:00Z"}`,
@@ -174,7 +175,8 @@ func TestDelete(t *testing.T) {
 	}
 }
 
-// TestDuplicate closes an issue whatever it waits for, with the row that bd writes.
+// TestDuplicate: an issue with open blockers closes as a duplicate, with the row that bd
+// writes.
 func TestDuplicate(t *testing.T) {
 	s := plain(t, `{"id":"d-1","title":"Read both. ","status":"open"}`,
 		`{"id":"d-2","title":"t","status":"open","dependencies":[{"depends_on_id":"d-1","type":"blocks"}]}`)
@@ -195,14 +197,14 @@ func TestDuplicate(t *testing.T) {
 	if got := stored(t, s)[1]; !strings.Contains(got, `"depends_on_id":"d-1","type":"duplicates"`) || !strings.Contains(got, `"status":"closed"`) {
 		t.Errorf("got %s", got)
 	}
-	for of, want := range map[string]string{"d-1": "no duplicate of itself", "d-2": "d-2: is a duplicate of d-1"} {
+	for of, want := range map[string]string{"d-1": "cannot be a duplicate of itself", "d-2": "d-2: is a duplicate of d-1"} {
 		if _, err := duplicate("d-1", of); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("of %s: %v", of, err)
 		}
 	}
 }
 
-// TestCreateAll asserts that a batch is one edit in which later issues name earlier ones.
+// TestCreateAll: a batch is one edit, and later issues can name earlier ones.
 func TestCreateAll(t *testing.T) {
 	s := plain(t, `{"id":"d-1","title":"t","status":"open"}`)
 	drafts := []checkpoint.Draft{

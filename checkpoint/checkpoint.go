@@ -1,10 +1,9 @@
-// Package checkpoint writes what a worker leaves behind: signals, a state
-// estimate, a question for a person; also who works on an issue, what was found
-// out for others, new issues and what they depend on. All of one report is
-// written at once or not at all, and only when the notes that result are valid.
+// Package checkpoint writes what a worker leaves for the next one: signals, a state estimate, a
+// question for a person. It also claims, releases and closes issues, propagates discoveries to
+// other issues, and creates issues and dependencies. Each report is written atomically, and
+// only if the resulting notes are valid.
 //
-// It does not know the command line, and it decides nothing about values: the
-// schema does.
+// The package does not depend on the command line. Valid values are defined by the schema.
 //
 //	report, err := checkpoint.Write(ctx, store, opts, "demo-1", checkpoint.Update{
 //		Signals:  map[signals.Signal]string{signals.Surprise: "0.4"},
@@ -27,25 +26,25 @@ import (
 	"stig/signals"
 )
 
-// Update is what a worker reports about one issue.
+// Update is a worker's report about one issue.
 type Update struct {
 	Signals  map[signals.Signal]string
-	Reaffirm bool             // date the given signals even where their value stays
-	Evidence bool             // a new table gets the evidence rows
-	Ran      string           // what was run as evidence, and what it said; evidence-freshness becomes today
-	Estimate signals.Estimate // labelled texts replace those of the estimate that is there, a Body all of it; an empty one keeps it
-	Replace  bool             // labelled texts replace all of the estimate too
-	Fold     bool             // takes away the estimates that merges kept beside the live one
-	Seen     *string          // body of the live estimate as whoever writes saw it; Write refuses when there is another by now
-	Question Question         // escalates: asked of a person, escalation becomes pending
+	Reaffirm bool             // signals given with an unchanged value get a new date too
+	Evidence bool             // add the evidence rows to a new table
+	Ran      string           // the command run as evidence and its output; sets evidence-freshness to today
+	Estimate signals.Estimate // labelled texts replace those of the existing estimate, Body replaces all of it; an empty one keeps it
+	Replace  bool             // labelled texts replace the whole estimate too
+	Fold     bool             // removes the estimates that merges kept beside the live one
+	Seen     *string          // the live estimate that the writer saw; Write refuses the update if it has changed
+	Question Question         // escalates: asks a person and sets escalation to pending
 
 	// NoContext allows progress implementing or blocked without a state estimate.
 	NoContext bool
-	// By is who writes. A subagent may only where it claimed the issue itself.
+	// By is the writer. A subagent may only update issues that it claimed itself.
 	By string
 }
 
-// Rules are what the result of an update is validated against.
+// Rules are the rules by which an update is validated.
 type Rules struct {
 	Schema *signals.Schema
 	Now    time.Time
@@ -53,34 +52,33 @@ type Rules struct {
 
 func (r Rules) today() string { return signals.Day(r.Now) }
 
-// Report says what an update changed, and what follows from it.
+// Report lists the changes of an update and their consequences.
 type Report struct {
 	ID         string      `json:"id"`
-	Changed    []Changed   `json:"changed"`         // signals, and texts of the estimate that are gone
-	Sections   []string    `json:"sections"`        // names of the sections that were written
-	Folded     []Folded    `json:"folded,omitzero"` // nil unless asked for
+	Changed    []Changed   `json:"changed"`         // changed signals, and lost texts of the estimate
+	Sections   []string    `json:"sections"`        // names of the written sections
+	Folded     []Folded    `json:"folded,omitzero"` // nil unless requested
 	Alerts     []Alert     `json:"alerts"`
 	Warnings   []string    `json:"warnings"`
 	Dependents []beads.Ref `json:"dependents"` // unclosed issues that wait for this one
 	Commit     string      `json:"commit,omitempty"`
-	Asked      string      `json:"asked,omitempty"` // the hash of the question that was asked
+	Asked      string      `json:"asked,omitempty"` // hash of the asked question
 
 	stored
 }
 
-// Changed is one signal with its value before and after, or a text of the state
-// estimate that is replaced or gone: done, learned, remains, downstream, or
-// estimate for what it says outside of these.
+// Changed is one changed signal, or a text of the state estimate that was replaced or removed:
+// done, learned, remains, downstream, or estimate for text outside of these.
 type Changed struct {
 	Signal string `json:"signal"`
 	From   string `json:"from"`
 	To     string `json:"to"`
 }
 
-// Folded is a merged estimate that was taken away.
+// Folded is a merged estimate that was removed.
 type Folded struct {
 	Section string `json:"section"`
-	Date    string `json:"date"` // "" when it is not known
+	Date    string `json:"date"` // "" if unknown
 	Text    string `json:"text"`
 }
 
@@ -92,8 +90,8 @@ func changedBy(changes []signals.Change) []Changed {
 	return list
 }
 
-// IssueError says whose notes an error of signals or notes is about. Write and
-// Apply return it.
+// IssueError adds the issue ID to an error about its signals or notes. Write and Apply return
+// it.
 type IssueError struct {
 	ID  string
 	Err error
@@ -102,15 +100,14 @@ type IssueError struct {
 func (e *IssueError) Error() string { return e.ID + ": " + e.Err.Error() }
 func (e *IssueError) Unwrap() error { return e.Err }
 
-// usage refuses a request as it is written, of no issue or inside an IssueError.
+// usage returns a fault.Usage without an issue; IssueError can add one.
 func usage(reason, hint string) error {
 	return &fault.Error{Code: fault.Usage, Reason: reason, Hint: hint}
 }
 
-// Write applies an update to an issue of the store: locked, validated, atomic.
-// An update that changes nothing leaves the file untouched. It refuses
-// (fault.Usage) an update when the estimate is not the one that was seen, and
-// what Apply refuses.
+// Write applies an update to an issue of the store, under the lock, validated and atomically.
+// An update that changes nothing leaves the file untouched. Write returns a fault.Usage if the
+// estimate changed since it was seen, and the errors of Apply.
 func Write(ctx context.Context, s beads.Store, o beads.Options, id string, u Update, rules Rules) (*Report, error) {
 	return u.write(ctx, s, o, id, rules, func(id string, d *notes.Doc) error {
 		if is, _ := signals.LastEstimate(d); u.Seen != nil && is.Body != *u.Seen {
@@ -121,7 +118,8 @@ func Write(ctx context.Context, s beads.Store, o beads.Options, id string, u Upd
 	})
 }
 
-// write is Write of an update that the notes as they stand under the lock may refuse.
+// write is Write with a check: refuse can reject the update based on the notes read under the
+// lock.
 func (u Update) write(ctx context.Context, s beads.Store, o beads.Options, id string, rules Rules, refuse func(id string, d *notes.Doc) error) (*Report, error) {
 	permit := u.permit()
 	o.Notes = func(before, after string) error { return permit.Check(before, after) }
@@ -131,7 +129,7 @@ func (u Update) write(ctx context.Context, s beads.Store, o beads.Options, id st
 		}
 		full, before := record.Text(beads.ID), notes.Parse(record.Text(beads.Notes))
 		if u.Question.Unclosed && beads.IsClosed(record.Text(beads.Status)) {
-			return nil, &fault.Error{Code: fault.Changed, ID: full, Reason: "was closed meanwhile"}
+			return nil, &fault.Error{Code: fault.Changed, ID: full, Reason: "was closed in the meantime"}
 		}
 		if err := refuse(full, before); err != nil {
 			return nil, err
@@ -148,7 +146,7 @@ func (u Update) write(ctx context.Context, s beads.Store, o beads.Options, id st
 	})
 }
 
-// permit is what the update asks to be done to sections.
+// permit lists the sections that the update may change.
 func (u Update) permit() notes.Permit {
 	p := notes.Permit{Change: []string{signals.Section}}
 	if !u.Estimate.Empty() {
@@ -163,9 +161,8 @@ func (u Update) permit() notes.Permit {
 	return p
 }
 
-// Apply makes the update in the notes of an issue. It is pure: Write and its
-// dry run both do no more than this. It refuses (fault.Usage) an update that
-// would leave work under way without a state estimate.
+// Apply applies the update to the notes of an issue. It is pure: Write and its dry run both use
+// it. It returns a fault.Usage if work in progress would have no state estimate.
 func Apply(id string, d *notes.Doc, u Update, rules Rules) (*notes.Doc, *Report, error) {
 	r := &Report{ID: id, Sections: []string{}, Alerts: []Alert{}, Warnings: []string{}, Dependents: []beads.Ref{}}
 	before := signals.Read(d, rules.Schema)
@@ -193,7 +190,7 @@ func Apply(id string, d *notes.Doc, u Update, rules Rules) (*notes.Doc, *Report,
 	after := signals.Read(result, rules.Schema)
 	if _, has := signals.LastEstimate(result); !has && !u.NoContext && signals.UnderWay(after.Value(signals.Progress)) {
 		return nil, nil, &fault.Error{Code: fault.Usage, ID: id,
-			Reason: fmt.Sprintf("progress %s needs a state estimate, and there is none", after.Value(signals.Progress)),
+			Reason: fmt.Sprintf("progress %s needs a state estimate; there is none", after.Value(signals.Progress)),
 			Hint:   fmt.Sprintf("type stig checkpoint %s --done … --learned … --remains … --downstream …, or --no-context", id)}
 	}
 	r.Alerts = append(r.Alerts, signals.AlertsOf(before, after)...)
@@ -224,12 +221,12 @@ func (r *Report) writeSignals(d *notes.Doc, u Update, rules Rules) (*notes.Doc, 
 	return result, nil
 }
 
-// onlyFolds reports whether an update writes nothing of its own.
+// onlyFolds reports whether an update only removes merged estimates.
 func (u Update) onlyFolds() bool {
 	return u.Fold && len(u.Signals) == 0 && u.Estimate.Empty() && u.Question.Text == "" && u.Ran == ""
 }
 
-// fold takes the merged estimates away, and lists them in the report.
+// fold removes the merged estimates and lists them in the report.
 func (r *Report) fold(d *notes.Doc, u Update) (*notes.Doc, error) {
 	if !u.Fold {
 		return d, nil
@@ -245,7 +242,7 @@ func (r *Report) fold(d *notes.Doc, u Update) (*notes.Doc, error) {
 	return result, nil
 }
 
-// folded are the names of the sections that were taken away.
+// folded returns the names of the removed sections.
 func (r *Report) folded() (names []string) {
 	for _, f := range r.Folded {
 		names = append(names, f.Section)
@@ -270,8 +267,7 @@ func (r *Report) writeEstimate(d *notes.Doc, u Update, rules Rules) (*notes.Doc,
 	return result, nil
 }
 
-// lostTexts are the texts of the state estimate that another one replaces, or
-// nothing.
+// lostTexts returns the texts of the state estimate that are replaced or removed.
 func lostTexts(before, after *notes.Doc) (lost []Changed) {
 	was, had := signals.LastEstimate(before)
 	is, _ := signals.LastEstimate(after)
@@ -294,13 +290,13 @@ func (r *Report) writeEvidence(d *notes.Doc, u Update, rules Rules) (*notes.Doc,
 	return r.written(signals.EvidenceSection, d)(signals.SetEvidence(d, signals.Evidence{Date: rules.today(), Text: u.Ran}))
 }
 
-// warnOfConfidence says that confidence went up on nothing new.
+// warnOfConfidence warns if confidence rose without new evidence.
 func (r *Report) warnOfConfidence(before, after *signals.Table) {
 	was, is := before.Value(signals.Confidence), after.Value(signals.Confidence)
 	if signals.Weaker(was, is) >= 0 || after.Value(signals.EvidenceFreshness) == after.Updated(signals.Confidence) {
 		return
 	}
-	r.Warnings = append(r.Warnings, fmt.Sprintf("confidence: went from %s to %s without evidence of today (evidence-freshness %s)",
+	r.Warnings = append(r.Warnings, fmt.Sprintf("confidence: rose from %s to %s without evidence from today (evidence-freshness %s)",
 		was, is, after.Value(signals.EvidenceFreshness)))
 }
 
@@ -316,7 +312,7 @@ func (r *Report) writeQuestion(d *notes.Doc, u Update, rules Rules) (*notes.Doc,
 	return r.written(signals.EscalationSection, d)(signals.AddPart(d, part))
 }
 
-// written names a section in the report when writing it changed the notes.
+// written adds a section to the report if the write changed the notes.
 func (r *Report) written(section string, before *notes.Doc) func(*notes.Doc, error) (*notes.Doc, error) {
 	return func(after *notes.Doc, err error) (*notes.Doc, error) {
 		if err != nil {
@@ -329,7 +325,7 @@ func (r *Report) written(section string, before *notes.Doc) func(*notes.Doc, err
 	}
 }
 
-// addAlerts adds what the update means to the issues addAlerts this one.
+// addAlerts adds the alerts of the updated issue and the issues around it.
 func (r *Report) addAlerts(f *beads.Snapshot, d *notes.Doc, rules Rules) error {
 	g := dag.New(f)
 	at, ok := f.Index(r.ID)
@@ -346,7 +342,7 @@ func (r *Report) addAlerts(f *beads.Snapshot, d *notes.Doc, rules Rules) error {
 	return err
 }
 
-// sameText compares two texts by their words.
+// sameText reports whether two texts have the same words.
 func sameText(a, b string) bool {
 	return visible.OneLine(a) == visible.OneLine(b)
 }

@@ -16,7 +16,7 @@ func rules() checkpoint.Rules {
 	return checkpoint.Rules{Schema: cue.Embedded(), Now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)}
 }
 
-// others is what a checkpoint must leave alone.
+// others is text that a checkpoint must keep.
 const others = "# Log\n\nfree text with `<!-- checkpoint-context -->` in it\n\n" +
 	"<!-- audit-findings -->\nkeep\n<!-- /audit-findings -->\n\n"
 
@@ -85,9 +85,9 @@ func TestApplyAlerts(t *testing.T) {
 	}{
 		{table, signals.Cynefin, "complex", "upward-shift"},
 		{table, signals.Cynefin, "clear", ""},
-		{table, signals.Surprise, "0.3", ""}, // thresholds are passed above, never at them
+		{table, signals.Surprise, "0.3", ""}, // a threshold is passed above it, not at it
 		{table, signals.Surprise, "0.31", "divergence"},
-		{"", signals.Cynefin, "chaotic", ""}, // a first table shifts nothing
+		{"", signals.Cynefin, "chaotic", ""}, // a first table changes no signal
 	}
 	for _, test := range tests {
 		u := checkpoint.Update{Signals: map[signals.Signal]string{test.signal: test.value}}

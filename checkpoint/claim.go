@@ -17,37 +17,38 @@ import (
 	"stig/signals"
 )
 
-// Claimed says who works on an issue now.
+// Claimed describes an issue after a claim or release.
 type Claimed struct {
 	ID       string `json:"id"`
 	Title    string `json:"title"`
 	Status   string `json:"status"`
 	Assignee string `json:"assignee"`
 	Changed  bool   `json:"changed"`
-	Until    string `json:"until,omitempty"` // RFC 3339: when the claim ends unless it is renewed, or a person's may be taken; "" without a lease
+	Until    string `json:"until,omitempty"` // RFC 3339: when the claim ends unless renewed, or others may take a person's claim; "" without a lease
 
 	stored
 }
 
-// Claiming is who claims an issue, and what they may take.
+// Claiming says who claims an issue, and from whom they may take it.
 type Claiming struct {
 	Who     string
-	MayTake func(issue, holder string) bool // nil: nothing of others
-	// Lease takes the lease on an issue that can be claimed, before the store is written;
-	// nil for none. It is called again where the edit starts over.
+	MayTake func(issue, holder string) bool // nil: from nobody
+	// Lease acquires the lease on a claimable issue before the store is written; nil for no
+	// lease. It is called again if the edit is retried.
 	Lease func(f *beads.Snapshot, issue string) error
-	// Held is why an issue cannot be claimed that another holds; nil says by whom alone.
+	// Held returns the error for an issue that another actor holds; if nil, the error names the
+	// holder only.
 	Held func(issue, holder string) *fault.Error
-	// DespiteExternal is why it is claimed though it waits for something in another store,
-	// which a comment keeps; "" waits.
+	// DespiteExternal is the reason for claiming an issue that waits for another store; it is
+	// recorded in a comment. "" refuses the claim.
 	DespiteExternal string
 }
 
-// Claim makes an issue the actor's work: in progress and assigned to them.
-// What was read and what is written are one edit under the lock, so of several
-// who claim an issue one gets it. Claiming what one holds changes nothing. It
-// refuses what dag.Graph.Standing says the actor cannot take: with fault.Waits where only an
-// unanswered question keeps it, else with fault.Conflict.
+// Claim sets an issue to in progress and assigns it to the actor. Read and write are one edit
+// under the lock, so only one of several concurrent claims succeeds. Claiming an issue that the
+// actor already holds changes nothing. Claim refuses what dag.Graph.Standing reports as not
+// takeable: with fault.Waits if only an unanswered question blocks the issue, otherwise with
+// fault.Conflict.
 func Claim(ctx context.Context, s beads.Store, o beads.Options, id string, c Claiming) (*Claimed, error) {
 	return changeHands(ctx, s, o, id, func(tx *beads.Tx, r *beads.Record) ([]beads.Set, error) {
 		f, full, sets := tx.Snapshot(), r.Text(beads.ID), []beads.Set(nil)
@@ -66,7 +67,7 @@ func Claim(ctx context.Context, s beads.Store, o beads.Options, id string, c Cla
 	})
 }
 
-// claimable refuses what cannot be claimed, as Claim says.
+// claimable returns an error if the issue cannot be claimed; see Claim.
 func (c Claiming) claimable(tx *beads.Tx, r *beads.Record, now time.Time) error {
 	f, full := tx.Snapshot(), r.Text(beads.ID)
 	at, _ := f.Index(full)
@@ -91,8 +92,8 @@ func (c Claiming) claimable(tx *beads.Tx, r *beads.Record, now time.Time) error 
 	return refusal(f, at, standing)
 }
 
-// despite takes what the issue waits for in other stores out of what holds it, and keeps why
-// in a comment.
+// despite removes external dependencies from the issue's holds and records the reason in a
+// comment.
 func (c Claiming) despite(tx *beads.Tx, id string, s *dag.Standing) error {
 	var outside []string
 	s.Holds = slices.DeleteFunc(slices.Clone(s.Holds), func(h dag.Hold) bool {
@@ -107,7 +108,7 @@ func (c Claiming) despite(tx *beads.Tx, id string, s *dag.Standing) error {
 	return tx.AddComment(id, beads.Comment{Author: c.Who, Text: "Claimed despite " + strings.Join(outside, ", ") + ": " + strings.TrimSpace(c.DespiteExternal)})
 }
 
-// refusal says why an issue cannot be taken, and what helps.
+// refusal returns the error for an issue that cannot be taken, with a hint.
 func refusal(f *beads.Snapshot, at int, s dag.Standing) *fault.Error {
 	id := f.At(at).ID
 	words := s.Words(at, func(i int) string { return f.At(i).ID })
@@ -120,13 +121,13 @@ func refusal(f *beads.Snapshot, at int, s dag.Standing) *fault.Error {
 			e.Hint = "type stig trace list " + id + " to read it, or stig edit " + id + " --remove-label " + beads.ChannelLabel + " to make it work"
 		}
 	case dag.HeldByRing:
-		e.Hint = "type stig cycles to see which row is to go"
+		e.Hint = "type stig cycles to see which row to remove"
 	case dag.HeldByExternal:
-		e.Hint = fmt.Sprintf("when that is done, type stig dep rm %s --on %s; to begin before, stig claim %s --despite-external WHY", f.At(first.Through).ID, first.Raw, id)
+		e.Hint = fmt.Sprintf("when that is done, type stig dep rm %s --on %s; to start now, type stig claim %s --despite-external WHY", f.At(first.Through).ID, first.Raw, id)
 	case dag.HeldByRow, dag.HeldByTime, dag.HeldByLine:
 		e.Hint = "correct the line of " + f.At(first.Through).ID + " by hand: stig check names it"
 	case dag.HeldByDeferral:
-		e.Hint = "type stig edit " + f.At(first.Through).ID + " --defer none to begin now, or stig orient to see what is ready"
+		e.Hint = "type stig edit " + f.At(first.Through).ID + " --defer none to start now, or stig orient to see what is ready"
 	case dag.HeldByChildren:
 		e.Hint = "type stig orient " + id + " to see which child is ready"
 	case dag.HeldByComplete:
@@ -139,14 +140,14 @@ func refusal(f *beads.Snapshot, at int, s dag.Standing) *fault.Error {
 	return e
 }
 
-// foreign refuses (fault.Conflict) a subagent an issue that it did not claim itself:
-// whoever started it checkpoints and closes that.
+// foreign returns a fault.Conflict if a subagent did not claim the issue itself: the actor that
+// started it checkpoints and closes other issues.
 func foreign(r *beads.Record, by string) error {
 	holder := r.Text(beads.Assignee)
 	if !clone.IsSubagent(by) || holder == by {
 		return nil
 	}
-	e := held(r.Text(beads.ID), "is not claimed by "+by+", and a subagent checkpoints and closes only what it claimed itself")
+	e := held(r.Text(beads.ID), "is not claimed by "+by+"; a subagent can checkpoint and close only issues that it claimed itself")
 	e.Hint = "report to " + clone.ParentActor(by) + ", which started you"
 	if holder == "" {
 		e.Hint += ", or type stig claim " + e.ID + " --actor " + by
@@ -154,10 +155,10 @@ func foreign(r *beads.Record, by string) error {
 	return e
 }
 
-// Release gives an issue back: nobody's, and open if it was in progress. An
-// issue that nobody holds is not changed. It refuses (fault.Conflict) closed
-// issues, those that another holds from whom the actor may not take them, and those on
-// which a swarm runs. who is "" where the release is forced.
+// Release unassigns an issue, and sets it to open if it was in progress. An unassigned issue is
+// not changed. Release returns a fault.Conflict for closed issues, for issues of a holder from
+// whom the actor may not take them, and for issues with a running swarm. who is "" for a forced
+// release.
 func Release(ctx context.Context, s beads.Store, o beads.Options, id, who string, mayTake func(holder string) bool) (*Claimed, error) {
 	return changeHands(ctx, s, o, id, func(_ *beads.Tx, r *beads.Record) ([]beads.Set, error) {
 		if holder := r.Text(beads.Assignee); holder != "" && holder != who && !mayTake(holder) {
@@ -174,8 +175,8 @@ func Release(ctx context.Context, s beads.Store, o beads.Options, id, who string
 	})
 }
 
-// explored refuses (fault.Conflict) an issue on which a swarm runs: until it ends, the issue
-// is the work of whoever started it.
+// explored returns a fault.Conflict for an issue with a running swarm: until the swarm ends,
+// the issue belongs to whoever started it.
 func explored(r *beads.Record) error {
 	s := swarm.Running(trace.Of(r))
 	if s == nil {
@@ -186,12 +187,12 @@ func explored(r *beads.Record) error {
 	return e
 }
 
-// given are the keys of an issue that is given back.
+// given returns the field changes that release an issue.
 func given(r *beads.Record) ([]beads.Set, error) {
 	sets := []beads.Set{{Key: beads.Assignee}}
 	switch r.Text(beads.Status) {
 	case beads.StatusClosed:
-		return nil, &fault.Error{Code: fault.Conflict, ID: r.Text(beads.ID), Reason: "is closed, and who closed it stays on record",
+		return nil, &fault.Error{Code: fault.Conflict, ID: r.Text(beads.ID), Reason: "is closed; its assignee stays on record",
 			Hint: "to work on it again, type stig reopen " + r.Text(beads.ID) + " --reason …"}
 	case beads.StatusInProgress:
 		sets = append(sets, beads.Set{Key: beads.Status, Text: beads.StatusOpen})
@@ -203,7 +204,7 @@ func held(id, reason string) *fault.Error {
 	return &fault.Error{Code: fault.Conflict, ID: id, Reason: reason, Hint: "type stig orient to see what is ready"}
 }
 
-// changeHands makes the edit that decide asks for; none when it gives no sets.
+// changeHands applies the sets that decide returns; no sets means no edit.
 func changeHands(ctx context.Context, s beads.Store, o beads.Options, id string, decide func(*beads.Tx, *beads.Record) ([]beads.Set, error)) (*Claimed, error) {
 	claimed, err := editIssue(ctx, s, o, id, func(tx *beads.Tx, record *beads.Record) (*Claimed, error) {
 		sets, err := decide(tx, record)

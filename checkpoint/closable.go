@@ -14,19 +14,19 @@ import (
 	"stig/internal/visible"
 )
 
-// Obstacle is one thing that keeps an issue open whatever its checks show, and what takes it
-// out of the way.
+// Obstacle is one reason why an issue stays open regardless of its checks, and how to remove
+// it.
 type Obstacle struct {
-	*fault.Error        // its hint is another way than that by the command
-	Before       string // what is to be done first: "close pier-2"; "" for nothing
-	Run          string // a command to type first: "stig trust"; "" for none
+	*fault.Error        // its hint is an alternative to the command
+	Before       string // what must be done first: "close pier-2"; "" for nothing
+	Run          string // a command to run first: "stig trust"; "" for none
 	Flag         string // what stig close is to be given: `--despite-question "WHY"`; "" for nothing
-	Instead      string // the command to type in place of the one that was refused
+	Instead      string // the command to run in place of the refused one
 }
 
-// Refused is the error of an issue that is not closed: all that keeps it open, and one command
-// that then closes it. command is what was typed, "" where the hints of the obstacles are
-// all; nil for no obstacle.
+// Refused returns the error of an issue that cannot be closed: all obstacles, and one command
+// that then closes it. command is the refused command, or "" to use only the hints of the
+// obstacles. Without obstacles Refused returns nil.
 func Refused(obstacles []Obstacle, command string) error {
 	if len(obstacles) == 0 {
 		return nil
@@ -43,7 +43,7 @@ func Refused(obstacles []Obstacle, command string) error {
 			all.Code = o.Code
 		}
 		if !errors.Is(o.Error, all.Err) {
-			all.Err = nil // it is more than that
+			all.Err = nil // the causes differ, so it matches none
 		}
 	}
 	all.Reason = strings.Join(reasons, "\n"+all.ID+": ")
@@ -65,17 +65,17 @@ func appendSome(list []string, text string) []string {
 	return append(list, text)
 }
 
-// demands are the codes of obstacles, by how much each demands.
+// demands lists the codes of obstacles, the least severe first.
 var demands = []fault.Code{fault.Usage, fault.Found, fault.Waits}
 
-// obstacles lists what keeps an issue from being closed so, whatever its checks show. The
-// error is of what is no work.
+// obstacles lists what prevents the close regardless of the issue's checks. It returns an error
+// for issues that are not work.
 func (c Closing) obstacles(f *beads.Snapshot, r *beads.Record, rules Rules) (list []Obstacle, err error) {
 	id := r.Text(beads.ID)
 	at, _ := f.Index(id)
 	issue := f.At(at)
 	if issue.Template || issue.IsPinned() {
-		return nil, &fault.Error{Code: fault.Found, ID: id, Reason: "is a template or pinned, and so no work that could be done", Hint: "leave it open"}
+		return nil, &fault.Error{Code: fault.Found, ID: id, Reason: "is a template or pinned and cannot be closed", Hint: "leave it open"}
 	}
 	g := dag.New(f)
 	held := g.Standing(at, dag.Worker{}).KeepsOpen()
@@ -93,15 +93,15 @@ func (c Closing) obstacles(f *beads.Snapshot, r *beads.Record, rules Rules) (lis
 	children, byChildren := c.byChildren(f, r)
 	switch {
 	case open != nil:
-		list = append(list, Obstacle{Error: &fault.Error{Code: fault.Found, ID: id, Reason: "holds what is not closed: " + strings.Join(states, ", ")},
+		list = append(list, Obstacle{Error: &fault.Error{Code: fault.Found, ID: id, Reason: "has unclosed children: " + strings.Join(states, ", ")},
 			Before: "close " + strings.Join(open, ", ") + ", or move them elsewhere with stig edit --parent"})
 	case byChildren && children.Done() == 0:
-		list = append(list, Obstacle{Error: &fault.Error{Code: fault.Found, ID: id, Reason: "nothing of it is done by its children: " + children.String(),
+		list = append(list, Obstacle{Error: &fault.Error{Code: fault.Found, ID: id, Reason: "its children did none of the work: " + children.String(),
 			Hint: "what is left of it: stig create TITLE --parent " + id}, Instead: "stig close " + id + ` --not-planned "WHY"`})
 	}
 	if held := HeldByQuestion(r, rules); held != nil && c.Despite == "" {
 		question := Obstacle{Error: held.Refusal, Flag: `--despite-question "WHY IT DOES NOT WAIT FOR THE ANSWER"`}
-		if c.DuplicateOf != "" { // --duplicate-of excludes the flag
+		if c.DuplicateOf != "" { // --duplicate-of excludes this flag
 			question.Flag, question.Before = "", "answer it"
 		}
 		list = append(list, question)
@@ -112,7 +112,7 @@ func (c Closing) obstacles(f *beads.Snapshot, r *beads.Record, rules Rules) (lis
 	return list, nil
 }
 
-// sayingNothing is a reason that says nothing.
+// sayingNothing returns the obstacle for a missing or empty reason.
 func sayingNothing(id string, c Closing) Obstacle {
 	o := Obstacle{Error: &fault.Error{Code: fault.Usage, ID: id, Reason: fmt.Sprintf("the reason %q says nothing; %s", c.Reason, gate.NotAReason)},
 		Flag: `--reason "WHAT EXISTS NOW THAT DID NOT BEFORE"`}
@@ -125,8 +125,8 @@ func sayingNothing(id string, c Closing) Obstacle {
 	return o
 }
 
-// byChildren counts how the children of an epic without criteria of its own were closed, on
-// which it closes; ok is false for any other issue.
+// byChildren counts how the children of an epic without criteria were closed; the epic closes
+// on them. ok is false for any other issue.
 func (c Closing) byChildren(f *beads.Snapshot, r *beads.Record) (children gate.Children, ok bool) {
 	at, _ := f.Index(r.Text(beads.ID))
 	if c.Evidence != nil || c.Undone() || len(gate.Of(r)) > 0 {
@@ -136,7 +136,7 @@ func (c Closing) byChildren(f *beads.Snapshot, r *beads.Record) (children gate.C
 	return ChildrenOf(f, inside), len(inside) > 0
 }
 
-// ChildrenOf counts how issues were closed; those that are not closed do not count.
+// ChildrenOf counts how the issues were closed. Unclosed issues are not counted.
 func ChildrenOf(f *beads.Snapshot, children []int) (c gate.Children) {
 	for _, i := range children {
 		if f.At(i).Status != beads.StatusClosed {
@@ -158,7 +158,7 @@ func ChildrenOf(f *beads.Snapshot, children []int) (c gate.Children) {
 	return c
 }
 
-// of is the count of what was done that an issue belongs to.
+// of returns the counter for the way in which an issue was done.
 func of(c *gate.Children, issue *beads.Issue) *int {
 	record, err := issue.Record()
 	switch {
@@ -172,7 +172,7 @@ func of(c *gate.Children, issue *beads.Issue) *int {
 	return &c.Unshown
 }
 
-// tell leaves a comment on each unclosed issue that waited for one that is not done.
+// tell comments on each unclosed issue that waited for an issue that was not done.
 func (c Closing) tell(tx *beads.Tx, r *beads.Record) (ids []string, err error) {
 	f, id := tx.Snapshot(), r.Text(beads.ID)
 	at, _ := f.Index(id)
@@ -190,8 +190,8 @@ func (c Closing) tell(tx *beads.Tx, r *beads.Record) (ids []string, err error) {
 	return ids, nil
 }
 
-// ahead says in a close reason what an epic above the issue waits for, "" for nothing: the
-// issue was finished before that.
+// ahead returns the part of a close reason that says what an epic above the issue still waits
+// for; "" if it waits for nothing.
 func ahead(f *beads.Snapshot, id string) string {
 	at, _ := f.Index(id)
 	held := dag.New(f).Standing(at, dag.Worker{}).Inherited()
@@ -201,8 +201,7 @@ func ahead(f *beads.Snapshot, id string) string {
 	return "; done ahead of its epic: it " + strings.Join(held.Words(at, func(i int) string { return f.At(i).ID }), "; it ")
 }
 
-// notDone turns what keeps an issue from being claimed into what keeps it from
-// being closed.
+// notDone turns the error that prevents a claim into the obstacle that prevents a close.
 func notDone(held *fault.Error, blockers []beads.Ref) Obstacle {
 	o := Obstacle{Error: &fault.Error{Code: fault.Found, ID: held.ID, Reason: held.Reason}, Before: held.Hint}
 	if !strings.Contains(held.Reason, "blocked by") {
@@ -212,6 +211,6 @@ func notDone(held *fault.Error, blockers []beads.Ref) Obstacle {
 	for _, b := range blockers {
 		ids = append(ids, b.ID)
 	}
-	o.Before = fmt.Sprintf("close %s, or drop a dependency that is none with stig dep rm %s --on ID", strings.Join(ids, ", "), held.ID)
+	o.Before = fmt.Sprintf("close %s, or remove a dependency that does not apply with stig dep rm %s --on ID", strings.Join(ids, ", "), held.ID)
 	return o
 }

@@ -13,58 +13,59 @@ import (
 	"stig/signals"
 )
 
-// Closing is why an issue is closed, and by whom.
+// Closing says why an issue is closed, and by whom.
 type Closing struct {
-	Reason   string        // what exists now that did not before
-	Evidence gate.Evidence // a verdict that passed, or a waiver; nil where none is needed
+	Reason   string        // what exists now that did not exist before
+	Evidence gate.Evidence // a passing verdict or a waiver; nil if none is needed
 	Actor    string        // "" when unknown
-	Edited   *Edited       // what became of its criteria since they were committed; nil for nothing
-	Despite  string        // why it closes though a question on it waits for an answer; "" waits
+	Edited   *Edited       // how its criteria changed since they were committed; nil for no change
+	Despite  string        // why it closes with an unanswered question; "" refuses that
 
-	// What is not done needs no evidence, and may wait for others.
-	NotPlanned  bool   // nobody will do it, and Reason says why
-	DuplicateOf string // the issue that it repeats; gives the reason
+	// Issues that are not done need no evidence and may have open dependencies.
+	NotPlanned  bool   // nobody will do it; Reason says why
+	DuplicateOf string // the issue that this one duplicates; it becomes the reason
 }
 
-// Undone reports whether the issue is closed without having been done.
+// Undone reports whether the issue closes without being done.
 func (c Closing) Undone() bool { return c.NotPlanned || c.DuplicateOf != "" }
 
-// Closed says how an issue was closed, and what follows.
+// Closed says how an issue was closed, and its consequences.
 type Closed struct {
 	ID           string      `json:"id"`
 	Title        string      `json:"title"`
 	Reason       string      `json:"close_reason"`
-	Already      bool        `json:"already"`                   // it was closed before, and nothing changed
-	Unkept       string      `json:"reason_not_kept,omitempty"` // the reason given, where it was closed before for another
-	Unblocked    []beads.Ref `json:"unblocked"`                 // what can be started now and could not before
-	Changed      []Changed   `json:"changed"`                   // signals that the closing set
-	StillBlocked int         `json:"nearer"`                    // how many more issues wait for one thing less
-	Epic         *EpicTold   `json:"epic,omitempty"`            // the epic that holds it
+	Already      bool        `json:"already"`                   // it was closed already, and nothing changed
+	Unkept       string      `json:"reason_not_kept,omitempty"` // the given reason, if it was closed before for another one
+	Unblocked    []beads.Ref `json:"unblocked"`                 // issues that can be started now and could not before
+	Changed      []Changed   `json:"changed"`                   // signals that the close changed
+	StillBlocked int         `json:"nearer"`                    // unclosed issues that wait for it, directly or not, and are still blocked
+	Epic         *EpicTold   `json:"epic,omitempty"`            // the epic that contains it
 	Alerts       []Alert     `json:"alerts"`
-	Told         []string    `json:"told,omitempty"` // ids of those who waited for it, and have a comment that it was not done
+	Told         []string    `json:"told,omitempty"` // ids of issues that waited for it and got a comment that it was not done
 	Warnings     []string    `json:"warnings"`
 
 	stored
 }
 
-// EpicTold is how far an epic is.
+// EpicTold is the progress of an epic.
 type EpicTold struct {
 	beads.Ref
-	Closed int `json:"closed"` // of its children
+	Closed int `json:"closed"` // number of closed children
 	Total  int `json:"total"`
 
-	Undone string `json:"undone,omitempty"` // where all are closed: how those ended that were not done
-	done   bool   // all are closed, one was done, and nothing holds the epic
+	Undone string `json:"undone,omitempty"` // if all are closed: how the undone ones ended
+	done   bool   // all children are closed, at least one was done, and nothing blocks the epic
 
-	NoCriteria bool `json:"-"` // it has no acceptance criteria, and closes on its children
+	NoCriteria bool `json:"-"` // it has no acceptance criteria and closes on its children
 }
 
-// Complete tells that all is done in an epic that is not closed yet.
+// Complete reports whether all work in an unclosed epic is done.
 func (e *EpicTold) Complete() bool {
 	return e != nil && e.done && e.Status != beads.StatusClosed
 }
 
-// Command is what closes the epic, which needs no reason where it closes on its children.
+// Command returns the command that closes the epic. An epic that closes on its children needs
+// no reason.
 func (e *EpicTold) Command() string {
 	if e.NoCriteria {
 		return "stig close " + e.ID
@@ -72,27 +73,25 @@ func (e *EpicTold) Command() string {
 	return "stig close " + e.ID + " --reason …"
 }
 
-// Candidate is an issue that is to be closed.
+// Candidate is an issue to close.
 type Candidate struct {
 	ID         string
 	Title      string
 	Criteria   gate.Criteria
-	Already    bool       // it is closed, and nothing else was looked at
-	Reason     string     // then, why
-	Obstacles  []Obstacle // what keeps it open, besides what its checks show
-	ByChildren bool       // it has no criteria, and closes on its children
+	Already    bool       // it is closed already; the other fields are not computed
+	Reason     string     // its close reason, if closed already
+	Obstacles  []Obstacle // what keeps it open, apart from failing checks
+	ByChildren bool       // it has no criteria and closes on its children
 }
 
-// Closed says of a candidate that is closed how it was closed, with the reason
-// given now.
+// Closed describes a candidate that is closed already; reason is the one given now.
 func (c *Candidate) Closed(reason string) *Closed {
 	closed := &Closed{ID: c.ID, Title: c.Title, Already: true, Reason: c.Reason, Changed: []Changed{}}
 	closed.compare(reason)
 	return closed
 }
 
-// compare keeps the reason given for what is closed already, unless the issue
-// was closed for that.
+// compare sets Unkept to the given reason unless the issue was closed for that reason.
 func (c *Closed) compare(reason string) {
 	rest, same := strings.CutPrefix(gate.Bare(c.Reason), gate.Bare(reason))
 	if !same || rest != "" && !strings.ContainsAny(rest[:1], ".;") {
@@ -100,12 +99,12 @@ func (c *Closed) compare(reason string) {
 	}
 }
 
-// closePermit is what a close may change in notes.
+// closePermit lists the sections of the notes that a close may change.
 var closePermit = notes.Permit{Change: []string{signals.Section, signals.EscalationSection}}
 
-// Closable looks before any check runs what keeps the issue from being closed so even if
-// its checks pass, and writes nothing: no evidence is asked for. The error is of an issue that
-// cannot be read or written, or is none to be closed by this actor.
+// Closable checks before any check runs what would prevent the close even if all checks pass.
+// It writes nothing and requires no evidence. It returns an error if the issue cannot be read
+// or written, or if the actor may not close it.
 func Closable(ctx context.Context, s beads.Store, o beads.Options, id string, c Closing, rules Rules) (*Candidate, error) {
 	var candidate *Candidate
 	o.DryRun, o.Notes = true, closePermit.Check
@@ -136,17 +135,15 @@ func Closable(ctx context.Context, s beads.Store, o beads.Options, id string, c 
 	return candidate, nil
 }
 
-// Close closes an issue on evidence: status, closed_at, close_reason and
-// updated_at, and progress verifying where it has a signal table, in one edit.
-// An epic without criteria closes on how its children were closed; what is not planned or a
-// duplicate closes without evidence, and those who wait for it get a comment.
-// What is closed stays as it is, and that is no error; Closed.Unkept says that
-// its reason is another. It refuses (fault.Found)
-// an issue that waits for others, an epic that is not complete, what is no
-// work, and evidence that does not allow it; (fault.Waits) an issue on which a
-// question waits, unless Despite says why; and (fault.Usage) a reason that
-// says nothing. Criteria that are no longer those that were run are a
-// fault.Changed.
+// Close closes an issue on evidence. One edit sets status, closed_at, close_reason and
+// updated_at, and progress verifying if the issue has a signal table. An epic without criteria
+// closes on how its children were closed. An issue that is not planned or a duplicate closes
+// without evidence, and the issues that wait for it get a comment. Closing a closed issue
+// changes nothing and is no error; Closed.Unkept has the new reason if it differs. Close
+// returns a fault.Found for an issue with open dependencies, an incomplete epic, an issue that
+// is not work, and insufficient evidence; a fault.Waits for an unanswered question unless
+// Despite is set; a fault.Usage for a reason that says nothing; and a fault.Changed if the
+// criteria changed since they were run.
 func Close(ctx context.Context, s beads.Store, o beads.Options, id string, c Closing, rules Rules) (*Closed, error) {
 	o.Notes = closePermit.Check
 	return editIssue(ctx, s, o, id, func(tx *beads.Tx, record *beads.Record) (closed *Closed, err error) {
@@ -186,7 +183,7 @@ func Close(ctx context.Context, s beads.Store, o beads.Options, id string, c Clo
 	})
 }
 
-// allowed says why the issue must not be closed so.
+// allowed returns an error if the issue must not be closed.
 func (c Closing) allowed(f *beads.Snapshot, r *beads.Record, rules Rules) error {
 	id, criteria := r.Text(beads.ID), gate.Of(r).Text()
 	obstacles, err := c.obstacles(f, r, rules)
@@ -213,8 +210,8 @@ func (c Closing) allowed(f *beads.Snapshot, r *beads.Record, rules Rules) error 
 	return nil
 }
 
-// sentence is the close reason: what those who build on the issue read. children are those
-// of an epic that closes on them, and despite is what it adds of questions.
+// sentence returns the close reason, which workers on dependent issues read. children are those
+// of an epic that closes on them; despite is the part about unanswered questions.
 func (c Closing) sentence(children gate.Children, despite string) string {
 	what := gate.Bare(c.Reason)
 	said := gate.Verified + " " + what
@@ -234,8 +231,8 @@ func (c Closing) sentence(children gate.Children, despite string) string {
 	return said + despite + "."
 }
 
-// verifying sets progress where the issue has a signal table, withdraws what was asked of some
-// workers alone, and gives what changed.
+// verifying sets progress if the issue has a signal table, withdraws questions that blocked
+// single workers, and returns the changes.
 func (c Closing) verifying(tx *beads.Tx, r *beads.Record, rules Rules) ([]Changed, error) {
 	id, d := r.Text(beads.ID), notes.Parse(r.Text(beads.Notes))
 	after, err := withdrawn(d, c.Actor, rules)
@@ -255,12 +252,11 @@ func (c Closing) verifying(tx *beads.Tx, r *beads.Record, rules Rules) ([]Change
 	return append([]Changed{}, changedBy(changes)...), tx.Set(id, beads.Set{Key: beads.Notes, Text: after.Text()})
 }
 
-// warnings tell what does not keep an issue from being closed, and is seldom
-// meant.
+// warnings lists what does not prevent a close but is rarely intended.
 func (c Closing) warnings(r *beads.Record) []string {
 	list := []string{}
 	if holder := r.Text(beads.Assignee); holder != "" && c.Actor != "" && !clone.MayTake(c.Actor, holder) && !clone.BelongsTo(holder, c.Actor) {
-		list = append(list, fmt.Sprintf("it was claimed by %s, and is closed by %s", holder, c.Actor))
+		list = append(list, fmt.Sprintf("it was claimed by %s but closed by %s", holder, c.Actor))
 	}
 	return list
 }

@@ -26,7 +26,7 @@ func waiver(t *testing.T) gate.Evidence {
 	return w
 }
 
-// Without evidence nothing is closed, whatever stands in the place of evidence.
+// Without evidence nothing is closed.
 func TestCloseNeedsAGround(t *testing.T) {
 	var none *gate.Verdict
 	for name, evidence := range map[string]gate.Evidence{
@@ -44,8 +44,7 @@ func TestCloseNeedsAGround(t *testing.T) {
 	}
 }
 
-// What keeps an issue from closing keeps it from being waived too, and is told
-// before any check runs.
+// An obstacle to closing is an obstacle to waiving too, and is reported before any check runs.
 func TestCloseRefused(t *testing.T) {
 	const malformed = `<!-- stigmergic-signals -->\n| Signal | Value | Updated |\n|---|---|---|\n| progress | exploring | — |\n<!-- /stigmergic-signals -->\n<!-- x -->`
 	for _, c := range []struct{ name, lines, want string }{
@@ -57,16 +56,16 @@ func TestCloseRefused(t *testing.T) {
 {"id":"demo-1.2","title":"t","status":"tombstone","dependencies":[{"depends_on_id":"demo-1","type":"parent-child"}]}
 {"id":"demo-1.3","title":"t","status":"deferred","dependencies":[{"depends_on_id":"demo-1","type":"parent-child"}]}
 {"id":"demo-1.4","title":"t","status":"open","dependencies":[{"depends_on_id":"demo-1","type":"parent-child"}]}`,
-			"demo-1: holds what is not closed: demo-1.3 (deferred), demo-1.4 (open)"},
+			"demo-1: has unclosed children: demo-1.3 (deferred), demo-1.4 (open)"},
 		{"question", `{"id":"demo-1","title":"t","status":"open","notes":"<!-- escalation-context -->\n## Pending (2026-11-01)\nWhich wall?\nThe old one leans.\n<!-- /escalation-context -->"}`,
 			"demo-1: a question waits for an answer: cd2877c4 (Which wall?)"},
 		{"pending", `{"id":"demo-1","title":"t","status":"open","notes":"<!-- stigmergic-signals -->\n| Signal | Value | Updated |\n|---|---|---|\n| escalation | pending | — |\n<!-- /stigmergic-signals -->"}`,
-			"demo-1: its escalation is pending, and no question is written down"},
+			"demo-1: its escalation is pending, but no question is recorded"},
 		{"deleted", `{"id":"demo-1","title":"t","status":"tombstone"}`, "demo-1 was deleted"},
 		{"unknown", `{"id":"demo-2","title":"t","status":"open"}`, "demo-1: no such issue"},
 		{"twice in the store", `{"id":"demo-1","title":"t","status":"open"}` + "\n" + `{"id":"demo-1","title":"u","status":"open"}`, `id "demo-1" is already used on line 1`},
-		{"template", `{"id":"demo-1","title":"t","status":"open","is_template":true}`, "no work"},
-		{"pinned", `{"id":"demo-1","title":"t","status":"pinned"}`, "no work"},
+		{"template", `{"id":"demo-1","title":"t","status":"open","is_template":true}`, "cannot be closed"},
+		{"pinned", `{"id":"demo-1","title":"t","status":"pinned"}`, "cannot be closed"},
 		{"malformed notes", `{"id":"demo-1","title":"t","status":"open","notes":"` + malformed + `"}`, "demo-1: notes:6:1"},
 		{"broken line", `{"id":"demo-1","title":"t","status":"open"}` + "\n{", "issues.jsonl:2"},
 	} {
@@ -90,7 +89,7 @@ func TestCloseRefused(t *testing.T) {
 	}
 }
 
-// What an epic waits for since does not undo what was done in it: it is said in the reason.
+// A blocker added to an epic later does not undo finished work: the close reason mentions it.
 func TestCloseAhead(t *testing.T) {
 	for _, c := range []struct{ name, lines, want string }{
 		{"its epic waits", `{"id":"demo-1","title":"t","status":"in_progress","dependencies":[{"depends_on_id":"demo-2","type":"parent-child"}]}
@@ -114,8 +113,7 @@ func TestCloseAhead(t *testing.T) {
 	}
 }
 
-// A reason that tells those who build on the issue nothing is refused, with or
-// without the word that stig puts before it.
+// A reason that says nothing is refused, with or without stig's prefix.
 func TestCloseReasons(t *testing.T) {
 	for reason, says := range map[string]bool{
 		"": false, " \n": false, "Done": false, "Closed.": false, "Verified: done": false, "all is well": true,
@@ -137,7 +135,7 @@ func TestCloseReasons(t *testing.T) {
 	}
 }
 
-// Of many who close an issue at once one does, and the others find it closed.
+// Of many concurrent closes one succeeds, and the others find the issue closed.
 func TestCloseOnce(t *testing.T) {
 	s := storeOf(`{"id":"demo-1","title":"t","status":"open"}`)
 	const many = 12
@@ -168,8 +166,8 @@ func TestCloseOnce(t *testing.T) {
 	}
 }
 
-// After the end of an issue its report names what can start now, how many are
-// nearer, and how far its epic is.
+// A close reports what can start now, how many issues are still blocked, and the progress of
+// the epic.
 func TestCloseTells(t *testing.T) {
 	s := storeOf(
 		`{"id":"demo-1","title":"the piles","status":"in_progress","dependencies":[{"depends_on_id":"demo-e","type":"parent-child"}]}`,
@@ -188,7 +186,7 @@ func TestCloseTells(t *testing.T) {
 	if want := []beads.Ref{{ID: "demo-2", Title: "the deck", Status: "open"}}; !reflect.DeepEqual(closed.Unblocked, want) {
 		t.Errorf("unblocked %v, want %v", closed.Unblocked, want)
 	}
-	if closed.StillBlocked != 4 { // the lamp, what is deferred, and the ring
+	if closed.StillBlocked != 4 { // the lamp, the deferred issue, and the cycle
 		t.Errorf("%d are nearer, want 4", closed.StillBlocked)
 	}
 	if e := closed.Epic; e == nil || e.ID != "demo-e" || e.Closed != 1 || e.Total != 2 || e.Complete() {
@@ -203,10 +201,10 @@ func TestCloseTells(t *testing.T) {
 	}
 }
 
-// Whoever closes what another one claimed is told so.
+// Closing an issue that another actor claimed gives a warning.
 func TestCloseWarns(t *testing.T) {
 	for actor, want := range map[string][]string{
-		"mara": {}, "": {}, "ines": {"it was claimed by mara, and is closed by ines"},
+		"mara": {}, "": {}, "ines": {"it was claimed by mara but closed by ines"},
 	} {
 		s := storeOf(`{"id":"demo-1","title":"t","status":"in_progress","assignee":"mara"}`)
 		closed, err := checkpoint.Close(t.Context(), s, beads.Options{Now: rules().Now}, "demo-1",
@@ -217,7 +215,7 @@ func TestCloseWarns(t *testing.T) {
 	}
 }
 
-// Whoever closes despite questions names all of them.
+// A close despite questions must name all of them.
 func TestCloseDespite(t *testing.T) {
 	s := storeOf(`{"id":"demo-1","title":"t","status":"open","notes":"<!-- escalation-context -->\n## Pending (2026-11-01) by ines\nWhich wall?\n\n## Pending (2026-11-02) by ines\nWhich lamp?\n<!-- /escalation-context -->"}`)
 	closed, err := checkpoint.Close(t.Context(), s, beads.Options{Now: rules().Now}, "demo-1",
@@ -231,7 +229,7 @@ func TestCloseDespite(t *testing.T) {
 	}
 }
 
-// A reason is kept where it is the one of the close, and not where it begins alike.
+// Only a reason equal to that of the close counts as kept, not one with the same beginning.
 func TestCloseAgain(t *testing.T) {
 	for reason, unkept := range map[string]bool{
 		"the pier stands on new piles": false, "Verified: the pier stands on new piles.": false,
@@ -244,8 +242,8 @@ func TestCloseAgain(t *testing.T) {
 	}
 }
 
-// TestRefused: one error says all, with the code that demands most and one command; it is what
-// each alone is only where all are that.
+// TestRefused: one error has all reasons, the most severe code and one command. It matches the
+// error of a single obstacle only if all obstacles match it.
 func TestRefused(t *testing.T) {
 	unread := checkpoint.Obstacle{Error: &fault.Error{Code: fault.Found, ID: "demo-1", Reason: "is not trusted", Err: io.EOF}, Before: "read them", Run: "stig trust"}
 	silent := checkpoint.Obstacle{Error: &fault.Error{Code: fault.Usage, ID: "demo-1", Reason: "a reason is missing", Hint: "say what is there"}, Flag: "--reason WHAT"}

@@ -7,19 +7,19 @@ import (
 	"stig/internal/beads"
 )
 
-// Commented says on which issue a comment stands.
+// Commented names the issue that got the comment.
 type Commented struct {
 	ID       string `json:"id"`
 	Title    string `json:"title"`
 	Author   string `json:"author"`
 	Text     string `json:"text"`
-	Comments int    `json:"comments"` // how many the issue has now
+	Comments int    `json:"comments"` // the number of comments now
 
 	stored
 }
 
-// Comment adds a comment to an issue, closed ones too. One that the same author made
-// already changes nothing. It refuses (fault.Usage) a text that says nothing.
+// Comment adds a comment to an issue, open or closed. A comment that the same author made
+// already changes nothing. An empty text is a fault.Usage.
 func Comment(ctx context.Context, s beads.Store, o beads.Options, id, author, text string) (*Commented, error) {
 	text = strings.TrimSpace(text)
 	if text == "" {

@@ -12,22 +12,21 @@ import (
 	"stig/internal/git"
 )
 
-// committer commits a store and nothing else.
+// committer commits only the store.
 type committer struct {
 	git  git.Client
-	path string // of the store, symbolic links resolved
+	path string // of the store, with symbolic links resolved
 }
 
-// PrepareCommit checks that the store could be committed, so that a checkpoint
-// is not written first and then left uncommitted; where it could not, the error is
-// a fault.Usage. env is the environment that git runs in.
+// PrepareCommit checks that the store can be committed, so that no checkpoint is written and
+// then left uncommitted. If it cannot, the error is a fault.Usage. env is git's environment.
 //
-// The function that it gives commits the store as it is then, with what others wrote to
-// it meanwhile, as "chore(beads): checkpoint ID". What is staged stays staged. It
-// returns the abbreviated hash, "" when there was nothing to commit.
+// The returned function commits the store in its current state, including other writers'
+// changes, as "chore(beads): checkpoint ID". Staged changes stay staged. It returns the
+// abbreviated hash, or "" if there was nothing to commit.
 func PrepareCommit(ctx context.Context, p beads.Place, env []string) (commit func(ctx context.Context, id string) (string, error), err error) {
 	if p.File() == "" {
-		return nil, usage(p.Name()+": cannot commit: the store is on a server, and no copy of it is kept in git", "leave --commit out")
+		return nil, usage(p.Name()+": cannot commit: the store is on a server, and git has no copy of it", "leave --commit out")
 	}
 	path, err := filepath.Abs(p.File())
 	if err != nil {
@@ -37,18 +36,18 @@ func PrepareCommit(ctx context.Context, p beads.Place, env []string) (commit fun
 	switch {
 	case err == nil:
 		path = real
-	case p.Mode != beads.Server: // whose copy the first edit makes
+	case p.Mode != beads.Server: // the first edit creates its copy
 		return nil, err
 	}
 	c := &committer{path: path, git: git.Client{Env: env}.Around(path)}
 	for _, check := range []struct {
 		argv         []string
-		passes       bool // it is to end with 0, or else not to
+		passes       bool // whether exit code 0 is required, or else not allowed
 		reason, hint string
 	}{
-		{[]string{"rev-parse", "--show-toplevel"}, true, "the store is in no git repository", "leave --commit out, or type git init"},
-		{[]string{"var", "GIT_COMMITTER_IDENT"}, true, "git does not know who commits", "type git config user.name NAME and git config user.email ADDRESS"},
-		{[]string{"rev-parse", "--quiet", "--verify", "MERGE_HEAD"}, false, "a merge is under way, and git commits nothing else meanwhile", "finish the merge, or leave --commit out"},
+		{[]string{"rev-parse", "--show-toplevel"}, true, "the store is not in a git repository", "leave --commit out, or type git init"},
+		{[]string{"var", "GIT_COMMITTER_IDENT"}, true, "git has no user name and email", "type git config user.name NAME and git config user.email ADDRESS"},
+		{[]string{"rev-parse", "--quiet", "--verify", "MERGE_HEAD"}, false, "a merge is in progress", "finish the merge, or leave --commit out"},
 	} {
 		result, err := c.git.Run(ctx, check.argv...)
 		if err != nil {
@@ -68,12 +67,12 @@ func PrepareCommit(ctx context.Context, p beads.Place, env []string) (commit fun
 	return c.commit, err
 }
 
-// committing is the variable of the environment that a hook has of a commit which stig makes.
+// committing is the environment variable that stig sets for the hooks of its own commits.
 const committing = "STIG_COMMITTING"
 
 func (c *committer) commit(ctx context.Context, id string) (string, error) {
-	// One after the other: of two at once git refuses one, or finds its change committed.
-	// Not in a hook of such a commit, which waits for the hook.
+	// Commits are serialised: of two concurrent commits git refuses one, or finds its change
+	// committed. A hook of our own commit must not wait, because the commit waits for the hook.
 	if place, err := clone.At(c.path); err == nil && !slices.Contains(c.git.Env, committing+"=1") {
 		if unlock, err := place.Lock(ctx, "commit"); err == nil {
 			defer func() { _ = unlock() }()
@@ -94,10 +93,10 @@ func (c *committer) commit(ctx context.Context, id string) (string, error) {
 	commits.Env = append(slices.Clone(c.git.Env), committing+"=1")
 	if _, err := commits.Must(ctx, "commit", "--quiet", "--only", "--message", "chore(beads): checkpoint "+id, "--", c.path); err != nil {
 		if clean, _ := c.clean(ctx); clean {
-			return "", nil // another worker's commit took ours with it
+			return "", nil // another worker's commit included ours
 		}
 		return "", &fault.Error{Code: fault.Store, Err: err, Reason: fmt.Sprintf("the checkpoint of %s is written but not committed: %v", id, err),
-			Hint: "once git commits again, the same command commits it"}
+			Hint: "once git can commit, retry the same command"}
 	}
 	if err := c.follow(ctx); err != nil {
 		return "", err
@@ -105,21 +104,21 @@ func (c *committer) commit(ctx context.Context, id string) (string, error) {
 	return c.git.Must(ctx, "rev-parse", "--short", "HEAD")
 }
 
-// clean reports whether the store is as HEAD has it.
+// clean reports whether the store equals HEAD.
 func (c *committer) clean(ctx context.Context) (bool, error) {
 	changed, err := c.git.Run(ctx, "diff", "--quiet", "HEAD", "--", c.path)
 	switch {
 	case err != nil:
 		return false, err
-	case changed.Exit != 0: // also where there is no HEAD yet
+	case changed.Exit != 0: // also if there is no HEAD yet
 		return false, nil
 	}
 	return true, c.follow(ctx)
 }
 
-// follow brings the index to HEAD where it is not. `git commit --only` reads the file twice, for
-// the index and for the commit; one written between is committed as it is now and staged
-// as it was, and the next commit of a person would take the change back.
+// follow updates the index to HEAD if they differ. `git commit --only` reads the file twice,
+// for the index and for the commit. A write between the two reads is committed but staged in
+// its old state, and a person's next commit would revert it.
 func (c *committer) follow(ctx context.Context) error {
 	staged, err := c.git.Run(ctx, "diff", "--quiet", "--cached", "HEAD", "--", c.path)
 	if err == nil && staged.Exit != 0 {

@@ -14,8 +14,8 @@ import (
 	"stig/internal/store/jsonl"
 )
 
-// TestCommitTogether: of several who commit the store at once none fails, whoever's commit has
-// the changes of the others too.
+// TestCommitTogether: several concurrent commits of the store all succeed, whichever commit
+// contains the changes.
 func TestCommitTogether(t *testing.T) {
 	_, path, git := repository(t)
 	store := jsonl.Open(beads.Place{Path: path, Dir: filepath.Dir(path)})
@@ -44,8 +44,8 @@ func TestCommitTogether(t *testing.T) {
 	}
 }
 
-// TestCommitLeavesNothingStaged: git reads the file for the index, and again for the commit.
-// One written between, here by a filter that git runs as it reads, is staged as HEAD has it.
+// TestCommitLeavesNothingStaged: git reads the file for the index and again for the commit. A
+// write between the two, here by a git filter, is staged as in HEAD.
 func TestCommitLeavesNothingStaged(t *testing.T) {
 	dir, path, git := repository(t)
 	git("config", "filter.between.clean", `cat; if test -e .git/index.lock && mv .git/once .git/done 2>/dev/null; then cat .git/line >> .beads/issues.jsonl; fi`)
@@ -79,7 +79,7 @@ func TestCommitLeavesNothingStaged(t *testing.T) {
 	}
 }
 
-// repository makes a repository with a store of one issue, committed.
+// repository creates a git repository with a committed store of one issue.
 func repository(t *testing.T) (dir, path string, git func(argv ...string) string) {
 	t.Helper()
 	dir = t.TempDir()

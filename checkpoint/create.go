@@ -15,10 +15,10 @@ import (
 	"stig/signals"
 )
 
-// Draft is an issue to be made.
+// Draft is an issue to create.
 type Draft struct {
-	Line                                           int    // where it stands in a text; 0 for none
-	Name                                           string // what later drafts of a batch call it in Parent and Deps; "" for none
+	Line                                           int    // line of the draft in the input; 0 for none
+	Name                                           string // the name by which later drafts of a batch refer to it in Parent and Deps; "" for none
 	Title, Type, Description, Acceptance, Assignee string
 	Design, ExternalRef                            string
 	Priority                                       int
@@ -28,32 +28,32 @@ type Draft struct {
 	Labels                                         []string
 	Parent                                         string // the issue gets the next id below it
 	Deps                                           []beads.Dep
-	Cynefin                                        string // "" for the default; brings its planning depth
-	Evidence                                       bool   // the table gets the evidence rows
+	Cynefin                                        string // "" for the default; sets the planning depth
+	Evidence                                       bool   // add the evidence rows to the table
 	By                                             string
-	Types                                          []string // types that the project uses besides those of bd
+	Types                                          []string // custom types of the project, besides those of bd
 
-	unread []string // warnings of what was read as text and may be meant otherwise
+	unread []string // warnings about text that may have been meant as a field
 
-	// Number gives the number of a new child of a parent whose greatest in the
-	// store is known; nil for one more.
+	// Number returns the number of a new child, given the parent and its greatest child number
+	// in the store; if nil, it is the next one.
 	Number func(parent string, greatest int) (int, error)
 }
 
-// Created says which issue was made.
+// Created names the created issue.
 type Created struct {
 	ID       string   `json:"id"`
 	Title    string   `json:"title"`
-	After    []string `json:"after,omitempty"` // the issues that it waits for
+	After    []string `json:"after,omitempty"` // ids of the issues that it waits for
 	Warnings []string `json:"warnings"`
 
 	stored
 }
 
-// BatchError is the error of one of several drafts or amendments.
+// BatchError is the error of one draft or amendment of a batch.
 type BatchError struct {
-	At   int // its place, from 0 on
-	Line int // where it stands in the text of the batch; 0 for none
+	At   int // its index, from 0
+	Line int // its line in the input; 0 for none
 	Err  error
 }
 
@@ -66,10 +66,9 @@ func (e *BatchError) Error() string {
 
 func (e *BatchError) Unwrap() error { return e.Err }
 
-// Create adds an issue with its signal table. Its id is a hash of what it is
-// about, or the next one below its parent. It refuses what Link refuses, an
-// unknown parent or dependency (fault.NotFound), a value that the schema
-// does not take, and a draft that cannot be as it is given (fault.Usage).
+// Create adds an issue with its signal table. Its id is a hash of its content, or the next
+// number below its parent. Create returns a fault.NotFound for an unknown parent or dependency,
+// a fault.Usage for an invalid draft, and the errors of Link and of the schema.
 func Create(ctx context.Context, s beads.Store, o beads.Options, d Draft, rules Rules) (*Created, error) {
 	list, lines, err := CreateAll(ctx, s, o, []Draft{d}, rules)
 	if e, ok := err.(*BatchError); ok {
@@ -82,9 +81,8 @@ func Create(ctx context.Context, s beads.Store, o beads.Options, d Draft, rules 
 	return list[0], nil
 }
 
-// CreateAll is Create of several issues in one edit: of all, or of none. A draft may
-// name those before it in Parent and Deps. An error that one draft is the reason of
-// is a *BatchError.
+// CreateAll creates several issues in one edit: all of them, or none. A draft may name earlier
+// drafts in Parent and Deps. An error caused by one draft is a *BatchError.
 func CreateAll(ctx context.Context, s beads.Store, o beads.Options, drafts []Draft, rules Rules) ([]*Created, []beads.Change, error) {
 	drafts = slices.Clone(drafts)
 	tables := make([]string, len(drafts))
@@ -123,7 +121,7 @@ func CreateAll(ctx context.Context, s beads.Store, o beads.Options, drafts []Dra
 	return created, lines, err
 }
 
-// blockersIn gives what an issue waits for by its rows.
+// blockersIn returns the issues that the rows wait for.
 func blockersIn(deps []beads.Dep) (ids []string) {
 	for _, dep := range deps {
 		if dag.Blocks(dep.Type) {
@@ -133,7 +131,7 @@ func blockersIn(deps []beads.Dep) (ids []string) {
 	return ids
 }
 
-// once gives the number that it gave before as long as that is free.
+// once returns the same number again until that number is taken.
 func once(number func(string, int) (int, error)) func(string, int) (int, error) {
 	if number == nil {
 		return nil
@@ -147,11 +145,11 @@ func once(number func(string, int) (int, error)) func(string, int) (int, error) 
 	}
 }
 
-// checkTitle says why no issue can have a title.
+// checkTitle returns an error for an invalid title.
 func checkTitle(title string) error {
-	const most = 500 // bytes that bd and beads_rust take
+	const most = 500 // limit of bd and beads_rust, in bytes
 	if strings.TrimSpace(title) == "" {
-		return usage("the title is empty", "say in one line what there is to do")
+		return usage("the title is empty", "describe the task in one line")
 	}
 	if strings.ContainsAny(title, "\r\n") {
 		return usage(fmt.Sprintf("title: must be one line; found %q", title), "put the rest into --description")
@@ -162,24 +160,25 @@ func checkTitle(title string) error {
 	return nil
 }
 
-// takenByBR refuses what would keep beads_rust, where that works too, from reading
-// the whole file: it takes all lines, or none. Before are drafts of the same batch.
+// takenByBR refuses values that beads_rust cannot read, if the store is used with it:
+// beads_rust rejects the whole file for one invalid line. before are earlier drafts of the same
+// batch.
 func takenByBR(tx *beads.Tx, before []Draft, id, description, ref string) error {
 	const most, mostRef = 100 << 10, 200
 	if !tx.Snapshot().Place().BR {
 		return nil
 	}
 	if n := len(description); n > most {
-		return usage(fmt.Sprintf("description: br takes at most %d bytes, and of a file with more nothing; found %d", most, n), "put the rest into --design")
+		return usage(fmt.Sprintf("description: br reads at most %d bytes, and rejects the whole file otherwise; found %d", most, n), "put the rest into --design")
 	}
 	if ref == "" {
 		return nil
 	}
 	if len(ref) > mostRef || strings.ContainsFunc(ref, unicode.IsSpace) {
-		return usage(fmt.Sprintf("external reference: br takes a word of at most %d bytes, and of a file with another nothing; found %q", mostRef, ref), "name it in the description")
+		return usage(fmt.Sprintf("external reference: br reads a word of at most %d bytes, and rejects the whole file otherwise; found %q", mostRef, ref), "name it in the description")
 	}
 	taken := func(who string) error {
-		return usage(fmt.Sprintf("external reference: %s has %q, and br takes nothing of a file where two issues have the same", who, ref), "name it in the description")
+		return usage(fmt.Sprintf("external reference: %s already has %q, and br rejects a file where two issues share one", who, ref), "name it in the description")
 	}
 	for _, d := range before {
 		if d.ExternalRef == ref {
@@ -188,7 +187,7 @@ func takenByBR(tx *beads.Tx, before []Draft, id, description, ref string) error 
 	}
 	for _, issue := range tx.Snapshot().All() {
 		other, err := tx.Record(issue.ID)
-		if fault.Is(err, fault.Refused) { // a tombstone counts too
+		if fault.Is(err, fault.Refused) { // tombstones count too
 			other, err = issue.Record()
 		}
 		if err != nil {
@@ -230,16 +229,16 @@ func checkLabels(labels []string) error {
 	return nil
 }
 
-// Types are the types of issues that every version of bd takes.
+// Types lists the issue types that every version of bd accepts.
 func Types() []string { return []string{"bug", "feature", "task", "epic", "chore"} }
 
-// newerTypes are those that some versions of bd take besides.
+// newerTypes lists issue types that only some versions of bd accept.
 func newerTypes() []string {
 	return []string{"event", "decision", "message", "molecule", "gate", "spike", "story", "milestone"}
 }
 
-// checkIssueType refuses a type that no version of bd has, that the project does not
-// name and that no issue has: most likely it is misspelt.
+// checkIssueType refuses a type that is unknown to bd, not configured by the project and used
+// by no issue: most likely it is misspelt.
 func checkIssueType(f *beads.Snapshot, kind string, own []string) error {
 	if slices.Contains(Types(), kind) || slices.Contains(newerTypes(), kind) || slices.Contains(own, kind) || usesType(f, kind) {
 		return nil
@@ -257,15 +256,15 @@ func usesType(f *beads.Snapshot, kind string) bool {
 	return false
 }
 
-// oddType warns of a type that not every version of bd takes, and that no issue has.
+// oddType warns about a type that no issue has yet and that some versions of bd reject.
 func oddType(f *beads.Snapshot, kind string) []string {
 	if slices.Contains(Types(), kind) || usesType(f, kind) {
 		return []string{}
 	}
-	return []string{fmt.Sprintf("type %q: no issue has it yet, and some versions of bd take only %s", kind, strings.Join(Types(), ", "))}
+	return []string{fmt.Sprintf("type %q: no issue has it yet, and some versions of bd accept only %s", kind, strings.Join(Types(), ", "))}
 }
 
-// table is the notes of a new issue.
+// table returns the notes of a new issue.
 func (d Draft) table(rules Rules) (string, error) {
 	set := map[signals.Signal]string{}
 	if d.Cynefin != "" {
@@ -278,16 +277,15 @@ func (d Draft) table(rules Rules) (string, error) {
 	return doc.Text(), nil
 }
 
-// batch resolves drafts against the store that they go into, and against those of
-// the batch before them.
+// batch resolves drafts against the store and against earlier drafts of the batch.
 type batch struct {
 	file     *grown
 	rules    Rules
-	named    map[string]string // the ids of earlier drafts, by their name and by themselves
-	greatest map[string]int    // the greatest number of a child that the batch gave a parent
+	named    map[string]string // ids of earlier drafts, by name and by id
+	greatest map[string]int    // the greatest child number in the batch, by parent
 }
 
-// grown is a store with the issues that a batch adds.
+// grown is a snapshot together with the issues that a batch adds.
 type grown struct {
 	*beads.Snapshot
 	added []*beads.Issue
@@ -350,7 +348,7 @@ func (b *batch) issue(d Draft) (beads.New, error) {
 	if err := refuse(b.file, n.ID, n.Deps...); err != nil {
 		return n, err
 	}
-	if d.Parent != "" { // no number is taken for an issue that is refused
+	if d.Parent != "" { // refused issues must not use up a number
 		if n.ID, err = b.childID(d, n.Deps[0].On); err != nil {
 			return n, err
 		}
@@ -363,7 +361,7 @@ func (b *batch) issue(d Draft) (beads.New, error) {
 	return n, nil
 }
 
-// parent gives the id of an unclosed issue of the store, or of the batch.
+// parent returns the id of an unclosed issue of the store or the batch.
 func (b *batch) parent(id string) (string, error) {
 	if made, ok := b.named[id]; ok {
 		return made, nil
@@ -373,7 +371,7 @@ func (b *batch) parent(id string) (string, error) {
 		return "", err
 	}
 	if beads.IsClosed(parent.Status) {
-		return "", usage(fmt.Sprintf("%s: is over (status %s) and gets no more children", parent.ID, parent.Status), "name another --parent")
+		return "", usage(fmt.Sprintf("%s: cannot add a child; its status is %s", parent.ID, parent.Status), "name another --parent")
 	}
 	return parent.ID, nil
 }
@@ -398,8 +396,8 @@ func (b *batch) childID(d Draft, parent string) (string, error) {
 	return id, err
 }
 
-// newID is the hash of what a draft is about; one that repeats an earlier draft
-// gets the next that is free.
+// newID returns the hash of a draft's content. If an earlier draft of the batch has it, newID
+// returns the next free one.
 func (b *batch) newID(d Draft) (string, error) {
 	prefix, err := b.file.Prefix()
 	if err != nil {

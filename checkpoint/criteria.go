@@ -12,12 +12,12 @@ import (
 	"stig/internal/git"
 )
 
-// Edited is how the criteria of an issue differ from those that are committed:
-// whoever reads that they pass has to know that they were not always these.
+// Edited says how the criteria of an issue differ from the committed ones. Readers of a verdict
+// must know that the criteria were changed.
 type Edited struct {
-	Was  int      `json:"was"`  // commands that would run, as committed
-	Is   int      `json:"is"`   // as they are now
-	Gone []string `json:"gone"` // the commands that were among them and are no more
+	Was  int      `json:"was"`  // number of commands that would run, as committed
+	Is   int      `json:"is"`   // the number now
+	Gone []string `json:"gone"` // commands that were removed
 }
 
 func (e *Edited) String() string {
@@ -28,9 +28,9 @@ func (e *Edited) String() string {
 	return fmt.Sprintf("criteria edited since HEAD: %d %s → %d", e.Was, what, e.Is)
 }
 
-// EditedSince compares the criteria of an issue with those in the store as
-// HEAD has it; path is that of git.Client.FileAt. nil tells that they are the
-// same, or that HEAD has no such store or no such issue.
+// EditedSince compares the criteria of an issue with those in the store at HEAD; path is as for
+// git.Client.FileAt. It returns nil if they are the same, or if HEAD does not contain the store
+// or the issue.
 func EditedSince(ctx context.Context, repo git.Client, path, id string, now gate.Criteria) (*Edited, error) {
 	before, known, err := committed(ctx, repo, path, id)
 	if err != nil || !known || before.Text() == now.Text() {
@@ -46,7 +46,7 @@ func EditedSince(ctx context.Context, repo git.Client, path, id string, now gate
 	return e, nil
 }
 
-// committed gives the criteria of an issue in HEAD's store.
+// committed returns the criteria of an issue in the store at HEAD.
 func committed(ctx context.Context, repo git.Client, path, id string) (before gate.Criteria, known bool, err error) {
 	find := &lineOf{id: id}
 	err = repo.FileAt(ctx, "HEAD", path, find)
@@ -63,7 +63,7 @@ func committed(ctx context.Context, repo git.Client, path, id string) (before ga
 	return gate.Of(find.record), true, nil
 }
 
-// commands are the texts of the checks that count when the issue closes.
+// commands returns the texts of the checks that count for a close.
 func commands(c gate.Criteria) (texts []string) {
 	for _, check := range c.Plan() {
 		if check.Asked() {
@@ -73,11 +73,11 @@ func commands(c gate.Criteria) (texts []string) {
 	return texts
 }
 
-// lineOf picks the line of one issue out of a store that is written to it.
+// lineOf is an io.Writer that picks the line of one issue out of a store.
 type lineOf struct {
 	id     string
 	record *beads.Record
-	rest   []byte // of a line that is not complete yet
+	rest   []byte // an incomplete line
 }
 
 func (l *lineOf) Write(b []byte) (int, error) {
@@ -95,7 +95,7 @@ func (l *lineOf) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// take keeps the line of the issue: the last one counts, as in a store.
+// take keeps the line if it belongs to the issue: the last one counts, as in a store.
 func (l *lineOf) take(line []byte) {
 	if !bytes.Contains(line, []byte(l.id)) {
 		return

@@ -13,8 +13,8 @@ import (
 	"stig/internal/git"
 )
 
-// The committed criteria are found wherever the line stands in the store, and
-// what is not committed is no edit.
+// The committed criteria are found at any line of the store, and without a committed version
+// nothing counts as edited.
 func TestEditedSince(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

@@ -14,17 +14,17 @@ import (
 	"stig/internal/visible"
 )
 
-// Deletion is why issues are deleted, and by whom.
+// Deletion says why issues are deleted, and by whom.
 type Deletion struct {
 	Reason, Actor string
-	Force         bool // although others depend on them, or another or a swarm works on them
+	Force         bool // even if others depend on them, or another actor or a swarm works on them
 }
 
-// Deleted says which issue was deleted.
+// Deleted names the deleted issue.
 type Deleted struct {
 	ID         string      `json:"id"`
 	Title      string      `json:"title"`
-	Dependents []beads.Ref `json:"dependents"` // what depended on it, and does no longer
+	Dependents []beads.Ref `json:"dependents"` // issues whose dependency on it was removed
 }
 
 func verb(n int, one, several string) string {
@@ -34,19 +34,19 @@ func verb(n int, one, several string) string {
 	return several
 }
 
-// Delete makes issues tombstones, as bd 0.49 does: the line stays, with the status
-// tombstone, so that a branch that still has the issue does not bring it back. Rows
-// of other issues on them are dropped. All are deleted, or none. It refuses
-// (fault.Conflict) what issues outside of ids depend on, what another has in progress, and
-// what a swarm runs on, unless that is forced; and (fault.Refused) stores
-// that bd keeps in a database: bd delete deletes there.
+// Delete turns issues into tombstones, as bd 0.49 does: the line stays, with the status
+// tombstone, so that merging a branch that still has the issue does not restore it. Rows of
+// other issues that refer to them are removed. All issues are deleted, or none. Unless forced,
+// Delete returns a fault.Conflict if issues outside of ids depend on them, another actor has
+// one in progress, or a swarm is running on one. It returns a fault.Refused if bd keeps the
+// store in a database: use bd delete there.
 func Delete(ctx context.Context, s beads.Store, o beads.Options, ids []string, d Deletion) ([]*Deleted, []beads.Change, error) {
 	if s.Place().ByBD() {
-		return nil, nil, &fault.Error{Code: fault.Refused, Path: s.Place().Name(), Reason: "bd keeps these issues in a database, and deletes them itself",
+		return nil, nil, &fault.Error{Code: fault.Refused, Path: s.Place().Name(), Reason: "bd keeps these issues in a database, and only bd can delete them",
 			Hint: "type bd delete " + strings.Join(ids, " ") + " --force"}
 	}
 	var list []*Deleted
-	o.Notes = nil // notes of what is deleted stay in its line
+	o.Notes = nil // the notes of a deleted issue stay in its line
 	lines, err := s.Edit(ctx, o, func(tx *beads.Tx) error {
 		found, err := d.find(tx, ids)
 		if err != nil {
@@ -65,7 +65,7 @@ func Delete(ctx context.Context, s beads.Store, o beads.Options, ids []string, d
 	return list, lines, err
 }
 
-// Deletable checks that issues may be deleted, and gives them. It writes nothing.
+// Deletable checks that the issues may be deleted, and returns them. It writes nothing.
 func Deletable(f *beads.Snapshot, ids []string, d Deletion) ([]*Deleted, error) {
 	found, err := f.FindAll(ids)
 	if err != nil {
@@ -153,8 +153,8 @@ func (d Deletion) refuse(f *beads.Snapshot, issue *beads.Issue, all []*beads.Iss
 		Hint: "type stig show " + issue.ID + " --deps to see them; --force drops these dependencies"}
 }
 
-// dependents are the issues that have a row on the issue, of any type: those that
-// are deleted too are left out.
+// dependents returns the issues that have a row of any type on the issue, except those that are
+// deleted too.
 func dependents(f *beads.Snapshot, issue *beads.Issue, all []*beads.Issue) (list []int) {
 	for i, other := range f.All() {
 		at, ok := f.Index(other.ID)
@@ -168,16 +168,16 @@ func dependents(f *beads.Snapshot, issue *beads.Issue, all []*beads.Issue) (list
 	return list
 }
 
-// DuplicateOf is the closing of an issue as the duplicate of another one, which links it to
-// that (type duplicates), as bd does, whatever it waits for: the work is that of the other
-// issue. Close then refuses (fault.Usage) an issue that would be a duplicate of itself, or of
-// one that was deleted or is a duplicate of it.
+// DuplicateOf returns the Closing of an issue as the duplicate of another one. As in bd, the
+// close links the two (type duplicates) and ignores open dependencies, because the other issue
+// has the work. Close then returns a fault.Usage if the other issue is the same one, deleted,
+// or a duplicate of this one.
 func DuplicateOf(of, by string) (Closing, error) {
 	waiver, err := gate.Waive("the work is in the issue that it repeats", by)
 	return Closing{Evidence: waiver, Actor: by, DuplicateOf: of}, err
 }
 
-// duplicate links the issue to the one that it repeats, and gives the reason.
+// duplicate links the issue to the one that it duplicates, and returns the close reason.
 func (c Closing) duplicate(tx *beads.Tx, id string) (reason string, err error) {
 	other, err := tx.Snapshot().Find(c.DuplicateOf)
 	if err != nil {
@@ -186,11 +186,11 @@ func (c Closing) duplicate(tx *beads.Tx, id string) (reason string, err error) {
 	back := func(d beads.Dep) bool { return d.On == id && d.Type == "duplicates" }
 	switch {
 	case other.ID == id:
-		return "", &fault.Error{Code: fault.Usage, ID: id, Reason: "is no duplicate of itself", Hint: "name another issue with --of"}
+		return "", &fault.Error{Code: fault.Usage, ID: id, Reason: "cannot be a duplicate of itself", Hint: "name another issue with --of"}
 	case other.Status == beads.StatusTombstone:
 		return "", &fault.Error{Code: fault.Usage, ID: other.ID, Reason: "was deleted", Hint: "name another issue with --of"}
 	case slices.ContainsFunc(other.Deps, back):
-		return "", &fault.Error{Code: fault.Usage, ID: other.ID, Reason: "is a duplicate of " + id, Hint: "one of the two has to stay"}
+		return "", &fault.Error{Code: fault.Usage, ID: other.ID, Reason: "is a duplicate of " + id, Hint: "keep one of the two"}
 	}
 	return fmt.Sprintf("duplicate of %s, %s", other.ID, strings.TrimRight(visible.OneLine(other.Title), ".")),
 		tx.AddRow(id, beads.Row{On: other.ID, Type: "duplicates", By: c.Actor})

@@ -11,8 +11,8 @@ import (
 
 var errEstimated = errors.New("there is a state estimate already")
 
-// DraftEstimate writes a state estimate where there is none, as one that nobody thought
-// about must never take the place of one that somebody wrote.
+// DraftEstimate writes a generated state estimate if there is none. It never replaces one that
+// somebody wrote.
 func DraftEstimate(ctx context.Context, s beads.Store, o beads.Options, id string, u Update, rules Rules) (*Report, error) {
 	return u.write(ctx, s, o, id, rules, func(_ string, d *notes.Doc) error {
 		if _, has := signals.LastEstimate(d); has {

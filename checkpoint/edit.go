@@ -6,20 +6,20 @@ import (
 	"stig/internal/beads"
 )
 
-// stored is what each edit says that was made.
+// stored is part of every edit's report.
 type stored struct {
-	Lines []beads.Change `json:"-"` // the changed lines of the store; none when nothing changed
+	Lines []beads.Change `json:"-"` // the changed lines of the store; empty if nothing changed
 }
 
 func (s *stored) wrote(lines []beads.Change) { s.Lines = lines }
 
-// said is what an edit says.
+// said is the report of an edit.
 type said interface {
 	wrote(lines []beads.Change)
 }
 
-// edit has do edit the store, and gives what that said. It may be called several times: what
-// it said last counts.
+// edit runs do in an edit of the store and returns its report. do may be called several times;
+// the last result counts.
 func edit[T said](ctx context.Context, s beads.Store, o beads.Options, do func(*beads.Tx) (T, error)) (T, error) {
 	var last, none T
 	lines, err := s.Edit(ctx, o, func(tx *beads.Tx) (err error) {
@@ -33,7 +33,7 @@ func edit[T said](ctx context.Context, s beads.Store, o beads.Options, do func(*
 	return last, nil
 }
 
-// editIssue is edit of one issue, which id may abbreviate.
+// editIssue is edit for one issue, whose id may be abbreviated.
 func editIssue[T said](ctx context.Context, s beads.Store, o beads.Options, id string, do func(*beads.Tx, *beads.Record) (T, error)) (T, error) {
 	return edit(ctx, s, o, func(tx *beads.Tx) (_ T, err error) {
 		record, err := tx.Record(id)

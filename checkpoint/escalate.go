@@ -14,54 +14,54 @@ import (
 	"stig/signals"
 )
 
-// Question is what is asked of a person about an issue. One without a text asks
-// nothing.
+// Question is a question for a person about an issue. Without a text nothing is asked.
 type Question struct {
 	Text    string
-	Options []string      // alternatives, each of one line
-	Default int           // 1-based number of the option that holds when nobody answers, 0 for none: shown, never executed
-	After   time.Duration // how long nobody must have answered for that, whole minutes
-	Process bool          // asks whether the way of working should change
-	By      string        // who asks, "" when unknown
-	Only    string        // the one worker whom it keeps from the issue, "" for everybody
+	Options []string      // alternatives, one line each
+	Default int           // 1-based number of the option proposed if nobody answers, 0 for none: shown, never executed
+	After   time.Duration // how long to wait for an answer before that, in whole minutes
+	Process bool          // asks whether to change the way of working
+	By      string        // who asks, "" if unknown
+	Only    string        // the only worker whom the question blocks, "" for everybody
 
-	Evidence bool // a new table gets the evidence rows
-	Unclosed bool // refuses (fault.Changed) an issue that is closed by now
+	Evidence bool // add the evidence rows to a new table
+	Unclosed bool // return a fault.Changed if the issue has been closed
 }
 
-// OnMyWord is the option with which a person takes work as done of which nothing can be shown.
+// OnMyWord is the option by which a person accepts work that cannot be verified.
 const OnMyWord = "it is done: merge the work, and close the issue on my word"
 
-// TakeIt is the option with which a person takes work whose checks pass, and passed before it.
+// TakeIt is the option by which a person accepts work whose checks pass and passed before it
+// too.
 const TakeIt = "take it: merge the work, and close the issue"
 
-// NoSecret is the option with which a person says that what looks like a credential is none.
+// NoSecret is the option by which a person says that a suspected credential is not one.
 const NoSecret = "it is no credential: let the work land if its checks pass"
 
-// Answer is what a person decides about the questions that stand on an issue. It
-// needs an option or a text.
+// Answer is a person's decision on the open questions of an issue. It needs an option or a
+// text.
 type Answer struct {
-	Question string // the one it answers: its number among those that stand, or at least 4 digits of its hash; "" for all
-	Option   int    // 1-based number of the option that is taken, 0 for none
-	Text     string // the answer, or what is added to the option
+	Question string // the question to answer: its number among the open ones, or at least 4 digits of its hash; "" for all
+	Option   int    // 1-based number of the chosen option, 0 for none
+	Text     string // the answer, or a remark on the option
 	By       string
-	Self     bool // allows whoever asked to answer
-	Withdraw bool // is no answer: whoever asked does not ask any more, and Text says why
-	Person   bool // whoever answers is a person, as far as can be seen: others may not take OnMyWord, TakeIt, NoSecret
+	Self     bool // the asker may answer too
+	Withdraw bool // not an answer: the asker withdraws the question, and Text says why
+	Person   bool // the answer is known to come from a person; others may not choose OnMyWord, TakeIt, NoSecret
 
-	// Seen are the questions that the person read; an answer is refused when
-	// others would be answered by now. nil answers whatever stands.
+	// Seen are the questions that the person read; the answer is refused if it would answer
+	// others. nil answers all open questions.
 	Seen []signals.Part
 }
 
-// Resolution is a question with its answer, as recorded.
+// Resolution is a question with its recorded answer.
 type Resolution struct {
 	ID        string    `json:"id"`
 	Title     string    `json:"title"`
-	Questions []string  `json:"questions"` // all that the answer answers
-	Hashes    []string  `json:"hashes"`    // their names
-	Withdrawn bool      `json:"withdrawn"` // the answer is why they are not asked any more
-	Left      int       `json:"left"`      // how many questions on the issue still wait
+	Questions []string  `json:"questions"` // the answered questions
+	Hashes    []string  `json:"hashes"`    // their hashes
+	Withdrawn bool      `json:"withdrawn"` // the questions were withdrawn; the answer says why
+	Left      int       `json:"left"`      // number of open questions left on the issue
 	Answer    string    `json:"answer"`
 	By        string    `json:"by"`
 	Changed   []Changed `json:"changed"`
@@ -70,9 +70,9 @@ type Resolution struct {
 	stored
 }
 
-// Escalate asks a person: a part is appended to the escalation section, and
-// escalation becomes pending. It refuses (fault.Conflict) a question that
-// waits already, and (fault.Usage) one that is empty or contradicts itself.
+// Escalate asks a person: it appends a part to the escalation section and sets escalation to
+// pending. It returns a fault.Conflict for a question that is already open, and a fault.Usage
+// for an empty or contradictory one.
 func Escalate(ctx context.Context, s beads.Store, o beads.Options, id string, q Question, rules Rules) (*Report, error) {
 	if strings.TrimSpace(q.Text) == "" {
 		return nil, &fault.Error{Code: fault.Usage, ID: id, Reason: "the question is empty", Hint: "give it with -m, --file, or - for standard input"}
@@ -88,7 +88,7 @@ func Escalate(ctx context.Context, s beads.Store, o beads.Options, id string, q 
 	})
 }
 
-// Said is the question as people read it, asked now.
+// Said returns the question in the form shown to people, as if asked at now.
 func (q Question) Said(now time.Time) signals.Question {
 	said := signals.Question{Text: q.Text, Options: q.Options, Default: q.Default, After: q.After}
 	if q.Default > 0 {
@@ -97,7 +97,7 @@ func (q Question) Said(now time.Time) signals.Question {
 	return said
 }
 
-// part is the question as a part of the escalation section.
+// part returns the question as a part of the escalation section.
 func (q Question) part(now time.Time) (signals.Part, error) {
 	for i, option := range q.Options {
 		if strings.TrimSpace(option) == "" {
@@ -111,9 +111,9 @@ func (q Question) part(now time.Time) (signals.Part, error) {
 	case q.Default < 0 || q.Default > len(q.Options):
 		return signals.Part{}, usage(fmt.Sprintf("the default must be an option, 1 to %d; found %d", len(q.Options), q.Default), "")
 	case q.Default > 0 && (q.After < time.Minute || q.After%time.Minute != 0):
-		return signals.Part{}, usage(fmt.Sprintf("a default holds after whole minutes, at least one; found %s", q.After), "")
+		return signals.Part{}, usage(fmt.Sprintf("the default needs whole minutes, at least one; found %s", q.After), "")
 	case q.Default == 0 && q.After != 0:
-		return signals.Part{}, usage("a time is given, and no default that would hold after it", "")
+		return signals.Part{}, usage("a time needs a default", "")
 	}
 	part := signals.Part{Kind: signals.Pending, Date: signals.Day(now), By: q.By, Text: q.Said(now).String()}
 	if q.Process {
@@ -125,8 +125,8 @@ func (q Question) part(now time.Time) (signals.Part, error) {
 	return part, nil
 }
 
-// asked reports whether the same question already waits, its default aside, which
-// has another time: asking again says nothing new.
+// asked reports whether the same question is already open. Defaults are ignored because their
+// times differ.
 func asked(d *notes.Doc, q Question) bool {
 	said := signals.ReadQuestion(signals.Question{Text: q.Text, Options: q.Options}.String())
 	for _, p := range signals.Questions(signals.Escalations(d)) {
@@ -139,12 +139,11 @@ func asked(d *notes.Doc, q Question) bool {
 	return false
 }
 
-// Resolve records a person's answer to the questions that stand on an issue, or to
-// one of them; escalation becomes resolved when none is left. It refuses
-// (fault.Conflict) where nothing is asked, where others would be answered than
-// those that were Seen, an answer by whoever asked, and a withdrawal by anybody
-// else; and (fault.Usage) an empty answer, and a question and an option that are
-// not there.
+// Resolve records a person's answer to the open questions of an issue, or to one of them;
+// escalation becomes resolved if none is left. It returns a fault.Conflict if nothing is asked,
+// if the questions differ from Seen, for an answer by the asker, and for a withdrawal by
+// anybody else. It returns a fault.Usage for an empty answer and for an unknown question or
+// option.
 func Resolve(ctx context.Context, s beads.Store, o beads.Options, id string, a Answer, rules Rules) (*Resolution, error) {
 	o.Notes = notes.Permit{Change: []string{signals.Section, signals.EscalationSection}}.Check
 	return editIssue(ctx, s, o, id, func(tx *beads.Tx, record *beads.Record) (*Resolution, error) {
@@ -160,7 +159,7 @@ func Resolve(ctx context.Context, s beads.Store, o beads.Options, id string, a A
 	})
 }
 
-// answer puts the answer into the notes.
+// answer writes the answer into the notes.
 func (r *Resolution) answer(d *notes.Doc, a Answer, rules Rules) (*notes.Doc, error) {
 	standing, err := a.Answers(r.ID, d, rules.Schema)
 	if err != nil {
@@ -175,11 +174,11 @@ func (r *Resolution) answer(d *notes.Doc, a Answer, rules Rules) (*notes.Doc, er
 		return nil, &IssueError{ID: r.ID, Err: err}
 	}
 	if !a.Person && (strings.HasPrefix(text, OnMyWord) || strings.HasPrefix(text, TakeIt)) {
-		return nil, &fault.Error{Code: fault.Found, ID: r.ID, Reason: "a person alone may close an issue on their word",
+		return nil, &fault.Error{Code: fault.Found, ID: r.ID, Reason: "only a person may close an issue on their word",
 			Hint: "leave it to them, or give criteria that can be run: stig edit " + r.ID + " --acceptance TEXT"}
 	}
 	if !a.Person && strings.HasPrefix(text, NoSecret) {
-		return nil, &fault.Error{Code: fault.Found, ID: r.ID, Reason: "a person alone may say that it is no credential", Hint: "leave it to them"}
+		return nil, &fault.Error{Code: fault.Found, ID: r.ID, Reason: "only a person may say that it is no credential", Hint: "leave it to them"}
 	}
 	for _, q := range questions {
 		r.Questions = append(r.Questions, q.Text)
@@ -207,8 +206,8 @@ func (r *Resolution) answer(d *notes.Doc, a Answer, rules Rules) (*notes.Doc, er
 	return after, nil
 }
 
-// Answers gives the questions in the notes of an issue that the answer would
-// answer, whatever it says. It refuses what Resolve refuses of them.
+// Answers returns the questions in the notes of an issue that the answer applies to, whatever
+// its text. It returns the same errors about questions as Resolve.
 func (a Answer) Answers(id string, d *notes.Doc, schema *signals.Schema) ([]signals.Part, error) {
 	parts := signals.Escalations(d)
 	questions := signals.Questions(parts)
@@ -223,24 +222,24 @@ func (a Answer) Answers(id string, d *notes.Doc, schema *signals.Schema) ([]sign
 		return nil, err
 	}
 	if a.Seen != nil && !slices.Equal(a.Seen, questions) {
-		return nil, &fault.Error{Code: fault.Conflict, ID: id, Reason: "other questions stand than those that were read", Hint: "type stig resolve " + id + " to read them"}
+		return nil, &fault.Error{Code: fault.Conflict, ID: id, Reason: "the questions changed since you read them", Hint: "type stig resolve " + id + " to read them"}
 	}
 	for _, q := range questions {
 		own := strings.EqualFold(q.By, a.By)
 		switch {
-		case a.Withdraw && !own && (q.By != "" || !a.Person): // nobody knows whose it is: a person may say so
-			return nil, &fault.Error{Code: fault.Conflict, ID: id, Reason: cmp.Or(q.By, "somebody") + " asked, and nobody else can withdraw the question",
+		case a.Withdraw && !own && (q.By != "" || !a.Person): // the asker is unknown: a person may withdraw it
+			return nil, &fault.Error{Code: fault.Conflict, ID: id, Reason: cmp.Or(q.By, "somebody") + " asked, and only they can withdraw the question",
 				Hint: "type stig resolve " + id + " --question " + q.Hash() + " to answer it"}
 		case !a.Withdraw && !a.Self && a.By != "" && own:
-			return nil, &fault.Error{Code: fault.Conflict, ID: id, Reason: a.By + " asked, and somebody else has to answer",
-				Hint: "give the name of who decides with --actor, or --self if whoever asked may"}
+			return nil, &fault.Error{Code: fault.Conflict, ID: id, Reason: a.By + " asked, and somebody else must answer",
+				Hint: "name who decides with --actor, or use --self if the asker may answer"}
 		}
 	}
 	return questions, nil
 }
 
-// chosen are those of the questions that stand to which the answer is given. What is
-// withdrawn is one: without a name the only one of whoever withdraws it.
+// chosen returns the open questions to which the answer applies. A withdrawal applies to
+// exactly one: without a name, the only question of whoever withdraws it.
 func (a Answer) chosen(id string, questions []signals.Part) ([]signals.Part, error) {
 	name := a.Question
 	if name == "" && !a.Withdraw {
@@ -250,10 +249,10 @@ func (a Answer) chosen(id string, questions []signals.Part) ([]signals.Part, err
 		own := slices.DeleteFunc(slices.Clone(questions), func(q signals.Part) bool { return q.By != "" && !strings.EqualFold(q.By, a.By) })
 		switch len(own) {
 		case 0:
-			own = questions // refused for who asked
+			own = questions // refused later because of the asker
 		case 1:
 		default:
-			return nil, &fault.Error{Code: fault.Usage, ID: id, Reason: fmt.Sprintf("%d questions stand that could be withdrawn", len(own)), Hint: "name one: " + named(own)}
+			return nil, &fault.Error{Code: fault.Usage, ID: id, Reason: fmt.Sprintf("%d questions could be withdrawn", len(own)), Hint: "name one: " + named(own)}
 		}
 		name = own[0].Hash()
 	}
@@ -264,7 +263,7 @@ func (a Answer) chosen(id string, questions []signals.Part) ([]signals.Part, err
 	return slices.DeleteFunc(slices.Clone(questions), func(q signals.Part) bool { return q.Hash() != hash }), nil
 }
 
-// named lists questions by their names.
+// named lists questions by name.
 func named(questions []signals.Part) string {
 	var list []string
 	for _, q := range questions {
@@ -274,7 +273,7 @@ func named(questions []signals.Part) string {
 	return strings.Join(list, ", ")
 }
 
-// lastAnswer says who answered last, if anybody did.
+// lastAnswer says who answered last; "" if nobody did.
 func lastAnswer(parts []signals.Part) string {
 	if len(parts) == 0 {
 		return ""
@@ -290,12 +289,12 @@ func lastAnswer(parts []signals.Part) string {
 	return said
 }
 
-// text is the answer in words: the option that was taken, and what is added.
+// text returns the answer in words: the chosen option and the remark.
 func (a Answer) text(questions []signals.Part) (string, error) {
 	added := strings.TrimSpace(a.Text)
 	switch {
 	case a.Withdraw && added == "":
-		return "", usage("the reason is empty", "say with -m why nobody has to answer any more")
+		return "", usage("the reason is empty", "say with -m why no answer is needed any more")
 	case a.Withdraw:
 		return "Withdrawn: " + added, nil
 	}
@@ -312,8 +311,8 @@ func (a Answer) text(questions []signals.Part) (string, error) {
 	return strings.TrimSpace(options[a.Option-1] + "\n\n" + added), nil
 }
 
-// offering gives the one question whose option is taken: the option does not answer
-// the others. An answer in words is to all questions.
+// offering returns the only question with options if an option was chosen; an option does not
+// answer the other questions. An answer in words applies to all questions.
 func (a Answer) offering(questions []signals.Part) ([]signals.Part, error) {
 	if a.Option == 0 || a.Withdraw {
 		return questions, nil
@@ -325,5 +324,5 @@ func (a Answer) offering(questions []signals.Part) ([]signals.Part, error) {
 	case !slices.ContainsFunc(offer, func(q signals.Part) bool { return q.Hash() != offer[0].Hash() }):
 		return offer[:1], nil
 	}
-	return nil, usage("several of the questions offer options, and a number says nothing", "answer in words with -m, or say with --question which it answers")
+	return nil, usage("several questions offer options, and the number does not say which", "answer in words with -m, or name the question with --question")
 }

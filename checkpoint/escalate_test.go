@@ -12,8 +12,8 @@ import (
 	"stig/signals"
 )
 
-// TestResolveAnswersWhatWasSeen: between reading a question and answering it
-// others may ask; an answer never answers what its author has not read.
+// TestResolveAnswersWhatWasSeen: other questions may be asked between reading one and answering
+// it; an answer never applies to a question that its author has not read.
 func TestResolveAnswersWhatWasSeen(t *testing.T) {
 	store := storeOf(`{"id":"a-1","title":"t","status":"open","priority":2,"issue_type":"task"}`)
 	options := beads.Options{Now: rules().Now}
@@ -42,20 +42,20 @@ func TestResolveAnswersWhatWasSeen(t *testing.T) {
 	}
 }
 
-// A question that contradicts itself is refused, and nothing is written.
+// A contradictory question is refused, and nothing is written.
 func TestEscalateRefused(t *testing.T) {
 	two := []string{"left", "right"}
 	for _, c := range []struct {
 		question checkpoint.Question
-		want     string // "" when it can be asked
+		want     string // "" if it can be asked
 	}{
 		{checkpoint.Question{Text: " \n", Options: two}, "the question is empty"},
 		{checkpoint.Question{Text: "which?", Options: []string{"left", " "}}, "option 2 is empty"},
 		{checkpoint.Question{Text: "which?", Options: two, Default: 3, After: time.Hour}, "the default must be an option, 1 to 2; found 3"},
 		{checkpoint.Question{Text: "which?", Options: two, Default: -1}, "the default must be an option, 1 to 2; found -1"},
-		{checkpoint.Question{Text: "which?", Options: two, Default: 1}, "a default holds after whole minutes"},
-		{checkpoint.Question{Text: "which?", Options: two, Default: 1, After: 90 * time.Second}, "a default holds after whole minutes"},
-		{checkpoint.Question{Text: "which?", Options: two, After: time.Hour}, "a time is given, and no default"},
+		{checkpoint.Question{Text: "which?", Options: two, Default: 1}, "the default needs whole minutes"},
+		{checkpoint.Question{Text: "which?", Options: two, Default: 1, After: 90 * time.Second}, "the default needs whole minutes"},
+		{checkpoint.Question{Text: "which?", Options: two, After: time.Hour}, "a time needs a default"},
 		{checkpoint.Question{Text: "which?", Options: two, Default: 2, After: time.Minute}, ""},
 		{checkpoint.Question{Text: "which?", Options: two}, ""},
 	} {
@@ -69,8 +69,8 @@ func TestEscalateRefused(t *testing.T) {
 	}
 }
 
-// A loop does not ask about what somebody closed meanwhile, and only a person may have an
-// issue closed on their word.
+// A loop does not ask about an issue that has been closed, and only a person may close an issue
+// on their word.
 func TestEscalateOfLoop(t *testing.T) {
 	options, question := beads.Options{Now: rules().Now}, checkpoint.Question{Text: "Is it done?", Options: []string{checkpoint.OnMyWord, "no"}, By: "bo", Unclosed: true}
 	closed := storeOf(`{"id":"a-1","title":"t","status":"closed"}`)
@@ -92,7 +92,7 @@ func TestEscalateOfLoop(t *testing.T) {
 	}
 }
 
-// An answer by number needs the one question that offers options.
+// An answer by number needs exactly one question with options.
 func TestResolveByNumber(t *testing.T) {
 	open := checkpoint.Question{Text: "how?", By: "mara"}
 	which := checkpoint.Question{Text: "which?", Options: []string{"left", "right"}, By: "mara"}
@@ -100,17 +100,17 @@ func TestResolveByNumber(t *testing.T) {
 	for _, c := range []struct {
 		asked  []checkpoint.Question
 		answer checkpoint.Answer
-		want   string // the answer, or how the refusal reads
+		want   string // the answer, or the error
 	}{
 		{[]checkpoint.Question{which}, checkpoint.Answer{Option: 1, By: "ines"}, "left"},
 		{[]checkpoint.Question{open, which}, checkpoint.Answer{Option: 2, Text: " of the pier\n", By: "ines"}, "right\n\nof the pier"},
 		{[]checkpoint.Question{which, when}, checkpoint.Answer{Text: "left, now", By: "ines"}, "left, now"},
 		{[]checkpoint.Question{which}, checkpoint.Answer{Option: 1, By: "mara", Self: true}, "left"},
 		{[]checkpoint.Question{which}, checkpoint.Answer{Option: 1}, "left"},
-		{[]checkpoint.Question{which}, checkpoint.Answer{Option: 1, By: "Mara"}, "a-1: Mara asked, and somebody else has to answer"},
+		{[]checkpoint.Question{which}, checkpoint.Answer{Option: 1, By: "Mara"}, "a-1: Mara asked, and somebody else must answer"},
 		{[]checkpoint.Question{which}, checkpoint.Answer{Option: 3, By: "ines"}, "a-1: the options are 1 to 2; found 3"},
 		{[]checkpoint.Question{which}, checkpoint.Answer{Option: -1, By: "ines"}, "a-1: the options are 1 to 2; found -1"},
-		{[]checkpoint.Question{which, when}, checkpoint.Answer{Option: 1, By: "ines"}, "a-1: several of the questions offer options, and a number says nothing"},
+		{[]checkpoint.Question{which, when}, checkpoint.Answer{Option: 1, By: "ines"}, "a-1: several questions offer options, and the number does not say which"},
 		{[]checkpoint.Question{open}, checkpoint.Answer{Option: 1, By: "ines"}, "a-1: the question offers no options"},
 		{[]checkpoint.Question{open}, checkpoint.Answer{Text: " \n", By: "ines"}, "a-1: the answer is empty"},
 		{nil, checkpoint.Answer{Text: "yes", By: "ines"}, "a-1: no question waits for an answer"},
@@ -135,8 +135,8 @@ func TestResolveByNumber(t *testing.T) {
 	}
 }
 
-// Of several questions one can be answered or withdrawn, named by its number or by
-// the hash of its text; the others stand.
+// One of several questions can be answered or withdrawn by its number or its hash; the others
+// stay open.
 func TestResolveOneOfSeveral(t *testing.T) {
 	which := checkpoint.Question{Text: "which?", Options: []string{"left", "right"}, Default: 1, After: time.Hour, By: "mara"}
 	when := checkpoint.Question{Text: "when?", Options: []string{"now", "later"}, By: "mara"}
@@ -144,7 +144,7 @@ func TestResolveOneOfSeveral(t *testing.T) {
 	hash := signals.Part{Text: "when?\n\n1. now\n2. later"}.Hash()
 	for _, c := range []struct {
 		answer checkpoint.Answer
-		want   string // the answer, or how the refusal reads
+		want   string // the answer, or the error
 		left   int
 	}{
 		{checkpoint.Answer{Question: "2", Option: 2, By: "ines"}, "later", 2},
@@ -152,15 +152,15 @@ func TestResolveOneOfSeveral(t *testing.T) {
 		{checkpoint.Answer{Question: strings.ToUpper(hash[:4]), Text: "never", By: "ines"}, "never", 2},
 		{checkpoint.Answer{Text: "as you like", By: "ines"}, "as you like", 0},
 		{checkpoint.Answer{Question: "3", Text: "why not", By: "mara"}, "why not", 2},
-		{checkpoint.Answer{Question: "1", Text: "left", By: "mara"}, "a-1: mara asked, and somebody else has to answer", 3},
+		{checkpoint.Answer{Question: "1", Text: "left", By: "mara"}, "a-1: mara asked, and somebody else must answer", 3},
 		{checkpoint.Answer{Question: "4", Text: "x", By: "ines"}, `a-1: no question "4" waits for an answer`, 3},
 		{checkpoint.Answer{Question: "0", Text: "x", By: "ines"}, `a-1: no question "0" waits for an answer`, 3},
 		{checkpoint.Answer{Question: hash[:3], Text: "x", By: "ines"}, `a-1: no question "` + hash[:3] + `" waits for an answer`, 3},
 		{checkpoint.Answer{Question: "3", Option: 1, By: "ines"}, "a-1: the question offers no options", 3},
 		{checkpoint.Answer{Withdraw: true, Text: "known by now", By: "Finn"}, "Withdrawn: known by now", 2},
 		{checkpoint.Answer{Withdraw: true, Question: hash, Text: "known", By: "mara"}, "Withdrawn: known", 2},
-		{checkpoint.Answer{Withdraw: true, Text: "known", By: "mara"}, "a-1: 2 questions stand that could be withdrawn", 3},
-		{checkpoint.Answer{Withdraw: true, Question: "3", Text: "known", By: "mara"}, "a-1: finn asked, and nobody else can withdraw the question", 3},
+		{checkpoint.Answer{Withdraw: true, Text: "known", By: "mara"}, "a-1: 2 questions could be withdrawn", 3},
+		{checkpoint.Answer{Withdraw: true, Question: "3", Text: "known", By: "mara"}, "a-1: finn asked, and only they can withdraw the question", 3},
 		{checkpoint.Answer{Withdraw: true, Question: "1", Text: " ", By: "mara"}, "a-1: the reason is empty", 3},
 	} {
 		s := storeOf(`{"id":"a-1","title":"t","status":"open"}`)
@@ -192,7 +192,7 @@ func TestResolveOneOfSeveral(t *testing.T) {
 	}
 }
 
-// waitingOn gives the questions that stand on the only issue of a store.
+// waitingOn returns the open questions on the only issue of a store.
 func waitingOn(t *testing.T, s beads.Store) []signals.Part {
 	t.Helper()
 	file, err := s.Snapshot()

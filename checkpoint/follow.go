@@ -11,7 +11,7 @@ import (
 	"stig/notes"
 )
 
-// asClosed is a store as it is once one of its issues is closed.
+// asClosed is a snapshot in which one issue is closed.
 type asClosed struct {
 	*beads.Snapshot
 	at     int
@@ -26,7 +26,8 @@ func (v *asClosed) At(i int) *beads.Issue {
 	return v.Snapshot.At(i)
 }
 
-// Outcome is how an issue ended: that which is being closed as its new reason says.
+// Outcome returns the outcome of an issue; for the closed one it follows from the new close
+// reason.
 func (v *asClosed) Outcome(i int) beads.Outcome {
 	if i == v.at {
 		return beads.OutcomeOf(v.reason)
@@ -34,7 +35,7 @@ func (v *asClosed) Outcome(i int) beads.Outcome {
 	return v.Snapshot.Outcome(i)
 }
 
-// follow tells what the end of the issue means to those around it.
+// follow reports the consequences of the close for the issues around it.
 func (c *Closed) follow(f *beads.Snapshot, r *beads.Record, rules Rules) error {
 	at, _ := f.Index(c.ID)
 	view := &asClosed{Snapshot: f, at: at, issue: *f.At(at), reason: c.Reason}
@@ -74,8 +75,8 @@ func (c *Closed) follow(f *beads.Snapshot, r *beads.Record, rules Rules) error {
 	return err
 }
 
-// standstill finds the deadlocks among those who waited for the issue and those
-// in its epic: its end helps none of them.
+// standstill finds deadlocks among the issues that waited for this one and those in its epic:
+// closing it helps none of them.
 func standstill(f *beads.Snapshot, g *dag.Graph, at int) (list []Alert) {
 	near := g.Waiting(at)
 	if epic, ok := g.Epic(at); ok {
@@ -92,5 +93,5 @@ func standstill(f *beads.Snapshot, g *dag.Graph, at int) (list []Alert) {
 	return list
 }
 
-// alertDeadlock is the rule of the alert about issues that wait for each other.
+// alertDeadlock is the rule of the alert about dependency cycles.
 const alertDeadlock = "deadlock"

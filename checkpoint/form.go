@@ -10,16 +10,15 @@ import (
 	"stig/internal/beads"
 )
 
-// formLines are the fields of a form that are one line, and formTexts those that are
-// longer, in their order.
+// formLines and formTexts list the one-line and the long fields of a form, in order.
 var (
 	formLines = []string{"title", "type", "priority", "assignee", "labels", "parent", "defer", "due", "estimate", "external-ref"}
 	formTexts = []string{"description", "design", "acceptance criteria"}
 )
 
-// Form is the fields of an issue as a text to be edited: a line for each short one,
-// then the long ones, each below a line with its name. ok is false where a text
-// holds such a line itself.
+// Form renders the fields of an issue as a text to edit: short fields as KEY: VALUE lines, then
+// the long ones, each below a heading line. ok is false if a value contains such a heading
+// line.
 func Form(r *beads.Record) (form string, ok bool) {
 	var b strings.Builder
 	values := formOf(r)
@@ -41,7 +40,7 @@ func Form(r *beads.Record) (form string, ok bool) {
 
 func formHeading(name string) string { return "===== " + name + " =====" }
 
-// formOf are the fields of an issue as they stand in its form.
+// formOf returns the fields of an issue as shown in its form.
 func formOf(r *beads.Record) map[string]string {
 	values := map[string]string{
 		"title": r.Text(beads.Title), "type": r.Text(beads.IssueType), "assignee": r.Text(beads.Assignee), "labels": strings.Join(r.Labels(), ", "),
@@ -59,14 +58,14 @@ func formOf(r *beads.Record) map[string]string {
 	return values
 }
 
-// readForm takes a form apart.
+// readForm parses a form.
 func readForm(form string) (map[string]string, error) {
 	values, text := map[string]string{}, ""
 	for i, line := range strings.Split(form, "\n") {
 		if next := slices.IndexFunc(formTexts, func(name string) bool { return line == formHeading(name) }); next >= 0 {
 			text = formTexts[next]
 			if _, twice := values[text]; twice {
-				return nil, badLine(i+1, fmt.Sprintf("%q stands twice", line), "leave one of them out")
+				return nil, badLine(i+1, fmt.Sprintf("%q appears twice", line), "leave one of them out")
 			}
 			values[text] = ""
 			continue
@@ -90,9 +89,8 @@ func readForm(form string) (map[string]string, error) {
 	return values, nil
 }
 
-// ParseForm gives what an edited form changes in the issue. A line or heading that was
-// taken out changes nothing; one that was left empty removes the field. Its errors
-// are fault.Usage.
+// ParseForm returns the changes that an edited form makes to the issue. A removed line or
+// heading changes nothing; an empty one removes the field. Errors are fault.Usage.
 func ParseForm(form string, r *beads.Record, now time.Time) (Amendment, error) {
 	var a Amendment
 	now = now.UTC()

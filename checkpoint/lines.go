@@ -15,13 +15,13 @@ import (
 	"stig/internal/fault"
 )
 
-// badLine refuses a line of a batch or a form, from 1, that cannot be used.
+// badLine returns a fault.Usage for a line of a batch or a form, counted from 1.
 func badLine(line int, reason, hint string) error {
 	return usage(fmt.Sprintf("line %d: %s", line, reason), hint)
 }
 
-// fields are the keys of one line of a batch; each is read once, and what is left at
-// the end is unknown.
+// fields are the keys of one line of a batch. Each is read once; keys that are left at the end
+// are unknown.
 type fields struct {
 	line   int
 	values map[string]json.RawMessage
@@ -29,7 +29,7 @@ type fields struct {
 	err    error
 }
 
-// text reads a text; nil where the key is absent, "" for null.
+// text reads a string; nil if the key is absent, "" for null.
 func (f *fields) text(key string) *string {
 	var s string
 	if !f.read(key, &s, "a text") {
@@ -46,7 +46,7 @@ func (f *fields) list(key string) *[]string {
 	return &list
 }
 
-// number reads a number, or the text of one as parse takes it.
+// number reads a number, or a string that parse accepts.
 func (f *fields) number(key string, parse func(string) (int, error)) *int {
 	raw := f.values[key]
 	text := strings.Trim(string(raw), `"`)
@@ -87,7 +87,7 @@ func (f *fields) read(key string, to any, what string) bool {
 	return true
 }
 
-// end refuses what was not asked for.
+// end returns an error for keys that were not read.
 func (f *fields) end() error {
 	if f.err == nil && len(f.values) > 0 {
 		slices.Sort(f.known)
@@ -96,7 +96,7 @@ func (f *fields) end() error {
 	return f.err
 }
 
-// eachLine reads JSON objects, one a line; blank lines count, and are left out.
+// eachLine reads JSON objects, one per line. Blank lines are skipped but counted.
 func eachLine(text []byte, do func(*fields) error) error {
 	for i, line := range bytes.Split(text, []byte("\n")) {
 		if len(bytes.TrimSpace(line)) == 0 {
@@ -128,9 +128,9 @@ func decodeLine(line []byte, into *map[string]json.RawMessage) error {
 	return nil
 }
 
-// ParseDrafts reads issues to be made, a JSON object a line, with the keys that their
-// lines in a store have. Besides there are name, which later lines may use in parent
-// and deps, parent, deps (ids, or TYPE:ID), and cynefin. Its errors are fault.Usage.
+// ParseDrafts reads issues to create, one JSON object per line, with the keys of a store's
+// lines. Additional keys are name, which later lines may use in parent and deps, parent, deps
+// (ids, or TYPE:ID), and cynefin. Errors are fault.Usage.
 func ParseDrafts(text []byte, now time.Time) (drafts []Draft, err error) {
 	err = eachLine(text, func(f *fields) error {
 		d := Draft{Line: f.line, Type: "task", Priority: 2}
@@ -175,9 +175,9 @@ func ParseDrafts(text []byte, now time.Time) (drafts []Draft, err error) {
 	return ordered(drafts, "deps or parent")
 }
 
-// ParseAmendments reads edits of issues, a JSON object a line: id, and the fields that
-// are to change, with the keys that they have in a store; null or "" removes one.
-// Besides there are parent, add_labels and remove_labels. Its errors are fault.Usage.
+// ParseAmendments reads edits of issues, one JSON object per line: id and the fields to change,
+// with the keys of a store's lines; null or "" removes a field. Additional keys are parent,
+// add_labels and remove_labels. Errors are fault.Usage.
 func ParseAmendments(text []byte, now time.Time) (ids []string, list []Amendment, err error) {
 	err = eachLine(text, func(f *fields) error {
 		id := f.text("id")
@@ -209,7 +209,7 @@ func ParseAmendments(text []byte, now time.Time) (ids []string, list []Amendment
 	return ids, list, err
 }
 
-// ParsePriority reads 0 to 4, or P0 to P4.
+// ParsePriority parses 0 to 4, or P0 to P4.
 func ParsePriority(text string) (int, error) {
 	n, err := strconv.Atoi(strings.TrimPrefix(strings.ToUpper(text), "P"))
 	if err != nil || n < 0 || n > 4 || len(text) > 2 {
@@ -218,7 +218,7 @@ func ParsePriority(text string) (int, error) {
 	return n, nil
 }
 
-// ParseDep reads TYPE:ID, or the ID of a blocker. What another store holds is named
+// ParseDep parses TYPE:ID, or the ID of a blocker. An issue in another store is
 // external:PROJECT:ID.
 func ParseDep(text string) beads.Dep {
 	kind, on, typed := strings.Cut(text, ":")

@@ -9,7 +9,7 @@ import (
 	"stig/internal/fault"
 )
 
-// TestParseAmendmentsRefuses holds what a line of a batch is refused for.
+// TestParseAmendmentsRefuses lists invalid lines of a batch with their errors.
 func TestParseAmendmentsRefuses(t *testing.T) {
 	for line, want := range map[string]string{
 		`d-1`:                               "line 2: must be a JSON object",
@@ -26,7 +26,7 @@ func TestParseAmendmentsRefuses(t *testing.T) {
 	}
 }
 
-// TestParseEstimate reads minutes and spans of them.
+// TestParseEstimate parses minutes and durations.
 func TestParseEstimate(t *testing.T) {
 	for text, want := range map[string]int{"": 0, "none": 0, "0": 0, "90": 90, "90m": 90, "1h30m": 90, "2d": 2880, "long": -1, "-1": -1, "30s": -1, "1.5": -1} {
 		got, err := checkpoint.ParseEstimate(text)

@@ -11,24 +11,23 @@ import (
 	"stig/internal/fault"
 )
 
-// external begins the ids of issues that other stores hold: nothing here is
-// known of them, and they hold nothing up.
+// external is the prefix of ids in other stores. Their state is unknown, and they block
+// nothing.
 const external = "external:"
 
-// Linked says what Link or Unlink did.
+// Linked describes what Link or Unlink changed.
 type Linked struct {
 	From     string   `json:"id"`
 	On       string   `json:"on"`
-	Types    []string `json:"types"` // of the rows that were added or dropped
+	Types    []string `json:"types"` // types of the added or removed rows
 	Warnings []string `json:"warnings"`
 
 	stored
 }
 
-// Link adds a dependency row: from depends on on. A row that is there already
-// changes nothing. It refuses (fault.Usage) an issue that depends on itself or on one that
-// was deleted, a type that is likely another one misspelt, and what would have unclosed
-// issues form a dependency cycle.
+// Link adds a dependency row: from depends on on. An existing row changes nothing. Link returns
+// a fault.Usage if the issue depends on itself or on a deleted one, if the type is likely
+// misspelt, and if unclosed issues would form a dependency cycle.
 func Link(ctx context.Context, s beads.Store, o beads.Options, from string, d beads.Dep, by string) (*Linked, error) {
 	if err := checkType(from, d); err != nil {
 		return nil, err
@@ -53,9 +52,8 @@ func Link(ctx context.Context, s beads.Store, o beads.Options, from string, d be
 	})
 }
 
-// Unlink drops the rows by which from depends on on: those of d.Type, or of
-// every type when that is "". on need not be there any more. No such row
-// changes nothing.
+// Unlink removes the rows by which from depends on on: those of d.Type, or of every type if
+// that is "". on need not exist any more. If there is no such row, nothing changes.
 func Unlink(ctx context.Context, s beads.Store, o beads.Options, from string, d beads.Dep) (*Linked, error) {
 	return editIssue(ctx, s, o, from, func(tx *beads.Tx, record *beads.Record) (linked *Linked, err error) {
 		rows := record.Deps()
@@ -79,7 +77,7 @@ func Unlink(ctx context.Context, s beads.Store, o beads.Options, from string, d 
 	})
 }
 
-// targetOf gives the whole id of an issue to depend on.
+// targetOf returns the full id of the issue to depend on.
 func targetOf(f *beads.Snapshot, id string) (string, error) {
 	if strings.HasPrefix(id, external) {
 		return id, nil
@@ -91,16 +89,16 @@ func targetOf(f *beads.Snapshot, id string) (string, error) {
 	return issue.ID, nil
 }
 
-// checkType refuses types that nobody can mean.
+// checkType refuses invalid and misspelt types.
 func checkType(from string, d beads.Dep) error {
-	const most = 50 // characters that bd takes
+	const most = 50 // limit of bd
 	meant, turned, miss := dag.Meant(d.Type)
 	switch {
 	case miss && turned:
-		return noLink(from, d, fmt.Sprintf("%q would not put anything into an epic: a row of type %s sits on the child", d.Type, meant),
+		return noLink(from, d, fmt.Sprintf("%q does not put an issue into an epic: the %s row belongs to the child", d.Type, meant),
 			fmt.Sprintf("type stig dep add %s --on %s --type %s", d.On, from, meant))
 	case miss:
-		return noLink(from, d, fmt.Sprintf("%q is none of the types that hold anything up", d.Type), fmt.Sprintf("did you mean --type %s?", meant))
+		return noLink(from, d, fmt.Sprintf("unknown dependency type %q", d.Type), fmt.Sprintf("did you mean --type %s?", meant))
 	case strings.TrimSpace(d.Type) != d.Type || d.Type == "":
 		return noLink(from, d, fmt.Sprintf("the type must be a word such as blocks; found %q", d.Type), "")
 	case len(d.Type) > most:
@@ -109,22 +107,22 @@ func checkType(from string, d beads.Dep) error {
 	return nil
 }
 
-// noLink is the refusal of a dependency that must not be written.
+// noLink returns the error for a dependency that must not be written.
 func noLink(from string, d beads.Dep, reason, hint string) error {
 	return &fault.Error{Code: fault.Usage, ID: from, Reason: fmt.Sprintf("cannot depend on %s (%s): %s", d.On, d.Type, reason), Hint: hint}
 }
 
-// DepTypes are the types of dependencies that bd has a meaning for.
+// DepTypes lists the dependency types that bd knows.
 func DepTypes() []string {
 	return []string{"blocks", "parent-child", "conditional-blocks", "waits-for", "related", "discovered-from", "replies-to", "relates-to",
 		"duplicates", "supersedes", "authored-by", "assigned-to", "approved-by", "attests", "tracks", "until", "caused-by", "validates", "delegated-from"}
 }
 
-// oddDeps warns of types that bd has no meaning for, and that no row of the store has.
+// oddDeps warns about types that bd does not know and that no row of the store has.
 func oddDeps(f *beads.Snapshot, rows []beads.Dep) (list []string) {
 	for _, row := range rows {
 		if !slices.Contains(DepTypes(), row.Type) && !usesDep(f, row.Type) {
-			list = append(list, fmt.Sprintf("dependency type %q: bd has none of that name, and it holds nothing up; the usual ones are blocks, parent-child, related and discovered-from", row.Type))
+			list = append(list, fmt.Sprintf("dependency type %q: unknown to bd, and blocks nothing; the usual ones are blocks, parent-child, related and discovered-from", row.Type))
 		}
 	}
 	return list
@@ -139,8 +137,8 @@ func usesDep(f *beads.Snapshot, kind string) bool {
 	return false
 }
 
-// refuse says why rows must not be added to an issue; from may be one that is
-// yet to be made.
+// refuse returns an error if the rows must not be added to an issue; from may be an issue that
+// does not exist yet.
 func refuse(f dag.Issues, from string, rows ...beads.Dep) error {
 	at, known := f.Index(from)
 	if !known {
@@ -169,10 +167,10 @@ func refuse(f dag.Issues, from string, rows ...beads.Dep) error {
 		return f.At(i).ID
 	}
 	return noLink(from, closing(f, rows, steps[0]), "this would form a dependency cycle: "+strings.Join(dag.Circle(steps, name), "; "),
-		"drop one of them with stig dep rm, or use --type related, which holds nothing up")
+		"remove one of them with stig dep rm, or use --type related, which does not block")
 }
 
-// closing is the row that a cycle begins with.
+// closing returns the added row at which the cycle begins.
 func closing(f dag.Issues, rows []beads.Dep, first dag.Step) beads.Dep {
 	for _, row := range rows {
 		on, ok := f.Index(row.On)
@@ -183,14 +181,14 @@ func closing(f dag.Issues, rows []beads.Dep, first dag.Step) beads.Dep {
 	return rows[0]
 }
 
-// warn tells what is allowed and seldom meant.
+// warn adds warnings about links that are allowed but rarely intended.
 func (l *Linked) warn(rows []beads.Dep, added beads.Dep) {
 	for _, row := range rows {
 		if row.On == added.On {
-			l.Warnings = append(l.Warnings, fmt.Sprintf("%s depends on %s as %q too; some versions of bd keep one type of a pair", l.From, l.On, row.Type))
+			l.Warnings = append(l.Warnings, fmt.Sprintf("%s also depends on %s as %q; some versions of bd keep only one type of a pair", l.From, l.On, row.Type))
 		}
 		if dag.Contains(added.Type) && dag.Contains(row.Type) && row.On != added.On {
-			l.Warnings = append(l.Warnings, fmt.Sprintf("%s is a child of %s already", l.From, row.On))
+			l.Warnings = append(l.Warnings, fmt.Sprintf("%s is already a child of %s", l.From, row.On))
 		}
 	}
 }

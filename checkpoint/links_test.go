@@ -16,14 +16,14 @@ import (
 
 func storeOf(lines ...string) *memory.Store { return memory.New(strings.Join(lines, "\n") + "\n") }
 
-// nobody is whom an actor may take issues from.
+// nobody is a MayTake that allows no taking.
 func nobody(string) bool { return false }
 
 func claiming(who string, mayTake func(holder string) bool) checkpoint.Claiming {
 	return checkpoint.Claiming{Who: who, MayTake: func(_, holder string) bool { return mayTake(holder) }}
 }
 
-// Of many who claim an issue one gets it, and the file says the same.
+// Of many concurrent claims one succeeds, and the file agrees.
 func TestClaimOne(t *testing.T) {
 	s := storeOf(`{"id":"demo-1","title":"t","status":"open"}`)
 	const many = 12
@@ -59,7 +59,7 @@ func TestClaimOne(t *testing.T) {
 	}
 }
 
-// One bad target keeps all from being told.
+// One invalid target prevents the whole propagation.
 func TestPropagateAllOrNone(t *testing.T) {
 	s := storeOf(`{"id":"demo-1","title":"t","status":"open"}`, `{"id":"demo-2","title":"t","status":"open"}`,
 		`{"id":"demo-3","title":"t","status":"open","notes":"<!-- x -->"}`)
@@ -70,7 +70,7 @@ func TestPropagateAllOrNone(t *testing.T) {
 	}
 }
 
-// What a link refuses names the row that closes the circle.
+// The error of a link names the row that closes the cycle.
 func TestLinkNamesTheRow(t *testing.T) {
 	s := storeOf(`{"id":"demo-1","title":"t","status":"open"}`,
 		`{"id":"demo-2","title":"t","status":"open","dependencies":[{"depends_on_id":"demo-1","type":"blocks"}]}`)
@@ -83,8 +83,8 @@ func TestLinkNamesTheRow(t *testing.T) {
 	}
 }
 
-// What waits for a person is nobody's to claim, whichever of the signal and the
-// section says so; who holds it already keeps it.
+// An issue that waits for a person cannot be claimed, whether the signal or the section says
+// so; its holder keeps it.
 func TestClaimUnanswered(t *testing.T) {
 	const question = `<!-- escalation-context -->\n## Pending (2026-11-01)\nWhich?\n<!-- /escalation-context -->`
 	const signal = `<!-- stigmergic-signals -->\n| Signal | Value | Updated |\n|---|---|---|\n| escalation | pending | 2026-11-01 |\n<!-- /stigmergic-signals -->`
@@ -104,8 +104,8 @@ func TestClaimUnanswered(t *testing.T) {
 	}
 }
 
-// TestTakeOver: what another holds changes hands where the actor may take it, and else
-// neither by claim nor by release.
+// TestTakeOver: an issue that another actor holds changes hands only if the actor may take it,
+// by claim or by release.
 func TestTakeOver(t *testing.T) {
 	s := storeOf(`{"id":"demo-1","title":"t","status":"in_progress","assignee":"ann/claude-3f2a"}`)
 	o := beads.Options{Now: rules().Now}
@@ -122,7 +122,7 @@ func TestTakeOver(t *testing.T) {
 	}
 }
 
-// TestSubagent: a subagent checkpoints and closes only what it claimed itself.
+// TestSubagent: a subagent checkpoints and closes only issues that it claimed itself.
 func TestSubagent(t *testing.T) {
 	s := storeOf(
 		`{"id":"demo-1","title":"t","status":"in_progress","assignee":"ann/claude-3f2a"}`,

@@ -12,10 +12,10 @@ import (
 	"stig/notes"
 )
 
-// ParsePlan reads issues from Markdown: a heading is the title of one, and the
-// headings below it are those of its children. Directly under a heading may stand
-// lines KEY: VALUE; then come the description, and under the headings
-// Acceptance and Design, one level lower, the criteria and the design.
+// ParsePlan reads issues from Markdown. A heading is the title of an issue, and the headings
+// below it are its children. KEY: VALUE lines may follow a heading directly; then comes the
+// description. The headings Acceptance and Design, one level lower, contain the criteria and
+// the design.
 //
 //	# Build the pier
 //
@@ -28,10 +28,9 @@ import (
 //
 //	- `make soundings` passes
 //
-// after names what an issue waits for: titles or names in the plan, or ids, with
-// commas between them. The drafts are in the order in which they can be made, those
-// that could be made in any order in that of the text. Errors are fault.Usage and
-// have the line.
+// The key after lists what an issue waits for, separated by commas: titles or names in the
+// plan, or ids. Drafts are returned in an order in which they can be created, otherwise in the
+// order of the text. Errors are fault.Usage with the line.
 func ParsePlan(markdown string, now time.Time) ([]Draft, error) {
 	markdown = visible.LF(markdown)
 	p := plan{text: markdown, now: now}
@@ -53,20 +52,20 @@ func ParsePlan(markdown string, now time.Time) ([]Draft, error) {
 	return ordered(p.drafts, "after:")
 }
 
-// plan is a plan as far as it was read.
+// plan is the state of the parser.
 type plan struct {
 	text   string
 	now    time.Time
 	drafts []Draft
-	levels []int      // of the headings of the drafts
-	after  [][]string // what each waits for, as it is written
-	past   int        // the offset up to which headings belong to criteria or a design
-	open   []int      // the drafts that the next heading may be below, the outermost first
+	levels []int      // heading levels of the drafts
+	after  [][]string // the value of after of each draft, as written
+	past   int        // headings before this offset belong to criteria or a design
+	open   []int      // the drafts that can be parents of the next heading, the outermost first
 }
 
 func (p *plan) line(offset int) int { return 1 + strings.Count(p.text[:offset], "\n") }
 
-// part takes one heading with what stands under it.
+// part parses one heading and its text.
 func (p *plan) part(part notes.Part) error {
 	if part.Start < p.past {
 		return nil

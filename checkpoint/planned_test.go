@@ -10,11 +10,11 @@ import (
 	"stig/internal/fault"
 )
 
-// TestParsePlanRefuses holds what a plan is refused for, with the line at fault.
+// TestParsePlanRefuses lists invalid plans with the line at fault.
 func TestParsePlanRefuses(t *testing.T) {
 	for _, c := range []struct {
 		plan, want string
-		line       int // of the plan; 0 for all of it
+		line       int // line of the plan; 0 for the whole plan
 	}{
 		{"", "the plan has no heading", 0},
 		{"hello\n\n# A\n", "text before the first heading belongs to no issue", 1},

@@ -13,7 +13,7 @@ import (
 	"stig/signals"
 )
 
-// Propagated says into which issues a discovery was put.
+// Propagated lists the issues that got a discovery.
 type Propagated struct {
 	ID       string       `json:"id"`
 	Targets  []Propagatee `json:"targets"`
@@ -22,24 +22,23 @@ type Propagated struct {
 	stored
 }
 
-// Propagatee is an issue that was told, and the section of its notes that says it.
+// Propagatee is an issue that got the discovery, and the section of its notes that contains it.
 type Propagatee struct {
 	beads.Ref
 	Section string `json:"section"`
 	Changed bool   `json:"changed"`
 }
 
-// Propagate puts a discovery made in one issue into the notes of others, as a
-// section "propagated-from ID DATE" of its own, into all of them or none. With
-// no targets these are the unclosed issues that wait for it. A text that an
-// issue was told on the same day changes nothing; a second text of that day
-// gets a section whose name ends in 2, and so on. It refuses (fault.Usage) to
-// tell nothing or nobody.
+// Propagate writes a discovery made in one issue into the notes of others, each as a new
+// section "propagated-from ID DATE", into all of them or none. Without targets these are the
+// unclosed issues that wait for it. Repeating a text on the same day changes nothing; a second
+// text of that day gets a section whose name ends in 2, and so on. An empty text or no
+// recipients is a fault.Usage.
 func Propagate(ctx context.Context, s beads.Store, o beads.Options, from string, to []string, text string, rules Rules) (*Propagated, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, usage("nothing to propagate", "give the text with -m, --file, or - for standard input")
 	}
-	var sections []string // those that this edit adds
+	var sections []string // sections that this edit adds
 	o.Notes = func(before, after string) error { return notes.Permit{Change: sections}.Check(before, after) }
 	return edit(ctx, s, o, func(tx *beads.Tx) (*Propagated, error) {
 		source, err := tx.Snapshot().Find(from)
@@ -58,7 +57,7 @@ func Propagate(ctx context.Context, s beads.Store, o beads.Options, from string,
 				return nil, err
 			}
 			if p.Status == beads.StatusClosed {
-				report.Warnings = append(report.Warnings, fmt.Sprintf("%s: is closed, and is not likely to be read again", p.ID))
+				report.Warnings = append(report.Warnings, fmt.Sprintf("%s: is closed, and unlikely to be read again", p.ID))
 			}
 			report.Targets = append(report.Targets, p)
 			sections = append(sections, p.Section)
@@ -67,7 +66,7 @@ func Propagate(ctx context.Context, s beads.Store, o beads.Options, from string,
 	})
 }
 
-// targetsOf gives the ids of those to tell, each once.
+// targetsOf returns the ids of the recipients without duplicates.
 func targetsOf(f *beads.Snapshot, from string, to []string) (ids []string, err error) {
 	if len(to) == 0 {
 		if at, ok := f.Index(from); ok {
@@ -76,7 +75,7 @@ func targetsOf(f *beads.Snapshot, from string, to []string) (ids []string, err e
 			}
 		}
 		if len(ids) == 0 {
-			return nil, &fault.Error{Code: fault.Usage, ID: from, Reason: "no unclosed issue waits for it", Hint: "name who is to be told with --to ID"}
+			return nil, &fault.Error{Code: fault.Usage, ID: from, Reason: "no unclosed issue waits for it", Hint: "name the issues to inform with --to ID"}
 		}
 		return ids, nil
 	}
@@ -95,7 +94,7 @@ func targetsOf(f *beads.Snapshot, from string, to []string) (ids []string, err e
 	return ids, nil
 }
 
-// tell adds the section to the notes of one issue unless one like it is there.
+// tell adds the section to the notes of one issue unless it already has the same text.
 func tell(tx *beads.Tx, id, name, text string) (Propagatee, error) {
 	record, err := tx.Record(id)
 	if err != nil {

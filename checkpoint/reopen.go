@@ -12,24 +12,24 @@ import (
 	"stig/signals"
 )
 
-// Reopened says what became of an issue that was closed.
+// Reopened describes an issue that was reopened.
 type Reopened struct {
 	ID         string      `json:"id"`
 	Title      string      `json:"title"`
-	Changed    bool        `json:"changed"` // false when it was not closed
+	Changed    bool        `json:"changed"` // false if it was not closed
 	Status     string      `json:"status"`
-	Was        string      `json:"close_reason"` // how it had been closed
-	Freed      string      `json:"freed"`        // whose it was and is not any more; "" for nobody's
+	Was        string      `json:"close_reason"` // the old close reason
+	Freed      string      `json:"freed"`        // the removed assignee; "" for none
 	Dependents []beads.Ref `json:"dependents"`   // unclosed issues that wait for it again
 	Warnings   []string    `json:"warnings"`
 
 	stored
 }
 
-// Reopen opens a closed issue again: status open, without closed_at and
-// close_reason, which goes with the new reason and the actor ("" for nobody)
-// into a section of the notes, for it is on record. An issue that is not closed
-// is not changed. Whose assignee has ended is nobody's. It refuses (fault.Usage) an empty reason.
+// Reopen opens a closed issue: it sets status open and removes closed_at and close_reason. The
+// old close reason, the new reason and the actor ("" for nobody) are recorded in a section of
+// the notes. An unclosed issue is not changed. An assignee that has ended is removed. An empty
+// reason is a fault.Usage.
 func Reopen(ctx context.Context, s beads.Store, o beads.Options, id, reason, actor string, ended func(assignee string) bool, rules Rules) (*Reopened, error) {
 	o.Notes = notes.Permit{Change: []string{signals.ReopenSection}}.Check
 	return editIssue(ctx, s, o, id, func(tx *beads.Tx, record *beads.Record) (*Reopened, error) {
@@ -60,7 +60,7 @@ func Reopen(ctx context.Context, s beads.Store, o beads.Options, id, reason, act
 	})
 }
 
-// reopening is the part of the section that one reopening adds.
+// reopening returns the text that one reopening adds to the section.
 func reopening(reason, actor, was string, rules Rules) string {
 	heading := "## " + signals.Reopening + " (" + rules.today() + ")"
 	if actor != "" {
@@ -73,14 +73,14 @@ func reopening(reason, actor, was string, rules Rules) string {
 	return text
 }
 
-// addDependents tells whom the reopening touches.
+// addDependents adds the issues that the reopening affects.
 func (r *Reopened) addDependents(f *beads.Snapshot) {
 	at, _ := f.Index(r.ID)
 	g := dag.New(f)
 	r.Dependents = f.Refs(g.Waiting(at))
 	for _, i := range g.Dependents(at) {
 		if g.Closed(i) && f.At(i).Status == beads.StatusClosed {
-			r.Warnings = append(r.Warnings, fmt.Sprintf("%s was built on it, and is closed", f.At(i).ID))
+			r.Warnings = append(r.Warnings, fmt.Sprintf("%s was built on it and is closed", f.At(i).ID))
 		}
 	}
 	if epic, ok := g.Epic(at); ok && g.Closed(epic) {

@@ -13,8 +13,8 @@ import (
 	"stig/signals"
 )
 
-// A writer that loses a section is stopped by the store, whatever it was asked
-// to write and however it came about; nothing of its edit is written.
+// A write that loses a section is rejected by the store, whatever caused it, and nothing of its
+// edit is written.
 func TestSectionsCannotBeLost(t *testing.T) {
 	text := strings.Join([]string{
 		"<!-- stigmergic-signals -->", "| Signal | Value | Updated |", "|---|---|---|", "| surprise | 0.0 | — |", "<!-- /stigmergic-signals -->", "",

@@ -10,22 +10,22 @@ import (
 	"stig/internal/visible"
 )
 
-// Swept says which claims went back.
+// Swept lists the returned claims.
 type Swept struct {
 	Returned []Returned `json:"returned"`
 
 	stored
 }
 
-// Returned is an issue that nobody works on any more.
+// Returned is an issue whose claim was returned.
 type Returned struct {
 	ID    string `json:"id"`
 	Title string `json:"title"`
-	Was   string `json:"was"`   // who had claimed it; "" where nobody is named
-	Since string `json:"since"` // RFC 3339: when anybody last touched it; "" when unknown
+	Was   string `json:"was"`   // the former holder; "" if unnamed
+	Since string `json:"since"` // RFC 3339: the last change; "" if unknown
 }
 
-// ReturnReason is why a claim goes back.
+// ReturnReason says why a claim is returned.
 type ReturnReason string
 
 const (
@@ -34,9 +34,9 @@ const (
 	Ended     ReturnReason = "and the lease on it was not kept" // by its holder
 )
 
-// Sweep returns claims to open that are left, all in one edit, with a log that says whose
-// they were and since when. What the holder left on the issue stays. left is called for
-// each reading of the store, under its lock.
+// Sweep returns abandoned claims to open in one edit, with a log of the holder and the start of
+// each claim. What the holder wrote on the issue stays. left is called for each reading of the
+// store, under its lock.
 func Sweep(ctx context.Context, s beads.Store, o beads.Options, by string, left func() func(*beads.Issue) ReturnReason) (*Swept, error) {
 	return edit(ctx, s, o, func(tx *beads.Tx) (*Swept, error) {
 		swept := &Swept{Returned: []Returned{}}
@@ -59,7 +59,7 @@ func Sweep(ctx context.Context, s beads.Store, o beads.Options, by string, left 
 	})
 }
 
-// giveBack makes an issue open and nobody's, and leaves the log.
+// giveBack sets an issue to open and unassigned, and writes the log.
 func giveBack(tx *beads.Tx, r Returned, why ReturnReason, by string) error {
 	record, err := tx.Record(r.ID)
 	if err != nil {

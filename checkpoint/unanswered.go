@@ -9,21 +9,21 @@ import (
 	"stig/signals"
 )
 
-// Unanswered is a question that waits for a person and holds its issue.
+// Unanswered is an open question that blocks its issue.
 type Unanswered struct {
-	Refusal *fault.Error // of whatever the question keeps from being done
+	Refusal *fault.Error // the error for an action that the question blocks
 
-	// Despite begins what the reason of a close says of the questions that it did not
-	// wait for; a colon and why follow.
+	// Despite is how a close reason begins to name the unanswered questions; a colon and why
+	// they were ignored follow.
 	Despite string
 }
 
-// unwritten is what is wrong where the signal says pending and nothing is asked.
-const unwritten = "its escalation is pending, and no question is written down"
+// unwritten is the reason if the signal is pending and no question is asked.
+const unwritten = "its escalation is pending, but no question is recorded"
 
-// HeldByQuestion says which question holds an issue: one that no answer follows, or the
-// signal, where it says pending and nothing is asked. nil for none, and where what is asked
-// holds back some workers alone.
+// HeldByQuestion returns the questions that block an issue: those without an answer, or the
+// signal if it is pending and nothing is asked. It returns nil if there is none, or if the
+// questions block single workers only.
 func HeldByQuestion(r *beads.Record, rules Rules) *Unanswered {
 	id, doc := r.Text(beads.ID), notes.Parse(r.Text(beads.Notes))
 	if !signals.Note(doc, signals.Read(doc, rules.Schema)).Holds("") {
@@ -49,12 +49,12 @@ func HeldByQuestion(r *beads.Record, rules Rules) *Unanswered {
 	return held
 }
 
-// withdrawn answers the questions that held back some workers alone, since the issue is closed.
+// withdrawn answers the questions that blocked single workers, because the issue is closed.
 func withdrawn(d *notes.Doc, by string, rules Rules) (*notes.Doc, error) {
 	questions := signals.Questions(signals.Escalations(d))
 	for _, q := range questions {
 		if q.Only() == "" {
-			return d, nil // a close despite it leaves it
+			return d, nil // a close despite the question leaves it open
 		}
 	}
 	var err error
@@ -67,14 +67,13 @@ func withdrawn(d *notes.Doc, by string, rules Rules) (*notes.Doc, error) {
 	return d, nil
 }
 
-// IsNamed reports whether the reason of a close names the questions, and says why they are
-// not waited for.
+// IsNamed reports whether a close reason names the questions and says why they were ignored.
 func (u *Unanswered) IsNamed(reason string) bool {
 	_, why, named := strings.Cut(reason, u.Despite+":")
 	return named && strings.TrimSpace(why) != ""
 }
 
-// despite says in a close reason what was not waited for, "" for nothing.
+// despite returns the part of a close reason about the unanswered questions, "" for none.
 func (c Closing) despite(r *beads.Record, rules Rules) string {
 	held := HeldByQuestion(r, rules)
 	if c.Despite == "" || held == nil {

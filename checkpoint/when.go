@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// ParseSpan reads a span of time as time.ParseDuration does, with weeks (w) and days
-// (d) of 24 hours before the rest. It refuses negative spans, and those over 292 years,
-// which no time.Duration holds.
+// ParseSpan parses a duration like time.ParseDuration, with optional weeks (w) and days (d) of
+// 24 hours in front. It refuses negative durations and those over 292 years, the limit of
+// time.Duration.
 func ParseSpan(text string) (time.Duration, error) {
 	wrong := fmt.Errorf("must be a span such as 90m, 24h, 7d or 2w; found %q", text)
 	total, rest := 0.0, text // nanoseconds
@@ -41,8 +41,8 @@ func ParseSpan(text string) (time.Duration, error) {
 	return time.Duration(total) + more, nil
 }
 
-// ParseDay reads the day or time of a field such as defer or due: a day, a time, or a span
-// from now on. "" and none are the zero time: the field is removed.
+// ParseDay parses a field such as defer or due: a day, a time, or a duration from now. "" and
+// none return the zero time, which removes the field.
 func ParseDay(field, text string, now time.Time) (time.Time, error) {
 	if text == "" || text == "none" {
 		return time.Time{}, nil
@@ -55,12 +55,12 @@ func ParseDay(field, text string, now time.Time) (time.Time, error) {
 	span, err := ParseSpan(strings.TrimPrefix(text, "+"))
 	if err != nil {
 		return time.Time{}, usage(fmt.Sprintf("%s: must be a day, a time, a span from now on, or none; found %q", field, text),
-			"type for example 2026-12-01, 2026-12-01T09:00:00Z, 3d or none")
+			"for example 2026-12-01, 2026-12-01T09:00:00Z, 3d or none")
 	}
 	return now.UTC().Add(span).Truncate(time.Second), nil
 }
 
-// dayOf is ParseDay of a text that may not be given; nil for none.
+// dayOf is ParseDay for an optional text; it returns nil for nil.
 func dayOf(field string, text *string, now time.Time) (*time.Time, error) {
 	if text == nil {
 		return nil, nil
@@ -69,8 +69,8 @@ func dayOf(field string, text *string, now time.Time) (*time.Time, error) {
 	return &t, err
 }
 
-// ParseEstimate reads an estimate as whole minutes: a number of them, or a span. ""
-// and none are 0: there is none.
+// ParseEstimate parses an estimate in minutes: a whole number, or a duration. "" and none
+// return 0, which removes the estimate.
 func ParseEstimate(text string) (minutes int, err error) {
 	if text == "" || text == "none" {
 		return 0, nil
@@ -80,7 +80,7 @@ func ParseEstimate(text string) (minutes int, err error) {
 	}
 	span, err := ParseSpan(text)
 	if err != nil || span%time.Minute != 0 {
-		return 0, usage(fmt.Sprintf("estimate: must be minutes, a span of whole minutes, or none; found %q", text), "type for example 90, 90m or 1h30m")
+		return 0, usage(fmt.Sprintf("estimate: must be minutes, a span of whole minutes, or none; found %q", text), "for example 90, 90m or 1h30m")
 	}
 	return int(span / time.Minute), nil
 }

@@ -7,8 +7,8 @@ import (
 	"stig/signals"
 )
 
-// TestAnswered pairs answers with their questions, also where of several one was
-// answered and the others were written down once more.
+// TestAnswered pairs answers with questions, including when one of several questions was
+// answered and the others were written down again.
 func TestAnswered(t *testing.T) {
 	ask := func(text string) signals.Part { return signals.Part{Kind: signals.Pending, Text: text} }
 	say := func(text string) signals.Part { return signals.Part{Kind: signals.Resolved, Text: text} }

@@ -17,37 +17,37 @@ import (
 
 // Request says how to read an issue.
 type Request struct {
-	Depth  string // overrides the planning-depth signal for this reading; "" follows it
-	Budget int    // most characters of the Markdown; 0 for no limit
-	Full   bool   // everything, at every depth
-	Reader string // who reads: what is theirs is not left to somebody else; "" when nobody is named
-	// MayTake reports whether the reader may go on with what another name holds; nil for none.
+	Depth  string // overrides the planning-depth signal for this reading; "" uses the signal
+	Budget int    // limit of the Markdown in characters; 0 for none
+	Full   bool   // show everything, at every depth
+	Reader string // the reader, whose own issues can be continued; "" if unknown
+	// MayTake reports whether the reader may take an issue from the named holder; nil means
+	// never.
 	MayTake func(name string) bool
-	Held    *Held // who has the issue elsewhere; nil for nobody
-	// Learned is what the reader learned from earlier work, on whatever issue; "" for
-	// nothing. It stands at the end, and is what a budget cuts first.
+	Held    *Held // who holds the issue elsewhere; nil for nobody
+	// Learned is what the reader learned from earlier work on any issue; "" for nothing. It is
+	// shown at the end, and a budget cuts it first.
 	Learned string
-	// Loop is set where the reader runs in a worker loop, which claims, merges and closes.
+	// Loop is true if the reader runs in a worker loop, which claims, merges and closes.
 	Loop bool
 }
 
-// BriefingBudget is how many characters the Markdown of a briefing has unless it
-// is asked for others.
+// BriefingBudget is the default budget of a briefing's Markdown, in characters.
 const BriefingBudget = 9000
 
-// Rules are what a briefing is validated against.
+// Rules are the rules by which a briefing is validated.
 type Rules struct {
 	Schema    *signals.Schema
 	Now       time.Time
-	Exists    func(path string) bool // of a file in the work tree; nil where there is none
-	StaleDays int                    // an issue in progress may go unchanged for so many days
-	Digest    int                    // so many traces without a summary are many; 0 is digestAfter
-	// ReadOnly is why the store cannot be written by whoever reads; "" where it can.
+	Exists    func(path string) bool // of a file in the work tree; nil without a work tree
+	StaleDays int                    // an issue in progress is stale after so many unchanged days
+	Digest    int                    // number of traces without a summary that calls for one; 0 for digestAfter
+	// ReadOnly is why the reader cannot write the store; "" if they can.
 	ReadOnly string
 }
 
-// Brief assembles the briefing of the issue at index i. It fails only when a
-// line of the store can no longer be read.
+// Brief returns the briefing of the issue at index i. It fails only if a line of the store can
+// no longer be read.
 func Brief(f *beads.Snapshot, g *dag.Graph, i int, req Request, rules Rules) (*Briefing, error) {
 	record, err := f.At(i).Record()
 	if err != nil {
@@ -91,7 +91,7 @@ func Brief(f *beads.Snapshot, g *dag.Graph, i int, req Request, rules Rules) (*B
 	return b, nil
 }
 
-// depth is how deep the issue is read, and who says so.
+// depth returns the depth of the briefing and where it comes from.
 func (a assembly) depth(asked string) (depth, from string) {
 	switch depth = a.table.Value(signals.PlanningDepth); {
 	case asked != "":
@@ -104,7 +104,7 @@ func (a assembly) depth(asked string) (depth, from string) {
 	return depth, depthFromDefault
 }
 
-// deepen gives each depth its shape.
+// deepen returns the method that shapes a briefing for a depth.
 func deepen(depth string) func(*Briefing, assembly) {
 	switch depth {
 	case signals.PlanningDepthShallow:
@@ -117,7 +117,7 @@ func deepen(depth string) func(*Briefing, assembly) {
 	return (*Briefing).standard
 }
 
-// assembly is what a briefing is put together from.
+// assembly is the input of a briefing.
 type assembly struct {
 	file  *beads.Snapshot
 	graph *dag.Graph
@@ -125,7 +125,7 @@ type assembly struct {
 	doc   *notes.Doc // the notes of the issue
 	table *signals.Table
 	full  bool          // as Request.Full
-	waits map[int][]int // by issue: its open blockers, where they were asked for
+	waits map[int][]int // cached open blockers, by issue
 
 	description, design string // as written
 }
@@ -138,7 +138,7 @@ func assemble(f *beads.Snapshot, g *dag.Graph, rules Rules, record *beads.Record
 	}
 }
 
-// common fills in what every depth shows, and the texts that a depth may drop.
+// common returns a briefing with what every depth shows, and the texts that a depth may drop.
 func (a assembly) common(i int, record *beads.Record) *Briefing {
 	b := &Briefing{
 		Issue:        a.issue(i, record),
@@ -180,11 +180,11 @@ func (a assembly) common(i int, record *beads.Record) *Briefing {
 	return b
 }
 
-// criteriaMark stands in a description or design where criteria stood.
+// criteriaMark replaces criteria in a description or design.
 const criteriaMark = "[… see the acceptance criteria below …]"
 
-// withoutCriteria is a text without the criteria in it, which the briefing shows once,
-// in a section of their own.
+// withoutCriteria returns a text without its criteria, which the briefing shows once, in their
+// own section.
 func withoutCriteria(record *beads.Record, text string) string {
 	return strings.TrimSpace(gate.Without(record.Text(beads.AcceptanceCriteria), text, criteriaMark))
 }
@@ -206,7 +206,7 @@ func (a assembly) issue(i int, record *beads.Record) Issue {
 	return is
 }
 
-// dayIn is the day of a time in UTC, "" for none.
+// dayIn returns the UTC day of a time, "" for none.
 func dayIn(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -214,8 +214,8 @@ func dayIn(t time.Time) string {
 	return signals.Day(t)
 }
 
-// openBlockers are the unclosed issues that hold this one up: its own first, then
-// those that the epics above it wait for.
+// openBlockers lists the unclosed issues that block this one: direct ones first, then those of
+// the epics above it.
 func (a assembly) openBlockers(i int) []Blocker {
 	blockers := []Blocker{}
 	epics := a.above(i)
@@ -233,10 +233,10 @@ func (a assembly) openBlockers(i int) []Blocker {
 	return blockers
 }
 
-// hold is an issue that holds another up, because that or an epic above it waits for it.
+// hold says that the issue by blocks an issue, directly or through an epic above it.
 type hold struct{ by, epic int }
 
-// holding lists once each the unclosed issues that hold one up.
+// holding lists the unclosed issues that block an issue, each once.
 func (a assembly) holding(i int) (list []hold) {
 	if a.graph.Closed(i) {
 		return nil
@@ -261,7 +261,7 @@ func (a assembly) holding(i int) (list []hold) {
 	return list
 }
 
-// above are the unclosed epics that contain an issue, the nearest first.
+// above lists the unclosed epics that contain an issue, the nearest first.
 func (a assembly) above(i int) (epics []int) {
 	seen := map[int]bool{i: true}
 	for epic, ok := a.graph.Epic(i); ok && !seen[epic] && !a.graph.Closed(epic); epic, ok = a.graph.Epic(epic) {
@@ -271,8 +271,7 @@ func (a assembly) above(i int) (epics []int) {
 	return epics
 }
 
-// alsoLearned are the estimates of other branches that a merge kept beside the
-// live one.
+// alsoLearned returns the estimates of other branches that a merge kept beside the live one.
 func alsoLearned(d *notes.Doc) (list []Estimate) {
 	for _, e := range signals.MergedEstimates(d) {
 		list = append(list, Estimate{Date: e.Date, Text: signals.ReadEstimate(e.Text).Body})
@@ -280,7 +279,7 @@ func alsoLearned(d *notes.Doc) (list []Estimate) {
 	return list
 }
 
-// name is how an omission names such an estimate.
+// name returns the name of such an estimate in an omission.
 func (e Estimate) name() string {
 	return strings.TrimSpace("what a branch also learned " + parenthesised(e.Date))
 }
@@ -299,7 +298,7 @@ func (a assembly) epic(i int) *Epic {
 	return e
 }
 
-// divergence is set when the surprise of an earlier worker is over the threshold.
+// divergence returns a warning if an earlier worker's surprise is over the threshold.
 func (a assembly) divergence() *Divergence {
 	surprise := a.table.Number()
 	if surprise <= signals.ThresholdDivergence {
@@ -312,8 +311,7 @@ func (a assembly) divergence() *Divergence {
 	return d
 }
 
-// otherNotes is the text of the notes outside the sections that have a place of
-// their own.
+// otherNotes returns the text of the notes outside the sections that are shown separately.
 func (a assembly) otherNotes() string {
 	text := a.doc.Text()
 	var kept strings.Builder
@@ -371,13 +369,13 @@ func (a assembly) dependency(issue *beads.Issue, record *beads.Record, distance 
 	return d
 }
 
-// bearsOn reports whether a closed dependency matters even to a reader who needs
-// no history: it is an interface, or its trail names the issue.
+// bearsOn reports whether a closed dependency matters even to a reader who needs no history: it
+// is an interface, or its trail names the issue.
 func (d Dependency) bearsOn(id string) bool {
 	return slices.Contains(d.labels, "interface") || names(d.downstream, id)
 }
 
-// names reports whether a text mentions an id, whole: demo-1 is not in demo-12.
+// names reports whether a text contains an id as a whole word: demo-1 is not in demo-12.
 func names(text, id string) bool {
 	for rest := text; ; {
 		_, after, found := strings.Cut(rest, id)
@@ -392,8 +390,8 @@ func names(text, id string) bool {
 	}
 }
 
-// continuesID reports whether text goes on with more of an id, such as the ".1"
-// of a child, rather than with the full stop of a sentence.
+// continuesID reports whether text continues an id, such as the ".1" of a child, instead of
+// ending a sentence.
 func continuesID(text string) bool {
 	if text != "" && (text[0] == '.' || text[0] == '-') {
 		return idByteAt(text, 1)
@@ -409,12 +407,12 @@ func idByteAt(s string, at int) bool {
 	return 'a' <= c && c <= 'z' || '0' <= s[at] && s[at] <= '9' || s[at] == '-' || s[at] == '_'
 }
 
-// omit records that something is left out, and which flags of orient show it.
+// omit records what is left out, and which flags of orient show it.
 func (b *Briefing) omit(what string, flags ...string) {
 	b.Omitted = append(b.Omitted, Omission{What: what, Argv: b.argv(flags...)})
 }
 
-// argv is the command that briefs on the same issue with other flags.
+// argv returns the command that briefs on the same issue with other flags.
 func (b *Briefing) argv(flags ...string) []string {
 	argv := append([]string{"stig", "orient", b.Issue.ID}, flags...)
 	if b.override != "" && flags[0] != "--depth" {

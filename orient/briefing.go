@@ -1,11 +1,10 @@
-// Package orient assembles what a worker reads before working: the survey of
-// a whole store; a briefing about one issue, as deep as the issue is uncertain,
-// built from what finished dependencies left behind; the review of an issue
-// where finished work comes together; and what is known about some words or an issue, in
-// the store and in the memories that bd keeps beside it (Recall).
+// Package orient assembles what a worker reads before starting work: the survey of a whole
+// store; the briefing of an issue, as deep as the issue is uncertain, built from the results of
+// finished dependencies; the review of an issue where finished work comes together; and the
+// answers of Recall from the store and bd's memories.
 //
-// It never writes, runs nothing, and does not know the command line: each is
-// data, rendered as Markdown or JSON by its caller.
+// The package never writes, executes nothing, and does not depend on the command line. Its
+// results are data that callers render as Markdown or JSON.
 //
 //	b, err := orient.Brief(file, dag.New(file), i, orient.Request{}, rules)
 //	if err != nil { … }
@@ -25,17 +24,17 @@ import (
 	"stig/signals"
 )
 
-// Held is who has an issue that is open in this store: somebody works on it in another
-// work tree, or closed it on another branch.
+// Held says who has an issue that is open in this store: somebody works on it in another work
+// tree, or closed it on another branch.
 type Held struct {
 	By       string `json:"by"`
-	Worktree string `json:"worktree,omitempty"` // where it is worked on
-	Until    string `json:"until,omitempty"`    // RFC 3339: when the claim ends unless it is renewed; "" where it does not
+	Worktree string `json:"worktree,omitempty"` // the work tree of the work
+	Until    string `json:"until,omitempty"`    // RFC 3339: when the claim ends unless renewed; "" for never
 	Left     int    `json:"left,omitempty"`     // seconds until then
-	Branch   string `json:"branch,omitempty"`   // where it was closed
+	Branch   string `json:"branch,omitempty"`   // the branch on which it was closed
 }
 
-// Words says who has the issue, where, and for how long.
+// Words returns who has the issue, where, and until when.
 func (h Held) Words() string {
 	switch {
 	case h.Branch != "":
@@ -46,73 +45,73 @@ func (h Held) Words() string {
 	return fmt.Sprintf("held by %s in %s", visible.OneLine(h.By), visible.OneLine(h.Worktree))
 }
 
-// Briefing is all that a worker needs to know about one issue. What its depth
-// or its budget leaves out is named in Omitted.
+// Briefing is what a worker needs to know about one issue. Parts that its depth or budget
+// leaves out are named in Omitted.
 type Briefing struct {
 	Issue      Issue             `json:"issue"`
 	Depth      string            `json:"depth"`
 	DepthFrom  string            `json:"depth_from"` // one of the DepthFrom constants
 	Signals    *signals.Table    `json:"signals"`
-	Assessed   bool              `json:"assessed"` // there is a signal table
+	Assessed   bool              `json:"assessed"` // the issue has a signal table
 	Violations []signals.Finding `json:"violations"`
-	Alerts     []signals.Alert   `json:"alerts"`  // its own, then those of its epic
-	Notices    []string          `json:"notices"` // contradictions and dead ends, a line each
-	Epic       *Epic             `json:"epic"`    // nil outside any
+	Alerts     []signals.Alert   `json:"alerts"`  // the issue's own, then those of its epic
+	Notices    []string          `json:"notices"` // contradictions and dead ends, one line each
+	Epic       *Epic             `json:"epic"`    // nil if it has none
 	Related    []Related         `json:"related"`
 	Escalation Escalation        `json:"escalation"`
-	Held       *Held             `json:"held,omitempty"`       // by whom, where the store does not show it; nil for nobody
-	State      dag.State         `json:"state"`                // where it stands for the reader
-	Holds      []string          `json:"holds"`                // why the reader cannot take it; none where that can be
-	Conditions []string          `json:"conditions,omitempty"` // on which other issues must have failed
-	Missing    []string          `json:"missing,omitempty"`    // ids that it is said to wait for, and that the store does not hold
+	Held       *Held             `json:"held,omitempty"`       // who holds it elsewhere; nil for nobody
+	State      dag.State         `json:"state"`                // from the reader's view
+	Holds      []string          `json:"holds"`                // why the reader cannot take it; empty if they can
+	Conditions []string          `json:"conditions,omitempty"` // dependencies on the failure of other issues
+	Missing    []string          `json:"missing,omitempty"`    // ids of dependencies that are not in the store
 
 	Estimate    *Estimate   `json:"checkpoint,omitempty"`
-	Also        []Estimate  `json:"also_learned,omitempty"` // what other branches left, kept by a merge
+	Also        []Estimate  `json:"also_learned,omitempty"` // estimates of other branches, kept by a merge
 	Shown       *Shown      `json:"evidence,omitempty"`
-	Concluded   *Concluded  `json:"swarm,omitempty"` // of the newest swarm on the issue that ended
+	Concluded   *Concluded  `json:"swarm,omitempty"` // the newest ended swarm on the issue
 	Divergence  *Divergence `json:"divergence"`
 	Description string      `json:"description"`
 	Design      string      `json:"design"`
 	Comments    []Comment   `json:"comments"` // newest last
-	Traces      []LeftTrace `json:"traces"`   // the last summary, then what was left after it, newest last
+	Traces      []LeftTrace `json:"traces"`   // the last summary, then later traces, newest last
 	Acceptance  Acceptance  `json:"acceptance"`
 	Notes       string      `json:"notes,omitempty"`    // notes outside the sections that stig reads
-	Children    *Children   `json:"children,omitempty"` // nil where it contains none
+	Children    *Children   `json:"children,omitempty"` // nil if it has none
 
-	ClosedDependencies []Dependency `json:"closed_dependencies"`  // each behind those that it was built on
+	ClosedDependencies []Dependency `json:"closed_dependencies"`  // dependencies before dependents
 	Farther            []string     `json:"farther_dependencies"` // ids of those that a budget left out
-	Upstream           Evidence     `json:"upstream_evidence"`    // of all closed dependencies, left out or not
+	Upstream           Evidence     `json:"upstream_evidence"`    // of all closed dependencies, including omitted ones
 	OpenBlockers       []Blocker    `json:"open_blockers"`
 	Dependents         []beads.Ref  `json:"dependents"` // unclosed issues that wait for this one
 
 	Findings  []LeftTrace `json:"upstream_findings"` // depth deep: on closed dependencies and open blockers, newest last
-	Seen      []Known     `json:"seen_before"`       // depths deep and probe: issues like this one, and memories
+	Seen      []Known     `json:"seen_before"`       // depths deep and probe: similar issues and memories
 	Known     []Item      `json:"known"`             // depth deep
 	Discover  []Item      `json:"discover"`          // depth deep
 	Probe     *Probe      `json:"probe,omitempty"`   // depth probe
 	Directive string      `json:"directive"`
-	Learned   string      `json:"learned,omitempty"` // what the reader learned from earlier work, see Request
+	Learned   string      `json:"learned,omitempty"` // see Request
 
 	Omitted []Omission `json:"omitted"`
 	Next    []Step     `json:"next"`
 
 	stands     dag.Standing        // see State
-	held       []string            // those of Holds that no other part of the briefing says
-	override   string              // the depth that was asked for instead of the issue's own
+	held       []string            // those of Holds that no other part of the briefing shows
+	override   string              // the requested depth if it overrides the issue's own
 	reader     string              // see Request
 	mayTake    func(string) bool   // see Request
 	loop       bool                // see Request
-	swarm      *swarm.State        // that runs on the issue; nil for none
-	ring       bool                // it is in a dependency cycle
-	against    string              // why it is not the first to take, in its own words
-	pointers   []string            // URLs and paths in its texts
-	designTold bool                // the description holds the design
-	full       bool                // everything was asked for
-	wholes     map[*string]*string // texts as they were, where a budget cut them
-	untold     bool                // nothing but its title says what is to be done
+	swarm      *swarm.State        // the swarm running on the issue; nil for none
+	ring       bool                // the issue is in a dependency cycle
+	against    string              // why not to take it first, in words from the issue
+	pointers   []string            // URLs and paths in the issue's texts
+	designTold bool                // the description contains the design
+	full       bool                // everything was requested
+	wholes     map[*string]*string // texts before a budget cut them
+	untold     bool                // only its title says what to do
 }
 
-// Where the depth of a briefing comes from.
+// Origins of a briefing's depth.
 const (
 	depthFromFlag    = "flag"    // it was asked for
 	depthFromSignal  = "signal"  // the issue's planning-depth
@@ -120,7 +119,7 @@ const (
 	depthFromDefault = "default" // nobody said
 )
 
-// Issue identifies an issue and says where it stands.
+// Issue identifies an issue and gives its state.
 type Issue struct {
 	ID       string   `json:"id"`
 	Title    string   `json:"title"`
@@ -130,38 +129,38 @@ type Issue struct {
 	Assignee string   `json:"assignee"`
 	Labels   []string `json:"labels"`
 
-	Started  string `json:"started,omitempty"`        // YYYY-MM-DD, where the store says when work began
+	Started  string `json:"started,omitempty"`        // YYYY-MM-DD when work began, if recorded
 	Changed  string `json:"changed,omitempty"`        // YYYY-MM-DD of the last change
-	Deferred string `json:"deferred_until,omitempty"` // YYYY-MM-DD, while it is to come
+	Deferred string `json:"deferred_until,omitempty"` // YYYY-MM-DD, if in the future
 
 	ExternalRef string  `json:"external_ref,omitempty"`
 	SpecID      string  `json:"spec_id,omitempty"`
 	DueAt       string  `json:"due_at,omitempty"` // as written
-	Keys        []Keyed `json:"keys,omitempty"`   // metadata, and keys that the format does not know
+	Keys        []Keyed `json:"keys,omitempty"`   // metadata, and keys unknown to the format
 	CloseReason string  `json:"close_reason,omitempty"`
 
-	due      string // when it is due, in words
-	workable bool   // neither pinned, a template nor another program's record
+	due      string // due time in words
+	workable bool   // neither pinned, nor a template, nor another program's record
 }
 
-// Blocker is an unclosed issue that holds this one up.
+// Blocker is an unclosed issue that blocks this one.
 type Blocker struct {
 	beads.Ref
 	Assignee string `json:"assignee,omitempty"`
-	Through  string `json:"through,omitempty"` // id of the epic that waits for it, where the issue itself does not
-	Above    bool   `json:"above,omitempty"`   // it is an epic of the issue: neither can be done before the other
+	Through  string `json:"through,omitempty"` // id of the epic that waits for it; "" if the issue itself does
+	Above    bool   `json:"above,omitempty"`   // it is an epic above the issue, so neither can close first
 }
 
-// Comment is a remark on the issue.
+// Comment is a comment on the issue.
 type Comment struct {
 	Author    string `json:"author"`
-	CreatedAt string `json:"created_at"` // RFC 3339, UTC; "" when the store has none
+	CreatedAt string `json:"created_at"` // RFC 3339, UTC; "" if not recorded
 	Text      string `json:"text"`
 
-	whole string // as it was, where a budget cut it
+	whole string // text before a budget cut it
 }
 
-// Epic is the issue that contains another, and how far its children are.
+// Epic is the issue that contains another, with the progress of its children.
 type Epic struct {
 	ID     string `json:"id"`
 	Title  string `json:"title"`
@@ -169,47 +168,46 @@ type Epic struct {
 	Total  int    `json:"total"`
 }
 
-// Escalation is what was asked of a person about the issue, and the answers.
+// Escalation contains the questions to a person about the issue, and the answers.
 type Escalation struct {
 	State      string     `json:"state"`
 	Question   string     `json:"question"`
 	Resolution string     `json:"resolution"` // the texts of all answers
-	Answered   []Answered `json:"answered"`   // the answers with what they answer, oldest first
+	Answered   []Answered `json:"answered"`   // the answers with their questions, oldest first
 
-	Default *Default `json:"default,omitempty"` // of the last question that has one
+	Default *Default `json:"default,omitempty"` // the default of the last question that has one
 }
 
-// Estimate is the state estimate that the last worker left on the issue.
+// Estimate is the state estimate that the last worker wrote on the issue.
 type Estimate struct {
 	Date string `json:"date,omitempty"`
 	Text string `json:"text"`
 }
 
-// Divergence warns that earlier work on this very issue left its description.
+// Divergence warns that earlier work on the issue found its description to be wrong.
 type Divergence struct {
 	Surprise  float64 `json:"surprise"`
-	Explained string  `json:"explained"` // where the explanation stands, or that there is none
+	Explained string  `json:"explained"` // where to find the explanation
 }
 
-// Acceptance is what must hold at the end.
+// Acceptance contains the acceptance criteria and their checks.
 type Acceptance struct {
 	Text   string       `json:"text"`
 	Checks []gate.Check `json:"checks"`
-	Beside []Beside     `json:"beside,omitempty"` // where else the issue says it, while Text is empty
+	Beside []Beside     `json:"beside,omitempty"` // where else the issue says it; only if Text is empty
 
-	there bool // there is a text, though a budget may have cut it
+	there bool // the issue has criteria, even if a budget cut the text
 }
 
-// Beside is a place outside of the acceptance criteria that says how an issue is known
-// to work.
+// Beside is a place outside of the acceptance criteria that says how the issue is verified.
 type Beside struct {
 	Name  string `json:"name"`  // the heading, label or key
 	Place string `json:"place"` // such as "description, line 3"
 	Text  string `json:"text,omitempty"`
 }
 
-// isOneScript reports whether the criteria are one script that can run and no
-// word more: then text and check are the same.
+// isOneScript reports whether the criteria consist of a single runnable script; then text and
+// check are the same.
 func (a Acceptance) isOneScript() bool {
 	return len(a.Checks) == 1 && a.Checks[0].Origin == gate.Fence && a.Checks[0].Class == gate.Runnable &&
 		strings.HasPrefix(a.Text, "```") && strings.HasSuffix(a.Text, "```") && strings.Count(a.Text, "```") == 2
@@ -219,13 +217,13 @@ func (a Acceptance) isOneScript() bool {
 type Dependency struct {
 	ID          string  `json:"id"`
 	Title       string  `json:"title"`
-	Distance    int     `json:"distance"` // 1 for a direct one
+	Distance    int     `json:"distance"` // 1 for a direct dependency
 	CloseReason string  `json:"close_reason"`
 	Checkpoint  string  `json:"checkpoint"`
 	Surprise    float64 `json:"surprise"`
 	Confidence  string  `json:"confidence"`
 	Freshness   string  `json:"evidence_freshness,omitempty"`
-	Ran         string  `json:"evidence,omitempty"` // what was run to show it
+	Ran         string  `json:"evidence,omitempty"` // the last evidence run
 
 	assessed   bool // Surprise is what somebody wrote
 	level      int  // how much of it is shown
@@ -240,7 +238,7 @@ type Dependency struct {
 
 // Item is one thing that is known, or that is to be discovered.
 type Item struct {
-	From string `json:"from"` // issue id, or the part of this issue it stands in
+	From string `json:"from"` // an issue id, or a part of this issue
 	Text string `json:"text"`
 }
 

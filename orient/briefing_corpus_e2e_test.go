@@ -11,8 +11,8 @@ import (
 	"stig/internal/testkit/sample"
 )
 
-// TestBriefingsCorpus asserts of every open issue of real stores what the golden
-// files show of invented ones.
+// TestBriefingsCorpus checks for every open issue of real stores what the golden files check
+// for made-up ones.
 func TestBriefingsCorpus(t *testing.T) {
 	for _, path := range sample.Corpus(t, "*.jsonl") {
 		t.Run(filepath.Base(path), func(t *testing.T) {

@@ -15,8 +15,8 @@ import (
 	"stig/signals"
 )
 
-// TestBriefings holds briefings that were read as the worker who must do the task
-// to what they say. Each is right for the reason that stands with it.
+// TestBriefings compares briefings with what a worker on the task must learn from them. Each
+// case says why it is right.
 func TestBriefings(t *testing.T) {
 	tests := []struct{ store, id, why string }{
 		{"ferry", "ferry-1", "the task stands in the comments: newest last, with author and day"},
@@ -55,7 +55,7 @@ func TestBriefings(t *testing.T) {
 	}
 }
 
-// Who holds an issue is not told to leave it to its holder.
+// The holder of an issue is not told to leave it to its holder.
 func TestBriefingOfHolder(t *testing.T) {
 	file := open(t, filepath.Join("testdata", "briefings", "ferry.jsonl"))
 	for reader, want := range map[string]string{
@@ -70,9 +70,9 @@ func TestBriefingOfHolder(t *testing.T) {
 	}
 }
 
-// whole asserts of an issue, at every depth, that its briefing keeps within the
-// budget and uses it, has no empty heading, and that no comment, design or criterion
-// is absent without being named; with Full, that none is absent.
+// whole checks an issue's briefing at every depth: it fits the budget and uses it, has no empty
+// heading, and names every missing comment, design and criterion; with Full, nothing is
+// missing.
 func whole(t *testing.T, file *beads.Snapshot, graph *dag.Graph, id string) {
 	t.Helper()
 	at, _ := file.Index(id)
@@ -117,9 +117,9 @@ func whole(t *testing.T, file *beads.Snapshot, graph *dag.Graph, id string) {
 	}
 }
 
-// trail asserts that a briefing shows each closed dependency with its title, behind those
-// that it was built on, and whole unless the budget is used; one that is not shown is
-// counted among what is left out.
+// trail checks that a briefing shows each closed dependency with its title, after those that it
+// was built on, and in full unless the budget is used up; dependencies that are not shown must
+// be counted as omitted.
 func trail(t *testing.T, file *beads.Snapshot, graph *dag.Graph, at int, b *orient.Briefing) {
 	t.Helper()
 	id, text, before := file.At(at).ID, b.Markdown(), -1
@@ -149,8 +149,8 @@ func trail(t *testing.T, file *beads.Snapshot, graph *dag.Graph, at int, b *orie
 
 type partText struct{ name, text string }
 
-// textsOf are the texts that must not be absent in silence, with the word by which
-// an omission names them.
+// textsOf returns the texts that must not be missing without notice, with the word by which an
+// omission names them.
 func textsOf(record *beads.Record, b *orient.Briefing) []partText {
 	mark := "[… see the acceptance criteria below …]"
 	description, design := gate.Without(record.Text(beads.AcceptanceCriteria), record.Text(beads.Description), mark), gate.Without(record.Text(beads.AcceptanceCriteria), record.Text(beads.Design), mark)
@@ -173,7 +173,8 @@ func named(omitted []orient.Omission, word string) bool {
 	return false
 }
 
-// missing gives the first line of a text that a briefing does not hold.
+// missing returns the first line of a text that a briefing does not contain; "" if it contains
+// all.
 func missing(briefing, text string) string {
 	held := visible.OneLine(strings.ReplaceAll(briefing, "\n>", "\n"))
 	for line := range strings.Lines(text) {

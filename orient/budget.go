@@ -8,27 +8,26 @@ import (
 	"stig/internal/visible"
 )
 
-// MinBudget is the least budget that leaves room for what is never cut: the
-// head, what to do next and what was left out.
+// MinBudget is the smallest budget, in characters, with room for what is never cut: the head,
+// the next steps and the omissions.
 const MinBudget = 2000
 
-// cut is one kind of thing that can be dropped. It frees about as many
-// characters as it is asked for, as far as it can, and says what of its kind is
-// left out by now; "" when there is nothing left to cut.
+// cut is one kind of content that can be dropped. free tries to free excess characters, and
+// returns what of its kind is left out so far; "" if there is nothing left to cut.
 type cut struct {
 	kind string
 	free func(excess int) (what string)
 }
 
-// text is what can be fitted into a budget.
+// text is a text that can be fitted into a budget.
 type text interface {
 	Markdown() string
 	cuts() []cut                // least urgent first
-	leaveOut(kind, what string) // says what of a kind is left out by now
+	leaveOut(kind, what string) // records what of a kind is left out so far
 }
 
-// fit drops what is least urgent until the Markdown holds no more than budget
-// characters. Everything dropped is named in Omitted, each kind once.
+// fit drops the least urgent content until the Markdown has at most budget characters. Each
+// dropped kind is named in Omitted once.
 func fit(t text, budget int) {
 	excess := func() int { return utf8.RuneCountInString(t.Markdown()) - budget }
 	over := excess()
@@ -48,7 +47,7 @@ func (b *Briefing) leaveOut(kind, what string) {
 	b.Omitted = leaveOut(b.Omitted, Omission{What: what, Argv: b.argv("--full"), kind: kind})
 }
 
-// leaveOut names an omission, in the place of what was said of its kind before.
+// leaveOut adds an omission, or replaces an earlier one of the same kind.
 func leaveOut(omitted []Omission, o Omission) []Omission {
 	at := slices.IndexFunc(omitted, func(had Omission) bool { return had.kind == o.kind && slices.Equal(had.Argv, o.Argv) })
 	if at < 0 {
@@ -58,22 +57,22 @@ func leaveOut(omitted []Omission, o Omission) []Omission {
 	return omitted
 }
 
-// What stays of a text when others are shortened first, in characters.
+// Lengths to which texts are shortened first, in characters.
 const (
 	keptOfNotes       = 800
 	keptOfComment     = 500
-	keptOfTrail       = 400 // a checkpoint, or what was run
+	keptOfTrail       = 400 // a checkpoint, or the last evidence run
 	keptOfReason      = 250 // a close reason
 	keptOfSentence    = 160 // the first sentence of a close reason
-	leastSentence     = 12  // "Verified: i.e. …" is none
+	leastSentence     = 12  // "Verified: i.e. …" is not a sentence
 	keptOfDesign      = 1800
 	keptOfDescription = 2500
-	keptOfNewest      = 1000 // comment
+	keptOfNewest      = 1000 // the newest comment
 	keptOfEstimate    = 1200
 	keptOfCriteria    = 1800
 	keptOfAnswer      = 600
 
-	// and what stays while anything else can go
+	// Lengths to keep while other content can still be dropped.
 	leastOfNotes   = 250
 	leastOfComment = 200
 	leastOfDesign  = 600
@@ -81,15 +80,14 @@ const (
 	keptOfRows = 4 // related and waiting issues
 )
 
-// cuts lists what can be dropped, least urgent first: what the reader learned
-// elsewhere, repeated lines, then the middles of long texts down to what each is to
-// keep, then what others left and wrote, then what stands at the top.
+// cuts lists what can be dropped, least urgent first: what the reader learned elsewhere, repeated
+// lines, the middles of long texts, linked issues, the texts about the task, then the head.
 func (b *Briefing) cuts() []cut {
 	return slices.Concat([]cut{b.cutText(&b.Learned, "what you learned", 0), b.foldLines(), b.cutReasons(), b.cutDependencies(showSentence, isFarther)}, b.shortenings(), b.cutsOfLinks(), b.cutsOfTexts(), b.cutsOfTask(), b.cutsOfStanding())
 }
 
-// cutReasons leaves of why closed children and related issues were closed the first
-// sentence, those of the last first.
+// cutReasons shortens the close reasons of closed children and related issues to the first
+// sentence, from the last issue to the first.
 func (b *Briefing) cutReasons() cut {
 	var reasons []*string
 	if b.Children != nil {
@@ -118,7 +116,7 @@ func (b *Briefing) cutReasons() cut {
 	}}
 }
 
-// cutsOfLinks drop what stands around the issue.
+// cutsOfLinks drop what is linked to the issue.
 func (b *Briefing) cutsOfLinks() (list []cut) {
 	if c := b.Children; c != nil {
 		list = append(list, cutTail(&c.Done, "closed child", Done.size))
@@ -132,8 +130,8 @@ func (b *Briefing) cutsOfLinks() (list []cut) {
 	)
 }
 
-// cutsOfTexts drop what was written about the task, the description after all but the
-// last remarks and the open questions.
+// cutsOfTexts drop the texts about the task; the description, the newest comment and trace, and
+// the open questions go last.
 func (b *Briefing) cutsOfTexts() []cut {
 	return []cut{
 		b.cutText(&b.Notes, "the further notes", leastOfNotes),
@@ -156,7 +154,7 @@ func (b *Briefing) cutsOfTexts() []cut {
 	}
 }
 
-// cutsOfTask drop what has to be known to do the task, its criteria last.
+// cutsOfTask drop what is needed to do the task, the criteria last.
 func (b *Briefing) cutsOfTask() (list []cut) {
 	if c := b.Children; c != nil {
 		list = append(list,
@@ -188,7 +186,7 @@ func (b *Briefing) cutsOfTask() (list []cut) {
 	return list
 }
 
-// cutsOfStanding drop what stands at the top.
+// cutsOfStanding drop parts of the head.
 func (b *Briefing) cutsOfStanding() []cut {
 	list := []cut{
 		cutTail(&b.OpenBlockers, "open blocker", func(b Blocker) int { return refSize(b.Ref) }),
@@ -204,7 +202,7 @@ func (b *Briefing) cutsOfStanding() []cut {
 	return append(list, b.cutText(&b.Issue.Title, "the title", 0))
 }
 
-// shortenings cut the middles out of long texts, so that of each something stays.
+// shortenings cut the middles of long texts, so that a part of each stays.
 func (b *Briefing) shortenings() []cut {
 	list := []cut{
 		b.cutText(&b.Notes, "the further notes", keptOfNotes),
@@ -239,7 +237,7 @@ func (b *Briefing) answerTexts() (list []passage) {
 	return list
 }
 
-// earlier are the comments but the newest.
+// earlier returns the comments except the newest.
 func (b *Briefing) earlier() (list []passage) {
 	for i := range max(0, len(b.Comments)-1) {
 		list = append(list, passage{&b.Comments[i].Text, &b.Comments[i].whole})
@@ -247,7 +245,7 @@ func (b *Briefing) earlier() (list []passage) {
 	return list
 }
 
-// leftTexts are the texts of traces.
+// leftTexts returns the texts of traces.
 func (b *Briefing) leftTexts() (list []passage) {
 	for _, traces := range [][]LeftTrace{b.Findings, b.Traces} {
 		for i := range traces {
@@ -260,7 +258,7 @@ func (b *Briefing) leftTexts() (list []passage) {
 func isFarther(d Dependency) bool   { return d.Distance > 1 }
 func anyDependency(Dependency) bool { return true }
 
-// foldLines folds repeated lines, of a text after the other until enough is folded.
+// foldLines folds repeated lines, text by text, until enough is freed.
 func (b *Briefing) foldLines() cut {
 	texts := []*string{&b.Description}
 	for i := range b.Comments {
@@ -303,8 +301,8 @@ func cutTail[T any](list *[]T, noun string, size func(T) int) cut {
 	return cutTailTo(list, len(*list), 0, noun, size)
 }
 
-// cutTailTo is cutTail of a list of which there were all once; it keeps so many elements
-// at least.
+// cutTailTo drops elements from the end of a list that had all elements at first, and keeps at
+// least least.
 func cutTailTo[T any](list *[]T, all, least int, noun string, size func(T) int) cut {
 	return cut{noun, func(excess int) string {
 		kept := len(*list)
@@ -319,7 +317,7 @@ func cutTailTo[T any](list *[]T, all, least int, noun string, size func(T) int) 
 	}}
 }
 
-// cutHead drops elements from the beginning of a list and keeps so many at least.
+// cutHead drops elements from the beginning of a list and keeps at least least.
 func cutHead[T any](list *[]T, least int, noun string, size func(T) int) cut {
 	all := len(*list)
 	return cut{noun, func(excess int) string {
@@ -335,11 +333,11 @@ func cutHead[T any](list *[]T, least int, noun string, size func(T) int) cut {
 	}}
 }
 
-// passage is a text that can be shortened, with a place to keep it as it was.
+// passage is a text that can be shortened, with a place for the original.
 type passage struct{ text, whole *string }
 
-// cutTo takes so much out of the middle of a text as it was that at most so many
-// characters are left, and gives how many fewer these are than before.
+// cutTo shortens a text to at most limit characters, cutting the middle of the original, and
+// returns how many characters that frees.
 func (p passage) cutTo(limit int) (fewer int) {
 	if *p.whole == "" {
 		*p.whole = *p.text
@@ -355,7 +353,7 @@ func (p passage) cutTo(limit int) (fewer int) {
 
 func (p passage) isCut() bool { return *p.whole != "" && *p.text != *p.whole }
 
-// cutText takes the middle out of a text and keeps so many characters of it.
+// cutText cuts the middle of a text, down to least characters.
 func (b *Briefing) cutText(text *string, name string, least int) cut {
 	if b.wholes == nil {
 		b.wholes = map[*string]*string{}
@@ -377,7 +375,7 @@ func (b *Briefing) cutText(text *string, name string, least int) cut {
 	}}
 }
 
-// cutTexts is cutText for the texts of one kind, the first of them first.
+// cutTexts is cutText for several texts of one kind, in order.
 func cutTexts(kind, noun string, least int, texts func() []passage) cut {
 	return cut{kind, func(excess int) string {
 		fewer, cut := 0, 0

@@ -9,7 +9,7 @@ import (
 	"stig/internal/testkit/sample"
 )
 
-// TestBudgetCorpus does the same on real stores.
+// TestBudgetCorpus checks budgets on real stores.
 func TestBudgetCorpus(t *testing.T) {
 	for _, path := range sample.Corpus(t, "*.jsonl") {
 		t.Run(filepath.Base(path), func(t *testing.T) { budget(t, open(t, path)) })

@@ -13,16 +13,16 @@ import (
 	"stig/signals"
 )
 
-// Children is where the issues stand that an epic contains directly.
+// Children is the state of the issues that an epic contains directly.
 type Children struct {
 	Total      int         `json:"total"`
 	Closed     int         `json:"closed"`
-	Open       []Child     `json:"open"`             // what can be started first, what is blocked last
-	Done       []Done      `json:"done"`             // the closed ones, in the order of their ids
-	Surprising []Surprised `json:"surprising"`       // the closed ones of most surprise, at most three
-	Undone     string      `json:"undone,omitempty"` // where all are closed: how those ended that were not done
+	Open       []Child     `json:"open"`             // startable ones first, blocked ones last
+	Done       []Done      `json:"done"`             // closed children, by id
+	Surprising []Surprised `json:"surprising"`       // closed children with the highest surprise, at most three
+	Undone     string      `json:"undone,omitempty"` // if all are closed: how the undone ones ended
 
-	done bool // all are closed, and one was done at least
+	done bool // all are closed, and at least one was done
 }
 
 // Child is an unclosed child.
@@ -32,14 +32,14 @@ type Child struct {
 	Priority  int      `json:"priority"`
 	Assignee  string   `json:"assignee"`
 	BlockedBy []string `json:"blocked_by"` // ids
-	Closed    int      `json:"closed"`     // of its own children
+	Closed    int      `json:"closed"`     // the number of its own closed children
 	Total     int      `json:"total"`
 
 	deferred bool
-	because  string // of what holds it up, where that is no issue
+	because  string // what blocks it other than an issue
 }
 
-// Values of Child.State, in the order in which children are listed.
+// Values of Child.State, in listing order.
 const (
 	childReady    = "ready"
 	childProgress = "in progress"
@@ -53,13 +53,13 @@ func childStates() []string {
 	return []string{childReady, childProgress, childAsked, childEpic, childBlocked, childOther}
 }
 
-// Surprised is a closed issue with the surprise that was recorded.
+// Surprised is a closed issue with its recorded surprise.
 type Surprised struct {
 	beads.Ref
 	Surprise float64 `json:"surprise"`
 }
 
-// Done is a closed child and why it closed, in one line.
+// Done is a closed child with its close reason in one line.
 type Done struct {
 	beads.Ref
 	Reason string `json:"reason"`
@@ -67,13 +67,13 @@ type Done struct {
 
 func (d Done) size() int { return utf8.RuneCountInString(d.ID + d.Title + d.Reason) }
 
-// mostReasons is of how many closed children the reasons are read.
+// mostReasons limits the closed children whose reasons are read.
 const mostReasons = 200
 
-// mostSurprising is how many of an epic's closed children a briefing names.
+// mostSurprising limits the closed children that a briefing of an epic names.
 const mostSurprising = 3
 
-// children gives the children of the issue at i; nil where it has none.
+// children returns the children of the issue at i; nil if it has none.
 func (a assembly) children(i int) (*Children, error) {
 	children := a.graph.Children(i)
 	if len(children) == 0 {
@@ -127,7 +127,7 @@ func (a assembly) child(at int, asked bool) Child {
 	return c
 }
 
-// childState is what a child is called in the list of its epic.
+// childState returns the state shown for a child in the list of its epic.
 func childState(state dag.State, asked, blocked bool) string {
 	switch {
 	case asked && state != dag.StateDeferred:
@@ -144,8 +144,7 @@ func childState(state dag.State, asked, blocked bool) string {
 	return childOther
 }
 
-// surprising names the closed ones of some issues that surprised most, where
-// somebody recorded it.
+// surprising returns the closed issues with the highest recorded surprise.
 func (a assembly) surprising(issues []int) ([]Surprised, error) {
 	list := []Surprised{}
 	for _, at := range issues {
@@ -164,8 +163,8 @@ func (a assembly) surprising(issues []int) ([]Surprised, error) {
 	return list[:min(len(list), mostSurprising)], nil
 }
 
-// named is an alert about the children of an epic, with the children that it is
-// about. c are its children, nil where they were not read.
+// named adds to an alert about the children of an epic the names of the children concerned. c
+// are the epic's children, nil if they were not read.
 func (a assembly) named(alert signals.Alert, epic int, c *Children) (signals.Alert, error) {
 	var names []string
 	switch alert.Rule {
@@ -203,7 +202,7 @@ func (c Child) size() int {
 	return utf8.RuneCountInString(c.ID + c.Title + c.State + strings.Join(c.BlockedBy, ", "))
 }
 
-// state is the child's state, in the project's own word where it has one.
+// state returns the child's state, in the project's own word if it has one.
 func (c Child) state() string {
 	switch {
 	case c.State == childOther && c.deferred:
@@ -214,7 +213,7 @@ func (c Child) state() string {
 	return c.State
 }
 
-// why says what an unclosed child waits for, or who works on it.
+// why returns what an unclosed child waits for, or who works on it.
 func (c Child) why() string { return strings.Join(c.whys(), "; ") }
 
 func (c Child) whys() (words []string) {
@@ -237,7 +236,7 @@ func (c Child) whys() (words []string) {
 	return words
 }
 
-// childrenOf lists what an epic contains.
+// childrenOf lists the children of the issue.
 func (b *Briefing) childrenOf(w *page) {
 	c := b.Children
 	if c == nil {
@@ -273,12 +272,12 @@ func (b *Briefing) childrenOf(w *page) {
 	case b.complete():
 		closed += ": close it"
 	case c.Undone != "":
-		closed += ": nothing of it is done by that: " + c.Undone
+		closed += ": none of the work was done: " + c.Undone
 	}
 	w.line(closed)
 }
 
-// complete reports whether all is done that an unclosed epic contains.
+// complete reports whether all work in an unclosed epic is done.
 func (b *Briefing) complete() bool {
 	return b.Children != nil && b.Children.done && !b.over()
 }

@@ -11,7 +11,7 @@ import (
 	"stig/internal/testkit/sample"
 )
 
-// sampled is a store shaped as those in use.
+// sampled returns a store shaped like those in use.
 func sampled(tb testing.TB, issues int) *beads.Snapshot {
 	tb.Helper()
 	dir, path := sample.Store(tb, issues)
@@ -23,7 +23,7 @@ func sampled(tb testing.TB, issues int) *beads.Snapshot {
 	return file
 }
 
-// TestLookAllocates holds a survey to so much memory an issue.
+// TestLookAllocates limits the memory of a survey per issue.
 func TestLookAllocates(t *testing.T) {
 	const issues = 3000
 	file := sampled(t, issues)

@@ -10,17 +10,17 @@ import (
 	"stig/signals"
 )
 
-// How much of a dependency is shown. A budget takes it down level by level.
+// How much of a dependency is shown. A budget reduces it level by level.
 const (
 	showWhole    = iota
-	showOutline  // the middles of long texts left out
+	showOutline  // without the middles of long texts
 	showSentence // the first sentence of the close reason
 	showTitle
-	showCount // counted among what is left out
+	showCount // only counted as left out
 )
 
-// cutDependencies takes dependencies down to a level, the farthest first; of equally far
-// ones the one that was built first.
+// cutDependencies reduces dependencies to a level, the farthest first; among equally far ones,
+// the one built first.
 func (b *Briefing) cutDependencies(level int, may func(Dependency) bool) cut {
 	return cut{"dependencies", func(excess int) string {
 		var order []int
@@ -46,8 +46,7 @@ func (b *Briefing) cutDependencies(level int, may func(Dependency) bool) cut {
 	}}
 }
 
-// dropCounted leaves out the dependencies that are only counted, and what is known from
-// them.
+// dropCounted removes dependencies that are only counted, and the known items from them.
 func (b *Briefing) dropCounted() {
 	gone := map[string]bool{}
 	b.ClosedDependencies = slices.DeleteFunc(b.ClosedDependencies, func(d Dependency) bool {
@@ -60,7 +59,7 @@ func (b *Briefing) dropCounted() {
 	b.Known = slices.DeleteFunc(b.Known, func(k Item) bool { return gone[k.From] })
 }
 
-// leftOfDependencies says what of the dependencies is left out by now.
+// leftOfDependencies returns what is left out of the dependencies so far.
 func (b *Briefing) leftOfDependencies() string {
 	var words []string
 	all, reduced := len(b.ClosedDependencies)+len(b.Farther), 0
@@ -78,7 +77,7 @@ func (b *Briefing) leftOfDependencies() string {
 	return strings.Join(words, ", ")
 }
 
-// reduce takes a dependency down to a level, and gives how many characters that frees.
+// reduce reduces a dependency to a level, and returns the number of freed characters.
 func (d *Dependency) reduce(level int) (freed int) {
 	had := d.size()
 	d.level = level
@@ -98,7 +97,7 @@ func (d *Dependency) reduce(level int) (freed int) {
 	return freed
 }
 
-// firstSentence is the first sentence of a text, shortened where that is long.
+// firstSentence returns the first sentence of a text, shortened if it is long.
 func firstSentence(text string) string {
 	line := firstParagraph(text)
 	for at := 0; ; {
@@ -112,7 +111,8 @@ func firstSentence(text string) string {
 	}
 }
 
-// dependencies shows what finished work left, in the order in which it was built.
+// dependencies shows the results of finished dependencies, in the order in which they were
+// built.
 func (b *Briefing) dependencies(w *page, heading string) {
 	if len(b.ClosedDependencies) == 0 {
 		return

@@ -11,16 +11,16 @@ import (
 	"stig/signals"
 )
 
-// What a worker on an uncertain issue is told to do before committing to a way.
+// Directives for a worker on an uncertain issue, before they commit to an approach.
 const (
 	exploreDirective  = "Explore first, with progress=exploring; checkpoint what was found, the approach chosen and its risks; only then set progress=implementing."
 	exploredDirective = "Once the approach is chosen and its risks are in the state estimate, set progress=implementing."
-	probeDirective    = "Act, sense, respond: make the smallest intervention, watch the feedback, answer it, checkpoint. Plan no further before it is stable."
+	probeDirective    = "Act, sense, respond: make the smallest intervention, watch the feedback, answer it, checkpoint. Plan no further until it is stable."
 )
 
-// shallow leaves what a worker needs who knows how: criteria and commands, what
-// the issue is about, and the interfaces that the work must fit. Where no criteria
-// say what is to be done, description and design do.
+// shallow keeps what an experienced worker needs: criteria and commands, the subject of the
+// issue, and the interfaces that the work must fit. Without criteria, description and design
+// stay.
 func (b *Briefing) shallow(a assembly) {
 	if a.full {
 		return
@@ -43,7 +43,7 @@ func (b *Briefing) shallow(a assembly) {
 	}
 }
 
-// opening is the first paragraph of a text, with the headings above it.
+// opening returns the first paragraph of a text, with the headings above it.
 func opening(text string) string {
 	end := 0
 	for paragraph := range strings.SplitAfterSeq(text, "\n\n") {
@@ -56,8 +56,8 @@ func opening(text string) string {
 	return strings.TrimSpace(text[:end])
 }
 
-// propagated is what the workers on other issues put here: it bears on this one, so
-// that even a reader who needs no history is to see it.
+// propagated returns discoveries that workers on other issues propagated to this one. Even a
+// reader who needs no history must see them.
 func (a assembly) propagated() string {
 	var sections []string
 	for _, s := range a.doc.Sections() {
@@ -68,10 +68,10 @@ func (a assembly) propagated() string {
 	return strings.Join(sections, "\n\n")
 }
 
-// standard shows everything that is known.
+// standard shows everything known.
 func (b *Briefing) standard(assembly) {}
 
-// deep rearranges what standard shows into what is known and what is not.
+// deep divides what standard shows into known and unknown.
 func (b *Briefing) deep(a assembly) {
 	for _, d := range b.ClosedDependencies {
 		b.Known = append(b.Known, Item{From: d.ID, Text: d.known()})
@@ -89,7 +89,7 @@ func (b *Briefing) deep(a assembly) {
 	b.Directive = b.exploring()
 }
 
-// exploring is what a worker on an issue of depth deep is told, as far as that is not done.
+// exploring returns the directive for an issue of depth deep; "" if that is done.
 func (b *Briefing) exploring() string {
 	switch progress := b.Signals.Value(signals.Progress); {
 	case progress != signals.ProgressNotStarted && progress != signals.ProgressExploring:
@@ -100,7 +100,7 @@ func (b *Briefing) exploring() string {
 	return exploredDirective
 }
 
-// probe keeps what bears on the hypothesis and defers the rest.
+// probe keeps what bears on the hypothesis and omits the rest.
 func (b *Briefing) probe(a assembly) {
 	b.Probe = &Probe{}
 	written := a.written(b)
@@ -121,7 +121,7 @@ func (b *Briefing) probe(a assembly) {
 	})
 }
 
-// probePart is a part of a probe, with the flag of checkpoint that writes it.
+// probePart is a part of a probe, with the checkpoint flag that writes it.
 type probePart struct {
 	name, flag string
 	topic      topic
@@ -137,7 +137,8 @@ func (p *Probe) parts() []probePart {
 	}
 }
 
-// unwritten asks for the parts of the probe that are written nowhere.
+// unwritten returns a request to write down the missing parts of the probe; "" if none is
+// missing.
 func (b *Briefing) unwritten() string {
 	var names []string
 	argv := []string{"stig", "checkpoint", b.Issue.ID}
@@ -152,8 +153,7 @@ func (b *Briefing) unwritten() string {
 	return "Not written down: " + strings.Join(names, ", ") + ". Before you touch anything: `" + commandLine(argv) + "`."
 }
 
-// keepDependencies leaves out the closed dependencies that do not matter at this
-// depth.
+// keepDependencies omits the closed dependencies that do not matter at this depth.
 func (b *Briefing) keepDependencies(keep func(Dependency) bool) {
 	all := len(b.ClosedDependencies)
 	b.ClosedDependencies = slices.DeleteFunc(b.ClosedDependencies, func(d Dependency) bool { return !keep(d) })
@@ -162,7 +162,7 @@ func (b *Briefing) keepDependencies(keep func(Dependency) bool) {
 	}
 }
 
-// known is a dependency's trail in one line.
+// known returns a dependency's trail in one line.
 func (d Dependency) known() string {
 	text := firstParagraph(d.CloseReason)
 	if text == "" {
@@ -178,7 +178,7 @@ func (d Dependency) known() string {
 	return text
 }
 
-// doubts lists why a closed dependency is not simply to be relied on.
+// doubts lists reasons not to rely on a closed dependency.
 func (d Dependency) doubts() []Item {
 	var doubts []Item
 	if d.Surprise > signals.ThresholdDivergence {
@@ -190,15 +190,15 @@ func (d Dependency) doubts() []Item {
 	if d.weak() {
 		doubts = append(doubts, Item{
 			From: d.ID,
-			Text: "its evidence is only " + d.Confidence + ": does it stand up to being built on",
+			Text: "its evidence is only " + d.Confidence + ": is that enough to build on",
 		})
 	}
 	return doubts
 }
 
-// weak reports whether the evidence for a finished issue is less than its role
-// asks for: whoever builds on it needs it verified, and an interface is built
-// on by everyone, so it must have been verified together with its users.
+// weak reports whether the evidence for a finished issue is weaker than its role requires.
+// Dependents need a verified issue. An interface must have been verified together with its
+// users, because everyone builds on it.
 func (d Dependency) weak() bool {
 	switch d.Confidence {
 	case signals.ConfidenceUndemonstrated, signals.ConfidenceFindingRecorded, signals.ConfidencePrototype, signals.ConfidenceRegressed:
@@ -214,11 +214,11 @@ func firstParagraph(text string) string {
 	return visible.OneLine(first)
 }
 
-// asking are the words that announce what is open, in a heading or a label.
+// asking matches the words that announce open questions, in a heading or a label.
 const asking = `(?:open questions?|questions?|unknowns?|uncertaint(?:y|ies)|assumptions?|to decide|decisions? needed|` +
 	`to (?:discover|find out|clarify)|to be (?:decided|clarified)|risks?)`
 
-// The forms of lines in which a text says what is open.
+// Patterns of lines that mark open questions.
 var (
 	askingHeading = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\b` + asking + `\b`) })
 	askingLabel   = sync.OnceValue(func() *regexp.Regexp {
@@ -230,9 +230,9 @@ var (
 	bulletMark = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*(?:[-*+]|\d+[.)])\s+(?:\[([ xX])\]\s+)?`) })
 )
 
-// openQuestions finds what a text leaves open: the lists under headings and labels
-// that announce it, tasks that are not ticked off among them, and prose with a
-// question mark or TBD. name says whose text it is.
+// openQuestions finds the open questions of a text: lists under headings and labels that
+// announce them, unticked tasks in these lists, and prose with a question mark or TBD. name is
+// the origin of the text.
 func openQuestions(name, text string) []Item {
 	if text == "" {
 		return nil
@@ -272,9 +272,8 @@ func openQuestions(name, text string) []Item {
 	return found
 }
 
-// labelled lists what stands under a label such as "Risks:": what follows it on
-// its line, or else the list below it; below a label that is a list item itself only
-// the list within it.
+// labelled lists the items under a label such as "Risks:": the rest of the line, or else the
+// list below it. A label that is a list item covers only its nested list.
 func labelled(text string) (list []Item) {
 	lines := strings.Split(text, "\n")
 	for k, line := range lines {
@@ -297,11 +296,11 @@ func labelled(text string) (list []Item) {
 	return list
 }
 
-// indent counts the blanks and tabs with which a line begins.
+// indent counts the leading blanks and tabs of a line.
 func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }
 
-// listBelow gives the list with which lines begin, a blank line above it allowed, as
-// far as its lines are indented by more than deeper.
+// listBelow returns the list at the beginning of lines, after an optional blank line, as long
+// as its lines are indented by more than deeper.
 func listBelow(lines []string, deeper int) string {
 	end := 0
 	for k, line := range lines {
@@ -319,8 +318,7 @@ func listBelow(lines []string, deeper int) string {
 	return strings.Join(lines[:end], "\n")
 }
 
-// listItems gives the items of the lists in a text, each on one line. A task that
-// is ticked off is open no longer.
+// listItems returns the items of the lists in a text, each on one line, without ticked tasks.
 func listItems(text string) []string {
 	var items []string
 	inside := false

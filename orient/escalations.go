@@ -20,17 +20,17 @@ const (
 	KindProcess  = "process-improvement" // whether the way of working should change
 )
 
-// Asked is a question to a person, and where it stands.
+// Asked is a question to a person, with its state.
 type Asked struct {
 	ID       string      `json:"id"`
 	Title    string      `json:"title"`
 	Status   string      `json:"status"`
-	Hash     string      `json:"hash"`     // names the question; "" when nothing is asked
-	Number   int         `json:"number"`   // 1-based among those that wait on the issue; 0 when it does not wait
-	Since    string      `json:"since"`    // YYYY-MM-DD, "" when its heading has no date
-	AgeDays  *int        `json:"age_days"` // null when its heading has no date
-	Question string      `json:"question"` // without options; "" when the signal says pending and nothing is asked
-	By       string      `json:"by"`       // "" when not recorded
+	Hash     string      `json:"hash"`     // identifies the question; "" if nothing is asked
+	Number   int         `json:"number"`   // 1-based among the issue's open questions; 0 if answered
+	Since    string      `json:"since"`    // YYYY-MM-DD, "" if its heading has no date
+	AgeDays  *int        `json:"age_days"` // null if its heading has no date
+	Question string      `json:"question"` // without options; "" if the signal is pending and nothing is asked
+	By       string      `json:"by"`       // "" if not recorded
 	Kind     string      `json:"kind"`
 	Options  []string    `json:"options"`
 	Default  *Default    `json:"default,omitempty"`
@@ -38,34 +38,33 @@ type Asked struct {
 	Answer   *Answer     `json:"answer,omitempty"`
 }
 
-// Default is the option that whoever asked proposes if nobody answers. stig never takes it:
-// a person does, as any answer.
+// Default is the option that the asker proposes if nobody answers. stig never takes it; only a
+// person can.
 type Default struct {
 	Option  int    `json:"option"` // 1-based
 	Text    string `json:"text"`
-	After   string `json:"after"` // such as 24h; "" when not said
-	Due     string `json:"due"`   // RFC 3339, UTC; "" when not said
+	After   string `json:"after"` // such as 24h; "" if not given
+	Due     string `json:"due"`   // RFC 3339, UTC; "" if not given
 	Overdue bool   `json:"overdue"`
 }
 
-// Answer is what a person said.
+// Answer is a person's answer.
 type Answer struct {
 	Date      string `json:"date"`
 	By        string `json:"by"`
 	Text      string `json:"text"`
-	To        string `json:"to,omitempty"` // which questions it answers, where several stood: "all 2 questions"
+	To        string `json:"to,omitempty"` // the answered questions if there were several: "all 2 questions"
 	Withdrawn bool   `json:"withdrawn,omitempty"`
 }
 
-// NewAnswer gives an answer of the trail.
+// NewAnswer converts an answer of the trail.
 func NewAnswer(p signals.Part) *Answer {
 	return &Answer{Date: p.Date, By: p.By, Text: p.Text, To: p.Note, Withdrawn: p.Withdraws()}
 }
 
-// Escalations lists the questions that wait for a person, the oldest first,
-// those of one issue together. Those without a date come first: nobody knows
-// how old they are. An issue whose signal says pending, and that asks nothing,
-// is among them.
+// Escalations lists the questions that wait for a person, the oldest first, grouped by issue.
+// Questions without a date come first because their age is unknown. The list includes issues
+// whose signal is pending without a question.
 func Escalations(f *beads.Snapshot, g *dag.Graph, rules Rules) ([]Asked, error) {
 	return escalations(f, g, rules, func(parts []signals.Part) (waiting []signals.Exchange) {
 		for _, p := range signals.Questions(parts) {
@@ -75,7 +74,7 @@ func Escalations(f *beads.Snapshot, g *dag.Graph, rules Rules) ([]Asked, error) 
 	})
 }
 
-// AllEscalations lists the questions that were answered too, each with its answer.
+// AllEscalations also lists answered questions, each with its answer.
 func AllEscalations(f *beads.Snapshot, g *dag.Graph, rules Rules) ([]Asked, error) {
 	return escalations(f, g, rules, signals.Exchanges)
 }
@@ -109,10 +108,10 @@ func escalations(f *beads.Snapshot, g *dag.Graph, rules Rules, pick func([]signa
 	return append([]Asked{}, slices.Concat(groups...)...), nil
 }
 
-// asks names to a memo what mayAsk found.
+// asks is the memo key of mayAsk.
 type asks struct{}
 
-// mayAsk reports whether something may have been asked on an issue: on most nothing was.
+// mayAsk reports whether an issue may have questions; most have none.
 func mayAsk(reader *beads.Reader, issue *beads.Issue) (bool, error) {
 	if known, ok := issue.Remembered(asks{}).(bool); ok {
 		return known, nil
@@ -126,7 +125,7 @@ func mayAsk(reader *beads.Reader, issue *beads.Issue) (bool, error) {
 	return may, nil
 }
 
-// asked gives the questions of one issue.
+// asked returns the questions of one issue.
 func (a assembly) asked(i int, pick func([]signals.Part) []signals.Exchange) []Asked {
 	issue := a.file.At(i)
 	parts := signals.Escalations(a.doc)
@@ -176,12 +175,12 @@ func defaultOf(q signals.Question, now time.Time) *Default {
 	return d
 }
 
-// Words says a default in a sentence without a full stop. Times are in UTC.
+// Words returns the default as a sentence without a full stop. Times are in UTC.
 func (d Default) Words() string {
 	option := "option " + strconv.Itoa(d.Option) + "; only a person can choose it"
 	switch due, err := time.Parse(time.RFC3339, d.Due); {
 	case d.Overdue:
-		return "no answer by " + due.UTC().Format(dueLayout) + ": proposed is " + option
+		return "no answer by " + due.UTC().Format(dueLayout) + ": the proposed answer is " + option
 	case err == nil:
 		return "proposed if nobody answers by " + due.UTC().Format(dueLayout) + ": " + option
 	}
@@ -192,23 +191,23 @@ const dueLayout = "2006-01-02 15:04 UTC"
 
 // Answered is an answer with the questions that it answers.
 type Answered struct {
-	Questions []Posed `json:"questions"` // none where nobody wrote down what was asked
+	Questions []Posed `json:"questions"` // empty if no question was written down
 	Answer    Answer  `json:"answer"`
 
-	whole string // the answer's text as it was, where a budget cut it
+	whole string // the answer before a budget cut it
 }
 
-// Posed is a question as it was asked.
+// Posed is a question in its original words.
 type Posed struct {
-	Date string `json:"date"` // YYYY-MM-DD, "" when not recorded
-	By   string `json:"by"`   // "" when not recorded
+	Date string `json:"date"` // YYYY-MM-DD, "" if not recorded
+	By   string `json:"by"`   // "" if not recorded
 	Text string `json:"text"`
 
-	whole string // as it was, where a budget cut it
+	whole string // text before a budget cut it
 }
 
-// escalation takes the state from the signal and the texts from the section;
-// where the two disagree the texts are shown all the same.
+// escalation reads the state from the signal and the texts from the section. If the two
+// disagree, the texts are shown anyway.
 func (a assembly) escalation() Escalation {
 	e := Escalation{State: a.table.Value(signals.Escalation), Answered: []Answered{}}
 	parts := signals.Escalations(a.doc)
@@ -228,7 +227,7 @@ func (a assembly) escalation() Escalation {
 	return e
 }
 
-// answered gives each answer with the questions that it answers.
+// answered returns each answer with the questions that it answers.
 func answered(parts []signals.Part) (list []Answered) {
 	exchanges := signals.Exchanges(parts)
 	for i, p := range parts {
@@ -246,7 +245,7 @@ func answered(parts []signals.Part) (list []Answered) {
 	return list
 }
 
-// answers shows each answer with its questions, and who said which.
+// answers shows each answer with its questions and authors.
 func (b *Briefing) answers(w *page) {
 	if len(b.Escalation.Answered) == 0 {
 		return
@@ -266,7 +265,7 @@ func (b *Briefing) answers(w *page) {
 	}
 }
 
-// saidBy opens the words of somebody: "Asked by mara, 2026-11-12:".
+// saidBy returns the line that introduces a quotation: "Asked by mara, 2026-11-12:".
 func saidBy(verb, by, date string) string {
 	if by != "" {
 		verb += " by " + visible.OneLine(by)

@@ -9,13 +9,13 @@ import (
 	"stig/signals"
 )
 
-// Shown is what was run last to show that the claims of an issue hold.
+// Shown is the last evidence run for the claims of an issue.
 type Shown struct {
 	Date    string `json:"date,omitempty"`     // YYYY-MM-DD
 	AgeDays int    `json:"age_days,omitempty"` // whole days since Date
 	Text    string `json:"text"`
 
-	toCome bool // Date is
+	toCome bool // Date is in the future
 }
 
 func (a assembly) shown() *Shown {
@@ -35,24 +35,24 @@ func (s *Shown) heading() string {
 	}
 	when := ago(s.AgeDays)
 	if s.toCome {
-		when = "a day to come"
+		when = "in the future"
 	}
 	return fmt.Sprintf("What was run to show it (%s, %s)", s.Date, when)
 }
 
-// Evidence is how well the claims of the dependencies are shown to hold, as
-// far as their tables say.
+// Evidence summarises how well the claims of the dependencies are verified, according to their
+// signal tables.
 type Evidence struct {
 	Weakest    string   `json:"weakest,omitempty"` // confidence
 	WeakestIn  []string `json:"weakest_in"`        // ids
 	Oldest     string   `json:"oldest,omitempty"`  // YYYY-MM-DD
 	OldestIn   []string `json:"oldest_in"`
 	OldestDays int      `json:"oldest_days"`
-	Unrecorded []string `json:"unrecorded"` // ids whose tables name no confidence
-	Undated    []string `json:"undated"`    // ids that name one, and no day of their evidence
+	Unrecorded []string `json:"unrecorded"` // ids whose tables have no confidence
+	Undated    []string `json:"undated"`    // ids with a confidence but no evidence date
 }
 
-// evidenceOf finds what of finished work is shown least.
+// evidenceOf finds the weakest and the oldest evidence of finished dependencies.
 func evidenceOf(dependencies []Dependency, now time.Time) Evidence {
 	e := Evidence{WeakestIn: []string{}, OldestIn: []string{}, Unrecorded: []string{}, Undated: []string{}}
 	for _, d := range dependencies {
@@ -71,7 +71,7 @@ func evidenceOf(dependencies []Dependency, now time.Time) Evidence {
 	return e
 }
 
-// keepLeast keeps the least value and who has it.
+// keepLeast keeps the least value and the ids that have it.
 func keepLeast(least *string, in *[]string, value, id string, compare func(a, b string) int) {
 	switch order := compare(value, *least); {
 	case *least == "" || order < 0:
@@ -81,7 +81,7 @@ func keepLeast(least *string, in *[]string, value, id string, compare func(a, b 
 	}
 }
 
-// least names the weakest confidence and the oldest evidence, a line for each.
+// least returns a line for the weakest confidence and one for the oldest evidence.
 func (e Evidence) least() (lines []string) {
 	if e.Weakest != "" {
 		lines = append(lines, fmt.Sprintf("weakest confidence: %s (%s)", e.Weakest, strings.Join(e.WeakestIn, ", ")))
@@ -92,8 +92,7 @@ func (e Evidence) least() (lines []string) {
 	return lines
 }
 
-// evidenceDay says when the evidence for a dependency was last seen; "" when
-// its table does not.
+// evidenceDay says when a dependency was last verified; "" if its table does not say.
 func (d Dependency) evidenceDay() string {
 	if d.Freshness == "" || d.Freshness == signals.EvidenceFreshness.Default() {
 		return ""
@@ -105,8 +104,8 @@ func (d Dependency) evidenceDay() string {
 	return text
 }
 
-// age is how many whole days ago a day began, in UTC, 0 for the next one, which may have
-// begun elsewhere; false for what is no day, and for later ones.
+// age returns the number of whole days since the start of a UTC day. It is 0 for tomorrow,
+// which may have begun in another time zone. ok is false for later and invalid days.
 func age(day string, now time.Time) (days int, ok bool) {
 	began, err := time.Parse(time.DateOnly, day)
 	if err != nil || began.Sub(now) > 24*time.Hour {

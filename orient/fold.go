@@ -9,16 +9,16 @@ import (
 	"stig/internal/visible"
 )
 
-// robots are authors of comments that are programs.
+// robots lists comment authors that are programs.
 var robots = []string{"github-actions", "dependabot", "renovate", "codecov", "coderabbitai", "coderabbit", "sonarcloud", "sonarqubecloud", "netlify", "vercel", "stale", "mergify", "greptile", "linear"}
 
-// isRobot reports whether a comment is of a program that comments by itself.
+// isRobot reports whether the author of a comment is an automated program.
 func isRobot(author string) bool {
 	name := strings.ToLower(strings.TrimSpace(author))
 	return strings.HasSuffix(name, "[bot]") || strings.HasSuffix(name, "-bot") || slices.Contains(robots, name)
 }
 
-// foldRobots leaves out the comments of robots.
+// foldRobots omits the comments of robots.
 func (b *Briefing) foldRobots() {
 	var authors []string
 	all := len(b.Comments)
@@ -33,11 +33,11 @@ func (b *Briefing) foldRobots() {
 	}
 }
 
-// emptyAnswers are what a template holds where nobody wrote anything.
+// emptyAnswers lists template texts that mean nothing was written.
 var emptyAnswers = []string{"", "_no response_", "no response", "-", "*", "- [ ]", "...", "…"}
 
-// withoutTemplate is a text without the headings under which nothing is written, and how
-// many those are.
+// withoutTemplate returns a text without headings that have no content, and the number of
+// dropped headings.
 func withoutTemplate(text string) (kept string, dropped int) {
 	lines := strings.Split(text, "\n")
 	var out []string
@@ -77,7 +77,7 @@ func emptyAnswer(line string) bool {
 	return slices.Contains(emptyAnswers, line) || strings.HasPrefix(line, "<!--") && strings.HasSuffix(line, "-->")
 }
 
-// foldTemplates leaves the empty headings of templates out of description and design.
+// foldTemplates removes the empty headings of templates from description and design.
 func (b *Briefing) foldTemplates() {
 	for _, in := range []struct {
 		name string
@@ -91,7 +91,7 @@ func (b *Briefing) foldTemplates() {
 	}
 }
 
-// pointers lists the URLs and the paths of files that a text names.
+// pointers lists the URLs and file paths in a text.
 func pointers(text string) (list []string) {
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("()[]{}<>\"'`,;|*", r) }) {
 		word = strings.TrimRight(word, ".:!?_")

@@ -11,19 +11,19 @@ import (
 	"stig/signals"
 )
 
-// Point is an issue as a commit left it.
+// Point is the state of an issue after a commit.
 type Point struct {
 	Commit   string   `json:"commit"`
 	Time     string   `json:"time"`
 	Subject  string   `json:"subject"`
-	Surprise *float64 `json:"surprise"` // with Progress and Cynefin: nil where there is no signal table
+	Surprise *float64 `json:"surprise"` // nil without a signal table, as are Progress and Cynefin
 	Progress *string  `json:"progress"`
 	Cynefin  *string  `json:"cynefin"`
 	Handoff  bool     `json:"handoff"`
 }
 
-// Trajectory lists the commits that changed an issue's signals or estimate, the oldest
-// first: those that a revision since has not, and none from before a time.
+// Trajectory lists the commits since a revision and after a time that changed an issue's
+// signals or estimate, the oldest first.
 func Trajectory(ctx context.Context, history beads.History, id, since string, after time.Time, schema *signals.Schema) ([]Point, error) {
 	versions, err := history.Versions(ctx, since)
 	if err != nil {
@@ -43,16 +43,17 @@ func Trajectory(ctx context.Context, history beads.History, id, since string, af
 	return points, nil
 }
 
-// state is what a version of the store says of an issue.
+// state is the state of an issue in a version of the store.
 type state struct {
 	table    *signals.Table
 	estimate string
 }
 
-// readStates reads an issue in all texts that versions name; nil where it was not there.
+// readStates reads an issue in the texts of all versions; a version without the issue has no
+// entry.
 func readStates(ctx context.Context, history beads.History, versions []beads.Version, id string, schema *signals.Schema) (map[string]*state, error) {
 	states := map[string]*state{}
-	known := map[string]*state{} // by the notes, which most versions share
+	known := map[string]*state{} // cached by notes, which most versions share
 	err := history.Texts(ctx, versions, id, func(name string, text []byte) {
 		record := beads.RecordIn(text, id)
 		if record == nil {
@@ -73,15 +74,15 @@ func stateOf(record *beads.Record, schema *signals.Schema) *state {
 	return &state{table: signals.Read(doc, schema), estimate: estimate.Date + "\n" + estimate.Body}
 }
 
-// differs reports whether the signals or the estimate are others.
+// differs reports whether the signals or the estimate differ.
 func (s *state) differs(from *state) bool {
 	return from == nil || s.table.Present() != from.table.Present() || s.estimate != from.estimate || slices.ContainsFunc(signals.All(), func(signal signals.Signal) bool {
 		return s.table.Value(signal) != from.table.Value(signal)
 	})
 }
 
-// pointAt is the issue after a commit, if that commit changed it: a merge does
-// when it is different from every parent.
+// pointAt returns the issue after a commit, and whether that commit changed it. A merge changed
+// it if it differs from every parent.
 func pointAt(v beads.Version, past map[string]*state, id string) (p Point, changed bool) {
 	now := past[v.After]
 	if now == nil {
@@ -104,8 +105,8 @@ func pointAt(v beads.Version, past map[string]*state, id string) (p Point, chang
 	return p, true
 }
 
-// isCheckpointOf reads the subject that checkpoint --commit writes, and that of a commit
-// in a database, which may be of several edits.
+// isCheckpointOf reports whether a subject is from checkpoint --commit, or from a commit in a
+// database, which may contain several edits.
 func isCheckpointOf(subject, id string) bool {
 	if rest, ok := strings.CutPrefix(subject, "chore(beads): checkpoint "); ok {
 		first, _, _ := strings.Cut(rest, " ")

@@ -9,8 +9,8 @@ import (
 	"stig/orient"
 )
 
-// What a reader learned stands behind what the issue says and before what to do, at
-// every depth; under a budget it goes before anything else does.
+// What a reader learned is shown after the issue's texts and before the next steps, at every
+// depth; a budget drops it first.
 func TestLearned(t *testing.T) {
 	file := open(t, filepath.Join("testdata", "briefings", "orchard.jsonl"))
 	learned := "Look at the gate first.\n\n" + strings.Repeat("It fails where the weir is shut.\n", 40)

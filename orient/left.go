@@ -16,25 +16,25 @@ import (
 	"stig/signals"
 )
 
-// LeftTrace is a trace that somebody left on an issue.
+// LeftTrace is a trace on an issue.
 type LeftTrace struct {
 	ID        string `json:"id"` // the name of the trace
 	Issue     string `json:"issue"`
 	Type      string `json:"type"`
 	Source    string `json:"source"`
-	CreatedAt string `json:"created_at"` // RFC 3339, UTC; "" when the store has none
+	CreatedAt string `json:"created_at"` // RFC 3339, UTC; "" if not recorded
 	Text      string `json:"text"`       // without the last line
 
-	whole string // as it was, where a budget cut it
+	whole string // text before a budget cut it
 }
 
-// unread are the types that a briefing leaves to stig trace list: milestones, news,
-// and what a rollup gathers.
+// unread lists the types that only stig trace list shows: milestones, news, and what a rollup
+// gathers.
 var unread = []string{trace.Log, trace.Notification, trace.Completion}
 
-// leftHere gives the comments of an issue, what was left on it since the last summary,
-// which comes first, and what the newest swarm on it came to. The findings of a swarm that
-// ended are left to its conclusion, unless all is asked for.
+// leftHere returns the comments of an issue, the traces since the last summary, which comes
+// first, and the result of the newest swarm. Findings of ended swarms are left out because the
+// conclusion covers them, unless full is set.
 func leftHere(record *beads.Record, full bool) (comments []Comment, left []LeftTrace, concluded *Concluded) {
 	all := trace.Of(record)
 	trace.Sort(all)
@@ -65,21 +65,21 @@ func leftHere(record *beads.Record, full bool) (comments []Comment, left []LeftT
 	return append([]Comment{}, comments...), append([]LeftTrace{}, left...), concluded
 }
 
-// Concluded is what a swarm came to.
+// Concluded is the result of a swarm.
 type Concluded struct {
 	Swarm      string `json:"swarm"`
-	Ended      string `json:"ended"` // how
+	Ended      string `json:"ended"` // how it ended
 	Agents     int    `json:"agents"`
 	Active     int    `json:"active"`
 	Rounds     int    `json:"rounds"`
-	Supporters int    `json:"supporters"` // of the leading idea
+	Supporters int    `json:"supporters"` // agents who support the leading idea
 	Idea       string `json:"idea"`
-	Text       string `json:"text"` // "" where no finding was left
-	By         string `json:"by"`   // whose words these are
+	Text       string `json:"text"` // "" without a finding
+	By         string `json:"by"`   // the author of Text
 }
 
-// concludedOf gives what the newest swarm that ended came to, nil for none, and the names
-// of all that ended.
+// concludedOf returns the result of the newest ended swarm, nil for none, and the names of all
+// ended swarms.
 func concludedOf(all []trace.Entry) (c *Concluded, ended []string) {
 	if !slices.ContainsFunc(all, func(l trace.Entry) bool { return l.Type == trace.SwarmRound }) {
 		return nil, nil
@@ -99,7 +99,7 @@ func concludedOf(all []trace.Entry) (c *Concluded, ended []string) {
 	return c, ended
 }
 
-// words say how the swarm ended.
+// words returns a sentence about the end of the swarm.
 func (c Concluded) words() string {
 	words := fmt.Sprintf("Swarm %s of %s ended as %s after %s", c.Swarm, visible.Counted(c.Agents, "agent"), c.Ended, visible.Counted(c.Rounds, "round"))
 	if c.Idea != "" {
@@ -108,7 +108,7 @@ func (c Concluded) words() string {
 	return words
 }
 
-// conclusion shows what a swarm came to.
+// conclusion shows the result of a swarm.
 func (b *Briefing) conclusion(w *page) {
 	if c := b.Concluded; c != nil {
 		w.blank()
@@ -119,8 +119,8 @@ func (b *Briefing) conclusion(w *page) {
 	}
 }
 
-// withoutRounds is what was left without the findings of swarms that ended. A solution that
-// passed names its commit, and stays.
+// withoutRounds removes the findings of ended swarms. A solution that passed names its commit
+// and stays.
 func withoutRounds(all []trace.Entry, ended []string) []trace.Entry {
 	if len(ended) == 0 {
 		return all
@@ -134,7 +134,7 @@ func withoutRounds(all []trace.Entry, ended []string) []trace.Entry {
 	})
 }
 
-// findingsOf are the findings on another issue.
+// findingsOf returns the findings on another issue.
 func findingsOf(record *beads.Record) (left []LeftTrace) {
 	all := trace.Of(record)
 	trace.Sort(all)
@@ -174,12 +174,12 @@ func stamped(at time.Time) string {
 
 func (l LeftTrace) size() int { return utf8.RuneCountInString(l.Source + l.Type + l.Text) }
 
-// about says what kind of trace it is, whose, and of which day.
+// about returns the type, author and day of a trace.
 func (l LeftTrace) about() string {
 	return l.Type + " " + l.ID + ", " + Comment{Author: l.Source, CreatedAt: l.CreatedAt}.About()
 }
 
-// traces shows what was left on the issue.
+// traces shows the traces on the issue.
 func (b *Briefing) traces(w *page) {
 	if len(b.Traces) == 0 {
 		return
@@ -190,7 +190,7 @@ func (b *Briefing) traces(w *page) {
 	}
 }
 
-// found shows the findings on what the issue was built on, or waits for.
+// found shows findings on dependencies and blockers.
 func (b *Briefing) found(w *page) {
 	if len(b.Findings) == 0 {
 		return
@@ -201,8 +201,7 @@ func (b *Briefing) found(w *page) {
 	}
 }
 
-// findings gathers what was found on the closed dependencies, and on the blockers that
-// are not closed yet.
+// findings collects the findings on closed dependencies and on open blockers.
 func (a assembly) findings(b *Briefing) ([]LeftTrace, error) {
 	ids := []string{}
 	for _, d := range b.ClosedDependencies {
@@ -228,16 +227,16 @@ func (a assembly) findings(b *Briefing) ([]LeftTrace, error) {
 	return list, nil
 }
 
-// digestAfter is how many traces without a summary are many unless a project says
-// another number; so are those of half a kilobyte for each.
+// digestAfter is the default number of traces without a summary that calls for one. The same
+// number of half kilobytes calls for one too.
 const digestAfter = 8
 
-// unsummarised counts the traces since the last summary, where they are many.
+// unsummarised counts the traces since the last summary, or returns 0 if they are few.
 func unsummarised(record *beads.Record, many int) int {
 	many = cmp.Or(many, digestAfter)
 	raw, end := record.Raw(beads.Comments), []byte(`\nstig: `)
 	if n := bytes.Count(raw, end); n < many && (n == 0 || len(raw) < many*512) {
-		return 0 // most comments are none, and need not be read
+		return 0 // most comments are not traces and need not be parsed
 	}
 	all := trace.Of(record)
 	trace.Sort(all)
@@ -255,8 +254,7 @@ func unsummarised(record *beads.Record, many int) int {
 	return n
 }
 
-// keepFeedback leaves out what a reader who knows how does not need: all but what was
-// wrong with the work, and what they are told to do.
+// keepFeedback keeps only feedback and directives; an experienced worker needs no other trace.
 func (b *Briefing) keepFeedback() {
 	all := len(b.Traces)
 	b.Traces = slices.DeleteFunc(b.Traces, func(l LeftTrace) bool { return l.Type != trace.Feedback && l.Type != trace.Directive })

@@ -13,9 +13,8 @@ import (
 	"stig/signals"
 )
 
-// Markdown renders a briefing: what is urgent first, what to do at the end,
-// and in the last line what was left out. What stands in quotes are the words
-// of issues; all else is stig's.
+// Markdown renders a briefing: urgent parts first, next steps at the end, and omissions in the
+// last line. Quotations are texts of the issues; all else is from stig.
 func (b *Briefing) Markdown() string {
 	w := &page{}
 	b.body(w)
@@ -26,8 +25,8 @@ func (b *Briefing) Markdown() string {
 	return w.String()
 }
 
-// Background renders what a person reads who answers the question: the briefing
-// without the question itself, and without what a worker does next.
+// Background renders a briefing for the person who answers the question: without the question
+// itself and the worker's next steps.
 func (b *Briefing) Background() string {
 	answered := *b
 	answered.Escalation.Question = ""
@@ -75,7 +74,7 @@ func (b *Briefing) head(w *page) {
 	}
 }
 
-// facts say where the issue stands, and how deep the briefing is and why.
+// facts returns the issue's state, and the depth of the briefing with its origin.
 func (b *Briefing) facts() []string {
 	facts := []string{cmp.Or(b.Issue.Status, "no status"), cmp.Or(b.Issue.Type, "no type"), fmt.Sprintf("P%d", b.Issue.Priority), b.Issue.holder()}
 	if b.Issue.Deferred != "" {
@@ -93,7 +92,7 @@ func (b *Briefing) facts() []string {
 	return append(facts, "briefing "+b.Depth)
 }
 
-// holder says who works on the issue, and since when as far as the store says it.
+// holder returns who works on the issue, and since when if known.
 func (i Issue) holder() string {
 	if i.Assignee == "" {
 		return "unassigned"
@@ -108,7 +107,7 @@ func (i Issue) holder() string {
 	return who
 }
 
-// urgent shows what must be seen before anything else.
+// urgent shows what the reader must see first.
 func (b *Briefing) urgent(w *page) {
 	if b.Escalation.Question != "" {
 		w.heading("Question that waits for a person")
@@ -145,7 +144,7 @@ func (b *Briefing) urgent(w *page) {
 	b.conclusion(w)
 }
 
-// describe says how far a blocker is, and why it counts here.
+// describe returns the state of a blocker, and how it blocks the issue.
 func (b Blocker) describe() string {
 	words := b.Status
 	if b.Assignee != "" {
@@ -153,7 +152,7 @@ func (b Blocker) describe() string {
 	}
 	switch {
 	case b.Above:
-		words += "; it contains this issue, so that neither can close: see stig cycles"
+		words += "; it contains this issue, so neither can close: see stig cycles"
 	case b.Through != "":
 		words += "; holds up the epic " + b.Through
 	}
@@ -162,7 +161,7 @@ func (b Blocker) describe() string {
 
 const builtHeading = "What finished dependencies left, in the order they were built"
 
-// texts shows what was written about the task.
+// texts shows the texts about the task.
 func (b *Briefing) texts(w *page) {
 	w.quoted("Description", b.Description)
 	b.design(w)
@@ -171,7 +170,7 @@ func (b *Briefing) texts(w *page) {
 	w.quoted("Further notes", b.Notes)
 }
 
-// design shows the design, unless the description says the same.
+// design shows the design unless the description contains it.
 func (b *Briefing) design(w *page) {
 	if !b.designTold {
 		w.quoted("Design", b.Design)
@@ -219,7 +218,7 @@ func (b *Briefing) probeBody(w *page) {
 	b.waiting(w)
 }
 
-// probed shows the parts of a probe that do not stand above, in a text of the issue.
+// probed shows the parts of a probe that the page does not show yet.
 func (b *Briefing) probed(w *page) {
 	above := visible.OneLine(strings.ReplaceAll(w.String(), "\n>", "\n"))
 	for _, part := range b.Probe.parts() {
@@ -229,8 +228,8 @@ func (b *Briefing) probed(w *page) {
 	}
 }
 
-// acceptance shows what must hold at the end. An epic without criteria of its own
-// is done when its children are.
+// acceptance shows the acceptance criteria. An epic without criteria is done when its children
+// are.
 func (b *Briefing) acceptance(w *page) {
 	switch {
 	case b.Acceptance.isOneScript():
@@ -243,15 +242,15 @@ func (b *Briefing) acceptance(w *page) {
 		b.beside(w)
 	case b.Acceptance.there || b.Children != nil || b.over():
 	case b.untold:
-		w.section("Acceptance criteria", "none, and only a title; agree on both first.")
+		w.section("Acceptance criteria", "none, and no description; agree on both first.")
 	default:
-		w.section("Acceptance criteria", "none; agree on how it will be known to work.")
+		w.section("Acceptance criteria", "none; agree on how to tell that it works.")
 	}
 	b.commands(w)
 }
 
-// beside says where else it stands how the issue is known to work, and what the text is
-// where that stands nowhere above.
+// beside shows where else the issue says how it is verified, with texts that are not shown
+// elsewhere.
 func (b *Briefing) beside(w *page) {
 	var places []string
 	for _, p := range b.Acceptance.Beside {
@@ -263,8 +262,8 @@ func (b *Briefing) beside(w *page) {
 	}
 }
 
-// commands lists the verification commands, and what a person has to read. What is only
-// mentioned is counted, and listed too where everything was asked for.
+// commands lists the verification commands and the manual checks. Commands that are only
+// mentioned are counted, and listed only with Full.
 func (b *Briefing) commands(w *page) {
 	skipped := 0
 	for _, c := range b.Acceptance.Checks {
@@ -300,7 +299,7 @@ func refLines(refs []beads.Ref) (lines []string) {
 	return lines
 }
 
-// next says what to do.
+// next shows the next steps.
 func (p *page) next(steps []Step) {
 	p.heading("Next")
 	for _, step := range steps {
@@ -308,8 +307,8 @@ func (p *page) next(steps []Step) {
 	}
 }
 
-// pointersLeft names the URLs and paths that the issue's texts name and the page does not
-// show: what a depth or a budget leaves out may be the only pointer to the work.
+// pointersLeft lists URLs and paths in the issue's texts that the page does not show. A depth
+// or a budget may have left out the only pointer to the work.
 func (b *Briefing) pointersLeft(w *page) {
 	shown, room := w.String(), widestRef
 	var left []string
@@ -320,11 +319,11 @@ func (b *Briefing) pointersLeft(w *page) {
 	}
 	if len(left) > 0 {
 		w.blank()
-		w.line("Named in what is left out: " + strings.Join(left, ", "))
+		w.line("Named in omitted texts: " + strings.Join(left, ", "))
 	}
 }
 
-// omitted ends a text: in the last line, what was left out.
+// omitted ends a text with a line about what was left out.
 func (p *page) omitted(omitted []Omission) {
 	if len(omitted) == 0 {
 		return
@@ -333,7 +332,7 @@ func (p *page) omitted(omitted []Omission) {
 	p.line("Left out: " + strings.Join(leftOut(omitted), "; "))
 }
 
-// leftOut names what is left out, once for each command that shows it.
+// leftOut returns the omissions, grouped by the command that shows them.
 func leftOut(omitted []Omission) []string {
 	var parts, what []string
 	for i, o := range omitted {

@@ -15,13 +15,12 @@ import (
 	"stig/signals"
 )
 
-// A process that asks a store again and again keeps what its issues hold, by stems, in the
-// memo of the snapshot: taking the texts apart is most of an answer.
+// A long-running process caches the stems of issues in the snapshot's memo, because splitting
+// the texts takes most of the time of an answer.
 
-// bag is what a document holds, by stems: their numbers in a vocabulary, each with how
-// often it stands there, weighted.
+// bag is the weighted stems of a document: their numbers in a vocabulary, with frequencies.
 type bag struct {
-	stems  []uint32 // number<<oftenBits | twice how often, sorted by number
+	stems  []uint32 // number<<oftenBits | twice the frequency, sorted by number
 	length float64  // of all words, weighted
 }
 
@@ -31,17 +30,16 @@ const (
 	mostNumber = 1<<(32-oftenBits) - 1
 )
 
-// inBag names to a memo the bag of an issue.
+// inBag is the memo key of an issue's bag.
 type inBag struct{}
 
-// vocabulary numbers the stems of all bags of a memo. It may be used by several goroutines
-// at once.
+// vocabulary numbers the stems of all bags of a memo. It is safe for concurrent use.
 type vocabulary struct {
 	mu      sync.Mutex
 	numbers map[string]uint32
 }
 
-// vocabularyOf gives the vocabulary of what a store is read with; nil where nothing is kept.
+// vocabularyOf returns the vocabulary of a snapshot; nil if it has no memo.
 func vocabularyOf(file *beads.Snapshot) *vocabulary {
 	v, _ := file.Common(inBag{}, func() any { return &vocabulary{numbers: map[string]uint32{}} }).(*vocabulary)
 	return v
@@ -58,18 +56,18 @@ func (v *vocabulary) number(stem string) uint32 {
 	return n
 }
 
-// packer puts documents into bags, one after the other. Without a vocabulary it keeps none.
+// packer converts documents into bags, one at a time. Without a vocabulary it converts none.
 type packer struct {
 	*vocabulary
-	known map[string][]uint32 // the stems of the parts of a word, as it was written
-	often map[uint32]float64  // of the present document
+	known map[string][]uint32 // the stems of a word's parts, by the word as written
+	often map[uint32]float64  // in the current document
 }
 
 func newPacker(v *vocabulary) *packer {
 	return &packer{v, map[string][]uint32{}, map[uint32]float64{}}
 }
 
-// kept gives the bag that is kept of an issue; nil for none, and for a memory.
+// kept returns the cached bag of an issue; nil for none, and for a memory.
 func (p *packer) kept(issue *beads.Issue) *bag {
 	if p.vocabulary == nil || issue == nil {
 		return nil
@@ -78,7 +76,7 @@ func (p *packer) kept(issue *beads.Issue) *bag {
 	return b
 }
 
-// keep keeps the bag of an issue; nil where that cannot be done.
+// keep caches and returns the bag of an issue; nil if it cannot be cached.
 func (p *packer) keep(issue *beads.Issue, fields []Field) *bag {
 	if p.vocabulary == nil || issue == nil {
 		return nil
@@ -90,7 +88,7 @@ func (p *packer) keep(issue *beads.Issue, fields []Field) *bag {
 	return b
 }
 
-// pack gives the bag of a document; nil for one that is too large for it.
+// pack returns the bag of a document; nil if the document is too large.
 func (p *packer) pack(fields []Field) *bag {
 	clear(p.often)
 	b := &bag{}
@@ -125,7 +123,7 @@ func (p *packer) meet(word string) []uint32 {
 	return list
 }
 
-// numbered are the places of a question's stems by their numbers.
+// numbered maps stem numbers to the places of a question's stems.
 type numbered []int32
 
 const nowhere = -1
@@ -141,7 +139,7 @@ func (v *vocabulary) places(stems map[string]int) (list numbered) {
 	return list
 }
 
-// countBag counts what a bag holds of the question.
+// countBag counts the question's stems in a bag.
 func (c *counter) countBag(b *bag, places numbered) (length float64) {
 	for _, s := range b.stems {
 		n := int(s >> oftenBits)
@@ -155,47 +153,46 @@ func (c *counter) countBag(b *bag, places numbered) (length float64) {
 	return b.length
 }
 
-// RecallRequest asks what a store knows about something: about words, or about what an
-// issue is about.
+// RecallRequest asks what a store knows about some words or about the subject of an issue.
 type RecallRequest struct {
 	Words  string
-	Like   string   // the id of an issue, instead of words; it is not among the answers
-	Except []string // ids that are not among the answers either
-	Limit  int      // at most so many; 0 for all
-	Least  float64  // with this score at least
+	Like   string   // the id of an issue to use instead of words; it is excluded from the answers
+	Except []string // ids to exclude from the answers
+	Limit  int      // limit of the answers; 0 for none
+	Least  float64  // the minimum score
 }
 
-// Known is what a store knows about something: an issue, or a memory of bd.
+// Known is an answer from a store: an issue, or a memory of bd.
 type Known struct {
 	Kind    string  `json:"kind"`            // KindIssue or KindMemory
-	ID      string  `json:"id"`              // of the issue, or the key of the memory
-	Title   string  `json:"title"`           // "" of a memory
-	Status  string  `json:"status"`          // "" of a memory
+	ID      string  `json:"id"`              // id of the issue, or key of the memory
+	Title   string  `json:"title"`           // "" for a memory
+	Status  string  `json:"status"`          // "" for a memory
 	Score   float64 `json:"score"`           // 0 to about 1
-	From    string  `json:"from"`            // where the passage stands: a key of the issue, checkpoint, or a type of trace
+	From    string  `json:"from"`            // origin of the passage: a key of the issue, checkpoint, or a type of trace
 	Trace   string  `json:"trace,omitempty"` // the name of that trace
-	Passage string  `json:"passage"`         // the piece that says most about what was asked
+	Passage string  `json:"passage"`         // the most relevant piece of text
 }
 
-// The kinds of what is known.
+// Kinds of answers.
 const (
 	KindIssue  = "issue"
 	KindMemory = "memory"
 )
 
-// Least is the score below which an answer holds words of the question by chance.
+// Least is the score below which matches are accidental.
 const Least = 0.1
 
 const (
-	// closedPrior is what a closed issue counts more than another: it says how it ended.
+	// closedPrior is the factor for closed issues, because they say how they ended.
 	closedPrior = 1.2
-	// passageBytes is the most that a passage has.
+	// passageBytes is the maximum size of a passage.
 	passageBytes = 300
 )
 
-// Recall gives what a store knows, the best first, and how much there is with what is
-// beyond the limit. What of the store could not be read is in Snapshot.Problems. The
-// error is a fault.NotFound when there is no issue Like, or one of reading lines.
+// Recall returns the answers of a store, the best first, and their total number without the
+// limit. Unreadable parts of the store are in Snapshot.Problems. The error is a fault.NotFound
+// if there is no issue Like, or an error from reading lines.
 func Recall(file *beads.Snapshot, r RecallRequest) (list []Known, total int, err error) {
 	question, err := r.question(file)
 	if err != nil {
@@ -230,7 +227,7 @@ func Recall(file *beads.Snapshot, r RecallRequest) (list []Known, total int, err
 	return list, total, nil
 }
 
-// rank reads the sources on all cores.
+// rank reads the sources in parallel on all cores.
 func rank(file *beads.Snapshot, question Question, sources []source) (*Ranking, error) {
 	cores := runtime.GOMAXPROCS(0)
 	question.known = vocabularyOf(file)
@@ -252,13 +249,13 @@ func rank(file *beads.Snapshot, question Question, sources []source) (*Ranking, 
 	return Rank(question, shares...), cmp.Or(errs...)
 }
 
-// source is an issue, or a memory of bd where that is nil.
+// source is an issue, or a memory of bd if issue is nil.
 type source struct {
 	issue  *beads.Issue
 	memory beads.Memory
 }
 
-// sources are the issues that may be among the answers, and the memories.
+// sources returns the issues and memories that can be answers.
 func (r RecallRequest) sources(file *beads.Snapshot) (list []source, err error) {
 	for i, issue := range file.All() {
 		if at, _ := file.Index(issue.ID); at == i && issue.Status != beads.StatusTombstone && !slices.Contains(r.Except, issue.ID) {
@@ -279,7 +276,7 @@ func (s source) known() Known {
 	return Known{Kind: KindIssue, ID: s.issue.ID, Title: s.issue.Title, Status: s.issue.Status}
 }
 
-// texts are what it says, first the title.
+// texts returns the texts of a source, the title first.
 func (s source) texts(reader *beads.Reader) ([]knownText, error) {
 	if s.issue == nil {
 		return []knownText{{from: "title", text: s.memory.Key, weight: 2}, {from: KindMemory, text: s.memory.Value, weight: outcome}}, nil
@@ -291,7 +288,7 @@ func (s source) texts(reader *beads.Reader) ([]knownText, error) {
 	return textsOf(record), nil
 }
 
-// document is what is ranked: by its bag, where one is kept.
+// document returns what is ranked: the cached bag if there is one, otherwise the fields.
 func (s source) document(reader *beads.Reader, p *packer) (d Document, err error) {
 	d.Prior = 1
 	if s.issue == nil || s.issue.Status == beads.StatusClosed {
@@ -308,7 +305,8 @@ func (s source) document(reader *beads.Reader, p *packer) (d Document, err error
 	return d, err
 }
 
-// question is what is asked for. With Like, the issue is left out of the answers.
+// question returns the question of a request. With Like, it excludes that issue from the
+// answers.
 func (r *RecallRequest) question(file *beads.Snapshot) (Question, error) {
 	if r.Like == "" {
 		return Ask(Field{Text: r.Words, Weight: 1}), nil
@@ -326,14 +324,14 @@ type knownText struct {
 	from   string // as Known.From
 	trace  string // as Known.Trace
 	text   string
-	weight float64 // of a word in it
+	weight float64 // of each word in it
 }
 
-// outcome is how much a word counts in a text that says what came of an issue, where
-// one in the description counts 1.
+// outcome is the weight of a word in a text about the result of an issue, relative to 1 in a
+// description.
 const outcome = 1.5
 
-// textsOf are the texts of an issue, first its title.
+// textsOf returns the texts of an issue, the title first.
 func textsOf(record *beads.Record) []knownText {
 	texts := []knownText{
 		{from: "title", text: record.Text(beads.Title), weight: 4},
@@ -359,8 +357,7 @@ func textsOf(record *beads.Record) []knownText {
 	return slices.DeleteFunc(texts, func(t knownText) bool { return t.from != "title" && t.text == "" })
 }
 
-// textOf is the text of a comment. Of traces only those count that say what was found
-// or what came of the work.
+// textOf returns the text of a comment. Of traces, only those with findings or results count.
 func textOf(left trace.Entry) knownText {
 	t := knownText{from: left.Type, trace: left.Name, text: left.Summary + "\n" + left.Body, weight: outcome}
 	switch left.Type {
@@ -373,8 +370,8 @@ func textOf(left trace.Entry) knownText {
 	return t
 }
 
-// show puts the passage in that says most of the question. Where no text but the title
-// says any of it, it is the beginning of the first text.
+// show sets the passage that says most about the question. If only the title matches, it is the
+// beginning of the first text.
 func (k *Known) show(ranking *Ranking, texts []knownText) {
 	most := 0.0
 	for _, t := range texts[1:] {

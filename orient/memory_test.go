@@ -13,8 +13,8 @@ import (
 	"stig/internal/testkit/sample"
 )
 
-// TestKept: answers of a store that is read with a memo are those without one, of several at
-// once, of bags that were kept, and after a line changed.
+// TestKept: answers with a memo equal those without one, for concurrent requests, with cached
+// bags, and after a line changed.
 func TestKept(t *testing.T) {
 	dir, path := sample.Store(t, 300)
 	place := beads.Place{Path: path, Dir: dir}
@@ -69,7 +69,7 @@ func TestKept(t *testing.T) {
 	compare("a changed line")
 }
 
-// TestPack: what does not fit is not kept.
+// TestPack: documents that do not fit are not cached.
 func TestPack(t *testing.T) {
 	p := newPacker(&vocabulary{numbers: map[string]uint32{}})
 	if b := p.pack([]Field{{Text: strings.Repeat("rope ", 2000), Weight: 1}, {Text: "mast", Weight: 1.5}}); b == nil || b.length != 2001.5 {

@@ -14,11 +14,11 @@ import (
 	"stig/signals"
 )
 
-// over reports whether there is nothing left to do about the issue.
+// over reports whether the issue is finished.
 func (b *Briefing) over() bool { return beads.IsClosed(b.Issue.Status) }
 
-// next proposes what can succeed now: what else to do while this issue waits, or
-// to claim it if nobody did, then how work on it ends.
+// next returns steps that can succeed now: what else to do while the issue waits, or claiming
+// it, then how to end the work.
 func (b *Briefing) next() []Step {
 	if b.over() {
 		return []Step{b.Issue.left()}
@@ -33,7 +33,7 @@ func (b *Briefing) next() []Step {
 	steps = append(append(steps, b.instead()...), b.explored()...)
 	steps = append(steps, b.take()...)
 	if len(b.Also) > 0 {
-		steps = append(steps, Step{Why: "when you took over what still holds of the other branch", Argv: []string{"stig", "checkpoint", b.Issue.ID, "--fold"}})
+		steps = append(steps, Step{Why: "once you have taken over what still holds from the other branch", Argv: []string{"stig", "checkpoint", b.Issue.ID, "--fold"}})
 	}
 	if !b.complete() {
 		steps = append(steps, b.checkpoint())
@@ -44,8 +44,8 @@ func (b *Briefing) next() []Step {
 	return steps
 }
 
-// looped is how work ends for a reader that a worker loop started: it claimed the issue,
-// and closes it.
+// looped returns the last steps for a reader in a worker loop, which claims and closes the
+// issue itself.
 func (b *Briefing) looped() []Step {
 	end := b.checkpoint()
 	end.Why = "you run in a worker loop, which claims and closes: before you end, leave the state for the next run"
@@ -53,14 +53,14 @@ func (b *Briefing) looped() []Step {
 	return []Step{end, ask}
 }
 
-// instead is what to do while this issue is not to be worked on.
+// instead returns what to do while the issue cannot be worked on.
 func (b *Briefing) instead() (steps []Step) {
 	if c := b.Children; c != nil && len(c.Open) > 0 {
 		first := c.Open[0]
-		why := "none of its children is ready; see what holds up the first"
+		why := "none of its children is ready; see what blocks the first"
 		switch first.State {
 		case childReady:
-			why = "begin with the child that is ready first"
+			why = "begin with the first ready child"
 		case childProgress:
 			why = "see how far the child in progress is"
 		case childEpic:
@@ -70,7 +70,7 @@ func (b *Briefing) instead() (steps []Step) {
 	}
 	switch {
 	case b.ring:
-		steps = append(steps, Step{Why: "it waits for itself; see which row to take away", Argv: []string{"stig", "cycles"}})
+		steps = append(steps, Step{Why: "it waits for itself; see which row to remove", Argv: []string{"stig", "cycles"}})
 	case len(b.OpenBlockers) > 0:
 		steps = append(steps, Step{Why: "see what it waits for", Argv: []string{"stig", "orient", b.OpenBlockers[0].ID}})
 	}
@@ -79,20 +79,20 @@ func (b *Briefing) instead() (steps []Step) {
 	}
 	switch {
 	case b.Escalation.Question != "":
-		steps = append(steps, Step{Why: "where nothing else is left to do, wait for the answer", Argv: []string{"stig", "escalate", "--wait", b.Issue.ID}})
+		steps = append(steps, Step{Why: "if nothing else is left to do, wait for the answer", Argv: []string{"stig", "escalate", "--wait", b.Issue.ID}})
 	case b.asks():
-		steps = append(steps, Step{Why: "see why its escalation is pending although no question is written down", Argv: []string{"stig", "vet", b.Issue.ID}})
+		steps = append(steps, Step{Why: "see why its escalation is pending although no question is recorded", Argv: []string{"stig", "vet", b.Issue.ID}})
 	}
 	return steps
 }
 
-// explored is how the swarm stands that runs on the issue, also where the process that
-// settled its rounds was killed.
+// explored returns the step for the swarm that runs on the issue, even if the process that ran
+// its rounds was killed.
 func (b *Briefing) explored() []Step {
 	if b.swarm == nil {
 		return nil
 	}
-	why := fmt.Sprintf("%s started a swarm on it, in round %d: see how far it is; stig swarm run goes on with it, and stig swarm end ends it",
+	why := fmt.Sprintf("%s started a swarm on it, in round %d: see its progress; stig swarm run continues it, and stig swarm end ends it",
 		visible.OneLine(b.swarm.StartedBy), b.swarm.Round)
 	return []Step{{Why: why, Argv: []string{"stig", "swarm", "status", b.Issue.ID}}}
 }
@@ -102,12 +102,12 @@ func (b *Briefing) asks() bool {
 	return b.Escalation.Question != "" || b.Escalation.State == signals.EscalationPending
 }
 
-// take is how the issue becomes the reader's, where nothing is in the way.
+// take returns the steps by which the reader gets the issue.
 func (b *Briefing) take() []Step {
 	id, others := b.Issue.ID, b.Issue.Assignee != "" && b.Issue.Assignee != b.reader
 	switch {
 	case b.Issue.Assignee != "" && !others && b.Issue.Status == beads.StatusInProgress:
-		return nil // the reader holds it
+		return nil // the reader already has it
 	case b.stands.Free() && others:
 		return []Step{{Why: "take it over from " + visible.OneLine(b.Issue.Assignee), Argv: []string{"stig", "claim", id}}}
 	case b.stands.Free():
@@ -120,9 +120,9 @@ func (b *Briefing) take() []Step {
 		if b.ring {
 			return nil
 		}
-		return []Step{{Why: "it is held up by a dependency cycle: see which row is to go", Argv: []string{"stig", "cycles"}}}
+		return []Step{{Why: "it is blocked by a dependency cycle: see which row to remove", Argv: []string{"stig", "cycles"}}}
 	case dag.HeldByEnds:
-		return []Step{{Why: "nothing of it is done by its children; add what is left", Argv: []string{"stig", "create", "…", "--parent", id}}}
+		return []Step{{Why: "its children did none of the work; add what is left", Argv: []string{"stig", "create", "…", "--parent", id}}}
 	case dag.HeldByLease:
 		return []Step{{Why: "it is " + b.Held.Words() + ": take another that is ready", Argv: []string{"stig", "orient"}}}
 	case dag.HeldByAssignee:
@@ -138,7 +138,7 @@ func (b *Briefing) take() []Step {
 	return []Step{{Why: "it " + b.Holds[0] + ": take another that is ready", Argv: []string{"stig", "orient"}}}
 }
 
-// unwritable is why the line of the issue cannot be written; "" where it can.
+// unwritable returns why the line of the issue cannot be written; "" if it can.
 func (b *Briefing) unwritable() string {
 	h, _ := b.stands.Has(dag.HeldByLine)
 	if h.Kind == "" {
@@ -147,7 +147,7 @@ func (b *Briefing) unwritable() string {
 	return h.Words(h.Through, nil)
 }
 
-// stand says where the issue stands for the reader, and on what that depends.
+// stand sets the state of the issue for the reader, and what it depends on.
 func (b *Briefing) stand(a assembly, i int, req Request, rules Rules) {
 	name := func(i int) string { return a.file.At(i).ID }
 	b.stands = a.graph.Standing(i, dag.Worker{Now: rules.Now, Name: req.Reader, MayTake: req.MayTake,
@@ -161,7 +161,7 @@ func (b *Briefing) stand(a assembly, i int, req Request, rules Rules) {
 		case dag.HeldByDeferral:
 			return h.Through == i
 		}
-		return true // it stands in another part
+		return true // shown in another part
 	})
 	b.held = rest.Words(i, name)
 	if b.over() {
@@ -173,7 +173,7 @@ func (b *Briefing) stand(a assembly, i int, req Request, rules Rules) {
 	b.Missing = a.graph.Missing(i)
 }
 
-// condition says on the failure of which issue another one depends.
+// condition returns the words for a dependency on the failure of another issue.
 func (a assembly) condition(c dag.Condition) string {
 	words := c.Words(func(i int) string { return a.file.At(i).ID })
 	if record, err := a.file.At(c.On).Record(); err == nil && a.graph.Closed(c.On) {
@@ -182,12 +182,12 @@ func (a assembly) condition(c dag.Condition) string {
 	return words
 }
 
-// holds lists what keeps the issue from being taken, as far as no other part says it.
+// holds lists what prevents taking the issue and is not shown elsewhere.
 func (b *Briefing) holds(w *page) {
 	if len(b.held)+len(b.Conditions)+len(b.Missing) == 0 {
 		return
 	}
-	w.heading("What it depends on besides")
+	w.heading("Other conditions")
 	for _, words := range b.held {
 		w.linef("- it %s", words)
 	}
@@ -195,7 +195,7 @@ func (b *Briefing) holds(w *page) {
 		w.linef("- it is to be done %s", words)
 	}
 	for _, id := range b.Missing {
-		w.linef("- %s, which this store does not hold: it holds nothing up", visible.OneLine(id))
+		w.linef("- %s, which is not in this store: it blocks nothing", visible.OneLine(id))
 	}
 }
 
@@ -211,28 +211,28 @@ func (b *Briefing) checkpoint() Step {
 	}
 }
 
-// left shows what an issue that is over left to others.
+// left returns the step that shows the results of a finished issue.
 func (i Issue) left() Step {
 	return Step{Why: "see what it left", Argv: []string{"stig", "show", i.ID, "--notes"}}
 }
 
-// closable reports whether a close would not be refused before any check runs.
+// closable reports whether a close would get as far as running checks.
 func (b *Briefing) closable() bool {
 	begun := b.Issue.Status == beads.StatusInProgress || b.stands.Inherited().Free()
 	return b.Issue.workable && begun && !b.asks() && b.stands.KeepsOpen().Free()
 }
 
-// closing is how the issue is closed. Criteria that ask for nothing to be run
-// cannot pass: that is said now, and not when the work is done.
+// closing returns the step that closes the issue. Criteria with nothing to run cannot pass; the
+// step says so now, before the work is done.
 func (b *Briefing) closing() Step {
 	s := Step{Why: "when its criteria pass", Argv: []string{"stig", "close", b.Issue.ID, "--reason", "…"}}
 	_, unmet := b.stands.Has(dag.HeldByCondition)
 	switch {
 	case unmet:
-		s.Why = "when it is decided that it is not to be done: say why"
+		s.Why = "if it will not be done: say why"
 		s.Argv = append(s.Argv[:3], "--not-planned", "…")
 	case b.Acceptance.Text == "" && b.Children != nil && !b.Children.done:
-		s.Why = "when it is decided that nothing of it is left to do: say why"
+		s.Why = "if nothing of it is left to do: say why"
 		s.Argv = append(s.Argv[:3], "--not-planned", "…")
 	case b.Acceptance.Text == "" && b.Children != nil:
 		s.Why, s.Argv = "all its children are closed", s.Argv[:3]
@@ -246,8 +246,9 @@ func (b *Briefing) closing() Step {
 	return s
 }
 
-// writable is steps without those that stig refuses as the store, the line of the issue (which
-// line says, where it cannot be written) or its notes are, and with what shows that first. What bd writes is not in the file.
+// writable removes the steps that stig would refuse because of the store, the issue's line
+// (line says why it cannot be written) or its notes, and puts a step first that shows the
+// cause. In a Dolt database bd writes, not stig.
 func writable(f *beads.Snapshot, doc *notes.Doc, i Issue, line string, steps []Step, readOnly string) []Step {
 	vet := func(why string, argv ...string) Step {
 		return Step{Why: why, Argv: append([]string{"stig", "vet"}, argv...)}
@@ -260,7 +261,7 @@ func writable(f *beads.Snapshot, doc *notes.Doc, i Issue, line string, steps []S
 	case f.Place().Mode == beads.Export || beads.IsClosed(i.Status):
 		return steps
 	case readOnly != "":
-		first = Step{Why: "it can only be read here: " + readOnly, Argv: []string{"stig", "doctor"}}
+		first = Step{Why: "it is read-only here: " + readOnly, Argv: []string{"stig", "doctor"}}
 	case problem >= 0:
 		first = vet(fmt.Sprintf("it cannot be written before the store is fixed: line %d: %s", problems[problem].Line, problems[problem].Message))
 	case line != "":
@@ -275,13 +276,13 @@ func writable(f *beads.Snapshot, doc *notes.Doc, i Issue, line string, steps []S
 	return append([]Step{first}, steps...)
 }
 
-// typed gives steps as they are typed where the store is: stig writes no issues
-// that live in a Dolt database, and what writes them there is bd.
+// typed rewrites the steps for the store: stig cannot write issues in a Dolt database, so they
+// use bd.
 func typed(p beads.Place, steps []Step) []Step {
 	if p.Mode != beads.Export {
 		return steps
 	}
-	steps = slices.DeleteFunc(steps, func(s Step) bool { return slices.Contains(s.Argv, "--fold") }) // bd has none
+	steps = slices.DeleteFunc(steps, func(s Step) bool { return slices.Contains(s.Argv, "--fold") }) // bd has no equivalent
 	for k, step := range steps {
 		switch step.Argv[1] {
 		case "claim":
@@ -297,8 +298,8 @@ func typed(p beads.Place, steps []Step) []Step {
 	return steps
 }
 
-// likelyProgress is what the next checkpoint will probably report. Whoever is
-// to explore first is not told to report an implementation.
+// likelyProgress returns the progress that the next checkpoint will probably report. A worker
+// who must explore first is not told to report implementing.
 func (b *Briefing) likelyProgress() string {
 	now := b.Signals.Value(signals.Progress)
 	switch {

@@ -7,7 +7,7 @@ import (
 	"stig/internal/beads"
 )
 
-// What a shell would do something with is in quotes that end all of it.
+// Characters special to the shell are within quotes that end correctly.
 func TestCommandLine(t *testing.T) {
 	for id, want := range map[string]string{"a-1.2": "a-1.2", "$(id)-1": "'$(id)-1'", "a;b": "'a;b'", "it's": `'it'\''s'`, "…": "…", "": "''"} {
 		if got := commandLine([]string{"stig", "claim", id}); got != "stig claim "+want {
@@ -16,7 +16,7 @@ func TestCommandLine(t *testing.T) {
 	}
 }
 
-// What stig may not write is typed to bd, and what bd cannot do is not proposed.
+// Edits that stig cannot make use bd, and edits that bd cannot make are not proposed.
 func TestTyped(t *testing.T) {
 	steps := func() (list []Step) {
 		for _, line := range []string{"stig claim a-1", "stig checkpoint a-1 --fold", "stig checkpoint a-1 --done …", "stig close a-1 --reason …", "stig orient"} {

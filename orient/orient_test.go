@@ -35,7 +35,7 @@ func open(t *testing.T, path string) *beads.Snapshot {
 	return openIn(t, path, beads.Plain)
 }
 
-// openIn opens a file as that of a workspace of a mode.
+// openIn opens a file as the store of a workspace with a mode.
 func openIn(t *testing.T, path string, mode beads.Mode) *beads.Snapshot {
 	t.Helper()
 	file, err := jsonl.Read(beads.Place{Path: path, Dir: filepath.Dir(path), Mode: mode})
@@ -46,7 +46,7 @@ func openIn(t *testing.T, path string, mode beads.Mode) *beads.Snapshot {
 	return file
 }
 
-// held opens a store that holds a text.
+// held opens a store with the given text.
 func held(t *testing.T, text string) *beads.Snapshot {
 	t.Helper()
 	file, err := memory.New(text).Snapshot()
@@ -73,7 +73,7 @@ func brief(t *testing.T, file *beads.Snapshot, id string, request orient.Request
 	return b
 }
 
-// TestGolden holds the four depths to what a reader was shown last.
+// TestGolden compares the four depths with golden files.
 func TestGolden(t *testing.T) {
 	file := harbor(t)
 	for depth, id := range map[string]string{
@@ -111,9 +111,8 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// TestBudget asserts for every issue, depth and a range of budgets that the
-// Markdown keeps within it, that whatever is missing is named, and that a
-// budget which is not needed changes nothing.
+// TestBudget checks for every issue, depth and a range of budgets that the Markdown fits, that
+// missing content is named, and that a sufficient budget changes nothing.
 func TestBudget(t *testing.T) {
 	budget(t, harbor(t))
 	budget(t, held(t, `{"id":"a","title":"t","status":"closed","issue_type":"bug","close_reason":"`+strings.Repeat("The piles hold, as measured. ", 100)+`"}`+"\n"))
@@ -124,7 +123,7 @@ func TestBudget(t *testing.T) {
 
 func budget(t *testing.T, file *beads.Snapshot) {
 	graph := dag.New(file)
-	step := max(1, file.Len()/50) // of large stores every so many issues
+	step := max(1, file.Len()/50) // every nth issue of large stores
 	for at := 0; at < file.Len(); at += step {
 		for _, depth := range []string{"shallow", "standard", "deep", "probe"} {
 			make := func(budget int) *orient.Briefing {
@@ -154,7 +153,7 @@ func budget(t *testing.T, file *beads.Snapshot) {
 	}
 }
 
-// keepsTexts asserts that what a budget kept of a text is of that very text.
+// keepsTexts checks that shortened texts come from the originals.
 func keepsTexts(t *testing.T, cut, uncut *orient.Briefing) {
 	t.Helper()
 	begins := func(id, kept, whole string) {
@@ -211,8 +210,7 @@ func TestBearsOnNamesWholeIDs(t *testing.T) {
 	}
 }
 
-// What a briefing says to type works where the issues live in a Dolt database:
-// stig refuses to write those.
+// The commands in a briefing work for issues in a Dolt database, which stig cannot write.
 func TestBriefNamesWhatWritesDolt(t *testing.T) {
 	path := filepath.Join("..", "examples", "harbor", ".beads", "issues.jsonl")
 	file := openIn(t, path, beads.Export)
@@ -232,8 +230,8 @@ func TestBriefNamesWhatWritesDolt(t *testing.T) {
 	}
 }
 
-// TestBriefAllocates holds the briefing of an epic to so much memory for each child and
-// blocker of the epic, which all children wait for.
+// TestBriefAllocates limits the memory of an epic's briefing per child and blocker; all
+// children wait for the epic.
 func TestBriefAllocates(t *testing.T) {
 	const n = 200
 	var text strings.Builder

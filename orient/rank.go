@@ -13,19 +13,18 @@ import (
 	"stig/internal/visible"
 )
 
-// Question is what a ranking looks for: stems of words, and how much each counts.
+// Question is the query of a ranking: stems and their weights.
 type Question struct {
 	stems   []string // sorted
 	weights []float64
-	known   *vocabulary // of the bags of documents; nil where there are none
+	known   *vocabulary // of the documents' bags; nil without bags
 }
 
-// repeated is how much less a further occurrence of a word in a question counts (k3
-// of BM25).
+// repeated dampens further occurrences of a word in a question (k3 of BM25).
 const repeated = 2
 
-// Ask makes a question of texts. A word counts by the weight of its field each time
-// it occurs, and less each further time. Words such as "the" do not count.
+// Ask returns the question for some texts. Each occurrence of a word counts by the weight of
+// its field, and repeated ones count less. Stop words such as "the" are ignored.
 func Ask(fields ...Field) Question {
 	weights := map[string]float64{}
 	for _, f := range fields {
@@ -43,37 +42,37 @@ func Ask(fields ...Field) Question {
 	return q
 }
 
-// Empty reports whether a question has no word that counts.
+// Empty reports whether a question has no words that count.
 func (q Question) Empty() bool { return len(q.stems) == 0 }
 
-// Ranking are the documents that hold words of a question, the best first.
+// Ranking is the documents that contain words of a question, the best first.
 type Ranking struct {
 	Ranked []Ranked
 
-	places  map[string]int // of the stems in values
-	numbers numbered       // the same, for bags
-	values  []float64      // what each stem counts by its weight and its rarity
+	places  map[string]int // indices of the stems in values
+	numbers numbered       // the same for bags
+	values  []float64      // the value of each stem, from its weight and rarity
 }
 
-// Ranked is a document with its score: 0 to 1, of which 1 would be each word of the
-// question in a short document many times.
+// Ranked is a document with its score from 0 to 1. 1 would be a short document that repeats
+// each word of the question many times.
 type Ranked struct {
 	Doc   int
 	Score float64
 }
 
-// mostStems is how many words of a question count: those of most value, and then those
-// that no document holds. A question that is a whole issue has hundreds.
+// mostStems limits the words of a question: the most valuable ones, then those that no document
+// contains. A question from a whole issue has hundreds.
 const mostStems = 40
 
-// Rank ranks documents by how much they say about a question. Each document is looked at
-// once, and not kept. Several shares of them are looked at side by side; Doc counts through
-// all of them.
+// Rank ranks documents by how much they say about a question. Each document is visited once and
+// not kept. The shares are processed concurrently; Doc numbers the documents of all shares in
+// order.
 //
-// The score alone decides, so that a question may have words that no text holds. Endings of
-// English words do not count ("tested" finds "tests"), nor do words such as "the", and
-// a name such as OwnedRow is found by its parts. The score is a share of what the
-// question could have, so that scores of different questions can be compared.
+// Only the score decides, so a question may have words that no text contains. English endings
+// are ignored ("tested" finds "tests"), stop words such as "the" too, and a name such as
+// OwnedRow is found by its parts. The score is relative to the maximum for the question, so
+// scores of different questions can be compared.
 func Rank(q Question, shares ...iter.Seq[Document]) *Ranking {
 	r := &Ranking{places: map[string]int{}}
 	for i, s := range q.stems {
@@ -112,22 +111,22 @@ func Rank(q Question, shares ...iter.Seq[Document]) *Ranking {
 	return r
 }
 
-// counts are what a share of the documents holds of a question.
+// counts is the matches in a share of the documents.
 type counts struct {
 	found  []holder
 	total  int     // documents
 	length float64 // of all of them
 }
 
-// holder is a document that holds stems of a question.
+// holder is a document that contains stems of a question.
 type holder struct {
-	doc    int // in its share
+	doc    int // index in its share
 	length float64
 	prior  float64
 	held   []held
 }
 
-// held is a stem, and how often a document holds it, weighted.
+// held is a stem with its weighted frequency in a document.
 type held struct {
 	stem  int
 	often float64
@@ -157,8 +156,7 @@ func (r *Ranking) count(documents iter.Seq[Document]) (c counts) {
 	return c
 }
 
-// value gives each stem its value, leaves those out that do not count, and returns
-// the sum.
+// value computes the value of each stem, removes stems that do not count, and returns the sum.
 func (r *Ranking) value(q Question, holding []int, total int) (whole float64) {
 	r.values = make([]float64, len(q.stems))
 	order := make([]int, len(q.stems))
@@ -181,13 +179,13 @@ func (r *Ranking) value(q Question, holding []int, total int) (whole float64) {
 // counter counts the stems of a question in documents.
 type counter struct {
 	places map[string]int // of stems
-	known  map[string]met // the words that were met, as they were written
-	often  []float64      // of the present document
-	found  []int          // the places that are not 0 in it
-	room   []held         // for what is taken
+	known  map[string]met // the words seen so far, as written
+	often  []float64      // in the current document
+	found  []int          // indices of the nonzero elements of often
+	room   []held         // memory for the results of take
 }
 
-// met is a word: how many parts it has, and which of them are asked for.
+// met is a seen word: its number of parts, and the places of those in the question.
 type met struct {
 	parts  int
 	places []int
@@ -228,7 +226,7 @@ func (c *counter) add(at int, often float64) {
 	c.often[at] += often
 }
 
-// take gives what was counted of the present document, by places.
+// take returns the counts of the current document, ordered by place, and resets them.
 func (c *counter) take() []held {
 	slices.Sort(c.found)
 	if cap(c.room)-len(c.room) < len(c.found) {
@@ -243,8 +241,7 @@ func (c *counter) take() []held {
 	return slices.Clip(c.room[start:])
 }
 
-// worth is what a text says of the question: the values of the words in it, each
-// once.
+// worth returns the sum of the values of the question's words in a text, each counted once.
 func (r *Ranking) worth(text string, seen map[int]bool) (worth float64) {
 	for word := range partsOf(text) {
 		if at, asked := r.places[stem(word)]; asked && !seen[at] {
@@ -255,9 +252,9 @@ func (r *Ranking) worth(text string, seen map[int]bool) (worth float64) {
 	return worth
 }
 
-// passage is the shortest piece of a text that says most of the question, whole
-// sentences or lines of at most so many bytes, and how much of it that is; "" where none
-// says anything.
+// passage returns the shortest piece of a text that says most about the question, and its
+// worth. The piece consists of whole sentences or lines with at most most bytes; it is "" if
+// nothing matches.
 func (r *Ranking) passage(text string, most int) (passage string, worth float64) {
 	spans := sentences(text, most)
 	for i, s := range spans {
@@ -276,7 +273,7 @@ func (r *Ranking) passage(text string, most int) (passage string, worth float64)
 	return strings.TrimSpace(passage), worth
 }
 
-// firstSentences is the first sentences or lines of a text, of at most so many bytes.
+// firstSentences returns the first sentences or lines of a text, in at most most bytes.
 func firstSentences(text string, most int) string {
 	end := 0
 	for _, s := range sentences(text, most) {
@@ -290,8 +287,8 @@ func firstSentences(text string, most int) string {
 
 type span struct{ start, end int }
 
-// sentences parts a text behind full stops, semicolons and line ends, and wherever a part
-// would have more than so many bytes.
+// sentences splits a text after full stops, semicolons and line ends, and wherever a part would
+// be longer than most bytes.
 func sentences(text string, most int) (list []span) {
 	start := 0
 	add := func(end int) {
@@ -312,8 +309,7 @@ func sentences(text string, most int) (list []span) {
 	return list
 }
 
-// partsOf are the words of a text as Words has them, and of those in which a capital
-// stands behind a small letter, such as names in source code, the parts too.
+// partsOf returns the words of a text as Words does, and the parts of camel-case names.
 func partsOf(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for word := range written(text) {
@@ -326,7 +322,7 @@ func partsOf(text string) iter.Seq[string] {
 	}
 }
 
-// parts are a word and its parts, in lower case.
+// parts returns a word and its camel-case parts, in lower case.
 func parts(word string) (list []string) {
 	from := 0
 	for i := 1; i < len(word); i++ {
@@ -341,7 +337,7 @@ func parts(word string) (list []string) {
 	return append(list, strings.ToLower(word))
 }
 
-// written are the words of a text as they stand in it.
+// written returns the words of a text as written.
 func written(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		start := -1
@@ -370,13 +366,13 @@ func written(text string) iter.Seq[string] {
 	}
 }
 
-// stem is a word of English without the ending that its number or its time gives it,
-// so that "tests", "tested" and "testing" are one. Of other words it may take an ending
-// too, of each of them always the same.
+// stem returns an English word without the ending for number or tense, so that "tests",
+// "tested" and "testing" are equal. It may shorten words of other languages too, always in the
+// same way.
 func stem(word string) string {
 	for _, e := range []struct {
 		ending, by string
-		least      int // bytes before it
+		least      int // least number of bytes before the ending
 	}{{"ies", "y", 2}, {"sses", "ss", 2}, {"ss", "ss", 0}, {"us", "us", 0}, {"is", "is", 0}, {"s", "", 3}} {
 		if rest, ok := strings.CutSuffix(word, e.ending); ok && len(rest) >= e.least {
 			word = rest + e.by
@@ -389,18 +385,18 @@ func stem(word string) string {
 			continue
 		}
 		if n := len(rest); rest[n-1] == rest[n-2] && !strings.Contains("lsz", rest[n-1:]) {
-			rest = rest[:n-1] // planned, plan
+			rest = rest[:n-1] // planned → plan
 		}
 		word = rest
 		break
 	}
 	if rest, ok := strings.CutSuffix(word, "e"); ok && len(rest) >= 3 {
-		return rest // closed, close
+		return rest // closed → close
 	}
 	return word
 }
 
-// little reports whether a word says nothing of what a text is about.
+// little reports whether a word is a stop word.
 func little(word string) bool {
 	const words = " a an and any are as at be because been before but by can do does for from get give had has have how i if in into is it its itself me my no not of on once only or our should so such than that the their them then there these this to up us use used very was we were what when where which while who why will with without would you your "
 	return strings.Contains(words, " "+word+" ")

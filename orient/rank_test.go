@@ -15,7 +15,7 @@ func texts(list ...string) (documents []Document) {
 	return documents
 }
 
-// TestRank asserts what counts in a ranking.
+// TestRank checks what counts in a ranking.
 func TestRank(t *testing.T) {
 	documents := texts(
 		"Read the gauge\nThe tide is at the pier.",
@@ -56,8 +56,7 @@ func TestRank(t *testing.T) {
 	}
 }
 
-// TestRankCountsTheTelling asserts that of a long question the words count that say
-// most.
+// TestRankCountsTheTelling: the most telling words of a long question count.
 func TestRankCountsTheTelling(t *testing.T) {
 	var many []string
 	for i := range 3 * mostStems {
@@ -117,8 +116,8 @@ func TestPassage(t *testing.T) {
 	}
 }
 
-// FuzzRank asserts that a document is found by each of its words that count, and that
-// scores are numbers.
+// FuzzRank checks that a document is found by each of its words that count, and that scores are
+// numbers.
 func FuzzRank(f *testing.F) {
 	f.Add("tide gauge", "tides sing")
 	f.Add("İ ß 潮", "LoadCell İ")

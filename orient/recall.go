@@ -8,37 +8,37 @@ import (
 	"strings"
 )
 
-// Field is one text of a document, and how much a word in it counts.
+// Field is one text of a document, with the weight of its words.
 type Field struct {
 	Name   string // such as "title"
 	Text   string
 	Weight float64
 }
 
-// Document is what is searched. A search gives it by its place.
+// Document is a text to search. Results refer to it by index.
 type Document struct {
 	Fields []Field
-	Prior  float64 // what a ranking multiplies its score by; 0 is 1
+	Prior  float64 // factor of the score in a ranking; 0 means 1
 
-	bag *bag // instead of the fields; nil for none
+	bag *bag // used instead of the fields; nil for none
 }
 
-// Hit is a document that holds at least one word of a query.
+// Hit is a document that contains at least one word of a query.
 type Hit struct {
-	Doc   int     // its place among the documents
-	Words int     // how many of the words of the query it holds
-	Score float64 // more is better; comparable within one search only
+	Doc   int     // index among the documents
+	Words int     // number of query words in the document
+	Score float64 // higher is better; comparable within one search only
 	Field string  // the field that counted most
 }
 
 const (
 	saturation  = 1.2 // k1 of BM25
 	byLength    = 0.75
-	prefixValue = 0.5 // of a longer word that begins with that of the query
-	prefixLeast = 3   // bytes of a word that finds longer ones
+	prefixValue = 0.5 // weight of a longer word that begins with a query word
+	prefixLeast = 3   // minimum bytes of a query word that finds longer ones
 )
 
-// tally is what a search keeps of one document.
+// tally is the counts of a search in one document.
 type tally struct {
 	doc       int
 	length    float64   // of all its words, weighted
@@ -46,26 +46,25 @@ type tally struct {
 	fields    []string  // the field in which each word counts most
 }
 
-// Search gives the documents that hold words of a query, the best first. Each
-// document is looked at once, and not kept.
+// Search returns the documents that contain words of a query, the best first. Each document is
+// visited once and not kept.
 //
-// Documents that hold more of the words come first; among those that hold the same
-// number of words the score decides (BM25 over weighted fields), then the order in
-// which they were given.
+// Documents with more of the words come first. Among those with the same number of words, the
+// score decides (BM25 over weighted fields), then the order of the documents.
 //
-//   - Words are compared without case. A word is a run of letters and digits;
-//     in scripts without blanks every letter is a word.
-//   - A word of a query also finds longer words that begin with it, from three
-//     letters on: "tide" finds "tides", for half of what "tide" itself counts.
-//   - A word counts by its field's weight each time it occurs, and less each further
-//     time (k1 = 1.2).
-//   - A rare word counts more than a frequent one: ln(1 + (N-n+½)/(n+½)) of N
-//     documents, n of which hold it.
-//   - The same words in a shorter document count more (b = 0.75).
+//   - Words are compared case-insensitively. A word is a run of letters and digits;
+//     in scripts without spaces every letter is a word.
+//   - A query word of at least three letters also finds longer words that begin with it:
+//     "tide" finds "tides", with half the weight.
+//   - Each occurrence of a word counts by the weight of its field, and repeated ones
+//     count less (k1 = 1.2).
+//   - A rare word counts more than a frequent one: ln(1 + (N-n+½)/(n+½)) if n of N
+//     documents contain it.
+//   - The same words count more in a shorter document (b = 0.75).
 func Search(query string, documents iter.Seq[Document]) []Hit {
 	words := distinct(Words(query))
 	var found []tally
-	held := make([]int, len(words)) // how many documents hold a word
+	held := make([]int, len(words)) // number of documents that contain a word
 	total, length := 0, 0.0
 	for d := range documents {
 		c := counting(d, words)
@@ -91,7 +90,7 @@ func Search(query string, documents iter.Seq[Document]) []Hit {
 	return hits
 }
 
-// hit scores a document.
+// hit returns the hit of a document with its score.
 func (c tally) hit(held []int, total int, average float64) Hit {
 	h, best := Hit{Doc: c.doc}, 0.0
 	for w, f := range c.frequency {
@@ -108,19 +107,19 @@ func (c tally) hit(held []int, total int, average float64) Hit {
 	return h
 }
 
-// rarity is what a word counts that so many of all documents hold.
+// rarity is the weight of a word that occurs in holding of total documents.
 func rarity(holding, total int) float64 {
 	return math.Log(1 + (float64(total-holding)+0.5)/(float64(holding)+0.5))
 }
 
-// saturated is what a word counts that stands so often in a document of a length, as
-// a share of the average.
+// saturated returns the score of a word's frequency in a document; length is relative to the
+// average.
 func saturated(often, length float64) float64 {
 	return often * (saturation + 1) / (often + saturation*(1-byLength+byLength*length))
 }
 
-// counting counts words in a document. Of a text that holds longer words too, each
-// such counts for half.
+// counting counts the words in a document. A longer word that begins with a query word counts
+// half.
 func counting(d Document, words []string) tally {
 	c := tally{frequency: make([]float64, len(words)), fields: make([]string, len(words))}
 	most := make([]float64, len(words))
@@ -147,7 +146,7 @@ func counting(d Document, words []string) tally {
 	return c
 }
 
-// Words are the words of a text in their order, in lower case.
+// Words returns the words of a text in order, in lower case.
 func Words(text string) []string { return slices.Collect(wordsOf(text)) }
 
 func wordsOf(text string) iter.Seq[string] {
@@ -169,13 +168,12 @@ func distinct(words []string) (list []string) {
 	return list
 }
 
-// nearlySame is the share of the words that two titles have in common from which on
-// they say nearly the same.
+// nearlySame is the share of common words from which two titles are nearly the same.
 const nearlySame = 0.6
 
-// NearTitles reports whether two titles say nearly the same: three of five of all their
-// words, words such as "the" left out, stand in both. Words of four letters and more
-// are the same as longer ones that begin with them.
+// NearTitles reports whether two titles are nearly the same: at least three of five of all
+// their words, without stop words, occur in both. Words of four or more letters match longer
+// ones that begin with them.
 func NearTitles(a, b string) bool {
 	x, y := telling(a), telling(b)
 	if len(x) == 0 || len(y) == 0 {
@@ -188,10 +186,10 @@ func NearTitles(a, b string) bool {
 			common++
 		}
 	}
-	return float64(common) >= nearlySame*float64(len(x)+len(y)) // y holds its own words alone by now
+	return float64(common) >= nearlySame*float64(len(x)+len(y)) // y has only its own words left
 }
 
-// alike reports whether two words differ in their ending alone.
+// alike reports whether two words differ only in their ending.
 func alike(a, b string) bool {
 	const least = 4 // letters
 	if len(a) > len(b) {
@@ -200,7 +198,7 @@ func alike(a, b string) bool {
 	return a == b || len(a) >= least && len(b)-len(a) <= 3 && strings.HasPrefix(b, a)
 }
 
-// telling are the distinct words of a title that say what it is about.
+// telling returns the distinct words of a title without stop words.
 func telling(title string) []string {
 	const little = " a an and as at be by for from in into is it its no not of on or so that the their this to up when with "
 	return slices.DeleteFunc(distinct(Words(title)), func(w string) bool { return strings.Contains(little, " "+w+" ") })

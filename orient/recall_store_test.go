@@ -9,7 +9,7 @@ import (
 	"stig/internal/trace"
 )
 
-// store makes a snapshot of lines.
+// store returns a snapshot of the lines.
 func store(t *testing.T, lines ...string) *beads.Snapshot {
 	t.Helper()
 	content := strings.Join(lines, "\n") + "\n"
@@ -34,7 +34,7 @@ func harbour(t *testing.T) *beads.Snapshot {
 	)
 }
 
-// TestRecall asserts what is searched, and which passage of it is shown.
+// TestRecall checks what is searched, and which passage is shown.
 func TestRecall(t *testing.T) {
 	tests := []struct {
 		words    string
@@ -50,8 +50,8 @@ func TestRecall(t *testing.T) {
 		{words: "printer key", ids: "printer h-1", from: "memory", passage: "The harbour master has the only key to the printer room."},
 		{words: "serial line", ids: "h-3", from: "checkpoint", passage: "Done: the serial line needs 9600 baud.", title: "Read the gauge"},
 		{words: "keeper", ids: "h-3", from: "notes", passage: "Ask the keeper first.", title: "Read the gauge"},
-		{words: "the moon", ids: "h-2 h-1", from: "description", passage: "From the moon alone.", title: "Compute the tide"},                                                    // and no tombstone
-		{words: "tides", ids: "h-2", from: "description", passage: "From the moon alone. It is not known how the moon pulls, and who could say it.", title: "Compute the tide"}, // the title alone
+		{words: "the moon", ids: "h-2 h-1", from: "description", passage: "From the moon alone.", title: "Compute the tide"},                                                    // tombstones are excluded
+		{words: "tides", ids: "h-2", from: "description", passage: "From the moon alone. It is not known how the moon pulls, and who could say it.", title: "Compute the tide"}, // only the title matches
 		{words: "sextant"},
 		{words: "compass", ids: "h-5", from: "description", passage: "the newer compass", title: "Twice"},
 		{words: "anchor"},
@@ -76,7 +76,7 @@ func TestRecall(t *testing.T) {
 	}
 }
 
-// TestRecallLike asks with an issue's own text.
+// TestRecallLike asks with the text of an issue.
 func TestRecallLike(t *testing.T) {
 	file := store(t,
 		`{"id":"h-1","title":"Read the tide gauge","status":"closed","close_reason":"It speaks Modbus."}`,
@@ -103,8 +103,8 @@ func TestRecallLike(t *testing.T) {
 	}
 }
 
-// paraphrased are questions in other words than those of the issues that answer them.
-// The ranking was chosen by such questions about stores in use.
+// paraphrased lists questions that use other words than the issues that answer them. The
+// ranking was tuned with such questions on stores in use.
 var paraphrased = []struct{ question, id string }{
 	{"which port does the gauge listen on", "p-1"},
 	{"timezone wrong in tables", "p-2"},

@@ -9,7 +9,7 @@ import (
 	"stig/orient"
 )
 
-// recallIssue is a document as an issue tracker makes it.
+// recallIssue returns a document like those of an issue tracker.
 func recallIssue(id, title, text string) orient.Document {
 	return orient.Document{Fields: []orient.Field{{"id", id, 8}, {"title", title, 4}, {"text", text, 1}}}
 }
@@ -24,7 +24,7 @@ func recallHarbor() []orient.Document {
 	}
 }
 
-// TestSearchRanks asserts the order that the package documents.
+// TestSearchRanks checks the order that the package documents.
 func TestSearchRanks(t *testing.T) {
 	tests := []struct {
 		query string
@@ -60,7 +60,7 @@ func TestSearchRanks(t *testing.T) {
 	}
 }
 
-// TestNear holds what counts as a title that says the same.
+// TestNear checks which titles are nearly the same.
 func TestNear(t *testing.T) {
 	tests := []struct {
 		a, b string
@@ -83,8 +83,8 @@ func TestNear(t *testing.T) {
 	}
 }
 
-// FuzzSearch asserts that every hit holds a word of the query, and that a document
-// is found by each of its own words.
+// FuzzSearch checks that every hit contains a word of the query, and that a document is found
+// by each of its words.
 func FuzzSearch(f *testing.F) {
 	f.Add("tide gauge", "tides")
 	f.Add("İ ß 潮", "i")

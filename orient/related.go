@@ -16,14 +16,13 @@ import (
 // Related is an issue that this one is linked to without waiting for it.
 type Related struct {
 	beads.Ref
-	Type   string `json:"type"`             // of the row
-	Reason string `json:"reason,omitempty"` // of a closed one: why it closed
-	As     string `json:"as"`               // what the other issue is to this one, such as "duplicate of"
+	Type   string `json:"type"`             // type of the row
+	Reason string `json:"reason,omitempty"` // close reason of a closed issue
+	As     string `json:"as"`               // the relation as words, such as "duplicate of"
 }
 
-// relations say of a row's type what it makes the two issues to each other: what
-// the holder of the row is linked to reads as the first, what points at the issue
-// as the second.
+// relations returns how a dependency type reads in both directions: out from the issue with the
+// row to its target, in from the target back.
 func relations(dependencyType string) (out, in string) {
 	switch dependencyType {
 	case "discovered-from":
@@ -44,10 +43,10 @@ func relations(dependencyType string) (out, in string) {
 	return dependencyType, dependencyType + " of"
 }
 
-// mostRelated is of how many related issues it is read why they closed.
+// mostRelated limits the related issues whose close reasons are read.
 const mostRelated = 8
 
-// reason is why an issue closed, in one line; "" where that says nothing.
+// reason returns the close reason of an issue in one line; "" if it says nothing.
 func (a assembly) reason(at int) string {
 	record, err := a.file.At(at).Record()
 	if err != nil || gate.SaysNothing(record.Text(beads.CloseReason)) {
@@ -56,8 +55,8 @@ func (a assembly) reason(at int) string {
 	return visible.OneLine(strings.TrimSpace(record.Text(beads.CloseReason)))
 }
 
-// related lists the links of every type that neither blocks nor contains, those
-// of its own first.
+// related lists the links of every type that neither blocks nor contains, the issue's own links
+// first.
 func (a assembly) related(i int) []Related {
 	list := []Related{}
 	add := func(id, dependencyType, as string) {
@@ -87,7 +86,7 @@ func (a assembly) related(i int) []Related {
 	return list
 }
 
-// relatedLine names what is related, in one line.
+// relatedLine returns the related issues in one line.
 func (b *Briefing) relatedLine(w *page) {
 	var words []string
 	last := ""
@@ -110,8 +109,8 @@ func (b *Briefing) relatedLine(w *page) {
 	}
 }
 
-// Comments gives the comments of an issue that say something, newest last. Those
-// without a time come first, in the order of the line.
+// Comments returns the nonempty comments of an issue, newest last. Comments without a time come
+// first, in the order of the line.
 func Comments(record *beads.Record) []Comment {
 	list := []Comment{}
 	all := record.Comments()
@@ -130,7 +129,7 @@ func Comments(record *beads.Record) []Comment {
 
 func (c Comment) size() int { return utf8.RuneCountInString(c.Author + c.Text) }
 
-// About says whose comment it is, and of which day.
+// About returns the author and day of the comment.
 func (c Comment) About() string {
 	day, _, _ := strings.Cut(c.CreatedAt, "T")
 	return join(cmp.Or(visible.OneLine(c.Author), "no author"), day)
@@ -146,7 +145,7 @@ func (b *Briefing) comments(w *page) {
 	}
 }
 
-// join puts a comma between two texts that say something.
+// join joins two texts with a comma unless one is empty.
 func join(a, b string) string {
 	if a == "" || b == "" {
 		return a + b

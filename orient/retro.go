@@ -16,35 +16,35 @@ import (
 	"stig/signals"
 )
 
-// FailureOpening is what the question about criteria that do not pass begins
-// with, by which a retrospective finds it.
+// FailureOpening begins the question about failing criteria; a retrospective finds the question
+// by it.
 const FailureOpening = "Its acceptance criteria do not pass."
 
-// RetroLast is how many closed issues a retrospective looks at unless told.
+// RetroLast is the default number of closed issues in a retrospective.
 const RetroLast = 20
 
-// Retro is what the double loop looks at: not whether work was done well, but
-// whether the way of working is right. What has children does not count, nor do
-// epics: the surprise is that of the work itself.
+// Retro is the input of the double loop: not whether the work was done well, but whether the
+// way of working is right. Epics and issues with children are excluded, because surprise is
+// recorded on the work itself.
 type Retro struct {
 	Epic     string        `json:"epic"` // "" for the whole store
 	Closed   []string      `json:"closed"`
-	From     string        `json:"from"` // YYYY-MM-DD when the first and the last of them were closed, "" for none
+	From     string        `json:"from"` // From and To: YYYY-MM-DD of the first and last close, "" for none
 	To       string        `json:"to"`
 	Surprise RetroSurprise `json:"surprise"`
 	Reopened Share         `json:"reopened"`
 	Waivers  Share         `json:"waivers"`
-	// FirstPass is of those that were closed as verified: which of them were never
-	// reopened, nor had a failure put to a person.
+	// FirstPass is the share of issues closed as verified that were never reopened and had no
+	// failure escalated to a person.
 	FirstPass Share `json:"first_pass"`
-	// ZeroSurprise is of all: which have surprise 0.0, said or by default.
+	// ZeroSurprise is the share of all issues with surprise 0.0, recorded or by default.
 	ZeroSurprise Share     `json:"zero_surprise"`
 	NoCheckpoint Share     `json:"no_checkpoint"`
 	Patterns     []Pattern `json:"patterns"`
-	Draft        string    `json:"draft"` // the question about the way of working, "" without a pattern
+	Draft        string    `json:"draft"` // the question about the way of working; "" without a pattern
 }
 
-// Share is how many of some issues have something.
+// Share is how many of a set of issues have a property.
 type Share struct {
 	N   int      `json:"n"`
 	Of  int      `json:"of"`
@@ -55,11 +55,11 @@ type Share struct {
 type RetroSurprise struct {
 	N    int      `json:"n"`
 	Sum  float64  `json:"sum"`
-	Mean *float64 `json:"mean"` // two decimals, null of none
-	Over []string `json:"over"` // the issues whose own surprise is a divergence
+	Mean *float64 `json:"mean"` // two decimals, null without issues
+	Over []string `json:"over"` // issues whose surprise is over the divergence threshold
 }
 
-// Pattern is something that is no accident.
+// Pattern is a finding that is unlikely to be an accident.
 type Pattern struct {
 	Name     string   `json:"name"`
 	Message  string   `json:"message"`
@@ -67,20 +67,20 @@ type Pattern struct {
 	Proposal string   `json:"proposal"`
 }
 
-// closedIssue is a closed issue as it is looked back at.
+// closedIssue is a closed issue in a retrospective.
 type closedIssue struct {
 	id        string
 	at        time.Time
 	reason    string
 	surprise  float64
 	estimated bool // it has a state estimate
-	failed    bool // a failure of its checks was put to a person
+	failed    bool // a failure of its checks was escalated to a person
 	reopened  bool
 }
 
-// LookBack computes a retrospective of the issues that were closed last, at least 1: of
-// those inside of an epic at any depth, or of the store for "". It fails only when a line
-// of the store can no longer be read.
+// LookBack computes a retrospective of the last closed issues, in an epic at any depth, or in
+// the whole store if epic is "". last must be at least 1. LookBack fails only if a line of the
+// store can no longer be read.
 func LookBack(f *beads.Snapshot, g *dag.Graph, epic string, last int, rules Rules) (*Retro, error) {
 	list, err := closedIssues(f, g, epic, rules)
 	if err != nil {
@@ -113,7 +113,7 @@ func LookBack(f *beads.Snapshot, g *dag.Graph, epic string, last int, rules Rule
 	return r, nil
 }
 
-// closedIssues lists closed issues, the last first, ties by id.
+// closedIssues lists closed issues, the last closed first, ties by id.
 func closedIssues(f *beads.Snapshot, g *dag.Graph, epic string, rules Rules) ([]closedIssue, error) {
 	inside := map[int]bool{}
 	if at, there := f.Index(epic); there {
@@ -136,7 +136,7 @@ func closedIssues(f *beads.Snapshot, g *dag.Graph, epic string, rules Rules) ([]
 		c := closedIssue{id: issue.ID, at: issue.UpdatedAt, reason: record.Text(beads.CloseReason),
 			surprise: signals.Read(doc, rules.Schema).Number(), reopened: signals.WasReopened(doc)}
 		if strings.HasPrefix(c.reason, gate.NotPlanned) {
-			continue // no work to look back at
+			continue // not work to look back at
 		}
 		if t, ok := record.Time(beads.ClosedAt); ok {
 			c.at = t
@@ -162,18 +162,18 @@ func share(list []closedIssue, has func(closedIssue) bool) Share {
 	return s
 }
 
-// over reports whether the share makes a pattern: it is above the limit, and not
-// of too few issues.
+// over reports whether the share is a pattern: it is above the limit, and based on enough
+// issues.
 func (s Share) over(limit float64) bool {
 	return s.Of > signals.ThresholdTooFew && signals.Over(float64(s.N), limit*float64(s.Of))
 }
 
-// patterns finds what is no accident, the most telling first. failed are the issues
-// closed as verified that did not pass at first.
+// patterns returns the patterns, the most telling first. failed is the share of issues closed
+// as verified that did not pass at first.
 func (r *Retro) patterns(failed Share) []Pattern {
 	list := []Pattern{}
 	if s := r.Surprise; s.N > signals.ThresholdTooFew && signals.Over(*s.Mean, signals.ThresholdDivergence) {
-		list = append(list, Pattern{"surprise", "work turns out otherwise than it was described: surprise is " + s.words(), s.Over,
+		list = append(list, Pattern{"surprise", "work turns out differently than described: surprise is " + s.words(), s.Over,
 			"let somebody explore before such an issue is described, and split it afterwards"})
 	}
 	for _, p := range []struct {
@@ -183,15 +183,15 @@ func (r *Retro) patterns(failed Share) []Pattern {
 		message, proposal string
 	}{
 		{"first-pass", failed, signals.ThresholdPatternShare,
-			"work is taken for done before it is: " + failed.words() + " did not pass their criteria at first",
+			"work is considered done too early: " + failed.words() + " did not pass their criteria at first",
 			"run stig verify before work is handed over, or say in the criteria what they leave out"},
 		{"waivers", r.Waivers, signals.ThresholdPatternShare, "issues are closed without a verdict: " + r.Waivers.words(),
-			"write criteria that can be run, or say of which kind of work nothing can be shown"},
-		{"reopened", r.Reopened, signals.ThresholdPatternShare, "what was closed is opened again: " + r.Reopened.words(),
-			"find out what the criteria of these did not ask for, and ask for it from now on"},
+			"write criteria that can be run, or say which kind of work cannot be verified"},
+		{"reopened", r.Reopened, signals.ThresholdPatternShare, "closed issues are reopened: " + r.Reopened.words(),
+			"find out what their criteria missed, and ask for it from now on"},
 		{"zero-surprise", r.ZeroSurprise, signals.ThresholdHabitShare,
 			fmt.Sprintf("almost no surprise is recorded: %s, %d of them without a checkpoint", r.ZeroSurprise.words(), r.NoCheckpoint.N),
-			"judge surprise anew with each checkpoint, against what the description said"},
+			"reassess surprise at each checkpoint, against the description"},
 	} {
 		if p.share.over(p.limit) {
 			list = append(list, Pattern{p.name, p.message, p.share.IDs, p.proposal})
@@ -209,8 +209,8 @@ func (s RetroSurprise) words() string {
 	return fmt.Sprintf("%s on average over %s", signals.Decimal(*s.Mean), visible.Counted(s.N, "issue"))
 }
 
-// draft is the question to a person. It must not end in a list, which would be
-// taken for the options of an answer.
+// draft returns the question to a person. It must not end in a list, which would be parsed as
+// the options of an answer.
 func (r *Retro) draft() string {
 	if len(r.Patterns) == 0 {
 		return ""
@@ -221,8 +221,8 @@ func (r *Retro) draft() string {
 	for _, p := range r.Patterns {
 		fmt.Fprintf(&text, "\nPattern: %s.\nEvidence: %s.\nProposal: %s.\n", p.Message, strings.Join(p.IDs, ", "), p.Proposal)
 	}
-	text.WriteString("\nWhy it cannot be fixed locally: each of these issues was done within the way of working, " +
-		"and whoever takes the next one will do the same; only who decides on it can change it.\n")
+	text.WriteString("\nWhy it cannot be fixed locally: each of these issues followed the current way of working, " +
+		"and so will the next ones; only whoever decides on it can change it.\n")
 	return text.String()
 }
 
@@ -256,7 +256,7 @@ func (r *Retro) Markdown() string {
 	return strings.TrimRight(w.String(), "\n") + "\n"
 }
 
-// few says that nothing is claimed of a share.
+// few returns a note if there are too few issues for a claim.
 func (s Share) few() string {
 	if s.Of > signals.ThresholdTooFew {
 		return ""

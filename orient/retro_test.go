@@ -11,7 +11,8 @@ import (
 	"stig/orient"
 )
 
-// closedAll makes a store of n closed issues with one surprise, waived many.
+// closedAll returns a store of n closed issues with the same surprise, of which waived were
+// closed by a waiver.
 func closedAll(n, waived int, surprise string) (text string) {
 	for i := range n {
 		reason := "Verified: it turns"
@@ -29,8 +30,8 @@ func tableOf(cynefin, surprise, progress string) string {
 		cynefin + " | 2026-11-01 |\n| surprise | " + surprise + " | 2026-11-01 |\n| progress | " + progress + " | 2026-11-01 |\n<!-- /stigmergic-signals -->"
 }
 
-// TestPatternsNeedEnough holds each claim to its threshold: at it, and of four
-// issues, nothing is claimed.
+// TestPatternsNeedEnough checks each pattern's threshold: at the threshold, and with only four
+// issues, there is no pattern.
 func TestPatternsNeedEnough(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -64,7 +65,7 @@ func TestPatternsNeedEnough(t *testing.T) {
 	}
 }
 
-// TestReopened: a reopening counts, and that the issue did not pass at first.
+// TestReopened: a reopened issue is counted, and did not pass at first.
 func TestReopened(t *testing.T) {
 	notes := tableOf("clear", "0.1", "verifying") + "\n\n<!-- reopen-context -->\n## Reopened (2026-11-02) by ann\nit does not turn\n<!-- /reopen-context -->"
 	text := strings.Replace(closedAll(5, 0, "0.1"), fmt.Sprintf("%q", tableOf("complicated", "0.1", "verifying")), fmt.Sprintf("%q", notes), 2)

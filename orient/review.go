@@ -12,16 +12,16 @@ import (
 	"stig/signals"
 )
 
-// Review is what is to be judged where finished work comes together: the
-// trails that the dependencies of an issue left, how much they surprised, how
-// well what they claim is shown to hold, and what the issue itself would run.
+// Review is the input for judging a convergence point: the trails of the issue's dependencies,
+// their surprise, how well their claims are verified, and what the issue's own criteria would
+// run.
 type Review struct {
 	Issue        Issue           `json:"issue"`
 	Cynefin      *string         `json:"cynefin"`   // nil without a signal table
-	Converges    bool            `json:"converges"` // it had blockers, and all of them are closed
+	Converges    bool            `json:"converges"` // it has blockers, and all are closed
 	OpenBlockers []beads.Ref     `json:"open_blockers"`
-	Holds        []string        `json:"holds"`                // why nobody can start it, these blockers among it
-	Conditions   []string        `json:"conditions,omitempty"` // on which other issues must have failed
+	Holds        []string        `json:"holds"`                // why nobody can start it, including these blockers
+	Conditions   []string        `json:"conditions,omitempty"` // dependencies on the failure of other issues
 	Alerts       []signals.Alert `json:"alerts"`
 	Surprise     Surprise        `json:"surprise"`
 	Evidence     Evidence        `json:"evidence"`
@@ -29,20 +29,20 @@ type Review struct {
 	Acceptance   Acceptance      `json:"acceptance"`
 	Next         []Step          `json:"next"`
 
-	held *Briefing // says what it depends on besides issues
+	held *Briefing // the issue's other conditions
 }
 
-// Surprise is the sum over the closed blockers, compared with θ for each.
+// Surprise is the summed surprise of the closed blockers, compared with θ for each.
 type Surprise struct {
 	Sum      float64 `json:"sum"`
 	Blockers int     `json:"blockers"`
 	Theta    float64 `json:"theta"`
 	Limit    float64 `json:"limit"` // θ × blockers
-	Over     bool    `json:"over"`  // strictly
+	Over     bool    `json:"over"`  // Sum > Limit
 }
 
-// Assess reviews the issue at index i. It fails only when a line of the store
-// can no longer be read.
+// Assess reviews the issue at index i. It fails only if a line of the store can no longer be
+// read.
 func Assess(f *beads.Snapshot, g *dag.Graph, i int, rules Rules) (*Review, error) {
 	record, err := f.At(i).Record()
 	if err != nil {
@@ -90,7 +90,7 @@ func (r *Review) surprise(domain string) Surprise {
 	return s
 }
 
-// domain is the cynefin domain, or without is where no table says it.
+// domain returns the Cynefin domain, or without if the issue has no signal table.
 func (r *Review) domain(without string) string {
 	if r.Cynefin == nil {
 		return without
@@ -104,21 +104,21 @@ func (r *Review) next() []Step {
 	case beads.IsClosed(r.Issue.Status):
 		return []Step{r.Issue.left()}
 	case len(r.OpenBlockers) > 0:
-		return []Step{{Why: "not all it waits for is closed; see how the first stands", Argv: []string{"stig", "orient", r.OpenBlockers[0].ID}}}
+		return []Step{{Why: "some blockers are not closed; see the first", Argv: []string{"stig", "orient", r.OpenBlockers[0].ID}}}
 	case len(r.held.held) > 0:
-		return []Step{{Why: "it " + r.held.held[0] + "; be briefed on it", Argv: []string{"stig", "orient", id}}}
+		return []Step{{Why: "it " + r.held.held[0] + "; read its briefing", Argv: []string{"stig", "orient", id}}}
 	case r.Surprise.Over:
 		return []Step{
 			{Why: "if what was found makes this issue less certain than it says", Argv: []string{"stig", "checkpoint", id, "--cynefin", "…", "--learned", "…"}},
-			{Why: "then be briefed on it", Argv: []string{"stig", "orient", id}},
+			{Why: "then read its briefing", Argv: []string{"stig", "orient", id}},
 		}
 	}
 	for _, d := range r.Dependencies {
 		if d.end != beads.EndDone {
-			return []Step{{Why: d.ID + " was closed as " + d.end.String() + ", not done; be briefed on it", Argv: []string{"stig", "orient", id}}}
+			return []Step{{Why: d.ID + " was closed as " + d.end.String() + ", not done; read its briefing", Argv: []string{"stig", "orient", id}}}
 		}
 	}
-	return []Step{{Why: "nothing speaks against building on this; be briefed on it", Argv: []string{"stig", "orient", id}}}
+	return []Step{{Why: "nothing speaks against building on this; read its briefing", Argv: []string{"stig", "orient", id}}}
 }
 
 // Markdown renders a review: the judgement first, then the trails.
@@ -151,7 +151,7 @@ func (r *Review) convergence() string {
 	case r.Surprise.Blockers > 0:
 		return r.Issue.Status + ": it came out of " + visible.Counted(r.Surprise.Blockers, "closed blocker")
 	}
-	return "not a convergence point: it was built on nothing that is closed"
+	return "not a convergence point: none of its dependencies is closed"
 }
 
 func (r *Review) certainty(w *page) {
@@ -168,7 +168,7 @@ func (r *Review) certainty(w *page) {
 		w.linef("- %s", line)
 	}
 	if len(e.Undated) > 0 {
-		w.linef("- evidence without a day: %s", strings.Join(e.Undated, ", "))
+		w.linef("- undated evidence: %s", strings.Join(e.Undated, ", "))
 	}
 	if len(e.Unrecorded) > 0 {
 		w.linef("- no confidence recorded: %s", strings.Join(e.Unrecorded, ", "))

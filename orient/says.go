@@ -15,22 +15,21 @@ import (
 	"stig/signals"
 )
 
-// Keyed is a value of an issue that has no place of its own in a briefing: one of its
-// metadata, or of a key that the format does not know.
+// Keyed is a value that has no place of its own in a briefing: metadata, or a key unknown to
+// the format.
 type Keyed struct {
 	Key   string `json:"key"` // "metadata.NAME" for one of the metadata
 	Value string `json:"value"`
 }
 
-// What a line of a briefing shows of such values.
+// Limits of a line with such values.
 const (
 	mostKeys    = 8   // values
-	widestValue = 120 // characters of one
-	widestRef   = 300 // characters of a reference
+	widestValue = 120 // characters per value
+	widestRef   = 300 // characters per reference
 )
 
-// KeysOf lists the metadata of an issue and the keys that the format does not know,
-// pointers first.
+// KeysOf lists the metadata of an issue and the keys unknown to the format, pointers first.
 func KeysOf(record *beads.Record) []Keyed {
 	list := []Keyed{}
 	add := func(key string, raw []byte) {
@@ -55,7 +54,7 @@ func KeysOf(record *beads.Record) []Keyed {
 	return list
 }
 
-// valueOf is a value of JSON as text, "" for one that says nothing.
+// valueOf returns a JSON value as text, "" for an empty one.
 func valueOf(raw []byte) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
@@ -73,8 +72,8 @@ func valueOf(raw []byte) string {
 	}
 }
 
-// references shows what the issue refers to, when it is due, and its other values. They
-// may be the only pointer to the work, so that no budget cuts them.
+// references shows the issue's references, due time and other values. They may be the only
+// pointer to the work, so no budget cuts them.
 func (b *Briefing) references(w *page) {
 	var words []string
 	add := func(name, value string) {
@@ -91,7 +90,7 @@ func (b *Briefing) references(w *page) {
 	words = nil
 	for k, v := range b.Issue.Keys {
 		if slices.ContainsFunc(b.Acceptance.Beside, func(p Beside) bool { return p.Name == v.Key }) {
-			continue // it stands below, whole
+			continue // shown in full below
 		}
 		if k == mostKeys {
 			words = append(words, fmt.Sprintf("%d more (`stig show %s`)", len(b.Issue.Keys)-k, b.Issue.ID))
@@ -104,7 +103,7 @@ func (b *Briefing) references(w *page) {
 	}
 }
 
-// dueWords says when an issue is due, and how long that is over.
+// dueWords returns when an issue is due, and by how much it is overdue.
 func dueWords(record *beads.Record, now time.Time) string {
 	text := record.Text(beads.DueAt)
 	due, ok := record.Time(beads.DueAt)
@@ -115,23 +114,23 @@ func dueWords(record *beads.Record, now time.Time) string {
 	case text == "":
 		return ""
 	case !ok:
-		return visible.OneLine(text) + " (not read as a time)"
+		return visible.OneLine(text) + " (not a valid time)"
 	case due.Before(now) && !beads.IsClosed(record.Text(beads.Status)):
 		return dayIn(due) + ", overdue by " + visible.Counted(max(1, int(now.Sub(due)/(24*time.Hour))), "day")
 	}
 	return dayIn(due)
 }
 
-// personLabels are labels that say that somebody else has to act first.
+// personLabels lists labels that say that somebody else must act first.
 var personLabels = []string{
 	"needs-decision", "decision-needed", "needs-approval", "needs-input", "needs-info", "needs-discussion", "needs-credentials", "needs-access",
 	"awaiting-decision", "awaiting-approval", "external-dependency", "no-auto", "no-auto-claim", "no-agent", "do-not-claim", "was-role", "role",
 }
 
-// personWords are words of labels that say so, whatever stands beside them.
+// personWords lists words that say so in any label.
 var personWords = []string{"human", "person", "hitl", "manual", "operator", "gated"}
 
-// asksPerson reports whether a label says that somebody else has to act first.
+// asksPerson reports whether a label says that somebody else must act first.
 func asksPerson(label string) bool {
 	bare := strings.NewReplacer("_", "-", " ", "-", ":", "-", "/", "-").Replace(strings.ToLower(strings.TrimSpace(label)))
 	bare = strings.TrimPrefix(bare, "status-")
@@ -139,17 +138,17 @@ func asksPerson(label string) bool {
 		slices.ContainsFunc(strings.Split(bare, "-"), func(word string) bool { return slices.Contains(personWords, word) })
 }
 
-// putOff are words with which a text says that work does not begin yet.
+// putOff lists phrases that say that work must not begin yet.
 var putOff = []string{"do not start", "don't start", "do not begin", "do not claim", "don't claim", "must not be started"}
 
-// contradicts reports whether a label says of an issue what its status does not.
+// contradicts reports whether a label implies a status other than the issue's own.
 func contradicts(label, status string) bool {
 	meant, _ := beads.LabelStatus(label)
 	return beads.Contradicts(meant, status)
 }
 
-// What a text says that holds work up: one of the first words, and within a few words one
-// of the second.
+// Words that say that work is held up: one of waitWords, followed within a few words by one of
+// waitedFor.
 var (
 	waitWords = []string{"needs", "need", "requires", "require", "awaits", "awaiting", "waits", "waiting", "pending", "blocked", "missing", "lacks"}
 	waitedFor = []string{
@@ -159,11 +158,11 @@ var (
 	notWords = []string{"no", "not", "never", "without", "don't", "doesn't", "nobody", "longer"}
 )
 
-// between is how many words may stand between the two.
+// between is the maximum number of words between the two.
 const between = 3
 
-// waits gives the words with which a text says that work waits for a person or for what a
-// person gives; "" where it does not. It reads the beginning of the text.
+// waits returns the words in which the beginning of a text says that work waits for a person or
+// for something that a person provides; "" if it does not.
 func waits(text string) string {
 	text = beginning(text, 4000)
 	for line := range strings.Lines(text) {

@@ -9,7 +9,7 @@ import (
 	"stig/orient"
 )
 
-// What is no more than a robot or a template left is folded and named; --full shows it.
+// Comments of robots and empty template headings are folded and named; --full shows them.
 func TestBriefFolds(t *testing.T) {
 	comments := []map[string]any{
 		{"id": 1, "author": "codecov[bot]", "text": "coverage fell"}, {"id": 2, "author": "github-actions", "text": "the build passed"},
@@ -35,12 +35,12 @@ func TestBriefFolds(t *testing.T) {
 	}
 }
 
-// The survey recommends what nothing speaks against, and says why it passes over what comes
-// before that.
+// The survey recommends an issue without objections, and says why it passes over those before
+// it.
 func TestSurveyWeighs(t *testing.T) {
 	tests := []struct {
 		keys string // of the more urgent issue
-		says string // "" where it is recommended
+		says string // "" if it is recommended
 	}{
 		{`"labels":["needs-human"]`, "label needs-human"},
 		{`"labels":["status: in progress"]`, "label status: in progress"},
@@ -72,8 +72,8 @@ func TestSurveyWeighs(t *testing.T) {
 	}
 }
 
-// A chain that is longer than the budget is cut from its far end: to first sentences, to
-// titles, and at last to a count.
+// A chain longer than the budget is cut from its far end: to first sentences, then titles, then
+// a count.
 func TestBriefLongChain(t *testing.T) {
 	chain := func(n int) string {
 		var text strings.Builder

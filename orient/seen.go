@@ -9,19 +9,19 @@ import (
 )
 
 const (
-	// keptSeen is how many issues and memories a briefing shows of those that are like
-	// its issue.
+	// keptSeen limits the similar issues and memories in a briefing.
 	keptSeen = 3
-	// leastAlike is the score from which on they are alike: in stores in use, most issues
-	// below it share words and no subject.
+	// leastAlike is the score from which issues are similar. In stores in use, most issues
+	// below it share words but not a subject.
 	leastAlike = 0.25
-	// mostSearched is the size of a store in bytes that a briefing searches; of a larger
-	// one it names the command that does. A search takes about as long as to read it.
+	// mostSearched is the maximum size in bytes of a store that a briefing searches; for a
+	// larger one the briefing names the command. A search takes about as long as reading the
+	// store.
 	mostSearched = 32 << 20
 )
 
-// seenBefore asks the whole store about what the issue is about. What the briefing shows
-// anyway is not among the answers.
+// seenBefore searches the whole store for issues similar to this one, except those that the
+// briefing shows anyway.
 func (a assembly) seenBefore(b *Briefing) ([]Known, error) {
 	if b.Depth != signals.PlanningDepthDeep && b.Depth != signals.PlanningDepthProbe {
 		return []Known{}, nil
@@ -34,7 +34,7 @@ func (a assembly) seenBefore(b *Briefing) ([]Known, error) {
 	return list, err
 }
 
-// named are the ids of the other issues that a briefing shows.
+// named returns the ids of the other issues in the briefing.
 func (b *Briefing) named() (ids []string) {
 	ids = append(ids, b.Farther...)
 	if b.Epic != nil {
@@ -60,7 +60,7 @@ func (b *Briefing) named() (ids []string) {
 	return ids
 }
 
-// seen shows what the store knows of issues like this one.
+// seen shows what the store knows about similar issues.
 func (b *Briefing) seen(w *page) {
 	if len(b.Seen) == 0 {
 		return

@@ -10,7 +10,7 @@ import (
 	"stig/internal/beads"
 )
 
-// like is a store in which issues are like h-1, with others so that their words are rare.
+// like returns a store with issues similar to h-1, and others that make their words rare.
 func like(t *testing.T, depth, more string) *beads.Snapshot {
 	t.Helper()
 	lines := []string{
@@ -32,8 +32,7 @@ func like(t *testing.T, depth, more string) *beads.Snapshot {
 	return file
 }
 
-// TestSeenBefore asserts which briefings show what is like their issue, and that they
-// show nothing twice.
+// TestSeenBefore checks which briefings show similar issues, and that they show nothing twice.
 func TestSeenBefore(t *testing.T) {
 	const seen = "\n## Seen before\n\n" +
 		"- memory pier: The fence of the north pier is locked at night; the gauge is read from the tide table then.\n" +
@@ -60,8 +59,8 @@ func TestSeenBefore(t *testing.T) {
 	}
 }
 
-// TestSeenBeforeOfLargeStores asserts that a briefing names the command instead of
-// searching a large store.
+// TestSeenBeforeOfLargeStores: for a large store the briefing names the command and does not
+// search.
 func TestSeenBeforeOfLargeStores(t *testing.T) {
 	file := like(t, "deep", strings.Repeat(" ", mostSearched)+"\n")
 	for full, want := range map[bool]int{false: 0, true: 2} {

@@ -9,13 +9,12 @@ import (
 	"stig/internal/visible"
 )
 
-// leastMiddle is the least number of characters that are worth a mark in the place
-// where they stood, and half of the least that is worth reading around it.
+// leastMiddle is the minimum number of omitted characters that is worth a mark, and half the
+// minimum that is worth keeping around it.
 const leastMiddle = 160
 
-// middleOut cuts a text to at most limit characters: out of its middle, with what
-// is left out in its place, between lines or else words. Where little would be left
-// out, or little be left, it cuts off the end.
+// middleOut cuts a text to at most limit characters: it replaces the middle with a mark, at
+// line or word boundaries. If little would be omitted or kept, it cuts off the end.
 func middleOut(text string, limit int) string {
 	all := utf8.RuneCountInString(text)
 	switch {
@@ -50,7 +49,7 @@ func leftOutMark(characters int) string {
 	return fmt.Sprintf("[… %s left out …]", visible.Counted(characters, "character"))
 }
 
-// beginning keeps at most so many characters from the beginning of a text.
+// beginning returns at most limit characters from the beginning of a text.
 func beginning(text string, limit int) string {
 	if limit <= 0 {
 		return ""
@@ -76,7 +75,7 @@ func beginning(text string, limit int) string {
 	return strings.TrimSpace(head)
 }
 
-// ending keeps at most so many characters from the end of a text.
+// ending returns at most limit characters from the end of a text.
 func ending(text string, limit int) string {
 	start := len(text)
 	for ; start > 0 && limit > 0; limit-- {
@@ -92,7 +91,7 @@ func ending(text string, limit int) string {
 	return strings.TrimSpace(tail)
 }
 
-// inFence reports whether a text ends inside of a fenced block.
+// inFence reports whether a text ends inside a fenced block.
 func inFence(text string) bool {
 	inside := false
 	for line := range strings.Lines(text) {
@@ -242,7 +241,7 @@ func (p *page) section(heading, text string) {
 	line, code := "", ""
 	for word := range strings.FieldsSeq(text) {
 		if code = strings.TrimPrefix(code+" "+word, " "); strings.Count(code, "`")%2 == 1 {
-			continue // a command stays on one line
+			continue // keep a command on one line
 		}
 		word, code = code, ""
 		if line != "" && utf8.RuneCountInString(line+" "+word) > proseWidth {
@@ -254,8 +253,7 @@ func (p *page) section(heading, text string) {
 	p.line(strings.TrimSpace(line + " " + code))
 }
 
-// quoted is somebody else's text below a heading, which is a plain line above a text of
-// one line.
+// quoted shows a quotation below a heading; for a text of one line the heading is a plain line.
 func (p *page) quoted(heading, text string) {
 	switch text = strings.TrimSpace(text); {
 	case text == "":
@@ -269,7 +267,7 @@ func (p *page) quoted(heading, text string) {
 	}
 }
 
-// said is one of several texts of others, below a line about it.
+// said shows one of several quotations, below a line about it.
 func (p *page) said(about, text string) {
 	p.blank()
 	p.line(about + ":")
@@ -277,7 +275,7 @@ func (p *page) said(about, text string) {
 	p.quote(text)
 }
 
-// quote sets somebody else's text apart.
+// quote shows a text as a quotation.
 func (p *page) quote(text string) {
 	for line := range strings.SplitSeq(strings.TrimRight(text, "\r\n"), "\n") {
 		p.line(strings.TrimRight("> "+strings.TrimSuffix(line, "\r"), " "))

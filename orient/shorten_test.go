@@ -10,9 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// TestMiddleOut asserts of random texts and limits that what is kept fits, begins as
-// the text does, leaves no fence open that the text closes, and that a text which
-// fits is not touched.
+// TestMiddleOut checks for random texts and limits that the result fits, begins like the text,
+// leaves no fence open, and equals the text if that fits.
 func TestMiddleOut(t *testing.T) {
 	random := rand.New(rand.NewPCG(15, 2))
 	pieces := []string{"word ", "a longer word, ", "é", "\n", "\n\n", "```\n", "- item\n", strings.Repeat("x", 90), "— "}

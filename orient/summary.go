@@ -13,24 +13,23 @@ import (
 	"stig/signals"
 )
 
-// summary is what the notes of one issue say about the graph around it, without a text of
-// them.
+// summary is what the notes of one issue say to other issues, without any text.
 type summary struct {
 	signals.Summary
 	table     bool // has a signal table
 	progress  string
 	regressed bool
-	wrong     int    // how many violations
-	violation string // the first one, with its place
+	wrong     int    // number of violations
+	violation string // the first violation, with its place
 
-	unsummarised int // traces since the last summary, where there are many
+	unsummarised int // traces since the last summary, 0 if they are few
 }
 
 func emptySummary() summary {
 	return summary{Summary: signals.EmptySummary(), progress: signals.Progress.Default()}
 }
 
-// notedOf reads the notes of an issue.
+// notedOf summarises the notes of an issue.
 func notedOf(issue *beads.Issue, schema *signals.Schema) (summary, error) {
 	if !issue.HasNotes {
 		return emptySummary(), nil
@@ -42,10 +41,11 @@ func notedOf(issue *beads.Issue, schema *signals.Schema) (summary, error) {
 	return notedIn(record.Text(beads.Notes), new(signals.Reader), schema), nil
 }
 
-// Pending reports of each of some issues whether an unanswered question keeps a worker from it.
+// Pending reports for each of the issues whether an unanswered question keeps the worker from
+// it.
 func Pending(f *beads.Snapshot, issues []int, worker string, schema *signals.Schema) ([]bool, error) {
 	waits := make([]bool, len(issues))
-	order := make([]int, len(issues)) // that of the file, which is cheapest to read
+	order := make([]int, len(issues)) // file order, which is fastest to read
 	for k := range order {
 		order[k] = k
 	}
@@ -56,7 +56,7 @@ func Pending(f *beads.Snapshot, issues []int, worker string, schema *signals.Sch
 		if !issue.HasNotes {
 			continue
 		}
-		for _, part := range []string{"ending", signals.EscalationSection} { // one of which every question has
+		for _, part := range []string{"ending", signals.EscalationSection} { // every question has one of these
 			text, err := reader.Notes(issue, part)
 			if err != nil {
 				return nil, err
@@ -70,7 +70,7 @@ func Pending(f *beads.Snapshot, issues []int, worker string, schema *signals.Sch
 	return waits, nil
 }
 
-// notedIn reads the text of notes.
+// notedIn summarises the text of notes.
 func notedIn(text string, tables *signals.Reader, schema *signals.Schema) summary {
 	doc := notes.Parse(text)
 	table := tables.Read(doc, schema)
@@ -98,13 +98,13 @@ func (t *summary) wrongly(message string) {
 	t.wrong++
 }
 
-// readers are the memory of one goroutine that reads notes.
+// readers are the buffers of one goroutine that reads notes.
 type readers struct {
 	lines  *beads.Reader
 	tables *signals.Reader
 }
 
-// allNoted reads the notes of all issues, in file order and on all cores.
+// allNoted summarises the notes of all issues, in file order, in parallel.
 func allNoted(f *beads.Snapshot, rules Rules) ([]summary, error) {
 	const chunk = 256
 	list := make([]summary, f.Len())
@@ -139,10 +139,10 @@ func noteSome(f *beads.Snapshot, from readers, first int, list []summary, rules 
 	return nil
 }
 
-// digest names to a memo what was noted with that Rules.Digest.
+// digest is the memo key of a summary; its value is Rules.Digest.
 type digest int
 
-// remembered is noteOne, once as long as the line of the issue stays as it is.
+// remembered is noteOne with a cache that is valid until the issue's line changes.
 func remembered(issue *beads.Issue, from readers, rules Rules) (summary, error) {
 	if known, ok := issue.Remembered(digest(rules.Digest)).(summary); ok {
 		return known, nil
@@ -154,7 +154,7 @@ func remembered(issue *beads.Issue, from readers, rules Rules) (summary, error) 
 	return found, err
 }
 
-// noteOne reads what an issue notes from its line.
+// noteOne summarises an issue from its line.
 func noteOne(issue *beads.Issue, from readers, rules Rules) (summary, error) {
 	t, many := emptySummary(), 0
 	if issue.HasComments && !beads.IsClosed(issue.Status) {
@@ -165,7 +165,7 @@ func noteOne(issue *beads.Issue, from readers, rules Rules) (summary, error) {
 		many = unsummarised(record, rules.Digest)
 	}
 	if issue.HasNotes {
-		text, err := from.lines.Notes(issue, "<!--") // with which every section begins
+		text, err := from.lines.Notes(issue, "<!--") // every section begins with it
 		if err != nil {
 			return t, err
 		}

@@ -13,70 +13,69 @@ import (
 	"stig/signals"
 )
 
-// Survey is how the whole store stands: what needs attention first, and what
-// to do next. How much of each part it shows follows from its scale; what that
-// or a budget leaves out is named in Omitted.
+// Survey is the state of the whole store: what needs attention first, and what to do next. The
+// length of each part follows from the scale. What the scale or a budget leaves out is named in
+// Omitted.
 type Survey struct {
 	Scale        string        `json:"scale"`
 	Counts       Counts        `json:"counts"`
 	As           string        `json:"as,omitempty"`
 	Inbox        int           `json:"inbox,omitempty"` // items in the reader's inbox
 	Attention    []Attention   `json:"attention"`
-	Rules        []RuleCount   `json:"attention_counts"` // by rule, of all that needs attention
+	Rules        []RuleCount   `json:"attention_counts"` // by rule, of all entries
 	InProgress   []Claim       `json:"in_progress"`
 	Workers      []Worker      `json:"workers,omitempty"`
-	ToLand       string        `json:"to_land,omitempty"` // how many issues are finished and not on the branch of the checkout, and what to type
+	ToLand       string        `json:"to_land,omitempty"` // number of finished issues not on the current branch, and the command
 	Ready        []Entry       `json:"ready"`
 	Epics        []EpicState   `json:"epics"`
 	Convergence  []Convergence `json:"convergence"`
-	CriticalPath []string      `json:"critical_path"` // ids, first to do first
+	CriticalPath []string      `json:"critical_path"` // ids in order of work
 	Omitted      []Omission    `json:"omitted"`
-	Next         []Step        `json:"next"` // one
+	Next         []Step        `json:"next"` // exactly one
 
-	statuses  map[string]int // issues of statuses that stig does not know
-	wholePath bool           // show all of the critical path
-	there     all            // before anything was left out
+	statuses  map[string]int // numbers of issues with statuses unknown to stig
+	wholePath bool           // show the whole critical path
+	there     all            // numbers before anything was left out
 }
 
-// Scales, by the number of unclosed issues: under 30, to 100, over.
+// Scales, by the number of unclosed issues: under 30, 30 to 100, over 100.
 const (
 	Small  = "small"
 	Medium = "medium"
 	Large  = "large"
 )
 
-// Counts are numbers of issues: total is closed and unclosed together, and
-// unclosed is the sum of ready to other, each issue in one of them. Deleted,
-// ephemeral and template issues do not count.
+// Counts are numbers of issues: total is closed plus unclosed, and unclosed is the sum of ready
+// to other, which are disjoint. Deleted, ephemeral and template issues are excluded.
 type Counts struct {
 	Total      int `json:"total"`
 	Closed     int `json:"closed"`
 	Unclosed   int `json:"unclosed"`
-	Ready      int `json:"ready"` // can be taken by the reader
+	Ready      int `json:"ready"` // the reader can take them
 	InProgress int `json:"in_progress"`
-	Asked      int `json:"asked"`    // wait for a person's answer
-	Assigned   int `json:"assigned"` // open, and somebody else's
+	Asked      int `json:"asked"`    // waiting for a person's answer
+	Assigned   int `json:"assigned"` // open and assigned to others
 	Blocked    int `json:"blocked"`
 	Deferred   int `json:"deferred"`
-	Epics      int `json:"epics"`   // open, not blocked, and what is left to do is their children's
-	Unknown    int `json:"unknown"` // of a status that stig does not know
-	Other      int `json:"other"`   // no work: pinned, or another program's record
-	Open       int `json:"open"`    // of status open, whatever holds them
+	Epics      int `json:"epics"`   // open and not blocked; the remaining work is in their children
+	Unknown    int `json:"unknown"` // of unknown status
+	Other      int `json:"other"`   // not work: pinned, or another program's record
+	Open       int `json:"open"`    // of status open, blocked or not
 	Uncounted  int `json:"uncounted"`
 }
 
-// Attention is something that somebody should look at before anything else.
+// Attention is something that needs attention before anything else.
 type Attention struct {
 	Rule    string   `json:"rule"`
-	ID      string   `json:"id"` // "" when it is about the store
+	ID      string   `json:"id"` // "" if it is about the store
 	Title   string   `json:"title"`
 	Message string   `json:"message"`
-	Argv    []string `json:"argv"` // the command to begin with
+	Argv    []string `json:"argv"` // the first command to run
 
-	first bool // no other step can be finished before it
+	first bool // nothing else can be finished before it
 }
 
-// RuleCount is how often a rule asks for attention.
+// RuleCount is the number of attention entries of a rule.
 type RuleCount struct {
 	Rule  string `json:"rule"`
 	Count int    `json:"count"`
@@ -88,10 +87,10 @@ type Claim struct {
 	Title    string `json:"title"`
 	Assignee string `json:"assignee"`
 	Progress string `json:"progress"`
-	Stale    bool   `json:"stale,omitempty"` // unchanged for long, which Attention says
-	Held     *Held  `json:"held,omitempty"`  // of an issue that is open in this store: it is worked on elsewhere
+	Stale    bool   `json:"stale,omitempty"` // unchanged for long; listed in Attention too
+	Held     *Held  `json:"held,omitempty"`  // open in this store, but worked on elsewhere; nil otherwise
 
-	noted bool // its progress is written down
+	noted bool // it has a signal table
 }
 
 // Entry is an issue that the reader can take now.
@@ -101,16 +100,16 @@ type Entry struct {
 	Priority  int    `json:"priority"`
 	Unblocks  int    `json:"unblocks"` // unclosed issues that wait for it, directly or not
 	Epic      string `json:"epic"`
-	FirstLine string `json:"first_line,omitempty"` // of its description, at small scale
-	Against   string `json:"against,omitempty"`    // why it is not the first to take, in its own words
+	FirstLine string `json:"first_line,omitempty"` // first line of its description, at scale small
+	Against   string `json:"against,omitempty"`    // why not to take it first, in words from the issue
 
-	bare      bool // it says nothing but its title
+	bare      bool // it has only a title
 	index     int
 	epicTitle string
 }
 
-// EpicState is an unclosed epic and where its children stand: total is the sum
-// of the counts after it.
+// EpicState is an unclosed epic with the states of its children: total is the sum of the counts
+// after it.
 type EpicState struct {
 	ID         string  `json:"id"`
 	Title      string  `json:"title"`
@@ -125,40 +124,41 @@ type EpicState struct {
 	Epics      int     `json:"epics"`
 	Unknown    int     `json:"unknown"`
 	Other      int     `json:"other"`
-	Complete   bool    `json:"complete"`         // all children are closed, and one was done: it can be closed itself
-	Undone     string  `json:"undone,omitempty"` // where all are closed: how those ended that were not done
+	Complete   bool    `json:"complete"`         // all children are closed and at least one was done: it can be closed
+	Undone     string  `json:"undone,omitempty"` // if all are closed: how the undone ones ended
 	Surprise   float64 `json:"surprise"`         // sum over its children
-	Rated      int     `json:"rated"`            // children that record a surprise
+	Rated      int     `json:"rated"`            // number of children that recorded surprise
 }
 
-// Convergence is an open issue that brings closed blockers together, of which
-// one at least recorded its surprise.
+// Convergence is an open issue with several closed blockers, at least one of which recorded its
+// surprise.
 type Convergence struct {
 	ID       string  `json:"id"`
 	Title    string  `json:"title"`
 	Blockers int     `json:"blockers"`
 	Surprise float64 `json:"surprise"` // sum over its blockers
-	Limit    float64 `json:"limit"`    // above it there is an alert
+	Limit    float64 `json:"limit"`    // an alert is raised above this limit
 }
 
-// SurveyRequest says how to look at the whole store.
+// SurveyRequest says how to survey the store.
 type SurveyRequest struct {
-	As     string // a worker, whose claims come first
-	Actor  string // who reads, and can take what is assigned to this name; As when ""
-	Budget int    // most characters of the Markdown; 0 for no limit
-	Full   bool   // everything, whatever the scale
-	// Left reports whether stig sweep returns a claim; nil where that is not known.
+	As     string // a worker, whose claims are listed first
+	Actor  string // the reader, who can take issues assigned to this name; As if ""
+	Budget int    // limit of the Markdown in characters; 0 for none
+	Full   bool   // show everything, at any scale
+	// Left reports whether stig sweep would return a claim; nil if that is unknown.
 	Left func(issue *beads.Issue) bool
-	Held map[string]Held // by id, issues that are open here and that somebody has elsewhere
-	// MayTake reports whether who reads can take what is assigned to another name; nil for none.
+	Held map[string]Held // by id, issues that are open here and held elsewhere
+	// MayTake reports whether the reader can take issues assigned to another name; nil means
+	// never.
 	MayTake func(name string) bool
-	Workers []Worker // whose loops run, wait or were paused
-	Inbox   int      // items in the inbox of who reads
-	ToLand  string   // what is to land, in one line; "" for nothing
+	Workers []Worker // actors whose loops run, wait or were paused
+	Inbox   int      // items in the reader's inbox
+	ToLand  string   // what is waiting to land, in one line; "" for nothing
 }
 
-// NewSurvey surveys the store. It reads the notes of every issue once and fails
-// only when a line can no longer be read.
+// NewSurvey surveys the store. It reads the notes of every issue once, and fails only if a line
+// can no longer be read.
 func NewSurvey(f *beads.Snapshot, g *dag.Graph, req SurveyRequest, rules Rules) (*Survey, error) {
 	list, err := allNoted(f, rules)
 	if err != nil {
@@ -209,7 +209,7 @@ func scale(unclosed int) string {
 	return Large
 }
 
-// surveyor is what a survey is put together from.
+// surveyor is the input of a survey.
 type surveyor struct {
 	returned func(*beads.Issue) bool // see SurveyRequest
 	held     map[string]Held
@@ -222,7 +222,7 @@ type surveyor struct {
 	alarm    alerts
 }
 
-// counted are the issues that a survey counts.
+// counted returns the issues that a survey counts.
 func counted(f *beads.Snapshot, g *dag.Graph) []int {
 	var list []int
 	for i := range f.Len() {
@@ -239,7 +239,7 @@ func (s *surveyor) each(visit func(i int, issue *beads.Issue)) {
 	}
 }
 
-// counts counts issues by where they stand, and unknown statuses by name.
+// counts counts issues by state, and unknown statuses by name.
 func (s *surveyor) counts() (Counts, map[string]int) {
 	var t dag.Tally
 	open, statuses := 0, map[string]int{}
@@ -266,8 +266,8 @@ func (s *surveyor) counts() (Counts, map[string]int) {
 	}, statuses
 }
 
-// inProgress lists the claims by id: those of one worker, then those of others,
-// then the stale ones of others.
+// inProgress lists the claims by id: those of one worker, then those of others, then stale ones
+// of others.
 func (s *surveyor) inProgress(first string) []Claim {
 	list := []Claim{}
 	s.each(func(i int, issue *beads.Issue) {
@@ -317,8 +317,8 @@ func (s *surveyor) ready() ([]Entry, error) {
 	return list, nil
 }
 
-// epics lists the unclosed ones by priority, then id, those first that need only
-// be closed.
+// epics lists the unclosed epics by priority, then id; those that only need to be closed come
+// first.
 func (s *surveyor) epics() []EpicState {
 	indices := slices.DeleteFunc(s.graph.Epics(), func(i int) bool { return s.graph.Closed(i) || !s.graph.Lasting(i) })
 	slices.SortStableFunc(indices, func(a, b int) int { return cmp.Compare(s.file.At(a).Priority, s.file.At(b).Priority) })
@@ -349,8 +349,8 @@ func (s *surveyor) epics() []EpicState {
 	return list
 }
 
-// convergence lists the open issues where closed blockers come together and
-// surprise was recorded, those with most blockers first.
+// convergence lists the open issues with closed blockers and recorded surprise, those with most
+// blockers first.
 func (s *surveyor) convergence() []Convergence {
 	list := []Convergence{}
 	s.each(func(i int, issue *beads.Issue) {
@@ -373,7 +373,7 @@ func (s *surveyor) convergence() []Convergence {
 	return list
 }
 
-// sum adds up the surprise of issues, and counts those that record one.
+// sum adds up the surprise of issues, and counts the issues that recorded one.
 func (s *surveyor) sum(issues []int) (sum float64, rated int) {
 	list := make([]float64, len(issues))
 	for k, i := range issues {
@@ -392,7 +392,7 @@ func (s *surveyor) criticalPath() []string {
 	return path
 }
 
-// texts reads from the store what is shown of few issues only.
+// texts reads texts from the store that are shown for few issues only.
 func (s *surveyor) texts(survey *Survey) error {
 	for k := range survey.Attention {
 		if a := &survey.Attention[k]; a.Rule == attentionEscalation {
@@ -416,7 +416,7 @@ func (s *surveyor) texts(survey *Survey) error {
 	return nil
 }
 
-// firstLine is the first line of a text that says something.
+// firstLine returns the first line of a text with content, skipping headings.
 func firstLine(text string) string {
 	for line := range strings.Lines(text) {
 		if line = visible.OneLine(line); strings.Trim(line, "#-*_=` ") != "" && !strings.HasPrefix(line, "#") {

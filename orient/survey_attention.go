@@ -15,7 +15,7 @@ import (
 	"stig/signals"
 )
 
-// Rules of attention beside those of alerts.
+// Rules of attention besides those of alerts.
 const (
 	attentionDeadlock   = "deadlock"
 	attentionStore      = "store"
@@ -28,7 +28,7 @@ const (
 	attentionClosed     = "closed-with-open-children"
 )
 
-// urgency is the order of attention: what holds people up, then the rest.
+// urgency lists the rules, the most urgent first: what holds people up, then the rest.
 func urgency() []string {
 	return []string{
 		attentionDeadlock, attentionStore, attentionUnread, attentionEscalation, attentionLeft, signals.AlertStale,
@@ -36,7 +36,7 @@ func urgency() []string {
 	}
 }
 
-// holds reports whether it holds people up, rather than is worth knowing.
+// holds reports whether the entry holds people up or is only for information.
 func (a Attention) holds() bool {
 	switch a.Rule {
 	case attentionDeadlock, attentionStore, attentionUnread, attentionEscalation, signals.AlertStale:
@@ -45,8 +45,8 @@ func (a Attention) holds() bool {
 	return false
 }
 
-// words says what it is about in a line. The question of an issue is not there yet where the
-// first step is recommended.
+// words returns the entry in one line. The text of a question is not read yet when the first
+// step is recommended.
 func (a Attention) words() string {
 	words := ruleWords(a.Rule)
 	if a.ID != "" && a.Rule != attentionDeadlock {
@@ -58,7 +58,7 @@ func (a Attention) words() string {
 	return words
 }
 
-// ruleWords are what a survey calls a rule.
+// ruleWords returns the name of a rule in a survey.
 func ruleWords(rule string) string {
 	switch rule {
 	case attentionDeadlock:
@@ -89,12 +89,12 @@ func ruleWords(rule string) string {
 	return rule
 }
 
-// attention lists what needs it, the most urgent rule first, then by id.
+// attention lists what needs attention, the most urgent rule first, then by id.
 func (s *surveyor) attention() ([]Attention, error) {
 	list := s.deadlocks()
 	if n := len(s.file.Problems()); n > 0 {
 		list = append(list, Attention{Rule: attentionStore, Argv: []string{"stig", "vet"}, first: !s.file.CanEdit(),
-			Message: fmt.Sprintf("%s cannot be read or used, beginning with line %d: %s",
+			Message: fmt.Sprintf("%s cannot be read or used, starting at line %d: %s",
 				visible.Counted(n, "line"), s.file.Problems()[0].Line, s.file.Problems()[0].Message)})
 	}
 	if n, unnamed := s.left(); n > 0 {
@@ -124,13 +124,13 @@ func (s *surveyor) attention() ([]Attention, error) {
 			about(attentionViolation, andMore(t.violation, t.wrong-1), "vet")
 		}
 		if t.Asks && !s.graph.Closed(i) {
-			about(attentionEscalation, "", "orient") // the question is read once it is known to be shown
+			about(attentionEscalation, "", "orient") // the question is read only if it is shown
 		}
 		if t.unsummarised > 0 {
 			about(attentionTrail, visible.Counted(t.unsummarised, "trace")+" since the last summary", "digest")
 		}
 		if t.regressed {
-			about(attentionRegressed, "what it was shown to do ceased to hold; its status is "+issue.Status, "orient")
+			about(attentionRegressed, "what was verified no longer holds; its status is "+issue.Status, "orient")
 		}
 		alerts, err := s.alarm.of(i)
 		if err != nil {
@@ -150,7 +150,7 @@ func (s *surveyor) attention() ([]Attention, error) {
 	return s.ranked(list), failed
 }
 
-// left counts the claims that a sweep returns, and those of them that name nobody.
+// left counts the claims that a sweep would return, and those without an assignee.
 func (s *surveyor) left() (n, unnamed int) {
 	if s.returned == nil {
 		return 0, 0
@@ -166,7 +166,7 @@ func (s *surveyor) left() (n, unnamed int) {
 	return n, unnamed
 }
 
-// closedEpics lists the closed issues that contain unclosed ones.
+// closedEpics lists the closed issues with unclosed children.
 func (s *surveyor) closedEpics() (list []Attention) {
 	for _, i := range s.graph.Epics() {
 		issue := s.file.At(i)
@@ -181,8 +181,8 @@ func (s *surveyor) closedEpics() (list []Attention) {
 	return list
 }
 
-// ranked sorts by rule, then by the priority of the issue, then by id; what is
-// about the store comes last of its rule.
+// ranked sorts by rule, then by the issue's priority, then by id; entries about the store come
+// last of their rule.
 func (s *surveyor) ranked(list []Attention) []Attention {
 	order := map[string]int{}
 	for k, rule := range urgency() {
@@ -222,7 +222,7 @@ func countRules(list []Attention) []RuleCount {
 	return counts
 }
 
-// nobody is who holds an issue in progress that names no assignee.
+// nobody is shown for an issue in progress without an assignee.
 const nobody = "nobody named"
 
 func andMore(text string, more int) string {
@@ -232,8 +232,8 @@ func andMore(text string, more int) string {
 	return fmt.Sprintf("%s (and %d more)", text, more)
 }
 
-// deadlocks lists the dependency cycles. Those that share an issue are one, and
-// the command shows all rows that are to go.
+// deadlocks lists the dependency cycles. Cycles that share an issue are one entry; the command
+// shows all rows to remove.
 func (s *surveyor) deadlocks() []Attention {
 	list := []Attention{}
 	name := func(i int) string { return s.file.At(i).ID }
@@ -248,9 +248,9 @@ func (s *surveyor) deadlocks() []Attention {
 		}
 		switch more := len(tangle) - 1; {
 		case more == 1:
-			a.Message += "; 1 more dependency closes such a cycle with these"
+			a.Message += "; 1 more dependency forms such a cycle with these"
 		case more > 1:
-			a.Message += fmt.Sprintf("; %d more dependencies close such a cycle with these", more)
+			a.Message += fmt.Sprintf("; %d more dependencies form such a cycle with these", more)
 		case !s.file.Place().ByBD():
 			a.Argv = []string{"stig", "dep", "rm", name(ring.Remove.From), "--on", name(ring.Remove.On), "--type", ring.Remove.Type}
 		}
@@ -259,7 +259,7 @@ func (s *surveyor) deadlocks() []Attention {
 	return list
 }
 
-// question says what waits for a person: how long, who asked, and the first line.
+// question returns what waits for a person: for how long, who asked, and the first line.
 func question(issue *beads.Issue, now time.Time) (string, error) {
 	record, err := issue.Record()
 	if err != nil {
@@ -267,7 +267,7 @@ func question(issue *beads.Issue, now time.Time) (string, error) {
 	}
 	parts := signals.Questions(signals.Escalations(notes.Parse(record.Text(beads.Notes))))
 	if len(parts) == 0 {
-		return "waits for a person, and no question is written down", nil
+		return "waits for a person, but no question is recorded", nil
 	}
 	words := "asked"
 	if days, ok := age(parts[0].Date, now); ok {
@@ -279,23 +279,23 @@ func question(issue *beads.Issue, now time.Time) (string, error) {
 	return andMore(words+": "+firstLine(parts[0].Text), len(parts)-1), nil
 }
 
-// Worker is an actor whose loop runs, or was kept from it.
+// Worker is an actor whose worker loop runs, or was stopped.
 type Worker struct {
 	Name  string `json:"name"`
-	State string `json:"state"`           // as below
-	Issue string `json:"issue,omitempty"` // in hand
-	Why   string `json:"why,omitempty"`   // of the state, one line
+	State string `json:"state"`           // see the constants
+	Issue string `json:"issue,omitempty"` // the current issue
+	Why   string `json:"why,omitempty"`   // reason for the state, one line
 }
 
-// The states of a worker. Those that were said (paused, draining, maintenance) are
-// the names of package clone.
+// The states of a worker. The states that people set (paused, draining, maintenance) are named
+// in package clone.
 const (
 	WorkerWorking = "working" // at an issue
 	WorkerWaiting = "waiting" // for work
 	WorkerEnded   = "ended"   // its loop was killed at an issue
 )
 
-// words says what a worker does, and what to type where somebody has to do something.
+// words returns what a worker does, and the command to type if somebody must act.
 func (w Worker) words() string {
 	text := w.State
 	switch {
@@ -314,7 +314,7 @@ func (w Worker) words() string {
 	return text
 }
 
-// workersPart lists who works by a loop now, and which loops were paused.
+// workersPart lists the running worker loops, and those that were paused.
 func (s *Survey) workersPart(w *page) {
 	if len(s.Workers) == 0 {
 		return
@@ -333,10 +333,10 @@ type alerts struct {
 	rules Rules
 }
 
-// newAlerts leaves open where what the issues note is read from: the survey has all of it,
-// a briefing reads what it needs.
+// newAlerts takes a function that reads summaries, because a survey has read all of them and a
+// briefing reads only what it needs.
 func newAlerts(f *beads.Snapshot, g *dag.Graph, rules Rules, read func(i int) (summary, error)) alerts {
-	worker := dag.Worker{Now: rules.Now, Asked: func(i int) bool { // one that cannot be read fails where its alerts are asked for
+	worker := dag.Worker{Now: rules.Now, Asked: func(i int) bool { // an unreadable issue fails when its own alerts are computed
 		n, err := read(i)
 		return err == nil && n.Asks
 	}}
@@ -353,8 +353,7 @@ func newAlerts(f *beads.Snapshot, g *dag.Graph, rules Rules, read func(i int) (s
 	}}
 }
 
-// of lists the alerts of an unclosed issue, the most urgent first; closed ones
-// have none.
+// of lists the alerts of an unclosed issue, the most urgent first; a closed one has none.
 func (a alerts) of(i int) ([]signals.Alert, error) {
 	list := []signals.Alert{}
 	if a.graph.Closed(i) {
@@ -374,8 +373,8 @@ func (a alerts) of(i int) ([]signals.Alert, error) {
 	return list, err
 }
 
-// alerts are those of the issue, then those of its epic. c are its children, nil where
-// they were not read.
+// alerts returns the alerts of the issue, then those of its epic. c are the issue's children,
+// nil if they were not read.
 func (a assembly) alerts(i int, c *Children) ([]signals.Alert, error) {
 	alarm := newAlerts(a.file, a.graph, a.rules, func(i int) (summary, error) { return notedOf(a.file.At(i), a.rules.Schema) })
 	list, err := alarm.of(i)

@@ -7,11 +7,11 @@ import (
 	"stig/internal/visible"
 )
 
-// SurveyBudget is how many characters a survey has unless it is asked for others.
+// SurveyBudget is the default budget of a survey's Markdown, in characters.
 const SurveyBudget = 8000
 
-// limits is how many rows of each part a scale shows, and how many of each
-// rule that needs attention; 0 for all.
+// limits returns how many rows a scale shows of each part, and of each rule of attention; 0 for
+// all.
 func limits(scale string) (rows, alerts int) {
 	switch scale {
 	case Medium:
@@ -22,7 +22,7 @@ func limits(scale string) (rows, alerts int) {
 	return 0, 0
 }
 
-// limit keeps of each part what its scale shows, of attention so many of each rule.
+// limit shortens each part to what its scale shows.
 func (s *Survey) limit() {
 	most, alerts := limits(s.Scale)
 	if most == 0 {
@@ -31,7 +31,7 @@ func (s *Survey) limit() {
 	s.limitAttention(alerts)
 	own, others := s.claims()
 	limitTo(s, &others, most, nounClaim, len(s.InProgress))
-	s.InProgress = append(append([]Claim{}, own...), others...) // in JSON a list, though of none
+	s.InProgress = append(append([]Claim{}, own...), others...) // an empty list in JSON, not null
 	limitTo(s, &s.Ready, most, nounReady, len(s.Ready))
 	limitTo(s, &s.Epics, most, nounEpic, len(s.Epics))
 	limitTo(s, &s.Convergence, most, nounConvergence, len(s.Convergence))
@@ -40,7 +40,7 @@ func (s *Survey) limit() {
 	}
 }
 
-// The parts of a survey as an omission names them.
+// Names of a survey's parts in omissions.
 const (
 	nounAttention   = "alert"
 	nounClaim       = "claim"
@@ -50,7 +50,7 @@ const (
 	nounStep        = "step of the critical path"
 )
 
-// all are the numbers of what there is, before anything is left out.
+// all is the numbers of entries before anything is left out.
 type all struct{ attention, claims, ready, epics, convergence int }
 
 func (s *Survey) all() all {
@@ -64,7 +64,7 @@ func limitTo[T any](s *Survey, list *[]T, most int, noun string, all int) {
 	}
 }
 
-// limitAttention keeps the first of each rule.
+// limitAttention keeps the first entries of each rule.
 func (s *Survey) limitAttention(most int) {
 	kept := []Attention{}
 	shown := map[string]int{}
@@ -79,7 +79,7 @@ func (s *Survey) limitAttention(most int) {
 	s.Attention = kept
 }
 
-// leaveOut says what is left out of a kind by now. All of it is shown in full.
+// leaveOut records what is left out of a kind so far. --full shows all of it.
 func (s *Survey) leaveOut(kind, what string) {
 	argv := []string{"stig", "orient", "--full"}
 	if s.As != "" {
@@ -101,7 +101,7 @@ func (s *Survey) cuts() []cut {
 	}
 }
 
-// shown is at most how many characters an id and a text take.
+// shown returns the maximum number of characters that an id and a text take.
 func shown(id, text string) int {
 	return utf8.RuneCountInString(id) + min(utf8.RuneCountInString(text), widest)
 }

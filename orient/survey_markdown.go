@@ -12,10 +12,10 @@ import (
 	"stig/signals"
 )
 
-// widest is how many characters of a title or a first line a survey shows.
+// widest is the maximum length of a title or a first line in a survey, in characters.
 const widest = 100
 
-// clip shortens a line and says so with its last character.
+// clip shortens a line, and ends a shortened one with "…".
 func clip(line string, most int) string {
 	runes := []rune(line)
 	if len(runes) <= most {
@@ -26,8 +26,8 @@ func clip(line string, most int) string {
 
 func title(text string) string { return clip(visible.OneLine(text), widest) }
 
-// Markdown renders a survey, in the order in which it is acted on: the next step
-// with its reason, what holds people up, what can be taken, then the rest.
+// Markdown renders a survey in the order of action: the next step with its reason, what holds
+// people up, what can be taken, then the rest.
 func (s *Survey) Markdown() string {
 	w := &page{}
 	for _, step := range s.Next {
@@ -55,7 +55,7 @@ func (s *Survey) Markdown() string {
 	s.attentionPart(w, "What holds people up", Attention.holds)
 	s.readyPart(w)
 	s.epicsPart(w)
-	if others = slices.DeleteFunc(others, func(c Claim) bool { return c.Stale }); len(others) > 0 { // a stale one stands above
+	if others = slices.DeleteFunc(others, func(c Claim) bool { return c.Stale }); len(others) > 0 { // stale ones are shown above
 		w.heading("In progress")
 		w.claims(others)
 	}
@@ -67,7 +67,7 @@ func (s *Survey) Markdown() string {
 	return w.String()
 }
 
-// countsPart says where the unclosed issues stand; the numbers add up to them.
+// countsPart shows the unclosed issues by state; the numbers add up to their total.
 func (s *Survey) countsPart(w *page) {
 	c := s.Counts
 	if c.Unclosed > 0 {
@@ -88,17 +88,17 @@ func (s *Survey) countsPart(w *page) {
 	}
 }
 
-// number is how many of something there are.
+// number is a count with its noun.
 type number struct {
 	n    int
 	what string
 }
 
-// numbers says those that are not 0.
+// numbers returns the nonzero counts in words.
 func numbers(list []number) (words []string) {
 	for _, n := range list {
 		switch {
-		case n.n > 0 && n.what == "other epic": // than those that are blocked, deferred or in progress
+		case n.n > 0 && n.what == "other epic": // other than those that are blocked, deferred or in progress
 			words = append(words, visible.Counted(n.n, n.what))
 		case n.n > 0:
 			words = append(words, fmt.Sprintf("%d %s", n.n, n.what))
@@ -107,7 +107,7 @@ func numbers(list []number) (words []string) {
 	return words
 }
 
-// claims parts those of the reader from those of others.
+// claims separates the reader's claims from those of others.
 func (s *Survey) claims() (own, others []Claim) {
 	for _, c := range s.InProgress {
 		if clone.BelongsTo(c.Assignee, s.As) {
@@ -132,8 +132,8 @@ func (p *page) claims(claims []Claim) {
 	}
 }
 
-// attentionPart lists what needs attention of a sort; where rows are left out it
-// begins with how many there are of each rule.
+// attentionPart lists the entries that sort selects; if rows are left out, it begins with the
+// number of each rule.
 func (s *Survey) attentionPart(w *page, heading string, sort func(Attention) bool) {
 	shown := map[string]int{}
 	var rows []Attention
@@ -202,7 +202,8 @@ func (s *Survey) readyPart(w *page) {
 	}
 }
 
-// partHeading says of a part that is not shown whole how many of how many it has.
+// partHeading returns the heading of a part, with how many of how many are shown if it is not
+// complete.
 func partHeading(name string, shown, all int) string {
 	if shown == all {
 		return name
@@ -234,7 +235,7 @@ func (s *Survey) epicsPart(w *page) {
 	}
 }
 
-// words says where the children of an epic stand, and what that calls for.
+// words returns the states of an epic's children, and what to do about them.
 func (e EpicState) words() string {
 	words := fmt.Sprintf("%d of %d closed", e.Closed, e.Total)
 	switch {
@@ -271,8 +272,7 @@ func (s *Survey) convergencePart(w *page) {
 	}
 }
 
-// pathEnds is how many issues of a path are shown at each end when it is not
-// shown whole.
+// pathEnds is the number of issues shown at each end of a path that is not shown in full.
 const pathEnds = 3
 
 func (s *Survey) pathPart(w *page) {

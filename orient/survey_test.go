@@ -14,7 +14,7 @@ import (
 	"stig/orient"
 )
 
-// line is one issue of a store that a test makes up.
+// line is one issue of a test store.
 type line struct {
 	ID          string `json:"id"`
 	Title       string `json:"title"`
@@ -63,7 +63,7 @@ func by(name string) func(*line)     { return func(l *line) { l.Assignee = name 
 func kind(name string) func(*line)   { return func(l *line) { l.Type = name } }
 func titled(text string) func(*line) { return func(l *line) { l.Title = text } }
 
-// flagged makes an issue one that no survey counts.
+// flagged marks an issue as ephemeral or as a template; surveys do not count such issues.
 func flagged(key string) func(*line) {
 	return func(l *line) { l.Ephemeral, l.Template = key == "ephemeral", key == "is_template" }
 }
@@ -98,7 +98,7 @@ func look(t *testing.T, file *beads.Snapshot, request orient.SurveyRequest) *ori
 	return s
 }
 
-// children are so many closed children of an epic.
+// children returns n closed children of an epic.
 func children(n int, epic string, more ...func(*line)) (list []line) {
 	for k := range n {
 		list = append(list, issue(fmt.Sprintf("%s.%d", epic, k), "closed", append(more, child(epic))...))
@@ -106,14 +106,13 @@ func children(n int, epic string, more ...func(*line)) (list []line) {
 	return list
 }
 
-// TestSurveyAlerts holds every alert of the survey to its threshold, and to
-// whom it is about.
+// TestSurveyAlerts checks the threshold of every alert, and which issue it is about.
 func TestSurveyAlerts(t *testing.T) {
 	late, atLimit := updated("2026-10-21T08:59:59Z"), updated("2026-10-21T09:00:00Z")
 	tests := []struct {
 		name  string
 		lines []line
-		want  string // rules and ids of what needs attention
+		want  string // rules and ids of the attention entries
 	}{
 		{"nothing", []line{issue("a-1", "open")}, ""},
 		{"stale", []line{issue("a-1", "in_progress", late), issue("a-2", "in_progress", atLimit), issue("a-3", "open", late)}, "stale a-1"},
@@ -170,8 +169,8 @@ func TestSurveyAlerts(t *testing.T) {
 	}
 }
 
-// TestSurveyRanks holds ready work to its order: priority, then how much waits
-// for it, then id; and the step that is recommended.
+// TestSurveyRanks checks the order of ready work: priority, then the number of waiting issues,
+// then id; and the recommended step.
 func TestSurveyRanks(t *testing.T) {
 	lines := []line{
 		issue("a-1", "open"), issue("a-2", "open"), issue("a-3", "open", priority(1)), issue("a-x", "open", priority(0), has("escalation | pending")),
@@ -186,7 +185,7 @@ func TestSurveyRanks(t *testing.T) {
 	if got, want := strings.Join(ids, " "), "a-3/0 a-2/2 a-9/1 a-1/0"; got != want {
 		t.Errorf("ready: %s, want %s", got, want)
 	}
-	if got := strings.Join(s.Next[0].Argv, " "); got != "stig orient a-3" { // of those above it one is an epic, and one waits for an answer
+	if got := strings.Join(s.Next[0].Argv, " "); got != "stig orient a-3" { // of the issues before it, one is an epic and one waits for an answer
 		t.Errorf("next: %s", got)
 	}
 	if got := strings.Join(s.CriticalPath, " "); got != "a-2 a-4 a-5" {
@@ -201,8 +200,8 @@ func TestSurveyRanks(t *testing.T) {
 	}
 }
 
-// TestSurveyCaller asserts that a survey offers what its reader can take, says
-// where everything else stands, and that its numbers add up.
+// TestSurveyCaller: a survey offers what its reader can take, gives the state of everything
+// else, and its numbers add up.
 func TestSurveyCaller(t *testing.T) {
 	file := store(t,
 		issue("a-1", "open", by("ann")), issue("a-2", "open", by("bob"), priority(1)), issue("a-3", "open"),
@@ -238,8 +237,8 @@ func TestSurveyCaller(t *testing.T) {
 	}
 }
 
-// TestSurveyWords asserts that each thing that holds people up is told once, in
-// a line, in the order in which it is acted on.
+// TestSurveyWords: each thing that holds people up is shown once, in one line, in the order of
+// action.
 func TestSurveyWords(t *testing.T) {
 	late := updated("2026-10-01T09:00:00Z")
 	text := look(t, store(t,
@@ -252,7 +251,7 @@ func TestSurveyWords(t *testing.T) {
 	at := 0
 	for _, want := range []string{
 		"Next: `stig orient d-1`: ", "## What holds people up\n\n",
-		"- dependency cycle: a-1 can be closed only after its child a-2 is; a-2 can start only after a-1 is closed; 1 more dependency closes such a cycle with these (`stig cycles`)\n",
+		"- dependency cycle: a-1 can be closed only after its child a-2 is; a-2 can start only after a-1 is closed; 1 more dependency forms such a cycle with these (`stig cycles`)\n",
 		"- question: c-1 title of c-1: asked 3 days ago by ann: Which quay? (and 1 more) (`stig orient c-1`)\n",
 		"- stale claim: b-1 title of b-1: nobody named, unchanged for 50 days (`stig orient b-1`)\n",
 		"- stale claim: b-2 title of b-2: ann, unchanged for 50 days (`stig orient b-2`)\n",
@@ -269,8 +268,8 @@ func TestSurveyWords(t *testing.T) {
 	}
 }
 
-// TestSurveyNextQuestion asserts that where only questions are left the first step names the
-// issue, and ends there.
+// TestSurveyNextQuestion: if only questions are left, the first step names the issue and
+// nothing more.
 func TestSurveyNextQuestion(t *testing.T) {
 	text := look(t, store(t, issue("c-1", "open", func(l *line) {
 		l.Notes = "<!-- escalation-context -->\n## Pending (2026-11-17) by ann\nWhich quay?\n<!-- /escalation-context -->"
@@ -280,7 +279,8 @@ func TestSurveyNextQuestion(t *testing.T) {
 	}
 }
 
-// TestSurveyScales holds the borders: under 30 unclosed issues, to 100, over.
+// TestSurveyScales checks the limits of the scales: under 30 unclosed issues, 30 to 100, over
+// 100.
 func TestSurveyScales(t *testing.T) {
 	for unclosed, want := range map[int]string{0: orient.Small, 29: orient.Small, 30: orient.Medium, 100: orient.Medium, 101: orient.Large} {
 		lines := []line{issue("a-done", "closed")}
@@ -301,7 +301,7 @@ func TestSurveyScales(t *testing.T) {
 	}
 }
 
-// workshop makes up a store of so many issues, the same for the same seed.
+// workshop returns a generated store of n issues, the same for the same seed.
 func workshop(t *testing.T, seed uint64, issues int) []line {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -339,8 +339,8 @@ func workshop(t *testing.T, seed uint64, issues int) []line {
 	return lines
 }
 
-// TestSurveyGolden holds the survey of one store of each scale to what a
-// reader was shown last, within its budget, whatever the order of the lines.
+// TestSurveyGolden compares the survey of one store of each scale with a golden file. It fits
+// its budget, and the order of the lines does not matter.
 func TestSurveyGolden(t *testing.T) {
 	request := orient.SurveyRequest{Budget: orient.SurveyBudget}
 	for _, scale := range []string{orient.Small, orient.Medium, orient.Large} {
@@ -368,8 +368,8 @@ func TestSurveyGolden(t *testing.T) {
 	}
 }
 
-// TestSurveyBudget asserts that a survey keeps within its budget, names what
-// it leaves out, and is whole when the budget is not needed.
+// TestSurveyBudget: a survey fits its budget, names what it leaves out, and is complete if the
+// budget suffices.
 func TestSurveyBudget(t *testing.T) {
 	files := []*beads.Snapshot{harbor(t), store(t, workshop(t, 1, 90)...), store(t, workshop(t, 2, 400)...)}
 	for _, long := range []string{strings.Repeat("long ", 400), "tïtle\nof two lines"} {
@@ -399,7 +399,7 @@ func TestSurveyBudget(t *testing.T) {
 	}
 }
 
-// TestReview holds the judgement of a convergence point to its numbers.
+// TestReview checks the numbers in the judgement of a convergence point.
 func TestReview(t *testing.T) {
 	file := store(t,
 		issue("a-1", "closed", has("surprise | 0.6", "confidence | validated", "evidence-freshness | 2026-11-10")),
@@ -431,7 +431,7 @@ func TestReview(t *testing.T) {
 	if got := fmt.Sprint(e.Weakest, e.WeakestIn, e.Oldest, e.OldestIn, e.OldestDays, e.Undated, e.Unrecorded); got != "regressed[a-3]2026-11-10[a-1] 10 [a-3] [a-4]" {
 		t.Errorf("evidence: %s", got)
 	}
-	if r = review("a-6"); !r.Surprise.Over || len(r.Alerts) != 1 || !r.Converges { // of two blockers
+	if r = review("a-6"); !r.Surprise.Over || len(r.Alerts) != 1 || !r.Converges { // of the two blockers
 		t.Errorf("over θ: %+v, alerts %v, converges %v", r.Surprise, r.Alerts, r.Converges)
 	}
 }

@@ -11,17 +11,17 @@ import (
 	"stig/signals"
 )
 
-// saying is what a text says under a heading or behind a label.
+// saying is what a text says under a heading or after a label.
 type saying struct {
-	label string // its words, in lower case
-	words string // as written, without marks around them
-	rest  string // what follows a label on its line
+	label string // the words of the heading or label, in lower case
+	words string // as written, without Markdown marks
+	rest  string // what follows the label on its line
 	below []string
 	at    int // 1-based line of the label
 	place string
 }
 
-// text is what is said.
+// text returns what is said.
 func (s saying) text() string { return strings.TrimSpace(s.rest + "\n" + strings.Join(s.below, "\n")) }
 
 // isEmpty reports whether nothing is said.
@@ -29,13 +29,13 @@ func (s saying) isEmpty() bool {
 	return s.rest == "" && !slices.ContainsFunc(s.below, func(line string) bool { return strings.TrimSpace(line) != "" })
 }
 
-// topic is a matter that an issue may speak of.
+// topic is a subject that a text may have sayings about.
 type topic struct {
-	words []string // a heading or label that holds one of them speaks of it
-	alone []string // so does one that says no more than one of these
+	words []string // a label that contains one of them is about the topic
+	alone []string // so is a label that equals one of these
 }
 
-// The topics of a probe, and where it stands how an issue is known to work.
+// The topics of a probe, and of how an issue is verified.
 var (
 	hypothesis = topic{words: []string{"hypothesis", "hypotheses"}, alone: []string{"theory", "suspicion", "suspected cause", "assumed cause"}}
 	intervened = topic{
@@ -54,7 +54,7 @@ var (
 	}
 )
 
-// beside lists where an issue without acceptance criteria says how it is known to work.
+// beside lists where an issue without acceptance criteria says how it is verified.
 func (a assembly) beside(b *Briefing) (list []Beside) {
 	if b.Acceptance.Text != "" {
 		return nil
@@ -81,7 +81,7 @@ func (a assembly) beside(b *Briefing) (list []Beside) {
 	return list
 }
 
-// spaced parts a name such as acceptanceTests or test_plan into words.
+// spaced splits a name such as acceptanceTests or test_plan into words.
 func spaced(name string) string {
 	var b strings.Builder
 	for k, r := range name {
@@ -93,7 +93,7 @@ func spaced(name string) string {
 	return b.String()
 }
 
-// tasks counts the items of checklists that say something.
+// tasks counts the nonempty checklist items.
 func tasks(text string) (n int) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
@@ -104,7 +104,7 @@ func tasks(text string) (n int) {
 	return n
 }
 
-// pointers lists the URLs and paths that the issue's texts name, each once.
+// pointers lists the URLs and paths in the issue's texts, each once.
 func (a assembly) pointers(b *Briefing) (list []string) {
 	texts := []string{a.description, a.design, a.otherNotes()}
 	for _, c := range b.Comments {
@@ -120,13 +120,13 @@ func (a assembly) pointers(b *Briefing) (list []string) {
 	return list
 }
 
-// mostPointers is how many URLs and paths of an issue are looked at.
+// mostPointers limits the URLs and paths of an issue.
 const mostPointers = 100
 
-// longestLabel is how many words a label has at most.
+// longestLabel is the maximum number of words of a label.
 const longestLabel = 6
 
-// covers reports whether a label speaks of the topic.
+// covers reports whether a label is about the topic.
 func (t topic) covers(label string) bool {
 	words := strings.Fields(label)
 	if slices.Contains(t.alone, strings.Join(words, " ")) {
@@ -136,7 +136,7 @@ func (t topic) covers(label string) bool {
 	return slices.ContainsFunc(t.words, func(word string) bool { return strings.Contains(padded, " "+word+" ") })
 }
 
-// find gives the first saying about the topic.
+// find returns the first saying about the topic.
 func (t topic) find(list []saying) (saying, bool) {
 	for _, s := range list {
 		if t.covers(s.label) && !s.isEmpty() {
@@ -146,12 +146,12 @@ func (t topic) find(list []saying) (saying, bool) {
 	return saying{}, false
 }
 
-// sayings lists what stands under headings and behind labels of a text, in its order.
-// Code in fences is no heading and no label. It is linear in the text.
+// sayings lists the sayings of a text in order. Code in fences has no headings or labels. The
+// running time is linear in the text.
 func sayings(place, text string) (list []saying) {
 	lines := strings.Split(visible.LF(text), "\n")
 	kinds := kindsOf(lines)
-	var open []int // headings of list whose texts go on
+	var open []int // headings in list whose texts have not ended
 	shut := func(level, line int) {
 		for n := len(open); n > 0 && kinds[list[open[n-1]].at-1].level >= level; n = len(open) {
 			s := &list[open[n-1]]
@@ -172,11 +172,11 @@ func sayings(place, text string) (list []saying) {
 	return list
 }
 
-// lineKind is what a line of a text is.
+// lineKind is the syntax of a line.
 type lineKind struct {
 	blank, code, item bool
-	level, indent     int    // level of a heading, 0 for others
-	words, rest       string // of a heading or label, and what follows the label
+	level, indent     int    // heading level, 0 for other lines
+	words, rest       string // the heading or label, and what follows the label
 }
 
 func kindsOf(lines []string) []lineKind {
@@ -203,11 +203,11 @@ func kindsOf(lines []string) []lineKind {
 	return kinds
 }
 
-// longestSaying is how many lines the text of a label has at most.
+// longestSaying is the maximum number of lines of a label's text.
 const longestSaying = 200
 
-// behind is the line before which the text of the label at a line ends. Where nothing
-// follows the label on its line, that is the paragraph or list below it.
+// behind returns the line after the text of the label at a line. If nothing follows the label
+// on its line, its text is the paragraph or list below it.
 func behind(kinds []lineKind, at int) int {
 	own := kinds[at]
 	i := at + 1
@@ -224,7 +224,8 @@ func behind(kinds []lineKind, at int) int {
 	return i
 }
 
-// fenceMark is the mark with which a line opens or ends a block of code, "" for others.
+// fenceMark returns the mark with which a line opens or closes a code block, "" for other
+// lines.
 func fenceMark(line string) string {
 	line = strings.TrimSpace(line)
 	for _, mark := range []string{"```", "~~~"} {
@@ -285,11 +286,11 @@ func labelAt(line string) (words, rest string, ok bool) {
 	return words, strings.TrimSpace(strings.TrimLeft(line[end+width:], " \t*_:")), true
 }
 
-// bareLabel is the words of a heading or label without the marks around them.
+// bareLabel returns the words of a heading or label without Markdown marks.
 func bareLabel(words string) string { return visible.OneLine(strings.Trim(words, " \t*_#:")) }
 
-// plainLabel is the words of a heading or label: in lower case, without marks, numbers,
-// signs and what stands in parentheses.
+// plainLabel returns the words of a heading or label in lower case, without marks, numbers,
+// signs and parenthesised text.
 func plainLabel(words string) string {
 	if before, _, cut := strings.Cut(words, "("); cut && strings.TrimSpace(before) != "" {
 		words = before
@@ -298,7 +299,8 @@ func plainLabel(words string) string {
 	return strings.Join(fields, " ")
 }
 
-// written are the labelled texts of an issue that a depth or the criteria look for.
+// written returns the sayings of the issue's texts in which a depth or the criteria look for
+// topics.
 func (a assembly) written(b *Briefing) (list []saying) {
 	texts := []struct{ place, text string }{{"description", a.description}, {"design", a.design}, {"notes", a.otherNotes()}}
 	if e, ok := signals.LastEstimate(a.doc); ok {

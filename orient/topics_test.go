@@ -9,7 +9,7 @@ import (
 	"stig/orient"
 )
 
-// issueWith is a store of one open issue with more keys.
+// issueWith returns a store of one open issue with additional keys.
 func issueWith(t *testing.T, keys map[string]any) string {
 	t.Helper()
 	line := map[string]any{"id": "q-1", "title": "Find why it hangs", "status": "open", "priority": 2, "issue_type": "task"}
@@ -23,8 +23,8 @@ func issueWith(t *testing.T, keys map[string]any) string {
 	return string(text) + "\n"
 }
 
-// The parts of a probe are found in every text of an issue, in each form in which people
-// write them, and are asked for where they are not.
+// The parts of a probe are found in every text of an issue, in all usual forms, and are
+// requested if they are missing.
 func TestProbeParts(t *testing.T) {
 	tests := []struct{ text, missing string }{
 		{"## Hypothesis\n\nthe lock is held\n\n## Smallest intervention\nrun without it\n", "feedback, stabilised when"},
@@ -62,8 +62,8 @@ func TestProbeParts(t *testing.T) {
 	}
 }
 
-// Where something says how an issue is known to work, the briefing says where that stands,
-// and not that there is nothing.
+// If a text says how an issue is verified, the briefing names the place and does not say that
+// there is nothing.
 func TestCriteriaBeside(t *testing.T) {
 	for _, text := range []string{
 		"## How to verify\n\nrun it", "Verification: run it", "Test plan\n=========\nrun it", "### Verification steps (manual)\n- run it",
@@ -91,7 +91,7 @@ func TestCriteriaBeside(t *testing.T) {
 	}
 }
 
-// Reading labels is linear in hostile texts.
+// Parsing labels takes linear time for hostile texts.
 func TestProbeHostile(t *testing.T) {
 	for _, text := range []string{strings.Repeat("a:\n", 100_000), strings.Repeat("# a\n", 100_000), strings.Repeat("- a: b\n  ", 100_000), strings.Repeat("**", 300_000)} {
 		brief(t, held(t, issueWith(t, map[string]any{"notes": text})), "q-1", orient.Request{Depth: "probe", Budget: orient.BriefingBudget})

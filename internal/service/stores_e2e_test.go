@@ -106,7 +106,7 @@ func TestReaderIsProposedNoEdit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if text := o.Briefing.Markdown(); strings.Contains(text, "stig claim") == reads || strings.Contains(text, "it can only be read here") != reads {
+		if text := o.Briefing.Markdown(); strings.Contains(text, "stig claim") == reads || strings.Contains(text, "it is read-only here") != reads {
 			t.Errorf("%s:\n%s", user, text)
 		}
 	}
