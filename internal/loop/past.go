@@ -180,7 +180,7 @@ func BackOff(attempts int) time.Duration {
 }
 
 const (
-	within    = time.Minute      // maximum distance between runs that fail in the same way
+	within    = time.Minute      // maximum time between runs that fail in the same way
 	active    = time.Hour        // an actor with a run in this time counts as a worker
 	mostPause = 15 * time.Minute // maximum pause of all workers
 )

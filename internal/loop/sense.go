@@ -217,8 +217,8 @@ func (p *picker) candidate(id string, rank int, kind Kind) (c Candidate, ok bool
 	return c, true
 }
 
-// until returns before when this worker does not try an issue again. It is zero for now, also
-// if its work was rejected and the branch for results has moved since.
+// until returns the time before which this worker does not try an issue again; zero for now. It is
+// also zero if its work was rejected and the branch for results has moved since.
 func (l *loop) until(past *Past) time.Time {
 	if past != nil && past.Last.Onto != "" && l.trees != nil {
 		if tip, known := l.code.Ref("refs/heads/" + l.trees.Onto); known && tip != past.Last.Onto {

@@ -337,12 +337,12 @@ func (x *runner) promptOf(ctx context.Context, agent string) (string, error) {
 - stig swarm deposit %[1]s --direction TEXT marks a direction as worth following.
 - stig swarm stop %[1]s --target TEXT --reason contradictory_evidence|better_alternative|resource_conflict --evidence TEXT
 - stig swarm probe %[1]s --subtask TEXT claims a part; at most %[2]d agents each.
-- stig swarm state %[1]s -m TEXT is kept for your next round.
+- stig swarm state %[1]s -m TEXT saves a text for your next round.
 - Changed files are a solution: they are committed on your branch, and the acceptance criteria run on it.
 - Or end your output with one JSON object:
   {"round_complete":{"direction":"…","findings":[{"core_idea":"…","perspective":"…","details":"…","agrees_with":[]}],"operations":[{"operation":"deposit","direction":"…"}]}}
 
-Say details in words of your own: those of others support nothing. Without any of this the round has no answer of yours.
+Write details in your own words: copied ones support nothing. Without any of these you have not answered in this round.
 `, id, x.state.Config.PerSubtask)
 	for _, w := range x.state.Warnings {
 		fmt.Fprintf(&b, "\nWarning (%s): %s.\n", w.Kind, strings.Join(w.Suggestions, ", "))
