@@ -58,7 +58,7 @@ func TestPages(t *testing.T) {
 		{"/issues/", 200, []string{"Which rope"}},
 		{"/issues/pier-1/comment", 200, []string{"Which rope", "Briefing"}},
 		{"/actors/ann/pause", 200, []string{"Inbox"}},
-		{"/swarm/pier-1", 409, []string{"no swarm runs"}},
+		{"/swarm/pier-1", 409, []string{"no swarm is running"}},
 		{"/graph?epic=pier-9", 404, []string{"pier-9"}},
 		{"/graph?status=open", 200, []string{"1 issue at", "pier-1"}},
 	} {

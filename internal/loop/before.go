@@ -17,10 +17,10 @@ import (
 	"stig/internal/workspace"
 )
 
-// before runs the criteria of a run's issue before its command: what passes then shows
-// nothing of the work. They run in the work tree, which is put back to what it was; where
-// that holds work already, in a checkout of the commit at which the work began. What they
-// show is kept by that commit.
+// before runs the criteria of a run's issue before its command: a check that passes now shows
+// nothing about the work. The checks run in the work tree, which is then restored, or, if it
+// already has work, in a checkout of the commit at which the work began. The results are cached
+// by that commit.
 func (l *loop) before(ctx context.Context, r *Run, fresh bool) error {
 	if l.NoClose || l.app.Config.Gate.Before == workspace.BeforeNever {
 		return nil
@@ -30,7 +30,7 @@ func (l *loop) before(ctx context.Context, r *Run, fresh bool) error {
 		return err
 	}
 	if landed, ok := unclosed(runs, r.Issue); ok && landed.Before != "" {
-		r.Before = landed.Before // the work is on the branch that this one begins at
+		r.Before = landed.Before // that work is already in the commit this branch starts at
 		return nil
 	}
 	r.Before = l.shownAt(r, r.Base)
@@ -53,8 +53,8 @@ func (l *loop) before(ctx context.Context, r *Run, fresh bool) error {
 	return l.unlessNotRun(r, errors.Join(err, back(context.WithoutCancel(ctx))))
 }
 
-// unlessNotRun is an error but for the refusal to run the checks of an issue: what follows
-// from that is decided when the work is there.
+// unlessNotRun returns err, unless it is the refusal to run the checks of an issue. What
+// follows from that refusal is decided once the work is there.
 func (l *loop) unlessNotRun(r *Run, err error) error {
 	if errors.Is(err, workspace.ErrNotRun) {
 		r.Before = ""
@@ -63,8 +63,9 @@ func (l *loop) unlessNotRun(r *Run, err error) error {
 	return err
 }
 
-// shownAt names what checks show at a commit after the setup of the actor, as
-// gate.Befores keeps it; in place, where nothing is committed, it is kept for the run alone.
+// shownAt returns the name under which gate.Befores stores the results of checks at a commit
+// after the actor's setup. In place nothing is committed, so the results belong to this run
+// only.
 func (l *loop) shownAt(r *Run, commit string) string {
 	switch {
 	case r.tree == nil:
@@ -75,15 +76,16 @@ func (l *loop) shownAt(r *Run, commit string) string {
 	return commit + "-" + gate.Hash(l.profile.Setup)[:8]
 }
 
-// quiet is fresh in a directory where checks are to run: what they print is in the logs and
-// in feedback.
+// quiet is like fresh for a directory in which checks run. Their output is shown in logs and
+// feedback instead.
 func (l *loop) quiet(ctx context.Context, dir string) *workspace.Run {
 	a := l.fresh(ctx, dir)
 	a.Progress, a.Terminal = io.Discard, false
 	return a
 }
 
-// checkout makes a directory with a commit after the setup of the actor, which remove deletes.
+// checkout creates a directory with a commit checked out and the actor's setup done. remove
+// deletes it.
 func (l *loop) checkout(ctx context.Context, r *Run, commit string) (dir string, remove func(context.Context) error, err error) {
 	if dir, remove, err = git.DetachedTree(ctx, *l.trees, "checks of "+r.Issue, commit); err != nil {
 		return "", nil, err
@@ -94,8 +96,8 @@ func (l *loop) checkout(ctx context.Context, r *Run, commit string) (dir string,
 	return dir, remove, nil
 }
 
-// content identifies what the directory of a run holds beyond the commit at which its work
-// began, with the paths; "" without git. What a checkout makes of files does not count, nor do
+// content returns a hash of what the directory of a run contains beyond the commit at which its
+// work began, and the paths; "" without git. It ignores conversions made by a checkout and
 // files that assistants' programs keep for themselves.
 func (l *loop) content(ctx context.Context, r *Run) (state string, paths []string, err error) {
 	if l.code.Root == "" || r.Worktree == "" && r.tree == nil {
@@ -109,12 +111,12 @@ func (l *loop) content(ctx context.Context, r *Run) (state string, paths []strin
 	return there.Content(ctx, r.Base, func(path string, tracked bool) bool { return !tracked && assistant.IsOwnFile(path) }, storeDir(l.store))
 }
 
-// freshMark is the file in git's directory of a work tree that says what it held when it was
-// made, after setup and before any work.
+// freshMark is a file in a work tree's git directory with the tree's content hash after setup
+// and before any work.
 const freshMark = "stig-fresh"
 
-// isFresh reports whether the work tree of a run, which holds this beyond its base, holds no
-// work: it is as it was when it was made.
+// isFresh reports whether the work tree of a run, whose content is given, is unchanged since
+// its creation and so contains no work.
 func (l *loop) isFresh(r *Run, content string) (bool, error) {
 	at, err := git.CheckoutOf(r.tree.Dir)
 	if err != nil {
@@ -127,7 +129,7 @@ func (l *loop) isFresh(r *Run, content string) (bool, error) {
 	return content == string(was), nil
 }
 
-// markFresh keeps what the work tree of a run holds before any work.
+// markFresh records the content of the work tree of a run before any work.
 func (l *loop) markFresh(r *Run) error {
 	at, err := git.CheckoutOf(r.tree.Dir)
 	if err != nil {
@@ -136,8 +138,8 @@ func (l *loop) markFresh(r *Run) error {
 	return os.WriteFile(filepath.Join(at.Own, freshMark), []byte(r.Tree), 0o600)
 }
 
-// lacks says of what the criteria read whether it is in a submodule or in LFS, and not in the
-// work tree; "" where nothing lacks.
+// lacks returns a message if the criteria read something that is missing in the work tree
+// because it is in a submodule or in LFS; "" otherwise.
 func (l *loop) lacks(ctx context.Context, r *Run) (string, error) {
 	record, err := l.recordOf(r.Issue)
 	if err != nil || record == nil || l.code.Root == "" {
@@ -152,13 +154,13 @@ func (l *loop) lacks(ctx context.Context, r *Run) (string, error) {
 		return fmt.Sprintf("the criteria read %s, a submodule that is not in the work tree; give the actor a setup: git submodule update --init %s", path, visible.Quoted(path)), nil
 	}
 	if path := gate.Misses(plan, pointers); path != "" {
-		return fmt.Sprintf("the criteria read %s, of which LFS has not brought the content here; give the actor a setup: git lfs pull", path), nil
+		return fmt.Sprintf("the criteria read %s, whose LFS content is not here; give the actor a setup: git lfs pull", path), nil
 	}
 	return "", nil
 }
 
-// landing lists the files that differ by the work of a run that was merged; known is false
-// without a work tree.
+// landing returns the files changed by the merged work of a run; known is false without a work
+// tree.
 func (l *loop) landing(ctx context.Context, r *Run) (changed []git.Change, known bool, err error) {
 	if r.tree == nil {
 		return nil, false, nil
@@ -168,10 +170,10 @@ func (l *loop) landing(ctx context.Context, r *Run) (changed []git.Change, known
 	return changed, err == nil, err
 }
 
-// mostDiff is how many lines a question shows of the files that differ.
+// mostDiff is the maximum number of diffstat lines in a question.
 const mostDiff = 12
 
-// diffOf shows to people which files the work of a run changed, and by how many lines.
+// diffOf returns, as Markdown, the files that the work of a run changed, with line counts.
 func (l *loop) diffOf(ctx context.Context, r *Run) string {
 	if r.tree == nil {
 		return ""

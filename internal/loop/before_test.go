@@ -9,8 +9,8 @@ import (
 	"stig/internal/clone"
 )
 
-// In place, where the work of one issue stays for the next, what its checks show before the work
-// is seen each time: the second of two that ask the same shows nothing.
+// In place, the work of one issue stays for the next, so checks run before the work each time:
+// if two issues have the same check, it shows nothing for the second.
 func TestHeldInPlace(t *testing.T) {
 	for name, git := range map[string]bool{"without git": false, "with git": true} {
 		t.Run(name, func(t *testing.T) {

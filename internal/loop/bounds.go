@@ -9,36 +9,36 @@ import (
 	"stig/internal/visible"
 )
 
-// Window is the time in which the runs of an actor are counted.
+// Window is the period in which an actor's runs are counted.
 const Window = 24 * time.Hour
 
-// Bounds is what the loops of one stig work may use within Window; 0 is no bound.
+// Bounds are the limits of the loops of one stig work within Window; 0 is no limit.
 type Bounds struct {
-	Runs int           // of each actor
-	Time time.Duration // of each actor's runs together
+	Runs int           // per actor
+	Time time.Duration // total of each actor's runs
 
-	Cost   float64 // of all actors together
-	Tokens int64   // of all actors together
-	// CostUnknown lets runs go on of which Cost cannot be counted.
+	Cost   float64 // total of all actors
+	Tokens int64   // total of all actors
+	// CostUnknown allows runs whose cost is unknown despite a limit on Cost.
 	CostUnknown bool
 
-	PerHour int // runs of an actor within an hour: it waits, and does not end
+	PerHour int // runs of an actor per hour; at the limit it waits and does not end
 }
 
-// Used is what a loop used within Window.
+// Used is what a loop has used within Window.
 type Used struct {
 	Runs  int
 	Time  time.Duration
-	Spent clone.Spent // by it and the loops of the same stig work
-	// Priced and Unpriced are ended runs of these loops since that began, whose cost is
-	// known, and is not.
+	Spent clone.Spent // by this loop and the others of the same stig work
+	// Priced and Unpriced count the ended runs of these loops since stig work began, with and
+	// without a known cost.
 	Priced, Unpriced int
 }
 
-// UsedBy counts the runs of an actor. What has no end counts as one that took no time.
-// A run of the future counts, since the clock was set back: one that is further away than
-// Window does not, or a clock that once was years ahead would keep the actor from work for as long.
-// crew are the actors of all loops of its stig work, which began at that time.
+// UsedBy returns what an actor has used. A run without an end counts with no time. If the clock
+// was set back, runs may lie in the future; they count, but only within Window, since otherwise
+// a clock that was once years ahead would block the actor for years. crew are the actors of all
+// loops of its stig work, which started at began.
 func UsedBy(actor string, crew []string, began time.Time, runs []clone.Run, now time.Time) (u Used) {
 	for _, r := range runs {
 		if now.Sub(r.Started).Abs() > Window {
@@ -65,28 +65,29 @@ func UsedBy(actor string, crew []string, began time.Time, runs []clone.Run, now 
 	return u
 }
 
-// Reached names the bound that is used up; "" for none. A bound on the cost is used up where
-// it cannot be kept: after the first run without a cost if none has one, else after the second.
+// Reached returns which limit is reached; "" for none. A cost limit also counts as reached once
+// it cannot be enforced: after the first run of unknown cost if no run has a cost, otherwise
+// after the second.
 func (b Bounds) Reached(u Used) string {
 	switch {
 	case b.Runs > 0 && u.Runs >= b.Runs:
 		return fmt.Sprintf("--max-runs: %d of %d runs within 24 hours", u.Runs, b.Runs)
 	case b.Time > 0 && u.Time >= b.Time:
-		return fmt.Sprintf("--max-time: its runs took %s of %s within 24 hours", u.Time.Round(time.Second), b.Time)
+		return fmt.Sprintf("--max-time: runs took %s of %s within 24 hours", u.Time.Round(time.Second), b.Time)
 	case b.Cost > 0 && u.Spent.Sum() >= b.Cost:
-		return fmt.Sprintf("--max-cost: its runs cost %s of %s within 24 hours", clone.Amount(u.Spent.Sum()), clone.Amount(b.Cost))
+		return fmt.Sprintf("--max-cost: runs cost %s of %s within 24 hours", clone.Amount(u.Spent.Sum()), clone.Amount(b.Cost))
 	case b.Tokens > 0 && u.Spent.Tokens >= b.Tokens:
-		return fmt.Sprintf("--max-tokens: its runs used %d of %d tokens within 24 hours", u.Spent.Tokens, b.Tokens)
+		return fmt.Sprintf("--max-tokens: runs used %d of %d tokens within 24 hours", u.Spent.Tokens, b.Tokens)
 	case b.Cost > 0 && !b.CostUnknown && (u.Unpriced > 1 || u.Unpriced == 1 && u.Priced == 0):
-		return "--max-cost: " + visible.Counted(u.Unpriced, "run") + " without a known cost: the bound cannot be kept; " + costHint
+		return "--max-cost: " + visible.Counted(u.Unpriced, "run") + " without a known cost: the limit cannot be enforced; " + costHint
 	}
 	return ""
 }
 
-// costHint is what to type where a bound on the cost cannot be kept.
+// costHint is the hint for a cost limit that cannot be enforced.
 const costHint = `give --max-tokens instead, cost.prices in .stig.cue, or --cost-unknown ok`
 
-// Next is when the bound of runs an hour lets the actor run again; zero for now.
+// Next returns when the hourly limit lets the actor run again; zero for now.
 func (b Bounds) Next(actor string, runs []clone.Run, now time.Time) time.Time {
 	if b.PerHour <= 0 {
 		return time.Time{}
@@ -104,8 +105,8 @@ func (b Bounds) Next(actor string, runs []clone.Run, now time.Time) time.Time {
 	return starts[len(starts)-b.PerHour].Add(time.Hour)
 }
 
-// RunLimit is how long a run may take: limit, and no longer than what is left of the time
-// of all.
+// RunLimit returns the time limit of the next run: limit, or the rest of the total time if that
+// is less.
 func (b Bounds) RunLimit(limit time.Duration, u Used) time.Duration {
 	if left := b.Time - u.Time; b.Time > 0 && (limit <= 0 || left < limit) {
 		return left
@@ -113,7 +114,7 @@ func (b Bounds) RunLimit(limit time.Duration, u Used) time.Duration {
 	return limit
 }
 
-// used is what this loop used.
+// used returns what this loop has used.
 func (l *loop) used(runs []clone.Run, now time.Time) Used {
 	return UsedBy(l.name, l.Crew, l.began, runs, now)
 }

@@ -16,8 +16,8 @@ import (
 	"stig/internal/process"
 )
 
-// Work that the gate refuses closes nothing: each pass leaves feedback, and after the last
-// one a person is asked.
+// Work rejected by the gate closes nothing. Each pass leaves feedback, and after the last pass
+// a person is asked.
 func TestRejectedWork(t *testing.T) {
 	y := newYard(t, "pier-1")
 	done, err := y.work(t, "echo $STIG_ATTEMPT >>attempts", nil)
@@ -38,7 +38,7 @@ func TestRejectedWork(t *testing.T) {
 	}
 }
 
-// Criteria that changed while the command ran are not closed on, though they pass: a
+// If the criteria change while the command runs, the issue is not closed even if they pass: a
 // person is asked.
 func TestCriteriaChanged(t *testing.T) {
 	y := newYard(t, "pier-1")
@@ -54,8 +54,8 @@ func TestCriteriaChanged(t *testing.T) {
 	}
 }
 
-// Attempts that were used up before the loop began, such as with a higher bound, are not
-// used again: a person is asked, and no command runs.
+// If the attempts were used up before the loop began, for example under a higher limit, no
+// command runs and a person is asked.
 func TestAttemptsUsedUp(t *testing.T) {
 	y := newYard(t, "pier-1")
 	for i, id := range []string{"r-1", "r-2"} {
@@ -78,10 +78,10 @@ func TestAttemptsUsedUp(t *testing.T) {
 	}
 }
 
-// After two runs in a row that left nothing the loop ends, whichever issues they were for.
+// After two runs in a row that left nothing the loop ends, whatever issues they were for.
 func TestTwoSilentRuns(t *testing.T) {
 	y := newYard(t, "pier-1", "pier-2", "pier-3")
-	y.step = time.Millisecond // so that none is due again, however often a busy machine reads the clock
+	y.step = time.Millisecond // so that none becomes due again, however often a busy machine reads the clock
 	y.underGit(t)
 	done, err := y.work(t, "true", nil)
 	if err != nil || !done.Silent || len(done.Runs) != 2 || done.Runs[0].Issue == done.Runs[1].Issue {
@@ -94,7 +94,7 @@ func TestTwoSilentRuns(t *testing.T) {
 	}
 }
 
-// underGit puts the directory under git, and has the loop work in place all the same.
+// underGit puts the directory under git but lets the loop work in place.
 func (y *yard) underGit(t *testing.T) {
 	t.Helper()
 	file := filepath.Join(y.dir, ".stig", "actors", "bo.md")
@@ -115,7 +115,7 @@ func (y *yard) underGit(t *testing.T) {
 	}
 }
 
-// What counts against the bounds of an actor counts after a restart too.
+// What an actor has used still counts after a restart.
 func TestRunsAreCountedOver24Hours(t *testing.T) {
 	y := newYard(t, "pier-1")
 	for i, age := range []time.Duration{25 * time.Hour, 3 * time.Hour, 2 * time.Hour} {
@@ -133,7 +133,7 @@ func TestRunsAreCountedOver24Hours(t *testing.T) {
 }
 
 // What a run left in its work tree is committed on the branch of its issue, unless the attempt
-// failed; the work tree of a closed issue is removed.
+// failed. The work tree of a closed issue is removed.
 func TestWorkIsKept(t *testing.T) {
 	for _, c := range []struct {
 		script       string
@@ -158,8 +158,8 @@ func TestWorkIsKept(t *testing.T) {
 	}
 }
 
-// While the loop of another worker runs, a worker leaves to it what it failed at twice itself,
-// and asks nobody; on probation it leaves to it what it never tried, too.
+// While another worker's loop runs, a worker leaves to it what it failed at twice, and asks
+// nobody. On probation it also leaves issues it never tried.
 func TestLeftToOthers(t *testing.T) {
 	y := newYard(t, "pier-1", "pier-2")
 	self, _ := process.Self()
@@ -187,7 +187,7 @@ func TestLeftToOthers(t *testing.T) {
 		record("cy", fmt.Sprint("quay-", i), -199+2*i, clone.OutcomeClosed)
 	}
 	done, err := y.work(t, "touch $STIG_ISSUE", nil)
-	if err != nil || len(done.Runs) > 0 || done.Waiting || !strings.Contains(done.Reason, "other workers are to try: pier-1") {
+	if err != nil || len(done.Runs) > 0 || done.Waiting || !strings.Contains(done.Reason, "only issues for other workers are left: pier-1") {
 		t.Errorf("beside another worker: %+v, %v", done, err)
 	}
 	if said := strings.Join(y.told, "\n"); !strings.Contains(said, "on probation") {
@@ -200,8 +200,8 @@ func TestLeftToOthers(t *testing.T) {
 	}
 }
 
-// Work that is refused in the same words on several issues, again after a pause, is asked about
-// once, whichever loop finds it; what fails alike otherwise is not.
+// If work is rejected with the same message on several issues, and again after a pause, one
+// question is asked, whichever loop finds it. Other failures in common ask nothing.
 func TestRefusedAlike(t *testing.T) {
 	y := newYard(t, "pier-1", "pier-2")
 	record := func(n int, refused string) {

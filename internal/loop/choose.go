@@ -17,27 +17,26 @@ import (
 	"stig/internal/visible"
 )
 
-// Kind is why an issue is taken, the first first.
+// Kind is the reason why an issue is taken, in order of precedence.
 type Kind int
 
 const (
-	KindAnswer Kind = iota // a question on it was answered, or there is feedback on it
-	KindOwn                // the loop claimed it before and did not get it done
-	KindReady              // nothing holds it
+	KindAnswer Kind = iota // its question was answered, or it has feedback
+	KindOwn                // the loop claimed it before and did not finish it
+	KindReady              // nobody holds it
 )
 
 // Candidate is an issue that a loop could take.
 type Candidate struct {
 	Issue string
 	Kind  Kind
-	Rank  int       // among those of its kind; of answers by how long they wait
-	Held  bool      // somebody else works on it
-	Until time.Time // it is not tried again before; zero for now
+	Rank  int       // within its kind; for answers, by waiting time
+	Held  bool      // another worker has it
+	Until time.Time // not tried again before; zero for now
 }
 
-// Choose gives the candidates to try, the first first: those that nobody holds and that
-// are not to wait. next is when the first of the others need not wait any more; zero for
-// none.
+// Choose returns the candidates to try now, in order: neither held nor waiting. next is when
+// the first waiting one becomes due; zero for none.
 func Choose(list []Candidate, now time.Time) (order []Candidate, next time.Time) {
 	best := map[string]Candidate{}
 	for _, c := range list {
@@ -64,13 +63,13 @@ func (c Candidate) compare(o Candidate) int {
 	return cmp.Or(cmp.Compare(c.Kind, o.Kind), cmp.Compare(c.Rank, o.Rank), strings.Compare(c.Issue, o.Issue))
 }
 
-// would finds what the loop would take and run now, and writes nothing.
+// would finds what the loop would run now. It writes nothing.
 func (l *loop) would(ctx context.Context) error {
 	runs, now, err := l.runs()
 	if err != nil {
 		return err
 	}
-	l.done.Reason = "nothing would be taken"
+	l.done.Reason = "nothing to take"
 	if l.isDone() {
 		l.done.Reason += ": " + l.filter.issue + " is closed"
 	}
@@ -88,12 +87,12 @@ func (l *loop) would(ctx context.Context) error {
 	}
 	l.done.Asked, l.done.Waiting = s.asked, len(s.order) == 0 && s.asked > 0
 	if l.Plan {
-		l.done.Reason = "a plan takes nothing"
+		l.done.Reason = "--plan takes nothing"
 		return l.plan(ctx, s)
 	}
 	if len(s.order) == 0 {
 		if items := l.inbox.items; len(items) > 0 && l.filter.issue == "" {
-			l.done.Reason = "no issue would be taken; " + visible.Counted(len(items), "item") + " of the inbox of " + l.name + " may start a run without one: stig inbox --actor " + visible.Quoted(l.name)
+			l.done.Reason = "no issue to take; " + visible.Counted(len(items), "item") + " of the inbox of " + l.name + " may start a run without one: stig inbox --actor " + visible.Quoted(l.name)
 		}
 		return nil
 	}
@@ -111,23 +110,23 @@ func (l *loop) would(ctx context.Context) error {
 	return nil
 }
 
-// why says of an issue why it is taken.
+// why returns the reason why an issue is taken.
 func (k Kind) why() string {
 	return map[Kind]string{KindAnswer: "an answer or feedback", KindOwn: "begun before", KindReady: "ready"}[k]
 }
 
-// Plan is what a stig work would do with all that can be taken now.
+// Plan is what a stig work would do with all issues that can be taken now.
 type Plan struct {
-	Actors   []string  `json:"actors"` // whose loops would run
+	Actors   []string  `json:"actors"` // actors whose loops would run
 	Command  []string  `json:"command"`
-	Worktree string    `json:"worktree"` // the directory that they work in, or below which their work trees are
-	Onto     string    `json:"onto"`     // the branch that results go to; "" in place
+	Worktree string    `json:"worktree"` // the directory they work in, or the parent of their work trees
+	Onto     string    `json:"onto"`     // the branch for results; "" in place
 	Lands    bool      `json:"lands"`    // work is merged, and issues are closed
-	Setup    string    `json:"setup"`    // runs first in each new work tree; "" for nothing
+	Setup    string    `json:"setup"`    // runs first in each new work tree; "" for none
 	Trusted  bool      `json:"trusted"`  // commands of this repository run here
-	Trust    string    `json:"trust"`    // what to type so that they do; "" where they do
+	Trust    string    `json:"trust"`    // command that makes them trusted; "" if they are
 	Bounds   []string  `json:"bounds"`
-	Issues   []Planned `json:"issues"` // the first to be taken first
+	Issues   []Planned `json:"issues"` // in the order in which they are taken
 	Asked    int       `json:"asked"`  // issues that wait for an answer
 }
 
@@ -139,7 +138,7 @@ type Planned struct {
 	Checks []string `json:"checks"` // commands that decide whether it is closed; none: a person is asked
 }
 
-// plan says what the loop would do, and writes nothing.
+// plan sets the Plan of the loop. It writes nothing.
 func (l *loop) plan(ctx context.Context, s sensed) error {
 	code, err := l.app.Code(ctx, l.store.Place())
 	if err != nil {
@@ -164,7 +163,7 @@ func (l *loop) plan(ctx context.Context, s sensed) error {
 			return err
 		}
 		if record == nil {
-			continue // it was deleted meanwhile
+			continue // deleted meanwhile
 		}
 		one := Planned{ID: c.Issue, Title: record.Text(beads.Title), Why: c.Kind.why(), Checks: []string{}}
 		for _, check := range gate.Of(record).Plan() {
@@ -178,7 +177,7 @@ func (l *loop) plan(ctx context.Context, s sensed) error {
 	return nil
 }
 
-// boundsText names the bounds that hold.
+// boundsText describes the limits in effect.
 func (l *loop) boundsText() (list []string) {
 	b := l.Bounds
 	add := func(holds bool, format string, args ...any) {
@@ -188,11 +187,11 @@ func (l *loop) boundsText() (list []string) {
 	}
 	add(b.Runs > 0, "%d runs of each worker within 24 hours (--max-runs)", b.Runs)
 	add(b.Time > 0, "%s of runs of each worker within 24 hours (--max-time)", actors.SpanText(b.Time))
-	add(l.runTimeout > 0 && l.runTimeout < math.MaxInt64, "%s a run (--run-timeout)", actors.SpanText(l.runTimeout))
-	add(true, "%s at an issue, then a person is asked (--attempts)", visible.Counted(l.Attempts, "failed run"))
-	add(b.PerHour > 0, "%d runs of each worker an hour (per_hour)", b.PerHour)
-	add(b.Cost > 0, "cost %s of all workers within 24 hours (--max-cost)", clone.Amount(b.Cost))
-	add(b.Tokens > 0, "%d tokens of all workers within 24 hours (--max-tokens)", b.Tokens)
-	add(b.Cost <= 0 && b.Tokens <= 0, "no bound on the cost: give --max-cost or --max-tokens")
+	add(l.runTimeout > 0 && l.runTimeout < math.MaxInt64, "%s per run (--run-timeout)", actors.SpanText(l.runTimeout))
+	add(true, "%s per issue, then a person is asked (--attempts)", visible.Counted(l.Attempts, "failed run"))
+	add(b.PerHour > 0, "%d runs of each worker per hour (per_hour)", b.PerHour)
+	add(b.Cost > 0, "cost of %s for all workers within 24 hours (--max-cost)", clone.Amount(b.Cost))
+	add(b.Tokens > 0, "%d tokens for all workers within 24 hours (--max-tokens)", b.Tokens)
+	add(b.Cost <= 0 && b.Tokens <= 0, "no limit on the cost; set --max-cost or --max-tokens")
 	return list
 }

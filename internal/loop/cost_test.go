@@ -23,10 +23,10 @@ import (
 	"stig/internal/workspace"
 )
 
-// BenchmarkPass measures what a pass costs around a command of no work, with git: the
-// processor time of the loop, that of the programs which it starts, and the time on the
-// clock. A loop does one run, another one 5 more; the difference counts, of the
-// cheapest of each.
+// BenchmarkPass measures the cost of a pass around a command that does nothing, with git:
+// processor time of the loop, processor time of the programs it starts, and elapsed time. One
+// loop does a single run and another 5 more; the result is the difference between the cheapest
+// of each.
 func BenchmarkPass(b *testing.B) {
 	debug.SetGCPercent(200) // as cmd/stig does
 	for _, size := range []int{1000, 10000} {
@@ -59,18 +59,17 @@ func BenchmarkPass(b *testing.B) {
 	}
 }
 
-// TestPassReads holds a pass to so many edits and readings of the store and so many starts
-// of git. However many passes there are, the store is read whole once where nobody else
-// changes it. An edit copies it, compares it once, and sums up a part: of the bytes of the
-// store, a pass with two edits reads 4.8 times as many, and its prompt those of the lines with
-// comments, for what waits in the inbox. One more is for a machine so busy that the file
-// system's clock stands still.
+// TestPassReads limits the edits and readings of the store and the starts of git per pass.
+// Whatever the number of passes, the whole store is read once if nobody else changes it. An
+// edit copies it, compares it once, and hashes a part. A pass with two edits reads 4.8 times
+// the store's size, and its prompt reads the lines with comments for the inbox. One more is
+// allowed for a machine so busy that the file system's clock stands still.
 func TestPassReads(t *testing.T) {
 	for _, c := range []struct {
 		name, script string
 		gits         int
 	}{
-		{"silent", "true", 9}, // two of them before the command and two after it, for what work trees share
+		{"silent", "true", 9}, // two before the command and two after it, for what work trees share
 		{"advanced", "echo x >>work.txt", 13},
 	} {
 		one, two := countPasses(t, c.script, 1), countPasses(t, c.script, 2)
@@ -92,17 +91,17 @@ func TestPassReads(t *testing.T) {
 // counts is what a loop did.
 type counts struct {
 	readings, edits, gits int
-	bytes                 float64 // that were read, in sizes of the store
+	bytes                 float64 // bytes read, in sizes of the store
 }
 
-// countPasses has a loop do so many runs.
+// countPasses runs a loop for n passes.
 func countPasses(t *testing.T, script string, runs int) (c counts) {
 	t.Helper()
 	dir, log := sampled(t, 600), filepath.Join(t.TempDir(), "git")
 	store := filepath.Join(dir, ".beads", "issues.jsonl")
 	a := sampleApp(t, dir, t.TempDir())
 	a.Cache = jsonl.NewCache(time.Now)
-	a.Env = func() []string { // git knows who commits: else it is asked again
+	a.Env = func() []string { // so that git knows the committer and does not look it up
 		return append(os.Environ(), "GIT_TRACE2_EVENT="+log, "GIT_AUTHOR_EMAIL=m@pier", "GIT_COMMITTER_NAME=m", "GIT_COMMITTER_EMAIL=m@pier")
 	}
 	before := bytesRead(t)
@@ -127,14 +126,14 @@ func countPasses(t *testing.T, script string, runs int) (c counts) {
 	}
 	for line := range strings.Lines(string(text)) {
 		var e struct{ Event, Sid string }
-		if json.Unmarshal([]byte(line), &e) == nil && e.Event == "start" && !strings.Contains(e.Sid, "/") { // else git started it
+		if json.Unmarshal([]byte(line), &e) == nil && e.Event == "start" && !strings.Contains(e.Sid, "/") { // otherwise git started it
 			c.gits++
 		}
 	}
 	return c
 }
 
-// passes has a loop do so many runs.
+// passes runs a loop for n passes.
 func passes(tb testing.TB, a *workspace.Run, script string, n int) {
 	tb.Helper()
 	done, err := loop.Work(tb.Context(), a, loop.Request{
@@ -146,7 +145,7 @@ func passes(tb testing.TB, a *workspace.Run, script string, n int) {
 	}
 }
 
-// bytesRead is how much this process has read so far; 0 where the system does not say.
+// bytesRead returns how many bytes this process has read; 0 if the system does not say.
 func bytesRead(tb testing.TB) (n int64) {
 	tb.Helper()
 	text, err := os.ReadFile("/proc/self/io")
@@ -179,7 +178,7 @@ func used(who int) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// sampled is a repository with a store of so many issues, committed.
+// sampled creates a repository with a committed store of n issues.
 func sampled(tb testing.TB, issues int) (dir string) {
 	tb.Helper()
 	dir = tb.TempDir()
@@ -204,7 +203,7 @@ func sampled(tb testing.TB, issues int) (dir string) {
 	return dir
 }
 
-// sampleApp is a run in a sampled repository.
+// sampleApp returns a run in a sampled repository.
 func sampleApp(tb testing.TB, dir, home string) *workspace.Run {
 	at := func() (string, error) { return home, nil }
 	vars := map[string]string{"STIG_ACTOR": "bo", "STIG_TRUST": "1", "PATH": os.Getenv("PATH"), "HOME": home}

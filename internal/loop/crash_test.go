@@ -19,8 +19,8 @@ import (
 	"stig/internal/trace"
 )
 
-// A loop that was killed after the work landed and the issue was closed takes nothing back,
-// even where the criteria fail by now.
+// A loop that was killed after the work landed and the issue was closed undoes nothing, even if
+// the criteria fail by now.
 func TestKilledAfterClose(t *testing.T) {
 	y := newYard(t, "pier-1")
 	r := clone.Run{ID: "r-left", Actor: "bo", Task: "issue", Issue: "pier-1", Attempt: 1, Started: noon.Add(-time.Minute), Ended: noon, Step: "landed",
@@ -43,8 +43,8 @@ func TestKilledAfterClose(t *testing.T) {
 	}
 }
 
-// A loop that was killed between the error that it left and the record of the run does not
-// take its own error for work.
+// A loop that was killed between leaving an error and recording the run does not mistake its
+// own error for work.
 func TestKilledAfterError(t *testing.T) {
 	y := newYard(t, "pier-1")
 	y.step = time.Second
@@ -78,7 +78,7 @@ func TestKilledAfterError(t *testing.T) {
 	}
 }
 
-// inGit makes the directory a work tree of git, in which the actor works in place.
+// inGit makes the directory a git work tree in which the actor works in place.
 func (y *yard) inGit(t *testing.T) {
 	t.Helper()
 	actor := filepath.Join(y.dir, ".stig", "actors", "bo.md")
@@ -96,8 +96,9 @@ func (y *yard) inGit(t *testing.T) {
 	}
 }
 
-// A loop that is slow to go on with what it was killed at, while another took the issue, ended
-// the record, worked and gave the issue back, leaves that record as it is, and works on the issue anew.
+// A killed loop is slow to resume. Meanwhile another took the issue, ended the record, worked
+// and gave the issue back. The first loop leaves that record unchanged and starts a new run on
+// the issue.
 func TestKilledAndTakenOver(t *testing.T) {
 	y := newYard(t, "pier-1")
 	y.step = time.Second
@@ -125,12 +126,12 @@ func TestKilledAndTakenOver(t *testing.T) {
 	}
 }
 
-// A run that another process works on, such as a dream, is not brought to its end.
+// A run of another process, such as a dream, is not ended.
 func TestRunOfAnother(t *testing.T) {
 	y := newYard(t)
 	above := process.Ancestors()
 	if len(above) == 0 {
-		return // the system does not show other processes
+		return // this system does not show other processes
 	}
 	if err := y.place.RecordRun(clone.Run{ID: "r-dream", Actor: "bo", Task: "dream", Loop: above[0].ID, Started: noon}, noon); err != nil {
 		t.Fatal(err)
@@ -143,7 +144,7 @@ func TestRunOfAnother(t *testing.T) {
 	}
 }
 
-// replace edits the store by hand.
+// replace edits the store directly.
 func (y *yard) replace(t *testing.T, from, to string) {
 	t.Helper()
 	text := y.text(t)
@@ -155,10 +156,10 @@ func (y *yard) replace(t *testing.T, from, to string) {
 	}
 }
 
-// A loop that goes on with a run whose loop was killed while the command ran compares what the
-// repository shares with what it was before the command started, and puts settings back.
+// If a loop was killed while the command ran, the loop that resumes the run compares what the
+// repository shares with its state before the command started, and restores settings.
 func TestKilledWhileShared(t *testing.T) {
-	for _, name := range []string{"bo", "cy"} { // who goes on, or takes the issue over
+	for _, name := range []string{"bo", "cy"} { // who resumes the run or takes over the issue
 		y := newYard(t, "pier-1")
 		y.step = time.Second
 		y.inGit(t)
@@ -202,7 +203,7 @@ func TestKilledWhileShared(t *testing.T) {
 	}
 }
 
-// What cannot be read of that is said, and keeps no run from its end.
+// If that state cannot be read, this is reported and the run still ends.
 func TestKilledWhileSharedIsTorn(t *testing.T) {
 	y := newYard(t, "pier-1")
 	y.step = time.Second
@@ -216,7 +217,7 @@ func TestKilledWhileSharedIsTorn(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = y.work(t, "touch pier-1", nil)
-	if runs := y.runs(t); err != nil || runs[0].Outcome == "" || !strings.Contains(strings.Join(y.told, "\n"), "what run r-left changed of what git shares is not known") {
+	if runs := y.runs(t); err != nil || runs[0].Outcome == "" || !strings.Contains(strings.Join(y.told, "\n"), "what run r-left changed in what git shares is unknown") {
 		t.Errorf("%v, %+v, %q", err, runs, y.told)
 	}
 }

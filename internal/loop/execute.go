@@ -21,20 +21,21 @@ import (
 	"stig/internal/workspace"
 )
 
-// execution is a command that is to run for a run, that of a loop or of an agent of a swarm.
+// execution is a command to run for a loop's run or a swarm's agent.
 type execution struct {
 	app    *workspace.Run
-	store  string // the directory of the store
+	store  string // directory of the store
 	now    func() time.Time
 	place  clone.Place
 	run    *clone.Run
 	argv   []string
-	prompt string // what the command gets on its standard input
+	prompt string // standard input of the command
 	grace  time.Duration
 }
 
-// start runs the command until it ends or ctx does, and has the record say how it ended,
-// but for the time. variables are NAME=VALUE besides those of environ. Where it did not start, the record is as it was but for its log.
+// start runs the command until it ends or ctx does, and records how it ended, except the time.
+// variables are additional NAME=VALUE for environ. If the command does not start, only the
+// record's log is set.
 func (x execution) start(ctx context.Context, variables ...string) (process.Ended, error) {
 	r := x.run
 	files, err := x.place.RunFiles(r.ID)
@@ -54,7 +55,7 @@ func (x execution) start(ctx context.Context, variables ...string) (process.Ende
 		Started: func(id process.ID) {
 			r.Program, r.Step = id, stepStarted
 			forget = x.app.NoteRun(*r)
-			_ = x.place.RecordRun(*r, x.now()) // without it a killed loop ends what has its mark
+			_ = x.place.RecordRun(*r, x.now()) // on error, a later loop finds the process by its mark
 		},
 	})
 	if errors.Is(err, process.ErrNotStarted) {
@@ -66,12 +67,12 @@ func (x execution) start(ctx context.Context, variables ...string) (process.Ende
 	return ended, err
 }
 
-// spent has the record of a run say what it used: what it said to stig counts, else what the
-// programs that it ran say, else their tokens at the prices of the configuration. tail is the
-// end of the output: of an event the words count.
+// spent records what a run used: the cost it reported to stig; otherwise the cost that the
+// programs it ran reported; otherwise their tokens at the configured prices. tail is the end of
+// the output; if it is an event, its text counts.
 func spent(a *workspace.Run, r *clone.Run, meter *assistant.Meter, tail string) {
 	u := meter.Usage()
-	if u.Last != "" && strings.HasSuffix(strings.TrimSpace(tail), "}") { // else it went on to say something else
+	if u.Last != "" && strings.HasSuffix(strings.TrimSpace(tail), "}") { // otherwise it printed something after that
 		r.Said = lastLine(u.Last)
 	}
 	r.TokensIn, r.TokensOut = u.Tokens.In, u.Tokens.Out
@@ -104,15 +105,15 @@ func spent(a *workspace.Run, r *clone.Run, meter *assistant.Meter, tail string) 
 	}
 }
 
-// spentUntilKilled is spent for a run whose loop was killed while its program ran: the log holds
-// what that printed until then.
+// spentUntilKilled is spent for a run whose loop was killed while its program ran. It reads the
+// log, which has the output up to then.
 func spentUntilKilled(a *workspace.Run, r *clone.Run) {
 	if r.Step != stepStarted || r.Log == "" {
 		return
 	}
 	log, err := os.Open(r.Log)
 	if err != nil {
-		return // its cost is unknown
+		return // the cost stays unknown
 	}
 	defer log.Close()
 	meter := assistant.NewMeter()
@@ -121,7 +122,7 @@ func spentUntilKilled(a *workspace.Run, r *clone.Run) {
 	}
 }
 
-// endKilled ends what is left of a run whose process was killed: its program, and its record.
+// endKilled ends a run whose process was killed: it ends its program and its record.
 func endKilled(a *workspace.Run, p clone.Place, r clone.Run, grace time.Duration, now time.Time, why string) error {
 	a.EndProgram(r, grace)
 	spentUntilKilled(a, &r)
@@ -132,17 +133,17 @@ func endKilled(a *workspace.Run, p clone.Place, r clone.Run, grace time.Duration
 	return p.RecordRun(r, now)
 }
 
-// programOf is a command whose program is found from any directory; fault.Usage, with a
-// hint, where there is none.
+// programOf returns argv with a program that is found from any directory. If there is none, the
+// error is fault.Usage with the given hint.
 func programOf(a *workspace.Run, argv []string, hint string) ([]string, error) {
 	found, ok, err := a.Program(argv)
 	if err == nil && !ok {
-		err = workspace.Usage(fmt.Sprintf("%s: no such program; it must be there, and executable", named(argv[0])), hint)
+		err = workspace.Usage(fmt.Sprintf("%s: no such program, or not executable", named(argv[0])), hint)
 	}
 	return found, err
 }
 
-// named is a program as messages have it: in quotes where it would not be seen.
+// named returns a program for messages, quoted if it has invisible characters or is blank.
 func named(program string) string {
 	if shown := workspace.Visible(program); shown == program && strings.TrimSpace(program) != "" {
 		return program
@@ -150,17 +151,18 @@ func named(program string) string {
 	return strconv.Quote(program)
 }
 
-// trustedFor refuses code that is not trusted (fault.Found); what would not be done then.
+// trustedFor returns an error (fault.Found) if the code is not trusted; what is the
+// consequence.
 func trustedFor(ctx context.Context, a *workspace.Run, code *workspace.Code, issue, what, hint string) error {
 	ok, err := a.Trusted(ctx, code)
 	if err != nil || ok {
 		return err
 	}
-	return &fault.Error{Code: fault.Found, ID: issue, Reason: "this repository is not trusted here, so that " + what, Hint: "read the acceptance criteria, then type stig trust" + hint}
+	return &fault.Error{Code: fault.Found, ID: issue, Reason: "this repository is not trusted here, so " + what, Hint: "read the acceptance criteria, then type stig trust" + hint}
 }
 
-// environ is the environment of the command of a run, and of a setup, which has no briefing
-// yet. store is the directory of the store.
+// environ returns the environment for the command of a run, or for a setup, which has no
+// briefing yet. store is the directory of the store.
 func environ(a *workspace.Run, store string, r *clone.Run, briefing string, more ...string) []string {
 	if r.Branch != "" { // its work tree leaves the store out
 		more = append(more, git.SparseSettings(a.Environ()))

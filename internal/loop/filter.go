@@ -11,17 +11,17 @@ import (
 	"stig/internal/workspace"
 )
 
-// filter is which issues a loop takes.
+// filter selects the issues that a loop takes.
 type filter struct {
-	issue      string   // this one alone; "" for any
+	issue      string   // only this one; "" for any
 	labels     []string // with all of these
-	types      []string // of one of these
-	priorities []int    // of one of these
-	epic       string   // within this one
+	types      []string // with one of these
+	priorities []int    // with one of these
+	epic       string   // inside this one
 	roles      []string // with one of these as a label
 }
 
-// readFilter reads what the request says about issues; ids get their full form.
+// readFilter parses the filter of the request. Short ids are completed.
 func (l *loop) readFilter() (f filter, err error) {
 	f.roles = l.roles
 	file, err := l.store.Snapshot()
@@ -40,7 +40,7 @@ func (l *loop) readFilter() (f filter, err error) {
 		key, value, ok := strings.Cut(word, "=")
 		switch {
 		case !ok && f.issue != "":
-			return f, workspace.Usage("two issues are named: "+f.issue+" and "+word, "name one, or a filter such as label=network")
+			return f, workspace.Usage("two issues given: "+f.issue+" and "+word, "give one, or a filter such as label=network")
 		case !ok:
 			if f.issue, err = full(word); err != nil {
 				return f, err
@@ -63,7 +63,7 @@ func (l *loop) readFilter() (f filter, err error) {
 				return f, err
 			}
 		default:
-			return f, workspace.Usage(fmt.Sprintf("filter: must be an issue, or one of label=, type=, priority=, parent=; found %q", word), "")
+			return f, workspace.Usage(fmt.Sprintf("filter: must be an issue, or start with label=, type=, priority= or parent=; found %q", word), "")
 		}
 	}
 	if l.Epic != "" {
@@ -72,7 +72,7 @@ func (l *loop) readFilter() (f filter, err error) {
 	return f, err
 }
 
-// matcher says which issues of a snapshot fit. It reads the line of an issue last.
+// matcher decides which issues of a snapshot match. It reads an issue's line last.
 type matcher struct {
 	filter
 	file   *beads.Snapshot

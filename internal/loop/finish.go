@@ -23,7 +23,7 @@ import (
 	"stig/internal/workspace"
 )
 
-// weigh decides by the runs before what follows from the outcome of a run.
+// weigh decides, from earlier runs, what follows from the outcome of a run.
 func (l *loop) weigh(ctx context.Context, r *Run) (observation, error) {
 	runs, now, err := l.runs()
 	if err != nil {
@@ -36,7 +36,7 @@ func (l *loop) weigh(ctx context.Context, r *Run) (observation, error) {
 		return sawOver, nil
 	}
 	if (r.outcome == clone.OutcomeLater || r.outcome == clone.OutcomeFailed) && r.Why == "" {
-		r.Why = r.Said // such as that there are too many requests, or no file of that name
+		r.Why = r.Said // such as a rate limit or a missing file
 	}
 	this := r.Run
 	this.Outcome = string(r.outcome)
@@ -50,7 +50,7 @@ func (l *loop) weigh(ctx context.Context, r *Run) (observation, error) {
 	alike := FindCorrelated(runs, r.Ended)
 	switch {
 	case !alike.Until.IsZero() && r.outcome == clone.OutcomeFailed:
-		r.Why = "every worker fails alike: " + r.Said
+		r.Why = "every worker fails in the same way: " + r.Said
 		return sawAlike, nil
 	case !alike.Until.IsZero() && r.Refused != "":
 		return sawAlike, nil
@@ -61,7 +61,7 @@ func (l *loop) weigh(ctx context.Context, r *Run) (observation, error) {
 		r.question = l.escalation(ctx, r, []clone.Run{this}, turn)
 		return sawPassesUsed, nil
 	case spent && (r.outcome.IsFailure() || r.outcome.IsPass()):
-		l.tell(r.Issue, "is left to other workers: %s tried it as often as it does within 24 hours", l.name)
+		l.tell(r.Issue, "left to other workers: %s used up its tries within 24 hours", l.name)
 	}
 	if r.outcome.IsFailure() {
 		return sawAttempt, nil
@@ -69,8 +69,8 @@ func (l *loop) weigh(ctx context.Context, r *Run) (observation, error) {
 	return sawOpen, nil
 }
 
-// conclude ends the record of a run, and tells of it. What it was about is acknowledged with
-// the next look.
+// conclude ends the record of a run and reports it. The inbox items of its issue are
+// acknowledged at the next look.
 func (l *loop) conclude(ctx context.Context, r *Run) (observation, error) {
 	if r.Issue != "" {
 		l.releaseOthers(ctx, r)
@@ -100,22 +100,22 @@ func (l *loop) conclude(ctx context.Context, r *Run) (observation, error) {
 	return sawRecorded, nil
 }
 
-// releaseOthers gives back what the command of a run claimed besides its issue: nobody
-// works on that any more.
+// releaseOthers releases other issues that the command of a run claimed: nobody works on them
+// any more.
 func (l *loop) releaseOthers(ctx context.Context, r *Run) {
 	claims, err := l.place.Claims()
 	if err != nil {
-		l.once(err.Error()) // what was unreadable was set aside
+		l.once(err.Error()) // the unreadable part was set aside
 	}
 	for _, lease := range claims.Leases {
 		if lease.Run == r.ID && lease.Actor == l.name && lease.Issue != r.Issue {
 			l.release(ctx, lease.Issue)
-			l.tell(lease.Issue, "claimed by the command of run %s, and given back", r.ID)
+			l.tell(lease.Issue, "claimed by the command of run %s, and released", r.ID)
 		}
 	}
 }
 
-// told is why a run came to its outcome.
+// told returns why a run came to its outcome.
 func told(r *Run) string {
 	text := r.Why
 	if r.Asked {
@@ -124,18 +124,18 @@ func told(r *Run) string {
 	return text
 }
 
-// warnOfCost says once what of the cost of a run cannot be read, and that its bound cannot be kept.
+// warnOfCost reports once that the cost of a run is unreadable, or unknown despite a limit.
 func (l *loop) warnOfCost(r *Run) {
 	if r.UnreadPrice != "" {
-		l.once(fmt.Sprintf("run %s printed %q, which is no price: its cost is not known", r.ID, r.UnreadPrice))
+		l.once(fmt.Sprintf("run %s printed %q, which is not a price: its cost is unknown", r.ID, r.UnreadPrice))
 	}
 	if l.Bounds.Cost > 0 && !r.IsPriced() {
-		l.once("--max-cost: the cost of a run is not known, and counts for nothing; " + costHint)
+		l.once("--max-cost: the cost of a run is unknown and not counted; " + costHint)
 	}
 }
 
-// acknowledge takes what runs had before them out of the inbox of the actor, in a store
-// that is read already. What came since their start waits for the next run.
+// acknowledge acknowledges the inbox items that ended runs had in their prompts, in a store
+// already read. Items that came after a run's start wait for the next run.
 func (l *loop) acknowledge(ctx context.Context, file *beads.Snapshot, graph *dag.Graph) {
 	if len(l.heard) == 0 {
 		return
@@ -143,23 +143,23 @@ func (l *loop) acknowledge(ctx context.Context, file *beads.Snapshot, graph *dag
 	a := l.fresh(ctx, "")
 	in, err := traces.InboxIn(ctx, a, file, graph, traces.InboxRequest{Actor: l.name, Roles: l.roles})
 	if err != nil {
-		return // they stay, and are read once more
+		return // they stay for the next look
 	}
 	var ids []string
 	for _, item := range in.Items {
 		started, ok := l.heard[item.Issue]
-		// What came in the second in which the run began may have come too late for it.
+		// An item from the second in which the run began may have come too late for it.
 		if ok && item.At.Before(started.Truncate(time.Second)) {
 			ids = append(ids, item.ID)
 		}
 	}
 	clear(l.heard)
 	if len(ids) > 0 {
-		_, _ = traces.Ack(ctx, a, traces.AckRequest{Actor: l.name, Roles: l.roles, Items: ids}) // else they are read once more
+		_, _ = traces.Ack(ctx, a, traces.AckRequest{Actor: l.name, Roles: l.roles, Items: ids}) // on error they stay for the next look
 	}
 }
 
-// acknowledgeLast is acknowledge at the end of the loop.
+// acknowledgeLast calls acknowledge at the end of the loop.
 func (l *loop) acknowledgeLast(ctx context.Context) {
 	if len(l.heard) == 0 {
 		return
@@ -170,15 +170,15 @@ func (l *loop) acknowledgeLast(ctx context.Context) {
 	}
 }
 
-// release gives an issue back. That it is not the actor's any more is no failure.
+// release releases an issue. If the actor no longer has it, that is not an error.
 func (l *loop) release(ctx context.Context, id string) {
 	_, err := service.Release(ctx, l.fresh(ctx, ""), service.ReleaseRequest{ID: id})
 	if err != nil && !fault.Is(err, fault.Conflict) {
-		l.app.Warn("%s: cannot be given back: %v", id, err) // the claim ends with this process
+		l.app.Warn("%s: cannot be released: %v", id, err) // the claim ends with this process
 	}
 }
 
-// errorOf is the trace of a failed attempt.
+// errorOf returns the trace of a failed attempt.
 func (l *loop) errorOf(r *Run) traces.Draft {
 	what := map[clone.Outcome]string{
 		clone.OutcomeSilent: cmp.Or(r.Why, "the run left nothing: no work, no trace, no checkpoint"), clone.OutcomeTimedOut: "the run timed out",
@@ -190,14 +190,14 @@ func (l *loop) errorOf(r *Run) traces.Draft {
 	}}
 }
 
-// giveBack is release for the issue of a run.
+// giveBack releases the issue of a run.
 func (l *loop) giveBack(ctx context.Context, r *Run) error {
 	l.release(ctx, r.Issue)
 	return nil
 }
 
-// giveBackFailed gives an issue back, and leaves the error of a failed attempt on it: in one
-// edit where both can be done.
+// giveBackFailed releases an issue and adds the error of a failed attempt, in one edit if
+// possible.
 func (l *loop) giveBackFailed(ctx context.Context, r *Run) error {
 	a := l.fresh(ctx, "")
 	leave, err := traces.Leaving(ctx, a, l.errorOf(r))
@@ -213,19 +213,19 @@ func (l *loop) giveBackFailed(ctx context.Context, r *Run) error {
 	return l.giveBack(ctx, r)
 }
 
-// leaveError leaves the error of a failed attempt on its issue.
+// leaveError adds the error of a failed attempt to its issue.
 func (l *loop) leaveError(ctx context.Context, r *Run) error {
 	return l.leave(ctx, l.name, l.errorOf(r))
 }
 
-// leave leaves a trace. One that cannot be left, such as on a line that is too long, is
-// a warning.
+// leave adds a trace. If the trace is not possible, for example because the line would be too
+// long, it prints a warning.
 func (l *loop) leave(ctx context.Context, as string, d traces.Draft) error {
 	a := l.fresh(ctx, "")
 	a.Actor = as
 	_, err := traces.Add(ctx, a, traces.AddRequest{Drafts: []traces.Draft{d}})
 	if fault.Is(err, fault.Usage) || fault.Is(err, fault.Conflict) {
-		l.app.Warn("%s: the %s is not left on the issue: %v", d.Issue, d.Type, err)
+		l.app.Warn("%s: the %s was not added to the issue: %v", d.Issue, d.Type, err)
 		return nil
 	}
 	return err
@@ -234,10 +234,10 @@ func (l *loop) leave(ctx context.Context, as string, d traces.Draft) error {
 const (
 	tailLines = 20
 	tailBytes = 4 << 10
-	tailRead  = 256 << 10 // of a log, from its end
+	tailRead  = 256 << 10 // bytes read from the end of a log
 )
 
-// endOf is the end of a log, so many bytes at most; "" where it cannot be read.
+// endOf returns at most most bytes from the end of a log; "" if it cannot be read.
 func endOf(path string, most int64) string {
 	file, err := os.Open(path)
 	if err != nil {
@@ -245,7 +245,7 @@ func endOf(path string, most int64) string {
 	}
 	defer file.Close()
 	if info, err := file.Stat(); err == nil && info.Size() > most {
-		_, _ = file.Seek(-most, io.SeekEnd) // else all of it will do
+		_, _ = file.Seek(-most, io.SeekEnd) // on error, read all of it
 	}
 	text, err := io.ReadAll(file)
 	if err != nil {
@@ -254,7 +254,7 @@ func endOf(path string, most int64) string {
 	return string(text)
 }
 
-// fenced is the end of an output as feedback has it; "" where nothing was said.
+// fenced returns the end of an output as a code block for feedback; "" if there is none.
 func fenced(text string) string {
 	if text = shortened(text); text == "" {
 		return ""
@@ -262,7 +262,7 @@ func fenced(text string) string {
 	return visible.Fenced(text)
 }
 
-// shortened is the end of an output, without credentials.
+// shortened returns the end of an output without credentials.
 func shortened(text string) string {
 	lines := strings.Split(strings.TrimSpace(workspace.Visible(text)), "\n")
 	lines = lines[max(0, len(lines)-tailLines):]
@@ -273,38 +273,38 @@ func shortened(text string) string {
 	return text
 }
 
-// escalation is what a person is asked about an issue that the loop does not get done.
+// escalation returns the question to a person about an issue that the loop does not get done.
 // failures are the failed attempts, or the last pass.
 func (l *loop) escalation(ctx context.Context, r *Run, failures []clone.Run, turn Turn) (q checkpoint.Question) {
 	var text strings.Builder
-	what := "Its work was not taken after all passes"
+	what := "Its work was not accepted after all passes"
 	if clone.Outcome(failures[0].Outcome).IsFailure() {
 		what = visible.Counted(len(failures), "run") + " failed at this issue"
 	}
-	if why := failures[len(failures)-1].Why; why != "" { // first, for a survey has the first words alone
+	if why := failures[len(failures)-1].Why; why != "" { // first, since a survey shows only the first words
 		what += ": `" + strings.ReplaceAll(why, "`", "'") + "`"
 	}
-	then := ". It is not tried again before somebody answers."
+	then := ". It is not tried again until somebody answers."
 	if turn == TurnSpared {
 		q.Only = l.name
-		then = fmt.Sprintf(". %s does not try it again before somebody answers; no other worker runs here, and one that is started takes it all the same.", l.name)
+		then = fmt.Sprintf(". %s does not try it again until somebody answers. No other worker is running here; one that is started may take it.", l.name)
 	}
-	text.WriteString(what + then + " What is to change?\n")
+	text.WriteString(what + then + " What should change?\n")
 	for _, f := range failures {
 		fmt.Fprintf(&text, "\n- run %s of %s: %s, exit %d", f.ID, f.Actor, f.Outcome, f.Exit)
 		if f.Why != "" {
 			fmt.Fprintf(&text, ": `%s`", strings.ReplaceAll(f.Why, "`", "'"))
 		}
 		if f.Said != "" && !strings.Contains(f.Why, f.Said) {
-			fmt.Fprintf(&text, "; the last that it printed: `%s`", strings.ReplaceAll(f.Said, "`", "'"))
+			fmt.Fprintf(&text, "; last output: `%s`", strings.ReplaceAll(f.Said, "`", "'"))
 		}
 	}
 	q.Text = text.String() + "\n" + l.where(ctx, r)
 	return q
 }
 
-// ask puts the question of a run to a person, once; about an issue that was closed meanwhile
-// nobody is asked any more.
+// ask asks a person the question of a run, once. If the issue was closed meanwhile, it asks
+// nobody.
 func (l *loop) ask(ctx context.Context, r *Run) (observation, error) {
 	r.question.Unclosed = true
 	_, err := service.Escalate(ctx, l.fresh(ctx, ""), service.EscalateRequest{ID: r.Issue, Question: r.question})
@@ -312,7 +312,7 @@ func (l *loop) ask(ctx context.Context, r *Run) (observation, error) {
 	case fault.Is(err, fault.Changed):
 		_, r.Why = l.closedByOthers(r)
 		return sawLost, nil
-	case err == nil, fault.Is(err, fault.Conflict): // it waits already
+	case err == nil, fault.Is(err, fault.Conflict): // a question already waits
 		r.Asked, r.Spared = true, r.question.Only != ""
 		return sawAsked, nil
 	}

@@ -24,9 +24,9 @@ import (
 	"stig/signals"
 )
 
-// land merges the work of a run, checks the result, puts it on the branch that results
-// go to, and closes the issue. Loops do that one after the other, and look at the issue when
-// it is their turn: the checks of others may take long.
+// land merges the work of a run, checks the result, moves the branch for results to it, and
+// closes the issue. Loops land one at a time. Each reads the issue again when its turn comes,
+// since the checks of others may take long.
 func (l *loop) land(ctx context.Context, r *Run) (observation, error) {
 	if r.tree != nil {
 		unlock, err := clone.LockOnto(ctx, l.place, l.trees.Onto, l.Cap)
@@ -39,12 +39,12 @@ func (l *loop) land(ctx context.Context, r *Run) (observation, error) {
 	if err != nil {
 		return "", err
 	}
-	if !r.left.closed && isClosed(record) { // since the command ended
+	if !r.left.closed && isClosed(record) { // closed since the command ended
 		_, r.Why = l.closedByOthers(r)
 		return sawLost, nil
 	}
 	if r.Criteria != gate.Hash(gate.Of(record).Text()) {
-		r.question.Text = fmt.Sprintf("The acceptance criteria changed while %s worked on the issue, so that its loop does not close it. Do they say what is wanted?\n%s", l.name, l.where(ctx, r))
+		r.question.Text = fmt.Sprintf("The acceptance criteria changed while %s worked on the issue, so the loop does not close it. Do they say what you want?\n%s", l.name, l.where(ctx, r))
 		return sawCriteriaChanged, nil
 	}
 	if r.tree != nil {
@@ -60,14 +60,14 @@ func (l *loop) land(ctx context.Context, r *Run) (observation, error) {
 	refused, isRefused := errors.AsType[*git.RejectedError](err)
 	switch {
 	case isRefused && len(refused.Files) > 0:
-		return r.refused("", refused.Reason, refused.Exit, fmt.Sprintf("What others did is on %s. Type git merge %[1]s in the work tree, and resolve it there.", l.trees.Onto)), nil
+		return r.refused("", refused.Reason, refused.Exit, fmt.Sprintf("Work of others is on %s. Type git merge %[1]s in the work tree and resolve the conflicts there.", l.trees.Onto)), nil
 	case isRefused:
 		return r.refused(firstSaid("git", refused.Tail), refused.Reason, refused.Exit, fenced(refused.Tail)), nil
 	}
 	return saw, err
 }
 
-// merge merges what others did into the work of a run, in the time of a run at most: a
+// merge merges the work of others into that of a run. The time limit is that of a run, since a
 // merge driver or a hook of the repository may hang.
 func (l *loop) merge(ctx context.Context, tree *git.Worktree) error {
 	limit := cmp.Or(l.runTimeout, time.Hour)
@@ -80,8 +80,8 @@ func (l *loop) merge(ctx context.Context, tree *git.Worktree) error {
 	return err
 }
 
-// refused keeps why the work of a run is not taken, with what refused it as firstSaid gives
-// it, its exit code, 0 where nothing ran, and Markdown for whoever does the next pass.
+// refused records why the work of a run was rejected: by is what rejected it, as firstSaid
+// returns it; exit is its exit code, 0 if nothing ran; text is Markdown for the next pass.
 func (r *Run) refused(by, why string, exit int, text string) observation {
 	r.Refused, r.Why, r.exit, r.feedback = by, why, exit, text
 	if r.tree != nil {
@@ -97,7 +97,7 @@ func (r *Run) refused(by, why string, exit int, text string) observation {
 	return sawRefused
 }
 
-// reopen takes back a close that the command made itself.
+// reopen reverts a close that the command made itself.
 func (l *loop) reopen(ctx context.Context, r *Run) error {
 	if !r.left.closed {
 		return nil
@@ -106,8 +106,8 @@ func (l *loop) reopen(ctx context.Context, r *Run) error {
 	return err
 }
 
-// reject takes back a close that the command made itself, and tells the actor on the issue
-// why its work was not taken.
+// reject reverts a close that the command made itself, and leaves the reason for the rejection
+// on the issue.
 func (l *loop) reject(ctx context.Context, r *Run) error {
 	ctx = context.WithoutCancel(ctx)
 	if err := l.reopen(ctx, r); err != nil {
@@ -120,8 +120,8 @@ func (l *loop) reject(ctx context.Context, r *Run) error {
 	return l.leave(ctx, traces.GateName, traces.Draft{Issue: r.Issue, Type: trace.Feedback, Content: content, Body: strings.TrimLeft(r.feedback+"\n\n"+l.strayWork(ctx, r), "\n")})
 }
 
-// prove runs the criteria, in the work tree of a run or in place, lands the work that
-// passes and that they show, and closes the issue.
+// prove runs the criteria in the work tree of a run or in place. If they pass and show the
+// work, it lands the work and closes the issue.
 func (l *loop) prove(ctx context.Context, r *Run, record *beads.Record) (observation, error) {
 	dir, remove, err := l.judgingTree(ctx, r)
 	if err != nil {
@@ -138,7 +138,7 @@ func (l *loop) prove(ctx context.Context, r *Run, record *beads.Record) (observa
 		return "", errors.New("while its checks ran")
 	case errors.Is(err, workspace.ErrNotRun) && !r.takenAsDone():
 		r.question = checkpoint.Question{Options: []string{checkpoint.OnMyWord, notDone}, Text: fmt.Sprintf("%s says that it is done, and its checks do not run: %v. Is it done? "+
-			"With criteria that can be run the loop sees for itself: stig edit %s --acceptance TEXT, and then any answer.\n%s",
+			"With criteria that can be run the loop checks this itself: type stig edit %s --acceptance TEXT, then give any answer.\n%s",
 			l.name, err, visible.Quoted(r.Issue), l.where(ctx, r))}
 		return sawNothingRun, nil
 	case err != nil:
@@ -156,7 +156,7 @@ func (l *loop) prove(ctx context.Context, r *Run, record *beads.Record) (observa
 		}
 		_, tip := r.tree.Landing()
 		if err := gated.KeepShown(l.shownAt(r, tip)); err != nil {
-			l.app.Warn("%s: what its checks showed is not kept: %v", r.Issue, err) // they run once more before the next work
+			l.app.Warn("%s: the results of its checks were not stored: %v", r.Issue, err) // they run again before the next work
 		}
 	}
 	r.Step = stepLanded
@@ -165,7 +165,7 @@ func (l *loop) prove(ctx context.Context, r *Run, record *beads.Record) (observa
 	}
 	if done != "" {
 		if _, err := service.Checkpoint(after, l.fresh(after, ""), service.CheckpointRequest{ID: r.Issue, Estimate: signals.Estimate{Done: done}}); err != nil {
-			l.app.Warn("%s: what was done is not kept with the issue: %v", r.Issue, err) // its close says it
+			l.app.Warn("%s: what was done was not recorded in the issue: %v", r.Issue, err) // the close reason has it
 		}
 	}
 	if _, err := gated.Close(after); err != nil {
@@ -175,8 +175,9 @@ func (l *loop) prove(ctx context.Context, r *Run, record *beads.Record) (observa
 	return sawClosed, nil
 }
 
-// judgingTree is the directory in which the criteria of a run are run, and what removes it:
-// its work tree, which must be that of the commit, or a fresh checkout of that.
+// judgingTree returns the directory in which the criteria of a run are run, and a function that
+// removes it. It is the run's work tree, which must match its commit, or a fresh checkout of
+// that commit.
 func (l *loop) judgingTree(ctx context.Context, r *Run) (dir string, remove func(context.Context) error, err error) {
 	stays := func(context.Context) error { return nil }
 	if r.tree == nil {
@@ -189,16 +190,16 @@ func (l *loop) judgingTree(ctx context.Context, r *Run) (dir string, remove func
 	differs, err := r.tree.Stands(ctx)
 	if err == nil && len(differs) > 0 {
 		err = &git.RejectedError{
-			Reason: "the work tree is not what its commit says: " + strings.Join(differs[:min(len(differs), mostChanged)], "; "),
+			Reason: "the work tree differs from its commit: " + strings.Join(differs[:min(len(differs), mostChanged)], "; "),
 			Tail:   strings.Join(differs, "\n"),
 		}
 	}
 	return r.tree.Dir, stays, err
 }
 
-// isShown reports whether the work of a run may land: its checks show it, or are to be green
-// before it too, as their fences, the labels of the issue or the configuration say, or a
-// person takes it. Else the run has the question for a person.
+// isShown reports whether the work of a run may land: its checks show the work; or they may
+// pass before it too, according to their fences, the issue's labels or the configuration; or a
+// person accepts it. Otherwise it sets the question for a person.
 func (l *loop) isShown(ctx context.Context, r *Run, gated *service.PendingClose, record *beads.Record) (bool, error) {
 	changed, known, err := l.landing(ctx, r)
 	if err != nil {
@@ -221,26 +222,27 @@ func (l *loop) isShown(ctx context.Context, r *Run, gated *service.PendingClose,
 	}
 	r.Why = "its checks pass, and none of them failed before the work"
 	r.question = checkpoint.Question{Options: []string{checkpoint.TakeIt, rejectIt, writeCriterion}, Text: fmt.Sprintf(
-		"The checks pass, and none of them failed before run %s of %s: they do not show what it did. Is the work to be taken?\n\n%s\n\n%s\n"+
-			"A criterion that fails without the work shows it: stig edit %s --acceptance TEXT. Checks that are to hold stand in a fence marked verify held.\n%s",
+		"The checks pass, and none of them failed before run %s of %s: they do not show what it did. Should the work be accepted?\n\n%s\n\n%s\n"+
+			"A criterion that fails without the work shows it: stig edit %s --acceptance TEXT. Put checks that pass before and after into a fence marked verify held.\n%s",
 		r.ID, l.name, strings.Join(checks, "\n"), l.diffOf(ctx, r), visible.Quoted(r.Issue), l.where(ctx, r))}
 	return false, nil
 }
 
-// The other options of the question about work that no check shows; checkpoint.TakeIt is the first.
+// Further options of the question about work that no check shows; the first is
+// checkpoint.TakeIt.
 const (
 	rejectIt       = "reject it: the work is to be done again"
 	writeCriterion = "I have written a criterion: see whether it shows the work"
 )
 
-// keptOpen is why an issue is not closed though nobody found fault with the work: it
-// waits for others, for an answer, or its criteria changed.
+// keptOpen handles an error that keeps an issue open although the work was accepted: it waits
+// for other issues or an answer, or its criteria changed.
 func (l *loop) keptOpen(ctx context.Context, r *Run, err error) (observation, error) {
 	switch {
 	case fault.Is(err, fault.Waits):
 		return sawBlocked, nil
 	case fault.Is(err, fault.Changed):
-		r.question.Text = fmt.Sprintf("The acceptance criteria changed while they ran: %v. Do they say what is wanted?\n%s", err, l.where(ctx, r))
+		r.question.Text = fmt.Sprintf("The acceptance criteria changed while they ran: %v. Do they say what you want?\n%s", err, l.where(ctx, r))
 		return sawCriteriaChanged, nil
 	case fault.Is(err, fault.Found):
 		r.Why = visible.OneLine(err.Error())
@@ -249,23 +251,23 @@ func (l *loop) keptOpen(ctx context.Context, r *Run, err error) (observation, er
 	return "", err
 }
 
-// putAway removes the work tree of a closed issue, and has git pack what the loop committed.
-// Both may take minutes in a large repository. None of it keeps the issue from being closed.
+// putAway removes the work tree of a closed issue and lets git pack the loop's commits. Both
+// may take minutes in a large repository. Errors do not keep the issue open.
 func (l *loop) putAway(ctx context.Context, r *Run) error {
 	if r.tree == nil {
 		return nil
 	}
 	ctx = context.WithoutCancel(ctx)
 	if err := r.tree.Remove(ctx); err != nil {
-		l.tell(r.Issue, "its work tree stays: %v", err)
+		l.tell(r.Issue, "its work tree was not removed: %v", err)
 	}
 	if err := git.Upkeep(ctx, *l.trees); err != nil {
-		l.once("git does not pack the repository: " + err.Error())
+		l.once("git did not pack the repository: " + err.Error())
 	}
 	return nil
 }
 
-// commitStore commits the store after a close, where that was asked for.
+// commitStore commits the store after a close if requested.
 func (l *loop) commitStore(ctx context.Context, r *Run) {
 	if !l.Commit {
 		return
@@ -276,12 +278,13 @@ func (l *loop) commitStore(ctx context.Context, r *Run) {
 		_, err = commit(ctx, r.Issue)
 	}
 	if err != nil {
-		l.app.Warn("%s: the store is not committed: %v", r.Issue, err)
+		l.app.Warn("%s: the store was not committed: %v", r.Issue, err)
 	}
 }
 
-// reason is what a checkpoint says was done, else what the commits say, else whose work it is.
-// done is what the commits say where no checkpoint says anything: it is kept with the issue.
+// reason returns the close reason: what a checkpoint says was done; otherwise what the commits
+// say; otherwise whose work it is. If it is from the commits, done is their full text, to be
+// recorded in the issue.
 func (l *loop) reason(ctx context.Context, record *beads.Record, r *Run) (reason, done string) {
 	if estimate, ok := signals.LastEstimate(notes.Parse(record.Text(beads.Notes))); ok {
 		said := signals.ReadEstimate(estimate.Body).Done
@@ -303,12 +306,12 @@ func (l *loop) whose(record *beads.Record, r *Run) string {
 }
 
 const (
-	mostNamed   = 10  // commits, and files, that are named of a run without a checkpoint
-	mostSubject = 120 // characters of each
+	mostNamed   = 10  // commits or files listed for a run without a checkpoint
+	mostSubject = 120 // maximum characters of each
 )
 
-// fromCommits says what the commits of a run did, by their subjects and the files that they
-// changed; "" where there are none, or git does not tell.
+// fromCommits describes the commits of a run by their subjects and changed files; "" if there
+// are none or git fails.
 func (l *loop) fromCommits(ctx context.Context, r *Run) string {
 	if l.code.Root == "" {
 		return ""
@@ -334,7 +337,7 @@ func (l *loop) fromCommits(ctx context.Context, r *Run) string {
 	return text + ". It changed " + namedFirst(files, ", ")
 }
 
-// namedFirst names the first of a list, and counts the others.
+// namedFirst lists the first items and counts the others.
 func namedFirst(list []string, between string) string {
 	var named []string
 	for _, one := range list[:min(len(list), mostNamed)] {
@@ -347,7 +350,7 @@ func namedFirst(list []string, between string) string {
 	return text
 }
 
-// mostReason is how long a close reason is, in characters.
+// mostReason is the maximum length of a close reason in characters.
 const mostReason = 300
 
 func firstSentences(text string) string {
@@ -358,8 +361,8 @@ func firstSentences(text string) string {
 	return string(runes)
 }
 
-// failed says which check failed, what it said first, with which exit code, and its last lines.
-// lack is what the work tree has not of what they read.
+// failed returns the failed check, its first output, its exit code, and feedback with its last
+// lines. lack is a note on what the checks read and the work tree does not have.
 func failed(v *gate.Verdict, lack string) (by, why string, exit int, text string) {
 	o, why := failing(v)
 	if why == "" {
@@ -373,7 +376,7 @@ func failed(v *gate.Verdict, lack string) (by, why string, exit int, text string
 	return firstSaid(program, o.Tail), why, o.Exit, strings.TrimLeft(lack+"\n\n", "\n") + fenced(o.Reason+"\n"+o.Tail)
 }
 
-// failing is the first check that ran and did not pass, and what happened; "" for none.
+// failing returns the first check that ran and did not pass, and what happened; "" for none.
 func failing(v *gate.Verdict) (o gate.Outcome, why string) {
 	for _, o := range v.Outcomes() {
 		if !o.Passed() && o.Exit != gate.ExitNotRun {
@@ -383,8 +386,8 @@ func failing(v *gate.Verdict) (o gate.Outcome, why string) {
 	return o, ""
 }
 
-// where says to a person where the work of a run is: a branch that a work tree has checked
-// out cannot be checked out elsewhere.
+// where tells a person where the work of a run is. A branch that is checked out in a work tree
+// cannot be checked out elsewhere.
 func (l *loop) where(ctx context.Context, r *Run) string {
 	if r.Branch == "" {
 		return ""
@@ -397,21 +400,22 @@ func (l *loop) where(ctx context.Context, r *Run) string {
 	}
 	text += ".\n"
 	if stray := l.strayWork(ctx, r); stray != "" {
-		text += "\nIts work lies elsewhere:\n\n" + stray
+		text += "\nIts work is elsewhere:\n\n" + stray
 	}
 	return text
 }
 
-// notDone is the other option of a question whether work is done of which nothing can be shown.
+// notDone is the second option of the question whether work is done that no check can show.
 const notDone = "it is not done yet"
 
-// exchanges are the questions about an issue, with what was answered.
+// exchanges returns the questions about an issue with their answers.
 func exchanges(record *beads.Record) []signals.Exchange {
 	return signals.Exchanges(signals.Escalations(notes.Parse(record.Text(beads.Notes))))
 }
 
-// taken is the answer of a person that the issue of a run is done as it is, or lands if it
-// passes; nil where the last one says otherwise, is an agent's, or had a run already.
+// taken returns a person's answer that the issue of a run is done as it is, or lands if it
+// passes. It is nil if the last answer says otherwise, is not from a person, or has already
+// been used by a run.
 func (l *loop) taken(r *Run) (*clone.Taken, error) {
 	record, err := l.recordOf(r.Issue)
 	if err != nil || record == nil {
@@ -435,15 +439,15 @@ func (l *loop) taken(r *Run) (*clone.Taken, error) {
 	return t, err
 }
 
-// takes reports whether a person answered a question of the loop with its first option, which
-// is one of these.
+// takes reports whether a person answered a question of the loop with its first option and that
+// option is one of words.
 func (l *loop) takes(e signals.Exchange, words ...string) bool {
 	options := signals.ReadQuestion(e.Question.Text).Options
 	return e.Answer != nil && len(options) > 0 && slices.Contains(words, options[0]) && strings.HasPrefix(e.Answer.Text, options[0]) &&
 		service.IsPerson(l.app, l.place, e.Answer.By)
 }
 
-// takenAsDone reports whether a person takes the work whatever its checks show.
+// takenAsDone reports whether a person accepts the work whatever its checks show.
 func (r *Run) takenAsDone() bool {
 	return r.Taken != nil && !strings.HasPrefix(r.Taken.Word, checkpoint.NoSecret)
 }

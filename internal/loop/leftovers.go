@@ -15,10 +15,10 @@ import (
 	"stig/signals"
 )
 
-// beginClean takes out of the work tree of a run what runs of other actors left there
-// uncommitted, and all of its branch where a person rejected that for a credential. What this
-// actor itself left stays. It reports whether the tree holds no work, and has the prompt say
-// what there is of earlier runs.
+// beginClean moves what runs of other actors left uncommitted out of a run's work tree, or its
+// whole branch if a person rejected that because of a credential. What this actor left stays.
+// It reports whether the tree contains no work, and lists leftovers of earlier runs for the
+// prompt.
 func (l *loop) beginClean(ctx context.Context, r *Run) (fresh bool, err error) {
 	last, err := l.lastIn(r)
 	if err != nil {
@@ -41,7 +41,7 @@ func (l *loop) beginClean(ctx context.Context, r *Run) (fresh bool, err error) {
 			return false, err
 		}
 		if fresh {
-			there.Files = nil // of setup
+			there.Files = nil // written by setup
 		}
 	}
 	switch {
@@ -56,8 +56,8 @@ func (l *loop) beginClean(ctx context.Context, r *Run) (fresh bool, err error) {
 	return fresh, l.findLeftovers(ctx, r)
 }
 
-// lastIn is the last run that had the work tree of a run for itself; where none is known that
-// of somebody unknown.
+// lastIn returns the last run in the work tree of a run; if none is known, a run of actor
+// "unknown".
 func (l *loop) lastIn(r *Run) (clone.Run, error) {
 	runs, _, err := l.runs()
 	last := clone.Run{ID: "unknown", Actor: "unknown"}
@@ -69,8 +69,8 @@ func (l *loop) lastIn(r *Run) (clone.Run, error) {
 	return last, err
 }
 
-// setAside puts the work tree of a run aside as what another run left, with its branch where
-// that was rejected, and makes a new one.
+// setAside sets the work tree of a run aside as leftovers of another run, with its branch if
+// that was rejected, and creates a new one.
 func (l *loop) setAside(ctx context.Context, r *Run, last clone.Run, rejected bool) error {
 	held, err := l.holdDebris(ctx, r, last)
 	if err != nil {
@@ -83,12 +83,12 @@ func (l *loop) setAside(ctx context.Context, r *Run, last clone.Run, rejected bo
 	if err != nil {
 		return err
 	}
-	what := fmt.Sprintf("run %s of %s left changes uncommitted", last.ID, workspace.Visible(last.Actor))
+	what := fmt.Sprintf("run %s of %s left uncommitted changes", last.ID, workspace.Visible(last.Actor))
 	switch {
 	case kept.Branch != "":
-		l.tell(r.Issue, "%s; they are out of the work tree, on branch %s: %s", what, kept.Branch, listed(kept.Files))
+		l.tell(r.Issue, "%s; they were moved to branch %s: %s", what, kept.Branch, listed(kept.Files))
 	case kept.Commit != "":
-		l.tell(r.Issue, "%s; they are out of the work tree, in commit %.12[2]s: %s; the issue has as many branches of leftovers as it may, so type git branch NAME %.12[2]s to keep it",
+		l.tell(r.Issue, "%s; they were moved to commit %.12[2]s: %s; the issue has the maximum number of branches for leftovers, so type git branch NAME %.12[2]s to keep it",
 			what, kept.Commit, listed(kept.Files))
 		r.found = append(r.found, fmt.Sprintf("Commit %.12s has leftovers of %s (%s), which are not in this work tree: %s.", kept.Commit, last.ID, last.Actor, listed(kept.Files)))
 	}
@@ -96,8 +96,8 @@ func (l *loop) setAside(ctx context.Context, r *Run, last clone.Run, rejected bo
 	return err
 }
 
-// holdDebris says, and records, what is to be moved out of a work tree that another run left,
-// and gives the directory that takes it.
+// holdDebris reports and records the files to be moved out of a work tree that another run
+// left, and returns the directory for them.
 func (l *loop) holdDebris(ctx context.Context, r *Run, last clone.Run) (held string, err error) {
 	left, err := r.tree.Omitted(ctx)
 	if err != nil {
@@ -106,8 +106,8 @@ func (l *loop) holdDebris(ctx context.Context, r *Run, last clone.Run) (held str
 	if held, err = l.place.Held(last.ID); err != nil || len(left) == 0 {
 		return held, err
 	}
-	l.tell(r.Issue, "run %s of %s left files that no commit takes; they are moved to %s: %s", last.ID, workspace.Visible(last.Actor), held, listed(left))
-	if last.Started.IsZero() { // nobody knows of it
+	l.tell(r.Issue, "run %s of %s left files that cannot be committed; they were moved to %s: %s", last.ID, workspace.Visible(last.Actor), held, listed(left))
+	if last.Started.IsZero() { // an unknown run
 		leftOut(&r.Run, left)
 		return held, l.record(&r.Run)
 	}
@@ -115,7 +115,7 @@ func (l *loop) holdDebris(ctx context.Context, r *Run, last clone.Run) (held str
 	return held, l.record(&last)
 }
 
-// findLeftovers has the prompt of a run name what others left of its issue.
+// findLeftovers adds to the prompt of a run what others left of its issue.
 func (l *loop) findLeftovers(ctx context.Context, r *Run) error {
 	if r.Issue == "" {
 		return nil
@@ -125,7 +125,7 @@ func (l *loop) findLeftovers(ctx context.Context, r *Run) error {
 		return err
 	}
 	for _, one := range all {
-		r.found = append(r.found, fmt.Sprintf("Branch %s has %s, which are not in this work tree: %s. Take what you can use, such as with git checkout %[1]s -- FILE.", one.Branch, one.Subject, listed(one.Files)))
+		r.found = append(r.found, fmt.Sprintf("Branch %s has %s, which are not in this work tree: %s. Use what helps, for example with git checkout %[1]s -- FILE.", one.Branch, one.Subject, listed(one.Files)))
 	}
 	runs, _, err := l.runs()
 	for _, e := range runs {
@@ -133,15 +133,15 @@ func (l *loop) findLeftovers(ctx context.Context, r *Run) error {
 			continue
 		}
 		if held, err := l.place.Held(e.ID); err == nil && workspace.Exists(held) {
-			r.found = append(r.found, fmt.Sprintf("Run %s of %s left files that no commit takes; they are in %s: %s.", e.ID, e.Actor, held, listed(e.LeftOut)))
+			r.found = append(r.found, fmt.Sprintf("Run %s of %s left files that cannot be committed; they are in %s: %s.", e.ID, e.Actor, held, listed(e.LeftOut)))
 		}
 	}
 	return err
 }
 
-// ownLeftovers says to an actor what its last run left in the work tree.
+// ownLeftovers tells an actor what its last run left in the work tree.
 func ownLeftovers(run string, there git.Uncommitted) string {
-	text := fmt.Sprintf("Your run %s left this uncommitted, and it is still here: %s.", run, listed(there.Files))
+	text := fmt.Sprintf("Your run %s left uncommitted changes, which are still here: %s.", run, listed(there.Files))
 	if len(there.Files) == 0 {
 		text = fmt.Sprintf("Your run %s left the work tree on another branch.", run)
 	}
@@ -151,10 +151,10 @@ func ownLeftovers(run string, there git.Uncommitted) string {
 	return text
 }
 
-// mostListed is how many names a line has.
+// mostListed is the maximum number of names on a line.
 const mostListed = 8
 
-// listed is the first names of a list, and how many more there are.
+// listed returns the first names of a list and the number of the others.
 func listed[T any](names []T) string {
 	var all []string
 	for _, name := range names {
@@ -163,10 +163,10 @@ func listed[T any](names []T) string {
 	return visible.Some(all, mostListed)
 }
 
-// mostLeftOut is how many names of files that are left out a record has.
+// mostLeftOut is the maximum number of left-out files in a record.
 const mostLeftOut = 50
 
-// leftOut has the record of a run say what is no part of its commit.
+// leftOut records the files left out of a run's commit.
 func leftOut(r *clone.Run, left []git.LeftOut) {
 	for _, one := range left {
 		text := workspace.Visible(one.String())
@@ -180,8 +180,8 @@ func leftOut(r *clone.Run, left []git.LeftOut) {
 	}
 }
 
-// holdBack moves what a run made and its commit leaves out away from the work tree, so that
-// the checks see what is committed.
+// holdBack moves the files left out of a run's commit out of the work tree, so that the checks
+// see only what is committed.
 func (l *loop) holdBack(r *Run) error {
 	if r.tree == nil || len(r.tree.LeftOut) == 0 {
 		return nil
@@ -190,33 +190,34 @@ func (l *loop) holdBack(r *Run) error {
 	if err != nil {
 		return err
 	}
-	if err := l.record(&r.Run); err != nil { // it says what is moved, whatever happens
+	if err := l.record(&r.Run); err != nil { // the record must name the files before they are moved
 		return err
 	}
-	l.tell(r.Issue, "left out of the commit, and moved to %s: %s", held, listed(r.LeftOut))
+	l.tell(r.Issue, "left out of the commit and moved to %s: %s", held, listed(r.LeftOut))
 	if err := r.tree.MoveOut(r.tree.LeftOut, held); err != nil {
 		return err
 	}
 	return l.place.PruneHeld(r.ID)
 }
 
-// saidLeftOut begins the feedback of a run whose checks fail with what they could not see.
+// saidLeftOut returns the start of the feedback for failed checks: the files that they could
+// not see.
 func (l *loop) saidLeftOut(r *Run) string {
 	if len(r.LeftOut) == 0 {
 		return ""
 	}
 	held, _ := l.place.Held(r.ID)
-	return fmt.Sprintf("left out: %s; kept in %s. Checks see what is committed: have git ignore such files, or escalate if one belongs to the work; a person allows it in .stig.cue, commit: allow: [\"GLOB\"].", listed(r.LeftOut), held)
+	return fmt.Sprintf("left out: %s; kept in %s. Checks see only what is committed: let git ignore such files, or escalate if one belongs to the work; a person allows it in .stig.cue, commit: allow: [\"GLOB\"].", listed(r.LeftOut), held)
 }
 
-// mostSearched is how many bytes of a file are looked through for credentials.
+// mostSearched is the maximum size in bytes of a file that is searched for credentials.
 const mostSearched = 64 << 20
 
-// mostPlaces is how many places a question names.
+// mostPlaces is the maximum number of places in a question.
 const mostPlaces = 30
 
-// suspect has a person decide where a commit that is to land holds what looks like a
-// credential, and nobody has said yet that it is none.
+// suspect sets a question to a person if the commits to land contain what looks like a
+// credential, unless a person has already said that it is not one.
 func (l *loop) suspect(ctx context.Context, r *Run, record *beads.Record) (observation, error) {
 	if r.tree == nil {
 		return "", nil
@@ -229,23 +230,23 @@ func (l *loop) suspect(ctx context.Context, r *Run, record *beads.Record) (obser
 	if err != nil || len(places) == 0 {
 		return "", err
 	}
-	r.Why = "what is to land holds what looks like a credential: " + strings.TrimPrefix(places[0], "- ")
+	r.Why = "the commits to land contain what looks like a credential: " + strings.TrimPrefix(places[0], "- ")
 	more := ""
 	if len(places) > mostPlaces {
 		more = fmt.Sprintf("\n\nThere are %d more places.", len(places)-mostPlaces)
 	}
 	r.question = checkpoint.Question{Options: []string{checkpoint.NoSecret, beginAnew}, Text: fmt.Sprintf(
-		"Commits of run %s of %s hold what looks like a credential, so that they do not land:\n\n%s%s\n\nIs it none? If it is one, revoke it where it was issued: its branch has it.\n%s",
+		"Commits of run %s of %s contain what looks like a credential, so they do not land:\n\n%s%s\n\nIs it a false alarm? If it is a real one, revoke it where it was issued: its branch has it.\n%s",
 		r.ID, l.name, strings.Join(places[:min(len(places), mostPlaces)], "\n"), more, l.where(ctx, r))}
 	return sawCredential, nil
 }
 
-// beginAnew is the other option of the question about a credential.
+// beginAnew is the second option of the question about a credential.
 const beginAnew = "reject it: the work begins anew without these commits"
 
-// credentials lists, as items of Markdown, where commits brought in what looks like a
-// credential or cannot be looked through, but for the places of which a person said that
-// there is none. Commits that took it out again are no help: they land with the others.
+// credentials returns, as Markdown items, where commits added what looks like a credential or
+// cannot be searched. It omits places that a person confirmed to have none. A later commit that
+// removes a credential does not help, since both commits land.
 func (l *loop) credentials(ctx context.Context, r *Run, record *beads.Record, from, tip string) (places []string, err error) {
 	client := l.app.GitIn(r.tree.Dir)
 	client.Trusted = true // workers ran in it
@@ -282,8 +283,8 @@ func (l *loop) credentials(ctx context.Context, r *Run, record *beads.Record, fr
 // inBlob is what looks like a credential in a blob.
 type inBlob struct{ line, kind, value string }
 
-// secretsOf finds what looks like credentials in files as commits left them, and, of those
-// that have any, in what they were before.
+// secretsOf finds what looks like credentials in the files that commits changed, and, for files
+// with any, in their earlier versions.
 func secretsOf(ctx context.Context, client git.Client, versions []git.FileVersion) (map[string][]inBlob, error) {
 	found, seen := map[string][]inBlob{}, map[string]bool{}
 	search := func(blobs []string) error {
@@ -315,8 +316,8 @@ func secretsOf(ctx context.Context, client git.Client, versions []git.FileVersio
 	return found, search(before)
 }
 
-// isRejected reports whether the last answer on an issue rejects the commits of its branch for
-// a credential that they still hold.
+// isRejected reports whether the last answer on an issue rejects the commits of its branch
+// because of a credential that they still contain.
 func (l *loop) isRejected(ctx context.Context, r *Run) (bool, error) {
 	if r.Issue == "" || r.tree.Head == r.tree.Base {
 		return false, nil

@@ -23,23 +23,23 @@ import (
 // left is what the command of a run left.
 type left struct {
 	exit       int
-	timedOut   bool // it was ended at its time limit
-	stopped    bool // a person, or a crash of the loop, ended it
+	timedOut   bool // it hit its time limit
+	stopped    bool // ended by a person or by a crash of the loop
 	claimLost  bool // the claim ended while it ran
-	gone       bool // the issue is deleted, or somebody else's by now
+	gone       bool // the issue was deleted or belongs to another actor
 	asked      bool // a question on the issue waits for an answer
-	closed     bool // the store has the issue closed
-	landed     bool // its work is on the branch that results go to
+	closed     bool // the issue is closed in the store
+	landed     bool // its work is on the branch for results
 	checkpoint bool // the notes of the issue changed
-	traces     bool // it left comments, or edited issues
-	changed    bool // its tree holds work
-	elsewhere  bool // work of the run is outside of its tree, and none in it
+	traces     bool // it added comments or edited issues
+	changed    bool // its tree contains work
+	elsewhere  bool // its work is outside its tree, which has none
 }
 
-// saw says what of that counts.
+// saw returns the observation that takes precedence.
 func (f left) saw() observation {
 	switch {
-	case f.landed && f.closed: // the loop was killed after that: nothing is left to decide
+	case f.landed && f.closed: // the loop was killed afterwards; nothing is left to decide
 		return sawClosed
 	case f.stopped:
 		return sawStop
@@ -65,7 +65,7 @@ func (f left) saw() observation {
 	return sawWork
 }
 
-// look finds out what the command of a run left, rather than what it says.
+// look determines what the command of a run left, independent of what it claims.
 func (l *loop) look(ctx context.Context, r *Run) (observation, error) {
 	after := context.WithoutCancel(ctx)
 	r.left = left{
@@ -83,19 +83,19 @@ func (l *loop) look(ctx context.Context, r *Run) (observation, error) {
 	}
 	saw := r.left.saw()
 	switch {
-	case r.Issue == "" && (saw == sawNothing || saw == sawElsewhere || saw == sawWork): // no issue says whether it is right
+	case r.Issue == "" && (saw == sawNothing || saw == sawElsewhere || saw == sawWork): // no issue, so nothing to judge
 		return sawBeat, nil
 	case saw == sawElsewhere:
-		r.refused("", "its work tree holds nothing, and it left work elsewhere: "+strings.Join(ownChanges(&r.Run), "; "), 0, "")
+		r.refused("", "its work tree is unchanged, and it left work elsewhere: "+strings.Join(ownChanges(&r.Run), "; "), 0, "")
 	case saw == sawNothing && len(r.Shared) > 0:
-		r.Why = "its work tree holds nothing; " + strings.Join(r.SharedText(r.Shared), "; ")
+		r.Why = "its work tree is unchanged; " + strings.Join(r.SharedText(r.Shared), "; ")
 	case saw == sawClosed:
 		l.commitStore(after, r)
 	}
 	return saw, nil
 }
 
-// lookFurther looks at the issue of a run and at its directory.
+// lookFurther examines the issue and the directory of a run.
 func (l *loop) lookFurther(ctx context.Context, r *Run) error {
 	record, err := l.recordOf(r.Issue)
 	if err != nil {
@@ -109,19 +109,19 @@ func (l *loop) lookFurther(ctx context.Context, r *Run) error {
 	r.left.checkpoint = r.Notes != gate.Hash(record.Text(beads.Notes)) && !l.onlyOthers(r, changesNotes)
 	r.left.traces = l.comments(record, r.ID) > r.Comments || l.edited(r)
 	now, _, err := l.content(ctx, r)
-	r.left.changed = now != r.Tree || r.Taken != nil || r.Regated || l.code.Root == "" // without git nothing tells, and the gate decides
+	r.left.changed = now != r.Tree || r.Taken != nil || r.Regated || l.code.Root == "" // without git this is unknown, and the gate decides
 	if err == nil && !r.left.changed && r.tree != nil {
 		r.left.changed, err = l.holdsWork(r, now)
 	}
 	return err
 }
 
-// lostTo reports whether an issue, nil for none, is not that of a run any more, with the
-// reason in its record, and whether it is closed.
+// lostTo reports whether the issue of a run no longer belongs to it, and whether it is closed.
+// record is nil if the issue does not exist. The reason is recorded in the run.
 func (l *loop) lostTo(r *Run, record *beads.Record) (gone, closed bool) {
 	switch {
 	case record == nil:
-		r.Why = "the issue is not in the store any more"
+		r.Why = "the issue is no longer in the store"
 		return true, false
 	case record.Text(beads.Status) == beads.StatusTombstone:
 		r.Why = "the issue was deleted"
@@ -139,9 +139,9 @@ func (l *loop) lostTo(r *Run, record *beads.Record) (gone, closed bool) {
 	return false, false
 }
 
-// holdsWork reports whether there is work of earlier runs to be judged, though this one changed
-// no file: in the work tree, which holds this beyond its base, or landed by a loop that was
-// killed before it closed the issue.
+// holdsWork reports whether there is work of earlier runs to judge although this run changed no
+// file: in the work tree, whose content is given, or landed by a loop that was killed before it
+// closed the issue.
 func (l *loop) holdsWork(r *Run, content string) (bool, error) {
 	runs, _, err := l.runs()
 	if err != nil {
@@ -154,8 +154,8 @@ func (l *loop) holdsWork(r *Run, content string) (bool, error) {
 	return !fresh, err
 }
 
-// unclosed is the last run of an issue, if that landed its work and was killed before it
-// closed the issue, and none has closed it since.
+// unclosed returns the last run of an issue that landed its work but was killed before it
+// closed the issue, unless a later run closed it.
 func unclosed(runs []clone.Run, issue string) (last clone.Run, ok bool) {
 	for _, e := range runs {
 		switch {
@@ -169,17 +169,17 @@ func unclosed(runs []clone.Run, issue string) (last clone.Run, ok bool) {
 	return last, ok
 }
 
-// edits are those that stig made since a run started, but for those of the loop.
+// edits returns the edits made with stig since a run started, except those of the loop.
 func (l *loop) edits(r *Run) []clone.Record {
 	journal, err := l.place.Lately(r.Started)
 	if err != nil {
-		return nil // what the issue is like says more
+		return nil // the state of the issue says more
 	}
 	return slices.DeleteFunc(journal.Records, func(e clone.Record) bool { return e.Command == "work" || e.At.Before(r.Started) })
 }
 
-// editors lists who changed of the issue of a run what pick picks, since it started: a
-// name for each edit.
+// editors returns the actors of all edits since the run's start that made a change to its issue
+// selected by pick, one name per edit.
 func (l *loop) editors(r *Run, pick func(clone.Change) bool) (names []string) {
 	for _, e := range l.edits(r) {
 		// The result of an edit is recorded just after the store shows it.
@@ -190,17 +190,17 @@ func (l *loop) editors(r *Run, pick func(clone.Change) bool) (names []string) {
 	return names
 }
 
-// isOwn reports whether a name is that of whom the loop started.
+// isOwn reports whether a name is that of the loop's actor or of something it started.
 func (l *loop) isOwn(name string) bool { return name == l.name || clone.BelongsTo(name, l.name) }
 
-// onlyOthers reports whether others alone changed of the issue of a run what pick picks.
+// onlyOthers reports whether changes selected by pick were made only by others.
 func (l *loop) onlyOthers(r *Run, pick func(clone.Change) bool) bool {
 	names := l.editors(r, pick)
 	return len(names) > 0 && !slices.ContainsFunc(names, l.isOwn)
 }
 
-// closedByOthers reports whether another closed the issue of a run since it started, and
-// who. What another program than stig closed counts as the command's.
+// closedByOthers reports whether another actor closed the issue of a run since it started, and
+// who. A close made without stig counts as the command's own.
 func (l *loop) closedByOthers(r *Run) (closed bool, why string) {
 	names := l.editors(r, func(c clone.Change) bool {
 		return c.Kind == string(merge.Key) && c.Name == string(beads.Status) && c.Now == `"`+beads.StatusClosed+`"`
@@ -215,18 +215,19 @@ func changesNotes(c clone.Change) bool {
 	return slices.Contains([]merge.Kind{merge.Section, merge.Signal, merge.KindProse}, merge.Kind(c.Kind))
 }
 
-// edited reports whether the actor edited any issue in the run, other than by the loop.
+// edited reports whether the actor edited any issue during the run, other than through the
+// loop.
 func (l *loop) edited(r *Run) bool {
 	return slices.ContainsFunc(l.edits(r), func(e clone.Record) bool { return e.Actor == l.name && e.Result == clone.Written })
 }
 
-// offer commits the work of a run, and decides whether it is to land.
+// offer commits the work of a run and decides whether it should land.
 func (l *loop) offer(ctx context.Context, r *Run) (observation, error) {
 	err := l.keep(ctx, r)
 	refused, isRefused := errors.AsType[*git.RejectedError](err)
 	switch {
 	case isRefused && refused.Unable != nil:
-		return "", unknown{refused.Unable} // the loop tries again to bring this run to its end, and starts none
+		return "", unknown{refused.Unable} // the loop retries this run and starts no other
 	case isRefused:
 		return r.refused(firstSaid("git", refused.Tail), refused.Reason, refused.Exit, fenced(refused.Tail)), nil
 	case err != nil:
@@ -241,21 +242,21 @@ func (l *loop) offer(ctx context.Context, r *Run) (observation, error) {
 	case l.NoClose:
 		return sawReview, nil
 	case l.isLost(context.WithoutCancel(ctx), r):
-		r.Why = "the claim was given back, or ended, while the command ran"
+		r.Why = "the claim was released or ended while the command ran"
 		return sawLost, nil
 	}
 	return sawKept, nil
 }
 
-// keepTree commits what is not to land. What a hook of the repository refuses stays in the
-// work tree as it is.
+// keepTree commits work that does not land. If a hook of the repository rejects the commit, the
+// changes stay uncommitted in the work tree.
 func (l *loop) keepTree(ctx context.Context, r *Run) error {
 	err := l.keep(ctx, r)
 	if _, refused := errors.AsType[*git.RejectedError](err); refused {
 		return nil
 	}
 	if err == nil && r.tree != nil && len(r.tree.LeftOut) > 0 {
-		l.tell(r.Issue, "left out of the commit, and still in the work tree: %s", listed(r.LeftOut))
+		l.tell(r.Issue, "left out of the commit; still in the work tree: %s", listed(r.LeftOut))
 	}
 	return err
 }
@@ -279,15 +280,15 @@ func (l *loop) keep(ctx context.Context, r *Run) error {
 	return err
 }
 
-// toEnd is a context for what is to be brought to an end, such as a commit with its hooks:
-// for so long at most, and once ctx ended for as long as a command has to end.
+// toEnd returns a context for work that must be completed, such as a commit with its hooks. It
+// ends after limit, or, once ctx has ended, after the grace period of a command.
 func (l *loop) toEnd(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(l.Times.Grace, cancel) })
 	return limited, func() { stop(); cancel() }
 }
 
-// issueWords are what commits and events say about an issue.
+// issueWords are the texts about an issue in commits and events.
 type issueWords struct {
 	title  string
 	checks []string // that decide whether it is closed
@@ -303,8 +304,8 @@ func wordsOf(record *beads.Record) issueWords {
 	return w
 }
 
-// message is that of a commit for a run. Its trailer names the issue, so that work is found
-// however it reached another branch.
+// message returns the commit message of a run. Its trailer names the issue, so that the work is
+// found on any branch.
 func (l *loop) message(r *Run) string {
 	w := l.known[r.Issue]
 	text := fmt.Sprintf("%s\n\n%s did this in run %s.\n", l.subject(r.Issue, w.title), l.name, r.ID)
@@ -320,18 +321,18 @@ func (l *loop) message(r *Run) string {
 }
 
 const (
-	mostChecks    = 20  // checks in the message of a commit
+	mostChecks    = 20  // maximum number of checks in a commit message
 	widestSubject = 200 // characters
 )
 
-// subject is the first line of a commit for an issue.
+// subject returns the first line of the commit message for an issue.
 func (l *loop) subject(id, title string) string {
 	words := strings.NewReplacer("{id}", id, "{title}", title, "{actor}", l.name)
 	return visible.Clipped(words.Replace(cmp.Or(l.app.Config.Commits.Subject, "{id}: {title}")), widestSubject)
 }
 
-// trySubject has the commit-msg hook of the repository read the message that the first commit
-// would have: one that it refuses would have all work rejected (fault.Usage).
+// trySubject passes the message of the first commit to the repository's commit-msg hook. If the
+// hook rejects it, all work would be rejected, so that is an error (fault.Usage).
 func (l *loop) trySubject(ctx context.Context) error {
 	if l.trees == nil {
 		return nil
@@ -356,9 +357,9 @@ func (l *loop) trySubject(ctx context.Context) error {
 	if err != nil || refused == "" {
 		return err
 	}
-	return workspace.Usage(fmt.Sprintf("the commit-msg hook refuses %q: %s", l.subject(r.Issue, l.known[r.Issue].title), visible.OneLine(visible.HideSecrets(workspace.Visible(refused)))),
-		`say in .stig.cue what it takes, such as commits: subject: "feat: {title} ({id})"`)
+	return workspace.Usage(fmt.Sprintf("the commit-msg hook rejects %q: %s", l.subject(r.Issue, l.known[r.Issue].title), visible.OneLine(visible.HideSecrets(workspace.Visible(refused)))),
+		`set a subject that it accepts in .stig.cue, such as commits: subject: "feat: {title} ({id})"`)
 }
 
-// hookLimit is how long a hook may take that is tried.
+// hookLimit is the timeout of that trial.
 const hookLimit = time.Minute

@@ -1,15 +1,14 @@
-// Package loop is the night: it runs a command for one issue after another (Work), or for
-// all agents of a swarm at once and round by round (RunSwarm), looks at what each run left,
-// has the gate judge it, lands what passes, and gives back the rest.
+// Package loop runs workers: it runs a command for one issue after another (Work), or for all
+// agents of a swarm at once, round by round (RunSwarm). It then examines what each run left,
+// has the gate judge it, lands what passes, and releases the rest.
 //
-// A Run goes from its claim to its end along one table, transitions. Each step is recorded
-// before the next begins, so that a loop that was killed goes on from there. Which issue is
-// next, how long to back off and whether a bound is reached are computed from run records
-// and a time alone.
+// A Run follows the table transitions from its claim to its end. Each step is recorded before
+// the next begins, so that the run of a killed loop can be resumed. The next issue, the
+// back-off and the limits are computed only from run records and a time.
 //
-// The package does not know what a worker has to read, whether work is good, or how a swarm
-// comes to an answer: packages orient, gate and swarm do. It pushes nothing, and changes no
-// branch that is checked out.
+// The package does not decide what a worker reads, whether work is good, or how a swarm agrees:
+// packages orient, gate and swarm do. It pushes nothing and changes no branch that is checked
+// out.
 //
 //	done, err := loop.Work(ctx, a, loop.Request{Command: []string{"./agent"}, Once: true})
 package loop
@@ -53,17 +52,17 @@ func (l *loop) run(ctx context.Context) error {
 		if failures++; failures > mostFailures {
 			return err
 		}
-		l.app.Warn("%v; tries again", err)
+		l.app.Warn("%v; retrying", err)
 		l.pause(ctx, l.Times.Look<<min(failures-1, 5))
 	}
 }
 
-// mostFailures is how often in a row the loop tries again what its surroundings keep it
-// from doing: a store that others hold, a disk that is full.
+// mostFailures is how many times in a row the loop retries after failures of its surroundings,
+// such as a locked store or a full disk.
 const mostFailures = 10
 
-// turn does one thing: a run, or waiting. Where the one before failed it first brings to
-// an end what that left unfinished. began is how many runs had ended before the first turn.
+// turn does one thing: a run, or waiting. After a failed turn (again) it first completes what
+// that left unfinished. began is the number of runs that had ended before the first turn.
 func (l *loop) turn(ctx context.Context, changes <-chan struct{}, began int, again bool) (ended bool, err error) {
 	if again {
 		if err := l.recover(ctx); err != nil {
@@ -115,26 +114,25 @@ func (l *loop) turn(ctx context.Context, changes <-chan struct{}, began int, aga
 	return false, nil
 }
 
-// sayIdle says once that the loop waits, and what for, until it had something to do again.
+// sayIdle reports once that the loop waits and for what, until it has something to do again.
 func (l *loop) sayIdle(s sensed) {
 	switch {
 	case l.idle:
 	case s.asked > 0 && !s.next.IsZero():
-		l.tell("", "nothing can be taken before %s: waits; %d wait for an answer", l.at(s.next), s.asked)
+		l.tell("", "nothing to take before %s; waiting; unanswered questions: %d", l.at(s.next), s.asked)
 	case s.asked > 0:
-		l.tell("", "nothing can be taken now: %d wait for an answer", s.asked)
+		l.tell("", "nothing to take now; unanswered questions: %d", s.asked)
 	case s.next.IsZero() && len(s.marked) > 0:
-		l.tell("", "nothing can be taken now: %s", s.unmerged())
+		l.tell("", "nothing to take now: %s", s.unmerged())
 	case s.next.IsZero():
-		l.tell("", "nothing can be taken now: waits for the store to change")
+		l.tell("", "nothing to take now; waiting for the store to change")
 	default:
-		l.tell("", "nothing can be taken before %s: waits", l.at(s.next))
+		l.tell("", "nothing to take before %s; waiting", l.at(s.next))
 	}
 	l.idle = true
 }
 
-// at is a time as people read it, in UTC as all that stig prints: with its date where that is
-// not today's.
+// at formats a time in UTC, as everywhere in stig, with its date unless that is today.
 func (l *loop) at(t time.Time) string {
 	t = t.UTC()
 	if l.now().Format(time.DateOnly) == t.Format(time.DateOnly) {
@@ -143,20 +141,20 @@ func (l *loop) at(t time.Time) string {
 	return t.Format(time.DateTime) + " UTC"
 }
 
-// isEnough reports whether the loop ends after the runs that it had, and says why.
+// isEnough reports whether the loop ends because of its last runs, and sets the reason.
 func (l *loop) isEnough(began int) bool {
 	switch {
 	case l.silent >= 2:
 		l.done.Silent, l.done.Reason = true, "two runs in a row left nothing: no work, no trace, no checkpoint"
 	case l.Once && slices.ContainsFunc(l.done.Runs[began:], func(r actors.Run) bool { return r.Outcome != string(clone.OutcomeRegated) }):
-		l.ordered, l.done.Reason = true, "one run, as --once says"
+		l.ordered, l.done.Reason = true, "one run done, as requested by --once"
 	default:
 		return false
 	}
 	return true
 }
 
-// pause waits a while.
+// pause waits for d or until ctx ends.
 func (l *loop) pause(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():
@@ -164,7 +162,7 @@ func (l *loop) pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// mayRun decides whether the loop may look for work now: ended where it is over, until
+// mayRun decides whether the loop may look for work now. ended means that it is over; until is
 // when it has to wait.
 func (l *loop) mayRun(ctx context.Context) (ended bool, until time.Time, err error) {
 	now := l.now()
@@ -174,7 +172,7 @@ func (l *loop) mayRun(ctx context.Context) (ended bool, until time.Time, err err
 	}
 	switch state := l.state(now); state {
 	case clone.Dead, clone.Draining:
-		l.ordered, l.done.Reason = true, fmt.Sprintf("%s is %s; type stig worker resume %[1]s to have it work", l.name, state)
+		l.ordered, l.done.Reason = true, fmt.Sprintf("%s is %s; type stig worker resume %[1]s to let it work", l.name, state)
 		return true, until, nil
 	case clone.Paused, clone.Maintenance:
 		if l.Once || l.UntilEmpty {
@@ -208,20 +206,20 @@ func (l *loop) mayRun(ctx context.Context) (ended bool, until time.Time, err err
 	case err != nil:
 		return false, until, err
 	case waits:
-		return l.waitsForPlace("work is refused alike: " + alike.Said)
+		return l.waitsForPlace("work is rejected with the same message: " + alike.Said)
 	case alike.Until.After(now) && !answered:
 		l.sayAlike(ctx, alike)
 		return false, alike.Until, nil
 	}
 	next := l.Bounds.Next(l.name, runs, now)
 	if !next.IsZero() {
-		l.once(fmt.Sprintf("waits until %s: %s within an hour, as per_hour of its file says", l.at(next), visible.Counted(l.Bounds.PerHour, "run")))
+		l.once(fmt.Sprintf("waiting until %s: %s per hour reached (per_hour in the actor's file)", l.at(next), visible.Counted(l.Bounds.PerHour, "run")))
 	}
 	return false, next, nil
 }
 
-// takeName gives the loop between two runs the name that its actor was given while it worked.
-// What keeps it from that is said once, and it goes on under the old one.
+// takeName gives the loop, between two runs, the new name that its actor was given meanwhile.
+// If that fails, it reports so once and keeps the old name.
 func (l *loop) takeName(ctx context.Context) {
 	p, _ := l.place.Presence(l.name)
 	if p.Rename == "" {
@@ -229,31 +227,31 @@ func (l *loop) takeName(ctx context.Context) {
 	}
 	free, err := l.place.LockLoop(p.Rename)
 	if err != nil {
-		l.once(fmt.Sprintf("%s is not called %s: another loop has that name", l.name, p.Rename))
+		l.once(fmt.Sprintf("%s cannot be renamed to %s: another loop has that name", l.name, p.Rename))
 		return
 	}
 	if _, err := actors.Rename(ctx, l.fresh(ctx, ""), actors.RenameRequest{Old: l.name, New: p.Rename}); err != nil {
 		_ = free()
-		l.once(fmt.Sprintf("%s is not called %s: %v", l.name, p.Rename, err))
+		l.once(fmt.Sprintf("%s cannot be renamed to %s: %v", l.name, p.Rename, err))
 		return
 	}
-	l.tell("", "%s is called %s now", l.name, p.Rename)
+	l.tell("", "%s is now called %s", l.name, p.Rename)
 	_ = l.alone()
 	l.alone, l.name, l.app.Actor, l.done.Actor = free, p.Rename, p.Rename, p.Rename
 }
 
-// waitsForPlace waits for the answer to a question about the place; a loop that is to end when
+// waitsForPlace waits for the answer to a question about the place. A loop that should end when
 // nothing is left ends.
 func (l *loop) waitsForPlace(why string) (ended bool, until time.Time, err error) {
 	if l.Once || l.UntilEmpty || l.filter.issue != "" {
 		l.done.Asked, l.done.Waiting, l.done.Reason = 1, true, why+"; a person was asked"
 		return true, until, nil
 	}
-	l.once(why + "; waits for an answer")
+	l.once(why + "; waiting for an answer")
 	return false, l.now().Add(l.Times.Sense), nil
 }
 
-// reload takes what changed in the actor's file. A mistake in it leaves all as it was.
+// reload reads the actor's file if it changed. If the file has a mistake, the old values stay.
 func (l *loop) reload(ctx context.Context) error {
 	changed, err := l.loadProfile()
 	if err != nil {
@@ -267,11 +265,12 @@ func (l *loop) reload(ctx context.Context) error {
 	return l.fromFile(ctx)
 }
 
-// sayAlike says once of all loops why all of them pause: whoever comes first.
+// sayAlike reports once for all loops why all of them pause. The first loop to get here does
+// it.
 func (l *loop) sayAlike(ctx context.Context, alike CorrelatedFailures) {
-	what := "every worker fails alike"
+	what := "every worker fails in the same way"
 	if alike.Runs[0].Refused != "" {
-		what = "work is refused alike"
+		what = "work is rejected with the same message"
 	}
 	text := fmt.Sprintf("%s: %s; all pause until %s", what, cmp.Or(alike.Said, "exit code 75"), l.at(alike.Until))
 	if first, err := l.place.SayOnce("alike " + alike.Until.Format(time.RFC3339)); err == nil && first {
@@ -280,21 +279,21 @@ func (l *loop) sayAlike(ctx context.Context, alike CorrelatedFailures) {
 	}
 }
 
-// state is what a person said that the actor is to do.
+// state returns the state that a person set for the actor.
 func (l *loop) state(now time.Time) clone.State {
 	p, _ := l.place.Presence(l.name)
 	return p.Told(now)
 }
 
-// leftBehind is after what time a lock of git's index is one of a git that was killed.
+// leftBehind is the age after which a lock of git's index counts as left by a killed git.
 const leftBehind = 10 * time.Minute
 
-// busy says that git is in the middle of something in the store's own checkout, which
-// may put another store there; "" when it is not.
+// busy returns a message if git has an operation in progress in the store's own checkout, which
+// may change the store; "" otherwise.
 func (l *loop) busy() string {
 	own := l.place.Tree.Own
 	doing := git.Underway(own)
-	if doing == "switch" { // as git keeps the index, and leaves that behind when it is killed
+	if doing == "switch" { // git locks the index so, and leaves the lock when killed
 		info, err := os.Lstat(filepath.Join(own, "index.lock"))
 		if err != nil || l.app.Now().Sub(info.ModTime()) > leftBehind {
 			doing = ""
@@ -303,16 +302,16 @@ func (l *loop) busy() string {
 	if doing == "" {
 		return ""
 	}
-	l.busyText = "pauses: git is in the middle of a " + doing + " in the store's checkout"
+	l.busyText = "paused: git is in the middle of a " + doing + " in the store's checkout"
 	return l.busyText
 }
 
-// mostOutrun is how often in a row the loop looks again at once where others were faster with
-// all that it found.
+// mostOutrun is how many times in a row the loop looks again at once after others took
+// everything it found.
 const mostOutrun = 3
 
-// act does the first thing that can be done of what was sensed. next is when there is
-// something to do without an issue; zero for never.
+// act does the first possible thing of what was sensed. next is when something without an issue
+// is due; zero for never.
 func (l *loop) act(ctx context.Context, s sensed) (ran bool, next time.Time, err error) {
 	for _, id := range s.exhausted {
 		if err := l.askAbout(ctx, s.past[id], id); err != nil {
@@ -336,12 +335,12 @@ func (l *loop) act(ctx context.Context, s sensed) (ran bool, next time.Time, err
 	if len(s.order) == 0 {
 		l.outrun = 0
 	} else if l.outrun++; l.outrun <= mostOutrun {
-		return true, next, nil // what was sensed is not so any more
+		return true, next, nil // what was sensed is out of date
 	}
 	return l.withoutIssue(ctx)
 }
 
-// empty reports whether the loop ends since nothing is left to do, and says why.
+// empty reports whether the loop ends because nothing is left to do, and sets the reason.
 func (l *loop) empty(s sensed) bool {
 	wants := l.Once || l.UntilEmpty || l.filter.issue != ""
 	if !wants || !l.Once && (!s.next.IsZero() || len(s.others) > 0 && l.filter.issue == "") {
@@ -352,13 +351,13 @@ func (l *loop) empty(s sensed) bool {
 	case l.isDone():
 		l.done.Reason = id + " is closed"
 	case !s.next.IsZero():
-		l.done.Reason = "nothing can be taken before " + s.next.UTC().Format(time.DateTime) + " UTC"
+		l.done.Reason = "nothing to take before " + s.next.UTC().Format(time.DateTime) + " UTC"
 	case len(s.marked) > 0:
 		l.done.Reason = s.unmerged()
 	case len(s.left) > 0:
-		l.done.Reason = "nothing is left to do but what other workers are to try: " + strings.Join(s.left, ", ")
+		l.done.Reason = "only issues for other workers are left: " + strings.Join(s.left, ", ")
 	case id != "" && !l.isLeft(s.past[id]):
-		l.done.Reason = fmt.Sprintf("%s cannot be taken now; stig orient %s says how it stands", id, visible.Quoted(id))
+		l.done.Reason = fmt.Sprintf("%s cannot be taken now; stig orient %s shows why", id, visible.Quoted(id))
 	}
 	if s.asked > 0 {
 		l.done.Waiting, l.done.Reason = true, fmt.Sprintf("only questions remain: %d wait for an answer", s.asked)
@@ -366,15 +365,15 @@ func (l *loop) empty(s sensed) bool {
 	return true
 }
 
-// isDone reports whether the one issue that the loop is for is closed.
+// isDone reports whether the loop's single issue is closed.
 func (l *loop) isDone() bool {
 	record, err := l.recordOf(l.filter.issue)
 	return err == nil && isClosed(record)
 }
 
-// wait waits until the store changes, the time has come, or a person says something. The
-// loop shows meanwhile that it lives. changes is nil where the store does not matter. others
-// are leases of which none ends without a new look: the store of another work tree changes then.
+// wait returns when the store changes, the time is reached, or a person changes the actor's
+// state. Meanwhile it keeps giving signs of life. changes is nil if the store does not matter.
+// others are leases whose end also matters: the store of another work tree has changed then.
 func (l *loop) wait(ctx context.Context, changes <-chan struct{}, until time.Time, others []clone.Lease) {
 	l.rest()
 	now := l.now()
@@ -397,7 +396,7 @@ func (l *loop) wait(ctx context.Context, changes <-chan struct{}, until time.Tim
 			l.settle(ctx)
 			return
 		case <-sign.C:
-			_ = actors.SignOfLife(l.app, l.name, nil) // the next may do
+			_ = actors.SignOfLife(l.app, l.name, nil) // the next one may succeed
 		case <-look.C:
 			if now := l.now(); l.state(now) != was || !until.IsZero() && !until.After(now) {
 				return
@@ -409,13 +408,13 @@ func (l *loop) wait(ctx context.Context, changes <-chan struct{}, until time.Tim
 			if !quiet {
 				quiet = true
 				l.app.Cache.Drop()
-				debug.FreeOSMemory() // it may be for hours
+				debug.FreeOSMemory() // waiting may take hours
 			}
 		}
 	}
 }
 
-// isGone reports whether one of the leases holds no more, without a look at the store.
+// isGone reports whether one of the leases is no longer valid, without reading the store.
 func (l *loop) isGone(others []clone.Lease) bool {
 	claims, judge, _ := service.Judge(l.app, l.place, l.now()).AsRead(func() (clone.Claims, error) { return l.place.Claims() })
 	return slices.ContainsFunc(others, func(was clone.Lease) bool {
@@ -424,19 +423,19 @@ func (l *loop) isGone(others []clone.Lease) bool {
 	})
 }
 
-// settle waits a moment, so that several changes in a row are read once, and many loops
-// do not read a large store all the time.
+// settle waits a moment, so that several changes in a row are read once, and many loops do not
+// read a large store all the time.
 func (l *loop) settle(ctx context.Context) {
 	l.pause(ctx, min(l.Times.Look, max(l.Times.Look/40, 4*l.reading)))
 }
 
-// isRace reports whether an error says that an issue is not to be had any more.
+// isRace reports whether an error means that the issue can no longer be claimed.
 func isRace(err error) bool {
 	return fault.Is(err, fault.Conflict) || fault.Is(err, fault.Waits)
 }
 
-// askAbout asks a person about an issue whose attempts or passes were used up before this
-// loop began, such as under a higher bound.
+// askAbout asks a person about an issue whose attempts or passes were used up before this loop
+// began, for example under a higher limit.
 func (l *loop) askAbout(ctx context.Context, past *Past, issue string) error {
 	last := cmp.Or(past.Of(l.name).Last, past.Last)
 	r, failures := &Run{Run: *last}, past.Failures()

@@ -25,8 +25,8 @@ import (
 	"stig/internal/workspace"
 )
 
-// onMachines gives front ends of so many machines, each with a clone and a home of its
-// own, on one database with those issues.
+// onMachines returns front ends of n machines, each with its own clone and home, on one
+// database with those issues.
 func onMachines(t *testing.T, machines int, issues ...string) (list []*yard) {
 	t.Helper()
 	o := sql.Options{Config: servers.Need(t, servers.MariaDB).Database("machines")}
@@ -57,15 +57,15 @@ func onMachines(t *testing.T, machines int, issues ...string) (list []*yard) {
 	return list
 }
 
-// as is the front end of a machine for one command of an actor.
+// as returns the front end of a machine for one command of an actor.
 func (y *yard) as(t *testing.T, name string) *workspace.Run {
 	a := y.app.Fresh(t.Context(), "test")
 	a.Actor = name
 	return a
 }
 
-// TestActorsOfMachines: signs of life, what was said of an actor, and what it
-// acknowledged, are the same on two machines with a clone each.
+// TestActorsOfMachines: signs of life, states set for an actor and its acknowledgments are the
+// same on two machines with a clone each.
 func TestActorsOfMachines(t *testing.T) {
 	y := onMachines(t, 2, "pier-1", "pier-2")
 	pier, quay := y[0], y[1]
@@ -110,7 +110,7 @@ func TestActorsOfMachines(t *testing.T) {
 	}
 }
 
-// same fails unless a service gives the same on two machines.
+// same fails unless a service returns the same on two machines.
 func same(t *testing.T, what string, ask func(*workspace.Run) (any, error), machines ...*workspace.Run) {
 	t.Helper()
 	var texts []string
@@ -130,8 +130,8 @@ func same(t *testing.T, what string, ask func(*workspace.Run) (any, error), mach
 	}
 }
 
-// TestLoopsBeginAtOnce: where a loop of another machine registers in the moment in which one
-// of that name begins here, this one does not begin. The clock is asked in between.
+// TestLoopsBeginAtOnce: a loop does not begin if a loop of another machine registers under the
+// same name at that moment. The clock is read in between.
 func TestLoopsBeginAtOnce(t *testing.T) {
 	self, _ := process.Self()
 	other := self.ID
@@ -160,8 +160,8 @@ func TestLoopsBeginAtOnce(t *testing.T) {
 	}
 }
 
-// TestLoopOfAnotherClone: nor does it begin while a loop of that name works in another clone
-// on this machine. Here that is the program which runs the tests.
+// TestLoopOfAnotherClone: a loop does not begin while one of that name works in another clone
+// on this machine. Here that is the test process.
 func TestLoopOfAnotherClone(t *testing.T) {
 	above := process.Ancestors()
 	if len(above) == 0 {
@@ -179,9 +179,9 @@ func TestLoopOfAnotherClone(t *testing.T) {
 	}
 }
 
-// TestLoopOfAnotherMachine: a loop does not begin under a name that works on another
-// machine, is listed there while it gives signs of life, and does its work here once it
-// gives none.
+// TestLoopOfAnotherMachine: a loop does not begin under a name that works on another machine.
+// That machine is listed while it gives signs of life; once it gives none, the loop does its
+// work here.
 func TestLoopOfAnotherMachine(t *testing.T) {
 	y := onMachines(t, 1, "pier-1")[0]
 	self, _ := process.Self()
@@ -193,7 +193,7 @@ func TestLoopOfAnotherMachine(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := y.work(t, "touch pier-1", nil); !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "another loop works as bo on quay") {
+	if _, err := y.work(t, "touch pier-1", nil); !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "another loop is working as bo on quay") {
 		t.Errorf("%v", err)
 	}
 	if w, err := actors.Status(t.Context(), y.as(t, "mara"), "bo"); err == nil && !w.Running {
@@ -212,7 +212,7 @@ func TestLoopOfAnotherMachine(t *testing.T) {
 	}
 }
 
-// TestIdleOnServer counts what ten loops without work ask of the server in a while.
+// TestIdleOnServer counts the queries of ten idle loops to the server.
 func TestIdleOnServer(t *testing.T) {
 	const loops, span = 10, 10 * time.Second
 	list := onMachines(t, loops)

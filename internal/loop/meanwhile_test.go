@@ -14,7 +14,7 @@ import (
 	"stig/internal/workspace"
 )
 
-// meanwhile is a store that is written by others right after it was read.
+// meanwhile is a store that others write right after it was read.
 type meanwhile struct {
 	beads.Store
 	after func()
@@ -26,7 +26,7 @@ func (m meanwhile) Snapshot() (*beads.Snapshot, error) {
 	return file, err
 }
 
-// TestShownWhileSettled: who looks while a round is settled, or the swarm ended, sees what
+// TestShownWhileSettled: whoever looks while a round is settled, or the swarm ends, sees what
 // the agents did, before or after.
 func TestShownWhileSettled(t *testing.T) {
 	for name, settle := range map[string]func(*workspace.Run) error{
@@ -45,7 +45,7 @@ func TestShownWhileSettled(t *testing.T) {
 	}
 }
 
-// shownWhile has three agents find something, and shows the swarm while settle is called.
+// shownWhile lets three agents find something, and shows the swarm while settle is called.
 func shownWhile(t *testing.T, settle func(*workspace.Run) error) (*SwarmStatus, error) {
 	t.Helper()
 	dir := t.TempDir()

@@ -22,40 +22,41 @@ import (
 	"stig/internal/workspace"
 )
 
-// Request says what a loop works on, with what, and how far.
+// Request is the input of Work.
 type Request struct {
-	Filter  []string // an issue, or KEY=VALUE as filter.go has them
-	Roles   []string // labels of which an issue must have one; those of the actor's file if empty
-	Epic    string   // of the issues within this one
-	Command []string // the program and its arguments; empty for that of the actor's file
+	Filter  []string // an issue, or KEY=VALUE as in filter.go
+	Roles   []string // an issue must have one of these labels; default: those of the actor's file
+	Epic    string   // only issues inside this one
+	Command []string // program and arguments; empty for the command in the actor's file
 
 	Once, UntilEmpty bool
-	Onto             string // the branch that results go to; "" for git.WorkBranch
-	NoClose          bool   // neither merges nor closes
-	Commit           bool   // commits the store after a close
+	Onto             string // branch for results; "" for git.WorkBranch
+	NoClose          bool   // do not merge or close
+	Commit           bool   // commit the store after a close
 	DryRun           bool
-	Plan             bool // a dry run that says what would become of all issues; it needs no trust
+	Plan             bool // a dry run for all issues; it needs no trust
 
 	Bounds     Bounds
-	Crew       []string       // the actors of all loops of this stig work; those share bounds on cost and tokens
-	Host       assistant.Host // whose program runs, in the place of Command; "" for none
-	RunTimeout time.Duration  // 0 is that of the actor's file
-	Attempts   int            // failed ones before a person is asked
-	Cap        time.Duration  // how long a claim lives at most
+	Crew       []string       // actors of all loops of this stig work; they share the limits on cost and tokens
+	Host       assistant.Host // runs its program instead of Command; "" for none
+	RunTimeout time.Duration  // 0 for the value in the actor's file
+	Attempts   int            // failed attempts before a person is asked
+	Cap        time.Duration  // maximum age of a claim
 
 	Version string // of stig, for the registry
 	Tell    func(Event)
 	Times   Times
 }
 
-// Times are those of the loop that no user changes. The zero value is what holds.
+// Times are the intervals of the loop, which users cannot change. Zero values stand for the
+// defaults.
 type Times struct {
 	Sign  time.Duration // between signs of life
 	Renew time.Duration // between renewals of a claim
-	Lasts time.Duration // of a claim without renewal
-	Look  time.Duration // between looks at what a person said about the actor
-	Sense time.Duration // between looks at the store where nothing says that it changed
-	Grace time.Duration // that a command has to end
+	Lasts time.Duration // validity of a claim without renewal
+	Look  time.Duration // between reads of the actor's state
+	Sense time.Duration // between reads of the store if nothing signals a change
+	Grace time.Duration // for a command to end
 }
 
 func (t Times) defaults() Times {
@@ -68,50 +69,50 @@ func (t Times) defaults() Times {
 	return t
 }
 
-// Event is what a loop has to say while it runs.
+// Event is something a loop reports while it runs.
 type Event struct {
 	At    time.Time
 	Actor string
 	Issue string     // "" for none
-	Title string     // of it
+	Title string     // of the issue
 	Event string     // EventClaimed, EventSaid, or the outcome of a run
-	Text  string     // the news; of a run that ended why it came to that, "" where that is plain
-	Run   *clone.Run // that ended; nil for other news
+	Text  string     // the report; for an ended run, why it had that outcome, "" if obvious
+	Run   *clone.Run // the run that ended; nil for other events
 }
 
-// Names of events that are no outcomes.
+// Events that are not outcomes.
 const (
 	EventClaimed = "claimed"
 	EventSaid    = "said"
 )
 
-// Done says how a loop ended.
+// Done is the result of Work.
 type Done struct {
 	Actor   string       `json:"actor"`
 	Reason  string       `json:"reason"` // why it ended
 	Runs    []actors.Run `json:"runs"`
 	DryRun  bool         `json:"dry_run"`
-	Would   *Would       `json:"would,omitempty"` // of a dry run; nil where nothing would be taken
+	Would   *Would       `json:"would,omitempty"` // of a dry run; nil if there is nothing to take
 	Asked   int          `json:"asked"`           // issues that wait for an answer
-	Silent  bool         `json:"silent"`          // it ended since two runs in a row left nothing
+	Silent  bool         `json:"silent"`          // it ended because two runs in a row left nothing
 	Waiting bool         `json:"waiting"`         // only questions remain
 	Summary Summary      `json:"summary"`
 	Plan    *Plan        `json:"plan,omitempty"` // of --plan
 
-	lands string // the command that lands its results; "" where they go to no branch
+	lands string // command that lands its results; "" if they are not on a branch
 }
 
-// Summary is what the runs of a loop came to. Each issue stands in one list, by its last run.
+// Summary is the result of a loop's runs. Each issue is in one list, according to its last run.
 type Summary struct {
 	Closed  []string `json:"closed"`
-	Waiting []string `json:"waiting"` // for an answer of a person
-	Failed  []string `json:"failed"`  // or are not done for another reason
-	Seconds int      `json:"seconds"` // that the runs took together
-	Cost    string   `json:"cost"`    // of all of them, as people read it; "" where nothing ran
+	Waiting []string `json:"waiting"` // for a person's answer
+	Failed  []string `json:"failed"`  // or not done for another reason
+	Seconds int      `json:"seconds"` // total duration of the runs
+	Cost    string   `json:"cost"`    // of all runs, formatted; "" if there were none
 	Next    []string `json:"next"`    // commands to type
 }
 
-// summarize sums up the runs.
+// summarize sets the summary of the runs.
 func (d *Done) summarize() {
 	last := map[string]actors.Run{}
 	var order []string
@@ -153,7 +154,7 @@ func (d *Done) summarize() {
 	d.Summary = s
 }
 
-// Merge makes one of the ends of several loops.
+// Merge combines the results of several loops.
 func Merge(all []*Done) *Done {
 	one := &Done{Runs: []actors.Run{}, Waiting: len(all) > 0}
 	var names, reasons []string
@@ -174,60 +175,60 @@ func Merge(all []*Done) *Done {
 	return one
 }
 
-// Would is what a dry run found that would be taken and run.
+// Would is what a dry run would take and run.
 type Would struct {
 	Issue    string   `json:"issue"`
 	Title    string   `json:"title"`
 	Why      string   `json:"why"`
 	Command  []string `json:"command"`
-	Worktree string   `json:"worktree"` // the directory that it works in, or below which its work tree is
+	Worktree string   `json:"worktree"` // the directory it works in, or the parent of its work tree
 	Branch   string   `json:"branch"`
 	Onto     string   `json:"onto"`
 }
 
-// loop is one run of Work.
+// loop is the state of one Work.
 type loop struct {
 	Request
 	app     *workspace.Run
 	now     func() time.Time
 	name    string // of the actor
 	profile *clone.Profile
-	files   string // the directory that holds the actors' files
+	files   string // directory that contains the actors' files
 	store   beads.Store
 	place   clone.Place
-	trees   *git.WorktreeOptions // nil where it works in place
-	root    string               // where it works in place
-	code    git.Checkout         // that of which runs get work trees; the zero value without git
+	trees   *git.WorktreeOptions // nil in place
+	root    string               // the directory for work in place
+	code    git.Checkout         // the checkout that work trees come from; the zero value without git
 	filter  filter
 
-	ofFile     bool // the command is that of the actor's file
+	ofFile     bool // the command is from the actor's file
 	roles      []string
 	runTimeout time.Duration
 
-	began   time.Time             // when this stig work did
-	known   map[string]issueWords // issues that it had
+	began   time.Time             // when this stig work began
+	known   map[string]issueWords // issues it has worked on
 	alone   func() error          // releases the name
 	done    Done
-	silent  int  // runs in a row that left nothing
-	ordered bool // a person had it end, or it was to do no more
+	silent  int  // consecutive runs that left nothing
+	ordered bool // a person ended it, or it was asked to do no more
 	paused  string
 	inHand  bool                 // the sign of life names an issue or a run
-	idle    bool                 // it waits, and has said so
-	outrun  int                  // how often in a row others were faster with all that it found
-	noticed map[string]bool      // what was said once
-	heard   map[string]time.Time // issues of runs that ended, with their start: what was said before is to be acknowledged
+	idle    bool                 // it waits, and has reported that
+	outrun  int                  // how many times in a row others took everything it found
+	noticed map[string]bool      // reported once
+	heard   map[string]time.Time // issues of ended runs with their start: earlier inbox items are to be acknowledged
 
 	records  clone.RunLog
 	inbox    inbox
-	watched  *watching     // what looks at what the repository shares; nil before the first run
-	tried    bool          // whether its place is right for work
-	busyText string        // what of it says that git is at work
-	reading  time.Duration // how long the store took to read
+	watched  *watching     // watches what the repository shares; nil before the first run
+	tried    bool          // its place has been tried
+	busyText string        // the message that git is busy
+	reading  time.Duration // duration of the last read of the store
 }
 
-// Work runs the loop until nothing is left to do, a bound is reached, or ctx ends.
-// Errors are: fault.Conflict where another loop of that name runs, fault.Usage where the
-// command is not there, fault.Found where the repository is not trusted.
+// Work runs the loop until nothing is left to do, a limit is reached, or ctx ends. The error is
+// fault.Conflict if another loop of that name runs, fault.Usage if the command does not exist,
+// fault.Found if the repository is not trusted.
 func Work(ctx context.Context, a *workspace.Run, r Request) (*Done, error) {
 	l, err := newLoop(ctx, a, r)
 	if err != nil {
@@ -236,8 +237,8 @@ func Work(ctx context.Context, a *workspace.Run, r Request) (*Done, error) {
 	return l.work(ctx)
 }
 
-// WorkAll is Work for several loops at once, each with the actor of its run. All are
-// prepared before the first begins; where one ends with an error the others go on.
+// WorkAll is Work for several loops at once, one per actor. All are prepared before the first
+// begins. If one ends with an error, the others continue.
 func WorkAll(ctx context.Context, as []*workspace.Run, requests []Request) (*Done, error) {
 	var loops []*loop
 	for i, a := range as {
@@ -263,7 +264,7 @@ func WorkAll(ctx context.Context, as []*workspace.Run, requests []Request) (*Don
 	return Merge(slices.DeleteFunc(ended, func(d *Done) bool { return d == nil })), errors.Join(errs...)
 }
 
-// newLoop prepares a loop, and writes nothing.
+// newLoop prepares a loop. It writes nothing.
 func newLoop(ctx context.Context, a *workspace.Run, r Request) (*loop, error) {
 	r.Times, r.Onto = r.Times.defaults(), cmp.Or(r.Onto, git.WorkBranch)
 	if r.Tell == nil {
@@ -277,7 +278,7 @@ func newLoop(ctx context.Context, a *workspace.Run, r Request) (*loop, error) {
 	return l, nil
 }
 
-// work runs a loop that is prepared.
+// work runs a prepared loop.
 func (l *loop) work(ctx context.Context) (*Done, error) {
 	l.done = Done{Actor: l.name, Runs: []actors.Run{}, DryRun: l.DryRun, lands: l.landCommand()}
 	l.done.summarize()
@@ -287,13 +288,13 @@ func (l *loop) work(ctx context.Context) (*Done, error) {
 	var err error
 	l.alone, err = l.place.LockLoop(l.name)
 	if err != nil {
-		return nil, &fault.Error{Code: fault.Conflict, Reason: fmt.Sprintf("another loop works as %s in this clone", l.name), Hint: "give another name with --actor, or end that one", Err: err}
+		return nil, &fault.Error{Code: fault.Conflict, Reason: fmt.Sprintf("another loop is working as %s in this clone", l.name), Hint: "give another name with --actor, or end that loop", Err: err}
 	}
 	defer func() { _ = l.alone() }()
 	if l.trees == nil {
 		only, err := l.place.LockLoop(inPlace + l.place.Worktree)
 		if err != nil {
-			return nil, &fault.Error{Code: fault.Conflict, Reason: "another loop works in this directory", Hint: "without git, or with worktree: false, one loop works at a time", Err: err}
+			return nil, &fault.Error{Code: fault.Conflict, Reason: "another loop is working in this directory", Hint: "without git, or with worktree: false, only one loop can work at a time", Err: err}
 		}
 		defer func() { _ = only() }()
 	}
@@ -324,7 +325,8 @@ func (l *loop) work(ctx context.Context) (*Done, error) {
 	return &l.done, err
 }
 
-// landCommand brings results to the person's branch; "" where they go to none.
+// landCommand returns the command that brings results to the person's branch; "" if they go to
+// no branch.
 func (l *loop) landCommand() string {
 	if l.trees == nil || l.NoClose {
 		return ""
@@ -332,8 +334,8 @@ func (l *loop) landCommand() string {
 	return service.LandCommand(l.Onto)
 }
 
-// notifyEnd has people told that the loop ended, unless one of them ended it, or it found
-// nothing to do: one that cron starts each hour is no news.
+// notifyEnd notifies people that the loop ended, unless a person ended it or it found nothing
+// to do, as with an hourly cron job.
 func (l *loop) notifyEnd(ctx context.Context, err error) {
 	if l.ordered || ctx.Err() != nil || err == nil && len(l.done.Runs) == 0 {
 		return
@@ -359,8 +361,8 @@ func (l *loop) notify(ctx context.Context, title, why, details string) {
 	service.NotifyStopped(ctx, l.app, l.store.Place(), l.now(), title, why, details)
 }
 
-// elsewhere refuses (fault.Conflict) a loop of a name that works on another machine of a
-// database, or in another clone on this one; of this clone LockLoop does.
+// elsewhere returns an error (fault.Conflict) if a loop of that name works on another machine
+// of the database, or in another clone on this one. Within this clone LockLoop prevents that.
 func (l *loop) elsewhere(one clone.Presence) error {
 	if l.place.Documents == nil {
 		return nil
@@ -371,12 +373,12 @@ func (l *loop) elsewhere(one clone.Presence) error {
 	if !running || one.Process.Same(self.ID) || one.Process.Host == self.Host && !isSeen {
 		return nil
 	}
-	return &fault.Error{Code: fault.Conflict, Reason: fmt.Sprintf("another loop works as %s on %s", l.name, one.Process.Host),
-		Hint: "give another name with --actor; one that was killed counts for a minute"}
+	return &fault.Error{Code: fault.Conflict, Reason: fmt.Sprintf("another loop is working as %s on %s", l.name, one.Process.Host),
+		Hint: "give another name with --actor; a killed loop counts for one minute"}
 }
 
-// inPlace begins the name under which a loop locks the directory that it works in, where it
-// has no work trees; no actor has such a name.
+// inPlace is the prefix of the lock name of a directory in which a loop works without work
+// trees. No actor has such a name.
 const inPlace = "\x00in place"
 
 // begin registers the loop, unless another one of its name is registered.
@@ -400,14 +402,14 @@ func (l *loop) begin() error {
 	return errors.Join(taken, err)
 }
 
-// rest says that nothing is in hand while the loop waits.
+// rest clears the issue in hand while the loop waits.
 func (l *loop) rest() {
 	if l.inHand {
 		l.inHand = actors.SignOfLife(l.app, l.name, func(p *clone.Presence) { p.Issue, p.Run = "", "" }) != nil
 	}
 }
 
-// end says that nothing is in hand any more.
+// end clears the issue in hand and records the end of the loop.
 func (l *loop) end(why string) error {
 	return actors.SignOfLife(l.app, l.name, func(p *clone.Presence) {
 		p.Issue, p.Run, p.Process = "", "", process.ID{}
@@ -415,14 +417,13 @@ func (l *loop) end(why string) error {
 	})
 }
 
-// clockOf gives the clock of a run; fault.Usage where its environment sets a time that is none.
+// clockOf returns the clock of a run; fault.Usage if its environment sets an invalid time.
 func clockOf(a *workspace.Run) (func() time.Time, error) {
 	_, err := a.Clock()
-	return func() time.Time { now, _ := a.Clock(); return now }, err // its environment stays as it is
+	return func() time.Time { now, _ := a.Clock(); return now }, err // checked once: the environment does not change
 }
 
-// fresh is a run of its own for one step, in the directory that it is about; "" for the
-// directory of the loop.
+// fresh returns a new run for one step in dir; "" is the directory of the loop.
 func (l *loop) fresh(ctx context.Context, dir string) *workspace.Run {
 	a := l.app.Fresh(ctx, "work")
 	a.Dir = cmp.Or(dir, l.app.Dir)
@@ -433,13 +434,13 @@ func (l *loop) tell(issue, format string, args ...any) {
 	l.event(Event{Issue: issue, Event: EventSaid, Text: fmt.Sprintf(format, args...)})
 }
 
-// event tells of something, with who, when, and what the issue is about.
+// event reports an event with actor, time and the issue's title.
 func (l *loop) event(e Event) {
 	e.At, e.Actor, e.Title = l.now(), l.name, l.known[e.Issue].title
 	l.Tell(e)
 }
 
-// once says something that need not be repeated.
+// once reports a text, but only the first time.
 func (l *loop) once(text string) {
 	if !l.noticed[text] {
 		l.noticed[text] = true
@@ -447,12 +448,12 @@ func (l *loop) once(text string) {
 	}
 }
 
-// runs are those within Window before now, of all actors.
+// runs returns the runs of all actors within Window before now.
 func (l *loop) runs() (runs []clone.Run, now time.Time, err error) {
 	now = l.now()
 	runs, damaged, err := l.records.Runs(l.place, now.Add(-Window))
 	for _, path := range damaged {
-		if text := path + ": holds run records that cannot be read"; !l.noticed[text] {
+		if text := path + ": has unreadable run records"; !l.noticed[text] {
 			l.noticed[text] = true
 			l.app.Warn("%s", text)
 		}
@@ -460,7 +461,7 @@ func (l *loop) runs() (runs []clone.Run, now time.Time, err error) {
 	return runs, now, err
 }
 
-// record keeps a step of a run.
+// record saves the state of a run.
 func (l *loop) record(r *clone.Run) error {
 	return l.place.RecordRun(*r, l.now())
 }

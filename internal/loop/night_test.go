@@ -23,8 +23,8 @@ import (
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// yard is a store without git, in which a loop works in place, and a clock that goes on
-// by step at each look.
+// yard is a store without git in which a loop works in place, with a clock that advances by
+// step at each reading.
 type yard struct {
 	dir   string
 	app   *workspace.Run
@@ -71,7 +71,7 @@ func (y *yard) clock() time.Time {
 	return y.now
 }
 
-// quick are times with which a test waits for nothing.
+// quick are times that keep a test from waiting.
 var quick = loop.Times{
 	Sign: 5 * time.Millisecond, Renew: 5 * time.Millisecond, Look: 2 * time.Millisecond, Sense: 4 * time.Millisecond, Grace: time.Second,
 }
@@ -113,8 +113,8 @@ func (y *yard) runs(t *testing.T) []clone.Run {
 	return runs
 }
 
-// After a failed attempt the issue is left alone for a minute of the clock, and after the
-// last a person is asked: only questions remain.
+// After a failed attempt the issue is left alone for a minute of the clock. After the last
+// attempt a person is asked, and only questions remain.
 func TestFailedAttempts(t *testing.T) {
 	y := newYard(t, "pier-1")
 	y.step = time.Second
@@ -134,7 +134,7 @@ func TestFailedAttempts(t *testing.T) {
 	}
 }
 
-// Where nothing is ready nothing is started, however long the loop looks.
+// If nothing is ready, nothing is started, however long the loop looks.
 func TestStartsNothing(t *testing.T) {
 	y := newYard(t, "pier-1")
 	y.step = time.Second
@@ -149,15 +149,15 @@ func TestStartsNothing(t *testing.T) {
 	}
 }
 
-// A loop that waits says once what for.
+// A waiting loop reports once what it waits for.
 func TestSaysWhatItWaitsFor(t *testing.T) {
 	for want, change := range map[string]func(*yard, *loop.Request){
-		"nothing can be taken now: waits for the store to change": func(y *yard, r *loop.Request) { r.Roles = []string{"network"} },
-		"nothing can be taken before 2026-11-21 00:00:": func(y *yard, r *loop.Request) {
+		"nothing to take now; waiting for the store to change": func(y *yard, r *loop.Request) { r.Roles = []string{"network"} },
+		"nothing to take before 2026-11-21 00:00:": func(y *yard, r *loop.Request) {
 			r.Command = []string{"sh", "-c", "exit 3"}
 			r.Filter = []string{"pier-1"}
 		},
-		"waits until 2026-11-21 00:59:3": func(y *yard, r *loop.Request) {
+		"waiting until 2026-11-21 00:59:3": func(y *yard, r *loop.Request) {
 			if err := os.MkdirAll(filepath.Join(y.dir, ".stig", "actors"), 0o755); err != nil {
 				t.Fatal(err)
 			}
@@ -173,7 +173,7 @@ func TestSaysWhatItWaitsFor(t *testing.T) {
 		r := loop.Request{Command: []string{"sh", "-c", "echo >$STIG_ISSUE"}, Attempts: 2, Cap: time.Hour, Onto: "stig/work", Times: quick, Tell: func(e loop.Event) {
 			if strings.Contains(e.Text, want) {
 				said++
-				time.AfterFunc(100*time.Millisecond, cancel) // which is many looks
+				time.AfterFunc(100*time.Millisecond, cancel) // that is many looks
 			}
 		}}
 		change(y, &r)
@@ -184,7 +184,7 @@ func TestSaysWhatItWaitsFor(t *testing.T) {
 	}
 }
 
-// The heartbeat runs when it is due and no issue is, with what stands in the file.
+// The heartbeat runs with the text in the file when it is due and no issue can be taken.
 func TestHeartbeat(t *testing.T) {
 	y := newYard(t)
 	y.step = time.Minute
@@ -207,7 +207,7 @@ func TestHeartbeat(t *testing.T) {
 	}
 }
 
-// A paused actor takes no work, and ends where it is not to wait; resumed, it works.
+// A paused actor takes no work, and ends if it should not wait. Once resumed, it works.
 func TestPaused(t *testing.T) {
 	y := newYard(t, "pier-1")
 	say := func(state clone.State) {
@@ -244,7 +244,8 @@ func TestPaused(t *testing.T) {
 	}
 }
 
-// Whose claim is lost while the command runs has it ended, and leaves the issue alone.
+// If the claim is lost while the command runs, the command is ended and the issue is left
+// alone.
 func TestLostClaim(t *testing.T) {
 	y := newYard(t, "pier-1")
 	take := func() {
@@ -268,7 +269,7 @@ func TestLostClaim(t *testing.T) {
 	}
 }
 
-// A claim is renewed while the checks run, and what it is lost in ends.
+// A claim is renewed while checks run, and what runs is ended if the claim is lost.
 func TestLostWhileChecksRun(t *testing.T) {
 	y := newYard(t, "pier-1")
 	text := strings.Replace(y.text(t), "test -f pier-1", "echo >checking; sleep 30", 1)
@@ -290,8 +291,8 @@ func TestLostWhileChecksRun(t *testing.T) {
 	}
 }
 
-// A run that a killed loop left is brought to its end, from whichever step: no issue is
-// run again whose command had ended, and none is lost.
+// A run of a killed loop is completed from any step. An issue is not run again if its command
+// had ended, and none is lost.
 func TestKilledAtAnyStep(t *testing.T) {
 	for _, c := range []struct {
 		step    string
@@ -348,7 +349,7 @@ func (y *yard) criteria(t *testing.T) string {
 	return other.runs(t)[0].Criteria
 }
 
-// Every exit code of a command has an outcome, and none but 0 closes an issue.
+// Every exit code of a command has an outcome, and only 0 closes an issue.
 func TestExitCodes(t *testing.T) {
 	for _, code := range []int{1, 2, 75, 126, 127, 128, 130, 137, 143, 255} {
 		y := newYard(t, "pier-1")
@@ -366,22 +367,22 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// A run that ends only after its surroundings kept it from that is one run, for --once too.
+// A run that was first delayed by its surroundings counts as one run, also for --once.
 func TestOnceAfterAnError(t *testing.T) {
 	y := newYard(t, "pier-1", "pier-2")
 	store := filepath.Join(y.dir, ".beads", "issues.jsonl")
 	y.app.Say = func(_ workspace.Level, text string) {
-		if strings.HasSuffix(text, "tries again") {
+		if strings.HasSuffix(text, "retrying") {
 			_ = os.Rename(store+".kept", store)
 		}
 	}
 	done, err := y.work(t, "mv .beads/issues.jsonl .beads/issues.jsonl.kept; echo >$STIG_ISSUE", func(r *loop.Request) { r.Once = true })
-	if err != nil || len(done.Runs) != 1 || done.Runs[0].Outcome != string(clone.OutcomeClosed) || done.Reason != "one run, as --once says" {
+	if err != nil || len(done.Runs) != 1 || done.Runs[0].Outcome != string(clone.OutcomeClosed) || done.Reason != "one run done, as requested by --once" {
 		t.Errorf("%+v, %v", done, err)
 	}
 }
 
-// The command of a run may delete its issue: the loop has lost it.
+// The command of a run may delete its issue: the loop has then lost it.
 func TestIssueIsDeleted(t *testing.T) {
 	y := newYard(t, "pier-1")
 	done, err := y.work(t, `sed -i.old 's/"status":"in_progress"/"status":"tombstone"/' .beads/issues.jsonl; echo >pier-1`, func(r *loop.Request) { r.Once = true })
@@ -390,7 +391,7 @@ func TestIssueIsDeleted(t *testing.T) {
 	}
 }
 
-// No loop works under a name for which no trace can be left.
+// A loop does not start under a name that cannot leave traces.
 func TestNames(t *testing.T) {
 	for _, name := range []string{"a\nb", "\xff", "\x1b[31m"} {
 		y := newYard(t, "pier-1")
@@ -402,7 +403,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// A dream that was killed is not taken for a run of the loop.
+// A killed dream is not mistaken for a run of the loop.
 func TestKilledDream(t *testing.T) {
 	y := newYard(t)
 	if err := y.place.RecordRun(clone.Run{ID: "r-left", Actor: "bo", Task: "dream", Started: noon.Add(-time.Minute)}, noon); err != nil {
@@ -419,7 +420,8 @@ func TestKilledDream(t *testing.T) {
 	}
 }
 
-// TestMergeLast: what an issue came to is its last run of all loops, also where two began in the same moment.
+// TestMergeLast: the result of an issue is its last run in all loops, even if two runs began at
+// the same moment.
 func TestMergeLast(t *testing.T) {
 	asked := &loop.Done{Actor: "a", Runs: []actors.Run{{Issue: "w-1", Attempt: 2, Outcome: "failed", Asked: true}}}
 	before := &loop.Done{Actor: "b", Runs: []actors.Run{{Issue: "w-1", Attempt: 1, Outcome: "failed"}}}

@@ -10,26 +10,27 @@ import (
 	"stig/internal/clone"
 )
 
-// Past is what the run records say of one issue, worker by worker.
+// Past is the history of one issue from the run records, by worker.
 type Past struct {
 	By   map[string]*Tries
-	Last *clone.Run // the last that ended, of whichever worker; nil for none
+	Last *clone.Run // the last ended run of any worker; nil for none
 }
 
-// Tries are the runs of one worker at one issue, since it was closed, or waited for an answer.
+// Tries are the runs of one worker on one issue since it was closed or waited for an answer.
 type Tries struct {
-	Attempts int         // failed ones since it last got on, or since a person was asked
-	Passes   int         // that did not get it closed since a person was asked
-	Until    time.Time   // it does not try the issue again before
+	Attempts int         // failed runs since its last progress, or since a person was asked
+	Passes   int         // runs since a person was asked that did not close it
+	Until    time.Time   // the worker does not try the issue again before
 	Failures []clone.Run // the failed attempts
-	Last     *clone.Run  // the last that ended; nil for none
-	Asked    bool        // a person was asked about the last, which keeps no other worker from the issue
+	Last     *clone.Run  // the last ended run; nil for none
+	Asked    bool        // a person was asked about the last run; other workers may still take the issue
 
-	later int // runs in a row that were to be started later, or lost their claim
-	again int // that were refused in the same words as the one before
+	later int // consecutive runs that were delayed or lost their claim
+	again int // consecutive rejections with the same message
 }
 
-// PastOf reads the runs of each issue, but for those of explorers of a swarm. They are in the order of their starts.
+// PastOf returns the history of each issue, without the runs of swarm explorers. runs are in
+// order of their starts.
 func PastOf(runs []clone.Run, now time.Time) map[string]*Past {
 	all := map[string]*Past{}
 	for i, r := range runs {
@@ -49,7 +50,7 @@ func PastOf(runs []clone.Run, now time.Time) map[string]*Past {
 func (p *Past) add(r *clone.Run, now time.Time) {
 	o := clone.Outcome(r.Outcome)
 	if r.Asked && !r.Spared || o == clone.OutcomeClosed || o == clone.OutcomeWaiting || p.By == nil {
-		p.By = map[string]*Tries{} // what any worker did before counts no more
+		p.By = map[string]*Tries{} // what any worker did before no longer counts
 	}
 	t := p.By[r.Actor]
 	if t == nil || r.Asked {
@@ -80,19 +81,19 @@ func (t *Tries) add(r *clone.Run, now time.Time) {
 	case o.IsPass():
 		t.Passes++
 		t.Attempts, t.Failures, t.Until = 0, nil, time.Time{}
-		if t.again > 0 { // it did not get on: others come first
+		if t.again > 0 { // no progress: others come first
 			t.Until = r.Ended.Add(BackOff(t.again))
 		}
 	case o == clone.OutcomeLater, o == clone.OutcomeLost: // a command that gives its issue back is not started again at once
 		t.later++
 		t.Until = r.Ended.Add(BackOff(t.later))
 	}
-	if r.Ended.After(now) { // the clock was set back since: what was to wait waits no more
+	if r.Ended.After(now) { // the clock was set back since: do not wait
 		t.Until = time.Time{}
 	}
 }
 
-// Of gives what a worker tried; the zero value for nothing.
+// Of returns the tries of a worker; the zero value for none.
 func (p *Past) Of(worker string) Tries {
 	if p == nil || p.By[worker] == nil {
 		return Tries{}
@@ -100,7 +101,7 @@ func (p *Past) Of(worker string) Tries {
 	return *p.By[worker]
 }
 
-// Tried counts the attempts and passes of all workers.
+// Tried returns the number of attempts and passes of all workers.
 func (p *Past) Tried() (attempts, passes int) {
 	if p != nil {
 		for _, t := range p.By {
@@ -110,7 +111,7 @@ func (p *Past) Tried() (attempts, passes int) {
 	return attempts, passes
 }
 
-// Failures are the failed attempts of all workers, by their start.
+// Failures returns the failed attempts of all workers, ordered by start.
 func (p *Past) Failures() (list []clone.Run) {
 	for _, t := range p.By {
 		list = append(list, t.Failures...)
@@ -119,38 +120,38 @@ func (p *Past) Failures() (list []clone.Run) {
 	return list
 }
 
-// Limits are how often one worker tries one issue within Window.
+// Limits are how many times one worker tries one issue within Window.
 type Limits struct{ Attempts, Passes int }
 
 func (l Limits) reached(attempts, passes int) bool {
 	return attempts >= l.Attempts || passes >= l.Passes
 }
 
-// Spent reports whether a worker leaves an issue alone: after its own tries, or after as many of
-// all workers as two of them have.
+// Spent reports whether a worker must leave an issue alone: it has used up its own tries, or
+// all workers together have used up the tries of two.
 func (p *Past) Spent(worker string, l Limits) bool {
 	t := p.Of(worker)
 	return l.reached(t.Attempts, t.Passes) || p.isSpent(l)
 }
 
-// isSpent reports whether all workers together tried an issue as often as two of them may.
+// isSpent reports whether all workers together used up the tries of two.
 func (p *Past) isSpent(l Limits) bool {
 	attempts, passes := p.Tried()
 	return l.reached(attempts/2, passes/2)
 }
 
-// Turn is who comes next at an issue that a worker leaves alone.
+// Turn is who is next on an issue that a worker leaves alone.
 type Turn int
 
 const (
 	TurnOthers Turn = iota // another worker
 	TurnPerson             // a person: nobody else tries it before an answer
-	TurnSpared             // a person, of this worker; another one may take it all the same
+	TurnSpared             // a person for this worker; another worker may still take it
 )
 
-// TurnAfter gives who comes next at an issue after a worker spent its tries: a person where
-// another one spent its own, or all together those of two, and another worker where one runs
-// that serves the issue.
+// TurnAfter returns who is next on an issue after a worker used up its tries: a person, if
+// another worker used up its own or all together those of two; another worker, if one is
+// running that serves the issue.
 func (p *Past) TurnAfter(worker string, l Limits, served bool) Turn {
 	if p.isSpent(l) {
 		return TurnPerson
@@ -166,11 +167,11 @@ func (p *Past) TurnAfter(worker string, l Limits, served bool) Turn {
 	return TurnSpared
 }
 
-// mostBackOff is the longest time that an issue is left alone after a failed attempt.
+// mostBackOff is the maximum back-off after failed attempts.
 const mostBackOff = time.Hour
 
-// BackOff is how long an issue is left alone after so many failed attempts: 1 minute,
-// and twice as long each time, an hour at most.
+// BackOff returns how long an issue is left alone after failed attempts: 1 minute after the
+// first, doubled each time, at most an hour.
 func BackOff(attempts int) time.Duration {
 	if attempts < 1 {
 		return 0
@@ -179,24 +180,24 @@ func BackOff(attempts int) time.Duration {
 }
 
 const (
-	within    = time.Minute      // of each other runs fail alike
-	active    = time.Hour        // an actor that ran within it counts as a worker
-	mostPause = 15 * time.Minute // that all workers pause
+	within    = time.Minute      // maximum time between runs that fail in the same way
+	active    = time.Hour        // an actor with a run in this time counts as a worker
+	mostPause = 15 * time.Minute // maximum pause of all workers
 )
 
-// CorrelatedFailures is that every worker fails in the same way.
+// CorrelatedFailures says that every worker fails in the same way.
 type CorrelatedFailures struct {
-	Until  time.Time   // all pause until then; zero where they need not
-	Said   string      // the last line of their output, or what refused their work
-	Runs   []clone.Run // that failed so in a row
-	Rounds int         // how often all failed so again
+	Until  time.Time   // all workers pause until then; zero for no pause
+	Said   string      // the last line of their output, or the message that rejected their work
+	Runs   []clone.Run // the consecutive failed runs
+	Rounds int         // how many times all failed again
 }
 
-// FindCorrelated looks at the last runs of all actors: where every worker that was active
-// failed within a minute in the same way, with the same last line or exit code 75, on two
-// issues at least, something is wrong that is not the fault of an issue. So it is where their
-// work is refused in the same words, however long that took. All pause: 1 minute, and
-// twice as long each time it goes on, 15 minutes at most.
+// FindCorrelated examines the last runs of all actors. If every active worker failed within a
+// minute in the same way, with the same last line or exit code 75, on at least two issues, the
+// cause is not an issue. The same holds if their work is rejected with the same message,
+// however long that took. All workers then pause: for 1 minute, doubled each time it continues,
+// at most 15 minutes.
 func FindCorrelated(runs []clone.Run, now time.Time) CorrelatedFailures {
 	ended := slices.DeleteFunc(slices.Clone(runs), func(r clone.Run) bool {
 		return r.Outcome == "" || r.Outcome == string(clone.OutcomeStopped) || r.Outcome == string(clone.OutcomeLost) || r.Outcome == string(clone.OutcomeRegated)
@@ -241,9 +242,9 @@ func FindCorrelated(runs []clone.Run, now time.Time) CorrelatedFailures {
 
 var digits = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[0-9]+`) })
 
-// alike reports whether two runs failed in the same way: both asked to be started later, or
-// both said the same, or the work of both was refused in the same words. What says nothing
-// else is like nothing.
+// alike reports whether two runs failed in the same way: both asked to be delayed, both printed
+// the same last line, or the work of both was rejected with the same message. A run without any
+// of these matches none.
 func alike(a, b clone.Run) bool {
 	same := func(a, b string) bool { return digits().ReplaceAllString(a, "0") == digits().ReplaceAllString(b, "0") }
 	if a.Refused != "" || b.Refused != "" {

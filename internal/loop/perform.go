@@ -27,22 +27,22 @@ import (
 	"stig/signals"
 )
 
-// Steps of a run, as its record has them.
+// Steps of a run in its record.
 const (
 	stepClaimed = "claimed"
 	stepStarted = "started"
-	stepEnded   = "ended"  // the command did; what it left is looked at next
-	stepLanded  = "landed" // its work is on the branch that results go to
+	stepEnded   = "ended"  // the command ended; what it left is examined next
+	stepLanded  = "landed" // its work is on the branch for results
 )
 
-// What a run is started for.
+// Tasks of a run.
 const (
 	taskIssue     = "issue"
 	taskHeartbeat = "heartbeat"
 	taskInbox     = "inbox"
 )
 
-// claim takes an issue and begins the record of a run; nil where others were faster.
+// claim claims an issue and begins the record of a run. It returns nil if others were faster.
 func (l *loop) claim(ctx context.Context, c Candidate) (*Run, error) {
 	self, _ := process.Self()
 	r := &Run{state: runClaimed, Run: clone.Run{ID: clone.NewRunID(), Actor: l.name, Task: taskIssue, Issue: c.Issue, Attempt: 1, Loop: self.ID, Step: stepClaimed}}
@@ -72,10 +72,10 @@ func (l *loop) claim(ctx context.Context, c Candidate) (*Run, error) {
 	return r, l.record(&r.Run)
 }
 
-// inherit ends the runs of other loops that were killed at an issue that this loop has
-// claimed, and gives what was there before: no program of theirs works on, and each run has
-// its end before the next begins. A loop that still runs has just given the issue back, and
-// records the end of its run next.
+// inherit ends the runs of killed loops on an issue that this loop has claimed, and returns the
+// issue's history. Afterwards none of their programs is running and each of their runs has
+// ended before the next begins. If a loop is still running, it has just released the issue and
+// is about to record the end of its run.
 func (l *loop) inherit(ctx context.Context, issue string) (*Past, error) {
 	isOpen := func(r clone.Run) bool { return r.Issue == issue && r.Outcome == "" && r.Task != clone.SwarmTask }
 	runs, now, err := l.runs()
@@ -106,7 +106,7 @@ func (l *loop) inherit(ctx context.Context, issue string) (*Past, error) {
 	return PastOf(runs, now)[issue], err
 }
 
-// standing keeps how an issue stood when it was claimed, to see later what was left.
+// standing records the state of an issue when it was claimed, for a later comparison.
 func (l *loop) standing(r *Run, claimed *checkpoint.Claimed) error {
 	var record *beads.Record
 	var err error
@@ -129,8 +129,8 @@ func (l *loop) standing(r *Run, claimed *checkpoint.Claimed) error {
 	return nil
 }
 
-// comments counts those of the actor on an issue, but for the error that the loop itself
-// left of a run before it was killed.
+// comments counts the actor's comments on an issue, except the error that the loop itself left
+// for a run before it was killed.
 func (l *loop) comments(record *beads.Record, run string) (n int) {
 	for _, c := range record.Comments() {
 		t, err := trace.Parse(c.Text)
@@ -142,15 +142,15 @@ func (l *loop) comments(record *beads.Record, run string) (n int) {
 	return n
 }
 
-// perform runs the command on a claimed issue, and does what follows.
+// perform runs the command on a claimed issue and does what follows.
 func (l *loop) perform(ctx context.Context, r *Run) error {
 	l.inHand = true
 	_ = actors.SignOfLife(l.app, l.name, func(p *clone.Presence) { p.Issue, p.Run = r.Issue, r.ID })
 	return l.advance(ctx, r)
 }
 
-// furnish prepares the work tree and the prompt of a run, unless a person takes the work
-// as it is: then nothing is started.
+// furnish prepares the work tree and the prompt of a run. If a person accepts the work as it
+// is, nothing is started.
 func (l *loop) furnish(ctx context.Context, r *Run) (observation, error) {
 	if err := l.findTree(ctx, r); err != nil {
 		return "", err
@@ -162,7 +162,7 @@ func (l *loop) furnish(ctx context.Context, r *Run) (observation, error) {
 	if r.Taken != nil {
 		what := "it is done"
 		if !r.takenAsDone() {
-			what = "it holds no credential"
+			what = "it contains no credential"
 		}
 		l.event(Event{Issue: r.Issue, Event: EventClaimed, Text: fmt.Sprintf("run %s: %s says that %s", r.ID, workspace.Visible(r.Taken.By), what)})
 		r.Ended, r.Step = l.now(), stepEnded
@@ -172,7 +172,7 @@ func (l *loop) furnish(ctx context.Context, r *Run) (observation, error) {
 		return "", err
 	}
 	if r.Regated {
-		l.tell(r.Issue, "claimed, run %s: its work was refused before %s moved, and is judged again", r.ID, l.trees.Onto)
+		l.tell(r.Issue, "claimed, run %s: %s has moved since its work was rejected, so the work is judged again", r.ID, l.trees.Onto)
 		r.Ended, r.Step = l.now(), stepEnded
 		return sawRegate, l.record(&r.Run)
 	}
@@ -180,11 +180,11 @@ func (l *loop) furnish(ctx context.Context, r *Run) (observation, error) {
 	return sawReady, err
 }
 
-// mostRegated is how often in a row work is judged again without a start of the command.
+// mostRegated is how many times in a row work is judged again without starting the command.
 const mostRegated = 3
 
-// mayPass reports whether the work of an issue may pass now without another start of the
-// command: the last run had it refused, and the branch that results go to moved since.
+// mayPass reports whether the work of an issue may pass now without starting the command: it
+// was rejected in the last run, and the branch for results has moved since.
 func (l *loop) mayPass(ctx context.Context, r *Run) (bool, error) {
 	if r.tree == nil || r.Issue == "" || l.NoClose {
 		return false, nil
@@ -204,7 +204,8 @@ func (l *loop) mayPass(ctx context.Context, r *Run) (bool, error) {
 	return l.holdsWork(r, content)
 }
 
-// lastOf is the last run of an issue that ended, and how many up to it started nothing.
+// lastOf returns the last ended run of an issue, and how many of its latest runs started
+// nothing.
 func lastOf(runs []clone.Run, issue string) (last clone.Run, regated int) {
 	for _, e := range runs {
 		if e.Issue != issue || e.Outcome == "" {
@@ -218,8 +219,8 @@ func lastOf(runs []clone.Run, issue string) (last clone.Run, regated int) {
 	return last, regated
 }
 
-// findTree gives a run its work tree, none in place, has the criteria run there before the
-// work, and keeps what its directory holds then.
+// findTree finds the work tree of a run (none in place), runs the criteria there before the
+// work, and records its content.
 func (l *loop) findTree(ctx context.Context, r *Run) (err error) {
 	r.Worktree = l.root
 	switch {
@@ -251,8 +252,8 @@ func (l *loop) findTree(ctx context.Context, r *Run) (err error) {
 	return err
 }
 
-// findWorktree gives a run its work tree after setup, without what others left there, and
-// reports whether it is fresh: it holds no work.
+// findWorktree finds the work tree of a run, removes what others left there, and runs the
+// setup. It reports whether the tree is fresh: it contains no work.
 func (l *loop) findWorktree(ctx context.Context, r *Run) (fresh bool, err error) {
 	if r.tree, err = git.PrepareWorktree(ctx, *l.trees, r.Issue); err != nil {
 		return false, err
@@ -264,7 +265,7 @@ func (l *loop) findWorktree(ctx context.Context, r *Run) (fresh bool, err error)
 	return fresh, l.setUp(ctx, r, r.tree.Dir)
 }
 
-// supervise runs the command to its end. What of it is wrong is in the record.
+// supervise runs the command until it ends. A failure of the command is in the record.
 func (l *loop) supervise(ctx context.Context, r *Run) (observation, error) {
 	if r.Issue == "" {
 		l.tell("", "%s: run %s", r.Task, r.ID)
@@ -292,12 +293,12 @@ func (l *loop) supervise(ctx context.Context, r *Run) (observation, error) {
 		r.Cause = string(clone.OutcomeStopped)
 	}
 	if ended.Left > 0 {
-		l.tell(r.Issue, "%d of the processes that the command started still ran, and were ended", ended.Left)
+		l.tell(r.Issue, "%d processes that the command started were still running and were ended", ended.Left)
 	}
 	return sawEnd, l.record(&r.Run)
 }
 
-// limited is a context that ends with the time of a run.
+// limited returns a context that ends with the time limit of a run.
 func (l *loop) limited(ctx context.Context) (context.Context, context.CancelFunc) {
 	limit := l.runTimeout
 	if runs, now, err := l.runs(); err == nil {
@@ -309,9 +310,9 @@ func (l *loop) limited(ctx context.Context) (context.Context, context.CancelFunc
 	return context.WithTimeout(ctx, limit)
 }
 
-// tend shows that the loop lives and renews the claim of a run, also while it waits for
-// others to land and while checks run, until it is stopped. The context ends where the
-// claim is lost or a person says so.
+// tend gives signs of life and renews the claim of a run until stop is called, also while the
+// loop waits for others to land and while checks run. The context ends if the claim is lost or
+// a person ends the actor.
 func (l *loop) tend(ctx context.Context, r *Run) (held context.Context, stop func()) {
 	done, ended := make(chan struct{}), make(chan struct{})
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -328,7 +329,7 @@ func (l *loop) tend(ctx context.Context, r *Run) (held context.Context, stop fun
 			case <-ctx.Done():
 				return
 			case <-sign.C:
-				_ = actors.SignOfLife(l.app, l.name, nil) // the next may do
+				_ = actors.SignOfLife(l.app, l.name, nil) // the next one may succeed
 			case <-renew.C:
 				if r.Issue != "" && l.isLost(ctx, r) {
 					cancel(errLost)
@@ -343,11 +344,11 @@ func (l *loop) tend(ctx context.Context, r *Run) (held context.Context, stop fun
 	return ctx, func() { close(done); <-ended; cancel(nil) }
 }
 
-// isLost renews the claim of an issue, and reports whether it is somebody else's or over.
-// An issue that the command closed needs none.
+// isLost renews the claim of an issue and reports whether the claim was lost. If the command
+// closed the issue, no claim is needed.
 func (l *loop) isLost(ctx context.Context, r *Run) bool {
 	if err := service.Renew(ctx, l.fresh(ctx, ""), r.Issue); !fault.Is(err, fault.Conflict) {
-		return false // or it cannot be renewed now, and the next time may do
+		return false // if it cannot be renewed now, the next renewal may succeed
 	}
 	record, err := l.recordOf(r.Issue)
 	if err != nil || !isClosed(record) {
@@ -357,7 +358,7 @@ func (l *loop) isLost(ctx context.Context, r *Run) bool {
 	return others
 }
 
-// setUp runs the command of the actor's file for a new work tree, once for each.
+// setUp runs the setup of the actor's file once in each new work tree.
 func (l *loop) setUp(ctx context.Context, r *Run, dir string) error {
 	if l.profile.Setup == "" {
 		return nil
@@ -386,17 +387,16 @@ func (l *loop) setUp(ctx context.Context, r *Run, dir string) error {
 	return os.WriteFile(mark, []byte(l.profile.Setup), 0o600)
 }
 
-// lastLine is the last line of an output that says something, shortened: git and stig end
-// an error with lines of hints, which say what to type and not what happened, and what it
-// cost is recorded apart.
+// lastLine returns the last meaningful line of an output, shortened. It skips lines of hints,
+// with which git and stig end an error, and the cost, which is recorded separately.
 func lastLine(text string) string {
 	lines := slices.Collect(strings.Lines(text))
 	slices.Reverse(lines)
 	return lineOf(slices.Values(lines))
 }
 
-// lineOf is the first of some lines that says something, and no aside where there is more;
-// shortened.
+// lineOf returns the first meaningful line, shortened. It returns a hint or a cost only if
+// there is nothing else.
 func lineOf(lines iter.Seq[string]) string {
 	found := ""
 	for line := range lines {

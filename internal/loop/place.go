@@ -21,16 +21,16 @@ import (
 	"stig/signals"
 )
 
-// What is wrong with the place in which all loops work is no issue's fault. It is asked on an
-// issue of its own, a channel, which is never work.
+// A problem of the place in which all loops work is not the fault of an issue. It is asked
+// about on a separate issue, a channel, which is never taken as work.
 const (
 	loopsLabel = "loops"
 	loopsTitle = "Questions of worker loops"
 )
 
-// askOfPlace asks a person what is about no issue, once, and gives the answer; nil while there
-// is none. Of questions with the same first line one stands at a time, and one with the same
-// text is asked once.
+// askOfPlace asks a person a question that concerns no issue, once, and returns the answer; nil
+// while there is none. At most one question with the same first line waits at a time, and a
+// question with the same text is asked only once.
 func (l *loop) askOfPlace(ctx context.Context, q checkpoint.Question) (answer *signals.Part, err error) {
 	id, said, err := l.placeQuestions()
 	if err != nil {
@@ -46,7 +46,7 @@ func (l *loop) askOfPlace(ctx context.Context, q checkpoint.Question) (answer *s
 	}
 	alone, err := l.place.LockLoop("\x00asks") // no actor has such a name
 	if err != nil {
-		return nil, nil // another loop asks just now
+		return nil, nil // another loop is asking
 	}
 	defer func() { _ = alone() }()
 	if id == "" {
@@ -60,14 +60,14 @@ func (l *loop) askOfPlace(ctx context.Context, q checkpoint.Question) (answer *s
 		id = created.ID
 	}
 	_, err = service.Escalate(ctx, l.fresh(ctx, ""), service.EscalateRequest{ID: id, Question: q})
-	if fault.Is(err, fault.Conflict) { // it waits already
+	if fault.Is(err, fault.Conflict) { // it already waits
 		err = nil
 	}
 	return nil, err
 }
 
-// placeQuestions finds the issue on which loops ask about their place, "" for none, and what
-// was asked there.
+// placeQuestions returns the issue on which loops ask about their place, "" for none, and the
+// questions on it.
 func (l *loop) placeQuestions() (id string, said []signals.Exchange, err error) {
 	file, err := l.store.Snapshot()
 	if err != nil {
@@ -89,9 +89,9 @@ func (l *loop) placeQuestions() (id string, said []signals.Exchange, err error) 
 	return "", nil, nil
 }
 
-// refusedAlike asks what is to be done about work that is refused in the same words on several
-// issues: after the first pause, if what came then was refused so too. It reports whether the
-// loop is to wait for the answer, or has it.
+// refusedAlike asks what to do about work that is rejected with the same message on several
+// issues. It asks after the first pause, if the work after it was rejected too. It reports
+// whether the loop has to wait for the answer, or has it.
 func (l *loop) refusedAlike(ctx context.Context, a CorrelatedFailures) (waits, answered bool, err error) {
 	if a.Rounds == 0 || len(a.Runs) == 0 || a.Runs[0].Refused == "" {
 		return false, false, nil
@@ -99,8 +99,8 @@ func (l *loop) refusedAlike(ctx context.Context, a CorrelatedFailures) (waits, a
 	last := a.Runs[len(a.Runs)-1]
 	issues := map[string]bool{}
 	var text strings.Builder
-	fmt.Fprintf(&text, "Work is refused in the same words on several issues: `%s`\n\nWhere that passes in your checkout, the new work trees lack something: "+
-		"a setup in the actor's file brings it, such as npm ci. The loops wait for an answer; any answer has them go on.\n", strings.ReplaceAll(a.Said, "`", "'"))
+	fmt.Fprintf(&text, "Work is rejected with the same message on several issues: `%s`\n\nIf the check passes in your checkout, new work trees lack something: "+
+		"add a setup to the actor's file, such as npm ci. The loops wait for an answer; any answer lets them continue.\n", strings.ReplaceAll(a.Said, "`", "'"))
 	for _, r := range a.Runs {
 		if !issues[r.Issue] {
 			fmt.Fprintf(&text, "\n- %s, run %s of %s", r.Issue, r.ID, r.Actor)
@@ -112,13 +112,12 @@ func (l *loop) refusedAlike(ctx context.Context, a CorrelatedFailures) (waits, a
 	return answer == nil, answer != nil, err
 }
 
-// trialTime bounds how long criteria run to find out whether a place is right for work.
+// trialTime limits how long criteria run in the trial of a place.
 const trialTime = time.Minute
 
-// tryPlace finds out once, before the first run of a loop, whether work can be done in a new
-// work tree: the setup of the actor, the hook before commits, a commit, and what of the
-// criteria of the issue that comes first passes in the checkout. The error (fault.Found) is of
-// the place: a run would be spent for nothing.
+// tryPlace tries once, before the first run of a loop, whether work is possible in a new work
+// tree: the actor's setup, the pre-commit hook, a commit, and those criteria of the first issue
+// that pass in the checkout. The error (fault.Found) means that any run would be wasted here.
 func (l *loop) tryPlace(ctx context.Context, issue string) error {
 	if l.tried || l.trees == nil {
 		return nil
@@ -146,23 +145,23 @@ func (l *loop) tryPlace(ctx context.Context, issue string) error {
 	return err
 }
 
-// placeFault says what fails in a new work tree, and what a person can do.
+// placeFault returns an error with what fails in a new work tree and what a person can do.
 func (l *loop) placeFault(err error) error {
 	if refused, ok := errors.AsType[*git.RejectedError](err); ok {
-		return &fault.Error{Code: fault.Found, Reason: "no run is started, since work would fail in any new work tree: " + visible.OneLine(visible.HideSecrets(workspace.Visible(refused.Reason))),
-			Hint: fmt.Sprintf("where a new work tree lacks what is in your checkout, give %s a setup in %s, such as setup: npm ci; else repair what fails",
+		return &fault.Error{Code: fault.Found, Reason: "no run started: work would fail in any new work tree: " + visible.OneLine(visible.HideSecrets(workspace.Visible(refused.Reason))),
+			Hint: fmt.Sprintf("if a new work tree lacks something that your checkout has, give %s a setup in %s, such as setup: npm ci; otherwise fix what fails",
 				l.name, workspace.Shortest(clone.ProfilePath(l.files, l.name)))}
 	}
 	if _, ok := errors.AsType[*fault.Error](err); ok {
 		return err
 	}
-	return &fault.Error{Code: fault.Found, Reason: "no run is started, since git cannot keep work here: " + visible.OneLine(workspace.Visible(err.Error())),
-		Hint: "see that git commit and git merge work in a new work tree of this repository: git worktree add ../trial", Err: err}
+	return &fault.Error{Code: fault.Found, Reason: "no run started: git cannot store work here: " + visible.OneLine(workspace.Visible(err.Error())),
+		Hint: "make git commit and git merge work in a new work tree of this repository: git worktree add ../trial", Err: err}
 }
 
-// greenThere says which of the criteria of an issue passes in the checkout and not in a new
-// work tree of the same commit. Where the checkout holds more than that, and where criteria
-// may not run or take longer than trialTime, nothing is said.
+// greenThere returns an error if a criterion of an issue passes in the checkout but not in a new
+// work tree of the same commit. It returns nil if the checkout differs from that commit, or if
+// the criteria may not run or take longer than trialTime.
 func (l *loop) greenThere(ctx context.Context, r *Run) error {
 	_, head := l.code.Head()
 	content, _, err := l.content(ctx, &Run{Run: clone.Run{Worktree: l.code.Root, Base: head}})
@@ -186,15 +185,15 @@ func (l *loop) greenThere(ctx context.Context, r *Run) error {
 	}
 	for _, check := range green {
 		if exit, failed := fails[check]; failed {
-			return &git.RejectedError{Exit: exit, Reason: fmt.Sprintf("the check %s passes in the checkout, and ends with exit code %d there", visible.FirstLine(check), exit)}
+			return &git.RejectedError{Exit: exit, Reason: fmt.Sprintf("the check %s passes in the checkout but ends with exit code %d there", visible.FirstLine(check), exit)}
 		}
 	}
 	return nil
 }
 
-// beginBranch makes the branch that results go to, and remembers the branch of the person that
-// it follows: one that it was made from, or stig/work, whoever made that. A branch that a person
-// made moves by landing alone.
+// beginBranch creates the branch for results and records the person's branch that it follows. Only
+// a branch created here and stig/work, whoever created it, follow another branch; any other
+// existing branch moves only by landing.
 func (l *loop) beginBranch(ctx context.Context) error {
 	if l.trees == nil {
 		return nil
@@ -219,14 +218,14 @@ func (l *loop) beginBranch(ctx context.Context) error {
 	return l.place.Follow(l.trees.Onto, clone.Followed{Branch: branch, Tip: tip})
 }
 
-// The answers to the question about a branch that was rewritten.
+// Options of the question about a rewritten branch.
 const (
 	replayIt  = "replay what is not landed on where it is now"
 	stayThere = "stay: follow it again when it has all that is landed"
 )
 
-// followBranch brings the branch that results go to up to date with the one that it follows,
-// and gives how many questions about that wait.
+// followBranch updates the branch for results from the branch that it follows. It returns the
+// number of unanswered questions about that.
 func (l *loop) followBranch(ctx context.Context) (asked int, err error) {
 	if l.trees == nil {
 		return 0, nil
@@ -257,10 +256,11 @@ func (l *loop) followBranch(ctx context.Context) (asked int, err error) {
 	return 0, l.place.Follow(onto, clone.Followed{Branch: f.Branch, Tip: now})
 }
 
-// askOfBranch asks about what conflicts where the branch that results go to is to follow another.
+// askOfBranch asks a person about a conflict between the branch for results and the branch that it
+// follows.
 func (l *loop) askOfBranch(ctx context.Context, refused *git.RejectedError, branch, now string) (asked int, err error) {
 	onto := l.trees.Onto
-	answer, err := l.askOfPlace(ctx, checkpoint.Question{Text: fmt.Sprintf("%s cannot follow %s, since they conflict\n\n%s is at %.12s; the conflict is in %s. Work goes on from %[1]s as it is. "+
+	answer, err := l.askOfPlace(ctx, checkpoint.Question{Text: fmt.Sprintf("%s cannot follow %s, since they conflict\n\n%s is at %.12s; the conflict is in %s. Work continues from %[1]s as it is. "+
 		"Merge them by hand: git worktree add ../merge %[1]s, git -C ../merge merge %[2]s, then git worktree remove ../merge.",
 		onto, branch, branch, now, strings.Join(refused.Files, ", "))})
 	if answer == nil && err == nil {
@@ -269,12 +269,13 @@ func (l *loop) askOfBranch(ctx context.Context, refused *git.RejectedError, bran
 	return asked, err
 }
 
-// rewritten asks what is to become of work whose branch does not come any more from where the
-// work began, and does what the answer says once no loop works.
+// rewritten asks a person what to do with work after the followed branch was rewritten, so that it
+// no longer contains the commit where the work began. It carries out the answer once no other
+// loop is running.
 func (l *loop) rewritten(ctx context.Context, f clone.Followed) (asked int, err error) {
 	onto := l.trees.Onto
-	answer, err := l.askOfPlace(ctx, checkpoint.Question{Options: []string{replayIt, stayThere}, Text: fmt.Sprintf("%s was rewritten, and %s began at what it was\n\n"+
-		"%[1]s does not come from %.12[3]s any more, which %[2]s holds. Work goes on from %[2]s as it is until there is an answer.", f.Branch, onto, f.Tip)})
+	answer, err := l.askOfPlace(ctx, checkpoint.Question{Options: []string{replayIt, stayThere}, Text: fmt.Sprintf("%s was rewritten after %s began\n\n"+
+		"%[1]s no longer contains commit %.12[3]s, which is in %[2]s. Work continues from %[2]s as it is until there is an answer.", f.Branch, onto, f.Tip)})
 	if err != nil || answer == nil {
 		return 1, err
 	}
@@ -294,12 +295,12 @@ func (l *loop) rewritten(ctx context.Context, f clone.Followed) (asked int, err 
 	}
 	l.tell("", "%s was replayed on %s", onto, f.Branch)
 	for _, branch := range kept {
-		l.tell("", "%s was not replayed: it has changes that are not committed, or conflicts", branch)
+		l.tell("", "%s was not replayed: it has uncommitted changes or conflicts", branch)
 	}
 	return 0, l.place.Follow(onto, clone.Followed{Branch: f.Branch, Tip: now})
 }
 
-// firstSaid is what refused work, with the first line that it printed; "" where it printed nothing.
+// firstSaid returns what rejected work with the first line of its output; "" without output.
 func firstSaid(by, output string) string {
 	line := lineOf(strings.SplitSeq(output, "\n"))
 	if line == "" {

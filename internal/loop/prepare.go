@@ -16,7 +16,7 @@ import (
 	"stig/internal/workspace"
 )
 
-// prepare finds out all that a loop needs, and writes nothing.
+// prepare determines all that a loop needs. It writes nothing.
 func (l *loop) prepare(ctx context.Context, a *workspace.Run) (err error) {
 	if l.name, err = nameOf(ctx, a); err != nil {
 		return err
@@ -29,16 +29,16 @@ func (l *loop) prepare(ctx context.Context, a *workspace.Run) (err error) {
 		return err
 	}
 	if p := l.store.Place(); p.Mode == beads.Server && !workspace.Exists(p.Path) {
-		return workspace.Usage("work: no file names the store to workers: "+p.Name(),
+		return workspace.Usage("work: no file tells workers where the store is: "+p.Name(),
 			fmt.Sprintf(`type mkdir -p .beads && echo '{"store": "%s"}' > .beads/stig.json`, p.URL))
 	}
 	if l.place, err = l.app.Live(l.store.Place()); err != nil {
 		return err
 	}
 	if l.place.Documents != nil {
-		l.Times.Look *= 5 // each asks the server
+		l.Times.Look *= 5 // each look asks the server
 	}
-	l.app.Store = filepath.Join(l.place.Worktree, filepath.FromSlash(l.place.Store)) // whatever directory a step works in
+	l.app.Store = filepath.Join(l.place.Worktree, filepath.FromSlash(l.place.Store)) // independent of the directory of a step
 	root, err := actors.Root(l.app)
 	if err != nil {
 		return err
@@ -59,9 +59,9 @@ func (l *loop) prepare(ctx context.Context, a *workspace.Run) (err error) {
 	return err
 }
 
-// writable refuses a store that no edit is made in: one with conflict markers, or with
-// lines that cannot be read. Later the loop waits for such a store, which another program
-// may be writing.
+// writable returns an error if the store cannot be edited because of conflict markers or
+// unreadable lines. Once it runs, the loop waits in that case, since another program may be
+// writing.
 func (l *loop) writable(ctx context.Context) error {
 	store, options, err := l.app.ToWrite(ctx, true)
 	if err != nil {
@@ -71,8 +71,8 @@ func (l *loop) writable(ctx context.Context) error {
 	return err
 }
 
-// nameOf is who works: the actor that is named, else the person's name with a word added,
-// since what she claimed herself is not the loop's.
+// nameOf returns the actor of the loop: the one that is set, otherwise the person's name with a
+// suffix, since issues that the person claimed are not the loop's.
 func nameOf(ctx context.Context, a *workspace.Run) (string, error) {
 	name, err := a.MustActor(ctx)
 	if err != nil || cmp.Or(a.Actor, a.Getenv("STIG_ACTOR"), a.Getenv("BD_ACTOR")) != "" || clone.IsSession(name) {
@@ -81,8 +81,8 @@ func nameOf(ctx context.Context, a *workspace.Run) (string, error) {
 	return cmp.Or(clone.Slug(name), "somebody") + "-worker", nil
 }
 
-// loadProfile reads the actor's file where it is another than was read, and reports
-// whether it is. What flags say counts before it.
+// loadProfile reads the actor's file and reports whether it changed. Flags take precedence over
+// it.
 func (l *loop) loadProfile() (changed bool, err error) {
 	p, err := clone.LoadProfile(l.files, l.name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -101,11 +101,11 @@ func (l *loop) loadProfile() (changed bool, err error) {
 	return true, nil
 }
 
-// fromFile takes the command of the actor's file. Where a person has to agree to it
-// first, the actor is paused, and the loop waits for that.
+// fromFile uses the command in the actor's file. If a person has to agree to it first, the
+// actor is paused and the loop waits.
 func (l *loop) fromFile(ctx context.Context) error {
 	if l.profile.Command == "" {
-		return workspace.Usage("no command to run", "give it after --, such as stig work -- ./agent.sh; or in the actor's file: command")
+		return workspace.Usage("no command to run", "give one after --, such as stig work -- ./agent.sh; or set command in the actor's file")
 	}
 	l.Command, l.ofFile = []string{"sh", "-c", l.profile.Command}, true
 	if l.DryRun {
@@ -114,8 +114,8 @@ func (l *loop) fromFile(ctx context.Context) error {
 	return l.agreed(ctx)
 }
 
-// agreed validates that a person agreed to what the actor's file has run. Where nobody
-// did the actor is paused, and that is no error.
+// agreed checks that a person agreed to the commands in the actor's file. If not, the actor is
+// paused, which is not an error.
 func (l *loop) agreed(ctx context.Context) error {
 	err := actors.Trusted(ctx, l.fresh(ctx, ""), l.profile)
 	if err != nil && l.state(l.now()) == clone.Paused {
@@ -125,12 +125,12 @@ func (l *loop) agreed(ctx context.Context) error {
 	return err
 }
 
-// findCommand refuses a command that is not there before anything is claimed.
+// findCommand returns an error if the command does not exist, before anything is claimed.
 func (l *loop) findCommand(ctx context.Context, a *workspace.Run) (err error) {
-	hint := "type stig work --dry-run -- COMMAND to validate another"
+	hint := "type stig work --dry-run -- COMMAND to try another command"
 	switch {
 	case l.Host != "":
-		l.Command, hint = l.Host.Unattended(storeDir(l.store)), "install it, or name another program after --"
+		l.Command, hint = l.Host.Unattended(storeDir(l.store)), "install it, or give another program after --"
 	case len(l.Command) == 0:
 		return l.fromFile(ctx)
 	}
@@ -138,27 +138,27 @@ func (l *loop) findCommand(ctx context.Context, a *workspace.Run) (err error) {
 	return err
 }
 
-// priced refuses a bound on the cost of a program that names none.
+// priced returns an error for a cost limit if the program does not report its cost.
 func (l *loop) priced(context.Context) error {
 	if _, ok := l.app.Config.PriceOf("", string(l.Host)); l.Bounds.Cost <= 0 || l.Bounds.CostUnknown || l.Host == "" || l.Host.NamesPrice() || ok {
 		return nil
 	}
-	return workspace.Usage(fmt.Sprintf("--max-cost: %s says how many tokens it used, and no price", l.Host),
-		fmt.Sprintf("give --max-tokens instead, or what a million of them cost in .stig.cue, such as cost: prices: %s: {in: 1.25, out: 10}", l.Host))
+	return workspace.Usage(fmt.Sprintf("--max-cost: %s reports its tokens but no cost", l.Host),
+		fmt.Sprintf("give --max-tokens instead, or the price of a million tokens in .stig.cue, such as cost: prices: %s: {in: 1.25, out: 10}", l.Host))
 }
 
-// findPlace decides whether runs get work trees, and where these are.
+// findPlace decides whether runs get work trees and where these are.
 func (l *loop) findPlace(ctx context.Context) (err error) {
 	l.root = filepath.Dir(storeDir(l.store))
 	if l.code, err = workspace.CodeOf(l.store.Place()); err != nil {
 		return err
 	}
 	if l.code.Root == "" {
-		l.once("without git: works in place, one loop at a time")
+		l.once("without git: working in place, one loop at a time")
 		return nil
 	}
 	if !l.profile.Worktree {
-		l.once("worktree: false: works in place, one loop at a time")
+		l.once("worktree: false: working in place, one loop at a time")
 		return nil
 	}
 	if l.trees, err = l.app.Trees(l.store.Place()); err != nil || l.trees == nil {
@@ -171,11 +171,11 @@ func (l *loop) findPlace(ctx context.Context) (err error) {
 	return git.CheckWorktrees(ctx, *l.trees)
 }
 
-// mayBeOnto refuses as the branch that results go to what is the branch of an issue, which
-// is removed when that is closed, and what git reads as another name.
+// mayBeOnto returns an error if the branch for results is an issue's branch, which is removed
+// when the issue is closed, or a name that git reads differently.
 func (l *loop) mayBeOnto() error {
 	if l.Onto == "@" || strings.HasPrefix(l.Onto, "refs/") {
-		return workspace.Usage(fmt.Sprintf("--onto: must be the name of a branch alone; found %q", l.Onto), "leave it out for "+git.WorkBranch)
+		return workspace.Usage(fmt.Sprintf("--onto: must be a branch name; found %q", l.Onto), "leave it out for "+git.WorkBranch)
 	}
 	issue, ok := strings.CutPrefix(l.Onto, "stig/")
 	if !ok {
@@ -185,10 +185,10 @@ func (l *loop) mayBeOnto() error {
 	if err != nil || record == nil {
 		return err
 	}
-	return workspace.Usage(fmt.Sprintf("--onto: %s is the branch for the work on issue %s", l.Onto, issue), "name another branch with --onto, such as stig/results")
+	return workspace.Usage(fmt.Sprintf("--onto: %s is the branch of issue %s", l.Onto, issue), "give another branch with --onto, such as stig/results")
 }
 
-// storeDir is the directory of a store, absolute.
+// storeDir returns the absolute path of a store's directory.
 func storeDir(s beads.Store) string {
 	dir, err := filepath.Abs(s.Place().Dir)
 	if err != nil {
@@ -197,7 +197,7 @@ func storeDir(s beads.Store) string {
 	return dir
 }
 
-// trusted refuses to begin where the checks of issues may not run.
+// trusted returns an error if the checks of issues may not run.
 func (l *loop) trusted(ctx context.Context) error {
 	if l.NoClose || l.Plan {
 		return nil

@@ -12,8 +12,8 @@ import (
 	"stig/internal/service"
 )
 
-// promptOf is what the command gets on its standard input: who it is, the briefing, and
-// how the run ends. What the actor learned stands at the end of the briefing.
+// promptOf returns the standard input of the command: who it is, the briefing, and how the run
+// ends. What the actor learned is at the end of the briefing.
 func (l *loop) promptOf(ctx context.Context, r *Run) (string, error) {
 	var text strings.Builder
 	if body := l.profile.Opening(); body != "" {
@@ -35,7 +35,7 @@ func (l *loop) promptOf(ctx context.Context, r *Run) (string, error) {
 	return text.String(), nil
 }
 
-// terms says what holds for the run, in terms that every assistant knows.
+// terms returns the rules of the run, in terms that every assistant knows.
 func (l *loop) terms(r *Run) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "## This run\n\nYou are %s, started by stig work for run %s", l.name, r.ID)
@@ -46,24 +46,24 @@ func (l *loop) terms(r *Run) string {
 	switch {
 	case r.Issue == "":
 		under := map[string]string{taskHeartbeat: "Heartbeat", taskInbox: "Waiting for you"}[r.Task]
-		text.WriteString("- No issue is claimed: leave traces, such as with stig trace add.\n")
+		text.WriteString("- No issue is claimed: leave traces, for example with stig trace add.\n")
 		if l.trees != nil {
 			text.WriteString("- The current directory is a work tree that is removed afterwards: no file is kept.\n")
 		}
-		text.WriteString("- Do what stands under " + under + ", then end.\n")
+		text.WriteString("- Do what is listed under " + under + ", then end.\n")
 		return text.String()
 	case l.trees == nil:
 		text.WriteString("- Work in the current directory.\n")
 	default:
-		text.WriteString("- The current directory is a work tree of your own, on branch " + r.Branch + ". Work there alone.\n" +
-			"- Commit your work there; what you leave uncommitted, stig commits when you end.\n")
+		text.WriteString("- The current directory is a work tree of your own, on branch " + r.Branch + ". Work only there.\n" +
+			"- Commit your work there. stig commits what you leave uncommitted when you end.\n")
 	}
 	end := "When you end with exit code 0"
 	if l.assistant() != "" {
 		end = "When you end"
 	}
 	if l.NoClose {
-		text.WriteString("- Do not close the issue: somebody reads your work first.\n")
+		text.WriteString("- Do not close the issue: somebody reviews your work first.\n")
 	} else {
 		text.WriteString("- Do not close the issue. " + end + ", stig merges your work, runs the\n  acceptance criteria on the result, and closes the issue if they pass.\n")
 	}
@@ -71,21 +71,21 @@ func (l *loop) terms(r *Run) string {
 		text.WriteString("- " + line + "\n")
 	}
 	if r.lack != "" {
-		text.WriteString("- Take care: " + r.lack + ".\n")
+		text.WriteString("- Note: " + r.lack + ".\n")
 	}
-	fmt.Fprintf(&text, "- Say what you did before you end: stig checkpoint %s --done … --learned … --remains ….\n", r.Issue)
-	fmt.Fprintf(&text, "- A person decides? stig escalate %s -m QUESTION, then end.\n", r.Issue)
-	if l.assistant() == "" { // the model of an assistant does not choose how its program exits
-		text.WriteString("- You cannot work now, such as at a rate limit? End with exit code 75.\n")
+	fmt.Fprintf(&text, "- Before you end, say what you did: stig checkpoint %s --done … --learned … --remains ….\n", r.Issue)
+	fmt.Fprintf(&text, "- Does a person have to decide? Type stig escalate %s -m QUESTION, then end.\n", r.Issue)
+	if l.assistant() == "" { // an assistant's model does not choose the exit code of its program
+		text.WriteString("- If you cannot work now, for example because of a rate limit, end with exit code 75.\n")
 	}
 	return text.String()
 }
 
-// assistant is the host whose program the command starts by its name; "" for any other, such as
-// a script.
+// assistant returns the host whose program the command starts; "" for any other program, such
+// as a script.
 func (l *loop) assistant() assistant.Host {
 	words := l.Command
-	if l.ofFile { // a line for the shell
+	if l.ofFile { // a shell command line
 		words = strings.Fields(l.profile.Command)
 	}
 	if len(words) > 0 {

@@ -11,15 +11,15 @@ import (
 	"stig/internal/service"
 )
 
-// recover goes on with what a loop of this name was killed at. The name is locked, so no
-// other loop has it. By the last step that was recorded:
+// recover resumes the runs of a killed loop of this name. The name is locked, so no other loop
+// has it. What happens depends on the last recorded step:
 //
-//   - the command did not start, or was running: it is ended, and the run counts as
-//     stopped; what it left is committed on the branch of the issue, which is tried again;
-//   - the command had ended: what it left is looked at now, from the start;
+//   - the command had not started or was running: it is ended and the run counts as stopped.
+//     What it left is committed on the issue's branch, and the issue is tried again;
+//   - the command had ended: what it left is examined now;
 //   - its work had landed: the same, which merges nothing and closes the issue.
 //
-// A claim without any record of a run ends with the process that made it.
+// A claim without a record of a run ends with the process that made it.
 func (l *loop) recover(ctx context.Context) error {
 	runs, _, err := l.runs()
 	if err != nil {
@@ -36,15 +36,15 @@ func (l *loop) recover(ctx context.Context) error {
 	return nil
 }
 
-// isOthers reports whether another process, such as stig dream, or another loop of this one
-// works on a run.
+// isOthers reports whether a run belongs to another process, such as stig dream, or to another
+// loop of this process.
 func (l *loop) isOthers(r clone.Run) bool {
 	self, _ := process.Self()
 	running, _ := process.Running(r.Loop)
 	return running && (r.Actor != l.name || !r.Loop.Same(self.ID))
 }
 
-// resume brings one run to its end.
+// resume completes one run.
 func (l *loop) resume(ctx context.Context, r *Run) error {
 	l.app.EndProgram(r.Run, l.Times.Grace)
 	spentUntilKilled(l.app, &r.Run)
@@ -54,9 +54,9 @@ func (l *loop) resume(ctx context.Context, r *Run) error {
 	if r.Step == "" {
 		r.Why = "stig dream was killed"
 	}
-	if self, _ := process.Self(); !r.Loop.Same(self.ID) { // else an error kept this very loop from ending it
-		if r.Step != "" { // a dream has none, and the next one takes in what happened
-			l.tell(r.Issue, "run %s is unfinished, since its loop was killed: goes on after %s", r.ID, r.Step)
+	if self, _ := process.Self(); !r.Loop.Same(self.ID) { // otherwise an error kept this loop from completing it
+		if r.Step != "" { // a dream has no step; the next dream covers the same time
+			l.tell(r.Issue, "run %s is unfinished because its loop was killed; resuming after %s", r.ID, r.Step)
 		}
 		r.Loop = self.ID
 	}
@@ -64,7 +64,7 @@ func (l *loop) resume(ctx context.Context, r *Run) error {
 		return l.advance(ctx, r)
 	}
 	if r.Ended.IsZero() {
-		r.Ended = l.now() // before others can have the issue again, whose runs begin later
+		r.Ended = l.now() // before others, whose runs begin later, can get the issue
 	}
 	claimed, err := l.reclaim(ctx, r)
 	if err != nil {
@@ -72,9 +72,9 @@ func (l *loop) resume(ctx context.Context, r *Run) error {
 	}
 	lease, held := service.LeaseOf(l.fresh(ctx, ""), r.Issue)
 	if !claimed && held && lease.Run != "" && lease.Run != r.ID {
-		return nil // the loop that has it now ends the record before its run begins
+		return nil // the loop that has it now ends the record before its own run begins
 	}
-	runs, _, err := l.runs() // after the lease: who had the issue meanwhile ended the record
+	runs, _, err := l.runs() // read after the lease: a loop that had the issue meanwhile has ended the record
 	if err != nil {
 		return err
 	}
@@ -85,13 +85,14 @@ func (l *loop) resume(ctx context.Context, r *Run) error {
 		return nil
 	}
 	if !claimed {
-		r.Cause, r.Why = string(clone.OutcomeLost), "somebody else has the issue since its loop was killed"
+		r.Cause, r.Why = string(clone.OutcomeLost), "another worker has the issue since its loop was killed"
 	}
 	return l.advance(ctx, r)
 }
 
-// reclaim takes the issue of a killed loop again, and reports whether it is there for it:
-// closed issues and those that wait for an answer are, since the run may have done that.
+// reclaim claims the issue of a killed loop again and reports whether the run may continue. It
+// may also if the issue is closed or waits for an answer, since the run itself may have done
+// that.
 func (l *loop) reclaim(ctx context.Context, r *Run) (bool, error) {
 	record, err := l.recordOf(r.Issue)
 	if record != nil {
@@ -112,8 +113,8 @@ func (l *loop) reclaim(ctx context.Context, r *Run) (bool, error) {
 	return err == nil, err
 }
 
-// furnishAgain finds the work tree of a run whose loop was killed; none in place, and where
-// nothing of it is to be kept.
+// furnishAgain finds the work tree of a run whose loop was killed; none in place, or if nothing
+// of the run is kept.
 func (l *loop) furnishAgain(ctx context.Context, r *Run) (_ observation, err error) {
 	if l.trees != nil && r.Issue != "" && r.Cause != string(clone.OutcomeLost) && (r.Branch != "" || r.Step != stepClaimed) {
 		r.tree, err = git.PrepareWorktree(ctx, *l.trees, r.Issue)
@@ -121,24 +122,24 @@ func (l *loop) furnishAgain(ctx context.Context, r *Run) (_ observation, err err
 	return sawReady, err
 }
 
-// tidy removes the work trees of issues that were closed since their last run, such as by a
-// person. What holds work that is not merged stays, and so does what a loop works in.
+// tidy removes the work trees of issues that were closed since their last run, for example by a
+// person. Work trees with unmerged work, and those in use, stay.
 func (l *loop) tidy(ctx context.Context) {
 	if l.trees == nil {
 		return
 	}
 	if w, err := l.watch(ctx); err == nil {
-		_ = w.ForgetStashes(ctx) // a reference too many does no harm
+		_ = w.ForgetStashes(ctx) // an extra reference does no harm
 	}
 	trees, err := git.Worktrees(ctx, *l.trees)
 	if err != nil {
-		l.app.Warn("work trees of closed issues are not removed: %v", err)
+		l.app.Warn("work trees of closed issues were not removed: %v", err)
 		return
 	}
 	busy := map[string]bool{}
 	runs, _, err := l.runs()
 	if err != nil {
-		return // what may be in use stays
+		return // keep what may be in use
 	}
 	for _, r := range runs {
 		busy[r.Issue] = busy[r.Issue] || r.Outcome == ""
@@ -152,7 +153,7 @@ func (l *loop) tidy(ctx context.Context) {
 			continue
 		}
 		if err := tree.Remove(ctx); err != nil {
-			l.once("the work tree of " + tree.Issue + " stays: " + err.Error())
+			l.once("work tree not removed: " + tree.Issue + ": " + err.Error())
 		}
 	}
 }

@@ -34,8 +34,8 @@ func roundOf(t *testing.T, list ...swarm.Operation) clone.SwarmRound {
 	return r
 }
 
-// A settlement that was killed behind its write to the store left the round as it was. What
-// came while it ran is in no store, and counts in the next round; the rest counts once.
+// A settlement that was killed after its write to the store left the round unchanged. What came
+// while it ran is not in the store and counts in the next round; the rest counts once.
 func TestForward(t *testing.T) {
 	settle := swarm.Operation{Swarm: "s-1", Round: 1, Agent: "mara", ID: "mara-2", Kind: swarm.Settle, At: began}
 	s := &session{settled: []swarm.Operation{start(3), by("tanwei", 1, 1), settle}}
@@ -61,8 +61,7 @@ func TestForward(t *testing.T) {
 	}
 }
 
-// Whatever twelve agents may say in a round has room in traces, so that each round can be
-// settled.
+// Whatever twelve agents say in a round fits into traces, so that each round can be settled.
 func TestRoundHasRoom(t *testing.T) {
 	long := func(n int) string { return strings.Repeat("é", n/2) }
 	list, verdicts := []swarm.Operation{start(12)}, []swarm.Verdict{}
@@ -102,7 +101,7 @@ func TestRoundHasRoom(t *testing.T) {
 	}
 }
 
-// What a report of a round holds counts one by one, with the keys that its kind takes.
+// Each item of a round's report counts separately, with the keys that its kind allows.
 func TestParseOperation(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"operation":"deposit","direction":"d","amount":0.5}`:    "",
@@ -110,7 +109,7 @@ func TestParseOperation(t *testing.T) {
 		`{"operation":"finding","core_idea":"i","commit":"HEAD"}`: "commit: unknown key of finding; must be core_idea, direction, perspective, details, agrees_with, branch",
 		`{"operation":"state","note":"n","stats":{"deposits":9}}`: "stats: unknown key of state; must be exploring, claimed, note",
 		`{"operation":"deposit","direction":"d","verdict":{}}`:    "verdict: unknown key of deposit; must be direction, amount",
-		`{"operation":"settle"}`:                                  "", // Validate refuses it
+		`{"operation":"settle"}`:                                  "", // rejected by Validate
 		`["deposit"]`:                                             "json: cannot unmarshal array into Go value of type map[string]json.RawMessage",
 		`{"operation":"deposit","direction":"d","amount":"much"}`: "json: cannot unmarshal string into Go struct field Operation.amount of type float64",
 	} {

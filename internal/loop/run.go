@@ -13,53 +13,53 @@ import (
 	"stig/internal/workspace"
 )
 
-// Run is one run of one issue by one worker, or one without an issue. Its record holds
-// what another loop needs to bring it to its end, should this one be killed: that one begins
-// at runOrphaned, and does again what changes nothing the second time.
+// Run is one run of a worker, with or without an issue. Its record has what another loop needs
+// to complete it if this one is killed. That loop begins at runOrphaned and repeats only steps
+// that are idempotent.
 type Run struct {
 	clone.Run
 	state    State
-	outcome  clone.Outcome       // as known so far
+	outcome  clone.Outcome       // as far as known
 	tree     *git.Worktree       // nil in place
-	prompt   string              // what the command gets on its standard input
-	found    []string            // what others, or this actor, left of the issue before, a line each
-	lack     string              // what the criteria read and the work tree has not; "" for nothing
+	prompt   string              // standard input of the command
+	found    []string            // what others or this actor left of the issue before, one per line
+	lack     string              // what the criteria read and the work tree does not have; "" for nothing
 	left     left                // what the command left
-	exit     int                 // of what refused its work; 0 where nothing ran
-	feedback string              // why it did, in Markdown
-	question checkpoint.Question // that a person is to be asked
-	trouble  error               // what kept the last step from its end
+	exit     int                 // of what rejected its work; 0 if nothing ran
+	feedback string              // reason for the rejection, in Markdown
+	question checkpoint.Question // for a person
+	trouble  error               // error that kept the last step from completing
 	hint     string              // what a person can do about it
-	waits    int                 // how often it waited to do a step again
+	waits    int                 // number of waits before retrying a step
 	uses     map[*transition]int
 	remove   func(context.Context) error // removes the tree of a run without an issue; nil for none
 }
 
-// State is where a run is between two steps.
+// State is the state of a run between two steps.
 type State string
 
-// The states. In each, steps has what is done next.
+// States of a run. steps has the action of each.
 const (
 	runClaimed   State = "claimed"   // the issue is this worker's
-	runOrphaned  State = "orphaned"  // its loop was killed, and this one goes on with it
-	runPrepared  State = "prepared"  // work tree and prompt are there
-	runEnded     State = "ended"     // the command did
-	runWorked    State = "worked"    // it says that the issue is done
-	runOffered   State = "offered"   // its work is committed, and is to land
+	runOrphaned  State = "orphaned"  // its loop was killed and this one resumes it
+	runPrepared  State = "prepared"  // work tree and prompt are ready
+	runEnded     State = "ended"     // the command ended
+	runWorked    State = "worked"    // the command claims that the issue is done
+	runOffered   State = "offered"   // its work is committed and should land
 	runJudged    State = "judged"    // its outcome is known
-	runAsking    State = "asking"    // a person is to decide
-	runSettled   State = "settled"   // the issue is given back, or closed
-	runConcluded State = "concluded" // its record has its end
+	runAsking    State = "asking"    // a person has to decide
+	runSettled   State = "settled"   // the issue is released or closed
+	runConcluded State = "concluded" // its record is complete
 
-	runWorking State = "claimed to offered" // in a row: any of those
+	runWorking State = "claimed to offered" // in a transition: any of those
 )
 
-// isWorking reports whether the outcome of a run in this state is not known yet.
+// isWorking reports whether the outcome of a run in this state is still unknown.
 func (s State) isWorking() bool {
 	return s == runClaimed || s == runOrphaned || s == runPrepared || s == runEnded || s == runWorked || s == runOffered
 }
 
-// observation is what a step found; it counts for nothing where an error kept that from its end.
+// observation is the result of a step. It is ignored if the step returned an error.
 type observation string
 
 const (
@@ -102,32 +102,32 @@ const (
 	sawAsked           observation = "a person was asked"
 	sawRecorded        observation = "recorded"
 
-	// What keeps a step of a working run from its end.
+	// Observations for a step of a working run that failed with an error.
 	sawError       observation = "an error"
 	sawErrorAtStop observation = "an error once a person stopped it"
 	sawErrorAtLoss observation = "an error once the claim was lost"
-	sawUnknown     observation = "it cannot be known what follows" // has no row: the run stays in its state until the loop resumes it
+	sawUnknown     observation = "it cannot be known what follows" // no transition: the run stays in its state until the loop resumes it
 )
 
-// unknown is an error of which sawUnknown follows, since nobody's work is at fault.
+// unknown is an error that leads to sawUnknown: it is not the fault of the work.
 type unknown struct{ error }
 
 func (e unknown) Unwrap() error { return e.error }
 
-// transition is what follows when a run is in a state and something was observed.
+// transition is what follows from an observation in a state.
 type transition struct {
 	from    State
 	on      observation
 	to      State
-	outcome clone.Outcome // "" leaves it as it is
-	do      action        // before to is reached; nil for nothing
-	most    int           // how often in a run, before the next row that fits counts; 0 for any number
+	outcome clone.Outcome // "" leaves it unchanged
+	do      action        // called before to is reached; nil for nothing
+	most    int           // maximum uses in a run, then the next matching row applies; 0 for any number
 }
 
 type action func(*loop, context.Context, *Run) error
 
-// transitions are all of them, the first that fits first. An error that has no row, and one
-// of a run whose outcome is known, ends the turn of the loop, which resumes the run later.
+// transitions lists all transitions; the first match applies. An error without a row, or of a
+// run whose outcome is known, ends the turn of the loop, which resumes the run later.
 var transitions = []transition{
 	{from: runClaimed, on: sawReady, to: runPrepared},
 	{from: runClaimed, on: sawTaken, to: runEnded},
@@ -162,7 +162,7 @@ var transitions = []transition{
 	{from: runOffered, on: sawUnproven, to: runAsking, outcome: clone.OutcomeUnproven, do: (*loop).reopen},
 	{from: runOffered, on: sawMoved, to: runOffered, most: 2},
 	{from: runOffered, on: sawMoved, to: runJudged, outcome: clone.OutcomeLater, do: (*loop).explain},
-	{from: runOffered, on: sawError, to: runOffered, do: (*loop).waitAgain, most: 2}, // a locked store or a full disk may be well in a moment
+	{from: runOffered, on: sawError, to: runOffered, do: (*loop).waitAgain, most: 2}, // a locked store or a full disk may recover soon
 
 	{from: runWorking, on: sawLost, to: runJudged, outcome: clone.OutcomeLost},
 	{from: runWorking, on: sawRefused, to: runJudged, outcome: clone.OutcomeRejected, do: (*loop).reject},
@@ -183,8 +183,8 @@ var transitions = []transition{
 	{from: runSettled, on: sawRecorded, to: runConcluded},
 }
 
-// steps are what is done in each state, to observe something. What a step did already it may
-// do again.
+// steps has the function for each state, which returns an observation. It must be safe to
+// repeat.
 var steps = map[State]func(*loop, context.Context, *Run) (observation, error){
 	runClaimed:  (*loop).furnish,
 	runOrphaned: (*loop).furnishAgain,
@@ -197,7 +197,7 @@ var steps = map[State]func(*loop, context.Context, *Run) (observation, error){
 	runSettled:  (*loop).conclude,
 }
 
-// next is the row for an observation; nil where there is none.
+// next returns the transition for an observation; nil if there is none.
 func (r *Run) next(saw observation) *transition {
 	for i := range transitions {
 		t := &transitions[i]
@@ -208,13 +208,13 @@ func (r *Run) next(saw observation) *transition {
 	return nil
 }
 
-// advance takes a run from its state to its end, and keeps its claim meanwhile.
+// advance takes a run from its state to its end and keeps its claim meanwhile.
 func (l *loop) advance(ctx context.Context, r *Run) error {
 	held, stop := l.tend(ctx, r)
 	defer stop()
 	for r.state != runConcluded {
 		ctx := held
-		if !r.state.isWorking() { // an interrupt ends checks, and keeps nothing from being put away
+		if !r.state.isWorking() { // an interrupt ends checks, but not the cleanup
 			ctx = context.WithoutCancel(held)
 		}
 		saw, err := steps[r.state](l, ctx, r)
@@ -225,8 +225,8 @@ func (l *loop) advance(ctx context.Context, r *Run) error {
 	return nil
 }
 
-// follow does what the row for an observation says, or for what kept the step from its end.
-// An error of that is observed in turn.
+// follow applies the transition for an observation, or for the error of the step. An error of
+// the transition's action is handled in the same way.
 func (l *loop) follow(ctx context.Context, r *Run, saw observation, trouble error) error {
 	if trouble != nil {
 		saw = broken(ctx, trouble)
@@ -236,7 +236,7 @@ func (l *loop) follow(ctx context.Context, r *Run, saw observation, trouble erro
 	case t == nil && trouble != nil:
 		return trouble
 	case t == nil:
-		return fmt.Errorf("run %s: nothing follows state %q when it saw %q", r.ID, r.state, saw)
+		return fmt.Errorf("run %s: no transition from state %q for %q", r.ID, r.state, saw)
 	}
 	r.trouble = trouble
 	if t.do != nil {
@@ -248,7 +248,7 @@ func (l *loop) follow(ctx context.Context, r *Run, saw observation, trouble erro
 	return nil
 }
 
-// take goes along a row.
+// take applies a transition.
 func (r *Run) take(t *transition) {
 	if r.uses == nil {
 		r.uses = map[*transition]int{}
@@ -257,7 +257,7 @@ func (r *Run) take(t *transition) {
 	r.state, r.outcome = t.to, cmp.Or(t.outcome, r.outcome)
 }
 
-// broken is what is observed where an error keeps a step from its end.
+// broken returns the observation for an error of a step.
 func broken(ctx context.Context, err error) observation {
 	_, isUnknown := errors.AsType[unknown](err)
 	switch {
@@ -273,14 +273,14 @@ func broken(ctx context.Context, err error) observation {
 	return sawErrorAtStop
 }
 
-// explain has the record say what kept a run from its end.
+// explain records the error that kept a run from completing.
 func (l *loop) explain(_ context.Context, r *Run) error {
 	r.hint = workspace.Classify(r.trouble).Hint
 	r.Why = visible.OneLine(visible.HideSecrets(workspace.Visible(r.trouble.Error())))
 	return nil
 }
 
-// waitAgain waits before a step is tried again, twice as long each time.
+// waitAgain waits before a step is retried, twice as long each time.
 func (l *loop) waitAgain(ctx context.Context, r *Run) error {
 	l.pause(ctx, l.Times.Look<<r.waits)
 	r.waits++

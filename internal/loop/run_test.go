@@ -9,7 +9,7 @@ import (
 	"stig/internal/clone"
 )
 
-// What a command left decides alone, but for work that it says is done.
+// What a command left decides alone, except for work that it claims is done.
 func TestLeft(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -44,7 +44,7 @@ func TestLeft(t *testing.T) {
 			t.Errorf("%s: %+v; want %s, %s", c.name, row, c.to, c.want)
 		}
 	}
-	for code := range 256 { // every exit code has an outcome that is no success but 0
+	for code := range 256 { // only exit code 0 is a success, and every other one has an outcome
 		r := &Run{state: runEnded}
 		if row := r.next(left{exit: code, changed: true}.saw()); (row.to == runWorked) != (code == 0) || row.outcome == "" && code != 0 {
 			t.Errorf("exit %d: %+v", code, row)
@@ -52,10 +52,10 @@ func TestLeft(t *testing.T) {
 	}
 }
 
-// saws are observations, one after the other.
+// saws are consecutive observations.
 type saws []observation
 
-// Each way through the transitions has its outcome; together they take every row.
+// Each path through the transitions has its outcome. Together the paths use every row.
 func TestTransitions(t *testing.T) {
 	var (
 		none  saws
@@ -140,8 +140,8 @@ func TestTransitions(t *testing.T) {
 	}
 }
 
-// An error keeps a run that is at work from its end: it is to be done later. Of a run that
-// cannot be read, or whose outcome is known, nothing follows, and the loop tries it again.
+// An error in a working run ends it as delayed. For a run that cannot be read, or whose outcome
+// is known, there is no transition, and the loop retries it.
 func TestTrouble(t *testing.T) {
 	full := errors.New("disk full")
 	stopped, stop := context.WithCancelCause(t.Context())

@@ -17,24 +17,23 @@ import (
 	"stig/orient"
 )
 
-// sensed is what a loop finds to do, without starting anything.
+// sensed is what a loop can do now, found without starting anything.
 type sensed struct {
-	order     []Candidate // to try, the first first
-	next      time.Time   // when the first of those that wait need not; zero for none
-	exhausted []string    // issues on which a person is to be asked, since all attempts failed
+	order     []Candidate // to try, in order
+	next      time.Time   // when the first waiting one becomes due; zero for none
+	exhausted []string    // issues to ask a person about, since all attempts failed
 	past      map[string]*Past
 	asked     int            // issues that wait for an answer
 	left      []string       // issues that this worker leaves to others after its tries
-	others    []clone.Lease  // of other loops, on what they work on
-	marked    map[string]int // branch → issues that were closed there, which the store does not show yet
+	others    []clone.Lease  // of other loops on their issues
+	marked    map[string]int // branch → number of issues closed there that this store does not show yet
 }
 
-// mostCandidates is how many ready issues are looked at further: of more, the next look
-// finds the rest.
+// mostCandidates is how many ready issues are examined further. The next look finds the rest.
 const mostCandidates = 16
 
-// sense reads the store once. It returns what ended claims held, where it may write, and
-// asks for no work.
+// sense reads the store once. It releases ended claims, unless in a dry run, and asks for no
+// work.
 func (l *loop) sense(ctx context.Context) (s sensed, err error) {
 	a := l.fresh(ctx, "")
 	sweep := service.SweepEnded
@@ -47,7 +46,7 @@ func (l *loop) sense(ctx context.Context) (s sensed, err error) {
 	}
 	if l.DryRun {
 		for _, id := range returned {
-			l.tell(id, "would be given back first, and can be taken then: nobody works on it any more")
+			l.tell(id, "would be released first, since its claim has ended, and can then be taken")
 		}
 	}
 	runs, now, err := l.runs()
@@ -70,7 +69,7 @@ func (l *loop) sense(ctx context.Context) (s sensed, err error) {
 	}
 	claims, judge, err := service.Judge(l.app, l.place, now).AsRead(func() (clone.Claims, error) { return l.place.Claims() })
 	if err != nil {
-		l.once(err.Error()) // what was unreadable was set aside
+		l.once(err.Error()) // the unreadable part was set aside
 	}
 	judge.InStore = service.Shows(file)
 	p := picker{loop: l, sensed: &s, now: now, matcher: l.filter.over(file, graph), own: ownRuns(runs, l.name), leases: map[string]clone.Lease{}, held: map[string]bool{}, probation: clone.OnProbation(runs, l.name)}
@@ -93,7 +92,7 @@ func (l *loop) sense(ctx context.Context) (s sensed, err error) {
 	return s, err
 }
 
-// unmerged says what was closed on other branches and waits to be merged; "" for nothing.
+// unmerged describes issues closed on other branches that have to be merged; "" for none.
 func (s sensed) unmerged() string {
 	var said []string
 	for _, branch := range slices.Sorted(maps.Keys(s.marked)) {
@@ -106,7 +105,7 @@ func (s sensed) unmerged() string {
 	return strings.Join(said, "; ")
 }
 
-// ownRuns gives the last run of an actor on each issue.
+// ownRuns returns the last ended run of an actor on each issue.
 func ownRuns(runs []clone.Run, name string) map[string]clone.Run {
 	own := map[string]clone.Run{}
 	for _, r := range runs {
@@ -117,22 +116,22 @@ func ownRuns(runs []clone.Run, name string) map[string]clone.Run {
 	return own
 }
 
-// picker makes candidates of what is ready.
+// picker creates candidates from ready issues.
 type picker struct {
 	*loop
 	*sensed
 	now    time.Time
-	own    map[string]clone.Run // the last run of the actor on each issue
+	own    map[string]clone.Run // the actor's last run on each issue
 	leases map[string]clone.Lease
 
-	probation bool            // the worker is on it
-	held      map[string]bool // issues that somebody else works on, here or in another work tree
+	probation bool            // the worker is on probation
+	held      map[string]bool // issues held by others, here or in another work tree
 	closed    func(issue string) (clone.Done, bool)
 	matcher
 }
 
-// pick makes candidates of what is ready, in the order of its rank. Of as few issues as
-// will do it reads the texts.
+// pick creates candidates from ready issues, in graph order. It reads the texts of as few
+// issues as possible.
 func (p *picker) pick(graph *dag.Graph, worker dag.Worker) (list []Candidate, err error) {
 	worker.Asked = func(i int) bool {
 		waits, e := orient.Pending(p.file, []int{i}, p.name, p.app.Schema)
@@ -172,7 +171,7 @@ func (p *picker) pick(graph *dag.Graph, worker dag.Worker) (list []Candidate, er
 	return list, errors.Join(err, p.advise(list))
 }
 
-// advise ranks candidates by what they say themselves, as a survey recommends them.
+// advise ranks candidates by their own texts, as a survey recommends them.
 func (p *picker) advise(list []Candidate) error {
 	advice := make([]orient.Advice, len(list))
 	for k, c := range list {
@@ -188,8 +187,8 @@ func (p *picker) advise(list []Candidate) error {
 	return nil
 }
 
-// candidate says when and why an issue is taken; kind is why where the actor did not run on
-// it. ok is false where a person is to be asked first.
+// candidate returns when and why an issue is taken; kind is the reason if the actor had no run
+// on it. ok is false if a person has to be asked first.
 func (p *picker) candidate(id string, rank int, kind Kind) (c Candidate, ok bool) {
 	c = Candidate{Issue: id, Kind: kind, Rank: rank, Held: p.held[id]}
 	_, ran := p.own[id]
@@ -207,7 +206,7 @@ func (p *picker) candidate(id string, rank int, kind Kind) (c Candidate, ok bool
 		p.left = append(p.left, id)
 	case !ran && kind == KindReady && p.probation && p.served(id):
 		c.Held = true
-		p.once("on probation, after three issues that it failed and others closed: takes no fresh issue while another worker runs")
+		p.once("on probation after failing three issues that others closed; taking no new issue while another worker runs")
 	}
 	if last, ran := p.own[id]; ran {
 		c.Kind = KindOwn
@@ -218,8 +217,8 @@ func (p *picker) candidate(id string, rank int, kind Kind) (c Candidate, ok bool
 	return c, true
 }
 
-// until is before when this worker does not try an issue again; zero for now, and where its work was refused
-// and the branch that results go to moved since.
+// until returns the time before which this worker does not try an issue again; zero for now. It is
+// also zero if its work was rejected and the branch for results has moved since.
 func (l *loop) until(past *Past) time.Time {
 	if past != nil && past.Last.Onto != "" && l.trees != nil {
 		if tip, known := l.code.Ref("refs/heads/" + l.trees.Onto); known && tip != past.Last.Onto {
@@ -229,20 +228,19 @@ func (l *loop) until(past *Past) time.Time {
 	return past.Of(l.name).Until
 }
 
-// limits are how often this worker tries one issue.
+// limits returns how many times this worker tries one issue.
 func (l *loop) limits() Limits { return Limits{Attempts: l.Attempts, Passes: l.passes()} }
 
-// turnAfter says who comes next at an issue that this worker leaves alone after its tries.
+// turnAfter returns who is next on an issue after this worker used up its tries.
 func (l *loop) turnAfter(past *Past, issue string) Turn {
 	return past.TurnAfter(l.name, l.limits(), l.served(issue))
 }
 
-// served reports whether the loop of another worker runs that takes an issue by its roles, as
-// its file has them.
+// served reports whether the loop of another worker is running whose roles include the issue.
 func (l *loop) served(issue string) bool {
 	all, err := l.place.Presences()
 	if err != nil {
-		l.once(err.Error()) // the rest is there all the same
+		l.once(err.Error()) // use the readable ones
 	}
 	var labels []string
 	if record, err := l.recordOf(issue); err == nil && record != nil {
@@ -259,16 +257,16 @@ func (l *loop) served(issue string) bool {
 	})
 }
 
-// isLeft reports whether the work on an issue waits on its branch for a person, as
-// --no-close leaves it.
+// isLeft reports whether the work on an issue waits on its branch for a person, as with
+// --no-close.
 func (l *loop) isLeft(past *Past) bool {
 	return l.NoClose && past != nil && past.Last != nil && clone.Outcome(past.Last.Outcome) == clone.OutcomeAdvanced
 }
 
 func (l *loop) passes() int { return max(1, l.profile.Passes) }
 
-// unfinished adds what the actor has in progress from a run of a loop. What somebody
-// claimed by hand under this name is theirs.
+// unfinished adds the issues that the actor has in progress from a loop's run. Issues that
+// somebody claimed by hand under this name are not the loop's.
 func (p *picker) unfinished(list []Candidate) ([]Candidate, error) {
 	var held []int
 	for i, issue := range p.file.All() {
@@ -304,12 +302,12 @@ func (p *picker) unfinished(list []Candidate) ([]Candidate, error) {
 	return list, nil
 }
 
-// isClosed reports whether an issue is closed; nil is not.
+// isClosed reports whether an issue is closed; false for nil.
 func isClosed(record *beads.Record) bool {
 	return record != nil && beads.IsClosed(record.Text(beads.Status))
 }
 
-// recordOf reads an issue as it stands; nil where it is gone.
+// recordOf returns the current record of an issue; nil if it does not exist.
 func (l *loop) recordOf(id string) (*beads.Record, error) {
 	file, err := l.store.Snapshot()
 	if err != nil {

@@ -22,28 +22,29 @@ import (
 	"stig/internal/visible"
 )
 
-// sharedLook is what the repository shared around the command of a run, in a file beside the
-// log of that until both were compared: a loop that goes on for one that was killed compares too.
+// sharedLook is what the repository shared before and after the command of a run. It is stored
+// in a file beside the run's log until both were compared, so that a loop that resumes the run
+// can compare too.
 type sharedLook struct {
 	Was git.Shared    `json:"was"`
 	Now *git.Shared   `json:"now"` // null before the command ended
 	Who git.Signature `json:"who"`
 }
 
-// watching is what the loop looks with at what the repository shares.
+// watching is the loop's watch on what the repository shares.
 type watching struct {
 	git.Watch
 	who git.Signature
-	env []string // by which git signs so
+	env []string // with which git signs as who
 }
 
-// watch is that of the loop, made at the first call.
+// watch returns the watch of the loop, created at the first call.
 func (l *loop) watch(ctx context.Context) (w *watching, err error) {
 	if l.watched != nil {
 		return l.watched, nil
 	}
 	w = &watching{Watch: git.Watch{Git: l.app.GitIn(l.code.Root), At: l.code, Onto: l.Onto, InPlace: l.trees == nil}}
-	w.Without = []string{storeDir(l.store), clone.ProfileDir(l.files)} // what stig itself writes for an actor
+	w.Without = []string{storeDir(l.store), clone.ProfileDir(l.files)} // written by stig itself for an actor
 	if l.trees != nil {
 		w.Trees = l.trees.Dir
 	}
@@ -53,8 +54,8 @@ func (l *loop) watch(ctx context.Context) (w *watching, err error) {
 	return w, err
 }
 
-// watchShared remembers what the repository shares before the command of a run starts, and
-// gives the variables by which git signs as the actor.
+// watchShared records what the repository shares before the command of a run starts. It returns
+// the variables with which git signs as the actor.
 func (l *loop) watchShared(ctx context.Context, r *Run) (variables []string, err error) {
 	if l.code.Root == "" {
 		return nil, nil
@@ -82,10 +83,10 @@ func (l *loop) watchShared(ctx context.Context, r *Run) (variables []string, err
 	return w.env, err
 }
 
-// sayUnseen says once that the files of the checkout are not looked at.
+// sayUnseen reports once that the files of the checkout are not watched.
 func (l *loop) sayUnseen(s git.Shared) {
 	if s.Paths == nil && l.trees != nil {
-		l.once("files that runs change in the checkout " + l.code.Root + " are not noticed: it has too many to look at")
+		l.once("changes of runs to files in the checkout " + l.code.Root + " are not noticed: it has too many files")
 	}
 }
 
@@ -108,9 +109,9 @@ func readLook(path string) (s sharedLook, there bool, err error) {
 	return s, err == nil, err
 }
 
-// compareShared finds out what changed outside of the work tree of a run while its command
-// ran, puts back what decides who commits or what runs, keeps stashes that are gone, and says
-// so. It does nothing the second time.
+// compareShared determines what changed outside the work tree of a run while its command ran.
+// It restores settings that decide who commits or what runs, keeps dropped stashes, and reports
+// that. A second call does nothing.
 func (l *loop) compareShared(ctx context.Context, r *Run) (err error) {
 	if l.code.Root == "" || r.Log == "" {
 		return nil
@@ -124,9 +125,9 @@ func (l *loop) compareShared(ctx context.Context, r *Run) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
-	look, there, err := readLook(path) // others may have put settings back since
+	look, there, err := readLook(path) // others may have restored settings meanwhile
 	if err != nil {
-		l.tell(r.Issue, "%s: cannot be read: what run %s changed of what git shares is not known: %v", path, r.ID, err)
+		l.tell(r.Issue, "%s: unreadable, so what run %s changed in what git shares is unknown: %v", path, r.ID, err)
 		return os.Remove(path)
 	}
 	if !there {
@@ -156,8 +157,8 @@ func (l *loop) compareShared(ctx context.Context, r *Run) (err error) {
 	return os.Remove(path)
 }
 
-// settleShared puts the changes of two looks into the record of a run, and undoes what is to
-// be undone.
+// settleShared records the changes between two looks in a run, and reverts those that must not
+// stay.
 func (l *loop) settleShared(ctx context.Context, w *watching, r *Run, look sharedLook) (err error) {
 	others, err := l.overlaps(r)
 	if err != nil {
@@ -189,7 +190,8 @@ func (l *loop) settleShared(ctx context.Context, w *watching, r *Run, look share
 	return l.record(&r.Run)
 }
 
-// restoreOthers has what was put back be no change of other runs that began meanwhile.
+// restoreOthers updates the looks of other runs in progress, so that restored settings do not
+// count as their changes.
 func (l *loop) restoreOthers(r *Run, look sharedLook) error {
 	dir := filepath.Dir(r.Log)
 	entries, err := os.ReadDir(dir)
@@ -204,7 +206,7 @@ func (l *loop) restoreOthers(r *Run, look sharedLook) error {
 		path := filepath.Join(dir, entry.Name())
 		other, there, err := readLook(path)
 		if err != nil || !there || other.Now != nil || !other.Was.Restore(look.Was, *look.Now, r.Shared) {
-			continue // its own run says what is wrong with it
+			continue // its own run reports a problem with it
 		}
 		if err := other.keep(path); err != nil {
 			return err
@@ -213,7 +215,7 @@ func (l *loop) restoreOthers(r *Run, look sharedLook) error {
 	return nil
 }
 
-// overlaps lists the other runs that ran while the command of a run did.
+// overlaps returns the other runs that ran at the same time as a run's command.
 func (l *loop) overlaps(r *Run) (others []clone.Run, err error) {
 	runs, _, err := l.runs()
 	for _, e := range runs {
@@ -225,8 +227,8 @@ func (l *loop) overlaps(r *Run) (others []clone.Run, err error) {
 	return others, err
 }
 
-// sayShared says what changed outside of the work tree of a run: in the log of the loop, and
-// on the issue where it concerns a person whoever did it.
+// sayShared reports what changed outside the work tree of a run: in the log of the loop, and on
+// the issue if a person must know, whoever did it.
 func (l *loop) sayShared(ctx context.Context, r *Run) error {
 	if len(r.Shared) == 0 {
 		return nil
@@ -243,12 +245,12 @@ func (l *loop) sayShared(ctx context.Context, r *Run) error {
 		"to": "@people", "payload": text, "run": r.ID,
 	}})
 	if fault.Is(err, fault.NotFound) {
-		return nil // the issue was deleted meanwhile; the record has it
+		return nil // the issue was deleted meanwhile; the record has the changes
 	}
 	return err
 }
 
-// ownChanges are those of a run that it signed, in words.
+// ownChanges returns descriptions of the changes signed by a run.
 func ownChanges(r *clone.Run) (list []string) {
 	for _, c := range r.Shared {
 		if c.By != "" {
@@ -258,8 +260,8 @@ func ownChanges(r *clone.Run) (list []string) {
 	return list
 }
 
-// strayWork says where the work of a run is that signed it outside of its work tree, with the
-// commands that bring it there; "" for none.
+// strayWork returns where a run left signed work outside its work tree, with the commands that
+// bring it there; "" for none.
 func (l *loop) strayWork(ctx context.Context, r *Run) (text string) {
 	dir := visible.Quoted(r.Worktree)
 	for _, c := range r.Shared {
@@ -281,7 +283,8 @@ func (l *loop) strayWork(ctx context.Context, r *Run) (text string) {
 	return text
 }
 
-// hasCommits reports whether a commit has others before it that from lacks, or that is not known.
+// hasCommits reports whether to has commits that from does not have, or whether that is
+// unknown.
 func (l *loop) hasCommits(ctx context.Context, from, to string) bool {
 	n, err := l.app.GitIn(l.code.Root).Ahead(ctx, from, to, "")
 	return err != nil || n > 0

@@ -16,7 +16,7 @@ import (
 	"stig/internal/workspace"
 )
 
-// session is one look at the newest swarm of an issue.
+// session is a snapshot of the newest swarm of an issue.
 type session struct {
 	app     *workspace.Run
 	store   beads.Store
@@ -24,14 +24,14 @@ type session struct {
 	issue   string
 	record  *beads.Record
 	now     time.Time
-	before  int               // swarms on the issue
+	before  int               // number of swarms on the issue
 	settled []swarm.Operation // those in the store
 	round   clone.SwarmRound  // the running one
-	found   string            // the swarm that live state had a round of
+	found   string            // the swarm of the round in the live state
 	state   *swarm.State      // after all of them
 }
 
-// load reads the newest swarm of an issue. Ids are exact: programs call this, and must
+// load reads the newest swarm of an issue. The id must be complete: programs call this and must
 // not guess.
 func load(a *workspace.Run, id string) (*session, error) {
 	s := &session{app: a}
@@ -49,9 +49,9 @@ func load(a *workspace.Run, id string) (*session, error) {
 	return s, s.read()
 }
 
-// read reads the running round and the store, in this order: a settlement writes the store
-// first, so that a round that it has settled since is known from that (forward). The other
-// way round what the agents did would be in neither.
+// read reads the running round first and the store second. A settlement writes the store first,
+// so if it happens in between, the store has the round (see forward). In the other order the
+// operations might be in neither.
 func (s *session) read() error {
 	round, trouble := s.place.SwarmRound(s.issue)
 	file, err := s.store.Snapshot()
@@ -71,7 +71,7 @@ func (s *session) read() error {
 	}
 	past := swarm.ReadRecord(trace.Of(s.record))
 	for _, flaw := range past.Flaws {
-		s.app.Warn("%s: an operation of a swarm cannot be read: %v", s.issue, flaw)
+		s.app.Warn("%s: unreadable swarm operation: %v", s.issue, flaw)
 	}
 	if s.before = len(past.Swarms); s.before > 0 {
 		s.settled = past.Swarms[s.before-1].Operations
@@ -87,8 +87,8 @@ func (s *session) read() error {
 	return nil
 }
 
-// forward makes a running round that was left behind, by another swarm or by a settlement
-// that was killed, that of the state: what the store does not hold of it counts now.
+// forward replaces a round left behind by another swarm or a killed settlement with the current
+// one. Its operations that are not in the store count in the current round.
 func (s *session) forward(r *clone.SwarmRound) {
 	if r.Swarm == s.state.Swarm && r.Round >= s.state.Round {
 		return
@@ -113,11 +113,11 @@ func (s *session) forward(r *clone.SwarmRound) {
 	*r = next
 }
 
-// change edits the running round; fault.Conflict where another one runs by now.
+// change edits the running round; fault.Conflict if another round is running by now.
 func (s *session) change(edit func(*clone.SwarmRound) error) error {
 	return s.place.ChangeSwarmRound(s.issue, func(r *clone.SwarmRound) error {
 		if r.Swarm != "" && r.Swarm != s.state.Swarm && r.Swarm != s.found {
-			return &fault.Error{Code: fault.Conflict, ID: s.issue, Reason: "another swarm runs", Hint: "type stig swarm status " + s.issue}
+			return &fault.Error{Code: fault.Conflict, ID: s.issue, Reason: "another swarm is running", Hint: "type stig swarm status " + s.issue}
 		}
 		s.forward(r)
 		if r.Round != s.state.Round {
@@ -128,11 +128,11 @@ func (s *session) change(edit func(*clone.SwarmRound) error) error {
 }
 
 func (s *session) wasSettled(round, now int) error {
-	return &fault.Error{Code: fault.Conflict, ID: s.issue, Reason: fmt.Sprintf("round %d is settled; round %d runs", round, now),
+	return &fault.Error{Code: fault.Conflict, ID: s.issue, Reason: fmt.Sprintf("round %d is settled; round %d is running", round, now),
 		Hint: "type stig swarm status " + s.issue}
 }
 
-// lock has this process alone settle or end the swarm, as it is by then.
+// lock takes the lock for settling or ending the swarm, and reads its current state.
 func (s *session) lock(ctx context.Context) (unlock func() error, err error) {
 	if unlock, err = s.place.LockSwarm(ctx, s.issue); err != nil {
 		return nil, err
@@ -150,28 +150,28 @@ func (s *session) lock(ctx context.Context) (unlock func() error, err error) {
 	return unlock, nil
 }
 
-// replay gives the state with the operations of a round that is not settled.
+// replay returns the state with the operations of an unsettled round.
 func (s *session) replay(r clone.SwarmRound) *swarm.State {
 	return swarm.Replay(append(append([]swarm.Operation{}, s.settled...), operations(r)...))
 }
 
-// operations reads those of a running round.
+// operations returns the operations of a running round.
 func operations(r clone.SwarmRound) (list []swarm.Operation) {
 	for _, raw := range r.Operations {
 		var o swarm.Operation
-		if json.Unmarshal(raw, &o) == nil { // stig wrote it
+		if json.Unmarshal(raw, &o) == nil { // written by stig
 			list = append(list, o)
 		}
 	}
 	return list
 }
 
-// running refuses (fault.Conflict) an issue on which no swarm runs.
+// running returns an error (fault.Conflict) if no swarm is running on the issue.
 func (s *session) running() error {
 	hint := "type stig swarm start " + s.issue
 	switch {
 	case s.state.Swarm == "":
-		return &fault.Error{Code: fault.Conflict, ID: s.issue, Reason: "no swarm runs", Hint: hint}
+		return &fault.Error{Code: fault.Conflict, ID: s.issue, Reason: "no swarm is running", Hint: hint}
 	case s.state.Ended != "":
 		return &fault.Error{Code: fault.Conflict, ID: s.issue, Reason: fmt.Sprintf("swarm %s ended: %s", s.state.Swarm, s.state.Ended),
 			Hint: "type stig swarm report " + s.issue}
@@ -179,20 +179,20 @@ func (s *session) running() error {
 	return nil
 }
 
-// own refuses (fault.Usage) what only whoever started the swarm may do.
+// own returns an error (fault.Usage) unless the actor started the swarm.
 func (s *session) own(ctx context.Context, what string) error {
 	who, err := s.app.MustActor(ctx)
 	if err != nil {
 		return err
 	}
 	if who != s.state.StartedBy {
-		return &fault.Error{Code: fault.Usage, ID: s.issue, Reason: fmt.Sprintf("%s: %s started the swarm, and %s did not", what, s.state.StartedBy, who),
+		return &fault.Error{Code: fault.Usage, ID: s.issue, Reason: fmt.Sprintf("%s: started by %s, not by %s", what, s.state.StartedBy, who),
 			Hint: "give --actor " + s.state.StartedBy + " if that is you"}
 	}
 	return nil
 }
 
-// loadAgent is load for an agent of a swarm that runs; fault.Usage for somebody else.
+// loadAgent is load for an agent of a running swarm; fault.Usage for anybody else.
 func loadAgent(ctx context.Context, a *workspace.Run, id string) (*session, *swarm.Agent, error) {
 	s, err := load(a, id)
 	if err == nil {
@@ -207,8 +207,8 @@ func loadAgent(ctx context.Context, a *workspace.Run, id string) (*session, *swa
 	}
 	agent := s.state.Agent(who)
 	if agent == nil {
-		return nil, nil, &fault.Error{Code: fault.Usage, ID: s.issue, Reason: who + " is no agent of the swarm; they are " + names(s.state),
-			Hint: "give --actor with the name of one"}
+		return nil, nil, &fault.Error{Code: fault.Usage, ID: s.issue, Reason: who + " is not an agent of the swarm; its agents are " + names(s.state),
+			Hint: "give --actor with one of their names"}
 	}
 	return s, agent, nil
 }
@@ -221,14 +221,14 @@ func names(s *swarm.State) string {
 	return strings.Join(list, ", ")
 }
 
-// SwarmStatus is what a swarm knows, as far as whoever asks may see it.
+// SwarmStatus is the state of a swarm as far as the actor may see it.
 type SwarmStatus struct {
 	ID string `json:"id"`
 	*swarm.State
 }
 
-// ShowSwarm gives the state of the newest swarm on an issue. Before the first round is settled
-// an agent sees only what it did itself.
+// ShowSwarm returns the state of the newest swarm on an issue. Before the first round is
+// settled, an agent sees only its own operations.
 func ShowSwarm(ctx context.Context, a *workspace.Run, id string) (*SwarmStatus, error) {
 	s, seen, err := loadSeen(ctx, a, id)
 	if err != nil {
@@ -237,7 +237,7 @@ func ShowSwarm(ctx context.Context, a *workspace.Run, id string) (*SwarmStatus, 
 	return &SwarmStatus{s.issue, seen}, nil
 }
 
-// loadSeen is load, with the state as the actor may see it: whoever started the swarm sees all.
+// loadSeen is load, with the state that the actor may see. Whoever started the swarm sees all.
 func loadSeen(ctx context.Context, a *workspace.Run, id string) (*session, *swarm.State, error) {
 	s, err := load(a, id)
 	if err == nil && s.state.Swarm == "" {
@@ -262,7 +262,7 @@ type SwarmChosen struct {
 	swarm.Choice
 }
 
-// ChooseSwarm draws for the actor, who is an agent.
+// ChooseSwarm draws a direction for the actor, who must be an agent.
 func ChooseSwarm(ctx context.Context, a *workspace.Run, id string) (*SwarmChosen, error) {
 	s, agent, err := loadAgent(ctx, a, id)
 	if err != nil {

@@ -22,26 +22,26 @@ import (
 	"stig/internal/workspace"
 )
 
-// SwarmAct is one operation of the actor, who is an agent.
+// SwarmAct is one operation of the actor, who must be an agent.
 type SwarmAct struct {
 	ID        string
 	Operation swarm.Operation
 	DryRun    bool
 }
 
-// SwarmActed says what an operation did.
+// SwarmActed is the result of an operation.
 type SwarmActed struct {
 	ID            string          `json:"id"`
 	Operation     swarm.Operation `json:"operation"`
-	Unchanged     bool            `json:"unchanged"` // it was so already
+	Unchanged     bool            `json:"unchanged"` // no effect: it was already so
 	Concentration *swarm.Figure   `json:"concentration,omitempty"`
 	DryRun        bool            `json:"dry_run"`
 }
 
-// ActInSwarm has an operation count in the running round. Refusals leave no byte: fault.Usage for
-// who is no agent and for what is wrong with the operation, fault.Conflict for a subtask
-// that has all its agents (max_agents_reached), for one solution too many of an agent
-// (max_solutions_reached), and where no swarm runs.
+// ActInSwarm adds an operation to the running round. On an error nothing is written. The error
+// is fault.Usage if the actor is not an agent or the operation is invalid; fault.Conflict if a
+// subtask has all its agents (max_agents_reached), the agent has named too many solutions
+// (max_solutions_reached), or no swarm is running.
 func ActInSwarm(ctx context.Context, a *workspace.Run, r SwarmAct) (*SwarmActed, error) {
 	s, agent, err := loadAgent(ctx, a, r.ID)
 	if err != nil {
@@ -57,7 +57,7 @@ func ActInSwarm(ctx context.Context, a *workspace.Run, r SwarmAct) (*SwarmActed,
 	return s.act(o, r.DryRun)
 }
 
-// ofThisRound refuses what was started for a round that is settled.
+// ofThisRound returns an error if the command was started for a round that is settled.
 func (s *session) ofThisRound() error {
 	text := s.app.Getenv("STIG_ROUND")
 	if round, err := strconv.Atoi(text); err == nil && s.app.Getenv("STIG_RUN") != "" && round != s.state.Round {
@@ -66,7 +66,7 @@ func (s *session) ofThisRound() error {
 	return nil
 }
 
-// checked is an operation as it is kept, without its number.
+// checked validates an operation and returns it as it is stored, without its number.
 func (s *session) checked(ctx context.Context, agent string, o swarm.Operation) (swarm.Operation, error) {
 	o = o.Normal()
 	o.Swarm, o.Agent, o.At, o.Commit = s.state.Swarm, agent, s.now.Truncate(time.Second), ""
@@ -81,23 +81,22 @@ func (s *session) checked(ctx context.Context, agent string, o swarm.Operation) 
 	return o, err
 }
 
-// commitOf gives the commit of a branch, or of a commit; fault.Usage where git has none.
+// commitOf returns the commit of a branch or a revision; fault.Usage if git has none.
 func (s *session) commitOf(ctx context.Context, branch string) (string, error) {
 	result, err := s.app.GitIn(s.app.Dir).Run(ctx, "rev-parse", "-q", "--verify", "--end-of-options", branch+"^{commit}")
 	if err != nil {
 		return "", err
 	}
 	if result.Exit != 0 {
-		return "", workspace.Usage(fmt.Sprintf("branch: git knows no commit %q", branch), "type git branch to see which there are")
+		return "", workspace.Usage(fmt.Sprintf("branch: no commit %q in git", branch), "type git branch to list the branches")
 	}
 	return strings.TrimSpace(string(result.Stdout)), nil
 }
 
-// mostSolutions is how many commits an agent may name in a round: each goes through the
-// gate.
+// mostSolutions is how many commits an agent may name in a round. The gate runs on each.
 const mostSolutions = 8
 
-// act numbers an operation and keeps it, where it counts.
+// act numbers an operation and stores it if it counts.
 func (s *session) act(o swarm.Operation, dryRun bool) (*SwarmActed, error) {
 	done := &SwarmActed{ID: s.issue, DryRun: dryRun}
 	change := func(r *clone.SwarmRound) error {
@@ -106,12 +105,12 @@ func (s *session) act(o swarm.Operation, dryRun bool) (*SwarmActed, error) {
 		o.Round, o.ID = state.Round, fmt.Sprintf("%s-%d", o.Agent, agent.Operation+1)
 		done.Operation = o
 		if _, err := comments(o.Agent, o.Round, string(o.Kind), []swarm.Operation{o}); err != nil {
-			return err // kept, it would keep the round from being settled
+			return err // stored, it would block the settlement of the round
 		}
 		if o.Kind == swarm.Probe {
 			if state.Full(o.Subtask, o.Agent) {
 				return &fault.Error{Code: fault.Conflict, ID: s.issue, Reason: fmt.Sprintf("max_agents_reached: %d agents probe %q", state.Config.PerSubtask, o.Subtask),
-					Hint: "type stig swarm probe " + s.issue + " --subtask TEXT with another"}
+					Hint: "type stig swarm probe " + s.issue + " --subtask TEXT with another subtask"}
 			}
 			done.Unchanged = state.Probes(o.Subtask, o.Agent)
 		}
@@ -142,9 +141,9 @@ func (s *session) act(o swarm.Operation, dryRun bool) (*SwarmActed, error) {
 	return done, s.change(change)
 }
 
-// judge runs the acceptance criteria of the issue on each solution of a round, in a
-// directory that holds its commit and nothing else. What was judged before is not judged
-// again. Where nothing in the criteria can be run there is no verdict.
+// judge runs the acceptance criteria of the issue on each solution of a round that was not
+// judged before, in a directory that contains only its commit. If nothing in the criteria can
+// be run, there are no verdicts.
 func (s *session) judge(ctx context.Context, own []swarm.Operation, more []swarm.Verdict) (list []swarm.Verdict, err error) {
 	var solutions []swarm.Verdict
 	for _, o := range own {
@@ -169,13 +168,13 @@ func (s *session) judge(ctx context.Context, own []swarm.Operation, more []swarm
 	return list, nil
 }
 
-// try runs the criteria on one solution; asks is false where nothing in them can be run.
+// try runs the criteria on one solution; asks is false if nothing in them can be run.
 func (s *session) try(ctx context.Context, v swarm.Verdict) (_ swarm.Verdict, asks bool, err error) {
 	trees, err := s.app.Trees(s.store.Place())
 	if err != nil || trees == nil {
 		return v, false, err
 	}
-	if _, err := s.commitOf(ctx, v.Commit); fault.Is(err, fault.Usage) { // its branch was removed, and git collected it
+	if _, err := s.commitOf(ctx, v.Commit); fault.Is(err, fault.Usage) { // its branch was removed and git collected it
 		v.Why = workspace.Classify(err).Message
 		return v, true, nil
 	}
@@ -195,7 +194,7 @@ func (s *session) try(ctx context.Context, v swarm.Verdict) (_ swarm.Verdict, as
 	if ctx.Err() != nil {
 		return v, true, context.Cause(ctx)
 	}
-	if t.Verdict == nil { // it did not run: that says nothing of the solution
+	if t.Verdict == nil { // it did not run, which says nothing about the solution
 		return v, true, tried
 	}
 	v.Passed, v.Why = t.Verdict.Passed(), why(t.Verdict)
@@ -203,11 +202,11 @@ func (s *session) try(ctx context.Context, v swarm.Verdict) (_ swarm.Verdict, as
 	return v, true, err
 }
 
-// mostChanged is how many files a verdict names.
+// mostChanged is the maximum number of files in a verdict.
 const mostChanged = 5
 
-// named lists files that a solution changed and that the checks name: who changes what
-// judges it has to be read.
+// named returns the files that a solution changed and that the checks name. Such a solution has
+// to be reviewed, since it changed what judges it.
 func (s *session) named(ctx context.Context, commit string, v *gate.Verdict) (list []string, err error) {
 	result, err := s.app.GitIn(s.app.Dir).Run(ctx, "diff", "--name-only", "-z", "HEAD..."+commit)
 	if err != nil || result.Exit != 0 { // nothing in common with HEAD
@@ -225,7 +224,7 @@ func (s *session) named(ctx context.Context, commit string, v *gate.Verdict) (li
 	return list, nil
 }
 
-// why says which check did not pass; "" where all did.
+// why returns which check did not pass; "" if all did.
 func why(v *gate.Verdict) string {
 	_, why := failing(v)
 	if why == "" && !v.Passed() {
@@ -234,10 +233,10 @@ func why(v *gate.Verdict) string {
 	return short(why)
 }
 
-// mostWhy bounds why a solution did not pass, in bytes.
+// mostWhy is the maximum length in bytes of why a solution did not pass.
 const mostWhy = 240
 
-// short is a text in one line that is not too long, and without credentials.
+// short returns a text on one line, clipped and without credentials.
 func short(text string) string {
 	return visible.ClippedBytes(visible.HideSecrets(visible.OneLine(text)), mostWhy)
 }

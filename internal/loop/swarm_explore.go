@@ -28,8 +28,8 @@ type explorer struct {
 	tree   *git.Worktree // nil in place
 	prompt string
 
-	refused []string // of what it said in the round
-	failed  string   // how its last run failed, such as ": exit 127"; "" where it did not
+	refused []string // what was rejected of its operations in the round
+	failed  string   // how its last run failed, such as ": exit 127"; "" if it did not
 }
 
 // explorer prepares the work tree and the prompt of an agent.
@@ -45,8 +45,8 @@ func (x *runner) explorer(ctx context.Context, agent string) (*explorer, error) 
 	return e, err
 }
 
-// explore runs the command, and once more with a reminder where it did nothing. Whoever
-// did something by ResponseTimeout has until RoundTimeout.
+// explore runs the command, and again with a reminder if it did nothing. An agent that did
+// something within ResponseTimeout has until RoundTimeout.
 func (e *explorer) explore(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, e.RoundTimeout)
 	defer cancel()
@@ -63,7 +63,7 @@ func (e *explorer) explore(ctx context.Context) error {
 		if why == "" && len(e.refused) > 0 {
 			why = ": refused: " + e.refused[0]
 		}
-		e.Tell(fmt.Sprintf("%s has no answer in round %d%s; stig actor log %s shows what it printed", e.agent, e.round, why, visible.Quoted(e.agent)))
+		e.Tell(fmt.Sprintf("%s has no answer in round %d%s; stig actor log %s shows its output", e.agent, e.round, why, visible.Quoted(e.agent)))
 	}
 	return e.note(func(r *clone.SwarmRound) {
 		if !slices.Contains(r.Done, e.agent) {
@@ -72,7 +72,7 @@ func (e *explorer) explore(ctx context.Context) error {
 	})
 }
 
-// untilReminder runs the command, and ends it where it did nothing in time.
+// untilReminder runs the command and ends it if it has done nothing within ResponseTimeout.
 func (e *explorer) untilReminder(ctx context.Context) error {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
@@ -85,13 +85,13 @@ func (e *explorer) untilReminder(ctx context.Context) error {
 }
 
 func (e *explorer) reminder() string {
-	return "\n## Reminder\n\nThis round has no answer of yours yet. A second round in a row without one ends your part.\n" + refusedText(e.refused)
+	return "\n## Reminder\n\nYou have not answered in this round yet. After a second round in a row without an answer you are out.\n" + refusedText(e.refused)
 }
 
-// errOver says that the round of an explorer does not run any more.
+// errOver means that the round of an explorer is no longer running.
 var errOver = errors.New("the round is over")
 
-// note edits the running round while it is that of the explorer, and else does nothing.
+// note edits the running round if it is still the explorer's; otherwise it does nothing.
 func (e *explorer) note(edit func(*clone.SwarmRound)) error {
 	err := e.place.ChangeSwarmRound(e.issue, func(r *clone.SwarmRound) error {
 		if r.Swarm != e.state.Swarm || r.Round != e.round {
@@ -112,15 +112,15 @@ func (e *explorer) over() bool {
 	return err == nil && (r.Swarm != e.state.Swarm || r.Round != e.round)
 }
 
-// answered reports whether the agent did anything in the round. Files that it changed are
-// kept as its state.
+// answered reports whether the agent did any operation in the round. Changed files are stored
+// as its state.
 func (e *explorer) answered() bool {
 	r, err := e.place.SwarmRound(e.issue)
 	return err == nil && r.Swarm == e.state.Swarm && r.Round == e.round &&
 		slices.ContainsFunc(operations(r), func(o swarm.Operation) bool { return o.Agent == e.agent })
 }
 
-// attempt is one run of the command until ctx ends, with its record.
+// attempt runs the command until ctx ends, and records the run.
 func (e *explorer) attempt(ctx context.Context, attempt int, prompt string) error {
 	now := e.clock()
 	self, _ := process.Self()
@@ -135,22 +135,22 @@ func (e *explorer) attempt(ctx context.Context, attempt int, prompt string) erro
 		app: e.app, store: storeDir(e.store), now: e.clock, place: e.place, run: r, argv: e.Command, prompt: prompt, grace: e.Grace,
 	}.start(ctx, "STIG_ROUND="+fmt.Sprint(e.round))
 	switch {
-	case err != nil && r.Log == "": // no log can be kept
+	case err != nil && r.Log == "": // no log can be written
 		return err
 	case err != nil:
 		r.Why = visible.OneLine(err.Error())
 	}
 	ctx = context.WithoutCancel(ctx)
-	worked := e.commit(ctx, r) // first: what it says may name its branch
+	worked := e.commit(ctx, r) // first, since the report may name its branch
 	e.take(ctx, endOf(r.Log, mostTail), r)
-	if worked && !e.answered() && (attempt > 1 || !r.TimedOut) { // one that was ended at work is started once more
+	if worked && !e.answered() && (attempt > 1 || !r.TimedOut) { // an agent that was ended while working is started again
 		_ = e.accept(ctx, swarm.Operation{Kind: swarm.Host, Exploring: fmt.Sprintf("changed files, commit %.12s", r.Commit)})
 	}
 	return e.record(r)
 }
 
-// commit commits what the agent changed, and reports whether its branch has work of this
-// round. What cannot be committed is told as refused.
+// commit commits what the agent changed and reports whether its branch has work of this round.
+// What cannot be committed is reported as rejected.
 func (e *explorer) commit(ctx context.Context, r *clone.Run) (worked bool) {
 	if e.tree == nil {
 		return false
@@ -159,7 +159,7 @@ func (e *explorer) commit(ctx context.Context, r *clone.Run) (worked bool) {
 	defer cancel()
 	commit, err := e.tree.Commit(ctx, fmt.Sprintf("%s: work of %s in round %d\n\nRun: %s\n", e.issue, e.agent, e.round, r.ID), e.agent)
 	if err != nil {
-		e.app.Warn("%s: the work of %s is not committed: %v", e.issue, e.agent, err)
+		e.app.Warn("%s: the work of %s was not committed: %v", e.issue, e.agent, err)
 	}
 	if no := (*git.RejectedError)(nil); errors.As(err, &no) {
 		e.refused = append(e.refused, visible.HideSecrets(visible.OneLine("changed files: "+no.Reason)))
@@ -189,15 +189,15 @@ func (e *explorer) record(r *clone.Run) error {
 	return e.place.RecordRun(*r, r.Ended)
 }
 
-// completed is what a command may end its output with, in place of calling stig swarm.
+// completed is the report that a command may end its output with instead of calling stig swarm.
 type completed struct {
 	Direction  string            `json:"direction"`
 	Findings   []json.RawMessage `json:"findings"`
 	Operations []json.RawMessage `json:"operations"`
 }
 
-// take has the operations of an output count, one by one. What is refused is told in the
-// next prompt; the others count.
+// take applies the operations of an output one by one. Rejected ones are listed in the next
+// prompt; the others count.
 func (e *explorer) take(ctx context.Context, text string, r *clone.Run) {
 	report, err := lastReport(text, e.prompt)
 	if err != nil {
@@ -221,7 +221,7 @@ func (e *explorer) take(ctx context.Context, text string, r *clone.Run) {
 	if len(e.refused) > 0 {
 		r.Said = e.refused[0]
 	}
-	_ = e.note(func(r *clone.SwarmRound) { // it is told, or not
+	_ = e.note(func(r *clone.SwarmRound) { // best effort
 		delete(r.Refused, e.agent)
 		if len(e.refused) > 0 {
 			if r.Refused == nil {
@@ -232,11 +232,11 @@ func (e *explorer) take(ctx context.Context, text string, r *clone.Run) {
 	})
 }
 
-// mostRefused is how many refusals an agent is told.
+// mostRefused is the maximum number of rejections shown to an agent.
 const mostRefused = 10
 
-// parseOperation reads an operation of a report; kind is "" where it says that itself. A
-// finding without a direction is of that of the report.
+// parseOperation parses an operation of a report; kind is "" if the operation has its own. A
+// finding without a direction gets that of the report.
 func parseOperation(raw json.RawMessage, kind swarm.Kind, direction string) (o swarm.Operation, err error) {
 	var given map[string]json.RawMessage
 	if err = json.Unmarshal(raw, &given); err == nil {
@@ -261,7 +261,7 @@ func parseOperation(raw json.RawMessage, kind swarm.Kind, direction string) (o s
 	return o, nil
 }
 
-// accept has one operation of the agent count.
+// accept applies one operation of the agent.
 func (e *explorer) accept(ctx context.Context, o swarm.Operation) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -275,9 +275,9 @@ func (e *explorer) accept(ctx context.Context, o swarm.Operation) error {
 	return err
 }
 
-// lastReport finds the last report of a round in an output; that without anything where
-// there is none. What stands in the prompt as it is, is the example of there: programs
-// print what they were asked.
+// lastReport returns the last report of a round in an output; an empty one if there is none. A
+// report that is also in the prompt is the prompt's example and is ignored, since programs
+// print their input.
 func lastReport(text, prompt string) (completed, error) {
 	var whole struct {
 		Round completed `json:"round_complete"`
@@ -298,11 +298,11 @@ func lastReport(text, prompt string) (completed, error) {
 	return whole.Round, err
 }
 
-// mostTail is how much of an output is searched for a report, in bytes.
+// mostTail is how many bytes at the end of an output are searched for a report.
 const mostTail = 512 << 10
 
-// promptOf is what an agent gets on its standard input: the same text for all, with the
-// agent's own state and what it may see.
+// promptOf returns the standard input of an agent: the same text for all, with the agent's own
+// state and what it may see.
 func (x *runner) promptOf(ctx context.Context, agent string) (string, error) {
 	seen := x.state.SeenBy(agent)
 	one := seen.Agent(agent)
@@ -322,10 +322,10 @@ func (x *runner) promptOf(ctx context.Context, agent string) (string, error) {
 		return "", err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "## Swarm %s, round %d\n\nTask: %s\n\nYou are %s, one of %s. The name means no division of work.\n",
+	fmt.Fprintf(&b, "## Swarm %s, round %d\n\nTask: %s\n\nYou are %s, one of %s. The name implies no division of work.\n",
 		x.state.Swarm, x.state.Round, x.state.Task, swarm.DisplayName(agent), visible.Counted(len(x.state.Agents), "agent"))
 	if x.state.Blind() {
-		b.WriteString("This round is blind: what others find is shown after it.\n")
+		b.WriteString("This round is blind: you see what others find after it.\n")
 	}
 	fmt.Fprintf(&b, "\n## Duties\n\n- EXPLORER: seek directions and ideas.\n- DEEP_ANALYST: deepen the leading direction.\n- DEBATER: attack the leading direction with evidence.\n- SYNTHESIZER: conclude, in a finding.\n\nYours: %s.\n", one.Role)
 	id := x.issue
@@ -337,12 +337,12 @@ func (x *runner) promptOf(ctx context.Context, agent string) (string, error) {
 - stig swarm deposit %[1]s --direction TEXT marks a direction as worth following.
 - stig swarm stop %[1]s --target TEXT --reason contradictory_evidence|better_alternative|resource_conflict --evidence TEXT
 - stig swarm probe %[1]s --subtask TEXT claims a part; at most %[2]d agents each.
-- stig swarm state %[1]s -m TEXT is kept for your next round.
+- stig swarm state %[1]s -m TEXT saves a text for your next round.
 - Changed files are a solution: they are committed on your branch, and the acceptance criteria run on it.
 - Or end your output with one JSON object:
   {"round_complete":{"direction":"…","findings":[{"core_idea":"…","perspective":"…","details":"…","agrees_with":[]}],"operations":[{"operation":"deposit","direction":"…"}]}}
 
-Say details in words of your own: those of others support nothing. Without any of this the round has no answer of yours.
+Write details in your own words: copied ones support nothing. Without any of these you have not answered in this round.
 `, id, x.state.Config.PerSubtask)
 	for _, w := range x.state.Warnings {
 		fmt.Fprintf(&b, "\nWarning (%s): %s.\n", w.Kind, strings.Join(w.Suggestions, ", "))
@@ -352,7 +352,7 @@ Say details in words of your own: those of others support nothing. Without any o
 	return b.String(), nil
 }
 
-// refusedText lists what did not count of an agent's last answer; "" where all did.
+// refusedText lists what did not count of an agent's last answer; "" if everything did.
 func refusedText(refused []string) string {
 	if len(refused) == 0 {
 		return ""

@@ -21,10 +21,11 @@ import (
 	"stig/signals"
 )
 
-// alone has this process alone run the swarm of the issue, of all that work on the store.
+// alone takes the lock for running the swarm of the issue, among all processes that use the
+// store.
 func (x *runner) alone() (release func(), err error) {
 	conflict := func(where string, err error) error {
-		return &fault.Error{Code: fault.Conflict, ID: x.ID, Reason: "another process runs its swarm " + where, Hint: "type stig swarm status " + x.ID, Err: err}
+		return &fault.Error{Code: fault.Conflict, ID: x.ID, Reason: "another process is running its swarm " + where, Hint: "type stig swarm status " + x.ID, Err: err}
 	}
 	unlock, err := x.place.LockLoop("\x00swarm " + x.ID)
 	if err != nil {
@@ -58,16 +59,16 @@ func (x *runner) alone() (release func(), err error) {
 	}, nil
 }
 
-// signEvery is how often a process that runs a swarm says that it does.
+// signEvery is the interval of signs of life of a process that runs a swarm.
 const signEvery = 20 * time.Second
 
-// begin starts the swarm, or finds the one that was not brought to its end.
+// begin starts the swarm, or resumes the one that was not completed.
 func (x *runner) begin(ctx context.Context) error {
 	if err := x.inherit(); err != nil {
 		return err
 	}
 	switch {
-	case x.state.Ended != "" && x.state.Ended != swarm.Stopped && x.found == x.state.Swarm: // killed before what follows the end
+	case x.state.Ended != "" && x.state.Ended != swarm.Stopped && x.found == x.state.Swarm: // killed before the steps after the end
 		x.Tell(fmt.Sprintf("swarm %s ended: %s", x.state.Swarm, x.state.Ended))
 		return x.finish(ctx)
 	case x.state.Ended != "" || x.state.Swarm == "":
@@ -80,7 +81,7 @@ func (x *runner) begin(ctx context.Context) error {
 		if err := x.own(ctx, "run"); err != nil {
 			return err
 		}
-		x.Tell(fmt.Sprintf("swarm %s goes on at round %d, as it was started", x.state.Swarm, x.state.Round))
+		x.Tell(fmt.Sprintf("swarm %s resumes at round %d with its original settings", x.state.Swarm, x.state.Round))
 		if !x.held(x.name) { // killed before it was claimed
 			if _, err := service.Claim(ctx, x.app, service.ClaimRequest{ID: x.issue}); err != nil {
 				return err
@@ -93,7 +94,7 @@ func (x *runner) begin(ctx context.Context) error {
 	return x.dropUnfinished()
 }
 
-// inherit ends what a run that was killed left behind: programs and open records.
+// inherit ends the programs and open records of a killed run.
 func (x *runner) inherit() error {
 	runs, _, err := x.place.Runs(x.now.Add(-Window))
 	if err != nil {
@@ -110,8 +111,8 @@ func (x *runner) inherit() error {
 	return nil
 }
 
-// dropUnfinished forgets what agents did in a round that a run began for them and in which
-// they did not come to their end: they begin it anew.
+// dropUnfinished removes the operations of agents that a run started in the round and that did
+// not finish it. They start the round again.
 func (x *runner) dropUnfinished() error {
 	if len(x.round.Begun) == 0 {
 		return nil
@@ -133,10 +134,10 @@ func (x *runner) dropUnfinished() error {
 	return x.read()
 }
 
-// SwarmReportRequest asks what a swarm came to.
+// SwarmReportRequest is the input of ReportSwarm.
 type SwarmReportRequest struct {
 	ID         string
-	Checkpoint bool // writes it as the issue's state estimate
+	Checkpoint bool // also write it as the issue's state estimate
 	DryRun     bool
 }
 
@@ -145,7 +146,7 @@ type SwarmReported struct {
 	ID string `json:"id"`
 	*swarm.Report
 
-	Written *service.Checkpointed `json:"-"` // nil where nothing was asked to be written
+	Written *service.Checkpointed `json:"-"` // nil unless Checkpoint is set
 }
 
 // ReportSwarm reports on the newest swarm of an issue.

@@ -19,17 +19,17 @@ import (
 	"stig/internal/workspace"
 )
 
-// SwarmRequest runs a swarm from its start to its end, or on from where it was killed.
+// SwarmRequest is the input of RunSwarm.
 type SwarmRequest struct {
 	StartSwarmRequest
 	Command         []string
-	RoundTimeout    time.Duration // of an agent in a round; 0 is that of the configuration
-	ResponseTimeout time.Duration // after which it is reminded once; 0 is half of a RoundTimeout that is given
-	Grace           time.Duration // that a command has to end; 0 is 10 s
+	RoundTimeout    time.Duration // of an agent in a round; 0 for the configured one
+	ResponseTimeout time.Duration // until one reminder; 0 for half of a given RoundTimeout
+	Grace           time.Duration // for a command to end; 0 for 10 s
 	Tell            func(string)
 }
 
-// runner is one call of RunSwarm.
+// runner is the state of one RunSwarm.
 type runner struct {
 	SwarmRequest
 	app   *workspace.Run
@@ -39,13 +39,13 @@ type runner struct {
 	root  string
 
 	telling sync.Mutex
-	mu      sync.Mutex // agents of a round act at once
+	mu      sync.Mutex // agents of a round act concurrently
 	*session
 }
 
-// RunSwarm has explorers explore until the swarm ends: the command once for each agent and
-// round, all agents of a round at once. When ctx ends it ends after the round, and another
-// RunSwarm goes on from there. Killed at any point, it goes on at the round that was not settled.
+// RunSwarm runs a swarm until it ends, from its start or from where a killed RunSwarm left it:
+// the command once for each agent and round, all agents of a round concurrently. If ctx ends,
+// it returns after the round. The next RunSwarm resumes at the first round that is not settled.
 func RunSwarm(ctx context.Context, a *workspace.Run, r SwarmRequest) (*SwarmReported, error) {
 	x, err := newRunner(ctx, a, r)
 	if err != nil {
@@ -68,15 +68,16 @@ func RunSwarm(ctx context.Context, a *workspace.Run, r SwarmRequest) (*SwarmRepo
 		}
 	}
 	if x.state.Ended == "" {
-		x.Tell(fmt.Sprintf("ends after round %d; the same command goes on", x.state.Settled))
+		x.Tell(fmt.Sprintf("ended after round %d; run the same command to continue", x.state.Settled))
 		return nil, context.Cause(ctx)
 	}
 	x.putAway(ctx)
 	return &SwarmReported{ID: x.issue, Report: swarm.NewReport(x.state, x.now)}, nil
 }
 
-// PlanSwarm is what RunSwarm would begin with: the start of a swarm; or one that runs, without changes.
-// It refuses what RunSwarm would refuse, except one that another process runs, and writes nothing.
+// PlanSwarm returns what RunSwarm would begin with: a new swarm, or the running one unchanged.
+// It returns the errors of RunSwarm, except that for a swarm run by another process, and writes
+// nothing.
 func PlanSwarm(ctx context.Context, a *workspace.Run, r SwarmRequest) (*SwarmChanged, error) {
 	x, err := newRunner(ctx, a, r)
 	if err != nil {
@@ -89,7 +90,7 @@ func PlanSwarm(ctx context.Context, a *workspace.Run, r SwarmRequest) (*SwarmCha
 	return &SwarmChanged{SwarmStatus: SwarmStatus{x.issue, x.state}}, x.own(ctx, "run")
 }
 
-// newRunner finds out all that a run needs, and writes nothing.
+// newRunner determines all that a run needs. It writes nothing.
 func newRunner(ctx context.Context, a *workspace.Run, r SwarmRequest) (*runner, error) {
 	x := &runner{SwarmRequest: r}
 	x.Tell = func(text string) {
@@ -124,7 +125,7 @@ func newRunner(ctx context.Context, a *workspace.Run, r SwarmRequest) (*runner, 
 	if x.trees != nil {
 		err = git.CheckWorktrees(ctx, *x.trees)
 	} else {
-		x.Tell("without git: all agents work in place, and no solution is checked")
+		x.Tell("without git: all agents work in place and no solution is checked")
 	}
 	if err == nil {
 		err = x.trusted(ctx)
@@ -132,7 +133,7 @@ func newRunner(ctx context.Context, a *workspace.Run, r SwarmRequest) (*runner, 
 	return x, err
 }
 
-// times takes the limits of a round from the configuration, where they are not given.
+// times sets the limits of a round that were not given from the configuration.
 func (x *runner) times() error {
 	round, response := 2*time.Minute, time.Minute
 	if given := x.app.Config.Swarm; given != nil {
@@ -153,16 +154,16 @@ func (x *runner) times() error {
 	return nil
 }
 
-// findCommand refuses a command that is not there.
+// findCommand returns an error if the command does not exist.
 func (x *runner) findCommand(a *workspace.Run) (err error) {
 	if len(x.Command) == 0 || x.Command[0] == "" {
-		return workspace.Usage("no command to run", "give it after --, such as stig swarm run ID -- ./explorer.sh")
+		return workspace.Usage("no command to run", "give one after --, such as stig swarm run ID -- ./explorer.sh")
 	}
 	x.Command, err = programOf(a, x.Command, "")
 	return err
 }
 
-// trusted refuses to begin where the acceptance criteria could be run, and may not.
+// trusted returns an error if the acceptance criteria can be run but are not trusted.
 func (x *runner) trusted(ctx context.Context) error {
 	t, err := service.GateRunOf(ctx, x.app.Fresh(ctx, "swarm"), x.issue)
 	if err != nil || !t.Asks() {
@@ -171,11 +172,11 @@ func (x *runner) trusted(ctx context.Context) error {
 	return trustedFor(ctx, x.app, t.Code, x.issue, "no solution would be checked", "")
 }
 
-// nextRound runs the agents of a round at once, and settles it. An interrupt does not end
-// them: it is honoured after the round.
+// nextRound runs the agents of a round concurrently and settles it. An interrupt takes effect
+// only after the round.
 func (x *runner) nextRound(ctx context.Context) error {
 	round := x.state.Round
-	told := context.AfterFunc(ctx, func() { x.Tell(fmt.Sprintf("interrupted: ends when round %d is settled", round)) })
+	told := context.AfterFunc(ctx, func() { x.Tell(fmt.Sprintf("interrupted; ending once round %d is settled", round)) })
 	ctx = context.WithoutCancel(ctx)
 	err := x.exploreAll(ctx)
 	told()
@@ -211,17 +212,17 @@ func (x *runner) nextRound(ctx context.Context) error {
 	return x.read()
 }
 
-// exploreAll runs the agents that have not come to their end in the round. The error of one
-// that cannot begin is a warning while another can.
+// exploreAll runs the agents that have not finished the round. The error of an agent that
+// cannot start is only a warning if another can.
 func (x *runner) exploreAll(ctx context.Context) error {
 	var explorers []*explorer
-	var kept error // of those that cannot take part
+	var kept error // errors of agents that cannot take part
 	for _, name := range x.state.Expected() {
 		if slices.Contains(x.round.Done, name) {
 			continue
 		}
 		e, err := x.explorer(ctx, name)
-		if err != nil { // the others go on without it
+		if err != nil { // the others continue without it
 			why := workspace.Classify(err)
 			x.app.Warn("%s: %s takes no part in round %d: %s", x.issue, name, x.state.Round, strings.Trim(why.Message+"; "+why.Hint, "; "))
 			kept = errors.Join(kept, err)
@@ -252,8 +253,8 @@ func (x *runner) exploreAll(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// solutions are the branches of agents that hold work of their own. The idea is that of
-// the agent's newest finding.
+// solutions returns the agents' branches with work of their own. The idea is that of the
+// agent's newest finding.
 func (x *runner) solutions(ctx context.Context, s *session) (list []swarm.Verdict) {
 	trees, err := x.agentTrees(ctx)
 	if err != nil {
@@ -282,10 +283,10 @@ func (x *runner) solutions(ctx context.Context, s *session) (list []swarm.Verdic
 	return list
 }
 
-// treeName is the name of an agent's work tree, which is that of its branch behind stig/.
+// treeName returns the name of an agent's work tree. Its branch is stig/ followed by that name.
 func treeName(issue, agent string) string { return issue + "-" + agent }
 
-// agentTrees are the work trees of the agents, by treeName.
+// agentTrees returns the work trees of the agents by treeName.
 func (x *runner) agentTrees(ctx context.Context) (map[string]*git.Worktree, error) {
 	if x.trees == nil {
 		return nil, nil
@@ -300,7 +301,7 @@ func (x *runner) agentTrees(ctx context.Context) (map[string]*git.Worktree, erro
 	return own, err
 }
 
-// putAway removes the work trees of agents that hold no work of their own.
+// putAway removes the agents' work trees that contain no work.
 func (x *runner) putAway(ctx context.Context) {
 	ctx = context.WithoutCancel(ctx)
 	trees, _ := x.agentTrees(ctx) // they can stay

@@ -21,15 +21,16 @@ import (
 	"stig/internal/workspace"
 )
 
-// SettleSwarmRequest settles the running round of a swarm that the actor started.
+// SettleSwarmRequest is the input of SettleSwarm.
 type SettleSwarmRequest struct {
 	ID     string
 	DryRun bool
 }
 
-// SettleSwarm settles the running round: it runs the acceptance criteria on the solutions that
-// findings name, and writes the round to the store. An agent that did nothing was missing.
-// Where the swarm ends without an answer, a person is asked.
+// SettleSwarm settles the running round of a swarm that the actor started: it runs the
+// acceptance criteria on the solutions named in findings and writes the round to the store. An
+// agent without an operation counts as missing. If the swarm ends without an answer, a person
+// is asked.
 func SettleSwarm(ctx context.Context, a *workspace.Run, r SettleSwarmRequest) (*SwarmChanged, error) {
 	s, err := owned(ctx, a, r.ID, "round")
 	if err != nil {
@@ -38,7 +39,7 @@ func SettleSwarm(ctx context.Context, a *workspace.Run, r SettleSwarmRequest) (*
 	return s.settle(ctx, nil, r.DryRun)
 }
 
-// owned is load for whoever started the swarm that runs.
+// owned is load for a running swarm that the actor started.
 func owned(ctx context.Context, a *workspace.Run, id, what string) (*session, error) {
 	s, err := load(a, id)
 	if err == nil {
@@ -81,8 +82,8 @@ func (s *session) settle(ctx context.Context, more []swarm.Verdict, dryRun bool)
 	return done, s.ended(ctx, done)
 }
 
-// judged are verdicts as operations of a settlement, one each, so that they have room in
-// traces.
+// judged returns verdicts as operations of a settlement, one per verdict so that each fits into
+// a trace.
 func judged(settle swarm.Operation, verdicts []swarm.Verdict) (list []swarm.Operation) {
 	for _, v := range verdicts {
 		o := settle
@@ -92,10 +93,10 @@ func judged(settle swarm.Operation, verdicts []swarm.Verdict) (list []swarm.Oper
 	return list
 }
 
-// ownID numbers what the starter does after the start.
+// ownID returns the id of the starter's operation for the current round.
 func (s *session) ownID() string { return s.state.StartedBy + "-" + strconv.Itoa(s.state.Round+1) }
 
-// missing lists the expected agents that did nothing.
+// missing returns the expected agents without an operation.
 func (s *session) missing(own []swarm.Operation) (names []string) {
 	for _, name := range s.state.Expected() {
 		if !slices.ContainsFunc(own, func(o swarm.Operation) bool { return o.Agent == name }) {
@@ -105,8 +106,8 @@ func (s *session) missing(own []swarm.Operation) (names []string) {
 	return names
 }
 
-// write leaves a round on the issue: its findings as traces of their agents, and all of
-// its operations as traces of whoever started the swarm.
+// write writes a round to the issue: its findings as traces of their agents, and all of its
+// operations as traces of whoever started the swarm.
 func (s *session) write(ctx context.Context, round int, summary string, list []swarm.Operation, dryRun bool) (*SwarmChanged, error) {
 	store, options, err := s.app.ToWrite(ctx, dryRun)
 	if err != nil {
@@ -143,9 +144,10 @@ func (s *session) write(ctx context.Context, round int, summary string, list []s
 	return &SwarmChanged{SwarmStatus: SwarmStatus{s.issue, s.state}, Changes: changes}, nil
 }
 
-// comments are the traces of a round; fault.Usage for what a trace cannot hold, or must not.
+// comments returns the traces of a round; fault.Usage for text that a trace cannot or must not
+// contain.
 func comments(who string, round int, summary string, list []swarm.Operation) (all []beads.Comment, err error) {
-	refused := workspace.Usage("what would be written holds what looks like a credential", "say what it is for and where it is kept, not what it is")
+	refused := workspace.Usage("the text contains what looks like a credential", "say what it is for and where it is kept, not what it is")
 	add := func(author string, d trace.Draft) error {
 		t, err := d.Trace()
 		if err != nil {
@@ -158,7 +160,7 @@ func comments(who string, round int, summary string, list []swarm.Operation) (al
 		return nil
 	}
 	for _, o := range list {
-		if slices.ContainsFunc(o.Texts(), visible.HoldsSecret) { // JSON escapes quotes, and hides some
+		if slices.ContainsFunc(o.Texts(), visible.HoldsSecret) { // JSON escapes quotes, which hides some
 			return nil, refused
 		}
 		if o.Kind == swarm.Find {
@@ -179,10 +181,11 @@ func comments(who string, round int, summary string, list []swarm.Operation) (al
 	return all, err
 }
 
-// mostSaid bounds the details in the summary of a finding, in bytes; its body has all.
+// mostSaid is the maximum length in bytes of the details in a finding's summary; its body has
+// all.
 const mostSaid = 600
 
-// findingOf is a finding of an agent as an ordinary trace.
+// findingOf returns a finding of an agent as an ordinary trace.
 func findingOf(o swarm.Operation) trace.Draft {
 	said, body := visible.ClippedBytes(visible.OneLine(visible.FirstLine(o.Details)), mostSaid), ""
 	if said != o.Details {
@@ -200,25 +203,25 @@ func findingOf(o swarm.Operation) trace.Draft {
 	return trace.Draft{Type: trace.Finding, Content: content, Body: body}
 }
 
-// proofOf is a solution that passed as an ordinary trace: whoever works on the issue next
-// reads it in the briefing, and need not find another.
+// proofOf returns a passed solution as an ordinary trace, so that the next briefing of the
+// issue shows it.
 func proofOf(o swarm.Operation) trace.Draft {
 	v := o.Verdict
 	said := fmt.Sprintf("the solution of %s on branch %s (%.12s) passed the acceptance criteria; read it with git diff HEAD...%.12[3]s, then merge that commit", v.Agent, v.Branch, v.Commit)
 	return trace.Draft{Type: trace.Finding, Content: map[string]any{"summary": said, "branch": v.Branch, "commit": v.Commit, "swarm": o.Swarm, "round": strconv.Itoa(o.Round)}}
 }
 
-// longestLine is the longest line in bytes that every bd reads with no-db, and roomToEnd
-// what is kept of it for the end of a swarm.
+// longestLine is the longest line in bytes that every bd with no-db reads. roomToEnd is the
+// part reserved for the end of a swarm.
 const (
 	longestLine = 64 << 10
 	roomToEnd   = 4 << 10
 )
 
-// errNoRoom says that an issue's line would be too long for bd.
+// errNoRoom means that an issue's line would be too long for bd.
 var errNoRoom = errors.New("too long for bd")
 
-// fits refuses (errNoRoom) a line that bd could not read.
+// fits returns errNoRoom if bd could not read the issue's line.
 func (s *session) fits(tx *beads.Tx, most int) error {
 	if !tx.Snapshot().Place().NoDB {
 		return nil
@@ -226,12 +229,12 @@ func (s *session) fits(tx *beads.Tx, most int) error {
 	after, err := tx.Record(s.issue)
 	if err == nil && len(after.Bytes()) > most {
 		err = &fault.Error{Code: fault.Usage, ID: s.issue, Reason: fmt.Sprintf("its line would be %d bytes long, and bd with no-db reads at most %d", len(after.Bytes()), longestLine),
-			Hint: "type stig swarm end " + s.issue + "; the round that runs is left out then", Err: errNoRoom}
+			Hint: "type stig swarm end " + s.issue + "; this leaves out the running round", Err: errNoRoom}
 	}
 	return err
 }
 
-// ended does what follows the end of a swarm, if it has come.
+// ended concludes the swarm if it has ended.
 func (s *session) ended(ctx context.Context, done *SwarmChanged) error {
 	if s.state.Ended == "" {
 		return nil
@@ -241,7 +244,7 @@ func (s *session) ended(ctx context.Context, done *SwarmChanged) error {
 	return err
 }
 
-// finish does what follows the end of a swarm whose process was killed before that.
+// finish concludes a swarm whose process was killed after its end.
 func (s *session) finish(ctx context.Context) error {
 	if s.state.Ended == "" || s.round.Swarm != s.state.Swarm {
 		return nil
@@ -252,15 +255,15 @@ func (s *session) finish(ctx context.Context) error {
 	return s.read()
 }
 
-// conclude asks a person where the swarm found no answer, gives the issue back, and
-// forgets the running round. Doing it again changes nothing.
+// conclude asks a person if the swarm found no answer, releases the issue, and deletes the
+// running round. It is safe to repeat.
 func (s *session) conclude(ctx context.Context) (asked bool, err error) {
-	before := strings.Contains(s.record.Text(beads.Notes), s.unanswered()) // it was asked, and may be answered by now
+	before := strings.Contains(s.record.Text(beads.Notes), s.unanswered()) // already asked, maybe answered
 	if s.state.Ended.Asks() && !isClosed(s.record) && !before {
 		_, err := service.Escalate(ctx, s.app, service.EscalateRequest{ID: s.issue, Question: s.question()})
 		switch {
 		case fault.Is(err, fault.Conflict):
-			s.app.Warn("%s: another question waits, so that the one of the swarm was not asked; stig swarm report %s shows its ideas", s.issue, s.issue)
+			s.app.Warn("%s: another question is waiting, so the swarm's question was not asked; stig swarm report %s shows its ideas", s.issue, s.issue)
 		case err != nil:
 			return false, err
 		default:
@@ -276,8 +279,8 @@ func (s *session) conclude(ctx context.Context) (asked bool, err error) {
 	return asked, s.place.ForgetSwarmRound(s.issue)
 }
 
-// wasClaimed reports whether the issue was the starter's before the swarm, or is not
-// any more.
+// wasClaimed reports whether the starter had claimed the issue before the swarm, or no longer
+// has it.
 func (s *session) wasClaimed() bool {
 	for _, o := range s.settled {
 		if o.Kind == swarm.Start && o.Note == claimedBefore {
@@ -287,23 +290,23 @@ func (s *session) wasClaimed() bool {
 	return !s.held(s.state.StartedBy)
 }
 
-// unanswered begins the question that the swarm puts to a person.
+// unanswered is the start of the swarm's question to a person.
 func (s *session) unanswered() string {
 	return fmt.Sprintf("Swarm %s ended without an answer", s.state.Swarm)
 }
 
-// question puts the ideas of a swarm that did not converge to a person.
+// question asks a person about the ideas of a swarm that did not converge.
 func (s *session) question() checkpoint.Question {
 	c := s.state.Convergence
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s: %s after %s, and ", s.unanswered(), s.state.Ended, visible.Counted(s.state.Settled, "round"))
 	switch {
 	case len(c.Ideas) == 0:
-		text.WriteString("no agent found an idea. What is to be done?\n")
+		text.WriteString("no agent found an idea. What should be done?\n")
 	case c.Quorum:
-		fmt.Fprintf(&text, "%s has a quorum, but the ideas did not stay the same for %d rounds. Which idea is to be followed?\n", c.Ideas[0].Idea, s.state.Config.Beta)
+		fmt.Fprintf(&text, "%s has a quorum, but the ideas were not stable for %d rounds. Which idea should be followed?\n", c.Ideas[0].Idea, s.state.Config.Beta)
 	default:
-		fmt.Fprintf(&text, "no idea has the support of %d of %d active agents. Which idea is to be followed?\n", c.Needed, c.Active)
+		fmt.Fprintf(&text, "no idea has the support of %d of %d active agents. Which idea should be followed?\n", c.Needed, c.Active)
 	}
 	var options []string
 	for _, idea := range c.Ideas[:min(len(c.Ideas), mostOptions)] {
@@ -322,17 +325,17 @@ func (s *session) question() checkpoint.Question {
 	return checkpoint.Question{Text: text.String() + "\n", Options: options}
 }
 
-// mostOptions is how many ideas a person chooses from.
+// mostOptions is the maximum number of ideas to choose from.
 const mostOptions = 6
 
-// EndSwarmRequest ends a swarm that the actor started.
+// EndSwarmRequest is the input of EndSwarm.
 type EndSwarmRequest struct {
 	ID     string
 	Note   string
 	DryRun bool
 }
 
-// EndSwarm ends a swarm as it is; what was done in the running round is kept.
+// EndSwarm ends a swarm that the actor started. The operations of the running round are kept.
 func EndSwarm(ctx context.Context, a *workspace.Run, r EndSwarmRequest) (*SwarmChanged, error) {
 	s, err := owned(ctx, a, r.ID, "end")
 	if err != nil {
@@ -341,7 +344,7 @@ func EndSwarm(ctx context.Context, a *workspace.Run, r EndSwarmRequest) (*SwarmC
 	return s.stop(ctx, r.Note, r.DryRun)
 }
 
-// stop ends the swarm as it is.
+// stop ends the swarm.
 func (s *session) stop(ctx context.Context, note string, dryRun bool) (*SwarmChanged, error) {
 	unlock, err := s.lock(ctx)
 	if err != nil {
@@ -352,10 +355,10 @@ func (s *session) stop(ctx context.Context, note string, dryRun bool) (*SwarmCha
 		Swarm: s.state.Swarm, Round: s.state.Round, Agent: s.state.StartedBy, ID: s.ownID(), Kind: swarm.End, At: s.now.Truncate(time.Second),
 		Reason: string(swarm.Stopped), Note: visible.OneLine(note),
 	})
-	summary := fmt.Sprintf("swarm %s is stopped in round %d", s.state.Swarm, s.state.Round)
+	summary := fmt.Sprintf("swarm %s was stopped in round %d", s.state.Swarm, s.state.Round)
 	done, err := s.write(ctx, s.state.Round, summary, own, dryRun)
 	if errors.Is(err, errNoRoom) {
-		s.app.Warn("%s: what was done in round %d is left out: its line would be too long for bd with no-db", s.issue, s.state.Round)
+		s.app.Warn("%s: the operations of round %d were left out: the line would be too long for bd with no-db", s.issue, s.state.Round)
 		done, err = s.write(ctx, s.state.Round, summary, own[len(own)-1:], dryRun)
 	}
 	if err != nil || dryRun {

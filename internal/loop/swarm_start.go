@@ -19,31 +19,31 @@ import (
 	"stig/signals"
 )
 
-// StartSwarmRequest begins a swarm. What is zero is as the configuration has it.
+// StartSwarmRequest is the input of StartSwarm. Zero values stand for the configuration.
 type StartSwarmRequest struct {
 	ID         string
 	Agents     []string // their names
-	Count      int      // of agents, where none is named
+	Count      int      // number of agents if none is named
 	MaxRounds  int
 	Timeout    time.Duration
 	Mode       swarm.Mode
-	Directions []string // for another mode than emergent
+	Directions []string // only for modes other than emergent
 	Quorum     string
-	Task       string // "" is the title of the issue
-	Force      bool   // on an issue of depth shallow or standard too
+	Task       string // "" for the title of the issue
+	Force      bool   // even if the depth of the issue is shallow or standard
 	DryRun     bool
 }
 
 // SwarmChanged is a swarm after it was started, settled or ended.
 type SwarmChanged struct {
 	SwarmStatus
-	Asked   bool           `json:"asked"` // a person was
+	Asked   bool           `json:"asked"` // a person was asked
 	Changes []beads.Change `json:"-"`
 }
 
-// StartSwarm begins a swarm on an issue, which becomes the work of the actor: ready and work
-// leave it alone. It refuses (fault.Usage) an issue of which it is known what to do, and
-// (fault.Conflict) one on which a swarm runs or that somebody else works on.
+// StartSwarm starts a swarm on an issue and claims the issue for the actor, so that ready and
+// work leave it alone. The error is fault.Usage if it is known what to do on the issue, and
+// fault.Conflict if a swarm is running on it or another actor has it.
 func StartSwarm(ctx context.Context, a *workspace.Run, r StartSwarmRequest) (*SwarmChanged, error) {
 	s, err := load(a, r.ID)
 	if err != nil {
@@ -62,7 +62,7 @@ func StartSwarm(ctx context.Context, a *workspace.Run, r StartSwarmRequest) (*Sw
 		return nil, err
 	}
 	if s.state.Swarm != "" && s.state.Ended == "" {
-		return nil, &fault.Error{Code: fault.Conflict, ID: s.issue, Reason: fmt.Sprintf("swarm %s runs, started by %s", s.state.Swarm, s.state.StartedBy),
+		return nil, &fault.Error{Code: fault.Conflict, ID: s.issue, Reason: fmt.Sprintf("swarm %s is running, started by %s", s.state.Swarm, s.state.StartedBy),
 			Hint: fmt.Sprintf("type stig swarm status %[1]s, or stig swarm end %[1]s", s.issue)}
 	}
 	if err := s.worth(r.Force); err != nil {
@@ -72,7 +72,7 @@ func StartSwarm(ctx context.Context, a *workspace.Run, r StartSwarmRequest) (*Sw
 	if err != nil {
 		return nil, err
 	}
-	if err := s.finish(ctx); err != nil { // of the swarm before, where that was killed
+	if err := s.finish(ctx); err != nil { // the previous swarm, if it was killed
 		return nil, err
 	}
 	held := s.held(who)
@@ -85,22 +85,22 @@ func StartSwarm(ctx context.Context, a *workspace.Run, r StartSwarmRequest) (*Sw
 	if err != nil || r.DryRun {
 		return done, err
 	}
-	if !held { // after the start: of a claim without one nobody would know what it is for
+	if !held { // after the start: a claim without a swarm would have no visible purpose
 		_, err = service.Claim(ctx, a, service.ClaimRequest{ID: s.issue})
 	}
 	return done, errors.Join(err, s.place.ForgetSwarmRound(s.issue))
 }
 
-// claimedBefore is the note of a start on an issue that the starter had in hand: it stays
-// so after the end.
+// claimedBefore is the note of a start on an issue that the starter had already claimed. The
+// claim then stays after the end.
 const claimedBefore = "claimed before"
 
-// held reports whether the actor has the issue in hand.
+// held reports whether the actor has claimed the issue.
 func (s *session) held(who string) bool {
 	return s.record.Text(beads.Status) == beads.StatusInProgress && s.record.Text(beads.Assignee) == who
 }
 
-// worth refuses an issue of which it is known what to do.
+// worth returns an error if it is known what to do on the issue.
 func (s *session) worth(force bool) error {
 	if isClosed(s.record) {
 		return &fault.Error{Code: fault.Conflict, ID: s.issue, Reason: "is closed", Hint: "type stig reopen " + s.issue + " --reason WHY first"}
@@ -109,11 +109,11 @@ func (s *session) worth(force bool) error {
 	if force || depth == signals.PlanningDepthDeep || depth == signals.PlanningDepthProbe {
 		return nil
 	}
-	return &fault.Error{Code: fault.Usage, ID: s.issue, Reason: fmt.Sprintf("has depth %s: what to do is known, and one worker claims it; a swarm is for deep and probe", depth),
+	return &fault.Error{Code: fault.Usage, ID: s.issue, Reason: fmt.Sprintf("has depth %s: what to do is known, so one worker should claim it; swarms are for deep and probe", depth),
 		Hint: "type stig claim " + s.issue + ", or give --force"}
 }
 
-// begun is the operation that begins a swarm.
+// begun returns the operation that starts a swarm.
 func (s *session) begun(r StartSwarmRequest, who string) (swarm.Operation, error) {
 	config, err := configured(s.app, r)
 	if err != nil {
@@ -126,20 +126,20 @@ func (s *session) begun(r StartSwarmRequest, who string) (swarm.Operation, error
 	case len(agents) == 0:
 		agents = swarm.Names(count)
 	case len(agents) != count:
-		return swarm.Operation{}, workspace.Usage(fmt.Sprintf("--agents: is %d, and --agent names %d", count, len(agents)), "leave --agents out")
+		return swarm.Operation{}, workspace.Usage(fmt.Sprintf("--agents: is %d, but --agent names %d", count, len(agents)), "leave --agents out")
 	}
 	mode := cmp.Or(r.Mode, swarm.Emergent)
 	switch {
 	case !slices.Contains(swarm.Modes, mode):
 		return swarm.Operation{}, workspace.Usage(fmt.Sprintf("--mode: must be emergent, hybrid or classic; found %q", mode), "")
 	case mode == swarm.Emergent && len(r.Directions) > 0:
-		return swarm.Operation{}, workspace.Usage("--direction: an emergent swarm gets no directions, they come from its agents", "give --mode hybrid to name some")
+		return swarm.Operation{}, workspace.Usage("--direction: not allowed for an emergent swarm, whose agents find the directions", "give --mode hybrid to set directions")
 	case mode == swarm.Hybrid && len(r.Directions) == 0:
-		return swarm.Operation{}, workspace.Usage("--mode: hybrid begins with directions; found none", "give --direction TEXT several times")
+		return swarm.Operation{}, workspace.Usage("--mode: hybrid requires directions; found none", "give --direction TEXT several times")
 	}
 	at := s.now.Truncate(time.Second)
 	if last := s.state.Started; at.Before(last) {
-		at = last // the clock was set back, and the newest swarm of an issue is the last to start
+		at = last // the clock was set back; the newest swarm must have the latest start
 	}
 	o := swarm.Operation{
 		Swarm: swarm.NewID(s.issue, who, at, s.before+1), Agent: who, ID: fmt.Sprintf("%s-%d", who, s.before+1), Kind: swarm.Start, At: at,
@@ -148,7 +148,7 @@ func (s *session) begun(r StartSwarmRequest, who string) (swarm.Operation, error
 	if err := o.ValidateStart(); err != nil {
 		return o, workspace.Usage(err.Error(), "")
 	}
-	for _, name := range o.Directions { // the agents have to be able to name it
+	for _, name := range o.Directions { // agents must be able to name it
 		if err := (swarm.Operation{Kind: swarm.Deposit, Direction: name}).Normal().Validate(); err != nil {
 			return o, workspace.Usage(err.Error(), "")
 		}
@@ -156,10 +156,11 @@ func (s *session) begun(r StartSwarmRequest, who string) (swarm.Operation, error
 	return o, nil
 }
 
-// usualAgents is how many agents a swarm has where nobody says.
+// usualAgents is the default number of agents.
 const usualAgents = 5
 
-// configured are the numbers of a swarm: of the flags, else of the configuration.
+// configured returns the parameters of a swarm from the flags and the configuration. Flags take
+// precedence.
 func configured(a *workspace.Run, r StartSwarmRequest) (swarm.Config, error) {
 	c := swarm.Defaults()
 	quorum := r.Quorum

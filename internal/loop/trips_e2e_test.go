@@ -11,13 +11,13 @@ import (
 	"stig/internal/workspace"
 )
 
-// TestTripsOnServer bounds how often commands wait for the server, the store's own trips
-// and those for live state together.
+// TestTripsOnServer limits how often commands wait for the server, the trips of the store and
+// those for live state together.
 func TestTripsOnServer(t *testing.T) {
 	y := onMachines(t, 1, "pier-1", "pier-2")[0]
 	store := y.app.OpenStore(beads.Place{}).(*sql.Store)
 	store.DB().SetMaxOpenConns(1)
-	if _, err := store.Snapshot(); err != nil { // the first reading of all asks once more
+	if _, err := store.Snapshot(); err != nil { // the very first read asks once more
 		t.Fatal(err)
 	}
 	asked := func() (n int) {

@@ -17,15 +17,15 @@ import (
 	"stig/internal/visible"
 )
 
-// Runs without an issue: what waits for the actor in its inbox, and its heartbeat. They have
-// no claim, work in a tree of their own that is removed at the end, and leave traces only.
+// Runs without an issue: for the actor's inbox, and its heartbeat. They have no claim, work in
+// a separate tree that is removed at the end, and leave only traces.
 
-// mostWakings is how often within Window a loop is started for one thread: two workers that
-// answer each other would never end.
+// mostWakings is how many times within Window a loop is started for one thread. Without it, two
+// workers that answer each other would never end.
 const mostWakings = 3
 
-// withoutIssue runs the command where no issue can be taken: for what waits in the inbox, else
-// for the heartbeat. next is when it is due where it is not yet; zero for never.
+// withoutIssue runs the command if no issue can be taken: for the inbox, otherwise for the
+// heartbeat. next is when one of them is due; zero for never.
 func (l *loop) withoutIssue(ctx context.Context) (ran bool, next time.Time, err error) {
 	if l.filter.issue != "" {
 		return false, next, nil
@@ -43,15 +43,15 @@ func (l *loop) withoutIssue(ctx context.Context) (ran bool, next time.Time, err 
 	return true, next, l.perform(ctx, r)
 }
 
-// begun is the record of a run without an issue, which begins it.
+// begun records and returns a new run without an issue.
 func (l *loop) begun(task string, items ...clone.Waking) (*Run, error) {
 	self, _ := process.Self()
 	r := &Run{state: runClaimed, Run: clone.Run{ID: clone.NewRunID(), Actor: l.name, Task: task, Attempt: 1, Loop: self.ID, Step: stepClaimed, Started: l.now(), Items: items}}
 	return r, l.record(&r.Run)
 }
 
-// heartbeat begins a heartbeat when it is due: Every after the last one began, which is a second at
-// least; the zero time where there is none.
+// heartbeat begins a heartbeat if it is due: Every after the start of the last one. due is zero
+// if the actor has no heartbeat.
 func (l *loop) heartbeat() (r *Run, due time.Time, err error) {
 	if l.profile.Every <= 0 || l.profile.Section(clone.Heartbeat) == "" {
 		return nil, due, nil
@@ -61,7 +61,7 @@ func (l *loop) heartbeat() (r *Run, due time.Time, err error) {
 		return nil, due, err
 	}
 	for _, r := range runs {
-		if r.Actor == l.name && r.Task == taskHeartbeat && !r.Started.After(now) { // else the clock was set back
+		if r.Actor == l.name && r.Task == taskHeartbeat && !r.Started.After(now) { // otherwise the clock was set back
 			due = r.Started.Add(l.profile.Every)
 		}
 	}
@@ -72,13 +72,13 @@ func (l *loop) heartbeat() (r *Run, due time.Time, err error) {
 	return r, due, err
 }
 
-// wake begins a run for what waits in the inbox, all of it at once. next is when an item that
-// has to wait wakes the loop.
+// wake begins one run for all items in the inbox that may wake the loop. next is when the first
+// waiting item may; zero for none.
 func (l *loop) wake(ctx context.Context) (r *Run, next time.Time, err error) {
 	if l.inbox.err != nil || len(l.inbox.items) == 0 {
 		return nil, next, l.inbox.err
 	}
-	unlock, err := l.place.Lock(ctx, "waking") // of two loops of one role one answers
+	unlock, err := l.place.Lock(ctx, "waking") // so that only one of two loops with the same role answers
 	if err != nil {
 		return nil, next, err
 	}
@@ -116,7 +116,7 @@ func (l *loop) wake(ctx context.Context) (r *Run, next time.Time, err error) {
 	return r, next, err
 }
 
-// inbox is what was not acknowledged and asks something of the actor, as it was last read.
+// inbox is the unacknowledged items that ask something of the actor, as last read.
 type inbox struct {
 	items []traces.Item
 	err   error
@@ -133,8 +133,8 @@ func (l *loop) readInbox(ctx context.Context) {
 	l.inboxIn(ctx, file, dag.New(file))
 }
 
-// inboxIn reads the inbox in a store that is read already. The loop itself acts on answers to what
-// it asked about its place.
+// inboxIn reads the inbox from a store already read. It leaves out answers about the loop's
+// place, which the loop handles itself.
 func (l *loop) inboxIn(ctx context.Context, file *beads.Snapshot, graph *dag.Graph) {
 	in, err := traces.InboxIn(ctx, l.fresh(ctx, ""), file, graph, traces.InboxRequest{Actor: l.name, Roles: l.roles})
 	if err != nil {
@@ -146,13 +146,13 @@ func (l *loop) inboxIn(ctx context.Context, file *beads.Snapshot, graph *dag.Gra
 	l.inbox = inbox{items, err}
 }
 
-// wakings are what runs of an actor were started for.
+// wakings are what an actor's runs were started for.
 type wakings struct {
-	done    map[string]bool      // items for which a run came to its end
-	again   map[string]time.Time // after which time those wake once more whose run did not
-	broken  map[string]int       // how many did not
-	threads map[string]int       // runs within Window that were started for a thread
-	others  map[string]bool      // items for which somebody else runs
+	done    map[string]bool      // items whose run completed
+	again   map[string]time.Time // when items whose run did not complete may wake again
+	broken  map[string]int       // number of runs that did not complete
+	threads map[string]int       // number of runs within Window by thread
+	others  map[string]bool      // items that others are running for
 	ran     map[string]time.Time // when the actor last ran on an issue
 }
 
@@ -185,9 +185,9 @@ func wakingsOf(runs []clone.Run, name string, now time.Time) wakings {
 	return w
 }
 
-// mayWake reports whether an item may wake the loop, and after which time: once, unless that
-// run did not come to its end. What was said on an issue before a run of it stood in that run's
-// prompt, and an answer to what was asked on such an issue has the issue taken up again.
+// mayWake reports whether an item may wake the loop, and after what time. It may do so once,
+// unless that run did not complete. What was said on an issue before a run on it was in that
+// run's prompt. An answer on such an issue makes the loop take the issue again instead.
 func (w wakings) mayWake(item traces.Item) (until time.Time, ok bool) {
 	last, ran := w.ran[item.Issue]
 	isAnswer := item.Why == traces.WhyAnswer && item.Thread == ""
@@ -197,11 +197,11 @@ func (w wakings) mayWake(item traces.Item) (until time.Time, ok bool) {
 	return w.again[item.ID], w.threads[threadOf(item)] < mostWakings
 }
 
-// threadOf names what an item is part of; an answer to a question is a thread of its own.
+// threadOf returns the thread of an item. An answer to a question is its own thread.
 func threadOf(i traces.Item) string { return cmp.Or(i.Thread, i.ID) }
 
-// findDetached gives a run without an issue its tree: what is at the tip of the branch that
-// results go to. Nothing of it is kept.
+// findDetached creates the tree of a run without an issue at the tip of the branch for results.
+// None of it is kept.
 func (l *loop) findDetached(ctx context.Context, r *Run) (err error) {
 	r.Worktree, r.remove, err = git.DetachedTree(ctx, *l.trees, "no issue, "+l.name, "refs/heads/"+l.trees.Onto)
 	if err != nil {
@@ -213,7 +213,7 @@ func (l *loop) findDetached(ctx context.Context, r *Run) (err error) {
 	return l.setUp(ctx, r, r.Worktree)
 }
 
-// removeDetached removes the tree of a run without an issue, and names what was changed in it.
+// removeDetached removes the tree of a run without an issue and reports changed files.
 func (l *loop) removeDetached(ctx context.Context, r *Run) {
 	if r.remove == nil {
 		return
@@ -222,26 +222,26 @@ func (l *loop) removeDetached(ctx context.Context, r *Run) {
 	there.Trusted = true // workers run in it
 	if _, paths, err := there.Content(ctx, r.Base, nil); err == nil && len(paths) > 0 {
 		shown := paths[:min(len(paths), mostChanged)]
-		l.tell("", "run %s: %s changed without an issue, which keeps traces only: %s", r.ID, visible.Counted(len(paths), "file"), visible.OneLine(strings.Join(shown, ", ")))
+		l.tell("", "run %s: %s changed, but a run without an issue keeps only traces: %s", r.ID, visible.Counted(len(paths), "file"), visible.OneLine(strings.Join(shown, ", ")))
 	}
 	if err := r.remove(ctx); err != nil {
-		l.tell("", "run %s: its work tree stays: %v", r.ID, err)
+		l.tell("", "run %s: its work tree was not removed: %v", r.ID, err)
 	}
 	r.remove = nil
 }
 
 const (
-	mostWaiting = 10  // items that a prompt names
+	mostWaiting = 10  // maximum number of items in a prompt
 	waitingText = 400 // characters of each
 )
 
-// waitingFor is what waits for the actor, as every prompt has it; "" for nothing. What cannot
-// be read is named there.
+// waitingFor returns the inbox for a prompt; "" if it is empty. An error reading it is shown
+// there.
 func (l *loop) waitingFor() string {
 	items, err := l.inbox.items, l.inbox.err
 	var text strings.Builder
 	if err != nil {
-		fmt.Fprintf(&text, "The inbox cannot be read: %s\n", visible.OneLine(err.Error()))
+		fmt.Fprintf(&text, "Error reading the inbox: %s\n", visible.OneLine(err.Error()))
 	}
 	for _, item := range items[:min(len(items), mostWaiting)] {
 		fmt.Fprintf(&text, "- %s on %s, %s of %s: %s\n  `%s`\n", item.ID, visible.OneLine(item.Issue), cmp.Or(item.Type, item.Why), visible.OneLine(cmp.Or(item.By, "somebody")),
@@ -253,5 +253,5 @@ func (l *loop) waitingFor() string {
 	if more := len(items) - mostWaiting; more > 0 {
 		fmt.Fprintf(&text, "- %d more: `stig inbox`\n", more)
 	}
-	return "\n## Waiting for you\n\nAnswer each with its command, or type stig inbox --ack and its name when it is dealt with.\n\n" + text.String()
+	return "\n## Waiting for you\n\nAnswer each with its command, or type stig inbox --ack and its name once it is handled.\n\n" + text.String()
 }

@@ -83,8 +83,8 @@ func TestPast(t *testing.T) {
 	}
 }
 
-// Tries are counted by worker: what one did keeps no other from an issue, until a person is
-// asked about all of them.
+// Tries are counted per worker: the tries of one do not keep others from an issue until a
+// person is asked about all of them.
 func TestTurnAfter(t *testing.T) {
 	by := func(actor string, ended int, o clone.Outcome) clone.Run {
 		r := run("d-1", ended, o)
@@ -99,7 +99,7 @@ func TestTurnAfter(t *testing.T) {
 		runs   []clone.Run
 		served bool
 		spent  bool // bo's tries
-		fresh  bool // cy's are not, and it need not wait
+		fresh  bool // cy's do not, and cy need not wait
 		turn   Turn // after bo's
 	}{
 		{"failed once", []clone.Run{by("bo", 0, clone.OutcomeFailed)}, true, false, true, TurnOthers},
@@ -202,8 +202,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// Loops of one stig work share what may be spent. A bound on the cost ends them after a run
-// whose cost is not known, and after two where others are known.
+// Loops of one stig work share their limits. A cost limit ends them after one run of unknown
+// cost, or after two if others are known.
 func TestSharedBounds(t *testing.T) {
 	made := func(actor string, minutes int, change func(*clone.Run)) clone.Run {
 		r := clone.Run{Actor: actor, Issue: "d-1", Started: at(minutes), Ended: at(minutes + 1)}
@@ -220,12 +220,12 @@ func TestSharedBounds(t *testing.T) {
 	for _, c := range []struct {
 		runs   []clone.Run
 		bounds Bounds
-		want   string // begins what is reached
+		want   string // start of the reached limit
 	}{
-		{[]clone.Run{made("claude-2", 0, said), made("claude-1", 1, said)}, Bounds{Cost: 1}, "--max-cost: its runs cost 1.00 of 1.00"},
+		{[]clone.Run{made("claude-2", 0, said), made("claude-1", 1, said)}, Bounds{Cost: 1}, "--max-cost: runs cost 1.00 of 1.00"},
 		{[]clone.Run{made("claude-2", 0, said), made("ann", 1, said)}, Bounds{Cost: 1}, ""},
-		{[]clone.Run{made("claude-2", 0, said), made("claude-1", 0, said)}, Bounds{Tokens: 1400}, "--max-tokens: its runs used 1400 of 1400 tokens"},
-		{[]clone.Run{made("claude-2", 0, said)}, Bounds{Runs: 1}, ""}, // runs are those of each
+		{[]clone.Run{made("claude-2", 0, said), made("claude-1", 0, said)}, Bounds{Tokens: 1400}, "--max-tokens: runs used 1400 of 1400 tokens"},
+		{[]clone.Run{made("claude-2", 0, said)}, Bounds{Runs: 1}, ""}, // runs of each
 		{[]clone.Run{made("claude-1", 0, unknown)}, Bounds{Cost: 1}, "--max-cost: 1 run without a known cost"},
 		{[]clone.Run{made("claude-2", 0, unknown)}, Bounds{Cost: 1}, "--max-cost: 1 run without a known cost"},
 		{[]clone.Run{made("claude-2", 0, partly)}, Bounds{Cost: 1}, "--max-cost: 1 run without a known cost"},

@@ -31,13 +31,13 @@ func (m meanwhile) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx)
 }
 
 // TestTriedMeanwhile: what another loop tried after this one looked for work counts as an
-// attempt, and is no reason to wait; also where the other has given the issue back and not
-// recorded the end of its run yet.
+// attempt and is no reason to wait, even if the other released the issue and has not recorded
+// the end of its run yet.
 func TestTriedMeanwhile(t *testing.T) {
 	above := process.Ancestors()
 	for _, late := range []bool{false, true} {
 		if late && len(above) == 0 {
-			continue // the system does not show other processes
+			continue // this system does not show other processes
 		}
 		y := newYard(t, "pier-1")
 		y.step = time.Second
@@ -81,7 +81,7 @@ func TestTriedMeanwhile(t *testing.T) {
 	}
 }
 
-// withTrees puts the directory under git, so that runs get work trees.
+// withTrees puts the directory under git so that runs get work trees.
 func (y *yard) withTrees(t *testing.T) {
 	t.Helper()
 	for _, argv := range [][]string{{"init", "-q", "-b", "main"}, {"config", "user.name", "m"}, {"config", "user.email", "m@pier"}, {"add", "."}, {"commit", "-q", "-m", "begin"}} {
@@ -97,8 +97,8 @@ func (y *yard) withTrees(t *testing.T) {
 	}
 }
 
-// TestCriteriaChangeBeforeItsTurn: criteria that change while a loop waits for another to land
-// its work are asked about, as those that change while the command runs.
+// TestCriteriaChangeBeforeItsTurn: if criteria change while a loop waits for another to land, a
+// person is asked, as if they change while the command runs.
 func TestCriteriaChangeBeforeItsTurn(t *testing.T) {
 	y := newYard(t, "pier-1")
 	y.withTrees(t)
@@ -110,7 +110,7 @@ func TestCriteriaChangeBeforeItsTurn(t *testing.T) {
 		for len(y.runs(t)) == 0 || y.runs(t)[0].Step != "ended" {
 			time.Sleep(5 * time.Millisecond)
 		}
-		time.Sleep(200 * time.Millisecond) // it commits the work, and waits for its turn
+		time.Sleep(200 * time.Millisecond) // it commits the work and waits for its turn
 		y.replace(t, "test -f pier-1", "test -d .")
 		if err := unlock(); err != nil {
 			t.Error(err)

@@ -1,9 +1,8 @@
-// Package actors holds the services about who works on a clone: the registry, the files of
-// actors, the life of workers from add to rm, what they learn, and the units that make a
-// service manager start them.
+// Package actors manages the actors of a clone: the registry, actor files, the life cycle of
+// workers from add to rm, what they learn, and the units with which a service manager starts
+// them.
 //
-// It does not know the form of an actor's file, which package clone does, and starts no
-// loop, which package loop does.
+// Package clone parses actor files and package loop runs the loop; this package does neither.
 //
 //	added, err := actors.Add(ctx, a, actors.AddRequest{Name: "netty"})
 package actors
@@ -16,11 +15,11 @@ import (
 	"stig/internal/workspace"
 )
 
-// Change is what changes the life of one worker: Pause, Resume, Drain, Kill.
+// Change is a function that changes the state of one worker: Pause, Resume, Drain, Kill.
 type Change func(context.Context, *workspace.Run, WorkerRequest) (*Worker, error)
 
-// workers lists the workers of this clone, in order: those whose file names a command,
-// and those whose loop was started here.
+// workers returns the sorted names of this clone's workers: those whose file has a command, and
+// those whose loop was started here.
 func workers(a *workspace.Run) ([]string, error) {
 	root, err := Root(a)
 	if err != nil {
@@ -36,7 +35,7 @@ func workers(a *workspace.Run) ([]string, error) {
 	}
 	var list []string
 	for _, name := range files {
-		if p, err := clone.LoadProfile(root, name); err != nil || p.Command != "" { // one with a mistake may run on
+		if p, err := clone.LoadProfile(root, name); err != nil || p.Command != "" { // its loop may still be running
 			list = append(list, name)
 		}
 	}
@@ -50,8 +49,8 @@ func workers(a *workspace.Run) ([]string, error) {
 	return slices.Compact(list), err
 }
 
-// ChangeAll changes the life of all workers of this clone, and goes on to the next where
-// one cannot be changed; the first of these errors is given, the others are warnings.
+// ChangeAll applies change to all workers of this clone and does not stop at an error. It
+// returns the first error and prints the others as warnings.
 func ChangeAll(ctx context.Context, a *workspace.Run, r WorkerRequest, change Change) (list []*Worker, err error) {
 	names, err := workers(a)
 	if err != nil {
@@ -72,8 +71,8 @@ func ChangeAll(ctx context.Context, a *workspace.Run, r WorkerRequest, change Ch
 	return list, err
 }
 
-// ResumePaused is Resume of a worker that a person paused. One that was ended, and one
-// that is paused since what its file runs changed, stays as it is: ask for it by name.
+// ResumePaused resumes a worker that a person paused. A dead worker, and one that is paused
+// because the commands in its file changed, stay as they are: they have to be resumed by name.
 func ResumePaused(ctx context.Context, a *workspace.Run, r WorkerRequest) (*Worker, error) {
 	place, err := placeOf(a)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// front is a run on a new store with one issue, its place, and the clock that it has.
+// front returns a run on a new store with one issue, its place, and its clock.
 func front(t testing.TB) (a *workspace.Run, place clone.Place, now *time.Time) {
 	t.Helper()
 	dir, clock := t.TempDir(), noon
@@ -57,7 +57,7 @@ func put(t *testing.T, place clone.Place, name string, change func(*clone.Presen
 	}
 }
 
-// TestState: what somebody said counts before what is seen, until it ends.
+// TestState: a state that was set takes precedence over what is observed, until it expires.
 func TestState(t *testing.T) {
 	self, _ := process.Self()
 	gone := self.ID
@@ -119,7 +119,8 @@ func TestState(t *testing.T) {
 	}
 }
 
-// TestSignOfLife counts signs, keeps the first, and forgets who was not seen for long.
+// TestSignOfLife: signs are counted, the first is kept, and actors not seen for long are
+// removed.
 func TestSignOfLife(t *testing.T) {
 	a, place, now := front(t)
 	put(t, place, "old", func(p *clone.Presence) { p.First, p.Seen = noon.AddDate(-1, 0, 0), noon.AddDate(-1, 0, 0) })
@@ -146,7 +147,7 @@ func TestSignOfLife(t *testing.T) {
 	}
 }
 
-// TestLease shows the issue in hand, and what is left of the claim on it.
+// TestLease: the issue in hand is shown with the time left on its claim.
 func TestLease(t *testing.T) {
 	a, place, _ := front(t)
 	_, err := place.ChangeClaims(func(c *clone.Claims) (bool, error) {
@@ -165,7 +166,7 @@ func TestLease(t *testing.T) {
 	}
 }
 
-// TestFollow goes on until the run ends, and with an interrupt.
+// TestFollow: following a log stops when the run ends, and on an interrupt.
 func TestFollow(t *testing.T) {
 	a, place, _ := front(t)
 	self, _ := process.Self()
@@ -207,7 +208,7 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// until calls then once when it was written a text.
+// until calls then once after a given text was written.
 type until struct {
 	all  bytes.Buffer
 	text string
@@ -223,14 +224,14 @@ func (u *until) Write(text []byte) (int, error) {
 	return n, err
 }
 
-// TestPauseMeetsKill: an actor that is ended while another process is about to pause it, or to
-// have it drain, stays ended.
+// TestPauseMeetsKill: a dead actor stays dead even if another process is about to pause or
+// drain it.
 func TestPauseMeetsKill(t *testing.T) {
 	for name, tell := range map[string]func(context.Context, *workspace.Run, actors.WorkerRequest) (*actors.Worker, error){"pause": actors.Pause, "drain": actors.Drain} {
 		a, place, _ := front(t)
 		put(t, place, "bo", func(p *clone.Presence) { p.State = clone.Healthy })
 		home := a.HomeDir
-		a.HomeDir = func() (string, error) { // asked for once its state was read
+		a.HomeDir = func() (string, error) { // called after its state was read
 			put(t, place, "bo", func(p *clone.Presence) { p.State = clone.Dead })
 			return home()
 		}
@@ -241,7 +242,7 @@ func TestPauseMeetsKill(t *testing.T) {
 	}
 }
 
-// TestEditTogether: several who change the file of an actor at once all do.
+// TestEditTogether: concurrent edits of one actor's file are all applied.
 func TestEditTogether(t *testing.T) {
 	a, place, _ := front(t)
 	path := filepath.Join(place.Worktree, "..", ".stig", "actors", "bo.md")

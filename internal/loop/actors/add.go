@@ -25,44 +25,43 @@ import (
 )
 
 const (
-	// tryLimit is how long the command of a new worker may take to answer.
+	// tryLimit is the timeout for the test run of a new worker's command.
 	tryLimit = 2 * time.Minute
-	// keptOfTry is how many characters of its answer are shown.
+	// keptOfTry is how many characters of its output are shown.
 	keptOfTry = 2000
-	// noProgram is what a shell ends with that does not find a program.
+	// noProgram is the exit code of a shell that does not find a program.
 	noProgram = 127
 
-	tryText = "This is a test whether you can be started by stig worker add. Change nothing, and answer with the one word OK.\n"
+	tryText = "This tests whether stig worker add can start you. Change nothing and answer with the single word OK.\n"
 )
 
-// AddRequest makes the file of an actor: of a worker, or of a person or a program that stig
-// does not start.
+// AddRequest is the input of Add and Register.
 type AddRequest struct {
 	Name        string
 	Kind        string // "" for an agent
 	Roles       []string
 	Command     string
 	Description string
-	NoTry       bool // do not run the command once
-	DryRun      bool // neither run nor write anything
+	NoTry       bool // skip the test run of the command
+	DryRun      bool // run and write nothing
 }
 
-// Added is a worker that was made.
+// Added is the result of Add.
 type Added struct {
 	Name    string `json:"name"`
 	File    string `json:"file"`
-	Said    string `json:"said"`    // by its command, when that was tried
-	Tried   bool   `json:"tried"`   // the command was run
+	Said    string `json:"said"`    // output of the test run
+	Tried   bool   `json:"tried"`   // there was a test run
 	Trusted bool   `json:"trusted"` // its loop may run the command
 	DryRun  bool   `json:"dry_run"`
 	Diff    string `json:"diff"`
 }
 
-// Add writes the file of a new worker, once its command has answered a question that
-// asks for nothing, and registers it. A person who adds a worker agrees to its command.
+// Add tests the command of a new worker with a question that needs no work, then writes the
+// worker's file and registers it. A person who adds a worker thereby agrees to its command.
 func Add(ctx context.Context, a *workspace.Run, r AddRequest) (*Added, error) {
 	if strings.TrimSpace(r.Command) == "" {
-		return nil, workspace.Usage("--command: is missing", `give the command that works on an issue, such as --command "claude -p"`)
+		return nil, workspace.Usage("--command: required", `give the command that works on an issue, such as --command "claude -p"`)
 	}
 	root, p, err := r.file(ctx, a)
 	if err != nil {
@@ -74,7 +73,7 @@ func Add(ctx context.Context, a *workspace.Run, r AddRequest) (*Added, error) {
 	}
 	warnOfSecret(a, added.File, p.Text())
 	file := workspace.HostFile{Path: clone.ProfilePath(root, r.Name), Root: root}
-	step := file.Change(nil, []byte(p.Text()))[0] // the text is not empty
+	step := file.Change(nil, []byte(p.Text()))[0] // one step, since the text is not empty
 	if added.Diff = step.Diff; r.DryRun {
 		return added, nil
 	}
@@ -96,7 +95,7 @@ func Add(ctx context.Context, a *workspace.Run, r AddRequest) (*Added, error) {
 	return added, setState(a, r.Name, clone.Healthy)
 }
 
-// Register writes the file of a person or a program, which stig does not start.
+// Register writes the file of an actor that stig does not start: a person or a program.
 func Register(ctx context.Context, a *workspace.Run, r AddRequest) (*Edited, error) {
 	root, p, err := r.file(ctx, a)
 	if err != nil {
@@ -105,7 +104,7 @@ func Register(ctx context.Context, a *workspace.Run, r AddRequest) (*Edited, err
 	done := &Edited{Name: r.Name, File: below(root, p.Path), Changed: true, DryRun: r.DryRun}
 	warnOfSecret(a, done.File, p.Text())
 	file := workspace.HostFile{Path: p.Path, Root: root}
-	step := file.Change(nil, []byte(p.Text()))[0] // the text is not empty
+	step := file.Change(nil, []byte(p.Text()))[0] // one step, since the text is not empty
 	if r.DryRun {
 		done.Diff = step.Diff
 		return done, nil
@@ -113,7 +112,7 @@ func Register(ctx context.Context, a *workspace.Run, r AddRequest) (*Edited, err
 	return done, step.Do()
 }
 
-// file makes the file of an actor; one that is there already is refused.
+// file returns the profile of a new actor. An existing file is an error.
 func (r AddRequest) file(ctx context.Context, a *workspace.Run) (root string, p *clone.Profile, err error) {
 	if err := clone.CheckName(r.Name); err != nil {
 		return "", nil, err
@@ -123,8 +122,8 @@ func (r AddRequest) file(ctx context.Context, a *workspace.Run) (root string, p 
 	}
 	path := clone.ProfilePath(root, r.Name)
 	if workspace.Exists(path) {
-		return "", nil, &fault.Error{Code: fault.Usage, ID: r.Name, Err: fs.ErrExist, Reason: "is there already: " + workspace.Shortest(path),
-			Hint: "change the file, then type stig worker resume " + r.Name}
+		return "", nil, &fault.Error{Code: fault.Usage, ID: r.Name, Err: fs.ErrExist, Reason: "already exists: " + workspace.Shortest(path),
+			Hint: "edit the file, then type stig worker resume " + r.Name}
 	}
 	by, err := a.MustActor(ctx)
 	if err != nil {
@@ -138,7 +137,7 @@ func (r AddRequest) file(ctx context.Context, a *workspace.Run) (root string, p 
 	return root, p, err
 }
 
-// text is the file of an actor.
+// text returns the contents of the actor's file.
 func (r AddRequest) text(by string, now time.Time) string {
 	var b strings.Builder
 	b.WriteString("---\nname: " + scalar(r.Name) + "\nkind: " + cmp.Or(r.Kind, clone.Agent) + "\n")
@@ -163,7 +162,7 @@ func (r AddRequest) text(by string, now time.Time) string {
 	return b.String()
 }
 
-// scalar is a text in the YAML of front matter: as it stands where that is plain.
+// scalar returns text as a YAML scalar for front matter: unquoted if it is plain.
 func scalar(text string) string {
 	plain := text != "" && strings.IndexFunc(text, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '-' || r == '_')
@@ -176,14 +175,14 @@ func scalar(text string) string {
 		return text
 	}
 	var b strings.Builder
-	encoder := json.NewEncoder(&b) // a text of JSON is one of YAML
+	encoder := json.NewEncoder(&b) // JSON strings are valid YAML
 	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(text) // texts can be encoded
+	_ = encoder.Encode(text) // a string can always be encoded
 	return strings.TrimSpace(b.String())
 }
 
-// exists refuses a command whose first word is a plain name that the shell does not
-// find. Of any other only trying it tells.
+// exists returns an error if the first word of the command is a plain name that the shell does
+// not find. Other commands can only be checked by running them.
 func exists(ctx context.Context, a *workspace.Run, root, command string) error {
 	word, _, _ := strings.Cut(strings.TrimSpace(command), " ")
 	if strings.ContainsAny(word, "\"'\\$`(){}[]|&;<>*?~!#=\t") {
@@ -196,9 +195,9 @@ func exists(ctx context.Context, a *workspace.Run, root, command string) error {
 	return &fault.Error{Code: fault.Usage, Reason: "--command: " + word + ": no such program", Hint: "install it, or give its path"}
 }
 
-// try runs a command once, with a question that asks for nothing, in a directory that is
-// removed: a work tree of HEAD, as the loop makes one, or an empty one where there is no
-// commit. What it prints has to hold the answer, the word OK, besides the question.
+// try runs a command once, with a question that needs no work, in a temporary directory: a work
+// tree of HEAD, as in the loop, or an empty directory if there is no commit. Its output must
+// contain the answer OK apart from the question.
 func try(ctx context.Context, a *workspace.Run, r AddRequest) (said string, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, tryLimit, fmt.Errorf("it did not answer within %s", tryLimit))
 	defer cancel()
@@ -219,7 +218,7 @@ func try(ctx context.Context, a *workspace.Run, r AddRequest) (said string, err 
 	if err != nil {
 		return "", err
 	}
-	hint, commit := "it was tried in an empty directory: give its path from /, or --no-try", ""
+	hint, commit := "it ran in an empty directory: give its absolute path, or --no-try", ""
 	if trees != nil {
 		commit, _ = trees.Git.Commit(ctx, "HEAD") // there may be none yet
 	}
@@ -229,7 +228,7 @@ func try(ctx context.Context, a *workspace.Run, r AddRequest) (said string, err 
 			return "", err
 		}
 		defer func() { _ = remove(context.WithoutCancel(ctx)) }()
-		scratch, hint = dir, "it was tried in a work tree of HEAD: commit what it needs, or give --no-try"
+		scratch, hint = dir, "it ran in a work tree of HEAD: commit what it needs, or give --no-try"
 	}
 	env := a.EnvironFor("STIG_ACTOR="+r.Name, "STIG_RUN="+clone.NewRunID(), "STIG_BRIEFING="+briefing, "BEADS_DIR="+filepath.Clean(store.Dir))
 	out := new(process.Dropped)
@@ -238,34 +237,34 @@ func try(ctx context.Context, a *workspace.Run, r AddRequest) (said string, err 
 	said = cmp.Or(workspace.Visible(visible.Clipped(printed, keptOfTry)), "(no output)")
 	short := visible.Clipped(visible.OneLine(said), keptOfText)
 	failed := func(how string) (string, error) {
-		return said, &fault.Error{Code: fault.Found, ID: r.Name, Err: err, Reason: "its command was tried" + how, Hint: hint}
+		return said, &fault.Error{Code: fault.Found, ID: r.Name, Err: err, Reason: "test run of its command failed: " + how, Hint: hint}
 	}
 	switch {
 	case err != nil:
-		return failed(": " + err.Error())
+		return failed(err.Error())
 	case result.Exit == noProgram:
-		return failed(", and a program is not there: " + short)
+		return failed("program not found: " + short)
 	case result.Exit != 0:
-		return failed(fmt.Sprintf(", and ended with exit code %d: %s", result.Exit, short))
+		return failed(fmt.Sprintf("exit code %d: %s", result.Exit, short))
 	case printed == "":
-		hint = "a program that prints nothing cannot be tried: give --no-try"
-		return failed(", ended with exit code 0 and printed nothing: it was asked to answer OK")
+		hint = "for a program that prints nothing, give --no-try"
+		return failed("exit code 0 without output; it was asked to answer OK")
 	case !answers(printed):
-		return failed(", and did not answer OK: " + short)
+		return failed("it did not answer OK: " + short)
 	}
 	return said, nil
 }
 
-// answers reports whether an output holds the word OK besides the question, which a program
-// may repeat.
+// answers reports whether an output contains the word OK apart from the question, which a
+// program may repeat.
 func answers(printed string) bool {
 	printed = strings.ReplaceAll(printed, strings.TrimSpace(tryText), "")
 	words := strings.FieldsFunc(printed, func(r rune) bool { return !unicode.IsLetter(r) })
 	return slices.ContainsFunc(words, func(word string) bool { return strings.EqualFold(word, "OK") })
 }
 
-// agree records that the person who made a worker agrees to its command, and reports
-// whether its loop may run that.
+// agree records that the person who adds a worker agrees to its command. It reports whether the
+// worker's loop may run the command.
 func agree(ctx context.Context, a *workspace.Run, p *clone.Profile) (bool, error) {
 	trust, err := a.TrustsActor(ctx, p)
 	if err != nil {
@@ -278,7 +277,7 @@ func agree(ctx context.Context, a *workspace.Run, p *clone.Profile) (bool, error
 	return true, trust.AgreeToActor(p)
 }
 
-// setState records how stig has a worker be, and that it is known here.
+// setState sets the state of a worker on behalf of stig, and registers it.
 func setState(a *workspace.Run, name string, state clone.State) error {
 	now, err := a.Clock()
 	if err != nil {
@@ -293,9 +292,9 @@ func setState(a *workspace.Run, name string, state clone.State) error {
 	})
 }
 
-// warnOfSecret says that the text of an actor's file holds what looks like a credential.
+// warnOfSecret warns if the text of an actor's file contains what looks like a credential.
 func warnOfSecret(a *workspace.Run, file, text string) {
 	if found := visible.Secrets(text); len(found) > 0 {
-		a.Warn("%s: holds what looks like %s; take it out before it is committed, and revoke it where it was issued", file, found[0].Kind)
+		a.Warn("%s: contains what looks like %s; remove it before you commit, and revoke it where it was issued", file, found[0].Kind)
 	}
 }

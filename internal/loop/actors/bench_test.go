@@ -6,7 +6,7 @@ import (
 	"stig/internal/loop/actors"
 )
 
-// BenchmarkSignOfLife is what a loop does every 20 seconds.
+// BenchmarkSignOfLife measures what a loop does every 20 seconds.
 func BenchmarkSignOfLife(b *testing.B) {
 	a, _, _ := front(b)
 	for b.Loop() {

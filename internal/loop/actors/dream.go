@@ -16,41 +16,41 @@ import (
 )
 
 const (
-	// dreamTask names a dream among the runs of an actor.
+	// dreamTask is the task name of dreams among an actor's runs.
 	dreamTask = "dream"
-	// dreamLimit is how long a program may take to answer; TimeoutStartSec of the unit
-	// has it too.
+	// dreamLimit is the timeout for the program's answer. TimeoutStartSec of the unit has the
+	// same value.
 	dreamLimit = 10 * time.Minute
-	// mostAnswer is how many bytes it may print: the whole text of an actor, and more.
+	// mostAnswer is the maximum size of the answer in bytes, more than any actor's file.
 	mostAnswer = 1 << 20
 )
 
-// DreamRequest has an actor learn from what it did since it dreamt last.
+// DreamRequest is the input of Dream.
 type DreamRequest struct {
 	Name    string
-	Command []string // that is asked; that of the actor's file where it is empty
-	Print   bool     // give the question, and ask nobody
-	DryRun  bool     // ask, and write nothing
+	Command []string // program to ask; empty for the command in the actor's file
+	Print   bool     // return the prompt and run nothing
+	DryRun  bool     // run the program but write nothing
 }
 
-// Dreamed is what came of a dream.
+// Dreamed is the result of a dream.
 type Dreamed struct {
 	Name     string    `json:"name"`
-	Since    time.Time `json:"since,omitzero"` // zero for all time
+	Since    time.Time `json:"since,omitzero"` // zero for no lower bound
 	Nothing  bool      `json:"nothing"`        // nothing happened since
-	Held     string    `json:"held"`           // why nobody was asked: it is paused, or was ended
-	Written  bool      `json:"written"`        // the file of the actor changed
+	Held     string    `json:"held"`           // why the program was not run: the actor is paused or dead
+	Written  bool      `json:"written"`        // the actor's file changed
 	Learned  string    `json:"learned"`
 	Reason   string    `json:"reason"`
-	Proposal string    `json:"proposal"` // of changes that a person decides on
-	Prompt   string    `json:"prompt"`   // where nobody was asked
-	Diff     string    `json:"diff"`     // of the file
+	Proposal string    `json:"proposal"` // proposed changes, for a person to decide
+	Prompt   string    `json:"prompt"`   // if no program was run
+	Diff     string    `json:"diff"`     // of the actor's file
 	DryRun   bool      `json:"dry_run"`
 }
 
-// Dream asks a program what an actor learned from what it did, and writes that into the
-// actor's file. An answer that is refused (fault.Found) leaves the file as it is, and
-// the same is asked the next time.
+// Dream asks a program what an actor learned since its last dream and writes the answer into
+// the actor's file. If the answer is rejected (fault.Found), the file stays unchanged and the
+// next dream covers the same time.
 func Dream(ctx context.Context, a *workspace.Run, r DreamRequest) (*Dreamed, error) {
 	p, place, err := actorHere(a, r.Name)
 	if err != nil {
@@ -62,12 +62,12 @@ func Dream(ctx context.Context, a *workspace.Run, r DreamRequest) (*Dreamed, err
 	}
 	known, unlock, err := place.Dream(r.Name)
 	if errors.Is(err, clone.ErrDreaming) {
-		return nil, &fault.Error{Code: fault.Conflict, ID: r.Name, Reason: "another process has it dream", Hint: "wait until that has ended"}
+		return nil, &fault.Error{Code: fault.Conflict, ID: r.Name, Reason: "already dreaming in another process", Hint: "wait until it finishes"}
 	}
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = unlock() }() // the lock goes with the process
+	defer func() { _ = unlock() }() // the lock ends with the process
 	did, err := pastOf(ctx, a, place, r.Name, known.Until, now)
 	if err != nil {
 		return nil, err
@@ -92,8 +92,9 @@ func Dream(ctx context.Context, a *workspace.Run, r DreamRequest) (*Dreamed, err
 	return d, askDream(ctx, a, place, p, did, r, d)
 }
 
-// heldBack says that an actor is paused or was ended, which keeps it from dreaming by
-// itself; "" where it is not, or only since its file changed, which Trusted says.
+// heldBack returns the state of an actor that is paused or dead, and so does not dream by
+// itself; "" otherwise. It also returns "" if the actor is paused because its file changed:
+// Trusted reports that.
 func heldBack(place clone.Place, name string, now time.Time) string {
 	one, _ := place.Presence(name)
 	w := &Worker{}
@@ -105,7 +106,7 @@ func heldBack(place clone.Place, name string, now time.Time) string {
 	return w.Words()
 }
 
-// actorHere gives the file of an actor, and where its live state is.
+// actorHere returns the profile of an actor and the place of its live state.
 func actorHere(a *workspace.Run, name string) (*clone.Profile, clone.Place, error) {
 	root, err := Root(a)
 	if err != nil {
@@ -114,7 +115,7 @@ func actorHere(a *workspace.Run, name string) (*clone.Profile, clone.Place, erro
 	p, err := clone.LoadProfile(root, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, clone.Place{}, &fault.Error{Code: fault.Usage, ID: name, Err: err, Reason: "no such actor: it has no file " + workspace.Shortest(clone.ProfilePath(root, name)),
-			Hint: "type stig actor list to see who is here; stig worker add makes the file"}
+			Hint: "type stig actor list to see who is here; stig worker add creates the file"}
 	}
 	if err != nil {
 		return nil, clone.Place{}, err
@@ -123,7 +124,7 @@ func actorHere(a *workspace.Run, name string) (*clone.Profile, clone.Place, erro
 	return p, place, err
 }
 
-// askDream asks the program, reads its answer, and writes what was learned.
+// askDream runs the program, parses its answer and writes what was learned.
 func askDream(ctx context.Context, a *workspace.Run, place clone.Place, p *clone.Profile, did past, r DreamRequest, d *Dreamed) error {
 	run := clone.Run{ID: clone.NewRunID(), Actor: r.Name, Task: dreamTask, Started: did.until}
 	if self, ok := process.Self(); ok {
@@ -158,7 +159,7 @@ func askDream(ctx context.Context, a *workspace.Run, place clone.Place, p *clone
 	return place.RecordDream(known)
 }
 
-// answerOf gives a program the question and takes what it prints.
+// answerOf runs a program with the question on its standard input and returns its output.
 func answerOf(ctx context.Context, a *workspace.Run, r DreamRequest, run, question string) (text string, exit int, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, dreamLimit, fmt.Errorf("it did not answer within %s", dreamLimit))
 	defer cancel()
@@ -172,7 +173,7 @@ func answerOf(ctx context.Context, a *workspace.Run, r DreamRequest, run, questi
 	result, err := process.Run(ctx, process.Command{Argv: r.Command, Dir: root, Env: a.EnvironFor("STIG_ACTOR="+r.Name, "STIG_RUN="+run), Stdin: []byte(question), Stdout: answer, Limit: dreamLimit})
 	switch {
 	case errors.Is(err, process.ErrNotFound):
-		return "", 0, workspace.Usage(r.Command[0]+": no such program", "give a program that is on PATH behind --")
+		return "", 0, workspace.Usage(r.Command[0]+": no such program", "give a program on PATH after --")
 	case err != nil:
 		return "", result.Exit, &fault.Error{Code: fault.Found, ID: r.Name, Err: err, Reason: visible.OneLine(err.Error()), Hint: "type stig dream " + r.Name + " --print to see what it was given"}
 	case result.Exit != 0:
@@ -183,16 +184,16 @@ func answerOf(ctx context.Context, a *workspace.Run, r DreamRequest, run, questi
 	return answer.String(), 0, nil
 }
 
-// settle reads an answer, and writes what was learned into the actor's file, unless
-// that changed while the program ran.
+// settle parses an answer and writes what was learned into the actor's file. It returns an
+// error if the file changed while the program ran.
 func (d *Dreamed) settle(a *workspace.Run, p *clone.Profile, text string, did past, dryRun bool) error {
 	root, err := Root(a)
 	if err != nil {
 		return err
 	}
 	if now, err := clone.LoadProfile(root, p.Name); err != nil || now.Text() != p.Text() {
-		return &fault.Error{Code: fault.Changed, Path: workspace.Shortest(p.Path), Reason: "changed while the program ran, and nothing was written",
-			Hint: "look at it with git diff, then dream again"}
+		return &fault.Error{Code: fault.Changed, Path: workspace.Shortest(p.Path), Reason: "changed while the program ran; nothing was written",
+			Hint: "look at the change with git diff, then retry"}
 	}
 	answer, err := readAnswer(p, text)
 	if err != nil {
@@ -216,7 +217,7 @@ func (d *Dreamed) settle(a *workspace.Run, p *clone.Profile, text string, did pa
 	return nil
 }
 
-// words say what a dream was about, where the program gives no reason.
+// words summarizes what a dream was about. It is the reason if the program gives none.
 func (p past) words() string {
 	return fmt.Sprintf("after %s, %s, %s and %s", visible.Counted(len(p.runs), "run"), visible.Counted(len(p.errors), "error"),
 		visible.Counted(len(p.feedback)+len(p.answers), "answer"), visible.Counted(len(p.learned), "checkpoint"))

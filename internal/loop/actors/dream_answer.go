@@ -16,28 +16,28 @@ import (
 )
 
 const (
-	// learnedLimit is how many characters ## Learned has at most: an actor reads it
+	// learnedLimit is the maximum number of characters in ## Learned, which an actor reads
 	// before each task.
 	learnedLimit = 4000
-	// mostDreams is how many lines of dreams ## Evolution keeps. The rest is in git.
+	// mostDreams is how many dream lines ## Evolution keeps. Older ones are in git.
 	mostDreams = 50
-	// lineLimit is how many characters of a reason, and of a text that was replaced,
-	// stand in such a line.
+	// lineLimit is the maximum number of characters of a reason, and of a replaced text, in
+	// such a line.
 	lineLimit = 160
 
 	reasonTitle   = "Reason"
 	proposalTitle = "Proposal"
 )
 
-// dreamed is what a program answered.
+// dreamed is the parsed answer of a program.
 type dreamed struct {
 	learned, reason, proposal string
 }
 
-// readAnswer reads what a program answered for the file of an actor: a text for
-// ## Learned, alone or below that heading; ## Reason, or a last line "Reason: …"; and
-// ## Proposal. An answer with another heading of the file has to be the whole body of
-// it. The error (fault.Found) says why an answer is refused.
+// readAnswer parses a program's answer for the file of an actor: a text for ## Learned, with or
+// without that heading; ## Reason, or a last line "Reason: …"; and ## Proposal. An answer with
+// another heading of the file must contain the whole body. The error (fault.Found) says why an
+// answer is rejected.
 func readAnswer(p *clone.Profile, text string) (d dreamed, err error) {
 	text = strings.TrimSpace(text)
 	parts := topParts(text)
@@ -70,24 +70,24 @@ func readAnswer(p *clone.Profile, text string) (d dreamed, err error) {
 	d.reason = visible.Clipped(visible.OneLine(d.reason), lineLimit)
 	switch n := utf8.RuneCountInString(d.learned); {
 	case n == 0:
-		return d, refusedAnswer(p.Name, "it says nothing for ## Learned")
+		return d, refusedAnswer(p.Name, "it has no text for ## Learned")
 	case n > learnedLimit:
-		return d, refusedAnswer(p.Name, fmt.Sprintf("it has %d characters for ## Learned, and at most %d are kept", n, learnedLimit))
+		return d, refusedAnswer(p.Name, fmt.Sprintf("it has %d characters for ## Learned; at most %d are allowed", n, learnedLimit))
 	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
-		return d, refusedAnswer(p.Name, "it must be text in UTF-8, without NUL")
+		return d, refusedAnswer(p.Name, "it must be UTF-8 text without NUL bytes")
 	case visible.HoldsSecret(text):
-		return d, refusedAnswer(p.Name, "it holds what looks like a credential")
+		return d, refusedAnswer(p.Name, "it contains what looks like a credential")
 	}
 	return d, nil
 }
 
 func refusedAnswer(name, why string) error {
-	return &fault.Error{Code: fault.Found, ID: name, Reason: "the answer is refused, and nothing was written: " + why,
+	return &fault.Error{Code: fault.Found, ID: name, Reason: "the answer was rejected, and nothing was written: " + why,
 		Hint: "type stig dream " + name + " --print to see what is asked"}
 }
 
-// headings refuses headings that an answer adds to those of the file, and where it is
-// the whole body those that it leaves out.
+// headings returns an error if an answer adds headings to those of the file, repeats one, or,
+// if it contains the whole body, omits one.
 func headings(p *clone.Profile, parts []notes.Part, body []string) error {
 	given := titles(parts)
 	own := []string{clone.Learned, reasonTitle, proposalTitle}
@@ -113,7 +113,7 @@ func headings(p *clone.Profile, parts []notes.Part, body []string) error {
 	return nil
 }
 
-// topParts are the parts of a text with a heading # or ##.
+// topParts returns the parts of a text that have a heading of level 1 or 2.
 func topParts(text string) []notes.Part {
 	return slices.DeleteFunc(notes.Parts(text), func(p notes.Part) bool { return p.Level > 2 })
 }
@@ -125,9 +125,9 @@ func titles(parts []notes.Part) (list []string) {
 	return list
 }
 
-// isShorter reports whether a text lacks a line of another.
+// isShorter reports whether a text lacks a line of the earlier text.
 func isShorter(was, is string) bool {
-	rest := visible.OneLine(is) // a line may be wrapped anew
+	rest := visible.OneLine(is) // lines may be wrapped differently
 	for line := range strings.Lines(was) {
 		if !strings.Contains(rest, visible.OneLine(line)) {
 			return true
@@ -136,7 +136,7 @@ func isShorter(was, is string) bool {
 	return false
 }
 
-// cutReason cuts a last line "Reason: …" off a text.
+// cutReason removes a last line "Reason: …" from a text and returns both.
 func cutReason(text string) (rest, reason string) {
 	text = strings.TrimSpace(text)
 	start := strings.LastIndexByte(text, '\n') + 1
@@ -146,9 +146,8 @@ func cutReason(text string) (rest, reason string) {
 	return text, ""
 }
 
-// learn gives the file of an actor with what it learned, and with a line in
-// ## Evolution; the text that it has where nothing changed. unless is the reason where
-// the answer gives none.
+// learn returns the file of an actor with what it learned and a new line in ## Evolution; the
+// same text if nothing changed. unless is the reason used if the answer has none.
 func learn(p *clone.Profile, d dreamed, unless string, now time.Time) ([]byte, error) {
 	was := p.Section(clone.Learned)
 	text, err := p.With(clone.Learned, d.learned)
@@ -172,8 +171,7 @@ func learn(p *clone.Profile, d dreamed, unless string, now time.Time) ([]byte, e
 	return text, nil
 }
 
-// withDream adds a line to ## Evolution, and drops the first of more than mostDreams of
-// dreams.
+// withDream adds a line to ## Evolution and removes the oldest dream lines beyond mostDreams.
 func withDream(was, line string) string {
 	var lines []string
 	if was != "" {
@@ -191,7 +189,7 @@ func withDream(was, line string) string {
 	return strings.Join(lines, "\n")
 }
 
-// isDream reports whether a line of ## Evolution is that of a dream.
+// isDream reports whether a line of ## Evolution is about a dream.
 func isDream(line string) bool {
 	rest, ok := strings.CutPrefix(line, "- ")
 	_, what, found := strings.Cut(rest, " ")

@@ -44,8 +44,8 @@ func tide(t *testing.T, text string) *clone.Profile {
 	return p
 }
 
-// What a program answers is taken in each form that says the same, and refused with the
-// reason where it would harm who the actor is.
+// Answers in each accepted form give the same result. Answers that would harm the actor's
+// identity are rejected with a reason.
 func TestReadAnswer(t *testing.T) {
 	whole := strings.SplitAfterN(tideFile, "---\n\n", 2)[1]
 	for _, c := range []struct {
@@ -65,9 +65,9 @@ func TestReadAnswer(t *testing.T) {
 			proposal: "## Values\n\nBe honest.\nAsk a\nperson. Wait."},
 		{name: "4000 characters", text: strings.Repeat("ä", 4000), learned: strings.Repeat("ä", 4000)},
 
-		{name: "nothing", text: " \n", refused: "says nothing"},
-		{name: "an empty section", text: "## Learned\n\n## Proposal\n\nx", refused: "says nothing"},
-		{name: "a reason alone", text: "Reason: none", refused: "says nothing"},
+		{name: "nothing", text: " \n", refused: "no text"},
+		{name: "an empty section", text: "## Learned\n\n## Proposal\n\nx", refused: "no text"},
+		{name: "a reason alone", text: "Reason: none", refused: "no text"},
 		{name: "4001 characters", text: strings.Repeat("ä", 4001), refused: "4001 characters"},
 		{name: "a new heading", text: "## Learned\n\nx\n\n## Rights\n\ny", refused: "adds the heading ## Rights"},
 		{name: "another title", text: "# Learned\n\nx", refused: "adds the heading # Learned"},
@@ -87,8 +87,8 @@ func TestReadAnswer(t *testing.T) {
 	}
 }
 
-// Evolution gets a line for each dream that changed something, and keeps the last of
-// them alone, but every line that is of something else.
+// Evolution gets a line for each dream that changed something. Only the latest dream lines are
+// kept; all other lines stay.
 func TestLearn(t *testing.T) {
 	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
 	p := tide(t, tideFile)
@@ -116,7 +116,7 @@ func TestLearn(t *testing.T) {
 	}
 }
 
-// Texts of the front matter are read as they were given.
+// Front matter texts survive a round trip.
 func TestScalar(t *testing.T) {
 	for _, text := range []string{"plain", "two words", "a: b", "#x", "- x", "yes", "null", "~", "1", "0x1f", "-", "ä", `"q" 'q' \ %`, "a\tb", "{x", "[", "!t", "*", "&a", "@x", "`x`", "1e3", "2026-11-20", " lead"} {
 		p, err := clone.ParseProfile("x.md", "---\nname: x\ncommand: "+scalar(text)+"\n---\n")
@@ -135,8 +135,8 @@ func TestScalar(t *testing.T) {
 	}
 }
 
-// Of a long list the newest items are shown, with how many are left out; of errors those
-// that repeat.
+// A long list shows its newest items and the number of the others; a list of errors shows the
+// most frequent ones.
 func TestPromptNewest(t *testing.T) {
 	p := past{own: map[string]bool{}}
 	at := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)

@@ -14,28 +14,28 @@ import (
 	"stig/signals"
 )
 
-// EditRequest changes what an actor is there for. What is nil stays; an empty text or
-// list is taken away.
+// EditRequest is the input of Edit. Nil fields stay unchanged; an empty text or list removes
+// the value.
 type EditRequest struct {
 	Name        string
 	Description *string
-	Seed        *string // what it is there for, in its own text
+	Seed        *string // its purpose, as text
 	Roles       *[]string
 	Watch       *[]string
 	DryRun      bool
 }
 
-// Edited says what became of a file.
+// Edited is the result of a change to an actor's file.
 type Edited struct {
 	Name    string `json:"name"`
 	File    string `json:"file"`
 	Changed bool   `json:"changed"`
 	DryRun  bool   `json:"dry_run"`
-	Diff    string `json:"diff,omitempty"` // of a dry run
+	Diff    string `json:"diff,omitempty"` // if DryRun
 }
 
-// Edit changes the front matter of an actor's file and its section Seed, with a line in
-// Evolution for each that changes. Its loop works by that from its next run on.
+// Edit changes the front matter and the Seed section of an actor's file. Each change adds a
+// line to Evolution. A running loop uses the new values from its next run on.
 func Edit(ctx context.Context, a *workspace.Run, r EditRequest) (*Edited, error) {
 	if r.Description == nil && r.Seed == nil && r.Roles == nil && r.Watch == nil {
 		return nil, workspace.Usage("nothing to change", "give --description, --seed, --role or --watch")
@@ -52,7 +52,7 @@ func Edit(ctx context.Context, a *workspace.Run, r EditRequest) (*Edited, error)
 	if err != nil {
 		return nil, err
 	}
-	if !r.DryRun { // two at once would each read what the other replaces
+	if !r.DryRun { // concurrent edits would overwrite each other
 		unlock, err := lockFiles(ctx, a)
 		if err != nil {
 			return nil, err
@@ -61,7 +61,7 @@ func Edit(ctx context.Context, a *workspace.Run, r EditRequest) (*Edited, error)
 	}
 	p, err := clone.LoadProfile(root, r.Name)
 	if errors.Is(err, fs.ErrNotExist) && clone.CheckName(r.Name) == nil {
-		return nil, &fault.Error{Code: fault.Usage, Reason: r.Name + ": has no file, " + below(root, clone.ProfilePath(root, r.Name)), Hint: "type stig actor list to see who has"}
+		return nil, &fault.Error{Code: fault.Usage, Reason: r.Name + ": has no file, " + below(root, clone.ProfilePath(root, r.Name)), Hint: "type stig actor list to see the actors"}
 	}
 	if err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func Edit(ctx context.Context, a *workspace.Run, r EditRequest) (*Edited, error)
 	return done, nil
 }
 
-// apply makes the text of the file after the edit.
+// apply returns the text of the file after the edit.
 func (r EditRequest) apply(p *clone.Profile, day, by string) ([]byte, error) {
 	for _, one := range r.given() {
 		set := p.Set
@@ -131,7 +131,7 @@ func (r EditRequest) given() (list []keyValue) {
 
 const (
 	seedKey   = "seed"
-	seedWords = 120 // characters of it in Evolution
+	seedWords = 120 // maximum characters of the seed in Evolution
 )
 
 func orNone(text string) string {
@@ -141,7 +141,7 @@ func orNone(text string) string {
 	return text
 }
 
-// below is a path as it is below root, with slashes.
+// below returns path relative to root, with slashes.
 func below(root, path string) string {
 	if rel, err := filepath.Rel(root, path); err == nil {
 		return filepath.ToSlash(rel)
@@ -149,7 +149,7 @@ func below(root, path string) string {
 	return path
 }
 
-// lockFiles keeps others in the clone from changing the files of actors.
+// lockFiles locks the actor files against other processes in the clone.
 func lockFiles(ctx context.Context, a *workspace.Run) (unlock func() error, err error) {
 	place, err := placeOf(a)
 	if err != nil {

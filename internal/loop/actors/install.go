@@ -19,40 +19,40 @@ import (
 	"stig/internal/workspace"
 )
 
-// InstallRequest has the service manager of the machine start a worker.
+// InstallRequest is the input of Install.
 type InstallRequest struct {
 	Name   string
-	Print  bool // give the files, and write nothing
+	Print  bool // list the files and write nothing
 	Remove bool
 	DryRun bool
 }
 
-// Installed says what became of the files of a service manager.
+// Installed is the result of Install.
 type Installed struct {
 	Name    string      `json:"name"`
 	Files   []Installee `json:"files"`
 	Changed bool        `json:"changed"`
 	Started bool        `json:"started"`
 	DryRun  bool        `json:"dry_run"`
-	Diff    string      `json:"diff,omitempty"` // of a dry run
+	Diff    string      `json:"diff,omitempty"` // if DryRun
 	Hints   []string    `json:"-"`
 }
 
-// Installee is a file of a service manager.
+// Installee is a file for a service manager.
 type Installee struct {
 	Path string `json:"path"`
-	Text string `json:"text"` // "" of one that was removed
+	Text string `json:"text"` // "" if removed
 
-	Written bool `json:"-"` // it was not so before
+	Written bool `json:"-"` // the file changed
 }
 
-// Install writes the units that start a worker's loop and its dreams, and has them
-// started; with Remove it takes them away. Where the service manager cannot be asked it
-// says what to type (fault.Found), and the files are written all the same.
+// Install writes and starts the units of a worker's loop and its dreams; with Remove it stops
+// and removes them. If the service manager fails, the files are written nonetheless and the
+// error (fault.Found) has the commands to type.
 func Install(ctx context.Context, a *workspace.Run, r InstallRequest) (*Installed, error) {
 	p, _, err := actorHere(a, r.Name)
 	if r.Remove && p == nil && clone.CheckName(r.Name) == nil {
-		p, err = clone.DefaultProfile(r.Name), nil // its file may be gone
+		p, err = clone.DefaultProfile(r.Name), nil // its file may have been deleted
 	}
 	if err != nil {
 		return nil, err
@@ -70,33 +70,33 @@ func Install(ctx context.Context, a *workspace.Run, r InstallRequest) (*Installe
 		return done, done.remove(ctx, a, files)
 	}
 	if p.Command == "" {
-		return nil, &fault.Error{Code: fault.Usage, ID: r.Name, Reason: "its file names no command", Hint: "write command: … into " + workspace.Shortest(p.Path)}
+		return nil, &fault.Error{Code: fault.Usage, ID: r.Name, Reason: "its file names no command", Hint: "add command: … to " + workspace.Shortest(p.Path)}
 	}
 	if err := u.Check(); err != nil {
-		return nil, workspace.Usage(err.Error(), "move it to a path without that")
+		return nil, workspace.Usage(err.Error(), "move it to a path without those characters")
 	}
 	if err := done.write(files, r.Print); err != nil || r.Print || r.DryRun {
 		return done, err
 	}
 	if runtime.GOOS != "darwin" {
-		done.Hints = append(done.Hints, "its units end when you log out, unless you typed loginctl enable-linger")
+		done.Hints = append(done.Hints, "its units stop when you log out; to keep them running, type loginctl enable-linger")
 	}
 	trust, err := a.TrustsActor(ctx, p)
 	if err != nil {
 		return nil, err
 	}
 	if !trust.Repository {
-		done.Hints = append(done.Hints, "it runs what its file names when you trust that: type stig trust")
+		done.Hints = append(done.Hints, "its command does not run until you trust it: type stig trust")
 	} else if !trust.Agreed {
-		done.Hints = append(done.Hints, "it runs what its file names when you trust that: type stig worker resume "+r.Name)
+		done.Hints = append(done.Hints, "its command does not run until you trust it: type stig worker resume "+r.Name)
 	}
 	err = done.ask(ctx, a, done.starts()...)
 	done.Started = err == nil
 	return done, err
 }
 
-// unitOf is a worker as its units have it: stig as it runs now, in the repository that
-// it was started in, with what of the environment its programs are found by.
+// unitOf returns the unit of a worker: the running stig executable, the current repository, and
+// the environment variables needed to find its programs.
 func unitOf(a *workspace.Run, p *clone.Profile) (u Unit, err error) {
 	u = Unit{Actor: p.Name, Dream: p.Dream}
 	if u.Repo, err = Root(a); err != nil {
@@ -131,10 +131,10 @@ func unitOf(a *workspace.Run, p *clone.Profile) (u Unit, err error) {
 	return u, err
 }
 
-// placed is a file of a worker where the service manager of this system looks for it.
+// placed is a file of a worker at the path where this system's service manager reads it.
 type placed struct {
 	workspace.HostFile
-	text string // "" where it is not needed
+	text string // "" if the file is not needed
 }
 
 func (u Unit) placed(a *workspace.Run) (list []placed, err error) {
@@ -146,7 +146,7 @@ func (u Unit) placed(a *workspace.Run) (list []placed, err error) {
 	var files []UnitFile
 	switch runtime.GOOS {
 	case "windows":
-		return nil, workspace.Usage("no service manager here that stig writes units for", "start the loop yourself: stig work --actor "+u.Actor)
+		return nil, workspace.Usage("no supported service manager on this system", "start the loop yourself with stig work --actor "+u.Actor)
 	case "darwin":
 		dir, files = filepath.Join(home, "Library", "LaunchAgents"), u.Launchd()
 	default:
@@ -160,8 +160,8 @@ func (u Unit) placed(a *workspace.Run) (list []placed, err error) {
 	return list, err
 }
 
-// installed lists the files of a worker that are there, by path. Where no directory of a
-// service manager is known, there are none.
+// installed returns the paths of a worker's existing unit files; none if the directory of the
+// service manager is unknown.
 func installed(a *workspace.Run, p *clone.Profile) (paths []string) {
 	u, err := unitOf(a, p)
 	if err != nil {
@@ -179,7 +179,7 @@ func installed(a *workspace.Run, p *clone.Profile) (paths []string) {
 	return paths
 }
 
-// write gives the files that are needed their texts, or only lists them.
+// write writes the needed files, or only lists them.
 func (d *Installed) write(files []placed, list bool) error {
 	var steps []workspace.SetupStep
 	for _, f := range files {
@@ -212,7 +212,7 @@ func (d *Installed) carryOut(steps []workspace.SetupStep) error {
 	return nil
 }
 
-// remove stops the units, and removes all files that there are of the worker.
+// remove stops the units and removes all existing files of the worker.
 func (d *Installed) remove(ctx context.Context, a *workspace.Run, files []placed) error {
 	var steps []workspace.SetupStep
 	for _, f := range files {
@@ -233,14 +233,15 @@ func (d *Installed) remove(ctx context.Context, a *workspace.Run, files []placed
 		return errors.Join(stopped, err)
 	}
 	reloaded := d.ask(ctx, a, systemctl("daemon-reload"))
-	// What failed is listed until it is told. Of what did not fail, this is an error.
+	// Failed units stay listed until they are reset. For units that did not fail, reset-failed
+	// returns an error.
 	_, _ = process.Run(ctx, process.Command{Argv: systemctl("reset-failed", d.units()...), Env: a.Environ()})
 	return reloaded
 }
 
-// starts and stops are the commands of a service manager after files were written, and
-// before they are removed. systemd starts a loop again whose unit changed; the service of
-// dreams is started by its timer alone.
+// starts and stops return the service manager's commands for after the files were written and
+// before they are removed. With systemd, a loop is restarted if its unit changed; the dream
+// service is started only by its timer.
 func (d *Installed) starts() [][]string {
 	units := d.units()
 	if runtime.GOOS == "darwin" {
@@ -263,7 +264,7 @@ func (d *Installed) stops() []string {
 	return systemctl("disable --now", d.units()...)
 }
 
-// units names the files as the service manager does, that of the loop first.
+// units returns the files as the service manager names them, the loop first.
 func (d *Installed) units() (list []string) {
 	for _, f := range d.Files {
 		if runtime.GOOS == "darwin" {
@@ -279,7 +280,8 @@ func systemctl(words string, units ...string) []string {
 	return append(strings.Fields("systemctl --user "+words), units...)
 }
 
-// ask runs commands of a service manager, and says what to type where one fails.
+// ask runs commands of a service manager. If one fails, the error's hint has that command and
+// the remaining ones.
 func (d *Installed) ask(ctx context.Context, a *workspace.Run, commands ...[]string) error {
 	for n, argv := range commands {
 		result, err := process.Run(ctx, process.Command{Argv: argv, Env: a.Environ()})
@@ -300,7 +302,7 @@ func (d *Installed) ask(ctx context.Context, a *workspace.Run, commands ...[]str
 			}
 			left = append(left, strings.Join(words, " "))
 		}
-		return &fault.Error{Code: fault.Found, ID: d.Name, Err: err, Reason: "the files are as they should be, and the service manager could not be asked: " + why,
+		return &fault.Error{Code: fault.Found, ID: d.Name, Err: err, Reason: "the files are up to date, but the service manager failed: " + why,
 			Hint: "type " + strings.Join(left, "; ")}
 	}
 	return nil

@@ -17,59 +17,59 @@ import (
 	"stig/internal/workspace"
 )
 
-// endGrace is how long the loop of a worker may take to end its command and itself. The
-// unit has it as TimeoutStopSec.
+// endGrace is how long the loop of a worker may take to end its command and itself.
+// TimeoutStopSec of the unit has the same value.
 const endGrace = 60 * time.Second
 
-// WorkerRequest changes the life of a worker.
+// WorkerRequest is the input of the functions that change a worker.
 type WorkerRequest struct {
 	Name   string
 	Why    string
-	For    time.Duration // Pause: after which it goes on; 0 for never
-	File   bool          // Remove: its file too
+	For    time.Duration // Pause: until it resumes by itself; 0 for never
+	File   bool          // Remove: delete its file too
 	DryRun bool
 }
 
-// Worker is what is known of the life of a worker.
+// Worker is the state of a worker.
 type Worker struct {
 	Name    string      `json:"name"`
-	State   clone.State `json:"state"`          // as it was told to be; "" where nobody said
-	Shown   string      `json:"shown"`          // the state that List gives it
-	By      string      `json:"by"`             // who did, "" for stig
-	Why     string      `json:"why"`            //
-	Until   time.Time   `json:"until,omitzero"` // the state ends by itself
-	Running bool        `json:"running"`        // its loop is, as far as it can be seen from here
-	Process int         `json:"process"`        // of the loop, 0 for none
+	State   clone.State `json:"state"` // as set; "" if never set
+	Shown   string      `json:"shown"` // the state that List shows
+	By      string      `json:"by"`    // who set it, "" for stig
+	Why     string      `json:"why"`
+	Until   time.Time   `json:"until,omitzero"` // when the state expires
+	Running bool        `json:"running"`        // its loop is known to be running
+	Process int         `json:"process"`        // PID of the loop, 0 for none
 	Issue   string      `json:"issue"`          // in hand
-	Run     string      `json:"run"`            // and the run for it
-	Boots   int         `json:"boots"`          // how often its loop was started
-	Version string      `json:"version"`        // of the stig that runs it
-	Seen    time.Time   `json:"seen,omitzero"`  // the last sign of life
-	File    string      `json:"file"`           // "" where it has none
-	Command string      `json:"command"`        // that its loop runs
-	Trusted bool        `json:"trusted"`        // what its file runs may run here
-	Units   []string    `json:"units"`          // that stig worker install wrote, by path
+	Run     string      `json:"run"`            // run on that issue
+	Boots   int         `json:"boots"`          // number of starts of its loop
+	Version string      `json:"version"`        // of stig
+	Seen    time.Time   `json:"seen,omitzero"`  // last sign of life
+	File    string      `json:"file"`           // "" if it has none
+	Command string      `json:"command"`        // run by its loop
+	Trusted bool        `json:"trusted"`        // the commands in its file may run here
+	Units   []string    `json:"units"`          // paths of units written by stig worker install
 	Dreamt  time.Time   `json:"dreamt,omitzero"`
-	Said    string      `json:"said"` // what came of the last dream
+	Said    string      `json:"said"` // result of the last dream
 	DryRun  bool        `json:"dry_run"`
-	Diff    string      `json:"diff,omitempty"` // of a dry run
+	Diff    string      `json:"diff,omitempty"` // if DryRun
 
-	Probation bool `json:"probation"` // it failed three issues in a row that others closed: it takes no fresh one while others run
+	Probation bool `json:"probation"` // it failed three consecutive issues that others closed, so it takes no new one while others run
 }
 
-// Pause has a worker take no work until Resume, or for a time. Its loop goes on, and so
-// does a run that was begun.
+// Pause makes a worker take no work until Resume, or for a time. Its loop and a run in progress
+// continue.
 func Pause(ctx context.Context, a *workspace.Run, r WorkerRequest) (*Worker, error) {
 	return tell(ctx, a, r, clone.Paused)
 }
 
-// Drain has a worker end what it has in hand and take no more.
+// Drain makes a worker finish the issue in hand and take no more.
 func Drain(ctx context.Context, a *workspace.Run, r WorkerRequest) (*Worker, error) {
 	return tell(ctx, a, r, clone.Draining)
 }
 
-// Resume has a worker take work again, whatever it was told before. It says that a
-// person agrees to what its file runs as it is now: the session of an assistant may not
+// Resume makes a worker take work again, whatever its state was. It also records that a person
+// agrees to the commands now in its file, so an assistant's session may not call it
 // (fault.Found).
 func Resume(ctx context.Context, a *workspace.Run, r WorkerRequest) (*Worker, error) {
 	if _, err := byPerson(ctx, a, "resume "+r.Name); err != nil {
@@ -81,7 +81,7 @@ func Resume(ctx context.Context, a *workspace.Run, r WorkerRequest) (*Worker, er
 	}
 	p, err := clone.LoadProfile(root, r.Name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err // nobody can agree to what cannot be read
+		return nil, err // an unreadable file cannot be agreed to
 	}
 	if err == nil && !r.DryRun {
 		trust, err := a.TrustsActor(ctx, p)
@@ -95,8 +95,8 @@ func Resume(ctx context.Context, a *workspace.Run, r WorkerRequest) (*Worker, er
 	return tell(ctx, a, r, clone.Healthy)
 }
 
-// Kill marks a worker as dead, so that it does not start again, and ends its loop and
-// what that runs.
+// Kill marks a worker as dead so that it does not start again, and ends its loop and the
+// programs of its runs.
 func Kill(ctx context.Context, a *workspace.Run, r WorkerRequest) (*Worker, error) {
 	w, err := tell(ctx, a, r, clone.Dead)
 	if err != nil || r.DryRun {
@@ -121,15 +121,15 @@ func Kill(ctx context.Context, a *workspace.Run, r WorkerRequest) (*Worker, erro
 	return w, w.now(a, place)
 }
 
-// isShared reports whether the process of a loop runs others too.
+// isShared reports whether the process of a loop also runs other loops.
 func isShared(place clone.Place, one clone.Presence) bool {
-	all, _ := place.Presences() // of one that cannot be read the loop is not known
+	all, _ := place.Presences() // an unreadable presence has no known loop
 	return slices.ContainsFunc(all, func(other clone.Presence) bool {
 		return other.Name != one.Name && other.Process.Same(one.Process)
 	})
 }
 
-// awaitEnd waits until a loop, which looks itself how it is to be, has ended.
+// awaitEnd waits until a loop has seen its new state and ended by itself.
 func awaitEnd(ctx context.Context, place clone.Place, one clone.Presence) error {
 	ctx, cancel := context.WithTimeout(ctx, endGrace)
 	defer cancel()
@@ -139,16 +139,16 @@ func awaitEnd(ctx context.Context, place clone.Place, one clone.Presence) error 
 			return nil
 		}
 		if err := pause(ctx, followEvery); err != nil {
-			return fmt.Errorf("process %d runs other loops too, and does not end this one: %w", one.Process.PID, err)
+			return fmt.Errorf("process %d also runs other loops and did not end this one: %w", one.Process.PID, err)
 		}
 	}
 }
 
 func stillThere(name string, err error) error {
-	return &fault.Error{Code: fault.Conflict, ID: name, Err: err, Reason: "marked as dead, and still running: " + err.Error(), Hint: "end that process, then type stig worker status " + name}
+	return &fault.Error{Code: fault.Conflict, ID: name, Err: err, Reason: "marked as dead, but still running: " + err.Error(), Hint: "end that process, then type stig worker status " + name}
 }
 
-// endRuns ends the programs of runs whose loop was killed before it could.
+// endRuns ends the programs of runs whose loop was killed before it could end them.
 func endRuns(a *workspace.Run, place clone.Place, name string) error {
 	now, err := a.Clock()
 	if err != nil {
@@ -164,7 +164,7 @@ func endRuns(a *workspace.Run, place clone.Place, name string) error {
 	return err
 }
 
-// tell records how a worker is to be.
+// tell sets the state of a worker.
 func tell(ctx context.Context, a *workspace.Run, r WorkerRequest, state clone.State) (*Worker, error) {
 	by, err := a.MustActor(ctx)
 	if err != nil {
@@ -178,7 +178,7 @@ func tell(ctx context.Context, a *workspace.Run, r WorkerRequest, state clone.St
 	if err == nil {
 		w.DryRun = r.DryRun
 	}
-	ended := func(is clone.State) bool { // a pause of one that was ended would let it go on afterwards
+	ended := func(is clone.State) bool { // pausing a dead worker would let it start again
 		return is == clone.Dead && (state == clone.Paused || state == clone.Draining)
 	}
 	if err != nil || ended(w.State) {
@@ -189,7 +189,7 @@ func tell(ctx context.Context, a *workspace.Run, r WorkerRequest, state clone.St
 		return nil, err
 	}
 	change := func(p *clone.Presence) bool {
-		if ended(p.State) { // by another process meanwhile
+		if ended(p.State) { // changed by another process meanwhile
 			return false
 		}
 		if p.First.IsZero() {
@@ -214,8 +214,8 @@ func tell(ctx context.Context, a *workspace.Run, r WorkerRequest, state clone.St
 	return w, nil
 }
 
-// Status gives what is known of a worker: of one that has a file, or whose loop gave a
-// sign of life here. Such a loop can be told to end whatever became of its file.
+// Status returns what is known of a worker. The worker must have a file, or its loop must have
+// given a sign of life here, so that a loop can be ended even if its file is gone.
 func Status(ctx context.Context, a *workspace.Run, name string) (*Worker, error) {
 	p, place, err := actorHere(a, name)
 	w := &Worker{Name: name, Units: []string{}}
@@ -260,7 +260,7 @@ func Status(ctx context.Context, a *workspace.Run, name string) (*Worker, error)
 	return w, nil
 }
 
-// now takes what the live state says of the worker.
+// now updates the worker from the live state.
 func (w *Worker) now(a *workspace.Run, place clone.Place) error {
 	now, err := a.Clock()
 	if err != nil {
@@ -277,16 +277,16 @@ func (w *Worker) now(a *workspace.Run, place clone.Place) error {
 	return err
 }
 
-// setPresence takes how the worker was setPresence to be.
+// setPresence sets the worker's state from its presence.
 func (w *Worker) setPresence(one clone.Presence, now time.Time) {
 	w.State, w.By, w.Why, w.Until = one.State, one.By, one.Why, one.Until
-	if !one.Until.IsZero() && !one.Until.After(now) { // it ended by itself
+	if !one.Until.IsZero() && !one.Until.After(now) { // it has expired
 		w.State, w.By, w.Why, w.Until = clone.Healthy, "", "", time.Time{}
 	}
 }
 
-// Remove forgets what the clone knows of a worker, and with File removes its file. While
-// its loop runs, and while units start that, it is refused (fault.Conflict).
+// Remove deletes the clone's data about a worker, and with File its file too. It is an error
+// (fault.Conflict) if the loop is running or units start it.
 func Remove(ctx context.Context, a *workspace.Run, r WorkerRequest) (*Worker, error) {
 	w, err := Status(ctx, a, r.Name)
 	switch {
@@ -314,7 +314,7 @@ func Remove(ctx context.Context, a *workspace.Run, r WorkerRequest) (*Worker, er
 	return w, errors.Join(place.ForgetPresence(r.Name), place.ForgetDreams(r.Name))
 }
 
-// removeFile removes the file of the worker.
+// removeFile deletes the file of the worker.
 func (w *Worker) removeFile(a *workspace.Run, r WorkerRequest) error {
 	root, err := Root(a)
 	if err != nil {
@@ -337,7 +337,7 @@ func (w *Worker) removeFile(a *workspace.Run, r WorkerRequest) error {
 	return nil
 }
 
-// Words say how a worker was told to be, on one line.
+// Words returns the state of the worker on one line: who set it, why, and until when.
 func (w *Worker) Words() string {
 	words := string(cmp.Or(w.State, "not started"))
 	if !w.Until.IsZero() {

@@ -10,19 +10,19 @@ import (
 	"stig/signals"
 )
 
-// ListRequest asks who works here. Without All, those are left out that have no file
-// and no issue, and that nobody saw for a day.
+// ListRequest is the input of List. Unless All is set, actors are hidden that have no file, no
+// issue and no sign of life for a day.
 type ListRequest struct{ All bool }
 
-// Listed is who works here, by name.
+// Listed is the actors here, sorted by name.
 type Listed struct {
 	Actors []*Actor `json:"actors"`
-	Hidden int      `json:"hidden"` // left out
+	Hidden int      `json:"hidden"` // number of hidden actors
 
 	Now time.Time `json:"-"`
 }
 
-// List lists the actors of the clone.
+// List returns the actors of the clone.
 func List(a *workspace.Run, r ListRequest) (*Listed, error) {
 	s, err := look(a)
 	if err != nil {
@@ -46,21 +46,21 @@ func List(a *workspace.Run, r ListRequest) (*Listed, error) {
 	return listed, nil
 }
 
-// Shown is what is known of one actor: what its file says, and its last runs.
+// Shown is the result of Show: the actor, its profile and its last runs.
 type Shown struct {
 	Actor   *Actor    `json:"actor"`
 	Profile *Settings `json:"profile"` // nil without a file
-	Runs    []Run     `json:"runs"`    // of the last week, the newest first, five at most
+	Runs    []Run     `json:"runs"`    // at most five of the last week, newest first
 
 	Now time.Time `json:"-"`
 }
 
-// Settings are what a profile says, with defaults.
+// Settings are the values of a profile, with defaults.
 type Settings struct {
 	Watch    []string `json:"watch"`
 	Command  string   `json:"command"`
 	Timeout  string   `json:"timeout"`
-	PerHour  int      `json:"per_hour"` // 0 for any number
+	PerHour  int      `json:"per_hour"` // 0 for no limit
 	Passes   int      `json:"passes"`
 	Traces   int      `json:"traces"`
 	Issues   int      `json:"issues"`
@@ -73,7 +73,7 @@ type Settings struct {
 
 const shownRuns = 5
 
-// Show gives what is known of one actor. A file with mistakes is refused (fault.Usage).
+// Show returns what is known of one actor. A file with mistakes is an error (fault.Usage).
 func Show(a *workspace.Run, name string) (*Shown, error) {
 	s, err := look(a)
 	if err != nil {
@@ -110,7 +110,7 @@ func settingsOf(p *clone.Profile) *Settings {
 	return set
 }
 
-// SpanText writes a span as it stands in a file.
+// SpanText formats a duration as in an actor's file.
 func SpanText(d time.Duration) string {
 	if d%time.Minute != 0 {
 		return d.String()

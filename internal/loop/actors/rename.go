@@ -16,31 +16,31 @@ import (
 	"stig/signals"
 )
 
-// RenameRequest gives an actor another name.
+// RenameRequest is the input of Rename.
 type RenameRequest struct {
 	Old, New string
 	DryRun   bool
 }
 
-// Renamed says what became of the name.
+// Renamed is the result of Rename.
 type Renamed struct {
 	Old      string   `json:"old"`
 	New      string   `json:"new"`
-	File     string   `json:"file"`     // as it is named now
-	Channel  string   `json:"channel"`  // the issue where it was announced; "" where none is a channel
-	Assigned []string `json:"assigned"` // issues that still have the old name
-	Due      bool     `json:"due"`      // its loop works, and takes the name when its run ends; nothing else was done
+	File     string   `json:"file"`     // current path
+	Channel  string   `json:"channel"`  // the issue where it was announced; "" if there is no channel
+	Assigned []string `json:"assigned"` // issues still assigned to the old name
+	Due      bool     `json:"due"`      // its loop is running and takes the name when its run ends; nothing else has changed
 	DryRun   bool     `json:"dry_run"`
-	Diff     string   `json:"diff,omitempty"` // of a dry run
+	Diff     string   `json:"diff,omitempty"` // if DryRun
 }
 
-// Rename gives an actor with a file another name: its file, with a line in Evolution,
-// and its presence. It is announced on the first open issue with the label channel.
-// Records of its runs keep the name that they were made under.
+// Rename changes the name of an actor that has a file: the file, with a line in Evolution, and
+// its presence. It announces the new name on the first open issue with the label channel.
+// Records of earlier runs keep the old name.
 //
-// A name that is taken, and an actor with an issue in hand, are fault.Conflict: claims are
-// known by the name. Where its loop runs, that takes the name when its run ends. Ended
-// half-way, the same call goes on.
+// It is an error (fault.Conflict) if the new name is taken, or if the actor has an issue in
+// hand, since claims are recorded by name. A running loop takes the new name when its run ends.
+// If a call is interrupted, repeating it completes it.
 func Rename(ctx context.Context, a *workspace.Run, r RenameRequest) (*Renamed, error) {
 	if err := clone.CheckName(r.New); err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func Rename(ctx context.Context, a *workspace.Run, r RenameRequest) (*Renamed, e
 	if err != nil {
 		return nil, err
 	}
-	if !r.DryRun { // two at once would leave two files
+	if !r.DryRun { // concurrent renames would leave two files
 		unlock, err := lockFiles(ctx, a)
 		if err != nil {
 			return nil, err
@@ -79,7 +79,7 @@ func Rename(ctx context.Context, a *workspace.Run, r RenameRequest) (*Renamed, e
 	if err := s.busy(r.Old); err != nil {
 		return nil, err
 	}
-	if by == r.Old { // the name that they have when it is announced
+	if by == r.Old { // their name when it is announced
 		by = r.New
 	}
 	done := &Renamed{Old: r.Old, New: r.New, File: below(s.root, clone.ProfilePath(s.root, r.New)), Assigned: []string{}, DryRun: r.DryRun}
@@ -104,7 +104,7 @@ func Rename(ctx context.Context, a *workspace.Run, r RenameRequest) (*Renamed, e
 	return done, nil
 }
 
-// agreeAnew keeps what a person agreed to: the same commands under another name.
+// agreeAnew carries a person's agreement over to the new name: the commands are the same.
 func agreeAnew(ctx context.Context, a *workspace.Run, old *clone.Profile, done *Renamed) error {
 	was, err := a.TrustsActor(ctx, old)
 	if err != nil || !was.Agreed {
@@ -125,10 +125,10 @@ func agreeAnew(ctx context.Context, a *workspace.Run, old *clone.Profile, done *
 	return now.AgreeToActor(p)
 }
 
-// renamedFrom begins the line of Evolution about a new name, before the old one.
+// renamedFrom comes before the old name in the Evolution line of a rename.
 const renamedFrom = "renamed from "
 
-// renamed gives the profile of the actor, and the text of its file under the new name.
+// renamed returns the profile of the actor and the text of its file under the new name.
 func (s *survey) renamed(r RenameRequest, by string) (old *clone.Profile, text []byte, err error) {
 	old, err = clone.LoadProfile(s.root, r.Old)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -136,14 +136,14 @@ func (s *survey) renamed(r RenameRequest, by string) (old *clone.Profile, text [
 			return nil, nil, &fault.Error{Code: fault.Usage, Reason: r.Old + ": has no file, and " + r.New + " has one", Hint: "type stig actor show " + r.New}
 		}
 		return nil, nil, &fault.Error{Code: fault.Usage, Reason: r.Old + ": has no file, " + below(s.root, clone.ProfilePath(s.root, r.Old)),
-			Hint: "who has no file acts under the name in STIG_ACTOR"}
+			Hint: "an actor without a file takes its name from STIG_ACTOR"}
 	}
 	if err != nil {
 		return nil, nil, err
 	}
 	mark := renamedFrom + r.Old
 	if half, err := clone.LoadProfile(s.root, r.New); err == nil && strings.Contains(lastLine(half.Section(clone.Evolution)), mark) {
-		return old, []byte(half.Text()), nil // the same call was ended half-way
+		return old, []byte(half.Text()), nil // an interrupted call
 	}
 	if slices.Contains(s.names(), r.New) || clone.IsTaken(s.root, r.New) {
 		return nil, nil, &fault.Error{Code: fault.Conflict, Reason: r.New + ": the name is taken", Hint: "type stig actor list --all to see the names"}
@@ -155,7 +155,7 @@ func (s *survey) renamed(r RenameRequest, by string) (old *clone.Profile, text [
 	return old, text, err
 }
 
-// busy refuses a new name while claims are known by the old one.
+// busy returns an error if the actor still has claims under the old name.
 func (s *survey) busy(name string) error {
 	held := slices.Clone(s.holds[name])
 	for _, l := range s.leases[name] {
@@ -169,8 +169,7 @@ func (s *survey) busy(name string) error {
 	return nil
 }
 
-// mentions finds the first open channel, and the unclosed issues that a name is
-// assigned to.
+// mentions returns the first open channel and the unclosed issues assigned to a name.
 func (s *survey) mentions(a *workspace.Run, name string) (place string, assigned []string, err error) {
 	assigned = []string{}
 	file, err := a.Open()
@@ -200,7 +199,7 @@ func (s *survey) mentions(a *workspace.Run, name string) (place string, assigned
 	return place, assigned, nil
 }
 
-// announce leaves a notification on the channel, if there is one.
+// announce adds a notification to the channel, if there is one.
 func announce(ctx context.Context, store beads.Store, options beads.Options, done *Renamed, by string) error {
 	if done.Channel == "" {
 		return nil
@@ -215,14 +214,14 @@ func announce(ctx context.Context, store beads.Store, options beads.Options, don
 	return err
 }
 
-// moved gives the presence to the new name, and what was acknowledged.
+// moved renames the presence and the acknowledgments.
 func moved(a *workspace.Run, r RenameRequest) error {
 	place, err := placeOf(a)
 	if err != nil {
 		return err
 	}
 	if err := place.RenameAcks(r.Old, r.New); err != nil {
-		a.Warn("%s: what was acknowledged under this name is in the inbox again: %v", r.Old, err)
+		a.Warn("%s: acknowledgments kept this name, so its inbox shows old entries again: %v", r.Old, err)
 	}
 	was, ok := place.Presence(r.Old)
 	if !ok {
@@ -236,7 +235,7 @@ func moved(a *workspace.Run, r RenameRequest) error {
 	if err != nil {
 		return err
 	}
-	if err := place.ForgetPresence(r.Old); err != nil { // git's directory may be read-only
+	if err := place.ForgetPresence(r.Old); err != nil { // the git directory may be read-only
 		a.Warn("%s: still known under this name: %v", r.Old, err)
 	}
 	return nil

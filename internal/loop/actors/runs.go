@@ -17,16 +17,16 @@ import (
 	"stig/internal/workspace"
 )
 
-// Run is one start of a worker's command, as it is printed.
+// Run is one run of a worker's command, as printed.
 type Run struct {
 	ID       string     `json:"id"`
 	Actor    string     `json:"actor"`
 	Task     string     `json:"task"`
-	Issue    string     `json:"issue"` // "" where it is about none
+	Issue    string     `json:"issue"` // "" for none
 	Attempt  int        `json:"attempt"`
 	Started  time.Time  `json:"started"`
-	Ended    *time.Time `json:"ended"`   // null while it runs, and where its loop was killed
-	Running  bool       `json:"running"` // the loop or the program is there
+	Ended    *time.Time `json:"ended"`   // null while it runs, and if its loop was killed
+	Running  bool       `json:"running"` // its loop or program is running
 	Exit     int        `json:"exit"`
 	Outcome  string     `json:"outcome"` // "" while it runs
 	Why      string     `json:"why"`
@@ -37,24 +37,24 @@ type Run struct {
 	Branch   string     `json:"branch"`
 	Commit   string     `json:"commit"`
 
-	Priced      string   `json:"priced"`       // how the cost is known: said, listed, partly; "" for not at all
-	Price       string   `json:"price"`        // the cost and the tokens as people read them; "" while it runs
-	TokensIn    int64    `json:"tokens_in"`    // with those from a cache; 0 where the program does not say
-	TokensOut   int64    `json:"tokens_out"`   //
-	UnreadPrice string   `json:"unread_price"` // what it printed as a price, and is none
-	Asked       bool     `json:"asked"`        // its loop asked a person at its end
-	LeftOut     []string `json:"left_out"`     // of its commit, each as "PATH (WHY)"
+	Priced      string   `json:"priced"`    // source of the cost: said, listed, partly; "" if unknown
+	Price       string   `json:"price"`     // cost and tokens, formatted; "" while it runs
+	TokensIn    int64    `json:"tokens_in"` // including cached ones; 0 if the program does not say
+	TokensOut   int64    `json:"tokens_out"`
+	UnreadPrice string   `json:"unread_price"` // invalid price that it printed
+	Asked       bool     `json:"asked"`        // a person was asked at its end
+	LeftOut     []string `json:"left_out"`     // files left out of its commit, each as "PATH (WHY)"
 
 	spent clone.Spent
 
-	Shared   []git.SharedChange `json:"shared"`   // what changed outside of its work tree while it ran
-	Overlaps []string           `json:"overlaps"` // runs that ran then too; of one with Shared
+	Shared   []git.SharedChange `json:"shared"`   // changes outside its work tree while it ran
+	Overlaps []string           `json:"overlaps"` // runs at the same time; only with Shared
 }
 
-// Spent is what the run cost, to be joined with that of others.
+// Spent returns the cost of the run, for adding it to that of others.
 func (r Run) Spent() clone.Spent { return r.spent }
 
-// RunOf is a run record as data.
+// RunOf converts a run record.
 func RunOf(r clone.Run) Run {
 	one := Run{
 		ID: r.ID, Actor: r.Actor, Task: r.Task, Issue: r.Issue, Attempt: r.Attempt, Started: r.Started, Exit: r.Exit, Outcome: r.Outcome, Why: r.Why,
@@ -63,7 +63,7 @@ func RunOf(r clone.Run) Run {
 		Shared: append([]git.SharedChange{}, r.Shared...), Overlaps: append([]string{}, r.Overlaps...),
 	}
 	if r.Price == clone.PriceUnknown && r.Cost > 0 {
-		one.Priced = string(clone.PriceSaid) // a record of an older version
+		one.Priced = string(clone.PriceSaid) // record of an older version
 	}
 	one.spent.Add(r)
 	one.Price = one.spent.String()
@@ -76,19 +76,19 @@ func RunOf(r clone.Run) Run {
 	return one
 }
 
-// isThere reports whether a process runs, as far as that can be seen.
+// isThere reports whether a process is known to run.
 func isThere(id process.ID) bool {
 	running, _ := process.Running(id)
 	return running
 }
 
-// RunsRequest asks for the runs of an actor, or of all, since a time, a week unless told.
+// RunsRequest selects the runs of one actor, or of all, since a time; default: a week ago.
 type RunsRequest struct {
 	Name, Since string
-	All         bool // whoever's; Name is not read
+	All         bool // of all actors; Name is ignored
 }
 
-// Runs lists what the loop of an actor ran, or those of all, the oldest first.
+// Runs returns the selected runs, oldest first.
 func Runs(a *workspace.Run, r RunsRequest) ([]Run, error) {
 	now, err := a.Clock()
 	if err != nil {
@@ -108,7 +108,7 @@ func Runs(a *workspace.Run, r RunsRequest) ([]Run, error) {
 	return list, err
 }
 
-// runsSince reads the runs of the actors that are asked for; lines that cannot be read are warned of.
+// runsSince returns the runs of the selected actors and warns about unreadable lines.
 func runsSince(a *workspace.Run, since time.Time, of func(name string) bool) ([]clone.Run, error) {
 	place, err := placeOf(a)
 	if err != nil {
@@ -116,19 +116,19 @@ func runsSince(a *workspace.Run, since time.Time, of func(name string) bool) ([]
 	}
 	all, damaged, err := place.Runs(since)
 	for _, where := range damaged {
-		a.Warn("%s: holds a line that cannot be read", where)
+		a.Warn("%s: has an unreadable line", where)
 	}
 	return slices.DeleteFunc(all, func(r clone.Run) bool { return !of(r.Actor) }), err
 }
 
-// LogRequest asks for the output of a run of an actor: of the last one, unless Run
-// names another. With Follow it goes on until the run ends.
+// LogRequest selects the output of an actor's run: the last one, unless Run is set. With Follow
+// it is read until the run ends.
 type LogRequest struct {
 	Name, Run string
 	Follow    bool
 }
 
-// Log writes the output of a run. An actor without one is fault.Usage.
+// Log writes the output of a run to w. If there is no run or no log, the error is fault.Usage.
 func Log(ctx context.Context, a *workspace.Run, r LogRequest, w io.Writer) (Run, error) {
 	run, err := theRun(a, r, time.Time{})
 	if err != nil {
@@ -140,11 +140,11 @@ func Log(ctx context.Context, a *workspace.Run, r LogRequest, w io.Writer) (Run,
 	f := &growing{path: run.Log}
 	defer f.close()
 	for {
-		over := !r.Follow || !RunOf(run).Running // asked before reading: what was written until then is there
+		over := !r.Follow || !RunOf(run).Running // checked before reading, so the last output is not missed
 		switch err := f.copyTo(w); {
 		case over && errors.Is(err, fs.ErrNotExist):
 			return Run{}, &fault.Error{Code: fault.Usage, Reason: run.Log + ": the log is gone", Hint: "type stig actor runs " + r.Name}
-		case err != nil && !errors.Is(err, fs.ErrNotExist): // else the program has not started
+		case err != nil && !errors.Is(err, fs.ErrNotExist): // otherwise the program has not started yet
 			return Run{}, workspace.Placed(err)
 		case over:
 			return RunOf(run), nil
@@ -158,13 +158,13 @@ func Log(ctx context.Context, a *workspace.Run, r LogRequest, w io.Writer) (Run,
 	}
 }
 
-// growing is a file that is only added to, and may not be there yet.
+// growing is an append-only file that may not exist yet.
 type growing struct {
 	path string
 	file *os.File
 }
 
-// copyTo copies what was added since the last time.
+// copyTo copies what was appended since the last call.
 func (g *growing) copyTo(w io.Writer) (err error) {
 	if g.file == nil {
 		if g.file, err = os.Open(g.path); err != nil {
@@ -178,11 +178,11 @@ func (g *growing) copyTo(w io.Writer) (err error) {
 
 func (g *growing) close() {
 	if g.file != nil {
-		_ = g.file.Close() // it was read only
+		_ = g.file.Close() // opened read-only
 	}
 }
 
-// followEvery is how often a log is read on.
+// followEvery is the interval between reads of a followed log.
 const followEvery = 250 * time.Millisecond
 
 func pause(ctx context.Context, d time.Duration) error {
@@ -196,7 +196,7 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// theRun finds the run that is asked for, among those since a time.
+// theRun returns the selected run among those since a time.
 func theRun(a *workspace.Run, r LogRequest, since time.Time) (clone.Run, error) {
 	all, err := runsSince(a, since, func(name string) bool { return name == r.Name })
 	if err != nil {

@@ -13,34 +13,33 @@ import (
 	"stig/internal/workspace"
 )
 
-// SayRequest gives the actor another state: healthy, paused, draining or maintenance.
+// SayRequest is the input of Say. State is healthy, paused, draining or maintenance.
 type SayRequest struct {
 	State  string
-	For    time.Duration // after which it ends by itself; 0 for never
+	For    time.Duration // until it expires; 0 for never
 	Why    string
 	DryRun bool
 }
 
-// Sayable are the states that can be given.
+// Sayable returns the states that Say accepts.
 func Sayable() []string {
 	return []string{string(clone.Healthy), string(clone.Paused), string(clone.Draining), string(clone.Maintenance)}
 }
 
-// Said is the actor as it stands after Say.
+// Said is the result of Say: the actor with its new state.
 type Said struct {
 	Actor  *Actor `json:"actor"`
 	DryRun bool   `json:"dry_run"`
 }
 
-// Say records how an actor is: the one that acts, which is a sign of life of it, or
-// another that is named with --actor and known here. healthy ends what was said before,
-// which takes a person.
+// Say sets the state of the current actor, which also counts as its sign of life, or of another
+// known actor named with --actor. healthy ends the current state; only a person may do that.
 func Say(ctx context.Context, a *workspace.Run, r SayRequest) (*Said, error) {
 	if !slices.Contains(Sayable(), r.State) {
-		return nil, workspace.Usage(fmt.Sprintf("the state must be one of %s; found %q", strings.Join(Sayable(), ", "), r.State), "type for example stig actor say paused --for 2h")
+		return nil, workspace.Usage(fmt.Sprintf("the state must be one of %s; found %q", strings.Join(Sayable(), ", "), r.State), "type stig actor say paused --for 2h, for example")
 	}
 	if r.For != 0 && r.State == string(clone.Healthy) {
-		return nil, workspace.Usage("--for: healthy does not end by itself", "leave out --for")
+		return nil, workspace.Usage("--for: not allowed with healthy, which does not expire", "leave out --for")
 	}
 	name, err := a.MustActor(ctx)
 	if err != nil {
@@ -90,9 +89,9 @@ func Say(ctx context.Context, a *workspace.Run, r SayRequest) (*Said, error) {
 	return &Said{s.actor(name), false}, nil
 }
 
-// maySay refuses what would end a state that stands: of a dead worker that is for
-// stig worker resume, and of any other for a person (fault.Found). What ends by itself
-// later would end it too.
+// maySay returns an error if the caller may not replace the current state: a dead worker needs
+// stig worker resume, any other state needs a person (fault.Found). A state with an expiry
+// counts too, since it would also end the current one.
 func maySay(a *workspace.Run, p clone.Presence, who string, now time.Time) error {
 	switch stands := p.Told(now); stands {
 	case "", clone.Healthy:
@@ -100,18 +99,18 @@ func maySay(a *workspace.Run, p clone.Presence, who string, now time.Time) error
 	case clone.Dead:
 		return &fault.Error{Code: fault.Conflict, Reason: p.Name + ": is dead", Hint: "type stig worker resume " + p.Name}
 	default:
-		return personOnly(a, who, fmt.Sprintf("end that %s is %s", p.Name, stands))
+		return personOnly(a, who, fmt.Sprintf("change the state of %s (%s)", p.Name, stands))
 	}
 }
 
-// self is who acts whatever --actor says, "" when no name is set.
+// self returns the current actor regardless of --actor; "" if no name is set.
 func self(ctx context.Context, a *workspace.Run) (string, error) {
 	alone := a.Fresh(ctx, a.Running)
 	alone.Actor = ""
 	return alone.ActorName(ctx)
 }
 
-// edit changes what is known of an actor without a sign of life.
+// edit changes an actor's presence without counting as a sign of life.
 func edit(a *workspace.Run, name string, change func(*clone.Presence) bool) error {
 	place, err := placeOf(a)
 	if err != nil {

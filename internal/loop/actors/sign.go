@@ -12,9 +12,9 @@ import (
 	"stig/internal/workspace"
 )
 
-// SignOfLife records that an actor is there, in this process: what the loop does at its
-// start, with each run, and every 20 seconds. change, which may be nil, edits what else
-// is known of it; it is called under a lock.
+// SignOfLife records that an actor is alive in this process. The loop calls it at its start,
+// with each run, and every 20 seconds. change may be nil; it edits the rest of the presence
+// under a lock.
 func SignOfLife(a *workspace.Run, name string, change func(*clone.Presence)) error {
 	self, _ := process.Self()
 	return sign(a, name, func(p *clone.Presence) bool {
@@ -26,8 +26,8 @@ func SignOfLife(a *workspace.Run, name string, change func(*clone.Presence)) err
 	})
 }
 
-// Start is SignOfLife, unless change gives false for what is known of the actor: then
-// nothing is recorded. Of machines that start at once each sees who was before it.
+// Start is like SignOfLife, but records nothing if change returns false for the current
+// presence. If several machines start at once, each sees the ones before it.
 func Start(a *workspace.Run, name string, change func(*clone.Presence) bool) error {
 	self, _ := process.Self()
 	return sign(a, name, func(p *clone.Presence) bool {
@@ -39,8 +39,8 @@ func Start(a *workspace.Run, name string, change func(*clone.Presence) bool) err
 	})
 }
 
-// sign records a sign of life, without a process where change sets none: that of a
-// person's command is gone at once. Where change gives false nothing is recorded.
+// sign records a sign of life, without a process unless change sets one: a command of a person
+// ends at once. If change returns false, nothing is recorded.
 func sign(a *workspace.Run, name string, change func(*clone.Presence) bool) error {
 	place, err := placeOf(a)
 	if err != nil {
@@ -62,13 +62,13 @@ func sign(a *workspace.Run, name string, change func(*clone.Presence) bool) erro
 		return change(p)
 	})
 	if err == nil && isNew {
-		prune(a, place, now) // where they become more, old ones go
+		prune(a, place, now) // only a new actor makes the list longer
 	}
 	return err
 }
 
-// Watching records that whoever acts is there, now and every 20 seconds until stop is called:
-// waiting for something leaves no other sign. What cannot be recorded is not.
+// Watching records that the current actor is alive, now and every 20 seconds until stop is
+// called, since waiting leaves no other sign of life. Errors are ignored.
 func Watching(ctx context.Context, a *workspace.Run) (stop func()) {
 	name, err := a.ActorName(ctx)
 	if err != nil || name == "" {
@@ -94,8 +94,8 @@ func Watching(ctx context.Context, a *workspace.Run) (stop func()) {
 
 const watchSign = 20 * time.Second
 
-// prune forgets actors without a file that nobody saw for long. What cannot be removed
-// now is tried again when the next one comes.
+// prune removes actors without a file that were not seen for long. What fails is tried again
+// with the next new actor.
 func prune(a *workspace.Run, place clone.Place, now time.Time) {
 	root, err := Root(a)
 	if err != nil {
@@ -103,12 +103,12 @@ func prune(a *workspace.Run, place clone.Place, now time.Time) {
 	}
 	names, err := clone.ProfileNames(root)
 	if err != nil {
-		return // who has a file cannot be known: all stay
+		return // unknown who has a file: keep all
 	}
 	_ = place.PrunePresences(now, func(name string) bool { return slices.Contains(names, name) })
 }
 
-// placeOf is where the live state of the store is kept.
+// placeOf returns the place of the store's live state.
 func placeOf(a *workspace.Run) (clone.Place, error) {
 	store, err := jsonl.Discover(a.Where())
 	if err != nil {
@@ -117,7 +117,7 @@ func placeOf(a *workspace.Run) (clone.Place, error) {
 	return a.Live(store)
 }
 
-// Root is the directory that holds the store's: profiles lie below it.
+// Root returns the parent of the store's directory. Profiles are stored below it.
 func Root(a *workspace.Run) (string, error) {
 	store, err := jsonl.Discover(a.Where())
 	if err != nil {

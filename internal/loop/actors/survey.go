@@ -17,15 +17,15 @@ import (
 )
 
 const (
-	// silence is after how long without a sign of life an actor is inactive.
+	// silence is how long after its last sign of life an actor becomes inactive.
 	silence = time.Minute
-	// recent is how far back runs are read for what an actor did last.
+	// recent is how far back runs are read.
 	recent = 7 * 24 * time.Hour
-	// failing is how many runs in a row make an actor's state error.
+	// failing is how many failed runs in a row put an actor in state error.
 	failing = 3
 )
 
-// States that follow from what is seen, beside those that somebody gives.
+// Observed states, in addition to those that are set.
 const (
 	stateActive      = "active"
 	stateActiveHuman = "active_human"
@@ -33,7 +33,7 @@ const (
 	stateFailing     = "error"
 )
 
-// survey is what the clone knows of its actors at one time.
+// survey is a snapshot of what the clone knows of its actors.
 type survey struct {
 	root      string
 	now       time.Time
@@ -41,18 +41,18 @@ type survey struct {
 	presences map[string]clone.Presence
 	sessions  map[string]clone.SessionRecord
 	leases    map[string][]clone.Lease // by actor
-	runs      map[string][]clone.Run   // by actor, of the last days, by their start
+	runs      map[string][]clone.Run   // by actor, of the last 7 days, by start
 	edits     map[string]*edits        // by actor
 	holds     map[string][]string      // issues in progress, by assignee
 }
 
-// edits is what the journal has of an actor.
+// edits is what the journal says of an actor.
 type edits struct {
 	last   time.Time
 	closed map[string]time.Time
 }
 
-// look reads what is known of the actors of the store. What cannot be read is warned of.
+// look returns a survey of the store's actors. It warns about what cannot be read.
 func look(a *workspace.Run) (s *survey, err error) {
 	s = &survey{presences: map[string]clone.Presence{}, sessions: map[string]clone.SessionRecord{}, leases: map[string][]clone.Lease{},
 		runs: map[string][]clone.Run{}, edits: map[string]*edits{}, holds: map[string][]string{}}
@@ -89,7 +89,7 @@ func (s *survey) read(a *workspace.Run, file *beads.Snapshot) error {
 	for _, p := range all {
 		s.presences[p.Name] = p
 	}
-	for _, one := range place.Sessions() { // the last of a name counts
+	for _, one := range place.Sessions() { // the last one of a name counts
 		s.sessions[one.Name] = one
 	}
 	claims, err := place.Claims()
@@ -115,8 +115,8 @@ func (s *survey) read(a *workspace.Run, file *beads.Snapshot) error {
 	return nil
 }
 
-// elsewhere notes what actors did on any machine, as the store shows it, in place of what
-// the journal of this clone has.
+// elsewhere records what actors did on any machine, from the store, instead of this clone's
+// journal.
 func (s *survey) elsewhere(a *workspace.Run, file *beads.Snapshot) error {
 	last, err := a.LastEdits(a.Ctx, file.Place())
 	if err != nil {
@@ -131,7 +131,7 @@ func (s *survey) elsewhere(a *workspace.Run, file *beads.Snapshot) error {
 	return s.closed(file)
 }
 
-// closed notes what actors closed in the last days.
+// closed records which issues actors closed within the last 7 days.
 func (s *survey) closed(file *beads.Snapshot) error {
 	for i, issue := range file.All() {
 		if issue.Status != beads.StatusClosed || issue.Assignee == "" || s.now.Sub(issue.UpdatedAt) > recent {
@@ -146,7 +146,7 @@ func (s *survey) closed(file *beads.Snapshot) error {
 	return nil
 }
 
-// of gives what is noted of the edits of an actor.
+// of returns the edits of an actor, creating the entry if needed.
 func (s *survey) of(name string) *edits {
 	e := s.edits[name]
 	if e == nil {
@@ -156,7 +156,7 @@ func (s *survey) of(name string) *edits {
 	return e
 }
 
-// edited notes what an edit of the journal says of its actor.
+// edited records an edit of the journal for its actor.
 func (s *survey) edited(r clone.Record) {
 	if r.Actor == "" || r.Result != clone.Written {
 		return
@@ -170,8 +170,7 @@ func (s *survey) edited(r clone.Record) {
 	}
 }
 
-// former are the names that actors with a file had before: the journal has their edits under
-// them.
+// former returns the earlier names of actors with a file. The journal has edits under them.
 func (s *survey) former() map[string]bool {
 	names := map[string]bool{}
 	for _, name := range s.files {
@@ -189,8 +188,8 @@ func (s *survey) former() map[string]bool {
 	return names
 }
 
-// names lists the actors: those with a file, those that gave a sign of life, which each edit
-// in the journal is, sessions, and whoever has an issue in progress.
+// names returns the sorted names of all actors: those with a file, a sign of life (each edit in
+// the journal counts), a session, or an issue in progress.
 func (s *survey) names() []string {
 	names := slices.Concat(s.files, slices.Collect(maps.Keys(s.presences)), slices.Collect(maps.Keys(s.sessions)), slices.Collect(maps.Keys(s.holds)))
 	former := s.former()
@@ -203,41 +202,41 @@ func (s *survey) names() []string {
 	return slices.Compact(names)
 }
 
-// Actor is what is known of one who works here.
+// Actor is what is known of an actor.
 type Actor struct {
 	Name        string     `json:"name"`
 	Kind        string     `json:"kind"`
 	Description string     `json:"description"`
 	Roles       []string   `json:"roles"`
 	State       string     `json:"state"`
-	Why         string     `json:"why"`    // of a state that somebody gave
-	By          string     `json:"by"`     // who gave it
-	Until       *time.Time `json:"until"`  // when it ends by itself
-	Seen        *time.Time `json:"seen"`   // the last sign of life
-	Signs       int        `json:"signs"`  // how many there were
+	Why         string     `json:"why"`    // reason for a state that was set
+	By          string     `json:"by"`     // who set it
+	Until       *time.Time `json:"until"`  // when it expires
+	Seen        *time.Time `json:"seen"`   // last sign of life
+	Signs       int        `json:"signs"`  // number of signs of life
 	Issue       string     `json:"issue"`  // in hand; "" for none
-	Issues      []string   `json:"issues"` // all in progress under the name
-	Lease       *time.Time `json:"lease"`  // when the claim on the issue in hand ends
-	Left        int        `json:"left"`   // seconds until then
+	Issues      []string   `json:"issues"` // all in progress under this name
+	Lease       *time.Time `json:"lease"`  // end of the claim on the issue in hand
+	Left        int        `json:"left"`   // seconds until Lease
 	Done        int        `json:"done"`   // issues closed today
-	Failed      int        `json:"failed"` // runs today
-	Last        *Done      `json:"last"`   // what it closed last, within a week
+	Failed      int        `json:"failed"` // failed runs today
+	Last        *Done      `json:"last"`   // the issue it closed last, within a week
 	Boots       int        `json:"boots"`
-	Version     string     `json:"version"` // of the stig that runs its loop
-	File        string     `json:"file"`    // below the directory that holds the store's; "" without
-	Problem     string     `json:"problem"` // with the file
-	Cost        string     `json:"cost"`    // of its runs of today, as people read it; "" where nothing ran
+	Version     string     `json:"version"` // version of stig in its loop
+	File        string     `json:"file"`    // relative to Root; "" for none
+	Problem     string     `json:"problem"` // error in the file
+	Cost        string     `json:"cost"`    // of today's runs, formatted; "" if there were none
 
 	profile *clone.Profile
 }
 
-// Done is an issue that was closed.
+// Done is a closed issue.
 type Done struct {
 	Issue string    `json:"issue"`
 	At    time.Time `json:"at"`
 }
 
-// actor is what is known of one.
+// actor returns what is known of one actor.
 func (s *survey) actor(name string) *Actor {
 	p, signed := s.presences[name]
 	one := &Actor{Name: name, Boots: p.Boots, Version: p.Version, Signs: p.Signs, Roles: []string{}, Issues: s.holds[name]}
@@ -261,7 +260,7 @@ func (s *survey) actor(name string) *Actor {
 		one.Seen = &seen
 	}
 	if one.Issue = p.Issue; signed && hasEnded(p) {
-		one.Issue = "" // what the store shows of it counts
+		one.Issue = "" // only what the store shows counts
 	}
 	if one.Issue == "" && len(one.Issues) > 0 {
 		one.Issue = one.Issues[0]
@@ -277,7 +276,7 @@ func (s *survey) actor(name string) *Actor {
 	return one
 }
 
-// filed takes over what the file of an actor says.
+// filed adds what the actor's file says.
 func (s *survey) filed(one *Actor) {
 	p, err := clone.LoadProfile(s.root, one.Name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -292,7 +291,7 @@ func (s *survey) filed(one *Actor) {
 	one.Roles = append(one.Roles, p.Roles...)
 }
 
-// did counts what an actor did today, by runs and by the journal.
+// did counts what an actor did today, from its runs and the journal.
 func (s *survey) did(one *Actor) {
 	midnight := s.now.Truncate(24 * time.Hour)
 	closed := map[string]time.Time{}
@@ -325,7 +324,7 @@ func (s *survey) did(one *Actor) {
 	}
 }
 
-// state is how an actor was told to be, else what is seen of it.
+// state sets the actor's state: the one that was set, otherwise the observed one.
 func (s *survey) state(one *Actor, p clone.Presence, ended bool) {
 	if given := p.Told(s.now); given != "" && given != clone.Healthy {
 		one.State, one.Why, one.By = string(given), p.Why, p.By
@@ -347,8 +346,8 @@ func (s *survey) state(one *Actor, p clone.Presence, ended bool) {
 	}
 }
 
-// fails reports whether the last three runs failed. What was nobody's fault does not
-// count.
+// fails reports whether the last three runs failed. Runs that failed for other reasons, such as
+// a lost claim or a stop, do not count.
 func (s *survey) fails(name string) bool {
 	n := 0
 	for _, r := range slices.Backward(s.runs[name]) {
@@ -365,13 +364,13 @@ func (s *survey) fails(name string) bool {
 	return false
 }
 
-// hasEnded reports whether a loop is known to be gone.
+// hasEnded reports whether a loop is known to have ended.
 func hasEnded(p clone.Presence) bool {
 	running, known := p.Runs()
 	return known && !running
 }
 
-// unknown refuses a name that no actor has.
+// unknown returns the error for a name that no actor has.
 func unknown(name string) error {
 	return &fault.Error{Code: fault.Usage, Reason: name + ": no such actor", Err: fs.ErrNotExist, Hint: "type stig actor list --all"}
 }

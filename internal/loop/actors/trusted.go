@@ -11,13 +11,14 @@ import (
 	"stig/internal/workspace"
 )
 
-// changedCommands opens why an actor is paused whose file runs something else than a
-// person agreed to.
+// changedCommands is the prefix of the reason why an actor is paused whose commands changed
+// since a person agreed to them.
 const changedCommands = "what its file runs changed: "
 
-// Trusted refuses (fault.Found) to run what the file of an actor names, its command and
-// its setup: where the repository is not trusted, and where they are others than a
-// person agreed to. Then the actor is paused too, until stig worker resume or stig trust.
+// Trusted returns an error (fault.Found) if the command and the setup in an actor's file must
+// not run: because the repository is not trusted, or because they differ from what a person
+// agreed to. In the second case it also pauses the actor until stig worker resume or stig
+// trust.
 func Trusted(ctx context.Context, a *workspace.Run, p *clone.Profile) error {
 	if p.Path == "" || p.Command+p.Setup == "" {
 		return nil
@@ -27,7 +28,7 @@ func Trusted(ctx context.Context, a *workspace.Run, p *clone.Profile) error {
 	case err != nil:
 		return err
 	case !trust.Repository:
-		return &fault.Error{Code: fault.Found, ID: p.Name, Reason: "what its file runs came with a repository that is not trusted here: " + whatRuns(p),
+		return &fault.Error{Code: fault.Found, ID: p.Name, Reason: "its commands come from a repository that is not trusted here: " + whatRuns(p),
 			Hint: "read " + workspace.Shortest(p.Path) + ", then type stig trust"}
 	case trust.Agreed:
 		return agreedSince(a, p.Name)
@@ -36,10 +37,10 @@ func Trusted(ctx context.Context, a *workspace.Run, p *clone.Profile) error {
 		return err
 	}
 	return &fault.Error{Code: fault.Found, ID: p.Name, Reason: "paused: " + changedCommands + whatRuns(p),
-		Hint: "read " + workspace.Shortest(p.Path) + "; a person agrees with stig worker resume " + p.Name}
+		Hint: "read " + workspace.Shortest(p.Path) + "; a person approves it with stig worker resume " + p.Name}
 }
 
-// whatRuns names what the file of an actor has run.
+// whatRuns returns the commands in an actor's file.
 func whatRuns(p *clone.Profile) string {
 	var parts []string
 	if p.Command != "" {
@@ -51,8 +52,8 @@ func whatRuns(p *clone.Profile) string {
 	return strings.Join(parts, "; ")
 }
 
-// pauseChanged pauses an actor whose file runs what nobody agreed to. One that somebody
-// paused, drained or ended stays as it is.
+// pauseChanged pauses an actor whose commands nobody agreed to. An actor that was paused,
+// drained or killed by somebody stays as it is.
 func pauseChanged(a *workspace.Run, p *clone.Profile) error {
 	return edit(a, p.Name, func(one *clone.Presence) bool {
 		why := changedCommands + whatRuns(p)
@@ -64,7 +65,7 @@ func pauseChanged(a *workspace.Run, p *clone.Profile) error {
 	})
 }
 
-// agreedSince ends the pause of an actor to whose commands a person agreed meanwhile.
+// agreedSince ends the pause of an actor once a person has agreed to its commands.
 func agreedSince(a *workspace.Run, name string) error {
 	place, err := placeOf(a)
 	if err != nil {
@@ -82,12 +83,13 @@ func agreedSince(a *workspace.Run, name string) error {
 	})
 }
 
-// forChange reports whether an actor is paused since its file changed.
+// forChange reports whether an actor is paused because its commands changed.
 func forChange(p clone.Presence) bool {
 	return p.State == clone.Paused && p.By == "" && strings.HasPrefix(p.Why, changedCommands)
 }
 
-// byPerson refuses (fault.Found) what only a person may do, and gives their name.
+// byPerson returns the name of the current actor, or an error (fault.Found) if it is not a
+// person.
 func byPerson(ctx context.Context, a *workspace.Run, what string) (string, error) {
 	who, err := a.MustActor(ctx)
 	if err != nil {
@@ -96,13 +98,13 @@ func byPerson(ctx context.Context, a *workspace.Run, what string) (string, error
 	return who, personOnly(a, who, what)
 }
 
-// personOnly refuses (fault.Found) what only a person may do to one who is none.
+// personOnly returns an error (fault.Found) if who is not a person.
 func personOnly(a *workspace.Run, who, what string) error {
 	if a.ByPerson(who) {
 		return nil
 	}
 	if a.Assistant(who) == "" {
-		who = "what a worker loop started"
+		who = "a process started by a worker loop"
 	}
 	return &fault.Error{Code: fault.Found, Reason: fmt.Sprintf("%s: only a person may do that; this is %s", what, who),
 		Hint: "ask a person with stig escalate"}

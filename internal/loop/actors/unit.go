@@ -12,29 +12,30 @@ import (
 	"unicode/utf8"
 )
 
-// Unit is what a service manager needs to know of a worker: how to start its loop on one
-// repository, and its dreams.
+// Unit is what a service manager needs to run a worker's loop and its dreams on one repository.
 type Unit struct {
 	Actor   string        // its name
-	Repo    string        // absolute; the directory that stig is started in
-	Store   string        // as --store takes it, absolute; "" where stig finds it from Repo
-	Program string        // stig, absolute
-	Env     []string      // NAME=value: a service manager passes on next to nothing
-	Dream   time.Duration // how often it dreams; 0 for never
+	Repo    string        // absolute; working directory of stig
+	Store   string        // value of --store, absolute; "" if stig finds the store from Repo
+	Program string        // stig executable, absolute
+	Env     []string      // NAME=value; service managers pass on almost nothing
+	Dream   time.Duration // interval between dreams; 0 for never
 }
 
-// UnitFile is a file in the directory of a service manager; without a text it is not needed.
+// UnitFile is a file in the directory of a service manager. If Text is "", the file is not
+// needed.
 type UnitFile struct{ Name, Text string }
 
-// task is what a service manager starts.
+// task is a command that a service manager starts.
 type task struct {
-	name  string // of its files, without an ending
-	what  string // in words
+	name  string // base name of its files, without extension
+	what  string // description
 	argv  []string
-	every time.Duration // how long after it ended it is started again; 0 for never
+	every time.Duration // delay until it is started again after its end; 0 for never
 }
 
-// loop is the task that works. It ends at a bound on purpose, and bounds count 24 hours.
+// loop is the task that works on issues. It ends by design when a limit is reached; limits
+// cover 24 hours.
 func (u Unit) loop() task {
 	return task{"stig-worker-" + u.id(), "worker " + u.Actor + " on " + u.Repo, u.stig("work", "--actor="+u.Actor), 24 * time.Hour}
 }
@@ -58,8 +59,8 @@ func (u Unit) stig(words ...string) []string {
 	return slices.Concat(argv, []string{"--no-input"}, words)
 }
 
-// id names the worker and its repository for people, and by the hash like no other. It
-// needs no escape in the name of a unit, nor in a shell.
+// id returns a readable name of the worker and its repository, made unique by a hash. It needs
+// no escaping in a unit name or a shell.
 func (u Unit) id() string {
 	plain := func(r rune) rune {
 		if r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-._", r)) {
@@ -67,13 +68,13 @@ func (u Unit) id() string {
 		}
 		return '_'
 	}
-	const most = 64 // bytes of each, of 255 that a name may have
+	const most = 64 // bytes of each; a file name may have 255
 	cut := func(text string) string { return strings.Map(plain, text[:min(len(text), most)]) }
 	sum := sha256.Sum256([]byte(u.Actor + "\x00" + u.Repo + "\x00" + u.Store))
 	return fmt.Sprintf("%s-%s-%x", cut(u.Actor), cut(filepath.Base(u.Repo)), sum[:4])
 }
 
-// Check refuses what the files of a service manager cannot hold.
+// Check returns an error if a value cannot be written into a unit file.
 func (u Unit) Check() error {
 	for _, path := range []string{u.Repo, u.Program} {
 		if !filepath.IsAbs(path) {
@@ -82,17 +83,17 @@ func (u Unit) Check() error {
 	}
 	for _, text := range append([]string{u.Actor, u.Repo, u.Store, u.Program}, u.Env...) {
 		if !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
-			return fmt.Errorf("%q: has a character that a unit cannot hold", text)
+			return fmt.Errorf("%q: has a character that is not allowed in a unit", text)
 		}
 	}
 	if strings.ContainsAny(u.Program, `"'\`) {
-		return fmt.Errorf("%s: systemd starts no program whose path has quotes or backslashes", u.Program)
+		return fmt.Errorf("%s: systemd cannot start a program whose path has quotes or backslashes", u.Program)
 	}
 	return nil
 }
 
-// A manager of a user can confine the file system only by a user namespace, in which ssh
-// refuses the configuration of root, so no more is taken than what needs none: an
+// A user's systemd can restrict the file system only with a user namespace, and in one ssh
+// rejects root's configuration. So only restrictions that need no namespace are used: an
 // assistant needs the network, its home, the repository and namespaces of its own.
 const systemdUnit = `# Written by stig worker install. To remove it, type stig worker install %s --remove
 [Unit]
@@ -110,10 +111,10 @@ RestrictRealtime=yes
 RestrictSUIDSGID=yes
 %s`
 
-// A loop that ended with 1 did so after runs that left nothing, and is not started again
-// before its timer says so; with 6 only questions to people are left; 129, 130 and 143 say
-// that it was stopped. It ends its command by itself; what is left of both is killed. A
-// command that takes too much memory is a failed run, and not the end of the loop.
+// Exit code 1: runs left no result; the timer starts the loop again. 6: only questions to
+// people are left. 129, 130 and 143: the loop was stopped. The loop ends its command itself;
+// then systemd kills what is left. A command that uses too much memory is a failed run and does
+// not end the loop.
 const systemdLoop = `Restart=on-failure
 RestartSec=10
 RestartPreventExitStatus=1
@@ -141,14 +142,14 @@ Description=stig: when to start the %s
 WantedBy=timers.target
 `
 
-// Systemd gives the units of systemd for a worker: a service and a timer for each task.
+// Systemd returns the systemd units of a worker: a service and a timer for each task.
 func (u Unit) Systemd() (files []UnitFile) {
 	var env strings.Builder
 	for _, variable := range u.Env {
 		env.WriteString("Environment=" + unitQuoted(variable) + "\n")
 	}
 	for i, t := range []task{u.loop(), u.dream()} {
-		words := []string{unitQuoted(":" + t.argv[0])} // with a colon a dollar sign stands for itself
+		words := []string{unitQuoted(":" + t.argv[0])} // the colon disables expansion of $
 		for _, word := range t.argv[1:] {
 			words = append(words, unitQuoted(word))
 		}
@@ -159,7 +160,8 @@ func (u Unit) Systemd() (files []UnitFile) {
 	return files
 }
 
-// unitQuoted is a word of a list; see systemd.syntax(7) and systemd.unit(5), "Specifiers".
+// unitQuoted returns a quoted word of a list; see systemd.syntax(7) and systemd.unit(5),
+// "Specifiers".
 func unitQuoted(word string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, `%`, `%%`).Replace(word) + `"`
 }
@@ -185,7 +187,7 @@ const launchdAgent = `<?xml version="1.0" encoding="UTF-8"?>
 </plist>
 `
 
-// A loop is started at once, and again when it crashed.
+// A loop starts at once, and again after a crash.
 const launchdLoop = `	<key>RunAtLoad</key>
 	<true/>
 	<key>KeepAlive</key>
@@ -199,8 +201,8 @@ const launchdLoop = `	<key>RunAtLoad</key>
 	<integer>60</integer>
 `
 
-// Launchd gives the property lists of launchd for a worker, agents of the user who installs
-// them, one for each task.
+// Launchd returns the launchd property lists of a worker, one for each task. They are agents of
+// the user who installs them.
 func (u Unit) Launchd() (files []UnitFile) {
 	var env strings.Builder
 	for _, variable := range u.Env {
@@ -219,6 +221,6 @@ func (u Unit) Launchd() (files []UnitFile) {
 
 func escaped(word string) string {
 	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(word)) // a strings.Builder takes everything
+	_ = xml.EscapeText(&b, []byte(word)) // a strings.Builder never fails
 	return b.String()
 }

@@ -22,8 +22,8 @@ func unitWorkers() map[string]Unit {
 	return map[string]Unit{"user": tide, "odd": odd}
 }
 
-// The texts are compared with files that people read; systemd judges them too where it
-// is there, see TestSystemdAnalyze.
+// The texts are compared with golden files; if systemd is installed it checks them too, see
+// TestSystemdAnalyze.
 func TestTexts(t *testing.T) {
 	for name, w := range unitWorkers() {
 		var b strings.Builder
@@ -52,7 +52,8 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// One that does not dream has the same files, so that they are removed, without a text.
+// Without dreams the file names are the same but the texts are empty, so that old files are
+// removed.
 func TestNoDreams(t *testing.T) {
 	w := unitWorkers()["user"]
 	dreams := slices.Concat(w.Systemd(), w.Launchd())
@@ -64,8 +65,8 @@ func TestNoDreams(t *testing.T) {
 	}
 }
 
-// TestSystemdAnalyze has systemd read the units where it is installed. It wants the
-// program to be there.
+// TestSystemdAnalyze runs systemd-analyze on the units if it is installed. The program must
+// exist.
 func TestSystemdAnalyze(t *testing.T) {
 	analyze, err := exec.LookPath("systemd-analyze")
 	if err != nil {
@@ -129,7 +130,7 @@ func TestRefused(t *testing.T) {
 		"relative": func(w *Unit) { w.Repo = "harbor" }, "no program": func(w *Unit) { w.Program = "" },
 		"line": func(w *Unit) { w.Repo += "\nExecStart=/bin/sh" }, "line of a variable": func(w *Unit) { w.Env = []string{"A=b\nc"} },
 		"bytes": func(w *Unit) { w.Actor = "\xff" },
-		// systemd says of these that the name has special characters
+		// systemd warns that these names have special characters
 		"quote": func(w *Unit) { w.Program = `/opt/a"b/stig` }, "apostrophe": func(w *Unit) { w.Program = `/opt/a'b/stig` }, "backslash": func(w *Unit) { w.Program = `/opt/a\b/stig` },
 	} {
 		w := good
