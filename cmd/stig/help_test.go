@@ -17,8 +17,8 @@ import (
 // What the list of commands says of each is a phrase that begins with a verb, short enough for
 // a line of a terminal.
 func TestShortHelp(t *testing.T) {
-	verbs := strings.Fields("add allow answer ask change claim close connect copy count create delete draw end explain find forget give have keep " +
-		"leave let list mark merge order print read rename reopen return run say serve set settle show start summarize take unite validate write")
+	verbs := strings.Fields("add allow answer ask change claim close connect copy count create delete draw end explain find forget give keep " +
+		"leave let list mark merge order pause print read remove rename reopen resume return run serve set settle show start summarize take validate write")
 	used := map[string]bool{}
 	var walk func(cmd *cobra.Command)
 	walk = func(cmd *cobra.Command) {
