@@ -17,8 +17,8 @@ import (
 // TestShortHelp checks that the summary of each command is a phrase that starts with a verb and
 // fits on a line of a terminal.
 func TestShortHelp(t *testing.T) {
-	verbs := strings.Fields("add allow answer ask change claim close connect copy count create delete draw end explain find forget give have keep " +
-		"leave let list mark merge order print read rename reopen return run say serve set settle show start summarize take unite validate write")
+	verbs := strings.Fields("add allow answer ask change claim close connect copy count create delete draw end explain find forget give keep " +
+		"leave let list mark merge order pause print read remove rename reopen resume return run serve set settle show start summarize take validate write")
 	used := map[string]bool{}
 	var walk func(cmd *cobra.Command)
 	walk = func(cmd *cobra.Command) {

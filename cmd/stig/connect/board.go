@@ -23,34 +23,34 @@ type boardOptions struct {
 	open, readOnly, write bool
 }
 
-// BoardCommand is stig board.
+// BoardCommand returns stig board.
 func BoardCommand(a *cli.App) *cobra.Command {
 	o := boardOptions{}
 	cmd := &cobra.Command{
 		Use:   "board",
 		Short: "show the store in a browser",
-		Long: "Show the store in a browser: pending questions, what each actor does, what was closed and\n" +
-			"with which proof, issues, graph, actors and checks. Pages update themselves. Edits there go\n" +
-			"through the same commands, as you, with the same refusals.\n\n" +
-			"The printed address works once, for one browser; then the next one is printed. Only this\n" +
-			"machine reaches the board, unless --addr says otherwise: then it is read-only, or with\n" +
-			"--write takes answers and comments, unencrypted. Interrupt to end it.",
+		Long: "Show the store in a browser: open questions, what each actor does, what was closed and with\n" +
+			"which proof, issues, graph, actors and checks. Pages update themselves. Edits on the board\n" +
+			"run the same commands, under your name, with the same refusals.\n\n" +
+			"The printed address works once, for one browser; then stig prints the next one. Only this\n" +
+			"machine can reach the board, unless --addr names another address: then the board is\n" +
+			"read-only, or with --write accepts answers and comments, unencrypted. Interrupt to end it.",
 		Args:    cli.Takes(0, 0, "no arguments"),
 		Example: "  stig board --open\n  stig board --addr 127.0.0.1:8080 --read-only",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return serveBoard(cmd.Context(), a, o) },
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.addr, "addr", "127.0.0.1:0", "serve at `HOST:PORT`; port 0 takes a free one")
-	flags.StringArrayVar(&o.names, "host", nil, "answer under this `NAME` too, such as that of a machine")
+	flags.StringArrayVar(&o.names, "host", nil, "also answer to the host `NAME`, such as that of a machine")
 	flags.BoolVar(&o.open, "open", false, "open it in the browser")
-	flags.BoolVar(&o.readOnly, "read-only", false, "show, and write nothing")
-	flags.BoolVar(&o.write, "write", false, "take answers and comments where other machines reach it")
+	flags.BoolVar(&o.readOnly, "read-only", false, "show only; write nothing")
+	flags.BoolVar(&o.write, "write", false, "accept answers and comments from other machines")
 	flags.StringVar(&a.Actor, "actor", "", "act as `NAME`")
 	cli.Exclude(cmd, "read-only", "write")
 	return cmd
 }
 
-// serveBoard listens, says where, and serves until it is interrupted.
+// serveBoard listens, prints the address, and serves until it is interrupted.
 func serveBoard(ctx context.Context, a *cli.App, o boardOptions) error {
 	store, err := a.Discover()
 	if err != nil {
@@ -58,7 +58,7 @@ func serveBoard(ctx context.Context, a *cli.App, o boardOptions) error {
 	}
 	if why := service.Unwritable(ctx, a.Run, store.Place()); why != "" && !o.readOnly {
 		o.readOnly = true
-		a.Note("it shows, and takes nothing: %s", why)
+		a.Note("the board is read-only: %s", why)
 	}
 	host, _, err := net.SplitHostPort(o.addr)
 	if err != nil {
@@ -66,7 +66,7 @@ func serveBoard(ctx context.Context, a *cli.App, o boardOptions) error {
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.addr)
 	if err != nil {
-		return workspace.Usage(fmt.Sprintf("--addr: cannot serve at %s: %v", o.addr, err), "name another port, or leave it out")
+		return workspace.Usage(fmt.Sprintf("--addr: cannot serve at %s: %v", o.addr, err), "choose another port, or leave out --addr")
 	}
 	at := listener.Addr().(*net.TCPAddr)
 	local := at.IP.IsLoopback()
@@ -78,7 +78,7 @@ func serveBoard(ctx context.Context, a *cli.App, o boardOptions) error {
 		o.names = append(o.names, host)
 	}
 	if a.Getenv("GOGC") == "" {
-		debug.SetGCPercent(50) // 130 MB at the most in the place of 205, with 10,000 issues and 200 pages
+		debug.SetGCPercent(50) // at most 130 MB instead of 205, with 10,000 issues and 200 pages
 	}
 	first := true
 	b := board.New(board.Options{
@@ -86,11 +86,11 @@ func serveBoard(ctx context.Context, a *cli.App, o boardOptions) error {
 		Invite: func(path string) {
 			url := "http://" + shown + path
 			if !first {
-				a.Note("another browser gets in with %s", url)
+				a.Note("for another browser: %s", url)
 				return
 			}
 			first = false
-			_ = a.Print(url + "\n") // a closed output does not end the board
+			_ = a.Print(url + "\n") // closed output does not end the board
 			if o.open {
 				openBrowser(a, url)
 			}
@@ -99,14 +99,14 @@ func serveBoard(ctx context.Context, a *cli.App, o boardOptions) error {
 	return b.Serve(ctx, listener)
 }
 
-// openBrowser opens an address as the system does. The browser outlives the board, and the
-// board does not wait for it.
+// openBrowser opens url in the system's browser. It does not wait for the browser, which
+// outlives the board.
 func openBrowser(a *cli.App, url string) {
 	argv := map[string][]string{"darwin": {"open", url}, "windows": {"rundll32", "url.dll,FileProtocolHandler", url}}[runtime.GOOS]
 	if argv == nil {
 		argv = []string{"xdg-open", url}
 	}
 	if err := process.Detach(process.Command{Argv: argv, Env: a.Environ()}, argv[0]); err != nil {
-		a.Warn("no browser could be opened: open the address yourself")
+		a.Warn("cannot open a browser; open the address yourself")
 	}
 }

@@ -1,6 +1,6 @@
-// Package connect has the commands that connect stig to other programs: hooks, the
-// MCP server, the board, setup, doctor, the skill, trust. It knows no settings of
-// an assistant (package assistant) and makes no check of a machine (package doctor).
+// Package connect contains the commands that connect stig to other programs: hooks, the MCP
+// server, the board, setup, doctor, the skill, trust. The settings of assistants are in package
+// assistant, the checks of a machine in package doctor.
 //
 //	root.AddCommand(connect.SetupCommand(a))
 package connect

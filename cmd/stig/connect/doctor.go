@@ -16,11 +16,11 @@ func DoctorCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "show what stig finds here, what works, and what to do next",
-		Long: "doctor looks at the store, the programs around it, git, the configuration, and what\n" +
-			"stig is connected to. It leaves nothing behind. The exit code is 1 when something is broken;\n" +
+		Long: "Check the store, the programs around it, git, the configuration, and the programs that stig\n" +
+			"is connected to. doctor leaves nothing behind. The exit code is 1 if something is broken;\n" +
 			"what is only missing is listed as something to do.\n" +
-			"With --migrate it brings stig's tables on a server to the version of this stig, and looks\n" +
-			"at nothing else: programs of an earlier version refuse them afterwards.",
+			"With --migrate, only migrate stig's tables on a server to the version of this stig. Programs\n" +
+			"of an earlier version refuse them afterwards.",
 		Args:    cli.Takes(0, 0, "no arguments"),
 		Example: "  stig doctor\n  stig doctor --json\n  stig doctor --migrate --dry-run",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -29,7 +29,7 @@ func DoctorCommand(a *cli.App) *cobra.Command {
 				return a.Result("doctor", report, err, func() error { return printReport(a, report) })
 			}
 			if dryRun {
-				return workspace.Usage("--dry-run: goes with --migrate", "leave it out: doctor changes nothing")
+				return workspace.Usage("--dry-run needs --migrate", "leave it out; without --migrate doctor changes nothing")
 			}
 			report := doctor.Examine(cmd.Context(), a.Run)
 			err := a.Result("doctor", report, cmd.Context().Err(), func() error { return printReport(a, report) })
@@ -39,7 +39,7 @@ func DoctorCommand(a *cli.App) *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().BoolVar(&migrate, "migrate", false, "bring the tables of a store on a server to this version")
+	cmd.Flags().BoolVar(&migrate, "migrate", false, "migrate the tables of a store on a server to this version")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "with --migrate: change nothing")
 	return cmd
 }
@@ -57,7 +57,7 @@ func printReport(a *cli.App, r *doctor.Report) error {
 	return a.Print(text.String())
 }
 
-// below breaks a text into lines of a page of 80 columns, each below the first.
+// below wraps text at 80 columns and indents all lines but the first.
 func below(text string) string {
 	const margin = 21
 	return strings.Join(cli.Wrapped(text, 79-margin), "\n"+strings.Repeat(" ", margin))

@@ -25,10 +25,10 @@ func HookCommand(a *cli.App) *cobra.Command {
 			"  pre-tool-use   denies commands that close an issue without the gate or write the store\n" +
 			"  post-tool-use  reports what another program removed from the store, or closed in it\n" +
 			"  subagent-start names a subagent, and says what it must leave to its session\n" +
-			"  stop           reports the same, and reminds of claimed work without a checkpoint\n" +
+			"  stop           reports as post-tool-use does, and reminds of claims without a checkpoint\n" +
 			"  pre-compact    writes a draft if claimed work has no state estimate\n" +
 			"  session-end    records the end of the session: others may take its claims\n" +
-			"stig setup writes the hooks. Without a store a hook does nothing. It never ends with exit\n" +
+			"stig setup writes the hooks. Without a store, a hook does nothing. A hook never ends with exit\n" +
 			"code 2, which would stop the assistant.",
 		Args:    cobra.ArbitraryArgs,
 		Example: "  echo '{\"tool_input\":{\"command\":\"bd close demo-1\"}}' | stig hook pre-tool-use --host claude",
@@ -41,13 +41,12 @@ func HookCommand(a *cli.App) *cobra.Command {
 		},
 	}
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return misheard(a, err.Error()) })
-	cmd.Flags().StringVar(&name, "host", string(assistant.Claude), "the `HOST` that asks: "+assistant.Names())
+	cmd.Flags().StringVar(&name, "host", string(assistant.Claude), "the calling `HOST`: "+assistant.Names())
 	return cmd
 }
 
-// misheard says what is wrong with the command line of a hook. Exit code 2,
-// which says so elsewhere, would have the host stop whatever it asked about; a person
-// at a terminal gets it.
+// misheard reports an invalid hook command line. The usual exit code 2 goes only to a person at
+// a terminal: to a host it is an order to stop what it asked about.
 func misheard(a *cli.App, message string) error {
 	if cli.IsTerminal(a.In) {
 		return workspace.Usage(strings.TrimPrefix(message, "stig "), "type stig setup --help")
@@ -60,7 +59,7 @@ func misheard(a *cli.App, message string) error {
 func answerHook(ctx context.Context, a *cli.App, hook hooks.Hook) error {
 	var text []byte
 	if !cli.IsTerminal(a.In) {
-		// What is cut short by an error is no JSON, and tells nothing.
+		// Input that is cut short by an error is invalid JSON and has no effect.
 		text, _ = io.ReadAll(io.LimitReader(a.In, hooks.EventLimit))
 	}
 	reply, err := hooks.AnswerHook(ctx, a.Run, hook, text)
@@ -74,7 +73,7 @@ func answerHook(ctx context.Context, a *cli.App, hook hooks.Hook) error {
 func SendCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:    service.SendName,
-		Short:  "tell of the event on standard input",
+		Short:  "deliver the notification on standard input",
 		Hidden: true,
 		Args:   cli.Takes(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {

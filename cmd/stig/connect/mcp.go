@@ -20,16 +20,16 @@ func McpCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "mcp",
 		Short: "serve the Model Context Protocol to assistants",
-		Long: "Serve the Model Context Protocol on standard input and output, for assistants that have\n" +
-			"no shell: tools to orient, claim, checkpoint, escalate, verify, close, create, check,\n" +
-			"recall, inbox and ack, the briefings as resources, and prompts to start and to hand over. A tool gives\n" +
-			"what its command prints with --json, in at most 8,000 characters; a refusal is an error\n" +
-			"of the tool. An interrupt ends the server and the checks that it runs.",
+		Long: "Serve the Model Context Protocol on standard input and output, for assistants without a\n" +
+			"shell: tools to orient, claim, checkpoint, escalate, verify, close, create, check, recall,\n" +
+			"inbox and ack, the briefings as resources, and prompts to start and to hand over. A tool\n" +
+			"returns what its command prints with --json, in at most 8,000 characters. A refusal is an\n" +
+			"error of the tool. An interrupt ends the server and the checks that it runs.",
 		Args:    cli.Takes(0, 0, "no arguments"),
 		Example: "  stig mcp\n  stig -C DIR mcp",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			// A client that is gone is an error of a write, and not the end of this
-			// process, which has checks to end.
+			// Without SIGPIPE, writing to a client that is gone fails and does not end this
+			// process, which still has to end running checks.
 			signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 			ctx, cancel := context.WithCancel(cmd.Context())
 			defer cancel()
@@ -45,14 +45,14 @@ func McpCommand(a *cli.App) *cobra.Command {
 // server answers the calls of one client.
 type server struct {
 	app     *cli.App
-	serving context.Context // ends when the server ends, and with it what calls have started
-	id      string          // tells its client from those of other servers
+	serving context.Context // ends with the server, and with it what calls have started
+	id      string          // distinguishes its client from those of other servers
 }
 
-// protocol is the server as the protocol sees it.
+// protocol returns the MCP server with its tools, prompts and resources.
 func (s *server) protocol() *mcp.Server {
 	p := mcp.NewServer(&mcp.Implementation{Name: "stig", Title: "stig", Version: cli.Version}, &mcp.ServerOptions{
-		Instructions: "Issues in the repository are how workers here share what they know. Call orient before work, claim the issue " +
+		Instructions: "Workers here share what they know through the issues in the repository. Call orient before work, claim the issue " +
 			"you take, checkpoint when you learn something or stop, escalate what a person must decide, and close when the acceptance criteria pass." + s.looped(),
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Prompts: &mcp.PromptCapabilities{}, Resources: &mcp.ResourceCapabilities{}},
 	})
@@ -65,16 +65,15 @@ func (s *server) protocol() *mcp.Server {
 	return p
 }
 
-// looped is what a client that a worker loop started does otherwise; "" for others.
+// looped returns what a client that a worker loop started must do differently, "" for others.
 func (s *server) looped() string {
 	if s.app.Getenv("STIG_RUN") == "" {
 		return ""
 	}
-	return " A worker loop runs you: it claimed the issue, and merges, verifies and closes. Neither claim nor close: checkpoint, and end."
+	return " A worker loop runs you: it claimed the issue, and it merges, verifies and closes. Do not claim or close: checkpoint, then end."
 }
 
-// call answers one call. Whatever is wrong with it is told by the result, so that the
-// model reads it.
+// call answers one call. Errors are part of the result, so that the model reads them.
 func (s *server) call(ctx context.Context, t tool, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	ctx, end := s.both(ctx)
 	defer end()
@@ -99,21 +98,20 @@ func (s *server) call(ctx context.Context, t tool, r *mcp.CallToolRequest) (*mcp
 	}, err
 }
 
-// both is the context of a call that ends with the server too.
+// both returns a context that ends with ctx or with the server, whichever is first.
 func (s *server) both(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(s.serving, func() { cancel(context.Cause(s.serving)) })
 	return ctx, func() { stop(); cancel(nil) }
 }
 
-// run is one call as the services see it, and what they said beside their result.
+// run is one call as the services see it, with the warnings besides its result.
 type run struct {
 	*workspace.Run
 	warnings []string
 }
 
-// run makes a run of its own for a call of a client, nil for one that does not say what
-// it is.
+// run returns a new run for a call. client is nil if the client does not identify itself.
 func (s *server) run(ctx context.Context, name string, client *mcp.Implementation) *run {
 	r := &run{Run: s.app.Fresh(ctx, name)}
 	r.Terminal = false
@@ -129,8 +127,9 @@ func (s *server) run(ctx context.Context, name string, client *mcp.Implementatio
 	return r
 }
 
-// object is a result as the client gets it: with the warnings of the run, calls of
-// tools instead of commands to type, nothing hidden in its texts, and not too long.
+// object returns a result as JSON for the client: with the warnings of the run, tool calls in
+// place of commands to type, hidden characters made visible, and at most resultLimit
+// characters.
 func (r *run) object(o workspace.Output) ([]byte, error) {
 	text, err := o.JSON()
 	if err != nil {

@@ -12,10 +12,10 @@ import (
 	"stig/internal/workspace"
 )
 
-// forPerson stands for a hint of which nothing is left: what it says to type is no tool.
+// forPerson replaces a hint that names only commands without a tool.
 const forPerson = "a person has to do this, in a terminal: tell them, and go on with other work"
 
-// otherName is the tool that stands for a command of another name.
+// otherName returns the tool for a command whose tool has another name, else the name itself.
 func otherName(command string) string {
 	switch command {
 	case "show":
@@ -30,8 +30,8 @@ func otherName(command string) string {
 	return command
 }
 
-// forTools gives a result as one without a shell reads it: commands to type become calls
-// of tools, those that no tool stands for are left out, and nothing in a text is hidden.
+// forTools rewrites a result for a client without a shell: commands to type become tool calls,
+// commands without a tool are left out, and hidden characters are made visible.
 func forTools(value any) any {
 	switch value := value.(type) {
 	case string:
@@ -51,7 +51,7 @@ func forTools(value any) any {
 				if m = (member{"call", callFor(joined(m.value))}); m.value == "" {
 					continue
 				}
-			case m.key == "command" && value.get("why") != nil: // of an item of an inbox
+			case m.key == "command" && value.get("why") != nil: // of an inbox item
 				issue, _ := value.get("issue").(string)
 				m = member{"call", itemCall(said, issue)}
 			case m.key == "hint":
@@ -84,7 +84,7 @@ func joined(list any) string {
 	return strings.Join(words, " ")
 }
 
-// withoutCommands takes what to type out of warnings.
+// withoutCommands removes the commands to type from warnings.
 func withoutCommands(list any) any {
 	values, _ := list.([]any)
 	kept := []any{}
@@ -101,8 +101,8 @@ func withoutCommands(list any) any {
 	return kept
 }
 
-// toolHint says with tools what a hint says with commands. Of its clauses those stay that
-// name a tool, or nothing to type.
+// toolHint rewrites a hint that names commands to one that names tools. It keeps the clauses
+// that name a tool, and those with nothing to type.
 func toolHint(hint string) string {
 	if strings.Contains(hint, "stig trust") {
 		return forPerson
@@ -142,13 +142,13 @@ func ofNoTool(clause string) bool {
 	})
 }
 
-// param finds the parameter that a flag is; -1 for none.
+// param returns the index of the parameter for a flag, or -1.
 func (t tool) param(flag string) int {
 	return slices.IndexFunc(t.params, func(p param) bool { return p.name == strings.ReplaceAll(flag, "-", "_") })
 }
 
-// callFor is the call of a tool that a command stands for, such as "checkpoint with id
-// demo-1, learned"; "" where no tool takes what the command takes.
+// callFor returns the tool call for a command, such as "checkpoint with id demo-1, learned", or
+// "" if no tool takes the command's flags.
 func callFor(line string) string {
 	line = strings.NewReplacer("stig resolve --list", "stig orient", "stig inbox --ack ", "stig ack ").Replace(line)
 	parts := command().FindStringSubmatch(line)
@@ -182,24 +182,24 @@ func callFor(line string) string {
 }
 
 var (
-	// command finds a command of stig, and the issue that it names.
+	// command matches a stig command and the issue that it names.
 	command = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`\bstig ([a-z-]+)(?: ([A-Z]{2,}\b|[^\s"',;-][^\s"',;]*-[^\s"',;]*))?`)
 	})
-	// flags finds flags, each with its value where that is one word.
+	// flags matches flags, each with its value if that is one word.
 	flags = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`--([a-z-]+)(?: ([^\s"',;…-][^\s"',;]*))?`) })
-	// purpose finds what a command is for.
+	// purpose matches what a command is for.
 	purpose = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(` to (?:see|read|find|wait|answer|ask|add|close) .*$`)
 	})
-	// clauses finds what stands between the clauses of a hint.
+	// clauses matches the separators between the clauses of a hint.
 	clauses = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`; |, (?:or|and|then) |\n(?:then )?`) })
-	// shellWords finds what is typed into a shell, and what the tools have no name for.
+	// shellWords matches what is typed into a shell, and what the tools have no name for.
 	shellWords = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?:^|[ "])(?:-[a-z ]|--(?:file|force|help)|bd |git |set [A-Z]|type )`)
 	})
-	// typing finds what stands before a command.
+	// typing matches the words that introduce a command.
 	typing = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\btype(?: for example)? *$`) })
-	// dashes finds the dashes of a flag.
+	// dashes matches the dashes of a flag.
 	dashes = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(^|[ (])--([a-z])`) })
 )

@@ -6,8 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// TestToolHint lists hints as commands give them, and what is left of them where there is
-// no shell.
+// TestToolHint compares hints of commands with what a client without a shell gets.
 func TestToolHint(t *testing.T) {
 	for hint, want := range map[string]string{
 		"":                                     "",
@@ -41,7 +40,7 @@ func TestToolHint(t *testing.T) {
 	}
 }
 
-// TestForTools wants commands out of a result, and its keys in their order.
+// TestForTools checks that commands become tool calls and that keys keep their order.
 func TestForTools(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"b":1,"a":{"argv":["stig","orient","demo-1"],"why":"x"},"c":["<&>"]}`:                                   `{"b":1,"a":{"call":"orient with id demo-1","why":"x"},"c":["<&>"]}`,
@@ -62,7 +61,7 @@ func TestForTools(t *testing.T) {
 	}
 }
 
-// TestFit wants an object as it is where it is short, and of any other so many characters.
+// TestFit checks that a short object stays as it is and that any other is cut to the limit.
 func TestFit(t *testing.T) {
 	deep := "0"
 	for range 500 {
@@ -86,7 +85,7 @@ func TestFit(t *testing.T) {
 	}
 }
 
-// TestArguments wants each argument in its type and as a text of it.
+// TestArguments checks that each argument is accepted in its type and as a string.
 func TestArguments(t *testing.T) {
 	p := tool{name: "t", params: []param{{"t", text, "", false}, {"n", number, "", false}, {"i", integer, "", false}, {"b", boolean, "", false}, {"l", texts, "", false}}}
 	for raw, want := range map[string]args{

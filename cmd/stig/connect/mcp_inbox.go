@@ -8,7 +8,7 @@ import (
 	"stig/internal/workspace"
 )
 
-// inboxTool lists what concerns the assistant.
+// inboxTool lists the items in the assistant's inbox.
 func inboxTool(ctx context.Context, a *workspace.Run, g args) (workspace.Output, bool, error) {
 	in, err := traces.ReadInbox(ctx, a, traces.InboxRequest{Acked: g.flag("acked")})
 	return workspace.NewOutput("inbox", in), false, err
@@ -20,8 +20,8 @@ func ackTool(ctx context.Context, a *workspace.Run, g args) (workspace.Output, b
 	return workspace.NewOutput("acked", acked), false, err
 }
 
-// itemCall is the call of a tool for the command that deals with an item: of an answer
-// all that it takes, of a trace to read the issue that it is on.
+// itemCall returns the tool call for the command that deals with an inbox item: for an answer
+// with all its arguments, for a trace a call that reads its issue.
 func itemCall(command, issue string) string {
 	words := strings.Fields(command)
 	switch {

@@ -17,28 +17,28 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// lineLimit is the longest message that is read, in bytes.
+// lineLimit is the maximum length of a message, in bytes.
 const lineLimit = 16 << 20
 
-// lines is a connection of one message a line. A line that is no message is answered
-// with an error, and the next one is read; at the end of the input the calls that are
-// under way are answered first. The library gets a number in place of the id of a call, which
-// may be of any size and is answered as it was written. The transports of the library end with the first bad
-// line, and cancel what runs at the end of the input.
+// lines is a connection with one message a line. It answers an invalid line with an error and
+// reads the next; at the end of the input it waits until running calls are answered. The
+// transports of the library end at the first invalid line, and cancel running calls at the end
+// of the input. The library gets a number in place of a call's id, which may be of any size;
+// the answer has the id as it was written.
 type lines struct {
-	in     chan []byte // nil stands for a line that is too long
-	cancel func()      // called when nothing can be written any more
+	in     chan []byte // nil for a line that is too long
+	cancel func()      // called when a write fails
 	closed chan struct{}
 
 	mu       sync.Mutex
 	out      io.Writer
 	count    int64                     // of calls
-	calls    map[int64]json.RawMessage // read, and not answered yet: their ids by their numbers
-	answered chan struct{}             // closed when calls is empty after the end of the input; nil before that
+	calls    map[int64]json.RawMessage // calls without an answer yet: their ids by number
+	answered chan struct{}             // nil before the end of the input, then closed when calls is empty
 	once     sync.Once
 }
 
-// newLines reads from in and writes to out, neither of which it closes.
+// newLines reads from in and writes to out. It closes neither.
 func newLines(in io.Reader, out io.Writer, cancel func()) *lines {
 	l := &lines{in: make(chan []byte), cancel: cancel, closed: make(chan struct{}), out: out, calls: map[int64]json.RawMessage{}}
 	go l.readAll(bufio.NewReaderSize(in, 64<<10))
@@ -49,7 +49,7 @@ func (l *lines) Connect(context.Context) (mcp.Connection, error) { return l, nil
 
 func (l *lines) SessionID() string { return "" }
 
-// readAll passes lines on until the input or the connection ends.
+// readAll passes lines to Read until the input or the connection ends.
 func (l *lines) readAll(in *bufio.Reader) {
 	defer close(l.in)
 	for {
@@ -67,8 +67,8 @@ func (l *lines) readAll(in *bufio.Reader) {
 	}
 }
 
-// readLine reads a line without its end; of one that is too long it gives nothing and
-// bufio.ErrTooLong.
+// readLine reads a line without its newline. It returns nil and bufio.ErrTooLong for a line
+// that is too long.
 func readLine(in *bufio.Reader) (line []byte, err error) {
 	length := 0
 	for {
@@ -88,7 +88,7 @@ func readLine(in *bufio.Reader) (line []byte, err error) {
 	}
 }
 
-// Read gives the next message.
+// Read returns the next message.
 func (l *lines) Read(ctx context.Context) (jsonrpc.Message, error) {
 	for {
 		select {
@@ -109,12 +109,12 @@ func (l *lines) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
-// message reads a line, and answers one that is none itself.
+// message decodes a line. It answers an invalid line itself and then returns nil.
 func (l *lines) message(line []byte) (jsonrpc.Message, error) {
 	if line != nil && len(bytes.TrimSpace(line)) == 0 {
 		return nil, nil
 	}
-	code, what := int64(jsonrpc.CodeParseError), "the line is no JSON"
+	code, what := int64(jsonrpc.CodeParseError), "the line is not valid JSON"
 	if line == nil {
 		what = fmt.Sprintf("the line is longer than %d bytes", lineLimit)
 	} else if json.Valid(line) {
@@ -122,7 +122,7 @@ func (l *lines) message(line []byte) (jsonrpc.Message, error) {
 		if err == nil {
 			return m, nil
 		}
-		code, what = jsonrpc.CodeInvalidRequest, "the line is no message of JSON-RPC 2.0"
+		code, what = jsonrpc.CodeInvalidRequest, "the line is not a JSON-RPC 2.0 message"
 	}
 	reply, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": map[string]any{"code": code, "message": what}})
 	if err != nil {
@@ -131,7 +131,8 @@ func (l *lines) message(line []byte) (jsonrpc.Message, error) {
 	return nil, l.write(reply)
 }
 
-// decode reads a line that is JSON. It remembers a call until it is answered, by its number.
+// decode decodes a line of valid JSON. It keeps the id of a call under its number until the
+// call is answered.
 func (l *lines) decode(line []byte) (jsonrpc.Message, error) {
 	var parts map[string]json.RawMessage
 	if err := json.Unmarshal(line, &parts); err != nil {
@@ -142,7 +143,7 @@ func (l *lines) decode(line []byte) (jsonrpc.Message, error) {
 		return l.cancelling(line, parts)
 	}
 	if !isID(id) {
-		return nil, fmt.Errorf("the id of a call is a text or a number; found %.20s", id)
+		return nil, fmt.Errorf("the id of a call must be a string or a number; found %.20s", id)
 	}
 	l.mu.Lock()
 	l.count++
@@ -166,13 +167,13 @@ func decoded(parts map[string]json.RawMessage) (jsonrpc.Message, error) {
 	return jsonrpc.DecodeMessage(line)
 }
 
-// isID reports whether a value may be the id of a call; null is answered, too.
+// isID reports whether a value may be the id of a call. null is accepted, too.
 func isID(value json.RawMessage) bool {
 	return len(value) > 0 && strings.IndexByte("\"-0123456789n", value[0]) >= 0
 }
 
-// cancelling reads a message that is no call. Where it cancels one, that is named by its
-// number.
+// cancelling decodes a message that is not a call. In a cancellation it replaces the call's id
+// with its number.
 func (l *lines) cancelling(line []byte, parts map[string]json.RawMessage) (jsonrpc.Message, error) {
 	var params map[string]json.RawMessage
 	if string(parts["method"]) != `"notifications/cancelled"` || json.Unmarshal(parts["params"], &params) != nil {
@@ -194,7 +195,7 @@ func (l *lines) cancelling(line []byte, parts map[string]json.RawMessage) (jsonr
 	return decoded(parts)
 }
 
-// awaitAnswers waits until every call is answered, or the connection is closed.
+// awaitAnswers waits until every call is answered or the connection is closed.
 func (l *lines) awaitAnswers() {
 	l.mu.Lock()
 	done := make(chan struct{})
@@ -209,8 +210,7 @@ func (l *lines) awaitAnswers() {
 	}
 }
 
-// Write writes a message. It does so after ctx has ended too: a call that was
-// interrupted is answered.
+// Write writes a message, even after ctx has ended: an interrupted call is answered, too.
 func (l *lines) Write(_ context.Context, m jsonrpc.Message) error {
 	text, err := jsonrpc.EncodeMessage(m)
 	if err != nil {

@@ -6,8 +6,7 @@ import (
 	"slices"
 )
 
-// members is an object of JSON in the order in which it was written: a reader is told
-// first what counts most.
+// members is a JSON object that keeps the order of its keys: what matters most comes first.
 type members []member
 
 type member struct {
@@ -15,7 +14,7 @@ type member struct {
 	value any // string, json.Number, bool, nil, []any or members
 }
 
-// get is the value of a key; nil where it has none.
+// get returns the value of a key, nil if it is absent.
 func (m members) get(key string) any {
 	for _, one := range m {
 		if one.key == key {
@@ -25,7 +24,7 @@ func (m members) get(key string) any {
 	return nil
 }
 
-// with is the object with a key set, at its end where it is new.
+// with returns the object with a key set; a new key goes to the end.
 func (m members) with(key string, value any) members {
 	m = slices.Clone(m)
 	for i := range m {
@@ -56,10 +55,10 @@ func (m members) MarshalJSON() ([]byte, error) {
 		}
 	}
 	b.WriteByte('}')
-	return bytes.ReplaceAll(b.Bytes(), []byte("\n"), nil), nil // those between tokens: in texts they are escaped
+	return bytes.ReplaceAll(b.Bytes(), []byte("\n"), nil), nil // between tokens only: strings have them escaped
 }
 
-// parse reads a text of JSON, with the keys of objects in their order.
+// parse parses JSON and keeps the order of keys.
 func parse(text []byte) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()

@@ -15,24 +15,24 @@ import (
 	"stig/internal/workspace"
 )
 
-// tool is a service as an assistant calls it. Types are plain: a schema with unions is
-// refused by some hosts, and others send every argument as a string.
+// tool is a service that an assistant can call. Types are plain: some hosts refuse a schema
+// with unions, others send every argument as a string.
 type tool struct {
 	name, title, about string
 	effect             effect
 	params             []param
-	gives              []param // the keys of a result besides those of all
-	// answer gives the result; failed where it is a refusal that the result explains.
+	gives              []param // keys of the result besides ofAll
+	// answer runs the tool. failed is true for a refusal that the result explains.
 	answer func(context.Context, *workspace.Run, args) (out workspace.Output, failed bool, err error)
 }
 
-// effect is what a tool does to the world.
+// effect says whether a tool reads, writes, or runs commands.
 type effect int
 
 const (
 	reads effect = iota
 	writes
-	runs // commands of the project
+	runs // runs commands of the project
 )
 
 // Kinds of parameters and of the keys of results.
@@ -42,7 +42,7 @@ const (
 	integer = "integer"
 	boolean = "boolean"
 	texts   = "texts" // a list of strings
-	// Of results alone:
+	// Only of results:
 	rows     = "rows" // a list of objects
 	object   = "object"
 	anything = "" // what may be null
@@ -54,7 +54,7 @@ type param struct {
 	required          bool
 }
 
-// described is the tool as it is listed.
+// described returns the tool as MCP lists it.
 func (t tool) described() *mcp.Tool {
 	yes, no := true, false
 	hints := &mcp.ToolAnnotations{Title: t.title, ReadOnlyHint: t.effect == reads, DestructiveHint: &no, IdempotentHint: t.name != "create", OpenWorldHint: &no}
@@ -69,16 +69,16 @@ func (t tool) described() *mcp.Tool {
 	}
 }
 
-// ofAll are the keys that every result may have: a refusal has no others.
+// ofAll returns the keys that every result may have. A refusal has no others.
 func ofAll() []param {
 	return []param{
 		{"schema_version", integer, "", true}, {"kind", text, "what the result is; error for a refusal", true},
-		{"message", text, "of a refusal: why", false}, {"hint", text, "what to call or do about it", false}, {"code", integer, "of a refusal", false},
-		{"warnings", texts, "what to look at besides", false}, {"left_out", text, "what is not here because it is too long", false},
+		{"message", text, "reason of a refusal", false}, {"hint", text, "what to call or do about it", false}, {"code", integer, "of a refusal", false},
+		{"warnings", texts, "what else needs attention", false}, {"left_out", text, "what was cut because the result is too long", false},
 	}
 }
 
-// schema is the JSON Schema of an object with such keys.
+// schema returns the JSON Schema of an object with the given keys.
 func schema(params []param) map[string]any {
 	properties, required := map[string]any{}, []string{}
 	for _, p := range params {
@@ -107,8 +107,8 @@ func schema(params []param) map[string]any {
 	return s
 }
 
-// args are the arguments of a call by name: string, float64, bool or []string, as the
-// parameters say.
+// args are the arguments of a call by name. Each is a string, float64, bool or []string, as its
+// parameter says.
 type args map[string]any
 
 func (a args) text(name string) string { s, _ := a[name].(string); return s }
@@ -118,7 +118,7 @@ func (a args) list(name string) []string {
 	return l
 }
 
-// ids is a list of ids, which hold neither blanks nor commas.
+// ids returns a list of ids. It splits at blanks and commas, which no id contains.
 func (a args) ids(name string) (ids []string) {
 	for _, item := range a.list(name) {
 		ids = append(ids, strings.FieldsFunc(item, func(r rune) bool { return r == ',' || r == ' ' })...)
@@ -127,12 +127,12 @@ func (a args) ids(name string) (ids []string) {
 }
 func (a args) whole(name string) int { f, _ := a[name].(float64); return int(f) }
 
-// read reads the arguments of a call, each as its parameter says or as a string of it.
+// read decodes the arguments of a call, each in its type or as a string of it.
 func (t tool) read(raw json.RawMessage) (args, error) {
 	given := map[string]json.RawMessage{}
 	if len(bytes.TrimSpace(raw)) > 0 {
 		if err := json.Unmarshal(raw, &given); err != nil {
-			return nil, workspace.Usage("the arguments are no object", "")
+			return nil, workspace.Usage("the arguments are not an object", "")
 		}
 	}
 	read := args{}
@@ -162,7 +162,7 @@ func (t tool) read(raw json.RawMessage) (args, error) {
 	return read, nil
 }
 
-// read reads one argument.
+// read decodes one argument.
 func (p param) read(raw json.RawMessage) (any, error) {
 	var word string
 	isText := json.Unmarshal(raw, &word) == nil
@@ -193,7 +193,7 @@ func (p param) read(raw json.RawMessage) (any, error) {
 	switch {
 	case json.Unmarshal(raw, &items) == nil:
 		return items, nil
-	case isText && json.Unmarshal([]byte(word), &items) == nil: // a list that was sent as text
+	case isText && json.Unmarshal([]byte(word), &items) == nil: // a list sent as a string
 		return items, nil
 	case isText:
 		return []string{word}, nil
@@ -204,11 +204,11 @@ func (p param) read(raw json.RawMessage) (any, error) {
 func article(kind string) string {
 	switch kind {
 	case texts:
-		return "a list of texts"
+		return "a list of strings"
 	case integer:
 		return "a whole number of at least 0"
 	case text:
-		return "a text"
+		return "a string"
 	case boolean:
 		return "true or false"
 	}

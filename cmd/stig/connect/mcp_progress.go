@@ -13,12 +13,13 @@ import (
 	"stig/internal/workspace"
 )
 
-// progressTime is how often a client is told that checks are running: hosts give up on
-// a call that says nothing for long.
+// progressTime is the interval of progress notifications: hosts give up on a call that is
+// silent for long.
 const progressTime = time.Second
 
-// progress tells the client what runs, at once and every second, until it is stopped.
-// Of a client that did not ask it only keeps the output of checks from the error stream.
+// progress tells the client which check is running, at once and every second, until stop is
+// called. If the client did not ask for progress, it only keeps the output of checks away from
+// standard error.
 func (s *server) progress(ctx context.Context, r *mcp.CallToolRequest, run *workspace.Run) (stop func()) {
 	latest := &lastCommand{began: make(chan struct{}, 1)}
 	run.Progress = latest
@@ -38,7 +39,7 @@ func (s *server) progress(ctx context.Context, r *mcp.CallToolRequest, run *work
 			case <-latest.began:
 			case <-ticker.C:
 			}
-			// A client that cannot be told is gone, and the connection knows.
+			// An error means that the client is gone, which the connection notices itself.
 			_ = r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: n, Message: latest.text()})
 		}
 	})
@@ -48,10 +49,10 @@ func (s *server) progress(ctx context.Context, r *mcp.CallToolRequest, run *work
 	}
 }
 
-// lastCommand keeps the command that runs, of what checks print: the latest line that
-// begins with "+ ".
+// lastCommand keeps the running command from the output of checks: the latest line that begins
+// with "+ ".
 type lastCommand struct {
-	began chan struct{} // gets one where there is a new one
+	began chan struct{} // gets a value for each new command
 	mu    sync.Mutex
 	line  string
 }

@@ -18,8 +18,8 @@ const (
 	jsonType    = "application/json"
 )
 
-// addReading adds what is read without a call of a tool: the survey and the briefings as
-// resources, and prompts that give one of them with what to do.
+// addReading adds what can be read without a tool call: the survey and the briefings as
+// resources, and prompts that contain one of them with instructions.
 func (s *server) addReading(p *mcp.Server) {
 	p.AddResource(&mcp.Resource{URI: surveyURI, Name: "survey", Title: "Survey of all issues", MIMEType: jsonType,
 		Description: "What needs attention, who works on what, what can be started, and one recommended next step."}, s.resource)
@@ -28,17 +28,17 @@ func (s *server) addReading(p *mcp.Server) {
 	issue := func(required bool) []*mcp.PromptArgument {
 		return []*mcp.PromptArgument{{Name: "id", Title: "Issue", Description: "the id of an issue", Required: required}}
 	}
-	p.AddPrompt(&mcp.Prompt{Name: "start", Title: "Start to work", Description: "Take an issue and read its briefing.", Arguments: issue(false)}, s.prompt(
-		"Work on the issue of this briefing. Call claim with its id first; where that is refused, call ready and take another. Read what it is built on, do what "+
-			"its acceptance criteria ask for, and call checkpoint when you learn something. What a person must decide goes to escalate. When the criteria hold, call close.",
-		"Choose what to work on from this survey: what its next says, else the first that is ready. Call claim with its id, then orient with it, and work by its briefing."))
+	p.AddPrompt(&mcp.Prompt{Name: "start", Title: "Start work", Description: "Take an issue and read its briefing.", Arguments: issue(false)}, s.prompt(
+		"Work on the issue of this briefing. Call claim with its id first; if that is refused, call ready and take another. Read what it is built on, do what "+
+			"its acceptance criteria ask for, and call checkpoint when you learn something. What a person must decide goes to escalate. When the criteria pass, call close.",
+		"Choose an issue from this survey: the one that next recommends, else the first that is ready. Call claim with its id, then orient with it, and work by its briefing."))
 	p.AddPrompt(&mcp.Prompt{Name: "hand_over", Title: "Hand over", Description: "Leave the state of an issue for whoever comes next.", Arguments: issue(true)}, s.prompt(
 		"Stop work on the issue of this briefing and leave its state for whoever comes next. Call checkpoint with its id and: surprise, how far the work was from its "+
 			"description; progress; done; learned, what took you long to find out; remains, the next step first; downstream, what issues that depend on it should know. "+
-			"Write what you saw, not what you hope. Call escalate for what a person must decide. Call close instead where its acceptance criteria hold.", ""))
+			"Write what you saw, not what you hope. Call escalate for what a person must decide. If its acceptance criteria pass, call close instead.", ""))
 }
 
-// resource gives what a URI names, as orient does.
+// resource returns the survey or the briefing that a URI names, as orient does.
 func (s *server) resource(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 	id := ""
 	if r.Params.URI != surveyURI {
@@ -55,7 +55,7 @@ func (s *server) resource(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp
 	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{content}}, nil
 }
 
-// reading is the briefing on an issue, or the survey for "".
+// reading returns the briefing on an issue, or the survey if id is "".
 func (s *server) reading(ctx context.Context, id string, client *mcp.Implementation) (*mcp.ResourceContents, error) {
 	ctx, end := s.both(ctx)
 	defer end()
@@ -73,7 +73,8 @@ func (s *server) reading(ctx context.Context, id string, client *mcp.Implementat
 	return &mcp.ResourceContents{URI: uri, MIMEType: jsonType, Text: string(text)}, err
 }
 
-// prompt answers with what to do, about an issue or without one, and what to read.
+// prompt returns a handler that answers with instructions and what to read: about with the
+// briefing on an issue, without with the survey. If without is "", an issue is required.
 func (s *server) prompt(about, without string) mcp.PromptHandler {
 	return func(ctx context.Context, r *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 		id, say := strings.TrimSpace(r.Params.Arguments["id"]), about

@@ -18,27 +18,27 @@ import (
 	"stig/signals"
 )
 
-// tools are what an assistant needs to work, each the command of its name. What only a
-// person may do (waive, trust, answer) is none of them.
+// tools returns the tools that an assistant needs to work, each named after its command. What
+// only a person may do (waive, trust, answer) is not among them.
 func tools() []tool {
 	return []tool{{
 		name: "orient", title: "Read before working", effect: reads,
 		about: "What to read before working: with an id the briefing of that issue, as deep as it is uncertain; without, the " +
 			"survey of all issues with one recommended next step.",
 		params: []param{
-			{"id", text, "issue to be briefed on; leave out for the survey of all", false},
+			{"id", text, "issue to read about; leave out for the survey of all", false},
 			{"depth", text, cli.Either(signals.PlanningDepth.Domain()) + " instead of the issue's own", false},
-			{"budget", integer, "at most so many characters, 2000 to 8000", false},
+			{"budget", integer, "maximum number of characters, 2000 to 8000", false},
 		},
 		gives: slices.Concat(surveyKeys(), briefingKeys()), answer: orientTool,
 	}, {
 		name: "ready", title: "What can be started", effect: reads,
-		about:  "Issues that nothing blocks, first those you can take, by priority and by how many others wait for them.",
-		params: []param{{"limit", integer, "the first so many; 20 unless given", false}},
-		gives:  []param{{"ready", rows, "", false}, {"total", integer, "", false}, {"can_take", integer, "", false}, {"waiting", rows, "what waits for something else than an issue", false}}, answer: readyTool,
+		about:  "Issues that nothing blocks, those you can take first, by priority and by how many issues wait for them.",
+		params: []param{{"limit", integer, "maximum number of issues; default 20", false}},
+		gives:  []param{{"ready", rows, "", false}, {"total", integer, "", false}, {"can_take", integer, "", false}, {"waiting", rows, "issues that wait for something other than an issue", false}}, answer: readyTool,
 	}, {
 		name: "claim", title: "Take an issue", effect: writes,
-		about:  "Make an issue yours and in progress, before you work on it. Refused where somebody else holds it or a question waits. Without an id the first issue that you can take.",
+		about:  "Claim an issue before you work on it: it becomes yours and in progress. Refused if somebody else holds it or a question on it is unanswered. Without an id, the first issue that you can take.",
 		params: []param{{"id", text, "issue to take", false}},
 		gives: slices.Concat(edited(), []param{{"id", text, "", false}, {"title", text, "", false}, {"assignee", text, "", false}, {"status", text, "", false},
 			{"changed", boolean, "false: it was yours already", false}, {"until", text, "when the claim ends unless you write to the issue", false}}), answer: claimTool,
@@ -47,37 +47,37 @@ func tools() []tool {
 		about: "Leave the state of an issue for whoever comes next: signals, and the parts of the state estimate. " +
 			"A part given replaces that part only; changed names the texts that disappear. Give only what you know.",
 		params: checkpointParams(),
-		gives: slices.Concat(edited(), []param{{"id", text, "", false}, {"changed", rows, "signals and parts, from and to", false}, {"sections", texts, "", false},
-			{"alerts", rows, "", false}, {"dependents", rows, "", false}, {"asked", text, "", false}, {"findings", rows, "what the change left wrong", false}, {"folded", rows, "", false}}), answer: checkpointTool,
+		gives: slices.Concat(edited(), []param{{"id", text, "", false}, {"changed", rows, "signals and parts, with old and new values", false}, {"sections", texts, "", false},
+			{"alerts", rows, "", false}, {"dependents", rows, "", false}, {"asked", text, "", false}, {"findings", rows, "problems that remain", false}, {"folded", rows, "", false}}), answer: checkpointTool,
 	}, {
 		name: "escalate", title: "Ask a person", effect: writes,
-		about: "Ask a person what neither the issues nor the code hold enough to decide. The question is kept with the " +
-			"issue and holds it: nobody can claim or close it before the answer. Go on with other work.",
+		about: "Ask a person for a decision that neither the issues nor the code settle. The question is kept with the " +
+			"issue and blocks it: nobody can claim or close it before the answer. Go on with other work.",
 		params: []param{
-			{"id", text, "", true}, {"question", text, "what has to be decided, and why the issues do not hold enough to choose", true},
-			{"options", texts, "the alternatives, each with what speaks for it", false},
+			{"id", text, "", true}, {"question", text, "what needs a decision, and which information is missing", true},
+			{"options", texts, "the alternatives, each with the reasons for it", false},
 			{"process", boolean, "ask whether the way of working should change", false},
 		},
 		gives: slices.Concat(edited(), []param{{"id", text, "", false}, {"changed", rows, "", false}, {"sections", texts, "", false}, {"alerts", rows, "", false},
 			{"dependents", rows, "", false}, {"asked", text, "the hash of the question", false}, {"ready", rows, "what you can take meanwhile", false}}), answer: escalateTool,
 	}, {
 		name: "verify", title: "Run the acceptance checks", effect: runs,
-		about:  "Run the commands in an issue's acceptance criteria and report how each went. It closes nothing.",
+		about:  "Run the commands in an issue's acceptance criteria and report each result. It closes nothing.",
 		params: []param{{"id", text, "", true}, {"plan", boolean, "only report what would run, and why the rest would not", false}},
 		gives:  verdictKeys(), answer: verifyTool,
 	}, {
 		name: "close", title: "Close issues whose checks pass", effect: runs,
-		about: "Close issues whose acceptance criteria pass; the commands in them are run first. Refused, and the issue stays open, when one " +
-			"fails, when there is nothing to run, or while a question on it waits for a person.",
+		about: "Close issues whose acceptance criteria pass; the commands in them are run first. Refused, and the issue stays open, if one " +
+			"fails, if there is nothing to run, or while a question on it is unanswered.",
 		params: []param{{"ids", texts, "issues to close", true}, {"reason", text, "what exists now that did not before, and how you know that it works", false},
-			{"not_planned", text, "in place of a reason: why nobody will do them; nothing is run", false}},
+			{"not_planned", text, "instead of a reason: why nobody will do them; nothing is run", false}},
 		gives: append(verdictKeys(), param{"verdicts", rows, "of several issues", false}), answer: closeTool,
 	}, {
 		name: "create", title: "Add an issue", effect: writes,
-		about: "Add an issue. Put the commands that show that it is done into acceptance, in a block marked verify.", params: []param{
-			{"title", text, "", true}, {"description", text, "what there is to do, and why", false},
-			{"acceptance", text, "how it will be known to work, with the commands that prove it", false},
-			{"type", text, cli.Either(checkpoint.Types()) + "; task unless given", false}, {"priority", integer, "0 (most urgent) to 4; 2 unless given", false},
+		about: "Add an issue. Put the commands that prove it done into acceptance, in a block marked verify.", params: []param{
+			{"title", text, "", true}, {"description", text, "what to do, and why", false},
+			{"acceptance", text, "how to tell that it works, with the commands that prove it", false},
+			{"type", text, cli.Either(checkpoint.Types()) + "; default task", false}, {"priority", integer, "0 (most urgent) to 4; default 2", false},
 			{"parent", text, "id of the epic it belongs to", false}, {"deps", texts, "ids that it waits for, or TYPE:ID", false},
 			{"labels", texts, "", false}, {"cynefin", text, "clear, complicated, complex or chaotic", false},
 		},
@@ -87,45 +87,45 @@ func tools() []tool {
 		about: "Leave a message on an issue, which others find there and in briefings: finding (fields url or file), error (traceback), " +
 			"log, code_snippet (file_name, code), request_for_help, completion; request, query, result, feedback to others.",
 		params: []param{
-			{"id", text, "issue to leave it on", true}, {"type", text, "one of those, or another that stig schema traces has", true},
+			{"id", text, "issue to leave it on", true}, {"type", text, "one of these, or another from stig schema traces", true},
 			{"message", text, "what it says, in one line", true}, {"body", text, "more of it, as Markdown", false},
 			{"fields", texts, "NAME=VALUE, such as url=https://example.org", false},
 			{"to", texts, "for whom: actors, roles, @all, @people or @agents", false}, {"re", text, "name of the trace that it answers", false},
 		},
-		gives: slices.Concat(edited(), []param{{"traces", rows, "its name, and whether you had left it before", false}, {"warnings", texts, "", false}}), answer: traceTool,
+		gives: slices.Concat(edited(), []param{{"traces", rows, "name of each, and whether you had left it before", false}, {"warnings", texts, "", false}}), answer: traceTool,
 	}, {
-		name: "check", title: "Find what is wrong with the issues", effect: reads,
-		about: "Everything that is wrong with the issues: lines, signals, deadlocks, links, criteria, credentials. The worst first.",
-		params: []param{{"against", text, "a git revision: also what happened since the branch left it", false},
-			{"id", text, "of this issue alone", false}},
-		gives: []param{{"diagnostics", rows, "", false}, {"counts", object, "of all of them", false}, {"issues", integer, "that were looked at", false}}, answer: checkTool,
+		name: "check", title: "Find problems in the issues", effect: reads,
+		about: "Problems in the issues, the worst first: lines, signals, dependency cycles, links, criteria, credentials.",
+		params: []param{{"against", text, "a git revision: also report what happened since the branch left it", false},
+			{"id", text, "only this issue", false}},
+		gives: []param{{"diagnostics", rows, "", false}, {"counts", object, "of all problems", false}, {"issues", integer, "how many were checked", false}}, answer: checkTool,
 	}, {
 		name: "recall", title: "Find what is known", effect: reads,
-		about: "What the whole store knows about words, or about what an issue is about: closed issues, checkpoints, findings and memories, the best first. Ask before work is split or begun.",
-		params: []param{{"words", text, "what to look for; or like", false}, {"like", text, "id of an issue, whose own text is asked with", false},
-			{"limit", integer, "the best so many; 5 unless given", false}},
+		about: "What the whole store knows about words, or about the subject of an issue: closed issues, checkpoints, findings and memories, the best first. Ask before you split or begin work.",
+		params: []param{{"words", text, "what to look for; or use like", false}, {"like", text, "id of an issue, to search with its text", false},
+			{"limit", integer, "maximum number of answers; default 5", false}},
 		gives: []param{{"known", rows, "each with the best passage", false}, {"total", integer, "", false}, {"unread", rows, "places of the store that could not be read", false}}, answer: recallTool,
 	}, {
-		name: "inbox", title: "What others want of you", effect: reads,
-		about:  "What concerns you and you did not acknowledge: requests, mentions, answers, feedback, what became ready. Look before you choose work.",
-		params: []param{{"acked", boolean, "also what you acknowledged", false}},
+		name: "inbox", title: "What others want from you", effect: reads,
+		about:  "What concerns you and is not acknowledged: requests, mentions, answers, feedback, what became ready. Look here before you choose work.",
+		params: []param{{"acked", boolean, "also acknowledged items", false}},
 		gives:  []param{{"actor", text, "", false}, {"since", text, "", false}, {"items", rows, "each with why, and what to call", false}}, answer: inboxTool,
 	}, {
-		name: "ack", title: "Acknowledge what others wanted", effect: writes,
-		about:  "Take items off your inbox once they are dealt with. A trace that answers one, with re, does so by itself.",
+		name: "ack", title: "Acknowledge inbox items", effect: writes,
+		about:  "Take items off your inbox once they are dealt with. A trace that answers one, with re, does so itself.",
 		params: []param{{"items", texts, "ids of items", true}},
 		gives:  []param{{"actor", text, "", false}, {"acked", texts, "", false}, {"there", texts, "acknowledged before", false}, {"dry_run", boolean, "", false}}, answer: ackTool,
 	}, {
-		name: "morning", title: "What loops did meanwhile", effect: reads,
+		name: "morning", title: "What worker loops did", effect: reads,
 		about:  "What worker loops did lately: done, waiting, failed, to land.",
 		params: []param{{"since", text, "since when, such as 8h", false}},
 		gives: []param{{"since", text, "", false}, {"until", text, "", false}, {"done", rows, "", false}, {"waits", rows, "questions to a person, each with the command that answers", false}, {"failed", rows, "", false},
-			{"loops", rows, "", false}, {"to_land", object, "", false}, {"cost", object, "", false}, {"outcomes", object, "how many runs came to what", false}}, answer: morningTool,
+			{"loops", rows, "", false}, {"to_land", object, "", false}, {"cost", object, "", false}, {"outcomes", object, "number of runs by outcome", false}}, answer: morningTool,
 	}, {
-		name: "land", title: "What is finished and not landed", effect: reads,
-		about:  "What loops finished and a person has yet to land.",
+		name: "land", title: "Finished work that is not landed", effect: reads,
+		about:  "Work that loops finished and that a person has yet to land.",
 		params: []param{{"onto", text, "its branch", false}},
-		gives:  []param{{"branch", text, "that is checked out", false}, {"head", text, "", false}, {"issues", rows, "each with how much it changes, and what it is built on", false}}, answer: landTool,
+		gives:  []param{{"branch", text, "the branch that is checked out", false}, {"head", text, "", false}, {"issues", rows, "each with how much it changes, and what it is built on", false}}, answer: landTool,
 	}}
 }
 
@@ -145,24 +145,24 @@ func checkpointParams() []param {
 		{"surprise", number, "0.0 exactly as described, 0.1-0.3 minor, 0.4-0.6 moderate, 0.7-0.9 major differences, 1.0 nothing as described", false},
 		{"progress", text, "not-started, exploring, implementing, verifying or blocked", false},
 		{"cynefin", text, "clear, complicated, complex or chaotic", false},
-		{"confidence", text, "how well it is shown to hold, such as locally-verified", false},
-		{"evidence", text, "what was run to show that it holds, and what it said", false},
+		{"confidence", text, "how well it is verified, such as locally-verified", false},
+		{"evidence", text, "what was run to show that it works, and its output", false},
 		{"done", text, "what was done; a part that is left out stays as it is", false}, {"learned", text, "what was learned", false},
 		{"remains", text, "what remains", false}, {"downstream", text, "what issues that depend on this one should know", false},
 		{"hypothesis", text, "", false}, {"intervention", text, "", false}, {"feedback", text, "", false}, {"stabilised", text, "", false},
 		{"question", text, "what is uncertain", false},
 		{"replace", boolean, "the parts given replace the whole estimate", false},
-		{"fold", boolean, "give back what merged branches also learned, and take it away", false},
+		{"fold", boolean, "return and remove the estimates of other branches that merges kept", false},
 	}
 }
 
-// edited are the keys of every edit.
+// edited returns the keys of every edit.
 func edited() []param {
-	return []param{{"issues", texts, "that were written", false}, {"dry_run", boolean, "", false}}
+	return []param{{"issues", texts, "issues that were written", false}, {"dry_run", boolean, "", false}}
 }
 
-// orientTool asks for less until the object is short enough: a budget counts the text of
-// a briefing, and its keys come on top.
+// orientTool lowers the budget until the object is short enough: a budget counts the text of a
+// briefing, and the keys come on top.
 func orientTool(ctx context.Context, a *workspace.Run, g args) (workspace.Output, bool, error) {
 	budget := cmp.Or(g.whole("budget"), resultLimit)
 	r := service.OrientRequest{ID: g.text("id"), Depth: g.text("depth"), Budget: budget}
@@ -199,7 +199,7 @@ func claimTool(ctx context.Context, a *workspace.Run, g args) (workspace.Output,
 	var err error
 	_, named := g["id"]
 	switch id := g.text("id"); {
-	case named && id == "": // of an issue that was meant, perhaps: another one is not taken for it
+	case named && id == "": // the caller may have meant a certain issue: do not take another instead
 		err = workspace.Usage("the id of the issue is empty", "leave it out to take the first that is ready")
 	case named:
 		claimed, err = service.Claim(ctx, a, service.ClaimRequest{ID: id})
@@ -316,7 +316,7 @@ func checkTool(ctx context.Context, a *workspace.Run, g args) (workspace.Output,
 			_ = file.Close()
 		}
 		checked.Found = slices.DeleteFunc(checked.Found, func(d lint.Diagnostic) bool { return d.ID != id })
-		if missing != nil && len(checked.Found) == 0 { // what vanished is found, and is not there
+		if missing != nil && len(checked.Found) == 0 { // findings may be about an issue that vanished from the store
 			return workspace.Output{}, false, missing
 		}
 	}
@@ -324,7 +324,7 @@ func checkTool(ctx context.Context, a *workspace.Run, g args) (workspace.Output,
 	return checked.Output(), false, nil
 }
 
-// recallTool asks what the store knows.
+// recallTool searches the whole store.
 func recallTool(_ context.Context, a *workspace.Run, g args) (workspace.Output, bool, error) {
 	known, err := traces.Recall(a, traces.RecallRequest{Words: g.text("words"), Like: g.text("like"), Limit: cmp.Or(g.whole("limit"), traces.RecallLimit)})
 	return workspace.NewOutput("recall", known), false, err

@@ -9,8 +9,8 @@ import (
 	"stig/internal/workspace"
 )
 
-// printSetup says what was done to a target, or would be, and what is missing now;
-// with --check it ends in exit 1 when something is. An error of setup is passed on.
+// printSetup prints what was done to a target, or would be, and what is missing. With --check
+// it returns exit code 1 if something is missing. An error of setup is returned as it is.
 func printSetup(a *cli.App, target string, o doctor.SetupOptions, r *doctor.SetupResult, err error) error {
 	switch {
 	case err != nil:
@@ -27,7 +27,7 @@ func printSetup(a *cli.App, target string, o doctor.SetupOptions, r *doctor.Setu
 	if err != nil || o.Print {
 		return err
 	}
-	if o.Check { // else they are what to do next
+	if o.Check { // otherwise Next says how to remove them
 		for _, obstacle := range r.Obstacles {
 			a.Hint(obstacle.Do)
 		}
@@ -38,10 +38,11 @@ func printSetup(a *cli.App, target string, o doctor.SetupOptions, r *doctor.Setu
 	return nil
 }
 
-// setupOutput is what was done to a target, or its text alone where that was printed.
+// setupOutput is the result of setup as JSON: what was done to a target, or with --print its
+// text alone.
 type setupOutput struct {
 	Changed   []string   `json:"changed,omitzero"`
-	Diff      *string    `json:"diff,omitempty"` // of a dry run
+	Diff      *string    `json:"diff,omitempty"` // only of a dry run
 	DryRun    *bool      `json:"dry_run,omitempty"`
 	Installed *bool      `json:"installed,omitempty"`
 	Missing   []string   `json:"missing,omitzero"`
@@ -52,14 +53,14 @@ type setupOutput struct {
 	Text      *string    `json:"text,omitempty"`
 }
 
-// obstacle is an assistant.Obstacle as data.
+// obstacle is an assistant.Obstacle as JSON.
 type obstacle struct {
 	Do    string `json:"do"`
 	File  string `json:"file"`
 	Found string `json:"found"`
 }
 
-// order is a doctor.FoundOrder as data.
+// order is a doctor.FoundOrder as JSON.
 type order struct {
 	File    string `json:"file"`
 	Instead string `json:"instead"`
@@ -91,7 +92,7 @@ func setupText(target string, o doctor.SetupOptions, r *doctor.SetupResult) stri
 	title, list := "written", r.Lines
 	switch {
 	case o.Check && len(r.Missing) == 0:
-		title = "all is there"
+		title = "nothing is missing"
 	case o.Check:
 		title, list = "missing", r.Missing
 	case len(r.Lines) == 0:

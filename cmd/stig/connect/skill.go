@@ -14,8 +14,8 @@ func SkillCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "skill",
 		Short: "print what an assistant needs to know to work with stig",
-		Long: "skill prints the SKILL.md that teaches an assistant to work with stig. stig setup HOST\n" +
-			"installs it, also as /stigmergic-convention.",
+		Long: "Print the SKILL.md that teaches an assistant to work with stig. stig setup HOST installs it,\n" +
+			"also as /stigmergic-convention.",
 		Args:    a.UnknownCommand,
 		Example: "  stig skill\n  stig skill --json",
 		RunE: func(*cobra.Command, []string) error {
@@ -31,10 +31,10 @@ func SkillCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// skillForce is the usage of --force where the skill is installed.
+// skillForce is the help text of --force for targets that include the skill.
 const skillForce = "also replace or remove a SKILL.md with another text"
 
-// skillInstallCommand is the old name of a part of setup.
+// skillInstallCommand returns the old form of a part of setup.
 func skillInstallCommand(a *cli.App) *cobra.Command {
 	var o doctor.SetupOptions
 	var names []string
@@ -48,7 +48,7 @@ func skillInstallCommand(a *cli.App) *cobra.Command {
 		Args:      cli.Takes(0, len(names), "at most "+strings.Join(names, ", ")),
 		ValidArgs: names,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			a.Warn("stig skill install will go: stig setup HOST installs the skill")
+			a.Warn("stig skill install is deprecated: stig setup HOST installs the skill")
 			result, err := doctor.SetupSkill(cmd.Context(), a.Run, args, o)
 			return printSetup(a, "skill", o, result, err)
 		},

@@ -19,11 +19,11 @@ func TrustCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "trust",
 		Short: "allow this repository to run acceptance commands",
-		Long: "Let the commands in this repository's acceptance criteria run on this machine. They are\n" +
-			"text that came with the repository: read some first, with stig verify ID --plan. So may\n" +
-			"what the files of actors in .stig/actors run, as it is now, when a person trusts them.\n" +
-			"What is trusted is kept in your own state directory, by path and first commit.\n" +
-			"STIG_TRUST=1 trusts whatever is there, for machines that run what they check out anyway.",
+		Long: "Allow the commands in this repository's acceptance criteria to run on this machine. They are\n" +
+			"text that came with the repository: read some first, with stig verify ID --plan. If a person\n" +
+			"trusts the repository, the commands in the files of .stig/actors may run too, as they are\n" +
+			"now. Trust is kept in your own state directory, by path and first commit. STIG_TRUST=1 trusts\n" +
+			"any repository, for machines that run what they check out anyway.",
 		Args:    cli.Takes(0, 0, "no arguments"),
 		Example: "  stig trust\n  stig trust --list\n  stig trust --revoke",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -37,7 +37,7 @@ func TrustCommand(a *cli.App) *cobra.Command {
 			return printTrust(a, r, result)
 		},
 	}
-	cmd.Flags().BoolVar(&r.Revoke, "revoke", false, "take it back")
+	cmd.Flags().BoolVar(&r.Revoke, "revoke", false, "revoke the trust")
 	cmd.Flags().BoolVar(&list, "list", false, "list what is trusted")
 	a.Writes(cmd, &r.DryRun)
 	cli.Exclude(cmd, "list", "revoke", "dry-run")

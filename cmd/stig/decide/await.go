@@ -11,16 +11,16 @@ import (
 	"stig/internal/visible"
 )
 
-// await waits until the question, or any of the issue where it is "", is answered, and prints
-// the answer; for limit at most unless that is 0.
+// await waits for the answer to the question, or to any question on the issue if question is
+// "", and prints it. It waits at most limit; 0 means no limit.
 func await(ctx context.Context, a *cli.App, id, question string, limit time.Duration) error {
 	defer actors.Watching(ctx, a.Run)()
 	answers, err := service.Await(ctx, a.Run, id, question, limit)
 	return a.Result("await", answers, err, func() error { return printAnswers(a, answers) })
 }
 
-// printAnswers prints the answers alone, so that a script can take them; who
-// gave them goes beside.
+// printAnswers prints only the answers to standard output, for scripts. Who gave them goes to
+// standard error.
 func printAnswers(a *cli.App, r *service.Answered) error {
 	var texts []string
 	for _, answer := range r.Answers {
@@ -32,12 +32,12 @@ func printAnswers(a *cli.App, r *service.Answered) error {
 		texts = append(texts, answer.Text)
 	}
 	if r.Left > 0 {
-		a.Note("%s: still waiting on it: %s", r.ID, visible.Counted(r.Left, "question"))
+		a.Note("%s: still unanswered: %s", r.ID, visible.Counted(r.Left, "question"))
 	}
 	return a.Print(strings.Join(texts, "\n\n") + "\n")
 }
 
-// of names the questions of an answer.
+// of returns the hashes of the questions that an answer is for, as part of a message.
 func of(hashes []string) string {
 	switch len(hashes) {
 	case 0:

@@ -17,12 +17,12 @@ import (
 type escalateOptions struct {
 	question checkpoint.Question
 	text     cli.Text
-	holds    string // the option that holds when nobody answers: its number or its text
+	holds    string // the option proposed as the answer: its number or its text
 	after    string
 	withdraw bool
 	wait     bool
 	which    string        // with wait, the question: its number, or its hash
-	limit    time.Duration // with wait, how long; 0: until it is answered
+	limit    time.Duration // with wait, the timeout; 0 is none
 	dryRun   bool
 }
 
@@ -31,12 +31,12 @@ func EscalateCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "escalate ID [QUESTION]",
 		Short: "ask a person a question, and wait for the answer",
-		Long: "Ask a person. The question is kept with the issue, every briefing on the issue shows it,\n" +
-			"and the signal escalation becomes pending. Say what needs a decision, what speaks for\n" +
-			"each option, and what information is missing. A default is a proposal: a person still\n" +
-			"has to confirm it. --withdraw takes a question back, by its number or hash.\n\n" +
-			"--wait waits for the answer and prints it, at once if the question is answered already.\n" +
-			"If the time is up first, the exit code is 6.",
+		Long: "Ask a person. The question is kept with the issue, every briefing on the issue shows it, and\n" +
+			"the signal escalation becomes pending. Say what needs a decision, what speaks for each\n" +
+			"option, and what information is missing. A default is a proposal: a person still has to\n" +
+			"confirm it. --withdraw takes a question back, by its number or hash.\n\n" +
+			"--wait waits for the answer and prints it, at once if the question is answered already. On a\n" +
+			"timeout, the exit code is 6.",
 		Args: cli.Takes(1, -1, "one issue and the question, or - to read the question from standard input"),
 		Example: "  stig escalate demo-1 \"Which quay first?\" --option north --option \"south, for the ferry\"\n" +
 			"  stig escalate demo-1 --wait --timeout 10m && stig orient demo-1\n" +
@@ -47,14 +47,14 @@ func EscalateCommand(a *cli.App) *cobra.Command {
 	}
 	cli.TakesText(cmd, &o.text, "the question")
 	flags := cmd.Flags()
-	flags.StringArrayVar(&o.question.Options, "option", nil, "an alternative as one `TEXT`; once for each")
-	flags.StringVar(&o.holds, "default", "", "propose `OPTION`, by its number or text; a person still has to confirm it")
+	flags.StringArrayVar(&o.question.Options, "option", nil, "an option, as `TEXT`; may be repeated")
+	flags.StringVar(&o.holds, "default", "", "propose `OPTION` (number or text); a person still has to confirm it")
 	flags.StringVar(&o.after, "after", "", "propose the default after `TIME`, such as 24h or 3d")
-	flags.BoolVar(&o.withdraw, "withdraw", false, "take back a question of one's own, and say why")
+	flags.BoolVar(&o.withdraw, "withdraw", false, "take back your own question, and say why")
 	flags.BoolVar(&o.question.Process, "process", false, "ask whether the way of working should change")
 	flags.BoolVar(&o.wait, "wait", false, "wait for the answer, and print it")
-	flags.StringVar(&o.which, "question", "", "with --wait, the `QUESTION` to wait for: its number, or its hash (default any)")
-	cli.SpanVar(flags, &o.limit, "timeout", "with --wait, how long at most, such as 90s or 10m (default, and 0: until it is answered)")
+	flags.StringVar(&o.which, "question", "", "with --wait, the `QUESTION` to wait for: its number or its hash (default any)")
+	cli.SpanVar(flags, &o.limit, "timeout", "with --wait, wait at most this long, such as 90s or 10m (default, and 0: until it is answered)")
 	a.Writes(cmd, &o.dryRun)
 	cli.Exclude(cmd, "withdraw", "option", "default", "after", "process", "wait")
 	cli.Needs(cmd, "wait", "question", "timeout")
@@ -96,10 +96,10 @@ func withdraw(a *cli.App, cmd *cobra.Command, args []string, o escalateOptions) 
 }
 
 func escalate(ctx context.Context, a *cli.App, id string, o escalateOptions) error {
-	if _, err := a.MustActor(ctx); err != nil { // before anybody writes a question in the editor
+	if _, err := a.MustActor(ctx); err != nil { // fail before somebody writes a question in the editor
 		return err
 	}
-	text, d, err := a.TextOrDraft(ctx, o.text, "What has to be decided about "+id+", what speaks for each option, and why the issues do\nnot hold enough to choose. The options given with --option follow by themselves.\n")
+	text, d, err := a.TextOrDraft(ctx, o.text, "What needs a decision about "+id+", what speaks for each option, and which information\nis missing. stig adds the options given with --option itself.\n")
 	if err != nil {
 		return err
 	}

@@ -36,7 +36,7 @@ func printEscalated(a *cli.App, r *checkpoint.Report, ready []service.ReadyRow) 
 	return nil
 }
 
-// printMoveOn says what to do while the question waits.
+// printMoveOn prints what to do while the question waits.
 func printMoveOn(a *cli.App, id string, ready []service.ReadyRow) error {
 	s := a.Sheet()
 	s.Blank()

@@ -9,8 +9,8 @@ import (
 	"stig/orient"
 )
 
-// listEscalations lists the questions that wait for a person, with all the answered ones too;
-// with watch it goes on, and prints new ones as they come.
+// listEscalations lists the unanswered questions, with all also the answered ones. With watch
+// it keeps running and prints new questions as they come.
 func listEscalations(ctx context.Context, a *cli.App, all, watch bool) error {
 	if watch {
 		defer actors.Watching(ctx, a.Run)()

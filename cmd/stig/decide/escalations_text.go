@@ -21,7 +21,7 @@ func printEscalations(a *cli.App, list *service.Escalations) error {
 	return a.Show(s)
 }
 
-// printFresh prints the questions that came since the last time.
+// printFresh prints the questions that are new since the last call.
 func printFresh(a *cli.App, fresh []orient.Asked, first bool) error {
 	if a.JSON {
 		return a.PrintJSON("escalations", struct {
@@ -39,7 +39,7 @@ func printFresh(a *cli.App, fresh []orient.Asked, first bool) error {
 	return a.Show(s)
 }
 
-// waitingLine says how many questions wait, and how old the oldest is.
+// waitingLine returns how many questions wait, and how old the oldest is.
 func waitingLine(pending []orient.Asked) string {
 	line := "no question waits for a person"
 	switch len(pending) {

@@ -14,8 +14,8 @@ import (
 	"stig/signals"
 )
 
-// askFor shows a person what is asked, and takes the answer. What was shown is
-// what the answer answers.
+// askFor shows a person the questions and reads the answer. The answer applies to the questions
+// as they were shown.
 func askFor(ctx context.Context, a *cli.App, answering *service.Answering, answer checkpoint.Answer) (checkpoint.Answer, cli.Draft, error) {
 	asked, err := answering.QuestionOf(answer)
 	if err != nil {
@@ -33,7 +33,7 @@ func askFor(ctx context.Context, a *cli.App, answering *service.Answering, answe
 		answer.Text = said.text
 		return answer, cli.Draft{}, nil
 	}
-	d, err := a.Compose(ctx, "", "Your answer stands above; it is recorded as by "+answering.By+".\n\n"+asWritten(answer.Seen))
+	d, err := a.Compose(ctx, "", "Write your answer above; it is recorded as given by "+answering.By+".\n\n"+asWritten(answer.Seen))
 	answer.Text = d.Text
 	return answer, d, err
 }
@@ -46,8 +46,8 @@ func asWritten(questions []signals.Part) string {
 	return strings.Join(texts, "\n\n") + "\n"
 }
 
-// showQuestion prints the briefing, and what is asked last: on a terminal of few lines it
-// still stands above the prompt.
+// showQuestion prints the briefing, then the questions, so that they are above the prompt on a
+// terminal of few lines.
 func showQuestion(a *cli.App, asked *service.Question) error {
 	if err := a.PrintMarkdown(strings.TrimRight(asked.Briefing.Background(), "\n") + "\n"); err != nil {
 		return err
@@ -62,23 +62,23 @@ func showQuestion(a *cli.App, asked *service.Question) error {
 	}
 	s.Blank()
 	if len(asked.List) > 1 {
-		s.Wrap(cli.Faint, "", "", "An answer in words is for all of them; to answer one, give its number or its hash with --question.")
+		s.Wrap(cli.Faint, "", "", "An answer in words answers all of them; to answer one, give its number or its hash with --question.")
 	}
 	return a.Show(s)
 }
 
-// said is what a person typed: the number of an option, or a text; neither
-// asks for the editor.
+// said is what a person typed: the number of an option, or a text. The zero value asks for the
+// editor.
 type said struct {
 	option int
 	text   string
 }
 
-// choose asks until the answer is one. Nothing typed ends the command.
+// choose prompts until the input is valid. Empty input ends the command.
 func choose(ctx context.Context, a *cli.App, options int) (said, error) {
-	choice := "The answer in words, or e for the editor; enter leaves it."
+	choice := "Type the answer, or e for the editor; Enter cancels."
 	if options > 0 {
-		choice = fmt.Sprintf("A number (1 to %d), the answer in words, or e for the editor; enter leaves it.", options)
+		choice = fmt.Sprintf("Type a number (1 to %d), the answer, or e for the editor; Enter cancels.", options)
 	}
 	s := a.Sheet()
 	s.Wrap(cli.Faint, "", "", choice)
@@ -111,12 +111,12 @@ func choose(ctx context.Context, a *cli.App, options int) (said, error) {
 	}
 }
 
-// readLine reads a line, trimmed; "" at the end of the input. It does not
-// outlast ctx, though the read itself does.
+// readLine reads a line and trims it; it returns "" at the end of the input. It returns when
+// ctx ends, while the read itself goes on.
 func readLine(ctx context.Context, in *bufio.Reader) (string, error) {
 	read := make(chan string, 1)
 	go func() {
-		line, _ := in.ReadString('\n') // what could not be read counts as not typed
+		line, _ := in.ReadString('\n') // on an error, the line counts as empty
 		read <- strings.TrimSpace(line)
 	}()
 	select {

@@ -26,11 +26,11 @@ func ResolveCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "resolve ID [N] [ANSWER]",
 		Short: "answer the questions on an issue, or list all questions",
-		Long: "Answer the questions on an issue: all of them, or the one that --question names. When\n" +
-			"none is left, the signal escalation becomes resolved, and the next briefing shows the\n" +
-			"answer. N is the number that is shown: of the question where several wait, else of the\n" +
-			"option. On a terminal, without an answer, the briefing and the questions are shown first.\n" +
-			"The answer names who gave it. Who asked may not answer, unless --self is given.\n\n" +
+		Long: "Answer the questions on an issue: all of them, or the one that --question names. When none\n" +
+			"is left, the signal escalation becomes resolved, and the next briefing shows the answer. N is\n" +
+			"the number that is shown: of the question if there are several, else of the option. On a\n" +
+			"terminal, without an answer, stig shows the briefing and the questions first. The answer\n" +
+			"names who gave it. Who asked may not answer, unless --self is given.\n\n" +
 			"--list lists the questions that wait for a person, oldest first: who asked, the options,\n" +
 			"which issues wait, and what to type.",
 		Args:    cobra.ArbitraryArgs, // runResolve checks them
@@ -41,12 +41,12 @@ func ResolveCommand(a *cli.App) *cobra.Command {
 	}
 	cli.TakesText(cmd, &o.text, "the answer")
 	flags := cmd.Flags()
-	flags.IntVar(&o.answer.Option, "option", 0, "take option `N` of the question that offers options; a text is added to it")
-	flags.StringVar(&o.answer.Question, "question", "", "answer this `QUESTION` alone: its number, or its hash")
-	flags.BoolVar(&o.answer.Self, "self", false, "answer a question of one's own")
+	flags.IntVar(&o.answer.Option, "option", 0, "choose option `N` of the question; a text is added to it")
+	flags.StringVar(&o.answer.Question, "question", "", "answer only this `QUESTION`: its number or its hash")
+	flags.BoolVar(&o.answer.Self, "self", false, "answer your own question")
 	flags.BoolVar(&o.list, "list", false, "list the questions that wait for a person")
-	flags.BoolVar(&o.all, "all", false, "with --list, also the answered ones, with the answers")
-	flags.BoolVar(&o.watch, "watch", false, "with --list, go on and print new ones as they come")
+	flags.BoolVar(&o.all, "all", false, "with --list, also list answered questions, with the answers")
+	flags.BoolVar(&o.watch, "watch", false, "with --list, keep running and print new ones")
 	a.Writes(cmd, &o.dryRun)
 	cli.Exclude(cmd, "list", "message", "file", "option", "question", "self", "dry-run")
 	cli.Exclude(cmd, "all", "watch")
@@ -61,7 +61,7 @@ func runResolve(a *cli.App, cmd *cobra.Command, args []string, o *resolveOptions
 	case o.list:
 		return listEscalations(cmd.Context(), a, o.all, o.watch)
 	case len(args) == 0:
-		return workspace.Usage(cli.Called(cmd)+": an issue is missing", "type stig resolve --list to see the questions")
+		return workspace.Usage(cli.Called(cmd)+": no issue given", "type stig resolve --list to see the questions")
 	case cmd.Flags().Changed("option") && o.answer.Option < 1:
 		return workspace.Usage(fmt.Sprintf("--option: must be at least 1; found %d", o.answer.Option), "")
 	case cmd.Flags().Changed("question") && o.answer.Question == "":

@@ -9,7 +9,7 @@ import (
 	"stig/orient"
 )
 
-// printResolved says what was answered, and what is left to answer.
+// printResolved prints what was answered, and what is left to answer.
 func printResolved(a *cli.App, r *checkpoint.Resolution, left []orient.Asked) error {
 	s := a.Sheet()
 	s.Line(cli.Plain, fmt.Sprintf("%s: %s by %s%s", r.ID, done(r), r.By, whichOf(r)))
@@ -17,7 +17,7 @@ func printResolved(a *cli.App, r *checkpoint.Resolution, left []orient.Asked) er
 		s.Line(cli.Plain, fmt.Sprintf("  %s: %s → %s", c.Signal, c.From, c.To))
 	}
 	if r.Left > 0 {
-		s.Line(cli.Plain, "  still waiting on it: "+visible.Counted(r.Left, "question"))
+		s.Line(cli.Plain, "  still unanswered: "+visible.Counted(r.Left, "question"))
 	}
 	if len(left) > 0 {
 		s.Put(cli.Plain, waitingLine(left)+"; next: ")
@@ -30,7 +30,7 @@ func printResolved(a *cli.App, r *checkpoint.Resolution, left []orient.Asked) er
 	return nil
 }
 
-// done says what became of the questions.
+// done returns what happened to the questions.
 func done(r *checkpoint.Resolution) string {
 	if r.Withdrawn {
 		return "withdrawn"
@@ -38,7 +38,7 @@ func done(r *checkpoint.Resolution) string {
 	return "answered"
 }
 
-// whichOf says to which questions an answer was given, where it is not plain.
+// whichOf returns which questions an answer is for, "" if that is obvious.
 func whichOf(r *checkpoint.Resolution) string {
 	switch {
 	case len(r.Hashes) > 1:

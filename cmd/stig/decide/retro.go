@@ -17,9 +17,10 @@ func RetroCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "retro [EPIC]",
 		Short: "find patterns in closed issues",
-		Long: "Look back at the issues that were closed last: their surprise, what passed its criteria at\n" +
-			"first, was waived, was reopened, or surprised nobody. Nothing is claimed of four issues or\n" +
-			"fewer. What stands out is drafted as a question to a person: stig escalate ID --process asks.",
+		Long: "Look back at the issues that were closed last: their surprise, and what passed its criteria\n" +
+			"at first, was waived, was reopened, or surprised nobody. stig draws no conclusions from four\n" +
+			"issues or fewer. It drafts a question to a person about what stands out; to ask it, type stig\n" +
+			"escalate ID --process.",
 		Args:    cli.Takes(0, 1, "one epic at most"),
 		Example: "  stig retro\n  stig retro demo-e --last 12",
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -17,9 +17,10 @@ func BlockedCommand(a *cli.App) *cobra.Command {
 	var parent string
 	var bd bool
 	cmd := &cobra.Command{
-		Use:     "blocked",
-		Short:   "list the issues that wait for others, and what for",
-		Long:    "List the issues with unclosed blockers, their own or those of an epic above them, by\npriority, then id. Issues of status blocked that wait for no issue: stig list --status blocked.",
+		Use:   "blocked",
+		Short: "list blocked issues, and what they wait for",
+		Long: "List the issues with unclosed blockers, their own or those of an epic above them, by\n" +
+			"priority, then id. For issues of status blocked without blockers: stig list --status blocked.",
 		Args:    cli.Takes(0, 0, "no arguments"),
 		Example: "  stig blocked\n  stig blocked --parent demo-4k2",
 		RunE: func(*cobra.Command, []string) error {
@@ -30,7 +31,7 @@ func BlockedCommand(a *cli.App) *cobra.Command {
 			return a.Result("blocked", list, err, func() error { return printBlocked(a, list) })
 		},
 	}
-	cmd.Flags().StringVar(&parent, "parent", "", "`ID` of the epic that holds them")
+	cmd.Flags().StringVar(&parent, "parent", "", "only issues within the epic `ID`")
 	cli.Filters(cmd, "parent")
 	a.BDFormat(cmd, &bd)
 	return cmd
@@ -50,12 +51,12 @@ func printBlocked(a *cli.App, list *service.BlockedList) error {
 		return err
 	}
 	if list.Said > 0 {
-		a.Hint(fmt.Sprintf("%s of status blocked: stig list --status blocked", visible.Counted(list.Said, "other issue")))
+		a.Hint(fmt.Sprintf("%s with status blocked: stig list --status blocked", visible.Counted(list.Said, "other issue")))
 	}
 	return nil
 }
 
-// TreeCommand is the tree below stig dep.
+// TreeCommand returns stig dep tree.
 func TreeCommand(a *cli.App) *cobra.Command {
 	var up bool
 	var direction string
@@ -79,7 +80,7 @@ func TreeCommand(a *cli.App) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&direction, "direction", "down", "down: what it depends on; up: what depends on it")
 	cmd.Flags().BoolVar(&up, "reverse", false, "the same as --direction up")
-	cmd.Flags().IntVarP(&depth, "max-depth", "d", depth, "go `N` issues deep at most")
+	cmd.Flags().IntVarP(&depth, "max-depth", "d", depth, "at most `N` levels deep")
 	return cmd
 }
 
@@ -113,7 +114,7 @@ func treeText(rows []service.TreeRow) string {
 	return b.String()
 }
 
-// follows reports whether another row of the depth of the first comes before a shallower one.
+// follows reports whether another row at the depth of the first comes before a shallower one.
 func follows(rows []service.TreeRow) bool {
 	for _, row := range rows[1:] {
 		if row.Depth <= rows[0].Depth {

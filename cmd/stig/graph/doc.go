@@ -1,5 +1,5 @@
-// Package graph has the commands that show issues in relation: what is ready, the
-// order of work, pictures, how signals changed over time.
+// Package graph contains the commands that show how issues relate: what is ready, the order of
+// work, drawings, how signals changed over time.
 //
 //	root.AddCommand(graph.ReadyCommand(a))
 package graph

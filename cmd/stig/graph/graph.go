@@ -21,13 +21,13 @@ func GraphCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "graph [ID]",
 		Short: "draw dependencies: of all issues, or around one",
-		Long: "graph draws the issues that are not closed, and the closed ones that they depended on;\n" +
-			"with an ID, the issues around that one. Colours are cynefin domains, frames are states, dashed or dotted if an issue waits,\n" +
-			"epics enclose their children. DOT, Mermaid and SVG of up to 300 linked issues leave out\n" +
-			"arrows that longer paths imply.\n\n" +
-			"With an ID and --to it lists the paths by which the first issue waits for the second,\n" +
-			"shortest first: through blockers, epics and children of epics. It says so if there are\n" +
-			"too many to list. Without any path the exit code is 1.",
+		Long: "Draw the unclosed issues, and the closed ones that they depended on; with an ID, the issues\n" +
+			"around that one. Colours are Cynefin domains; frames are states, dashed or dotted if an issue\n" +
+			"waits. Epics enclose their children. DOT, Mermaid and SVG of up to 300 linked issues leave\n" +
+			"out arrows that longer paths imply.\n\n" +
+			"With an ID and --to, list the ways in which the first issue waits for the second, shortest\n" +
+			"first: through blockers, epics and children of epics. stig says so if there are too many to\n" +
+			"list. If there is no way, the exit code is 1.",
 		Args: cli.Takes(0, 1, "one issue at most"),
 		Example: "  stig graph\n  stig graph demo-1 --format mermaid\n  stig graph --format svg > graph.svg\n" +
 			"  stig graph demo-1 --to demo-4",
@@ -49,11 +49,11 @@ func GraphCommand(a *cli.App) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", format, cli.Either(formats))
-	cmd.Flags().StringVar(&to, "to", "", "every way by which the issue waits for `OTHER`")
+	cmd.Flags().StringVar(&to, "to", "", "list the ways in which the issue waits for `OTHER`")
 	return cmd
 }
 
-// drawn is a picture in a format.
+// drawn returns a picture in a format.
 func drawn(picture *draw.Picture, format string) string {
 	switch format {
 	case "dot":
@@ -66,10 +66,10 @@ func drawn(picture *draw.Picture, format string) string {
 	return picture.Text()
 }
 
-// ways tells why one issue waits for another.
+// ways prints why one issue waits for another.
 func ways(a *cli.App, args []string, to, format string) error {
 	if len(args) == 0 {
-		return workspace.Usage("--to: needs the issue that waits before it", "type stig graph ID --to "+to)
+		return workspace.Usage("--to: needs the ID of the waiting issue", "type stig graph ID --to "+to)
 	}
 	w, err := service.WaysBetween(a.Run, args[0], to)
 	switch {
@@ -88,7 +88,7 @@ func ways(a *cli.App, args []string, to, format string) error {
 	return err
 }
 
-// waysText tells them in words.
+// waysText formats the paths as text.
 func waysText(w *service.Ways) string {
 	if len(w.Ways) == 0 {
 		return fmt.Sprintf("%s does not wait for %s\n", w.From, w.To)
@@ -102,12 +102,12 @@ func waysText(w *service.Ways) string {
 		}
 	}
 	if w.More {
-		b.WriteString("\nthere may be more: only some of very many are told, and past a dependency cycle the shortest\n")
+		b.WriteString("\nthere may be more: stig lists only some of very many ways, and only the shortest past a dependency cycle\n")
 	}
 	return b.String()
 }
 
-// graphView is a picture as data, in which issues go by their ids.
+// graphView is a picture as JSON, with issues named by id.
 type graphView struct {
 	Nodes []graphNode `json:"nodes"`
 	Edges []graphEdge `json:"edges"`
@@ -115,8 +115,8 @@ type graphView struct {
 
 type graphNode struct {
 	draw.Node
-	Cynefin *string `json:"cynefin"`        // nil without a signal table
-	Epic    string  `json:"epic,omitempty"` // in place of its index
+	Cynefin *string `json:"cynefin"`        // nil if there is no signal table
+	Epic    string  `json:"epic,omitempty"` // id of the epic
 }
 
 type graphEdge struct {

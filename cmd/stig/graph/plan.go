@@ -11,10 +11,9 @@ func PlanCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "plan [EPIC]",
 		Short: "order open work, and show what can run in parallel",
-		Long: "Sort unclosed work, or that of an epic, into stages: the issues of one stage can\n" +
-			"be worked on side by side once the stages before it are closed. An epic stands\n" +
-			"after the last of its children. The critical path is the longest chain of issues\n" +
-			"that block each other.",
+		Long: "Sort unclosed work, or that of an epic, into stages: the issues of one stage can be worked on\n" +
+			"in parallel once the stages before it are closed. An epic comes after the last of its\n" +
+			"children. The critical path is the longest chain of issues that block each other.",
 		Args:    cli.Takes(0, 1, "one epic at most"),
 		Example: "  stig plan\n  stig plan demo-4k2",
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -8,7 +8,7 @@ import (
 	"stig/internal/visible"
 )
 
-// planText shows the stages of a plan, and what does not fit into them.
+// planText formats the stages of a plan, and the issues that fit into no stage.
 func planText(p *service.Plan) string {
 	var b strings.Builder
 	planned, widest := 0, 0
@@ -22,7 +22,7 @@ func planText(p *service.Plan) string {
 	if p.Epic != "" {
 		of = p.Epic + ": "
 	}
-	fmt.Fprintf(&b, "%s%s in %s, at most %d side by side; %d ready\n", of, visible.Counted(planned, "issue"), visible.Counted(len(p.Stages), "stage"), p.Width, len(p.Ready))
+	fmt.Fprintf(&b, "%s%s in %s, at most %d in parallel; %d ready\n", of, visible.Counted(planned, "issue"), visible.Counted(len(p.Stages), "stage"), p.Width, len(p.Ready))
 	for k, stage := range p.Stages {
 		fmt.Fprintf(&b, "\nstage %d\n", k+1)
 		for _, id := range stage {
@@ -40,7 +40,7 @@ func planText(p *service.Plan) string {
 		fmt.Fprintf(&b, "\nwaits for issues outside: %s\n", strings.Join(p.Outside, ", "))
 	}
 	if len(p.Stuck) > 0 {
-		fmt.Fprintf(&b, "\nin no stage, since they are in a dependency cycle: %s\n", strings.Join(p.Stuck, ", "))
+		fmt.Fprintf(&b, "\nin no stage because of a dependency cycle: %s\n", strings.Join(p.Stuck, ", "))
 		b.WriteString("type stig cycles to see why, and which dependency to remove\n")
 	}
 	return b.String()

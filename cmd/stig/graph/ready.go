@@ -18,10 +18,10 @@ func ReadyCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ready",
 		Short: "list what you can take now",
-		Long: "List what you can take now: open, held up neither by a blocker of its own nor by one of\n" +
-			"an epic above it, without children or an unanswered question, and assigned to nobody\n" +
-			"else. By priority, then by how many unclosed issues wait for it, the most first, then\n" +
-			"by id. With --json all open issues that nothing blocks are listed, with flags.",
+		Long: "List what you can take now: open issues without unclosed blockers, their own or those of an\n" +
+			"epic above them, without children, without unanswered questions, and not assigned to others.\n" +
+			"They are sorted by priority, then by how many unclosed issues wait for them, the most first,\n" +
+			"then by id. --json lists all open issues that nothing blocks, with flags.",
 		Args:    cli.Takes(0, 0, "no arguments"),
 		Example: "  stig ready\n  stig ready --limit 5\n  stig ready --all",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -38,14 +38,14 @@ func ReadyCommand(a *cli.App) *cobra.Command {
 			return ready(cmd.Context(), a, limit, all, as)
 		},
 	}
-	cmd.Flags().IntVarP(&limit, "limit", "n", 0, "the first `N` only (default all)")
-	cmd.Flags().BoolVar(&all, "all", false, "also what nothing blocks and you cannot take, with the reason")
-	cmd.Flags().StringVar(&as, "as", "", "what `NAME` can take (default who acts, as for --actor)")
+	cmd.Flags().IntVarP(&limit, "limit", "n", 0, "at most `N` issues (default all)")
+	cmd.Flags().BoolVar(&all, "all", false, "also list unblocked issues that you cannot take, with the reason")
+	cmd.Flags().StringVar(&as, "as", "", "list what `NAME` can take (default the actor)")
 	a.BDFormat(cmd, &bd)
 	return cmd
 }
 
-// ready lists what can be taken, the first of it where there is a limit.
+// ready lists the issues that can be taken, at most limit of them unless limit is 0.
 func ready(ctx context.Context, a *cli.App, limit int, all bool, as string) error {
 	r, err := service.Ready(ctx, a.Run, as)
 	switch {

@@ -10,7 +10,7 @@ import (
 	"stig/internal/visible"
 )
 
-// whyNone says what to look at when nothing is ready.
+// whyNone returns a hint for an empty list.
 func whyNone(unclosed int) string {
 	if unclosed == 0 {
 		return "type stig create TITLE to add an issue"
@@ -18,7 +18,7 @@ func whyNone(unclosed int) string {
 	return "type stig orient to see what holds people up"
 }
 
-// heldWords says how many issues that nothing blocks cannot be taken, and why.
+// heldWords returns how many unblocked issues cannot be taken, and why.
 func heldWords(held []service.ReadyRow) string {
 	count := map[dag.State]int{}
 	undone := 0
@@ -42,12 +42,12 @@ func heldWords(held []service.ReadyRow) string {
 		}
 	}
 	if undone > 0 {
-		parts = append(parts, fmt.Sprintf("%d whose children were closed undone", undone))
+		parts = append(parts, fmt.Sprintf("%d whose children were closed but not done", undone))
 	}
 	return strings.Join(parts, ", ")
 }
 
-// waitingText lists the issues that wait for something else than another issue.
+// waitingText lists the issues that wait for something other than an issue.
 func waitingText(list []service.WaitingRow) string {
 	const most = 20
 	var text strings.Builder
@@ -60,8 +60,8 @@ func waitingText(list []service.WaitingRow) string {
 	return text.String()
 }
 
-// printReady prints the rows, how many there are in all, of how many unclosed
-// issues, what is held, and what waits for something else than an issue.
+// printReady prints rows, the first of total, the number of unclosed issues, what is held, and
+// what waits for something other than an issue.
 func printReady(a *cli.App, rows, held []service.ReadyRow, total int, all bool, r *service.ReadyList) error {
 	unclosed := r.Unclosed
 	s := a.Sheet()
@@ -78,7 +78,7 @@ func printReady(a *cli.App, rows, held []service.ReadyRow, total int, all bool, 
 		head = "no unclosed issues"
 	}
 	if n := r.Unread(); n > 0 {
-		head += fmt.Sprintf("; %d cannot be read in part, and %s", n, map[bool]string{true: "waits", false: "wait"}[n == 1])
+		head += fmt.Sprintf("; %d cannot be read completely, and %s", n, map[bool]string{true: "waits", false: "wait"}[n == 1])
 	}
 	s.Line(cli.Strong, head)
 	if len(rows) > 0 {
@@ -93,10 +93,10 @@ func printReady(a *cli.App, rows, held []service.ReadyRow, total int, all bool, 
 		s.Line(cli.Plain, fmt.Sprintf("\n%d more: stig ready%s", total-len(rows), map[bool]string{true: " --all"}[all]))
 	}
 	if len(held) > 0 && !all {
-		s.Line(cli.Plain, "\nnot blocked, and not listed: "+heldWords(held)+": stig ready --all")
+		s.Line(cli.Plain, "\nnot blocked, but not listed: "+heldWords(held)+": stig ready --all")
 	}
 	if len(r.Waiting) > 0 {
-		s.Put(cli.Plain, "\nwaiting for something else than an issue:\n"+waitingText(r.Waiting))
+		s.Put(cli.Plain, "\nwaiting for something other than an issue:\n"+waitingText(r.Waiting))
 	}
 	if err := a.Show(s); err != nil {
 		return err
@@ -105,9 +105,9 @@ func printReady(a *cli.App, rows, held []service.ReadyRow, total int, all bool, 
 		a.Hint(whyNone(unclosed))
 		return nil
 	}
-	words := " to be briefed on the first"
+	words := " to read the briefing of the first"
 	if r.First() != rows[0].ID {
-		words = " to be briefed on the one to begin with"
+		words = " to read the briefing of the one to begin with"
 	}
 	a.Hint("type stig orient " + r.First() + words)
 	return nil

@@ -11,9 +11,9 @@ func ReviewCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "review ID",
 		Short: "show what an issue builds on, and how certain that is",
-		Long: "Review what an issue is to be built on: what its finished dependencies left, in the\n" +
-			"order they were built, how much they surprised against what its domain allows, the\n" +
-			"weakest and the oldest evidence, and what its own criteria would run. Runs nothing.",
+		Long: "Show what an issue builds on: what its finished dependencies left, in the order they were\n" +
+			"built, how much they surprised compared with what its domain allows, the weakest and the\n" +
+			"oldest evidence, and what its own criteria would run. review runs nothing.",
 		Args:    cli.Takes(1, 1, "one issue"),
 		Example: "  stig review demo-1",
 		RunE: func(_ *cobra.Command, args []string) error {

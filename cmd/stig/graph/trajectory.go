@@ -13,7 +13,7 @@ import (
 	"stig/signals"
 )
 
-// pointsText is the table of a trajectory.
+// pointsText formats a trajectory as a table.
 func pointsText(id, title string, points []orient.Point) string {
 	if len(points) == 0 {
 		return id + ": no commit changed its signals\n"
@@ -36,7 +36,7 @@ func pointsText(id, title string, points []orient.Point) string {
 	return b.String()
 }
 
-// trimmed writes a surprise as a table does: 0.25, but 0.0.
+// trimmed formats a surprise as a signal table does: 0.25, but 0.0.
 func trimmed(surprise float64) string {
 	text := strings.TrimRight(fmt.Sprintf("%.4f", surprise), "0")
 	if strings.HasSuffix(text, ".") {
@@ -45,18 +45,18 @@ func trimmed(surprise float64) string {
 	return text
 }
 
-// The size of a plot: it fits into 80 columns with its scale.
+// The size of a plot, which fits into 80 columns with its scale.
 const (
 	plotRows    = 5 // of 0.2 each, above the row of 0.0
 	plotColumns = 72
 )
 
-// plotSurprise draws surprise from commit to commit: a column for each, or,
-// where there are too many, for some, with the highest of them.
+// plotSurprise plots surprise by commit, one column a commit. If there are too many commits, a
+// column shows the highest surprise of several.
 func plotSurprise(points []orient.Point) string {
 	columns := min(len(points), plotColumns)
-	width := min(6, plotColumns/columns)       // characters a column
-	level := slices.Repeat([]int{-1}, columns) // no mark where no commit of a column has signals
+	width := min(6, plotColumns/columns)       // characters per column
+	level := slices.Repeat([]int{-1}, columns) // -1: no commit of the column has signals
 	handoff := []byte(strings.Repeat(" ", columns*width))
 	for i, p := range points {
 		at := i * columns / len(points)
@@ -95,9 +95,9 @@ func TrajectoryCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "trajectory ID",
 		Short: "show how an issue's signals changed over commits",
-		Long: "trajectory lists the commits that changed the signals or the state estimate of an\n" +
-			"issue, the oldest first, also under the names that the store had before. A handoff\n" +
-			"is a checkpoint, or a new state estimate. On a terminal surprise is plotted.",
+		Long: "List the commits that changed the signals or the state estimate of an issue, oldest first,\n" +
+			"also under earlier names of the store. A handoff is a checkpoint, or a new state estimate. On\n" +
+			"a terminal, surprise is plotted.",
 		Args:    cli.Takes(1, 1, "one issue"),
 		Example: "  stig trajectory demo-1\n  stig trajectory demo-1 --since 2026-11-01\n  stig trajectory demo-1 --since v1.2 --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -111,7 +111,7 @@ func TrajectoryCommand(a *cli.App) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&since, "since", "", "only what came after `WHEN`: a date, a time, or a revision")
+	cmd.Flags().StringVar(&since, "since", "", "only changes after `WHEN`: a date, a time, or a revision")
 	cmd.Flags().BoolVar(&plot, "plot", false, "plot surprise, as on a terminal")
 	return cmd
 }

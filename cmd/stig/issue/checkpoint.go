@@ -18,7 +18,7 @@ func CheckpointCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "checkpoint ID",
 		Short: "write signals and a state estimate for the next worker",
-		Long: "Write signals and the state estimate of an issue, all of it or nothing.\n" +
+		Long: "Write signals and the state estimate of an issue, all or nothing.\n" +
 			"The estimate describes the present state. --done, --learned, --remains, --downstream,\n" +
 			"--hypothesis, --intervention, --feedback, --stabilised and --question each replace their\n" +
 			"part; the other parts stay, with their day.\n\n" +
@@ -54,24 +54,24 @@ func CheckpointCommand(a *cli.App) *cobra.Command {
 	flags.StringVar(&e.Learned, "learned", "", "what was learned")
 	flags.StringVar(&e.Remains, "remains", "", "what remains")
 	flags.StringVar(&e.Downstream, "downstream", "", "what issues that depend on this one should know")
-	flags.StringVar(&e.Hypothesis, "hypothesis", "", "of a probe: what is held to be the cause")
+	flags.StringVar(&e.Hypothesis, "hypothesis", "", "of a probe: the supposed cause")
 	flags.StringVar(&e.Intervention, "intervention", "", "of a probe: the smallest step that tests it")
 	flags.StringVar(&e.Feedback, "feedback", "", "of a probe: what shows whether it worked")
 	flags.StringVar(&e.Stabilised, "stabilised", "", "of a probe: when the situation is stable")
 	flags.StringVar(&e.Questions, "question", "", "what is uncertain, for whoever comes next; --escalate asks a person")
 	flags.BoolVar(&r.Replace, "replace", false, "replace the whole estimate with the parts given")
 	cli.TakesText(cmd, &text, "the whole state estimate")
-	flags.String("escalate", "", "also ask a person this `QUESTION`: escalation becomes pending")
-	flags.String("evidence", "", "what was `RUN` to show that it works, and what it said: evidence-freshness becomes today")
-	flags.BoolVar(&r.Fold, "fold", false, "print what branches also learned, and take it away")
+	flags.String("escalate", "", "also ask a person `QUESTION`: escalation becomes pending")
+	flags.String("evidence", "", "what was `RUN` to show that it works, and its output: evidence-freshness becomes today")
+	flags.BoolVar(&r.Fold, "fold", false, "print and remove what branches also learned")
 	flags.BoolVar(&r.NoContext, "no-context", false, "allow implementing or blocked without a state estimate")
-	flags.BoolVar(&r.Reaffirm, "reaffirm", false, "date the given signals even where their value stays")
-	flags.BoolVar(&r.Commit, "commit", false, "commit the store alone, as chore(beads): checkpoint ID")
+	flags.BoolVar(&r.Reaffirm, "reaffirm", false, "update the date of the given signals even if the value stays")
+	flags.BoolVar(&r.Commit, "commit", false, "commit only the store, as chore(beads): checkpoint ID")
 	a.Writes(cmd, &r.DryRun)
 	return cmd
 }
 
-// readCheckpoint turns flags and texts into a request.
+// readCheckpoint fills the request from flags and texts.
 func readCheckpoint(a *cli.App, cmd *cobra.Command, args []string, text cli.Text, r *service.CheckpointRequest) error {
 	r.Signals = map[signals.Signal]string{}
 	for _, s := range signals.All() {
@@ -94,15 +94,15 @@ func readCheckpoint(a *cli.App, cmd *cobra.Command, args []string, text cli.Text
 	return nil
 }
 
-// composeEstimate opens the editor with the estimate that is there.
+// composeEstimate opens the editor with the current estimate.
 func composeEstimate(ctx context.Context, a *cli.App, r *service.CheckpointRequest) (cli.Draft, error) {
 	form, seen, err := service.EstimateForm(a.Run, r.ID)
 	if err != nil {
 		return cli.Draft{}, err
 	}
 	draft, err := a.Compose(ctx, form,
-		"The state of "+r.ID+" as it is now, for whoever comes next. This text replaces the estimate that is there.\n"+
-			"A day in parentheses says when a part was written: remove it where you change the part.\n")
+		"The state of "+r.ID+" as it is now, for whoever comes next. This text replaces the current estimate.\n"+
+			"A day in parentheses says when a part was written: remove it if you change the part.\n")
 	r.Text, r.Seen = &draft.Text, &seen
 	return draft, err
 }

@@ -10,10 +10,10 @@ import (
 	"stig/signals"
 )
 
-// shownText is the most characters of a text that disappeared, as one line shows it.
+// shownText is the maximum length of a removed text in the output, in characters.
 const shownText = 120
 
-// changedLine says what became of a signal, or of a text of the estimate.
+// changedLine returns the line for a changed signal or text of the estimate.
 func changedLine(c checkpoint.Changed) string {
 	if _, is := signals.Named(c.Signal); is {
 		return fmt.Sprintf("%s: %s → %s", c.Signal, c.From, c.To)
@@ -25,17 +25,17 @@ func changedLine(c checkpoint.Changed) string {
 	return fmt.Sprintf("%s: %s; was %s", c.Signal, what, cli.OneLine(c.From, shownText))
 }
 
-// foldedText shows a merged estimate that was taken away, indented.
+// foldedText formats a removed estimate of another branch, indented.
 func foldedText(f checkpoint.Folded) string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "  also learned, on a branch%s; taken away:\n", ofDay(f.Date))
+	fmt.Fprintf(&text, "  also learned, on a branch%s; removed:\n", ofDay(f.Date))
 	for line := range strings.Lines(f.Text + "\n") {
 		text.WriteString(strings.TrimRight("    "+line, " \n") + "\n")
 	}
 	return text.String()
 }
 
-// ofDay is a day in parentheses, and nothing for one that is not known.
+// ofDay returns a day in parentheses, "" for an unknown day.
 func ofDay(day string) string {
 	if day == "" {
 		return ""

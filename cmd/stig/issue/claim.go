@@ -18,11 +18,11 @@ func ClaimCommand(a *cli.App) *cobra.Command {
 		Long: "Claim an issue. If several workers claim it at once, one gets it; the others end with exit\n" +
 			"code 5, as do claims of issues that stig ready does not list. An issue with an unanswered\n" +
 			"question waits for a person: exit code 6.\n\n" +
-			"A claim counts in all work trees of the clone. The claim of a program ends 24 hours after\n" +
-			"its last command about the issue (claims.ttl in .stig.cue), or with the worker loop that\n" +
-			"made it. The claim of a person ends with release, --take or sweep --people.\n" +
-			"Everybody who acts under one name is one actor. A session of an assistant has a name of its\n" +
-			"own, ann/claude-3f2a; it may take the claims of ann, and of her sessions that have ended.",
+			"A claim counts in all work trees of the clone. A program's claim ends 24 hours after its last\n" +
+			"command about the issue (claims.ttl in .stig.cue), or with the worker loop that made it. A\n" +
+			"person's claim ends with release, --take or sweep --people.\n" +
+			"All who act under one name are one actor. A session of an assistant has a name of its own,\n" +
+			"such as ann/claude-3f2a; it may take the claims of ann, and of her sessions that have ended.",
 		Args:    cli.Takes(1, 1, "one issue"),
 		Example: "  stig claim demo-1 --actor ann",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -37,9 +37,9 @@ func ClaimCommand(a *cli.App) *cobra.Command {
 			return service.BeforeClaim(cmd.Context(), a.Run, claimed.ID)
 		},
 	}
-	cmd.Flags().BoolVar(&verify, "verify", false, "run its checks before the work: those that pass already show nothing of it")
-	cmd.Flags().BoolVar(&r.Take, "take", false, "whoever holds it, or closed it on another branch")
-	cmd.Flags().StringVar(&r.Despite, "despite-external", "", "claim it though it waits for something in another store; a comment keeps `WHY`")
+	cmd.Flags().BoolVar(&verify, "verify", false, "run its checks first: one that already passes proves nothing about the work")
+	cmd.Flags().BoolVar(&r.Take, "take", false, "claim it even if somebody else holds it, or closed it on another branch")
+	cmd.Flags().StringVar(&r.Despite, "despite-external", "", "claim it although it waits for something in another store; a comment records `WHY`")
 	a.Writes(cmd, &r.DryRun)
 	return cmd
 }
@@ -60,17 +60,17 @@ func ReleaseCommand(a *cli.App) *cobra.Command {
 			return printClaimed(a, "release", released, r.DryRun)
 		},
 	}
-	cmd.Flags().BoolVar(&r.Force, "force", false, "whoever holds it")
+	cmd.Flags().BoolVar(&r.Force, "force", false, "release it even if somebody else holds it")
 	a.Writes(cmd, &r.DryRun)
 	return cmd
 }
 
-// printClaimed says who works on an issue now, after the command of that kind.
+// printClaimed prints who works on an issue now. kind is the command.
 func printClaimed(a *cli.App, kind string, claimed *checkpoint.Claimed, dryRun bool) error {
 	return a.EditResult(kind, claimed, claimed.Lines, dryRun, func() error { return printHolder(a, kind, claimed) })
 }
 
-// printHolder says for a reader who holds the issue now.
+// printHolder prints the holder of an issue as text.
 func printHolder(a *cli.App, kind string, claimed *checkpoint.Claimed) error {
 	text := claimed.ID + ": "
 	switch {

@@ -14,12 +14,12 @@ import (
 func CommentCommand(a *cli.App) *cobra.Command {
 	var r service.CommentRequest
 	var text cli.Text
-	var words []string // the issue, and the comment where it follows
+	var words []string // the issue, then the comment if it follows
 	cmd := &cobra.Command{
 		Use:   "comment ID [TEXT]",
 		Short: "add a comment to an issue",
-		Long: "Add a comment to an issue, closed ones too, with who says it and when. It stands beside\n" +
-			"the notes, which keep signals and the state estimate: see stig checkpoint.",
+		Long: "Add a comment to an issue, closed ones too, with its author and time. Comments are separate\n" +
+			"from the notes, which keep signals and the state estimate: see stig checkpoint.",
 		Args: func(cmd *cobra.Command, args []string) error {
 			words = text.Dash(args)
 			if len(words) > 2 {

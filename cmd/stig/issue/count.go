@@ -15,9 +15,10 @@ func CountCommand(a *cli.App) *cobra.Command {
 	var f filters
 	var by string
 	cmd := &cobra.Command{
-		Use:     "count",
-		Short:   "count the issues that match",
-		Long:    "Count issues, closed ones too unless --status asks for others. The filters are those of\nstig list.",
+		Use:   "count",
+		Short: "count the issues that match",
+		Long: "Count issues, closed ones too unless --status selects others. The filters are those of stig\n" +
+			"list.",
 		Args:    cli.Takes(0, 0, "no arguments"),
 		Example: "  stig count --status open\n  stig count --by status",
 		RunE: func(*cobra.Command, []string) error {
@@ -30,7 +31,7 @@ func CountCommand(a *cli.App) *cobra.Command {
 		},
 	}
 	f.bind(cmd)
-	cmd.Flags().StringVar(&by, "by", "", "count each `KEY`: "+cli.Either(service.GroupKeys()))
+	cmd.Flags().StringVar(&by, "by", "", "count by `KEY`: "+cli.Either(service.GroupKeys()))
 	cli.Filters(cmd, "by")
 	a.Acts(cmd)
 	for _, key := range service.GroupKeys() {
@@ -40,7 +41,7 @@ func CountCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// countText is the number alone, or a line for each group and one for all.
+// countText returns the number alone, or a line for each group and one for the total.
 func countText(c *service.Counted) string {
 	if c.Groups == nil {
 		return fmt.Sprintf("%d\n", c.Count)
@@ -66,7 +67,7 @@ func StatsCommand(a *cli.App) *cobra.Command {
 	}
 }
 
-// statsOutput has the counts under the key that bd has them under.
+// statsOutput has the counts under the same key as bd.
 type statsOutput struct {
 	Summary *service.Statistics `json:"summary"`
 }

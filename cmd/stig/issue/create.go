@@ -22,15 +22,15 @@ func CreateCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "create TITLE",
 		Short: "create an issue, with its signal table",
-		Long: "Add an issue and print its id: a hash of what it is about, or the next one below\n" +
-			"its parent. With -q nothing but the id is printed. A type is one of bd, of the store, or\n" +
-			"of types in .stig.cue. With --from, all issues of a file are added or none.\n\n" +
-			"Each line of a JSON file is an object with the keys of an issue; besides there are\n" +
-			"parent, deps, cynefin, and name, which other lines may use in parent and deps.\n\n" +
-			"In Markdown each heading is an issue, and the headings below it are its children. Under\n" +
-			"a heading may stand lines KEY: VALUE (name, type, priority, labels, after, cynefin,\n" +
+		Long: "Add an issue and print its id: a hash of its content, or the next number below its parent.\n" +
+			"With -q, print only the id. A type is one of bd, of the store, or of types in .stig.cue.\n" +
+			"With --from, add all issues of a file, or none.\n\n" +
+			"Each line of a JSON file is an object with the keys of an issue, and with parent, deps,\n" +
+			"cynefin, and name, which other lines may use in parent and deps.\n\n" +
+			"In Markdown, each heading is an issue, and the headings below it are its children. Below a\n" +
+			"heading come, all optional, lines KEY: VALUE (name, type, priority, labels, after, cynefin,\n" +
 			"assignee, estimate, defer, due), then the description, then the headings Acceptance and\n" +
-			"Design. after has the titles or names of what the issue waits for.",
+			"Design. after has the titles or names of the issues that it waits for.",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return workspace.Usage(fmt.Sprintf("%s: takes one title; found %d arguments", cli.Called(cmd), len(args)), "type stig create "+visible.Quoted(strings.Join(args, " ")))
@@ -77,22 +77,22 @@ func CreateCommand(a *cli.App) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&title, "title", "", "the title, as bd takes it too")
-	_ = flags.MarkHidden("title") // fails for a flag that is not there
-	flags.StringVarP(&r.Type, "type", "t", "task", strings.Join(checkpoint.Types(), ", ")+", or another one that the project uses")
+	flags.StringVar(&title, "title", "", "the title, as in bd")
+	_ = flags.MarkHidden("title") // fails only for an unknown flag
+	flags.StringVarP(&r.Type, "type", "t", "task", strings.Join(checkpoint.Types(), ", ")+", or another type of the project")
 	flags.StringVarP(&priority, "priority", "p", "2", "0 (most urgent) to 4, or P0 to P4")
-	flags.StringVarP(&r.Description, "description", "d", "", "what there is to do, and why")
-	flags.StringVar(&r.Acceptance, "acceptance", "", "how it will be known to work, with the commands that prove it")
+	flags.StringVarP(&r.Description, "description", "d", "", "what to do, and why")
+	flags.StringVar(&r.Acceptance, "acceptance", "", "how to tell that it works, with the commands that prove it")
 	flags.StringSliceVarP(&r.Labels, "labels", "l", nil, "labels, separated by commas")
 	flags.StringVar(&r.Parent, "parent", "", "`ID` of the epic it belongs to")
 	flags.StringSliceVar(&deps, "deps", nil, "`ID`s that it waits for, or TYPE:ID")
-	flags.StringVar(&r.Cynefin, "cynefin", "", usageOf(signals.Cynefin)+"; brings its planning depth")
-	flags.StringVarP(&r.Assignee, "assignee", "a", "", "`NAME` of who is to do it; @me is you")
-	flags.StringVar(&r.Design, "design", "", "how it is to be done")
+	flags.StringVar(&r.Cynefin, "cynefin", "", usageOf(signals.Cynefin)+"; also sets the planning depth")
+	flags.StringVarP(&r.Assignee, "assignee", "a", "", "`NAME` of the assignee; @me is you")
+	flags.StringVar(&r.Design, "design", "", "how to do it")
 	flags.StringVar(&until, "defer", "", "not ready until `WHEN`: a day, a time, or a span such as 3d")
-	flags.StringVar(&due, "due", "", "to be done by `WHEN`: a day, a time, or a span such as 3d")
+	flags.StringVar(&due, "due", "", "due `WHEN`: a day, a time, or a span such as 3d")
 	flags.StringVar(&estimate, "estimate", "", "how long it takes: minutes, or a span such as 1h30m")
-	flags.StringVar(&r.ExternalRef, "external-ref", "", "where else it is tracked, such as gh-9")
+	flags.StringVar(&r.ExternalRef, "external-ref", "", "id in another tracker, such as gh-9")
 	flags.StringVar(&from, "from", "", "read issues from `FILE`, JSON or Markdown (- for standard input)")
 	cli.SingleLine(cmd, "labels", "deps")
 	cli.Exclude(cmd, "from", "title", "type", "priority", "description", "acceptance", "labels", "parent", "deps",
@@ -117,7 +117,7 @@ func create(ctx context.Context, a *cli.App, r service.CreateRequest) error {
 	return service.Printed(a.Run, created.ID, err)
 }
 
-// printCreated prints which issue was made.
+// printCreated prints the new issue.
 func printCreated(a *cli.App, created *service.Created, dryRun bool) error {
 	return a.EditResult("created", created, created.Lines, dryRun, func() error {
 		if a.Quiet {

@@ -12,10 +12,10 @@ import (
 	"stig/internal/workspace"
 )
 
-// createAll adds the issues of a batch.
+// createAll adds the issues of a file.
 func createAll(ctx context.Context, a *cli.App, from string, args []string, dryRun bool) error {
 	if len(args) > 0 {
-		return workspace.Usage(fmt.Sprintf("--from: has the titles itself; found %q", args[0]), "leave one of them out")
+		return workspace.Usage(fmt.Sprintf("--from: the file has the titles; found %q", args[0]), "leave one of them out")
 	}
 	text, err := lines(a, from)
 	if err != nil {
@@ -56,14 +56,14 @@ func createAll(ctx context.Context, a *cli.App, from string, args []string, dryR
 	return nil
 }
 
-// noteIDs says of a dry run that its ids are not those to come: they are made of the time.
+// noteIDs notes that the ids of a dry run are not final, because they depend on the time.
 func noteIDs(a *cli.App, dryRun bool) {
 	if dryRun {
-		a.Note("a dry run: ids are given when issues are written, and may be others than these")
+		a.Note("dry run: the ids may change when the issues are written")
 	}
 }
 
-// outline draws the issues of a plan: each below its epic, with what it waits for.
+// outline formats the issues of a plan, each below its epic, with what it waits for.
 func outline(drafts []checkpoint.Draft, made []*checkpoint.Created) string {
 	depth := map[string]int{}
 	var b strings.Builder

@@ -14,10 +14,10 @@ func DeleteCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "delete ID…",
 		Short: "delete issues, and keep a tombstone of each",
-		Long: "Delete issues. Each leaves a tombstone, its line with the status tombstone, so that a\n" +
-			"branch that still has the issue does not bring it back; where bd keeps a database, bd\n" +
-			"delete deletes. An issue that others depend on, or that another works on, is deleted\n" +
-			"only with --force, which drops the dependencies on it. stig undo takes a deletion back.",
+		Long: "Delete issues. Each leaves a tombstone, its line with the status tombstone, so that a branch\n" +
+			"that still has the issue does not bring it back. If bd keeps a database, bd delete does it.\n" +
+			"An issue that others depend on, or that somebody else works on, is deleted only with --force,\n" +
+			"which removes the dependencies on it. stig undo takes a deletion back.",
 		Args:    cli.Takes(1, -1, "the issues to delete"),
 		Example: "  stig delete demo-4 --reason 'made by mistake'\n  stig delete demo-4 demo-5 --force --dry-run",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -34,8 +34,8 @@ func DeleteCommand(a *cli.App) *cobra.Command {
 			return printDeleted(a, result.Deleted, r.DryRun)
 		},
 	}
-	cmd.Flags().StringVarP(&r.Reason, "reason", "r", "", "why; kept in the tombstone")
-	cmd.Flags().BoolVarP(&r.Force, "force", "f", false, "although others depend on them, or another works on them")
+	cmd.Flags().StringVarP(&r.Reason, "reason", "r", "", "the reason, kept in the tombstone")
+	cmd.Flags().BoolVarP(&r.Force, "force", "f", false, "delete them even if others depend on them, or somebody works on them")
 	a.Writes(cmd, &r.DryRun)
 	return cmd
 }
@@ -50,7 +50,7 @@ func printDeleted(a *cli.App, deleted []*checkpoint.Deleted, dryRun bool) error 
 			return err
 		}
 		for _, on := range d.Dependents {
-			if err := a.Printf("  %s depends on it no longer\n", on.ID); err != nil {
+			if err := a.Printf("  %s no longer depends on it\n", on.ID); err != nil {
 				return err
 			}
 		}

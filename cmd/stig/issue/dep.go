@@ -12,11 +12,11 @@ import (
 	"stig/internal/workspace"
 )
 
-// DepCommand groups the commands about dependencies, with others that are given.
+// DepCommand returns stig dep, with others among its subcommands.
 func DepCommand(a *cli.App, others ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "dep",
-		Short: "say what an issue depends on",
+		Short: "add, remove and show dependencies",
 		Args:  a.UnknownCommand,
 		RunE:  a.HelpAlone,
 	}
@@ -28,11 +28,10 @@ func depAdd(a *cli.App) *cobra.Command {
 	var r service.LinkRequest
 	cmd := &cobra.Command{
 		Use:   "add ID --on ID",
-		Short: "have an issue wait for another, or link it otherwise",
-		Long: "Have an issue wait for another one. The types that hold it up are blocks,\n" +
-			"conditional-blocks and waits-for; parent-child puts it into an epic; any other\n" +
-			"type is a note. What would have issues form a dependency cycle is refused.\n" +
-			"Two IDs mean the same: the first depends on the second.",
+		Short: "add a dependency or another link between issues",
+		Long: "Make an issue wait for another. The types blocks, conditional-blocks and waits-for block it;\n" +
+			"parent-child puts it into an epic; any other type is a note. stig refuses a dependency that\n" +
+			"would form a cycle. Two IDs mean the same: the first depends on the second.",
 		Args:    cli.Takes(1, 2, "one issue, and --on the one that it depends on"),
 		Example: "  stig dep add demo-2 --on demo-1\n  stig dep add demo-2 --on demo-9 --type parent-child",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -46,8 +45,8 @@ func depAdd(a *cli.App) *cobra.Command {
 			return printLinked(a, r, linked, "now depends", "depends already")
 		},
 	}
-	cmd.Flags().StringVar(&r.On, "on", "", "`ID` of the issue that it depends on")
-	cmd.Flags().StringVarP(&r.Type, "type", "t", "blocks", "how: blocks, parent-child, related, …")
+	cmd.Flags().StringVar(&r.On, "on", "", "`ID` of the issue it depends on")
+	cmd.Flags().StringVarP(&r.Type, "type", "t", "blocks", "type: blocks, parent-child, related, …")
 	a.Writes(cmd, &r.DryRun)
 	return cmd
 }
@@ -57,7 +56,7 @@ func depRm(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "rm ID --on ID",
 		Aliases: []string{"remove"},
-		Short:   "take away what an issue depends on",
+		Short:   "remove a dependency or another link",
 		Args:    cli.Takes(1, 2, "one issue, and --on the one that it depends on"),
 		Example: "  stig dep rm demo-2 --on demo-1",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -71,27 +70,27 @@ func depRm(a *cli.App) *cobra.Command {
 			return printLinked(a, r, linked, "no longer depends", "does not depend")
 		},
 	}
-	cmd.Flags().StringVar(&r.On, "on", "", "`ID` of the issue that it depends on")
+	cmd.Flags().StringVar(&r.On, "on", "", "`ID` of the issue it depends on")
 	cmd.Flags().StringVarP(&r.Type, "type", "t", "", "only the dependency of this type (default all)")
 	a.Writes(cmd, &r.DryRun)
 	return cmd
 }
 
-// readDep takes the issue after the first for that of --on, as bd does.
+// readDep takes a second argument as the value of --on, as bd does.
 func readDep(args []string, r *service.LinkRequest) error {
 	r.ID = args[0]
 	if len(args) < 2 {
 		return nil
 	}
 	if r.On != "" {
-		return workspace.Usage(fmt.Sprintf("--on is given, and %s too", args[1]), "one dependency at a time: leave one of them out")
+		return workspace.Usage(fmt.Sprintf("the other issue is given twice; found --on and %s", args[1]), "give one dependency at a time")
 	}
 	r.On = args[1]
 	return nil
 }
 
-// printLinked says what came of an edit of dependencies: what was done, or that
-// nothing was to be done.
+// printLinked prints the result of an edit of dependencies: done if something changed, else
+// nothing.
 func printLinked(a *cli.App, r service.LinkRequest, linked *checkpoint.Linked, done, nothing string) error {
 	for _, w := range linked.Warnings {
 		if !a.JSON {

@@ -17,14 +17,13 @@ func EditCommand(a *cli.App) *cobra.Command {
 		Use:     "edit ID…",
 		Aliases: []string{"update"},
 		Short:   "change fields of issues",
-		Long: "Change fields of one or more issues: of all of them, or of none. A text that is - is read\n" +
-			"from standard input. A field that is set to nothing is removed. Without a flag, on a\n" +
-			"terminal, the fields of one issue open in $EDITOR. With --from, each line of a file is a\n" +
-			"JSON object: the id, and the fields to change, with the keys that they have in the store;\n" +
-			"also parent, add_labels and remove_labels. Of a closed issue only labels, external\n" +
-			"reference and estimate can be changed. Criteria that differ from those that are\n" +
-			"committed are named when the issue closes. --append-notes puts a text after the\n" +
-			"notes; the signal table and the sections of the notes are changed by stig checkpoint.",
+		Long: "Change fields of one or more issues, of all of them or none. The text - is read from standard\n" +
+			"input. An empty value removes a field. Without a flag, on a terminal, the fields of one issue\n" +
+			"open in $EDITOR. With --from, each line of a file is a JSON object: the id, and the fields to\n" +
+			"change, with their keys in the store; also parent, add_labels and remove_labels. Of a closed\n" +
+			"issue, only labels, external reference and estimate can be changed. Criteria that differ from\n" +
+			"the committed ones are named when the issue closes. --append-notes appends to the notes;\n" +
+			"change the signal table and the sections of the notes with stig checkpoint.",
 		Args: cli.Takes(0, -1, "the issues to edit"),
 		Example: "  stig edit demo-1 --acceptance '`go test ./...` passes'\n" +
 			"  stig edit demo-1 demo-2 -p 1 --add-label tide --defer 3d\n" +
@@ -48,7 +47,7 @@ func EditCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// editFlags are the flags of edit that are not read as they stand.
+// editFlags are the flags of edit that are bound to variables.
 type editFlags struct {
 	from             string
 	fromProse        bool
@@ -58,27 +57,27 @@ type editFlags struct {
 
 func (f *editFlags) bind(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.String("title", "", "what there is to do, in one line")
-	flags.StringP("description", "d", "", "what there is to do, and why")
-	flags.String("design", "", "how it is to be done")
-	flags.String("acceptance", "", "how it will be known to work, with the commands that prove it")
-	flags.BoolVar(&f.fromProse, "acceptance-from-prose", false, "show the block of commands that the prose of the criteria reads like, and add it to them")
-	flags.StringP("type", "t", "", strings.Join(checkpoint.Types(), ", ")+", or another one that the project uses")
+	flags.String("title", "", "what to do, in one line")
+	flags.StringP("description", "d", "", "what to do, and why")
+	flags.String("design", "", "how to do it")
+	flags.String("acceptance", "", "how to tell that it works, with the commands that prove it")
+	flags.BoolVar(&f.fromProse, "acceptance-from-prose", false, "derive a block of commands from the prose of the criteria, show it, and add it to them")
+	flags.StringP("type", "t", "", strings.Join(checkpoint.Types(), ", ")+", or another type of the project")
 	flags.StringP("priority", "p", "", "0 (most urgent) to 4, or P0 to P4")
-	flags.StringP("assignee", "a", "", "`NAME` of who is to do it; @me is you, none nobody")
-	flags.String("parent", "", "`ID` of the epic that it belongs to")
+	flags.StringP("assignee", "a", "", "`NAME` of the assignee; @me is you, none is nobody")
+	flags.String("parent", "", "`ID` of the epic it belongs to")
 	flags.String("defer", "", "not ready until `WHEN`: a day, a time, a span such as 3d, or none")
-	flags.String("due", "", "to be done by `WHEN`: a day, a time, a span such as 3d, or none")
+	flags.String("due", "", "due `WHEN`: a day, a time, a span such as 3d, or none")
 	flags.StringP("status", "s", "", "open, blocked, deferred, pinned, hooked; in_progress claims the issue")
 	flags.BoolVar(&f.claim, "claim", false, "claim the issue first: in progress, assigned to you")
-	flags.String("append-notes", "", "add a text after the notes")
-	flags.String("notes", "", "set the text of the notes where they have none")
+	flags.String("append-notes", "", "append a text to the notes")
+	flags.String("notes", "", "set the text of the notes if they have none")
 	flags.String("estimate", "", "how long it takes: minutes, a span such as 1h30m, or none")
-	flags.String("external-ref", "", "where else it is tracked, such as gh-9")
-	flags.StringSliceVar(&f.set, "set-labels", nil, "these labels, and no others")
+	flags.String("external-ref", "", "id in another tracker, such as gh-9")
+	flags.StringSliceVar(&f.set, "set-labels", nil, "replace all labels with these")
 	flags.StringSliceVar(&f.add, "add-label", nil, "add the `LABEL`")
 	flags.StringSliceVar(&f.remove, "remove-label", nil, "remove the `LABEL`")
-	flags.StringVar(&f.from, "from", "", "read edits from `FILE`, a JSON object a line (- for standard input)")
+	flags.StringVar(&f.from, "from", "", "read edits from `FILE`, one JSON object a line (- for standard input)")
 }
 
 func printAmended(a *cli.App, result *service.Amended, dryRun bool) error {
@@ -98,7 +97,7 @@ func printAmended(a *cli.App, result *service.Amended, dryRun bool) error {
 	})
 }
 
-// amended is what became of the issues as data.
+// amended is the result of an edit as JSON.
 type amended struct {
 	Changed  *[]string             `json:"changed,omitempty"`
 	Edited   []*checkpoint.Amended `json:"edited"`
@@ -106,7 +105,8 @@ type amended struct {
 	Warnings []string              `json:"warnings"`
 }
 
-// amendedOutput has the keys of the one issue too where there is but one.
+// amendedOutput returns the result of an edit as JSON. A single issue has its keys at the top
+// level, too.
 func amendedOutput(result *service.Amended) amended {
 	warnings := []string{}
 	for _, e := range result.Edited {

@@ -16,8 +16,8 @@ import (
 	"stig/internal/workspace"
 )
 
-// read makes the request of the command line, of a file, or of the editor, whose
-// draft is to be kept until it is written.
+// read builds the request from the command line, a file, or the editor. The caller keeps the
+// editor's draft until the edit is written.
 func (f *editFlags) read(ctx context.Context, a *cli.App, cmd *cobra.Command, r *service.AmendRequest) (cli.Draft, error) {
 	now, err := a.Clock()
 	if err != nil {
@@ -32,7 +32,7 @@ func (f *editFlags) read(ctx context.Context, a *cli.App, cmd *cobra.Command, r 
 	}
 	if f.fromProse {
 		if !m.IsEmpty() || r.Claim || f.from != "" {
-			return cli.Draft{}, workspace.Usage("--acceptance-from-prose: more than that was given", "leave the rest out")
+			return cli.Draft{}, workspace.Usage("--acceptance-from-prose: cannot be combined with other changes", "leave the others out")
 		}
 		var shown []string
 		if r.Each, shown, err = service.FromProse(a.Run, r.IDs); err == nil && !a.JSON {
@@ -42,7 +42,7 @@ func (f *editFlags) read(ctx context.Context, a *cli.App, cmd *cobra.Command, r 
 	}
 	if f.from != "" {
 		if !m.IsEmpty() || r.Claim || len(r.IDs) > 0 {
-			return cli.Draft{}, workspace.Usage("--from: names the issues and the fields itself; more were given", "leave them out")
+			return cli.Draft{}, workspace.Usage("--from: the file names the issues and the fields; found more on the command line", "leave them out")
 		}
 		text, err := lines(a, f.from)
 		if err == nil {
@@ -59,8 +59,8 @@ func (f *editFlags) read(ctx context.Context, a *cli.App, cmd *cobra.Command, r 
 	return cli.Draft{}, nil
 }
 
-// claims reports whether the issue is to be claimed: by --claim, or by the status that only a
-// claim sets, which it takes out of the amendment.
+// claims reports whether to claim the issue: because of --claim, or of the status in_progress,
+// which only a claim sets. It removes that status from the amendment.
 func (f *editFlags) claims(m *checkpoint.Amendment) (bool, error) {
 	if m.Status != nil && *m.Status == beads.StatusInProgress {
 		f.claim, m.Status = true, nil
@@ -77,8 +77,7 @@ func (f *editFlags) claims(m *checkpoint.Amendment) (bool, error) {
 	return true, nil
 }
 
-// amendment reads the fields that the command line gives; one that is empty is
-// given too.
+// amendment reads the fields given on the command line, including empty ones.
 func (f *editFlags) amendment(a *cli.App, cmd *cobra.Command, now time.Time) (m checkpoint.Amendment, err error) {
 	input := ""
 	for _, field := range []struct {
@@ -95,7 +94,7 @@ func (f *editFlags) amendment(a *cli.App, cmd *cobra.Command, now time.Time) (m 
 		}
 		if *text == "-" {
 			if input != "" {
-				return m, workspace.Usage("--"+input+" and --"+field.name+" both ask for standard input", "give one of them as text")
+				return m, workspace.Usage("--"+input+" and --"+field.name+" both read standard input", "give one of them as text")
 			}
 			input = field.name
 			read, err := io.ReadAll(a.In)
@@ -113,7 +112,7 @@ func (f *editFlags) amendment(a *cli.App, cmd *cobra.Command, now time.Time) (m 
 	return m, parsed(cmd, now, &m)
 }
 
-// parsed reads the fields that are more than a text.
+// parsed reads the fields that are not plain texts.
 func parsed(cmd *cobra.Command, now time.Time, m *checkpoint.Amendment) error {
 	if text := given(cmd, "priority"); text != nil {
 		n, err := checkpoint.ParsePriority(*text)
@@ -150,7 +149,7 @@ func composeAmendment(ctx context.Context, a *cli.App, id string, now time.Time)
 	if err != nil {
 		return cli.Draft{}, checkpoint.Amendment{}, err
 	}
-	draft, err := a.Compose(ctx, form.Text, "The fields of "+form.ID+". One that is left empty is removed.\n")
+	draft, err := a.Compose(ctx, form.Text, "The fields of "+form.ID+". An empty field is removed.\n")
 	if err != nil {
 		return draft, checkpoint.Amendment{}, err
 	}

@@ -12,7 +12,7 @@ import (
 	"stig/internal/workspace"
 )
 
-// printFinding prints a finding for a reader.
+// printFinding prints a finding as text.
 func printFinding(a *cli.App, f service.Finding) error {
 	t := f.GateRun
 	if t != nil && t.Edited != nil {
@@ -21,7 +21,7 @@ func printFinding(a *cli.App, f service.Finding) error {
 	if f.Err != nil && t != nil && (!t.Asks() || errors.Is(f.Err, workspace.ErrNotRun)) {
 		text := planText(t)
 		if !t.Asks() {
-			text += "what could show it:\n" + t.Fence()
+			text += "what could show that it is done:\n" + t.Fence()
 		}
 		if err := a.Print(text); err != nil {
 			return err
@@ -33,7 +33,7 @@ func printFinding(a *cli.App, f service.Finding) error {
 		return nil
 	}
 	if t != nil && t.Reused {
-		a.Note("%s: its checks passed on this very tree before, and are not run again", t.Id)
+		a.Note("%s: its checks passed on this tree before, and are not run again", t.Id)
 	}
 	if t != nil && t.Verdict != nil && f.Closed == nil {
 		if err := printVerdict(a, t); err != nil {
@@ -44,7 +44,7 @@ func printFinding(a *cli.App, f service.Finding) error {
 	case f.Escalated:
 		return a.Printf("%s: escalated: a question waits for an answer\n", f.Id)
 	case f.Closed == nil && f.DryRun && !f.Failed():
-		return a.Printf("%sonce they pass it is closed, with the reason\n  Verified: … All acceptance criteria pass: …\n", planText(t))
+		return a.Printf("%sif they pass, it is closed with the reason\n  Verified: … All acceptance criteria pass: …\n", planText(t))
 	case f.Closed == nil:
 		return nil
 	case f.DryRun && !f.Closed.Already:
@@ -53,8 +53,8 @@ func printFinding(a *cli.App, f service.Finding) error {
 	return printClosed(a, f.Closed)
 }
 
-// printVerdict says how the checks went: in one line when they passed, with
-// command, exit code and last lines of those that did not.
+// printVerdict prints how the checks went: one line if they passed, else command, exit code and
+// last lines of each that failed.
 func printVerdict(a *cli.App, t *service.GateRun) error {
 	v := t.Verdict
 	var text strings.Builder
@@ -87,7 +87,7 @@ func outcomeText(text *strings.Builder, o gate.Outcome) {
 	}
 }
 
-// planText says what of the criteria would run, and why the rest would not.
+// planText lists which commands of the criteria would run, and why the rest would not.
 func planText(t *service.GateRun) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s: %s would run\n", t.Id, visible.Counted(t.Runs(), "command"))
@@ -97,18 +97,18 @@ func planText(t *service.GateRun) string {
 	return text.String()
 }
 
-// verdictText lists what of the criteria a verdict is not about, and why, and what a fresh
-// checkout would lack of the tree.
+// verdictText lists the criteria that a verdict does not cover, with the reason, and the files
+// that a fresh checkout would lack.
 func verdictText(text *strings.Builder, v *gate.Verdict) {
 	for _, c := range v.NotRun() {
 		checkText(text, "manual", c)
 	}
 	if ignored := v.Ignored(); len(ignored) > 0 {
-		fmt.Fprintf(text, "there, and not in a fresh checkout: %s\n", visible.Text(strings.Join(ignored, ", ")))
+		fmt.Fprintf(text, "here, but not in a fresh checkout: %s\n", visible.Text(strings.Join(ignored, ", ")))
 	}
 }
 
-// checkText shows a check: what becomes of it, where it stands, why, and its text.
+// checkText formats a check: what happens to it, its place, the reason, and its text.
 func checkText(text *strings.Builder, fate string, c gate.Check) {
 	place := c.Place()
 	if c.Field == gate.FieldAcceptance {
@@ -127,7 +127,7 @@ func checkText(text *strings.Builder, fate string, c gate.Check) {
 	text.WriteString("\n" + setIn(c.Text))
 }
 
-// setIn is a text with each line set in, and a newline at its end.
+// setIn returns text with each line indented, ending in a newline.
 func setIn(text string) string {
 	if text == "" {
 		return ""

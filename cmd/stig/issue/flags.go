@@ -12,9 +12,9 @@ import (
 	"stig/signals"
 )
 
-// What the flags of several commands share.
+// Helpers that several commands share.
 
-// flagName is the flag that sets a signal.
+// flagName returns the flag that sets a signal.
 func flagName(s signals.Signal) string {
 	if s == signals.PlanningDepth {
 		return "depth"
@@ -22,8 +22,8 @@ func flagName(s signals.Signal) string {
 	return s.String()
 }
 
-// given is the text of a flag; nil where the flag was not given, or is none of the
-// command's.
+// given returns the value of a flag, or nil if it was not given or the command does not have
+// it.
 func given(cmd *cobra.Command, name string) *string {
 	flag := cmd.Flags().Lookup(name)
 	if flag == nil || !flag.Changed {
@@ -33,7 +33,7 @@ func given(cmd *cobra.Command, name string) *string {
 	return &value
 }
 
-// signalNamed finds a signal by its name.
+// signalNamed returns the signal of that name.
 func signalNamed(name string) (signals.Signal, error) {
 	s, ok := signals.Named(name)
 	if !ok {
@@ -50,20 +50,20 @@ func signalNames() string {
 	return strings.Join(names, ", ")
 }
 
-// usageOf tells the values of a signal in the help of its flag.
+// usageOf returns the help text of a signal's flag.
 func usageOf(s signals.Signal) string {
 	switch {
 	case s == signals.Surprise:
-		return "how far the work left its description, 0.0 to 1.0"
+		return "how far the work departed from its description, 0.0 to 1.0"
 	case s == signals.EvidenceFreshness:
 		return "day of the newest evidence, YYYY-MM-DD or absent"
 	case s == signals.PlanningDepth:
-		return strings.Join(s.Domain(), ", ") + ", or auto: what follows from cynefin"
+		return strings.Join(s.Domain(), ", ") + ", or auto: derived from cynefin"
 	}
 	return strings.Join(s.Domain(), ", ")
 }
 
-// reason is what a flag says, or else a text.
+// reason returns the value of --reason, or else the text.
 func reason(a *cli.App, flag string, t cli.Text) (string, error) {
 	if flag != "" && t.Given() {
 		return "", workspace.Usage("the reason is given twice", "leave one of them out")
@@ -74,7 +74,7 @@ func reason(a *cli.App, flag string, t cli.Text) (string, error) {
 	return a.Read(t)
 }
 
-// lines reads what --from names, a line for each issue.
+// lines reads the file that --from names.
 func lines(a *cli.App, from string) ([]byte, error) {
 	text, err := a.Read(cli.Text{File: from})
 	if err != nil {
@@ -86,8 +86,8 @@ func lines(a *cli.App, from string) ([]byte, error) {
 // bindTrial binds the flags of a command that runs checks.
 func bindTrial(cmd *cobra.Command, o *service.GateRunOptions) {
 	flags := cmd.Flags()
-	flags.BoolVar(&o.KeepGoing, "keep-going", false, "run the checks after one that failed too")
-	flags.BoolVar(&o.AllowDestructive, "allow-destructive", false, "run what destroys or publishes, in a fence that is marked verify")
-	cli.SpanVar(flags, &o.Timeout, "timeout", "end each check after `TIME` (10m unless configured)")
-	cli.SpanVar(flags, &o.Deadline, "deadline", "end all of them after `TIME` (30m unless configured)")
+	flags.BoolVar(&o.KeepGoing, "keep-going", false, "continue after a failed check")
+	flags.BoolVar(&o.AllowDestructive, "allow-destructive", false, "also run destructive or publishing commands in a fence marked verify")
+	cli.SpanVar(flags, &o.Timeout, "timeout", "end each check after `TIME` (default 10m, or as configured)")
+	cli.SpanVar(flags, &o.Deadline, "deadline", "end all checks after `TIME` (default 30m, or as configured)")
 }

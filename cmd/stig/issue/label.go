@@ -8,12 +8,13 @@ import (
 	"stig/internal/service"
 )
 
-// LabelCommand changes labels as bd label does: of issues, by the last argument.
+// LabelCommand returns stig label, which changes labels as bd label does: the last argument is
+// the label.
 func LabelCommand(a *cli.App) *cobra.Command {
-	cmd := &cobra.Command{Use: "label", Short: "add or take away a label", Args: a.UnknownCommand, RunE: a.HelpAlone}
+	cmd := &cobra.Command{Use: "label", Short: "add or remove a label", Args: a.UnknownCommand, RunE: a.HelpAlone}
 	cmd.AddCommand(
 		changeLabel(a, "add", "add a label to issues", func(label string) checkpoint.Amendment { return checkpoint.Amendment{AddLabels: []string{label}} }),
-		changeLabel(a, "remove", "take a label from issues", func(label string) checkpoint.Amendment { return checkpoint.Amendment{RemoveLabels: []string{label}} }),
+		changeLabel(a, "remove", "remove a label from issues", func(label string) checkpoint.Amendment { return checkpoint.Amendment{RemoveLabels: []string{label}} }),
 	)
 	return cmd
 }
@@ -23,7 +24,7 @@ func changeLabel(a *cli.App, name, short string, amendment func(label string) ch
 	cmd := &cobra.Command{
 		Use:     name + " ID… LABEL",
 		Short:   short,
-		Args:    cli.Takes(2, -1, "issues, and a label behind them"),
+		Args:    cli.Takes(2, -1, "issues, then a label"),
 		Example: "  stig label " + name + " demo-1 tide",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			last := len(args) - 1
@@ -39,7 +40,7 @@ func changeLabel(a *cli.App, name, short string, amendment func(label string) ch
 	return cmd
 }
 
-// CommentsCommand is stig comment as bd has it.
+// CommentsCommand returns stig comments, bd's form of stig comment.
 func CommentsCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{Use: "comments", Short: "add a comment to an issue", Args: a.UnknownCommand, RunE: a.HelpAlone}
 	add := CommentCommand(a)

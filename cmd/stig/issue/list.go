@@ -14,7 +14,7 @@ import (
 	"stig/internal/workspace"
 )
 
-// found are the first issues of a total as data.
+// found is the first issues of total, as JSON.
 type found[Row any] struct {
 	Issues []Row `json:"issues"`
 	Total  int   `json:"total"`
@@ -26,13 +26,13 @@ func ListCommand(a *cli.App) *cobra.Command {
 	var all, bd bool
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "list the issues that are not closed, or those that match",
-		Long: "List issues by priority, then id: those that are not closed, unless --all or\n" +
-			"--status asks for others. Every filter must match; of several values of one\n" +
-			"filter, separated by commas, one is enough. The assignee @me is who asks, and\n" +
-			"none is nobody. A view is a list of filters with a name, in .stig.cue:\n" +
+		Short: "list the unclosed issues, or those that match",
+		Long: "List issues by priority, then id. Closed issues are left out, unless --all or --status\n" +
+			"includes them. Every filter must match; a filter with several values, separated by commas,\n" +
+			"matches any of them. The assignee @me is you, and none is nobody. A view is a list of filters\n" +
+			"with a name, in .stig.cue:\n" +
 			"  views: mine: {assignee: [\"@me\"], sort: \"updated\"}\n" +
-			"Flags count more than the view.",
+			"Flags override the view.",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				if slices.Contains(service.Statuses(), args[0]) {
@@ -77,8 +77,8 @@ func ListCommand(a *cli.App) *cobra.Command {
 	}
 	f.bind(cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&f.Sort, "sort", "", "by `KEY`: "+cli.Either(service.SortKeys())+" (default priority)")
-	flags.IntVarP(&limit, "limit", "n", 0, "the first `N` only (default all)")
+	flags.StringVar(&f.Sort, "sort", "", "sort by `KEY`: "+cli.Either(service.SortKeys())+" (default priority)")
+	flags.IntVarP(&limit, "limit", "n", 0, "at most `N` issues (default all)")
 	flags.BoolVar(&all, "all", false, "closed issues too")
 	a.BDFormat(cmd, &bd)
 	cli.Filters(cmd, "sort")
@@ -86,7 +86,7 @@ func ListCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// filters are the flags that say which issues a command works on.
+// filters are the flags that select issues.
 type filters struct {
 	service.ListRequest
 	priorities, values []string
@@ -94,20 +94,20 @@ type filters struct {
 
 func (f *filters) bind(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringSliceVarP(&f.Status, "status", "s", nil, "`STATUS`es such as open,in_progress")
-	flags.StringSliceVarP(&f.Types, "type", "t", nil, "`TYPE`s such as bug,task")
+	flags.StringSliceVarP(&f.Status, "status", "s", nil, "`STATUS`es, such as open,in_progress")
+	flags.StringSliceVarP(&f.Types, "type", "t", nil, "`TYPE`s, such as bug,task")
 	flags.StringSliceVarP(&f.priorities, "priority", "p", nil, "priorities, 0 (most urgent) to 4, or P0 to P4")
-	flags.StringArrayVarP(&f.Labels, "label", "l", nil, "a `LABEL`; of several each must be there")
-	flags.StringSliceVarP(&f.Assignees, "assignee", "a", nil, "`NAME`s of those who do it")
-	flags.StringArrayVar(&f.values, "signal", nil, "a `NAME=VALUE` such as cynefin=complex; of several each must hold")
-	flags.StringVar(&f.Parent, "parent", "", "`ID` of the epic that holds them")
+	flags.StringArrayVarP(&f.Labels, "label", "l", nil, "`LABEL`; of several, all must be present")
+	flags.StringSliceVarP(&f.Assignees, "assignee", "a", nil, "`NAME`s of assignees")
+	flags.StringArrayVar(&f.values, "signal", nil, "`NAME=VALUE`, such as cynefin=complex; of several, all must match")
+	flags.StringVar(&f.Parent, "parent", "", "only issues within the epic `ID`")
 	flags.StringVar(&f.Since, "since", "", "changed since `WHEN`: a day, a time or an age such as 7d")
 	flags.BoolVar(&f.Overdue, "overdue", false, "not closed, and due before now")
-	flags.StringVar(&f.View, "view", "", "the filters of the view `NAME`")
+	flags.StringVar(&f.View, "view", "", "use the filters of the view `NAME`")
 	cli.Filters(cmd, "status", "type", "priority", "label", "assignee", "parent", "since", "view")
 }
 
-// read reads the filters that are more than a text.
+// read parses the filters that are not plain texts.
 func (f *filters) read() (service.ListRequest, error) {
 	for _, text := range f.priorities {
 		p, err := checkpoint.ParsePriority(text)
@@ -123,7 +123,7 @@ func (f *filters) read() (service.ListRequest, error) {
 		}
 		f.Signals = append(f.Signals, s)
 	}
-	if slices.Equal(f.Status, []string{"all"}) { // as bd has it
+	if slices.Equal(f.Status, []string{"all"}) { // as in bd
 		f.Status, f.All = nil, new(true)
 	}
 	return f.ListRequest, nil

@@ -17,9 +17,9 @@ func NextCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "next",
 		Short: "show the issue to begin with, or claim it",
-		Long: "Show the issue that stig orient recommends: the first that stig ready lists, unless it says\n" +
-			"itself that it waits, or no more than its title. With --claim it is taken; where others\n" +
-			"take it meanwhile, the one after it is. The exit code is 1 where nothing can be taken.",
+		Long: "Show the issue that stig orient recommends: the first that stig ready lists, unless its text\n" +
+			"says that it waits, or it has only a title. --claim claims it, or the one after it if others\n" +
+			"take it meanwhile. The exit code is 1 if no issue can be taken.",
 		Args:    cli.Takes(0, 0, "no arguments"),
 		Example: "  stig next\n  stig next --claim --actor ann",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -35,9 +35,9 @@ func NextCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// next is the first issue that can be taken, of how many, as data.
+// next is the first issue that can be taken, and how many can, as JSON.
 type next struct {
-	Issue *service.ReadyRow `json:"issue"` // nil where none can
+	Issue *service.ReadyRow `json:"issue"` // nil if none can be taken
 	Total int               `json:"total"`
 }
 
@@ -76,7 +76,7 @@ func nothingToTake(a *cli.App) error {
 	return workspace.Found()
 }
 
-// claimNext takes the first issue that nobody takes meanwhile.
+// claimNext claims the first issue that nobody else takes meanwhile.
 func claimNext(ctx context.Context, a *cli.App, dryRun bool) error {
 	claimed, err := service.ClaimNext(ctx, a.Run, dryRun)
 	switch {

@@ -16,12 +16,12 @@ import (
 
 func ReopenCommand(a *cli.App) *cobra.Command {
 	var r service.ReopenRequest
-	var text cli.Text // the reason, given in another way
+	var text cli.Text // the reason, from another flag or standard input
 	cmd := &cobra.Command{
 		Use:   "reopen ID",
 		Short: "reopen a closed issue, and say why",
-		Long: "Open a closed issue again. The reason goes into its notes, with the one that it had been\n" +
-			"closed with; those who wait for the issue wait again.",
+		Long: "Open a closed issue again. The reason goes into its notes, with the old close reason. Issues\n" +
+			"that depend on it wait again.",
 		Args:    cli.Takes(1, 2, "one issue, and - to read the reason from standard input"),
 		Example: "  stig reopen demo-1 --reason \"the second form is still refused\"",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -62,7 +62,7 @@ func printReopened(a *cli.App, r *checkpoint.Reopened) error {
 	var text strings.Builder
 	text.WriteString(r.ID + ": open again\n")
 	if r.Freed != "" {
-		text.WriteString("it was " + visible.OneLine(r.Freed) + "'s, whose loop has ended: nobody's now\n")
+		text.WriteString("unassigned: the loop of " + visible.OneLine(r.Freed) + " has ended\n")
 	}
 	for _, d := range r.Dependents {
 		text.WriteString("waiting for it: " + d.ID + " " + d.Title + "\n")

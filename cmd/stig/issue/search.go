@@ -17,10 +17,10 @@ func SearchCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "search WORDS",
 		Short: "find issues by words in any of their texts",
-		Long: "Find issues by words in any of their texts, closed ones too, the best first. An issue\n" +
-			"that holds more of the words stands first; then ids, titles, labels and external\n" +
-			"references count more than other texts, and rare words more than frequent ones. A word\n" +
-			"finds longer ones that begin with it. The filters are those of stig list.",
+		Long: "Find issues by words in any of their texts, closed ones too, the best first. Issues with more\n" +
+			"of the words come first; then ids, titles, labels and external references count more than\n" +
+			"other texts, and rare words more than frequent ones. A word also finds longer words that\n" +
+			"begin with it. The filters are those of stig list.",
 		Args:    cli.Takes(1, -1, "the words to look for"),
 		Example: "  stig search tide gauge\n  stig search lock --open --limit 5",
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -38,13 +38,13 @@ func SearchCommand(a *cli.App) *cobra.Command {
 	}
 	f.bind(cmd)
 	a.Acts(cmd)
-	cmd.Flags().BoolVar(&r.Open, "open", false, "leave closed issues out")
-	cmd.Flags().IntVarP(&r.Limit, "limit", "n", r.Limit, "the best `N` only; 0 for all")
+	cmd.Flags().BoolVar(&r.Open, "open", false, "leave out closed issues")
+	cmd.Flags().IntVarP(&r.Limit, "limit", "n", r.Limit, "the best `N` issues; 0 for all")
 	return cmd
 }
 
-// printFound puts each issue on a line, and below it the line that was found where
-// that is another text than its title.
+// printFound prints a line for each issue and, below it, the matching line if that is not the
+// title.
 func printFound(a *cli.App, rows []service.SearchRow, total int) error {
 	s := a.Sheet()
 	for _, r := range rows {

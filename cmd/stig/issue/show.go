@@ -42,15 +42,15 @@ func ShowCommand(a *cli.App) *cobra.Command {
 			return a.Print(view.Text(raw))
 		},
 	}
-	cmd.Flags().BoolVar(&notesOnly, "notes", false, "print the notes alone, byte for byte")
-	cmd.Flags().BoolVar(&links, "deps", false, "print what it depends on and what depends on it alone")
+	cmd.Flags().BoolVar(&notesOnly, "notes", false, "print only the notes, byte for byte")
+	cmd.Flags().BoolVar(&links, "deps", false, "print only what it depends on and what depends on it")
 	a.BDFormat(cmd, &bd)
 	cmd.Flags().BoolVar(&raw, "raw", false, "print notes with their section markers, and times as stored")
 	cli.Exclude(cmd, "notes", "deps", "format", "raw")
 	return cmd
 }
 
-// showBD prints issues as bd show does: an array of those that are found.
+// showBD prints issues as bd show does: an array of those that exist.
 func showBD(a *cli.App, ids []string) error {
 	list, err := service.IssuesBD(a.Run, ids)
 	if err == nil || fault.Is(err, fault.NotFound) {

@@ -45,7 +45,7 @@ func signalsGet(a *cli.App) *cobra.Command {
 			return printTable(a, id, table, withDates)
 		},
 	}
-	cmd.Flags().BoolVar(&withDates, "dates", false, "with the date of each row, and what is wrong with it")
+	cmd.Flags().BoolVar(&withDates, "dates", false, "also print the date and the problems of each row")
 	return cmd
 }
 
@@ -67,12 +67,12 @@ func signalsSet(a *cli.App) *cobra.Command {
 			return a.PrintChanges(edit.Changes, edit.Warnings, r.DryRun)
 		},
 	}
-	cmd.Flags().BoolVar(&r.Reaffirm, "reaffirm", false, "date the rows even where their value stays")
+	cmd.Flags().BoolVar(&r.Reaffirm, "reaffirm", false, "update the date of the rows even if the value stays")
 	a.Writes(cmd, &r.DryRun)
 	return cmd
 }
 
-// readRows reads ID SIGNAL=VALUE….
+// readRows parses ID SIGNAL=VALUE….
 func readRows(args []string) (id string, set map[signals.Signal]string, err error) {
 	set = map[signals.Signal]string{}
 	for _, arg := range args[1:] {
@@ -97,7 +97,7 @@ func signalsInit(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "init [ID…]",
 		Short:   "add a signal table to issues without one",
-		Long:    "Give a signal table to issues that have none; without ID to every unclosed one.",
+		Long:    "Add a signal table to issues that have none; without ID, to every unclosed issue.",
 		Args:    cli.Takes(0, -1, "any number of issues"),
 		Example: "  stig signals init demo-1\n  stig signals init --dry-run",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -109,7 +109,7 @@ func signalsInit(a *cli.App) *cobra.Command {
 			return a.PrintChanges(edit.Changes, edit.Warnings, r.DryRun)
 		},
 	}
-	cmd.Flags().BoolVar(&r.Evidence, "evidence", false, "with the rows confidence, evidence-freshness and regression-guard")
+	cmd.Flags().BoolVar(&r.Evidence, "evidence", false, "also add the rows confidence, evidence-freshness and regression-guard")
 	a.Writes(cmd, &r.DryRun)
 	return cmd
 }
@@ -118,7 +118,7 @@ func signalsReconcile(a *cli.App) *cobra.Command {
 	var dryRun bool
 	cmd := &cobra.Command{
 		Use:     "reconcile ID",
-		Short:   "unite the signal tables that a bad merge left",
+		Short:   "merge the signal tables that a bad merge left",
 		Args:    cli.Takes(1, 1, "one issue"),
 		Example: "  stig signals reconcile demo-1 --dry-run",
 		RunE: func(cmd *cobra.Command, args []string) error {

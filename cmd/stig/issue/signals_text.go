@@ -47,12 +47,12 @@ func printTable(a *cli.App, id string, table *signals.Table, withDates bool) err
 		a.Warn("%s notes:%d:%d: %s", id, f.Line, f.Column, f.Message)
 	}
 	if !table.Present() {
-		a.Hint("the defaults: the issue has no table; type stig signals init " + id)
+		a.Hint("these are the defaults: the issue has no signal table; type stig signals init " + id)
 	}
 	return nil
 }
 
-// dates are the days of the rows of a table by JSON key; rows without one are left out.
+// dates returns the days of a table's rows by JSON key. Rows without a day are left out.
 func dates(table *signals.Table) map[string]string {
 	byKey := map[string]string{}
 	for _, s := range table.Signals() {

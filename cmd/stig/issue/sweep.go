@@ -18,12 +18,11 @@ func SweepCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sweep",
 		Short: "return claims that nobody works on",
-		Long: "Return to open what worker loops held that have ended, what assistants and programs had\n" +
-			"claimed and did not renew in time (24 hours, or claims: ttl in .stig.cue), and what\n" +
-			"sessions that run no more had claimed, where nobody touched it for a day. A log on the\n" +
-			"issue says whose it was, and what they left there stays. What a person claimed is theirs,\n" +
-			"unless --people says otherwise.",
-		Args:    cli.Takes(0, 0, "no issue: it looks at all"),
+		Long: "Return to open the issues of worker loops that have ended, those that assistants and programs\n" +
+			"claimed and did not renew in time (24 hours, or claims: ttl in .stig.cue), and those of ended\n" +
+			"sessions that nobody touched for a day. A log on each issue says who had it, and what they\n" +
+			"left there stays. Issues that people claimed stay theirs, unless --people is given.",
+		Args:    cli.Takes(0, 0, "no issues: it checks all"),
 		Example: "  stig sweep --dry-run\n  stig sweep --older 7d --people",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			swept, err := service.Sweep(cmd.Context(), a.Run, r)
@@ -42,8 +41,8 @@ func SweepCommand(a *cli.App) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	cli.SpanVar(flags, &older, "older", "what nobody touched for `TIME` (24h unless told)")
-	flags.BoolVar(&r.People, "people", false, "return what people claimed, too")
+	cli.SpanVar(flags, &older, "older", "only what nobody touched for `TIME` (default 24h)")
+	flags.BoolVar(&r.People, "people", false, "also return what people claimed")
 	a.Writes(cmd, &r.DryRun)
 	return cmd
 }

@@ -19,11 +19,11 @@ func VerifyCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify ID…",
 		Short: "run the commands in an issue's acceptance criteria",
-		Long: "Run the commands in an issue's acceptance criteria, in the root of the repository, one\n" +
-			"at a time and in order. What passes counts until the criteria or the work tree change:\n" +
-			"stig close then runs nothing again. A repository must be trusted once; see stig trust.\n" +
-			"With --plan nothing is run: of the issues that are named, or of all open ones, it shows\n" +
-			"what would be. That is what to read before trust is given.",
+		Long: "Run the commands in an issue's acceptance criteria, in the root of the repository, one at a\n" +
+			"time and in order. What passes counts until the criteria or the work tree change: stig close\n" +
+			"then runs nothing again. A repository must be trusted once; see stig trust.\n" +
+			"With --plan, run nothing; show what would run for the given issues, or for all open ones.\n" +
+			"Read that before you trust a repository.",
 		Args:    cli.Takes(0, -1, "one issue, or with --plan any number of them"),
 		Example: "  stig verify demo-1 --plan\n  stig verify --plan\n  stig verify demo-1 --keep-going --timeout 90s",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -69,13 +69,13 @@ func printPlan(a *cli.App, f service.Finding) error {
 	}
 	text := planText(f.GateRun)
 	if !f.GateRun.Asks() {
-		text += "what could show it:\n" + f.GateRun.Fence()
+		text += "what could show that it is done:\n" + f.GateRun.Fence()
 	}
 	return a.Print(text)
 }
 
-// printPlans shows what many issues would run, on one page: code that is only mentioned is
-// left out.
+// printPlans prints what several issues would run, on one page. It leaves out code that is only
+// mentioned.
 func printPlans(a *cli.App, findings []service.Finding) error {
 	if a.JSON {
 		return a.PrintOutput(service.VerdictOutputs(findings))
@@ -95,7 +95,7 @@ func printPlans(a *cli.App, findings []service.Finding) error {
 	}
 	fmt.Fprintf(&text, "%s: %s would run\n", visible.Counted(len(findings), "issue"), visible.Counted(total, "command"))
 	if len(empty) > 0 {
-		const most = 20 // that are named
+		const most = 20 // ids in the last line
 		more := ""
 		if rest := len(empty) - most; rest > 0 {
 			empty, more = empty[:most], fmt.Sprintf(" and %d more", rest)
@@ -105,7 +105,7 @@ func printPlans(a *cli.App, findings []service.Finding) error {
 	return a.Print(text.String())
 }
 
-// tell prints a finding for a reader as soon as it is there; data waits for the end.
+// tell prints a finding as text as soon as it is known. JSON waits for the end.
 func tell(a *cli.App, f service.Finding) error {
 	if a.JSON {
 		return nil
@@ -113,7 +113,7 @@ func tell(a *cli.App, f service.Finding) error {
 	return printFinding(a, f)
 }
 
-// conclude prints findings as data, and ends with the worst of their exit codes.
+// conclude prints the findings as JSON and returns the worst of their exit codes.
 func conclude(a *cli.App, findings []service.Finding) error {
 	if a.JSON {
 		if err := a.PrintOutput(service.VerdictOutput(findings)); err != nil {

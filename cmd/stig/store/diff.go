@@ -19,9 +19,9 @@ func DiffCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "diff [REV]",
 		Short: "show what vanished, changed or was added since a commit",
-		Long: "diff compares the store at a revision (default HEAD) with the store as it is,\n" +
-			"by issue, section, signal, criterion, edge, comment and key, and memories and other\n" +
-			"lines about no issue. What vanished comes first. How lines are spelled and ordered, and updated_at, do not count.",
+		Long: "Compare the store at a revision (default HEAD) with the present store, by issue, section,\n" +
+			"signal, criterion, edge, comment and key, including memories and other lines about no issue.\n" +
+			"What vanished comes first. The spelling and order of lines, and updated_at, do not count.",
 		Args:    cli.Takes(0, 2, "one revision, or with --files two files"),
 		Example: "  stig diff\n  stig diff main~3 --json\n  stig diff --files before.jsonl after.jsonl",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -36,12 +36,12 @@ func DiffCommand(a *cli.App) *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().BoolVar(&files, "files", false, "compare the two files that are named")
-	cmd.Flags().BoolVar(&exitCode, "exit-code", false, "exit with 1 when something vanished")
+	cmd.Flags().BoolVar(&files, "files", false, "compare the two given files")
+	cmd.Flags().BoolVar(&exitCode, "exit-code", false, "exit with 1 if something vanished")
 	return cmd
 }
 
-// diffText shows what vanished first, each issue with its own things.
+// diffText formats a diff by issue, what vanished first.
 func diffText(d merge.Diff, since string) string {
 	if d.Empty() {
 		return "nothing differs from " + since + "\n"
@@ -63,7 +63,7 @@ func diffText(d merge.Diff, since string) string {
 	return b.String()
 }
 
-// named is a thing with the beginning of its text.
+// named returns the kind and the name of a thing, with the beginning of its text.
 func named(kind merge.Kind, id, name, text string) string {
 	line := string(kind)
 	if name != id {
@@ -75,7 +75,7 @@ func named(kind merge.Kind, id, name, text string) string {
 	return line
 }
 
-// grouped is a list of things by issue, in the order in which they came.
+// grouped collects lines by issue, in the order in which they are added.
 type grouped struct {
 	count int
 	ids   []string

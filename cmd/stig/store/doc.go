@@ -1,5 +1,5 @@
-// Package store has the commands about the file of issues and its history: make it,
-// compare it, merge it, and find, take back or put back what edits changed.
+// Package store contains the commands for the file of issues and its history: create it,
+// compare it, merge it, and list, undo or recover edits.
 //
 //	root.AddCommand(store.LogCommand(a))
 package store

@@ -18,12 +18,12 @@ func InitCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init",
 		Short: "create an empty store in this repository",
-		Long: "Make .beads with an empty issues.jsonl in the directory of -C, else at the root\n" +
-			"of the git repository, else here. An empty directory outside of a repository becomes\n" +
-			"one, which is trusted. Ids begin with the prefix, which is kept in\n" +
-			".beads/prefix until issues show it; config.yaml, if there is one, counts more.\n" +
-			"With --store mysql://USER@HOST:PORT/DATABASE it makes stig's tables in that empty\n" +
-			"database, and .beads/stig.json, which names it: see docs/database.md.",
+		Long: "Create .beads with an empty issues.jsonl in the directory of -C, else at the root of the git\n" +
+			"repository, else here. An empty directory outside of a repository becomes a repository, which\n" +
+			"is trusted. Ids begin with the prefix, which is kept in .beads/prefix until issues show it;\n" +
+			"config.yaml, if there is one, overrides it.\n" +
+			"With --store mysql://USER@HOST:PORT/DATABASE, create stig's tables in that empty database,\n" +
+			"and .beads/stig.json, which names it: see docs/database.md.",
 		Args:    cli.Takes(0, 0, "nothing"),
 		Example: "  stig init --prefix demo\n  stig init --store mysql://mara@db.example/harbor --import",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -33,7 +33,7 @@ func InitCommand(a *cli.App) *cobra.Command {
 			}
 			for _, flag := range []string{"import", "sync-file", "tls", "ca"} {
 				if cmd.Flags().Changed(flag) {
-					return workspace.Usage("--"+flag+": goes with --store mysql://…", "leave it out, or name a server with --store")
+					return workspace.Usage("--"+flag+": needs --store mysql://…", "leave it out, or name a server with --store")
 				}
 			}
 			m, err := service.Init(cmd.Context(), a.Run, r)
@@ -43,21 +43,21 @@ func InitCommand(a *cli.App) *cobra.Command {
 			return printMade(a, m, r.DryRun)
 		},
 	}
-	cmd.Flags().StringVar(&r.Prefix, "prefix", "", "what ids begin with (default the name of the directory)")
-	cmd.Flags().BoolVar(&server.Import, "import", false, "on a server: copy the issues of the file here into it")
-	cmd.Flags().BoolVar(&server.SyncFile, "sync-file", false, "on a server: have each edit write issues.jsonl as a copy")
-	cmd.Flags().StringVar(&server.TLS, "tls", "verify", "on a server: verify its certificate, or off")
-	cmd.Flags().StringVar(&server.CA, "ca", "", "on a server: `FILE` of the authority that signed its certificate")
+	cmd.Flags().StringVar(&r.Prefix, "prefix", "", "prefix of ids (default the directory's name)")
+	cmd.Flags().BoolVar(&server.Import, "import", false, "on a server: import the issues of the local file")
+	cmd.Flags().BoolVar(&server.SyncFile, "sync-file", false, "on a server: write issues.jsonl as a copy after each edit")
+	cmd.Flags().StringVar(&server.TLS, "tls", "verify", "on a server: verify its certificate (verify), or not (off)")
+	cmd.Flags().StringVar(&server.CA, "ca", "", "on a server: `FILE` with the authority of its certificate")
 	a.Writes(cmd, &r.DryRun)
 	return cmd
 }
 
-// made is a new store as data.
+// made is a new store as JSON.
 type made struct {
-	Diff     *string  `json:"diff,omitempty"` // of a dry run
+	Diff     *string  `json:"diff,omitempty"` // only of a dry run
 	DryRun   bool     `json:"dry_run"`
-	Founded  bool     `json:"founded"`            // with a git repository
-	Imported *int     `json:"imported,omitempty"` // on a server: how many issues
+	Founded  bool     `json:"founded"`            // a git repository was created, too
+	Imported *int     `json:"imported,omitempty"` // on a server: number of issues
 	Made     []string `json:"made"`
 	Prefix   string   `json:"prefix"`
 	Store    string   `json:"store"`
@@ -89,7 +89,7 @@ func printMade(a *cli.App, m *service.Made, dryRun bool) error {
 	return nil
 }
 
-// repository says that one was made with the store.
+// repository returns the words for a git repository that was created with the store.
 func repository(founded bool) string {
 	if founded {
 		return "a git repository with "
@@ -97,7 +97,7 @@ func repository(founded bool) string {
 	return ""
 }
 
-// initServer makes a store on the server that --store names.
+// initServer creates a store on the server that --store names.
 func initServer(ctx context.Context, a *cli.App, r service.ServerRequest) error {
 	if r.TLS != "verify" && r.TLS != "off" {
 		return workspace.Usage("--tls: must be verify or off; found "+r.TLS, "leave it out to verify the server's certificate")
@@ -129,9 +129,9 @@ func initServer(ctx context.Context, a *cli.App, r service.ServerRequest) error 
 	}
 	switch {
 	case r.Import && !r.SyncFile:
-		a.Hint("commit .beads/stig.json, and take the file of issues away: git rm .beads/issues.jsonl; other clones need the password alone")
+		a.Hint("commit .beads/stig.json, and remove the file of issues: git rm .beads/issues.jsonl; other clones need only the password")
 	default:
-		a.Hint("commit .beads/stig.json; other clones need the password alone")
+		a.Hint("commit .beads/stig.json; other clones need only the password")
 	}
 	return nil
 }

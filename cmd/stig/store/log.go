@@ -18,11 +18,11 @@ type logOptions struct {
 	forget       bool
 }
 
-// goingBack begins the help of the three commands that go back.
-const goingBack = "Three commands go back in the store:\n" +
+// goingBack begins the help of log, undo and recover.
+const goingBack = "Three commands deal with past edits:\n" +
 	"  log      lists the edits that stig made in this clone\n" +
 	"  undo     takes back your last edits, after a mistake\n" +
-	"  recover  puts back edits that the store lost: by a bad merge, a reset, another program\n\n"
+	"  recover  puts back edits that the store lost: through a bad merge, a reset, another program\n\n"
 
 func LogCommand(a *cli.App) *cobra.Command {
 	var o logOptions
@@ -30,9 +30,9 @@ func LogCommand(a *cli.App) *cobra.Command {
 		Use:   "log [ID]",
 		Short: "list the edits that stig made in this clone",
 		Long: goingBack +
-			"log reads the journal that stig keeps in git's directory (without git, beside the store),\n" +
-			"for all work trees of the clone, oldest edit first: every edit of at least 90 days, 64 MB\n" +
-			"at most. --forget removes an issue, or all, from the journal, and nothing from the store.",
+			"log reads the journal that stig keeps in git's directory (without git, beside the store), for\n" +
+			"all work trees of the clone, oldest edit first. It keeps edits for at least 90 days, 64 MB at\n" +
+			"most. --forget removes an issue, or all, from the journal, but nothing from the store.",
 		Args:    cli.Takes(0, 1, "one ID at most"),
 		Example: "  stig log\n  stig log demo-1 --since 7d\n  stig log --limit 5\n  stig log --actor mara --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -49,12 +49,12 @@ func LogCommand(a *cli.App) *cobra.Command {
 	flags.StringVar(&o.actor, "actor", "", "only edits by `NAME`")
 	flags.StringVar(&o.since, "since", "", "only edits since `WHEN`: a day, a time, or an age such as 24h, 7d, 2w")
 	cli.Filters(cmd, "actor", "since")
-	flags.IntVarP(&o.limit, "limit", "n", 0, "the last `N` only (default all)")
+	flags.IntVarP(&o.limit, "limit", "n", 0, "the last `N` edits (default all)")
 	flags.BoolVar(&o.forget, "forget", false, "remove the issue, or all, from the journal")
 	return cmd
 }
 
-// logged is the log as data.
+// logged is the log as JSON.
 type logged struct {
 	Edits     []service.Logged `json:"edits"`
 	Forgotten *int             `json:"forgotten,omitempty"`

@@ -12,7 +12,7 @@ import (
 	"stig/internal/service"
 )
 
-// writeEdit writes an edit: who, when and where, then a line for each change.
+// writeEdit writes an edit: time, command, actor and branch, then a line for each change.
 func writeEdit(text *strings.Builder, e service.Logged) {
 	fmt.Fprintf(text, "%s  %s", e.At.UTC().Format(time.RFC3339), e.Command)
 	if e.Actor != "" {
@@ -30,7 +30,7 @@ func writeEdit(text *strings.Builder, e service.Logged) {
 	}
 }
 
-// changeLine is a change on one line: what it is, and its two texts in short.
+// changeLine returns a change on one line: its kind, and the old and the new text, shortened.
 func changeLine(c clone.Change) string {
 	if c.Kind == string(merge.KindIssue) {
 		return "issue: " + titleIn(c.Now)
@@ -46,7 +46,7 @@ func changeLine(c clone.Change) string {
 	}
 }
 
-// titleIn is the title in the line of an issue.
+// titleIn returns the title in an issue's line.
 func titleIn(line string) string {
 	r, err := beads.ParseRecord([]byte(line))
 	if err != nil {
@@ -55,7 +55,7 @@ func titleIn(line string) string {
 	return cli.OneLine(r.Text(beads.Title), 60)
 }
 
-// shortText is the text of a part in short: of a signal the value alone.
+// shortText returns the text of a part, shortened; for a signal only its value.
 func shortText(kind, text string) string {
 	if kind == string(merge.Signal) {
 		text, _ = merge.CutSignal(text)

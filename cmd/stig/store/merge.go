@@ -15,7 +15,7 @@ import (
 
 // mergeOptions are the flags of one merge.
 type mergeOptions struct {
-	output  string // the file to write; "" is OURS, "-" the output stream
+	output  string // the file to write: "" for OURS, "-" for standard output
 	resolve bool
 	dryRun  bool
 }
@@ -25,9 +25,9 @@ func MergeCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "merge BASE OURS THEIRS | --resolve [ID KEY=SIDE…]",
 		Short: "merge two versions of a store that have a common base",
-		Long: "merge brings the changes from BASE to THEIRS into OURS, by issue, key, section and signal\n" +
-			"row, and writes OURS. git calls it as a merge driver: see stig setup git. A conflict, such\n" +
-			"as two new descriptions of one issue, becomes conflict markers around that line alone.\n\n" +
+		Long: "Merge the changes from BASE to THEIRS into OURS, by issue, key, section and signal row, and\n" +
+			"write OURS. git calls it as a merge driver: see stig setup git. A conflict, such as two new\n" +
+			"descriptions of one issue, becomes conflict markers around that line alone.\n\n" +
 			"--resolve lists the conflicts in the store, or resolves those of one issue: KEY=ours or\n" +
 			"KEY=theirs for each key, all=ours or all=theirs for the whole line. Both versions stay in\n" +
 			"the store until the last conflict is resolved.\n\n" +
@@ -43,7 +43,7 @@ func MergeCommand(a *cli.App) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case o.resolve && o.output != "":
-				return workspace.Usage("--resolve writes the store: it goes without --output", "")
+				return workspace.Usage("--resolve writes the store, and excludes --output", "")
 			case o.resolve && len(args) == 0:
 				return listConflicts(cmd.Context(), a)
 			case o.resolve:
@@ -52,15 +52,15 @@ func MergeCommand(a *cli.App) *cobra.Command {
 			return mergeFiles(a, args, o)
 		},
 	}
-	cmd.Flags().StringVarP(&o.output, "output", "o", "", "write to `FILE` instead of OURS; - is the output stream")
-	cmd.Flags().BoolVar(&o.resolve, "resolve", false, "list the open questions in the store, or answer those of an issue")
+	cmd.Flags().StringVarP(&o.output, "output", "o", "", "write to `FILE` instead of OURS; - is standard output")
+	cmd.Flags().BoolVar(&o.resolve, "resolve", false, "list the conflicts in the store, or resolve those of an issue")
 	a.Writes(cmd, &o.dryRun)
 	return cmd
 }
 
 func mergeFiles(a *cli.App, files []string, o mergeOptions) error {
 	if o.dryRun && o.output == "-" {
-		return workspace.Usage("--dry-run and --output - ask for two things", "give one of them")
+		return workspace.Usage("--dry-run and --output - exclude each other", "give one of them")
 	}
 	m, err := service.Merge(a.Run, service.MergeRequest{Base: files[0], Ours: files[1], Theirs: files[2], Output: o.output, DryRun: o.dryRun})
 	if err != nil {
@@ -78,13 +78,13 @@ func mergeFiles(a *cli.App, files []string, o mergeOptions) error {
 	return nil
 }
 
-// reportMerge says which lines a person must merge, and what else to look at.
+// reportMerge prints the warnings of a merge, and which lines a person must merge.
 func reportMerge(a *cli.App, m *service.Merged) {
 	for _, w := range m.Warnings {
 		a.Warn("%s: %s", w.ID, w.Message)
 	}
 	for _, c := range m.Conflicts {
-		what := cmp.Or(c.ID, "a line that is no issue")
+		what := cmp.Or(c.ID, "a line that is not an issue")
 		fmt.Fprintf(a.Err, "stig: line %d: %s: %s\n", c.Line, workspace.Visible(what), workspace.Visible(c.Reason))
 	}
 	if len(m.Conflicts) > 0 {
@@ -92,7 +92,7 @@ func reportMerge(a *cli.App, m *service.Merged) {
 	}
 }
 
-// merged is what came of a merge, or of answers to its questions, as data.
+// merged is the result of a merge, or of resolving conflicts, as JSON.
 type merged struct {
 	Conflicts []merge.Conflict `json:"conflicts"`
 	Diff      *string          `json:"diff,omitempty"`
@@ -103,7 +103,7 @@ type merged struct {
 	Written   string           `json:"written"` // "" for a dry run
 }
 
-// printMerge prints a merge that was written, its diff, or the store that came of it.
+// printMerge prints a merge as JSON, as a diff, or as the merged store.
 func printMerge(a *cli.App, m *service.Merged, dryRun bool) error {
 	data := merged{
 		Conflicts: append([]merge.Conflict{}, m.Conflicts...), Warnings: append([]merge.Warning{}, m.Warnings...),

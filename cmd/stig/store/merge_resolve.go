@@ -14,7 +14,7 @@ import (
 	"stig/internal/workspace"
 )
 
-// listConflicts lists what a merge left open in the store.
+// listConflicts lists the conflicts that a merge left in the store.
 func listConflicts(ctx context.Context, a *cli.App) error {
 	open, err := service.Conflicts(ctx, a.Run)
 	if err != nil {
@@ -28,20 +28,20 @@ func listConflicts(ctx context.Context, a *cli.App) error {
 	if err == nil && len(open) > 0 {
 		a.Hint(service.AnswerHint(open[0]))
 		if slices.ContainsFunc(open, withoutQuestions) {
-			a.Hint("git merged the store by lines; type stig setup git, and it asks stig the next time")
+			a.Hint("git merged the store by lines; type stig setup git to merge with stig next time")
 		}
 		return workspace.Found()
 	}
 	return err
 }
 
-// withoutQuestions reports whether a conflict is of lines alone, as git leaves it where it does
-// not merge with stig.
+// withoutQuestions reports whether a conflict is of whole lines only, as git leaves it if it
+// does not merge with stig.
 func withoutQuestions(c merge.Conflict) bool { return len(c.Questions) == 0 }
 
 func conflictsText(open []merge.Conflict) string {
 	if len(open) == 0 {
-		return "nothing is in conflict\n"
+		return "no conflicts\n"
 	}
 	var text strings.Builder
 	for _, c := range open {
@@ -54,12 +54,12 @@ func conflictsText(open []merge.Conflict) string {
 	return text.String()
 }
 
-// conflictName is what a conflict is about, and where.
+// conflictName returns the issue and the line of a conflict.
 func conflictName(c merge.Conflict) string {
-	return fmt.Sprintf("%s (line %d)", cmp.Or(c.ID, "a line that is no issue"), c.Line)
+	return fmt.Sprintf("%s (line %d)", cmp.Or(c.ID, "a line that is not an issue"), c.Line)
 }
 
-// stillOpen counts what is to be decided.
+// stillOpen counts the conflicts and the questions in them.
 func stillOpen(open []merge.Conflict) string {
 	questions := 0
 	for _, c := range open {
@@ -68,7 +68,7 @@ func stillOpen(open []merge.Conflict) string {
 	return visible.Counted(len(open), "conflict") + ", " + visible.Counted(questions, "question")
 }
 
-// answersOf reads KEY=SIDE words.
+// answersOf parses KEY=SIDE arguments.
 func answersOf(id string, args []string) (merge.Answers, error) {
 	answers := merge.Answers{}
 	for _, arg := range append([]string{id}, args...) {
@@ -78,7 +78,7 @@ func answersOf(id string, args []string) (merge.Answers, error) {
 		case arg == id && at < 0:
 			continue
 		case arg == id:
-			return nil, workspace.Usage(arg+": an answer, where the issue comes first", "type stig merge --resolve ID "+arg)
+			return nil, workspace.Usage(arg+": the issue must come before the answers", "type stig merge --resolve ID "+arg)
 		case at <= 0 || side != merge.Ours && side != merge.Theirs:
 			return nil, workspace.Usage(fmt.Sprintf("an answer is KEY=ours or KEY=theirs; found %q", arg), "type stig merge --resolve to see the keys")
 		case answers[arg[:at]] != "" && answers[arg[:at]] != side:
@@ -87,12 +87,12 @@ func answersOf(id string, args []string) (merge.Answers, error) {
 		answers[arg[:at]] = side
 	}
 	if answers[merge.Whole] != "" && len(answers) > 1 {
-		return nil, workspace.Usage("all takes the whole line: it goes with no other key", "leave out all, or the others")
+		return nil, workspace.Usage("all takes the whole line, and excludes other keys", "leave out all, or the other keys")
 	}
 	return answers, nil
 }
 
-// resolveConflict answers questions about one issue.
+// resolveConflict resolves conflicts of one issue.
 func resolveConflict(ctx context.Context, a *cli.App, id string, args []string, dryRun bool) error {
 	answers, err := answersOf(id, args)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 // recoverOptions are the flags of stig recover.
 type recoverOptions struct {
 	all, apply, forget, dryRun bool
-	from                       string // also what is there: "elsewhere" alone
+	from                       string // where else to recover from: "elsewhere" or ""
 }
 
 func RecoverCommand(a *cli.App) *cobra.Command {
@@ -40,7 +40,7 @@ func RecoverCommand(a *cli.App) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case o.from != "" && (o.from != "elsewhere" || !o.apply):
-				return workspace.Usage(fmt.Sprintf("--from: takes elsewhere, with --apply; found %q", o.from), "type stig recover --all to see what is where")
+				return workspace.Usage(fmt.Sprintf("--from: must be elsewhere, with --apply; found %q", o.from), "type stig recover --all to see what is where")
 			case o.forget && !o.dryRun:
 				return forgetLost(cmd.Context(), a, args)
 			case o.apply:
@@ -50,22 +50,22 @@ func RecoverCommand(a *cli.App) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&o.all, "all", false, "also list what is elsewhere, edited since, or removed")
-	flags.BoolVar(&o.apply, "apply", false, "put back what is lost")
-	flags.StringVar(&o.from, "from", "", "with --apply, put back also what is `elsewhere`")
-	flags.BoolVar(&o.forget, "forget", false, "no longer count what is lost now")
+	flags.BoolVar(&o.all, "all", false, "also list edits that are elsewhere, were changed since, or removed")
+	flags.BoolVar(&o.apply, "apply", false, "put back lost edits")
+	flags.StringVar(&o.from, "from", "", "with --apply, also put back edits that are `elsewhere`")
+	flags.BoolVar(&o.forget, "forget", false, "accept the loss: stop reporting these edits")
 	a.Writes(cmd, &o.dryRun)
 	cli.Exclude(cmd, "forget", "apply", "all")
 	return cmd
 }
 
-// findLost lists what is lost, and with all what is missing and not lost.
+// findLost lists lost edits, with all also those that are missing but not lost.
 func findLost(ctx context.Context, a *cli.App, ids []string, all bool) error {
 	m, err := service.FindLost(ctx, a.Run, ids)
 	if err != nil {
 		return err
 	}
-	if !all { // what is not accounted for is said all the same
+	if !all { // unexplained edits are listed without --all, too
 		m.Others = slices.DeleteFunc(m.Others, func(f journal.Finding) bool { return f.State.IsAnswer() })
 	}
 	if err := printLost(a, m, all); err != nil {
@@ -77,13 +77,13 @@ func findLost(ctx context.Context, a *cli.App, ids []string, all bool) error {
 	return nil
 }
 
-// recovered is what is lost, and what became of it, as data.
+// recovered is the result of recover as JSON.
 type recovered struct {
 	Applied   []lostValue `json:"applied"`
 	Forgotten []lostValue `json:"forgotten,omitzero"`
 	Kept      []lostValue `json:"kept"`
 	Lost      []lostValue `json:"lost"`
-	Others    []lostValue `json:"others,omitzero"` // what is not lost, where it was asked for
+	Others    []lostValue `json:"others,omitzero"` // not lost; only with --all, or if unexplained
 }
 
 func printLost(a *cli.App, m service.Missing, all bool) error {
@@ -101,20 +101,21 @@ func printLost(a *cli.App, m service.Missing, all bool) error {
 		return err
 	}
 	if len(m.Lost) > 0 {
-		a.Hint("type stig recover --apply to put back what is lost, or stig recover --forget to let it go")
+		a.Hint("type stig recover --apply to put back what is lost, or stig recover --forget to accept the loss")
 	}
 	return nil
 }
 
-// nothingLost says that nothing is lost, or that no more than that can be known.
+// nothingLost returns the message that nothing is lost. unread means that part of the journal
+// cannot be read.
 func nothingLost(unread bool) string {
 	if unread {
-		return "nothing is lost of what can be read of the journal\n"
+		return "nothing is lost, as far as the journal can be read\n"
 	}
 	return "nothing is lost\n"
 }
 
-// applyLost puts back what is lost.
+// applyLost puts back lost edits.
 func applyLost(ctx context.Context, a *cli.App, request service.RecoverRequest) error {
 	r, err := service.Recover(ctx, a.Run, request)
 	if err != nil {
@@ -158,7 +159,7 @@ func printApplied(a *cli.App, result *service.Recovered, dryRun bool) error {
 	return a.Print(text.String())
 }
 
-// forgetLost lets go of what is lost now.
+// forgetLost accepts the present losses.
 func forgetLost(ctx context.Context, a *cli.App, ids []string) error {
 	lost, files, err := service.ForgetLost(ctx, a.Run, ids)
 	if err != nil {

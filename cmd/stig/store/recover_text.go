@@ -13,7 +13,7 @@ import (
 	"stig/internal/workspace"
 )
 
-// lostValue is a finding as recover prints it.
+// lostValue is a finding as JSON.
 type lostValue struct {
 	ID            string   `json:"id"`
 	What          string   `json:"what"`
@@ -23,7 +23,7 @@ type lostValue struct {
 	Where         string   `json:"where,omitempty"`
 	At            string   `json:"at"`
 	By            string   `json:"by"`
-	Argv          []string `json:"argv"` // puts it back; none where nothing does
+	Argv          []string `json:"argv"` // command that puts it back; empty if none does
 }
 
 func lostOf(f journal.Finding) lostValue {
@@ -38,7 +38,7 @@ func lostOf(f journal.Finding) lostValue {
 	return v
 }
 
-// whatOf names the part of an issue.
+// whatOf returns the kind and the name of a part of an issue.
 func whatOf(f journal.Finding) string {
 	switch {
 	case f.Kind == merge.KindIssue:
@@ -57,7 +57,7 @@ func valuesOf(findings []journal.Finding) []lostValue {
 	return list
 }
 
-// foundText lists what is lost, and what is not.
+// foundText lists lost edits, then the others.
 func foundText(lost, others []journal.Finding) string {
 	var found, rest grouped
 	for _, f := range lost {
@@ -76,7 +76,7 @@ func foundText(lost, others []journal.Finding) string {
 	return text.String()
 }
 
-// whereOf says what became of a value that is not lost.
+// whereOf returns what became of a value that is not lost.
 func whereOf(f journal.Finding) string {
 	switch f.State {
 	case journal.Elsewhere:
@@ -84,33 +84,33 @@ func whereOf(f journal.Finding) string {
 	case journal.Removed:
 		return "removed by " + f.Where
 	case journal.TakenBack:
-		return "taken back? The line has a later date"
+		return "perhaps taken back: the line has a later date"
 	}
 	return string(f.State)
 }
 
-// lostLine is a finding on one line: what, by whom, when, and its text in short.
+// lostLine returns a finding on one line: what, when, by whom, and its text, shortened.
 func lostLine(f journal.Finding) string {
 	what, at := cli.OneLine(whatOf(f), 60), f.Record.At.UTC().Format(time.RFC3339)
 	line := fmt.Sprintf("%s, written %s", what, at)
 	switch {
 	case f.InFile():
 		line = fmt.Sprintf("%s, in %s", what, workspace.Shortest(f.Where))
-	case f.Record.Seen: // in a session of that actor, who did not write it
+	case f.Record.Seen: // seen in a session of that actor, who did not write it
 		line = fmt.Sprintf("%s, gone since %s", what, at)
 	case f.Record.Actor != "":
 		line += " by " + f.Record.Actor
 	}
 	switch {
 	case f.Hidden:
-		line += ": the journal holds a hash alone"
+		line += ": the journal has only a hash"
 	case f.Kind != merge.KindIssue && !f.Removed():
 		line += ": " + shortText(string(f.Kind), f.Text)
 	}
 	return line
 }
 
-// noteKept says what became of versions of the store beside it.
+// noteKept reports what became of the versions of the store that were kept beside it.
 func noteKept(a *cli.App, files []service.KeptFile) {
 	for _, f := range files {
 		if f.Left == 0 {

@@ -11,7 +11,7 @@ import (
 	"stig/schemas"
 )
 
-// published are the schemas that are printed, by name.
+// published are the schemas that can be printed, by name.
 var published = []struct{ name, source string }{
 	{"signals", schemas.StigmergicWorkflow}, {"config", schemas.Config}, {"output", schemas.Output}, {"traces", schemas.Traces}, {"actors", schemas.Actors},
 }

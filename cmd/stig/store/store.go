@@ -12,13 +12,13 @@ import (
 	"stig/internal/workspace"
 )
 
-// Command is stig store.
+// Command returns stig store.
 func Command(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "store",
 		Short: "copy a store between a file and a server",
-		Long: "The commands below move whole stores between a file and a server, and keep the file in\n" +
-			"git current that is a copy of a store on a server.",
+		Long: "Copy whole stores between a file and a server, and keep the copy in git of a store on a\n" +
+			"server up to date.",
 		Args: a.UnknownCommand,
 		RunE: a.HelpAlone,
 	}
@@ -31,9 +31,9 @@ func copyCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "copy FROM TO",
 		Short: "copy a whole store, byte for byte",
-		Long: "Copy every line of a store into one that is empty or not there yet. FROM and TO are each\n" +
+		Long: "Copy every line of a store into one that is empty or does not exist yet. FROM and TO are each\n" +
 			"the path of a JSONL file or a URL such as mysql://mara@db.example:3306/harbor. stig reads\n" +
-			"back what it wrote and compares. After an interruption TO is empty: run it again.",
+			"back what it wrote and compares. After an interruption, TO is empty: retry.",
 		Args:    cli.Takes(2, 2, "two stores, each a file or a URL"),
 		Example: "  stig store copy .beads/issues.jsonl mysql://mara@db.example/harbor\n  stig store copy mysql://mara@db.example/harbor backup.jsonl",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -49,7 +49,7 @@ func copyCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// copied is a copy of a store as data.
+// copied is a copy of a store as JSON.
 type copied struct {
 	Behind  bool   `json:"behind"`
 	Bytes   int    `json:"bytes"`
@@ -82,18 +82,18 @@ func syncCommand(a *cli.App) *cobra.Command {
 	var check, dryRun bool
 	cmd := &cobra.Command{
 		Use:   "sync",
-		Short: "write the store on a server into its copy in git",
-		Long: "Write what the server holds into issues.jsonl beside stig.json, where that is something\n" +
-			"else, for review and for programs that read files. Lines that the server never held are\n" +
-			"not written over. With --check nothing is written, and the exit code is 1 when the copy\n" +
-			"is behind. With \"sync_file\": true in stig.json every edit made here writes the copy.",
+		Short: "write a store on a server to its copy in git",
+		Long: "Write what the server has into issues.jsonl beside stig.json, if that differs, for review and\n" +
+			"for programs that read files. Lines that the server never had are not overwritten. With\n" +
+			"--check, write nothing; the exit code is 1 if the copy is behind. With \"sync_file\": true in\n" +
+			"stig.json, every edit made here writes the copy.",
 		Args:    cli.Takes(0, 0, "nothing"),
 		Example: "  stig store sync\n  stig store sync --check",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return sync(cmd.Context(), a, check, check || dryRun)
 		},
 	}
-	cmd.Flags().BoolVar(&check, "check", false, "write nothing; exit code 1 when the copy is behind")
+	cmd.Flags().BoolVar(&check, "check", false, "write nothing; exit with 1 if the copy is behind")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "write nothing")
 	a.Acts(cmd)
 	return cmd

@@ -13,7 +13,7 @@ import (
 	"stig/internal/trace"
 )
 
-// addFlags are what the command line says of one trace.
+// addFlags are the flags of one trace.
 type addFlags struct {
 	text   cli.Text
 	body   string
@@ -29,15 +29,15 @@ func addCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add ID TYPE",
 		Short: "leave a trace on an issue, and print its name",
-		Long: "Leave a trace on an issue, closed ones too, and print its name. The same trace of the\n" +
-			"same actor is left once. The types, and what each needs:\n\n" + typesHelp() + "\n" +
-			"The message is the first line; lines below it go before the body. --field gives the\n" +
-			"rest by name, several times where there are several; code, traceback and result become\n" +
-			"a fenced block. With --from, each line of a file is a JSON object with issue, type,\n" +
-			"content, summary and body, and all are left or none.",
+		Long: "Leave a trace on an issue, closed ones too, and print its name. The same trace by the same\n" +
+			"actor is left once. The types, and what each needs:\n\n" + typesHelp() + "\n" +
+			"The message is the first line; further lines go before the body. --field sets the other\n" +
+			"fields by name, and may be repeated; code, traceback and result become a fenced block. With\n" +
+			"--from, each line of a file is a JSON object with issue, type, content, summary and body, and\n" +
+			"all are left or none.",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if f.from != "" {
-				return cli.Takes(0, 0, "nothing beside --from")(cmd, args)
+				return cli.Takes(0, 0, "nothing besides --from")(cmd, args)
 			}
 			return cli.Takes(2, 2, "an issue and a type")(cmd, f.dash(args))
 		},
@@ -65,17 +65,17 @@ func addCommand(a *cli.App) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&f.text.Message, "message", "m", "", "the first line, as `TEXT`")
-	flags.StringVar(&f.body, "body", "", "read what follows from `FILE` (- for standard input)")
+	flags.StringVar(&f.body, "body", "", "read the body from `FILE` (- for standard input)")
 	flags.StringArrayVar(&f.fields, "field", nil, "a field as `NAME=VALUE`; NAME=- reads it from standard input")
-	flags.StringSliceVar(&f.to, "to", nil, "for `WHOM`: an actor, a role, @all, @people, @agents")
+	flags.StringSliceVar(&f.to, "to", nil, "address it to `WHOM`: an actor, a role, @all, @people, @agents")
 	flags.StringVar(&f.re, "re", "", "the `TRACE` that it answers")
-	flags.StringVar(&f.from, "from", "", "read traces from `FILE`, a JSON object a line (- for standard input)")
+	flags.StringVar(&f.from, "from", "", "read traces from `FILE`, one JSON object a line (- for standard input)")
 	a.Writes(cmd, &r.DryRun)
 	cli.Exclude(cmd, "from", "message", "body", "field", "to", "re")
 	return cmd
 }
 
-// typesHelp has a line for each type.
+// typesHelp returns a line of help for each type.
 func typesHelp() string {
 	var b strings.Builder
 	for _, k := range trace.Kinds() {
@@ -87,7 +87,7 @@ func typesHelp() string {
 	return b.String()
 }
 
-// dash takes the argument - for --body -.
+// dash takes the argument - as --body -.
 func (f *addFlags) dash(args []string) []string {
 	t := cli.Text{File: f.body}
 	args = t.Dash(args)
@@ -95,11 +95,11 @@ func (f *addFlags) dash(args []string) []string {
 	return args
 }
 
-// draft is the trace that the command line says, or, where it says nothing and a
-// person sits at a terminal, what they write in the editor.
+// draft returns the trace that the flags describe or, if none is given at a terminal, what the
+// person writes in the editor.
 func (f *addFlags) draft(ctx context.Context, a *cli.App, id, kind string) (d traces.Draft, kept cli.Draft, err error) {
 	if f.text.Message == "" && f.body == "" && len(f.fields) == 0 && a.Asks() {
-		if kept, err = a.Compose(ctx, traces.Form(kind), "A trace on "+id+". What stands between the first line and the last paragraph is Markdown.\n"); err != nil {
+		if kept, err = a.Compose(ctx, traces.Form(kind), "A trace on "+id+". The text between the first line and the last paragraph is Markdown.\n"); err != nil {
 			return d, kept, err
 		}
 		d, err = traces.Composed(id, kind, kept.Text)

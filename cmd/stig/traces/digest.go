@@ -7,15 +7,15 @@ import (
 	"stig/internal/service/traces"
 )
 
-// DigestCommand is stig digest.
+// DigestCommand returns stig digest.
 func DigestCommand(a *cli.App) *cobra.Command {
 	var r traces.DigestRequest
 	cmd := &cobra.Command{
 		Use:   "digest ID [-- CMD ARG…]",
 		Short: "show the traces on an issue since its last summary",
-		Long: "Show the traces on an issue since the last summary, by type, newest first; what says the\n" +
-			"same several times is shown once. With a command, that gets the digest on its standard\n" +
-			"input, and what it prints is left as the summary: the first line, and the text below.",
+		Long: "Show the traces on an issue since the last summary, by type, newest first, repeated ones only\n" +
+			"once. A command gets the digest on standard input, and its output is left as the summary: the\n" +
+			"first line, and the text below.",
 		Args:    cli.TakesCommand("one issue", &r.Command),
 		Example: "  stig digest demo-1\n  stig digest demo-1 -- ./summarise.sh",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -32,12 +32,12 @@ func DigestCommand(a *cli.App) *cobra.Command {
 			return a.PrintMarkdown(d.Markdown)
 		},
 	}
-	cmd.Flags().IntVar(&r.Budget, "budget", traces.DigestBudget, "most characters, `N`")
+	cmd.Flags().IntVar(&r.Budget, "budget", traces.DigestBudget, "at most `N` characters")
 	a.Writes(cmd, &r.DryRun)
 	return cmd
 }
 
-// digested is a digest as data.
+// digested is a digest as JSON.
 type digested struct {
 	Groups []group `json:"groups"`
 	ID     string  `json:"id"`
@@ -47,7 +47,7 @@ type digested struct {
 	Total  int     `json:"total"`
 }
 
-// group is what was said of one type.
+// group is the traces of one type.
 type group struct {
 	Traces []said `json:"traces"`
 	Type   string `json:"type"`
@@ -70,16 +70,16 @@ func digestBody(d *traces.Digest) digested {
 	return digested{groups, d.ID, d.Digest.Newest, d.Digest.Since, d.Title, d.Digest.Total}
 }
 
-// RollupCommand is stig rollup.
+// RollupCommand returns stig rollup.
 func RollupCommand(a *cli.App) *cobra.Command {
 	var r traces.RollupRequest
 	cmd := &cobra.Command{
 		Use:   "rollup EPIC",
 		Short: "summarize the results of the issues in an epic",
-		Long: "Gather what the closed issues within an epic came to, dependencies before dependents: of\n" +
-			"each the newest completion, else the close reason and the state estimate. What is not\n" +
-			"closed, or left nothing, is listed as missing. With --write it is kept in the notes of\n" +
-			"the epic, in the place of what was kept there before.",
+		Long: "Gather the results of the closed issues within an epic, dependencies before dependents: of\n" +
+			"each the newest completion, else the close reason and the state estimate. Issues that are not\n" +
+			"closed, or left nothing, are listed as missing. --write writes the results to the notes of\n" +
+			"the epic, in place of earlier ones.",
 		Args:    cli.Takes(1, 1, "one epic"),
 		Example: "  stig rollup demo-4k2\n  stig rollup demo-4k2 --write",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -94,7 +94,7 @@ func RollupCommand(a *cli.App) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&r.Write, "write", false, "keep it in the notes of the epic, section synthesis")
+	cmd.Flags().BoolVar(&r.Write, "write", false, "write it to the notes of the epic, section synthesis")
 	a.Writes(cmd, &r.DryRun)
 	return cmd
 }

@@ -1,6 +1,6 @@
-// Package traces has the commands about what workers leave on issues: flags, one
-// call of a service, and how its result is printed. It does not know how a trace reads
-// and where it is kept, which package trace and the services do.
+// Package traces contains the commands for what workers leave on issues. Each binds flags,
+// calls one service, and prints the result. How a trace is written and where it is kept is
+// known to package trace and the services.
 //
 //	root.AddCommand(traces.RecallCommand(a))
 package traces

@@ -21,8 +21,8 @@ func listCommand(a *cli.App) *cobra.Command {
 		Use:   "list [ID]",
 		Short: "list the traces on an issue, or on all, oldest first",
 		Long: "List the traces on an issue, or on all issues, oldest first. Comments without a type are\n" +
-			"listed with the type comment. With --follow it goes on with those that are left from then\n" +
-			"on, with --json a trace a line.",
+			"listed with the type comment. --follow keeps running and prints new traces, with --json one\n" +
+			"a line.",
 		Args:    cli.Takes(0, 1, "one issue at most"),
 		Example: "  stig trace list demo-1\n  stig trace list --type error --since 1d --epic demo-4k2",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -44,19 +44,18 @@ func listCommand(a *cli.App) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringSliceVar(&r.Types, "type", nil, "of this `TYPE`; several with commas between them")
-	flags.StringSliceVar(&r.By, "by", nil, "left by `ACTOR`")
-	flags.StringSliceVar(&r.To, "to", nil, "addressed `TO` an actor, a role, @all, @people or @agents")
-	flags.StringVar(&r.Since, "since", "", "since `WHEN`: a day, a time, or a span such as 3d")
-	flags.StringVar(&r.Epic, "epic", "", "on `ID` and the issues within it")
-	flags.BoolVarP(&follow, "follow", "f", false, "go on with what is left from now on")
+	flags.StringSliceVar(&r.Types, "type", nil, "only this `TYPE`; separate several with commas")
+	flags.StringSliceVar(&r.By, "by", nil, "only those left by `ACTOR`")
+	flags.StringSliceVar(&r.To, "to", nil, "only those addressed `TO` an actor, a role, @all, @people or @agents")
+	flags.StringVar(&r.Since, "since", "", "only since `WHEN`: a day, a time, or a span such as 3d")
+	flags.StringVar(&r.Epic, "epic", "", "only on the epic `ID` and the issues within it")
+	flags.BoolVarP(&follow, "follow", "f", false, "keep running and print new traces")
 	cli.Filters(cmd, "type", "by", "to", "since", "epic")
 	return cmd
 }
 
-// followTraces prints the traces that are there, and then each that is left. What was
-// left on an issue is listed anew when something is left there: an event tells the first
-// lines alone.
+// followTraces prints the existing traces, then each new one. After an event it lists the
+// traces on the issue again, because the event has only their first lines.
 func followTraces(ctx context.Context, a *cli.App, r traces.ListRequest) error {
 	seen := map[string]bool{}
 	tell := func(r traces.ListRequest) error {
@@ -89,9 +88,10 @@ func followTraces(ctx context.Context, a *cli.App, r traces.ListRequest) error {
 
 func showCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
-		Use:     "show TRACE",
-		Short:   "show a whole trace, by its name",
-		Long:    "Show the trace of a name. The same words of the same author on several issues have one\nname, and are shown one after the other.",
+		Use:   "show TRACE",
+		Short: "show a whole trace, by its name",
+		Long: "Show the trace of a name. The same words by the same author on several issues have one name,\n" +
+			"and are shown one after the other.",
 		Args:    cli.Takes(1, 1, "the name of one trace"),
 		Example: "  stig trace show t-k2qhn5rzvw",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -110,7 +110,7 @@ func showCommand(a *cli.App) *cobra.Command {
 	}
 }
 
-// listed are traces as data.
+// listed is traces as JSON.
 type listed struct {
 	Traces []traces.Row `json:"traces"`
 }
@@ -123,7 +123,7 @@ func rows(list []trace.Entry) listed {
 	return rows
 }
 
-// line is a trace on one line.
+// line returns a trace on one line.
 func line(l trace.Entry) string {
 	said := l.Summary
 	if !l.IsTrace() {
@@ -132,7 +132,7 @@ func line(l trace.Entry) string {
 	return about(l) + ": " + visible.OneLine(said)
 }
 
-// about says which trace it is, where, when and whose.
+// about returns a trace's name, issue, type, time and author.
 func about(l trace.Entry) string {
 	words := []string{l.Name, l.Issue, l.Type}
 	if !l.At.IsZero() {

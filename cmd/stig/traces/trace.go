@@ -6,7 +6,7 @@ import (
 	"stig/cmd/stig/cli"
 )
 
-// Command is stig trace with what is below it.
+// Command returns stig trace with its subcommands.
 func Command(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "trace",

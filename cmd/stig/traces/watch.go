@@ -16,7 +16,7 @@ import (
 	"stig/internal/workspace"
 )
 
-// WatchCommand is stig watch.
+// WatchCommand returns stig watch.
 func WatchCommand(a *cli.App) *cobra.Command {
 	var r traces.WatchRequest
 	var timeout time.Duration
@@ -24,18 +24,18 @@ func WatchCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "watch [ID…]",
 		Short: "print events on issues as they happen",
-		Long: "Print a line for each event on issues: those that are named, or all. Events:\n" +
+		Long: "Print a line for each event on the given issues, or on all. Events:\n" +
 			strings.Join(traces.EventNames()[:8], ", ") + ",\n" +
 			strings.Join(traces.EventNames()[8:], ", ") + ".\n" +
 			"More than 50 issues that another program changes at once are one event, switched.\n\n" +
-			"--as remembers the position under a name: the next watch under it also prints what happened\n" +
-			"in between. --until ends at the first such event; if --timeout comes first, the exit code\n" +
-			"is 6.",
+			"--as remembers the position under a name: the next watch with it also prints what happened\n" +
+			"in between. --until ends at the first event of a name; on a timeout before that, the exit\n" +
+			"code is 6.",
 		Args: cli.Takes(0, -1, "issues"),
 		Example: "  stig watch --event ready --event answered\n  stig watch demo-1 --until closed --timeout 1h\n" +
 			"  stig watch --role network --as netty --exec ./help.sh",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			debug.SetGCPercent(50) // it runs for days, and a run of another command for a moment
+			debug.SetGCPercent(50) // it runs for days, other commands for a moment
 			r.IDs = args
 			ctx := cmd.Context()
 			if timeout > 0 {
@@ -52,24 +52,24 @@ func WatchCommand(a *cli.App) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringSliceVar(&r.Events, "event", nil, "events of this `NAME` alone; several with commas between them")
-	flags.StringSliceVar(&r.Types, "type", nil, "traces of this `TYPE` alone")
-	flags.StringSliceVar(&r.Roles, "role", nil, "traces that are for `ROLE`, or need it, alone")
-	flags.StringSliceVar(&r.To, "to", nil, "traces for `ACTOR` alone, and those for @all")
-	flags.StringSliceVar(&r.Labels, "label", nil, "issues with this `LABEL` alone")
-	flags.StringVar(&r.Epic, "epic", "", "`ID` and the issues within it alone")
-	flags.StringVar(&r.As, "as", "", "remember under `NAME` what was told, and go on from there")
-	flags.BoolVar(&r.Anew, "anew", false, "forget what is remembered under that name, and begin now")
+	flags.StringSliceVar(&r.Events, "event", nil, "only events of this `NAME`; separate several with commas")
+	flags.StringSliceVar(&r.Types, "type", nil, "only traces of this `TYPE`")
+	flags.StringSliceVar(&r.Roles, "role", nil, "only traces for `ROLE`, or that need it")
+	flags.StringSliceVar(&r.To, "to", nil, "only traces for `ACTOR` and for @all")
+	flags.StringSliceVar(&r.Labels, "label", nil, "only issues with this `LABEL`")
+	flags.StringVar(&r.Epic, "epic", "", "only the epic `ID` and the issues within it")
+	flags.StringVar(&r.As, "as", "", "continue from the position remembered under `NAME`")
+	flags.BoolVar(&r.Anew, "anew", false, "forget the position under that name, and begin now")
 	flags.StringVar(&r.Until, "until", "", "end at the first event of this `NAME`")
 	cli.SpanVar(flags, &timeout, "timeout", "end after `TIME` (default, and 0: never)")
-	flags.StringVar(&exec, "exec", "", "run `CMD` with a shell for each event, with the event as JSON on its standard input")
+	flags.StringVar(&exec, "exec", "", "run `CMD` in a shell for each event, with the event as JSON on standard input")
 	cli.Filters(cmd, "event", "type", "role", "to", "label", "epic", "as", "until")
 	return cmd
 }
 
-var errWaited = errors.New("the time is over")
+var errWaited = errors.New("timed out")
 
-// tell prints an event, and gives it to the command.
+// tell prints an event, and passes it to the command exec unless that is "".
 func tell(ctx context.Context, a *cli.App, e traces.Event, exec string) error {
 	line, err := workspace.NewOutput("event", e).JSON()
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"stig/internal/workspace"
 )
 
-// eventLine is an event as a line: when, what, which issue, who, and what of it.
+// eventLine formats an event as a line: when, what, which issue, who, and details.
 func eventLine(e traces.Event) string {
 	words := []string{e.At.UTC().Format(time.DateTime + "Z"), fmt.Sprintf("%-10s", e.Event)}
 	if e.ID != "" {
@@ -30,7 +30,7 @@ func eventLine(e traces.Event) string {
 	return workspace.Visible(cli.CutLine(strings.Join(words, "  "), cli.ListWidth))
 }
 
-// whatOf says what of an event its name does not.
+// whatOf returns the details of an event that its name does not tell.
 func whatOf(e traces.Event) string {
 	switch e.Event {
 	case traces.EventLeft:

@@ -7,14 +7,14 @@ import (
 	"stig/internal/loop/actors"
 )
 
-// ActorCommand is stig actor with what is below it.
+// ActorCommand returns stig actor with its subcommands.
 func ActorCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "actor",
 		Short: "show the actors of this clone, and what they do",
-		Long: "An actor is a person, an assistant or another program that works on issues under a name.\n" +
-			"Who they are can stand in .stig/actors/NAME.md, in git; nobody needs a file. How they are\n" +
-			"follows from their signs of life in this clone, or on all machines of a database.",
+		Long: "An actor is a person, an assistant or another program that works on issues under a name. An\n" +
+			"optional file in git, .stig/actors/NAME.md, says who they are. How they are follows from\n" +
+			"their signs of life in this clone, or on all machines of a database.",
 		Args: a.UnknownCommand,
 		RunE: a.HelpAlone,
 	}
@@ -41,7 +41,7 @@ func listCommand(a *cli.App) *cobra.Command {
 			return a.Result("actors", listed, err, func() error { return printActors(a, listed) })
 		},
 	}
-	cmd.Flags().BoolVar(&r.All, "all", false, "also who was not seen for a day and has neither a file nor an issue")
+	cmd.Flags().BoolVar(&r.All, "all", false, "also list actors not seen for a day that have neither a file nor an issue")
 	return cmd
 }
 

@@ -16,9 +16,9 @@ func actorAddCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add NAME --human | --program",
 		Short: "create the file of a person or a program",
-		Long: "Make the file .stig/actors/NAME.md of a person, or of a program that stig does not start.\n" +
-			"Nobody needs one: it says of what kind the actor is, which else is unknown, and what it\n" +
-			"serves and watches. stig worker add makes the file of an agent that a loop runs.",
+		Long: "Create the file .stig/actors/NAME.md of a person, or of a program that stig does not start.\n" +
+			"The file is optional: it says of what kind the actor is, which is otherwise unknown, and what\n" +
+			"it serves and watches. stig worker add creates the file of an agent that a loop runs.",
 		Args:    cli.Takes(1, 1, "one name"),
 		Example: "  stig actor add ann --human --description 'looks after the pier' --role review",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -37,10 +37,10 @@ func actorAddCommand(a *cli.App) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&human, "human", false, "it is a person")
-	flags.BoolVar(&program, "program", false, "it is a program, such as a robot of the forge")
-	flags.StringSliceVar(&r.Roles, "role", nil, "labels it serves, `ROLE` after ROLE")
-	flags.StringVar(&r.Description, "description", "", "what it is there for, `TEXT` of one line")
+	flags.BoolVar(&human, "human", false, "the actor is a person")
+	flags.BoolVar(&program, "program", false, "the actor is a program, such as a robot of the forge")
+	flags.StringSliceVar(&r.Roles, "role", nil, "labels it serves, as `ROLE`; may be repeated")
+	flags.StringVar(&r.Description, "description", "", "its purpose, as one line of `TEXT`")
 	a.Writes(cmd, &r.DryRun)
 	return cmd
 }

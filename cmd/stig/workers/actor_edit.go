@@ -14,9 +14,9 @@ func editCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "edit NAME",
 		Short: "change the purpose of an actor",
-		Long: "Change the description, the roles, what is watched, or the section Seed in the file of an\n" +
-			"actor. Each change adds a line to its section Evolution. Everything else in the file keeps\n" +
-			"its bytes. An actor may change itself while it works: its next run begins with it.",
+		Long: "Change the description, the roles, what is watched, or the section Seed in an actor's file.\n" +
+			"Each change adds a line to the section Evolution. Everything else in the file keeps its\n" +
+			"bytes. An actor may change itself while it works; the change applies from its next run.",
 		Args:    cli.Takes(1, 1, "one name"),
 		Example: "  stig actor edit bo --description 'keeps the tide tables' --role network,tables",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -49,10 +49,10 @@ func editCommand(a *cli.App) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&description, "description", "", "what it is there for, as one `TEXT`")
-	flags.StringVar(&seed, "seed", "", "what it is there for in its own words, `TEXT` in place of the section Seed")
-	flags.StringSliceVar(&roles, "role", nil, "labels it serves, `ROLE` after ROLE, in place of those before")
-	flags.StringSliceVar(&watch, "watch", nil, "issues and labels it watches, `ID` or label, in place of those before")
+	flags.StringVar(&description, "description", "", "its purpose, as one line of `TEXT`")
+	flags.StringVar(&seed, "seed", "", "its purpose in its own words, `TEXT` that replaces the section Seed")
+	flags.StringSliceVar(&roles, "role", nil, "labels it serves, as `ROLE`; replaces all roles")
+	flags.StringSliceVar(&watch, "watch", nil, "issues and labels it watches, as `ID` or label; replaces all")
 	a.Writes(cmd, &r.DryRun)
 	return cmd
 }

@@ -12,12 +12,12 @@ func renameCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rename OLD NEW",
 		Short: "rename an actor",
-		Long: "Give an actor with a file another name: the file, with a line in its section Evolution,\n" +
-			"and its presence in this clone. A notification is left on the first open issue with the\n" +
-			"label channel. An actor whose loop works, which may call this itself, has the name when\n" +
-			"the run ends. A name that is taken, and an actor with an issue in hand, are refused with\n" +
-			"exit code 5. Records of runs keep the old name, and so does an installed unit: stig\n" +
-			"worker install OLD --remove, then stig worker install NEW.",
+		Long: "Rename an actor that has a file: the file, with a line in its section Evolution, and its\n" +
+			"presence in this clone. stig leaves a notification on the first open issue with the label\n" +
+			"channel. An actor whose loop is working, which may call this itself, is renamed when the run\n" +
+			"ends. A name that is taken, or an actor with an issue in hand, is refused with exit code 5.\n" +
+			"Records of runs keep the old name, and so does an installed unit: stig worker install OLD\n" +
+			"--remove, then stig worker install NEW.",
 		Args:    cli.Takes(2, 2, "the old name and the new one"),
 		Example: "  stig actor rename bo tide-tables",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -37,7 +37,7 @@ func renameCommand(a *cli.App) *cobra.Command {
 
 func printRenamed(a *cli.App, r *actors.Renamed) error {
 	if r.Due {
-		return a.Printf("%s: is called %s when the run of its loop ends\n", r.Old, r.New)
+		return a.Printf("%s: becomes %s when the run of its loop ends\n", r.Old, r.New)
 	}
 	for _, id := range r.Assigned {
 		a.Warn("%s: still assigned to %s", id, r.Old)
@@ -47,5 +47,5 @@ func printRenamed(a *cli.App, r *actors.Renamed) error {
 	if r.Channel == "" {
 		told = "announced nowhere: no open issue has the label channel"
 	}
-	return a.Printf("%s: called %s now, in %s; %s\n", r.Old, r.New, r.File, told)
+	return a.Printf("%s: renamed to %s, in %s; %s\n", r.Old, r.New, r.File, told)
 }

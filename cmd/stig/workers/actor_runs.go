@@ -19,8 +19,8 @@ func runsCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "runs [NAME]",
 		Short: "list the runs of an actor, oldest first",
-		Long: "List what the loop of an actor ran, the oldest first, or what the loops of all did, and at\n" +
-			"the end how many runs came to what, how long they took and what they cost, by currency.",
+		Long: "List the runs of an actor's loop, or of all loops, oldest first, and at the end how many runs\n" +
+			"had each outcome, how long they took, and what they cost, by currency.",
 		Args:    cli.Takes(0, 1, "one name at most"),
 		Example: "  stig actor runs\n  stig actor runs bo\n  stig actor runs bo --since 1d --json | jq '[.runs[].cost] | add'",
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -34,7 +34,7 @@ func runsCommand(a *cli.App) *cobra.Command {
 			}{r.Name, list}, err, func() error { return printRuns(a, list, r.All) })
 		},
 	}
-	cmd.Flags().StringVar(&r.Since, "since", "", "started since `WHEN`: a day, a time or an age such as 7d (7d unless told)")
+	cmd.Flags().StringVar(&r.Since, "since", "", "only runs since `WHEN`: a day, a time or an age such as 7d (default 7d)")
 	cli.Filters(cmd, "since")
 	return cmd
 }
@@ -44,10 +44,10 @@ func logCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "log NAME",
 		Short: "print the output of the last run of an actor",
-		Long: "Print the output of the last run of an actor, or of the run that --run names. With\n" +
-			"--follow it goes on until the run ends. With --follow, and on a terminal, what Claude Code,\n" +
-			"Codex, the Gemini CLI and OpenCode print as JSON is shown as readable lines, and control\n" +
-			"characters are shown and do not act; elsewhere the output is printed byte for byte.",
+		Long: "Print the output of the last run of an actor, or of the run that --run names. --follow keeps\n" +
+			"printing until the run ends. With --follow, and on a terminal, the JSON that Claude Code,\n" +
+			"Codex, the Gemini CLI and OpenCode print is shown as readable lines, and control characters\n" +
+			"are escaped; elsewhere the output is printed byte for byte.",
 		Args:    cli.Takes(1, 1, "one name"),
 		Example: "  stig actor log bo --follow\n  stig actor log bo --run r-4f21c09ab7",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -67,21 +67,21 @@ func logCommand(a *cli.App) *cobra.Command {
 			w := &shownLines{app: a, readable: r.Follow || a.ToTerminal()}
 			_, err := actors.Log(cmd.Context(), a.Run, r, w)
 			if r.Follow && errors.Is(err, context.Canceled) {
-				err = nil // an interrupt is how one stops to follow
+				err = nil // an interrupt is how one stops following
 			}
 			return errors.Join(err, w.flush())
 		},
 	}
 	flags := cmd.Flags()
-	flags.BoolVarP(&r.Follow, "follow", "f", false, "go on until the run ends")
-	flags.StringVar(&r.Run, "run", "", "of the run `ID`")
+	flags.BoolVarP(&r.Follow, "follow", "f", false, "keep printing until the run ends")
+	flags.StringVar(&r.Run, "run", "", "print the output of the run `ID`")
 	return cmd
 }
 
-// shownLines prints whole lines: a character that is cut in two would not be shown.
+// shownLines prints whole lines, so that no character is cut in two.
 type shownLines struct {
 	app      *cli.App
-	readable bool // events of assistants' programs as lines for people, and no character that acts
+	readable bool // print events of assistants' programs as text, and control characters escaped
 	rest     []byte
 }
 

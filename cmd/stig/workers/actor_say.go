@@ -16,9 +16,9 @@ func sayCommand(a *cli.App) *cobra.Command {
 		Use:   "say STATE",
 		Short: "set the state of an actor: yours, or that of --actor",
 		Long: "Set the state of an actor: " + strings.Join(actors.Sayable(), ", ") + ". A loop takes no work\n" +
-			"while its actor is paused or in maintenance, and ends after the issue in hand when it is\n" +
-			"draining. healthy ends what was said before; only a person may do that, with exit code 1\n" +
-			"for an assistant. Without --actor it is your own state, and a sign of life of yours.",
+			"while its actor is paused or in maintenance, and ends after the issue in hand if it is\n" +
+			"draining. healthy ends a state that was set before; only a person may do that (exit code 1\n" +
+			"for an assistant). Without --actor, set your own state, which is also a sign of life.",
 		Args:      cli.Takes(1, 1, "one state"),
 		ValidArgs: actors.Sayable(),
 		Example:   "  stig actor say paused --for 2h --why 'at lunch'\n  stig actor say maintenance --actor bo\n  stig actor say healthy",
@@ -33,8 +33,8 @@ func sayCommand(a *cli.App) *cobra.Command {
 			})
 		},
 	}
-	cli.SpanVar(cmd.Flags(), &r.For, "for", "until `TIME` from now, such as 2h; then what was said ends")
-	cmd.Flags().StringVar(&r.Why, "why", "", "the reason, as one `TEXT`")
+	cli.SpanVar(cmd.Flags(), &r.For, "for", "for `TIME`, such as 2h; then the state ends")
+	cmd.Flags().StringVar(&r.Why, "why", "", "the reason, as one line of `TEXT`")
 	a.Writes(cmd, &r.DryRun)
 	return cmd
 }

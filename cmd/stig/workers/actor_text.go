@@ -14,7 +14,7 @@ import (
 	"stig/internal/visible"
 )
 
-// printActors prints actors as a table. A column in which none has anything is left out.
+// printActors prints actors as a table without its empty columns.
 func printActors(a *cli.App, listed *actors.Listed) error {
 	rows := [][]string{{"NAME", "KIND", "STATE", "SEEN", "ISSUE", "LEASE", "DONE", "FAILED", "LAST DONE", "BOOTS", "VERSION", "DESCRIPTION"}}
 	for _, one := range listed.Actors {
@@ -51,10 +51,10 @@ func printActors(a *cli.App, listed *actors.Listed) error {
 	return a.Show(s)
 }
 
-// tableWidth is wider than other lists: what is cut is the description.
+// tableWidth is wider than for other lists; what is cut is the description.
 const tableWidth = 120
 
-// table aligns columns, and leaves out those that hold their heading alone.
+// table aligns columns, and leaves out those with nothing below the heading.
 func table(rows [][]string) (lines []string) {
 	width := make([]int, len(rows[0]))
 	for c := range rows[0] {
@@ -146,7 +146,7 @@ func today(one *actors.Actor) string {
 	return strings.Join(parts, ", ")
 }
 
-// saidText says who gave a state, until when and why.
+// saidText returns until when a state holds, who set it, and why.
 func saidText(one *actors.Actor) string {
 	text := ""
 	if one.Until != nil {
@@ -177,8 +177,8 @@ func printRuns(a *cli.App, list []actors.Run, all bool) error {
 	return a.Show(s)
 }
 
-// runTotals says how many runs there are, what they came to, how long those took that
-// have ended, and what they cost in each currency.
+// runTotals returns how many runs there are, how many had each outcome, how long the ended ones
+// took, and the cost in each currency.
 func runTotals(list []actors.Run) string {
 	outcomes := map[string]int{}
 	var spent clone.Spent
@@ -205,7 +205,7 @@ func runTotals(list []actors.Run) string {
 	return text
 }
 
-// outcomeOf is what came of a run, or that nothing did yet.
+// outcomeOf returns the outcome of a run; running or cut off if it has none.
 func outcomeOf(r actors.Run) string {
 	switch {
 	case r.Outcome == "" && r.Running:
@@ -216,8 +216,8 @@ func outcomeOf(r actors.Run) string {
 	return r.Outcome
 }
 
-// runLine is a run as a line: when, how long, whose unless name is "", which issue, what
-// came of it.
+// runLine formats a run as a line: id, start, duration, outcome, the actor if name is not "",
+// issue, and details.
 func runLine(r actors.Run, name string) string {
 	took := "-"
 	if r.Ended != nil {
@@ -236,7 +236,7 @@ func runLine(r actors.Run, name string) string {
 		words = append(words, fmt.Sprintf("exit %d", r.Exit))
 	}
 	if r.Price != "" {
-		words = append(words, strings.Replace(r.Price, "cost unknown", "cost ?", 1)) // lines are cut at their end
+		words = append(words, strings.Replace(r.Price, "cost unknown", "cost ?", 1)) // shorter, because long lines are cut
 	}
 	if r.Bytes > 0 {
 		words = append(words, fmt.Sprintf("%d bytes", r.Bytes))
@@ -253,7 +253,7 @@ func runLine(r actors.Run, name string) string {
 	return strings.Join(words, "  ")
 }
 
-// ago is how long ago a time was, "never" for none.
+// ago returns how long ago a time was, "never" for nil.
 func ago(now time.Time, at *time.Time) string {
 	if at == nil {
 		return "never"
@@ -261,7 +261,7 @@ func ago(now time.Time, at *time.Time) string {
 	return visible.Ago(now.Sub(*at))
 }
 
-// positive is a number, "" for 0.
+// positive formats n, as "" if it is 0.
 func positive(n int) string {
 	if n == 0 {
 		return ""

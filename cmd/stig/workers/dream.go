@@ -10,7 +10,7 @@ import (
 	"stig/internal/visible"
 )
 
-// DreamCommand is stig dream.
+// DreamCommand returns stig dream.
 func DreamCommand(a *cli.App) *cobra.Command {
 	var r actors.DreamRequest
 	cmd := &cobra.Command{
@@ -31,7 +31,7 @@ func DreamCommand(a *cli.App) *cobra.Command {
 			return a.Result("dream", d, err, func() error { return printDream(a, r, d) })
 		},
 	}
-	cmd.Flags().BoolVar(&r.Print, "print", false, "print what the command would be given, and run nothing")
+	cmd.Flags().BoolVar(&r.Print, "print", false, "print what the command would read; run nothing")
 	a.Writes(cmd, &r.DryRun)
 	return cmd
 }
@@ -60,5 +60,5 @@ func printDream(a *cli.App, r actors.DreamRequest, d *actors.Dreamed) error {
 	if d.Proposal == "" {
 		return nil
 	}
-	return a.PrintMarkdown("## Proposed, and for a person to decide\n\n" + d.Proposal + "\n")
+	return a.PrintMarkdown("## Proposed, for a person to decide\n\n" + d.Proposal + "\n")
 }

@@ -6,8 +6,8 @@ import (
 	"stig/internal/workspace"
 )
 
-// aboveZero refuses flags that the command has and that were given as 0, which stands for what
-// holds without them.
+// aboveZero returns an error if one of the flags was given as 0, because 0 means that it was
+// not given.
 func aboveZero(cmd *cobra.Command, names ...string) error {
 	for _, name := range names {
 		if f := cmd.Flags().Lookup(name); f != nil && f.Changed && (f.Value.String() == "0" || f.Value.String() == "0s") {

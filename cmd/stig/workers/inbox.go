@@ -21,29 +21,29 @@ type inboxOptions struct {
 	ack, all, dryRun bool
 }
 
-// InboxCommand is stig inbox.
+// InboxCommand returns stig inbox.
 func InboxCommand(a *cli.App) *cobra.Command {
 	var o inboxOptions
 	cmd := &cobra.Command{
 		Use:   "inbox [--ack ITEM…]",
-		Short: "list what concerns you, or acknowledge items of it",
+		Short: "list what concerns you, or acknowledge items",
 		Long: "List what concerns an actor and is not acknowledged, by issue, oldest first: traces and\n" +
-			"mentions for it, its roles or its kind, answers, feedback on its issues, findings on what\n" +
-			"they wait for, issues that became ready, were closed or reopened, failed checks, and what\n" +
-			"it watches. Its own changes are left out. The list begins with the actor's first sign of\n" +
-			"life in this clone; without one, seven days ago.\n\n" +
-			"--ack acknowledges the items that are named, or none of them if one is not in the inbox.\n" +
-			"A trace that answers another one, with --re, acknowledges that.",
+			"mentions for it, its roles or its kind, answers, feedback on its issues, findings on issues\n" +
+			"that they wait for, issues that became ready, were closed or reopened, failed checks, and\n" +
+			"what it watches. Its own changes are left out. The list begins with the actor's first sign of\n" +
+			"life in this clone, or without one seven days ago.\n\n" +
+			"--ack acknowledges the given items, or none of them if one is not in the inbox. A trace that\n" +
+			"answers another one, with --re, acknowledges that.",
 		Args:    cli.Takes(0, -1, "items"),
 		Example: "  stig inbox\n  stig inbox --actor netty --role network --wait\n  stig inbox --ack --all",
 		RunE:    func(cmd *cobra.Command, args []string) error { return inbox(cmd.Context(), a, args, o) },
 	}
 	flags := cmd.Flags()
-	flags.StringSliceVar(&o.read.Roles, "role", nil, "serve `ROLE` too, besides the roles of the actor's file")
-	flags.BoolVar(&o.wait, "wait", false, "wait until there is something")
-	flags.BoolVar(&o.read.Acked, "acked", false, "also what was acknowledged")
-	flags.BoolVar(&o.ack, "ack", false, "acknowledge the items that are named")
-	flags.BoolVar(&o.all, "all", false, "with --ack, everything that is not acknowledged yet")
+	flags.StringSliceVar(&o.read.Roles, "role", nil, "also serve `ROLE`, besides the roles of the actor's file")
+	flags.BoolVar(&o.wait, "wait", false, "wait until there is an item")
+	flags.BoolVar(&o.read.Acked, "acked", false, "also list acknowledged items")
+	flags.BoolVar(&o.ack, "ack", false, "acknowledge the given items")
+	flags.BoolVar(&o.all, "all", false, "with --ack, acknowledge all items")
 	cli.Filters(cmd, "role")
 	a.Writes(cmd, &o.dryRun)
 	cli.Exclude(cmd, "ack", "wait", "acked")
@@ -99,7 +99,7 @@ func printInbox(a *cli.App, r traces.InboxRequest, in *traces.Inbox) error {
 	return nil
 }
 
-// ownerFlags are the flags with which another command finds the same inbox.
+// ownerFlags returns the flags that select the same inbox in another command.
 func ownerFlags(a *cli.App, r traces.InboxRequest) (flags string) {
 	if a.Actor != "" {
 		flags = " --actor " + visible.Quoted(a.Actor)
@@ -110,7 +110,7 @@ func ownerFlags(a *cli.App, r traces.InboxRequest) (flags string) {
 	return flags
 }
 
-// itemLine is an item on one line: its id, why it is there, when, who, and what.
+// itemLine formats an item as a line: its id, why it is there, when, who, and what.
 func itemLine(item traces.Item) string {
 	words := []string{item.ID}
 	if _, _, isKey := strings.Cut(item.ID, "/"); !isKey {

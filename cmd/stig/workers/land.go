@@ -16,13 +16,13 @@ import (
 	"stig/internal/workspace"
 )
 
-// landing is what the flags of stig land say.
+// landing is the flags of stig land.
 type landing struct {
 	night.LandRequest
 	diff, revert, reason string
 }
 
-// LandCommand is stig land.
+// LandCommand returns stig land.
 func LandCommand(a *cli.App) *cobra.Command {
 	var r landing
 	cmd := &cobra.Command{
@@ -30,12 +30,12 @@ func LandCommand(a *cli.App) *cobra.Command {
 		Short: "merge finished work into the checkout",
 		Long: "List finished work of worker loops that the current branch lacks, one issue a line. Work\n" +
 			"that was merged, squashed, picked or rebased by hand counts as landed.\n\n" +
-			"With issues, or --all, stig lands it: it merges the work, with the work that it is built\n" +
-			"on, in a work tree of its own, runs the acceptance criteria there, and moves the checkout\n" +
-			"forward, which may have changes of the store only. If a check fails or the work conflicts,\n" +
-			"nothing changes. stig pushes nothing.\n\n" +
-			"--revert takes the work on an issue back, landed or not, and reopens the issue: the next\n" +
-			"run gets the reason as feedback, and starts from scratch.",
+			"With issues, or --all, stig lands the work: it merges it, with the work that it is built on,\n" +
+			"in a separate work tree, runs the acceptance criteria there, and fast-forwards the checkout,\n" +
+			"in which only the store may have changes. If a check fails or the work conflicts, nothing\n" +
+			"changes. stig pushes nothing.\n\n" +
+			"--revert takes back the work on an issue, landed or not, and reopens the issue: the next run\n" +
+			"gets the reason as feedback, and starts from scratch.",
 		Example: "  stig land\n  stig land demo-1 demo-2\n  stig land --all --commit\n  stig land --diff demo-1\n  stig land --revert demo-1 --reason \"the page is blank in Firefox\"",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.IDs = args
@@ -60,19 +60,19 @@ func LandCommand(a *cli.App) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&r.All, "all", false, "land all of it")
+	flags.BoolVar(&r.All, "all", false, "land all finished work")
 	flags.StringVar(&r.diff, "diff", "", "print what the work on `ID` changes")
-	flags.StringVar(&r.revert, "revert", "", "take the work on `ID` back, and open the issue again")
-	flags.StringVar(&r.reason, "reason", "", "say `WHY` it is taken back")
+	flags.StringVar(&r.revert, "revert", "", "revert the work on `ID`, and reopen the issue")
+	flags.StringVar(&r.reason, "reason", "", "say `WHY` it is reverted")
 	flags.StringVar(&r.Onto, "onto", "", "the `BRANCH` that work --onto named (default "+git.WorkBranch+")")
-	flags.BoolVar(&r.Commit, "commit", false, "commit the store too, and nothing else")
+	flags.BoolVar(&r.Commit, "commit", false, "also commit the store, and nothing else")
 	cli.Filters(cmd, "onto", "diff", "revert")
 	a.Writes(cmd, &r.DryRun)
 	cli.Needs(cmd, "revert", "reason")
 	return cmd
 }
 
-// check refuses flags that do not go together.
+// check refuses flags that exclude each other.
 func (r *landing) check() error {
 	asked := []bool{len(r.IDs) > 0, r.All, r.diff != "", r.revert != ""}
 	if n := len(slices.DeleteFunc(asked, func(yes bool) bool { return !yes })); n > 1 {
@@ -98,12 +98,12 @@ func showUnlanded(ctx context.Context, a *cli.App, onto string) error {
 		if to == "" {
 			to = "the branch that you switch to"
 		}
-		a.Hint("to bring it to " + to + ", stig land --all, or stig land ID; to see what an issue changes, stig land --diff ID")
+		a.Hint("to land it on " + to + ": stig land --all, or stig land ID; to see what an issue changes: stig land --diff ID")
 		return nil
 	})
 }
 
-// unlandedLine says what is to land of an issue.
+// unlandedLine formats an issue with work to land as a line.
 func unlandedLine(one service.UnlandedIssue) string {
 	name := one.ID
 	if name == "" {
@@ -125,7 +125,7 @@ func unlandedLine(one service.UnlandedIssue) string {
 func landedText(d *night.Landed) string {
 	var text strings.Builder
 	for _, id := range d.There {
-		fmt.Fprintf(&text, "%s: nothing of it is to land\n", id)
+		fmt.Fprintf(&text, "%s: nothing to land\n", id)
 	}
 	if len(d.Issues) == 0 && len(d.There) == 0 {
 		return "nothing to land\n"
@@ -148,13 +148,13 @@ func landedText(d *night.Landed) string {
 }
 
 func revertedText(d *night.Reverted) string {
-	verb := "taken back on"
+	verb := "reverted on"
 	if d.DryRun {
-		verb = "would be taken back on"
+		verb = "would be reverted on"
 	}
 	text := fmt.Sprintf("%s: %s %s", d.ID, verb, strings.Join(d.Places, " and "))
 	if d.Changed {
-		text += ", and open again"
+		text += ", and reopened"
 	}
 	if len(d.BuiltOn) > 0 {
 		text += "\nbuilt on it: " + strings.Join(d.BuiltOn, ", ")

@@ -12,17 +12,17 @@ import (
 	"stig/internal/workspace"
 )
 
-// MorningCommand is stig morning.
+// MorningCommand returns stig morning.
 func MorningCommand(a *cli.App) *cobra.Command {
 	since, full := "", false
 	cmd := &cobra.Command{
 		Use:   "morning",
 		Short: "show what worker loops did since you last looked",
-		Long: "Show what was done since somebody looked last, by whom, with which proof and at what cost;\n" +
-			"what waits for a person, with the command that answers; what failed and why; why each\n" +
-			"loop ended; and what is to land. Runs count that ended in that time.\n\n" +
-			"That somebody looked is remembered where the output goes to a terminal, and nowhere else:\n" +
-			"the first time, and with nobody's look, it goes back 24 hours.",
+		Long: "Show what was done since somebody last looked, by whom, with which proof and at what cost;\n" +
+			"what waits for a person, with the command that answers; what failed and why; why each loop\n" +
+			"ended; and what is to land. Runs count if they ended in that time.\n\n" +
+			"stig remembers a look only if the output goes to a terminal. Without an earlier look, it goes\n" +
+			"back 24 hours.",
 		Args:    cli.Takes(0, 0, "no arguments"),
 		Example: "  stig morning\n  stig morning --since 8h\n  stig morning --json | jq .cost",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -35,13 +35,13 @@ func MorningCommand(a *cli.App) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&since, "since", "", "since `WHEN`: a day, a time or an age such as 8h")
-	cmd.Flags().BoolVar(&full, "full", false, "every issue, and nothing folded")
+	cmd.Flags().StringVar(&since, "since", "", "start at `WHEN`: a day, a time or an age such as 8h")
+	cmd.Flags().BoolVar(&full, "full", false, "show everything; fold nothing")
 	cli.Filters(cmd, "since")
 	return cmd
 }
 
-// How much a morning shows before it folds: issues that were done, of one epic where there are
+// How much a morning shows before it folds: done issues, done issues of one epic if there are
 // more, and rows of every other part.
 const (
 	mostDone   = 16
@@ -49,7 +49,7 @@ const (
 	mostRows   = 8
 )
 
-// morningText is a morning on one screen; full leaves nothing out.
+// morningText formats a morning for one screen; full leaves nothing out.
 func morningText(m *night.Morning, full bool) string {
 	w := &morningPage{full: full}
 	w.line("since %s: %d done, %d %s for you, %d failed, %d to land; %s", visible.Moment(m.Since), len(m.Done), len(m.Waits), waits(len(m.Waits)), len(m.Failed), m.ToLand.Issues, runsText(m.Cost))
@@ -70,7 +70,7 @@ func morningText(m *night.Morning, full bool) string {
 	return w.text.String()
 }
 
-// morningPage grows from top to bottom.
+// morningPage is a page that is written from top to bottom.
 type morningPage struct {
 	text strings.Builder
 	full bool
@@ -80,7 +80,8 @@ func (w *morningPage) line(format string, args ...any) {
 	w.text.WriteString(workspace.Visible(fmt.Sprintf(format, args...)) + "\n")
 }
 
-// row is a line of a part, about an issue or an actor, cut to the width of a screen.
+// row writes a line about an issue or an actor, cut to the width of a screen unless the page is
+// full.
 func (w *morningPage) row(name, format string, args ...any) {
 	text := "  " + visible.OneLine(name) + "  " + visible.OneLine(fmt.Sprintf(format, args...))
 	if !w.full {
@@ -89,7 +90,7 @@ func (w *morningPage) row(name, format string, args ...any) {
 	w.line("%s", text)
 }
 
-// part shows the rows of a part, the first of many.
+// part writes a title and its rows. Unless the page is full, it folds all but the first.
 func (w *morningPage) part(title string, rows int, show func(i int)) {
 	if rows == 0 {
 		return
@@ -111,7 +112,7 @@ func (w *morningPage) more(left int) {
 	}
 }
 
-// done shows what was done, by epic where it is much.
+// done writes what was done, by epic if there are many issues.
 func (w *morningPage) done(list []night.Done) {
 	if len(list) == 0 {
 		return
@@ -148,7 +149,7 @@ func (w *morningPage) done(list []night.Done) {
 	w.more(left)
 }
 
-// doneText says of an issue who did it, what shows it, how much it changed, and for how much.
+// doneText returns who did an issue, the proof, how much it changed, and what it cost.
 func doneText(d night.Done) string {
 	parts := []string{nameOr(d.By, "nobody named"), d.Proof}
 	if d.Files > 0 {

@@ -10,8 +10,8 @@ import (
 	"stig/internal/service/night"
 )
 
-// A night of 40 issues is read on one screen: what was done by epic, what else there is in few
-// rows, and how much was folded; --full leaves nothing out.
+// TestMorningText checks that a night of 40 issues fits on one screen: what was done by epic, a
+// few rows of every other part, and how much was folded. --full leaves nothing out.
 func TestMorningText(t *testing.T) {
 	m := &night.Morning{Since: time.Date(2026, 11, 20, 22, 0, 0, 0, time.UTC), ToLand: night.Pending{Issues: 24, Text: "24 issues to land on stig/work", Command: "stig land"}}
 	m.Cost.Runs, m.Cost.Text = 40, "≈4.20 USD, 310.0k tokens"

@@ -11,7 +11,7 @@ import (
 	"stig/internal/swarm"
 )
 
-// SwarmCommand is stig swarm with what is below it.
+// SwarmCommand returns stig swarm with its subcommands.
 func SwarmCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "swarm",

@@ -12,7 +12,7 @@ import (
 	"stig/internal/workspace"
 )
 
-// acting is a command that makes one operation of an agent.
+// acting returns a command that performs one operation of an agent.
 func acting(a *cli.App, kind swarm.Kind, use, short, long, example string, bind func(*cobra.Command, *swarm.Operation)) *cobra.Command {
 	r := loop.SwarmAct{Operation: swarm.Operation{Kind: kind}}
 	cmd := &cobra.Command{
@@ -29,7 +29,7 @@ func acting(a *cli.App, kind swarm.Kind, use, short, long, example string, bind 
 	}
 	bind(cmd, &r.Operation)
 	a.Acts(cmd)
-	cmd.Flags().BoolVar(&r.DryRun, "dry-run", false, "validate it, and record nothing")
+	cmd.Flags().BoolVar(&r.DryRun, "dry-run", false, "validate it; record nothing")
 	return cmd
 }
 
@@ -51,7 +51,7 @@ func actedText(acted *loop.SwarmActed) string {
 func swarmDeposit(a *cli.App) *cobra.Command {
 	return acting(a, swarm.Deposit, "deposit ID", "mark a direction as worth following",
 		"Mark a direction as worth following: its concentration grows by the amount, to 1 at most, and\n"+
-			"loses a share with each round.",
+			"loses a share in each round.",
 		"  stig swarm deposit demo-1 --direction cache --actor tanwei",
 		func(cmd *cobra.Command, o *swarm.Operation) {
 			cmd.Flags().StringVar(&o.Direction, "direction", "", "the direction, as `TEXT`")
@@ -60,8 +60,8 @@ func swarmDeposit(a *cli.App) *cobra.Command {
 }
 
 func swarmStop(a *cli.App) *cobra.Command {
-	return acting(a, swarm.Stop, "stop ID", "say with evidence why a direction is not worth following",
-		"Say with evidence why a direction is not worth following. The signal takes 0.3 of its\n"+
+	return acting(a, swarm.Stop, "stop ID", "explain with evidence why a direction is not worth it",
+		"Explain with evidence why a direction is not worth following. The signal takes 0.3 of its\n"+
 			"concentration at each settlement within 5 minutes.",
 		"  stig swarm stop demo-1 --target cache --reason contradictory_evidence --evidence 'misses cost 4 ms' --actor suyuan",
 		func(cmd *cobra.Command, o *swarm.Operation) {
@@ -72,9 +72,9 @@ func swarmStop(a *cli.App) *cobra.Command {
 }
 
 func swarmProbe(a *cli.App) *cobra.Command {
-	return acting(a, swarm.Probe, "probe ID", "say which part of the question is probed",
-		"Say which part of the question the agent probes. At most 3 agents probe one; the fourth is\n"+
-			"refused (exit code 5).",
+	return acting(a, swarm.Probe, "probe ID", "claim a part of the question to probe",
+		"Claim a part of the question for the agent to probe. At most 3 agents probe one part; the\n"+
+			"fourth is refused (exit code 5).",
 		"  stig swarm probe demo-1 --subtask 'measure misses' --actor tanwei",
 		func(cmd *cobra.Command, o *swarm.Operation) {
 			cmd.Flags().StringVar(&o.Subtask, "subtask", "", "the part, as `TEXT`")
@@ -82,25 +82,25 @@ func swarmProbe(a *cli.App) *cobra.Command {
 }
 
 func swarmFinding(a *cli.App) *cobra.Command {
-	return acting(a, swarm.Find, "finding ID", "leave what was found, as a core idea with details",
-		"Leave what was found: a core idea, its direction, and details in words of one's own, without\n"+
-			"which it supports nothing. It becomes a finding trace when the round is settled. A branch is\n"+
-			"a solution: the acceptance criteria run on it then.",
+	return acting(a, swarm.Find, "finding ID", "leave a finding: a core idea with details",
+		"Leave a finding: a core idea, its direction, and details in your own words, without which it\n"+
+			"supports nothing. It becomes a finding trace when the round is settled. A branch is a\n"+
+			"solution: the acceptance criteria then run on it.",
 		"  stig swarm finding demo-1 --idea lru-cache --direction cache --perspective cost --details 'Hits cost 40 µs.' --actor tanwei",
 		func(cmd *cobra.Command, o *swarm.Operation) {
 			flags := cmd.Flags()
 			flags.StringVar(&o.Idea, "idea", "", "the core idea, as `SLUG`")
 			flags.StringVar(&o.Direction, "direction", "", "where it was found, as `TEXT`")
-			flags.StringVar(&o.Perspective, "perspective", "", "from which side one looks, as `TEXT`")
+			flags.StringVar(&o.Perspective, "perspective", "", "the point of view, as `TEXT`")
 			flags.StringVar(&o.Details, "details", "", "what was found, as `TEXT`")
-			flags.StringArrayVar(&o.AgreesWith, "agrees-with", nil, "another idea that it supports, as `SLUG`; several times")
+			flags.StringArrayVar(&o.AgreesWith, "agrees-with", nil, "another idea that it supports, as `SLUG`; may be repeated")
 			flags.StringVar(&o.Branch, "branch", "", "the `BRANCH` of a solution")
 		})
 }
 
 func swarmState(a *cli.App) *cobra.Command {
-	return acting(a, swarm.Host, "state ID", "keep what the agent does for its next round",
-		"Keep what the agent does for its next round: its prompt has it.",
+	return acting(a, swarm.Host, "state ID", "keep the state of an agent for its next round",
+		"Keep the state of the agent for its next round, whose prompt has it.",
 		"  stig swarm state demo-1 --exploring cache -m 'misses are measured, hits are not' --actor tanwei",
 		func(cmd *cobra.Command, o *swarm.Operation) {
 			cmd.Flags().StringVar(&o.Exploring, "exploring", "", "the direction, as `TEXT`")

@@ -17,8 +17,8 @@ func swarmRound(a *cli.App) *cobra.Command {
 		Short: "settle the running round",
 		Long: "Settle the running round of a swarm that you started. The acceptance criteria run on each\n" +
 			"solution that a finding names with --branch. Findings become traces of their agents. An agent\n" +
-			"that did nothing in the round was missing; the second time in a row it is degraded, and counts\n" +
-			"no more.",
+			"that did nothing in the round is missing; the second time in a row it is degraded, and no\n" +
+			"longer counts.",
 		Args:    cli.Takes(1, 1, "an issue"),
 		Example: "  stig swarm round demo-1",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -39,7 +39,7 @@ func swarmEnd(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "end ID",
 		Short:   "end a swarm as it is",
-		Long:    "End a swarm that you started, as it is. The issue goes back to who works on it next.",
+		Long:    "End a swarm that you started, as it is. The issue goes back to whoever works on it next.",
 		Args:    cli.Takes(1, 1, "an issue"),
 		Example: "  stig swarm end demo-1 -m 'the customer decided'",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -61,8 +61,8 @@ func swarmChoose(a *cli.App) *cobra.Command {
 		Use:   "choose ID",
 		Short: "draw where an agent may look next",
 		Long: "Draw where the agent may look next: follow a direction by its concentration, take one that\n" +
-			"nobody covered, or go anywhere. It suggests; the agent decides. An empty direction is one\n" +
-			"that nobody named yet.",
+			"nobody covered, or go anywhere. It is a suggestion; the agent decides. An empty direction is\n" +
+			"one that nobody has named yet.",
 		Args:    cli.Takes(1, 1, "an issue"),
 		Example: "  stig swarm choose demo-1 --actor tanwei",
 		RunE: func(cmd *cobra.Command, args []string) error {

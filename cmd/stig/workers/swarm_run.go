@@ -32,7 +32,7 @@ func swarmRun(a *cli.App) *cobra.Command {
 			if at := cmd.ArgsLenAtDash(); at >= 0 {
 				args = args[:at]
 			}
-			return cli.Takes(1, 1, "an issue, and behind -- the command")(cmd, args)
+			return cli.Takes(1, 1, "an issue, and the command after --")(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := aboveZero(cmd, "agents", "max-rounds", "timeout", "round-timeout", "response-timeout"); err != nil {
@@ -41,7 +41,7 @@ func swarmRun(a *cli.App) *cobra.Command {
 			r.ID, r.Mode, r.Command = args[0], swarm.Mode(mode), args[1:]
 			r.Tell = func(text string) {
 				if !a.JSON && !a.Quiet {
-					_ = a.Print(text + "\n") // a closed output does not end a swarm
+					_ = a.Print(text + "\n") // closed output does not end a swarm
 				}
 			}
 			if r.DryRun {
@@ -70,7 +70,7 @@ func swarmRun(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// planSwarm prints what a run would begin with.
+// planSwarm prints how a run would begin.
 func planSwarm(ctx context.Context, a *cli.App, r loop.SwarmRequest) error {
 	done, err := loop.PlanSwarm(ctx, a.Run, r)
 	if err != nil {

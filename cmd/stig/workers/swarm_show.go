@@ -82,8 +82,8 @@ func swarmReport(a *cli.App) *cobra.Command {
 	var svg bool
 	cmd := &cobra.Command{
 		Use:   "report ID",
-		Short: "show what a swarm came to",
-		Long: "Show what the newest swarm on an issue came to: convergence, ideas, agents, roles by round,\n" +
+		Short: "show the result of a swarm",
+		Long: "Show the result of the newest swarm on an issue: convergence, ideas, agents, roles by round,\n" +
 			"concentrations, and the conclusion. --checkpoint writes it as the issue's state estimate.",
 		Args:    cli.Takes(1, 1, "an issue"),
 		Example: "  stig swarm report demo-1\n  stig swarm report demo-1 --svg >swarm.svg\n  stig swarm report demo-1 --checkpoint",
@@ -99,7 +99,7 @@ func swarmReport(a *cli.App) *cobra.Command {
 			return printReport(a, done, svg, r.DryRun)
 		},
 	}
-	cmd.Flags().BoolVar(&svg, "svg", false, "print the bars as a picture")
+	cmd.Flags().BoolVar(&svg, "svg", false, "print the bars as SVG")
 	cmd.Flags().BoolVar(&r.Checkpoint, "checkpoint", false, "write it as the issue's state estimate, with evidence")
 	a.Writes(cmd, &r.DryRun)
 	return cmd

@@ -17,11 +17,11 @@ func swarmStart(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "start ID",
 		Short: "start a swarm on an issue",
-		Long: "Begin a swarm on an issue, and make the issue yours meanwhile: ready and work leave it alone.\n" +
-			"An issue of depth shallow or standard is refused. Agents are tanwei, suyuan, dongcha, qiusuo,\n" +
-			"xili and jianwei, where none is named. An emergent swarm gets no directions; a hybrid one\n" +
-			"begins with those that --direction gives; a classic one has one round side by side and one\n" +
-			"in which an agent concludes.",
+		Long: "Start a swarm on an issue, which is yours meanwhile: ready and work leave it alone. An issue\n" +
+			"of depth shallow or standard is refused. Unless agents are named, they are tanwei, suyuan,\n" +
+			"dongcha, qiusuo, xili and jianwei. An emergent swarm gets no directions; a hybrid one begins\n" +
+			"with those of --direction; a classic one has one parallel round, and one in which an agent\n" +
+			"concludes.",
 		Args:    cli.Takes(1, 1, "an issue"),
 		Example: "  stig swarm start demo-1 --agents 6\n  stig swarm start demo-1 --agent ann --agent bo --mode hybrid --direction cache --direction index",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -41,18 +41,18 @@ func swarmStart(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// bindStart binds the flags with which a swarm begins.
+// bindStart binds the flags that describe a new swarm.
 func bindStart(cmd *cobra.Command, r *loop.StartSwarmRequest, mode *string) {
 	flags := cmd.Flags()
-	flags.StringArrayVar(&r.Agents, "agent", nil, "an agent, by its `NAME`; several times")
+	flags.StringArrayVar(&r.Agents, "agent", nil, "an agent, by `NAME`; may be repeated")
 	flags.IntVar(&r.Count, "agents", 0, "`N` agents, 2 to 12 (default 5)")
 	flags.IntVar(&r.MaxRounds, "max-rounds", 0, "end after `N` rounds (default 10)")
 	cli.SpanVar(flags, &r.Timeout, "timeout", "end at the first settlement after `TIME` (default 60m)")
 	flags.StringVar(mode, "mode", "", cli.Either(swarm.Modes)+", as `MODE` (default "+string(swarm.Emergent)+")")
-	flags.StringArrayVar(&r.Directions, "direction", nil, "a direction to begin with, as `TEXT`; several times, not with --mode emergent")
+	flags.StringArrayVar(&r.Directions, "direction", nil, "a direction to begin with, as `TEXT`; may be repeated, not with --mode emergent")
 	flags.StringVar(&r.Quorum, "quorum", "", "the share of active agents that is a quorum, as `FRACTION` (default 2/3)")
-	flags.StringVar(&r.Task, "task", "", "what is explored, as `TEXT` (default the issue's title)")
-	flags.BoolVar(&r.Force, "force", false, "on an issue of depth shallow or standard too")
+	flags.StringVar(&r.Task, "task", "", "what to explore, as `TEXT` (default the issue's title)")
+	flags.BoolVar(&r.Force, "force", false, "also on an issue of depth shallow or standard")
 }
 
 func agentNames(s *swarm.State) (names []string) {

@@ -26,7 +26,7 @@ import (
 	"stig/internal/workspace"
 )
 
-// WorkCommand is stig work.
+// WorkCommand returns stig work.
 func WorkCommand(a *cli.App) *cobra.Command {
 	w := work{Request: loop.Request{Onto: git.WorkBranch, Attempts: 2, Version: cli.Version}, unknown: "ask", counts: map[assistant.Host]*string{}}
 	r := &w.Request
@@ -53,7 +53,7 @@ func WorkCommand(a *cli.App) *cobra.Command {
 				r.Filter = args
 			}
 			if r.RunTimeout == 0 && cmd.Flags().Changed("run-timeout") {
-				r.RunTimeout = math.MaxInt64 // no bound
+				r.RunTimeout = math.MaxInt64 // no limit
 			}
 			return w.run(cmd.Context(), a)
 		},
@@ -61,51 +61,51 @@ func WorkCommand(a *cli.App) *cobra.Command {
 	flags := cmd.Flags()
 	for _, host := range assistant.Hosts() {
 		if len(host.Unattended("")) > 0 {
-			w.counts[host] = flags.String(string(host), "", "run "+string(host)+" in `N` loops at once (1 where no number follows)")
+			w.counts[host] = flags.String(string(host), "", "run "+string(host)+" in `N` parallel loops (1 without a number)")
 			flags.Lookup(string(host)).NoOptDefVal = oneLoop
 		}
 	}
-	flags.StringArrayVar(&r.Roles, "role", nil, "issues with this `LABEL`; several: with one of them (default the actor's roles)")
-	flags.StringVar(&r.Epic, "epic", "", "issues within `ID` alone")
+	flags.StringArrayVar(&r.Roles, "role", nil, "only issues with one of these `LABEL`s (default the actor's roles)")
+	flags.StringVar(&r.Epic, "epic", "", "only issues within the epic `ID`")
 	flags.BoolVar(&r.Once, "once", false, "end after one run")
 	flags.BoolVar(&r.UntilEmpty, "until-empty", false, "end when nothing is left to do")
-	flags.StringVar(&r.Onto, "onto", r.Onto, "the `BRANCH` that results go to, made from HEAD where it is missing")
+	flags.StringVar(&r.Onto, "onto", r.Onto, "merge results into `BRANCH`, created from HEAD if missing")
 	flags.BoolVar(&r.NoClose, "no-close", false, "neither merge nor close: work stays on stig/ID")
 	flags.BoolVar(&r.Commit, "commit", false, "commit the store after each close, and nothing else")
 	flags.IntVar(&r.Bounds.Runs, "max-runs", r.Bounds.Runs, "end after `N` runs within 24 hours")
-	cli.SpanVar(flags, &r.Bounds.Time, "max-time", "end when runs took this `TIME` within 24 hours (default 8h)")
+	cli.SpanVar(flags, &r.Bounds.Time, "max-time", "end after `TIME` of runs within 24 hours (default 8h)")
 	flags.Float64Var(&r.Bounds.Cost, "max-cost", 0, "end when the runs of all loops cost `N` within 24 hours")
 	flags.Int64Var(&r.Bounds.Tokens, "max-tokens", 0, "end when the runs of all loops used `N` tokens within 24 hours")
-	flags.StringVar(&w.unknown, "cost-unknown", w.unknown, "with --max-cost, what follows a run without a known cost: ask or ok, to go on (`WORD`)")
+	flags.StringVar(&w.unknown, "cost-unknown", w.unknown, "with --max-cost, what to do after a run without a known cost, as `WORD`: ask a person, or ok to go on")
 	cli.SpanVar(flags, &r.RunTimeout, "run-timeout", "end a run after `TIME` (default that of the actor's file, or 1h)")
 	flags.IntVar(&r.Attempts, "attempts", r.Attempts, "ask a person after `N` failed runs for an issue")
-	cli.SpanVar(flags, &r.Cap, "cap", "how long a claim lives at most, however often it is renewed (default 4h)")
-	flags.BoolVar(&r.DryRun, "dry-run", false, "print what would be taken and run, write nothing")
-	flags.BoolVar(&r.Plan, "plan", false, "print the criteria of all issues that can be taken, the command, bounds and trust; write nothing")
+	cli.SpanVar(flags, &r.Cap, "cap", "maximum lifetime of a claim, however often it is renewed (default 4h)")
+	flags.BoolVar(&r.DryRun, "dry-run", false, "print what would be taken and run; write nothing")
+	flags.BoolVar(&r.Plan, "plan", false, "print the criteria of all issues that can be taken, the command, limits and trust; write nothing")
 	cli.Filters(cmd, "role", "epic")
 	a.Acts(cmd)
 	return cmd
 }
 
-// oneLoop is the value of the flag of an assistant that no number follows.
+// oneLoop is the value of an assistant's flag without a number.
 const oneLoop = "1"
 
-// mostLoops is how many loops one stig work has at most.
+// mostLoops is the maximum number of loops of one stig work.
 const mostLoops = 32
 
-// work is what flags say about stig work.
+// work is the flags of stig work.
 type work struct {
 	loop.Request
-	counts  map[assistant.Host]*string // how many loops each assistant is to run in; "" for none
-	unknown string                     // what follows a run without a known cost
+	counts  map[assistant.Host]*string // how many loops of each assistant to run; "" for none
+	unknown string                     // what to do after a run without a known cost
 }
 
-// run runs the loops and prints what happens as it does: as JSON, each event as an object on a
-// line, and the end as the last.
+// run runs the loops and prints their events as they happen. As JSON, each event is an object
+// on a line, and the summary is the last.
 func (w *work) run(ctx context.Context, a *cli.App) error {
 	r := &w.Request
 	if r.Bounds.Runs < 0 || r.Bounds.Time < 0 || !(r.Bounds.Cost >= 0 && r.Bounds.Cost <= math.MaxFloat64) || r.Bounds.Tokens < 0 || r.Attempts < 1 || r.Cap <= 0 {
-		return workspace.Usage("bounds must be numbers that are not negative, and --attempts and --cap must be above 0", "leave them out for the defaults")
+		return workspace.Usage("limits must not be negative, and --attempts and --cap must be above 0", "leave them out for the defaults")
 	}
 	if r.Bounds.CostUnknown = w.unknown == "ok"; !r.Bounds.CostUnknown && w.unknown != "ask" {
 		return workspace.Usage(fmt.Sprintf("--cost-unknown: must be ask or ok; found %q", w.unknown), "")
@@ -120,13 +120,13 @@ func (w *work) run(ctx context.Context, a *cli.App) error {
 			return err
 		}
 	}
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // else a pager that is left ends the loop in the middle of a run
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // otherwise closing a pager ends the loop in the middle of a run
 	var printing sync.Mutex
 	for i := range requests {
 		requests[i].Tell = func(e loop.Event) {
 			printing.Lock()
 			defer printing.Unlock()
-			switch { // a closed output does not end a night's work
+			switch { // closed output does not end a night's work
 			case a.JSON:
 				_ = a.PrintJSON("work-event", eventJSON(e))
 			case e.Run != nil || !a.Quiet:
@@ -154,18 +154,18 @@ func (w *work) run(ctx context.Context, a *cli.App) error {
 	return nil
 }
 
-// askTrust shows a person at a terminal what would run where nobody said that it may, and asks.
-// Without a yes the loop says itself what it lacks.
+// askTrust shows a person at a terminal what would run in a repository that is not trusted, and
+// asks. Without a yes, the loop itself reports what it lacks.
 func askTrust(ctx context.Context, a *cli.App, app *workspace.Run, r loop.Request) error {
 	r.DryRun, r.Plan = true, true
 	planned, err := loop.Work(ctx, app, r)
 	if err != nil || planned.Plan == nil || planned.Plan.Trusted || r.NoClose {
 		return err
 	}
-	if err := a.Print(planText(planned.Plan) + "\nRun these commands on this machine, and what later criteria say? [y/N] "); err != nil {
+	if err := a.Print(planText(planned.Plan) + "\nRun these commands, and those of later criteria, on this machine? [y/N] "); err != nil {
 		return err
 	}
-	line, _ := bufio.NewReader(a.In).ReadString('\n') // what could not be read counts as no
+	line, _ := bufio.NewReader(a.In).ReadString('\n') // an error counts as no
 	if answer := strings.ToLower(strings.TrimSpace(line)); answer != "y" && answer != "yes" {
 		return nil
 	}
@@ -173,8 +173,8 @@ func askTrust(ctx context.Context, a *cli.App, app *workspace.Run, r loop.Reques
 	return err
 }
 
-// loops gives a run and a request for each loop: one, or as many as the flags of assistants ask
-// for, each with an actor of its own.
+// loops returns a run and a request for each loop: one, or as many as the flags of assistants
+// ask for, each with its own actor.
 func (w *work) loops(a *cli.App) (apps []*workspace.Run, requests []loop.Request, err error) {
 	var given []assistant.Host
 	for _, host := range assistant.Hosts() {

@@ -11,10 +11,10 @@ import (
 	"stig/internal/workspace"
 )
 
-// mostTitle is how many characters of a title stand in a line of the log.
+// mostTitle is the maximum length of a title in a line of the log, in characters.
 const mostTitle = 40
 
-// eventLine is an event as a line: when, who, which issue, what, how long it took, what it
+// eventLine formats an event as a line: when, who, which issue, what, how long it took, what it
 // cost, why.
 func eventLine(e loop.Event) string {
 	text := e.At.UTC().Format("15:04:05Z") + " " + visible.OneLine(e.Actor)
@@ -41,7 +41,7 @@ func eventLine(e loop.Event) string {
 	return workspace.Visible(text+visible.OneLine(reason)) + "\n"
 }
 
-// ran is how long a run took and what it cost, after a comma.
+// ran returns how long a run took and what it cost, each after a comma.
 func ran(r actors.Run) (text string) {
 	if r.Ended != nil {
 		text = ", " + r.Ended.Sub(r.Started).Round(time.Second).String()
@@ -52,7 +52,7 @@ func ran(r actors.Run) (text string) {
 	return text
 }
 
-// eventJSON is an event as data.
+// eventJSON returns an event as JSON.
 func eventJSON(e loop.Event) any {
 	data := struct {
 		At    time.Time   `json:"at"`
@@ -70,7 +70,7 @@ func eventJSON(e loop.Event) any {
 	return data
 }
 
-// endText says why the loops ended and what they came to, or what a dry run found.
+// endText returns why the loops ended and what they did, or what a dry run found.
 func endText(d *loop.Done) string {
 	switch {
 	case d.Plan != nil:
@@ -102,7 +102,7 @@ func endText(d *loop.Done) string {
 	return workspace.Visible(text) + "\n"
 }
 
-// idsText lists issues, the first few by name.
+// idsText lists the first few issues, and how many more there are.
 func idsText(ids []string) string {
 	const most = 6
 	text := strings.Join(ids[:min(len(ids), most)], " ")
@@ -123,7 +123,7 @@ func wouldText(w *loop.Would) string {
 	return text.String() + "\n"
 }
 
-// planText is a plan on one page.
+// planText formats a plan for one page.
 func planText(p *loop.Plan) string {
 	var text strings.Builder
 	row := func(key, value string) {
@@ -160,7 +160,7 @@ func planText(p *loop.Plan) string {
 			}
 		}
 		if len(one.Checks) == 0 {
-			text.WriteString("  nothing that can be run: a person is asked whether it is done\n")
+			text.WriteString("  no commands to run: a person is asked whether it is done\n")
 		}
 	}
 	if p.Asked > 0 {
@@ -169,7 +169,7 @@ func planText(p *loop.Plan) string {
 	return text.String()
 }
 
-// quoted are words as they would be typed.
+// quoted returns words as they would be typed.
 func quoted(words []string) (list []string) {
 	for _, word := range words {
 		list = append(list, visible.Quoted(word))

@@ -6,15 +6,15 @@ import (
 	"stig/cmd/stig/cli"
 )
 
-// WorkerCommand is stig worker.
+// WorkerCommand returns stig worker with its subcommands.
 func WorkerCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "worker",
 		Short: "add, start, pause and end workers",
-		Long: "A worker is an actor whose loop runs a command for one issue after another: see stig\n" +
-			"work. Its file in .stig/actors says who it is and which command that is. What a file\n" +
-			"runs that came with a repository is run once a person agreed to it: with stig trust, or\n" +
-			"with stig worker resume where it changed since.",
+		Long: "A worker is an actor whose loop runs a command for one issue after another: see stig work.\n" +
+			"Its file in .stig/actors says who it is, and names the command. If the file came with a\n" +
+			"repository, its command runs only after a person has approved it: with stig trust, or with\n" +
+			"stig worker resume if it changed since.",
 		Args: a.UnknownCommand,
 		RunE: a.HelpAlone,
 	}

@@ -14,11 +14,11 @@ func addCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add NAME --command CMD",
 		Short: "create a worker that runs a command",
-		Long: "Make a worker: write its file in .stig/actors, and register it. Its command is run once\n" +
-			"before, in a work tree of HEAD that is removed and for two minutes at most: it is asked\n" +
-			"to change nothing and to print OK. One that prints nothing, or anything else, is refused\n" +
-			"unless --no-try is given. The command is run by sh, gets its task on the standard input\n" +
-			"and in the file STIG_BRIEFING, and ends with 0 when it did what it could.",
+		Long: "Create a worker: write its file in .stig/actors, and register it. stig tries the command\n" +
+			"first, for at most two minutes, in a temporary work tree of HEAD: it is asked to change\n" +
+			"nothing and to print OK. If it prints nothing, or anything else, it is refused, unless\n" +
+			"--no-try is given. sh runs the command, which gets its task on standard input and in the file\n" +
+			"STIG_BRIEFING, and ends with exit code 0 if it did what it could.",
 		Args:    cli.Takes(1, 1, "one name"),
 		Example: "  stig worker add tide --role network --command 'claude -p --permission-mode acceptEdits'\n  stig worker add bo --command ./worker.sh --description 'keeps the tables current'",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -33,9 +33,9 @@ func addCommand(a *cli.App) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&r.Command, "command", "", "what its loop runs for an issue, `CMD`")
-	flags.StringSliceVar(&r.Roles, "role", nil, "take issues that have the label `ROLE` (any issue unless told)")
-	flags.StringVar(&r.Description, "description", "", "what it is there for, `TEXT` of one line")
+	flags.StringVar(&r.Command, "command", "", "the command `CMD` that its loop runs for an issue")
+	flags.StringSliceVar(&r.Roles, "role", nil, "take only issues with the label `ROLE` (default any issue)")
+	flags.StringVar(&r.Description, "description", "", "its purpose, as one line of `TEXT`")
 	flags.BoolVar(&r.NoTry, "no-try", false, "do not run the command now")
 	a.Writes(cmd, &r.DryRun)
 	return cmd
@@ -45,7 +45,7 @@ func printWorkerAdded(a *cli.App, added *actors.Added) error {
 	var text strings.Builder
 	text.WriteString(added.Name + ": written to " + added.File + "\n")
 	if added.Tried {
-		text.WriteString("its command was tried, and said:\n")
+		text.WriteString("its command was tried, and printed:\n")
 		for line := range strings.Lines(added.Said + "\n") {
 			text.WriteString("  " + strings.TrimRight(line, "\n") + "\n")
 		}
@@ -55,7 +55,7 @@ func printWorkerAdded(a *cli.App, added *actors.Added) error {
 	}
 	next := "stig work --actor " + added.Name + " starts its loop, stig worker install " + added.Name + " keeps it running"
 	if !added.Trusted {
-		next = "its loop does not run the command before a person types stig trust"
+		next = "its loop does not run the command until a person types stig trust"
 	}
 	a.Hint(next)
 	return nil

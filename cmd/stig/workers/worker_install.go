@@ -16,10 +16,10 @@ func installCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "install NAME",
 		Short: "start a worker with the machine",
-		Long: "Write units of systemd that start the loop of a worker when the machine starts, again when\n" +
-			"it was killed, and its dream from time to time; on macOS, property lists of launchd. They\n" +
-			"are units of your own, which end when you log out unless lingering is on. Keys that the\n" +
-			"command needs stand as NAME=value lines in ~/.config/stig/worker.env.",
+		Long: "Write systemd units that start the loop of a worker when the machine starts, restart it if it\n" +
+			"was killed, and start its dream from time to time; on macOS, launchd property lists. They are\n" +
+			"user units, which end when you log out unless lingering is on. Write keys that the command\n" +
+			"needs into ~/.config/stig/worker.env, as lines NAME=value.",
 		Args:    cli.Takes(1, 1, "one worker"),
 		Example: "  stig worker install tide --print\n  stig worker install tide\n  stig worker install tide --remove",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -42,7 +42,7 @@ func installCommand(a *cli.App) *cobra.Command {
 func printInstalled(a *cli.App, r actors.InstallRequest, done *actors.Installed, failed error) error {
 	switch {
 	case a.JSON && failed != nil:
-		return nil // the error is the object
+		return nil // the error is the JSON object
 	case a.JSON:
 		return a.PrintJSON("worker-installed", done)
 	case r.DryRun:

@@ -10,20 +10,20 @@ import (
 	"stig/internal/loop/actors"
 )
 
-// life is a command that changes the life of a worker.
+// life is a command that changes the state of a worker.
 type life struct {
 	verb, short, long string
 	change            actors.Change
-	all               actors.Change // with --all; nil where there is none
+	all               actors.Change // with --all; nil if the command does not have it
 }
 
 func lifeCommands() []life {
 	return []life{
-		{"pause", "have a worker take no work for now", "Have a worker take no work until stig worker resume, or for a time. What it runs at the\nmoment goes on to its end.", actors.Pause, actors.Pause},
-		{"resume", "have a worker take work again", "Have a worker take work again, whatever it was told before. A person says so, and agrees\nby that to what its file runs as it is now. With --all those go on that a person paused.", actors.Resume, actors.ResumePaused},
-		{"drain", "have a worker end what it has in hand and take no more", "Have a worker end what it has in hand, take no more, and end.", actors.Drain, actors.Drain},
-		{"kill", "end a worker and what it runs", "Mark a worker as dead, so that it does not start again, and end its loop and what that\nruns. stig worker resume lets it start again.", actors.Kill, actors.Kill},
-		{"rm", "forget a worker", "Forget what this clone knows of a worker: its state and its dreams, not what it wrote.\nWith --file its file is removed too. While its loop runs it is refused.", actors.Remove, nil},
+		{"pause", "pause a worker: it takes no work for now", "Pause a worker until stig worker resume, or for a time. It takes no work meanwhile. The\nrun in progress goes on to its end.", actors.Pause, actors.Pause},
+		{"resume", "resume a worker: it takes work again", "Let a worker take work again, whatever state was set before. Only a person may, and by that\napproves what its file runs now. --all resumes the workers that a person paused.", actors.Resume, actors.ResumePaused},
+		{"drain", "let a worker finish what it has in hand and take no more", "Let a worker finish what it has in hand, take no more, and end.", actors.Drain, actors.Drain},
+		{"kill", "end a worker and what it runs", "Mark a worker as dead, so that it does not start again, and end its loop and what the loop\nruns. stig worker resume lets it start again.", actors.Kill, actors.Kill},
+		{"rm", "forget a worker", "Forget what this clone knows of a worker: its state and its dreams, not what it wrote.\n--file also removes its file. rm is refused while its loop runs.", actors.Remove, nil},
 	}
 }
 
@@ -36,7 +36,7 @@ func (l life) command(a *cli.App) *cobra.Command {
 		Long:  l.long,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if all {
-				return cli.Takes(0, 0, "no name beside --all")(cmd, args)
+				return cli.Takes(0, 0, "no name with --all")(cmd, args)
 			}
 			return cli.Takes(1, 1, "one worker")(cmd, args)
 		},
@@ -57,18 +57,18 @@ func (l life) command(a *cli.App) *cobra.Command {
 	if l.all != nil {
 		cmd.Use = l.verb + " NAME | --all"
 		flags.BoolVar(&all, "all", false, "all workers of this clone")
-		flags.StringVar(&r.Why, "why", "", "say `WHY`, for whoever looks")
+		flags.StringVar(&r.Why, "why", "", "the reason `WHY`")
 	} else {
-		flags.BoolVar(&r.File, "file", false, "remove its file too")
+		flags.BoolVar(&r.File, "file", false, "also remove its file")
 	}
 	if l.verb == "pause" {
-		cli.SpanVar(flags, &r.For, "for", "go on after `TIME` (never unless told)")
+		cli.SpanVar(flags, &r.For, "for", "resume after `TIME` (default never)")
 	}
 	a.Writes(cmd, &r.DryRun)
 	return cmd
 }
 
-// line says what became of a worker.
+// line returns what became of a worker.
 func (l life) line(w *actors.Worker, dryRun bool) string {
 	switch {
 	case l.verb == "rm" && dryRun:
@@ -84,7 +84,7 @@ func (l life) line(w *actors.Worker, dryRun bool) string {
 func (l life) printAll(a *cli.App, list []*actors.Worker, dryRun bool, failed error) error {
 	if a.JSON {
 		if failed != nil {
-			return nil // the error is the object
+			return nil // the error is the JSON object
 		}
 		return a.PrintJSON("workers", struct {
 			Workers []*actors.Worker `json:"workers"`

@@ -1,6 +1,6 @@
-// Package workers holds the commands about workers: the loop, the registry, inboxes,
-// and what keeps a worker running. It starts no program and keeps no state: packages
-// loop, loop/actors and service/traces do.
+// Package workers contains the commands for workers: the loop, the registry, inboxes, and what
+// keeps a worker running. Packages loop, loop/actors and service/traces start programs and keep
+// state.
 //
 //	root.AddCommand(workers.WorkCommand(a))
 package workers

@@ -12,14 +12,15 @@ import (
 	"stig/internal/workspace"
 )
 
-// WorktreeCommand is stig worktree.
+// WorktreeCommand returns stig worktree with its subcommands.
 func WorktreeCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "worktree",
 		Short: "list and delete the work trees of workers",
-		Long:  "A loop gives each issue a work tree of its own, on branch stig/ID. It goes when the work\nlands, and stays as long as it holds something that is nowhere else.",
-		Args:  a.UnknownCommand,
-		RunE:  a.HelpAlone,
+		Long: "A loop gives each issue a work tree of its own, on branch stig/ID. stig deletes it when the\n" +
+			"work lands, but not while it holds something that is nowhere else.",
+		Args: a.UnknownCommand,
+		RunE: a.HelpAlone,
 	}
 	cmd.AddCommand(treesCommand(a), treeRemoveCommand(a))
 	return cmd
@@ -41,7 +42,7 @@ func treesCommand(a *cli.App) *cobra.Command {
 					text.WriteString(treeLine(one) + "\n")
 				}
 				if len(list) == 0 {
-					text.WriteString("no work tree of a worker is in this clone\n")
+					text.WriteString("no work trees of workers in this clone\n")
 				}
 				return a.Print(text.String())
 			})
@@ -58,17 +59,17 @@ func treeLine(one night.WorkTree) string {
 		holds = append(holds, "the directory is gone")
 	}
 	if one.Ahead {
-		holds = append(holds, "has commits that are to be judged")
+		holds = append(holds, "has commits that are not merged yet")
 	}
 	if n := len(one.Uncommitted); n > 0 {
 		holds = append(holds, visible.Counted(n, "file")+" not committed")
 	}
 	if len(holds) == 0 {
-		holds = append(holds, "holds nothing that is nowhere else")
+		holds = append(holds, "safe to delete")
 	}
 	name := one.ID
 	if name == "" {
-		name = one.Branch + " (not made to the end)"
+		name = one.Branch + " (incomplete)"
 	}
 	return workspace.Visible(visible.OneLine(name) + "  " + strings.Join(holds, ", ") + "  " + one.Dir)
 }
@@ -76,9 +77,11 @@ func treeLine(one night.WorkTree) string {
 func treeRemoveCommand(a *cli.App) *cobra.Command {
 	dryRun := false
 	cmd := &cobra.Command{
-		Use:     "rm ID",
-		Short:   "delete the work tree of an issue, and keep what it holds",
-		Long:    "Delete the work tree of an issue. What was not committed is kept on a branch such as\nstig/ID-leftovers-1; the branch stig/ID stays where it has commits that are nowhere else.\nOne that a run works in is refused.",
+		Use:   "rm ID",
+		Short: "delete the work tree of an issue, keeping its changes",
+		Long: "Delete the work tree of an issue. Uncommitted changes are kept on a branch such as\n" +
+			"stig/ID-leftovers-1; the branch stig/ID stays if it has commits that are nowhere else. A work\n" +
+			"tree in which a run works is refused.",
 		Args:    cli.Takes(1, 1, "one issue"),
 		Example: "  stig worktree rm demo-1",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -97,9 +100,9 @@ func treeRemovedText(d *night.TreeRemoved) string {
 	}
 	text := fmt.Sprintf("%s: %s %s", d.ID, verb, d.Dir)
 	if d.Leftovers != "" {
-		text += "; what was not committed is on " + d.Leftovers + ": " + strings.Join(d.Files, ", ")
+		text += "; uncommitted changes are on " + d.Leftovers + ": " + strings.Join(d.Files, ", ")
 	} else if d.DryRun && len(d.Files) > 0 {
-		text += "; to be kept: " + strings.Join(d.Files, ", ")
+		text += "; would keep: " + strings.Join(d.Files, ", ")
 	}
 	if d.Branch != "" {
 		text += "; branch " + d.Branch + " stays"
