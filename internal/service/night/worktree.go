@@ -65,7 +65,8 @@ func WorkTrees(ctx context.Context, a *workspace.Run) (list []WorkTree, err erro
 	return list, nil
 }
 
-// runningIn is the run that works in a directory, as far as can be seen; "" for none.
+// runningIn returns the run that works in a directory, as far as this process can see; "" for
+// none.
 func runningIn(runs []clone.Run, dir string) string {
 	for _, r := range slices.Backward(runs) {
 		if r.Worktree == dir && r.Ended.IsZero() && r.Outcome == "" && r.IsRunning() {
@@ -85,8 +86,8 @@ type TreeRemoved struct {
 	DryRun    bool     `json:"dry_run"`
 }
 
-// RemoveWorkTree removes the work tree of an issue, whatever it holds: what was not committed is
-// kept on a branch of leftovers. It refuses (fault.Conflict) one that a run works in.
+// RemoveWorkTree removes the work tree of an issue. Uncommitted work is kept on a leftovers
+// branch. It refuses (fault.Conflict) a work tree that a run is using.
 func RemoveWorkTree(ctx context.Context, a *workspace.Run, id string, dryRun bool) (*TreeRemoved, error) {
 	if err := a.ForPeople("worktree rm"); err != nil {
 		return nil, err
@@ -126,8 +127,8 @@ func RemoveWorkTree(ctx context.Context, a *workspace.Run, id string, dryRun boo
 	return done, err
 }
 
-// putAside removes a work tree, with its branch if that is said, and keeps what is nowhere else as
-// leftovers of the last run in it.
+// putAside removes a work tree, with its branch if branch is set, and keeps work that exists
+// nowhere else as leftovers of the last run in it.
 func putAside(ctx context.Context, place clone.Place, tree *git.Worktree, branch bool) (kept git.Leftovers, err error) {
 	runs, _, err := place.Runs(time.Time{})
 	if err != nil {
