@@ -181,15 +181,15 @@ type BlockedRow struct {
 	Title     string   `json:"title"`
 	Status    string   `json:"status"`
 	Priority  int      `json:"priority"`
-	BlockedBy []string `json:"blocked_by"` // what it and the epics above it wait for: issues, and references to other stores
-	Holds     []string `json:"holds"`      // the same in words, to be put behind its id
+	BlockedBy []string `json:"blocked_by"` // blockers of it and of the epics above it: issues, and references to other stores
+	Holds     []string `json:"holds"`      // the same in words, to print after its id
 }
 
 // BlockedList contains the blocked issues, by priority, then id.
 type BlockedList struct {
 	Rows  []BlockedRow `json:"issues"`
 	Total int          `json:"total"`
-	Said  int          `json:"status_blocked"` // how many others have the status blocked, and wait for no issue
+	Said  int          `json:"status_blocked"` // number of others that have status blocked but wait for no issue
 	BD    []BDObject   `json:"-"`
 }
 
@@ -276,7 +276,7 @@ type Group struct {
 // were requested.
 type Counted struct {
 	Count  int     `json:"count"`
-	Total  int     `json:"total,omitzero"` // the same, where there are groups
+	Total  int     `json:"total,omitzero"` // the same as Count, if there are groups
 	Groups []Group `json:"groups,omitzero"`
 }
 
@@ -392,13 +392,13 @@ func Stats(ctx context.Context, a *workspace.Run) (*Statistics, error) {
 type TreeRow struct {
 	ID        string `json:"id"`
 	Title     string `json:"title"`
-	Status    string `json:"status"` // missing where the store lacks the issue
+	Status    string `json:"status"` // "missing" if the store does not have the issue
 	Priority  int    `json:"priority"`
 	Depth     int    `json:"depth"`
-	ParentID  string `json:"parent_id"` // the row above it that it hangs on; "" for the root
+	ParentID  string `json:"parent_id"` // its parent in the tree; "" for the root
 	Type      string `json:"type,omitempty"`
-	Truncated bool   `json:"truncated"` // its own rows are left out: they stand above, or lie deeper than was asked for
-	Cycle     bool   `json:"cycle"`     // it hangs on itself
+	Truncated bool   `json:"truncated"` // its children are left out: listed above, or below the maximum depth
+	Cycle     bool   `json:"cycle"`     // it depends on itself
 }
 
 // Tree returns the tree of the issues that an issue depends on, or with up of those that depend

@@ -41,12 +41,12 @@ type Checked struct {
 type Proof struct {
 	ID     string `json:"id"`
 	Passed bool   `json:"passed"`
-	Reused bool   `json:"reused"` // they passed on this very tree before
-	Failed string `json:"failed"` // what did not pass; "" where all did
+	Reused bool   `json:"reused"` // they passed on this tree before
+	Failed string `json:"failed"` // the first failure; "" if all passed
 	// Green reports whether all passed at the revision too, although the issue does not say
 	// that this is intended.
 	Green    bool     `json:"green_before"`
-	Weakened []string `json:"weakened,omitempty"` // files that they read, with those of the revision of which they fail
+	Weakened []string `json:"weakened,omitempty"` // files that they read; with the older versions of these they fail
 }
 
 // Check validates the store, or some of its issues.
@@ -281,7 +281,7 @@ func (c *Checked) Output() workspace.Output {
 		Counts   lint.Counts       `json:"counts"`
 		Found    []lint.Diagnostic `json:"diagnostics"`
 		Issues   int               `json:"issues"`
-		Verified []Proof           `json:"verified,omitzero"` // nil unless asked for
+		Verified []Proof           `json:"verified,omitzero"` // nil unless requested
 	}{lint.Count(c.Found), append([]lint.Diagnostic{}, c.Found...), c.Issues, c.Proven})
 }
 

@@ -35,7 +35,7 @@ type CreateRequest struct {
 // Created is a created issue.
 type Created struct {
 	*checkpoint.Created
-	Earlier bool `json:"earlier,omitempty"` // the same request made it a moment ago, and nobody was told its id
+	Earlier bool `json:"earlier,omitempty"` // the same request created it a moment ago, and its id was not printed
 }
 
 // Create adds an issue, unless the same request added it a moment ago and its id was never
@@ -98,7 +98,7 @@ func (r CreateAllRequest) markdown() bool {
 
 // CreatedAll lists the created issues.
 type CreatedAll struct {
-	Plan    []checkpoint.Draft    `json:"-"` // what the file says, where it is Markdown; else nil
+	Plan    []checkpoint.Draft    `json:"-"` // content of the file if it is Markdown; else nil
 	Created []*checkpoint.Created `json:"created"`
 	Changes []beads.Change        `json:"-"`
 }

@@ -466,7 +466,7 @@ type DeleteRequest struct {
 // Deleted lists the deleted issues.
 type Deleted struct {
 	Deleted []*checkpoint.Deleted `json:"deleted"`
-	Changes []beads.Change        `json:"-"` // none where bd deleted them
+	Changes []beads.Change        `json:"-"` // nil if bd deleted them
 }
 
 // Delete turns issues into tombstones. If bd keeps them in a database, it runs bd delete. In

@@ -34,11 +34,11 @@ func Picture(a *workspace.Run, ids []string) (*draw.Picture, error) {
 
 // Ways are the chains of dependencies by which one issue waits for another.
 type Ways struct {
-	From    string        `json:"from"` // what waits
-	To      string        `json:"to"`   // for what
-	Ways    []Way         `json:"ways"` // the shortest first
-	More    bool          `json:"more"` // there may be others
-	Picture *draw.Picture `json:"-"`    // of the issues on them
+	From    string        `json:"from"` // the waiting issue
+	To      string        `json:"to"`   // the issue it waits for
+	Ways    []Way         `json:"ways"` // shortest first
+	More    bool          `json:"more"` // there may be more
+	Picture *draw.Picture `json:"-"`    // of the issues in Ways
 }
 
 // Way is one such chain: its issues in order, and why each waits for the next.

@@ -74,7 +74,7 @@ func Trajectory(ctx context.Context, a *workspace.Run, store beads.Place, id, si
 // IssueTrajectory is the history of an issue's signals.
 type IssueTrajectory struct {
 	ID     string         `json:"id"`
-	Title  string         `json:"-"` // "" where the store no longer has the issue
+	Title  string         `json:"-"` // "" if the store no longer has the issue
 	Points []orient.Point `json:"points"`
 }
 

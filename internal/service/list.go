@@ -82,9 +82,9 @@ type ListRow struct {
 	IssueType string         `json:"issue_type"`
 	Priority  int            `json:"priority"`
 	Assignee  string         `json:"assignee"`
-	Signals   *signals.Table `json:"signals"` // without a table unless tables were asked for
+	Signals   *signals.Table `json:"signals"` // empty unless tables were requested
 
-	Updated time.Time `json:"-"` // zero if the store does not say
+	Updated time.Time `json:"-"` // zero if unknown
 	created time.Time
 	labels  []string
 }
@@ -93,8 +93,8 @@ type ListRow struct {
 type Listed struct {
 	Rows    []ListRow  `json:"issues"`
 	Total   int        `json:"total"`
-	Waiting int        `json:"waiting,omitempty"` // where blocked is asked for: how many others wait for unclosed issues
-	BD      []BDObject `json:"-"`                 // the rows as bd prints them
+	Waiting int        `json:"waiting,omitempty"` // if status blocked is requested: number of other issues that wait for unclosed ones
+	BD      []BDObject `json:"-"`                 // the rows as bd's objects
 }
 
 // List returns the matching issues, up to the limit, and how many match in all. A value that no
@@ -372,10 +372,10 @@ type SearchRow struct {
 	Title    string  `json:"title"`
 	Status   string  `json:"status"`
 	Priority int     `json:"priority"`
-	Words    int     `json:"words"` // how many of the words it holds
+	Words    int     `json:"words"` // how many of the words were found
 	Score    float64 `json:"score"`
-	Field    string  `json:"field"`   // the key that counted most
-	Excerpt  string  `json:"excerpt"` // the line of it that holds most of the words
+	Field    string  `json:"field"`   // the best matching key
+	Excerpt  string  `json:"excerpt"` // its best matching line
 
 	IssueType, Assignee string `json:"-"`
 }

@@ -34,11 +34,11 @@ import (
 // Notice is an event that people are notified of. It is the input of notify.command.
 type Notice struct {
 	Event   string `json:"event"`
-	ID      string `json:"id"` // of the issue that it is about; "" where it is about none
+	ID      string `json:"id"` // issue of the event; "" for none
 	Title   string `json:"title"`
 	Message string `json:"message"`
 	Time    string `json:"time"`            // RFC 3339, UTC
-	Click   string `json:"click,omitempty"` // where the issue can be seen
+	Click   string `json:"click,omitempty"` // URL that shows the issue
 
 	fresh string // distinguishes the event from the last one of its kind about the issue; "" if every one is new
 }
@@ -296,9 +296,9 @@ func mark(s *workspace.Code, n Notice) string {
 type Delivery struct {
 	To     workspace.Notifications `json:"to"`
 	Notice Notice                  `json:"notice"`
-	Dir    string                  `json:"dir"`  // where the command is started
-	Log    string                  `json:"log"`  // gets a line when nobody could be told
-	Mark   string                  `json:"mark"` // is taken away then
+	Dir    string                  `json:"dir"`  // directory of the command
+	Log    string                  `json:"log"`  // log of failures
+	Mark   string                  `json:"mark"` // removed if nobody was notified
 }
 
 // Claim creates the mark. If several processes try, all but one get fs.ErrExist.

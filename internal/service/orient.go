@@ -127,7 +127,7 @@ func briefing(ctx context.Context, a *workspace.Run, r OrientRequest) (*orient.B
 func learned(ctx context.Context, a *workspace.Run, store beads.Place) string {
 	root := filepath.Dir(store.Dir)
 	if !workspace.Exists(clone.ProfileDir(root)) {
-		return "" // before anybody asks git who acts
+		return "" // avoids asking git for the actor
 	}
 	name, err := a.ActorName(ctx)
 	if err != nil || name == "" {

@@ -18,12 +18,12 @@ type Plan struct {
 	Ready        []string   `json:"ready"` // what the reader can take now, in the order of stig ready
 	Width        int        `json:"width"`
 	CriticalPath []string   `json:"critical_path"`
-	Outside      []string   `json:"outside"` // what the epic's issues wait for and it does not contain
-	Stuck        []string   `json:"stuck"`   // in a deadlock, or waiting for one
+	Outside      []string   `json:"outside"` // issues outside of the epic that it waits for
+	Stuck        []string   `json:"stuck"`   // in a deadlock or waiting for one
 	Deadlocks    []Deadlock `json:"deadlocks"`
 
-	Titles   map[string]string `json:"-"` // by id: of the issues in stages, on one line
-	Standing map[string]string `json:"-"` // by id: why what nothing blocks cannot be taken
+	Titles   map[string]string `json:"-"` // by id: one-line titles of the issues in stages
+	Standing map[string]string `json:"-"` // by id: why an unblocked issue cannot be taken
 }
 
 // Deadlock is a dependency cycle, and the row whose removal breaks it.

@@ -320,13 +320,13 @@ func NumberedIn(a *workspace.Run, id string, n int) (question string, option int
 type Answered struct {
 	ID      string   `json:"id"`
 	State   string   `json:"state"`
-	Left    int      `json:"left"`    // questions on the issue that still wait
-	Answers []answer `json:"answers"` // those that came while waiting, else the last
+	Left    int      `json:"left"`    // questions on the issue that are still waiting
+	Answers []answer `json:"answers"` // those that came while waiting, or else the last
 }
 
 type answer struct {
 	orient.Answer
-	Questions []string `json:"questions"` // the hashes of those that it answers
+	Questions []string `json:"questions"` // hashes of the questions that it answers
 }
 
 // Await waits for an answer for at most limit, or without limit if it is 0. question is a

@@ -20,18 +20,18 @@ type ReadyRow struct {
 	ID       string    `json:"id"`
 	Title    string    `json:"title"`
 	Priority int       `json:"priority"`
-	Unblocks int       `json:"unblocks"` // how many unclosed issues wait for it
+	Unblocks int       `json:"unblocks"` // number of unclosed issues that wait for it
 	Epic     string    `json:"epic"`
 	CanTake  bool      `json:"can_take"`
-	State    dag.State `json:"state"` // why not: asked, held, assigned, epic or complete
+	State    dag.State `json:"state"` // if it cannot be taken: asked, held, assigned, epic or complete
 	Assignee string    `json:"assignee,omitempty"`
-	Asked    bool      `json:"asked,omitempty"`         // has an unanswered question
-	Children int       `json:"open_children,omitempty"` // unclosed ones
+	Asked    bool      `json:"asked,omitempty"`         // it has an unanswered question
+	Children int       `json:"open_children,omitempty"` // number of unclosed children
 
-	Held       *orient.Held `json:"held,omitempty"`       // by whom, in another work tree
+	Held       *orient.Held `json:"held,omitempty"`       // holder in another work tree
 	Holds      []string     `json:"holds,omitempty"`      // why it cannot be taken
-	Conditions []string     `json:"conditions,omitempty"` // on which other issues must have failed
-	Against    string       `json:"against,omitempty"`    // why it is not the first to take, in its own words
+	Conditions []string     `json:"conditions,omitempty"` // other issues that must have failed
+	Against    string       `json:"against,omitempty"`    // why it should not be taken first, in its own words
 
 	bare bool // it has nothing but a title
 }
@@ -40,8 +40,8 @@ type ReadyRow struct {
 type WaitingRow struct {
 	ID     string   `json:"id"`
 	Title  string   `json:"title"`
-	Holds  []string `json:"holds"`            // what for, to be put behind its id
-	Unread bool     `json:"unread,omitempty"` // something of it cannot be read
+	Holds  []string `json:"holds"`            // what it waits for, to print after its id
+	Unread bool     `json:"unread,omitempty"` // part of it is unreadable
 }
 
 // ReadyList lists the open and unblocked issues, and counts the unclosed ones.

@@ -250,7 +250,7 @@ func recordForgotten(ctx context.Context, a *workspace.Run, place clone.Place, l
 
 // Undone is the result of an undo.
 type Undone struct {
-	Edits []Logged       `json:"undone"` // the latest first
+	Edits []Logged       `json:"undone"` // latest first
 	Lines []beads.Change `json:"-"`
 }
 
@@ -388,7 +388,7 @@ func warnOfLost(ctx context.Context, a *workspace.Run, store beads.Place) {
 // Losses that cannot be determined are not reported.
 func NoteLost(ctx context.Context, a *workspace.Run, store beads.Place) string {
 	if store.Mode == beads.Server || store.Mode == beads.BD {
-		return "" // no program writes an old copy over it
+		return "" // no program overwrites it with an old copy
 	}
 	place, err := a.Live(store)
 	if err != nil {
@@ -396,7 +396,7 @@ func NoteLost(ctx context.Context, a *workspace.Run, store beads.Place) string {
 	}
 	seen, now := place.Seen(), clone.Stamp(store.Path)
 	if now == seen.Left || now == seen.Looked || len(place.Mark()) == 0 {
-		return "" // stig left it so, it was looked at, or stig never wrote it
+		return "" // stig wrote it last, it was checked already, or stig never wrote it
 	}
 	lost, err := LostHere(ctx, a, store) // after taking its stamp: later changes are found next time
 	if err != nil {

@@ -23,7 +23,7 @@ type issueView struct {
 	Sections   []sectionRow   `json:"sections"`
 	DependsOn  []linkRow      `json:"depends_on"`
 	Dependents []linkRow      `json:"dependents"`
-	Cost       string         `json:"cost,omitempty"` // of the runs of loops for it in this clone, as people read it
+	Cost       string         `json:"cost,omitempty"` // cost of the loops' runs for it in this clone, as text
 
 	merged []string // days of the estimates that a merge kept
 }
@@ -50,7 +50,7 @@ type issueText struct {
 	ExternalRef        string   `json:"external_ref,omitempty"`
 	SpecID             string   `json:"spec_id,omitempty"`
 
-	Keys []orient.Keyed `json:"keys,omitempty"` // metadata, and keys that the format does not know
+	Keys []orient.Keyed `json:"keys,omitempty"` // metadata, and keys unknown to the format
 
 	Comments []orient.Comment `json:"comments"` // newest last
 }

@@ -15,7 +15,7 @@ import (
 
 // Unlanded is the work that loops finished and that the checked-out branch does not have.
 type Unlanded struct {
-	Branch string          `json:"branch"` // of the checkout; "" where HEAD is detached
+	Branch string          `json:"branch"` // of the checkout; "" if HEAD is detached
 	Head   string          `json:"head"`
 	Issues []UnlandedIssue `json:"issues"` // in the order in which they were finished
 
@@ -36,7 +36,7 @@ type UnlandedIssue struct {
 	Title  string   `json:"title"`
 	Status string   `json:"status"`
 	Onto   string   `json:"onto"`  // the branch that has it
-	After  []string `json:"after"` // unlanded issues that it is built on
+	After  []string `json:"after"` // unlanded issues that it builds on
 	git.Stat
 
 	Units []git.Unit `json:"-"`

@@ -38,16 +38,16 @@ type verdict struct {
 	Alerts          []checkpoint.Alert   `json:"alerts,omitzero"`
 	Already         *bool                `json:"already,omitempty"`
 	Changed         []checkpoint.Changed `json:"changed,omitzero"`
-	Checks          any                  `json:"checks"` // []gate.Check, or []gate.Outcome once they ran
+	Checks          any                  `json:"checks"` // []gate.Check, or []gate.Outcome once they have run
 	CloseReason     string               `json:"close_reason"`
 	Closed          bool                 `json:"closed"`
 	CriteriaChanged bool                 `json:"criteria_changed"`
 	CriteriaEdited  *checkpoint.Edited   `json:"criteria_edited,omitempty"`
-	Counts          *gate.Counts         `json:"counts,omitempty"` // nil where nothing ran
+	Counts          *gate.Counts         `json:"counts,omitempty"` // nil if nothing ran
 	CriteriaHash    string               `json:"criteria_hash"`
 	Diff            *string              `json:"diff,omitempty"`
 	DryRun          bool                 `json:"dry_run"`
-	Epic            any                  `json:"epic,omitempty"` // *checkpoint.EpicTold, null for a closed issue in no epic
+	Epic            any                  `json:"epic,omitempty"` // *checkpoint.EpicTold; null for a closed issue without an epic
 	Error           *workspace.Failure   `json:"error,omitempty"`
 	Escalated       bool                 `json:"escalated"`
 	ID              string               `json:"id"`
@@ -57,7 +57,7 @@ type verdict struct {
 	Passed          bool                 `json:"passed"`
 	ReasonNotKept   string               `json:"reason_not_kept,omitempty"`
 	Reused          bool                 `json:"reused"`
-	Tree            *git.Tree            `json:"tree"` // nil where nothing ran
+	Tree            *git.Tree            `json:"tree"` // nil if nothing ran
 	Told            []string             `json:"told,omitempty"`
 	TreeChanged     *bool                `json:"tree_changed,omitempty"`
 	Unblocked       []string             `json:"unblocked"`

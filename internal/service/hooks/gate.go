@@ -19,7 +19,7 @@ import (
 // type instead; "" if all may.
 func pastGate(ctx context.Context, a *workspace.Run, store beads.Place, attempt assistant.Attempt) string {
 	var reasons, unproven []string
-	bare := "" // one that has no criteria
+	bare := "" // the first one without criteria
 	issues := gated(ctx, a, store, attempt.Words)
 	if open := len(issues) == 0 || slices.ContainsFunc(attempt.Words, isOpen); open {
 		return attempt.Verb + ": cannot tell which issues it closes without running it; an issue closes when its acceptance criteria pass\n" +

@@ -117,7 +117,7 @@ func join(ctx context.Context, a *workspace.Run, h assistant.Host, e assistant.E
 		start := clone.SessionStart{Host: string(h), ID: e.Session, Owner: owner(ctx, a), Instead: e.Cleared}
 		start.Name = cmp.Or(a.Getenv("STIG_ACTOR"), a.Getenv("BD_ACTOR"))
 		if other, is := r.Named(start.Name); is && clone.IsSession(start.Name) && (other.Host != start.Host || other.ID != start.ID) {
-			start.Name = "" // of the session that this one was started in
+			start.Name = "" // the name belongs to the session that started this one
 		}
 		s, _ = r.Begin(start) // s has a name even if it cannot be saved
 	}

@@ -19,12 +19,12 @@ import (
 // Landed says what was landed on the checked-out branch.
 type Landed struct {
 	Branch    string   `json:"branch"`
-	From      string   `json:"from"` // its commit before
-	To        string   `json:"to"`   // and after
+	From      string   `json:"from"` // commit before
+	To        string   `json:"to"`   // commit after
 	Issues    []string `json:"issues"`
-	Brought   []string `json:"brought"`   // of these, what others are built on
-	There     []string `json:"there"`     // issues of which nothing was to land
-	Committed string   `json:"committed"` // the commit of the store; "" for none
+	Brought   []string `json:"brought"`   // those of Issues that were not named but are built on
+	There     []string `json:"there"`     // named issues with nothing to land
+	Committed string   `json:"committed"` // commit of the store; "" for none
 	DryRun    bool     `json:"dry_run"`
 
 	landing []service.UnlandedIssue

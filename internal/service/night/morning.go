@@ -26,23 +26,23 @@ import (
 type Morning struct {
 	Since    time.Time      `json:"since"`
 	Until    time.Time      `json:"until"`
-	Done     []Done         `json:"done"`  // the first closed first
-	Waits    []Question     `json:"waits"` // for a person, whenever they were asked
+	Done     []Done         `json:"done"`  // first closed first
+	Waits    []Question     `json:"waits"` // for a person, regardless of when they were asked
 	Failed   []Failure      `json:"failed"`
 	Loops    []Loop         `json:"loops"`
 	ToLand   Pending        `json:"to_land"`
 	Cost     Cost           `json:"cost"`
-	Outcomes map[string]int `json:"outcomes"` // how many runs came to what; "running" for those that are not at their end
+	Outcomes map[string]int `json:"outcomes"` // number of runs by outcome; "running" for those not ended
 }
 
 // Done is a closed issue.
 type Done struct {
 	ID    string    `json:"id"`
 	Title string    `json:"title"`
-	Epic  string    `json:"epic"` // its title; "" for none
+	Epic  string    `json:"epic"` // title of the epic; "" for none
 	At    time.Time `json:"at"`
 	By    string    `json:"by"`
-	Proof string    `json:"proof"` // what shows that it is done, in short
+	Proof string    `json:"proof"` // short proof that it is done
 	git.Stat
 	Cost string `json:"cost"` // of its runs
 }
@@ -53,26 +53,26 @@ type Question struct {
 	Title    string `json:"title"`
 	By       string `json:"by"`
 	Question string `json:"question"` // its first line
-	Command  string `json:"command"`  // that answers
+	Command  string `json:"command"`  // the command that answers it
 }
 
 // Failure is an issue that runs failed at and that is neither closed nor waiting for a person.
 type Failure struct {
-	ID    string   `json:"id"` // "" of runs that are about no issue
+	ID    string   `json:"id"` // "" for runs without an issue
 	Title string   `json:"title"`
 	Times int      `json:"times"`
 	By    []string `json:"by"`
-	Why   string   `json:"why"` // the last time
+	Why   string   `json:"why"` // the last reason
 	Cost  string   `json:"cost"`
 }
 
 // Loop is the state of an actor's loop, and why it ended.
 type Loop struct {
 	Name  string     `json:"name"`
-	State string     `json:"state"` // working, waiting, ended, killed, or as it was told to be
+	State string     `json:"state"` // working, waiting, ended, killed, or the state set by a person
 	Issue string     `json:"issue"` // in hand
 	Why   string     `json:"why"`
-	Ended *time.Time `json:"ended"` // null where it did not
+	Ended *time.Time `json:"ended"` // null if it has not ended
 	Runs  int        `json:"runs"`
 	Cost  string     `json:"cost"`
 }
@@ -81,14 +81,14 @@ type Loop struct {
 type Pending struct {
 	Issues  int    `json:"issues"`
 	Text    string `json:"text"`
-	Command string `json:"command"` // "" for nothing
+	Command string `json:"command"` // "" if there is nothing to land
 }
 
 // Cost is the total cost of the runs.
 type Cost struct {
 	Text    string             `json:"text"`
 	Amounts map[string]float64 `json:"amounts"` // by currency
-	Unknown int                `json:"unknown"` // runs of which the cost is not known, or only partly
+	Unknown int                `json:"unknown"` // number of runs with unknown or partly known cost
 	Tokens  int64              `json:"tokens"`
 	Runs    int                `json:"runs"`
 }

@@ -29,8 +29,8 @@ type RevertRequest struct {
 // Reverted says what was reverted.
 type Reverted struct {
 	ID      string   `json:"id"`
-	Places  []string `json:"places"`   // the branches that it was taken back on
-	BuiltOn []string `json:"built_on"` // closed issues that are built on it
+	Places  []string `json:"places"`   // the branches on which it was reverted
+	BuiltOn []string `json:"built_on"` // closed issues that build on it
 	Changed bool     `json:"reopened"`
 	DryRun  bool     `json:"dry_run"`
 }

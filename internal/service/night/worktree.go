@@ -14,13 +14,13 @@ import (
 
 // WorkTree is the work tree of an issue.
 type WorkTree struct {
-	ID          string   `json:"id"` // "" of one that was not made to the end
+	ID          string   `json:"id"` // "" if its creation was interrupted
 	Dir         string   `json:"dir"`
 	Branch      string   `json:"branch"`
-	Ahead       bool     `json:"ahead"`       // the branch has commits that results lack
+	Ahead       bool     `json:"ahead"`       // the branch has commits that the results lack
 	Uncommitted []string `json:"uncommitted"` // files
-	Gone        bool     `json:"gone"`        // the directory is not there
-	Running     string   `json:"running"`     // the run that works in it; "" for none
+	Gone        bool     `json:"gone"`        // the directory does not exist
+	Running     string   `json:"running"`     // the run that is using it; "" for none
 
 	tree *git.Worktree
 }
@@ -80,9 +80,9 @@ func runningIn(runs []clone.Run, dir string) string {
 type TreeRemoved struct {
 	ID        string   `json:"id"`
 	Dir       string   `json:"dir"`
-	Leftovers string   `json:"leftovers"` // the branch that has what was not committed; "" for none
-	Files     []string `json:"files"`     // that it has
-	Branch    string   `json:"branch"`    // that stays, since it has commits that results lack; "" where it went
+	Leftovers string   `json:"leftovers"` // branch with the uncommitted work; "" for none
+	Files     []string `json:"files"`     // files on it
+	Branch    string   `json:"branch"`    // the branch, if kept for commits that the results lack; "" if removed
 	DryRun    bool     `json:"dry_run"`
 }
 

@@ -51,10 +51,10 @@ type AddRequest struct {
 
 // One is a trace that was left.
 type One struct {
-	ID    string `json:"id"` // the name of the trace
+	ID    string `json:"id"` // name of the trace
 	Issue string `json:"issue"`
 	Type  string `json:"type"`
-	There bool   `json:"there"` // the same author had left it before
+	There bool   `json:"there"` // the author had left it before
 
 	text string
 }

@@ -18,33 +18,33 @@ const (
 	WhyRole     = "role"     // a trace is for one of its roles
 	WhyKind     = "kind"     // a trace is for @agents or @people
 	WhyAll      = "all"      // a trace is for @all
-	WhyAnswer   = "answer"   // to a question that it asked, or to a trace of its own
-	WhyFeedback = "feedback" // on an issue that is assigned to it
-	WhyHelp     = "help"     // somebody needs one of its roles
-	WhyFinding  = "finding"  // on an issue that its own waits for
+	WhyAnswer   = "answer"   // a trace answers a question or a trace of the actor
+	WhyFeedback = "feedback" // a trace gives feedback on an issue assigned to it
+	WhyHelp     = "help"     // a trace asks for help from one of its roles
+	WhyFinding  = "finding"  // a trace reports a finding on a blocker of its issues
 	WhyMention  = "mention"  // a comment names it
-	WhyReady    = "ready"    // an issue that is assigned to it can be started now
-	WhyBlocker  = "blocker"  // what an issue in its hands waits for was closed
-	WhyReopened = "reopened" // what an issue in its hands waits for was opened again
+	WhyReady    = "ready"    // an issue assigned to it can be started now
+	WhyBlocker  = "blocker"  // a blocker of its issue in progress was closed
+	WhyReopened = "reopened" // a blocker of its issue in progress was reopened
 	WhyGate     = "gate"     // the checks of its issue failed
-	WhyWatched  = "watch"    // something happened that it watches
+	WhyWatched  = "watch"    // something that it watches happened
 )
 
 // Item is one thing that concerns an actor.
 type Item struct {
-	ID      string    `json:"id"` // the name of the trace, else WHY/ISSUE/KEY
+	ID      string    `json:"id"` // name of the trace, or else WHY/ISSUE/KEY
 	Why     string    `json:"why"`
 	Issue   string    `json:"issue"`
 	Title   string    `json:"title"`   // of the issue
-	At      time.Time `json:"at"`      // UTC; of an answer the day
-	By      string    `json:"by"`      // "" where nobody is known
+	At      time.Time `json:"at"`      // UTC; of an answer only the date
+	By      string    `json:"by"`      // "" if unknown
 	Type    string    `json:"type"`    // of the trace, "" for none
 	Text    string    `json:"text"`    // one line
-	Command string    `json:"command"` // that deals with it
+	Command string    `json:"command"` // the command that handles it
 	Acked   bool      `json:"acked"`
 
-	Thread string `json:"-"` // what it is part of: ISSUE/AUTHOR of the trace that its answers go back to; "" for no trace
-	ByRole bool   `json:"-"` // one answer is enough, whoever gives it
+	Thread string `json:"-"` // ISSUE/AUTHOR of the first trace in the chain of answers; "" if not a trace
+	ByRole bool   `json:"-"` // one answer by any addressee is enough
 }
 
 // Wakes reports whether an idle loop is started for the item: it asks something of the actor,

@@ -27,10 +27,10 @@ type InboxRequest struct {
 // Inbox is what concerns an actor.
 type Inbox struct {
 	Actor string    `json:"actor"`
-	Since time.Time `json:"since"` // what is older is not listed
-	Items []Item    `json:"items"` // the oldest first, those of an issue together
+	Since time.Time `json:"since"` // older items are not listed
+	Items []Item    `json:"items"` // oldest first, those of one issue together
 
-	Questions int `json:"-"` // that wait for a person and that the actor, a person, may answer; only ReadInbox counts them
+	Questions int `json:"-"` // waiting for a person that the actor, if a person, may answer; set only by ReadInbox
 	kind      string
 }
 

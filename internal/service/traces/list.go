@@ -31,7 +31,7 @@ type Row struct {
 	Issue     string         `json:"issue"`
 	Type      string         `json:"type"`
 	Source    string         `json:"source"`
-	CreatedAt string         `json:"created_at"` // "" where the comment has no time
+	CreatedAt string         `json:"created_at"` // "" if the comment has no time
 	Content   map[string]any `json:"content"`
 	Body      string         `json:"body"`
 }

@@ -23,8 +23,8 @@ type RecallRequest struct {
 // Recalled is what the store knows, best match first.
 type Recalled struct {
 	Known  []orient.Known `json:"known"`
-	Total  int            `json:"total"`  // with what is beyond the limit
-	Unread []Unread       `json:"unread"` // where the store could not be read: more may be known there
+	Total  int            `json:"total"`  // including those beyond the limit
+	Unread []Unread       `json:"unread"` // unreadable parts of the store, which may contain more
 }
 
 // Unread is a part of the store that could not be read.

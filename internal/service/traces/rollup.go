@@ -39,7 +39,7 @@ type Rollup struct {
 type Outcome struct {
 	ID    string `json:"id"`
 	Title string `json:"title"`
-	From  string `json:"from"` // "completion" with the trace, or "close reason"
+	From  string `json:"from"` // "completion", with Trace, or "close reason"
 	Trace string `json:"trace,omitempty"`
 	Text  string `json:"text"`
 }

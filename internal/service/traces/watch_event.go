@@ -20,8 +20,8 @@ const (
 	EventEdited     = "edited"
 	EventClaimed    = "claimed"
 	EventReleased   = "released"
-	EventReady      = "ready"   // it became startable
-	EventBlocked    = "blocked" // it was startable, or not there, and waits for another now
+	EventReady      = "ready"   // it became ready to start
+	EventBlocked    = "blocked" // it is blocked now and was not before
 	EventSignal     = "signal"
 	EventCheckpoint = "checkpoint"
 	EventEscalated  = "escalated"
@@ -47,21 +47,21 @@ type Event struct {
 	At    time.Time `json:"at"`
 	Title string    `json:"title,omitempty"`
 
-	Trace   string   `json:"trace,omitempty"`   // the name of a trace
+	Trace   string   `json:"trace,omitempty"`   // name of a trace
 	Type    string   `json:"type,omitempty"`    // of a trace, or of a dependency
-	Summary string   `json:"summary,omitempty"` // of a trace; the question; the answer; the reason of a close
-	To      []string `json:"to,omitempty"`      // for whom a trace is
+	Summary string   `json:"summary,omitempty"` // of a trace, or the question, the answer, the close reason
+	To      []string `json:"to,omitempty"`      // addressees of a trace
 	Needs   []string `json:"needs,omitempty"`   // the roles that a request for help needs
 	Signal  string   `json:"signal,omitempty"`
-	Was     string   `json:"was,omitempty"` // a signal's value; who held a claim
+	Was     string   `json:"was,omitempty"` // previous value of a signal, or holder of a claim
 	Now     string   `json:"now,omitempty"`
-	On      string   `json:"on,omitempty"`     // the issue that is depended on
-	Gone    string   `json:"gone,omitempty"`   // what vanished: issue, a section, a signal, a comment
-	Fields  []string `json:"fields,omitempty"` // what was edited
+	On      string   `json:"on,omitempty"`     // the issue depended on
+	Gone    string   `json:"gone,omitempty"`   // what vanished: issue, section, signal or comment
+	Fields  []string `json:"fields,omitempty"` // the edited fields
 
 	Issues   int            `json:"issues,omitempty"` // of a switch
-	Counts   map[string]int `json:"counts,omitempty"` // of a switch: how often each event
-	InSwitch bool           `json:"-"`                // a switch says so already
+	Counts   map[string]int `json:"counts,omitempty"` // of a switch: number of each event
+	InSwitch bool           `json:"-"`                // covered by a switch event
 }
 
 // about is what the events of one edit have in common.
