@@ -41,7 +41,7 @@ func TestAwaitOutlastsCarelessWriters(t *testing.T) {
 	if got := w.out.String(); got != "Nobody.\n" {
 		t.Errorf("printed %q", got)
 	}
-	if got := w.err.String(); strings.Count(got, "; waits for it\n") != 1 {
+	if got := w.err.String(); strings.Count(got, "; waiting for it\n") != 1 {
 		t.Errorf("said %q, want once that the store is waited for", got)
 	}
 }

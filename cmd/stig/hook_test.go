@@ -145,7 +145,7 @@ func TestHookActsWhereTheSessionWorks(t *testing.T) {
 	for event, says := range map[string]string{
 		"session-start": "demo-1",
 		"stop":          "demo-1",
-		"pre-tool-use":  "past stig",
+		"pre-tool-use":  "bypassing stig",
 	} {
 		for _, keys := range []map[string]any{
 			{"cwd": below, "tool_name": "Edit", "tool_input": map[string]any{"file_path": "../.beads/issues.jsonl"}},

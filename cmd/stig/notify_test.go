@@ -152,13 +152,13 @@ func TestDeliver(t *testing.T) {
 		{"taken", "ok", nil, "", true},
 		{"refused", "refuse", nil, "answered 503 Service Unavailable", false},
 		{"silent", "hang", nil, "no answer within 5s", false},
-		{"leads to another scheme", "away", nil, "redirects from http to https, which is not followed", false},
+		{"leads to another scheme", "away", nil, "redirects from http to https; not followed", false},
 		{"not who it says", "unknown", nil, "certificate", false},
 		{"down", "", nil, "connect", false},
 		{"one of two", "refuse", []string{"true"}, "answered 503", true},
 		{"a command that fails", "ok", []string{"sh", "-c", "echo secret-word >&2; exit 3"}, "sh: exit 3", true},
 		{"a command that is not there", "refuse", []string{"no-such-program-here"}, "no-such-program-here", false},
-		{"a command that stays", "refuse", []string{"sleep", "60"}, "sleep: not done within 5s", false},
+		{"a command that stays", "refuse", []string{"sleep", "60"}, "sleep: timed out after 5s", false},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -14,10 +14,10 @@ import (
 	"stig/internal/workspace"
 )
 
-// TestAgreeOnCorpus holds on real stores that what is listed as ready is what claim takes: of
-// large ones for issues of every state.
+// TestAgreeOnCorpus checks on real stores that claim takes exactly the issues listed as ready.
+// In large stores it samples issues of every state.
 func TestAgreeOnCorpus(t *testing.T) {
-	const most = 40 // issues of a state that are claimed
+	const most = 40 // issues claimed per state
 	for _, path := range sample.Corpus(t, "*.jsonl", "edge/*.jsonl") {
 		a, dir := front(t)
 		text, err := os.ReadFile(path)

@@ -17,8 +17,9 @@ import (
 	"stig/orient"
 )
 
-// TestAgreeOnWhatCanBeTaken holds on generated stores, with all that can keep an issue from
-// being taken, that ready, next, the survey, the briefing and claim agree about every issue.
+// TestAgreeOnWhatCanBeTaken checks on generated stores that ready, next, the survey, the
+// briefing and claim agree about every issue. The stores contain everything that can keep an
+// issue from being claimed.
 func TestAgreeOnWhatCanBeTaken(t *testing.T) {
 	random := rand.New(rand.NewPCG(40, 2))
 	rounds := sample.Rounds(40)
@@ -52,7 +53,8 @@ func TestAgreeOnWhatCanBeTaken(t *testing.T) {
 	}
 }
 
-// agreeOn asks all that say what can be taken about every issue of a store.
+// agreeOn compares, for every issue of a store, the answers of all services that say whether it
+// can be claimed.
 func agreeOn(t *testing.T, run func() *workspace.Run, who string, seen map[string]int) {
 	t.Helper()
 	ready, err := Ready(t.Context(), run(), who)
@@ -120,7 +122,7 @@ func agreeOn(t *testing.T, run func() *workspace.Run, who string, seen map[strin
 					seen[words]++
 				}
 			}
-			byStore := fault.Is(refused, fault.Refused) // it refuses to touch a damaged line, whatever else holds the issue
+			byStore := fault.Is(refused, fault.Refused) // it refuses to write a damaged line before it looks at anything else
 			if !takes && h == b.Holds[0] && !byStore && issue.Assignee == "" && !strings.Contains(refused.Error(), h) {
 				t.Errorf("%s: the briefing says that it %s, and claim: %v", issue.ID, h, refused)
 			}
@@ -128,7 +130,7 @@ func agreeOn(t *testing.T, run func() *workspace.Run, who string, seen map[strin
 	}
 }
 
-// anyLines makes the lines of a store.
+// anyLines generates the lines of a store.
 func anyLines(random *rand.Rand, n int) (lines []string) {
 	pick := func(list ...any) any { return list[random.IntN(len(list))] }
 	rare := func() bool { return random.IntN(12) == 0 }

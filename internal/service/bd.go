@@ -14,24 +14,24 @@ import (
 	"stig/internal/workspace"
 )
 
-// What bd answers and stig has no word of its own for: bd's objects, what is blocked, counts,
-// and the tree of dependencies.
+// These services provide what bd prints and stig has no format of its own for: bd's objects,
+// blocked issues, counts, and the dependency tree.
 
-// BDObject is an issue as bd prints it with --json: the keys of its line as they stand, and
-// those that bd computes.
+// BDObject is an issue as bd prints it with --json: the keys of its line as they are, and the
+// keys that bd computes.
 type BDObject = json.RawMessage
 
-// bdKeys are the keys that bd computes, or gives another value than the line has.
+// bdKeys are the keys that bd computes or whose values it replaces.
 type bdKeys map[beads.Key]any
 
-// bdObject gives the object of a line.
+// bdObject returns the object of a line, with the computed keys last, in the given order.
 func bdObject(r *beads.Record, computed bdKeys, order ...beads.Key) (BDObject, error) {
 	text := []byte{'{'}
 	add := func(k beads.Key, value []byte) {
 		if len(text) > 1 {
 			text = append(text, ',')
 		}
-		name, _ := json.Marshal(string(k)) // of a text
+		name, _ := json.Marshal(string(k)) // marshaling a string cannot fail
 		text = append(append(append(text, name...), ':'), value...)
 	}
 	for _, k := range r.Keys() {
@@ -52,7 +52,7 @@ func bdObject(r *beads.Record, computed bdKeys, order ...beads.Key) (BDObject, e
 	return append(text, '}'), nil
 }
 
-// bdCounts are how many rows of type blocks issues hold, and how many name them.
+// bdCounts counts, by issue, the rows of type blocks that it has and those that name it.
 type bdCounts struct{ holds, named map[string]int }
 
 func countBlocks(file *beads.Snapshot) bdCounts {
@@ -68,7 +68,7 @@ func countBlocks(file *beads.Snapshot) bdCounts {
 	return c
 }
 
-// keys are the keys that bd adds to an issue in a list.
+// keys returns the keys that bd adds to an issue in a list.
 func (c bdCounts) keys(issue *beads.Issue, r *beads.Record) bdKeys {
 	keys := bdKeys{"dependency_count": c.holds[issue.ID], "dependent_count": c.named[issue.ID], "comment_count": len(r.Comments()), "parent": nil}
 	for _, d := range issue.Deps {
@@ -82,7 +82,8 @@ func (c bdCounts) keys(issue *beads.Issue, r *beads.Record) bdKeys {
 
 var bdListed = []beads.Key{"dependency_count", "dependent_count", "comment_count", "parent", "blocked_by_count", "blocked_by"}
 
-// bdList gives issues as bd list and bd ready do; more gives further keys of one, nil for none.
+// bdList returns issues as bd list and bd ready print them. more adds keys to an issue; it may
+// be nil.
 func bdList(file *beads.Snapshot, ids []string, more func(id string, keys bdKeys)) ([]BDObject, error) {
 	list, counts, reader := []BDObject{}, countBlocks(file), file.Reader()
 	for _, id := range ids {
@@ -104,9 +105,10 @@ func bdList(file *beads.Snapshot, ids []string, more func(id string, keys bdKeys
 	return list, nil
 }
 
-// IssuesBD gives the issues that are found as bd show does: what an issue depends on and what
-// depends on it are objects too, each with the type of the row. Rows whose issue the store
-// lacks are left out. The error (fault.NotFound) names the first id that is not found.
+// IssuesBD returns the issues that exist, as bd show prints them: the issues it depends on and
+// those that depend on it are objects too, each with the type of the row. Rows whose issue is
+// not in the store are left out. The error (fault.NotFound) names the first id that is not
+// found.
 func IssuesBD(a *workspace.Run, ids []string) (list []BDObject, missing error) {
 	file, err := a.Open()
 	if err != nil {
@@ -165,7 +167,7 @@ func bdShown(file *beads.Snapshot, counts bdCounts, at int) (BDObject, error) {
 	return bdObject(record, keys, append([]beads.Key{beads.Dependencies, "dependents"}, bdListed...)...)
 }
 
-// present is a list as a value of JSON; nil for an empty one, whose key bd leaves out.
+// present returns list as a JSON value, or nil for an empty list, whose key bd omits.
 func present(list []BDObject) any {
 	if len(list) == 0 {
 		return nil
@@ -173,25 +175,25 @@ func present(list []BDObject) any {
 	return list
 }
 
-// BlockedRow is an unclosed issue that waits for others.
+// BlockedRow is an unclosed issue that depends on others.
 type BlockedRow struct {
 	ID        string   `json:"id"`
 	Title     string   `json:"title"`
 	Status    string   `json:"status"`
 	Priority  int      `json:"priority"`
-	BlockedBy []string `json:"blocked_by"` // what it and the epics above it wait for: issues, and references to other stores
-	Holds     []string `json:"holds"`      // the same in words, to be put behind its id
+	BlockedBy []string `json:"blocked_by"` // blockers of it and of the epics above it: issues, and references to other stores
+	Holds     []string `json:"holds"`      // the same in words, to print after its id
 }
 
-// BlockedList are the issues that wait, by priority, then id.
+// BlockedList contains the blocked issues, by priority, then id.
 type BlockedList struct {
 	Rows  []BlockedRow `json:"issues"`
 	Total int          `json:"total"`
-	Said  int          `json:"status_blocked"` // how many others have the status blocked, and wait for no issue
+	Said  int          `json:"status_blocked"` // number of others that have status blocked but wait for no issue
 	BD    []BDObject   `json:"-"`
 }
 
-// Blocked lists the issues with unclosed blockers, below an epic where one is named.
+// Blocked lists the issues with unclosed blockers, only those within epic if one is given.
 func Blocked(a *workspace.Run, epic string) (*BlockedList, error) {
 	now, err := a.Clock()
 	if err != nil {
@@ -236,7 +238,7 @@ func Blocked(a *workspace.Run, epic string) (*BlockedList, error) {
 	return list, err
 }
 
-// waits reports whether an issue is work that waits for others, or has the status that says so.
+// waits reports whether an issue is work that is blocked or has status blocked.
 func waits(graph *dag.Graph, issue *beads.Issue, i int) bool {
 	return graph.Lasting(i) && !graph.Closed(i) && !issue.IsPinned() && (graph.Blocked(i) || issue.Status == beads.StatusBlocked)
 }
@@ -264,21 +266,22 @@ func blockedRow(file *beads.Snapshot, i int, holds []dag.Hold) BlockedRow {
 // GroupKeys are what Count can group issues by.
 func GroupKeys() []string { return []string{"status", "priority", "type", "assignee", "label"} }
 
-// Group is how many issues have one value.
+// Group is the number of issues that have one value.
 type Group struct {
 	Group string `json:"group"`
 	Count int    `json:"count"`
 }
 
-// Counted is how many issues match; by groups where that was asked for, by their names.
+// Counted is the number of matching issues, and the counts by group, sorted by name, if groups
+// were requested.
 type Counted struct {
 	Count  int     `json:"count"`
-	Total  int     `json:"total,omitzero"` // the same, where there are groups
+	Total  int     `json:"total,omitzero"` // the same as Count, if there are groups
 	Groups []Group `json:"groups,omitzero"`
 }
 
-// Count counts the issues that match, closed ones too unless the request has a status. With by,
-// one of GroupKeys, it counts each group; an issue is in a group for each of its labels.
+// Count counts the matching issues, including closed ones unless the request has a status. If
+// by is one of GroupKeys it counts each group; an issue is in one group for each of its labels.
 func Count(a *workspace.Run, r ListRequest, by string) (*Counted, error) {
 	if by != "" && !slices.Contains(GroupKeys(), by) {
 		return nil, workspace.Usage(fmt.Sprintf("--by: must be one of %s; found %q", strings.Join(GroupKeys(), ", "), by), "")
@@ -308,7 +311,7 @@ func Count(a *workspace.Run, r ListRequest, by string) (*Counted, error) {
 	return counted, nil
 }
 
-// groups are the groups of an issue by a key, named as bd names them.
+// groups returns the groups of an issue for a key, named as in bd.
 func (r ListRow) groups(by string) []string {
 	switch by {
 	case "priority":
@@ -326,8 +329,8 @@ func (r ListRow) groups(by string) []string {
 	return []string{r.Status}
 }
 
-// Statistics count the issues of a store, by the names that bd gives the counts. Blocked are
-// those that Blocked lists, and ready those that the reader can take.
+// Statistics are the issue counts of a store, under bd's names. Blocked counts the issues that
+// Blocked lists, and ready those that the reader can claim.
 type Statistics struct {
 	Total      int `json:"total_issues"`
 	Open       int `json:"open_issues"`
@@ -385,21 +388,22 @@ func Stats(ctx context.Context, a *workspace.Run) (*Statistics, error) {
 	return s, nil
 }
 
-// TreeRow is an issue in the tree of what another depends on, or of what depends on it.
+// TreeRow is an issue in a dependency tree.
 type TreeRow struct {
 	ID        string `json:"id"`
 	Title     string `json:"title"`
-	Status    string `json:"status"` // missing where the store lacks the issue
+	Status    string `json:"status"` // "missing" if the store does not have the issue
 	Priority  int    `json:"priority"`
 	Depth     int    `json:"depth"`
-	ParentID  string `json:"parent_id"` // the row above it that it hangs on; "" for the root
+	ParentID  string `json:"parent_id"` // its parent in the tree; "" for the root
 	Type      string `json:"type,omitempty"`
-	Truncated bool   `json:"truncated"` // its own rows are left out: they stand above, or lie deeper than was asked for
-	Cycle     bool   `json:"cycle"`     // it hangs on itself
+	Truncated bool   `json:"truncated"` // its children are left out: listed above, or below the maximum depth
+	Cycle     bool   `json:"cycle"`     // it depends on itself
 }
 
-// Tree gives the tree of what an issue depends on, or with up of what depends on it, by rows of
-// every type, each issue after the one that it hangs on. depth is how deep it goes at most.
+// Tree returns the tree of the issues that an issue depends on, or with up of those that depend
+// on it. It follows rows of every type, to a depth of at most depth, and lists parents before
+// children.
 func Tree(a *workspace.Run, id string, up bool, depth int) ([]TreeRow, error) {
 	if depth < 1 {
 		return nil, workspace.Usage(fmt.Sprintf("--max-depth: must be at least 1; found %d", depth), "")

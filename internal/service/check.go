@@ -19,39 +19,40 @@ import (
 	"stig/internal/workspace"
 )
 
-// CheckRequest says what to look for, and where.
+// CheckRequest says what to check, and where.
 type CheckRequest struct {
-	Command string   // whose rules: check, vet, cycles or lint; check is all of them
-	IDs     []string // of vet and lint: the issues; none stand for all
+	Command string   // check, vet, cycles or lint; check runs the rules of all
+	IDs     []string // of vet and lint: the issues to check; none means all
 	Against string   // of check: a revision to compare the store with; may be empty
-	Verify  bool     // of check: run the criteria of what was closed since Against again
+	Verify  bool     // of check: rerun the criteria of issues closed since Against
 }
 
-// Checked is what a check found.
+// Checked is the result of a check.
 type Checked struct {
 	Command string
-	Rules   []lint.Rule // all that were looked for
+	Rules   []lint.Rule // the rules that were checked
 	Found   []lint.Diagnostic
-	Issues  int    // that were looked at
-	Store   string // its path
+	Issues  int    // number of issues checked
+	Store   string // path of the store
 	Proven  []Proof
 }
 
-// Proof is what running the criteria of a closed issue again showed.
+// Proof is the result of rerunning the criteria of a closed issue.
 type Proof struct {
 	ID     string `json:"id"`
 	Passed bool   `json:"passed"`
-	Reused bool   `json:"reused"` // they passed on this very tree before
-	Failed string `json:"failed"` // what did not pass; "" where all did
-	// Green tells that all passed at the revision too, which nothing says is meant.
+	Reused bool   `json:"reused"` // they passed on this tree before
+	Failed string `json:"failed"` // the first failure; "" if all passed
+	// Green reports whether all passed at the revision too, although the issue does not say
+	// that this is intended.
 	Green    bool     `json:"green_before"`
-	Weakened []string `json:"weakened,omitempty"` // files that they read, with those of the revision of which they fail
+	Weakened []string `json:"weakened,omitempty"` // files that they read; with the older versions of these they fail
 }
 
 // Check validates the store, or some of its issues.
 func Check(ctx context.Context, a *workspace.Run, r CheckRequest) (*Checked, error) {
 	if r.Verify && r.Against == "" {
-		return nil, workspace.Usage("--verify: needs a revision to know what was closed since", "type stig check --against origin/main --verify")
+		return nil, workspace.Usage("--verify: requires --against", "type stig check --against origin/main --verify")
 	}
 	store, err := a.Discover()
 	if err != nil {
@@ -88,7 +89,7 @@ func Check(ctx context.Context, a *workspace.Run, r CheckRequest) (*Checked, err
 	return c, nil
 }
 
-// lookFor finds what the rules of a command are about.
+// lookFor returns the diagnostics of a command's rules.
 func lookFor(ctx context.Context, a *workspace.Run, r CheckRequest, c *Checked, file *beads.Snapshot, only []int, past *lint.Past) ([]lint.Diagnostic, error) {
 	switch r.Command {
 	case "vet":
@@ -98,7 +99,7 @@ func lookFor(ctx context.Context, a *workspace.Run, r CheckRequest, c *Checked, 
 		}
 		return lint.Vet(file, only, lint.Rules{Schema: a.Schema, Now: now})
 	case "cycles":
-		a.WarnOfStore(file) // no rule of cycles is about lines that cannot be read
+		a.WarnOfStore(file) // the rules of cycles do not cover unreadable lines
 		return lint.Cycles(file, dag.New(file)), nil
 	}
 	rules, err := checkRules(ctx, a, file.Place(), past)
@@ -114,7 +115,7 @@ func lookFor(ctx context.Context, a *workspace.Run, r CheckRequest, c *Checked, 
 	return lint.Check(file, dag.New(file), rules)
 }
 
-// looksFor names the commands whose rules a command looks for.
+// looksFor returns the commands whose rules a command checks.
 func looksFor(command string, past *lint.Past) []string {
 	switch {
 	case command != "check":
@@ -125,19 +126,18 @@ func looksFor(command string, past *lint.Past) []string {
 	return []string{"check", "vet", "cycles", "lint", "against"}
 }
 
-// ofBranch leaves out diagnostics that are for information only and of unchanged issues,
-// and says how many it left out.
+// ofBranch drops info diagnostics of unchanged issues and prints how many it dropped.
 func ofBranch(a *workspace.Run, found []lint.Diagnostic, file *beads.Snapshot, past *lint.Past) []lint.Diagnostic {
 	all := len(found)
 	found = slices.DeleteFunc(found, func(d lint.Diagnostic) bool { return untouched(d, file, past.File) })
 	if left := all - len(found); left > 0 {
-		a.Note("%d more for information, about issues that are as at %s: stig check", left, past.Name)
+		a.Note("%d more infos about issues unchanged since %s: stig check", left, past.Name)
 	}
 	return found
 }
 
-// untouched reports whether a diagnostic is for information only and its issue is unchanged
-// to the byte, so that it does not concern a reviewer of the branch.
+// untouched reports whether a diagnostic is an info and its issue is byte-for-byte unchanged,
+// so that it does not concern a reviewer of the branch.
 func untouched(d lint.Diagnostic, now, past *beads.Snapshot) bool {
 	if d.Severity != lint.Info {
 		return false
@@ -155,7 +155,7 @@ func untouched(d lint.Diagnostic, now, past *beads.Snapshot) bool {
 	return err == nil && bytes.Equal(before.Bytes(), after.Bytes())
 }
 
-// checkRules are what the store is validated with.
+// checkRules returns the rules that the store is validated against.
 func checkRules(ctx context.Context, a *workspace.Run, store beads.Place, past *lint.Past) (lint.Rules, error) {
 	unfinished, err := a.Unfinished(ctx, store, true)
 	if err != nil {
@@ -170,9 +170,9 @@ func checkRules(ctx context.Context, a *workspace.Run, store beads.Place, past *
 	}, err
 }
 
-// prove runs the criteria of issues again and returns, for each issue, why they do not pass and
-// whether they show its work. It needs no trust: the flag is the consent. Criteria that passed on
-// this very tree are not run again.
+// prove reruns the criteria of issues and returns, for each issue, why they fail and whether
+// they prove its work. It needs no trust: the flag is the consent. Criteria that passed on this
+// tree are not rerun.
 func prove(ctx context.Context, a *workspace.Run, c *Checked, file *beads.Snapshot, against string, ids []string) ([]lint.Proof, error) {
 	code, err := a.Code(ctx, file.Place())
 	if err != nil {
@@ -183,7 +183,7 @@ func prove(ctx context.Context, a *workspace.Run, c *Checked, file *beads.Snapsh
 		return nil, err
 	}
 	c.Proven = make([]Proof, len(ids))
-	var passing, due []*GateRun // that passed, and that are to be run
+	var passing, due []*GateRun // passed, and still to run
 	for i, id := range ids {
 		t, err := retrial(code, file, id)
 		if err != nil {
@@ -224,7 +224,8 @@ func prove(ctx context.Context, a *workspace.Run, c *Checked, file *beads.Snapsh
 	return proofs, err
 }
 
-// runAll runs the checks of issues beside each other, and gives their verdicts in that order.
+// runAll runs the checks of issues in parallel and returns their verdicts in the order of the
+// list.
 func runAll(ctx context.Context, a *workspace.Run, list []*GateRun, o GateRunOptions) ([]*gate.Verdict, error) {
 	batch := gate.Batch{Parallel: parallel(a), Out: a.Progress, Terminal: a.Terminal, Now: a.Now}
 	for _, t := range list {
@@ -237,13 +238,13 @@ func runAll(ctx context.Context, a *workspace.Run, list []*GateRun, o GateRunOpt
 	return gate.RunAll(ctx, batch)
 }
 
-// parallel is how many issues are checked at once.
+// parallel returns how many issues are checked at once.
 func parallel(a *workspace.Run) int {
 	const most = 4
 	return cmp.Or(a.Config.Gate.Jobs, min(most, runtime.NumCPU()))
 }
 
-// retrial plans the criteria of an issue that is closed, as they stand.
+// retrial plans the current criteria of a closed issue.
 func retrial(s *workspace.Code, file *beads.Snapshot, id string) (*GateRun, error) {
 	issue, record, err := file.FindRecord(id)
 	if err != nil {
@@ -253,7 +254,7 @@ func retrial(s *workspace.Code, file *beads.Snapshot, id string) (*GateRun, erro
 	return &GateRun{Code: s, Id: issue.ID, criteria: found, Plan: found.Plan()}, nil
 }
 
-// firstFailure names the first check that did not pass, "" where all did.
+// firstFailure returns the first check that did not pass; "" if all passed.
 func firstFailure(v *gate.Verdict) string {
 	for _, o := range v.Outcomes() {
 		if !o.Passed() {
@@ -263,7 +264,7 @@ func firstFailure(v *gate.Verdict) string {
 	return ""
 }
 
-// indices finds the named issues; nil stands for all.
+// indices returns the indices of the named issues; nil means all.
 func indices(file *beads.Snapshot, ids []string) ([]int, error) {
 	issues, err := file.FindAll(ids)
 	var only []int
@@ -274,25 +275,25 @@ func indices(file *beads.Snapshot, ids []string) ([]int, error) {
 	return only, err
 }
 
-// Output is what a check found as data.
+// Output returns the result of a check as data.
 func (c *Checked) Output() workspace.Output {
 	return workspace.NewOutput("check", struct {
 		Counts   lint.Counts       `json:"counts"`
 		Found    []lint.Diagnostic `json:"diagnostics"`
 		Issues   int               `json:"issues"`
-		Verified []Proof           `json:"verified,omitzero"` // nil unless asked for
+		Verified []Proof           `json:"verified,omitzero"` // nil unless requested
 	}{lint.Count(c.Found), append([]lint.Diagnostic{}, c.Found...), c.Issues, c.Proven})
 }
 
-// Fixed is what fixing changed.
+// Fixed is the result of Fix.
 type Fixed struct {
-	Repeats []merge.Repeat // lines that went, since another says the same
+	Repeats []merge.Repeat // lines removed because another line says the same
 	Changes []beads.Change
-	Left    []lint.Diagnostic // of a dry run: what vet would find then
+	Left    []lint.Diagnostic // of a dry run: what vet would still find
 }
 
-// Fix takes out lines that another line says too, and rewrites values that have one meaning
-// only, in the named issues or in all.
+// Fix removes lines that repeat another line and rewrites values that have only one meaning, in
+// the named issues or in all.
 func Fix(ctx context.Context, a *workspace.Run, ids []string, dryRun bool) (*Fixed, error) {
 	options, err := a.Options(dryRun)
 	if err != nil {
@@ -332,8 +333,8 @@ func Fix(ctx context.Context, a *workspace.Run, ids []string, dryRun bool) (*Fix
 	return f, err
 }
 
-// untwine takes out of a store in a file the lines that another says too: of the issues with
-// those ids, or all. Where a line cannot be read nothing is written.
+// untwine removes repeated lines from a store in a file: those of the named issues, or all. It
+// writes nothing if a line cannot be read.
 func untwine(ctx context.Context, a *workspace.Run, store beads.Store, o beads.Options, ids []string) (gone []merge.Repeat, err error) {
 	file, err := store.Snapshot()
 	if err != nil {

@@ -15,9 +15,10 @@ import (
 	"stig/internal/workspace"
 )
 
-// proveBefore runs the criteria of issues that pass as things were at a revision too, and with
-// what they read as it was then, each in a checkout of its own: so it is seen which of them
-// show nothing of the work, and which pass since what judges them was changed.
+// proveBefore runs the criteria of passing issues at the merge base with a revision too, and
+// once more at HEAD with the files that they read as they were at the merge base, each in its
+// own checkout. This shows which criteria do not prove the work, and which pass only because
+// the files that judge them were changed.
 func proveBefore(ctx context.Context, a *workspace.Run, code *workspace.Code, file *beads.Snapshot, against string, passing []*GateRun) error {
 	if len(passing) == 0 || code.Own == "" {
 		return nil
@@ -25,7 +26,7 @@ func proveBefore(ctx context.Context, a *workspace.Run, code *workspace.Code, fi
 	here := a.GitIn(code.Root)
 	base, err := here.Must(ctx, "merge-base", "HEAD", against)
 	if err != nil {
-		a.Warn("the criteria are not run at %s: %v", against, err)
+		a.Warn("criteria not run at %s: %v", against, err)
 		return nil
 	}
 	head, err := here.Commit(ctx, "HEAD")
@@ -63,11 +64,12 @@ func proveBefore(ctx context.Context, a *workspace.Run, code *workspace.Code, fi
 	return nil
 }
 
-// runAt runs the criteria of issues in a checkout of a commit, which change may change first.
+// runAt runs the criteria of issues in a checkout of a commit. change, if not nil, may change
+// the checkout first.
 func runAt(ctx context.Context, a *workspace.Run, store beads.Place, commit string, change func(dir string) error, list []*GateRun) (verdicts []*gate.Verdict, err error) {
 	trees, err := a.Trees(store)
 	if err != nil || trees == nil {
-		return nil, errors.Join(err, fmt.Errorf("%s: is in no repository", store.Name()))
+		return nil, errors.Join(err, fmt.Errorf("%s: not in a git repository", store.Name()))
 	}
 	self, _ := process.Self() // others may run them at the same time
 	dir, remove, err := git.DetachedTree(ctx, *trees, fmt.Sprint("check ", self.PID), commit)
@@ -77,7 +79,7 @@ func runAt(ctx context.Context, a *workspace.Run, store beads.Place, commit stri
 	defer func() { err = errors.Join(err, remove(context.WithoutCancel(ctx))) }()
 	there := a.Fresh(ctx, a.Running)
 	there.Dir, there.Config = dir, a.Config
-	there.Progress, there.Terminal = io.Discard, false // the same commands were shown on what is here
+	there.Progress, there.Terminal = io.Discard, false // the same commands were printed when they ran here
 	code, err := there.Code(ctx, store)
 	if err == nil && change != nil {
 		err = change(code.Root)
@@ -92,8 +94,8 @@ func runAt(ctx context.Context, a *workspace.Run, store beads.Place, commit stri
 	return runAll(ctx, there, runs, GateRunOptions{KeepGoing: true})
 }
 
-// asAt gives files of a checkout, as they are named there, what a commit has; what the commit
-// has not stays.
+// asAt restores files of a checkout, named relative to it, to their content at a commit. Files
+// that the commit does not have are left alone.
 func asAt(ctx context.Context, there git.Client, commit string, files []string) error {
 	for _, name := range files {
 		had, err := there.Run(ctx, "cat-file", "-e", commit+":./"+name)
@@ -107,7 +109,7 @@ func asAt(ctx context.Context, there git.Client, commit string, files []string) 
 	return nil
 }
 
-// fromRoot gives files as they are named from where the checks run.
+// fromRoot returns changes with paths relative to the directory in which the checks run.
 func (t *GateRun) fromRoot(changed []git.Change) []git.Change {
 	below, err := filepath.Rel(t.Code.Place.Root, t.Code.Root)
 	if err != nil || below == "." {

@@ -18,28 +18,28 @@ import (
 	"stig/internal/workspace"
 )
 
-// These services say whose work an issue is: in the store, and by a lease (package clone)
-// that all work trees of the clone share. A lease is taken before the store is written;
-// leases follow an edit of the store when the journal records it (clone.ClaimEdit).
+// These services decide whose work an issue is: in the store, and by a lease (package clone)
+// that all work trees of the clone share. A lease is taken before the store is written; leases
+// follow an edit of the store when the journal records it (clone.ClaimEdit).
 
-// ClaimRequest asks to claim an issue for the actor. Take claims it whoever holds it.
+// ClaimRequest asks to claim an issue for the actor. With Take the issue is claimed even if
+// another actor holds it.
 type ClaimRequest struct {
 	ID           string
 	Take, DryRun bool
-	Despite      string     // why it is claimed though it waits for something in another store
-	Loop         *LoopClaim // the actor is a worker loop; nil for whoever types a command
+	Despite      string     // why it is claimed although it waits for something in another store
+	Loop         *LoopClaim // set if the actor is a worker loop, nil for a command
 }
 
-// LoopClaim is a claim that this process holds and renews, and that ends with it.
+// LoopClaim is a claim that this process holds and renews, and that ends with the process.
 type LoopClaim struct {
-	Run   string        // that works on the issue
-	Lasts time.Duration // until it has to be renewed
-	Cap   time.Duration // after which it is not renewed
+	Run   string        // the run that works on the issue
+	Lasts time.Duration // time until it must be renewed
+	Cap   time.Duration // time after which it is not renewed any more
 }
 
-// Claim claims an issue for the actor. It refuses (fault.Conflict) an issue that another
-// actor holds in any work tree of the clone, or the same actor in another process that
-// still runs.
+// Claim claims an issue for the actor. It refuses (fault.Conflict) an issue held by another
+// actor in any work tree of the clone, or by the same actor in another running process.
 func Claim(ctx context.Context, a *workspace.Run, r ClaimRequest) (*checkpoint.Claimed, error) {
 	c, err := newClaimer(ctx, a, r)
 	if err != nil {
@@ -49,8 +49,8 @@ func Claim(ctx context.Context, a *workspace.Run, r ClaimRequest) (*checkpoint.C
 	return c.claim(ctx, r.ID)
 }
 
-// ClaimNext claims the first issue that can be started for the actor, or the next one if
-// that is taken meanwhile, also under the same name; nil if there is none.
+// ClaimNext claims the first startable issue for the actor. If that is taken meanwhile, also by
+// a process of the same name, it tries the next one. It returns nil if there is none.
 func ClaimNext(ctx context.Context, a *workspace.Run, dryRun bool) (*checkpoint.Claimed, error) {
 	c, err := newClaimer(ctx, a, ClaimRequest{DryRun: dryRun})
 	if err != nil {
@@ -67,7 +67,7 @@ func ClaimNext(ctx context.Context, a *workspace.Run, dryRun bool) (*checkpoint.
 			continue // it changed since it was read
 		}
 		if err == nil && !claimed.Changed {
-			continue // another process of the same name took it since
+			continue // another process of the same name took it meanwhile
 		}
 		return claimed, err
 	}
@@ -86,9 +86,9 @@ type claimer struct {
 	despite string
 	ttl     time.Duration
 
-	known clone.Claims // when ended ones were returned
-	taken *clone.Lease // the one that this claim took; nil before
-	was   *clone.Lease // that stood in its place; nil for none
+	known clone.Claims // as of the last return of ended claims
+	taken *clone.Lease // the lease that this claim took; nil before
+	was   *clone.Lease // the lease that it replaced; nil for none
 }
 
 func newClaimer(ctx context.Context, a *workspace.Run, r ClaimRequest) (*claimer, error) {
@@ -109,7 +109,7 @@ func newClaimer(ctx context.Context, a *workspace.Run, r ClaimRequest) (*claimer
 	return c, nil
 }
 
-// claimTTL is how long a claim lasts that no program holds.
+// claimTTL returns how long a claim lasts that no process holds.
 func claimTTL(a *workspace.Run) (time.Duration, error) {
 	if a.Config.Claims.TTL == "" {
 		return clone.LeaseTTL, nil
@@ -117,7 +117,7 @@ func claimTTL(a *workspace.Run) (time.Duration, error) {
 	return checkpoint.ParseSpan(a.Config.Claims.TTL)
 }
 
-// Judge says of the leases of a store whether they hold.
+// Judge returns the judge that decides whether leases of a store are valid.
 func Judge(a *workspace.Run, p clone.Place, now time.Time) clone.Judge {
 	self, _ := process.Self()
 	j := clone.Judge{Now: now, Host: self.Host, Tree: p.Worktree, Running: process.Running, Foreign: a.Foreign}
@@ -127,7 +127,7 @@ func Judge(a *workspace.Run, p clone.Place, now time.Time) clone.Judge {
 	return j
 }
 
-// Shows gives what a store shows of an issue: its status and whose it is.
+// Shows returns a function that reports the status and assignee of an issue in a store.
 func Shows(f *beads.Snapshot) func(issue string) (status, holder string) {
 	return func(id string) (string, string) {
 		if i, ok := f.Index(id); ok {
@@ -138,7 +138,7 @@ func Shows(f *beads.Snapshot) func(issue string) (status, holder string) {
 }
 
 // claim takes the lease on an issue and then the issue. If the store is not written, the
-// lease is put back as it was.
+// previous lease is restored.
 func (c *claimer) claim(ctx context.Context, id string) (*checkpoint.Claimed, error) {
 	c.taken, c.was = nil, nil
 	claimed, err := checkpoint.Claim(ctx, c.store, c.options, id, checkpoint.Claiming{
@@ -171,7 +171,7 @@ func (c *claimer) claim(ctx context.Context, id string) (*checkpoint.Claimed, er
 	return claimed, nil
 }
 
-// leaseOf gives the lease of a holder on an issue, and the judge of it.
+// leaseOf returns the lease of a holder on an issue, and the judge of it.
 func (c *claimer) leaseOf(issue, holder string) (clone.Lease, clone.Judge, bool) {
 	claims, judge, err := c.judge.AsRead(func() (clone.Claims, error) { return c.place.Claims(issue) })
 	c.app.WarnOfShared(err)
@@ -179,8 +179,8 @@ func (c *claimer) leaseOf(issue, holder string) (clone.Lease, clone.Judge, bool)
 	return l, judge, ok && l.Covers(holder)
 }
 
-// take puts a lease on an issue that names this process, so that it ends with it where
-// the store is not written any more. The store is locked.
+// take puts a lease on an issue that names this process, so that the lease ends with the
+// process if the store is not written. The store must be locked.
 func (c *claimer) take(f *beads.Snapshot, issue string) error {
 	c.judge.InStore = Shows(f)
 	if c.options.DryRun {
@@ -214,14 +214,14 @@ func (c *claimer) take(f *beads.Snapshot, issue string) error {
 		return err
 	}
 	if err != nil && c.place.Documents != nil {
-		return &fault.Error{Code: fault.Store, ID: issue, Reason: fmt.Sprintf("cannot be claimed now: %v", err), Hint: "type stig doctor to see how the server answers", Err: err}
+		return &fault.Error{Code: fault.Store, ID: issue, Reason: fmt.Sprintf("cannot be claimed now: %v", err), Hint: "type stig doctor to check the server", Err: err}
 	}
 	c.app.WarnOfShared(err)
 	return nil
 }
 
-// concerned names the issue, unless leases and marks of others are to go too: what is not read
-// of a server need not be asked for.
+// concerned returns the issue alone, or nil (all) if leases and marks of others must be pruned
+// too. A server is then not asked for more than is needed.
 func (c *claimer) concerned(issue string) []string {
 	kept := clone.Claims{Leases: slices.Clone(c.known.Leases), Done: slices.Clone(c.known.Done)}
 	c.judge.Prune(&kept)
@@ -231,7 +231,8 @@ func (c *claimer) concerned(issue string) []string {
 	return []string{issue}
 }
 
-// ask refuses an issue that a lease or the mark of a close keeps from being claimed.
+// ask refuses an issue that cannot be claimed because of a lease or because it was closed on
+// another branch.
 func (c *claimer) ask(all *clone.Claims, issue string) (clone.LeaseAnswer, error) {
 	if l, ok := all.Lease(issue); ok {
 		switch answer := c.judge.Ask(l, c.who); answer {
@@ -247,8 +248,8 @@ func (c *claimer) ask(all *clone.Claims, issue string) (clone.LeaseAnswer, error
 	return clone.LeaseFree, nil
 }
 
-// lease is the one that this process takes: that of a loop, or one until the store is
-// written.
+// lease returns the lease that this process takes: a loop's, or one that lasts until the store
+// is written.
 func (c *claimer) lease(issue string) clone.Lease {
 	l := clone.Lease{
 		Issue: issue, Actor: c.who.Actor, Process: c.who.Process, Host: c.judge.Host, Worktree: c.place.Worktree, Tree: c.place.Worktree,
@@ -261,17 +262,17 @@ func (c *claimer) lease(issue string) clone.Lease {
 	return l
 }
 
-// kept is the lease that stays when the command ends: no program runs on. Of one that a
-// worker loop started it names the run, whose end returns it.
+// kept returns the lease that remains when the command ends, without a process. If a worker
+// loop started the command, the lease names the run and is returned when the run ends.
 func (c *claimer) kept(ctx context.Context, l clone.Lease) clone.Lease {
 	l.Run, l.Took = c.who.Run, ""
 	l.Process, l.Person = process.ID{}, IsPerson(c.app, c.place, l.Actor) && !namedByAssistant(ctx, c.app, l.Actor)
 	return l
 }
 
-// namedByAssistant reports whether a name is one that the session of an assistant chose for
-// itself, as the skill asks if no hook made a name. What such a session does as git's user
-// cannot be told from what that person does.
+// namedByAssistant reports whether a name was chosen by an assistant session for itself, as the
+// skill asks if no hook set a name. A session that acts under git's user name cannot be told
+// from that person.
 func namedByAssistant(ctx context.Context, a *workspace.Run, name string) bool {
 	if a.Assistant(name) == "" {
 		return false
@@ -280,7 +281,7 @@ func namedByAssistant(ctx context.Context, a *workspace.Run, name string) bool {
 	return err == nil && name != person
 }
 
-// settle puts a lease in the place of the one that this claim took, nil for none.
+// settle replaces the lease that this claim took with l; nil removes it.
 func (c *claimer) settle(l *clone.Lease) {
 	if c.taken == nil {
 		return
@@ -300,12 +301,12 @@ func (c *claimer) settle(l *clone.Lease) {
 	c.app.WarnOfShared(err)
 }
 
-// IsPerson reports whether a name is that of a person, as far as it is known here.
+// IsPerson reports whether a name is that of a person, as far as the clone knows.
 func IsPerson(a *workspace.Run, p clone.Place, name string) bool {
 	return a.Getenv("STIG_RUN") == "" && !isMachine(kindOf(p, name))
 }
 
-// kindOf is what kind of actor a name is: as its file says, else as the clone knows it.
+// kindOf returns the kind of an actor: from its profile, or else from the clone's records.
 func kindOf(p clone.Place, name string) string {
 	if clone.IsSession(name) {
 		return clone.Agent
@@ -320,8 +321,8 @@ func kindOf(p clone.Place, name string) string {
 
 func isMachine(kind string) bool { return kind == clone.Agent || kind == clone.Program }
 
-// hasEnded reports whether a name is that of an agent or a program whose loop has ended, or that
-// has none: an issue is not left to it. A person's stays.
+// hasEnded reports whether a name is that of an agent or program that runs no loop. Such an
+// actor does not keep an issue; a person does.
 func hasEnded(p clone.Place, name string) bool {
 	if !isMachine(kindOf(p, name)) {
 		return false
@@ -331,9 +332,9 @@ func hasEnded(p clone.Place, name string) bool {
 	return who.Process == (process.ID{}) || known && !running
 }
 
-// branches returns a function that reports whether merging a branch of the clone may bring
-// a close that the store of this work tree does not show: the branch exists, and is not
-// merged, or is checked out elsewhere with uncommitted work. git is asked once about each.
+// branches returns a function that reports whether merging a branch of the clone may bring a
+// close that the store of this work tree does not have: the branch exists and is not merged, or
+// is checked out elsewhere with uncommitted work. Answers are cached.
 func branches(a *workspace.Run, p clone.Place) func(name string) bool {
 	known := map[string]bool{}
 	return func(name string) bool {
@@ -348,7 +349,7 @@ func mayBring(a *workspace.Run, p clone.Place, ref string) bool {
 	git := a.GitIn(p.Worktree)
 	merged, err := git.Run(a.Ctx, "merge-base", "--is-ancestor", ref, "HEAD")
 	if err != nil || merged.Exit == 1 {
-		return true // what cannot be known keeps work from being done twice
+		return true // if unknown, assume so: the work must not be done twice
 	}
 	if merged.Exit != 0 {
 		there, err := git.Run(a.Ctx, "show-ref", "--verify", "--quiet", ref)
@@ -358,33 +359,33 @@ func mayBring(a *workspace.Run, p clone.Place, ref string) bool {
 	return err != nil || strings.Contains(string(trees.Stdout), "branch "+ref+"\n")
 }
 
-// ClosedElsewhere returns a function that reports whether an issue that the store shows open
-// was closed on another branch, a merge of which may bring the close: Claim refuses these.
+// ClosedElsewhere returns a function that reports whether an issue that is open in the store
+// was closed on another branch whose merge may bring the close. Claim refuses such issues.
 func ClosedElsewhere(a *workspace.Run, store beads.Place, claims *clone.Claims) (func(issue string) (clone.Done, bool), error) {
 	if len(claims.Done) == 0 {
 		return func(string) (clone.Done, bool) { return clone.Done{}, false }, nil
 	}
-	place, err := a.Live(store) // another branch may be checked out since
+	place, err := a.Live(store) // another branch may have been checked out meanwhile
 	isThere := branches(a, place)
 	return func(issue string) (clone.Done, bool) {
 		return clone.ClosedElsewhere(claims, issue, place.Branch, isThere)
 	}, err
 }
 
-// renewOwn renews the claim of the actor on an issue that they did not write to.
+// renewOwn renews the actor's claim on an issue that the command did not write.
 func renewOwn(ctx context.Context, a *workspace.Run, store beads.Place, issue string, now time.Time) {
 	place, claims, _ := leases(a, store, now)
 	who, err := a.ActorName(ctx)
 	edit := clone.ClaimEdit{Actor: who, Now: now}
 	if err != nil || !edit.Renew(&claims, issue) {
-		return // there is nothing to renew
+		return // nothing to renew
 	}
 	_, err = place.ChangeClaims(func(all *clone.Claims) (bool, error) { return edit.Renew(all, issue), nil }, issue)
 	a.WarnOfShared(err)
 }
 
-// Renew renews the claim of an issue that this process holds. It refuses (fault.Conflict)
-// one that was lost, or that is held for longer than its cap.
+// Renew renews this process's claim on an issue. It refuses (fault.Conflict) a claim that was
+// lost or that has reached its cap.
 func Renew(ctx context.Context, a *workspace.Run, issue string) error {
 	place, now, who, err := claimsOf(ctx, a)
 	if err != nil {
@@ -402,19 +403,19 @@ func Renew(ctx context.Context, a *workspace.Run, issue string) error {
 		}
 		renewed, ok := clone.Renewed(l, now)
 		if !ok {
-			return false, &fault.Error{Code: fault.Conflict, ID: issue, Reason: "is claimed for " + l.Cap.Sub(l.Since).String() + ", the longest that a claim is renewed",
+			return false, &fault.Error{Code: fault.Conflict, ID: issue, Reason: "is claimed for " + l.Cap.Sub(l.Since).String() + ", the longest a claim can be renewed",
 				Hint: "type stig release " + issue}
 		}
 		all.Hold(renewed)
 		return true, nil
 	}, issue)
-	if errors.Is(err, context.DeadlineExceeded) { // that others keep the leases locked says nothing about this one
+	if errors.Is(err, context.DeadlineExceeded) { // the leases being locked by others says nothing about this one
 		err = &fault.Error{Code: fault.Store, ID: issue, Reason: "the claim cannot be renewed now", Hint: "try again", Err: err}
 	}
 	return err
 }
 
-// claimsOf gives where the leases of the store are, the time, and who acts.
+// claimsOf returns the location of the store's leases, the time, and the actor.
 func claimsOf(ctx context.Context, a *workspace.Run) (place clone.Place, now time.Time, who string, err error) {
 	if place, err = a.LivePlace(); err != nil {
 		return place, now, "", err
@@ -426,7 +427,7 @@ func claimsOf(ctx context.Context, a *workspace.Run) (place clone.Place, now tim
 	return place, now, who, err
 }
 
-// LeaseOf gives the lease on an issue, which may have ended.
+// LeaseOf returns the lease on an issue, which may have ended.
 func LeaseOf(a *workspace.Run, issue string) (clone.Lease, bool) {
 	place, err := a.LivePlace()
 	if err != nil {

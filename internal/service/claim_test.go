@@ -23,7 +23,7 @@ import (
 	"stig/internal/workspace"
 )
 
-// claimant is a front end on the store of dir, which acts under a name at a time.
+// claimant returns a front end on the store in dir that acts under name.
 func claimant(t *testing.T, dir, name string, env ...string) *workspace.Run {
 	t.Helper()
 	values := map[string]string{"STIG_NOW": "2026-11-20T09:00:00Z", "PATH": os.Getenv("PATH")}
@@ -39,10 +39,10 @@ func claimant(t *testing.T, dir, name string, env ...string) *workspace.Run {
 	}
 }
 
-// dying ends its process by SIGKILL around an edit of the store.
+// dying kills its process with SIGKILL just before or after an edit of the store.
 type dying struct {
 	beads.Store
-	written bool // after the store was written, else before
+	written bool // after the store is written, else before
 }
 
 func (d dying) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx) error) ([]beads.Change, error) {
@@ -57,12 +57,12 @@ func (d dying) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx) err
 	return changes, err
 }
 
-// TestHolder is the process that claims in TestClaimEndsWithItsProcess: as a worker loop
-// that waits to be killed, or one that is killed as it claims.
+// TestHolder is the claiming process of TestClaimEndsWithItsProcess: a worker loop that waits
+// to be killed, or a process that is killed while it claims.
 func TestHolder(t *testing.T) {
 	kind, dir, ok := strings.Cut(os.Getenv("STIG_TEST_HOLDER"), " ")
 	if !ok {
-		return // the tests themselves
+		return // an ordinary test run
 	}
 	a, r := claimant(t, dir, "w1"), ClaimRequest{ID: "demo-1"}
 	switch kind {
@@ -79,7 +79,7 @@ func TestHolder(t *testing.T) {
 	time.Sleep(time.Minute)
 }
 
-// hold starts a holder of that kind and waits until it holds demo-1, or has ended.
+// hold starts a holder of that kind and waits until it holds demo-1 or has ended.
 func hold(t *testing.T, kind, dir string) *exec.Cmd {
 	t.Helper()
 	c := exec.Command(os.Args[0], "-test.run=^TestHolder$")
@@ -102,8 +102,8 @@ func hold(t *testing.T, kind, dir string) *exec.Cmd {
 	return c
 }
 
-// TestClaimEndsWithItsProcess: while a worker loop runs nobody else gets its issue, under
-// its name either; killed, it holds nothing any more.
+// TestClaimEndsWithItsProcess: while a worker loop runs, nobody else gets its issue, not even
+// under its name; once killed, it no longer holds the issue.
 func TestClaimEndsWithItsProcess(t *testing.T) {
 	_, dir := front(t)
 	loop := hold(t, "loop", dir)
@@ -132,7 +132,7 @@ func TestClaimEndsWithItsProcess(t *testing.T) {
 	}
 	_ = loop.Process.Kill()
 	_ = loop.Wait()
-	for range 2 { // the first writes nothing
+	for range 2 { // the first must write nothing
 		if would, err := WouldSweep(t.Context(), w2); err != nil || !slices.Equal(would, []string{"demo-1"}) {
 			t.Errorf("would be swept from a loop that was killed: %v, %v", would, err)
 		}
@@ -149,8 +149,8 @@ func TestClaimEndsWithItsProcess(t *testing.T) {
 	}
 }
 
-// TestClaimKilled: a claim that is killed on its way, before the store is written or
-// after, keeps nobody from the issue.
+// TestClaimKilled: a claim that is killed before or after the store is written does not block
+// the issue for others.
 func TestClaimKilled(t *testing.T) {
 	for _, kind := range []string{"taken", "written"} {
 		_, dir := front(t)
@@ -170,7 +170,7 @@ func TestClaimKilled(t *testing.T) {
 	}
 }
 
-// TestRenew: a loop renews what it holds, up to the cap, and learns that it was lost.
+// TestRenew: a loop renews its claim up to the cap, and learns that the claim was lost.
 func TestRenew(t *testing.T) {
 	_, dir := front(t)
 	at := func(clock string) *workspace.Run { return claimant(t, dir, "w1", "STIG_NOW=2026-11-20T"+clock+"Z") }

@@ -20,23 +20,23 @@ import (
 	"stig/signals"
 )
 
-// CloseOptions say how issues are closed.
+// CloseOptions say how to close issues.
 type CloseOptions struct {
 	GateRunOptions
 	Reason   string
 	Waive    string
-	Despite  string // why a question that waits does not hold the issues
+	Despite  string // why to close the issues despite an unanswered question
 	Escalate bool
 	DryRun   bool
 
-	// Not done: no check is run.
-	NotPlanned  string // why nobody will do the issues
-	DuplicateOf string // the issue that they repeat
+	// For issues that were not done: no check is run.
+	NotPlanned  string // why the issues will not be done
+	DuplicateOf string // the issue that they duplicate
 }
 
-// Close closes issues one after the other, each of them once, and notifies of what
-// follows. each is called with an issue as soon as its result is known. A failure is in
-// the finding of its issue, and the other issues are still closed.
+// Close closes issues one after the other, each at most once, and sends notifications. each is
+// called as soon as the result of an issue is known. A failure is returned in the finding of
+// its issue; the other issues are still closed.
 func Close(ctx context.Context, a *workspace.Run, ids []string, o CloseOptions, each func(Finding) error) (findings []Finding, err error) {
 	if err := o.check(ids); err != nil {
 		return nil, err
@@ -83,17 +83,17 @@ func Close(ctx context.Context, a *workspace.Run, ids []string, o CloseOptions, 
 	return findings, nil
 }
 
-// warnOfStranded warns that the work on an issue is on its branch alone, such as that of a
-// loop whose work could not be verified: issues built on this one do not have it.
+// warnOfStranded warns that the work on an issue is only on its branch, for example because a
+// loop could not verify it: issues that build on this one do not have that work.
 func warnOfStranded(ctx context.Context, a *workspace.Run, store beads.Place, id string) {
 	if remedy := Stranded(ctx, a, store, id); remedy != "" {
-		a.Warn("%s: its work is on branch %s alone", id, git.BranchOf(id, git.WorkBranch))
+		a.Warn("%s: its work is only on branch %s", id, git.BranchOf(id, git.WorkBranch))
 		a.Hint("type " + remedy)
 	}
 }
 
-// RemoveLeftovers removes the branches of what workers left of an issue that nobody will do, and
-// says which commits they were.
+// RemoveLeftovers removes the branches that workers left of an issue that will not be done, and
+// prints their commits.
 func RemoveLeftovers(ctx context.Context, a *workspace.Run, store beads.Place, id string) {
 	code, err := workspace.CodeOf(store)
 	if err != nil || code.Root == "" || !process.Finder("", a.Getenv)("git") {
@@ -101,14 +101,14 @@ func RemoveLeftovers(ctx context.Context, a *workspace.Run, store beads.Place, i
 	}
 	removed, err := git.RemoveLeftovers(ctx, a.GitIn(store.Dir), git.BranchOf(id, git.WorkBranch))
 	for _, one := range removed {
-		a.Warn("%s: branch %s is removed; it was at %.12s", id, one.Branch, one.Commit)
+		a.Warn("%s: removed branch %s (was %.12s)", id, one.Branch, one.Commit)
 	}
 	if err != nil {
-		a.Warn("%s: branches of leftovers stay: %v", id, err)
+		a.Warn("%s: leftover branches not removed: %v", id, err)
 	}
 }
 
-// Stranded is git.StrandedWork of an issue of the store.
+// Stranded calls git.StrandedWork for an issue of the store.
 func Stranded(ctx context.Context, a *workspace.Run, store beads.Place, id string) (remedy string) {
 	if !process.Finder("", a.Getenv)("git") {
 		return ""
@@ -116,30 +116,30 @@ func Stranded(ctx context.Context, a *workspace.Run, store beads.Place, id strin
 	return git.StrandedWork(ctx, a.GitIn(store.Dir), id)
 }
 
-// Discard is git.DiscardWork of an issue of the store.
+// Discard calls git.DiscardWork for an issue of the store.
 func Discard(ctx context.Context, a *workspace.Run, store beads.Place, id string) string {
 	return git.DiscardWork(ctx, a.GitIn(store.Dir), id)
 }
 
-// check refuses a request that names no issue.
+// check validates the options, and that at least one issue is named.
 func (o *CloseOptions) check(ids []string) error {
 	if len(ids) == 0 {
-		return workspace.Usage("close: takes the issues to close; found none", "")
+		return workspace.Usage("close: takes at least one issue; found none", "")
 	}
 	if o.NotPlanned != "" && o.Reason+o.Waive != "" {
-		return workspace.Usage("close: what is not planned has no other reason, and no waiver", "leave these out")
+		return workspace.Usage("close: --not-planned excludes --reason and --waive", "leave these out")
 	}
 	return o.GateRunOptions.check()
 }
 
-// closer closes issues, each by its own verdict.
+// closer closes issues, each with its own verdict.
 type closer struct {
 	CloseOptions
 	app     *workspace.Run
 	code    *workspace.Code
 	store   beads.Store
 	edit    beads.Options
-	closing checkpoint.Closing // its evidence is a waiver or still to come
+	closing checkpoint.Closing // its evidence is a waiver or not known yet
 	rules   checkpoint.Rules
 }
 
@@ -174,33 +174,33 @@ func newCloser(ctx context.Context, a *workspace.Run, o CloseOptions) (*closer, 
 	return c, err
 }
 
-// waiver is the word of the actor that an issue may close without a verdict. The
-// session of an assistant may not give it unless the configuration says so.
+// waiver returns the actor's waiver, which closes an issue without a verdict. An assistant
+// session may not waive unless the configuration allows it.
 func waiver(a *workspace.Run, why, actor string) (gate.Evidence, error) {
 	if err := mayWaive(a, actor); err != nil {
 		return nil, err
 	}
 	w, err := gate.Waive(why, actor)
 	if err != nil {
-		return nil, workspace.Usage("--waive: "+err.Error(), "say why nothing can show that it is done, and who could see it")
+		return nil, workspace.Usage("--waive: "+err.Error(), "say why no command can verify it, and who can")
 	}
 	return w, nil
 }
 
-// mayWaive refuses what a loop started, and the sessions of assistants unless the
-// configuration lets them waive.
+// mayWaive refuses waivers by whatever a loop started, and by assistant sessions unless the
+// configuration allows them.
 func mayWaive(a *workspace.Run, actor string) error {
 	if err := a.ForPeople("--waive"); err != nil {
 		return err
 	}
 	if program := a.Assistant(actor); program != "" && a.Config.Gate.Waivers != "anyone" {
-		return &fault.Error{Code: fault.Found, Reason: fmt.Sprintf("--waive: a session of an assistant (%s) may not waive", program),
-			Hint: "ask a person with stig escalate; a project lets sessions waive with gate: waivers: \"anyone\" in .stig.cue"}
+		return &fault.Error{Code: fault.Found, Reason: fmt.Sprintf("--waive: an assistant session (%s) may not waive", program),
+			Hint: "ask a person with stig escalate; to let sessions waive, set gate: waivers: \"anyone\" in .stig.cue"}
 	}
 	return nil
 }
 
-// byTracker says how to close an issue that stig may not write.
+// byTracker returns the hint for an issue that stig may not write: how to close it with bd.
 func (c *closer) byTracker(id string) string {
 	if waiver, ok := c.closing.Evidence.(gate.Waiver); ok {
 		return "type " + WaiveByTracker(id, c.closing.Reason, waiver.Why(), waiver.Actor())
@@ -208,7 +208,7 @@ func (c *closer) byTracker(id string) string {
 	return fmt.Sprintf("type stig verify %s, and when it passes bd close %s", id, id)
 }
 
-// close takes one issue through the gate.
+// close passes one issue through the gate.
 func (c *closer) close(ctx context.Context, candidate *checkpoint.Candidate, f *Finding) {
 	if candidate.Already {
 		f.Closed = candidate.Closed(c.closing.Reason)
@@ -224,7 +224,7 @@ func (c *closer) close(ctx context.Context, candidate *checkpoint.Candidate, f *
 	t := gateRun(ctx, c.app, c.code, f.Id, candidate.Criteria)
 	if f.Err = c.obstructed(ctx, t, candidate.Obstacles); f.Err != nil {
 		if !t.Asks() || errors.Is(f.Err, workspace.ErrNotRun) {
-			f.GateRun = t // what was seen
+			f.GateRun = t // report what was checked
 		}
 		return
 	}
@@ -238,7 +238,7 @@ func (c *closer) close(ctx context.Context, candidate *checkpoint.Candidate, f *
 	switch {
 	case f.Err != nil:
 		return
-	case f.Failed() && c.Escalate: // a dry run runs nothing, and fails nothing
+	case f.Failed() && c.Escalate: // a dry run runs nothing, so nothing fails
 		f.Escalated, f.Err = c.ask(ctx, f.GateRun)
 		return
 	case closing.Evidence == nil && !f.GateRun.Verdict.Passed():
@@ -252,12 +252,12 @@ func (c *closer) close(ctx context.Context, candidate *checkpoint.Candidate, f *
 	closing.Edited = f.GateRun.Edited
 	f.Closed, f.Err = checkpoint.Close(ctx, c.store, c.edit, f.Id, closing, c.rules)
 	if f.Err == nil && !c.DryRun {
-		_ = befores(c.code).Forget(claimName(f.Id)) // a later claim sees for itself
+		_ = befores(c.code).Forget(claimName(f.Id)) // a later claim records it anew
 	}
 }
 
-// obstructed says all that keeps the issue of a run open before any check has run: what
-// there is besides, criteria that ask for nothing, a repository that is not trusted.
+// obstructed returns everything that keeps an issue open before any check runs: the given
+// obstacles, criteria without commands, an untrusted repository.
 func (c *closer) obstructed(ctx context.Context, t *GateRun, obstacles []checkpoint.Obstacle) error {
 	if c.closing.Evidence == nil && !t.Asks() {
 		nothing, proposed := c.nothingToRun(t)
@@ -275,7 +275,8 @@ func (c *closer) obstructed(ctx context.Context, t *GateRun, obstacles []checkpo
 	return c.refused(obstacles)
 }
 
-// untrusted is a repository whose checks do not run here, unless they passed on this tree.
+// untrusted returns an obstacle if the repository is not trusted, unless the checks passed on
+// this tree.
 func (c *closer) untrusted(ctx context.Context, t *GateRun) ([]checkpoint.Obstacle, error) {
 	trust, err := c.app.TrustState(ctx, t.Code)
 	if err != nil {
@@ -296,8 +297,8 @@ func (c *closer) untrusted(ctx context.Context, t *GateRun) ([]checkpoint.Obstac
 	return []checkpoint.Obstacle{{Error: refused, Before: "read them", Run: "stig trust"}}, nil
 }
 
-// nothingToRun are criteria in which nothing can be run. A person may waive them, unless their
-// prose reads like commands: these are proposed first.
+// nothingToRun returns the obstacle of criteria without commands. A person may waive them. If
+// their prose reads like commands, proposed is true and these come first.
 func (c *closer) nothingToRun(t *GateRun) (o checkpoint.Obstacle, proposed bool) {
 	o.Error, _ = fault.As(nothingToRun(t), fault.Found)
 	_, fence := t.criteria.FromProse()
@@ -312,8 +313,8 @@ func (c *closer) nothingToRun(t *GateRun) (o checkpoint.Obstacle, proposed bool)
 	return o, fence != ""
 }
 
-// refused is what keeps an issue open, with the command that then closes it: the one that
-// was typed, and what it lacks.
+// refused returns an error that lists the obstacles, with the command that then closes the
+// issue: the typed one, with what it lacked.
 func (c *closer) refused(obstacles []checkpoint.Obstacle) error {
 	if len(obstacles) == 0 {
 		return nil
@@ -342,8 +343,8 @@ func (c *closer) refused(obstacles []checkpoint.Obstacle) error {
 	return checkpoint.Refused(obstacles, command)
 }
 
-// tried runs what can be run before criteria are waived: what passes needs no waiver, and
-// the result of the rest goes into the reason.
+// tried runs what can be run before the criteria are waived. Criteria that all pass need no
+// waiver; otherwise the results become part of the reason.
 func (c *closer) tried(ctx context.Context, t *GateRun, waiver gate.Waiver) (gate.Evidence, error) {
 	if !t.Asks() || c.DryRun {
 		return waiver, nil
@@ -356,13 +357,13 @@ func (c *closer) tried(ctx context.Context, t *GateRun, waiver gate.Waiver) (gat
 		return waiver, err
 	}
 	if t.Verdict.Passed() {
-		c.app.Note("%s: its checks pass, and need no waiver", t.Id)
+		c.app.Note("%s: its checks pass; no waiver needed", t.Id)
 		return t.Verdict, nil
 	}
 	return waiver.Tried(t.Verdict), nil
 }
 
-// verdict takes the verdict that still counts, or runs the checks. A dry run runs nothing.
+// verdict reuses a fresh verdict or runs the checks. A dry run runs nothing.
 func (c *closer) verdict(ctx context.Context, t *GateRun) error {
 	if !t.Asks() {
 		return nothingToRun(t)
@@ -377,19 +378,18 @@ func (c *closer) verdict(ctx context.Context, t *GateRun) error {
 	return Try(ctx, c.app, t, c.GateRunOptions)
 }
 
-// PendingClose is an issue whose checks ran and that is closed later: meanwhile the work
-// that passed lands where others build on it.
+// PendingClose is an issue whose checks ran and that is closed later. In between, the work
+// lands on the branch that others build on.
 type PendingClose struct {
 	closer    *closer
 	candidate *checkpoint.Candidate
 	run       *GateRun
-	waiver    gate.Evidence // the word of a person instead of a verdict; nil for none
+	waiver    gate.Evidence // a person's waiver instead of a verdict; nil for none
 }
 
-// Gate runs the checks of an issue in the work tree that a is started in, or takes the
-// verdict that still counts. The error says what keeps the issue from being closed
-// whatever they show, or, wrapping ErrNotRun, why they do not run. An issue that is
-// closed goes through the gate too.
+// Gate runs the checks of an issue in the work tree that a is started in, or reuses a fresh
+// verdict. The error says what keeps the issue from being closed whatever the checks show. It
+// wraps ErrNotRun if they could not run. A closed issue is checked too.
 func Gate(ctx context.Context, a *workspace.Run, id string, o CloseOptions) (*PendingClose, error) {
 	if err := o.check([]string{id}); err != nil {
 		return nil, err
@@ -409,13 +409,13 @@ func Gate(ctx context.Context, a *workspace.Run, id string, o CloseOptions) (*Pe
 	return g, errors.Join(c.verdict(ctx, g.run), g.run.WaitEdits())
 }
 
-// Verdict is what the checks showed.
+// Verdict returns the verdict of the checks.
 func (g *PendingClose) Verdict() *gate.Verdict { return g.run.Verdict }
 
-// Passed reports whether all checks passed, or a person takes the issue without them.
+// Passed reports whether all checks passed or a person waived them.
 func (g *PendingClose) Passed() bool { return g.waiver != nil || g.run.Verdict.Passed() }
 
-// Take accepts a person's word in place of checks that do not run.
+// Take accepts a person's waiver in place of checks that do not run.
 func (g *PendingClose) Take(why, person string) error {
 	waiver, err := gate.Waive(why, person)
 	if err != nil {
@@ -428,8 +428,8 @@ func (g *PendingClose) Take(why, person string) error {
 	return nil
 }
 
-// Close closes the issue on its verdict, unless its criteria changed since, and notifies
-// of what follows.
+// Close closes the issue on its verdict, unless its criteria changed meanwhile, and sends
+// notifications.
 func (g *PendingClose) Close(ctx context.Context) (*checkpoint.Closed, error) {
 	c := g.closer
 	if g.candidate.Already {
@@ -448,7 +448,7 @@ func (g *PendingClose) Close(ctx context.Context) (*checkpoint.Closed, error) {
 	return f.Closed, nil
 }
 
-// ask escalates a failure to a person, and reports whether that had not been asked before.
+// ask escalates a failure to a person, and reports whether the question is new.
 func (c *closer) ask(ctx context.Context, t *GateRun) (bool, error) {
 	_, err := checkpoint.Escalate(ctx, c.store, c.edit, t.Id, checkpoint.Question{
 		Text: failureText(t.Verdict), By: c.closing.Actor, Evidence: c.app.Config.Signals.Evidence,
@@ -460,8 +460,8 @@ func (c *closer) ask(ctx context.Context, t *GateRun) (bool, error) {
 	return err == nil, err
 }
 
-// failureText is the question to a person about a failure. The output of a command may hold
-// credentials that it was given: none gets into the notes.
+// failureText returns the question to a person about a failure. It omits the output of
+// commands, which may contain credentials that must not get into the notes.
 func failureText(v *gate.Verdict) string {
 	var text strings.Builder
 	text.WriteString(orient.FailureOpening + " Is the work at fault, or are they?\n")
@@ -481,8 +481,8 @@ func failureText(v *gate.Verdict) string {
 	return text.String()
 }
 
-// WithoutEstimate reports whether issues wait for one that was just closed without a state
-// estimate, so that they get none from it.
+// WithoutEstimate reports whether an issue that others wait for was closed without a state
+// estimate, so that they learn nothing from it.
 func WithoutEstimate(c *checkpoint.Closed) bool {
 	if len(c.Unblocked)+c.StillBlocked == 0 {
 		return false
@@ -499,10 +499,10 @@ func WithoutEstimate(c *checkpoint.Closed) bool {
 	return false
 }
 
-// WarnOfEdited says what became of criteria since they were committed.
+// WarnOfEdited warns how the criteria changed since they were committed.
 func WarnOfEdited(a *workspace.Run, t *GateRun) {
 	a.Warn("%s: %s", t.Id, t.Edited)
 	for _, text := range t.Edited.Gone {
-		a.Warn("%s: no longer among them: %s", t.Id, visible.FirstLine(text))
+		a.Warn("%s: no longer in its criteria: %s", t.Id, visible.FirstLine(text))
 	}
 }

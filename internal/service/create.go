@@ -26,20 +26,20 @@ import (
 	"stig/orient"
 )
 
-// CreateRequest is an issue to be made.
+// CreateRequest is an issue to create.
 type CreateRequest struct {
-	checkpoint.Draft // without what is found out here: By, Evidence, Number
+	checkpoint.Draft // without the fields set here: By, Evidence, Number
 	DryRun           bool
 }
 
-// Created says which issue was made.
+// Created is a created issue.
 type Created struct {
 	*checkpoint.Created
-	Earlier bool `json:"earlier,omitempty"` // the same request made it a moment ago, and nobody was told its id
+	Earlier bool `json:"earlier,omitempty"` // the same request created it a moment ago, and its id was not printed
 }
 
-// Create adds an issue, unless the same request did a moment ago without its id
-// being printed. Whoever has told of the issue calls Printed.
+// Create adds an issue, unless the same request added it a moment ago and its id was never
+// printed. The caller calls Printed once it has printed the id.
 func Create(ctx context.Context, a *workspace.Run, r CreateRequest) (*Created, error) {
 	store, options, err := a.ToWrite(ctx, r.DryRun)
 	if err != nil {
@@ -70,21 +70,22 @@ func Create(ctx context.Context, a *workspace.Run, r CreateRequest) (*Created, e
 	return &Created{created, false}, nil
 }
 
-// createBound is how many issues one run of a worker may create.
+// createBound limits how many issues one run of a worker may create.
 var createBound = workspace.RunBound{
-	Did: "created", What: "issues", Hint: "say the rest in a checkpoint, or ask a person",
+	Did: "created", What: "issues", Hint: "report the rest in a checkpoint, or ask a person",
 	Most:   func(p *clone.Profile) int { return p.Issues },
 	Counts: func(c clone.Change) bool { return c.Kind == string(merge.KindIssue) && c.Was == "" },
 }
 
-// CreateAllRequest is a file of issues to be made, JSON or Markdown.
+// CreateAllRequest is a file of issues to create, in JSON or Markdown.
 type CreateAllRequest struct {
-	From   string // the name of the file, "-" for none
+	From   string // file name, "-" for none
 	Text   []byte
 	DryRun bool
 }
 
-// markdown reports whether the file is a plan: by its name, else by its first letter.
+// markdown reports whether the file is a Markdown plan, by its name or else its first
+// character.
 func (r CreateAllRequest) markdown() bool {
 	switch filepath.Ext(r.From) {
 	case ".md", ".markdown":
@@ -95,14 +96,14 @@ func (r CreateAllRequest) markdown() bool {
 	return bytes.HasPrefix(bytes.TrimSpace(r.Text), []byte("#"))
 }
 
-// CreatedAll says which issues were made.
+// CreatedAll lists the created issues.
 type CreatedAll struct {
-	Plan    []checkpoint.Draft    `json:"-"` // what the file says, where it is Markdown; else nil
+	Plan    []checkpoint.Draft    `json:"-"` // content of the file if it is Markdown; else nil
 	Created []*checkpoint.Created `json:"created"`
 	Changes []beads.Change        `json:"-"`
 }
 
-// CreateAll adds issues in one edit: all of them, or none.
+// CreateAll adds issues in one edit: all of them or none.
 func CreateAll(ctx context.Context, a *workspace.Run, r CreateAllRequest) (*CreatedAll, error) {
 	now, err := a.Clock()
 	if err != nil {
@@ -153,8 +154,8 @@ func CreateAll(ctx context.Context, a *workspace.Run, r CreateAllRequest) (*Crea
 	return &CreatedAll{plan, created, changes}, nil
 }
 
-// nearTitles gives for each draft the first unclosed issue with nearly the same title,
-// nil for none. A store that cannot be read is reported by Create.
+// nearTitles returns for each draft the first unclosed issue with nearly the same title, nil
+// for none. It ignores an unreadable store, which Create reports.
 func nearTitles(a *workspace.Run, store beads.Store, drafts ...checkpoint.Draft) []*beads.Issue {
 	near := make([]*beads.Issue, len(drafts))
 	file, err := store.Snapshot()
@@ -180,8 +181,8 @@ func nearWarning(c *checkpoint.Created, near *beads.Issue) []string {
 	return []string{fmt.Sprintf("%s has nearly the same title, %q; if it is the same work, type stig close %s --duplicate-of %s", near.ID, visible.OneLine(near.Title), c.ID, near.ID)}
 }
 
-// Printed records that whoever asked for an issue was told its id, unless err says
-// that they could not be.
+// Printed records that the id of a created issue was printed. If err is not nil, printing
+// failed, and Printed returns an error that says so.
 func Printed(a *workspace.Run, id string, err error) error {
 	if err != nil {
 		return &fault.Error{Code: fault.Store, ID: id, Reason: fmt.Sprintf("was created, but could not be printed: %v", err),
@@ -191,12 +192,12 @@ func Printed(a *workspace.Run, id string, err error) error {
 	return nil
 }
 
-// unreportedFor is how long after an issue was made without that being printed the
-// same command names it instead of making a second.
+// unreportedFor is how long the same command returns an issue whose id was never printed
+// instead of creating a second one.
 const unreportedFor = time.Minute
 
-// findUnreported finds the issue that the same command line made a moment ago without
-// its id being printed: the disk was full, or the process was ended.
+// findUnreported finds the issue that the same command line created a moment ago without
+// printing its id, for example because the disk was full or the process was killed.
 func findUnreported(a *workspace.Run, store beads.Store, d checkpoint.Draft, now time.Time) (issue string, ok bool) {
 	place, err := a.Live(store.Place())
 	if err != nil {
@@ -207,8 +208,8 @@ func findUnreported(a *workspace.Run, store beads.Store, d checkpoint.Draft, now
 		return r.Result == clone.Written && !r.Told && recent && r.Command == a.Running && r.Worktree == place.Worktree && r.Actor == d.By &&
 			len(r.Changes) == 1 && jsonl.IsGone(r.Process) && madeFrom(r.Changes[0], d) && holdsIssue(store, r.Changes[0].Issue)
 	}
-	// Whoever made it may have told of it and ended between the journal being read and
-	// the process being looked for: what counts is the journal after that.
+	// The creator may have printed the id and ended between reading the journal and checking
+	// its process, so the journal is read once more.
 	for range 2 {
 		journal, err := place.Recent()
 		at := -1
@@ -223,7 +224,7 @@ func findUnreported(a *workspace.Run, store beads.Store, d checkpoint.Draft, now
 	return issue, true
 }
 
-// madeFrom reports whether a new line says what a draft says.
+// madeFrom reports whether a new line has the content of a draft.
 func madeFrom(c clone.Change, d checkpoint.Draft) bool {
 	r, err := beads.ParseRecord([]byte(c.Now))
 	if c.Kind != string(merge.KindIssue) || err != nil {
@@ -247,28 +248,28 @@ func holdsIssue(store beads.Store, id string) bool {
 	return there
 }
 
-// childNumbers gives numbers of children that no issue has or had: in this work tree or
-// another, in the history of any branch, or by what the journal saw. Code and commits may
-// name an issue that was deleted since, and two work trees may add to one epic before they
+// childNumbers returns a function that finds child numbers that no issue has or ever had: in
+// this work tree or another, in the history of any branch, or in the journal. Code and commits
+// may name an issue that was deleted since, and two work trees may add to one epic before they
 // are merged.
 func childNumbers(ctx context.Context, a *workspace.Run, store beads.Place, dryRun bool) func(parent string, greatest int) (int, error) {
 	return func(parent string, greatest int) (int, error) {
 		place, err := a.Live(store)
 		if err != nil {
-			return greatest + 1, nil // Edit says what is wrong with the store
+			return greatest + 1, nil // Edit reports what is wrong with the store
 		}
 		if recent, err := place.Recent(); err == nil {
 			greatest = max(greatest, beads.ChildNumbersOf(issuesOf(recent))[parent])
 		}
 		n, err := place.NextChild(parent, greatest, childSources(ctx, a, store, place), dryRun)
 		if err != nil {
-			a.Warn("%s: another issue may have or have had this id: %v", fmt.Sprintf("%s.%d", parent, n), err)
+			a.Warn("%s: this id may be in use elsewhere or may have been used: %v", fmt.Sprintf("%s.%d", parent, n), err)
 		}
 		return max(n, greatest+1), nil
 	}
 }
 
-// issuesOf gives the ids of the issues that a journal names.
+// issuesOf returns the ids of the issues that a journal names.
 func issuesOf(j clone.Journal) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, r := range j.Records {
@@ -281,7 +282,7 @@ func issuesOf(j clone.Journal) iter.Seq[string] {
 	}
 }
 
-// childSources are the other places in the clone where children stand or stood.
+// childSources returns the other places in the clone where children are or were.
 func childSources(ctx context.Context, a *workspace.Run, store beads.Place, place clone.Place) (sources []clone.Source) {
 	if !place.Shared() || store.Mode == beads.Server || !process.Finder("", a.Getenv)("git") {
 		return nil
@@ -290,7 +291,7 @@ func childSources(ctx context.Context, a *workspace.Run, store beads.Place, plac
 		sources = append(sources, clone.Source{Name: "file " + other.Place().Path, Version: clone.Stamp(other.Place().Path), Numbers: func(string) (map[string]int, error) {
 			file, err := other.Snapshot()
 			if err != nil {
-				return nil, nil // what cannot be read gives no numbers
+				return nil, nil // an unreadable store has no numbers
 			}
 			defer file.Close()
 			return file.ChildNumbers(), nil
@@ -304,7 +305,7 @@ func childSources(ctx context.Context, a *workspace.Run, store beads.Place, plac
 	if err != nil {
 		return sources
 	}
-	head, _ := git.Must(ctx, "rev-parse", "--quiet", "--verify", "HEAD") // there is none yet
+	head, _ := git.Must(ctx, "rev-parse", "--quiet", "--verify", "HEAD") // there may be no commit yet
 	commits := strings.Fields(head + "\n" + tips)
 	slices.Sort(commits)
 	commits = slices.Compact(commits)
@@ -316,12 +317,13 @@ func childSources(ctx context.Context, a *workspace.Run, store beads.Place, plac
 	}})
 }
 
-// pastChildren gives the greatest numbers of children in the history of the store up to
-// some commits, without what was counted. Of a long history it reads the latest part.
+// pastChildren returns the greatest child number of each parent in the history of the store up
+// to some commits, without the commits that were counted before. Of a long history it reads
+// only the latest part.
 func pastChildren(ctx context.Context, a *workspace.Run, git git.Client, path string, commits, counted []string) (map[string]int, error) {
 	const (
 		atOnce = 64
-		said   = 64 << 20  // bytes that take some time
+		said   = 64 << 20  // bytes that take noticeable time
 		most   = 512 << 20 // bytes
 	)
 	names := []string{filepath.Base(path), "issues.jsonl", "beads.jsonl", "deletions.jsonl"}
@@ -330,7 +332,7 @@ func pastChildren(ctx context.Context, a *workspace.Run, git git.Client, path st
 		return nil, err
 	}
 	if lacking > 0 {
-		a.Warn("this clone lacks %s of the store's history: a child may get an id that an issue had; type git fetch --refetch --no-filter",
+		a.Warn("this clone lacks %s of the store's history: a child may get the id of an earlier issue; type git fetch --refetch --no-filter",
 			visible.Counted(lacking, "version"))
 	}
 	numbers, read := map[string]int{}, 0
@@ -346,31 +348,31 @@ func pastChildren(ctx context.Context, a *workspace.Run, git git.Client, path st
 		case err != nil:
 			return nil, err
 		case before < said && read >= said:
-			a.Note("reading the history of the store, so that no id of a child is given twice; this is done once")
+			a.Note("reading the store's history so that no child id is reused; this happens once")
 		case read >= most:
-			a.Warn("the history of the store is too long to be read whole: a child may get an id that an issue had long ago")
+			a.Warn("the store's history is too long to read in full: a child may get the id of a much earlier issue")
 			return numbers, nil
 		}
 	}
 	return numbers, nil
 }
 
-// InitRequest says what store to make.
+// InitRequest says what store to create.
 type InitRequest struct {
-	Prefix string // of ids; "" is the name of the directory
+	Prefix string // of ids; "" means the name of the directory
 	DryRun bool
 }
 
-// Made is a store that was made, or would be.
+// Made is a store that was created, or would be in a dry run.
 type Made struct {
 	Store, Prefix string   // the store's path
-	Files         []string // that were made
-	Ignored       bool     // git leaves it out: nobody else would get it
-	Founded       bool     // a git repository was made of the empty directory, and is trusted
-	Diff          string   // of a dry run; the store is empty and has no line in it
+	Files         []string // created files
+	Ignored       bool     // git ignores it: nobody else would get it
+	Founded       bool     // the directory was empty: a git repository was created in it and trusted
+	Diff          string   // of a dry run; the store itself is an empty file and not part of it
 }
 
-// Init makes an empty store.
+// Init creates an empty store.
 func Init(ctx context.Context, a *workspace.Run, r InitRequest) (*Made, error) {
 	dir, err := Home(ctx, a)
 	if err != nil {
@@ -408,8 +410,7 @@ func Init(ctx context.Context, a *workspace.Run, r InitRequest) (*Made, error) {
 	return m, nil
 }
 
-// isEmpty reports whether a directory holds nothing and is in no git repository, and git is there
-// to make one.
+// isEmpty reports whether a directory is empty and in no git repository, and git is installed.
 func isEmpty(ctx context.Context, a *workspace.Run, dir string) bool {
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) > 0 || !process.Finder("", a.Getenv)("git") {
@@ -422,8 +423,8 @@ func isEmpty(ctx context.Context, a *workspace.Run, dir string) bool {
 // noRepository is the exit code of git outside of a repository.
 const noRepository = 128
 
-// found makes a git repository of a directory that holds a new store and nothing else, and
-// trusts it: whatever comes to stand in it, somebody brings in from now on.
+// found creates a git repository in a directory that contains nothing but a new store, and
+// trusts it: everything else in it is added later by the user.
 func found(ctx context.Context, a *workspace.Run, dir string) error {
 	name, err := a.ActorName(ctx)
 	if err != nil {
@@ -439,11 +440,11 @@ func found(ctx context.Context, a *workspace.Run, dir string) error {
 	return err
 }
 
-// Home is the directory that gets the store.
+// Home returns the directory in which to create the store.
 func Home(ctx context.Context, a *workspace.Run) (string, error) {
 	for _, named := range []struct{ what, path string }{{"--store", a.Store}, {"BEADS_DIR", a.Getenv("BEADS_DIR")}} {
 		if named.path != "" && !jsonl.IsURL(named.path) {
-			return "", workspace.Usage(fmt.Sprintf("init: makes %s, and %s names %s", filepath.Join(".beads", "issues.jsonl"), named.what, named.path),
+			return "", workspace.Usage(fmt.Sprintf("init: creates %s, but %s names %s", filepath.Join(".beads", "issues.jsonl"), named.what, named.path),
 				"leave "+named.what+" out; -C DIR says where the store goes")
 		}
 	}
@@ -464,8 +465,8 @@ func Home(ctx context.Context, a *workspace.Run) (string, error) {
 	return filepath.FromSlash(root), nil
 }
 
-// PrefixFor is what the ids of a new store begin with: what was given, else the name of
-// its directory.
+// PrefixFor returns the id prefix of a new store: the given one, or else the name of its
+// directory.
 func PrefixFor(given, dir string) (string, error) {
 	if given == "" {
 		return beads.PrefixOf(dir)
@@ -477,7 +478,7 @@ func PrefixFor(given, dir string) (string, error) {
 	return given, nil
 }
 
-// isIgnored reports whether git leaves a store out.
+// isIgnored reports whether git ignores a store.
 func isIgnored(ctx context.Context, a *workspace.Run, store beads.Place) bool {
 	if !process.Finder("", a.Getenv)("git") {
 		return false

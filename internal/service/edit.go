@@ -22,23 +22,23 @@ import (
 )
 
 // These services write to an existing issue. Each is one edit of the store: all of it is
-// written, or nothing.
+// written or nothing.
 
-// CheckpointRequest is what a worker reports about one issue. A text that is nil is
-// not given; one that is given must say something.
+// CheckpointRequest is what a worker reports about one issue. A text is nil if not given, and
+// must not be empty otherwise.
 type CheckpointRequest struct {
 	ID        string
 	Signals   map[signals.Signal]string
-	Estimate  signals.Estimate // parts; each replaces that part of the estimate that is there
-	Text      *string          // the whole estimate, in place of parts
-	Seen      *string          // the estimate that Text was written over; another one by now is refused
-	Question  *string          // is asked of a person: escalation becomes pending
-	Evidence  *string          // what was run, and what it said; evidence-freshness becomes today
+	Estimate  signals.Estimate // parts; each replaces that part of the current estimate
+	Text      *string          // the whole estimate, instead of parts
+	Seen      *string          // the estimate that Text replaces; refused if it changed meanwhile
+	Question  *string          // for a person; sets escalation to pending
+	Evidence  *string          // what was run and what it printed; sets evidence-freshness to today
 	Replace   bool             // the parts replace the whole estimate
-	Fold      bool             // takes away the estimates that merges kept beside the live one
+	Fold      bool             // removes the estimates that merges kept beside the current one
 	NoContext bool             // allows implementing or blocked without an estimate
-	Reaffirm  bool             // dates the given signals even where their value stays
-	Commit    bool             // commits the store alone
+	Reaffirm  bool             // updates the dates of the given signals even if their values stay
+	Commit    bool             // commits the store, nothing else
 	DryRun    bool
 }
 
@@ -47,14 +47,14 @@ func (r CheckpointRequest) Empty() bool {
 	return len(r.Signals) == 0 && r.Estimate.Empty() && r.Text == nil && r.Question == nil && r.Evidence == nil && !r.Replace && !r.Fold
 }
 
-// update is the request as package checkpoint takes it, which asks for a question
-// and for evidence that say something.
+// update converts the request for package checkpoint, which requires a question and evidence
+// not to be empty.
 func (r CheckpointRequest) update() (u checkpoint.Update, err error) {
 	u = checkpoint.Update{
 		Signals: r.Signals, Reaffirm: r.Reaffirm, Estimate: r.Estimate, Replace: r.Replace, Fold: r.Fold, Seen: r.Seen, NoContext: r.NoContext,
 	}
 	if r.Text != nil && IsBlank(*r.Text) {
-		return u, workspace.Usage("the state estimate is empty", "say how things stand, or leave out -m, --file and -")
+		return u, workspace.Usage("the state estimate is empty", "describe the state, or leave out -m, --file and -")
 	}
 	if r.Text != nil && !u.Estimate.Empty() {
 		return u, workspace.Usage("the state estimate is given twice", "give one text, or --done --learned --remains --downstream")
@@ -72,10 +72,10 @@ func (r CheckpointRequest) update() (u checkpoint.Update, err error) {
 	}
 	if r.Evidence != nil {
 		if u.Ran = *r.Evidence; IsBlank(u.Ran) {
-			return u, workspace.Usage("--evidence: says nothing", "say what was run, and what it said")
+			return u, workspace.Usage("--evidence: is empty", "say what was run and what it printed")
 		}
 		if _, given := r.Signals[signals.EvidenceFreshness]; given {
-			return u, workspace.Usage("--evidence is of today, and --evidence-freshness gives a day too", "leave one of them out")
+			return u, workspace.Usage("--evidence is of today, but --evidence-freshness is given too", "leave one of them out")
 		}
 	}
 	if r.Empty() {
@@ -86,14 +86,14 @@ func (r CheckpointRequest) update() (u checkpoint.Update, err error) {
 
 func IsBlank(text string) bool { return strings.TrimSpace(text) == "" }
 
-// Checkpointed says what a checkpoint changed, and what is wrong with its issue since.
+// Checkpointed says what a checkpoint changed, and lists the problems of its issue afterwards.
 type Checkpointed struct {
 	*checkpoint.Report
 	Findings []lint.Diagnostic `json:"findings"`
 }
 
-// Checkpoint writes signals and the state estimate of an issue, commits the store
-// where that is asked for, and notifies of what follows.
+// Checkpoint writes signals and the state estimate of an issue, commits the store if requested,
+// and sends notifications.
 func Checkpoint(ctx context.Context, a *workspace.Run, r CheckpointRequest) (*Checkpointed, error) {
 	update, err := r.update()
 	if err != nil {
@@ -104,7 +104,7 @@ func Checkpoint(ctx context.Context, a *workspace.Run, r CheckpointRequest) (*Ch
 		return nil, err
 	}
 	update.Evidence, update.By = a.Config.Signals.Evidence, a.Named()
-	if update.Question.Text != "" { // who asks is on record; nothing else of a checkpoint names its actor
+	if update.Question.Text != "" { // the question names its asker; nothing else in a checkpoint names its actor
 		if update.Question.By, err = a.ActorName(ctx); err != nil {
 			return nil, err
 		}
@@ -131,8 +131,8 @@ func Checkpoint(ctx context.Context, a *workspace.Run, r CheckpointRequest) (*Ch
 	return &Checkpointed{report, findings}, err
 }
 
-// warnOfHolder warns who writes a checkpoint of an issue that another has in progress: it may
-// have been taken from them, and both go on.
+// warnOfHolder warns if another actor has the issue of a checkpoint in progress: it may have
+// been taken from the writer, and both may be working on it.
 func warnOfHolder(ctx context.Context, a *workspace.Run, report *checkpoint.Report) {
 	holder := ""
 	for _, line := range report.Lines {
@@ -146,11 +146,11 @@ func warnOfHolder(ctx context.Context, a *workspace.Run, report *checkpoint.Repo
 	}
 	who, err := a.ActorName(ctx)
 	if err == nil && who != "" && !clone.SamePerson(who, holder) {
-		a.Warn("%s: is claimed by %s, and not by you, %s", report.ID, holder, who)
+		a.Warn("%s: is claimed by %s, not by you (%s)", report.ID, holder, who)
 	}
 }
 
-// findings are what the changes of notes brought that a check finds.
+// findings returns the diagnostics that changes of notes introduced.
 func findings(a *workspace.Run, store beads.Place, changes []beads.Change, now time.Time) ([]lint.Diagnostic, error) {
 	all := []lint.Diagnostic{}
 	for _, c := range changes {
@@ -163,13 +163,13 @@ func findings(a *workspace.Run, store beads.Place, changes []beads.Change, now t
 	return all, nil
 }
 
-// writeRules are what an edit of an issue is validated against.
+// writeRules returns the rules that an edit of an issue is validated against.
 func writeRules(a *workspace.Run, now time.Time) checkpoint.Rules {
 	return checkpoint.Rules{Schema: a.Schema, Now: now}
 }
 
-// EstimateForm is the state estimate of an issue as a form to write the next one
-// in, and its text as it stands.
+// EstimateForm returns the state estimate of an issue as a form for the next one, and its
+// current text.
 func EstimateForm(a *workspace.Run, id string) (form, seen string, err error) {
 	now, err := a.Clock()
 	if err != nil {
@@ -183,7 +183,7 @@ func EstimateForm(a *workspace.Run, id string) (form, seen string, err error) {
 	return signals.EstimateForm(doc, signals.Day(now)), there.Body, nil
 }
 
-// notesOf reads the notes of an issue, and gives its full id.
+// notesOf returns the notes and the full id of an issue.
 func notesOf(a *workspace.Run, id string) (full string, doc *notes.Doc, err error) {
 	file, at, err := OpenIssue(a, id)
 	if err != nil {
@@ -197,8 +197,8 @@ func notesOf(a *workspace.Run, id string) (full string, doc *notes.Doc, err erro
 	return file.At(at).ID, notes.Parse(record.Text(beads.Notes)), nil
 }
 
-// PropagateRequest is a discovery made in one issue. Without To it is for the
-// unclosed issues that wait for it.
+// PropagateRequest is a discovery made in one issue. If To is empty it goes to the unclosed
+// issues that wait for it.
 type PropagateRequest struct {
 	ID     string
 	To     []string
@@ -206,7 +206,7 @@ type PropagateRequest struct {
 	DryRun bool
 }
 
-// Propagate puts a discovery into the notes of other issues.
+// Propagate writes a discovery into the notes of other issues.
 func Propagate(ctx context.Context, a *workspace.Run, r PropagateRequest) (*checkpoint.Propagated, error) {
 	store, options, err := a.ToWrite(ctx, r.DryRun)
 	if err != nil {
@@ -215,14 +215,14 @@ func Propagate(ctx context.Context, a *workspace.Run, r PropagateRequest) (*chec
 	return checkpoint.Propagate(ctx, store, options, r.ID, r.To, r.Text, writeRules(a, options.Now))
 }
 
-// ReopenRequest opens a closed issue again, and says why.
+// ReopenRequest asks to reopen a closed issue, and says why.
 type ReopenRequest struct {
 	ID, Reason string
 	DryRun     bool
 }
 
-// Reopen opens a closed issue again, and forgets what its checks showed here. One that was a
-// worker's whose loop has ended is nobody's then.
+// Reopen reopens a closed issue and drops its cached verdict. If the assignee is a worker whose
+// loop has ended, the issue becomes unassigned.
 func Reopen(ctx context.Context, a *workspace.Run, r ReopenRequest) (*checkpoint.Reopened, error) {
 	if err := NeedsReason(r.Reason, "what is wrong with it"); err != nil {
 		return nil, err
@@ -231,7 +231,7 @@ func Reopen(ctx context.Context, a *workspace.Run, r ReopenRequest) (*checkpoint
 	if err != nil {
 		return nil, err
 	}
-	ended := func(string) bool { return false } // where there is no live state nothing says so
+	ended := func(string) bool { return false } // without live state no loop is known to have ended
 	if place, err := a.Live(store.Place()); err == nil {
 		ended = func(name string) bool { return name != actor && hasEnded(place, name) }
 	}
@@ -240,13 +240,13 @@ func Reopen(ctx context.Context, a *workspace.Run, r ReopenRequest) (*checkpoint
 		return reopened, err
 	}
 	if err := forgetVerdict(ctx, a, store.Place(), reopened.ID); err != nil {
-		a.Warn("%s: what its checks showed before may close it again: %v", reopened.ID, err)
+		a.Warn("%s: its earlier verdict may still close it: %v", reopened.ID, err)
 	}
 	return reopened, nil
 }
 
-// forgetVerdict makes the checks of an issue run again before it closes, even if nothing in
-// the work tree changes: what they showed was not enough.
+// forgetVerdict drops the cached verdict of an issue, so that its checks run again before it
+// closes even if the work tree does not change.
 func forgetVerdict(ctx context.Context, a *workspace.Run, store beads.Place, id string) error {
 	code, err := a.Code(ctx, store)
 	if err != nil {
@@ -258,7 +258,7 @@ func forgetVerdict(ctx context.Context, a *workspace.Run, store beads.Place, id 
 	return err
 }
 
-// NeedsReason refuses a reason that is empty; what is the reason that is asked for.
+// NeedsReason returns an error if reason is blank. what names the reason in the hint.
 func NeedsReason(reason, what string) error {
 	if IsBlank(reason) {
 		return workspace.Usage("a reason is missing", "say with --reason "+what)
@@ -266,13 +266,13 @@ func NeedsReason(reason, what string) error {
 	return nil
 }
 
-// AmendForm is the fields of an issue as a form to change them in.
+// AmendForm is the fields of an issue as a form to edit.
 type AmendForm struct {
 	ID, Text string
 	record   *beads.Record
 }
 
-// OpenForm gives the fields of an issue as they stand.
+// OpenForm returns the form with the current fields of an issue.
 func OpenForm(a *workspace.Run, id string) (*AmendForm, error) {
 	file, at, err := OpenIssue(a, id)
 	if err != nil {
@@ -285,30 +285,30 @@ func OpenForm(a *workspace.Run, id string) (*AmendForm, error) {
 	}
 	form, ok := checkpoint.Form(record)
 	if !ok {
-		return nil, workspace.Usage(record.Text(beads.ID)+": a text of it holds a line that separates texts here", "change fields with flags, such as --title")
+		return nil, workspace.Usage(record.Text(beads.ID)+": one of its texts contains a separator line of the form", "change fields with flags, such as --title")
 	}
 	return &AmendForm{record.Text(beads.ID), form, record}, nil
 }
 
-// Read gives the fields that were changed in the form.
+// Read returns the fields that were changed in the form.
 func (f *AmendForm) Read(form string, now time.Time) (checkpoint.Amendment, error) {
 	return checkpoint.ParseForm(form, f.record, now)
 }
 
-// AmendRequest changes fields of issues: by the same amendment, or by one for each.
+// AmendRequest changes fields of issues: the same change for all, or one for each.
 type AmendRequest struct {
 	IDs    []string
-	Each   []checkpoint.Amendment // one for all, or as many as there are ids
-	Claim  bool                   // claims them first, as bd update --claim does
+	Each   []checkpoint.Amendment // one for all, or one for each id
+	Claim  bool                   // claim them first, as bd update --claim does
 	DryRun bool
 }
 
-// FromProse proposes acceptance criteria of issues with a fence of what their prose reads
-// like, and gives for each the fence, as a person is to see it. Criteria of the description
-// go into the field too: beside that they do not count.
+// FromProse proposes acceptance criteria with a fenced block of the commands that their prose
+// describes, and returns the blocks for display. Criteria from the description are copied into
+// the field, because they do not count once the field is set.
 func FromProse(a *workspace.Run, ids []string) (each []checkpoint.Amendment, shown []string, err error) {
 	if len(ids) == 0 {
-		return nil, nil, workspace.Usage("--acceptance-from-prose: no issue is named", "name one: stig edit ID --acceptance-from-prose")
+		return nil, nil, workspace.Usage("--acceptance-from-prose: no issue given", "name one: stig edit ID --acceptance-from-prose")
 	}
 	file, err := a.Open()
 	if err != nil {
@@ -322,22 +322,22 @@ func FromProse(a *workspace.Run, ids []string) (each []checkpoint.Amendment, sho
 		}
 		text, fence := gate.Of(record).FromProse()
 		if fence == "" {
-			return nil, nil, &fault.Error{Code: fault.Refused, ID: issue.ID, Reason: "no prose of its criteria reads like a command that is not run yet",
-				Hint: "type stig verify " + issue.ID + " --plan to see what is read of them"}
+			return nil, nil, &fault.Error{Code: fault.Refused, ID: issue.ID, Reason: "its criteria have no prose that reads like a command not run yet",
+				Hint: "type stig verify " + issue.ID + " --plan to see how they are read"}
 		}
 		each, shown = append(each, checkpoint.Amendment{Acceptance: &text}), append(shown, issue.ID+": from its prose\n"+fence)
 	}
 	return each, shown, nil
 }
 
-// Amended says what became of several issues.
+// Amended is the result of amending several issues.
 type Amended struct {
 	Edited  []*checkpoint.Amended
 	Changes []beads.Change
 }
 
-// Amend changes fields of issues, of all or of none, and warns of criteria in which
-// nothing can be run. Claims come first, and each is an edit of its own.
+// Amend changes fields of issues, of all or of none, and warns of criteria without commands.
+// Claims come first, each as its own edit.
 func Amend(ctx context.Context, a *workspace.Run, r AmendRequest) (*Amended, error) {
 	if err := r.check(); err != nil {
 		return nil, err
@@ -407,7 +407,7 @@ func amend(ctx context.Context, a *workspace.Run, r AmendRequest) (*Amended, err
 	return &Amended{edited, changes}, nil
 }
 
-// endLeases ends the leases of issues that an edit took out of progress.
+// endLeases ends the leases of issues that an edit moved out of progress.
 func endLeases(a *workspace.Run, store beads.Place, before clone.Claims, changes []beads.Change) {
 	for _, c := range changes {
 		l, leased := before.Lease(c.ID)
@@ -434,7 +434,7 @@ func (r AmendRequest) check() error {
 		case m.IsEmpty() && !r.Claim:
 			return workspace.Usage("nothing to change", "give a field such as --title or --priority; notes are changed by stig checkpoint "+r.IDs[0])
 		case len(r.Each) == 1 && len(r.IDs) > 1 && m.Title != nil:
-			return workspace.Usage("--title: goes with one issue; found "+visible.Counted(len(r.IDs), "issue"), "edit the title of each by itself")
+			return workspace.Usage("--title: goes with one issue; found "+visible.Counted(len(r.IDs), "issue"), "edit each title separately")
 		}
 	}
 	return nil
@@ -455,22 +455,22 @@ func Comment(ctx context.Context, a *workspace.Run, r CommentRequest) (*checkpoi
 	return checkpoint.Comment(ctx, store, options, r.ID, actor, r.Text)
 }
 
-// DeleteRequest deletes issues.
+// DeleteRequest asks to delete issues.
 type DeleteRequest struct {
 	IDs    []string
 	Reason string
-	Force  bool // although others depend on them, or another works on them
+	Force  bool // even if others depend on them, or another actor works on them
 	DryRun bool
 }
 
-// Deleted says which issues were deleted.
+// Deleted lists the deleted issues.
 type Deleted struct {
 	Deleted []*checkpoint.Deleted `json:"deleted"`
-	Changes []beads.Change        `json:"-"` // none where bd deleted them
+	Changes []beads.Change        `json:"-"` // nil if bd deleted them
 }
 
-// Delete makes issues tombstones; where bd keeps them in a database, it has bd
-// delete them. In a run of a worker it refuses (fault.Found) all but the issue of the run.
+// Delete turns issues into tombstones. If bd keeps them in a database, it runs bd delete. In
+// the run of a worker it refuses (fault.Found) every issue but that of the run.
 func Delete(ctx context.Context, a *workspace.Run, r DeleteRequest) (*Deleted, error) {
 	run, in := a.InRun()
 	if in && !r.DryRun && slices.ContainsFunc(r.IDs, func(id string) bool { return id != run.Issue }) {
@@ -491,7 +491,7 @@ func Delete(ctx context.Context, a *workspace.Run, r DeleteRequest) (*Deleted, e
 	return &Deleted{deleted, changes}, err
 }
 
-// deleteByBD has bd delete issues that it keeps in a database.
+// deleteByBD runs bd to delete issues that bd keeps in a database.
 func deleteByBD(ctx context.Context, a *workspace.Run, store beads.Store, r DeleteRequest, d checkpoint.Deletion) (*Deleted, error) {
 	file, err := store.Snapshot()
 	if err != nil {
@@ -507,8 +507,8 @@ func deleteByBD(ctx context.Context, a *workspace.Run, store beads.Store, r Dele
 		argv = append(argv, issue.ID)
 	}
 	argv = append(argv, "--force")
-	refused := &fault.Error{Code: fault.Refused, Path: store.Place().Path, Reason: "bd keeps these issues in a database and has to delete them, and no bd is on PATH",
-		Hint: "type " + strings.Join(argv, " ") + " where one is"}
+	refused := &fault.Error{Code: fault.Refused, Path: store.Place().Path, Reason: "bd keeps these issues in a database and must delete them, but bd is not on PATH",
+		Hint: "type " + strings.Join(argv, " ") + " where it is"}
 	if !process.Finder("", a.Getenv)("bd") {
 		return nil, refused
 	}
@@ -523,7 +523,7 @@ func deleteByBD(ctx context.Context, a *workspace.Run, store beads.Store, r Dele
 	return &Deleted{Deleted: deleted}, err
 }
 
-// undeleted is the error of issues that bd said it deleted, and still has.
+// undeleted returns the error for issues that bd reported as deleted but still has.
 func undeleted(store beads.Store, deleted []*checkpoint.Deleted) error {
 	file, err := store.Snapshot()
 	if err != nil {
@@ -532,7 +532,7 @@ func undeleted(store beads.Store, deleted []*checkpoint.Deleted) error {
 	defer file.Close()
 	for _, issue := range deleted {
 		if at, there := file.Index(issue.ID); there && file.At(at).Status != beads.StatusTombstone {
-			return &fault.Error{Code: fault.Changed, Path: store.Place().Name(), Reason: "bd says that it deleted " + issue.ID + ", and has it", Hint: "type bd show " + issue.ID + " to see what it holds now", Err: beads.ErrLost}
+			return &fault.Error{Code: fault.Changed, Path: store.Place().Name(), Reason: "bd says it deleted " + issue.ID + ", but still has it", Hint: "type bd show " + issue.ID + " to see its current state", Err: beads.ErrLost}
 		}
 	}
 	return nil
@@ -554,7 +554,7 @@ type LinkRequest struct {
 	DryRun bool
 }
 
-// Link has an issue depend on another one.
+// Link makes an issue depend on another one.
 func Link(ctx context.Context, a *workspace.Run, r LinkRequest) (*checkpoint.Linked, error) {
 	store, options, err := toLink(ctx, a, r)
 	if err != nil {
@@ -567,7 +567,7 @@ func Link(ctx context.Context, a *workspace.Run, r LinkRequest) (*checkpoint.Lin
 	return checkpoint.Link(ctx, store, options, r.ID, r.Dep, actor)
 }
 
-// Unlink takes away what an issue depends on; of all types where none is given.
+// Unlink removes a dependency of an issue; without a type it removes the rows of all types.
 func Unlink(ctx context.Context, a *workspace.Run, r LinkRequest) (*checkpoint.Linked, error) {
 	store, options, err := toLink(ctx, a, r)
 	if err != nil {
@@ -576,7 +576,7 @@ func Unlink(ctx context.Context, a *workspace.Run, r LinkRequest) (*checkpoint.L
 	return checkpoint.Unlink(ctx, store, options, r.ID, r.Dep)
 }
 
-// toLink is ToWrite for a dependency that names an issue.
+// toLink is ToWrite with a check that a dependency is given.
 func toLink(ctx context.Context, a *workspace.Run, r LinkRequest) (beads.Store, beads.Options, error) {
 	if r.On == "" {
 		return nil, beads.Options{}, workspace.Usage("--on is missing", "name the issue that "+r.ID+" depends on: --on ID")

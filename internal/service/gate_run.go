@@ -22,8 +22,8 @@ import (
 	"stig/signals"
 )
 
-// unprovable warns of criteria in which nothing can be run: only a waiver would
-// close the issue.
+// unprovable returns a warning if nothing in the criteria can be run: only a waiver would close
+// the issue.
 func unprovable(found gate.Criteria) []string {
 	if len(found) == 0 || gate.Asks(found.Plan()) {
 		return nil
@@ -31,17 +31,17 @@ func unprovable(found gate.Criteria) []string {
 	return []string{"nothing in its criteria can be run; write the commands into a block marked verify"}
 }
 
-// GateRunOptions are the flags of a command that runs checks.
+// GateRunOptions are the flags of commands that run checks.
 type GateRunOptions struct {
 	KeepGoing        bool
 	AllowDestructive bool
-	Timeout          time.Duration // 0 is what is configured, or else the gate's own
+	Timeout          time.Duration // 0 means the configured value, or else the gate's default
 	Deadline         time.Duration
 }
 
 func (o *GateRunOptions) check() error {
 	if o.Timeout < 0 || o.Deadline < 0 {
-		return workspace.Usage("--timeout and --deadline must not be negative", "leave them out for 10m and 30m")
+		return workspace.Usage("--timeout and --deadline must not be negative", "leave them out for the defaults, 10m and 30m")
 	}
 	return nil
 }
@@ -53,15 +53,15 @@ type GateRun struct {
 	criteria gate.Criteria
 	Plan     []gate.Check
 	Verdict  *gate.Verdict // nil until its checks have run
-	Reused   bool          // they ran before, and nothing has changed since
+	Reused   bool          // an earlier verdict counts, since nothing has changed
 
-	Edited  *checkpoint.Edited // nil when the criteria are those that are committed; see settle
+	Edited  *checkpoint.Edited // nil if the criteria are the committed ones; set by WaitEdits
 	compare func() (*checkpoint.Edited, error)
-	proof   *Proof // of a closed issue whose criteria run again; nil otherwise
+	proof   *Proof // of a closed issue whose criteria are rerun; nil otherwise
 }
 
-// gateRun plans the checks that the criteria of an issue ask for, and runs none of them.
-// The committed store is read meanwhile: a large one takes as long as some checks.
+// gateRun plans the checks of an issue's criteria without running them. It reads the committed
+// store in the background, since a large store takes as long as some checks.
 func gateRun(ctx context.Context, a *workspace.Run, s *workspace.Code, id string, found gate.Criteria) *GateRun {
 	t := &GateRun{Code: s, Id: id, criteria: found, Plan: found.Plan()}
 	t.compare = sync.OnceValues(func() (*checkpoint.Edited, error) { return a.CriteriaEdited(ctx, s, id, found) })
@@ -69,13 +69,13 @@ func gateRun(ctx context.Context, a *workspace.Run, s *workspace.Code, id string
 	return t
 }
 
-// WaitEdits waits until it is known how the criteria changed since they were committed.
+// WaitEdits waits until it is known how the criteria differ from the committed ones.
 func (t *GateRun) WaitEdits() (err error) {
 	t.Edited, err = t.compare()
 	return err
 }
 
-// Runs is how many commands would run.
+// Runs returns how many commands would run.
 func (t *GateRun) Runs() (n int) {
 	for _, c := range t.Plan {
 		if c.Class == gate.Runnable {
@@ -85,10 +85,10 @@ func (t *GateRun) Runs() (n int) {
 	return n
 }
 
-// Asks reports whether the criteria ask for anything to be run.
+// Asks reports whether the criteria ask to run anything.
 func (t *GateRun) Asks() bool { return gate.Asks(t.Plan) }
 
-// nothingToRun is the refusal of criteria in which nothing can be run.
+// nothingToRun returns the refusal of criteria without commands.
 func nothingToRun(t *GateRun) error {
 	reason, hint := "nothing in its acceptance criteria can be run", "to have it checked type "+t.editLine()
 	if len(t.criteria) == 0 {
@@ -103,12 +103,12 @@ func nothingToRun(t *GateRun) error {
 	return workspace.NotRun(t.Id, reason, hint)
 }
 
-// editLine is the command that puts a check into the criteria.
+// editLine returns the command that adds a check to the criteria.
 func (t *GateRun) editLine() string {
 	if _, fence := t.criteria.FromProse(); fence != "" {
 		return "stig edit " + t.Id + " --acceptance-from-prose"
 	}
-	const most = 200 // bytes of criteria that are repeated in a hint
+	const most = 200 // bytes of criteria that a hint repeats
 	text := ""
 	if len(t.criteria) > 0 && t.criteria[0].Field == gate.FieldAcceptance {
 		text = strings.TrimRight(strings.TrimSpace(t.criteria[0].Text), ".") + "; "
@@ -119,14 +119,14 @@ func (t *GateRun) editLine() string {
 	return "stig edit " + t.Id + " --acceptance " + visible.InQuotes(text+"`COMMAND` passes")
 }
 
-// WaiveByTracker is the command that closes an issue with nothing to run in a store that
-// stig may not write.
+// WaiveByTracker returns the bd command that closes an issue with nothing to run in a store
+// that stig may not write.
 func WaiveByTracker(id, what, why, who string) string {
 	return fmt.Sprintf("bd close %s --reason \"%s.\"", id, gate.Waived(strings.TrimRight(what, "."), why, who))
 }
 
-// Fence is the block to write into criteria that hold nothing to run: with
-// the commands that were seen there, else with a place for them.
+// Fence returns a verify block for criteria without commands: with the commands seen in them,
+// or else a placeholder.
 func (t *GateRun) Fence() string {
 	if _, fence := t.criteria.FromProse(); fence != "" {
 		return fence
@@ -143,8 +143,8 @@ func (t *GateRun) Fence() string {
 	return "```verify\n" + strings.Join(commands, "\n") + "\n```\n"
 }
 
-// Try runs the checks, when it may, and keeps the verdict. The error wraps
-// ErrNotRun when it may not.
+// Try runs the checks if it may, and saves the verdict. The error wraps ErrNotRun if it may
+// not.
 func Try(ctx context.Context, a *workspace.Run, t *GateRun, o GateRunOptions) error {
 	if !t.Asks() {
 		return nothingToRun(t)
@@ -171,7 +171,7 @@ func Try(ctx context.Context, a *workspace.Run, t *GateRun, o GateRunOptions) er
 	return nil
 }
 
-// mayRunOf is the criteria of an issue, to be run. The error wraps ErrNotRun where they may
+// mayRunOf returns a gate run of the issue's criteria. The error wraps ErrNotRun if they may
 // not run.
 func mayRunOf(ctx context.Context, a *workspace.Run, id string) (*GateRun, error) {
 	t, err := GateRunOf(ctx, a, id)
@@ -188,9 +188,9 @@ func mayRunOf(ctx context.Context, a *workspace.Run, id string) (*GateRun, error
 	return t, err
 }
 
-// Passing runs the criteria of an issue where a is started, whatever fails, and gives the
-// texts of those that pass, and of those that do not with their exit codes. The error wraps
-// ErrNotRun where they may not run.
+// Passing runs all criteria of an issue in the directory that a is started in, and returns the
+// texts of those that pass, and the exit codes of those that fail, by text. The error wraps
+// ErrNotRun if they may not run.
 func Passing(ctx context.Context, a *workspace.Run, id string) (passes []string, fails map[string]int, err error) {
 	t, err := mayRunOf(ctx, a, id)
 	if err != nil {
@@ -215,15 +215,15 @@ func Passing(ctx context.Context, a *workspace.Run, id string) (passes []string,
 	return passes, fails, nil
 }
 
-// BeforeRequest asks what the checks of an issue show before the work on it.
+// BeforeRequest asks what the checks of an issue show before the work on it begins.
 type BeforeRequest struct {
-	Name  string // under which it is kept; see befores
-	Known bool   // runs nothing
+	Name  string // the name under which the results are kept; see befores
+	Known bool   // run nothing, only report whether the results are known
 }
 
 // Before runs the criteria of an issue before the work on it, in the work tree that a is
-// started in, and keeps what they show, unless all of it is kept already; known reports
-// that. The error wraps ErrNotRun where they may not run.
+// started in, and saves the results. It runs nothing if all results are known, and reports
+// whether they are. The error wraps ErrNotRun if the criteria may not run.
 func Before(ctx context.Context, a *workspace.Run, id string, r BeforeRequest) (known bool, err error) {
 	t, err := mayRunOf(ctx, a, id)
 	if err != nil {
@@ -245,40 +245,39 @@ func Before(ctx context.Context, a *workspace.Run, id string, r BeforeRequest) (
 	return false, kept.Save(r.Name, shown)
 }
 
-// befores keeps what checks showed before the work, for all work trees of the clone: by the
-// commit at which the work began, or by claimName.
+// befores returns the store of check results from before the work, shared by all work trees of
+// the clone. Results are named by the commit at which the work began, or by claimName.
 func befores(s *workspace.Code) gate.Befores {
 	place, err := clone.At(s.Store.Path)
 	if err != nil {
 		return gate.Befores{}
 	}
 	name := filepath.FromSlash(place.Store)
-	if s.Own == "" { // the user's directory holds those of all stores
+	if s.Own == "" { // the user's directory is shared by all stores
 		name = gate.Hash(filepath.Join(place.Worktree, name))[:16]
 	}
 	return gate.Befores{Dir: workspace.Below(notices(s), "before", name)}
 }
 
-// claimName is the name under which is kept what the checks of an issue showed when a person
-// claimed it.
+// claimName returns the name of the check results recorded when a person claimed an issue.
 func claimName(id string) string { return "claim " + id }
 
-// Compare sets the verdict beside what is kept under a name of the time before the work.
+// Compare compares the verdict with the results from before the work that are kept under name.
 func (g *PendingClose) Compare(name string) {
 	if g.run.Verdict != nil {
 		g.run.Verdict = g.run.Verdict.Against(befores(g.run.Code).Load(name))
 	}
 }
 
-// Read has the verdict name the files that its checks read and that the work changed.
+// Read adds to the verdict the files that its checks read and that the work changed.
 func (g *PendingClose) Read(changed []git.Change) {
 	if g.run.Verdict != nil {
 		g.run.Verdict = g.run.Verdict.Reading(gate.Reads(g.run.Plan, g.run.fromRoot(changed)))
 	}
 }
 
-// KeepShown keeps what the checks showed under a name, as what they show before the next work,
-// unless they changed the tree.
+// KeepShown saves the results of the checks under name, as the results before the next work,
+// unless the checks changed the tree.
 func (g *PendingClose) KeepShown(name string) error {
 	if g.run.Verdict == nil || g.run.Verdict.Changed() {
 		return nil
@@ -286,9 +285,9 @@ func (g *PendingClose) KeepShown(name string) error {
 	return befores(g.run.Code).Save(name, g.run.Verdict.Shows())
 }
 
-// compareForPerson sets the verdict beside what the checks showed before the work: when a
-// person claimed the issue, or at the merge base where gate.before says always. What cannot be
-// found out is a warning.
+// compareForPerson compares the verdict with the check results from before the work: those of
+// the person's claim, or, if gate.before is always, those at the merge base. If they cannot be
+// determined it warns.
 func (t *GateRun) compareForPerson(ctx context.Context, a *workspace.Run) {
 	if a.Config.Gate.Before == workspace.BeforeNever {
 		return
@@ -302,7 +301,7 @@ func (t *GateRun) compareForPerson(ctx context.Context, a *workspace.Run) {
 			at, err = runAt(ctx, a, t.Code.Store, base, nil, []*GateRun{t})
 		}
 		if err != nil {
-			a.Warn("%s: what its checks showed before the work is not known: %v", t.Id, err)
+			a.Warn("%s: cannot tell what its checks showed before the work: %v", t.Id, err)
 			return
 		}
 		before = at[0].Shows()
@@ -312,8 +311,8 @@ func (t *GateRun) compareForPerson(ctx context.Context, a *workspace.Run) {
 	}
 }
 
-// forkOf is the commit at which the work began: what HEAD has in common with the branch that
-// it comes from, or HEAD where nothing of it is committed.
+// forkOf returns the commit at which the work began: the merge base of HEAD and the branch that
+// it comes from, or HEAD if nothing of the work is committed.
 func (t *GateRun) forkOf(ctx context.Context, a *workspace.Run) (string, error) {
 	here := a.GitIn(t.Code.Root)
 	head, err := here.Commit(ctx, "HEAD")
@@ -329,11 +328,11 @@ func (t *GateRun) forkOf(ctx context.Context, a *workspace.Run) (string, error) 
 			return commit, nil
 		}
 	}
-	return "", errors.New("nothing tells at which commit it began")
+	return "", errors.New("cannot find the commit at which the work began")
 }
 
-// BeforeClaim runs the criteria of an issue that was claimed, before the work on it, and says
-// how many of its checks pass already.
+// BeforeClaim runs the criteria of a claimed issue before the work on it, and prints how many
+// of its checks already pass.
 func BeforeClaim(ctx context.Context, a *workspace.Run, id string) error {
 	t, err := GateRunOf(ctx, a, id)
 	if err != nil {
@@ -353,22 +352,22 @@ func BeforeClaim(ctx context.Context, a *workspace.Run, id string) error {
 	}
 	a.Note("%s: before the work %d of %s pass", t.Id, len(green), visible.Counted(len(shown), "check"))
 	for _, text := range green {
-		a.Note("%s: green already, and shows nothing of the work: %s", t.Id, text)
+		a.Note("%s: already passes, so it says nothing about the work: %s", t.Id, text)
 	}
 	return nil
 }
 
-// warnOfEmpty names the checks that passed and say that no test ran: a name
-// that matches none is mostly a test that was not written.
+// warnOfEmpty warns of checks that passed although no test ran: usually the named test was
+// never written.
 func warnOfEmpty(a *workspace.Run, t *GateRun) {
 	for _, o := range t.Verdict.Outcomes() {
 		if o.RanNoTest() {
-			a.Warn("%s: no test ran, and still it passed: %s", t.Id, visible.FirstLine(o.Text))
+			a.Warn("%s: passed, but no test ran: %s", t.Id, visible.FirstLine(o.Text))
 		}
 	}
 }
 
-// job is what the gate is asked to run.
+// job returns the job for the gate.
 func job(ctx context.Context, a *workspace.Run, t *GateRun, o GateRunOptions) (gate.Job, error) {
 	now, err := a.Clock()
 	if err != nil {
@@ -394,7 +393,7 @@ func job(ctx context.Context, a *workspace.Run, t *GateRun, o GateRunOptions) (g
 	return j, err
 }
 
-// limit is the time that a flag gives, or else the configuration; 0 for neither.
+// limit returns the duration of a flag, or else of the configuration; 0 for neither.
 func limit(flag time.Duration, configured string) (time.Duration, error) {
 	if flag > 0 || configured == "" {
 		return flag, nil
@@ -402,10 +401,10 @@ func limit(flag time.Duration, configured string) (time.Duration, error) {
 	return checkpoint.ParseSpan(configured)
 }
 
-// GateRunOf plans the criteria of an issue of the store.
+// GateRunOf plans the criteria of an issue in the store.
 func GateRunOf(ctx context.Context, a *workspace.Run, id string) (*GateRun, error) {
 	if _, err := a.Discover(); err != nil {
-		return nil, err // what the configuration says of the gate counts, or nothing runs
+		return nil, err // the gate settings must be readable, or nothing runs
 	}
 	file, at, err := OpenIssue(a, id)
 	if err != nil {
@@ -428,16 +427,15 @@ func GateRunOf(ctx context.Context, a *workspace.Run, id string) (*GateRun, erro
 	return gateRun(ctx, a, s, issue.ID, gate.Of(record)), nil
 }
 
-// VerifyRequest asks for the checks of an issue to be run, or with Plan for what
-// would be run.
+// VerifyRequest asks to run the checks of an issue, or with Plan to list what would run.
 type VerifyRequest struct {
 	ID string
 	GateRunOptions
 	Plan bool
 }
 
-// Verify runs the checks of an issue, and notifies of a failure. The finding says why they
-// were not run.
+// Verify runs the checks of an issue, and notifies of a failure. If they were not run, the
+// finding says why.
 func Verify(ctx context.Context, a *workspace.Run, r VerifyRequest) (Finding, error) {
 	if err := r.check(); err != nil {
 		return Finding{}, err
@@ -463,8 +461,8 @@ func Verify(ctx context.Context, a *workspace.Run, r VerifyRequest) (Finding, er
 	return f, nil
 }
 
-// Plans plans the criteria of issues, or without ids of all that are open, in the order of
-// the store. Nothing is run.
+// Plans plans the criteria of the given issues, or of all unclosed ones in the order of the
+// store. Nothing is run.
 func Plans(ctx context.Context, a *workspace.Run, ids []string) (findings []Finding, err error) {
 	if _, err := a.Discover(); err != nil {
 		return nil, err
@@ -496,8 +494,8 @@ func Plans(ctx context.Context, a *workspace.Run, ids []string) (findings []Find
 	return findings, nil
 }
 
-// WarnOfStale warns if the checks themselves changed the work tree, so that their verdict
-// no longer counts.
+// WarnOfStale warns if the checks themselves changed the work tree, which makes their verdict
+// stale.
 func WarnOfStale(ctx context.Context, a *workspace.Run, t *GateRun) error {
 	if _, kept := t.Code.Verdicts(); !kept || !t.Verdict.Passed() {
 		return nil
@@ -507,14 +505,14 @@ func WarnOfStale(ctx context.Context, a *workspace.Run, t *GateRun) error {
 		return err
 	}
 	if _, counts := fresh(t.Id, t.criteria); !counts {
-		a.Warn("%s: its checks changed the work tree, so that stig close runs them again", t.Id)
-		a.Hint("let git ignore what they write")
+		a.Warn("%s: its checks changed the work tree, so stig close will run them again", t.Id)
+		a.Hint("add the files that they write to .gitignore")
 	}
 	return nil
 }
 
-// tellNew prints the commands that were added to the criteria since trust was given,
-// before any of them runs: each once, and not to a worker.
+// tellNew prints the commands that were added to the criteria since trust was given, before
+// they run. Each is printed once, and not to workers.
 func tellNew(a *workspace.Run, t *GateRun, grant *gate.Grant) {
 	if grant == nil || a.Getenv("STIG_RUN") != "" {
 		return
@@ -524,6 +522,6 @@ func tellNew(a *workspace.Run, t *GateRun, grant *gate.Grant) {
 		a.Note("%s: new since this repository was trusted on %s: %s", t.Id, signals.Day(grant.Time), strings.TrimRight(c.Text, "\n"))
 	}
 	if len(added) > 0 {
-		_ = gate.Trust{Dir: t.Code.State}.Know(grant.Root, added) // else they are printed again
+		_ = gate.Trust{Dir: t.Code.State}.Know(grant.Root, added) // if this fails they are printed again
 	}
 }

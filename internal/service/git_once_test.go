@@ -8,8 +8,8 @@ import (
 	"stig/internal/workspace"
 )
 
-// What git told a run stays as it was; that there is no repository or no name does not, and
-// neither does anything for the next run.
+// TestGitIsAskedOnce checks that what git told a run is cached for that run only, except that
+// there is no repository or no user name.
 func TestGitIsAskedOnce(t *testing.T) {
 	dir, err := workspace.RealPath(t.TempDir())
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"stig/internal/workspace"
 )
 
-// Picture draws the whole store, or what is around the issue that is named.
+// Picture draws the whole store, or the surroundings of the named issue.
 func Picture(a *workspace.Run, ids []string) (*draw.Picture, error) {
 	file, err := a.Open()
 	if err != nil {
@@ -32,22 +32,22 @@ func Picture(a *workspace.Run, ids []string) (*draw.Picture, error) {
 	return draw.Draw(file, graph, draw.Around(file, graph, at), a.Schema, now)
 }
 
-// Ways is every way by which one issue waits for another.
+// Ways are the chains of dependencies by which one issue waits for another.
 type Ways struct {
-	From    string        `json:"from"` // what waits
-	To      string        `json:"to"`   // for what
-	Ways    []Way         `json:"ways"` // the shortest first
-	More    bool          `json:"more"` // there may be others
-	Picture *draw.Picture `json:"-"`    // of the issues on them
+	From    string        `json:"from"` // the waiting issue
+	To      string        `json:"to"`   // the issue it waits for
+	Ways    []Way         `json:"ways"` // shortest first
+	More    bool          `json:"more"` // there may be more
+	Picture *draw.Picture `json:"-"`    // of the issues in Ways
 }
 
-// Way is one of them: the issues in their order, and why each waits for the next.
+// Way is one such chain: its issues in order, and why each waits for the next.
 type Way struct {
 	Issues []string `json:"issues"`
 	Steps  []string `json:"steps"`
 }
 
-// WaysBetween finds how the issue that from names waits for the one that to names.
+// WaysBetween finds how the issue from waits for the issue to.
 func WaysBetween(a *workspace.Run, from, to string) (*Ways, error) {
 	file, err := a.Open()
 	if err != nil {
@@ -63,7 +63,7 @@ func WaysBetween(a *workspace.Run, from, to string) (*Ways, error) {
 	name := func(i int) string { return file.At(i).ID }
 	w := &Ways{From: name(ends[0]), To: name(ends[1]), Ways: []Way{}}
 	if ends[0] == ends[1] {
-		return nil, workspace.Usage(fmt.Sprintf("--to: must be another issue than %s", w.From), "type stig cycles to see what waits for itself")
+		return nil, workspace.Usage(fmt.Sprintf("--to: must be an issue other than %s", w.From), "type stig cycles to find dependency cycles")
 	}
 	graph := dag.New(file)
 	chosen := ends[:]
@@ -87,7 +87,7 @@ func WaysBetween(a *workspace.Run, from, to string) (*Ways, error) {
 	return w, err
 }
 
-// placeOf is where the issue that an id names stands in a store.
+// placeOf returns the index of an issue in a store.
 func placeOf(file *beads.Snapshot, id string) (int, error) {
 	issue, err := file.Find(id)
 	if err != nil {

@@ -40,7 +40,7 @@ func LookBack(a *workspace.Run, id string, last int) (*orient.Retro, error) {
 		}
 		id = epic.ID
 		if at, _ := file.Index(id); len(graph.Children(at)) == 0 {
-			return nil, workspace.Usage(id+": holds no issues", "name an epic, or none for the whole store")
+			return nil, workspace.Usage(id+": contains no issues", "name an epic, or none for the whole store")
 		}
 	}
 	rules, err := Reading(a, file, signals.ThresholdStaleDays)
@@ -50,8 +50,7 @@ func LookBack(a *workspace.Run, id string, last int) (*orient.Retro, error) {
 	return orient.LookBack(file, graph, id, last, rules)
 }
 
-// Trajectory lists the commits that changed an issue's signals or estimate,
-// the oldest first.
+// Trajectory lists the commits that changed an issue's signals or estimate, oldest first.
 func Trajectory(ctx context.Context, a *workspace.Run, store beads.Place, id, since string) ([]orient.Point, error) {
 	history, err := history(a, store)
 	if err != nil {
@@ -72,14 +71,14 @@ func Trajectory(ctx context.Context, a *workspace.Run, store beads.Place, id, si
 	return points, err
 }
 
-// IssueTrajectory is how the signals of an issue changed.
+// IssueTrajectory is the history of an issue's signals.
 type IssueTrajectory struct {
 	ID     string         `json:"id"`
-	Title  string         `json:"-"` // "" where the store no longer has the issue
+	Title  string         `json:"-"` // "" if the store no longer has the issue
 	Points []orient.Point `json:"points"`
 }
 
-// TrajectoryOf gives the trajectory of an issue that the store has, or had.
+// TrajectoryOf returns the trajectory of an issue that is or was in the store.
 func TrajectoryOf(ctx context.Context, a *workspace.Run, id, since string) (*IssueTrajectory, error) {
 	file, err := a.Open()
 	if err != nil {
@@ -100,7 +99,7 @@ func TrajectoryOf(ctx context.Context, a *workspace.Run, id, since string) (*Iss
 	return t, nil
 }
 
-// dateOrTime reads YYYY-MM-DD, the beginning of that day in UTC, or RFC 3339.
+// dateOrTime parses RFC 3339, or YYYY-MM-DD as the beginning of that day in UTC.
 func dateOrTime(text string) (time.Time, bool) {
 	if t, err := time.Parse(time.RFC3339, text); err == nil {
 		return t, true
@@ -109,9 +108,9 @@ func dateOrTime(text string) (time.Time, bool) {
 	return t, err == nil || text == ""
 }
 
-// past opens the store as it was at the merge base of HEAD and a revision, so that others'
-// later commits are not mistaken for local reverts. It is nil for "", and for a revision
-// from before there was a store or any commit; the function that it returns closes it.
+// past opens the store as of the merge base of HEAD and a revision, so that others' later
+// commits are not mistaken for local reverts. The result is nil if revision is "" or older than
+// the store or any commit. The returned function closes the store.
 func past(ctx context.Context, a *workspace.Run, store beads.Place, revision string) (*lint.Past, func(), error) {
 	if revision == "" {
 		return nil, func() {}, nil
@@ -130,7 +129,7 @@ func past(ctx context.Context, a *workspace.Run, store beads.Place, revision str
 	}
 	file, err := history.Snapshot(ctx, left)
 	if isNew(err) {
-		a.Warn("%s: has no store yet: nothing to compare this one with", revision)
+		a.Warn("%s: has no store yet: nothing to compare with", revision)
 		return nil, func() {}, nil
 	}
 	if err != nil {
@@ -140,13 +139,13 @@ func past(ctx context.Context, a *workspace.Run, store beads.Place, revision str
 	return &lint.Past{File: file, Name: revision, Gate: gateSince(ctx, history, store, left)}, func() { _ = file.Close() }, nil
 }
 
-// isNew reports whether a revision is from before there was a store.
+// isNew reports whether the error says that a revision is older than the store.
 func isNew(err error) bool {
 	return fault.Is(err, fault.NoRevision) && errors.Is(err, beads.ErrBefore)
 }
 
-// gateSince lists the settings of the repository that say what passes the gate, as far as
-// they differ from those in a commit. A file that cannot be read sets nothing.
+// gateSince lists the repository's gate settings that differ from those in a commit. An
+// unreadable file counts as empty.
 func gateSince(ctx context.Context, history beads.History, store beads.Place, commit string) (differ []string) {
 	past, inGit := history.(git.Past)
 	dir, err := filepath.EvalSymlinks(filepath.Dir(store.Dir))
@@ -155,14 +154,14 @@ func gateSince(ctx context.Context, history beads.History, store beads.Place, co
 	}
 	path := filepath.Join(dir, ".stig.cue")
 	var text bytes.Buffer
-	_ = past.FileAt(ctx, commit, path, &text) // it may have none
+	_ = past.FileAt(ctx, commit, path, &text) // the commit may not have the file
 	now, err := file.Read(path)
 	if err != nil && !workspace.IsAbsent(err) || bytes.Equal(now, text.Bytes()) {
 		return nil
 	}
 	var was, is workspace.Config
 	_ = cue.Decode(schemas.Config, "#Config", path, text.Bytes(), &was)
-	_ = cue.Decode(schemas.Config, "#Config", path, now, &is) // every command says what is wrong with it
+	_ = cue.Decode(schemas.Config, "#Config", path, now, &is) // every command reports its errors
 	set := func(name, from, to string) {
 		if from != to {
 			differ = append(differ, fmt.Sprintf("gate.%s is %q, was %q", name, to, from))
@@ -177,16 +176,16 @@ func gateSince(ctx context.Context, history beads.History, store beads.Place, co
 	return differ
 }
 
-// PrepareCommit checks that the store can be committed and gives the function
-// that does it once the checkpoint of an issue is written.
+// PrepareCommit checks that the store can be committed and returns the function that commits it
+// after the checkpoint of an issue is written.
 func PrepareCommit(ctx context.Context, a *workspace.Run, store beads.Place) (commit func(ctx context.Context, id string) (string, error), err error) {
 	if store.Mode == beads.BD {
-		return nil, workspace.Usage("--commit: bd keeps the issues in a database, and not in the file", "leave --commit out")
+		return nil, workspace.Usage("--commit: bd keeps the issues in a database, not in the file", "leave --commit out")
 	}
 	return checkpoint.PrepareCommit(ctx, store, a.Environ())
 }
 
-// history gives the past of a store: git's of its file.
+// history returns the git history of a store's file.
 func history(a *workspace.Run, store beads.Place) (beads.History, error) {
 	repo, path, err := a.Git(store)
 	return git.Past{Client: repo, Path: path}, err
@@ -205,8 +204,7 @@ func openAt(ctx context.Context, a *workspace.Run, store beads.Place, revision s
 	return file, unknownRevision(err, store)
 }
 
-// unknownRevision turns the error about a revision that has no store into one
-// about the command line.
+// unknownRevision turns the error of a revision without a store into a usage error.
 func unknownRevision(err error, store beads.Place) error {
 	if unknown, ok := fault.As(err, fault.NoRevision); ok {
 		if store.Mode == beads.BD {
@@ -217,7 +215,7 @@ func unknownRevision(err error, store beads.Place) error {
 	return err
 }
 
-// warnOfLinesAt names the first line of a revision that cannot be read.
+// warnOfLinesAt warns of the first unreadable line at a revision.
 func warnOfLinesAt(a *workspace.Run, revision string, store beads.Place, file *beads.Snapshot) {
 	if problems := file.Problems(); len(problems) > 0 {
 		a.Warn("%s:%s:%d: %s", revision, workspace.Shortest(store.File()), problems[0].Line, problems[0].Message)

@@ -13,27 +13,27 @@ import (
 	"stig/internal/workspace"
 )
 
-// ServerRequest says what store to make on the server that --store names.
+// ServerRequest says what store to create on the server that --store names.
 type ServerRequest struct {
-	Prefix   string // of ids; "" is the name of the directory
-	Import   bool   // copy the issues of the file into it
-	SyncFile bool   // keep a file as its copy
-	TLS, CA  string // see jsonl.Settings; a relative CA counts from the working directory
+	Prefix   string // of ids; "" means the name of the directory
+	Import   bool   // copy the issues of the file into the database
+	SyncFile bool   // keep a file as a copy of the database
+	TLS, CA  string // see jsonl.Settings; a relative CA is relative to the working directory
 	DryRun   bool
-	Told     func(done, of int) // how many lines were sent; may be nil
+	Told     func(done, of int) // called with the number of lines sent; may be nil
 
-	actor string // who makes it
+	actor string // who creates it
 }
 
-// MadeOnServer is a store that was made on a server, or would be.
+// MadeOnServer is a store that was created on a server, or would be in a dry run.
 type MadeOnServer struct {
 	Store, Prefix string
-	Files         []string // that were made
-	Issues        int      // that were copied into it
+	Files         []string // created files
+	Issues        int      // number of issues copied into it
 	Diff          string   // of a dry run
 }
 
-// InitOnServer makes the tables of a store in an empty database and the file that names it, last.
+// InitOnServer creates the tables of a store in an empty database, then the file that names it.
 func InitOnServer(ctx context.Context, a *workspace.Run, r ServerRequest) (*MadeOnServer, error) {
 	dir, err := Home(ctx, a)
 	if err != nil {
@@ -78,7 +78,7 @@ func InitOnServer(ctx context.Context, a *workspace.Run, r ServerRequest) (*Made
 	return m, jsonl.Make(files)
 }
 
-// settings are those that the file gets.
+// settings returns the settings for the file.
 func (r ServerRequest) settings(url, dir string) (jsonl.Settings, error) {
 	s := jsonl.Settings{Store: url, SyncFile: r.SyncFile, TLS: r.TLS}
 	if r.CA == "" {
@@ -101,8 +101,8 @@ func (r ServerRequest) settings(url, dir string) (jsonl.Settings, error) {
 	return s, nil
 }
 
-// source is the file whose issues go into the database; the zero Place for none. A
-// directory in which there is a store is refused unless that is to be copied.
+// source returns the file whose issues to import; the zero Place for none. It refuses a
+// directory that already has a store unless that is imported.
 func (r ServerRequest) source(dir, url string) (beads.Place, error) {
 	found, err := jsonl.Discover(jsonl.Where{Dir: dir})
 	switch {
@@ -112,7 +112,7 @@ func (r ServerRequest) source(dir, url string) (beads.Place, error) {
 		return beads.Place{}, jsonl.Vacant(dir)
 	case found.Mode == beads.Server:
 		return found, &fault.Error{Code: fault.Refused, Path: workspace.Shortest(found.Path), Reason: "there is a store already: " + found.Name(),
-			Hint: "remove the file and repeat the command if that database holds no store, or to have another; stig create TITLE adds an issue to one that is there"}
+			Hint: "if its database has no store, or to create another, remove the file and retry; stig create TITLE adds an issue to the existing store"}
 	case found.ByBD():
 		return found, &fault.Error{Code: fault.Refused, Path: workspace.Shortest(found.Path), Reason: "bd keeps these issues in a database",
 			Hint: exportHint(url) + " to copy them to the server"}
@@ -131,8 +131,8 @@ func (r ServerRequest) prefix(file beads.Place, dir string) (string, error) {
 	return PrefixFor(r.Prefix, dir)
 }
 
-// tables makes the tables, and copies the issues of the file into them. What an
-// interrupted run made, a store without an issue, is taken as it is, with its prefix.
+// tables creates the tables and imports the issues of the file. If an interrupted run left a
+// store without issues, it is used as it is, with its prefix.
 func (r ServerRequest) tables(ctx context.Context, pool *sql.Pool, file, p beads.Place, m *MadeOnServer) error {
 	store, err := pool.Open(p)
 	if err != nil {

@@ -20,44 +20,44 @@ import (
 	"stig/signals"
 )
 
-// ListRequest says which issues to list. Every filter must match; one that is empty
-// lets everything through.
+// ListRequest says which issues to list. An issue must match all filters; an empty filter
+// matches every issue.
 type ListRequest struct {
-	Status, Types, Assignees []string // one of these values; the assignee @me is who asks, none is nobody
-	Priorities               []int    // the same
+	Status, Types, Assignees []string // any of these values; the assignee @me means the actor, none means unassigned
+	Priorities               []int    // any of these
 	Labels                   []string // all of these
 	Signals                  []SignalValue
-	Parent                   string // the epic that holds them
-	Since                    string // changed since then: a day, a time or an age; see TimeOf
-	All                      *bool  // closed issues too, where Status is empty; nil: as the view says
-	Tables                   bool   // the rows have the tables of the issues
-	Labelled                 bool   // the rows have the labels of the issues
-	Overdue                  bool   // unclosed, and due before now
-	BD                       bool   // the list has bd's objects
+	Parent                   string // within this epic
+	Since                    string // changed since: a date, a time or an age; see TimeOf
+	All                      *bool  // include closed issues if Status is empty; nil means as the view says
+	Tables                   bool   // add the signal tables to the rows
+	Labelled                 bool   // add the labels to the rows
+	Overdue                  bool   // unclosed and past their due time
+	BD                       bool   // add bd's objects to the list
 
 	Sort  string // one of SortKeys; "" for priority
-	Limit *int   // the first so many; 0 for all, nil: as the view says
-	View  string // the name of a view of the configuration: its filters count where the request has none
+	Limit *int   // at most this many; 0 for all, nil means as the view says
+	View  string // a view of the configuration; its filters apply where the request has none
 
-	me     string    // whose issues @me means, and her sessions'; "" for nobody's
-	parent string    // the whole id
-	since  time.Time // Since
+	me     string    // the actor that @me means, including its sessions; "" for none
+	parent string    // the full id
+	since  time.Time // parsed from Since
 	now    time.Time
 }
 
-// SortKeys are what a list can be sorted by: times the latest first, and then by
-// id.
+// SortKeys returns the keys that a list can be sorted by. Times sort latest first; ties are
+// broken by id.
 func SortKeys() []string {
 	return []string{"priority", "created", "updated", "id", "title", "status"}
 }
 
-// SignalValue is a signal with the value that it must have.
+// SignalValue is a signal with the required value.
 type SignalValue struct {
 	Signal signals.Signal
 	Value  string
 }
 
-// ParseSignalValue reads NAME=VALUE.
+// ParseSignalValue parses NAME=VALUE.
 func ParseSignalValue(text string) (SignalValue, error) {
 	name, value, ok := strings.Cut(text, "=")
 	if !ok {
@@ -74,7 +74,7 @@ func ParseSignalValue(text string) (SignalValue, error) {
 	return SignalValue{s, value}, nil
 }
 
-// ListRow is one issue as it is listed.
+// ListRow is one listed issue.
 type ListRow struct {
 	ID        string         `json:"id"`
 	Title     string         `json:"title"`
@@ -82,23 +82,23 @@ type ListRow struct {
 	IssueType string         `json:"issue_type"`
 	Priority  int            `json:"priority"`
 	Assignee  string         `json:"assignee"`
-	Signals   *signals.Table `json:"signals"` // without a table unless tables were asked for
+	Signals   *signals.Table `json:"signals"` // empty unless tables were requested
 
-	Updated time.Time `json:"-"` // zero if the store does not say
+	Updated time.Time `json:"-"` // zero if unknown
 	created time.Time
 	labels  []string
 }
 
-// Listed are the first issues that match, of a total.
+// Listed is the listed issues and the number of all that match.
 type Listed struct {
 	Rows    []ListRow  `json:"issues"`
 	Total   int        `json:"total"`
-	Waiting int        `json:"waiting,omitempty"` // where blocked is asked for: how many others wait for unclosed issues
-	BD      []BDObject `json:"-"`                 // the rows as bd prints them
+	Waiting int        `json:"waiting,omitempty"` // if status blocked is requested: number of other issues that wait for unclosed ones
+	BD      []BDObject `json:"-"`                 // the rows as bd's objects
 }
 
-// List gives the issues that match, and how many there are with those beyond the
-// limit. A value that no issue can have is a mistake, not an empty list.
+// List returns the matching issues, up to the limit, and how many match in all. A value that no
+// issue can have is an error, not an empty list.
 func List(a *workspace.Run, r ListRequest) (*Listed, error) {
 	file, err := a.Open()
 	if err != nil {
@@ -134,7 +134,7 @@ func List(a *workspace.Run, r ListRequest) (*Listed, error) {
 	return list, err
 }
 
-// waiting counts the issues that wait for unclosed ones, and match but for their status.
+// waiting counts the issues that depend on unclosed ones and match except for their status.
 func (r ListRequest) waiting(file *beads.Snapshot, schema *signals.Schema) (n int, err error) {
 	graph, listed := dag.New(file), r.Status
 	r.Status, r.All = nil, nil
@@ -148,7 +148,7 @@ func (r ListRequest) waiting(file *beads.Snapshot, schema *signals.Schema) (n in
 	return n, err
 }
 
-// rows gives what matches, in the order of the list.
+// rows returns the matching issues in the order of the list.
 func (r ListRequest) rows(file *beads.Snapshot, schema *signals.Schema) ([]ListRow, error) {
 	rows := []ListRow{}
 	none := signals.Read(notes.Parse(""), schema)
@@ -173,7 +173,7 @@ func (r ListRequest) rows(file *beads.Snapshot, schema *signals.Schema) ([]ListR
 	return rows, nil
 }
 
-// order compares rows by the key that the list is sorted by.
+// order compares rows by the sort key.
 func (r ListRequest) order(x, y ListRow) int {
 	byID := cmp.Compare(x.ID, y.ID)
 	switch r.Sort {
@@ -191,7 +191,7 @@ func (r ListRequest) order(x, y ListRow) int {
 	return cmp.Or(cmp.Compare(x.Priority, y.Priority), byID)
 }
 
-// viewed gives the request with the filters of its view where it has none.
+// viewed returns the request, with the view's filters where it has none.
 func viewed(a *workspace.Run, r ListRequest) (ListRequest, error) {
 	if r.View == "" {
 		return r, nil
@@ -200,7 +200,7 @@ func viewed(a *workspace.Run, r ListRequest) (ListRequest, error) {
 	if !ok {
 		names := slices.Sorted(maps.Keys(a.Config.Views))
 		if len(names) == 0 {
-			return r, workspace.Usage(fmt.Sprintf("--view: the configuration has no views; found %q", r.View), "write views: {NAME: {status: [\"open\"]}} into .stig.cue")
+			return r, workspace.Usage(fmt.Sprintf("--view: the configuration has no views; found %q", r.View), "add views: {NAME: {status: [\"open\"]}} to .stig.cue")
 		}
 		return r, workspace.Usage(fmt.Sprintf("--view: must be one of %s; found %q", strings.Join(names, ", "), r.View), "")
 	}
@@ -229,7 +229,7 @@ func viewed(a *workspace.Run, r ListRequest) (ListRequest, error) {
 	return r, nil
 }
 
-// checkList refuses values that no issue can have, and finds what a request names.
+// checkList validates the request and resolves what it names.
 func checkList(a *workspace.Run, file *beads.Snapshot, r *ListRequest) error {
 	if err := r.check(file); err != nil {
 		return err
@@ -269,7 +269,7 @@ func checkList(a *workspace.Run, file *beads.Snapshot, r *ListRequest) error {
 	return nil
 }
 
-// Statuses lists the statuses that the format has.
+// Statuses returns the statuses that the format has.
 func Statuses() []string {
 	return []string{
 		beads.StatusOpen, beads.StatusInProgress, beads.StatusBlocked, beads.StatusDeferred,
@@ -277,8 +277,7 @@ func Statuses() []string {
 	}
 }
 
-// check refuses values that no issue can have, and gives those of signals the form
-// that tables have.
+// check rejects values that no issue can have, and puts signal values into canonical form.
 func (r *ListRequest) check(file *beads.Snapshot) error {
 	if err := oneOf(file, "--status", r.Status, Statuses(), func(i *beads.Issue) string { return i.Status }); err != nil {
 		return err
@@ -297,7 +296,7 @@ func (r *ListRequest) check(file *beads.Snapshot) error {
 	return nil
 }
 
-// oneOf refuses what is neither usual nor in the store itself.
+// oneOf rejects values that are neither usual nor used in the store.
 func oneOf(file *beads.Snapshot, flag string, given, usual []string, of func(*beads.Issue) string) error {
 	if len(given) == 0 {
 		return nil
@@ -318,7 +317,7 @@ func oneOf(file *beads.Snapshot, flag string, given, usual []string, of func(*be
 	return nil
 }
 
-// matchesIndex reports whether an issue matches by what the index knows of it.
+// matchesIndex reports whether an issue matches as far as the index knows.
 func (r ListRequest) matchesIndex(issue *beads.Issue) bool {
 	switch {
 	case len(r.Status) > 0:
@@ -335,8 +334,8 @@ func (r ListRequest) matchesIndex(issue *beads.Issue) bool {
 		!issue.UpdatedAt.Before(r.since)
 }
 
-// matchesLine reports whether an issue has the labels and the signals, and puts into
-// its row what only its line says. The line is read only where that is needed.
+// matchesLine reports whether an issue has the labels and signals, and adds to its row what
+// only its line contains. The line is read only if needed.
 func (r ListRequest) matchesLine(issue *beads.Issue, reader *beads.Reader, row *ListRow, schema *signals.Schema) (bool, error) {
 	if len(r.Labels) > 0 || r.Labelled || r.Overdue || r.Sort == "created" || issue.HasNotes && (r.Tables || len(r.Signals) > 0) {
 		record, err := reader.Record(issue)
@@ -359,29 +358,29 @@ func (r ListRequest) matchesLine(issue *beads.Issue, reader *beads.Reader, row *
 	return !slices.ContainsFunc(r.Signals, lacks), nil
 }
 
-// SearchRequest asks which issues hold words, in any of their texts.
+// SearchRequest asks which issues contain words in any of their texts.
 type SearchRequest struct {
 	Words string
-	Open  bool         // leaves closed issues out
-	Among *ListRequest // only issues that match it; its sort, limit and view are not looked at
-	Limit int          // the best so many; 0 for all
+	Open  bool         // leave out closed issues
+	Among *ListRequest // only issues that match; its Sort, Limit and View are ignored
+	Limit int          // at most this many; 0 for all
 }
 
-// SearchRow is one issue that holds words.
+// SearchRow is one issue that was found.
 type SearchRow struct {
 	ID       string  `json:"id"`
 	Title    string  `json:"title"`
 	Status   string  `json:"status"`
 	Priority int     `json:"priority"`
-	Words    int     `json:"words"` // how many of the words it holds
+	Words    int     `json:"words"` // how many of the words were found
 	Score    float64 `json:"score"`
-	Field    string  `json:"field"`   // the key that counted most
-	Excerpt  string  `json:"excerpt"` // the line of it that holds most of the words
+	Field    string  `json:"field"`   // the best matching key
+	Excerpt  string  `json:"excerpt"` // its best matching line
 
 	IssueType, Assignee string `json:"-"`
 }
 
-// searched are the fields of an issue, and how much a word in each counts.
+// searched returns the searched fields of an issue and their weights.
 func searched(r *beads.Record) orient.Document {
 	var comments []string
 	for _, c := range r.Comments() {
@@ -402,9 +401,8 @@ func searched(r *beads.Record) orient.Document {
 	return d
 }
 
-// Search finds issues by words in any of their texts, closed ones too, the best
-// first, and says how many there are with those beyond the limit. See
-// orient.Search for the order.
+// Search finds issues, including closed ones, by words in any of their texts, best first, up to
+// the limit, and returns how many there are in all. See orient.Search for the order.
 func Search(a *workspace.Run, r SearchRequest) (rows []SearchRow, total int, err error) {
 	if len(orient.Words(r.Words)) == 0 {
 		return nil, 0, workspace.Usage(fmt.Sprintf("search: must be words; found %q", r.Words), "type for example stig search tide gauge")
@@ -471,7 +469,7 @@ func Search(a *workspace.Run, r SearchRequest) (rows []SearchRow, total int, err
 	return rows, total, nil
 }
 
-// excerpt is the line of a field that ranks best for the words.
+// excerpt returns the line of a field that matches the words best.
 func excerpt(d orient.Document, field, words string) string {
 	for _, f := range d.Fields {
 		if f.Name != field {

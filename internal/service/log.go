@@ -10,13 +10,13 @@ import (
 
 // LogRequest says which edits of the journal to list.
 type LogRequest struct {
-	IDs   []string // of these issues; none stand for all
+	IDs   []string // of these issues; none means all
 	Actor string   // by this actor; "" for any
 	Since time.Time
-	Limit int // the last so many; 0 for all
+	Limit int // the last ones; 0 for all
 }
 
-// Logged is an edit in the journal, with those of its changes that were asked for.
+// Logged is an edit in the journal, with the requested changes only.
 type Logged struct {
 	At       time.Time      `json:"at"`
 	Actor    string         `json:"actor"`
@@ -29,8 +29,8 @@ type Logged struct {
 	Changes  []clone.Change `json:"changes"`
 }
 
-// Log lists edits that stig made in this clone, the oldest first. It refuses
-// (fault.NotFound) ids that neither the store has nor the journal names.
+// Log lists edits that stig made in this clone, oldest first. It refuses (fault.NotFound) ids
+// that are neither in the store nor in the journal.
 func Log(a *workspace.Run, r LogRequest) ([]Logged, error) {
 	if r.Limit < 0 {
 		return nil, workspace.Usage(fmt.Sprintf("--limit: must not be negative; found %d", r.Limit), "")
@@ -62,8 +62,8 @@ func Log(a *workspace.Run, r LogRequest) ([]Logged, error) {
 	return edits, nil
 }
 
-// ForgetLog removes the journal's records of those issues, of all if none is named, and
-// counts the edits.
+// ForgetLog removes the journal's records of the given issues, or of all if none are given, and
+// returns the number of edits.
 func ForgetLog(a *workspace.Run, ids []string) (count int, err error) {
 	place, journal, err := a.ReadJournal()
 	if err != nil {
@@ -83,8 +83,8 @@ func ForgetLog(a *workspace.Run, ids []string) (count int, err error) {
 	return place.Forget(issues...)
 }
 
-// loggedOf is a record with the changes of those issues, of all where none is
-// named. An id may stand without its prefix.
+// loggedOf returns a record with its changes of the given issues, or of all if none are given.
+// An id may lack its prefix.
 func loggedOf(r clone.Record, ids []string) Logged {
 	e := Logged{At: r.At, Actor: r.Actor, Command: r.Command, Worktree: r.Worktree, Branch: r.Branch, Head: r.Head,
 		Result: r.Result, Issues: []string{}, Changes: []clone.Change{}}

@@ -25,8 +25,7 @@ import (
 	"stig/internal/workspace"
 )
 
-// onServer has a front end work on the database that a URL names, as on a machine that
-// has the clone in dir.
+// onServer returns a front end on the database at url, as on a machine with the clone in dir.
 func onServer(t *testing.T, dir, url, name string, env ...string) *workspace.Run {
 	t.Helper()
 	c, err := mysql.ParseURL(url)
@@ -41,7 +40,7 @@ func onServer(t *testing.T, dir, url, name string, env ...string) *workspace.Run
 	return a
 }
 
-// served makes a store with so many issues in an empty database, and clones for machines.
+// served creates a store with some issues in an empty database, and clones for machines.
 func served(t *testing.T, kind string, issues, clones int) (url string, dirs []string) {
 	t.Helper()
 	c := servers.Need(t, kind).Database("machines")
@@ -65,8 +64,8 @@ func served(t *testing.T, kind string, issues, clones int) (url string, dirs []s
 	return c.URL(), dirs
 }
 
-// elsewhere runs this test program as on a machine named pier: with a host name and
-// process numbers of its own. The test is skipped where that is not allowed.
+// elsewhere returns a command that runs this test program as if on a machine named pier, with
+// its own host name and process numbers. The test fails if Linux namespaces are not allowed.
 func elsewhere(t *testing.T, argv ...string) *exec.Cmd {
 	t.Helper()
 	words := []string{"--uts", "--pid", "--fork", "--kill-child", "--mount-proc"}
@@ -81,11 +80,11 @@ func elsewhere(t *testing.T, argv ...string) *exec.Cmd {
 }
 
 // TestMachine is a process on a machine: it claims demo-1 as a worker loop and waits to be
-// killed, or claims issues until there are none.
+// killed, or claims issues until none are left.
 func TestMachine(t *testing.T) {
 	words := strings.Fields(os.Getenv("STIG_TEST_MACHINE"))
 	if len(words) < 4 {
-		return // the tests themselves
+		return // an ordinary test run
 	}
 	what, dir, url, name := words[0], words[1], words[2], words[3]
 	a := onServer(t, dir, url, name, "STIG_NOW=")
@@ -98,13 +97,13 @@ func TestMachine(t *testing.T) {
 	time.Sleep(time.Minute)
 }
 
-// lasts is how long claims hold in these tests without being renewed: long enough for two
-// claims on a machine that is busy.
+// lasts is how long claims last in these tests without being renewed: long enough for two
+// claims on a busy machine.
 const lasts = 5 * time.Second
 
-// TestClaimOfAnotherMachine: what a worker loop holds on another machine is held here, and
-// says where; killed, it holds the issue until the server did not hear of it for as long
-// as the claim lasts, and whoever comes first after that returns it at once.
+// TestClaimOfAnotherMachine: an issue held by a worker loop on another machine is held here
+// too, and the refusal names that machine. After the loop is killed it keeps the issue until
+// the claim expires, and the first sweep after that returns it.
 func TestClaimOfAnotherMachine(t *testing.T) {
 	url, dirs := served(t, servers.MariaDB, 1, 2)
 	loop := elsewhere(t, "-test.run=^TestMachine$")
@@ -151,7 +150,8 @@ func TestClaimOfAnotherMachine(t *testing.T) {
 	t.Error("the claim of the dead was not returned")
 }
 
-// TestRenewOnServer: a claim that is renewed in time goes on, by one statement each.
+// TestRenewOnServer: a claim that is renewed in time stays valid; each renewal is one
+// statement.
 func TestRenewOnServer(t *testing.T) {
 	url, dirs := served(t, servers.MariaDB, 1, 1)
 	a := onServer(t, dirs[0], url, "w1", "STIG_NOW=")
@@ -183,8 +183,7 @@ func TestRenewOnServer(t *testing.T) {
 	}
 }
 
-// work claims issues and puts them off until there are none, and writes to a log what it
-// claimed.
+// work claims issues and defers them until none are left, and logs what it claimed.
 func work(t *testing.T, a *workspace.Run, path string) {
 	log, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
@@ -192,7 +191,7 @@ func work(t *testing.T, a *workspace.Run, path string) {
 	}
 	self, _ := process.Self()
 	fewest := 0
-	for moved := time.Now(); ; { // when fewer were left for the last time
+	for moved := time.Now(); ; { // moved is when the number of issues last went down
 		if _, err := SweepEnded(t.Context(), a); err != nil && !fault.Is(err, fault.Conflict) {
 			t.Log("sweep:", err)
 		}
@@ -218,7 +217,7 @@ func work(t *testing.T, a *workspace.Run, path string) {
 			fmt.Fprintln(log, row.ID, self.Host, self.PID, self.Space)
 			time.Sleep(rand.N(60 * time.Millisecond))
 			if err := putOff(t, a, row.ID); errors.Is(err, errTaken) && time.Since(claimed) > lasts {
-				fmt.Fprintln(log, "late", row.ID) // a machine that is busy
+				fmt.Fprintln(log, "late", row.ID) // the machine is busy
 			} else if err != nil {
 				t.Fatal(row.ID, err)
 			}
@@ -239,10 +238,10 @@ func work(t *testing.T, a *workspace.Run, path string) {
 	}
 }
 
-// errTaken says that a claim ended before the work did.
+// errTaken means that a claim ended before the work did.
 var errTaken = errors.New("not claimed any more")
 
-// putOff ends the work on an issue that the actor holds.
+// putOff defers an issue that the actor holds and ends the work on it.
 func putOff(t *testing.T, a *workspace.Run, id string) error {
 	store, options, err := a.ToWrite(t.Context(), false)
 	if err != nil {
@@ -261,9 +260,9 @@ func putOff(t *testing.T, a *workspace.Run, id string) error {
 	return err
 }
 
-// TestMachinesClaim: eight processes on two machines claim all issues of one database,
-// while processes are killed at random. No issue is held by two that live, each is done
-// once, and what the dead held is done by others.
+// TestMachinesClaim: eight processes on two machines claim all issues of one database while
+// some are killed at random. No issue is held by two live processes, each is done once, and
+// what killed processes held is done by others.
 func TestMachinesClaim(t *testing.T) {
 	for _, kind := range []string{servers.MariaDB, servers.Dolt} {
 		t.Run(kind, func(t *testing.T) {
@@ -327,8 +326,8 @@ func testMachinesClaim(t *testing.T, kind string) {
 	judge(t, url, dirs[0], log, issues, len(killed))
 }
 
-// judge reads what came of the issues. One that was claimed twice was left by a process
-// that was killed.
+// judge checks the result. An issue that was claimed twice must have been left by a killed
+// process.
 func judge(t *testing.T, url, dir, log string, issues, killed int) {
 	list, err := List(onServer(t, dir, url, "judge", "STIG_NOW="), ListRequest{})
 	if err != nil {

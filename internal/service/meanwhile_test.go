@@ -18,7 +18,7 @@ import (
 	"stig/internal/workspace"
 )
 
-// meanwhile is a store on which others act right after an edit, as they do who waited for
+// meanwhile is a store on which others act right after an edit, like a process that waited for
 // its lock.
 type meanwhile struct {
 	beads.Store
@@ -31,14 +31,14 @@ func (m meanwhile) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx)
 	return changes, err
 }
 
-// with gives a run in which others act after each edit.
+// with returns a run in which others act after each edit.
 func with(a *workspace.Run, t *testing.T, after func()) *workspace.Run {
 	run := a.Fresh(t.Context(), "test")
 	run.OpenStore = func(p beads.Place) beads.Store { return meanwhile{a.File(p), after} }
 	return run
 }
 
-// inGit makes a directory a repository with one commit.
+// inGit turns a directory into a repository with one commit.
 func inGit(t *testing.T, dir string) {
 	t.Helper()
 	for _, argv := range [][]string{{"init", "-q", "-b", "main"}, {"-c", "user.name=m", "-c", "user.email=m@pier", "commit", "-q", "--allow-empty", "-m", "begin"}} {
@@ -51,7 +51,7 @@ func inGit(t *testing.T, dir string) {
 }
 
 // TestOverwrittenAtOnce: a program that waited for the lock with an old copy of the store
-// writes that as soon as stig has written. The loss is noticed.
+// writes it right after stig. The loss is noticed.
 func TestOverwrittenAtOnce(t *testing.T) {
 	a, dir := front(t)
 	store := filepath.Join(dir, ".beads", "issues.jsonl")
@@ -75,8 +75,8 @@ func TestOverwrittenAtOnce(t *testing.T) {
 	}
 }
 
-// TestMarksFollowInOrder: what is closed and opened again at once, or the other way, is
-// marked for other work trees as it ended.
+// TestMarksFollowInOrder: if an issue is closed and reopened right away, or the other way
+// round, the mark for other work trees shows the last state.
 func TestMarksFollowInOrder(t *testing.T) {
 	a, dir := front(t)
 	inGit(t, dir)
@@ -117,7 +117,8 @@ func TestMarksFollowInOrder(t *testing.T) {
 	}
 }
 
-// TestReleaseMeetsClaim: who claims an issue as soon as it was taken from another keeps it.
+// TestReleaseMeetsClaim: an actor that claims an issue right after it was taken from another
+// keeps it.
 func TestReleaseMeetsClaim(t *testing.T) {
 	a, dir := front(t)
 	if _, err := Claim(t.Context(), claimant(t, dir, "w1"), ClaimRequest{ID: "demo-1"}); err != nil {
@@ -136,7 +137,7 @@ func TestReleaseMeetsClaim(t *testing.T) {
 	}
 }
 
-// TestFailuresTogether: of several processes that could tell nobody each leaves its line.
+// TestFailuresTogether: processes that log failed notifications at the same time lose no line.
 func TestFailuresTogether(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "notify.log")
 	var all sync.WaitGroup
@@ -155,7 +156,8 @@ func TestFailuresTogether(t *testing.T) {
 	}
 }
 
-// TestReadyMeetsClaims: what is held elsewhere is held by somebody, while claims come and go.
+// TestReadyMeetsClaims: while claims come and go, an issue listed as held elsewhere always has
+// a holder.
 func TestReadyMeetsClaims(t *testing.T) {
 	a, dir := front(t)
 	place, err := clone.At(filepath.Join(dir, ".beads", "issues.jsonl"))

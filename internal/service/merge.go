@@ -25,17 +25,17 @@ import (
 
 // DiffRequest says which two stores to compare.
 type DiffRequest struct {
-	Args  []string // a revision, HEAD for none; with Files two files
+	Args  []string // a revision, default HEAD; with Files, two files
 	Files bool
 }
 
-// Compared is what two stores differ in.
+// Compared is the difference of two stores.
 type Compared struct {
 	merge.Diff
-	Since string // the name of the first
+	Since string // name of the first store
 }
 
-// Diff compares the store at a revision with the store as it is, or two files.
+// Diff compares the store at a revision with the current store, or two files.
 func Diff(ctx context.Context, a *workspace.Run, r DiffRequest) (*Compared, error) {
 	before, after, since, closeBoth, err := openBoth(ctx, a, r.Args, r.Files)
 	if err != nil {
@@ -46,7 +46,7 @@ func Diff(ctx context.Context, a *workspace.Run, r DiffRequest) (*Compared, erro
 	return &Compared{d, since}, err
 }
 
-// openBoth opens the two stores to compare, and names the first.
+// openBoth opens the two stores to compare, and returns the name of the first.
 func openBoth(ctx context.Context, a *workspace.Run, args []string, files bool) (before, after *beads.Snapshot, since string, closeBoth func(), err error) {
 	fail := func(err error) (*beads.Snapshot, *beads.Snapshot, string, func(), error) {
 		return nil, nil, "", nil, err
@@ -78,12 +78,12 @@ func openBoth(ctx context.Context, a *workspace.Run, args []string, files bool) 
 	return before, after, since, func() { _, _ = before.Close(), after.Close() }, nil
 }
 
-// openFile reads a store that is named by its file.
+// openFile opens a store by the path of its file.
 func openFile(a *workspace.Run, path string) (*beads.Snapshot, error) {
 	dir := cmp.Or(a.Dir, ".")
 	store, err := jsonl.Discover(jsonl.Where{Dir: dir, File: path})
 	if missing, ok := fault.As(err, fault.Store); ok && errors.Is(err, fs.ErrNotExist) {
-		missing.Hint = "name a file that is there"
+		missing.Hint = "name an existing file"
 	}
 	if err != nil {
 		return nil, err
@@ -99,8 +99,8 @@ func openFile(a *workspace.Run, path string) (*beads.Snapshot, error) {
 
 // MergeRequest says what to merge.
 type MergeRequest struct {
-	Base, Ours, Theirs string // files
-	Output             string // the file to write; "" is Ours, "-" none
+	Base, Ours, Theirs string // paths
+	Output             string // the file to write; "" means Ours, "-" none
 	DryRun             bool
 }
 
@@ -111,7 +111,7 @@ type Merged struct {
 	Diff   string // of a dry run
 }
 
-// Merge makes one store of three files, and writes it. Errors are of code fault.NotMerged.
+// Merge merges three files into one store and writes it. Errors have code fault.NotMerged.
 func Merge(a *workspace.Run, r MergeRequest) (*Merged, error) {
 	m, err := mergeFiles(a, r)
 	if err != nil {
@@ -158,11 +158,11 @@ func mergeFiles(a *workspace.Run, r MergeRequest) (*Merged, error) {
 	return m, nil
 }
 
-// recordMerge writes to the journal which lines the merged ones are made from. Without it
+// recordMerge records in the journal which lines the merged lines come from. Without that,
 // recover judges them by their values.
 func recordMerge(a *workspace.Run, base, ours, theirs, result string) {
 	if base == ours || base == theirs || ours == theirs {
-		return // one of them is the result
+		return // the result is one of them
 	}
 	place, err := a.LivePlace()
 	now, err2 := a.Clock()
@@ -185,8 +185,9 @@ func recordMerge(a *workspace.Run, base, ours, theirs, result string) {
 	}
 }
 
-// copied is what git's merge of the copy of a store on a server gives: what the server holds,
-// which has both sides, unless a side has what never was there.
+// copied returns the result of git's merge of the copy of a store on a server: the current
+// content of the server, which contains both sides. ok is false if a side has something that
+// was never on the server.
 func copied(a *workspace.Run, r MergeRequest, ours, theirs string) (text string, ok bool) {
 	if !strings.HasPrefix(filepath.Base(r.Ours), ".merge_file_") { // git's name for %A
 		return "", false
@@ -208,7 +209,7 @@ func copied(a *workspace.Run, r MergeRequest, ours, theirs string) (text string,
 	return string(now), err == nil
 }
 
-// Conflicts lists what a merge left open in the store.
+// Conflicts lists the conflicts that a merge left in the store.
 func Conflicts(ctx context.Context, a *workspace.Run) ([]merge.Conflict, error) {
 	store, err := a.Discover()
 	if err == nil {
@@ -224,9 +225,9 @@ func Conflicts(ctx context.Context, a *workspace.Run) ([]merge.Conflict, error) 
 	return merge.Open(text, origin(ctx, a, store.Place())), nil
 }
 
-// origin is what git merged into a store in conflict, taken from its index until git add:
-// after a merge by lines the markers seldom show the common base. What cannot be found out
-// is left to a person, as without git.
+// origin returns the versions that git merged into a store in conflict, from git's index until
+// git add. After a merge by lines the markers seldom show the common base. If they cannot be
+// read the result is empty, as without git.
 func origin(ctx context.Context, a *workspace.Run, store beads.Place) merge.Origin {
 	repo, path, err := a.Git(store)
 	if err != nil {
@@ -239,18 +240,18 @@ func origin(ctx context.Context, a *workspace.Run, store beads.Place) merge.Orig
 	return merge.Origin(side)
 }
 
-// inFile refuses what a command does to a file, for a store on a server.
+// inFile refuses a store on a server, for commands that work on a file.
 func inFile(store beads.Place, command string) error {
 	if store.Mode != beads.Server {
 		return nil
 	}
-	return workspace.Usage(fmt.Sprintf("%s: is for a store in a file, and this one is on a server: %s", command, store.Name()),
-		"type stig log to see what was written from here, and stig undo to take it back; of a copy in git, type stig store sync")
+	return workspace.Usage(fmt.Sprintf("%s: works only on a store in a file; this one is on a server: %s", command, store.Name()),
+		"type stig log to see what was written from here, and stig undo to take it back; for a copy in git, type stig store sync")
 }
 
-// ResolveRequest answers questions that a merge left open about one issue.
+// ResolveRequest answers open questions of a merge about one issue.
 type ResolveRequest struct {
-	ID      string // may stand without its prefix
+	ID      string // may lack its prefix
 	Answers merge.Answers
 	DryRun  bool
 }
@@ -259,7 +260,7 @@ type ResolveRequest struct {
 type Resolved struct {
 	merge.Resolution
 	ID, Store string           // the issue, and the store's path
-	Left      []merge.Conflict // in the store
+	Left      []merge.Conflict // still in the store
 	Diff      string           // of a dry run
 }
 
@@ -269,7 +270,7 @@ func Resolve(ctx context.Context, a *workspace.Run, r ResolveRequest) (*Resolved
 	if err != nil {
 		return nil, err
 	}
-	store, err := a.Discover() // a store that git has not merged to its end is what this is for
+	store, err := a.Discover() // an unfinished git merge is allowed: this command resolves it
 	if err == nil {
 		err = inFile(store.Place(), "stig merge --resolve")
 	}
@@ -301,8 +302,7 @@ func Resolve(ctx context.Context, a *workspace.Run, r ResolveRequest) (*Resolved
 	return answered, nil
 }
 
-// unresolved says why answers about an issue were not taken; unknown is the error of
-// fullID.
+// unresolved returns the error of Resolve for an issue; unknown is the error of fullID.
 func unresolved(err error, id string, unknown error) error {
 	switch {
 	case errors.Is(err, merge.ErrNoConflict) && unknown != nil:
@@ -313,8 +313,8 @@ func unresolved(err error, id string, unknown error) error {
 	return err
 }
 
-// fullID is the id of the issue that was meant, and as it was given, with an
-// error, where the store knows none.
+// fullID returns the full id of an issue. If the store does not have it, it returns id and an
+// error.
 func fullID(store beads.Store, id string) (string, error) {
 	file, err := store.Snapshot()
 	if err != nil {
@@ -328,7 +328,7 @@ func fullID(store beads.Store, id string) (string, error) {
 	return issue.ID, nil
 }
 
-// Briefly is a value in one line.
+// Briefly returns text on one line, clipped to most characters.
 func Briefly(text string, most int) string {
 	if text == "" {
 		return "(none)"
@@ -336,11 +336,11 @@ func Briefly(text string, most int) string {
 	return visible.Clipped(visible.OneLine(text), most)
 }
 
-// AnswerHint says what to type about a conflict.
+// AnswerHint returns what to type about a conflict.
 func AnswerHint(c merge.Conflict) string {
 	switch {
 	case c.ID == "":
-		return "make one line of those between the markers by hand"
+		return "merge the lines between the markers into one by hand"
 	case len(c.Questions) == 0:
 		return "type stig merge --resolve " + c.ID
 	}

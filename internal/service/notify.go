@@ -31,19 +31,19 @@ import (
 	"stig/signals"
 )
 
-// Notice is an event that people are notified of. It is what notify.command reads.
+// Notice is an event that people are notified of. It is the input of notify.command.
 type Notice struct {
 	Event   string `json:"event"`
-	ID      string `json:"id"` // of the issue that it is about; "" where it is about none
+	ID      string `json:"id"` // issue of the event; "" for none
 	Title   string `json:"title"`
 	Message string `json:"message"`
 	Time    string `json:"time"`            // RFC 3339, UTC
-	Click   string `json:"click,omitempty"` // where the issue can be seen
+	Click   string `json:"click,omitempty"` // URL that shows the issue
 
-	fresh string // what makes it another event than the last of its kind about the issue; "" where each is another
+	fresh string // distinguishes the event from the last one of its kind about the issue; "" if every one is new
 }
 
-// Events.
+// The events.
 const (
 	EventAsked    = "escalation-pending"
 	eventFailed   = "gate-failed"
@@ -54,7 +54,7 @@ const (
 	eventStopped  = "loop-stopped"
 )
 
-// eventOf is the event of an alert; "" for alerts that notify nobody.
+// eventOf returns the event of an alert; "" for alerts without notification.
 func eventOf(alert signals.Alert) (event, title string) {
 	switch alert.Rule {
 	case signals.AlertReplanning:
@@ -67,8 +67,8 @@ func eventOf(alert signals.Alert) (event, title string) {
 	return "", ""
 }
 
-// alertNotices are the events among the alerts of a report about an issue. An
-// epic that stays over its threshold, or stuck, is notified of once a day.
+// alertNotices returns the notices for the alerts of a report about an issue. An epic that
+// stays over its threshold, or stuck, is reported once a day.
 func alertNotices(id string, alerts []checkpoint.Alert, day string) (list []Notice) {
 	for _, alert := range alerts {
 		event, title := eventOf(alert)
@@ -85,8 +85,8 @@ func alertNotices(id string, alerts []checkpoint.Alert, day string) (list []Noti
 	return list
 }
 
-// shiftNotices are the events of rows that were set without a checkpoint. Lines
-// that cannot be read were not written here.
+// shiftNotices returns the notices for signals that were set without a checkpoint. It skips
+// unreadable lines, which stig did not write.
 func shiftNotices(changes []beads.Change, schema *signals.Schema, day string) (list []Notice) {
 	for _, c := range changes {
 		before, err := beads.ParseRecord(c.Before)
@@ -106,9 +106,9 @@ func shiftNotices(changes []beads.Change, schema *signals.Schema, day string) (l
 	return list
 }
 
-// questionNotice is the event of a question to a person. Of a long one the beginning is
-// told, and all that can be chosen. The store refuses what waits already, so each is another
-// event, also one that was answered and is asked again.
+// questionNotice returns the notice of a question to a person: the beginning of the text, and
+// all options. The store refuses a question that is already waiting, so each notice is new,
+// also for a question that was answered and is asked again.
 func questionNotice(id string, q checkpoint.Question, now time.Time) Notice {
 	said := q.Said(now)
 	said.Text = ""
@@ -122,7 +122,7 @@ func questionNotice(id string, q checkpoint.Question, now time.Time) Notice {
 	return Notice{Event: EventAsked, ID: id, Title: title, Message: text}
 }
 
-// reportNotices are the events of a checkpoint or a question.
+// reportNotices returns the notices of a checkpoint or a question.
 func reportNotices(r *checkpoint.Report, q checkpoint.Question, now time.Time) (list []Notice) {
 	if q.Text != "" && slices.Contains(r.Sections, signals.EscalationSection) {
 		list = append(list, questionNotice(r.ID, q, now))
@@ -130,8 +130,8 @@ func reportNotices(r *checkpoint.Report, q checkpoint.Question, now time.Time) (
 	return append(list, alertNotices(r.ID, r.Alerts, signals.Day(now))...)
 }
 
-// notices are the events of an issue before the gate. What the checks printed
-// is not among them: it may hold what must not leave the machine.
+// notices returns the notices of an issue at the gate. They omit the output of checks, which
+// may contain what must not leave the machine.
 func (f Finding) notices(day string) (list []Notice) {
 	if f.DryRun {
 		return nil
@@ -164,19 +164,19 @@ func (f Finding) notices(day string) (list []Notice) {
 	return append(list, alertNotices(f.Id, c.Alerts, day)...)
 }
 
-// notify notifies people, once per event. It neither waits nor fails: a process of its own
-// sends the notice, and an error before that starts is a warning.
+// notify notifies people, once per event. It neither waits nor fails: a separate process sends
+// the notice. An error before that process starts is a warning.
 func notify(ctx context.Context, a *workspace.Run, store beads.Place, now time.Time, notices []Notice) {
 	notifyBy(ctx, a, store, now, notices, Delivery.send)
 }
 
-// NotifyStopped notifies people that a loop takes no more work, once a day per reason,
-// whatever its details are. It waits at most for Telling: systemd ends what a loop started
-// when the loop ends.
+// NotifyStopped notifies people that a loop has stopped, once a day per title and reason;
+// details do not count. It waits for at most Telling, because systemd kills the children of a
+// loop that ends.
 func NotifyStopped(ctx context.Context, a *workspace.Run, store beads.Place, now time.Time, title, why, details string) {
 	n := Notice{Event: eventStopped, Title: title, Message: why + details, fresh: signals.Day(now) + title + why}
 	notifyBy(ctx, a, store, now, []Notice{n}, func(p Delivery) error {
-		_ = p.Deliver(ctx, a.Environ()) // what failed is in the log
+		_ = p.Deliver(ctx, a.Environ()) // failures are logged
 		return nil
 	})
 }
@@ -185,7 +185,7 @@ func notifyBy(ctx context.Context, a *workspace.Run, store beads.Place, now time
 	if len(notices) == 0 || a.Config.Notify.Off() {
 		return
 	}
-	warn := func(err error) { a.Warn("notify: nobody is told: %v", err) }
+	warn := func(err error) { a.Warn("notify: no notification sent: %v", err) }
 	code, err := a.Code(ctx, store)
 	if err != nil {
 		warn(err)
@@ -197,7 +197,7 @@ func notifyBy(ctx context.Context, a *workspace.Run, store beads.Place, now time
 		return
 	}
 	if to.Off() {
-		a.Note("notify: nobody is told: only a repository that is not trusted says whom; see stig trust")
+		a.Note("notify: no notification sent: its settings are in a repository that is not trusted; see stig trust")
 		return
 	}
 	for _, n := range notices {
@@ -209,8 +209,8 @@ func notifyBy(ctx context.Context, a *workspace.Run, store beads.Place, now time
 	}
 }
 
-// NotifyTarget says who is notified of events. The settings of a repository count only if
-// it is trusted, since they name programs to start and servers to contact.
+// NotifyTarget returns where notifications go. A repository's settings apply only if it is
+// trusted, since they name programs to start and servers to contact.
 func NotifyTarget(ctx context.Context, a *workspace.Run, s *workspace.Code) (workspace.Notifications, error) {
 	if a.Config.Notify.Same(a.Own) {
 		return a.Own, nil
@@ -225,8 +225,8 @@ func NotifyTarget(ctx context.Context, a *workspace.Run, s *workspace.Code) (wor
 	return a.Config.Notify, nil
 }
 
-// holdsStore reports whether the store, beside which the configuration lies, is
-// in the repository that trust is given to: --store can name any other.
+// holdsStore reports whether the store, next to which the configuration is, is in the
+// repository that trust is given to: --store can name any other.
 func holdsStore(ctx context.Context, a *workspace.Run, s *workspace.Code) (bool, error) {
 	holder, err := workspace.RealPath(filepath.Dir(s.Store.Dir))
 	if err != nil {
@@ -239,7 +239,7 @@ func holdsStore(ctx context.Context, a *workspace.Run, s *workspace.Code) (bool,
 	return place.Home == s.Place.Home, nil
 }
 
-// tellOf notifies of an event, unless that was done before.
+// tellOf notifies of an event unless that was done before.
 func tellOf(s *workspace.Code, to workspace.Notifications, n Notice, tell func(Delivery) error) error {
 	p := Delivery{To: to, Notice: n.Bounded(), Dir: s.Root, Log: NotifyLog(s), Mark: mark(s, n)}
 	if err := p.Claim(); errors.Is(err, fs.ErrExist) {
@@ -254,17 +254,17 @@ func tellOf(s *workspace.Code, to workspace.Notifications, n Notice, tell func(D
 	return err
 }
 
-// How many characters a message holds.
+// Most characters of a title and a message.
 const longestTitle, longestMessage = 200, 1500
 
-// Bounded is the notice, shortened to what a message holds.
+// Bounded returns the notice, clipped to the longest title and message.
 func (n Notice) Bounded() Notice {
 	n.Title, n.Message = visible.Clipped(visible.OneLine(n.Title), longestTitle), visible.Clipped(strings.TrimSpace(n.Message), longestMessage)
 	return n
 }
 
-// notices is the directory for what became of events, which all work trees of the clone
-// share: each is told once, and a worker's work tree goes with its issue; "" for nowhere.
+// notices returns the directory of notification state, "" for none. All work trees of the clone
+// share it: each event is notified once, and a worker's work tree is removed with its issue.
 func notices(s *workspace.Code) string {
 	if s.Own == "" {
 		return s.State
@@ -276,33 +276,32 @@ func notices(s *workspace.Code) string {
 	return clone.Writable(filepath.Join(tree.Common, filepath.Base(s.Place.Own)), s.Store.Path)
 }
 
-// NotifyLog is the path of the log of failed notifications; "" for none.
+// NotifyLog returns the path of the log of failed notifications; "" for none.
 func NotifyLog(s *workspace.Code) string { return workspace.Below(notices(s), "notify.log") }
 
-// mark is the file that says that an event was notified; "" where there is no
-// place for it, or no need.
+// mark returns the file that marks an event as notified; "" if there is no directory for it, or
+// it needs no mark.
 func mark(s *workspace.Code, n Notice) string {
 	if n.fresh == "" {
 		return ""
 	}
-	full, err := filepath.Abs(s.Store.Path) // the user's directory holds those of all stores
+	full, err := filepath.Abs(s.Store.Path) // the user's directory is shared by all stores
 	if err != nil {
 		full = s.Store.Path
 	}
 	return workspace.Below(notices(s), "notified", n.Event+"-"+gate.Hash(strings.Join([]string{full, n.Event, n.ID, n.fresh}, "\x00"))[:24])
 }
 
-// Delivery is the input of the process that notifies of an event.
+// Delivery is the input of the process that sends a notification.
 type Delivery struct {
 	To     workspace.Notifications `json:"to"`
 	Notice Notice                  `json:"notice"`
-	Dir    string                  `json:"dir"`  // where the command is started
-	Log    string                  `json:"log"`  // gets a line when nobody could be told
-	Mark   string                  `json:"mark"` // is taken away then
+	Dir    string                  `json:"dir"`  // directory of the command
+	Log    string                  `json:"log"`  // log of failures
+	Mark   string                  `json:"mark"` // removed if nobody was notified
 }
 
-// Claim makes the mark. Of several processes one does; the others get
-// fs.ErrExist.
+// Claim creates the mark. If several processes try, all but one get fs.ErrExist.
 func (p Delivery) Claim() error {
 	if p.Mark == "" {
 		return nil
@@ -322,8 +321,8 @@ func (p Delivery) Claim() error {
 // has changed.
 const markAge = 90 * 24 * time.Hour
 
-// dropMarks removes the marks that are much older than one that was made now. What cannot be
-// removed is tried again.
+// dropMarks removes old marks, by the time of a mark that was just created. Failures are
+// retried with the next mark.
 func dropMarks(mark string) {
 	now, err := os.Stat(mark)
 	entries, _ := os.ReadDir(filepath.Dir(mark))
@@ -341,8 +340,8 @@ func (p Delivery) unclaim() error {
 	return os.Remove(p.Mark)
 }
 
-// send starts stig itself to tell of the event. What is secret in a URL goes
-// over the standard input, where nobody else sees it.
+// send starts stig itself to send the notification. Secrets in a URL are passed on standard
+// input, where nobody else can see them.
 func (p Delivery) send() error {
 	self, err := os.Executable()
 	if err != nil {
@@ -360,11 +359,11 @@ func (p Delivery) send() error {
 // SendName is the hidden command that sends one notification.
 const SendName = "notify-send"
 
-// Telling is how long sending a notification may take.
+// Telling is the timeout for sending a notification.
 const Telling = 5 * time.Second
 
-// Deliver sends the notice in all configured ways at once. Failures are logged; if all
-// failed the mark is removed, so that the next occasion counts. env is the environment of
+// Deliver sends the notice in all configured ways in parallel. Failures are logged. If all
+// fail, the mark is removed, so that the next occurrence is notified. env is the environment of
 // the command.
 func (p Delivery) Deliver(ctx context.Context, env []string) error {
 	ctx, done := context.WithTimeout(ctx, Telling)
@@ -390,7 +389,7 @@ func (p Delivery) Deliver(ctx context.Context, env []string) error {
 	return err
 }
 
-// priorities are those of ntfy: 3 unless told, 4 where somebody waits for a person.
+// priority returns the priority for ntfy: 3 by default, 4 if something waits for a person.
 func (n Notice) priority() int {
 	switch n.Event {
 	case EventAsked, eventReplan, eventStuck, eventStopped:
@@ -399,7 +398,7 @@ func (n Notice) priority() int {
 	return 3
 }
 
-// tags are the event and the issue that it is about.
+// tags returns the event, and its issue if there is one.
 func (n Notice) tags() []string {
 	if n.ID == "" {
 		return []string{n.Event}
@@ -407,7 +406,7 @@ func (n Notice) tags() []string {
 	return []string{n.Event, n.ID}
 }
 
-// post sends the event to the server, as the JSON of ntfy.
+// post sends the event to the server, in ntfy's JSON format.
 func (p Delivery) post(ctx context.Context) error {
 	body, err := json.Marshal(struct {
 		Click    string   `json:"click,omitempty"`
@@ -422,11 +421,11 @@ func (p Delivery) post(ctx context.Context) error {
 	}
 	where, err := url.Parse(p.To.URL)
 	if err != nil {
-		return errors.New("notify.url: is no URL") // its text may hold a password
+		return errors.New("notify.url: not a URL") // err's text may contain a password
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, p.To.URL, bytes.NewReader(body))
 	if err != nil {
-		return errors.New("notify.url: is no URL")
+		return errors.New("notify.url: not a URL")
 	}
 	request.Header.Set("Content-Type", "application/json")
 	client := http.Client{CheckRedirect: sameScheme}
@@ -434,7 +433,7 @@ func (p Delivery) post(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", where.Host, withoutURL(ctx, err))
 	}
-	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, 64<<10)) // what it says is of no interest
+	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, 64<<10)) // the body does not matter
 	if err := response.Body.Close(); err != nil {
 		return fmt.Errorf("%s: %w", where.Host, withoutURL(ctx, err))
 	}
@@ -444,8 +443,8 @@ func (p Delivery) post(ctx context.Context) error {
 	return nil
 }
 
-// withoutURL is an error of net/http without the URL, which may hold a
-// password or a token.
+// withoutURL returns an error of net/http without the URL, which may contain a password or a
+// token.
 func withoutURL(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("no answer within %s", Telling)
@@ -456,11 +455,11 @@ func withoutURL(ctx context.Context, err error) error {
 	return err
 }
 
-// sameScheme follows a redirect only where it leads to the same scheme: what
-// was to be encrypted stays so.
+// sameScheme follows a redirect only to the same scheme, so that encrypted traffic stays
+// encrypted.
 func sameScheme(to *http.Request, via []*http.Request) error {
 	if to.URL.Scheme != via[0].URL.Scheme {
-		return fmt.Errorf("redirects from %s to %s, which is not followed", via[0].URL.Scheme, to.URL.Scheme)
+		return fmt.Errorf("redirects from %s to %s; not followed", via[0].URL.Scheme, to.URL.Scheme)
 	}
 	if len(via) > 3 {
 		return errors.New("redirects more than three times")
@@ -468,8 +467,8 @@ func sameScheme(to *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// runCommand starts notify.command with the event on its standard input. Its
-// output is not kept: it may hold what no log should.
+// runCommand starts notify.command with the event on standard input. It discards the output,
+// which may contain what must not be logged.
 func (p Delivery) runCommand(ctx context.Context, env []string) error {
 	var event bytes.Buffer
 	if err := workspace.WriteJSON(&event, "notification", p.Notice); err != nil {
@@ -482,7 +481,7 @@ func (p Delivery) runCommand(ctx context.Context, env []string) error {
 	})
 	switch {
 	case ctx.Err() != nil:
-		return fmt.Errorf("%s: not done within %s", name, Telling)
+		return fmt.Errorf("%s: timed out after %s", name, Telling)
 	case err != nil:
 		return err
 	case result.Exit != 0:
@@ -491,11 +490,11 @@ func (p Delivery) runCommand(ctx context.Context, env []string) error {
 	return nil
 }
 
-// LogLimit is what the log of failures grows to, in bytes; half of it is kept then.
+// LogLimit is the size in bytes beyond which the log of failures is cut to half of it.
 const LogLimit = 64 << 10
 
-// LogFailure appends failures to the log, a line for each. Other processes do so at the same
-// time: what they appended stays, but for what comes while a log that is full is shortened.
+// LogFailure appends failures to the log, one line each. It is safe for use by several
+// processes, except that lines appended while another process shortens a full log may be lost.
 func (p Delivery) LogFailure(failures error) (err error) {
 	if p.Log == "" {
 		return nil

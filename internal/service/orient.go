@@ -20,17 +20,17 @@ import (
 	"stig/signals"
 )
 
-// OrientRequest asks for what to read before work: on one issue, or without ID for
-// the survey of all.
+// OrientRequest asks for what to read before work: a briefing of one issue, or without ID the
+// survey.
 type OrientRequest struct {
 	ID        string
-	Depth     string // of one issue, instead of its own
-	Budget    int    // most characters of the Markdown; 0 is orient.BriefingBudget or orient.SurveyBudget
-	Full      bool   // everything
-	Whole     bool   // no limit where Budget is 0: for data
-	Loop      bool   // who reads it is run by a worker loop
+	Depth     string // of a briefing, instead of the issue's own
+	Budget    int    // most characters of the Markdown; 0 means orient.BriefingBudget or orient.SurveyBudget
+	Full      bool   // no folding
+	Whole     bool   // no limit if Budget is 0: for data
+	Loop      bool   // the reader is run by a worker loop
 	As        string // of the survey: whose claims come first
-	StaleDays *int   // an issue in progress is stale when it was not changed for longer; nil: as the schema says
+	StaleDays *int   // days without a change after which an issue in progress is stale; nil means the schema's
 }
 
 func (r OrientRequest) staleDays() int {
@@ -40,7 +40,7 @@ func (r OrientRequest) staleDays() int {
 	return *r.StaleDays
 }
 
-// check refuses what does not go together.
+// check rejects options that exclude each other, and invalid values.
 func (r OrientRequest) check() error {
 	switch depths := signals.PlanningDepth.Domain(); {
 	case r.Depth != "" && !slices.Contains(depths, r.Depth):
@@ -65,7 +65,7 @@ type Orientation struct {
 	Survey   *orient.Survey
 }
 
-// Markdown is the orientation as text.
+// Markdown returns the orientation as text.
 func (o *Orientation) Markdown() string {
 	if o.Briefing != nil {
 		return o.Briefing.Markdown()
@@ -73,7 +73,7 @@ func (o *Orientation) Markdown() string {
 	return o.Survey.Markdown()
 }
 
-// Output is the orientation as data.
+// Output returns the orientation as data.
 func (o *Orientation) Output() workspace.Output {
 	if o.Briefing != nil {
 		return workspace.NewOutput("briefing", o.Briefing)
@@ -81,7 +81,7 @@ func (o *Orientation) Output() workspace.Output {
 	return workspace.NewOutput("survey", o.Survey)
 }
 
-// Orient gives what to read before work.
+// Orient returns what to read before work.
 func Orient(ctx context.Context, a *workspace.Run, r OrientRequest) (*Orientation, error) {
 	if err := r.check(); err != nil {
 		return nil, err
@@ -122,12 +122,12 @@ func briefing(ctx context.Context, a *workspace.Run, r OrientRequest) (*orient.B
 	return orient.Brief(file, dag.New(file), at, request, rules)
 }
 
-// learned is what the file of the actor says that it learned; "" without a file, and
-// for one with a mistake, which others report.
+// learned returns what the actor's profile says it learned; "" if there is no profile or it is
+// invalid, which other commands report.
 func learned(ctx context.Context, a *workspace.Run, store beads.Place) string {
 	root := filepath.Dir(store.Dir)
 	if !workspace.Exists(clone.ProfileDir(root)) {
-		return "" // before anybody asks git who acts
+		return "" // avoids asking git for the actor
 	}
 	name, err := a.ActorName(ctx)
 	if err != nil || name == "" {
@@ -168,8 +168,8 @@ func survey(ctx context.Context, a *workspace.Run, r OrientRequest) (*orient.Sur
 	return orient.NewSurvey(file, graph, orient.SurveyRequest{As: r.As, Actor: reader, Inbox: items, Left: IsLeft(a, file.Place(), rules.Now), Held: Held(a, file, rules.Now), MayTake: a.MayTake(reader), Budget: r.Budget, Full: r.Full, Workers: workers(a), ToLand: toLand}, rules)
 }
 
-// workers lists the actors whose loops run, were paused, or ended with an issue in hand.
-// What cannot be read is not listed; doctor names it.
+// workers lists the actors whose loops are running, were paused, or ended with an issue in
+// hand. It omits unreadable entries; doctor reports them.
 func workers(a *workspace.Run) (list []orient.Worker) {
 	r, ok := a.Sessions()
 	if !ok {
@@ -198,8 +198,8 @@ func workers(a *workspace.Run) (list []orient.Worker) {
 	return list
 }
 
-// beforeWork refuses a store to begin work from that an unfinished merge left,
-// warns of values that were lost, and gives the rules to read it by.
+// beforeWork refuses a store with an unfinished merge, warns of lost values, and returns the
+// rules for reading the store.
 func beforeWork(ctx context.Context, a *workspace.Run, file *beads.Snapshot, staleDays int) (orient.Rules, error) {
 	if err := a.RefuseUnfinished(ctx, file.Place()); err != nil {
 		return orient.Rules{}, err
@@ -208,7 +208,7 @@ func beforeWork(ctx context.Context, a *workspace.Run, file *beads.Snapshot, sta
 	return Reading(a, file, staleDays)
 }
 
-// OpenIssue opens the store and finds an issue in it.
+// OpenIssue opens the store and finds an issue in it. The caller closes the store.
 func OpenIssue(a *workspace.Run, id string) (*beads.Snapshot, int, error) {
 	file, err := a.Open()
 	if err != nil {
@@ -223,7 +223,7 @@ func OpenIssue(a *workspace.Run, id string) (*beads.Snapshot, int, error) {
 	return file, at, nil
 }
 
-// Reading are the rules of whatever reads before work.
+// Reading returns the rules of services that read the store before work.
 func Reading(a *workspace.Run, file *beads.Snapshot, staleDays int) (orient.Rules, error) {
 	now, err := a.Clock()
 	rules := orient.Rules{
@@ -235,10 +235,11 @@ func Reading(a *workspace.Run, file *beads.Snapshot, staleDays int) (orient.Rule
 	return rules, err
 }
 
-// existsBelow reports of a path whether it is there: a relative one below root.
+// existsBelow returns a function that reports whether a path exists; relative paths are below
+// root. It is nil if root is ".".
 func existsBelow(root string) func(path string) bool {
 	if root == "." {
-		return nil // a store that is in no directory
+		return nil // the store is in no directory
 	}
 	return func(path string) bool {
 		if path = filepath.FromSlash(path); !filepath.IsAbs(path) {
@@ -249,7 +250,8 @@ func existsBelow(root string) func(path string) bool {
 	}
 }
 
-// Unwritable says why this user cannot edit a store; "" if they can. A server is asked.
+// Unwritable returns why this user cannot edit a store; "" if they can. It asks the server, if
+// there is one.
 func Unwritable(ctx context.Context, a *workspace.Run, p beads.Place) string {
 	var refused error
 	if s, ok := a.Bare(p).(interface{ Denied(context.Context) error }); ok && p.Mode == beads.Server {
@@ -265,11 +267,11 @@ func Unwritable(ctx context.Context, a *workspace.Run, p beads.Place) string {
 	return refused.Error()
 }
 
-// patienceOfRights is how long a server is waited for that is asked for a suggestion alone.
+// patienceOfRights is how long to wait for a server that is asked only for a suggestion.
 const patienceOfRights = 2 * time.Second
 
-// ReadOnly says why this user cannot edit a store in a file; nil if they can, and for a store
-// on a server, which only an edit asks.
+// ReadOnly returns why this user cannot edit a store in a file; nil if they can. It is nil for
+// a store on a server, which checks at the edit.
 func ReadOnly(p beads.Place) *fault.Error {
 	if p.Mode != beads.Plain {
 		return nil
@@ -277,7 +279,7 @@ func ReadOnly(p beads.Place) *fault.Error {
 	return jsonl.ReadOnly(p)
 }
 
-// Review gives the finished work that an issue is built on.
+// Review returns the finished work that an issue is built on.
 func Review(a *workspace.Run, id string) (*orient.Review, error) {
 	file, at, err := OpenIssue(a, id)
 	if err != nil {

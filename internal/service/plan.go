@@ -11,19 +11,19 @@ import (
 	"stig/internal/workspace"
 )
 
-// Plan is in what order unclosed work can go, with ids for indices.
+// Plan is the order in which unclosed work can be done, with ids.
 type Plan struct {
 	Epic         string     `json:"epic,omitempty"`
 	Stages       [][]string `json:"stages"`
 	Ready        []string   `json:"ready"` // what the reader can take now, in the order of stig ready
 	Width        int        `json:"width"`
 	CriticalPath []string   `json:"critical_path"`
-	Outside      []string   `json:"outside"` // what the epic's issues wait for and it does not contain
-	Stuck        []string   `json:"stuck"`   // in a deadlock, or waiting for one
+	Outside      []string   `json:"outside"` // issues outside of the epic that it waits for
+	Stuck        []string   `json:"stuck"`   // in a deadlock or waiting for one
 	Deadlocks    []Deadlock `json:"deadlocks"`
 
-	Titles   map[string]string `json:"-"` // by id: of the issues in stages, on one line
-	Standing map[string]string `json:"-"` // by id: why what nothing blocks cannot be taken
+	Titles   map[string]string `json:"-"` // by id: one-line titles of the issues in stages
+	Standing map[string]string `json:"-"` // by id: why an unblocked issue cannot be taken
 }
 
 // Deadlock is a dependency cycle, and the row whose removal breaks it.
@@ -33,14 +33,14 @@ type Deadlock struct {
 	Remove DeadlockRow `json:"remove"`
 }
 
-// DeadlockRow is the row of one issue that names another one.
+// DeadlockRow is a dependency row of an issue.
 type DeadlockRow struct {
 	ID   string `json:"id"`
 	On   string `json:"on"`
 	Type string `json:"type"`
 }
 
-// PlanStages sorts unclosed work into stages, or that of the epic that is named.
+// PlanStages sorts unclosed work into stages, or only that of the named epic.
 func PlanStages(ctx context.Context, a *workspace.Run, ids []string) (*Plan, error) {
 	now, err := a.Clock()
 	if err != nil {
@@ -64,7 +64,7 @@ func PlanStages(ctx context.Context, a *workspace.Run, ids []string) (*Plan, err
 	return p.plan(), nil
 }
 
-// planner plans the issues that within picks.
+// planner plans the issues for which within returns true.
 type planner struct {
 	file   *beads.Snapshot
 	graph  *dag.Graph
@@ -73,7 +73,7 @@ type planner struct {
 	epic   string
 }
 
-// only narrows the plan to an epic and all that it contains.
+// only restricts the plan to an epic and all that it contains.
 func (p *planner) only(id string) error {
 	issue, err := p.file.Find(id)
 	if err != nil {
@@ -135,7 +135,7 @@ func (p *planner) plan() *Plan {
 	return plan
 }
 
-// deadlocks are those in which a planned issue takes part.
+// deadlocks returns the dependency cycles that involve a planned issue.
 func (p *planner) deadlocks() []Deadlock {
 	list := []Deadlock{}
 	name := func(i int) string { return p.file.At(i).ID }
@@ -153,8 +153,8 @@ func (p *planner) deadlocks() []Deadlock {
 	return list
 }
 
-// standing says why an issue that nothing blocks cannot be started; "" if it can be, and for
-// one that waits for its stage.
+// standing returns why an unblocked issue cannot be started; "" if it can, or if it waits for
+// its stage.
 func (p *planner) standing(i int) string {
 	issue := p.file.At(i)
 	switch p.graph.State(i, p.worker) {

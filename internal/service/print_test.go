@@ -10,7 +10,7 @@ import (
 	"stig/internal/workspace"
 )
 
-// TestJSONHidesNothing wants hidden characters escaped in JSON, which says the same.
+// TestJSONHidesNothing checks that hidden characters are escaped in JSON.
 func TestJSONHidesNothing(t *testing.T) {
 	for _, text := range []string{"a\tb c é 日 👍", "\x1b]0;t\x07\x7f", "a \u202eb\u2066 c\u200f", "a\u2028b", "a\U000e0041b", "ls\u00a0-l\u200b"} {
 		var out bytes.Buffer

@@ -22,10 +22,10 @@ import (
 	"stig/signals"
 )
 
-// elsewhereRows is how many other issues are listed for whoever asked.
+// elsewhereRows is how many other issues are suggested to the asker of a question.
 const elsewhereRows = 3
 
-// answeredElsewhere lists the first issues that whoever asked can take meanwhile.
+// answeredElsewhere lists the first issues that the asker of a question can take meanwhile.
 func answeredElsewhere(ctx context.Context, a *workspace.Run, store beads.Store, asked, actor string, now time.Time) ([]ReadyRow, error) {
 	file, err := store.Snapshot()
 	if err != nil {
@@ -40,8 +40,8 @@ func answeredElsewhere(ctx context.Context, a *workspace.Run, store beads.Store,
 	return rows[:min(len(rows), elsewhereRows)], nil
 }
 
-// unseen gives the questions that were not seen before, and marks them seen. A question that
-// no longer waits is forgotten: asked again, it is new.
+// unseen returns the questions that are not in seen, and replaces seen with all waiting ones. A
+// question that no longer waits is forgotten; if it is asked again, it is new.
 func unseen(a *workspace.Run, store beads.Store, seen map[string]bool) ([]orient.Asked, error) {
 	now, err := a.Clock()
 	if err != nil {
@@ -81,14 +81,13 @@ func pending(a *workspace.Run, store beads.Store, now time.Time) ([]orient.Asked
 	return orient.Escalations(file, dag.New(file), orient.Rules{Schema: a.Schema, Now: now})
 }
 
-// Escalations are the questions of a store, the oldest first.
+// Escalations are the questions of a store, oldest first.
 type Escalations struct {
 	Answered []orient.Asked `json:"answered,omitempty"`
 	Pending  []orient.Asked `json:"pending"`
 }
 
-// ListEscalations lists the questions that wait for a person; with all, those that were
-// answered too.
+// ListEscalations lists the questions that wait for a person; with all, the answered ones too.
 func ListEscalations(a *workspace.Run, all bool) (*Escalations, error) {
 	file, err := a.Open()
 	if err != nil {
@@ -118,10 +117,10 @@ func ListEscalations(a *workspace.Run, all bool) (*Escalations, error) {
 	return found, nil
 }
 
-// WatchEscalations calls tell with the unanswered questions, first with all there are, even
-// if there are none, and then with new ones as they come, until ctx ends or tell fails.
+// WatchEscalations calls tell with all unanswered questions, even if there are none, and then
+// with each new one, until ctx ends or tell fails.
 func WatchEscalations(ctx context.Context, a *workspace.Run, tell func(fresh []orient.Asked, first bool) error) error {
-	file, err := a.Open() // says what of the store is unreadable
+	file, err := a.Open() // warns of unreadable parts of the store
 	if err != nil {
 		return err
 	}
@@ -135,7 +134,7 @@ func WatchEscalations(ctx context.Context, a *workspace.Run, tell func(fresh []o
 		if err != nil && first {
 			return err
 		}
-		if err != nil { // another program may be in the middle of writing; the next change tells
+		if err != nil { // another program may be writing; wait for the next change
 			a.Warn("%s", err)
 		}
 		if len(fresh) > 0 || first {
@@ -152,8 +151,7 @@ func WatchEscalations(ctx context.Context, a *workspace.Run, tell func(fresh []o
 	}
 }
 
-// EscalateRequest asks a person about an issue. By and Evidence of the question are
-// found out here.
+// EscalateRequest asks a person about an issue. By and Evidence of the question are set here.
 type EscalateRequest struct {
 	ID string
 	checkpoint.Question
@@ -188,9 +186,9 @@ func Escalate(ctx context.Context, a *workspace.Run, r EscalateRequest) (*Escala
 	return &Escalated{report, ready}, err
 }
 
-// DefaultOf reads the default of a question: the number of the option that holds when
-// nobody answers, which holds names by its number or text, and after what time. All is
-// zero where there is no default.
+// DefaultOf parses the default of a question: the number of the option that applies if nobody
+// answers, which holds gives as number or text, and after how long it applies. All results are
+// zero if there is no default.
 func DefaultOf(options []string, holds, after string) (option int, span time.Duration, err error) {
 	if (holds == "") != (after == "") {
 		return 0, 0, workspace.Usage("--default and --after go together", "say which option holds, and after how long")
@@ -210,18 +208,18 @@ func DefaultOf(options []string, holds, after string) (option int, span time.Dur
 		"give the options with --option")
 }
 
-// afterOf reads a time span of at least a minute: 90m, 24h, 3d.
+// afterOf parses a duration of whole minutes, at least one: 90m, 24h, 3d.
 func afterOf(text string) (time.Duration, error) {
 	const most = 3650 * 24 * time.Hour
 	span, err := checkpoint.ParseSpan(text)
 	if err != nil || span < time.Minute || span > most || span%time.Minute != 0 {
-		return 0, workspace.Usage(fmt.Sprintf("--after: must be a time of whole minutes such as 90m, 24h or 3d; found %q", text), "")
+		return 0, workspace.Usage(fmt.Sprintf("--after: must be a duration in whole minutes such as 90m, 24h or 3d; found %q", text), "")
 	}
 	return span, nil
 }
 
-// Answering is an answer that is being given: on which issue, when and by whom. It is opened
-// before a person is prompted for the answer, so that nobody writes one in vain.
+// Answering is an answer in progress: on which issue, when and by whom. It is opened before a
+// person is prompted, so that nobody writes an answer that is then refused.
 type Answering struct {
 	By string // who answers
 
@@ -240,14 +238,14 @@ func OpenQuestion(ctx context.Context, a *workspace.Run, id string, dryRun bool)
 	return &Answering{By: by, id: id, app: a, store: store, options: options}, nil
 }
 
-// Question is what a person is shown before they answer.
+// Question is what a person sees before they answer.
 type Question struct {
-	Briefing *orient.Briefing // as Orient gives it, within the same limit
-	List     []orient.Asked   // those that the answer will answer
-	Seen     []signals.Part   // the same as they are written down
+	Briefing *orient.Briefing // as from Orient, with the same limit
+	List     []orient.Asked   // the questions that the answer would answer
+	Seen     []signals.Part   // the same, as written in the notes
 }
 
-// QuestionOf gives what an answer would answer.
+// QuestionOf returns what an answer would answer.
 func (g *Answering) QuestionOf(answer checkpoint.Answer) (*Question, error) {
 	file, err := g.store.Snapshot()
 	if err != nil {
@@ -284,25 +282,25 @@ func (g *Answering) QuestionOf(answer checkpoint.Answer) (*Question, error) {
 	return &q, nil
 }
 
-// Resolve gives the answer. By of it is found out here. A run of a worker answers nothing
-// (fault.Found); it withdraws what its actor asked.
+// Resolve writes the answer, and sets its By. In the run of a worker it refuses (fault.Found),
+// except to withdraw a question of the run's actor.
 func (g *Answering) Resolve(ctx context.Context, answer checkpoint.Answer) (*checkpoint.Resolution, error) {
 	answer.By, answer.Person = g.By, g.app.ByPerson(g.By)
-	if run, in := g.app.InRun(); in && !(answer.Withdraw && clone.BelongsTo(g.By, run.Actor)) { // a question of its own under any other name is none
+	if run, in := g.app.InRun(); in && !(answer.Withdraw && clone.BelongsTo(g.By, run.Actor)) { // a run cannot withdraw a question under any other name
 		return nil, g.app.ForPeople("answer")
 	}
 	return checkpoint.Resolve(ctx, g.store, g.options, g.id, answer, writeRules(g.app, g.options.Now))
 }
 
-// Unanswered lists the questions that wait for a person in the whole store, without issues that
-// say so and ask nothing.
+// Unanswered lists the questions in the whole store that wait for a person, without escalated
+// issues that ask nothing.
 func (g *Answering) Unanswered() ([]orient.Asked, error) {
 	left, err := pending(g.app, g.store, g.options.Now)
 	return slices.DeleteFunc(left, func(q orient.Asked) bool { return q.Question == "" }), err
 }
 
-// NumberedIn is what a number that is shown with the questions of an issue names: a question
-// where several wait, or where the only one offers no options; else an option of that one.
+// NumberedIn returns what number n means among the questions of an issue: an option, if exactly
+// one question waits and it has options; otherwise a question.
 func NumberedIn(a *workspace.Run, id string, n int) (question string, option int, err error) {
 	store, err := a.Discover()
 	if err != nil {
@@ -318,21 +316,21 @@ func NumberedIn(a *workspace.Run, id string, n int) (question string, option int
 	return strconv.Itoa(n), 0, nil
 }
 
-// Answered is what a person said about one issue.
+// Answered is the answers on one issue.
 type Answered struct {
 	ID      string   `json:"id"`
 	State   string   `json:"state"`
-	Left    int      `json:"left"`    // questions on the issue that still wait
-	Answers []answer `json:"answers"` // those that came while waiting, else the last
+	Left    int      `json:"left"`    // questions on the issue that are still waiting
+	Answers []answer `json:"answers"` // those that came while waiting, or else the last
 }
 
 type answer struct {
 	orient.Answer
-	Questions []string `json:"questions"` // the hashes of those that it answers
+	Questions []string `json:"questions"` // hashes of the questions that it answers
 }
 
-// Await waits for an answer, for limit at most unless that is 0: to the question
-// with that number or hash, or to any where it is "".
+// Await waits for an answer for at most limit, or without limit if it is 0. question is a
+// number or a hash; "" means any question.
 func Await(ctx context.Context, a *workspace.Run, id, question string, limit time.Duration) (*Answered, error) {
 	store, err := a.Discover()
 	if err != nil {
@@ -355,7 +353,7 @@ func Await(ctx context.Context, a *workspace.Run, id, question string, limit tim
 			return nil, context.Cause(ctx)
 		case <-timeUp:
 			return nil, &fault.Error{Code: fault.Waits, ID: look.id, Reason: fmt.Sprintf("no answer within %s", limit),
-				Hint: "the question stands; type stig resolve --list to see it"}
+				Hint: "the question is still open; type stig resolve --list to see it"}
 		case <-look.gone:
 			look.late = true
 		case <-changes:
@@ -368,14 +366,14 @@ func Await(ctx context.Context, a *workspace.Run, id, question string, limit tim
 type look struct {
 	app      *workspace.Run
 	id       string
-	question string           // what is to be answered, by its hash when the waiting began; "" for any
-	before   int              // the number of answers when the waiting began; -1 before that
-	gone     <-chan time.Time // tells when the issue or the store has been gone for too long
-	late     bool             // it has
-	said     bool             // that the store is gone
+	question string           // hash of the question when the waiting began; "" for any
+	before   int              // number of answers when the waiting began; -1 before that
+	gone     <-chan time.Time // fires when the issue or the store has been missing for too long
+	late     bool             // gone has fired
+	said     bool             // warned that the store is missing
 }
 
-// at looks once; it gives nothing where there is no answer yet.
+// at looks once; it returns nil if there is no answer yet.
 func (l *look) at(store beads.Store) (*Answered, error) {
 	id, parts, deleted, err := partsOf(store, l.id)
 	if err != nil {
@@ -395,18 +393,18 @@ func (l *look) at(store beads.Store) (*Answered, error) {
 		return &Answered{ID: id, State: signals.Standing(parts), Left: len(signals.Questions(parts)), Answers: answers}, nil
 	}
 	if deleted {
-		return nil, &fault.Error{Code: fault.Conflict, ID: id, Reason: "was deleted, so nobody answers", Hint: "type stig log " + id + " to see by whom"}
+		return nil, &fault.Error{Code: fault.Conflict, ID: id, Reason: "was deleted, so no answer will come", Hint: "type stig log " + id + " to see by whom"}
 	}
 	return nil, nil
 }
 
-// away waits for a store, or an issue, that is not there: nil while it may come back.
+// away handles a missing store or issue: it returns nil while it may come back.
 func (l *look) away(err error) error {
 	switch {
 	case l.before < 0 || !passing(err) || l.late && (l.said || fault.Is(err, fault.NotFound)):
 		return err
 	case l.late:
-		l.app.Warn("%s; waits for it", err)
+		l.app.Warn("%s; waiting for it", err)
 		l.gone, l.late, l.said = time.After(workspace.AwayFor), false, true
 	case l.gone == nil:
 		l.gone = time.After(workspace.GoneFor)
@@ -414,7 +412,7 @@ func (l *look) away(err error) error {
 	return nil
 }
 
-// begin begins to wait: for one question where one is named.
+// begin begins to wait, for one question if one is named.
 func (l *look) begin(id string, parts []signals.Part) (err error) {
 	if l.question == "" {
 		l.before, err = begin(id, parts)
@@ -439,15 +437,14 @@ func (l *look) begin(id string, parts []signals.Part) (err error) {
 	return nil
 }
 
-// begin gives the number of answers to look beyond: those there are, or all but
-// the last when nothing waits.
+// begin returns the number of answers to skip: all, or all but the last if no question waits.
 func begin(id string, parts []signals.Part) (int, error) {
 	answers := len(answersSince(parts, 0))
 	if len(signals.Questions(parts)) > 0 {
 		return answers, nil
 	}
 	if answers == 0 {
-		return 0, &fault.Error{Code: fault.Conflict, ID: id, Reason: "nothing was asked, so there is no answer to wait for",
+		return 0, &fault.Error{Code: fault.Conflict, ID: id, Reason: "no question was asked, so there is no answer to wait for",
 			Hint: "type stig escalate " + id + " -m \"…\" to ask"}
 	}
 	return answers - 1, nil
@@ -475,13 +472,14 @@ func answersSince(parts []signals.Part, first int) []answer {
 	return list
 }
 
-// passing reports whether an error may go by itself: the store is not there, or
-// is being written, or does not hold the issue at the moment.
+// passing reports whether an error may be temporary: the store is missing or being written, or
+// the issue is missing.
 func passing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || fault.Is(err, fault.NotFound) || fault.Is(err, fault.Store) || fault.Is(err, fault.Changed)
 }
 
-// partsOf reads the questions and answers of an issue, and whether that was deleted.
+// partsOf returns the full id of an issue, its questions and answers, and whether it was
+// deleted.
 func partsOf(store beads.Store, id string) (full string, parts []signals.Part, deleted bool, err error) {
 	file, err := store.Snapshot()
 	if err != nil {

@@ -15,45 +15,45 @@ import (
 	"stig/signals"
 )
 
-// ReadyRow is one issue that is open and not blocked, and whether the reader can start it.
+// ReadyRow is one open and unblocked issue, and whether the reader can start it.
 type ReadyRow struct {
 	ID       string    `json:"id"`
 	Title    string    `json:"title"`
 	Priority int       `json:"priority"`
-	Unblocks int       `json:"unblocks"` // how many unclosed issues wait for it
+	Unblocks int       `json:"unblocks"` // number of unclosed issues that wait for it
 	Epic     string    `json:"epic"`
 	CanTake  bool      `json:"can_take"`
-	State    dag.State `json:"state"` // why not: asked, held, assigned, epic or complete
+	State    dag.State `json:"state"` // if it cannot be taken: asked, held, assigned, epic or complete
 	Assignee string    `json:"assignee,omitempty"`
-	Asked    bool      `json:"asked,omitempty"`         // has an unanswered question
-	Children int       `json:"open_children,omitempty"` // unclosed ones
+	Asked    bool      `json:"asked,omitempty"`         // it has an unanswered question
+	Children int       `json:"open_children,omitempty"` // number of unclosed children
 
-	Held       *orient.Held `json:"held,omitempty"`       // by whom, in another work tree
+	Held       *orient.Held `json:"held,omitempty"`       // holder in another work tree
 	Holds      []string     `json:"holds,omitempty"`      // why it cannot be taken
-	Conditions []string     `json:"conditions,omitempty"` // on which other issues must have failed
-	Against    string       `json:"against,omitempty"`    // why it is not the first to take, in its own words
+	Conditions []string     `json:"conditions,omitempty"` // other issues that must have failed
+	Against    string       `json:"against,omitempty"`    // why it should not be taken first, in its own words
 
-	bare bool // it says nothing but its title
+	bare bool // it has nothing but a title
 }
 
-// WaitingRow is an issue that waits for something else than another issue.
+// WaitingRow is an issue that waits for something other than an issue.
 type WaitingRow struct {
 	ID     string   `json:"id"`
 	Title  string   `json:"title"`
-	Holds  []string `json:"holds"`            // what for, to be put behind its id
-	Unread bool     `json:"unread,omitempty"` // something of it cannot be read
+	Holds  []string `json:"holds"`            // what it waits for, to print after its id
+	Unread bool     `json:"unread,omitempty"` // part of it is unreadable
 }
 
-// ReadyList is what is open and not blocked, of how many unclosed issues.
+// ReadyList lists the open and unblocked issues, and counts the unclosed ones.
 type ReadyList struct {
-	Rows     []ReadyRow // first those that the reader can take
-	CanTake  int        // how many of them these are
+	Rows     []ReadyRow // those that the reader can take first
+	CanTake  int        // how many of them the reader can take
 	Unclosed int
 	Waiting  []WaitingRow // in the order of the store
-	BD       []BDObject   // those that the reader can take, as bd prints them, where that was asked for
+	BD       []BDObject   // if requested: those that the reader can take, as bd's objects
 }
 
-// Unread counts the issues of which something cannot be read.
+// Unread counts the issues with unreadable parts.
 func (l *ReadyList) Unread() (n int) {
 	for _, w := range l.Waiting {
 		if w.Unread {
@@ -63,7 +63,7 @@ func (l *ReadyList) Unread() (n int) {
 	return n
 }
 
-// Output is the list as data, the first of it where there is a limit.
+// Output returns the list as data, at most limit rows unless that is 0.
 func (l *ReadyList) Output(limit int) workspace.Output {
 	rows := l.Rows
 	if limit > 0 {
@@ -77,13 +77,12 @@ func (l *ReadyList) Output(limit int) workspace.Output {
 	}{l.CanTake, rows, len(l.Rows), l.Waiting})
 }
 
-// Ready lists what the one named as can take, else the actor, and what nothing blocks
-// besides.
+// Ready lists the unblocked issues, first those that as, or else the actor, can take.
 func Ready(ctx context.Context, a *workspace.Run, as string) (*ReadyList, error) {
 	return ready(ctx, a, as, false, 0)
 }
 
-// ReadyBD is Ready with the first of what the reader can take as bd's objects; 0 for all.
+// ReadyBD is Ready with at most limit of the takeable issues as bd's objects; 0 for all.
 func ReadyBD(ctx context.Context, a *workspace.Run, as string, limit int) (*ReadyList, error) {
 	return ready(ctx, a, as, true, limit)
 }
@@ -117,7 +116,7 @@ func ready(ctx context.Context, a *workspace.Run, as string, bd bool, limit int)
 	return list, err
 }
 
-// waiting lists the open issues that wait for something else than another issue.
+// waiting lists the open issues that wait for something other than an issue.
 func waiting(file *beads.Snapshot, graph *dag.Graph) (list []WaitingRow) {
 	for _, i := range graph.HeldBeside() {
 		if issue := file.At(i); issue.Status == beads.StatusOpen && graph.Lasting(i) {
@@ -128,7 +127,7 @@ func waiting(file *beads.Snapshot, graph *dag.Graph) (list []WaitingRow) {
 	return list
 }
 
-// namesOf gives the ids of a store.
+// namesOf returns a function that returns the id at an index.
 func namesOf(file *beads.Snapshot) func(i int) string {
 	return func(i int) string { return file.At(i).ID }
 }
@@ -143,15 +142,15 @@ func unclosed(graph *dag.Graph, lines int) (n int) {
 	return n
 }
 
-// Worker is who looks for work among issues that are ready for somebody: the one
-// named as, else the actor. Nobody's name is asked for where nothing is assigned.
+// Worker returns the worker that looks for work among ready issues: as, or else the actor. The
+// actor is looked up only if an issue is assigned.
 func Worker(ctx context.Context, a *workspace.Run, file *beads.Snapshot, ready []int, as string, now time.Time) (dag.Worker, error) {
 	w, _, err := worker(ctx, a, file, ready, as, now)
 	return w, err
 }
 
-// worker is Worker with what somebody has elsewhere: who asks the worker about that and reads
-// it once more may find nobody there.
+// worker is Worker, and also returns what is held elsewhere. A caller that reads the holders
+// again later may find them gone.
 func worker(ctx context.Context, a *workspace.Run, file *beads.Snapshot, ready []int, as string, now time.Time) (w dag.Worker, held map[string]orient.Held, err error) {
 	w = dag.Worker{Now: now, Name: as}
 	waits, err := orient.Pending(file, ready, as, a.Schema)
@@ -176,8 +175,8 @@ func worker(ctx context.Context, a *workspace.Run, file *beads.Snapshot, ready [
 	return w, held, err
 }
 
-// reader is who reads a survey: the one named as, else the actor. Nobody's name is
-// asked for where no open issue is assigned.
+// reader returns the reader of a survey: as, or else the actor. The actor is looked up only if
+// an open issue is assigned.
 func reader(ctx context.Context, a *workspace.Run, file *beads.Snapshot, as string) (string, error) {
 	if as != "" {
 		return as, nil
@@ -190,7 +189,7 @@ func reader(ctx context.Context, a *workspace.Run, file *beads.Snapshot, as stri
 	return "", nil
 }
 
-// readyRows lists issues that are ready, first those that the worker can take.
+// readyRows lists the ready issues, first those that the worker can take.
 func readyRows(ctx context.Context, a *workspace.Run, file *beads.Snapshot, graph *dag.Graph, now time.Time, as string) ([]ReadyRow, error) {
 	ready := graph.Ready(now)
 	w, elsewhere, err := worker(ctx, a, file, ready, as, now)
@@ -235,7 +234,7 @@ func readyRows(ctx context.Context, a *workspace.Run, file *beads.Snapshot, grap
 	return append(append([]ReadyRow{}, rows...), held...), nil
 }
 
-// takeable is the first part of such rows: those that can be taken.
+// takeable returns the leading rows that can be taken.
 func takeable(rows []ReadyRow) []ReadyRow {
 	for n, row := range rows {
 		if !row.CanTake {
@@ -245,8 +244,8 @@ func takeable(rows []ReadyRow) []ReadyRow {
 	return rows
 }
 
-// advised puts the row to begin with before the others that can be taken, and those last
-// that say that they wait.
+// advised sorts takeable rows: the recommended one first, and last those that say that they
+// should wait.
 func advised(rows []ReadyRow) []ReadyRow {
 	advice := make([]orient.Advice, min(len(rows), orient.MostWeighed))
 	for k := range advice {
@@ -259,7 +258,7 @@ func advised(rows []ReadyRow) []ReadyRow {
 	return append(list, rows[len(advice):]...)
 }
 
-// First is the id of the issue to begin with; "" where none can be taken.
+// First returns the id of the issue to begin with; "" if none can be taken.
 func (l *ReadyList) First() string {
 	if l.CanTake == 0 {
 		return ""
@@ -267,7 +266,7 @@ func (l *ReadyList) First() string {
 	return advised(takeable(l.Rows))[0].ID
 }
 
-// Place says what a row belongs to, what waits for it, and why it cannot be taken.
+// Place returns a remark on a row: its epic, what waits for it, and why it cannot be taken.
 func (r ReadyRow) Place() string {
 	var parts []string
 	if r.Epic != "" {
@@ -304,8 +303,8 @@ func (r ReadyRow) Place() string {
 	return "  (" + strings.Join(parts, "; ") + ")"
 }
 
-// withoutTable picks the issues that have no table: among those named, else
-// among all that are not closed.
+// withoutTable returns the issues without a signal table: among the named ones, or else among
+// all unclosed ones.
 func withoutTable(a *workspace.Run, named []string) ([]string, error) {
 	file, err := a.Open()
 	if err != nil {
@@ -337,8 +336,8 @@ func withoutTable(a *workspace.Run, named []string) ([]string, error) {
 	return ids, nil
 }
 
-// Next lists the issues that the reader can take, the one to begin with first, and gives a hint of what
-// must be done before one can be claimed; "" for nothing.
+// Next lists the issues that the reader can take, the recommended one first. before is a hint
+// of what must be done before one can be claimed; "" for nothing.
 func Next(ctx context.Context, a *workspace.Run) (rows []ReadyRow, before string, err error) {
 	now, err := a.Clock()
 	if err != nil {
@@ -352,12 +351,12 @@ func Next(ctx context.Context, a *workspace.Run) (rows []ReadyRow, before string
 	if refused := Unwritable(ctx, a, store.Place()); refused != "" {
 		before = "it cannot be claimed here: " + refused + "; type stig doctor"
 	} else if !canEdit {
-		before = "it cannot be claimed before the store is fixed: type stig vet"
+		before = "it cannot be claimed until the store is fixed: type stig vet"
 	}
 	return rows, before, err
 }
 
-// takeableNow is Next for an actor, or without a name for whoever reads.
+// takeableNow is Next for an actor; without a name it is for the reader.
 func takeableNow(ctx context.Context, a *workspace.Run, s beads.Store, now time.Time, actor string) (rows []ReadyRow, canEdit bool, err error) {
 	file, err := s.Snapshot()
 	if err != nil {

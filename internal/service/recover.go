@@ -21,7 +21,7 @@ import (
 	"stig/internal/workspace"
 )
 
-// isNamed reports whether an issue is one of those ids; none stand for all.
+// isNamed reports whether an issue is one of ids; an empty list means all.
 func isNamed(ids []string, issue string) bool {
 	for _, id := range ids {
 		if id == issue || strings.HasSuffix(issue, "-"+id) {
@@ -31,8 +31,8 @@ func isNamed(ids []string, issue string) bool {
 	return len(ids) == 0
 }
 
-// unknown refuses (fault.NotFound) ids that neither the store has nor the journal names: what
-// the store lost, the journal alone knows.
+// unknown returns an error (fault.NotFound) for ids that are neither in the store nor in the
+// journal. A lost issue is only in the journal.
 func unknown(store beads.Store, j clone.Journal, ids []string) error {
 	ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool {
 		return slices.ContainsFunc(j.Records, func(r clone.Record) bool {
@@ -52,13 +52,13 @@ func unknown(store beads.Store, j clone.Journal, ids []string) error {
 }
 
 const (
-	recoverWait = 30 * time.Second // how long those wait for writers who asked what is lost
-	asideWait   = 2 * time.Second  // and those whom it is told beside something else
+	recoverWait = 30 * time.Second // how long to wait for writers if the losses were asked for
+	asideWait   = 2 * time.Second  // and if they are a side remark
 )
 
-// question gathers what journal.Find needs of the store and of the clone. The store and its
-// journal are read while nobody writes them: what was written between would seem to be
-// lost, and what was taken away between to have been lost before. The caller closes the file.
+// question collects what journal.Find needs from the store and the clone. The store and its
+// journal are read while writers are paused: an edit in between would look like a loss, and a
+// removal in between like an earlier one. The caller closes the file.
 func question(ctx context.Context, a *workspace.Run, store beads.Store, read func(clone.Place) (clone.Journal, error), wait time.Duration) (q journal.Question, file *beads.Snapshot, err error) {
 	if q, err = held(ctx, a, store.Place()); err != nil {
 		return q, nil, err
@@ -74,7 +74,7 @@ func question(ctx context.Context, a *workspace.Run, store beads.Store, read fun
 	return q, file, errors.Join(err, resume())
 }
 
-// held begins a question with what git and other work trees hold.
+// held begins a question with what git and other work trees have.
 func held(ctx context.Context, a *workspace.Run, store beads.Place) (q journal.Question, err error) {
 	if q.Place, err = a.Live(store); err != nil {
 		return q, err
@@ -91,16 +91,15 @@ func held(ctx context.Context, a *workspace.Run, store beads.Place) (q journal.Q
 	return q, nil
 }
 
-// Missing is what the store lacks of what stig wrote, as far as the journal can be read.
+// Missing is what stig wrote and the store lacks, as far as the journal can be read.
 type Missing struct {
-	Lost, Others []journal.Finding // Others is somewhere else, was edited since, or removed
-	Unread       bool              // some of the journal cannot be read
+	Lost, Others []journal.Finding // Others is elsewhere, edited since, or removed
+	Unread       bool              // part of the journal is unreadable
 	all          []journal.Finding // in the order of the journal
 	place        clone.Place       // of the journal
 }
 
-// FindLost lists what is missing of those issues, of all where none is named. It refuses ids
-// that are unknown.
+// FindLost lists what is missing from the given issues, or from all. It refuses unknown ids.
 func FindLost(ctx context.Context, a *workspace.Run, ids []string) (m Missing, err error) {
 	store, err := a.DiscoverToRead()
 	if err != nil {
@@ -110,7 +109,7 @@ func FindLost(ctx context.Context, a *workspace.Run, ids []string) (m Missing, e
 		return m, err
 	}
 	if store.Place().Mode == beads.BD {
-		return m, workspace.Usage("stig recover: is for a store in a file, and bd keeps this one in a database",
+		return m, workspace.Usage("stig recover: works only on a store in a file; bd keeps this one in a database",
 			"type stig log to see what was written from here, and bd history ID to see what became of it")
 	}
 	q, file, err := question(ctx, a, store, clone.Place.Journal, recoverWait)
@@ -121,8 +120,8 @@ func FindLost(ctx context.Context, a *workspace.Run, ids []string) (m Missing, e
 	a.WarnOfStore(file)
 	problems := file.Problems()
 	if i := slices.IndexFunc(problems, func(p beads.Problem) bool { return p.Rule == beads.ConflictMarker }); i >= 0 {
-		return m, &fault.Error{Code: fault.Refused, Path: file.Place().Name(), Line: problems[i].Line, Reason: "what is lost is not known: " + problems[i].Message,
-			Hint: "type stig check to see what is to be decided, then run the command again"}
+		return m, &fault.Error{Code: fault.Refused, Path: file.Place().Name(), Line: problems[i].Line, Reason: "cannot tell what is lost: " + problems[i].Message,
+			Hint: "type stig check to see what needs a decision, then retry"}
 	}
 	a.WarnOfJournal(q.Journal)
 	findings, err := journal.Find(ctx, q)
@@ -139,30 +138,30 @@ func FindLost(ctx context.Context, a *workspace.Run, ids []string) (m Missing, e
 	return m, err
 }
 
-// Recovered is what was put back, and what became of versions of the store that
-// stig keeps beside it.
+// Recovered is what was restored, and the state of the versions of the store that stig keeps
+// beside it.
 type Recovered struct {
 	*journal.Result
 	Files  []KeptFile
-	Left   []journal.Finding // what somebody may have taken back, and whose issue was not named
-	Unread bool              // some of the journal cannot be read
+	Left   []journal.Finding // may have been removed on purpose, and their issue was not named
+	Unread bool              // part of the journal is unreadable
 }
 
-// RecoverRequest says what to put back.
+// RecoverRequest says what to restore.
 type RecoverRequest struct {
-	IDs       []string // of these issues; none stand for all
-	Elsewhere bool     // also what is elsewhere
+	IDs       []string // of these issues; none means all
+	Elsewhere bool     // also what exists elsewhere
 	DryRun    bool
 }
 
-// takes reports whether a finding is to be put back: what somebody may have taken back only
-// where its issue is named.
+// takes reports whether to restore a finding. What may have been removed on purpose is restored
+// only if its issue is named.
 func (r RecoverRequest) takes(f journal.Finding) bool {
 	return f.State == journal.Lost || f.State == journal.Elsewhere && r.Elsewhere || f.State == journal.TakenBack && len(r.IDs) > 0
 }
 
-// Recover puts back what is lost. Errors: fault.Changed while git has not finished an
-// operation.
+// Recover restores what is lost. It returns an error (fault.Changed) while a git operation is
+// unfinished.
 func Recover(ctx context.Context, a *workspace.Run, r RecoverRequest) (*Recovered, error) {
 	m, err := FindLost(ctx, a, r.IDs)
 	if err != nil {
@@ -170,7 +169,7 @@ func Recover(ctx context.Context, a *workspace.Run, r RecoverRequest) (*Recovere
 	}
 	if busy := git.Busy(m.place.Tree.Own); busy != "" {
 		return nil, &fault.Error{Code: fault.Changed, Path: m.place.Store, Reason: "git is in the middle of " + workspace.Merging(busy),
-			Hint: "type " + endOf(busy) + ", then run the command again"}
+			Hint: "type " + endOf(busy) + ", then retry"}
 	}
 	store, options, err := a.ToWrite(ctx, r.DryRun)
 	if err != nil {
@@ -198,7 +197,7 @@ func Recover(ctx context.Context, a *workspace.Run, r RecoverRequest) (*Recovere
 	return done, err
 }
 
-// endOf is what to type to end an operation of git.
+// endOf returns what to type to end a git operation.
 func endOf(operation string) string {
 	if operation == "bisect" {
 		return "git bisect reset"
@@ -206,8 +205,8 @@ func endOf(operation string) string {
 	return "git " + operation + " --continue, or --abort to give it up"
 }
 
-// ForgetLost records that what is lost now, of those issues, may stay so, and
-// removes the versions of the store beside it that hold nothing else.
+// ForgetLost records that the current losses of the given issues are accepted, and removes the
+// kept versions of the store that contain nothing else.
 func ForgetLost(ctx context.Context, a *workspace.Run, ids []string) (lost []journal.Finding, files []KeptFile, err error) {
 	m, err := FindLost(ctx, a, ids)
 	if err != nil {
@@ -224,7 +223,7 @@ func ForgetLost(ctx context.Context, a *workspace.Run, ids []string) (lost []jou
 	return lost, files, err
 }
 
-// recordForgotten writes to the journal that values are let go.
+// recordForgotten records in the journal that lost values are accepted.
 func recordForgotten(ctx context.Context, a *workspace.Run, place clone.Place, lost []journal.Finding) error {
 	now, err := a.Clock()
 	if err != nil {
@@ -251,12 +250,12 @@ func recordForgotten(ctx context.Context, a *workspace.Run, place clone.Place, l
 
 // Undone is the result of an undo.
 type Undone struct {
-	Edits []Logged       `json:"undone"` // the latest first
+	Edits []Logged       `json:"undone"` // latest first
 	Lines []beads.Change `json:"-"`
 }
 
-// Undo takes back the last so many edits that the actor made in this work tree on
-// the branch that is checked out, as one new edit. Errors: fault.Conflict.
+// Undo undoes the last count edits that the actor made in this work tree on the checked-out
+// branch, as one new edit. Errors: fault.Conflict.
 func Undo(ctx context.Context, a *workspace.Run, count int, dryRun bool) (*Undone, error) {
 	store, options, actor, err := a.ToWriteAs(ctx, dryRun, a.MustActor)
 	if err != nil {
@@ -287,13 +286,13 @@ func Undo(ctx context.Context, a *workspace.Run, count int, dryRun bool) (*Undon
 		return past, records, nil
 	})
 	if err == nil && len(u.Lines) == 0 && !dryRun {
-		a.Warn("undo: nothing was left of that edit to take back")
+		a.Warn("undo: nothing of that edit is left to undo")
 		err = recordUndone(a, place, options.Now, actor)
 	}
 	return u, err
 }
 
-// undoable lists the edits to take back.
+// undoable lists the edits to undo.
 func undoable(store beads.Store, past clone.Journal, place clone.Place, actor string, count int) ([]clone.Record, error) {
 	file, err := store.Snapshot()
 	if err != nil {
@@ -303,8 +302,8 @@ func undoable(store beads.Store, past clone.Journal, place clone.Place, actor st
 	return records, errors.Join(err, file.Close())
 }
 
-// recordUndone writes to the journal that edits are taken back of which nothing was left:
-// the next undo is about the ones before.
+// recordUndone records in the journal that edits of which nothing was left are undone, so that
+// the next undo takes earlier ones.
 func recordUndone(a *workspace.Run, place clone.Place, now time.Time, actor string) error {
 	pending, err := place.Begin(clone.Record{At: now, Actor: actor, Command: a.Running, Undoes: a.Journal.Undoes})
 	if err != nil {
@@ -313,8 +312,7 @@ func recordUndone(a *workspace.Run, place clone.Place, now time.Time, actor stri
 	return pending.End(clone.Written)
 }
 
-// inKeptFiles lists what versions of the store that stig keeps beside it hold,
-// and the store lacks.
+// inKeptFiles lists what the kept versions of the store have and the store lacks.
 func inKeptFiles(a *workspace.Run, file *beads.Snapshot) (findings []journal.Finding, err error) {
 	kept, err := jsonl.Leftovers(file.Place())
 	if err != nil {
@@ -333,11 +331,11 @@ func inKeptFiles(a *workspace.Run, file *beads.Snapshot) (findings []journal.Fin
 // KeptFile is a version of the store that stig kept beside it.
 type KeptFile struct {
 	Path string
-	Left int // values of it that are not in the store; of none the file was removed
+	Left int // number of its values that are not in the store; at 0 the file was removed
 }
 
-// removeKept removes the versions of the store beside it in which everything
-// that the store does not hold is let go.
+// removeKept removes the kept versions of the store in which every value is in the store or
+// accepted as lost.
 func removeKept(a *workspace.Run, store beads.Place, letGo func(journal.Finding) bool) (files []KeptFile, err error) {
 	kept, err := jsonl.Leftovers(store)
 	if err != nil || len(kept) == 0 {
@@ -351,7 +349,7 @@ func removeKept(a *workspace.Run, store beads.Place, letGo func(journal.Finding)
 	for _, k := range kept {
 		left, err := journal.InFile(file, k)
 		if err != nil {
-			continue // it is named again
+			continue // it is reported again
 		}
 		left = slices.DeleteFunc(left, letGo)
 		if len(left) == 0 {
@@ -365,7 +363,7 @@ func removeKept(a *workspace.Run, store beads.Place, letGo func(journal.Finding)
 	return files, nil
 }
 
-// split separates lost values from those that are elsewhere.
+// split separates lost values from the others.
 func split(findings []journal.Finding) (lost, others []journal.Finding) {
 	for _, f := range findings {
 		if f.State == journal.Lost {
@@ -377,7 +375,7 @@ func split(findings []journal.Finding) (lost, others []journal.Finding) {
 	return lost, others
 }
 
-// warnOfLost warns of what NoteLost finds.
+// warnOfLost warns of what NoteLost reports.
 func warnOfLost(ctx context.Context, a *workspace.Run, store beads.Place) {
 	if lost := NoteLost(ctx, a, store); lost != "" {
 		a.Warn("%s", lost)
@@ -385,12 +383,12 @@ func warnOfLost(ctx context.Context, a *workspace.Run, store beads.Place) {
 	}
 }
 
-// NoteLost says once, in one line, when values that stig wrote went since this
-// work tree was last read. If only stig wrote the file this costs one look at it. What cannot be
-// found out is not reported.
+// NoteLost reports in one line, once, that values that stig wrote disappeared since this work
+// tree was last read; "" for none. If only stig wrote the file, this costs only one stat.
+// Losses that cannot be determined are not reported.
 func NoteLost(ctx context.Context, a *workspace.Run, store beads.Place) string {
 	if store.Mode == beads.Server || store.Mode == beads.BD {
-		return "" // no program writes an old copy over it
+		return "" // no program overwrites it with an old copy
 	}
 	place, err := a.Live(store)
 	if err != nil {
@@ -398,9 +396,9 @@ func NoteLost(ctx context.Context, a *workspace.Run, store beads.Place) string {
 	}
 	seen, now := place.Seen(), clone.Stamp(store.Path)
 	if now == seen.Left || now == seen.Looked || len(place.Mark()) == 0 {
-		return "" // stig left it so, it was looked at, or stig never wrote it
+		return "" // stig wrote it last, it was checked already, or stig never wrote it
 	}
-	lost, err := LostHere(ctx, a, store) // after its stamp: what changes between is looked at next time
+	lost, err := LostHere(ctx, a, store) // after taking its stamp: later changes are found next time
 	if err != nil {
 		return ""
 	}
@@ -408,11 +406,11 @@ func NoteLost(ctx context.Context, a *workspace.Run, store beads.Place) string {
 	if err != nil || fresh == 0 {
 		return ""
 	}
-	return visible.Counted(fresh, "value") + " that stig wrote went from the store"
+	return visible.Counted(fresh, "value") + " that stig wrote disappeared from the store"
 }
 
-// RememberLost records what is lost of the store with that stamp as reported, and
-// counts what was not reported before.
+// RememberLost records the losses of the store with that stamp as reported, and returns how
+// many are new.
 func RememberLost(place clone.Place, stamp string, lost []journal.Finding) (fresh int, err error) {
 	seen := place.Seen()
 	next := clone.Seen{Left: seen.Left, Looked: stamp, Lost: []string{}}
@@ -429,7 +427,7 @@ func RememberLost(place clone.Place, stamp string, lost []journal.Finding) (fres
 	return fresh, place.Remember(next)
 }
 
-// NameOfLost tells what is lost from what else is.
+// NameOfLost returns a name that identifies a loss.
 func NameOfLost(f journal.Finding) string {
 	return strings.Join([]string{f.ID, string(f.Kind), f.Name, f.Record.Seq}, " ")
 }
@@ -444,7 +442,7 @@ func LostHere(ctx context.Context, a *workspace.Run, store beads.Place) (lost []
 	return lately(ctx, q)
 }
 
-// LostIn is LostHere of a store whose lines and journal were read.
+// LostIn is LostHere for a store whose lines and journal were read already.
 func LostIn(ctx context.Context, a *workspace.Run, store beads.Place, rows journal.Rows, past clone.Journal) ([]journal.Finding, error) {
 	q, err := held(ctx, a, store)
 	if err != nil {

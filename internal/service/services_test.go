@@ -14,8 +14,8 @@ import (
 	"stig/signals"
 )
 
-// front is what a front end without streams and flags has: an environment, a clock,
-// a directory, and whoever hears what is said.
+// front returns a front end without streams and flags: an environment, a clock, a directory,
+// and a function that receives messages.
 func front(t *testing.T) (a *workspace.Run, dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -35,8 +35,8 @@ func front(t *testing.T) (a *workspace.Run, dir string) {
 	}, dir
 }
 
-// TestServices works on issues as a front end would that has neither a command line
-// nor streams: each call is a run of its own.
+// TestServices works on issues like a front end that has neither a command line nor streams:
+// each call is a new run.
 func TestServices(t *testing.T) {
 	a, _ := front(t)
 	run := func() *workspace.Run { return a.Fresh(t.Context(), "test") }
@@ -76,8 +76,8 @@ func TestServices(t *testing.T) {
 	}
 }
 
-// TestOrientsAsTheSchemaSays wants that who asks for nothing, as the board and the loops do,
-// is not told that what was claimed yesterday is stale.
+// TestOrientsAsTheSchemaSays: without StaleDays, as from the board and the loops, a claim of
+// yesterday is not reported as stale.
 func TestOrientsAsTheSchemaSays(t *testing.T) {
 	a, dir := front(t)
 	line := `{"id":"demo-1","title":"first","status":"in_progress","priority":1,"issue_type":"task","updated_at":"2026-11-19T08:00:00Z"}` + "\n"
@@ -97,8 +97,8 @@ func TestOrientsAsTheSchemaSays(t *testing.T) {
 	}
 }
 
-// TestFreshKeepsNothing wants that no run keeps what another one read or wrote: the
-// configuration, the schema that it narrows, the journal of its edits.
+// TestFreshKeepsNothing: a fresh run keeps nothing that another run read or wrote:
+// configuration, schema, journal.
 func TestFreshKeepsNothing(t *testing.T) {
 	a, dir := front(t)
 	write := func(name, text string) {
@@ -127,8 +127,7 @@ func TestFreshKeepsNothing(t *testing.T) {
 	}
 }
 
-// TestRequestsAreValidated lists requests that no store can make right, whatever
-// front end they come from.
+// TestRequestsAreValidated lists requests that are invalid for every store and front end.
 func TestRequestsAreValidated(t *testing.T) {
 	a, _ := front(t)
 	blank, text := " \n", "text"
@@ -140,7 +139,7 @@ func TestRequestsAreValidated(t *testing.T) {
 		"the state estimate is given twice":    {ID: "demo-1", Text: &text, Estimate: parts},
 		"--replace: no state estimate":         {ID: "demo-1", Replace: true},
 		"--escalate: the question is empty":    {ID: "demo-1", Question: &blank},
-		"--evidence: says nothing":             {ID: "demo-1", Evidence: &blank},
+		"--evidence: is empty":                 {ID: "demo-1", Evidence: &blank},
 		"--evidence is of today":               {ID: "demo-1", Evidence: &text, Signals: dated},
 		"surprise: must be between 0.0 and 1.": {ID: "demo-1", Signals: map[signals.Signal]string{signals.Surprise: "3"}},
 	} {
@@ -161,7 +160,7 @@ func TestRequestsAreValidated(t *testing.T) {
 		want string
 		err  error
 	}{
-		{"what is not planned has no other reason", undone},
+		{"--not-planned excludes --reason and --waive", undone},
 		{"--depth: must be one of", orient(OrientRequest{ID: "demo-1", Depth: "deeper"})},
 		{"--depth: goes with one issue", orient(OrientRequest{Depth: "deep"})},
 		{"--as: goes with the survey", orient(OrientRequest{ID: "demo-1", As: "bo"})},
@@ -175,7 +174,7 @@ func TestRequestsAreValidated(t *testing.T) {
 		{"a reason is missing", reopen},
 		{"--on is missing", link},
 		{"--timeout and --deadline", verify},
-		{"close: takes the issues to close; found", closing},
+		{"close: takes at least one issue; found", closing},
 	} {
 		if tt.err == nil || !strings.Contains(tt.err.Error(), tt.want) || workspace.Classify(tt.err).Code != workspace.ExitUsage {
 			t.Errorf("%v, want %q", tt.err, tt.want)

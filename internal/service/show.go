@@ -23,7 +23,7 @@ type issueView struct {
 	Sections   []sectionRow   `json:"sections"`
 	DependsOn  []linkRow      `json:"depends_on"`
 	Dependents []linkRow      `json:"dependents"`
-	Cost       string         `json:"cost,omitempty"` // of the runs of loops for it in this clone, as people read it
+	Cost       string         `json:"cost,omitempty"` // cost of the loops' runs for it in this clone, as text
 
 	merged []string // days of the estimates that a merge kept
 }
@@ -50,7 +50,7 @@ type issueText struct {
 	ExternalRef        string   `json:"external_ref,omitempty"`
 	SpecID             string   `json:"spec_id,omitempty"`
 
-	Keys []orient.Keyed `json:"keys,omitempty"` // metadata, and keys that the format does not know
+	Keys []orient.Keyed `json:"keys,omitempty"` // metadata, and keys unknown to the format
 
 	Comments []orient.Comment `json:"comments"` // newest last
 }
@@ -68,7 +68,7 @@ type linkRow struct {
 	Type   string `json:"type"`
 }
 
-// Issue gives one issue as it stands.
+// Issue returns one issue.
 func Issue(a *workspace.Run, id string) (*issueView, error) {
 	file, at, err := OpenIssue(a, id)
 	if err != nil {
@@ -114,8 +114,8 @@ func viewOf(a *workspace.Run, file *beads.Snapshot, at int) (*issueView, error) 
 	return view, nil
 }
 
-// spentOn is what the runs for an issue cost within 90 days, as far as this clone knows; "" for
-// no runs.
+// spentOn returns the cost of the runs for an issue within 90 days, as far as this clone knows;
+// "" for no runs.
 func spentOn(a *workspace.Run, store beads.Place, id string) string {
 	now, err := a.Clock()
 	if err != nil {
@@ -140,7 +140,7 @@ func spentOn(a *workspace.Run, store beads.Place, id string) string {
 	return ""
 }
 
-// link lists the rows in both directions, of every type, whether or not they block.
+// link lists the rows in both directions, of every type, blocking or not.
 func (v *issueView) link(file *beads.Snapshot, at int) {
 	for _, dep := range file.At(at).Deps {
 		row := linkRow{ID: dep.On, Type: dep.Type, Status: "missing"}
@@ -163,8 +163,8 @@ func (v *issueView) link(file *beads.Snapshot, at int) {
 	}
 }
 
-// Text is the issue for a reader: without the markers of the notes' sections, and with times in
-// UTC. Where raw is set, notes and times stand as they are in the store.
+// Text returns the issue for a reader, without section markers and with times in UTC. With raw,
+// notes and times are as in the store.
 func (v *issueView) Text(raw bool) string {
 	shown, notesText := moment, readable
 	if raw {
@@ -211,7 +211,7 @@ func (v *issueView) Text(raw bool) string {
 	return b.String()
 }
 
-// moment is a time of the store in UTC; a text that is no time, as it is.
+// moment returns a time of the store in UTC, or text unchanged if it is not a time.
 func moment(text string) string {
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
@@ -220,8 +220,8 @@ func moment(text string) string {
 	return visible.Moment(t)
 }
 
-// readable is notes without the markers of their sections, and with the signal table in
-// columns. A section that begins with no heading of its own has its name above it.
+// readable returns notes without section markers, with the signal table in columns. A section
+// without a heading of its own gets its name as heading.
 func readable(text string) string {
 	doc := notes.Parse(text)
 	var b strings.Builder
@@ -241,7 +241,7 @@ func readable(text string) string {
 	return b.String() + text[end:]
 }
 
-// columns shows the rows of a Markdown table in columns, and other lines as they are.
+// columns aligns the rows of a Markdown table, and leaves other lines as they are.
 func columns(body string) string {
 	var b strings.Builder
 	for line := range strings.Lines(body) {
@@ -262,7 +262,7 @@ func columns(body string) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// comments are the comments of the issue, newest last, each under its author and day.
+// comments returns the comments of the issue, newest last, each under its author and day.
 func (v *issueView) comments() string {
 	var texts []string
 	for _, c := range v.Issue.Comments {
@@ -271,7 +271,7 @@ func (v *issueView) comments() string {
 	return strings.Join(texts, "\n\n")
 }
 
-// meaning says what a row means whose type does not say it.
+// meaning explains a row whose type does not explain itself; "" for others.
 func (r linkRow) meaning() string {
 	switch {
 	case r.Type == beads.Conditional:

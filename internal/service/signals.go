@@ -11,9 +11,9 @@ import (
 	"stig/signals"
 )
 
-// These services edit signal tables alone.
+// These services edit only signal tables.
 
-// SignalTable reads the signal table of an issue, and gives its full id.
+// SignalTable returns the signal table of an issue, and its full id.
 func SignalTable(a *workspace.Run, id string) (full string, table *signals.Table, err error) {
 	full, doc, err := notesOf(a, id)
 	if err != nil {
@@ -28,28 +28,28 @@ type TableEdit struct {
 	Warnings []string // each names its issue
 }
 
-// SetSignalsRequest sets rows of the table of an issue.
+// SetSignalsRequest sets rows of an issue's table.
 type SetSignalsRequest struct {
 	ID       string
 	Set      map[signals.Signal]string
-	Reaffirm bool // dates the rows even where their value stays
+	Reaffirm bool // updates the dates of the rows even if their values stay
 	DryRun   bool
 }
 
-// SetSignals sets rows of the signal table of an issue, and nothing else.
+// SetSignals sets rows of an issue's signal table, and nothing else.
 func SetSignals(ctx context.Context, a *workspace.Run, r SetSignalsRequest) (*TableEdit, error) {
 	update := signals.Update{Set: r.Set, Reaffirm: r.Reaffirm}
 	return editTables(ctx, a, []string{r.ID}, r.DryRun, notes.Permit{Change: []string{signals.Section}}, applying(a, update))
 }
 
-// InitSignalsRequest names issues that get a table where they have none; without
-// IDs these are all that are not closed. Evidence gives the evidence rows too.
+// InitSignalsRequest names issues that get a table if they have none; without IDs all unclosed
+// issues. Evidence adds the evidence rows.
 type InitSignalsRequest struct {
 	IDs              []string
 	Evidence, DryRun bool
 }
 
-// InitSignals gives a signal table to issues that have none.
+// InitSignals adds a signal table to issues without one.
 func InitSignals(ctx context.Context, a *workspace.Run, r InitSignalsRequest) (*TableEdit, error) {
 	ids, err := withoutTable(a, r.IDs)
 	if err != nil {
@@ -59,7 +59,7 @@ func InitSignals(ctx context.Context, a *workspace.Run, r InitSignalsRequest) (*
 	return editTables(ctx, a, ids, r.DryRun, notes.Permit{Change: []string{signals.Section}}, applying(a, update))
 }
 
-// ReconcileSignals unites the signal tables that a merge left in one issue.
+// ReconcileSignals combines the signal tables that a merge left in one issue.
 func ReconcileSignals(ctx context.Context, a *workspace.Run, id string, dryRun bool) (*TableEdit, error) {
 	all := notes.Permit{Unite: signals.United()}
 	return editTables(ctx, a, []string{id}, dryRun, all, func(d *notes.Doc, _ time.Time) (*notes.Doc, []string, error) {
@@ -67,11 +67,11 @@ func ReconcileSignals(ctx context.Context, a *workspace.Run, id string, dryRun b
 	})
 }
 
-// tableEdit is one edit of the notes of an issue; it gives warnings too.
+// tableEdit is one edit of an issue's notes; it returns warnings too.
 type tableEdit func(d *notes.Doc, now time.Time) (*notes.Doc, []string, error)
 
-// applying is the edit that applies an update as of today. Whether new tables have
-// evidence rows is read from the configuration when the edit is made.
+// applying returns the edit that applies an update as of today. The configuration decides at
+// the time of the edit whether new tables have evidence rows.
 func applying(a *workspace.Run, u signals.Update) tableEdit {
 	return func(d *notes.Doc, now time.Time) (*notes.Doc, []string, error) {
 		u.Today, u.Evidence = signals.Day(now), u.Evidence || a.Config.Signals.Evidence
@@ -80,8 +80,8 @@ func applying(a *workspace.Run, u signals.Update) tableEdit {
 	}
 }
 
-// editTables makes one edit of the notes of each issue, of all or of none; it may do
-// no more to their sections than is permitted.
+// editTables edits the notes of all issues or of none. It may change only the sections that may
+// permits.
 func editTables(ctx context.Context, a *workspace.Run, ids []string, dryRun bool, may notes.Permit, edit tableEdit) (*TableEdit, error) {
 	store, options, err := a.ToWrite(ctx, dryRun)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"stig/internal/workspace"
 )
 
-// placeNamed is the store that is named by a file or a URL.
+// placeNamed returns the store with that file or URL.
 func placeNamed(a *workspace.Run, name string) (beads.Place, error) {
 	where := a.Where()
 	if where.File = name; !jsonl.IsURL(name) {
@@ -23,7 +23,7 @@ func placeNamed(a *workspace.Run, name string) (beads.Place, error) {
 			return beads.Place{}, err
 		}
 		if !workspace.Exists(path) {
-			if p, err := jsonl.Discover(where); err == nil { // of bd, which need not have exported it
+			if p, err := jsonl.Discover(where); err == nil { // bd may not have exported it
 				return p, nil
 			}
 			return beads.Place{Path: path, Dir: filepath.Dir(path)}, nil
@@ -32,11 +32,11 @@ func placeNamed(a *workspace.Run, name string) (beads.Place, error) {
 	return jsonl.Discover(where)
 }
 
-// CopyRequest names two stores, each by the path of its file or by its URL.
+// CopyRequest names two stores, each by its file or URL.
 type CopyRequest struct {
 	From, To string
 	DryRun   bool
-	Told     func(done, of int) // how many lines were sent to a server; may be nil
+	Told     func(done, of int) // called with the number of lines sent to a server; may be nil
 }
 
 // Copied says what was copied.
@@ -45,7 +45,7 @@ type Copied struct {
 	From, To beads.Place
 }
 
-// CopyStore copies a whole store, byte for byte, into one that is empty or not there yet.
+// CopyStore copies a whole store, byte for byte, into one that is empty or does not exist yet.
 func CopyStore(ctx context.Context, a *workspace.Run, r CopyRequest) (c Copied, err error) {
 	if c.From, err = placeNamed(a, r.From); err != nil {
 		return c, err
@@ -60,7 +60,7 @@ func CopyStore(ctx context.Context, a *workspace.Run, r CopyRequest) (c Copied, 
 		p.Path = workspace.Shortest(p.Path)
 	}
 	if c.From.Mode == beads.BD {
-		return c, &fault.Error{Code: fault.Refused, Path: c.From.Path, Reason: "an export of bd's database, in which issues may have changed since", Hint: exportHint(c.To.Name())}
+		return c, &fault.Error{Code: fault.Refused, Path: c.From.Path, Reason: "an export of bd's database, which may have changed since", Hint: exportHint(c.To.Name())}
 	}
 	if filepath.Base(c.To.Path) == beads.DirName {
 		return c, &fault.Error{Code: fault.Refused, Path: c.To.Path, Reason: "is the directory of a store", Hint: "name the .jsonl file in it"}
@@ -76,19 +76,19 @@ func CopyStore(ctx context.Context, a *workspace.Run, r CopyRequest) (c Copied, 
 	return c, err
 }
 
-// exportHint says how to copy what bd keeps in a database.
+// exportHint returns how to copy what bd keeps in a database.
 func exportHint(to string) string {
 	return "type bd export -o bd.jsonl && stig store copy bd.jsonl " + to
 }
 
-// SyncResult says what became of the copy of a store on a server.
+// SyncResult is the result for the copy of a store on a server.
 type SyncResult struct {
 	sql.Synced
 	Store, Copy string
 	Written     bool
 }
 
-// SyncCopy writes what the server holds into the copy of the store; a check or a dry run only
+// SyncCopy writes the content of the server to the copy of the store. With check it only
 // reports whether the copy would change.
 func SyncCopy(ctx context.Context, a *workspace.Run, check bool) (s SyncResult, err error) {
 	store, err := a.Discover()
@@ -97,7 +97,7 @@ func SyncCopy(ctx context.Context, a *workspace.Run, check bool) (s SyncResult, 
 	}
 	p := store.Place()
 	if p.Mode != beads.Server {
-		return s, workspace.Usage("store sync: is for a store on a server, and this one is in a file: "+p.Path, "type stig store copy "+p.Path+" FILE to copy it")
+		return s, workspace.Usage("store sync: works only on a store on a server; this one is in a file: "+p.Path, "type stig store copy "+p.Path+" FILE to copy it")
 	}
 	p.Copy = workspace.Shortest(filepath.Join(p.Dir, jsonl.CopyFile))
 	pool := a.OnServers()
@@ -115,7 +115,7 @@ func SyncCopy(ctx context.Context, a *workspace.Run, check bool) (s SyncResult, 
 	return s, err
 }
 
-// MigrateServer brings stig's tables to the version of this program.
+// MigrateServer migrates stig's tables to the version of this program.
 func MigrateServer(ctx context.Context, a *workspace.Run, dryRun bool) (url string, from, to int, err error) {
 	store, err := a.Discover()
 	if err != nil {
@@ -123,7 +123,7 @@ func MigrateServer(ctx context.Context, a *workspace.Run, dryRun bool) (url stri
 	}
 	p := store.Place()
 	if p.Mode != beads.Server {
-		return "", 0, 0, workspace.Usage("doctor --migrate: is for a store on a server, and this one is in a file: "+p.Path, "leave --migrate out")
+		return "", 0, 0, workspace.Usage("doctor --migrate: works only on a store on a server; this one is in a file: "+p.Path, "leave --migrate out")
 	}
 	o, _, err := a.OnServers().Options(p)
 	if err != nil {
@@ -133,16 +133,16 @@ func MigrateServer(ctx context.Context, a *workspace.Run, dryRun bool) (url stri
 	return p.Name(), from, to, err
 }
 
-// ExaminedServer is what is known of the server of a store, and of who connects to it.
+// ExaminedServer describes the server of a store, and the connection to it.
 type ExaminedServer struct {
 	sql.Server
-	Cipher string // "" where nothing encrypts
+	Cipher string // "" if not encrypted
 	User   string
-	From   string // where the password comes from; see sql.Login
+	From   string // source of the password; see sql.Login
 	Local  bool   // the server is on this machine
 }
 
-// ExamineServer asks the server of a store what it is.
+// ExamineServer queries the server of a store about itself.
 func ExamineServer(ctx context.Context, a *workspace.Run, p beads.Place) (e ExaminedServer, err error) {
 	pool := a.OnServers()
 	o, from, err := pool.Options(p)

@@ -18,8 +18,8 @@ import (
 	"stig/internal/workspace"
 )
 
-// TestInit makes a store once, and says with a dry run what the real one would do: also
-// that it would refuse.
+// TestInit: a store is created once, and a dry run reports what a real run would do, also that
+// it would refuse.
 func TestInit(t *testing.T) {
 	c := servers.Need(t, servers.MariaDB).Database("stores")
 	dir := t.TempDir()
@@ -48,7 +48,7 @@ func TestInit(t *testing.T) {
 	}
 }
 
-// TestInitForeign leaves a database alone in which somebody else has tables.
+// TestInitForeign: a database with foreign tables is left alone.
 func TestInitForeign(t *testing.T) {
 	c := servers.Need(t, servers.MariaDB).Database("foreign")
 	db, err := mysql.Open(c)
@@ -71,8 +71,8 @@ func TestInitForeign(t *testing.T) {
 	}
 }
 
-// TestReaderIsProposedNoEdit: who may only read a store is proposed no command that then
-// refuses.
+// TestReaderIsProposedNoEdit: a user who may only read the store is not offered commands that
+// would be refused.
 func TestReaderIsProposedNoEdit(t *testing.T) {
 	c := servers.Need(t, servers.MariaDB).Database("readers")
 	dir := t.TempDir()

@@ -14,7 +14,7 @@ import (
 	"stig/internal/workspace"
 )
 
-// front gives a front end that works in a directory, as root on a local server.
+// front returns a front end that works in a directory, as root on a local server.
 func front(t *testing.T, dir, store string) *workspace.Run {
 	t.Helper()
 	environ, home := map[string]string{"STIG_ACTOR": "mara", "PATH": os.Getenv("PATH")}, t.TempDir()
@@ -27,7 +27,7 @@ func front(t *testing.T, dir, store string) *workspace.Run {
 	return a
 }
 
-// TestFilesHaveNoServer says of a store in a file what is for one on a server.
+// TestFilesHaveNoServer: services for a store on a server refuse a store in a file.
 func TestFilesHaveNoServer(t *testing.T) {
 	dir := t.TempDir()
 	if err := errors.Join(os.Mkdir(filepath.Join(dir, beads.DirName), 0o755), os.WriteFile(filepath.Join(dir, beads.DirName, "issues.jsonl"), nil, 0o644)); err != nil {
@@ -38,7 +38,7 @@ func TestFilesHaveNoServer(t *testing.T) {
 	_, _, _, migrating := service.MigrateServer(t.Context(), a, true)
 	_, copying := service.CopyStore(t.Context(), a, service.CopyRequest{From: ".beads/issues.jsonl", To: ".beads"})
 	for _, err := range []error{syncing, migrating} {
-		if e, ok := errors.AsType[*fault.Error](err); !ok || e.Code != fault.Usage || !strings.Contains(err.Error(), "is for a store on a server") {
+		if e, ok := errors.AsType[*fault.Error](err); !ok || e.Code != fault.Usage || !strings.Contains(err.Error(), "works only on a store on a server") {
 			t.Errorf("%v", err)
 		}
 	}

@@ -17,13 +17,13 @@ import (
 	"stig/orient"
 )
 
-// These services return claims: the holder's own, and those of holders that are gone.
+// These services return claims: the holder's own, and stale ones.
 
-// ReleaseRequest gives an issue back. Force takes it from whoever holds it.
+// ReleaseRequest asks to return an issue. With Force it is taken even from another actor.
 type ReleaseRequest struct {
 	ID            string
 	Force, DryRun bool
-	Before        func(*beads.Tx) error // is done in the same edit; nil for nothing
+	Before        func(*beads.Tx) error // runs in the same edit; nil for none
 }
 
 // Release returns an issue: it becomes open and unassigned.
@@ -56,7 +56,7 @@ func Release(ctx context.Context, a *workspace.Run, r ReleaseRequest) (released 
 	return released, nil
 }
 
-// preceded is a store of which each edit begins with another one.
+// preceded is a store that runs a function at the beginning of each edit.
 type preceded struct {
 	beads.Store
 	by func(*beads.Tx) error
@@ -71,12 +71,12 @@ func (s preceded) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx) 
 	})
 }
 
-// endLease ends a lease that the store did not show, such as that of another work tree. One
-// that was taken since stays.
+// endLease ends a lease that the store's edit did not end, for example that of another work
+// tree. A newer lease is kept.
 func endLease(a *workspace.Run, store beads.Place, was clone.Lease, mayTake func(holder string) bool) {
 	place, err := a.Live(store)
 	if err != nil {
-		return // the edit said so
+		return // the edit reported it
 	}
 	_, err = place.ChangeClaims(func(all *clone.Claims) (bool, error) {
 		l, ok := all.Lease(was.Issue)
@@ -89,17 +89,17 @@ func endLease(a *workspace.Run, store beads.Place, was clone.Lease, mayTake func
 	a.WarnOfShared(err)
 }
 
-// SweepRequest asks to return claims that nobody works on. Older is nil for dag.SweepAfter.
+// SweepRequest asks to return stale claims. A nil Older means dag.SweepAfter.
 type SweepRequest struct {
 	Older          *time.Duration
-	People, DryRun bool // People: those of people too
+	People, DryRun bool // People: claims of people too
 }
 
-// Sweep returns to open the claims that agents and programs no longer hold, those of
-// assistants that are gone, and issues in progress without an assignee.
+// Sweep reopens issues whose agent or program no longer holds them, those of assistant sessions
+// that have ended, and issues in progress without an assignee.
 func Sweep(ctx context.Context, a *workspace.Run, r SweepRequest) (*checkpoint.Swept, error) {
 	actor := a.MustActor
-	if r.DryRun { // nobody is put on record
+	if r.DryRun { // a dry run records nobody
 		actor = func(ctx context.Context) (string, error) {
 			name, err := a.ActorName(ctx)
 			return cmp.Or(name, "NAME"), err
@@ -112,7 +112,8 @@ func Sweep(ctx context.Context, a *workspace.Run, r SweepRequest) (*checkpoint.S
 	return checkpoint.Sweep(ctx, store, options, by, returnable(a, store.Place(), options.Now, r))
 }
 
-// returnable says of claims why a sweep returns them: a lease decides where the holder has one.
+// returnable returns a function that says why a sweep returns a claim. If the holder has a
+// lease, that decides.
 func returnable(a *workspace.Run, store beads.Place, now time.Time, r SweepRequest) func() func(*beads.Issue) checkpoint.ReturnReason {
 	ended, older := gone(a), dag.SweepAfter
 	if r.Older != nil {
@@ -143,8 +144,8 @@ func IsLeft(a *workspace.Run, store beads.Place, now time.Time) func(*beads.Issu
 	return func(issue *beads.Issue) bool { return why(issue) != checkpoint.Kept }
 }
 
-// Held lists, by id, the issues that are open in this store and that somebody has
-// elsewhere: by a lease, or by having closed them on another branch.
+// Held returns, by id, the issues that are open in this store but held elsewhere: by a lease,
+// or closed on another branch.
 func Held(a *workspace.Run, file *beads.Snapshot, now time.Time) map[string]orient.Held {
 	place, claims, judge := leases(a, file.Place(), now)
 	if len(claims.Leases)+len(claims.Done) == 0 {
@@ -176,8 +177,7 @@ func Held(a *workspace.Run, file *beads.Snapshot, now time.Time) map[string]orie
 	return held
 }
 
-// leases reads the leases of a store, with the judge of them; what cannot be read is warned
-// of.
+// leases reads the leases of a store and their judge; it warns of what cannot be read.
 func leases(a *workspace.Run, store beads.Place, now time.Time) (place clone.Place, claims clone.Claims, judge clone.Judge) {
 	place, err := a.Live(store)
 	if err == nil {
@@ -187,13 +187,12 @@ func leases(a *workspace.Run, store beads.Place, now time.Time) (place clone.Pla
 	return place, claims, judge
 }
 
-// SweepEnded returns to open what agents and programs do not hold any more, and says
-// which issues these are.
+// SweepEnded reopens the issues that agents and programs no longer hold, and returns their ids.
 func SweepEnded(ctx context.Context, a *workspace.Run) (returned []string, err error) {
 	return sweepEnded(ctx, a, false)
 }
 
-// WouldSweep says which issues SweepEnded would return, and writes nothing.
+// WouldSweep returns the issues that SweepEnded would reopen, and writes nothing.
 func WouldSweep(ctx context.Context, a *workspace.Run) (returned []string, err error) {
 	return sweepEnded(ctx, a, true)
 }
@@ -206,18 +205,19 @@ func sweepEnded(ctx context.Context, a *workspace.Run, dryRun bool) (returned []
 	return c.sweepEnded(ctx, func(clone.Lease) bool { return true })
 }
 
-// returnEnded is SweepEnded before a claim. What the actor itself had it goes on with.
+// returnEnded runs SweepEnded before a claim, except for the actor's own claims, which it
+// continues.
 func (c *claimer) returnEnded(ctx context.Context) {
 	if c.options.DryRun {
 		return
 	}
 	_, err := c.sweepEnded(ctx, func(l clone.Lease) bool { return l.Actor != c.who.Actor })
 	if err != nil && !fault.Is(err, fault.Conflict) {
-		c.app.Warn("claims that have ended are not returned: %v", err)
+		c.app.Warn("ended claims not returned: %v", err)
 	}
 }
 
-// sweepEnded returns those of the leases that have ended which count picks.
+// sweepEnded returns the ended leases for which count reports true.
 func (c *claimer) sweepEnded(ctx context.Context, count func(clone.Lease) bool) (returned []string, err error) {
 	claims, err := c.place.Claims()
 	c.app.WarnOfShared(err)
@@ -264,15 +264,15 @@ func (c *claimer) sweepEnded(ctx context.Context, count func(clone.Lease) bool) 
 	return returned, nil
 }
 
-// isHere reports whether the store of this run is the one that shows a claim, as is the
-// one on a server, or the work tree of the other one is gone.
+// isHere reports whether the store of this run shows a claim: on a server it always does. A
+// claim of another work tree counts if that tree is gone.
 func (c *claimer) isHere(l clone.Lease) bool {
 	_, err := os.Stat(l.Tree)
 	return c.place.Documents != nil || l.Tree == c.place.Worktree || errors.Is(err, os.ErrNotExist)
 }
 
-// gone returns a function that reports whether a name is that of a session that has ended
-// here. A person is never gone, and a name that is not known as a session's is a person's.
+// gone returns a function that reports whether a name is that of a session that has ended here.
+// A person is never gone; names other than session names count as people.
 func gone(a *workspace.Run) func(name string) bool {
 	r, ok := a.Sessions()
 	return func(name string) bool {
@@ -287,11 +287,11 @@ func gone(a *workspace.Run) func(name string) bool {
 	}
 }
 
-// warnOfTaken warns that an issue was taken from a session that still works on it: the
-// session is not asked, and does not notice.
+// warnOfTaken warns that an issue was taken from a session that is still running: the session
+// is not asked and does not notice.
 func warnOfTaken(ctx context.Context, a *workspace.Run, taken *checkpoint.Claimed) {
 	r, ok := a.Sessions()
-	who, _ := a.ActorName(ctx) // "" is another than the holder
+	who, _ := a.ActorName(ctx) // "" never equals the holder
 	for _, line := range taken.Lines {
 		before, err := beads.ParseRecord(line.Before)
 		if err != nil || !ok || line.ID != taken.ID {
@@ -299,7 +299,7 @@ func warnOfTaken(ctx context.Context, a *workspace.Run, taken *checkpoint.Claime
 		}
 		holder := before.Text(beads.Assignee)
 		if _, known := r.Named(holder); known && !r.HasEnded(holder) && holder != who {
-			a.Warn("%s: taken from %s, a session that still runs; tell whoever works in it", taken.ID, holder)
+			a.Warn("%s: taken from %s, a session that is still running; tell its user", taken.ID, holder)
 		}
 	}
 }

@@ -13,9 +13,9 @@ import (
 	"stig/internal/workspace"
 )
 
-// Unlanded is the work that loops finished and that the branch of the checkout lacks.
+// Unlanded is the work that loops finished and that the checked-out branch does not have.
 type Unlanded struct {
-	Branch string          `json:"branch"` // of the checkout; "" where HEAD is detached
+	Branch string          `json:"branch"` // of the checkout; "" if HEAD is detached
 	Head   string          `json:"head"`
 	Issues []UnlandedIssue `json:"issues"` // in the order in which they were finished
 
@@ -24,45 +24,45 @@ type Unlanded struct {
 	Branches []WorkBranch        `json:"-"`
 }
 
-// WorkBranch is a branch that results went to, with what of it is to land, the oldest first.
+// WorkBranch is a branch of results with its work to land, oldest first.
 type WorkBranch struct {
 	Name  string
 	Units []git.Unit
 }
 
-// UnlandedIssue is what was done for one issue and is to land.
+// UnlandedIssue is the work on one issue that is to land.
 type UnlandedIssue struct {
 	ID     string   `json:"id"` // "" for commits that name no issue
 	Title  string   `json:"title"`
 	Status string   `json:"status"`
 	Onto   string   `json:"onto"`  // the branch that has it
-	After  []string `json:"after"` // unlanded issues that it is built on
+	After  []string `json:"after"` // unlanded issues that it builds on
 	git.Stat
 
 	Units []git.Unit `json:"-"`
 }
 
-// Has reports whether work on an issue is to land.
+// Has reports whether an issue has work to land.
 func (u *Unlanded) Has(id string) bool {
 	return id != "" && slices.ContainsFunc(u.Issues, func(one UnlandedIssue) bool { return one.ID == id })
 }
 
-// TreesOf are the options for work trees whose results go to a branch.
+// TreesOf returns the options for work trees whose results go to a branch.
 func (u *Unlanded) TreesOf(onto string) git.WorktreeOptions {
 	trees := u.Trees
 	trees.Onto = onto
 	return trees
 }
 
-// FindUnlanded lists by issue what is to land, without what takes the text of the store. Unless it
-// is to be fresh, what was found while HEAD and the branch were where they are will do.
+// FindUnlanded lists the work to land, by issue, as far as that needs no text of the store.
+// Unless fresh is set it uses the cached result for the same HEAD and branch.
 func FindUnlanded(ctx context.Context, a *workspace.Run, store beads.Place, onto string, fresh bool) (*Unlanded, error) {
 	trees, err := a.Trees(store)
 	if err != nil {
 		return nil, err
 	}
 	if trees == nil {
-		return nil, workspace.Usage("land: there is no git repository here: work was done in place, and nothing is to land", "")
+		return nil, workspace.Usage("land: not in a git repository, so work was done in place and there is nothing to land", "")
 	}
 	u := &Unlanded{Trees: *trees, Issues: []UnlandedIssue{}}
 	if u.Place, err = a.Live(store); err != nil {
@@ -90,8 +90,8 @@ func FindUnlanded(ctx context.Context, a *workspace.Run, store beads.Place, onto
 	return u, nil
 }
 
-// ontos are the branches to look at: the one that is named, or stig's own. What people have on
-// branches of other names they merge by themselves.
+// ontos returns the branches to look at: the named one, or stig's own. People merge their own
+// branches themselves.
 func ontos(place clone.Place, named, here string) (list []string) {
 	if named != "" {
 		return []string{named}
@@ -105,7 +105,7 @@ func ontos(place clone.Place, named, here string) (list []string) {
 	return slices.DeleteFunc(list, func(branch string) bool { return branch == here })
 }
 
-// unitsOn lists what is on a branch and not in HEAD.
+// unitsOn lists the work on a branch that is not in HEAD.
 func (u *Unlanded) unitsOn(ctx context.Context, onto string, code git.Checkout, fresh bool) ([]git.Unit, error) {
 	tip, known := code.Ref("refs/heads/" + onto)
 	if known && (tip == "" || tip == u.Head) {
@@ -116,7 +116,7 @@ func (u *Unlanded) unitsOn(ctx context.Context, onto string, code git.Checkout, 
 	}
 	units, err := git.Unlanded(ctx, u.TreesOf(onto), u.Head)
 	if err == nil && known {
-		_ = u.Place.KeepUnlanded(clone.Unlanded{Onto: onto, Tip: tip, Head: u.Head, Units: units}) // else it is found again
+		_ = u.Place.KeepUnlanded(clone.Unlanded{Onto: onto, Tip: tip, Head: u.Head, Units: units}) // if this fails it is computed again
 	}
 	return units, err
 }
@@ -130,8 +130,8 @@ func (u *Unlanded) add(onto string, unit git.Unit) {
 	u.Issues[i].Units = append(u.Issues[i].Units, unit)
 }
 
-// LandHint says how many issues are to land, and what to type; "" where none is, where that
-// cannot be told, and in the run of a worker.
+// LandHint returns how many issues are to land, and the command to type; "" if there are none,
+// on error, and in the run of a worker.
 func LandHint(ctx context.Context, a *workspace.Run, store beads.Place, onto string) (found, command string) {
 	if a.Getenv("STIG_RUN") != "" || !process.Finder("", a.Getenv)("git") {
 		return "", ""
@@ -148,7 +148,8 @@ func LandHint(ctx context.Context, a *workspace.Run, store beads.Place, onto str
 	return visible.Counted(len(u.Issues), "issue") + " to land on " + strings.Join(slices.Compact(from), ", "), LandCommand(onto)
 }
 
-// LandCommand lists what is to land from a branch, "" for those that are found without a name.
+// LandCommand returns the command that lands work from a branch; "" and stig's branches need no
+// name.
 func LandCommand(onto string) string {
 	if onto == "" || strings.HasPrefix(onto, "stig/") {
 		return "stig land"

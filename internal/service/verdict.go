@@ -7,17 +7,17 @@ import (
 	"stig/internal/workspace"
 )
 
-// Finding is what became of one issue before the gate.
+// Finding is the result of one issue at the gate.
 type Finding struct {
 	Id        string
-	GateRun   *GateRun           // nil when it did not come so far
-	Closed    *checkpoint.Closed // nil when it was not asked for, or refused
+	GateRun   *GateRun           // nil if it did not get that far
+	Closed    *checkpoint.Closed // nil if not requested, or refused
 	Escalated bool               // the failure became a question
 	DryRun    bool
-	Err       error // why it went no further
+	Err       error // why it stopped
 }
 
-// Code is the exit code for this issue alone.
+// Code returns the exit code for this issue alone.
 func (f Finding) Code() int {
 	switch {
 	case f.Err != nil:
@@ -28,26 +28,26 @@ func (f Finding) Code() int {
 	return workspace.ExitDone
 }
 
-// Failed reports whether its checks ran and did not all pass, and nobody waived that.
+// Failed reports whether its checks ran and did not all pass, without a waiver.
 func (f Finding) Failed() bool {
 	return f.Closed == nil && f.GateRun != nil && f.GateRun.Verdict != nil && !f.GateRun.Verdict.Passed()
 }
 
-// verdict is a finding as data. What only a closed issue has is left out of the others.
+// verdict is a finding as data. Keys that only a closed issue has are left out of others.
 type verdict struct {
 	Alerts          []checkpoint.Alert   `json:"alerts,omitzero"`
 	Already         *bool                `json:"already,omitempty"`
 	Changed         []checkpoint.Changed `json:"changed,omitzero"`
-	Checks          any                  `json:"checks"` // []gate.Check, or []gate.Outcome once they ran
+	Checks          any                  `json:"checks"` // []gate.Check, or []gate.Outcome once they have run
 	CloseReason     string               `json:"close_reason"`
 	Closed          bool                 `json:"closed"`
 	CriteriaChanged bool                 `json:"criteria_changed"`
 	CriteriaEdited  *checkpoint.Edited   `json:"criteria_edited,omitempty"`
-	Counts          *gate.Counts         `json:"counts,omitempty"` // nil where nothing ran
+	Counts          *gate.Counts         `json:"counts,omitempty"` // nil if nothing ran
 	CriteriaHash    string               `json:"criteria_hash"`
 	Diff            *string              `json:"diff,omitempty"`
 	DryRun          bool                 `json:"dry_run"`
-	Epic            any                  `json:"epic,omitempty"` // *checkpoint.EpicTold, null for a closed issue in no epic
+	Epic            any                  `json:"epic,omitempty"` // *checkpoint.EpicTold; null for a closed issue without an epic
 	Error           *workspace.Failure   `json:"error,omitempty"`
 	Escalated       bool                 `json:"escalated"`
 	ID              string               `json:"id"`
@@ -57,7 +57,7 @@ type verdict struct {
 	Passed          bool                 `json:"passed"`
 	ReasonNotKept   string               `json:"reason_not_kept,omitempty"`
 	Reused          bool                 `json:"reused"`
-	Tree            *git.Tree            `json:"tree"` // nil where nothing ran
+	Tree            *git.Tree            `json:"tree"` // nil if nothing ran
 	Told            []string             `json:"told,omitempty"`
 	TreeChanged     *bool                `json:"tree_changed,omitempty"`
 	Unblocked       []string             `json:"unblocked"`
@@ -98,8 +98,8 @@ func (f Finding) verdict() (verdict, error) {
 	return o, err
 }
 
-// VerdictOutput is the results of the gate as data: an object for one issue, a list for
-// several. The error is that of a single issue with nothing else to report.
+// VerdictOutput returns the results of the gate as data: an object for one issue, a list for
+// several. It returns the error of a single issue that has nothing else to report.
 func VerdictOutput(findings []Finding) (workspace.Output, error) {
 	if len(findings) == 1 && findings[0].GateRun == nil && findings[0].Err != nil {
 		return workspace.Output{}, findings[0].Err
@@ -111,7 +111,7 @@ func VerdictOutput(findings []Finding) (workspace.Output, error) {
 	return VerdictOutputs(findings)
 }
 
-// VerdictOutputs is the results of the gate as a list, of however many issues.
+// VerdictOutputs returns the results of the gate as a list, for any number of issues.
 func VerdictOutputs(findings []Finding) (workspace.Output, error) {
 	list := []verdict{}
 	for _, f := range findings {

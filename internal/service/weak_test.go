@@ -9,8 +9,8 @@ import (
 	"stig/internal/workspace"
 )
 
-// What a file system lacks is said at the first write to a store, and each time
-// where nothing can be kept for the user.
+// TestWarnOfWeak: a limitation of the file system is reported at the first write to a store,
+// and each time if nothing can be saved for the user.
 func TestWarnOfWeak(t *testing.T) {
 	for state, want := range map[string]int{t.TempDir(): 2, "": 4} {
 		var said strings.Builder

@@ -30,7 +30,7 @@ func front(t *testing.T) (a *workspace.Run, dir string) {
 	}, dir
 }
 
-// inGit makes a directory a repository with one commit.
+// inGit turns a directory into a repository with one commit.
 func inGit(t *testing.T, dir string) {
 	t.Helper()
 	for _, argv := range [][]string{{"init", "-q", "-b", "main"}, {"add", "-A"}, {"-c", "user.name=m", "-c", "user.email=m@pier", "commit", "-q", "--allow-empty", "-m", "begin"}} {

@@ -15,14 +15,14 @@ import (
 	"stig/internal/workspace"
 )
 
-// pastGate says which of the issues that an attempt closes may not be closed, and
-// what to type instead; "" where all may.
+// pastGate returns which of the issues that an attempt closes may not be closed, and what to
+// type instead; "" if all may.
 func pastGate(ctx context.Context, a *workspace.Run, store beads.Place, attempt assistant.Attempt) string {
 	var reasons, unproven []string
-	bare := "" // one that has no criteria
+	bare := "" // the first one without criteria
 	issues := gated(ctx, a, store, attempt.Words)
 	if open := len(issues) == 0 || slices.ContainsFunc(attempt.Words, isOpen); open {
-		return attempt.Verb + ": only running it can tell which issues it closes, and an issue closes when its acceptance criteria pass\n" +
+		return attempt.Verb + ": cannot tell which issues it closes without running it; an issue closes when its acceptance criteria pass\n" +
 			"hint: name the issues: type " + instead(store, attempt.Verb, []string{"ID"})
 	}
 	for _, g := range issues {
@@ -51,39 +51,40 @@ func pastGate(ctx context.Context, a *workspace.Run, store beads.Place, attempt 
 	return strings.Join(reasons, "\n")
 }
 
-// instead is what closes issues with a verdict. Issues in a Dolt database are
-// not stig's to close: what was verified is let through.
+// instead returns the command that closes issues with a verdict. stig cannot close issues in a
+// Dolt database: once they are verified, verb is allowed.
 func instead(store beads.Place, verb string, ids []string) string {
 	if store.Mode != beads.Export {
 		return fmt.Sprintf("stig close %s --reason \"what exists now, and how you know that it works\"; it runs them", strings.Join(ids, " "))
 	}
-	return fmt.Sprintf("stig verify %s, for each alone; %s is let through when they have passed", ids[0], verb)
+	return fmt.Sprintf("stig verify %s, for each issue; %s is allowed once they have passed", ids[0], verb)
 }
 
-// despiteHint is what to type about an issue that a question holds. stig can neither
-// answer nor close where the issues live in a Dolt database.
+// despiteHint returns what to type about an issue with an unanswered question. In a Dolt
+// database stig can neither answer nor close it.
 func despiteHint(store beads.Place, held *checkpoint.Unanswered) string {
 	if store.Mode != beads.Export {
 		return held.Refusal.Hint
 	}
-	return fmt.Sprintf("type stig escalate --wait %s; to close it all the same, once it is verified, say why in the reason: \"WHAT; closed %s: WHY\"", held.Refusal.ID, held.Despite)
+	return fmt.Sprintf("type stig escalate --wait %s; to close it anyway once it is verified, say why in the reason: \"WHAT; closed %s: WHY\"", held.Refusal.ID, held.Despite)
 }
 
-// gatedIssue says what keeps an issue from being closed.
+// gatedIssue is an issue with what keeps it from being closed.
 type gatedIssue struct {
 	id     string
-	asked  *checkpoint.Unanswered // nil when no question holds it
-	proven bool                   // a fresh verdict passed, or a waiver stands for it
+	asked  *checkpoint.Unanswered // nil if it has no unanswered question
+	proven bool                   // it has a fresh passing verdict or a waiver
 	bare   bool                   // it has no criteria
 }
 
-// isOpen reports whether only running tells what a word of a command stands for.
+// isOpen reports whether a word of a command is known only when the command runs: a variable, a
+// glob or a brace.
 func isOpen(word string) bool {
-	return strings.ContainsAny(word, "$*?[{") && !strings.Contains(word, " ") // a reason has blanks
+	return strings.ContainsAny(word, "$*?[{") && !strings.Contains(word, " ") // reasons contain spaces
 }
 
-// gated looks at each issue that the words of a close name. Whatever keeps that from being
-// known leaves all that may be one unproven.
+// gated checks each issue that the words of a close command name. If the checks cannot be read,
+// every word that may be an issue is returned as unproven.
 func gated(ctx context.Context, a *workspace.Run, store beads.Place, words []string) (list []gatedIssue) {
 	var named []gatedIssue
 	for _, word := range words {
@@ -104,9 +105,9 @@ func gated(ctx context.Context, a *workspace.Run, store beads.Place, words []str
 		return named
 	}
 	defer file.Close()
-	says := func(is func(reason string) bool) bool { // bd alone writes such a store, and may say why
+	says := func(is func(reason string) bool) bool { // only bd writes such a store, and the reason may justify the close
 		return store.Mode == beads.Export && slices.ContainsFunc(words, func(word string) bool {
-			_, value, _ := strings.Cut(word, "=") // of --reason=…
+			_, value, _ := strings.Cut(word, "=") // for --reason=…
 			return is(word) || is(value)
 		})
 	}

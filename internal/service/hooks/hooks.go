@@ -1,8 +1,8 @@
-// Package hooks holds the services that answer the hooks of assistants: what a session
-// begins with, what it is reminded of, and which command lines are denied because they
-// would close issues past the gate or overwrite the store.
+// Package hooks provides the services that answer the hooks of assistants: the briefing at the
+// start of a session, reminders, and which command lines are denied because they would bypass
+// the gate or overwrite the store.
 //
-// It does not know how a host writes an event or reads a reply: package assistant does.
+// It does not know how a host encodes events and replies: package assistant does.
 //
 //	hook, err := hooks.ParseHook("stop", "claude")
 //	reply, err := hooks.AnswerHook(ctx, a, hook, text)
@@ -36,28 +36,26 @@ import (
 )
 
 const (
-	// ContextLimit is how many characters an assistant is given to begin
-	// with, as its host counts them. Of more than 10,000 Claude Code shows the
-	// beginning, and Codex leaves out the middle.
+	// ContextLimit is the most characters of context for an assistant, as its host counts them.
+	// Beyond 10,000, Claude Code shows only the beginning, and Codex omits the middle.
 	ContextLimit = 9000
-	// EventLimit is how many bytes of an event are read. Some hold all of a
+	// EventLimit is the most bytes of an event that are read. Some events contain the whole
 	// file that is about to be written.
 	EventLimit = 64 << 20
-	// hookLimit is how long a hook works: a git that hangs must not hold up a
-	// session.
+	// hookLimit is how long a hook may run: a git that hangs must not block a session.
 	hookLimit = 5 * time.Second
-	// hookDial is how long a hook waits for a server to take its connection.
+	// hookDial is how long a hook waits to connect to a server.
 	hookDial = 2 * time.Second
 )
 
-// Hook is an event of a host that stig answers.
+// Hook is a host's event that stig answers.
 type Hook struct {
-	event  string // its name in settings
+	event  string // its name in the host's settings
 	host   assistant.Host
-	answer func(context.Context, *workspace.Run, assistant.Host, assistant.Event) []byte // nil is given for nothing to say
+	answer func(context.Context, *workspace.Run, assistant.Host, assistant.Event) []byte // may be nil: no reply
 }
 
-// hooks are the events that stig answers, in the order in which they happen.
+// hooks returns the events that stig answers, in the order in which they happen.
 func hooks() []Hook {
 	return []Hook{
 		{event: "session-start", answer: sessionStart},
@@ -70,7 +68,7 @@ func hooks() []Hook {
 	}
 }
 
-// ParseHook reads the name of an event and that of its host.
+// ParseHook parses the names of an event and of its host.
 func ParseHook(event, name string) (Hook, error) {
 	var known []string
 	for _, hook := range hooks() {
@@ -86,8 +84,8 @@ func ParseHook(event, name string) (Hook, error) {
 	return Hook{}, fmt.Errorf("the event must be one of %s; found %q", strings.Join(known, ", "), event)
 }
 
-// AnswerHook gives the reply to an event of a host. No failure may break somebody's session,
-// nor a panic in here: the reply is valid even if there is an error.
+// AnswerHook returns the reply to an event. Neither an error nor a panic may break the session:
+// the reply is valid even if there is an error.
 func AnswerHook(ctx context.Context, a *workspace.Run, hook Hook, text []byte) (reply []byte, err error) {
 	event := assistant.ParseEvent(text)
 	if info, err := os.Stat(event.Dir); a.Dir == "" && err == nil && info.IsDir() {
@@ -98,7 +96,7 @@ func AnswerHook(ctx context.Context, a *workspace.Run, hook Hook, text []byte) (
 	a.OnServers().Timeout = hookDial
 	defer func() {
 		if r := recover(); r != nil {
-			reply, err = nil, fmt.Errorf("a mistake in stig: %v", r)
+			reply, err = nil, fmt.Errorf("a bug in stig: %v", r)
 		}
 		if reply == nil {
 			reply = hook.host.Silence()
@@ -107,8 +105,8 @@ func AnswerHook(ctx context.Context, a *workspace.Run, hook Hook, text []byte) (
 	return hook.answer(ctx, a, hook.host, event), nil
 }
 
-// join registers the session that an event is about, and has this run act in it: under the
-// name in the environment, else under a name of its own.
+// join registers the session of an event and makes this run act in it: under the name in the
+// environment, or else under a generated name.
 func join(ctx context.Context, a *workspace.Run, h assistant.Host, e assistant.Event) {
 	r, ok := a.Sessions()
 	if !ok || e.Session == "" {
@@ -119,41 +117,42 @@ func join(ctx context.Context, a *workspace.Run, h assistant.Host, e assistant.E
 		start := clone.SessionStart{Host: string(h), ID: e.Session, Owner: owner(ctx, a), Instead: e.Cleared}
 		start.Name = cmp.Or(a.Getenv("STIG_ACTOR"), a.Getenv("BD_ACTOR"))
 		if other, is := r.Named(start.Name); is && clone.IsSession(start.Name) && (other.Host != start.Host || other.ID != start.ID) {
-			start.Name = "" // of the session that this one was started in
+			start.Name = "" // the name belongs to the session that started this one
 		}
-		s, _ = r.Begin(start) // it has a name even where that cannot be kept
+		s, _ = r.Begin(start) // s has a name even if it cannot be saved
 	}
 	a.Hooked = &s
 }
 
-// JoinClient has this run act in a session of its own, that of a program that calls this
-// process: client is what the program calls itself, id tells its connection from others. It
-// does so only if nothing names the actor and no hook registered a session: otherwise the
-// program would act as a person, and could answer its own questions.
+// JoinClient makes this run act in a session of its own, for a program that calls this process.
+// client is the program's name for itself, id identifies the connection. It does nothing if an
+// actor is set or a hook registered a session. Without a session the program would act as a
+// person and could answer its own questions.
 func JoinClient(ctx context.Context, a *workspace.Run, client, id string) {
 	r, ok := a.Sessions()
 	named := cmp.Or(a.Actor, a.Getenv("STIG_ACTOR"), a.Getenv("BD_ACTOR"), a.Getenv("STIG_RUN")) != ""
 	if _, hosted := a.Session(); named || hosted || !ok {
 		return
 	}
-	r.Ancestors = nil // the session ends with this process; what a person starts below the program is none of it
+	r.Ancestors = nil // the session ends with this process; commands that a person starts below the program are not part of it
 	if self, ok := process.Self(); ok {
 		r.Ancestors = []process.Ancestor{self}
 	}
 	start := clone.SessionStart{Host: cmp.Or(clone.Slug(client), "mcp"), ID: id, Owner: owner(ctx, a)}
 	s, known := r.Find(start.Host, id)
 	if !known || r.Now.Sub(s.Seen) > signOfLife {
-		s, _ = r.Begin(start) // it has a name even where that cannot be kept
+		s, _ = r.Begin(start) // s has a name even if it cannot be saved
 	}
 	a.Hooked = &s
 }
 
-// signOfLife is after how long a hook, or a server, records again that its session is alive.
+// signOfLife is the interval at which a hook or a server records that its session is alive.
 const signOfLife = time.Hour
 
-// owner is the person that sessions of this user work for, as their names have it.
+// owner returns the person that this user's sessions work for, in the form used in session
+// names.
 func owner(ctx context.Context, a *workspace.Run) string {
-	person, _ := a.Person(ctx) // without one the user of the machine is
+	person, _ := a.Person(ctx) // if unknown, the operating system's user is used
 	for _, name := range []string{person, a.Getenv("USER"), a.Getenv("USERNAME")} {
 		if slug := clone.Slug(name); slug != "" {
 			return slug
@@ -162,21 +161,21 @@ func owner(ctx context.Context, a *workspace.Run) string {
 	return "somebody"
 }
 
-// introduction tells a session the name it acts under, and makes the commands of the session
-// act under it too; "" if somebody chose the name.
+// introduction tells a session the name it acts under, and makes its commands act under that
+// name too; "" if the name was chosen by somebody.
 func introduction(a *workspace.Run, h assistant.Host) string {
 	if a.Hooked == nil || !clone.IsSession(a.Hooked.Name) {
 		return ""
 	}
 	name := a.Hooked.Name
 	if !passOn(a.Getenv(h.EnvFile()), name) && a.Hooked.Process.PID == 0 {
-		return fmt.Sprintf("Type export STIG_ACTOR=%s before stig: that is the name of this session.\n\n", name)
+		return fmt.Sprintf("Run export STIG_ACTOR=%s before you use stig: that is the name of this session.\n\n", name)
 	}
 	return fmt.Sprintf("stig knows this session as %s.\n\n", name)
 }
 
-// passOn appends the name of a session once to the file from which its host takes the
-// environment of commands. Names of sessions need no quoting.
+// passOn appends the name of a session, once, to the file from which its host takes the
+// environment of commands. Session names need no quoting.
 func passOn(path, name string) bool {
 	if !filepath.IsAbs(path) || !clone.IsSession(name) {
 		return false
@@ -193,12 +192,13 @@ func passOn(path, name string) bool {
 	return errors.Join(err, file.Close()) == nil
 }
 
-// sessionStart gives the assistant something to begin with.
+// sessionStart returns the context of a new session: its name, losses, and a briefing or a
+// survey.
 func sessionStart(ctx context.Context, a *workspace.Run, h assistant.Host, e assistant.Event) []byte {
 	join(ctx, a, h, e)
 	since, err := lostSince(ctx, a, e.Session)
 	if err != nil {
-		a.Warn("this session cannot remember how the store stands, and does not notice what other programs take from it: %v", err)
+		a.Warn("stig cannot remember the store's state for this session, and does not notice what other programs remove: %v", err)
 	}
 	file, who, claims, err := claims(ctx, a)
 	if err != nil {
@@ -225,7 +225,7 @@ func sessionStart(ctx context.Context, a *workspace.Run, h assistant.Host, e ass
 		claims = left(a, file, who)
 		first += leftOver(file, claims)
 	}
-	if a.Getenv("STIG_RUN") != "" && !e.Forgot { // its loop gave it the briefing on standard input
+	if a.Getenv("STIG_RUN") != "" && !e.Forgot { // its loop passed it the briefing on standard input
 		if first == "" {
 			return nil
 		}
@@ -255,7 +255,7 @@ func sessionStart(ctx context.Context, a *workspace.Run, h assistant.Host, e ass
 	return h.Context(workspace.Visible(first + text))
 }
 
-// withoutBriefing tells a session why it gets none; nothing where there is no store.
+// withoutBriefing tells a session why it gets no briefing; it returns nil if there is no store.
 func withoutBriefing(h assistant.Host, err error) []byte {
 	if errors.Is(err, beads.ErrAbsent) {
 		return nil
@@ -268,8 +268,8 @@ func withoutBriefing(h assistant.Host, err error) []byte {
 	return h.Context(workspace.Visible(text))
 }
 
-// left lists the issues in progress that an actor does not hold and may continue: those of
-// its person, and of that person's sessions that have ended.
+// left returns the issues in progress that an actor does not hold but may continue: those of
+// its person, and of that person's ended sessions.
 func left(a *workspace.Run, file *beads.Snapshot, who string) (left []int) {
 	may := a.MayTake(who)
 	for i, issue := range file.All() {
@@ -280,7 +280,7 @@ func left(a *workspace.Run, file *beads.Snapshot, who string) (left []int) {
 	return left
 }
 
-// leftOver names the issues that the session can continue.
+// leftOver lists the issues that the session can continue.
 func leftOver(file *beads.Snapshot, left []int) string {
 	const shown = 5
 	var text strings.Builder
@@ -300,30 +300,29 @@ func leftOver(file *beads.Snapshot, left []int) string {
 	return text.String()
 }
 
-// subagentStart gives a subagent its name, and says what it leaves to the session that
-// started it.
+// subagentStart tells a subagent its name, and what to leave to the session that started it.
 func subagentStart(ctx context.Context, a *workspace.Run, h assistant.Host, e assistant.Event) []byte {
 	join(ctx, a, h, e)
 	r, ok := a.Sessions()
 	if !ok || a.Hooked == nil {
 		return nil
 	}
-	name, _ := r.Agent(*a.Hooked, e.Agent) // it has a name even where that cannot be kept
+	name, _ := r.Agent(*a.Hooked, e.Agent) // it has a name even if it cannot be saved
 	return h.Agent(workspace.Visible(fmt.Sprintf("This repository keeps its issues with stig: type stig orient ID to read one. You are %s, a subagent of %s.\n"+
 		"Report what you found to whoever started you, and leave stig checkpoint and stig close to them.\n"+
 		"Only to take an issue of your own, type stig claim ID --actor %[1]s, and give --actor %[1]s to checkpoint and close it too.\n", name, a.Hooked.Name)))
 }
 
-// sessionEnd records that a session has ended.
+// sessionEnd records the end of a session.
 func sessionEnd(_ context.Context, a *workspace.Run, h assistant.Host, e assistant.Event) []byte {
 	if r, ok := a.Sessions(); ok && e.Session != "" {
-		_ = r.End(string(h), e.Session) // that its process is gone shows it too
+		_ = r.End(string(h), e.Session) // if this fails, the missing process shows it too
 	}
 	return nil
 }
 
-// claims opens the store and lists what the actor has in progress; in a session, what
-// was claimed in it.
+// claims opens the store and returns the actor's issues in progress; in a session, those
+// claimed in it.
 func claims(ctx context.Context, a *workspace.Run) (file *beads.Snapshot, who string, claims []int, err error) {
 	store, err := a.Discover()
 	if err != nil {
@@ -349,9 +348,9 @@ func claims(ctx context.Context, a *workspace.Run) (file *beads.Snapshot, who st
 	return file, who, claims, nil
 }
 
-// within makes a text of at most so many characters, as the host counts them: a
-// budget counts some of them once that a host counts two to four times, and the
-// least that a text must say may be more than there is room for.
+// within returns a text of at most limit characters, as the host counts them. The budget is
+// reduced until the text fits, because a host may count one character as two to four, and a
+// text has a minimum length. If it does not fit, within returns a line that says so.
 func within(h assistant.Host, limit int, text func(budget int) (string, error)) (string, error) {
 	budget := limit
 	for range 4 {
@@ -365,14 +364,13 @@ func within(h assistant.Host, limit int, text func(budget int) (string, error)) 
 	return fmt.Sprintf("The briefing is longer than %d characters: type stig orient to read it.\n", limit), nil
 }
 
-// stop says what the store lost since the session last looked, and reminds of claimed
-// work.
+// stop reports what the store lost since the session last looked, and reminds of claimed work.
 func stop(ctx context.Context, a *workspace.Run, h assistant.Host, e assistant.Event) []byte {
 	join(ctx, a, h, e)
 	if e.Again || a.Hooked == nil {
 		return nil
 	}
-	lost, _ := lostSince(ctx, a, e.Session) // when the session started, the error was said
+	lost, _ := lostSince(ctx, a, e.Session) // an error was reported when the session started
 	text := lost + forgottenWork(ctx, a)
 	if text == "" {
 		return nil
@@ -380,10 +378,9 @@ func stop(ctx context.Context, a *workspace.Run, h assistant.Host, e assistant.E
 	return h.GoOn(workspace.Visible(text))
 }
 
-// forgottenWork reminds a session of what it claimed and worked on since the last
-// checkpoint, or since it was last reminded; of claims of which no work is recorded,
-// once where they have no checkpoint of today. Where what it was told cannot be kept, it
-// does not remind.
+// forgottenWork reminds a session of claims with work since the last checkpoint or reminder. It
+// reminds once of claims without recorded work that have no checkpoint of today. If the
+// reminder cannot be recorded, it returns "".
 func forgottenWork(ctx context.Context, a *workspace.Run) string {
 	file, _, claims, err := claims(ctx, a)
 	if err != nil {
@@ -417,8 +414,8 @@ func reminder(ids []string) string {
 			"or stig release %s if you did not work on it; then stop", ids[0], ids[0])
 }
 
-// lastCheckpoint is the latest date of the state estimate and the signals of
-// an issue; "" when it has neither, or a draft alone.
+// lastCheckpoint returns the latest date of an issue's state estimate and signals; "" if it has
+// neither, or only a draft.
 func lastCheckpoint(a *workspace.Run, issue *beads.Issue) (date string, ok bool) {
 	record, err := issue.Record()
 	if err != nil {
@@ -437,17 +434,16 @@ func lastCheckpoint(a *workspace.Run, issue *beads.Issue) (date string, ok bool)
 	return date, true
 }
 
-// draftMark tells a draft from what a worker wrote.
+// draftMark distinguishes a draft from what a worker wrote.
 const draftMark = "This is a draft that a hook left before the context of a session was compacted"
 
-// draftWait is how long a draft waits for the lock of the store: a session must
-// not wait for others.
+// draftWait is how long a draft waits for the lock of the store: a session must not wait for
+// others.
 const draftWait = 10 * time.Millisecond
 
-// preCompact leaves a draft of the state estimate on claimed issues that have
-// none, before what the session knows is cut short. It gives up where another
-// holds the store, and where bd would have to take the draft up, which takes
-// longer than an assistant should wait.
+// preCompact writes a draft of the state estimate to claimed issues that have none, before the
+// session's context is cut. It skips this if another process holds the store, or if bd would
+// have to import the draft, which takes longer than an assistant should wait.
 func preCompact(ctx context.Context, a *workspace.Run, h assistant.Host, e assistant.Event) []byte {
 	join(ctx, a, h, e)
 	file, _, claims, err := claims(ctx, a)
@@ -473,13 +469,13 @@ func preCompact(ctx context.Context, a *workspace.Run, h assistant.Host, e assis
 	options.Wait = draftWait
 	update := checkpoint.Update{Estimate: draft(ctx, a), Evidence: a.Config.Signals.Evidence}
 	for _, id := range without {
-		// Giving up is no failure: a draft is better than nothing, and no more.
+		// Failing is acceptable: the draft is only a fallback.
 		_, _ = checkpoint.DraftEstimate(ctx, a.At(file.Place()), options, id, update, checkpoint.Rules{Schema: a.Schema, Now: options.Now})
 	}
 	return h.Nothing()
 }
 
-// draft says what can be told of work from outside.
+// draft describes the work as far as it can be seen from outside.
 func draft(ctx context.Context, a *workspace.Run) signals.Estimate {
 	e := signals.Estimate{
 		Done:    "not recorded. " + draftMark,
@@ -506,9 +502,8 @@ func draft(ctx context.Context, a *workspace.Run) signals.Estimate {
 	return e
 }
 
-// preToolUse denies what would close an issue past the gate or write the store,
-// and leaves every other decision to the host. A closing that a fresh verdict
-// stands behind is not past the gate.
+// preToolUse denies a command that would bypass the gate or write the store, and leaves every
+// other decision to the host. Closing an issue with a fresh verdict does not bypass the gate.
 func preToolUse(ctx context.Context, a *workspace.Run, h assistant.Host, e assistant.Event) []byte {
 	attempts := assistant.Attempts(e.Command)
 	if len(e.Writes) > 0 {
@@ -536,8 +531,7 @@ func preToolUse(ctx context.Context, a *workspace.Run, h assistant.Host, e assis
 	return h.Deny(workspace.Visible(strings.Join(reasons, "\n")))
 }
 
-// objection says why an attempt must not be, and what to type instead; "" when
-// it may.
+// objection returns why an attempt is denied, and what to type instead; "" if it is allowed.
 func objection(ctx context.Context, a *workspace.Run, store beads.Place, attempt assistant.Attempt) string {
 	if len(attempt.Files) > 0 {
 		dir, err := filepath.Abs(cmp.Or(a.Dir, "."))
@@ -545,7 +539,7 @@ func objection(ctx context.Context, a *workspace.Run, store beads.Place, attempt
 		if err != nil || err2 != nil || store.File() == "" || !attempt.Overwrites(dir, path) {
 			return ""
 		}
-		return fmt.Sprintf("%s: writes %s past stig, which checks what is written and loses nothing\n", attempt.Verb, filepath.Base(path)) +
+		return fmt.Sprintf("%s: writes %s directly, bypassing stig, which validates changes and loses nothing\n", attempt.Verb, filepath.Base(path)) +
 			"hint: type stig checkpoint ID, stig signals set ID, stig create or stig close ID; reading the file is fine"
 	}
 	if isElsewhere(a, store, attempt.Dir) {
@@ -554,8 +548,8 @@ func objection(ctx context.Context, a *workspace.Run, store beads.Place, attempt
 	return pastGate(ctx, a, store, attempt)
 }
 
-// isElsewhere reports whether a tracker finds another store than this one, or none, in a
-// directory that is named from where this run works.
+// isElsewhere reports whether a tracker that runs in dir, relative to the directory of this
+// run, finds another store than this one, or none.
 func isElsewhere(a *workspace.Run, store beads.Place, dir string) bool {
 	if dir == "" {
 		return false

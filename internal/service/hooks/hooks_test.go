@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestHookOnServerThatHangs validates that a session does not wait for a server as long as
-// a command does, and is told why it gets no briefing.
+// TestHookOnServerThatHangs checks that a session waits for a server for a shorter time than a
+// command does, and is told why it gets no briefing.
 func TestHookOnServerThatHangs(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -25,24 +25,24 @@ import (
 )
 
 const (
-	lookWait = 2 * time.Second // how long a look waits for those who write the store, and for other looks
-	lookMost = 256 << 20       // bytes of the longest store that is looked at
+	lookWait = 2 * time.Second // how long a look waits for writers of the store and for other looks
+	lookMost = 256 << 20       // largest store in bytes that is checked
 )
 
-// postToolUse says what another program than stig took from the store, or closed in
-// it, since the session last looked.
+// postToolUse reports what programs other than stig removed from the store, or closed in it,
+// since the session last looked.
 func postToolUse(ctx context.Context, a *workspace.Run, h assistant.Host, e assistant.Event) []byte {
-	text, _ := lostSince(ctx, a, e.Session) // when the session started, the error was said
+	text, _ := lostSince(ctx, a, e.Session) // an error was reported when the session started
 	if text == "" {
 		return nil
 	}
 	return h.After(e.Name, workspace.Visible(text))
 }
 
-// isClosed ends the name of what a session was told of an issue that was closed.
+// isClosed is the suffix under which a reported close of an issue is remembered.
 const isClosed = " closed"
 
-// look is one look at the store for a session.
+// look is one look of a session at the store.
 type look struct {
 	store   beads.Place
 	place   clone.Place
@@ -51,9 +51,9 @@ type look struct {
 	known   bool // the session looked before
 }
 
-// lostSince looks at the store for a session, and says what it lost since the session
-// last looked; "" at the first time. The error says that the session cannot remember
-// what it was told; whatever else goes wrong, it looks again after the next tool.
+// lostSince returns what the store lost since the session last looked; "" the first time. The
+// error says that the session's state cannot be saved. After any other failure it tries again
+// after the next tool call.
 func lostSince(ctx context.Context, a *workspace.Run, session string) (text string, err error) {
 	store, err := jsonl.Discover(a.Where())
 	if session == "" {
@@ -63,7 +63,7 @@ func lostSince(ctx context.Context, a *workspace.Run, session string) (text stri
 		return journal.Vanished(cmp.Or(a.Dir, "."), session), nil
 	}
 	if store.Mode == beads.Server || store.Mode == beads.BD {
-		return "", nil // a file beside it is a copy, and whoever keeps the database keeps its history
+		return "", nil // a file beside it is only a copy, and the database has its own history
 	}
 	l := look{store: store, session: session}
 	if l.place, err = clone.At(store.Path); err != nil || l.unchanged() || git.Busy(l.place.Tree.Own) != "" {
@@ -75,7 +75,7 @@ func lostSince(ctx context.Context, a *workspace.Run, session string) (text stri
 	if err != nil && limited.Err() != nil {
 		return "", nil
 	}
-	if err == nil { // where nothing can be locked nothing can be kept either, and keep says so
+	if err == nil { // if locking is impossible, saving is too, and Keep reports that
 		defer func() { _ = unlock() }()
 	}
 	if l.unchanged() {
@@ -84,14 +84,13 @@ func lostSince(ctx context.Context, a *workspace.Run, session string) (text stri
 	return l.report(ctx, a)
 }
 
-// unchanged reports whether the file of the store and the commit that is checked out
-// are those of the look before.
+// unchanged reports whether the store's file and HEAD are the same as at the last look.
 func (l *look) unchanged() bool {
 	l.was, l.known = l.place.Looked(l.session)
 	return l.known && (l.place.Head == "" || l.place.Head == l.was.Head) && l.was.Stamp == clone.Stamp(l.store.Path)
 }
 
-// report says what is lost that the session was not told.
+// report returns the losses that the session was not told about.
 func (l *look) report(ctx context.Context, a *workspace.Run) (string, error) {
 	path, err := filepath.Abs(l.store.Path)
 	now, err2 := a.Clock()
@@ -100,7 +99,7 @@ func (l *look) report(ctx context.Context, a *workspace.Run) (string, error) {
 	}
 	next := clone.Look{Store: path, Stamp: clone.Stamp(path), Head: cmp.Or(l.place.Head, l.was.Head), Lines: l.was.Lines, Told: l.was.Told}
 	if l.known && l.place.Seen().Left == next.Stamp {
-		return "", l.place.Keep(l.session, next, now) // stig alone wrote it
+		return "", l.place.Keep(l.session, next, now) // only stig wrote it
 	}
 	text, past, err := l.read(ctx)
 	if err != nil {
@@ -117,7 +116,7 @@ func (l *look) report(ctx context.Context, a *workspace.Run) (string, error) {
 		}
 		var gone []journal.Gone
 		if gone, closed = journal.Others(journal.RowsOf(head), rows, past, l.place); l.known && len(gone) > 0 {
-			past.Records = append(past.Records, l.record(ctx, a, gone, now)...) // what others recorded since is not in the text
+			past.Records = append(past.Records, l.record(ctx, a, gone, now)...) // text does not contain what others recorded since
 		}
 	}
 	lost, err := service.LostIn(ctx, a, l.store, rows, past)
@@ -129,7 +128,7 @@ func (l *look) report(ctx context.Context, a *workspace.Run) (string, error) {
 	if err := l.place.Keep(l.session, next, now); err != nil || !l.known {
 		return "", err
 	}
-	_, _ = service.RememberLost(l.place, next.Stamp, lost) // else stig orient says it again
+	_, _ = service.RememberLost(l.place, next.Stamp, lost) // if this fails, stig orient reports it again
 	closed = slices.DeleteFunc(closed, func(c journal.Closed) bool {
 		g := gated(ctx, a, l.store, []string{c.ID, c.Reason})
 		return len(g) > 0 && g[0].proven
@@ -137,13 +136,13 @@ func (l *look) report(ctx context.Context, a *workspace.Run) (string, error) {
 	return journal.Report(l.store, fresh, closed), nil
 }
 
-// alreadySaid reports whether the session was alreadySaid something, and notes that it is.
+// alreadySaid reports whether the session was told about name, and records that it is.
 func (l *look) alreadySaid(next *clone.Look, name string) bool {
 	next.Told = append(next.Told, name)
 	return slices.Contains(l.was.Told, name)
 }
 
-// read reads the store and its journal while nobody writes them.
+// read reads the store and its journal while writers are paused.
 func (l *look) read(ctx context.Context) (text []byte, past clone.Journal, err error) {
 	info, err := os.Stat(l.store.Path)
 	if err == nil && (!info.Mode().IsRegular() || info.Size() > lookMost) {
@@ -161,7 +160,7 @@ func (l *look) read(ctx context.Context) (text []byte, past clone.Journal, err e
 	return text, past, errors.Join(err, err2, resume())
 }
 
-// head is the text of the store in the commit that is checked out; "" where there is none.
+// head returns the text of the store at HEAD; "" if there is none.
 func (l *look) head(ctx context.Context, a *workspace.Run) ([]byte, error) {
 	repo, path, err := a.Git(l.store)
 	if err != nil || l.place.Head == "" {
@@ -178,14 +177,14 @@ func (l *look) head(ctx context.Context, a *workspace.Run) ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// record puts into the journal what stood in the store and the journal lacks, so
-// that stig recover can put it back. What cannot be recorded is not reported.
+// record adds to the journal what the store had and the journal lacks, so that stig recover can
+// restore it. It returns nothing if that fails.
 func (l *look) record(ctx context.Context, a *workspace.Run, gone []journal.Gone, now time.Time) []clone.Record {
 	r := clone.Record{At: now, Command: "lost", Seen: true}
 	for _, g := range gone {
 		r.Changes = append(r.Changes, workspace.RecordedEdit(g.ID, merge.Edit{Kind: g.Kind, Name: g.Name, Was: g.Now, Now: g.Was}))
 	}
-	r.Actor, _ = a.ActorName(ctx) // what is lost is recorded all the same
+	r.Actor, _ = a.ActorName(ctx) // the loss is recorded even without an actor
 	pending, err := l.place.Begin(r)
 	if err != nil || pending.End(clone.Written) != nil {
 		return nil

@@ -21,7 +21,7 @@ import (
 	"stig/signals"
 )
 
-// write makes the store hold an issue for each id.
+// write replaces the store with one issue for each id.
 func write(t *testing.T, dir string, ids ...string) {
 	t.Helper()
 	var text strings.Builder
@@ -33,7 +33,7 @@ func write(t *testing.T, dir string, ids ...string) {
 	}
 }
 
-// posted is what a session is told after a tool call.
+// posted returns what a session is told after a tool call.
 func posted(t *testing.T, a *workspace.Run, session string) string {
 	t.Helper()
 	reply := postToolUse(t.Context(), a.Fresh(t.Context(), "hook"), assistant.Claude, assistant.Event{Name: "PostToolUse", Session: session})
@@ -49,8 +49,8 @@ func posted(t *testing.T, a *workspace.Run, session string) string {
 	return r.HookSpecificOutput.AdditionalContext
 }
 
-// TestLossAmongWriters has eight workers write through stig while another program,
-// which locks as bd does, drops issues. Each loss is said once, and nothing else is.
+// TestLossAmongWriters has eight workers write through stig while another program, which locks
+// as bd does, drops issues. Each loss is reported once, and nothing else is.
 func TestLossAmongWriters(t *testing.T) {
 	a, dir := front(t)
 	const workers, rounds = 8, 3
@@ -113,7 +113,7 @@ func TestLossAmongWriters(t *testing.T) {
 	}
 }
 
-// drop removes the line of an issue as bd does, under its lock.
+// drop removes the line of an issue as bd does, holding its lock.
 func drop(t *testing.T, dir, id string) {
 	path := filepath.Join(dir, ".beads", "issues.jsonl")
 	unlock, err := file.LockFile(filepath.Join(dir, ".beads", ".jsonl.lock"), 10*time.Second)
@@ -136,7 +136,7 @@ func drop(t *testing.T, dir, id string) {
 	}
 }
 
-// TestLossOfEachSession has two sessions see one store: each is told once.
+// TestLossOfEachSession: two sessions on one store are each told once.
 func TestLossOfEachSession(t *testing.T) {
 	a, dir := front(t)
 	write(t, dir, "demo-1", "demo-2")
@@ -154,12 +154,12 @@ func TestLossOfEachSession(t *testing.T) {
 	}
 }
 
-// TestLossWhereNothingCanBeKept says at the start of a session that it cannot
-// remember the store, once, and lets every tool call be.
+// TestLossWhereNothingCanBeKept: if state cannot be saved, a session is told so once, at its
+// start, and every tool call is allowed.
 func TestLossWhereNothingCanBeKept(t *testing.T) {
 	a, dir := front(t)
 	write(t, dir, "demo-1", "demo-2")
-	// A file where the directory of live state would be serves root, too.
+	// A file in place of the state directory fails for root, too.
 	if err := os.WriteFile(filepath.Join(dir, ".beads", ".stig"), nil, 0o444); err != nil {
 		t.Fatal(err)
 	}
@@ -175,13 +175,13 @@ func TestLossWhereNothingCanBeKept(t *testing.T) {
 	}
 }
 
-// TestNothingIsLostAmongWriters has four workers write and take back while others ask what
-// is lost: nothing is, at any moment.
+// TestNothingIsLostAmongWriters: while four workers write and undo edits, no loss is ever
+// reported.
 func TestNothingIsLostAmongWriters(t *testing.T) {
 	a, dir := front(t)
 	ids := []string{"demo-1", "demo-2", "demo-3", "demo-4"}
 	write(t, dir, ids...)
-	if _, err := service.Comment(t.Context(), a.Fresh(t.Context(), "comment"), service.CommentRequest{ID: ids[0], Text: "first"}); err != nil { // makes the lock
+	if _, err := service.Comment(t.Context(), a.Fresh(t.Context(), "comment"), service.CommentRequest{ID: ids[0], Text: "first"}); err != nil { // creates the lock
 		t.Fatal(err)
 	}
 	posted(t, a, "s")
@@ -224,12 +224,12 @@ func TestNothingIsLostAmongWriters(t *testing.T) {
 	}
 }
 
-// TestToldOnce: of several hooks of one session that find the same loss at once, since its
-// tools run at once, one says so.
+// TestToldOnce: if several hooks of one session find the same loss at once, because its tools
+// run in parallel, only one reports it.
 func TestToldOnce(t *testing.T) {
 	for _, gone := range []bool{false, false, false, true, true, true} {
 		a, dir := front(t)
-		if gone { // of a store outside of git nobody knows where it was
+		if gone { // outside of git nothing tells where the store was
 			inGit(t, dir)
 		}
 		if _, err := service.Comment(t.Context(), a.Fresh(t.Context(), "comment"), service.CommentRequest{ID: "demo-1", Text: "said"}); err != nil {

@@ -1,5 +1,5 @@
-// Package night holds what people do in the morning: it reads what loops did, lands their work,
-// takes it back, and removes their work trees.
+// Package night provides what people do in the morning: read what loops did, land their work,
+// revert it, and remove their work trees.
 package night
 
 import (
@@ -16,33 +16,33 @@ import (
 	"stig/internal/workspace"
 )
 
-// Landed says what was brought to the branch of the checkout.
+// Landed says what was landed on the checked-out branch.
 type Landed struct {
 	Branch    string   `json:"branch"`
-	From      string   `json:"from"` // its commit before
-	To        string   `json:"to"`   // and after
+	From      string   `json:"from"` // commit before
+	To        string   `json:"to"`   // commit after
 	Issues    []string `json:"issues"`
-	Brought   []string `json:"brought"`   // of these, what others are built on
-	There     []string `json:"there"`     // issues of which nothing was to land
-	Committed string   `json:"committed"` // the commit of the store; "" for none
+	Brought   []string `json:"brought"`   // those of Issues that were not named but are built on
+	There     []string `json:"there"`     // named issues with nothing to land
+	Committed string   `json:"committed"` // commit of the store; "" for none
 	DryRun    bool     `json:"dry_run"`
 
 	landing []service.UnlandedIssue
 }
 
-// LandRequest says what is to land, in the checkout that has the store.
+// LandRequest says what to land in the checkout that has the store.
 type LandRequest struct {
 	IDs    []string
 	All    bool
-	Onto   string // the branch that has it; "" for each of stig's that loops landed on
-	Commit bool   // the store too
+	Onto   string // the branch to land from; "" means all of stig's branches
+	Commit bool   // commit the store too
 	DryRun bool
 }
 
-// Land brings what is finished to the branch of the checkout: it makes a commit with it, runs the
-// checks of the issues on that, and moves the checkout there. A named issue brings what it is
-// built on. Nothing is changed where anything of that fails. Errors are: fault.Conflict where the checkout is not
-// clean or the work conflicts, fault.Found where a check fails or may not run.
+// Land brings finished work to the checked-out branch: it creates a commit with the work, runs
+// the checks of the issues on it, and moves the checkout to it. A named issue brings the issues
+// it is built on. If anything fails, nothing is changed. Errors: fault.Conflict if the checkout
+// is not clean or the work conflicts, fault.Found if a check fails or may not run.
 func Land(ctx context.Context, a *workspace.Run, r LandRequest) (*Landed, error) {
 	if err := a.ForPeople("land"); err != nil {
 		return nil, err
@@ -82,12 +82,12 @@ func Land(ctx context.Context, a *workspace.Run, r LandRequest) (*Landed, error)
 	}
 	u.tidy(ctx, a, store.Place(), append(done.Issues, done.There...))
 	for _, branch := range u.Branches {
-		_ = u.follow(ctx, branch.Name, done.To, false) // else the next stig work does it
+		_ = u.follow(ctx, branch.Name, done.To, false) // if this fails, the next stig work does it
 	}
 	return done, err
 }
 
-// choose picks what is to land: all, or the issues that are named and what they are built on.
+// choose selects what to land: all, or the named issues and what they are built on.
 func (u *Unlanded) choose(r LandRequest, done *Landed) {
 	picked := map[string]bool{}
 	for _, id := range u.named {
@@ -117,7 +117,7 @@ func (u *Unlanded) choose(r LandRequest, done *Landed) {
 	}
 }
 
-// mayForward refuses a checkout that cannot be moved on.
+// mayForward returns an error if the checkout cannot be moved.
 func (u *Unlanded) mayForward(ctx context.Context) error {
 	s, err := git.StandingOf(ctx, u.Trees)
 	refuse := func(reason, hint string) error {
@@ -131,17 +131,17 @@ func (u *Unlanded) mayForward(ctx context.Context) error {
 	case s.Branch == "":
 		return refuse("HEAD is detached, and work lands on a branch", "type git switch BRANCH, then stig land again")
 	case strings.HasPrefix(s.Branch, "stig/"):
-		return refuse("is on "+s.Branch+", which is a branch of workers", "type git switch BRANCH, then stig land again")
+		return refuse("is on "+s.Branch+", which is a worker branch", "type git switch BRANCH, then stig land again")
 	case s.Head != u.Head:
 		return refuse("HEAD moved meanwhile", "type stig land again")
 	case len(s.Dirty) > 0:
-		return refuse("has changes that are not committed: "+visible.Some(s.Dirty, 5), "commit them, or type git stash, then stig land again")
+		return refuse("has uncommitted changes: "+visible.Some(s.Dirty, 5), "commit them, or type git stash, then stig land again")
 	}
 	return nil
 }
 
-// commitOf makes the commit that the checkout is to move to. What a branch begins with, where it
-// leaves HEAD, is merged; of other work the changes are made anew.
+// commitOf creates the commit that the checkout moves to. If the work to land is the beginning
+// of a branch that forked from HEAD, it is merged; otherwise its changes are cherry-picked.
 func (u *Unlanded) commitOf(ctx context.Context, landing []service.UnlandedIssue) (head string, err error) {
 	head = u.Head
 	for _, branch := range u.Branches {
@@ -185,7 +185,7 @@ func landingOf(landing []service.UnlandedIssue, unit git.Unit) (service.Unlanded
 	return service.UnlandedIssue{}, false
 }
 
-// conflicting is the refusal of work that does not fit.
+// conflicting returns the refusal of work that conflicts.
 func conflicting(err error) error {
 	refused, ok := errors.AsType[*git.RejectedError](err)
 	if !ok {
@@ -195,7 +195,7 @@ func conflicting(err error) error {
 	return &fault.Error{Code: fault.Conflict, Reason: refused.Reason, Hint: hint, Err: err}
 }
 
-// stepOf is a change to be made anew, with a message that names its issue.
+// stepOf returns a change to cherry-pick, with a message that names its issue.
 func stepOf(one service.UnlandedIssue, unit git.Unit) git.Step {
 	message := one.ID + ": " + visible.OneLine(one.Title) + "\n\n"
 	for _, run := range unit.Runs {
@@ -204,8 +204,8 @@ func stepOf(one service.UnlandedIssue, unit git.Unit) git.Step {
 	return git.Step{From: unit.From, To: unit.Commit, Of: one.ID, Message: message + "\n" + git.IssueTrailer + ": " + one.ID}
 }
 
-// tidy removes the work trees and branches of what landed. What holds work that is nowhere else
-// stays, and is named.
+// tidy removes the work trees and branches of landed issues. Those with work that exists
+// nowhere else are kept and reported.
 func (u *Unlanded) tidy(ctx context.Context, a *workspace.Run, store beads.Place, ids []string) {
 	trees, err := git.Worktrees(ctx, u.Trees)
 	for _, tree := range trees {

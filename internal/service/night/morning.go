@@ -21,28 +21,28 @@ import (
 	"stig/orient"
 )
 
-// Morning is what became of the issues, and of the loops, since a time: what somebody who was not
-// there wants to know. Runs count that ended since then, or run.
+// Morning is what happened to the issues and the loops since a time, for a person who was away.
+// It counts the runs that ended since then or are still running.
 type Morning struct {
 	Since    time.Time      `json:"since"`
 	Until    time.Time      `json:"until"`
-	Done     []Done         `json:"done"`  // the first closed first
-	Waits    []Question     `json:"waits"` // for a person, whenever they were asked
+	Done     []Done         `json:"done"`  // first closed first
+	Waits    []Question     `json:"waits"` // for a person, regardless of when they were asked
 	Failed   []Failure      `json:"failed"`
 	Loops    []Loop         `json:"loops"`
 	ToLand   Pending        `json:"to_land"`
 	Cost     Cost           `json:"cost"`
-	Outcomes map[string]int `json:"outcomes"` // how many runs came to what; "running" for those that are not at their end
+	Outcomes map[string]int `json:"outcomes"` // number of runs by outcome; "running" for those not ended
 }
 
-// Done is an issue that was closed.
+// Done is a closed issue.
 type Done struct {
 	ID    string    `json:"id"`
 	Title string    `json:"title"`
-	Epic  string    `json:"epic"` // its title; "" for none
+	Epic  string    `json:"epic"` // title of the epic; "" for none
 	At    time.Time `json:"at"`
 	By    string    `json:"by"`
-	Proof string    `json:"proof"` // what shows that it is done, in short
+	Proof string    `json:"proof"` // short proof that it is done
 	git.Stat
 	Cost string `json:"cost"` // of its runs
 }
@@ -53,51 +53,51 @@ type Question struct {
 	Title    string `json:"title"`
 	By       string `json:"by"`
 	Question string `json:"question"` // its first line
-	Command  string `json:"command"`  // that answers
+	Command  string `json:"command"`  // the command that answers it
 }
 
-// Failure is an issue that runs failed at, and that is neither closed nor waits for a person.
+// Failure is an issue that runs failed at and that is neither closed nor waiting for a person.
 type Failure struct {
-	ID    string   `json:"id"` // "" of runs that are about no issue
+	ID    string   `json:"id"` // "" for runs without an issue
 	Title string   `json:"title"`
 	Times int      `json:"times"`
 	By    []string `json:"by"`
-	Why   string   `json:"why"` // the last time
+	Why   string   `json:"why"` // the last reason
 	Cost  string   `json:"cost"`
 }
 
-// Loop is how the loop of an actor is, and why it ended.
+// Loop is the state of an actor's loop, and why it ended.
 type Loop struct {
 	Name  string     `json:"name"`
-	State string     `json:"state"` // working, waiting, ended, killed, or as it was told to be
+	State string     `json:"state"` // working, waiting, ended, killed, or the state set by a person
 	Issue string     `json:"issue"` // in hand
 	Why   string     `json:"why"`
-	Ended *time.Time `json:"ended"` // null where it did not
+	Ended *time.Time `json:"ended"` // null if it has not ended
 	Runs  int        `json:"runs"`
 	Cost  string     `json:"cost"`
 }
 
-// Pending is what is to land.
+// Pending is the work to land.
 type Pending struct {
 	Issues  int    `json:"issues"`
 	Text    string `json:"text"`
-	Command string `json:"command"` // "" for nothing
+	Command string `json:"command"` // "" if there is nothing to land
 }
 
-// Cost is what the runs cost together.
+// Cost is the total cost of the runs.
 type Cost struct {
 	Text    string             `json:"text"`
 	Amounts map[string]float64 `json:"amounts"` // by currency
-	Unknown int                `json:"unknown"` // runs of which the cost is not known, or only partly
+	Unknown int                `json:"unknown"` // number of runs with unknown or partly known cost
 	Tokens  int64              `json:"tokens"`
 	Runs    int                `json:"runs"`
 }
 
-// firstMorning is how far back is looked where nobody has read before.
+// firstMorning is how far back the first morning report looks.
 const firstMorning = 24 * time.Hour
 
-// ReadMorning gathers what became of the issues and the loops since a time, given as WHEN of
-// other commands; "" for since somebody read it last.
+// ReadMorning collects what happened to the issues and the loops since a time, in the format of
+// --since. "" means since the last report.
 func ReadMorning(ctx context.Context, a *workspace.Run, since string) (*Morning, error) {
 	file, err := a.Open()
 	if err != nil {
@@ -135,7 +135,7 @@ func ReadMorning(ctx context.Context, a *workspace.Run, since string) (*Morning,
 	return m, nil
 }
 
-// MorningRead remembers that somebody read until then.
+// MorningRead records that the report was read.
 func MorningRead(a *workspace.Run, m *Morning) error {
 	place, err := a.LivePlace()
 	if err == nil {
@@ -144,11 +144,11 @@ func MorningRead(a *workspace.Run, m *Morning) error {
 	return err
 }
 
-// runsOfNight are the runs that ended since a time, or that are not at their end.
+// runsOfNight returns the runs that ended since a time or have not ended.
 func runsOfNight(a *workspace.Run, place clone.Place, since time.Time) ([]clone.Run, error) {
 	all, damaged, err := place.Runs(since.Add(-longestRun))
 	for _, where := range damaged {
-		a.Warn("%s: holds a line that cannot be read", where)
+		a.Warn("%s: contains an unreadable line", where)
 	}
 	return slices.DeleteFunc(all, func(r clone.Run) bool {
 		over := r.Ended.IsZero() && r.Started.Before(since) && !r.IsRunning()
@@ -159,7 +159,7 @@ func runsOfNight(a *workspace.Run, place clone.Place, since time.Time) ([]clone.
 // longestRun is how long before its end a run may have started.
 const longestRun = 48 * time.Hour
 
-// gathering puts a morning together.
+// gathering collects a morning report.
 type gathering struct {
 	*Morning
 	app   *workspace.Run
@@ -170,7 +170,7 @@ type gathering struct {
 	asked map[string]bool // issues that wait for a person
 }
 
-// spent is what runs cost together, of those that pick picks, and how many these are.
+// spent returns the total cost of the runs that pick selects, and their number.
 func (g *gathering) spent(pick func(clone.Run) bool) (s clone.Spent, runs int) {
 	for _, r := range g.night {
 		if pick(r) {
@@ -186,10 +186,10 @@ func (g *gathering) costOf(issue string) string {
 	return s.String()
 }
 
-// closed lists what was closed as done. An issue that changed after its close is read too.
+// closed lists the issues that were closed as done, also if they changed after the close.
 func (g *gathering) closed(ctx context.Context) error {
 	g.Done = []Done{}
-	since := g.Since.Truncate(time.Second) // as closed_at has it
+	since := g.Since.Truncate(time.Second) // the precision of closed_at
 	for i, issue := range g.file.All() {
 		if issue.Status != beads.StatusClosed || issue.UpdatedAt.Before(since) {
 			continue
@@ -198,7 +198,7 @@ func (g *gathering) closed(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		at, _ := time.Parse(time.RFC3339Nano, record.Text(beads.ClosedAt)) // zero for none
+		at, _ := time.Parse(time.RFC3339Nano, record.Text(beads.ClosedAt)) // zero if missing
 		if reason := record.Text(beads.CloseReason); !at.Before(since) && beads.OutcomeOf(reason).End == beads.EndDone {
 			one := Done{ID: issue.ID, Title: issue.Title, At: at, By: issue.Assignee, Proof: proofIn(reason), Cost: g.costOf(issue.ID)}
 			if epic, ok := g.graph.Epic(i); ok {
@@ -214,7 +214,7 @@ func (g *gathering) closed(ctx context.Context) error {
 	return nil
 }
 
-// changedBy says who did an issue and how much that changed, by the run that closed it.
+// changedBy sets who did an issue and the size of the change, from the run that closed it.
 func (g *gathering) changedBy(ctx context.Context, one *Done) error {
 	for _, r := range slices.Backward(g.night) {
 		if r.Issue != one.ID || r.Outcome != string(clone.OutcomeClosed) {
@@ -226,14 +226,14 @@ func (g *gathering) changedBy(ctx context.Context, one *Done) error {
 			return err
 		}
 		if stat, err := git.StatOf(ctx, *trees, git.Unit{From: r.Base, Commit: r.Commit}); err == nil {
-			one.Stat = stat // else the commits are gone
+			one.Stat = stat // on error the commits are gone
 		}
 		return nil
 	}
 	return nil
 }
 
-// proofIn is what a close reason says that shows it.
+// proofIn returns, in short, the proof that a close reason contains.
 func proofIn(reason string) string {
 	if why, ok := gate.ParseWaived(reason); ok {
 		return "waived: " + visible.OneLine(why)
@@ -273,7 +273,7 @@ func (g *gathering) waiting(context.Context) error {
 	return err
 }
 
-// numbered are options with their numbers, the first without.
+// numbered returns options with their numbers, the first without.
 func numbered(options []string) (list []string) {
 	for i, option := range options {
 		if option = firstLine(option); i > 0 {
@@ -289,7 +289,7 @@ func firstLine(text string) string {
 	return visible.OneLine(line)
 }
 
-// failed lists the issues that runs failed at and that nobody closed since or was asked about.
+// failed lists the issues that runs failed at and that were neither closed since nor escalated.
 func (g *gathering) failed(context.Context) error {
 	g.Failed = []Failure{}
 	at := map[string]int{}
@@ -325,7 +325,7 @@ func (g *gathering) titleOf(id string) string {
 	return ""
 }
 
-// loops lists how the loops are that gave a sign of life since.
+// loops lists the loops that were active since then.
 func (g *gathering) loops(context.Context) error {
 	g.Loops = []Loop{}
 	all, err := g.place.Presences()
@@ -342,9 +342,9 @@ func (g *gathering) loops(context.Context) error {
 		case running:
 			one.State, one.Why = orient.WorkerWaiting, ""
 		case p.Process != (process.ID{}) && known:
-			one.State, one.Why = "killed", "its process is gone; what it had in hand goes on with the next stig work"
+			one.State, one.Why = "killed", "its process is gone; the next stig work continues its issue"
 		case p.Process != (process.ID{}):
-			one.State, one.Why = "unknown", "it runs on another machine, or did"
+			one.State, one.Why = "unknown", "it runs or ran on another machine"
 		default:
 			one.State = "ended"
 			if !p.Ended.IsZero() {
@@ -366,13 +366,13 @@ func (g *gathering) landing(ctx context.Context) error {
 	}
 	code, err := workspace.CodeOf(g.file.Place())
 	if err != nil || code.Root == "" {
-		return err // in place nothing is to land
+		return err // without a repository there is nothing to land
 	}
 	switch u, err := service.FindUnlanded(ctx, g.app, g.file.Place(), "", false); {
-	case fault.Is(err, fault.NoRevision): // before the first commit
+	case fault.Is(err, fault.NoRevision): // no commit yet
 		return nil
 	case err != nil:
-		g.ToLand.Text = "cannot be told: " + err.Error()
+		g.ToLand.Text = "unknown: " + err.Error()
 		return nil
 	default:
 		g.ToLand.Issues = len(u.Issues)

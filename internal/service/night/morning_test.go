@@ -20,13 +20,13 @@ import (
 
 var night = time.Date(2026, 11, 20, 22, 0, 0, 0, time.UTC)
 
-// A night of 40 issues, and what a judge counts of it.
+// story is a night with 40 issues.
 type story struct {
 	lines []string
 	runs  []clone.Run
 }
 
-// at is a moment of the night.
+// at returns a time of the night.
 func at(minutes int) time.Time { return night.Add(time.Duration(minutes) * time.Minute) }
 
 func (s *story) issue(id string, keys map[string]any) {
@@ -54,8 +54,8 @@ func (s *story) run(issue, actor string, outcome clone.Outcome, minute int, more
 	s.runs = append(s.runs, r)
 }
 
-// told makes the story: of every ten issues six are closed, one of them at the second try; one
-// fails three times, by two; one waits for a person; two are left alone.
+// told returns the story. Of every ten issues six are closed, one of them at the second try;
+// one fails three times, by two actors; one waits for a person; two are left alone.
 func told() *story {
 	s := &story{}
 	reason := "Verified: it is there. All acceptance criteria pass: 2/2 (1 turned, 1 held) [true 0.0s; test -f a 0.1s] at 1a2b3c4."
@@ -83,14 +83,15 @@ func told() *story {
 			s.issue(id, map[string]any{})
 		}
 	}
-	// what was before the night, and what was closed without being done, is no news
+	// closes before the night, and closes of issues that were not done, are not reported
 	s.issue("n-old", map[string]any{"status": "closed", "closed_at": night.Add(-time.Hour).Format(time.RFC3339), "close_reason": reason})
 	s.issue("n-dup", map[string]any{"status": "closed", "closed_at": at(30).Format(time.RFC3339), "updated_at": at(30).Format(time.RFC3339), "close_reason": "Duplicate of n-01"})
 	s.run("n-old", "al", clone.OutcomeClosed, -90, func(r *clone.Run) { r.Cost = 9 })
 	return s
 }
 
-// The numbers of a morning are those that the store and the run records have.
+// TestMorning compares the numbers of a morning report with those of the store and the run
+// records.
 func TestMorning(t *testing.T) {
 	t.Parallel()
 	s := told()

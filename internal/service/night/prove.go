@@ -21,7 +21,7 @@ import (
 	"stig/internal/workspace"
 )
 
-// proven runs the checks of what is to land in a tree of its own that holds the commit.
+// proven runs the checks of what would land in a separate tree with that commit.
 func (u *Unlanded) proven(ctx context.Context, a *workspace.Run, store beads.Place, done *Landed) (err error) {
 	if done.To == u.Head {
 		return nil
@@ -48,15 +48,15 @@ func (u *Unlanded) proven(ctx context.Context, a *workspace.Run, store beads.Pla
 	return nil
 }
 
-// passes runs the checks of one issue.
+// passes runs the checks of one issue and returns an error if they do not pass.
 func passes(ctx context.Context, a *workspace.Run, id string) error {
 	t, err := service.GateRunOf(ctx, a, id)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = t.WaitEdits() }() // it reads in the tree that is removed next
+	defer func() { _ = t.WaitEdits() }() // it reads from the tree that is removed next
 	if !t.Asks() {
-		a.Note("%s: has no check to be run", id)
+		a.Note("%s: has no checks to run", id)
 		return nil
 	}
 	err = service.Try(ctx, a, t, service.GateRunOptions{})
@@ -66,23 +66,23 @@ func passes(ctx context.Context, a *workspace.Run, id string) error {
 	if err != nil || t.Verdict.Passed() {
 		return err
 	}
-	refused := &fault.Error{Code: fault.Found, ID: id, Reason: "its checks did not run to their end on the tree that would land",
+	refused := &fault.Error{Code: fault.Found, ID: id, Reason: "its checks did not finish on the tree to land",
 		Hint: "nothing was changed; see stig verify " + visible.Quoted(id)}
 	for _, o := range t.Verdict.Outcomes() {
 		if !o.Passed() && o.Exit != gate.ExitNotRun {
-			refused.Reason = fmt.Sprintf("on the tree that would land its check %s ends with exit code %d: %s", o.Named(), o.Exit,
+			refused.Reason = fmt.Sprintf("on the tree to land, its check %s ends with exit code %d: %s", o.Named(), o.Exit,
 				cmp.Or(visible.HideSecrets(visible.OneLine(o.Reason+" "+o.Tail)), "(no output)"))
-			refused.Hint = "nothing was changed; where the work is at fault, type stig land --revert " + visible.Quoted(id) + " --reason WHY"
+			refused.Hint = "nothing was changed; if the work is at fault, type stig land --revert " + visible.Quoted(id) + " --reason WHY"
 			break
 		}
 	}
 	return refused
 }
 
-// setUpLimit bounds the setup of a tree for checks.
+// setUpLimit limits the setup of a tree for checks.
 const setUpLimit = time.Hour
 
-// setUp runs in a tree what the files of the actors who did the work have run in theirs.
+// setUp runs in a tree the setup commands from the profiles of the actors who did the work.
 func (u *Unlanded) setUp(ctx context.Context, a *workspace.Run, store beads.Place, dir string, landing []service.UnlandedIssue) error {
 	runs, _, err := u.Place.Runs(time.Time{})
 	if err != nil {
@@ -95,11 +95,11 @@ func (u *Unlanded) setUp(ctx context.Context, a *workspace.Run, store beads.Plac
 		}
 		p, err := clone.LoadProfile(filepath.Dir(store.Dir), r.Actor)
 		if err != nil || ran[p.Setup] {
-			continue // what is in no file does not run
+			continue // no profile, or already run
 		}
 		ran[p.Setup] = true
 		if trust, err := a.TrustsActor(ctx, p); err != nil || !trust.Agreed {
-			return cmp.Or(err, error(&fault.Error{Code: fault.Found, Reason: r.Actor + ": nobody agreed to the setup that its file names", Hint: "read it, then type stig trust"}))
+			return cmp.Or(err, error(&fault.Error{Code: fault.Found, Reason: r.Actor + ": the setup command in its profile is not trusted", Hint: "read it, then type stig trust"}))
 		}
 		result, err := process.Run(ctx, process.Command{Argv: []string{"sh", "-c", p.Setup}, Dir: dir, Env: a.EnvironFor(), Limit: setUpLimit})
 		if err == nil && result.Exit != 0 {

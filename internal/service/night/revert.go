@@ -20,23 +20,23 @@ import (
 	"stig/internal/workspace"
 )
 
-// RevertRequest takes the work on an issue back, and says why.
+// RevertRequest asks to revert the work on an issue, and says why.
 type RevertRequest struct {
 	ID, Reason, Onto string
 	DryRun           bool
 }
 
-// Reverted says what was taken back.
+// Reverted says what was reverted.
 type Reverted struct {
 	ID      string   `json:"id"`
-	Places  []string `json:"places"`   // the branches that it was taken back on
-	BuiltOn []string `json:"built_on"` // closed issues that are built on it
+	Places  []string `json:"places"`   // the branches on which it was reverted
+	BuiltOn []string `json:"built_on"` // closed issues that build on it
 	Changed bool     `json:"reopened"`
 	DryRun  bool     `json:"dry_run"`
 }
 
-// Revert takes the work on an issue back where it is, on the branch of the checkout or on that
-// which results go to, and opens the issue again with the reason as feedback to who did it.
+// Revert reverts the work on an issue on the checked-out branch and on the branches of results,
+// and reopens the issue with the reason as feedback to whoever did the work.
 func Revert(ctx context.Context, a *workspace.Run, r RevertRequest) (*Reverted, error) {
 	if err := cmp.Or(a.ForPeople("land --revert"), service.NeedsReason(r.Reason, "what is wrong with it")); err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func Revert(ctx context.Context, a *workspace.Run, r RevertRequest) (*Reverted, 
 	}
 	if len(done.Places) == 0 {
 		return nil, workspace.Usage(fmt.Sprintf("%s: no commit on %s or %s names it", done.ID, u.Branch, cmp.Or(r.Onto, git.WorkBranch)),
-			"take it back with git revert, then type stig reopen "+visible.Quoted(done.ID)+" --reason WHY")
+			"undo it with git revert, then type stig reopen "+visible.Quoted(done.ID)+" --reason WHY")
 	}
 	reopened, err := service.Reopen(ctx, a, service.ReopenRequest{ID: done.ID, Reason: r.Reason, DryRun: r.DryRun})
 	if err != nil || r.DryRun {
@@ -64,19 +64,19 @@ func Revert(ctx context.Context, a *workspace.Run, r RevertRequest) (*Reverted, 
 	if head, err := u.git().Commit(ctx, "HEAD"); err == nil && slices.Contains(done.Places, u.Branch) {
 		for _, branch := range u.Branches {
 			if err := u.follow(ctx, branch.Name, head, true); err != nil {
-				a.Warn("%s: does not have what was taken back: %v", branch.Name, err)
+				a.Warn("%s: does not have the revert: %v", branch.Name, err)
 				a.Hint("type git merge " + visible.Quoted(u.Branch) + " there")
 			}
 		}
 	}
 	if err := u.beginAnew(ctx, done.ID); err != nil {
-		a.Warn("%s: the next run goes on with what its work tree holds: %v", done.ID, err)
+		a.Warn("%s: the next run continues with the old work in its work tree: %v", done.ID, err)
 	}
 	return done, u.tell(ctx, a, done.ID, r.Reason)
 }
 
-// follow moves a branch that results go to where the checkout is, once all of it is there; with
-// whole, what is not stays, and the two are merged.
+// follow moves a branch of results to the checkout's commit once all of the branch has landed.
+// With whole, work that has not landed is kept, and the two are merged.
 func (u *Unlanded) follow(ctx context.Context, onto, head string, whole bool) error {
 	wait := followWait
 	if whole {
@@ -106,11 +106,11 @@ func (u *Unlanded) follow(ctx context.Context, onto, head string, whole bool) er
 	return git.MoveOnto(ctx, trees, "follow "+u.Branch, tip, to)
 }
 
-// followWait is how long a loop is waited for that lands, where nothing depends on it.
+// followWait is how long to wait for a loop that is landing if nothing depends on it.
 const followWait = 2 * time.Second
 
-// beginAnew puts the work tree and the branch of an issue aside, so that the next begins at the
-// tip of the branch that results go to.
+// beginAnew sets the work tree and the branch of an issue aside, so that the next run begins at
+// the tip of the branch of results.
 func (u *Unlanded) beginAnew(ctx context.Context, id string) error {
 	trees, err := git.Worktrees(ctx, u.Trees)
 	if err != nil {
@@ -124,7 +124,7 @@ func (u *Unlanded) beginAnew(ctx context.Context, id string) error {
 	return err
 }
 
-// dependentsOf are the closed issues that are built on one.
+// dependentsOf returns the closed issues that are built on an issue.
 func dependentsOf(a *workspace.Run, id string) (ids []string, err error) {
 	file, err := a.Open()
 	if err != nil {
@@ -142,7 +142,7 @@ func dependentsOf(a *workspace.Run, id string) (ids []string, err error) {
 	return ids, nil
 }
 
-// takeBack makes the commits that take an issue back, and moves the branches there.
+// takeBack creates the commits that revert an issue, and moves the branches to them.
 func (u *Unlanded) takeBack(ctx context.Context, r RevertRequest, done *Reverted) error {
 	message := func(commit string) string {
 		return fmt.Sprintf("Revert the work on %s\n\n%s\n\nThis reverts commit %s.", done.ID, strings.TrimSpace(r.Reason), commit)
@@ -175,7 +175,7 @@ func (u *Unlanded) takeBack(ctx context.Context, r RevertRequest, done *Reverted
 	return nil
 }
 
-// takeBackOn takes back what has not landed yet.
+// takeBackOn reverts work that has not landed yet.
 func (u *Unlanded) takeBackOn(ctx context.Context, branch service.WorkBranch, r RevertRequest, done *Reverted, message func(string) string) error {
 	var back []git.Step
 	for _, unit := range slices.Backward(branch.Units) {
@@ -207,10 +207,10 @@ func (u *Unlanded) takeBackOn(ctx context.Context, branch service.WorkBranch, r 
 	return nil
 }
 
-// landWait is how long a loop is waited for that lands.
+// landWait is how long to wait for a loop that is landing.
 const landWait = 10 * time.Minute
 
-// inTheWay is the refusal of work that later work changed, or is built on.
+// inTheWay returns the refusal to revert work that conflicts with later work.
 func inTheWay(err error, done *Reverted) error {
 	refused, ok := errors.AsType[*git.RejectedError](err)
 	if !ok {
@@ -218,12 +218,12 @@ func inTheWay(err error, done *Reverted) error {
 	}
 	hint := "later work changed the same lines"
 	if len(done.BuiltOn) > 0 {
-		hint = "take back first what is built on it: " + strings.Join(done.BuiltOn, ", ")
+		hint = "first revert what is built on it: " + strings.Join(done.BuiltOn, ", ")
 	}
-	return &fault.Error{Code: fault.Conflict, ID: done.ID, Reason: "cannot be taken back: conflicts in " + strings.Join(refused.Files, ", "), Hint: hint, Err: err}
+	return &fault.Error{Code: fault.Conflict, ID: done.ID, Reason: "cannot be reverted: conflicts in " + strings.Join(refused.Files, ", "), Hint: hint, Err: err}
 }
 
-// tell leaves the reason for whoever did the work.
+// tell leaves the reason as feedback to whoever did the work.
 func (u *Unlanded) tell(ctx context.Context, a *workspace.Run, id, reason string) error {
 	runs, _, err := u.Place.Runs(time.Time{})
 	if err != nil {

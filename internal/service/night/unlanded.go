@@ -9,15 +9,15 @@ import (
 	"stig/internal/workspace"
 )
 
-// Unlanded is the work that is to land, with how much it changes and what it is built on.
+// Unlanded is the work to land, with its size and what it is built on.
 type Unlanded struct {
 	*service.Unlanded
 
-	named []string // the issues that were asked for, by their full ids
+	named []string // full ids of the requested issues
 }
 
-// ToLand finds the work that is to land from a branch, "" for those of stig. It looks up the
-// issues of which ids are given.
+// ToLand finds the work to land from a branch; "" means stig's branches. ids may lack their
+// prefix.
 func ToLand(ctx context.Context, a *workspace.Run, onto string, ids ...string) (*Unlanded, error) {
 	file, err := a.Open()
 	if err != nil {
@@ -60,7 +60,7 @@ func ToLand(ctx context.Context, a *workspace.Run, onto string, ids ...string) (
 	return u, nil
 }
 
-// builtOn are the closed issues that one waited for, directly or not.
+// builtOn returns the closed issues that an issue waited for, directly or indirectly.
 func builtOn(graph *dag.Graph, at int) (list []int) {
 	seen := map[int]bool{at: true}
 	for queue := graph.ClosedBlockers(at); len(queue) > 0; queue = queue[1:] {
@@ -73,7 +73,7 @@ func builtOn(graph *dag.Graph, at int) (list []int) {
 	return list
 }
 
-// Diff is the patch of an issue that is to land.
+// Diff returns the patch of an issue to land.
 func Diff(ctx context.Context, a *workspace.Run, id, onto string) (string, error) {
 	u, err := ToLand(ctx, a, onto, id)
 	if err != nil {
@@ -94,7 +94,7 @@ func Diff(ctx context.Context, a *workspace.Run, id, onto string) (string, error
 	return text, nil
 }
 
-// git is git in the checkout.
+// git returns a git client in the checkout.
 func (u *Unlanded) git() git.Client {
 	there := u.Trees.Git
 	there.Dir = u.Trees.Root

@@ -14,13 +14,13 @@ import (
 
 // WorkTree is the work tree of an issue.
 type WorkTree struct {
-	ID          string   `json:"id"` // "" of one that was not made to the end
+	ID          string   `json:"id"` // "" if its creation was interrupted
 	Dir         string   `json:"dir"`
 	Branch      string   `json:"branch"`
-	Ahead       bool     `json:"ahead"`       // the branch has commits that results lack
+	Ahead       bool     `json:"ahead"`       // the branch has commits that the results lack
 	Uncommitted []string `json:"uncommitted"` // files
-	Gone        bool     `json:"gone"`        // the directory is not there
-	Running     string   `json:"running"`     // the run that works in it; "" for none
+	Gone        bool     `json:"gone"`        // the directory does not exist
+	Running     string   `json:"running"`     // the run that is using it; "" for none
 
 	tree *git.Worktree
 }
@@ -65,7 +65,8 @@ func WorkTrees(ctx context.Context, a *workspace.Run) (list []WorkTree, err erro
 	return list, nil
 }
 
-// runningIn is the run that works in a directory, as far as can be seen; "" for none.
+// runningIn returns the run that works in a directory, as far as this process can see; "" for
+// none.
 func runningIn(runs []clone.Run, dir string) string {
 	for _, r := range slices.Backward(runs) {
 		if r.Worktree == dir && r.Ended.IsZero() && r.Outcome == "" && r.IsRunning() {
@@ -79,14 +80,14 @@ func runningIn(runs []clone.Run, dir string) string {
 type TreeRemoved struct {
 	ID        string   `json:"id"`
 	Dir       string   `json:"dir"`
-	Leftovers string   `json:"leftovers"` // the branch that has what was not committed; "" for none
-	Files     []string `json:"files"`     // that it has
-	Branch    string   `json:"branch"`    // that stays, since it has commits that results lack; "" where it went
+	Leftovers string   `json:"leftovers"` // branch with the uncommitted work; "" for none
+	Files     []string `json:"files"`     // files on it
+	Branch    string   `json:"branch"`    // the branch, if kept for commits that the results lack; "" if removed
 	DryRun    bool     `json:"dry_run"`
 }
 
-// RemoveWorkTree removes the work tree of an issue, whatever it holds: what was not committed is
-// kept on a branch of leftovers. It refuses (fault.Conflict) one that a run works in.
+// RemoveWorkTree removes the work tree of an issue. Uncommitted work is kept on a leftovers
+// branch. It refuses (fault.Conflict) a work tree that a run is using.
 func RemoveWorkTree(ctx context.Context, a *workspace.Run, id string, dryRun bool) (*TreeRemoved, error) {
 	if err := a.ForPeople("worktree rm"); err != nil {
 		return nil, err
@@ -126,8 +127,8 @@ func RemoveWorkTree(ctx context.Context, a *workspace.Run, id string, dryRun boo
 	return done, err
 }
 
-// putAside removes a work tree, with its branch if that is said, and keeps what is nowhere else as
-// leftovers of the last run in it.
+// putAside removes a work tree, with its branch if branch is set, and keeps work that exists
+// nowhere else as leftovers of the last run in it.
 func putAside(ctx context.Context, place clone.Place, tree *git.Worktree, branch bool) (kept git.Leftovers, err error) {
 	runs, _, err := place.Runs(time.Time{})
 	if err != nil {

@@ -21,17 +21,18 @@ import (
 )
 
 const (
-	// perMinute is how many traces one actor leaves in a minute at most: a program
-	// that leaves more runs in a circle, or means a log file.
+	// perMinute is the most traces one actor may leave in a minute. A program that leaves more
+	// is in a loop, or needs a log file.
 	perMinute = 60
 	// lineLimit is the longest line in bytes that every bd command reads.
 	lineLimit = 60 << 10
 )
 
-// GateName is who leaves the feedback of a loop: an inbox lists nothing of an actor's own.
+// GateName is the author of a loop's feedback. It is not the actor's name because an inbox
+// lists nothing of its own actor.
 const GateName = "stig"
 
-// Draft is a trace that is to be left on an issue.
+// Draft is a trace to leave on an issue.
 type Draft struct {
 	Issue   string         `json:"issue"`
 	Type    string         `json:"type"`
@@ -39,10 +40,10 @@ type Draft struct {
 	Content map[string]any `json:"content,omitempty"`
 	Body    string         `json:"body,omitempty"`
 
-	line int // of the file that it is from; 0 for none
+	line int // line in the file that it comes from; 0 for none
 }
 
-// AddRequest leaves traces: all of them, or none.
+// AddRequest asks to leave traces: all of them or none.
 type AddRequest struct {
 	Drafts []Draft
 	DryRun bool
@@ -50,15 +51,15 @@ type AddRequest struct {
 
 // One is a trace that was left.
 type One struct {
-	ID    string `json:"id"` // the name of the trace
+	ID    string `json:"id"` // name of the trace
 	Issue string `json:"issue"`
 	Type  string `json:"type"`
-	There bool   `json:"there"` // the same author had left it before
+	There bool   `json:"there"` // the author had left it before
 
 	text string
 }
 
-// Added says which traces were left.
+// Added lists the traces that were left.
 type Added struct {
 	Traces   []*One   `json:"traces"`
 	Warnings []string `json:"warnings"`
@@ -66,8 +67,8 @@ type Added struct {
 	Changes []beads.Change `json:"-"`
 }
 
-// Add leaves traces of the actor on issues. The same trace of the same actor on the
-// same issue is left once.
+// Add leaves traces of the actor on issues. Repeating the same trace of the same actor on the
+// same issue has no effect.
 func Add(ctx context.Context, a *workspace.Run, r AddRequest) (*Added, error) {
 	store, options, err := a.ToWrite(ctx, r.DryRun)
 	if err != nil {
@@ -83,7 +84,7 @@ func Add(ctx context.Context, a *workspace.Run, r AddRequest) (*Added, error) {
 	return added, nil
 }
 
-// Leaving gives the edit by which Add leaves traces, for who makes it a part of another.
+// Leaving returns the edit with which Add leaves traces, for use inside another edit.
 func Leaving(ctx context.Context, a *workspace.Run, drafts ...Draft) (func(*beads.Tx) error, error) {
 	store, options, err := a.ToWrite(ctx, false)
 	if err != nil {
@@ -93,7 +94,7 @@ func Leaving(ctx context.Context, a *workspace.Run, drafts ...Draft) (func(*bead
 	return edit, err
 }
 
-// adding makes the traces of drafts, and the edit that leaves them.
+// adding returns the traces of drafts, and the edit that leaves them.
 func adding(ctx context.Context, a *workspace.Run, store beads.Store, now time.Time, drafts []Draft) (*Added, func(*beads.Tx) error, error) {
 	actor, err := a.MustActor(ctx)
 	if err != nil {
@@ -110,7 +111,7 @@ func adding(ctx context.Context, a *workspace.Run, store beads.Store, now time.T
 	if added.Warnings, err = answers(store, drafts); err != nil {
 		return nil, nil, err
 	}
-	return added, func(tx *beads.Tx) error { // the limits too: nobody else writes meanwhile
+	return added, func(tx *beads.Tx) error { // checks the limits too, since nobody else writes during the edit
 		if err := paced(store.Place(), actor, now, len(added.Traces)); err != nil {
 			return err
 		}
@@ -121,15 +122,15 @@ func adding(ctx context.Context, a *workspace.Run, store beads.Store, now time.T
 	}, nil
 }
 
-// written makes the trace of a draft.
+// written creates the trace of a draft.
 func written(d Draft, actor string) (*One, error) {
 	kind, known := trace.KindOf(d.Type)
 	if kind.Own != "" {
-		return nil, workspace.Usage(d.Type+": is left by "+kind.Own+" alone", "type "+kind.Own+" --help")
+		return nil, workspace.Usage(d.Type+": can only be left by "+kind.Own, "type "+kind.Own+" --help")
 	}
 	t, err := trace.Draft{Type: d.Type, Summary: d.Summary, Content: d.Content, Body: d.Body}.Trace()
 	if err != nil {
-		hint := "type stig schema traces: it has the definition of " + kind.Definition()
+		hint := "type stig schema traces for the definition of " + kind.Definition()
 		if !known {
 			hint = nearest(d.Type)
 		}
@@ -137,12 +138,12 @@ func written(d Draft, actor string) (*One, error) {
 	}
 	text := t.Text()
 	if visible.HoldsSecret(text) {
-		return nil, workspace.Usage("the trace holds what looks like a credential", "say what it is for and where it is kept, not what it is")
+		return nil, workspace.Usage("the trace contains what looks like a credential", "say what it is for and where it is kept, not what it is")
 	}
 	return &One{ID: trace.Name(actor, text), Issue: d.Issue, Type: d.Type, text: text}, nil
 }
 
-// nearest hints at the type that was probably meant.
+// nearest returns a hint with the type that was probably meant.
 func nearest(name string) string {
 	for _, known := range trace.Types() {
 		if name != "" && (strings.Contains(name, known) || strings.Contains(known, name) || name[0] == known[0] && len(name) > 3 && strings.HasPrefix(known, name[:3])) {
@@ -152,7 +153,7 @@ func nearest(name string) string {
 	return "stig trace add --help says what each is for"
 }
 
-// inFile leads an error with the line of a file, where the draft is from one.
+// inFile prefixes an error with the line of the file that the draft comes from, if any.
 func inFile(line int, err error) error {
 	e, ok := errors.AsType[*fault.Error](err)
 	if !ok || line == 0 {
@@ -163,8 +164,8 @@ func inFile(line int, err error) error {
 	return &led
 }
 
-// paced refuses what would make too many traces of one actor in a minute. They are
-// counted in the journal, which all work trees share.
+// paced returns an error if an actor would leave too many traces in a minute. They are counted
+// in the journal, which all work trees share.
 func paced(p beads.Place, actor string, now time.Time, more int) error {
 	left := 0
 	if place, err := clone.At(p.Path); err == nil {
@@ -178,12 +179,12 @@ func paced(p beads.Place, actor string, now time.Time, more int) error {
 		hint = fmt.Sprintf("leave at most %d at once; the output of a program belongs in a log file", perMinute)
 	}
 	return &fault.Error{Code: fault.Conflict,
-		Reason: fmt.Sprintf("%s left %d traces within a minute, and %d more are above the limit of %d", actor, left, more, perMinute), Hint: hint}
+		Reason: fmt.Sprintf("%s left %d traces within a minute, and %d more exceed the limit of %d", actor, left, more, perMinute), Hint: hint}
 }
 
-// leftSince counts the comments of an actor that the journal has since a time: those
-// without a type too. An edit counts from when it is begun. What a clock that was ahead
-// wrote, a minute and more, says nothing. Without a journal there is nothing to count.
+// leftSince counts the actor's comments in the journal since a time, including those without a
+// type. The time of an edit is its beginning. Edits a minute or more in the future come from a
+// wrong clock and are ignored. It returns 0 without a journal.
 func leftSince(place clone.Place, actor string, since, now time.Time) (left int) {
 	journal, _ := place.Lately(since)
 	for _, r := range slices.Backward(journal.Records) {
@@ -202,9 +203,10 @@ func leftSince(place clone.Place, actor string, since, now time.Time) (left int)
 	return left
 }
 
-// bound is how many traces one run of a worker may leave. What the loop itself leaves is in no run.
+// bound limits how many traces one run of a worker may leave. Traces of the loop itself belong
+// to no run.
 var bound = workspace.RunBound{
-	Did: "left", What: "traces", Hint: "say the rest in a checkpoint",
+	Did: "left", What: "traces", Hint: "report the rest in a checkpoint",
 	Most:   func(p *clone.Profile) int { return p.Traces },
 	Counts: isNewComment,
 }
@@ -219,7 +221,7 @@ func leave(tx *beads.Tx, actor string, list []*One) error {
 			return err
 		}
 		if id := before.Text(beads.ID); id != one.Issue {
-			return beads.NotFound(one.Issue, id) // a program that leaves traces must not guess
+			return beads.NotFound(one.Issue, id) // a program that leaves traces must not guess ids
 		}
 		if err := tx.AddComment(one.Issue, beads.Comment{Author: actor, Text: one.text}); err != nil {
 			return err
@@ -231,15 +233,15 @@ func leave(tx *beads.Tx, actor string, list []*One) error {
 		one.There = len(before.Elements(beads.Comments)) == len(after.Elements(beads.Comments))
 		if tx.Snapshot().Place().NoDB && !one.There && len(after.Bytes()) > lineLimit {
 			return &fault.Error{Code: fault.Usage, ID: one.Issue,
-				Reason: fmt.Sprintf("its line would be %d bytes long, and bd with no-db reads at most %d", len(after.Bytes()), 64<<10),
+				Reason: fmt.Sprintf("its line would be %d bytes long; bd with no-db reads at most %d", len(after.Bytes()), 64<<10),
 				Hint:   "leave the trace on another issue, or put the text into a file and name it"}
 		}
 	}
 	return nil
 }
 
-// answers checks what drafts say of other traces and of actors: a trace that is
-// answered has to be there; an actor that nothing in the store names is a warning.
+// answers checks the references of drafts: an answered trace must exist, and an unknown actor
+// is a warning.
 func answers(store beads.Store, drafts []Draft) (warnings []string, err error) {
 	warnings = []string{}
 	var names, to []string
@@ -262,7 +264,7 @@ func answers(store beads.Store, drafts []Draft) (warnings []string, err error) {
 	}
 	for _, name := range names {
 		if !known.traces[name] {
-			return nil, workspace.Usage(name+": no such trace", "type stig trace list to see those that are there")
+			return nil, workspace.Usage(name+": no such trace", "type stig trace list to see the existing ones")
 		}
 	}
 	for _, name := range to {
@@ -287,7 +289,7 @@ func texts(value any) (list []string) {
 	return list
 }
 
-// names are those that a store knows: of its traces, and of actors and roles.
+// names are the names of a store's traces, and of its actors and roles.
 type names struct{ traces, actors map[string]bool }
 
 func known(file *beads.Snapshot) (n names, err error) {
@@ -309,7 +311,7 @@ func known(file *beads.Snapshot) (n names, err error) {
 	return n, nil
 }
 
-// ReadDrafts reads traces as JSON, one a line. Every mistake is reported with its line.
+// ReadDrafts parses traces as JSON, one per line. An error names its line.
 func ReadDrafts(text []byte) (drafts []Draft, err error) {
 	for i, line := range bytes.Split(text, []byte("\n")) {
 		if len(bytes.TrimSpace(line)) == 0 {
@@ -323,7 +325,7 @@ func ReadDrafts(text []byte) (drafts []Draft, err error) {
 			err = errors.New("more than one object")
 		}
 		if errors.Is(err, io.ErrUnexpectedEOF) {
-			err = errors.New("ends within an object")
+			err = errors.New("ends inside an object")
 		}
 		if err == nil && d.Issue == "" {
 			err = errors.New("issue: missing")

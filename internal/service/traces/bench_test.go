@@ -11,8 +11,8 @@ import (
 	"stig/internal/testkit/sample"
 )
 
-// BenchmarkList is the inbox of somebody who was there before all of 10,000 issues, a
-// half of which others talk about.
+// BenchmarkList lists the inbox of an actor older than all of 10,000 issues, half of which have
+// comments by others.
 func BenchmarkList(b *testing.B) {
 	var text bytes.Buffer
 	if err := sample.Write(&text, 10_000, 1); err != nil {

@@ -15,30 +15,30 @@ import (
 	"stig/internal/workspace"
 )
 
-// DigestBudget is how many characters a digest has at most unless told.
+// DigestBudget is the default limit of a digest in characters.
 const DigestBudget = 12000
 
-// DigestRequest asks for what was left on an issue since its last summary. With
-// Command, that program gets the digest and gives the summary.
+// DigestRequest asks for what was left on an issue since its last summary. With Command, that
+// program reads the digest and prints the summary.
 type DigestRequest struct {
 	Issue   string
-	Budget  int // most characters; 0 is DigestBudget
+	Budget  int // limit in characters; 0 means DigestBudget
 	Command []string
 	DryRun  bool
 }
 
-// Digest is what was left, and the summary of it where one was asked for.
+// Digest is what was left, and its summary if one was requested.
 type Digest struct {
 	ID       string
 	Title    string
 	Digest   trace.Digest
 	Markdown string
-	Added    *Added // nil where no program was asked
+	Added    *Added // nil if no program was run
 }
 
-// MakeDigest makes the digest of an issue, and with a command leaves what that prints
-// as the summary: its first line is the summary, the rest the body. A command that
-// fails or prints nothing leaves nothing (fault.Found).
+// MakeDigest returns the digest of an issue. With a command it leaves the command's output as
+// the summary: the first line is the summary, the rest the body. If the command fails or prints
+// nothing, nothing is left (fault.Found).
 func MakeDigest(ctx context.Context, a *workspace.Run, r DigestRequest) (*Digest, error) {
 	r.Budget = cmp.Or(r.Budget, DigestBudget)
 	if r.Budget < 200 {
@@ -76,7 +76,7 @@ func digestOf(a *workspace.Run, r DigestRequest) (*Digest, error) {
 	list := trace.Of(record)
 	trace.Sort(list)
 	d := &Digest{ID: issue.ID, Title: issue.Title, Digest: trace.DigestOf(list)}
-	title := visible.Clipped(visible.OneLine(issue.Title), r.Budget/4) // the rest is for what was left
+	title := visible.Clipped(visible.OneLine(issue.Title), r.Budget/4) // the rest is for the traces
 	head := fmt.Sprintf("# What was left on %s: %s\n\n%s", issue.ID, title, visible.Counted(d.Digest.Total, "trace"))
 	if d.Digest.Since != "" {
 		head += " since the summary that covers " + d.Digest.Since
@@ -86,10 +86,11 @@ func digestOf(a *workspace.Run, r DigestRequest) (*Digest, error) {
 	return d, nil
 }
 
-// mostPrinted is how many bytes of a summary are taken: more than a line of the store holds.
+// mostPrinted is the most bytes of a summary that are read: more than a line of the store can
+// have.
 const mostPrinted = 16 << 20
 
-// printed gives a program a text and takes what it prints.
+// printed runs a program with text on standard input and returns what it prints.
 func printed(ctx context.Context, a *workspace.Run, argv []string, text string) (string, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)

@@ -12,43 +12,43 @@ import (
 	"stig/internal/trace"
 )
 
-// Why an item is in an inbox. Of several reasons the first one counts.
+// Why an item is in an inbox. If there are several reasons, the first one counts.
 const (
 	WhyTo       = "to"       // a trace names the actor
 	WhyRole     = "role"     // a trace is for one of its roles
 	WhyKind     = "kind"     // a trace is for @agents or @people
 	WhyAll      = "all"      // a trace is for @all
-	WhyAnswer   = "answer"   // to a question that it asked, or to a trace of its own
-	WhyFeedback = "feedback" // on an issue that is assigned to it
-	WhyHelp     = "help"     // somebody needs one of its roles
-	WhyFinding  = "finding"  // on an issue that its own waits for
+	WhyAnswer   = "answer"   // a trace answers a question or a trace of the actor
+	WhyFeedback = "feedback" // a trace gives feedback on an issue assigned to it
+	WhyHelp     = "help"     // a trace asks for help from one of its roles
+	WhyFinding  = "finding"  // a trace reports a finding on a blocker of its issues
 	WhyMention  = "mention"  // a comment names it
-	WhyReady    = "ready"    // an issue that is assigned to it can be started now
-	WhyBlocker  = "blocker"  // what an issue in its hands waits for was closed
-	WhyReopened = "reopened" // what an issue in its hands waits for was opened again
+	WhyReady    = "ready"    // an issue assigned to it can be started now
+	WhyBlocker  = "blocker"  // a blocker of its issue in progress was closed
+	WhyReopened = "reopened" // a blocker of its issue in progress was reopened
 	WhyGate     = "gate"     // the checks of its issue failed
-	WhyWatched  = "watch"    // something happened that it watches
+	WhyWatched  = "watch"    // something that it watches happened
 )
 
 // Item is one thing that concerns an actor.
 type Item struct {
-	ID      string    `json:"id"` // the name of the trace, else WHY/ISSUE/KEY
+	ID      string    `json:"id"` // name of the trace, or else WHY/ISSUE/KEY
 	Why     string    `json:"why"`
 	Issue   string    `json:"issue"`
 	Title   string    `json:"title"`   // of the issue
-	At      time.Time `json:"at"`      // UTC; of an answer the day
-	By      string    `json:"by"`      // "" where nobody is known
+	At      time.Time `json:"at"`      // UTC; of an answer only the date
+	By      string    `json:"by"`      // "" if unknown
 	Type    string    `json:"type"`    // of the trace, "" for none
 	Text    string    `json:"text"`    // one line
-	Command string    `json:"command"` // that deals with it
+	Command string    `json:"command"` // the command that handles it
 	Acked   bool      `json:"acked"`
 
-	Thread string `json:"-"` // what it is part of: ISSUE/AUTHOR of the trace that its answers go back to; "" for no trace
-	ByRole bool   `json:"-"` // one answer is enough, whoever gives it
+	Thread string `json:"-"` // ISSUE/AUTHOR of the first trace in the chain of answers; "" if not a trace
+	ByRole bool   `json:"-"` // one answer by any addressee is enough
 }
 
-// Wakes reports whether a loop that has nothing to do is started for the item: it asks
-// something of the actor, names it, or answers it. News and thanks do not.
+// Wakes reports whether an idle loop is started for the item: it asks something of the actor,
+// names it, or answers it. News and thanks do not.
 func (i Item) Wakes() bool {
 	switch i.Type {
 	case trace.Result, trace.Approval, trace.Notification:
@@ -61,7 +61,7 @@ func (i Item) Wakes() bool {
 	return i.Why == WhyHelp || i.Why == WhyMention || i.Why == WhyAnswer
 }
 
-// isAsked reports whether a trace of a type asks for an answer.
+// isAsked reports whether a trace of this type asks for an answer.
 func isAsked(kind string) bool {
 	switch kind {
 	case trace.Request, trace.Query, trace.Directive, trace.RequestForHelp:
@@ -70,19 +70,19 @@ func isAsked(kind string) bool {
 	return false
 }
 
-// Owner is whose inbox it is.
+// Owner is the actor of an inbox.
 type Owner struct {
 	Name  string
 	Kind  string // human, agent or program
 	Roles []string
-	Watch []string  // issues, and labels of issues
-	Since time.Time // its first sign of life: what is older is none of its concern
+	Watch []string  // issues and labels
+	Since time.Time // when the actor first appeared; older items do not concern it
 }
 
-// FailedChecks is a run of an issue's checks that failed.
+// FailedChecks is a failed run of an issue's checks.
 type FailedChecks struct {
 	At   time.Time
-	By   string // who had them run
+	By   string // who ran them
 	Text string // what failed
 }
 
@@ -90,23 +90,22 @@ type FailedChecks struct {
 type Query struct {
 	For   Owner
 	Now   time.Time
-	Acked func(id string, at time.Time) bool // nil for none is
-	// MayTake reports whether the actor may go on with what another holds; nil for none.
+	Acked func(id string, at time.Time) bool // nil means none is acknowledged
+	// MayTake reports whether the actor may continue another holder's work; nil means no.
 	MayTake func(holder string) bool
-	// Claimed gives the time at which an issue came into the actor's hands; false where
-	// that is not known.
+	// Claimed returns when the actor got an issue; false if unknown.
 	Claimed func(issue string) (time.Time, bool)
-	// Failed gives the last run of an issue's checks if they failed; nil for none.
+	// Failed returns the last run of an issue's checks if they failed; nil means none failed.
 	Failed func(issue string) (FailedChecks, bool)
 }
 
-// ItemsKept is for how long an issue that is closed still has items, and how long
-// acknowledgements of them are kept.
+// ItemsKept is how long a closed issue still has items, and how long their acknowledgements are
+// kept.
 const ItemsKept = 7 * 24 * time.Hour
 
-// ItemsOf gives the items of an actor, acknowledged ones too, which say so: the oldest
-// first, those of an issue together, at the place of its oldest. Errors are those of
-// reading the store.
+// ItemsOf returns the items of an actor, including acknowledged ones, which are marked. They
+// are sorted oldest first, with those of one issue together at the place of its oldest. Errors
+// come from reading the store.
 func ItemsOf(file *beads.Snapshot, graph *dag.Graph, r Query) ([]Item, error) {
 	s := newSearch(file, graph, r)
 	if err := s.comments(); err != nil {
@@ -118,17 +117,17 @@ func ItemsOf(file *beads.Snapshot, graph *dag.Graph, r Query) ([]Item, error) {
 	return s.items(), nil
 }
 
-// LongGone reports whether what was acknowledged on an issue at a time needs no record any
-// more, since ItemsOf gives it no more: the issue was closed long ago. closed is zero for
-// an issue that is not closed.
+// LongGone reports whether an acknowledgement made at a time can be dropped, because ItemsOf no
+// longer returns items of the issue: it was closed long ago. closed is zero for an unclosed
+// issue.
 func LongGone(closed, at, now time.Time) bool {
 	return !closed.IsZero() && now.Sub(closed) > ItemsKept && now.Sub(at) > ItemsKept
 }
 
-// mine reports whether a name is the actor's, or that of somebody who works for it.
+// mine reports whether a name is the actor's, or that of an agent that works for it.
 func (a Owner) mine(name string) bool { return clone.BelongsTo(name, a.Name) }
 
-// group is what its kind is addressed as.
+// group returns the address of the actor's kind.
 func (a Owner) group() string {
 	if a.Kind == "human" {
 		return "@people"
@@ -136,8 +135,7 @@ func (a Owner) group() string {
 	return "@agents"
 }
 
-// addressed says why something that is for those names is for the actor, "" where it
-// is not.
+// addressed returns why something sent to those names is for the actor; "" if it is not.
 func (a Owner) addressed(to []string) string {
 	isRole := func(name string) bool { return slices.Contains(a.Roles, name) }
 	switch {
@@ -157,7 +155,7 @@ func byTime(a, b Item) int {
 	return cmp.Or(a.At.Compare(b.At), strings.Compare(a.Issue, b.Issue), strings.Compare(a.ID, b.ID))
 }
 
-// grouped sorts items: the oldest first, those of an issue together.
+// grouped sorts items oldest first, with those of one issue together.
 func grouped(items []Item) []Item {
 	slices.SortFunc(items, byTime)
 	place := map[string]int{}

@@ -14,16 +14,16 @@ import (
 	"stig/internal/workspace"
 )
 
-// AckRequest acknowledges items: all of them, or none.
+// AckRequest acknowledges items: all of them or none.
 type AckRequest struct {
-	Actor  string   // "" for who acts
-	Roles  []string // that it serves, besides those of its file
-	Items  []string // ids as ListInbox gives them
-	All    bool     // what is not acknowledged yet
+	Actor  string   // "" means the current actor
+	Roles  []string // in addition to those in the profile
+	Items  []string // ids, as from ListInbox
+	All    bool     // everything not acknowledged yet
 	DryRun bool
 }
 
-// Acked says what became of items.
+// Acked is the result of Ack.
 type Acked struct {
 	Actor  string   `json:"actor"`
 	Acked  []string `json:"acked"` // in the order of the inbox
@@ -31,10 +31,10 @@ type Acked struct {
 	DryRun bool     `json:"dry_run"`
 }
 
-// Ack acknowledges items of an inbox. What is acknowledged already stays so.
+// Ack acknowledges items of an inbox. Items that are acknowledged already stay so.
 func Ack(ctx context.Context, a *workspace.Run, r AckRequest) (*Acked, error) {
 	if r.All == (len(r.Items) > 0) {
-		return nil, workspace.Usage("ack: give items, or --all", "type stig inbox to see the items")
+		return nil, workspace.Usage("ack: takes items, or --all", "type stig inbox to see the items")
 	}
 	file, err := a.Open()
 	if err != nil {
@@ -54,7 +54,7 @@ func Ack(ctx context.Context, a *workspace.Run, r AckRequest) (*Acked, error) {
 		return acked, err
 	}
 	if !o.known {
-		return nil, &fault.Error{Code: fault.Store, Reason: "there is no place for what is acknowledged"}
+		return nil, &fault.Error{Code: fault.Store, Reason: "acknowledgements cannot be stored here"}
 	}
 	there := acked.There
 	err = o.place.ChangeAcks(o.actor.Name, func(acks *clone.Acks) bool {
@@ -75,7 +75,7 @@ func Ack(ctx context.Context, a *workspace.Run, r AckRequest) (*Acked, error) {
 	return acked, err
 }
 
-// chosen are the items that a request means, and those of them that are new.
+// chosen returns the requested items, and acknowledgements for those that are new.
 func (o *owner) chosen(r AckRequest, items []Item) (acked *Acked, fresh []clone.Ack, err error) {
 	acked = &Acked{Actor: o.actor.Name, Acked: []string{}, There: []string{}, DryRun: r.DryRun}
 	left := slices.Clone(r.Items)
@@ -93,7 +93,7 @@ func (o *owner) chosen(r AckRequest, items []Item) (acked *Acked, fresh []clone.
 	}
 	known := o.acks.Known()
 	for _, id := range left {
-		if !known(id, o.now.Add(time.Hour)) { // of an item that is gone the time does not matter
+		if !known(id, o.now.Add(time.Hour)) { // for a missing item any time counts
 			return nil, nil, notThere(id, o.actor.Name, items)
 		}
 		acked.There = append(acked.There, id)
@@ -101,8 +101,8 @@ func (o *owner) chosen(r AckRequest, items []Item) (acked *Acked, fresh []clone.
 	return acked, fresh, nil
 }
 
-// gone reports whether an acknowledgement is needed no more: of an issue that is
-// missing it is, which may be that of another branch.
+// gone reports whether an acknowledgement is no longer needed. That of a missing issue is kept,
+// since another branch may have the issue.
 func (o *owner) gone(file *beads.Snapshot, ack clone.Ack) bool {
 	i, ok := file.Index(ack.Issue)
 	if !ok || !beads.IsClosed(file.At(i).Status) || o.now.Sub(ack.At) <= ItemsKept {
@@ -112,7 +112,7 @@ func (o *owner) gone(file *beads.Snapshot, ack clone.Ack) bool {
 	return err == nil && LongGone(ClosedAt(file.At(i), record), ack.At, o.now)
 }
 
-// notThere refuses an item that is not in the inbox, and names those that may be meant.
+// notThere returns the error for an item that is not in the inbox, with suggestions.
 func notThere(id, name string, items []Item) error {
 	var near []string
 	for _, item := range items {

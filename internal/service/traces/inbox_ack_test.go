@@ -13,8 +13,8 @@ import (
 	"stig/internal/workspace"
 )
 
-// TestAckTogether: of several processes of one actor that acknowledge the same items at once,
-// one is told that it acknowledged an item, and the others that this was done.
+// TestAckTogether: if several processes of one actor acknowledge the same items at once,
+// exactly one reports each item as acknowledged, and the others as done before.
 func TestAckTogether(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, ".beads"), 0o755); err != nil {

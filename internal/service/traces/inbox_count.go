@@ -8,13 +8,13 @@ import (
 	"stig/internal/workspace"
 )
 
-// mostCounted is how many issues that changed since the actor is there are looked through to
-// count its items: those who read a survey did not ask for more.
+// mostCounted is the most changed issues that are searched to count an actor's items: the count
+// is only a side remark of a survey.
 const mostCounted = 1000
 
-// CountInbox counts the items of an actor's inbox where that costs little beside a survey: 0
-// where the clone does not know at once since when the actor is there, or where more
-// issues have changed since than are worth it. stig inbox lists them all the same.
+// CountInbox counts the items of an actor's inbox if that is cheap compared with a survey. It
+// returns 0 if the clone does not know right away since when the actor exists, or if too many
+// issues have changed since. stig inbox lists the items in any case.
 func CountInbox(ctx context.Context, a *workspace.Run, file *beads.Snapshot, graph *dag.Graph, who string) int {
 	o, err := ownerIn(ctx, a, file.Place(), InboxRequest{Actor: who})
 	if err != nil || o.actor.Since.IsZero() {

@@ -19,22 +19,22 @@ import (
 
 // InboxRequest says whose inbox to list.
 type InboxRequest struct {
-	Actor string   // "" for who acts
-	Roles []string // that it serves, besides those of its file
-	Acked bool     // acknowledged items too
+	Actor string   // "" means the current actor
+	Roles []string // in addition to those in the profile
+	Acked bool     // include acknowledged items
 }
 
 // Inbox is what concerns an actor.
 type Inbox struct {
 	Actor string    `json:"actor"`
-	Since time.Time `json:"since"` // what is older is not listed
-	Items []Item    `json:"items"` // the oldest first, those of an issue together
+	Since time.Time `json:"since"` // older items are not listed
+	Items []Item    `json:"items"` // oldest first, those of one issue together
 
-	Questions int `json:"-"` // that wait for a person and that the actor, a person, may answer; only ReadInbox counts them
+	Questions int `json:"-"` // waiting for a person that the actor, if a person, may answer; set only by ReadInbox
 	kind      string
 }
 
-// ListInbox lists what concerns an actor and was not acknowledged.
+// ListInbox lists what concerns an actor and is not acknowledged.
 func ListInbox(ctx context.Context, a *workspace.Run, r InboxRequest) ([]Item, error) {
 	in, err := ReadInbox(ctx, a, r)
 	if err != nil {
@@ -43,7 +43,7 @@ func ListInbox(ctx context.Context, a *workspace.Run, r InboxRequest) ([]Item, e
 	return in.Items, nil
 }
 
-// ReadInbox is ListInbox with whose inbox it is, and since when.
+// ReadInbox is ListInbox, with the actor and since when items are listed.
 func ReadInbox(ctx context.Context, a *workspace.Run, r InboxRequest) (*Inbox, error) {
 	file, err := a.Open()
 	if err != nil {
@@ -68,7 +68,7 @@ func ReadInbox(ctx context.Context, a *workspace.Run, r InboxRequest) (*Inbox, e
 	return in, err
 }
 
-// InboxIn is ReadInbox in a store that is read already.
+// InboxIn is ReadInbox for a store that is open already.
 func InboxIn(ctx context.Context, a *workspace.Run, file *beads.Snapshot, graph *dag.Graph, r InboxRequest) (*Inbox, error) {
 	o, err := ownerOf(ctx, a, file.Place(), r)
 	if err != nil {
@@ -91,7 +91,7 @@ func InboxIn(ctx context.Context, a *workspace.Run, file *beads.Snapshot, graph 
 	return in, nil
 }
 
-// as has a command act as the one that --actor names, where it takes that flag.
+// as adds --actor to a command that takes it.
 func as(command, name string) string {
 	if !strings.HasPrefix(command, "stig trace add ") && !strings.HasPrefix(command, "stig claim ") {
 		return command
@@ -99,14 +99,14 @@ func as(command, name string) string {
 	return command + " --actor " + visible.Quoted(name)
 }
 
-// owner is whose inbox it is, and what the clone knows of them.
+// owner is the actor of an inbox, with what the clone knows about it.
 type owner struct {
 	actor Owner
 	acks  clone.Acks
 	now   time.Time
 
 	place  clone.Place
-	known  bool // the place of live state is
+	known  bool // place is set
 	claims map[string]time.Time
 	failed gate.Verdicts
 }
@@ -138,7 +138,7 @@ func (o *owner) lastFailed(issue string) (FailedChecks, bool) {
 	return FailedChecks{At: v.Time(), By: v.Actor(), Text: strings.Join(texts, "; ")}, true
 }
 
-// ownerOf finds out whose inbox a request means.
+// ownerOf returns the owner of the requested inbox.
 func ownerOf(ctx context.Context, a *workspace.Run, store beads.Place, r InboxRequest) (*owner, error) {
 	o, err := ownerIn(ctx, a, store, r)
 	if err == nil && o.actor.Since.IsZero() {
@@ -147,8 +147,8 @@ func ownerOf(ctx context.Context, a *workspace.Run, store beads.Place, r InboxRe
 	return o, err
 }
 
-// ownerIn is ownerOf with what the clone knows at once. Since is zero where the first
-// sign of life has to be searched for.
+// ownerIn is ownerOf with only what the clone knows right away. Since is zero if the actor's
+// first appearance must be searched for.
 func ownerIn(ctx context.Context, a *workspace.Run, store beads.Place, r InboxRequest) (*owner, error) {
 	o := &owner{actor: Owner{Name: r.Actor, Roles: slices.Clone(r.Roles)}}
 	var err error
@@ -162,19 +162,19 @@ func ownerIn(ctx context.Context, a *workspace.Run, store beads.Place, r InboxRe
 	}
 	o.profiled(a, store)
 	if o.place, err = a.Live(store); err != nil {
-		o.actor.Kind = o.kind(a, "") // a store that is no file has no live state
+		o.actor.Kind = o.kind(a, "") // no live state, as for a store that is not a file
 		return o, nil
 	}
 	o.known = true
 	if o.acks, err = o.place.Acks(o.actor.Name); err != nil && o.place.Documents != nil {
 		a.WarnOfShared(err)
 	} else if err != nil {
-		a.Warn("what %s acknowledged cannot be read: %v", o.actor.Name, err)
+		a.Warn("cannot read the acknowledgements of %s: %v", o.actor.Name, err)
 	}
 	presence, _ := o.place.Presence(o.actor.Name)
 	o.actor.Kind = o.kind(a, presence.Kind)
-	o.actor.Since = o.first(presence).UTC().Truncate(time.Second) // as precise as times in stores
-	claims, _ := o.place.Claims()                                 // what cannot be read is nothing
+	o.actor.Since = o.first(presence).UTC().Truncate(time.Second) // the precision of times in stores
+	claims, _ := o.place.Claims()                                 // on error there are none
 	o.claims = map[string]time.Time{}
 	for _, l := range claims.Leases {
 		o.claims[l.Issue] = o.past(l.Since)

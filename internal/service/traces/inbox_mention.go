@@ -10,8 +10,7 @@ import (
 	"stig/notes"
 )
 
-// mentioned reports whether a text names the actor with an @, or its kind, outside of
-// code.
+// mentioned reports whether a text, outside of code, mentions the actor or its kind with an @.
 func (a Owner) mentioned(markdown string) bool {
 	if !calls([]byte(markdown), a.called()) {
 		return false
@@ -32,7 +31,7 @@ func (a Owner) mentioned(markdown string) bool {
 	return false
 }
 
-// called are what may follow an @ that means the actor: names, or what they begin with.
+// called returns the names, or their beginnings, that mean the actor after an @.
 func (a Owner) called() [][]byte {
 	list := [][]byte{[]byte(a.Name), []byte(a.group()[1:]), []byte("all")}
 	if slug := clone.Slug(a.Name); slug != "" && !clone.IsSession(a.Name) {
@@ -41,8 +40,7 @@ func (a Owner) called() [][]byte {
 	return list
 }
 
-// calls reports whether a text holds an @ that one of those names follows, in letters of
-// any case.
+// calls reports whether a text contains an @ followed by one of names, ignoring case.
 func calls(text []byte, names [][]byte) bool {
 	for {
 		at := bytes.IndexByte(text, '@')
@@ -58,9 +56,8 @@ func calls(text []byte, names [][]byte) bool {
 	}
 }
 
-// named reports whether a text begins with a name of the actor: its own, as it is or
-// with hyphens for blanks, in letters of any case, that of a session of its own, or
-// all, agents, people.
+// named reports whether a text begins with a name of the actor: its name as it is or with
+// hyphens for spaces, ignoring case, that of one of its sessions, or all, agents or people.
 func (a Owner) named(text string) bool {
 	word := text
 	if end := strings.IndexFunc(text, func(r rune) bool { return !isNameRune(r) }); end >= 0 {
@@ -82,8 +79,7 @@ func (a Owner) named(text string) bool {
 	return whole && !isNameRune(next)
 }
 
-// isNameRune reports whether a name goes on with a character. A dot ends a sentence as
-// often as it stands in a name.
+// isNameRune reports whether a character can continue a name. A dot may also end a sentence.
 func isNameRune(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-_/.", r)
 }

@@ -13,7 +13,7 @@ import (
 	"stig/signals"
 )
 
-// own takes what became of the issues that are assigned to the actor.
+// own collects what happened to the issues that are assigned to the actor.
 func (s *search) own() error {
 	for _, i := range s.assigned {
 		var err error
@@ -31,7 +31,7 @@ func (s *search) own() error {
 	return nil
 }
 
-// failed takes the checks of the issue at i that failed, unless the actor ran them.
+// failed adds an item if the checks of the issue at i failed, unless the actor ran them.
 func (s *search) failed(i int) {
 	if s.Failed == nil || s.graph.Closed(i) {
 		return
@@ -43,7 +43,7 @@ func (s *search) failed(i int) {
 	}
 }
 
-// ready takes the issue at i if it can be started now and could not before.
+// ready adds an item if the issue at i can be started now and could not before.
 func (s *search) ready(i int) error {
 	issue := s.file.At(i)
 	var failed error
@@ -58,7 +58,7 @@ func (s *search) ready(i int) error {
 	if s.graph.State(i, worker) != dag.StateReady || failed != nil {
 		return failed
 	}
-	at, text := issue.DeferUntil, "can be started: it was put off until then"
+	at, text := issue.DeferUntil, "can be started: it was deferred until then"
 	for at2, holder := range s.upward(i) {
 		for _, b := range s.waitsFor(holder) {
 			record, err := s.file.At(b).Record()
@@ -80,7 +80,7 @@ func (s *search) ready(i int) error {
 	return nil
 }
 
-// upward lists an issue and the epics above it.
+// upward returns an issue and the epics above it.
 func (s *search) upward(i int) []int {
 	list := []int{i}
 	for at := i; ; {
@@ -92,7 +92,8 @@ func (s *search) upward(i int) []int {
 	}
 }
 
-// inHand takes what happened to what the issue at i waits for, since the actor has it.
+// inHand adds items for what happened to the blockers of the issue at i since the actor claimed
+// it.
 func (s *search) inHand(i int) error {
 	issue := s.file.At(i)
 	claimed := time.Time{}
@@ -106,7 +107,7 @@ func (s *search) inHand(i int) error {
 			return err
 		}
 		if blocker.Assignee == s.For.Name && blocker.Status == beads.StatusClosed {
-			continue // it closed it itself
+			continue // the actor closed it
 		}
 		item := Item{Issue: blocker.ID, By: blocker.Assignee, Command: "stig orient " + visible.Quoted(issue.ID)}
 		switch closed := ClosedAt(blocker, record); {
@@ -125,15 +126,15 @@ func (s *search) inHand(i int) error {
 	return nil
 }
 
-// addOnce keeps an item that several issues of the actor may give.
+// addOnce adds an item unless another issue of the actor already added it.
 func (s *search) addOnce(closed time.Time, item Item) {
 	if !slices.ContainsFunc(s.found, func(f found) bool { return f.ID == item.ID }) {
 		s.add(closed, found{Item: item})
 	}
 }
 
-// reopened says on which day an issue was last opened again, by whom, and how often
-// that happened.
+// reopened returns the day on which an issue was last reopened, by whom, and how often it was
+// reopened.
 func reopened(record *beads.Record) (at time.Time, by string, times int) {
 	doc := notes.Parse(record.Text(beads.Notes))
 	for _, section := range doc.Named(signals.ReopenSection) {
@@ -143,7 +144,7 @@ func reopened(record *beads.Record) (at time.Time, by string, times int) {
 				continue
 			}
 			date, rest, _ := strings.Cut(rest, ")")
-			at, _ = time.Parse(time.DateOnly, date) // zero where somebody wrote none
+			at, _ = time.Parse(time.DateOnly, date) // zero if the date is missing
 			by, times = strings.TrimPrefix(rest, " by "), times+1
 		}
 	}

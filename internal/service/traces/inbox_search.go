@@ -22,25 +22,25 @@ type search struct {
 	file  *beads.Snapshot
 	graph *dag.Graph
 
-	assigned []int        // issues of the actor, closed ones too
+	assigned []int        // the actor's issues, including closed ones
 	mine     map[int]bool // the same
-	blockers map[int]bool // what an unclosed one of them waits for, or waited
-	watched  map[int]bool // by their ids
+	blockers map[int]bool // blockers of the actor's unclosed issues, closed or not
+	watched  map[int]bool // issues watched by id
 
 	found   []found
 	replies map[string][]string // who answered a trace, by its name
-	wrote   map[string]bool     // the names of the actor's own traces
+	wrote   map[string]bool     // names of the actor's own traces
 	left    map[string]origin   // of each trace, by its name
 }
 
-// origin is where a trace is from.
+// origin is where a trace comes from.
 type origin struct{ issue, by, re string }
 
-// found is an item before it is known what answers it.
+// found is an item before its answers are known.
 type found struct {
 	Item
 	name string   // of the trace, "" for none
-	re   []string // what it answers
+	re   []string // the traces that it answers
 }
 
 func newSearch(file *beads.Snapshot, graph *dag.Graph, r Query) *search {
@@ -65,13 +65,13 @@ func newSearch(file *beads.Snapshot, graph *dag.Graph, r Query) *search {
 	return s
 }
 
-// counts reports whether the line at i is the one that its id stands for.
+// counts reports whether the line at i is the effective one for its id and not a tombstone.
 func (s *search) counts(i int) bool {
 	at, ok := s.file.Index(s.file.At(i).ID)
 	return ok && at == i && s.file.At(i).Status != beads.StatusTombstone
 }
 
-// waitsFor lists what an issue depends on itself, closed or not.
+// waitsFor returns the direct blockers of an issue, closed or not.
 func (s *search) waitsFor(i int) (list []int) {
 	for _, dep := range s.file.At(i).Deps {
 		if b, ok := s.file.Index(dep.On); ok && dag.Blocks(dep.Type) && b != i {
@@ -81,9 +81,9 @@ func (s *search) waitsFor(i int) (list []int) {
 	return list
 }
 
-// comments looks through the lines that changed since the actor is there, and those with
-// comments, which other programs add without a new updated_at. Most hold nothing for the
-// actor, which their bytes tell without being read as JSON.
+// comments searches the lines that changed since the actor appeared, and those with comments,
+// which other programs add without a new updated_at. Most lines contain nothing for the actor;
+// a search of their bytes shows that without parsing JSON.
 func (s *search) comments() error {
 	reader, look := s.file.Reader(), s.hints()
 	for i, issue := range s.file.All() {
@@ -112,10 +112,10 @@ func (s *search) comments() error {
 	return nil
 }
 
-// hints are what the line of an issue holds that concerns the actor.
+// hints are what to search for in a line.
 type hints struct {
-	labels [][]byte // of those that it watches, as they stand in a line
-	names  [][]byte // its own, and what those of its sessions begin with; nil where escapes may hide it
+	labels [][]byte // watched labels, as they are written in a line
+	names  [][]byte // the actor's name and the prefix of its sessions; nil if escapes may hide it
 	called [][]byte // what may follow an @
 }
 
@@ -135,11 +135,11 @@ func (s *search) hints() (h hints) {
 	return h
 }
 
-// parts are the keys of traces that may concern anybody, as they stand in a line, and
+// parts are the keys of traces that may concern any actor, as they are written in a line, and
 // escapes that may hide them or an @.
 var parts = []string{`\nto: `, `\nneeds: `, `\nre: `, `\u0040`, `\u000`}
 
-// may reports whether a line may hold something for the actor.
+// may reports whether a line may contain something for the actor.
 func (h hints) may(issue *beads.Issue, line []byte) bool {
 	holds := func(part []byte) bool { return bytes.Contains(line, part) }
 	switch {
@@ -156,7 +156,7 @@ func (h hints) may(issue *beads.Issue, line []byte) bool {
 	return slices.ContainsFunc(parts, func(part string) bool { return bytes.Contains(line, []byte(part)) })
 }
 
-// read takes what concerns the actor from the line of the issue at i.
+// read adds what concerns the actor from the line of the issue at i.
 func (s *search) read(i int, record *beads.Record) {
 	issue := s.file.At(i)
 	closed := ClosedAt(issue, record)
@@ -169,7 +169,7 @@ func (s *search) read(i int, record *beads.Record) {
 	}
 }
 
-// ClosedAt is when an issue was closed; zero where it is not.
+// ClosedAt returns when an issue was closed; zero if it is not.
 func ClosedAt(issue *beads.Issue, record *beads.Record) time.Time {
 	if issue.Status != beads.StatusClosed {
 		return time.Time{}
@@ -180,11 +180,11 @@ func ClosedAt(issue *beads.Issue, record *beads.Record) time.Time {
 	return issue.UpdatedAt
 }
 
-// add keeps what is found, unless it is older than the actor, or long over.
+// add adds an item, unless it is older than the actor or its issue was closed long ago.
 func (s *search) add(closed time.Time, f found) {
 	since := s.For.Since
 	if f.Why == WhyAnswer && f.name == "" || f.Why == WhyReopened {
-		since = day(since) // notes have days and no times
+		since = day(since) // notes have dates without times
 	}
 	if f.At.Before(since) || LongGone(closed, f.At, s.Now) {
 		return
@@ -196,7 +196,7 @@ func (s *search) add(closed time.Time, f found) {
 	s.found = append(s.found, f)
 }
 
-// comment takes one comment of the issue at i.
+// comment adds an item for one comment of the issue at i.
 func (s *search) comment(i int, closed time.Time, watched bool, at int, c beads.Comment) {
 	issue := s.file.At(i)
 	own := c.Author == s.For.Name
@@ -219,7 +219,7 @@ func (s *search) comment(i int, closed time.Time, watched bool, at int, c beads.
 		f.Text = left.Body
 	}
 	f.At = c.CreatedAt
-	for _, instead := range []time.Time{issue.UpdatedAt, s.For.Since} { // somebody left no time
+	for _, instead := range []time.Time{issue.UpdatedAt, s.For.Since} { // the comment may have no time
 		if f.At.IsZero() {
 			f.At = instead
 		}
@@ -232,7 +232,7 @@ func (s *search) comment(i int, closed time.Time, watched bool, at int, c beads.
 	}
 }
 
-// why says why a comment of the issue at i concerns the actor, "" where it does not.
+// why returns why a comment of the issue at i concerns the actor; "" if it does not.
 func (s *search) why(i int, left trace.Entry, watched bool) string {
 	needed := left.Type == trace.RequestForHelp &&
 		slices.ContainsFunc(left.Values("needs"), func(role string) bool { return slices.Contains(s.For.Roles, role) })
@@ -254,8 +254,8 @@ func (s *search) why(i int, left trace.Entry, watched bool) string {
 	return ""
 }
 
-// commandOf is what deals with a trace: an answer where one was asked for, else
-// reading it whole.
+// commandOf returns the command that handles a trace: an answer if it asks for one, or else
+// reading it in full.
 func commandOf(item Item) string {
 	if isAsked(item.Type) {
 		return "stig trace add " + visible.Quoted(item.Issue) + " result --re " + item.ID + " -m TEXT"
@@ -263,7 +263,7 @@ func commandOf(item Item) string {
 	return "stig trace show " + item.ID
 }
 
-// answers takes the answers to questions that the actor asked in the notes.
+// answers adds the answers to questions that the actor asked in the notes.
 func (s *search) answers(i int, closed time.Time, record *beads.Record) {
 	issue := s.file.At(i)
 	if !issue.HasNotes || !record.MayHold(beads.Notes, "esolved (") {
@@ -277,7 +277,7 @@ func (s *search) answers(i int, closed time.Time, record *beads.Record) {
 			continue
 		}
 		name := hash
-		if n := asked[hash]; n > 1 { // the same question once more
+		if n := asked[hash]; n > 1 { // the same question asked again
 			name += "-" + strconv.Itoa(n)
 		}
 		at, _ := time.Parse(time.DateOnly, e.Answer.Date)
@@ -293,7 +293,7 @@ func (s *search) answers(i int, closed time.Time, record *beads.Record) {
 	}
 }
 
-// items are what was found and concerns the actor, with what is acknowledged.
+// items returns the items that concern the actor, with their acknowledgements.
 func (s *search) items() []Item {
 	slices.SortStableFunc(s.found, func(a, b found) int { return byTime(a.Item, b.Item) })
 	list, named := []Item{}, map[string]bool{}
@@ -305,11 +305,11 @@ func (s *search) items() []Item {
 		if f.Why == "" {
 			continue
 		}
-		if named[f.ID] { // the same words of the same author on another issue
+		if named[f.ID] { // the same text by the same author on another issue
 			f.ID = key(f.Why, f.Issue, f.name)
 		}
 		if named[f.ID] {
-			continue // or twice on one
+			continue // or twice on the same one
 		}
 		named[f.ID] = true
 		f.Acked = s.Acked != nil && s.Acked(f.ID, f.At) || s.isAnswered(f)
@@ -319,14 +319,14 @@ func (s *search) items() []Item {
 	return grouped(list)
 }
 
-// threadOf names the thread of a trace by where the first one is from that its answers go
-// back to. What one author says on one issue is one thread, whether or not it answers.
+// threadOf returns the thread of a trace: the issue and author of the first trace in its chain
+// of answers. All traces of one author on one issue are one thread.
 func (s *search) threadOf(name string) string {
 	from, known := s.left[name]
 	if !known {
 		return ""
 	}
-	for range s.left { // answers may go in a circle
+	for range s.left { // bounded, since answers may form a cycle
 		before, known := s.left[from.re]
 		if !known {
 			break
@@ -336,15 +336,15 @@ func (s *search) threadOf(name string) string {
 	return from.issue + "/" + from.by
 }
 
-// isAnswered reports whether a trace that answers another acknowledges it: for
-// everybody it was addressed to by role, else for who answered alone.
+// isAnswered reports whether an answer acknowledges a trace: for every addressee if it was
+// addressed by role, or else only for whoever answered.
 func (s *search) isAnswered(f found) bool {
 	return slices.ContainsFunc(s.replies[f.name], func(by string) bool {
 		return by != f.By && (f.ByRole || s.For.mine(by))
 	})
 }
 
-// key is the id of an item that is no trace.
+// key returns the id of an item that is not a trace.
 func key(why, issue, key string) string { return why + "/" + issue + "/" + key }
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }

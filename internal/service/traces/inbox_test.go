@@ -24,12 +24,12 @@ var (
 
 func at(hours int) string { return since.Add(time.Duration(hours) * time.Hour).Format(time.RFC3339) }
 
-// said is a comment as JSON.
+// said returns a comment as JSON.
 func said(author, text string, hours int) map[string]any {
 	return map[string]any{"author": author, "text": text, "created_at": at(hours)}
 }
 
-// left is a trace as a comment.
+// left returns a trace as a comment.
 func left(author, kind string, content map[string]any, hours int) map[string]any {
 	t, err := trace.Draft{Type: kind, Content: content}.Trace()
 	if err != nil {
@@ -38,7 +38,7 @@ func left(author, kind string, content map[string]any, hours int) map[string]any
 	return said(author, t.Text(), hours)
 }
 
-// line is an issue; keys replace what is usual.
+// line returns an issue; keys override the defaults.
 func line(id string, keys map[string]any) string {
 	issue := map[string]any{"id": id, "title": "About " + id, "status": "open", "updated_at": at(100)}
 	maps.Copy(issue, keys)
@@ -93,7 +93,7 @@ func TestWhys(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		lines []string
-		want  string // why of each, with its issue; "" for nothing
+		want  string // the reason of each item, with its issue; "" for none
 	}{
 		{"to it", []string{line("pier-1", request("cy", "bo"))}, "to pier-1"},
 		{"to its role", []string{line("pier-1", request("network"))}, "role pier-1"},
@@ -128,7 +128,7 @@ func TestWhys(t *testing.T) {
 			line("pier-2", map[string]any{"assignee": "bo", "dependencies": on("pier-1")})}, "ready pier-2"},
 		{"became ready through its epic", []string{line("pier-1", map[string]any{"status": "closed", "closed_at": at(3)}), line("pier-3", map[string]any{"dependencies": on("pier-1")}),
 			line("pier-2", map[string]any{"assignee": "bo", "dependencies": []map[string]any{{"depends_on_id": "pier-3", "type": "parent-child"}}})}, "ready pier-2"},
-		{"was put off until", []string{line("pier-2", map[string]any{"assignee": "bo", "defer_until": at(5)})}, "ready pier-2"},
+		{"was deferred until", []string{line("pier-2", map[string]any{"assignee": "bo", "defer_until": at(5)})}, "ready pier-2"},
 		{"waits for another still", []string{line("pier-1", map[string]any{"status": "closed", "closed_at": at(3)}), line("pier-3", nil),
 			line("pier-2", map[string]any{"assignee": "bo", "dependencies": append(on("pier-1"), on("pier-3")...)})}, ""},
 		{"became ready before it was there", []string{line("pier-1", map[string]any{"status": "closed", "closed_at": at(-3)}),

@@ -10,9 +10,8 @@ import (
 	"stig/internal/workspace"
 )
 
-// WaitInbox gives the inbox as soon as something is in it. It ends with the cause of ctx
-// when that ends first. The store is looked at when it changes, and when an issue that was
-// put off can be started.
+// WaitInbox returns the inbox as soon as it has an item. If ctx ends first, it returns the
+// cause. It reads the store when it changes, and when a deferred issue becomes ready.
 func WaitInbox(ctx context.Context, a *workspace.Run, r InboxRequest) (*Inbox, error) {
 	store, err := a.Discover()
 	if err != nil {
@@ -20,12 +19,12 @@ func WaitInbox(ctx context.Context, a *workspace.Run, r InboxRequest) (*Inbox, e
 	}
 	changes, stop := a.At(store.Place()).Watch()
 	defer stop()
-	file, err := a.Open() // says what of the store is unreadable
+	file, err := a.Open() // warns of unreadable parts of the store
 	if err != nil {
 		return nil, err
 	}
 	in, most, err := nextItems(ctx, a, file, r)
-	var since time.Time // when it could not be read first
+	var since time.Time // when it was first unreadable
 	if fault.Is(err, fault.Changed) {
 		in, most, since = &Inbox{}, workspace.Again, a.Now() // another program wrote meanwhile
 	} else if err != nil {
@@ -41,21 +40,21 @@ func WaitInbox(ctx context.Context, a *workspace.Run, r InboxRequest) (*Inbox, e
 		case err == nil:
 			in, most, since, said = again, due, time.Time{}, false
 		case since.IsZero():
-			since, most = a.Now(), workspace.Again // another program may be in the middle of writing
+			since, most = a.Now(), workspace.Again // another program may be writing
 		case lasts > workspace.AwayFor:
 			return nil, err
 		case lasts > unreadable && !said:
-			a.Warn("%s; waits for it", err)
+			a.Warn("%s; waiting for it", err)
 			most, said = unreadable, true
 		}
 	}
 	return in, nil
 }
 
-const unreadable = 2 * time.Second // how long a store may not be readable before that is said
+const unreadable = 2 * time.Second // how long a store may be unreadable before a warning
 
-// lookOnce is ReadInbox that does not say once more what of the store is unreadable, and gives
-// after what time to look again.
+// lookOnce is ReadInbox without warnings of unreadable parts. It also returns after what time
+// to look again.
 func lookOnce(ctx context.Context, a *workspace.Run, r InboxRequest) (*Inbox, time.Duration, error) {
 	store, err := a.Discover()
 	if err != nil {
@@ -68,7 +67,8 @@ func lookOnce(ctx context.Context, a *workspace.Run, r InboxRequest) (*Inbox, ti
 	return nextItems(ctx, a, file, r)
 }
 
-// nextItems looks at a store that is read, closes it, and gives after what time to look again.
+// nextItems reads the inbox from an open store, closes the store, and returns after what time
+// to look again.
 func nextItems(ctx context.Context, a *workspace.Run, file *beads.Snapshot, r InboxRequest) (*Inbox, time.Duration, error) {
 	defer file.Close()
 	graph := dag.New(file)

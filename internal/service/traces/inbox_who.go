@@ -12,12 +12,11 @@ import (
 	"stig/internal/workspace"
 )
 
-// unknown is how far back the inbox of somebody goes of whom the clone knows nothing.
+// unknown is how far back the inbox of an actor goes that the clone does not know.
 const unknown = 7 * 24 * time.Hour
 
-// first is the first sign of life of an actor: as the registry has it, or what was
-// found when it first acknowledged something; else that of its session; zero where
-// nothing says so, or only what a clock that was ahead left.
+// first returns when the actor first appeared: from the registry or its first acknowledgement,
+// or else from its session. It is zero if unknown, or if only wrong clocks have recorded it.
 func (o *owner) first(presence clone.Presence) time.Time {
 	if first := earlier(o.past(presence.First), o.past(o.acks.First)); !first.IsZero() {
 		return first
@@ -28,7 +27,7 @@ func (o *owner) first(presence clone.Presence) time.Time {
 	return time.Time{}
 }
 
-// past is a time that has come, else zero.
+// past returns t, or zero if t is in the future.
 func (o *owner) past(t time.Time) time.Time {
 	if t.After(o.now) {
 		return time.Time{}
@@ -36,23 +35,23 @@ func (o *owner) past(t time.Time) time.Time {
 	return t
 }
 
-// searched is the first edit of the actor in the journal, else a week ago.
+// searched returns the time of the actor's first edit in the journal, or else a week ago.
 func (o *owner) searched() time.Time {
 	if !o.known {
 		return o.now.Add(-unknown)
 	}
-	journal, _ := o.place.Journal() // what cannot be read is passed over
+	journal, _ := o.place.Journal() // unreadable records are skipped
 	for _, record := range journal.Records {
 		if record.Actor == o.actor.Name && record.Result == clone.Written && !o.past(record.At).IsZero() {
 			first := record.At
-			o.remember(first) // a journal may be long
+			o.remember(first) // do not search a long journal twice
 			return first
 		}
 	}
 	return o.now.Add(-unknown)
 }
 
-// remember keeps the first sign of life. Where that fails it is looked for again.
+// remember saves when the actor first appeared. If that fails it is searched for again.
 func (o *owner) remember(first time.Time) {
 	o.acks.First = first
 	_ = o.place.ChangeAcks(o.actor.Name, func(acks *clone.Acks) bool {
@@ -62,7 +61,7 @@ func (o *owner) remember(first time.Time) {
 	})
 }
 
-// earlier is the earlier one of two times, of which each may be missing.
+// earlier returns the earlier of two times, either of which may be zero.
 func earlier(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b
@@ -70,8 +69,8 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// profiled takes what the actor's file says: its kind, its roles, and what it watches.
-// The inbox of an actor whose file has mistakes is there without.
+// profiled sets what the actor's profile says: its kind, its roles, and what it watches. An
+// invalid profile is ignored with a warning.
 func (o *owner) profiled(a *workspace.Run, store beads.Place) {
 	dir, err := filepath.Abs(store.Dir)
 	if err != nil {
@@ -83,12 +82,12 @@ func (o *owner) profiled(a *workspace.Run, store beads.Place) {
 		o.actor.Kind, o.actor.Watch = p.Kind, p.Watch
 		o.actor.Roles = append(o.actor.Roles, p.Roles...)
 	case !errors.Is(err, fs.ErrNotExist):
-		a.Warn("the roles of %s are left out: %v", o.actor.Name, err)
+		a.Warn("ignoring the roles of %s: %v", o.actor.Name, err)
 	}
 }
 
-// kind says what the actor is: as its file has it, else as the clone knows it, else an
-// agent where it is the session of an assistant or runs in a worker loop, else a human.
+// kind returns the kind of the actor: from its profile, or else from the clone. Otherwise it is
+// an agent if it is an assistant session or runs in a worker loop, and a human if not.
 func (o *owner) kind(a *workspace.Run, known string) string {
 	name := o.actor.Name
 	switch known = cmp.Or(o.actor.Kind, known); {

@@ -13,31 +13,30 @@ import (
 	"stig/internal/workspace"
 )
 
-// ListRequest asks which traces were left, and comments.
+// ListRequest says which traces and comments to list.
 type ListRequest struct {
-	Issue string // on this issue; "" for all
+	Issue string // "" means all issues
 	Epic  string // within this epic
 	Types []string
-	By    []string // of these actors
-	To    []string // for one of these
-	Since string   // a day, a time, or how long ago
+	By    []string // by these actors
+	To    []string // to one of these
+	Since string   // a date, a time, or an age
 
 	since time.Time
 }
 
-// Row is a trace as data. Content is what its definition in the schema of traces
-// describes.
+// Row is a trace as data. Content is defined by the type's definition in the schema of traces.
 type Row struct {
 	ID        string         `json:"id"`
 	Issue     string         `json:"issue"`
 	Type      string         `json:"type"`
 	Source    string         `json:"source"`
-	CreatedAt string         `json:"created_at"` // "" where the comment has no time
+	CreatedAt string         `json:"created_at"` // "" if the comment has no time
 	Content   map[string]any `json:"content"`
 	Body      string         `json:"body"`
 }
 
-// RowOf is a trace as data.
+// RowOf returns a trace as data.
 func RowOf(l trace.Entry) Row {
 	row := Row{ID: l.Name, Issue: l.Issue, Type: l.Type, Source: l.Source}
 	if !l.At.IsZero() {
@@ -47,8 +46,7 @@ func RowOf(l trace.Entry) Row {
 	return row
 }
 
-// List lists the traces that were asked for, oldest first; of one time, in the order
-// of the store.
+// List returns the requested traces, oldest first; at equal times in the order of the store.
 func List(ctx context.Context, a *workspace.Run, r ListRequest) ([]trace.Entry, error) {
 	file, err := a.Open()
 	if err != nil {
@@ -89,7 +87,7 @@ func List(ctx context.Context, a *workspace.Run, r ListRequest) ([]trace.Entry, 
 	return list, r.known(list)
 }
 
-// within gives the indices of the issues that the request names; nil for all.
+// within returns the indices of the requested issues; nil for all.
 func (r ListRequest) within(file *beads.Snapshot) (map[int]bool, error) {
 	if r.Issue == "" && r.Epic == "" {
 		return nil, nil
@@ -122,20 +120,20 @@ func (r ListRequest) matches(l trace.Entry) bool {
 		!l.At.Before(r.since)
 }
 
-// known refuses a type that neither this program knows nor any trace has: nothing
-// would ever be listed.
+// known returns an error for a type that neither this program nor any trace has: the list would
+// always be empty.
 func (r ListRequest) known(found []trace.Entry) error {
 	for _, name := range r.Types {
 		if _, ok := trace.KindOf(name); ok || name == trace.Comment || slices.ContainsFunc(found, func(l trace.Entry) bool { return l.Type == name }) {
 			continue
 		}
-		return workspace.Usage(fmt.Sprintf("--type: must be one of %s, or that of a trace that is there; found %q", strings.Join(append(trace.Types(), trace.Comment), ", "), name), nearest(name))
+		return workspace.Usage(fmt.Sprintf("--type: must be one of %s, or the type of an existing trace; found %q", strings.Join(append(trace.Types(), trace.Comment), ", "), name), nearest(name))
 	}
 	return nil
 }
 
-// Show gives all traces of a name: the same text of the same author on several
-// issues has one.
+// Show returns all traces with a name: the same text by the same author on several issues has
+// one name.
 func Show(ctx context.Context, a *workspace.Run, name string) ([]trace.Entry, error) {
 	if !trace.IsName(name) {
 		return nil, workspace.Usage(fmt.Sprintf("the name of a trace must be t- and ten letters or digits such as t-k2qhn5rzvw; found %q", name), "type stig trace list to see the names")
@@ -146,7 +144,7 @@ func Show(ctx context.Context, a *workspace.Run, name string) ([]trace.Entry, er
 	}
 	list = slices.DeleteFunc(list, func(l trace.Entry) bool { return l.Name != name })
 	if len(list) == 0 {
-		return nil, workspace.Usage(name+": no such trace", "type stig trace list to see those that are there")
+		return nil, workspace.Usage(name+": no such trace", "type stig trace list to see the existing ones")
 	}
 	return list, nil
 }

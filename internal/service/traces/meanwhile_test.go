@@ -15,7 +15,7 @@ import (
 	"stig/internal/workspace"
 )
 
-// meanwhile is a store that others write just before an edit.
+// meanwhile is a store that others write right before an edit.
 type meanwhile struct {
 	beads.Store
 	before func()
@@ -26,8 +26,8 @@ func (m meanwhile) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx)
 	return m.Store.Edit(ctx, o, fn)
 }
 
-// TestRollupMeetsRollup: a child that was closed, and rolled up, while another process was
-// about to write its rollup stays in it.
+// TestRollupMeetsRollup: a child that was closed and rolled up while another process was about
+// to write its rollup is not lost from it.
 func TestRollupMeetsRollup(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, ".beads", "issues.jsonl")

@@ -10,32 +10,31 @@ import (
 	"stig/orient"
 )
 
-// RecallLimit is how many answers recall gives unless told.
+// RecallLimit is the default number of results of recall.
 const RecallLimit = 5
 
-// RecallRequest asks what the whole store knows about words, or about what an issue
-// is about.
+// RecallRequest asks what the whole store knows about words, or about the subject of an issue.
 type RecallRequest struct {
 	Words string
-	Like  string // the id of an issue, instead of words
-	Limit int    // the best so many; 0 for all
+	Like  string // id of an issue, instead of words
+	Limit int    // at most this many; 0 for all
 }
 
-// Recalled is what the store knows, the best first.
+// Recalled is what the store knows, best match first.
 type Recalled struct {
 	Known  []orient.Known `json:"known"`
-	Total  int            `json:"total"`  // with what is beyond the limit
-	Unread []Unread       `json:"unread"` // where the store could not be read: more may be known there
+	Total  int            `json:"total"`  // including those beyond the limit
+	Unread []Unread       `json:"unread"` // unreadable parts of the store, which may contain more
 }
 
-// Unread is a place of the store that could not be read.
+// Unread is a part of the store that could not be read.
 type Unread struct {
 	Line    int    `json:"line"`
 	Message string `json:"message"`
 }
 
-// Recall searches what the store knows. Where it finds nothing in a store that could
-// not be read whole, that is an error (fault.Store): nobody knows that there is nothing.
+// Recall searches what the store knows. If it finds nothing in a store that was not fully
+// readable it returns an error (fault.Store), since there may be something.
 func Recall(a *workspace.Run, r RecallRequest) (*Recalled, error) {
 	if err := r.check(); err != nil {
 		return nil, err
@@ -53,7 +52,7 @@ func Recall(a *workspace.Run, r RecallRequest) (*Recalled, error) {
 	}
 	out.Known, out.Total, err = orient.Recall(file, orient.RecallRequest{Words: r.Words, Like: r.Like, Limit: r.Limit, Least: orient.Least})
 	if err == nil && out.Total == 0 && len(out.Unread) > 0 {
-		err = &fault.Error{Code: fault.Store, Hint: "type stig vet to see why, and ask again when it is fixed",
+		err = &fault.Error{Code: fault.Store, Hint: "type stig vet to see why; retry when it is fixed",
 			Reason: fmt.Sprintf("nothing found, but %s of the store could not be read", visible.Counted(len(out.Unread), "place"))}
 	}
 	return out, err

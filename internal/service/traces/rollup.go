@@ -16,16 +16,15 @@ import (
 	"stig/signals"
 )
 
-// RollupRequest asks for what the children of an epic came to. With Write it is kept
-// in the notes of the epic.
+// RollupRequest asks for the results of an epic's children. With Write they are saved in the
+// notes of the epic.
 type RollupRequest struct {
 	Epic   string
 	Write  bool
 	DryRun bool
 }
 
-// Rollup is what the closed issues within an epic came to, dependencies before
-// dependents.
+// Rollup is the results of the closed issues within an epic, dependencies first.
 type Rollup struct {
 	ID      string    `json:"id"`
 	Title   string    `json:"title"`
@@ -36,24 +35,24 @@ type Rollup struct {
 	Changes  []beads.Change `json:"-"`
 }
 
-// Outcome is what one issue came to.
+// Outcome is the result of one issue.
 type Outcome struct {
 	ID    string `json:"id"`
 	Title string `json:"title"`
-	From  string `json:"from"` // "completion" with the trace, or "close reason"
+	From  string `json:"from"` // "completion", with Trace, or "close reason"
 	Trace string `json:"trace,omitempty"`
 	Text  string `json:"text"`
 }
 
-// Missing is an issue of which nothing is known that it came to, and why.
+// Missing is an issue without a known result, and why.
 type Missing struct {
 	ID     string `json:"id"`
 	Title  string `json:"title"`
 	Reason string `json:"reason"`
 }
 
-// RollUp gathers what the issues within an epic came to: of each the newest
-// completion, else the close reason and the state estimate.
+// RollUp collects the results of the issues within an epic: of each the newest completion, or
+// else the close reason and the state estimate.
 func RollUp(ctx context.Context, a *workspace.Run, r RollupRequest) (*Rollup, error) {
 	rollup, err := rollupOf(a, r.Epic)
 	if err != nil || !r.Write {
@@ -65,8 +64,8 @@ func RollUp(ctx context.Context, a *workspace.Run, r RollupRequest) (*Rollup, er
 	}
 	options.Notes = notes.Permit{Change: []string{signals.SynthesisSection}}.Check
 	changes, err := store.Edit(ctx, options, func(tx *beads.Tx) error {
-		// As it is now: what was read before others closed a child, and rolled that up,
-		// would take its result away.
+		// Read the store again: otherwise the result of a child that was closed and rolled up
+		// meanwhile would be lost.
 		now, err := rollupIn(tx.Snapshot(), rollup.ID)
 		if err != nil {
 			return err
@@ -108,7 +107,7 @@ func rollupIn(file *beads.Snapshot, id string) (*Rollup, error) {
 	graph := dag.New(file)
 	at, _ := file.Index(epic.ID)
 	if len(graph.Inside(at)) == 0 {
-		return nil, workspace.Usage(epic.ID+": holds no issues", "name an epic")
+		return nil, workspace.Usage(epic.ID+": contains no issues", "name an epic")
 	}
 	rollup := &Rollup{ID: epic.ID, Title: epic.Title, Results: []Outcome{}, Missing: []Missing{}}
 	for _, i := range inOrder(graph, at) {
@@ -120,8 +119,7 @@ func rollupIn(file *beads.Snapshot, id string) (*Rollup, error) {
 	return rollup, nil
 }
 
-// inOrder lists what an epic contains: what an issue depends on, and what an inner
-// epic contains, before it; ties by id.
+// inOrder returns the issues within an epic: dependencies and children first; ties by id.
 func inOrder(graph *dag.Graph, epic int) (order []int) {
 	within, seen := map[int]bool{}, map[int]bool{}
 	for _, i := range graph.Inside(epic) {
@@ -147,7 +145,7 @@ func inOrder(graph *dag.Graph, epic int) (order []int) {
 	return order
 }
 
-// gather adds what one issue came to, or that nothing is known of it.
+// gather adds the result of one issue, or that it has none.
 func (r *Rollup) gather(issue *beads.Issue, closed bool) error {
 	if !closed {
 		r.Missing = append(r.Missing, Missing{issue.ID, issue.Title, "is " + cmp.Or(issue.Status, beads.StatusOpen)})
@@ -176,7 +174,7 @@ func (r *Rollup) gather(issue *beads.Issue, closed bool) error {
 	return nil
 }
 
-// markdown is the rollup as one document.
+// markdown returns the rollup as one document.
 func (r *Rollup) markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s: %s\n\n%d of %s closed with a result.\n", r.ID, visible.OneLine(r.Title), len(r.Results), visible.Counted(len(r.Results)+len(r.Missing), "issue"))
@@ -192,8 +190,8 @@ func (r *Rollup) markdown() string {
 	return b.String()
 }
 
-// bodied is what somebody wrote, as it can stand in a section of notes: a text that could not,
-// since it holds a delimiter or leaves a block open, as a block of code.
+// bodied returns a text as it can be put into a section of notes: in a code block if it
+// contains a delimiter or an unclosed block.
 func bodied(text string) string {
 	if _, err := notes.Parse("").Replace(signals.SynthesisSection, text); err != nil {
 		return strings.TrimSuffix(visible.Fenced(text), "\n")

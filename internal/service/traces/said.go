@@ -9,16 +9,16 @@ import (
 	"stig/internal/workspace"
 )
 
-// Said is a trace as somebody says it in flags, or in the arguments of a tool.
+// Said is a trace given by flags or by the arguments of a tool.
 type Said struct {
-	Message string   // the first line; lines below it go before the body
+	Message string   // first line; further lines go before the body
 	Body    string   // Markdown
-	Fields  []string // NAME=VALUE; a name that repeats is a list
+	Fields  []string // NAME=VALUE; a repeated name makes a list
 	To      []string
 	Re      string
 }
 
-// Draft is what was said as a trace of a type on an issue.
+// Draft returns the draft of a trace of this type on an issue.
 func (s Said) Draft(issue, kind string) (Draft, error) {
 	d := Draft{Issue: issue, Type: kind, Content: map[string]any{}}
 	add := func(key, value string) {
@@ -40,7 +40,7 @@ func (s Said) Draft(issue, kind string) (Draft, error) {
 	}
 	for key, value := range d.Content {
 		if list := value.([]string); len(list) == 1 {
-			d.Content[key] = list[0] // a block is a text
+			d.Content[key] = list[0] // a single value is a text
 		}
 	}
 	message, more, _ := strings.Cut(strings.TrimSpace(visible.LF(s.Message)), "\n")
@@ -56,18 +56,18 @@ func (s Said) Draft(issue, kind string) (Draft, error) {
 	return d, nil
 }
 
-// Form is the text of a trace of a type without what is to be said, for an editor.
+// Form returns an empty trace of a type, to fill in with an editor.
 func Form(kind string) string {
 	known, _ := trace.KindOf(kind)
 	return trace.Trace{Type: kind, Version: "1", Trailers: known.Blank()}.Text()
 }
 
-// Composed is the trace on an issue that somebody made of a form; the text may name another
-// type than the form did. A text that is no trace is a usage error.
+// Composed parses a filled-in form as a trace on an issue. The text may name another type than
+// kind. An invalid trace is a usage error.
 func Composed(issue, kind, text string) (Draft, error) {
 	t, err := trace.Parse(text)
 	if err != nil {
-		return Draft{}, workspace.Usage("what was written is no trace: it must end with the line stig: "+kind+"/1", "")
+		return Draft{}, workspace.Usage("not a trace: it must end with the line stig: "+kind+"/1", "")
 	}
 	d := Draft{Issue: issue, Type: t.Type, Summary: t.Summary}
 	d.Content, d.Body = t.Content()

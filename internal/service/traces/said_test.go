@@ -9,8 +9,8 @@ import (
 	"stig/internal/workspace"
 )
 
-// A form with a first line and a body is the trace that it was made for; what is left of a
-// form without its last line is refused.
+// TestComposed: a form with a first line and a body becomes the trace; without its last line it
+// is rejected.
 func TestComposed(t *testing.T) {
 	form := traces.Form("finding")
 	d, err := traces.Composed("demo-1", "finding", strings.Replace(form, "finding: \n", "finding: the office publishes a month at a time\n\nSince May.\n", 1))

@@ -1,14 +1,13 @@
-// Package traces holds the services about what workers leave on issues for others: adding
-// traces and finding them again, what concerns an actor and was not acknowledged (the
-// inbox), and what happens in a store as it happens (watch).
+// Package traces provides the services for what workers leave on issues for others: leaving and
+// finding traces, the inbox (what concerns an actor and is not acknowledged), and watching a
+// store for events.
 //
-// An inbox is no mailbox: its items are derived from the store at each call and named by
-// what they are, so that none is lost and none is told twice. Events that stig caused are
-// taken from the journal, edit by edit, with who made it; what other programs wrote is
-// found by comparing lines, so that two of their edits in a row look like one.
+// An inbox is not a mailbox. Its items are derived from the store at each call and identified
+// by their content, so that none is lost or reported twice. Events caused by stig come from the
+// journal, edit by edit, with their actor. Changes by other programs are found by comparing
+// lines, so two of their edits in a row look like one.
 //
-// The package does not know how a trace reads: package trace does. It parses no flag and
-// prints nothing.
+// Package trace knows the format of a trace. This package parses no flags and prints nothing.
 //
 //	added, err := traces.Add(ctx, a, traces.AddRequest{Drafts: drafts})
 package traces

@@ -13,32 +13,33 @@ import (
 	"stig/signals"
 )
 
-// Seen is what was read of a store when it was last looked at.
+// Seen is the state of a store when it was last read.
 type Seen struct {
-	Lines   map[string][]byte // of each issue, by its id
-	Changed map[string][]byte // those that the last look found to differ; nil for one that is gone
+	Lines   map[string][]byte // by id
+	Changed map[string][]byte // lines that differed at the last look; nil for a removed issue
 	Ready   map[string]bool   // issues that could be started
-	Held    map[string]bool   // issues that nobody works on, and that wait for others
-	Due     time.Time         // when the first issue that was put off can be started; zero for none
+	Held    map[string]bool   // blocked issues that nobody works on
+	Due     time.Time         // when the first deferred issue becomes ready; zero for none
 }
 
-// Reading is a store as it is now, with what stig wrote since it was last read.
+// Reading is the current store, and what stig wrote since it was last read.
 type Reading struct {
 	Store   *beads.Snapshot
 	Graph   *dag.Graph
-	Journal []clone.Record  // the oldest first
-	Told    map[string]bool // records of the journal whose events were told already, by their Seq
+	Journal []clone.Record  // oldest first
+	Told    map[string]bool // Seq of the records whose events were reported already
 	Now     time.Time
 }
 
-// switchFrom is how many issues another program changes at once before it is taken for a
-// switch to another state of the store, such as a checkout.
+// switchFrom is the number of issues up to which simultaneous changes by another program are
+// separate events. More are taken for a switch to another state of the store, such as a
+// checkout.
 const switchFrom = 50
 
-// Title is the title of an issue as it was last read; "" of one that was not there.
+// Title returns the title of an issue when it was last read; "" if it was not there.
 func (s *Seen) Title(id string) string { return titleIn(string(s.Lines[id])) }
 
-// Take remembers a store as it stands.
+// Take records the current state of a store.
 func (s *Seen) Take(r Reading) error {
 	if _, err := s.take(r); err != nil {
 		return err
@@ -47,14 +48,14 @@ func (s *Seen) Take(r Reading) error {
 	return nil
 }
 
-// take remembers the lines, and gives the ids of those that differ from before, in
-// the order of the store, those that are gone last; each with its line before.
+// take records the lines and returns the issues whose lines differ from before: changed ones in
+// the order of the store, then removed ones.
 func (s *Seen) take(r Reading) (changed []change, err error) {
 	lines := make(map[string][]byte, r.Store.Len())
 	reader := r.Store.Reader()
 	for i, issue := range r.Store.All() {
 		if at, ok := r.Store.Index(issue.ID); !ok || at != i {
-			continue // of a repeated id the last line counts
+			continue // of lines with the same id the last one counts
 		}
 		line, err := reader.Line(issue)
 		if err != nil {
@@ -82,15 +83,15 @@ func (s *Seen) take(r Reading) (changed []change, err error) {
 	return append(changed, gone...), nil
 }
 
-// change is an issue whose line differs; a line is nil where there is none.
+// change is an issue whose line differs; a line is nil if it does not exist.
 type change struct {
 	id            string
 	before, after []byte
 }
 
-// Look gives what happened since the store was last looked at, and remembers it as it
-// is now: what stig wrote in the order in which it did, then what others wrote in the
-// order of the lines, then what became startable or was held up by it.
+// Look returns what happened since the store was last read, and records its current state.
+// Events come in this order: what stig wrote, in the order of the journal; what others wrote,
+// in the order of the lines; which issues became ready or blocked as a result.
 func (s *Seen) Look(r Reading) ([]Event, error) {
 	changed, err := s.take(r)
 	if err != nil {
@@ -117,7 +118,7 @@ func (s *Seen) Look(r Reading) ([]Event, error) {
 	return events, nil
 }
 
-// startable compares what can be started, and what is held up, with what was before.
+// startable returns events for issues that became ready or blocked since the last look.
 func (s *Seen) startable(r Reading) (events []Event) {
 	ready, held := map[string]bool{}, map[string]bool{}
 	anybody := dag.Worker{Now: r.Now, Asked: func(i int) bool { return s.asks(r.Store.At(i)) }}
@@ -139,8 +140,8 @@ func (s *Seen) startable(r Reading) (events []Event) {
 	return events
 }
 
-// asks reports whether a question waits on an issue. Most lines hold none, which is seen
-// at less cost than reading them.
+// asks reports whether an issue has a waiting question. Most lines have none, which a search of
+// their bytes shows without parsing.
 func (s *Seen) asks(issue *beads.Issue) bool {
 	line := s.Lines[issue.ID]
 	if !bytes.Contains(line, []byte(signals.EscalationSection)) && !bytes.Contains(line, []byte(signals.EscalationPending)) {
@@ -154,19 +155,19 @@ func (s *Seen) asks(issue *beads.Issue) bool {
 	return signals.Asks(doc, signals.Read(doc, nil))
 }
 
-// left is what stig left of an issue, part by part, and its line if stig made it.
+// left is the state in which stig left an issue, by part, and its line if stig created it.
 type left struct {
 	parts map[merge.PartName]merge.Digest
-	made  *string // "" where the journal keeps only a hash of it
+	made  *string // "" if the journal has only a hash of it
 }
 
-// OwnEvents gives the events of edits that stig made, before the store is read.
+// OwnEvents returns the events of edits by stig, before the store is read.
 func OwnEvents(records []clone.Record) []Event {
 	events, _ := fromJournal(records, nil)
 	return events
 }
 
-// fromJournal gives the events of what stig wrote, and what it left of each issue.
+// fromJournal returns the events of what stig wrote, and the state in which it left each issue.
 func fromJournal(records []clone.Record, already map[string]bool) (events []Event, told map[string]left) {
 	told = map[string]left{}
 	for _, r := range records {
@@ -193,7 +194,7 @@ func fromJournal(records []clone.Record, already map[string]bool) (events []Even
 	return events, told
 }
 
-// and is what is left after one more change.
+// and returns the state after one more change.
 func (l left) and(c clone.Change, e merge.Edit) left {
 	if l.parts == nil || e.Kind == merge.KindIssue {
 		l = left{parts: map[merge.PartName]merge.Digest{}}
@@ -209,8 +210,8 @@ func (l left) and(c clone.Change, e merge.Edit) left {
 	return l
 }
 
-// fromOthers gives the events of what the journal does not explain. More than so many
-// changed issues are one event, followed by those of each.
+// fromOthers returns the events of changes that the journal does not explain. If more than
+// switchFrom issues changed, a switch event comes first.
 func fromOthers(changed []change, told map[string]left, now time.Time) (events []Event, err error) {
 	counts := map[string]int{}
 	issues := 0
@@ -240,7 +241,7 @@ func fromOthers(changed []change, told map[string]left, now time.Time) (events [
 	return events, nil
 }
 
-// unexplained gives the edits of a line that the journal does not have as they are.
+// unexplained returns the edits of a line that are not in the journal in this form.
 func (c change) unexplained(told left) (edits []merge.Edit, at time.Time, err error) {
 	var before, after *beads.Record
 	if c.before != nil {
@@ -275,8 +276,8 @@ func (c change) unexplained(told left) (edits []merge.Edit, at time.Time, err er
 	return edits, at, nil
 }
 
-// overwritten gives the parts that stig left otherwise than they are now, without those
-// that are among the edits: others have put back what was there before.
+// overwritten returns the parts that differ from what stig left and that are not in edits:
+// others have restored an earlier value.
 func overwritten(told left, edits []merge.Edit, after *beads.Record) (list []merge.Edit) {
 	known := map[merge.PartName]bool{}
 	for _, e := range edits {

@@ -14,14 +14,14 @@ import (
 	"stig/signals"
 )
 
-// What can happen to an issue.
+// The kinds of events.
 const (
 	EventCreated    = "created"
 	EventEdited     = "edited"
 	EventClaimed    = "claimed"
 	EventReleased   = "released"
-	EventReady      = "ready"   // it became startable
-	EventBlocked    = "blocked" // it was startable, or not there, and waits for another now
+	EventReady      = "ready"   // it became ready to start
+	EventBlocked    = "blocked" // it is blocked now and was not before
 	EventSignal     = "signal"
 	EventCheckpoint = "checkpoint"
 	EventEscalated  = "escalated"
@@ -34,12 +34,12 @@ const (
 	EventSwitched   = "switched" // more than 50 issues changed at once
 )
 
-// EventNames lists the events.
+// EventNames returns the names of all events.
 func EventNames() []string {
 	return []string{EventCreated, EventEdited, EventClaimed, EventReleased, EventReady, EventBlocked, EventSignal, EventCheckpoint, EventEscalated, EventAnswered, EventLeft, EventClosed, EventReopened, EventDependency, EventVanished, EventSwitched}
 }
 
-// Event is one thing that happened. By is "" where the store does not say who it was.
+// Event is one thing that happened. By is "" if the store does not say who did it.
 type Event struct {
 	Event string    `json:"event"`
 	ID    string    `json:"id"` // of the issue; "" for a switch
@@ -47,21 +47,21 @@ type Event struct {
 	At    time.Time `json:"at"`
 	Title string    `json:"title,omitempty"`
 
-	Trace   string   `json:"trace,omitempty"`   // the name of a trace
+	Trace   string   `json:"trace,omitempty"`   // name of a trace
 	Type    string   `json:"type,omitempty"`    // of a trace, or of a dependency
-	Summary string   `json:"summary,omitempty"` // of a trace; the question; the answer; the reason of a close
-	To      []string `json:"to,omitempty"`      // for whom a trace is
+	Summary string   `json:"summary,omitempty"` // of a trace, or the question, the answer, the close reason
+	To      []string `json:"to,omitempty"`      // addressees of a trace
 	Needs   []string `json:"needs,omitempty"`   // the roles that a request for help needs
 	Signal  string   `json:"signal,omitempty"`
-	Was     string   `json:"was,omitempty"` // a signal's value; who held a claim
+	Was     string   `json:"was,omitempty"` // previous value of a signal, or holder of a claim
 	Now     string   `json:"now,omitempty"`
-	On      string   `json:"on,omitempty"`     // the issue that is depended on
-	Gone    string   `json:"gone,omitempty"`   // what vanished: issue, a section, a signal, a comment
-	Fields  []string `json:"fields,omitempty"` // what was edited
+	On      string   `json:"on,omitempty"`     // the issue depended on
+	Gone    string   `json:"gone,omitempty"`   // what vanished: issue, section, signal or comment
+	Fields  []string `json:"fields,omitempty"` // the edited fields
 
 	Issues   int            `json:"issues,omitempty"` // of a switch
-	Counts   map[string]int `json:"counts,omitempty"` // of a switch: how often each event
-	InSwitch bool           `json:"-"`                // a switch says so already
+	Counts   map[string]int `json:"counts,omitempty"` // of a switch: number of each event
+	InSwitch bool           `json:"-"`                // covered by a switch event
 }
 
 // about is what the events of one edit have in common.
@@ -72,7 +72,7 @@ type about struct {
 
 func (a about) event(name string) Event { return Event{Event: name, ID: a.id, By: a.by, At: a.at} }
 
-// eventsOf gives the events of an edit of one issue, in the order of EventNames.
+// eventsOf returns the events of an edit of one issue, in the order of EventNames.
 func eventsOf(a about, edits []merge.Edit) []Event {
 	t := teller{about: a}
 	for _, e := range edits {
@@ -89,7 +89,7 @@ func eventsOf(a about, edits []merge.Edit) []Event {
 	return t.events
 }
 
-// teller makes events of edits.
+// teller turns edits into events.
 type teller struct {
 	about
 	events           []Event
@@ -161,19 +161,19 @@ func (t *teller) key(e merge.Edit) {
 	case beads.CloseReason:
 		t.reason = textIn(e.Now)
 	case "closed_at", "closed_by_session", "close_outcome", "started_at":
-		// they go with the status
+		// these change together with the status
 	default:
 		t.field(e.Name)
 	}
 }
 
-// textIn is a JSON string as text.
+// textIn returns the text of a JSON string; "" if raw is not one.
 func textIn(raw string) (text string) {
-	_ = json.Unmarshal([]byte(raw), &text) // else it is none
+	_ = json.Unmarshal([]byte(raw), &text) // "" on error
 	return text
 }
 
-// standing says what status and assignee became, which belong together.
+// standing adds the event for a change of status and assignee, which belong together.
 func (t *teller) standing() {
 	var was, now, held, holds string
 	if t.status != nil {
@@ -208,7 +208,7 @@ func (t *teller) signal(e merge.Edit) {
 	was, _ := merge.CutSignal(e.Was)
 	now, _ := merge.CutSignal(e.Now)
 	if s, known := signals.Named(e.Name); known && e.Was == "" {
-		was = s.Default() // a row that says what holds without it is no news
+		was = s.Default() // a new row with the default value is not news
 	}
 	switch {
 	case e.Now == "":
@@ -234,8 +234,8 @@ func (t *teller) section(e merge.Edit) {
 	}
 }
 
-// questions tells of questions and answers that were not there before. Of several questions
-// those that still wait are written again when one is answered, and were told of.
+// questions adds events for new questions and answers. When one of several questions is
+// answered, the waiting ones are written again; these were reported before.
 func (t *teller) questions(e merge.Edit) {
 	had := partsIn(e.Was)
 	for _, p := range partsIn(e.Now) {
@@ -264,7 +264,7 @@ func partsIn(body string) []signals.Part {
 	}
 	doc, err := notes.Parse("").Replace(signals.EscalationSection, strings.Trim(body, "\r\n"))
 	if err != nil {
-		return nil // it holds delimiters: nothing reads it
+		return nil // the body contains delimiters, so nothing reads it
 	}
 	return signals.Escalations(doc)
 }

@@ -16,7 +16,7 @@ import (
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// line is the line of an issue of those members.
+// line returns the line of an issue with those members.
 func line(id string, members ...string) string {
 	return "{" + strings.Join(append([]string{fmt.Sprintf(`"id":%q`, id)}, members...), ",") + "}"
 }
@@ -34,7 +34,7 @@ func table(rows ...string) string {
 	return section("stigmergic-signals", "| Signal | Value | Updated |\n|---|---|---|\n"+strings.Join(rows, "\n"))
 }
 
-// words are events in short: the name, the issue, what of it.
+// words returns events in short: name, issue, details.
 func words(events []Event) (list []string) {
 	for _, e := range events {
 		of := []string{e.Event, e.ID}
@@ -55,7 +55,7 @@ func comment(number int, author, said, at string) string {
 	return fmt.Sprintf(`{"id":%d,"author":%q,"text":%s,"created_at":%q}`, number, author, raw, at)
 }
 
-// TestEvents compares two lines of an issue, as the edit of another program.
+// TestEvents compares two lines of an issue, as after an edit by another program.
 func TestEvents(t *testing.T) {
 	row := func(value string) string { return "| surprise | " + value + " | 2026-11-20 |" }
 	notes := func(parts ...string) string { return line("p-1", text("notes", strings.Join(parts, "\n\n"))) }
@@ -138,7 +138,7 @@ func reading(t *testing.T, store string, journal ...clone.Record) Reading {
 	return Reading{Store: file, Graph: dag.New(file), Journal: journal, Now: noon}
 }
 
-// set is a record of the journal that sets keys of an issue: key, was, now …
+// set returns a journal record that sets keys of an issue: key, was, now …
 func set(seq, actor, id string, of ...string) clone.Record {
 	r := clone.Record{Seq: seq, Actor: actor, At: noon, Result: clone.Written}
 	for ; len(of) >= 3; of = of[3:] {
@@ -152,7 +152,7 @@ func with(r clone.Record, change func(*clone.Record)) clone.Record {
 	return r
 }
 
-// TestLook tells what stig wrote from what others did, of one look.
+// TestLook: one look separates what stig wrote from what others did.
 func TestLook(t *testing.T) {
 	open := line("p-1", `"title":"a"`, `"status":"open"`)
 	held := line("p-2", `"title":"b"`, `"status":"open"`, `"dependencies":[{"issue_id":"p-2","depends_on_id":"p-1","type":"blocks"}]`)
@@ -216,8 +216,8 @@ func TestLook(t *testing.T) {
 	}
 }
 
-// TestSwitched: more than 50 issues that another program changes are one event, which
-// is followed by those of each, marked so that only who names an issue is told.
+// TestSwitched: if another program changes more than 50 issues, one switch event comes first.
+// The events of each issue are marked, so that only a watcher that names the issue gets them.
 func TestSwitched(t *testing.T) {
 	store := func(n int, title string) (text string) {
 		for i := range n {
@@ -252,8 +252,8 @@ func TestSwitched(t *testing.T) {
 	}
 }
 
-// TestApplied decides which records a reading of the store holds: stig writes the
-// journal first.
+// TestApplied checks which records a reading of the store contains: stig writes the journal
+// first.
 func TestApplied(t *testing.T) {
 	title := func(seq, was, now string, result clone.Result) clone.Record {
 		return with(set(seq, "ann", "p-1", "title", `"`+was+`"`, `"`+now+`"`), func(r *clone.Record) { r.Result = result })
@@ -263,7 +263,7 @@ func TestApplied(t *testing.T) {
 		name    string
 		title   string
 		records []clone.Record
-		old     string // records that are settled
+		old     string // settled records
 		want    string
 		rest    int
 	}{

@@ -8,16 +8,16 @@ import (
 	"stig/internal/merge"
 )
 
-// Patience is how long an edit of which no result is known may not be seen in the
-// store. After that its writer was ended.
+// Patience is how long an edit without a result may be missing from the store. After that its
+// writer must have ended.
 const Patience = time.Second
 
-// AppliedRecords gives the records that a reading of the store holds. stig writes the journal
-// first and the store then, one edit after the other, so that these are the records up
-// to the last one that is seen in the lines, or that is settled: it failed, was written
-// before the store was read, or has no result for longer than Patience. An edit of
-// which no result is known and nothing is seen holds up those behind it until it is
-// settled, and is left out then.
+// AppliedRecords returns the records that a reading of the store contains, and how many are
+// left. stig writes the journal first and then the store, one edit after the other. So the
+// reading contains all records up to the last one that is visible in the lines or settled: it
+// failed, was written before the store was read, or has no result for longer than Patience. A
+// record without a result that is not visible blocks those after it until it is settled; then
+// it is left out.
 func AppliedRecords(records []clone.Record, store *beads.Snapshot, settled func(clone.Record) bool) (applied []clone.Record, rest int) {
 	last := len(records)
 	for ; last > 0; last-- {
@@ -37,7 +37,7 @@ func AppliedRecords(records []clone.Record, store *beads.Snapshot, settled func(
 	return applied, len(records) - last
 }
 
-// holds reports whether a store says what a record left.
+// holds reports whether the store has the state that a record left.
 func holds(store *beads.Snapshot, r clone.Record) bool {
 	parts := map[string][]merge.Part{}
 	for _, c := range r.Changes {

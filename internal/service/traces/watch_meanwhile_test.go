@@ -18,7 +18,7 @@ import (
 	"stig/internal/workspace"
 )
 
-// whileWatching is a store that others write right after it was read.
+// whileWatching is a store that others write right after it is read.
 type whileWatching struct {
 	beads.Store
 	after func()
@@ -30,7 +30,8 @@ func (m whileWatching) Snapshot() (*beads.Snapshot, error) {
 	return file, err
 }
 
-// TestBeginMeetsEdit: what others write while a watcher begins is told as theirs, or was before.
+// TestBeginMeetsEdit: an edit by others while a watcher begins is either reported as theirs, or
+// counts as earlier.
 func TestBeginMeetsEdit(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, ".beads"), 0o755); err != nil {
@@ -57,7 +58,7 @@ func TestBeginMeetsEdit(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	shut("demo-4") // before the first edit there is no lock to wait for
+	shut("demo-4") // without an edit there is no lock to wait for yet
 	var reads atomic.Int32
 	var writers sync.WaitGroup
 	watcher := run()

@@ -11,23 +11,23 @@ import (
 	"stig/internal/workspace"
 )
 
-// WatchRequest says which events to tell of: those that fit all that is given.
+// WatchRequest says which events to report: those that match all given conditions.
 type WatchRequest struct {
 	IDs    []string // of these issues
-	Events []string // of these names
-	Types  []string // traces of these types alone
-	Roles  []string // traces that are for, or need, one of these roles
-	To     []string // traces for one of these actors, and for @all
+	Events []string // with these names
+	Types  []string // only traces of these types
+	Roles  []string // traces for one of these roles, or that need one
+	To     []string // traces for one of these actors, or for @all
 	Labels []string // of issues with all of these labels
-	Epic   string   // of this issue, and of those within it
-	As     string   // a name, under which it is remembered what was told
+	Epic   string   // of this issue and those within it
+	As     string   // name under which to remember what was reported
 	Anew   bool     // forget what is remembered under that name
-	Until  string   // end after an event of this name
+	Until  string   // end after an event with this name
 
-	Begun func() error // called once, if it is set, when all that happens from then on is told
+	Begun func() error // called once, when every later event will be reported; may be nil
 }
 
-// check refuses what no event can fit, and gives ids their full form.
+// check rejects conditions that no event can match, and expands ids.
 func (r *WatchRequest) check(file *beads.Snapshot) error {
 	for _, name := range append(slices.Clone(r.Events), r.Until) {
 		if name != "" && !slices.Contains(EventNames(), name) {
@@ -40,7 +40,7 @@ func (r *WatchRequest) check(file *beads.Snapshot) error {
 		}
 	}
 	if len(r.Events) > 0 && r.Until != "" && !slices.Contains(r.Events, r.Until) {
-		return workspace.Usage(fmt.Sprintf("--until %s: is none of the events that are watched", r.Until), "add --event "+r.Until)
+		return workspace.Usage(fmt.Sprintf("--until %s: not one of the watched events", r.Until), "add --event "+r.Until)
 	}
 	if r.Anew && r.As == "" {
 		return workspace.Usage("--anew: goes with --as NAME", "")
@@ -63,7 +63,7 @@ func (r *WatchRequest) check(file *beads.Snapshot) error {
 	return nil
 }
 
-// pick gives the events that fit.
+// pick returns the matching events.
 func (r WatchRequest) pick(events []Event, file *beads.Snapshot, graph *dag.Graph) (picked []Event, err error) {
 	within := r.within(file, graph)
 	for _, e := range events {
@@ -88,7 +88,7 @@ func (r WatchRequest) fits(e Event) bool {
 	case e.Event == EventSwitched:
 		return !traces
 	case e.InSwitch && len(r.IDs) == 0:
-		return false // the switch was told
+		return false // the switch was reported
 	case len(r.IDs) > 0 && !slices.Contains(r.IDs, e.ID):
 		return false
 	case !traces:
@@ -105,7 +105,7 @@ func (r WatchRequest) fits(e Event) bool {
 		(len(r.Roles)+len(r.To) == 0 || shares(e.To, e.Needs))
 }
 
-// within gives the ids of what the epic contains; nil for no epic.
+// within returns the ids of the epic and what it contains; nil for no epic.
 func (r WatchRequest) within(file *beads.Snapshot, graph *dag.Graph) map[string]bool {
 	if r.Epic == "" {
 		return nil

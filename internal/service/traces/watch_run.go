@@ -18,14 +18,14 @@ import (
 	"stig/internal/workspace"
 )
 
-// Watch calls tell with each event that was asked for, until ctx ends, tell fails, or
-// the event came that the request waits for.
+// Watch calls tell with each requested event, until ctx ends, tell fails, or the event of Until
+// has come.
 func Watch(ctx context.Context, a *workspace.Run, r WatchRequest, tell func(Event) error) error {
-	file, err := a.Open() // says what of the store is unreadable
+	file, err := a.Open() // warns of unreadable parts of the store
 	if err != nil {
 		return err
 	}
-	defer func() { _ = file.Close() }() // it was read only
+	defer func() { _ = file.Close() }() // it was only read
 	if err := r.check(file); err != nil {
 		return err
 	}
@@ -74,17 +74,17 @@ type watcher struct {
 	state   clone.WatcherState
 
 	first   map[string]time.Time // when a record was first read, by its Seq
-	told    map[string]bool      // records that early told of
-	ended   bool                 // early told of what the request waits for
-	failing time.Time            // since when the store cannot be read; zero where it can
-	warned  bool                 // and that was said
+	told    map[string]bool      // records that early reported
+	ended   bool                 // early reported the event that the request waits for
+	failing time.Time            // since when the store is unreadable; zero if it is readable
+	warned  bool                 // and a warning was printed
 
-	switched int       // issues that a switch changed, which is not told yet
+	switched int       // number of issues of a switch that is not reported yet
 	doubted  time.Time // when it was first seen
-	certain  bool      // it is told at once: this is the last look
+	certain  bool      // the last look: report it at once
 }
 
-// open begins where the watcher of that name was, else now.
+// open continues where the watcher of that name stopped, or begins now.
 func open(ctx context.Context, a *workspace.Run, file *beads.Snapshot, r WatchRequest) (*watcher, error) {
 	w := &watcher{app: a, request: r, store: a.At(file.Place()), first: map[string]time.Time{}, told: map[string]bool{}}
 	var err error
@@ -112,8 +112,9 @@ func open(ctx context.Context, a *workspace.Run, file *beads.Snapshot, r WatchRe
 	return w, w.keep(nil)
 }
 
-// begin reads the store and the end of the journal while nobody writes: an edit between would
-// be told as that of another program, or though it was before. Who waits for long goes without.
+// begin reads the store and the end of the journal while writers are paused: an edit in between
+// would be reported as that of another program, or although it was earlier. If the pause takes
+// too long it reads without.
 func (w *watcher) begin(ctx context.Context) (file *beads.Snapshot, err error) {
 	if place := w.store.Place(); place.Mode != beads.Server {
 		if resume, err := jsonl.Pause(ctx, place, pauseWait); err == nil {
@@ -124,9 +125,9 @@ func (w *watcher) begin(ctx context.Context) (file *beads.Snapshot, err error) {
 	return w.store.Snapshot()
 }
 
-const pauseWait = 2 * time.Second // how long a watcher that begins waits for those who write
+const pauseWait = 2 * time.Second // how long a beginning watcher waits for writers
 
-// recall reads what the watcher of that name remembers.
+// recall reads what is remembered under the watcher's name.
 func (w *watcher) recall() (known bool, err error) {
 	now, err := w.now()
 	if err != nil {
@@ -134,15 +135,15 @@ func (w *watcher) recall() (known bool, err error) {
 	}
 	memory, state, lines, known, err := w.place.Watcher(w.request.As, w.request.Anew, now)
 	if errors.Is(err, clone.ErrWatched) {
-		return false, &fault.Error{Code: fault.Conflict, Reason: fmt.Sprintf("--as %s: another process watches under this name", w.request.As), Hint: "give another name"}
+		return false, &fault.Error{Code: fault.Conflict, Reason: fmt.Sprintf("--as %s: another process is watching under this name", w.request.As), Hint: "give another name"}
 	}
-	if _, ofSystem := errors.AsType[*fs.PathError](err); ofSystem { // as it would refuse --anew
-		return false, &fault.Error{Code: fault.Store, Reason: fmt.Sprintf("--as %s: what it sees cannot be kept: %v", w.request.As, err),
-			Hint: "make room, or give yourself the right to write there; or leave out --as, and nothing is remembered", Err: err}
+	if _, ofSystem := errors.AsType[*fs.PathError](err); ofSystem { // --anew would fail in the same way
+		return false, &fault.Error{Code: fault.Store, Reason: fmt.Sprintf("--as %s: cannot save what was seen: %v", w.request.As, err),
+			Hint: "free disk space or fix the permissions; or leave out --as, which saves nothing", Err: err}
 	}
 	if err != nil {
-		return false, &fault.Error{Code: fault.Store, Reason: fmt.Sprintf("--as %s: what it has seen cannot be read: %v", w.request.As, err),
-			Hint: "type the command with --anew to watch from now on; what happened meanwhile is not told", Err: err}
+		return false, &fault.Error{Code: fault.Store, Reason: fmt.Sprintf("--as %s: cannot read what was seen: %v", w.request.As, err),
+			Hint: "add --anew to watch from now on; earlier events are not reported", Err: err}
 	}
 	w.memory = memory
 	if !known {
@@ -166,8 +167,8 @@ func (w *watcher) close() {
 
 func (w *watcher) now() (time.Time, error) { return w.app.Clock() }
 
-// look tells of what happened since it last looked. later is set where the journal has
-// an edit that the store does not show yet.
+// look reports what happened since the last look. later is set if the journal has an edit that
+// the store does not show yet.
 func (w *watcher) look(tell func(Event) error) (done, later bool, err error) {
 	now, err := w.now()
 	if err != nil {
@@ -221,24 +222,24 @@ func (w *watcher) look(tell func(Event) error) (done, later bool, err error) {
 	return done, later, w.remember(applied, len(events) > 0, end, later, now)
 }
 
-// untilDue is for how long nothing happens unless the store changes; 0 for no bound.
+// untilDue returns for how long nothing can happen unless the store changes; 0 for no limit.
 func (w *watcher) untilDue() time.Duration {
 	now, err := w.now()
 	if err != nil {
-		return workspace.Again // the next look says so
+		return workspace.Again // the next look reports the error
 	}
 	return workspace.Until(w.seen.Due, now)
 }
 
-// early reads the journal, and tells at once of the edits in it that are written: that
-// takes a few milliseconds, and reading a large store a hundred. What an issue has to
-// be like, labels and an epic, is not known before the store is read.
+// early reads the journal and at once reports the written edits in it. This takes milliseconds;
+// reading a large store takes a hundred. It skips requests with labels or an epic, which need
+// the store.
 func (w *watcher) early(tell func(Event) error) (records []clone.Record, err error) {
 	for range 8 {
 		if records, err = w.fresh(); err != nil || !slices.ContainsFunc(records, pending) {
 			break
 		}
-		time.Sleep(3 * time.Millisecond) // the result follows the store right away
+		time.Sleep(3 * time.Millisecond) // the result follows the edit of the store right away
 	}
 	if err != nil || len(w.request.Labels) > 0 || w.request.Epic != "" {
 		return records, err
@@ -269,12 +270,12 @@ func (w *watcher) early(tell func(Event) error) (records []clone.Record, err err
 
 func pending(r clone.Record) bool { return r.Result == clone.Unfinished }
 
-// doubts reports whether the events are those of a switch that was not seen for long: a
-// program that writes the file in place makes it empty first, and may be slow.
+// doubts reports whether the events are a switch that was first seen only moments ago: a
+// program that writes the file in place empties it first, and may be slow.
 func (w *watcher) doubts(events []Event) bool {
 	now, issues := w.app.Now(), 0
 	for _, e := range events {
-		issues += e.Issues // 0 of all that is no switch
+		issues += e.Issues // 0 except for a switch
 	}
 	if issues == 0 || w.certain {
 		w.switched = 0
@@ -290,11 +291,11 @@ func (w *watcher) doubts(events []Event) bool {
 	return false
 }
 
-// settles is how long a switch stays before it is told.
+// settles is how long a switch must last before it is reported.
 const settles = 500 * time.Millisecond
 
-// unread has the store looked at again soon: another program may be in the middle of
-// writing it, or have made a new file of it. What lasts is said, once.
+// unread makes the watcher look again soon: another program may be writing the store or
+// replacing its file. It warns once if the error lasts.
 func (w *watcher) unread(err error) (done, later bool, _ error) {
 	now := w.app.Now()
 	switch {
@@ -307,10 +308,10 @@ func (w *watcher) unread(err error) (done, later bool, _ error) {
 	return false, true, nil
 }
 
-// unreadableFor is how long a store may not be readable before that is said.
+// unreadableFor is how long a store may be unreadable before a warning.
 const unreadableFor = 2 * time.Second
 
-// fresh reads the records that were not told of yet, of this work tree's store.
+// fresh returns the records of this work tree's store that were not reported yet.
 func (w *watcher) fresh() ([]clone.Record, error) {
 	journal, err := w.place.Since(w.state.Mark)
 	if err != nil {
@@ -327,9 +328,8 @@ func (w *watcher) fresh() ([]clone.Record, error) {
 	return records, nil
 }
 
-// remember keeps what was told of. The mark moves on when nothing is left to be told
-// of before it: the journal may have got longer since it was read up to end, so what
-// was told of is kept by name.
+// remember saves what was reported. The mark moves on only if nothing before it is unreported.
+// The journal may have grown since it was read up to end, so reported records are kept by name.
 func (w *watcher) remember(applied []clone.Record, happened bool, end clone.Mark, later bool, now time.Time) error {
 	if len(applied) == 0 && len(w.seen.Changed) == 0 && !happened {
 		return nil
