@@ -20,17 +20,17 @@ import (
 type outcome struct {
 	alert  alert
 	status int
-	typed  url.Values // what was written into it, where it is to be written anew
+	typed  url.Values // what was typed into it, to be filled in again
 }
 
-// act is what a form does, through the service that its command calls. It gives the message
-// to show.
+// act is what a form does, through the same service as its command. do returns the message to
+// show.
 type act struct {
-	all bool // only where all may be done
+	all bool // allowed only if Options.Local
 	do  func(ctx context.Context, a *workspace.Run, name string, form url.Values) (said string, err error)
 }
 
-// issueActs are what forms do with an issue, by the last piece of their address.
+// issueActs returns what forms do with an issue, by the last element of their path.
 func issueActs() map[string]act {
 	return map[string]act{
 		"resolve":    {false, resolve},
@@ -46,13 +46,13 @@ func issueActs() map[string]act {
 		}},
 		"reopen": {true, func(ctx context.Context, a *workspace.Run, id string, form url.Values) (string, error) {
 			if strings.TrimSpace(form.Get("text")) == "" {
-				return "", workspace.Usage("a reason is missing", "write into the form what is wrong with it")
+				return "", workspace.Usage("a reason is missing", "describe the problem in the form")
 			}
 			reopened, err := service.Reopen(ctx, a, service.ReopenRequest{ID: id, Reason: form.Get("text")})
 			if err != nil {
 				return "", err
 			}
-			if !reopened.Changed { // the reason is nowhere
+			if !reopened.Changed { // the reason was not written
 				return "", &fault.Error{Code: fault.Conflict, ID: reopened.ID, Reason: "is not closed (status " + reopened.Status + "), nothing changed", Hint: "leave a comment instead"}
 			}
 			a.WarnOfEdit(reopened.ID, reopened.Warnings, reopened.Lines)
@@ -62,7 +62,7 @@ func issueActs() map[string]act {
 	}
 }
 
-// actorActs are what forms do with a worker.
+// actorActs returns what forms do with a worker, by the last element of their path.
 func actorActs() map[string]act {
 	change := func(said string, do func(context.Context, *workspace.Run, actors.WorkerRequest) (*actors.Worker, error)) act {
 		return act{true, func(ctx context.Context, a *workspace.Run, name string, form url.Values) (string, error) {
@@ -70,10 +70,10 @@ func actorActs() map[string]act {
 			return said, err
 		}}
 	}
-	return map[string]act{"pause": change("paused", actors.Pause), "resume": change("goes on", actors.Resume), "drain": change("ends after its run", actors.Drain)}
+	return map[string]act{"pause": change("paused", actors.Pause), "resume": change("resumed", actors.Resume), "drain": change("will stop after its current run", actors.Drain)}
 }
 
-// post carries out a form, and redirects to the page that the form is on.
+// post carries out a form and redirects to the page of the form.
 func (b *Board) post(w http.ResponseWriter, r *http.Request) {
 	acts, name := issueActs(), r.PathValue("id")
 	if name == "" {
@@ -92,7 +92,7 @@ func (b *Board) post(w http.ResponseWriter, r *http.Request) {
 			warnings = append(warnings, text)
 		}
 	}
-	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // the form was read; checks take their time
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // the form has been read, and checks may take long
 	said, err := verb.do(r.Context(), a, name, r.PostForm)
 	b.keeper.forget(workOf)
 	b.hub.changed()
@@ -110,7 +110,7 @@ func (b *Board) post(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, back, http.StatusSeeOther)
 }
 
-// written is what somebody wrote into a form.
+// written returns the texts that were typed into a form.
 func written(form url.Values) string {
 	var all []string
 	for _, field := range []string{"text", "done", "learned", "remains", "downstream"} {
@@ -121,7 +121,7 @@ func written(form url.Values) string {
 	return strings.Join(all, "\n\n")
 }
 
-// backOf is the page that a form is on: one of this board.
+// backOf returns the page of a form; "/" if that is not a page of this board.
 func (b *Board) backOf(r *http.Request) string {
 	back := r.PostForm.Get("back")
 	if u, err := url.Parse(back); err == nil && u.Host == "" && u.Scheme == "" && strings.HasPrefix(u.Path, "/") && !strings.HasPrefix(back, "//") && !strings.Contains(back, "\\") {
@@ -132,22 +132,22 @@ func (b *Board) backOf(r *http.Request) string {
 	return "/"
 }
 
-// resolve answers the question that the form shows; it refuses if the question has changed.
+// resolve answers the question of the form. It returns an error if the question has changed.
 func resolve(ctx context.Context, a *workspace.Run, id string, form url.Values) (string, error) {
 	hash := form.Get("question")
 	if hash == "" {
-		return "", workspace.Usage("the form names no question", "load the page again")
+		return "", workspace.Usage("the form names no question", "reload the page")
 	}
 	option := 0
 	if text := form.Get("option"); text != "" {
 		var err error
 		if option, err = strconv.Atoi(text); err != nil || option < 1 {
-			return "", workspace.Usage("option: must be a number of an option; found "+strconv.Quote(text), "load the page again")
+			return "", workspace.Usage("option: must be the number of an option; found "+strconv.Quote(text), "reload the page")
 		}
 	}
 	text := strings.TrimSpace(form.Get("text"))
 	if option == 0 && text == "" {
-		return "", workspace.Usage("the answer is empty", "choose an option, or write it into the form")
+		return "", workspace.Usage("the answer is empty", "choose an option, or enter an answer in the form")
 	}
 	answering, err := service.OpenQuestion(ctx, a, id, false)
 	if err != nil {
@@ -163,14 +163,14 @@ func resolve(ctx context.Context, a *workspace.Run, id string, form url.Values) 
 
 func comment(ctx context.Context, a *workspace.Run, id string, form url.Values) (string, error) {
 	if strings.TrimSpace(form.Get("text")) == "" {
-		return "", workspace.Usage("the comment is empty", "write it into the form")
+		return "", workspace.Usage("the comment is empty", "enter a comment in the form")
 	}
 	_, err := service.Comment(ctx, a, service.CommentRequest{ID: id, Text: form.Get("text")})
 	return "commented", err
 }
 
-// leave is a checkpoint. It says what the command prints beside what was written: the form
-// does not show which texts it replaces.
+// leave writes a checkpoint. It warns of what its command prints: replaced texts, which the
+// form does not show, alerts and findings.
 func leave(ctx context.Context, a *workspace.Run, id string, form url.Values) (string, error) {
 	r := service.CheckpointRequest{ID: id, Signals: map[signals.Signal]string{}, Estimate: signals.Estimate{
 		Done: strings.TrimSpace(form.Get("done")), Learned: strings.TrimSpace(form.Get("learned")),
@@ -182,7 +182,7 @@ func leave(ctx context.Context, a *workspace.Run, id string, form url.Values) (s
 		}
 	}
 	if len(r.Signals) == 0 && r.Estimate == (signals.Estimate{}) {
-		return "", workspace.Usage("nothing to write", "fill in a field of the form")
+		return "", workspace.Usage("nothing to write", "fill in at least one field of the form")
 	}
 	report, err := service.Checkpoint(ctx, a, r)
 	if err != nil {
@@ -200,10 +200,10 @@ func leave(ctx context.Context, a *workspace.Run, id string, form url.Values) (s
 		a.Warn("finding %s: %s; %s", f.Rule, f.Message, f.Hint)
 	}
 	a.WarnOfEdit(report.ID, report.Warnings, report.Lines)
-	return "noted", nil
+	return "checkpoint written", nil
 }
 
-// runChecks runs the checks of an issue, where they are trusted.
+// runChecks runs the checks of an issue if they are trusted.
 func runChecks(ctx context.Context, a *workspace.Run, id string, _ url.Values) (string, error) {
 	found, err := service.Verify(ctx, a, service.VerifyRequest{ID: id})
 	if err != nil {
@@ -213,7 +213,7 @@ func runChecks(ctx context.Context, a *workspace.Run, id string, _ url.Values) (
 	case found.Err != nil:
 		return "", found.Err
 	case found.Failed():
-		return "", &fault.Error{Code: fault.Found, ID: id, Reason: "did not pass: " + found.GateRun.Verdict.Summary(), Hint: "what its checks said stands under proof"}
+		return "", &fault.Error{Code: fault.Found, ID: id, Reason: "did not pass: " + found.GateRun.Verdict.Summary(), Hint: "see the output of the checks under Proof"}
 	}
 	return "passed", nil
 }

@@ -7,7 +7,7 @@ import (
 	"stig/internal/service/traces"
 )
 
-// everybody lists who works on the clone.
+// everybody is the page of all actors of the clone.
 func everybody(v *view) (page, error) {
 	p := page{Title: "Actors", Section: "Actors", Every: recheck}
 	listed, err := actors.List(v.Run, actors.ListRequest{All: v.query.Get("all") != ""})
@@ -22,13 +22,13 @@ func everybody(v *view) (page, error) {
 	return p, nil
 }
 
-// How many actors, and how many items of an inbox, are shown.
+// Limits of the actors, and of the inbox items, on a page.
 const (
 	mostActors = 100
 	mostItems  = 100
 )
 
-// actor is the page of one who works on the clone: state, inbox, runs and log.
+// actor is the page of one actor: state, inbox, runs and log.
 func actor(v *view) (page, error) {
 	name := v.path[1]
 	p := page{Title: name, Section: "Actors", Every: recheck}
@@ -42,7 +42,7 @@ func actor(v *view) (page, error) {
 	}
 	items, err := traces.ListInbox(v.ctx, v.Run, traces.InboxRequest{Actor: name})
 	if err != nil {
-		items = []traces.Item{} // nobody has an inbox of that name
+		items = []traces.Item{} // no inbox has that name
 	}
 	slices.Reverse(runs)
 	p.Parts = []part{

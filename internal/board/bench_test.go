@@ -7,7 +7,7 @@ import (
 	"stig/internal/testkit/sample"
 )
 
-// BenchmarkPages makes each page of a store of 10,000 issues.
+// BenchmarkPages renders each page of a store of 10,000 issues.
 func BenchmarkPages(b *testing.B) {
 	var text strings.Builder
 	if err := sample.Write(&text, 10_000, 1); err != nil {

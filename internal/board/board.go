@@ -1,11 +1,11 @@
-// Package board shows a store to people in a browser: what waits for an answer, what each
-// actor does, what was closed and with which proof. Pages are made by the server and work
-// without a script; with one, the parts of a page that change are sent as they change.
+// Package board shows a store in a browser: open questions, what each actor does, and what was
+// closed with which proof. Pages are rendered by the server and work without scripts; with
+// scripts, parts of a page are updated as they change.
 //
-// What is written goes through the services that the commands call, as the person who
-// started the board, and is refused with the same words. The texts of issues are hostile:
-// HTML writes the few tags that it knows and shows everything else as text. The package
-// knows no flag and opens no address; it shows what the store holds and keeps nothing.
+// Changes go through the services of the commands, as the person who started the board, and get
+// the same errors. The texts of issues are untrusted: HTML writes a few known tags and shows
+// everything else as text. The package parses no flags and opens no listener; it stores nothing
+// of its own.
 //
 //	b := board.New(board.Options{Run: a, Hosts: []string{"127.0.0.1:8080"}})
 //	err := b.Serve(ctx, listener)
@@ -28,18 +28,17 @@ import (
 	"stig/internal/workspace"
 )
 
-// Options of a board.
+// Options configure a board.
 type Options struct {
-	Run *workspace.Run // of which every request gets a run of its own
+	Run *workspace.Run // each request gets a copy of it
 
-	// Names are the hosts by which it may be asked for, beside localhost and addresses in
-	// digits.
+	// Names are the accepted host names, besides localhost and IP addresses.
 	Names []string
 
-	Write bool // people may answer and comment
-	Local bool // and do all else that the commands do: only on a loopback address
+	Write bool // allow answers and comments
+	Local bool // allow all other changes too; set it only for a loopback address
 
-	// Invite is called with each address that lets one browser in.
+	// Invite is called with each path that admits one browser.
 	Invite func(path string)
 }
 
@@ -50,30 +49,30 @@ type Board struct {
 	hub     *hub
 	pages   *pages
 	keeper  keeper
-	stamp   string // stands in shared pages where each browser's secret goes
+	stamp   string // placeholder in shared pages for each browser's secret
 
-	ctx       context.Context // of what goes on when the request that began it is answered
-	running   sync.WaitGroup  // of that
-	serving   sync.RWMutex    // read by each request
-	searching chan struct{}   // see searches
+	ctx       context.Context // of work that outlives its request
+	running   sync.WaitGroup  // counts that work
+	serving   sync.RWMutex    // read-locked by each request
+	searching chan struct{}   // limits concurrent searches
 }
 
-// most is how many requests are served at once, pages that wait for updates included.
+// most is how many requests are served at once, including event streams.
 const most = 256
 
 //go:embed static pages
 var files embed.FS
 
-// New gives a board. Nothing is read before the first request.
+// New returns a board. It reads nothing before the first request.
 func New(o Options) *Board {
 	o.Run = o.Run.Fresh(o.Run.Ctx, "board")
-	o.Run.Cache = jsonl.NewCache(o.Run.Now) // one reading of the store serves all browsers, and an edit has what it changed looked at alone
+	o.Run.Cache = jsonl.NewCache(o.Run.Now) // all browsers share one parsed store, and after an edit only changed lines are parsed
 	b := &Board{options: o, door: newDoor(o), pages: parsed(), stamp: rand.Text(), ctx: o.Run.Ctx, searching: make(chan struct{}, searches)}
 	b.hub = &hub{make: b.made, state: b.state, trouble: b.troubled, rooms: map[string]*room{}, wake: newBell()}
 	return b
 }
 
-// handler answers requests.
+// handler returns the handler of all requests.
 func (b *Board) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /static/{name}", b.static)
@@ -89,20 +88,20 @@ func (b *Board) handler() http.Handler {
 	if b.options.Write && b.options.Local {
 		mux.HandleFunc("POST /actors/{name}/{verb}", b.post)
 	}
-	mux.HandleFunc("GET /issues/{id}/{verb}", b.back) // a form was refused there, and its address was opened again
+	mux.HandleFunc("GET /issues/{id}/{verb}", b.back) // reloaded after a form was rejected
 	mux.HandleFunc("GET /actors/{name}/{verb}", b.back)
 	mux.HandleFunc("/", b.missing)
 	guarded := b.door.guard(mux)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if b.serving.TryRLock() { // else the board ends
+		if b.serving.TryRLock() { // fails once the board stops
 			defer b.serving.RUnlock()
 			guarded.ServeHTTP(w, r)
 		}
 	})
 }
 
-// Serve answers the requests of a listener until ctx ends. Then it closes the connections,
-// and returns when all writes and searches have ended.
+// Serve serves requests of a listener until ctx ends. Then it closes all connections, and
+// returns when all writes and searches have ended.
 func (b *Board) Serve(ctx context.Context, l net.Listener) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -111,7 +110,7 @@ func (b *Board) Serve(ctx context.Context, l net.Listener) error {
 		Handler: b.handler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 20 * time.Second, IdleTimeout: time.Minute,
 		MaxHeaderBytes: 16 << 10, BaseContext: func(net.Listener) context.Context { return ctx },
 	}
-	context.AfterFunc(ctx, func() { _ = server.Close() }) // its error comes from Serve
+	context.AfterFunc(ctx, func() { _ = server.Close() }) // Serve returns its error
 	done := make(chan struct{})
 	go func() { defer close(done); b.hub.watch(ctx, b.options.Run.Fresh(ctx, "board")) }()
 	defer func() {
@@ -128,7 +127,7 @@ func (b *Board) Serve(ctx context.Context, l net.Listener) error {
 	return err
 }
 
-// bare redirects an address with a trailing slash to the page.
+// bare redirects a path with a trailing slash to the page.
 func (b *Board) bare(w http.ResponseWriter, r *http.Request) {
 	to := strings.TrimSuffix(r.URL.EscapedPath(), "/")
 	if r.URL.RawQuery != "" {
@@ -137,7 +136,7 @@ func (b *Board) bare(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, to, http.StatusSeeOther)
 }
 
-// back redirects the address of a form to the page that it is on.
+// back redirects the path of a form to the page of the form.
 func (b *Board) back(w http.ResponseWriter, r *http.Request) {
 	name, verb := cmp.Or(r.PathValue("id"), r.PathValue("name")), r.PathValue("verb")
 	acts, pages := issueActs(), "/issues/"
@@ -151,7 +150,7 @@ func (b *Board) back(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, pages+url.PathEscape(name), http.StatusSeeOther)
 }
 
-// static serves the style sheet and the scripts.
+// static serves the style sheet, the icon and the scripts.
 func (b *Board) static(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
 	if strings.HasSuffix(name, ".md") {

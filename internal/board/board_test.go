@@ -25,7 +25,7 @@ func contains(t *testing.T, body string, wants ...string) {
 	}
 }
 
-// TestPages wants every page to show what the store holds.
+// TestPages checks that every page shows what is in the store.
 func TestPages(t *testing.T) {
 	s := serve(t, lines, nil)
 	hash := s.ask(t, "ann", "Hemp or steel?", "hemp", "steel")
@@ -81,7 +81,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestSwarmPage shows a swarm before its first round is settled and after it.
+// TestSwarmPage shows a swarm before and after its first round is settled.
 func TestSwarmPage(t *testing.T) {
 	s := serve(t, lines, nil)
 	c := s.browser(t)
@@ -93,12 +93,12 @@ func TestSwarmPage(t *testing.T) {
 	_, body = c.get(t, "/issues/pier-1")
 	contains(t, body, `href="/swarm/pier-1"`)
 	_, body = c.get(t, "/swarm/pier-1")
-	contains(t, body, "round 1 of 10 runs", "steel cable", "0.20", "EXPLORER")
+	contains(t, body, "round 1 of 10 is running", "steel cable", "0.20", "EXPLORER")
 	if _, err := loop.SettleSwarm(t.Context(), s.app("mara").Fresh(t.Context(), "swarm"), loop.SettleSwarmRequest{ID: "pier-1"}); err != nil {
 		t.Fatal(err)
 	}
 	_, body = c.get(t, "/swarm/pier-1")
-	contains(t, body, "round 2 of 10 runs", "cable-holds", "&lt;u&gt;", "Report")
+	contains(t, body, "round 2 of 10 is running", "cable-holds", "&lt;u&gt;", "Report")
 	for _, never := range []string{"<u>", "cannot be shown"} {
 		if strings.Contains(body, never) {
 			t.Errorf("%s in %s", never, body)
@@ -106,7 +106,7 @@ func TestSwarmPage(t *testing.T) {
 	}
 }
 
-// TestHostileTexts wants nothing of an issue to act on the page.
+// TestHostileTexts: no text of an issue becomes active content.
 func TestHostileTexts(t *testing.T) {
 	s := serve(t, lines+`{"id":"x-2/../../etc","title":"\u202e\u001b[31m","description":"\u202ea \u001b[31m","status":"open","priority":2,"issue_type":"<u>","labels":["<u>","\u202e"],"assignee":"<u>ann</u>"}`+"\n", nil)
 	c := s.browser(t)
@@ -123,8 +123,8 @@ func TestHostileTexts(t *testing.T) {
 	}
 }
 
-// TestAnswer answers a question as its form does, and wants what changed meanwhile to be
-// refused in words, with what was typed kept.
+// TestAnswer: answering a question that changed meanwhile fails with a message, and keeps what
+// was typed.
 func TestAnswer(t *testing.T) {
 	s := serve(t, lines, nil)
 	first := s.ask(t, "ann", "Hemp or steel?", "hemp", "steel")
@@ -151,8 +151,7 @@ func TestAnswer(t *testing.T) {
 	contains(t, body, "as thick as it gets</textarea>")
 }
 
-// TestWithdrawn answers a question that was taken back: that is refused in words, and what
-// was written is shown again.
+// TestWithdrawn: answering a withdrawn question fails with a message, and keeps what was typed.
 func TestWithdrawn(t *testing.T) {
 	s := serve(t, lines, nil)
 	hash := s.ask(t, "ann", "Hemp or steel?")
@@ -171,14 +170,14 @@ func TestWithdrawn(t *testing.T) {
 	contains(t, body, `role="alert"`, "withdrawn", "You wrote:", "the old rope says")
 }
 
-// TestBroken wants a page of a store that cannot be read to say so, in words, to load
-// again by itself, and an open page to say so too, and to recover.
+// TestBroken: if the store cannot be read, a new page shows the error and reloads itself, and
+// an open page shows the error and recovers.
 func TestBroken(t *testing.T) {
 	s := serve(t, lines, nil)
 	c := s.browser(t)
 	events, leave := c.listen(t, "/", "")
 	defer leave()
-	await(t, events, "trouble") // the page as it is, of which nothing is known at first
+	await(t, events, "trouble") // the initial page: without Last-Event-ID all parts are sent
 	if err := os.Remove(s.store()); err != nil {
 		t.Fatal(err)
 	}
@@ -196,8 +195,7 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// TestBounded wants pages below 100 kB whatever stands in the store: a MB of notes,
-// titles, traces and questions without end.
+// TestBounded: pages stay below 100 kB with a MB of notes, titles, traces and questions.
 func TestBounded(t *testing.T) {
 	var text strings.Builder
 	big := strings.Repeat("<b>word</b> ", 12_500)
@@ -220,7 +218,7 @@ func TestBounded(t *testing.T) {
 	}
 }
 
-// TestActs wants the forms to do what the commands do, and to be refused as they are.
+// TestActs: forms do what their commands do, and get the same errors.
 func TestActs(t *testing.T) {
 	s := serve(t, lines, nil)
 	c := s.browser(t)
@@ -250,7 +248,7 @@ func TestActs(t *testing.T) {
 	}
 }
 
-// TestDoor is the list of what must not get in.
+// TestDoor lists requests that must be rejected.
 func TestDoor(t *testing.T) {
 	s := serve(t, lines, nil)
 	used := s.key(t)
@@ -308,7 +306,7 @@ func TestDoor(t *testing.T) {
 	if text, _ := os.ReadFile(s.store()); strings.Contains(string(text), "forged") {
 		t.Error("a forged form was written")
 	}
-	// A form leads back to pages of the board alone.
+	// A form redirects only to pages of the board.
 	for _, back := range []string{"//evil.example/", "http://evil.example/", "/\\evil.example", "/nothing"} {
 		c.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 		r, _ := http.NewRequest("POST", s.base+"/issues/pier-1/comment", strings.NewReader(url.Values{"secret": {secret}, "text": {"hello " + back}, "back": {back}}.Encode()))
@@ -325,8 +323,8 @@ func TestDoor(t *testing.T) {
 	}
 }
 
-// TestHeaders wants each answer to forbid what no page needs, and the token to be gone
-// from the address.
+// TestHeaders: each response forbids what no page needs, and the address no longer contains the
+// token.
 func TestHeaders(t *testing.T) {
 	s := serve(t, lines, nil)
 	c := s.stranger(t)
@@ -351,8 +349,8 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// TestReadOnly wants a board that only shows to have no way to write, and one that others
-// reach none but answers and comments.
+// TestReadOnly: a read-only board accepts no changes, and a board for other machines accepts
+// only answers and comments.
 func TestReadOnly(t *testing.T) {
 	reading := serve(t, lines, func(o *board.Options) { o.Write, o.Local = false, false })
 	c := reading.browser(t)
@@ -377,10 +375,10 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
-// event is what a page is sent.
+// event is an event sent to a page.
 type event struct{ name, id, data string }
 
-// listen opens the connection of a page, as a browser that showed what last names.
+// listen opens the event stream of a page; last is its Last-Event-ID.
 func (c *client) listen(t *testing.T, address, last string) (<-chan event, func()) {
 	t.Helper()
 	r, _ := http.NewRequestWithContext(t.Context(), "GET", c.base+"/events?at="+url.QueryEscape(address), nil)
@@ -417,7 +415,7 @@ func (c *client) listen(t *testing.T, address, last string) (<-chan event, func(
 	return events, func() { answer.Body.Close() }
 }
 
-// await takes events until one of a name comes.
+// await returns the next event of a name.
 func await(t *testing.T, events <-chan event, name string) event {
 	t.Helper()
 	late := time.After(10 * time.Second)
@@ -436,8 +434,8 @@ func await(t *testing.T, events <-chan event, name string) event {
 	}
 }
 
-// TestEvents wants a page to be sent what changes on it, and one that comes back what
-// changed meanwhile, and nothing else.
+// TestEvents: an open page gets what changes on it; after a reconnect it gets what changed
+// meanwhile.
 func TestEvents(t *testing.T) {
 	s := serve(t, lines, nil)
 	c := s.browser(t)

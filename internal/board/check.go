@@ -9,16 +9,16 @@ import (
 type broken struct {
 	lint.Rule
 	Found []lint.Diagnostic
-	More  int // that are not shown
+	More  int // not shown
 }
 
-// How many places of a rule, and of all rules, are shown.
+// Limits of the diagnostics shown per rule, and in all.
 const (
 	perRule  = 20
 	allRules = 120
 )
 
-// check lists what is wrong with the store, by rule.
+// check is the page of all diagnostics, by rule.
 func check(v *view) (page, error) {
 	p := page{Title: "Check", Section: "Check"}
 	last, err := looked(v, "check", longer, true, func(v *view) (*service.Checked, error) {

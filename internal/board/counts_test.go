@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// many is a store with more of everything than pages show.
+// many returns a store with more of everything than pages show.
 func many() string {
 	var text strings.Builder
 	line := func(fields map[string]any) {
@@ -38,7 +38,7 @@ func many() string {
 	return text.String()
 }
 
-// TestCountsAll wants a number on a page to count what there is, where not all of it is shown.
+// TestCountsAll: counts on a page include what the page does not show.
 func TestCountsAll(t *testing.T) {
 	s := serve(t, many(), nil)
 	c := s.browser(t)
@@ -46,9 +46,9 @@ func TestCountsAll(t *testing.T) {
 		path  string
 		wants []string
 	}{
-		{"/", []string{`Closed within a day <span class="count">120<`, "and 70 more: <a href=\"/issues?status=closed&amp;since=24h", `Needs attention <span class="count">120<`, "more: stig orient --full", `more: <a href="/actors">`}},
-		{"/issues/pier-1", []string{`What was left here <span class="count">200<`, "the newest 80: stig trace list", "of 3000 labels", "comment 199"}},
-		{"/issues?from=9999", []string{"361 issues", ">Earlier<", ">pier-1<"}},
+		{"/", []string{`Closed in the last 24 hours <span class="count">120<`, "and 70 more: <a href=\"/issues?status=closed&amp;since=24h", `Needs attention <span class="count">120<`, "more; stig orient --full", `more: <a href="/actors">`}},
+		{"/issues/pier-1", []string{`Traces <span class="count">200<`, "the newest 80; stig trace list", "of 3000 labels", "comment 199"}},
+		{"/issues?from=9999", []string{"361 issues", ">Previous<", ">pier-1<"}},
 		{"/graph", []string{`<option value="hull-0">`, `<option value="hull-119">`}},
 	} {
 		status, body := c.get(t, p.path)

@@ -14,16 +14,16 @@ import (
 	"sync"
 )
 
-// door admits browsers: each by an address that works once, and by a cookie from then on.
+// door admits browsers: with a single-use address, and then by a cookie.
 type door struct {
 	options Options
-	cookie  string // its name: cookies of all ports of a host are sent to each
-	key     []byte // signs what a form holds
+	cookie  string // its name, random since browsers send cookies to all ports of a host
+	key     []byte // signs the secrets of forms
 	places  chan struct{}
 
 	mu       sync.Mutex
-	token    string          // of the next browser
-	sessions map[string]bool // by the value of the cookie
+	token    string          // admits the next browser
+	sessions map[string]bool // by cookie value
 }
 
 func newDoor(o Options) *door {
@@ -33,7 +33,7 @@ func newDoor(o Options) *door {
 	}
 }
 
-// invite tells the address of the next browser.
+// invite passes on the address for the next browser.
 func (d *door) invite() {
 	d.mu.Lock()
 	path := "/?token=" + d.token
@@ -43,14 +43,14 @@ func (d *door) invite() {
 	}
 }
 
-// secret is what the forms of a session hold.
+// secret returns the secret in the forms of a session.
 func (d *door) secret(session string) string {
 	mac := hmac.New(sha256.New, d.key)
 	mac.Write([]byte(session))
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// session is that of a request; "" for a browser that was not let in.
+// session returns the session of a request; "" if the browser was not admitted.
 func (d *door) session(r *http.Request) string {
 	c, err := r.Cookie(d.cookie)
 	if err != nil {
@@ -64,7 +64,8 @@ func (d *door) session(r *http.Request) string {
 	return c.Value
 }
 
-// enter admits a browser that has the token, which is then used up.
+// enter admits a browser with the valid token, which is then replaced. It returns the new
+// session, or "".
 func (d *door) enter(token string) (session string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -76,8 +77,8 @@ func (d *door) enter(token string) (session string) {
 	return session
 }
 
-// guard refuses requests that no page of this board sent. Its replies to strangers do not
-// reveal what is served here.
+// guard rejects requests that do not come from pages of this board. Its responses do not tell
+// strangers what is served here.
 func (d *door) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		headers(w.Header())
@@ -92,15 +93,15 @@ func (d *door) guard(next http.Handler) http.Handler {
 		}
 		session := d.session(r)
 		if session == "" {
-			http.Error(w, "this browser was not let in: open the address that stig board printed last, which works once", http.StatusForbidden)
+			http.Error(w, "this browser has no access: open the last address that stig board printed; it works once", http.StatusForbidden)
 			return
 		}
-		select { // a place is for who was let in
+		select { // only admitted browsers take a slot
 		case d.places <- struct{}{}:
 			defer func() { <-d.places }()
 		default:
 			w.Header().Set("Retry-After", "5")
-			http.Error(w, "too many pages are open: close some, and load this one again", http.StatusServiceUnavailable)
+			http.Error(w, "too many pages are open: close some and reload this one", http.StatusServiceUnavailable)
 			return
 		}
 		if r.Method != http.MethodGet && r.Method != http.MethodHead && !d.ours(w, r, session) {
@@ -110,25 +111,25 @@ func (d *door) guard(next http.Handler) http.Handler {
 	})
 }
 
-// patient gives a browser time to take its response, however late an earlier one was on the
-// same connection.
+// patient restarts the write deadline, which an earlier request on the connection may have used
+// up.
 func (d *door) patient(w http.ResponseWriter) {
-	_ = http.NewResponseController(w).SetWriteDeadline(d.options.Run.Now().Add(patience)) // a recorder of tests has none
+	_ = http.NewResponseController(w).SetWriteDeadline(d.options.Run.Now().Add(patience)) // httptest's recorder has no deadlines
 }
 
-// headers sets the headers of every response.
+// headers sets the headers of all responses.
 func headers(h http.Header) {
 	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("X-Frame-Options", "DENY")
-	h.Set("Referrer-Policy", "same-origin") // with no-referrer browsers do not say where a form comes from
+	h.Set("Referrer-Policy", "same-origin") // with no-referrer, browsers send no Origin with forms
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Cache-Control", "no-store")
 }
 
-// known reports whether a request names this board: a name that somebody else pointed at
-// this machine is not known (DNS rebinding). Any port is, since a tunnel has one of its own.
+// known reports whether the Host of a request is a name of this board; others may be DNS
+// rebinding. Any port is accepted, since tunnels use their own.
 func (d *door) known(hostPort string) bool {
 	host, _, err := net.SplitHostPort(hostPort)
 	if err != nil {
@@ -139,11 +140,11 @@ func (d *door) known(hostPort string) bool {
 	return isHost("localhost") || net.ParseIP(host) != nil || slices.ContainsFunc(d.options.Names, isHost)
 }
 
-// welcome lets a browser in and leads it to the address without the token.
+// welcome admits a browser and redirects it to the address without the token.
 func (d *door) welcome(w http.ResponseWriter, r *http.Request, token string) {
 	session := d.enter(token)
 	if session == "" && d.session(r) == "" {
-		http.Error(w, "this address was used: open the one that stig board printed last", http.StatusForbidden)
+		http.Error(w, "this address was already used: open the last one that stig board printed", http.StatusForbidden)
 		return
 	}
 	if session != "" {
@@ -159,31 +160,31 @@ func (d *door) welcome(w http.ResponseWriter, r *http.Request, token string) {
 	http.Redirect(w, r, to.RequestURI(), http.StatusSeeOther)
 }
 
-// ours reports whether a form is one of this board's: by its origin, and by the secret that
-// only its pages hold.
+// ours reports whether a form comes from a page of this board, by its Origin and its secret. If
+// not, it writes the response.
 func (d *door) ours(w http.ResponseWriter, r *http.Request, session string) bool {
 	origin, err := url.Parse(r.Header.Get("Origin"))
 	if err != nil || origin.Host != r.Host || origin.Scheme != "http" {
-		http.Error(w, "the form was sent from another page", http.StatusForbidden)
+		http.Error(w, "the form was sent from another site", http.StatusForbidden)
 		return false
 	}
 	if r.Header.Get("Content-Type") != "application/x-www-form-urlencoded" {
 		http.Error(w, "not a form", http.StatusUnsupportedMediaType)
 		return false
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, 3*mostForm) // most bytes are sent as three
+	r.Body = http.MaxBytesReader(w, r.Body, 3*mostForm) // most bytes are percent-encoded as three
 	if err := r.ParseForm(); err != nil || sizeOf(r.PostForm) > mostForm {
-		http.Error(w, "the form cannot be read, or has more than 64 KiB", http.StatusRequestEntityTooLarge)
+		http.Error(w, "the form is malformed or larger than 64 KiB", http.StatusRequestEntityTooLarge)
 		return false
 	}
 	if subtle.ConstantTimeCompare([]byte(r.PostForm.Get("secret")), []byte(d.secret(session))) != 1 {
-		http.Error(w, "the form is of another start of the board: load the page again", http.StatusForbidden)
+		http.Error(w, "the form is from another session: reload the page", http.StatusForbidden)
 		return false
 	}
 	return true
 }
 
-// sizeOf is how long what a form holds is, in bytes.
+// sizeOf returns the total size of the values of a form, in bytes.
 func sizeOf(form url.Values) (n int) {
 	for _, values := range form {
 		for _, value := range values {
@@ -193,5 +194,5 @@ func sizeOf(form url.Values) (n int) {
 	return n
 }
 
-// mostForm is how long what is written into a form may be, in bytes.
+// mostForm limits the values of a form, in bytes.
 const mostForm = 64 << 10

@@ -14,15 +14,15 @@ import (
 )
 
 const (
-	// patience is how long a browser may take to receive what it is sent.
+	// patience is how long a browser may take to receive a response or an event.
 	patience = 10 * time.Second
-	// heartbeat is how often a page hears from the board when nothing changed, so that either
-	// notices when the other is gone.
+	// heartbeat is the interval of keep-alives, by which each side notices that the other is
+	// gone.
 	heartbeat = 20 * time.Second
 )
 
-// events sends the parts of a page as they change. A browser says by Last-Event-ID what it
-// showed when the connection broke, and a fresh page by its address.
+// events streams the parts of a page as they change. What the browser already shows is in
+// Last-Event-ID after a reconnect, and in the query of a new page.
 func (b *Board) events(w http.ResponseWriter, r *http.Request) {
 	address := r.URL.Query().Get("at")
 	shows := cmp.Or(r.Header.Get("Last-Event-ID"), r.URL.Query().Get("shows"))
@@ -38,7 +38,7 @@ func (b *Board) events(w http.ResponseWriter, r *http.Request) {
 	defer b.hub.leave(address, v)
 	w.Header().Set("Content-Type", "text/event-stream")
 	line := sender{now: b.options.Run.Now, w: w, control: http.NewResponseController(w), stamp: []byte(b.stamp), secret: []byte(b.door.secret(b.door.session(r)))}
-	_ = line.control.SetReadDeadline(time.Time{}) // the request was read; the page stays open for hours
+	_ = line.control.SetReadDeadline(time.Time{}) // the request has been read; the page stays open for hours
 	if line.send([]byte("retry: 1000\n\n")) != nil || r.Method == http.MethodHead {
 		return
 	}
@@ -78,8 +78,8 @@ func (s sender) send(text []byte) error {
 	return s.control.Flush()
 }
 
-// eventsOf are parts as events, in the order of their names; the last says what the page
-// shows with them.
+// eventsOf formats parts as events, in order of their names. The last one has the checksum of
+// the page as its id.
 func eventsOf(pending map[string]string, sum string) []byte {
 	var b bytes.Buffer
 	names := slices.Sorted(maps.Keys(pending))
@@ -88,7 +88,7 @@ func eventsOf(pending map[string]string, sum string) []byte {
 			fmt.Fprintf(&b, "id: %s\n", sum)
 		}
 		fmt.Fprintf(&b, "event: %s\n", name)
-		text := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(pending[name]) // each ends a line of an event
+		text := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(pending[name]) // each of these ends a line of an event
 		for line := range strings.SplitSeq(text, "\n") {
 			b.WriteString("data: " + line + "\n")
 		}

@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// TestHeadOfEvents wants a program that asks for the head of a page's events to get its end.
+// TestHeadOfEvents: a HEAD request for events gets a response that ends.
 func TestHeadOfEvents(t *testing.T) {
 	s := serve(t, lines, nil)
 	c := s.browser(t)
 	c.http.Timeout = 5 * time.Second
-	c.http.Transport = &http.Transport{MaxConnsPerHost: 1} // the next request takes the same connection
+	c.http.Transport = &http.Transport{MaxConnsPerHost: 1} // the next request uses the same connection
 	if status, _ := c.do(t, "HEAD", "/events?at=/", nil, nil); status != 200 {
 		t.Errorf("status %d", status)
 	}
@@ -21,8 +21,7 @@ func TestHeadOfEvents(t *testing.T) {
 	}
 }
 
-// TestEventsOfOddTexts wants what ends a line to stay within its event: text of an issue names
-// no other part.
+// TestEventsOfOddTexts: line breaks in the text of an issue cannot start a new event.
 func TestEventsOfOddTexts(t *testing.T) {
 	s := serve(t, lines, nil)
 	c := s.browser(t)

@@ -1,6 +1,6 @@
 package board
 
-// HoldSearches keeps what takes long from being found, until release.
+// HoldSearches blocks all searches until release is called.
 func (b *Board) HoldSearches() (release func()) {
 	for range searches {
 		b.searching <- struct{}{}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestWordsAndFilters wants a search to keep to the filters beside it.
+// TestWordsAndFilters: a search applies the filters too.
 func TestWordsAndFilters(t *testing.T) {
 	s := serve(t, strings.Replace(lines, `"title":"Which rope"`, `"title":"Which rope","labels":["hemp"]`, 1), nil)
 	c := s.browser(t)
@@ -27,8 +27,8 @@ func TestWordsAndFilters(t *testing.T) {
 	}
 }
 
-// TestFormsOfFiltersStay wants filters that are refused to stand where they can be corrected,
-// and filters that nothing matches to say so.
+// TestFormsOfFiltersStay: invalid filters stay in the form for correction, and filters without
+// matches say so.
 func TestFormsOfFiltersStay(t *testing.T) {
 	s := serve(t, lines, nil)
 	c := s.browser(t)
@@ -40,7 +40,7 @@ func TestFormsOfFiltersStay(t *testing.T) {
 		{"/issues?status=done", 422, []string{"--status: must be one of", `name="status" value="done"`}},
 		{"/issues?q=*&label=x", 422, []string{"must be words", `name="label" value="x"`}},
 		{"/graph?around=pier-9", 404, []string{"pier-9: no such issue", `name="around" value="pier-9"`}},
-		{"/graph?status=done", 200, []string{"No issue matches."}},
+		{"/graph?status=done", 200, []string{"No issues match."}},
 	} {
 		status, body := c.get(t, f.path)
 		if status != f.status {

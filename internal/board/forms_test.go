@@ -11,9 +11,9 @@ import (
 	"stig/signals"
 )
 
-// TestSaysWhatFollows wants a form to say what its command prints beside what was written:
-// which text it replaced, which somebody may have left since the page was made; alerts; that
-// nothing changed, with what was typed.
+// TestSaysWhatFollows: a form shows what its command prints: texts that it replaced, which
+// others may have written since the page was rendered, and alerts. If nothing changed it says
+// so, and keeps what was typed.
 func TestSaysWhatFollows(t *testing.T) {
 	s := serve(t, lines, nil)
 	c := s.browser(t)
@@ -32,8 +32,7 @@ func TestSaysWhatFollows(t *testing.T) {
 	contains(t, body, "is not closed (status open), nothing changed", "You wrote:", "it tore again")
 }
 
-// TestEmptyForms wants a form without what it needs to be refused in words of the form: there
-// are no flags in a browser.
+// TestEmptyForms: the error for an empty form mentions the form, not command-line flags.
 func TestEmptyForms(t *testing.T) {
 	s := serve(t, lines, nil)
 	hash := s.ask(t, "ann", "Hemp or steel?", "hemp", "steel")
@@ -50,15 +49,15 @@ func TestEmptyForms(t *testing.T) {
 	}
 }
 
-// TestNothingWrittenIsLost wants what somebody wrote to be on the page that refuses it, all of
-// it, where the store cannot be read too, and to stay there without a script.
+// TestNothingWrittenIsLost: a rejected form shows all that was typed, even if the store cannot
+// be read, and a page without scripts does not reload over it.
 func TestNothingWrittenIsLost(t *testing.T) {
 	s := serve(t, lines, nil)
 	hash := s.ask(t, "ann", "Hemp or steel?")
 	c := s.browser(t)
 	secret := c.secret(t)
 	long := strings.Repeat("word ", 1000) + "the end"
-	defer s.board.HoldSearches()() // so that the page is not ready
+	defer s.board.HoldSearches()() // keeps the page unready
 	form := url.Values{"secret": {secret}, "back": {"/issues/pier-1"}, "text": {long}, "question": {hash + "0"}, "form": {hash + "0"}}
 	_, body := c.do(t, "POST", "/issues/pier-1/resolve", form, nil)
 	contains(t, body, "You wrote:", "the end")
@@ -79,8 +78,8 @@ func TestNothingWrittenIsLost(t *testing.T) {
 	}
 }
 
-// TestLongForms wants 64 KiB of text to fit into a form in every script: most of its bytes are
-// sent as three.
+// TestLongForms: a form takes 64 KiB of text in any script, though most bytes are
+// percent-encoded as three.
 func TestLongForms(t *testing.T) {
 	s := serve(t, lines, nil)
 	c := s.browser(t)
@@ -92,8 +91,8 @@ func TestLongForms(t *testing.T) {
 	}
 }
 
-// TestTypedStays wants the part with what was written into a refused form not to be replaced
-// by the events of its page, which differs from what others see at once; all others are.
+// TestTypedStays: events do not replace the part with what was typed into a rejected form; they
+// do replace all others.
 func TestTypedStays(t *testing.T) {
 	s := serve(t, lines, nil)
 	hash := s.ask(t, "ann", "Hemp or steel?", "hemp", "steel")

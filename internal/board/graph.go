@@ -6,20 +6,20 @@ import (
 	"strconv"
 )
 
-// mostDrawn is how many issues are drawn at once: 600 kB of SVG, and up to 4 MB more for
-// the bends of edges that pass columns, see package draw.
+// mostDrawn is how many issues are drawn at once: 600 kB of SVG, and up to 4 MB more for the
+// bends of edges that pass columns, see package draw.
 const mostDrawn = 1200
 
-// drawn is a graph as its page shows it.
+// drawn is the data of the graph page.
 type drawn struct {
 	*Graphed
-	SVG             string // "" where there is too much, or nothing
+	SVG             string // "" if there are too many issues, or none
 	Zoom            int
 	Larger, Smaller string
 	Query           url.Values
 }
 
-// graph draws what waits for what, with the way to each issue.
+// graph is the page of the dependency graph; each box links to its issue.
 func graph(v *view) (page, error) {
 	p := page{Title: "Graph", Section: "Graph"}
 	r := GraphRequest{Around: v.query.Get("around"), Epic: v.query.Get("epic"), Status: v.listed("status"), Most: mostDrawn}
@@ -33,7 +33,7 @@ func graph(v *view) (page, error) {
 		zoom, at = 100, slices.Index(zooms(), 100)
 	}
 	shown := drawn{Graphed: found, Zoom: zoom, Larger: v.zoomed(at + 1), Smaller: v.zoomed(at - 1), Query: v.query}
-	p.Parts = []part{v.part("graph-filters", shown)} // which stay where they are refused
+	p.Parts = []part{v.part("graph-filters", shown)} // stays on the page if the filters are invalid
 	if err != nil {
 		return p, err
 	}
@@ -45,10 +45,10 @@ func graph(v *view) (page, error) {
 	return p, nil
 }
 
-// zooms are the sizes of the graph, in percent; the style sheet has a class for each.
+// zooms returns the sizes of the graph, in percent. The style sheet has a class for each.
 func zooms() []int { return []int{25, 50, 75, 100, 150, 200, 300} }
 
-// zoomed is the address of the graph in another size.
+// zoomed returns the address of the graph in another size.
 func (v *view) zoomed(at int) string {
 	return v.at("zoom", strconv.Itoa(zooms()[max(0, min(at, len(zooms())-1))]))
 }

@@ -8,29 +8,28 @@ import (
 	"stig/internal/workspace"
 )
 
-// GraphRequest asks for the graph of the unclosed issues, or of those that match all that is
-// given.
+// GraphRequest asks for the graph of all unclosed issues, or of those that match all fields.
 type GraphRequest struct {
-	Around string   // what bears on this issue
-	Epic   string   // this epic and what is in it
-	Status []string // issues of these states
-	Most   int      // draw no more issues than that; 0 for any number
+	Around string   // the issues related to this one
+	Epic   string   // this epic and the issues in it
+	Status []string // issues with one of these statuses
+	Most   int      // draw at most so many issues; 0 for no limit
 }
 
-// Graphed is a graph, and what a page that shows it lists beside it.
+// Graphed is a graph, and what its page lists besides.
 type Graphed struct {
-	Picture *draw.Picture // with the critical path marked; nil where the issues are too many
-	Issues  int           // how many the request asks for
-	Epic    string        // the id of the epic that was asked for
-	Epics   []Epic        // those that are not closed, and the one that was asked for
-	Path    []string      // the critical path of all that is not closed
+	Picture *draw.Picture // with the critical path marked; nil if there are too many issues
+	Issues  int           // that match the request
+	Epic    string        // the id of the requested epic
+	Epics   []Epic        // the unclosed ones, and the requested one
+	Path    []string      // the critical path of all unclosed issues
 }
 
-// Epic is an epic that a graph can be of.
+// Epic is an epic that can be requested.
 type Epic struct{ ID, Title string }
 
-// Graph lays out the graph of issues. If the request names an issue that does not exist, it
-// gives the epics with the error.
+// Graph lays out the graph of issues. If an issue of the request does not exist, it returns the
+// epics with the error.
 func Graph(a *workspace.Run, r GraphRequest) (*Graphed, error) {
 	file, err := a.Open()
 	if err != nil {

@@ -27,7 +27,7 @@ import (
 	"stig/internal/workspace"
 )
 
-// lines are a small store with a question, and with texts that mean harm.
+// lines is a small store with hostile texts.
 const lines = `{"id":"pier-1","title":"Which rope","description":"See [here](javascript:alert(1)) <script>alert(2)</script> ![p](http://evil.example/x.png)","status":"open","priority":1,"issue_type":"task","created_at":"2026-11-10T09:00:00Z","updated_at":"2026-11-10T09:00:00Z"}
 {"id":"pier-2","title":"<img src=x onerror=alert(1)>","status":"in_progress","priority":2,"issue_type":"task","assignee":"ann","created_at":"2026-11-10T09:00:00Z","updated_at":"2026-11-19T09:00:00Z","dependencies":[{"issue_id":"pier-2","depends_on_id":"pier-1","type":"blocks"}]}
 {"id":"pier-3","title":"Old rope","status":"closed","priority":2,"issue_type":"task","created_at":"2026-11-10T09:00:00Z","updated_at":"2026-11-20T08:00:00Z","closed_at":"2026-11-20T08:00:00Z","close_reason":"Verified: go test ./... passed"}
@@ -36,14 +36,14 @@ const lines = `{"id":"pier-1","title":"Which rope","description":"See [here](jav
 // served is a board in a test.
 type served struct {
 	base, dir string
-	now       string // the time, "" for that of the machine
-	edits     int    // that another process made
+	now       string // "" for the system's time
+	edits     int    // by another process
 	mu        sync.Mutex
-	paths     []string // that let a browser in
+	paths     []string // that admit a browser
 	board     *board.Board
 	app       func(actor string) *workspace.Run
 	end       func()
-	ended     atomic.Bool // by the test: pages may say that they cannot reach it
+	ended     atomic.Bool // by the test; pages may then be disconnected
 }
 
 // serve serves a store until the test ends.
@@ -94,7 +94,7 @@ func serve(t testing.TB, text string, change func(*board.Options)) *served {
 
 func (s *served) store() string { return filepath.Join(s.dir, ".beads", "issues.jsonl") }
 
-// key is the address that lets the next browser in.
+// key returns the address that admits the next browser.
 func (s *served) key(t testing.TB) string {
 	t.Helper()
 	for range 2000 {
@@ -114,7 +114,7 @@ func (s *served) key(t testing.TB) string {
 	return ""
 }
 
-// browser is a client that was let in.
+// browser returns a client that was admitted.
 func (s *served) browser(t testing.TB) *client {
 	t.Helper()
 	c := s.stranger(t)
@@ -124,7 +124,7 @@ func (s *served) browser(t testing.TB) *client {
 	return c
 }
 
-// stranger is a client that was not.
+// stranger returns a client that was not admitted.
 func (s *served) stranger(t testing.TB) *client {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
@@ -145,7 +145,7 @@ func (c *client) get(t testing.TB, path string) (status int, body string) {
 	return c.do(t, http.MethodGet, path, nil, nil)
 }
 
-// do sends a request; header changes what a browser would send.
+// do sends a request. header overrides what a browser would send.
 func (c *client) do(t testing.TB, method, path string, form url.Values, header map[string]string) (status int, body string) {
 	t.Helper()
 	var text io.Reader
@@ -182,7 +182,7 @@ func (c *client) do(t testing.TB, method, path string, form url.Values, header m
 	return answer.StatusCode, string(all)
 }
 
-// secret is what the forms on a page hold.
+// secret returns the secret in the forms of a page.
 func (c *client) secret(t testing.TB) string {
 	t.Helper()
 	_, body := c.get(t, c.form)
@@ -203,13 +203,13 @@ func (c *client) post(t testing.TB, path string, fields ...string) (status int, 
 	return c.do(t, http.MethodPost, path, form, nil)
 }
 
-// ask has an actor ask about an issue, and gives the hash of the question.
+// ask adds a question on pier-1 and returns its hash.
 func (s *served) ask(t testing.TB, actor, text string, options ...string) string {
 	t.Helper()
 	return s.askOn(t, "pier-1", actor, text, options...)
 }
 
-// askOn is ask about an issue.
+// askOn adds a question on an issue and returns its hash.
 func (s *served) askOn(t testing.TB, id, actor, text string, options ...string) string {
 	t.Helper()
 	a := s.app(actor).Fresh(t.Context(), "escalate")
@@ -222,7 +222,7 @@ func (s *served) askOn(t testing.TB, id, actor, text string, options ...string) 
 	return asked.Asked
 }
 
-// swarm has two explorers leave something on pier-1.
+// swarm starts a swarm on pier-1 in which two explorers leave findings.
 func (s *served) swarm(t testing.TB) {
 	t.Helper()
 	if _, err := loop.StartSwarm(t.Context(), s.app("mara").Fresh(t.Context(), "swarm"), loop.StartSwarmRequest{ID: "pier-1", Agents: []string{"cy", "di"}, Force: true}); err != nil {
@@ -241,7 +241,7 @@ func (s *served) swarm(t testing.TB) {
 	}
 }
 
-// clone makes the directory of the store a clone of git, with what is in it committed.
+// clone makes the directory of the store a git clone, with everything committed.
 func (s *served) clone(t testing.TB) {
 	t.Helper()
 	for _, argv := range [][]string{{"init", "-q", "-b", "main"}, {"config", "user.name", "mara"}, {"config", "user.email", "mara@pier.example"}, {"add", "-A"}, {"commit", "-q", "-m", "begin"}} {
@@ -251,7 +251,7 @@ func (s *served) clone(t testing.TB) {
 	}
 }
 
-// What the binary of these tests does where this variable is set, in place of testing.
+// If this variable is set, the test binary does what it names instead of testing.
 const (
 	asAnother = "BOARD_TEST_AS"
 	isEditor  = "editor" // see editor
@@ -278,7 +278,7 @@ func ended(err error) {
 	os.Exit(0)
 }
 
-// another has another process do something with the store.
+// another runs the test binary as another process.
 func (s *served) another(t testing.TB, as string, args ...string) {
 	t.Helper()
 	self, err := os.Executable()
@@ -292,7 +292,7 @@ func (s *served) another(t testing.TB, as string, args ...string) {
 	}
 }
 
-// ownApp is that of another process.
+// ownApp returns the run of the other process.
 func ownApp() *workspace.Run {
 	in := os.UserHomeDir
 	return &workspace.Run{
@@ -301,7 +301,7 @@ func ownApp() *workspace.Run {
 	}
 }
 
-// editor is what such a process does.
+// editor comments on an issue.
 func editor(id, text string) error {
 	_, err := service.Comment(context.Background(), ownApp(), service.CommentRequest{ID: id, Text: text})
 	return err

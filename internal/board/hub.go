@@ -11,14 +11,14 @@ import (
 	"stig/internal/workspace"
 )
 
-// part is a piece of a page that is sent again when it changed.
+// part is a piece of a page that is sent again when it changes.
 type part struct {
-	Name  string // unique on its page: letters
+	Name  string // unique on its page; letters only
 	HTML  string
-	Typed bool // it holds what somebody wrote into a form that was refused, and stays as it is
+	Typed bool // it has what was typed into a rejected form, and must not be replaced
 }
 
-// sumOf is a checksum of what a page shows.
+// sumOf returns a checksum of the parts of a page.
 func sumOf(parts []part) string {
 	h := sha256.New()
 	for _, p := range parts {
@@ -27,54 +27,54 @@ func sumOf(parts []part) string {
 	return hex.EncodeToString(h.Sum(nil)[:12])
 }
 
-// hub knows which pages are open, and sends what changed on each: a page that many have open
-// is rendered once.
+// hub tracks the open pages and sends what changes on each. It renders a page once for all
+// browsers that show it.
 type hub struct {
 	make    func(ctx context.Context, address string) (page, reading, error)
 	state   func(ctx context.Context) (reading, error) // of the store
 	trouble func(error) part
 
-	warmed reading // of the store, in which the pages were made that people open first
+	warmed reading // the store for which the first pages were rendered in advance
 
 	mu    sync.Mutex
 	rooms map[string]*room // by the address of the page
 	wake  chan struct{}
 }
 
-// room is one page that somebody has open.
+// room is a page that is open in one or more browsers.
 type room struct {
 	parts   []part
 	sum     string
 	of      reading       // of the store
 	every   time.Duration // see page.Every
-	at      time.Time     // when it was made
+	at      time.Time     // when it was rendered
 	visitor map[*visitor]bool
 }
 
-// visitor is one open page. What it did not take yet is replaced by newer parts, so a slow
-// one costs no more than a page.
+// visitor is one open page. Newer parts replace pending ones, so a slow browser costs at most
+// one page of memory.
 type visitor struct {
 	news    chan struct{}
-	pending map[string]string // parts by their names; guarded by the hub's mu
-	sum     string            // of the page, once those are shown
+	pending map[string]string // by part name; guarded by hub.mu
+	sum     string            // of the page, after the pending parts
 }
 
-// recheck is how often pages are checked though the store did not change: what actors do is
-// kept elsewhere.
+// recheck is how often pages are rendered again if the store does not change, since the state
+// of actors is stored elsewhere.
 const recheck = 800 * time.Millisecond
 
 func newBell() chan struct{} { return make(chan struct{}, 1) }
 
-// changed has the open pages checked now.
+// changed requests a check of the open pages now.
 func (h *hub) changed() {
 	select {
 	case h.wake <- struct{}{}:
-	default: // they will be
+	default: // already requested
 	}
 }
 
-// watch checks the open pages when the store changed, and otherwise from time to time, until
-// ctx ends.
+// watch checks the open pages when the store changes, and at least every recheck, until ctx
+// ends.
 func (h *hub) watch(ctx context.Context, a *workspace.Run) {
 	changes, stop := (<-chan struct{})(nil), func() {}
 	if store, err := a.Discover(); err == nil {
@@ -89,17 +89,17 @@ func (h *hub) watch(ctx context.Context, a *workspace.Run) {
 		case <-ctx.Done():
 			return
 		case <-changes:
-			rest(ctx, 30*time.Millisecond) // several changes in a row are shown at once
+			rest(ctx, 30*time.Millisecond) // coalesces bursts of changes
 		case <-h.wake:
 		case <-tick.C:
 		}
 		began := a.Now()
 		h.refresh(ctx, began)
-		rest(ctx, min(a.Now().Sub(began), recheck)) // half of the time is for those who load pages
+		rest(ctx, min(a.Now().Sub(began), recheck)) // leaves half of the time for page loads
 	}
 }
 
-// rest waits, until ctx ends at most.
+// rest waits for d, or until ctx ends.
 func rest(ctx context.Context, d time.Duration) {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -109,8 +109,7 @@ func rest(ctx context.Context, d time.Duration) {
 	}
 }
 
-// refresh renders again the open pages that may have changed, and tells their visitors what
-// changed.
+// refresh renders the open pages that may have changed, and sends the changed parts.
 func (h *hub) refresh(ctx context.Context, now time.Time) {
 	due := h.due(now)
 	if len(due) == 0 {
@@ -133,20 +132,20 @@ func (h *hub) refresh(ctx context.Context, now time.Time) {
 	}
 }
 
-// warm makes the pages that people open first and that take longest, so that what they
-// show is found before somebody waits for it: at the start, and while somebody looks.
+// warm renders the first and slowest pages, so that their results are cached before somebody
+// opens them: at the start, and after changes while pages are open.
 func (h *hub) warm(ctx context.Context) {
 	for _, address := range []string{"/", "/check"} {
 		if ctx.Err() == nil {
-			_, _, _ = h.make(ctx, address) // whoever opens it sees why it cannot be made
+			_, _, _ = h.make(ctx, address) // whoever opens the page sees the error
 		}
 	}
 }
 
-// last says of an open page how it was made last.
+// last is the state for which an open page was rendered.
 type last struct {
 	reading
-	late bool // it is to be made anew, whatever the store holds
+	late bool // it is due, whether or not the store changed
 }
 
 // due lists the open pages.
@@ -160,7 +159,7 @@ func (h *hub) due(now time.Time) map[string]last {
 	return list
 }
 
-// publish tells the visitors of a page what changed on it, or why it cannot be rendered.
+// publish sends the changed parts of a page, or why it cannot be rendered.
 func (h *hub) publish(address string, made page, of reading, err error, now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -194,19 +193,19 @@ func (h *hub) publish(address string, made page, of reading, err error, now time
 	}
 }
 
-// tell wakes a visitor for which something is pending.
+// tell wakes a visitor that has pending parts.
 func (v *visitor) tell(sum string) {
 	if v.sum = sum; len(v.pending) == 0 {
 		return
 	}
 	select {
 	case v.news <- struct{}{}:
-	default: // it was told, and has not looked yet
+	default: // already woken
 	}
 }
 
-// enter adds a visitor that shows a page of that sum; the page as it is now is pending
-// where it differs.
+// enter adds a visitor of a page whose browser shows the state with checksum shows. If the
+// current one differs, all its parts are pending.
 func (h *hub) enter(ctx context.Context, address, shows string, now time.Time) (*visitor, error) {
 	if v := h.join(address, shows); v != nil {
 		return v, nil
@@ -224,7 +223,7 @@ func (h *hub) enter(ctx context.Context, address, shows string, now time.Time) (
 	}
 	v := &visitor{news: newBell(), pending: map[string]string{}}
 	at.visitor[v] = true
-	if at.sum != shows { // others may have opened the page meanwhile: all see the same
+	if at.sum != shows { // others may have opened the page meanwhile, and all see the same
 		for _, p := range at.parts {
 			v.pending[p.Name] = p.HTML
 		}
@@ -233,7 +232,7 @@ func (h *hub) enter(ctx context.Context, address, shows string, now time.Time) (
 	return v, nil
 }
 
-// join adds a visitor to an open page that shows what it does; nil where it does not.
+// join adds a visitor to an open page with checksum shows; it returns nil if there is none.
 func (h *hub) join(address, shows string) *visitor {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -246,7 +245,7 @@ func (h *hub) join(address, shows string) *visitor {
 	return v
 }
 
-// leave takes a visitor away.
+// leave removes a visitor.
 func (h *hub) leave(address string, v *visitor) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -257,7 +256,8 @@ func (h *hub) leave(address string, v *visitor) {
 	}
 }
 
-// take gives what is pending for a visitor, and the sum of the page with it.
+// take returns and clears the pending parts of a visitor, and the checksum of the page with
+// them.
 func (h *hub) take(v *visitor) (pending map[string]string, sum string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A page that others open while it is made, and that changes meanwhile, is shown as it is
-// for them: what was made is old, and no later change would replace it.
+// TestEnterWhileItChanges: if another browser opens a page while it is rendered here, and it
+// changes meanwhile, both show the newer state: no later change would replace the old one.
 func TestEnterWhileItChanges(t *testing.T) {
 	older, newer := []part{{Name: "a", HTML: "older"}}, []part{{Name: "a", HTML: "newer"}}
 	h := &hub{rooms: map[string]*room{}, wake: newBell()}

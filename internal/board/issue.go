@@ -16,8 +16,8 @@ import (
 	"stig/signals"
 )
 
-// issue is the page of one issue: what is asked, the briefing, its texts, what was left on
-// it, how its signals went, and its proof.
+// issue is the page of one issue: questions, briefing, texts, traces, the history of its
+// surprise, and proof.
 func issue(v *view) (page, error) {
 	id := v.path[1]
 	shown, err := service.Issue(v.Run, id)
@@ -76,7 +76,7 @@ func issue(v *view) (page, error) {
 	return p, nil
 }
 
-// types are the types of traces that the address asks for.
+// types returns the trace types that the query selects; nil for all.
 func (v *view) types() []string {
 	if one := v.query.Get("type"); slices.Contains(trace.Types(), one) {
 		return []string{one}
@@ -84,7 +84,7 @@ func (v *view) types() []string {
 	return nil
 }
 
-// entry is a trace of the timeline.
+// entry is one trace on the timeline.
 type entry struct {
 	Name, Type, Source, Body string
 	At                       string
@@ -93,10 +93,10 @@ type entry struct {
 
 type fact struct{ Name, Value string }
 
-// mostEntries is how many traces of an issue are shown.
+// mostEntries limits the traces of an issue on its page.
 const mostEntries = 80
 
-// entriesOf gives the newest traces, the newest first.
+// entriesOf returns the newest traces, newest first.
 func entriesOf(list []trace.Entry) (all []entry) {
 	for _, l := range slices.Backward(list[max(0, len(list)-mostEntries):]) {
 		one := entry{Name: l.Name, Type: l.Type, Source: l.Source}
@@ -114,10 +114,10 @@ func entriesOf(list []trace.Entry) (all []entry) {
 	return all
 }
 
-// plot is how the surprise of an issue went, as a line over its commits.
+// plot is the surprise of an issue over its commits, as a line.
 type plot struct {
 	Points []orient.Point
-	Line   string // of SVG, within 600 by 80
+	Line   string // an SVG path, within 600 by 80
 	Dots   []dot
 }
 
@@ -126,7 +126,7 @@ type dot struct {
 	Tip  string
 }
 
-// trajectory draws the history of an issue; nil where the store has none.
+// trajectory plots the surprise of an issue; nil if the history has fewer than two values.
 func (v *view) trajectory(id string) *plot {
 	last, err := looked(v, "trajectory "+id, rarely, false, func(v *view) ([]orient.Point, error) {
 		store, err := v.Discover()

@@ -10,7 +10,7 @@ import (
 	"stig/internal/service"
 )
 
-// perPage is how many rows a list shows at once.
+// perPage is the number of rows on a page.
 const perPage = 50
 
 // row is an issue in a list.
@@ -19,23 +19,23 @@ type row struct {
 	Priority                                   int
 }
 
-// rows are those of a page of a list.
+// rows is the data of a page of the list.
 type rows struct {
 	List           []row
 	Total          int
-	At             time.Time // when they were looked for; zero while they are
-	Old            bool      // they are being looked for again
-	Earlier, Later string    // addresses, "" for none
+	At             time.Time // when the search began; zero while the first one runs
+	Old            bool      // another search is running
+	Earlier, Later string    // addresses; "" if there is none
 	Filters        url.Values
 	Sorts          []string
-	Ranked         bool // by how well they fit the words, whatever the sort
+	Ranked         bool // sorted by relevance, whatever the sort key
 }
 
-// issues lists the issues that match the filters in the address, or searches for words.
+// issues is the page of the issues that match the filters of the query, or its words.
 func issues(v *view) (page, error) {
 	p := page{Title: "Issues", Section: "Issues"}
 	found := rows{Filters: v.query, Sorts: service.SortKeys(), Ranked: strings.TrimSpace(v.query.Get("q")) != ""}
-	p.Parts = []part{v.part("filters", found)} // which stay where they are refused
+	p.Parts = []part{v.part("filters", found)} // stays on the page if the filters are invalid
 	from, err := strconv.Atoi(v.query.Get("from"))
 	if err != nil || from < 0 || from > 1<<30 {
 		from = 0
@@ -47,7 +47,7 @@ func issues(v *view) (page, error) {
 	last, err := looked(v, "matching "+v.query.Encode(), longer, true, func(v *view) (hits, error) {
 		list, total, err := v.matching(from)
 		at := from
-		if err == nil && from >= total && total > 0 { // there are fewer by now: the last of them
+		if err == nil && from >= total && total > 0 { // there are fewer now: show the last page
 			at = (total - 1) / perPage * perPage
 			list, total, err = v.matching(at)
 		}
@@ -68,7 +68,7 @@ func issues(v *view) (page, error) {
 	return p, nil
 }
 
-// at is the address of this page with another value of a filter.
+// at returns the address of this page with one parameter replaced.
 func (v *view) at(name, value string) string {
 	query := url.Values{}
 	maps.Copy(query, v.query)
@@ -76,7 +76,7 @@ func (v *view) at(name, value string) string {
 	return (&url.URL{Path: "/" + strings.Join(v.path, "/"), RawPath: v.raw, RawQuery: query.Encode()}).RequestURI()
 }
 
-// listed are the values of a filter, which commas part.
+// listed returns the comma-separated values of a filter.
 func (v *view) listed(name string) (values []string) {
 	for value := range strings.SplitSeq(v.query.Get(name), ",") {
 		if value = strings.TrimSpace(value); value != "" {
@@ -86,7 +86,8 @@ func (v *view) listed(name string) (values []string) {
 	return values
 }
 
-// matching are the issues that the address asks for, from one on, and how many there are.
+// matching returns one page of the issues that match the query, starting at from, and their
+// total.
 func (v *view) matching(from int) (list []row, total int, err error) {
 	request := service.ListRequest{All: new(v.query.Get("all") != ""), Sort: v.query.Get("sort"), Parent: v.query.Get("parent"), Since: v.query.Get("since"), Limit: new(from + perPage)}
 	request.Status, request.Types, request.Assignees, request.Labels = v.listed("status"), v.listed("type"), v.listed("assignee"), v.listed("label")

@@ -9,42 +9,41 @@ import (
 	"stig/internal/beads"
 )
 
-// reading names what a store held. Stores without a checksum give the same snapshot until
-// they change.
+// reading identifies the content of a store: its checksum, or the snapshot itself, which is the
+// same value until the store changes.
 type reading struct {
 	sum      beads.Sum
 	snapshot *beads.Snapshot // nil for a store with a checksum
 }
 
-// keeper caches what was found in a store while the store is unchanged: what many pages show
-// is computed once.
+// keeper caches results while the store is unchanged, so that many pages compute them once.
 type keeper struct {
 	mu    sync.Mutex
 	of    reading
 	found map[string]*finding
-	later map[string]*search // what takes long; of this the last result is kept
+	later map[string]*search // slow results; the last one is kept when the store changes
 }
 
-// finding is what was found, for all who ask for it.
+// finding is one cached result, shared by all pages.
 type finding struct {
-	mu    sync.Mutex // held while it is being found
+	mu    sync.Mutex // locked during the computation
 	value any
-	at    time.Time // when it was found; zero before
+	at    time.Time // when it was computed; zero before
 }
 
 const (
-	// shortly is how old a finding may be that also depends on the time or on what actors do.
+	// shortly is how long results are cached that also depend on the time or on actors.
 	shortly = 5 * time.Second
-	// longer is how old a finding may be that depends on the store and on git's history.
+	// longer is how long results are cached that depend on the store and git's history.
 	longer = time.Minute
-	// rarely is how old a finding may be that is read from all of git's history.
+	// rarely is how long results are cached that read all of git's history.
 	rarely = 10 * time.Minute
-	// mostKept is how many findings are kept, and mostLater how many of those that take long.
+	// mostKept limits the cached results, and mostLater those of slow searches.
 	mostKept  = 500
 	mostLater = 100
 )
 
-// finding gives the place for what is found under a name in a reading.
+// finding returns the cache entry of a name for a reading.
 func (k *keeper) finding(of reading, name string) *finding {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -59,7 +58,7 @@ func (k *keeper) finding(of reading, name string) *finding {
 	return f
 }
 
-// kept gives what find finds in the store, or what it found in the same store within age.
+// kept returns the result of find, cached for at most age while the store is unchanged.
 func kept[T any](v *view, name string, age time.Duration, find func(*view) (T, error)) (T, error) {
 	f := v.Board.keeper.finding(v.reading, name)
 	f.mu.Lock()
@@ -75,25 +74,25 @@ func kept[T any](v *view, name string, age time.Duration, find func(*view) (T, e
 	return value, err
 }
 
-// search looks for what takes long, at most once at a time.
+// search caches a slow result. At most one computation runs at a time.
 type search struct {
 	mu    sync.Mutex
 	value any
 	err   error
-	of    reading       // in which it was found
-	at    time.Time     // when that began; zero before
-	until time.Time     // open pages wait with the next one
-	ends  chan struct{} // closed when the one under way has ended; nil for none
+	of    reading       // that it was computed from
+	at    time.Time     // when its computation began; zero before
+	until time.Time     // open pages start no new search before
+	ends  chan struct{} // closed when the running search ends; nil if none runs
 }
 
 const (
-	// soon is how long rendering a page waits for a search that takes long.
+	// soon is how long rendering a page waits for slow searches.
 	soon = 40 * time.Millisecond
-	// searches is how many are under way at once.
+	// searches is how many searches run at once.
 	searches = 2
 )
 
-// search gives the place for what is found under a name, in whichever reading.
+// search returns the cache entry of a slow result, whatever the store.
 func (k *keeper) search(name string) *search {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -108,24 +107,24 @@ func (k *keeper) search(name string) *search {
 	return s
 }
 
-// forget has searches run again, by what their names begin with.
+// forget drops the searches whose names have a prefix.
 func (k *keeper) forget(names string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	maps.DeleteFunc(k.later, func(name string, _ *search) bool { return strings.HasPrefix(name, names) })
 }
 
-// latest is what was found last, and whether that is as it would be found now.
+// latest is the last result of a search, and whether it is current.
 type latest[T any] struct {
 	Value T
-	At    time.Time // zero while nothing was found yet
-	Old   bool      // it is being looked for again
+	At    time.Time // zero before the first result
+	Old   bool      // a search is running, or the store has changed
 }
 
-// looked gives what find finds, however long that takes: where it is not there within a
-// moment, what it found before, if anything, and the page is made anew when it is there.
-// Anew has it found again as soon as the store changed; open pages have it found again for
-// a tenth of the time at most.
+// looked returns the result of a slow find. It waits a moment for it; then it returns the last
+// result, if any, and the page is rendered again when the new one is there. With anew, a change
+// of the store makes the result old at once, not only after age. Open pages search for at most
+// about a tenth of the time.
 func looked[T any](v *view, name string, age time.Duration, anew bool, find func(*view) (T, error)) (latest[T], error) {
 	s := v.Board.keeper.search(name)
 	s.mu.Lock()
@@ -156,7 +155,7 @@ func looked[T any](v *view, name string, age time.Duration, anew bool, find func
 	return found, s.err
 }
 
-// wait waits until a search ends; all searches of a page share one time limit.
+// wait waits until a search ends; all searches of a page share one timeout.
 func (v *view) wait(ends <-chan struct{}) {
 	if v.limit == nil {
 		v.limit = time.After(soon)
@@ -171,7 +170,7 @@ func (v *view) wait(ends <-chan struct{}) {
 	}
 }
 
-// find has a search go on while its page is shown.
+// find runs a search in the background.
 func (b *Board) find(v *view, s *search, find func(*view) (any, error)) {
 	own := *v
 	own.ctx = b.ctx
@@ -198,13 +197,13 @@ func (b *Board) find(v *view, s *search, find func(*view) (any, error)) {
 	})
 }
 
-// ahead finds what a page needs in parallel, on all cores, each in a run of its own.
+// ahead computes what a page needs in parallel, each with its own run.
 func (v *view) ahead(finds ...func(*view)) {
 	var all sync.WaitGroup
 	for _, find := range finds {
 		all.Go(func() {
 			own := *v
-			own.Run = v.Run.Fresh(v.ctx, "board") // which says nothing, as v does
+			own.Run = v.Run.Fresh(v.ctx, "board") // silent, like that of v
 			find(&own)
 		})
 	}

@@ -22,13 +22,13 @@ import (
 )
 
 const (
-	// mostPage is how long a page may take, and mostMemory how many bytes of memory the
-	// board may have with all its pages open.
+	// mostPage is how long a page may take, and mostMemory the bytes of memory that the board
+	// may use with all its pages open.
 	mostPage   = 100 * time.Millisecond
 	mostMemory = 150_000_000
 )
 
-// loadedPages is a store of 10,000 issues in a clone, with 25 questions on it, and its pages.
+// loadedPages returns a store of 10,000 issues in a clone, with 25 questions, and its pages.
 func loadedPages(t *testing.T) (s *served, pages []string) {
 	t.Helper()
 	s = serve(t, "", nil)
@@ -55,7 +55,7 @@ func loadedPages(t *testing.T) (s *served, pages []string) {
 	return s, []string{"/", "/issues", "/issues?sort=title&all=yes", "/issues?q=deploy+rope", "/issues/" + sample.ID(500), "/issues/" + ids[0], "/graph?around=" + sample.ID(500), "/graph", "/actors", "/actors/cy", "/check"}
 }
 
-// program builds stig.
+// program builds stig and returns its path.
 func program(t *testing.T) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "stig")
@@ -75,8 +75,8 @@ func (c *client) readAll(t *testing.T, pages []string) {
 	}
 }
 
-// TestMemory has stig board, a process of its own, show 200 pages while another program edits,
-// and wants it to have 150 MB at the most at any time, the program itself among it.
+// TestMemory: a process of stig board that shows 200 pages, while another program edits, uses
+// at most 150 MB at any time.
 func TestMemory(t *testing.T) {
 	s, pages := loadedPages(t)
 	own := exec.Command(program(t), "board")
@@ -90,7 +90,7 @@ func TestMemory(t *testing.T) {
 	}
 	t.Cleanup(func() {
 		_ = own.Process.Signal(os.Interrupt)
-		_ = own.Wait() // the board's own tests look at how it ends
+		_ = own.Wait() // the board's own tests check how it ends
 	})
 	key, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
@@ -126,14 +126,13 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestLoad has 200 pages open on a store of 10,000 issues in a clone, with questions on it,
-// and wants every page within 100 ms: while the store stays as it is, right after an edit
-// by another program, and right after edits that nobody looked at.
+// TestLoad: with 200 pages open on a store of 10,000 issues in a clone, with questions, every
+// page takes at most 100 ms: while the store does not change, right after an edit by another
+// program, and after edits while no page is open.
 //
-// Each page has five rounds, each after an edit of its own. Other programs of the machine
-// take the processor at any moment, so the best round counts, and what the processors
-// worked for it where that is less than what it took: for the page, for the open pages, and
-// in programs that were started. The middle and the worst round are printed.
+// Each page has five rounds, each after its own edit. Other programs compete for the processor,
+// so the best round counts, and of its elapsed and its processor time the smaller one: that
+// includes the open pages and started programs. The median and the worst round are logged.
 func TestLoad(t *testing.T) {
 	s, pages := loadedPages(t)
 	c := s.browser(t)
@@ -153,7 +152,7 @@ func TestLoad(t *testing.T) {
 	})
 }
 
-// within wants every page within mostPage of a change of the store.
+// within checks that every page takes at most mostPage after a change of the store.
 func (s *served) within(t *testing.T, c *client, name string, pages []string, change func()) {
 	t.Helper()
 	const rounds = 5
@@ -178,18 +177,17 @@ func (s *served) within(t *testing.T, c *client, name string, pages []string, ch
 	}
 }
 
-// processor is the time that all processors worked for this process and for those that it
-// started.
+// processor returns the CPU time of this process and of its children.
 func processor() (sum time.Duration) {
 	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
 		var used syscall.Rusage
-		_ = syscall.Getrusage(who, &used) // of these two it does not fail
+		_ = syscall.Getrusage(who, &used) // cannot fail for these two
 		sum += time.Duration(used.Utime.Nano() + used.Stime.Nano())
 	}
 	return sum
 }
 
-// open lists some issues that are open.
+// open returns n open issues.
 func (s *served) open(t *testing.T, n int) (ids []string) {
 	t.Helper()
 	list, err := service.List(s.app("cy").Fresh(t.Context(), "list"), service.ListRequest{Status: []string{"open"}, Limit: &n})
@@ -202,14 +200,14 @@ func (s *served) open(t *testing.T, n int) (ids []string) {
 	return ids
 }
 
-// edit is one by another process: a comment.
+// edit comments on an issue from another process.
 func (s *served) edit(t *testing.T) {
 	t.Helper()
 	s.edits++
 	s.another(t, isEditor, sample.ID(700), fmt.Sprintf("seen %d times", s.edits))
 }
 
-// sit opens so many connections, each of one of the pages.
+// sit opens n event streams, spread over the pages.
 func (c *client) sit(t *testing.T, n int, pages []string) (leave func()) {
 	t.Helper()
 	at, _ := url.Parse(c.base)

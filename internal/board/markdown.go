@@ -14,11 +14,11 @@ import (
 	"stig/notes"
 )
 
-// MostHTML is how much of a text is rendered, in bytes.
+// MostHTML limits the rendered text, in bytes.
 const MostHTML = 256 << 10
 
-// HTML renders a text. Of more than most bytes it renders the beginning, and reports that
-// there is more.
+// HTML renders Markdown as safe HTML. It renders at most most bytes of the text, and reports
+// whether there is more.
 func HTML(source string, most int) (shown string, more bool) {
 	if most = min(most, MostHTML); len(source) > most {
 		source, more = strings.ToValidUTF8(source[:most], ""), true
@@ -32,7 +32,7 @@ func HTML(source string, most int) (shown string, more bool) {
 	return w.out.String(), more
 }
 
-// parse is the parser of CommonMark.
+// parse parses CommonMark.
 var parse = sync.OnceValue(func() parseFunc {
 	return parser.NewParser(
 		parser.WithBlockParsers(parser.DefaultBlockParsers()...), parser.WithInlineParsers(parser.DefaultInlineParsers()...),
@@ -40,7 +40,7 @@ var parse = sync.OnceValue(func() parseFunc {
 	).Parse
 })
 
-// allowed gives a destination that may be followed; "" for any other.
+// allowed returns a destination that a link may have; "" for others.
 func allowed(destination string) string {
 	to := strings.TrimSpace(string(util.UnescapePunctuations(util.ResolveNumericReferences(util.ResolveEntityNames([]byte(destination))))))
 	u, err := url.Parse(to)
@@ -51,7 +51,7 @@ func allowed(destination string) string {
 	case "http", "https", "mailto":
 		return to
 	case "":
-		// Browsers take //host and /\host for another host.
+		// Browsers read //host and /\host as another host.
 		if !strings.HasPrefix(to, "//") && !strings.ContainsAny(to, "\\\t\r\n") {
 			return to
 		}

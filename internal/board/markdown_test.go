@@ -8,7 +8,7 @@ import (
 	"stig/internal/board"
 )
 
-// TestHTML holds what is shown of a text, hostile ones too.
+// TestHTML checks the HTML of texts, hostile ones included.
 func TestHTML(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"prose", "a *b* `c`\nd", "<p>a <em>b</em> <code>c</code><br>\nd</p>\n"},
@@ -43,7 +43,7 @@ func TestHTML(t *testing.T) {
 	}
 }
 
-// TestHTMLIsBounded: nobody makes a page wait by what they write into an issue.
+// TestHTMLIsBounded: no text of an issue makes rendering slow.
 func TestHTMLIsBounded(t *testing.T) {
 	for name, text := range map[string]string{
 		"delimiters": strings.Repeat("*a_", 200_000), "brackets": strings.Repeat("[", 200_000), "quotes": strings.Repeat(">", 200_000),

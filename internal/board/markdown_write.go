@@ -15,7 +15,7 @@ import (
 
 type parseFunc = func(text.Reader, ...parser.ParseOption) ast.Node
 
-// writer writes a tree as HTML: its own tags, and text that is escaped.
+// writer writes a syntax tree as HTML: known tags and escaped text.
 type writer struct {
 	source []byte
 	out    strings.Builder
@@ -23,14 +23,14 @@ type writer struct {
 
 func (w *writer) text(raw []byte) { w.out.WriteString(html.EscapeString(string(raw))) }
 
-// around writes what is in a node between two tags.
+// around writes the children of a node between two tags.
 func (w *writer) around(tag string, n ast.Node, children func(ast.Node)) {
 	w.out.WriteString("<" + tag + ">")
 	children(n)
 	w.out.WriteString("</" + tag + ">")
 }
 
-// blocks writes the blocks in a node.
+// blocks writes the blocks of a node.
 func (w *writer) blocks(parent ast.Node) {
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
 		w.block(n)
@@ -49,7 +49,7 @@ func (w *writer) block(n ast.Node) {
 	case *ast.TextBlock:
 		w.inlines(n)
 	case *ast.Heading:
-		w.around(fmt.Sprintf("h%d", min(n.Level+2, 6)), n, w.inlines) // below those of the page
+		w.around(fmt.Sprintf("h%d", min(n.Level+2, 6)), n, w.inlines) // below the headings of the page
 	case *ast.Blockquote:
 		w.around("blockquote", n, w.blocks)
 	case *ast.List:
@@ -67,7 +67,7 @@ func (w *writer) block(n ast.Node) {
 	}
 }
 
-// lines writes the lines of a block as they stand.
+// lines writes the lines of a block verbatim.
 func (w *writer) lines(n ast.Node) {
 	for i := range n.Lines().Len() {
 		line := n.Lines().At(i)
@@ -78,7 +78,7 @@ func (w *writer) lines(n ast.Node) {
 	}
 }
 
-// inlines writes what stands in a paragraph or a span.
+// inlines writes the inline nodes of a paragraph or a span.
 func (w *writer) inlines(parent ast.Node) {
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
 		w.inline(n)
@@ -91,7 +91,7 @@ func (w *writer) inline(n ast.Node) {
 		raw := n.Segment.Value(w.source)
 		if !n.IsRaw() {
 			raw = util.UnescapePunctuations(util.ResolveNumericReferences(util.ResolveEntityNames(raw)))
-			raw = []byte(visible.Text(string(raw))) // an entity may hide what the source does not
+			raw = []byte(visible.Text(string(raw))) // an entity may decode to a hidden character
 		}
 		w.text(raw)
 		switch {
@@ -126,7 +126,7 @@ func (w *writer) inline(n ast.Node) {
 
 func (w *writer) link(to string, n ast.Node) { w.linked(to, func() { w.inlines(n) }) }
 
-// linked writes a link, or what it shows alone where its destination is not allowed.
+// linked writes a link, or only its label if the destination is not allowed.
 func (w *writer) linked(to string, label func()) {
 	if to = allowed(to); to == "" {
 		label()
@@ -137,8 +137,8 @@ func (w *writer) linked(to string, label func()) {
 	w.out.WriteString("</a>")
 }
 
-// rowsOf gives the cells of a paragraph that is a table: its second line is of dashes and
-// bars. It is nil for every other.
+// rowsOf returns the cells of a paragraph that is a table: its second line has only dashes,
+// bars and colons. It returns nil for others.
 func rowsOf(n *ast.Paragraph, source []byte) (rows [][]string) {
 	if n.Lines().Len() < 2 {
 		return nil
@@ -171,7 +171,7 @@ func cellsOf(line string) []string {
 	return cells
 }
 
-// table writes rows, the first as its head. Cells are text.
+// table writes rows as text cells; the first row is the header.
 func (w *writer) table(rows [][]string) {
 	w.out.WriteString("<table>\n")
 	for i, row := range rows {

@@ -19,9 +19,9 @@ import (
 
 var update = flag.Bool("update", false, "write the words of the pages in docs/board")
 
-// TestPictures keeps the words in the pictures of docs/board those that the board shows of
-// the example store: words are compared with testdata/NAME.txt, since pictures differ from
-// browser to browser. Where -update writes other words, take the pictures again.
+// TestPictures compares the words on the board of the example store with testdata/NAME.txt,
+// since pixels differ between browsers. After -update has changed them, retake the pictures in
+// docs/board.
 func TestPictures(t *testing.T) {
 	s := harbor(t)
 	c := s.browser(t)
@@ -42,8 +42,8 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-// harbor serves the example store after a morning of three loops: one asks, one closes what
-// passes, one fails.
+// harbor serves the example store after a morning of three loops: one asks, one closes an issue
+// whose checks pass, one fails.
 func harbor(t *testing.T) *served {
 	t.Helper()
 	s := serve(t, "", func(o *board.Options) {
@@ -76,7 +76,7 @@ func harbor(t *testing.T) *served {
 	return s
 }
 
-// asker is what an agent would be that begins the work on harbor-d3w, and asks.
+// asker acts as an agent that starts harbor-d3w and asks a question.
 func asker() error {
 	text := "# How to add a berth\n\n1. Measure the floor at low water, in meters above chart datum.\n2. Add a line to berths.csv.\n"
 	err := os.Mkdir("docs", 0o755)
@@ -97,11 +97,11 @@ func asker() error {
 	return err
 }
 
-// other finds what differs from one morning to the next.
+// other matches what differs between runs.
 var other = regexp.MustCompile(`\br-[0-9a-f]{10}\b| at [0-9a-f]{7,}\b|\b\d+\.\ds\b`)
 
-// words gives those of a page, which is asked for again while it says others than kept: a
-// page is shown before all that git finds for it is there.
+// words returns the words of a page. It reloads the page while they differ from kept, since a
+// page may appear before all results from git do.
 func (c *client) words(t *testing.T, path, kept string) (now string) {
 	t.Helper()
 	for until := time.Now().Add(10 * time.Second); ; time.Sleep(100 * time.Millisecond) {
@@ -112,7 +112,7 @@ func (c *client) words(t *testing.T, path, kept string) (now string) {
 	}
 }
 
-// words are those of a page that a reader sees, a line for each text of it.
+// words returns the visible texts of a page, one per line.
 func words(page string) string {
 	_, page, _ = strings.Cut(page, "<body")
 	page = regexp.MustCompile(`(?s)^[^>]*>|<(style|script)\b.*?</(style|script)>|<[^>]*>`).ReplaceAllString(page, "\n")

@@ -15,7 +15,7 @@ import (
 	"stig/internal/board"
 )
 
-// TestEventsOfFilters wants a page to listen to its own address: all of its filters.
+// TestEventsOfFilters: a page listens to its full address, with all filters.
 func TestEventsOfFilters(t *testing.T) {
 	s := serve(t, lines, nil)
 	const address = "/issues?all=yes&q=a%26b%3Dc&sort=title"
@@ -30,8 +30,8 @@ func TestEventsOfFilters(t *testing.T) {
 	}
 }
 
-// TestSlowSearch wants a page to be there at once, however long what stands on it takes: it
-// says so, and gets it when it is there.
+// TestSlowSearch: a page loads at once, however slow its search: it says that the search runs,
+// and gets the result later.
 func TestSlowSearch(t *testing.T) {
 	s := serve(t, lines, nil)
 	c := s.browser(t)
@@ -51,31 +51,31 @@ func TestSlowSearch(t *testing.T) {
 	checks, leave := c.listen(t, "/check", "")
 	defer leave()
 	contains(t, await(t, checks, "diagnostics").data, "found in 3 issues")
-	// After an edit the last result stands there with its time until the next is found.
+	// After an edit the last result stays, with its time, until the next one is ready.
 	release = s.board.HoldSearches()
 	s.ask(t, "ann", "Hemp or steel?")
-	contains(t, await(t, checks, "diagnostics").data, "found in 3 issues at ", "validated again")
+	contains(t, await(t, checks, "diagnostics").data, "found in 3 issues at ", "validating again")
 	_, body = c.get(t, "/check")
-	contains(t, body, "found in 3 issues at ", "validated again")
+	contains(t, body, "found in 3 issues at ", "validating again")
 	release()
-	if last := await(t, checks, "diagnostics"); strings.Contains(last.data, "validated again") {
+	if last := await(t, checks, "diagnostics"); strings.Contains(last.data, "validating again") {
 		t.Error("the old result stays")
 	}
 }
 
-// TestNames wants the names of --host to let in, however they are written.
+// TestNames: names given with --host are accepted in any case.
 func TestNames(t *testing.T) {
 	s := serve(t, lines, func(o *board.Options) { o.Names = []string{"Pier.Example"} })
 	c := s.browser(t)
 	port := s.base[strings.LastIndexByte(s.base, ':'):]
-	for host, want := range map[string]int{"pier.example": 403, "PIER.EXAMPLE": 403, "other.example": 421} { // the cookie is of 127.0.0.1
+	for host, want := range map[string]int{"pier.example": 403, "PIER.EXAMPLE": 403, "other.example": 421} { // the cookie is for 127.0.0.1
 		if status, _ := c.do(t, "GET", "/", nil, map[string]string{"Host": host + port}); status != want {
 			t.Errorf("%s: %d", host, status)
 		}
 	}
 }
 
-// TestTunnel asks at another port than that of the board, as a tunnel of ssh -L has one.
+// TestTunnel sends requests with another port, as through ssh -L.
 func TestTunnel(t *testing.T) {
 	s := serve(t, lines, nil)
 	c := s.browser(t)
@@ -88,8 +88,8 @@ func TestTunnel(t *testing.T) {
 	contains(t, body, "Seen from afar.")
 }
 
-// TestTokenIsForOpening: programs that look at an address before a person opens it, with a
-// method of their own, do not use the token up.
+// TestTokenIsForOpening: link previews, which use other methods than GET, do not use up the
+// token.
 func TestTokenIsForOpening(t *testing.T) {
 	s := serve(t, lines, nil)
 	path := strings.TrimPrefix(s.key(t), s.base)
@@ -103,8 +103,8 @@ func TestTokenIsForOpening(t *testing.T) {
 	}
 }
 
-// TestEnds wants a board that ends to leave nothing running: neither the connections of
-// pages, nor what a form began.
+// TestEnds: a board that stops leaves no goroutine running, neither of event streams nor of
+// forms.
 func TestEnds(t *testing.T) {
 	before := runtime.NumGoroutine()
 	t.Run("board", func(t *testing.T) {
@@ -138,7 +138,7 @@ func TestEnds(t *testing.T) {
 	t.Errorf("%d goroutines, %d before:\n%s", runtime.NumGoroutine(), before, stacks[:runtime.Stack(stacks, true)])
 }
 
-// TestOddIDs shows issues by ids that hold what addresses are made of, and what hides.
+// TestOddIDs shows issues whose ids have URL syntax or hidden characters.
 func TestOddIDs(t *testing.T) {
 	for _, id := range []string{"a/b", "a?b", "a#b", "a%2Fb", "a b", `a"b`, "a\u202eb", "a&b=c", "ä-1"} {
 		s := serve(t, fmt.Sprintf(`{"id":%q,"title":"odd","status":"open","priority":1,"issue_type":"task"}`+"\n", id), nil)
@@ -153,7 +153,7 @@ func TestOddIDs(t *testing.T) {
 		if status != 200 || strings.Contains(body, "\u202e") {
 			t.Errorf("%q: %d, hidden: %t", id, status, strings.Contains(body, "\u202e"))
 		}
-		whole := regexp.MustCompile(`<a href="([^"]*)">Show long texts whole`).FindStringSubmatch(body)
+		whole := regexp.MustCompile(`<a href="([^"]*)">Show long texts in full`).FindStringSubmatch(body)
 		if whole == nil {
 			t.Fatalf("%q: %s", id, body)
 		}

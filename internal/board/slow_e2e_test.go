@@ -14,11 +14,11 @@ import (
 	"stig/internal/board"
 )
 
-// TestSlowForm sends a form that has more to do than a browser has time to take an answer:
-// that time begins with the answer.
+// TestSlowForm sends a form whose work takes longer than the write timeout, which starts with
+// the response.
 func TestSlowForm(t *testing.T) {
 	t.Parallel()
-	const left = 1500 * time.Millisecond // of the 10 s, by a clock that is late
+	const left = 1500 * time.Millisecond // of the 10 s, by a late clock
 	s := serve(t, strings.Replace(lines, `"priority":1`, `"acceptance_criteria":"~~~verify\nsleep 2\n~~~","priority":1`, 1), func(o *board.Options) {
 		o.Run.Now = func() time.Time { return time.Now().Add(left - 10*time.Second) }
 	})
@@ -30,7 +30,7 @@ func TestSlowForm(t *testing.T) {
 	}
 }
 
-// TestSlowBrowsers wants many open pages, some of which read nothing, to hold nobody up.
+// TestSlowBrowsers: many open pages, some of which read nothing, do not block others.
 func TestSlowBrowsers(t *testing.T) {
 	s := serve(t, lines, nil)
 	c := s.browser(t)
@@ -51,7 +51,7 @@ func TestSlowBrowsers(t *testing.T) {
 	if spent := time.Since(start); spent > 10*time.Second {
 		t.Errorf("a form took %s", spent)
 	}
-	for range 60 { // more than there are places
+	for range 60 { // more than the board has slots
 		conn, err := net.Dial("tcp", at.Host)
 		if err != nil {
 			t.Fatal(err)
@@ -61,8 +61,8 @@ func TestSlowBrowsers(t *testing.T) {
 	}
 	var status int
 	for end := time.Now().Add(20 * time.Second); status != http.StatusServiceUnavailable && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		status, _ = c.get(t, "/") // a busy machine takes seconds to let all of them in
-		// Meanwhile it has a place itself, which another page was refused for.
+		status, _ = c.get(t, "/") // a busy machine takes seconds to admit all
+		// Meanwhile the browser has a slot, for which another page was rejected.
 		conn, err := net.Dial("tcp", at.Host)
 		if err != nil {
 			t.Fatal(err)

@@ -7,13 +7,13 @@ import (
 	"stig/internal/visible"
 )
 
-// blackboard is what a swarm knows, as its page shows it.
+// blackboard is the data of a swarm's page.
 type blackboard struct {
 	*loop.SwarmStatus
 	Now, Report string
 }
 
-// explored is the page of the newest swarm on an issue: how its rounds go, and its report.
+// explored is the page of the newest swarm on an issue: its rounds, explorers and report.
 func explored(v *view) (page, error) {
 	id := v.path[1]
 	p := page{Title: "Swarm on " + id, Section: "Issues", Every: recheck}
@@ -25,7 +25,7 @@ func explored(v *view) (page, error) {
 	if err != nil {
 		return p, err
 	}
-	shown := blackboard{SwarmStatus: status, Now: fmt.Sprintf("round %d of %d runs", status.Round, status.Config.MaxRounds), Report: report.Text()}
+	shown := blackboard{SwarmStatus: status, Now: fmt.Sprintf("round %d of %d is running", status.Round, status.Config.MaxRounds), Report: report.Text()}
 	if status.Ended != "" {
 		shown.Now = "ended: " + string(status.Ended)
 	}
@@ -33,11 +33,11 @@ func explored(v *view) (page, error) {
 	return p, nil
 }
 
-// hasSwarm reports whether there is or was a swarm on an issue.
+// hasSwarm reports whether an issue has or had a swarm.
 func (v *view) hasSwarm(id string) bool {
 	_, err := loop.ShowSwarm(v.ctx, v.Run, id)
 	return err == nil
 }
 
-// Counted is a number of things.
+// Counted formats a count with its noun.
 func (v *view) Counted(n int, thing string) string { return visible.Counted(n, thing) }

@@ -8,14 +8,13 @@ import (
 )
 
 const (
-	// mostTexts is how much HTML the long texts of a page are, in bytes, so that a page stays
-	// below 100 kB; mostText is how much of one text is shown.
+	// mostTexts limits the HTML of long texts on a page, in bytes, so that a page stays below
+	// 100 kB. mostText limits one text.
 	mostTexts = 48 << 10
 	mostText  = 8 << 10
 )
 
-// Markdown shows a text of an issue: the beginning of a long one, unless the address asks
-// for the whole.
+// Markdown renders a text of an issue: the beginning of a long one, unless IsWhole.
 func (v *view) Markdown(text string) template.HTML {
 	most := mostText
 	if v.IsWhole() {
@@ -26,12 +25,12 @@ func (v *view) Markdown(text string) template.HTML {
 	shown, more := HTML(text, most)
 	v.room -= len(shown)
 	if more {
-		shown += `<p class="more">… the text goes on: ` + template.HTMLEscapeString(v.elsewhere()) + "</p>"
+		shown += `<p class="more">… truncated: ` + template.HTMLEscapeString(v.elsewhere()) + "</p>"
 	}
-	return template.HTML(shown) // HTML makes it safe to show
+	return template.HTML(shown) // HTML makes it safe
 }
 
-// Plain shows output and diffs: the beginning of long ones.
+// Plain returns output or a diff as text: the beginning of a long one.
 func (v *view) Plain(text string) string {
 	most := mostText
 	if v.IsWhole() {
@@ -44,15 +43,15 @@ func (v *view) Plain(text string) string {
 	return workspace.Visible(text)
 }
 
-// IsWhole reports whether the address asks for whole texts.
+// IsWhole reports whether the query asks for full texts.
 func (v *view) IsWhole() bool { return v.query.Get("whole") != "" }
 
-// Whole is the address of this page with whole texts.
+// Whole returns the address of this page with full texts.
 func (v *view) Whole() string { return v.at("whole", "yes") }
 
 func (v *view) elsewhere() string {
 	if v.IsWhole() {
-		return "stig show prints all of it"
+		return "stig show prints the whole text"
 	}
-	return "the page of its issue shows more"
+	return "the issue's page shows more"
 }

@@ -18,12 +18,12 @@ import (
 	"stig/orient"
 )
 
-// today is the first page: what waits for a person, what needs attention, what everybody
-// does, and what was closed.
+// today is the first page: open questions, what needs attention, what everybody does, and what
+// was closed.
 func today(v *view) (page, error) {
 	p := page{Title: "Today", Section: "Today", Every: recheck}
 	v.ahead(
-		func(v *view) { _, _ = v.asked() }, // errors come again below
+		func(v *view) { _, _ = v.asked() }, // errors are handled below
 		func(v *view) { _, _ = v.survey() },
 		func(v *view) { _, _ = kept(v, "closings", longer, (*view).closings) },
 		func(v *view) { _, _ = v.morning() },
@@ -62,13 +62,13 @@ func today(v *view) (page, error) {
 	return p, nil
 }
 
-// attention is what needs attention: the first of each rule; the survey may leave some out.
+// attention is the first findings that need attention, of all that the survey counts.
 type attention struct {
 	List        []orient.Attention
 	Total, More int
 }
 
-// attentionOf leaves out the questions, which stand above in full.
+// attentionOf leaves out questions, which the page shows in full.
 func attentionOf(s *orient.Survey) (shown attention) {
 	const asked = "escalation-pending"
 	for _, r := range s.Rules {
@@ -85,50 +85,50 @@ func attentionOf(s *orient.Survey) (shown attention) {
 	return shown
 }
 
-// How much of each list Today shows.
+// Limits of the lists on Today.
 const (
 	mostAttention = 40
 	mostDoing     = 50
 	mostClosings  = 50
 )
 
-// asked are the questions of the store, answered or not.
+// asked returns the questions of the store, answered ones included.
 func (v *view) asked() (*service.Escalations, error) {
 	return kept(v, "asked", longer, func(v *view) (*service.Escalations, error) { return service.ListEscalations(v.Run, true) })
 }
 
-// survey is that of the whole store.
+// survey returns the survey of the whole store.
 func (v *view) survey() (*service.Orientation, error) {
 	return kept(v, "survey", shortly, func(v *view) (*service.Orientation, error) {
 		return service.Orient(v.ctx, v.Run, service.OrientRequest{})
 	})
 }
 
-// morning is what loops did since somebody read that on a terminal.
+// morning returns what loops did since it was last read on a terminal.
 func (v *view) morning() (*night.Morning, error) {
 	return kept(v, "morning", shortly, func(v *view) (*night.Morning, error) {
 		return night.ReadMorning(v.ctx, v.Run, "")
 	})
 }
 
-// mostQuestions is how many questions a page shows.
+// mostQuestions limits the questions on a page.
 const mostQuestions = 20
 
-// questions are those of a page.
+// questions is the data of a list of questions.
 type questions struct {
 	List        []question
-	Total, More int // More are not in List
+	Total, More int // More counts those not in List
 }
 
-// question is a question with what a person wants to see beside it.
+// question is a question with what helps to answer it.
 type question struct {
 	orient.Asked
-	Diff string // of the work on it, "" where there is none
-	Gate string // what its checks printed last
-	Mine bool   // who looks asked it
+	Diff string // of the work on the issue; "" if there is none
+	Gate string // the last output of the issue's checks
+	Mine bool   // the viewer asked it
 }
 
-// questions are the first of those that wait, the oldest first.
+// questions returns the first open questions, oldest first.
 func (v *view) questions(list []orient.Asked) questions {
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(a, b orient.Asked) int {
@@ -150,10 +150,10 @@ func (v *view) questions(list []orient.Asked) questions {
 	return shown
 }
 
-// mostDiff is how much of a diff is read, in bytes.
+// mostDiff limits a diff, in bytes.
 const mostDiff = 128 << 10
 
-// work is what was done for issues; what cannot be seen is left out.
+// work returns the work on issues; nil while it is not known.
 func (v *view) work(issues ...string) map[string]Work {
 	if len(issues) == 0 {
 		return nil
@@ -164,10 +164,10 @@ func (v *view) work(issues ...string) map[string]Work {
 	return done.Value
 }
 
-// workOf is what the names of such searches begin with.
+// workOf is the name prefix of these searches.
 const workOf = "work "
 
-// gateText is what checks printed, as text.
+// gateText formats the output of checks.
 func gateText(verdict *gate.Verdict) string {
 	if verdict == nil {
 		return ""
@@ -187,19 +187,20 @@ func outcomeText(o gate.Outcome) string {
 	return "$ " + o.Text + "\n" + o.Tail + "\n" + state + "\n\n"
 }
 
-// doing is an actor with the last words of its log.
+// doing is an actor with the last lines of its log.
 type doing struct {
 	*actors.Actor
 	Words []string
 }
 
-// lastWords is how many lines of a log are shown, and how much of it is read.
+// lastWords is how many lines of a log are shown, and readWords how many bytes are read for
+// them.
 const (
 	lastWords = 4
 	readWords = 64 << 10
 )
 
-// everyone is who works here: those who have an issue in hand first.
+// everyone is the actors, those with an issue first.
 type everyone struct {
 	List []doing
 	More int
@@ -226,7 +227,7 @@ func idle(a *actors.Actor) int {
 	return 1
 }
 
-// words are the last lines of the run that an actor has in hand.
+// words returns the last log lines of an actor's latest run.
 func (v *view) words(name string) []string {
 	runs, err := actors.Runs(v.Run, actors.RunsRequest{Name: name, Since: "1d"})
 	if err != nil || len(runs) == 0 {
@@ -235,7 +236,7 @@ func (v *view) words(name string) []string {
 	return tail(runs[len(runs)-1].Log)
 }
 
-// tail gives the last lines of a file; none of one that cannot be read.
+// tail returns the last lines of a file; nil if it cannot be read.
 func tail(path string) []string {
 	f, err := os.Open(path)
 	if err != nil {
@@ -247,8 +248,8 @@ func tail(path string) []string {
 		return nil
 	}
 	text := make([]byte, min(info.Size(), readWords))
-	n, _ := f.ReadAt(text, info.Size()-int64(len(text))) // of a log that was cut meanwhile there is less
-	if text = text[:n]; int64(n) < info.Size() {         // the first line is torn
+	n, _ := f.ReadAt(text, info.Size()-int64(len(text))) // shorter if the log was truncated meanwhile
+	if text = text[:n]; int64(n) < info.Size() {         // the first line may be incomplete
 		if _, rest, ok := bytes.Cut(text, []byte("\n")); ok && len(rest) > 0 {
 			text = rest
 		}
@@ -262,16 +263,16 @@ func tail(path string) []string {
 	return lines
 }
 
-// closing is an issue that was closed, with its proof.
+// closing is a closed issue with its proof.
 type closing struct {
 	ID, Title, Reason, By string
 	At                    time.Time
 }
 
-// recent is how far back closed issues are shown.
+// recent is for how long closed issues are shown.
 const recent = 24 * time.Hour
 
-// closings are the issues that were closed within a day, the last first.
+// closings returns the issues closed within recent, newest first.
 func (v *view) closings() (list []closing, err error) {
 	file, err := v.Open()
 	if err != nil {
@@ -300,10 +301,10 @@ func (v *view) closings() (list []closing, err error) {
 	return list, nil
 }
 
-// closedAs names to a memo what closedAt found.
+// closedAs is the key of closedAt's memo.
 type closedAs struct{}
 
-// closedAt is when an issue was closed; the zero time where its line does not say.
+// closedAt returns when an issue was closed; the zero time if the store does not say.
 func closedAt(reader *beads.Reader, is *beads.Issue) (time.Time, error) {
 	if known, ok := is.Remembered(closedAs{}).(time.Time); ok {
 		return known, nil
@@ -312,7 +313,7 @@ func closedAt(reader *beads.Reader, is *beads.Issue) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, err
 	}
-	at, _ := time.Parse(time.RFC3339Nano, record.Text(beads.ClosedAt)) // zero for none
+	at, _ := time.Parse(time.RFC3339Nano, record.Text(beads.ClosedAt)) // zero if missing or malformed
 	is.Remember(closedAs{}, at)
 	return at, nil
 }

@@ -18,46 +18,46 @@ import (
 	"stig/signals"
 )
 
-// view is one page as it is made: a run of the services, and what was asked for.
+// view is a page during rendering: a run of the services, and the request.
 type view struct {
 	*workspace.Run
 	ctx     context.Context
-	path    []string // of the address, by its pieces
-	raw     string   // the same as it was written, with what is escaped
+	path    []string // elements of the path, unescaped
+	raw     string   // the path, escaped
 	query   url.Values
 	now     time.Time
 	Board   *Board
-	Who     string // acts; "" where nobody is known
+	Who     string // the actor; "" if none is set
 	typed   url.Values
-	again   bool // what was typed stands in its form again
+	again   bool // what was typed is in its form again
 	Address string
-	reading reading // of the store, when the view began
-	room    int     // bytes that long texts may still take on the page
+	reading reading // the store when the view began
+	room    int     // bytes left for long texts
 
-	shared  bool             // it is made for all who look at it, and not for a request
-	limit   <-chan time.Time // of what takes long; nil before anything was waited for
-	unready bool             // something is not on the page yet, or is old
+	shared  bool             // rendered for all browsers, not for one request
+	limit   <-chan time.Time // of slow searches; nil until the first one
+	unready bool             // a result is missing or old
 }
 
-// alert is the result of a form.
+// alert is the message after a form.
 type alert struct {
 	Bad        bool
 	Text, Hint string
-	Lost       string // what somebody wrote into a form that is not on the page any more
+	Lost       string // what was typed into a form that is no longer on the page
 }
 
-// page is what a browser is shown.
+// page is a rendered page.
 type page struct {
 	Title, Section string
 	Parts          []part
-	Unready        bool          // it is to be made anew when what is looked for is there
-	Every          time.Duration // it changes without the store, and is looked at so often; 0 for never
+	Unready        bool          // render it again when pending searches end
+	Every          time.Duration // how often it changes without the store; 0 for never
 }
 
-// maker makes the parts of a page. An error is what the services say of it.
+// maker renders the parts of a page. Errors are those of the services.
 type maker func(*view) (page, error)
 
-// makerOf finds what makes the page of an address; nil for none.
+// makerOf returns the maker of a path; nil if there is none.
 func makerOf(path []string) maker {
 	switch {
 	case len(path) == 0:
@@ -80,12 +80,12 @@ func (b *Board) look(ctx context.Context, address string) (*view, maker, error) 
 	if trimmed := strings.Trim(u.EscapedPath(), "/"); trimmed != "" {
 		v.path = strings.Split(trimmed, "/")
 	}
-	for i, piece := range v.path { // an id may hold a slash
+	for i, piece := range v.path { // an id may contain a slash
 		if v.path[i], err = url.PathUnescape(piece); err != nil {
 			return nil, nil, errNoPage
 		}
 	}
-	v.Say = func(workspace.Level, string) {} // a page shows what is wrong by itself
+	v.Say = func(workspace.Level, string) {} // pages show problems themselves
 	v.Terminal, v.Progress = false, nil
 	make := makerOf(v.path)
 	if make == nil {
@@ -103,7 +103,7 @@ func (b *Board) look(ctx context.Context, address string) (*view, maker, error) 
 
 var errNoPage = errors.New("there is no such page")
 
-// read says which state of the store a run sees.
+// read returns the reading of the store that a run sees.
 func (v *view) read() (reading, error) {
 	file, err := v.Open()
 	if err != nil {
@@ -116,12 +116,12 @@ func (v *view) read() (reading, error) {
 	return reading{snapshot: file}, nil
 }
 
-// state says which state of the store a look would see now.
+// state returns the current reading of the store.
 func (b *Board) state(ctx context.Context) (reading, error) {
 	return (&view{Run: b.options.Run.Fresh(ctx, "board")}).read()
 }
 
-// made renders a page for all who have it open.
+// made renders a page for all browsers that have it open.
 func (b *Board) made(ctx context.Context, address string) (page, reading, error) {
 	v, make, err := b.look(ctx, address)
 	if err != nil {
@@ -135,7 +135,7 @@ func (b *Board) made(ctx context.Context, address string) (page, reading, error)
 	return p, v.reading, err
 }
 
-// made makes the page of a view.
+// made renders the page of a view.
 func (v *view) made(make maker) (page, error) {
 	p, err := make(v)
 	if err == nil {
@@ -148,10 +148,10 @@ func (v *view) made(make maker) (page, error) {
 // troublePart is the part of every page that says why it cannot be updated.
 const troublePart = "trouble"
 
-// page answers with a page.
+// page serves a page.
 func (b *Board) page(w http.ResponseWriter, r *http.Request) { b.show(w, r, r.URL.RequestURI(), nil) }
 
-// show answers with the page of an address, after a form with what became of it.
+// show serves the page of an address, with the outcome of a form if there is one.
 func (b *Board) show(w http.ResponseWriter, r *http.Request, address string, after *outcome) {
 	v, make, err := b.look(r.Context(), address)
 	status := http.StatusOK
@@ -171,28 +171,28 @@ func (b *Board) show(w http.ResponseWriter, r *http.Request, address string, aft
 	if err != nil {
 		made := p
 		status, p = b.trouble(err)
-		if v = nil; len(made.Parts) > 0 { // the form whose filters are refused
+		if v = nil; len(made.Parts) > 0 { // the form with invalid filters
 			p.Title, p.Section, p.Parts = made.Title, made.Section, append(p.Parts, made.Parts...)
 		}
 	}
 	b.write(w, r, status, v, p, said)
 }
 
-// trouble is the page of an error, in the words of the commands.
+// trouble returns the page of an error, with the message of the commands.
 func (b *Board) trouble(err error) (int, page) {
 	if err == errNoPage {
 		return http.StatusNotFound, page{Title: "No such page", Parts: []part{b.troubled(err)}}
 	}
 	status := statusOf(workspace.Classify(err).Code)
-	if status == http.StatusUnprocessableEntity && errors.Is(err, fs.ErrNotExist) { // such as an actor that nobody knows
+	if status == http.StatusUnprocessableEntity && errors.Is(err, fs.ErrNotExist) { // for example an unknown actor
 		status = http.StatusNotFound
 	}
-	return status, page{Title: "This cannot be shown", Parts: []part{b.troubled(err)}}
+	return status, page{Title: "This page cannot be shown", Parts: []part{b.troubled(err)}}
 }
 
-// troubled is the part that says why a page cannot be made.
+// troubled returns the part that says why a page cannot be shown.
 func (b *Board) troubled(err error) part {
-	said := map[string]string{"Text": err.Error(), "Hint": "the pages are named above"}
+	said := map[string]string{"Text": err.Error(), "Hint": "the pages are listed above"}
 	if err != errNoPage {
 		f := workspace.Classify(err)
 		said = map[string]string{"Text": f.Message, "Hint": f.Hint}
@@ -200,7 +200,7 @@ func (b *Board) troubled(err error) part {
 	return part{Name: troublePart, HTML: b.pages.render("trouble", said)}
 }
 
-// statusOf gives the status of an answer that says how a service ended.
+// statusOf returns the HTTP status for an exit code.
 func statusOf(code int) int {
 	switch code {
 	case workspace.ExitDone:
@@ -217,20 +217,20 @@ func statusOf(code int) int {
 
 func (b *Board) missing(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		http.Error(w, "this board writes nothing here", http.StatusMethodNotAllowed)
+		http.Error(w, "this address accepts no changes", http.StatusMethodNotAllowed)
 		return
 	}
 	status, p := b.trouble(errNoPage)
 	b.write(w, r, status, nil, p, nil)
 }
 
-// frame is what stands around the parts of a page.
+// frame is the data of a whole page.
 type frame struct {
 	page
-	View  *view  // nil for a page that does not change while it is looked at
-	Alert *alert // what became of a form; nil for nothing
+	View  *view  // nil for a page without updates
+	Alert *alert // the outcome of a form; nil if there was none
 	Sum   string
-	Again bool // it is to be loaded again from time to time
+	Again bool // reload it from time to time
 	Nav   []place
 }
 
@@ -242,7 +242,7 @@ func places() []place {
 
 func (b *Board) write(w http.ResponseWriter, r *http.Request, status int, v *view, p page, said *alert) {
 	f := frame{page: p, View: v, Alert: said, Sum: sumOf(p.Parts), Nav: places()}
-	if said == nil { // what a form came to, and what was written into it, stays until somebody read it
+	if said == nil { // a reload would lose the outcome of the form and what was typed
 		f.Again = v == nil && status == http.StatusServiceUnavailable
 	} else {
 		f.Unready = false
@@ -250,17 +250,17 @@ func (b *Board) write(w http.ResponseWriter, r *http.Request, status int, v *vie
 	text := b.pages.render("frame", f)
 	text = strings.ReplaceAll(text, b.stamp, b.door.secret(b.door.session(r)))
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	b.door.patient(w) // what was asked for may have taken long
+	b.door.patient(w) // rendering may have taken long
 	w.WriteHeader(status)
-	_, _ = w.Write([]byte(text)) // who left does not see it
+	_, _ = w.Write([]byte(text)) // the browser may be gone
 }
 
-// pages are the templates.
+// pages are the parsed templates.
 type pages struct{ *template.Template }
 
 func parsed() *pages {
 	functions := template.FuncMap{
-		"whole":   func(text string) template.HTML { return template.HTML(text) }, // of parts, which were made here
+		"whole":   func(text string) template.HTML { return template.HTML(text) }, // of parts, which are rendered here
 		"visible": func(text string) string { return short(text, 2000) },
 		"all":     workspace.Visible,
 		"passage": func(text string) string { return short(text, 400) },
@@ -273,13 +273,13 @@ func parsed() *pages {
 	return &pages{template.Must(template.New("").Funcs(functions).ParseFS(files, "pages/*.html"))}
 }
 
-// short is the beginning of a text, with what is hidden in it visible.
+// short returns the beginning of a text, with hidden characters made visible.
 func short(text string, most int) string {
 	return workspace.Visible(visible.ClippedBytes(text, most))
 }
 
-// render makes a piece of a page. The templates are part of the program: that one fails is
-// a mistake in them, which the page then says.
+// render renders a template. The templates are embedded: an error is a bug in them, and the
+// page shows it.
 func (p *pages) render(name string, data any) string {
 	var text strings.Builder
 	if err := p.ExecuteTemplate(&text, name, data); err != nil {
@@ -288,7 +288,7 @@ func (p *pages) render(name string, data any) string {
 	return text.String()
 }
 
-// part renders a part of a page with what the view knows.
+// part renders a part of a page.
 func (v *view) part(name string, data any) part {
 	before := v.again
 	v.again = false
@@ -300,14 +300,14 @@ func (v *view) part(name string, data any) part {
 	return p
 }
 
-// Secret is what forms hold: a stamp that stands for the secret of each browser.
+// Secret returns a placeholder that write and sender replace by the secret of each browser.
 func (v *view) Secret() string { return v.Board.stamp }
 
-// MayWrite and MayAll report what people may do here.
+// MayWrite and MayAll report what the viewer may do.
 func (v *view) MayWrite() bool { return v.Board.options.Write && v.Who != "" }
 func (v *view) MayAll() bool   { return v.MayWrite() && v.Board.options.Local }
 
-// Typed is what somebody wrote into a form that was refused.
+// Typed returns what was typed into a field of a rejected form.
 func (v *view) Typed(form, field string) string {
 	if v.typed.Get("form") != form {
 		return ""
@@ -316,7 +316,7 @@ func (v *view) Typed(form, field string) string {
 	return v.typed.Get(field)
 }
 
-// Ago says how long ago something was.
+// Ago says how long ago a time was; "" for the zero time.
 func (v *view) Ago(t time.Time) string {
 	switch d := v.now.Sub(t); {
 	case t.IsZero():
@@ -332,10 +332,10 @@ func (v *view) Ago(t time.Time) string {
 	}
 }
 
-// Clocked is the time of the day.
+// Clocked formats the time of day, in UTC.
 func (v *view) Clocked(t time.Time) string { return t.UTC().Format("15:04:05 UTC") }
 
-// When shows a time of RFC 3339 for people.
+// When formats an RFC 3339 time for people.
 func (v *view) When(text string) string {
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
@@ -347,8 +347,8 @@ func (v *view) When(text string) string {
 // IsIssue reports whether this is the page of one issue.
 func (v *view) IsIssue() bool { return len(v.path) == 2 && v.path[0] == "issues" }
 
-// Number is the number of the option at an index, as people count.
+// Number returns the number of the option at an index, counted from 1.
 func (v *view) Number(i int) string { return strconv.Itoa(i + 1) }
 
-// Progresses are the values that the progress of an issue may have.
+// Progresses returns the valid values of progress.
 func (v *view) Progresses() []string { return signals.Progress.Domain() }

@@ -12,18 +12,18 @@ import (
 	"stig/internal/workspace"
 )
 
-// Work is what was done for an unclosed issue, to be shown beside its worker's question.
+// Work is the work on an unclosed issue, shown with its worker's question.
 type Work struct {
-	Diff string        // from where it was begun, uncommitted changes included; "" for none
-	Gate *gate.Verdict // what its checks showed when they ran there last; nil for never
+	Diff string        // since the work began, uncommitted changes included; "" for none
+	Gate *gate.Verdict // the last verdict of its checks there; nil if they never ran
 }
 
-// workSeen is how far back runs are looked for.
+// workSeen is how far back runs are searched.
 const workSeen = 30 * 24 * time.Hour
 
-// WorkOn looks at what was done for each of some issues: in the work tree of its last run,
-// on the branch of that where the tree is gone, or for work in place here. It changes
-// nothing, and gives most bytes of a diff at most.
+// WorkOn returns the work on issues, by id: in the work tree of the issue's last run, on the
+// run's branch if the work tree is gone, or else in this directory. It changes nothing. A diff
+// has at most most bytes.
 func WorkOn(ctx context.Context, a *workspace.Run, ids []string, most int) (map[string]Work, error) {
 	store, err := a.Discover()
 	if err != nil {
@@ -35,7 +35,7 @@ func WorkOn(ctx context.Context, a *workspace.Run, ids []string, most int) (map[
 		return nil, err
 	}
 	type stretch struct{ dir, from string }
-	diffs := map[stretch]string{} // many issues are worked on in one place
+	diffs := map[stretch]string{} // several issues may share a work tree
 	done := map[string]Work{}
 	for _, id := range ids {
 		dir, from := placeOfRun(filepath.Dir(place.Dir), runs[id])
@@ -49,7 +49,7 @@ func WorkOn(ctx context.Context, a *workspace.Run, ids []string, most int) (map[
 	return done, nil
 }
 
-// placeOfRun is where a run worked, and from which commit.
+// placeOfRun returns where a run worked, and the commit or range to compare with.
 func placeOfRun(root string, run clone.Run) (dir, from string) {
 	switch {
 	case run.Worktree != "" && workspace.Exists(run.Worktree):
@@ -60,7 +60,7 @@ func placeOfRun(root string, run clone.Run) (dir, from string) {
 	return root, "HEAD"
 }
 
-// lastRuns are the last runs of loops, by the issue that they worked on.
+// lastRuns returns the last run of each issue.
 func lastRuns(a *workspace.Run, store string) (map[string]clone.Run, error) {
 	place, err := clone.At(store)
 	if err != nil {
@@ -71,15 +71,15 @@ func lastRuns(a *workspace.Run, store string) (map[string]clone.Run, error) {
 		return nil, err
 	}
 	last := map[string]clone.Run{}
-	runs, _, err := place.Runs(now.Add(-workSeen)) // damaged lines are what stig doctor reports
+	runs, _, err := place.Runs(now.Add(-workSeen)) // stig doctor reports damaged lines
 	for _, r := range runs {
 		last[r.Issue] = r
 	}
 	return last, err
 }
 
-// verdictIn is what the checks of an issue showed when they ran last in a work tree, whatever
-// has changed since; nil for never.
+// verdictIn returns the last verdict of an issue in a work tree, whatever has changed since;
+// nil if there is none.
 func verdictIn(store, dir, id string) *gate.Verdict {
 	tree, err := git.CheckoutOf(dir)
 	if err != nil || tree.Own == "" {

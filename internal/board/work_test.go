@@ -22,7 +22,7 @@ const graphLines = `{"id":"pier-1","title":"Rope","status":"in_progress","priori
 {"id":"pier-2","title":"Steel","status":"open","priority":1,"issue_type":"task","acceptance_criteria":"~~~verify\necho rusty; false\n~~~","dependencies":[{"issue_id":"pier-2","depends_on_id":"pier-1.1","type":"blocks"}]}
 `
 
-// pier is a clone with a store in it.
+// pier returns a clone with a store in it.
 func pier(t *testing.T) (dir string, a *workspace.Run) {
 	t.Helper()
 	dir = t.TempDir()
@@ -60,9 +60,9 @@ func git(t *testing.T, dir string, argv ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// WorkOn shows what is in the work tree of the last run, committed or not, new files by
-// name, and never the store; where the tree is gone, what its branch holds; and what the
-// checks printed where they ran.
+// TestWorkOn: WorkOn returns the changes in the work tree of the last run, committed or not,
+// with new files by name, and without the store; if the work tree is gone, the changes on its
+// branch; and the output of the checks there.
 func TestWorkOn(t *testing.T) {
 	dir, a := pier(t)
 	has := func(of board.Work, wants ...string) {
@@ -127,7 +127,7 @@ func TestWorkOn(t *testing.T) {
 	}
 }
 
-// Graph draws what the filters leave, and nothing where that is too much.
+// TestGraph: Graph draws the issues that match, and nothing if there are too many.
 func TestGraph(t *testing.T) {
 	_, a := pier(t)
 	for _, c := range []struct {

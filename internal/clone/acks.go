@@ -20,24 +20,25 @@ type Ack struct {
 	At    time.Time `json:"at"`    // of the item
 }
 
-// Acks is what an actor acknowledged.
+// Acks is the acknowledgements of an actor.
 type Acks struct {
-	Store string    `json:"store"` // the path of the store in its work tree
+	Store string    `json:"store"` // path of the store in its work tree
 	Name  string    `json:"name"`
-	First time.Time `json:"first,omitzero"` // from when on its inbox has items, where no presence says so
+	First time.Time `json:"first,omitzero"` // when its inbox starts, if there is no presence
 	Floor time.Time `json:"floor,omitzero"` // items up to this time count as acknowledged
-	Items []Ack     `json:"items"`          // the oldest first
+	Items []Ack     `json:"items"`          // oldest first
 }
 
 const (
-	// mostAcks is how many acknowledgements are kept of one actor. Of more the oldest are
-	// dropped, and the floor is raised to them.
+	// mostAcks limits the acknowledgements stored per actor. Above it the oldest are dropped,
+	// and the floor rises to their time.
 	mostAcks = 1000
-	// acksAge is how long the acknowledgements of an actor are kept after the last one.
+	// acksAge is how long an actor's acknowledgements are kept after the last one.
 	acksAge = presenceAge
 )
 
-// Known gives a function that reports whether an item of a time was acknowledged.
+// Known returns a function that reports whether an item was acknowledged; at is the item's
+// time.
 func (a Acks) Known() func(item string, at time.Time) bool {
 	known := map[string]bool{}
 	for _, ack := range a.Items {
@@ -46,7 +47,7 @@ func (a Acks) Known() func(item string, at time.Time) bool {
 	return func(item string, at time.Time) bool { return known[item] || !a.Floor.IsZero() && !at.After(a.Floor) }
 }
 
-// Add records items that are not there yet.
+// Add adds the acknowledgements of new items.
 func (a *Acks) Add(acks ...Ack) {
 	known := map[string]bool{}
 	all := slices.DeleteFunc(slices.Concat(a.Items, acks), func(ack Ack) bool {
@@ -58,7 +59,7 @@ func (a *Acks) Add(acks ...Ack) {
 	a.Items = all
 }
 
-// with is what was acknowledged here and elsewhere.
+// with returns the union of two records of an actor.
 func (a Acks) with(b Acks) Acks {
 	a.Add(b.Items...)
 	if a.First.IsZero() || !b.First.IsZero() && b.First.Before(a.First) {
@@ -70,7 +71,7 @@ func (a Acks) with(b Acks) Acks {
 	return a
 }
 
-// keep drops the oldest of more items than most.
+// keep drops the oldest items above a limit.
 func (a *Acks) keep(most int) {
 	over := len(a.Items) - most
 	if over <= 0 {
@@ -82,8 +83,8 @@ func (a *Acks) keep(most int) {
 	a.Items = slices.Clone(a.Items[over:])
 }
 
-// Acks reads what an actor acknowledged in the store. The error names what cannot be
-// read, which counts as nothing.
+// Acks reads the acknowledgements of an actor. The error names what cannot be read, which
+// counts as empty.
 func (p Place) Acks(name string) (all Acks, err error) {
 	entries, err := p.load(entryName(ackEntries, name))
 	for _, e := range entries {
@@ -93,9 +94,9 @@ func (p Place) Acks(name string) (all Acks, err error) {
 	return all, err
 }
 
-// ChangeAcks edits what an actor acknowledged, without blocking other actors. If change
-// returns false nothing is written; it may be called more than once. A new actor's first
-// acknowledgement drops those of actors that acknowledged nothing for acksAge.
+// ChangeAcks edits the acknowledgements of an actor, without blocking other actors. change may
+// be called more than once; if it returns false, nothing is written. The first acknowledgement
+// of a new actor prunes those of actors that acknowledged nothing for acksAge.
 func (p Place) ChangeAcks(name string, change func(*Acks) bool) error {
 	isNew := false
 	err := changeOne(p, entryName(ackEntries, name), func(all *Acks, _ time.Duration) bool {
@@ -111,13 +112,12 @@ func (p Place) ChangeAcks(name string, change func(*Acks) bool) error {
 	if err == nil && isNew {
 		ctx, cancel := context.WithTimeout(context.Background(), stateWait)
 		defer cancel()
-		_ = p.documents().Prune(ctx, ackEntries, acksAge) // else when the next one comes
+		_ = p.documents().Prune(ctx, ackEntries, acksAge) // else with the next new actor
 	}
 	return err
 }
 
-// RenameAcks gives what an actor acknowledged to another name, besides what was
-// acknowledged under that.
+// RenameAcks adds the acknowledgements of an actor to those of another name.
 func (p Place) RenameAcks(name, to string) error {
 	was, err := p.Acks(name)
 	if err != nil || len(was.Items) == 0 && was.First.IsZero() {
@@ -129,15 +129,15 @@ func (p Place) RenameAcks(name, to string) error {
 	})
 }
 
-// Seen is what one work tree remembers of its store between two commands.
+// Seen is what a work tree remembers of its store between commands.
 type Seen struct {
-	Left   string   `json:"left"`   // the stamp of the store as stig last wrote it, or found nothing lost
-	Looked string   `json:"looked"` // the stamp of the store when Lost was worked out
-	Lost   []string `json:"lost"`   // what was lost then, by name
-	Told   []string `json:"told"`   // what of it was reported
+	Left   string   `json:"left"`   // the store's stamp after stig's last write, or when nothing was found lost
+	Looked string   `json:"looked"` // the store's stamp when Lost was determined
+	Lost   []string `json:"lost"`   // names of what was lost then
+	Told   []string `json:"told"`   // what of Lost was reported
 }
 
-// Seen reads what this work tree remembers. What cannot be read is nothing.
+// Seen reads what this work tree remembers; the zero value if nothing can be read.
 func (p Place) Seen() (s Seen) {
 	for _, dir := range p.dirs() {
 		if readJSON(p.seenFile(dir), &s) == nil && s.Left+s.Looked != "" {
@@ -152,14 +152,14 @@ func (p Place) Remember(s Seen) error {
 	return p.inDir(func(dir string) error { return replaceJSON(p.seenFile(dir), s) })
 }
 
-// seenFile is named after the work tree and the store in it.
+// seenFile returns the path of the file for this work tree and store.
 func (p Place) seenFile(dir string) string {
 	sum := sha256.Sum256([]byte(p.Worktree + "\x00" + p.Store))
 	return filepath.Join(dir, "seen-"+hex.EncodeToString(sum[:8])+".json")
 }
 
-// Stamp tells one state of a file from another at a glance: its size and when
-// it was changed.
+// Stamp returns the size and the modification time of a file, to detect changes; "" if there is
+// no file.
 func Stamp(path string) string {
 	info, err := os.Stat(path)
 	if err != nil {

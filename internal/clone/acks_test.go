@@ -21,7 +21,7 @@ func acksPlace(t *testing.T) (p clone.Place, dir string) {
 	return p, filepath.Join(dir, ".stig")
 }
 
-// Of actors who acknowledge at once nothing is lost, and nobody sees another's.
+// TestAcksAtOnce: concurrent acknowledgements are not lost, and actors do not share them.
 func TestAcksAtOnce(t *testing.T) {
 	p, _ := acksPlace(t)
 	var wait sync.WaitGroup
@@ -47,8 +47,8 @@ func TestAcksAtOnce(t *testing.T) {
 	}
 }
 
-// Acknowledgements are bounded: of more the oldest go, and what is as old as they counts
-// as acknowledged from then on.
+// TestAcksAreBounded: above the limit the oldest acknowledgements are dropped, and items up to
+// their time count as acknowledged.
 func TestAcksAreBounded(t *testing.T) {
 	p, dir := acksPlace(t)
 	begin := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
@@ -91,7 +91,7 @@ func TestAcksAreBounded(t *testing.T) {
 	}
 }
 
-// Acknowledgements of an actor go that acknowledged nothing for 90 days.
+// TestAcksOfOld: the acknowledgements of an actor are removed 90 days after the last one.
 func TestAcksOfOld(t *testing.T) {
 	p, dir := acksPlace(t)
 	add := func(name string) {
@@ -125,7 +125,7 @@ func TestAcksOfOld(t *testing.T) {
 	}
 }
 
-// Under another name what was acknowledged stays so.
+// TestRenameAcks: acknowledgements survive a rename.
 func TestRenameAcks(t *testing.T) {
 	p, _ := acksPlace(t)
 	first := time.Date(2026, 11, 1, 9, 0, 0, 0, time.UTC)
@@ -134,7 +134,7 @@ func TestRenameAcks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for range 2 { // ended half-way it is done again
+	for range 2 { // repeated after an interruption
 		if err := p.RenameAcks("ann", "bo"); err != nil {
 			t.Fatal(err)
 		}
@@ -147,7 +147,7 @@ func TestRenameAcks(t *testing.T) {
 	}
 }
 
-// A file that cannot be read is set aside, and a new one begun.
+// TestAcksUnreadable: an unreadable file is set aside and replaced.
 func TestAcksUnreadable(t *testing.T) {
 	p, dir := acksPlace(t)
 	add := func(item string) {

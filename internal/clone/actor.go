@@ -9,32 +9,32 @@ import (
 )
 
 const (
-	// ownerSize is how many characters of a person's name stand in a session's.
+	// ownerSize is the maximum length of the person's name in a session's name.
 	ownerSize = 24
-	// idSize is how many characters of a session's id are enough if no other begins so.
+	// idSize is the minimum length of the session's id in its name.
 	idSize = 4
 )
 
-// ActorFlaw says why a name is not allowed; "" if it is. @me and none are reserved: in an
-// assignee they stand for who acts and for nobody.
+// ActorFlaw returns why a name is invalid; "" if it is valid. @me and none are reserved: as
+// assignees they mean the actor and nobody.
 func ActorFlaw(name string) string {
 	switch {
 	case name == "@me" || name == "none":
 		return fmt.Sprintf("@me and none are reserved; found %q", name)
-	case strings.TrimSpace(name) == "" || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl): // no trace could be for it
+	case strings.TrimSpace(name) == "" || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl): // no trace could be addressed to it
 		return fmt.Sprintf("must be one line that is not blank and has no control characters; found %q", name)
 	}
 	return ""
 }
 
-// Slug is a person's name in the characters that a session's name has: a-z, 0-9 and
-// the hyphen; "" where none of the name is left.
+// Slug returns a person's name as it is used in names of sessions: of a-z, 0-9 and hyphens. ""
+// if nothing of the name is left.
 func Slug(person string) string {
 	name := plain(person)
 	return strings.Trim(name[:min(len(name), ownerSize)], "-")
 }
 
-// plain is a text in small letters, with a hyphen for each run of other characters.
+// plain returns a text in lower case, with each run of other characters replaced by a hyphen.
 func plain(text string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(text) {
@@ -48,13 +48,13 @@ func plain(text string) string {
 	return strings.TrimRight(b.String(), "-")
 }
 
-// SessionName names a session of a person by its host and the beginning of its id, as long
-// as it takes to differ from the names that are taken. owner is a Slug.
+// SessionName returns a name for a session: of its person, its host and the shortest prefix of
+// its id that makes it unique. owner is a Slug.
 func SessionName(owner, host, id string, taken func(name string) bool) string {
 	begin := owner + "/" + plain(host) + "-"
 	characters := strings.ReplaceAll(plain(id), "-", "")
 	if timed := strings.Split(id, "-"); len(timed) == 5 && strings.HasPrefix(timed[2], "7") {
-		// A UUID of version 7 begins with the time, which sessions of one day share.
+		// A UUID of version 7 starts with the time, which sessions of one day share.
 		characters = plain(timed[4]) + plain(timed[3])
 	}
 	characters = cmp.Or(characters, "0")
@@ -66,7 +66,7 @@ func SessionName(owner, host, id string, taken func(name string) bool) string {
 	return begin + characters
 }
 
-// SubagentName names the subagent of a session that it started as its number n.
+// SubagentName returns the name of the n-th subagent of a session.
 func SubagentName(session string, n int) string { return fmt.Sprintf("%s/%d", session, n) }
 
 // IsSession reports whether a name is that of a session or of a subagent.
@@ -78,7 +78,7 @@ func IsSession(name string) bool {
 // IsSubagent reports whether a name is that of a subagent.
 func IsSubagent(name string) bool { return IsSession(name) && strings.Count(name, "/") == 2 }
 
-// ParentActor gives the session that a name belongs to: that of a subagent, else the name.
+// ParentActor returns the session of a subagent, and other names unchanged.
 func ParentActor(name string) string {
 	if IsSubagent(name) {
 		return name[:strings.LastIndexByte(name, '/')]
@@ -86,7 +86,7 @@ func ParentActor(name string) string {
 	return name
 }
 
-// owner gives the person of a name as it stands in names of sessions.
+// owner returns the Slug of the person behind a name.
 func owner(name string) string {
 	if IsSession(name) {
 		before, _, _ := strings.Cut(name, "/")
@@ -95,14 +95,13 @@ func owner(name string) string {
 	return Slug(name)
 }
 
-// SamePerson reports whether two names are those of one person, and of sessions that
-// work for them.
+// SamePerson reports whether two names belong to one person: the person and their sessions.
 func SamePerson(a, b string) bool {
 	return a != "" && (a == b || owner(a) == owner(b) && owner(a) != "" && (IsSession(a) || IsSession(b)))
 }
 
-// BelongsTo reports whether a name is who's own, or that of a session that works for who;
-// if who is a session, its own or that of its subagents.
+// BelongsTo reports whether name is who's own or works for who: a person's sessions and their
+// subagents, a session's subagents.
 func BelongsTo(name, who string) bool {
 	switch {
 	case name == "" || who == "":
@@ -115,8 +114,8 @@ func BelongsTo(name, who string) bool {
 	return IsSession(name) && owner(name) == Slug(who)
 }
 
-// MayTake reports whether who may take what is assigned to name: its own issues, and for a
-// session those of its subagents and those that its person left to it.
+// MayTake reports whether who may take an issue assigned to name: their own, and for a session
+// also those of its subagents and of its person.
 func MayTake(who, name string) bool {
 	return name == who || IsSession(who) && (BelongsTo(name, who) || !IsSession(name) && SamePerson(who, name))
 }

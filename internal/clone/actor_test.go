@@ -38,11 +38,11 @@ func TestSession(t *testing.T) {
 		{"claude", "3f2a9c1e-3b7d-4c62-9e58-0d1f6a2b8c47", "ann/claude-3f2a"},
 		{"claude", "3f2a9d00-3b7d-4c62-9e58-0d1f6a2b8c47", "ann/claude-3f2a9"},
 		{"claude", "3f2a9d11-3b7d-4c62-9e58-0d1f6a2b8c47", "ann/claude-3f2a9d"},
-		{"codex", "019f2c11-4a7e-7b30-8d52-6e90c3a1f7d4", "ann/codex-6e90"}, // begins with the time
+		{"codex", "019f2c11-4a7e-7b30-8d52-6e90c3a1f7d4", "ann/codex-6e90"}, // starts with the time
 		{"gemini", "x", "ann/gemini-x"},
 		{"gemini", "'; rm -rf ~; #", "ann/gemini-rmrf"},
 		{"gemini", "田", "ann/gemini-0"},
-		{"gemini", "x", "ann/gemini-x"}, // nothing is left to tell it by
+		{"gemini", "x", "ann/gemini-x"}, // no characters left
 	} {
 		got := clone.SessionName("ann", c.host, c.id, taken)
 		if got != c.want {
@@ -52,11 +52,11 @@ func TestSession(t *testing.T) {
 	}
 }
 
-// TestWhose goes through who asks and whose name stands at an issue.
+// TestWhose compares pairs of names: who asks, and the assignee.
 func TestWhose(t *testing.T) {
 	for _, c := range []struct {
 		who, name     string
-		of, take, one bool // Of, MayTake, SamePerson
+		of, take, one bool // BelongsTo, MayTake, SamePerson
 	}{
 		{"ann", "ann", true, true, true},
 		{"ann", "bo", false, false, false},
@@ -64,7 +64,7 @@ func TestWhose(t *testing.T) {
 		{"ann", "ann/claude-3f2a", true, false, true},
 		{"ann", "ann/claude-3f2a/2", true, false, true},
 		{"Ann Lee", "ann-lee/claude-3f2a", true, false, true},
-		{"Ann Lee", "ann-lee", false, false, false}, // two people's names
+		{"Ann Lee", "ann-lee", false, false, false}, // names of two people
 		{"ann", "anna/claude-3f2a", false, false, false},
 		{"ann/claude-3f2a", "ann", false, true, true},
 		{"ann-lee/claude-3f2a", "Ann Lee", false, true, true},
@@ -75,7 +75,7 @@ func TestWhose(t *testing.T) {
 		{"ann/claude-3f2a", "bo", false, false, false},
 		{"ann/claude-3f2a/1", "ann", false, true, true},
 		{"ann/claude-3f2a/1", "ann/claude-3f2a", false, false, true},
-		{"team/bo", "team", false, false, false}, // a name that somebody chose
+		{"team/bo", "team", false, false, false}, // a name that a person chose
 	} {
 		if got := clone.BelongsTo(c.name, c.who); got != c.of {
 			t.Errorf("Of(%q, %q) is %t", c.name, c.who, got)

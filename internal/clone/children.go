@@ -5,28 +5,27 @@ import (
 	"path/filepath"
 )
 
-// Source is somewhere else that ids of children stand or stood: the store of another
-// work tree, or the history of the store.
+// Source is another place with ids of children: the store of another work tree, or the history
+// of the store.
 type Source struct {
-	Name    string // unlike that of every other source of the store
-	Version string // changes with what stands there
-	// Numbers gives the greatest number of a child there for each parent. It is called
-	// when Version is another than counted, the one that it was last called for; "" for none.
+	Name    string // unique among the sources of the store
+	Version string // changes with the content
+	// Numbers returns the greatest number of a child for each parent. It is called if Version
+	// differs from counted, the version of its last call; "" before the first.
 	Numbers func(counted string) (map[string]int, error)
 }
 
-// counters are the numbers of children that were given, in one file for all
-// stores of the clone.
+// counters are the numbers of children in use, in one file for all stores of the clone.
 type counters struct {
-	Greatest map[string]int    `json:"greatest"` // of a parent; it never falls
-	Sources  map[string]string `json:"sources"`  // the versions that are counted
+	Greatest map[string]int    `json:"greatest"` // by parent; never decreases
+	Sources  map[string]string `json:"sources"`  // the versions already counted, by name
 }
 
 const childrenFile = "children.json"
 
-// NextChild gives the number of a new child of parent: greater than least, than
-// every number given before in any work tree of the clone, and than those of
-// the sources. The number is taken when it is given; a dry run only looks.
+// NextChild returns the number for a new child of parent: greater than least, than every number
+// issued in any work tree of the clone, and than those in the sources. It reserves the number
+// unless dryRun.
 func (p Place) NextChild(parent string, least int, sources []Source, dryRun bool) (number int, err error) {
 	next := func(path string) (map[string]counters, error) {
 		all := map[string]counters{}
@@ -47,7 +46,7 @@ func (p Place) NextChild(parent string, least int, sources []Source, dryRun bool
 			if _, e := next(filepath.Join(dir, childrenFile)); e != nil {
 				err = errors.Join(err, e)
 			}
-			least, sources = number-1, nil // counted
+			least, sources = number-1, nil // already counted
 		}
 		return number, err
 	}
@@ -59,7 +58,7 @@ func (p Place) NextChild(parent string, least int, sources []Source, dryRun bool
 	return number, err
 }
 
-// count raises the counters to what those sources have that changed.
+// count raises the counters to the numbers in changed sources.
 func (c *counters) count(sources []Source) error {
 	counted := map[string]string{}
 	for _, s := range sources {

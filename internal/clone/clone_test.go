@@ -18,7 +18,7 @@ import (
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// cloneAt is a repository with a store and one commit.
+// cloneAt returns a repository with a store and one commit.
 func cloneAt(t testing.TB) (dir, store string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "main")
@@ -79,7 +79,7 @@ func read(t testing.TB, p clone.Place) clone.Journal {
 	return j
 }
 
-// One journal serves all work trees of a clone, and says where each edit was
+// TestPlaces: all work trees of a clone share one journal, which records where each edit was
 // made.
 func TestPlaces(t *testing.T) {
 	dir, store := cloneAt(t)
@@ -116,8 +116,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// Whoever writes at once writes whole lines, and every record that was begun is
-// there once.
+// TestJournalConcurrent: concurrent writers write whole lines, and every record exists once.
 func TestJournalConcurrent(t *testing.T) {
 	_, store := cloneAt(t)
 	p := at(t, store)
@@ -142,8 +141,8 @@ func TestJournalConcurrent(t *testing.T) {
 	}
 }
 
-// A writer may be ended after any byte: what it left is no record, what stood
-// before is whole, and what comes after is read.
+// TestJournalTorn: a writer may be killed after any byte. Its partial line is no record, and
+// the records before and after it are read.
 func TestJournalTorn(t *testing.T) {
 	_, store := cloneAt(t)
 	p := at(t, store)
@@ -168,16 +167,16 @@ func TestJournalTorn(t *testing.T) {
 	}
 }
 
-// A journal is bounded: the oldest segments go by size and by age, and a
-// segment of a month ago is followed by a new one.
+// TestJournalBounds: the oldest segments are dropped by size and by age, and after a month a
+// new segment starts.
 func TestJournalBounds(t *testing.T) {
 	day := func(before int) string { return noon.AddDate(0, 0, -before).Format("20060102") }
 	for _, test := range []struct {
 		name     string
 		size     int64
-		days     []int // before today, on which the segments were begun
+		days     []int // before today, when the segments were started
 		want     []int
-		wantName string // of the last
+		wantName string // of the last one
 	}{
 		{"few", 1, []int{5}, []int{5}, "journal-000001-" + day(5) + ".jsonl"},
 		{"a full one", 4 << 20, []int{5}, []int{5, 0}, "journal-000002-" + day(0) + ".jsonl"},
@@ -225,7 +224,7 @@ func TestJournalBounds(t *testing.T) {
 	}
 }
 
-// Numbers of children never fall, whoever asks in whatever order.
+// TestNextChild: numbers of children never decrease, in any order of calls.
 func TestNextChild(t *testing.T) {
 	_, store := cloneAt(t)
 	p := at(t, store)
@@ -260,7 +259,7 @@ func TestNextChild(t *testing.T) {
 	}
 }
 
-// A file that holds null is as good as none.
+// TestNull: a file that contains null counts as missing.
 func TestNull(t *testing.T) {
 	dir, store := cloneAt(t)
 	p := at(t, store)
@@ -282,8 +281,8 @@ func TestNull(t *testing.T) {
 	}
 }
 
-// Where git's directory cannot be used, live state is beside the store, and is
-// read together with what is in git's.
+// TestBeside: if git's directory cannot be used, live state is beside the store, and is merged
+// with what git's directory has.
 func TestBeside(t *testing.T) {
 	dir, store := cloneAt(t)
 	p := at(t, store)
@@ -319,8 +318,7 @@ func TestBeside(t *testing.T) {
 	}
 }
 
-// TestJournalOrder: records stay in the order in which they were written, also
-// where the clock was set back.
+// TestJournalOrder: records stay in the order of the writes, even if the clock was set back.
 func TestJournalOrder(t *testing.T) {
 	_, store := cloneAt(t)
 	p, err := clone.At(store)
@@ -349,8 +347,8 @@ func TestJournalOrder(t *testing.T) {
 	}
 }
 
-// TestSeparate: two stores of one clone, and one store in two work trees, do not
-// mix what they remember; of journals only work trees share theirs.
+// TestSeparate: two stores of a clone, and one store in two work trees, have separate state;
+// only work trees share a journal.
 func TestSeparate(t *testing.T) {
 	dir, store := cloneAt(t)
 	other := filepath.Join(dir, "sub", ".beads", "issues.jsonl")
@@ -380,8 +378,8 @@ func TestSeparate(t *testing.T) {
 	}
 }
 
-// Git ignores live state beside the store also where a full disk once left the file
-// that says so empty.
+// TestIgnoredBeside: git ignores live state beside the store, even if a full disk left an empty
+// .gitignore.
 func TestIgnoredBeside(t *testing.T) {
 	store := filepath.Join(t.TempDir(), "issues.jsonl")
 	ignore := filepath.Join(filepath.Dir(store), ".stig", ".gitignore")

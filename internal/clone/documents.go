@@ -8,30 +8,28 @@ import (
 	"time"
 )
 
-// Documents keeps small documents by name for all who work on a store: files of the clone
-// under locks, or for all machines a table in its database, where comparing the version of
-// a document stands in place of a lock.
+// Documents stores small documents by name for everyone who works on a store: in files of the
+// clone, under locks; or for all machines in a table of its database, with compare-and-swap on
+// versions.
 //
-// Documents hold claims, presence, acknowledgements and the running rounds of swarms, so that
-// machines keep out of each other's way. Everything else stays in files of the clone, since
-// it says what happened on this machine (journal, runs and their logs, sessions, processes
-// that a lock ends with), or how this work tree saw the store (what a watcher, a session or
-// orient saw last), or what only one loop of this clone needs (dreams, numbers of children
-// that no edit has used yet).
+// Documents are claims, presence, acknowledgements and the running rounds of swarms, by which
+// machines avoid conflicts. Everything else stays in files of the clone: what happened on this
+// machine (journal, runs and their logs, sessions, locks that end with a process), how this
+// work tree saw the store (what a watcher, a session or orient saw last), and what one loop of
+// this clone needs (dreams, reserved numbers of children).
 type Documents interface {
-	// Load gives the document of a name, or, if the name ends with a slash, all documents
-	// whose names begin with it.
+	// Load returns the document of a name or, if the name ends with a slash, all documents with
+	// that prefix.
 	Load(ctx context.Context, name string) ([]Entry, error)
 
-	// Change calls change with what Load gives, and puts in its place what change gives:
-	// documents that are added, have another text, or are left out. All or none of that
-	// is done, and only while each of these documents is as it was given; else Change
-	// starts over. Where change gives false or an error, nothing is done, and the error
-	// is given as it is.
+	// Change calls change with the result of Load and replaces it by what change returns: it
+	// adds, updates and removes documents atomically. If one of them changed meanwhile, Change
+	// starts over. If change returns false or an error, nothing is written, and Change returns
+	// the error as it is.
 	Change(ctx context.Context, name string, change func([]Entry) (now []Entry, changed bool, err error)) error
 
-	// Prune removes documents whose names begin with a folder, which ends with a slash, and
-	// that were written longer ago than age.
+	// Prune removes documents below a folder, whose name ends with a slash, that were written
+	// longer ago than age.
 	Prune(ctx context.Context, folder string, age time.Duration) error
 }
 
@@ -39,18 +37,18 @@ type Documents interface {
 type Entry struct {
 	Name    string
 	Text    []byte        // JSON
-	Age     time.Duration // since it was written, by the clock of the server; 0 in files alone
-	Version int64         // another one with each change; 0 in files
+	Age     time.Duration // since it was written, by the server's clock; 0 in files
+	Version int64         // changes with each write; 0 in files
 }
 
-// The names of documents begin with their kind.
+// Prefixes of document names.
 const (
 	claimEntries    = "claim/"
 	presenceEntries = "actor/"
 	ackEntries      = "acks/"
 )
 
-// entryName is the name of the document about an issue or an actor.
+// entryName returns the name of the document about an issue or an actor.
 func entryName(kind, about string) string {
 	name := url.PathEscape(about)
 	if len(name) > longestName {
@@ -59,10 +57,10 @@ func entryName(kind, about string) string {
 	return kind + name
 }
 
-// longestName bounds names of documents, which are keys of a table.
+// longestName limits the names of documents, which are keys of a table.
 const longestName = 200
 
-// stateWait bounds what is asked of a server, as lockWait does for files.
+// stateWait is the timeout for a server, as lockWait is for files.
 const stateWait = 10 * time.Second
 
 // load reads the documents of a name.
@@ -83,7 +81,7 @@ func changeIn(in Documents, name string, change func([]Entry) ([]Entry, bool, er
 	return in.Change(ctx, name, change)
 }
 
-// decode reads a document into v. An error names the document.
+// decode parses a document into v. Errors name the document.
 func (e Entry) decode(v any) error {
 	if err := json.Unmarshal(e.Text, v); err != nil {
 		return fmt.Errorf("%s cannot be read: %w", e.Name, err)
@@ -91,15 +89,14 @@ func (e Entry) decode(v any) error {
 	return nil
 }
 
-// with is a document with another text. Nothing of live state has a value that cannot be
-// encoded.
+// with returns the document with v as its text. Live state always encodes.
 func (e Entry) with(v any) Entry {
 	e.Text, _ = json.Marshal(v)
 	return e
 }
 
-// changeOne edits one document, given as v with its age, and the zero value where there is
-// none. One that cannot be read is replaced.
+// changeOne edits one document. change gets its value and age; the zero value if it is missing
+// or cannot be read.
 func changeOne[T any](p Place, name string, change func(v *T, age time.Duration) bool) error {
 	return p.change(name, func(entries []Entry) ([]Entry, bool, error) {
 		var v T
@@ -116,7 +113,7 @@ func changeOne[T any](p Place, name string, change func(v *T, age time.Duration)
 	})
 }
 
-// drop removes the documents of a name that gone picks.
+// drop removes the documents of a name for which gone returns true.
 func (p Place) drop(name string, gone func(Entry) bool) error {
 	return p.change(name, func(entries []Entry) (kept []Entry, changed bool, _ error) {
 		for _, e := range entries {

@@ -19,8 +19,8 @@ import (
 	"stig/internal/testkit/servers"
 )
 
-// machines gives the live state of one store as machines of those names have it, each in
-// a clone of its own.
+// machines returns the live state of one store as seen by machines of these names, each with
+// its own clone.
 func machines(t *testing.T, names ...string) (places []clone.Place, store *sql.Store) {
 	t.Helper()
 	o := sql.Options{Config: servers.Need(t, servers.MariaDB).Database("live")}
@@ -40,8 +40,8 @@ func machines(t *testing.T, names ...string) (places []clone.Place, store *sql.S
 	return places, store
 }
 
-// TestClaimsOfMachines: what one machine changes of claims the other sees, by its own
-// clock, and a change of one issue's leaves those of others as they are.
+// TestClaimsOfMachines: machines see each other's changes of claims, by their own clocks, and a
+// change for one issue leaves those of others unchanged.
 func TestClaimsOfMachines(t *testing.T) {
 	p, _ := machines(t, "pier", "quay")
 	const odd = "odd/ü '\\"
@@ -76,7 +76,7 @@ func TestClaimsOfMachines(t *testing.T) {
 		t.Fatalf("%+v, %v", claims, err)
 	}
 	for _, l := range claims.Leases {
-		until := noon.Add(-23 * time.Hour) // by the clock of whoever holds it
+		until := noon.Add(-23 * time.Hour) // by the clock of the holder
 		if l.Host == "quay" {
 			until = noon.Add(time.Hour)
 		}
@@ -89,8 +89,8 @@ func TestClaimsOfMachines(t *testing.T) {
 	}
 }
 
-// TestClaimsUnread: a claim that cannot be read, which a newer stig may have written, is
-// named, stays, and keeps no others from being changed.
+// TestClaimsUnread: an unreadable claim, which a newer stig may have written, is named, kept,
+// and does not block changes of others.
 func TestClaimsUnread(t *testing.T) {
 	p, store := machines(t, "pier")
 	if _, err := store.DB().Exec("INSERT INTO stig_live (name, text, version, changed) VALUES ('claim/demo-1', '[', 7, UTC_TIMESTAMP(6))"); err != nil {
@@ -111,8 +111,8 @@ func TestClaimsUnread(t *testing.T) {
 	}
 }
 
-// TestPresenceOfMachines: an actor is known on all machines, and was seen when the server
-// heard of it.
+// TestPresenceOfMachines: all machines know an actor, which was last seen when the server heard
+// of it.
 func TestPresenceOfMachines(t *testing.T) {
 	p, _ := machines(t, "pier", "quay")
 	for i, name := range []string{"bo", "mara/claude-3f2a", "cy"} {
@@ -151,8 +151,8 @@ func TestPresenceOfMachines(t *testing.T) {
 	}
 }
 
-// TestAcksOfMachines: what an actor acknowledged on one machine is acknowledged on the
-// other, as many as are kept, and goes when nothing was added for long.
+// TestAcksOfMachines: machines share acknowledgements, which are limited in number and removed
+// when nothing was added for long.
 func TestAcksOfMachines(t *testing.T) {
 	p, store := machines(t, "pier", "quay")
 	for n := range 1010 {
@@ -191,8 +191,8 @@ func TestAcksOfMachines(t *testing.T) {
 	}
 }
 
-// TestSwarmSigns: of two machines one runs the explorers of an issue, and the other does
-// when that one says that it does no more.
+// TestSwarmSigns: only one of two machines runs the explorers of an issue, and the other one
+// after the first has stopped.
 func TestSwarmSigns(t *testing.T) {
 	p, _ := machines(t, "pier", "quay")
 	mine, theirs := process.ID{PID: 7, Boot: "of the pier"}, process.ID{PID: 7, Boot: "of the quay"}
@@ -205,7 +205,7 @@ func TestSwarmSigns(t *testing.T) {
 	sign(p[0], mine, "")
 	sign(p[0], mine, "") // again
 	sign(p[1], theirs, "pier")
-	if err := p[1].UnsignSwarm("demo-1", theirs); err != nil { // it is not theirs to end
+	if err := p[1].UnsignSwarm("demo-1", theirs); err != nil { // not theirs to end
 		t.Fatal(err)
 	}
 	sign(p[1], theirs, "pier")

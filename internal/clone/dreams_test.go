@@ -9,8 +9,8 @@ import (
 	"stig/internal/clone"
 )
 
-// An actor dreams once at a time, also from another work tree, and what is known of its
-// dreams goes when it is forgotten; nothing is left of it then.
+// TestDreams: an actor has one dream at a time, in all work trees, and forgetting an actor
+// removes all records of its dreams.
 func TestDreams(t *testing.T) {
 	dir, store := cloneAt(t)
 	git(t, dir, "worktree", "add", "-q", "../other")

@@ -17,25 +17,25 @@ import (
 	"stig/internal/git"
 )
 
-// readJSON reads a small file into v; a file that is not there leaves v as it
-// is. One that cannot be read is moved aside, and named in the error.
+// readJSON reads a small file into v; a missing file leaves v unchanged. An unreadable file is
+// set aside, and the error names it.
 func readJSON(path string, v any) error {
 	_, err := checkJSON(path, v)
 	return err
 }
 
-// checkJSON is readJSON, and gives the text; nil where there is none.
+// checkJSON is readJSON and also returns the text; nil if there is none.
 func checkJSON(path string, v any) ([]byte, error) {
 	text, err := file.Read(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return nil, nil
-	case errors.Is(err, fs.ErrPermission): // it is another user's, and may be right
+	case errors.Is(err, fs.ErrPermission): // another user's file, which may be valid
 		return nil, err
 	}
 	if err == nil {
 		if string(bytes.TrimSpace(text)) == "null" {
-			return nil, nil // it would take the map away that v was made with
+			return nil, nil // null would replace a map in v by nil
 		}
 		if err = json.Unmarshal(text, v); err != nil {
 			err = fmt.Errorf("%s cannot be read, and was set aside: %w", path, err)
@@ -47,19 +47,18 @@ func checkJSON(path string, v any) ([]byte, error) {
 	return text, nil
 }
 
-const unreadable = ".unreadable" // what cannot be read is moved to its name with this behind
+const unreadable = ".unreadable" // suffix of files that were set aside
 
-// Unreadable lists the files of live state, of all stores of the clone, that could not
-// be read and were moved aside.
+// Unreadable lists the files of live state, of all stores of the clone, that were set aside.
 func (p Place) Unreadable() (paths []string) {
 	for _, dir := range p.dirs() {
-		found, _ := filepath.Glob(filepath.Join(dir, "*"+unreadable)) // the pattern is sound
+		found, _ := filepath.Glob(filepath.Join(dir, "*"+unreadable)) // the pattern is valid
 		paths = append(paths, found...)
 	}
 	return paths
 }
 
-// remove removes files of these names, wherever they are.
+// remove removes files of these names from all directories.
 func (p Place) remove(names ...string) (err error) {
 	for _, dir := range p.dirs() {
 		for _, name := range names {
@@ -85,8 +84,8 @@ func lockIn(dir, name string) (unlock func() error, err error) {
 	return file.LockFile(filepath.Join(dir, name), lockWait)
 }
 
-// Lock takes the lock of a name, which is that of a file, in the clone. It waits until ctx
-// ends, behind those that came before. The lock ends with the process that holds it.
+// Lock takes a named lock of the clone, which is a file. It waits in order of arrival until ctx
+// ends. The lock ends with the process.
 func (p Place) Lock(ctx context.Context, name string) (unlock func() error, err error) {
 	var waited error
 	err = p.inDir(func(dir string) error {
@@ -94,7 +93,7 @@ func (p Place) Lock(ctx context.Context, name string) (unlock func() error, err 
 		if waited = failed; failed == nil {
 			unlock = f.Close
 		} else if ctx.Err() == nil {
-			return failed // it cannot be locked here
+			return failed // this directory cannot be used for locks
 		}
 		return nil
 	})
@@ -104,18 +103,18 @@ func (p Place) Lock(ctx context.Context, name string) (unlock func() error, err 
 	return unlock, err
 }
 
-// soon is how long a loop, a dream or a watcher waits for another of the same name to end:
-// one that was just stopped may take a moment.
+// soon is how long a loop, a dream or a watcher waits for a previous one of the same name,
+// which may just have been stopped.
 const soon = 200 * time.Millisecond
 
-// lockSoon is Lock for the life of a process; it waits for another for soon at most.
+// lockSoon is Lock for locks held by long-lived processes; it waits for at most soon.
 func (p Place) lockSoon(name string) (unlock func() error, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), soon)
 	defer cancel()
 	return p.Lock(ctx, name)
 }
 
-// locked calls do with the directory to write in, under a lock of that name there.
+// locked calls do with the directory to write in, under a lock in that directory.
 func (p Place) locked(name string, do func(dir string) error) error {
 	return p.inDir(func(dir string) (err error) {
 		unlock, err := lockIn(dir, name+".lock")
@@ -127,9 +126,9 @@ func (p Place) locked(name string, do func(dir string) error) error {
 	})
 }
 
-// LockOnto makes this process the only one in the clone that lands on a branch. It waits
-// for others that came before, at most for wait and until ctx ends. The lock ends with the
-// process. If it times out, the error is a fault.Conflict.
+// LockOnto makes this process the only one in the clone that lands on a branch. It waits in
+// order of arrival for at most wait, or until ctx ends. The lock ends with the process. A
+// timeout is a fault.Conflict.
 func LockOnto(ctx context.Context, place Place, onto string, wait time.Duration) (unlock func() error, err error) {
 	limit, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()

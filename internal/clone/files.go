@@ -17,16 +17,16 @@ import (
 	"stig/internal/file"
 )
 
-// files keeps documents in files of the clone: the claims of all stores in leases.json, and
-// each other document in a file of its own, which is locked while it is changed. Where git's
-// directory cannot be written that is done beside the store, and what is in both is united.
-// Entries have no age and no version.
+// files stores documents in files of the clone: the claims of all stores in leases.json, and
+// each other document in a file of its own, locked during changes. If git's directory cannot be
+// written, new state goes beside the store, and reads merge both. Entries have no age and no
+// version.
 type files struct {
 	place  Place
-	beside bool // Change wrote beside the store, where other work trees do not see it
+	beside bool // Change wrote beside the store, which other work trees do not see
 }
 
-// documents keeps the live state that other machines have to see too, where there are any.
+// documents returns where documents are stored: on the server, if there is one, else in files.
 func (p Place) documents() Documents {
 	if p.Documents != nil {
 		return p.Documents
@@ -34,10 +34,10 @@ func (p Place) documents() Documents {
 	return &files{place: p}
 }
 
-// kind is how documents of one kind are files.
+// kind says how documents of one kind are stored as files.
 type kind struct {
-	begin string                            // of the names of the files
-	check func(path string) ([]byte, error) // gives the text, nil where there is no file; what cannot be read is set aside
+	begin string                            // of the file names
+	check func(path string) ([]byte, error) // returns the text, nil without a file; an unreadable file is set aside
 	unite func(a, b []byte) []byte          // b is from beside the store
 }
 
@@ -46,17 +46,17 @@ func kindOf[T any](begin string, unite func(a, b T) T) kind {
 	return kind{begin, check, func(a, b []byte) []byte {
 		var x, y T
 		if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
-			return a // both were checked
+			return a // both were checked before
 		}
 		text, err := json.Marshal(unite(x, y))
 		if err != nil {
-			return a // nothing of live state has a value that cannot be encoded
+			return a // live state always encodes
 		}
 		return text
 	}}
 }
 
-// kindOfName tells by the first part of a name how documents are files.
+// kindOfName returns the kind of a document name.
 func kindOfName(name string) kind {
 	switch folder, _, _ := strings.Cut(name, "/"); folder + "/" {
 	case presenceEntries:
@@ -68,7 +68,7 @@ func kindOfName(name string) kind {
 	}
 }
 
-// file is the name of the file of a document; a pattern where the name ends with a slash.
+// file returns the file name of a document; a pattern if the name ends with a slash.
 func (f *files) file(name string) string {
 	begin := kindOfName(name).begin
 	_, about, _ := strings.Cut(name, "/")
@@ -95,7 +95,7 @@ func (f *files) Load(_ context.Context, name string) (entries []Entry, err error
 	for _, dir := range f.place.dirs() {
 		paths := []string{filepath.Join(dir, file)}
 		if strings.HasSuffix(name, "/") {
-			paths, _ = filepath.Glob(paths[0]) // the pattern is sound
+			paths, _ = filepath.Glob(paths[0]) // the pattern is valid
 		}
 		for _, path := range paths {
 			text, e := k.check(path)
@@ -114,8 +114,8 @@ func (f *files) Load(_ context.Context, name string) (entries []Entry, err error
 	return entries, err
 }
 
-// Change implements Documents, for one document or for claims. The lock file of a document
-// is removed with it: whoever waits for the lock makes a new one.
+// Change implements Documents, for one document or for claims. The lock file of a document is
+// removed with it; whoever waits for the lock creates a new one.
 func (f *files) Change(ctx context.Context, name string, change func([]Entry) ([]Entry, bool, error)) error {
 	if strings.HasPrefix(name, claimEntries) {
 		return f.changeClaims(name, change)
@@ -123,7 +123,7 @@ func (f *files) Change(ctx context.Context, name string, change func([]Entry) ([
 	var refused error
 	path := f.file(name)
 	err := f.place.locked(path, func(dir string) error {
-		was, _ := f.Load(ctx, name) // what cannot be read was set aside
+		was, _ := f.Load(ctx, name) // unreadable files were set aside
 		now, changed, err := change(slices.Clone(was))
 		refused = err
 		changed = changed && err == nil
@@ -140,12 +140,12 @@ func (f *files) Change(ctx context.Context, name string, change func([]Entry) ([
 	return errors.Join(refused, err)
 }
 
-// Prune implements Documents, in the directory that is written. Ages are counted from the
-// file that was written last. What is locked or cannot be removed stays until the next time.
+// Prune implements Documents, in the writable directory. Ages count from the newest file. What
+// is locked or cannot be removed stays until the next call.
 func (f *files) Prune(_ context.Context, folder string, age time.Duration) error {
 	begin := kindOfName(folder).begin // of all stores of the clone
 	return f.place.inDir(func(dir string) error {
-		paths, _ := filepath.Glob(filepath.Join(dir, begin+"*.json")) // the pattern is sound
+		paths, _ := filepath.Glob(filepath.Join(dir, begin+"*.json")) // the pattern is valid
 		last := later(paths...)
 		for _, path := range paths {
 			if last.Sub(later(path)) <= age {
@@ -159,7 +159,7 @@ func (f *files) Prune(_ context.Context, folder string, age time.Duration) error
 	})
 }
 
-// entriesOf are the documents of claims that a name picks.
+// entriesOf returns the claims that a document name selects.
 func entriesOf(known map[string]claim, name string) (entries []Entry) {
 	for _, issue := range slices.Sorted(maps.Keys(known)) {
 		e := Entry{Name: entryName(claimEntries, issue)}
@@ -170,15 +170,15 @@ func entriesOf(known map[string]claim, name string) (entries []Entry) {
 	return entries
 }
 
-// changeClaims is Change of claims, which are all in one file under one lock.
+// changeClaims is Change for claims, which are all in one file under one lock.
 func (f *files) changeClaims(name string, change func([]Entry) ([]Entry, bool, error)) error {
 	p := f.place
 	var refused error
 	err := p.inDir(func(dir string) (err error) {
 		unlock, err := lockIn(dir, "leases.lock")
 		if errors.Is(err, context.DeadlineExceeded) {
-			// Another file would not keep out those who use this one.
-			refused = &fault.Error{Code: fault.Conflict, Reason: "another process keeps the leases of this clone locked", Hint: "try again", Err: err}
+			// A file elsewhere would not exclude those who use this one.
+			refused = &fault.Error{Code: fault.Conflict, Reason: "another process holds the lock on the leases of this clone", Hint: "try again", Err: err}
 			return nil
 		}
 		if err != nil {
@@ -199,7 +199,7 @@ func (f *files) changeClaims(name string, change func([]Entry) ([]Entry, bool, e
 			return err
 		}
 		if other := all[p.beside]; dir != p.beside && len(other[p.Store]) > 0 {
-			delete(other, p.Store) // all of it is in the shared file now
+			delete(other, p.Store) // the shared file has all of it now
 			_ = replaceJSON(filepath.Join(p.beside, leasesFile), other)
 		}
 		refused = trouble
@@ -208,8 +208,8 @@ func (f *files) changeClaims(name string, change func([]Entry) ([]Entry, bool, e
 	return errors.Join(refused, err)
 }
 
-// writtenClaims is known with now in place of was. keep leaves a trace of what was removed,
-// since the other file still holds it.
+// writtenClaims returns known with was replaced by now. With keep, removed claims leave an
+// entry, since the other file still has them.
 func writtenClaims(known map[string]claim, was, now []Entry, keep bool) (list []claim, err error) {
 	next := maps.Clone(known)
 	for _, e := range was {

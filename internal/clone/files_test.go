@@ -11,8 +11,8 @@ import (
 	"stig/internal/clone"
 )
 
-// blocked puts a file in place of stig's directory in git's, and gives what takes it away
-// again.
+// blocked puts a file in place of stig's directory in git's, and returns a function that
+// removes it.
 func blocked(t *testing.T, dir string) (free func()) {
 	t.Helper()
 	own := filepath.Join(dir, ".git", "stig")
@@ -26,8 +26,8 @@ func blocked(t *testing.T, dir string) (free func()) {
 	}
 }
 
-// TestClaimsBeside: what was done to claims while git's directory could not be written holds
-// when it can be again, also that a lease ended, and of two changes the later.
+// TestClaimsBeside: claims changed while git's directory could not be written are valid once it
+// can be again, ended leases included; of two changes the later wins.
 func TestClaimsBeside(t *testing.T) {
 	dir, store := cloneAt(t)
 	p := at(t, store)
@@ -60,7 +60,7 @@ func TestClaimsBeside(t *testing.T) {
 		t.Fatal(err)
 	}
 	free := blocked(t, dir)
-	// A sandbox that may only read sees what git's directory holds.
+	// A read-only sandbox sees what git's directory has.
 	near := filepath.Join(filepath.Dir(store), ".stig", "leases.json")
 	if err := errors.Join(os.MkdirAll(filepath.Dir(near), 0o700), os.WriteFile(near, inGit, 0o600)); err != nil {
 		t.Fatal(err)
@@ -76,7 +76,7 @@ func TestClaimsBeside(t *testing.T) {
 	held("a-1 bo", "a-2 bo", "a-3 ann", "a-4 bo")
 }
 
-// TestClaimsFile: leases.json is as other versions of stig read and write it.
+// TestClaimsFile: leases.json has the format of other versions of stig.
 func TestClaimsFile(t *testing.T) {
 	dir, store := cloneAt(t)
 	p, path := at(t, store), filepath.Join(dir, ".git", "stig", "leases.json")
@@ -105,13 +105,13 @@ func TestClaimsFile(t *testing.T) {
 	}
 }
 
-// TestSwarmRound: a round is changed, refused and forgotten, in files.
+// TestSwarmRound changes, refuses and forgets a round, in files.
 func TestSwarmRound(t *testing.T) {
 	_, store := cloneAt(t)
 	swarmRound(t, at(t, store), at(t, store))
 }
 
-// swarmRound has two users of one round change it, be refused and forget it.
+// swarmRound has two users of one round change it, get an error and forget it.
 func swarmRound(t *testing.T, places ...clone.Place) {
 	t.Helper()
 	add := func(p clone.Place, operation string) error {

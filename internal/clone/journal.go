@@ -21,41 +21,41 @@ import (
 
 // Record is one edit of the store in the journal.
 type Record struct {
-	Seq      string    `json:"seq"`                // unlike that of every other record
+	Seq      string    `json:"seq"`                // unique
 	At       time.Time `json:"at"`                 // by the clock of the command
-	Actor    string    `json:"actor,omitempty"`    // "" when unknown
+	Actor    string    `json:"actor,omitempty"`    // "" if unknown
 	Command  string    `json:"command"`            // such as "checkpoint"
-	Worktree string    `json:"worktree"`           // top directory of the work tree; of this one as it is now
-	Tree     string    `json:"tree,omitempty"`     // the work tree as git names it, wherever it is moved; "" without git
+	Worktree string    `json:"worktree"`           // root of the work tree; of this one its current directory
+	Tree     string    `json:"tree,omitempty"`     // git's name of the work tree, which survives moves; "" without git
 	Store    string    `json:"store"`              // path of the store in it
-	Branch   string    `json:"branch,omitempty"`   // during a rebase the one that is rebased; "" where HEAD was detached, and without git
+	Branch   string    `json:"branch,omitempty"`   // during a rebase the branch being rebased; "" if HEAD was detached, or without git
 	Head     string    `json:"head,omitempty"`     // commit of HEAD
-	Process  int       `json:"process"`            // id of the process that wrote
-	Undoes   []string  `json:"undoes,omitempty"`   // records that this one takes back
-	Forgets  bool      `json:"forgets,omitempty"`  // nothing was written: what was lost is no longer missed
-	Seen     bool      `json:"seen,omitempty"`     // nothing was written: Now is what the store held until another program took it
+	Process  int       `json:"process"`            // id of the writing process
+	Undoes   []string  `json:"undoes,omitempty"`   // records that this one undoes
+	Forgets  bool      `json:"forgets,omitempty"`  // nothing was written: what was lost is no longer reported
+	Seen     bool      `json:"seen,omitempty"`     // nothing was written: Now is what the store had until another program removed it
 	Changes  []Change  `json:"changes,omitempty"`  // in the order of the lines
-	Versions []Version `json:"versions,omitempty"` // one for each issue; none in records of earlier programs
-	Run      string    `json:"run,omitempty"`      // of a worker, in which it was made
+	Versions []Version `json:"versions,omitempty"` // one per issue; none in records of earlier versions
+	Run      string    `json:"run,omitempty"`      // the worker's run in which it was made
 	Result   Result    `json:"-"`                  // what became of it
-	Told     bool      `json:"-"`                  // the command printed what it did
+	Told     bool      `json:"-"`                  // the command printed the result
 }
 
-// Version says from which line of an issue an edit led to which. Lines are named by hashes
-// of what they say; "" is no line.
+// Version says which line of an issue an edit replaced by which. Lines are identified by hashes
+// of their content; "" is no line.
 type Version struct {
 	Issue string    `json:"issue"`
 	Was   string    `json:"was,omitempty"`
 	Now   string    `json:"now,omitempty"`
 	At    time.Time `json:"at,omitzero"` // updated_at of the line after the edit
 
-	// Of a merge: Was is our line, Other theirs, and Base the one that both come from. Former
-	// is the id that theirs had, where the merge gave the issue another.
+	// For a merge: Was is our line, Other theirs, and Base their common ancestor. Former is the
+	// id in theirs, if the merge gave the issue another one.
 	Other  string `json:"other,omitempty"`
 	Base   string `json:"base,omitempty"`
 	Former string `json:"former,omitempty"`
 
-	// Tips are the records that led to the values in Changes, which were put back, or let go.
+	// Tips are the records that led to the values in Changes, which were restored or dropped.
 	Tips []string `json:"tips,omitempty"`
 }
 
@@ -64,44 +64,43 @@ type Change struct {
 	Issue string `json:"issue"`
 	Kind  string `json:"kind"`           // issue, section, signal, key, edge, label, comment …
 	Name  string `json:"name"`           // of the kind: the key, the section
-	Was   string `json:"was,omitempty"`  // "" where there was nothing
-	Now   string `json:"now,omitempty"`  // "" where nothing is left
-	Hash  bool   `json:"hash,omitempty"` // Was and Now are hashes: one of them holds a credential
+	Was   string `json:"was,omitempty"`  // "" if there was nothing
+	Now   string `json:"now,omitempty"`  // "" if it was removed
+	Hash  bool   `json:"hash,omitempty"` // Was and Now are hashes, since one of them has a credential
 }
 
-// Result is what became of an edit.
+// Result is the result of an edit.
 type Result string
 
 const (
-	Unfinished Result = ""        // no result was recorded: the writer was ended, or had no room
-	Written    Result = "written" // the store holds it
-	Failed     Result = "failed"  // the store was left as it was
+	Unfinished Result = ""        // no result recorded: the writer was killed, or the disk was full
+	Written    Result = "written" // the store has it
+	Failed     Result = "failed"  // the store is unchanged
 )
 
-// outcome is a line about a record before it.
+// outcome is a line about an earlier record.
 type outcome struct {
 	Of     string `json:"of"`
 	Result Result `json:"result,omitempty"`
 	Told   bool   `json:"told,omitempty"`
 }
 
-// The bounds of a journal.
+// Limits of a journal.
 const (
-	segmentSize = 4 << 20             // bytes after which a new segment is begun
-	segmentAge  = 30 * 24 * time.Hour // after which a new one is begun, too
+	segmentSize = 4 << 20             // bytes of a segment before a new one starts
+	segmentAge  = 30 * 24 * time.Hour // age of a segment before a new one starts
 	mostBefore  = 60 << 20            // bytes of all segments before the last one; a record may be large
 	journalAge  = 90 * 24 * time.Hour // of the last record of a segment
 )
 
-// Pending is an edit whose record is in the journal and whose result is not.
+// Pending is an edit whose record is in the journal but whose result is not.
 type Pending struct {
 	Record Record // as it was written
 	dir    string
 }
 
-// Begin puts a record into the journal, and to disk: an edit of which this
-// returned can be found whatever happens next. It fills in Seq, Process and
-// what the place says.
+// Begin writes a record to the journal and to disk: once it returns, the edit can be found
+// whatever happens next. It sets Seq, Process and the fields known from the place.
 func (p Place) Begin(r Record) (*Pending, error) {
 	r.Seq, r.Process = newSeq(), os.Getpid()
 	r.Worktree, r.Tree = p.Worktree, p.TreeName()
@@ -114,23 +113,23 @@ func (p Place) Begin(r Record) (*Pending, error) {
 	return pending, err
 }
 
-// Beside reports whether the record went beside the store, since git's
-// directory cannot be written: other work trees do not see it.
+// Beside reports whether the record went beside the store, since git's directory cannot be
+// written: other work trees do not see it.
 func (p *Pending) Beside() bool { return filepath.Base(p.dir) == besideDir }
 
-// End records what became of the edit.
+// End records the result of the edit.
 func (p *Pending) End(result Result) error {
 	return journal.append(p.dir, outcome{Of: p.Record.Seq, Result: result}, time.Time{}, false)
 }
 
-// Told records that the command printed what it did.
+// Told records that the command printed the result.
 func (p *Pending) Told() error {
 	return journal.append(p.dir, outcome{Of: p.Record.Seq, Told: true}, time.Time{}, false)
 }
 
 func newSeq() string {
 	var b [8]byte
-	_, _ = rand.Read(b[:]) // does not fail
+	_, _ = rand.Read(b[:]) // never fails
 	return hex.EncodeToString(b[:])
 }
 
@@ -138,7 +137,7 @@ func checksum(text []byte) string {
 	return fmt.Sprintf("%08x", crc32.Checksum(text, crc32.MakeTable(crc32.Castagnoli)))
 }
 
-// lineOf is a value as a line of the journal: a checksum, a blank, JSON.
+// lineOf formats a value as a line of the journal: checksum, blank, JSON.
 func lineOf(v any) ([]byte, error) {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -147,14 +146,13 @@ func lineOf(v any) ([]byte, error) {
 	return fmt.Appendf(nil, "%s %s\n", checksum(text), text), nil
 }
 
-// textOf is the JSON of a line, if its checksum is right.
+// textOf returns the JSON of a line if its checksum matches.
 func textOf(line string) (string, bool) {
 	sum, text, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 	return text, ok && sum == checksum([]byte(text))
 }
 
-// series is the files of one kind of records that are only added to: segments, the
-// first word of whose names it is.
+// series is an append-only series of files, called segments, whose names start with it.
 type series string
 
 const (
@@ -164,11 +162,11 @@ const (
 
 func (s series) lock() string { return string(s) + ".lock" }
 
-// torn closes a line that a writer left unfinished. No whole line ends so.
+// torn ends a line that a writer left incomplete. No complete line ends with it.
 const torn = "~\n"
 
-// append appends a line to the last segment, or to a new one when that is full. A
-// torn line of a writer that was ended is closed first.
+// append appends a line to the last segment, or to a new one if that is full. It first ends an
+// incomplete line of a killed writer.
 func (s series) append(dir string, v any, now time.Time, durable bool) (err error) {
 	line, err := lineOf(v)
 	if err != nil {
@@ -196,7 +194,7 @@ func (s series) append(dir string, v any, now time.Time, durable bool) (err erro
 	return nil
 }
 
-// appendTo writes a whole line, or leaves the file as it was.
+// appendTo writes a complete line, or leaves the file unchanged.
 func appendTo(f *os.File, line []byte) error {
 	size, err := f.Seek(0, io.SeekEnd)
 	if err != nil {
@@ -217,8 +215,8 @@ func appendTo(f *os.File, line []byte) error {
 	return nil
 }
 
-// open opens the segment to append to; made says that it is new. A result,
-// which has no time of its own, begins none.
+// open opens the segment to append to; made reports whether it is new. Results, which have a
+// zero time, start no segment.
 func (s series) open(dir string, now time.Time) (f *os.File, made bool, err error) {
 	all, err := s.segments(dir)
 	if err != nil {
@@ -247,9 +245,9 @@ func (s series) open(dir string, now time.Time) (f *os.File, made bool, err erro
 	return f, made, err
 }
 
-// dropOld removes the oldest segments over the bounds, by age one at most for each that is
-// begun: a clock that is years ahead for a moment takes no more. What cannot be removed now
-// is tried again later. The last record of a segment is as old as the next one.
+// dropOld removes the oldest segments above the limits, but at most one by age per new segment,
+// so that a clock that is briefly years ahead removes no more. What cannot be removed is
+// retried later. The last record of a segment is as old as the next segment.
 func dropOld(dir string, all []segment, now time.Time) {
 	var size int64
 	for i, s := range slices.Backward(all) {
@@ -263,9 +261,9 @@ func dropOld(dir string, all []segment, now time.Time) {
 	}
 }
 
-// sweep removes what writers of small files left that were ended.
+// sweep removes temporary files of killed writers.
 func sweep(dir string, now time.Time) {
-	unfinished, _ := filepath.Glob(filepath.Join(dir, file.Unfinished)) // the pattern is sound
+	unfinished, _ := filepath.Glob(filepath.Join(dir, file.Unfinished)) // the pattern is valid
 	for _, path := range unfinished {
 		if info, err := os.Stat(path); err == nil && now.Sub(info.ModTime()) > time.Hour {
 			_ = os.Remove(path)
@@ -273,11 +271,11 @@ func sweep(dir string, now time.Time) {
 	}
 }
 
-// segment is one file of a journal.
+// segment is one file of a series.
 type segment struct {
 	of     series
 	number int
-	day    time.Time // on which it was begun, in UTC
+	day    time.Time // when it was started, in UTC
 }
 
 func (s segment) name() string {
@@ -286,7 +284,7 @@ func (s segment) name() string {
 
 const segmentDay = "20060102"
 
-// segments lists the files of a series, the oldest first.
+// segments lists the files of a series, oldest first.
 func (s series) segments(dir string) (all []segment, err error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -16,26 +16,25 @@ import (
 	"stig/internal/file"
 )
 
-// Journal is what was read of a journal.
+// Journal is the parsed journal.
 type Journal struct {
-	Records []Record // of this store in all work trees, the oldest first
-	Damaged []string // what cannot be read: FILE:LINE, counted from where reading began, or a directory
+	Records []Record // of this store in all work trees, oldest first
+	Damaged []string // what cannot be read: FILE:LINE, counted from where reading started, or a directory
 }
 
-// Journal reads the whole journal of the store. A line without its end is what
-// a writer that was ended left, and is passed over.
+// Journal reads the whole journal of the store. It skips incomplete lines, which killed writers
+// leave.
 func (p Place) Journal() (Journal, error) {
 	return p.ours(p.gather(func(_ string, all []segment) ([]segment, Mark) { return all, nil }))
 }
 
-// Recent reads the last segments of the journal alone: some 4 to 8 MB of it at
-// most.
+// Recent reads only the last segments of the journal, at most 4 to 8 MB.
 func (p Place) Recent() (Journal, error) {
 	return p.ours(p.gather(func(_ string, all []segment) ([]segment, Mark) { return lastTwo(all), nil }))
 }
 
-// Lately reads, from the last segments of the journal, what was written at that time or
-// later, and as little as possible of what was written before.
+// Lately reads the records since a time from the last segments of the journal, and as few older
+// ones as possible.
 func (p Place) Lately(t time.Time) (Journal, error) {
 	return p.ours(p.gather(func(dir string, all []segment) ([]segment, Mark) {
 		all, from := lastTwo(all), Mark{}
@@ -49,8 +48,8 @@ func (p Place) Lately(t time.Time) (Journal, error) {
 	}))
 }
 
-// startOf is the offset of a record in a file that is older than a time, with no newer one
-// before it unless the clock was set back; 0 where it is quickest to read from the start.
+// startOf returns the offset of a record in a file that is older than t, with no newer one
+// before it unless the clock was set back; 0 if reading from the start is fastest.
 func startOf(path string, t time.Time) int64 {
 	f, err := os.Open(path)
 	if err != nil {
@@ -70,7 +69,7 @@ func startOf(path string, t time.Time) int64 {
 			var r struct{ At time.Time }
 			body, ok := textOf(string(line))
 			if !ok || json.Unmarshal([]byte(body), &r) != nil || r.At.IsZero() {
-				continue // an outcome, or torn
+				continue // an outcome, or incomplete
 			}
 			if r.At.Before(t) {
 				return info.Size() - back + int64(n-len(rest))
@@ -81,15 +80,15 @@ func startOf(path string, t time.Time) int64 {
 	return 0
 }
 
-// lastTwo gives the last two segments.
+// lastTwo returns the last two segments.
 func lastTwo(all []segment) []segment { return all[max(0, len(all)-2):] }
 
-// gather reads what was recorded of all stores, in each directory in the segments that pick
-// gives of all that are there, from a mark on.
+// gather reads the records of all stores from the segments that pick returns for each
+// directory, starting at a mark.
 func (p Place) gather(pick func(dir string, all []segment) ([]segment, Mark)) (j Journal, err error) {
 	for _, dir := range p.dirs() {
 		all, err := journal.segments(dir)
-		if err != nil { // another user's, or no directory
+		if err != nil { // another user's, or not a directory
 			j.Damaged = append(j.Damaged, dir)
 			continue
 		}
@@ -105,8 +104,8 @@ func (p Place) gather(pick func(dir string, all []segment) ([]segment, Mark)) (j
 	return j, nil
 }
 
-// followRecords updates records of this work tree to the directory that it is in now: it may
-// have been moved, or be seen from another container.
+// followRecords sets the current directory of this work tree in its records: it may have been
+// moved, or be mounted in another container.
 func (p Place) followRecords(records []Record) {
 	name := p.TreeName()
 	for i := range records {
@@ -116,14 +115,14 @@ func (p Place) followRecords(records []Record) {
 	}
 }
 
-// ours is what was recorded of the store alone.
+// ours keeps only the records of this store.
 func (p Place) ours(j Journal, err error) (Journal, error) {
 	j.Records = slices.DeleteFunc(j.Records, func(r Record) bool { return r.Store != p.Store })
 	return j, err
 }
 
-// together makes one list of two by their times. Each keeps its order, which is
-// that of the writes also where the clock was set back.
+// together merges two lists by time. Each keeps its order, which is that of the writes, even if
+// the clock was set back.
 func together(a, b []Record) (list []Record) {
 	for len(a) > 0 && len(b) > 0 {
 		if b[0].At.Before(a[0].At) {
@@ -134,10 +133,9 @@ func together(a, b []Record) (list []Record) {
 	return slices.Concat(list, a, b)
 }
 
-// read reads segments of one directory, in which a result follows its record, from a
-// mark on.
+// read reads segments of one directory from a mark on. A result follows its record.
 func (j *Journal) read(dir string, all []segment, from Mark) error {
-	at := map[string]int{} // of a Seq, its index in Records
+	at := map[string]int{} // index in Records, by Seq
 	for _, s := range all {
 		path := filepath.Join(dir, s.name())
 		text, err := readTail(path, from[path])
@@ -158,8 +156,9 @@ func (j *Journal) read(dir string, all []segment, from Mark) error {
 	return nil
 }
 
-// readTail reads a file from the line on in which an offset stands: a writer may have been
-// at it, or some of the file was forgotten since. Of one that is shorter it reads all.
+// readTail reads a file from the start of the line that contains offset: at the mark a writer
+// may have been in the middle of it, or lines were forgotten since. It reads a file that is
+// shorter than offset from the start.
 func readTail(path string, offset int64) (text []byte, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -173,7 +172,7 @@ func readTail(path string, offset int64) (text []byte, err error) {
 	return io.ReadAll(io.NewSectionReader(f, offset, math.MaxInt64-offset))
 }
 
-// lineStart is where the line begins in which an offset stands.
+// lineStart returns the start of the line that contains offset.
 func lineStart(f io.ReaderAt, offset int64) int64 {
 	text := make([]byte, 4<<10)
 	for offset > 0 {
@@ -187,7 +186,7 @@ func lineStart(f io.ReaderAt, offset int64) int64 {
 	return 0
 }
 
-// take reads one line, and reports whether it can be read.
+// take parses one line, and reports whether it is valid.
 func (j *Journal) take(line string, at map[string]int) bool {
 	text, ok := textOf(line)
 	if !ok {
@@ -216,8 +215,8 @@ func (j *Journal) take(line string, at map[string]int) bool {
 	return true
 }
 
-// Forget removes from the journal what it holds of those issues, of every issue if none is
-// named, and gives the number of records that it changed.
+// Forget removes the changes of these issues from the journal, or of all issues if none is
+// named. It returns the number of changed records.
 func (p Place) Forget(issues ...string) (count int, err error) {
 	for _, dir := range p.dirs() {
 		n, err := p.forget(dir, issues)
@@ -258,7 +257,7 @@ func (p Place) forget(dir string, issues []string) (count int, err error) {
 	return count, nil
 }
 
-// without gives the lines of a segment less the changes of those issues.
+// without returns the lines of a segment without the changes of these issues.
 func (p Place) without(text string, issues []string) (kept []byte, count int, err error) {
 	for line := range strings.Lines(text) {
 		body, ok := textOf(line)
@@ -286,10 +285,10 @@ func (p Place) without(text string, issues []string) (kept []byte, count int, er
 	return kept, count, nil
 }
 
-// Mark is a place in the journal: how long each of its segments was, by path.
+// Mark is a position in the journal: the length of each segment, by path.
 type Mark map[string]int64
 
-// Mark gives the present end of the journal.
+// Mark returns the current end of the journal.
 func (p Place) Mark() Mark {
 	mark := Mark{}
 	for _, dir := range p.dirs() {
@@ -304,8 +303,8 @@ func (p Place) Mark() Mark {
 	return mark
 }
 
-// Since reads what was recorded of the store after a mark. A segment that became
-// shorter meanwhile, because some of it was forgotten, is read whole.
+// Since reads the records of the store after a mark. It reads a segment from the start if it
+// was shortened meanwhile by Forget.
 func (p Place) Since(m Mark) (Journal, error) {
 	return p.ours(p.gather(func(_ string, all []segment) ([]segment, Mark) { return all, m }))
 }

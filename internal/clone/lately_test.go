@@ -10,8 +10,8 @@ import (
 	"stig/internal/clone"
 )
 
-// What was written since a time is what the whole journal holds of it, with what became
-// of each edit, and not all of a long journal is read for that.
+// TestLately: Lately returns the same records and results since a time as the whole journal,
+// without reading all of a long journal.
 func TestLately(t *testing.T) {
 	_, store := cloneAt(t)
 	p := at(t, store)

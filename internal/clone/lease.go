@@ -12,42 +12,42 @@ import (
 )
 
 const (
-	// LeaseTTL is how long a claim lasts that no running program holds, from its actor's last
+	// LeaseTTL is how long a claim without a running program lasts after its actor's last
 	// command about the issue.
 	LeaseTTL = 24 * time.Hour
 	// LoopLasts is how long the claim of a worker loop lasts after each renewal.
 	LoopLasts = 10 * time.Minute
-	// LoopCap is how long a worker loop holds a claim at most, however often it renews
-	// it: a program that is stuck renews too.
+	// LoopCap is how long a worker loop may hold a claim, however often it renews it, since
+	// stuck programs renew too.
 	LoopCap = 4 * time.Hour
-	// LeaseKept is how long ended leases are kept, and marks of issues that the store shows
-	// closed.
+	// LeaseKept is how long ended leases, and marks of issues that the store shows closed, are
+	// kept.
 	LeaseKept = 30 * 24 * time.Hour
-	// settled is how old a lease on a server must be for a reading of the store to be later.
+	// settled is the age of a lease on a server from which a read of the store is later.
 	settled = time.Minute
-	// mostMarks bounds the marks of closed issues.
+	// mostMarks limits the marks of closed issues.
 	mostMarks = 1000
 )
 
-// Judge says of leases whether they hold, as one run of stig sees them. Whoever claims takes
-// the lease first and then writes the store. Until the store is written the lease names the
-// process that claims, so that a crash between the two leaves a lease that has ended.
+// Judge decides whether leases are held, as one run of stig sees them. A claim takes the lease
+// first and then writes the store. Until then the lease names the claiming process, so that a
+// crash in between leaves an ended lease.
 //
 //	judge := clone.Judge{Now: now, Host: host, Running: process.Running}
 //	answer := judge.Ask(held, clone.Claimant{Actor: "ann"})
 type Judge struct {
 	Now     time.Time
-	Host    string                                     // of this run; "" where processes cannot be seen
+	Host    string                                     // of this run; "" if processes cannot be seen
 	Tree    string                                     // the work tree of its store
 	Running func(id process.ID) (running, known bool)  // see process.Running
-	Foreign *Observer                                  // of leases of other machines that no server keeps; nil: none has ended
-	InStore func(issue string) (status, holder string) // what the store of this run shows; nil for nothing
+	Foreign *Observer                                  // of leases of other machines without a server; nil: none has ended
+	InStore func(issue string) (status, holder string) // what this run's store shows; nil if unknown
 }
 
-// AsRead reads leases, and gives a judge of them. A process may hand over its lease and end
-// after the leases were read and before the process is looked at: the lease that names it is
-// out of date then. So leases are read again after a process was found to have ended, and
-// the judge remembers what it found.
+// AsRead reads leases and returns them with a judge. A process may hand over its lease and end
+// between the read of the leases and the check of the process, which makes the read outdated.
+// So leases are read again after a process was found to have ended, and the judge remembers
+// that.
 func (j Judge) AsRead(read func() (Claims, error)) (Claims, Judge, error) {
 	type sight struct{ running, known bool }
 	running, seen, ended := j.Running, map[process.ID]sight{}, 0
@@ -76,12 +76,11 @@ func (j Judge) AsRead(read func() (Claims, error)) (Claims, Judge, error) {
 	}
 }
 
-// Ended reports whether a lease is no longer held: its process has ended, or, without a
-// process, it was not renewed for as long as it lasts. A person's lease does not end; see
-// Overdue.
+// Ended reports whether a lease is no longer held: its process has ended or, without a process,
+// it expired. A person's lease does not end; see Overdue.
 func (j Judge) Ended(l Lease) bool { return !l.Person && j.Overdue(l) }
 
-// Overdue reports whether a lease was not renewed in time, a person's too.
+// Overdue reports whether a lease was not renewed in time, including a person's.
 func (j Judge) Overdue(l Lease) bool {
 	if l.Process != (process.ID{}) {
 		if running, known := j.Running(l.Process); known {
@@ -95,15 +94,15 @@ func (j Judge) Overdue(l Lease) bool {
 	return !j.Now.Before(l.Until)
 }
 
-// Lapsed reports whether a lease of another machine, without a server and without a command
-// that runs long enough to observe it, expired by the clock of this run at least as long
-// ago as it lasts: that of a machine that was renamed, or of a container that is gone.
+// Lapsed reports whether a lease of another machine, which no server has and which this command
+// cannot observe, expired by this clock at least one lease duration ago: the machine was
+// renamed, or its container is gone.
 func (j Judge) Lapsed(l Lease) bool {
 	return !j.sees(l) && l.Age == 0 && l.Lasts > 0 && !j.Now.Before(l.Until.Add(l.Lasts))
 }
 
-// sees reports whether a lease is of this machine, so that its process or its clock tells
-// whether it has ended.
+// sees reports whether a lease belongs to this machine, so that its process or its clock
+// decides whether it has ended.
 func (j Judge) sees(l Lease) bool {
 	if l.Process != (process.ID{}) {
 		_, known := j.Running(l.Process)
@@ -112,8 +111,8 @@ func (j Judge) sees(l Lease) bool {
 	return l.Host == j.Host
 }
 
-// silent reports whether a lease of another machine was not renewed for as long as it
-// lasts: by the clock of the server that keeps it, else by the observer.
+// silent reports whether a lease of another machine was not renewed for its duration: by the
+// clock of its server, or else by the observer.
 func (j Judge) silent(l Lease) bool {
 	if l.Age > 0 {
 		return l.Lasts > 0 && l.Age >= l.Lasts
@@ -121,11 +120,11 @@ func (j Judge) silent(l Lease) bool {
 	return j.Foreign.silent(l)
 }
 
-// void reports whether the store no longer shows the claim of a lease: another program, such
-// as git, changed it. A lease with a process does not depend on the store.
+// void reports whether the store no longer shows the claim of a lease, since another program,
+// such as git, changed it. A lease with a process does not depend on the store.
 func (j Judge) void(l Lease) bool {
 	elsewhere := l.Tree != j.Tree
-	if l.Age > 0 { // work trees share a store that a server keeps, and no lock keeps it as it was read
+	if l.Age > 0 { // work trees share a store on a server, which no lock protects after the read
 		elsewhere = l.Age < settled
 	}
 	if l.Process != (process.ID{}) || elsewhere || j.InStore == nil {
@@ -135,29 +134,29 @@ func (j Judge) void(l Lease) bool {
 	return status != beads.StatusInProgress || holder != l.Actor
 }
 
-// Holds reports whether a lease keeps others from its issue.
+// Holds reports whether a lease excludes others from its issue.
 func (j Judge) Holds(l Lease) bool { return !j.Ended(l) && !j.void(l) }
 
 // Claimant is who claims an issue.
 type Claimant struct {
 	Actor   string
-	Process process.ID               // that claims
-	Run     string                   // of the worker loop that it belongs to, "" for none
-	Above   func() []process.ID      // the processes that it was started by
-	MayTake func(holder string) bool // whether it may go on with what others have
-	Take    bool                     // it claims whoever holds the issue
+	Process process.ID               // the claiming process
+	Run     string                   // of its worker loop; "" for none
+	Above   func() []process.ID      // its parent processes
+	MayTake func(holder string) bool // whether it may continue what a holder has
+	Take    bool                     // it claims whoever has the issue
 }
 
 // LeaseAnswer says whether an issue may be claimed.
 type LeaseAnswer int
 
 const (
-	LeaseFree    LeaseAnswer = iota // the claimant may put its lease there
-	LeaseInside                     // the lease is that of the loop that the claimant works for, and stays
-	LeaseRefused                    // another holds it
+	LeaseFree    LeaseAnswer = iota // the claimant may take a lease
+	LeaseInside                     // the lease belongs to the claimant's loop, and stays
+	LeaseRefused                    // another actor has it
 )
 
-// Ask says whether who may claim an issue with that lease.
+// Ask returns whether a claimant may claim the issue of a lease.
 func (j Judge) Ask(l Lease, who Claimant) LeaseAnswer {
 	own := l.Actor == who.Actor
 	switch {
@@ -171,7 +170,7 @@ func (j Judge) Ask(l Lease, who Claimant) LeaseAnswer {
 	return LeaseRefused
 }
 
-// inside reports whether a claimant works for the process that holds a lease.
+// inside reports whether a claimant works for the process of a lease.
 func (j Judge) inside(l Lease, who Claimant) bool {
 	if running, known := j.Running(l.Process); known && !running {
 		return false
@@ -179,9 +178,9 @@ func (j Judge) inside(l Lease, who Claimant) bool {
 	return l.Run != "" && l.Run == who.Run || slices.ContainsFunc(who.Above(), l.Process.Same)
 }
 
-// ClosedElsewhere gives the mark that keeps an issue, unclosed in this store, from being
-// claimed: it was closed on another branch, which still exists. here is the branch of the
-// store, "" for none.
+// ClosedElsewhere returns the mark that prevents claiming an issue that is unclosed in this
+// store: it was closed on another branch that still exists. here is the branch of the store; ""
+// for none.
 func ClosedElsewhere(c *Claims, issue, here string, isThere func(branch string) bool) (Done, bool) {
 	mark, ok := c.Mark(issue)
 	if !ok || mark.Branch == here || !isThere(mark.Branch) {
@@ -190,7 +189,7 @@ func ClosedElsewhere(c *Claims, issue, here string, isThere func(branch string) 
 	return mark, true
 }
 
-// Renewed is a lease that its holder renews. ok is false where it is over its cap.
+// Renewed returns a lease after its renewal. ok is false if its cap is reached.
 func Renewed(l Lease, now time.Time) (renewed Lease, ok bool) {
 	if !l.Cap.IsZero() && !now.Before(l.Cap) {
 		return l, false
@@ -203,24 +202,24 @@ func Renewed(l Lease, now time.Time) (renewed Lease, ok bool) {
 	return l, true
 }
 
-// Handover is what one edit of the store did to one issue.
+// Handover is the effect of an edit on one issue.
 type Handover struct {
 	Issue             string
 	Status, NewStatus string
 	Holder, NewHolder string // assignees
 }
 
-// ClaimEdit is an edit of the store that leases and marks follow.
+// ClaimEdit is an edit of the store after which leases and marks are updated.
 type ClaimEdit struct {
 	Actor  string // who made it
 	Now    time.Time
-	Before Claims // as they were when the edit was made, under the lock of the store
-	Branch string // of the store; "" for none, and then a closing leaves no mark
+	Before Claims // at the time of the edit, under the lock of the store
+	Branch string // of the store; "" for none, and then a close leaves no mark
 	Commit string
 }
 
-// Follow has leases and marks follow what an edit did to an issue, and reports whether
-// they changed. A lease that was taken since the edit stays.
+// Follow updates the lease and the mark of an issue after an edit, and reports whether they
+// changed. A lease taken since the edit stays.
 func (e ClaimEdit) Follow(c *Claims, did Handover) bool {
 	l, held := c.Lease(did.Issue)
 	was, _ := e.Before.Lease(did.Issue)
@@ -242,10 +241,10 @@ func (e ClaimEdit) Follow(c *Claims, did Handover) bool {
 	return e.Renew(c, did.Issue)
 }
 
-// Announce leaves the mark of a close, and reports whether the edit is a close that leaves
-// one. It is called before the store is written: a process that is killed between the two
-// leaves a mark, which the next claim of the issue on that branch removes; without the mark
-// the issue could be worked on again elsewhere.
+// Announce leaves the mark of a close, and reports whether the edit is a close that leaves one.
+// It is called before the store is written: a process killed in between leaves a mark, which
+// the next claim of the issue on that branch removes. Without the mark others could repeat the
+// work elsewhere.
 func (e ClaimEdit) Announce(c *Claims, did Handover) bool {
 	if beads.IsClosed(did.Status) || did.NewStatus != beads.StatusClosed || e.Branch == "" {
 		return false
@@ -254,7 +253,7 @@ func (e ClaimEdit) Announce(c *Claims, did Handover) bool {
 	return true
 }
 
-// Withdraw takes back what Announce left, where the store was not written.
+// Withdraw removes the mark of Announce, if the store was not written.
 func (e ClaimEdit) Withdraw(c *Claims, did Handover) bool {
 	mark, there := c.Mark(did.Issue)
 	if !there || beads.IsClosed(did.Status) || did.NewStatus != beads.StatusClosed || mark.Actor != e.Actor || mark.Branch != e.Branch || !mark.At.Equal(e.Now) {
@@ -267,14 +266,14 @@ func (e ClaimEdit) Withdraw(c *Claims, did Handover) bool {
 	return true
 }
 
-// Concerns reports whether an edit of an issue changes leases or marks as they were.
+// Concerns reports whether an edit of an issue would change the leases or marks in Before.
 func (e ClaimEdit) Concerns(did Handover) bool {
 	c := Claims{Leases: slices.Clone(e.Before.Leases), Done: slices.Clone(e.Before.Done)}
 	return e.Follow(&c, did)
 }
 
-// Renew renews the lease of the actor on an issue on which no program runs, and reports
-// whether there is one.
+// Renew renews the actor's lease on an issue without a process, and reports whether there is
+// one.
 func (e ClaimEdit) Renew(c *Claims, issue string) bool {
 	l, held := c.Lease(issue)
 	if !held || l.Actor != e.Actor || l.Process != (process.ID{}) {
@@ -285,13 +284,13 @@ func (e ClaimEdit) Renew(c *Claims, issue string) bool {
 	return true
 }
 
-// SameLease reports whether two records are of one lease, which may have been renewed.
+// SameLease reports whether two records are the same lease, renewals aside.
 func SameLease(a, b Lease) bool {
 	return a.Issue == b.Issue && a.Actor == b.Actor && a.Process == b.Process && a.Since.Equal(b.Since)
 }
 
-// Prune removes leases that ended long ago, marks of issues that the store of this run has
-// shown closed for long, and the oldest marks if there are too many.
+// Prune removes leases that ended long ago, marks of issues that this store has shown closed
+// for long, and the oldest marks above the limit.
 func (j Judge) Prune(c *Claims) {
 	old := func(t time.Time) bool { return j.Now.Sub(t) > LeaseKept }
 	c.Leases = slices.DeleteFunc(c.Leases, func(l Lease) bool { return old(l.Until) && j.Ended(l) })
@@ -305,17 +304,17 @@ func (j Judge) Prune(c *Claims) {
 	})
 }
 
-// Observer watches leases of other machines, whose processes cannot be seen and whose clocks
-// are not trusted: such a lease has ended when its counter has not moved for as long as the
-// lease lasts, by the observer's clock.
+// Observer decides on leases of other machines, whose processes cannot be seen and whose clocks
+// are not trusted: such a lease has ended if its counter did not change for its duration, by
+// the observer's clock.
 type Observer struct {
-	Now func() time.Time // with a monotonic reading, as time.Now gives it
+	Now func() time.Time // with a monotonic reading, as from time.Now
 
 	mu   sync.Mutex
 	seen map[string]sighting
 }
 
-// sighting is how a lease stood when it was first seen so.
+// sighting is the first observation of a state of a lease.
 type sighting struct {
 	actor    string
 	since    time.Time // of the lease
@@ -323,8 +322,8 @@ type sighting struct {
 	first    time.Time
 }
 
-// silent reports whether a lease has stood still for as long as it lasts, and remembers
-// how it stands. A nil Observer has seen nothing.
+// silent reports whether a lease did not change for its duration, and records its state. A nil
+// Observer has seen nothing.
 func (o *Observer) silent(l Lease) bool {
 	if o == nil {
 		return false

@@ -10,8 +10,8 @@ import (
 	"stig/internal/visible"
 )
 
-// Refusal is why an issue cannot be claimed that another holds (fault.Conflict): who, and
-// where they have a lease on it, where and until when.
+// Refusal returns why an issue with another holder cannot be claimed (fault.Conflict): the
+// holder and, if they have a lease, where and until when.
 func (j Judge) Refusal(issue, holder string, l Lease, leased bool) *fault.Error {
 	e := &fault.Error{Code: fault.Conflict, ID: issue, Reason: "is claimed by " + holder, Hint: "type stig orient to see what is ready"}
 	if leased {
@@ -23,20 +23,20 @@ func (j Judge) Refusal(issue, holder string, l Lease, leased bool) *fault.Error 
 	return e
 }
 
-// isLate reports whether a lease of another machine has expired by the clock here. That
-// clock is not trusted, so it is only reported.
+// isLate reports whether a lease of another machine has expired by this clock. That clock is
+// not trusted, so this is only reported.
 func (j Judge) isLate(l Lease) bool {
 	return !j.sees(l) && !j.Now.Before(l.Until)
 }
 
-// isAhead reports whether a lease of this machine, of no process, lasts longer than one can:
-// the clock was ahead when it was taken, and is not now. Nobody knows when that was.
+// isAhead reports whether a lease of this machine without a process lasts longer than possible:
+// the clock was ahead when it was taken. When that was is unknown.
 func (j Judge) isAhead(l Lease) bool {
 	return l.Host == j.Host && l.Process == (process.ID{}) && l.Lasts > 0 && l.Until.After(j.Now.Add(2*l.Lasts))
 }
 
-// Where says where the work on an issue is done and until when it is held, as it stands
-// behind the name of the holder: " in DIR until TIME".
+// Where returns where an issue is worked on and until when it is held, for a message after the
+// holder's name: " in DIR until TIME".
 func (j Judge) Where(l Lease) string {
 	var b strings.Builder
 	if l.Worktree != "" {
@@ -49,7 +49,7 @@ func (j Judge) Where(l Lease) string {
 		fmt.Fprintf(&b, " by process %d", l.Process.PID)
 	}
 	if j.Overdue(l) || j.isLate(l) {
-		return b.String() + ", and was not renewed since " + stamp(l.Until.Add(-l.Lasts))
+		return b.String() + ", not renewed since " + stamp(l.Until.Add(-l.Lasts))
 	}
 	b.WriteString(" until " + stamp(l.Until))
 	if j.isAhead(l) {
@@ -58,7 +58,7 @@ func (j Judge) Where(l Lease) string {
 	return b.String()
 }
 
-// RefusalOf is why an issue cannot be claimed that was closed on another branch.
+// RefusalOf returns why an issue that was closed on another branch cannot be claimed.
 func RefusalOf(d Done) *fault.Error {
 	return &fault.Error{Code: fault.Conflict, ID: d.Issue,
 		Reason: fmt.Sprintf("was closed by %s on branch %s at %s, which this store does not show yet", d.Actor, d.Branch, stamp(d.At)),

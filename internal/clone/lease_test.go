@@ -13,8 +13,8 @@ import (
 
 var noonLease = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// The processes of the tests: on this machine one that runs and one that has ended, and
-// one that cannot be seen.
+// The processes of the tests: a running one and an ended one on this machine, and one that
+// cannot be seen.
 var (
 	alive  = process.ID{PID: 1, Host: "here"}
 	dead   = process.ID{PID: 2, Host: "here"}
@@ -26,13 +26,13 @@ func running(id process.ID) (running, known bool) {
 	return id == alive || id == self, id.Host == "here"
 }
 
-// judge sees processes as above, and of the store s-1 in progress by whoever holds it.
+// judge sees these processes, and a store in which s-1 is in progress.
 func judge(status, holder string) clone.Judge {
 	return clone.Judge{Now: noonLease, Host: "here", Tree: "/main", Running: running,
 		InStore: func(string) (string, string) { return status, holder }}
 }
 
-// held is a lease of an actor in another work tree, an hour old.
+// held returns a lease of an actor in another work tree, one hour old.
 func held(actor string, change func(*clone.Lease)) clone.Lease {
 	l := clone.Lease{Issue: "s-1", Actor: actor, Host: "here", Worktree: "/side", Tree: "/side",
 		Since: noonLease.Add(-time.Hour), Until: noonLease.Add(time.Hour), Lasts: 2 * time.Hour}
@@ -40,7 +40,7 @@ func held(actor string, change func(*clone.Lease)) clone.Lease {
 	return l
 }
 
-// TestAsk is what a claim comes to, by what stands in its way.
+// TestAsk: what a claim gets, by who has a lease.
 func TestAsk(t *testing.T) {
 	as := func(id process.ID) func(*clone.Lease) { return func(l *clone.Lease) { l.Process, l.Run = id, "r-1" } }
 	late := func(l *clone.Lease) { l.Until = noonLease }
@@ -99,8 +99,8 @@ func TestAsk(t *testing.T) {
 	}
 }
 
-// TestObserver: a lease of another machine ends when its counter stood still for as long
-// as it lasts on the clock of the observer, whatever the times in it say.
+// TestObserver: a lease of another machine ends when its counter did not change for its
+// duration by the observer's clock, whatever its times say.
 func TestObserver(t *testing.T) {
 	now := noonLease
 	o := &clone.Observer{Now: func() time.Time { return now }}
@@ -129,7 +129,7 @@ func TestObserver(t *testing.T) {
 	}
 }
 
-// TestRenewed: a lease is renewed up to its cap, and no longer.
+// TestRenewed: a lease is renewed up to its cap.
 func TestRenewed(t *testing.T) {
 	l := clone.Lease{Since: noonLease, Lasts: 10 * time.Minute, Cap: noonLease.Add(25 * time.Minute)}
 	for _, c := range []struct {
@@ -148,7 +148,7 @@ func TestRenewed(t *testing.T) {
 	}
 }
 
-// TestFollow is what becomes of a lease of ann, and of a mark, by what an edit did.
+// TestFollow: the effect of edits on a lease of ann, and on a mark.
 func TestFollow(t *testing.T) {
 	mine := held("ann", func(l *clone.Lease) { l.Until = noonLease.Add(time.Minute) })
 	loop := held("ann", func(l *clone.Lease) { l.Process = alive })
@@ -158,7 +158,7 @@ func TestFollow(t *testing.T) {
 		marked         bool
 		by             string
 		change         clone.Handover
-		until          time.Duration // 0: the lease has gone
+		until          time.Duration // 0: the lease is gone
 		marks, change2 bool
 	}{
 		{"her comment renews", &mine, false, "ann", clone.Handover{Status: "in_progress", NewStatus: "in_progress", Holder: "ann", NewHolder: "ann"}, 2 * time.Hour, false, true},
@@ -202,7 +202,7 @@ func copied(c clone.Claims) clone.Claims {
 	return clone.Claims{Leases: slices.Clone(c.Leases), Done: slices.Clone(c.Done)}
 }
 
-// TestFollowLate: what was claimed between an edit and its follow-up stays.
+// TestFollowLate: a claim between an edit and its Follow stays.
 func TestFollowLate(t *testing.T) {
 	before, claims := clone.Claims{}, clone.Claims{}
 	before.Hold(held("ann", func(*clone.Lease) {}))
@@ -213,7 +213,7 @@ func TestFollowLate(t *testing.T) {
 	}
 }
 
-// TestClosed is where the mark of a closing keeps others from the issue.
+// TestClosed: when the mark of a close prevents claims.
 func TestClosed(t *testing.T) {
 	c := clone.Claims{}
 	c.Close(clone.Done{Issue: "s-1", Branch: "side"})
@@ -230,7 +230,7 @@ func TestClosed(t *testing.T) {
 	}
 }
 
-// TestPruneLeases: what nobody needs goes, what somebody may is kept, and all of it is bounded.
+// TestPruneLeases: Prune removes what nobody needs and keeps the rest, up to the limit.
 func TestPruneLeases(t *testing.T) {
 	old := noonLease.Add(-clone.LeaseKept - time.Hour)
 	c := clone.Claims{}
@@ -266,7 +266,7 @@ func TestPruneLeases(t *testing.T) {
 	}
 }
 
-// TestRefusal is what somebody reads who came second.
+// TestRefusal: the message for a claim that came second.
 func TestRefusal(t *testing.T) {
 	for _, c := range []struct {
 		lease      clone.Lease
@@ -275,13 +275,13 @@ func TestRefusal(t *testing.T) {
 		{held("bo", func(*clone.Lease) {}), "s-1: is claimed by bo in /side until 2026-11-20T13:00:00Z", "type stig orient to see what is ready"},
 		{held("bo", func(l *clone.Lease) { l.Process, l.Run = alive, "r-1" }), "s-1: is claimed by bo in /side by process 1 until 2026-11-20T13:00:00Z", "type stig orient to see what is ready"},
 		{held("bo", func(l *clone.Lease) { l.Host = "there" }), "s-1: is claimed by bo in /side on there until 2026-11-20T13:00:00Z", "type stig orient to see what is ready"},
-		{held("bo", func(l *clone.Lease) { l.Host, l.Until = "there", noonLease.Add(-time.Hour) }), "s-1: is claimed by bo in /side on there, and was not renewed since 2026-11-20T09:00:00Z",
+		{held("bo", func(l *clone.Lease) { l.Host, l.Until = "there", noonLease.Add(-time.Hour) }), "s-1: is claimed by bo in /side on there, not renewed since 2026-11-20T09:00:00Z",
 			"if that work was given up, type stig claim s-1 --take"},
-		{held("bo", func(l *clone.Lease) { l.Process, l.Host, l.Until = remote, "there", noonLease.Add(-time.Hour) }), "s-1: is claimed by bo in /side on there, and was not renewed since 2026-11-20T09:00:00Z",
+		{held("bo", func(l *clone.Lease) { l.Process, l.Host, l.Until = remote, "there", noonLease.Add(-time.Hour) }), "s-1: is claimed by bo in /side on there, not renewed since 2026-11-20T09:00:00Z",
 			"if that work was given up, type stig claim s-1 --take"},
 		{held("bo", func(l *clone.Lease) { l.Person, l.Until = true, noonLease.AddDate(5, 0, 0) }), "s-1: is claimed by bo in /side until 2031-11-20T12:00:00Z, by a clock that was ahead",
 			"if that work was given up, type stig claim s-1 --take"},
-		{held("bo", func(l *clone.Lease) { l.Person, l.Until = true, noonLease.Add(-time.Hour) }), "s-1: is claimed by bo in /side, and was not renewed since 2026-11-20T09:00:00Z",
+		{held("bo", func(l *clone.Lease) { l.Person, l.Until = true, noonLease.Add(-time.Hour) }), "s-1: is claimed by bo in /side, not renewed since 2026-11-20T09:00:00Z",
 			"if that work was given up, type stig claim s-1 --take"},
 	} {
 		e := judge("open", "").Refusal("s-1", "bo", c.lease, true)
@@ -291,15 +291,15 @@ func TestRefusal(t *testing.T) {
 	}
 }
 
-// TestAsRead: a process that puts its lease in order and ends after a reading has not left
-// the lease, and one that ends later counts as it was seen.
+// TestAsRead: a process that hands over its lease and ends after a read has not lost the lease,
+// and one that ends later counts as it was seen.
 func TestAsRead(t *testing.T) {
 	claiming := held("bo", func(l *clone.Lease) { l.Process = self })
 	kept := held("bo", func(*clone.Lease) {})
 	for _, c := range []struct {
 		name     string
 		readings []clone.Lease
-		running  []bool // as it is at each look
+		running  []bool // on each read
 		ended    bool
 	}{
 		{"it runs", []clone.Lease{claiming}, []bool{true, false}, false},

@@ -12,35 +12,33 @@ import (
 	"stig/internal/process"
 )
 
-// Lease is the right of one actor to work on one issue: a claim that ends with whoever
-// holds it. The store says who has an issue; the lease says whether they still do.
-// Judge decides on it.
+// Lease is the right of one actor to work on one issue: a claim that ends with its holder. The
+// store says who has an issue, the lease whether they still do. Judge decides on it.
 type Lease struct {
 	Issue    string        `json:"issue"`
 	Actor    string        `json:"actor"`
-	Person   bool          `json:"person,omitempty"` // it ends by being taken alone
-	Process  process.ID    `json:"process,omitzero"` // that supervises the work; the zero value where none runs on
-	Host     string        `json:"host,omitempty"`   // the machine, "" where that is not known
+	Person   bool          `json:"person,omitempty"` // it ends only when another actor takes it
+	Process  process.ID    `json:"process,omitzero"` // the one that supervises the work; the zero value if none stays
+	Host     string        `json:"host,omitempty"`   // the machine; "" if unknown
 	Worktree string        `json:"worktree"`         // where the work is done
 	Tree     string        `json:"tree"`             // the work tree whose store shows the claim
-	Named    string        `json:"named,omitempty"`  // Tree as git names it, wherever it is moved; "" without git
+	Named    string        `json:"named,omitempty"`  // git's name of Tree, which survives moves; "" without git
 	Run      string        `json:"run,omitempty"`    // of a worker loop
-	Since    time.Time     `json:"since"`            // by the clock of the holder, as the times below
+	Since    time.Time     `json:"since"`            // by the holder's clock, as are the times below
 	Until    time.Time     `json:"until"`            // unless it is renewed
-	Lasts    time.Duration `json:"lasts"`            // how long, from each renewal
-	Cap      time.Time     `json:"cap,omitzero"`     // after which it is not renewed; zero for never
+	Lasts    time.Duration `json:"lasts"`            // from each renewal
+	Cap      time.Time     `json:"cap,omitzero"`     // no renewal after it; zero for no limit
 	Renewals int           `json:"renewals,omitzero"`
-	Took     string        `json:"took,omitempty"` // whose claim had ended and is replaced: the store may show it until it is written
-	Age      time.Duration `json:"-"`              // since it was written, by the clock of the server that keeps it; 0 where none does
+	Took     string        `json:"took,omitempty"` // the holder of the ended claim that this one replaces, which the store may still show until it is written
+	Age      time.Duration `json:"-"`              // since it was written, by the server's clock; 0 without a server
 }
 
-// Covers reports whether a lease decides on what the store shows as claimed by a holder.
+// Covers reports whether a lease decides on the claim that the store shows for holder.
 func (l Lease) Covers(holder string) bool {
 	return holder != "" && (l.Actor == holder || l.Took == holder)
 }
 
-// Done is a mark that an issue was closed, for work trees whose store does not show it
-// yet.
+// Done marks a closed issue, for work trees whose store does not show the close yet.
 type Done struct {
 	Issue  string    `json:"issue"`
 	Actor  string    `json:"actor"`
@@ -49,14 +47,14 @@ type Done struct {
 	At     time.Time `json:"at"`
 }
 
-// Claims is what the clone, or the server, knows of who works on the issues of one store. An issue has
-// one lease and one mark at most.
+// Claims is the leases and marks of one store, from the clone or the server. An issue has at
+// most one of each.
 type Claims struct {
 	Leases []Lease
 	Done   []Done
 }
 
-// Lease gives the lease on an issue.
+// Lease returns the lease on an issue.
 func (c *Claims) Lease(issue string) (Lease, bool) {
 	if i := slices.IndexFunc(c.Leases, func(l Lease) bool { return l.Issue == issue }); i >= 0 {
 		return c.Leases[i], true
@@ -64,7 +62,7 @@ func (c *Claims) Lease(issue string) (Lease, bool) {
 	return Lease{}, false
 }
 
-// Mark gives the mark that an issue was closed.
+// Mark returns the mark that an issue was closed.
 func (c *Claims) Mark(issue string) (Done, bool) {
 	if i := slices.IndexFunc(c.Done, func(d Done) bool { return d.Issue == issue }); i >= 0 {
 		return c.Done[i], true
@@ -72,50 +70,50 @@ func (c *Claims) Mark(issue string) (Done, bool) {
 	return Done{}, false
 }
 
-// End takes the lease on an issue away.
+// End removes the lease on an issue.
 func (c *Claims) End(issue string) {
 	c.Leases = slices.DeleteFunc(c.Leases, func(l Lease) bool { return l.Issue == issue })
 }
 
-// Forget takes the mark of an issue away.
+// Forget removes the mark of an issue.
 func (c *Claims) Forget(issue string) {
 	c.Done = slices.DeleteFunc(c.Done, func(d Done) bool { return d.Issue == issue })
 }
 
-// Hold puts a lease in the place of the one that its issue had.
+// Hold replaces the lease of an issue.
 func (c *Claims) Hold(l Lease) {
 	c.End(l.Issue)
 	c.Leases = append(c.Leases, l)
 }
 
-// Close puts a mark in the place of the one that its issue had.
+// Close replaces the mark of an issue.
 func (c *Claims) Close(d Done) {
 	c.Forget(d.Issue)
 	c.Done = append(c.Done, d)
 }
 
-// claim is what leases.json holds of one issue. With neither a lease nor a mark it
-// takes back what git's directory holds and cannot be written now.
+// claim is the entry of one issue in leases.json. Without a lease and a mark it overrides the
+// entry in git's directory, which cannot be written now.
 type claim struct {
 	Issue string `json:"issue"`
-	Turn  int    `json:"turn"` // grows with each change: of two the later counts
+	Turn  int    `json:"turn"` // increases with each change; the greater one wins
 	Lease *Lease `json:"lease,omitempty"`
 	Done  *Done  `json:"done,omitempty"`
 }
 
-const leasesFile = "leases.json" // of all stores of the clone, by their path
+const leasesFile = "leases.json" // for all stores of the clone, by path
 
-// Claims reads the leases and marks of the store, by issue. The error names what cannot
-// be read, which was set aside in files; the rest is there all the same. Who needs those
-// of one issue alone names it, and may be given no others.
+// Claims reads the leases and marks of the store, by issue. The error names what cannot be
+// read, which is set aside in files; the rest is still returned. With one issue given, others
+// may be missing.
 func (p Place) Claims(issues ...string) (Claims, error) {
 	entries, err := p.load(claimsOfIssues(issues))
 	known, trouble := p.knownClaims(entries)
 	return claimsOf(known), errors.Join(err, trouble)
 }
 
-// knownClaims reads documents of claims. Times of another machine are told by the clock of
-// this one.
+// knownClaims parses documents of claims. It converts the times of other machines to this
+// machine's clock.
 func (p Place) knownClaims(entries []Entry) (known map[string]claim, err error) {
 	known = map[string]claim{}
 	for _, e := range entries {
@@ -135,8 +133,7 @@ func (p Place) knownClaims(entries []Entry) (known map[string]claim, err error) 
 	return known, err
 }
 
-// claimsOfIssues is the name of the documents that a change of claims needs: of one issue
-// that alone, else all.
+// claimsOfIssues returns the document name for a change of claims: one issue, or all.
 func claimsOfIssues(issues []string) string {
 	if len(issues) == 1 {
 		return entryName(claimEntries, issues[0])
@@ -144,7 +141,8 @@ func claimsOfIssues(issues []string) string {
 	return claimEntries
 }
 
-// claims unites what the files hold of the store, and gives them by their directories.
+// claims reads and merges the claims of the store from files, and also returns the files by
+// directory.
 func (p Place) claims() (known map[string]claim, files map[string]map[string][]claim, err error) {
 	known, files = map[string]claim{}, map[string]map[string][]claim{}
 	for _, dir := range p.dirs() {
@@ -161,8 +159,7 @@ func (p Place) claims() (known map[string]claim, files map[string]map[string][]c
 	return known, files, err
 }
 
-// followLease has a lease of this work tree name the directory in which it is now, as
-// followRecords does.
+// followLease sets the current directory of this work tree in its lease, as followRecords does.
 func (p Place) followLease(l *Lease) {
 	if l == nil || l.Named == "" || l.Named != p.TreeName() {
 		return
@@ -187,10 +184,10 @@ func claimsOf(known map[string]claim) (c Claims) {
 	return c
 }
 
-// ChangeClaims edits the leases and marks of the store. Where change fails, or gives false,
-// nothing is written, and its error is given as it is; it may be called more than once. beside
-// says that git's directory cannot be written: other work trees do not see the change.
-// Who changes claims of one issue alone names it, and may be given no others.
+// ChangeClaims edits the leases and marks of the store. change may be called more than once; if
+// it returns false or an error, nothing is written, and ChangeClaims returns the error as it
+// is. beside reports that git's directory cannot be written: other work trees do not see the
+// change. With one issue given, others may be missing.
 func (p Place) ChangeClaims(change func(*Claims) (bool, error), issues ...string) (beside bool, err error) {
 	in := p.documents()
 	err = changeIn(in, claimsOfIssues(issues), func(entries []Entry) ([]Entry, bool, error) {
@@ -209,8 +206,8 @@ func (p Place) ChangeClaims(change func(*Claims) (bool, error), issues ...string
 	return inFiles && f.beside, err
 }
 
-// changedClaims are the documents of what is known with what changed. Those of issues that
-// did not change stay as they are.
+// changedClaims returns the documents with the changes of c. Those of unchanged issues stay the
+// same.
 func changedClaims(entries []Entry, known map[string]claim, c Claims) (all []Entry) {
 	now := map[string]claim{}
 	for _, l := range c.Leases {
@@ -236,8 +233,8 @@ func changedClaims(entries []Entry, known map[string]claim, c Claims) (all []Ent
 	return all
 }
 
-// unreadEntries are those that cannot be read and have not been replaced: a newer stig
-// may have written them.
+// unreadEntries returns the unreadable documents that were not replaced: a newer stig may have
+// written them.
 func unreadEntries(entries, now []Entry) (list []Entry) {
 	replaced := map[string]bool{}
 	for _, e := range now {

@@ -14,20 +14,19 @@ import (
 	"stig/internal/git"
 )
 
-// Look is what a session of an assistant knows of the store since it last looked at it.
+// Look is what an assistant's session knows of the store from its last check.
 type Look struct {
-	Store string   `json:"store"` // the path of its file
+	Store string   `json:"store"` // path of its file
 	Stamp string   `json:"stamp"` // of that file; "" once the session was told that it is gone
-	Head  string   `json:"head"`  // the commit that was checked out; "" without
+	Head  string   `json:"head"`  // the commit that was checked out; "" if there is none
 	Lines []byte   `json:"lines"` // checksums of its lines
-	Told  []string `json:"told"`  // what was lost then, by name
+	Told  []string `json:"told"`  // names of what was lost then
 }
 
-// lookAge is how long a session is remembered after its last look.
+// lookAge is how long a session is remembered after its last check.
 const lookAge = 14 * 24 * time.Hour
 
-// Looked gives the last look of a session, and whether there was one. What cannot be read is
-// nothing.
+// Looked returns the last look of a session, and whether there is a readable one.
 func (p Place) Looked(session string) (l Look, known bool) {
 	for _, dir := range p.dirs() {
 		if readJSON(filepath.Join(dir, p.lookFile(session)), &l) == nil && l.Store != "" {
@@ -37,13 +36,13 @@ func (p Place) Looked(session string) (l Look, known bool) {
 	return Look{}, false
 }
 
-// LockLook keeps other hooks of a session from looking at the same time: they run at once if
-// tools do, and each would report the same. It waits until ctx ends.
+// LockLook prevents concurrent checks by hooks of a session: hooks of parallel tools would
+// report the same twice. It waits until ctx ends.
 func (p Place) LockLook(ctx context.Context, session string) (unlock func() error, err error) {
 	return p.Lock(ctx, p.lookFile(session))
 }
 
-// Keep records a look of a session.
+// Keep stores the look of a session.
 func (p Place) Keep(session string, l Look, now time.Time) error {
 	return p.inDir(func(dir string) error {
 		if err := replaceJSON(filepath.Join(dir, p.lookFile(session)), l); err != nil {
@@ -54,8 +53,8 @@ func (p Place) Keep(session string, l Look, now time.Time) error {
 	})
 }
 
-// lookFile is named after the session and the work tree first, so that it is
-// found when the store is gone.
+// lookFile returns the file name for a session: session and work tree first, so that it is
+// found without the store.
 func (p Place) lookFile(session string) string {
 	return "look-" + hash(session, p.Worktree) + "-" + hash(p.Store) + ".json"
 }
@@ -68,11 +67,11 @@ func hash(parts ...string) string {
 	return hex.EncodeToString(sum.Sum(nil)[:8])
 }
 
-// dropLooks removes the looks before that time, and what earlier programs kept for them.
-// What cannot be removed is tried again.
+// dropLooks removes looks from before a time, and files that earlier versions kept for them.
+// What cannot be removed is retried later.
 func dropLooks(dir string, before time.Time) {
 	for _, pattern := range []string{"look-*.json", "baseline-*.json", "copy-*.jsonl"} {
-		files, _ := filepath.Glob(filepath.Join(dir, pattern)) // the patterns are sound
+		files, _ := filepath.Glob(filepath.Join(dir, pattern)) // the patterns are valid
 		for _, path := range files {
 			if info, err := os.Stat(path); err == nil && info.ModTime().Before(before) {
 				_, _ = os.Remove(path), os.Remove(path+".lock")
@@ -81,8 +80,8 @@ func dropLooks(dir string, before time.Time) {
 	}
 }
 
-// Vanished gives the stores that a session saw in the work tree around a directory and whose
-// file is gone, each once: it records that it gave them.
+// Vanished returns the stores that a session saw in the work tree around a directory and whose
+// file is gone. It returns each once.
 func Vanished(dir, session string) (gone []Look) {
 	tree, err := git.CheckoutOf(dir)
 	if err != nil || tree.Root == "" {
@@ -102,7 +101,7 @@ func Vanished(dir, session string) (gone []Look) {
 	return gone
 }
 
-// vanished takes note of one store if its file is gone.
+// vanished reports whether a store's file is gone, and records that.
 func vanished(path string) (l Look, is bool) {
 	if readJSON(path, &l) != nil || l.Stamp == "" {
 		return l, false

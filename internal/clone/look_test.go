@@ -10,8 +10,8 @@ import (
 	"stig/internal/clone"
 )
 
-// A session is remembered for two weeks after its last look, and what earlier programs kept
-// as long.
+// TestLooks: a session is remembered for two weeks after its last check, as are files of
+// earlier versions.
 func TestLooks(t *testing.T) {
 	dir, store := cloneAt(t)
 	p := at(t, store)
@@ -34,7 +34,7 @@ func TestLooks(t *testing.T) {
 	if l, known := p.Looked("1"); !known || l.Stamp != "a" || len(l.Told) != 1 {
 		t.Errorf("%+v, %t", l, known)
 	}
-	keep("3", "c", now.Add(15*24*time.Hour)) // the others looked two weeks ago
+	keep("3", "c", now.Add(15*24*time.Hour)) // the others checked two weeks ago
 	if _, known := p.Looked("1"); known {
 		t.Error("a session of two weeks ago is known")
 	}
@@ -43,7 +43,7 @@ func TestLooks(t *testing.T) {
 	}
 }
 
-// A store that is gone is reported once to a session that saw it.
+// TestVanished: a session that saw a store is told once that it is gone.
 func TestVanished(t *testing.T) {
 	dir, store := cloneAt(t)
 	p := at(t, store)
@@ -67,7 +67,7 @@ func TestVanished(t *testing.T) {
 	}
 }
 
-// Since reads what follows a mark, also when the journal was shortened.
+// TestSince: Since reads what follows a mark, even if the journal was shortened.
 func TestSince(t *testing.T) {
 	_, store := cloneAt(t)
 	p := at(t, store)
@@ -97,7 +97,7 @@ func TestSince(t *testing.T) {
 	}
 }
 
-// Since names what cannot be read after a mark.
+// TestSinceNamesDamage: Since names what cannot be read after a mark.
 func TestSinceNamesDamage(t *testing.T) {
 	_, store := cloneAt(t)
 	p := at(t, store)
@@ -119,7 +119,7 @@ func TestSinceNamesDamage(t *testing.T) {
 	}
 }
 
-// A record that was being written at a mark is read after it.
+// TestSinceReadsWholeLines: a record that was incomplete at the mark is read after it.
 func TestSinceReadsWholeLines(t *testing.T) {
 	_, store := cloneAt(t)
 	p := at(t, store)

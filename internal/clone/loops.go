@@ -17,17 +17,17 @@ import (
 	"stig/internal/git"
 )
 
-// LockLoop keeps other processes from taking the same name for a loop, in any work tree of
-// the clone, until it is released or this process ends: run records, leases and presence
-// are known by the name. It fails at once where another process has it.
+// LockLoop reserves a name for a loop, in all work trees of the clone, until unlock or the end
+// of this process: run records, leases and presence are stored by name. It fails at once if
+// another process has the name.
 func (p Place) LockLoop(name string) (unlock func() error, err error) {
 	return p.lockSoon("loop-" + hash(p.Store, name))
 }
 
-// saidMost is how many of the things that were said once are remembered.
+// saidMost limits the texts that SayOnce remembers.
 const saidMost = 64
 
-// SayOnce reports whether this is the first call with a text, by whichever process.
+// SayOnce reports whether this is the first call with a text, in any process.
 func (p Place) SayOnce(text string) (first bool, err error) {
 	err = p.locked("said", func(dir string) error {
 		var said []string
@@ -43,11 +43,10 @@ func (p Place) SayOnce(text string) (first bool, err error) {
 	return first, err
 }
 
-// LandedOn lists the branches that loops of this clone landed on, as the locks say that
-// LockOnto left.
+// LandedOn lists the branches that loops of this clone landed on, from the locks of LockOnto.
 func (p Place) LandedOn() (branches []string) {
 	for _, dir := range p.dirs() {
-		locks, _ := filepath.Glob(filepath.Join(dir, "onto-*.lock")) // the pattern is sound
+		locks, _ := filepath.Glob(filepath.Join(dir, "onto-*.lock")) // the pattern is valid
 		for _, path := range locks {
 			name := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(path), "onto-"), ".lock")
 			if branch, err := url.PathUnescape(name); err == nil && !slices.Contains(branches, branch) {
@@ -58,15 +57,15 @@ func (p Place) LandedOn() (branches []string) {
 	return branches
 }
 
-// Unlanded is what a branch was found to have that a commit lacks, while neither moves.
+// Unlanded is the work on a branch that a commit lacks, cached while neither moves.
 type Unlanded struct {
 	Onto  string     `json:"onto"`
 	Tip   string     `json:"tip"`  // of Onto
-	Head  string     `json:"head"` // what lacks it
+	Head  string     `json:"head"` // the commit that lacks the work
 	Units []git.Unit `json:"units"`
 }
 
-// Unlanded gives what was kept last of a branch; the zero value for nothing.
+// Unlanded returns the cached work of a branch; the zero value if there is none.
 func (p Place) Unlanded(onto string) (u Unlanded) {
 	for _, dir := range p.dirs() {
 		if readJSON(filepath.Join(dir, unlandedFile(onto)), &u) == nil && u.Onto == onto {
@@ -76,12 +75,12 @@ func (p Place) Unlanded(onto string) (u Unlanded) {
 	return Unlanded{}
 }
 
-// KeepUnlanded keeps what was found of a branch, so that it need not be looked for again.
+// KeepUnlanded caches the unlanded work of a branch.
 func (p Place) KeepUnlanded(u Unlanded) error {
 	return p.inDir(func(dir string) error { return replaceJSON(filepath.Join(dir, unlandedFile(u.Onto)), u) })
 }
 
-// LastMorning is when somebody last read what the loops did; the zero time for never.
+// LastMorning returns when somebody last read what the loops did; the zero time for never.
 func (p Place) LastMorning() (at time.Time) {
 	for _, dir := range p.dirs() {
 		var read time.Time
@@ -92,7 +91,7 @@ func (p Place) LastMorning() (at time.Time) {
 	return at
 }
 
-// KeepMorning remembers when somebody read what the loops did.
+// KeepMorning stores when somebody read what the loops did.
 func (p Place) KeepMorning(at time.Time) error {
 	return p.inDir(func(dir string) error { return replaceJSON(filepath.Join(dir, p.morningFile()), at) })
 }
@@ -101,25 +100,24 @@ func (p Place) morningFile() string { return "morning-" + hash(p.Store) + ".json
 
 func unlandedFile(onto string) string { return "unlanded-" + hash(onto) + ".json" }
 
-// RunFiles are the files that a run has beside its record.
+// RunFiles are the paths of a run's files beside its record.
 type RunFiles struct {
 	Log, Briefing string
-	Shared        string // what the repository shared before the command started, until that was compared
+	Shared        string // a snapshot of what work trees share, from before the command until it is compared
 }
 
 const (
 	runFilesDir  = "runs"
 	runFilesAge  = 90 * 24 * time.Hour
-	runFilesMost = 256 << 20 // bytes of all of them
-	mostRunFiles = 8000      // two for each run
+	runFilesMost = 256 << 20 // bytes of all files
+	mostRunFiles = 8000      // two per run
 )
 
-// SharedEnd ends the name of RunFiles.Shared, in the directory of those of other runs.
+// SharedEnd is the suffix of RunFiles.Shared, in a directory with those of other runs.
 const SharedEnd = ".shared.json"
 
-// RunFiles names the files of a run, in a directory that is there. It removes those of
-// runs of more than 90 days ago, and the oldest where there are more than 8,000 or all take
-// more than 256 MB.
+// RunFiles returns the paths for a run in an existing directory. It prunes files of runs older
+// than 90 days, and the oldest above 8,000 files or 256 MB.
 func (p Place) RunFiles(id string) (files RunFiles, err error) {
 	err = p.inDir(func(dir string) error {
 		in := filepath.Join(dir, runFilesDir)
@@ -139,11 +137,10 @@ func (p Place) RunFiles(id string) (files RunFiles, err error) {
 
 const (
 	heldDir  = "held"
-	heldMost = 4 << 30 // bytes of all that is held
+	heldMost = 4 << 30 // bytes of everything held
 )
 
-// Held gives the directory that takes what the work tree of a run held and no commit does. It
-// need not be there.
+// Held returns the directory for uncommitted content of a run's work tree. It may not exist.
 func (p Place) Held(id string) (dir string, err error) {
 	err = p.inDir(func(in string) error {
 		dir = filepath.Join(in, heldDir, id)
@@ -152,8 +149,8 @@ func (p Place) Held(id string) (dir string, err error) {
 	return dir, err
 }
 
-// PruneHeld removes what is held of runs for more than 90 days, and the oldest where all of it
-// takes more than 4 GB, but for that of one run. What cannot be removed stays.
+// PruneHeld removes what is held of runs older than 90 days, and the oldest above 4 GB, except
+// for the run but. What cannot be removed stays.
 func (p Place) PruneHeld(but string) error {
 	return p.inDir(func(in string) error {
 		all := filepath.Join(in, heldDir)
@@ -178,8 +175,8 @@ func (p Place) PruneHeld(but string) error {
 	})
 }
 
-// sizeOf is how many bytes the files of a directory take that is not written any more. It is
-// kept beside that, since there may be very many.
+// sizeOf returns the size of a directory that no longer changes, in bytes. It caches the size
+// beside it, since there may be very many files.
 func sizeOf(dir string) (size int64) {
 	if text, err := os.ReadFile(dir + ".size"); err == nil {
 		if size, err := strconv.ParseInt(string(text), 10, 64); err == nil {
@@ -192,13 +189,13 @@ func sizeOf(dir string) (size int64) {
 				size += info.Size()
 			}
 		}
-		return nil // what cannot be read counts as nothing
+		return nil // unreadable files count as empty
 	})
 	_ = file.Replace(dir+".size", []byte(strconv.FormatInt(size, 10))) // else it is counted again
 	return size
 }
 
-// prune removes files of runs that are too old or too many. What cannot be removed stays.
+// prune removes the oldest files of runs above the limits. What cannot be removed stays.
 func prune(dir string) {
 	entries, _ := os.ReadDir(dir)
 	var list []fs.FileInfo
@@ -217,21 +214,21 @@ func prune(dir string) {
 	}
 }
 
-// Dreamt is what a clone knows of the dreams of one actor.
+// Dreamt is the state of an actor's dreams in a clone.
 type Dreamt struct {
 	Store string    `json:"store"`
 	Name  string    `json:"name"`
-	Until time.Time `json:"until"` // what happened up to then was dreamt of
-	At    time.Time `json:"at"`    // when it dreamt last
-	Said  string    `json:"said"`  // what came of it, on one line
-	Count int       `json:"count"` // how often it dreamt
+	Until time.Time `json:"until"` // dreams cover what happened until then
+	At    time.Time `json:"at"`    // the last dream
+	Said  string    `json:"said"`  // its result, in one line
+	Count int       `json:"count"` // number of dreams
 }
 
-// ErrDreaming says that another process has the actor dream.
-var ErrDreaming = errors.New("another process has it dream")
+// ErrDreaming says that another process runs a dream of the actor.
+var ErrDreaming = errors.New("another process runs its dream")
 
-// Dream gives what is known of the dreams of an actor, and keeps other processes from
-// having it dream until unlock. The error is ErrDreaming where one does.
+// Dream returns the state of an actor's dreams, and prevents other dreams of it until unlock.
+// It returns ErrDreaming if another process runs one.
 func (p Place) Dream(name string) (d Dreamt, unlock func() error, err error) {
 	unlock, err = p.lockSoon(p.dreamFile(name))
 	if errors.Is(err, context.DeadlineExceeded) {
@@ -243,7 +240,7 @@ func (p Place) Dream(name string) (d Dreamt, unlock func() error, err error) {
 	return p.Dreamt(name), unlock, nil
 }
 
-// Dreamt gives what is known of the dreams of an actor, the zero value for nothing.
+// Dreamt returns the state of an actor's dreams; only Store and Name are set if there is none.
 func (p Place) Dreamt(name string) (d Dreamt) {
 	for _, dir := range p.dirs() {
 		var one Dreamt
@@ -254,13 +251,13 @@ func (p Place) Dreamt(name string) (d Dreamt) {
 	return Dreamt{Store: p.Store, Name: name}
 }
 
-// RecordDream remembers how far an actor's dreams have come.
+// RecordDream stores the state of an actor's dreams.
 func (p Place) RecordDream(d Dreamt) error {
 	d.Store = p.Store
 	return p.inDir(func(dir string) error { return replaceJSON(filepath.Join(dir, p.dreamFile(d.Name)), d) })
 }
 
-// ForgetDreams removes what is known of the dreams of an actor.
+// ForgetDreams removes the state of an actor's dreams.
 func (p Place) ForgetDreams(name string) error {
 	return p.remove(p.dreamFile(name), p.dreamFile(name)+".lock")
 }
@@ -269,13 +266,13 @@ func (p Place) dreamFile(name string) string {
 	return "dream-" + hash(p.Store) + "-" + hash(name) + ".json"
 }
 
-// Followed is the branch that a branch for results follows.
+// Followed is the branch that a results branch follows.
 type Followed struct {
 	Branch string `json:"branch"` // of the person; "" for none
-	Tip    string `json:"tip"`    // the commit of it that was last followed
+	Tip    string `json:"tip"`    // the last commit of it that was followed
 }
 
-// Followed gives what a branch for results follows; the zero value where nobody said so.
+// Followed returns what a results branch follows; the zero value if that is not set.
 func (p Place) Followed(onto string) (f Followed) {
 	for _, dir := range p.dirs() {
 		if readJSON(filepath.Join(dir, p.followedFile(onto)), &f) == nil && f.Branch != "" {
@@ -285,7 +282,7 @@ func (p Place) Followed(onto string) (f Followed) {
 	return Followed{}
 }
 
-// Follow remembers what a branch for results follows.
+// Follow stores what a results branch follows.
 func (p Place) Follow(onto string, f Followed) error {
 	return p.inDir(func(dir string) error { return replaceJSON(filepath.Join(dir, p.followedFile(onto)), f) })
 }

@@ -10,8 +10,8 @@ import (
 	"stig/internal/clone"
 )
 
-// One loop of a name works in a clone, whichever work tree it is started in: what is known
-// of a loop and its runs is known by the name.
+// TestLockLoop: a clone has one loop per name, in all work trees, since the state of a loop and
+// its runs is stored by name.
 func TestLockLoop(t *testing.T) {
 	dir, store := cloneAt(t)
 	place := at(t, store)
@@ -39,7 +39,7 @@ func TestLockLoop(t *testing.T) {
 	_ = unlock()
 }
 
-// What several loops have to say is said by the first of them.
+// TestSayOnce: of several loops with the same message only the first prints it.
 func TestSayOnce(t *testing.T) {
 	_, store := cloneAt(t)
 	place := at(t, store)
@@ -53,7 +53,7 @@ func TestSayOnce(t *testing.T) {
 	}
 }
 
-// Files of runs go that are old or too many, and no other files.
+// TestRunFiles: old or too many files of runs are removed, and no other files.
 func TestRunFiles(t *testing.T) {
 	_, store := cloneAt(t)
 	place := at(t, store)
@@ -69,7 +69,7 @@ func TestRunFiles(t *testing.T) {
 		if err := os.WriteFile(path, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Truncate(path, size); err != nil { // a hole takes no room
+		if err := os.Truncate(path, size); err != nil { // sparse files take no space
 			t.Fatal(err)
 		}
 		if err := os.Chtimes(path, now.Add(-age), now.Add(-age)); err != nil {
@@ -106,7 +106,7 @@ func TestRunFiles(t *testing.T) {
 	}
 }
 
-// What is held of runs goes where it is old, or all of it too large, but for that of one run.
+// TestPruneHeld: what is held of runs is removed by age and by total size, except for one run.
 func TestPruneHeld(t *testing.T) {
 	_, store := cloneAt(t)
 	place := at(t, store)
@@ -122,7 +122,7 @@ func TestPruneHeld(t *testing.T) {
 			err = os.WriteFile(path, nil, 0o600)
 		}
 		if err == nil {
-			err = os.Truncate(path, size) // a hole takes no room
+			err = os.Truncate(path, size) // sparse files take no space
 		}
 		if err == nil {
 			err = os.Chtimes(dir, time.Now().Add(-age), time.Now().Add(-age))
@@ -136,7 +136,7 @@ func TestPruneHeld(t *testing.T) {
 		held("r-this", 99*day, 5<<30): true, held("r-new", day, 3<<30): true, held("r-large", 2*day, 2<<30): false,
 		held("r-small", 3*day, 1): false, held("r-old", 91*day, 1): false,
 	}
-	for range 2 { // the second time the sizes are known
+	for range 2 { // the second time the sizes are cached
 		if err := place.PruneHeld("r-this"); err != nil {
 			t.Fatal(err)
 		}
@@ -148,7 +148,7 @@ func TestPruneHeld(t *testing.T) {
 	}
 }
 
-// How an actor was told to be ends at its time.
+// TestTold: the state of an actor ends at its time.
 func TestTold(t *testing.T) {
 	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
 	for _, c := range []struct {

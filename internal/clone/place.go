@@ -11,24 +11,23 @@ import (
 	"stig/internal/git"
 )
 
-// Place is where the live state of one store is kept, and where the store
-// stands in its clone.
+// Place is where the live state of a store is, and where the store is in its clone.
 type Place struct {
-	Worktree string // top directory of the work tree; without git the directory that holds the store
-	Store    string // the store's path in the work tree, with slashes
-	Branch   string // checked out there; "" where HEAD is detached or there is no git
-	Head     string // commit of HEAD, "" without
+	Worktree string // root of the work tree; without git the directory of the store
+	Store    string // path of the store in the work tree, with slashes
+	Branch   string // checked out there; "" if HEAD is detached or without git
+	Head     string // commit of HEAD; "" if there is none
 	Tree     git.Checkout
 
-	// Documents keeps what other machines have to see too; nil where all is in files of
-	// the clone. Host and Now are then the name and the clock of this machine.
+	// Documents stores what other machines need too; nil if everything is in files of the
+	// clone. Otherwise Host and Now are this machine's name and clock.
 	Documents Documents
 	Host      string
 	Now       func() time.Time
 
-	rebased string // the branch that is being rebased, while HEAD is detached for that; "" for none
+	rebased string // the branch being rebased while HEAD is detached; "" for none
 	shared  string // in git's common directory; "" without git
-	beside  string // beside the store, for where the first cannot be written
+	beside  string // beside the store, if the shared one cannot be written
 }
 
 const (
@@ -36,8 +35,8 @@ const (
 	besideDir = ".stig" // in the directory of the store
 )
 
-// At gives the place of the live state of the store at that path. Its real
-// path decides, so that one store reached in two ways has one journal.
+// At returns the place of the live state of the store at a path. Links are resolved, so that a
+// store has one journal whatever path leads to it.
 func At(path string) (Place, error) {
 	full, err := filepath.Abs(path)
 	if err != nil {
@@ -69,9 +68,9 @@ func At(path string) (Place, error) {
 	return p, nil
 }
 
-// realPath follows the symbolic links of an absolute path, and gives the directory that is
-// there: git takes a store away for a moment when it puts another one there, and of one on
-// a server that was named by hand there may be no directory.
+// realPath resolves the links of an absolute path, and returns the directory that exists: git
+// removes a store for a moment when it replaces it, and for a store on a server there may be no
+// directory.
 func realPath(path string) (real, there string, err error) {
 	if real, err = filepath.EvalSymlinks(path); err == nil {
 		return real, filepath.Dir(real), nil
@@ -89,7 +88,8 @@ func realPath(path string) (real, there string, err error) {
 	return real, there, err
 }
 
-// TreeName is how git names the work tree in the clone, "." for the main one; "" without git.
+// TreeName returns git's name of the work tree in the clone, "." for the main one; "" without
+// git.
 func (p Place) TreeName() string {
 	if p.Tree.Own == "" {
 		return ""
@@ -101,12 +101,10 @@ func (p Place) TreeName() string {
 	return filepath.ToSlash(name)
 }
 
-// Shared reports whether all work trees of a clone have the live state in
-// common, which takes git.
+// Shared reports whether all work trees of a clone share the live state, which needs git.
 func (p Place) Shared() bool { return p.shared != "" }
 
-// dirs lists the directories that live state is read from: the first that can
-// be written is written.
+// dirs lists the directories to read live state from; the first writable one is written.
 func (p Place) dirs() []string {
 	if p.shared == "" {
 		return []string{p.beside}
@@ -114,8 +112,8 @@ func (p Place) dirs() []string {
 	return []string{p.shared, p.beside}
 }
 
-// inDir calls write with the first directory that takes what it writes. A
-// sandbox may keep git's directory read-only.
+// inDir calls write with the directories of dirs until it succeeds. A sandbox may make git's
+// directory read-only.
 func (p Place) inDir(write func(dir string) error) (err error) {
 	for _, dir := range p.dirs() {
 		e := p.makeDir(dir)
@@ -130,8 +128,7 @@ func (p Place) inDir(write func(dir string) error) (err error) {
 	return err
 }
 
-// makeDir makes a directory of live state. Beside the store git is told to
-// leave it alone.
+// makeDir creates a directory of live state, with a .gitignore if it is beside the store.
 func (p Place) makeDir(dir string) error {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return err
@@ -144,14 +141,14 @@ func (p Place) makeDir(dir string) error {
 	}
 	ignore := filepath.Join(dir, ".gitignore")
 	if info, err := os.Lstat(ignore); err == nil && info.Size() > 0 {
-		return nil // an empty one is left by a writer that a full disk stopped
+		return nil // a full disk leaves an empty one
 	}
 	return file.Replace(ignore, []byte("*\n"))
 }
 
-// Writable gives dir, a directory of stig's own in git's that need not be there
-// yet, where files can be made in it, else that beside the store at a path: a
-// sandbox may keep git's directory read-only.
+// Writable returns dir, stig's own directory in git's, which may not exist yet, if files can be
+// created in it; otherwise the one beside the store: a sandbox may make git's directory
+// read-only.
 func Writable(dir, store string) string {
 	in := dir
 	if _, err := os.Stat(in); errors.Is(err, fs.ErrNotExist) {

@@ -9,44 +9,44 @@ import (
 	"stig/internal/process"
 )
 
-// Presence is what a clone knows of one actor: how it was told to be, and its signs of
-// life. Who the actor is stands in its file, in git.
+// Presence is what a clone knows of an actor: its state and its signs of life. The actor itself
+// is described in its file, in git.
 type Presence struct {
-	Store   string     `json:"store"` // the path of the store in its work tree
+	Store   string     `json:"store"` // path of the store in its work tree
 	Name    string     `json:"name"`
-	Kind    string     `json:"kind,omitempty"`    // agent, human, program; "" where nobody named it
-	State   State      `json:"state,omitempty"`   // that somebody gave it
-	By      string     `json:"by,omitempty"`      // who gave the state, "" for stig
-	Why     string     `json:"why,omitempty"`     // and what for
-	Until   time.Time  `json:"until,omitzero"`    // the state ends by itself; zero for never
+	Kind    string     `json:"kind,omitempty"`    // agent, human, program; "" if unknown
+	State   State      `json:"state,omitempty"`   // as given by somebody
+	By      string     `json:"by,omitempty"`      // who gave the state; "" for stig
+	Why     string     `json:"why,omitempty"`     // the reason
+	Until   time.Time  `json:"until,omitzero"`    // the state expires then; zero for never
 	First   time.Time  `json:"first"`             // the first sign of life
-	Seen    time.Time  `json:"seen"`              // the last one
-	Signs   int        `json:"signs"`             // how many there were: across machines a counter tells, no clock
+	Seen    time.Time  `json:"seen"`              // the last sign of life
+	Signs   int        `json:"signs"`             // number of signs, which is compared across machines instead of clocks
 	Process process.ID `json:"process,omitzero"`  // of its loop
-	Boots   int        `json:"boots,omitempty"`   // how often its loop was started
+	Boots   int        `json:"boots,omitempty"`   // number of starts of its loop
 	Version string     `json:"version,omitempty"` // of the stig that runs the loop
-	Issue   string     `json:"issue,omitempty"`   // in hand
+	Issue   string     `json:"issue,omitempty"`   // the issue that it works on
 	Run     string     `json:"run,omitempty"`
-	Host    string     `json:"host,omitempty"`   // where it gave the last sign
-	Rename  string     `json:"rename,omitempty"` // its loop takes this name when its run ends; "" for none
-	Changes int        `json:"changes"`          // how often this was written: of two records the one with more counts
+	Host    string     `json:"host,omitempty"`   // of its last sign of life
+	Rename  string     `json:"rename,omitempty"` // the name that its loop takes when its run ends; "" for none
+	Changes int        `json:"changes"`          // number of writes; of two records the one with more wins
 
-	Ended    time.Time `json:"ended,omitzero"`      // when its loop ended last; zero while one runs
-	EndedWhy string    `json:"ended_why,omitempty"` // and why, in one line
+	Ended    time.Time `json:"ended,omitzero"`      // end of its last loop; zero while one runs
+	EndedWhy string    `json:"ended_why,omitempty"` // the reason, in one line
 
-	Age time.Duration `json:"-"` // since it was written, by the clock of the server that keeps it; 0 where none does
+	Age time.Duration `json:"-"` // since it was written, by the server's clock; 0 without a server
 }
 
-// State is how an actor was told to be.
+// State is the state that an actor was given.
 type State string
 
 const (
 	Provisioning State = "provisioning" // it is being set up
 	Healthy      State = "healthy"
 	Paused       State = "paused"      // it takes no work until it is resumed
-	Draining     State = "draining"    // it ends what it has, and takes no more
-	Dead         State = "dead"        // it was ended, and does not start again
-	Maintenance  State = "maintenance" // a person said so
+	Draining     State = "draining"    // it finishes what it has and takes no more
+	Dead         State = "dead"        // it was stopped and does not start again
+	Maintenance  State = "maintenance" // set by a person
 )
 
 const (
@@ -54,12 +54,11 @@ const (
 	mostPresences = 500
 )
 
-// Presences lists what is known of the actors of the store, by name. The error names
-// what cannot be read; the rest is there all the same.
+// Presences returns the known actors of the store, by name. The error names what cannot be
+// read; the rest is still returned.
 func (p Place) Presences() (all []Presence, err error) { return p.presences(presenceEntries) }
 
-// Presence gives what is known of one actor; ok is false for nothing, and for what cannot
-// be read.
+// Presence returns what is known of an actor; ok is false if nothing is known or readable.
 func (p Place) Presence(name string) (one Presence, ok bool) {
 	all, _ := p.presences(entryName(presenceEntries, name))
 	if len(all) > 0 {
@@ -81,8 +80,8 @@ func (p Place) presences(name string) (all []Presence, err error) {
 	return all, err
 }
 
-// presenceOf reads the document of an actor. One of another machine was seen when the server
-// heard of it.
+// presenceOf parses the document of an actor. An actor of another machine was last seen when
+// the server heard of it.
 func (p Place) presenceOf(e Entry) (one Presence, err error) {
 	if err := e.decode(&one); err != nil {
 		return one, err
@@ -93,8 +92,8 @@ func (p Place) presenceOf(e Entry) (one Presence, err error) {
 	return one, nil
 }
 
-// later is the one of two records that was written more often: git's directory could not be
-// written at some of these times.
+// later returns the record with more changes: git's directory could not be written for some of
+// them.
 func (p Presence) later(other Presence) Presence {
 	if other.Changes > p.Changes {
 		return other
@@ -102,8 +101,8 @@ func (p Presence) later(other Presence) Presence {
 	return p
 }
 
-// ChangePresence edits what is known of one actor, for which no other actor waits. Where
-// change gives false nothing is written; it may be called more than once.
+// ChangePresence edits what is known of an actor, without blocking other actors. change may be
+// called more than once; if it returns false, nothing is written.
 func (p Place) ChangePresence(name string, change func(*Presence) bool) error {
 	return changeOne(p, entryName(presenceEntries, name), func(one *Presence, age time.Duration) bool {
 		one.Store, one.Name, one.Age = p.Store, name, age
@@ -118,7 +117,7 @@ func (p Place) ForgetPresence(name string) error {
 	return p.forgetPresence(name, func(Presence) bool { return true })
 }
 
-// forgetPresence removes what is known of an actor, if that still is as it was taken for.
+// forgetPresence removes what is known of an actor if still returns true.
 func (p Place) forgetPresence(name string, still func(Presence) bool) error {
 	return p.drop(entryName(presenceEntries, name), func(e Entry) bool {
 		one, err := p.presenceOf(e)
@@ -126,8 +125,8 @@ func (p Place) forgetPresence(name string, still func(Presence) bool) error {
 	})
 }
 
-// Runs reports whether the loop of an actor runs; known is false where that cannot be
-// seen. One on another machine of a database runs while it gives signs of life.
+// Runs reports whether the loop of an actor runs; known is false if that cannot be seen. A loop
+// on another machine runs while it gives signs of life to the database.
 func (p Presence) Runs() (runs, known bool) {
 	if p.Age == 0 || p.Process == (process.ID{}) {
 		return process.Running(p.Process)
@@ -139,12 +138,11 @@ func (p Presence) Runs() (runs, known bool) {
 	return signs, signs
 }
 
-// signsEnd is after how long without a sign of life a loop on another machine is not
-// taken to run: it gives one every 20 seconds.
+// signsEnd is how long after the last sign of life a loop on another machine counts as running.
+// It gives one every 20 seconds.
 const signsEnd = time.Minute
 
-// Told is how an actor is told to be at a time; "" where nobody said so, and where what was
-// said has ended by itself.
+// Told returns the state of an actor at a time; "" if none was given, or if it has expired.
 func (p Presence) Told(now time.Time) State {
 	if !p.Until.IsZero() && !p.Until.After(now) {
 		return ""
@@ -152,8 +150,8 @@ func (p Presence) Told(now time.Time) State {
 	return p.State
 }
 
-// PrunePresences forgets actors without a sign of life for 90 days, and beyond five
-// hundred those that were seen longest ago. Those that keep names stay.
+// PrunePresences removes actors without a sign of life for 90 days, and above five hundred
+// those seen longest ago. Names for which keep returns true stay.
 func (p Place) PrunePresences(now time.Time, keep func(name string) bool) error {
 	all, err := p.Presences()
 	slices.SortFunc(all, func(a, b Presence) int { return b.Seen.Compare(a.Seen) })

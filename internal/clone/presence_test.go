@@ -36,8 +36,7 @@ func seen(t *testing.T, place clone.Place, name string, at time.Time) {
 	}
 }
 
-// TestPresence: several actors sign at once, none is lost, and a record that cannot be
-// read is set aside.
+// TestPresence: concurrent signs of actors are not lost, and an unreadable record is set aside.
 func TestPresence(t *testing.T) {
 	place, dir := presencePlace(t)
 	day := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
@@ -73,7 +72,7 @@ func TestPresence(t *testing.T) {
 	}
 }
 
-// TestPrune forgets actors that nobody saw for long, and no others.
+// TestPrune: only actors not seen for long are removed.
 func TestPrune(t *testing.T) {
 	place, dir := presencePlace(t)
 	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
@@ -98,8 +97,8 @@ func TestPrune(t *testing.T) {
 	}
 }
 
-// TestPresenceBeside: where git's directory cannot be used the record is beside the
-// store, and of two the one that was written more often counts.
+// TestPresenceBeside: if git's directory cannot be used, the record is beside the store; of two
+// records the one with more changes counts.
 func TestPresenceBeside(t *testing.T) {
 	dir, store := cloneAt(t)
 	place, own := at(t, store), filepath.Join(dir, ".git", "stig")

@@ -15,50 +15,50 @@ const (
 	Human   = "human"
 	Program = "program"
 
-	Unknown = "unknown" // of an actor without a file that neither a hook nor a loop named: claims treat it as a person
+	Unknown = "unknown" // an actor without a file, not named by a hook or a loop; claims treat it as a person
 )
 
-// Sections of a body, in their order.
+// Sections of a body, in order.
 const (
-	Seed      = "Seed"      // the actor as it was born
+	Seed      = "Seed"      // the original description
 	Values    = "Values"    // never shortened by the actor itself
-	Heartbeat = "Heartbeat" // what to do when Every is due though no issue is; empty: nothing
-	Learned   = "Learned"   // replaced whole by each dream
-	Evolution = "Evolution" // a line for each change of the actor
+	Heartbeat = "Heartbeat" // what to do when Every is due but no issue is ready; empty: nothing
+	Learned   = "Learned"   // rewritten by each dream
+	Evolution = "Evolution" // one line per change of the actor
 )
 
 func sections() []string { return []string{Seed, Values, Heartbeat, Learned, Evolution} }
 
-// Profile is who an actor is, with the defaults where its file says nothing.
+// Profile describes an actor: its file, with defaults.
 type Profile struct {
 	Name        string
 	Kind        string // Agent, Human or Program
 	Description string
-	Roles       []string      // labels it serves; none: any
+	Roles       []string      // labels that it serves; none: any
 	Watch       []string      // issues and labels
 	Command     string        // of its loop; "" for none
 	Timeout     time.Duration // of a run
-	PerHour     int           // most runs an hour; 0 for any number
-	Passes      int           // most runs for an issue that the gate rejects
-	Traces      int           // most traces a run
-	Issues      int           // most issues that a run creates
-	Worktree    bool          // a work tree for each issue
-	Setup       string        // a command for a new work tree; "" for none
+	PerHour     int           // maximum runs per hour; 0 for no limit
+	Passes      int           // maximum runs for an issue that the gate rejects
+	Traces      int           // maximum traces per run
+	Issues      int           // maximum issues that a run creates
+	Worktree    bool          // each issue gets a work tree
+	Setup       string        // command for a new work tree; "" for none
 	Dream       time.Duration // between dreams
 	Every       time.Duration // between heartbeats; 0 for none
-	Path        string        // of the file; "" where there is none
+	Path        string        // of the file; "" if there is none
 
-	at   string // the file as messages name it
+	at   string // path of the file in messages
 	text string // of the whole file
-	body int    // where the front matter ends in it
+	body int    // offset of the end of the front matter
 }
 
-// DefaultProfile is the profile of an actor without a file.
+// DefaultProfile returns the profile of an actor without a file.
 func DefaultProfile(name string) *Profile {
 	return &Profile{Name: name, Kind: Agent, Timeout: time.Hour, Passes: 3, Traces: 20, Issues: 20, Worktree: true, Dream: 4 * time.Hour}
 }
 
-// front is the front matter as the schema has it.
+// front is the front matter, as in the schema.
 type front struct {
 	Name        string   `json:"name"`
 	Kind        string   `json:"kind"`
@@ -77,8 +77,8 @@ type front struct {
 	Every       string   `json:"every"`
 }
 
-// ParseProfile reads the text of the file at a path. Each mistake has a line of the error
-// (fault.Usage), led by path:line:column.
+// ParseProfile parses the text of the file at a path. The error (fault.Usage) has one line per
+// mistake, which starts with path:line:column.
 func ParseProfile(path, text string) (*Profile, error) {
 	end, err := frontEnd(path, text)
 	if err != nil {
@@ -100,7 +100,7 @@ func badFile(reason string, err error) error {
 	return &fault.Error{Code: fault.Usage, Reason: reason, Hint: "type stig schema actors to see what is allowed", Err: err}
 }
 
-// span is a time as the schema has it, a default for "".
+// span parses a duration of the schema; it returns unless for "".
 func span(text string, unless time.Duration) time.Duration {
 	if text == "" {
 		return unless
@@ -113,5 +113,6 @@ func span(text string, unless time.Duration) time.Duration {
 	return time.Duration(n) * units[text[len(text)-1]]
 }
 
-// ProfileDir is where the files of actors lie in the directory that holds the store's.
+// ProfileDir returns the directory of actors' files. root is the parent of the store's
+// directory.
 func ProfileDir(root string) string { return filepath.Join(root, filepath.FromSlash(dir)) }

@@ -23,13 +23,14 @@ const (
 	maxName = 100
 )
 
-// names are those that actors with a file have; schemas/actors/schema.cue has it too.
+// names matches the names of actors with a file; schemas/actors/schema.cue has the same
+// pattern.
 var names = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[\pL\pN][\pL\pN._-]*(/[\pL\pN][\pL\pN._-]*)*$`)
 })
 
-// CheckName refuses names that no file can be named after (fault.Usage). The error is
-// fs.ErrNotExist too: such an actor has no file.
+// CheckName returns a fault.Usage for names that no file can have. The error is fs.ErrNotExist
+// too, since such an actor has no file.
 func CheckName(name string) error {
 	if len([]rune(name)) <= maxName && names().MatchString(name) {
 		return nil
@@ -39,14 +40,14 @@ func CheckName(name string) error {
 		Hint:   "choose a name such as bo, tide-tables or ann/claude-3f2a"}
 }
 
-// ProfilePath is where the file of an actor lies, below root, the directory that holds the
-// store's. No name leads out of it.
+// ProfilePath returns the path of an actor's file. root is the parent of the store's directory;
+// no name leads out of it.
 func ProfilePath(root, name string) string {
 	return filepath.Join(ProfileDir(root), fileName(name))
 }
 
-// fileName has a + in the place of each / of a name. What no file is named after gives
-// a name that no actor's file has.
+// fileName returns the file name of an actor, with + for each /. An invalid name gives a file
+// name that no actor has.
 func fileName(name string) string {
 	if CheckName(name) != nil {
 		return fmt.Sprintf("+%x%s", name, ending)
@@ -54,8 +55,8 @@ func fileName(name string) string {
 	return strings.ReplaceAll(name, "/", "+") + ending
 }
 
-// LoadProfile reads the file of an actor. The error is fs.ErrNotExist where there is none;
-// what is wrong in the file has a line each, led by path:line:column (fault.Usage).
+// LoadProfile reads the file of an actor. The error is fs.ErrNotExist if there is none, and a
+// fault.Usage with one line per mistake, which starts with path:line:column.
 func LoadProfile(root, name string) (*Profile, error) {
 	if err := CheckName(name); err != nil {
 		return nil, err
@@ -71,14 +72,13 @@ func LoadProfile(root, name string) (*Profile, error) {
 	}
 	if p.Name != name {
 		line, column := p.keyAt("name")
-		return nil, badFile(fmt.Sprintf("%s:%d:%d: name: must be %s, as the file is named; found %q", at, line, column, name, p.Name), nil)
+		return nil, badFile(fmt.Sprintf("%s:%d:%d: name: must be %s, like the file name; found %q", at, line, column, name, p.Name), nil)
 	}
 	p.Path = ProfilePath(root, name)
 	return p, nil
 }
 
-// ProfileNames lists the actors that have a file, in order. A file that none can be named
-// after is left out.
+// ProfileNames returns the actors that have a file, sorted. It skips files with invalid names.
 func ProfileNames(root string) (list []string, err error) {
 	in, err := os.OpenRoot(root)
 	if err != nil {
@@ -99,8 +99,8 @@ func ProfileNames(root string) (list []string, err error) {
 	return list, leads(dir, err)
 }
 
-// read reads a file below root, at a path with slashes. One that symbolic links lead
-// out of it is refused.
+// read reads a file below root, at a slash-separated path. Symbolic links must not lead out of
+// root.
 func read(root, at string) (string, error) {
 	in, err := os.OpenRoot(root)
 	if err != nil {
@@ -108,7 +108,7 @@ func read(root, at string) (string, error) {
 	}
 	defer in.Close()
 	name := filepath.FromSlash(at)
-	info, err := in.Stat(name) // opening a pipe would wait for its other end
+	info, err := in.Stat(name) // opening a pipe would block
 	switch {
 	case err != nil:
 		return "", leads(at, err)
@@ -127,20 +127,20 @@ func read(root, at string) (string, error) {
 	return string(text), err
 }
 
-// leads names the place of an error of the file system.
+// leads puts the path in front of an error of the file system.
 func leads(at string, err error) error {
 	where, ok := errors.AsType[*fs.PathError](err)
 	switch {
 	case !ok:
 		return err
-	case strings.Contains(where.Err.Error(), "escapes"): // as package os says it
+	case strings.Contains(where.Err.Error(), "escapes"): // the error of package os
 		return &fault.Error{Code: fault.Usage, Err: err, Reason: at + ":1:1: a symbolic link leads out of the repository",
-			Hint: "put the file itself there"}
+			Hint: "replace the link with the file"}
 	}
 	return fmt.Errorf("%s: %w", at, where.Err)
 }
 
-// IsTaken reports whether the file of an actor is there, whatever it holds.
+// IsTaken reports whether the file of an actor exists, valid or not.
 func IsTaken(root, name string) bool {
 	_, err := os.Lstat(ProfilePath(root, name))
 	return err == nil

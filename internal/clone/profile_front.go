@@ -13,27 +13,27 @@ const (
 	bom  = "\ufeff"
 )
 
-// frontEnd finds where the front matter of a file ends: behind the line that closes it.
+// frontEnd returns the end of the front matter, after its closing line.
 func frontEnd(path, text string) (int, error) {
 	end, first := len(text)-len(strings.TrimPrefix(text, bom)), true
 	for line := range strings.Lines(text[end:]) {
 		end += len(line)
 		switch isMark := strings.TrimRight(line, blanks) == mark; {
 		case first && !isMark:
-			return 0, fmt.Errorf("%s:1:1: must begin with front matter, YAML between two lines of ---; found %q", path, visible.Clipped(strings.TrimRight(line, blanks), 60))
+			return 0, fmt.Errorf("%s:1:1: must start with front matter, YAML between two lines of ---; found %q", path, visible.Clipped(strings.TrimRight(line, blanks), 60))
 		case isMark && !first:
 			return end, nil
 		}
 		first = false
 	}
 	if first {
-		return 0, errors.New(path + ":1:1: must begin with front matter, YAML between two lines of ---; found nothing")
+		return 0, errors.New(path + ":1:1: must start with front matter, YAML between two lines of ---; found nothing")
 	}
 	return 0, errors.New(path + ":1:1: the front matter has no closing line of ---")
 }
 
-// yamlOf is the front matter with the line that opens it, so that its lines have the
-// numbers that they have in the file.
+// yamlOf returns the front matter with its opening line, so that its line numbers are those of
+// the file.
 func yamlOf(text string) string {
 	var yaml strings.Builder
 	for line := range strings.Lines(strings.TrimPrefix(text, bom)) {
@@ -45,8 +45,8 @@ func yamlOf(text string) string {
 	return yaml.String()
 }
 
-// keyAt gives the line and the column of the value of a key at the top of the front
-// matter; where it is not found, of the beginning.
+// keyAt returns the line and column of the value of a top-level key of the front matter; those
+// of the start if it is not found.
 func (p *Profile) keyAt(key string) (line, column int) {
 	n := 0
 	for text := range strings.Lines(p.text[:p.body]) {

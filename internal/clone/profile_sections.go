@@ -12,15 +12,14 @@ import (
 
 const blanks = " \t\r\v\f\n"
 
-// Text is the whole file.
+// Text returns the whole file.
 func (p *Profile) Text() string { return p.text }
 
-// Body is the actor's own text: what stands behind the front matter, without blank
-// lines around it.
+// Body returns the text after the front matter, without surrounding blank lines.
 func (p *Profile) Body() string { return trimmed(p.text[p.body:]) }
 
-// Section is the text below the heading ## title, without blank lines around it; ""
-// where there is none. Of several the first counts.
+// Section returns the text below the heading ## title, without surrounding blank lines; "" if
+// there is none. If there are several, the first counts.
 func (p *Profile) Section(title string) string {
 	if part, ok := find(notes.Parts(p.text[p.body:]), title); ok {
 		return part.Body
@@ -28,8 +27,8 @@ func (p *Profile) Section(title string) string {
 	return ""
 }
 
-// Opening is Body as it opens a prompt: without Heartbeat, Learned and Evolution, which
-// stand elsewhere, and without sections that say nothing.
+// Opening returns Body for the start of a prompt: without Heartbeat, Learned and Evolution,
+// which are added elsewhere, and without empty sections.
 func (p *Profile) Opening() string {
 	body := p.text[p.body:]
 	for _, part := range slices.Backward(notes.Parts(body)) {
@@ -41,11 +40,11 @@ func (p *Profile) Opening() string {
 	return trimmed(body)
 }
 
-// With is the whole file with another text below the heading ## title. A section that
-// is missing gets its place in the order of sections. Everything else keeps its bytes.
+// With returns the whole file with another text below the heading ## title. A missing section
+// is added in the order of sections. Everything else is unchanged byte for byte.
 //
-// It refuses (fault.Usage) a title that stands there twice, and a text that would not
-// stay in its section, since it holds a heading # or ##, or leaves code open.
+// It returns a fault.Usage if the title occurs twice, or if the text would not stay in its
+// section: it has a heading # or ##, or an unclosed code block.
 func (p *Profile) With(title, text string) ([]byte, error) {
 	body := p.text[p.body:]
 	parts := notes.Parts(body)
@@ -55,13 +54,13 @@ func (p *Profile) With(title, text string) ([]byte, error) {
 	case there && part.Body == text, !there && text == "":
 		return []byte(p.text), nil
 	case count(parts, title) > 1:
-		return nil, &fault.Error{Code: fault.Usage, Reason: fmt.Sprintf("%s: ## %s stands there twice", p.at, title), Hint: "make one section of the two"}
+		return nil, &fault.Error{Code: fault.Usage, Reason: fmt.Sprintf("%s: duplicate section ## %s", p.at, title), Hint: "merge the two sections"}
 	}
 	after := p.spliced(body, parts, title, text)
 	changed := notes.Parts(after)
 	if now, ok := find(changed, title); !ok || now.Body != text || !slices.Equal(others(body, parts, title), others(after, changed, title)) {
 		return nil, &fault.Error{Code: fault.Usage, Reason: fmt.Sprintf("%s: ## %s: the text would not stay in its section", p.at, title),
-			Hint: "write headings as ###, and end each block of code"}
+			Hint: "use ### for headings, and close each code block"}
 	}
 	if p.body+len(after) > maxFile {
 		return nil, &fault.Error{Code: fault.Usage, Reason: p.at + ": would be longer than 64 KiB", Hint: "shorten ## " + title}
@@ -69,7 +68,7 @@ func (p *Profile) With(title, text string) ([]byte, error) {
 	return []byte(p.text[:p.body] + after), nil
 }
 
-// spliced puts a text into the section of that title, or the section where it belongs.
+// spliced puts a text into a section, which it adds if needed.
 func (p *Profile) spliced(body string, parts []notes.Part, title, text string) string {
 	nl := p.newline()
 	if part, ok := find(parts, title); ok {
@@ -97,7 +96,7 @@ func (p *Profile) spliced(body string, parts []notes.Part, title, text string) s
 	return body + nl + nl + section
 }
 
-// find gives the first part with the heading ## title.
+// find returns the first part with the heading ## title.
 func find(parts []notes.Part, title string) (notes.Part, bool) {
 	i := slices.IndexFunc(parts, func(part notes.Part) bool { return part.Level == 2 && part.Heading == title })
 	if i < 0 {
@@ -115,8 +114,8 @@ func count(parts []notes.Part, title string) (n int) {
 	return n
 }
 
-// others lists what stands in a body outside of the section of that title: from each
-// heading # or ## to the next, without blank lines around it.
+// others returns the texts outside of a section: from each heading # or ## to the next, without
+// surrounding blank lines.
 func others(body string, parts []notes.Part, title string) (list []string) {
 	start, own := 0, false
 	for _, part := range parts {
@@ -134,7 +133,7 @@ func others(body string, parts []notes.Part, title string) (list []string) {
 	return slices.DeleteFunc(list, func(text string) bool { return text == "" })
 }
 
-// trimmed is a text without the blank lines around it.
+// trimmed returns a text without surrounding blank lines.
 func trimmed(text string) string {
 	for {
 		line, rest, more := strings.Cut(text, "\n")
@@ -145,7 +144,7 @@ func trimmed(text string) string {
 	}
 }
 
-// newline is what ends the first line of the file.
+// newline returns the line ending of the file's first line.
 func (p *Profile) newline() string {
 	if line, _, ok := strings.Cut(p.text, "\n"); ok && strings.HasSuffix(line, "\r") {
 		return "\r\n"

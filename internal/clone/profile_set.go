@@ -14,11 +14,11 @@ import (
 	"stig/schemas"
 )
 
-// Set is the whole file with another value of a key of the front matter, a string or a
-// []string; an empty one takes the key away. Everything else keeps its bytes.
+// Set returns the whole file with another value for a key of the front matter, a string or a
+// []string; an empty value removes the key. Everything else is unchanged byte for byte.
 //
-// It refuses (fault.Usage) what the schema does not allow, and front matter of a form
-// in which a key cannot be replaced by its lines.
+// It returns a fault.Usage if the schema does not allow the value, or if the lines of the key
+// cannot be replaced in this form of front matter.
 func (p *Profile) Set(key string, value any) ([]byte, error) {
 	before, err := p.values()
 	if err != nil {
@@ -38,20 +38,20 @@ func (p *Profile) Set(key string, value any) ([]byte, error) {
 		return nil, err
 	}
 	if now, err := after.values(); err != nil || !reflect.DeepEqual(now, wanted) {
-		return nil, &fault.Error{Code: fault.Usage, Reason: fmt.Sprintf("%s: %s cannot be replaced in front matter of this form", p.at, key),
-			Hint: "edit the file; each key has a line of its own there"}
+		return nil, &fault.Error{Code: fault.Usage, Reason: fmt.Sprintf("%s: %s cannot be replaced in this form of front matter", p.at, key),
+			Hint: "edit the file so that each key has its own line"}
 	}
 	return []byte(text), nil
 }
 
-// values are those that the front matter gives.
+// values returns the values in the front matter.
 func (p *Profile) values() (v map[string]any, err error) {
 	err = cue.DecodeYAML(schemas.Actors, "#Actor", p.at, []byte(yamlOf(p.text)), &v)
 	return v, err
 }
 
-// linesOf gives the span of the lines of a key at the top of the front matter; where
-// there is none, the empty span where it may stand: before the closing line.
+// linesOf returns the lines of a top-level key in the front matter; if there is none, the empty
+// span before the closing line.
 func (p *Profile) linesOf(key string) (start, end int) {
 	at, begun := 0, false
 	for line := range strings.Lines(p.text[:p.body]) {
@@ -72,8 +72,8 @@ func (p *Profile) linesOf(key string) (start, end int) {
 	return start, end
 }
 
-// commentOn is the comment behind a value on one line, "" where there is none: what can
-// be left out without a change.
+// commentOn returns the comment after a one-line value; "" if there is none. It is a comment if
+// removing it changes no value.
 func (p *Profile) commentOn(start, end int) string {
 	line := strings.TrimRight(p.text[start:end], blanks)
 	at := strings.Index(line, " #")
@@ -89,7 +89,7 @@ func (p *Profile) commentOn(start, end int) string {
 	return line[at:]
 }
 
-// literal writes a value as YAML; given is false for an empty one.
+// literal formats a value as YAML; given is false for an empty one.
 func literal(value any) (text string, given bool) {
 	switch value := value.(type) {
 	case []string:
@@ -104,8 +104,7 @@ func literal(value any) (text string, given bool) {
 	return "", false
 }
 
-// quoted writes a text as YAML: what could be anything else stands in quotes, which are
-// those of JSON.
+// quoted formats a text as YAML, in JSON quotes unless it is plain.
 func quoted(text string) string {
 	plain := strings.Trim(text, " -/") == text && !slices.Contains([]string{"", "true", "false", "null"}, text)
 	if plain && !strings.ContainsFunc(text, func(r rune) bool { return (r < 'a' || r > 'z') && !strings.ContainsRune(" -/", r) }) {
@@ -114,11 +113,11 @@ func quoted(text string) string {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(text) // a string
+	_ = encoder.Encode(text) // a string always encodes
 	return strings.TrimSpace(b.String())
 }
 
-// plainValue is a value as decoding gives it.
+// plainValue returns a value as decoding returns it.
 func plainValue(value any) any {
 	list, ok := value.([]string)
 	if !ok {
@@ -131,11 +130,11 @@ func plainValue(value any) any {
 	return all
 }
 
-// mostEvolution is how many lines of Evolution are kept; git has the ones before.
+// mostEvolution limits the lines of Evolution; git has the earlier ones.
 const mostEvolution = 100
 
-// Evolved is the whole file with a line more in Evolution. Of more than 100 lines
-// the first go.
+// Evolved returns the whole file with one more line in Evolution, which keeps the last 100
+// lines.
 func (p *Profile) Evolved(line string) ([]byte, error) {
 	lines := []string{}
 	if there := p.Section(Evolution); there != "" {

@@ -50,7 +50,7 @@ func parse(t testing.TB, text string) *clone.Profile {
 	return p
 }
 
-// TestParse reads what a file says, and the defaults of what it does not.
+// TestParse: fields of a file, and defaults for missing ones.
 func TestParse(t *testing.T) {
 	p := parse(t, "---\nname: bo\n---\n")
 	if d := clone.DefaultProfile("bo"); p.Timeout != time.Hour || p.Passes != 3 || p.Traces != 20 || !p.Worktree || p.Dream != 4*time.Hour ||
@@ -69,12 +69,12 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestMistakes: each is named by the line and the column of what is wrong.
+// TestMistakes: each mistake is reported with its line and column.
 func TestMistakes(t *testing.T) {
 	const head = "---\nname: bo\n"
 	for _, c := range []struct{ name, text, want string }{
-		{"nothing", "", "bo.md:1:1: must begin with front matter"},
-		{"no front matter", "# Bo\n", `bo.md:1:1: must begin with front matter, YAML between two lines of ---; found "# Bo"`},
+		{"nothing", "", "bo.md:1:1: must start with front matter"},
+		{"no front matter", "# Bo\n", `bo.md:1:1: must start with front matter, YAML between two lines of ---; found "# Bo"`},
 		{"not closed", head + "kind: agent\n", "bo.md:1:1: the front matter has no closing line of ---"},
 		{"only the mark", "---", "no closing line"},
 		{"empty", "---\n---\n", "must be keys in braces"},
@@ -109,7 +109,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// TestLoad: a file is named after its actor, lies in the repository, and is plain.
+// TestLoad: a file is named after its actor, in the repository, and regular.
 func TestLoad(t *testing.T) {
 	root, elsewhere := t.TempDir(), t.TempDir()
 	put := func(path, text string) {
@@ -134,7 +134,7 @@ func TestLoad(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"bo": "", "ann/claude-3f2a": "", "åsa": "",
-		"cy":   ".stig/actors/cy.md:2:9: name: must be cy, as the file is named; found \"bo\"",
+		"cy":   ".stig/actors/cy.md:2:9: name: must be cy, like the file name; found \"bo\"",
 		"huge": ".stig/actors/huge.md:1:1: is longer than 64 KiB",
 		"dir":  ".stig/actors/dir.md:1:1: is not a regular file",
 	} {
@@ -319,7 +319,7 @@ func FuzzWith(f *testing.F) {
 		if again, err := q.With(title, text); err != nil || !bytes.Equal(again, got) {
 			t.Fatalf("set again: %v\n%q\n%q", err, again, got)
 		}
-		// What is not in the section stands there in front of it and behind it.
+		// The text outside of the section stays before and after it.
 		before, after := longestPrefix(whole, string(got)), longestPrefix(reversed(whole), reversed(string(got)))
 		if lost := len(whole) - before - after; lost > len(p.Section(title)) {
 			t.Fatalf("%d bytes changed of %q\n%q", lost, whole, got)

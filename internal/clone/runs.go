@@ -15,19 +15,19 @@ import (
 	"stig/internal/process"
 )
 
-// Run is one start of a worker's command by its loop. What became of the issue is
-// decided apart from it.
+// Run is one start of a worker's command by its loop. What happens to the issue is decided
+// separately.
 type Run struct {
-	ID       string     `json:"id"` // unlike that of every other run
+	ID       string     `json:"id"` // unique
 	Store    string     `json:"store"`
 	Actor    string     `json:"actor"`
-	Task     string     `json:"task"`            // what it was started for: issue, inbox, heartbeat, dream, swarm
-	Issue    string     `json:"issue,omitempty"` // "" where it is about none
+	Task     string     `json:"task"`            // issue, inbox, heartbeat, dream, swarm
+	Issue    string     `json:"issue,omitempty"` // "" if it is about none
 	Attempt  int        `json:"attempt,omitempty"`
 	Loop     process.ID `json:"loop,omitzero"`    // the process that started it
-	Program  process.ID `json:"program,omitzero"` // and that which it started
+	Program  process.ID `json:"program,omitzero"` // the process of the command
 	Started  time.Time  `json:"started"`
-	Ended    time.Time  `json:"ended,omitzero"` // zero while it runs, and where its loop was killed
+	Ended    time.Time  `json:"ended,omitzero"` // zero while it runs, and if its loop was killed
 	Exit     int        `json:"exit,omitempty"`
 	Outcome  string     `json:"outcome,omitempty"` // an Outcome; "" while it runs
 	Why      string     `json:"why,omitempty"`     // one line
@@ -36,85 +36,85 @@ type Run struct {
 	Currency string     `json:"currency,omitempty"`
 	Log      string     `json:"log,omitempty"` // path of the output
 	Worktree string     `json:"worktree,omitempty"`
-	Branch   string     `json:"branch,omitempty"` // the work is on
-	Base     string     `json:"base,omitempty"`   // commit that the branch was begun at
-	Commit   string     `json:"commit,omitempty"` // the last of the branch at the end
+	Branch   string     `json:"branch,omitempty"` // with the work
+	Base     string     `json:"base,omitempty"`   // commit at which the branch started
+	Commit   string     `json:"commit,omitempty"` // last commit of the branch at the end
 
-	// What the loop goes on from when it was killed.
-	Step     string `json:"step,omitempty"`     // the last that was done: claimed, started, ended, landed
-	Criteria string `json:"criteria,omitempty"` // hash of the criteria when it was claimed
-	Tree     string `json:"tree,omitempty"`     // what its directory held before the command started
-	Before   string `json:"before,omitempty"`   // the name under which is kept what its checks showed before the work; "" for none
-	Notes    string `json:"notes,omitempty"`    // hash of its notes then
-	Comments int    `json:"comments,omitempty"` // how many it had then
+	// What the loop continues from after it was killed.
+	Step     string `json:"step,omitempty"`     // the last completed step: claimed, started, ended, landed
+	Criteria string `json:"criteria,omitempty"` // hash of the criteria at the claim
+	Tree     string `json:"tree,omitempty"`     // content of its directory before the command started
+	Before   string `json:"before,omitempty"`   // name of the stored results of its checks before the work; "" for none
+	Notes    string `json:"notes,omitempty"`    // hash of the issue's notes at the claim
+	Comments int    `json:"comments,omitempty"` // number of the issue's comments at the claim
 	TimedOut bool   `json:"timed_out,omitempty"`
-	Cause    string `json:"cause,omitempty"` // why the loop ended the command: lost, stopped; "" where it ended by itself
+	Cause    string `json:"cause,omitempty"` // why the loop stopped the command: lost, stopped; "" if it ended by itself
 
-	Heard bool   `json:"heard,omitempty"` // somebody said something on the issue before, which is acknowledged at its end
+	Heard bool   `json:"heard,omitempty"` // somebody commented on the issue before, which is acknowledged at the end
 	Said  string `json:"said,omitempty"`  // the last line of the output, shortened
-	Asked bool   `json:"asked,omitempty"` // the loop asked a person at its end: what was before counts no more
-	Taken *Taken `json:"taken,omitempty"` // a person took the work as it is, and nothing was started; nil for none
+	Asked bool   `json:"asked,omitempty"` // the loop asked a person at its end: earlier attempts no longer count
+	Taken *Taken `json:"taken,omitempty"` // a person accepted the work as it is, and nothing was started; nil for none
 
-	LeftOut []string `json:"left_out,omitempty"` // what is no part of its commit, each as "PATH (WHY)"
+	LeftOut []string `json:"left_out,omitempty"` // what its commit does not include, each as "PATH (WHY)"
 	// What it used.
 	Price       Price              `json:"price,omitempty"`
-	TokensIn    int64              `json:"tokens_in,omitempty"` // with those from a cache; 0 where the program does not say
+	TokensIn    int64              `json:"tokens_in,omitempty"` // including cached tokens; 0 if the program does not report them
 	TokensOut   int64              `json:"tokens_out,omitempty"`
-	UnreadPrice string             `json:"unread_price,omitempty"` // what it printed as a price, and is none
-	Shared      []git.SharedChange `json:"shared,omitempty"`       // what changed outside of its work tree while its command ran
-	Overlaps    []string           `json:"overlaps,omitempty"`     // runs that ran then too; only with Shared
-	Items       []Waking           `json:"items,omitempty"`        // of the inbox, that it was started for without an issue
-	Spared      bool               `json:"spared,omitempty"`       // of Asked: the question keeps no other worker from the issue
-	Refused     string             `json:"refused,omitempty"`      // what refused its work, with the first line that it printed; "" where nothing did, or printed nothing
-	Onto        string             `json:"onto,omitempty"`         // where the branch that results go to was when its work was refused
+	UnreadPrice string             `json:"unread_price,omitempty"` // output that looked like a price but could not be parsed
+	Shared      []git.SharedChange `json:"shared,omitempty"`       // changes outside of its work tree while its command ran
+	Overlaps    []string           `json:"overlaps,omitempty"`     // concurrent runs; only with Shared
+	Items       []Waking           `json:"items,omitempty"`        // inbox items for which it was started without an issue
+	Spared      bool               `json:"spared,omitempty"`       // with Asked: the question does not keep other workers from the issue
+	Refused     string             `json:"refused,omitempty"`      // what refused its work, with the first line of output; "" if nothing did, or there was no output
+	Onto        string             `json:"onto,omitempty"`         // tip of the results branch when its work was refused
 	Regated     bool               `json:"regated,omitempty"`      // nothing was started: the work of earlier runs was judged again
 }
 
-// Waking is an item of an inbox for which an idle loop started a run.
+// Waking is an inbox item for which an idle loop started a run.
 type Waking struct {
 	Item   string `json:"item"`
 	Thread string `json:"thread"` // that the item is part of
 }
 
-// Taken is the answer of a person that work of which nothing can be shown is done.
+// Taken is a person's answer that unproven work is done.
 type Taken struct {
 	By   string `json:"by"`
-	Word string `json:"word"` // what they said, in one line
-	Part string `json:"part"` // tells the answer from others on the issue
+	Word string `json:"word"` // their words, in one line
+	Part string `json:"part"` // identifies the answer among those on the issue
 }
 
-// Price is how the cost of a run is known.
+// Price says how the cost of a run is known.
 type Price string
 
 const (
-	PriceUnknown Price = ""       // not at all, unless Cost is above 0: records of older versions hold what was said
-	PricePartly  Price = "partly" // Cost is what a part of it cost
-	PriceListed  Price = "listed" // the program named a list price, or its tokens were counted at cost.prices
-	PriceSaid    Price = "said"   // in lines such as "stig: cost=0.42 USD"
+	PriceUnknown Price = ""       // unknown, unless Cost is above 0: older versions recorded only stated costs
+	PricePartly  Price = "partly" // Cost covers only a part
+	PriceListed  Price = "listed" // the program stated a list price, or its tokens were priced by cost.prices
+	PriceSaid    Price = "said"   // stated in lines such as "stig: cost=0.42 USD"
 )
 
-// IsPriced reports whether the cost of a run is known. That of a run which started no
-// program is: nothing.
+// IsPriced reports whether the cost of a run is known. A run that started no program cost
+// nothing.
 func (r Run) IsPriced() bool {
 	return r.Price == PriceSaid || r.Price == PriceListed || r.Price == PriceUnknown && (r.Cost > 0 || r.Program.PID == 0)
 }
 
-// IsRunning reports whether the loop or the program of a run is there, as far as can be seen.
+// IsRunning reports whether the loop or the program of a run is running, as far as can be seen.
 func (r Run) IsRunning() bool {
 	loop, _ := process.Running(r.Loop)
 	program, _ := process.Running(r.Program)
 	return loop || program
 }
 
-// Spent is what several runs cost together.
+// Spent is the total cost of several runs.
 type Spent struct {
 	Amounts  map[string]float64 // by currency
 	IsListed bool               // some amounts are list prices
-	Unknown  int                // ended runs whose cost is not known, or only partly
+	Unknown  int                // ended runs whose cost is unknown or only partly known
 	Tokens   int64
 }
 
-// Add counts a run. What one that is not at its end cost is not known yet, and counts for nothing.
+// Add adds a run. The unknown cost of a run that has not ended is not counted as unknown.
 func (s *Spent) Add(r Run) {
 	if s.Amounts == nil {
 		s.Amounts = map[string]float64{}
@@ -129,7 +129,7 @@ func (s *Spent) Add(r Run) {
 	}
 }
 
-// Join adds what others spent.
+// Join adds another total.
 func (s *Spent) Join(o Spent) {
 	if s.Amounts == nil {
 		s.Amounts = map[string]float64{}
@@ -140,7 +140,7 @@ func (s *Spent) Join(o Spent) {
 	s.IsListed, s.Unknown, s.Tokens = s.IsListed || o.IsListed, s.Unknown+o.Unknown, s.Tokens+o.Tokens
 }
 
-// Sum adds the amounts as numbers, whatever their currency.
+// Sum returns the sum of the amounts, ignoring their currencies.
 func (s Spent) Sum() (sum float64) {
 	for _, currency := range slices.Sorted(maps.Keys(s.Amounts)) {
 		sum += s.Amounts[currency]
@@ -148,8 +148,8 @@ func (s Spent) Sum() (sum float64) {
 	return sum
 }
 
-// String says what was spent, as people read it: "≈0.42 USD, 31.4k tokens", "at least 0.40
-// USD", "cost unknown"; "" where nothing ran.
+// String returns the total for people: "≈0.42 USD, 31.4k tokens", "at least 0.40 USD", "cost
+// unknown"; "" if nothing ran.
 func (s Spent) String() string {
 	var parts []string
 	for _, currency := range slices.Sorted(maps.Keys(s.Amounts)) {
@@ -170,8 +170,8 @@ func (s Spent) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// Amount is an amount of money with two decimals, or with two digits that are not 0 where it
-// is less than a hundredth.
+// Amount formats an amount of money with two decimals, or with its first significant digits
+// below a hundredth.
 func Amount(amount float64) string {
 	if amount > 0 && amount < 0.01 {
 		return strings.TrimRight(fmt.Sprintf("%.6f", amount), "0")
@@ -179,7 +179,7 @@ func Amount(amount float64) string {
 	return fmt.Sprintf("%.2f", amount)
 }
 
-// Count is a number of tokens in short: "812", "31.4k", "1.2M".
+// Count formats a number of tokens: "812", "31.4k", "1.2M".
 func Count(n int64) string {
 	switch {
 	case n < 1000:
@@ -190,11 +190,11 @@ func Count(n int64) string {
 	return fmt.Sprintf("%.1fM", float64(n)/1e6)
 }
 
-// mostShared is how many changes SharedText names in a line.
+// mostShared limits the changes in a line of SharedText.
 const mostShared = 8
 
-// SharedText says of changes of Shared which are the run's by their signatures, and of which
-// nobody can tell whose they are: a line each at most.
+// SharedText returns at most two lines about changes outside of the work tree: those made by
+// the run, according to their signatures, and those whose author is unknown.
 func (r Run) SharedText(list []git.SharedChange) (lines []string) {
 	var own, others []string
 	for _, c := range list {
@@ -221,30 +221,29 @@ func (r Run) SharedText(list []git.SharedChange) (lines []string) {
 	return lines
 }
 
-// RecordRun puts a run into the records, at its start and again, with the same ID, at
-// each step until its end; the last of them counts. It is on disk when this returns.
+// RecordRun writes a run's record, at its start and again with the same ID at each step until
+// its end; the last record counts. It is on disk when RecordRun returns.
 func (p Place) RecordRun(r Run, now time.Time) error {
 	r.Store = p.Store
 	return p.inDir(func(dir string) error { return runs.append(dir, r, now, true) })
 }
 
-// NewRunID names a run.
+// NewRunID returns a new id for a run.
 func NewRunID() string { return "r-" + newSeq()[:10] }
 
-// Runs lists the runs of the store that started at that time or later, by their start;
-// damaged names lines that cannot be read.
+// Runs returns the runs of the store that started at or after a time, by start; damaged names
+// lines that cannot be read.
 func (p Place) Runs(since time.Time) (all []Run, damaged []string, err error) {
 	return new(RunLog).Runs(p, since)
 }
 
-// RunLog remembers the run records of a store, for a process that asks for them again and
-// again: of files that are only added to it reads what was added. The zero value is empty.
-// It is for one goroutine.
+// RunLog caches the run records of a store for repeated reads: it reads only what was appended.
+// The zero value is empty. It is not safe for concurrent use.
 type RunLog struct {
 	since   time.Time
 	all     []Run
-	at      map[string]int   // of an ID, its index in all
-	known   map[string]int64 // of a file, how much was read of it, in bytes
+	at      map[string]int   // index in all, by ID
+	known   map[string]int64 // bytes read, by file
 	damaged []string
 }
 
@@ -258,7 +257,7 @@ func (l *RunLog) Runs(p Place, since time.Time) (list []Run, damaged []string, e
 		err = errors.Join(err, e)
 		for i, s := range files {
 			if i+1 < len(files) && files[i+1].day.Before(since.Add(-runAge)) {
-				continue // what began after the time is in later ones
+				continue // later segments have runs that started after since
 			}
 			if e := l.read(p.Store, filepath.Join(dir, s.name())); !errors.Is(e, os.ErrNotExist) { // dropped since it was listed
 				err = errors.Join(err, e)
@@ -277,7 +276,7 @@ func (l *RunLog) Runs(p Place, since time.Time) (list []Run, damaged []string, e
 	return list, slices.Compact(slices.Clone(l.damaged)), err
 }
 
-// mostOld is how many runs from before the time that is asked for are remembered.
+// mostOld limits the cached runs from before since.
 const mostOld = 1000
 
 func (l *RunLog) forget(list []Run, since time.Time) {
@@ -288,17 +287,17 @@ func (l *RunLog) forget(list []Run, since time.Time) {
 	}
 }
 
-// read takes what was added to a file.
+// read reads what was appended to a file.
 func (l *RunLog) read(store, path string) error {
 	if info, err := os.Stat(path); err == nil && info.Size() < l.known[path] {
-		delete(l.known, path) // it is another file
+		delete(l.known, path) // the file was replaced
 	}
 	text, err := readTail(path, l.known[path])
 	if err != nil {
 		return err
 	}
 	for line := range strings.Lines(string(text)) {
-		whole := strings.HasSuffix(line, "\n") // else its writer is not done, or was ended
+		whole := strings.HasSuffix(line, "\n") // else its writer is not done, or was killed
 		if whole {
 			l.known[path] += int64(len(line))
 		}
@@ -320,6 +319,6 @@ func (l *RunLog) read(store, path string) error {
 	return nil
 }
 
-// runAge is how long a run may take, with room: its last record is in the segment of
-// its end.
+// runAge is the maximum duration of a run, generously: its last record is in the segment of its
+// end.
 const runAge = 48 * time.Hour

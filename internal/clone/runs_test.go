@@ -14,8 +14,8 @@ import (
 	"stig/internal/clone"
 )
 
-// What a log of runs remembers, with what was added since, is what a whole reading gives:
-// also after lines that a writer did not finish, and when a file was replaced.
+// TestRunLog: a RunLog returns the same as a full read, also after incomplete lines and after a
+// file was replaced.
 func TestRunLog(t *testing.T) {
 	_, store := cloneAt(t)
 	p := at(t, store)
@@ -63,7 +63,7 @@ func TestRunLog(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		missed := func(path string) bool { return !slices.Contains(damaged, path) } // it remembers more
+		missed := func(path string) bool { return !slices.Contains(damaged, path) } // it caches more
 		if !reflect.DeepEqual(ids(got), ids(want)) || slices.ContainsFunc(also, missed) {
 			t.Fatalf("round %d: %v, %v\nwant %v, %v", n, ids(got), damaged, ids(want), also)
 		}
@@ -85,7 +85,7 @@ func TestRunLog(t *testing.T) {
 	}
 }
 
-// ids are runs with their last step, in no order of those that started at once.
+// ids returns runs with their last step; runs that started at once are in no order.
 func ids(runs []clone.Run) (list []string) {
 	for _, r := range runs {
 		list = append(list, strings.Join([]string{r.Started.String(), r.ID, r.Step}, " "))

@@ -8,20 +8,19 @@ import (
 	"stig/internal/process"
 )
 
-// silence is after how long a session counts as ended whose process cannot be seen
-// and of which nothing was heard.
+// silence is how long after its last sign of life a session whose process cannot be seen counts
+// as running.
 const silence = 24 * time.Hour
 
 // Registry is the sessions of a clone as one run of stig sees them.
 type Registry struct {
 	Place     Place
 	Now       time.Time
-	Ancestors []process.Ancestor // of this run, the nearest first; nil where they cannot be seen
+	Ancestors []process.Ancestor // of this run, nearest first; nil if they cannot be seen
 }
 
-// Here gives the session that this run was started in: that of the nearest process
-// above it that has one. Of a process with several sessions that have not ended
-// nobody can tell which it is.
+// Here returns the session that this run was started in: that of the nearest parent process
+// with one. If the process has several active sessions, it is unknown which one.
 func (r Registry) Here() (here SessionRecord, ok bool) {
 	if len(r.Ancestors) == 0 {
 		return SessionRecord{}, false
@@ -36,14 +35,13 @@ func (r Registry) Here() (here SessionRecord, ok bool) {
 	return SessionRecord{}, false
 }
 
-// Find gives the session that a host calls by an id.
+// Find returns the session with a host's id.
 func (r Registry) Find(host, id string) (SessionRecord, bool) {
 	host, id = keptAs(host), keptAs(id)
 	return first(r.Place.Sessions(), func(s SessionRecord) bool { return s.Host == host && s.ID == id })
 }
 
-// Named gives the session that acts under a name, or whose subagent does; of several
-// the last.
+// Named returns the last session that acts, or whose subagent acts, under a name.
 func (r Registry) Named(name string) (SessionRecord, bool) {
 	all := r.Place.Sessions()
 	slices.Reverse(all)
@@ -57,8 +55,8 @@ func first(all []SessionRecord, is func(SessionRecord) bool) (SessionRecord, boo
 	return SessionRecord{}, false
 }
 
-// HasEnded reports whether a name is that of a session of this clone, or of a subagent,
-// that runs no more. Of a session that is not known here that is not known.
+// HasEnded reports whether a name is that of an ended session of this clone, or of its
+// subagent. It is false for unknown sessions.
 func (r Registry) HasEnded(name string) bool {
 	if !IsSession(name) {
 		return false
@@ -85,23 +83,22 @@ func (r Registry) hasEnded(s SessionRecord) bool {
 	return r.Now.Sub(s.Seen) > silence
 }
 
-// MayTake reports whether somebody may go on with what holder has: with their own, and
-// with what sessions of the same person left that have ended.
+// MayTake reports whether who may continue what holder has: their own issues, and those that
+// ended sessions of the same person left.
 func (r Registry) MayTake(who, holder string) bool {
 	return MayTake(who, holder) || SamePerson(who, holder) && r.HasEnded(holder)
 }
 
-// SessionStart is what a host says of a session that starts, or goes on.
+// SessionStart is a host's report of a session that starts or resumes.
 type SessionStart struct {
 	Host, ID string
-	Owner    string // the person it works for, as Slug gives it
-	Name     string // it acts under, where somebody chose one; "" has it made
-	Instead  bool   // the program cleared its context: it takes the place of those in the same process
+	Owner    string // the person it works for, as from Slug
+	Name     string // the name it acts under; "" for a generated one
+	Instead  bool   // the program cleared its context: the session replaces those in the same process
 }
 
-// Begin puts a session into the registry and gives it as it stands there: a session
-// that goes on keeps its name. Where nothing can be written it has its name all the
-// same.
+// Begin registers a session and returns its record; a resumed session keeps its name. If
+// nothing can be written, the session has its name too.
 func (r Registry) Begin(start SessionStart) (s SessionRecord, err error) {
 	start.Host, start.ID = keptAs(start.Host), keptAs(start.ID)
 	join := func(all []SessionRecord) ([]SessionRecord, bool) {
@@ -139,10 +136,9 @@ func (r Registry) Begin(start SessionStart) (s SessionRecord, err error) {
 	return s, err
 }
 
-// HostProcess finds the program that ran a hook among what the hook was started by:
-// the nearest that is no shell; the zero value where none is seen. A shell that gives
-// its commands process groups of their own is one that a person types into, and what
-// they type is no hook of a host.
+// HostProcess returns the program that ran a hook: the nearest parent process that is not a
+// shell; the zero value if there is none. A shell that gives its commands their own process
+// groups is interactive, and what a person types there is no hook.
 func HostProcess(above []process.Ancestor) process.ID {
 	group := 0
 	if self, ok := process.Self(); ok {
@@ -161,7 +157,7 @@ func HostProcess(above []process.Ancestor) process.ID {
 	return process.ID{}
 }
 
-// change edits one session of the registry; edit reports whether it did.
+// change edits one session of the registry if edit returns true.
 func (r Registry) change(host, id string, edit func(s *SessionRecord) bool) error {
 	return r.Place.ChangeSessions(r.Now, func(all []SessionRecord) ([]SessionRecord, bool) {
 		i := slices.IndexFunc(all, func(s SessionRecord) bool { return s.Host == host && s.ID == id })
@@ -182,7 +178,7 @@ func (r Registry) End(host, id string) error {
 	})
 }
 
-// Agent names a subagent of a session, by its number in the order of their starts.
+// Agent returns the name of a subagent of a session, numbered in order of their starts.
 func (r Registry) Agent(s SessionRecord, agent string) (name string, err error) {
 	agent = keptAs(agent)
 	n := len(s.Agents)

@@ -10,8 +10,8 @@ import (
 
 func (r Registry) key(issue string) string { return r.Place.Store + " " + issue }
 
-// Hold records how work on an issue stands that somebody claimed in a session, or
-// checkpointed: without As it is whoever claimed it.
+// Hold records the state of the work on an issue after a claim or a checkpoint in a session. If
+// As is empty, it stays as recorded.
 func (r Registry) Hold(s SessionRecord, issue string, held Held) error {
 	return r.change(s.Host, s.ID, func(s *SessionRecord) bool {
 		if s.Held == nil {
@@ -23,8 +23,8 @@ func (r Registry) Hold(s SessionRecord, issue string, held Held) error {
 	})
 }
 
-// Has reports whether an issue is a session's: in progress, and claimed under the name
-// of the session, by one of its subagents, or in it under another name.
+// Has reports whether a session has an issue: it is in progress, and was claimed under the
+// session's name, by a subagent, or in the session under another name.
 func (r Registry) Has(s SessionRecord, issue *beads.Issue) bool {
 	if !issue.IsClaimed() {
 		return false
@@ -33,19 +33,19 @@ func (r Registry) Has(s SessionRecord, issue *beads.Issue) bool {
 	return issue.Assignee == s.Name || IsSession(s.Name) && BelongsTo(issue.Assignee, s.Name) || claimed && held.As == issue.Assignee
 }
 
-// SessionClaim is an issue that a session has, as it stands when the session is to stop.
+// SessionClaim is an issue that a session has when it is about to stop.
 type SessionClaim struct {
 	Issue, As string
-	Due       bool   // no checkpoint of today: counts where nothing is recorded of the work
-	Base      string // the commit that the work is beyond
-	// Work gives what the work tree holds beyond a commit.
+	Due       bool   // no checkpoint today: counts if no work is recorded
+	Base      string // the commit that the work is based on
+	// Work identifies the changes of the work tree since a commit.
 	Work func(base string) (string, error)
 }
 
-// Remind picks the claims whose work changed since it was last recorded, and records
-// how it stands now, so that the same work is reminded of once. Of several that ask at
-// once one is told. The session is as it was before the claims were read: what was claimed in
-// it since is none of them, and stays.
+// Remind returns the claims whose work changed since it was last recorded, and records the
+// current state, so that each state is reminded of once; of concurrent calls only one returns
+// it. s is the session from before the claims were read: what was claimed in it since is not
+// among claims, and stays recorded.
 func (r Registry) Remind(s SessionRecord, claims []SessionClaim) (due []string, err error) {
 	known := s.Held
 	err = r.change(s.Host, s.ID, func(s *SessionRecord) bool {
@@ -59,7 +59,7 @@ func (r Registry) Remind(s SessionRecord, claims []SessionClaim) (due []string, 
 			was, known := before[r.key(c.Issue)]
 			now, err := c.standing(was, known)
 			if err != nil {
-				continue // nothing can be said of it
+				continue // its state is unknown
 			}
 			if c.Due && !known || known && now.Work != was.Work {
 				due = append(due, c.Issue)
@@ -72,12 +72,12 @@ func (r Registry) Remind(s SessionRecord, claims []SessionClaim) (due []string, 
 		return !maps.Equal(before, held)
 	})
 	if err != nil {
-		return nil, err // it would be reminded of again and again
+		return nil, err // it would be repeated forever
 	}
 	return due, nil
 }
 
-// standing is how work stands, beyond the commit that it was last recorded beyond.
+// standing returns the current state of the work, relative to the recorded base.
 func (c SessionClaim) standing(was Held, known bool) (Held, error) {
 	base := c.Base
 	if known {

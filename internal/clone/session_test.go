@@ -17,7 +17,7 @@ import (
 
 var noonSession = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// registry is that of a new clone without git.
+// registry returns the registry of a new clone without git.
 func registry(t *testing.T, above ...process.Ancestor) clone.Registry {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), ".beads")
@@ -40,13 +40,13 @@ func begin(t *testing.T, r clone.Registry, start clone.SessionStart) clone.Sessi
 	return s
 }
 
-// ancestor is a process that has long ended, or never was.
+// ancestor is a process that has ended long ago, or never existed.
 func ancestor(pid int, name string) process.Ancestor {
 	return process.Ancestor{ID: process.ID{PID: pid, Start: fmt.Sprint(pid), Host: "elsewhere"}, Name: name, Group: pid}
 }
 
-// TestBegin: names are made once, lengthened where another has them, and kept when a
-// session goes on.
+// TestBegin: a session's name is generated once, extended if it is taken, and kept when the
+// session resumes.
 func TestBegin(t *testing.T) {
 	r := registry(t)
 	for _, c := range []struct{ host, id, name, want string }{
@@ -66,8 +66,8 @@ func TestBegin(t *testing.T) {
 	}
 }
 
-// TestHere looks sessions up by the processes above.
-// TestLongIDs: what one host calls its sessions takes no room from those of others.
+// TestHere finds sessions by parent processes. TestLongIDs: long ids of one host leave room for
+// others.
 func TestLongIDs(t *testing.T) {
 	r := registry(t)
 	begin(t, r, clone.SessionStart{Host: "claude", ID: "3f2a9c1e", Owner: "ann"})
@@ -77,7 +77,7 @@ func TestLongIDs(t *testing.T) {
 	if _, err := r.Agent(first, long); err != nil {
 		t.Error(err)
 	}
-	if err := r.Hold(first, long, clone.Held{}); err != nil { // of this one nothing is kept
+	if err := r.Hold(first, long, clone.Held{}); err != nil { // this one is not stored
 		t.Error(err)
 	}
 	if all := r.Place.Sessions(); len(all) != 2 || len(r.Place.Unreadable()) > 0 {
@@ -153,7 +153,7 @@ func TestHostProcess(t *testing.T) {
 	}
 }
 
-// TestMayTake: what an ended session left is for its person and her other sessions.
+// TestMayTake: a person and their other sessions may take what an ended session left.
 func TestMayTake(t *testing.T) {
 	r := registry(t)
 	self, visible := process.Self()
@@ -161,7 +161,7 @@ func TestMayTake(t *testing.T) {
 		self = ancestor(10, "claude")
 	}
 	gone := self
-	gone.Start += "1" // its number was given again
+	gone.Start += "1" // its process id was reused
 	for id, start := range map[string]struct {
 		above []process.Ancestor
 		seen  time.Duration
@@ -201,12 +201,12 @@ func TestAgent(t *testing.T) {
 	}
 }
 
-// TestRemind goes through one session: work is reminded of when it changed since it was
-// recorded, once, also where several ask at once.
+// TestRemind follows one session: it is reminded once of work that changed since it was
+// recorded, even by concurrent calls.
 func TestRemind(t *testing.T) {
 	r := registry(t)
 	s := begin(t, r, clone.SessionStart{Host: "claude", ID: "aaaa", Owner: "ann"})
-	work := map[string]string{"c1": "", "c2": ""} // beyond a commit
+	work := map[string]string{"c1": "", "c2": ""} // since a commit
 	claim := func(issue string, due bool, base string) clone.SessionClaim {
 		return clone.SessionClaim{Issue: issue, As: s.Name, Due: due, Base: base, Work: func(base string) (string, error) { return work[base], nil }}
 	}
@@ -246,16 +246,16 @@ func TestRemind(t *testing.T) {
 	work["c1"] = "more"
 	hold("a") // a checkpoint
 	remind("[b] <nil>", claim("a", false, "c1"), claim("b", false, "c1"))
-	remind("", claim("a", false, "c2"), claim("b", false, "c2")) // what was checkpointed is committed
+	remind("", claim("a", false, "c2"), claim("b", false, "c2")) // the checkpointed work is committed
 	work["c1"] = "more yet"
 	remind("[a b] <nil>", claim("a", false, "c2"), claim("b", false, "c2"))
 	work["c1"] = "not looked at any more"
 	remind("", claim("a", false, "c2"), claim("b", false, "c2"))
-	hold("c") // claimed now, with the work of others there
+	hold("c") // claimed now, on top of others' work
 	remind("", claim("c", true, "c1"))
 }
 
-// TestHas: a claim is that of the session it was made in, under whatever name.
+// TestHas: a claim belongs to the session that it was made in, under any name.
 func TestHas(t *testing.T) {
 	r := registry(t)
 	s := begin(t, r, clone.SessionStart{Host: "claude", ID: "aaaa", Owner: "ann"})
@@ -278,12 +278,12 @@ func TestHas(t *testing.T) {
 	}
 }
 
-// TestNothingCanBeWritten: a session has its name where no registry can be kept, and
-// is reminded of nothing.
+// TestNothingCanBeWritten: without a writable registry a session still has its name, and gets
+// no reminders.
 func TestNothingCanBeWritten(t *testing.T) {
 	r := registry(t)
 	beside := filepath.Join(r.Place.Worktree, ".stig")
-	if err := os.WriteFile(beside, nil, 0o600); err != nil { // no directory can be made there
+	if err := os.WriteFile(beside, nil, 0o600); err != nil { // no directory can be created there
 		t.Fatal(err)
 	}
 	s, err := r.Begin(clone.SessionStart{Host: "claude", ID: "3f2a9c1e", Owner: "ann"})
@@ -299,7 +299,7 @@ func TestNothingCanBeWritten(t *testing.T) {
 	}
 }
 
-// TestUnreadable: a registry that cannot be read is set aside.
+// TestUnreadable: an unreadable registry is set aside.
 func TestUnreadable(t *testing.T) {
 	r := registry(t)
 	begin(t, r, clone.SessionStart{Host: "claude", ID: "aaaa", Owner: "ann"})
@@ -320,8 +320,8 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
-// TestRemindMeetsClaim: work on an issue that is claimed in a session while that is about to
-// stop stays recorded; what it has no more is forgotten.
+// TestRemindMeetsClaim: an issue claimed while its session is about to stop stays recorded; one
+// it no longer has is removed.
 func TestRemindMeetsClaim(t *testing.T) {
 	r := registry(t)
 	s := begin(t, r, clone.SessionStart{Host: "claude", ID: "aaaa", Owner: "ann"})

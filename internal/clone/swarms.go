@@ -12,24 +12,24 @@ import (
 	"stig/internal/process"
 )
 
-// SwarmRound is what the explorers of an issue did in the round that runs. A settled
-// round is in the store.
+// SwarmRound is the work of explorers in the running round on an issue. Settled rounds are in
+// the store.
 type SwarmRound struct {
 	Store      string              `json:"store"`
 	Issue      string              `json:"issue"`
 	Swarm      string              `json:"swarm"`
 	Round      int                 `json:"round"`
 	Operations []json.RawMessage   `json:"operations"`
-	Begun      []string            `json:"begun,omitempty"`     // agents whose programs a run started in this round
+	Begun      []string            `json:"begun,omitempty"`     // agents whose programs were started in this round
 	Done       []string            `json:"done,omitempty"`      // agents whose programs ended in this round
-	Refused    map[string][]string `json:"refused,omitempty"`   // by agent: what of its last output did not count
-	Forgotten  bool                `json:"forgotten,omitempty"` // where the file that holds it cannot be removed
+	Refused    map[string][]string `json:"refused,omitempty"`   // by agent: what was not accepted of its last output
+	Forgotten  bool                `json:"forgotten,omitempty"` // set if the file cannot be removed
 }
 
-// SwarmTask is what the run of an explorer was started for, in its record.
+// SwarmTask is the task of an explorer's run, in its record.
 const SwarmTask = "swarm"
 
-// SwarmRound gives the running round on an issue; the zero value where there is none.
+// SwarmRound returns the running round on an issue; the zero value if there is none.
 func (p Place) SwarmRound(issue string) (r SwarmRound, err error) {
 	entries, err := p.load(entryName(swarmEntries, issue))
 	for _, e := range entries {
@@ -41,11 +41,12 @@ func (p Place) SwarmRound(issue string) (r SwarmRound, err error) {
 	return r, err
 }
 
-// swarmEntries begins the names of documents of running rounds.
+// swarmEntries is the name prefix of running rounds.
 const swarmEntries = "swarm/"
 
-// with adds what was written elsewhere, from where the first place cannot be written. Of two
-// swarms that in the other place is the newer: both files go when one begins, if they can.
+// with merges a round written elsewhere while the first place could not be written. Of
+// different swarms the one elsewhere is newer: when a swarm starts, both files are removed if
+// possible.
 func (r SwarmRound) with(other SwarmRound) SwarmRound {
 	switch {
 	case r.Swarm == "" || r.Swarm == other.Swarm && (other.Forgotten || other.Round > r.Round):
@@ -63,7 +64,7 @@ func (r SwarmRound) with(other SwarmRound) SwarmRound {
 	return r
 }
 
-// ChangeSwarmRound edits the running round on an issue, unless change gives an error. It
+// ChangeSwarmRound edits the running round on an issue, unless change returns an error. change
 // may be called more than once.
 func (p Place) ChangeSwarmRound(issue string, change func(*SwarmRound) error) (err error) {
 	var refused error
@@ -78,8 +79,8 @@ func (p Place) ChangeSwarmRound(issue string, change func(*SwarmRound) error) (e
 	return cmp.Or(refused, err)
 }
 
-// LockSwarm has this process alone start, settle or end the swarm on an issue, of those in
-// this clone.
+// LockSwarm makes this process the only one in the clone that starts, settles or ends the swarm
+// on an issue.
 func (p Place) LockSwarm(ctx context.Context, issue string) (unlock func() error, err error) {
 	return p.Lock(ctx, "swarm-"+hash(p.Store, issue))
 }
@@ -91,12 +92,12 @@ type swarmSign struct {
 	Signs   int        `json:"signs"`
 }
 
-// swarmSigns begins the names of documents of such signs.
+// swarmSigns is the name prefix of these signs.
 const swarmSigns = "swarm-run/"
 
-// SignSwarm is a sign of life of this process, which runs the explorers of an issue and
-// gives one every 20 seconds. Where another process that works on the database does so,
-// other names its machine, and nothing is written. Without a database LockLoop is enough.
+// SignSwarm records a sign of life of this process, which runs the explorers of an issue and
+// calls it every 20 seconds. If another process on the database already runs them, SignSwarm
+// returns the name of its machine and writes nothing. Without a database LockLoop is enough.
 func (p Place) SignSwarm(issue string, self process.ID) (other string, err error) {
 	if p.Documents == nil {
 		return "", nil
@@ -106,7 +107,7 @@ func (p Place) SignSwarm(issue string, self process.ID) (other string, err error
 		e, one := Entry{Name: name}, swarmSign{}
 		if other = ""; len(entries) > 0 {
 			e = entries[0]
-			_ = e.decode(&one) // one that cannot be read is nobody's
+			_ = e.decode(&one) // an unreadable one belongs to nobody
 			if runs, _ := (Presence{Process: one.Process, Age: e.Age}).Runs(); runs && one.Process != self {
 				other = cmp.Or(one.Host, "another machine")
 				return nil, false, nil
@@ -117,7 +118,7 @@ func (p Place) SignSwarm(issue string, self process.ID) (other string, err error
 	return other, err
 }
 
-// UnsignSwarm says that this process runs the explorers of an issue no more.
+// UnsignSwarm records that this process no longer runs the explorers of an issue.
 func (p Place) UnsignSwarm(issue string, self process.ID) error {
 	if p.Documents == nil {
 		return nil

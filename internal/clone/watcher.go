@@ -14,33 +14,31 @@ import (
 	"stig/internal/file"
 )
 
-// Watcher is the memory of a watcher: the lines of the store as it last saw them, and
-// how far it read the journal. It is a file to which is added what changed, and which
-// is written anew when it has become twice as long.
+// Watcher is the memory of a watcher: the lines of the store as it last saw them, and its
+// position in the journal. It is an append-only file, rewritten when it has doubled in size.
 type Watcher struct {
 	path         string
 	unlock       func() error
 	base, length int64
 }
 
-// WatcherState is what a watcher remembers.
+// WatcherState is the state of a watcher besides the lines.
 type WatcherState struct {
-	Mark Mark      `json:"mark"` // up to which it read the journal
-	Done []string  `json:"done"` // records behind the mark that it has told of
+	Mark Mark      `json:"mark"` // its position in the journal
+	Done []string  `json:"done"` // records after the mark that it has reported
 	At   time.Time `json:"at"`
 }
 
-// ErrWatched says that another process watches under the name.
+// ErrWatched says that another process is watching under the name.
 var ErrWatched = errors.New("another process watches under this name")
 
-// watcherAge is after what time a memory goes that nobody used: the journal, which it goes
-// on from, reaches back as far.
+// watcherAge is after how long an unused memory is removed. The journal, in which it has a
+// position, goes back as far.
 const watcherAge = journalAge
 
-// Watcher opens the memory of a name. known is false where there is none yet, and with
-// anew, which forgets what is there unread. The error is ErrWatched while another process
-// has it open; another one says that it cannot be read. Memories that were not used for
-// 90 days before now are removed.
+// Watcher opens the memory of a name. known is false if there is none yet, or with anew, which
+// ignores what is there. The error is ErrWatched while another process has it open; other
+// errors mean that it cannot be read. Memories unused for 90 days before now are removed.
 func (p Place) Watcher(name string, anew bool, now time.Time) (w *Watcher, s WatcherState, lines map[string][]byte, known bool, err error) {
 	var path string
 	err = p.inDir(func(dir string) error {
@@ -58,7 +56,7 @@ func (p Place) Watcher(name string, anew bool, now time.Time) (w *Watcher, s Wat
 	if err != nil {
 		return nil, s, nil, false, fmt.Errorf("%w: %w", ErrWatched, err)
 	}
-	_ = os.Chtimes(path+".lock", now, now) // says when it was used; see dropWatchers
+	_ = os.Chtimes(path+".lock", now, now) // records the use, for dropWatchers
 	dropWatchers(filepath.Dir(path), now)
 	w = &Watcher{path: path, unlock: unlock}
 	if anew {
@@ -70,10 +68,10 @@ func (p Place) Watcher(name string, anew bool, now time.Time) (w *Watcher, s Wat
 	return w, s, lines, known, nil
 }
 
-// dropWatchers removes the memories that were last used too long ago, and in which nobody
-// watches now. What cannot be removed is tried again.
+// dropWatchers removes memories that were last used too long ago, unless somebody is watching.
+// What cannot be removed is retried later.
 func dropWatchers(dir string, now time.Time) {
-	locks, _ := filepath.Glob(filepath.Join(dir, "watch-*.log.lock")) // the pattern is sound
+	locks, _ := filepath.Glob(filepath.Join(dir, "watch-*.log.lock")) // the pattern is valid
 	for _, lock := range locks {
 		path := strings.TrimSuffix(lock, ".lock")
 		if now.Sub(later(lock, path)) <= watcherAge {
@@ -85,7 +83,7 @@ func dropWatchers(dir string, now time.Time) {
 	}
 }
 
-// later is when the later of two files was changed.
+// later returns the latest modification time of files.
 func later(paths ...string) (t time.Time) {
 	for _, path := range paths {
 		if info, err := os.Stat(path); err == nil && info.ModTime().After(t) {
@@ -98,8 +96,8 @@ func later(paths ...string) (t time.Time) {
 // Close lets others watch under the name.
 func (w *Watcher) Close() error { return w.unlock() }
 
-// read reads the whole memory. What was added last and has no end is left out: the
-// watcher was ended before it had told of it. Nothing is added behind that.
+// read reads the whole memory. It ignores lines after the last state: the watcher was killed
+// before it reported them. Nothing is appended to those.
 func (w *Watcher) read() (s WatcherState, lines map[string][]byte, known bool, err error) {
 	text, err := os.ReadFile(w.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -144,16 +142,16 @@ func (w *Watcher) read() (s WatcherState, lines map[string][]byte, known bool, e
 		}
 	}
 	if !known {
-		return s, nil, false, nil // it ended before it had written its first state
+		return s, nil, false, nil // the watcher was killed before it wrote its first state
 	}
 	if len(added) == 0 && w.length == length {
-		w.base = w.length / 2 // it is written anew soon, else at once
+		w.base = w.length / 2 // rewritten soon, else at once
 	}
 	return s, lines, true, nil
 }
 
-// Keep remembers lines that changed, nil for one that is gone, and the state. all are
-// the lines of all issues.
+// Keep stores changed lines, nil for a removed one, and the state. all is the lines of all
+// issues.
 func (w *Watcher) Keep(s WatcherState, changed map[string][]byte, all map[string][]byte) error {
 	if w.base == 0 || w.length > 2*w.base+1<<16 {
 		text, err := entries(s, all)

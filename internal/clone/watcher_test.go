@@ -8,8 +8,8 @@ import (
 	"stig/internal/clone"
 )
 
-// What a watcher remembers is as large as the store: it goes when nobody used it for 90
-// days, unless somebody watches under its name.
+// TestWatchersForgotten: a memory, which is as large as the store, is removed after 90 days
+// without use, unless somebody is watching under its name.
 func TestWatchersForgotten(t *testing.T) {
 	dir, store := cloneAt(t)
 	p := at(t, store)

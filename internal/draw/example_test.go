@@ -11,7 +11,7 @@ import (
 	"stig/internal/store/jsonl"
 )
 
-// The text of the picture around one issue of the example store.
+// Example draws the graph around one issue of the example store as text.
 func Example() {
 	dir := filepath.Join("..", "..", "examples", "harbor", ".beads")
 	file, err := jsonl.Read(beads.Place{Path: filepath.Join(dir, "issues.jsonl"), Dir: dir})
@@ -31,5 +31,5 @@ func Example() {
 	// Output:
 	// harbor-g6h [open clear] · Replace the battery of the tide gauge
 	//   harbor-f1r [blocked complicated] · Read the gauge without walking to it
-	// issues: 2, edges: 1; below an issue stands what waits for it
+	// issues: 2, edges: 1; below each issue: the issues that wait for it
 }

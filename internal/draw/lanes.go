@@ -1,18 +1,18 @@
 package draw
 
-// lane is an epic with the issues that it holds directly. That of epic -1
-// holds what belongs to none.
+// lane is an epic with the issues directly in it. The lane of epic -1 has the issues without an
+// epic.
 type lane struct {
 	epic  int
-	depth int   // in how many epics it lies
+	depth int   // how many epics contain it
 	nodes []int // the epic itself first
 
-	top, bottom int // of where its nodes lie
-	frame       box // round the epic and all that it holds
+	top, bottom int // y of the row of its nodes
+	frame       box // around the epic and everything in it
 }
 
-// lanes gives each node to one lane, and lists a lane before those in it. Where epics
-// hold each other in a ring, it is entered at the smallest id.
+// lanes assigns each node to one lane, and lists a lane before those in it. A cycle of epics
+// starts at the smallest id.
 func (p *Picture) lanes() (all []lane) {
 	held := make([][]int, len(p.Nodes))
 	for n, node := range p.Nodes {

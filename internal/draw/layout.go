@@ -10,38 +10,37 @@ const (
 	boxWidth   = 206
 	boxHeight  = 58
 	boxMargin  = 8  // above and below a box
-	bendHeight = 8  // what an edge needs to pass a column, with its margin
+	bendHeight = 8  // space for an edge that passes a column, with its margin
 	leastGap   = 52 // between two columns
 	mostGap    = 132
 	laneHead   = 24
 	lanePad    = 8
 	laneSpace  = 14 // between frames
-	frameStep  = 8  // from a frame to the one inside
+	frameStep  = 8  // from a frame to the one inside it
 	margin     = 16
-	fewColumns = 5 // issues of a picture without edges are spread over so many at most
+	fewColumns = 5 // a picture without edges has at most so many columns
 )
 
 const (
-	sweeps      = 3 // the last one goes the way of the edges: after one against it more of them cross
+	sweeps      = 3 // must be odd: the last sweep follows the edges, since one against them leaves more crossings
 	alignSweeps = 2
 )
 
-// mostBends is how many bends a picture has: 4 MB of SVG. Where edges would pass more
-// columns than that, each edge is a single curve, behind the boxes.
+// mostBends limits the bends of a picture to 4 MB of SVG. If edges would need more, each edge
+// is a single curve behind the boxes.
 const mostBends = 20_000
 
-// box is a rectangle: its left upper corner and its size.
+// box is a rectangle: its top left corner and its size.
 type box struct{ x, y, w, h int }
 
-// item is what takes room in a column: a node, or the bend of an edge that
-// passes the column.
+// item is what takes room in a column: a node, or the bend of an edge that passes the column.
 type item struct {
 	node          int  // -1 for a bend
-	ring          bool // a bend of an edge that is marked as a ring
+	ring          bool // a bend of an edge in a cycle
 	lane, layer   int
-	y, wish       int   // of its centre: where it is, and where it would lie best
+	y, wish       int   // of its centre: the position, and the preferred one
 	height        int   // with its margins
-	before, after []int // the items that edges lead from and to, in the columns beside
+	before, after []int // indices of linked items in the columns to the left and right
 }
 
 // link is the part of an edge between two neighbouring columns, or an edge without bends.
@@ -50,21 +49,20 @@ type link struct {
 	ring     bool
 }
 
-// layout is where everything lies.
+// layout is the positions of everything.
 type layout struct {
 	width, height int
-	columns       []int // x of each
+	columns       []int // x by column
 	items         []item
 	links         []link
 	boxes         []box // by node
 	lanes         []lane
-	groups        [][][]int // items by layer and lane, from above
+	groups        [][][]int // items by layer and lane, top to bottom
 }
 
-// arrange lays a picture out: columns by what waits for what, from left to
-// right, and rows by epic. Edges run between the columns, and pass a column
-// only where a bend keeps a place for them, so that they cross no box, as long as
-// that takes no more than mostBends.
+// arrange lays out a picture: columns from left to right by dependencies, rows by epic. Edges
+// run between the columns and pass a column only at a bend, so they cross no box, unless that
+// takes more than mostBends bends.
 func (p *Picture) arrange() *layout {
 	l := &layout{boxes: make([]box, len(p.Nodes)), items: make([]item, len(p.Nodes)), lanes: p.lanes()}
 	layer := p.layers()
@@ -72,7 +70,7 @@ func (p *Picture) arrange() *layout {
 		rows := (len(in.nodes) + fewColumns - 1) / fewColumns
 		for k, n := range in.nodes {
 			l.items[n] = item{node: n, lane: i, layer: layer[n], height: boxHeight + 2*boxMargin}
-			if len(p.Edges) == 0 { // where there are some, columns read as stages
+			if len(p.Edges) == 0 { // with edges, columns are stages and do not wrap
 				l.items[n].layer = k / rows
 			}
 		}
@@ -87,8 +85,9 @@ func (p *Picture) arrange() *layout {
 	return l
 }
 
-// layers gives each node a column such that edges, rings apart, lead to the right: that of
-// its level; but what more wait for than it waits for comes as near to those as it can.
+// layers assigns columns such that all edges outside cycles lead to the right. A node's column
+// is its level; one with more dependents than dependencies moves as close to its dependents as
+// it can.
 func (p *Picture) layers() []int {
 	layer, order := slices.Clone(p.levels), make([]int, len(p.Nodes))
 	in, out := make([]int, len(order)), make([][]int, len(order))
@@ -110,10 +109,10 @@ func (p *Picture) layers() []int {
 	return layer
 }
 
-// connect links items column by column. The edges from one node share their
-// bends, so that what many wait for is the root of one tree of lines.
+// connect links items column by column. Edges from one node share their bends, so many
+// dependents form a tree of lines.
 func (l *layout) connect(p *Picture) {
-	targets := [2][][]int{make([][]int, len(p.Nodes)), make([][]int, len(p.Nodes))} // of edges, and of rings
+	targets := [2][][]int{make([][]int, len(p.Nodes)), make([][]int, len(p.Nodes))} // of edges, and of those in cycles
 	for _, e := range p.thinned() {
 		if e.Ring {
 			targets[1][e.To] = append(targets[1][e.To], e.From)
@@ -137,8 +136,7 @@ func (l *layout) connect(p *Picture) {
 	}
 }
 
-// chain links a node with others to its right, in the order of their columns, with
-// bends or without.
+// chain links a node with targets to its right, given in column order, with or without bends.
 func (l *layout) chain(from int, targets []int, ring, bent bool) {
 	at := from
 	join := func(to int) {
@@ -157,7 +155,7 @@ func (l *layout) chain(from int, targets []int, ring, bent bool) {
 	}
 }
 
-// group sorts the items into columns and lanes, first as they are listed.
+// group sorts the items into columns and lanes, initially in their listed order.
 func (l *layout) group() {
 	add := func(i int) {
 		it := l.items[i]
@@ -176,9 +174,9 @@ func (l *layout) group() {
 	}
 }
 
-// stack gives the lanes, and the frames round them, their heights.
+// stack assigns heights to the lanes and the frames around them.
 func (l *layout) stack() {
-	var open []*lane // whose frames are not closed
+	var open []*lane // frames not yet closed
 	for i := range l.lanes {
 		in := &l.lanes[i]
 		l.close(&open, in.depth)
@@ -201,7 +199,7 @@ func (l *layout) stack() {
 	l.close(&open, 0)
 }
 
-// close ends frames below what they hold, until so many are open.
+// close ends frames below their content until only so many are open.
 func (l *layout) close(open *[]*lane, depth int) {
 	for ; len(*open) > depth; *open = (*open)[:len(*open)-1] {
 		frame := &(*open)[len(*open)-1].frame
@@ -210,9 +208,9 @@ func (l *layout) close(open *[]*lane, depth int) {
 	}
 }
 
-// sweep moves items up and down within their lanes, towards what they are linked to: column
-// by column, in a new order towards the columns before, or back towards those after; or
-// in the same order towards both.
+// sweep moves items up and down within their lanes, towards what they are linked to: column by
+// column, reordered by the previous columns, or backwards by the next ones; or without
+// reordering by both.
 func (l *layout) sweep(back, reorder bool) {
 	columns := slices.All(l.groups)
 	if back {
@@ -231,8 +229,8 @@ func (l *layout) sweep(back, reorder bool) {
 	}
 }
 
-// wish has an item wish to lie at the mean of what it is linked to. Without any links an
-// epic lies above, and others below.
+// wish sets the preferred position of an item to the mean of its links. Without links, an epic
+// goes to the top and others to the bottom.
 func (l *layout) wish(it *item, after, before bool) {
 	var near []int
 	if before {
@@ -257,8 +255,8 @@ func (l *layout) wish(it *item, after, before bool) {
 	}
 }
 
-// settle gives a group places in its order, as near to its wishes as the room allows:
-// the mean of where they lie when each gives way downwards, and upwards.
+// settle places the items of a group in order, as close to their preferred positions as the
+// room allows: the mean of the positions after resolving overlaps downwards and upwards.
 func (l *layout) settle(group []int, top, bottom int) {
 	low := make([]int, len(group))
 	rest := 0
@@ -282,7 +280,7 @@ func (l *layout) settle(group []int, top, bottom int) {
 	}
 }
 
-// place turns columns into pixels.
+// place converts columns to pixels.
 func (l *layout) place() {
 	between := make([]int, len(l.groups))
 	for _, k := range l.links {

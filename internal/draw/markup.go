@@ -14,7 +14,7 @@ import (
 	"stig/signals"
 )
 
-// fill is the colour of a cynefin domain, light enough for dark text.
+// fill returns the colour of a Cynefin domain, light enough for dark text.
 func fill(cynefin string) string {
 	switch cynefin {
 	case signals.CynefinClear:
@@ -29,16 +29,16 @@ func fill(cynefin string) string {
 	return "#eceff2"
 }
 
-// border is how the frame of a box is drawn.
+// border is the style of a box's frame.
 type border struct {
 	colour string
 	width  string
-	dashes string // as in stroke-dasharray; "" for a line
-	dot    string // its style in DOT
+	dashes string // an SVG stroke-dasharray; "" for a solid line
+	dot    string // the DOT style
 }
 
-// borderOf gives the frame of an issue. States differ in width and dashes as well as in
-// colour, to be told apart without it; what waits has dashes or dots.
+// borderOf returns the border of a status. Statuses differ in width and dashes too, so that
+// colour is not needed; waiting issues have dashes or dots.
 func borderOf(status string, waiting bool) border {
 	switch status {
 	case beads.StatusInProgress, beads.StatusHooked:
@@ -63,7 +63,7 @@ func (n Node) border() border { return borderOf(n.Status, n.Waiting) }
 
 const ringColour = "#b3261e"
 
-// DOT is the picture for Graphviz: epics are clusters.
+// DOT returns the picture for Graphviz, with epics as clusters.
 func (p *Picture) DOT() string {
 	nodes := make([]dag.Node, len(p.Nodes))
 	var edges []dag.Edge
@@ -87,12 +87,12 @@ func (p *Picture) DOT() string {
 	}
 	var text strings.Builder
 	if err := draw.DOT(dag.Part(nodes, edges), &text, draw.GraphAttribute("rankdir", "LR")); err != nil {
-		panic("draw: " + err.Error()) // only for a graph or a writer that can fail
+		panic("draw: " + err.Error()) // fails only for an invalid graph or writer
 	}
 	// The library writes nodes and edges in any order, and no clusters.
 	lines := slices.DeleteFunc(strings.Split(text.String(), "\n"), func(line string) bool { return strings.TrimSpace(line) == "" })
 	last := len(lines) - 1
-	slices.SortFunc(lines[2:last], func(a, b string) int { // nodes, then edges, by their numbers
+	slices.SortFunc(lines[2:last], func(a, b string) int { // nodes, then edges, by index
 		a, _, _ = strings.Cut(a, "[")
 		b, _, _ = strings.Cut(b, "[")
 		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
@@ -109,7 +109,7 @@ func (p *Picture) DOT() string {
 	return b.String() + lines[last] + "\n"
 }
 
-// clusters writes lanes in each other, a line for what opens an epic, each node, and the end.
+// clusters writes nested lanes: for each epic an opening line, its nodes, and an end.
 func clusters(b *strings.Builder, lanes []lane, step string, open func(epic int, indent string) string, node func(n int) string, end string) {
 	depth := 0
 	for _, l := range append(lanes, lane{epic: -1}) {
@@ -128,19 +128,18 @@ func clusters(b *strings.Builder, lanes []lane, step string, open func(epic int,
 	}
 }
 
-// dotText is what stands in a quoted string of DOT, so that nothing is an escape but the
-// line's end.
+// dotText escapes a text for a quoted string of DOT, in which only line breaks are escapes.
 func dotText(text string) string {
 	return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "&", "&amp;").Replace(visible.Text(text))
 }
 
-// heading names an epic with its progress.
+// heading returns the id of an epic with its progress.
 func (p *Picture) heading(epic int) string {
 	node := p.Nodes[epic]
 	return fmt.Sprintf("%s · %d of %d closed", node.ID, node.Closed, node.Total)
 }
 
-// marked is an id with what is to be noticed about it.
+// marked returns the id of a node with its marks.
 func (p *Picture) marked(n int) string {
 	text := p.Nodes[n].ID
 	if node := p.Nodes[n]; node.Waiting && !saysWaiting(node.Status) {
@@ -152,7 +151,7 @@ func (p *Picture) marked(n int) string {
 	return text
 }
 
-// Mermaid is the picture as a flowchart: epics are subgraphs.
+// Mermaid returns the picture as a flowchart, with epics as subgraphs.
 func (p *Picture) Mermaid() string {
 	var b strings.Builder
 	b.WriteString("flowchart LR\n")
@@ -187,8 +186,8 @@ func (p *Picture) Mermaid() string {
 	return b.String()
 }
 
-// mermaidText writes every character that could end a label, or mean
-// something in one, by its number.
+// mermaidText writes characters that could end a label, or have a meaning in one, as numeric
+// entities.
 func mermaidText(text string) string {
 	var b strings.Builder
 	for _, r := range visible.Text(text) {

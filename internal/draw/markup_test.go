@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// What combines with the character before it takes no room of a title.
+// TestTitlesAreClippedByColumns: combining characters do not count towards the width of a
+// title.
 func TestTitlesAreClippedByColumns(t *testing.T) {
 	title := strings.Repeat("e\u0301", 45)
 	p := &Picture{Nodes: []Node{{ID: "a-1", Title: title}}}
@@ -16,8 +17,8 @@ func TestTitlesAreClippedByColumns(t *testing.T) {
 	}
 }
 
-// TestThinned holds pictures to every way there is and to no edge that longer ways make
-// needless, on generated pictures with rings.
+// TestThinned: thinning keeps all reachability and leaves no redundant edge, on generated
+// pictures with cycles.
 func TestThinned(t *testing.T) {
 	gone := 0
 	for seed := range uint64(60) {
@@ -39,7 +40,7 @@ func TestThinned(t *testing.T) {
 	}
 }
 
-// reach tells which nodes lead to which along edges that close no ring.
+// reach returns which nodes are reachable from each, along edges outside cycles.
 func reach(p *Picture, edges []Edge) [][]bool {
 	to := make([][]bool, len(p.Nodes))
 	for n := range to {

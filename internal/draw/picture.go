@@ -1,10 +1,9 @@
-// Package draw shows the links of issues as pictures: an indented text, DOT,
-// Mermaid, and SVG that it lays out itself.
+// Package draw draws issues and their dependencies: as indented text, DOT, Mermaid, and SVG
+// with its own layout.
 //
-// It chooses the issues of a picture, reads their signals, and does all else
-// with data: the same store gives the same bytes. It does not know readiness,
-// deadlocks or advice; a ring of issues that wait for each other is only drawn
-// as one.
+// It selects the issues of a picture, reads their signals and does the rest on that data: the
+// same store gives the same bytes. It knows nothing of readiness, deadlocks or advice; a
+// dependency cycle is only drawn as one.
 //
 //	picture, err := draw.Draw(file, graph, draw.Whole(file, graph), schema, now)
 //	…
@@ -25,14 +24,14 @@ import (
 	"stig/signals"
 )
 
-// Picture is what is drawn, by id.
+// Picture is the issues to draw, sorted by id, and their edges.
 type Picture struct {
 	Nodes []Node `json:"nodes"`
 	Edges []Edge `json:"edges"`
 
-	levels []int // of the nodes, each above those of what it waits for
+	levels []int // by node; greater than those of its dependencies
 
-	Link func(id string) string `json:"-"` // where the box of an issue leads to; nil for nowhere
+	Link func(id string) string `json:"-"` // returns the link target of an issue's box; nil for no links
 }
 
 // Node is an issue.
@@ -42,12 +41,12 @@ type Node struct {
 	Status   string `json:"status"`
 	Priority int    `json:"priority"`
 	Cynefin  string `json:"-"`       // "" without a signal table
-	Waiting  bool   `json:"waiting"` // not closed, and it cannot be started: blocked or deferred
-	Pending  bool   `json:"pending"` // a question waits for a person
+	Waiting  bool   `json:"waiting"` // not closed, but cannot be started: blocked or deferred
+	Pending  bool   `json:"pending"` // an unanswered question
 	Itself   bool   `json:"itself"`  // it waits for itself
-	Epic     int    `json:"epic"`    // index of the epic that holds it; -1 without
-	Closed   int    `json:"closed"`  // of an epic: how many children are closed
-	Total    int    `json:"total"`   // of an epic: how many there are; 0 for others
+	Epic     int    `json:"epic"`    // index of its epic; -1 for none
+	Closed   int    `json:"closed"`  // of an epic: number of closed children
+	Total    int    `json:"total"`   // of an epic: number of children; 0 for others
 
 	marked bool
 }
@@ -59,14 +58,14 @@ func (p *Picture) Mark(id string) {
 	}
 }
 
-// Edge says that one issue waits for another; both are indices of nodes.
+// Edge says that one node waits for another; both are indices of nodes.
 type Edge struct {
-	From int  `json:"from"` // what is waited for
-	To   int  `json:"to"`   // what waits
-	Ring bool `json:"ring"` // without the edges so marked nothing would wait for itself
+	From int  `json:"from"` // the blocking issue
+	To   int  `json:"to"`   // the waiting issue
+	Ring bool `json:"ring"` // marked edges: without them there is no cycle
 }
 
-// blockers lists what an issue has rows for that make it wait.
+// blockers returns what an issue has blocking dependencies on.
 func blockers(f *beads.Snapshot, i int) (list []int) {
 	for _, dep := range f.At(i).Deps {
 		if at, ok := f.Index(dep.On); ok && dag.Blocks(dep.Type) {
@@ -76,7 +75,7 @@ func blockers(f *beads.Snapshot, i int) (list []int) {
 	return list
 }
 
-// Whole chooses the unclosed issues, and the closed ones that those wait for directly.
+// Whole selects the unclosed issues, and the closed ones that they depend on directly.
 func Whole(f *beads.Snapshot, g *dag.Graph) []int {
 	chosen := map[int]bool{}
 	for i, issue := range f.All() {
@@ -93,8 +92,8 @@ func Whole(f *beads.Snapshot, g *dag.Graph) []int {
 	return slices.Sorted(maps.Keys(chosen))
 }
 
-// Around chooses an issue with what bears on it: what it waits for and what
-// waits for it, through unclosed issues, the epics above it and the issues in it.
+// Around selects an issue and all related ones: its dependencies and dependents, followed
+// through unclosed issues, the epics above it and the issues in it.
 func Around(f *beads.Snapshot, g *dag.Graph, i int) []int {
 	chosen := reached(f, g, i, func(n int) []int { return blockers(f, n) })
 	maps.Copy(chosen, reached(f, g, i, g.Dependents))
@@ -107,7 +106,7 @@ func Around(f *beads.Snapshot, g *dag.Graph, i int) []int {
 	return slices.Sorted(maps.Keys(chosen))
 }
 
-// reached is an issue and what a way from it leads to, through unclosed issues.
+// reached returns an issue and everything reachable from it through unclosed issues.
 func reached(f *beads.Snapshot, g *dag.Graph, from int, next func(int) []int) map[int]bool {
 	seen := map[int]bool{from: true}
 	for queue := []int{from}; len(queue) > 0; queue = queue[1:] {
@@ -124,8 +123,8 @@ func reached(f *beads.Snapshot, g *dag.Graph, from int, next func(int) []int) ma
 	return seen
 }
 
-// Draw reads the chosen issues as they stand at a time. It fails only when a line of
-// the store can no longer be read.
+// Draw reads the selected issues as of now. It fails only if a line of the store can no longer
+// be read.
 func Draw(f *beads.Snapshot, g *dag.Graph, chosen []int, schema *signals.Schema, now time.Time) (*Picture, error) {
 	chosen = slices.Clone(chosen)
 	slices.SortFunc(chosen, func(a, b int) int { return cmp.Compare(f.At(a).ID, f.At(b).ID) })
@@ -187,7 +186,7 @@ func read(f *beads.Snapshot, i int, schema *signals.Schema) (Node, error) {
 	return node, nil
 }
 
-// markRings marks the edges that close rings, and puts the nodes into levels by the others.
+// markRings marks the edges that close cycles, and assigns levels to the nodes by the others.
 func (p *Picture) markRings() {
 	edges := make([]dag.Edge, len(p.Edges))
 	for k, e := range p.Edges {
@@ -200,10 +199,11 @@ func (p *Picture) markRings() {
 	}
 }
 
-// mostThinned is of how many issues that wait, or are waited for, a picture is thinned.
+// mostThinned limits thinning: a picture with more waiting or blocking issues keeps all its
+// edges.
 const mostThinned = 300
 
-// thinned is the edges without those that say no more than longer ways do.
+// thinned returns the edges without those implied by longer paths.
 func (p *Picture) thinned() []Edge {
 	linked := map[int]bool{}
 	var edges []dag.Edge
@@ -221,7 +221,7 @@ func (p *Picture) thinned() []Edge {
 		nodes = append(nodes, dag.Node{Number: n})
 	}
 	thin, err := graph.TransitiveReduction(dag.Part(nodes, edges))
-	if err != nil { // only for a graph with a ring
+	if err != nil { // only for a graph with a cycle
 		panic("draw: " + err.Error())
 	}
 	return slices.DeleteFunc(slices.Clone(p.Edges), func(e Edge) bool {

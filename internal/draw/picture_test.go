@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestNothingCrossesABox draws generated stores, with rings, self-edges, epics
-// in epics and epics that hold each other.
+// TestNothingCrossesABox draws generated stores with cycles, self-edges, nested epics and epics
+// that contain each other.
 func TestNothingCrossesABox(t *testing.T) {
 	for seed := range uint64(60) {
 		size := []int{1, 2, 7, 30, 90, 200}[seed%6]
@@ -23,9 +23,9 @@ func TestNothingCrossesABox(t *testing.T) {
 	}
 }
 
-// TestLongEdges draws a chain whose issues each wait, past another, for an earlier one too: with bends
-// as long as there are few, then each edge as one curve, so that the picture grows as
-// the store does.
+// TestLongEdges draws a chain in which each issue also waits for one two steps before: edges
+// have bends while they are few, and are single curves after that, so the picture's size is
+// linear in that of the store.
 func TestLongEdges(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 1))
 	for _, size := range []int{200, 900, 1500} {
@@ -51,7 +51,7 @@ func TestLongEdges(t *testing.T) {
 	}
 }
 
-// generated is a picture with so many edges a node.
+// generated returns a random picture with so many edges per node.
 func generated(r *rand.Rand, size, edges int) *Picture {
 	p := &Picture{}
 	for n := range size {
@@ -80,7 +80,7 @@ func generated(r *rand.Rand, size, edges int) *Picture {
 	return p
 }
 
-// sound tells what is wrong with the layout of a picture.
+// sound reports errors in the layout of a picture.
 func sound(p *Picture) error {
 	l := p.arrange()
 	page := box{0, 0, l.width, l.height}
@@ -153,8 +153,7 @@ func (l *layout) edgesKeepOff(page box) error {
 	return nil
 }
 
-// leads holds that the links of each edge lead from its one end to the other,
-// through bends alone.
+// leads checks that the links of each edge connect its ends through bends alone.
 func (l *layout) leads(p *Picture) error {
 	way := map[[2]int]bool{}
 	var follow func(start, at int)
@@ -192,7 +191,7 @@ func (l *layout) leads(p *Picture) error {
 	return nil
 }
 
-// TestSVGIsXML parses what is drawn of texts that would break it.
+// TestSVGIsXML parses pictures of texts that could break XML.
 func TestSVGIsXML(t *testing.T) {
 	p := &Picture{Nodes: []Node{
 		{ID: "x-<1>", Title: "a \"b\" & 'c' ]]> </svg><script>\x00\x1b[31m \uffff " + strings.Repeat("界", 90), Epic: 1, Itself: true},
@@ -220,8 +219,7 @@ func TestSVGIsXML(t *testing.T) {
 	}
 }
 
-// TestRings breaks every ring by the edges that it marks, and marks none
-// where there is no ring.
+// TestRings: the marked edges break every cycle, and without a cycle none is marked.
 func TestRings(t *testing.T) {
 	tests := []struct {
 		edges []Edge
@@ -253,7 +251,7 @@ func TestRings(t *testing.T) {
 	}
 }
 
-// TestTextShowsEachOnce counts the lines that an issue opens.
+// TestTextShowsEachOnce: the text has one full line per issue.
 func TestTextShowsEachOnce(t *testing.T) {
 	for seed := range uint64(20) {
 		p := generated(rand.New(rand.NewPCG(seed, 2)), 40, 3)
@@ -266,8 +264,8 @@ func TestTextShowsEachOnce(t *testing.T) {
 	}
 }
 
-// TestComponentsBeginInTheFirstColumn asserts that what nothing holds up stands
-// in the first column: a later one reads as a later stage.
+// TestComponentsBeginInTheFirstColumn: an issue that waits for nothing is in the first column,
+// since later columns read as later stages.
 func TestComponentsBeginInTheFirstColumn(t *testing.T) {
 	for seed := range uint64(60) {
 		random := rand.New(rand.NewPCG(seed, 3))
@@ -275,7 +273,7 @@ func TestComponentsBeginInTheFirstColumn(t *testing.T) {
 		for n := range 20 {
 			p.Nodes = append(p.Nodes, Node{ID: fmt.Sprint(n), Epic: -1})
 		}
-		group := make([]int, len(p.Nodes)) // the least node of its component
+		group := make([]int, len(p.Nodes)) // the smallest node of its component
 		for n := range group {
 			group[n] = n
 		}
@@ -310,7 +308,7 @@ func TestComponentsBeginInTheFirstColumn(t *testing.T) {
 	}
 }
 
-// TestLongTextsAreCut: what a text takes grows with its length, and no faster.
+// TestLongTextsAreCut: the size of the text is linear in the titles.
 func TestLongTextsAreCut(t *testing.T) {
 	for _, long := range []string{strings.Repeat("i", 1<<20), strings.Repeat("…", 1<<20)} {
 		for cut, got := range map[string]string{"fit": fit(long, 12, 200), "fitEnd": fitEnd(long, 12, 200)} {

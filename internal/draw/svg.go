@@ -17,16 +17,15 @@ const (
 	paleInk = "#57606a"
 	lineInk = "#7b8794"
 
-	chainColour = "#7a3fb5" // of the bar on a box of the longest chain
-	paper       = "#fcfcfb" // its own ground, so that it reads on light and dark pages
+	chainColour = "#7a3fb5" // of the bar on boxes of the critical path
+	paper       = "#fcfcfb" // its own background, for light and dark pages
 	arrowSize   = 7
 
 	frameLook = `fill="#8b949e" stroke="#8b949e" stroke-dasharray="5 4"` // of epics
 )
 
-// SVG is the picture by itself: no scripts, no fonts or files from elsewhere.
-// Colours of boxes are cynefin domains, frames are states; the legend below
-// says which.
+// SVG returns a self-contained picture: no scripts, fonts or external files. Colours are
+// Cynefin domains, borders are statuses; a legend below explains them.
 func (p *Picture) SVG() string {
 	if len(p.Nodes) == 0 {
 		return svgOpen(360, 60, "img", "no issues") +
@@ -37,10 +36,10 @@ func (p *Picture) SVG() string {
 	var b strings.Builder
 	role := "img"
 	if p.Link != nil {
-		role = "group" // of links, which readers then find
+		role = "group" // lets screen readers find the links
 	}
-	b.WriteString(svgOpen(max(l.width, 480), l.height+below, role, fmt.Sprintf("%d issues and what waits for what", len(p.Nodes))))
-	for _, in := range l.lanes { // the outer ones first
+	b.WriteString(svgOpen(max(l.width, 480), l.height+below, role, fmt.Sprintf("%d issues and their dependencies", len(p.Nodes))))
+	for _, in := range l.lanes { // outer frames first
 		if f := in.frame; in.epic >= 0 {
 			fmt.Fprintf(&b, `<rect x="%d" y="%d" width="%d" height="%d" rx="8" fill-opacity="0.06" %s/>`+"\n", f.x, f.y, f.w, f.h, frameLook)
 		}
@@ -78,7 +77,7 @@ func stroke(ring bool) string {
 	return `stroke="` + lineInk + `" stroke-width="1.3"`
 }
 
-// ends are where a link leaves and arrives. Rings keep beside other edges.
+// ends returns where a link leaves and arrives. Edges of cycles run beside the others.
 func (l *layout) ends(k link) (x0, y0, x1, y1 int) {
 	beside := func(i int) int {
 		if k.ring && l.items[i].node >= 0 {
@@ -89,8 +88,9 @@ func (l *layout) ends(k link) (x0, y0, x1, y1 int) {
 	return l.columns[l.items[k.from].layer] + boxWidth, beside(k.from), l.columns[l.items[k.to].layer], beside(k.to)
 }
 
-// writeLink draws a curve that stays between its two columns, neighbours unless there
-// are no bends. It has an arrow where it ends in a node; a ring leads back to the left.
+// writeLink draws a curve that stays between its two columns, which are neighbours unless there
+// are no bends. It has an arrow if it ends at a node; an edge of a cycle leads back to the
+// left.
 func (l *layout) writeLink(b *strings.Builder, k link) {
 	x0, y0, x1, y1 := l.ends(k)
 	arrow := func(x, y, size int, colour string) int {
@@ -106,7 +106,7 @@ func (l *layout) writeLink(b *strings.Builder, k link) {
 	fmt.Fprintf(b, `<path d="M%d %dC%d %d %d %d %d %d" fill="none" %s/>`+"\n", x0, y0, middle, y0, middle, y1, x1, y1, stroke(k.ring))
 }
 
-// writeBox draws an issue: id, priority, the title in two lines.
+// writeBox draws an issue: id, priority, and the title in two lines.
 func (p *Picture) writeBox(b *strings.Builder, n int, at box) {
 	node := p.Nodes[n]
 	tip := fmt.Sprintf("%s %s (%s%s, %s)", node.ID, visible.OneLine(node.Title), node.Status,
@@ -152,7 +152,7 @@ func (p *Picture) writeBox(b *strings.Builder, n int, at box) {
 	b.WriteString("</g>\n")
 }
 
-// mark is the sign of a question that waits for a person.
+// mark is the sign of an unanswered question.
 func mark(x, y int) string {
 	return fmt.Sprintf(`<circle cx="%d" cy="%d" r="8" fill="#b3261e"/><text x="%d" y="%d" font-size="12" font-weight="700" text-anchor="middle" fill="#ffffff">?</text>`, x, y, x, y+4)
 }
@@ -165,7 +165,7 @@ func (e border) svg() string {
 	return out
 }
 
-// legend explains colours, frames and marks below the picture, and gives its height.
+// legend explains colours, borders and marks below the picture, and returns its height.
 func (p *Picture) legend(width, y int) (string, int) {
 	type entry struct{ mark, words string } // drawn at 0, 0
 	swatch := func(colour string, e border) string {
@@ -181,8 +181,8 @@ func (p *Picture) legend(width, y int) (string, int) {
 		list = append(list, entry{swatch("#ffffff", borderOf(status, false)), strings.ReplaceAll(status, "_", " ")})
 	}
 	list = append(list, entry{swatch("#ffffff", borderOf(beads.StatusOpen, true)), "open, waits"},
-		entry{swatch("#ffffff", borderOf(beads.StatusClosed, false)), "closed ✓"}, entry{mark(13, 8), "waits on a person"},
-		entry{line(false), "right waits for left"}, entry{line(true), "waits in a ring ↺"},
+		entry{swatch("#ffffff", borderOf(beads.StatusClosed, false)), "closed ✓"}, entry{mark(13, 8), "waits for a person"},
+		entry{line(false), "right waits for left"}, entry{line(true), "dependency cycle ↺"},
 		entry{`<rect x="1" y="1" width="24" height="14" rx="3" fill-opacity="0" ` + frameLook + `/>`, "epic"})
 	if slices.ContainsFunc(p.Nodes, func(n Node) bool { return n.marked }) {
 		list = append(list, entry{fmt.Sprintf(`<rect x="10" y="1" width="5" height="14" fill="%s"/>`, chainColour), "critical path"})
@@ -197,10 +197,10 @@ func (p *Picture) legend(width, y int) (string, int) {
 	return b.String(), (len(list)+columns-1)/columns*step + margin/2
 }
 
-// escaped is a text as XML takes it.
+// escaped returns a text escaped for XML.
 func escaped(text string) string { return html.EscapeString(visible.Text(text)) }
 
-// fit keeps what has room in so many pixels.
+// fit cuts a text to a width in pixels.
 func fit(text string, size, room int) string {
 	if pixels(text, size) <= room {
 		return text
@@ -214,7 +214,7 @@ func fit(text string, size, room int) string {
 	return text
 }
 
-// fitEnd keeps the end instead: ids of a store begin alike.
+// fitEnd cuts a text from the left, since ids of a store share their prefix.
 func fitEnd(text string, size, room int) string {
 	return backwards(fit(backwards(text), size, room))
 }
@@ -225,7 +225,7 @@ func backwards(text string) string {
 	return string(runes)
 }
 
-// wrap breaks a text into two lines at most.
+// wrap breaks a text into at most two lines.
 func wrap(text string, size, room int) []string {
 	if pixels(text, size) <= room {
 		return []string{text}
@@ -237,13 +237,13 @@ func wrap(text string, size, room int) []string {
 		}
 		first = strings.TrimSpace(first + " " + word)
 	}
-	if first == "" { // one long word
+	if first == "" { // a single long word
 		return []string{fit(text, size, room)}
 	}
 	return []string{first, fit(strings.TrimSpace(strings.TrimPrefix(text, first)), size, room)}
 }
 
-// pixels estimates how wide a text is: fonts differ, so rather too wide.
+// pixels estimates the width of a text, generously since fonts differ.
 func pixels(text string, size int) int {
 	width := 0
 	for _, r := range text {
@@ -252,7 +252,7 @@ func pixels(text string, size int) int {
 	return width * size / 100
 }
 
-// advance is the width of a character, in hundredths of its size.
+// advance returns the width of a character, in hundredths of the font size.
 func advance(r rune) int {
 	switch {
 	case strings.ContainsRune("iljI.,:;'|!", r):
@@ -263,7 +263,7 @@ func advance(r rune) int {
 		return 95
 	case r >= 'A' && r <= 'Z':
 		return 70
-	case r >= 0x1f300 || visible.Columns(string(r)) == 2: // fonts have wide pictures
+	case r >= 0x1f300 || visible.Columns(string(r)) == 2: // emoji and symbols are wide
 		return 105
 	}
 	return 60

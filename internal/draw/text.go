@@ -9,11 +9,11 @@ import (
 	"stig/signals"
 )
 
-// textWidth is the widest line of the text, in characters.
+// textWidth is the maximum width of a line, in characters.
 const textWidth = 100
 
-// Text is an indented tree: below an issue stands what waits for it. Each
-// issue is shown once; where it comes again a line refers back to it.
+// Text returns an indented tree: below each issue are those that wait for it. Each issue is
+// shown in full once; after that a line refers back to it.
 func (p *Picture) Text() string {
 	waiters := make([][]Edge, len(p.Nodes))
 	waits := make([]bool, len(p.Nodes))
@@ -30,7 +30,7 @@ func (p *Picture) Text() string {
 		for _, e := range waiters[n] {
 			switch {
 			case e.Ring:
-				writeLine(&b, depth+1, p.Nodes[e.To].ID+" ↺ waits in a ring")
+				writeLine(&b, depth+1, p.Nodes[e.To].ID+" ↺ dependency cycle")
 			case shown[e.To]:
 				writeLine(&b, depth+1, p.Nodes[e.To].ID+" ↑ see above")
 			default:
@@ -46,11 +46,11 @@ func (p *Picture) Text() string {
 	if len(p.Nodes) == 0 {
 		return "no issues to draw\n"
 	}
-	fmt.Fprintf(&b, "issues: %d, edges: %d; below an issue stands what waits for it\n", len(p.Nodes), len(p.Edges))
+	fmt.Fprintf(&b, "issues: %d, edges: %d; below each issue: the issues that wait for it\n", len(p.Nodes), len(p.Edges))
 	return b.String()
 }
 
-// line is one issue in words.
+// line formats an issue.
 func (p *Picture) line(n int) string {
 	node := p.Nodes[n]
 	line := node.ID + " [" + node.Status + " " + node.Cynefin + "]"
@@ -64,7 +64,7 @@ func (p *Picture) line(n int) string {
 		line += fmt.Sprintf(" (%d of %d closed)", node.Closed, node.Total)
 	}
 	if node.Pending {
-		line += " ? waits on a person"
+		line += " ? waits for a person"
 	}
 	if node.Itself {
 		line += " ↺ waits for itself"
@@ -75,12 +75,12 @@ func (p *Picture) line(n int) string {
 	return line + " · " + visible.OneLine(node.Title)
 }
 
-// saysWaiting reports whether a status alone says that an issue cannot be started.
+// saysWaiting reports whether the status alone says that an issue cannot be started.
 func saysWaiting(status string) bool {
 	return status == beads.StatusBlocked || status == beads.StatusDeferred
 }
 
-// writeLine indents no deeper than leaves room for the words.
+// writeLine limits the indentation so that the text still has room.
 func writeLine(b *strings.Builder, depth int, words string) {
 	const deepest = 20
 	b.WriteString(visible.Clipped(strings.Repeat("  ", min(depth, deepest))+words, textWidth) + "\n")

@@ -26,21 +26,21 @@ import (
 	"stig/internal/visible"
 )
 
-// Code is the work tree in which criteria are run, and where their results are kept.
+// Code is the work tree in which checks run, and where their results are stored.
 type Code struct {
 	Store beads.Place
 	Root  string     // the directory that checks run in
-	Place git.Place  // the repository that root is in, the zero value for none
-	git   git.Client // in root
-	// trusted is Run.Trusted of the repository.
+	Place git.Place  // the repository of Root; the zero value if there is none
+	git   git.Client // runs in Root
+	// trusted is Run.Trusted for this Code.
 	trusted func(ctx context.Context) (bool, error)
-	State   string // the user's state directory of stig
-	Own     string // for what holds in this work tree alone; "" without git
+	State   string // stig's state directory of the user
+	Own     string // state of this work tree; "" without git
 }
 
-// Code finds where checks run: the work tree that stig is started in. If the store is in a
-// directory below the root of that repository, checks run in that directory of the work
-// tree, wherever in it stig is started.
+// Code finds where checks run: in the work tree that stig was started in. If the store is in a
+// subdirectory of the repository, checks run in that subdirectory of the work tree, wherever in
+// it stig was started.
 func (a *Run) Code(ctx context.Context, store beads.Place) (*Code, error) {
 	here, err := RealPath(cmp.Or(a.Dir, "."))
 	if err != nil {
@@ -79,8 +79,8 @@ func (a *Run) Code(ctx context.Context, store beads.Place) (*Code, error) {
 	return s, nil
 }
 
-// below is the path of the store's directory in its work tree; "" if that is not of the
-// same repository, is its root, or is missing in this work tree.
+// below returns the path of the store's directory relative to its work tree; "" if that belongs
+// to another repository, is the root, or is missing in this work tree.
 func (a *Run) below(ctx context.Context, p git.Place, holder string) string {
 	if git, err := git.DotGit(holder); holder == p.Root || git != "" || err != nil {
 		return ""
@@ -96,13 +96,13 @@ func (a *Run) below(ctx context.Context, p git.Place, holder string) string {
 	return path
 }
 
-// isThere reports whether a path leads to anything; links are followed.
+// isThere reports whether a path exists, following links.
 func isThere(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
 }
 
-// RealPath is the one form of a path: absolute, without symbolic links.
+// RealPath returns the canonical form of a path: absolute, without symbolic links.
 func RealPath(path string) (string, error) {
 	full, err := filepath.Abs(path)
 	if err != nil {
@@ -111,9 +111,9 @@ func RealPath(path string) (string, error) {
 	return filepath.EvalSymlinks(full)
 }
 
-// CodeOf is the work tree of what the issues of a store are about, the zero value without
-// git: that which has .beads, though this may be a submodule, or a link to a store that is
-// elsewhere.
+// CodeOf returns the work tree that the issues of a store are about: that of the directory with
+// .beads, even if .beads itself is a submodule or a link elsewhere. It returns the zero value
+// without git.
 func CodeOf(store beads.Place) (git.Checkout, error) {
 	dir, err := filepath.Abs(store.Dir)
 	if err != nil {
@@ -127,7 +127,7 @@ func CodeOf(store beads.Place) (git.Checkout, error) {
 	return git.CheckoutOf(dir)
 }
 
-// Trees says where the work trees of runs go; nil without git.
+// Trees returns where the work trees of runs are created; nil without git.
 func (a *Run) Trees(store beads.Place) (*git.WorktreeOptions, error) {
 	dir, err := filepath.Abs(store.Dir)
 	if err != nil {
@@ -139,7 +139,7 @@ func (a *Run) Trees(store beads.Place) (*git.WorktreeOptions, error) {
 	}
 	state := a.StateDir()
 	if state == "" {
-		return nil, Usage("no directory to keep work trees in", "set XDG_STATE_HOME or HOME")
+		return nil, Usage("no directory for work trees", "set XDG_STATE_HOME or HOME")
 	}
 	tracked, err := filepath.Rel(code.Root, dir)
 	if err != nil || !filepath.IsLocal(tracked) || filepath.Base(dir) != beads.DirName {
@@ -151,24 +151,23 @@ func (a *Run) Trees(store beads.Place) (*git.WorktreeOptions, error) {
 	}, nil
 }
 
-// FreshenTrees brings the branch that work trees start from up to date with HEAD, unless
-// another one was named, and tells what it lacks: work would start on old code. trees may
-// be nil.
+// FreshenTrees fast-forwards the branch that work trees start from to HEAD, unless another
+// branch was named. If it cannot, it calls tell: work would start on old code. trees may be
+// nil.
 func FreshenTrees(ctx context.Context, trees *git.WorktreeOptions, tell func(string)) error {
 	if trees == nil {
 		return nil
 	}
 	behind, err := git.BeginWork(ctx, *trees)
 	if err == nil && behind > 0 {
-		tell(fmt.Sprintf("%s lacks %s of HEAD: git merge %[1]s has work begin there, or git branch -f %[1]s HEAD where its own are merged",
+		tell(fmt.Sprintf("%s lacks %s of HEAD, so work starts on old code: git merge %[1]s, or git branch -f %[1]s HEAD if its commits are merged",
 			cmp.Or(trees.Onto, git.WorkBranch), visible.Counted(behind, "commit")))
 	}
 	return err
 }
 
-// Program gives the command with a program that is found from any directory: a relative
-// path is made absolute from where stig was started. ok is false if there is no such
-// program.
+// Program returns the command with a program that is found from any directory: a relative path
+// is made absolute from where stig was started. ok is false if there is no such program.
 func (a *Run) Program(command []string) (found []string, ok bool, err error) {
 	found = slices.Clone(command)
 	program := found[0]
@@ -180,7 +179,7 @@ func (a *Run) Program(command []string) (found []string, ok bool, err error) {
 	return found, program != "" && process.Finder(a.Dir, a.Getenv)(found[0]), nil
 }
 
-// EndProgram ends the program of a run whose own process was killed.
+// EndProgram ends the program of a run whose loop was killed.
 func (a *Run) EndProgram(r clone.Run, grace time.Duration) {
 	if r.Program.PID == 0 {
 		return
@@ -190,9 +189,8 @@ func (a *Run) EndProgram(r clone.Run, grace time.Duration) {
 	}
 }
 
-// StateDir is where stig keeps what belongs to the user and to no repository;
-// "" when HOME is not set, is a relative path, or is no directory, such as
-// /dev/null.
+// StateDir returns the directory for state of the user that belongs to no repository; "" if
+// HOME is not set, is a relative path, or is not a directory, such as /dev/null.
 func (a *Run) StateDir() string {
 	if dir := a.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "stig")
@@ -210,28 +208,28 @@ func (a *Run) StateDir() string {
 	return filepath.Join(home, ".local", "state", "stig")
 }
 
-// repository names what is trusted, and the commit that it began with.
+// repository returns the root and the first commit of what is trusted.
 func (s *Code) repository(ctx context.Context, known ...string) (root, commit string, err error) {
 	commit, err = s.git.RootCommit(ctx, known...)
 	return cmp.Or(s.Place.Home, s.Root), commit, err
 }
 
-// Trusted reports whether criteria may be run here, and what the configuration of the
-// repository names may be started.
+// Trusted reports whether checks may run here, and whether programs that the repository's
+// configuration names may be started.
 func (a *Run) Trusted(ctx context.Context, s *Code) (bool, error) {
 	t, err := a.TrustState(ctx, s)
 	return t.trusted, err
 }
 
-// trustState is how far a repository is trusted.
+// trustState is whether a repository is trusted, and why.
 type trustState struct {
 	trusted bool
-	changed string      // what its configuration passes on and starts now, where that was another thing when it was trusted
-	Grant   *gate.Grant // nil where it is trusted by the environment, and where it is not
+	changed string      // what its configuration passes on and starts now, if that changed since it was trusted
+	Grant   *gate.Grant // nil if it is not trusted, or trusted by the environment
 }
 
-// TrustState says how far the repository that the code is of is trusted: STIG_TRUST decides,
-// else the grant of the user. An error is a fault.Usage where STIG_TRUST is neither 1 nor 0.
+// TrustState returns whether the repository of s is trusted: by STIG_TRUST=1, else by the
+// user's grant. It returns a fault.Usage if STIG_TRUST is neither 1 nor 0.
 func (a *Run) TrustState(ctx context.Context, s *Code) (trustState, error) {
 	switch word := a.Getenv("STIG_TRUST"); word {
 	case "1":
@@ -251,7 +249,7 @@ func (a *Run) TrustState(ctx context.Context, s *Code) (trustState, error) {
 	}
 	settings, words, err := a.reaches(s.Store)
 	if errors.Is(err, errConfig) {
-		settings, err = grant.Settings, nil // nothing of it counts, and others say so
+		settings, err = grant.Settings, nil // none of its settings apply, and others report the error
 	}
 	if err != nil {
 		return trustState{}, err
@@ -262,8 +260,8 @@ func (a *Run) TrustState(ctx context.Context, s *Code) (trustState, error) {
 	return trustState{trusted: true, Grant: &grant}, nil
 }
 
-// reaches is what the configuration beside the store passes on to checks and starts, as
-// a hash, "" for nothing, and in words: a commit may change it at any time.
+// reaches returns what the repository's configuration passes on to checks and starts: as a
+// hash, "" for nothing, and in words. A commit may change it at any time.
 func (a *Run) reaches(store beads.Place) (settings, words string, err error) {
 	files := a.ConfigFiles(store)
 	alone := a.Fresh(a.Ctx, a.Running)
@@ -288,7 +286,7 @@ func (a *Run) reaches(store beads.Place) (settings, words string, err error) {
 	return gate.Hash(string(text)), strings.Join(parts, "; "), err
 }
 
-// Refused is why the checks of an issue are not run here, nil where they may be.
+// Refused returns why the checks of an issue may not run here; nil if they may.
 func (t trustState) Refused(id string) error {
 	switch {
 	case t.trusted:
@@ -297,11 +295,11 @@ func (t trustState) Refused(id string) error {
 		return NotRun(id, "what .stig.cue passes on or starts has changed since this repository was trusted: "+t.changed,
 			"read .stig.cue, then type stig trust")
 	}
-	return NotRun(id, "its checks are commands of a repository that is not trusted here",
+	return NotRun(id, "its checks come from a repository that is not trusted here",
 		"read them, then type stig trust, or set STIG_TRUST=1 to trust whatever is here")
 }
 
-// commands adds to a grant the commands that the criteria of all issues ask for.
+// commands adds the commands in the criteria of all unclosed issues to a grant.
 func (s *Code) commands(store beads.Store, grant *gate.Grant) error {
 	file, err := store.Snapshot()
 	if err != nil {
@@ -322,9 +320,9 @@ func (s *Code) commands(store beads.Store, grant *gate.Grant) error {
 	return nil
 }
 
-// Verdicts are kept in git's own directory of this work tree, below the path of the store,
-// since a repository may have several stores; ok is false without git, where nothing
-// tells two trees apart.
+// Verdicts returns the verdicts of the store in this work tree. They are in git's directory of
+// the work tree, by store, since a repository may have several. ok is false without git, since
+// the content of the tree is then unknown.
 func (s *Code) Verdicts() (kept gate.Verdicts, ok bool) {
 	if s.Own == "" {
 		return gate.Verdicts{}, false
@@ -333,10 +331,10 @@ func (s *Code) Verdicts() (kept gate.Verdicts, ok bool) {
 	return gate.Verdicts{Dir: filepath.Join(s.Own, "verdicts", filepath.FromSlash(place.Store))}, err == nil
 }
 
-// Logs is the directory for whole outputs, "" where there is none.
+// Logs returns the directory for full outputs; "" if there is none.
 func (s *Code) Logs() string { return Below(cmp.Or(s.Own, s.State), "logs") }
 
-// Below is a place in a directory; "" where there is none.
+// Below joins names to a directory; "" if dir is "".
 func Below(dir string, names ...string) string {
 	if dir == "" {
 		return ""
@@ -344,8 +342,8 @@ func Below(dir string, names ...string) string {
 	return filepath.Join(dir, filepath.Join(names...))
 }
 
-// Fresh reads the tree once, and returns a function that finds, for any number of issues,
-// the verdict that passed and still counts.
+// Fresh reads the tree once, and returns a function that finds the passed verdict of an issue
+// that is still valid.
 func (s *Code) Fresh(ctx context.Context) (func(id string, c gate.Criteria) (*gate.Verdict, bool), error) {
 	none := func(string, gate.Criteria) (*gate.Verdict, bool) { return nil, false }
 	kept, ok := s.Verdicts()
@@ -369,7 +367,7 @@ func (s *Code) Fresh(ctx context.Context) (func(id string, c gate.Criteria) (*ga
 	}, err
 }
 
-// CriteriaEdited compares criteria with those that are committed.
+// CriteriaEdited compares criteria with the committed ones.
 func (a *Run) CriteriaEdited(ctx context.Context, s *Code, id string, c gate.Criteria) (*checkpoint.Edited, error) {
 	if s.Store.File() == "" {
 		return nil, nil
@@ -381,19 +379,19 @@ func (a *Run) CriteriaEdited(ctx context.Context, s *Code, id string, c gate.Cri
 	return checkpoint.EditedSince(ctx, repo, path, id, c)
 }
 
-// TrustRequest says what is to become of the trust in the repository of a run.
+// TrustRequest says whether to grant or revoke trust.
 type TrustRequest struct{ Revoke, DryRun bool }
 
-// TrustResult says what became of it.
+// TrustResult is the result of Trust.
 type TrustResult struct {
 	Root    string // of the repository
-	Before  bool   // it was trusted; not known of a grant
-	Trusted bool   // it is now
+	Before  bool   // it was trusted; not set by a grant
+	Trusted bool   // it is trusted now
 	Diff    string // of a dry run
 }
 
-// Trust lets the commands in the repository's acceptance criteria run on this
-// machine, or takes that back.
+// Trust lets the commands in the repository's acceptance criteria run on this machine, or
+// revokes that.
 func (a *Run) Trust(ctx context.Context, r TrustRequest) (*TrustResult, error) {
 	if err := a.ForPeople("trust"); err != nil && !r.DryRun {
 		return nil, err
@@ -416,7 +414,7 @@ func (a *Run) Trust(ctx context.Context, r TrustRequest) (*TrustResult, error) {
 	return result, err
 }
 
-// trustDiff shows what would become of the record of a grant.
+// trustDiff returns the diff of a grant's record.
 func trustDiff(trust gate.Trust, grant gate.Grant, revoke bool) (string, error) {
 	path, after, err := trust.Record(grant)
 	if err != nil {
@@ -433,8 +431,8 @@ func trustDiff(trust gate.Trust, grant gate.Grant, revoke bool) (string, error) 
 // Grants lists what is trusted on this machine.
 func (a *Run) Grants() ([]gate.Grant, error) { return gate.Trust{Dir: a.StateDir()}.List() }
 
-// trustHere gives what is trusted, and the grant for the repository that stig is
-// started in.
+// trustHere returns the trust records, and a new grant for the repository that stig was started
+// in.
 func (a *Run) trustHere(ctx context.Context) (trust gate.Trust, grant gate.Grant, err error) {
 	store, err := a.Discover()
 	if err != nil {
@@ -445,7 +443,7 @@ func (a *Run) trustHere(ctx context.Context) (trust gate.Trust, grant gate.Grant
 		return trust, grant, err
 	}
 	if trust.Dir = s.State; trust.Dir == "" {
-		return trust, grant, Usage("no directory to keep what is trusted", "set XDG_STATE_HOME or HOME")
+		return trust, grant, Usage("no directory for records of trust", "set XDG_STATE_HOME or HOME")
 	}
 	if grant.Root, grant.Commit, err = s.repository(ctx); err != nil {
 		return trust, grant, err
@@ -467,8 +465,8 @@ func (a *Run) trustHere(ctx context.Context) (trust gate.Trust, grant gate.Grant
 	return trust, grant, s.commands(store, &grant)
 }
 
-// agreeToActors adds the commands in the files of actors to a grant. A file with a mistake
-// runs nothing; it is asked about once it is fixed.
+// agreeToActors adds the commands in the files of actors to a grant. It skips invalid files,
+// which run nothing; once fixed, they need agreement.
 func (a *Run) agreeToActors(s *Code, grant *gate.Grant) {
 	root := filepath.Dir(s.Store.Dir)
 	names, err := clone.ProfileNames(root)
@@ -483,22 +481,22 @@ func (a *Run) agreeToActors(s *Code, grant *gate.Grant) {
 	}
 }
 
-// commandsOf is a hash of the commands in the file of an actor.
+// commandsOf returns a hash of the commands in an actor's file.
 func commandsOf(p *clone.Profile) string {
-	text, _ := json.Marshal([]string{p.Name, p.Command, p.Setup}) // texts can be encoded
+	text, _ := json.Marshal([]string{p.Name, p.Command, p.Setup}) // strings always encode
 	return gate.Hash(string(text))
 }
 
-// ActorTrust says how far the commands in the file of an actor are trusted.
+// ActorTrust says whether the commands in an actor's file are trusted.
 type ActorTrust struct {
 	Repository bool // the repository is
-	Agreed     bool // and a person agreed to these very commands
+	Agreed     bool // and a person agreed to exactly these commands
 
 	code  *Code
 	grant *gate.Grant
 }
 
-// TrustsActor says how far the commands in the file of an actor are trusted.
+// TrustsActor returns whether the commands in an actor's file are trusted.
 func (a *Run) TrustsActor(ctx context.Context, p *clone.Profile) (t ActorTrust, err error) {
 	store, err := a.Discover()
 	if err != nil {
@@ -513,31 +511,31 @@ func (a *Run) TrustsActor(ctx context.Context, p *clone.Profile) (t ActorTrust, 
 	return t, err
 }
 
-// AgreeToActor records that a person agreed to the commands in the file of an actor, in a
-// trusted repository.
+// AgreeToActor records that a person agreed to the commands in an actor's file, in a trusted
+// repository.
 func (t ActorTrust) AgreeToActor(p *clone.Profile) error {
 	if t.Agreed || t.grant == nil {
 		return nil
 	}
 	err := gate.Trust{Dir: t.code.State}.Agree(t.grant.Root, commandsOf(p))
-	if errors.Is(err, fs.ErrNotExist) { // what was read before is not put back
-		err = &fault.Error{Code: fault.Conflict, Path: t.grant.Root, Reason: "its trust was taken back meanwhile", Hint: "read what it runs, then type stig trust"}
+	if errors.Is(err, fs.ErrNotExist) { // a revoked grant is not restored
+		err = &fault.Error{Code: fault.Conflict, Path: t.grant.Root, Reason: "its trust was revoked meanwhile", Hint: "read what it runs, then type stig trust"}
 	}
 	return err
 }
 
-// Git runs git beside the store, whose path it gives as git knows it: that of its file,
-// or of the copy of one on a server. Where there is no copy, the error is a fault.Usage.
+// Git returns a git client beside the store, and the path that git has of it: the store's file,
+// or the copy of a store on a server. Without a copy the error is a fault.Usage.
 func (a *Run) Git(store beads.Place) (repo git.Client, path string, err error) {
 	if store.File() == "" {
-		return git.Client{}, "", Usage(store.Name()+": no copy of it is in git, which would hold its past",
+		return git.Client{}, "", Usage(store.Name()+": has no copy in git, so it has no history",
 			"type stig store sync, and commit what it writes")
 	}
 	if path, err = filepath.Abs(store.File()); err != nil {
 		return git.Client{}, "", err
 	}
 	real, err := filepath.EvalSymlinks(path)
-	if (store.Mode == beads.BD || store.Mode == beads.Server) && errors.Is(err, fs.ErrNotExist) { // bd has exported nothing yet, or no edit was copied
+	if (store.Mode == beads.BD || store.Mode == beads.Server) && errors.Is(err, fs.ErrNotExist) { // bd has exported nothing yet, or no edit was copied yet
 		if real, err = filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
 			real = filepath.Join(real, filepath.Base(path))
 		}
@@ -548,7 +546,7 @@ func (a *Run) Git(store beads.Place) (repo git.Client, path string, err error) {
 	return a.GitIn("").Beside(real), real, nil
 }
 
-// ErrNotRun is wrapped by the refusal (fault.Found) to run the checks of an issue.
+// ErrNotRun is wrapped by the error (fault.Found) that the checks of an issue may not run.
 var ErrNotRun = errors.New("its checks are not run")
 
 func NotRun(id, reason, hint string) error {

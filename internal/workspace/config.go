@@ -20,7 +20,7 @@ import (
 	"stig/schemas"
 )
 
-// Config is what the configuration files say; see schemas/stig/config.cue.
+// Config is the configuration; see schemas/stig/config.cue.
 type Config struct {
 	Signals struct {
 		Evidence bool `json:"evidence"`
@@ -30,40 +30,40 @@ type Config struct {
 	} `json:"schema"`
 	Gate struct {
 		Env      []string `json:"env"`
-		Timeout  string   `json:"timeout"`  // as checkpoint.ParseSpan takes it; "" when not given
+		Timeout  string   `json:"timeout"`  // in the format of checkpoint.ParseSpan; "" if not given
 		Deadline string   `json:"deadline"` // the same
-		Jobs     int      `json:"jobs"`     // how many issues have their checks run at once; 0 when not given
-		Sandbox  []string `json:"sandbox"`  // what runs each check; empty for nothing
+		Jobs     int      `json:"jobs"`     // how many issues are checked at once; 0 if not given
+		Sandbox  []string `json:"sandbox"`  // command that runs each check; empty for none
 		Waivers  string   `json:"waivers"`  // who may waive; see service.CloseOptions
-		Before   string   `json:"before"`   // when checks run before the work: BeforeLoop and so on; "" when not given
-		Held     string   `json:"held"`     // HeldAsk or HeldClose; "" when not given
-		// HeldLabels are those of issues whose checks are green before the work too; nil
-		// when not given.
+		Before   string   `json:"before"`   // when checks run before the work: BeforeLoop and so on; "" if not given
+		Held     string   `json:"held"`     // HeldAsk or HeldClose; "" if not given
+		// HeldLabels are labels of issues whose checks may be green before the work too; nil if
+		// not given.
 		HeldLabels []string `json:"held_labels"`
-		Tree       string   `json:"tree"` // TreeKept or TreeFresh; "" when not given
+		Tree       string   `json:"tree"` // TreeKept or TreeFresh; "" if not given
 	} `json:"gate"`
 	Commit struct {
-		Allow []string `json:"allow"` // globs, as git.AllowsFile takes them
+		Allow []string `json:"allow"` // globs, see git.AllowsFile
 	} `json:"commit"`
 	Claims struct {
-		TTL string `json:"ttl"` // as checkpoint.ParseSpan takes it; "" when not given
+		TTL string `json:"ttl"` // in the format of checkpoint.ParseSpan; "" if not given
 	} `json:"claims"`
 	Cost struct {
 		Prices map[string]TokenPrice `json:"prices"` // by model or program
 	} `json:"cost"`
 	Commits struct {
-		Subject string `json:"subject"` // of commits of the loop, with {id}, {title} and {actor}; "" when not given
+		Subject string `json:"subject"` // of the loop's commits, with {id}, {title} and {actor}; "" if not given
 	} `json:"commits"`
 	Traces struct {
-		Digest int `json:"digest"` // 0 when not given
+		Digest int `json:"digest"` // 0 if not given
 	} `json:"traces"`
-	Swarm  *SwarmConfig    `json:"swarm"`  // nil when not given
-	Notify Notifications   `json:"notify"` // see whom
+	Swarm  *SwarmConfig    `json:"swarm"`  // nil if not given
+	Notify Notifications   `json:"notify"` // see Run.Own
 	Types  []string        `json:"types"`  // of issues, besides those of bd
 	Views  map[string]View `json:"views"`  // of stig list, by name
 }
 
-// Values of Config.Gate; the first of each holds where none is given.
+// Values of Config.Gate; the first of each is the default.
 const (
 	BeforeLoop   = "loop"
 	BeforeAlways = "always"
@@ -76,13 +76,13 @@ const (
 	TreeFresh = "fresh"
 )
 
-// TokenPrice is what a million tokens cost, in US dollars.
+// TokenPrice is the price of a million tokens, in US dollars.
 type TokenPrice struct {
-	In  float64 `json:"in"`  // that a model reads
-	Out float64 `json:"out"` // that it writes
+	In  float64 `json:"in"`  // tokens that a model reads
+	Out float64 `json:"out"` // tokens that it writes
 }
 
-// PriceOf gives the price of a model's tokens, else that of its program's.
+// PriceOf returns the token price of a model, or else of a program.
 func (c *Config) PriceOf(model, program string) (TokenPrice, bool) {
 	if p, ok := c.Cost.Prices[model]; ok && model != "" {
 		return p, true
@@ -91,10 +91,11 @@ func (c *Config) PriceOf(model, program string) (TokenPrice, bool) {
 	return p, ok
 }
 
-// heldLabels are those of Config.Gate.HeldLabels where none are given.
+// heldLabels is the default of Config.Gate.HeldLabels.
 var heldLabels = []string{"refactor", "docs", "chore", "upgrade"}
 
-// MayHold reports whether labels of an issue say that its checks are green before the work too.
+// MayHold reports whether the labels of an issue say that its checks may be green before the
+// work too.
 func (c *Config) MayHold(labels []string) bool {
 	held := c.Gate.HeldLabels
 	if held == nil {
@@ -103,7 +104,7 @@ func (c *Config) MayHold(labels []string) bool {
 	return slices.ContainsFunc(labels, func(l string) bool { return slices.Contains(held, l) })
 }
 
-// SwarmConfig are the numbers of swarms. Times are as checkpoint.ParseSpan takes them.
+// SwarmConfig is the settings of swarms. Times have the format of checkpoint.ParseSpan.
 type SwarmConfig struct {
 	Evaporation     float64 `json:"evaporation"`
 	Deposit         float64 `json:"deposit"`
@@ -119,7 +120,7 @@ type SwarmConfig struct {
 	LeastActive     int     `json:"least_active"`
 }
 
-// View is a named list.
+// View is a named list of issues.
 type View struct {
 	Status   []string `json:"status"`
 	Type     []string `json:"type"`
@@ -134,16 +135,16 @@ type View struct {
 	All      bool     `json:"all"`
 }
 
-// errConfig is wrapped by the refusal of a configuration file. What writes to a store or
-// runs its checks refuses; what reads goes on without the file.
+// errConfig is wrapped by errors of a configuration file. Commands that write to a store or run
+// checks fail; those that only read continue without the file.
 var errConfig = errors.New("the configuration cannot be used")
 
 func badConfig(message, hint string) error {
 	return &fault.Error{Code: fault.Usage, Reason: message, Hint: hint, Err: errConfig}
 }
 
-// Configure reads the user's file and then that of the repository, which takes
-// precedence. Neither needs to exist.
+// Configure reads the configuration of the user and then that of the repository, which takes
+// precedence. Both files are optional.
 func (a *Run) Configure(s beads.Place) error {
 	a.Config = Config{}
 	err := a.readConfigs(s)
@@ -163,7 +164,7 @@ func (a *Run) readConfigs(s beads.Place) error {
 	return a.Narrow()
 }
 
-// ConfigFiles are the paths of the configuration files, the one that takes precedence last.
+// ConfigFiles returns the paths of the configuration files, in increasing precedence.
 func (a *Run) ConfigFiles(s beads.Place) (files []string) {
 	if dir, err := a.ConfigDir(); err == nil && filepath.IsAbs(dir) {
 		files = append(files, filepath.Join(dir, "stig", "config.cue"))
@@ -185,7 +186,7 @@ func (a *Run) ReadConfig(at string) error {
 	}
 	for _, glob := range a.Config.Commit.Allow {
 		if _, err := path.Match(glob, ""); err != nil {
-			return badConfig(fmt.Sprintf("%s: commit.allow: %q is no glob", Shortest(at), glob), "write [, * and ? of a name as \\\\[, \\\\* and \\\\?")
+			return badConfig(fmt.Sprintf("%s: commit.allow: %q is not a glob", Shortest(at), glob), "escape [, * and ? in a name as \\\\[, \\\\* and \\\\?")
 		}
 	}
 	if file := a.Config.Schema.File; file != before && !filepath.IsAbs(file) {
@@ -194,13 +195,13 @@ func (a *Run) ReadConfig(at string) error {
 	return nil
 }
 
-// IsAbsent reports whether an error says that there is no such file: one of the
-// directories of its path may be a file, such as HOME=/dev/null.
+// IsAbsent reports whether an error says that a file does not exist. One of the directories in
+// its path may be a file, such as HOME=/dev/null.
 func IsAbsent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// Narrow has tables validated against the project's own schema too, if it has one.
+// Narrow makes tables be validated against the project's own schema too, if there is one.
 func (a *Run) Narrow() error {
 	path := a.Config.Schema.File
 	if path == "" || a.Schema.Narrowed() {
@@ -218,8 +219,8 @@ func (a *Run) Narrow() error {
 	return nil
 }
 
-// TimeOf reads the value of --since, a point in time: a day, a time with its offset, or an
-// age such as 24h, 7d, 2w, 1d12h. "" is the beginning of time.
+// TimeOf parses the value of --since: a day, a time with offset, or an age such as 24h, 7d, 2w,
+// 1d12h. "" returns the zero time.
 func TimeOf(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
@@ -236,7 +237,7 @@ func TimeOf(text string, now time.Time) (time.Time, error) {
 	return now.Add(-age), nil
 }
 
-// Words names the targets, without the part of a URL that may be secret.
+// Words names the targets, without the parts of a URL that may be secret.
 func (n Notifications) Words() (words []string) {
 	if where, err := url.Parse(n.URL); err == nil && n.URL != "" {
 		words = append(words, where.Host)
@@ -247,12 +248,12 @@ func (n Notifications) Words() (words []string) {
 	return words
 }
 
-// Notifications say how people are notified of events. The zero value notifies nobody.
+// Notifications configure how people are notified of events. The zero value notifies nobody.
 type Notifications struct {
-	URL     string   `json:"url"`     // takes the JSON of an ntfy server
-	Topic   string   `json:"topic"`   // "stig" unless told
+	URL     string   `json:"url"`     // accepts the JSON of an ntfy server
+	Topic   string   `json:"topic"`   // default "stig"
 	Command []string `json:"command"` // gets the event on its standard input
-	Click   string   `json:"click"`   // the page of an issue, with {id} for its id; "" for none
+	Click   string   `json:"click"`   // URL of an issue's page, with {id} for its id; "" for none
 }
 
 func (n Notifications) Off() bool { return n.URL == "" && len(n.Command) == 0 }
@@ -261,14 +262,14 @@ func (n Notifications) Same(m Notifications) bool {
 	return n.URL == m.URL && n.Topic == m.Topic && n.Click == m.Click && slices.Equal(n.Command, m.Command)
 }
 
-// clone is a copy that shares no memory with n, so that another file can be read into it.
+// clone returns a copy that shares no memory with n, so that another file can be decoded into
+// it.
 func (n Notifications) clone() Notifications {
 	n.Command = slices.Clone(n.Command)
 	return n
 }
 
-// Page is the URL of an issue; "" for no issue, and if no page is configured. The id is
-// escaped.
+// Page returns the URL of an issue; "" if id is "" or no page is configured. The id is escaped.
 func (n Notifications) Page(id string) string {
 	if id == "" {
 		return ""
@@ -276,9 +277,9 @@ func (n Notifications) Page(id string) string {
 	return strings.ReplaceAll(n.Click, "{id}", strings.ReplaceAll(url.QueryEscape(id), "+", "%20"))
 }
 
-// GoneFor is how long the store or the issue may be gone without a word: some programs empty
-// the file, or remove it, before they fill it again. AwayFor is how long a store is waited
-// for, with a warning: git takes it away in a rebase, and a server may be restarted.
+// GoneFor is how long the store or an issue may be missing without a warning: some programs
+// empty or remove the file before they write it. AwayFor is how long to wait for a missing
+// store, with a warning: git removes it during a rebase, and a server may restart.
 const (
 	GoneFor = time.Second
 	AwayFor = 10 * time.Minute

@@ -9,7 +9,8 @@ import (
 	"stig/schemas"
 )
 
-// The schema of the configuration and package swarm have the same defaults.
+// TestSwarmDefaults compares the defaults in the configuration schema with those of package
+// swarm.
 func TestSwarmDefaults(t *testing.T) {
 	var c workspace.Config
 	if err := cue.Decode(schemas.Config, "#Config", "test.cue", []byte("swarm: {}"), &c); err != nil {

@@ -12,7 +12,7 @@ import (
 	"stig/internal/store/jsonl"
 )
 
-// ExcludeLine is the line by which git leaves a file below the root of a work tree alone.
+// ExcludeLine returns the line that makes git ignore a file below the root of a work tree.
 func ExcludeLine(root, path string) (string, error) {
 	below, err := filepath.Rel(root, path)
 	if err == nil && !filepath.IsLocal(below) {
@@ -21,9 +21,9 @@ func ExcludeLine(root, path string) (string, error) {
 	return "/" + strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(filepath.ToSlash(below)), err
 }
 
-// excludeLocks has git leave the files alone that are locked for a write, by its info/exclude,
-// which no other clone has: the .gitignore of a store may be another program's. Where that
-// cannot be written they show in git status.
+// excludeLocks makes git ignore the lock files of the store, by info/exclude, which belongs to
+// this clone; the store's .gitignore may be another program's. If that cannot be written, git
+// status shows the lock files.
 func excludeLocks(p beads.Place, place clone.Place) {
 	touched, err := jsonl.Touched(p)
 	if err != nil || len(touched) == 0 || place.Tree.Common == "" {

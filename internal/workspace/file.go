@@ -16,7 +16,7 @@ import (
 	"stig/internal/file"
 )
 
-// Placed puts the path first in the error of a file.
+// Placed puts the path first in an fs.PathError.
 func Placed(err error) error {
 	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		return fmt.Errorf("%s: %w", Shortest(at.Path), at.Err)
@@ -24,9 +24,8 @@ func Placed(err error) error {
 	return err
 }
 
-// ReplaceFile replaces the content of a file in one step, so that nobody ever sees half of
-// it. It keeps the mode, and follows symbolic links. Checks run just before that step; if
-// one fails, the file stays as it was.
+// ReplaceFile replaces the content of a file atomically. It keeps the mode and follows symbolic
+// links. The checks run just before the replacement; if one fails, the file is unchanged.
 func ReplaceFile(path, text string, checks ...func() error) error {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
@@ -40,26 +39,26 @@ func ReplaceFile(path, text string, checks ...func() error) error {
 	return file.Replacement{Pattern: "." + filepath.Base(path) + ".stig-*.tmp", Mode: mode, Sync: true, Checks: checks}.Put(path, []byte(text))
 }
 
-// HostFile is a file of another program or of the user that stig shows a diff of, and
-// replaces whole unless somebody else changed it since: settings of an assistant or of git,
-// a unit, an actor, a grant of trust.
+// HostFile is a file of another program or of the user, which stig shows a diff of and replaces
+// as a whole, unless it changed meanwhile: settings of an assistant or of git, a systemd unit,
+// an actor's file, a grant of trust.
 type HostFile struct {
 	Path string
-	Root string // directories below it that are left empty go too
+	Root string // empty directories below it are removed with the file
 }
 
-// Exists reports whether there is anything at a path; a link counts wherever it leads.
+// Exists reports whether there is anything at a path, dangling links included.
 func Exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
 }
 
-// Read gives nil when there is no such file.
+// Read returns nil if there is no such file.
 func (f HostFile) Read() ([]byte, error) {
 	text, err := file.Read(f.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && Exists(f.Path):
-		return nil, fmt.Errorf("%s: a link to a file that is not there", Shortest(f.Path))
+		return nil, fmt.Errorf("%s: dangling symbolic link", Shortest(f.Path))
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
 	case err != nil:
@@ -68,8 +67,8 @@ func (f HostFile) Read() ([]byte, error) {
 	return append([]byte{}, text...), nil
 }
 
-// Change is the step from the text that was read to another, where nil stands for no file;
-// no step if they are equal.
+// Change returns the step that changes the file from before to after; nil stands for no file.
+// It returns no step if they are equal.
 func (f HostFile) Change(before, after []byte, what ...string) []SetupStep {
 	if bytes.Equal(before, after) && (before == nil) == (after == nil) {
 		return nil
@@ -82,7 +81,7 @@ func (f HostFile) Change(before, after []byte, what ...string) []SetupStep {
 	return []SetupStep{{What: what, Diff: f.Diff(before, after), Do: do}}
 }
 
-// unchanged returns an error if the file no longer holds what was read.
+// unchanged returns an error if the content is no longer before.
 func (f HostFile) unchanged(before []byte) error {
 	now, err := f.Read()
 	if err != nil || bytes.Equal(now, before) && (now == nil) == (before == nil) {
@@ -94,7 +93,7 @@ func (f HostFile) unchanged(before []byte) error {
 	}
 }
 
-// Diff shows a file that is not there as /dev/null.
+// Diff returns a diff from before to after, in which a missing file is /dev/null.
 func (f HostFile) Diff(before, after []byte) string {
 	name := func(text []byte) string {
 		if text == nil {
@@ -106,8 +105,7 @@ func (f HostFile) Diff(before, after []byte) string {
 	return text[strings.IndexByte(text, '\n')+1:]
 }
 
-// write gives the file its text, in directories that are made when they are
-// missing, if it is unchanged.
+// write writes the file if it is unchanged, and creates missing directories.
 func (f HostFile) write(text []byte, unchanged func() error) error {
 	dir := filepath.Dir(f.Path)
 	if err := os.MkdirAll(dir, 0o777); err != nil {
@@ -120,7 +118,7 @@ func (f HostFile) write(text []byte, unchanged func() error) error {
 	return err
 }
 
-// Remove removes the file, if it is unchanged, and directories that are empty then.
+// Remove removes the file if it is unchanged, and directories that are empty then.
 func (f HostFile) Remove(unchanged func() error) error {
 	if err := unchanged(); err != nil {
 		return err
@@ -132,15 +130,14 @@ func (f HostFile) Remove(unchanged func() error) error {
 	return nil
 }
 
-// removeDirs removes a directory and those above it, below Root, as far as they are empty.
+// removeDirs removes a directory and its parents below Root while they are empty.
 func (f HostFile) removeDirs(dir string) {
 	for dir != f.Root && dir != filepath.Dir(dir) && os.Remove(dir) == nil {
 		dir = filepath.Dir(dir)
 	}
 }
 
-// DiffText shows changed lines key by key, texts by their own lines, and a new
-// line as it will stand.
+// DiffText formats changed issues key by key, texts by line, and a new issue as its line.
 func DiffText(changes []beads.Change) (string, error) {
 	var text strings.Builder
 	for _, c := range changes {
@@ -161,7 +158,7 @@ func DiffText(changes []beads.Change) (string, error) {
 	return text.String(), nil
 }
 
-// lines ends a text with a newline, as the diff expects.
+// lines ends a text with a newline, as package diff expects.
 func lines(text string) []byte {
 	if text == "" {
 		return nil

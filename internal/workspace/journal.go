@@ -19,24 +19,24 @@ func (a *Run) ReadJournal() (clone.Place, clone.Journal, error) {
 	return place, journal, err
 }
 
-// Births gives from the journal what an issue was called when it was made: two
-// branches may give one id to two issues in one second, and titles change. known is false
-// for an issue that is not in the journal of this clone.
+// Births returns a function that finds the original title of an issue in the journal: two
+// branches may create issues with the same id in the same second, and titles change. known is
+// false for an issue that is not in the journal of this clone.
 func (a *Run) Births() func(id string, as beads.Origin) (title string, known bool) {
 	journal := sync.OnceValue(func() (j clone.Journal) {
 		if place, err := a.LivePlace(); err == nil {
-			j, _ = place.Journal() // without it the titles of now are compared
+			j, _ = place.Journal() // without a journal, current titles are compared
 		}
 		return j
 	})
 	return func(id string, as beads.Origin) (string, bool) { return titleAtBirth(journal(), id, as) }
 }
 
-// titleAtBirth follows the edits of a title back to that of a new issue that
-// was made at the same time by the same actor.
+// titleAtBirth follows the edits of a title back to that of an issue created at the same time
+// by the same actor.
 func titleAtBirth(j clone.Journal, id string, as beads.Origin) (title string, known bool) {
-	made := map[string]bool{}     // titles of new issues with that id
-	before := map[string]string{} // of a title, the one that it replaced
+	made := map[string]bool{}     // titles of new issues with this id
+	before := map[string]string{} // by title, the one that it replaced
 	for _, r := range j.Records {
 		for _, c := range r.Changes {
 			switch {
@@ -61,13 +61,13 @@ func titleAtBirth(j clone.Journal, id string, as beads.Origin) (title string, kn
 	return title, made[title]
 }
 
-// decoded is the text of a JSON string.
+// decoded returns the text of a JSON string.
 func decoded(raw string) (text string) {
-	_ = json.Unmarshal([]byte(raw), &text) // the journal holds what the store held
+	_ = json.Unmarshal([]byte(raw), &text) // the journal has valid JSON, as the store had
 	return text
 }
 
-// LivePlace is where the live state of the store of this run is.
+// LivePlace returns the place of the live state of this run's store.
 func (a *Run) LivePlace() (clone.Place, error) {
 	store, err := a.Discover()
 	if err != nil {
@@ -76,12 +76,12 @@ func (a *Run) LivePlace() (clone.Place, error) {
 	return a.Live(store.Place())
 }
 
-// WarnOfJournal warns of what cannot be read in the journal. Of many places it names the
-// first, since a damaged disk leaves thousands.
+// WarnOfJournal warns of what cannot be read in the journal. It names the first three places,
+// since a damaged disk leaves thousands.
 func (a *Run) WarnOfJournal(j clone.Journal) {
 	const most = 3
 	for _, place := range j.Damaged[:min(most, len(j.Damaged))] {
-		a.Warn("%s: cannot be read and was passed over", place)
+		a.Warn("%s: cannot be read; skipped", place)
 	}
 	if more := len(j.Damaged) - most; more > 0 {
 		a.Warn("%d more places in the journal cannot be read", more)

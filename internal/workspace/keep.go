@@ -13,34 +13,35 @@ import (
 	"stig/internal/visible"
 )
 
-// journal keeps what this run writes in the journal of the clone. A journal
-// that cannot be written never keeps an edit from being made.
+// journal records the edits of this run in the journal of the clone. A journal that cannot be
+// written does not prevent edits.
 type journal struct {
 	app    *Run
 	ctx    context.Context
-	Undoes []string            // records that the edits of this run take back
-	Tips   map[string][]string // by issue, the records whose values the edits of this run put back
-	// Sides gives the lines of an issue between which an answer to a merge chose; nil for none.
+	Undoes []string            // records that the edits of this run undo
+	Tips   map[string][]string // by issue, the records whose values the edits of this run restore
+	// Sides returns the three lines of an issue that an answer to a merge conflict chose from;
+	// nil without a merge.
 	Sides  func(id string) (base, ours, theirs *beads.Record)
 	last   *clone.Pending // the latest edit of this run
-	warned bool           // that an edit is not in the journal, the user was told
+	warned bool           // the user was warned that an edit is not in the journal
 
-	beside   bool // other work trees do not see what is kept, and the user was told
-	unshared bool // what others are to see could not be read or written, and the user was told
+	beside   bool // the user was warned that other work trees do not see the journal
+	unshared bool // the user was warned that shared state cannot be read or written
 }
 
-// journalled is a store of which the journal keeps the edits.
+// journalled is a store whose edits are recorded in the journal.
 type journalled struct {
 	beads.Store
 	journal *journal
 }
 
-// Edit records the changes under the lock, right after fn made them, and their
-// outcome when they are written: under the lock too, where the store has one, for whoever
-// writes next may undo just that, or overwrite it. It records nothing of a dry run.
+// Edit records the changes under the lock right after fn made them, and their outcome once they
+// are written. That is under the lock too if the store has one, since the next writer may undo
+// or overwrite them. It records nothing of a dry run.
 func (s *journalled) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx) error) ([]beads.Change, error) {
 	if s.Place().Mode == beads.Server && !o.DryRun {
-		o.Actor, _ = s.journal.app.ActorName(ctx) // an edit whose actor is unknown is recorded all the same
+		o.Actor, _ = s.journal.app.ActorName(ctx) // an edit without an actor is recorded too
 		o.Command = cmp.Or(s.journal.app.Running, "stig")
 	}
 	entry, followed := s.journal.entry(s.Place(), o), false
@@ -50,7 +51,7 @@ func (s *journalled) Edit(ctx context.Context, o beads.Options, fn func(*beads.T
 		entry.follow(changes)
 	}
 	changes, err := s.Store.Edit(ctx, o, func(tx *beads.Tx) error {
-		entry.end(false) // when the edit starts over: what it began before was not written
+		entry.end(false) // the edit restarts: what it began before was not written
 		err := fn(tx)
 		if err == nil {
 			entry.begin(tx.Changes())
@@ -69,8 +70,8 @@ func (s *journalled) Edit(ctx context.Context, o beads.Options, fn func(*beads.T
 	return changes, err
 }
 
-// follow has leases follow what an edit did to issues: who works on one renews theirs,
-// and who gives one back or closes it has none any more.
+// follow updates leases after an edit: an actor that works on an issue renews its lease, and
+// one that releases or closes the issue loses it.
 func (e *entry) follow(changes []beads.Change) {
 	if e.place.Worktree == "" || len(changes) == 0 || len(e.claims.Leases)+len(e.claims.Done) == 0 && !e.leavesMarks() {
 		return
@@ -80,11 +81,11 @@ func (e *entry) follow(changes []beads.Change) {
 	}
 }
 
-// leavesMarks reports whether others of the clone are told of closings: of a server's store
-// all see these themselves.
+// leavesMarks reports whether closed issues get marks for other work trees. A store on a server
+// needs none, since all see it.
 func (e *entry) leavesMarks() bool { return e.place.Shared() && e.place.Documents == nil }
 
-// announce leaves the marks of what is about to be closed.
+// announce leaves marks of issues that are about to be closed.
 func (e *entry) announce(changes []beads.Change) {
 	edit, did := e.edit(changes)
 	if slices.ContainsFunc(did, func(one clone.Handover) bool { return edit.Announce(&clone.Claims{}, one) }) {
@@ -93,7 +94,7 @@ func (e *entry) announce(changes []beads.Change) {
 	}
 }
 
-// edit says what the changes did, for leases and marks to follow.
+// edit describes changes for the update of leases and marks.
 func (e *entry) edit(changes []beads.Change) (edit clone.ClaimEdit, did []clone.Handover) {
 	for _, c := range changes {
 		if before, after, err := parsed(c); err == nil && before != nil {
@@ -108,7 +109,7 @@ func (e *entry) edit(changes []beads.Change) (edit clone.ClaimEdit, did []clone.
 	return edit, did
 }
 
-// change has leases and marks follow what was done.
+// change updates leases and marks.
 func (e *entry) change(did []clone.Handover, follow func(*clone.Claims, clone.Handover) bool) {
 	var issues []string
 	for _, one := range did {
@@ -126,7 +127,8 @@ func (e *entry) change(did []clone.Handover, follow func(*clone.Claims, clone.Ha
 	e.app.WarnOfShared(err)
 }
 
-// warnOfCredentials says what an edit brought that must not come into a repository.
+// warnOfCredentials warns of new credentials in the changes, which must not get into a
+// repository.
 func (j *journal) warnOfCredentials(changes []beads.Change) {
 	for _, c := range changes {
 		for _, what := range lint.NewCredentials(c) {
@@ -135,20 +137,20 @@ func (j *journal) warnOfCredentials(changes []beads.Change) {
 	}
 }
 
-// entry is what the journal keeps of one edit.
+// entry is one edit for the journal.
 type entry struct {
 	*journal
 	at      beads.Place
 	options beads.Options
 
-	pending *clone.Pending // nil when there is none
+	pending *clone.Pending // nil if there is none
 	place   clone.Place
 	claims  clone.Claims // before the edit
 	actor   string
 	seen    clone.Seen
 	before  string // the stamp of the store
 
-	withdraw func() // takes the marks back that were left before the store is written; nil for none
+	withdraw func() // removes the marks that were left before the write; nil for none
 }
 
 func (j *journal) entry(p beads.Place, o beads.Options) *entry {
@@ -158,14 +160,14 @@ func (j *journal) entry(p beads.Place, o beads.Options) *entry {
 // begin records what is about to be written.
 func (e *entry) begin(changes []beads.Change) {
 	if len(changes) == 0 || e.options.DryRun {
-		return // or conflict markers alone were changed
+		return // or only conflict markers changed
 	}
 	place, err := e.app.Live(e.at)
 	if err != nil {
 		e.warn(err)
 		return
 	}
-	actor, _ := e.app.ActorName(e.ctx) // an edit whose actor is unknown is recorded all the same
+	actor, _ := e.app.ActorName(e.ctx) // an edit without an actor is recorded too
 	excludeLocks(e.at, place)
 	e.place, e.seen, e.before, e.actor = place, place.Seen(), clone.Stamp(e.at.Path), actor
 	if e.claims, err = place.Claims(issuesOf(changes)...); err != nil {
@@ -186,11 +188,11 @@ func (e *entry) begin(changes []beads.Change) {
 	e.announce(changes)
 }
 
-// WarnOfBeside says, once, that other work trees do not see what this run does.
+// WarnOfBeside warns, once, that other work trees do not see what this run records.
 func (j *journal) WarnOfBeside() {
 	if !j.beside {
 		j.beside = true
-		j.app.Warn("git's directory cannot be written: the journal of this edit, and claims, are beside the store, where other work trees do not see them")
+		j.app.Warn("git's directory cannot be written: the journal and claims of this edit are beside the store, where other work trees do not see them")
 	}
 }
 
@@ -201,7 +203,7 @@ func issuesOf(changes []beads.Change) (ids []string) {
 	return ids
 }
 
-// end records whether what was begun was written.
+// end records whether the pending edit was written.
 func (e *entry) end(written bool) {
 	if e.pending == nil {
 		return
@@ -218,34 +220,33 @@ func (e *entry) end(written bool) {
 		e.withdraw()
 	}
 	e.withdraw = nil
-	// What another program did to the store before is looked at by orient.
+	// If another program changed the store before, orient still has to check that.
 	if written && (e.seen.Left == e.before || e.seen.Left == "") {
 		e.seen.Left = clone.Stamp(e.at.Path)
-		_ = e.place.Remember(e.seen) // else orient looks once more
+		_ = e.place.Remember(e.seen) // else orient checks once more
 	}
 }
 
 func (j *journal) warn(err error) {
 	if !j.warned {
 		j.warned = true
-		j.app.Warn("this edit is not in the journal, and stig recover will not know of it: %v", err)
+		j.app.Warn("this edit is not in the journal, so stig recover cannot find it: %v", err)
 	}
 }
 
 // Told records that the output of the latest edit was printed.
 func (j *journal) Told() {
 	if j != nil && j.last != nil {
-		_ = j.last.Told() // else the next create like it names the issue
+		_ = j.last.Told() // else the next create of a similar issue mentions this one
 	}
 }
 
-// recorded lists what changes as the journal keeps it: a value that holds a
-// credential as a hash.
+// recorded returns the changes for the journal. Values with credentials are hashed.
 func recorded(changes []beads.Change) (list []clone.Change) {
 	for _, c := range changes {
 		before, after, err := parsed(c)
 		if err != nil {
-			continue // it does not happen: the store parsed both lines
+			continue // does not happen: the store parsed both lines
 		}
 		for _, e := range merge.Edits(before, after) {
 			list = append(list, RecordedEdit(c.ID, e))
@@ -254,12 +255,12 @@ func recorded(changes []beads.Change) (list []clone.Change) {
 	return list
 }
 
-// versions names the lines that changes lead from and to.
+// versions returns the lines from and to which the changes lead.
 func (j *journal) versions(changes []beads.Change) (list []clone.Version) {
 	for _, c := range changes {
 		before, after, err := parsed(c)
 		if err != nil {
-			continue // as in recorded
+			continue // see recorded
 		}
 		v := past.VersionBetween(c.ID, before, after)
 		v.Tips = j.Tips[c.ID]
@@ -272,7 +273,7 @@ func (j *journal) versions(changes []beads.Change) (list []clone.Version) {
 	return list
 }
 
-// RecordedEdit is one edit as the journal keeps it.
+// RecordedEdit returns one edit for the journal.
 func RecordedEdit(id string, e merge.Edit) clone.Change {
 	c := clone.Change{Issue: id, Kind: string(e.Kind), Name: e.Name, Was: e.Was, Now: e.Now}
 	if visible.HoldsSecret(e.Was) || visible.HoldsSecret(e.Now) {
@@ -281,7 +282,7 @@ func RecordedEdit(id string, e merge.Edit) clone.Change {
 	return c
 }
 
-// parsed reads both lines of a change; before is nil for a new issue.
+// parsed parses both lines of a change; before is nil for a new issue.
 func parsed(c beads.Change) (before, after *beads.Record, err error) {
 	if len(c.Before) > 0 {
 		if before, err = beads.ParseRecord(c.Before); err != nil {
@@ -292,7 +293,7 @@ func parsed(c beads.Change) (before, after *beads.Record, err error) {
 	return before, after, err
 }
 
-// hashed is what the journal keeps of a text that holds a credential.
+// hashed returns the hash that replaces a text with a credential.
 func hashed(e merge.Edit, text string) string {
 	return string(merge.Part{Kind: e.Kind, Name: e.Name, Text: text}.Digest())
 }

@@ -17,8 +17,8 @@ import (
 	"stig/internal/testkit/memory"
 )
 
-// The journal says of every attempt of an edit what became of it, and nothing of a
-// dry run. It knows the store by its place alone.
+// TestJournalled: the journal has the result of every attempt of an edit, and nothing of a dry
+// run. It needs only the place of the store.
 func TestJournalled(t *testing.T) {
 	const text = `{"id":"h-1","title":"a"}` + "\n"
 	dir := t.TempDir()
@@ -48,7 +48,7 @@ func TestJournalled(t *testing.T) {
 			return set("b")(tx)
 		}, false},
 		{o, func(tx *beads.Tx) error { return tx.Set("h-1", beads.Set{Key: beads.Notes, Text: "seen"}) }, false},
-		{o, func(tx *beads.Tx) error { return tx.Set("h-1", beads.Set{Key: beads.Notes, Text: "gone"}) }, true}, // nothing judges the notes
+		{o, func(tx *beads.Tx) error { return tx.Set("h-1", beads.Set{Key: beads.Notes, Text: "gone"}) }, true}, // the notes are not validated
 	} {
 		if _, err := store.Edit(t.Context(), edit.o, edit.fn); (err != nil) != edit.fail {
 			t.Errorf("%v", err)
@@ -75,7 +75,7 @@ func TestJournalled(t *testing.T) {
 	}
 }
 
-// What the journal warns of is said once in a run, each of the two things.
+// TestJournalWarns: each of the two warnings is printed once per run.
 func TestJournalWarns(t *testing.T) {
 	var said []string
 	a := &Run{Ctx: t.Context(), Say: func(_ Level, text string) { said = append(said, text) }}
@@ -88,7 +88,7 @@ func TestJournalWarns(t *testing.T) {
 	}
 }
 
-// unsynced is a store that writes, and then says that it may not last.
+// unsynced is a store that writes and then reports that the data may not be on disk.
 type unsynced struct{ beads.Store }
 
 func (s unsynced) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx) error) ([]beads.Change, error) {
@@ -96,10 +96,10 @@ func (s unsynced) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx) 
 	return changes, errors.Join(err, errors.New("may not outlast a crash"))
 }
 
-// full is a store in which there is no room: an edit fails after it was begun.
+// full is a store without free space: an edit fails after it was begun.
 type full struct {
 	beads.Store
-	look func() // while it is about to be written
+	look func() // called before the write
 	err  error
 }
 
@@ -113,9 +113,9 @@ func (s full) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx) erro
 	})
 }
 
-// TestClosingIsAnnounced: the mark of a closing is there before the store shows it, so that
-// who is killed between the two leaves no issue to be done again; where the store was not
-// written it is taken back.
+// TestClosingIsAnnounced: the mark of a close exists before the store shows the close, so that
+// a process killed in between leaves no issue to be done again. If the write fails, the mark is
+// removed.
 func TestClosingIsAnnounced(t *testing.T) {
 	dir := t.TempDir()
 	for _, argv := range [][]string{{"init", "-q", "-b", "main"}, {"-c", "user.name=m", "-c", "user.email=m@pier", "commit", "-q", "--allow-empty", "-m", "begin"}} {

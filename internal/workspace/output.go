@@ -19,14 +19,14 @@ import (
 	"stig/signals"
 )
 
-// What a front end shows of a service: messages beside its result, the result as data,
-// and the error with its exit code.
+// What front ends show of a service: messages besides the result, the result as data, and
+// errors with exit codes.
 
-// lineLimit is the longest line in bytes that every bd command reads.
+// lineLimit is the maximum length of a line, in bytes, that every bd command reads.
 const lineLimit = 60 << 10
 
-// WarnOfEdit warns of what an edit leaves to look at. The warnings are about one
-// issue, or name theirs when id is "".
+// WarnOfEdit prints the warnings of an edit. They are about one issue, or name theirs if id is
+// "".
 func (a *Run) WarnOfEdit(id string, warnings []string, changes []beads.Change) {
 	if id != "" {
 		id += ": "
@@ -41,43 +41,42 @@ func (a *Run) WarnOfEdit(id string, warnings []string, changes []beads.Change) {
 func (a *Run) WarnOfLines(changes []beads.Change) {
 	for _, c := range changes {
 		if len(c.After) > lineLimit {
-			a.Warn("%s: its line is %d bytes long; some versions of bd read at most 65536 of a line", c.ID, len(c.After))
+			a.Warn("%s: its line has %d bytes; some versions of bd read at most 65536 bytes per line", c.ID, len(c.After))
 		}
 	}
 }
 
-// What stig says is lower case, begins with the place and has no full stop; a
-// hint says what to type. Data goes to the output stream, all else to the
-// error stream. A message is one line, which grep finds; it is not wrapped, and
-// short data leaves it within 100 columns.
+// Messages are lower case, start with the place and have no full stop; a hint says what to
+// type. Data goes to standard output, everything else to standard error. A message is one line,
+// for grep; it is not wrapped, and within 100 columns if its data is short.
 
-// Level is what a message is beside a result.
+// Level is the kind of a message.
 type Level int
 
 const (
 	Warning Level = iota
-	aside         // what happened; left out with --quiet
-	Advice        // what to type; left out with --quiet
+	aside         // what happened; omitted with --quiet
+	Advice        // what to type; omitted with --quiet
 )
 
 func (a *Run) Warn(format string, args ...any) { a.Say(Warning, fmt.Sprintf(format, args...)) }
 
 func (a *Run) Note(format string, args ...any) { a.Say(aside, fmt.Sprintf(format, args...)) }
 
-// Hint says what to type, and nothing for "".
+// Hint prints what to type, unless text is "".
 func (a *Run) Hint(text string) {
 	if text != "" {
 		a.Say(Advice, text)
 	}
 }
 
-// Visible is a text as people and assistants are shown it.
+// Visible returns a text with hidden characters made visible.
 func Visible(text string) string { return visible.Text(text) }
 
-// WarnOfStore names the places that cannot be read: reading goes on without them.
+// WarnOfStore names the places that cannot be read; reading continues without them.
 func (a *Run) WarnOfStore(f *beads.Snapshot) {
 	if f.Place().Mode == beads.Export {
-		a.Warn("%s: an export of a Dolt database, where the issues may have changed since", f.Place().Name())
+		a.Warn("%s: an export of a Dolt database, which may have newer issues", f.Place().Name())
 	}
 	problems := f.Problems()
 	const shown = 3
@@ -90,17 +89,17 @@ func (a *Run) WarnOfStore(f *beads.Snapshot) {
 	}
 }
 
-// Output is a result as data: the object that a command prints with --json and
-// that a tool of the MCP server gives.
+// Output is a result as data: the object that a command prints with --json and a tool of the
+// MCP server returns.
 type Output struct {
-	Kind   string // schemas/stig/output.cue has the keys of each
-	Bodies []any  // each encodes as an object, whose keys become those of the output
+	Kind   string // schemas/stig/output.cue lists the keys of each
+	Bodies []any  // each encodes as an object; Output has the keys of all
 }
 
 func NewOutput(kind string, bodies ...any) Output { return Output{Kind: kind, Bodies: bodies} }
 
-// EditOutput is the output of an edit: its own keys, the issues that it touched,
-// whether it was a dry run, and the diff of one.
+// EditOutput returns the output of an edit: its own keys, the edited issues, whether it was a
+// dry run, and the diff of a dry run.
 func EditOutput(kind string, body any, changes []beads.Change, dryRun bool) (Output, error) {
 	own := struct {
 		Issues []string `json:"issues"`
@@ -120,8 +119,8 @@ func EditOutput(kind string, body any, changes []beads.Change, dryRun bool) (Out
 	return NewOutput(kind, body, own), nil
 }
 
-// JSON is the output as one object on one line: schema_version and kind first, then
-// the keys of each body.
+// JSON returns the output as one object on one line: schema_version and kind first, then the
+// keys of each body.
 func (o Output) JSON() (json.RawMessage, error) {
 	head := struct {
 		SchemaVersion int    `json:"schema_version"`
@@ -140,7 +139,7 @@ func (o Output) JSON() (json.RawMessage, error) {
 	return line, err
 }
 
-// encoded is an object of JSON on one line, without hidden characters.
+// encoded returns a JSON object on one line, without hidden characters.
 func encoded(body any) ([]byte, error) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
@@ -150,7 +149,7 @@ func encoded(body any) ([]byte, error) {
 	}
 	line := bytes.TrimSpace(text.Bytes())
 	if line[0] != '{' {
-		return nil, fmt.Errorf("%T: must be an object of JSON; found %.20q", body, line)
+		return nil, fmt.Errorf("%T: must be a JSON object; found %.20q", body, line)
 	}
 	return inert(line), nil
 }
@@ -165,7 +164,7 @@ func WriteJSON(w io.Writer, kind string, bodies ...any) error {
 	return err
 }
 
-// WriteArray writes an array of JSON objects, each on a line.
+// WriteArray writes an array of JSON objects, one per line.
 func WriteArray(w io.Writer, list []json.RawMessage) error {
 	text := []byte{'['}
 	for i, object := range list {
@@ -181,7 +180,7 @@ func WriteArray(w io.Writer, list []json.RawMessage) error {
 	return err
 }
 
-// inert is JSON that says the same without hidden characters.
+// inert returns equivalent JSON with hidden characters escaped.
 func inert(text []byte) []byte {
 	if !bytes.ContainsFunc(text, visible.Hidden) {
 		return text
@@ -203,17 +202,17 @@ func inert(text []byte) []byte {
 // Exit codes.
 const (
 	ExitDone        = 0
-	ExitFound       = 1 // a check found something, or the gate said no
+	ExitFound       = 1 // problems found, or the gate failed
 	ExitUsage       = 2
 	exitStore       = 3 // the store cannot be read or must not be written
 	ExitNoIssue     = 4
-	ExitConflict    = 5   // changed meanwhile, or held by another
-	ExitWaits       = 6   // waits on a person
-	exitNotMerged   = 129 // stig merge wrote nothing; git takes less than 129 for conflicts
+	ExitConflict    = 5   // changed meanwhile, or held by another actor
+	ExitWaits       = 6   // waits for a person
+	exitNotMerged   = 129 // stig merge wrote nothing; git uses codes below 129 for conflicts
 	ExitInterrupted = 130
 )
 
-// ExitCodes are the exit codes with their meaning, as help lists them.
+// ExitCodes lists the exit codes with their meaning, for help.
 var ExitCodes = [][2]string{
 	{"0", "done"},
 	{"1", "problems found, or a check failed"},
@@ -226,34 +225,34 @@ var ExitCodes = [][2]string{
 	{"130, 143", "interrupted, terminated (SIGTERM)"},
 }
 
-// Usage is a command line that cannot be carried out as it stands.
+// Usage returns the error of an invalid request.
 func Usage(message, hint string) error {
 	return &fault.Error{Code: fault.Usage, Reason: message, Hint: hint}
 }
 
-// Ended ends a command whose output says already what there is to say, with an exit code.
+// Ended ends a command with an exit code and no message, since its output says everything.
 type Ended struct{ Code int }
 
 func (e Ended) Error() string { return "ended with exit code " + strconv.Itoa(e.Code) }
 
-// Found ends a command that printed what it found.
+// Found returns the error of a command that printed what it found.
 func Found() error { return Ended{ExitFound} }
 
-// NotMerged ends a merge that wrote nothing. git takes a lower exit code for a merge with
-// conflicts, and ours for its result.
+// NotMerged returns the error of a merge that wrote nothing. Its exit code is above those by
+// which git reports conflicts.
 func NotMerged(err error) error {
 	return &fault.Error{Code: fault.NotMerged, Reason: err.Error(), Err: err}
 }
 
-// Failure is an error as it is shown: what happened, what to type, the exit code.
+// Failure is an error for display: the message, what to type, and the exit code.
 type Failure struct {
 	Code    int    `json:"code"`
 	Hint    string `json:"hint"`
 	Message string `json:"message"`
 }
 
-// For is the failure of a command: a request that cannot be carried out and has no
-// hint of its own is referred to the help of that command.
+// For returns the failure of a command: an invalid request without a hint refers to the help of
+// the command.
 func (f Failure) For(command string) Failure {
 	if f.Code == ExitUsage && f.Hint == "" {
 		f.Hint = "type " + command + " --help"
@@ -261,17 +260,17 @@ func (f Failure) For(command string) Failure {
 	return f
 }
 
-// Output is the failure as data.
+// Output returns the failure as data.
 func (f Failure) Output() Output { return NewOutput("error", f) }
 
-// codes are the exit codes of faults.
+// codes maps faults to exit codes.
 var codes = map[fault.Code]int{
 	fault.Usage: ExitUsage, fault.Found: ExitFound, fault.Store: exitStore, fault.Refused: exitStore, fault.NotFound: ExitNoIssue,
 	fault.NoRevision: ExitUsage, fault.NotMerged: exitNotMerged, fault.Conflict: ExitConflict, fault.Changed: ExitConflict, fault.Waits: ExitWaits,
 }
 
-// Classify maps an error to what is shown of it. One that nobody promised is
-// taken for a store that cannot be used. Of the errors that one wraps the outermost counts.
+// Classify returns an error for display. The outermost fault in the chain decides; an unknown
+// error counts as an unusable store.
 func Classify(err error) Failure {
 	f := Failure{Code: exitStore, Message: err.Error()}
 	if e, ok := errors.AsType[Ended](err); ok {
@@ -291,7 +290,7 @@ func Classify(err error) Failure {
 	case !ok:
 	case e.InNotes():
 		f.Hint = hintFor(err, e)
-	default: // what is given is wrong, not what is written: the help of the command says more
+	default: // the arguments are invalid, not the store: the help of the command says more
 		f.Code = ExitUsage
 		if fix := e.Findings[0].Fix; fix != "" {
 			f.Hint = "did you mean " + fix + "?"
@@ -300,7 +299,7 @@ func Classify(err error) Failure {
 	return f
 }
 
-// hintFor names the issue in the hint of a table that does not know whose it is.
+// hintFor returns the hint of an invalid table with the issue filled in.
 func hintFor(err error, invalid *signals.InvalidError) string {
 	if of, ok := errors.AsType[*checkpoint.IssueError](err); ok {
 		return strings.ReplaceAll(invalid.Hint(), " ID", " "+of.ID)

@@ -9,8 +9,8 @@ import (
 	"stig/internal/fault"
 )
 
-// A fault ends with the exit code of its code, in whatever it is wrapped; one
-// without a code ends as an error that nobody promised.
+// TestClassifyFaults: a wrapped fault has the exit code of its code; other errors count as
+// unknown.
 func TestClassifyFaults(t *testing.T) {
 	for code, want := range map[fault.Code]int{
 		fault.Usage: ExitUsage, fault.Found: ExitFound, fault.Store: exitStore, fault.Conflict: ExitConflict, fault.Changed: ExitConflict, fault.Refused: exitStore, fault.NotFound: ExitNoIssue, fault.NoRevision: ExitUsage, fault.NotMerged: exitNotMerged, fault.Waits: ExitWaits, 0: exitStore,

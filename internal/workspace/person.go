@@ -15,20 +15,21 @@ import (
 	"stig/internal/process"
 )
 
-// What people alone decide, and how a run of a worker is known: by its environment, and by the
-// processes above, whatever its environment says and whichever store it names.
+// Decisions for people only, and how a worker's run is recognized: by its environment, and by
+// the parent processes, whatever the environment says and whichever store it names.
 
-// ByPerson reports whether an actor of this run is a person: neither the session of an
-// assistant nor what a worker loop started.
+// ByPerson reports whether an actor of this run is a person: neither an assistant's session nor
+// started by a worker loop.
 func (a *Run) ByPerson(name string) bool { return a.Assistant(name) == "" && !a.isInRun() }
 
-// ForPeople refuses (fault.Found) what people alone decide, in a run of a worker.
+// ForPeople returns an error (fault.Found) in a worker's run, for decisions that only people
+// make.
 func (a *Run) ForPeople(what string) error {
 	if !a.isInRun() {
 		return nil
 	}
-	return &fault.Error{Code: fault.Found, Reason: what + ": a run of a worker may not; a person can, outside of it",
-		Hint: "ask one: stig escalate ID --message TEXT"}
+	return &fault.Error{Code: fault.Found, Reason: what + ": not allowed in a run of a worker; a person can do it outside of one",
+		Hint: "ask a person: stig escalate ID --message TEXT"}
 }
 
 func (a *Run) isInRun() bool {
@@ -36,18 +37,18 @@ func (a *Run) isInRun() bool {
 	return in
 }
 
-// InRun gives the run of a worker whose command started this process; in is false outside of
-// runs, and where that cannot be seen.
+// InRun returns the worker's run that started this process. in is false outside of runs, and if
+// that cannot be seen.
 func (a *Run) InRun() (r clone.Run, in bool) {
 	if r, in = a.notedRun(); in {
 		return r, true
 	}
-	// The program is recorded a moment after it started, its loop before that.
+	// The program is recorded shortly after its start, its loop before.
 	return a.recordedRun(func(r clone.Run) bool { return r.Ended.IsZero() && a.isBelow(r) })
 }
 
-// notedRun is InRun without the records of all runs, which may be long: as NoteRun has it, else
-// as the environment says.
+// notedRun is InRun without reading all run records, which may be many: it uses NoteRun's files
+// and the environment.
 func (a *Run) notedRun() (r clone.Run, in bool) {
 	defer func() { a.run = r.ID }()
 	id, noted := a.Getenv("STIG_RUN"), a.notedRuns()
@@ -65,14 +66,14 @@ func (a *Run) notedRun() (r clone.Run, in bool) {
 	return clone.Run{ID: id, Actor: a.Getenv("STIG_ACTOR"), Issue: a.Getenv("STIG_ISSUE")}, true
 }
 
-// isBelow reports whether the command of a run started this process.
+// isBelow reports whether a run started this process.
 func (a *Run) isBelow(r clone.Run) bool {
 	return slices.ContainsFunc(a.Above(), func(id process.ID) bool {
 		return r.Loop.PID != 0 && r.Loop.Same(id) || r.Program.PID != 0 && r.Program.Same(id)
 	})
 }
 
-// recordedRun is the first run of the store's records that is meant.
+// recordedRun returns the first matching run in the records of the store.
 func (a *Run) recordedRun(is func(clone.Run) bool) (r clone.Run, ok bool) {
 	store, err := a.Discover()
 	if err != nil {
@@ -82,23 +83,23 @@ func (a *Run) recordedRun(is func(clone.Run) bool) (r clone.Run, ok bool) {
 	if err != nil {
 		return r, false
 	}
-	runs, _, _ := place.Runs(time.Time{}) // whatever the clock is set to
+	runs, _, _ := place.Runs(time.Time{}) // all, whatever STIG_NOW says
 	if i := slices.IndexFunc(runs, is); i >= 0 {
 		return runs[i], true
 	}
 	return r, false
 }
 
-// RunBound is how much of something one run of a worker may make.
+// RunBound limits what a worker's run may create.
 type RunBound struct {
-	Did, What string                   // as the refusal says: left, traces; What is the key of the actor's file
+	Did, What string                   // for the message: left, traces; What is also the key in the actor's file
 	Hint      string                   // what to do instead
-	Most      func(*clone.Profile) int // as the actor's file says
-	Counts    func(clone.Change) bool  // reports whether a change made one
+	Most      func(*clone.Profile) int // the limit, from the actor's file
+	Counts    func(clone.Change) bool  // reports whether a change counts
 }
 
-// BoundRun refuses (fault.Conflict) more of something in one run of a worker than its bound: with
-// what the journal has of the run, under whatever name it was made.
+// BoundRun returns an error (fault.Conflict) if a worker's run would exceed a limit. It counts
+// what the journal has of the run, under any actor's name.
 func (a *Run) BoundRun(store beads.Place, b RunBound, more int) error {
 	run, in := a.notedRun()
 	place, err := a.Live(store)
@@ -122,15 +123,15 @@ func (a *Run) BoundRun(store beads.Place, b RunBound, more int) error {
 	}
 	if most := b.Most(own); made+more > most {
 		return &fault.Error{Code: fault.Conflict,
-			Reason: fmt.Sprintf("%s %s %d %s in this run, and %d more are above the limit of %d", run.Actor, b.Did, made, b.What, more, most),
-			Hint:   b.Hint + "; " + b.What + ": in the actor's file is the limit"}
+			Reason: fmt.Sprintf("%s %s %d %s in this run; %d more would exceed the limit of %d", run.Actor, b.Did, made, b.What, more, most),
+			Hint:   b.Hint + "; the limit is " + b.What + " in the actor's file"}
 	}
 	return nil
 }
 
-// NoteRun keeps, for all repositories of the machine, that the command of a run works, until
-// forget: its record is in the store that the run is about, and a command may name another.
-// Where it cannot be kept, that record and the environment tell.
+// NoteRun records for all repositories of this machine that a run is active, until forget is
+// called: the run's own record is in its store, but its command may name another store. If the
+// note cannot be written, that record and the environment are used.
 func (a *Run) NoteRun(r clone.Run) (forget func()) {
 	state := a.StateDir()
 	if state == "" {
@@ -144,10 +145,10 @@ func (a *Run) NoteRun(r clone.Run) (forget func()) {
 	return func() { _ = os.Remove(path) }
 }
 
-// runsDir is where NoteRun keeps runs, below the user's directory of state.
+// runsDir is the directory of NoteRun's files, below StateDir.
 const runsDir = "runs"
 
-// notedRuns are those of NoteRun, but for those of which nothing runs any more.
+// notedRuns returns the runs of NoteRun that are still active.
 func (a *Run) notedRuns() (runs []clone.Run) {
 	state := a.StateDir()
 	if state == "" {

@@ -1,9 +1,9 @@
-// Package workspace is one run of stig: who acts; where the store is and what wraps it;
-// what code stands beside it, and which of its checks are trusted; the configuration, the
-// clock, the environment, and the function that is told warnings and hints.
+// Package workspace is one run of stig: the actor, the store and its wrappers, the code beside
+// it and which of its checks are trusted, the configuration, clock and environment, and the
+// receiver of warnings and hints.
 //
-// It parses no flag, though its errors name some in their hints, knows no stream and no
-// text layout, and reads no environment variable and no clock but those that it is given.
+// It parses no flags, though its hints name some. It knows no streams and no text layout, and
+// uses only the environment and the clock that it is given.
 //
 //	a := &workspace.Run{Dir: dir, Getenv: os.Getenv, Now: time.Now}
 //	file, err := a.Open()
@@ -33,9 +33,9 @@ import (
 	"stig/signals"
 )
 
-// ActorName is who acts: the flag, else the environment, else the session of an
-// assistant that this run was started in, else git's user.name; "" when no name is set.
-// It refuses (fault.Usage) a name that nobody can have.
+// ActorName returns the actor: from --actor, the environment, the assistant's session that this
+// run was started in, or git's user.name, in this order; "" if none is set. It returns a
+// fault.Usage if the name is invalid.
 func (a *Run) ActorName(ctx context.Context) (string, error) {
 	name := a.Named()
 	if name == "" {
@@ -50,7 +50,7 @@ func (a *Run) ActorName(ctx context.Context) (string, error) {
 	return name, checkActor(name)
 }
 
-// checkActor refuses (fault.Usage) an actor whose name nobody can have.
+// checkActor returns a fault.Usage if an actor's name is invalid.
 func checkActor(name string) error {
 	if flaw := clone.ActorFlaw(name); flaw != "" {
 		return Usage("actor: "+flaw, "give another name with --actor NAME, or set STIG_ACTOR")
@@ -58,9 +58,9 @@ func checkActor(name string) error {
 	return nil
 }
 
-// Named is the actor that the command line or the environment names; "" for none. The
-// name of a session in the environment is that of an outer one, where this run was
-// started in another: the one below got it from there.
+// Named returns the actor set on the command line or in the environment; "" if there is none. A
+// session's name in the environment that belongs to an outer session is replaced by the session
+// that this run was started in, which inherited it.
 func (a *Run) Named() string {
 	name := cmp.Or(a.Getenv("STIG_ACTOR"), a.Getenv("BD_ACTOR"))
 	if a.Actor == "" && clone.IsSession(name) {
@@ -71,8 +71,8 @@ func (a *Run) Named() string {
 	return cmp.Or(a.Actor, name)
 }
 
-// Session gives the session of an assistant that this run was started in, or that its
-// hook or its client is about. What a worker loop runs is in none.
+// Session returns the assistant's session that this run was started in, or that its hook or
+// client belongs to. The runs of worker loops have none.
 func (a *Run) Session() (clone.SessionRecord, bool) {
 	if a.Hooked != nil {
 		return *a.Hooked, true
@@ -83,7 +83,7 @@ func (a *Run) Session() (clone.SessionRecord, bool) {
 	return clone.SessionRecord{}, false
 }
 
-// Sessions are those of this clone; ok is false where there is no store.
+// Sessions returns the sessions of this clone; ok is false if there is no store.
 func (a *Run) Sessions() (r clone.Registry, ok bool) {
 	place, err := jsonl.Discover(a.Where())
 	if err == nil {
@@ -98,7 +98,7 @@ func (a *Run) Sessions() (r clone.Registry, ok bool) {
 	return r, err == nil
 }
 
-// MayTake reports for names whether an actor may go on with what they hold.
+// MayTake returns a function that reports whether an actor may continue what a holder has.
 func (a *Run) MayTake(who string) func(holder string) bool {
 	known := map[string]bool{}
 	return func(holder string) bool {
@@ -114,9 +114,9 @@ func (a *Run) MayTake(who string) func(holder string) bool {
 	}
 }
 
-// Hold records for stop how the work on an issue stands, in the session that this run
-// belongs to: as is who claimed it, "" whoever did. Without a record the session is
-// reminded by date.
+// Hold records the state of the work on an issue in the session of this run, for stig's stop
+// hook. as is who claimed it; "" keeps that. Without such a record the session is reminded by
+// date.
 func (a *Run) Hold(ctx context.Context, store beads.Place, issue, as string) {
 	r, ok := a.Sessions()
 	if !ok {
@@ -135,15 +135,15 @@ func (a *Run) Hold(ctx context.Context, store beads.Place, issue, as string) {
 	}
 }
 
-// Work gives the commit of HEAD in the work tree that stig is started in, and what
-// identifies what the tree holds beyond a commit; "" without git.
+// Work returns the commit of HEAD in the work tree that stig was started in, and a function
+// that identifies the changes since a commit. Both return "" without git.
 func (a *Run) Work(ctx context.Context, store beads.Place) (head string, beyond func(base string) (string, error)) {
 	tree, err := git.CheckoutOf(cmp.Or(a.Dir, "."))
 	if err != nil || tree.Root == "" || !process.Finder(a.Dir, a.Getenv)("git") {
 		return "", func(string) (string, error) { return "", nil }
 	}
 	git, known := a.GitIn(tree.Root), map[string]string{}
-	if _, head = tree.Head(); head == "" { // before the first commit, or kept otherwise than in files
+	if _, head = tree.Head(); head == "" { // before the first commit, or refs are not stored as files
 		if result, err := git.Run(ctx, "rev-parse", "-q", "--verify", "HEAD"); err == nil && result.Exit == 0 {
 			head = strings.TrimSpace(string(result.Stdout))
 		}
@@ -164,7 +164,7 @@ func (a *Run) Work(ctx context.Context, store beads.Place) (head string, beyond 
 	}
 }
 
-// Person is git's user.name; "" for none, which is asked again: there may be one later.
+// Person returns git's user.name; "" if it is not set. Only a name is cached.
 func (a *Run) Person(ctx context.Context) (string, error) {
 	a.cached.Lock()
 	defer a.cached.Unlock()
@@ -184,15 +184,15 @@ func (a *Run) Person(ctx context.Context) (string, error) {
 	return a.cached.person, nil
 }
 
-// cached caches what git cached a run, which asks it once.
+// cached caches what git reports.
 type cached struct {
 	sync.Mutex
 	person string               // user.name
 	places map[string]git.Place // by a directory in them
 }
 
-// PlaceOf is the repository that a directory is in, the zero value for none, which is asked
-// again: there may be one later.
+// PlaceOf returns the repository of a directory; the zero value if there is none. Only a
+// repository is cached.
 func (a *Run) PlaceOf(ctx context.Context, dir string) (git.Place, error) {
 	a.cached.Lock()
 	defer a.cached.Unlock()
@@ -218,8 +218,8 @@ func (a *Run) MustActor(ctx context.Context) (string, error) {
 	return name, err
 }
 
-// Assignee is whom an assignee in a request means: @me is who acts, none is nobody. It
-// refuses (fault.Usage) a name that nobody can have.
+// Assignee resolves an assignee in a request: @me is the actor, none is "". It returns a
+// fault.Usage if the name is invalid.
 func (a *Run) Assignee(ctx context.Context, name string) (string, error) {
 	switch name {
 	case "@me":
@@ -233,61 +233,59 @@ func (a *Run) Assignee(ctx context.Context, name string) (string, error) {
 	return name, nil
 }
 
-// Run is what every front end shares: where the store is, who acts, the clock, the
-// configuration, and the function that is told warnings and hints.
+// Run is what all front ends share: the store, the actor, the clock, the configuration, and the
+// receiver of warnings and hints.
 type Run struct {
 	Getenv             func(string) string
 	Env                func() []string
 	HomeDir, ConfigDir func() (string, error) // the user's
-	CacheDir           func() (string, error) // the user's; nil for none
-	Now                func() time.Time       // the machine's clock; what is told and written has clock
+	CacheDir           func() (string, error) // the user's; nil if there is none
+	Now                func() time.Time       // the machine's clock; messages and records use Clock
 	Schema             *signals.Schema
 	Config             Config
-	Own                Notifications       // what the user's file says of them, whatever the repository does
-	Say                func(Level, string) // what no result says
-	Progress           io.Writer           // where checks print while they run
-	Terminal           bool                // progress goes to a terminal
+	Own                Notifications       // what the user's file says, whatever the repository's says
+	Say                func(Level, string) // receives messages that are not part of the result
+	Progress           io.Writer           // receives the output of checks while they run
+	Terminal           bool                // Progress is a terminal
 
-	// OpenStore opens the store at a place; nil opens its JSONL file, or connects
-	// to its server. Tests have other stores opened.
+	// OpenStore opens the store at a place; nil opens its JSONL file or connects to its server.
+	// Tests set it.
 	OpenStore func(beads.Place) beads.Store
 
-	// servers are the stores on servers that this process has open; nil before the first.
+	// servers are the open stores on servers; nil before the first.
 	opening sync.Mutex
 	servers *sql.Pool
 
-	// Cache keeps the store between readings; nil where it is mostly read once.
+	// Cache keeps the parsed store between reads; nil if it is mostly read once.
 	Cache *jsonl.Cache
 
-	// Ancestors lists the processes that this run was started by; nil where no session
-	// is looked for among them.
+	// Ancestors lists the parent processes of this run; nil if no session is searched among
+	// them.
 	Ancestors func() []process.Ancestor
-	Hooked    *clone.SessionRecord // that a hook, or a client of this process, is about; nil for none
+	Hooked    *clone.SessionRecord // the session of this hook or client; nil if there is none
 
-	// Inbox counts the items in the inbox of an actor where that costs little; nil counts
-	// none.
+	// Inbox counts the inbox items of an actor if that is cheap; nil counts none.
 	Inbox func(ctx context.Context, a *Run, file *beads.Snapshot, graph *dag.Graph, who string) int
 
-	// Foreign watches leases of other machines; nil where a run is too short for that.
+	// Foreign observes leases of other machines; nil if this run is too short for that.
 	Foreign *clone.Observer
 
-	Ctx     context.Context // of the command that runs
-	Running string          // its name
-	Journal *journal        // of its edits; nil before a store is opened
+	Ctx     context.Context // of the running command
+	Running string          // the name of the command
+	Journal *journal        // of this run's edits; nil before a store is opened
 
-	misconfigured bool // and the user was told
+	misconfigured bool // the user was warned of the configuration
 
-	cached cached // by git
-	run    string // of a worker, in which it was found to be
+	cached cached // from git
+	run    string // the worker's run that this process is in, if known
 
 	Dir   string // -C
 	Store string // --store
 	Actor string // --actor
 }
 
-// Fresh is another run of the same front end, on the same store and by the same actor:
-// one command, which reads the configuration and keeps a journal for itself. A server
-// makes one for each call that it answers.
+// Fresh returns a run for another command of the same front end, with the same store and actor.
+// It reads the configuration and has a journal of its own. Servers create one per call.
 func (a *Run) Fresh(ctx context.Context, command string) *Run {
 	return &Run{
 		Getenv: a.Getenv, Env: a.Env, HomeDir: a.HomeDir, ConfigDir: a.ConfigDir, Now: a.Now, Schema: cue.Embedded(),
@@ -298,8 +296,8 @@ func (a *Run) Fresh(ctx context.Context, command string) *Run {
 	}
 }
 
-// Lasting is Fresh for a process that works as one actor for long: the store is read once
-// for everything it does, and briefings search the whole of it.
+// Lasting is Fresh for a long-running process of one actor: the parsed store is cached, and
+// briefings search all of it.
 func (a *Run) Lasting(ctx context.Context, command, actor string) *Run {
 	long := a.Fresh(ctx, command)
 	if long.Actor = actor; long.Cache == nil {
@@ -308,8 +306,8 @@ func (a *Run) Lasting(ctx context.Context, command, actor string) *Run {
 	return long
 }
 
-// Clock is the time of this run in UTC: fixed by STIG_NOW, for tests and demos that
-// print the same thing every day.
+// Clock returns the time of this run in UTC. STIG_NOW fixes it, for reproducible tests and
+// demos.
 func (a *Run) Clock() (time.Time, error) {
 	fixed := a.Getenv("STIG_NOW")
 	if fixed == "" {
@@ -317,22 +315,22 @@ func (a *Run) Clock() (time.Time, error) {
 	}
 	t, err := time.Parse(time.RFC3339, fixed)
 	if err != nil {
-		return time.Time{}, Usage(fmt.Sprintf("STIG_NOW: must be a time such as 2026-11-20T09:00:00Z; found %q", fixed), "type unset STIG_NOW, and the time is that of the machine")
+		return time.Time{}, Usage(fmt.Sprintf("STIG_NOW: must be a time such as 2026-11-20T09:00:00Z; found %q", fixed), "type unset STIG_NOW to use the machine's clock")
 	}
 	return t.UTC(), nil
 }
 
-// Environ is the environment that other programs are started in.
+// Environ returns the environment for other programs.
 func (a *Run) Environ() []string { return a.Env() }
 
-// ofRuns are variables that are not inherited by programs started for an actor: each is
-// set anew or not at all, since trust is this process's own. The same goes for
-// git.PlaceVariables: git finds the repository by the directory.
+// ofRuns are variables that programs started for an actor do not inherit: each is set anew or
+// not at all, since trust belongs to this process. The same applies to git.PlaceVariables,
+// since git finds the repository by the directory.
 var ofRuns = []string{"STIG_TRUST", "STIG_ACTOR", "STIG_ISSUE", "STIG_RUN", "STIG_ATTEMPT", "STIG_ROUND", "STIG_BRIEFING", "BD_ACTOR"}
 
-// EnvironFor is the environment of a program that is started for an actor, with variables
-// NAME=VALUE of its own. The program is told to type stig: if none is on PATH, this one is
-// added, last.
+// EnvironFor returns the environment of a program started for an actor, with own variables as
+// NAME=VALUE. If no stig is on PATH, the directory of this one is appended, since the program
+// is told to type stig.
 func (a *Run) EnvironFor(own ...string) (env []string) {
 	drop := slices.Concat(ofRuns, git.PlaceVariables)
 	for _, variable := range own {
@@ -351,8 +349,8 @@ func (a *Run) EnvironFor(own ...string) (env []string) {
 	return append(env, own...)
 }
 
-// withSelf adds the directory of this program to PATH, unless a stig is on it already, or
-// this program has another name.
+// withSelf adds the directory of this program to PATH, unless stig is already on it or this
+// program has another name.
 func withSelf(path string) string {
 	self, err := os.Executable()
 	if err != nil || strings.TrimSuffix(filepath.Base(self), ".exe") != "stig" {
@@ -364,7 +362,7 @@ func withSelf(path string) string {
 	return strings.Trim(path+string(filepath.ListSeparator)+filepath.Dir(self), string(filepath.ListSeparator))
 }
 
-// InboxCount counts the items in the inbox of an actor; 0 if who is "".
+// InboxCount returns the number of inbox items of an actor; 0 if who is "".
 func (a *Run) InboxCount(ctx context.Context, file *beads.Snapshot, graph *dag.Graph, who string) int {
 	if a.Inbox == nil || who == "" {
 		return 0
@@ -372,10 +370,10 @@ func (a *Run) InboxCount(ctx context.Context, file *beads.Snapshot, graph *dag.G
 	return a.Inbox(ctx, a, file, graph, who)
 }
 
-// GitIn runs git in a directory.
+// GitIn returns a git client for a directory.
 func (a *Run) GitIn(dir string) git.Client { return git.Client{Dir: dir, Env: a.Environ()} }
 
-// Shortest names a file below the working directory as one would type it.
+// Shortest returns a path relative to the working directory if it is below it.
 func Shortest(path string) string {
 	here, err := os.Getwd()
 	if err != nil || !filepath.IsAbs(path) {
@@ -388,15 +386,15 @@ func Shortest(path string) string {
 	return below
 }
 
-// SetupStep is one thing that setup does.
+// SetupStep is one change that setup makes.
 type SetupStep struct {
-	What []string // what it changes, as it is reported
-	Use  string   // the file and what it is for, in a line; may be empty
-	Diff string   // the same as a dry run shows it
+	What []string // what it changes, for the report
+	Use  string   // one line with the file and its purpose; may be empty
+	Diff string   // the change, for a dry run
 	Do   func() error
 }
 
-// Above lists the processes that this run was started by.
+// Above returns the parent processes of this run.
 func (a *Run) Above() (list []process.ID) {
 	if a.Ancestors == nil {
 		return nil
@@ -407,8 +405,8 @@ func (a *Run) Above() (list []process.ID) {
 	return list
 }
 
-// WarnOfShared warns, once, that the state shared by the clone or the database cannot be
-// read or written: claims then depend on the store alone.
+// WarnOfShared warns, once, that the state shared by the clone or the database cannot be read
+// or written: claims then depend on the store alone.
 func (a *Run) WarnOfShared(err error) {
 	if err != nil && !a.Edits().unshared {
 		a.Edits().unshared = true
@@ -416,9 +414,9 @@ func (a *Run) WarnOfShared(err error) {
 	}
 }
 
-// Assistant is the program of an assistant in whose session stig runs: by the name of
-// the actor, by the name that its hook exported, whatever --actor says, by the program
-// that we were started below, or by the variables that such programs set; "" for a person.
+// Assistant returns the program of the assistant in whose session stig runs: from the actor's
+// name, the name exported by its hook, whatever --actor says, the parent processes, or
+// variables that such programs set; "" for a person.
 func (a *Run) Assistant(name string) string {
 	for _, name := range []string{name, a.Getenv("STIG_ACTOR")} {
 		if clone.IsSession(name) {

@@ -25,12 +25,12 @@ import (
 	"stig/internal/visible"
 )
 
-// Where gives what decides which store this run uses.
+// Where returns what determines the store of this run.
 func (a *Run) Where() jsonl.Where {
 	return jsonl.Where{Dir: cmp.Or(a.Dir, "."), File: a.Store, BeadsDir: a.Getenv("BEADS_DIR")}
 }
 
-// Discover finds the store of this run, and the configuration that goes with it.
+// Discover finds the store of this run and reads its configuration.
 func (a *Run) Discover() (beads.Store, error) {
 	place, err := jsonl.Discover(a.Where())
 	if err != nil {
@@ -44,20 +44,19 @@ func (a *Run) Discover() (beads.Store, error) {
 	return a.At(place), a.Configure(place)
 }
 
-// leastHeap is the least limit that sparing sets, in bytes.
+// leastHeap is the minimum limit that sparing sets, in bytes.
 const leastHeap = 256 << 20
 
-// sparing has the process collect more often than it would by itself where it holds more
-// than twice the store: of a line of 100 MB there are copies for a while. Who sets
-// GOMEMLIMIT has that limit.
+// sparing limits memory to twice the store, so that garbage is collected more often above that:
+// a line of 100 MB is copied several times. A GOMEMLIMIT of the user takes precedence.
 func sparing(path string) {
 	if info, err := os.Stat(path); err == nil && debug.SetMemoryLimit(-1) == math.MaxInt64 {
 		debug.SetMemoryLimit(max(leastHeap, 2*info.Size()))
 	}
 }
 
-// Vacant returns an error unless a store can be made in a directory: neither jsonl.Vacant
-// nor git knows of one there.
+// Vacant returns an error unless a store can be created in a directory: neither jsonl.Vacant
+// nor git may know of one there.
 func (a *Run) Vacant(ctx context.Context, dir string) error {
 	if err := jsonl.Vacant(dir); err != nil {
 		return err
@@ -66,32 +65,32 @@ func (a *Run) Vacant(ctx context.Context, dir string) error {
 	return a.notHere(ctx, dir, absent)
 }
 
-// notHere is the error of a store that git tracks around a directory and the work tree
-// lacks: an empty one in its place would be committed as the end of all issues. It is nil
-// where none is tracked, or where err says something else than that there is no store.
+// notHere returns the error of a store that git tracks around a directory but the work tree
+// lacks: a new empty store would be committed as the deletion of all issues. It returns nil if
+// none is tracked, or if err is not beads.ErrAbsent.
 func (a *Run) notHere(ctx context.Context, dir string, err error) error {
 	if !errors.Is(err, beads.ErrAbsent) || !process.Finder("", a.Getenv)("git") {
 		return nil
 	}
 	path, top, sparse, err := a.GitIn(dir).Lacks(ctx, beads.DirName+"/issues.jsonl", beads.DirName+"/beads.jsonl")
 	if err != nil || path == "" {
-		return nil // the other error is said
+		return nil // the caller reports err
 	}
 	git := "git -C " + visible.Quoted(top)
-	hint := git + " checkout -- " + path + ", then stig recover for what was not committed; git rm it to begin anew"
+	hint := git + " checkout -- " + path + ", then stig recover for uncommitted edits; git rm it to start over"
 	if sparse {
 		hint = git + " sparse-checkout add " + beads.DirName
 	}
-	return &fault.Error{Code: fault.Store, Path: filepath.Join(top, filepath.FromSlash(path)), Reason: "git has it, and this work tree does not", Hint: "type " + hint}
+	return &fault.Error{Code: fault.Store, Path: filepath.Join(top, filepath.FromSlash(path)), Reason: "tracked by git, but missing in this work tree", Hint: "type " + hint}
 }
 
-// At gives the store at a place as this run works on it: edits are journalled, and bd makes
-// them if bd keeps the issues in a database.
+// At returns the store at a place with its wrappers: edits are journalled, and bd makes them if
+// it stores the issues in a database.
 func (a *Run) At(p beads.Place) beads.Store {
 	return &journalled{Store: a.BD().Wrap(a.synced(a.Bare(p))), journal: a.Edits()}
 }
 
-// Bare gives the store at a place without what At adds.
+// Bare returns the store at a place without the wrappers of At.
 func (a *Run) Bare(p beads.Place) beads.Store {
 	switch {
 	case a.OpenStore != nil:
@@ -109,8 +108,8 @@ func (a *Run) Bare(p beads.Place) beads.Store {
 	return a.File(p)
 }
 
-// Live is where the live state of the store at a place is kept: in files of the clone,
-// and what other machines have to see where the store is, if that is a server.
+// Live returns where the live state of a store is kept: in files of the clone. What other
+// machines have to see is on the server, if the store is on one.
 func (a *Run) Live(p beads.Place) (clone.Place, error) {
 	place, err := clone.At(p.Path)
 	if err != nil {
@@ -123,13 +122,13 @@ func (a *Run) Live(p beads.Place) (clone.Place, error) {
 	return place, nil
 }
 
-// LastEdits gives when each actor made their last edit on any machine; nil where the journal
-// of the clone says all that is known.
+// LastEdits returns the time of each actor's last edit on any machine; nil if the clone's
+// journal already has all edits.
 func (a *Run) LastEdits(ctx context.Context, p beads.Place) (last map[string]time.Time, err error) {
 	s, ok := a.Bare(p).(interface {
 		LastEdits(context.Context) (map[string]time.Duration, error)
 	})
-	if !ok || a.Getenv("STIG_NOW") != "" { // a clock that stands cannot be compared with the server's
+	if !ok || a.Getenv("STIG_NOW") != "" { // a fixed clock cannot be compared with the server's
 		return nil, nil
 	}
 	ago, err := s.LastEdits(ctx)
@@ -140,7 +139,7 @@ func (a *Run) LastEdits(ctx context.Context, p beads.Place) (last map[string]tim
 	return last, err
 }
 
-// now is Clock, or the machine's time if STIG_NOW is malformed, which others report.
+// now is Clock, or the machine's time if STIG_NOW is malformed, which is reported elsewhere.
 func (a *Run) now() time.Time {
 	if t, err := a.Clock(); err == nil {
 		return t
@@ -148,8 +147,8 @@ func (a *Run) now() time.Time {
 	return a.Now().UTC()
 }
 
-// synced is a store on a server that also writes its copy, where the settings ask for
-// that; another store as it is.
+// synced wraps a store on a server to write its copy too, if that is configured; it returns
+// other stores unchanged.
 func (a *Run) synced(s beads.Store) beads.Store {
 	store, ok := s.(*sql.Store)
 	if !ok {
@@ -161,13 +160,12 @@ func (a *Run) synced(s beads.Store) beads.Store {
 	}
 	return sql.Syncing{Store: store, Copy: sql.Copy{Store: store, File: cmp.Or(p.Copy, Shortest(filepath.Join(p.Dir, jsonl.CopyFile))), Cache: a.OnServers().Cache}, Warn: func(err error) {
 		said := Classify(err)
-		a.Warn("written to %s, and not to its copy: %s", p.Name(), said.Message)
+		a.Warn("written to %s, but not to its copy: %s", p.Name(), said.Message)
 		a.Hint(said.Hint)
 	}}
 }
 
-// OnServers are the stores on servers that this process has open. Several calls may ask for
-// them at once.
+// OnServers returns the open stores on servers. It is safe for concurrent use.
 func (a *Run) OnServers() *sql.Pool {
 	a.opening.Lock()
 	defer a.opening.Unlock()
@@ -177,7 +175,7 @@ func (a *Run) OnServers() *sql.Pool {
 	return a.servers
 }
 
-// pool is a new pool, with no store open yet.
+// pool returns a new pool without open stores.
 func (a *Run) pool() *sql.Pool {
 	p := &sql.Pool{Now: a.Now, Given: func() sql.Given {
 		g := sql.Given{User: a.Getenv(sql.UserVariable), Password: a.Getenv(sql.PasswordVariable)}
@@ -195,29 +193,29 @@ func (a *Run) pool() *sql.Pool {
 	return p
 }
 
-// Disconnect ends the connections of this process to servers.
+// Disconnect closes this process's connections to servers.
 func (a *Run) Disconnect() {
 	a.opening.Lock()
 	defer a.opening.Unlock()
 	if a.servers != nil {
-		_ = a.servers.Close() // what was written is there
+		_ = a.servers.Close() // writes are already committed
 	}
 }
 
-// BD is the bd of this machine as this run calls it.
+// BD returns bd as this run calls it.
 func (a *Run) BD() bd.Program {
 	b := bd.Program{Env: a.Environ(), OnPath: process.Finder("", a.Getenv)("bd"), Warn: a.Warn, Lock: jsonl.Lock}
 	if dir := a.StateDir(); dir != "" {
 		b.Cache = filepath.Join(dir, "bd")
 	}
 	b.Actor = func() string {
-		name, _ := a.ActorName(a.Ctx) // nobody's: bd names git's user
+		name, _ := a.ActorName(a.Ctx) // if there is none, bd uses git's user
 		return name
 	}
 	return b
 }
 
-// Edits is the journal of this run.
+// Edits returns the journal of this run.
 func (a *Run) Edits() *journal {
 	if a.Journal == nil {
 		a.Journal = &journal{app: a, ctx: a.Ctx}
@@ -225,15 +223,15 @@ func (a *Run) Edits() *journal {
 	return a.Journal
 }
 
-// File is the file of the store at a place.
+// File returns the JSONL file of the store at a place.
 func (a *Run) File(p beads.Place) *jsonl.Store {
 	store := jsonl.Open(p)
 	store.Weak, store.Cache = a.WarnOfWeak, a.Cache
 	return store
 }
 
-// Rewrite changes the text of the store's file, in which conflict markers may keep
-// every edit from being made; see jsonl.Store.Rewrite.
+// Rewrite changes the text of the store's file, even if conflict markers prevent every edit;
+// see jsonl.Store.Rewrite.
 func (a *Run) Rewrite(ctx context.Context, p beads.Place, o beads.Options, fn func(text string) ([]jsonl.Splice, error)) error {
 	if err := bd.Refuse(p); err != nil {
 		return err
@@ -251,7 +249,7 @@ func (a *Run) Rewrite(ctx context.Context, p beads.Place, o beads.Options, fn fu
 	return err
 }
 
-// Open reads the store, and warns of what it cannot read.
+// Open reads the store and warns of what cannot be read.
 func (a *Run) Open() (*beads.Snapshot, error) {
 	store, err := a.DiscoverToRead()
 	if err != nil {
@@ -265,8 +263,7 @@ func (a *Run) Open() (*beads.Snapshot, error) {
 	return file, nil
 }
 
-// OpenQuietly reads the store without saying anything; nil where there is none, or
-// where it cannot be read.
+// OpenQuietly reads the store without messages; nil if there is none or it cannot be read.
 func (a *Run) OpenQuietly() *beads.Snapshot {
 	store, err := a.Discover()
 	if err != nil && !errors.Is(err, errConfig) {
@@ -279,14 +276,14 @@ func (a *Run) OpenQuietly() *beads.Snapshot {
 	return file
 }
 
-// DiscoverToRead is Discover for what writes nothing and runs nothing: a mistake in the
-// configuration is a warning, and its settings are the defaults.
+// DiscoverToRead is Discover for commands that write nothing and run nothing: an invalid
+// configuration is a warning, and the defaults apply.
 func (a *Run) DiscoverToRead() (beads.Store, error) {
 	store, err := a.Discover()
 	if errors.Is(err, errConfig) {
 		if !a.misconfigured {
 			wrong := Classify(err)
-			a.Warn("%s; its settings are left out, and stig writes nothing until it is fixed", wrong.Message)
+			a.Warn("%s; its settings are ignored, and stig writes nothing until it is fixed", wrong.Message)
 			a.Hint(wrong.Hint)
 		}
 		a.misconfigured, err = true, nil
@@ -294,7 +291,7 @@ func (a *Run) DiscoverToRead() (beads.Store, error) {
 	return store, err
 }
 
-// Options are those of every edit of the store: the time of this run.
+// Options returns the options of all edits: the time of this run.
 func (a *Run) Options(dryRun bool) (beads.Options, error) {
 	now, err := a.Clock()
 	if err != nil {
@@ -303,9 +300,9 @@ func (a *Run) Options(dryRun bool) (beads.Options, error) {
 	return beads.Options{Now: now, DryRun: dryRun}, nil
 }
 
-// ToWrite gives the store of a command that writes, and the options of its edit.
-// It refuses a store in which an unfinished merge left changes out, and (fault.Usage) an
-// actor whose name nobody can have: the journal names who wrote.
+// ToWrite returns the store for a command that writes, and the options of its edit. It returns
+// an error if an unfinished merge left changes out, and a fault.Usage if the actor's name is
+// invalid, since the journal records it.
 func (a *Run) ToWrite(ctx context.Context, dryRun bool) (beads.Store, beads.Options, error) {
 	options, err := a.Options(dryRun)
 	if err != nil {
@@ -323,8 +320,8 @@ func (a *Run) ToWrite(ctx context.Context, dryRun bool) (beads.Store, beads.Opti
 	return store, options, err
 }
 
-// ToWriteAs is ToWrite, and gives who acts: named is ActorName, or MustActor if an actor is
-// required.
+// ToWriteAs is ToWrite, and also returns the actor: named is ActorName, or MustActor if an
+// actor is required.
 func (a *Run) ToWriteAs(ctx context.Context, dryRun bool, named func(context.Context) (string, error)) (beads.Store, beads.Options, string, error) {
 	store, options, err := a.ToWrite(ctx, dryRun)
 	if err != nil {
@@ -334,27 +331,27 @@ func (a *Run) ToWriteAs(ctx context.Context, dryRun bool, named func(context.Con
 	return store, options, actor, err
 }
 
-// Weakness says what a file system lacks if it cannot exchange two files.
+// Weakness returns the warning for a file system that cannot exchange two files.
 func Weakness(p beads.Place) string {
 	return "the file system of " + Shortest(filepath.Dir(p.Path)) + " cannot exchange two files: " +
-		"stig's writes are guarded and read back, those of other programs may overwrite them"
+		"stig guards its writes and reads them back, but other programs may overwrite them"
 }
 
-// WarnOfWeak says, at the first write to a store, what its file system lacks.
+// WarnOfWeak prints Weakness at the first write to a store.
 func (a *Run) WarnOfWeak(p beads.Place) {
 	if mark := a.weakMark(p); mark != "" {
 		if _, err := os.Stat(mark); !errors.Is(err, fs.ErrNotExist) {
 			return
 		}
 		if os.MkdirAll(filepath.Dir(mark), 0o700) == nil {
-			_ = os.WriteFile(mark, nil, 0o600) // without it the next write says it again
+			_ = os.WriteFile(mark, nil, 0o600) // else the next write warns again
 		}
 	}
 	a.Warn("%s", Weakness(p))
 }
 
-// weakMark is the file that records that the user was told of a store; "" where
-// nothing is kept for the user.
+// weakMark returns the file that records that the user was warned; "" if there is no state
+// directory.
 func (a *Run) weakMark(p beads.Place) string {
 	dir, err := RealPath(p.Dir)
 	if err != nil || a.StateDir() == "" {
@@ -364,10 +361,10 @@ func (a *Run) weakMark(p beads.Place) string {
 	return filepath.Join(a.StateDir(), "weak", hex.EncodeToString(sum[:8]))
 }
 
-// StoresBeside are the stores at the same place in the other worktrees.
+// StoresBeside returns the stores at the same place in the other work trees.
 func (a *Run) StoresBeside(ctx context.Context, store beads.Place) (list []beads.Store) {
 	if store.Mode == beads.Server {
-		return nil // they all have this one
+		return nil // all share this one
 	}
 	gitDir, path, err := a.Git(store)
 	if err != nil {
@@ -394,12 +391,11 @@ func (a *Run) StoresBeside(ctx context.Context, store beads.Place) (list []beads
 	return list
 }
 
-// Again is how long to wait before reading a store again that could not be read, or that
-// has something pending.
+// Again is how long to wait before retrying to read a store.
 const Again = 50 * time.Millisecond
 
-// Until is how long to wait from now until t, at which to look again: 0 if t is zero. A
-// machine may sleep meanwhile, which its timers do not count.
+// Until returns how long to wait from now before checking whether t is reached; 0 if t is zero.
+// It is at most an hour, since timers do not count while a machine sleeps.
 func Until(t, now time.Time) time.Duration {
 	if t.IsZero() {
 		return 0
@@ -407,9 +403,9 @@ func Until(t, now time.Time) time.Duration {
 	return min(max(t.Sub(now), Again), time.Hour)
 }
 
-// AwaitChange waits for a change, at most for most unless that is 0, and reports whether
-// ctx goes on. After a second without a change the memory that reading took is given back
-// to the system, since waiting may take days.
+// AwaitChange waits for a change, for at most most unless that is 0, and reports whether ctx is
+// still active. After a second without a change it returns memory to the system, since the wait
+// may take days.
 func AwaitChange(ctx context.Context, changes <-chan struct{}, most time.Duration) bool {
 	var end <-chan time.Time
 	if most > 0 {

@@ -14,8 +14,8 @@ import (
 	"stig/internal/merge"
 )
 
-// ReadText reads a whole file into one string: stores may be large, and three
-// of them are held at once.
+// ReadText reads a whole file into one string without copies: stores may be large, and a merge
+// has three of them in memory.
 func ReadText(path string) (string, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -32,11 +32,11 @@ func ReadText(path string) (string, error) {
 	return text.String(), err
 }
 
-// Unfinished says what a merge that git has not finished left of the store; nil
-// where nothing is wrong with it. thorough is that of git.Client.MergeState.
+// Unfinished returns what an unfinished merge of git left in the store; nil if nothing is
+// wrong. For thorough see git.Client.MergeState.
 func (a *Run) Unfinished(ctx context.Context, store beads.Place, thorough bool) (*lint.Unfinished, error) {
 	if store.Mode == beads.Server {
-		return nil, nil // git merges a copy at most
+		return nil, nil // git merges at most a copy
 	}
 	repo, path, err := a.Git(store)
 	if err != nil {
@@ -54,7 +54,7 @@ func (a *Run) Unfinished(ctx context.Context, store beads.Place, thorough bool) 
 		}, nil
 	case state.Unmerged && !hasConflict(store):
 		return &lint.Unfinished{
-			Reason: "was merged, in " + Merging(state.Doing) + " that is not finished, and git does not know it yet",
+			Reason: "was merged but not added with git add, in " + Merging(state.Doing) + " that is not finished",
 			Hint:   "type git add " + store.Path + " when stig check finds nothing else",
 		}, nil
 	case state.Unmerged:
@@ -69,20 +69,20 @@ func (a *Run) Unfinished(ctx context.Context, store beads.Place, thorough bool) 
 		}
 		return &lint.Unfinished{
 			Reason: oneSide(state.Doing),
-			Hint:   "type " + again + "; if they are to be left out, type " + leaveOut(state.Doing),
+			Hint:   "type " + again + "; to leave them out, type " + leaveOut(state.Doing),
 		}, nil
 	}
 	return nil, nil
 }
 
-// hasConflict reports whether a store has conflict markers, or cannot be read.
+// hasConflict reports whether a store has conflict markers or cannot be read.
 func hasConflict(store beads.Place) bool {
 	text, err := ReadText(store.Path)
 	return err != nil || len(merge.Open(text, merge.Origin{})) > 0
 }
 
-// leftOut reports whether ours lacks what a side changed: whether stig merge would make
-// anything but ours of them.
+// leftOut reports whether ours lacks changes of a side: whether stig merge would produce
+// anything but ours.
 func (a *Run) leftOut(sides []git.Side) bool {
 	for _, s := range sides {
 		merged := merge.Options{Births: a.Births()}.Stores(s.Base, s.Ours, s.Theirs)
@@ -94,10 +94,10 @@ func (a *Run) leftOut(sides []git.Side) bool {
 }
 
 func oneSide(doing string) string {
-	return "holds one side alone, in " + Merging(doing) + " that is not finished: the changes of the other side are missing"
+	return "has the changes of one side only, in " + Merging(doing) + " that is not finished: those of the other side are missing"
 }
 
-// Merging names, within a sentence, what git is doing.
+// Merging names git's operation within a sentence.
 func Merging(doing string) string {
 	switch doing {
 	case "":
@@ -108,8 +108,8 @@ func Merging(doing string) string {
 	return "a " + doing
 }
 
-// mergeAgain is what to type for git to merge the store again. The driver that
-// setup wrote once would leave out again what it left out where stig did not run.
+// mergeAgain returns the command that makes git merge the store again. The driver of older
+// setups has no fallback: it would lose the same changes again if stig cannot run.
 func mergeAgain(ctx context.Context, repo git.Client, store beads.Place) string {
 	again := "git checkout -m -- " + store.Path
 	result, err := repo.Run(ctx, "config", "--get", "merge.stig.driver")
@@ -119,7 +119,7 @@ func mergeAgain(ctx context.Context, repo git.Client, store beads.Place) string 
 	return again
 }
 
-// leaveOut is what to type to go on with our version alone.
+// leaveOut returns the command that continues with our version alone.
 func leaveOut(doing string) string {
 	switch doing {
 	case "rebase":
@@ -130,9 +130,8 @@ func leaveOut(doing string) string {
 	return "git commit --no-verify --allow-empty"
 }
 
-// RefuseUnfinished refuses a store that an unfinished merge may have left
-// incomplete: work would begin without what others did, and what is written now
-// would hide that it is missing.
+// RefuseUnfinished returns an error if an unfinished merge may have left the store incomplete:
+// work would start without others' changes, and new edits would hide that they are missing.
 func (a *Run) RefuseUnfinished(ctx context.Context, store beads.Place) error {
 	u, err := a.Unfinished(ctx, store, false)
 	if err != nil || u == nil {

@@ -1,4 +1,4 @@
-// Keys, and what becomes of forms that somebody writes in while their part changes.
+// Keyboard shortcuts, and forms in parts that change while somebody types in them.
 (() => {
   "use strict";
   const items = () => [...document.querySelectorAll("main .item")].filter(e => e.offsetParent);
@@ -31,8 +31,8 @@
     }
   });
 
-  // A part that somebody writes in is not replaced under their hands; sending the form
-  // says whether what it is about has changed.
+  // A part in which somebody has typed is not replaced; submitting the form reports whether
+  // the data has changed.
   const isDirty = part => [...part.querySelectorAll("textarea, input:not([type=hidden])")].some(f =>
     f === document.activeElement || (f.type === "radio" || f.type === "checkbox" ? f.checked !== f.defaultChecked : f.value !== f.defaultValue));
   const opened = part => [...part.querySelectorAll("details[open] > summary")].map(s => s.textContent);
@@ -46,17 +46,17 @@
     const note = document.createElement("p");
     note.className = "changed";
     note.setAttribute("role", "status");
-    note.textContent = "This changed meanwhile: load the page again to see it.";
+    note.textContent = "This has changed: reload the page to see it.";
     part.prepend(note);
   });
-  document.addEventListener("htmx:sseMessage", event => { // what was unfolded stays so
+  document.addEventListener("htmx:sseMessage", event => { // unfolded details stay open
     for (const s of event.target.querySelectorAll("details > summary")) {
       if (open.includes(s.textContent)) s.parentElement.open = true;
     }
   });
 
-  // A browser has few connections to one address: a page that nobody sees gives its own
-  // back after a minute, and is loaded again when it is looked at.
+  // Browsers limit the connections to one address: a hidden page closes its connection after
+  // a minute, and reloads when it is shown again.
   const connection = document.getElementById("connection");
   let source = null, waiting = 0, left = false;
   document.addEventListener("htmx:sseOpen", event => { source = event.detail.source; connection.hidden = true; });

@@ -265,9 +265,9 @@ func TestBrowserAnswers(t *testing.T) {
 	shows(t, one, "Hemp or steel?")
 	do(t, writing, chromedp.SendKeys("article.question textarea", "wire, I think"))
 	do(t, one, chromedp.Click(`article.question input[value="2"]`), chromedp.SendKeys("article.question textarea", "it lasts"), chromedp.Click("article.question button"))
-	shows(t, one, "No question waits.")
-	shows(t, two, "No question waits.")
-	shows(t, writing, "This changed meanwhile")
+	shows(t, one, "No open questions.")
+	shows(t, two, "No open questions.")
+	shows(t, writing, "This has changed")
 	do(t, writing, chromedp.Click("article.question button"))
 	has(t, writing, `[role="alert"]`)
 	late := time.Hour
@@ -329,7 +329,7 @@ func TestBrowserEnd(t *testing.T) {
 	shows(t, ctx, "Hemp or steel?") // over the connection that will break
 	holds(t, ctx, "document.getElementById('connection').hidden")
 	s.end()
-	shows(t, ctx, "Not connected: what is shown may be old.")
+	shows(t, ctx, "Not connected: this page may be out of date.")
 }
 
 // TestBrowserKeys uses the keyboard only.
@@ -362,7 +362,7 @@ func TestBrowserLoop(t *testing.T) {
 	s := serve(t, line, "") // the time of the loop
 	s.clone(t)
 	ctx := tab(t, browser, s)
-	shows(t, ctx, "No question waits.")
+	shows(t, ctx, "No open questions.")
 
 	loop := s.command("bo", "", "work", "--attempts", "3", "--", "sh", "-c", worker)
 	var said bytes.Buffer
@@ -378,11 +378,11 @@ func TestBrowserLoop(t *testing.T) {
 
 	shows(t, ctx, "Hemp or steel?") // without reloading the page
 	shows(t, ctx, "asked by bo")
-	shows(t, ctx, "What was done for it") // read while the question is shown
+	shows(t, ctx, "Changes made for it") // read while the question is shown
 	do(t, ctx, chromedp.Evaluate(`document.querySelectorAll("article.question details").forEach(d => d.open = true)`, nil))
 	shows(t, ctx, "hemp rots, steel rusts")
 	do(t, ctx, chromedp.Click(`article.question input[value="2"]`), chromedp.SendKeys("article.question textarea", "it lasts"), chromedp.Click("article.question button"))
-	shows(t, ctx, "No question waits.")
+	shows(t, ctx, "No open questions.")
 	holds(t, ctx, `document.querySelector(".closings").innerText.includes("pier-1")`)
 	text, err := os.ReadFile(filepath.Join(s.dir, ".beads", "issues.jsonl"))
 	if err != nil || !strings.Contains(string(text), `"status":"closed"`) {
