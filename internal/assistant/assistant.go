@@ -1,20 +1,20 @@
-// Package assistant is what the programs of coding assistants read and write: their
-// settings, the folders of their skills, the instructions they begin with, and the JSON
-// that passes between them and a hook. It also foresees what a command line of an
-// assistant would do past the checks that close issues: what parses as a close by bd or
-// br, and the files that redirections, tee, sed -i, cp and mv write (Attempts). Whatever
-// else a command does to the store is found by comparing the store afterwards.
+// Package assistant reads and writes the files and messages of coding assistants' programs:
+// their settings, their skill folders, the instruction files they read first, and the JSON
+// exchanged with hooks. It also predicts what a command line would do past the checks that
+// close issues (Attempts): close issues with bd or br, or write files through redirections,
+// tee, sed -i, cp and mv. Callers find any other effect by comparing the store before and after
+// the command.
 //
-// Settings are files that somebody wrote, with comments, odd indentation and other
-// programs' hooks. Every byte of them is kept but those of stig's own entries; taking
-// these out again gives back the file as it was.
+// Settings are files that users wrote, with comments, odd indentation and other programs'
+// hooks. All bytes except stig's own entries are kept; removing the entries restores the file
+// as it was.
 //
-// The package knows no issues, no store and no git: its callers decide what a hook
-// answers. It starts no program and reads no environment or clock.
+// The package does not know issues, the store or git: its callers decide what a hook answers.
+// It starts no program and reads neither the environment nor the clock.
 //
 //	text, added, err := assistant.AllSettings()[0].Install(source)
 //
-// To add a host: a constant and a row in hosts.go; in event.go the form of its replies and
-// the keys of its events, where they are new; a row of the table in docs/assistants.md.
-// Setup, hook, skill, doctor and their help read the row.
+// To add a host, add a constant and a row in hosts.go; in event.go, add the form of its replies
+// and the keys of its events if they are new; add a row to the table in docs/assistants.md.
+// Setup, hook, skill, doctor and their help read the row in hosts.go.
 package assistant

@@ -14,10 +14,9 @@ import (
 //go:embed BLOCK.md
 var blockBody string
 
-// Block is the block that stig keeps in AGENTS.md and files like it: a file of
-// instructions that somebody else wrote, where stig owns what stands between
-// two lines of its own. The first line holds a hash of what follows it, so that
-// an edit by hand is noticed.
+// Block returns the block that stig keeps in AGENTS.md and similar instruction files, between
+// two marker lines. The rest of the file belongs to its author. The first marker contains a
+// hash of the body, which reveals edits by hand.
 func Block() string { return blockText(blockBody, "\n") }
 
 const (
@@ -31,24 +30,24 @@ func blockText(body, eol string) string {
 	return strings.ReplaceAll(text, "\n", eol)
 }
 
-// blockHash does not depend on line ends, which git may change.
+// blockHash returns a hash of body that does not depend on line endings, which git may change.
 func blockHash(body string) string {
 	sum := sha256.Sum256([]byte(visible.LF(body)))
 	return fmt.Sprintf("%x", sum[:6])
 }
 
-// ErrEdited says that somebody edited the block by hand.
-var ErrEdited = errors.New("the block of stig was edited by hand")
+// ErrEdited reports that the block was edited by hand.
+var ErrEdited = errors.New("the stig block was edited by hand")
 
-// block is a block of stig that was found in a text.
+// block is a stig block found in a text.
 type block struct {
-	start, end int // offsets; the line end after it is not part of it
+	start, end int // byte offsets; end excludes the line ending
 	edited     bool
-	current    bool // it says what stig would write
+	current    bool // its body is the one this stig would write
 }
 
-// findBlock looks for the block; nil when there is none. Errors: fault.Store
-// for a block that does not end, and for two.
+// findBlock returns the stig block in text; nil if there is none. It returns a fault.Store
+// error for an unterminated block and for a second block.
 func findBlock(text string) (*block, error) {
 	var found *block
 	var body strings.Builder
@@ -60,7 +59,7 @@ func findBlock(text string) (*block, error) {
 		switch {
 		case strings.HasPrefix(bare, blockMark):
 			if found != nil {
-				return nil, tooMuch(line, fmt.Sprintf("a second block of stig; the first begins in line %d", opener))
+				return nil, badBlock(line, fmt.Sprintf("a second stig block; the first begins on line %d", opener))
 			}
 			found, open, opener = &block{start: offset + len(strings.TrimRight(whole, "\r\n")) - len(bare)}, true, line
 			_, hash, _ = strings.Cut(strings.TrimSuffix(bare, " -->"), "hash:")
@@ -74,19 +73,19 @@ func findBlock(text string) (*block, error) {
 		offset += len(whole)
 	}
 	if open {
-		return nil, tooMuch(opener, "a block of stig that does not end: no line "+blockEnd)
+		return nil, badBlock(opener, "unterminated stig block: no line "+blockEnd)
 	}
 	return found, nil
 }
 
-// tooMuch says what does not let a block be told from the text around it. Lines
-// count from 1.
-func tooMuch(line int, message string) error {
-	return &fault.Error{Code: fault.Store, Reason: fmt.Sprintf("%d: %s", line, message), Hint: "take out what is too much by hand"}
+// badBlock returns the error for a block that cannot be told apart from the text around it.
+// line is 1-based.
+func badBlock(line int, message string) error {
+	return &fault.Error{Code: fault.Store, Reason: fmt.Sprintf("%d: %s", line, message), Hint: "fix the marker lines by hand"}
 }
 
-// HasBlock reports whether the text holds the block as stig would write it.
-// Errors: fault.Store; ErrEdited.
+// HasBlock reports whether text contains the block as this stig would write it. Errors:
+// fault.Store for a malformed block; ErrEdited.
 func HasBlock(text []byte) (bool, error) {
 	found, err := findBlock(string(text))
 	if err != nil || found == nil {
@@ -98,9 +97,9 @@ func HasBlock(text []byte) (bool, error) {
 	return found.current, nil
 }
 
-// PutBlock puts the block at the end of a text, or in the place of an older
-// one; nil stands for a file that is not there. All else keeps its bytes.
-// Errors: fault.Store; ErrEdited.
+// PutBlock returns source with the block at its end, or in place of an older block. A nil
+// source means that the file does not exist. All other bytes are kept. Errors: those of
+// HasBlock.
 func PutBlock(source []byte) ([]byte, error) {
 	if has, err := HasBlock(source); has || err != nil {
 		return source, err
@@ -108,7 +107,7 @@ func PutBlock(source []byte) ([]byte, error) {
 	return ForceBlock(source)
 }
 
-// ForceBlock is PutBlock that replaces an edited block too.
+// ForceBlock is like PutBlock but also replaces an edited block.
 func ForceBlock(source []byte) ([]byte, error) {
 	text := string(source)
 	found, err := findBlock(text)
@@ -132,9 +131,8 @@ func ForceBlock(source []byte) ([]byte, error) {
 	return []byte(text + eol + eol + own), nil
 }
 
-// RemoveBlock takes the block out, and gives the text as it was before
-// PutBlock; nil when the block is all that the file held. Without a block the
-// text is given as it is. Errors: fault.Store; ErrEdited.
+// RemoveBlock returns source as it was before PutBlock: nil if the file contains only the
+// block, source itself if there is no block. Errors: those of HasBlock.
 func RemoveBlock(source []byte) ([]byte, error) {
 	if _, err := HasBlock(source); err != nil {
 		return nil, err
@@ -142,7 +140,7 @@ func RemoveBlock(source []byte) ([]byte, error) {
 	return ForceRemoveBlock(source)
 }
 
-// ForceRemoveBlock is RemoveBlock that takes out an edited block too.
+// ForceRemoveBlock is like RemoveBlock but also removes an edited block.
 func ForceRemoveBlock(source []byte) ([]byte, error) {
 	text := string(source)
 	found, err := findBlock(text)
@@ -154,7 +152,7 @@ func ForceRemoveBlock(source []byte) ([]byte, error) {
 		return nil, nil
 	}
 	eol := lineEnd(text[found.start:])
-	if after == "" { // there was no newline at the end
+	if after == "" { // source had no final newline
 		return []byte(strings.TrimSuffix(strings.TrimSuffix(before, eol), eol)), nil
 	}
 	if line := strings.TrimSuffix(before, eol); line == "" || strings.HasSuffix(line, "\n") {
@@ -163,7 +161,7 @@ func ForceRemoveBlock(source []byte) ([]byte, error) {
 	return []byte(before + strings.TrimPrefix(after, eol)), nil
 }
 
-// lineEnd is how the first line ends.
+// lineEnd returns the line ending of the first line.
 func lineEnd(text string) string {
 	if first, _, ok := strings.Cut(text, "\n"); ok && strings.HasSuffix(first, "\r") {
 		return "\r\n"

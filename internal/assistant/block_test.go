@@ -19,7 +19,8 @@ func TestBlockKept(t *testing.T) {
 	blockHolds(t, nil)
 }
 
-// blockHolds checks the laws on one text.
+// blockHolds checks that putting and removing the block is idempotent and reversible for one
+// text.
 func blockHolds(t *testing.T, source []byte) {
 	t.Helper()
 	if found, err := findBlock(string(source)); err != nil || found != nil {
@@ -54,8 +55,8 @@ func blockHolds(t *testing.T, source []byte) {
 	}
 }
 
-// TestBlockReplaced: the block of another version of stig is replaced in its
-// place, with what stands after it kept, and the line ends of the file.
+// TestBlockReplaced: the block of another stig version is replaced in place; the text after it
+// and the line endings of the file are kept.
 func TestBlockReplaced(t *testing.T) {
 	old := "# Rules\r\n\r\n" + blockText("less\n", "\r\n") + "\r\nmore\r\n"
 	got, err := PutBlock([]byte(old))
@@ -70,8 +71,8 @@ func TestBlockReplaced(t *testing.T) {
 
 func TestBlockErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		"a\n" + Block() + "\n\n" + Block() + "\n": "a second block of stig; the first begins in line 2",
-		"a\n" + blockBegin + "0 -->\nb\n":         "2: a block of stig that does not end",
+		"a\n" + Block() + "\n\n" + Block() + "\n": "a second stig block; the first begins on line 2",
+		"a\n" + blockBegin + "0 -->\nb\n":         "2: unterminated stig block",
 	} {
 		for name, act := range map[string]func([]byte) ([]byte, error){"put": PutBlock, "remove": RemoveBlock, "force": ForceBlock} {
 			if _, err := act([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {

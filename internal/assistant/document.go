@@ -11,18 +11,19 @@ import (
 	"stig/internal/fault"
 )
 
-// document is a settings file.
+// document is a parsed settings file.
 type document struct {
-	mark  []byte // a byte order mark, and all of a file of blanks
-	text  string // what follows the mark
+	mark  []byte // byte order mark; the whole file if it is blank
+	text  string // the text after mark
 	value hujson.Value
-	root  *members // nil in a file that holds no value
-	hooks *members // nil when there are none
+	root  *members // nil if the file is blank
+	hooks *members // nil if there are none
 }
 
 const byteOrderMark = "\ufeff"
 
-// newDocument parses a file, and refuses one that holds no object.
+// newDocument parses a file. A blank file has no root; any other file must contain a JSON
+// object.
 func newDocument(source []byte) (*document, error) {
 	rest, marked := bytes.CutPrefix(source, []byte(byteOrderMark))
 	d := &document{text: string(rest)}
@@ -41,8 +42,9 @@ func newDocument(source []byte) (*document, error) {
 	return d, err
 }
 
-// leftover is the text of a file whose object was all made by setup: nil for a file
-// that setup made, since in a file that was there no newline follows the object.
+// leftover returns what remains of a file after removing an object that setup created: nil if
+// setup created the whole file. In such a file a newline follows the object; in a file that
+// existed before, none does.
 func (d *document) leftover() []byte {
 	around := slices.Concat(d.mark, d.value.BeforeExtra, d.value.AfterExtra)
 	if string(around) == "\n" && len(d.value.AfterExtra) > 0 {
@@ -51,7 +53,7 @@ func (d *document) leftover() []byte {
 	return append([]byte{}, around...)
 }
 
-// read parses a file, and refuses what hooks cannot be put into.
+// read parses a file. It returns an error if hooks cannot be added to it.
 func (s Settings) read(source []byte) (*document, error) {
 	d, err := newDocument(source)
 	if err != nil || d.root == nil {
@@ -79,8 +81,7 @@ func (s Settings) read(source []byte) (*document, error) {
 	return d, nil
 }
 
-// parse also reads a text whose last line is a comment without a newline, which
-// hujson does not.
+// parse parses JSON with comments. Unlike hujson, it accepts a final comment without a newline.
 func parse(text []byte) (hujson.Value, error) {
 	value, err := hujson.Parse(text)
 	if err == nil {
@@ -94,7 +95,7 @@ func parse(text []byte) (hujson.Value, error) {
 	return ended, nil
 }
 
-// checkVersion refuses another version of the settings than the known one.
+// checkVersion returns an error unless the settings have the known version.
 func (s Settings) checkVersion(d *document) error {
 	if s.version == 0 {
 		return nil
@@ -111,7 +112,7 @@ func (s Settings) checkVersion(d *document) error {
 	return nil
 }
 
-// object gives the members of a value that has to be an object.
+// object returns the members of v. It returns an error, with name, if v is not an object.
 func (d *document) object(v *hujson.Value, name string) (*members, error) {
 	if object, ok := v.Value.(*hujson.Object); ok {
 		return &members{object}, nil
@@ -129,13 +130,13 @@ func (d *document) at(v *hujson.Value, message, hint string) error {
 	return notWritable(1+strings.Count(before, "\n"), v.StartOffset-strings.LastIndexByte(before, '\n'), message, hint)
 }
 
-// notWritable says what of a settings file does not let hooks be written. Line and
-// column count from 1, in bytes.
+// notWritable returns the error for a settings file that hooks cannot be added to. line and
+// column are 1-based; column counts bytes.
 func notWritable(line, column int, message, hint string) error {
 	return &fault.Error{Code: fault.Store, Reason: fmt.Sprintf("%d:%d: %s", line, column, message), Hint: hint}
 }
 
-// syntaxError takes the place out of the words of the parser.
+// syntaxError takes the position from the parser's message.
 func syntaxError(err error) error {
 	line, column, said := 1, 1, err.Error()
 	if _, scanned := fmt.Sscanf(said, "hujson: line %d, column %d:", &line, &column); scanned == nil {
@@ -145,7 +146,7 @@ func syntaxError(err error) error {
 	return notWritable(line, column, "not JSON: "+said, "")
 }
 
-// indent is what the line of a value that was read is indented by.
+// indent returns the indentation of the line where v begins.
 func (d *document) indent(v *hujson.Value) string { return lineIndent(d.text, v.StartOffset) }
 
 func (d *document) pack() []byte { return append(bytes.Clone(d.mark), d.value.Pack()...) }

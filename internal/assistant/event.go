@@ -11,23 +11,23 @@ import (
 	"stig/internal/visible"
 )
 
-// Event is what a host passed to a hook. What it did not pass is zero.
+// Event is what a host passed to a hook. Fields that the host did not pass are zero.
 type Event struct {
-	Name    string   // of the event, as the host calls it
+	Name    string   // as the host calls the event
 	Session string   // identifies the session
-	Agent   string   // identifies the subagent that it is about; "" for the session itself
-	Cleared bool     // a session starts because another one in the same program was cleared
-	Forgot  bool     // it goes on without what it began with, which was cleared or summarized
-	Dir     string   // where the session works, absolute
-	Command string   // the shell command that is about to run
-	Writes  []string // the files that another tool is about to write, relative to Dir or absolute
-	Closes  []string // the issues that a tool of bd's server is about to close
-	Again   bool     // the session goes on only because a hook asked for it when it was to stop
+	Agent   string   // identifies the subagent; "" for the session itself
+	Cleared bool     // the session started because another one in the same program was cleared
+	Forgot  bool     // the session lost its initial context, which was cleared or summarized
+	Dir     string   // working directory of the session, absolute
+	Command string   // shell command about to run
+	Writes  []string // files that another tool is about to write, absolute or relative to Dir
+	Closes  []string // issues that a tool of bd's server is about to close
+	Again   bool     // the session continues only because a hook kept it from stopping
 }
 
-// ParseEvent reads what a host wrote to a hook. The keys of the hosts do not overlap, so it
-// need not know which host it is. What is no JSON object, and values of an unexpected type,
-// count as absent.
+// ParseEvent parses what a host wrote to a hook. It does not need to know the host, because the
+// keys of the hosts do not overlap. Text that is not a JSON object, and values of an unexpected
+// type, count as absent.
 func ParseEvent(text []byte) Event {
 	said := object(text)
 	input := object(said["tool_input"])
@@ -41,7 +41,7 @@ func ParseEvent(text []byte) Event {
 		Writes:  writes(word(said["tool_name"]), input),
 	}
 	event.serve(word(said["tool_name"]), input)
-	if len(event.Writes) == 0 { // a patch stands where a command does
+	if len(event.Writes) == 0 { // a patch uses the same key as a command
 		event.Command = command(said, input)
 	}
 	if roots := words(said["workspace_roots"]); event.Dir == "" && len(roots) > 0 {
@@ -54,9 +54,8 @@ func ParseEvent(text []byte) Event {
 	return event
 }
 
-// command finds a shell command under the names that the hosts give it: the
-// event itself has one (Cursor), or the input of a tool, as a text or as a list
-// of words.
+// command returns the shell command of an event. It is in the event itself (Cursor) or in the
+// input of a tool, as a string or as a list of words.
 func command(said, input map[string]json.RawMessage) string {
 	for _, value := range []json.RawMessage{said["command"], input["command"], input["cmd"]} {
 		if text := word(value); text != "" {
@@ -69,8 +68,8 @@ func command(said, input map[string]json.RawMessage) string {
 	return ""
 }
 
-// within is a command that a tool runs in a directory (Gemini, OpenCode), as one that is
-// run where the session works.
+// within returns the command line that runs command in dir (Gemini, OpenCode) from the
+// session's directory.
 func within(dir, command string) string {
 	if dir == "" {
 		return command
@@ -78,7 +77,7 @@ func within(dir, command string) string {
 	return typed([]string{"cd", "--", dir}) + " && " + command
 }
 
-// typed writes words as a shell would take them.
+// typed quotes words for a shell and joins them.
 func typed(list []string) string {
 	quoted := make([]string, len(list))
 	for i, text := range list {
@@ -87,11 +86,11 @@ func typed(list []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// changing are parts of the names of tools that write files: Edit, MultiEdit,
-// NotebookEdit, Write, write_file, replace, StrReplace, apply_patch, Delete.
+// changing lists parts of the names of tools that write files: Edit, MultiEdit, NotebookEdit,
+// Write, write_file, replace, StrReplace, apply_patch, Delete.
 var changing = []string{"edit", "write", "replace", "patch", "delete", "create", "insert"}
 
-// writes lists the files that a tool is about to write.
+// writes returns the files that a tool is about to write.
 func writes(tool string, input map[string]json.RawMessage) (files []string) {
 	tool = strings.ToLower(tool)
 	if !slices.ContainsFunc(changing, func(part string) bool { return strings.Contains(tool, part) }) {
@@ -108,7 +107,7 @@ func writes(tool string, input map[string]json.RawMessage) (files []string) {
 	return files
 }
 
-// patched lists the files that a patch of Codex's kind touches.
+// patched returns the files that a patch in Codex's format touches.
 func patched(patch string) (files []string) {
 	for line := range strings.Lines(patch) {
 		for _, head := range []string{"*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: "} {
@@ -120,18 +119,18 @@ func patched(patch string) (files []string) {
 	return files
 }
 
-// replies are the forms in which a host reads what a hook answers.
+// replies encodes what a hook answers in the form that a host reads.
 type replies struct {
-	context func(text string) []byte        // gives the assistant something to read at the start
-	agent   func(text string) []byte        // gives it to a subagent that starts; nil where the host tells of none
-	deny    func(reason string) []byte      // keeps a tool from running
-	after   func(event, text string) []byte // gives the assistant something to read after a tool ran
+	context func(text string) []byte        // gives the assistant a text at the start
+	agent   func(text string) []byte        // gives a starting subagent a text; nil if the host does not report subagents
+	deny    func(reason string) []byte      // blocks a tool call
+	after   func(event, text string) []byte // gives the assistant a text after a tool ran
 	goOn    func(reason string) []byte      // keeps a session from stopping
-	silence []byte                          // of a hook that has nothing to say; nil for no byte
-	length  func(text string) int           // as the host counts where it limits a text
+	silence []byte                          // output of a hook with nothing to say; nil for no output
+	length  func(text string) int           // length as the host counts it against its limit
 }
 
-// claudeReplies are read by Claude Code, and by hosts that took over its hooks.
+// claudeReplies are the replies for Claude Code and for hosts that adopted its hooks.
 func claudeReplies() replies {
 	return replies{
 		context: func(text string) []byte {
@@ -164,8 +163,8 @@ func geminiReplies() replies {
 	return r
 }
 
-// copilotReplies have the keys of Copilot CLI, and those of VS Code, which are Claude
-// Code's; each ignores the other's.
+// copilotReplies contain the keys of Copilot CLI and those of VS Code, which are Claude Code's;
+// each ignores the other's.
 func copilotReplies() replies {
 	r := claudeReplies()
 	r.context = func(text string) []byte {
@@ -178,7 +177,7 @@ func copilotReplies() replies {
 	return r
 }
 
-// both gives keys at the top, and as specific does.
+// both writes keys at the top level and also nested, as specific does.
 func both(event string, keys map[string]any) []byte {
 	top := maps.Clone(keys)
 	keys["hookEventName"] = event
@@ -186,9 +185,9 @@ func both(event string, keys map[string]any) []byte {
 	return reply(top)
 }
 
-// cursorReplies end in an object always: Cursor reads the last one that a login
-// shell leaves on standard output. Where the shell's profile prints something and
-// no object follows, it denies every command.
+// cursorReplies always end in an object: Cursor reads the last one that a login shell writes to
+// standard output. If the shell's profile prints something and no object follows, Cursor denies
+// every command.
 func cursorReplies() replies {
 	return replies{
 		context: func(text string) []byte { return reply(map[string]any{"additional_context": text}) },
@@ -202,7 +201,7 @@ func cursorReplies() replies {
 	}
 }
 
-// inUTF16 counts rare characters twice.
+// inUTF16 returns the length of text in UTF-16 code units.
 func inUTF16(text string) (n int) {
 	for _, r := range text {
 		n += utf16.RuneLen(r)
@@ -210,11 +209,10 @@ func inUTF16(text string) (n int) {
 	return n
 }
 
-// Context is the reply at the start of a session that gives the assistant
-// something to read.
+// Context returns the reply that gives the assistant a text at the start of a session.
 func (h Host) Context(text string) []byte { return h.replies().context(text) }
 
-// Agent is the reply at the start of a subagent that gives it something to read.
+// Agent returns the reply that gives a starting subagent a text.
 func (h Host) Agent(text string) []byte {
 	if h.replies().agent == nil {
 		return h.Silence()
@@ -222,24 +220,22 @@ func (h Host) Agent(text string) []byte {
 	return h.replies().agent(text)
 }
 
-// Deny is the reply that keeps a tool from running, with the reason, which the
-// assistant reads.
+// Deny returns the reply that blocks a tool call. The assistant reads the reason.
 func (h Host) Deny(reason string) []byte { return h.replies().deny(reason) }
 
-// After is the reply to an event after a tool ran that gives the assistant something
-// to read.
+// After returns the reply that gives the assistant a text after a tool ran.
 func (h Host) After(event, text string) []byte { return h.replies().after(event, text) }
 
-// GoOn is the reply that keeps a session from stopping, with what to do first.
+// GoOn returns the reply that keeps a session from stopping; reason says what to do first.
 func (h Host) GoOn(reason string) []byte { return h.replies().goOn(reason) }
 
-// Nothing is the reply that asks for nothing.
+// Nothing returns the reply that requests nothing.
 func (h Host) Nothing() []byte { return reply(map[string]any{}) }
 
-// Silence is what a hook writes when it has nothing to say; nil for no byte.
+// Silence returns what a hook writes if it has nothing to say; nil for no output.
 func (h Host) Silence() []byte { return h.replies().silence }
 
-// Length counts the characters of a text as the host does when it limits it.
+// Length returns the length of text as the host counts it against its limit.
 func (h Host) Length(text string) int { return h.replies().length(text) }
 
 func specific(event string, keys map[string]any) []byte {
@@ -247,19 +243,18 @@ func specific(event string, keys map[string]any) []byte {
 	return reply(map[string]any{"hookSpecificOutput": keys})
 }
 
-// reply encodes one JSON object on a line. Bytes that are not UTF-8 become
-// U+FFFD, as they must in JSON.
+// reply encodes body as one line of JSON. Invalid UTF-8 becomes U+FFFD.
 func reply(body map[string]any) []byte {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(body); err != nil {
-		return []byte("{}\n") // texts alone are encoded, which cannot fail
+		return []byte("{}\n") // cannot happen: only strings are encoded
 	}
 	return text.Bytes()
 }
 
-// object reads the first JSON object of a text; nil when there is none.
+// object parses the first JSON object in text; nil if there is none.
 func object(text []byte) map[string]json.RawMessage {
 	var keys map[string]json.RawMessage
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))

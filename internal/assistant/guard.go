@@ -11,17 +11,18 @@ import (
 	"stig/internal/gate"
 )
 
-// Attempt is one thing that a command line would do past the gate: close issues, or
-// write files.
+// Attempt is one action of a command line that bypasses the gate: closing issues or writing
+// files.
 type Attempt struct {
-	Verb  string   // what would do it, as typed without its arguments: "bd close", "sed -i", ">"
-	Words []string // of a close, what is typed behind that: ids, options, a reason; none for files
-	Files []string // the files that it would write, any of which may be a store: see Overwrites
-	Dir   string   // where it runs, from where the line began; "" there, or where only running tells
+	Verb  string   // the command without its arguments: "bd close", "sed -i", ">"
+	Words []string // arguments of a close: ids, options, a reason; nil for writes
+	Files []string // files that it would write, any of which may be the store: see Overwrites
+	Dir   string   // where it runs, relative to where the line starts; "" for there, or if unknown before it runs
 }
 
-// Attempts lists what a command line would close and which files it would write, as far as
-// it parses as that: what runs behind another program, or from a variable, is found after it ran.
+// Attempts returns what a command line would close and which files it would write, as far as
+// the line can be parsed. What runs through another program or a variable is found only after
+// it ran.
 func Attempts(command string) (found []Attempt) {
 	for _, c := range gate.Commands(command) {
 		list := []Attempt{{Verb: ">", Files: c.Writes}, {}}
@@ -42,7 +43,8 @@ func Attempts(command string) (found []Attempt) {
 	return found
 }
 
-// attempt reads a simple command; it is zero where that neither closes nor writes.
+// attempt classifies a simple command; it returns the zero Attempt if the command neither
+// closes nor writes.
 func attempt(words []string) Attempt {
 	program, words := strings.TrimSuffix(path.Base(words[0]), ".exe"), words[1:]
 	switch program {
@@ -54,10 +56,10 @@ func attempt(words []string) Attempt {
 	return Attempt{}
 }
 
-// ofProgram are the options of bd and br that stand before a verb and are followed by a value.
+// ofProgram lists the options of bd and br that precede the verb and take a value.
 var ofProgram = []string{"--actor", "--db", "--directory", "-C", "--dolt-auto-commit", "--lock-timeout", "--format"}
 
-// closing reads the words behind bd or br.
+// closing parses the arguments of bd or br.
 func closing(program string, words []string) Attempt {
 	verb, words, dir := afterOptions(words)
 	a := Attempt{Verb: program + " " + verb, Words: words, Dir: dir}
@@ -73,8 +75,9 @@ func closing(program string, words []string) Attempt {
 	return Attempt{}
 }
 
-// afterOptions reads the options that stand before a verb of bd or br, and gives the verb, what
-// follows it, and the directory that they name; no verb where there is none.
+// afterOptions skips the options before the verb of bd or br. It returns the verb, its
+// arguments, and the directory that the options name; verb is "" if there is none or help is
+// requested.
 func afterOptions(words []string) (verb string, rest []string, dir string) {
 	for len(words) > 0 && strings.HasPrefix(words[0], "-") {
 		option, value, attached := strings.Cut(words[0], "=")
@@ -97,8 +100,8 @@ func afterOptions(words []string) (verb string, rest []string, dir string) {
 
 func closedStatus(status string) bool { return beads.IsClosed(strings.ToLower(status)) }
 
-// setsStatus reports whether words set such a status: --status closed, --status=closed,
-// -s closed, -sclosed.
+// setsStatus reports whether words set a status that satisfies such: --status closed,
+// --status=closed, -s closed, -sclosed.
 func setsStatus(words []string, such func(status string) bool) bool {
 	for i, word := range words {
 		value, given := strings.CutPrefix(word, "--status")
@@ -115,7 +118,7 @@ func setsStatus(words []string, such func(status string) bool) bool {
 	return false
 }
 
-// writing reads the words behind tee, sed, cp or mv; no files where they write none.
+// writing parses the arguments of tee, sed, cp or mv; Files is empty if they write none.
 func writing(program string, words []string) Attempt {
 	var options, operands []string
 	for _, word := range words {
@@ -132,7 +135,7 @@ func writing(program string, words []string) Attempt {
 		if !slices.ContainsFunc(options, isInPlace) {
 			a.Files = nil
 		}
-	case "cp", "mv": // the last is the file, or the directory that gets the others
+	case "cp", "mv": // the last operand is the file, or the directory that receives the others
 		if last := len(operands) - 1; last > 0 {
 			a.Files = operands[last:]
 			for _, source := range operands[:last] {
@@ -143,17 +146,18 @@ func writing(program string, words []string) Attempt {
 	return a
 }
 
-// isInPlace reports whether an option of sed has it write its files: --in-place, -i.bak, -ni.
+// isInPlace reports whether an option makes sed edit its files in place: --in-place, -i.bak,
+// -ni.
 func isInPlace(option string) bool {
 	if long, ok := strings.CutPrefix(option, "--"); ok {
 		return strings.HasPrefix(long, "in-place")
 	}
-	at := strings.IndexAny(option, "iefl") // the others take what follows them for their value
+	at := strings.IndexAny(option, "iefl") // -e, -f and -l take what follows as their value
 	return at > 0 && option[at] == 'i'
 }
 
-// Overwrites reports whether the attempt writes a store. dir is where the line began;
-// both are absolute. A path with a variable in it is taken as it stands.
+// Overwrites reports whether the attempt writes the store. dir is the directory where the line
+// starts; dir and store are absolute. Variables in paths are not expanded.
 func (a Attempt) Overwrites(dir, store string) bool {
 	kept, err := os.Stat(store)
 	return slices.ContainsFunc(a.Files, func(file string) bool {
@@ -165,6 +169,6 @@ func (a Attempt) Overwrites(dir, store string) bool {
 			return true
 		}
 		written, err2 := os.Stat(file)
-		return err == nil && err2 == nil && os.SameFile(written, kept) // by whatever links
+		return err == nil && err2 == nil && os.SameFile(written, kept) // also through links
 	})
 }

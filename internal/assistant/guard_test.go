@@ -11,10 +11,9 @@ import (
 	"stig/internal/assistant"
 )
 
-// cases are command lines typed in a repository whose store is .beads/issues.jsonl, with
-// what is foreseen of them: the issues that they name to be closed, "?" for a close that names
-// none, and "store" for writing the store; "" for nothing. The fuzz target begins with
-// them.
+// cases are command lines typed in a repository whose store is .beads/issues.jsonl, each with
+// the expected attempts: the issues to be closed, "?" for a close that names none, "store" for
+// a write to the store, "" for nothing. They are the seeds of the fuzz target.
 var cases = []struct{ want, command string }{
 	// Closes.
 	{"demo-1", `bd close demo-1`},
@@ -77,9 +76,9 @@ var cases = []struct{ want, command string }{
 	{"", `cd /srv/other && echo '{}' > .beads/issues.jsonl`},
 	{"", `d=$(mktemp -d); echo '{}' > $d/.beads/issues.jsonl`},
 	{"", `)`},
-	{"", "0&0\xa2"}, // the parser panics
+	{"", "0&0\xa2"}, // makes the parser panic
 
-	// Found after they ran.
+	// Found only after they ran.
 	{"", `sudo -u ann bd close demo-1`},
 	{"", `echo 'bd close demo-1' | sh`},
 	{"", `echo demo-1 | xargs bd close`},
@@ -90,7 +89,7 @@ var cases = []struct{ want, command string }{
 	{"", `rm -rf .beads`},
 }
 
-// repository is a directory with a store and a link to it. Its name reads like a pattern.
+// repository creates a directory with a store and a link to it. Its name looks like a pattern.
 func repository(t testing.TB) (dir, store string) {
 	dir = filepath.Join(t.TempDir(), "[ann]")
 	store = filepath.Join(dir, ".beads", "issues.jsonl")
@@ -106,7 +105,7 @@ func repository(t testing.TB) (dir, store string) {
 	return dir, store
 }
 
-// seen puts attempts the way the table does.
+// seen formats attempts as the table does.
 func seen(attempts []assistant.Attempt, dir, store string) string {
 	var words []string
 	for _, a := range attempts {
@@ -134,8 +133,8 @@ func TestAttempts(t *testing.T) {
 	}
 }
 
-// TestAttemptsSayMore: what is typed, the words behind it, and where it runs, as far as the
-// line tells.
+// TestAttemptsSayMore checks the verb, the arguments and the directory of attempts, as far as
+// the line tells.
 func TestAttemptsSayMore(t *testing.T) {
 	for command, want := range map[string]assistant.Attempt{
 		"/opt/bd close demo-1":                 {Verb: "bd close", Words: []string{"demo-1"}},
@@ -156,8 +155,8 @@ func TestAttemptsSayMore(t *testing.T) {
 	}
 }
 
-// TestAttemptsEndSoon: a hook keeps an assistant waiting. What is too long to be read is
-// found after it ran.
+// TestAttemptsEndSoon: parsing ends soon, because the assistant waits for the hook. What a line
+// too long to parse does is found after it ran.
 func TestAttemptsEndSoon(t *testing.T) {
 	for _, part := range []string{"(", "echo $(", "bd close x-1;", "cd a;", "> a ", "-r ", "a=$("} {
 		for _, n := range []int{100, 5000, 1 << 20} {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Host is the name of a program of an assistant that runs hooks.
+// Host is the name of an assistant's program that runs hooks.
 type Host string
 
 const (
@@ -20,73 +20,73 @@ const (
 	OpenCode Host = "opencode"
 )
 
-// Settings is all that stig knows of a host: where it reads which hooks to run,
-// which of them stig needs, and how it reads their replies.
+// Settings is everything stig knows about a host: where the host reads which hooks to run,
+// which hooks stig needs, and how the host reads their replies.
 type Settings struct {
 	Host Host
-	Dir  string // of the file, below a project or a home
-	Home string // takes the place of Dir below a home; "" for the same
-	File string // in Dir, with slashes
+	Dir  string // directory of the file, below a project or a home
+	Home string // replaces Dir below a home; "" for the same
+	File string // path of the file in Dir, with slashes
 
-	Variable     string // of the environment: names the user's Dir; may be empty
-	Instructions string // what the host reads first, in its user's Dir too; may be empty
-	EnvFile      string // names a file that a hook at the start of a session appends to what its commands get as environment; may be empty
-	Skills       string // the folder where it looks for skills, below a project or a home, with slashes
+	Variable     string // environment variable that names the user's Dir; may be empty
+	Instructions string // file that the host reads first, also in the user's Dir; may be empty
+	EnvFile      string // variable that names a file; what a hook writes there at the start of a session is added to the environment of its commands; may be empty
+	Skills       string // folder in which the host looks for skills, below a project or a home, with slashes
 
-	// RunBy are the variables that it sets for the programs that it starts, by which
-	// Running knows it; a row without any names noVariable.
+	// RunBy lists the variables that the host sets for the programs it starts; Running detects
+	// the host by them. The row of a host that sets none contains noVariable.
 	RunBy []string
 
-	// Servers and HomeServers are where setup registers stig mcp, below a project and
-	// below the user's Dir; none where a program of the host registers servers itself.
+	// Servers and HomeServers are where setup registers stig mcp, below a project and below the
+	// user's Dir; empty if a command of the host registers servers.
 	Servers, HomeServers []ServerFile
 
-	// unattended are the program and the arguments with which it reads what to do from
-	// standard input, asks nobody, and prints what it does as JSON; storeWord stands for the
-	// directory of the store. None where it cannot.
+	// unattended is the command line that reads the task from standard input, asks nobody, and
+	// prints what it does as JSON; storeWord stands for the directory of the store. Empty if
+	// the host has no such command.
 	unattended []string
-	namesPrice bool // what it prints then names a price
+	namesPrice bool // that output contains a price
 
 	replies replies
 	hooks   []hook
-	// hooksObstacles and serverObstacles find what keeps the host from running hooks,
-	// and from starting the server that a project names; nil where nothing is known to.
+	// hooksObstacles and serverObstacles return what keeps the host from running hooks, and
+	// from starting the server that a project names; nil if nothing is known to.
 	hooksObstacles  func(around Surroundings, keys []string) []Obstacle
 	serverObstacles func(around Surroundings) []Obstacle
-	// version, if not 0, is what the key "version" has to be.
+	// version, if not 0, is the required value of the key "version".
 	version int
-	// strict is true where the host does not read settings with comments or trailing commas.
+	// strict is true if the host cannot read settings with comments or trailing commas.
 	strict bool
-	// flat settings name handlers below an event; others name groups of them.
+	// flat settings list handlers below an event; others list groups of handlers.
 	flat bool
-	// shells is true where a handler has a command for bash and one for PowerShell.
+	// shells is true if a handler has one command for bash and one for PowerShell.
 	shells bool
-	// plugin, if not empty, is the whole text of File: the host has no hooks.
+	// plugin, if not empty, is the whole text of File: the host runs a plugin instead of hooks.
 	plugin string
 }
 
-// storeWord stands in Settings.unattended for the directory of the store.
+// storeWord stands for the directory of the store in Settings.unattended.
 const storeWord = "STORE"
 
-// noVariable stands in Settings.RunBy of a host that sets no variable.
+// noVariable is the only entry of Settings.RunBy for a host that sets no variable.
 const noVariable = "none"
 
-// hook is an event of a host and what answers it.
+// hook is an event of a host and the stig hook that answers it.
 type hook struct {
-	event   string // as the host calls it
-	matcher string // which tools, or what else an event is told apart by; "" for all
-	call    string // as stig hook calls it
-	timeout int    // in the unit of the host
+	event   string // the event in the host's terms
+	matcher string // the tools, or another property that selects events; "" for all
+	call    string // the event in stig hook's terms
+	timeout int    // in the host's unit
 }
 
-// claudeWriters are the tools of Claude Code that may write the store; one that fails
-// may have written it before.
+// claudeWriters matches the tools of Claude Code that may write the store. A tool that fails
+// may have written it before it failed.
 const claudeWriters = "^(Bash|PowerShell|Monitor|Task|Agent|Edit|Write|MultiEdit|NotebookEdit|" + anyServer + ")$"
 
-// AllSettings is the table of hosts, by name; every other list of hosts is made of it.
-// docs/assistants.md says what their files look like, and which of it was observed. Gemini tells of PreCompress before each request to the model, as of an
-// automatic one, whether or not it is going to compress; of a manual one it tells
-// when there is one.
+// AllSettings returns the table of hosts, sorted by name; every other list of hosts is derived
+// from it. docs/assistants.md describes their files and says which of it was observed. Gemini
+// sends an automatic PreCompress before each request to the model, whether or not it will
+// compress; it sends a manual one only if it does.
 func AllSettings() []Settings {
 	return []Settings{
 		{
@@ -125,13 +125,14 @@ func AllSettings() []Settings {
 		{
 			Host: Copilot, Dir: ".github", Home: ".copilot", File: "hooks/stig.json", Variable: "COPILOT_HOME", version: 1, flat: true, shells: true,
 			Skills: ".agents/skills", replies: copilotReplies(),
-			// A command of Copilot CLI 1.0.102 had COPILOT_CLI=1 when internal/testkit/hosts ran it;
-			// VS Code sets the other in terminals of agents (github.com/microsoft/vscode/pull/316267).
+			// Copilot CLI 1.0.102 set COPILOT_CLI=1 for a command when internal/testkit/hosts
+			// ran it; VS Code sets the other one in agents' terminals
+			// (github.com/microsoft/vscode/pull/316267).
 			RunBy:          []string{"COPILOT_CLI", "COPILOT_AGENT"},
 			hooksObstacles: copilotHooks,
 			Servers:        []ServerFile{{".vscode/mcp.json", "servers", vscodeServer}, {".github/mcp.json", "mcpServers", copilotServer}},
 			HomeServers:    []ServerFile{{"mcp-config.json", "mcpServers", copilotServer}},
-			hooks: []hook{ // in these letters it sends the keys of Claude Code
+			hooks: []hook{ // with this capitalization the host sends the keys of Claude Code
 				{"SessionStart", "", "session-start", 10},
 				{"PreToolUse", "^(Bash|Edit|Write|runInTerminal|" + anyServer + "|.*-.*)$", "pre-tool-use", 10},
 				{"PostToolUse", "", "post-tool-use", 10},
@@ -188,7 +189,7 @@ func AllSettings() []Settings {
 	}
 }
 
-// Hosts lists the programs whose hooks stig answers, by name.
+// Hosts returns the programs whose hooks stig answers, sorted by name.
 func Hosts() (all []Host) {
 	for _, s := range AllSettings() {
 		all = append(all, s.Host)
@@ -196,9 +197,9 @@ func Hosts() (all []Host) {
 	return all
 }
 
-// Unattended are a program and its arguments with which it works on what it reads from
-// standard input, asks nobody, and prints what it does as JSON; nil for a host that cannot.
-// store is a directory that it may write besides its own.
+// Unattended returns the command line with which a host reads a task from standard input, asks
+// nobody, and prints what it does as JSON; nil if the host cannot. store is a directory that
+// the program may write besides its own.
 func (h Host) Unattended(store string) (argv []string) {
 	for _, word := range h.Settings().unattended {
 		if word == storeWord {
@@ -209,10 +210,10 @@ func (h Host) Unattended(store string) (argv []string) {
 	return argv
 }
 
-// NamesPrice reports whether a program that works unattended prints what it cost.
+// NamesPrice reports whether a program that works unattended prints its cost.
 func (h Host) NamesPrice() bool { return h.Settings().namesPrice }
 
-// Names lists the hosts as messages do: "claude, codex".
+// Names returns the names of the hosts for messages: "claude, codex".
 func Names() string {
 	var names []string
 	for _, h := range Hosts() {
@@ -221,7 +222,7 @@ func Names() string {
 	return strings.Join(names, ", ")
 }
 
-// Instructions lists the files that hosts read first, by name.
+// Instructions returns the names of the files that hosts read first, sorted.
 func Instructions() (names []string) {
 	for _, s := range AllSettings() {
 		if s.Instructions != "" {
@@ -232,11 +233,12 @@ func Instructions() (names []string) {
 	return names
 }
 
-// replies are those of the first host where a name is none.
+// replies returns the replies of a host, or those of the first host if h is unknown.
 func (h Host) replies() replies { return h.Settings().replies }
 
-// Running names the host that runs us, by the variables that it sets for the programs it
-// starts; "" for none. A person at a terminal that such a program opened has none of them.
+// Running returns the name of the host that runs this process, detected by the variables that
+// hosts set for the programs they start; "" for none. None of them is set for a person at a
+// terminal that such a program opened.
 func Running(getenv func(string) string) string {
 	for _, s := range AllSettings() {
 		for _, variable := range s.RunBy {
@@ -248,20 +250,20 @@ func Running(getenv func(string) string) string {
 	return ""
 }
 
-// EnvFile is the variable that names where a hook leaves variables for the commands of
-// a session; "" where the host has none.
+// EnvFile returns the name of the variable that names the file where a hook leaves variables
+// for the commands of a session; "" if the host has none.
 func (h Host) EnvFile() string { return h.Settings().EnvFile }
 
-// Settings is the row of a host, the first where a name is none.
+// Settings returns the row of a host, or the first row if h is unknown.
 func (h Host) Settings() Settings {
 	all := AllSettings()
 	at := slices.IndexFunc(all, func(s Settings) bool { return s.Host == h })
 	return all[max(at, 0)]
 }
 
-// present asks for stig first: where it is missing a hook does nothing and ends
-// with 0, and an exit code that means something to the host is always stig's.
-// presentOr says there what stig would in its silence.
+// present checks first whether stig is installed. If it is not, a hook does nothing and exits
+// with 0, so any exit code that means something to the host comes from stig. presentOr then
+// prints what a silent stig would.
 const (
 	present   = "! command -v stig >/dev/null 2>&1 || "
 	presentOr = "! command -v stig >/dev/null 2>&1 && echo '%s' || "
@@ -280,8 +282,8 @@ func (s Settings) present() string {
 	return fmt.Sprintf(presentOr, bytes.TrimSpace(s.replies.silence))
 }
 
-// own reports whether a command line is one that setup wrote for this host,
-// perhaps with the path of stig that somebody put in.
+// own reports whether setup wrote a command line for this host, perhaps with a path to stig
+// that somebody added.
 func (s Settings) own(command string) bool {
 	words := strings.Fields(strings.TrimPrefix(strings.TrimPrefix(command, s.present()), present))
 	if len(words) != 5 || words[1] != "hook" || words[3] != "--host" || words[4] != string(s.Host) {

@@ -14,34 +14,34 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// Obstacle is what keeps a host from running hooks that its settings name, or from
+// Obstacle is something that keeps a host from running the hooks in its settings or from
 // starting a server.
 type Obstacle struct {
-	File  string // that says so, or that should say otherwise
+	File  string // the file that says so, or that has to be changed
 	Found string
-	Do    string // what a person has to do
+	Do    string // what a person must do
 }
 
-// Surroundings are what decides, beside the settings, on whether a host runs hooks.
+// Surroundings is what, besides the settings, decides whether a host runs hooks.
 type Surroundings struct {
-	Hooks string   // the file of settings with the hooks
-	Roots []string // of the project, and of the main checkout of a worktree; nil for hooks of the home
-	User  string   // the user's directory of the host
-	// Read gives the text of a file, nil for one that is not there. Glob lists the files of
-	// a pattern, by name. Same reports whether two paths name one file.
+	Hooks string   // the settings file with the hooks
+	Roots []string // the project, then the main checkout of a worktree; nil for hooks in the home
+	User  string   // the host's directory in the user's home
+	// Read returns the text of a file, nil if it does not exist. Glob returns the files that
+	// match a pattern, sorted by name. Same reports whether two paths name the same file.
 	Read func(path string) []byte
 	Glob func(pattern string) []string
 	Same func(a, b string) bool
 }
 
-// Obstacles lists what keeps the host from running stig's hooks in a file, where it has
-// them, and its server in a project. What the host itself asks a person at its next
-// start is in it too. A file that cannot be read says nothing.
+// Obstacles returns what keeps the host from running stig's hooks in a file, if the file has
+// them, and from starting stig's server in a project. The result includes what the host itself
+// asks a person at its next start. Unreadable files are ignored.
 func (s Settings) Obstacles(around Surroundings) (list []Obstacle) {
 	text := around.Read(around.Hooks)
 	keys := s.keys(text)
 	if s.strict && len(keys) > 0 && !json.Valid(bytes.TrimPrefix(text, []byte(byteOrderMark))) {
-		list = append(list, Obstacle{around.Hooks, "comments or trailing commas: " + string(s.Host) + " does not read the file", "take them out of the file"})
+		list = append(list, Obstacle{around.Hooks, "comments or trailing commas: " + string(s.Host) + " cannot read the file", "remove them from the file"})
 		return list
 	}
 	if len(keys) > 0 && s.hooksObstacles != nil {
@@ -53,8 +53,8 @@ func (s Settings) Obstacles(around Surroundings) (list []Obstacle) {
 	return list
 }
 
-// keys are the names by which Codex knows stig's hooks in a file: event, number of the
-// group, number in it.
+// keys returns the names by which Codex identifies stig's hooks in a file: event, index of the
+// group, index in the group.
 func (s Settings) keys(source []byte) (keys []string) {
 	d, err := s.read(source)
 	if err != nil || d.hooks == nil {
@@ -81,10 +81,10 @@ func (s Settings) keys(source []byte) (keys []string) {
 	return keys
 }
 
-// wordStart finds where a word begins within a name.
+// wordStart matches the start of a word within a name.
 var wordStart = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([a-z])([A-Z])`) })
 
-// claudeManaged lists an administrator's settings of Claude Code.
+// claudeManaged returns an administrator's settings files of Claude Code.
 func claudeManaged(around Surroundings) (files []string) {
 	for _, dir := range []string{"/etc/claude-code", "/Library/Application Support/ClaudeCode", `C:\Program Files\ClaudeCode`} {
 		files = append(files, around.Glob(filepath.Join(dir, "managed-settings.json"))...)
@@ -93,7 +93,8 @@ func claudeManaged(around Surroundings) (files []string) {
 	return files
 }
 
-// claudeOwn lists the settings of a project, the strongest first; the first is not shared.
+// claudeOwn returns the settings files of a project, the one with the highest precedence first;
+// that one is not shared.
 func claudeOwn(around Surroundings) (files []string) {
 	for _, root := range around.Roots[:min(1, len(around.Roots))] {
 		files = append(files, filepath.Join(root, ".claude", "settings.local.json"), filepath.Join(root, ".claude", "settings.json"))
@@ -103,28 +104,29 @@ func claudeOwn(around Surroundings) (files []string) {
 
 func claudeHooks(around Surroundings, _ []string) (list []Obstacle) {
 	user := filepath.Join(around.User, "settings.json")
-	for _, file := range append(slices.Concat(claudeManaged(around), claudeOwn(around)), user) { // the strongest first
+	for _, file := range append(slices.Concat(claudeManaged(around), claudeOwn(around)), user) { // highest precedence first
 		if off, set := around.json(file)["disableAllHooks"].(bool); set {
 			if off {
-				list = append(list, Obstacle{file, "disableAllHooks: claude runs no hooks", "take disableAllHooks out of the file"})
+				list = append(list, Obstacle{file, "disableAllHooks: claude runs no hooks", "remove disableAllHooks from the file"})
 			}
 			break
 		}
 	}
 	for _, file := range claudeManaged(around) {
 		if around.json(file)["allowManagedHooksOnly"] == true {
-			list = append(list, Obstacle{file, "allowManagedHooksOnly: claude runs the hooks of the administrator alone",
-				"ask the administrator for the hooks that stig setup claude --print shows"})
+			list = append(list, Obstacle{file, "allowManagedHooksOnly: claude runs only the administrator's hooks",
+				"ask the administrator to add the hooks that stig setup claude --print shows"})
 		}
 	}
 	if state, _, trusted := around.claudeProject(); state != "" && !trusted {
-		list = append(list, Obstacle{state, "this folder is not trusted: claude runs its hooks with -p alone", "start claude here and trust the folder"})
+		list = append(list, Obstacle{state, "this folder is not trusted: claude runs its hooks only with -p", "start claude here and trust the folder"})
 	}
 	return list
 }
 
-// claudeProject is what Claude Code remembers of a project, and where; there is no file
-// before its first start. A project is trusted with a directory above it.
+// claudeProject returns what Claude Code has recorded about a project, the file with the
+// record, and whether the project is trusted. Before its first start the file does not exist.
+// Trusting a directory trusts the projects below it.
 func (around Surroundings) claudeProject() (file string, project map[string]any, trusted bool) {
 	file = filepath.Join(around.User, ".claude.json")
 	if around.Read(file) == nil {
@@ -143,8 +145,8 @@ func (around Surroundings) claudeProject() (file string, project map[string]any,
 	return file, table(projects[around.Roots[0]]), trusted
 }
 
-// claudeServer looks at what a project names. Its own settings do not approve servers
-// before the folder is trusted.
+// claudeServer checks the servers that a project names. The project's own settings cannot
+// approve servers before the folder is trusted.
 func claudeServer(around Surroundings) (list []Obstacle) {
 	file := filepath.Join(around.Roots[0], ".mcp.json")
 	servers := table(around.json(file)["mcpServers"])
@@ -168,27 +170,27 @@ func claudeServer(around Surroundings) (list []Obstacle) {
 		all := slices.ContainsFunc(sources, func(s map[string]any) bool { return s["enableAllProjectMcpServers"] == true })
 		switch {
 		case has("disabledMcpjsonServers"):
-			list = append(list, Obstacle{file, "the server " + name + " was refused: claude does not start it", "start claude here and switch it on at /mcp"})
+			list = append(list, Obstacle{file, "the server " + name + " was rejected: claude does not start it", "start claude here and enable it with /mcp"})
 		case !all && !has("enabledMcpjsonServers"):
-			list = append(list, Obstacle{file, "the server " + name + " is not approved: claude starts it with -p alone", "start claude here and approve it"})
+			list = append(list, Obstacle{file, "the server " + name + " is not approved: claude starts it only with -p", "start claude here and approve it"})
 		}
 	}
 	slices.SortFunc(list, func(a, b Obstacle) int { return strings.Compare(a.Found, b.Found) })
 	return list
 }
 
-// codexRequirements is where an administrator's settings of Codex stand.
+// codexRequirements is the path of an administrator's settings of Codex.
 const codexRequirements = "/etc/codex/requirements.toml"
 
 func codexHooks(around Surroundings, keys []string) (list []Obstacle) {
 	file := filepath.Join(around.User, "config.toml")
 	config := around.toml(file)
 	if features := table(config["features"]); features["hooks"] == false || features["codex_hooks"] == false {
-		list = append(list, Obstacle{file, "features.hooks is false: codex runs no hooks", "take it out of the file"})
+		list = append(list, Obstacle{file, "features.hooks is false: codex runs no hooks", "remove it from the file"})
 	}
 	if around.toml(codexRequirements)["allow_managed_hooks_only"] == true {
-		list = append(list, Obstacle{codexRequirements, "allow_managed_hooks_only: codex runs the hooks of the administrator alone",
-			"ask the administrator for the hooks that stig setup codex --print shows"})
+		list = append(list, Obstacle{codexRequirements, "allow_managed_hooks_only: codex runs only the administrator's hooks",
+			"ask the administrator to add the hooks that stig setup codex --print shows"})
 	}
 	if len(around.Roots) > 0 && !around.codexTrusts(table(config["projects"])) {
 		list = append(list, Obstacle{file, "this project is not trusted: codex reads neither its hooks nor its servers", "start codex here and trust it"})
@@ -207,10 +209,10 @@ func codexHooks(around Surroundings, keys []string) (list []Obstacle) {
 		}
 	}
 	if approved < len(keys) {
-		list = append(list, Obstacle{file, fmt.Sprintf("%d of %d hooks are approved: codex runs no other, and says nothing", approved, len(keys)), "type /hooks in codex to approve them"})
+		list = append(list, Obstacle{file, fmt.Sprintf("%d of %d hooks are approved: codex silently skips the others", approved, len(keys)), "type /hooks in codex to approve them"})
 	}
 	if off > 0 {
-		list = append(list, Obstacle{file, fmt.Sprintf("%d of %d hooks are switched off", off, len(keys)), "type /hooks in codex to switch them on"})
+		list = append(list, Obstacle{file, fmt.Sprintf("%d of %d hooks are disabled", off, len(keys)), "type /hooks in codex to enable them"})
 	}
 	return list
 }
@@ -225,7 +227,8 @@ func (around Surroundings) codexTrusts(projects map[string]any) bool {
 	return false
 }
 
-// copilotHooks reads what Copilot CLI asks a person; VS Code trusts folders elsewhere.
+// copilotHooks checks the settings of Copilot CLI and the folders that it trusts; VS Code
+// records trusted folders elsewhere.
 func copilotHooks(around Surroundings, _ []string) (list []Obstacle) {
 	if len(around.Roots) == 0 {
 		return nil
@@ -234,11 +237,11 @@ func copilotHooks(around Surroundings, _ []string) (list []Obstacle) {
 	for _, name := range []string{"settings.local.json", "settings.json"} {
 		file := filepath.Join(root, ".github", "copilot", name)
 		if around.json(file)["disableAllHooks"] == true {
-			list = append(list, Obstacle{file, "disableAllHooks: copilot runs no hooks", "take disableAllHooks out of the file"})
+			list = append(list, Obstacle{file, "disableAllHooks: copilot runs no hooks", "remove disableAllHooks from the file"})
 		}
 	}
 	if around.json(around.Hooks)["disableAllHooks"] == true {
-		list = append(list, Obstacle{around.Hooks, "disableAllHooks: copilot runs none of these hooks", "take disableAllHooks out of the file"})
+		list = append(list, Obstacle{around.Hooks, "disableAllHooks: copilot runs none of these hooks", "remove disableAllHooks from the file"})
 	}
 	file := filepath.Join(around.User, "config.json")
 	folders, _ := around.json(file)["trustedFolders"].([]any)
@@ -247,7 +250,7 @@ func copilotHooks(around Surroundings, _ []string) (list []Obstacle) {
 		below, err := filepath.Rel(path, root)
 		return err == nil && filepath.IsLocal(below)
 	}
-	if around.Read(file) != nil && !slices.ContainsFunc(folders, trusted) { // else it asks at its first start
+	if around.Read(file) != nil && !slices.ContainsFunc(folders, trusted) { // otherwise it asks at its first start
 		list = append(list, Obstacle{file, "this folder is not trusted: copilot runs none of its hooks and servers", "start copilot here and trust the folder"})
 	}
 	return list
@@ -260,10 +263,10 @@ func geminiHooks(around Surroundings, _ []string) (list []Obstacle) {
 	}
 	files = append(files, filepath.Join(around.User, "settings.json"))
 	asks := true
-	for _, file := range slices.Backward(files) { // the strongest last
+	for _, file := range slices.Backward(files) { // lowest precedence first: the last value counts
 		settings := around.jsonc(file)
 		if table(settings["hooksConfig"])["enabled"] == false {
-			list = append(list, Obstacle{file, "hooksConfig.enabled is false: gemini runs no hooks", "take it out of the file"})
+			list = append(list, Obstacle{file, "hooksConfig.enabled is false: gemini runs no hooks", "remove it from the file"})
 		}
 		if trust, set := table(table(settings["security"])["folderTrust"])["enabled"].(bool); set {
 			asks = trust
@@ -291,7 +294,7 @@ func geminiTrusts(folders map[string]any, root string) bool {
 	return false
 }
 
-// json reads an object; nil where there is none, or one that JSON does not allow.
+// json parses a file that contains a JSON object; nil if it is missing or invalid.
 func (around Surroundings) json(file string) (keys map[string]any) {
 	if json.Unmarshal(bytes.TrimPrefix(around.Read(file), []byte(byteOrderMark)), &keys) != nil {
 		return nil
@@ -299,7 +302,7 @@ func (around Surroundings) json(file string) (keys map[string]any) {
 	return keys
 }
 
-// jsonc is json with comments.
+// jsonc is like json but allows comments.
 func (around Surroundings) jsonc(file string) (keys map[string]any) {
 	value, err := parse(bytes.TrimPrefix(around.Read(file), []byte(byteOrderMark)))
 	if err != nil {
@@ -324,7 +327,7 @@ func table(value any) map[string]any {
 	return keys
 }
 
-// lists reports whether a value is a list with this text.
+// lists reports whether value is a list that contains text.
 func lists(value any, text string) bool {
 	list, _ := value.([]any)
 	return slices.Contains(list, any(text))

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestObstacles: each file that keeps a host from running stig's hooks or its server, and
-// nearly the same that does not.
+// TestObstacles checks each file that keeps a host from running stig's hooks or its server, and
+// a similar one that does not.
 func TestObstacles(t *testing.T) {
 	const (
 		user      = "/home/ann/.claude/settings.json"
@@ -39,9 +39,9 @@ func TestObstacles(t *testing.T) {
 	none, one := fmt.Sprintf("0 of %d hooks are approved", len(keys)), fmt.Sprintf("1 of %d hooks are ", len(keys))
 	for name, test := range map[string]struct {
 		host  Host
-		home  bool // hooks of the home
+		home  bool // hooks in the home
 		files map[string]string
-		want  []string // file and the beginning of what is found
+		want  []string // file and the beginning of the message
 	}{
 		"copilot":                    {host: Copilot},
 		"copilot, not trusted":       {Copilot, false, map[string]string{"/home/ann/.copilot/config.json": `{"trustedFolders":["/srv/gat"]}`}, []string{"/home/ann/.copilot/config.json: this folder is not trusted"}},
@@ -73,14 +73,14 @@ func TestObstacles(t *testing.T) {
 		"claude, another approved":   {Claude, false, map[string]string{mcp: server, local: `{"enabledMcpjsonServers":["other"]}`, state: trusted}, []string{mcp + ": the server stig is not approved"}},
 		"claude, all approved":       {Claude, false, map[string]string{mcp: server, user: `{"enableAllProjectMcpServers":true}`}, nil},
 		"claude, approved once":      {Claude, false, map[string]string{mcp: server, state: `{"projects":{"/srv/gate":{"hasTrustDialogAccepted":true,"enabledMcpjsonServers":["stig"]}}}`}, nil},
-		"claude, server refused":     {Claude, false, map[string]string{mcp: server, user: `{"enableAllProjectMcpServers":true,"disabledMcpjsonServers":["stig"]}`}, []string{mcp + ": the server stig was refused"}},
+		"claude, server refused":     {Claude, false, map[string]string{mcp: server, user: `{"enableAllProjectMcpServers":true,"disabledMcpjsonServers":["stig"]}`}, []string{mcp + ": the server stig was rejected"}},
 		"claude, other servers":      {Claude, false, map[string]string{mcp: `{"mcpServers":{"other":{"command":"x"}}}`}, nil},
 
 		"codex, new":           {Codex, false, nil, []string{config + ": this project is not trusted", config + ": " + none}},
 		"codex, trusted":       {Codex, false, map[string]string{config: trust}, []string{config + ": " + none}},
 		"codex, approved":      {Codex, false, map[string]string{config: approved}, nil},
 		"codex, one approved":  {Codex, false, map[string]string{config: strings.Join(strings.SplitAfter(approved, "\n")[:4], "")}, []string{config + ": " + one + "approved"}},
-		"codex, one off":       {Codex, false, map[string]string{config: approved + "enabled = false\n"}, []string{config + ": " + one + "switched off"}},
+		"codex, one off":       {Codex, false, map[string]string{config: approved + "enabled = false\n"}, []string{config + ": " + one + "disabled"}},
 		"codex, others'":       {Codex, false, map[string]string{config: strings.ReplaceAll(approved, "/srv/gate/.codex", "/srv/other/.codex")}, []string{config + ": " + none}},
 		"codex, moved":         {Codex, false, map[string]string{config: strings.ReplaceAll(approved, ":0:0", ":1:0")}, []string{config + ": " + none}},
 		"codex, off":           {Codex, false, map[string]string{config: approved + "[features]\nhooks = false\n"}, []string{config + ": features.hooks is false"}},
@@ -105,7 +105,7 @@ func TestObstacles(t *testing.T) {
 		}
 		files := map[string]string{}
 		maps.Copy(files, test.files)
-		files[around.Hooks] = "{" + test.files[around.Hooks] + strings.TrimPrefix(s.Whole(), "{") // beside the hooks
+		files[around.Hooks] = "{" + test.files[around.Hooks] + strings.TrimPrefix(s.Whole(), "{") // next to the hooks
 		around.Read = func(path string) []byte {
 			if text, ok := files[path]; ok {
 				return []byte(text)

@@ -7,15 +7,15 @@ import (
 	"sync"
 )
 
-// Order is a command of bd or br that a file of instructions or settings names, and that
-// stig does in another way.
+// Order is a command of bd or br in an instruction or settings file for which stig has another
+// way.
 type Order struct {
-	Lines   []int  // where it stands, from 1
-	Text    string // of the first of these lines, where it stands
-	Instead string // what stig does
+	Lines   []int  // where it appears, 1-based
+	Text    string // the quoted part of the first of these lines
+	Instead string // what stig does instead
 }
 
-// What stig does where a text names a command of bd or br.
+// What stig does instead of a command of bd or br.
 const (
 	insteadClose = "stig close ID runs the acceptance criteria first"
 	insteadClaim = "stig claim ID claims it in all work trees"
@@ -24,8 +24,9 @@ const (
 	insteadBrief = "stig's hooks brief the session"
 )
 
-// Orders finds such commands in a text, by what stig does instead. It reads commands and no
-// English: a line that forbids one is found too, and a person decides.
+// Orders returns such commands in a text, one Order for each thing that stig does instead. It
+// parses commands, not English: a line that forbids a command is reported too, and a person
+// decides.
 func Orders(text string) (found []Order) {
 	for _, at := range trackerWord().FindAllStringSubmatchIndex(text, -1) {
 		start := strings.LastIndexByte(text[:at[2]], '\n') + 1
@@ -43,11 +44,12 @@ func Orders(text string) (found []Order) {
 	return found
 }
 
-// farBehind is where in a line a quotation does not begin with the line any more.
+// farBehind is the offset in a line from which a quotation starts at the command, not at the
+// start of the line.
 const farBehind = 40
 
-// quoteOf is what of a line to quote of what stands at an offset: the string, else the line
-// without the mark of its item, or the rest of a long one.
+// quoteOf returns what to quote of the line with the command at an offset: the string around
+// it, otherwise the line without its list marker, or the rest of a long line.
 func quoteOf(text string, at int) string {
 	line, _, _ := strings.Cut(text, "\n")
 	if open := strings.LastIndexByte(line[:at], '"'); open >= 0 {
@@ -58,11 +60,11 @@ func quoteOf(text string, at int) string {
 	return strings.TrimSpace(strings.TrimLeft(line, " \t-*>#"))
 }
 
-// trackerWord finds where bd or br stands as a word of its own.
+// trackerWord matches bd or br as a separate word.
 var trackerWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)(?:^|[^\w.$-])(bd|br)(?:\s|$)`) })
 
-// commandBehind gives the words behind a program, to the end of the line, or of the code span
-// or string that the program stands in; a line that ends with a backslash goes on.
+// commandBehind returns the words after a program, up to the end of the line, or of the code
+// span or string that contains the program; a backslash at the end of a line continues it.
 func commandBehind(line string, program int) []string {
 	rest, end := strings.ReplaceAll(line[program:], "\\\n", " "), "`;|&\n"
 	switch before := line[:program]; {
@@ -81,7 +83,7 @@ func commandBehind(line string, program int) []string {
 	return words
 }
 
-// insteadOf is what stig does where bd or br is followed by these words; "" for the same.
+// insteadOf returns what stig does instead of bd or br with these words; "" for the same.
 func insteadOf(words []string) string {
 	verb, words, _ := afterOptions(words)
 	has := func(options ...string) bool {

@@ -7,8 +7,8 @@ import (
 	"io"
 )
 
-// event is an object of JSON that a program prints about a session, as far as it is read
-// here: what programs call differently stands beside each other.
+// event is a JSON object that a program prints about a session, reduced to the keys that are
+// read here. It has the keys of all programs.
 type event struct {
 	Type    string `json:"type"`
 	Subtype string `json:"subtype"`
@@ -50,16 +50,17 @@ type event struct {
 type usage struct {
 	In     int64 `json:"input_tokens"`
 	Out    int64 `json:"output_tokens"`
-	Read   int64 `json:"cache_read_input_tokens"` // Claude Code does not count it as In, Codex has another name
+	Read   int64 `json:"cache_read_input_tokens"` // Claude Code does not count it in In; Codex uses another name
 	Create int64 `json:"cache_creation_input_tokens"`
 }
 
-// message is one of Claude Code. It is printed again with each part of its content.
+// message is a message of Claude Code. Claude Code prints it again with each part of its
+// content.
 type message struct {
 	ID      string          `json:"id"`
 	Model   string          `json:"model"`
 	Usage   *usage          `json:"usage"`
-	Content json.RawMessage `json:"content"` // a list of content, or a text
+	Content json.RawMessage `json:"content"` // a list of content, or a string
 }
 
 type content struct {
@@ -109,8 +110,8 @@ type part struct {
 	} `json:"state"`
 }
 
-// stats are those of a session of the Gemini CLI: as lines (stream-json) or as one object (json)
-// it gives each model other keys.
+// stats are the statistics of a session of Gemini CLI. Their keys for each model differ between
+// lines (stream-json) and one object (json).
 type stats struct {
 	Models map[string]struct {
 		In     int64 `json:"input_tokens"`
@@ -126,31 +127,32 @@ type stats struct {
 	Out int64 `json:"output_tokens"`
 }
 
-// eventOf reads an object; keys that hold another kind of value than they should are left out.
+// eventOf parses an object; it ignores values of an unexpected type.
 func eventOf(text []byte) (e event, ok bool) {
 	err := json.Unmarshal(text, &e)
 	_, otherwise := errors.AsType[*json.UnmarshalTypeError](err)
 	return e, (err == nil || otherwise) && bytes.HasPrefix(text, []byte("{"))
 }
 
-// mostObject is how many bytes of an object, and of a line, are read; a longer one is skipped.
+// mostObject is the maximum size of an object, and of a line, in bytes; a longer one is
+// skipped.
 const mostObject = 4 << 20
 
-// objects finds the objects of JSON in an output: those that fill a line, those of a list
-// that does, and those that begin with a line and go on over the next ones. Lines of text
-// between them, and what begins as an object and is none, take nothing from what follows.
+// objects finds the JSON objects in an output: those that fill a line, those in a list, and
+// those that start with a line and span several. Lines of text between them, and text that
+// starts like an object but is not one, do not affect what follows.
 type objects struct {
-	take func(object []byte)    // gets each; it must not keep it
-	told func(line string) bool // gets what follows toldPrefix in a line, and reports whether it is understood
+	take func(object []byte)    // called with each object; must not retain it
+	told func(line string) bool // called with the text after toldPrefix in a line; reports whether it is understood
 
 	line   []byte
 	isLong bool     // the line is longer than mostObject
-	open   []byte   // an object that is not at its end
-	depth  int      // of its brackets that are open
-	within [][]byte // lines of it that are objects too: they count if it turns out to be none
+	open   []byte   // an incomplete object
+	depth  int      // number of its open brackets
+	within [][]byte // lines of open that are objects themselves: they count if open turns out not to be one
 }
 
-// toldPrefix begins a line that is for stig.
+// toldPrefix starts a line that is addressed to stig.
 const toldPrefix = "stig: "
 
 // Write never fails.
@@ -169,7 +171,7 @@ func (o *objects) Write(text []byte) (int, error) {
 	return n, nil
 }
 
-// end takes what has no line end.
+// end processes a last line without a newline.
 func (o *objects) end() {
 	o.endLine()
 	o.giveUp()
@@ -211,7 +213,7 @@ func (o *objects) endLine() {
 	}
 }
 
-// giveUp takes an object that is open for text.
+// giveUp treats the incomplete object as text.
 func (o *objects) giveUp() {
 	for _, line := range o.within {
 		o.give(line)
@@ -227,21 +229,21 @@ func (o *objects) give(text []byte) {
 		return
 	}
 	var list []json.RawMessage
-	_ = json.Unmarshal(text, &list) // it is valid
+	_ = json.Unmarshal(text, &list) // already validated
 	for _, one := range list {
 		o.take(one)
 	}
 }
 
-// isBeginning reports whether JSON may go on from a text, or ends with it.
+// isBeginning reports whether text is a JSON value or the start of one.
 func isBeginning(text []byte) bool {
 	var value json.RawMessage
 	err := json.NewDecoder(bytes.NewReader(text)).Decode(&value)
 	return err == nil || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
-// brackets gives how many more brackets a line of JSON opens than it closes, and whether it
-// ends within a text, which no line of JSON does.
+// brackets returns how many more brackets a line of JSON opens than it closes, and whether the
+// line ends within a string, which no line of JSON does.
 func brackets(line []byte) (depth int, isTorn bool) {
 	isText, isEscaped := false, false
 	for _, c := range line {

@@ -5,14 +5,15 @@ import (
 	"strings"
 )
 
-// ownFolders are those in which assistants' programs keep settings and sessions of their own.
+// ownFolders lists the folders in which assistants' programs keep their own settings and
+// sessions.
 var ownFolders = []string{
 	".agent", ".agents", ".aider.tags.cache.v4", ".amp", ".augment", ".claude", ".cline", ".codex", ".continue", ".copilot", ".crush",
 	".cursor", ".gemini", ".goose", ".kilocode", ".kiro", ".opencode", ".qwen", ".roo", ".specstory", ".trae", ".windsurf",
 }
 
-// IsOwnFile reports whether a path from the top of a repository, with slashes, is one where an
-// assistant's program keeps what is its own: no work on an issue, unless git tracks it.
+// IsOwnFile reports whether a path, relative to the root of a repository and with slashes,
+// belongs to an assistant's program. Such a file is not work on an issue, unless git tracks it.
 func IsOwnFile(path string) bool {
 	first, _, _ := strings.Cut(path, "/")
 	return slices.Contains(ownFolders, first) || strings.HasPrefix(first, ".aider.") || strings.HasPrefix(first, ".claude.")

@@ -10,7 +10,8 @@ import (
 
 var update = flag.Bool("update", false, "write the files of the plugin")
 
-// TestPublishedPlugin: what plugin holds for Claude Code and Codex is what setup would write.
+// TestPublishedPlugin: the plugin directory for Claude Code and Codex contains what setup would
+// write.
 func TestPublishedPlugin(t *testing.T) {
 	for name, want := range map[string]string{
 		"hooks/hooks.json":                      rowOf(Claude).Whole(),

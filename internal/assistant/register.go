@@ -9,30 +9,29 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// ServerFile is where a host reads which servers of the Model Context Protocol to
-// start.
+// ServerFile is a file where a host reads which servers of the Model Context Protocol to start.
 type ServerFile struct {
 	Path  string // with slashes
-	key   string // of the object that has a member for each server
-	entry string // the member of stig, in JSON
+	key   string // key of the object with one member for each server
+	entry string // stig's member, as JSON
 }
 
-// serverName is what stig's server is registered as.
+// serverName is the name under which stig's server is registered.
 const serverName = "stig"
 
-// What the files of these hosts have for a server that they start.
+// Entries for stig's server in the files of these hosts.
 const (
 	copilotServer  = `{"type":"local","command":"stig","args":["mcp"],"tools":["*"]}`
 	opencodeServer = `{"type":"local","command":["stig","mcp"],"enabled":true}`
 	vscodeServer   = `{"type":"stdio","command":"stig","args":["mcp"]}`
 )
 
-// Install registers stig mcp in the text of the file; nil stands for a file that is
-// not there. All else keeps its bytes, and a server named stig that is there is left
-// as it is. It gives the keys it added. Remove undoes it to the byte.
+// Install registers stig mcp in source; a nil source means that the file does not exist. All
+// other bytes are kept, and an existing server named stig is left as it is. added lists the
+// keys that were added. Remove restores source byte for byte.
 //
-// Errors: fault.Store when the text is not JSON, with comments or without, or has
-// something else where servers belong.
+// Errors: fault.Store if source is not JSON, with or without comments, or has another value
+// where servers belong.
 func (f ServerFile) Install(source []byte) (text []byte, added []string, err error) {
 	d, servers, err := f.read(source)
 	if err != nil {
@@ -52,18 +51,18 @@ func (f ServerFile) Install(source []byte) (text []byte, added []string, err err
 	return text, []string{f.key + "." + serverName}, nil
 }
 
-// Use says what the server is for.
+// Use returns what the server is for.
 func (f ServerFile) Use() string { return "MCP server: stig's commands as tools" }
 
-// Missing gives the keys that Install would add. Errors are those of Install.
+// Missing returns the keys that Install would add. Errors: those of Install.
 func (f ServerFile) Missing(source []byte) ([]string, error) {
 	_, added, err := f.Install(source)
 	return added, err
 }
 
-// Remove takes out what Install put in. A server named stig that starts another
-// program stays. It gives nil when Install made the whole file, and the keys that it
-// took out. Errors are those of Install.
+// Remove removes what Install added. A server named stig that starts another program is kept.
+// text is nil if Install created the whole file; removed lists the keys that were removed.
+// Errors: those of Install.
 func (f ServerFile) Remove(source []byte) (text []byte, removed []string, err error) {
 	d, servers, err := f.read(source)
 	if err != nil {
@@ -79,7 +78,7 @@ func (f ServerFile) Remove(source []byte) (text []byte, removed []string, err er
 	return d.leftover(), removed, nil
 }
 
-// read parses the file and finds the object of servers; nil when there is none.
+// read parses the file and returns the object of servers; nil if there is none.
 func (f ServerFile) read(source []byte) (*document, *members, error) {
 	d, err := newDocument(source)
 	if err != nil || d.root == nil {
@@ -112,11 +111,11 @@ func (f ServerFile) put(d *document, servers *members, source []byte) []byte {
 	return text
 }
 
-// Whole is the text of a file that has stig's server and nothing else.
+// Whole returns the text of a file with stig's server and nothing else.
 func (f ServerFile) Whole() string { return string(f.put(&document{}, nil, nil)) }
 
-// startsStig reports whether an entry starts stig mcp, perhaps with the path of stig
-// or options that somebody put in.
+// startsStig reports whether an entry starts stig mcp, perhaps with a path to stig or options
+// that somebody added.
 func startsStig(entry *hujson.Value) bool {
 	if entry == nil {
 		return false

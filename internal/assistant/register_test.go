@@ -8,7 +8,7 @@ import (
 	"stig/internal/fault"
 )
 
-// serverFiles are all files that setup registers stig's server in.
+// serverFiles returns all files in which setup registers stig's server.
 func serverFiles() (all []ServerFile) {
 	for _, s := range AllSettings() {
 		all = append(append(all, s.Servers...), s.HomeServers...)
@@ -16,8 +16,8 @@ func serverFiles() (all []ServerFile) {
 	return all
 }
 
-// TestServersKept: registering and taking out again leaves the file to the byte, and
-// all else in it as it was meanwhile.
+// TestServersKept: registering the server changes nothing else in the file, and removing it
+// restores the file byte for byte.
 func TestServersKept(t *testing.T) {
 	installed := 0
 	for _, f := range serverFiles() {
@@ -55,8 +55,8 @@ func TestServersKept(t *testing.T) {
 	}
 }
 
-// TestServerOfSomebody: a server named stig that starts another program stays, and one
-// with the path of stig or with options goes.
+// TestServerOfSomebody: a server named stig that starts another program is kept; one with a
+// path to stig or with options is removed.
 func TestServerOfSomebody(t *testing.T) {
 	f := rowOf(Copilot).Servers[0]
 	for entry, own := range map[string]bool{
@@ -73,7 +73,7 @@ func TestServerOfSomebody(t *testing.T) {
 	}
 }
 
-// TestPlugin: a plugin of an older stig is replaced and removed, a file of somebody is
+// TestPlugin: a plugin of an older stig is replaced and removed; a file of somebody else is
 // neither.
 func TestPlugin(t *testing.T) {
 	s := rowOf(OpenCode)

@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// anyServer are the tools of all MCP servers: which of them run commands, write files or
-// close issues, their names do not say.
+// anyServer matches the tools of all MCP servers: their names do not tell which of them run
+// commands, write files or close issues.
 const anyServer = "mcp_.*"
 
-// serve reads the call of a tool of an MCP server: mcp__beads__close, mcp_beads_update
-// (Gemini), beads-close (Copilot), MCP:close (Cursor, which does not name the server). A shell's command is read
-// like that of any tool.
+// serve reads a call of a tool of an MCP server: mcp__beads__close, mcp_beads_update (Gemini),
+// beads-close (Copilot), MCP:close (Cursor, which does not name the server). ParseEvent reads
+// the shell command of any tool.
 func (e *Event) serve(tool string, input map[string]json.RawMessage) {
 	parts := strings.FieldsFunc(strings.ToLower(tool), func(r rune) bool { return r == '_' || r == ':' || r == '-' })
 	if len(parts) < 2 || parts[0] != "mcp" && !strings.Contains(tool, "-") {
 		return
 	}
-	if input["owner"] != nil && input["repo"] != nil { // of a forge, whose files are elsewhere
+	if input["owner"] != nil && input["repo"] != nil { // a forge's tool, whose files are elsewhere
 		e.Writes = nil
 		return
 	}

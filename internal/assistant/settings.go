@@ -8,16 +8,15 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// errOneWay refuses an edit that could not be undone to the byte.
-var errOneWay = errors.New("stig could not take its hooks out again and leave the file as it is, so it puts none in")
+// errOneWay is returned instead of an edit that could not be undone byte for byte.
+var errOneWay = errors.New("nothing added: removing stig's entries again would not restore the file")
 
-// Install adds the hooks that are missing to the text of a settings file; nil
-// stands for a file that is not there. All else keeps its bytes, and a hook of
-// stig that is there is left as it is. It gives the names of the events it
-// added to. Remove undoes it to the byte.
+// Install adds the missing hooks to the text of a settings file; a nil source means that the
+// file does not exist. All other bytes are kept, and an existing hook of stig is left as it is.
+// added lists the events that hooks were added to. Remove restores source byte for byte.
 //
-// Errors: fault.Store when the text is not JSON, with comments or without,
-// or has something else where hooks belong.
+// Errors: fault.Store if source is not JSON, with or without comments, or has another value
+// where hooks belong.
 func (s Settings) Install(source []byte) (text []byte, added []string, err error) {
 	if s.plugin != "" {
 		return s.installPlugin(source)
@@ -48,8 +47,7 @@ func (s Settings) Install(source []byte) (text []byte, added []string, err error
 	return text, added, nil
 }
 
-// Missing gives the names of the events that stig does not answer yet. Errors
-// are those of Install.
+// Missing returns the events that no hook of stig answers yet. Errors: those of Install.
 func (s Settings) Missing(source []byte) ([]string, error) {
 	if s.plugin != "" {
 		return s.missingPlugin(source), nil
@@ -65,9 +63,9 @@ func (s Settings) Missing(source []byte) ([]string, error) {
 	return events, nil
 }
 
-// Remove takes stig's hooks out of the text of a settings file, and what was
-// made for them. It gives nil when Install made the whole file, and the names
-// of the events that it took something from. Errors are those of Install.
+// Remove removes stig's hooks, and what was created for them, from the text of a settings file.
+// text is nil if Install created the whole file; removed lists the events that hooks were
+// removed from. Errors: those of Install.
 func (s Settings) Remove(source []byte) (text []byte, removed []string, err error) {
 	if s.plugin != "" {
 		return s.removePlugin(source)
@@ -108,8 +106,8 @@ func (s Settings) Remove(source []byte) (text []byte, removed []string, err erro
 	return d.leftover(), removed, nil
 }
 
-// takeOut takes stig's handlers from those of an event, and the groups that
-// have no other. Left reports whether the array is to stay.
+// takeOut removes stig's handlers from those of an event, and the groups that become empty.
+// left reports whether the array is kept.
 func (s Settings) takeOut(c elements) (taken, left bool) {
 	left = true
 	for i := c.len() - 1; i >= 0; i-- {
@@ -134,7 +132,7 @@ func (s Settings) takeOut(c elements) (taken, left bool) {
 	return taken, left
 }
 
-// missing gives the hooks that no handler of stig answers.
+// missing returns the hooks that no handler of stig answers.
 func (s Settings) missing(d *document) (list []hook) {
 	for _, h := range s.hooks {
 		if !s.answers(d, h) {
@@ -177,7 +175,7 @@ func (s Settings) ownHandler(v hujson.Value) bool {
 	return ok && s.own(literal.String())
 }
 
-// groupOf gives the handlers of a group.
+// groupOf returns the handlers of a group; false if v is not a group.
 func groupOf(v hujson.Value) (elements, bool) {
 	object, ok := v.Value.(*hujson.Object)
 	if !ok {
@@ -191,14 +189,13 @@ func groupOf(v hujson.Value) (elements, bool) {
 	return elements{array}, ok
 }
 
-// onlyVersion reports whether nothing is left but the version that was written
-// for the hooks, which stands after them.
+// onlyVersion reports whether only the version remains that install wrote after the hooks.
 func (s Settings) onlyVersion(root *members) bool {
 	return s.version != 0 && root.len() == 1 && root.last("version") == 0
 }
 
-// install puts hooks in, each at the end of what stands at its place: some
-// hosts tell the handlers that a person has approved by their number.
+// install adds hooks, each at the end of its array or object: some hosts identify the handlers
+// that a person has approved by their index.
 func (s Settings) install(d *document, source []byte, missing []hook) []byte {
 	if d.root == nil {
 		var text bytes.Buffer

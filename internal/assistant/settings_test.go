@@ -37,7 +37,7 @@ var messy = []string{
 	"[]", "null", "7", "{", "{\"a\":}", "{} x", `{"hooks":[]}`, `{"hooks":null}`, `{"hooks":{"Stop":{}}}`, "{\"a\":\"\xff\"}", "{'a':1}", "\xff\xfe{\x00}\x00",
 }
 
-// withVersion makes settings such as Cursor reads of those above.
+// withVersion adds the version that Cursor reads to the settings above.
 func withVersion(text string) string {
 	at := strings.Index(text, "{")
 	if at < 0 || strings.HasPrefix(strings.TrimLeft(text[at+1:], blanks), "}") {
@@ -46,12 +46,12 @@ func withVersion(text string) string {
 	return text[:at+1] + `"version": 1, ` + text[at+1:]
 }
 
-// spliced are the hosts whose hooks stand in a file that others write to.
+// spliced returns the hosts whose hooks are in a file that others also write.
 func spliced() []Settings {
 	return slices.DeleteFunc(AllSettings(), func(s Settings) bool { return s.plugin != "" })
 }
 
-// rowOf is the row of a host.
+// rowOf returns the row of a host.
 func rowOf(h Host) Settings {
 	all := AllSettings()
 	return all[slices.IndexFunc(all, func(s Settings) bool { return s.Host == h })]
@@ -78,8 +78,8 @@ func TestSettingsKept(t *testing.T) {
 	}
 }
 
-// TestLastLineIsComment: a file that ends in a comment without a newline is no
-// broken file, and one that is broken is so where it was.
+// TestLastLineIsComment: a file that ends in a comment without a newline is valid, and the
+// position of a syntax error stays the same.
 func TestLastLineIsComment(t *testing.T) {
 	claude := rowOf(Claude)
 	for _, text := range []string{`{"a":1} // end`, "{}\n//", "{}\r\n// end\r", "\ufeff{}// é", `{"a":1} /* b */ // end`} {
@@ -93,7 +93,8 @@ func TestLastLineIsComment(t *testing.T) {
 	}
 }
 
-// holds checks the laws on one file; false when the file was refused.
+// holds checks that installing and removing is idempotent and reversible for one file; it
+// returns false if the file was refused.
 func holds(t *testing.T, s Settings, source []byte) bool {
 	t.Helper()
 	text, added, err := s.Install(source)
@@ -128,9 +129,9 @@ func holds(t *testing.T, s Settings, source []byte) bool {
 	return true
 }
 
-// rewritten has another program decode the settings and write them anew, in its
-// own layout, before stig's hooks are taken out: nothing else goes, but what is
-// empty and may have been made for them.
+// rewritten lets another program decode the settings and write them in its own layout before
+// stig's hooks are removed. Nothing else is removed, except empty values that may have been
+// created for the hooks.
 func rewritten(t *testing.T, s Settings, clean, text []byte) {
 	t.Helper()
 	object := plain(t, text)
@@ -153,8 +154,8 @@ func rewritten(t *testing.T, s Settings, clean, text []byte) {
 	}
 }
 
-// pruned is settings without empty hooks and events, and without the version
-// that is written with them.
+// pruned returns settings without empty hooks and events, and without the version that is
+// written with them.
 func pruned(object map[string]any) map[string]any {
 	hooks, ok := object["hooks"].(map[string]any)
 	if !ok {
@@ -177,8 +178,8 @@ func pruned(object map[string]any) map[string]any {
 	return object
 }
 
-// sameElsewhere reads both as plain JSON: all that was there is there, in its
-// place, and no hook of another went.
+// sameElsewhere compares both as plain JSON: everything that was there is still in its place,
+// and no hook of another program is gone.
 func sameElsewhere(t *testing.T, s Settings, before, after []byte) {
 	t.Helper()
 	was, is := plain(t, before), plain(t, after)
@@ -223,7 +224,7 @@ func plain(t *testing.T, text []byte) map[string]any {
 	return object
 }
 
-// TestSettingsRandom holds the laws over settings made at random.
+// TestSettingsRandom checks the same for random settings.
 func TestSettingsRandom(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	installed := 0
@@ -240,7 +241,7 @@ func TestSettingsRandom(t *testing.T) {
 	}
 }
 
-// scrawl writes settings as nobody should.
+// scrawl generates settings in erratic layouts.
 type scrawl struct {
 	*rand.Rand
 	settings Settings
@@ -319,7 +320,7 @@ func (r scrawl) file() string {
 	return r.one("", "", byteOrderMark) + r.gap() + r.join("{", "}", parts) + r.gap() + r.one("", "", "", "// end")
 }
 
-// FuzzSettings holds the laws over any bytes.
+// FuzzSettings checks the same for arbitrary bytes.
 func FuzzSettings(f *testing.F) {
 	for _, text := range messy {
 		f.Add(uint8(0), []byte(text))
@@ -330,7 +331,7 @@ func FuzzSettings(f *testing.F) {
 	})
 }
 
-// TestMatchersSend: what an event is read for, its host sends.
+// TestMatchersSend: each matcher matches the tools that stig reads, and no others.
 func TestMatchersSend(t *testing.T) {
 	for name, tools := range map[Host]string{
 		Claude: "Bash Monitor PowerShell Edit Write MultiEdit NotebookEdit mcp__shell__execute_command mcp__filesystem__write_file mcp__beads__close",
@@ -358,8 +359,8 @@ func TestMatchersSend(t *testing.T) {
 	}
 }
 
-// TestOthersStay: what others put beside stig's hooks, and into its group,
-// since they were installed, stays, and so does its layout.
+// TestOthersStay: what others added next to stig's hooks, or to their group, since they were
+// installed is kept, with its layout.
 func TestOthersStay(t *testing.T) {
 	claude := rowOf(Claude)
 	text, _, err := claude.Install([]byte("{\n  \"a\": 1\n}\n"))
@@ -381,8 +382,7 @@ func TestOthersStay(t *testing.T) {
 	}
 }
 
-// TestRemoveKeepsComments: a comment that goes to the end of its line never
-// swallows what comes to stand after it.
+// TestRemoveKeepsComments: a line comment never swallows what follows it after a removal.
 func TestRemoveKeepsComments(t *testing.T) {
 	cursor := rowOf(Cursor)
 	own := `{"command": "stig hook stop --host cursor"}`
@@ -406,8 +406,8 @@ func TestRemoveKeepsComments(t *testing.T) {
 	}
 }
 
-// TestHosts: all that is read of a host stands in its row of the one table, and
-// the rows are in order, which messages and help show.
+// TestHosts: every row of the table of hosts is complete, and the rows are sorted, since
+// messages and help show their order.
 func TestHosts(t *testing.T) {
 	if !slices.IsSorted(Hosts()) {
 		t.Errorf("not by name: %s", Names())

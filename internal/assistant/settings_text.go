@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// handler is what runs at an event.
+// handler is the command that runs on an event.
 type handler struct {
 	Type    string `json:"type,omitempty"`
 	Command string `json:"command"`
@@ -15,7 +15,7 @@ type handler struct {
 	Matcher string `json:"matcher,omitempty"`
 }
 
-// shellHandler is what runs at an event, by the shell of the system.
+// shellHandler is the command that runs on an event, one for each shell.
 type shellHandler struct {
 	Type       string `json:"type"`
 	Bash       string `json:"bash"`
@@ -24,13 +24,13 @@ type shellHandler struct {
 	Matcher    string `json:"matcher,omitempty"`
 }
 
-// group is what runs at an event for some tools.
+// group is what runs on an event for some tools.
 type group struct {
 	Matcher string    `json:"matcher,omitempty"`
 	Hooks   []handler `json:"hooks"`
 }
 
-// entry is the JSON of one hook.
+// entry returns the JSON of one hook.
 func (s Settings) entry(h hook) []byte {
 	if s.shells {
 		windows := "if (Get-Command stig -ErrorAction SilentlyContinue) { " + s.call(h) + " }"
@@ -45,7 +45,7 @@ func (s Settings) entry(h hook) []byte {
 	return compact(group{Matcher: h.matcher, Hooks: []handler{own}})
 }
 
-// events is the JSON of an object of hooks, in their order.
+// events returns the JSON of an object of hooks, in their order.
 func (s Settings) events(hooks []hook) []byte {
 	var pairs [][]byte
 	for _, h := range hooks {
@@ -54,7 +54,7 @@ func (s Settings) events(hooks []hook) []byte {
 	return slices.Concat([]byte("{"), bytes.Join(pairs, []byte(",")), []byte("}"))
 }
 
-// whole is the JSON of a file that has nothing else.
+// whole returns the JSON of a file that contains only hooks.
 func (s Settings) whole(hooks []hook) []byte {
 	text := `{"hooks":` + string(s.events(hooks))
 	if s.version != 0 {
@@ -63,12 +63,12 @@ func (s Settings) whole(hooks []hook) []byte {
 	return []byte(text + "}")
 }
 
-// Use says what stig's hooks are for.
+// Use returns what stig's hooks are for.
 func (s Settings) Use() string {
 	return "hooks: brief each session, guard the store, ask for a checkpoint"
 }
 
-// Whole is the text of a file that has stig's hooks and nothing else.
+// Whole returns the text of a file with stig's hooks and nothing else.
 func (s Settings) Whole() string {
 	if s.plugin != "" {
 		return s.plugin
@@ -78,13 +78,13 @@ func (s Settings) Whole() string {
 
 func listOf(entry []byte) []byte { return slices.Concat([]byte("["), entry, []byte("]")) }
 
-// compact is JSON without blanks, and with & and > as they are.
+// compact returns v as JSON without blanks, with & and > unescaped.
 func compact(v any) []byte {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(v); err != nil {
-		panic("host: " + err.Error()) // texts and numbers have a JSON form
+		panic("host: " + err.Error()) // cannot happen: strings and numbers can be encoded
 	}
 	return bytes.TrimSpace(text.Bytes())
 }

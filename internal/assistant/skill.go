@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// SkillName is the name of the skill and of the folder that holds it; ConventionName is the
-// other one, by which people of the stigmergic convention call it.
+// SkillName is the name of the skill and of its folder. ConventionName is its second name, for
+// people who know the stigmergic convention.
 const (
 	SkillName      = "stig"
 	ConventionName = "stigmergic-convention"
@@ -16,23 +16,23 @@ const (
 //go:embed SKILL.md
 var skill string
 
-// Skill is the text of SKILL.md: what an assistant needs to know to go from nothing to a
+// Skill returns the text of SKILL.md: what an assistant needs to know to get from nothing to a
 // closed issue with stig. It has at most 4,000 bytes.
 func Skill() string { return skill }
 
-// SkillFile is a SKILL.md, in the folder of its name.
+// SkillFile is a SKILL.md in a folder named Name.
 type SkillFile struct {
 	Name  string
-	Force bool // take the place of another text
+	Force bool // replace another text
 }
 
-// SkillFiles are the skill under its names.
+// SkillFiles returns the skill under each of its names.
 func SkillFiles(force bool) []SkillFile {
 	return []SkillFile{{SkillName, force}, {ConventionName, force}}
 }
 
-// Whole is the text. Under the second name the description is short: assistants read the
-// descriptions of all skills at every start.
+// Whole returns the text of the file. Under the second name the description is short:
+// assistants read the descriptions of all skills at every start.
 func (f SkillFile) Whole() string {
 	if f.Name == SkillName {
 		return skill
@@ -41,7 +41,7 @@ func (f SkillFile) Whole() string {
 	return "---\nname: " + f.Name + "\ndescription: The skill " + SkillName + " under its other name, for /" + f.Name + ".\n---\n" + body
 }
 
-// Use says what the file is for.
+// Use returns what the file is for.
 func (f SkillFile) Use() string {
 	if f.Name == SkillName {
 		return "the skill: how to work with stig"
@@ -49,18 +49,18 @@ func (f SkillFile) Use() string {
 	return "the same skill, as /" + f.Name
 }
 
-// Missing says what Install would not leave as it is, and what keeps it from writing.
+// Missing returns what is missing: the file, or this stig's text in it.
 func (f SkillFile) Missing(source []byte) ([]string, error) {
 	switch {
 	case source == nil:
 		return []string{f.Use()}, nil
 	case string(source) != f.Whole():
-		return []string{"another text than this stig writes; --force replaces it"}, nil
+		return []string{"differs from the text of this stig; --force replaces it"}, nil
 	}
 	return nil, nil
 }
 
-// Install gives the text. Another one is somebody's and is kept.
+// Install returns the text to write. It keeps another text unless Force is set.
 func (f SkillFile) Install(source []byte) (text []byte, added []string, err error) {
 	if source != nil && !f.Force {
 		return source, nil, nil
@@ -68,7 +68,7 @@ func (f SkillFile) Install(source []byte) (text []byte, added []string, err erro
 	return []byte(f.Whole()), []string{f.Use()}, nil
 }
 
-// Remove gives nil for stig's own text.
+// Remove returns nil for stig's own text, or for any text if Force is set.
 func (f SkillFile) Remove(source []byte) (text []byte, removed []string, err error) {
 	if string(source) != f.Whole() && !f.Force {
 		return source, nil, nil
@@ -76,15 +76,15 @@ func (f SkillFile) Remove(source []byte) (text []byte, removed []string, err err
 	return nil, []string{f.Use()}, nil
 }
 
-// SkillDir is a folder that holds skills.
+// SkillDir is a folder that contains skills.
 type SkillDir struct {
-	Reader string // who looks there
+	Reader string // who looks there, or agents for several hosts
 	Path   string // below a project or a home, with slashes
-	Host   Host   // one that looks there
+	Host   Host   // a host that looks there
 }
 
-// SkillDirs lists the folders of all hosts, by the names of their readers; agents
-// stands for those that share one.
+// SkillDirs returns the folders of all hosts, sorted by reader; agents stands for the hosts
+// that share a folder.
 func SkillDirs() (all []SkillDir) {
 	for _, s := range AllSettings() {
 		top, _, _ := strings.Cut(s.Skills, "/")

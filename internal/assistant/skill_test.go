@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestSkill holds the skill to the agentskills specification and to its size.
+// TestSkill checks the skill against the agentskills specification and its maximum size.
 func TestSkill(t *testing.T) {
 	text := Skill()
 	if len(text) > 4000 {

@@ -8,11 +8,10 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// What is put into a file is taken out again to the byte. Nothing outside the
-// file remembers what was there, so the places where that would be in doubt are
-// told apart by a blank: what is put into a container that was there and empty
-// follows its bracket after one blank, which neither a container that was made
-// for it nor a program that writes JSON does.
+// Whatever is put into a file can be taken out again byte for byte, although nothing outside
+// the file records what was there. One case would be ambiguous: an item in a container that was
+// there and empty. Such an item follows the bracket after one blank, which is written neither
+// into a container that was created for the item nor by a program that writes JSON.
 const intoEmpty = " "
 
 const blanks = " \t\r\n"
@@ -20,9 +19,9 @@ const blanks = " \t\r\n"
 // items are the elements of an array or the members of an object.
 type items interface {
 	len() int
-	before(i int) *hujson.Extra // what stands before the i-th
-	after(i int) *hujson.Extra  // not nil for the last: a comma follows it
-	end() *hujson.Extra         // what stands before the closing bracket
+	before(i int) *hujson.Extra // what precedes the i-th item
+	after(i int) *hujson.Extra  // what follows the i-th item; not nil for the last if it has a comma
+	end() *hujson.Extra         // what precedes the closing bracket
 	add(item hujson.ObjectMember)
 	drop(i int)
 }
@@ -45,8 +44,8 @@ func (m members) end() *hujson.Extra           { return &m.AfterExtra }
 func (m members) add(item hujson.ObjectMember) { m.Members = append(m.Members, item) }
 func (m members) drop(i int)                   { m.Members = append(m.Members[:i], m.Members[i+1:]...) }
 
-// last is the index of the last member of a name, which is the one that
-// counts; -1 for none.
+// last returns the index of the last member with a name, which is the one that counts; -1 if
+// there is none.
 func (m members) last(name string) int {
 	for i := len(m.Members) - 1; i >= 0; i-- {
 		if m.Members[i].Name.Value.(hujson.Literal).String() == name {
@@ -63,10 +62,10 @@ func (m members) find(name string) *hujson.Value {
 	return nil
 }
 
-// style is how a file is laid out.
+// style is the layout of a file.
 type style struct {
-	eol, unit string // unit: what one more level is indented by
-	colon     string // what stands between a colon and a value
+	eol, unit string // unit: indentation of one level
+	colon     string // what separates a colon from its value
 	oneLine   bool
 }
 
@@ -90,7 +89,7 @@ func styleOf(text string, root *hujson.Object) style {
 	return s
 }
 
-// indentOf is what stands before something in its line, if it begins one.
+// indentOf returns the indentation of what follows before; false if that does not begin a line.
 func indentOf(before hujson.Extra) (string, bool) {
 	i := bytes.LastIndexByte(before, '\n')
 	if i < 0 {
@@ -100,15 +99,14 @@ func indentOf(before hujson.Extra) (string, bool) {
 	return line[:len(line)-len(strings.TrimLeft(line, " \t"))], true
 }
 
-// lineIndent is what the line of an offset is indented by.
+// lineIndent returns the indentation of the line at an offset.
 func lineIndent(text string, offset int) string {
 	line := text[strings.LastIndexByte(text[:offset], '\n')+1:]
 	return line[:len(line)-len(strings.TrimLeft(line, " \t"))]
 }
 
-// put adds an item at the end, laid out as its siblings are, after comments
-// that stand there. Parent is what the line of the container is indented by,
-// and value compact JSON.
+// put adds an item at the end, laid out like its siblings, after any comments there. parent is
+// the indentation of the line of the container, and value is compact JSON.
 func (s style) put(c items, parent, name string, value []byte) {
 	n := c.len()
 	indent, gap, inline := parent+s.unit, intoEmpty, s.oneLine
@@ -140,8 +138,8 @@ func (s style) put(c items, parent, name string, value []byte) {
 	}
 }
 
-// layOut gives JSON the indentation and the line ends of the file. It is a
-// literal to hujson, which writes these as they are.
+// layOut lays out JSON with the indentation and line endings of the file. The result is a
+// literal, which hujson writes unchanged.
 func (s style) layOut(value []byte, indent string, inline bool) hujson.Literal {
 	if inline {
 		return value
@@ -153,8 +151,8 @@ func (s style) layOut(value []byte, indent string, inline bool) hujson.Literal {
 	return bytes.ReplaceAll(text.Bytes(), []byte("\n"), []byte(s.eol))
 }
 
-// cut undoes put for the i-th item. It reports whether the container, if it is
-// empty now, was there before.
+// cut undoes put for the i-th item. It reports whether the container is not empty, or existed
+// before put.
 func cut(c items, i int) (wasThere bool) {
 	before, after := *c.before(i), *c.after(i)
 	last := i == c.len()-1
@@ -171,7 +169,8 @@ func cut(c items, i int) (wasThere bool) {
 	return c.len() > 0 || string(before) == intoEmpty || len(bytes.Trim(*c.end(), blanks)) > 0
 }
 
-// passComma gives the item before the last the comma of the last, or none.
+// passComma gives the item before the last one the trailing comma of the last, or none if the
+// last has none.
 func passComma(c items, last int) {
 	previous := c.after(last - 1)
 	switch comma := *c.after(last) != nil; {
@@ -183,8 +182,8 @@ func passComma(c items, last int) {
 	}
 }
 
-// joined is a without the blanks at its end, and b; with them if a comment
-// that goes to the end of its line would swallow b.
+// joined returns a without trailing blanks, followed by b. It keeps the blanks if a line
+// comment at the end of a would swallow b.
 func joined(a, b hujson.Extra) hujson.Extra {
 	text := append(bytes.Clone(bytes.TrimRight(a, blanks)), b...)
 	if hujson.Extra(text).IsValid() {

@@ -9,12 +9,13 @@ import (
 	"stig/internal/visible"
 )
 
-// mostShown is how many characters of a text, or of a command, a readable line has.
+// mostShown is the maximum length of a text, or of a command, in a readable line, in
+// characters.
 const mostShown = 300
 
-// Readable is what an event in a line of an output says to people: the tool, the file or the
-// command, a short text. known is false for a line that is no such event, which is to be shown
-// as it is; text is "" for an event that says nothing new.
+// Readable summarizes an event in a line of output for people: the tool, the file or the
+// command, a short text. known is false for any other line, which is shown as it is; text is ""
+// for an event that says nothing new.
 func Readable(line string) (text string, known bool) {
 	line = strings.TrimSpace(line)
 	if !strings.HasPrefix(line, "{") {
@@ -36,7 +37,7 @@ func (e event) readable() (text string, known bool) {
 	return "", false
 }
 
-// ReadableText is a text with readable lines in the place of events.
+// ReadableText returns text with readable lines in place of events.
 func ReadableText(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
@@ -76,7 +77,7 @@ func (e event) ofClaude() (string, bool) {
 		}
 		return linesOf(lines), true
 	case "result":
-		if e.Stats != nil || e.Subtype == "" { // else of another program
+		if e.Stats != nil || e.Subtype == "" { // otherwise it is another program's
 			return "", false
 		}
 		return ended(cmp.Or(e.Subtype, "end"), e.Result), true
@@ -96,10 +97,10 @@ func (e event) ofCodex() (string, bool) {
 		if e.Usage == nil {
 			return "", true
 		}
-		return fmt.Sprintf("end of the turn: %d tokens read, %d written", e.Usage.In, e.Usage.Out), true
+		return fmt.Sprintf("end of turn: %d tokens read, %d written", e.Usage.In, e.Usage.Out), true
 	case "turn.failed", "error":
 		var m struct{ Message string }
-		_ = json.Unmarshal(e.Error, &m) // its message may stand beside the type instead
+		_ = json.Unmarshal(e.Error, &m) // the message may be next to the type instead
 		return "failed: " + short(cmp.Or(m.Message, textOf(e.Message), string(e.Error))), true
 	case "item.completed":
 		if e.Item == nil {
@@ -190,10 +191,10 @@ func ended(how, text string) string {
 	return "end: " + how + ": " + short(text)
 }
 
-// called is a tool with what it is about: a command, a file, or what else it is given.
+// called returns a tool with its main argument: a command, a file, or another string.
 func called(tool string, input json.RawMessage) string {
 	var given map[string]any
-	_ = json.Unmarshal(input, &given) // of what is no object nothing is shown
+	_ = json.Unmarshal(input, &given) // if it is not an object, only the tool is shown
 	for _, key := range []string{"command", "cmd", "file_path", "filePath", "path", "notebook_path", "pattern", "query", "url", "description", "prompt"} {
 		if text, ok := given[key].(string); ok && text != "" {
 			return tool + ": " + short(text)
@@ -202,21 +203,21 @@ func called(tool string, input json.RawMessage) string {
 	return tool
 }
 
-// textOf is a text, or the texts of a list of content.
+// textOf returns a string, or the texts of a list of content.
 func textOf(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
 		return text
 	}
 	var list []content
-	_ = json.Unmarshal(raw, &list) // what is neither has no text
+	_ = json.Unmarshal(raw, &list) // anything else has no text
 	for _, c := range list {
 		text += c.Text
 	}
 	return text
 }
 
-// short is a text on one line, as long as is shown.
+// short returns text on one line, cut to mostShown.
 func short(text string) string {
 	return visible.Clipped(visible.Text(visible.OneLine(text)), mostShown)
 }

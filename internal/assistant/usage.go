@@ -11,28 +11,28 @@ import (
 	"unicode"
 )
 
-// Tokens are those that a model read and wrote, what it read from a cache among them.
+// Tokens are those that a model read and wrote. In includes those read from a cache.
 type Tokens struct{ In, Out int64 }
 
 func (t Tokens) add(o Tokens) Tokens { return Tokens{t.In + o.In, t.Out + o.Out} }
 
-// Usage is what sessions of programs used, as their output says.
+// Usage is what the sessions of programs used, according to their output.
 type Usage struct {
-	Said     float64 // the sum of lines such as "stig: cost=0.42 USD"
-	Currency string  // of Said; "" where no line names one
+	Said     float64 // sum of lines such as "stig: cost=0.42 USD"
+	Currency string  // of Said; "" if no line names one
 	IsSaid   bool    // there are such lines
 
-	Program  Host              // of the last session; "" where none is known by its output
-	Cost     float64           // US dollars, of the sessions that name a price: a list price
-	IsPriced bool              // there are sessions, and all of them name a price
+	Program  Host              // of the last session; "" if its output is of no known program
+	Cost     float64           // US dollars, of the sessions that report a price: a list price
+	IsPriced bool              // there are sessions, and all of them report a price
 	Tokens   Tokens            // of all sessions
-	Unpriced map[string]Tokens // by model, of those without a price; "" for an unknown model
-	Last     string            // what the last event says to people; "" where none is known
-	Unread   string            // what stands in the place of a price and is none; "" for nothing
+	Unpriced map[string]Tokens // tokens without a price, by model; "" for an unknown model
+	Last     string            // the last event in readable form; "" if there is none
+	Unread   string            // an invalid price; "" if there is none
 }
 
-// Meter reads the output of a program as it comes, and finds what its sessions used. The
-// table formats says which programs it knows, whatever the command line was.
+// Meter reads the output of a program as it arrives and finds what its sessions used. The table
+// formats says which programs it recognizes, whatever the command line was.
 type Meter struct {
 	objects
 	sessions map[string]*session
@@ -46,12 +46,12 @@ type Meter struct {
 	isSaid   bool
 }
 
-// session is one of a program: what it used until it last named a price, and since.
+// session is what one session used up to the last price that it reported, and since.
 type session struct {
-	price  *float64 // US dollars; nil for none
-	before Tokens   // that the price is for
+	price  *float64 // US dollars; nil if none was reported
+	before Tokens   // covered by the price
 	since  map[string]modelTokens
-	steps  map[string]bool // that were read, since some are said twice
+	steps  map[string]bool // already counted, since some are printed twice
 }
 
 type modelTokens struct {
@@ -59,14 +59,14 @@ type modelTokens struct {
 	Tokens
 }
 
-// NewMeter gives a meter that has read nothing.
+// NewMeter returns a meter that has read nothing.
 func NewMeter() *Meter {
 	m := &Meter{sessions: map[string]*session{}}
 	m.take, m.told = m.read, m.readTold
 	return m
 }
 
-// readTold reads a cost that is said to stig.
+// readTold parses a cost that is addressed to stig; it returns false for any other line.
 func (m *Meter) readTold(line string) bool {
 	text, ok := strings.CutPrefix(strings.TrimSpace(line), "cost=")
 	if !ok {
@@ -85,17 +85,17 @@ func (m *Meter) readTold(line string) bool {
 
 const (
 	mostCurrency = 8  // bytes
-	mostUnread   = 40 // bytes that are said of what is no price
+	mostUnread   = 40 // maximum quoted of an invalid price, in bytes
 )
 
-// Usage ends the output, and says what was used.
+// Usage ends the output and returns what was used.
 func (m *Meter) Usage() Usage {
 	m.end()
 	u := Usage{Said: m.said, Currency: m.currency, IsSaid: m.isSaid, Program: m.program, Last: m.last, IsPriced: len(m.sessions) > 0, Unpriced: map[string]Tokens{}, Unread: m.unread}
-	for _, name := range slices.Sorted(maps.Keys(m.sessions)) { // sums of the same numbers are the same
+	for _, name := range slices.Sorted(maps.Keys(m.sessions)) { // sorted, so that equal numbers have equal sums
 		s := m.sessions[name]
 		used := s.before
-		isFree := s.price != nil && *s.price == 0 && s.all() != Tokens{} // nobody gives tokens away: the price is not known
+		isFree := s.price != nil && *s.price == 0 && s.all() != Tokens{} // tokens are never free: the price is unknown
 		if s.price != nil && !isFree {
 			u.Cost += *s.price
 		}
@@ -127,8 +127,9 @@ func (m *Meter) session(name string) *session {
 	return m.sessions[name]
 }
 
-// formats are those whose output is known, each with what reads an event of it; false for
-// one that says nothing of what was used. Copilot CLI prints no line that was seen.
+// formats lists the programs whose output is known, each with the function that reads an event;
+// it returns false if the event says nothing about usage. No output of Copilot CLI was
+// observed.
 var formats = []struct {
 	program Host
 	read    func(*Meter, event) bool
@@ -155,8 +156,8 @@ func (m *Meter) read(text []byte) {
 	}
 }
 
-// readClaude reads a message, which counts until the session has its result, and a result,
-// whose price and tokens are those of the whole session.
+// readClaude reads a message, which counts until the session has a result, and a result, whose
+// price and tokens are those of the whole session.
 func (m *Meter) readClaude(e event) bool {
 	var said message
 	if e.Type == "assistant" && json.Unmarshal(e.Message, &said) == nil && said.Usage != nil {
@@ -195,7 +196,7 @@ func (m *Meter) readCodex(e event) bool {
 	return true
 }
 
-// readOpenCode reads the end of a step, with the price and the tokens of that step alone.
+// readOpenCode reads the end of a step, with the price and tokens of that step only.
 func (m *Meter) readOpenCode(e event) bool {
 	p := e.Part
 	if e.Type != "step_finish" || p == nil {
@@ -218,7 +219,7 @@ func (m *Meter) readOpenCode(e event) bool {
 	return true
 }
 
-// readGemini reads what a session used, at its end.
+// readGemini reads the usage at the end of a session.
 func (m *Meter) readGemini(e event) bool {
 	if e.Stats == nil || e.Stats.In == 0 && e.Stats.Out == 0 && len(e.Stats.Models) == 0 {
 		return false
@@ -237,14 +238,14 @@ func (m *Meter) readGemini(e event) bool {
 	return true
 }
 
-// count takes tokens under a name; of several under one name the most count, since they are
-// said again while they grow.
+// count records tokens under a name. If a name repeats, the maximum counts, since programs
+// print growing numbers.
 func (s *session) count(name, model string, t Tokens) {
 	was := s.since[name]
 	s.since[name] = modelTokens{model, Tokens{max(was.In, t.In), max(was.Out, t.Out)}}
 }
 
-// price reads the value of a key; false for none, and for what is no price.
+// price parses the value of a key; it returns false if the value is missing or invalid.
 func (m *Meter) price(key string, text json.RawMessage) (float64, bool) {
 	if text == nil || bytes.Equal(text, []byte("null")) {
 		return 0, false
@@ -256,7 +257,8 @@ func (m *Meter) price(key string, text json.RawMessage) (float64, bool) {
 	return price, ok
 }
 
-// ParsePrice reads an amount; false for what is none, is negative, or is a billion and more.
+// ParsePrice parses an amount; it returns false unless the amount is a number from 0 to less
+// than a billion.
 func ParsePrice(text string) (float64, bool) {
 	price, err := strconv.ParseFloat(text, 64)
 	return price, err == nil && price >= 0 && price < 1e9

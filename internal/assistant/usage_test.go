@@ -7,7 +7,7 @@ import (
 	"stig/internal/assistant"
 )
 
-// Lines of real programs, shortened; the model was a stand-in.
+// Lines that real programs printed, shortened; the model was a stub.
 const (
 	claudeSaid   = `{"type":"assistant","message":{"content":[{"id":"toolu_1","input":{"command":"stig show demo-1","description":"Run it"},"name":"Bash","type":"tool_use"}],"id":"msg_2","model":"stand-in","role":"assistant","usage":{"input_tokens":10,"output_tokens":10}},"parent_tool_use_id":null,"session_id":"52eb"}`
 	claudeResult = `{"type":"result","subtype":"success","is_error":false,"num_turns":4,"result":"Done.","session_id":"52eb","total_cost_usd":0.0012,"usage":{"input_tokens":40,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":40},"modelUsage":{"claude-opus":{"inputTokens":30,"outputTokens":40,"cacheReadInputTokens":8,"cacheCreationInputTokens":2,"costUSD":0.0012}}}`
@@ -111,7 +111,7 @@ func TestReadable(t *testing.T) {
 		{`{"type":"item.completed","item":{"id":"item_4","type":"agent_message","text":"Done."}}`, "Done."},
 		{`{"type":"item.completed","item":{"id":"item_5","type":"file_change","changes":[{"path":"a.go","kind":"update"}],"status":"completed"}}`, "update: a.go"},
 		{`{"type":"item.started","item":{"id":"item_1","type":"command_execution","command":"x"}}`, ""},
-		{codexTurn, "end of the turn: 40 tokens read, 40 written"},
+		{codexTurn, "end of turn: 40 tokens read, 40 written"},
 		{`{"type":"turn.failed","error":{"message":"rate limit"}}`, "failed: rate limit"},
 		{`{"type":"tool_use","timestamp":1,"sessionID":"s","part":{"type":"tool","tool":"bash","state":{"status":"completed","input":{"command":"ls","description":"Run it"},"output":"x"}}}`, "bash: ls"},
 		{opencodeStep, ""},

@@ -13,10 +13,10 @@ import (
 	"stig/internal/workspace"
 )
 
-// configuration reads each file by itself, so that a mistake in one does not
-// hide the other.
+// configuration reads the files of the configuration one by one, and reports them or the first
+// error.
 func (e *examination) configuration() {
-	a := e.app.Fresh(e.app.Ctx, e.app.Running) // what is read here must not stay
+	a := e.app.Fresh(e.app.Ctx, e.app.Running) // the run keeps its own configuration
 	var read []string
 	for _, path := range e.app.ConfigFiles(e.store) {
 		if _, err := os.Stat(path); workspace.IsAbsent(err) {
@@ -36,7 +36,7 @@ func (e *examination) configuration() {
 		read = append(read, workspace.Shortest(a.Config.Schema.File)+" (narrows the schema)")
 	}
 	if len(read) == 0 {
-		read = []string{"no file, and none is needed"}
+		read = []string{"no file; stig needs none"}
 	}
 	e.ok("config", "%s", strings.Join(read, ", "))
 }
@@ -54,12 +54,12 @@ func (e *examination) trust() {
 	case trusted:
 		e.ok("trust", "the commands in acceptance criteria may run here")
 	default:
-		e.todo("trust", "the commands in acceptance criteria may not run here, so that no issue can be verified",
-			"read some with stig verify ID --plan, then type stig trust")
+		e.todo("trust", "the commands in acceptance criteria may not run here, so no issue can be verified",
+			"review them with stig verify ID --plan, then type stig trust")
 	}
 }
 
-// root is the directory that holds what assistants and pipelines read.
+// root returns the directory with the files that assistants and pipelines read.
 func (e *examination) root() string {
 	if e.top != "" {
 		return filepath.FromSlash(e.top)
@@ -67,7 +67,7 @@ func (e *examination) root() string {
 	return filepath.Dir(e.store.Dir)
 }
 
-// assistants examines the files that tell coding assistants about stig.
+// assistants examines the files that connect coding assistants to stig.
 func (e *examination) assistants() {
 	var found []string
 	for _, dir := range assistant.SkillDirs() {
@@ -78,7 +78,7 @@ func (e *examination) assistants() {
 			case err == nil && string(text) == skill.Whole():
 				found = append(found, path)
 			case err == nil:
-				e.todo("skill", path+" is not the one of this stig", "stig setup "+string(dir.Host)+" --force")
+				e.todo("skill", path+" differs from the skill of this stig", "stig setup "+string(dir.Host)+" --force")
 			}
 		}
 	}
@@ -99,19 +99,19 @@ func (e *examination) assistants() {
 		case errors.Is(err, assistant.ErrEdited):
 			e.todo("assistants", name+": "+err.Error(), "see stig setup --help")
 		case err != nil:
-			e.broken("assistants", name+": "+err.Error(), "fix the block of stig in it")
+			e.broken("assistants", name+": "+err.Error(), "fix the stig block in it")
 		case has:
 			found = append(found, name)
 		}
 	}
 	if len(found) == 0 {
-		e.todo("assistants", "none is set up for stig", "stig setup --help, if one works here")
+		e.todo("assistants", "none is connected to stig", "stig setup --help, if you use one here")
 		return
 	}
 	e.ok("assistants", "%s", strings.Join(found, ", "))
 }
 
-// settings checks whether the hooks of a host call stig; "" if they do not.
+// settings returns the settings file of a host if its hooks call stig; "" if they do not.
 func (e *examination) settings(s assistant.Settings) string {
 	path := filepath.Join(s.Dir, s.File)
 	text, err := file.Read(filepath.Join(e.root(), path))
@@ -125,16 +125,16 @@ func (e *examination) settings(s assistant.Settings) string {
 	missing, err := s.Missing(text)
 	switch {
 	case err != nil:
-		e.broken("assistants", path+": "+err.Error(), "fix the file, for "+string(s.Host)+" cannot read it either")
+		e.broken("assistants", path+": "+err.Error(), "fix the file: "+string(s.Host)+" cannot read it either")
 	case len(missing) == 0:
 		return path
 	case strings.Contains(string(text), "stig hook"):
-		e.todo("assistants", fmt.Sprintf("%s: stig does not answer %s", path, strings.Join(missing, ", ")), "stig setup "+string(s.Host))
+		e.todo("assistants", fmt.Sprintf("%s: no stig hook for %s", path, strings.Join(missing, ", ")), "stig setup "+string(s.Host))
 	}
 	return ""
 }
 
-// obstacles looks for what keeps a host from running the hooks that it has of stig.
+// obstacles reports what keeps a host from running the hooks of stig in its settings.
 func (e *examination) obstacles(s assistant.Settings) {
 	list, err := Obstacles(e.ctx, e.app, s, SetupOptions{})
 	if err != nil {
@@ -163,13 +163,13 @@ func (e *examination) pipelines() {
 		}
 	}
 	if len(found) == 0 {
-		e.todo("pipeline", "nothing runs stig check when a branch is pushed", "stig check --against "+e.trunk()+" --strict, in a job as docs/ci.md has it")
+		e.todo("pipeline", "nothing runs stig check when a branch is pushed", "stig check --against "+e.trunk()+" --strict, in a CI job; see docs/ci.md")
 		return
 	}
 	e.ok("pipeline", "%s", strings.Join(found, ", "))
 }
 
-// trunk is the branch that others are merged into, as far as git knows it.
+// trunk returns the branch that others are merged into, as far as git knows; main by default.
 func (e *examination) trunk() string {
 	if e.top == "" {
 		return "main"
@@ -185,7 +185,7 @@ func (e *examination) trunk() string {
 	return "main"
 }
 
-// runsCheck reports whether a pipeline runs the check, the action or a hook of it.
+// runsCheck reports whether a pipeline runs stig check, its action or its commit hook.
 func runsCheck(text string) bool {
 	return strings.Contains(text, "stig check") || strings.Contains(text, "/stig@") || strings.Contains(text, "stig-check")
 }

@@ -1,10 +1,10 @@
-// Package doctor connects a clone to git and to coding assistants, and examines a
-// workspace: the store, the programs around it, git, the configuration, and what stig is
-// connected to. SetupGit, SetupHost, SetupInstructions and SetupSkill write settings of
-// other programs, and take out again exactly what they wrote. Examine changes nothing; what
-// cannot be found out is reported as broken, and the examination goes on.
+// Package doctor connects a clone to git and to coding assistants, and examines a workspace:
+// the store, the programs around it, git, the configuration, and what stig is connected to.
+// SetupGit, SetupHost, SetupInstructions and SetupSkill write settings of other programs, and
+// remove exactly what they wrote. Examine changes nothing. What it cannot determine it reports
+// as broken, and goes on.
 //
-// The package does not know the formats of assistants' files (package assistant), and
+// The package does not know the formats of assistants' files (see package assistant), and
 // prints nothing.
 //
 //	report := doctor.Examine(ctx, a)
@@ -20,16 +20,16 @@ import (
 	"stig/internal/workspace"
 )
 
-// State says how bad a symptom is.
+// State is the severity of a symptom.
 type State string
 
 const (
 	OK     State = "ok"
-	Todo   State = "todo"   // it works without, and better with
+	Todo   State = "todo"   // works without it, better with it
 	Broken State = "broken" // something does not work
 )
 
-// Symptom is one thing that was examined.
+// Symptom is the result of examining one thing.
 type Symptom struct {
 	Name  string `json:"name"`
 	State State  `json:"state"`
@@ -37,15 +37,14 @@ type Symptom struct {
 	Do    string `json:"do,omitempty"` // what to type, or what to fix
 }
 
-// Report is what an examination found.
+// Report is the result of an examination.
 type Report struct {
 	Symptoms []Symptom     `json:"checks"`
-	Counts   map[State]int `json:"counts"` // every state is in it
+	Counts   map[State]int `json:"counts"` // contains every state
 	Next     string        `json:"next"`   // what to do first
 }
 
-// Examine examines the workspace of a run. If the context ends first, the report is
-// useless.
+// Examine examines the workspace of a run. Discard the report if the context ends first.
 func Examine(ctx context.Context, a *workspace.Run) *Report {
 	e := &examination{app: a, ctx: ctx, have: process.Finder("", a.Getenv)}
 	e.run()
@@ -60,7 +59,8 @@ func (e *examination) report() *Report {
 	return r
 }
 
-// next is what to do first: what is broken, then what is missing.
+// next returns what to do first: about what is broken, then about what is missing; stig orient
+// if there is nothing.
 func next(symptoms []Symptom) string {
 	for _, state := range []State{Broken, Todo} {
 		for _, s := range symptoms {
@@ -75,12 +75,12 @@ func next(symptoms []Symptom) string {
 // examination collects symptoms.
 type examination struct {
 	app      *workspace.Run
-	ctx      context.Context           // of the one examination that this is
-	have     func(program string) bool // on PATH
+	ctx      context.Context           // of this one examination
+	have     func(program string) bool // reports whether a program is on PATH
 	store    beads.Place
-	git      git.Client // beside the store
-	path     string     // of the store, as git knows it
-	top      string     // root of the work tree, "" outside of one
+	git      git.Client // in the repository of the store
+	path     string     // of the store, as git names it
+	top      string     // root of the work tree; "" outside of one
 	symptoms []Symptom
 }
 
@@ -96,7 +96,7 @@ func (e *examination) broken(name, found, do string) {
 	e.symptoms = append(e.symptoms, Symptom{name, Broken, found, do})
 }
 
-// failed reports an error, with the hint that its type has.
+// failed reports an error with the hint of its type.
 func (e *examination) failed(name string, err error) {
 	f := workspace.Classify(err)
 	e.broken(name, f.Message, f.Hint)

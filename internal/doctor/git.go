@@ -15,10 +15,10 @@ import (
 	"stig/internal/workspace"
 )
 
-// repository looks at git around the store; false where there is none.
+// repository examines git around the store; it returns false if there is none.
 func (e *examination) repository() bool {
 	if !e.have("git") {
-		e.todo("git", "is not on PATH: no history, no merging, no stig check --against", "install git")
+		e.todo("git", "not on PATH: no history, no merging, no stig check --against", "install git")
 		return false
 	}
 	var err error
@@ -46,19 +46,19 @@ func (e *examination) repository() bool {
 		return false
 	}
 	if e.top = strings.TrimSpace(string(top.Stdout)); top.Exit != 0 || e.top == "" {
-		e.todo("git", "the store is in no repository: it has no history, and nobody else gets it", "git init")
+		e.todo("git", "the store is not in a git repository: nobody else gets it, and it has no history", "git init")
 		return false
 	}
 	branch := cmp.Or(e.said("symbolic-ref", "--short", "-q", "HEAD"), "no branch")
 	e.ok("git", "%s, on %s", strings.TrimPrefix(version, "git version "), branch)
 	switch {
 	case e.said("ls-files", "--", e.path) != "" && e.store.Mode == beads.Server:
-		e.ok("history", "git keeps %s; the server keeps the issues", e.store.Path)
+		e.ok("history", "git tracks %s; the server holds the issues", e.store.Path)
 	case e.said("ls-files", "--", e.path) != "":
-		e.ok("history", "git keeps the store")
+		e.ok("history", "git tracks the store")
 	case e.store.Mode == beads.Server && !workspace.Exists(e.store.Path):
 	case e.store.Mode == beads.Server:
-		e.todo("history", "git does not keep "+e.store.Path+": other clones do not find the store", "git add -f "+e.store.Path)
+		e.todo("history", "git does not track "+e.store.Path+": other clones cannot find the store", "git add -f "+e.store.Path)
 	case e.ignored(e.path):
 		e.todo("history", "git ignores the store: nobody else gets it, and it has no history", "git add -f "+e.store.Path)
 	default:
@@ -67,7 +67,7 @@ func (e *examination) repository() bool {
 	return true
 }
 
-// said is what git prints; "" when it fails.
+// said returns what git prints; "" if it fails.
 func (e *examination) said(argv ...string) string {
 	result, err := e.git.Run(e.ctx, argv...)
 	if err != nil || result.Exit != 0 {
@@ -76,13 +76,13 @@ func (e *examination) said(argv ...string) string {
 	return strings.TrimSpace(string(result.Stdout))
 }
 
-// ignored reports whether git leaves a path out, be it there or not.
+// ignored reports whether git ignores a path, whether or not it exists.
 func (e *examination) ignored(path string) bool {
 	ignored, err := e.git.Ignores(e.ctx, path)
 	return err == nil && ignored
 }
 
-// unfinished looks at what a merge that git has not finished left of the store.
+// unfinished reports what an unfinished git merge left of the store.
 func (e *examination) unfinished() {
 	u, err := e.app.Unfinished(e.ctx, e.store, true)
 	switch {
@@ -112,11 +112,11 @@ func (e *examination) mergeDriver() {
 	case err != nil:
 		e.failed("merging", err)
 	case len(missing) == 0 && now.absent != "":
-		e.broken("merging", now.String(), "put "+now.absent+" in PATH")
+		e.broken("merging", now.String(), "put "+now.absent+" on PATH")
 	case len(missing) == 0:
 		e.ok("merging", "git merges the store with stig, by issue, section and signal")
 	case now.attribute != "stig" && now.command != "":
-		e.todo("merging", now.String(), "stig setup git --force, to put stig in its place")
+		e.todo("merging", now.String(), "stig setup git --force, to replace it with stig")
 	case now.attribute != "stig":
 		e.todo("merging", now.String(), "stig setup git")
 	case len(missing) == 1 && strings.HasPrefix(missing[0], NoFallback):
@@ -124,14 +124,14 @@ func (e *examination) mergeDriver() {
 		if !custom {
 			do = "stig setup git"
 		}
-		e.todo("merging", "git merges the store with stig; where stig does not run, it leaves out the other side's changes without markers", do)
+		e.todo("merging", "git merges the store with stig; if stig cannot run, git drops the other side's changes without conflict markers", do)
 	default:
 		e.todo("merging", now.String(), "stig setup git")
 	}
 }
 
-// lockFiles checks whether the files that are locked for a write show in git status. They
-// stay where other programs look for them.
+// lockFiles checks whether the store's lock files show in git status. They cannot move, because
+// other programs look for them there.
 func (e *examination) lockFiles() {
 	touched, err := jsonl.Touched(e.store)
 	if err != nil {
@@ -146,17 +146,17 @@ func (e *examination) lockFiles() {
 		in := workspace.Shortest(filepath.Join(filepath.Dir(lock), ".gitignore"))
 		switch {
 		case e.said("ls-files", "--", lock) != "":
-			e.todo("locks", name+" is committed, and is of no use to anybody else", "git rm --cached "+workspace.Shortest(lock)+" && echo "+name+" >>"+in)
+			e.todo("locks", name+" is committed, but no other clone needs it", "git rm --cached "+workspace.Shortest(lock)+" && echo "+name+" >>"+in)
 			return
 		case workspace.Exists(lock) && !e.ignored(lock):
 			e.todo("locks", name+" shows in git status", "echo "+name+" >>"+in)
 			return
 		}
 	}
-	e.ok("locks", "git ignores the files that are locked for a write")
+	e.ok("locks", "git ignores the lock files")
 }
 
-// gitHooks lists the hooks that git runs here, and whether they call stig.
+// gitHooks reports the hooks that git runs here, and whether they call stig.
 func (e *examination) gitHooks() {
 	dir := e.said("rev-parse", "--git-path", "hooks")
 	if dir == "" {
@@ -171,7 +171,7 @@ func (e *examination) gitHooks() {
 	var found []string
 	for _, entry := range entries {
 		if entry.IsDir() || strings.Contains(entry.Name(), ".") {
-			continue // samples, and what another program put aside
+			continue // samples and files that another program put aside
 		}
 		found = append(found, entry.Name()+calls(filepath.Join(dir, entry.Name())))
 	}
@@ -181,7 +181,7 @@ func (e *examination) gitHooks() {
 	e.ok("hooks", "%s", strings.Join(found, ", "))
 }
 
-// calls names the trackers that a hook mentions.
+// calls returns the programs that a hook mentions, in parentheses; "" for none.
 func calls(path string) string {
 	text, err := file.Read(path)
 	if err != nil {
@@ -199,7 +199,7 @@ func calls(path string) string {
 	return " (" + strings.Join(named, ", ") + ")"
 }
 
-// mentions reports whether a text has a program's name as a word of its own.
+// mentions reports whether text contains the name of a program as a separate word.
 func mentions(text, program string) bool {
 	part := func(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '-' || r == '_' }
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !part(r) }) {

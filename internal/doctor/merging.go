@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// unspecified is what git says of an attribute that no line sets.
+// unspecified is what git reports for an attribute that no line sets.
 const unspecified = "unspecified"
 
 // merging is how git merges the store.
 type merging struct {
-	attribute string // what git's attribute merge is: a driver, one of git's own, unspecified
-	command   string // of the driver, where one of that name is configured in this clone
-	absent    string // its program, where that is not in PATH
+	attribute string // value of git's attribute merge: a driver, one of git's own, or unspecified
+	command   string // of the driver; "" if this clone configures none of that name
+	absent    string // program of the driver, if it is not on PATH
 }
 
-// Merging asks git how it merges the store.
+// Merging returns how git merges the store.
 func (d *mergeDriver) Merging(ctx context.Context) (m merging, err error) {
 	text, err := d.git.Must(ctx, "check-attr", "-z", "merge", "--", d.store)
 	if err != nil {
@@ -48,15 +48,15 @@ func (d *mergeDriver) Merging(ctx context.Context) (m merging, err error) {
 	return m, nil
 }
 
-// String says it, of the store.
+// String describes m as a statement about the store.
 func (m merging) String() string {
 	switch {
 	case m.absent != "":
-		return fmt.Sprintf("git merges the store with %q, whose program %s is not in PATH", m.attribute, m.absent)
+		return fmt.Sprintf("git merges the store with %q, whose program %s is not on PATH", m.attribute, m.absent)
 	case m.command != "":
 		return fmt.Sprintf("git merges the store with %q", m.attribute)
 	case m.attribute == "union":
-		return "git merges the store with union, which keeps the lines of both sides: an issue that both changed stands twice"
+		return "git merges the store with union, which keeps the lines of both sides: an issue that both changed appears twice"
 	case m.attribute == "unset" || m.attribute == "binary":
 		return "git does not merge the store: it keeps this side and reports a conflict"
 	case slices.Contains([]string{unspecified, "set", "text"}, m.attribute):

@@ -11,14 +11,14 @@ import (
 	"stig/internal/workspace"
 )
 
-// notifications says who is notified of events, and of whom the last notification failed.
+// notifications reports who is notified of events, or the last notification that failed.
 func (e *examination) notifications() {
-	a := e.app.Fresh(e.app.Ctx, e.app.Running) // what is read here must not stay
+	a := e.app.Fresh(e.app.Ctx, e.app.Running) // the run keeps its own configuration
 	if err := a.Configure(e.store); err != nil {
-		return // config says so already
+		return // configuration reports it
 	}
 	if a.Config.Notify.Off() {
-		return // nobody asked for it
+		return // not configured
 	}
 	code, err := a.Code(e.ctx, e.store)
 	if err != nil {
@@ -31,7 +31,7 @@ func (e *examination) notifications() {
 		return
 	}
 	if !to.Same(a.Config.Notify) {
-		e.todo("notify", "what the repository says of whom to tell does not count: it is not trusted", "read .stig.cue, then type stig trust")
+		e.todo("notify", "the repository is not trusted: its notify settings do not apply", "read .stig.cue, then type stig trust")
 		return
 	}
 	last, err := lastLine(service.NotifyLog(code))
@@ -40,13 +40,13 @@ func (e *examination) notifications() {
 		return
 	}
 	if last != "" {
-		e.todo("notify", "somebody could not be told: "+last, "see "+workspace.Shortest(service.NotifyLog(code))+", and remove it")
+		e.todo("notify", "a notification failed: "+last, "see "+workspace.Shortest(service.NotifyLog(code))+", then remove it")
 		return
 	}
-	e.ok("notify", "told of events: %s", strings.Join(to.Words(), ", "))
+	e.ok("notify", "notified of events: %s", strings.Join(to.Words(), ", "))
 }
 
-// lastLine is the last line of a file, "" where there is none.
+// lastLine returns the last line of a file; "" if the file does not exist.
 func lastLine(path string) (string, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -12,29 +12,29 @@ import (
 	"stig/internal/workspace"
 )
 
-// FoundOrder is an order of a file of instructions or settings.
+// FoundOrder is an order in an instruction or settings file.
 type FoundOrder struct {
 	File string
 	assistant.Order
 }
 
-// instructionFiles are those of a project that assistants read, besides the settings of hosts
-// and what these read first.
+// instructionFiles lists the files of a project that assistants read, besides the settings of
+// hosts and what hosts read first.
 var instructionFiles = []string{
 	"AGENTS.override.md", "CLAUDE.local.md", ".claude/CLAUDE.md", ".claude/rules/*.md", ".claude/settings.local.json",
 	".cursorrules", ".cursor/rules/*", ".github/copilot-instructions.md", ".github/instructions/*.md", ".gemini/GEMINI.md", ".windsurfrules",
 }
 
-// Orders finds what instructions, settings and skills of the project, and of the home of each
-// host, have an assistant type that stig does otherwise.
+// Orders returns the commands in instructions, settings and skills, of the project and of the
+// home of each host, for which stig has another way.
 func Orders(a *workspace.Run) (found []FoundOrder) {
 	read := map[string]bool{}
 	look := func(pattern string) {
-		paths, _ := filepath.Glob(pattern) // a pattern that a directory's name breaks finds nothing
+		paths, _ := filepath.Glob(pattern) // an error means a pattern broken by a directory's name, which matches nothing
 		for _, path := range paths {
 			text, err := file.Read(path)
 			if err != nil || read[path] {
-				continue // no assistant reads it either
+				continue // no assistant can read it either
 			}
 			read[path] = true
 			for _, order := range assistant.Orders(visible.LF(string(text))) {
@@ -47,7 +47,7 @@ func Orders(a *workspace.Run) (found []FoundOrder) {
 		for _, settings := range assistant.AllSettings() {
 			dir, root, err := hostDir(a, settings, SetupOptions{User: user})
 			if err != nil {
-				continue // without a home there are none of the home
+				continue // without a home it has no files
 			}
 			first := root
 			if user {
@@ -66,10 +66,10 @@ func Orders(a *workspace.Run) (found []FoundOrder) {
 	return found
 }
 
-// quoteColumns is how much of a line is quoted.
+// quoteColumns is the maximum width of a quoted line.
 const quoteColumns = 60
 
-// Quote is the line with its place.
+// Quote returns the line with its place.
 func (o FoundOrder) Quote() string {
 	var lines []string
 	for _, n := range o.Lines {
@@ -79,9 +79,9 @@ func (o FoundOrder) Quote() string {
 	return o.File + ":" + strings.Join(lines, ",") + ": \"" + text + "\""
 }
 
-// orders says which lines of instructions contradict stig.
+// orders reports the lines of instructions that contradict stig.
 func (e *examination) orders() {
 	for _, o := range Orders(e.app) {
-		e.todo("assistants", o.Quote()+": "+o.Instead, "change the line, unless bd is to do it")
+		e.todo("assistants", o.Quote()+": "+o.Instead, "change the line, unless you want bd to do it")
 	}
 }

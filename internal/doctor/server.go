@@ -13,23 +13,22 @@ import (
 	"stig/internal/workspace"
 )
 
-// server looks at the server that holds the issues, at who connects to it and how, and at
-// the copy in git.
+// server examines the server that holds the issues, the connection to it, and the copy in git.
 func (e *examination) server() {
 	s, err := service.ExamineServer(e.ctx, e.app, e.store)
 	if err != nil {
 		e.failed("server", err)
 		return
 	}
-	writable := "may be written"
+	writable := "writable by this user"
 	switch {
 	case s.ReadOnly():
-		writable = "may only be read"
-		e.todo("rights", s.Refusal.Reason+": stig reads the store and does not write", s.Refusal.Hint)
+		writable = "read-only for this user"
+		e.todo("rights", s.Refusal.Reason+": stig reads the store but does not write to it", s.Refusal.Hint)
 	case !s.Writable():
-		writable = "may be written in part"
-		e.todo("rights", "this user may not write "+strings.Join(s.Denied, ", ")+", without which claims and edits are refused",
-			"ask for the right on the server: GRANT SELECT, INSERT, UPDATE, DELETE on all its tables")
+		writable = "partly writable by this user"
+		e.todo("rights", "this user may not write "+strings.Join(s.Denied, ", ")+"; claims and edits are refused",
+			"ask for the privileges on the server: GRANT SELECT, INSERT, UPDATE, DELETE on all its tables")
 	}
 	e.ok("server", "%s %s, tables of version %d, answers in %v, %s", s.Kind, s.Version, s.Schema, s.Latency.Round(10*time.Microsecond), writable)
 	e.login(s)
@@ -39,7 +38,7 @@ func (e *examination) server() {
 	case s.Local:
 		e.ok("tls", "none, and none is needed: the server is on this machine")
 	default:
-		e.todo("tls", "nothing encrypts what goes over the network", `set up TLS on the server, and take "tls": "off" out of `+e.store.Path)
+		e.todo("tls", "the connection is not encrypted", `set up TLS on the server, and remove "tls": "off" from `+e.store.Path)
 	}
 	e.copied()
 }
@@ -47,16 +46,16 @@ func (e *examination) server() {
 func (e *examination) login(s service.ExaminedServer) {
 	user := cmp.Or(s.User, "no name")
 	if s.From == "" {
-		e.todo("login", fmt.Sprintf("connects as %s without a password", user), "give the user a password on the server")
+		e.todo("login", fmt.Sprintf("connects as %s without a password", user), "set a password for the user on the server")
 		return
 	}
-	e.ok("login", "connects as %s; the password is that of %s", user, s.From)
+	e.ok("login", "connects as %s with the password from %s", user, s.From)
 }
 
-// copied looks at the file in git that is a copy of the store.
+// copied examines the file in git that is a copy of the store.
 func (e *examination) copied() {
 	if e.store.File() == "" {
-		e.ok("copy", "no copy is kept in git; stig store sync makes one")
+		e.ok("copy", "no copy is kept in git; stig store sync creates one")
 		return
 	}
 	name := workspace.Shortest(filepath.Join(e.store.Dir, jsonl.CopyFile))
@@ -71,7 +70,7 @@ func (e *examination) copied() {
 	}
 }
 
-// Migrate brings stig's tables on a server to the version of this program, and examines
+// Migrate migrates stig's tables on a server to the version of this program, and examines
 // nothing else. A dry run reports what it would do.
 func Migrate(ctx context.Context, a *workspace.Run, dryRun bool) (*Report, error) {
 	url, from, to, err := service.MigrateServer(ctx, a, dryRun)
@@ -81,11 +80,11 @@ func Migrate(ctx context.Context, a *workspace.Run, dryRun bool) (*Report, error
 	e := &examination{app: a, ctx: ctx}
 	switch {
 	case from == to:
-		e.ok("tables", "%s: have version %d, which is that of this stig", url, to)
+		e.ok("tables", "%s: version %d, which this stig needs", url, to)
 	case dryRun:
-		e.todo("tables", fmt.Sprintf("%s: have version %d, and this stig needs %d", url, from, to), "stig doctor --migrate")
+		e.todo("tables", fmt.Sprintf("%s: version %d; this stig needs version %d", url, from, to), "stig doctor --migrate")
 	default:
-		e.ok("tables", "%s: brought from version %d to %d", url, from, to)
+		e.ok("tables", "%s: migrated from version %d to %d", url, from, to)
 	}
 	return e.report(), nil
 }

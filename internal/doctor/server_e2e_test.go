@@ -17,8 +17,8 @@ import (
 	"stig/internal/workspace"
 )
 
-// TestServer examines a store on a server, who connects and the copy, and says what there is
-// to do: with a later version of the tables, and with the server away.
+// TestServer examines a store on a server, the user and the copy, and checks the hints for
+// tables of a later version and for an unreachable server.
 func TestServer(t *testing.T) {
 	c := servers.Need(t, servers.MariaDB).Database("doctor")
 	dir := t.TempDir()

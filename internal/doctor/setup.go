@@ -10,41 +10,41 @@ import (
 	"stig/internal/workspace"
 )
 
-// SetupOptions say what to do to a connection; not every one has User and Force.
+// SetupOptions are the flags of a setup; not every connection supports User and Force.
 type SetupOptions struct{ Check, Remove, Print, DryRun, User, Force bool }
 
 // SetupResult is the result of a setup.
 type SetupResult struct {
 	Changed []string // what was written or removed, or would be
-	Lines   []string // the same, a line for each file, with its use
+	Lines   []string // the same, one line for each file, with its use
 	Diff    string   // the same as a dry run shows it
-	Missing []string // what is not there now
-	Text    string   // with Print what would be written where nothing is, and nothing else
-	// Obstacles keep hooks that are installed from running.
+	Missing []string // what is missing now
+	Text    string   // with Print, what Install would write from scratch; the other fields are then empty
+	// Obstacles keep installed hooks from running.
 	Obstacles []assistant.Obstacle
-	Orders    []FoundOrder // lines that have an assistant type what stig does otherwise
-	Next      string       // what to do then
+	Orders    []FoundOrder // lines that make an assistant type commands for which stig has another way
+	Next      string       // what to do next
 }
 
-// warnOffPath warns of what happens if other programs do not find stig on PATH.
+// warnOffPath warns what happens until stig is on PATH, if it is not.
 func warnOffPath(a *workspace.Run, o SetupOptions, then string) {
 	if !o.Remove && !o.Print && !process.Finder("", a.Getenv)("stig") {
-		a.Warn("stig is not in PATH; where it is not, %s", then)
+		a.Warn("stig is not on PATH; until it is, %s", then)
 	}
 }
 
 // connection is something that stig can be connected to.
 type connection interface {
-	// Missing says what is not there that Install would write.
+	// Missing returns what Install would add.
 	Missing(ctx context.Context) ([]string, error)
-	// Install and Remove give the steps to take, and take none.
+	// Install and Remove return the steps to take; they take none.
 	Install(ctx context.Context) ([]workspace.SetupStep, error)
 	Remove(ctx context.Context) ([]workspace.SetupStep, error)
-	// Preview is what Install would write where nothing is.
+	// Preview returns what Install would write from scratch.
 	Preview() string
 }
 
-// connect does what the options say to a connection.
+// connect applies the options to a connection.
 func connect(ctx context.Context, c connection, o SetupOptions) (*SetupResult, error) {
 	if err := o.contradict(); err != nil {
 		return nil, err
@@ -81,23 +81,23 @@ func connect(ctx context.Context, c connection, o SetupOptions) (*SetupResult, e
 	return r, err
 }
 
-// contradict refuses flags that contradict each other.
+// contradict returns an error if two flags contradict each other.
 func (o SetupOptions) contradict() error {
 	flags := []struct {
 		given bool
 		name  string
 	}{{o.Check, "--check"}, {o.Print, "--print"}, {o.Remove, "--remove"}, {o.Force, "--force"}, {o.DryRun, "--dry-run"}}
-	for i, one := range flags[:2] { // the others go together
+	for i, one := range flags[:2] { // the other flags can be combined
 		for _, other := range flags[i+1:] {
 			if one.given && other.given {
-				return workspace.Usage(one.name+" and "+other.name+" ask for two things", "give one of them")
+				return workspace.Usage(one.name+" and "+other.name+" exclude each other", "give one of them")
 			}
 		}
 	}
 	return nil
 }
 
-// homeDir is the home of the user, as --user needs it.
+// homeDir returns the home directory of the user, for --user.
 func homeDir(a *workspace.Run) (string, error) {
 	home := a.Getenv("HOME")
 	if !filepath.IsAbs(home) {
@@ -106,13 +106,13 @@ func homeDir(a *workspace.Run) (string, error) {
 	return home, nil
 }
 
-// place is the directory that files for assistants are put below: the root of
-// the project, or the home of the user.
+// place returns the directory below which files for assistants are put: the root of the
+// project, or the home of the user.
 func place(a *workspace.Run, o SetupOptions) (string, error) {
 	if o.User {
 		return homeDir(a)
 	}
-	dir, err := filepath.Abs(a.Dir) // of "" the working directory
+	dir, err := filepath.Abs(a.Dir) // "" is the working directory
 	if err != nil {
 		return "", err
 	}

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// attributePattern is the pattern of exactly this path.
+// attributePattern returns the pattern that matches exactly this path.
 func attributePattern(path string) string {
 	if !strings.Contains(path, "/") {
-		path = "/" + path // else it stands for every file of that name
+		path = "/" + path // otherwise it matches every file of that name
 	}
 	if !strings.ContainsAny(path, " \t\"\\") {
 		return path
@@ -16,8 +16,8 @@ func attributePattern(path string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(path) + `"`
 }
 
-// addLine adds a line to a text, with its line ends, and with a newline at the
-// very end if there was one, or if there was no file, which nil stands for.
+// addLine adds a line to source with the line ending of the file. The result ends in a newline
+// if source did, or if source is nil, which means that the file does not exist.
 func addLine(source []byte, line string) []byte {
 	text, eol := string(source), "\n"
 	if i := strings.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
@@ -57,8 +57,8 @@ func removeLine(source []byte, line string) []byte {
 	return kept
 }
 
-// setsMerge reports whether lines of attributes say how to merge a path, as far as its last
-// element tells.
+// setsMerge reports whether lines of attributes set how to merge a path. It compares only the
+// last elements of patterns.
 func setsMerge(text, store string) bool {
 	for line := range strings.Lines(text) {
 		fields := strings.Fields(line)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestAttributesRestored: what setup adds is taken out byte for byte, whatever
-// the file ends with.
+// TestAttributesRestored: removing what setup added restores the file byte for byte, whatever
+// it ends with.
 func TestAttributesRestored(t *testing.T) {
 	const line = ".beads/issues.jsonl merge=stig"
 	for _, text := range []string{
@@ -19,7 +19,7 @@ func TestAttributesRestored(t *testing.T) {
 	if got := removeLine(other, line); !bytes.Equal(got, other) {
 		t.Errorf("removed a line that is another: %q", got)
 	}
-	// with lines of others after it
+	// with other lines after it
 	if got := removeLine(append(addLine([]byte("a\n"), line), "b\n"...), line); string(got) != "a\nb\n" {
 		t.Errorf("got %q", got)
 	}

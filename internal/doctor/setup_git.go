@@ -20,22 +20,22 @@ import (
 
 const (
 	driverName = "merge issues by key, section and signal (stig)"
-	// replacedKey is the driver whose name an earlier stig exchanged for its own.
+	// replacedKey names the driver that an earlier stig replaced with its own.
 	replacedKey = "merge.stig.replaced"
 )
 
-// mergeDriver is the connection of git to stig merge, in one repository.
+// mergeDriver connects git to stig merge in one repository.
 type mergeDriver struct {
-	git   git.Client // at the root
-	store string     // path of the store below the root, with slashes
-	// attributes is .gitattributes; own, of this clone alone, overrules it.
+	git   git.Client // at the root of the work tree
+	store string     // path of the store relative to the root, with slashes
+	// attributes is .gitattributes; own applies to this clone only and overrides it.
 	attributes, own, exclude workspace.HostFile
-	locks                    []string // files that are locked for a write, absolute
-	force                    bool     // install takes the place of another program
+	locks                    []string // lock files of the store, absolute
+	force                    bool     // Install replaces another program
 	have                     func(program string) bool
 }
 
-// SetupGit connects git to stig merge: in the repository of the store, or for a user.
+// SetupGit connects git to stig merge, in the repository of the store or for a user.
 func SetupGit(ctx context.Context, a *workspace.Run, o SetupOptions) (*SetupResult, error) {
 	if o.User && o.Force {
 		return nil, workspace.Usage("--force and --user exclude each other", "leave one of them out")
@@ -44,7 +44,7 @@ func SetupGit(ctx context.Context, a *workspace.Run, o SetupOptions) (*SetupResu
 		if err := hasGlobalConfig(a); err != nil {
 			return nil, err
 		}
-		warnOffPath(a, o, "git merges the store by lines")
+		warnOffPath(a, o, "git merges the store line by line")
 		return connect(ctx, &userDriver{a.GitIn(".")}, o)
 	}
 	store, err := a.Discover()
@@ -56,7 +56,7 @@ func SetupGit(ctx context.Context, a *workspace.Run, o SetupOptions) (*SetupResu
 		return nil, err
 	}
 	driver.force = o.Force
-	warnOffPath(a, o, "git merges the store by lines")
+	warnOffPath(a, o, "git merges the store line by line")
 	r, err := connect(ctx, driver, o)
 	shared := workspace.Shortest(driver.attributes.Path)
 	if err == nil && !o.Remove && slices.Contains(r.Changed, shared+": "+driver.line()) {
@@ -65,7 +65,7 @@ func SetupGit(ctx context.Context, a *workspace.Run, o SetupOptions) (*SetupResu
 	return r, err
 }
 
-// DriverOf is the connection for a store that was found.
+// DriverOf returns the connection for a store.
 func DriverOf(ctx context.Context, a *workspace.Run, store beads.Place) (*mergeDriver, error) {
 	repo, path, err := a.Git(store)
 	if err != nil {
@@ -80,7 +80,7 @@ func DriverOf(ctx context.Context, a *workspace.Run, store beads.Place) (*mergeD
 	}
 	root, info, _ := strings.Cut(strings.TrimSpace(string(result.Stdout)), "\n")
 	if result.Exit != 0 || root == "" {
-		return nil, workspace.Usage(store.Path+": the store is in no git repository", "type git init")
+		return nil, workspace.Usage(store.Path+": not in a git repository", "type git init")
 	}
 	root, info = filepath.FromSlash(root), filepath.FromSlash(info)
 	below, err := filepath.Rel(root, path)
@@ -123,8 +123,8 @@ func (d *mergeDriver) Missing(ctx context.Context) (list []string, err error) {
 	return append(list, driverLacks(command, "git config ")...), nil
 }
 
-// driverLacks says what a configured driver lacks. set is the command that
-// configures one, up to the key.
+// driverLacks returns what a configured driver lacks. set is the command that configures one,
+// up to the key.
 func driverLacks(command, set string) []string {
 	switch {
 	case command == "":
@@ -137,7 +137,7 @@ func driverLacks(command, set string) []string {
 	return nil
 }
 
-const NoFallback = "git config merge.stig.driver: has no fallback for when stig does not run"
+const NoFallback = "git config merge.stig.driver: no fallback if stig cannot run"
 
 func (d *mergeDriver) Install(ctx context.Context) (steps []workspace.SetupStep, err error) {
 	now, err := d.Merging(ctx)
@@ -154,14 +154,14 @@ func (d *mergeDriver) Install(ctx context.Context) (steps []workspace.SetupStep,
 		if err != nil {
 			return nil, err
 		}
-		if now == "" || now == c.earlier && now != c.value { // else perhaps with the path of stig, which somebody knows better
+		if now == "" || now == c.earlier && now != c.value { // any other command is kept: it may contain a path to stig
 			steps = append(steps, d.configure(ctx, c.key, c.value))
 		}
 	}
 	return steps, nil
 }
 
-// configure is the step that sets a key of this repository.
+// configure returns the step that sets a key of this repository.
 func (d *mergeDriver) configure(ctx context.Context, key, value string) workspace.SetupStep {
 	return workspace.SetupStep{What: []string{"git config " + key}, Diff: "+git config " + key + " " + value + "\n", Do: func() error {
 		_, err := d.git.Must(ctx, "config", key, value)
@@ -169,14 +169,14 @@ func (d *mergeDriver) configure(ctx context.Context, key, value string) workspac
 	}}
 }
 
-// claim gives the line for the store, behind every other one in its file.
+// claim returns the steps that add the line for the store at the end of the deciding file.
 func (d *mergeDriver) claim(ctx context.Context) (steps []workspace.SetupStep, err error) {
 	now, err := d.Merging(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if now.command != "" && !d.force {
-		return nil, workspace.Usage(d.store+": "+now.String(), "type stig setup git --force to put stig in its place")
+		return nil, workspace.Usage(d.store+": "+now.String(), "type stig setup git --force to replace it with stig")
 	}
 	file, err := d.deciding()
 	if err != nil {
@@ -196,8 +196,8 @@ func (d *mergeDriver) claim(ctx context.Context) (steps []workspace.SetupStep, e
 	return append(steps, workspace.SetupStep{Do: func() error { return d.claimed(ctx) }}), nil
 }
 
-// deciding is the file whose last line decides: .gitattributes, unless a file that git prefers
-// has a line for the store.
+// deciding returns the file whose last line decides: .gitattributes, unless a file that git
+// prefers has a line for the store.
 func (d *mergeDriver) deciding() (workspace.HostFile, error) {
 	beside := workspace.HostFile{Path: filepath.Join(filepath.Dir(d.attributes.Path), filepath.FromSlash(path.Dir(d.store)), ".gitattributes")}
 	for _, file := range []workspace.HostFile{d.own, beside} {
@@ -212,11 +212,11 @@ func (d *mergeDriver) deciding() (workspace.HostFile, error) {
 	return d.attributes, nil
 }
 
-// claimed reports whether git does what the line says.
+// claimed returns an error if git does not do what the line says.
 func (d *mergeDriver) claimed(ctx context.Context) error {
 	now, err := d.Merging(ctx)
 	if err == nil && now.attribute != "stig" {
-		err = workspace.Usage(fmt.Sprintf("%s: %s, after the line in %s", d.store, now, d.attributes.Path), "see gitattributes(5) on which file decides")
+		err = workspace.Usage(fmt.Sprintf("%s: %s, despite the line in %s", d.store, now, d.attributes.Path), "see gitattributes(5) for the order of precedence")
 	}
 	return err
 }
@@ -249,9 +249,9 @@ func (d *mergeDriver) Remove(ctx context.Context) (steps []workspace.SetupStep, 
 			next = removeLine(next, line)
 		}
 	}
-	steps = append(steps, d.exclude.Change(text, next, workspace.Shortest(d.exclude.Path)+": the lock of the store")...)
+	steps = append(steps, d.exclude.Change(text, next, workspace.Shortest(d.exclude.Path)+": the lock files of the store")...)
 	result, err := d.git.Run(ctx, "config", "--local", "--get-regexp", `^merge\.stig\.`)
-	if err != nil || result.Exit != 0 || others { // which need the driver
+	if err != nil || result.Exit != 0 || others { // they still need the driver
 		return steps, err
 	}
 	diff := ""

@@ -11,12 +11,12 @@ import (
 	"stig/internal/workspace"
 )
 
-// userDriver names stig merge in the configuration of a user: in every repository whose
-// .gitattributes asks for it, git then finds it. git itself writes that file.
+// userDriver configures stig merge in the git configuration of a user. git then finds it in
+// every repository whose .gitattributes asks for it. git itself writes that file.
 type userDriver struct{ git git.Client }
 
-// hasGlobalConfig checks that what names the configuration of a user means the same file from
-// everywhere.
+// hasGlobalConfig returns an error unless the git configuration of the user has an absolute
+// path.
 func hasGlobalConfig(a *workspace.Run) error {
 	named := a.Getenv("GIT_CONFIG_GLOBAL")
 	if named == "" {
@@ -31,8 +31,7 @@ func hasGlobalConfig(a *workspace.Run) error {
 
 const global = "git config --global "
 
-// driverKeys are the keys of the driver, with what setup sets them to, and what an earlier stig
-// did.
+// driverKeys are the keys of the driver, with the values that setup and an earlier stig write.
 var driverKeys = []struct{ key, value, earlier string }{
 	{"merge.stig.driver", merge.DriverCommand, merge.PlainDriver},
 	{"merge.stig.name", driverName, driverName},
@@ -67,14 +66,14 @@ func (d *userDriver) Install(ctx context.Context) (steps []workspace.SetupStep, 
 		switch {
 		case now == "" || now == k.earlier && now != k.value:
 			steps = append(steps, d.step(ctx, "+", k.key, k.value, k.key, k.value))
-		case now != k.value: // perhaps with the path of stig
+		case now != k.value: // it may contain a path to stig
 			return steps, nil
 		}
 	}
 	return steps, nil
 }
 
-// Remove takes out what setup wrote. A driver that is another, and its name, stay.
+// Remove removes what setup wrote. It keeps another driver and its name.
 func (d *userDriver) Remove(ctx context.Context) (steps []workspace.SetupStep, err error) {
 	for _, k := range driverKeys {
 		now, err := d.config(ctx, k.key)
@@ -92,7 +91,7 @@ func (d *userDriver) Remove(ctx context.Context) (steps []workspace.SetupStep, e
 	return append(steps, workspace.SetupStep{Do: func() error { return d.removeEmpty(ctx) }}), nil
 }
 
-// removeEmpty removes the section, where git left its name for a comment beside it.
+// removeEmpty removes the section if git kept its header for a comment in it.
 func (d *userDriver) removeEmpty(ctx context.Context) error {
 	left, err := d.git.Run(ctx, "config", "--global", "--get-regexp", `^merge\.stig\.`)
 	if err == nil && left.Exit != 0 {
@@ -101,7 +100,7 @@ func (d *userDriver) removeEmpty(ctx context.Context) error {
 	return err
 }
 
-// step has git change a key.
+// step returns the step in which git changes a key.
 func (d *userDriver) step(ctx context.Context, sign, key, value string, argv ...string) workspace.SetupStep {
 	return workspace.SetupStep{What: []string{global + key}, Diff: sign + global + key + " " + value + "\n", Do: func() error {
 		_, err := d.git.Must(ctx, append([]string{"config", "--global"}, argv...)...)

@@ -15,8 +15,8 @@ import (
 	"stig/internal/workspace"
 )
 
-// SetupHost connects the program of an assistant to stig: hooks, stig mcp where its settings
-// name servers, and the skill.
+// SetupHost connects an assistant's program to stig: hooks, stig mcp if its settings name
+// servers, and the skill.
 func SetupHost(ctx context.Context, a *workspace.Run, settings assistant.Settings, o SetupOptions) (*SetupResult, error) {
 	dir, root, err := hostDir(a, settings, o)
 	if err != nil {
@@ -51,7 +51,7 @@ func SetupHost(ctx context.Context, a *workspace.Run, settings assistant.Setting
 	return r, err
 }
 
-// nextOf is what a person does after a host was connected.
+// nextOf returns what a person does after a host was connected.
 func nextOf(a *workspace.Run, settings assistant.Settings, o SetupOptions, obstacles []assistant.Obstacle) string {
 	do, where := []string{}, "here"
 	if o.User {
@@ -66,7 +66,7 @@ func nextOf(a *workspace.Run, settings assistant.Settings, o SetupOptions, obsta
 	return cmp.Or(strings.Join(do, "; "), "start "+string(settings.Host)+" "+where+" and say: take the next issue")
 }
 
-// skillFiles are where a host reads the skill, below a project or a home.
+// skillFiles returns the files in which a host reads the skill, below a project or a home.
 func skillFiles(a *workspace.Run, settings assistant.Settings, o SetupOptions) (files hostFiles, err error) {
 	root, err := place(a, o)
 	if err != nil {
@@ -86,7 +86,7 @@ func skillFiles(a *workspace.Run, settings assistant.Settings, o SetupOptions) (
 	return files, nil
 }
 
-// sharesSkill reports whether another host that is connected reads the skill in the same place.
+// sharesSkill reports whether another connected host reads the skill in the same place.
 func sharesSkill(a *workspace.Run, settings assistant.Settings, o SetupOptions) bool {
 	return slices.ContainsFunc(assistant.AllSettings(), func(other assistant.Settings) bool {
 		if other.Host == settings.Host || other.Skills != settings.Skills {
@@ -102,8 +102,8 @@ func sharesSkill(a *workspace.Run, settings assistant.Settings, o SetupOptions) 
 	})
 }
 
-// SetupSkill puts the skill alone where those readers look for skills, all of them where none
-// is named.
+// SetupSkill puts only the skill where the named readers look for skills, or where all of them
+// do if none is named.
 func SetupSkill(ctx context.Context, a *workspace.Run, readers []string, o SetupOptions) (*SetupResult, error) {
 	var files hostFiles
 	var known []string
@@ -126,8 +126,8 @@ func SetupSkill(ctx context.Context, a *workspace.Run, readers []string, o Setup
 	return connect(ctx, files, o)
 }
 
-// hostDir is the directory where a host reads its settings, below a root. Some let a
-// variable name the directory of the user's.
+// hostDir returns the directory where a host reads its settings, and the root above it. A
+// variable may name the user's directory.
 func hostDir(a *workspace.Run, settings assistant.Settings, o SetupOptions) (dir, root string, err error) {
 	if root, err = place(a, o); err != nil {
 		return "", "", err
@@ -146,7 +146,7 @@ func hostDir(a *workspace.Run, settings assistant.Settings, o SetupOptions) (dir
 	return dir, root, nil
 }
 
-// entries are what stig keeps in a file of a host: hooks, a plugin, a server, or the skill.
+// entries is what stig keeps in a file of a host: hooks, a plugin, a server, or the skill.
 type entries interface {
 	Use() string
 	Missing(source []byte) ([]string, error)
@@ -155,7 +155,7 @@ type entries interface {
 	Whole() string
 }
 
-// hostFile is one file of a host with stig's entries in it.
+// hostFile is a file of a host that contains entries of stig.
 type hostFile struct {
 	host    assistant.Host
 	entries entries
@@ -214,7 +214,7 @@ func (all hostFiles) edit(change func(entries, []byte) ([]byte, []string, error)
 	return steps, nil
 }
 
-// named gives what changed with the file it stands in.
+// named returns what changed, each with the file that contains it.
 func (h hostFile) named(changed []string) (list []string) {
 	for _, name := range changed {
 		list = append(list, workspace.Shortest(h.file.Path)+": "+name)
@@ -222,14 +222,14 @@ func (h hostFile) named(changed []string) (list []string) {
 	return list
 }
 
-// located puts the file before what is wrong in it.
+// located puts the file before the error, and adds a hint if there is none.
 func (h hostFile) located(err error) error {
 	bad, ok := errors.AsType[*fault.Error](err)
 	if !ok {
 		return err
 	}
 	if bad.Hint == "" {
-		bad.Hint = "fix the file, or put in by hand what stig setup " + string(h.host) + " --print shows"
+		bad.Hint = "fix the file, or add by hand what stig setup " + string(h.host) + " --print shows"
 	}
 	return fmt.Errorf("%s:%w", workspace.Shortest(h.file.Path), err)
 }

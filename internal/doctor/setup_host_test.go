@@ -10,8 +10,8 @@ import (
 	"stig/internal/workspace"
 )
 
-// TestSettingsOfAnother: what another program wrote to settings since they were
-// read stays as it is, whether they are to be made, changed or removed.
+// TestSettingsOfAnother: setup does not overwrite what another program wrote since the settings
+// were read, whether it creates, changes or removes them.
 func TestSettingsOfAnother(t *testing.T) {
 	const theirs = `{"model":"big"}`
 	for name, before := range map[string]string{"made": "", "changed": "{}", "removed": assistant.AllSettings()[0].Whole()} {

@@ -11,7 +11,7 @@ import (
 	"stig/internal/workspace"
 )
 
-// SetupInstructions keeps the block of stig in the file of that name.
+// SetupInstructions puts stig's block into the instruction file of that name.
 func SetupInstructions(ctx context.Context, a *workspace.Run, name string, o SetupOptions) (*SetupResult, error) {
 	file, err := instructionsFile(a, name, o)
 	if err != nil {
@@ -34,8 +34,8 @@ func SetupInstructions(ctx context.Context, a *workspace.Run, name string, o Set
 	return r, err
 }
 
-// instructionsFile is where the instructions of that name are read: in the root
-// of a project, or in the user's directory of the host they belong to.
+// instructionsFile returns the path of an instruction file: in the root of a project, or in the
+// user's directory of the host that reads it.
 func instructionsFile(a *workspace.Run, name string, o SetupOptions) (workspace.HostFile, error) {
 	if !o.User {
 		root, err := place(a, o)
@@ -47,14 +47,14 @@ func instructionsFile(a *workspace.Run, name string, o SetupOptions) (workspace.
 			return workspace.HostFile{Path: filepath.Join(dir, name), Root: root}, err
 		}
 	}
-	return workspace.HostFile{}, workspace.Usage(fmt.Sprintf("with --user FILE must be one of %s; found %q", strings.Join(assistant.Instructions(), ", "), name), "")
+	return workspace.HostFile{}, workspace.Usage(fmt.Sprintf("with --user, FILE must be one of %s; found %q", strings.Join(assistant.Instructions(), ", "), name), "")
 }
 
-// managedBlock is the block of stig in a file of instructions.
+// managedBlock is the stig block in an instruction file.
 type managedBlock struct {
 	file      workspace.HostFile
 	put, take func([]byte) ([]byte, error)
-	typed     string // the command that puts it there
+	typed     string // command that puts it there
 }
 
 func (b *managedBlock) Preview() string {
@@ -72,7 +72,7 @@ func (b *managedBlock) Missing(context.Context) ([]string, error) {
 	case err != nil:
 		return nil, b.located(err)
 	case !has:
-		return []string{workspace.Shortest(b.file.Path) + ": the block of stig"}, nil
+		return []string{workspace.Shortest(b.file.Path) + ": the stig block"}, nil
 	}
 	return nil, nil
 }
@@ -94,11 +94,11 @@ func (b *managedBlock) edit(change func([]byte) ([]byte, error), flag string) ([
 	switch {
 	case errors.Is(err, assistant.ErrEdited):
 		return nil, workspace.Usage(fmt.Sprintf("%s: %v", workspace.Shortest(b.file.Path), err),
-			"type "+b.typed+flag+" --force if what was edited may go")
+			"type "+b.typed+flag+" --force to discard the edits")
 	case err != nil:
 		return nil, b.located(err)
 	}
-	return b.file.Change(source, text, workspace.Shortest(b.file.Path)+": the block of stig"), nil
+	return b.file.Change(source, text, workspace.Shortest(b.file.Path)+": the stig block"), nil
 }
 
 func (b *managedBlock) located(err error) error {

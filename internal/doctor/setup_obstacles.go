@@ -11,8 +11,8 @@ import (
 	"stig/internal/workspace"
 )
 
-// Obstacles lists what keeps a host from running the hooks that setup put into its
-// settings, and from starting stig's server. The files are named as messages do.
+// Obstacles returns what keeps a host from running the hooks that setup put into its settings,
+// and from starting stig's server. The files are named as in messages.
 func Obstacles(ctx context.Context, a *workspace.Run, settings assistant.Settings, o SetupOptions) ([]assistant.Obstacle, error) {
 	dir, root, err := hostDir(a, settings, o)
 	if err != nil {
@@ -22,12 +22,12 @@ func Obstacles(ctx context.Context, a *workspace.Run, settings assistant.Setting
 	around.Read = func(path string) []byte {
 		text, err := file.Read(path)
 		if err != nil {
-			return nil // nothing can be said of it
+			return nil // an unreadable file tells nothing
 		}
 		return text
 	}
 	around.Glob = func(pattern string) []string {
-		files, _ := filepath.Glob(pattern) // the patterns are right
+		files, _ := filepath.Glob(pattern) // the patterns are valid
 		return files
 	}
 	if !o.User {

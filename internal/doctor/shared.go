@@ -11,11 +11,11 @@ import (
 	"stig/internal/workspace"
 )
 
-// sharedFor is how long doctor tells of what changed while runs ran.
+// sharedFor is how long doctor reports what changed while runs ran.
 const sharedFor = 24 * time.Hour
 
-// shared looks at what changed outside of the work trees of runs while these ran, and has not
-// changed since, and at stashes that are kept.
+// shared reports what changed outside the work trees of runs while they ran and has not been
+// undone, and stashes that are kept.
 func (e *examination) shared(place clone.Place, now time.Time) {
 	code, err := workspace.CodeOf(e.store)
 	if err != nil || code.Root == "" {
@@ -24,7 +24,7 @@ func (e *examination) shared(place clone.Place, now time.Time) {
 	e.keptStashes()
 	runs, _, err := place.Runs(now.Add(-sharedFor))
 	if err != nil {
-		return // workers said so
+		return // workers reports it
 	}
 	runs = slices.DeleteFunc(runs, func(r clone.Run) bool { return len(r.Shared) == 0 })
 	if len(runs) == 0 {
@@ -50,10 +50,10 @@ func (e *examination) shared(place clone.Place, now time.Time) {
 	}
 }
 
-// mostOthers is how many lines doctor has of what nothing is to be done about.
+// mostOthers is the maximum number of changes listed that need no action.
 const mostOthers = 5
 
-// undo is what to type to undo a change.
+// undo returns what to type to undo a change.
 func undo(c git.SharedChange) string {
 	name, had, all := visible.Quoted(c.Name), c.Was != "", ""
 	if c.Kind == git.SharedSetting && c.In == git.GlobalConfig {
@@ -61,28 +61,28 @@ func undo(c git.SharedChange) string {
 	}
 	switch {
 	case c.Kind == git.SharedSetting && had:
-		return "if that is not wanted, type git config " + all + name + " " + visible.Quoted(c.Was)
+		return "to undo it, type git config " + all + name + " " + visible.Quoted(c.Was)
 	case c.Kind == git.SharedSetting:
-		return "if that is not wanted, type git config " + all + "--unset-all " + name
+		return "to undo it, type git config " + all + "--unset-all " + name
 	case c.Kind == git.SharedStash:
-		return "see what it holds: git stash show -p -u " + name
+		return "see what it contains: git stash show -p -u " + name
 	case c.Kind == git.SharedBranch && had && c.In != "":
-		return "see git log " + c.Was + ".." + c.Now + "; if that is not wanted, type git -C " + visible.Quoted(c.In) + " reset --keep " + c.Was
+		return "see git log " + c.Was + ".." + c.Now + "; to undo it, type git -C " + visible.Quoted(c.In) + " reset --keep " + c.Was
 	case c.Kind == git.SharedBranch && had:
-		return "if that is not wanted, type git branch -f " + name + " " + c.Was
+		return "to undo it, type git branch -f " + name + " " + c.Was
 	case c.Kind == git.SharedBranch:
-		return "see git log " + name + "; if that is not wanted, type git branch -D " + name
+		return "see git log " + name + "; to undo it, type git branch -D " + name
 	case c.Kind == git.SharedTag && had:
-		return "if that is not wanted, type git tag -f " + name + " " + c.Was
+		return "to undo it, type git tag -f " + name + " " + c.Was
 	case c.Kind == git.SharedTag:
-		return "if that is not wanted, type git tag -d " + name
+		return "to undo it, type git tag -d " + name
 	case c.Kind == git.SharedFile:
 		return "read it: .git/" + c.Name
 	}
 	return "see git log --walk-reflogs " + name
 }
 
-// keptStashes names the stashes that went from the list while a run ran.
+// keptStashes reports the stashes that left the list while a run ran.
 func (e *examination) keptStashes() {
 	listed := strings.Fields(e.said("log", "--walk-reflogs", "--format=%H", "refs/stash", "--"))
 	for ref := range strings.FieldsSeq(e.said("for-each-ref", "--format=%(refname)", git.StashRefs)) {
@@ -90,7 +90,7 @@ func (e *examination) keptStashes() {
 		if slices.Contains(listed, commit) {
 			continue
 		}
-		e.todo("shared git", "a stash went from the list while a run ran, and is kept: "+e.said("log", "-1", "--format=%h %s, of %cs", commit),
-			"git stash store "+commit+" puts it back into the list; then, or without, type git update-ref -d "+ref)
+		e.todo("shared git", "a stash left the list while a run ran; stig keeps it: "+e.said("log", "-1", "--format=%h %s, of %cs", commit),
+			"git stash store "+commit+" puts it back into the list; after that, or to discard it, type git update-ref -d "+ref)
 	}
 }

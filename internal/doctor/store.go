@@ -15,7 +15,7 @@ import (
 	"stig/internal/workspace"
 )
 
-// variables are those of the environment that change what stig does.
+// variables lists the environment variables that change what stig does.
 var variables = []string{
 	"STIG_ACTOR", "BD_ACTOR", "BEADS_DIR", "STIG_DB_USER", "STIG_TRUST", "NO_COLOR", "CLICOLOR_FORCE", "VISUAL", "EDITOR", "STIG_NOW",
 }
@@ -36,7 +36,7 @@ func (e *examination) environment() {
 			e.failed("clock", err)
 			return
 		}
-		e.todo("clock", "STIG_NOW fixes the time at "+fixed+": whatever is written gets that date", "unset STIG_NOW, unless this is a test")
+		e.todo("clock", "STIG_NOW fixes the time at "+fixed+": every write gets that date", "unset STIG_NOW, unless this is a test")
 	}
 }
 
@@ -52,14 +52,13 @@ func (e *examination) actor() {
 	}
 }
 
-// findStore looks for the store without the configuration, which may be what is
-// broken.
+// findStore finds the store without the configuration, which may be broken.
 func (e *examination) findStore() bool {
 	where := e.app.Where()
 	store, err := jsonl.Discover(where)
 	if err != nil && where.File == "" && where.BeadsDir == "" {
 		if err = e.app.Vacant(e.ctx, where.Dir); err == nil {
-			e.todo("store", "there is no .beads with issues from here up to the root of the repository", "stig init")
+			e.todo("store", "no .beads directory with issues between here and the root of the repository", "stig init")
 			return false
 		}
 	}
@@ -76,23 +75,23 @@ func (e *examination) findStore() bool {
 	}
 	defer file.Close()
 	if problems := file.Problems(); len(problems) > 0 {
-		e.broken("store", fmt.Sprintf("%s: %s wrong, beginning with line %d: %s", store.Name(),
+		e.broken("store", fmt.Sprintf("%s: problems in %s, the first in line %d: %s", store.Name(),
 			visible.Counted(len(problems), "line"), problems[0].Line, problems[0].Message), "stig vet")
 		return true
 	}
 	if refused := service.ReadOnly(store); refused != nil {
 		said := workspace.Classify(refused)
-		e.todo("store", said.Message+": stig reads it and does not write", said.Hint)
+		e.todo("store", said.Message+": stig reads it but does not write to it", said.Hint)
 		return true
 	}
 	if n := e.ahead(file); n > 0 {
-		e.todo("clock", fmt.Sprintf("%s more than a day ahead: every merge takes what a wrong clock dated so", visible.Counted(n, "issue")), "stig vet --fix")
+		e.todo("clock", fmt.Sprintf("%s dated more than a day ahead: every merge prefers them", visible.Counted(n, "issue")), "stig vet --fix")
 	}
 	e.ok("store", "%s: %s", store.Name(), visible.Counted(file.Len(), "issue"))
 	return true
 }
 
-// ahead counts the issues whose last change is dated more than a day ahead.
+// ahead counts the issues whose last change is more than a day ahead.
 func (e *examination) ahead(file *beads.Snapshot) (n int) {
 	now, err := e.app.Clock()
 	if err != nil {
@@ -106,14 +105,14 @@ func (e *examination) ahead(file *beads.Snapshot) (n int) {
 	return n
 }
 
-// trackers says whose store it is, and which of their programs are here.
+// trackers reports which tracker owns the store, and which tracker programs are installed.
 func (e *examination) trackers() {
 	switch e.store.Mode {
 	case beads.BD:
 		e.byBD()
 	case beads.Export:
 		refused := workspace.Classify(bd.Refuse(e.store))
-		e.todo("mode", strings.TrimPrefix(refused.Message, e.store.Path+": ")+"; stig reads it and does not write", refused.Hint)
+		e.todo("mode", strings.TrimPrefix(refused.Message, e.store.Path+": ")+"; stig reads it but does not write to it", refused.Hint)
 	case beads.Server:
 		e.ok("mode", "a server holds the issues")
 		e.server()
@@ -131,16 +130,16 @@ func (e *examination) trackers() {
 	}
 }
 
-// byBD says whether bd gives the issues.
+// byBD reports whether bd serves the issues.
 func (e *examination) byBD() {
 	if err := e.app.BD().Check(e.ctx, e.store); err != nil {
 		e.failed("mode", err)
 		return
 	}
-	e.ok("mode", "bd keeps the issues in a database; stig reads what bd exports, and has bd write")
+	e.ok("mode", "bd keeps the issues in a database; stig reads bd's export and writes through bd")
 }
 
-// patience is how long a program may take to say its version.
+// patience is the timeout for a program to print its version.
 const patience = 5 * time.Second
 
 func (e *examination) program(name string, argv ...string) {
@@ -151,12 +150,12 @@ func (e *examination) program(name string, argv ...string) {
 		err = fmt.Errorf("exit %d", result.Exit)
 	}
 	if err != nil {
-		e.todo(name, fmt.Sprintf("is on PATH and does not say its version: %v", err), "see what "+name+" "+strings.Join(argv, " ")+" says")
+		e.todo(name, fmt.Sprintf("is on PATH but does not print its version: %v", err), "see what "+name+" "+strings.Join(argv, " ")+" says")
 		return
 	}
 	said, _, _ := strings.Cut(strings.TrimSpace(string(result.Stdout)), "\n")
 	if against := bd.Withdrawn(said); name == "bd" && against != "" {
-		e.todo(name, strings.TrimSpace(said)+": "+against, "install a later bd, and see that bd doctor finds nothing")
+		e.todo(name, strings.TrimSpace(said)+": "+against, "install a later bd, and check that bd doctor finds nothing")
 		return
 	}
 	e.ok(name, "%s", strings.TrimSpace(said))

@@ -10,9 +10,9 @@ import (
 	"stig/internal/visible"
 )
 
-// leftTrees looks for work trees of loops that the clone which they are of does not know:
-// it was removed, maybe cloned again, or moved. Nothing else names them, and each may be as
-// large as the clone. Of a clone that was moved the next loop there finds its own.
+// leftTrees reports work trees of loops that their clone does not know: it was removed, perhaps
+// cloned again, or moved. Nothing else names them, and each may be as large as the clone. If a
+// clone was moved, the next loop there finds its own.
 func (e *examination) leftTrees(place clone.Place) {
 	state := e.app.StateDir()
 	if state == "" {
@@ -34,12 +34,12 @@ func (e *examination) leftTrees(place clone.Place) {
 		left[clone] = append(left[clone], visible.Quoted(filepath.Dir(path)))
 	}
 	for _, clone := range clones {
-		e.todo("work trees", visible.Counted(len(left[clone]), "work tree")+" of a clone at "+clone+", where git knows of none such",
-			"type stig work where the clone was moved to; where it was removed: rm -rf "+strings.Join(left[clone], " "))
+		e.todo("work trees", visible.Counted(len(left[clone]), "work tree")+" of a clone at "+clone+", where git does not know them",
+			"if the clone was moved, type stig work there; if it was removed: rm -rf "+strings.Join(left[clone], " "))
 	}
 }
 
-// isOurs reports whether this clone has a work tree of that name at the path of its .git.
+// isOurs reports whether this clone has a work tree of that name whose .git is at path.
 func isOurs(place clone.Place, name, path string) bool {
 	text, err := file.Read(filepath.Join(place.Tree.Common, "worktrees", name, "gitdir"))
 	return err == nil && strings.TrimSpace(string(text)) == filepath.ToSlash(path)

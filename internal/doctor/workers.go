@@ -14,8 +14,9 @@ import (
 	"stig/internal/visible"
 )
 
-// workers looks at what worker loops left: loops that were killed at an issue, leases of
-// the dead, branches and work trees of closed issues, and files of the live state that cannot be read.
+// workers reports what worker loops left: claims of loops that were killed, expired leases,
+// unknown work trees, changes of what clones share, work that waits to land, and unreadable
+// files of the live state.
 func (e *examination) workers() {
 	place, err := e.app.Live(e.store)
 	if err != nil {
@@ -24,9 +25,9 @@ func (e *examination) workers() {
 	}
 	now, err := e.app.Clock()
 	if err != nil {
-		return // environment said so
+		return // environment reports it
 	}
-	presences, _ := place.Presences() // what cannot be read is moved aside
+	presences, _ := place.Presences() // unreadable files are moved aside
 	claims, judge, _ := service.Judge(e.app, place, now).AsRead(func() (clone.Claims, error) { return place.Claims() })
 	e.unreadable(place)
 	e.leftTrees(place)
@@ -52,11 +53,11 @@ func (e *examination) workers() {
 	}
 }
 
-// lapsed names the issues in progress whose leases ended, each with its holder.
+// lapsed returns the issues in progress whose leases expired, each with its holder.
 func (e *examination) lapsed(claims clone.Claims, judge clone.Judge) (names []string) {
 	snapshot, err := e.app.At(e.store).Snapshot()
 	if err != nil {
-		return nil // findStore said so
+		return nil // findStore reports it
 	}
 	defer snapshot.Close()
 	for _, issue := range snapshot.All() {
@@ -68,19 +69,19 @@ func (e *examination) lapsed(claims clone.Claims, judge clone.Judge) (names []st
 	return names
 }
 
-// unreadable names files of the live state that could not be read. They were moved aside,
-// and stig goes on without what they held.
+// unreadable reports files of the live state that could not be read. They were moved aside, and
+// stig goes on without their content.
 func (e *examination) unreadable(place clone.Place) {
 	if paths := place.Unreadable(); len(paths) > 0 {
-		e.todo("live state", "could not be read, and was moved aside: "+strings.Join(paths, ", "), "rm "+strings.Join(paths, " "))
+		e.todo("live state", "unreadable, moved aside: "+strings.Join(paths, ", "), "rm "+strings.Join(paths, " "))
 	}
 }
 
-// workTrees looks for work trees of issues that are closed, which nobody needs any more.
+// workTrees reports work trees of closed issues, which nobody needs any more.
 func (e *examination) workTrees() {
 	snapshot, err := e.app.At(e.store).Snapshot()
 	if err != nil {
-		return // findStore said so
+		return // findStore reports it
 	}
 	defer snapshot.Close()
 	for entry := range strings.SplitSeq(e.said("worktree", "list", "--porcelain"), "\n\n") {
@@ -91,23 +92,23 @@ func (e *examination) workTrees() {
 			continue
 		}
 		if service.Stranded(e.ctx, e.app, e.store, issue) != "" {
-			continue // branches says so
+			continue // branches reports it
 		}
-		do := "see what it holds: git -C " + dir + " status; then type git worktree remove " + dir
+		do := "see what it contains: git -C " + dir + " status; then type git worktree remove " + dir
 		if strings.Contains(entry, "\nlocked stig: ") {
 			do = "stig worktree rm " + visible.Quoted(issue)
 		} else if strings.Contains(entry, "\nlocked") {
 			do = strings.Replace(do, "type ", "type git worktree unlock "+dir+" && ", 1)
 		}
-		e.todo("work trees", fmt.Sprintf("%s is closed, and its work tree is still there: %s", issue, filepath.ToSlash(dir)), do)
+		e.todo("work trees", fmt.Sprintf("%s is closed, but its work tree is still there: %s", issue, filepath.ToSlash(dir)), do)
 	}
 }
 
-// branches looks for branches of closed issues that have work which no other branch has.
+// branches reports branches of closed issues with work that is on no other branch.
 func (e *examination) branches() {
 	snapshot, err := e.app.At(e.store).Snapshot()
 	if err != nil {
-		return // findStore said so
+		return // findStore reports it
 	}
 	defer snapshot.Close()
 	there := map[string]bool{}
@@ -120,8 +121,8 @@ func (e *examination) branches() {
 			continue
 		}
 		if remedy := service.Stranded(e.ctx, e.app, e.store, issue.ID); remedy != "" {
-			e.todo("branches", fmt.Sprintf("%s is closed, and its work is on branch %s alone", issue.ID, branch),
-				remedy+"; to throw it away: "+service.Discard(e.ctx, e.app, e.store, issue.ID))
+			e.todo("branches", fmt.Sprintf("%s is closed, but its work is only on branch %s", issue.ID, branch),
+				remedy+"; to discard it: "+service.Discard(e.ctx, e.app, e.store, issue.ID))
 		}
 	}
 }

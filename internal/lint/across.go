@@ -11,15 +11,15 @@ import (
 	"stig/internal/beads"
 )
 
-// across finds what only several issues together show; it reads the index alone.
+// across reports problems that only several issues together show; it reads only the index.
 func across(f *beads.Snapshot) []Diagnostic {
 	return append(leftOpen(f), twins(f)...)
 }
 
-// few is how many ids a message names.
+// few is the maximum number of ids that a message names.
 const few = 3
 
-// firstFew names the first few of some issues.
+// firstFew returns the ids of the first few issues, and the number of the others.
 func firstFew(f *beads.Snapshot, indices []int) string {
 	var ids []string
 	for _, i := range indices[:min(few, len(indices))] {
@@ -31,10 +31,10 @@ func firstFew(f *beads.Snapshot, indices []int) string {
 	return strings.Join(ids, ", ")
 }
 
-// passing reports whether an issue is no lasting work: nobody misses it when it is gone.
+// passing reports whether an issue is not lasting work: nobody misses it when it is gone.
 func passing(is *beads.Issue) bool { return is.Ephemeral || is.Template || is.Channel || is.IsPinned() }
 
-// leftOpen finds closed epics with children that are not.
+// leftOpen reports closed epics with unclosed children.
 func leftOpen(f *beads.Snapshot) (found []Diagnostic) {
 	open := map[int][]int{}
 	for i := range f.Len() {
@@ -58,13 +58,13 @@ func leftOpen(f *beads.Snapshot) (found []Diagnostic) {
 	for epic, children := range open {
 		is := f.At(epic)
 		found = append(found, breach(f, RuleLeftOpen, is.ID, is.Line,
-			fmt.Sprintf("closed, and %d of its children not: %s", len(children), firstFew(f, children)),
+			fmt.Sprintf("closed, but %d of its children are not: %s", len(children), firstFew(f, children)),
 			fmt.Sprintf("close those that are done, or type stig reopen %s --reason …", is.ID)))
 	}
 	return found
 }
 
-// twins finds unclosed issues that have one title.
+// twins reports unclosed issues with the same title.
 func twins(f *beads.Snapshot) (found []Diagnostic) {
 	seed := maphash.MakeSeed()
 	first := map[uint64]int{}
@@ -92,14 +92,14 @@ func twins(f *beads.Snapshot) (found []Diagnostic) {
 	for _, sum := range order {
 		is := f.At(first[sum])
 		found = append(found, breach(f, RuleTwins, is.ID, is.Line,
-			fmt.Sprintf("the title of %s too: %s", firstFew(f, more[sum]), opening(is.Title)),
-			fmt.Sprintf("if they are one: stig close %s --duplicate-of %s", f.At(more[sum][0]).ID, is.ID)))
+			fmt.Sprintf("same title as %s: %s", firstFew(f, more[sum]), opening(is.Title)),
+			fmt.Sprintf("if they are duplicates: stig close %s --duplicate-of %s", f.At(more[sum][0]).ID, is.ID)))
 	}
 	return found
 }
 
-// appendPlain appends a title without what sets no two issues apart: case, blanks, and the
-// punctuation behind a word.
+// appendPlain appends a title without case, extra blanks, and punctuation after words, none of
+// which distinguishes issues.
 func appendPlain(plain []byte, title string) []byte {
 	for word := range strings.FieldsSeq(title) {
 		if word = strings.TrimRight(word, ".,;:!?"); word != "" && len(plain) > 0 {

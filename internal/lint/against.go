@@ -13,15 +13,15 @@ import (
 	"stig/signals"
 )
 
-// Past is an earlier version of the store, and what it is called.
+// Past is an earlier version of the store, and its name.
 type Past struct {
 	File *beads.Snapshot
-	Name string   // as messages name it, such as "main"
+	Name string   // for messages, such as "main"
 	Gate []string // settings of the gate that differ, each with both values
 }
 
-// against finds, in what changed since an earlier version of the store, what may
-// not happen unseen. It reads the lines of changed issues only.
+// against reports changes since an earlier version of the store that must not go unnoticed. It
+// reads the lines of changed issues only.
 func against(f *beads.Snapshot, past Past, rules Rules) ([]Diagnostic, error) {
 	d, err := merge.Stores(past.File, f)
 	if err != nil {
@@ -37,14 +37,14 @@ func against(f *beads.Snapshot, past Past, rules Rules) ([]Diagnostic, error) {
 	found := l.found
 	for _, setting := range past.Gate {
 		found = append(found, breach(f, RuleGateSet, "", 1, setting,
-			"see that this was meant: git diff "+past.Name+"... -- .stig.cue"))
+			"check that this was intended: git diff "+past.Name+"... -- .stig.cue"))
 	}
 	var closed []string
 	var changes []*change
 	for _, id := range changedIssues(d) {
 		at, ok := f.Index(id)
 		if !ok {
-			continue // it vanished, which is said already
+			continue // vanished, which is already reported
 		}
 		was, _ := d.Before(id)
 		c, err := changeOf(f, at, was, past, rules)
@@ -74,7 +74,7 @@ func against(f *beads.Snapshot, past Past, rules Rules) ([]Diagnostic, error) {
 	return append(found, failed...), err
 }
 
-// changedIssues lists the ids of a difference, each once.
+// changedIssues returns the ids of a difference, each once.
 func changedIssues(d merge.Diff) (ids []string) {
 	seen := map[string]bool{}
 	add := func(id string) {
@@ -95,7 +95,7 @@ func changedIssues(d merge.Diff) (ids []string) {
 	return ids
 }
 
-// losses are what is no more, as far as somebody relied on it.
+// losses collects what is gone and somebody relied on.
 type losses struct {
 	file  *beads.Snapshot
 	since string
@@ -112,9 +112,9 @@ func (l *losses) add(rule, id, message, hint string) {
 
 func (l *losses) vanished(v merge.Vanished) {
 	if l.deleted(v.ID) {
-		return // of a deleted issue only its name is kept
+		return // a deleted issue keeps only its name
 	}
-	back := fmt.Sprintf("put it back: stig diff %s shows what there was", l.since)
+	back := fmt.Sprintf("restore it: stig diff %s shows what it was", l.since)
 	switch v.Kind {
 	case merge.KindIssue:
 		l.gone(v)
@@ -135,39 +135,39 @@ func (l *losses) vanished(v merge.Vanished) {
 	case merge.Edge:
 		if relies(v.Was) && !l.deleted(v.Name) {
 			l.add(RuleEdge, v.ID, fmt.Sprintf("the dependency on %s (%s) is gone since %s", v.Name, v.Was, l.since),
-				fmt.Sprintf("if that was not meant, type stig dep add %s --on %s --type %s", v.ID, v.Name, v.Was))
+				fmt.Sprintf("if that was not intended, type stig dep add %s --on %s --type %s", v.ID, v.Name, v.Was))
 		}
 	}
 }
 
-// gone reports an issue that is no more. Another one may have its id.
+// gone reports an issue that is gone. Another one may have its id.
 func (l *losses) gone(v merge.Vanished) {
 	message := fmt.Sprintf("the issue %s is gone since %s", opening(v.Was), l.since)
-	hint := fmt.Sprintf("put its line back, which git diff %s -- %s shows", l.since, l.file.Place().File())
+	hint := fmt.Sprintf("restore its line, which git diff %s -- %s shows", l.since, l.file.Place().File())
 	if at, taken := l.file.Index(v.ID); taken {
 		message += fmt.Sprintf("; %s has its id", opening(l.file.At(at).Title))
-		hint = strings.Replace(hint, "put its line back", "put its line back with another id", 1)
+		hint = strings.Replace(hint, "restore its line", "restore its line with another id", 1)
 	}
 	l.add(RuleVanished, v.ID, message, hint)
 }
 
-// forgotten reports a line about no issue that is no more.
+// forgotten reports a line that is gone and was not an issue.
 func (l *losses) forgotten(v merge.Vanished) {
 	message := fmt.Sprintf("the %s %s is gone since %s", v.Kind, opening(v.Name), l.since)
 	if v.Kind == merge.Memory {
 		message += "; it was " + opening(v.Was)
 	}
-	l.add(RuleVanished, "", message, fmt.Sprintf("put its line back, which git diff %s -- %s shows", l.since, l.file.Place().File()))
+	l.add(RuleVanished, "", message, fmt.Sprintf("restore its line, which git diff %s -- %s shows", l.since, l.file.Place().File()))
 }
 
 func (l *losses) changed(c merge.Changed) {
 	switch {
 	case c.Kind == merge.Criteria:
 		l.add(RuleWeakened, c.ID, fmt.Sprintf("acceptance criteria changed since %s, from %s to %s", l.since, opening(c.From), opening(c.To)),
-			"see that they ask for no less than before: stig diff "+l.since)
+			"check that they require no less than before: stig diff "+l.since)
 	case c.Kind == merge.Edge && relies(c.From) && !relies(c.To):
 		l.add(RuleEdge, c.ID, fmt.Sprintf("the dependency on %s became %q since %s; it was %q", c.Name, c.To, l.since, c.From),
-			fmt.Sprintf("if that was not meant, type stig dep add %s --on %s --type %s", c.ID, c.Name, c.From))
+			fmt.Sprintf("if that was not intended, type stig dep add %s --on %s --type %s", c.ID, c.Name, c.From))
 	}
 }
 
@@ -181,8 +181,8 @@ func (l *losses) deleted(id string) bool {
 	return there && l.file.At(at).Status == beads.StatusTombstone
 }
 
-// keepsOne reports whether the notes still have a section of that name: the
-// last one is live, and reconciling unites those before it with it.
+// keepsOne reports whether the notes still have a section of that name: the last one is live,
+// and reconciling merges the earlier ones into it.
 func (l *losses) keepsOne(v merge.Vanished) bool {
 	at, there := l.file.Index(v.ID)
 	if !there {
@@ -196,7 +196,7 @@ func (l *losses) keepsOne(v merge.Vanished) bool {
 	return kept
 }
 
-// opening is the beginning of somebody's text, quoted, on one line.
+// opening returns the beginning of a text, quoted, on one line.
 func opening(text string) string {
 	const most = 60
 	return strconv.Quote(visible.Clipped(visible.OneLine(text), most))

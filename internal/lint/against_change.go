@@ -13,17 +13,17 @@ import (
 	"stig/signals"
 )
 
-// change is one issue at two times. before is nil where the issue is new.
+// change is one issue at two times. before is nil if the issue is new.
 type change struct {
 	subject
 	since  string
 	before *beads.Record
 	was    *signals.Table
 	wasDoc *notes.Doc
-	commit string // that its close reason names, and git may have
+	commit string // named by its close reason, if git may have it
 }
 
-// changeOf reads an issue now and as it was before, under the id that it had then.
+// changeOf reads an issue as it is now and as it was before, under the id that it had then.
 func changeOf(f *beads.Snapshot, at int, wasID string, past Past, rules Rules) (*change, error) {
 	record, err := f.At(at).Record()
 	if err != nil {
@@ -55,8 +55,8 @@ func (c *change) judge() {
 	c.trail()
 }
 
-// closedByHand finds issues that were closed since, past stig: it leaves a
-// close reason that says whether the criteria were run.
+// closedByHand reports issues that were closed since without stig, which leaves a close reason
+// that says whether the criteria ran.
 func (c *change) closedByHand() {
 	reason := strings.TrimSpace(c.record.Text(beads.CloseReason))
 	if !c.closed() || gate.ByStig(reason) {
@@ -69,26 +69,27 @@ func (c *change) closedByHand() {
 	if reason != "" {
 		message = "with the reason " + opening(reason)
 	}
-	c.add(RuleByHand, 0, 0, fmt.Sprintf("closed since %s past stig close, %s", c.since, message), c.closeAgain())
+	c.add(RuleByHand, 0, 0, fmt.Sprintf("closed since %s by hand, %s", c.since, message), c.closeAgain())
 }
 
-// closedSo reports whether the same close was there before, with a reason like that.
+// closedSo reports whether the same close was there before, with a reason for which like is
+// true.
 func (c *change) closedSo(like func(reason string) bool) bool {
 	return c.before != nil && c.before.Text(beads.Status) == beads.StatusClosed &&
 		c.before.Text(beads.ClosedAt) == c.record.Text(beads.ClosedAt) && like(c.before.Text(beads.CloseReason))
 }
 
-// deleted finds issues that became tombstones.
+// deleted reports issues that became tombstones.
 func (c *change) deleted() {
 	if c.issue.Status != beads.StatusTombstone || c.before.Text(beads.Status) == beads.StatusTombstone {
 		return
 	}
 	c.add(RuleDeleted, 0, 0, fmt.Sprintf("deleted since %s; it was %s", c.since, c.before.Text(beads.Status)),
-		"see that this was meant: a deleted issue is not worked on and does not block")
+		"check that this was intended: a deleted issue is not worked on and does not block")
 }
 
-// backwards finds signals that moved against the course of work, and ones
-// older than they were, unless a state estimate left since gives the reason.
+// backwards reports signals that moved backwards or became older, unless a state estimate since
+// then explains it.
 func (c *change) backwards() {
 	if c.explained() {
 		return
@@ -106,14 +107,14 @@ func (c *change) backwards() {
 				fmt.Sprintf("type stig checkpoint %s --done … --learned … with the reason", c.issue.ID))
 		case signals.IsDate(before) && signals.IsDate(after) && after < before:
 			c.add(RuleBackwards, line, column,
-				fmt.Sprintf("%s: is of %s, was of %s", s, after, before),
-				fmt.Sprintf("see in stig trajectory %s whether an old table was written over a newer one", c.issue.ID))
+				fmt.Sprintf("%s: dated %s, was dated %s", s, after, before),
+				fmt.Sprintf("see in stig trajectory %s whether an old table overwrote a newer one", c.issue.ID))
 		}
 	}
 }
 
-// retreats reports whether a signal went against the course of work. Surprise,
-// cynefin and depth have no such course, and blocked is no stage of it.
+// retreats reports whether a signal moved backwards. Surprise, Cynefin and depth have no
+// direction, and blocked is not a stage of progress.
 func retreats(s signals.Signal, was, is string) bool {
 	switch s {
 	case signals.Progress, signals.RegressionGuard:
@@ -131,8 +132,8 @@ func retreats(s signals.Signal, was, is string) bool {
 	return false
 }
 
-// explained reports whether somebody left a state estimate since, on a day that
-// is not before the last one of the signals.
+// explained reports whether somebody left a state estimate since, on or after the last day of
+// the signals.
 func (c *change) explained() bool {
 	estimate, has := signals.LastEstimate(c.doc)
 	if !has || !signals.IsDate(estimate.Date) {
@@ -150,8 +151,8 @@ func (c *change) explained() bool {
 	return true
 }
 
-// promoted finds confidence that went up while the evidence stayed as it was.
-// Where the row has a date, unfounded tells by that.
+// promoted reports confidence that rose while the evidence stayed the same. If the row has a
+// date, unfounded reports it.
 func (c *change) promoted() {
 	was, is := c.was.Value(signals.Confidence), c.table.Value(signals.Confidence)
 	freshness := c.table.Value(signals.EvidenceFreshness)
@@ -164,11 +165,11 @@ func (c *change) promoted() {
 		evidenceHint(c.issue.ID))
 }
 
-// trail finds questions and answers that are gone or were edited.
+// trail reports questions and answers that are gone or were edited.
 func (c *change) trail() {
 	sections := c.doc.Named(signals.EscalationSection)
 	if len(sections) == 0 {
-		return // the whole section vanished, which is said already
+		return // the whole section vanished, which is already reported
 	}
 	now := signals.Escalations(c.doc)
 	for _, p := range signals.Escalations(c.wasDoc) {
@@ -180,6 +181,6 @@ func (c *change) trail() {
 		}
 		c.add(RuleTrail, sections[0].Line, 1,
 			fmt.Sprintf("%q of %s is gone or edited since %s: %s", p.Kind, cmp.Or(p.Date, "no date"), c.since, opening(p.Text)),
-			fmt.Sprintf("put it back as git show %s has it", c.since))
+			fmt.Sprintf("restore it from git show %s", c.since))
 	}
 }

@@ -7,13 +7,13 @@ import (
 	"stig/internal/beads"
 )
 
-// ofNotes are the judges that need nothing but the issue itself, and whose verdict an
-// edit of its notes may change.
+// ofNotes are the judges that need only the issue itself and whose verdict an edit of its notes
+// may change.
 var ofNotes = []judge{malformed, values, escalation, estimate, merged, notStarted, unfounded}
 
-// Appeared is what an edit of the notes of an issue brought: what is found of the
-// issue after the change and was not found before. It reads the two lines of the
-// change, and nothing else of the store.
+// Appeared returns what an edit of the notes of an issue introduced: the diagnostics of the
+// issue after the change that it did not have before. It reads only the two lines of the
+// change.
 func Appeared(p beads.Place, c beads.Change, rules Rules) ([]Diagnostic, error) {
 	before, err := judgeLine(p, c.Before, rules)
 	if err != nil {
@@ -32,7 +32,8 @@ func Appeared(p beads.Place, c beads.Change, rules Rules) ([]Diagnostic, error) 
 	return appeared, nil
 }
 
-// judgeLine judges the notes of one line, as a store of its own; no line has no flaw.
+// judgeLine judges the notes of one line, as a store of its own; an empty line has no
+// diagnostics.
 func judgeLine(p beads.Place, line []byte, rules Rules) ([]Diagnostic, error) {
 	f, err := beads.NewSnapshot(p, beads.Source{Lines: bytes.NewReader(line), Size: int64(len(line))})
 	if err != nil {

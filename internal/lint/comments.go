@@ -8,8 +8,8 @@ import (
 	"stig/internal/trace"
 )
 
-// comments validates the comments of an issue: whether they say who and what, and
-// whether those that are traces are what their types ask for.
+// comments checks that the comments of an issue have an author and a text, and that traces
+// match their types.
 func comments(s *subject) {
 	if !s.record.Has(beads.Comments) {
 		return
@@ -19,14 +19,14 @@ func comments(s *subject) {
 			s.numbers = append(s.numbers, number{n, s.issue, at + 1})
 		}
 		if c.Author == "" || strings.TrimSpace(c.Text) == "" {
-			s.add(RuleComment, 0, 0, fmt.Sprintf("comment %d:1: no author, or no text", at+1), "complete it by hand, or take it out: a comment says who says what")
+			s.add(RuleComment, 0, 0, fmt.Sprintf("comment %d:1: no author or no text", at+1), "complete it by hand, or remove it: a comment needs an author and a text")
 		} else if trace.May(c) {
 			s.trace(trace.Read(s.issue.ID, at, c))
 		}
 	})
 }
 
-// trace validates a comment that ends as a trace does.
+// trace validates a comment that ends like a trace.
 func (s *subject) trace(l trace.Entry) {
 	said := func(rule string, line int, message, hint string) {
 		s.add(rule, 0, 0, fmt.Sprintf("comment %d:%d: %s", l.Index+1, line, message), hint)
@@ -34,25 +34,25 @@ func (s *subject) trace(l trace.Entry) {
 	_, known := trace.KindOf(l.Type)
 	switch {
 	case l.Flaw != nil:
-		said(RuleTrace, 1, l.Flaw.Error(), "it counts as a comment; leave it anew with stig trace add "+s.issue.ID+" TYPE")
+		said(RuleTrace, 1, l.Flaw.Error(), "it counts as a comment; add it again with stig trace add "+s.issue.ID+" TYPE")
 	case l.IsTrace() && !known:
-		said(RuleTrace, 1, fmt.Sprintf("%q is no type of trace that is known", l.Type), "stig trace add --help lists the types")
+		said(RuleTrace, 1, fmt.Sprintf("unknown trace type %q", l.Type), "stig trace add --help lists the types")
 	case l.IsTrace():
 		for _, p := range l.Problems() {
-			said(RuleTraceContent, l.Line(p.Key), p.Message, "leave it anew with stig trace add "+s.issue.ID+" "+l.Type+"; comments are not edited")
+			said(RuleTraceContent, l.Line(p.Key), p.Message, "add it again with stig trace add "+s.issue.ID+" "+l.Type+"; comments are not edited")
 		}
 	}
 }
 
-// number is the number of a comment, and where it stands.
+// number is the number of a comment, and its place.
 type number struct {
 	number string
 	issue  *beads.Issue
 	at     int // 1-based
 }
 
-// renumbered finds numbers that several comments have. Which issue they are on does
-// not matter: bd has one table of all comments.
+// renumbered reports numbers that several comments have, on the same or different issues: bd
+// has one table of all comments.
 func renumbered(f *beads.Snapshot, all []number) (found []Diagnostic) {
 	first := map[string]number{}
 	for _, n := range all {
@@ -62,8 +62,8 @@ func renumbered(f *beads.Snapshot, all []number) (found []Diagnostic) {
 			continue
 		}
 		found = append(found, breach(f, RuleCommentNumber, n.issue.ID, n.issue.Line,
-			fmt.Sprintf("comment %d has the number %s, as comment %d of %s has", n.at, n.number, before.at, before.issue.ID),
-			"write another number into its id: some versions of bd import nothing of such a store"))
+			fmt.Sprintf("comment %d has the number %s, as does comment %d of %s", n.at, n.number, before.at, before.issue.ID),
+			"write another number into its id: some versions of bd refuse to import such a store"))
 	}
 	return found
 }

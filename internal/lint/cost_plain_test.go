@@ -2,5 +2,5 @@
 
 package lint_test
 
-// mostBytes is what a check may allocate for an issue.
+// mostBytes is the maximum that a check may allocate for an issue, in bytes.
 const mostBytes = 4500

@@ -2,6 +2,6 @@
 
 package lint_test
 
-// mostBytes is what a check may allocate for an issue; half of it is what the
-// race detector adds.
+// mostBytes is the maximum that a check may allocate for an issue, in bytes; the race detector
+// adds half of it.
 const mostBytes = 7500

@@ -12,7 +12,7 @@ import (
 	"stig/internal/testkit/sample"
 )
 
-// sampled is a store shaped as those in use.
+// sampled returns a store shaped like those in use.
 func sampled(tb testing.TB, issues int) *beads.Snapshot {
 	tb.Helper()
 	dir, path := sample.Store(tb, issues)
@@ -26,8 +26,8 @@ func sampled(tb testing.TB, issues int) *beads.Snapshot {
 
 var sampledRules lint.Rules
 
-// TestCheckAllocates holds a check to so much memory an issue: it is what the
-// time of a check follows, on any machine.
+// TestCheckAllocates limits the memory that a check allocates for an issue: the time of a check
+// depends on it, on any machine.
 func TestCheckAllocates(t *testing.T) {
 	const issues = 3000
 	file := sampled(t, issues)

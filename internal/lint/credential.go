@@ -10,34 +10,34 @@ import (
 	"stig/internal/visible"
 )
 
-// credentials finds secrets in every text of the issue. What it finds is never
-// repeated: diagnostics end up in logs.
+// credentials reports secrets in every text of the issue. It never repeats a secret:
+// diagnostics end up in logs.
 func credentials(s *subject) {
 	for _, t := range suspects(s.record) {
 		for _, found := range visible.Secrets(t.text) {
-			const hint = "revoke it where it was issued, then take it out of the %s: git still has it"
+			const hint = "revoke it where it was issued, then remove it from the %s: git still has it"
 			if t.name == string(beads.Notes) {
 				line, column := s.doc.Position(found.Start)
 				s.add(RuleSecret, line, column, "this looks like "+found.Kind, fmt.Sprintf(hint, t.name))
 				continue
 			}
-			s.add(RuleSecret, 0, 0, fmt.Sprintf("%s: holds what looks like %s", t.name, found.Kind), fmt.Sprintf(hint, t.name))
+			s.add(RuleSecret, 0, 0, fmt.Sprintf("%s: contains what looks like %s", t.name, found.Kind), fmt.Sprintf(hint, t.name))
 		}
 	}
 }
 
-// NewCredentials says which credentials an edit brought into the texts of an issue, as
-// "description: holds what looks like a GitHub token".
+// NewCredentials returns the credentials that an edit introduced into the texts of an issue, as
+// "description: contains what looks like a GitHub token".
 func NewCredentials(c beads.Change) (said []string) {
 	was := map[string]bool{}
 	each := func(line []byte, visit func(what, value string)) {
 		r, err := beads.ParseRecord(line)
 		if err != nil {
-			return // no issue there, before one is created
+			return // a new issue has no line before
 		}
 		for _, t := range suspects(r) {
 			for _, found := range visible.Secrets(t.text) {
-				visit(fmt.Sprintf("%s: holds what looks like %s", t.name, found.Kind), t.text[found.Start:found.End])
+				visit(fmt.Sprintf("%s: contains what looks like %s", t.name, found.Kind), t.text[found.Start:found.End])
 			}
 		}
 	}
@@ -50,23 +50,23 @@ func NewCredentials(c beads.Change) (said []string) {
 	return said
 }
 
-// named is one text of an issue, and where it stands: "comments 2 text".
+// named is one text of an issue, and its place: "comments 2 text".
 type named struct{ name, text string }
 
-// suspects lists the texts of an issue, in which a credential may stand; none where its
-// line holds the mark of none.
+// suspects returns the texts of an issue that may contain a credential; nil if no mark of one
+// is in its line.
 func suspects(r *beads.Record) []named {
 	if !visible.MayHoldSecret(r.Bytes()) {
 		return nil
 	}
 	var value any
 	if json.Unmarshal(r.Bytes(), &value) != nil {
-		return nil // vet says so
+		return nil // vet reports it
 	}
 	return texts(nil, "", value)
 }
 
-// texts appends the texts in a value of JSON, keys in their order.
+// texts appends the strings in a JSON value, in the order of their keys.
 func texts(list []named, name string, value any) []named {
 	below := func(key string) string {
 		if name == "" {

@@ -10,9 +10,9 @@ import (
 	"stig/internal/gate"
 )
 
-// acceptance finds acceptance criteria that nothing can check, and what in them
-// would keep the issue from closing. Nothing is run. Those of an epic need no
-// commands: its children are what shows them.
+// acceptance reports acceptance criteria that nothing can check, and what in them would keep
+// the issue from closing. It runs nothing. The criteria of an epic need no commands: its
+// children prove it.
 func acceptance(s *subject) {
 	if s.over() || s.issue.Ephemeral || s.issue.Template || s.issue.Channel {
 		return
@@ -29,10 +29,10 @@ func acceptance(s *subject) {
 		case check.Broken:
 			sound = false
 			s.add(RuleUnparsed, 0, 0, check.Place()+": "+check.Reason,
-				"correct the block, or give it the info string text if it is not to be run")
+				"fix the block, or give it the info string text if it should not run")
 		case check.CannotFail != "":
 			s.add(RuleCannotFail, 0, 0, check.Place()+": "+check.CannotFail,
-				"name a command that fails while the work is not done")
+				"use a command that fails until the work is done")
 		}
 	}
 	if sound && s.issue.Type != "epic" {
@@ -40,10 +40,12 @@ func acceptance(s *subject) {
 	}
 }
 
-// work are the types of issues that bd lint asks for criteria; one without a type is a task.
+// work lists the types of issues that bd lint requires criteria of; an issue without a type is
+// a task.
 var work = []string{"", "task", "bug", "feature", "story", "epic"}
 
-// noCriteria asks for criteria of work, and of every issue without a description.
+// noCriteria reports work without criteria, and any issue with neither criteria nor
+// description.
 func (s *subject) noCriteria() {
 	described := s.says(beads.Description) || s.says(beads.Design)
 	switch {
@@ -55,7 +57,7 @@ func (s *subject) noCriteria() {
 	}
 }
 
-// says reports whether a text holds more than blanks.
+// says reports whether a text contains more than blanks.
 func (s *subject) says(k beads.Key) bool {
 	raw := s.record.Raw(k)
 	if bytes.ContainsFunc(raw, func(c rune) bool { return !strings.ContainsRune("\" \\nrt", c) }) {
@@ -64,7 +66,7 @@ func (s *subject) says(k beads.Key) bool {
 	return strings.TrimSpace(s.record.Text(k)) != ""
 }
 
-// nothingToRun finds criteria without a command, and shows the block to write.
+// nothingToRun reports criteria without a command, and shows the block to write.
 func (s *subject) nothingToRun(plan []gate.Check) {
 	commands := []string{"COMMAND"}
 	message := "no acceptance criterion can be run"
@@ -73,7 +75,7 @@ func (s *subject) nothingToRun(plan []gate.Check) {
 		case check.Class == gate.Runnable:
 			return
 		case check.Class == gate.Refused:
-			message = "what the acceptance criteria run destroys or publishes"
+			message = "the acceptance criteria destroy or publish something"
 		case check.Instead == "":
 		case commands[0] != "COMMAND":
 			commands = append(commands, check.Instead)
@@ -86,5 +88,5 @@ func (s *subject) nothingToRun(plan []gate.Check) {
 			commands = []string{check.Instead}
 		}
 	}
-	s.add(RuleCriteria, 0, 0, message, "put what shows them into a block:\n```verify\n"+strings.Join(commands, "\n")+"\n```")
+	s.add(RuleCriteria, 0, 0, message, "put the commands that check them into a block:\n```verify\n"+strings.Join(commands, "\n")+"\n```")
 }

@@ -9,18 +9,17 @@ import (
 	"stig/internal/beads"
 )
 
-// Cycles reports the deadlocks of a store, each as the shortest circle of
-// issues that form a dependency cycle, and the rings of blocking rows
-// that only closed issues keep from being one. The place is the issue whose
-// row is to go, and the hint says how.
+// Cycles reports the deadlocks of a store, each by its shortest dependency cycle, and cycles of
+// blocking rows that are not deadlocks only because some of their issues are closed. The place
+// is the issue whose row to remove, and the hint says how.
 func Cycles(f *beads.Snapshot, g *dag.Graph) []Diagnostic {
 	name := func(i int) string { return f.At(i).ID }
 	var found []Diagnostic
 	for _, ring := range g.Deadlocks() {
 		holder := f.At(ring.Remove.From)
-		message := "they form a dependency cycle: " + strings.Join(dag.Circle(ring.Steps, name), "; ")
+		message := "dependency cycle: " + strings.Join(dag.Circle(ring.Steps, name), "; ")
 		if ring.More > 0 {
-			message += fmt.Sprintf("; there are more among the %d issues that wait for each other with these", ring.More)
+			message += fmt.Sprintf("; there are more among the %d issues that wait for each other", ring.More)
 		}
 		found = append(found, breach(f, RuleDeadlock, holder.ID, holder.Line, message,
 			removal(f, holder, name(ring.Remove.On), ring.Remove.Type)))
@@ -34,14 +33,14 @@ func Cycles(f *beads.Snapshot, g *dag.Graph) []Diagnostic {
 		}
 		holder, on := f.At(cycle[last]), name(cycle[(last+1)%len(cycle)])
 		found = append(found, breach(f, RuleCycle, holder.ID, holder.Line,
-			"they block each other in a ring, in which not all are open: "+strings.Join(ringWords(cycle, name), " waits for "),
+			"blocking rows form a cycle in which not all issues are open: "+strings.Join(ringWords(cycle, name), " waits for "),
 			removal(f, holder, on, "blocks")))
 	}
 	return inOrder(found)
 }
 
-// ringWords names the issues of a ring, the first at the end again; of a long
-// one both ends.
+// ringWords returns the names of the issues of a ring, with the first repeated at the end; of a
+// long ring, both ends.
 func ringWords(cycle []int, name func(int) string) []string {
 	names := make([]string, len(cycle))
 	for k, i := range cycle {
@@ -50,8 +49,8 @@ func ringWords(cycle []int, name func(int) string) []string {
 	return append(dag.Ends(names), names[0])
 }
 
-// removal says how to take away the rows by which an issue is linked to
-// another in the way of a type: several types may do the same.
+// removal returns the command that removes the rows by which an issue is linked to another in
+// the same way as the given type; several types may do so.
 func removal(f *beads.Snapshot, holder *beads.Issue, on, like string) string {
 	if f.Place().ByBD() {
 		return fmt.Sprintf("type bd dep remove %s %s", holder.ID, on)

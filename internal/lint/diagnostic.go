@@ -1,8 +1,8 @@
-// Package lint finds what is wrong with a store and says where, why and what
-// to do about it.
+// Package lint finds problems in a store, and says where each is, why it is one, and what to do
+// about it.
 //
-// It never writes: what can be fixed safely carries the fixed value, and
-// the caller decides. It does not know how diagnostics are printed.
+// It never writes: a diagnostic that can be fixed safely carries the fixed value, and the
+// caller decides. It does not know how diagnostics are printed.
 //
 //	diagnostics, err := lint.Vet(file, nil, rules)
 //	for _, d := range diagnostics {
@@ -18,7 +18,7 @@ import (
 	"stig/internal/beads"
 )
 
-// Severity says how bad a diagnostic is.
+// Severity says how serious a diagnostic is.
 type Severity string
 
 const (
@@ -27,13 +27,13 @@ const (
 	Info    Severity = "info"    // no check fails
 )
 
-// Diagnostic is one thing that is wrong, with its place.
+// Diagnostic is one problem, with its place.
 type Diagnostic struct {
 	Rule        string   `json:"rule"`
 	Severity    Severity `json:"severity"`
-	ID          string   `json:"id,omitempty"`           // the issue, when one is known
+	ID          string   `json:"id,omitempty"`           // the issue, if one is known
 	File        string   `json:"file"`                   // the store
-	Line        int      `json:"line"`                   // 1-based line of the store; 0 for an issue that is gone from it
+	Line        int      `json:"line"`                   // 1-based line of the store; 0 if the issue is gone from it
 	Column      int      `json:"column,omitempty"`       // 1-based byte, for lines that do not parse
 	NotesLine   int      `json:"notes_line,omitempty"`   // 1-based line within the notes
 	NotesColumn int      `json:"notes_column,omitempty"` // 1-based byte within that line
@@ -43,8 +43,7 @@ type Diagnostic struct {
 	fix *fix
 }
 
-// breach is a diagnostic about a line of the store. How bad it is stands in the
-// table of rules.
+// breach returns a diagnostic about a line of the store. The table of rules has its severity.
 func breach(f *beads.Snapshot, rule, id string, line int, message, hint string) Diagnostic {
 	known, _ := Named(rule)
 	return Diagnostic{
@@ -53,7 +52,7 @@ func breach(f *beads.Snapshot, rule, id string, line int, message, hint string) 
 	}
 }
 
-// Place names the spot as messages do: "demo-1 notes:5:13", else the line of the store.
+// Place returns the place as messages show it: "demo-1 notes:5:13", or the line of the store.
 func (d Diagnostic) Place() string {
 	switch {
 	case d.ID != "" && d.NotesLine > 0:
@@ -68,8 +67,8 @@ func (d Diagnostic) Place() string {
 	return fmt.Sprintf("%s:%d", d.File, d.Line)
 }
 
-// WorstFirst is the diagnostics with errors before warnings and those before the rest, within a
-// severity by the weight of their rules, and of one rule in the order that they had.
+// WorstFirst returns the diagnostics sorted by severity, then by the weight of their rules.
+// Diagnostics of the same rule keep their order.
 func WorstFirst(found []Diagnostic) []Diagnostic {
 	severities := []Severity{Error, Warning, Info}
 	weights := weights()
@@ -83,7 +82,7 @@ func WorstFirst(found []Diagnostic) []Diagnostic {
 	return sorted
 }
 
-// ByRule is the diagnostics, WorstFirst, a list for each rule and severity.
+// ByRule returns the diagnostics in the order of WorstFirst, grouped by rule and severity.
 func ByRule(found []Diagnostic) (groups [][]Diagnostic) {
 	for _, d := range WorstFirst(found) {
 		if n := len(groups) - 1; n >= 0 && groups[n][0].Rule == d.Rule && groups[n][0].Severity == d.Severity {
@@ -95,7 +94,7 @@ func ByRule(found []Diagnostic) (groups [][]Diagnostic) {
 	return groups
 }
 
-// Counts are the numbers of diagnostics by severity, and of waivers among them.
+// Counts are the numbers of diagnostics by severity, and the number of waivers.
 type Counts struct {
 	Error   int `json:"error"`
 	Warning int `json:"warning"`
@@ -122,7 +121,7 @@ func Count(diagnostics []Diagnostic) Counts {
 	return c
 }
 
-// inOrder sorts by place in the store, then in the notes, then by rule.
+// inOrder sorts by place in the store, then by place in the notes, then by rule.
 func inOrder(diagnostics []Diagnostic) []Diagnostic {
 	slices.SortStableFunc(diagnostics, func(a, b Diagnostic) int {
 		return cmp.Or(

@@ -8,7 +8,7 @@ import (
 	"stig/signals"
 )
 
-// unfounded finds confidence that is of a later day than the evidence for it.
+// unfounded reports confidence that is newer than its evidence.
 func unfounded(s *subject) {
 	said, level := s.table.Updated(signals.Confidence), s.table.Value(signals.Confidence)
 	if signals.Weaker(level, signals.Confidence.Default()) <= 0 || !signals.IsDate(said) {
@@ -26,13 +26,13 @@ func unfounded(s *subject) {
 	s.add(RuleUnfounded, line, column, message, evidenceHint(s.issue.ID))
 }
 
-// waived counts work that was closed without its criteria having passed.
+// waived reports work that was closed without passing criteria.
 func waived(s *subject) {
 	if !strings.HasPrefix(s.reason, gate.Unverified) {
 		return
 	}
 	if _, ok := onChildren(s.record); ok {
-		return // which are counted themselves
+		return // the children are reported themselves
 	}
 	why, tells := gate.ParseWaived(s.reason)
 	if !tells {
@@ -42,9 +42,9 @@ func waived(s *subject) {
 		s.add(RuleUnexplained, 0, 0, "closed by a waiver that does not say why: "+opening(why), "say why in its close reason, or type stig reopen "+s.issue.ID+" --reason …")
 	}
 	s.add(RuleWaived, 0, 0, "closed by a waiver: "+opening(why),
-		"type stig reopen "+s.issue.ID+" --reason … where there is something to run now")
+		"type stig reopen "+s.issue.ID+" --reason … if there is something to run now")
 }
 
 func evidenceHint(id string) string {
-	return fmt.Sprintf("run what shows it, then type stig checkpoint %s --evidence \"what it said\"", id)
+	return fmt.Sprintf("run a check, then type stig checkpoint %s --evidence \"what it printed\"", id)
 }

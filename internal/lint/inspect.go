@@ -16,41 +16,42 @@ import (
 // Rules are what a store is validated against.
 type Rules struct {
 	Schema *signals.Schema
-	Now    time.Time // for dates that are ahead; the zero time for none
-	Past   *Past     // what Check compares the store with besides; nil for nothing
+	Now    time.Time // for dates that are ahead; the zero time skips them
+	Past   *Past     // what Check also compares the store with; nil for nothing
 
-	// MayHold reports whether labels say that checks are green before the work too; nil says no.
+	// MayHold reports whether labels say that checks may pass before the work too; nil means
+	// no.
 	MayHold    func(labels []string) bool
-	Unfinished *Unfinished // what Check says of a merge; nil for nothing
-	// Commits reports for each name whether git has such a commit; nil does not look. Only
-	// Check with Past asks, once.
+	Unfinished *Unfinished // the merge that Check reports; nil for none
+	// Commits reports for each name whether git has such a commit; nil skips this. Only Check
+	// with Past calls it, once.
 	Commits func(names []string) ([]bool, error)
-	// Prove runs the criteria of issues, now and as things were in the past; nil runs
-	// nothing. Only Check with Past asks, of what was closed since.
+	// Prove runs the criteria of issues, with the files of now and of the past; nil runs
+	// nothing. Only Check with Past calls it, for issues that were closed since.
 	Prove func(ids []string) ([]Proof, error)
 }
 
-// Proof is what running the criteria of a closed issue showed.
+// Proof is the result of running the criteria of a closed issue.
 type Proof struct {
-	Failed   string   // why they do not pass; "" where they do
-	Green    bool     // all of them pass, and did in the past too, which nothing says is meant
-	Weakened []string // files that they read and that changed since: with those of the past they fail
+	Failed   string   // why they do not pass; "" if they do
+	Green    bool     // all of them pass, also with the files of the past, and nothing allows that
+	Weakened []string // files that they read and that changed since: with the earlier ones they fail
 }
 
-// subject is one issue with all that is read of it, once for all judges.
+// subject is one issue with everything read of it, shared by all judges.
 type subject struct {
 	file   *beads.Snapshot
 	rules  Rules
 	issue  *beads.Issue
-	record *beads.Record // as long as it is judged
+	record *beads.Record // valid while the issue is judged
 	doc    *notes.Doc
 	table  *signals.Table
-	reason string // why it was closed, "" where it is not
+	reason string // why it was closed; "" if it is not
 	found  []Diagnostic
-	links  []beads.Dep // see rows; nil until asked for
+	links  []beads.Dep // see rows; nil until first needed
 
 	numbers []number // of its comments
-	asked   []answer // what was asked of the rest of the store
+	asked   []answer // what was looked up in the rest of the store
 }
 
 func subjectOf(f *beads.Snapshot, rules Rules, issue *beads.Issue, record *beads.Record) subject {
@@ -69,13 +70,13 @@ func subjectOf(f *beads.Snapshot, rules Rules, issue *beads.Issue, record *beads
 // judge validates an issue against some rules.
 type judge func(*subject)
 
-// chunk is how many issues a worker takes at a time: enough that little is read
-// ahead that another one takes, few enough that no worker is left with the rest.
+// chunk is how many issues a worker takes at a time: enough that little is read ahead in vain,
+// few enough that no worker is left with the rest.
 const chunk = 128
 
-// inspect has every issue judged, or those given, on all cores. What is found
-// is in the order of the issues, however many cores there are. As names the judges to the
-// memo of the snapshot, if it has one; nil keeps nothing in it.
+// inspect judges every issue, or those given, on all cores. The diagnostics are in the order of
+// the issues, whatever the number of cores. as is the key of the judges in the memo of the
+// snapshot, if it has one; nil stores nothing in it.
 func inspect(f *beads.Snapshot, only []int, rules Rules, judges []judge, as any) ([]Diagnostic, error) {
 	indices := only
 	if only == nil {
@@ -143,7 +144,7 @@ func judgeOne(f *beads.Snapshot, issue *beads.Issue, record *beads.Record, rules
 	return &s
 }
 
-// add reports a breach of a rule; the place in the notes is 0, 0 when it is
+// add reports a breach of a rule; line and column are the place in the notes, or 0, 0 if it is
 // about the issue.
 func (s *subject) add(rule string, line, column int, message, hint string) {
 	d := breach(s.file, rule, s.issue.ID, s.issue.Line, message, hint)
@@ -151,7 +152,7 @@ func (s *subject) add(rule string, line, column int, message, hint string) {
 	s.found = append(s.found, d)
 }
 
-// closed reports whether the work was closed, as opposed to deleted.
+// closed reports whether the work was closed, not deleted.
 func (s *subject) closed() bool { return s.issue.Status == beads.StatusClosed }
 
 // over reports whether nobody will work on the issue any more.

@@ -17,7 +17,7 @@ import (
 	"stig/internal/store/jsonl"
 )
 
-// many is a store of n issues of which most break something.
+// many returns a store of n issues, most of which break a rule.
 func many(tb testing.TB, n int) *beads.Snapshot {
 	tb.Helper()
 	var b strings.Builder
@@ -40,7 +40,7 @@ func many(tb testing.TB, n int) *beads.Snapshot {
 	return open(tb, strings.TrimSuffix(b.String(), "\n"))
 }
 
-// TestSameOnAllCores asserts that the number of cores changes nothing.
+// TestSameOnAllCores: the number of cores does not change the diagnostics.
 func TestSameOnAllCores(t *testing.T) {
 	file := many(t, 1000)
 	graph := dag.New(file)
@@ -64,8 +64,8 @@ func TestSameOnAllCores(t *testing.T) {
 	}
 }
 
-// TestMemoryIsFlat asserts that texts are not kept: what is live after a pass
-// over a store of long texts without a fault is far less than the store.
+// TestMemoryIsFlat: a check does not retain texts. After a check of a store of long texts
+// without problems, far less memory is live than the store has bytes.
 func TestMemoryIsFlat(t *testing.T) {
 	var b strings.Builder
 	for i := range 2000 {

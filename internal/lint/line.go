@@ -9,25 +9,25 @@ import (
 	"stig/internal/beads"
 )
 
-// flaws reports values that an edit would write over unseen.
+// flaws reports values that an edit would overwrite unnoticed.
 func flaws(s *subject) {
 	for _, f := range s.record.Flaws() {
 		s.add(f.Rule, 0, 0, f.Message, "fix that line by hand: this issue cannot be written until then")
 	}
 }
 
-// priority finds numbers that are no priority. A text is a flaw.
+// priority reports numbers that are not a priority. flaws reports strings.
 func priority(s *subject) {
 	raw := string(s.record.Raw(beads.Priority))
 	if raw == "" || strings.ContainsAny(raw[:1], `"[{tf`) {
 		return
 	}
 	if n, ok := s.record.Number(beads.Priority); !ok || n < 0 || n > 4 {
-		s.add(RulePriority, 0, 0, fmt.Sprintf("priority %.20s is not one of 0 to 4", raw), "write a whole number from 0 to 4 into the line")
+		s.add(RulePriority, 0, 0, fmt.Sprintf("priority must be 0 to 4; found %.20s", raw), "write a whole number from 0 to 4 into the line")
 	}
 }
 
-// encoding finds bytes that are not text.
+// encoding reports bytes that are not UTF-8.
 func encoding(s *subject) {
 	if utf8.Valid(s.record.Bytes()) {
 		return
@@ -41,7 +41,8 @@ func encoding(s *subject) {
 	s.add(RuleEncoding, 0, 0, "a key is not valid UTF-8", "convert that line to UTF-8: programs replace such bytes")
 }
 
-// ahead finds times after which nothing, or for long nothing, can be later.
+// ahead reports times that are more than a day ahead, or after which no later time can be
+// written.
 func ahead(s *subject) {
 	at, ok := s.record.Time(beads.UpdatedAt)
 	switch {

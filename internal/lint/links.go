@@ -11,7 +11,7 @@ import (
 	"stig/internal/visible"
 )
 
-// unread finds links that are written as no row. One tells of all.
+// unread reports links that are not written as rows, all in one diagnostic.
 func unread(s *subject) {
 	var list []beads.Unread
 	for _, u := range s.issue.Unread {
@@ -28,7 +28,7 @@ func unread(s *subject) {
 	}
 	first := list[0].Dep
 	if key := list[0].Key; key != beads.Dependencies {
-		s.add(RuleUnread, 0, 0, fmt.Sprintf("%s names %s%s, and the dependencies have no such row", key, cmp.Or(first.On, opening(list[0].Raw)), rest),
+		s.add(RuleUnread, 0, 0, fmt.Sprintf("%s names %s%s, but the dependencies have no such row", key, cmp.Or(first.On, opening(list[0].Raw)), rest),
 			fmt.Sprintf("type stig dep add %s --on %s", s.issue.ID, cmp.Or(first.On, "ID")))
 		return
 	}
@@ -37,7 +37,7 @@ func unread(s *subject) {
 		fmt.Sprintf(`write {"issue_id":%q,"depends_on_id":%q,"type":%q} in its place`, s.issue.ID, cmp.Or(first.On, "ID"), cmp.Or(first.Type, "blocks")))
 }
 
-// nearMiss finds dependency types that look as if they blocked or contained.
+// nearMiss reports unknown dependency types that look as if they blocked or contained.
 func nearMiss(s *subject) {
 	for _, dep := range s.rows() {
 		meant, turned, miss := dag.Meant(dep.Type)
@@ -58,8 +58,7 @@ func nearMiss(s *subject) {
 	}
 }
 
-// unknownType finds dependency types that no program knows, and no near miss
-// explains.
+// unknownType reports dependency types that no program knows and that are not near misses.
 func unknownType(s *subject) {
 	for _, dep := range s.rows() {
 		if _, _, miss := dag.Meant(dep.Type); miss || dag.IsKnownType(dep.Type) && dep.Type != "" {
@@ -74,8 +73,8 @@ func unknownType(s *subject) {
 	}
 }
 
-// dangling finds rows that point at nothing here: at another store, named external:, or at
-// no issue. What passes may point at what has passed.
+// dangling reports rows on issues that are not in the store: in another store, named external:,
+// or nowhere. Ephemeral issues may have such rows.
 func dangling(s *subject) {
 	if s.issue.Ephemeral {
 		return
@@ -84,7 +83,7 @@ func dangling(s *subject) {
 		_, there := s.find(dep.On)
 		switch outside := dag.IsExternal(dep.On); {
 		case outside && dag.Blocks(dep.Type) && !s.closed():
-			s.add(RuleExternal, 0, 0, fmt.Sprintf("waits for %s, which nobody has shown to be done", dep.On), "when it is done, type "+s.drop(dep))
+			s.add(RuleExternal, 0, 0, fmt.Sprintf("waits for %s, which is in another store", dep.On), "when it is done, type "+s.drop(dep))
 			continue
 		case there, outside:
 			continue
@@ -95,7 +94,7 @@ func dangling(s *subject) {
 	}
 }
 
-// epicAsBlocker finds blocking rows between an epic and its own child.
+// epicAsBlocker reports blocking rows between an epic and its own child.
 func epicAsBlocker(s *subject) {
 	for _, dep := range s.rows() {
 		other, there := s.find(dep.On)
@@ -115,12 +114,11 @@ func epicAsBlocker(s *subject) {
 			hint += fmt.Sprintf("\nthen stig dep add %s --on %s --type parent-child", child.ID, epic.ID)
 		}
 		s.add(RuleEpicBlock, 0, 0,
-			fmt.Sprintf("waits for %s by %s, and %s is part of %s", dep.On, dep.Type, child.ID, epic.ID), hint)
+			fmt.Sprintf("waits for %s (%s), but %s is part of %s", dep.On, dep.Type, child.ID, epic.ID), hint)
 	}
 }
 
-// unlinkedChild finds ids that say whose child an issue is where no row does.
-// Where both are closed it changes nothing any more.
+// unlinkedChild reports ids that name a parent when no row does, unless both issues are closed.
 func unlinkedChild(s *subject) {
 	parent := beads.NumberedParent(s.issue.ID)
 	if parent == "" || s.issue.Status == beads.StatusTombstone {
@@ -142,8 +140,8 @@ func unlinkedChild(s *subject) {
 		fmt.Sprintf("type stig dep add %s --on %s --type parent-child", s.issue.ID, parent))
 }
 
-// explains gives whether a row says what became of a child: it is in an epic,
-// or a row to its parent is wrong in a way that another rule speaks of.
+// explains returns a function that reports whether a row explains a missing parent: the issue
+// is in an epic, or its row to the parent is wrong in a way that another rule reports.
 func (s *subject) explains(parent string) func(beads.Dep) bool {
 	return func(dep beads.Dep) bool {
 		if dag.Contains(dep.Type) {
@@ -155,7 +153,7 @@ func (s *subject) explains(parent string) func(beads.Dep) bool {
 	}
 }
 
-// severalParents finds issues that are in more than one epic.
+// severalParents reports issues that are in more than one epic.
 func severalParents(s *subject) {
 	var parents []string
 	for _, dep := range s.rows() {
@@ -172,8 +170,8 @@ func severalParents(s *subject) {
 		fmt.Sprintf("type %s, for all but one", s.drop(beads.Dep{On: "EPIC", Type: "parent-child"})))
 }
 
-// rows are the rows of an issue that matter, each once: those of a closed one only where
-// the other issue is not over.
+// rows returns the rows of an issue that matter, each once: those of a closed issue only if the
+// other issue is unclosed.
 func (s *subject) rows() []beads.Dep {
 	if s.links != nil || s.issue.Status == beads.StatusTombstone || len(s.issue.Deps) == 0 {
 		return s.links
@@ -196,14 +194,14 @@ func (s *subject) rows() []beads.Dep {
 	return kept
 }
 
-// isUnclosed reports whether there is an issue with that id on which somebody may work.
+// isUnclosed reports whether an unclosed issue has that id.
 func (s *subject) isUnclosed(id string) bool {
 	other, there := s.find(id)
 	return there && !beads.IsClosed(other.Status)
 }
 
-// drop is the command that takes a row away. Where bd keeps a database, only bd
-// can: it puts back what goes from the file alone.
+// drop returns the command that removes a row. If bd keeps a database, only bd can: it restores
+// what is removed from the file alone.
 func (s *subject) drop(dep beads.Dep) string {
 	if s.file.Place().ByBD() {
 		return fmt.Sprintf("bd dep remove %s %s", visible.Quoted(s.issue.ID), visible.Quoted(dep.On))
@@ -215,7 +213,7 @@ func (s *subject) drop(dep beads.Dep) string {
 	return command
 }
 
-// within reports whether an issue is part of another, by a row or by its id.
+// within reports whether an issue is part of an epic, by a row or by its id.
 func within(issue *beads.Issue, epic string) bool {
 	return beads.NumberedParent(issue.ID) == epic || contained(issue, epic)
 }

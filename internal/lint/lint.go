@@ -7,10 +7,9 @@ import (
 	"stig/internal/beads"
 )
 
-// Lint validates what the issues say: how they are linked,
-// and what they leave for those who come after. With indices it looks at those
-// issues only, without at the whole file. That an issue has no criteria is a warning here,
-// and for information in Check.
+// Lint validates the content of issues: how they are linked, and what they leave for later
+// workers. If only is not nil, it checks those issues and not the store as a whole. Missing
+// criteria are a warning here, and for information in Check.
 func Lint(f *beads.Snapshot, only []int, rules Rules) ([]Diagnostic, error) {
 	found, err := inspect(f, only, rules, content, nil)
 	if only == nil {
@@ -18,7 +17,7 @@ func Lint(f *beads.Snapshot, only []int, rules Rules) ([]Diagnostic, error) {
 	}
 	for i, d := range found {
 		if d.Rule == RuleNoCriteria {
-			found[i].Severity = Warning // asked of the issues themselves, as bd lint is
+			found[i].Severity = Warning // Lint asks for them, as bd lint does
 		}
 	}
 	return inOrder(found), err
@@ -30,8 +29,8 @@ var content = []judge{
 	label, notStarted, closeReason, unshown, greenBefore, acceptance, credentials, unfounded, waived, comments,
 }
 
-// Check is Vet, Cycles and Lint in one pass over the file; with Rules.Past it
-// also says what happened since that should not have happened unseen.
+// Check runs Vet, Cycles and Lint in one pass over the file; with Rules.Past it also reports
+// changes since then that must not go unnoticed.
 func Check(f *beads.Snapshot, g *dag.Graph, rules Rules) ([]Diagnostic, error) {
 	found, err := inspect(f, nil, rules, slices.Concat(form, content), inCheck{})
 	if err != nil {
@@ -51,11 +50,10 @@ func Check(f *beads.Snapshot, g *dag.Graph, rules Rules) ([]Diagnostic, error) {
 	return inOrder(slices.Concat(unfinished(f, rules), store(f), deadlocks, across(f), found)), nil
 }
 
-// Unfinished is what a merge that git has not finished left of the store, and what
-// to type.
+// Unfinished describes an unfinished git merge of the store, and what to type.
 type Unfinished struct{ Reason, Hint string }
 
-// unfinished finds what no line of the store shows.
+// unfinished reports a merge that no line of the store shows.
 func unfinished(f *beads.Snapshot, rules Rules) []Diagnostic {
 	if rules.Unfinished == nil {
 		return nil
@@ -63,8 +61,8 @@ func unfinished(f *beads.Snapshot, rules Rules) []Diagnostic {
 	return []Diagnostic{breach(f, RuleUnfinished, "", 1, "the store "+rules.Unfinished.Reason, rules.Unfinished.Hint)}
 }
 
-// saidBy reports whether a deadlock of the same issue says already that it waits
-// for its own epic.
+// saidBy reports whether a deadlock of the same issue already says that it waits for its own
+// epic.
 func (d Diagnostic) saidBy(deadlock Diagnostic) bool {
 	return deadlock.Rule == RuleDeadlock && deadlock.ID == d.ID
 }

@@ -6,24 +6,24 @@ import (
 	"stig/internal/beads"
 )
 
-// judged is what was found of an issue by its line and by what was asked for besides. A
-// process that validates a store again and again keeps it in the memo of the snapshot.
+// judged is the cached result of an issue: its diagnostics, and what was looked up besides its
+// line. A process that validates a store repeatedly keeps it in the memo of the snapshot.
 type judged struct {
 	found   []Diagnostic
 	numbers []number
 	asked   []answer
 }
 
-// inCheck names to a memo what Check found.
+// inCheck is the key in a memo for the results of Check.
 type inCheck struct{}
 
-// answer is what a judge asked for besides the line of its issue, and what it was told.
+// answer is what a judge looked up besides the line of its issue, and the result.
 type answer struct {
-	id  string // of the issue that was asked for
-	was uint64 // its beads.Issue.Version; 0 for none
+	id  string // of the issue that was looked up
+	was uint64 // its beads.Issue.Version; 0 if there is none
 }
 
-// find gives the issue with an id.
+// find returns the issue with an id.
 func (s *subject) find(id string) (*beads.Issue, bool) {
 	is, version := find(s.file, id)
 	s.note(answer{id, version})
@@ -41,14 +41,14 @@ func find(f *beads.Snapshot, id string) (*beads.Issue, uint64) {
 // kept reports whether the store is read with a memo.
 func (s *subject) kept() bool { return s.issue.Version() != 0 }
 
-// note keeps an answer where the store is read with a memo.
+// note records an answer if the store is read with a memo.
 func (s *subject) note(a answer) {
 	if s.kept() && !slices.Contains(s.asked, a) {
 		s.asked = append(s.asked, a)
 	}
 }
 
-// remember keeps what was found. A time that is ahead is looked at again: it comes nearer.
+// remember caches the result, unless it depends on a time that is ahead, which comes nearer.
 func (s *subject) remember(as any) {
 	if as == nil || !s.kept() {
 		return
@@ -60,13 +60,13 @@ func (s *subject) remember(as any) {
 	}
 	numbers := slices.Clone(s.numbers)
 	for i := range numbers {
-		numbers[i].issue = nil // it would keep the whole snapshot
+		numbers[i].issue = nil // it would retain the whole snapshot
 	}
 	s.issue.Remember(as, judged{slices.Clip(s.found), numbers, slices.Clip(s.asked)})
 }
 
-// recalled is an issue that was judged before, where everything that was asked for has the
-// same answer; nil for any other.
+// recalled returns the cached result of an issue if every lookup has the same answer; otherwise
+// nil.
 func recalled(f *beads.Snapshot, issue *beads.Issue, as any) *subject {
 	if as == nil {
 		return nil

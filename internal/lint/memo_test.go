@@ -15,8 +15,8 @@ import (
 	"stig/internal/testkit/sample"
 )
 
-// TestCheckWithMemo checks a store again and again while lines come, go, move and change,
-// and time passes: with a memo it finds what it finds without one.
+// TestCheckWithMemo checks a store repeatedly while lines are added, removed, moved and
+// changed, and time passes: the diagnostics are the same with and without a memo.
 func TestCheckWithMemo(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 3))
 	var lines []string

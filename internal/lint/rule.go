@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// Rule is one thing that a store is validated against. The table of rules is the
-// only place that says how bad a breach is and why it matters: diagnostics,
-// explanations and the formats that list rules all read it.
+// Rule is one thing that a store is validated against. The table of rules is the only place
+// that says how serious a breach is and why it matters: diagnostics, explanations and the
+// formats that list rules all read it.
 type Rule struct {
 	ID       string   `json:"id"`
 	Severity Severity `json:"severity"`
@@ -19,20 +19,21 @@ type Rule struct {
 	Fix      string   `json:"fix"`     // what to do about it
 }
 
-// part is the rules that one command looks for; stig check looks for all.
+// part is the rules that one command checks; stig check checks all.
 type part struct {
 	command string
 	rules   []Rule
 }
 
-// parts are all rules, those first that weigh most: check tells of breaches in this order.
+// parts contains all rules, those with the most weight first: check reports breaches in this
+// order.
 var parts = []part{
 	{"check", mergeRules}, {"vet", storeRules}, {"lint", secretRules}, {"against", againstRules},
 	{"vet", peerRules}, {"cycles", cycleRules}, {"lint", linkRules}, {"vet", sectionRules}, {"vet", signalRules},
 	{"lint", trailRules}, {"lint", commentRules},
 }
 
-// weights are the places of the rules in parts: the less, the more a breach weighs.
+// weights maps the rules to their positions in parts: the lower, the more a breach weighs.
 var weights = sync.OnceValue(func() map[string]int {
 	at := map[string]int{}
 	for _, p := range parts {
@@ -43,11 +44,12 @@ var weights = sync.OnceValue(func() map[string]int {
 	return at
 })
 
-// All lists the rules by id.
+// All returns the rules, sorted by id.
 func All() []Rule { return rulesOf(func(part) bool { return true }) }
 
-// Of lists the rules that some commands look for, by id: vet, cycles and lint;
-// "check" are those that no other command looks for, "against" those that need an earlier version of the store.
+// Of returns the rules that some commands check, sorted by id: vet, cycles and lint; "check"
+// for the rules that no other command checks, "against" for those that need an earlier version
+// of the store.
 func Of(commands ...string) []Rule {
 	return rulesOf(func(p part) bool { return slices.Contains(commands, p.command) })
 }
@@ -62,7 +64,7 @@ func rulesOf(wanted func(part) bool) (all []Rule) {
 	return all
 }
 
-// Names lists the ids of all rules.
+// Names returns the ids of all rules.
 func Names() (names []string) {
 	for _, rule := range All() {
 		names = append(names, rule.ID)
@@ -70,7 +72,7 @@ func Names() (names []string) {
 	return names
 }
 
-// Near lists the rules whose ids share a word with a text.
+// Near returns the rules whose ids share a word with a text.
 func Near(text string) []string {
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return r == '-' || r == '_' || r == ' ' })
 	return slices.DeleteFunc(Names(), func(name string) bool {
@@ -78,7 +80,7 @@ func Near(text string) []string {
 	})
 }
 
-// Named finds a rule by its id.
+// Named returns the rule with an id.
 func Named(id string) (Rule, bool) {
 	for _, p := range parts {
 		if i := slices.IndexFunc(p.rules, func(r Rule) bool { return r.ID == id }); i >= 0 {
@@ -88,7 +90,7 @@ func Named(id string) (Rule, bool) {
 	return Rule{}, false
 }
 
-// Rules that this package finds itself; the others are those of beads and signals.
+// Rules that this package checks itself; beads and signals check the others.
 const (
 	RuleMalformed   = "section-malformed"
 	RuleEscalation  = "escalation-disagrees"
@@ -149,7 +151,7 @@ const (
 	RuleImpossible = "commit-impossible"
 	RuleNoCommit   = "commit-not-found"
 	RuleGate       = "gate-failed"
-	// RuleCheckWeakened is one of Check with Past and Prove, as RuleGate is.
+	// RuleCheckWeakened, like RuleGate, needs Check with Past and Prove.
 	RuleCheckWeakened = "check-weakened"
 	RuleGateSet       = "gate-changed"
 	RuleVanished      = "issue-vanished"

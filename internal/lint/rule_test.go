@@ -21,13 +21,13 @@ import (
 	"stig/internal/testkit/memory"
 )
 
-// notes are the notes of a line, with the rows as its signal table.
+// table returns notes with the rows as their signal table.
 func table(rows ...string) string {
 	lines := append([]string{"<!-- stigmergic-signals -->", "| Signal | Value | Updated |", "|---|---|---|"}, rows...)
 	return strings.Join(append(lines, "<!-- /stigmergic-signals -->"), "\n")
 }
 
-// line is a line of a store: keys and texts by turns.
+// line returns a line of a store from alternating keys and texts.
 func line(id string, texts ...string) string {
 	var b strings.Builder
 	b.WriteString(`{"id":` + strconv.Quote(id) + `,"title":"t"`)
@@ -37,7 +37,7 @@ func line(id string, texts ...string) string {
 	return b.String() + "}"
 }
 
-// quoted is a JSON string; what begins with a bracket is JSON already.
+// quoted returns text as a JSON string; what begins with a bracket is JSON already.
 func quoted(text string) string {
 	if strings.HasPrefix(text, "[") {
 		return text
@@ -45,7 +45,7 @@ func quoted(text string) string {
 	return strconv.Quote(text)
 }
 
-// rows are dependency rows: what on and which type by turns.
+// rows returns dependency rows from alternating ids and types.
 func rows(of string, links ...string) string {
 	var all []string
 	for i := 0; i < len(links); i += 2 {
@@ -56,26 +56,26 @@ func rows(of string, links ...string) string {
 
 const estimate = "\n\n<!-- checkpoint-context -->\n## State estimate (2026-11-01)\n\n"
 
-// goTwice are criteria that ask for two checks.
+// goTwice are criteria with two checks.
 const goTwice = "```verify\ngo fly\n```\n```verify\ngo swim\n```"
 
-// results is a close reason as stig close leaves it.
+// results is a close reason as stig close writes it.
 const results = "Verified: it holds. All acceptance criteria pass: 1/1 [true 0.0s] at 1a2b3c4."
 
-// since stands between a store as it was and as it is.
+// since separates a store as it was from the store as it is.
 const since = "@since\n"
 
-// merging stands before a store that git has not finished merging.
+// merging precedes a store that git has not finished merging.
 const merging = "@merging\n"
 
-// gated stands between them where a setting of the gate differs, too.
+// gated separates them if a setting of the gate differs, too.
 const gated = "@gated\n"
 
 // asked are notes with a question and its answer.
 const asked = "<!-- escalation-context -->\n## Pending (2026-11-01)\nWhich?\n\n## Resolved (2026-11-02) by mara\nThe left one.\n<!-- /escalation-context -->"
 
-// breaches holds for every rule stores that break it, and stores that come
-// close and do not. @ in a store stands for what must not stand in a file.
+// breaches contains, for every rule, stores that break it and similar ones that do not. @cut
+// ends a store without a final newline.
 var breaches = map[string]struct{ bad, good []string }{
 	beads.BadJSON:        {bad: []string{"{\"id\":\n" + line("a")}, good: []string{line("a"), "\n" + line("a")}},
 	beads.ConflictMarker: {bad: []string{"<<<<<<< HEAD\n" + line("a")}, good: []string{line("a", "description", "<<<<<<< HEAD")}},
@@ -123,7 +123,7 @@ var breaches = map[string]struct{ bad, good []string }{
 			`{"id":"a","title":"t","status":"open","pinned":false,"estimated_minutes":0,"labels":["x"],"no_history":true}`,
 			line("a", "title", strings.Repeat("é", 250), "status", "open"), line("a.b-c_1", "external_ref", "https://example.org/9"),
 			line("a", "description", strings.Repeat("\n", 100<<10)), line("a", "agent_state", "idle", "dependencies", rows("a", "c", "blocks")),
-			`{"id":"a","title":"t","status":"open","priority":9}`, `{"id":"a","title":"t","status":"open","notes":7}`, // other rules say it
+			`{"id":"a","title":"t","status":"open","priority":9}`, `{"id":"a","title":"t","status":"open","notes":7}`, // other rules report it
 		},
 	},
 	lint.RuleTime: {
@@ -233,7 +233,7 @@ var breaches = map[string]struct{ bad, good []string }{
 		},
 		good: []string{
 			line("a") + "\n" + line("b", "dependencies", rows("b", "a", "discovered-from", "a", "conditional-blocks")),
-			line("a") + "\n" + line("b", "dependencies", rows("b", "a", "blocked-by")), // dependency-type says it
+			line("a") + "\n" + line("b", "dependencies", rows("b", "a", "blocked-by")), // dependency-type reports it
 			line("a") + "\n" + line("b", "status", "tombstone", "dependencies", rows("b", "a", "foo")),
 		},
 	},
@@ -264,7 +264,7 @@ var breaches = map[string]struct{ bad, good []string }{
 			line("e") + "\n" + line("x", "status", "closed", "dependencies", rows("x", "e", "blocks", "e", "parent-child")),
 			line("e", "dependencies", rows("e", "x", "blocks")) + "\n" + line("x", "status", "closed", "dependencies", rows("x", "e", "parent-child")),
 		},
-		good: []string{ // among unclosed issues the deadlock says it
+		good: []string{ // among unclosed issues deadlock reports it
 			line("e") + "\n" + line("x", "dependencies", rows("x", "e", "blocks", "e", "parent-child")),
 			line("e", "dependencies", rows("e", "x", "blocks")) + "\n" + line("x", "dependencies", rows("x", "e", "parent-child")),
 			line("e") + "\n" + line("x", "dependencies", rows("x", "e", "blocks")),
@@ -547,7 +547,7 @@ var breaches = map[string]struct{ bad, good []string }{
 			line("a", "acceptance_criteria", "`go fly`") + since + line("a", "acceptance_criteria", "`go fly`", "status", "closed",
 				"close_reason", "Verified: it holds. All acceptance criteria pass: 2/2 [go fly 0.0s] at 1a2b3c4."),
 			line("a") + since + line("a", "status", "closed", "close_reason", "Unverified: it holds. All acceptance criteria pass: 9/9. Waived: nothing to run here. By mara."),
-			// closed by what passed, and closed again by hand
+			// closed on passing checks, then closed again by hand
 			line("a", "acceptance_criteria", "`go fly`", "status", "closed", "close_reason", "Verified: it flew. All acceptance criteria pass: 1/1 [go fly 0.0s] at 1a2b3c4.", "closed_at", "2026-11-01T00:00:00Z") + since +
 				line("a", "acceptance_criteria", "`go fly`", "status", "closed", "close_reason", results, "closed_at", "2026-11-02T00:00:00Z"),
 		},
@@ -674,7 +674,7 @@ var breaches = map[string]struct{ bad, good []string }{
 			line("a", "notes", table("| regression-guard | automated | — |")) + since + line("a", "notes", table("| regression-guard | none | — |")),
 			line("a", "notes", table("| escalation | resolved | — |")) + since + line("a", "notes", table("| escalation | none | — |")),
 			line("a", "notes", table("| surprise | 0.4 | 2026-11-05 |")) + since + line("a", "notes", table("| surprise | 0.2 | 2026-11-02 |")),
-			// the reason was there before, or is not of the day
+			// the reason was there before, or is older than the signals
 			line("a", "notes", table("| progress | verifying | 2026-11-01 |")+estimate+"It broke.\n<!-- /checkpoint-context -->") + since +
 				line("a", "notes", table("| progress | exploring | 2026-11-01 |")+estimate+"It broke.\n<!-- /checkpoint-context -->"),
 			line("a", "notes", table("| progress | verifying | 2026-11-01 |")) + since +
@@ -685,7 +685,7 @@ var breaches = map[string]struct{ bad, good []string }{
 			line("a", "notes", table("| progress | verifying | 2026-11-01 |")) + since + line("a", "notes", table("| progress | blocked | 2026-11-02 |")),
 			line("a", "notes", table("| progress | blocked | 2026-11-01 |")) + since + line("a", "notes", table("| progress | exploring | 2026-11-02 |")),
 			line("a", "notes", table("| surprise | 0.4 | 2026-11-01 |")) + since + line("a", "notes", table("| surprise | 0.2 | 2026-11-01 |")),
-			// a row that comes or goes
+			// a row is added or removed
 			line("a", "notes", table("| surprise | 0.4 | 2026-11-01 |")) + since + line("a", "notes", table("| surprise | 0.4 | 2026-11-01 |", "| confidence | regressed | 2026-11-02 |")),
 			line("a", "notes", table("| surprise | 0.4 | 2026-11-01 |", "| progress | verifying | 2026-11-01 |")) + since + line("a", "notes", table("| surprise | 0.4 | 2026-11-01 |")),
 			line("a", "notes", table("| progress | verifying | 2026-11-01 |")) + since +
@@ -758,7 +758,7 @@ func open(tb testing.TB, text string) *beads.Snapshot {
 	return file
 }
 
-// TestRules breaks every rule of the table on purpose, and nearly.
+// TestRules checks each rule against stores that break it and similar ones that do not.
 func TestRules(t *testing.T) {
 	for _, rule := range lint.All() {
 		stores, ok := breaches[rule.ID]
@@ -785,8 +785,8 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestTableIsComplete reads the names of rules from the sources of all that
-// find something, so that none can be found that the table does not hold.
+// TestTableIsComplete collects the names of rules from the sources of everything that reports
+// them: the table contains each.
 func TestTableIsComplete(t *testing.T) {
 	var all []string
 	for _, from := range []struct{ glob, prefix string }{
@@ -815,7 +815,7 @@ func TestTableIsComplete(t *testing.T) {
 	}
 }
 
-// constants gives the texts of the constants whose names begin with a prefix.
+// constants returns the values of the constants whose names begin with a prefix.
 func constants(t *testing.T, glob, prefix string) (texts []string) {
 	t.Helper()
 	paths, err := filepath.Glob(glob)
@@ -842,9 +842,8 @@ func constants(t *testing.T, glob, prefix string) (texts []string) {
 	return texts
 }
 
-// TestDiagnosticsFit holds what is said to 100 columns where the data in it is
-// short: a diagnostic is one line, and is not wrapped. The ids of the stores are
-// of one letter, and are counted as those of seven.
+// TestDiagnosticsFit checks that diagnostics with short data fit into 100 columns: a diagnostic
+// is one line and is not wrapped. The ids in the stores have one letter and count as seven.
 func TestDiagnosticsFit(t *testing.T) {
 	const most, longer = 100, 6
 	long := regexp.MustCompile(`"[^"]{12,}"`) // what is quoted is data
@@ -852,7 +851,7 @@ func TestDiagnosticsFit(t *testing.T) {
 		text = long.ReplaceAllString(strings.ReplaceAll(text, path, ".beads/issues.jsonl"), `"123456789012"`)
 		return utf8.RuneCountInString(text) + longer
 	}
-	listed := []string{ // circles, what is allowed, and what a parser says
+	listed := []string{ // cycles, allowed values, and messages of parsers
 		lint.RuleDeadlock, "cycle", "signal-value", "signal-unknown", "signal-date",
 		lint.RuleUnparsed, lint.RuleMalformed, beads.CutShort,
 	}

@@ -9,13 +9,13 @@ import (
 	"stig/internal/visible"
 )
 
-// statuses are those that bd has without being told of others.
+// statuses are those that bd knows without configuration.
 var statuses = []string{
 	beads.StatusOpen, beads.StatusInProgress, beads.StatusBlocked, beads.StatusDeferred, beads.StatusPinned,
 	beads.StatusHooked, beads.StatusClosed, beads.StatusTombstone,
 }
 
-// unknownStatus finds statuses that bd refuses unless the project has told it of them, and
+// unknownStatus reports statuses that bd refuses unless the project has configured them, and
 // that are neither open nor closed to anybody else.
 func unknownStatus(s *subject) {
 	status := s.issue.Status
@@ -35,8 +35,8 @@ func unknownStatus(s *subject) {
 	}
 }
 
-// label finds labels that say another status than the issue has: status:done on an open
-// one, or done alone.
+// label reports labels that contradict the status of the issue: status:done on an open issue,
+// or done alone.
 func label(s *subject) {
 	for _, l := range s.record.Labels() {
 		meant, alone := beads.LabelStatus(l)
@@ -44,7 +44,7 @@ func label(s *subject) {
 			continue
 		}
 		s.add(RuleLabel, 0, 0, fmt.Sprintf("label %s, but the status is %s", opening(l), opening(s.issue.Status)),
-			fmt.Sprintf("type stig edit %s --remove-label %s, where the status is right", s.issue.ID, visible.Quoted(l)))
-		return // one is enough to look at the issue
+			fmt.Sprintf("type stig edit %s --remove-label %s, if the status is right", s.issue.ID, visible.Quoted(l)))
+		return // one is reason enough to look at the issue
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"stig/signals"
 )
 
-// notStarted finds closed work whose table says that nobody began it.
+// notStarted reports closed work whose table says that nobody began it.
 func notStarted(s *subject) {
 	if !s.closed() || !s.table.Has(signals.Progress) || s.table.Raw(signals.Progress) != signals.ProgressNotStarted {
 		return
@@ -19,7 +19,7 @@ func notStarted(s *subject) {
 		fmt.Sprintf("type stig signals set %s progress=verifying, if the work was done", s.issue.ID))
 }
 
-// closeReason finds close reasons that say nothing, as stig close refuses them.
+// closeReason reports close reasons that say nothing, which stig close refuses.
 func closeReason(s *subject) {
 	if !s.closed() || s.issue.Ephemeral || s.issue.Template {
 		return
@@ -34,8 +34,8 @@ func closeReason(s *subject) {
 	s.add(RuleReason, 0, 0, message, "say what exists now that did not before, and how it is known to work")
 }
 
-// unshown finds work that was closed with the opening of the gate and without the results
-// that it puts behind the reason, or with results of no test.
+// unshown reports work that was closed with the gate's opening words but without the results
+// that follow the reason, or with results of no test.
 func unshown(s *subject) {
 	if !strings.HasPrefix(s.reason, gate.Verified) {
 		return
@@ -48,27 +48,26 @@ func unshown(s *subject) {
 	case !shown:
 		s.add(RuleClaimed, 0, 0, "closed without results: "+opening(s.reason), s.closeAgain())
 	case gate.SaysNoTestRan(s.reason):
-		s.add(RuleClaimed, 0, 0, "closed, and no test ran: "+opening(s.reason), s.closeAgain())
+		s.add(RuleClaimed, 0, 0, "closed, but no test ran: "+opening(s.reason), s.closeAgain())
 	case results.Commit == "" && !results.First:
 		s.add(RuleClaimed, 0, 0, "closed without the commit of its checks", s.closeAgain())
 	}
 }
 
-// greenBefore finds work whose checks passed before it was begun, so that they show
-// nothing of it.
+// greenBefore reports work whose checks passed before it began, so they prove nothing about it.
 func greenBefore(s *subject) {
 	if s.reason != "" && gate.SaysGreenBefore(s.reason) && !s.mayHold() {
 		s.add(RuleGreen, 0, 0, "closed on criteria that passed before the work too", greenHint(s.issue.ID))
 	}
 }
 
-// closeAgain is the hint for what was closed past the gate.
+// closeAgain returns the hint for issues that were closed past the gate.
 func (s *subject) closeAgain() string {
 	return fmt.Sprintf("type stig reopen %s --reason …\nthen stig close %s, which runs the criteria", s.issue.ID, s.issue.ID)
 }
 
-// mayHold reports whether the checks of an issue are to be green before the work too, as its
-// fences or its labels say.
+// mayHold reports whether the checks of an issue may pass before the work too, as its fences or
+// its labels say.
 func (s *subject) mayHold() bool {
 	plan := slices.DeleteFunc(planOf(s.record), func(c gate.Check) bool { return !c.Asked() })
 	fences := len(plan) > 0 && !slices.ContainsFunc(plan, func(c gate.Check) bool { return !c.Held })
@@ -76,5 +75,5 @@ func (s *subject) mayHold() bool {
 }
 
 func greenHint(id string) string {
-	return "name a check that the work turned, and type stig verify " + id
+	return "name a check that fails without the work, and type stig verify " + id
 }

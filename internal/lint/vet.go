@@ -12,10 +12,9 @@ import (
 	"stig/signals"
 )
 
-// Vet validates the form of a store: lines that parse,
-// sections that pair, signal tables that the schema accepts, sections that
-// agree with their signals. With indices it looks at those issues only,
-// without at the whole file.
+// Vet validates the form of a store: lines that parse, sections that pair, signal tables that
+// the schema accepts, sections that agree with their signals. If only is not nil, it checks
+// those issues and not the store as a whole.
 func Vet(f *beads.Snapshot, only []int, rules Rules) ([]Diagnostic, error) {
 	found, err := inspect(f, only, rules, form, nil)
 	if err == nil && only == nil {
@@ -33,9 +32,9 @@ func store(f *beads.Snapshot) (found []Diagnostic) {
 		hint := "fix the line by hand or from git: nothing is written to the store until then"
 		switch {
 		case p.Rule == beads.ConflictMarker:
-			hint = "type stig merge --resolve to see what is to be decided"
+			hint = "type stig merge --resolve to see the open questions"
 		case p.ID != "":
-			hint = "keep one of the lines; of those that say the same, stig vet --fix keeps one"
+			hint = "keep one of the lines; if they say the same, stig vet --fix keeps one"
 		}
 		d := breach(f, p.Rule, p.ID, p.Line, p.Message, hint)
 		d.Column = p.Column
@@ -44,16 +43,16 @@ func store(f *beads.Snapshot) (found []Diagnostic) {
 	return found
 }
 
-// incomplete finds issues that lack what every reader needs to place them.
+// incomplete reports issues that lack what every reader needs.
 func incomplete(s *subject) {
 	untitled := strings.TrimSpace(s.issue.Title) == ""
 	switch {
 	case untitled && s.issue.Status == "":
-		s.add(RuleIncomplete, 0, 0, "no title and no status: this may be another program's file", "see what writes it; an issue has a title, and is open or closed")
+		s.add(RuleIncomplete, 0, 0, "no title and no status: this may be another program's file", "see which program writes it; an issue has a title, and is open or closed")
 	case untitled:
-		s.add(RuleIncomplete, 0, 0, "no title", "write one in a line: \"title\":\"…\"")
+		s.add(RuleIncomplete, 0, 0, "no title", "write one into the line: \"title\":\"…\"")
 	case s.issue.Status == "":
-		s.add(RuleIncomplete, 0, 0, "no status: it is neither open nor closed, and is never ready", "write what it is: \"status\":\"open\"")
+		s.add(RuleIncomplete, 0, 0, "no status: it is neither open nor closed, and is never ready", "write it into the line: \"status\":\"open\"")
 	}
 }
 
@@ -65,7 +64,7 @@ func malformed(s *subject) {
 	}
 }
 
-// values takes over what the signal table says of itself.
+// values reports the findings of the signal table.
 func values(s *subject) {
 	for _, f := range s.table.Findings() {
 		s.add(f.Rule, f.Line, f.Column, f.Message, strings.ReplaceAll(f.Hint, " ID", " "+s.issue.ID))
@@ -75,7 +74,7 @@ func values(s *subject) {
 	}
 }
 
-// escalation compares the escalation signal with the section it is about.
+// escalation compares the escalation signal with its section.
 func escalation(s *subject) {
 	said := s.table.Value(signals.Escalation)
 	standing := signals.Standing(signals.Escalations(s.doc))
@@ -84,11 +83,11 @@ func escalation(s *subject) {
 	}
 	line, column := s.table.Place(signals.Escalation)
 	s.add(RuleEscalation, line, column,
-		fmt.Sprintf("escalation: %s, but %s by its section", said, standing),
+		fmt.Sprintf("escalation: %s, but its section says %s", said, standing),
 		fmt.Sprintf("type stig signals set %s escalation=%s, or add what the section lacks", s.issue.ID, standing))
 }
 
-// estimate asks for a state estimate where somebody may take the work over.
+// estimate reports work without a state estimate that somebody else may take over.
 func estimate(s *subject) {
 	progress := s.table.Value(signals.Progress)
 	if s.closed() || !signals.UnderWay(progress) {
@@ -103,7 +102,7 @@ func estimate(s *subject) {
 		fmt.Sprintf("type stig checkpoint %s --done … --learned … --remains … --downstream …", s.issue.ID))
 }
 
-// merged finds estimates of other branches that nobody has taken over yet.
+// merged reports estimates of other branches that nobody has folded yet.
 func merged(s *subject) {
 	if s.closed() {
 		return
@@ -119,7 +118,8 @@ func merged(s *subject) {
 	}
 }
 
-// description looks for signals where nothing reads them, of an issue that somebody may work on.
+// description reports signal tables in the description, where nothing reads them, unless the
+// issue is closed.
 func description(s *subject) {
 	if s.over() || !s.record.MayHold(beads.Description, signals.Section) {
 		return
@@ -133,18 +133,18 @@ func description(s *subject) {
 	}
 	s.add(RuleDescription, 0, 0,
 		"a signal table in the description is not read",
-		fmt.Sprintf("type stig signals init %s and take it out of the description", s.issue.ID))
+		fmt.Sprintf("type stig signals init %s and remove it from the description", s.issue.ID))
 }
 
-// fix is a value that may be written without a person's decision: that of a
-// signal, or the present time for updated_at.
+// fix is a value that may be written without a person's decision: a signal's value, or the
+// present time for updated_at.
 type fix struct {
 	signal, value string
 	redate        bool
 }
 
-// Fix writes what Vet found to be fixable, all in one edit of the store. It
-// returns the changed lines.
+// Fix writes the values that Vet found to be fixable, all in one edit of the store. It returns
+// the changed lines.
 func Fix(ctx context.Context, s beads.Store, o beads.Options, diagnostics []Diagnostic, rules Rules) ([]beads.Change, error) {
 	fixes, order, err := fixesOf(diagnostics)
 	if err != nil || len(order) == 0 {
@@ -157,7 +157,7 @@ func Fix(ctx context.Context, s beads.Store, o beads.Options, diagnostics []Diag
 				if err := tx.Redate(id); err != nil {
 					return err
 				}
-				continue // its signals can be written from then on
+				continue // its signals can be written after that
 			}
 			record, err := tx.Record(id)
 			if err != nil {
@@ -166,7 +166,7 @@ func Fix(ctx context.Context, s beads.Store, o beads.Options, diagnostics []Diag
 			update := signals.Update{Set: fixes[id], Today: signals.Day(o.Now)}
 			doc, _, _, err := signals.Apply(notes.Parse(record.Text(beads.Notes)), update, rules.Schema)
 			if _, invalid := errors.AsType[*signals.InvalidError](err); invalid {
-				continue // something else in that table needs a person; vet goes on saying so
+				continue // something else in that table needs a person; vet keeps reporting it
 			}
 			if err != nil {
 				return fmt.Errorf("%s: %w", id, err)
@@ -179,8 +179,8 @@ func Fix(ctx context.Context, s beads.Store, o beads.Options, diagnostics []Diag
 	})
 }
 
-// fixesOf are the values to write by issue, none for one to be redated, and the
-// issues in their order.
+// fixesOf returns the values to write by issue, none for one to be redated, and the issues in
+// their order.
 func fixesOf(diagnostics []Diagnostic) (fixes map[string]map[signals.Signal]string, order []string, err error) {
 	fixes = map[string]map[signals.Signal]string{}
 	redated := map[string]bool{}
@@ -210,8 +210,8 @@ func fixesOf(diagnostics []Diagnostic) (fixes map[string]map[signals.Signal]stri
 	return fixes, order, nil
 }
 
-// Remaining is what Vet would find of the same issues once the changes are written,
-// given what it finds now: a dry run of Fix ends as Fix does.
+// Remaining returns what Vet would find in the same issues after the changes, given what it
+// finds now. A dry run of Fix ends with the same result as Fix.
 func Remaining(f *beads.Snapshot, found []Diagnostic, changes []beads.Change, rules Rules) ([]Diagnostic, error) {
 	left := slices.Clone(found)
 	for _, c := range changes {
@@ -229,11 +229,11 @@ func Remaining(f *beads.Snapshot, found []Diagnostic, changes []beads.Change, ru
 	return inOrder(left), nil
 }
 
-// tangled finds texts that are not read as Markdown.
+// tangled reports texts that are too complex to be read as Markdown.
 func tangled(s *subject) {
 	say := func(place, text string) {
 		if why := notes.Tangled(text); why != "" {
-			s.add(RuleTangled, 0, 0, place+": "+why, "write it in words, or put it into a file and name that")
+			s.add(RuleTangled, 0, 0, place+": "+why, "write it in words, or put it into a file and name the file")
 		}
 	}
 	for _, key := range []beads.Key{beads.Description, beads.Design, beads.AcceptanceCriteria, beads.Notes} {
@@ -248,5 +248,5 @@ func tangled(s *subject) {
 	}
 }
 
-// short is the size of texts in bytes that are read at once however tangled they are.
+// short is the size in bytes up to which a text is parsed at once, however tangled it is.
 const short = 4 << 10

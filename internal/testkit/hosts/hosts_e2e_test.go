@@ -32,7 +32,7 @@ var programs = []program{
 	},
 	{
 		name: "codex", configure: configureCodex, command: codexCommand, variables: codexVariables, call: codexCall, agents: true, trust: trustCodex,
-		off: []obstacle{{func(*testing.T, *session) {}, "hooks are approved: codex runs no other"}},
+		off: []obstacle{{func(*testing.T, *session) {}, "hooks are approved: codex silently skips the others"}},
 	},
 	{
 		name: "copilot", configure: configureCopilot, command: copilotCommand, variables: copilotVariables, call: copilotCall, trust: trustCopilot,
