@@ -1,6 +1,6 @@
-// Package stig_test holds the module to the rules that no compiler knows:
-// which package may import which, who may touch the process, and what may
-// happen before main runs. CONTRIBUTING.md gives the reasons.
+// Package stig_test checks the rules of the module that no compiler knows: which package may
+// import which, what may use the process, and what may run before main. CONTRIBUTING.md gives
+// the reasons.
 package stig_test
 
 import (
@@ -25,8 +25,8 @@ import (
 
 const modulePath = "stig"
 
-// bands, from the ground. A package imports packages of lower bands only; of its own
-// band a room imports the rooms inside it, groups of commands import cli, and main both.
+// bands, from the bottom. A package imports packages of lower bands only; within a band a room
+// imports the rooms inside it, groups of commands import cli, and main imports both.
 var bands = [][]string{
 	{"internal/fault", "internal/visible", "schemas"},
 	{"internal/file", "internal/process", "internal/beads", "notes", "cue"},
@@ -41,28 +41,28 @@ var bands = [][]string{
 	append([]string{command, cli}, groups...),
 }
 
-// groups are the packages of commands, one a noun.
+// groups are the packages of commands, one for each noun.
 var groups = []string{"cmd/stig/issue", "cmd/stig/decide", "cmd/stig/check", "cmd/stig/graph", "cmd/stig/store", "cmd/stig/connect", "cmd/stig/traces", "cmd/stig/workers"}
 
 const (
 	command = "cmd/stig"
-	// cli is what all commands share.
+	// cli is shared by all commands.
 	cli = "cmd/stig/cli"
-	// testkit is what tests share: tests alone import it.
+	// testkit is shared by tests, which alone import it.
 	testkit = "internal/testkit"
 )
 
-// top are the folders of the top level, beside those that other programs prescribe.
+// top are the folders at the top level, beside those that other programs require.
 var top = []string{"checkpoint", "cmd", "cue", "dag", "docs", "examples", "internal", "notes", "orient", "schemas", "signals"}
 
 const (
 	maxRooms    = 25 // folders directly under internal
-	maxPackages = 45 // with code that is not for tests
-	maxFiles    = 28 // of a folder, tests left out: an outline shows so many
+	maxPackages = 45 // packages with production code
+	maxFiles    = 28 // files in a folder, without tests: the most that an outline shows
 )
 
-// dependencies names, for each library (or part of the standard one), the packages that
-// may import it. "x" stands for x and everything under it.
+// dependencies lists, for each library (or part of the standard one), the packages that may
+// import it. "x" stands for x and everything below.
 var dependencies = map[string][]string{
 	"cuelang.org/go":                         {"cue"},
 	"github.com/dominikbraun/graph":          {"dag", "internal/draw"},
@@ -84,12 +84,12 @@ var dependencies = map[string][]string{
 // commands are the packages that bind flags.
 var commands = append([]string{command, cli}, groups...)
 
-// optional may be without an importer: cobra brings pflag with it, and
-// whether cmd/stig names its types is nobody's business.
+// optional libraries may be unused: cobra brings pflag, whether or not cmd/stig names its
+// types.
 var optional = []string{"github.com/spf13/pflag"}
 
-// process lists what reaches out of a function's arguments: the command
-// line, the streams, the environment, the clock, the exit code.
+// process lists what reaches beyond a function's arguments: command line, streams, environment,
+// clock, exit code.
 var process = map[string][]string{
 	"os": {"Args", "Stdin", "Stdout", "Stderr", "Exit",
 		"Getenv", "LookupEnv", "Environ", "ExpandEnv", "Setenv", "Unsetenv", "Clearenv",
@@ -100,12 +100,12 @@ var process = map[string][]string{
 	"flag": {"*"},
 }
 
-// lazy lists the calls that a package variable may be initialised with:
-// they make a value and do no work.
+// lazy lists the calls allowed in the initialization of a package variable: they create a value
+// and do no work.
 var lazy = []string{"errors.New", "sync.OnceValue", "sync.OnceValues", "sync.OnceFunc"}
 
-// errorTypes are the exported types of errors, each with what it carries besides a place, a reason
-// and a hint, for which fault.Error is there.
+// errorTypes are the exported error types, each with what it carries besides place, reason and
+// hint, for which there is fault.Error.
 var errorTypes = map[string]string{
 	"fault.Error":           "a code",
 	"workspace.Ended":       "an exit code, after all is said",
@@ -116,7 +116,7 @@ var errorTypes = map[string]string{
 	"git.RejectedError":     "what git and hooks printed",
 }
 
-// pkg is one package of the module, its test files left out.
+// pkg is one package of the module, without its test files.
 type pkg struct {
 	name  string // import path within the module: "cmd/stig"
 	doc   bool   // has a package comment
@@ -129,7 +129,7 @@ type file struct {
 	fset *token.FileSet
 }
 
-// TestEveryPackageHasABand also fails for a band whose package is missing.
+// TestEveryPackageHasABand also fails for a band with a missing package.
 func TestEveryPackageHasABand(t *testing.T) {
 	known := slices.Concat(bands...)
 	var found []string
@@ -159,7 +159,7 @@ func TestTopLevel(t *testing.T) {
 	}
 }
 
-// foldersIn lists the folders that hold files of the repository, hidden ones left out.
+// foldersIn lists the folders with files of the repository, without hidden ones.
 func foldersIn(t *testing.T, dir string) (names []string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -180,8 +180,8 @@ func TestFoldersAreSmall(t *testing.T)                 { hold(t, foldersAreSmall
 func TestErrorTypesAreFew(t *testing.T)                { hold(t, ownErrors) }
 func TestPackagesAreDescribed(t *testing.T)            { hold(t, undescribed) }
 
-// TestDependenciesHaveNamedImporters fails for a library that a package imports
-// which must not, that one does not which may, and that no line names.
+// TestDependenciesHaveNamedImporters fails for a library imported by a package that may not,
+// for one not imported by a package that may, and for one without a line.
 func TestDependenciesHaveNamedImporters(t *testing.T) {
 	imported := map[string]bool{} // library and importer
 	for _, p := range module(t) {
@@ -208,7 +208,7 @@ func TestRulesCatch(t *testing.T) {
 	tests := []struct {
 		pkg, src string
 		rule     func(pkg) []string
-		want     string // "" when the source is fine
+		want     string // "" if the source is fine
 	}{
 		{"notes", `import "stig/internal/beads"`, importsPointDown, "notes imports internal/beads, which is not in a lower band"},
 		{"dag", `import "stig/orient"`, importsPointDown, "dag imports orient"},
@@ -305,7 +305,7 @@ func importsPointDown(p pkg) (problems []string) {
 	return problems
 }
 
-// isInside reports whether a room of a band is one that another of that band may import.
+// isInside reports whether a room may import another of the same band.
 func isInside(room, importer string) bool {
 	switch {
 	case importer == command:
@@ -316,7 +316,7 @@ func isInside(room, importer string) bool {
 	return strings.HasPrefix(room, importer+"/")
 }
 
-// band is -1 for a package that has none.
+// band is -1 for a package without one.
 func band(name string) int {
 	return slices.IndexFunc(bands, func(names []string) bool { return slices.Contains(names, name) })
 }
@@ -338,8 +338,7 @@ func wrongImporter(p pkg) (problems []string) {
 	return problems
 }
 
-// dependency is the key of dependencies that covers an import path, or the
-// path itself.
+// dependency is the key of dependencies that covers an import path, or the path itself.
 func dependency(imported string) string {
 	for name := imported; name != "."; name = path.Dir(name) {
 		if _, listed := dependencies[name]; listed {
@@ -425,7 +424,7 @@ func workingVariables(f file, decl *ast.GenDecl) (problems []string) {
 	return problems
 }
 
-// makesOnly says that a call is a conversion to an unnamed type, or lazy.
+// makesOnly reports whether a call is a conversion to an unnamed type, or lazy.
 func makesOnly(call *ast.CallExpr) bool {
 	switch call.Fun.(type) {
 	case *ast.ArrayType, *ast.MapType, *ast.ParenExpr:
@@ -462,7 +461,7 @@ func foldersAreSmall(p pkg) []string {
 	return []string{fmt.Sprintf("%s: %d files, at most %d: give each idea one file, or an idea a folder of its own", p.name, len(p.files), maxFiles)}
 }
 
-// ownErrors finds exported types of errors that errorTypes does not know.
+// ownErrors finds exported error types missing from errorTypes.
 func ownErrors(p pkg) (problems []string) {
 	for _, f := range p.files {
 		for _, d := range f.ast.Decls {
@@ -503,8 +502,8 @@ func importPath(spec *ast.ImportSpec) string {
 	return unquoted
 }
 
-// module lists the packages that hold more than tests, for every operating
-// system: files that the present one ignores count too.
+// module lists the packages with more than tests, for every operating system, including files
+// that the current one ignores.
 func module(t *testing.T) []pkg {
 	t.Helper()
 	listed, err := list()
@@ -569,8 +568,8 @@ var list = sync.OnceValues(func() ([]listedPackage, error) {
 	return all, nil
 })
 
-// TestPicture compares the picture of CONTRIBUTING.md with bands, the highest first, each
-// with its packages, and in brackets the libraries that dependencies restricts to them.
+// TestPicture compares the picture in CONTRIBUTING.md with bands, highest first, each with its
+// packages, and in brackets the libraries that dependencies restricts to them.
 func TestPicture(t *testing.T) {
 	want := slices.Clone(bands)
 	slices.Reverse(want)
@@ -594,7 +593,7 @@ func TestPicture(t *testing.T) {
 	}
 }
 
-// librariesOf lists what a package may import that others may not, by the names in the picture.
+// librariesOf lists what a package may import and others may not, by the names in the picture.
 func librariesOf(name string) (libraries []string) {
 	for library, owners := range dependencies {
 		if !slices.Contains(owners, name) || slices.Contains(optional, library) {
@@ -606,8 +605,8 @@ func librariesOf(name string) (libraries []string) {
 	return libraries
 }
 
-// picture reads the first block of CONTRIBUTING.md: of each band the packages, and what
-// stands in brackets behind them.
+// picture parses the first block of CONTRIBUTING.md: the packages of each band, and the
+// brackets after them.
 func picture(t *testing.T) (drawn []map[string][]string) {
 	_, rest, _ := strings.Cut(contributing(t), "```\n")
 	block, _, _ := strings.Cut(rest, "```")
@@ -642,16 +641,16 @@ func contributing(t *testing.T) string {
 	return string(text)
 }
 
-// elsewhere lists what CONTRIBUTING.md names that looks like a path of this repository
-// and is none.
+// elsewhere lists what looks like a path of this repository in CONTRIBUTING.md and does not
+// exist.
 var elsewhere = []string{".stig.cue", "net/http", "os/exec", "*_e2e_test.go"}
 
-// TestPathsInContributing: every file and folder that CONTRIBUTING.md names in backticks
-// is there. A capitalised word in a name, as in format_NAME.go, stands for any.
+// TestPathsInContributing: every file and folder named in backticks in CONTRIBUTING.md exists.
+// A capitalized word in a name, as in format_NAME.go, is a placeholder.
 func TestPathsInContributing(t *testing.T) {
 	_, prose, _ := strings.Cut(contributing(t), "```\n") // the picture has a test of its own
 	_, prose, _ = strings.Cut(prose, "```\n")
-	files := map[string]bool{} // by their names without folders
+	files := map[string]bool{} // by name, without folders
 	listed, err := list()
 	if err != nil {
 		t.Fatal(err)

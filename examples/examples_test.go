@@ -1,5 +1,5 @@
-// Package examples_test says what the example stores promise to show, so
-// that the README, the tests of the commands and a reader can rely on it.
+// Package examples_test checks what the example stores promise to show, so that the README, the
+// tests of the commands and readers can rely on it.
 package examples_test
 
 import (
@@ -38,8 +38,8 @@ type issue struct {
 
 type store map[string]issue
 
-// TestHarborIsWrittenAsBdWritesIt: a reader compares the store with what bd
-// 0.49 exports, and the lossless layers are shown on it.
+// TestHarborIsWrittenAsBdWritesIt: readers compare the store with the export of bd 0.49, and
+// the lossless layers are demonstrated on it.
 func TestHarborIsWrittenAsBdWritesIt(t *testing.T) {
 	ids := []string{}
 	for _, line := range lines(t) {
@@ -70,7 +70,7 @@ var keyOrder = []string{"id", "title", "description", "design", "acceptance_crit
 	"priority", "issue_type", "assignee", "owner", "estimated_minutes", "created_at", "created_by",
 	"updated_at", "closed_at", "close_reason", "defer_until", "labels", "dependencies", "comments"}
 
-// TestHarborIsConsistent: nothing in the example is an example of a mistake.
+// TestHarborIsConsistent: nothing in the example contains a mistake.
 func TestHarborIsConsistent(t *testing.T) {
 	s := harbor(t)
 	for id, i := range s {
@@ -148,15 +148,15 @@ func TestHarborTablesAreCanonical(t *testing.T) {
 	}
 }
 
-// TestHarborShows is the list of what the example has to show, each with the
-// issues that show it, so that examples/harbor/README.md can name them.
+// TestHarborShows lists what the example must show, each with the issues that show it, so that
+// examples/harbor/README.md can name them.
 func TestHarborShows(t *testing.T) {
 	s := harbor(t)
 	ready := func(i issue) bool { return i.Status == "open" && len(s.open(i)) == 0 }
 	promises := []struct {
 		what  string
 		shown func(issue) bool
-		ids   []string // "" stands for any further ones
+		ids   []string // "" stands for any others
 	}{
 		{"an epic", func(i issue) bool { return i.Type == "epic" }, []string{"harbor-4ke", "harbor-9fd"}},
 		{"a ready shallow issue with an interface", func(i issue) bool {

@@ -1,16 +1,15 @@
-// Package schemas holds the CUE schemas of stig as text: that of the
-// stigmergic workflow, that of the configuration, that of what commands print as
-// JSON, that of traces, and that of the files of actors.
+// Package schemas embeds stig's CUE schemas: the stigmergic workflow, the configuration, the
+// JSON output of commands, traces, and actors' files.
 //
-// It does not know CUE: package cue compiles the texts, and package signals
-// has its constants generated from the first.
+// It does not know CUE: package cue compiles the texts, and the constants of package signals
+// are generated from the first.
 //
 //	os.Stdout.WriteString(schemas.StigmergicWorkflow)
 package schemas
 
 import _ "embed"
 
-// File is where the schema of the workflow lies in the source tree, slash-separated.
+// File is the path of the workflow schema in the source tree, slash-separated.
 const File = "schemas/stigmergic-workflow/schema.cue"
 
 // StigmergicWorkflow is the text of [File].

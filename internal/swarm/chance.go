@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// Purposes of a draw; that of a role is purposeRole and the role.
+// Purposes of a draw; for a role it is purposeRole and the role.
 const (
 	purposeTheta   = "theta"
 	purposeRho     = "rho"
@@ -16,14 +16,13 @@ const (
 	purposeRole    = "role-"
 )
 
-// Chance is a number of at least 0 and below 1 that is the same whenever and wherever the
-// same agent draws for the same purpose in the same round.
+// Chance returns a number in [0, 1) that depends only on agent, purpose and round.
 func Chance(swarm string, round int, agent, purpose string) float64 {
 	sum := sha256.Sum256([]byte(swarm + "\x00" + strconv.Itoa(round) + "\x00" + agent + "\x00" + purpose))
 	return float64(binary.BigEndian.Uint64(sum[:8])>>11) / (1 << 53)
 }
 
-// respond is the probability with which a stimulus moves an agent of a threshold.
+// respond is the probability with which a stimulus moves an agent with a threshold.
 func respond(stimulus, threshold float64) float64 {
 	if stimulus == 0 {
 		return 0
@@ -32,8 +31,8 @@ func respond(stimulus, threshold float64) float64 {
 	return s / (s + t)
 }
 
-// logarithm is the natural logarithm of a number above 0. That of package math differs in
-// its last digit between processors.
+// logarithm is the natural logarithm of a positive number. That of package math differs in its
+// last digit between processors.
 func logarithm(x float64) float64 {
 	f, exp := math.Frexp(x) // f is in [½, 1)
 	s := (f - 1) / (f + 1)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Choice is a suggestion where an agent may look next. It decides for itself.
+// Choice is a suggestion for an agent's next direction. The agent decides.
 type Choice struct {
 	Kind      string `json:"choice"`    // follow, uncovered or random
 	Direction string `json:"direction"` // "" where it has to find one of its own
@@ -21,8 +21,8 @@ const (
 	Random    = "random"
 )
 
-// Effective is the concentration of a direction less what stop signals that count at a
-// time take from it for those who ask, at most half.
+// Effective is the concentration of a direction minus what current stop signals take from it
+// for followers, at most half.
 func (s *State) Effective(direction string, at time.Time) (effective Figure, inhibiting bool) {
 	total := 0.0
 	for _, g := range s.Signals {
@@ -37,13 +37,13 @@ func (s *State) Effective(direction string, at time.Time) (effective Figure, inh
 	return Figure(float64(d.Concentration) * (1 - min(total, mostTotal))), total > 0
 }
 
-// Inhibited reports whether stop signals keep an agent from following a direction now.
+// Inhibited reports whether stop signals currently keep an agent from following a direction.
 func (s *State) Inhibited(a *Agent, direction string, at time.Time) bool {
 	effective, inhibiting := s.Effective(direction, at)
 	return inhibiting && Chance(s.Swarm, s.Round, a.Name, purposeInhibit) >= respond(float64(effective), float64(a.Threshold))
 }
 
-// Choose draws for an agent of the swarm.
+// Choose draws a direction for an agent of the swarm.
 func (s *State) Choose(a *Agent, at time.Time) Choice {
 	u := Chance(s.Swarm, s.Round, a.Name, purposeChoose)
 	follow := following - float64(a.Random)
@@ -65,7 +65,7 @@ func (s *State) Choose(a *Agent, at time.Time) Choice {
 	return c
 }
 
-// names lists the directions by name, so that a draw does not depend on their order.
+// names lists the directions sorted by name, so that a draw does not depend on their order.
 func (s *State) names() (names []string) {
 	for _, d := range s.Directions {
 		names = append(names, d.Name)
@@ -74,7 +74,7 @@ func (s *State) names() (names []string) {
 	return names
 }
 
-// proportional picks a direction by its effective concentration; "" where none has any.
+// proportional picks a direction by its effective concentration; "" if none has any.
 func (s *State) proportional(u float64, at time.Time) (picked string) {
 	sum := 0.0
 	for _, name := range s.names() {
@@ -95,15 +95,15 @@ func (s *State) proportional(u float64, at time.Time) (picked string) {
 	return picked
 }
 
-// open picks a direction that nobody covered; "" where each has findings or deposits, so
-// that the agent finds one of its own.
+// open picks a direction without findings and deposits; "" if there is none, so that the agent
+// finds one of its own.
 func (s *State) open(u float64) string {
 	return pick(u, slices.DeleteFunc(s.names(), func(name string) bool {
 		return len(s.directed[name].Depositors) > 0 || slices.ContainsFunc(s.Findings, func(f Finding) bool { return f.Direction == name })
 	}))
 }
 
-// any picks a direction, or one that nobody named yet ("").
+// any picks a direction, or a new one ("").
 func (s *State) any(u float64) string { return pick(u, append(s.names(), "")) }
 
 func pick(u float64, names []string) string {

@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// Config are the numbers of a swarm. Times are in seconds, so that the record of a swarm
-// reads plainly.
+// Config are the parameters of a swarm. Times are in seconds, which keeps its record readable.
 type Config struct {
 	Evaporation float64  `json:"evaporation"` // share of a concentration that a round takes
 	Deposit     float64  `json:"deposit"`     // amount where an agent names none
@@ -22,7 +21,7 @@ type Config struct {
 	LeastActive int      `json:"least_active"`
 }
 
-// Defaults are the numbers that hold where nothing else is configured.
+// Defaults are the parameters that apply unless configured.
 func Defaults() Config {
 	return Config{
 		Evaporation: 0.05, Deposit: 0.1, PerSubtask: 3, Beta: 2, Quorum: Fraction{2, 3}, Diversity: 0.4,
@@ -32,19 +31,19 @@ func Defaults() Config {
 
 const (
 	strength   = 0.3               // of a stop signal
-	mostTotal  = 0.5               // of all stop signals on a direction, for who asks whether to follow
+	mostTotal  = 0.5               // of all stop signals on a direction together, for followers
 	counts     = 300 * time.Second // how long a stop signal counts
-	analystMin = 0.7               // concentration that makes a deep analyst
-	depositMin = 3                 // deposits that a deep analyst made
-	roundsMin  = 2                 // complete rounds of a synthesizer
+	analystMin = 0.7               // concentration required for a deep analyst
+	depositMin = 3                 // deposits required for a deep analyst
+	roundsMin  = 2                 // complete rounds required for a synthesizer
 	synthesis  = 0.8               // chance of becoming one
 	warnAfter  = 3                 // rounds without change
 	stagnant   = 2 * warnAfter
-	uncovered  = 0.15 // chance to take a direction that nobody covered
-	following  = 0.85 // and, less the random exploration of an agent, to follow
+	uncovered  = 0.15 // chance to take an uncovered direction
+	following  = 0.85 // and, minus an agent's random exploration, to follow
 )
 
-// The marks of the three parts of diversity. None decides anything: their mean does.
+// The thresholds of the three parts of diversity. They decide nothing: the mean does.
 const (
 	markCoverage      = 0.5
 	markOrthogonality = 0.5
@@ -58,10 +57,10 @@ const (
 	mostAgent   = 60 // bytes of a name
 )
 
-// mostWhole bounds the whole numbers of a configuration: half a year in seconds.
+// mostWhole limits integers in a configuration: half a year in seconds.
 const mostWhole = 1 << 24
 
-// validate says what of a configuration is wrong.
+// validate returns what is wrong with a configuration.
 func (c Config) validate() error {
 	share := func(key string, f float64) error {
 		if !(f >= 0 && f <= 1) {
@@ -91,7 +90,7 @@ func (c Config) validate() error {
 // Fraction is a quorum, in integers: 2/3 of 6 is 4, where 0.67 of 6 would be 5.
 type Fraction struct{ Over, Under int }
 
-// ParseFraction reads 2/3, or a decimal such as 0.6.
+// ParseFraction parses 2/3, or a decimal such as 0.6.
 func ParseFraction(text string) (Fraction, error) {
 	var f Fraction
 	over, under, ok := strings.Cut(text, "/")
@@ -130,5 +129,5 @@ func (f *Fraction) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// of is how many of n the fraction asks for, rounded up.
+// of returns how many of n the fraction requires, rounded up.
 func (f Fraction) of(n int) int { return (f.Over*n + f.Under - 1) / max(f.Under, 1) }

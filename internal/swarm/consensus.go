@@ -26,7 +26,7 @@ type Convergence struct {
 	Ideas []Idea `json:"ideas"` // the most supported first
 }
 
-// Idea is what some agents found, with those who support it.
+// Idea is a finding shared by some agents, with its supporters.
 type Idea struct {
 	Idea          string   `json:"idea"`
 	Supporters    []string `json:"supporters"`
@@ -36,7 +36,7 @@ type Idea struct {
 	Quorum        bool     `json:"quorum"`
 }
 
-// converge computes the convergence; started is false before a swarm is.
+// converge computes the convergence; started is false before the start.
 func (s *State) converge(started bool) Convergence {
 	c := Convergence{Ideas: []Idea{}, Unchanged: s.unchanged}
 	if len(s.Agents) == 0 {
@@ -57,7 +57,7 @@ func (s *State) converge(started bool) Convergence {
 	return c
 }
 
-// stableRounds counts the last rounds with findings that had the same ideas.
+// stableRounds counts the last rounds with findings in which the ideas stayed the same.
 func (s *State) stableRounds() (n int) {
 	for _, o := range slices.Backward(s.Opinions) {
 		last := s.Opinions[len(s.Opinions)-1].Ideas
@@ -69,8 +69,8 @@ func (s *State) stableRounds() (n int) {
 	return n
 }
 
-// ideas lists the ideas that stand, with who supports them: by a finding on it or one
-// that agrees with it, in words that no other agent said before.
+// ideas lists the current ideas with their supporters: agents with a finding on it or one that
+// agrees with it, in words that no other agent used before.
 func (s *State) ideas(standing []*Finding, active, needed int) []Idea {
 	first := map[string]string{} // who gave details first
 	at := map[string]int{}
@@ -112,7 +112,7 @@ func (s *State) ideas(standing []*Finding, active, needed int) []Idea {
 	return list
 }
 
-// coverage is the number of perspectives by that of active agents, at most 1.
+// coverage is the number of perspectives divided by that of active agents, at most 1.
 func coverage(standing []*Finding, active int) Figure {
 	used := map[string]bool{}
 	for _, f := range standing {
@@ -123,8 +123,8 @@ func coverage(standing []*Finding, active int) Figure {
 	return min(1, Figure(float64(len(used))/float64(max(active, 1))))
 }
 
-// orthogonality is 1 less the mean Jaccard similarity of the words of distinct ideas; 0
-// with fewer than two.
+// orthogonality is 1 minus the mean Jaccard similarity of the words of distinct ideas; 0 with
+// fewer than two.
 func orthogonality(standing []*Finding) Figure {
 	words := map[string]map[string]bool{}
 	var names []string
@@ -161,11 +161,10 @@ func jaccard(a, b map[string]bool) float64 {
 	if all := len(a) + len(b) - both; all > 0 {
 		return float64(both) / float64(all)
 	}
-	return 1 // neither says anything
+	return 1 // both are empty
 }
 
-// entropy is that of the concentrations, by the logarithm of their number; 0 with fewer
-// than two.
+// entropy is the normalized entropy of the concentrations; 0 with fewer than two.
 func (s *State) entropy() Figure {
 	var shares []float64
 	for _, d := range s.Directions {
@@ -190,8 +189,8 @@ func (s *State) entropy() Figure {
 	return Figure(min(1, max(0, entropy/logarithm(float64(len(shares))))))
 }
 
-// Words are the words of a text: runs of letters and digits in lower case, of Han
-// characters every two that stand side by side.
+// Words splits a text into words: runs of letters and digits in lower case, and pairs of
+// adjacent Han characters.
 func Words(text string) (words []string) {
 	var run []rune
 	han := false

@@ -14,7 +14,7 @@ import (
 // began is when the swarms of these tests start.
 var began = time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
 
-// script makes operations of the swarm s-1, a second after each other.
+// script creates operations of the swarm s-1, one a second.
 type script struct {
 	list  []swarm.Operation
 	round int
@@ -88,8 +88,8 @@ func TestConcentrations(t *testing.T) {
 			}
 			return s.settle(time.Second)
 		}, 0.95},
-		// One deposit of 0.8 and one of 0.5: the cap cuts to 1 before evaporation takes its
-		// share; the other order would leave 0.8 × 0.95 + 0.5 = 1.26, cut to 1.
+		// One deposit of 0.8 and one of 0.5: the cap of 1 applies before evaporation; the other
+		// order would give 0.8 × 0.95 + 0.5 = 1.26, capped at 1.
 		{"cap before evaporation", func(s *script) *swarm.State {
 			s.deposit("tanwei", "north", 0.8)
 			s.deposit("suyuan", "north", 0.5)
@@ -109,7 +109,8 @@ func TestConcentrations(t *testing.T) {
 			}
 			return s.settle(time.Second)
 		}, 0.32585},
-		// The signal stands for two settlements: 1 × 0.95 × 0.7 = 0.665; 0.665 × 0.95 × 0.7 = 0.442225.
+		// The signal counts for two settlements: 1 × 0.95 × 0.7 = 0.665; 0.665 × 0.95 × 0.7 =
+		// 0.442225.
 		{"each round again", func(s *script) *swarm.State {
 			s.deposit("tanwei", "north", 1)
 			s.stop("suyuan", "north")
@@ -144,7 +145,7 @@ func TestConcentrations(t *testing.T) {
 	}
 }
 
-// What expired is dropped before roles are drawn, so that it makes no debater.
+// Expired signals are dropped before roles are drawn, so they make no debater.
 func TestExpiredSignalMakesNoDebater(t *testing.T) {
 	for after, want := range map[time.Duration]string{300 * time.Second: swarm.Debater, 301 * time.Second: swarm.Explorer} {
 		s := begin(4)
@@ -418,7 +419,7 @@ func TestClassic(t *testing.T) {
 	}
 }
 
-// What a merge of two clones brings twice, or too much of, counts for nothing.
+// Duplicates and excess from a merge of two clones do not count.
 func TestMerged(t *testing.T) {
 	s := begin(5)
 	for _, agent := range swarm.Names(5) {
@@ -448,7 +449,7 @@ func asJSON(t testing.TB, v any) string {
 	return string(data)
 }
 
-// Stop signals on a direction take at most half of it from who asks whether to follow.
+// Stop signals on a direction take at most half of it from followers.
 func TestInhibited(t *testing.T) {
 	s := begin(4)
 	s.deposit("tanwei", "north", 0.8)
@@ -504,7 +505,7 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// Until the first round is settled an agent sees what it did itself.
+// Until the first round is settled an agent sees only its own work.
 func TestBlind(t *testing.T) {
 	s := begin(4)
 	s.deposit("tanwei", "north", 0.5)

@@ -13,17 +13,17 @@ import (
 	"stig/internal/trace"
 )
 
-// NewID names a swarm: the n-th on an issue, by who started it and when.
+// NewID names a swarm: the n-th on an issue, by starter and time.
 func NewID(issue, starter string, at time.Time, n int) string {
 	sum := sha256.Sum256([]byte(strings.Join([]string{issue, starter, second(at).Format(time.RFC3339), strconv.Itoa(n)}, "\x00")))
 	return "s-" + strings.ToLower(base32.StdEncoding.EncodeToString(sum[:])[:10])
 }
 
-// room is how many bytes of operations a trace gets: the rest is for its other lines.
+// room is how many bytes of operations fit into a trace beside its other lines.
 const room = trace.MaxBytes - 1024
 
-// Record gives the traces that hold the operations of a round, as few as have room. The
-// summary is the first line of each.
+// Record returns the traces with the operations of a round, as few as possible. The summary is
+// the first line of each.
 func Record(swarm string, round int, summary string, operations []Operation) (list []trace.Draft, err error) {
 	var parts []string
 	for _, o := range operations {
@@ -48,8 +48,8 @@ func Record(swarm string, round int, summary string, operations []Operation) (li
 
 // Past are the swarms of one issue.
 type Past struct {
-	Swarms []Recorded // by their start, the newest last
-	Flaws  []error    // of lines that could not be read
+	Swarms []Recorded // by start, newest last
+	Flaws  []error    // of unreadable lines
 }
 
 // Recorded are the operations of one swarm.
@@ -58,9 +58,8 @@ type Recorded struct {
 	Operations []Operation
 }
 
-// ReadRecord reads the swarms of an issue from its comments. The first start of a swarm
-// that can begin one holds, and what somebody else than who left it says of the swarm does
-// not count.
+// ReadRecord reads the swarms of an issue from its comments. The first valid start of a swarm
+// counts, and operations in a trace by somebody else do not.
 func ReadRecord(left []trace.Entry) (p Past) {
 	by := map[string][]Operation{}
 	starts := map[string]Operation{}
@@ -90,7 +89,7 @@ func ReadRecord(left []trace.Entry) (p Past) {
 	return p
 }
 
-// Running is the newest swarm of an issue as its comments have it; nil where none runs.
+// Running is the newest swarm in the comments of an issue; nil if none is running.
 func Running(left []trace.Entry) *State {
 	past := ReadRecord(left).Swarms
 	if len(past) == 0 {

@@ -13,13 +13,13 @@ import (
 	"stig/internal/visible"
 )
 
-// Replay gives the state after operations of one swarm, in whatever order they come: round
-// by round, within one by second, agent and number, and its settlement last. What does not
-// count changes nothing: operations that Validate refuses, of strangers, of a round after
-// one that is not settled, after the end; a second settlement of a round; the same
-// operation twice; a settlement or an end of somebody who did not start the swarm.
+// Replay returns the state after the operations of one swarm, in any order: by round, within a
+// round by second, agent and number, with the settlement last. It ignores operations that
+// Validate refuses, of strangers, of a round after one that is not settled, and after the end;
+// a second settlement of a round; duplicates; and a settlement or an end by anybody but the
+// starter.
 //
-// Without a start the state is that of no swarm.
+// Without a start it returns the zero state.
 func Replay(operations []Operation) *State {
 	list := make([]*Operation, 0, len(operations))
 	for i := range operations {
@@ -49,7 +49,7 @@ func Replay(operations []Operation) *State {
 	return s
 }
 
-// before is the order in which operations count.
+// before is the order in which operations apply.
 func before(a, b *Operation) int {
 	if c := cmp.Compare(a.Round, b.Round); c != 0 {
 		return c
@@ -72,7 +72,7 @@ func before(a, b *Operation) int {
 	return strings.Compare(a.text(), b.text())
 }
 
-// rank puts the settlement and the end behind all else of a round.
+// rank puts the settlement and the end after everything else in a round.
 func rank(k Kind) int {
 	switch k {
 	case Settle:
@@ -83,21 +83,20 @@ func rank(k Kind) int {
 	return 0
 }
 
-// text is what tells operations apart that one agent is said to have made at once: all of
-// the operation.
+// text distinguishes simultaneous operations of one agent: the whole operation.
 func (o *Operation) text() string {
 	plain := *o
 	plain.Amount = 0
-	text, _ := json.Marshal(plain) // JSON has no NaN, but all else that an operation holds
+	text, _ := json.Marshal(plain) // JSON has no NaN, but everything else in an operation
 	return string(text) + strconv.FormatFloat(o.Amount, 'g', -1, 64)
 }
 
 func same(a, b *Operation) bool { return before(a, b) == 0 }
 
-// second is a time as operations keep it.
+// second truncates a time as operations store it.
 func second(t time.Time) time.Time { return t.UTC().Truncate(time.Second) }
 
-// ValidateStart says why an operation cannot begin a swarm.
+// ValidateStart returns why an operation cannot start a swarm.
 func (o *Operation) ValidateStart() error {
 	if o.Kind != Start || o.Swarm == "" || o.Agent == "" {
 		return errors.New("start: must name a swarm and who starts it")
@@ -149,7 +148,7 @@ func (s *State) begin(o *Operation) {
 	}
 }
 
-// take has one operation of the running round count.
+// take stores one operation of the running round.
 func (s *State) take(o *Operation) {
 	switch {
 	case o.Kind == Settle && o.Agent == s.StartedBy:
@@ -178,8 +177,7 @@ func (s *State) take(o *Operation) {
 	}
 }
 
-// apply has an operation of an agent change the blackboard; false where it counts for
-// nothing.
+// apply applies an agent's operation to the blackboard; false if it does not count.
 func (s *State) apply(a *Agent, o Operation) bool {
 	switch o.Kind {
 	case Deposit:
@@ -214,7 +212,7 @@ func (s *State) apply(a *Agent, o Operation) bool {
 	return true
 }
 
-// probe claims a subtask; a fourth agent does not get it.
+// probe claims a subtask, unless it has its agents already.
 func (s *State) probe(a *Agent, subtask string) bool {
 	i := slices.IndexFunc(s.Claims, func(c *Claim) bool { return c.Subtask == subtask })
 	if i < 0 {
@@ -233,7 +231,7 @@ func (s *State) probe(a *Agent, subtask string) bool {
 	return true
 }
 
-// Full reports whether a subtask has all the agents that it may have, without this one.
+// Full reports whether a subtask has all its agents, not counting this one.
 func (s *State) Full(subtask, agent string) bool {
 	for _, c := range s.Claims {
 		if c.Subtask == folded(subtask) {
@@ -243,7 +241,7 @@ func (s *State) Full(subtask, agent string) bool {
 	return false
 }
 
-// Solutions is how many commits an agent named in this round, without this one.
+// Solutions is how many commits an agent named in this round, not counting this one.
 func (s *State) Solutions(agent, commit string) int {
 	named := map[string]bool{}
 	for _, f := range s.Findings {

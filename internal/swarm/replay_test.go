@@ -14,8 +14,8 @@ import (
 	"stig/internal/trace"
 )
 
-// FuzzReplay replays operations made of any bytes. In whatever order they come the state
-// is the same, no figure leaves [0, 1], and the record of them reads as it was written.
+// FuzzReplay replays operations made of random bytes. The state does not depend on their order,
+// every figure is in [0, 1], and their record reads back as written.
 func FuzzReplay(f *testing.F) {
 	f.Add([]byte("\x01\x02\x03\x04\x05\x06\x07\x08\x09"), uint64(1))
 	f.Add([]byte(strings.Repeat("deposit stop probe finding settle ", 20)), uint64(7))
@@ -55,7 +55,7 @@ func inRange(t *testing.T, s *swarm.State) {
 	}
 }
 
-// operationsOf makes operations of bytes, most of them such as an agent makes.
+// operationsOf makes operations from bytes, most of them plausible.
 func operationsOf(data []byte) (list []swarm.Operation) {
 	next := func() int {
 		if len(data) == 0 {
@@ -87,7 +87,7 @@ func operationsOf(data []byte) (list []swarm.Operation) {
 	return list
 }
 
-// The record of a round reads as it was written, however many traces it takes.
+// The record of a round reads back as written, however many traces it takes.
 func TestRecord(t *testing.T) {
 	s := begin(6)
 	for i := range 60 {

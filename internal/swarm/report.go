@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Report is what a swarm came to, as data.
+// Report is the result of a swarm, as data.
 type Report struct {
 	Swarm      string    `json:"swarm"`
 	Task       string    `json:"task"`
@@ -28,7 +28,7 @@ type Report struct {
 	At         time.Time `json:"at"`
 }
 
-// NewReport reports on a state at a time, which counts while the swarm runs.
+// NewReport reports on a state at a time, which matters while the swarm runs.
 func NewReport(s *State, at time.Time) *Report {
 	r := &Report{
 		Swarm: s.Swarm, Task: s.Task, Mode: s.Mode, Agents: len(s.Agents), Active: s.Convergence.Active, Rounds: s.Settled, Ended: s.Ended,
@@ -37,7 +37,7 @@ func NewReport(s *State, at time.Time) *Report {
 	if s.Ended != "" {
 		r.At = s.EndedAt
 	}
-	r.Minutes = max(0, int(r.At.Sub(s.Started).Round(time.Minute)/time.Minute)) // a clock may be set back
+	r.Minutes = max(0, int(r.At.Sub(s.Started).Round(time.Minute)/time.Minute)) // the clock may have been set back
 	for _, idea := range s.Convergence.Ideas {
 		switch {
 		case idea.Quorum:
@@ -62,7 +62,7 @@ func NewReport(s *State, at time.Time) *Report {
 	return r
 }
 
-// conclude takes the words of the solution that passed, else the last finding of a
+// conclude returns the text of the solution that passed, else the last finding of a
 // synthesizer, else the newest finding on the leading idea.
 func (r *Report) conclude() {
 	take := func(is func(Finding) bool) bool {
@@ -89,8 +89,7 @@ func (r *Report) conclude() {
 	}
 }
 
-// DisplayName is the name of an agent as a report has it: those of the six names of the
-// seed with what they mean.
+// DisplayName is an agent's name in reports: the six default names with their meanings.
 func DisplayName(agent string) string {
 	for _, n := range names {
 		if n.name == agent {
@@ -100,13 +99,13 @@ func DisplayName(agent string) string {
 	return agent
 }
 
-// names are the agents where nobody names others. They mean no division of work.
+// names are the default agents. They do not divide the work.
 var names = []struct{ name, display string }{
 	{"tanwei", "TanWei (探微者)"}, {"suyuan", "SuYuan (溯源者)"}, {"dongcha", "DongCha (洞察者)"},
 	{"qiusuo", "QiuSuo (求索者)"}, {"xili", "XiLi (析理者)"}, {"jianwei", "JianWei (见微者)"},
 }
 
-// Names gives the names of n agents.
+// Names returns the names of n agents.
 func Names(n int) (list []string) {
 	for i := range n {
 		if i < len(names) {
@@ -118,7 +117,7 @@ func Names(n int) (list []string) {
 	return list
 }
 
-// titles of roles, as reports have them.
+// titles of roles in reports.
 func title(role string) string {
 	var words []string
 	for word := range strings.SplitSeq(strings.ToLower(role), "_") {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// settle ends the running round, in the order that the seed of these rules has.
+// settle ends the running round, in the fixed order of the rules.
 func (s *State) settle(o *Operation) {
 	at := second(o.At)
 	s.absent(o.Missing, at)
@@ -47,7 +47,7 @@ func (s *State) absent(missing []string, at time.Time) {
 	}
 }
 
-// opine records what the active agents hold, in a round that has findings.
+// opine records the ideas of the active agents in a round with findings.
 func (s *State) opine() {
 	if !slices.ContainsFunc(s.Findings, func(f Finding) bool { return f.Round == s.Round }) {
 		return
@@ -84,7 +84,7 @@ func (s *State) currentFindings() (list []*Finding) {
 	return list
 }
 
-// transform draws the roles of explorers: the first rule that draws true counts.
+// transform draws the roles of explorers: the first rule that succeeds counts.
 func (s *State) transform() {
 	if s.Mode == Classic {
 		s.elect()
@@ -104,7 +104,7 @@ func (s *State) transform() {
 			chance  float64
 		}{
 			{DeepAnalyst, "a direction is at 0.7 or more, and it deposited 3 times", highest >= analystMin && a.Deposits >= depositMin, respond(highest, float64(a.Threshold))},
-			{Debater, "a stop signal stands", len(s.Signals) > 0, 1},
+			{Debater, "there is a stop signal", len(s.Signals) > 0, 1},
 			{Synthesizer, "it completed 2 rounds", a.Rounds >= roundsMin, synthesis},
 		} {
 			if rule.holds && Chance(s.Swarm, s.Round, a.Name, purposeRole+rule.to) < rule.chance {
@@ -169,7 +169,7 @@ func (s *State) end(at time.Time) {
 	}
 }
 
-// warnings are those that the explorers are told. The suggestions are those of the seed.
+// warnings are shown to explorers, each with a suggestion.
 func (s *State) warnings(c *Convergence) []Warned {
 	list := []Warned{}
 	if float64(c.Diversity) < s.Config.Diversity {
@@ -183,7 +183,7 @@ func (s *State) warnings(c *Convergence) []Warned {
 	return list
 }
 
-// support is who supports what, to see whether a round changed anything.
+// support is who supports what, to detect whether a round changed anything.
 func (c *Convergence) support() string {
 	var lines []string
 	for _, idea := range c.Ideas {
@@ -193,8 +193,8 @@ func (c *Convergence) support() string {
 	return strings.Join(lines, "\n")
 }
 
-// Drawn gives the role changes and warnings of a settled round as operations, for those
-// who read the record without replaying it.
+// Drawn returns the role changes and warnings of a settled round as operations, for readers of
+// the record.
 func (s *State) Drawn(round int, at time.Time) (list []Operation) {
 	add := func(o Operation) {
 		o.Swarm, o.Round, o.At = s.Swarm, round, second(at)
@@ -216,7 +216,7 @@ func (s *State) Drawn(round int, at time.Time) (list []Operation) {
 	return list
 }
 
-// String is a line about the round that was settled last.
+// String is a line about the last settled round.
 func (s *State) String() string {
 	c, leading := s.Convergence, "none"
 	if d := s.Leading(); d != nil {

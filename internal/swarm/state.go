@@ -15,7 +15,7 @@ const (
 	Synthesizer = "SYNTHESIZER"
 )
 
-// State is all that a swarm knows after its operations.
+// State is the state of a swarm after its operations.
 type State struct {
 	Swarm     string    `json:"swarm"`
 	Task      string    `json:"task"`
@@ -45,14 +45,14 @@ type State struct {
 	supported string
 }
 
-// Direction is where explorers may go.
+// Direction is a direction for explorers.
 type Direction struct {
 	Name          string   `json:"direction"`
 	Concentration Figure   `json:"concentration"` // in [0, 1]
 	Depositors    []string `json:"depositors"`
 }
 
-// Signal is a stop signal that stands.
+// Signal is a stop signal in effect.
 type Signal struct {
 	From     string    `json:"from"`
 	Target   string    `json:"target"`
@@ -86,7 +86,7 @@ type Finding struct {
 	key string // of its details
 }
 
-// Agent is an explorer, with the state that is hosted for it.
+// Agent is an explorer with its hosted state.
 type Agent struct {
 	Name      string    `json:"agent"`
 	Role      string    `json:"role"`
@@ -145,14 +145,14 @@ type Opinion struct {
 	Ideas []string `json:"ideas"`
 }
 
-// Warned is what the explorers are told in their next prompts.
+// Warned is shown to explorers in their next prompts.
 type Warned struct {
 	Kind        string            `json:"warning"`
 	Figures     map[string]Figure `json:"figures"`
 	Suggestions []string          `json:"suggestions"`
 }
 
-// Agent gives an agent by its name; nil for none.
+// Agent returns an agent by name; nil for none.
 func (s *State) Agent(name string) *Agent {
 	for _, a := range s.Agents {
 		if a.Name == name {
@@ -186,8 +186,8 @@ func (s *State) Expected() (names []string) {
 // Blind reports whether agents may not see each other's findings yet.
 func (s *State) Blind() bool { return s.Settled == 0 && s.Ended == "" }
 
-// SeenBy is the state as an agent may see it while a round runs: in the first round
-// without what others left in it.
+// SeenBy is the state visible to an agent during a round: in the first round without others'
+// work.
 func (s *State) SeenBy(agent string) *State {
 	if !s.Blind() {
 		return s
@@ -210,7 +210,7 @@ func (s *State) SeenBy(agent string) *State {
 	return &seen
 }
 
-// Leading is the direction with the highest concentration; nil where none has any.
+// Leading is the direction with the highest concentration; nil if none has any.
 func (s *State) Leading() *Direction {
 	if len(s.Directions) == 0 || s.Directions[0].Concentration == 0 {
 		return nil
@@ -218,7 +218,7 @@ func (s *State) Leading() *Direction {
 	return s.Directions[0]
 }
 
-// direction gives a direction, made where it is new.
+// direction returns a direction, creating it if necessary.
 func (s *State) direction(name string) *Direction {
 	d := s.directed[name]
 	if d == nil {
@@ -229,7 +229,7 @@ func (s *State) direction(name string) *Direction {
 	return d
 }
 
-// ordered sorts what has an order of its own.
+// ordered sorts what has a natural order.
 func (s *State) ordered() {
 	slices.SortFunc(s.Directions, func(a, b *Direction) int {
 		return cmp.Or(cmp.Compare(b.Concentration, a.Concentration), strings.Compare(a.Name, b.Name))

@@ -23,8 +23,8 @@ var (
 	write = flag.Bool("study-write", false, "write the figures of the study into docs/swarm.md")
 )
 
-// landscape is a question with a known answer: option 0 is the best, or as good as
-// option 1. A reading of an option is its value and noise.
+// landscape is a question with a known answer: option 0 is best, or tied with option 1. A
+// reading of an option is its value plus noise.
 type landscape struct {
 	options int
 	equal   bool // option 1 is as good as option 0
@@ -51,12 +51,12 @@ type arm struct {
 	agents  int
 	quorum  swarm.Fraction
 	stops   bool
-	scouts  bool // as bees: each holds where it was sent last, and signals against the strongest other
+	scouts  bool // like bees: each supports where it was last sent, and signals against the strongest other
 	failing int  // agents that do nothing
 	lying   int  // agents that praise the worst option
 }
 
-// outcome is what one run came to.
+// outcome is the result of one run.
 type outcome struct {
 	right, converged bool
 	rounds, readings int
@@ -71,7 +71,7 @@ func optionOf(name string) (option int) {
 	return option
 }
 
-// mind is what a scripted explorer knows by itself.
+// mind is a scripted explorer's own knowledge.
 type mind struct {
 	sum, n []float64
 }
@@ -99,9 +99,9 @@ func (m *mind) mean(option int) (float64, bool) {
 	return m.sum[option] / m.n[option], true
 }
 
-// explore runs one swarm. Each honest explorer takes one reading a round where choose
-// sends it, deposits by what it read, holds the option that it read best, and, where that
-// is asked for, sends a stop signal on the leading direction when it read that as worse.
+// explore runs one swarm. Each honest explorer takes one reading a round where choose sends it,
+// deposits in proportion, supports its best option, and optionally sends a stop signal on a
+// leading direction that it read as worse.
 func (a arm) explore(seed uint64) (out outcome) {
 	r := rand.New(rand.NewPCG(seed, uint64(a.options*100+a.agents)))
 	names, at := swarm.Names(a.agents), began
@@ -195,8 +195,8 @@ func (a arm) alone(seed uint64, readings int) bool {
 	return a.isBest(m.best())
 }
 
-// vote has each explorer take its share of so many readings by itself, evenly from an
-// option of its own on, and gives what most of them hold; of a tie the first that was drawn.
+// vote lets each explorer take its share of the readings evenly, starting at its own option,
+// and returns the majority's option; on a tie the first drawn.
 func (a arm) vote(seed uint64, readings int) bool {
 	r := rand.New(rand.NewPCG(seed, 78))
 	votes := make([]int, a.options)
@@ -274,7 +274,7 @@ func one(b bool) int {
 
 var usual = arm{landscape: landscape{options: 5, noise: 0.2}, agents: 6, quorum: swarm.Fraction{Over: 2, Under: 3}, stops: true}
 
-// setting is an arm of the study, and what the page calls it.
+// setting is an arm of the study, with its name on the page.
 type setting struct {
 	name string
 	arm

@@ -1,11 +1,11 @@
-// Package swarm computes what several explorers of one question know together, and when
-// they are done. It takes its rules from honeybees that look for a nest and from ants that
-// mark paths: directions carry a concentration that evaporates, stop signals lower it, a
-// quorum of explorers decides.
+// Package swarm computes what several explorers of one question know together, and when they
+// are done. Its rules come from honeybees looking for a nest and ants marking paths: directions
+// have a concentration that evaporates, stop signals lower it, and a quorum of explorers
+// decides.
 //
-// The blackboard is a replay: nothing edits it. Replay gives the state after a list of
-// operations, on every machine the same. The package opens no store, reads no clock and
-// draws no random numbers: chance is a hash of who draws what and when.
+// The blackboard is a replay: nothing edits it. Replay returns the state after a list of
+// operations, the same on every machine. The package opens no store, reads no clock and draws
+// no random numbers: chance is a hash of agent, purpose and round.
 //
 //	state := swarm.Replay(operations)
 //	state.Convergence.Converged
@@ -25,12 +25,11 @@ import (
 	"stig/internal/visible"
 )
 
-// Kind is what an operation does.
+// Kind is the kind of an operation.
 type Kind string
 
-// Kinds of operations. Agents make Deposit to State, whoever started the swarm the others.
-// Role and Warning are written by a settlement for people to read, and Replay draws them
-// itself.
+// Kinds of operations. Agents make those from Deposit to State, the starter of the swarm the
+// others. A settlement writes Role and Warning for people to read; Replay computes them itself.
 const (
 	Start   Kind = "start"
 	Deposit Kind = "deposit"
@@ -45,10 +44,10 @@ const (
 	End     Kind = "end"
 )
 
-// ofAgents are the kinds that an agent may ask for.
+// ofAgents are the kinds that an agent may use.
 var ofAgents = []Kind{Deposit, Stop, Probe, Find, Host}
 
-// Reasons are why an agent may send a stop signal.
+// Reasons are the reasons for a stop signal.
 var Reasons = []string{"contradictory_evidence", "better_alternative", "resource_conflict"}
 
 // Mode is how a swarm begins.
@@ -79,8 +78,8 @@ const (
 // Asks reports whether a person decides after such an end.
 func (o Outcome) Asks() bool { return o == Exhausted || o == Stagnant }
 
-// Operation is one line of the record of a swarm. Which of the keys after At count depends
-// on the kind.
+// Operation is one line of a swarm's record. Its kind determines which of the keys after At
+// count.
 type Operation struct {
 	Swarm string    `json:"swarm"`
 	Round int       `json:"round"` // 0 for the start
@@ -119,7 +118,7 @@ type Operation struct {
 	Verdict     *Verdict          `json:"verdict,omitempty"`
 }
 
-// Verdict is what the acceptance criteria said of a solution that an agent named.
+// Verdict is the result of the acceptance criteria for an agent's solution.
 type Verdict struct {
 	Agent  string `json:"agent"`
 	Idea   string `json:"core_idea,omitempty"`
@@ -131,7 +130,7 @@ type Verdict struct {
 	Changed []string `json:"changed,omitempty"` // files that the acceptance criteria name
 }
 
-// Figure is a number that is printed with 12 decimals.
+// Figure is a number printed with 12 decimals.
 type Figure float64
 
 // MarshalJSON writes the number with 12 decimals.
@@ -139,7 +138,7 @@ func (f Figure) MarshalJSON() ([]byte, error) {
 	return strconv.AppendFloat(nil, float64(f), 'f', 12, 64), nil
 }
 
-// numberOf is the N of an operation's id, AGENT-N; 0 where it has none.
+// numberOf is the N of an operation's id, AGENT-N; 0 for none.
 func (o Operation) numberOf() int {
 	n, err := strconv.Atoi(o.ID[strings.LastIndexByte(o.ID, '-')+1:])
 	if err != nil || n < 0 {
@@ -148,17 +147,17 @@ func (o Operation) numberOf() int {
 	return n
 }
 
-// mostName bounds a name in an operation, mostText a text, and mostLine all of it, in bytes:
-// a settled round goes into traces, of which each has room for some operations.
+// mostName limits a name in an operation, mostText a text, and mostLine the whole, in bytes,
+// since traces with several operations have limited room.
 const (
 	mostName = 300
 	mostText = 2500
 	mostLine = 5000
 
-	mostIdeas = 20 // that a finding agrees with
+	mostIdeas = 20 // ideas that a finding agrees with
 )
 
-// Keys are the keys of an operation of an agent that count, by its kind.
+// Keys are the keys that count in an agent's operation, by kind.
 func Keys(kind Kind) []string {
 	switch kind {
 	case Deposit:
@@ -175,8 +174,8 @@ func Keys(kind Kind) []string {
 	return nil
 }
 
-// Normal is an operation of an agent as Validate takes it and Replay compares it: with what
-// its kind takes and nothing else, its texts folded and its ideas as slugs.
+// Normal normalizes an agent's operation for Validate and Replay: it keeps only the keys of its
+// kind, folds texts and turns ideas into slugs.
 func (o Operation) Normal() Operation {
 	n := Operation{Swarm: o.Swarm, Round: o.Round, Agent: o.Agent, ID: o.ID, Kind: o.Kind, At: o.At}
 	switch o.Kind {
@@ -200,14 +199,14 @@ func (o Operation) Normal() Operation {
 	return n
 }
 
-// Texts are what somebody wrote of an operation.
+// Texts are the free texts in an operation.
 func (o Operation) Texts() []string {
 	return slices.Concat([]string{
 		o.Task, o.Direction, o.Target, o.Evidence, o.Subtask, o.Idea, o.Perspective, o.Details, o.Branch, o.Exploring, o.Claimed, o.Note,
 	}, o.Directions, o.AgreesWith)
 }
 
-// Validate says what of an operation of an agent is wrong, whatever the blackboard holds.
+// Validate returns what is wrong with an agent's operation, whatever the blackboard contains.
 func (o Operation) Validate() error {
 	if n := len(o.AgreesWith); n > mostIdeas {
 		return fmt.Errorf("agrees_with: must be at most %d ideas; found %d", mostIdeas, n)
@@ -232,7 +231,7 @@ func (o Operation) Validate() error {
 	if err := o.validateKind(); err != nil {
 		return err
 	}
-	if 6*size+512 <= mostLine { // what JSON makes of it is no longer
+	if 6*size+512 <= mostLine { // its JSON is no longer than that
 		return nil
 	}
 	if line, err := json.Marshal(o); err != nil || len(line) > mostLine {
@@ -282,17 +281,17 @@ func joined[T ~string](list []T) string {
 	return strings.Join(words, ", ")
 }
 
-// folded is a text in one line, with single blanks.
+// folded puts a text on one line, with single blanks.
 func folded(text string) string { return visible.OneLine(trimmed(text)) }
 
-// trimmed is a text without blanks around it, as JSON gives it back, and without NUL, which no
+// trimmed is a text without surrounding blanks, as JSON returns it, and without NUL, which no
 // trace can hold.
 func trimmed(text string) string {
 	return strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD"))
 }
 
-// slug is an idea as ideas are compared: letters and digits of any script in lower case,
-// with - between.
+// slug normalizes an idea for comparison: letters and digits of any script in lower case,
+// separated by -.
 func slug(idea string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToLower(trimmed(idea)), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)

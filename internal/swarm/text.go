@@ -18,7 +18,7 @@ func Bar(share float64) string {
 	return strings.Repeat("█", full) + strings.Repeat("░", barWidth-full)
 }
 
-// Text is the report for readers.
+// Text formats the report for readers.
 func (r *Report) Text() string {
 	var b strings.Builder
 	status := cmp.Or(string(r.Ended), "running")
@@ -77,7 +77,7 @@ func (r *Report) convergence(b *strings.Builder) {
 		c.Coverage.Percent(), 100*markCoverage, c.Orthogonality.Percent(), 100*markOrthogonality, c.Entropy.Percent(), 100*markEntropy)
 }
 
-// Percent is a share as people read it.
+// Percent formats a share for people.
 func (f Figure) Percent() string { return fmt.Sprintf("%.0f %%", 100*float64(f)) }
 
 func (r *Report) ideas(b *strings.Builder) {
@@ -128,8 +128,8 @@ func (r *Report) directions(b *strings.Builder) {
 	}
 }
 
-// solutions lists what the acceptance criteria said: of each solution that passed, and of
-// the newest one of each other agent.
+// solutions lists the results of the acceptance criteria: for each solution that passed, and
+// for the newest one of each other agent.
 func (r *Report) solutions(b *strings.Builder) {
 	var lines []string
 	seen := map[string]bool{}
