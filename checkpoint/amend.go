@@ -267,13 +267,13 @@ func (a Amendment) check(f *beads.Snapshot, r *beads.Record) error {
 	}
 	if a.Labels != nil {
 		if len(a.AddLabels)+len(a.RemoveLabels) > 0 {
-			return placed(usage("cannot set all labels and also add or remove some", "leave one of them out"))
+			return placed(usage("cannot set all labels and also add or remove some", "omit one of them"))
 		}
 		return placed(checkLabels(*a.Labels))
 	}
 	for _, label := range a.AddLabels {
 		if slices.Contains(a.RemoveLabels, label) {
-			return placed(usage(fmt.Sprintf("label %q is both added and removed", label), "leave one of them out"))
+			return placed(usage(fmt.Sprintf("label %q is both added and removed", label), "omit one of them"))
 		}
 	}
 	return placed(checkLabels(a.AddLabels))

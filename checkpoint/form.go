@@ -65,7 +65,7 @@ func readForm(form string) (map[string]string, error) {
 		if next := slices.IndexFunc(formTexts, func(name string) bool { return line == formHeading(name) }); next >= 0 {
 			text = formTexts[next]
 			if _, twice := values[text]; twice {
-				return nil, badLine(i+1, fmt.Sprintf("%q appears twice", line), "leave one of them out")
+				return nil, badLine(i+1, fmt.Sprintf("%q appears twice", line), "omit one of them")
 			}
 			values[text] = ""
 			continue

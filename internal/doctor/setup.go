@@ -90,7 +90,7 @@ func (o SetupOptions) contradict() error {
 	for i, one := range flags[:2] { // the other flags can be combined
 		for _, other := range flags[i+1:] {
 			if one.given && other.given {
-				return workspace.Usage(one.name+" and "+other.name+" exclude each other", "give one of them")
+				return workspace.Usage(one.name+" and "+other.name+" cannot be used together", "give one of them")
 			}
 		}
 	}

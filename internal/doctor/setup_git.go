@@ -38,7 +38,7 @@ type mergeDriver struct {
 // SetupGit connects git to stig merge, in the repository of the store or for a user.
 func SetupGit(ctx context.Context, a *workspace.Run, o SetupOptions) (*SetupResult, error) {
 	if o.User && o.Force {
-		return nil, workspace.Usage("--force and --user exclude each other", "leave one of them out")
+		return nil, workspace.Usage("--force and --user cannot be used together", "omit one of them")
 	}
 	if o.User {
 		if err := hasGlobalConfig(a); err != nil {

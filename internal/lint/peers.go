@@ -24,7 +24,7 @@ func refused(s *subject) {
 		}
 	}
 	if s.issue.Ephemeral && string(s.record.Raw("no_history")) == "true" {
-		s.add(RuleRefused, 0, 0, `"ephemeral" and "no_history" exclude each other`, "remove one of the two keys from the line")
+		s.add(RuleRefused, 0, 0, `"ephemeral" and "no_history" cannot be used together`, "remove one of the two keys from the line")
 	}
 }
 

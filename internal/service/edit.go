@@ -75,7 +75,7 @@ func (r CheckpointRequest) update() (u checkpoint.Update, err error) {
 			return u, workspace.Usage("--evidence: is empty", "say what was run and what it printed")
 		}
 		if _, given := r.Signals[signals.EvidenceFreshness]; given {
-			return u, workspace.Usage("--evidence is of today, but --evidence-freshness is given too", "leave one of them out")
+			return u, workspace.Usage("--evidence is of today, but --evidence-freshness is given too", "omit one of them")
 		}
 	}
 	if r.Empty() {

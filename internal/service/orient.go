@@ -40,7 +40,7 @@ func (r OrientRequest) staleDays() int {
 	return *r.StaleDays
 }
 
-// check rejects options that exclude each other, and invalid values.
+// check rejects options that cannot be used together, and invalid values.
 func (r OrientRequest) check() error {
 	switch depths := signals.PlanningDepth.Domain(); {
 	case r.Depth != "" && !slices.Contains(depths, r.Depth):
@@ -48,7 +48,7 @@ func (r OrientRequest) check() error {
 	case r.Budget != 0 && r.Budget < orient.MinBudget:
 		return workspace.Usage(fmt.Sprintf("--budget: must be at least %d characters; found %d", orient.MinBudget, r.Budget), "")
 	case r.Budget != 0 && r.Full:
-		return workspace.Usage("--full and --budget exclude each other", "leave one of them out")
+		return workspace.Usage("--full and --budget cannot be used together", "omit one of them")
 	case r.staleDays() < 0:
 		return workspace.Usage(fmt.Sprintf("--stale-days: must not be negative; found %d", r.staleDays()), "")
 	case r.ID == "" && r.Depth != "":

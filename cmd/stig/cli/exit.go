@@ -124,7 +124,7 @@ func Exclude(cmd *cobra.Command, one string, others ...string) {
 	checkFirst(cmd, func(given func(string) bool) error {
 		for _, other := range others {
 			if given(one) && given(other) {
-				return workspace.Usage(fmt.Sprintf("--%s and --%s exclude each other", one, other), "leave one of them out")
+				return workspace.Usage(fmt.Sprintf("--%s and --%s cannot be used together", one, other), "omit one of them")
 			}
 		}
 		return nil

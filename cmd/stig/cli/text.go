@@ -67,7 +67,7 @@ func TakesText(cmd *cobra.Command, t *Text, what string) {
 func (a *App) Read(t Text) (string, error) {
 	switch {
 	case t.Message != "" && t.File != "":
-		return "", workspace.Usage("-m and --file exclude each other", "leave one of them out")
+		return "", workspace.Usage("-m and --file cannot be used together", "omit one of them")
 	case t.File == "-":
 		return bounded("standard input", a.In)
 	case t.File != "":

@@ -31,7 +31,7 @@ func CommentCommand(a *cli.App) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			if r.ID = words[0]; len(words) == 2 {
 				if text.Given() {
-					return workspace.Usage(fmt.Sprintf("the comment is given twice; found %q after the issue", words[1]), "leave one of them out")
+					return workspace.Usage(fmt.Sprintf("the comment is given twice; found %q after the issue", words[1]), "omit one of them")
 				}
 				text.Message = words[1]
 			}

@@ -47,7 +47,7 @@ func CreateCommand(a *cli.App) *cobra.Command {
 			}
 			switch {
 			case title != "" && len(args) > 0:
-				return workspace.Usage(fmt.Sprintf("the title is given twice; found %q and --title", args[0]), "leave one of them out")
+				return workspace.Usage(fmt.Sprintf("the title is given twice; found %q and --title", args[0]), "omit one of them")
 			case title != "":
 				args = []string{title}
 			case len(args) == 0:

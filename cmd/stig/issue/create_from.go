@@ -15,7 +15,7 @@ import (
 // createAll adds the issues of a file.
 func createAll(ctx context.Context, a *cli.App, from string, args []string, dryRun bool) error {
 	if len(args) > 0 {
-		return workspace.Usage(fmt.Sprintf("--from: the file has the titles; found %q", args[0]), "leave one of them out")
+		return workspace.Usage(fmt.Sprintf("--from: the file has the titles; found %q", args[0]), "omit one of them")
 	}
 	text, err := lines(a, from)
 	if err != nil {

@@ -69,7 +69,7 @@ func (f *editFlags) claims(m *checkpoint.Amendment) (bool, error) {
 	case !f.claim:
 		return false, nil
 	case m.Status != nil:
-		return false, workspace.Usage("--claim sets the status in_progress; found --status "+visible.Quoted(*m.Status), "leave one of them out")
+		return false, workspace.Usage("--claim sets the status in_progress; found --status "+visible.Quoted(*m.Status), "omit one of them")
 	case m.Assignee != nil && *m.Assignee != "@me":
 		return false, workspace.Usage("a claim assigns the issue to you; found --assignee "+visible.Quoted(*m.Assignee), "leave --assignee out")
 	}

@@ -66,7 +66,7 @@ func usageOf(s signals.Signal) string {
 // reason returns the value of --reason, or else the text.
 func reason(a *cli.App, flag string, t cli.Text) (string, error) {
 	if flag != "" && t.Given() {
-		return "", workspace.Usage("the reason is given twice", "leave one of them out")
+		return "", workspace.Usage("the reason is given twice", "omit one of them")
 	}
 	if flag != "" {
 		return flag, nil

@@ -60,7 +60,7 @@ func MergeCommand(a *cli.App) *cobra.Command {
 
 func mergeFiles(a *cli.App, files []string, o mergeOptions) error {
 	if o.dryRun && o.output == "-" {
-		return workspace.Usage("--dry-run and --output - exclude each other", "give one of them")
+		return workspace.Usage("--dry-run and --output - cannot be used together", "give one of them")
 	}
 	m, err := service.Merge(a.Run, service.MergeRequest{Base: files[0], Ours: files[1], Theirs: files[2], Output: o.output, DryRun: o.dryRun})
 	if err != nil {

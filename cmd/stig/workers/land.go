@@ -72,11 +72,11 @@ func LandCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// check refuses flags that exclude each other.
+// check refuses flags that cannot be used together.
 func (r *landing) check() error {
 	asked := []bool{len(r.IDs) > 0, r.All, r.diff != "", r.revert != ""}
 	if n := len(slices.DeleteFunc(asked, func(yes bool) bool { return !yes })); n > 1 {
-		return workspace.Usage("land: issues, --all, --diff and --revert exclude each other", "give one of them")
+		return workspace.Usage("land: issues, --all, --diff and --revert cannot be used together", "give one of them")
 	}
 	return nil
 }

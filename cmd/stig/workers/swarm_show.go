@@ -90,7 +90,7 @@ func swarmReport(a *cli.App) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.ID = args[0]
 			if svg && (a.JSON || r.Checkpoint) {
-				return workspace.Usage("--svg excludes --json and --checkpoint", "leave one of them out")
+				return workspace.Usage("--svg excludes --json and --checkpoint", "omit one of them")
 			}
 			done, err := loop.ReportSwarm(cmd.Context(), a.Run, r)
 			if err != nil {

@@ -186,7 +186,7 @@ func (w *work) loops(a *cli.App) (apps []*workspace.Run, requests []loop.Request
 		return []*workspace.Run{a.Run}, []loop.Request{w.Request}, nil
 	}
 	if len(w.Command) > 0 {
-		return nil, nil, workspace.Usage(fmt.Sprintf("--%s runs a command of its own; found %q after --", given[0], w.Command[0]), "leave one of them out")
+		return nil, nil, workspace.Usage(fmt.Sprintf("--%s runs a command of its own; found %q after --", given[0], w.Command[0]), "omit one of them")
 	}
 	if at := slices.IndexFunc(w.Filter, isNumber); at >= 0 && len(given) == 1 && *w.counts[given[0]] == oneLoop { // --claude 3 is two words
 		*w.counts[given[0]] = w.Filter[at]

@@ -64,7 +64,7 @@ func (r RecallRequest) check() error {
 	case r.Limit < 0:
 		return workspace.Usage(fmt.Sprintf("--limit: must not be negative; found %d", r.Limit), "")
 	case r.Words != "" && r.Like != "":
-		return workspace.Usage("--like and words exclude each other", "leave one of them out")
+		return workspace.Usage("--like and words cannot be used together", "omit one of them")
 	case r.Words == "" && r.Like == "":
 		return workspace.Usage("neither words nor --like given", example)
 	case r.Like == "" && orient.Ask(orient.Field{Text: r.Words, Weight: 1}).Empty():
