@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// ParseSpan parses a duration like time.ParseDuration, with optional weeks (w) and days (d) of
-// 24 hours in front. It refuses negative durations and those over 292 years, the limit of
-// time.Duration.
+// ParseSpan parses a duration as time.ParseDuration does, and also accepts leading weeks (w)
+// and days (d), where a day is 24 hours. It refuses negative durations and those over 292
+// years, the limit of time.Duration.
 func ParseSpan(text string) (time.Duration, error) {
 	wrong := fmt.Errorf("must be a span such as 90m, 24h, 7d or 2w; found %q", text)
 	total, rest := 0.0, text // nanoseconds

@@ -113,7 +113,7 @@ func (w waiting) between(from, goal int32) between {
 }
 
 // kept returns the vertices and edges of at most mostWays ways, and whether others are omitted.
-// It fails above mostBetween vertices, or with a cycle.
+// It fails if there are more than mostBetween vertices, or a cycle.
 func (b between) kept(g *Graph) (vertices []Node, list []Edge, more, ok bool) {
 	left := slices.Clone(b.on)
 	order := b.peel(b.reversed(), left)

@@ -99,7 +99,8 @@ func count(list []piece, section string) (n int) {
 }
 
 // pieces lists what of d the edit must keep; other is the document on the other side of it.
-// What may change has no text, and what may be added or removed is omitted.
+// Parts that may change are listed without their text; parts that may be added or removed are
+// omitted.
 func (p Permit) pieces(d, other *Doc) (list []piece) {
 	at, line := 0, 1
 	outside := func(to int) {

@@ -149,8 +149,8 @@ func trail(t *testing.T, file *beads.Snapshot, graph *dag.Graph, at int, b *orie
 
 type partText struct{ name, text string }
 
-// textsOf returns the texts that must not be missing without notice, with the word by which an
-// omission names them.
+// textsOf returns the texts that must not be dropped silently, each with the word that an
+// omission notice uses for it.
 func textsOf(record *beads.Record, b *orient.Briefing) []partText {
 	mark := "[… see the acceptance criteria below …]"
 	description, design := gate.Without(record.Text(beads.AcceptanceCriteria), record.Text(beads.Description), mark), gate.Without(record.Text(beads.AcceptanceCriteria), record.Text(beads.Design), mark)

@@ -92,7 +92,7 @@ func (b *Briefing) explored() []Step {
 	if b.swarm == nil {
 		return nil
 	}
-	why := fmt.Sprintf("%s started a swarm on it, in round %d: see its progress; stig swarm run continues it, and stig swarm end ends it",
+	why := fmt.Sprintf("%s started a swarm on it, in round %d: check its progress; stig swarm run continues it, and stig swarm end ends it",
 		visible.OneLine(b.swarm.StartedBy), b.swarm.Round)
 	return []Step{{Why: why, Argv: []string{"stig", "swarm", "status", b.Issue.ID}}}
 }

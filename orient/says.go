@@ -237,10 +237,10 @@ func AdviceOf(issue *beads.Issue) (Advice, error) {
 	return Advice{issue.Priority, against(record), isBare(record)}, nil
 }
 
-// Advised orders issues that can be taken, which come in their rank, and gives their places:
-// the one to begin with, the others in their rank, and last those that say that they wait.
-// One of which only the title is written down does not come before one that says more, of
-// its priority and, unless it is P0, of the next.
+// Advised takes the issues that can be claimed, in rank order, and returns their indices in the
+// advised order: first the one to begin with, then the others by rank, then those that say they
+// are waiting. An issue with only a title does not come before one that says more with the same
+// priority or, unless it is P0, the next one.
 func Advised(list []Advice) (order []int) {
 	first := slices.IndexFunc(list, func(a Advice) bool { return a.Against == "" })
 	if first >= 0 && list[first].Bare {

@@ -240,7 +240,7 @@ func (e EpicState) words() string {
 	words := fmt.Sprintf("%d of %d closed", e.Closed, e.Total)
 	switch {
 	case e.Complete && e.Total == 1:
-		words = fmt.Sprintf("its one child is closed: close it (`stig orient %s`)", e.ID)
+		words = fmt.Sprintf("its only child is closed: close the epic (`stig orient %s`)", e.ID)
 	case e.Complete:
 		words = fmt.Sprintf("all %d children are closed: close it (`stig orient %s`)", e.Total, e.ID)
 	}

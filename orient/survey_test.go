@@ -222,7 +222,7 @@ func TestSurveyCaller(t *testing.T) {
 		"\n# 6 issues: 5 unclosed, 1 closed\n",
 		"\n1 ready · 2 assigned to others · 1 other epic · 1 of status inreview\n",
 		"\nNot counted: 1 unclosed that are ephemeral or templates.\n",
-		"\n- a-4 title of a-4: its one child is closed: close it (`stig orient a-4`)\n",
+		"\n- a-4 title of a-4: its only child is closed: close the epic (`stig orient a-4`)\n",
 	} {
 		if !strings.Contains("\n"+text, want) {
 			t.Errorf("no %q in\n%s", want, text)

@@ -65,8 +65,8 @@ type Passage struct {
 	Again   bool   // a repeated question, as in Part.Again
 }
 
-// Passages cuts the body of an escalation section at its parts. Together they contain all of
-// its text.
+// Passages splits the body of an escalation section into its parts. Together they contain all
+// of its text.
 func Passages(body string) []Passage {
 	body = visible.LF(body)
 	var list []Passage

@@ -46,8 +46,8 @@ const (
 // unwritable are the rules under which nothing can be written safely.
 var unwritable = []string{RuleMerge, RuleMissing, RuleHeader, RuleOutside}
 
-// InvalidError is why a table was not written: the findings that the result would have, or that
-// prevent any writing. Apply, Canonical and Reconcile return it.
+// InvalidError reports why a table was not written. It has the findings that the result would
+// have had, or those that prevent any writing. Apply, Canonical and Reconcile return it.
 type InvalidError struct {
 	Findings []Finding // at least one
 }

@@ -21,7 +21,7 @@ import (
 const hostileLimit = 5 * time.Second
 
 // TestHostileStores puts a hostile text into every text of an issue at once, for a third of
-// these texts. It runs check on each, and one command of the rotation. It takes some two
+// these texts. It runs check on each, and the next command of the rotation. It takes some two
 // minutes.
 func TestHostileStores(t *testing.T) {
 	rotation := [][]string{

@@ -31,7 +31,7 @@ func mustIndex(t testing.TB, path string, summed bool) *Snapshot {
 	return f
 }
 
-// edit edits a file directly, without a store's handling of other programs.
+// edit edits a file directly, bypassing the store's handling of other programs.
 func edit(t testing.TB, p Place, o Options, fn func(*Tx) error) ([]Change, error) {
 	t.Helper()
 	f := mustRead(t, p.Path)

@@ -126,9 +126,9 @@ func (p Place) locked(name string, do func(dir string) error) error {
 	})
 }
 
-// LockOnto makes this process the only one in the clone that lands on a branch. It waits in
-// order of arrival for at most wait, or until ctx ends. The lock ends with the process. A
-// timeout is a fault.Conflict.
+// LockOnto ensures that no other process in the clone lands on the branch at the same time. It
+// waits in order of arrival for at most wait, or until ctx ends. The lock ends with the
+// process. A timeout is a fault.Conflict.
 func LockOnto(ctx context.Context, place Place, onto string, wait time.Duration) (unlock func() error, err error) {
 	limit, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()

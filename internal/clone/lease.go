@@ -25,7 +25,7 @@ const (
 	LeaseKept = 30 * 24 * time.Hour
 	// settled is the age of a lease on a server from which a read of the store is later.
 	settled = time.Minute
-	// mostMarks limits the marks of closed issues.
+	// mostMarks is the maximum number of marks kept for closed issues.
 	mostMarks = 1000
 )
 

@@ -104,7 +104,7 @@ func literal(value any) (text string, given bool) {
 	return "", false
 }
 
-// quoted formats a text as YAML, in JSON quotes unless it is plain.
+// quoted formats a text as YAML, in JSON quotes unless it is a plain scalar.
 func quoted(text string) string {
 	plain := strings.Trim(text, " -/") == text && !slices.Contains([]string{"", "true", "false", "null"}, text)
 	if plain && !strings.ContainsFunc(text, func(r rune) bool { return (r < 'a' || r > 'z') && !strings.ContainsRune(" -/", r) }) {

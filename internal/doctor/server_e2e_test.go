@@ -46,7 +46,7 @@ func TestServer(t *testing.T) {
 	check("server", doctor.OK, "tables of version 1, answers in ")
 	check("login", doctor.Todo, "connects as root without a password")
 	check("tls", doctor.OK, "the server is on this machine")
-	check("copy", doctor.OK, "stig store sync makes one")
+	check("copy", doctor.OK, "stig store sync creates one")
 	file := filepath.Join(dir, ".beads", "issues.jsonl")
 	if err := os.WriteFile(file, []byte(`{"id":"hb-1"}`+"\n"), 0o644); err != nil {
 		t.Fatal(err)

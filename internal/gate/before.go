@@ -77,8 +77,8 @@ func RunBefore(ctx context.Context, j Job) (Before, error) {
 	return b, nil
 }
 
-// Shows returns what a verdict shows to the next worker: their Before. If a check is there
-// twice, a failure counts.
+// Shows returns what a verdict shows the next worker, as that worker's Before. If a check is
+// there twice, a failure counts.
 func (v *Verdict) Shows() Before {
 	b := Before{}
 	for _, o := range v.outcomes {

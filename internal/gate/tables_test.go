@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// The code names every list of words.txt: an unknown list has no words, and an unused one has
-// no effect.
+// The code must refer to exactly the lists in words.txt: an unknown list has no words, and an
+// unused one has no effect.
 func TestWordLists(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil {

@@ -9,7 +9,7 @@
 // branch changes that is checked out elsewhere.
 //
 // A file is a path, and its text bytes; only Past knows that a file is a store. The package
-// knows no issues, no gate and no worker processes.
+// knows nothing about issues, the gate or worker processes.
 //
 //	repo := git.Client{Dir: dir, Env: environment}
 //	tree, err := repo.Tree(ctx)

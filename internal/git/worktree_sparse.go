@@ -11,8 +11,8 @@ import (
 )
 
 // Only git's directory of a work tree makes it omit the store: patterns, and bits in its index.
-// The environment tells git to follow the patterns, since git would otherwise write that into
-// the configuration shared by all work trees.
+// The setting that makes git follow the patterns is passed in the environment, because git
+// would otherwise write it into the configuration shared by all work trees.
 
 // parameters is the variable through which git passes settings to child processes.
 const parameters = "GIT_CONFIG_PARAMETERS"
@@ -75,9 +75,9 @@ const (
 	ownConfig    = "config.worktree"
 )
 
-// undoOwnSettings removes what older versions wrote into the repository's configuration, unless
-// somebody else uses it: only stig's work trees have settings of their own, and the main one
-// has none but those that git moved there.
+// undoOwnSettings removes the settings that older versions wrote into the repository's
+// configuration, unless something else uses them. Nothing else does if only stig's work trees
+// have settings of their own and the main work tree has only those that git moved there.
 func (r *worktreeRepo) undoOwnSettings(ctx context.Context) error {
 	mark := filepath.Join(r.common, "stig", oldTreesLock)
 	if !isThere(mark) {

@@ -11,7 +11,7 @@ import (
 	"stig/signals"
 )
 
-// Gone is what another program removed from one issue, with its text.
+// Gone is something that another program removed from an issue, with the removed text.
 type Gone struct {
 	ID string
 	merge.Edit

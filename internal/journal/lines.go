@@ -26,7 +26,8 @@ func lines(text []byte, visit func(line []byte)) {
 // Rows are the lines of a store that have content.
 type Rows [][]byte
 
-// RowsOf splits a text, which must stay valid, into its lines.
+// RowsOf splits a text into lines. The lines refer to the text's memory, so it must stay valid
+// while they are in use.
 func RowsOf(text []byte) (rows Rows) {
 	lines(text, func(line []byte) { rows = append(rows, line) })
 	return rows

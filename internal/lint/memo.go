@@ -17,7 +17,7 @@ type judged struct {
 // inCheck is the key in a memo for the results of Check.
 type inCheck struct{}
 
-// answer is what a judge looked up besides the line of its issue, and the result.
+// answer records what a judge looked up beyond the issue's own line, and the result.
 type answer struct {
 	id  string // of the issue that was looked up
 	was uint64 // its beads.Issue.Version; 0 if there is none

@@ -57,13 +57,13 @@ var storeRules = []Rule{{
 }, {
 	ID: RuleAhead, Severity: Warning,
 	Summary: "updated_at is more than a day ahead",
-	Why:     "Of two versions of an issue the later one wins: until that day every merge takes this one, whatever was written since.",
+	Why:     "Of two versions of an issue the later one wins: until that date every merge takes this version, no matter what was written since.",
 	Example: `{"id":"demo-1","title":"t","status":"open","updated_at":"2126-11-01T00:00:00Z"}`,
 	Fix:     "stig vet --fix sets it to now.",
 }, {
 	ID: RuleLastTime, Severity: Error,
 	Summary: "updated_at is the latest time that can be written",
-	Why:     "Every write sets a later time, and there is none: the issue cannot be written.",
+	Why:     "Every write must set a later time, but there is none, so the issue cannot be written.",
 	Example: `{"id":"demo-1","title":"t","status":"open","updated_at":"9999-12-31T23:59:59Z"}`,
 	Fix:     "stig vet --fix sets it to now.",
 }, {

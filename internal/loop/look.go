@@ -25,7 +25,7 @@ type left struct {
 	exit       int
 	timedOut   bool // it hit its time limit
 	stopped    bool // ended by a person or by a crash of the loop
-	claimLost  bool // the claim ended while it ran
+	claimLost  bool // the claim ended during the run
 	gone       bool // the issue was deleted or belongs to another actor
 	asked      bool // a question on the issue waits for an answer
 	closed     bool // the issue is closed in the store

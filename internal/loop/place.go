@@ -300,7 +300,7 @@ func (l *loop) rewritten(ctx context.Context, f clone.Followed) (asked int, err 
 	return 0, l.place.Follow(onto, clone.Followed{Branch: f.Branch, Tip: now})
 }
 
-// firstSaid returns what rejected work with the first line of its output; "" without output.
+// firstSaid names what rejected the work, followed by the first line of its output; "" if there was no output.
 func firstSaid(by, output string) string {
 	line := lineOf(strings.SplitSeq(output, "\n"))
 	if line == "" {

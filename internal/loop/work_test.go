@@ -83,8 +83,8 @@ func TestPast(t *testing.T) {
 	}
 }
 
-// Tries are counted per worker: the tries of one do not keep others from an issue until a
-// person is asked about all of them.
+// Tries are counted per worker: one worker's tries do not keep others from an issue until a
+// person is asked about all tries.
 func TestTurnAfter(t *testing.T) {
 	by := func(actor string, ended int, o clone.Outcome) clone.Run {
 		r := run("d-1", ended, o)

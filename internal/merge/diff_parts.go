@@ -195,7 +195,7 @@ func textsByName(parts []Part) map[PartName]string {
 	return texts
 }
 
-// FindPart returns the part with that kind and name; of repeated ones the last.
+// FindPart returns the part with the given kind and name, the last one if there are several.
 func FindPart(parts []Part, kind Kind, name string) (Part, bool) {
 	for _, p := range slices.Backward(parts) {
 		if p.Kind == kind && p.Name == name {

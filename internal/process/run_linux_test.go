@@ -16,8 +16,8 @@ import (
 	"stig/internal/testkit/ended"
 )
 
-// A service that let go of the output is left alone; what holds it is ended where that is
-// visible, and never waited for.
+// A service that has closed its output is left alone. A process that still holds the output
+// open is killed if it can be found, and is never waited for.
 func TestRunDoesNotWaitForDeserters(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ script, signal string }{

@@ -90,7 +90,7 @@ func (t *GateRun) Asks() bool { return gate.Asks(t.Plan) }
 
 // nothingToRun returns the refusal of criteria without commands.
 func nothingToRun(t *GateRun) error {
-	reason, hint := "nothing in its acceptance criteria can be run", "to have it checked type "+t.editLine()
+	reason, hint := "nothing in its acceptance criteria can be run", "to have it checked, type "+t.editLine()
 	if len(t.criteria) == 0 {
 		reason = "it has no acceptance criteria"
 	}

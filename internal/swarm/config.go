@@ -12,7 +12,7 @@ type Config struct {
 	Evaporation float64  `json:"evaporation"` // share of a concentration that a round takes
 	Deposit     float64  `json:"deposit"`     // amount where an agent names none
 	PerSubtask  int      `json:"per_subtask"` // agents on a subtask
-	Beta        int      `json:"beta"`        // rounds with the same ideas that make them stable
+	Beta        int      `json:"beta"`        // rounds that the ideas must stay unchanged to count as stable
 	Quorum      Fraction `json:"quorum"`      // of active agents
 	Diversity   float64  `json:"diversity"`   // under which a warning is told
 	MaxRounds   int      `json:"max_rounds"`

@@ -221,7 +221,7 @@ func TestRoles(t *testing.T) {
 }
 
 func TestChance(t *testing.T) {
-	// SHA-256 of the four words with NUL between, computed with another program.
+	// SHA-256 of the four words separated by NUL bytes, computed with another program.
 	for _, c := range []struct {
 		round          int
 		agent, purpose string

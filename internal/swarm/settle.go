@@ -183,7 +183,7 @@ func (s *State) warnings(c *Convergence) []Warned {
 	return list
 }
 
-// support is who supports what, to detect whether a round changed anything.
+// support records who supports what, to detect whether a round changed anything.
 func (c *Convergence) support() string {
 	var lines []string
 	for _, idea := range c.Ideas {

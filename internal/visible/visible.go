@@ -1,8 +1,8 @@
-// Package visible makes texts safe and short enough to show: characters that control a
-// terminal, or hide or move the text around them, become escapes, since people must see what
-// would run before they trust a command; texts are clipped to the available space, quoted for a
-// shell, and searched for credentials. A mere mention (a prefix alone, a placeholder, a
-// variable) is not a credential.
+// Package visible makes text safe and short enough to display. It escapes characters that
+// control a terminal, or that hide or move the text around them, because people must see what a
+// command would run before they trust it. It also clips text to the available space, quotes it
+// for a shell, and searches it for credentials. A mere mention (a prefix alone, a placeholder,
+// a variable) is not a credential.
 //
 // It does not know where a text comes from or where it is shown.
 //

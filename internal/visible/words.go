@@ -20,7 +20,7 @@ func Counted(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Some names the first of a list, and counts the others: "a, b and 3 more".
+// Some names the first few items of a list and counts the rest: "a, b and 3 more".
 func Some(list []string, most int) string {
 	text := strings.Join(list[:min(len(list), most)], ", ")
 	if more := len(list) - most; more > 0 {

@@ -220,7 +220,7 @@ func (e *entry) end(written bool) {
 		e.withdraw()
 	}
 	e.withdraw = nil
-	// If another program changed the store before, orient still has to check that.
+	// If another program changed the store earlier, orient still has to check that change.
 	if written && (e.seen.Left == e.before || e.seen.Left == "") {
 		e.seen.Left = clone.Stamp(e.at.Path)
 		_ = e.place.Remember(e.seen) // else orient checks once more

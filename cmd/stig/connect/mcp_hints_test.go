@@ -20,7 +20,7 @@ func TestToolHint(t *testing.T) {
 		"type stig verify ID to see what fails":                                                                             "call verify with id ID to see what fails",
 		"read them again with stig show demo-1, then run the command again":                                                 "read them again with call orient with id demo-1; run the command again",
 		"type stig orient demo-1 to read it, or stig ready to see what can be taken":                                        "call orient with id demo-1 to read it; call ready to see what can be taken",
-		"type stig close demo-1 --reason \"WHAT\" --waive \"WHY\"\nto have it checked type stig edit demo-1 --acceptance -": forPerson,
+		"type stig close demo-1 --reason \"WHAT\" --waive \"WHY\"\nto have it checked, type stig edit demo-1 --acceptance -": forPerson,
 		"close demo-2; then type stig close demo-1 --reason 'it stands'":                                                    "close demo-2; then call close with ids demo-1, reason",
 		"type stig close demo-1 --not-planned \"WHY\"":                                                                      "call close with ids demo-1, not_planned",
 		"type stig edit demo-1 --acceptance-from-prose && stig close demo-1 --reason 'it stands'":                           forPerson,

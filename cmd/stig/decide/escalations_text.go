@@ -34,7 +34,7 @@ func printFresh(a *cli.App, fresh []orient.Asked, first bool) error {
 	}
 	s.Questions(fresh)
 	if first {
-		a.Note("watching; interrupt to end")
+		a.Note("watching; press Ctrl-C to stop")
 	}
 	return a.Show(s)
 }

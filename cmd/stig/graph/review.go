@@ -12,7 +12,7 @@ func ReviewCommand(a *cli.App) *cobra.Command {
 		Use:   "review ID",
 		Short: "show what an issue builds on, and how certain that is",
 		Long: "Show what an issue builds on: what its finished dependencies left, in the order they were\n" +
-			"built, how much they surprised compared with what its domain allows, the weakest and the\n" +
+			"built, how surprising they were compared with what its domain allows, the weakest and the\n" +
 			"oldest evidence, and what its own criteria would run. review runs nothing.",
 		Args:    cli.Takes(1, 1, "one issue"),
 		Example: "  stig review demo-1",

@@ -173,8 +173,8 @@ func askTrust(ctx context.Context, a *cli.App, app *workspace.Run, r loop.Reques
 	return err
 }
 
-// loops returns a run and a request for each loop: one, or as many as the flags of assistants
-// ask for, each with its own actor.
+// loops returns a run and a request for each loop. There is one loop, or as many as the
+// assistant flags ask for, each with its own actor.
 func (w *work) loops(a *cli.App) (apps []*workspace.Run, requests []loop.Request, err error) {
 	var given []assistant.Host
 	for _, host := range assistant.Hosts() {

@@ -123,7 +123,7 @@ func Kill(ctx context.Context, a *workspace.Run, r WorkerRequest) (*Worker, erro
 
 // isShared reports whether the process of a loop also runs other loops.
 func isShared(place clone.Place, one clone.Presence) bool {
-	all, _ := place.Presences() // an unreadable presence has no known loop
+	all, _ := place.Presences() // if the presence file is unreadable, its loop is unknown
 	return slices.ContainsFunc(all, func(other clone.Presence) bool {
 		return other.Name != one.Name && other.Process.Same(one.Process)
 	})

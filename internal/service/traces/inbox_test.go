@@ -231,9 +231,9 @@ func TestAnswersAcknowledge(t *testing.T) {
 	}
 }
 
-// Whatever stands in a store: the order is that of times by issue, nothing of the
-// actor's own is listed, ids are distinct, and acknowledging one item leaves all others
-// as they are.
+// TestLaws: whatever the store contains, the items of each issue are in time order, none of the
+// actor's own items are listed, ids are distinct, and acknowledging one item leaves the others
+// unchanged.
 func TestLaws(t *testing.T) {
 	random := rand.New(rand.NewPCG(18, 4))
 	for range 60 {

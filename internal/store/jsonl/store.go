@@ -174,8 +174,8 @@ func ReadOnly(p beads.Place) *fault.Error {
 	return refused
 }
 
-// refuseReadOnly respects permissions that root could override, and that a replacement by
-// rename would override for anybody.
+// refuseReadOnly enforces read-only permissions, which root could bypass and which replacing
+// the file by rename would bypass for any user.
 func refuseReadOnly(target string) error {
 	for _, path := range []string{target, filepath.Dir(target)} {
 		info, err := os.Stat(path)

@@ -30,7 +30,7 @@ type Night struct {
 	Stash    string   // the commit that a person stashed before the night
 	Kept     bool     // a reference leads to it
 	Popped   bool     // it is no longer stashed
-	Config   string   // of the clone, without what a person set in the night
+	Config   string   // of the clone, without what a person set during the night
 	ConfigAs string   // before the night
 
 	Morning Morning // what stig morning reports about the whole night

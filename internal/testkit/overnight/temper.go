@@ -19,7 +19,7 @@ const (
 	Limit  Temper = "limit"  // hits its limit, leaves a stray file, and exits 0
 	Idle   Temper = "idle"   // reports that all is done, and exits 0
 
-	Crashes  Temper = "crashes"  // leaves debris beside half of the work, and dies
+	Crashes  Temper = "crashes"  // leaves the work half done, with stray files, and dies
 	Wrong    Temper = "wrong"    // does the work wrong, and exits 0
 	Pops     Temper = "pops"     // pops whatever is stashed, and does the work
 	Signs    Temper = "signs"    // sets the git identity, and does the work
