@@ -104,7 +104,7 @@ func walkUp(dir string) (beads.Place, error) {
 	if err != nil {
 		return beads.Place{}, beads.Unreadable(dir, err)
 	}
-	search := search{hint: "make one with stig init, or name it with --store FILE"}
+	search := search{hint: "create one with stig init, or name it with --store FILE"}
 	at := real
 	for {
 		if s, found, err := search.look(at); found || err != nil {
@@ -133,7 +133,7 @@ type search struct {
 func (q *search) nothing(from, root string) error {
 	reason := fmt.Sprintf("no %s store found", beads.DirName)
 	if from != root {
-		reason += ", nor above it up to " + root
+		reason += " here or above, up to " + root
 	}
 	e := &fault.Error{Code: fault.Store, Path: from, Reason: reason, Hint: q.hint}
 	if !q.held {

@@ -55,7 +55,7 @@ func TestDiscover(t *testing.T) {
 		{"past one without issues", []string{".git/", ".beads/issues.jsonl", "a/.beads/hooks/"}, Where{Dir: "a"}, ".beads/issues.jsonl", ""},
 		{"past what a sandbox leaves", []string{".git/", ".beads/issues.jsonl", "a/.git/stig/"}, Where{Dir: "a"}, ".beads/issues.jsonl", ""},
 		{"not past the repository", []string{".beads/issues.jsonl", "r/.git/", "r/a/"}, Where{Dir: "r/a"}, "",
-			"ROOT/r/a: no .beads store found, nor above it up to ROOT/r"},
+			"ROOT/r/a: no .beads store found here or above, up to ROOT/r"},
 		{"nor past a submodule", []string{".beads/issues.jsonl", "m/.git: gitdir: ../.git/modules/m", ".git/modules/m/HEAD"}, Where{Dir: "m"}, "",
 			"ROOT/m: no .beads store found"},
 		{"not exported yet", []string{".git/", `.beads/metadata.json: {"backend": "dolt", "dolt_mode": "embedded"}`, ".beads/embeddeddolt/"}, Where{File: ".beads/issues.jsonl"}, ".beads/issues.jsonl", ""},
