@@ -187,10 +187,10 @@ type BlockedRow struct {
 
 // BlockedList contains the blocked issues, by priority, then id.
 type BlockedList struct {
-	Rows  []BlockedRow `json:"issues"`
-	Total int          `json:"total"`
-	Said  int          `json:"status_blocked"` // number of others that have status blocked but wait for no issue
-	BD    []BDObject   `json:"-"`
+	Rows          []BlockedRow `json:"issues"`
+	Total         int          `json:"total"`
+	StatusBlocked int          `json:"status_blocked"` // number of others that have status blocked but wait for no issue
+	BD            []BDObject   `json:"-"`
 }
 
 // Blocked lists the issues with unclosed blockers, only those within epic if one is given.
@@ -220,7 +220,7 @@ func Blocked(a *workspace.Run, epic string) (*BlockedList, error) {
 		case graph.Blocked(i):
 			list.Rows = append(list.Rows, blockedRow(file, i, graph.Holds(i, now)))
 		case issue.Status == beads.StatusBlocked:
-			list.Said++
+			list.StatusBlocked++
 		}
 	}
 	slices.SortFunc(list.Rows, func(x, y BlockedRow) int {

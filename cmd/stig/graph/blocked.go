@@ -50,8 +50,8 @@ func printBlocked(a *cli.App, list *service.BlockedList) error {
 	if err := a.Print(b.String()); err != nil {
 		return err
 	}
-	if list.Said > 0 {
-		a.Hint(fmt.Sprintf("%s with status blocked: stig list --status blocked", visible.Counted(list.Said, "other issue")))
+	if list.StatusBlocked > 0 {
+		a.Hint(fmt.Sprintf("%s with status blocked: stig list --status blocked", visible.Counted(list.StatusBlocked, "other issue")))
 	}
 	return nil
 }
