@@ -70,7 +70,7 @@ func printReady(a *cli.App, rows, held []service.ReadyRow, total int, all bool, 
 		free -= len(held)
 	}
 	are := "are"
-	if unclosed == 1 {
+	if free == 1 || unclosed == 1 {
 		are = "is"
 	}
 	head := fmt.Sprintf("%d of %s %s ready", free, visible.Counted(unclosed, "unclosed issue"), are)
