@@ -3,17 +3,17 @@ package dag
 // Branch is an issue in a tree of dependencies.
 type Branch struct {
 	ID     string
-	Parent string // the issue that it hangs on; "" for the root
-	Type   string // of the row between them
+	Parent string // "" for the root
+	Type   string // of the row to the parent
 	Depth  int    // 0 for the root
-	Cut    bool   // it has rows that are left out: they were given before, or lie too deep
-	Cycle  bool   // it hangs on itself
+	Cut    bool   // its rows are omitted: listed before, or too deep
+	Cycle  bool   // it depends on itself
 }
 
 // Tree walks the dependencies of an issue, of every type, depth first: what it depends on, in
-// the order of its rows, or with up what depends on it, by id. The rows of an issue are given
-// once, so it takes time linear in the rows, and ends where they form a cycle. Rows more than
-// depth away are left out. An id that no issue has is given as it stands.
+// the order of its rows, or with up its dependents, by id. The rows of an issue are listed
+// once, so it takes time linear in the rows and ends at cycles. Rows deeper than depth are
+// omitted. An id that no issue has is listed too.
 func Tree(issues Issues, root int, up bool, depth int) []Branch {
 	t := tree{issues: issues, depth: depth, seen: map[string]bool{}, above: map[string]bool{}}
 	if up {
@@ -31,7 +31,7 @@ func Tree(issues Issues, root int, up bool, depth int) []Branch {
 type tree struct {
 	issues      Issues
 	depth       int
-	back        map[string][]Branch // what depends on each id; nil where the walk goes down
+	back        map[string][]Branch // the dependents of each id; nil if the walk goes down
 	seen, above map[string]bool
 	list        []Branch
 }

@@ -43,7 +43,7 @@ func blocksOf(size int64) int { return max(1, int((size+blockSize-1)/blockSize))
 // read returns block n, counted from 0. The bytes are valid until the next call.
 func (r *blockReader) read(n int) (block, error) {
 	own := int64(n) * blockSize
-	// The byte before tells whether a line begins at the start of the stretch. Read it together
+	// The byte before shows whether a line begins at the start of the stretch. Read it together
 	// with its predecessors: an odd offset between file and buffer makes processors copy at a
 	// third of the speed.
 	start := max(own-cacheLine, 0)

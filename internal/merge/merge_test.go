@@ -85,7 +85,7 @@ func generalCases() []mergeCase {
 		{name: "changed and deleted", base: a + b, ours: a + is("p-b", 1), theirs: a, conflict: "changed in ours"},
 		{name: "a broken line of one side is its own", base: a + b, ours: a + "{\"id\":\"p-b\",\n", theirs: is("p-a", 1) + b, want: is("p-a", 1) + "{\"id\":\"p-b\",\n"},
 		{name: "a broken line that the other side changed", base: a + b, ours: a + "{\"id\":\"p-b\",\n", theirs: a + is("p-b", 1), conflict: "both changed it, and ours is unreadable"},
-		{name: "a broken line that both mended", base: "{\"id\":\"p-b\",\n", ours: is("p-b", 1), theirs: is("p-b", 2), conflict: "both changed it, and its former line is unreadable"},
+		{name: "a broken line that both fixed", base: "{\"id\":\"p-b\",\n", ours: is("p-b", 1), theirs: is("p-b", 2), conflict: "both changed it, and its former line is unreadable"},
 		{name: "a line of another kind", base: "{\"_type\":\"x\",\"key\":\"k\",\"v\":1}\n", ours: "{\"_type\":\"x\",\"key\":\"k\",\"v\":2}\n", theirs: "{\"_type\":\"x\",\"key\":\"k\",\"v\":3}\n", conflict: "x k: both changed v"},
 		{name: "unknown lines", base: "", ours: "{\"_schema\":\"x\"}\n" + a, theirs: "{\"_schema\":\"x\"}\n" + b, want: "{\"_schema\":\"x\"}\n" + a + b},
 		{name: "the end of the last line", base: a + b, ours: a + strings.TrimSuffix(b, "\n"), theirs: a + b + c, want: a + b + strings.TrimSuffix(c, "\n")},
