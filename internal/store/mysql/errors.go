@@ -23,6 +23,10 @@ func Again(err error) bool {
 	return is(err, deadlock, lockTimeout, changedSince, tidbRetry, tidbConflict, tidbSchemaChanged)
 }
 
+// NoQuorum reports whether an error means that a node of a cluster answers nobody: it is cut
+// off from most of the others, or has not caught up with them.
+func NoQuorum(err error) bool { return is(err, notReady) }
+
 // Repeated reports whether an error means that a row with that key is there already.
 func Repeated(err error) bool { return is(err, duplicate) }
 
@@ -188,6 +192,8 @@ func Explain(c Config, err error) error {
 		e.Hint = "raise txn-entry-size-limit and txn-total-size-limit in the configuration of the server, or shorten the text"
 	case Unknown(err):
 		e.Hint = "see that nobody changed the tables, or put them back from a backup"
+	case NoQuorum(err):
+		e.Reason, e.Hint = "the server has no quorum: it is cut off from most of its cluster, or has just started", "wait until most of the cluster is together again, or name another node of it"
 	case is(err, tooMany):
 		e.Reason, e.Hint = "the server has too many connections", "raise max_connections on the server, or let other programs end"
 	case errors.As(err, new(x509.HostnameError)):

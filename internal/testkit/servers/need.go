@@ -14,7 +14,7 @@ type shared struct {
 
 // all are the shared servers by their kind.
 var all = sync.OnceValue(func() map[string]*shared {
-	return map[string]*shared{MariaDB: {}, Dolt: {}}
+	return map[string]*shared{MariaDB: {}, Galera: {}, Dolt: {}}
 })
 
 // Need gives the server of a kind that all tests of the process share, which answers

@@ -1,6 +1,6 @@
-// Package servers starts real MariaDB and Dolt servers for tests. Each listens on a free
-// port of 127.0.0.1, keeps its data in a directory of its own, and ends with the process
-// that started it, however that ends. Only tests import it.
+// Package servers starts real MariaDB and Dolt servers for tests, and clusters of MariaDB
+// and Galera. Each listens on free ports of 127.0.0.1, keeps its data in a directory of its
+// own, and ends with the process that started it, however that ends. Only tests import it.
 //
 //	s := servers.Need(t, servers.MariaDB) // one a test process
 //	store := sql.Open(place, sql.Options{Config: s.Database("harbor")})
@@ -25,6 +25,7 @@ import (
 // The kinds of servers.
 const (
 	MariaDB = "mariadb"
+	Galera  = "galera" // three nodes; see Server.Nodes
 	Dolt    = "dolt"
 )
 
@@ -33,7 +34,7 @@ const startTime = 30 * time.Second
 
 // Options are what a test may want of a server.
 type Options struct {
-	Kind string // MariaDB or Dolt
+	Kind string // MariaDB, Galera or Dolt
 	// Dir keeps the data when the server has ended, for a server that is started on it
 	// again; "" is a temporary directory, which is removed.
 	Dir  string
@@ -44,18 +45,24 @@ type Options struct {
 	// signed the certificate which they name; it is then asked for as localhost, with TLS.
 	Settings []string
 	CA       string
+
+	member *member // of a node of a cluster
 }
 
 // Server is a server that runs.
 type Server struct {
 	Kind   string
-	Config mysql.Config // user root, no password, no database
+	Config mysql.Config // user root, no password, no database; of a cluster the first node's
+
+	// Nodes are those of a cluster. Each may be stopped, isolated and started again.
+	Nodes []*Server
 
 	hold   *os.File      // closing it ends the server
 	ended  chan struct{} // closed when the server has ended and its directory is gone
 	result process.Result
 	err    error
 	made   atomic.Int64 // databases
+	again  func() error // see Again
 }
 
 // Start starts a server of a kind with its usual durability.
@@ -75,7 +82,11 @@ func StartWith(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := start(k, dir, o)
+	begin := start
+	if o.Kind == Galera {
+		begin = startCluster
+	}
+	s, err := begin(k, dir, o)
 	if err != nil && o.Dir == "" {
 		err = errors.Join(err, os.RemoveAll(dir))
 	}
@@ -83,31 +94,45 @@ func StartWith(o Options) (*Server, error) {
 }
 
 func start(k kind, dir string, o Options) (*Server, error) {
-	port, err := freePort(o.Port)
+	ports, err := freePorts(o.Port)
 	if err != nil {
 		return nil, err
 	}
-	argv, env, err := k.prepare(k.program, dir, port, o.Fast)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", o.Kind, err)
-	}
-	s := &Server{Kind: o.Kind, Config: mysql.Config{Host: "127.0.0.1", Port: port, User: "root"}, ended: make(chan struct{})}
-	if argv = append(argv, o.Settings...); o.CA != "" {
+	s := &Server{Kind: o.Kind, Config: mysql.Config{Host: "127.0.0.1", Port: ports[0], User: "root"}}
+	if o.CA != "" {
 		s.Config.Host, s.Config.CA = "localhost", o.CA
+	}
+	s.again = func() error { return s.begin(k, dir, o) }
+	return s, s.again()
+}
+
+// begin starts the server in its directory and waits for it.
+func (s *Server) begin(k kind, dir string, o Options) error {
+	argv, env, err := k.prepare(k.program, dir, s.Config.Port, o)
+	if err != nil {
+		return fmt.Errorf("%s: %w", o.Kind, err)
 	}
 	removed := ""
 	if o.Dir == "" {
 		removed = dir
 	}
-	if err := s.run(argv, env, removed); err != nil {
-		return nil, err
+	if err := s.run(append(argv, o.Settings...), env, removed); err != nil {
+		return err
 	}
-	if err := s.await(); err != nil {
+	err = s.await()
+	if err == nil && o.member != nil {
+		err = s.becomes("wsrep_ready", "ON")
+	}
+	if err != nil {
 		s.Stop()
-		return nil, fmt.Errorf("%s: %w; it logged:\n%s", o.Kind, err, s.result.Stderr)
+		return fmt.Errorf("%s: %w; it logged:\n%s", o.Kind, err, s.result.Stderr)
 	}
-	return s, nil
+	return nil
 }
+
+// Again starts a server that was stopped and has a directory of its own: on what it left, at
+// its port.
+func (s *Server) Again() error { return s.again() }
 
 // holding starts a server, kills it when file 3 is closed at its other end, which the
 // system does however the process there ends, and then removes the directory $1.
@@ -120,7 +145,7 @@ server=$!
 { cat <&3 >/dev/null; kill -s KILL "$server"; } 2>/dev/null &
 wait "$server"
 code=$?
-[ -z "$remove" ] || rm -rf "$remove"
+[ -z "$remove" ] || rm -rf "$remove" || { sleep 1; rm -rf "$remove"; } # where others wrote there still
 exit $code
 `
 
@@ -130,7 +155,7 @@ func (s *Server) run(argv, env []string, removed string) error {
 	if err != nil {
 		return err
 	}
-	s.hold = write
+	s.hold, s.ended = write, make(chan struct{})
 	go func() {
 		s.result, s.err = process.Run(context.Background(), process.Command{
 			Argv: append([]string{"sh", "-c", holding, "sh", removed}, argv...),
@@ -169,8 +194,15 @@ func (s *Server) await() error {
 
 // Stop kills the server, as kill -9 does, and waits until it has ended.
 func (s *Server) Stop() {
-	_ = s.hold.Close() // it may have been stopped before
-	<-s.ended
+	for _, n := range s.Nodes {
+		if n != nil { // it could not be started
+			n.Stop()
+		}
+	}
+	if s.hold != nil {
+		_ = s.hold.Close() // it may have been stopped before
+		<-s.ended
+	}
 }
 
 // Database makes an empty database and gives where it is. Its name begins with name, as
@@ -208,11 +240,16 @@ func (s *Server) exec(statements ...string) error {
 	return nil
 }
 
-// freePort gives a port of 127.0.0.1 that nobody listens on; want where it is not 0.
-func freePort(want int) (int, error) {
-	listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(want)))
-	if err != nil {
-		return 0, err
+// freePorts gives a port of 127.0.0.1 that nobody listens on for each that is wanted; any
+// for 0.
+func freePorts(wanted ...int) (ports []int, err error) {
+	for _, want := range wanted {
+		listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(want)))
+		if err != nil {
+			return nil, err
+		}
+		defer listener.Close() // when all are chosen
+		ports = append(ports, listener.Addr().(*net.TCPAddr).Port)
 	}
-	return listener.Addr().(*net.TCPAddr).Port, listener.Close()
+	return ports, nil
 }
