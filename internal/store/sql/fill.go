@@ -3,7 +3,6 @@ package sql
 import (
 	"bytes"
 	"context"
-	"database/sql"
 	"slices"
 
 	"stig/internal/beads"
@@ -43,7 +42,7 @@ func (s *Store) Fill(ctx context.Context, text []byte, prefix string, told func(
 		told = func(int, int) {}
 	}
 	token := newToken()
-	return s.explain(s.write(ctx, token, func(tx *sql.Tx) error { return s.fill(ctx, tx, token, rows, shape, prefix, told) }))
+	return s.explain(s.write(ctx, token, func(tx execer) error { return s.fill(ctx, tx, token, rows, shape, prefix, told) }))
 }
 
 // filling is a line that is put into an empty store.
@@ -88,7 +87,7 @@ func rowsOf(f *beads.Snapshot, text []byte) (rows []filling, shape int, err erro
 	return rows, shape, nil
 }
 
-func (s *Store) fill(ctx context.Context, tx *sql.Tx, token []byte, rows []filling, shape int, prefix string, told func(done, of int)) error {
+func (s *Store) fill(ctx context.Context, tx execer, token []byte, rows []filling, shape int, prefix string, told func(done, of int)) error {
 	result, err := tx.ExecContext(ctx, `UPDATE stig_meta SET version = LAST_INSERT_ID(version + 1), turn = ?, prefix = IF(? = '', prefix, ?), bom = ?, unended = ? WHERE one = 1 AND version = 0`,
 		token, prefix, prefix, shape&hasBOM/hasBOM, shape&isUnended)
 	if mysql.Unknown(err) {

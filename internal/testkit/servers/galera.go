@@ -120,7 +120,7 @@ func prepareNode(program, dir string, port int, o Options) (argv, env []string, 
 
 // quick are the settings with which a cluster notices within a second that a node is gone.
 const quick = "gcache.size=32M;evs.keepalive_period=PT0.1S;evs.inactive_check_period=PT0.1S;evs.suspect_timeout=PT0.5S;evs.inactive_timeout=PT1S;evs.install_timeout=PT1S;" +
-	"evs.join_retrans_period=PT0.2S;gmcast.time_wait=PT0.2S"
+	"evs.join_retrans_period=PT0.2S;gmcast.time_wait=PT0.2S;gmcast.peer_timeout=PT0.3S"
 
 // recovered asks a node that was killed how far it had come.
 func recovered(argv, env []string) (position string, err error) {
