@@ -156,7 +156,8 @@ func (s *Store) written(ctx context.Context, token []byte) (bool, error) {
 	}
 	defer conn.Close()
 	defer discard(conn) // so that nothing else waits as this question does
-	_, _ = conn.ExecContext(ctx, "SET SESSION wsrep_sync_wait = 1") // unknown where there are no clusters
+	// Servers that make no clusters do not know the variable.
+	_, _ = conn.ExecContext(ctx, "SET SESSION wsrep_sync_wait = 1")
 	if _, err := conn.ExecContext(ctx, "UPDATE stig_meta SET turn = ? WHERE one = 1", newToken()); err != nil {
 		return false, err
 	}

@@ -96,7 +96,7 @@ func (k *cluster) must(err error) {
 func (k *cluster) count(mark string) int {
 	k.t.Helper()
 	s := open(k.t, k.direct, "")
-	edit(k.t, s, setNotes("d-2", "counted "+mark[:1])) // on that node all that came before is there then
+	edit(k.t, s, setNotes("d-2", "counted at "+newMark())) // on that node all that came before is there then
 	return strings.Count(textOf(k.t, s), mark)
 }
 

@@ -171,11 +171,7 @@ const taken = "LAST_INSERT_ID()"
 // that took one version the second fails when it is committed, because turn differs (a
 // change that both made alike would be none of a conflict).
 func (s *Store) turn(ctx context.Context, tx execer, e *edition) error {
-	result, err := tx.ExecContext(ctx, "UPDATE stig_meta SET version = LAST_INSERT_ID(version + 1), turn = ? WHERE one = 1 AND schema_version = ?", e.token, schema)
-	if err != nil {
-		return err
-	}
-	n, err := result.RowsAffected()
+	n, err := affected(tx.ExecContext(ctx, "UPDATE stig_meta SET version = LAST_INSERT_ID(version + 1), turn = ? WHERE one = 1 AND schema_version = ?", e.token, schema))
 	if err == nil && n != 1 {
 		err = &fault.Error{Code: fault.Store, Path: s.url, Reason: "its tables were changed meanwhile", Hint: "run the command again"}
 	}
@@ -185,11 +181,7 @@ func (s *Store) turn(ctx context.Context, tx execer, e *edition) error {
 // swap exchanges lines, all of them or none: ErrStale.
 func (e *edition) swap(ctx context.Context, tx execer, swaps []swap) error {
 	q := newSwapQuery(swaps, e.version)
-	result, err := tx.ExecContext(ctx, q.text.String(), q.args...)
-	if err != nil {
-		return err
-	}
-	n, err := result.RowsAffected()
+	n, err := affected(tx.ExecContext(ctx, q.text.String(), q.args...))
 	if err != nil {
 		return err
 	}

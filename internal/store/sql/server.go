@@ -26,9 +26,13 @@ type Server struct {
 func (s *Store) Version(ctx context.Context) (int64, error) {
 	db := s.DB()
 	var version int64
-	err := db.QueryRowContext(ctx, "SELECT version FROM stig_meta WHERE one = 1").Scan(&version)
-	if errors.Is(err, sql.ErrNoRows) || mysql.Unknown(err) {
+	var found int
+	err := db.QueryRowContext(ctx, "SELECT version, schema_version FROM stig_meta WHERE one = 1").Scan(&version, &found)
+	switch {
+	case errors.Is(err, sql.ErrNoRows) || mysql.Unknown(err):
 		return 0, absent(s.url)
+	case err == nil && found == unfilled:
+		return 0, filling(ctx, db, s.url)
 	}
 	return version, s.explain(err)
 }
@@ -47,6 +51,9 @@ func (s *Store) Server(ctx context.Context) (Server, error) {
 	err := db.QueryRowContext(ctx, "SELECT VERSION(), schema_version FROM stig_meta WHERE one = 1").Scan(&v.Version, &v.Schema)
 	if errors.Is(err, sql.ErrNoRows) || mysql.Unknown(err) {
 		return v, absent(s.url)
+	}
+	if err == nil && v.Schema == unfilled {
+		err = filling(ctx, db, s.url)
 	}
 	if err != nil {
 		return v, s.explain(err)

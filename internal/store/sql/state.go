@@ -223,17 +223,11 @@ func writesOf(was, now []clone.Entry) (writes []write) {
 
 // on performs a statement, which must find its document as it was.
 func (w write) on(ctx context.Context, db execer) error {
-	result, err := db.ExecContext(ctx, w.query, w.args...)
-	if mysql.Repeated(err) {
+	n, err := affected(db.ExecContext(ctx, w.query, w.args...))
+	if mysql.Repeated(err) || err == nil && n != 1 {
 		return errLost
 	}
-	if err != nil {
-		return err
-	}
-	if n, err := result.RowsAffected(); err != nil || n != 1 {
-		return errors.Join(err, errLost)
-	}
-	return nil
+	return err
 }
 
 // allOn performs statements in one transaction.
