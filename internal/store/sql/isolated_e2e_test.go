@@ -63,6 +63,7 @@ func newCluster(t *testing.T) *cluster {
 	create(t, c, text.String())
 	k := &cluster{t: t, nodes: s.Nodes, proxy: newProxy(t, c), direct: c}
 	k.direct.Port = s.Nodes[1].Config.Port
+	exec(t, reach(t, k.direct), "SET STATEMENT wsrep_sync_wait = 15 FOR SELECT 1") // until it is there
 	k.store = open(t, k.proxy.Config, "")
 	return k
 }
@@ -164,6 +165,40 @@ func TestRejoined(t *testing.T) {
 		}
 		return true
 	})
+}
+
+// TestLagging has a reader go to a node that is behind the one which it read before, as it may
+// where something stands before the nodes. It is told so, and reads on when the node has caught up.
+func TestLagging(t *testing.T) {
+	k := newCluster(t)
+	late := k.nodes[0].Config
+	late.Database = k.direct.Database
+	db := reach(t, late)
+	conn, err := db.Conn(t.Context())
+	k.must(err)
+	defer conn.Close()
+	_, err = conn.ExecContext(t.Context(), "FLUSH TABLES WITH READ LOCK") // from now on it takes over nothing
+	k.must(err)
+	mark, another := newMark(), open(t, k.direct, "")
+	edit(t, another, setNotes("d-1", mark))
+	k.proxy.moveTo(k.direct)
+	reader := open(t, k.proxy.Config, t.TempDir())
+	if !strings.Contains(textOf(t, reader), mark) {
+		t.Error("the node on which it was written does not have it")
+	}
+	k.proxy.moveTo(late)
+	reader.SetPatience(300 * time.Millisecond)
+	if _, err := reader.Snapshot(); err == nil || !strings.Contains(err.Error(), "this server is behind") {
+		t.Errorf("reading on a node that is behind: %v", err)
+	}
+	if _, err := reader.Edit(t.Context(), options(), setNotes("d-2", "x")); err == nil || !strings.Contains(err.Error(), "this server is behind") {
+		t.Errorf("editing on a node that is behind: %v", err)
+	}
+	reader.SetPatience(20 * time.Second)
+	time.AfterFunc(500*time.Millisecond, func() { _, _ = conn.ExecContext(context.Background(), "UNLOCK TABLES") })
+	if !strings.Contains(textOf(t, reader), mark) {
+		t.Error("it went back to what was there before")
+	}
 }
 
 // newMark is a text that stands nowhere else.
