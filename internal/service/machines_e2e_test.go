@@ -261,27 +261,38 @@ func putOff(t *testing.T, a *workspace.Run, id string) error {
 	return err
 }
 
-// TestMachinesClaim: eight processes on two machines claim all issues of one database,
-// while processes are killed at random. No issue is held by two that live, each is done
+// TestMachinesClaim: processes on two machines claim all issues of one database, of a
+// cluster on all its nodes, while processes are killed at random. No issue is held by two that live, each is done
 // once, and what the dead held is done by others.
 func TestMachinesClaim(t *testing.T) {
-	for _, kind := range []string{servers.MariaDB, servers.Dolt} {
+	for _, kind := range []string{servers.MariaDB, servers.Galera, servers.Dolt} {
 		t.Run(kind, func(t *testing.T) {
-			testMachinesClaim(t, kind)
+			if kind == servers.Galera {
+				testMachinesClaim(t, kind, 100, 12)
+			} else {
+				testMachinesClaim(t, kind, 50, 8)
+			}
 		})
 	}
 }
 
-func testMachinesClaim(t *testing.T, kind string) {
-	const issues, processes = 50, 8
+func testMachinesClaim(t *testing.T, kind string, issues, processes int) {
 	url, dirs := served(t, kind, issues, 2)
+	server := servers.Need(t, kind)
+	if err := server.Settle(); err != nil {
+		t.Fatal(err)
+	}
+	urls := []string{url}
+	for n := 1; n < len(server.Nodes); n++ {
+		urls = append(urls, strings.Replace(url, fmt.Sprint(server.Config.Port), fmt.Sprint(server.Nodes[n].Config.Port), 1))
+	}
 	log := filepath.Join(t.TempDir(), "log")
 	start := func(n int) *exec.Cmd {
 		c := exec.Command(os.Args[0], "-test.run=^TestMachine$", "-test.v")
 		if n%2 == 1 {
 			c = elsewhere(t, "-test.run=^TestMachine$", "-test.v")
 		}
-		c.Env = append(os.Environ(), fmt.Sprintf("STIG_TEST_MACHINE=work %s %s w%d %s", dirs[n%2], url, n, log))
+		c.Env = append(os.Environ(), fmt.Sprintf("STIG_TEST_MACHINE=work %s %s w%d %s", dirs[n%2], urls[n%len(urls)], n, log))
 		c.Stdout, c.Stderr = new(strings.Builder), os.Stderr
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
@@ -324,6 +335,9 @@ func testMachinesClaim(t *testing.T, kind string) {
 		mu.Unlock()
 	}
 	all.Wait()
+	if err := server.Settle(); err != nil {
+		t.Fatal(err)
+	}
 	judge(t, url, dirs[0], log, issues, len(killed))
 }
 

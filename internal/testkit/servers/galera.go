@@ -176,6 +176,41 @@ func (s *Server) Rejoin() error {
 	return s.becomes("wsrep_ready", "ON")
 }
 
+// Settle waits until each node of a cluster has what any was told.
+func (s *Server) Settle() error {
+	for _, n := range s.Nodes {
+		if err := n.exec("SET STATEMENT wsrep_sync_wait = 15 FOR SELECT 1"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Crash kills a server and starts it again on what it left; of a cluster so many nodes at once.
+func (s *Server) Crash(nodes ...int) error {
+	if len(s.Nodes) == 0 {
+		s.Stop()
+		return s.again()
+	}
+	failed := make([]error, len(s.Nodes))
+	var group sync.WaitGroup
+	for _, n := range nodes {
+		s.Nodes[n].Stop()
+	}
+	for _, n := range nodes { // none that lost the quorum answers before the others are back
+		group.Go(func() {
+			// One that joins ends where the cluster changes once more meanwhile.
+			for range 5 {
+				if failed[n] = s.Nodes[n].again(); failed[n] == nil {
+					return
+				}
+			}
+		})
+	}
+	group.Wait()
+	return errors.Join(failed...)
+}
+
 // becomes waits for a status of a node.
 func (s *Server) becomes(name, want string) error {
 	db, err := mysql.Open(s.Config)

@@ -62,7 +62,7 @@ type Server struct {
 	result process.Result
 	err    error
 	made   atomic.Int64 // databases
-	again  func() error // see Again
+	again  func() error // starts it on what it left, at its port
 }
 
 // Start starts a server of a kind with its usual durability.
@@ -129,10 +129,6 @@ func (s *Server) begin(k kind, dir string, o Options) error {
 	}
 	return nil
 }
-
-// Again starts a server that was stopped and has a directory of its own: on what it left, at
-// its port.
-func (s *Server) Again() error { return s.again() }
 
 // holding starts a server, kills it when file 3 is closed at its other end, which the
 // system does however the process there ends, and then removes the directory $1.

@@ -178,10 +178,13 @@ func TestCluster(t *testing.T) {
 	must(on(2, "INSERT INTO t VALUES (3)"))
 	must(s.Nodes[0].Rejoin())
 	count(0, 2)
-	s.Nodes[1].Stop()
-	must(on(0, "INSERT INTO t VALUES (4)"))
-	must(s.Nodes[1].Again())
-	count(1, 3)
+	must(s.Crash(1))
+	must(on(1, "INSERT INTO t VALUES (4)"))
+	must(s.Crash(0, 2))
+	must(s.Settle())
+	for n := range s.Nodes {
+		count(n, 3)
+	}
 }
 
 // TestFails has programs that are no servers.
