@@ -126,7 +126,7 @@ func repeat(ctx context.Context, try func() error) error {
 			return nil
 		case mysql.Gone(err) && !died:
 			died = true
-		case !errors.Is(err, errLost) && !mysql.Again(err) && !mysql.NoQuorum(err):
+		case !errors.Is(err, errLost) && !mysql.Again(err) && !mysql.NoQuorum(err) && !mysql.Uncommitted(err):
 			return err
 		}
 		select {

@@ -12,65 +12,106 @@ import (
 	"time"
 
 	"stig/internal/beads"
+	"stig/internal/clone"
 	"stig/internal/fault"
 	"stig/internal/store/mysql"
 	sqlstore "stig/internal/store/sql"
 	"stig/internal/testkit/servers"
 )
 
-var isolations = flag.Bool("isolations", false, "isolate a node before each statement of each kind of edit, not of one")
+var everyKind = flag.Bool("every-kind", false, "pause and isolate before each statement of each kind of edit, not of one")
 
-// kindsOfEdit are edits that leave a mark in so many places: all of them or none.
-var kindsOfEdit = []struct {
+// kindOfEdit makes edits that leave a mark in so many places.
+type kindOfEdit struct {
 	name   string
 	places int
-	edit   func(mark string) func(*beads.Tx) error
-}{
-	{"all at once", 5, func(mark string) func(*beads.Tx) error {
+	edit   func(s *sqlstore.Store, mark string) error
+}
+
+// edits makes a kind of what an edit does.
+func edits(fn func(mark string) func(*beads.Tx) error) func(*sqlstore.Store, string) error {
+	return func(s *sqlstore.Store, mark string) error {
+		_, err := s.Edit(context.Background(), options(), fn(mark))
+		return err
+	}
+}
+
+// live gives two documents of live state the mark.
+func live(s *sqlstore.Store, mark string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), s.Patience())
+	defer cancel()
+	return s.State().Change(ctx, "kept/", func([]clone.Entry) ([]clone.Entry, bool, error) {
+		return []clone.Entry{{Name: "kept/1", Text: []byte(mark)}, {Name: "kept/2", Text: []byte(mark)}}, true, nil
+	})
+}
+
+// kindsOfEdit are those that send different statements.
+var kindsOfEdit = []kindOfEdit{
+	{"all at once", 5, edits(func(mark string) func(*beads.Tx) error {
 		return func(tx *beads.Tx) error {
 			return errors.Join(setNotes("d-1", mark)(tx), addComment("d-1", mark)(tx), addComment("d-2", mark)(tx), setNotes("d-3", mark)(tx),
 				tx.PutBack("d-4", func(r *beads.Record) (*beads.Record, error) { // in the place of all comments
 					return r.PutRaw(beads.Comments, fmt.Appendf(nil, `[{"id":1,"author":"mara","text":%q}]`, mark))
 				}))
 		}
-	}},
-	{"a change", 1, func(mark string) func(*beads.Tx) error { return setNotes("d-1", mark) }},
-	{"a comment", 1, func(mark string) func(*beads.Tx) error { return addComment("d-1", mark) }},
-	{"a new issue that another waits for", 2, func(mark string) func(*beads.Tx) error {
+	})},
+	{"live state", 2, live},
+	{"a change", 1, edits(func(mark string) func(*beads.Tx) error { return setNotes("d-1", mark) })},
+	{"a comment", 1, edits(func(mark string) func(*beads.Tx) error { return addComment("d-1", mark) })},
+	{"a new issue that another waits for", 2, edits(func(mark string) func(*beads.Tx) error {
 		return func(tx *beads.Tx) error {
 			_, err := tx.Add(beads.New{ID: "d-" + mark, Title: "new", Status: "open"})
 			return errors.Join(err, tx.AddRow("d-3", beads.Row{On: "d-" + mark, Type: "blocks"}))
 		}
-	}},
+	})},
+}
+
+// kindsTried are those of a short run, or all.
+func kindsTried() []kindOfEdit {
+	if *everyKind {
+		return kindsOfEdit
+	}
+	return kindsOfEdit[:1]
+}
+
+// paused is a store that is used through a proxy.
+type paused struct {
+	proxy *proxy
+	store *sqlstore.Store
 }
 
 // cluster is a store that is used through a proxy to the first node, and read on the second.
 type cluster struct {
+	paused
 	t      *testing.T
 	nodes  []*servers.Server
-	proxy  *proxy
-	store  *sqlstore.Store
 	direct mysql.Config
 }
 
-func newCluster(t *testing.T) *cluster {
-	s := servers.Need(t, servers.Galera)
-	c := s.Database(t.Name())
+func newPaused(t *testing.T, c mysql.Config) paused {
 	var text strings.Builder
 	for n := range 4 {
 		fmt.Fprintf(&text, `{"id":"d-%d","title":"a","notes":"","comments":[{"id":1,"author":"a","text":"first"}]}`+"\n", n+1)
 	}
 	create(t, c, text.String())
-	k := &cluster{t: t, nodes: s.Nodes, proxy: newProxy(t, c), direct: c}
+	p := newProxy(t, c)
+	return paused{p, open(t, p.Config, "")}
+}
+
+func newCluster(t *testing.T) *cluster {
+	s := servers.Need(t, servers.Galera)
+	c := s.Database(t.Name())
+	k := &cluster{t: t, paused: newPaused(t, c), nodes: s.Nodes, direct: c}
 	k.direct.Port = s.Nodes[1].Config.Port
-	exec(t, reach(t, k.direct), "SET STATEMENT wsrep_sync_wait = 15 FOR SELECT 1") // until it is there
-	k.store = open(t, k.proxy.Config, "")
+	if err := s.Settle(); err != nil {
+		t.Fatal(err)
+	}
 	return k
 }
 
 // at runs an edit, and do before its kth statement, from 1 on; it reports whether it came so
 // far. Statements that follow are not counted.
-func (k *cluster) at(n int, do func(), edit func(*beads.Tx) error) (reached bool, err error) {
+func (k paused) at(n int, do func(), edit func(*sqlstore.Store, string) error, mark string) (reached bool, err error) {
 	k.proxy.mu.Lock()
 	k.proxy.statement = func([]byte) {
 		if n--; n == 0 {
@@ -79,11 +120,48 @@ func (k *cluster) at(n int, do func(), edit func(*beads.Tx) error) (reached bool
 		}
 	}
 	k.proxy.mu.Unlock()
-	_, err = k.store.Edit(context.Background(), options(), edit)
+	err = edit(k.store, mark)
 	k.proxy.mu.Lock()
 	k.proxy.statement = nil
 	k.proxy.mu.Unlock()
 	return reached, err
+}
+
+// TestPaused has another program edit the same issues before each statement of an edit, as
+// far as it need not wait for that. Both edits are made, once and whole.
+func TestPaused(t *testing.T) {
+	onEach(t, func(t *testing.T, c mysql.Config) {
+		k, another := newPaused(t, c), open(t, c, "")
+		for _, kind := range kindsTried() {
+			for n, more := 1, true; more; n++ {
+				ours, theirs, done := newMark(), "their "+newMark(), make(chan error, 1)
+				edit(t, k.store, setNotes("d-4", "before"))
+				reached, err := k.at(n, func() {
+					ended := make(chan struct{})
+					go func() {
+						defer close(ended)
+						_, err := another.Edit(context.Background(), options(), func(tx *beads.Tx) error {
+							return errors.Join(tx.Set("d-1", beads.Set{Key: beads.Title, Text: theirs}), tx.Set("d-3", beads.Set{Key: beads.Title, Text: theirs}), addComment("d-1", theirs)(tx))
+						})
+						done <- err
+					}()
+					select {
+					case <-ended:
+					case <-time.After(100 * time.Millisecond): // it waits for ours
+					}
+				}, kind.edit, ours)
+				if more = reached; reached {
+					err = errors.Join(err, <-done)
+				}
+				if got := marks(t, another, ours); err != nil || got != kind.places {
+					t.Errorf("%s, statement %d: in %d of %d places, %v", kind.name, n, got, kind.places, err)
+				}
+				if got := marks(t, another, theirs); reached && got != 3 {
+					t.Errorf("%s, statement %d: the other edit is in %d of 3 places", kind.name, n, got)
+				}
+			}
+		}
+	})
 }
 
 func (k *cluster) must(err error) {
@@ -98,7 +176,21 @@ func (k *cluster) count(mark string) int {
 	k.t.Helper()
 	s := open(k.t, k.direct, "")
 	edit(k.t, s, setNotes("d-2", "counted at "+newMark())) // on that node all that came before is there then
-	return strings.Count(textOf(k.t, s), mark)
+	return marks(k.t, s, mark)
+}
+
+// marks is in how many places a store and its live state hold a mark.
+func marks(t *testing.T, s *sqlstore.Store, mark string) int {
+	t.Helper()
+	entries, err := s.State().Load(t.Context(), "kept/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := textOf(t, s)
+	for _, e := range entries {
+		text += string(e.Text)
+	}
+	return strings.Count(text, mark)
 }
 
 // isUnknown reports whether an edit said that it may or may not have been made.
@@ -110,10 +202,10 @@ func isUnknown(err error) bool {
 // What the edit says is true; nothing is there by half, or comes later; and the next edit
 // on the same connections is made once.
 func TestIsolated(t *testing.T) {
-	eachStatement(t, func(k *cluster, n, places int, edition func(string) func(*beads.Tx) error) bool {
+	eachStatement(t, 1, func(k *cluster, n, places int, edition func(*sqlstore.Store, string) error) bool {
 		mark := newMark()
 		k.store.SetPatience(time.Second)
-		reached, err := k.at(n, func() { k.must(k.nodes[0].Isolate()) }, edition(mark))
+		reached, err := k.at(n, func() { k.must(k.nodes[0].Isolate()) }, edition, mark)
 		if !reached {
 			k.must(err)
 			return false
@@ -135,7 +227,11 @@ func TestIsolated(t *testing.T) {
 		}
 		k.store.SetPatience(20 * time.Second)
 		next := newMark()
-		edit(k.t, k.store, edition(next))
+		err = edition(k.store, next)
+		for end := time.Now().Add(10 * time.Second); err != nil && time.Now().Before(end); err = edition(k.store, next) {
+			time.Sleep(100 * time.Millisecond) // of live state a server that did not answer is not asked for a while
+		}
+		k.must(err)
 		if got := k.count(next); got != places {
 			k.t.Errorf("the next edit is in %d of %d places", got, places)
 		}
@@ -149,12 +245,12 @@ func TestIsolated(t *testing.T) {
 // TestRejoined cuts the node off before each statement, and lets it rejoin while the edit
 // starts over: it is made once.
 func TestRejoined(t *testing.T) {
-	eachStatement(t, func(k *cluster, n, places int, edition func(string) func(*beads.Tx) error) bool {
+	eachStatement(t, 3, func(k *cluster, n, places int, edition func(*sqlstore.Store, string) error) bool {
 		mark, rejoined := newMark(), make(chan error, 1)
 		reached, err := k.at(n, func() {
 			k.must(k.nodes[0].Isolate())
 			go func() { rejoined <- k.nodes[0].Rejoin() }()
-		}, edition(mark))
+		}, edition, mark)
 		k.must(err)
 		if !reached {
 			return false
@@ -205,19 +301,20 @@ func TestLagging(t *testing.T) {
 func newMark() string { return fmt.Sprintf("x%dx", time.Now().UnixNano()) }
 
 // eachStatement calls try with each statement of each kind of edit, from 1 on, until it
-// gives false: the edit has no more.
-func eachStatement(t *testing.T, try func(k *cluster, n, places int, edition func(string) func(*beads.Tx) error) bool) {
+// gives false: the edit has no more. In a short run that is each so many of one kind.
+func eachStatement(t *testing.T, step int, try func(k *cluster, n, places int, edition func(*sqlstore.Store, string) error) bool) {
 	k := newCluster(t)
-	for _, kind := range kindsOfEdit {
-		for n, more := 1, true; more; n++ {
-			edit(t, k.store, setNotes("d-4", "before"))
+	if *everyKind {
+		step = 1
+	}
+	for _, kind := range kindsTried() {
+		for n, more := 1+step/2, true; more; n += step {
+			edit(t, k.store, setNotes("d-4", newMark()))
+			more = false // where it is not among those that run
 			t.Run(fmt.Sprintf("%s/%d", kind.name, n), func(t *testing.T) {
 				k.t = t
 				more = try(k, n, kind.places, kind.edit) && !t.Failed()
 			})
-		}
-		if !*isolations {
-			return
 		}
 	}
 }
