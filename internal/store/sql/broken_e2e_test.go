@@ -141,8 +141,9 @@ func TestUnknown(t *testing.T) {
 			}
 		}
 		p.mu.Unlock()
-		runs := 0
-		_, err := s.Edit(context.Background(), options(), func(tx *beads.Tx) error {
+		runs, o := 0, options()
+		o.Wait = 10 * time.Second // longer than it asks what became of it
+		_, err := s.Edit(context.Background(), o, func(tx *beads.Tx) error {
 			if runs++; runs == 1 {
 				edit(t, another, setNotes("d-1", "theirs"))
 			}
