@@ -126,7 +126,7 @@ func TestCut(t *testing.T) {
 func testCut(t *testing.T, kind string) {
 	const writers = 4
 	plan := load.Plan{Writers: writers, Each: 40, Pairs: 5, Shared: 10, Beside: 0}
-	s := durable(t, kind)
+	s := servers.Need(t, kind)
 	direct := where{Config: s.Database("cut")}
 	if err := direct.fill(plan.Text(), load.Prefix); err != nil {
 		t.Fatal(err)

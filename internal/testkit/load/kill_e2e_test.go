@@ -166,7 +166,7 @@ func TestKilled(t *testing.T) {
 // The writers of TestKilled.
 const (
 	killProcesses = 4
-	killWriters   = 2 // of each process
+	killWriters   = 3 // of each process
 )
 
 func testKilled(t *testing.T, kind string) {
