@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"strconv"
 	"strings"
 	"time"
 
@@ -20,6 +21,14 @@ type Server struct {
 	Denied  []string      // the tables that this user may not write
 	Refusal *fault.Error  // why not the first of these
 	Latency time.Duration // of one round trip
+	Cluster Cluster
+}
+
+// Cluster is what a node says of its cluster.
+type Cluster struct {
+	Nodes int    // that have the quorum together; 0 where the server is in no cluster
+	State string // of the node: Synced where it has all that the others have
+	Queue int    // edits that it was sent and has not made yet
 }
 
 // Version is the number of edits that the store has had; it only grows.
@@ -71,6 +80,11 @@ func (s *Store) Server(ctx context.Context) (Server, error) {
 			v.Kind, v.Version = "dolt", dolt
 		}
 	}
+	if v.Kind == "mariadb" || v.Kind == "mysql" {
+		if v.Cluster, err = clusterOf(ctx, db); err != nil {
+			return v, s.explain(err)
+		}
+	}
 	var refusal error
 	if v.Denied, refusal, err = denied(ctx, db); err != nil {
 		return v, s.explain(err)
@@ -81,6 +95,22 @@ func (s *Store) Server(ctx context.Context) (Server, error) {
 	err = db.QueryRowContext(ctx, "SELECT 1").Scan(&one)
 	v.Latency = s.now().Sub(start)
 	return v, s.explain(err)
+}
+
+// clusterOf asks a node about its cluster.
+func clusterOf(ctx context.Context, db *sql.DB) (c Cluster, err error) {
+	var name, value string
+	err = each(ctx, db, "SHOW STATUS LIKE 'wsrep_%'", nil, func() {
+		switch name {
+		case "wsrep_cluster_size":
+			c.Nodes, _ = strconv.Atoi(value)
+		case "wsrep_local_state_comment":
+			c.State = value
+		case "wsrep_local_recv_queue":
+			c.Queue, _ = strconv.Atoi(value)
+		}
+	}, &name, &value)
+	return c, err
 }
 
 // denied lists the tables that this user may not write, and what the server said of the first.
