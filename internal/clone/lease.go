@@ -30,8 +30,9 @@ const (
 )
 
 // Judge says of leases whether they hold, as one run of stig sees them. Whoever claims takes
-// the lease first and then writes the store. Until the store is written the lease names the
-// process that claims, so that a crash between the two leaves a lease that has ended.
+// the lease first and then writes the store. In files, until the store is written, the lease
+// names the process that claims, so that a crash between the two leaves a lease that has
+// ended; on a server such a lease is void after a minute.
 //
 //	judge := clone.Judge{Now: now, Host: host, Running: process.Running}
 //	answer := judge.Ask(held, clone.Claimant{Actor: "ann"})

@@ -151,6 +151,37 @@ func TestClaimOfAnotherMachine(t *testing.T) {
 	t.Error("the claim of the dead was not returned")
 }
 
+// TestClaimStays: what a command claims on a server is its actor's from the moment at which
+// the store shows it, though the server may not answer the command again. Nothing then names
+// a process that will have ended.
+func TestClaimStays(t *testing.T) {
+	url, dirs := served(t, servers.MariaDB, 1, 1)
+	c, err := mysql.ParseURL(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := mysql.Open(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, statement := range []string{
+		"CREATE TABLE shown (text LONGBLOB)",
+		"CREATE TRIGGER shows AFTER UPDATE ON stig_lines FOR EACH ROW INSERT INTO shown SELECT text FROM stig_live WHERE name = 'claim/demo-1'",
+	} {
+		if _, err := db.Exec(statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := Claim(t.Context(), onServer(t, dirs[0], url, "w1", "STIG_NOW="), ClaimRequest{ID: "demo-1"}); err != nil {
+		t.Fatal(err)
+	}
+	var text string
+	if err := db.QueryRow("SELECT text FROM shown").Scan(&text); err != nil || !strings.Contains(text, `"w1"`) || strings.Contains(text, `"process"`) {
+		t.Errorf("%s, %v", text, err)
+	}
+}
+
 // TestRenewOnServer: a claim that is renewed in time goes on, by one statement each.
 func TestRenewOnServer(t *testing.T) {
 	url, dirs := served(t, servers.MariaDB, 1, 1)
