@@ -275,13 +275,16 @@ func (e ClaimEdit) Concerns(did Handover) bool {
 }
 
 // Renew renews the lease of the actor on an issue on which no program runs, and reports
-// whether there is one.
+// whether that changed one.
 func (e ClaimEdit) Renew(c *Claims, issue string) bool {
 	l, held := c.Lease(issue)
 	if !held || l.Actor != e.Actor || l.Process != (process.ID{}) {
 		return false
 	}
-	l, _ = Renewed(l, e.Now)
+	until := l.Until
+	if l, _ = Renewed(l, e.Now); l.Until.Equal(until) {
+		return false // this edit took it
+	}
 	c.Hold(l)
 	return true
 }
