@@ -260,6 +260,30 @@ func TestRejoined(t *testing.T) {
 	})
 }
 
+// TestElsewhere cuts the first of two nodes that a URL names off before each statement, and
+// leaves it so: the edit is made once, on the other, and so is the next.
+func TestElsewhere(t *testing.T) {
+	eachStatement(t, 3, func(k *cluster, n, places int, edition func(*sqlstore.Store, string) error) bool {
+		mark, next, c := newMark(), newMark(), k.proxy.Config
+		c.More = []mysql.Address{{Host: k.direct.Host, Port: k.direct.Port}}
+		k.store = open(t, c, "")
+		edit(k.t, k.store, setNotes("d-4", newMark()))
+		reached, err := k.at(n, func() { k.must(k.server.Nodes[0].Isolate()) }, edition, mark)
+		k.must(err)
+		if reached {
+			if got := marks(k.t, open(k.t, k.direct, ""), mark); got != places {
+				k.t.Errorf("in %d of %d places", got, places)
+			}
+			k.must(edition(k.store, next))
+			k.must(k.server.Nodes[0].Rejoin())
+			if got := k.count(next); got != places {
+				k.t.Errorf("the next edit is in %d of %d places", got, places)
+			}
+		}
+		return reached
+	})
+}
+
 // TestLagging has a reader go to a node that is behind the one which it read before, as it may
 // where something stands before the nodes. It is told so, and reads on when the node has caught up.
 func TestLagging(t *testing.T) {
