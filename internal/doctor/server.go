@@ -46,8 +46,8 @@ func (e *examination) server() {
 	e.copied()
 }
 
-// cluster looks at the cluster that the server is a node of. A node without quorum answers nothing
-// that was asked before.
+// cluster looks at the cluster that the server is a node of. A node without quorum has
+// refused what was asked before.
 func (e *examination) cluster(c sql.Cluster) {
 	switch {
 	case c.Nodes == 0: // none

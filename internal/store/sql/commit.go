@@ -123,8 +123,8 @@ func (s *Store) writer(ctx context.Context) (*sql.Conn, error) {
 }
 
 // outcome finds out what became of a transaction whose COMMIT failed with err: nil where it
-// was committed. Servers that say with a number of their own that it was undone are asked as well: a node
-// that loses the quorum while it commits cannot know what the others made of it.
+// was committed. A server that says that it was undone is asked as well: a node that loses
+// the quorum while it commits cannot know what the others made of it.
 func (s *Store) outcome(ctx context.Context, token []byte, err error) error {
 	asked, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.patience)
 	defer cancel()
@@ -146,9 +146,9 @@ func (s *Store) outcome(ctx context.Context, token []byte, err error) error {
 
 // written reports whether the edit with that token is in the store. The answer is final:
 // the statement before the question waits until a transaction that is still open ends, and
-// where nobody waits (Dolt, other nodes of a cluster) keeps it from being committed, for both change turn.
-// A node of a cluster that is not in its Primary component refuses the statement; one that is
-// then has all that was committed before, and is told to wait for it.
+// where nobody waits (Dolt, other nodes of a cluster) keeps it from being committed, for
+// both change turn. A node outside the Primary component of its cluster refuses the
+// statement; one inside is told to wait for all that was committed before.
 func (s *Store) written(ctx context.Context, token []byte) (bool, error) {
 	conn, err := s.DB().Conn(ctx)
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 
 // Fill puts a whole text into an empty store, in one transaction; Text gives it back
 // byte for byte. Until then whoever reads the store is told that it is being filled, also
-// where Fill was interrupted; then it may be called again. The ids of new issues will begin with the prefix, if it is not empty.
+// where Fill was interrupted; then it may be called again. The ids of new issues will begin
+// with the prefix, if it is not empty.
 // told, which may be nil, is called now and then with how many lines were sent. A text
 // with problems, or an id that stands twice, is refused (fault.Refused), and so is
 // a store that holds anything.
@@ -123,7 +124,8 @@ func rowsOf(f *beads.Snapshot, text []byte) (rows []entry, shape int, err error)
 	return rows, shape, nil
 }
 
-// fill makes a store of one that is being filled, unless another call has begun to fill it since.
+// fill makes a store of one that is being filled, unless another call has begun to fill it
+// since.
 func (s *Store) fill(ctx context.Context, tx execer, begun, token []byte, rows []entry, shape int, prefix string, told func(done, of int)) error {
 	n, err := affected(tx.ExecContext(ctx, `UPDATE stig_meta SET version = LAST_INSERT_ID(version + 1), schema_version = ?, turn = ?, prefix = IF(? = '', prefix, ?), bom = ?, unended = ?
 		WHERE one = 1 AND version = 0 AND turn = ?`, schema, token, prefix, prefix, shape&hasBOM/hasBOM, shape&isUnended, begun))

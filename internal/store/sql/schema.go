@@ -17,9 +17,9 @@ import (
 )
 
 // schema is the version of the tables that this program reads and writes. While a store is
-// being filled the row of stig_meta has unfilled in its place: no program takes that for a store. The
-// transaction that puts the lines in sets the version, and the event of version 0 says
-// since when and by whom.
+// being filled the row of stig_meta has unfilled in its place, which no program takes for a
+// store. The transaction that puts the lines in sets the version. The event of version 0
+// says since when the store is being filled, and by whom.
 const (
 	schema   = 1
 	unfilled = 0
@@ -194,8 +194,7 @@ func schemaError(ctx context.Context, db querier, url string, found int) error {
 // ErrFilling is what the error of a store wraps that is being filled.
 var ErrFilling = errors.New("is being filled")
 
-// filling says since when a store is being filled; of one that was just begun, or of a server that does not
-// say, that it is.
+// filling says that a store is being filled, and since when, unless it was just begun.
 func filling(ctx context.Context, db querier, url string) error {
 	var since time.Time
 	var actor string

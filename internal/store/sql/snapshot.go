@@ -67,8 +67,8 @@ func (s *Store) refresh(ctx context.Context) (*held, error) {
 // lag is how long a server has to come to the version that was read from it before.
 const lag = 5 * time.Second
 
-// since asks for what is newer than what is held. What is older never takes its place: a node of
-// a cluster, or a copy that follows a server, may be behind, and is waited for.
+// since asks for what is newer than what is held. What is older never takes its place: a
+// node of a cluster, or a copy that follows a server, may be behind, and is waited for.
 func (s *Store) since(ctx context.Context, h *held) (*news, error) {
 	limited, cancel := context.WithTimeout(ctx, min(lag, s.patience))
 	defer cancel()

@@ -284,8 +284,9 @@ func TestElsewhere(t *testing.T) {
 	})
 }
 
-// TestLagging has a reader go to a node that is behind the one which it read before, as it may
-// where something stands before the nodes. It is told so, and reads on when the node has caught up.
+// TestLagging has a reader go to a node that is behind the one which it read before, as it
+// may where something stands before the nodes. It is told so, and reads on when the node has
+// caught up.
 func TestLagging(t *testing.T) {
 	k := newCluster(t)
 	late := k.server.Nodes[0].Config

@@ -136,8 +136,8 @@ func recovered(argv, env []string) (position string, err error) {
 }
 
 // transfer is the program that nodes call when one of them joins. All began with the same
-// data and keep what they wrote, so that nothing but the position is handed over: Galera itself sends
-// what was missed.
+// data and keep what they wrote, so that the position alone is handed over: Galera itself
+// sends what was missed.
 const transfer = `#!/bin/sh
 while [ $# -gt 0 ]; do
 	case $1 in
