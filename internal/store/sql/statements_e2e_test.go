@@ -199,7 +199,7 @@ func isUnknown(err error) bool {
 // What the edit says is true; nothing is there by half, or comes later; and the next edit
 // on the same connections is made once.
 func TestIsolated(t *testing.T) {
-	eachStatement(t, 1, func(k *cluster, n, places int, edition func(*sqlstore.Store, string) error) bool {
+	eachStatement(t, 2, func(k *cluster, n, places int, edition func(*sqlstore.Store, string) error) bool {
 		mark := newMark()
 		k.store.SetPatience(time.Second)
 		reached, err := k.at(n, func() { k.must(k.server.Nodes[0].Isolate()) }, edition, mark)
