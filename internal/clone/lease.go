@@ -30,8 +30,9 @@ const (
 )
 
 // Judge decides whether leases are held, as one run of stig sees them. A claim takes the lease
-// first and then writes the store. Until then the lease names the claiming process, so that a
-// crash in between leaves an ended lease.
+// first and then writes the store. In files, until the store is written, the lease names the
+// claiming process, so that a crash in between leaves an ended lease. On a server, such a lease
+// is void after a minute.
 //
 //	judge := clone.Judge{Now: now, Host: host, Running: process.Running}
 //	answer := judge.Ask(held, clone.Claimant{Actor: "ann"})
@@ -272,14 +273,17 @@ func (e ClaimEdit) Concerns(did Handover) bool {
 	return e.Follow(&c, did)
 }
 
-// Renew renews the actor's lease on an issue without a process, and reports whether there is
+// Renew renews the actor's lease on an issue without a process, and reports whether it renewed
 // one.
 func (e ClaimEdit) Renew(c *Claims, issue string) bool {
 	l, held := c.Lease(issue)
 	if !held || l.Actor != e.Actor || l.Process != (process.ID{}) {
 		return false
 	}
-	l, _ = Renewed(l, e.Now)
+	until := l.Until
+	if l, _ = Renewed(l, e.Now); l.Until.Equal(until) {
+		return false // this edit took it
+	}
 	c.Hold(l)
 	return true
 }

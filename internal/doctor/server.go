@@ -10,6 +10,7 @@ import (
 
 	"stig/internal/service"
 	"stig/internal/store/jsonl"
+	"stig/internal/store/sql"
 	"stig/internal/workspace"
 )
 
@@ -31,6 +32,7 @@ func (e *examination) server() {
 			"ask for the privileges on the server: GRANT SELECT, INSERT, UPDATE, DELETE on all its tables")
 	}
 	e.ok("server", "%s %s, tables of version %d, answers in %v, %s", s.Kind, s.Version, s.Schema, s.Latency.Round(10*time.Microsecond), writable)
+	e.cluster(s.Cluster)
 	e.login(s)
 	switch {
 	case s.Cipher != "":
@@ -41,6 +43,20 @@ func (e *examination) server() {
 		e.todo("tls", "the connection is not encrypted", `set up TLS on the server, and remove "tls": "off" from `+e.store.Path)
 	}
 	e.copied()
+}
+
+// cluster looks at the cluster that the server is a node of. A node without quorum has
+// refused what was asked before.
+func (e *examination) cluster(c sql.Cluster) {
+	switch {
+	case c.Nodes == 0: // none
+	case c.State != "Synced":
+		e.todo("cluster", fmt.Sprintf("the node is %s, with %d edits to make: what is read here may be behind", c.State, c.Queue), "wait until it is Synced, or name another node")
+	case c.Nodes < 3:
+		e.todo("cluster", fmt.Sprintf("%d of its nodes are there; when one more is lost nothing can be read or written", c.Nodes), "run three nodes or more, on machines of their own")
+	default:
+		e.ok("cluster", "%d nodes have the quorum, and this one has all but %d edits", c.Nodes, c.Queue)
+	}
 }
 
 func (e *examination) login(s service.ExaminedServer) {

@@ -142,7 +142,7 @@ func Shows(f *beads.Snapshot) func(issue string) (status, holder string) {
 func (c *claimer) claim(ctx context.Context, id string) (*checkpoint.Claimed, error) {
 	c.taken, c.was = nil, nil
 	claimed, err := checkpoint.Claim(ctx, c.store, c.options, id, checkpoint.Claiming{
-		Who: c.who.Actor, Lease: c.take, DespiteExternal: c.despite,
+		Who: c.who.Actor, Lease: func(f *beads.Snapshot, issue string) error { return c.take(ctx, f, issue) }, DespiteExternal: c.despite,
 		MayTake: func(issue, holder string) bool {
 			l, judge, ok := c.leaseOf(issue, holder)
 			return ok && judge.Ended(l) || c.who.Take || c.who.MayTake(holder)
@@ -158,7 +158,7 @@ func (c *claimer) claim(ctx context.Context, id string) (*checkpoint.Claimed, er
 	}
 	if c.taken != nil {
 		kept := *c.taken
-		if c.loop == nil {
+		if c.loop == nil && c.place.Documents == nil {
 			kept = c.kept(ctx, kept)
 			c.settle(&kept)
 		}
@@ -179,9 +179,11 @@ func (c *claimer) leaseOf(issue, holder string) (clone.Lease, clone.Judge, bool)
 	return l, judge, ok && l.Covers(holder)
 }
 
-// take puts a lease on an issue that names this process, so that the lease ends with the
-// process if the store is not written. The store must be locked.
-func (c *claimer) take(f *beads.Snapshot, issue string) error {
+// take puts a lease on an issue. In files, the store is locked and the lease names this process,
+// so that it ends with the process if the store is not written. On a server it is the final
+// lease at once, since the server may not answer again after the edit; if the store does not
+// show the claim, the lease is void after a minute.
+func (c *claimer) take(ctx context.Context, f *beads.Snapshot, issue string) error {
 	c.judge.InStore = Shows(f)
 	if c.options.DryRun {
 		claims, _ := c.place.Claims(issue)
@@ -198,7 +200,7 @@ func (c *claimer) take(f *beads.Snapshot, issue string) error {
 		} else if c.taken == nil || !clone.SameLease(l, *c.taken) {
 			c.was = &l
 		}
-		c.taken = new(c.lease(issue))
+		c.taken = new(c.lease(ctx, issue))
 		if _, holder := c.judge.InStore(issue); c.was != nil && c.was.Covers(holder) && holder != c.who.Actor && c.judge.Ended(*c.was) {
 			c.taken.Took = holder
 		}
@@ -250,7 +252,7 @@ func (c *claimer) ask(all *clone.Claims, issue string) (clone.LeaseAnswer, error
 
 // lease returns the lease that this process takes: a loop's, or one that lasts until the store
 // is written.
-func (c *claimer) lease(issue string) clone.Lease {
+func (c *claimer) lease(ctx context.Context, issue string) clone.Lease {
 	l := clone.Lease{
 		Issue: issue, Actor: c.who.Actor, Process: c.who.Process, Host: c.judge.Host, Worktree: c.place.Worktree, Tree: c.place.Worktree,
 		Named: c.place.TreeName(), Since: c.options.Now, Lasts: c.ttl,
@@ -259,6 +261,9 @@ func (c *claimer) lease(issue string) clone.Lease {
 		l.Run, l.Lasts, l.Cap = c.loop.Run, c.loop.Lasts, l.Since.Add(c.loop.Cap)
 	}
 	l.Until = l.Since.Add(l.Lasts)
+	if c.loop == nil && c.place.Documents != nil {
+		l = c.kept(ctx, l)
+	}
 	return l
 }
 

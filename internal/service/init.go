@@ -132,7 +132,7 @@ func (r ServerRequest) prefix(file beads.Place, dir string) (string, error) {
 }
 
 // tables creates the tables and imports the issues of the file. If an interrupted run left a
-// store without issues, it is used as it is, with its prefix.
+// store without issues, it is used as it is, with its prefix; a half-filled store is filled again.
 func (r ServerRequest) tables(ctx context.Context, pool *sql.Pool, file, p beads.Place, m *MadeOnServer) error {
 	store, err := pool.Open(p)
 	if err != nil {
@@ -141,7 +141,7 @@ func (r ServerRequest) tables(ctx context.Context, pool *sql.Pool, file, p beads
 	version, err := store.Version(ctx)
 	absent := errors.Is(err, beads.ErrAbsent)
 	switch {
-	case err != nil && !absent:
+	case err != nil && !absent && !(errors.Is(err, sql.ErrFilling) && file.Path != ""):
 		return err
 	case version > 0:
 		return &fault.Error{Code: fault.Refused, Path: p.Name(), Reason: "there is a store already",

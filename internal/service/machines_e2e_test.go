@@ -150,6 +150,36 @@ func TestClaimOfAnotherMachine(t *testing.T) {
 	t.Error("the claim of the dead was not returned")
 }
 
+// TestClaimStays: a claim on a server belongs to its actor as soon as the store shows it, even if
+// the server does not answer the command again. The lease does not name the claiming process.
+func TestClaimStays(t *testing.T) {
+	url, dirs := served(t, servers.MariaDB, 1, 1)
+	c, err := mysql.ParseURL(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := mysql.Open(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, statement := range []string{
+		"CREATE TABLE shown (text LONGBLOB)",
+		"CREATE TRIGGER shows AFTER UPDATE ON stig_lines FOR EACH ROW INSERT INTO shown SELECT text FROM stig_live WHERE name = 'claim/demo-1'",
+	} {
+		if _, err := db.Exec(statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := Claim(t.Context(), onServer(t, dirs[0], url, "w1", "STIG_NOW="), ClaimRequest{ID: "demo-1"}); err != nil {
+		t.Fatal(err)
+	}
+	var text string
+	if err := db.QueryRow("SELECT text FROM shown").Scan(&text); err != nil || !strings.Contains(text, `"w1"`) || strings.Contains(text, `"process"`) {
+		t.Errorf("%s, %v", text, err)
+	}
+}
+
 // TestRenewOnServer: a claim that is renewed in time stays valid; each renewal is one
 // statement.
 func TestRenewOnServer(t *testing.T) {
@@ -260,27 +290,38 @@ func putOff(t *testing.T, a *workspace.Run, id string) error {
 	return err
 }
 
-// TestMachinesClaim: eight processes on two machines claim all issues of one database while
-// some are killed at random. No issue is held by two live processes, each is done once, and
-// what killed processes held is done by others.
+// TestMachinesClaim: processes on two machines claim all issues of one database, on a cluster
+// through all its nodes, while some are killed at random. No issue is held by two live processes,
+// each is done once, and what killed processes held is done by others.
 func TestMachinesClaim(t *testing.T) {
-	for _, kind := range []string{servers.MariaDB, servers.Dolt} {
+	for _, kind := range []string{servers.MariaDB, servers.Galera, servers.Dolt} {
 		t.Run(kind, func(t *testing.T) {
-			testMachinesClaim(t, kind)
+			if kind == servers.Galera {
+				testMachinesClaim(t, kind, 100, 12)
+			} else {
+				testMachinesClaim(t, kind, 50, 8)
+			}
 		})
 	}
 }
 
-func testMachinesClaim(t *testing.T, kind string) {
-	const issues, processes = 50, 8
+func testMachinesClaim(t *testing.T, kind string, issues, processes int) {
 	url, dirs := served(t, kind, issues, 2)
+	server := servers.Need(t, kind)
+	if err := server.Settle(); err != nil {
+		t.Fatal(err)
+	}
+	urls := []string{url}
+	for n := 1; n < len(server.Nodes); n++ {
+		urls = append(urls, strings.Replace(url, fmt.Sprint(server.Config.Port), fmt.Sprint(server.Nodes[n].Config.Port), 1))
+	}
 	log := filepath.Join(t.TempDir(), "log")
 	start := func(n int) *exec.Cmd {
 		c := exec.Command(os.Args[0], "-test.run=^TestMachine$", "-test.v")
 		if n%2 == 1 {
 			c = elsewhere(t, "-test.run=^TestMachine$", "-test.v")
 		}
-		c.Env = append(os.Environ(), fmt.Sprintf("STIG_TEST_MACHINE=work %s %s w%d %s", dirs[n%2], url, n, log))
+		c.Env = append(os.Environ(), fmt.Sprintf("STIG_TEST_MACHINE=work %s %s w%d %s", dirs[n%2], urls[n%len(urls)], n, log))
 		c.Stdout, c.Stderr = new(strings.Builder), os.Stderr
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
@@ -323,6 +364,9 @@ func testMachinesClaim(t *testing.T, kind string) {
 		mu.Unlock()
 	}
 	all.Wait()
+	if err := server.Settle(); err != nil {
+		t.Fatal(err)
+	}
 	judge(t, url, dirs[0], log, issues, len(killed))
 }
 

@@ -23,6 +23,14 @@ func Again(err error) bool {
 	return is(err, deadlock, lockTimeout, changedSince, tidbRetry, tidbConflict, tidbSchemaChanged)
 }
 
+// NoQuorum reports whether an error means that a node of a cluster answers nobody: it is cut
+// off from most of the others, or has not caught up with them.
+func NoQuorum(err error) bool { return is(err, notReady) }
+
+// Uncommitted reports whether an error means that the server began to commit and failed: it may
+// have been cut off from its cluster, or have no room left.
+func Uncommitted(err error) bool { return is(err, commitFailed) }
+
 // Repeated reports whether an error means that a row with that key is there already.
 func Repeated(err error) bool { return is(err, duplicate) }
 
@@ -100,6 +108,7 @@ const (
 	aborted             = 1152
 	restarting          = 4031
 	notReady            = 1047 // a node of a cluster
+	commitFailed        = 1180
 )
 
 // What TiDB says by numbers of its own (https://docs.pingcap.com/tidb/stable/error-codes).
@@ -188,6 +197,10 @@ func Explain(c Config, err error) error {
 		e.Hint = "raise txn-entry-size-limit and txn-total-size-limit in the configuration of the server, or shorten the text"
 	case Unknown(err):
 		e.Hint = "see that nobody changed the tables, or put them back from a backup"
+	case NoQuorum(err):
+		e.Reason, e.Hint = "the server has no quorum: it is cut off from most of its cluster, or has just started", "wait until most of the cluster is together again, or name another node of it"
+	case Uncommitted(err):
+		e.Reason, e.Hint = "the server could not commit: "+err.Error(), "see that it is together with its cluster and has room, and run the command again"
 	case is(err, tooMany):
 		e.Reason, e.Hint = "the server has too many connections", "raise max_connections on the server, or let other programs end"
 	case errors.As(err, new(x509.HostnameError)):

@@ -38,6 +38,8 @@ func TestExplainDenied(t *testing.T) {
 		{"harbor", 9007, "Write conflict, txnStartTS=1, conflictStartTS=2", "others were writing at the same time", "run the command again"},
 		{"harbor", 9002, "TiKV server timeout", "the server does not answer: Error 9002: TiKV server timeout", "see that the server runs"},
 		{"harbor", 8025, "entry too large, the max entry size is 6291456", "Error 8025: entry too large, the max entry size is 6291456", "raise txn-entry-size-limit"},
+		{"harbor", 1047, "WSREP has not yet prepared node for application use", "the server has no quorum: it is cut off from most of its cluster, or has just started", "name another node of it"},
+		{"harbor", 1180, "Got error 6 \"No such device or address\" during COMMIT", "the server could not commit: Error 1180: Got error 6 \"No such device or address\" during COMMIT", "together with its cluster"},
 		{"harbor", 1021, "Disk full", "Error 1021: Disk full", "log of the server"},
 		{"a-b", 1049, "Unknown database 'a-b'", "there is no database a-b", "CREATE DATABASE `a-b`"},
 	} {

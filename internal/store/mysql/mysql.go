@@ -20,6 +20,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -31,8 +32,9 @@ import (
 // Config is where a database is, and who connects to it.
 type Config struct {
 	Host     string
-	Port     int    // 0 means 3306
-	Socket   string // a path, in the place of Host and Port
+	Port     int       // 0 means 3306
+	More     []Address // other nodes of a cluster: who can reach none before them goes there
+	Socket   string    // a path, in the place of Host and Port
 	User     string
 	Password string
 	Database string        // of Dolt maybe DATABASE/BRANCH
@@ -45,20 +47,74 @@ type Config struct {
 	Renewed func() (string, error) `json:"-"`
 }
 
+// Address is where a server listens.
+type Address struct {
+	Host string
+	Port int // 0 means 3306
+}
+
+func (a Address) String() string {
+	switch {
+	case a.Port != 0:
+		return net.JoinHostPort(a.Host, strconv.Itoa(a.Port))
+	case strings.Contains(a.Host, ":"): // IPv6
+		return "[" + a.Host + "]"
+	}
+	return a.Host
+}
+
+// addresses are those of all servers, in the order in which they are tried.
+func (c Config) addresses() []Address { return append([]Address{{c.Host, c.Port}}, c.More...) }
+
 // Scheme begins the URLs of stores on servers.
 const Scheme = "mysql://"
 
 // ErrPassword says that a URL holds a password, which would go into files and logs.
 var ErrPassword = errors.New("must not contain a password")
 
-// ParseURL reads mysql://USER@HOST[:PORT]/DATABASE, and DATABASE/BRANCH of Dolt. A URL with a password gives
-// ErrPassword, also where nothing else of it can be read.
+// ParseURL reads mysql://USER@HOST[:PORT][,HOST[:PORT]…]/DATABASE, and DATABASE/BRANCH of Dolt. A
+// port that follows the last host is that of all which have none. A URL with a password
+// gives ErrPassword, also where nothing else of it can be read.
 func ParseURL(text string) (Config, error) {
+	first, others := cutHosts(text)
+	c, err := parseURL(first)
+	if err != nil {
+		return c, err
+	}
+	for _, other := range others {
+		o, err := parseURL(Scheme + other + "/x")
+		if err != nil {
+			return Config{}, err
+		}
+		c.More = append(c.More, Address{o.Host, o.Port})
+	}
+	if n := len(c.More); n > 0 {
+		port := c.More[n-1].Port
+		c.Port = cmp.Or(c.Port, port)
+		for i := range c.More {
+			c.More[i].Port = cmp.Or(c.More[i].Port, port)
+		}
+	}
+	return c, nil
+}
+
+// cutHosts takes the hosts after the first out of a URL.
+func cutHosts(text string) (first string, others []string) {
+	_, rest, _ := strings.Cut(text, "://")
+	hosts, _, _ := strings.Cut(rest, "/")
+	list := strings.Split(hosts, ",")
+	if strings.Contains(strings.Join(list[1:], ","), "@") { // a comma of the user
+		return text, nil
+	}
+	return strings.Replace(text, hosts, list[0], 1), list[1:]
+}
+
+func parseURL(text string) (Config, error) {
 	u, err := url.Parse(text)
 	if hasPassword(u, text) {
 		return Config{}, ErrPassword
 	}
-	if err != nil || u.Scheme != "mysql" || u.Hostname() == "" || strings.ContainsAny(u.Host, "()") {
+	if err != nil || u.Scheme != "mysql" || u.Hostname() == "" || strings.ContainsAny(u.Host, "(),") {
 		return Config{}, fmt.Errorf("must read %sUSER@HOST:PORT/DATABASE", Scheme)
 	}
 	if u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
@@ -94,13 +150,11 @@ func hasPassword(u *url.URL, text string) bool {
 
 // URL names the database without the password.
 func (c Config) URL() string {
-	u := url.URL{Scheme: "mysql", Host: c.Host, Path: "/" + c.Database}
-	switch {
-	case c.Port != 0:
-		u.Host = net.JoinHostPort(c.Host, strconv.Itoa(c.Port))
-	case strings.Contains(c.Host, ":"): // IPv6
-		u.Host = "[" + c.Host + "]"
+	var hosts []string
+	for _, a := range c.addresses() {
+		hosts = append(hosts, a.String())
 	}
+	u := url.URL{Scheme: "mysql", Host: strings.Join(hosts, ","), Path: "/" + c.Database}
 	if c.User != "" {
 		u.User = url.User(c.User)
 	}
@@ -112,17 +166,30 @@ func (c Config) URL() string {
 // whole, with their parameters escaped in them, which saves a round trip each: the
 // driver does so for character sets alone where that is safe, and utf8mb4 is one.
 func Open(c Config) (*sql.DB, error) {
+	var nodes cluster
+	for _, a := range c.addresses() {
+		n, err := c.node(a)
+		if err != nil {
+			return nil, err
+		}
+		nodes = append(nodes, n)
+	}
+	return sql.OpenDB(nodes), nil
+}
+
+// node gives what makes connections to one server.
+func (c Config) node(a Address) (sqldriver.Connector, error) {
 	d := driver.NewConfig()
 	d.User, d.Passwd, d.DBName = c.User, c.Password, c.Database
-	d.Net, d.Addr = "tcp", net.JoinHostPort(c.Host, strconv.Itoa(cmp.Or(c.Port, 3306)))
+	d.Net, d.Addr = "tcp", net.JoinHostPort(a.Host, strconv.Itoa(cmp.Or(a.Port, 3306)))
 	if c.Socket != "" {
 		d.Net, d.Addr = "unix", c.Socket
 	}
 	d.ReadTimeout, d.WriteTimeout = silence, silence
 	d.ClientFoundRows, d.ParseTime, d.InterpolateParams = true, true, true
 	d.MaxAllowedPacket, d.Logger = maxPacket, &driver.NopLogger{}
-	if d.Net == "tcp" && !c.Plain && (c.CA != "" || !c.IsHere()) {
-		t, err := verifying(c)
+	if d.Net == "tcp" && !c.Plain && (c.CA != "" || !a.isHere()) {
+		t, err := verifying(a.Host, c.CA)
 		if err != nil {
 			return nil, err
 		}
@@ -141,7 +208,7 @@ func Open(c Config) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	return sql.OpenDB(bounded{connector, d.Net, cmp.Or(c.Timeout, 10*time.Second)}), nil
+	return bounded{connector, d.Net, cmp.Or(c.Timeout, 10*time.Second)}, nil
 }
 
 // bounded makes connections within a time, login and all. The driver's own bound is that of
@@ -170,18 +237,18 @@ const (
 )
 
 // verifying is TLS that verifies the server's name and certificate.
-func verifying(c Config) (*tls.Config, error) {
-	t := &tls.Config{ServerName: c.Host, MinVersion: tls.VersionTLS12}
-	if c.CA == "" {
+func verifying(host, ca string) (*tls.Config, error) {
+	t := &tls.Config{ServerName: host, MinVersion: tls.VersionTLS12}
+	if ca == "" {
 		return t, nil
 	}
-	text, err := os.ReadFile(c.CA)
+	text, err := os.ReadFile(ca)
 	if err != nil {
 		return nil, err
 	}
 	t.RootCAs = x509.NewCertPool()
 	if !t.RootCAs.AppendCertsFromPEM(text) {
-		return nil, &fs.PathError{Op: "read", Path: c.CA, Err: errors.New("holds no certificate in PEM form")}
+		return nil, &fs.PathError{Op: "read", Path: ca, Err: errors.New("holds no certificate in PEM form")}
 	}
 	return t, nil
 }
@@ -203,8 +270,12 @@ func Each(ctx context.Context, from interface {
 	return rows.Err()
 }
 
-// IsHere reports whether the host is this machine.
+// IsHere reports whether all hosts are this machine.
 func (c Config) IsHere() bool {
-	ip := net.ParseIP(c.Host)
-	return c.Host == "localhost" || ip != nil && ip.IsLoopback()
+	return !slices.ContainsFunc(c.addresses(), func(a Address) bool { return !a.isHere() })
+}
+
+func (a Address) isHere() bool {
+	ip := net.ParseIP(a.Host)
+	return a.Host == "localhost" || ip != nil && ip.IsLoopback()
 }

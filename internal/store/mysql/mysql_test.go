@@ -35,6 +35,13 @@ func TestParseURL(t *testing.T) {
 		{"mysql://db.example/harbor#side", "", "takes no parameters; tls and ca are keys of .beads/stig.json"},
 		{"mysql://db.example/harbor%00", "", "must name one database: mysql://USER@HOST:PORT/DATABASE"},
 		{"mysql://db.example:-1/harbor", "", "must read mysql://USER@HOST:PORT/DATABASE"},
+		{"mysql://mara@a.example:3306,b.example:3307/harbor", "harbor", ""},
+		{"mysql://a.example:3306,[fe80::1]:3306/harbor/side", "harbor/side", ""},
+		{"mysql://mara@a.example,b.example/harbor", "harbor", ""},
+		{"mysql://mara:secret@a.example,b.example/harbor", "", "must not hold a password"},
+		{"mysql://a.example,mara:secret@b.example/harbor", "", "must not hold a password"},
+		{"mysql://a.example,,b.example/harbor", "", "must read mysql://USER@HOST:PORT/DATABASE"},
+		{"mysql://a.example,b.example:0/harbor", "", `port "0" must be a number from 1 to 65535`},
 		{"mysql://unix(/run/mysqld/mysqld.sock)/harbor", "", "must read mysql://USER@HOST:PORT/DATABASE"},
 	} {
 		c, err := mysql.ParseURL(test.url)
@@ -48,5 +55,13 @@ func TestParseURL(t *testing.T) {
 		if said == "" && c.URL() != test.url {
 			t.Errorf("%s: named %s", test.url, c.URL())
 		}
+	}
+}
+
+// TestPortOfAll: a port after the last host is that of all which have none.
+func TestPortOfAll(t *testing.T) {
+	c, err := mysql.ParseURL("mysql://mara@a.example,b.example:3308,c.example:3307/harbor")
+	if want := "mysql://mara@a.example:3307,b.example:3308,c.example:3307/harbor"; err != nil || c.URL() != want {
+		t.Errorf("%s, %v; want %s", c.URL(), err, want)
 	}
 }

@@ -1,10 +1,12 @@
 package sql
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
-	"errors"
+	"database/sql/driver"
 	"fmt"
+	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -20,22 +22,52 @@ const idle = 20
 // write runs a transaction on a connection that the server ends when it is left idle. do
 // sends the statements; token is that of the event which they put into stig_events. An
 // error other than that of Store.unknown means that nothing was written.
-func (s *Store) write(ctx context.Context, token []byte, do func(*sql.Tx) error) error {
+func (s *Store) write(ctx context.Context, token []byte, do func(execer) error) error {
 	conn, err := s.writer(ctx)
 	if err != nil {
 		return broken(err)
 	}
 	defer conn.Close()
 	defer s.alone(ctx, conn)()
-	tx, err := conn.BeginTx(ctx, nil)
-	if err != nil {
+	sent, err := transact(ctx, conn, do)
+	switch {
+	case err == nil, mysql.Unmerged(err):
+		return err
+	case !sent:
 		return broken(err)
 	}
-	if err := do(tx); err != nil {
-		_ = tx.Rollback() // so does the server, whatever comes of this
-		return broken(err)
+	return s.outcome(ctx, token, err)
+}
+
+// execer is a connection, or what has many.
+type execer interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+}
+
+// transact runs do in a transaction. sent reports whether COMMIT was sent: of an error it is
+// then unknown what became of the transaction.
+//
+// A connection on which COMMIT or ROLLBACK did not succeed is closed. A node without quorum
+// refuses both and keeps the transaction: what was asked next on that connection would see
+// its rows, and what was written next would be committed with them.
+func transact(ctx context.Context, conn *sql.Conn, do func(execer) error) (sent bool, err error) {
+	if _, err = conn.ExecContext(ctx, "START TRANSACTION"); err == nil {
+		err = do(conn)
 	}
-	return s.commit(ctx, tx, token)
+	end := "COMMIT"
+	if err = cmp.Or(err, ctx.Err()); err != nil {
+		end = "ROLLBACK"
+	}
+	_, failed := conn.ExecContext(context.WithoutCancel(ctx), end)
+	if failed != nil {
+		discard(conn)
+	}
+	return end == "COMMIT", cmp.Or(err, failed)
+}
+
+// discard closes a connection to the server, which another use of the pool does not get.
+func discard(conn *sql.Conn) {
+	_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // gives that error
 }
 
 // alone waits on Dolt until no other edit is being written, and gives what ends that. Of
@@ -90,17 +122,10 @@ func (s *Store) writer(ctx context.Context) (*sql.Conn, error) {
 	return conn, nil
 }
 
-// commit ends a transaction. When the answer is lost it finds out what became of it.
-func (s *Store) commit(ctx context.Context, tx *sql.Tx, token []byte) error {
-	err := tx.Commit()
-	switch {
-	case err == nil:
-		return nil
-	case mysql.Again(err), mysql.Unmerged(err):
-		return err
-	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, sql.ErrTxDone):
-		return err // COMMIT was not sent
-	}
+// outcome finds out what became of a transaction whose COMMIT failed with err: nil where it
+// was committed. A server that says that it was undone is asked as well: a node that loses
+// the quorum while it commits cannot know what the others made of it.
+func (s *Store) outcome(ctx context.Context, token []byte, err error) error {
 	asked, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.patience)
 	defer cancel()
 	for {
@@ -109,25 +134,35 @@ func (s *Store) commit(ctx context.Context, tx *sql.Tx, token []byte) error {
 		case askErr == nil && written:
 			return nil
 		case askErr == nil:
-			return broken(err)
+			return fmt.Errorf("%w: %w", errBroken, err)
 		}
 		select {
 		case <-asked.Done():
 			return s.unknown(err)
-		case <-time.After(leastWait * 4):
+		case <-time.After(leastWait*4 + rand.N(leastWait)):
 		}
 	}
 }
 
 // written reports whether the edit with that token is in the store. The answer is final:
-// the statement before the question waits until a transaction that is still open ends,
-// and where nobody waits (Dolt) keeps it from being committed, for both change turn.
+// the statement before the question waits until a transaction that is still open ends, and
+// where nobody waits (Dolt, other nodes of a cluster) keeps it from being committed, for
+// both change turn. A node outside the Primary component of its cluster refuses the
+// statement; one inside is told to wait for all that was committed before.
 func (s *Store) written(ctx context.Context, token []byte) (bool, error) {
-	if _, err := s.DB().ExecContext(ctx, "UPDATE stig_meta SET turn = ? WHERE one = 1", newToken()); err != nil {
+	conn, err := s.DB().Conn(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer conn.Close()
+	defer discard(conn) // so that nothing else waits as this question does
+	// Servers that make no clusters do not know the variable.
+	_, _ = conn.ExecContext(ctx, "SET SESSION wsrep_sync_wait = 1")
+	if _, err := conn.ExecContext(ctx, "UPDATE stig_meta SET turn = ? WHERE one = 1", newToken()); err != nil {
 		return false, err
 	}
 	var n int
-	err := s.DB().QueryRowContext(ctx, "SELECT COUNT(*) FROM stig_events WHERE token = ?", token).Scan(&n)
+	err = conn.QueryRowContext(ctx, "SELECT COUNT(*) FROM stig_events WHERE token = ?", token).Scan(&n)
 	return n > 0, err
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	osexec "os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -13,7 +14,9 @@ import (
 	"time"
 
 	"stig/internal/beads"
+	"stig/internal/fault"
 	"stig/internal/store/mysql"
+	"stig/internal/store/sql"
 	"stig/internal/testkit/servers"
 )
 
@@ -136,15 +139,33 @@ func TestAnotherStore(t *testing.T) {
 		edit(t, s, setNotes("d-1", "first way"))
 		edit(t, s, setNotes("d-1", "first way, again"))
 		textOf(t, open(t, c, cache))
-		stays := open(t, c, "")
+		stays, again := open(t, c, ""), open(t, c, cache)
 		textOf(t, stays)
 		exec(t, db, "DELETE FROM stig_events WHERE version > 1") // a backup of version 1 comes back
 		exec(t, db, "DELETE FROM stig_lines WHERE id = 'd-1'")
 		exec(t, db, "UPDATE stig_meta SET version = 1, turn = 'x'")
-		if got := textOf(t, open(t, c, cache)); strings.Contains(got, "first") {
+		for name, late := range map[string]*sql.Store{"the copy": again, "a process that goes on": stays} {
+			late.SetPatience(100 * time.Millisecond)
+			if _, err := late.Snapshot(); !fault.Is(err, fault.Store) || !strings.Contains(err.Error(), "this server is behind: it has version 1 of the store, and version 3 was read before") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		removed := filepath.Join(t.TempDir(), "copies")
+		if err := os.CopyFS(removed, os.DirFS(cache)); err != nil {
+			t.Fatal(err)
+		}
+		one := open(t, c, removed)
+		one.SetPatience(0)
+		_, err := one.Snapshot()
+		e, _ := fault.As(err, fault.Store)
+		_, rm, _ := strings.Cut(e.Hint, "remove the copy of the later one: ")
+		if out, err := osexec.Command("sh", "-c", rm).CombinedOutput(); err != nil {
+			t.Errorf("%s: %s%v", rm, out, err)
+		}
+		if got := textOf(t, open(t, c, removed)); strings.Contains(got, "first") || got == "" {
 			t.Errorf("version 1 reads %s", got)
 		}
-		again := open(t, c, cache)
+		s = open(t, c, "")
 		for range 3 {
 			edit(t, s, setNotes("d-2", "second way"))
 			edit(t, s, setNotes("d-2", "second way, too"))

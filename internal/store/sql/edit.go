@@ -36,7 +36,9 @@ func (s *Store) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx) er
 		switch {
 		case err == nil:
 			return changes, nil
-		case ctx.Err() != nil && !fault.Is(err, fault.Store): // else it may have been written
+		case fault.Is(err, fault.Store): // also that it is unknown whether it was written, whatever that wraps
+			return nil, err
+		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case limited.Err() != nil:
 			return nil, s.crowded(err)
@@ -78,7 +80,7 @@ var errBroken = errors.New("the connection died, and nothing was written")
 
 // again reports whether an edit that ended so wrote nothing and is to start over.
 func again(err error) bool {
-	return errors.Is(err, beads.ErrStale) || errors.Is(err, errBroken) || mysql.Again(err) || mysql.Repeated(err)
+	return errors.Is(err, beads.ErrStale) || errors.Is(err, errBroken) || mysql.Again(err) || mysql.NoQuorum(err) || mysql.Repeated(err)
 }
 
 // crowded says that the time was over before an edit could be made.

@@ -12,7 +12,9 @@ import (
 )
 
 // Fill puts a whole text into an empty store, in one transaction; Text gives it back
-// byte for byte. The ids of new issues will begin with the prefix, if it is not empty.
+// byte for byte. Until then whoever reads the store is told that it is being filled, also
+// where Fill was interrupted; then it may be called again. The ids of new issues will begin
+// with the prefix, if it is not empty.
 // told, which may be nil, is called now and then with how many lines were sent. A text
 // with problems, or an id that stands twice, is refused (fault.Refused), and so is
 // a store that holds anything.
@@ -42,12 +44,46 @@ func (s *Store) Fill(ctx context.Context, text []byte, prefix string, told func(
 	if told == nil {
 		told = func(int, int) {}
 	}
-	token := newToken()
-	return s.explain(s.write(ctx, token, func(tx *sql.Tx) error { return s.fill(ctx, tx, token, rows, shape, prefix, told) }))
+	begun, token := newToken(), newToken()
+	err = s.write(ctx, begun, func(tx execer) error { return s.beginFilling(ctx, tx, begun) })
+	if err == nil {
+		err = s.write(ctx, token, func(tx execer) error { return s.fill(ctx, tx, begun, token, rows, shape, prefix, told) })
+	}
+	return s.explain(err)
 }
 
-// filling is a line that is put into an empty store.
-type filling struct {
+// beginFilling makes an empty store one that is being filled.
+func (s *Store) beginFilling(ctx context.Context, tx execer, begun []byte) error {
+	n, err := affected(tx.ExecContext(ctx, "UPDATE stig_meta SET schema_version = ?, turn = ? WHERE one = 1 AND version = 0", unfilled, begun))
+	switch {
+	case mysql.Unknown(err):
+		return absent(s.url)
+	case err != nil:
+		return err
+	case n == 0:
+		return &fault.Error{Code: fault.Refused, Path: s.url, Reason: "the store is not empty", Hint: "name an empty database"}
+	}
+	if _, err := tx.ExecContext(ctx, forgetBegun); err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, "INSERT INTO stig_events (version, token, n, at, actor, command, issue, changed) VALUES (0, ?, 0, UTC_TIMESTAMP(6), ?, ?, '', '')",
+		begun, clip(s.options.Actor, 255), clip(s.options.Command, 255))
+	return err
+}
+
+// forgetBegun removes what says since when a store is being filled.
+const forgetBegun = "DELETE FROM stig_events WHERE version = 0"
+
+// affected is how many rows a statement found.
+func affected(r sql.Result, err error) (int64, error) {
+	if err != nil {
+		return 0, err
+	}
+	return r.RowsAffected()
+}
+
+// entry is a line that is put into an empty store.
+type entry struct {
 	pos    int64
 	issue  *beads.Issue // nil of what is no issue
 	record *beads.Record
@@ -57,7 +93,7 @@ type filling struct {
 
 // rowsOf splits a text into rows. Issues in the order of their ids share a pos, so that
 // later ones find their place among them.
-func rowsOf(f *beads.Snapshot, text []byte) (rows []filling, shape int, err error) {
+func rowsOf(f *beads.Snapshot, text []byte) (rows []entry, shape int, err error) {
 	at := map[int]*beads.Issue{}
 	for _, is := range f.All() {
 		at[is.Line] = is
@@ -71,7 +107,7 @@ func rowsOf(f *beads.Snapshot, text []byte) (rows []filling, shape int, err erro
 	pos, before, number := int64(0), (*beads.Issue)(nil), 0
 	for line := range bytes.Lines(text) {
 		number++
-		r := filling{line: bytes.TrimSuffix(line, []byte("\n")), issue: at[number]}
+		r := entry{line: bytes.TrimSuffix(line, []byte("\n")), issue: at[number]}
 		r.line = bytes.TrimSuffix(r.line, []byte("\r"))
 		r.ending = line[len(r.line):]
 		if r.issue != nil {
@@ -88,18 +124,16 @@ func rowsOf(f *beads.Snapshot, text []byte) (rows []filling, shape int, err erro
 	return rows, shape, nil
 }
 
-func (s *Store) fill(ctx context.Context, tx *sql.Tx, token []byte, rows []filling, shape int, prefix string, told func(done, of int)) error {
-	result, err := tx.ExecContext(ctx, `UPDATE stig_meta SET version = LAST_INSERT_ID(version + 1), turn = ?, prefix = IF(? = '', prefix, ?), bom = ?, unended = ? WHERE one = 1 AND version = 0`,
-		token, prefix, prefix, shape&hasBOM/hasBOM, shape&isUnended)
-	if mysql.Unknown(err) {
-		return absent(s.url)
-	}
-	if err != nil {
-		return err
-	}
-	n, err := result.RowsAffected()
+// fill makes a store of one that is being filled, unless another call has begun to fill it
+// since.
+func (s *Store) fill(ctx context.Context, tx execer, begun, token []byte, rows []entry, shape int, prefix string, told func(done, of int)) error {
+	n, err := affected(tx.ExecContext(ctx, `UPDATE stig_meta SET version = LAST_INSERT_ID(version + 1), schema_version = ?, turn = ?, prefix = IF(? = '', prefix, ?), bom = ?, unended = ?
+		WHERE one = 1 AND version = 0 AND turn = ?`, schema, token, prefix, prefix, shape&hasBOM/hasBOM, shape&isUnended, begun))
 	if err == nil && n == 0 {
-		err = &fault.Error{Code: fault.Refused, Path: s.url, Reason: "the store is not empty", Hint: "name an empty database"}
+		err = &fault.Error{Code: fault.Refused, Path: s.url, Reason: "another program has begun to fill the store", Hint: "let it end, or type the command again when it has failed"}
+	}
+	if err == nil {
+		_, err = tx.ExecContext(ctx, forgetBegun)
 	}
 	if err != nil {
 		return err

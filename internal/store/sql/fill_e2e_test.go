@@ -3,10 +3,15 @@
 package sql_test
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"stig/internal/beads"
 	"stig/internal/fault"
 	"stig/internal/store/mysql"
 	"stig/internal/store/sql"
@@ -93,6 +98,72 @@ func FuzzFill(f *testing.F) {
 			}
 		}
 		checkFill(t, c, text, cache)
+	})
+}
+
+// TestFilled pauses a copy into a store before each of its statements. Whoever reads the
+// store before the last one is told that it is being filled, and whoever copies it writes no file.
+// Left there, it is filled again.
+func TestFilled(t *testing.T) {
+	onEach(t, func(t *testing.T, c mysql.Config) {
+		from := filepath.Join(t.TempDir(), "from.jsonl")
+		if err := os.WriteFile(from, []byte(many(700)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		pool := &sql.Pool{Given: func() sql.Given { return sql.Given{} }}
+		defer pool.Close()
+		copyTo := func(c mysql.Config, file, to string) (*sql.Transferred, error) {
+			p := beads.Place{Path: "stig.json", Mode: beads.Server, URL: c.URL()}
+			if to != "" {
+				return sql.Transfer{Pool: pool, From: p, To: beads.Place{Path: to}}.Run(t.Context())
+			}
+			return sql.Transfer{Pool: pool, From: beads.Place{Path: file, Dir: filepath.Dir(file)}, To: p, Actor: "mara"}.Run(t.Context())
+		}
+		s, reader, since := newProxy(t, c), open(t, c, ""), 0
+		for n, whole := 1, false; !whole; n++ {
+			whole = true
+			s.mu.Lock()
+			at := n
+			s.statement = func(text []byte) {
+				if at--; at != 0 {
+					return
+				}
+				if bytes.Contains(text, []byte("SELECT 0 AS kind")) {
+					return // what was copied is compared
+				}
+				whole = false
+				_, err := reader.Text(context.Background())
+				// The copy ends here; where that is at its COMMIT it asks what became of it.
+				s.cutUp, s.afterCut = s.up, !bytes.HasPrefix(text[1:], []byte("COMMIT"))
+				if since == 0 && errors.Is(err, beads.ErrAbsent) {
+					return
+				}
+				if since++; !errors.Is(err, sql.ErrFilling) {
+					t.Errorf("before statement %d, %.60q: read %v", n, text, err)
+				}
+				backup := filepath.Join(t.TempDir(), "backup.jsonl")
+				if done, err := copyTo(c, "", backup); err == nil {
+					t.Errorf("before statement %d, %.60q: copied %d issues", n, text, done.Issues)
+				}
+				if _, err := os.Stat(backup); err == nil {
+					t.Errorf("before statement %d: wrote %s", n, backup)
+				}
+			}
+			s.mu.Unlock()
+			_, err := copyTo(s.Config, from, "")
+			s.mu.Lock()
+			s.statement, s.refuses = nil, false
+			s.mu.Unlock()
+			if whole != (err == nil) {
+				t.Errorf("whole %v, %v", whole, err)
+			}
+		}
+		if got := textOf(t, reader); got != many(700) {
+			t.Errorf("filled with %d bytes", len(got))
+		}
+		if since < 5 {
+			t.Errorf("it was being filled before %d statements", since)
+		}
 	})
 }
 

@@ -18,7 +18,7 @@ var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // onEach runs a test on each kind of server, with an empty database.
 func onEach(t *testing.T, test func(t *testing.T, c mysql.Config)) {
-	for _, kind := range []string{servers.MariaDB, servers.Dolt} {
+	for _, kind := range []string{servers.MariaDB, servers.Galera, servers.Dolt} {
 		t.Run(kind, func(t *testing.T) {
 			test(t, servers.Need(t, kind).Database(t.Name()))
 		})

@@ -2,7 +2,6 @@ package sql
 
 import (
 	"context"
-	"database/sql"
 	"strings"
 
 	"stig/internal/beads"
@@ -40,7 +39,7 @@ func (i *inserts) add(size int, args ...any) {
 }
 
 // flush sends the rows that were gathered: all of them, or only when they are many.
-func (i *inserts) flush(ctx context.Context, tx *sql.Tx, all bool) error {
+func (i *inserts) flush(ctx context.Context, tx execer, all bool) error {
 	if i.rows == 0 || !all && i.rows < batchRows && i.size < batchBytes {
 		return nil
 	}
@@ -50,7 +49,7 @@ func (i *inserts) flush(ctx context.Context, tx *sql.Tx, all bool) error {
 }
 
 // flush sends what several gathered.
-func flush(ctx context.Context, tx *sql.Tx, all bool, each ...*inserts) error {
+func flush(ctx context.Context, tx execer, all bool, each ...*inserts) error {
 	for _, i := range each {
 		if err := i.flush(ctx, tx, all); err != nil {
 			return err

@@ -60,9 +60,9 @@ func (p *proxy) serve(listener net.Listener) {
 			return
 		}
 		p.mu.Lock()
-		refuses := p.refuses
+		refuses, to := p.refuses, p.server
 		p.mu.Unlock()
-		server, err := net.Dial("tcp", p.server)
+		server, err := net.Dial("tcp", to)
 		if err != nil || refuses {
 			_ = client.Close()
 			continue
@@ -131,6 +131,14 @@ func (p *proxy) cut() {
 		_ = c.Close()
 	}
 	p.open = map[net.Conn]bool{}
+}
+
+// moveTo ends all connections, and leads those that follow to another server.
+func (p *proxy) moveTo(c mysql.Config) {
+	p.mu.Lock()
+	p.server = addressOf(c)
+	p.mu.Unlock()
+	p.cut()
 }
 
 // count gives how many bytes do sends and gets.

@@ -3,7 +3,6 @@ package sql
 import (
 	"bytes"
 	"context"
-	"database/sql"
 	"slices"
 	"strings"
 
@@ -137,11 +136,11 @@ func endingOf(tx *beads.Tx, line []byte) []byte {
 func (s *Store) put(ctx context.Context, e *edition) error {
 	s.writing.Lock() // who waits here need not wait for the server
 	defer s.writing.Unlock()
-	return s.write(ctx, e.token, func(tx *sql.Tx) error { return s.send(ctx, tx, e) })
+	return s.write(ctx, e.token, func(tx execer) error { return s.send(ctx, tx, e) })
 }
 
 // send sends the statements of an edition.
-func (s *Store) send(ctx context.Context, tx *sql.Tx, e *edition) error {
+func (s *Store) send(ctx context.Context, tx execer, e *edition) error {
 	if err := s.turn(ctx, tx, e); err != nil {
 		return err
 	}
@@ -171,12 +170,8 @@ const taken = "LAST_INSERT_ID()"
 // that versions can be seen in their order. On Dolt nobody waits: of two transactions
 // that took one version the second fails when it is committed, because turn differs (a
 // change that both made alike would be none of a conflict).
-func (s *Store) turn(ctx context.Context, tx *sql.Tx, e *edition) error {
-	result, err := tx.ExecContext(ctx, "UPDATE stig_meta SET version = LAST_INSERT_ID(version + 1), turn = ? WHERE one = 1 AND schema_version = ?", e.token, schema)
-	if err != nil {
-		return err
-	}
-	n, err := result.RowsAffected()
+func (s *Store) turn(ctx context.Context, tx execer, e *edition) error {
+	n, err := affected(tx.ExecContext(ctx, "UPDATE stig_meta SET version = LAST_INSERT_ID(version + 1), turn = ? WHERE one = 1 AND schema_version = ?", e.token, schema))
 	if err == nil && n != 1 {
 		err = &fault.Error{Code: fault.Store, Path: s.url, Reason: "its tables were changed meanwhile", Hint: "run the command again"}
 	}
@@ -184,13 +179,9 @@ func (s *Store) turn(ctx context.Context, tx *sql.Tx, e *edition) error {
 }
 
 // swap exchanges lines, all of them or none: ErrStale.
-func (e *edition) swap(ctx context.Context, tx *sql.Tx, swaps []swap) error {
+func (e *edition) swap(ctx context.Context, tx execer, swaps []swap) error {
 	q := newSwapQuery(swaps, e.version)
-	result, err := tx.ExecContext(ctx, q.text.String(), q.args...)
-	if err != nil {
-		return err
-	}
-	n, err := result.RowsAffected()
+	n, err := affected(tx.ExecContext(ctx, q.text.String(), q.args...))
 	if err != nil {
 		return err
 	}

@@ -110,7 +110,7 @@ func (s *Store) ask(ctx context.Context, version int64) (*news, error) {
 	case n.store == nil:
 		return nil, absent(s.url)
 	}
-	if err := schemaError(s.url, n.schema); err != nil {
+	if err := schemaError(ctx, db, s.url, n.schema); err != nil {
 		return nil, err
 	}
 	return n, nil
@@ -125,7 +125,7 @@ func (s *Store) misread(ctx context.Context, db *sql.DB, was error) error {
 		return absent(s.url)
 	}
 	if err == nil {
-		err = schemaError(s.url, found)
+		err = schemaError(ctx, db, s.url, found)
 	}
 	return cmp.Or(err, was)
 }

@@ -9,14 +9,21 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"stig/internal/beads"
 	"stig/internal/fault"
 	"stig/internal/store/mysql"
 )
 
-// schema is the version of the tables that this program reads and writes.
-const schema = 1
+// schema is the version of the tables that this program reads and writes. While a store is
+// being filled the row of stig_meta has unfilled in its place, which no program takes for a
+// store. The transaction that puts the lines in sets the version. The event of version 0
+// says since when the store is being filled, and by whom.
+const (
+	schema   = 1
+	unfilled = 0
+)
 
 // tables makes the tables of version 1. Ids are bytes: no collation makes two of them
 // one. Times are UTC by the server's clock. Nothing here is what one server has alone:
@@ -107,7 +114,7 @@ func newToken() []byte {
 func Create(ctx context.Context, o Options, prefix string) error {
 	db := dial(o.Config)
 	defer db.Close()
-	return explain(o.Config, create(ctx, db, o, prefix))
+	return explain(o.Config, create(ctx, db, o, prefix, schema))
 }
 
 // Vacant refuses (fault.Refused) a database in which Create would make no store. It
@@ -118,7 +125,7 @@ func Vacant(ctx context.Context, o Options) error {
 	return explain(o.Config, vacant(ctx, db, o.Config.URL()))
 }
 
-func create(ctx context.Context, db *sql.DB, o Options, prefix string) error {
+func create(ctx context.Context, db *sql.DB, o Options, prefix string, version int) error {
 	if err := vacant(ctx, db, o.Config.URL()); err != nil {
 		return err
 	}
@@ -128,7 +135,7 @@ func create(ctx context.Context, db *sql.DB, o Options, prefix string) error {
 		}
 	}
 	_, err := db.ExecContext(ctx, `INSERT INTO stig_meta (one, schema_version, store, version, turn, prefix, bom, unended) VALUES (1, ?, ?, 0, ?, ?, 0, 0)`,
-		schema, newToken(), newToken(), prefix)
+		version, newToken(), newToken(), prefix)
 	if mysql.Repeated(err) {
 		return beads.AlreadyThere(o.Config.URL())
 	}
@@ -168,9 +175,12 @@ func vacant(ctx context.Context, db *sql.DB, url string) error {
 	return err
 }
 
-// schemaError refuses a store whose tables are of another version; nil for this one.
-func schemaError(url string, found int) error {
+// schemaError refuses a store whose tables are of another version, or that is being filled;
+// nil for this one.
+func schemaError(ctx context.Context, db querier, url string, found int) error {
 	switch {
+	case found == unfilled:
+		return filling(ctx, db, url)
 	case found > schema:
 		return &fault.Error{Code: fault.Store, Path: url, Reason: fmt.Sprintf("its tables have version %d, and this stig knows versions up to %d", found, schema),
 			Hint: "install the stig that the others use"}
@@ -179,6 +189,23 @@ func schemaError(url string, found int) error {
 			Hint: "type stig doctor --migrate"}
 	}
 	return nil
+}
+
+// ErrFilling is what the error of a store wraps that is being filled.
+var ErrFilling = errors.New("is being filled")
+
+// filling says that a store is being filled, and since when, unless it was just begun.
+func filling(ctx context.Context, db querier, url string) error {
+	var since time.Time
+	var actor string
+	reason := "is being filled"
+	if db.QueryRowContext(ctx, "SELECT at, actor FROM stig_events WHERE version = 0").Scan(&since, &actor) == nil {
+		reason += since.Format(" since 2006-01-02 15:04:05 UTC")
+		if actor != "" {
+			reason += " by " + actor
+		}
+	}
+	return &fault.Error{Code: fault.Store, Path: url, Reason: reason, Hint: "wait until all issues are there; if the command that fills it was interrupted, type it again", Err: ErrFilling}
 }
 
 // absent says that a database holds no store.
@@ -198,7 +225,7 @@ func Migrate(ctx context.Context, o Options, dryRun bool) (from, to int, err err
 	case err != nil:
 		return 0, 0, explain(o.Config, err)
 	case from > schema || from < 1:
-		return from, from, schemaError(o.Config.URL(), from)
+		return from, from, schemaError(ctx, db, o.Config.URL(), from)
 	}
 	for n := from; n < schema; n++ {
 		if dryRun {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"strconv"
 	"strings"
 	"time"
 
@@ -20,15 +21,27 @@ type Server struct {
 	Denied  []string      // the tables that this user may not write
 	Refusal *fault.Error  // why not the first of these
 	Latency time.Duration // of one round trip
+	Cluster Cluster
+}
+
+// Cluster is what a node says of its cluster.
+type Cluster struct {
+	Nodes int    // that have the quorum together; 0 where the server is in no cluster
+	State string // of the node: Synced where it has all that the others have
+	Queue int    // edits that it was sent and has not made yet
 }
 
 // Version is the number of edits that the store has had; it only grows.
 func (s *Store) Version(ctx context.Context) (int64, error) {
 	db := s.DB()
 	var version int64
-	err := db.QueryRowContext(ctx, "SELECT version FROM stig_meta WHERE one = 1").Scan(&version)
-	if errors.Is(err, sql.ErrNoRows) || mysql.Unknown(err) {
+	var found int
+	err := db.QueryRowContext(ctx, "SELECT version, schema_version FROM stig_meta WHERE one = 1").Scan(&version, &found)
+	switch {
+	case errors.Is(err, sql.ErrNoRows) || mysql.Unknown(err):
 		return 0, absent(s.url)
+	case err == nil && found == unfilled:
+		return 0, filling(ctx, db, s.url)
 	}
 	return version, s.explain(err)
 }
@@ -48,6 +61,9 @@ func (s *Store) Server(ctx context.Context) (Server, error) {
 	if errors.Is(err, sql.ErrNoRows) || mysql.Unknown(err) {
 		return v, absent(s.url)
 	}
+	if err == nil && v.Schema == unfilled {
+		err = filling(ctx, db, s.url)
+	}
 	if err != nil {
 		return v, s.explain(err)
 	}
@@ -64,6 +80,11 @@ func (s *Store) Server(ctx context.Context) (Server, error) {
 			v.Kind, v.Version = "dolt", dolt
 		}
 	}
+	if v.Kind == "mariadb" || v.Kind == "mysql" {
+		if v.Cluster, err = clusterOf(ctx, db); err != nil {
+			return v, s.explain(err)
+		}
+	}
 	var refusal error
 	if v.Denied, refusal, err = denied(ctx, db); err != nil {
 		return v, s.explain(err)
@@ -74,6 +95,22 @@ func (s *Store) Server(ctx context.Context) (Server, error) {
 	err = db.QueryRowContext(ctx, "SELECT 1").Scan(&one)
 	v.Latency = s.now().Sub(start)
 	return v, s.explain(err)
+}
+
+// clusterOf asks a node about its cluster.
+func clusterOf(ctx context.Context, db *sql.DB) (c Cluster, err error) {
+	var name, value string
+	err = each(ctx, db, "SHOW STATUS LIKE 'wsrep_%'", nil, func() {
+		switch name {
+		case "wsrep_cluster_size":
+			c.Nodes, _ = strconv.Atoi(value)
+		case "wsrep_local_state_comment":
+			c.State = value
+		case "wsrep_local_recv_queue":
+			c.Queue, _ = strconv.Atoi(value)
+		}
+	}, &name, &value)
+	return c, err
 }
 
 // denied lists the tables that this user may not write, and what the server said of the first.

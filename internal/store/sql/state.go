@@ -126,7 +126,7 @@ func repeat(ctx context.Context, try func() error) error {
 			return nil
 		case mysql.Gone(err) && !died:
 			died = true
-		case !errors.Is(err, errLost) && !mysql.Again(err):
+		case !errors.Is(err, errLost) && !mysql.Again(err) && !mysql.NoQuorum(err) && !mysql.Uncommitted(err):
 			return err
 		}
 		select {
@@ -222,34 +222,30 @@ func writesOf(was, now []clone.Entry) (writes []write) {
 }
 
 // on performs a statement, which must find its document as it was.
-func (w write) on(ctx context.Context, db interface {
-	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
-}) error {
-	result, err := db.ExecContext(ctx, w.query, w.args...)
-	if mysql.Repeated(err) {
+func (w write) on(ctx context.Context, db execer) error {
+	n, err := affected(db.ExecContext(ctx, w.query, w.args...))
+	if mysql.Repeated(err) || err == nil && n != 1 {
 		return errLost
 	}
-	if err != nil {
-		return err
-	}
-	if n, err := result.RowsAffected(); err != nil || n != 1 {
-		return errors.Join(err, errLost)
-	}
-	return nil
+	return err
 }
 
 // allOn performs statements in one transaction.
 func allOn(ctx context.Context, db *sql.DB, writes []write) error {
-	tx, err := db.BeginTx(ctx, nil)
+	conn, err := db.Conn(ctx)
 	if err != nil {
 		return err
 	}
-	for _, w := range writes {
-		if err := w.on(ctx, tx); err != nil {
-			return errors.Join(err, tx.Rollback())
+	defer conn.Close()
+	_, err = transact(ctx, conn, func(tx execer) error {
+		for _, w := range writes {
+			if err := w.on(ctx, tx); err != nil {
+				return err
+			}
 		}
-	}
-	return tx.Commit()
+		return nil
+	})
+	return err
 }
 
 // remembered gives the document of a name, none where there was none, as this process read or

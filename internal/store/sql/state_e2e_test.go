@@ -23,7 +23,7 @@ import (
 // stateOn gives live state in an empty database of each kind of server, and a function
 // that opens it once more as another process would.
 func stateOn(t *testing.T, test func(t *testing.T, open func() *state)) {
-	for _, kind := range []string{servers.MariaDB, servers.Dolt} {
+	for _, kind := range []string{servers.MariaDB, servers.Galera, servers.Dolt} {
 		t.Run(kind, func(t *testing.T) {
 			c := servers.Need(t, kind).Database("live")
 			if err := Create(t.Context(), Options{Config: c}, "demo"); err != nil {

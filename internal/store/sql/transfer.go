@@ -32,7 +32,7 @@ type Transferred struct {
 }
 
 // Run copies. A target that holds anything is refused (fault.Refused). A run that is
-// interrupted leaves the target absent or empty, and the next one completes it.
+// interrupted leaves the target absent, empty or being filled, and the next one completes it.
 func (t Transfer) Run(ctx context.Context) (*Transferred, error) {
 	text, prefix, err := t.read(ctx, t.From)
 	if err != nil {
@@ -114,7 +114,7 @@ func (t Transfer) fill(ctx context.Context, text []byte, prefix string) (err err
 	version, err := store.Version(ctx)
 	absent := errors.Is(err, beads.ErrAbsent)
 	switch {
-	case err != nil && !absent:
+	case err != nil && !absent && !errors.Is(err, ErrFilling):
 		return err
 	case version > 0:
 		return occupied(t.To.Name())
@@ -123,8 +123,8 @@ func (t Transfer) fill(ctx context.Context, text []byte, prefix string) (err err
 	case t.DryRun:
 		return nil
 	case absent:
-		if err := Create(ctx, o, prefix); err != nil {
-			return err
+		if err := create(ctx, store.DB(), o, prefix, unfilled); err != nil {
+			return store.explain(err)
 		}
 	}
 	return store.Fill(ctx, text, prefix, t.Told)

@@ -116,7 +116,7 @@ func TestProxy(t *testing.T) {
 // TestCut cuts the network between writers and a server, again and again, at some byte of an
 // edit. The writers' answers are true, and the store has every acknowledged edit.
 func TestCut(t *testing.T) {
-	for _, kind := range []string{servers.MariaDB, servers.Dolt} {
+	for _, kind := range []string{servers.MariaDB, servers.Galera, servers.Dolt} {
 		t.Run(kind, func(t *testing.T) {
 			testCut(t, kind)
 		})
@@ -126,12 +126,12 @@ func TestCut(t *testing.T) {
 func testCut(t *testing.T, kind string) {
 	const writers = 4
 	plan := load.Plan{Writers: writers, Each: 40, Pairs: 5, Shared: 10, Beside: 0}
-	s := durable(t, kind)
-	direct := where{Config: s.now.Database("cut")}
+	s := servers.Need(t, kind)
+	direct := where{Config: s.Database("cut")}
 	if err := direct.fill(plan.Text(), load.Prefix); err != nil {
 		t.Fatal(err)
 	}
-	proxy, err := load.NewProxy("127.0.0.1:0", fmt.Sprintf("127.0.0.1:%d", s.now.Config.Port))
+	proxy, err := load.NewProxy("127.0.0.1:0", fmt.Sprintf("127.0.0.1:%d", s.Config.Port))
 	if err != nil {
 		t.Fatal(err)
 	}

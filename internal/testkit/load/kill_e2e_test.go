@@ -156,7 +156,7 @@ func (j job) begun() (n int) {
 // with SIGKILL at random moments. The server restarts on the data it left. In the end the store
 // has each acknowledged edit, and no half edit.
 func TestKilled(t *testing.T) {
-	for _, kind := range []string{servers.MariaDB, servers.Dolt} {
+	for _, kind := range []string{servers.MariaDB, servers.Galera, servers.Dolt} {
 		t.Run(kind, func(t *testing.T) {
 			testKilled(t, kind)
 		})
@@ -166,13 +166,13 @@ func TestKilled(t *testing.T) {
 // The writers of TestKilled.
 const (
 	killProcesses = 4
-	killWriters   = 2 // of each process
+	killWriters   = 3 // of each process
 )
 
 func testKilled(t *testing.T, kind string) {
 	plan := load.Plan{Writers: killProcesses * killWriters, Each: 40, Pairs: 5, Shared: 10, Beside: 100}
 	s := durable(t, kind)
-	w := where{Config: s.now.Database("killed")}
+	w := where{Config: s.Database("killed")}
 	if err := w.fill(plan.Text(), load.Prefix); err != nil {
 		t.Fatal(err)
 	}
@@ -181,19 +181,26 @@ func testKilled(t *testing.T, kind string) {
 	stop := make(chan struct{})
 	clients := make([]int, killProcesses)
 	for p := range killProcesses {
-		j := job{Where: w, Plan: plan, From: p * killWriters, To: (p + 1) * killWriters, Most: *writes / plan.Writers, Logs: logs}
+		own := w // of a cluster each process has a node
+		if n := len(s.Nodes); n > 0 {
+			own.Config.Port = s.Nodes[p%n].Config.Port
+		}
+		j := job{Where: own, Plan: plan, From: p * killWriters, To: (p + 1) * killWriters, Most: *writes / plan.Writers, Logs: logs}
 		group.Go(func() { clients[p] = j.keep(t, func() bool { return p > 0 }) })
 	}
 	restarts := 0
 	go func() { group.Wait(); close(stop) }()
 	all := job{To: plan.Writers, Logs: logs}
 	for all.reach(rand.N(1+*writes/4), 500*time.Millisecond+rand.N(3*time.Second), stop) {
-		if err := s.restart(); err != nil {
+		if err := crash(s); err != nil {
 			t.Fatal(err)
 		}
 		restarts++
 	}
-	if err := s.restart(); err != nil { // what it acknowledged last must be there too
+	if err := crash(s); err != nil { // what it acknowledged last must be there too
+		t.Fatal(err)
+	}
+	if err := s.Settle(); err != nil {
 		t.Fatal(err)
 	}
 	v := judge(t, plan, w, logs)

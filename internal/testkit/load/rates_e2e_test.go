@@ -24,6 +24,7 @@ import (
 	"stig/internal/fault"
 	"stig/internal/testkit/load"
 	"stig/internal/testkit/sample"
+	"stig/internal/testkit/servers"
 	"stig/signals"
 )
 
@@ -64,13 +65,13 @@ func TestRates(t *testing.T) {
 }
 
 func testRates(t *testing.T, kind string, text []byte) {
-	var s *server
+	var s *servers.Server
 	if kind != file {
 		s = durable(t, kind)
 	}
 	w := where{Path: filepath.Join(t.TempDir(), ".beads", "issues.jsonl")}
 	if s != nil {
-		w = where{Config: s.now.Database("rates")}
+		w = where{Config: s.Database("rates")}
 	}
 	began := time.Now()
 	if err := w.fill(text, prefix); err != nil {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -66,34 +67,20 @@ func (w where) fill(text []byte, prefix string) error {
 }
 
 // durable starts a server that answers only when data is on the disk, on data that outlive it.
-func durable(t *testing.T, kind string) *server {
+func durable(t *testing.T, kind string) *servers.Server {
 	t.Helper()
-	s := &server{options: servers.Options{Kind: kind, Dir: t.TempDir()}}
-	if err := s.start(); err != nil {
+	s, err := servers.StartWith(servers.Options{Kind: kind, Dir: t.TempDir()})
+	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { s.now.Stop() })
+	t.Cleanup(s.Stop)
 	return s
 }
 
-// server is a server that is killed and restarted.
-type server struct {
-	options servers.Options
-	now     *servers.Server
-}
-
-func (s *server) start() (err error) {
-	s.now, err = servers.StartWith(s.options)
-	if err == nil {
-		s.options.Port = s.now.Config.Port
-	}
-	return err
-}
-
-// restart kills the server, whatever it is doing, and starts it on its data.
-func (s *server) restart() error {
-	s.now.Stop()
-	return s.start()
+// crash kills a server, whatever it is doing, and restarts it on its data. Of a cluster it kills
+// one node, or two at once, which leaves none with a quorum.
+func crash(s *servers.Server) error {
+	return s.Crash(rand.Perm(max(len(s.Nodes), 1))[:min(len(s.Nodes), 1+rand.IntN(2))]...)
 }
 
 // answerOf returns what an error of Edit says about the edit: it was not made, unless the

@@ -43,7 +43,7 @@ func testWires(t *testing.T, kind string, first int) {
 		wires = append(wires, w)
 	}
 	s := durable(t, kind)
-	direct := where{Config: s.now.Database("wires")}
+	direct := where{Config: s.Database("wires")}
 	if err := direct.fill(plan.Text(), load.Prefix); err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func testWires(t *testing.T, kind string, first int) {
 	var writing, cutting sync.WaitGroup
 	var last job
 	for n, w := range wires {
-		proxy, err := load.NewProxy(w.Here+":0", fmt.Sprintf("127.0.0.1:%d", s.now.Config.Port))
+		proxy, err := load.NewProxy(w.Here+":0", fmt.Sprintf("127.0.0.1:%d", s.Config.Port))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,12 +19,13 @@ type kind struct {
 	variable string // the environment variable that overrides it
 	// prepare sets up the directory, and returns the command line and its environment; nil
 	// means the test's environment.
-	prepare func(program, dir string, port int, fast bool) (argv, env []string, err error)
+	prepare func(program, dir string, port int, o Options) (argv, env []string, err error)
 }
 
 func kinds() map[string]kind {
 	return map[string]kind{
 		MariaDB: {program: "mariadbd", variable: "STIG_TEST_MARIADB", prepare: prepareMariaDB},
+		Galera:  {program: "mariadbd", variable: "STIG_TEST_MARIADB", prepare: prepareNode},
 		Dolt:    {program: "dolt", variable: "STIG_TEST_DOLT", prepare: prepareDolt},
 	}
 }
@@ -44,14 +45,14 @@ func kindOf(name string) (kind, error) {
 }
 
 // prepareMariaDB creates the data with mariadb-install-db, unless they exist.
-func prepareMariaDB(program, dir string, port int, fast bool) (argv, env []string, err error) {
+func prepareMariaDB(program, dir string, port int, o Options) (argv, env []string, err error) {
 	data := filepath.Join(dir, "data")
 	// A starting server removes other servers' temporary tables from a shared directory.
 	settings := []string{"--no-defaults", "--datadir=" + data, "--tmpdir=" + dir, "--skip-name-resolve"}
 	if os.Geteuid() == 0 {
 		settings = append(settings, "--user=root") // it does not run as root unless told to
 	}
-	if fast {
+	if o.Fast {
 		settings = append(settings, "--innodb-log-file-size=8M", "--innodb-flush-log-at-trx-commit=0", "--skip-innodb-doublewrite")
 	}
 	if _, err := os.Stat(filepath.Join(data, "mysql")); err != nil {
@@ -83,7 +84,7 @@ func installer(program string) string {
 }
 
 // prepareDolt keeps Dolt's settings in the directory too, and turns off Dolt's network access.
-func prepareDolt(program, dir string, port int, _ bool) (argv, env []string, err error) {
+func prepareDolt(program, dir string, port int, _ Options) (argv, env []string, err error) {
 	data := filepath.Join(dir, "data")
 	argv = []string{program, "sql-server", "-H", "127.0.0.1", "-P", strconv.Itoa(port), "--data-dir", data}
 	env = append(os.Environ(), "DOLT_ROOT_PATH="+dir, "DOLT_DISABLE_EVENT_FLUSH=1")

@@ -14,7 +14,7 @@ type shared struct {
 
 // all are the shared servers by their kind.
 var all = sync.OnceValue(func() map[string]*shared {
-	return map[string]*shared{MariaDB: {}, Dolt: {}}
+	return map[string]*shared{MariaDB: {}, Galera: {}, Dolt: {}}
 })
 
 // Need returns the process-wide server of a kind, which answers before data is on the disk. If

@@ -1,6 +1,6 @@
-// Package servers starts real MariaDB and Dolt servers for tests. Each listens on a free port
-// of 127.0.0.1, keeps its data in its own directory, and ends with the process that started it,
-// however that ends. Only tests import it.
+// Package servers starts real MariaDB and Dolt servers and Galera clusters for tests. Each
+// listens on free ports of 127.0.0.1, keeps its data in its own directory, and ends with the
+// process that started it, however that ends. Only tests import it.
 //
 //	s := servers.Need(t, servers.MariaDB) // one a test process
 //	store := sql.Open(place, sql.Options{Config: s.Database("harbor")})
@@ -25,6 +25,7 @@ import (
 // The kinds of servers.
 const (
 	MariaDB = "mariadb"
+	Galera  = "galera" // three nodes; see Server.Nodes
 	Dolt    = "dolt"
 )
 
@@ -33,7 +34,7 @@ const startTime = 30 * time.Second
 
 // Options configure a server.
 type Options struct {
-	Kind string // MariaDB or Dolt
+	Kind string // MariaDB, Galera or Dolt
 	// Dir keeps the data after the server has ended, for a restart on it; "" is a temporary
 	// directory, which is removed.
 	Dir  string
@@ -44,18 +45,24 @@ type Options struct {
 	// certificate in Settings; with CA, clients connect to localhost with TLS.
 	Settings []string
 	CA       string
+
+	member *member // of a node of a cluster
 }
 
 // Server is a running server.
 type Server struct {
 	Kind   string
-	Config mysql.Config // user root, no password, no database
+	Config mysql.Config // user root, no password, no database; of a cluster the first node's
+
+	// Nodes are the nodes of a cluster. Each can be stopped, isolated and restarted.
+	Nodes []*Server
 
 	hold   *os.File      // closing it ends the server
 	ended  chan struct{} // closed when the server has ended and its directory is gone
 	result process.Result
 	err    error
 	made   atomic.Int64 // the number of databases created
+	again  func() error // restarts it on its data, at its port
 }
 
 // Start starts a server of a kind with its default durability.
@@ -75,7 +82,11 @@ func StartWith(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := start(k, dir, o)
+	begin := start
+	if o.Kind == Galera {
+		begin = startCluster
+	}
+	s, err := begin(k, dir, o)
 	if err != nil && o.Dir == "" {
 		err = errors.Join(err, os.RemoveAll(dir))
 	}
@@ -83,30 +94,40 @@ func StartWith(o Options) (*Server, error) {
 }
 
 func start(k kind, dir string, o Options) (*Server, error) {
-	port, err := freePort(o.Port)
+	ports, err := freePorts(o.Port)
 	if err != nil {
 		return nil, err
 	}
-	argv, env, err := k.prepare(k.program, dir, port, o.Fast)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", o.Kind, err)
-	}
-	s := &Server{Kind: o.Kind, Config: mysql.Config{Host: "127.0.0.1", Port: port, User: "root"}, ended: make(chan struct{})}
-	if argv = append(argv, o.Settings...); o.CA != "" {
+	s := &Server{Kind: o.Kind, Config: mysql.Config{Host: "127.0.0.1", Port: ports[0], User: "root"}}
+	if o.CA != "" {
 		s.Config.Host, s.Config.CA = "localhost", o.CA
+	}
+	s.again = func() error { return s.begin(k, dir, o) }
+	return s, s.again()
+}
+
+// begin starts the server in its directory and waits for it.
+func (s *Server) begin(k kind, dir string, o Options) error {
+	argv, env, err := k.prepare(k.program, dir, s.Config.Port, o)
+	if err != nil {
+		return fmt.Errorf("%s: %w", o.Kind, err)
 	}
 	removed := ""
 	if o.Dir == "" {
 		removed = dir
 	}
-	if err := s.run(argv, env, removed); err != nil {
-		return nil, err
+	if err := s.run(append(argv, o.Settings...), env, removed); err != nil {
+		return err
 	}
-	if err := s.await(); err != nil {
+	err = s.await()
+	if err == nil && o.member != nil {
+		err = s.becomes("wsrep_ready", "ON")
+	}
+	if err != nil {
 		s.Stop()
-		return nil, fmt.Errorf("%s: %w; it logged:\n%s", o.Kind, err, s.result.Stderr)
+		return fmt.Errorf("%s: %w; it logged:\n%s", o.Kind, err, s.result.Stderr)
 	}
-	return s, nil
+	return nil
 }
 
 // holding is a shell script that starts a server and kills it when the other end of file 3 is
@@ -121,7 +142,7 @@ server=$!
 { cat <&3 >/dev/null; kill -s KILL "$server"; } 2>/dev/null &
 wait "$server"
 code=$?
-[ -z "$remove" ] || rm -rf "$remove"
+[ -z "$remove" ] || rm -rf "$remove" || { sleep 1; rm -rf "$remove"; } # where others wrote there still
 exit $code
 `
 
@@ -131,7 +152,7 @@ func (s *Server) run(argv, env []string, removed string) error {
 	if err != nil {
 		return err
 	}
-	s.hold = write
+	s.hold, s.ended = write, make(chan struct{})
 	go func() {
 		s.result, s.err = process.Run(context.Background(), process.Command{
 			Argv: append([]string{"sh", "-c", holding, "sh", removed}, argv...),
@@ -170,8 +191,15 @@ func (s *Server) await() error {
 
 // Stop kills the server with SIGKILL, and waits until it has ended.
 func (s *Server) Stop() {
-	_ = s.hold.Close() // it may have been stopped before
-	<-s.ended
+	for _, n := range s.Nodes {
+		if n != nil { // it could not be started
+			n.Stop()
+		}
+	}
+	if s.hold != nil {
+		_ = s.hold.Close() // it may have been stopped before
+		<-s.ended
+	}
 }
 
 // Database creates an empty database and returns its location. The database's name begins with
@@ -209,11 +237,15 @@ func (s *Server) exec(statements ...string) error {
 	return nil
 }
 
-// freePort returns want if nobody listens on it, or any free port of 127.0.0.1 if want is 0.
-func freePort(want int) (int, error) {
-	listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(want)))
-	if err != nil {
-		return 0, err
+// freePorts returns each wanted port of 127.0.0.1 if nobody listens on it; for 0, any free one.
+func freePorts(wanted ...int) (ports []int, err error) {
+	for _, want := range wanted {
+		listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(want)))
+		if err != nil {
+			return nil, err
+		}
+		defer listener.Close() // when all are chosen
+		ports = append(ports, listener.Addr().(*net.TCPAddr).Port)
 	}
-	return listener.Addr().(*net.TCPAddr).Port, listener.Close()
+	return ports, nil
 }

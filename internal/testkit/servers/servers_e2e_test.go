@@ -132,6 +132,61 @@ func TestKilled(t *testing.T) {
 	})
 }
 
+// TestCluster: all nodes hold what one was told. A node that is cut off reports that it has no
+// quorum and catches up afterwards; so does a killed one.
+func TestCluster(t *testing.T) {
+	s, err := servers.StartWith(servers.Options{Kind: servers.Galera, Fast: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Stop()
+	c := s.Database("cluster")
+	on := func(node int, text string, into ...any) error {
+		c := c
+		c.Port = s.Nodes[node].Config.Port
+		db, err := mysql.Open(c)
+		if err != nil {
+			return err
+		}
+		defer db.Close()
+		if into == nil {
+			_, err = db.Exec(text)
+			return err
+		}
+		return db.QueryRow(text).Scan(into...)
+	}
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	count := func(node, want int) {
+		t.Helper()
+		n := 0
+		must(on(node, "SELECT COUNT(*) FROM t", &n))
+		if n != want {
+			t.Errorf("node %d holds %d rows, want %d", node, n, want)
+		}
+	}
+	must(on(0, "CREATE TABLE t (a INT PRIMARY KEY)"))
+	must(on(1, "INSERT INTO t VALUES (1)"))
+	must(s.Nodes[0].Isolate())
+	if err := on(0, "INSERT INTO t VALUES (2)"); !mysql.NoQuorum(err) {
+		t.Errorf("a node that is cut off says %v", err)
+	}
+	must(on(2, "INSERT INTO t VALUES (3)"))
+	must(s.Nodes[0].Rejoin())
+	count(0, 2)
+	must(s.Crash(1))
+	must(on(1, "INSERT INTO t VALUES (4)"))
+	must(s.Crash(0, 2))
+	must(s.Settle())
+	for n := range s.Nodes {
+		count(n, 3)
+	}
+}
+
 // TestFails uses programs that are not servers.
 func TestFails(t *testing.T) {
 	temp := t.TempDir()
@@ -158,7 +213,7 @@ func TestFails(t *testing.T) {
 	if _, err := servers.Start(servers.Dolt); err == nil || !strings.Contains(err.Error(), "STIG_TEST_DOLT") {
 		t.Error(err)
 	}
-	if _, err := servers.Start("oracle"); err == nil || !bytes.Contains([]byte(err.Error()), []byte("[dolt mariadb]")) {
+	if _, err := servers.Start("oracle"); err == nil || !bytes.Contains([]byte(err.Error()), []byte("[dolt galera mariadb]")) {
 		t.Error(err)
 	}
 }
