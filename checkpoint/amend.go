@@ -58,6 +58,7 @@ type Amended struct {
 func Amend(ctx context.Context, s beads.Store, o beads.Options, ids []string, by string, amend func(i int) Amendment) ([]*Amended, []beads.Change, error) {
 	var list []*Amended
 	appends := false
+	o.Scope.IDs = ids
 	o.Notes = func(before, after string) error { return notes.Permit{Append: appends}.Check(before, after) }
 	lines, err := s.Edit(ctx, o, func(tx *beads.Tx) error {
 		now := make([]*Amended, 0, len(ids))

@@ -122,7 +122,7 @@ func Write(ctx context.Context, s beads.Store, o beads.Options, id string, u Upd
 // lock.
 func (u Update) write(ctx context.Context, s beads.Store, o beads.Options, id string, rules Rules, refuse func(id string, d *notes.Doc) error) (*Report, error) {
 	permit := u.permit()
-	o.Notes = func(before, after string) error { return permit.Check(before, after) }
+	o.Notes, o.Scope.Beside = func(before, after string) error { return permit.Check(before, after) }, true
 	return editIssue(ctx, s, o, id, func(tx *beads.Tx, record *beads.Record) (*Report, error) {
 		if err := foreign(record, u.By); err != nil {
 			return nil, err

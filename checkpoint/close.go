@@ -38,7 +38,7 @@ type Closed struct {
 	Unkept       string      `json:"reason_not_kept,omitempty"` // the given reason, if it was closed before for another one
 	Unblocked    []beads.Ref `json:"unblocked"`                 // issues that can be started now and could not before
 	Changed      []Changed   `json:"changed"`                   // signals that the close changed
-	StillBlocked int         `json:"nearer"`                    // unclosed issues that wait for it, directly or not, and are still blocked
+	StillBlocked int         `json:"nearer"`                    // unclosed issues that waited for it and still cannot be started
 	Epic         *EpicTold   `json:"epic,omitempty"`            // the epic that contains it
 	Alerts       []Alert     `json:"alerts"`
 	Told         []string    `json:"told,omitempty"` // ids of issues that waited for it and got a comment that it was not done
@@ -107,7 +107,7 @@ var closePermit = notes.Permit{Change: []string{signals.Section, signals.Escalat
 // or written, or if the actor may not close it.
 func Closable(ctx context.Context, s beads.Store, o beads.Options, id string, c Closing, rules Rules) (*Candidate, error) {
 	var candidate *Candidate
-	o.DryRun, o.Notes = true, closePermit.Check
+	o.DryRun, o.Notes, o.Scope = true, closePermit.Check, beads.Scope{IDs: []string{id}}
 	_, err := s.Edit(ctx, o, func(tx *beads.Tx) error {
 		record, err := tx.Record(id)
 		if err != nil {
@@ -145,7 +145,7 @@ func Closable(ctx context.Context, s beads.Store, o beads.Options, id string, c 
 // Despite is set; a fault.Usage for a reason that says nothing; and a fault.Changed if the
 // criteria changed since they were run.
 func Close(ctx context.Context, s beads.Store, o beads.Options, id string, c Closing, rules Rules) (*Closed, error) {
-	o.Notes = closePermit.Check
+	o.Notes, o.Scope.Beside = closePermit.Check, true
 	return editIssue(ctx, s, o, id, func(tx *beads.Tx, record *beads.Record) (closed *Closed, err error) {
 		closed = &Closed{
 			ID: record.Text(beads.ID), Title: record.Text(beads.Title),

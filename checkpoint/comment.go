@@ -25,6 +25,7 @@ func Comment(ctx context.Context, s beads.Store, o beads.Options, id, author, te
 	if text == "" {
 		return nil, usage("the comment is empty", "give it with -m, --file, or - for standard input")
 	}
+	o.Scope.IDs = []string{id}
 	return edit(ctx, s, o, func(tx *beads.Tx) (*Commented, error) {
 		if err := tx.AddComment(id, beads.Comment{Author: author, Text: text}); err != nil {
 			return nil, err

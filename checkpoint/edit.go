@@ -35,6 +35,7 @@ func edit[T said](ctx context.Context, s beads.Store, o beads.Options, do func(*
 
 // editIssue is edit for one issue, whose id may be abbreviated.
 func editIssue[T said](ctx context.Context, s beads.Store, o beads.Options, id string, do func(*beads.Tx, *beads.Record) (T, error)) (T, error) {
+	o.Scope.IDs = []string{id}
 	return edit(ctx, s, o, func(tx *beads.Tx) (_ T, err error) {
 		record, err := tx.Record(id)
 		if err != nil {

@@ -44,19 +44,22 @@ func (c *Closed) follow(f *beads.Snapshot, r *beads.Record, rules Rules) error {
 
 	near := newAlerts(f, after, at, notes.Parse(r.Text(beads.Notes)), rules)
 	var ready []int
-	free := 0
+	f.Need(at, beads.Around)
 	for i := range f.Len() {
 		if i == at || !after.IsReady(i, rules.Now) || before.IsReady(i, rules.Now) {
 			continue
 		}
-		free++
 		if state := after.State(i, near.worker); state == dag.StateReady || state == dag.StateAssigned {
 			ready = append(ready, i)
 		}
 	}
 	slices.SortFunc(ready, func(a, b int) int { return strings.Compare(f.At(a).ID, f.At(b).ID) })
 	c.Unblocked = f.Refs(ready)
-	c.StillBlocked = max(0, before.Unblocks()[at]-free)
+	for _, i := range before.Waiting(at) {
+		if !after.IsReady(i, rules.Now) {
+			c.StillBlocked++
+		}
+	}
 
 	if epic, ok := after.Epic(at); ok {
 		closed, total := after.Progress(epic)
@@ -75,20 +78,19 @@ func (c *Closed) follow(f *beads.Snapshot, r *beads.Record, rules Rules) error {
 	return err
 }
 
-// standstill finds deadlocks among the issues that waited for this one and those in its epic:
-// closing it helps none of them.
+// standstill finds deadlocks among the issues that waited for this one: closing it does not help
+// them.
 func standstill(f *beads.Snapshot, g *dag.Graph, at int) (list []Alert) {
-	near := g.Waiting(at)
-	if epic, ok := g.Epic(at); ok {
-		near = append(append(near, epic), g.Inside(epic)...)
-	}
-	for _, ring := range g.Deadlocks() {
-		touches := slices.ContainsFunc(ring.Steps, func(s dag.Step) bool { return slices.Contains(near, s.Issue) })
-		if touches {
-			words := dag.Circle(ring.Steps, func(i int) string { return f.At(i).ID })
-			list = append(list, Alert{Rule: alertDeadlock, Message: fmt.Sprintf(
-				"%s: they form a dependency cycle: %s: see stig cycles", f.At(ring.Steps[0].Issue).ID, strings.Join(words, "; "))})
+	known := map[int]bool{} // by the issue at which a cycle begins
+	for _, i := range g.Waiting(at) {
+		ring := g.RingThrough(i)
+		if ring == nil || known[ring[0].Issue] {
+			continue
 		}
+		known[ring[0].Issue] = true
+		words := dag.Circle(ring, func(i int) string { return f.At(i).ID })
+		list = append(list, Alert{Rule: alertDeadlock, Message: fmt.Sprintf(
+			"%s: they form a dependency cycle: %s: see stig cycles", f.At(ring[0].Issue).ID, strings.Join(words, "; "))})
 	}
 	return list
 }

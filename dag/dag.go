@@ -52,13 +52,14 @@ type Graph struct {
 
 	// computed on first use
 	unblocks func() []int
+	need     func(i int, extent beads.Extent) // see beads.Snapshot.Need
 	ranked   func() ranking
 }
 
 // New links the issues of a store. Rows with an id unknown to the store link nothing;
 // deliberate references to other stores, and unreadable rows, block.
 func New(issues Issues) *Graph {
-	g := &Graph{issues: issues, counted: countedOf(issues), repeated: map[int]bool{}, open: map[int32]bool{}, own: map[int][]Hold{}}
+	g := &Graph{issues: issues, counted: countedOf(issues), repeated: map[int]bool{}, open: map[int32]bool{}, own: map[int][]Hold{}, need: needOf(issues)}
 	l := linker{Graph: g}
 	for i := range issues.Len() {
 		issue := issues.At(i)
@@ -91,6 +92,18 @@ func New(issues Issues) *Graph {
 	return g
 }
 
+// needOf returns what notes that an answer depends on what points at an issue, for issues of
+// which only some were read.
+func needOf(issues Issues) func(i int, extent beads.Extent) {
+	if part, ok := issues.(interface{ Need(int, beads.Extent) }); ok {
+		return part.Need
+	}
+	return func(int, beads.Extent) {}
+}
+
+// needAll notes that an answer depends on every issue of the store.
+func (g *Graph) needAll() { g.need(0, beads.Everything) }
+
 // countedOf reports for every line whether it is the one that counts for its id. For a store
 // with distinct ids this needs no lookup.
 func countedOf(issues Issues) []bool {
@@ -122,6 +135,7 @@ type Incoming struct {
 // AllIncoming lists the rows of every type, blocking or not, that point at the issue at i, by
 // the id of their holder, then by type.
 func AllIncoming(issues Issues, i int) []Incoming {
+	needOf(issues)(i, beads.Around)
 	id := issues.At(i).ID
 	var rows []Incoming
 	for from := range issues.Len() {
@@ -182,6 +196,7 @@ func (g *Graph) Waiting(i int) []int {
 }
 
 func (g *Graph) waitingFor(i int) []int32 {
+	g.need(i, beads.Around)
 	list := g.waiters.of(i)
 	if len(g.gated.targets) == 0 {
 		return list
@@ -205,6 +220,7 @@ func (g *Graph) waits(i int) bool {
 
 // hasOpenChild reports whether a child of an epic is work left to do.
 func (g *Graph) hasOpenChild(epic int) bool {
+	g.need(epic, beads.Children)
 	return slices.ContainsFunc(g.children.of(epic), func(c int32) bool { return g.isChild(epic, int(c)) && g.holds(int(c)) })
 }
 
@@ -259,6 +275,7 @@ func (g *Graph) parentsOf(i int) []int {
 
 // Children lists the direct children of an epic without tombstones, sorted by id.
 func (g *Graph) Children(epic int) []int {
+	g.need(epic, beads.Children)
 	return g.sorted(g.children.of(epic), func(c int) bool { return g.isChild(epic, c) })
 }
 
@@ -286,6 +303,7 @@ func (g *Graph) Ready(now time.Time) []int {
 
 // ranking lists the picked issues in the order of Ready.
 func (g *Graph) ranking(picked func(i int) bool) []int {
+	g.needAll()
 	var list []int
 	for i := range g.issues.Len() {
 		if picked(i) {
@@ -311,6 +329,7 @@ func (g *Graph) IsReady(i int, now time.Time) bool {
 // Due returns the first time after now at which a deferred, unclosed issue becomes due; zero
 // for none.
 func (g *Graph) Due(now time.Time) (due time.Time) {
+	g.needAll()
 	for i := range g.issues.Len() {
 		if at := g.issues.At(i).DeferUntil; at.After(now) && !g.Closed(i) && (due.IsZero() || at.Before(due)) {
 			due = at

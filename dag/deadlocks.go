@@ -29,7 +29,10 @@ type Ring struct {
 // itself, an ancestor or a descendant; then any other blocking row; then a containment row. On
 // a tie it is the one whose holder has the last id, then the last target. If several blocking
 // types link the same two issues, all must go.
-func (g *Graph) Deadlocks() []Ring { return g.deadlocks(mostSteps) }
+func (g *Graph) Deadlocks() []Ring {
+	g.needAll()
+	return g.deadlocks(mostSteps)
+}
 
 // deadlocks are those found within a number of steps.
 func (g *Graph) deadlocks(left int) (rings []Ring) {
@@ -150,12 +153,14 @@ func (g *Graph) rankByID(picked func(i int) bool) ranking {
 
 // ranks is the ranking of the unclosed issues.
 func (g *Graph) ranks() (order, rank []int32) {
+	g.needAll()
 	r := g.ranked()
 	return r.order, r.rank
 }
 
 // relation is the whole waiting-for relation among unclosed issues.
 func (g *Graph) relation() edges {
+	g.needAll()
 	w := waiting{graph: g}
 	var links []link
 	for i := range g.issues.Len() {
@@ -251,6 +256,7 @@ func (g *Graph) inside(i, epic int) bool {
 // either. Each issue of a cycle waits for the next; the cycle begins at its smallest id.
 // Tombstones are ignored. Above mostTangled issues it returns some cycle.
 func (g *Graph) ClosedCycles() (cycles [][]int) {
+	g.needAll()
 	left, e := mostSteps, g.between(nil, func(i int) bool { return g.issues.At(i).Status != beads.StatusTombstone })
 	_, groups, _ := e.knots()
 	for _, group := range groups {

@@ -310,17 +310,16 @@ func (g *Graph) Above(i int) []int {
 	return list
 }
 
-// ringOf returns a cycle through the first of some issues that is in one.
+// ringOf returns a cycle that keeps an issue from being started: through itself, or through the
+// start of the nearest epic above it that is in one. held is Above.
 func (g *Graph) ringOf(held []int) []Step {
-	for _, i := range held {
-		if !g.blocked[i] && i != held[0] {
-			continue
-		}
-		if ring := g.RingThrough(i); ring != nil {
-			return ring
+	ring := g.RingThrough(held[0])
+	for _, epic := range held[1:] {
+		if ring == nil && g.blocked[epic] {
+			ring = g.ring(startOf(epic))
 		}
 	}
-	return nil
+	return ring
 }
 
 // deferral returns what defers an issue: itself, or the nearest unclosed epic above it.
@@ -366,6 +365,7 @@ func (g *Graph) Beside(i int) Standing {
 // HeldBeside lists the unclosed issues that something other than issues blocks, in the order of
 // the store.
 func (g *Graph) HeldBeside() (list []int) {
+	g.needAll()
 	some := slices.Concat(g.odd, slices.Collect(maps.Keys(g.own)), slices.Collect(maps.Keys(g.repeated)))
 	slices.Sort(some)
 	for _, i := range slices.Compact(some) {

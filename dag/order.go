@@ -44,6 +44,7 @@ func (g *Graph) builtOn(i int, looked map[int32]bool) []int32 {
 	for _, epic := range g.gates.of(i) {
 		if !looked[epic] {
 			looked[epic] = true
+			g.need(int(epic), beads.Descendants)
 			targets = slices.Concat(targets, g.children.of(int(epic)))
 		}
 	}

@@ -116,6 +116,7 @@ func (e edges) levels() []int {
 // Epics lists the issues that contain others, unclosed ones first, then by id. Tombstones
 // neither contain nor are contained.
 func (g *Graph) Epics() []int {
+	g.needAll()
 	var epics []int
 	for i := range g.issues.Len() {
 		if g.counts(i) && g.issues.At(i).Status != beads.StatusTombstone && len(g.Children(i)) > 0 {

@@ -1,5 +1,7 @@
 package dag
 
+import "stig/internal/beads"
+
 // Branch is an issue in a tree of dependencies.
 type Branch struct {
 	ID     string
@@ -17,6 +19,7 @@ type Branch struct {
 func Tree(issues Issues, root int, up bool, depth int) []Branch {
 	t := tree{issues: issues, depth: depth, seen: map[string]bool{}, above: map[string]bool{}}
 	if up {
+		needOf(issues)(root, beads.Everything)
 		t.back = map[string][]Branch{}
 		for i := range issues.Len() {
 			for _, d := range issues.At(i).Deps {

@@ -10,7 +10,10 @@ import (
 // unclosed epics wait for: exactly what keeps it from being ready. That an epic cannot be
 // closed before its children does not count as waiting. Issues that block nothing, closed or
 // pinned, have 0.
-func (g *Graph) Unblocks() []int { return g.unblocks() }
+func (g *Graph) Unblocks() []int {
+	g.needAll()
+	return g.unblocks()
+}
 
 // countWaiting counts over a relation with two nodes an issue: when one is closed (odd), those
 // that wait for it can go on (even); while one waits, everything that waits for its end waits

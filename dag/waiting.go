@@ -126,6 +126,9 @@ func (w waiting) needsOf(row Row) (pairs [][2]int32) {
 	if !w.unclosed(row.From) {
 		return nil
 	}
+	if row.On < w.graph.issues.Len() {
+		w.graph.need(row.On, beads.Around) // its gates
+	}
 	switch kind := kindOf(row.Type); {
 	case kind == blocks && w.gathers(row):
 		return [][2]int32{{startOf(row.From), closeOf(row.On)}}
@@ -164,6 +167,7 @@ func (w waiting) each(node int32, visit func(int32)) {
 		return
 	}
 	if node == closeOf(i) {
+		w.graph.needInside(i)
 		for _, child := range w.graph.children.of(i) {
 			if w.unclosed(int(child)) {
 				visit(closeOf(int(child)))
@@ -186,6 +190,15 @@ func (w waiting) each(node int32, visit func(int32)) {
 			visit(startOf(int(epic)))
 		}
 	}
+}
+
+// needInside notes that an answer depends on everything in an epic.
+func (g *Graph) needInside(epic int) {
+	extent := beads.Descendants
+	if len(g.children.of(epic)) == 0 {
+		extent = beads.Children // of which it has none
+	}
+	g.need(epic, extent)
 }
 
 // path returns the shortest path from one of some nodes to another along what each needs,
@@ -224,9 +237,14 @@ func (g *Graph) RingThrough(i int) []Step {
 	if g.Closed(i) {
 		return nil
 	}
+	return g.ring(startOf(i), closeOf(i))
+}
+
+// ring returns the shortest cycle through one of some nodes; nil if there is none.
+func (g *Graph) ring(nodes ...int32) []Step {
 	w := waiting{graph: g}
 	var shortest []int32
-	for _, node := range []int32{startOf(i), closeOf(i)} {
+	for _, node := range nodes {
 		var needs []int32
 		w.each(node, func(need int32) { needs = append(needs, need) })
 		if path := w.path(needs, node); path != nil && (shortest == nil || len(path) < len(shortest)) {

@@ -335,8 +335,10 @@ func isOrAre(n int) string {
 // alike names the other issues that have the title of one, and the unclosed ones whose
 // ids read as its children's though no row links them.
 func (a assembly) alike(i int) (same, unlinked []string) {
+	a.file.Need(i, beads.Beside)
 	of := a.file.At(i)
-	for k, issue := range a.file.All() {
+	for k := range a.file.Len() {
+		issue := a.file.At(k)
 		if k == i || issue.Status == beads.StatusTombstone || issue.ID == of.ID {
 			continue
 		}

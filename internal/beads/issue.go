@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"hash/maphash"
 	"math"
+	"slices"
 	"strings"
 	"time"
 )
@@ -56,6 +57,17 @@ type Ref struct {
 
 // Ref returns the reference to the issue.
 func (i *Issue) Ref() Ref { return Ref{ID: i.ID, Title: i.Title, Status: i.Status} }
+
+// Rows returns the dependency rows of an issue, among them malformed ones with a target.
+func (i *Issue) Rows() []Dep {
+	rows := i.Deps
+	for _, u := range i.Unread {
+		if u.Rule == UnreadRow && u.Dep.On != "" {
+			rows = append(slices.Clip(rows), u.Dep)
+		}
+	}
+	return rows
+}
 
 // Refs returns references to issues by index; never nil.
 func (f *Snapshot) Refs(indices []int) []Ref {

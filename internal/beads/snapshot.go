@@ -28,11 +28,12 @@ type Snapshot struct {
 
 // Source is what a snapshot is read from: a text with one issue a line, such as an open file.
 type Source struct {
-	Lines  io.ReaderAt
-	Size   int64        // in bytes; what is appended meanwhile is read too
-	Close  func() error // nil if there is nothing to close
-	Summed bool         // the snapshot has a Sum
-	Memo   *Memo        // caches what is derived from lines for the next reading; nil caches nothing
+	Lines   io.ReaderAt
+	Size    int64        // in bytes; what is appended meanwhile is read too
+	Close   func() error // nil if there is nothing to close
+	Summed  bool         // the snapshot has a Sum
+	Excerpt *Excerpt     // what the text has of the store; nil if it is the whole store
+	Memo    *Memo        // caches what is derived from lines for the next reading; nil caches nothing
 
 	// Prefix returns what the ids of new issues begin with: the prefix from the store's
 	// configuration, or as fallback what the store was made with; "" if there is none. It may
@@ -87,14 +88,18 @@ func (f *Snapshot) Sum() (s Sum) {
 	return s
 }
 
-// Len is the number of issues, including tombstones and repeated ids.
+// Len is the number of issues, including tombstones and repeated ids; in an excerpt the number
+// of its own.
 func (f *Snapshot) Len() int { return len(f.issues) }
 
 // At returns the issue at index i, in file order.
 func (f *Snapshot) At(i int) *Issue { return f.issues[i] }
 
 // All yields the issues with their indices, in file order.
-func (f *Snapshot) All() iter.Seq2[int, *Issue] { return slices.All(f.issues) }
+func (f *Snapshot) All() iter.Seq2[int, *Issue] {
+	f.Need(0, Everything)
+	return slices.All(f.issues)
+}
 
 // Problems returns the problems in the file, by line.
 func (f *Snapshot) Problems() []Problem { return f.problems }
@@ -102,6 +107,9 @@ func (f *Snapshot) Problems() []Problem { return f.problems }
 // Index returns the index of the issue with exactly this id, the last one if it repeats.
 func (f *Snapshot) Index(id string) (int, bool) {
 	i := f.byID.place(f.issues, id)
+	if i < 0 {
+		f.lacks(id)
+	}
 	return max(i, 0), i >= 0
 }
 
@@ -123,6 +131,7 @@ func (f *Snapshot) Find(id string) (*Issue, error) {
 	if i, ok := f.Index(id); ok {
 		return f.issues[i], nil
 	}
+	f.Need(0, Everything)
 	var found []string
 	if id != "" {
 		found = f.ids(func(s string) bool { return strings.HasSuffix(s, "-"+id) })
@@ -272,14 +281,17 @@ func (f *Snapshot) copyIssues(from *Snapshot, changed map[*Issue]*Record) bool {
 
 // Others returns the lines that are not issues, such as memories, in file order, each with its
 // position.
-func (f *Snapshot) Others() []*Issue { return f.others }
+func (f *Snapshot) Others() []*Issue {
+	f.Need(0, Everything)
+	return f.others
+}
 
 // Memory is a fact that bd remembers beside the issues, as written by bd remember KEY VALUE.
 type Memory struct{ Key, Value string }
 
 // Memories returns the memories of the store, in file order. Errors are those of Issue.Record.
 func (f *Snapshot) Memories() (list []Memory, err error) {
-	for _, other := range f.others {
+	for _, other := range f.Others() {
 		line, err := other.AppendLine(nil)
 		if err != nil {
 			return nil, err

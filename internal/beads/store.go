@@ -147,6 +147,10 @@ type Options struct {
 	DryRun bool          // do everything but lock and write
 	Wait   time.Duration // for the lock; 0 means 30 s
 
+	// Scope is what the edit is about. A store that can reads only that (see Nearby), and more if
+	// the edit needs it; others read the whole.
+	Scope Scope
+
 	Actor, Command string // actor and command, for a store that records them
 
 	// Written is called with the changes once they are stored, before anybody else may write,

@@ -11,6 +11,7 @@ import (
 	"stig/internal/service"
 	"stig/internal/store/jsonl"
 	"stig/internal/store/sql"
+	"stig/internal/visible"
 	"stig/internal/workspace"
 )
 
@@ -32,6 +33,9 @@ func (e *examination) server() {
 			"ask for the privileges on the server: GRANT SELECT, INSERT, UPDATE, DELETE on all its tables")
 	}
 	e.ok("server", "%s %s, tables of version %d, answers in %v, %s", s.Kind, s.Version, s.Schema, s.Latency.Round(10*time.Microsecond), writable)
+	if len(s.Wrong) > 0 {
+		e.todo("tables", "stig_edges differs from the lines of "+visible.Some(s.Wrong, 3)+": another program wrote the tables", "stig doctor --migrate")
+	}
 	e.cluster(s.Cluster)
 	e.login(s)
 	switch {

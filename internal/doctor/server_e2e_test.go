@@ -30,7 +30,7 @@ func TestServer(t *testing.T) {
 		t.Helper()
 		checkSymptom(t, front(""), name, state, message)
 	}
-	check("server", doctor.OK, "tables of version 1, answers in ")
+	check("server", doctor.OK, "tables of version 2, answers in ")
 	check("login", doctor.Todo, "connects as root without a password")
 	check("tls", doctor.OK, "the server is on this machine")
 	check("copy", doctor.OK, "stig store sync creates one")
@@ -47,11 +47,21 @@ func TestServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if _, err := db.Exec("UPDATE stig_meta SET schema_version = 2"); err != nil {
+	if _, err := db.Exec("INSERT INTO stig_edges VALUES ('hb-1', 7, 'hb-2', 'blocks')"); err != nil {
 		t.Fatal(err)
 	}
-	check("store", doctor.Broken, "its tables have version 2, and this stig knows versions up to 1")
-	if _, err := doctor.Migrate(t.Context(), front(""), false); err == nil || !strings.Contains(err.Error(), "version 2") {
+	check("tables", doctor.Todo, "stig_edges differs from the lines of hb-1")
+	if _, err := doctor.Migrate(t.Context(), front(""), false); err != nil {
+		t.Fatal(err)
+	}
+	if all := doctor.Examine(t.Context(), front("")).Symptoms; slices.ContainsFunc(all, func(s doctor.Symptom) bool { return s.Name == "tables" }) {
+		t.Errorf("%+v", all)
+	}
+	if _, err := db.Exec("UPDATE stig_meta SET schema_version = 3"); err != nil {
+		t.Fatal(err)
+	}
+	check("store", doctor.Broken, "its tables have version 3, and this stig knows versions up to 2")
+	if _, err := doctor.Migrate(t.Context(), front(""), false); err == nil || !strings.Contains(err.Error(), "version 3") {
 		t.Errorf("%v", err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, ".beads", "stig.json"), []byte(`{"store": "mysql://root@127.0.0.1:1/harbor"}`), 0o644); err != nil {

@@ -37,7 +37,7 @@ func passing(is *beads.Issue) bool { return is.Ephemeral || is.Template || is.Ch
 // leftOpen reports closed epics with unclosed children.
 func leftOpen(f *beads.Snapshot) (found []Diagnostic) {
 	open := map[int][]int{}
-	for i := range f.Len() {
+	for i := range f.All() {
 		is := f.At(i)
 		if beads.IsClosed(is.Status) || is.Status == "" || passing(is) {
 			continue
@@ -71,7 +71,7 @@ func twins(f *beads.Snapshot) (found []Diagnostic) {
 	more := map[uint64][]int{}
 	var order []uint64
 	var plain []byte
-	for i := range f.Len() {
+	for i := range f.All() {
 		is := f.At(i)
 		if beads.IsClosed(is.Status) || passing(is) {
 			continue

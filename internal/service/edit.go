@@ -185,16 +185,16 @@ func EstimateForm(a *workspace.Run, id string) (form, seen string, err error) {
 
 // notesOf returns the notes and the full id of an issue.
 func notesOf(a *workspace.Run, id string) (full string, doc *notes.Doc, err error) {
-	file, at, err := OpenIssue(a, id)
+	record, err := recordOf(a, id)
 	if err != nil {
 		return "", nil, err
 	}
-	defer file.Close()
-	record, err := file.At(at).Record()
-	if err != nil {
-		return "", nil, err
-	}
-	return file.At(at).ID, notes.Parse(record.Text(beads.Notes)), nil
+	return record.Text(beads.ID), notes.Parse(record.Text(beads.Notes)), nil
+}
+
+// recordOf returns the line of an issue.
+func recordOf(a *workspace.Run, id string) (*beads.Record, error) {
+	return withIssue(a, id, false, func(file *beads.Snapshot, at int) (*beads.Record, error) { return file.At(at).Record() })
 }
 
 // PropagateRequest is a discovery made in one issue. If To is empty it goes to the unclosed
@@ -274,12 +274,7 @@ type AmendForm struct {
 
 // OpenForm returns the form with the current fields of an issue.
 func OpenForm(a *workspace.Run, id string) (*AmendForm, error) {
-	file, at, err := OpenIssue(a, id)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	record, err := file.At(at).Record()
+	record, err := recordOf(a, id)
 	if err != nil {
 		return nil, err
 	}

@@ -406,25 +406,22 @@ func GateRunOf(ctx context.Context, a *workspace.Run, id string) (*GateRun, erro
 	if _, err := a.Discover(); err != nil {
 		return nil, err // the gate settings must be readable, or nothing runs
 	}
-	file, at, err := OpenIssue(a, id)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	issue := file.At(at)
-	if issue.Status == beads.StatusTombstone {
-		return nil, &fault.Error{Code: fault.Refused, Path: file.Place().Name(), Line: issue.Line,
-			Reason: issue.ID + " was deleted (status tombstone)", Hint: "verify another issue"}
-	}
-	record, err := issue.Record()
-	if err != nil {
-		return nil, err
-	}
-	s, err := a.Code(ctx, file.Place())
-	if err != nil {
-		return nil, err
-	}
-	return gateRun(ctx, a, s, issue.ID, gate.Of(record)), nil
+	return withIssue(a, id, false, func(file *beads.Snapshot, at int) (*GateRun, error) {
+		issue := file.At(at)
+		if issue.Status == beads.StatusTombstone {
+			return nil, &fault.Error{Code: fault.Refused, Path: file.Place().Name(), Line: issue.Line,
+				Reason: issue.ID + " was deleted (status tombstone)", Hint: "verify another issue"}
+		}
+		record, err := issue.Record()
+		if err != nil {
+			return nil, err
+		}
+		s, err := a.Code(ctx, file.Place())
+		if err != nil {
+			return nil, err
+		}
+		return gateRun(ctx, a, s, issue.ID, gate.Of(record)), nil
+	})
 }
 
 // VerifyRequest asks to run the checks of an issue, or with Plan to list what would run.
@@ -477,7 +474,7 @@ func Plans(ctx context.Context, a *workspace.Run, ids []string) (findings []Find
 		return nil, err
 	}
 	if len(ids) == 0 {
-		for i := range file.Len() {
+		for i := range file.All() {
 			if issue := file.At(i); !beads.IsClosed(issue.Status) {
 				ids = append(ids, issue.ID)
 			}

@@ -43,7 +43,7 @@ func LookBack(a *workspace.Run, id string, last int) (*orient.Retro, error) {
 			return nil, workspace.Usage(id+": contains no issues", "name an epic, or none for the whole store")
 		}
 	}
-	rules, err := Reading(a, file, signals.ThresholdStaleDays)
+	rules, err := Reading(a, file.Place(), signals.ThresholdStaleDays)
 	if err != nil {
 		return nil, err
 	}

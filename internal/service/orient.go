@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -95,12 +96,11 @@ func Orient(ctx context.Context, a *workspace.Run, r OrientRequest) (*Orientatio
 }
 
 func briefing(ctx context.Context, a *workspace.Run, r OrientRequest) (*orient.Briefing, error) {
-	file, at, err := OpenIssue(a, r.ID)
+	store, err := a.DiscoverToRead()
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
-	rules, err := beforeWork(ctx, a, file, r.staleDays())
+	rules, err := beforeWork(ctx, a, store.Place(), r.staleDays())
 	if err != nil {
 		return nil, err
 	}
@@ -108,18 +108,20 @@ func briefing(ctx context.Context, a *workspace.Run, r OrientRequest) (*orient.B
 		r.Budget = orient.BriefingBudget
 	}
 	request := orient.Request{Depth: r.Depth, Budget: r.Budget, Full: r.Full, Loop: r.Loop || a.Getenv("STIG_RUN") != ""}
-	if file.At(at).Assignee != "" {
-		if request.Reader, err = a.ActorName(ctx); err != nil {
-			return nil, err
+	request.Learned = learned(ctx, a, store.Place())
+	rules.ReadOnly = Unwritable(ctx, a, store.Place())
+	return withIssue(a, r.ID, true, func(file *beads.Snapshot, at int) (_ *orient.Briefing, err error) {
+		if file.At(at).Assignee != "" {
+			if request.Reader, err = a.ActorName(ctx); err != nil {
+				return nil, err
+			}
+			request.MayTake = a.MayTake(request.Reader)
 		}
-		request.MayTake = a.MayTake(request.Reader)
-	}
-	if held, ok := Held(a, file, rules.Now)[file.At(at).ID]; ok {
-		request.Held = &held
-	}
-	request.Learned = learned(ctx, a, file.Place())
-	rules.ReadOnly = Unwritable(ctx, a, file.Place())
-	return orient.Brief(file, dag.New(file), at, request, rules)
+		if held, ok := Held(a, file, rules.Now)[file.At(at).ID]; ok {
+			request.Held = &held
+		}
+		return orient.Brief(file, dag.New(file), at, request, rules)
+	})
 }
 
 // learned returns what the actor's profile says it learned; "" if there is no profile or it is
@@ -146,7 +148,7 @@ func survey(ctx context.Context, a *workspace.Run, r OrientRequest) (*orient.Sur
 		return nil, err
 	}
 	defer file.Close()
-	rules, err := beforeWork(ctx, a, file, r.staleDays())
+	rules, err := beforeWork(ctx, a, file.Place(), r.staleDays())
 	if err != nil {
 		return nil, err
 	}
@@ -200,15 +202,43 @@ func workers(a *workspace.Run) (list []orient.Worker) {
 
 // beforeWork refuses a store with an unfinished merge, warns of lost values, and returns the
 // rules for reading the store.
-func beforeWork(ctx context.Context, a *workspace.Run, file *beads.Snapshot, staleDays int) (orient.Rules, error) {
-	if err := a.RefuseUnfinished(ctx, file.Place()); err != nil {
+func beforeWork(ctx context.Context, a *workspace.Run, store beads.Place, staleDays int) (orient.Rules, error) {
+	if err := a.RefuseUnfinished(ctx, store); err != nil {
 		return orient.Rules{}, err
 	}
-	warnOfLost(ctx, a, file.Place())
-	return Reading(a, file, staleDays)
+	warnOfLost(ctx, a, store)
+	return Reading(a, store, staleDays)
 }
 
-// OpenIssue opens the store and finds an issue in it. The caller closes the store.
+// withIssue calls read with a store and the index of an issue in it: first with an excerpt, if
+// the store can read one, and again with more if read needs it. beside says that it needs what
+// beads.Scope.Beside adds.
+func withIssue[T any](a *workspace.Run, id string, beside bool, read func(f *beads.Snapshot, at int) (T, error)) (got T, err error) {
+	scope := beads.Scope{IDs: []string{id}, Beside: beside}
+	for {
+		file, err := a.OpenNear(scope)
+		if err != nil {
+			return got, err
+		}
+		got, err = reading(file, id, read)
+		more, exceeded := file.Exceeded()
+		if err = errors.Join(err, file.Close()); !exceeded {
+			return got, err
+		}
+		scope = more
+	}
+}
+
+func reading[T any](file *beads.Snapshot, id string, read func(f *beads.Snapshot, at int) (T, error)) (T, error) {
+	issue, err := file.Find(id)
+	if err != nil {
+		return *new(T), err
+	}
+	at, _ := file.Index(issue.ID)
+	return read(file, at)
+}
+
+// OpenIssue opens the whole store and finds an issue in it. The caller closes the store.
 func OpenIssue(a *workspace.Run, id string) (*beads.Snapshot, int, error) {
 	file, err := a.Open()
 	if err != nil {
@@ -224,12 +254,12 @@ func OpenIssue(a *workspace.Run, id string) (*beads.Snapshot, int, error) {
 }
 
 // Reading returns the rules of services that read the store before work.
-func Reading(a *workspace.Run, file *beads.Snapshot, staleDays int) (orient.Rules, error) {
+func Reading(a *workspace.Run, store beads.Place, staleDays int) (orient.Rules, error) {
 	now, err := a.Clock()
 	rules := orient.Rules{
-		Schema: a.Schema, Exists: existsBelow(filepath.Dir(file.Place().Dir)), Now: now, StaleDays: staleDays, Digest: a.Config.Traces.Digest,
+		Schema: a.Schema, Exists: existsBelow(filepath.Dir(store.Dir)), Now: now, StaleDays: staleDays, Digest: a.Config.Traces.Digest,
 	}
-	if refused := ReadOnly(file.Place()); refused != nil {
+	if refused := ReadOnly(store); refused != nil {
 		rules.ReadOnly = refused.Error()
 	}
 	return rules, err
@@ -281,14 +311,11 @@ func ReadOnly(p beads.Place) *fault.Error {
 
 // Review returns the finished work that an issue is built on.
 func Review(a *workspace.Run, id string) (*orient.Review, error) {
-	file, at, err := OpenIssue(a, id)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	rules, err := Reading(a, file, signals.ThresholdStaleDays)
-	if err != nil {
-		return nil, err
-	}
-	return orient.Assess(file, dag.New(file), at, rules)
+	return withIssue(a, id, false, func(file *beads.Snapshot, at int) (*orient.Review, error) {
+		rules, err := Reading(a, file.Place(), signals.ThresholdStaleDays)
+		if err != nil {
+			return nil, err
+		}
+		return orient.Assess(file, dag.New(file), at, rules)
+	})
 }

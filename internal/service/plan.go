@@ -118,7 +118,7 @@ func (p *planner) plan() *Plan {
 		}
 	}
 	var stuck, outside []int
-	for i := range p.file.Len() {
+	for i := range p.file.All() {
 		if !p.within(i) || !p.graph.Outstanding(i) {
 			continue
 		}

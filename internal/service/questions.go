@@ -261,7 +261,7 @@ func (g *Answering) QuestionOf(answer checkpoint.Answer) (*Question, error) {
 	if q.Seen, err = answer.Answers(issue.ID, notes.Parse(record.Text(beads.Notes)), g.app.Schema); err != nil {
 		return nil, err
 	}
-	rules, err := Reading(g.app, file, signals.ThresholdStaleDays)
+	rules, err := Reading(g.app, file.Place(), signals.ThresholdStaleDays)
 	if err != nil {
 		return nil, err
 	}

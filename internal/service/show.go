@@ -70,12 +70,7 @@ type linkRow struct {
 
 // Issue returns one issue.
 func Issue(a *workspace.Run, id string) (*issueView, error) {
-	file, at, err := OpenIssue(a, id)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	return viewOf(a, file, at)
+	return withIssue(a, id, false, func(file *beads.Snapshot, at int) (*issueView, error) { return viewOf(a, file, at) })
 }
 
 func viewOf(a *workspace.Run, file *beads.Snapshot, at int) (*issueView, error) {

@@ -87,7 +87,7 @@ func editTables(ctx context.Context, a *workspace.Run, ids []string, dryRun bool
 	if err != nil {
 		return nil, err
 	}
-	options.Notes = may.Check
+	options.Notes, options.Scope.IDs = may.Check, ids
 	var warnings []string
 	changes, err := store.Edit(ctx, options, func(tx *beads.Tx) error {
 		warnings = nil

@@ -138,8 +138,9 @@ type ExaminedServer struct {
 	sql.Server
 	Cipher string // "" if not encrypted
 	User   string
-	From   string // source of the password; see sql.Login
-	Local  bool   // the server is on this machine
+	From   string   // source of the password; see sql.Login
+	Local  bool     // the server is on this machine
+	Wrong  []string // issues of which the tables repeat other rows than the lines have
 }
 
 // ExamineServer queries the server of a store about itself.
@@ -156,6 +157,9 @@ func ExamineServer(ctx context.Context, a *workspace.Run, p beads.Place) (e Exam
 	}
 	if err == nil {
 		e.Cipher, err = store.Cipher(ctx)
+	}
+	if err == nil {
+		e.Wrong, err = store.Derived(ctx)
 	}
 	return e, err
 }

@@ -307,7 +307,7 @@ func (s *Code) commands(store beads.Store, grant *gate.Grant) error {
 	}
 	defer file.Close()
 	var checks []gate.Check
-	for i := range file.Len() {
+	for i := range file.All() {
 		if issue := file.At(i); !beads.IsClosed(issue.Status) {
 			record, err := issue.Record()
 			if err != nil {

@@ -263,6 +263,19 @@ func (a *Run) Open() (*beads.Snapshot, error) {
 	return file, nil
 }
 
+// OpenNear opens a part of the store, if the store can read it alone (see beads.Nearby), or else
+// the whole. It warns of the whole only.
+func (a *Run) OpenNear(scope beads.Scope) (*beads.Snapshot, error) {
+	store, err := a.DiscoverToRead()
+	if err != nil {
+		return nil, err
+	}
+	if s, ok := a.Bare(store.Place()).(beads.Nearby); ok && !scope.IsWhole() {
+		return s.Near(a.Ctx, scope)
+	}
+	return a.Open()
+}
+
 // OpenQuietly reads the store without messages; nil if there is none or it cannot be read.
 func (a *Run) OpenQuietly() *beads.Snapshot {
 	store, err := a.Discover()

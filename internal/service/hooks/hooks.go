@@ -209,7 +209,7 @@ func sessionStart(ctx context.Context, a *workspace.Run, h assistant.Host, e ass
 		refused := workspace.Classify(err)
 		return h.Context(workspace.Visible("Do not begin to work: stig cannot say what to do.\n\n" + refused.Message + "\n" + refused.Hint + "\n"))
 	}
-	rules, err := service.Reading(a, file, signals.ThresholdStaleDays)
+	rules, err := service.Reading(a, file.Place(), signals.ThresholdStaleDays)
 	if err != nil {
 		return withoutBriefing(h, err)
 	}

@@ -134,7 +134,7 @@ func dependentsOf(a *workspace.Run, id string) (ids []string, err error) {
 	at, _ := file.Index(id)
 	graph := dag.New(file)
 	ids = []string{}
-	for i := range file.Len() {
+	for i := range file.All() {
 		if graph.Closed(i) && i != at && slices.Contains(builtOn(graph, i), at) {
 			ids = append(ids, file.At(i).ID)
 		}

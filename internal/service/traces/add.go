@@ -78,6 +78,9 @@ func Add(ctx context.Context, a *workspace.Run, r AddRequest) (*Added, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, one := range added.Traces {
+		options.Scope.IDs = append(options.Scope.IDs, one.Issue)
+	}
 	if added.Changes, err = store.Edit(ctx, options, edit); err != nil {
 		return nil, err
 	}

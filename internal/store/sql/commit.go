@@ -90,9 +90,9 @@ func (s *Store) alone(ctx context.Context, conn *sql.Conn) (end func()) {
 
 // isDolt reports whether the store that was read is on Dolt.
 func (s *Store) isDolt() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.held != nil && s.held.Shape&onDolt != 0
+	s.reaching.Lock()
+	defer s.reaching.Unlock()
+	return s.latest.dolt
 }
 
 // broken marks an error of a connection that died before COMMIT was sent.

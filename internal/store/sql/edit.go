@@ -21,6 +21,10 @@ func (s *Store) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx) er
 	defer cancel()
 	for n := 0; ; n++ {
 		e, changes, err := s.try(ctx, o, fn)
+		for more, ok := errors.AsType[exceeded](err); ok; more, ok = errors.AsType[exceeded](err) {
+			o.Scope = more.scope
+			e, changes, err = s.try(ctx, o, fn)
+		}
 		if err == nil && e == nil {
 			return changes, nil
 		}
@@ -91,13 +95,21 @@ func (s *Store) crowded(err error) error {
 	return &fault.Error{Code: fault.Changed, Path: s.url, Reason: "others were writing all the time", Hint: "let them finish and run the command again"}
 }
 
+// exceeded says that an edit needs another scope than it read.
+type exceeded struct{ scope beads.Scope }
+
+func (exceeded) Error() string { return "an excerpt of the store is not enough" }
+
 // try makes one attempt, and gives what is to be written; nil for nothing.
 func (s *Store) try(ctx context.Context, o beads.Options, fn func(*beads.Tx) error) (*edition, []beads.Change, error) {
-	h, err := s.refresh(ctx)
+	r, err := s.near(ctx, o.Scope)
 	if err != nil {
 		return nil, nil, err
 	}
-	tx, err := beads.Try(h.snapshot, o, fn)
+	tx, err := beads.Try(r.snapshot, o, fn)
+	if more, ok := r.snapshot.Exceeded(); ok {
+		return nil, nil, exceeded{more}
+	}
 	switch {
 	case err == beads.ErrStale:
 		return nil, nil, err
@@ -108,7 +120,7 @@ func (s *Store) try(ctx context.Context, o beads.Options, fn func(*beads.Tx) err
 	if o.DryRun || len(changes) == 0 {
 		return nil, changes, nil
 	}
-	e, err := newEdition(h, tx)
+	e, err := newEdition(r, tx)
 	if err == nil {
 		e.actor, e.command = cmp.Or(o.Actor, s.options.Actor), cmp.Or(o.Command, s.options.Command)
 		err = s.fits(ctx, e)

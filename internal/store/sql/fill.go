@@ -26,7 +26,7 @@ func (s *Store) Fill(ctx context.Context, text []byte, prefix string, told func(
 	if p := f.Problems(); len(p) > 0 {
 		return &fault.Error{Code: fault.Refused, Path: s.place.Path, Line: p[0].Line, Reason: p[0].Rule + ": " + p[0].Message, Hint: "fix the line; stig check lists every such place"}
 	}
-	rows, shape, err := rowsOf(f, text)
+	rows, shape, err := entriesOf(f, text)
 	if err != nil {
 		return err
 	}
@@ -91,9 +91,9 @@ type entry struct {
 	ending []byte
 }
 
-// rowsOf splits a text into rows. Issues in the order of their ids share a pos, so that
+// entriesOf splits a text into rows. Issues in the order of their ids share a pos, so that
 // later ones find their place among them.
-func rowsOf(f *beads.Snapshot, text []byte) (rows []entry, shape int, err error) {
+func entriesOf(f *beads.Snapshot, text []byte) (rows []entry, shape int, err error) {
 	at := map[int]*beads.Issue{}
 	for _, is := range f.All() {
 		at[is.Line] = is
@@ -138,19 +138,20 @@ func (s *Store) fill(ctx context.Context, tx execer, begun, token []byte, rows [
 	if err != nil {
 		return err
 	}
-	lines, comments, others := intoLines(), intoComments(), intoOthers()
+	lines, comments, edges, others := intoLines(), intoComments(), intoEdges(), intoOthers()
 	for i, r := range rows {
 		if r.issue == nil {
 			others.add(len(r.line), r.pos, r.line, r.ending)
 		} else {
 			addLine(lines, comments, r.issue.ID, r.pos, r.record, r.ending, token)
+			addEdges(edges, r.issue.ID, 0, kept(r.issue.Rows()))
 		}
-		if err := flush(ctx, tx, false, lines, comments, others); err != nil {
+		if err := flush(ctx, tx, false, lines, comments, edges, others); err != nil {
 			return err
 		}
 		told(i+1, len(rows))
 	}
 	events := intoEvents()
 	events.add(0, token, 0, clip(s.options.Actor, 255), clip(s.options.Command, 255), []byte{}, "", nil, nil)
-	return flush(ctx, tx, true, lines, comments, others, events)
+	return flush(ctx, tx, true, lines, comments, edges, others, events)
 }

@@ -21,12 +21,14 @@ func newInserts(into string, columns int, computed string) *inserts {
 }
 
 func intoLines() *inserts {
-	return newInserts("stig_lines (id, pos, line, hash, cut, ending, status, issue_type, priority, assignee, title, updated_at, version)", 12, ", "+taken)
+	return newInserts("stig_lines (id, pos, line, hash, cut, ending, "+strings.Join(columns, ", ")+", version)", 6+len(columns), ", "+taken)
 }
 
 func intoComments() *inserts {
 	return newInserts("stig_comments (issue, token, n, comment, body, version)", 5, ", "+taken)
 }
+
+func intoEdges() *inserts { return newInserts("stig_edges (issue, n, target, type)", 4, "") }
 
 func intoOthers() *inserts { return newInserts("stig_others (pos, line, ending)", 3, "") }
 
@@ -61,12 +63,7 @@ func flush(ctx context.Context, tx execer, all bool, each ...*inserts) error {
 // addLine gathers the row of an issue, and those of its comments.
 func addLine(lines, comments *inserts, id string, pos int64, r *beads.Record, ending, token []byte) {
 	p := split(r)
-	k := keptOf(r)
-	var cut any
-	if p.cut >= 0 {
-		cut = p.cut
-	}
-	lines.add(len(p.line), []byte(id), pos, p.line, p.hash(), cut, ending, k.status, k.kind, k.priority, k.assignee, k.title, k.updated)
+	lines.add(len(p.line), append([]any{[]byte(id), pos, p.line, p.hash(), p.cutValue(), ending}, columnsOf(r)...)...)
 	addComments(comments, id, p.comments, token)
 }
 
@@ -74,4 +71,23 @@ func addComments(comments *inserts, id string, elements [][]byte, token []byte) 
 	for n, element := range elements {
 		comments.add(len(element), []byte(id), token, n, commentID(element), element)
 	}
+}
+
+// addEdges gathers dependency rows of an issue, numbered from a number on.
+func addEdges(edges *inserts, id string, from int, rows []beads.Dep) {
+	for n, d := range rows {
+		edges.add(len(d.On), []byte(id), from+n, []byte(d.On), []byte(d.Type))
+	}
+}
+
+// kept returns dependency rows as stig_edges holds them, without a target that is longer than
+// any id.
+func kept(rows []beads.Dep) (list []beads.Dep) {
+	for _, d := range rows {
+		if len(d.On) <= mostID {
+			d.Type = d.Type[:min(len(d.Type), 64)]
+			list = append(list, d)
+		}
+	}
+	return list
 }

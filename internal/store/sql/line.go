@@ -5,10 +5,14 @@ import (
 	"crypto/sha256"
 	"math"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"stig/internal/beads"
+	"stig/notes"
+	"stig/signals"
 )
 
 // parts is a line as the tables hold it.
@@ -25,6 +29,14 @@ func split(r *beads.Record) parts {
 		return parts{rest, at, comments}
 	}
 	return parts{line: r.Bytes(), cut: -1}
+}
+
+// cutValue is cut as the column holds it.
+func (p parts) cutValue() any {
+	if p.cut < 0 {
+		return nil
+	}
+	return p.cut
 }
 
 // hash is what edits compare.
@@ -61,21 +73,49 @@ func separated(element []byte, first bool) []byte {
 	return element
 }
 
-// kept are the columns that stig keeps for people's own SQL.
-type kept struct {
-	status, kind, assignee, title string
-	priority                      int
-	updated                       any // a time to the second, or nil
+// columns of stig_lines repeat values of the line, for people's own SQL.
+var columns = []string{
+	"status", "issue_type", "priority", "assignee", "title", "title_hash", "parent", "updated_at", "defer_until", "closed_at",
+	"cynefin", "surprise", "progress", "escalation",
 }
 
-func keptOf(r *beads.Record) kept {
-	n, _ := r.Number(beads.Priority)
-	k := kept{clip(r.Text(beads.Status), 64), clip(r.Text(beads.IssueType), 64), clip(r.Text(beads.Assignee), 255), clip(r.Text(beads.Title), 500),
-		max(math.MinInt32, min(n, math.MaxInt32)), nil}
-	if t, ok := r.Time(beads.UpdatedAt); ok && t.UTC().Year() >= 1000 && t.UTC().Year() <= 9999 {
-		k.updated = t.UTC().Truncate(time.Second)
+// columnsOf returns the values of columns. Those of signals are NULL without a signal table.
+func columnsOf(r *beads.Record) []any {
+	priority, _ := r.Number(beads.Priority)
+	title := r.Text(beads.Title)
+	var parent any
+	for _, d := range r.Deps() {
+		if d.Type == "parent-child" && parent == nil && len(d.On) <= mostID {
+			parent = []byte(d.On)
+		}
 	}
-	return k
+	values := []any{
+		clip(r.Text(beads.Status), 64), clip(r.Text(beads.IssueType), 64), max(math.MinInt32, min(priority, math.MaxInt32)), clip(r.Text(beads.Assignee), 255),
+		clip(title, 500), sum([]byte(strings.Map(folded, title))), parent, timeOf(r, beads.UpdatedAt), timeOf(r, beads.DeferUntil), timeOf(r, beads.ClosedAt),
+	}
+	table := signals.Read(notes.Parse(r.Text(beads.Notes)), nil)
+	if !table.Present() {
+		return append(values, nil, nil, nil, nil)
+	}
+	return append(values, table.Value(signals.Cynefin), table.Number(), table.Value(signals.Progress), table.Value(signals.Escalation))
+}
+
+// folded returns the smallest of the letters that differ in case alone, for strings.EqualFold.
+func folded(r rune) rune {
+	least := r
+	for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
+		least = min(least, next)
+	}
+	return least
+}
+
+// timeOf returns a time to the second, or nil if there is none that a column can hold.
+func timeOf(r *beads.Record, k beads.Key) any {
+	t, ok := r.Time(k)
+	if !ok || t.UTC().Year() < 1000 || t.UTC().Year() > 9999 {
+		return nil
+	}
+	return t.UTC().Truncate(time.Second)
 }
 
 // clip cuts a text to so many characters.
@@ -95,4 +135,14 @@ func commentID(element []byte) []byte {
 	}
 	id := r.Raw(beads.ID)
 	return append([]byte{}, id[:min(255, len(id))]...)
+}
+
+// rowsOf returns the dependency rows of a record as stig_edges holds them.
+func rowsOf(r *beads.Record) []beads.Dep {
+	line := r.Bytes()
+	f, err := beads.NewSnapshot(beads.Place{}, beads.Source{Lines: bytes.NewReader(line), Size: int64(len(line))})
+	if err != nil || f.Len() != 1 {
+		return nil // a line that does not become an issue is refused elsewhere
+	}
+	return kept(f.At(0).Rows())
 }

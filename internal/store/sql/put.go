@@ -25,10 +25,25 @@ type edition struct {
 type swap struct {
 	id            string
 	before, after parts
-	kept          kept
-	comments      [][]byte // to be added
-	anew          bool     // those that were there go first
-	only          bool     // nothing else changes: others may add theirs at the same time
+	columns       []any     // of the new line
+	edges         edgesEdit // of its dependency rows
+	comments      [][]byte  // to be added
+	anew          bool      // those that were there go first
+	only          bool      // nothing else changes: others may add theirs at the same time
+}
+
+// edgesEdit is what becomes of an issue's rows in stig_edges.
+type edgesEdit struct {
+	anew  bool // those that were there go first
+	from  int  // the number of the first added one
+	added []beads.Dep
+}
+
+func editOfEdges(before, after []beads.Dep) edgesEdit {
+	if n := len(before); n <= len(after) && slices.Equal(before, after[:n]) {
+		return edgesEdit{from: n, added: after[n:]}
+	}
+	return edgesEdit{anew: true, added: after}
 }
 
 // addition is a new issue.
@@ -45,8 +60,8 @@ type event struct {
 	before, after []byte // hashes of whole lines; nil of a new issue
 }
 
-func newEdition(h *held, tx *beads.Tx) (*edition, error) {
-	e := &edition{version: h.Version, token: newToken()}
+func newEdition(r reading, tx *beads.Tx) (*edition, error) {
+	e := &edition{version: r.version, token: newToken()}
 	for _, c := range tx.Changes() {
 		after, err := beads.ParseRecord(c.After)
 		if err != nil {
@@ -63,7 +78,10 @@ func newEdition(h *held, tx *beads.Tx) (*edition, error) {
 		}
 		v.keys = clip(strings.Join(keys, " "), 1000)
 		if c.Line == 0 {
-			pos, err := h.place(c.ID)
+			if r.held == nil {
+				return nil, exceeded{} // its place is among all others
+			}
+			pos, err := r.held.place(c.ID)
 			if err != nil {
 				return nil, err
 			}
@@ -83,7 +101,8 @@ func newEdition(h *held, tx *beads.Tx) (*edition, error) {
 }
 
 func newSwap(id string, before, after *beads.Record, keys []string) swap {
-	w := swap{id: id, before: split(before), after: split(after), kept: keptOf(after)}
+	w := swap{id: id, before: split(before), after: split(after), columns: columnsOf(after)}
+	w.edges = editOfEdges(rowsOf(before), rowsOf(after))
 	n := len(w.before.comments)
 	w.anew = len(w.after.comments) < n || !slices.EqualFunc(w.before.comments, w.after.comments[:min(n, len(w.after.comments))], bytes.Equal)
 	w.comments = w.after.comments
@@ -150,16 +169,27 @@ func (s *Store) send(ctx context.Context, tx execer, e *edition) error {
 		}
 	}
 	lines, comments, events := intoLines(), intoComments(), intoEvents()
+	edges, replaced := intoEdges(), []any(nil)
 	for _, w := range e.swaps {
 		addComments(comments, w.id, w.comments, e.token)
+		if w.edges.anew {
+			replaced = append(replaced, []byte(w.id))
+		}
+		addEdges(edges, w.id, w.edges.from, w.edges.added)
+	}
+	if len(replaced) > 0 {
+		if _, err := tx.ExecContext(ctx, "DELETE FROM stig_edges WHERE issue IN (?"+strings.Repeat(", ?", len(replaced)-1)+")", replaced...); err != nil {
+			return err
+		}
 	}
 	for _, a := range e.added {
 		addLine(lines, comments, a.id, a.pos, a.record, a.ending, e.token)
+		addEdges(edges, a.id, 0, rowsOf(a.record))
 	}
 	for n, v := range e.events {
 		events.add(0, e.token, n, clip(e.actor, 255), clip(e.command, 255), []byte(v.id), v.keys, v.before, v.after)
 	}
-	return flush(ctx, tx, true, lines, comments, events)
+	return flush(ctx, tx, true, lines, comments, edges, events)
 }
 
 // taken is the version that turn took, in the statements that follow it. Dolt does not
@@ -199,58 +229,46 @@ func (e *edition) swap(ctx context.Context, tx execer, swaps []swap) error {
 	return nil
 }
 
-// swapQuery is one UPDATE of several lines.
-type swapQuery struct {
+// statement is a statement and its arguments.
+type statement struct {
 	text strings.Builder
 	args []any
 }
 
-func (q *swapQuery) add(text string, args ...any) {
+func (q *statement) add(text string, args ...any) {
 	q.text.WriteString(text)
 	q.args = append(q.args, args...)
 }
 
-// newSwapQuery makes the statement. The hash is assigned last: servers assign from left
+// newSwapQuery returns an UPDATE of several lines. The hash is assigned last: servers assign from left
 // to right, and each column depends on the hash as it was.
-func newSwapQuery(swaps []swap, read int64) *swapQuery {
-	q := &swapQuery{}
+func newSwapQuery(swaps []swap, read int64) *statement {
+	q := &statement{}
 	q.add("UPDATE stig_lines SET version = " + taken)
-	for _, c := range []struct {
-		name  string
-		value func(swap) any
-	}{
-		{"line", func(w swap) any { return w.after.line }},
-		{"cut", func(w swap) any {
-			if w.after.cut < 0 {
-				return nil
-			}
-			return w.after.cut
-		}},
-		{"status", func(w swap) any { return w.kept.status }},
-		{"issue_type", func(w swap) any { return w.kept.kind }},
-		{"priority", func(w swap) any { return w.kept.priority }},
-		{"assignee", func(w swap) any { return w.kept.assignee }},
-		{"title", func(w swap) any { return w.kept.title }},
-		{"updated_at", func(w swap) any { return w.kept.updated }},
-		{"hash", func(w swap) any { return w.after.hash() }},
-	} {
-		q.add(", " + c.name + " = CASE id")
+	set := func(name string, value func(swap) any) {
+		q.add(", " + name + " = CASE id")
 		for _, w := range swaps {
 			if w.only {
-				q.add(" WHEN ? THEN IF(hash = ?, ?, "+c.name+")", []byte(w.id), w.before.hash(), c.value(w))
+				q.add(" WHEN ? THEN IF(hash = ?, ?, "+name+")", []byte(w.id), w.before.hash(), value(w))
 			} else {
-				q.add(" WHEN ? THEN ?", []byte(w.id), c.value(w))
+				q.add(" WHEN ? THEN ?", []byte(w.id), value(w))
 			}
 		}
 		q.add(" END")
 	}
+	set("line", func(w swap) any { return w.after.line })
+	set("cut", func(w swap) any { return w.after.cutValue() })
+	for n, name := range columns {
+		set(name, func(w swap) any { return w.columns[n] })
+	}
+	set("hash", func(w swap) any { return w.after.hash() })
 	q.where(swaps, read)
 	return q
 }
 
 // where names the lines, and what each must be for the swap to be made: what was read;
 // or, where a comment alone is added, an issue that can have one and does not have this.
-func (q *swapQuery) where(swaps []swap, read int64) {
+func (q *statement) where(swaps []swap, read int64) {
 	q.add(" WHERE id IN (?"+strings.Repeat(", ?", len(swaps)-1)+") AND CASE id", ids(swaps)...)
 	for _, w := range swaps {
 		if !w.only {

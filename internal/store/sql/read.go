@@ -7,9 +7,9 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
+	"stig/internal/beads"
 	"stig/internal/store/mysql"
 )
 
@@ -21,11 +21,14 @@ import (
 //
 // The hint is for Dolt, which else reads all comments each time, or all lines; others
 // pass over what they do not know of it.
-const newer = `SELECT 0 AS kind, version AS x, schema_version AS y, (@@version_comment = 'Dolt') * 4 + bom * 2 + unended AS z, store AS a, prefix AS b, NULL AS text FROM stig_meta WHERE one = 1
+const newer = ofMeta + `
 UNION ALL SELECT 1, version, 0, 0, token, '', NULL FROM stig_events WHERE n = 0 AND version >= ?
 UNION ALL SELECT 2, pos, COALESCE(cut, -1), 0, id, ending, line FROM stig_lines WHERE version > ?
 UNION ALL SELECT /*+ JOIN_ORDER(l, c) LOOKUP_JOIN(l, c) */ 3, c.version, c.n, 0, c.issue, c.token, c.body FROM stig_lines l JOIN stig_comments c ON c.issue = l.id WHERE l.version > ?
 UNION ALL SELECT 4, pos, 0, 0, '', ending, line FROM stig_others WHERE ? < 0`
+
+// ofMeta asks for the store itself.
+const ofMeta = `SELECT 0 AS kind, version AS x, schema_version AS y, (@@version_comment = 'Dolt') * 4 + bom * 2 + unended AS z, store AS a, prefix AS b, NULL AS text FROM stig_meta WHERE one = 1`
 
 // The kinds of rows.
 const (
@@ -56,6 +59,7 @@ type line struct {
 	row
 	text   []byte
 	cut    int
+	extent beads.Extent // in an answer to nearby
 	ending []byte
 }
 
@@ -95,12 +99,12 @@ func each(ctx context.Context, q querier, query string, args []any, take func(),
 
 func compareRows(a, b row) int { return cmp.Or(cmp.Compare(a.pos, b.pos), cmp.Compare(a.id, b.id)) }
 
-// ask fetches what is newer than a version; everything for -1.
-func (s *Store) ask(ctx context.Context, version int64) (*news, error) {
+// ask asks a question whose answer has the columns of newer.
+func (s *Store) ask(ctx context.Context, query string, args []any) (*news, error) {
 	db := s.DB()
-	n, err := askOf(ctx, db, version)
+	n, err := askOf(ctx, db, query, args)
 	for again := 0; again < 2 && mysql.Gone(err) && !mysql.Unreached(err); again++ {
-		n, err = askOf(ctx, db, version) // on another connection: a question may be asked twice
+		n, err = askOf(ctx, db, query, args) // on another connection: a question may be asked twice
 	}
 	switch {
 	case err != nil && (mysql.Gone(err) || ctx.Err() != nil):
@@ -130,14 +134,10 @@ func (s *Store) misread(ctx context.Context, db *sql.DB, was error) error {
 	return cmp.Or(err, was)
 }
 
-func askOf(ctx context.Context, db querier, version int64) (*news, error) {
-	events := version
-	if version < 0 {
-		events = math.MaxInt64 // nothing needs them all
-	}
+func askOf(ctx context.Context, db querier, query string, args []any) (*news, error) {
 	n := &news{marks: map[int64][]string{}, comments: map[string][]comment{}}
 	size := 0
-	err := mysql.Each(ctx, db, newer, []any{events, version, version, version}, func(rows *sql.Rows) error {
+	err := mysql.Each(ctx, db, query, args, func(rows *sql.Rows) error {
 		var kind, x, y, z int64
 		var a, b, text []byte
 		if err := rows.Scan(&kind, &x, &y, &z, &a, &b, &text); err != nil {
@@ -152,15 +152,12 @@ func askOf(ctx context.Context, db querier, version int64) (*news, error) {
 		case ofEvent:
 			n.marks[x] = append(n.marks[x], string(a))
 		case ofLine, ofOther:
-			n.lines = append(n.lines, line{row{pos: x, id: string(a)}, text, int(y), b})
+			n.lines = append(n.lines, line{row{pos: x, id: string(a)}, text, int(y), beads.Extent(z), b})
 		case ofComment:
 			n.comments[string(a)] = append(n.comments[string(a)], comment{x, b, int(y), text})
 		}
 		return nil
 	})
-	if err == nil && version < 0 {
-		err = n.mark(ctx, db)
-	}
 	if err != nil {
 		return nil, err
 	}

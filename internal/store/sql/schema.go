@@ -21,17 +21,19 @@ import (
 // store. The transaction that puts the lines in sets the version. The event of version 0
 // says since when the store is being filled, and by whom.
 const (
-	schema   = 1
+	schema   = 2
 	unfilled = 0
 )
 
-// tables makes the tables of version 1. Ids are bytes: no collation makes two of them
+// tables makes the tables of version 2. Ids are bytes: no collation makes two of them
 // one. Times are UTC by the server's clock. Nothing here is what one server has alone:
 // no CHECK, no generated column, no foreign key, no full text.
 //
 // stig_lines holds an issue to a row: line is its line without the elements of its
 // comments, which stood at byte cut (NULL where they are in the line still); issues are
-// in the order of pos, then id. The columns from status on are kept for people's own SQL.
+// in the order of pos, then id. The columns from status on repeat values of the line; see columns.
+//
+// stig_edges holds the dependency rows of the lines, as package dag reads them.
 //
 // stig_comments holds the elements of the comments with what separates each from the one
 // before, in the order of version, token, n.
@@ -52,7 +54,10 @@ var tables = []string{
 		assignee VARCHAR(255) NOT NULL,
 		title VARCHAR(500) NOT NULL,
 		updated_at DATETIME NULL,
-		KEY stig_lines_version (version)` + charset,
+		` + strings.Join(newColumns, ",\n\t\t") + `,
+		KEY stig_lines_version (version),
+		KEY stig_lines_title (title_hash)` + charset,
+	edgesTable,
 	`CREATE TABLE IF NOT EXISTS stig_comments (
 		issue VARBINARY(255) NOT NULL,
 		version BIGINT NOT NULL,
@@ -90,6 +95,20 @@ var tables = []string{
 		bom TINYINT NOT NULL,
 		unended TINYINT NOT NULL` + charset,
 }
+
+// newColumns are the columns of stig_lines that version 1 did not have.
+var newColumns = []string{
+	"title_hash BINARY(32) NULL", "parent VARBINARY(255) NULL", "defer_until DATETIME NULL", "closed_at DATETIME NULL",
+	"cynefin VARCHAR(32) NULL", "surprise DOUBLE NULL", "progress VARCHAR(32) NULL", "escalation VARCHAR(32) NULL",
+}
+
+const edgesTable = `CREATE TABLE IF NOT EXISTS stig_edges (
+	issue VARBINARY(255) NOT NULL,
+	n INT NOT NULL,
+	target VARBINARY(255) NOT NULL,
+	type VARBINARY(64) NOT NULL,
+	PRIMARY KEY (issue, n),
+	KEY stig_edges_target (target, type)` + charset
 
 // liveTable makes the table of live state.
 const liveTable = `CREATE TABLE IF NOT EXISTS stig_live (
@@ -212,32 +231,3 @@ func filling(ctx context.Context, db querier, url string) error {
 func absent(url string) error {
 	return &fault.Error{Code: fault.Store, Path: url, Reason: "holds no store", Hint: "type stig init --store " + url, Err: beads.ErrAbsent}
 }
-
-// Migrate brings the tables to the version of this program, and gives the version that
-// they had and have. A dry run changes nothing.
-func Migrate(ctx context.Context, o Options, dryRun bool) (from, to int, err error) {
-	db := dial(o.Config)
-	defer db.Close()
-	err = db.QueryRowContext(ctx, "SELECT schema_version FROM stig_meta WHERE one = 1").Scan(&from)
-	switch {
-	case errors.Is(err, sql.ErrNoRows) || mysql.Unknown(err):
-		return 0, 0, absent(o.Config.URL())
-	case err != nil:
-		return 0, 0, explain(o.Config, err)
-	case from > schema || from < 1:
-		return from, from, schemaError(ctx, db, o.Config.URL(), from)
-	}
-	for n := from; n < schema; n++ {
-		if dryRun {
-			continue
-		}
-		if err := steps[n-1](ctx, db); err != nil {
-			return from, n, explain(o.Config, err)
-		}
-	}
-	return from, schema, nil
-}
-
-// steps[n-1] brings tables of version n to version n+1. Each may be repeated after an
-// interruption, and sets stig_meta.schema_version last.
-var steps = []func(context.Context, *sql.DB) error{}

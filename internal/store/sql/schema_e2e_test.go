@@ -57,7 +57,7 @@ func isAbsent(err error) bool { return errors.Is(err, beads.ErrAbsent) }
 func TestSchema(t *testing.T) {
 	onEach(t, func(t *testing.T, c mysql.Config) {
 		s, db := create(t, c, `{"id":"d-1","title":"a"}`+"\n"), reach(t, c)
-		for version, want := range map[int]string{99: "have version 99, and this stig knows versions up to 1", 0: "is being filled"} {
+		for version, want := range map[int]string{99: "have version 99, and this stig knows versions up to 2", 0: "is being filled"} {
 			textOf(t, s) // the last thing that it knows is that all is well
 			exec(t, db, "UPDATE stig_meta SET schema_version = ?", version)
 			_, err := s.Snapshot()
@@ -73,25 +73,25 @@ func TestSchema(t *testing.T) {
 			if _, _, err := sql.Migrate(context.Background(), sql.Options{Config: c}, false); err == nil {
 				t.Error("migrated")
 			}
-			exec(t, db, "UPDATE stig_meta SET schema_version = 1")
+			exec(t, db, "UPDATE stig_meta SET schema_version = 2")
 		}
 		from, to, err := sql.Migrate(context.Background(), sql.Options{Config: c}, false)
-		if from != 1 || to != 1 || err != nil {
+		if from != 2 || to != 2 || err != nil {
 			t.Error(from, to, err)
 		}
 		if _, err := s.Edit(context.Background(), options(), func(tx *beads.Tx) error { // becomes newer while the edit is made
-			exec(t, db, "UPDATE stig_meta SET schema_version = 2")
+			exec(t, db, "UPDATE stig_meta SET schema_version = 3")
 			return setNotes("d-1", "lost")(tx)
 		}); err == nil || strings.Contains(fmt.Sprint(err), "lost") {
 			t.Error(err)
 		}
-		exec(t, db, "UPDATE stig_meta SET schema_version = 1")
+		exec(t, db, "UPDATE stig_meta SET schema_version = 2")
 		if text := textOf(t, s); strings.Contains(text, "lost") {
 			t.Error(text)
 		}
 		exec(t, db, "ALTER TABLE stig_lines RENAME COLUMN cut TO place") // as a newer version might
-		exec(t, db, "UPDATE stig_meta SET schema_version = 2")
-		if _, err := s.Snapshot(); err == nil || !strings.Contains(err.Error(), "have version 2") {
+		exec(t, db, "UPDATE stig_meta SET schema_version = 3")
+		if _, err := s.Snapshot(); err == nil || !strings.Contains(err.Error(), "have version 3") {
 			t.Error(err)
 		}
 	})
@@ -121,7 +121,7 @@ func TestReader(t *testing.T) {
 			t.Error(err)
 		}
 		exec(t, db, "CREATE USER IF NOT EXISTS lost@'%' IDENTIFIED BY 'pass'")
-		for _, table := range []string{"lines", "comments", "others", "events", "meta"} {
+		for _, table := range []string{"lines", "comments", "edges", "others", "events", "meta"} {
 			exec(t, db, "GRANT SELECT, INSERT, UPDATE, DELETE ON "+c.Database+".stig_"+table+" TO lost@'%'")
 		}
 		lost := c

@@ -115,7 +115,7 @@ func clusterOf(ctx context.Context, db *sql.DB) (c Cluster, err error) {
 
 // denied lists the tables that this user may not write, and what the server said of the first.
 func denied(ctx context.Context, db *sql.DB) (list []string, refusal, err error) {
-	for _, column := range []string{"stig_lines.pos", "stig_comments.n", "stig_others.pos", "stig_events.n", "stig_live.version", "stig_meta.version"} {
+	for _, column := range []string{"stig_lines.pos", "stig_comments.n", "stig_edges.n", "stig_others.pos", "stig_events.n", "stig_live.version", "stig_meta.version"} {
 		table, _, _ := strings.Cut(column, ".")
 		_, err := db.ExecContext(ctx, "UPDATE "+table+" SET "+column+" = "+column+" WHERE 1 = 0")
 		if mysql.Denied(err) {

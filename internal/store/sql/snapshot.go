@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"stig/internal/beads"
@@ -38,13 +39,13 @@ func (s *Store) refresh(ctx context.Context) (*held, error) {
 	if h == nil {
 		h, sum = s.copied()
 	}
-	n, err := s.since(ctx, h)
+	n, err := s.newer(ctx, h)
 	if err != nil {
 		return nil, err
 	}
 	if h.Version >= 0 && !h.precedes(n) || sum != "" && !s.isWhole(h, sum, h.Version == n.version) {
 		h = nothing()
-		if n, err = s.ask(ctx, h.Version); err != nil {
+		if n, err = s.newer(ctx, h); err != nil {
 			return nil, err
 		}
 	}
@@ -67,28 +68,65 @@ func (s *Store) refresh(ctx context.Context) (*held, error) {
 // lag is how long a server has to come to the version that was read from it before.
 const lag = 5 * time.Second
 
-// since asks for what is newer than what is held. What is older never takes its place: a
-// node of a cluster, or a copy that follows a server, may be behind, and is waited for.
-func (s *Store) since(ctx context.Context, h *held) (*news, error) {
+// newer asks for what changed since a store was read, or for all of it.
+func (s *Store) newer(ctx context.Context, h *held) (*news, error) {
+	events := h.Version
+	if events < 0 {
+		events = math.MaxInt64 // nothing needs them all
+	}
+	if h.Version >= 0 {
+		s.reach(reached{h.Store, h.Version, h.Shape&onDolt != 0})
+	}
+	n, err := s.since(ctx, newer, []any{events, h.Version, h.Version, h.Version})
+	if err == nil && h.Version < 0 {
+		err = n.mark(ctx, s.DB())
+	}
+	return n, err
+}
+
+// since asks a question of the store. An answer that is older than what this process read before
+// is not taken: a node of a cluster, or a replica, may be behind, and since waits for it.
+func (s *Store) since(ctx context.Context, query string, args []any) (*news, error) {
 	limited, cancel := context.WithTimeout(ctx, min(lag, s.patience))
 	defer cancel()
 	for {
-		n, err := s.ask(ctx, h.Version)
-		if err != nil || h.Store != string(n.store) || h.Version <= n.version {
-			return n, err
+		n, err := s.ask(ctx, query, args)
+		if err != nil {
+			return nil, err
+		}
+		known := s.reach(reached{string(n.store), n.version, n.shape&onDolt != 0})
+		if known.version <= n.version {
+			return n, nil
 		}
 		select {
 		case <-limited.Done():
-			return nil, cmp.Or(ctx.Err(), s.behind(h, n))
+			return nil, cmp.Or(ctx.Err(), s.behind(known.version, n))
 		case <-time.After(leastWait):
 		}
 	}
 }
 
-// behind says that a server has an older state of the store than what is held.
-func (s *Store) behind(h *held, n *news) error {
+// reached is the latest version of a store that this process has read or seen in a copy.
+type reached struct {
+	store   string
+	version int64
+	dolt    bool
+}
+
+// reach returns the later of what was reached and what is now read; of another store, that.
+func (s *Store) reach(now reached) reached {
+	s.reaching.Lock()
+	defer s.reaching.Unlock()
+	if s.latest.store != now.store || s.latest.version < now.version {
+		s.latest = now
+	}
+	return s.latest
+}
+
+// behind says that a server has an older state of the store than the version that was read.
+func (s *Store) behind(version int64, n *news) error {
 	e := &fault.Error{Code: fault.Store, Path: s.url, Hint: "wait and type the command again, or name another server of the cluster",
-		Reason: fmt.Sprintf("this server is behind: it has version %d of the store, and version %d was read before", n.version, h.Version)}
+		Reason: fmt.Sprintf("this server is behind: it has version %d of the store, and version %d was read before", n.version, version)}
 	if dir := s.copies(); dir != "" {
 		e.Hint += "; if the store was put back from a backup, remove the copy of the later one: rm -r " + visible.Quoted(dir)
 	}

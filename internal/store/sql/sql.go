@@ -8,8 +8,9 @@
 // copy of the store in git current, and copies whole stores between files and servers. No
 // error repeats a line of the file of passwords.
 //
-// The package knows no notes, no signals and no graph. It reads and writes the tables
-// whose names begin with stig_ and no other. A user needs SELECT on them to read, and
+// Edits and readers of a few issues get an excerpt of the store (beads.Nearby). The package
+// knows which rows lead to what an excerpt needs, and nothing else of the graph. It reads and
+// writes the tables whose names begin with stig_ and no other. A user needs SELECT on them to read, and
 // INSERT, UPDATE and DELETE besides to write; Create needs CREATE, and Migrate needs
 // CREATE, ALTER and INDEX.
 //
@@ -56,6 +57,9 @@ type Store struct {
 
 	mu   sync.Mutex // of what follows
 	held *held      // what was read last
+
+	reaching sync.Mutex // of latest
+	latest   reached
 
 	state *state // live state; nil before it is asked for
 
