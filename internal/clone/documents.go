@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"strings"
 	"time"
 )
 
@@ -18,15 +19,19 @@ import (
 // work tree saw the store (what a watcher, a session or orient saw last), and what one loop of
 // this clone needs (dreams, reserved numbers of children).
 type Documents interface {
-	// Load returns the document of a name or, if the name ends with a slash, all documents with
-	// that prefix.
-	Load(ctx context.Context, name string) ([]Entry, error)
+	// Load returns the documents of these names, sorted by name. A name that ends with a slash
+	// stands for all documents with that prefix.
+	Load(ctx context.Context, names ...string) ([]Entry, error)
+
+	// Ended returns the claims that have expired, and the documents of these names. Files have
+	// no index of expired claims: there Ended returns all claims.
+	Ended(ctx context.Context, names ...string) ([]Entry, error)
 
 	// Change calls change with the result of Load and replaces it by what change returns: it
 	// adds, updates and removes documents atomically. If one of them changed meanwhile, Change
 	// starts over. If change returns false or an error, nothing is written, and Change returns
 	// the error as it is.
-	Change(ctx context.Context, name string, change func([]Entry) (now []Entry, changed bool, err error)) error
+	Change(ctx context.Context, names []string, change func([]Entry) (now []Entry, changed bool, err error)) error
 
 	// Prune removes documents below a folder, whose name ends with a slash, that were written
 	// longer ago than age.
@@ -39,6 +44,16 @@ type Entry struct {
 	Text    []byte        // JSON
 	Age     time.Duration // since it was written, by the server's clock; 0 in files
 	Version int64         // changes with each write; 0 in files
+}
+
+// Lasts returns how long after it is written a document expires: the claim of an agent or a
+// program, unless it is renewed. It is 0 for documents that do not expire.
+func (e Entry) Lasts() time.Duration {
+	var one claim
+	if !strings.HasPrefix(e.Name, claimEntries) || e.decode(&one) != nil || one.Lease == nil || one.Lease.Person {
+		return 0
+	}
+	return one.Lease.Lasts
 }
 
 // Prefixes of document names.
@@ -72,13 +87,9 @@ func (p Place) load(name string) ([]Entry, error) {
 
 // change edits the documents of a name.
 func (p Place) change(name string, change func([]Entry) ([]Entry, bool, error)) error {
-	return changeIn(p.documents(), name, change)
-}
-
-func changeIn(in Documents, name string, change func([]Entry) ([]Entry, bool, error)) error {
 	ctx, cancel := context.WithTimeout(context.Background(), stateWait)
 	defer cancel()
-	return in.Change(ctx, name, change)
+	return p.documents().Change(ctx, []string{name}, change)
 }
 
 // decode parses a document into v. Errors name the document.

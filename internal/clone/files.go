@@ -84,11 +84,12 @@ func (f *files) file(name string) string {
 	return begin + hash(f.place.Store) + "-" + hash(about) + ".json"
 }
 
-// Load implements Documents.
-func (f *files) Load(_ context.Context, name string) (entries []Entry, err error) {
+// Load implements Documents, for claims or for one name.
+func (f *files) Load(_ context.Context, names ...string) (entries []Entry, err error) {
+	name := names[0]
 	if strings.HasPrefix(name, claimEntries) {
 		known, _, err := f.place.claims()
-		return entriesOf(known, name), err
+		return entriesOf(known, names), err
 	}
 	k, file := kindOfName(name), f.file(name)
 	texts := map[string][]byte{}
@@ -114,11 +115,17 @@ func (f *files) Load(_ context.Context, name string) (entries []Entry, err error
 	return entries, err
 }
 
-// Change implements Documents, for one document or for claims. The lock file of a document is
+// Ended implements Documents.
+func (f *files) Ended(ctx context.Context, _ ...string) ([]Entry, error) {
+	return f.Load(ctx, claimEntries)
+}
+
+// Change implements Documents, for claims or for one document. The lock file of a document is
 // removed with it; whoever waits for the lock creates a new one.
-func (f *files) Change(ctx context.Context, name string, change func([]Entry) ([]Entry, bool, error)) error {
+func (f *files) Change(ctx context.Context, names []string, change func([]Entry) ([]Entry, bool, error)) error {
+	name := names[0]
 	if strings.HasPrefix(name, claimEntries) {
-		return f.changeClaims(name, change)
+		return f.changeClaims(names, change)
 	}
 	var refused error
 	path := f.file(name)
@@ -159,11 +166,11 @@ func (f *files) Prune(_ context.Context, folder string, age time.Duration) error
 	})
 }
 
-// entriesOf returns the claims that a document name selects.
-func entriesOf(known map[string]claim, name string) (entries []Entry) {
+// entriesOf returns the claims that document names select.
+func entriesOf(known map[string]claim, names []string) (entries []Entry) {
 	for _, issue := range slices.Sorted(maps.Keys(known)) {
 		e := Entry{Name: entryName(claimEntries, issue)}
-		if name == claimEntries || name == e.Name {
+		if names[0] == claimEntries || slices.Contains(names, e.Name) {
 			entries = append(entries, e.with(known[issue]))
 		}
 	}
@@ -171,7 +178,7 @@ func entriesOf(known map[string]claim, name string) (entries []Entry) {
 }
 
 // changeClaims is Change for claims, which are all in one file under one lock.
-func (f *files) changeClaims(name string, change func([]Entry) ([]Entry, bool, error)) error {
+func (f *files) changeClaims(names []string, change func([]Entry) ([]Entry, bool, error)) error {
 	p := f.place
 	var refused error
 	err := p.inDir(func(dir string) (err error) {
@@ -186,7 +193,7 @@ func (f *files) changeClaims(name string, change func([]Entry) ([]Entry, bool, e
 		}
 		defer func() { err = errors.Join(err, unlock()) }()
 		known, all, trouble := p.claims()
-		was := entriesOf(known, name)
+		was := entriesOf(known, names)
 		now, changed, err := change(slices.Clone(was))
 		if refused = err; err != nil || !changed {
 			return nil

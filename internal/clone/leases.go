@@ -2,6 +2,7 @@ package clone
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"maps"
 	"path/filepath"
@@ -103,11 +104,22 @@ type claim struct {
 
 const leasesFile = "leases.json" // for all stores of the clone, by path
 
-// Claims reads the leases and marks of the store, by issue. The error names what cannot be
-// read, which is set aside in files; the rest is still returned. With one issue given, others
-// may be missing.
+// Claims reads the leases and marks of issues, or without issues all of the store. The error
+// names what cannot be read, which is set aside in files; the rest is still returned.
 func (p Place) Claims(issues ...string) (Claims, error) {
-	entries, err := p.load(claimsOfIssues(issues))
+	return p.readClaims(p.documents().Load, claimsOfIssues(issues))
+}
+
+// EndedClaims reads the leases that have expired by the server's clock, and the leases and
+// marks of issues. In files it reads all, as Claims does.
+func (p Place) EndedClaims(issues ...string) (Claims, error) {
+	return p.readClaims(p.documents().Ended, claimNames(issues))
+}
+
+func (p Place) readClaims(read func(context.Context, ...string) ([]Entry, error), names []string) (Claims, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), stateWait)
+	defer cancel()
+	entries, err := read(ctx, names...)
 	known, trouble := p.knownClaims(entries)
 	return claimsOf(known), errors.Join(err, trouble)
 }
@@ -133,12 +145,22 @@ func (p Place) knownClaims(entries []Entry) (known map[string]claim, err error) 
 	return known, err
 }
 
-// claimsOfIssues returns the document name for a change of claims: one issue, or all.
-func claimsOfIssues(issues []string) string {
-	if len(issues) == 1 {
-		return entryName(claimEntries, issues[0])
+// mostNamed limits the claims that are read by name; for more issues all claims are read.
+const mostNamed = 500
+
+// claimsOfIssues returns the document names of the claims of issues, or of all claims.
+func claimsOfIssues(issues []string) []string {
+	if len(issues) == 0 || len(issues) > mostNamed {
+		return []string{claimEntries}
 	}
-	return claimEntries
+	return claimNames(issues)
+}
+
+func claimNames(issues []string) (names []string) {
+	for _, issue := range issues {
+		names = append(names, entryName(claimEntries, issue))
+	}
+	return names
 }
 
 // claims reads and merges the claims of the store from files, and also returns the files by
@@ -187,10 +209,12 @@ func claimsOf(known map[string]claim) (c Claims) {
 // ChangeClaims edits the leases and marks of the store. change may be called more than once; if
 // it returns false or an error, nothing is written, and ChangeClaims returns the error as it
 // is. beside reports that git's directory cannot be written: other work trees do not see the
-// change. With one issue given, others may be missing.
+// change. With issues given, change gets and edits only theirs.
 func (p Place) ChangeClaims(change func(*Claims) (bool, error), issues ...string) (beside bool, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), stateWait)
+	defer cancel()
 	in := p.documents()
-	err = changeIn(in, claimsOfIssues(issues), func(entries []Entry) ([]Entry, bool, error) {
+	err = in.Change(ctx, claimsOfIssues(issues), func(entries []Entry) ([]Entry, bool, error) {
 		known, trouble := p.knownClaims(entries)
 		c := claimsOf(known)
 		if changed, err := change(&c); err != nil || !changed {

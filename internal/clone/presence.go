@@ -134,13 +134,26 @@ func (p Presence) Runs() (runs, known bool) {
 	if runs, known = process.RunningHere(p.Process); known {
 		return runs, true
 	}
-	signs := p.Age < signsEnd
+	signs := p.Age < silentAfter*serverSign
 	return signs, signs
 }
 
-// signsEnd is how long after the last sign of life a loop on another machine counts as running.
-// It gives one every 20 seconds.
-const signsEnd = time.Minute
+const (
+	fileSign    = 20 * time.Second // between signs of life in files
+	serverSign  = time.Minute      // between signs of life on a server, where each is a statement
+	silentAfter = 3                // missing signs until an actor counts as inactive
+)
+
+// SignEvery returns the interval between signs of life.
+func (p Place) SignEvery() time.Duration {
+	if p.Documents != nil {
+		return serverSign
+	}
+	return fileSign
+}
+
+// Silence returns how long after its last sign of life an actor is inactive.
+func (p Place) Silence() time.Duration { return silentAfter * p.SignEvery() }
 
 // Told returns the state of an actor at a time; "" if none was given, or if it has expired.
 func (p Presence) Told(now time.Time) State {
@@ -150,14 +163,14 @@ func (p Presence) Told(now time.Time) State {
 	return p.State
 }
 
-// PrunePresences removes actors without a sign of life for 90 days, and above five hundred
-// those seen longest ago. Names for which keep returns true stay.
+// PrunePresences removes actors without a sign of life for 90 days, and in files above five
+// hundred those seen longest ago. Names for which keep returns true stay.
 func (p Place) PrunePresences(now time.Time, keep func(name string) bool) error {
 	all, err := p.Presences()
 	slices.SortFunc(all, func(a, b Presence) int { return b.Seen.Compare(a.Seen) })
 	kept := 0
 	for _, one := range all {
-		if keep(one.Name) || now.Sub(one.Seen) < presenceAge && kept < mostPresences {
+		if keep(one.Name) || now.Sub(one.Seen) < presenceAge && (kept < mostPresences || p.Documents != nil) {
 			kept++
 			continue
 		}

@@ -96,7 +96,7 @@ type swarmSign struct {
 const swarmSigns = "swarm-run/"
 
 // SignSwarm records a sign of life of this process, which runs the explorers of an issue and
-// calls it every 20 seconds. If another process on the database already runs them, SignSwarm
+// calls it every SignEvery. If another process on the database already runs them, SignSwarm
 // returns the name of its machine and writes nothing. Without a database LockLoop is enough.
 func (p Place) SignSwarm(issue string, self process.ID) (other string, err error) {
 	if p.Documents == nil {

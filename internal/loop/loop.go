@@ -416,7 +416,11 @@ func (l *loop) wait(ctx context.Context, changes <-chan struct{}, until time.Tim
 
 // isGone reports whether one of the leases is no longer valid, without reading the store.
 func (l *loop) isGone(others []clone.Lease) bool {
-	claims, judge, _ := service.Judge(l.app, l.place, l.now()).AsRead(func() (clone.Claims, error) { return l.place.Claims() })
+	var issues []string
+	for _, lease := range others {
+		issues = append(issues, lease.Issue)
+	}
+	claims, judge, _ := service.Judge(l.app, l.place, l.now()).AsRead(func() (clone.Claims, error) { return l.place.Claims(issues...) })
 	return slices.ContainsFunc(others, func(was clone.Lease) bool {
 		is, ok := claims.Lease(was.Issue)
 		return !ok || !clone.SameLease(is, was) || !judge.Holds(is)

@@ -200,8 +200,16 @@ func TestLoopOfAnotherMachine(t *testing.T) {
 		t.Errorf("%+v", w)
 	}
 	store := y.app.OpenStore(beads.Place{}).(*sql.Store)
-	if _, err := store.DB().Exec("UPDATE stig_live SET changed = changed - INTERVAL 1 MINUTE"); err != nil {
-		t.Fatal(err)
+	for _, c := range []struct{ later, state string }{{"170", "active"}, {"10", "inactive"}} {
+		if _, err := store.DB().Exec("UPDATE stig_live SET changed = changed - INTERVAL " + c.later + " SECOND"); err != nil {
+			t.Fatal(err)
+		}
+		if listed, err := actors.List(y.as(t, "mara"), actors.ListRequest{}); err != nil || len(listed.Actors) != 1 || listed.Actors[0].State != c.state {
+			t.Errorf("%s s later, want %s: %+v, %v", c.later, c.state, listed, err)
+		}
+		if w, err := actors.Status(t.Context(), y.as(t, "mara"), "bo"); err != nil || w.Running != (c.state == "active") {
+			t.Errorf("%s s later: %+v, %v", c.later, w, err)
+		}
 	}
 	done, err := y.work(t, "touch pier-1", nil)
 	if listed, err := actors.List(y.as(t, "mara"), actors.ListRequest{}); err != nil || len(listed.Actors) == 0 || listed.Actors[0].Done != 1 {

@@ -51,7 +51,7 @@ type Request struct {
 // Times are the intervals of the loop, which users cannot change. Zero values stand for the
 // defaults.
 type Times struct {
-	Sign  time.Duration // between signs of life
+	Sign  time.Duration // between signs of life; 0 for clone.Place.SignEvery
 	Renew time.Duration // between renewals of a claim
 	Lasts time.Duration // validity of a claim without renewal
 	Look  time.Duration // between reads of the actor's state
@@ -60,7 +60,6 @@ type Times struct {
 }
 
 func (t Times) defaults() Times {
-	t.Sign = cmp.Or(t.Sign, 20*time.Second)
 	t.Renew = cmp.Or(t.Renew, 3*time.Minute)
 	t.Lasts = cmp.Or(t.Lasts, clone.LoopLasts)
 	t.Look = cmp.Or(t.Look, 2*time.Second)
@@ -374,7 +373,7 @@ func (l *loop) elsewhere(one clone.Presence) error {
 		return nil
 	}
 	return &fault.Error{Code: fault.Conflict, Reason: fmt.Sprintf("another loop is working as %s on %s", l.name, one.Process.Host),
-		Hint: "give another name with --actor; a killed loop counts for one minute"}
+		Hint: "give another name with --actor; a killed loop counts for 3 minutes"}
 }
 
 // inPlace is the prefix of the lock name of a directory in which a loop works without work

@@ -35,6 +35,7 @@ func (l *loop) prepare(ctx context.Context, a *workspace.Run) (err error) {
 	if l.place, err = l.app.Live(l.store.Place()); err != nil {
 		return err
 	}
+	l.Times.Sign = cmp.Or(l.Times.Sign, l.place.SignEvery())
 	if l.place.Documents != nil {
 		l.Times.Look *= 5 // each look asks the server
 	}

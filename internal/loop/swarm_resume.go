@@ -34,7 +34,7 @@ func (x *runner) alone() (release func(), err error) {
 	self, _ := process.Self()
 	other, err := x.place.SignSwarm(x.ID, self.ID)
 	if err == nil && other != "" {
-		err = conflict("on "+other+", or ran it less than a minute ago", nil)
+		err = conflict("on "+other+", or ran it less than 3 minutes ago", nil)
 	}
 	if err != nil {
 		return nil, errors.Join(err, unlock())
@@ -42,7 +42,7 @@ func (x *runner) alone() (release func(), err error) {
 	done := make(chan struct{})
 	var signs sync.WaitGroup
 	signs.Go(func() {
-		for again := time.NewTicker(signEvery); ; {
+		for again := time.NewTicker(x.place.SignEvery()); ; {
 			select {
 			case <-again.C:
 				_, _ = x.place.SignSwarm(x.ID, self.ID) // the next one may reach the server
@@ -58,9 +58,6 @@ func (x *runner) alone() (release func(), err error) {
 		_, _ = x.place.UnsignSwarm(x.ID, self.ID), unlock()
 	}, nil
 }
-
-// signEvery is the interval of signs of life of a process that runs a swarm.
-const signEvery = 20 * time.Second
 
 // begin starts the swarm, or resumes the one that was not completed.
 func (x *runner) begin(ctx context.Context) error {

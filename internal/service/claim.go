@@ -45,7 +45,7 @@ func Claim(ctx context.Context, a *workspace.Run, r ClaimRequest) (*checkpoint.C
 	if err != nil {
 		return nil, err
 	}
-	c.returnEnded(ctx)
+	c.returnEnded(ctx, c.place.EndedClaims, r.ID) // reads its own too, for the claim
 	return c.claim(ctx, r.ID)
 }
 
@@ -56,7 +56,7 @@ func ClaimNext(ctx context.Context, a *workspace.Run, dryRun bool) (*checkpoint.
 	if err != nil {
 		return nil, err
 	}
-	c.returnEnded(ctx)
+	c.returnEnded(ctx, c.place.Claims)
 	rows, _, err := takeableNow(ctx, a, c.store, c.options.Now, c.who.Actor)
 	if err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ type claimer struct {
 	despite string
 	ttl     time.Duration
 
-	known clone.Claims // as of the last return of ended claims
+	known clone.Claims // those read before the claim: in files all
 	taken *clone.Lease // the lease that this claim took; nil before
 	was   *clone.Lease // the lease that it replaced; nil for none
 }
@@ -223,8 +223,11 @@ func (c *claimer) take(ctx context.Context, f *beads.Snapshot, issue string) err
 }
 
 // concerned returns the issue alone, or nil (all) if leases and marks of others must be pruned
-// too. A server is then not asked for more than is needed.
+// too. On a server nothing needs to be pruned: it has no marks, and ended claims are returned.
 func (c *claimer) concerned(issue string) []string {
+	if c.place.Documents != nil {
+		return []string{issue}
+	}
 	kept := clone.Claims{Leases: slices.Clone(c.known.Leases), Done: slices.Clone(c.known.Done)}
 	c.judge.Prune(&kept)
 	if len(kept.Leases) < len(c.known.Leases) || len(kept.Done) < len(c.known.Done) {
@@ -379,7 +382,7 @@ func ClosedElsewhere(a *workspace.Run, store beads.Place, claims *clone.Claims) 
 
 // renewOwn renews the actor's claim on an issue that the command did not write.
 func renewOwn(ctx context.Context, a *workspace.Run, store beads.Place, issue string, now time.Time) {
-	place, claims, _ := leases(a, store, now)
+	place, claims, _ := leases(a, store, now, issue)
 	who, err := a.ActorName(ctx)
 	edit := clone.ClaimEdit{Actor: who, Now: now}
 	if err != nil || !edit.Renew(&claims, issue) {

@@ -382,8 +382,8 @@ func amend(ctx context.Context, a *workspace.Run, r AmendRequest) (*Amended, err
 		}
 		m.Assignee = &name
 	}
-	_, before, _ := leases(a, store.Place(), options.Now)
-	edited, changes, err := checkpoint.Amend(ctx, store, options, r.IDs, actor, func(i int) checkpoint.Amendment {
+	var before clone.Claims
+	edited, changes, err := checkpoint.Amend(ctx, readingLeases(a, store, options.Now, &before, r.IDs...), options, r.IDs, actor, func(i int) checkpoint.Amendment {
 		m := r.Each[min(i, len(r.Each)-1)]
 		m.Types, m.MayTake = a.Config.Types, func(holder string) bool { return holder == actor || a.MayTake(actor)(holder) }
 		return m

@@ -150,6 +150,53 @@ func TestClaimOfAnotherMachine(t *testing.T) {
 	t.Error("the claim of the dead was not returned")
 }
 
+// TestClaimReturnsEnded: a claim returns the expired claims of agents on other issues, and not
+// those of people or those that were renewed.
+func TestClaimReturnsEnded(t *testing.T) {
+	for _, kind := range []string{servers.MariaDB, servers.Dolt} {
+		t.Run(kind, func(t *testing.T) {
+			url, dirs := served(t, kind, 4, 2)
+			const agent = "mara/claude-3f2a"
+			yesterday := "STIG_NOW=" + time.Now().Add(-25*time.Hour).UTC().Format(time.RFC3339)
+			for issue, name := range map[string]string{"demo-1": agent, "demo-2": "mara", "demo-3": agent} {
+				if _, err := Claim(t.Context(), onServer(t, dirs[0], url, name, yesterday), ClaimRequest{ID: issue}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			c, err := mysql.ParseURL(url)
+			if err != nil {
+				t.Fatal(err)
+			}
+			db := sql.Open(beads.Place{}, sql.Options{Config: c})
+			defer db.Close()
+			if _, err := db.DB().Exec("UPDATE stig_live SET changed = changed - INTERVAL 25 HOUR, ends = ends - INTERVAL 25 HOUR"); err != nil {
+				t.Fatal(err)
+			}
+			a := onServer(t, dirs[0], url, agent, "STIG_NOW=")
+			renewOwn(t.Context(), a, beads.Place{Path: filepath.Join(dirs[0], ".beads", "issues.jsonl"), Dir: filepath.Join(dirs[0], ".beads"), Mode: beads.Server}, "demo-3", time.Now())
+			other := onServer(t, dirs[1], url, "bo", "STIG_NOW=")
+			if _, err := Claim(t.Context(), other, ClaimRequest{ID: "demo-4"}); err != nil {
+				t.Fatal(err)
+			}
+			list, err := List(other, ListRequest{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, row := range list.Rows {
+				got = append(got, row.ID+" "+row.Status+" "+row.Assignee)
+			}
+			slices.Sort(got)
+			if want := []string{"demo-1 open ", "demo-2 in_progress mara", "demo-3 in_progress " + agent, "demo-4 in_progress bo"}; !slices.Equal(got, want) {
+				t.Errorf("%q, want %q", got, want)
+			}
+			if _, ok := LeaseOf(other, "demo-1"); ok {
+				t.Error("the lease is still there")
+			}
+		})
+	}
+}
+
 // TestClaimStays: a claim on a server belongs to its actor as soon as the store shows it, even if
 // the server does not answer the command again. The lease does not name the claiming process.
 func TestClaimStays(t *testing.T) {

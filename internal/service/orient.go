@@ -117,7 +117,7 @@ func briefing(ctx context.Context, a *workspace.Run, r OrientRequest) (*orient.B
 			}
 			request.MayTake = a.MayTake(request.Reader)
 		}
-		if held, ok := Held(a, file, rules.Now)[file.At(at).ID]; ok {
+		if held, ok := Held(a, file, rules.Now, file.At(at).ID)[file.At(at).ID]; ok {
 			request.Held = &held
 		}
 		return orient.Brief(file, dag.New(file), at, request, rules)
@@ -167,7 +167,8 @@ func survey(ctx context.Context, a *workspace.Run, r OrientRequest) (*orient.Sur
 	if toLand != "" {
 		toLand += ": `" + command + "`"
 	}
-	return orient.NewSurvey(file, graph, orient.SurveyRequest{As: r.As, Actor: reader, Inbox: items, Left: IsLeft(a, file.Place(), rules.Now), Held: Held(a, file, rules.Now), MayTake: a.MayTake(reader), Budget: r.Budget, Full: r.Full, Workers: workers(a), ToLand: toLand}, rules)
+	left, held := LeftAndHeld(a, file, rules.Now)
+	return orient.NewSurvey(file, graph, orient.SurveyRequest{As: r.As, Actor: reader, Inbox: items, Left: left, Held: held, MayTake: a.MayTake(reader), Budget: r.Budget, Full: r.Full, Workers: workers(a), ToLand: toLand}, rules)
 }
 
 // workers lists the actors whose loops are running, were paused, or ended with an issue in

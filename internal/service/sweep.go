@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"slices"
 	"time"
@@ -42,8 +43,8 @@ func Release(ctx context.Context, a *workspace.Run, r ReleaseRequest) (released 
 		}
 		mayTake = a.MayTake(who)
 	}
-	_, before, _ := leases(a, store.Place(), options.Now)
-	released, err = checkpoint.Release(ctx, store, options, r.ID, who, mayTake)
+	var before clone.Claims
+	released, err = checkpoint.Release(ctx, readingLeases(a, store, options.Now, &before, r.ID), options, r.ID, who, mayTake)
 	if err != nil || r.DryRun {
 		return released, err
 	}
@@ -69,6 +70,23 @@ func (s preceded) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx) 
 		}
 		return fn(tx)
 	})
+}
+
+// readingLeases returns a store whose edits first read the leases on issues, which may be named
+// by the ends of their ids.
+func readingLeases(a *workspace.Run, store beads.Store, now time.Time, before *clone.Claims, ids ...string) beads.Store {
+	return preceded{store, func(tx *beads.Tx) error {
+		var issues []string
+		for _, id := range ids {
+			if issue, err := tx.Snapshot().Find(id); err == nil { // else the edit returns the error
+				issues = append(issues, issue.ID)
+			}
+		}
+		if len(issues) > 0 {
+			_, *before, _ = leases(a, store.Place(), now, issues...)
+		}
+		return nil
+	}}
 }
 
 // endLease ends a lease that the store's edit did not end, for example that of another work
@@ -109,45 +127,51 @@ func Sweep(ctx context.Context, a *workspace.Run, r SweepRequest) (*checkpoint.S
 	if err != nil {
 		return nil, err
 	}
-	return checkpoint.Sweep(ctx, store, options, by, returnable(a, store.Place(), options.Now, r))
+	return checkpoint.Sweep(ctx, store, options, by, func() func(*beads.Issue) checkpoint.ReturnReason {
+		_, claims, judge := leases(a, store.Place(), options.Now)
+		return r.returnable(a, claims, judge)
+	})
 }
 
 // returnable returns a function that says why a sweep returns a claim. If the holder has a
 // lease, that decides.
-func returnable(a *workspace.Run, store beads.Place, now time.Time, r SweepRequest) func() func(*beads.Issue) checkpoint.ReturnReason {
+func (r SweepRequest) returnable(a *workspace.Run, claims clone.Claims, judge clone.Judge) func(*beads.Issue) checkpoint.ReturnReason {
 	ended, older := gone(a), dag.SweepAfter
 	if r.Older != nil {
 		older = *r.Older
 	}
 	gone := func(holder string) bool { return r.People && !clone.IsSession(holder) || ended(holder) }
-	return func() func(*beads.Issue) checkpoint.ReturnReason {
-		_, claims, judge := leases(a, store, now)
-		return func(issue *beads.Issue) checkpoint.ReturnReason {
-			l, ok := claims.Lease(issue.ID)
-			held := ok && l.Covers(issue.Assignee)
-			lapsed := held && judge.Lapsed(l)
-			gone := func(holder string) bool { return lapsed && !l.Person || gone(holder) }
-			switch {
-			case held && judge.Ended(l):
-				return checkpoint.Ended
-			case held && !lapsed && !judge.Overdue(l), !dag.IsLeft(issue, now, older, gone):
-				return checkpoint.Kept
-			}
-			return checkpoint.Untouched
+	return func(issue *beads.Issue) checkpoint.ReturnReason {
+		l, ok := claims.Lease(issue.ID)
+		held := ok && l.Covers(issue.Assignee)
+		lapsed := held && judge.Lapsed(l)
+		gone := func(holder string) bool { return lapsed && !l.Person || gone(holder) }
+		switch {
+		case held && judge.Ended(l):
+			return checkpoint.Ended
+		case held && !lapsed && !judge.Overdue(l), !dag.IsLeft(issue, judge.Now, older, gone):
+			return checkpoint.Kept
 		}
+		return checkpoint.Untouched
 	}
 }
 
-// IsLeft returns a function that reports whether a sweep returns a claim.
-func IsLeft(a *workspace.Run, store beads.Place, now time.Time) func(*beads.Issue) bool {
-	why := returnable(a, store, now, SweepRequest{})()
-	return func(issue *beads.Issue) bool { return why(issue) != checkpoint.Kept }
+// LeftAndHeld returns, for a survey, a function that reports whether a sweep returns a claim,
+// and the result of Held. It reads the leases once.
+func LeftAndHeld(a *workspace.Run, file *beads.Snapshot, now time.Time) (left func(*beads.Issue) bool, held map[string]orient.Held) {
+	place, claims, judge := leases(a, file.Place(), now)
+	why := SweepRequest{}.returnable(a, claims, judge)
+	return func(issue *beads.Issue) bool { return why(issue) != checkpoint.Kept }, heldBy(a, file, place, claims, judge)
 }
 
 // Held returns, by id, the issues that are open in this store but held elsewhere: by a lease,
-// or closed on another branch.
-func Held(a *workspace.Run, file *beads.Snapshot, now time.Time) map[string]orient.Held {
-	place, claims, judge := leases(a, file.Place(), now)
+// or closed on another branch. With issues given it returns only those of them.
+func Held(a *workspace.Run, file *beads.Snapshot, now time.Time, issues ...string) map[string]orient.Held {
+	place, claims, judge := leases(a, file.Place(), now, issues...)
+	return heldBy(a, file, place, claims, judge)
+}
+
+func heldBy(a *workspace.Run, file *beads.Snapshot, place clone.Place, claims clone.Claims, judge clone.Judge) map[string]orient.Held {
 	if len(claims.Leases)+len(claims.Done) == 0 {
 		return nil
 	}
@@ -161,7 +185,7 @@ func Held(a *workspace.Run, file *beads.Snapshot, now time.Time) map[string]orie
 				h.Worktree = l.Host + ":" + l.Worktree
 			}
 			if !l.Person {
-				h.Until, h.Left = l.Until.Format(time.RFC3339), max(0, int(l.Until.Sub(now)/time.Second))
+				h.Until, h.Left = l.Until.Format(time.RFC3339), max(0, int(l.Until.Sub(judge.Now)/time.Second))
 			}
 			held[l.Issue] = h
 		}
@@ -177,11 +201,13 @@ func Held(a *workspace.Run, file *beads.Snapshot, now time.Time) map[string]orie
 	return held
 }
 
-// leases reads the leases of a store and their judge; it warns of what cannot be read.
-func leases(a *workspace.Run, store beads.Place, now time.Time) (place clone.Place, claims clone.Claims, judge clone.Judge) {
+// leases reads the leases on issues, or without issues all of a store, and their judge; it warns
+// of what cannot be read.
+func leases(a *workspace.Run, store beads.Place, now time.Time, issues ...string) (place clone.Place, claims clone.Claims, judge clone.Judge) {
 	place, err := a.Live(store)
+	judge = Judge(a, place, now)
 	if err == nil {
-		claims, judge, err = Judge(a, place, now).AsRead(func() (clone.Claims, error) { return place.Claims() })
+		claims, judge, err = judge.AsRead(func() (clone.Claims, error) { return place.Claims(issues...) })
 	}
 	a.WarnOfShared(err)
 	return place, claims, judge
@@ -202,26 +228,30 @@ func sweepEnded(ctx context.Context, a *workspace.Run, dryRun bool) (returned []
 	if err != nil {
 		return nil, err
 	}
-	return c.sweepEnded(ctx, func(clone.Lease) bool { return true })
+	claims, err := c.place.Claims()
+	a.WarnOfShared(err)
+	return c.sweepEnded(ctx, claims, func(clone.Lease) bool { return true })
 }
 
-// returnEnded runs SweepEnded before a claim, except for the actor's own claims, which it
+// returnEnded reads claims and returns the ended ones, except for the actor's own, which it
 // continues.
-func (c *claimer) returnEnded(ctx context.Context) {
+func (c *claimer) returnEnded(ctx context.Context, read func(issues ...string) (clone.Claims, error), issues ...string) {
 	if c.options.DryRun {
 		return
 	}
-	_, err := c.sweepEnded(ctx, func(l clone.Lease) bool { return l.Actor != c.who.Actor })
+	claims, err := read(issues...)
+	if c.place.Documents == nil { // without its server the claim fails too
+		c.app.WarnOfShared(err)
+	}
+	c.known = claims
+	_, err = c.sweepEnded(ctx, claims, func(l clone.Lease) bool { return l.Actor != c.who.Actor })
 	if err != nil && !fault.Is(err, fault.Conflict) {
 		c.app.Warn("ended claims not returned: %v", err)
 	}
 }
 
-// sweepEnded returns the ended leases for which count reports true.
-func (c *claimer) sweepEnded(ctx context.Context, count func(clone.Lease) bool) (returned []string, err error) {
-	claims, err := c.place.Claims()
-	c.app.WarnOfShared(err)
-	c.known = claims
+// sweepEnded returns the issues of the ended leases for which count reports true.
+func (c *claimer) sweepEnded(ctx context.Context, claims clone.Claims, count func(clone.Lease) bool) (returned []string, err error) {
 	ended := map[string]clone.Lease{}
 	here := false
 	for _, l := range claims.Leases {
@@ -233,8 +263,9 @@ func (c *claimer) sweepEnded(ctx context.Context, count func(clone.Lease) bool) 
 	if !here {
 		return nil, nil // their own work trees return them
 	}
+	issues := slices.Sorted(maps.Keys(ended))
 	swept, err := checkpoint.Sweep(ctx, c.store, c.options, c.who.Actor, func() func(*beads.Issue) checkpoint.ReturnReason {
-		_, now, _ := leases(c.app, c.store.Place(), c.options.Now)
+		_, now, _ := leases(c.app, c.store.Place(), c.options.Now, issues...)
 		return func(issue *beads.Issue) checkpoint.ReturnReason {
 			if l, ok := now.Lease(issue.ID); ok && clone.SameLease(l, ended[issue.ID]) && l.Covers(issue.Assignee) {
 				return checkpoint.Ended
@@ -259,7 +290,7 @@ func (c *claimer) sweepEnded(ctx context.Context, count func(clone.Lease) bool) 
 			}
 		}
 		return changed, nil
-	})
+	}, issues...)
 	c.app.WarnOfShared(err)
 	return returned, nil
 }

@@ -30,10 +30,10 @@ func listCommand(a *cli.App) *cobra.Command {
 		Long: "List the actors of this clone: those with a file in .stig/actors, those that were seen,\n" +
 			"sessions of assistants, and assignees of issues in progress. Actors with none of these\n" +
 			"that were not seen for a day are only counted, unless --all.\n\n" +
-			"An actor is active or active_human if it was seen within the last 60 seconds, else\n" +
-			"inactive; in state error if its last three runs failed; or in a state that somebody set:\n" +
-			"provisioning, paused, draining, maintenance, dead. DONE counts issues closed today, FAILED\n" +
-			"runs that failed today, in UTC.",
+			"An actor is active or active_human if it was seen within the last 60 seconds (in a\n" +
+			"database: 180 seconds), else inactive; in state error if its last three runs failed; or\n" +
+			"in a state that somebody set: provisioning, paused, draining, maintenance, dead. DONE\n" +
+			"counts issues closed today, FAILED runs that failed today, in UTC.",
 		Args:    cli.Takes(0, 0, "no arguments"),
 		Example: "  stig actor list\n  stig actor list --json | jq -r '.actors[] | select(.state == \"error\").name'",
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -13,8 +13,8 @@ import (
 )
 
 // SignOfLife records that an actor is alive in this process. The loop calls it at its start,
-// with each run, and every 20 seconds. change may be nil; it edits the rest of the presence
-// under a lock.
+// with each run, and every clone.Place.SignEvery. change may be nil; it edits the rest of the
+// presence under a lock.
 func SignOfLife(a *workspace.Run, name string, change func(*clone.Presence)) error {
 	self, _ := process.Self()
 	return sign(a, name, func(p *clone.Presence) bool {
@@ -67,18 +67,22 @@ func sign(a *workspace.Run, name string, change func(*clone.Presence) bool) erro
 	return err
 }
 
-// Watching records that the current actor is alive, now and every 20 seconds until stop is
-// called, since waiting leaves no other sign of life. Errors are ignored.
+// Watching records that the current actor is alive, now and every clone.Place.SignEvery until
+// stop is called, since waiting leaves no other sign of life. Errors are ignored.
 func Watching(ctx context.Context, a *workspace.Run) (stop func()) {
 	name, err := a.ActorName(ctx)
 	if err != nil || name == "" {
+		return func() {}
+	}
+	place, err := placeOf(a)
+	if err != nil {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		again := time.NewTicker(watchSign)
+		again := time.NewTicker(place.SignEvery())
 		defer again.Stop()
 		for {
 			_ = sign(a, name, func(*clone.Presence) bool { return true })
@@ -91,8 +95,6 @@ func Watching(ctx context.Context, a *workspace.Run) (stop func()) {
 	}()
 	return func() { cancel(); <-ended }
 }
-
-const watchSign = 20 * time.Second
 
 // prune removes actors without a file that were not seen for long. What fails is tried again
 // with the next new actor.

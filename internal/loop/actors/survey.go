@@ -17,8 +17,6 @@ import (
 )
 
 const (
-	// silence is how long after its last sign of life an actor becomes inactive.
-	silence = time.Minute
 	// recent is how far back runs are read.
 	recent = 7 * 24 * time.Hour
 	// failing is how many failed runs in a row put an actor in state error.
@@ -37,6 +35,7 @@ const (
 type survey struct {
 	root      string
 	now       time.Time
+	silence   time.Duration // after the last sign of life of an active actor
 	files     []string
 	presences map[string]clone.Presence
 	sessions  map[string]clone.SessionRecord
@@ -85,6 +84,7 @@ func (s *survey) read(a *workspace.Run, file *beads.Snapshot) error {
 	if err != nil {
 		return err
 	}
+	s.silence = place.Silence()
 	all, trouble := place.Presences()
 	for _, p := range all {
 		s.presences[p.Name] = p
@@ -333,7 +333,7 @@ func (s *survey) state(one *Actor, p clone.Presence, ended bool) {
 		}
 		return
 	}
-	alive := one.Seen != nil && !ended && s.now.Sub(*one.Seen).Abs() < silence
+	alive := one.Seen != nil && !ended && s.now.Sub(*one.Seen).Abs() < s.silence
 	switch {
 	case s.fails(one.Name):
 		one.State = stateFailing

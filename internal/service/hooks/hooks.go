@@ -243,7 +243,8 @@ func sessionStart(ctx context.Context, a *workspace.Run, h assistant.Host, e ass
 			}
 			return b.Markdown(), nil
 		}
-		s, err := orient.NewSurvey(file, graph, orient.SurveyRequest{As: who, Left: service.IsLeft(a, file.Place(), rules.Now), Held: service.Held(a, file, rules.Now), MayTake: a.MayTake(who), Budget: min(budget, orient.SurveyBudget)}, rules)
+		left, held := service.LeftAndHeld(a, file, rules.Now)
+		s, err := orient.NewSurvey(file, graph, orient.SurveyRequest{As: who, Left: left, Held: held, MayTake: a.MayTake(who), Budget: min(budget, orient.SurveyBudget)}, rules)
 		if err != nil {
 			return "", err
 		}

@@ -93,8 +93,8 @@ type Query struct {
 	Acked func(id string, at time.Time) bool // nil means none is acknowledged
 	// MayTake reports whether the actor may continue another holder's work; nil means no.
 	MayTake func(holder string) bool
-	// Claimed returns when the actor got an issue; false if unknown.
-	Claimed func(issue string) (time.Time, bool)
+	// Claimed returns when the actor got issues, as far as known; nil means unknown.
+	Claimed func(issues []string) map[string]time.Time
 	// Failed returns the last run of an issue's checks if they failed; nil means none failed.
 	Failed func(issue string) (FailedChecks, bool)
 }

@@ -107,7 +107,6 @@ type owner struct {
 
 	place  clone.Place
 	known  bool // place is set
-	claims map[string]time.Time
 	failed gate.Verdicts
 }
 
@@ -116,9 +115,22 @@ func (o *owner) request() Query {
 	return Query{
 		For: o.actor, Now: o.now, Acked: o.acks.Known(),
 		MayTake: func(holder string) bool { return o.known && registry.MayTake(o.actor.Name, holder) },
-		Claimed: func(issue string) (time.Time, bool) { at, ok := o.claims[issue]; return at, ok },
+		Claimed: o.claimed,
 		Failed:  o.lastFailed,
 	}
+}
+
+// claimed returns when claims of issues began. Unreadable claims are unknown.
+func (o *owner) claimed(issues []string) map[string]time.Time {
+	if !o.known {
+		return nil
+	}
+	began := map[string]time.Time{}
+	claims, _ := o.place.Claims(issues...)
+	for _, l := range claims.Leases {
+		began[l.Issue] = o.past(l.Since)
+	}
+	return began
 }
 
 func (o *owner) lastFailed(issue string) (FailedChecks, bool) {
@@ -174,11 +186,6 @@ func ownerIn(ctx context.Context, a *workspace.Run, store beads.Place, r InboxRe
 	presence, _ := o.place.Presence(o.actor.Name)
 	o.actor.Kind = o.kind(a, presence.Kind)
 	o.actor.Since = o.first(presence).UTC().Truncate(time.Second) // the precision of times in stores
-	claims, _ := o.place.Claims()                                 // on error there are none
-	o.claims = map[string]time.Time{}
-	for _, l := range claims.Leases {
-		o.claims[l.Issue] = o.past(l.Since)
-	}
 	if o.place.Tree.Own != "" {
 		o.failed.Dir = filepath.Join(o.place.Tree.Own, "stig", "verdicts", filepath.FromSlash(o.place.Store))
 	}

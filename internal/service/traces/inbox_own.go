@@ -15,13 +15,23 @@ import (
 
 // own collects what happened to the issues that are assigned to the actor.
 func (s *search) own() error {
+	var waiting []string
+	for _, i := range s.assigned {
+		if issue := s.file.At(i); issue.Status == beads.StatusInProgress && len(s.waitsFor(i)) > 0 {
+			waiting = append(waiting, issue.ID)
+		}
+	}
+	var claimed map[string]time.Time
+	if len(waiting) > 0 && s.Claimed != nil {
+		claimed = s.Claimed(waiting)
+	}
 	for _, i := range s.assigned {
 		var err error
 		switch s.file.At(i).Status {
 		case beads.StatusOpen:
 			err = s.ready(i)
 		case beads.StatusInProgress:
-			err = s.inHand(i)
+			err = s.inHand(i, claimed[s.file.At(i).ID])
 		}
 		if err != nil {
 			return err
@@ -93,13 +103,9 @@ func (s *search) upward(i int) []int {
 }
 
 // inHand adds items for what happened to the blockers of the issue at i since the actor claimed
-// it.
-func (s *search) inHand(i int) error {
+// it; the zero time if that is unknown.
+func (s *search) inHand(i int, claimed time.Time) error {
 	issue := s.file.At(i)
-	claimed := time.Time{}
-	if s.Claimed != nil {
-		claimed, _ = s.Claimed(issue.ID)
-	}
 	for _, b := range s.waitsFor(i) {
 		blocker := s.file.At(b)
 		record, err := blocker.Record()

@@ -153,7 +153,12 @@ func TestWhys(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := traces.Query{For: bo,
-				Claimed: func(string) (time.Time, bool) { return since.Add(350 * time.Hour), true },
+				Claimed: func(issues []string) map[string]time.Time {
+					if !slices.Equal(issues, []string{"pier-2"}) {
+						t.Errorf("asked for %q", issues) // only an issue in hand that waits for another
+					}
+					return map[string]time.Time{"pier-2": since.Add(350 * time.Hour)}
+				},
 				Failed: func(id string) (traces.FailedChecks, bool) {
 					return traces.FailedChecks{At: since.Add(time.Hour), By: "ann", Text: "exit 1: go test"}, id == "gate-1"
 				}}

@@ -7,11 +7,11 @@ import (
 	mysql "github.com/go-sql-driver/mysql"
 )
 
-// cluster makes connections to the first of several servers that can be used: one that is cut
-// off from most of its cluster takes connections and answers nothing.
+// cluster connects to the first usable server of several. A node without quorum accepts
+// connections but answers no query.
 type cluster []driver.Connector
 
-// Connect implements driver.Connector. The error is that of the first server.
+// Connect implements driver.Connector. If no server is usable, it returns the first server's error.
 func (c cluster) Connect(ctx context.Context) (driver.Conn, error) {
 	var failed error
 	for _, node := range c {
@@ -24,7 +24,7 @@ func (c cluster) Connect(ctx context.Context) (driver.Conn, error) {
 			if err = one.ready(ctx); err == nil {
 				return one, nil
 			}
-			_ = one.Close() // it is of no use
+			_ = one.Close() // it is unusable anyway
 		}
 		if failed == nil {
 			failed = err
@@ -36,7 +36,7 @@ func (c cluster) Connect(ctx context.Context) (driver.Conn, error) {
 // Driver implements driver.Connector.
 func (c cluster) Driver() driver.Driver { return c[0].Driver() }
 
-// conn is what a connection of the driver can do.
+// conn has the methods of the driver's connections.
 type conn interface {
 	driver.Conn
 	driver.ConnBeginTx
@@ -49,8 +49,8 @@ type conn interface {
 	driver.Validator
 }
 
-// connection is one that is not used again after its server said that it has no quorum:
-// the next is made to a server that has it.
+// connection is not used again after its server reported that it has no quorum: the next
+// connection goes to a server with quorum.
 type connection struct {
 	conn
 	lost bool
@@ -73,12 +73,12 @@ func (c *connection) ExecContext(ctx context.Context, query string, args []drive
 // IsValid implements driver.Validator.
 func (c *connection) IsValid() bool { return !c.lost && c.conn.IsValid() }
 
-// ready asks whether the server answers questions. Those that make no clusters know no such
-// status.
+// ready returns an error if the server is a node that answers no queries. Servers without
+// clusters do not have this status.
 func (c *connection) ready(ctx context.Context) error {
 	rows, err := c.conn.QueryContext(ctx, "SHOW STATUS LIKE 'wsrep_ready'", nil)
 	if err != nil {
-		return nil // whoever asks next is told why
+		return nil // the next query returns the reason
 	}
 	defer rows.Close()
 	status := make([]driver.Value, 2)

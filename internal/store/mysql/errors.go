@@ -17,25 +17,25 @@ import (
 	"stig/internal/fault"
 )
 
-// Again reports whether an error means that the transaction was undone because others
-// wrote at the same time, and is to be started over.
+// Again reports whether an error means that the transaction was rolled back because of
+// concurrent writes, and has to be retried.
 func Again(err error) bool {
 	return is(err, deadlock, lockTimeout, changedSince, tidbRetry, tidbConflict, tidbSchemaChanged)
 }
 
-// NoQuorum reports whether an error means that a node of a cluster answers nobody: it is cut
-// off from most of the others, or has not caught up with them.
+// NoQuorum reports whether an error means that a node of a cluster answers no queries: it lost
+// the majority of the cluster, or has not caught up with it.
 func NoQuorum(err error) bool { return is(err, notReady) }
 
-// Uncommitted reports whether an error means that the server began to commit and failed: it may
-// have been cut off from its cluster, or have no room left.
+// Uncommitted reports whether an error means that a COMMIT failed on the server: it may have
+// lost its cluster, or its disk is full.
 func Uncommitted(err error) bool { return is(err, commitFailed) }
 
-// Repeated reports whether an error means that a row with that key is there already.
+// Repeated reports whether an error means that a row with that key exists.
 func Repeated(err error) bool { return is(err, duplicate) }
 
-// Denied reports whether an error means that the user, or anybody at present, may not
-// do that.
+// Denied reports whether an error means that the user lacks a privilege, or that the server is
+// read-only.
 func Denied(err error) bool {
 	if e, ok := errors.AsType[*mysql.MySQLError](err); ok && e.Number == doltError {
 		return strings.HasPrefix(e.Message, "command denied to user") || strings.HasPrefix(e.Message, noRightOnTable) // Dolt has no number for it
@@ -43,26 +43,26 @@ func Denied(err error) bool {
 	return frozen(err) || is(err, tableDenied, columnDenied, specificDenied, tidbDenied)
 }
 
-// frozen reports whether an error means that the server takes no writes from anybody.
+// frozen reports whether an error means that the server is read-only.
 func frozen(err error) bool { return is(err, readOnlyOption, readOnlyMode, readOnlyTransaction) }
 
-// noRightOnTable begins what Dolt says where the user has no right at all on a table.
+// noRightOnTable begins Dolt's message for a user without any privilege on a table.
 const noRightOnTable = "Access denied for user"
 
-// Unmerged reports whether an error means that Dolt undid the transaction because a merge
-// left conflicts in the branch. It has no number of its own.
+// Unmerged reports whether an error means that Dolt rolled the transaction back because a merge
+// left conflicts in the branch. The error has no number of its own.
 func Unmerged(err error) bool {
 	return is(err, doltError) && strings.Contains(err.Error(), "Merge conflict detected")
 }
 
-// Unknown reports whether an error means that a table or column is not there.
+// Unknown reports whether an error means that a table or column does not exist.
 func Unknown(err error) bool { return is(err, noTable, noColumn) }
 
-// Gone reports whether an error means that the connection died, or that there was none:
-// whether the server did what was asked last is then unknown.
+// Gone reports whether an error means that the connection was lost or could not be made. Whether
+// the server executed the last statement is then unknown.
 func Gone(err error) bool {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return false // of the caller: it has timeouts as the network does, and is none
+		return false // of the caller; DeadlineExceeded is a net.Error too
 	}
 	return errors.Is(err, driver.ErrBadConn) || errors.Is(err, mysql.ErrInvalidConn) || errors.Is(err, mysql.ErrMalformPkt) ||
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
@@ -70,8 +70,8 @@ func Gone(err error) bool {
 		is(err, shutdown, killedQuery, killed, tooMany, aborted, restarting, notReady, tidbPlacement, tidbStore, tidbBusy, tidbLocks, tidbRegion)
 }
 
-// unready reports whether Dolt made no session because another database of the server is
-// being made or dropped at the moment.
+// unready reports whether Dolt refused a session because another database of the server is
+// being created or dropped.
 func unready(err error) bool {
 	e, ok := errors.AsType[*mysql.MySQLError](err)
 	return ok && e.Number == doltError && strings.HasPrefix(e.Message, "could not resolve initial root for database")
@@ -83,9 +83,9 @@ func Unreached(err error) bool {
 	return ok && op.Op == "dial"
 }
 
-// What servers say, by number.
+// Error numbers of servers.
 const (
-	doltError           = 1105 // whatever has no other number
+	doltError           = 1105 // errors without a number of their own
 	tooMany             = 1040
 	noRight             = 1044
 	wrongPassword       = 1045
@@ -111,14 +111,14 @@ const (
 	commitFailed        = 1180
 )
 
-// What TiDB says by numbers of its own (https://docs.pingcap.com/tidb/stable/error-codes).
+// Error numbers of TiDB (https://docs.pingcap.com/tidb/stable/error-codes).
 const (
 	tidbTooMuch       = 8004 // a transaction
 	tidbRetry         = 8022
 	tidbTooLarge      = 8025 // a row
 	tidbSchemaChanged = 8028
 	tidbDenied        = 8121 // INSERT, UPDATE and DELETE
-	tidbPlacement     = 9001 // a part of the cluster, as those below
+	tidbPlacement     = 9001 // a part of the cluster failed, as those below
 	tidbStore         = 9002
 	tidbBusy          = 9003
 	tidbLocks         = 9004
@@ -134,14 +134,14 @@ func is(err error, numbers ...uint16) bool {
 	return slices.Contains(numbers, e.Number)
 }
 
-// The rights that working takes, and those that making and changing tables takes.
+// The privileges for reading and writing, and those for creating and altering tables.
 const (
 	working = "SELECT, INSERT, UPDATE, DELETE"
 	making  = working + ", CREATE, ALTER, INDEX"
 )
 
-// deniedTo says of an error for which Denied holds what the user may not do, and which
-// rights that takes. Servers begin their messages with what was denied.
+// deniedTo returns what was denied and the privileges that it needs, for an error for which
+// Denied is true. Servers begin their messages with the denied command.
 func deniedTo(err error) (denied, rights string) {
 	e, _ := errors.AsType[*mysql.MySQLError](err)
 	command, _, _ := strings.Cut(e.Message, " command denied")
@@ -157,7 +157,7 @@ func deniedTo(err error) (denied, rights string) {
 	return "may only be read by this user", working
 }
 
-// quoted is the name of a database as SQL takes it.
+// quoted returns the name of a database for SQL.
 func quoted(name string) string {
 	plain := func(r rune) bool {
 		return r == '_' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
@@ -168,26 +168,26 @@ func quoted(name string) string {
 	return name
 }
 
-// Explain says of an error of a server where it happened and what is to be done about
-// it. The error is a *fault.Error with the code fault.Store, whose ID is the URL.
+// Explain adds the server's URL and a hint to an error. It returns a *fault.Error with the code
+// fault.Store, whose ID is the URL.
 func Explain(c Config, err error) error {
-	e := &fault.Error{Code: fault.Store, ID: c.URL(), Reason: err.Error(), Hint: "look into the log of the server", Err: err}
+	e := &fault.Error{Code: fault.Store, ID: c.URL(), Reason: err.Error(), Hint: "check the server's log", Err: err}
 	database, branch, _ := strings.Cut(c.Database, "/")
 	certificate, isCertificate := errors.AsType[*tls.CertificateVerificationError](err)
 	var unknownHost *net.DNSError
 	switch {
 	case Unmerged(err):
-		e.Reason, e.Hint = "a merge left conflicts in the database, and nothing can be written until they are resolved", "resolve them with CALL DOLT_CONFLICTS_RESOLVE, or undo the merge: CALL DOLT_MERGE('--abort')"
+		e.Reason, e.Hint = "a merge left conflicts in the database, which prevent writing", "resolve them with CALL DOLT_CONFLICTS_RESOLVE, or undo the merge: CALL DOLT_MERGE('--abort')"
 	case is(err, wrongPassword):
 		e.Reason, e.Hint = "the server refused the user or the password", "correct the password in the credentials file or in STIG_DB_PASSWORD, or the user in the URL"
 	case is(err, noRight):
 		e.Reason, e.Hint = "the user may not use this database", "ask for the right on the server: GRANT "+working+" ON "+quoted(database)+".* TO the user"
 	case is(err, noDatabase) && branch != "":
-		e.Reason, e.Hint = "there is no database "+database+", or Dolt has no branch "+branch+" in it", "make the branch in the database: CALL DOLT_BRANCH('"+branch+"')"
+		e.Reason, e.Hint = "database "+database+" or its branch "+branch+" not found", "create the branch in the database: CALL DOLT_BRANCH('"+branch+"')"
 	case is(err, noDatabase):
-		e.Reason, e.Hint = "there is no database "+c.Database, "make it on the server: CREATE DATABASE "+quoted(c.Database)
+		e.Reason, e.Hint = "database "+c.Database+" not found", "create it on the server: CREATE DATABASE "+quoted(c.Database)
 	case frozen(err):
-		e.Reason, e.Hint = "the server is read-only", "name the server that it is a copy of, or have read_only turned off on it"
+		e.Reason, e.Hint = "the server is read-only", "use the server that it replicates, or have read_only turned off on it"
 	case Denied(err):
 		denied, rights := deniedTo(err)
 		e.Reason, e.Hint = denied, "ask for the right on the server: GRANT "+rights+" ON "+quoted(database)+".* TO the user"
@@ -196,13 +196,13 @@ func Explain(c Config, err error) error {
 	case is(err, tidbTooLarge, tidbTooMuch):
 		e.Hint = "raise txn-entry-size-limit and txn-total-size-limit in the configuration of the server, or shorten the text"
 	case Unknown(err):
-		e.Hint = "see that nobody changed the tables, or put them back from a backup"
+		e.Hint = "check whether somebody changed the tables, or restore them from a backup"
 	case NoQuorum(err):
-		e.Reason, e.Hint = "the server has no quorum: it is cut off from most of its cluster, or has just started", "wait until most of the cluster is together again, or name another node of it"
+		e.Reason, e.Hint = "the server has no quorum: it is cut off from most of its cluster, or has just started", "wait until the cluster has a majority again, or name another node of it"
 	case Uncommitted(err):
-		e.Reason, e.Hint = "the server could not commit: "+err.Error(), "see that it is together with its cluster and has room, and run the command again"
+		e.Reason, e.Hint = "the server could not commit: "+err.Error(), "check its cluster and its disk space, and run the command again"
 	case is(err, tooMany):
-		e.Reason, e.Hint = "the server has too many connections", "raise max_connections on the server, or let other programs end"
+		e.Reason, e.Hint = "the server has too many connections", "raise max_connections on the server, or stop other programs"
 	case errors.As(err, new(x509.HostnameError)):
 		e.Reason, e.Hint = "TLS: "+certificate.Err.Error(), "use the host name of the server's certificate in the URL"
 	case errors.As(err, new(x509.CertificateInvalidError)):
@@ -210,11 +210,11 @@ func Explain(c Config, err error) error {
 	case isCertificate:
 		e.Reason, e.Hint = "TLS: "+certificate.Err.Error(), "name the file of the authority that signed the server's certificate: as ca in .beads/stig.json, or with stig init --ca"
 	case errors.Is(err, mysql.ErrNoTLS):
-		e.Reason, e.Hint = "the server has no TLS, and a password would be sent openly", "set up TLS on the server"
+		e.Reason, e.Hint = "the server has no TLS, and the password would be sent unencrypted", "set up TLS on the server"
 	case errors.As(err, &unknownHost):
-		e.Reason, e.Hint = "there is no host "+unknownHost.Name, "correct the host in the URL"
+		e.Reason, e.Hint = "host "+unknownHost.Name+" not found", "correct the host in the URL"
 	case errors.As(err, new(*fs.PathError)):
-		e.Reason, e.Hint = "the certificates of the authority: "+err.Error(), "correct the path that ca names in .beads/stig.json"
+		e.Reason, e.Hint = "CA certificates: "+err.Error(), "correct the path that ca names in .beads/stig.json"
 	case Gone(err) || errors.Is(err, context.DeadlineExceeded):
 		e.Reason, e.Hint = "the server does not answer: "+err.Error(), "see that the server runs and that the port is right"
 	}

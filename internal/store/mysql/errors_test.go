@@ -13,8 +13,7 @@ import (
 	"stig/internal/store/mysql"
 )
 
-// TestExplainDenied names what may not be done, and the rights that it takes; and of other
-// errors what to look at.
+// TestExplainDenied: errors name the missing privileges, and other errors what to check.
 func TestExplainDenied(t *testing.T) {
 	for _, c := range []struct {
 		database string
@@ -39,9 +38,9 @@ func TestExplainDenied(t *testing.T) {
 		{"harbor", 9002, "TiKV server timeout", "the server does not answer: Error 9002: TiKV server timeout", "see that the server runs"},
 		{"harbor", 8025, "entry too large, the max entry size is 6291456", "Error 8025: entry too large, the max entry size is 6291456", "raise txn-entry-size-limit"},
 		{"harbor", 1047, "WSREP has not yet prepared node for application use", "the server has no quorum: it is cut off from most of its cluster, or has just started", "name another node of it"},
-		{"harbor", 1180, "Got error 6 \"No such device or address\" during COMMIT", "the server could not commit: Error 1180: Got error 6 \"No such device or address\" during COMMIT", "together with its cluster"},
-		{"harbor", 1021, "Disk full", "Error 1021: Disk full", "log of the server"},
-		{"a-b", 1049, "Unknown database 'a-b'", "there is no database a-b", "CREATE DATABASE `a-b`"},
+		{"harbor", 1180, "Got error 6 \"No such device or address\" during COMMIT", "the server could not commit: Error 1180: Got error 6 \"No such device or address\" during COMMIT", "check its cluster and its disk space"},
+		{"harbor", 1021, "Disk full", "Error 1021: Disk full", "check the server's log"},
+		{"a-b", 1049, "Unknown database 'a-b'", "database a-b not found", "CREATE DATABASE `a-b`"},
 	} {
 		err := mysql.Explain(mysql.Config{Host: "db.example", Database: c.database}, &driver.MySQLError{Number: c.number, Message: c.message})
 		e, ok := errors.AsType[*fault.Error](err)
@@ -51,8 +50,8 @@ func TestExplainDenied(t *testing.T) {
 	}
 }
 
-// TestExplainCertificate tells a certificate of another host and one that is out of date
-// from one of an unknown authority, which alone needs ca.
+// TestExplainCertificate: only a certificate of an unknown authority needs ca, not one of another
+// host or an expired one.
 func TestExplainCertificate(t *testing.T) {
 	for _, c := range []struct {
 		err  error

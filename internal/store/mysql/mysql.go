@@ -1,6 +1,6 @@
-// Package mysql opens connections to servers that speak MySQL's protocol: MariaDB,
-// MySQL, TiDB and Dolt. It reads URLs, and says of an error of the server what is to
-// be done about it. It knows no table and no issue, and keeps no password.
+// Package mysql opens connections to servers that speak MySQL's protocol: MariaDB, MySQL, TiDB
+// and Dolt. It parses URLs, and adds hints to errors of servers. It knows no table and no issue,
+// and stores no password.
 //
 //	c, err := mysql.ParseURL("mysql://mara@db.example:3306/harbor")
 //	c.Password = password
@@ -29,21 +29,20 @@ import (
 	driver "github.com/go-sql-driver/mysql"
 )
 
-// Config is where a database is, and who connects to it.
+// Config says where a database is and how to log in.
 type Config struct {
 	Host     string
 	Port     int       // 0 means 3306
-	More     []Address // other nodes of a cluster: who can reach none before them goes there
-	Socket   string    // a path, in the place of Host and Port
+	More     []Address // other nodes of a cluster, tried in order after Host
+	Socket   string    // a path, instead of Host and Port
 	User     string
 	Password string
-	Database string        // of Dolt maybe DATABASE/BRANCH
-	Plain    bool          // no TLS to another host than this one
-	CA       string        // a file with the certificates that sign the server's; "" for the system's
-	Timeout  time.Duration // for a connection, with its login; 0 means 10 s
+	Database string        // for Dolt also DATABASE/BRANCH
+	Plain    bool          // no TLS to other hosts
+	CA       string        // file with the CA certificates; "" for the system's
+	Timeout  time.Duration // for connecting and logging in; 0 means 10 s
 
-	// Renewed gives the password for each connection, where it may change while the
-	// process runs; nil for Password.
+	// Renewed returns the current password for each connection; nil for Password.
 	Renewed func() (string, error) `json:"-"`
 }
 
@@ -63,18 +62,18 @@ func (a Address) String() string {
 	return a.Host
 }
 
-// addresses are those of all servers, in the order in which they are tried.
+// addresses returns the addresses of all servers, in the order in which they are tried.
 func (c Config) addresses() []Address { return append([]Address{{c.Host, c.Port}}, c.More...) }
 
-// Scheme begins the URLs of stores on servers.
+// Scheme is the prefix of URLs of stores on servers.
 const Scheme = "mysql://"
 
-// ErrPassword says that a URL holds a password, which would go into files and logs.
+// ErrPassword means that a URL contains a password, which would get into files and logs.
 var ErrPassword = errors.New("must not contain a password")
 
-// ParseURL reads mysql://USER@HOST[:PORT][,HOST[:PORT]…]/DATABASE, and DATABASE/BRANCH of Dolt. A
-// port that follows the last host is that of all which have none. A URL with a password
-// gives ErrPassword, also where nothing else of it can be read.
+// ParseURL parses mysql://USER@HOST[:PORT][,HOST[:PORT]…]/DATABASE, and for Dolt
+// DATABASE/BRANCH. The port of the last host applies to all hosts without one. A URL with a
+// password returns ErrPassword, even if it is invalid otherwise.
 func ParseURL(text string) (Config, error) {
 	first, others := cutHosts(text)
 	c, err := parseURL(first)
@@ -98,12 +97,12 @@ func ParseURL(text string) (Config, error) {
 	return c, nil
 }
 
-// cutHosts takes the hosts after the first out of a URL.
+// cutHosts returns a URL with only its first host, and the other hosts.
 func cutHosts(text string) (first string, others []string) {
 	_, rest, _ := strings.Cut(text, "://")
 	hosts, _, _ := strings.Cut(rest, "/")
 	list := strings.Split(hosts, ",")
-	if strings.Contains(strings.Join(list[1:], ","), "@") { // a comma of the user
+	if strings.Contains(strings.Join(list[1:], ","), "@") { // a comma in the user name
 		return text, nil
 	}
 	return strings.Replace(text, hosts, list[0], 1), list[1:]
@@ -132,8 +131,8 @@ func parseURL(text string) (Config, error) {
 	return c, nil
 }
 
-// hasPassword reports whether a URL has a password, in a parameter too; where it cannot be
-// read or has no host, a colon before an @ counts as one.
+// hasPassword reports whether a URL contains a password, also in a parameter. If the URL is
+// invalid or has no host, a colon before an @ counts as one.
 func hasPassword(u *url.URL, text string) bool {
 	if u != nil && u.Host != "" {
 		_, has := u.User.Password()
@@ -148,7 +147,7 @@ func hasPassword(u *url.URL, text string) bool {
 	return at >= 0 && strings.Contains(rest[:at], ":")
 }
 
-// URL names the database without the password.
+// URL returns the URL of the database, without the password.
 func (c Config) URL() string {
 	var hosts []string
 	for _, a := range c.addresses() {
@@ -161,10 +160,10 @@ func (c Config) URL() string {
 	return u.String()
 }
 
-// Open gives the database; nothing is asked of the server before the first use. Rows
-// affected count those found, whether or not their values changed. Statements are sent
-// whole, with their parameters escaped in them, which saves a round trip each: the
-// driver does so for character sets alone where that is safe, and utf8mb4 is one.
+// Open returns the database. It does not connect before the first use. Affected rows include
+// rows that were found but not changed. Parameters are escaped into the statements, which saves
+// a round trip each; the driver does so only for character sets where that is safe, such as
+// utf8mb4.
 func Open(c Config) (*sql.DB, error) {
 	var nodes cluster
 	for _, a := range c.addresses() {
@@ -177,7 +176,7 @@ func Open(c Config) (*sql.DB, error) {
 	return sql.OpenDB(nodes), nil
 }
 
-// node gives what makes connections to one server.
+// node returns the connector to one server.
 func (c Config) node(a Address) (sqldriver.Connector, error) {
 	d := driver.NewConfig()
 	d.User, d.Passwd, d.DBName = c.User, c.Password, c.Database
@@ -211,8 +210,8 @@ func (c Config) node(a Address) (sqldriver.Connector, error) {
 	return bounded{connector, d.Net, cmp.Or(c.Timeout, 10*time.Second)}, nil
 }
 
-// bounded makes connections within a time, login and all. The driver's own bound is that of
-// dialling alone, and a server that hangs is dialled at once.
+// bounded limits the time to connect, including the login. The driver's own limit covers only
+// dialling, which succeeds at once if the server hangs.
 type bounded struct {
 	sqldriver.Connector
 	net  string
@@ -230,13 +229,13 @@ func (b bounded) Connect(ctx context.Context) (sqldriver.Conn, error) {
 }
 
 const (
-	// silence is how long a server may say nothing in the middle of an answer.
+	// silence limits how long a server may pause within an answer.
 	silence = time.Minute
-	// maxPacket bounds one statement, in bytes; servers have bounds of their own.
+	// maxPacket is the maximum size of a statement, in bytes; servers have limits too.
 	maxPacket = 1 << 30
 )
 
-// verifying is TLS that verifies the server's name and certificate.
+// verifying returns a TLS configuration that verifies the server's name and certificate.
 func verifying(host, ca string) (*tls.Config, error) {
 	t := &tls.Config{ServerName: host, MinVersion: tls.VersionTLS12}
 	if ca == "" {
@@ -248,12 +247,12 @@ func verifying(host, ca string) (*tls.Config, error) {
 	}
 	t.RootCAs = x509.NewCertPool()
 	if !t.RootCAs.AppendCertsFromPEM(text) {
-		return nil, &fs.PathError{Op: "read", Path: ca, Err: errors.New("holds no certificate in PEM form")}
+		return nil, &fs.PathError{Op: "read", Path: ca, Err: errors.New("contains no certificate in PEM format")}
 	}
 	return t, nil
 }
 
-// Each calls do for each row that a query to a database, or within a transaction, gives.
+// Each calls do for each row of a query, to a database or within a transaction.
 func Each(ctx context.Context, from interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }, query string, args []any, do func(*sql.Rows) error) error {

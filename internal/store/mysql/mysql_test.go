@@ -38,8 +38,8 @@ func TestParseURL(t *testing.T) {
 		{"mysql://mara@a.example:3306,b.example:3307/harbor", "harbor", ""},
 		{"mysql://a.example:3306,[fe80::1]:3306/harbor/side", "harbor/side", ""},
 		{"mysql://mara@a.example,b.example/harbor", "harbor", ""},
-		{"mysql://mara:secret@a.example,b.example/harbor", "", "must not hold a password"},
-		{"mysql://a.example,mara:secret@b.example/harbor", "", "must not hold a password"},
+		{"mysql://mara:secret@a.example,b.example/harbor", "", "must not contain a password"},
+		{"mysql://a.example,mara:secret@b.example/harbor", "", "must not contain a password"},
 		{"mysql://a.example,,b.example/harbor", "", "must read mysql://USER@HOST:PORT/DATABASE"},
 		{"mysql://a.example,b.example:0/harbor", "", `port "0" must be a number from 1 to 65535`},
 		{"mysql://unix(/run/mysqld/mysqld.sock)/harbor", "", "must read mysql://USER@HOST:PORT/DATABASE"},
@@ -58,7 +58,7 @@ func TestParseURL(t *testing.T) {
 	}
 }
 
-// TestPortOfAll: a port after the last host is that of all which have none.
+// TestPortOfAll: a port after the last host applies to all hosts without one.
 func TestPortOfAll(t *testing.T) {
 	c, err := mysql.ParseURL("mysql://mara@a.example,b.example:3308,c.example:3307/harbor")
 	if want := "mysql://mara@a.example:3307,b.example:3308,c.example:3307/harbor"; err != nil || c.URL() != want {

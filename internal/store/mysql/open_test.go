@@ -8,8 +8,8 @@ import (
 	"stig/internal/store/mysql"
 )
 
-// TestServerThatHangs has a server that takes a connection and never says a word: it counts
-// as one that cannot be reached, so that nobody asks it again.
+// TestServerThatHangs: a server that accepts a connection and sends nothing counts as
+// unreachable.
 func TestServerThatHangs(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -15,26 +15,26 @@ import (
 	"stig/internal/store/mysql"
 )
 
-// The variables that say who connects.
+// The environment variables with credentials.
 const (
 	PasswordVariable = "STIG_DB_PASSWORD"
 	UserVariable     = "STIG_DB_USER"
 )
 
-// Given says where to look for credentials.
+// Given is the sources of credentials.
 type Given struct {
-	User, Password string // what the variables hold; "" where they are not set
+	User, Password string // values of the variables; "" if unset
 	File           string // the user's file; "" for none
 }
 
-// Login is who connects. From says where the password comes from, for people: the
-// variable, the place in the file, or "" where there is none.
+// Login is the user and password of a connection. From is the source of the password, for
+// people: the variable, or file and line; "" without a password.
 type Login struct{ User, Password, From string }
 
-// LoginFor gives who connects to a database: the user of its URL, else of the variable, else
-// of the first line of the file that is for it; the password of the variable, else of the
-// first line of the file that is for this database and user. The error is a fault.Store: the
-// file cannot be read, others may read it, or a line in it cannot be understood.
+// LoginFor returns the login for a database. The user is that of the URL, else of the variable,
+// else of the first matching line of the file. The password is that of the variable, else of the
+// first line that matches database and user. The error is a fault.Store: the file is unreadable,
+// readable by others, or has an invalid line.
 func LoginFor(c mysql.Config, g Given) (Login, error) {
 	login := Login{User: cmp.Or(c.User, g.User)}
 	if g.Password != "" {
@@ -60,8 +60,8 @@ func LoginFor(c mysql.Config, g Given) (Login, error) {
 	return login, nil
 }
 
-// loginLine is a line of the file: a URL, which may leave out the user, the port and the
-// database, and a password.
+// loginLine is a line of the file: a URL, in which user, port and database are optional, and a
+// password.
 type loginLine struct {
 	number                               int
 	user, host, port, database, password string
@@ -72,12 +72,12 @@ func (l loginLine) isFor(c mysql.Config, user string) bool {
 	if c.Port != 0 {
 		port = fmt.Sprint(c.Port)
 	}
-	database, _, _ := strings.Cut(c.Database, "/") // a branch of Dolt has the users of its database
+	database, _, _ := strings.Cut(c.Database, "/") // the branches of a Dolt database share its users
 	return strings.EqualFold(l.host, c.Host) && (l.port == "" || l.port == port) &&
 		(l.database == "" || l.database == c.Database || l.database == database) && (l.user == "" || user == "" || l.user == user)
 }
 
-// read gives the lines of the file; none where there is no file.
+// read returns the lines of the file; none if it does not exist.
 func read(path string) (lines []loginLine, err error) {
 	if path == "" {
 		return nil, nil
@@ -121,7 +121,7 @@ func unreadable(path string, err error) error {
 	return &fault.Error{Code: fault.Store, Reason: fmt.Sprintf("%s: cannot be read: %v", path, err), Hint: "see whose it is: ls -ld " + path, Err: err}
 }
 
-// parse reads a line. Its errors repeat nothing of it, for a password may be in the wrong place.
+// parse parses a line. Its errors do not quote the line, which may have a password anywhere.
 func parse(text string) (loginLine, error) {
 	text = strings.TrimLeft(text, " \t")
 	at := strings.IndexAny(text, " \t")

@@ -39,24 +39,11 @@ func migrate(ctx context.Context, db *sql.DB) error {
 	if _, err := db.ExecContext(ctx, edgesTable); err != nil {
 		return err
 	}
-	known := map[string]bool{}
-	rows, err := db.QueryContext(ctx, "SELECT * FROM stig_lines WHERE 1 = 0")
-	if err != nil {
+	if err := addColumns(ctx, db, "stig_lines", append(newColumns, "KEY stig_lines_title (title_hash)")); err != nil {
 		return err
 	}
-	names, err := rows.Columns()
-	if err := errors.Join(err, rows.Close()); err != nil {
+	if err := liveStep(ctx, db); err != nil {
 		return err
-	}
-	for _, name := range names {
-		known[name] = true
-	}
-	for _, column := range newColumns {
-		if name, _, _ := strings.Cut(column, " "); !known[name] {
-			if _, err := db.ExecContext(ctx, "ALTER TABLE stig_lines ADD COLUMN "+column); err != nil {
-				return err
-			}
-		}
 	}
 	conn, err := db.Conn(ctx)
 	if err != nil {
@@ -64,6 +51,17 @@ func migrate(ctx context.Context, db *sql.DB) error {
 	}
 	defer conn.Close()
 	_, err = transact(ctx, conn, func(tx execer) error { return derive(ctx, conn, tx) })
+	return err
+}
+
+// addColumns adds columns to a table, and then keys, unless it has the first column.
+func addColumns(ctx context.Context, db *sql.DB, table string, columns []string) error {
+	first, _, _ := strings.Cut(columns[0], " ")
+	there := false
+	err := mysql.Each(ctx, db, "SHOW COLUMNS FROM "+table+" LIKE '"+first+"'", nil, func(*sql.Rows) error { there = true; return nil })
+	if err == nil && !there {
+		_, err = db.ExecContext(ctx, "ALTER TABLE "+table+" ADD "+strings.Join(columns, ", ADD "))
+	}
 	return err
 }
 

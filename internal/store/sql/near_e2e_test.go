@@ -184,6 +184,7 @@ func TestMigrate(t *testing.T) {
 		want := dump()
 		exec(t, db, "DROP TABLE stig_edges")
 		exec(t, db, "DROP INDEX stig_lines_title ON stig_lines")
+		exec(t, db, "ALTER TABLE stig_live DROP COLUMN ends")
 		for _, column := range []string{"title_hash", "parent", "defer_until", "closed_at", "cynefin", "surprise", "progress", "escalation"} {
 			exec(t, db, "ALTER TABLE stig_lines DROP COLUMN "+column)
 		}

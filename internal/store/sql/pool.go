@@ -17,29 +17,28 @@ import (
 	"stig/internal/store/mysql"
 )
 
-// Pool is the stores on servers that a process has open. It may be used by several
-// goroutines.
+// Pool holds the stores on servers that a process has open. It is safe for concurrent use.
 type Pool struct {
-	Given func() Given     // who connects
-	Cache string           // a directory for copies of what was read; "" for none
+	Given func() Given     // returns the credentials
+	Cache string           // directory for copies of stores; "" for none
 	Now   func() time.Time // measures how long a server takes to answer
-	// Timeout is how long a server may take for a connection; 0 for as long as mysql.Config has it.
+	// Timeout limits how long connecting takes; 0 for the default of mysql.Config.
 	Timeout time.Duration
 
 	mu     sync.Mutex
-	told   map[string]jsonl.Settings // what is not in its file yet, by path
-	stores map[string]*Store         // by URL and the absolute path of the file that names it
+	told   map[string]jsonl.Settings // settings that are not in their file yet, by path
+	stores map[string]*Store         // by URL and absolute path of the settings file
 }
 
-// Tell has the pool open a store with settings that are not in its file yet.
+// Tell sets settings for a store whose file does not have them yet.
 func (p *Pool) Tell(place beads.Place, s jsonl.Settings) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.told = map[string]jsonl.Settings{place.Path: s}
 }
 
-// Open gives the store at a place with Mode beads.Server, the same at each call. Nothing
-// is dialled before its first use.
+// Open returns the store at a place with Mode beads.Server, the same one for each call. It does
+// not connect before the first use.
 func (p *Pool) Open(place beads.Place) (*Store, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -62,8 +61,7 @@ func (p *Pool) Open(place beads.Place) (*Store, error) {
 	return p.stores[key], nil
 }
 
-// Options are those that a store is opened with, and where its password comes from; see
-// Login.
+// Options returns the options of a store, and the source of its password; see Login.
 func (p *Pool) Options(place beads.Place) (o Options, from string, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -85,16 +83,16 @@ func (p *Pool) options(place beads.Place) (o Options, from string, err error) {
 	login, err := LoginFor(o.Config, p.Given())
 	o.Config.User, o.Config.Password = login.User, login.Password
 	named := o.Config
-	o.Config.Renewed = func() (string, error) { // loops and boards outlive passwords
+	o.Config.Renewed = func() (string, error) { // passwords may change while a loop or a board runs
 		login, err := LoginFor(named, p.Given())
 		return login.Password, err
 	}
 	return o, login.From, err
 }
 
-// Settings reads the settings that name a store. Of a store that was named by hand there
-// may be none: then TLS and CA are those of the store beside it, if that is on the same
-// server, such as another branch of Dolt.
+// Settings reads the settings of a store. A store given by URL may have none: then TLS and CA
+// come from the store in the same directory if that is on the same server, such as another branch
+// of Dolt.
 func Settings(place beads.Place) (jsonl.Settings, error) {
 	s, err := jsonl.ReadSettings(place.Path)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -107,7 +105,7 @@ func Settings(place beads.Place) (jsonl.Settings, error) {
 	return jsonl.Settings{}, nil
 }
 
-// serverOf is the server of a URL; "" where it cannot be read.
+// serverOf returns the host and port of a URL; "" if it is invalid.
 func serverOf(url string) string {
 	c, err := mysql.ParseURL(url)
 	if err != nil {
@@ -116,7 +114,7 @@ func serverOf(url string) string {
 	return net.JoinHostPort(c.Host, strconv.Itoa(cmp.Or(c.Port, 3306)))
 }
 
-// Close ends the connections of all stores.
+// Close closes the connections of all stores.
 func (p *Pool) Close() (err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -127,7 +125,7 @@ func (p *Pool) Close() (err error) {
 	return err
 }
 
-// Unopened is a store that cannot be opened: whatever is asked of it gives the error.
+// Unopened is a store that cannot be opened. Its methods return the error.
 type Unopened struct {
 	At  beads.Place
 	Err error

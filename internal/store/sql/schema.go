@@ -110,12 +110,15 @@ const edgesTable = `CREATE TABLE IF NOT EXISTS stig_edges (
 	PRIMARY KEY (issue, n),
 	KEY stig_edges_target (target, type)` + charset
 
-// liveTable makes the table of live state.
+// liveTable creates the table of live state. ends is when a claim expires unless it is renewed;
+// NULL for other documents.
 const liveTable = `CREATE TABLE IF NOT EXISTS stig_live (
 	name VARBINARY(255) NOT NULL PRIMARY KEY,
 	text LONGBLOB NOT NULL,
 	version BIGINT NOT NULL,
-	changed DATETIME(6) NOT NULL` + charset
+	changed DATETIME(6) NOT NULL,
+	ends DATETIME(6) NULL,
+	KEY stig_live_ends (ends)` + charset
 
 const charset = ") DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
 

@@ -16,21 +16,21 @@ import (
 	"stig/internal/store/mysql"
 )
 
-// State keeps what live state all machines have to see. It is the same one with each call.
+// State returns the live state that all machines share. Each call returns the same one.
 func (s *Store) State() clone.Documents {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.state == nil {
-		s.state = &state{db: s.DB, explain: s.explain}
+		s.state = &state{db: s.DB, explain: s.explain, own: map[string]clone.Entry{}}
 	}
 	return s.state
 }
 
-// recentEvents bounds the edits among which Edited looks.
+// recentEvents is the number of edits that Edited reads.
 const recentEvents = 1000
 
-// Edited gives how long ago each actor made their last edit, of the latest of all, by the
-// clock of the server.
+// Edited returns how long ago each actor made their last edit, by the server's clock. It
+// reads the latest edits of the store.
 func (s *Store) Edited(ctx context.Context) (ago map[string]time.Duration, err error) {
 	ago = map[string]time.Duration{}
 	var actor string
@@ -41,56 +41,68 @@ func (s *Store) Edited(ctx context.Context) (ago map[string]time.Duration, err e
 	return ago, s.explain(err)
 }
 
-// state keeps clone.Documents in the table stig_live: a row each, with a version that is
-// drawn anew with each change, since a row that was removed may come back.
+// state implements clone.Documents with the table stig_live, one row per document. Each change
+// sets a new random version, since a removed row may be created again.
 type state struct {
 	db      func() *sql.DB
-	explain func(error) error // has the place of the server first
+	explain func(error) error // adds the location of the server
 
-	mu    sync.Mutex
-	own   map[string]clone.Entry // as this process read or wrote them last: often nobody else does
-	whole map[string]bool        // the folders of which own has all there is
-	down  error                  // why the server could not be reached just now
+	mu   sync.Mutex
+	own  map[string]clone.Entry // as this process last read or wrote them; without text if there was none
+	down error                  // why the server was unreachable within the last rest
 }
 
 const (
-	// rest is for how long a server that could not be reached is not asked again, so that
-	// a command that asks for several things waits once.
+	// rest is how long an unreachable server is not asked again, so that a command with
+	// several questions waits once.
 	rest = 5 * time.Second
-	// mostOwn bounds the documents of which is remembered how they were.
+	// mostOwn is about how many documents a process remembers.
 	mostOwn = 256
 )
 
-// Load gives documents: one round trip.
-func (s *state) Load(ctx context.Context, name string) (entries []clone.Entry, err error) {
+// Load implements clone.Documents, in one round trip.
+func (s *state) Load(ctx context.Context, names ...string) ([]clone.Entry, error) {
+	return s.read(ctx, names, false)
+}
+
+// Ended implements clone.Documents, in one round trip.
+func (s *state) Ended(ctx context.Context, names ...string) ([]clone.Entry, error) {
+	return s.read(ctx, names, true)
+}
+
+// read returns the documents of names, if ended also the expired ones, and remembers them.
+func (s *state) read(ctx context.Context, names []string, ended bool) (entries []clone.Entry, err error) {
 	if err := s.isDown(); err != nil {
 		return nil, err
 	}
 	err = repeat(ctx, func() error {
-		entries, err = s.load(ctx, name)
+		entries, err = s.load(ctx, names, ended)
 		return err
 	})
-	if err == nil {
-		s.learn(name, entries)
+	if err == nil && !slices.ContainsFunc(names, isFolder) {
+		for _, name := range names {
+			s.remember(clone.Entry{Name: name}) // unless it is among entries
+		}
+		s.remember(entries...)
 	}
 	return entries, s.wrapped(err)
 }
 
-// Change edits documents: a round trip to read, unless this process knows how the one that is
-// named was, and one to write a single document.
-func (s *state) Change(ctx context.Context, name string, change func([]clone.Entry) ([]clone.Entry, bool, error)) error {
+// Change implements clone.Documents. It takes one round trip to write a single document, and
+// another one to read the documents unless this process remembers them.
+func (s *state) Change(ctx context.Context, names []string, change func([]clone.Entry) ([]clone.Entry, bool, error)) error {
 	if err := s.isDown(); err != nil {
 		return err
 	}
-	if was, ok := s.remembered(name); ok {
+	if was, ok := s.remembered(names); ok {
 		now, changed, err := change(slices.Clone(was))
-		if err == nil && changed && s.swap(ctx, name, was, now) == nil {
+		if err == nil && changed && s.swap(ctx, was, now) == nil {
 			return nil
-		} // else it is not as it was, or whatever is wrong is so once more
+		} // else read the documents: they may have changed
 	}
 	var refused error
 	err := repeat(ctx, func() error {
-		was, err := s.load(ctx, name)
+		was, err := s.load(ctx, names, false)
 		if err != nil {
 			return err
 		}
@@ -98,7 +110,7 @@ func (s *state) Change(ctx context.Context, name string, change func([]clone.Ent
 		if refused = err; err != nil || !changed {
 			return nil
 		}
-		return s.swap(ctx, name, was, now)
+		return s.swap(ctx, was, now)
 	})
 	return errors.Join(refused, s.wrapped(err))
 }
@@ -112,11 +124,11 @@ func (s *state) Prune(ctx context.Context, folder string, age time.Duration) err
 	}))
 }
 
-// errLost says that another changed a document meanwhile.
+// errLost means that a document changed between its read and its write.
 var errLost = errors.New("changed meanwhile")
 
-// repeat calls try until it does not lose against others any more, or ctx ends, and once
-// more where the connection died: what was written then may be there, and is met again.
+// repeat calls try until it no longer conflicts with other writers, or ctx ends. It retries
+// once after a lost connection: try then reads what was written before the loss.
 func repeat(ctx context.Context, try func() error) error {
 	died := false
 	for wait := leastWait; ; wait = min(2*wait, mostWait) {
@@ -137,17 +149,33 @@ func repeat(ctx context.Context, try func() error) error {
 	}
 }
 
-func (s *state) load(ctx context.Context, name string) (entries []clone.Entry, err error) {
-	const columns = "SELECT name, text, version, TIMESTAMPDIFF(MICROSECOND, changed, UTC_TIMESTAMP(6)) FROM stig_live "
-	db := s.db()
-	query, args := columns+"WHERE name = ?", []any{name}
-	if folder, ok := strings.CutSuffix(name, "/"); ok {
-		query, args = columns+"WHERE name >= ? AND name < ? ORDER BY name", []any{name, folder + "0"} // which follows the slash
+// load returns the documents of names, if ended also the expired ones, sorted by name. Each
+// condition is a query of its own, so that each uses its index.
+func (s *state) load(ctx context.Context, names []string, ended bool) (entries []clone.Entry, err error) {
+	var queries []string
+	var args, exact []any
+	ask := func(condition string, of ...any) {
+		queries = append(queries, "SELECT name, text, version, TIMESTAMPDIFF(MICROSECOND, changed, UTC_TIMESTAMP(6)) FROM stig_live WHERE "+condition)
+		args = append(args, of...)
 	}
+	if ended {
+		ask("ends <= UTC_TIMESTAMP(6)")
+	}
+	for _, name := range names {
+		if isFolder(name) {
+			ask("name >= ? AND name < ?", name, strings.TrimSuffix(name, "/")+"0") // 0 follows the slash
+		} else {
+			exact = append(exact, name)
+		}
+	}
+	if len(exact) > 0 {
+		ask("name IN (?"+strings.Repeat(", ?", len(exact)-1)+")", exact...)
+	}
+	db := s.db()
 	read := func() error {
 		var e clone.Entry
 		var age int64
-		return each(ctx, db, query, args, func() {
+		return each(ctx, db, strings.Join(queries, " UNION ALL "), args, func() {
 			e.Age = max(time.Duration(age), 1) * time.Microsecond
 			entries = append(entries, e)
 		}, &e.Name, &e.Text, &e.Version, &age)
@@ -158,29 +186,27 @@ func (s *state) load(ctx context.Context, name string) (entries []clone.Entry, e
 		}
 		err = read()
 	}
-	return entries, err
+	slices.SortFunc(entries, func(a, b clone.Entry) int { return strings.Compare(a.Name, b.Name) })
+	return slices.CompactFunc(entries, func(a, b clone.Entry) bool { return a.Name == b.Name }), err
 }
+
+// isFolder reports whether a name stands for all documents with that prefix.
+func isFolder(name string) bool { return strings.HasSuffix(name, "/") }
 
 // write is one statement that changes one document.
 type write struct {
-	entry clone.Entry // as it is then; with no text where it is gone
+	entry clone.Entry // as written; without text if it is removed
 	query string
 	args  []any
 }
 
-// swap puts now in the place of was, which it compares by version.
-func (s *state) swap(ctx context.Context, name string, was, now []clone.Entry) error {
+// swap replaces was by now. It returns errLost if the version of a document is not that of was.
+func (s *state) swap(ctx context.Context, was, now []clone.Entry) (err error) {
 	writes := writesOf(was, now)
-	s.forget(name)
-	if len(writes) == 0 {
-		return nil
-	}
-	var err error
-	db := s.db()
 	if len(writes) == 1 {
-		err = writes[0].on(ctx, db)
+		err = writes[0].on(ctx, s.db())
 	} else {
-		err = allOn(ctx, db, writes)
+		err = allOn(ctx, s.db(), writes)
 	}
 	for _, w := range writes {
 		if err == nil {
@@ -192,8 +218,7 @@ func (s *state) swap(ctx context.Context, name string, was, now []clone.Entry) e
 	return err
 }
 
-// writesOf lists what makes now of was, in the order of the names, and gives the entries
-// of now their versions.
+// writesOf returns the statements that turn was into now, and sets the versions of now.
 func writesOf(was, now []clone.Entry) (writes []write) {
 	before := map[string]clone.Entry{}
 	for _, e := range was {
@@ -207,12 +232,13 @@ func writesOf(was, now []clone.Entry) (writes []write) {
 			continue
 		}
 		e.Version = rand.Int64()
+		lasts := sql.NullInt64{Int64: e.Lasts().Microseconds(), Valid: e.Lasts() > 0}
 		if there {
-			writes = append(writes, write{*e, "UPDATE stig_live SET text = ?, version = ?, changed = UTC_TIMESTAMP(6) WHERE name = ? AND version = ?",
-				[]any{e.Text, e.Version, e.Name, old.Version}})
+			writes = append(writes, write{*e, "UPDATE stig_live SET text = ?, version = ?, changed = UTC_TIMESTAMP(6), ends = " + endsAfter + " WHERE name = ? AND version = ?",
+				[]any{e.Text, e.Version, lasts, e.Name, old.Version}})
 		} else {
-			writes = append(writes, write{*e, "INSERT INTO stig_live (name, text, version, changed) VALUES (?, ?, ?, UTC_TIMESTAMP(6))",
-				[]any{e.Name, e.Text, e.Version}})
+			writes = append(writes, write{*e, "INSERT INTO stig_live (name, text, version, changed, ends) VALUES (?, ?, ?, UTC_TIMESTAMP(6), " + endsAfter + ")",
+				[]any{e.Name, e.Text, e.Version, lasts}})
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(before)) {
@@ -221,7 +247,10 @@ func writesOf(was, now []clone.Entry) (writes []write) {
 	return writes
 }
 
-// on performs a statement, which must find its document as it was.
+// endsAfter is the time at which a document written now expires.
+const endsAfter = "TIMESTAMPADD(MICROSECOND, ?, UTC_TIMESTAMP(6))"
+
+// on executes the statement. It returns errLost if the document is not as it was.
 func (w write) on(ctx context.Context, db execer) error {
 	n, err := affected(db.ExecContext(ctx, w.query, w.args...))
 	if mysql.Repeated(err) || err == nil && n != 1 {
@@ -230,8 +259,11 @@ func (w write) on(ctx context.Context, db execer) error {
 	return err
 }
 
-// allOn performs statements in one transaction.
+// allOn executes statements in one transaction.
 func allOn(ctx context.Context, db *sql.DB, writes []write) error {
+	if len(writes) == 0 {
+		return nil
+	}
 	conn, err := db.Conn(ctx)
 	if err != nil {
 		return err
@@ -248,76 +280,69 @@ func allOn(ctx context.Context, db *sql.DB, writes []write) error {
 	return err
 }
 
-// remembered gives the document of a name, none where there was none, as this process read or
-// wrote it last. Comparing its version shows whether it is so still.
-func (s *state) remembered(name string) (was []clone.Entry, ok bool) {
+// remembered returns documents as this process last read or wrote them; ok is false unless all
+// are remembered. Their versions show whether they are still the same.
+func (s *state) remembered(names []string) (was []clone.Entry, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e, ok := s.own[name]
-	if !ok {
-		return nil, s.whole[folderOf(name)] && !strings.HasSuffix(name, "/")
+	for _, name := range names {
+		e, ok := s.own[name]
+		if !ok {
+			return nil, false
+		}
+		if e.Text != nil {
+			e.Age = 1 // the real age is greater; who refuses because of it is asked again
+			was = append(was, e)
+		}
 	}
-	e.Age = 1 // of how it was; who decides by the age refuses, and is asked again
-	return []clone.Entry{e}, true
+	return was, true
 }
 
-// learn remembers what was read.
-func (s *state) learn(name string, entries []clone.Entry) {
+// remember stores documents as they are; one without text does not exist.
+func (s *state) remember(entries ...clone.Entry) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	isFolder := strings.HasSuffix(name, "/")
-	if s.own == nil || len(s.own)+len(entries) > mostOwn {
-		s.own, s.whole = map[string]clone.Entry{}, map[string]bool{}
+	if len(s.own) > mostOwn {
+		clear(s.own)
 	}
-	if len(entries) > mostOwn {
-		return
-	}
-	maps.DeleteFunc(s.own, func(known string, _ clone.Entry) bool { return known == name || isFolder && folderOf(known) == name })
 	for _, e := range entries {
 		s.own[e.Name] = e
 	}
-	if isFolder {
-		s.whole[name] = true
-	}
 }
 
-// folderOf is what a name has up to its first slash.
-func folderOf(name string) string {
-	folder, _, _ := strings.Cut(name, "/")
-	return folder + "/"
-}
-
-func (s *state) remember(e clone.Entry) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if e.Text == nil {
-		delete(s.own, e.Name)
-		return
-	}
-	if s.own == nil || len(s.own) >= mostOwn {
-		s.own, s.whole = map[string]clone.Entry{}, map[string]bool{}
-	}
-	s.own[e.Name] = e
-}
-
-// forget has a document be read before it is written again.
+// forget makes the next change of a document read it first.
 func (s *state) forget(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.own, name)
-	delete(s.whole, folderOf(name))
 }
 
-// isDown is why the server could not be reached just now; nil where it was, or was not
-// asked.
+// liveStep brings the table of live state to version 2 of the tables. It may be repeated after an
+// interruption.
+func liveStep(ctx context.Context, db *sql.DB) error {
+	s := state{db: func() *sql.DB { return db }}
+	claims, err := s.load(ctx, []string{"claim/"}, false) // creates a missing table
+	if err != nil {
+		return err
+	}
+	err = addColumns(ctx, db, "stig_live", []string{"ends DATETIME(6) NULL", "KEY stig_live_ends (ends)"})
+	for _, e := range claims {
+		if err == nil && e.Lasts() > 0 {
+			_, err = db.ExecContext(ctx, "UPDATE stig_live SET ends = TIMESTAMPADD(MICROSECOND, ?, changed) WHERE name = ? AND version = ?", e.Lasts().Microseconds(), e.Name, e.Version)
+		}
+	}
+	return err
+}
+
+// isDown returns why the server was unreachable within the last rest, or nil.
 func (s *state) isDown() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.down
 }
 
-// wrapped gives an error with the place of the server, and lets a server rest that could not
-// be reached.
+// wrapped adds the location of the server to an error. If the server is unreachable, it is not
+// asked again for rest.
 func (s *state) wrapped(err error) error {
 	if err == nil || errors.Is(err, errLost) || mysql.Again(err) {
 		return err

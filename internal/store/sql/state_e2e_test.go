@@ -51,9 +51,9 @@ func put(name, text string) func([]clone.Entry) ([]clone.Entry, bool, error) {
 	}
 }
 
-func textsOf(t *testing.T, s *state, name string) (list []string) {
+func textsOf(t *testing.T, s *state, names ...string) (list []string) {
 	t.Helper()
-	entries, err := s.Load(t.Context(), name)
+	entries, err := s.Load(t.Context(), names...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,18 +72,19 @@ func TestState(t *testing.T) {
 	stateOn(t, func(t *testing.T, open func() *state) {
 		s, ctx := open(), t.Context()
 		for _, one := range [][2]string{{"a/1", "x"}, {"a/1.2", "y"}, {"a/10", "z"}, {"a", "n"}, {"b/1", "o'\\\x00"}, {"a/1", "x2"}} {
-			if err := s.Change(ctx, one[0], put(one[0], one[1])); err != nil {
+			if err := s.Change(ctx, []string{one[0]}, put(one[0], one[1])); err != nil {
 				t.Fatal(err)
 			}
 		}
 		for name, want := range map[string][]string{
 			"a/1": {"a/1=x2"}, "a/": {"a/1=x2", "a/1.2=y", "a/10=z"}, "b/": {"b/1=o'\\\x00"}, "c/": nil, "c": nil,
+			"b/1 a/10 c a/1 a/1": {"a/1=x2", "a/10=z", "b/1=o'\\\x00"}, "a a/": {"a=n", "a/1=x2", "a/1.2=y", "a/10=z"},
 		} {
-			if got := textsOf(t, s, name); !slices.Equal(got, want) {
+			if got := textsOf(t, s, strings.Fields(name)...); !slices.Equal(got, want) {
 				t.Errorf("%s: %q, want %q", name, got, want)
 			}
 		}
-		if err := s.Change(ctx, "a/", func(was []clone.Entry) ([]clone.Entry, bool, error) {
+		if err := s.Change(ctx, []string{"a/"}, func(was []clone.Entry) ([]clone.Entry, bool, error) {
 			was[1].Text = []byte("y2")
 			return append(was[1:2], clone.Entry{Name: "a/3", Text: []byte("w")}), true, nil
 		}); err != nil {
@@ -93,14 +94,66 @@ func TestState(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 		refusal := errors.New("refused")
-		if err := s.Change(ctx, "a/3", func(was []clone.Entry) ([]clone.Entry, bool, error) { return nil, true, refusal }); !errors.Is(err, refusal) {
+		if err := s.Change(ctx, []string{"a/3"}, func(was []clone.Entry) ([]clone.Entry, bool, error) { return nil, true, refusal }); !errors.Is(err, refusal) {
 			t.Error(err)
 		}
-		if err := s.Change(ctx, "a/3", func(was []clone.Entry) ([]clone.Entry, bool, error) { return nil, false, nil }); err != nil {
+		if err := s.Change(ctx, []string{"a/3"}, func(was []clone.Entry) ([]clone.Entry, bool, error) { return nil, false, nil }); err != nil {
 			t.Error(err)
 		}
 		if got := textsOf(t, s, "a/3"); !slices.Equal(got, []string{"a/3=w"}) {
 			t.Errorf("%q", got)
+		}
+	})
+}
+
+// TestStateEnded: Ended returns the documents of its names and the claims of agents that were
+// not renewed in time, each once, and no other document.
+func TestStateEnded(t *testing.T) {
+	claim := func(name, rest string) string { return fmt.Sprintf(`{"issue":%q,"lease":{%s}}`, name, rest) }
+	hour, moment := fmt.Sprintf(`"lasts":%d`, time.Hour), fmt.Sprintf(`"lasts":%d`, time.Millisecond)
+	stateOn(t, func(t *testing.T, open func() *state) {
+		s, ctx := open(), t.Context()
+		set := func(name, text string) {
+			t.Helper()
+			if err := s.Change(ctx, []string{name}, put(name, text)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		set("claim/a", claim("a", hour))
+		set("claim/b", claim("b", moment))
+		set("claim/c", claim("c", moment+`,"person":true`))
+		set("claim/d", claim("d", hour))
+		set("claim/e", claim("e", moment))
+		set("claim/e", claim("e", hour)) // renewed
+		set("claim/f", claim("f", hour))
+		set("claim/f", `{"issue":"f"}`)
+		set("other/a", claim("a", moment))
+		time.Sleep(2 * time.Millisecond)
+		check := func(when string, want ...string) {
+			t.Helper()
+			entries, err := open().Ended(ctx, "claim/b", "claim/d", "claim/x")
+			var names []string
+			for _, e := range entries {
+				names = append(names, e.Name)
+			}
+			if err != nil || !slices.Equal(names, want) {
+				t.Errorf("%s: %q, %v, want %q", when, names, err, want)
+			}
+		}
+		check("new", "claim/b", "claim/d")
+		if _, err := s.db().Exec("UPDATE stig_live SET changed = changed - INTERVAL 61 MINUTE"); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 { // as after an interruption
+			if _, err := s.db().Exec("ALTER TABLE stig_live DROP COLUMN ends"); err != nil {
+				t.Fatal(err)
+			}
+			for range 2 {
+				if err := liveStep(ctx, s.db()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			check("migrated", "claim/a", "claim/b", "claim/d", "claim/e")
 		}
 	})
 }
@@ -129,7 +182,7 @@ func TestStateOfOthers(t *testing.T) {
 			{a, add("1"), "1"}, {a, add("2"), "12"}, {b, add("3"), "123"}, {a, add("4"), "1234"}, {b, add("5"), "12345"},
 			{b, gone, ""}, {b, add("6"), "6"}, {a, add("7"), "67"}, {b, gone, ""}, {a, add("8"), "8"}, {b, add("9"), "89"},
 		} {
-			if err := step.by.Change(ctx, "a/1", step.do); err != nil {
+			if err := step.by.Change(ctx, []string{"a/1"}, step.do); err != nil {
 				t.Fatal(err)
 			}
 			if got := strings.Join(textsOf(t, a, "a/1"), ""); got != "a/1="+step.want && step.want != "" || step.want == "" && got != "" {
@@ -137,30 +190,30 @@ func TestStateOfOthers(t *testing.T) {
 			}
 		}
 		// Who decides nothing by what is remembered decides by what is there.
-		if err := a.Change(ctx, "a/1", add("x")); err != nil {
+		if err := a.Change(ctx, []string{"a/1"}, add("x")); err != nil {
 			t.Fatal(err)
 		}
-		if err := b.Change(ctx, "a/1", gone); err != nil {
+		if err := b.Change(ctx, []string{"a/1"}, gone); err != nil {
 			t.Fatal(err)
 		}
 		// That there was none is known no longer than there is none.
 		if got := textsOf(t, a, "a/"); len(got) > 0 {
 			t.Fatalf("%q", got)
 		}
-		if err := b.Change(ctx, "a/1", add("b")); err != nil {
+		if err := b.Change(ctx, []string{"a/1"}, add("b")); err != nil {
 			t.Fatal(err)
 		}
-		if err := a.Change(ctx, "a/1", add("c")); err != nil {
+		if err := a.Change(ctx, []string{"a/1"}, add("c")); err != nil {
 			t.Fatal(err)
 		}
 		if got := textsOf(t, b, "a/1"); !slices.Equal(got, []string{"a/1=bc"}) {
 			t.Errorf("%q", got)
 		}
-		if err := b.Change(ctx, "a/1", gone); err != nil {
+		if err := b.Change(ctx, []string{"a/1"}, gone); err != nil {
 			t.Fatal(err)
 		}
 		seen := -1
-		if err := a.Change(ctx, "a/1", func(was []clone.Entry) ([]clone.Entry, bool, error) { seen = len(was); return nil, false, nil }); err != nil || seen != 0 {
+		if err := a.Change(ctx, []string{"a/1"}, func(was []clone.Entry) ([]clone.Entry, bool, error) { seen = len(was); return nil, false, nil }); err != nil || seen != 0 {
 			t.Errorf("%d, %v", seen, err)
 		}
 	})
@@ -179,7 +232,7 @@ func TestStateAtOnce(t *testing.T) {
 			all.Go(func() {
 				for n := range rounds {
 					name := []string{"n/1", "n/"}[n%2]
-					if err := s.Change(ctx, name, func(was []clone.Entry) ([]clone.Entry, bool, error) {
+					if err := s.Change(ctx, []string{name}, func(was []clone.Entry) ([]clone.Entry, bool, error) {
 						for i := range was {
 							was[i].Text = append(slices.Clone(was[i].Text), '.')
 						}
@@ -216,7 +269,7 @@ func TestStateTrips(t *testing.T) {
 		}
 		sign := func(n int) {
 			for i := range n {
-				if err := s.Change(t.Context(), "actor/bo", put("actor/bo", fmt.Sprint(n, i))); err != nil {
+				if err := s.Change(t.Context(), []string{"actor/bo"}, put("actor/bo", fmt.Sprint(n, i))); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -228,14 +281,14 @@ func TestStateTrips(t *testing.T) {
 			t.Errorf("%d statements for 10 changes", n)
 		}
 		before = asked()
-		if _, err := s.Load(t.Context(), "claim/"); err != nil {
+		if _, err := s.Ended(t.Context(), "claim/a"); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Change(t.Context(), "claim/a", put("claim/a", "1")); err != nil {
+		if err := s.Change(t.Context(), []string{"claim/a"}, put("claim/a", "1")); err != nil {
 			t.Fatal(err)
 		}
 		if n := asked() - before - 1; n != 2 {
-			t.Errorf("%d statements to read a folder and add to it", n)
+			t.Errorf("%d statements to read a missing document and add it", n)
 		}
 	})
 }
@@ -249,7 +302,7 @@ func TestStateWithoutServer(t *testing.T) {
 		if _, err := s.Load(t.Context(), "a/"); err == nil || err.Error() != "no route" {
 			t.Error(err)
 		}
-		if err := s.Change(t.Context(), "a", put("a", "")); err == nil || err.Error() != "no route" {
+		if err := s.Change(t.Context(), []string{"a"}, put("a", "")); err == nil || err.Error() != "no route" {
 			t.Error(err)
 		}
 	}

@@ -40,7 +40,7 @@ func edits(fn func(mark string) func(*beads.Tx) error) func(*sqlstore.Store, str
 func live(s *sqlstore.Store, mark string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), s.Patience())
 	defer cancel()
-	return s.State().Change(ctx, "kept/", func([]clone.Entry) ([]clone.Entry, bool, error) {
+	return s.State().Change(ctx, []string{"kept/"}, func([]clone.Entry) ([]clone.Entry, bool, error) {
 		return []clone.Entry{{Name: "kept/1", Text: []byte(mark)}, {Name: "kept/2", Text: []byte(mark)}}, true, nil
 	})
 }

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// hub asks the server whether the store changed, once for all who watch it.
+// hub polls the server for changes of the store, once for all watchers of the process.
 type hub struct {
 	mu       sync.Mutex
 	watchers []chan struct{}
-	stop     context.CancelFunc // of the asking; nil while nobody watches
+	stop     context.CancelFunc // of the polling; nil without watchers
 }
 
 const (
@@ -20,8 +20,8 @@ const (
 	idleAfter = time.Minute // without a change
 )
 
-// Watch implements beads.Store. The server is asked once a second, and less often when
-// nothing changes, however many watch.
+// Watch implements beads.Store. It polls the server once a second for all watchers, and every
+// five seconds if nothing changed for a minute.
 func (s *Store) Watch() (changes <-chan struct{}, stop func()) {
 	w := make(chan struct{}, 1)
 	h := &s.hub
@@ -44,7 +44,7 @@ func (s *Store) Watch() (changes <-chan struct{}, stop func()) {
 	}
 }
 
-// seen is the version that was read last, -1 for none.
+// seen returns the version that was read last, or -1.
 func (s *Store) seen() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -54,7 +54,7 @@ func (s *Store) seen() int64 {
 	return s.held.Version
 }
 
-// look asks until nobody watches. A change since the version that was seen counts.
+// look polls until ctx ends, and reports each change since the version seen.
 func (s *Store) look(ctx context.Context, seen int64) {
 	idle := time.Duration(0)
 	for {
@@ -84,7 +84,7 @@ func (h *hub) tell() {
 	for _, w := range h.watchers {
 		select {
 		case w <- struct{}{}:
-		default: // there is one that nobody has taken yet
+		default: // it has an unread one
 		}
 	}
 }

@@ -16,6 +16,7 @@ type Proxy struct {
 	delay    atomic.Int64 // of each direction, in nanoseconds
 	turns    atomic.Int64
 	dialled  atomic.Int64
+	bytes    atomic.Int64
 	cutAfter atomic.Int64 // bytes until the connections are cut; 0 for never
 
 	mu     sync.Mutex
@@ -46,6 +47,9 @@ func (p *Proxy) SetRoundTrip(d time.Duration) { p.delay.Store(int64(d / 2)) }
 func (p *Proxy) Counted() (turns, connections int) {
 	return int(p.turns.Swap(0)), int(p.dialled.Swap(0))
 }
+
+// Bytes returns the bytes in both directions since the last call.
+func (p *Proxy) Bytes() int { return int(p.bytes.Swap(0)) }
 
 // IsIdle reports whether no connection is open, so that Counted is complete.
 func (p *Proxy) IsIdle() bool {
@@ -163,6 +167,7 @@ func (p *Proxy) pass(client net.Conn) {
 
 // count counts bytes, and cuts the connections when the limit is reached.
 func (p *Proxy) count(n int) {
+	p.bytes.Add(int64(n))
 	if left := p.cutAfter.Load(); left > 0 && p.cutAfter.Add(-int64(n)) <= 0 {
 		p.cutAfter.Store(0)
 		p.Cut()
