@@ -63,11 +63,7 @@ func newEdition(h *held, tx *beads.Tx) (*edition, error) {
 		}
 		v.keys = clip(strings.Join(keys, " "), 1000)
 		if c.Line == 0 {
-			pos, err := h.place(c.ID)
-			if err != nil {
-				return nil, err
-			}
-			e.added = append(e.added, addition{c.ID, pos, after, endingOf(tx, c.After)})
+			e.added = append(e.added, addition{c.ID, h.place(c.ID), after, endingOf(tx, c.After)})
 			v.keys = ""
 		} else {
 			before, err := beads.ParseRecord(c.Before)
@@ -97,28 +93,27 @@ func newSwap(id string, before, after *beads.Record, keys []string) swap {
 
 // place is where a new issue stands: among those in the order of their ids, or at the
 // end where the store is in no such order.
-func (h *held) place(id string) (int64, error) {
-	rows, err := h.rows()
-	if err != nil || len(rows) == 0 {
-		return 1, err
+func (h *held) place(id string) int64 {
+	if len(h.rows) == 0 {
+		return 1
 	}
-	last := rows[len(rows)-1]
+	last := h.rows[len(h.rows)-1]
 	before, at := "", last.pos
 	if last.id == "" {
 		at++
 	}
-	for _, r := range slices.Backward(rows) {
+	for _, r := range slices.Backward(h.rows) {
 		switch {
 		case r.id == "":
 		case before != "" && r.id >= before:
-			return last.pos + 1, nil
+			return last.pos + 1
 		default:
 			if before = r.id; r.id > id {
 				at = r.pos
 			}
 		}
 	}
-	return at, nil
+	return at
 }
 
 // endingOf is what ends a new line.

@@ -69,11 +69,11 @@ type comment struct {
 
 // row is where a line stands in the text.
 type row struct {
-	pos   int64
-	id    string // "" of what is no issue
-	size  int    // in bytes, with its end
-	off   int64  // where it is held
-	fresh bool   // in held.fresh, not in held.base
+	pos  int64
+	id   string // "" of what is no issue
+	size int    // in bytes, with its end
+	off  int64  // in the file of the local copy
+	text []byte // nil for a line in that file
 }
 
 // querier is a database or a transaction.
@@ -193,7 +193,7 @@ func (n *news) assemble() error {
 		for _, c := range comments {
 			p.comments = append(p.comments, c.body)
 		}
-		l.text = slices.Concat(p.join(), l.ending)
+		l.text = append(p.join(), l.ending...)
 		l.size = len(l.text)
 	}
 	slices.SortFunc(n.lines, func(a, b line) int { return compareRows(a.row, b.row) })

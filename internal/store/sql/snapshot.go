@@ -52,10 +52,7 @@ func (s *Store) refresh(ctx context.Context) (*held, error) {
 		s.held = h
 		return h, nil
 	}
-	next, err := h.with(n)
-	if err != nil {
-		return nil, err
-	}
+	next := h.with(n)
 	next.memo = s.memo.Load()
 	if next.snapshot, err = next.read(s.place); err != nil {
 		return nil, err
