@@ -41,6 +41,7 @@ type Config struct {
 	Plain    bool          // no TLS to another host than this one
 	CA       string        // a file with the certificates that sign the server's; "" for the system's
 	Timeout  time.Duration // for a connection, with its login; 0 means 10 s
+	Compress bool          // compress what is sent, if the server can (MariaDB and MySQL; not Dolt)
 
 	// Renewed gives the password for each connection, where it may change while the
 	// process runs; nil for Password.
@@ -188,6 +189,7 @@ func (c Config) node(a Address) (sqldriver.Connector, error) {
 	d.ReadTimeout, d.WriteTimeout = silence, silence
 	d.ClientFoundRows, d.ParseTime, d.InterpolateParams = true, true, true
 	d.MaxAllowedPacket, d.Logger = maxPacket, &driver.NopLogger{}
+	options := []driver.Option{driver.EnableCompression(c.Compress)}
 	if d.Net == "tcp" && !c.Plain && (c.CA != "" || !a.isHere()) {
 		t, err := verifying(a.Host, c.CA)
 		if err != nil {
@@ -200,9 +202,10 @@ func (c Config) node(a Address) (sqldriver.Connector, error) {
 			d.Passwd, err = c.Renewed()
 			return err
 		}
-		if err := d.Apply(driver.BeforeConnect(renew)); err != nil {
-			return nil, err
-		}
+		options = append(options, driver.BeforeConnect(renew))
+	}
+	if err := d.Apply(options...); err != nil {
+		return nil, err
 	}
 	connector, err := driver.NewConnector(d)
 	if err != nil {

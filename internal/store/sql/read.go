@@ -98,6 +98,11 @@ func compareRows(a, b row) int { return cmp.Or(cmp.Compare(a.pos, b.pos), cmp.Co
 // ask fetches what is newer than a version; everything for -1.
 func (s *Store) ask(ctx context.Context, version int64) (*news, error) {
 	db := s.DB()
+	if c := s.options.Config; version < 0 && !c.IsHere() { // on this machine compressing takes longer than sending
+		c.Compress = true
+		db = dial(c)
+		defer db.Close()
+	}
 	n, err := askOf(ctx, db, version)
 	for again := 0; again < 2 && mysql.Gone(err) && !mysql.Unreached(err); again++ {
 		n, err = askOf(ctx, db, version) // on another connection: a question may be asked twice
