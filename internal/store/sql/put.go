@@ -42,7 +42,7 @@ type addition struct {
 // event is what is noted of one issue.
 type event struct {
 	id, keys      string
-	before, after []byte // hashes of whole lines; nil of a new issue
+	before, after []byte // hashes of the line that was read, nil for a new issue, and of the new line without its comments
 }
 
 func newEdition(h *held, tx *beads.Tx) (*edition, error) {
@@ -56,7 +56,7 @@ func newEdition(h *held, tx *beads.Tx) (*edition, error) {
 		if err != nil {
 			return nil, err
 		}
-		v := event{id: c.ID, after: sum(c.After)}
+		v := event{id: c.ID, after: split(after).hash()}
 		var keys []string
 		for _, value := range values {
 			keys = append(keys, string(value.Key))
