@@ -2,6 +2,7 @@ package sql
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/gob"
@@ -85,11 +86,12 @@ func (s *Store) copied() (h *held, sum string) {
 	h, sum = base.Held, base.Sum
 	rows, err := base.rows()
 	if recent != nil {
-		defer recent.file.Close()
+		defer recent.close()
 		newer, failed := recent.rowsWithText()
 		h, sum, rows, err = recent.Held, recent.Sum, merged(rows, newer), errors.Join(err, failed)
 	}
 	if err != nil {
+		base.close()
 		return nothing(), ""
 	}
 	h.base, h.rows = base, rows
@@ -105,10 +107,16 @@ func openCopy(dir string) (base, recent *copyFile) {
 	}
 	recent, err = openCopyFile(filepath.Join(dir, recentName))
 	if err == nil && !bytes.Equal(recent.Base, base.hash) {
-		_ = recent.file.Close()
+		recent.close()
 		return base, nil
 	}
 	return base, recent
+}
+
+func (f *copyFile) close() {
+	if f != nil {
+		_ = f.file.Close() // it was only read
+	}
 }
 
 var errDamaged = errors.New("the local copy is damaged")
@@ -193,37 +201,25 @@ func (s *Store) keep(h *held) *held {
 		return h
 	}
 	defer func() { _ = unlock() }()
-	var recent []row
+	base, recent := openCopy(dir)
+	base.close() // what follows needs the heads only
+	recent.close()
+	now := cmp.Or(recent, base)
+	var changed []row
 	size := int64(0)
 	for _, r := range h.rows {
 		if r.text != nil {
-			recent, size = append(recent, r), size+int64(r.size)
+			changed, size = append(changed, r), size+int64(r.size)
 		}
 	}
-	now, isBase := presentCopy(dir, h.base)
 	switch {
-	case now.Store == h.Store && (now.Version > h.Version || now.Version == h.Version && h.base != nil):
+	case now != nil && now.Held.Store == h.Store && (now.Held.Version > h.Version || now.Held.Version == h.Version && h.base != nil):
 	case h.base == nil || size > max(mostRecent, h.base.size/partRecent):
 		return writeBase(dir, h)
-	case isBase:
-		_ = h.write(filepath.Join(dir, recentName), h.base.hash, recent)
+	case base != nil && bytes.Equal(base.hash, h.base.hash):
+		_ = h.write(filepath.Join(dir, recentName), base.hash, changed)
 	}
 	return h
-}
-
-// presentCopy returns the state of the copy in a directory, and whether base is its base.
-func presentCopy(dir string, base *copyFile) (now *held, isBase bool) {
-	now = nothing()
-	present, recent := openCopy(dir)
-	if present != nil {
-		defer present.file.Close()
-		now, isBase = present.Held, base != nil && bytes.Equal(base.hash, present.hash)
-	}
-	if recent != nil {
-		defer recent.file.Close()
-		now = recent.Held
-	}
-	return now, isBase
 }
 
 // writeBase replaces base, and removes the other files of the copy: recent, and what killed
