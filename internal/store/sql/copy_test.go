@@ -2,89 +2,152 @@ package sql
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"stig/internal/beads"
 )
 
-// stateAt returns the news of a version that set the notes of some of 9 issues to text.
-func stateAt(version int64, text string, issues ...int) *news {
-	n := &news{store: []byte("one"), version: version, shape: hasBOM | isUnended, marks: map[int64][]string{}}
-	for v := range version + 1 {
-		n.marks[v] = []string{fmt.Sprint("mark", v)}
+// version is a version of a store with the notes of its issues.
+type version struct {
+	store  string
+	number int64
+	notes  map[string]string
+}
+
+// with returns the next version, in which some issues have other notes.
+func (v version) with(notes string, ids ...string) version {
+	next := version{v.store, v.number + 1, maps.Clone(v.notes)}
+	for _, id := range ids {
+		next.notes[id] = notes
 	}
-	for _, i := range issues {
-		id := fmt.Sprint("d-", i)
-		line := line{row: row{pos: int64(i), id: id}, text: fmt.Appendf(nil, `{"id":%q,"title":"a","notes":%q}`+"\n", id, text)}
-		line.size = len(line.text)
-		n.lines = append(n.lines, line)
+	return next
+}
+
+func (v version) line(id string) string {
+	return fmt.Sprintf(`{"id":%q,"notes":%q}`+"\n", id, v.notes[id])
+}
+
+// news returns what is newer since a version that had other notes.
+func (v version) news(old version) *news {
+	n := &news{store: []byte(v.store), version: v.number, shape: hasBOM | isUnended, marks: map[int64][]string{v.number: {fmt.Sprint("mark", v.number)}}}
+	for pos, id := range slices.Sorted(maps.Keys(v.notes)) {
+		if text := v.line(id); v.notes[id] != old.notes[id] {
+			n.lines = append(n.lines, line{row: row{pos: int64(pos), id: id, size: len(text)}, text: []byte(text)})
+		}
 	}
 	return n
 }
 
-// TestKeep: the copy is what was kept last, unless that is older.
+func (v version) text() string {
+	text := byteOrderMark
+	for _, id := range slices.Sorted(maps.Keys(v.notes)) {
+		text += v.line(id)
+	}
+	return strings.TrimSuffix(text, "\n")
+}
+
+// TestKeep: the copy is the newest version that was kept, whole.
 func TestKeep(t *testing.T) {
 	s := Open(beads.Place{Path: "x"}, Options{Cache: t.TempDir()})
-	after := func(h *held, n *news) *held {
+	read := func(h *held, old, now version) *held {
 		t.Helper()
-		next := h.with(n)
+		next := h.with(now.news(old))
 		var err error
 		if next.snapshot, err = next.read(s.place); err != nil {
 			t.Fatal(err)
 		}
 		return next
 	}
-	check := func(name string, want *held) {
+	check := func(name string, want version) {
 		t.Helper()
-		got, sum := s.copied()
-		text, err := got.text().bytes()
-		wanted, _ := want.text().bytes()
-		if err != nil || got.Version != want.Version || got.Mark != want.Mark || string(text) != string(wanted) || sum != want.snapshot.Sum().String() {
-			t.Errorf("%s: version %d, sum %s, want %d, %s; %v\n%s", name, got.Version, sum, want.Version, want.snapshot.Sum(), err, text)
+		h, sum := s.copied()
+		text, err := h.text().bytes()
+		if err != nil || h.Store != want.store || h.Version != want.number || h.Mark != fmt.Sprint("mark", want.number) || string(text) != want.text() {
+			t.Errorf("%s: version %d of %s, want %d: %v\n%s", name, h.Version, h.Store, want.number, err, text)
+		} else if got, err := h.read(s.place); err != nil || got.Sum().String() != sum {
+			t.Errorf("%s: sum %s, %v", name, sum, err)
 		}
 	}
-	all := []int{1, 2, 3, 4, 5, 6, 7, 8, 9}
-	cold := after(nothing(), stateAt(1, "first", all...))
-	first := s.keep(cold)
-	check("the first", first)
-	second := s.keep(after(first, stateAt(2, "second", 1, 5, 9)))
-	check("one with changes", second)
-	third := s.keep(after(second, stateAt(3, "third", 5, 6)))
-	check("one with more changes", third)
-	s.keep(cold)
-	s.keep(second)
-	check("older ones", third)
-	fourth := s.keep(after(nothing(), stateAt(4, "fourth", all...)))
-	check("a new base", fourth)
-	s.keep(after(third, stateAt(5, "fifth", 1)))
-	check("changes of a base that was replaced", fourth)
-	if entries, err := os.ReadDir(s.copies()); err != nil || len(entries) != 2 { // base and lock
-		t.Errorf("%v, %v", entries, err)
+	files := func(want ...string) {
+		t.Helper()
+		entries, err := os.ReadDir(s.copies())
+		var names []string
+		for _, e := range entries {
+			names = append(names, e.Name())
+		}
+		if err != nil || !slices.Equal(names, want) {
+			t.Errorf("files %v, want %v, %v", names, want, err)
+		}
 	}
-	fifth := s.keep(after(fourth, stateAt(5, strings.Repeat("long", mostRecent/4), 2)))
-	check("changes of a new base, too large for recent", fifth)
-	path := filepath.Join(s.copies(), baseName)
-	whole, err := os.ReadFile(path)
+	none := version{"one", 0, map[string]string{}}
+	one := none.with("first", "d-1", "d-2", "d-3", "d-4", "d-5")
+	two := one.with("second", "d-1", "d-3")
+	three := two.with("third", "d-3", "d-35", "d-5")
+	four := three.with("fourth", "d-2")
+	cold := read(nothing(), none, one)
+	h1 := s.keep(cold)
+	check("a base", one)
+	h2 := s.keep(read(h1, one, two))
+	h3 := s.keep(read(h2, two, three))
+	check("base and recent", three)
+	s.keep(cold)
+	s.keep(h2)
+	check("older versions", three)
+	recent := readFile(t, s, recentName)
+	h4 := s.keep(read(nothing(), none, four))
+	check("another base", four)
+	five := four.with("fifth", "d-4")
+	s.keep(read(read(h3, three, four), four, five))
+	check("changes of a base that was replaced", four)
+	files(baseName, lockName)
+	writeFile(t, s, recentName, recent)
+	check("recent of a base that was replaced", four)
+	five = four.with(strings.Repeat("long", mostRecent/4), "d-2")
+	s.keep(read(h4, four, five))
+	check("large changes", five)
+	files(baseName, lockName)
+
+	base := readFile(t, s, baseName)
+	for at := range len(base) - len(five.text()) {
+		damaged := slices.Clone(base)
+		damaged[at] ^= 0x10
+		writeFile(t, s, baseName, damaged)
+		if h, _ := s.copied(); h.Version != -1 {
+			t.Errorf("a base is used with byte %d damaged", at)
+		}
+	}
+	damaged := slices.Clone(base)
+	damaged[len(base)-10] ^= 0x10
+	writeFile(t, s, baseName, damaged)
+	s.keep(read(nothing(), none, five))
+	check("the same version after damage", five)
+	writeFile(t, s, baseName, base[:100])
+	s.keep(read(nothing(), none, four))
+	check("an older version after damage", four)
+	other := version{"two", 0, map[string]string{}}.with("other", "d-1")
+	s.keep(read(nothing(), none, other))
+	check("another store", other)
+}
+
+func readFile(t *testing.T, s *Store, name string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(s.copies(), name))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, whole[:headOff+10], 0o600); err != nil {
+	return text
+}
+
+func writeFile(t *testing.T, s *Store, name string, text []byte) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(s.copies(), name), text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got, _ := s.copied(); got.Version != -1 {
-		t.Error("half a base is a copy")
-	}
-	again := after(nothing(), stateAt(5, "again", all...))
-	s.keep(again)
-	check("one of the same version after damage", again)
-	other := stateAt(1, "other", all...)
-	other.store = []byte("two")
-	another := after(nothing(), other)
-	s.keep(another)
-	check("an older version of another store", another)
 }
 
 // TestMerged: newer rows replace those of their issues and stand in order.
@@ -103,6 +166,24 @@ func TestMerged(t *testing.T) {
 	} {
 		if got := merged(test.old, test.newer); fmt.Sprint(got) != fmt.Sprint(test.want) {
 			t.Errorf("%v and %v make %v", test.old, test.newer, got)
+		}
+	}
+}
+
+// TestText reads from each offset of a text whose parts are in memory and in a file.
+func TestText(t *testing.T) {
+	text, want := &text{file: strings.NewReader("abcdefgh")}, "XabefghYZc"
+	text.add(row{text: []byte("X"), size: 1}, row{off: 0, size: 2}, row{off: 4, size: 3}, row{off: 7, size: 1}, row{text: []byte("YZ"), size: 2}, row{off: 2, size: 1})
+	if len(text.parts) != 5 || text.size() != int64(len(want)) {
+		t.Errorf("%d parts, %d bytes", len(text.parts), text.size())
+	}
+	for off := range len(want) + 1 {
+		for size := range len(want) + 2 - off {
+			b := make([]byte, size)
+			n, err := text.ReadAt(b, int64(off))
+			if end := min(off+size, len(want)); string(b[:n]) != want[off:end] || (err == nil) != (n == size) {
+				t.Errorf("%d bytes at %d: %q, %v", size, off, b[:n], err)
+			}
 		}
 	}
 }
