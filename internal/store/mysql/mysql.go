@@ -41,6 +41,7 @@ type Config struct {
 	Plain    bool          // no TLS to other hosts
 	CA       string        // file with the CA certificates; "" for the system's
 	Timeout  time.Duration // for connecting and logging in; 0 means 10 s
+	Compress bool          // compress what is sent, if the server can: MariaDB and MySQL, not Dolt
 
 	// Renewed returns the current password for each connection; nil for Password.
 	Renewed func() (string, error) `json:"-"`
@@ -187,6 +188,7 @@ func (c Config) node(a Address) (sqldriver.Connector, error) {
 	d.ReadTimeout, d.WriteTimeout = silence, silence
 	d.ClientFoundRows, d.ParseTime, d.InterpolateParams = true, true, true
 	d.MaxAllowedPacket, d.Logger = maxPacket, &driver.NopLogger{}
+	options := []driver.Option{driver.EnableCompression(c.Compress)}
 	if d.Net == "tcp" && !c.Plain && (c.CA != "" || !a.isHere()) {
 		t, err := verifying(a.Host, c.CA)
 		if err != nil {
@@ -199,9 +201,10 @@ func (c Config) node(a Address) (sqldriver.Connector, error) {
 			d.Passwd, err = c.Renewed()
 			return err
 		}
-		if err := d.Apply(driver.BeforeConnect(renew)); err != nil {
-			return nil, err
-		}
+		options = append(options, driver.BeforeConnect(renew))
+	}
+	if err := d.Apply(options...); err != nil {
+		return nil, err
 	}
 	connector, err := driver.NewConnector(d)
 	if err != nil {

@@ -103,25 +103,53 @@ func TestOtherHosts(t *testing.T) {
 	c := s.Database(t.Name())
 	create(t, c, `{"id":"d-1"}`+"\n")
 	p := newProxy(t, c)
+	other := p.listen(t, notLoopback(t))
+	if _, err := open(t, other, "").Snapshot(); err == nil || !strings.Contains(err.Error(), "the server has no TLS") {
+		t.Error(err)
+	}
+	if other.Plain = true; textOf(t, open(t, other, "")) != `{"id":"d-1"}`+"\n" {
+		t.Error("differs")
+	}
+}
+
+// notLoopback returns an address at which this machine is taken for another one.
+func notLoopback(t *testing.T) string {
+	t.Helper()
 	addresses, err := net.InterfaceAddrs()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, a := range addresses {
-		ip, _, err := net.ParseCIDR(a.String())
-		if err != nil || ip.IsLoopback() || ip.To4() == nil {
-			continue
+		if ip, _, err := net.ParseCIDR(a.String()); err == nil && !ip.IsLoopback() && ip.To4() != nil {
+			return ip.String()
 		}
-		other := p.listen(t, ip.String())
-		if _, err := open(t, other, "").Snapshot(); err == nil || !strings.Contains(err.Error(), "the server has no TLS") {
-			t.Error(err)
-		}
-		if other.Plain = true; textOf(t, open(t, other, "")) != `{"id":"d-1"}`+"\n" {
-			t.Error("differs")
-		}
-		return
 	}
-	t.Fatal("this machine has no address but those of itself; give it one")
+	t.Fatal("this machine has only loopback addresses; give it another one")
+	return ""
+}
+
+// TestCompressed reads all lines from another machine compressed, if the server can do that,
+// and what changed later uncompressed.
+func TestCompressed(t *testing.T) {
+	onEach(t, func(t *testing.T, c mysql.Config) {
+		want := large(2000)
+		s, p := create(t, c, want), newProxy(t, c)
+		other := p.listen(t, notLoopback(t))
+		other.Plain = true
+		far := open(t, other, t.TempDir())
+		_, all := p.count(func() { textOf(t, far) })
+		if compressed := all < len(want)/3; compressed == strings.HasPrefix(t.Name(), "TestCompressed/dolt") {
+			t.Errorf("%d bytes of text are %d on the wire", len(want), all)
+		}
+		edit(t, s, setNotes("d-000001", strings.Repeat("m", 10_000)))
+		_, one := p.count(func() { want = textOf(t, far) })
+		if one < 10_000 || want != textOf(t, s) {
+			t.Errorf("one line is %d bytes on the wire", one)
+		}
+		if _, near := p.count(func() { textOf(t, open(t, p.Config, "")) }); near < len(want) {
+			t.Errorf("%d bytes from this machine", near)
+		}
+	})
 }
 
 // TestUnknown: when the connection dies while the edit is being committed and the server

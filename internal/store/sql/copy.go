@@ -5,56 +5,65 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/gob"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
-	"hash/crc32"
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
-	"sync"
 	"time"
 
 	"stig/internal/file"
 )
 
-// A copy of what was read lies in a directory of its own: the file head, which says of
-// which store and version it is and holds the lines that changed lately, and the file
-// that head names, which holds the others. Both have checksums, and are never written
-// twice: whoever reads more puts another head in the place of the old one, and once in
-// a while another base. So any number of processes use them at once. A copy that is
-// missing, damaged or of another store is as good as none, and no error.
-
+// The local copy of a store is a directory with two files of one format. base contains all
+// lines at some version. recent contains the lines that have changed since. Both are only
+// replaced as a whole, by newer versions: readers need no lock, writers hold one. A missing or
+// damaged file, or one of another store, counts as no copy.
+//
+// A file contains the size of its head, the SHA-256 of the head, the head, and the lines. The
+// head is two values of gob: a header and a list. Header.Sum covers the lines.
 const (
-	headName   = "head"
-	basePrefix = "base-"
-	// mostFresh is how much may be held besides the base, in bytes, and the part of the
-	// base's size that may be.
-	mostFresh = 1 << 20
-	partFresh = 8
-	// leftAfter is how old a base is that no head names, until it is removed: another
-	// process may be about to name it.
-	leftAfter = time.Minute
+	baseName   = "base"
+	recentName = "recent"
+	lockName   = "lock"
+
+	// recent contains at most this many bytes, or this part of the size of base.
+	mostRecent = 1 << 20
+	partRecent = 32
+
+	// busy is how long a process waits for another one that writes the copy. Then it writes none.
+	busy = 50 * time.Millisecond
+
+	sizeSize = 8
+	headOff  = sizeSize + sha256.Size
 )
 
-// head is what the file head holds before the lines.
-type head struct {
-	*held
-	Base string   // the name of the file
-	Sum  string   // of the whole text
-	Rows []parsed // of the fresh lines
+// header describes the state of which a file has lines.
+type header struct {
+	Held *held
+	Sum  string // beads.Sum of the text of the whole store
+	Base []byte // SHA-256 of the head of base; nil in base itself
 }
 
-// parsed is a row as files hold it.
-type parsed struct {
-	Pos  int64
-	ID   string
-	Size int
+// list contains the rows of a file in order.
+type list struct {
+	Pos  []int64
+	ID   []string
+	Size []int
 }
 
-// copies is the directory of the store's copy; "" for none.
+// copyFile is an open file of the copy.
+type copyFile struct {
+	header
+	hash []byte       // SHA-256 of the head
+	rest *gob.Decoder // of the list
+	off  int64        // of the lines
+	size int64        // of the file
+	file *os.File
+}
+
+// copies returns the directory of the local copy; "" if the store has none.
 func (s *Store) copies() string {
 	if s.options.Cache == "" {
 		return ""
@@ -63,246 +72,200 @@ func (s *Store) copies() string {
 	return filepath.Join(s.options.Cache, hex.EncodeToString(name[:8]))
 }
 
-// copied gives the copy, or nothing, and the checksum that its text should have.
-func (s *Store) copied() (*held, string) {
+// copied returns the local copy and the checksum that its text must have. If there is no copy
+// it returns nothing().
+func (s *Store) copied() (h *held, sum string) {
 	dir := s.copies()
 	if dir == "" {
 		return nothing(), ""
 	}
-	h, sum, err := load(dir)
-	for again := 0; errors.Is(err, os.ErrNotExist) && h != nil && again < 3; again++ {
-		h, sum, err = load(dir) // its base was replaced meanwhile
-	}
-	if err != nil {
+	base, recent := openCopy(dir)
+	if base == nil {
 		return nothing(), ""
 	}
+	h, sum = base.Held, base.Sum
+	rows, err := base.rows()
+	if recent != nil {
+		defer recent.close()
+		newer, failed := recent.rowsWithText()
+		h, sum, rows, err = recent.Held, recent.Sum, merged(rows, newer), errors.Join(err, failed)
+	}
+	if err != nil {
+		base.close()
+		return nothing(), ""
+	}
+	h.base, h.rows = base, rows
 	return h, sum
 }
 
-var errDamaged = errors.New("the copy is damaged")
-
-// load opens the copy in a directory. When head is there and its base is not, h is not
-// nil besides the error.
-func load(dir string) (h *held, sum string, err error) {
-	text, err := os.ReadFile(filepath.Join(dir, headName))
+// openCopy opens the copy in a directory: its base, nil if there is none, and its recent, nil
+// if there is none for that base.
+func openCopy(dir string) (base, recent *copyFile) {
+	base, err := openCopyFile(filepath.Join(dir, baseName))
 	if err != nil {
-		return nil, "", err
+		return nil, nil
 	}
-	text, ok := checkedText(text)
-	if !ok {
-		return nil, "", errDamaged
+	recent, err = openCopyFile(filepath.Join(dir, recentName))
+	if err == nil && !bytes.Equal(recent.Base, base.hash) {
+		recent.close()
+		return base, nil
 	}
-	header, fresh, _ := bytes.Cut(text, []byte("\n"))
-	read := head{held: &held{}}
-	if err := json.Unmarshal(header, &read); err != nil || filepath.Base(read.Base) != read.Base {
-		return nil, "", errDamaged
-	}
-	h = read.held
-	h.fresh = fresh
-	file, err := os.Open(filepath.Join(dir, read.Base))
-	if err != nil {
-		return h, "", err
-	}
-	index, size, err := loadIndex(file)
-	if err != nil {
-		_ = file.Close() // only read
-		return nil, "", err
-	}
-	h.base, h.size = file, size
-	h.rows = sync.OnceValues(func() ([]row, error) { return rowsIn(index, read.Rows) })
-	return h, read.Sum, nil
+	return base, recent
 }
 
-// checkedText gives a text without its checksum, and whether that is right.
-func checkedText(text []byte) ([]byte, bool) {
-	if len(text) < sumSize {
-		return nil, false
+func (f *copyFile) close() {
+	if f != nil {
+		_ = f.file.Close() // it was only read
 	}
-	body := text[:len(text)-sumSize]
-	return body, bytes.Equal(text[len(body):], checksum(body))
 }
 
-const sumSize = 8
+var errDamaged = errors.New("the local copy is damaged")
 
-func checksum(text []byte) []byte {
-	sum := binary.BigEndian.AppendUint32(nil, crc32.Checksum(text, crc32.MakeTable(crc32.Castagnoli)))
-	return binary.BigEndian.AppendUint32(sum, crc32.ChecksumIEEE(text))
-}
-
-// A base ends with the list of its rows, the checksum of that, and the size of both.
-const sizeSize = 8
-
-// loadIndex gives the list of the rows of a base, and the size of its lines.
-func loadIndex(file *os.File) (index []byte, size int64, err error) {
-	info, err := file.Stat()
+// openCopyFile opens a file of the copy and verifies its head.
+func openCopyFile(path string) (*copyFile, error) {
+	file, err := os.Open(path)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	var length [sizeSize]byte
-	if _, err := file.ReadAt(length[:], info.Size()-sizeSize); err != nil {
-		return nil, 0, errDamaged
+	f := &copyFile{file: file}
+	if err := f.readHead(); err != nil {
+		return nil, errors.Join(err, file.Close())
 	}
-	size = info.Size() - sizeSize - int64(binary.BigEndian.Uint64(length[:]))
-	if size < 0 || size > info.Size()-sizeSize {
-		return nil, 0, errDamaged
-	}
-	index = make([]byte, info.Size()-sizeSize-size)
-	if _, err := file.ReadAt(index, size); err != nil {
-		return nil, 0, err
-	}
-	index, ok := checkedText(index)
-	if !ok {
-		return nil, 0, errDamaged
-	}
-	return index, size, nil
+	return f, nil
 }
 
-// rowsIn gives the rows of a copy in their order: those of the base, and the fresh ones.
-func rowsIn(index []byte, fresh []parsed) ([]row, error) {
-	changed := map[string]bool{}
-	for _, r := range fresh {
-		changed[r.ID] = r.ID != ""
+func (f *copyFile) readHead() error {
+	info, err := f.file.Stat()
+	if err != nil {
+		return err
 	}
-	var rows []row
-	off := int64(0)
-	for len(index) > 0 {
-		r, rest, ok := cutParsed(index)
-		if !ok {
-			return nil, errDamaged
-		}
-		index = rest
-		if !changed[r.ID] {
-			rows = append(rows, row{pos: r.Pos, id: r.ID, size: r.Size, off: off})
-		}
-		off += int64(r.Size)
+	first := make([]byte, headOff)
+	if _, err := f.file.ReadAt(first, 0); err != nil {
+		return err
 	}
-	off = 0
-	for _, r := range fresh {
-		rows = append(rows, row{pos: r.Pos, id: r.ID, size: r.Size, off: off, fresh: true})
-		off += int64(r.Size)
+	size := binary.BigEndian.Uint64(first)
+	if size > uint64(info.Size()) {
+		return errDamaged
 	}
-	slices.SortFunc(rows, compareRows)
+	head := make([]byte, size)
+	if _, err := f.file.ReadAt(head, headOff); err != nil {
+		return err
+	}
+	if f.hash = sum(head); !bytes.Equal(f.hash, first[sizeSize:]) {
+		return errDamaged
+	}
+	f.off, f.size = headOff+int64(size), info.Size()
+	f.rest = gob.NewDecoder(bytes.NewReader(head))
+	return f.rest.Decode(&f.header)
+}
+
+// rows reads the list of the rows, once.
+func (f *copyFile) rows() ([]row, error) {
+	var l list
+	if err := f.rest.Decode(&l); err != nil {
+		return nil, err
+	}
+	rows, off := make([]row, len(l.ID)), f.off
+	for i, id := range l.ID {
+		rows[i] = row{pos: l.Pos[i], id: id, size: l.Size[i], off: off}
+		off += int64(l.Size[i])
+	}
 	return rows, nil
 }
 
-// appendParsed writes a row as bases hold it, and cutParsed reads it.
-func appendParsed(text []byte, r row) []byte {
-	text = binary.AppendVarint(text, r.pos)
-	text = binary.AppendUvarint(text, uint64(r.size))
-	text = binary.AppendUvarint(text, uint64(len(r.id)))
-	return append(text, r.id...)
+// rowsWithText is rows, with the lines.
+func (f *copyFile) rowsWithText() ([]row, error) {
+	rows, err := f.rows()
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(io.NewSectionReader(f.file, f.off, f.size-f.off))
+	for i, r := range rows {
+		if r.size > len(text) {
+			return nil, errors.Join(errDamaged, err)
+		}
+		rows[i].text, text = text[:r.size], text[r.size:]
+	}
+	return rows, err
 }
 
-func cutParsed(text []byte) (r parsed, rest []byte, ok bool) {
-	pos, n := binary.Varint(text)
-	size, m := binary.Uvarint(text[max(n, 0):])
-	if n <= 0 || m <= 0 {
-		return r, nil, false
-	}
-	text = text[n+m:]
-	length, n := binary.Uvarint(text)
-	if n <= 0 || length > uint64(len(text)-n) {
-		return r, nil, false
-	}
-	text = text[n:]
-	return parsed{Pos: pos, ID: string(text[:length]), Size: int(size)}, text[length:], true
-}
-
-// keep writes a copy of what was read, if the store has copies, and gives the same state
-// with the lines in the files. What cannot be written is left.
+// keep writes the local copy, unless it has this or a newer version, and returns the same
+// state with the lines of base in that file. If the copy cannot be written it stays as it is.
 func (s *Store) keep(h *held) *held {
 	dir := s.copies()
 	if dir == "" || os.MkdirAll(dir, 0o700) != nil {
 		return h
 	}
-	rows, err := h.rows()
+	unlock, err := file.LockFile(filepath.Join(dir, lockName), busy)
 	if err != nil {
 		return h
 	}
-	file, isFile := h.base.(*os.File)
-	if !isFile || int64(len(h.fresh)) > max(mostFresh, h.size/partFresh) {
-		based, err := rebase(dir, h, rows)
-		if err != nil {
-			return h
+	defer func() { _ = unlock() }()
+	base, recent := openCopy(dir)
+	base.close() // what follows needs the heads only
+	recent.close()
+	now := cmp.Or(recent, base)
+	var changed []row
+	size := int64(0)
+	for _, r := range h.rows {
+		if r.text != nil {
+			changed, size = append(changed, r), size+int64(r.size)
 		}
-		h, file = based, based.base.(*os.File)
-		rows = nil
 	}
-	if writeHead(dir, h, filepath.Base(file.Name()), rows) == nil && rows == nil {
-		removeBases(dir, file)
+	switch {
+	case now != nil && now.Held.Store == h.Store && (now.Held.Version > h.Version || now.Held.Version == h.Version && h.base != nil):
+	case h.base == nil || size > max(mostRecent, h.base.size/partRecent):
+		return writeBase(dir, h)
+	case base != nil && bytes.Equal(base.hash, h.base.hash):
+		_ = h.write(filepath.Join(dir, recentName), base.hash, changed)
 	}
 	return h
 }
 
-// rebase writes all lines into a new base.
-func rebase(dir string, h *held, rows []row) (_ *held, err error) {
-	file, err := os.CreateTemp(dir, basePrefix)
-	if err != nil {
-		return nil, err
+// writeBase replaces base, and removes the other files of the copy: recent, and what killed
+// processes or earlier versions of stig left.
+func writeBase(dir string, h *held) *held {
+	path := filepath.Join(dir, baseName)
+	if h.write(path, nil, h.rows) != nil {
+		return h
 	}
-	defer func() {
-		if err != nil {
-			_ = file.Close() // it is of no use
-			_ = os.Remove(file.Name())
+	entries, _ := os.ReadDir(dir) // without an error: those that could be read
+	for _, e := range entries {
+		if name := e.Name(); name != baseName && name != lockName {
+			_ = os.Remove(filepath.Join(dir, name))
 		}
-	}()
+	}
+	base, err := openCopyFile(path)
+	if err != nil {
+		return h
+	}
 	next := *h
-	next.base, next.fresh, next.Pieces = file, nil, nil
-	moved, index := make([]row, len(rows)), []byte(nil)
-	next.size = 0
-	for i, r := range rows {
-		r.off, r.fresh = next.size, false
-		next.size += int64(r.size)
-		moved[i], index = r, appendParsed(index, r)
+	next.base = base
+	if next.rows, err = base.rows(); err != nil {
+		return h
 	}
-	next.rows, next.Pieces = func() ([]row, error) { return moved, nil }, pieces(moved)
-	whole := *h
-	whole.Shape = 0
-	t := whole.text()
-	if _, err := io.Copy(file, io.NewSectionReader(t, 0, t.size())); err != nil {
-		return nil, err
-	}
-	index = append(index, checksum(index)...)
-	if _, err := file.Write(binary.BigEndian.AppendUint64(index, uint64(len(index)))); err != nil {
-		return nil, err
-	}
-	next.snapshot, err = next.read(h.snapshot.Place())
-	return &next, err
+	return &next
 }
 
-// writeHead puts a new head in the place of the old one.
-func writeHead(dir string, h *held, base string, rows []row) error {
-	text := head{held: h, Base: base, Sum: h.snapshot.Sum().String()}
-	fresh := slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return !r.fresh })
-	slices.SortFunc(fresh, func(a, b row) int { return cmp.Compare(a.off, b.off) })
-	for _, r := range fresh {
-		text.Rows = append(text.Rows, parsed{r.pos, r.id, r.size})
+// write replaces a file of the copy by one with these rows.
+func (h *held) write(path string, base []byte, rows []row) error {
+	var l list
+	for _, r := range rows {
+		l.Pos, l.ID, l.Size = append(l.Pos, r.pos), append(l.ID, r.id), append(l.Size, r.size)
 	}
-	header, err := json.Marshal(text)
-	if err != nil {
+	var head bytes.Buffer
+	to := gob.NewEncoder(&head)
+	if err := errors.Join(to.Encode(header{h, h.snapshot.Sum().String(), base}), to.Encode(l)); err != nil {
 		return err
 	}
-	body := append(append(header, '\n'), h.fresh...)
-	return file.Replace(filepath.Join(dir, headName), append(body, checksum(body)...))
-}
-
-// removeBases removes the bases that were left when others were written, and the heads of
-// those who were killed.
-func removeBases(dir string, now *os.File) {
-	present, err := now.Stat()
-	if err != nil {
-		return
+	lines := newText(h.base)
+	lines.add(rows...)
+	text := binary.BigEndian.AppendUint64(make([]byte, 0, headOff+int64(head.Len())+lines.size()), uint64(head.Len()))
+	text = append(append(text, sum(head.Bytes())...), head.Bytes()...)
+	off := len(text)
+	text = text[:cap(text)]
+	if n, err := lines.ReadAt(text[off:], 0); off+n < len(text) {
+		return err
 	}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return
-	}
-	for _, e := range entries {
-		info, err := e.Info()
-		isOld := err == nil && present.ModTime().Sub(info.ModTime()) > leftAfter
-		unfinished, _ := filepath.Match(file.Unfinished, e.Name()) // the pattern is sound
-		if isOld && (strings.HasPrefix(e.Name(), basePrefix) || unfinished) {
-			_ = os.Remove(filepath.Join(dir, e.Name()))
-		}
-	}
+	return file.Replace(path, text)
 }

@@ -56,12 +56,12 @@ func TestCopy(t *testing.T) {
 	if got := textOf(t, open(t, c, cache)); got != want {
 		t.Fatal("differs")
 	}
-	base := ""
-	for path, info := range files(t, cache) {
-		if info.Mode().Perm() != 0o600 {
+	base, written := "", files(t, cache)
+	for path, info := range written {
+		if info.Mode().Perm() != 0o600 && info.Size() > 0 { // the lock is empty
 			t.Errorf("%s: mode %v", path, info.Mode())
 		}
-		if strings.HasPrefix(filepath.Base(path), "base-") {
+		if filepath.Base(path) == "base" {
 			base = path
 		}
 		if info, err := os.Stat(filepath.Dir(path)); err != nil || info.Mode().Perm() != 0o700 {
@@ -78,21 +78,33 @@ func TestCopy(t *testing.T) {
 	if got := textOf(t, open(t, c, cache)); got != want {
 		t.Error("differs when it is read from the copy")
 	}
-	if now := files(t, cache); now[base] == nil || len(now) != 2 {
+	if now := files(t, cache); !os.SameFile(now[base], written[base]) || len(now) != 3 {
 		t.Errorf("the base was written again: %v", now)
 	}
-	for _, name := range []string{"head", "base-"} {
+	edits := 0
+	renew := func() { // base and recent are there and current
+		t.Helper()
+		edits++
+		edit(t, s, setNotes("d-000011", fmt.Sprint(edits)))
+		if want = textOf(t, s); textOf(t, open(t, c, cache)) != want {
+			t.Error("differs after another edit")
+		}
+	}
+	for _, name := range []string{"recent", "base"} {
 		for _, part := range []int64{0, 1, 50, 95, 99, 100} {
+			renew()
 			path, at := damage(t, cache, name, part)
 			if got := textOf(t, open(t, c, cache)); got != want {
 				t.Errorf("byte %d of %s is damaged: the text differs", at, path)
 			}
+			renew()
 			damage(t, cache, name, part)
 			edit(t, open(t, c, cache), add(fmt.Sprintf("d-0000%02d.%s%d", part/2, name, part)))
 			if want = textOf(t, s); textOf(t, open(t, c, cache)) != want {
 				t.Errorf("byte %d of %s is damaged: an edit makes another text", at, path)
 			}
 		}
+		renew()
 		if err := os.Truncate(current(t, cache, name), 1000); err != nil {
 			t.Fatal(err)
 		}
@@ -102,16 +114,16 @@ func TestCopy(t *testing.T) {
 	}
 }
 
-// current is the file of a copy that is in use: of several bases the newest.
+// current is a file of the only copy.
 func current(t *testing.T, cache, name string) string {
 	t.Helper()
-	found, newest := "", time.Time{}
-	for path, info := range files(t, cache) {
-		if strings.HasPrefix(filepath.Base(path), name) && info.ModTime().After(newest) {
-			found, newest = path, info.ModTime()
+	for path := range files(t, cache) {
+		if filepath.Base(path) == name {
+			return path
 		}
 	}
-	return found
+	t.Fatalf("the copy has no file %s", name)
+	return ""
 }
 
 // damage changes a byte at so many hundredths of a file.

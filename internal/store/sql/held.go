@@ -1,7 +1,6 @@
 package sql
 
 import (
-	"bytes"
 	"io"
 	"slices"
 	"sort"
@@ -18,154 +17,69 @@ const (
 
 const byteOrderMark = "\xef\xbb\xbf"
 
-// held is a store as it was read: the lines of base, which may be a file, with those that
-// came since, fresh, put among them. It does not change.
+// held is a store as read at one version. Its lines are in memory or in the file of the
+// local copy. It is immutable.
 type held struct {
 	Store   string
 	Version int64
-	Mark    string // the token of the edit that made that version
+	Mark    string // token of the edit that made the version
 	Shape   int
-	Prefix  string
-	Pieces  []piece // what the text is made of
+	Prefix  string // of the ids of new issues
 
-	base     io.ReaderAt
-	size     int64 // of base
-	fresh    []byte
-	rows     func() ([]row, error) // in their order
+	base     *copyFile // contains the rows without a text; nil for none
+	rows     []row     // in file order
 	snapshot *beads.Snapshot
 	memo     *beads.Memo // of the process; nil for none
 }
 
-// piece is a part of the text.
-type piece struct {
-	Fresh bool // in held.fresh, not in held.base
-	Off   int64
-	Size  int64
-}
+// nothing is what is held before the first reading.
+func nothing() *held { return &held{Version: -1} }
 
-// precedes reports whether what was read is an earlier or the same state of a store.
+// precedes reports whether h is an earlier or the same state of the store that n is of.
 func (h *held) precedes(n *news) bool {
 	return h.Store == string(n.store) && h.Version <= n.version && (h.Version == 0 || slices.Contains(n.marks[h.Version], h.Mark))
 }
 
-// with is the state that news make of an earlier one.
-func (h *held) with(n *news) (*held, error) {
-	was, err := h.rows()
-	if err != nil {
-		return nil, err
-	}
-	changed := map[string]bool{}
-	for _, l := range n.lines {
-		if l.id != "" {
-			changed[l.id] = true
-		}
-	}
-	next := &held{Store: string(n.store), Version: n.version, Shape: n.shape, Prefix: n.prefix, base: h.base, size: h.size}
+// with returns the state after news.
+func (h *held) with(n *news) *held {
+	next := &held{Store: string(n.store), Version: n.version, Shape: n.shape, Prefix: n.prefix, base: h.base}
 	if marks := n.marks[n.version]; len(marks) > 0 {
 		next.Mark = slices.Min(marks)
 	}
-	rows := make([]row, 0, len(was)+len(n.lines))
-	for _, r := range was {
-		if changed[r.id] {
-			continue
-		}
-		if r.fresh {
-			next.fresh, r.off = append(next.fresh, h.fresh[r.off:r.off+int64(r.size)]...), int64(len(next.fresh))
-		}
-		rows = append(rows, r)
+	newer := make([]row, len(n.lines))
+	for i, l := range n.lines {
+		newer[i] = l.row
+		newer[i].text = l.text
 	}
-	for _, l := range n.lines {
-		l.off, l.fresh = int64(len(next.fresh)), true
-		next.fresh, rows = append(next.fresh, l.text...), append(rows, l.row)
-	}
-	slices.SortFunc(rows, compareRows)
-	next.rows = func() ([]row, error) { return rows, nil }
-	next.Pieces = pieces(rows)
-	return next, nil
+	next.rows = merged(h.rows, newer)
+	return next
 }
 
-// nothing is what is held before the first reading.
-func nothing() *held {
-	return &held{Version: -1, base: bytes.NewReader(nil), rows: func() ([]row, error) { return nil, nil }}
-}
-
-// pieces joins rows that stand one after the other where they are held.
-func pieces(rows []row) (list []piece) {
-	for _, r := range rows {
-		if n := len(list) - 1; n >= 0 && list[n].Fresh == r.fresh && list[n].Off+list[n].Size == r.off {
-			list[n].Size += int64(r.size)
-		} else {
-			list = append(list, piece{r.fresh, r.off, int64(r.size)})
+// merged returns rows with newer ones inserted, which replace those of the same issues. Both
+// are in file order.
+func merged(rows, newer []row) []row {
+	if len(rows) == 0 {
+		return newer
+	}
+	changed := map[string]bool{}
+	for _, r := range newer {
+		changed[r.id] = r.id != ""
+	}
+	all := make([]row, 0, len(rows)+len(newer))
+	add := func(some []row) {
+		for _, r := range some {
+			if !changed[r.id] {
+				all = append(all, r)
+			}
 		}
 	}
-	return list
-}
-
-// text is the whole text, to be read from anywhere.
-type text struct {
-	ends  []int64 // of the pieces, in the text
-	parts []io.ReaderAt
-	offs  []int64
-}
-
-// text is the text that the pieces make.
-func (h *held) text() *text {
-	t := &text{}
-	if h.Shape&hasBOM != 0 {
-		t.add(bytes.NewReader([]byte(byteOrderMark)), 0, int64(len(byteOrderMark)))
+	for _, r := range newer {
+		at, _ := slices.BinarySearchFunc(rows, r, compareRows)
+		add(rows[:at])
+		all, rows = append(all, r), rows[at:]
 	}
-	fresh := bytes.NewReader(h.fresh)
-	for _, p := range h.Pieces {
-		if p.Fresh {
-			t.add(fresh, p.Off, p.Size)
-		} else {
-			t.add(h.base, p.Off, p.Size)
-		}
-	}
-	if n := len(t.ends) - 1; n >= 0 && h.Shape&isUnended != 0 && len(h.Pieces) > 0 {
-		t.ends[n]--
-	}
-	return t
-}
-
-func (t *text) add(from io.ReaderAt, off, size int64) {
-	t.parts, t.offs, t.ends = append(t.parts, from), append(t.offs, off), append(t.ends, t.size()+size)
-}
-
-func (t *text) size() int64 {
-	if len(t.ends) == 0 {
-		return 0
-	}
-	return t.ends[len(t.ends)-1]
-}
-
-// ReadAt implements io.ReaderAt.
-func (t *text) ReadAt(p []byte, off int64) (n int, err error) {
-	for at := sort.Search(len(t.ends), func(i int) bool { return t.ends[i] > off }); n < len(p); at++ {
-		if at >= len(t.ends) {
-			return n, io.EOF
-		}
-		start := int64(0)
-		if at > 0 {
-			start = t.ends[at-1]
-		}
-		size := min(int64(len(p)-n), t.ends[at]-off)
-		got, err := t.parts[at].ReadAt(p[n:n+int(size)], t.offs[at]+off-start)
-		n, off = n+got, off+int64(got)
-		if int64(got) < size {
-			return n, err
-		}
-	}
-	return n, nil
-}
-
-// bytes is the whole text.
-func (t *text) bytes() ([]byte, error) {
-	all := make([]byte, t.size())
-	if n, err := t.ReadAt(all, 0); n < len(all) {
-		return nil, err
-	}
-	return all, nil
+	add(rows)
+	return all
 }
 
 // read indexes the text.
@@ -177,4 +91,89 @@ func (h *held) read(p beads.Place) (*beads.Snapshot, error) {
 		}
 		return h.Prefix, nil
 	}})
+}
+
+// text returns the text of the store, byte for byte as a file would contain it.
+func (h *held) text() *text {
+	t := newText(h.base)
+	if h.Shape&hasBOM != 0 {
+		t.add(row{text: []byte(byteOrderMark), size: len(byteOrderMark)})
+	}
+	t.add(h.rows...)
+	if h.Shape&isUnended != 0 && len(h.rows) > 0 {
+		t.parts[len(t.parts)-1].end--
+	}
+	return t
+}
+
+// text is a text in parts, to be read from any offset.
+type text struct {
+	file  io.ReaderAt
+	parts []part
+}
+
+// part is a stretch of a text, in memory or in the file.
+type part struct {
+	text []byte // nil for one in the file
+	off  int64  // in the file
+	end  int64  // in the text
+}
+
+func newText(base *copyFile) *text {
+	if base == nil {
+		return &text{}
+	}
+	return &text{file: base.file}
+}
+
+// add appends rows. Those that follow each other in the file become one part.
+func (t *text) add(rows ...row) {
+	for _, r := range rows {
+		n, size := len(t.parts)-1, t.size()
+		if n >= 0 && r.text == nil && t.parts[n].text == nil && r.off == t.parts[n].off+size-t.start(n) {
+			t.parts[n].end += int64(r.size)
+		} else {
+			t.parts = append(t.parts, part{r.text, r.off, size + int64(r.size)})
+		}
+	}
+}
+
+func (t *text) size() int64 { return t.start(len(t.parts)) }
+
+// start is the offset of part n in the text.
+func (t *text) start(n int) int64 {
+	if n == 0 {
+		return 0
+	}
+	return t.parts[n-1].end
+}
+
+// ReadAt implements io.ReaderAt.
+func (t *text) ReadAt(b []byte, off int64) (n int, err error) {
+	for at := sort.Search(len(t.parts), func(i int) bool { return t.parts[i].end > off }); n < len(b); at++ {
+		if at >= len(t.parts) {
+			return n, io.EOF
+		}
+		p, skip := t.parts[at], off-t.start(at)
+		size := int(min(int64(len(b)-n), p.end-off))
+		got := size
+		if p.text != nil {
+			copy(b[n:n+size], p.text[skip:])
+		} else {
+			got, err = t.file.ReadAt(b[n:n+size], p.off+skip)
+		}
+		if n, off = n+got, off+int64(got); got < size {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// bytes returns the whole text.
+func (t *text) bytes() ([]byte, error) {
+	all := make([]byte, t.size())
+	if n, err := t.ReadAt(all, 0); n < len(all) {
+		return nil, err
+	}
+	return all, nil
 }

@@ -18,13 +18,13 @@ const mostNear = 10_000
 // name; then, round by round, what these wait for, and what is inside epics that must be
 // closed. STRAIGHT_JOIN makes each round look up the rows of the last one; otherwise servers
 // read all of stig_edges.
-func excerpt(scope beads.Scope) statement {
+func excerpt(scope beads.Scope) *statement {
 	in, list := listed(scope.IDs)
 	holding, ofEpics := "('"+strings.Join(beads.Holding(), "', '")+"')", "('waits-for')"
 	if scope.Beside {
 		ofEpics = "('waits-for', 'parent-child')"
 	}
-	var q statement
+	q := &statement{}
 	q.add("WITH RECURSIVE up (id, extent) AS (SELECT id, 2 FROM stig_lines WHERE id IN "+in, list...)
 	q.add(" UNION SELECT issue, 2 FROM stig_edges WHERE target IN "+in, list...)
 	q.add(" UNION SELECT target, 1 FROM stig_edges WHERE issue IN "+in+" AND type NOT IN "+holding, list...)
@@ -81,8 +81,7 @@ func (s *Store) near(ctx context.Context, scope beads.Scope) (reading, error) {
 	if scope.IsWhole() {
 		return s.whole(ctx)
 	}
-	q := excerpt(scope)
-	n, err := s.since(ctx, q.text.String(), q.args)
+	n, err := s.since(ctx, excerpt(scope))
 	if err != nil {
 		return reading{}, err
 	}

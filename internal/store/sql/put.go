@@ -57,7 +57,7 @@ type addition struct {
 // event is what is noted of one issue.
 type event struct {
 	id, keys      string
-	before, after []byte // hashes of whole lines; nil of a new issue
+	before, after []byte // hashes of the line that was read, nil for a new issue, and of the new line without its comments
 }
 
 func newEdition(r reading, tx *beads.Tx) (*edition, error) {
@@ -71,7 +71,7 @@ func newEdition(r reading, tx *beads.Tx) (*edition, error) {
 		if err != nil {
 			return nil, err
 		}
-		v := event{id: c.ID, after: sum(c.After)}
+		v := event{id: c.ID, after: split(after).hash()}
 		var keys []string
 		for _, value := range values {
 			keys = append(keys, string(value.Key))
@@ -81,11 +81,7 @@ func newEdition(r reading, tx *beads.Tx) (*edition, error) {
 			if r.held == nil {
 				return nil, exceeded{} // its place is among all others
 			}
-			pos, err := r.held.place(c.ID)
-			if err != nil {
-				return nil, err
-			}
-			e.added = append(e.added, addition{c.ID, pos, after, endingOf(tx, c.After)})
+			e.added = append(e.added, addition{c.ID, r.held.place(c.ID), after, endingOf(tx, c.After)})
 			v.keys = ""
 		} else {
 			before, err := beads.ParseRecord(c.Before)
@@ -116,28 +112,27 @@ func newSwap(id string, before, after *beads.Record, keys []string) swap {
 
 // place is where a new issue stands: among those in the order of their ids, or at the
 // end where the store is in no such order.
-func (h *held) place(id string) (int64, error) {
-	rows, err := h.rows()
-	if err != nil || len(rows) == 0 {
-		return 1, err
+func (h *held) place(id string) int64 {
+	if len(h.rows) == 0 {
+		return 1
 	}
-	last := rows[len(rows)-1]
+	last := h.rows[len(h.rows)-1]
 	before, at := "", last.pos
 	if last.id == "" {
 		at++
 	}
-	for _, r := range slices.Backward(rows) {
+	for _, r := range slices.Backward(h.rows) {
 		switch {
 		case r.id == "":
 		case before != "" && r.id >= before:
-			return last.pos + 1, nil
+			return last.pos + 1
 		default:
 			if before = r.id; r.id > id {
 				at = r.pos
 			}
 		}
 	}
-	return at, nil
+	return at
 }
 
 // endingOf is what ends a new line.
@@ -231,8 +226,9 @@ func (e *edition) swap(ctx context.Context, tx execer, swaps []swap) error {
 
 // statement is a statement and its arguments.
 type statement struct {
-	text strings.Builder
-	args []any
+	text  strings.Builder
+	args  []any
+	large bool // the answer may be the whole store
 }
 
 func (q *statement) add(text string, args ...any) {

@@ -73,11 +73,11 @@ type comment struct {
 
 // row is where a line stands in the text.
 type row struct {
-	pos   int64
-	id    string // "" of what is no issue
-	size  int    // in bytes, with its end
-	off   int64  // where it is held
-	fresh bool   // in held.fresh, not in held.base
+	pos  int64
+	id   string // "" of what is no issue
+	size int    // in bytes, with its end
+	off  int64  // in the file of the local copy
+	text []byte // nil for a line in that file
 }
 
 // querier is a database or a transaction.
@@ -100,11 +100,16 @@ func each(ctx context.Context, q querier, query string, args []any, take func(),
 func compareRows(a, b row) int { return cmp.Or(cmp.Compare(a.pos, b.pos), cmp.Compare(a.id, b.id)) }
 
 // ask asks a question whose answer has the columns of newer.
-func (s *Store) ask(ctx context.Context, query string, args []any) (*news, error) {
+func (s *Store) ask(ctx context.Context, q *statement) (*news, error) {
 	db := s.DB()
-	n, err := askOf(ctx, db, query, args)
+	if c := s.options.Config; q.large && !c.IsHere() { // on this machine compressing takes longer than sending
+		c.Compress = true
+		db = dial(c)
+		defer db.Close()
+	}
+	n, err := askOf(ctx, db, q.text.String(), q.args)
 	for again := 0; again < 2 && mysql.Gone(err) && !mysql.Unreached(err); again++ {
-		n, err = askOf(ctx, db, query, args) // on another connection: a question may be asked twice
+		n, err = askOf(ctx, db, q.text.String(), q.args) // on another connection: a question may be asked twice
 	}
 	switch {
 	case err != nil && (mysql.Gone(err) || ctx.Err() != nil):
@@ -190,7 +195,7 @@ func (n *news) assemble() error {
 		for _, c := range comments {
 			p.comments = append(p.comments, c.body)
 		}
-		l.text = slices.Concat(p.join(), l.ending)
+		l.text = append(p.join(), l.ending...)
 		l.size = len(l.text)
 	}
 	slices.SortFunc(n.lines, func(a, b line) int { return compareRows(a.row, b.row) })

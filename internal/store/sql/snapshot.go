@@ -53,10 +53,7 @@ func (s *Store) refresh(ctx context.Context) (*held, error) {
 		s.held = h
 		return h, nil
 	}
-	next, err := h.with(n)
-	if err != nil {
-		return nil, err
-	}
+	next := h.with(n)
 	next.memo = s.memo.Load()
 	if next.snapshot, err = next.read(s.place); err != nil {
 		return nil, err
@@ -77,7 +74,9 @@ func (s *Store) newer(ctx context.Context, h *held) (*news, error) {
 	if h.Version >= 0 {
 		s.reach(reached{h.Store, h.Version, h.Shape&onDolt != 0})
 	}
-	n, err := s.since(ctx, newer, []any{events, h.Version, h.Version, h.Version})
+	q := &statement{large: h.Version < 0}
+	q.add(newer, events, h.Version, h.Version, h.Version)
+	n, err := s.since(ctx, q)
 	if err == nil && h.Version < 0 {
 		err = n.mark(ctx, s.DB())
 	}
@@ -86,11 +85,11 @@ func (s *Store) newer(ctx context.Context, h *held) (*news, error) {
 
 // since asks a question of the store. An answer that is older than what this process read before
 // is not taken: a node of a cluster, or a replica, may be behind, and since waits for it.
-func (s *Store) since(ctx context.Context, query string, args []any) (*news, error) {
+func (s *Store) since(ctx context.Context, q *statement) (*news, error) {
 	limited, cancel := context.WithTimeout(ctx, min(lag, s.patience))
 	defer cancel()
 	for {
-		n, err := s.ask(ctx, query, args)
+		n, err := s.ask(ctx, q)
 		if err != nil {
 			return nil, err
 		}

@@ -3,7 +3,6 @@ package sql
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"stig/internal/beads"
 	"stig/internal/fault"
@@ -19,10 +17,10 @@ import (
 	"stig/internal/store/jsonl"
 )
 
-// Synced says what Sync found.
+// Synced is the result of Sync.
 type Synced struct {
-	Behind bool // the copy was not what the server holds
-	Lines  int  // that the server holds
+	Behind bool // the copy differed from the server
+	Lines  int  // on the server
 	Bytes  int
 	Hash   string // SHA-256 of them
 }
@@ -31,29 +29,32 @@ func synced(before string, text []byte) Synced {
 	return Synced{before != string(text), bytes.Count(text, []byte("\n")), len(text), hashOf(text)}
 }
 
-// Copy is the copy of a store on a server in a file of JSONL.
+// Copy is the copy of a store on a server in a JSONL file.
 type Copy struct {
 	Store *Store
-	File  string // the copy
-	Cache string // a directory in which it is kept what Sync wrote; "" for none
+	File  string // path of the copy
+	Cache string // directory that remembers what Sync wrote; "" for none
 }
 
-// Sync writes what the server holds into the copy, where that is something else. It locks
-// the copy as any writer of a store does, and the file is replaced in one step. Lines that
-// the server never held are not written over: fault.Changed.
+// Sync makes the copy equal to the store on the server. It locks the copy as any writer of a
+// store does, and replaces it in one step. If the copy has lines that the server never had, it
+// stays as it is: fault.Changed.
 func (c Copy) Sync(ctx context.Context, o beads.Options) (s Synced, err error) {
-	file := beads.Place{Path: c.File, Dir: c.Store.Place().Dir}
-	if _, err := os.Stat(file.Path); errors.Is(err, fs.ErrNotExist) {
-		text, err := c.Store.Text(ctx) // before anything is made
+	created := false
+	if _, err := os.Stat(c.File); errors.Is(err, fs.ErrNotExist) {
+		text, err := c.Store.Text(ctx)
 		if err != nil || o.DryRun {
 			return synced("", text), err
 		}
-		if err := begin(file.Path); err != nil {
+		err = putNew(c.File, text)
+		created = err == nil
+		if err != nil && !fault.Is(err, fault.Refused) { // refused: another process was faster
 			return s, err
 		}
 	}
+	file := beads.Place{Path: c.File, Dir: c.Store.Place().Dir}
 	err = jsonl.Rewrite(ctx, file, o, func(before string) ([]jsonl.Splice, error) {
-		after, err := c.Store.Text(ctx) // under the lock: whoever comes later writes no less
+		after, err := c.Store.Text(ctx) // under the lock: whoever locks later reads no less
 		if err != nil {
 			return nil, err
 		}
@@ -61,6 +62,7 @@ func (c Copy) Sync(ctx context.Context, o beads.Options) (s Synced, err error) {
 		if s.Behind {
 			err = c.RefuseStrange(ctx, before, after)
 		}
+		s.Behind = s.Behind || created
 		return []jsonl.Splice{{Start: 0, End: len(before), Text: string(after)}}, err
 	})
 	if err == nil && s.Behind && !o.DryRun {
@@ -69,53 +71,36 @@ func (c Copy) Sync(ctx context.Context, o beads.Options) (s Synced, err error) {
 	return s, err
 }
 
-// begin makes the copy where there is none yet.
-func begin(path string) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	switch {
-	case errors.Is(err, fs.ErrExist):
-		return nil
-	case err != nil:
-		return &fault.Error{Code: fault.Store, Path: path, Reason: "cannot be made", Cause: err, Hint: "see that the directory is there and may be written"}
-	}
-	return f.Close()
-}
-
-// RefuseStrange refuses to write over lines that the server never held: a person or another
-// program wrote them into the copy.
+// RefuseStrange returns fault.Changed if a text of the copy has a line that the server never
+// had: a person or another program wrote it. after is what the server has now.
 func (c Copy) RefuseStrange(ctx context.Context, before string, after []byte) error {
 	if before == "" || c.isOurs(before) {
 		return nil
 	}
-	held := map[string]bool{}
+	present := map[string]bool{}
 	for line := range bytes.Lines(after) {
-		held[string(trimmed(line))] = true
+		present[string(trimmed(line))] = true
 	}
-	var strange []Line
+	var lines []Line
 	var numbers []int
 	number := 0
-	for line := range strings.Lines(before) {
+	for line := range bytes.Lines([]byte(before)) {
 		number++
-		text := trimmed([]byte(line))
-		if len(text) == 0 || held[string(text)] || isMarker(text) {
+		line = trimmed(line)
+		if len(line) == 0 || present[string(line)] || isMarker(line) {
 			continue
 		}
-		one := Line{Text: text}
-		if r, bad := beads.ParseRecord(text); bad == nil {
-			one.ID = r.Text(beads.ID)
+		id := ""
+		if r, bad := beads.ParseRecord(line); bad == nil {
+			id = r.Text(beads.ID)
 		}
-		strange, numbers = append(strange, one), append(numbers, number)
+		lines, numbers = append(lines, Line{id, line}), append(numbers, number)
 	}
-	known, err := c.Store.Held(ctx, strange)
-	if err != nil {
-		return err
+	held, err := c.Store.Held(ctx, lines)
+	if at := slices.Index(held, false); err == nil && at >= 0 {
+		err = c.strange(numbers[at], lines[at].ID)
 	}
-	for i, line := range strange {
-		if !known[i] {
-			return c.strange(numbers[i], line.ID)
-		}
-	}
-	return nil
+	return err
 }
 
 func (c Copy) strange(number int, id string) error {
@@ -132,31 +117,31 @@ func (c Copy) strange(number int, id string) error {
 
 func trimmed(line []byte) []byte { return bytes.TrimRight(line, "\r\n") }
 
-// isMarker reports whether git put a line between the sides of a conflict: what these
-// hold is judged line by line.
+// isMarker reports whether a line is a conflict marker of git. The lines between markers are
+// judged one by one.
 func isMarker(line []byte) bool {
 	return slices.ContainsFunc([]string{"<<<<<<<", "|||||||", "=======", ">>>>>>>"}, func(marker string) bool { return bytes.HasPrefix(line, []byte(marker)) })
 }
 
-// isOurs reports whether a text is what Sync wrote last into this copy of this store.
+// isOurs reports whether Sync wrote this text last into this copy of this store.
 func (c Copy) isOurs(text string) bool {
 	path := c.note()
 	if path == "" {
 		return false
 	}
-	sum, err := os.ReadFile(path)
-	return err == nil && string(sum) == hashOf([]byte(text))
+	hash, err := os.ReadFile(path)
+	return err == nil && string(hash) == hashOf([]byte(text))
 }
 
-// remember keeps the hash of what Sync wrote, not of what the copy holds by now: others may
-// write it as soon as the lock is free. Without it the next Sync asks the server.
+// remember writes the hash of what Sync wrote into the cache. It does not read the copy, which
+// others may change as soon as the lock is free. Without the hash the next Sync asks the server.
 func (c Copy) remember(hash string) {
 	if path := c.note(); path != "" && os.MkdirAll(filepath.Dir(path), 0o700) == nil {
 		_ = file.Replace(path, []byte(hash))
 	}
 }
 
-// note is the file that has the hash of the copy; "" where nothing is kept.
+// note returns the path of the file with the hash; "" without a cache.
 func (c Copy) note() string {
 	full, err := filepath.Abs(c.File)
 	if c.Cache == "" || err != nil {
@@ -165,20 +150,16 @@ func (c Copy) note() string {
 	return filepath.Join(c.Cache, "copy-"+hashOf([]byte(full + "\n" + c.Store.Place().URL))[:16])
 }
 
-func hashOf(text []byte) string {
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])
-}
+func hashOf(text []byte) string { return hex.EncodeToString(sum(text)) }
 
-// Syncing is a store on a server of which each edit writes the copy too.
+// Syncing is a store on a server whose edits also write the copy.
 type Syncing struct {
 	beads.Store
 	Copy Copy
-	Warn func(error) // is given why the copy could not be written
+	Warn func(error) // called with the error if the copy could not be written
 }
 
-// Edit implements beads.Store. What is written is on the server, whatever becomes of the
-// copy.
+// Edit implements beads.Store. It succeeds if the server has the edit.
 func (s Syncing) Edit(ctx context.Context, o beads.Options, fn func(*beads.Tx) error) ([]beads.Change, error) {
 	changes, err := s.Store.Edit(ctx, o, fn)
 	o.Written = nil // the copy is not the store

@@ -19,20 +19,20 @@ import (
 type Transfer struct {
 	Pool     *Pool
 	From, To beads.Place
-	Prefix   string // of the ids of new issues; "" is that of From
+	Prefix   string // of the ids of new issues; "" for that of From
 	Actor    string // who copies
 	DryRun   bool
-	Told     func(done, of int) // is told now and then how many lines were sent; may be nil
+	Told     func(done, of int) // called with the number of lines sent so far; may be nil
 }
 
-// Transferred says what was copied.
+// Transferred is the result of a Transfer.
 type Transferred struct {
 	Issues, Bytes int
-	Hash          string // SHA-256 of the text, which both have
+	Hash          string // SHA-256 of the text, the same in both stores
 }
 
-// Run copies. A target that holds anything is refused (fault.Refused). A run that is
-// interrupted leaves the target absent, empty or being filled, and the next one completes it.
+// Run copies. It refuses a target with content (fault.Refused). An interrupted run leaves the
+// target absent, empty or being filled, and the next run completes it.
 func (t Transfer) Run(ctx context.Context) (*Transferred, error) {
 	text, prefix, err := t.read(ctx, t.From)
 	if err != nil {
@@ -50,7 +50,7 @@ func (t Transfer) Run(ctx context.Context) (*Transferred, error) {
 	}
 	if t.To.Mode == beads.Server {
 		err = t.fill(ctx, text, prefix)
-	} else {
+	} else if err = vacantFile(t.To.Path); err == nil && !t.DryRun {
 		err = t.write(text, prefix)
 	}
 	if err != nil || t.DryRun {
@@ -58,13 +58,13 @@ func (t Transfer) Run(ctx context.Context) (*Transferred, error) {
 	}
 	there, _, err := t.read(ctx, t.To)
 	if err == nil && hashOf(there) != done.Hash {
-		err = &fault.Error{Code: fault.Changed, Path: t.To.Name(), Reason: "holds something else than was copied: another program writes there",
+		err = &fault.Error{Code: fault.Changed, Path: t.To.Name(), Reason: "differs from what was copied: another program writes there",
 			Hint: "let it end, and copy into an empty store"}
 	}
 	return done, err
 }
 
-// read gives the text of a store, and what its ids begin with.
+// read returns the text of a store and the prefix of its ids.
 func (t Transfer) read(ctx context.Context, p beads.Place) (text []byte, prefix string, err error) {
 	if p.Mode == beads.Server {
 		store, err := t.Pool.Open(p)
@@ -89,10 +89,10 @@ func (t Transfer) read(ctx context.Context, p beads.Place) (text []byte, prefix 
 	return text, prefix, err
 }
 
-// wait is how long a copy waits for who writes the file.
+// wait is how long a copy waits for other writers of the file.
 const wait = 30 * time.Second
 
-// PrefixOf is what the ids of new issues begin with in a store that was read.
+// PrefixOf returns what the ids of new issues begin with in a snapshot, and closes it.
 func PrefixOf(f *beads.Snapshot, err error) (string, error) {
 	if err != nil {
 		return "", err
@@ -101,8 +101,7 @@ func PrefixOf(f *beads.Snapshot, err error) (string, error) {
 	return prefix, errors.Join(err, f.Close())
 }
 
-// fill puts the text into an empty database, in which an interrupted run may have made the
-// tables.
+// fill writes the text into an empty database, where an interrupted run may have left tables.
 func (t Transfer) fill(ctx context.Context, text []byte, prefix string) (err error) {
 	o, _, err := t.Pool.Options(t.To)
 	if err != nil {
@@ -134,38 +133,38 @@ func occupied(name string) error {
 	return &fault.Error{Code: fault.Refused, Path: name, Reason: "is not empty", Hint: "name a store that is empty or not there yet"}
 }
 
-// write makes the file, in one step, with the prefix of its ids beside it.
+// write creates the file and, in a new .beads, the prefix of its ids beside it.
 func (t Transfer) write(text []byte, prefix string) error {
-	path := t.To.Path
-	vacant := func() error {
-		info, err := os.Stat(path)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			return nil
-		case err != nil:
-			return beads.Unreadable(path, err)
-		case info.Size() > 0:
-			return occupied(path)
-		}
-		return nil
-	}
-	if err := vacant(); err != nil || t.DryRun {
-		return err
-	}
-	dir := filepath.Dir(path)
+	dir := filepath.Dir(t.To.Path)
 	if filepath.Base(dir) == beads.DirName {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return unwritable(path, err)
-		}
-		if err := jsonl.KeepPrefix(dir, prefix); err != nil {
-			return unwritable(path, err)
+		if err := cmp.Or(os.MkdirAll(dir, 0o755), jsonl.KeepPrefix(dir, prefix)); err != nil {
+			return unwritable(t.To.Path, err)
 		}
 	}
-	err := jsonl.PutNew(path, text, vacant)
-	if _, refused := fault.As(err, fault.Refused); err == nil || refused {
+	return putNew(t.To.Path, text)
+}
+
+// putNew creates a file in one step. An empty file may be there already.
+func putNew(path string, text []byte) error {
+	err := jsonl.PutNew(path, text, func() error { return vacantFile(path) })
+	if err == nil || fault.Is(err, fault.Refused) {
 		return err
 	}
 	return unwritable(path, err)
+}
+
+// vacantFile refuses a file with content.
+func vacantFile(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return beads.Unreadable(path, err)
+	case info.Size() > 0:
+		return occupied(path)
+	}
+	return nil
 }
 
 func unwritable(path string, err error) error {
