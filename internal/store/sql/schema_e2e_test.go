@@ -143,7 +143,7 @@ func TestReader(t *testing.T) {
 		nowhere := c
 		nowhere.Database = "nowhere"
 		_, err = open(t, nowhere, "").Snapshot()
-		if !fault.Is(err, fault.Store) || !strings.Contains(err.Error(), "no database nowhere") {
+		if !fault.Is(err, fault.Store) || !strings.Contains(err.Error(), "database nowhere not found") {
 			t.Error(err)
 		}
 		nowhere.Port = 1

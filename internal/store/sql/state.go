@@ -80,10 +80,7 @@ func (s *state) read(ctx context.Context, names []string, ended bool) (entries [
 		return err
 	})
 	if err == nil && !slices.ContainsFunc(names, isFolder) {
-		for _, name := range names {
-			s.remember(clone.Entry{Name: name}) // unless it is among entries
-		}
-		s.remember(entries...)
+		s.remember(names, entries)
 	}
 	return entries, s.wrapped(err)
 }
@@ -208,11 +205,11 @@ func (s *state) swap(ctx context.Context, was, now []clone.Entry) (err error) {
 	} else {
 		err = allOn(ctx, s.db(), writes)
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for _, w := range writes {
-		if err == nil {
-			s.remember(w.entry)
-		} else {
-			s.forget(w.entry.Name)
+		if s.own[w.entry.Name] = w.entry; err != nil {
+			delete(s.own, w.entry.Name)
 		}
 	}
 	return err
@@ -298,23 +295,19 @@ func (s *state) remembered(names []string) (was []clone.Entry, ok bool) {
 	return was, true
 }
 
-// remember stores documents as they are; one without text does not exist.
-func (s *state) remember(entries ...clone.Entry) {
+// remember stores documents. Those of names that are not among entries do not exist.
+func (s *state) remember(names []string, entries []clone.Entry) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.own) > mostOwn {
 		clear(s.own)
 	}
+	for _, name := range names {
+		s.own[name] = clone.Entry{Name: name}
+	}
 	for _, e := range entries {
 		s.own[e.Name] = e
 	}
-}
-
-// forget makes the next change of a document read it first.
-func (s *state) forget(name string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.own, name)
 }
 
 // liveStep brings the table of live state to version 2 of the tables. It may be repeated after an
