@@ -75,7 +75,7 @@ func openAt(c mysql.Config, cache string) *sqlstore.Store {
 func wipe(t testing.TB, c mysql.Config) {
 	t.Helper()
 	db := reach(t, c)
-	for _, table := range []string{"lines", "comments", "others", "events", "live"} {
+	for _, table := range []string{"lines", "comments", "edges", "others", "events", "live"} {
 		exec(t, db, "DELETE FROM stig_"+table)
 	}
 	exec(t, db, "UPDATE stig_meta SET version = 0")
