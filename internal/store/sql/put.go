@@ -236,8 +236,8 @@ func (q *statement) add(text string, args ...any) {
 	q.args = append(q.args, args...)
 }
 
-// newSwapQuery returns an UPDATE of several lines. The hash is assigned last: servers assign from left
-// to right, and each column depends on the hash as it was.
+// newSwapQuery returns an UPDATE of several lines. The hash is assigned last: servers assign from
+// left to right, and each column depends on the hash as it was.
 func newSwapQuery(swaps []swap, read int64) *statement {
 	q := &statement{}
 	q.add("UPDATE stig_lines SET version = " + taken)
