@@ -16,30 +16,30 @@ import (
 	"stig/internal/file"
 )
 
-// The local copy of a store is a directory with two files of one format. base contains all
-// lines at some version. recent contains the lines that have changed since. Both are only
-// replaced as a whole, by newer versions: readers need no lock, writers hold one. A missing or
-// damaged file, or one of another store, counts as no copy.
+// The local copy of a store is a directory with two files of one format: base contains all
+// lines at one version, recent those that have changed since. A file is only replaced as a
+// whole, by a newer version. Writers hold a lock; readers need none. A missing or damaged file,
+// or one of another store, counts as no copy.
 //
 // A file contains the size of its head, the SHA-256 of the head, the head, and the lines. The
-// head is two values of gob: a header and a list. Header.Sum covers the lines.
+// head is two values in gob: a header, whose Sum covers the lines, and a list.
 const (
 	baseName   = "base"
 	recentName = "recent"
 	lockName   = "lock"
 
-	// recent contains at most this many bytes, or this part of the size of base.
+	// recent contains at most this many bytes, or 1/partRecent of base if that is more.
 	mostRecent = 1 << 20
 	partRecent = 32
 
-	// busy is how long a process waits for another one that writes the copy. Then it writes none.
+	// busy is how long a process waits for the lock before it leaves the copy as it is.
 	busy = 50 * time.Millisecond
 
 	sizeSize = 8
 	headOff  = sizeSize + sha256.Size
 )
 
-// header describes the state of which a file has lines.
+// header describes the state of the store after the lines of a file.
 type header struct {
 	Held *held
 	Sum  string // beads.Sum of the text of the whole store
@@ -173,7 +173,7 @@ func (f *copyFile) rows() ([]row, error) {
 	return rows, nil
 }
 
-// rowsWithText is rows, with the lines.
+// rowsWithText is rows with the lines in memory.
 func (f *copyFile) rowsWithText() ([]row, error) {
 	rows, err := f.rows()
 	if err != nil {
@@ -189,8 +189,8 @@ func (f *copyFile) rowsWithText() ([]row, error) {
 	return rows, err
 }
 
-// keep writes the local copy, unless it has this or a newer version, and returns the same
-// state with the lines of base in that file. If the copy cannot be written it stays as it is.
+// keep writes the local copy, unless that has this version or a newer one. It returns the same
+// state, with lines in the new base if it wrote one. A copy that cannot be written stays as it is.
 func (s *Store) keep(h *held) *held {
 	dir := s.copies()
 	if dir == "" || os.MkdirAll(dir, 0o700) != nil {
@@ -229,7 +229,7 @@ func writeBase(dir string, h *held) *held {
 	if h.write(path, nil, h.rows) != nil {
 		return h
 	}
-	entries, _ := os.ReadDir(dir) // without an error: those that could be read
+	entries, _ := os.ReadDir(dir) // what cannot be read is left for the next time
 	for _, e := range entries {
 		if name := e.Name(); name != baseName && name != lockName {
 			_ = os.Remove(filepath.Join(dir, name))

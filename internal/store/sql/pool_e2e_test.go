@@ -280,6 +280,25 @@ func TestSync(t *testing.T) {
 	}
 }
 
+// TestSyncAtOnce has several processes create the copy.
+func TestSyncAtOnce(t *testing.T) {
+	pool := newPool(t)
+	store, err := pool.Open(copied(t, pool, servers.MariaDB))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := sql.Copy{Store: store, File: filepath.Join(t.TempDir(), jsonl.CopyFile)}
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			if _, err := c.Sync(t.Context(), beads.Options{Now: stamp()}); err != nil || read(t, c.File) != lines {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+}
+
 // TestSyncMeanwhile keeps a line that somebody adds right after the copy was replaced.
 func TestSyncMeanwhile(t *testing.T) {
 	pool := newPool(t)

@@ -104,14 +104,14 @@ func (c Copy) RefuseStrange(ctx context.Context, before string, after []byte) er
 }
 
 func (c Copy) strange(number int, id string) error {
-	what := "a line"
+	what := "this line"
 	if id != "" {
-		what = id
+		what = "this version of " + id
 	}
 	return &fault.Error{Code: fault.Changed,
 		Path:   fmt.Sprintf("%s:%d", c.File, number),
-		Reason: fmt.Sprintf("%s was written into this copy past %s, and would be lost", what, c.Store.Place().Name()),
-		Hint:   fmt.Sprintf("move it away with mv %s %s.mine, type stig store sync, and repeat with stig what the two differ in: stig diff --files %s %s.mine", c.File, c.File, c.File, c.File),
+		Reason: fmt.Sprintf("%s was never on %s, and a sync would overwrite it", what, c.Store.Place().Name()),
+		Hint:   fmt.Sprintf("type mv %s %s.mine && stig store sync, then make the changes that stig diff --files %s %s.mine shows again with stig", c.File, c.File, c.File, c.File),
 	}
 }
 
