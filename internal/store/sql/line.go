@@ -93,7 +93,11 @@ func columnsOf(r *beads.Record) []any {
 		clip(r.Text(beads.Status), 64), clip(r.Text(beads.IssueType), 64), max(math.MinInt32, min(priority, math.MaxInt32)), clip(r.Text(beads.Assignee), 255),
 		clip(title, 500), sum([]byte(strings.Map(folded, title))), parent, timeOf(r, beads.UpdatedAt), timeOf(r, beads.DeferUntil), timeOf(r, beads.ClosedAt),
 	}
-	table := signals.Read(notes.Parse(r.Text(beads.Notes)), nil)
+	text := r.Text(beads.Notes)
+	if !strings.Contains(text, signals.Section) {
+		return append(values, nil, nil, nil, nil)
+	}
+	table := signals.Read(notes.Parse(text), nil)
 	if !table.Present() {
 		return append(values, nil, nil, nil, nil)
 	}

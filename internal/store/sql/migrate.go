@@ -39,7 +39,7 @@ func migrate(ctx context.Context, db *sql.DB) error {
 	if _, err := db.ExecContext(ctx, edgesTable); err != nil {
 		return err
 	}
-	if err := addColumns(ctx, db, "stig_lines", append(newColumns, "KEY stig_lines_title (title_hash)")); err != nil {
+	if err := addColumns(ctx, db, "stig_lines", newColumns+", KEY stig_lines_title (title_hash)"); err != nil {
 		return err
 	}
 	if err := liveStep(ctx, db); err != nil {
@@ -55,12 +55,12 @@ func migrate(ctx context.Context, db *sql.DB) error {
 }
 
 // addColumns adds columns to a table, and then keys, unless it has the first column.
-func addColumns(ctx context.Context, db *sql.DB, table string, columns []string) error {
-	first, _, _ := strings.Cut(columns[0], " ")
+func addColumns(ctx context.Context, db *sql.DB, table, columns string) error {
+	first, _, _ := strings.Cut(columns, " ")
 	there := false
 	err := mysql.Each(ctx, db, "SHOW COLUMNS FROM "+table+" LIKE '"+first+"'", nil, func(*sql.Rows) error { there = true; return nil })
 	if err == nil && !there {
-		_, err = db.ExecContext(ctx, "ALTER TABLE "+table+" ADD "+strings.Join(columns, ", ADD "))
+		_, err = db.ExecContext(ctx, "ALTER TABLE "+table+" ADD "+strings.ReplaceAll(columns, ", ", ", ADD "))
 	}
 	return err
 }

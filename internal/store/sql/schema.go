@@ -54,7 +54,7 @@ var tables = []string{
 		assignee VARCHAR(255) NOT NULL,
 		title VARCHAR(500) NOT NULL,
 		updated_at DATETIME NULL,
-		` + strings.Join(newColumns, ",\n\t\t") + `,
+		` + newColumns + `,
 		KEY stig_lines_version (version),
 		KEY stig_lines_title (title_hash)` + charset,
 	edgesTable,
@@ -97,10 +97,8 @@ var tables = []string{
 }
 
 // newColumns are the columns of stig_lines that version 1 did not have.
-var newColumns = []string{
-	"title_hash BINARY(32) NULL", "parent VARBINARY(255) NULL", "defer_until DATETIME NULL", "closed_at DATETIME NULL",
-	"cynefin VARCHAR(32) NULL", "surprise DOUBLE NULL", "progress VARCHAR(32) NULL", "escalation VARCHAR(32) NULL",
-}
+const newColumns = "title_hash BINARY(32) NULL, parent VARBINARY(255) NULL, defer_until DATETIME NULL, closed_at DATETIME NULL, " +
+	"cynefin VARCHAR(32) NULL, surprise DOUBLE NULL, progress VARCHAR(32) NULL, escalation VARCHAR(32) NULL"
 
 const edgesTable = `CREATE TABLE IF NOT EXISTS stig_edges (
 	issue VARBINARY(255) NOT NULL,

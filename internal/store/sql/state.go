@@ -318,7 +318,7 @@ func liveStep(ctx context.Context, db *sql.DB) error {
 	if err != nil {
 		return err
 	}
-	err = addColumns(ctx, db, "stig_live", []string{"ends DATETIME(6) NULL", "KEY stig_live_ends (ends)"})
+	err = addColumns(ctx, db, "stig_live", "ends DATETIME(6) NULL, KEY stig_live_ends (ends)")
 	for _, e := range claims {
 		if err == nil && e.Lasts() > 0 {
 			_, err = db.ExecContext(ctx, "UPDATE stig_live SET ends = TIMESTAMPADD(MICROSECOND, ?, changed) WHERE name = ? AND version = ?", e.Lasts().Microseconds(), e.Name, e.Version)
