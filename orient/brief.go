@@ -28,6 +28,9 @@ type Request struct {
 	// Learned is what the reader learned from earlier work on any issue; "" for nothing. It is
 	// shown at the end, and a budget cuts it first.
 	Learned string
+	// Copied returns an earlier copy of the store, which is searched if only an excerpt of the
+	// store was read; nil, or a function that returns nil, for none.
+	Copied func() *beads.Snapshot
 	// Loop is true if the reader runs in a worker loop, which claims, merges and closes.
 	Loop bool
 }
@@ -54,7 +57,7 @@ func Brief(f *beads.Snapshot, g *dag.Graph, i int, req Request, rules Rules) (*B
 		return nil, err
 	}
 	a := assemble(f, g, rules, record)
-	a.full = req.Full
+	a.full, a.copied = req.Full, req.Copied
 	b := a.common(i, record)
 	b.Held = req.Held
 	b.stand(a, i, req, rules)
@@ -119,13 +122,14 @@ func deepen(depth string) func(*Briefing, assembly) {
 
 // assembly is the input of a briefing.
 type assembly struct {
-	file  *beads.Snapshot
-	graph *dag.Graph
-	rules Rules
-	doc   *notes.Doc // the notes of the issue
-	table *signals.Table
-	full  bool          // as Request.Full
-	waits map[int][]int // cached open blockers, by issue
+	file   *beads.Snapshot
+	graph  *dag.Graph
+	rules  Rules
+	doc    *notes.Doc // the notes of the issue
+	table  *signals.Table
+	full   bool                   // as Request.Full
+	copied func() *beads.Snapshot // as Request.Copied
+	waits  map[int][]int          // cached open blockers, by issue
 
 	description, design string // as written
 }

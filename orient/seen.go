@@ -14,23 +14,32 @@ const (
 	// leastAlike is the score from which issues are similar. In stores in use, most issues
 	// below it share words but not a subject.
 	leastAlike = 0.25
-	// mostSearched is the maximum size in bytes of a store that a briefing searches; for a
+	// MostSearched is the maximum size in bytes of a store that a briefing searches; for a
 	// larger one the briefing names the command. A search takes about as long as reading the
 	// store.
-	mostSearched = 32 << 20
+	MostSearched = 32 << 20
 )
 
-// seenBefore searches the whole store for issues similar to this one, except those that the
-// briefing shows anyway.
+// seenBefore searches the whole store, or an earlier copy of it, for issues similar to this one,
+// except those that the briefing shows anyway.
 func (a assembly) seenBefore(b *Briefing) ([]Known, error) {
 	if b.Depth != signals.PlanningDepthDeep && b.Depth != signals.PlanningDepthProbe {
 		return []Known{}, nil
 	}
-	if a.file.Size() > mostSearched && !a.full {
+	file := a.file
+	if file.IsExcerpt() && !a.full {
+		if file = nil; a.copied != nil {
+			file = a.copied()
+		}
+	}
+	if file == nil || file.Size() > MostSearched && !a.full {
 		b.Omitted = append(b.Omitted, Omission{What: "what was seen before", Argv: []string{"stig", "recall", "--like", b.Issue.ID}})
 		return []Known{}, nil
 	}
-	list, _, err := Recall(a.file, RecallRequest{Like: b.Issue.ID, Except: b.named(), Limit: keptSeen, Least: leastAlike})
+	if _, known := file.Index(b.Issue.ID); !known {
+		return []Known{}, nil // it is newer than the copy
+	}
+	list, _, err := Recall(file, RecallRequest{Like: b.Issue.ID, Except: b.named(), Limit: keptSeen, Least: leastAlike})
 	return list, err
 }
 

@@ -62,7 +62,7 @@ func TestSeenBefore(t *testing.T) {
 // TestSeenBeforeOfLargeStores: for a large store the briefing names the command and does not
 // search.
 func TestSeenBeforeOfLargeStores(t *testing.T) {
-	file := like(t, "deep", strings.Repeat(" ", mostSearched)+"\n")
+	file := like(t, "deep", strings.Repeat(" ", MostSearched)+"\n")
 	for full, want := range map[bool]int{false: 0, true: 2} {
 		b, err := Brief(file, dag.New(file), 0, Request{Full: full}, Rules{Schema: cue.Embedded()})
 		if err != nil {

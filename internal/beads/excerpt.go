@@ -11,6 +11,10 @@ type Nearby interface {
 	// Near returns an excerpt: what a scope names, and all that this waits for, directly or
 	// indirectly. It returns the whole store if that is not much more.
 	Near(ctx context.Context, s Scope) (*Snapshot, error)
+
+	// Copied returns the whole store as it was some time ago, without asking for it; nil if
+	// there is no copy, or one larger than most bytes.
+	Copied(most int64) *Snapshot
 }
 
 // Scope says which part of a store is wanted. The zero Scope is the whole store.
@@ -65,6 +69,9 @@ func (f *Snapshot) Need(i int, extent Extent) {
 	defer e.mu.Unlock()
 	e.exceeded = true
 }
+
+// IsExcerpt reports whether this is a snapshot of some issues of a store.
+func (f *Snapshot) IsExcerpt() bool { return f.source.Excerpt != nil }
 
 // lacks notes that an id is not in the snapshot.
 func (f *Snapshot) lacks(id string) {

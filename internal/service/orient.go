@@ -108,6 +108,9 @@ func briefing(ctx context.Context, a *workspace.Run, r OrientRequest) (*orient.B
 		r.Budget = orient.BriefingBudget
 	}
 	request := orient.Request{Depth: r.Depth, Budget: r.Budget, Full: r.Full, Loop: r.Loop || a.Getenv("STIG_RUN") != ""}
+	if s, ok := a.Bare(store.Place()).(beads.Nearby); ok {
+		request.Copied = func() *beads.Snapshot { return s.Copied(orient.MostSearched) }
+	}
 	request.Learned = learned(ctx, a, store.Place())
 	rules.ReadOnly = Unwritable(ctx, a, store.Place())
 	return withIssue(a, r.ID, true, func(file *beads.Snapshot, at int) (_ *orient.Briefing, err error) {

@@ -3,6 +3,8 @@ package sql
 import (
 	"bytes"
 	"context"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"stig/internal/beads"
@@ -60,6 +62,27 @@ func listed(ids []string) (in string, args []any) {
 func (s *Store) Near(ctx context.Context, scope beads.Scope) (*beads.Snapshot, error) {
 	r, err := s.near(ctx, scope)
 	return r.snapshot, s.explain(err)
+}
+
+// Copied implements beads.Nearby: what this process read last, or the local copy.
+func (s *Store) Copied(most int64) *beads.Snapshot {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.held == nil {
+		info, err := os.Stat(filepath.Join(s.copies(), baseName))
+		if err != nil || info.Size() > most {
+			return nil
+		}
+		h, sum := s.copied()
+		if sum == "" || !s.isWhole(h, sum, true) {
+			return nil
+		}
+		s.held = h
+	}
+	if s.held.snapshot.Size() > most {
+		return nil
+	}
+	return s.held.snapshot
 }
 
 // reading is a store as an edit reads it: the whole, or an excerpt.
