@@ -110,8 +110,8 @@ func (c Copy) strange(number int, id string) error {
 	}
 	return &fault.Error{Code: fault.Changed,
 		Path:   fmt.Sprintf("%s:%d", c.File, number),
-		Reason: fmt.Sprintf("%s was written into this copy past %s, and would be lost", what, c.Store.Place().Name()),
-		Hint:   fmt.Sprintf("move it away with mv %s %s.mine, type stig store sync, and repeat with stig what the two differ in: stig diff --files %s %s.mine", c.File, c.File, c.File, c.File),
+		Reason: fmt.Sprintf("%s was written into this copy, not through %s, and would be lost", what, c.Store.Place().Name()),
+		Hint:   fmt.Sprintf("move the copy away with mv %s %s.mine, type stig store sync, and make the changes that are shown by stig diff --files %s %s.mine", c.File, c.File, c.File, c.File),
 	}
 }
 
