@@ -175,7 +175,7 @@ func TestUnknown(t *testing.T) {
 			}
 			return setNotes("d-1", "after")(tx)
 		})
-		if runs != 2 || !fault.Is(err, fault.Store) || !strings.Contains(err.Error(), "whether it was written") || !strings.HasPrefix(err.Error(), "mysql://") {
+		if runs != 2 || !fault.Is(err, fault.Store) || !strings.Contains(err.Error(), "whether the edit was written") || !strings.HasPrefix(err.Error(), "mysql://") {
 			t.Error(err)
 		}
 		_, err = s.Snapshot()

@@ -67,7 +67,7 @@ func transact(ctx context.Context, conn *sql.Conn, do func(execer) error) (sent 
 
 // discard closes a connection to the server; the pool does not reuse it.
 func discard(conn *sql.Conn) {
-	_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // database/sql returns this error
+	_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // Raw returns this error
 }
 
 // alone waits on Dolt until no other edit is being written, and returns a function that ends
@@ -110,7 +110,7 @@ func (s *Store) writer(ctx context.Context) (*sql.Conn, error) {
 		return nil, err
 	}
 	var own any
-	_ = conn.Raw(func(driver any) error { own = driver; return nil }) // returns the error of do
+	_ = conn.Raw(func(driver any) error { own = driver; return nil }) // Raw returns the error of the function
 	if s.writers.has(own) {
 		return conn, nil
 	}
@@ -155,7 +155,7 @@ func (s *Store) written(ctx context.Context, token []byte) (bool, error) {
 		return false, err
 	}
 	defer conn.Close()
-	defer discard(conn) // the setting affects only this connection
+	defer discard(conn) // later queries must not wait as this one does
 	// Servers without clusters do not have this variable.
 	_, _ = conn.ExecContext(ctx, "SET SESSION wsrep_sync_wait = 1")
 	if _, err := conn.ExecContext(ctx, "UPDATE stig_meta SET turn = ? WHERE one = 1", newToken()); err != nil {

@@ -16,9 +16,9 @@ import (
 	"stig/internal/file"
 )
 
-// The local copy of a store is a directory with two files of one format. base contains all
-// lines at some version. recent contains the lines that have changed since. Both are only
-// replaced as a whole, by newer versions: readers need no lock, writers hold one. A missing or
+// The local copy of a store is a directory with two files of the same format. base contains all
+// lines of some version. recent contains the lines that have changed since. Each is only
+// replaced as a whole, by a newer version: readers need no lock, writers take one. A missing or
 // damaged file, or one of another store, counts as no copy.
 //
 // A file contains the size of its head, the SHA-256 of the head, the head, and the lines. The
@@ -32,14 +32,15 @@ const (
 	mostRecent = 1 << 20
 	partRecent = 32
 
-	// busy is how long a process waits for another one that writes the copy. Then it writes none.
+	// busy is how long a process waits for another process that writes the copy. After that it
+	// does not write the copy.
 	busy = 50 * time.Millisecond
 
 	sizeSize = 8
 	headOff  = sizeSize + sha256.Size
 )
 
-// header describes the state of which a file has lines.
+// header describes the version of the store from which a file has lines.
 type header struct {
 	Held *held
 	Sum  string // beads.Sum of the text of the whole store
@@ -98,8 +99,8 @@ func (s *Store) copied() (h *held, sum string) {
 	return h, sum
 }
 
-// openCopy opens the copy in a directory: its base, nil if there is none, and its recent, nil
-// if there is none for that base.
+// openCopy opens the copy in a directory: its base, or nil if there is none, and the recent
+// that belongs to that base, or nil.
 func openCopy(dir string) (base, recent *copyFile) {
 	base, err := openCopyFile(filepath.Join(dir, baseName))
 	if err != nil {

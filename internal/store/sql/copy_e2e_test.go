@@ -170,7 +170,7 @@ func TestAnotherStore(t *testing.T) {
 		one.SetPatience(0)
 		_, err := one.Snapshot()
 		e, _ := fault.As(err, fault.Store)
-		_, rm, _ := strings.Cut(e.Hint, "remove the copy of the later one: ")
+		_, rm, _ := strings.Cut(e.Hint, "remove the newer local copy: ")
 		if out, err := osexec.Command("sh", "-c", rm).CombinedOutput(); err != nil {
 			t.Errorf("%s: %s%v", rm, out, err)
 		}

@@ -110,7 +110,7 @@ func folded(r rune) rune {
 	return least
 }
 
-// timeOf returns a time to the second, or nil if there is none that a column can hold.
+// timeOf returns a time to the second, or nil if the column cannot store it.
 func timeOf(r *beads.Record, k beads.Key) any {
 	t, ok := r.Time(k)
 	if !ok || t.UTC().Year() < 1000 || t.UTC().Year() > 9999 {

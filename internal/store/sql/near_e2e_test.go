@@ -188,7 +188,7 @@ func TestMigrate(t *testing.T) {
 			exec(t, db, "ALTER TABLE stig_lines DROP COLUMN "+column)
 		}
 		exec(t, db, "UPDATE stig_meta SET schema_version = 1")
-		if _, err := s.Snapshot(); err == nil || !strings.Contains(err.Error(), "have version 1, and this stig needs version 2") {
+		if _, err := s.Snapshot(); err == nil || !strings.Contains(err.Error(), "have version 1; this stig needs version 2") {
 			t.Error(err)
 		}
 		for n := range 2 {

@@ -57,7 +57,7 @@ func isAbsent(err error) bool { return errors.Is(err, beads.ErrAbsent) }
 func TestSchema(t *testing.T) {
 	onEach(t, func(t *testing.T, c mysql.Config) {
 		s, db := create(t, c, `{"id":"d-1","title":"a"}`+"\n"), reach(t, c)
-		for version, want := range map[int]string{99: "have version 99, and this stig knows versions up to 2", 0: "is being filled"} {
+		for version, want := range map[int]string{99: "have version 99; this stig supports versions up to 2", 0: "is being filled"} {
 			textOf(t, s) // the tables were right when the store last read them
 			exec(t, db, "UPDATE stig_meta SET schema_version = ?", version)
 			_, err := s.Snapshot()
@@ -175,7 +175,7 @@ func TestLarge(t *testing.T) {
 		if server.Kind == "dolt" && err == nil {
 			return // accepts a gigabyte, whatever the setting
 		}
-		if !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "d-1: has 2097") || !strings.Contains(err.Error(), fmt.Sprint(2<<20)) {
+		if !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "d-1: 2097") || !strings.Contains(err.Error(), fmt.Sprint(2<<20)) {
 			t.Errorf("%.300v", err)
 		}
 		err = s.Fill(context.Background(), []byte(`{"id":"d-9","x":"`+strings.Repeat(`\"`, 1<<20)+`"}`), "", nil)

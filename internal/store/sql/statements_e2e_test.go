@@ -193,7 +193,7 @@ func marks(t *testing.T, s *sqlstore.Store, mark string) int {
 
 // isUnknown reports whether an edit said that its outcome is unknown.
 func isUnknown(err error) bool {
-	return err != nil && strings.Contains(err.Error(), "whether it was written")
+	return err != nil && strings.Contains(err.Error(), "whether the edit was written")
 }
 
 // TestIsolated isolates the node that an edit uses from its cluster before each statement. The
